@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The shared log: the one layout on which the instrumented code, the runtime, the recorder and the
+ * reader agree. Specified in docs/format.md; test/lint compares that document with this header.
+ *
+ * Everything is little-endian and fixed-width. References are offsets from the start of the region,
+ * never pointers. The region may be written at any time by a hostile host (seen from the program)
+ * or by a hostile program (seen from the host): each side checks or masks what it reads.
+ *
+ * Vocabulary: "region" is the whole shared mapping; a "chunk" is an aligned part of it that belongs
+ * to one thread at a time; a "record" is one 8-byte word in a chunk; "ticks" are the units of the
+ * clock that the header names.
+ */
+#ifndef TEEPERF_LOG_H
+#define TEEPERF_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define TEEPERF_STATIC_ASSERT(what, text) static_assert(what, text)
+#else
+#define TEEPERF_STATIC_ASSERT(what, text) _Static_assert(what, text)
+#endif
+
+/* "TPERFLOG", read as a little-endian word. */
+#define TEEPERF_LOG_MAGIC UINT64_C(0x474f4c4652455054)
+
+/*
+ * A reader refuses a major above its own, and one below the oldest that it reads. MAJOR moves when
+ * an old reader would go wrong; MINOR when it would only miss something.
+ */
+#define TEEPERF_LOG_MAJOR 1
+#define TEEPERF_LOG_OLDEST_MAJOR 1
+#define TEEPERF_LOG_MINOR 0
+
+/* Name of the environment variable that holds the region's path. */
+#define TEEPERF_LOG_ENV "TEEPERF_LOG"
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+/*
+ * A record is one aligned 8-byte word:
+ *
+ *   bits  0-31  time: the low half of the clock (LEAF: the duration in ticks)
+ *   bits 32-63  name: the low half of a function's run-time address; functions are aligned to 4,
+ *               so bits 32-33 hold the kind. Names below TEEPERF_NAME_FIRST are control records.
+ *
+ * The upper half of the clock is that of the chunk's first_time, changed by each SYNC record.
+ */
+enum teeperf_kind {
+	TEEPERF_KIND_ENTER = 0,
+	TEEPERF_KIND_EXIT = 1,
+	TEEPERF_KIND_LEAF = 2, /* a whole call in one record, written at its end */
+	TEEPERF_KIND_RESYNC =
+	    3, /* one raw word follows: the position (below) of the activation that
+	                            runs on; every activation above it has ended */
+};
+#define TEEPERF_KIND_MASK UINT32_C(3)
+#define TEEPERF_NAME_FIRST UINT32_C(4096)
+
+enum teeperf_control {
+	TEEPERF_CONTROL_EMPTY = 0,      /* a word that was never written */
+	TEEPERF_CONTROL_SYNC = 1,       /* time = upper half of the clock from here on */
+	TEEPERF_CONTROL_PAD = 2,        /* nothing: fills the end of a chunk */
+	TEEPERF_CONTROL_LOST = 3,       /* time = number of events lost just before (sum them up) */
+	TEEPERF_CONTROL_MARK = 4,       /* reserved: a user's marker */
+	TEEPERF_CONTROL_MODULE = 5,     /* reserved: a module appeared or went */
+	TEEPERF_CONTROL_FORK = 6,       /* reserved: the process forked */
+	TEEPERF_CONTROL_THREAD_END = 7, /* the thread ended; time = 0 */
+	TEEPERF_CONTROL_COUNTS = 8,     /* reserved: call counts without times */
+};
+
+/*
+ * A position names one record of one thread for ever: the number of bytes that the thread had
+ * written before it, chunk headers included. Record R at byte offset O of the thread's chunk number
+ * S (sequence, from 0) has position S * chunk size + O. 0 is no position (offset 0 is a header).
+ */
+
+/* ---- region header ------------------------------------------------------------------------- */
+
+enum teeperf_clock {
+	TEEPERF_CLOCK_NONE = 0,     /* no time at all: every time field is 0 */
+	TEEPERF_CLOCK_TSC = 1,      /* x86 time stamp counter, read by the program */
+	TEEPERF_CLOCK_CNTVCT = 2,   /* Arm virtual counter, read by the program */
+	TEEPERF_CLOCK_RDTIME = 3,   /* RISC-V time, read by the program */
+	TEEPERF_CLOCK_SOFT_TSC = 4, /* counter word: the host publishes its TSC */
+	TEEPERF_CLOCK_SOFT_MONOTONIC =
+	    5,                        /* counter word: the host publishes CLOCK_MONOTONIC_RAW, ns */
+	TEEPERF_CLOCK_SOFT_COUNT = 6, /* counter word: the host increments it; unit unknown */
+};
+#define TEEPERF_CLOCK_IS_SOFT(kind) ((kind) >= TEEPERF_CLOCK_SOFT_TSC)
+
+enum teeperf_mode {
+	TEEPERF_MODE_STREAM = 1, /* the host drains and recycles chunks */
+	TEEPERF_MODE_FULL = 2,   /* chunks are used once; what does not fit is counted */
+	TEEPERF_MODE_RING = 3,   /* reserved: each thread keeps its last chunks */
+};
+
+/* How attaching ended; written by the runtime, never 0 after an attempt. */
+enum teeperf_attach {
+	TEEPERF_ATTACH_NONE = 0,      /* no instrumented program has come yet */
+	TEEPERF_ATTACH_DONE = 1,      /* recording */
+	TEEPERF_ATTACH_BAD_CLOCK = 2, /* compiled for another clock than this log's */
+	TEEPERF_ATTACH_BAD_MODULE =
+	    3 /* a module's pass and the runtime are of different versions */
+};
+
+/* header.control */
+#define TEEPERF_ACTIVE UINT64_C(1)
+
+/* State words, one per chunk; the program moves them up, the host sets them back to FREE. */
+enum teeperf_chunk_state {
+	TEEPERF_CHUNK_FREE = 0,  /* the host's */
+	TEEPERF_CHUNK_OWNED = 1, /* a thread writes it */
+	TEEPERF_CHUNK_DONE = 2,  /* complete: the host may take it and recycle it */
+};
+
+/*
+ * Supply ring: how the host hands out chunks. Slot (t & (chunk_count - 1)) serves ticket t, which a
+ * thread draws with one fetch-and-add on header.tail. The slot is ready when its upper 40 bits are
+ * the low 40 bits of t + 1; its low 24 bits are then the chunk's number. A thread whose ticket is not
+ * ready keeps it, counts what it loses, and looks again; it never waits.
+ */
+#define TEEPERF_SUPPLY_CHUNK_BITS 24
+#define TEEPERF_SUPPLY_SLOT(ticket, chunk) \
+	((((uint64_t)(ticket) + 1) << TEEPERF_SUPPLY_CHUNK_BITS) | (uint64_t)(chunk))
+
+#define TEEPERF_LOG_HEADER_SIZE 4096
+#define TEEPERF_CHUNK_SHIFT_DEFAULT 16
+
+/* Groups stand 128 bytes apart: the prefetcher of many CPUs fetches cache lines in pairs. */
+struct teeperf_log_header {
+	/* Constants: written by the recorder before the program starts. */
+	uint64_t magic;          /* TEEPERF_LOG_MAGIC */
+	uint16_t major;          /* TEEPERF_LOG_MAJOR */
+	uint16_t oldest_major;   /* the oldest major whose reader can read this log */
+	uint16_t minor;          /* TEEPERF_LOG_MINOR */
+	uint16_t header_size;    /* TEEPERF_LOG_HEADER_SIZE */
+	uint32_t chunk_shift;    /* log2 of the chunk size in bytes: 16 in version 1 */
+	uint32_t chunk_count;    /* a power of two, at most 2^24 */
+	uint64_t region_size;    /* bytes, a multiple of the chunk size */
+	uint64_t supply_offset;  /* uint64_t[chunk_count], the supply ring */
+	uint64_t state_offset;   /* uint64_t[chunk_count], enum teeperf_chunk_state */
+	uint64_t modules_offset; /* struct teeperf_module[module_capacity] */
+	uint64_t threads_offset; /* struct teeperf_thread[thread_capacity] */
+	uint64_t chunks_offset;  /* the chunks; a multiple of the chunk size */
+	uint32_t module_capacity;
+	uint32_t thread_capacity; /* a power of two */
+	uint32_t clock;           /* enum teeperf_clock */
+	uint32_t mode;            /* enum teeperf_mode */
+	uint64_t clock_hz;        /* ticks per second if known beforehand, else 0 */
+	uint64_t recorder_pid;
+	uint64_t reserved0[3];
+
+	/* Counter word: stored by the host's counter thread, loaded at every event (soft clocks). */
+	uint64_t counter;
+	uint64_t reserved1[15];
+
+	/* Control word: stored by the host. */
+	uint64_t control; /* TEEPERF_ACTIVE */
+	uint64_t reserved2[15];
+
+	/* Tickets drawn: the only word that threads of the program share; one fetch-and-add a chunk. */
+	uint64_t tail;
+	uint64_t reserved3[15];
+
+	/* Tickets served: slots of the supply ring that the host has filled. A hint. */
+	uint64_t head;
+	uint64_t reserved4[15];
+
+	/* Facts from the runtime. */
+	uint64_t pid;           /* the process that attached; claimed once by compare-and-swap */
+	uint32_t attach;        /* enum teeperf_attach */
+	uint32_t machine;       /* ELF e_machine of the program */
+	uint64_t thread_count;  /* thread indices given out so far */
+	uint64_t module_count;  /* modules seen so far; may exceed module_capacity */
+	uint64_t lost_early;    /* events before the runtime had attached */
+	uint64_t lost_overflow; /* events lost by threads beyond thread_capacity */
+	uint64_t refused;       /* other processes that found the log taken */
+	uint64_t reserved5[9];
+
+	uint8_t reserved6[TEEPERF_LOG_HEADER_SIZE - 6 * 128];
+};
+
+/* An instrumented module (executable or shared object); written by the runtime when it is loaded. */
+#define TEEPERF_MODULE_PATH_SIZE 384
+#define TEEPERF_BUILD_ID_SIZE 32
+struct teeperf_module {
+	uint64_t bias;          /* load bias: run-time address minus the address in the file */
+	uint64_t start;         /* run-time addresses [start, end) are the module's */
+	uint64_t end;           /* 0: the slot is not filled */
+	uint64_t anchor;        /* run-time address of the module's symbol __teeperf_anchor */
+	uint64_t loaded;        /* ticks, 0 if there was no clock yet */
+	uint64_t unloaded;      /* ticks, 0 while it is loaded */
+	uint32_t flags;         /* TEEPERF_MODULE_* */
+	uint32_t build_id_size; /* bytes of build_id in use, 0: none */
+	uint8_t build_id[TEEPERF_BUILD_ID_SIZE];
+	uint64_t reserved[5];
+	char path[TEEPERF_MODULE_PATH_SIZE]; /* NUL-terminated, empty if unknown */
+};
+#define TEEPERF_MODULE_PATH_CUT UINT32_C(1) /* path is the tail of a longer one */
+#define TEEPERF_MODULE_COLLIDES \
+	UINT32_C(2) /* shares low address halves with an earlier module:
+                                                its events are not recorded */
+
+/* A thread; the index in the table is the thread's number, dense and never reused. */
+struct teeperf_thread {
+	uint64_t os_tid; /* 0: the slot is not filled */
+	uint64_t lost;   /* events lost by this thread in all */
+	uint64_t chunks; /* chunks taken so far */
+	uint64_t ended;  /* 1 when the thread has ended */
+	char name[16];   /* NUL-terminated, empty if unknown */
+	uint64_t reserved[2];
+};
+
+/* Header of a chunk; records follow. In the region `used` is 0 while the thread still writes. */
+struct teeperf_chunk {
+	uint32_t thread;     /* the thread's number */
+	uint32_t generation; /* reserved, 0 */
+	uint64_t sequence;   /* the thread's chunks are numbered from 0 */
+	uint64_t os_tid;
+	uint64_t first_time; /* full clock when the chunk was taken: upper half for the records */
+	uint64_t used;       /* bytes in use, this header included */
+	uint64_t reserved[3];
+};
+
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_log_header) == TEEPERF_LOG_HEADER_SIZE, "header");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_log_header, counter) == 128, "counter line");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_log_header, control) == 256, "control line");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_log_header, tail) == 384, "tail line");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_log_header, head) == 512, "head line");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_log_header, pid) == 640, "runtime's line");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module) == 512, "module");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_thread) == 64, "thread");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_chunk) == 64, "chunk");
+
+#endif

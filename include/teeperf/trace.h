@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The trace file: what the recorder leaves on disk and the reader opens. Specified in
+ * docs/format.md. A file header, then sections in any order, each 8-byte aligned; a reader stops at
+ * the first incomplete section and keeps what precedes it. Little-endian.
+ */
+#ifndef TEEPERF_TRACE_H
+#define TEEPERF_TRACE_H
+
+#include <teeperf/log.h>
+
+/* "TPTRACE1", read as a little-endian word. */
+#define TEEPERF_TRACE_MAGIC UINT64_C(0x3145434152545054)
+#define TEEPERF_TRACE_MAJOR 1
+#define TEEPERF_TRACE_OLDEST_MAJOR 1
+#define TEEPERF_TRACE_MINOR 0
+
+struct teeperf_trace_header {
+	uint64_t magic; /* TEEPERF_TRACE_MAGIC */
+	uint16_t major;
+	uint16_t oldest_major; /* the oldest major whose reader can read this file */
+	uint16_t minor;
+	uint16_t header_size;     /* bytes: 64 */
+	uint64_t created_unix_ns; /* wall clock at the start of the recording */
+	uint32_t chunk_shift;     /* as in the log header */
+	uint32_t machine;         /* ELF e_machine; 0 until the program attached */
+	uint64_t reserved[4];
+};
+
+enum teeperf_section_type {
+	TEEPERF_SECTION_CHUNK = 1,   /* struct teeperf_chunk, then its records (used - 64 bytes) */
+	TEEPERF_SECTION_MODULES = 2, /* struct teeperf_module[]; the last such section counts */
+	TEEPERF_SECTION_THREADS =
+	    3, /* struct teeperf_thread[], by thread number; the last counts */
+	TEEPERF_SECTION_CLOCK =
+	    4, /* struct teeperf_trace_clock, then its points; the last counts */
+	TEEPERF_SECTION_COMMAND = 5, /* the working directory, then each argument; each NUL-ended */
+	TEEPERF_SECTION_HOST = 6,    /* text, "key=value\n" lines, UTF-8 */
+	TEEPERF_SECTION_SYMBOLS = 7, /* text, for traces that travel without binaries; see below */
+	TEEPERF_SECTION_END = 8, /* struct teeperf_trace_end; absent if the recorder was killed */
+};
+
+/* "TPSC", read as a little-endian word. */
+#define TEEPERF_SECTION_MAGIC UINT32_C(0x43535054)
+
+struct teeperf_section {
+	uint32_t magic; /* TEEPERF_SECTION_MAGIC */
+	uint32_t type;  /* enum teeperf_section_type; a reader skips types that it does not know */
+	uint64_t size;  /* bytes of payload; zeroes pad it to a multiple of 8 */
+	uint32_t checksum; /* CRC-32 (IEEE 802.3, as zlib's crc32) of the payload without padding */
+	uint32_t flags;    /* 0 */
+};
+
+/*
+ * Clock. Ticks become nanoseconds by the straight line through the first and the last point;
+ * points between them tell how far the clock strays from it. Without two points of different
+ * ticks, hz is used; without hz, times are shown in ticks.
+ */
+struct teeperf_trace_point {
+	uint64_t ticks;
+	uint64_t monotonic_ns; /* CLOCK_MONOTONIC_RAW of the recorder's machine */
+};
+struct teeperf_trace_clock {
+	uint32_t kind;        /* enum teeperf_clock */
+	uint32_t point_count; /* struct teeperf_trace_point that follow */
+	uint64_t hz;          /* nominal ticks per second, 0 if unknown */
+	/* Health of a soft clock, 0 for the others. */
+	uint64_t stores;     /* times the counter word was stored */
+	uint64_t max_gap_ns; /* longest time without a store */
+	uint64_t starved_ns; /* sum of the gaps of more than 10 us */
+	uint64_t reserved;
+};
+
+/* How the program ended. */
+enum teeperf_exit_kind {
+	TEEPERF_EXIT_UNKNOWN = 0, /* still running when the recording was ended */
+	TEEPERF_EXIT_CODE = 1,    /* exited; value = exit code */
+	TEEPERF_EXIT_SIGNAL = 2,  /* killed; value = signal number */
+};
+struct teeperf_trace_end {
+	uint32_t exit_kind;
+	uint32_t exit_value;
+	uint64_t start_ns;      /* CLOCK_MONOTONIC_RAW when the program was started */
+	uint64_t end_ns;        /* ... and when it had ended */
+	uint64_t chunk_count;   /* CHUNK sections in this file */
+	uint64_t chunk_draws;   /* fetch-and-adds on the log's tail: chunks taken by threads */
+	uint64_t lost_early;    /* as in the log header */
+	uint64_t lost_overflow; /* as in the log header */
+	uint64_t refused;       /* as in the log header */
+	uint64_t log_bytes;     /* size of the region that was used */
+	uint32_t mode;          /* enum teeperf_mode */
+	uint32_t attach;        /* enum teeperf_attach */
+	uint64_t module_count;  /* modules seen, also those beyond the table */
+	uint64_t thread_count;  /* threads seen, also those beyond the table */
+	uint64_t reserved[4];
+};
+
+/*
+ * SYMBOLS: one line per symbol, fields separated by tabs, addresses at run time, in hexadecimal
+ * without prefix: "address<TAB>size<TAB>linkage name<TAB>file<TAB>line\n"; file may be empty, line 0.
+ */
+
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_header) == 64, "trace header");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_section) == 24, "section");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_point) == 16, "point");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_clock) == 48, "clock");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
+
+#endif
