@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Memory access with the order in the name. Every access to the log goes through these. */
+#ifndef TP_ATOMIC_H
+#define TP_ATOMIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline uint64_t tp_load_relaxed(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t tp_load_acquire(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static inline void tp_store_relaxed(uint64_t *p, uint64_t value)
+{
+	__atomic_store_n(p, value, __ATOMIC_RELAXED);
+}
+
+static inline void tp_store_release(uint64_t *p, uint64_t value)
+{
+	__atomic_store_n(p, value, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t tp_fetch_add_relaxed(uint64_t *p, uint64_t more)
+{
+	return __atomic_fetch_add(p, more, __ATOMIC_RELAXED);
+}
+
+/* Set *p from 0 to value; false if it was not 0. */
+static inline bool tp_claim_acq_rel(uint64_t *p, uint64_t value)
+{
+	uint64_t expected = 0;
+	return __atomic_compare_exchange_n(
+	    p, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t tp_load32_acquire(const uint32_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static inline void tp_store32_release(uint32_t *p, uint32_t value)
+{
+	__atomic_store_n(p, value, __ATOMIC_RELEASE);
+}
+
+/* Order against signal handlers of the same thread only; no instruction. */
+static inline void tp_barrier_signal(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+#endif

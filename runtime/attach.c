@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attaching to the shared log: validate what the host wrote, once, and keep a private copy.
+#include "runtime.h"
+
+#include "hardware_clock.h"
+#include "port.h"
+
+struct tp_process tp_process;
+const uint64_t tp_counter_cold = UINT64_MAX;
+
+void tp_process_off(void)
+{
+	tp_store32_release(&tp_process.state, TP_STATE_OFF);
+}
+
+static bool is_power_of_two(uint64_t value)
+{
+	return value && (value & (value - 1)) == 0;
+}
+
+// [offset, offset + count * size) lies within `limit` bytes, aligned to 8.
+static bool fits(uint64_t offset, uint64_t count, uint64_t size, uint64_t limit)
+{
+	return offset % 8 == 0 && offset <= limit && count <= (limit - offset) / size;
+}
+
+// Tell the host how attaching ended, and for which processor: one 8-byte store.
+static void report(struct teeperf_log_header *header, enum teeperf_attach attach)
+{
+#if defined(__x86_64__)
+	const uint64_t machine = 62; // EM_X86_64
+#elif defined(__aarch64__)
+	const uint64_t machine = 183; // EM_AARCH64
+#endif
+	tp_store_release((uint64_t *)(void *)&header->attach, machine << 32 | attach);
+}
+
+// Fill tp_process from a header that the host may be changing as we read: each word is read once.
+static bool adopt(void *base, uint64_t size)
+{
+	struct teeperf_log_header *header = base;
+	struct tp_process *process = &tp_process;
+	if (size < TEEPERF_LOG_HEADER_SIZE || tp_load_relaxed(&header->magic) != TEEPERF_LOG_MAGIC)
+		return false;
+	const uint64_t versions = tp_load_relaxed((const uint64_t *)(const void *)&header->major);
+	const uint64_t geometry =
+	    tp_load_relaxed((const uint64_t *)(const void *)&header->chunk_shift);
+	const uint64_t capacities =
+	    tp_load_relaxed((const uint64_t *)(const void *)&header->module_capacity);
+	const uint64_t kinds = tp_load_relaxed((const uint64_t *)(const void *)&header->clock);
+	const uint64_t supply = tp_load_relaxed(&header->supply_offset);
+	const uint64_t states = tp_load_relaxed(&header->state_offset);
+	const uint64_t modules = tp_load_relaxed(&header->modules_offset);
+	const uint64_t threads = tp_load_relaxed(&header->threads_offset);
+	const uint64_t chunks = tp_load_relaxed(&header->chunks_offset);
+
+	const uint64_t chunk_count = geometry >> 32;
+	const uint64_t module_capacity = capacities & UINT32_MAX;
+	const uint64_t thread_capacity = capacities >> 32;
+	if ((versions & UINT16_MAX) != TEEPERF_LOG_MAJOR ||
+	    (geometry & UINT32_MAX) != TP_CHUNK_SHIFT)
+		return false;
+	if (!is_power_of_two(chunk_count) || chunk_count > UINT64_C(1) << TEEPERF_SUPPLY_CHUNK_BITS)
+		return false;
+	if (!is_power_of_two(thread_capacity) || chunks % TP_CHUNK_SIZE)
+		return false;
+	if (!fits(supply, chunk_count, 8, size) || !fits(states, chunk_count, 8, size) ||
+	    !fits(modules, module_capacity, sizeof(struct teeperf_module), size) ||
+	    !fits(threads, thread_capacity, sizeof(struct teeperf_thread), size) ||
+	    !fits(chunks, chunk_count, TP_CHUNK_SIZE, size))
+		return false;
+
+	char *bytes = base;
+	process->header = header;
+	process->supply = (uint64_t *)(void *)(bytes + supply);
+	process->states = (uint64_t *)(void *)(bytes + states);
+	process->modules = (struct teeperf_module *)(void *)(bytes + modules);
+	process->threads = (struct teeperf_thread *)(void *)(bytes + threads);
+	process->chunks = (uint64_t)(uintptr_t)bytes + chunks;
+	process->chunk_mask = chunk_count - 1;
+	process->thread_mask = (uint32_t)(thread_capacity - 1);
+	process->module_limit = (uint32_t)module_capacity;
+	process->clock = (uint32_t)kinds;
+	return true;
+}
+
+// Whether code compiled for `compiled` can run on the log's clock.
+static bool clock_agrees(uint64_t compiled)
+{
+	if (TEEPERF_CLOCK_IS_SOFT(tp_process.clock))
+		return compiled != TEEPERF_COMPILED_HARDWARE;
+	return tp_process.clock == TP_HARDWARE_CLOCK && compiled != TEEPERF_COMPILED_SOFT;
+}
+
+// The first module registers: find the log. Constructors run one at a time, so no lock is needed.
+static void attach(void)
+{
+	void *base;
+	uint64_t size;
+	if (!tp_port_map_log(TP_CHUNK_SIZE, &base, &size) || !adopt(base, size)) {
+		tp_process_off();
+		return;
+	}
+	struct teeperf_log_header *header = tp_process.header;
+	if (!tp_claim_acq_rel(&header->pid, tp_port_process_id())) {
+		tp_fetch_add_relaxed(&header->refused, 1);
+		tp_process_off();
+		return;
+	}
+	if (!tp_port_attached()) {
+		tp_process_off();
+		return;
+	}
+	tp_store_relaxed(&header->lost_early, tp_process.lost_early);
+	report(header, TEEPERF_ATTACH_DONE);
+	tp_store32_release(&tp_process.state, TP_STATE_RECORDING);
+}
+
+// Do the low halves of the addresses of two modules meet?
+static bool collide(const struct teeperf_module *a, uint64_t start, uint64_t end)
+{
+	const uint32_t a_start = (uint32_t)a->start;
+	const uint32_t b_start = (uint32_t)start;
+	return (uint32_t)(b_start - a_start) < a->end - a->start ||
+	       (uint32_t)(a_start - b_start) < end - start;
+}
+
+enum { MODULES_KNOWN = 256 };
+// Private copies of the ranges, since the table in the log cannot be trusted.
+static struct {
+	uint64_t start, end;
+} known[MODULES_KNOWN];
+
+static void register_module(const void *anchor)
+{
+	struct teeperf_module module = {0};
+	module.anchor = (uint64_t)(uintptr_t)anchor;
+	if (!tp_port_find_module(anchor, &module)) {
+		// A range that holds just the anchor still tells the load bias.
+		module.start = module.anchor;
+		module.end = module.anchor + 1;
+	}
+	const uint64_t index = tp_process.next_module;
+	for (uint64_t i = 0; i < index && i < MODULES_KNOWN; i++) {
+		if (known[i].start == module.start && known[i].end == module.end)
+			return; // its other constructor (compiled for another clock) was first
+		const struct teeperf_module other = {.start = known[i].start, .end = known[i].end};
+		if (collide(&other, module.start, module.end))
+			module.flags |= TEEPERF_MODULE_COLLIDES;
+	}
+	if (index < MODULES_KNOWN) {
+		known[index].start = module.start;
+		known[index].end = module.end;
+	}
+	tp_process.next_module = index + 1;
+	if (index < tp_process.module_limit) {
+		uint64_t *to = (uint64_t *)(void *)&tp_process.modules[index];
+		const uint64_t *from = (const uint64_t *)(const void *)&module;
+		for (unsigned i = 0; i < sizeof(module) / 8; i++)
+			tp_store_relaxed(&to[i], from[i]);
+	}
+	tp_store_release(&tp_process.header->module_count, index + 1);
+}
+
+void __teeperf_module(uint64_t abi_and_clock, const void *anchor)
+{
+	if (tp_load32_acquire(&tp_process.state) == TP_STATE_START)
+		attach();
+	if (tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
+		return;
+	if (abi_and_clock >> 8 != TEEPERF_ABI)
+		report(tp_process.header, TEEPERF_ATTACH_BAD_MODULE);
+	else if (!clock_agrees(abi_and_clock & 0xff))
+		report(tp_process.header, TEEPERF_ATTACH_BAD_CLOCK);
+	else {
+		register_module(anchor);
+		return;
+	}
+	tp_process_off();
+}

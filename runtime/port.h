@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The platform interface: all that the runtime asks of the system it runs on, one file port_*.c for
+ * each platform. Except where a line says otherwise, functions are called in ordinary context.
+ */
+#ifndef TP_PORT_H
+#define TP_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <teeperf/log.h>
+
+/*
+ * Map the shared log. On success *base is aligned to `alignment` and [*base, *base + *size) is
+ * untrusted memory, wholly outside anything private, for the rest of the process's life. False
+ * when there is no log (the usual case: no recorder); says nothing.
+ * pre: alignment is a power of two, at least a page.
+ */
+bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size);
+
+/* The id by which the host knows this process. */
+uint64_t tp_port_process_id(void);
+
+/*
+ * A thread's first event. *os_tid = the id by which the host knows the thread, *name = its name, NUL
+ * padded. Arranges that tp_thread_end() is called when the thread ends, if the platform can.
+ * Runs with vector registers saved.
+ */
+void tp_port_thread_start(uint64_t *os_tid, uint64_t name[2]);
+
+/* The thread's current name, NUL padded. Called from tp_thread_end. */
+void tp_port_thread_name(uint64_t name[2]);
+
+/*
+ * Describe the module that holds address `anchor`: bias, start, end, build ID, path and
+ * TEEPERF_MODULE_PATH_CUT; the rest of *module is the caller's. False if no module holds it.
+ */
+bool tp_port_find_module(const void *anchor, struct teeperf_module *module);
+
+/* Once, when the log has been attached: whatever must be watched (fork). False: give up. */
+bool tp_port_attached(void);
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The platform interface on Linux and other POSIX systems with an ELF loader.
+#define _GNU_SOURCE
+#include "port.h"
+
+#include "runtime.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static pthread_key_t thread_key;
+
+bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+{
+	// secure_getenv: a set-user-ID program must not write where its caller says.
+	const char *path = secure_getenv(TEEPERF_LOG_ENV);
+	if (!path || !*path)
+		return false;
+	const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	struct stat status;
+	bool done = false;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+		// Reserve enough to choose an aligned place inside, then map over it.
+		const uint64_t length = (uint64_t)status.st_size;
+		const uint64_t reserved = length + alignment;
+		char *at = mmap(
+		    NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (at != MAP_FAILED) {
+			const uint64_t skip = -(uint64_t)(uintptr_t)at & (alignment - 1);
+			void *map = mmap(at + skip, length, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_FIXED, fd, 0);
+			done = map != MAP_FAILED;
+			*base = map;
+			*size = length;
+		}
+	}
+	close(fd);
+	return done;
+}
+
+uint64_t tp_port_process_id(void)
+{
+	return (uint64_t)getpid();
+}
+
+static void thread_ended(void *value)
+{
+	(void)value;
+	tp_thread_end();
+}
+
+void tp_port_thread_start(uint64_t *os_tid, uint64_t name[2])
+{
+	*os_tid = (uint64_t)syscall(SYS_gettid);
+	tp_port_thread_name(name);
+	pthread_setspecific(thread_key, &thread_key);
+}
+
+void tp_port_thread_name(uint64_t name[2])
+{
+	prctl(PR_GET_NAME, name, 0, 0, 0);
+}
+
+static void forked(void)
+{
+	// The child shares the log with its parent: it must not write there.
+	tp_process_off();
+	__teeperf_thread.counter = &tp_counter_cold;
+	__teeperf_thread.cursor = 0;
+	__teeperf_thread.skip = 1;
+}
+
+bool tp_port_attached(void)
+{
+	return pthread_key_create(&thread_key, thread_ended) == 0 &&
+	       pthread_atfork(NULL, NULL, forked) == 0;
+}
+
+struct search {
+	uint64_t anchor;
+	struct teeperf_module *module;
+};
+
+// The build ID is in a PT_NOTE of type NT_GNU_BUILD_ID.
+static void copy_build_id(struct teeperf_module *module, const char *note, uint64_t size)
+{
+	while (size >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *head = (const void *)note;
+		const uint64_t name = ((uint64_t)head->n_namesz + 3) & ~UINT64_C(3);
+		const uint64_t desc = ((uint64_t)head->n_descsz + 3) & ~UINT64_C(3);
+		if (size - sizeof(*head) < name + desc)
+			return;
+		const char *bytes = note + sizeof(*head) + name;
+		if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4) {
+			const uint32_t length = head->n_descsz < TEEPERF_BUILD_ID_SIZE
+						    ? head->n_descsz
+						    : TEEPERF_BUILD_ID_SIZE;
+			for (uint32_t i = 0; i < length; i++)
+				module->build_id[i] = (uint8_t)bytes[i];
+			module->build_id_size = length;
+			return;
+		}
+		note += sizeof(*head) + name + desc;
+		size -= sizeof(*head) + name + desc;
+	}
+}
+
+static void copy_path(struct teeperf_module *module, const char *path)
+{
+	uint64_t length = 0;
+	while (path[length])
+		length++;
+	if (length >= TEEPERF_MODULE_PATH_SIZE) {
+		path += length - (TEEPERF_MODULE_PATH_SIZE - 1);
+		length = TEEPERF_MODULE_PATH_SIZE - 1;
+		module->flags |= TEEPERF_MODULE_PATH_CUT;
+	}
+	for (uint64_t i = 0; i < length; i++)
+		module->path[i] = path[i];
+}
+
+static int look_at(struct dl_phdr_info *info, size_t info_size, void *data)
+{
+	(void)info_size;
+	const struct search *search = data;
+	uint64_t start = UINT64_MAX;
+	uint64_t end = 0;
+	bool holds = false;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		if (segment->p_type != PT_LOAD)
+			continue;
+		const uint64_t from = info->dlpi_addr + segment->p_vaddr;
+		const uint64_t to = from + segment->p_memsz;
+		holds |= search->anchor >= from && search->anchor < to;
+		start = from < start ? from : start;
+		end = to > end ? to : end;
+	}
+	if (!holds)
+		return 0;
+	struct teeperf_module *module = search->module;
+	module->bias = info->dlpi_addr;
+	module->start = start;
+	module->end = end;
+	for (int i = 0; i < info->dlpi_phnum && !module->build_id_size; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		if (segment->p_type == PT_NOTE)
+			copy_build_id(module, (const char *)(info->dlpi_addr + segment->p_vaddr),
+			    segment->p_memsz);
+	}
+	if (info->dlpi_name && info->dlpi_name[0]) {
+		char *real = realpath(info->dlpi_name, NULL);
+		copy_path(module, real ? real : info->dlpi_name);
+		free(real);
+	} else {
+		char path[4096];
+		const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+		path[length > 0 ? length : 0] = '\0';
+		copy_path(module, path);
+	}
+	return 1;
+}
+
+bool tp_port_find_module(const void *anchor, struct teeperf_module *module)
+{
+	struct search search = {(uint64_t)(uintptr_t)anchor, module};
+	return dl_iterate_phdr(look_at, &search) == 1;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The runtime's private state. It may live inside a TEE, and the log belongs to a hostile host:
+ *
+ *   - base, sizes and masks are copied into private memory once, after validation (attach.c);
+ *   - each store goes to private base + masked private offset;
+ *   - what is read from the log (counter, supply ring, head, control) is data: masked before it
+ *     chooses a chunk, never an address, a branch target or a bound;
+ *   - stores are whole, aligned 8-byte words; nothing waits for the host.
+ */
+#ifndef TP_RUNTIME_H
+#define TP_RUNTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <teeperf/abi.h>
+
+#include "atomic.h"
+
+#define TP_HIDDEN __attribute__((visibility("hidden")))
+#define TP_EXPORT __attribute__((visibility("default")))
+
+enum { TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT };
+#define TP_CHUNK_SIZE (UINT64_C(1) << TP_CHUNK_SHIFT)
+
+enum tp_state {
+	TP_STATE_START = 0, /* no module has registered yet: events are counted as lost early */
+	TP_STATE_RECORDING,
+	TP_STATE_OFF, /* for good: no recorder, refused, or a forked child */
+};
+
+/* Written once by attach.c before state becomes TP_STATE_RECORDING; read-only then. */
+struct tp_process {
+	uint32_t state; /* enum tp_state; release/acquire */
+	uint32_t clock; /* enum teeperf_clock */
+	struct teeperf_log_header *header;
+	uint64_t *supply;
+	uint64_t *states;
+	struct teeperf_module *modules;
+	struct teeperf_thread *threads;
+	uint64_t chunks;       /* address of chunk 0, aligned to the chunk size */
+	uint64_t chunk_mask;   /* number of chunks - 1 */
+	uint32_t thread_mask;  /* capacity of the thread table - 1 */
+	uint32_t module_limit; /* capacity of the module table */
+	/* Private counters, only ever written to the log, never read back from it. */
+	uint64_t next_thread;
+	uint64_t next_module;
+	uint64_t lost_early;
+	uint64_t lost_overflow;
+};
+extern TP_HIDDEN struct tp_process tp_process;
+
+/* A counter word that never agrees with any clock_high: where threads that do not record look. */
+extern TP_HIDDEN const uint64_t tp_counter_cold;
+
+/* The private half of a thread's state; the block of abi.h is the other. */
+struct tp_thread {
+	uint32_t busy;  /* inside the runtime: a signal handler's events are dropped and counted */
+	uint32_t ready; /* index and table slot are set */
+	uint64_t index; /* thread number */
+	uint64_t os_tid;
+	uint64_t sequence;       /* of the next chunk */
+	uint64_t chunk;          /* number + 1 of the chunk in use, 0: none */
+	uint64_t previous;       /* number + 1 of the one before, not yet given back; 0: none */
+	uint64_t ticket;         /* drawn but not yet served, + 1; 0: none */
+	uint64_t lost;           /* events lost in all */
+	uint64_t lost_told;      /* of these, told by LOST records */
+	uint64_t lost_published; /* of these, stored in the thread table */
+};
+
+extern TP_EXPORT _Thread_local struct teeperf_thread_block __teeperf_thread;
+
+/* What the cold path calls: see slow_*.S. Built without vector registers. */
+TP_HIDDEN uint64_t tp_slow(uint64_t name);
+
+/* The calling thread ends: log it and give its chunks back. */
+TP_HIDDEN void tp_thread_end(void);
+
+/* This process is a forked child, or has lost its log: never record again. */
+TP_HIDDEN void tp_process_off(void);
+
+/* Call function(argument) with all vector and floating-point registers preserved (slow_*.S). */
+TP_HIDDEN void tp_call_preserving(void (*function)(void *), void *argument);
+
+/* The entry points of abi.h. */
+TP_EXPORT void __teeperf_slow(void);
+TP_EXPORT void __teeperf_resync(uint64_t position, uint64_t name);
+TP_EXPORT void __teeperf_module(uint64_t abi_and_clock, const void *anchor);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// x86-64: the way from the inlined sequence to tp_slow, which the compiler does not see as a call.
+#if defined(__x86_64__)
+
+	.text
+
+// In: rax = name, r11 = where to go on. Out: rax = position. Changes rax, r11 and flags only; leaves
+// the 128 bytes below the stack pointer alone (the red zone of the code that we come from).
+	.globl	__teeperf_slow
+	.type	__teeperf_slow, @function
+	.p2align 4
+__teeperf_slow:
+	.cfi_startproc
+	endbr64
+	.cfi_def_cfa %rsp, 0
+	.cfi_register %rip, %r11
+	leaq	-128(%rsp), %rsp
+	.cfi_def_cfa_offset 128
+	pushq	%r11
+	.cfi_def_cfa_offset 136
+	.cfi_offset %rip, -136
+	pushq	%rbx
+	.cfi_def_cfa_offset 144
+	.cfi_offset %rbx, -144
+	movq	%rsp, %rbx
+	.cfi_def_cfa_register %rbx
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	andq	$-16, %rsp
+	cld
+	movq	%rax, %rdi
+	call	tp_slow
+	movq	-8(%rbx), %rcx
+	movq	-16(%rbx), %rdx
+	movq	-24(%rbx), %rsi
+	movq	-32(%rbx), %rdi
+	movq	-40(%rbx), %r8
+	movq	-48(%rbx), %r9
+	movq	-56(%rbx), %r10
+	movq	%rbx, %rsp
+	.cfi_def_cfa_register %rsp
+	popq	%rbx
+	.cfi_def_cfa_offset 136
+	.cfi_restore %rbx
+	popq	%r11
+	.cfi_def_cfa_offset 128
+	.cfi_register %rip, %r11
+	leaq	128(%rsp), %rsp
+	.cfi_def_cfa_offset 0
+	notrack jmpq *%r11
+	.cfi_endproc
+	.size	__teeperf_slow, . - __teeperf_slow
+
+// void tp_call_preserving(void (*function)(void *), void *argument)
+// Saves x87, SSE, AVX and AVX-512 state (XSAVE components 0-2 and 5-7, at most 2688 bytes); what has
+// no XSAVE has no more than FXSAVE covers.
+	.globl	tp_call_preserving
+	.hidden	tp_call_preserving
+	.type	tp_call_preserving, @function
+	.p2align 4
+tp_call_preserving:
+	.cfi_startproc
+	endbr64
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushq	%rbx
+	pushq	%r12
+	pushq	%r13
+	pushq	%r14
+	movq	%rdi, %r12
+	movq	%rsi, %r13
+	subq	$2752, %rsp
+	andq	$-64, %rsp
+	movl	$1, %eax
+	xorl	%ecx, %ecx
+	cpuid
+	btl	$27, %ecx
+	setc	%r14b
+	jnc	1f
+	xorl	%eax, %eax
+	// The header of an XSAVE area must be zero before the first use.
+	movq	%rax, 512(%rsp)
+	movq	%rax, 520(%rsp)
+	movq	%rax, 528(%rsp)
+	movq	%rax, 536(%rsp)
+	movq	%rax, 544(%rsp)
+	movq	%rax, 552(%rsp)
+	movq	%rax, 560(%rsp)
+	movq	%rax, 568(%rsp)
+	movl	$0xe7, %eax
+	xorl	%edx, %edx
+	xsave64	(%rsp)
+	jmp	2f
+1:	fxsave64 (%rsp)
+2:	movq	%r13, %rdi
+	callq	*%r12
+	testb	%r14b, %r14b
+	je	3f
+	movl	$0xe7, %eax
+	xorl	%edx, %edx
+	xrstor64 (%rsp)
+	jmp	4f
+3:	fxrstor64 (%rsp)
+4:	leaq	-32(%rbp), %rsp
+	popq	%r14
+	popq	%r13
+	popq	%r12
+	popq	%rbx
+	popq	%rbp
+	.cfi_def_cfa %rsp, 8
+	retq
+	.cfi_endproc
+	.size	tp_call_preserving, . - tp_call_preserving
+
+#endif
+	.section .note.GNU-stack,"",@progbits

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The cold path of the sequence: a thread's first event, the end of a chunk, a new upper half of
+// the clock, losses. Called at any instruction boundary of instrumented code, so it is built without
+// vector registers and calls nothing outside the runtime but through tp_call_preserving.
+#include "runtime.h"
+
+#include "hardware_clock.h"
+#include "port.h"
+
+_Thread_local struct teeperf_thread_block __teeperf_thread = {.counter = &tp_counter_cold};
+static _Thread_local struct tp_thread tp_thread;
+
+// SYNC, LOST and a record of two words fit between any two chunk switches.
+enum { ROOM_WORDS = 4, ROOM_BYTES = ROOM_WORDS * 8 };
+
+static uint64_t control_record(uint64_t value, enum teeperf_control control)
+{
+	return (value & UINT32_MAX) | (uint64_t)control << 32;
+}
+
+static uint64_t now(void)
+{
+	if (TEEPERF_CLOCK_IS_SOFT(tp_process.clock))
+		return tp_load_relaxed(&tp_process.header->counter);
+	return tp_hardware_clock();
+}
+
+// The address of chunk number `number`: masked, so inside the log whatever the number is.
+static uint64_t chunk_address(uint64_t number)
+{
+	return tp_process.chunks + ((number & tp_process.chunk_mask) << TP_CHUNK_SHIFT);
+}
+
+static bool inside(uint64_t cursor, uint64_t chunk_plus_1)
+{
+	// A cursor at a chunk's end still belongs to that chunk, whose header it can never point to.
+	return chunk_plus_1 && ((cursor - 8) ^ chunk_address(chunk_plus_1 - 1)) < TP_CHUNK_SIZE;
+}
+
+static struct teeperf_thread *table_slot(const struct tp_thread *thread)
+{
+	return thread->index <= tp_process.thread_mask
+		   ? &tp_process.threads[thread->index & tp_process.thread_mask]
+		   : (struct teeperf_thread *)0;
+}
+
+// Bring the log's count of this thread's losses up to date.
+static void publish_lost(struct tp_thread *thread)
+{
+	const uint64_t more = thread->lost - thread->lost_published;
+	if (!more)
+		return;
+	thread->lost_published += more;
+	struct teeperf_thread *slot = table_slot(thread);
+	if (slot)
+		tp_store_relaxed(&slot->lost, thread->lost_published);
+	else
+		tp_store_relaxed(&tp_process.header->lost_overflow,
+		    tp_fetch_add_relaxed(&tp_process.lost_overflow, more) + more);
+}
+
+static void give_back(uint64_t chunk_plus_1, uint64_t used)
+{
+	if (!chunk_plus_1)
+		return;
+	const uint64_t number = (chunk_plus_1 - 1) & tp_process.chunk_mask;
+	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)chunk_address(number);
+	tp_store_relaxed(&chunk->used, used);
+	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_DONE);
+}
+
+/*
+ * Draw a chunk. The supply ring belongs to the host: its word is masked and that is all the trust it
+ * gets. A ticket that is not served yet is kept, so that one fetch-and-add pays for one chunk.
+ */
+static bool draw(struct tp_thread *thread, uint64_t *number)
+{
+	struct teeperf_log_header *header = tp_process.header;
+	if (!thread->ticket) {
+		if ((int64_t)(tp_load_relaxed(&header->head) - tp_load_relaxed(&header->tail)) <= 0)
+			return false;
+		thread->ticket = tp_fetch_add_relaxed(&header->tail, 1) + 1;
+	}
+	const uint64_t ticket = thread->ticket - 1;
+	const uint64_t slot = tp_load_acquire(&tp_process.supply[ticket & tp_process.chunk_mask]);
+	if ((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS)
+		return false;
+	thread->ticket = 0;
+	*number = slot & tp_process.chunk_mask;
+	return true;
+}
+
+// Write the header of the chunk in use and point the cursor behind it.
+static void start_chunk(struct teeperf_thread_block *block, const struct tp_thread *thread,
+    uint64_t time, uint64_t sequence)
+{
+	const uint64_t start = chunk_address(thread->chunk - 1);
+	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)start;
+	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, thread->index & UINT32_MAX);
+	tp_store_relaxed(&chunk->sequence, sequence);
+	tp_store_relaxed(&chunk->os_tid, thread->os_tid);
+	tp_store_relaxed(&chunk->first_time, time);
+	tp_store_relaxed(&chunk->used, 0);
+	block->bias = (sequence << TP_CHUNK_SHIFT) - start;
+	block->cursor = start + sizeof(*chunk);
+	block->clock_high = (uint32_t)(time >> 32);
+}
+
+/*
+ * Go on in a new chunk. The chunk that is left is not given back yet but one switch later: a signal
+ * handler may switch chunks between the two instructions with which the interrupted code loads and
+ * stores its cursor, and that code then goes on in the old chunk.
+ */
+static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
+{
+	uint64_t number;
+	if (!draw(thread, &number)) {
+		block->cursor = 0;
+		give_back(thread->previous, TP_CHUNK_SIZE);
+		give_back(thread->chunk, TP_CHUNK_SIZE);
+		thread->previous = 0;
+		thread->chunk = 0;
+		return false;
+	}
+	give_back(thread->previous, TP_CHUNK_SIZE);
+	thread->previous = thread->chunk;
+	thread->chunk = number + 1;
+	start_chunk(block, thread, time, thread->sequence);
+	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_OWNED);
+	thread->sequence++;
+	struct teeperf_thread *slot = table_slot(thread);
+	if (slot)
+		tp_store_relaxed(&slot->chunks, thread->sequence);
+	return true;
+}
+
+/*
+ * The cursor was moved back into an earlier chunk, as take_chunk says. What the handler wrote into
+ * the current one lacks its beginning, which has been overwritten: drop it, count it, reuse the chunk.
+ */
+static void reuse_chunk(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
+{
+	const uint64_t start = chunk_address(thread->chunk - 1);
+	for (uint64_t at = sizeof(struct teeperf_chunk); at < TP_CHUNK_SIZE; at += 8) {
+		uint64_t *word = (uint64_t *)(uintptr_t)(start + at);
+		if (tp_load_relaxed(word) == 0)
+			break;
+		tp_store_relaxed(word, 0);
+		thread->lost++;
+	}
+	start_chunk(block, thread, time, thread->sequence - 1);
+}
+
+static void put(struct teeperf_thread_block *block, uint64_t record)
+{
+	uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
+	block->cursor += 8;
+	tp_store_relaxed(at, record);
+}
+
+// Make sure that ROOM_BYTES are free at the cursor and that the chunk's upper half is that of `time`.
+static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
+{
+	while (block->cursor % TP_CHUNK_SIZE > TP_CHUNK_SIZE - ROOM_BYTES)
+		put(block, control_record(0, TEEPERF_CONTROL_PAD));
+	if (block->cursor % TP_CHUNK_SIZE == 0) {
+		if (block->cursor && thread->chunk && !inside(block->cursor, thread->chunk))
+			reuse_chunk(block, thread, time);
+		else if (!take_chunk(block, thread, time))
+			return false;
+	}
+	if (block->clock_high != (uint32_t)(time >> 32)) {
+		put(block, control_record(time >> 32, TEEPERF_CONTROL_SYNC));
+		block->clock_high = (uint32_t)(time >> 32);
+	}
+	const uint64_t untold = thread->lost - thread->lost_told;
+	if (untold) {
+		put(block, control_record(
+			       untold > UINT32_MAX ? UINT32_MAX : untold, TEEPERF_CONTROL_LOST));
+		thread->lost_told = thread->lost;
+	}
+	return true;
+}
+
+struct start {
+	uint64_t os_tid;
+	uint64_t name[2];
+};
+
+static void port_start(void *argument)
+{
+	struct start *start = argument;
+	tp_port_thread_start(&start->os_tid, start->name);
+}
+
+static void thread_start(struct tp_thread *thread)
+{
+	struct start start = {0};
+	thread->index = tp_fetch_add_relaxed(&tp_process.next_thread, 1);
+	tp_call_preserving(port_start, &start);
+	thread->os_tid = start.os_tid;
+	struct teeperf_thread *slot = table_slot(thread);
+	if (slot) {
+		uint64_t *name = (uint64_t *)(void *)slot->name;
+		tp_store_relaxed(&name[0], start.name[0]);
+		tp_store_relaxed(&name[1], start.name[1]);
+		tp_store_release(&slot->os_tid, thread->os_tid);
+	}
+	thread->ready = 1;
+	// Other threads may be storing their own, smaller number at the same time: the host takes the
+	// table's filled slots as the truth, and this word as a hint that is right in the end.
+	tp_store_relaxed(
+	    &tp_process.header->thread_count, tp_load_relaxed(&tp_process.next_thread));
+}
+
+/*
+ * Enter the runtime: false (and the loss counted) when this thread must not record now. While it is
+ * inside, `counter` sends a signal handler's events here, where `busy` drops them.
+ */
+static bool enter(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t events)
+{
+	if (thread->busy) {
+		thread->lost += events; // the interrupted call tells the log
+		return false;
+	}
+	const uint32_t state = tp_load32_acquire(&tp_process.state);
+	if (state != TP_STATE_RECORDING) {
+		if (state == TP_STATE_OFF)
+			block->skip = 1;
+		else
+			tp_fetch_add_relaxed(&tp_process.lost_early, events);
+		return false;
+	}
+	thread->busy = 1;
+	block->counter = &tp_counter_cold;
+	tp_barrier_signal();
+	if (!thread->ready)
+		thread_start(thread);
+	return true;
+}
+
+static void leave(struct teeperf_thread_block *block, struct tp_thread *thread)
+{
+	publish_lost(thread);
+	tp_barrier_signal();
+	if (thread->chunk)
+		block->counter = TEEPERF_CLOCK_IS_SOFT(tp_process.clock)
+				     ? &tp_process.header->counter
+				     : (const uint64_t *)0;
+	thread->busy = 0;
+}
+
+uint64_t tp_slow(uint64_t name)
+{
+	struct teeperf_thread_block *block = &__teeperf_thread;
+	struct tp_thread *thread = &tp_thread;
+	if (!enter(block, thread, 1))
+		return 0;
+	const uint64_t time = now();
+	uint64_t position = 0;
+	if (make_room(block, thread, time)) {
+		position = block->cursor + block->bias;
+		put(block, (time & UINT32_MAX) | name << 32);
+	} else {
+		thread->lost++;
+	}
+	leave(block, thread);
+	return position;
+}
+
+void __teeperf_resync(uint64_t position, uint64_t name)
+{
+	struct teeperf_thread_block *block = &__teeperf_thread;
+	struct tp_thread *thread = &tp_thread;
+	// Without a position the activation's own enter record was not written.
+	if (!position || block->skip || !enter(block, thread, 1))
+		return;
+	const uint64_t time = now();
+	if (make_room(block, thread, time)) {
+		put(block, (time & UINT32_MAX) | (name | TEEPERF_KIND_RESYNC) << 32);
+		put(block, position);
+	} else {
+		thread->lost++;
+	}
+	leave(block, thread);
+}
+
+void tp_thread_end(void)
+{
+	struct teeperf_thread_block *block = &__teeperf_thread;
+	struct tp_thread *thread = &tp_thread;
+	if (!thread->ready || !enter(block, thread, 0))
+		return;
+	struct teeperf_thread *slot = table_slot(thread);
+	if (slot) {
+		uint64_t name[2] = {0, 0};
+		tp_port_thread_name(name);
+		uint64_t *to = (uint64_t *)(void *)slot->name;
+		tp_store_relaxed(&to[0], name[0]);
+		tp_store_relaxed(&to[1], name[1]);
+		tp_store_release(&slot->ended, 1);
+	}
+	if (thread->chunk && make_room(block, thread, now())) {
+		put(block, control_record(0, TEEPERF_CONTROL_THREAD_END));
+		give_back(thread->previous, TP_CHUNK_SIZE);
+		give_back(thread->chunk, block->cursor - chunk_address(thread->chunk - 1));
+	}
+	// Destructors that run after us may still log: they start a new chunk of this thread.
+	thread->previous = 0;
+	thread->chunk = 0;
+	block->cursor = 0;
+	leave(block, thread);
+}
