@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The few things that people and machines do here; CMake does the building (see CMakePresets.json).
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc)
+PRESET ?= dev
+
+.PHONY: all setup test test-full demo install clean fresh-check format help
+
+all: setup
+	@tools/build release
+
+setup:
+	@tools/setup
+
+# Everything, from nothing if need be.
+test: setup
+	@tools/build $(PRESET)
+	@tools/run-tests build/$(PRESET) -j$(JOBS)
+
+# The same with the plugin of each LLVM major, and longer fuzzing.
+test-full:
+	@tools/setup --all-llvm
+	@tools/build dev full -DTEEPERF_LLVM_MAJORS='14;16;19;22' -DTEEPERF_FUZZ_RUNS=2000000
+	@tools/run-tests build/full -j$(JOBS)
+
+demo: setup
+	@tools/demo
+
+install: all
+	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+clean:
+	rm -rf build
+
+# make demo and make test in a bare Debian of their own (root).
+fresh-check:
+	@tools/fresh-check
+
+format:
+	git ls-files -z '*.c' '*.h' '*.cpp' | xargs -0 clang-format-14 -i
+
+help:
+	@echo 'make             build into build/release'
+	@echo 'make install     build and install [PREFIX=/usr/local] [DESTDIR=]'
+	@echo 'make demo        profile the Lua interpreter: table, call tree, flame graph'
+	@echo 'make test        all tests [PRESET=dev]'
+	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, and longer fuzzing'
+	@echo 'make fresh-check make demo and make test in a bare Debian (root)'
+	@echo 'make format      clang-format the sources'
+	@echo 'make clean       remove build/'

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What goes where. lib/ is not lib/<triplet>/: teeperf finds the plugin and the runtime relative to
+# its own place, the same way in a build tree and installed.
+
+include(CMakePackageConfigHelpers)
+
+install(TARGETS teeperf RUNTIME DESTINATION bin)
+install(TARGETS teeperf_static ARCHIVE DESTINATION lib)
+install(TARGETS teeperf_shared LIBRARY DESTINATION lib)
+foreach(major IN LISTS TEEPERF_MAJORS)
+	install(TARGETS tp_pass_${major} LIBRARY DESTINATION lib/teeperf/llvm-${major})
+endforeach()
+if(TEEPERF_MAJORS)
+	install(FILES "${PROJECT_BINARY_DIR}/lib/teeperf/TeePerf.so" DESTINATION lib/teeperf)
+endif()
+install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY docs/man/ DESTINATION share/man/man1 FILES_MATCHING PATTERN "*.1")
+
+configure_file(cmake/TeePerfConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/TeePerfConfig.cmake" @ONLY)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/TeePerfConfigVersion.cmake"
+	COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/TeePerfConfig.cmake"
+	"${PROJECT_BINARY_DIR}/cmake/TeePerfConfigVersion.cmake" DESTINATION lib/cmake/TeePerf)
+configure_file(cmake/teeperf.pc.in "${PROJECT_BINARY_DIR}/cmake/teeperf.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/teeperf.pc" DESTINATION lib/pkgconfig)

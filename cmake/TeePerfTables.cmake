@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The tables that follow from file names: commands.inc, views.inc, exports.inc.
+
+set(TEEPERF_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
+
+# Write OUTPUT with a line MACRO(tp_NAME) for each source that matches GLOB, sorted by name.
+function(teeperf_table output macro glob)
+	file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${glob}")
+	list(SORT sources)
+	set(text "/* Generated from the names of ${glob}. */\n")
+	foreach(source IN LISTS sources)
+		get_filename_component(name "${source}" NAME_WE)
+		string(APPEND text "${macro}(tp_${name})\n")
+	endforeach()
+	# Leaves an unchanged file alone, so that nothing is compiled again.
+	file(CONFIGURE OUTPUT "${TEEPERF_GENERATED_DIR}/${output}" CONTENT "${text}" @ONLY)
+endfunction()
+
+teeperf_table(commands.inc TP_COMMAND "cli/cmd_*.c")
+teeperf_table(views.inc TP_VIEW "analyzer/view_*.c")
+teeperf_table(exports.inc TP_EXPORT "analyzer/export_*.c")

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The libraries, the command, the runtime and the plugins.
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_library(TEEPERF_LIBELF elf REQUIRED)
+find_library(TEEPERF_LIBDWARF dwarf REQUIRED)
+find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
+
+add_library(tp_flags INTERFACE)
+target_compile_options(tp_flags INTERFACE -Wall -Wextra $<$<BOOL:${TEEPERF_WERROR}>:-Werror>)
+target_include_directories(tp_flags INTERFACE
+	"${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include" "${TEEPERF_GENERATED_DIR}")
+
+# Set OUT to the files that match the globs; to an empty source if there are none, which a target
+# may not be without.
+file(CONFIGURE OUTPUT "${TEEPERF_GENERATED_DIR}/empty.c" CONTENT "typedef int tp_empty;\n")
+function(teeperf_sources out)
+	set(globs)
+	foreach(glob IN LISTS ARGN)
+		list(APPEND globs "${PROJECT_SOURCE_DIR}/${glob}")
+	endforeach()
+	file(GLOB sources CONFIGURE_DEPENDS ${globs})
+	if(NOT sources)
+		set(sources "${TEEPERF_GENERATED_DIR}/empty.c")
+	endif()
+	set(${out} "${sources}" PARENT_SCOPE)
+endfunction()
+
+# Add static library tp_NAME<SUFFIX> from NAME/*.c, compiled (and what uses it linked) with FLAGS.
+function(teeperf_host_library name suffix flags)
+	teeperf_sources(sources "${name}/*.c")
+	list(FILTER sources EXCLUDE REGEX "/cli/main\\.c$")
+	set(target tp_${name}${suffix})
+	add_library(${target} STATIC ${sources})
+	target_link_libraries(${target} PUBLIC tp_flags)
+	target_compile_options(${target} PUBLIC ${flags})
+	target_link_options(${target} PUBLIC ${flags})
+	set_target_properties(${target} PROPERTIES
+		ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/objects${suffix}")
+endfunction()
+
+# The host side once, in a variant: targets end in SUFFIX, outputs go to DIR (bin/, lib/), all is
+# compiled and linked with FLAGS.
+function(teeperf_host_variant suffix dir flags)
+	foreach(name common allowlists recorder analyzer cli)
+		teeperf_host_library(${name} "${suffix}" "${flags}")
+	endforeach()
+	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
+	target_link_libraries(tp_recorder${suffix} PUBLIC
+		tp_common${suffix} ZLIB::ZLIB Threads::Threads)
+	target_link_libraries(tp_analyzer${suffix} PUBLIC
+		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" ZLIB::ZLIB
+		Threads::Threads m stdc++)
+	target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE
+		"${TEEPERF_LIBDWARF_INCLUDE}")
+
+	# All of cli/ but main.c is a library, so that unit tests reach it.
+	target_link_libraries(tp_cli${suffix} PUBLIC tp_recorder${suffix} tp_analyzer${suffix}
+		tp_allowlists${suffix} tp_common${suffix})
+	target_compile_definitions(tp_cli${suffix} PRIVATE
+		TEEPERF_DEFAULT_LLVM=${TEEPERF_DEFAULT_MAJOR})
+	teeperf_sources(sources "cli/main.c")
+	add_executable(teeperf${suffix} ${sources})
+	target_link_libraries(teeperf${suffix} PRIVATE tp_cli${suffix})
+	set_target_properties(teeperf${suffix} PROPERTIES
+		OUTPUT_NAME teeperf RUNTIME_OUTPUT_DIRECTORY "${dir}/bin")
+endfunction()
+
+set(flags)
+if(TEEPERF_SANITIZE)
+	list(APPEND flags "-fsanitize=${TEEPERF_SANITIZE}" -fno-sanitize-recover=all
+		-fno-omit-frame-pointer)
+endif()
+if(TEEPERF_COVERAGE)
+	list(APPEND flags --coverage)
+endif()
+teeperf_host_variant("" "${PROJECT_BINARY_DIR}" "${flags}")
+if(TEEPERF_TEST_ASAN)
+	teeperf_host_variant(-asan "${PROJECT_BINARY_DIR}/asan"
+		"-fsanitize=address,undefined;-fno-sanitize-recover=all;-fno-omit-frame-pointer")
+endif()
+
+# The runtime is linked into the profiled program: never a sanitizer, never the plugin.
+teeperf_sources(sources "runtime/*.c" "runtime/*.S")
+add_library(tp_runtime OBJECT ${sources})
+target_link_libraries(tp_runtime PRIVATE tp_flags)
+target_compile_options(tp_runtime PRIVATE -fPIC -O2 -g -fvisibility=hidden
+	-ftls-model=initial-exec -fno-exceptions -fno-stack-protector)
+add_library(teeperf_static STATIC $<TARGET_OBJECTS:tp_runtime>)
+add_library(teeperf_shared SHARED $<TARGET_OBJECTS:tp_runtime>)
+set_target_properties(teeperf_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME teeperf)
+set_target_properties(teeperf_shared PROPERTIES
+	LINKER_LANGUAGE C OUTPUT_NAME teeperf SOVERSION ${TEEPERF_ABI})
+target_link_libraries(teeperf_shared PRIVATE Threads::Threads)
+target_link_options(teeperf_shared PRIVATE -Wl,-z,defs)
+
+# One plugin per LLVM major. LLVM's symbols come from the compiler that loads it: linking libLLVM
+# here would bring a second copy of LLVM into a statically linked clang.
+teeperf_sources(sources "pass/*.c" "pass/*.cpp" "allowlists/*.c")
+foreach(major IN LISTS TEEPERF_MAJORS)
+	set(target tp_pass_${major})
+	add_library(${target} MODULE ${sources}
+		"${PROJECT_SOURCE_DIR}/common/err.c" "${PROJECT_SOURCE_DIR}/common/buf.c")
+	target_link_libraries(${target} PRIVATE tp_flags)
+	target_include_directories(${target} SYSTEM PRIVATE "${TEEPERF_LLVM_${major}_INCLUDE}")
+	target_compile_options(${target} PRIVATE -fvisibility=hidden -ffunction-sections
+		$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions -fvisibility-inlines-hidden>)
+	target_compile_definitions(${target} PRIVATE
+		__STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
+	target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL)
+	set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME TeePerf SUFFIX .so
+		LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/teeperf/llvm-${major}")
+endforeach()
+if(TEEPERF_MAJORS)
+	set(link "${PROJECT_BINARY_DIR}/lib/teeperf/TeePerf.so")
+	file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/lib/teeperf")
+	file(CREATE_LINK "llvm-${TEEPERF_DEFAULT_MAJOR}/TeePerf.so" "${link}" SYMBOLIC)
+endif()

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Pass tests for one LLVM major: lit --param major=N --param build=DIR [--param config=PROGRAM].
+
+The tools of that major come first in PATH, so tests write clang, opt, FileCheck, llvm-objdump, not.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+
+import lit.formats
+
+major = lit_config.params["major"]
+build = os.path.abspath(lit_config.params["build"])
+llvm_config = lit_config.params.get("config", "llvm-config-" + major)
+bindir = subprocess.check_output([llvm_config, "--bindir"], text=True).strip()
+
+config.name = "TeePerf pass, LLVM " + major
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".c", ".cpp", ".ll", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(build, "test-tmp", "pass-llvm-" + major, "out")
+
+config.environment["PATH"] = os.pathsep.join([bindir, os.environ["PATH"]])
+config.environment["TEEPERF_LLVM"] = major
+for name in ("TEEPERF_ALLOWLIST", "TEEPERF_CLOCK", "TEEPERF_TAIL_CALLS", "TEEPERF_LOG"):
+    config.environment.pop(name, None)
+
+source = os.path.dirname(os.path.dirname(config.test_source_root))
+plugin = os.path.join(build, "lib/teeperf/llvm-" + major, "TeePerf.so")
+config.substitutions += [
+    ("%clangxx", os.path.join(bindir, "clang++")),
+    ("%clang", os.path.join(bindir, "clang")),
+    ("%opt", os.path.join(bindir, "opt")),
+    ("%plugin", plugin),
+    ("%teeperf", os.path.join(build, "bin/teeperf")),
+    ("%runtime", os.path.join(build, "lib/libteeperf.a")),
+    ("%llvm_major", major),
+    ("%source", source),
+    ("%qemu_aarch64", "qemu-aarch64 -L /usr/aarch64-linux-gnu"),
+    ("%aarch64", "--target=aarch64-linux-gnu -fuse-ld=lld"),
+]
+
+config.available_features.add("llvm-" + major)
+for other in (15, 16, 17, 18, 19, 20, 21, 22):
+    if int(major) >= other:
+        config.available_features.add("llvm-at-least-%d" % other)
+if platform.machine() == "x86_64":
+    config.available_features.add("x86_64")
+if platform.machine() == "aarch64":
+    config.available_features.add("aarch64")
+if (
+    os.path.exists("/usr/aarch64-linux-gnu/include/stdio.h")
+    and os.path.isdir("/usr/lib/gcc-cross/aarch64-linux-gnu")
+    and shutil.which("qemu-aarch64")
+    and os.path.exists(os.path.join(bindir, "ld.lld"))
+):
+    config.available_features.add("aarch64-cross")
+if os.path.exists(os.path.join(bindir, "ld.lld")):
+    config.available_features.add("lld")
