@@ -47,6 +47,9 @@ struct tp_command;
 bool tp_options_parse(
     const struct tp_command *command, int *argc, char ***argv, bool interleave, int *status);
 
+/* Print the command's help, made from its table, to stdout. */
+void tp_options_help(const struct tp_command *command);
+
 /* Report wrong usage on stderr ("teeperf record: ...", then the hint) and return 129. */
 int tp_options_usage(const struct tp_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How commands report errors and warnings.
+#include "command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int tp_command_fail(const struct tp_command *command, const struct tp_err *err)
+{
+	char text[sizeof(err->file) + sizeof(err->what) + 64];
+	fprintf(stderr, "teeperf %s: %s\n", command->name, tp_err_format(err, text, sizeof(text)));
+	return TP_EXIT_FAILED;
+}
+
+void tp_command_warn(const struct tp_command *command, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	fprintf(stderr, "teeperf %s: warning: ", command->name);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+}

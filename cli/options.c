@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Command lines against a typed option table, and the help text made from the same table.
+#include "options.h"
+
+#include "command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	HELP_COLUMN = 26,      // where option sentences start
+	LINE_WIDTH = 80,       // help is for terminals of this width
+	CHOICES_TEXT_SIZE = 96 // "auto|tsc|soft" with room
+};
+
+static const struct tp_option help_option = {
+    .type = TP_OPTION_BOOL,
+    .letter = 'h',
+    .name = "help",
+    .help = "show this help and exit",
+};
+
+int tp_options_usage(const struct tp_command *command, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	fprintf(stderr, "teeperf %s: ", command->name);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "\nusage: teeperf %s %s\nTry 'teeperf %s --help'.\n", command->name,
+	    command->usage, command->name);
+	return TP_EXIT_USAGE;
+}
+
+static bool is_help(const struct tp_option *option)
+{
+	return option == &help_option;
+}
+
+// The word for the option's argument, NULL if it takes none. A choice shows its words.
+static const char *argument_word(const struct tp_option *option, char text[CHOICES_TEXT_SIZE])
+{
+	if (option->type == TP_OPTION_BOOL)
+		return NULL;
+	if (option->argument || option->type != TP_OPTION_CHOICE)
+		return option->argument ? option->argument : "ARG";
+	size_t length = 0;
+	text[0] = '\0';
+	for (const char *const *word = option->choices; *word && length < CHOICES_TEXT_SIZE; word++)
+		length += (size_t)snprintf(
+		    text + length, CHOICES_TEXT_SIZE - length, "%s%s", length ? "|" : "", *word);
+	return text;
+}
+
+// Print text from column HELP_COLUMN on, broken at spaces.
+static void print_wrapped(const char *text)
+{
+	const size_t width = LINE_WIDTH - HELP_COLUMN;
+	while (strlen(text) > width) {
+		size_t length = width;
+		while (length && text[length] != ' ')
+			length--;
+		if (!length)
+			break;
+		printf("%.*s\n%*s", (int)length, text, HELP_COLUMN, "");
+		text += length + 1;
+	}
+	printf("%s\n", text);
+}
+
+static void print_option(const struct tp_option *option)
+{
+	char words[CHOICES_TEXT_SIZE];
+	const char *argument = argument_word(option, words);
+	char left[160];
+	char letter[8] = "";
+	if (option->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", option->letter);
+	snprintf(left, sizeof(left), "  %s--%s%s%s", letter, option->name, argument ? " " : "",
+	    argument ? argument : "");
+	if (strlen(left) + 2 > HELP_COLUMN)
+		printf("%s\n%*s", left, HELP_COLUMN, "");
+	else
+		printf("%-*s", HELP_COLUMN, left);
+	print_wrapped(option->help);
+}
+
+void tp_options_help(const struct tp_command *command)
+{
+	printf("usage: teeperf %s %s\n\n", command->name, command->usage);
+	printf("teeperf-%s - %s\n", command->name, command->summary);
+	if (command->description)
+		printf("\n%s", command->description);
+	printf("\nOptions:\n");
+	for (const struct tp_option *option = command->options; option && option->type; option++)
+		print_option(option);
+	print_option(&help_option);
+	if (command->examples)
+		printf("\nExamples:\n%s", command->examples);
+}
+
+// A whole number, and for sizes a suffix. False if it is none or does not fit.
+static bool parse_number(const char *text, bool suffixes, uint64_t *value)
+{
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	char *end;
+	errno = 0;
+	const unsigned long long number = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	unsigned shift = 0;
+	if (suffixes && *end) {
+		static const char letters[] = "KMG";
+		const char upper = *end >= 'a' && *end <= 'z' ? (char)(*end - 'a' + 'A') : *end;
+		const char *found = strchr(letters, upper);
+		if (!found)
+			return false;
+		shift = 10 * (unsigned)(found - letters + 1);
+		end++;
+	}
+	if (*end || number > UINT64_MAX >> shift)
+		return false;
+	*value = (uint64_t)number << shift;
+	return true;
+}
+
+// Store `text` as the option's value. 0, or 129 when it has been refused.
+static int store(const struct tp_command *command, const struct tp_option *option, const char *text)
+{
+	switch (option->type) {
+	case TP_OPTION_STRING:
+		*(const char **)option->value = text;
+		return 0;
+	case TP_OPTION_LIST: {
+		struct tp_option_list *list = option->value;
+		if (list->count == list->capacity)
+			return tp_options_usage(command,
+			    "option '--%s' was given more than %u times", option->name,
+			    list->capacity);
+		list->items[list->count++] = text;
+		return 0;
+	}
+	case TP_OPTION_CHOICE: {
+		for (int i = 0; option->choices[i]; i++) {
+			if (!strcmp(option->choices[i], text)) {
+				*(int *)option->value = i;
+				return 0;
+			}
+		}
+		const struct tp_option bare = {
+		    .type = TP_OPTION_CHOICE, .choices = option->choices};
+		char words[CHOICES_TEXT_SIZE];
+		return tp_options_usage(command, "option '--%s' takes %s, not '%s'", option->name,
+		    argument_word(&bare, words), text);
+	}
+	case TP_OPTION_SIZE:
+		if (!parse_number(text, true, option->value))
+			return tp_options_usage(command,
+			    "option '--%s' takes a number of bytes such as 512K, 64M or 1G, not '%s'",
+			    option->name, text);
+		return 0;
+	case TP_OPTION_COUNT:
+		if (!parse_number(text, false, option->value))
+			return tp_options_usage(command,
+			    "option '--%s' takes a whole number, not '%s'", option->name, text);
+		return 0;
+	case TP_OPTION_BOOL:
+	case TP_OPTION_END:
+		break;
+	}
+	return 0;
+}
+
+struct match {
+	const struct tp_option *option;
+	const struct tp_option *rival; // set when a prefix fits two options
+	bool negated;                  // --no-NAME
+};
+
+static void consider(struct match *match, const struct tp_option *option, bool negated)
+{
+	if (match->option && match->option != option)
+		match->rival = option;
+	match->option = option;
+	match->negated = negated;
+}
+
+// Find the option that `name` (of `length` bytes) names or abbreviates.
+static struct match find_long(const struct tp_command *command, const char *name, size_t length)
+{
+	struct match match = {0};
+	const bool no = length > 3 && !strncmp(name, "no-", 3);
+	const struct tp_option *option = command->options;
+	for (bool last = false; !last; option++) {
+		last = !option || !option->type;
+		const struct tp_option *candidate = last ? &help_option : option;
+		if (!strncmp(candidate->name, name, length)) {
+			if (!candidate->name[length])
+				return (struct match){.option = candidate};
+			consider(&match, candidate, false);
+		}
+		if (no && !last && candidate->type == TP_OPTION_BOOL &&
+		    !strncmp(candidate->name, name + 3, length - 3)) {
+			if (!candidate->name[length - 3])
+				return (struct match){.option = candidate, .negated = true};
+			consider(&match, candidate, true);
+		}
+		if (last)
+			break;
+	}
+	return match;
+}
+
+static const struct tp_option *find_letter(const struct tp_command *command, char letter)
+{
+	for (const struct tp_option *option = command->options; option && option->type; option++) {
+		if (option->letter == letter)
+			return option;
+	}
+	return letter == 'h' ? &help_option : NULL;
+}
+
+// State of one parse: `at` is the argument being read, operands are gathered at its front.
+struct parse {
+	const struct tp_command *command;
+	char **argv;
+	int argc;
+	int at;
+	bool helped;
+};
+
+static int parse_long(struct parse *parse, const char *text)
+{
+	const char *equals = strchr(text, '=');
+	const size_t length = equals ? (size_t)(equals - text) : strlen(text);
+	const struct match match = find_long(parse->command, text, length);
+	if (!match.option)
+		return tp_options_usage(
+		    parse->command, "unknown option '--%.*s'", (int)length, text);
+	if (match.rival)
+		return tp_options_usage(parse->command,
+		    "option '--%.*s' is ambiguous: '--%s' or '--%s'", (int)length, text,
+		    match.option->name, match.rival->name);
+	const char *value = equals ? equals + 1 : NULL;
+	if (match.option->type == TP_OPTION_BOOL) {
+		if (value)
+			return tp_options_usage(
+			    parse->command, "option '--%s' takes no value", match.option->name);
+		if (is_help(match.option))
+			parse->helped = true;
+		else
+			*(bool *)match.option->value = !match.negated;
+		return 0;
+	}
+	if (!value) {
+		if (parse->at + 1 >= parse->argc)
+			return tp_options_usage(
+			    parse->command, "option '--%s' needs a value", match.option->name);
+		value = parse->argv[++parse->at];
+	}
+	return store(parse->command, match.option, value);
+}
+
+static int parse_letters(struct parse *parse, const char *letters)
+{
+	for (; *letters; letters++) {
+		const struct tp_option *option = find_letter(parse->command, *letters);
+		if (!option)
+			return tp_options_usage(parse->command, "unknown option '-%c'", *letters);
+		if (is_help(option)) {
+			parse->helped = true;
+		} else if (option->type == TP_OPTION_BOOL) {
+			*(bool *)option->value = true;
+		} else if (letters[1]) {
+			return store(parse->command, option, letters + 1);
+		} else if (parse->at + 1 < parse->argc) {
+			return store(parse->command, option, parse->argv[++parse->at]);
+		} else {
+			return tp_options_usage(
+			    parse->command, "option '-%c' needs a value", *letters);
+		}
+	}
+	return 0;
+}
+
+bool tp_options_parse(
+    const struct tp_command *command, int *argc, char ***argv, bool interleave, int *status)
+{
+	struct parse parse = {.command = command, .argv = *argv, .argc = *argc, .at = 1};
+	int operands = 0; // gathered in argv[0 .. operands)
+	for (; parse.at < parse.argc; parse.at++) {
+		char *text = parse.argv[parse.at];
+		if (!strcmp(text, "--")) {
+			parse.at++;
+			break;
+		}
+		if (text[0] != '-' || !text[1]) {
+			if (!interleave)
+				break;
+			parse.argv[operands++] = text;
+			continue;
+		}
+		*status =
+		    text[1] == '-' ? parse_long(&parse, text + 2) : parse_letters(&parse, text + 1);
+		if (*status)
+			return false;
+		if (parse.helped) {
+			tp_options_help(command);
+			*status = TP_EXIT_DONE;
+			return false;
+		}
+	}
+	// Move the gathered operands up against the rest, so that all stand in one run.
+	const int start = parse.at - operands;
+	memmove(parse.argv + start, parse.argv, (size_t)operands * sizeof(*parse.argv));
+	*argv = parse.argv + start;
+	*argc = parse.argc - start;
+	return true;
+}
