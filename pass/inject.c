@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stage 2 for one function: where enter, exit and resync records go.
+#include "pass.h"
+
+#include <string.h>
+
+#include <llvm-c/DebugInfo.h>
+
+#include "llvm_compat.h"
+
+// Calling conventions that promise tail calls (llvm/IR/CallingConv.h).
+enum { CC_GHC = 10, CC_TAIL = 18, CC_SWIFT_TAIL = 20 };
+
+struct injection {
+	struct tp_sequence *sequence;
+	LLVMValueRef function;
+	LLVMBuilderRef builder;
+	LLVMMetadataRef scope_location; /* NULL without debug information */
+};
+
+// Insert before `at`, at its own line if it has one, else at line 0 of the function.
+static void position(struct injection *in, LLVMValueRef at, bool use_line)
+{
+	LLVMPositionBuilderBefore(in->builder, at);
+	LLVMMetadataRef line = use_line ? LLVMInstructionGetDebugLoc(at) : NULL;
+	LLVMSetCurrentDebugLocation2(in->builder, !in->scope_location ? NULL
+						  : line              ? line
+								      : in->scope_location);
+}
+
+// The instruction before which code of the function's own begins, all static allocations hoisted
+// before it: behind a split they would become dynamic ones.
+static LLVMValueRef after_allocations(LLVMValueRef function)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+	LLVMValueRef at = LLVMGetFirstInstruction(entry);
+	while (LLVMIsAAllocaInst(at) && tp_llvm_is_static_alloca(at))
+		at = LLVMGetNextInstruction(at);
+	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+	LLVMValueRef next;
+	for (LLVMValueRef i = LLVMGetNextInstruction(at); i; i = next) {
+		next = LLVMGetNextInstruction(i);
+		if (!LLVMIsAAllocaInst(i) || !tp_llvm_is_static_alloca(i))
+			continue;
+		LLVMPositionBuilderBefore(builder, at);
+		LLVMInstructionRemoveFromParent(i);
+		LLVMInsertIntoBuilder(builder, i);
+	}
+	LLVMDisposeBuilder(builder);
+	return at;
+}
+
+static bool promises_tail_call(LLVMValueRef call)
+{
+	if (tp_llvm_is_musttail(call))
+		return true;
+	const unsigned convention = LLVMGetInstructionCallConv(call);
+	return tp_llvm_is_tail(call) &&
+	       (convention == CC_GHC || convention == CC_TAIL || convention == CC_SWIFT_TAIL);
+}
+
+// Where the exit record of the return `ret` goes: before it, or before the tail call it belongs to.
+static LLVMValueRef exit_place(const struct injection *in, LLVMValueRef ret)
+{
+	LLVMValueRef call = LLVMGetPreviousInstruction(ret);
+	if (call && LLVMIsABitCastInst(call))
+		call = LLVMGetPreviousInstruction(call);
+	if (!call || !LLVMIsACallInst(call))
+		return ret;
+	if (promises_tail_call(call))
+		return call;
+	const bool returns_it = LLVMGetNumOperands(ret) == 0 ||
+				LLVMGetOperand(ret, 0) == LLVMGetPreviousInstruction(ret);
+	return in->sequence->pass->tail_calls == TP_TAIL_CALLS_KEEP && tp_llvm_is_tail(call) &&
+		       returns_it && !LLVMIsAIntrinsicInst(call)
+		   ? call
+		   : ret;
+}
+
+static LLVMValueRef name(const struct injection *in, enum teeperf_kind kind)
+{
+	return tp_sequence_name(in->sequence, in->function, kind);
+}
+
+static void resync(struct injection *in, LLVMValueRef at, LLVMValueRef where, LLVMValueRef id)
+{
+	LLVMValueRef arguments[2] = {where, id};
+	position(in, at, true);
+	LLVMValueRef call = LLVMBuildCall2(
+	    in->builder, in->sequence->resync_type, in->sequence->resync, arguments, 2, "");
+	// Nothing that our own runtime does can throw.
+	const LLVMContextRef context = in->sequence->context;
+	LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateEnumAttribute(
+		context, LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind")), 0));
+}
+
+static bool may_return_twice(LLVMValueRef instruction)
+{
+	return (LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction)) &&
+	       tp_llvm_call_has(instruction, "returns_twice");
+}
+
+static LLVMValueRef first_behind_phis(LLVMBasicBlockRef block)
+{
+	LLVMValueRef i = LLVMGetFirstInstruction(block);
+	while (LLVMIsAPHINode(i))
+		i = LLVMGetNextInstruction(i);
+	return i;
+}
+
+// Whether control can come back into this function from above it without a return.
+static bool needs_position(LLVMValueRef function)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			if (LLVMIsALandingPadInst(i) || may_return_twice(i))
+				return true;
+	return false;
+}
+
+// Resync records: behind each landing pad and each call that may return twice.
+static void inject_resyncs(struct injection *in, LLVMValueRef where)
+{
+	LLVMValueRef id = name(in, TEEPERF_KIND_RESYNC);
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+		     i = LLVMGetNextInstruction(i)) {
+			if (LLVMIsALandingPadInst(i))
+				resync(in, LLVMGetNextInstruction(i), where, id);
+			else if (may_return_twice(i) && LLVMIsACallInst(i) &&
+				 !tp_llvm_is_musttail(i))
+				resync(in, LLVMGetNextInstruction(i), where, id);
+			else if (may_return_twice(i) && LLVMIsAInvokeInst(i))
+				resync(in, first_behind_phis(LLVMGetNormalDest(i)), where, id);
+		}
+}
+
+static void inject_exits(struct injection *in)
+{
+	LLVMValueRef id = NULL;
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
+	     b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef ret = LLVMGetBasicBlockTerminator(b);
+		if (!ret || !LLVMIsAReturnInst(ret))
+			continue;
+		if (!id)
+			id = name(in, TEEPERF_KIND_EXIT);
+		position(in, exit_place(in, ret), true);
+		LLVMBuildCall2(
+		    in->builder, in->sequence->record_type, in->sequence->record, &id, 1, "");
+	}
+}
+
+// Earlier passes may have found that the function, or a call of it, touches no memory: it does now,
+// and link-time optimisation would reorder and drop records.
+static void strip_memory(LLVMValueRef function)
+{
+	tp_llvm_strip_memory(function);
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+		if (LLVMIsACallInst(user) || LLVMIsAInvokeInst(user))
+			tp_llvm_strip_memory(user);
+	}
+}
+
+void tp_inject(struct tp_sequence *sequence, LLVMValueRef function)
+{
+	struct injection in = {.sequence = sequence,
+	    .function = function,
+	    .builder = LLVMCreateBuilderInContext(sequence->context),
+	    .scope_location = tp_llvm_function_location(function)};
+	// Two low bits of the name carry the kind.
+	if (LLVMGetAlignment(function) < 4)
+		LLVMSetAlignment(function, 4);
+	strip_memory(function);
+
+	const bool with_position = needs_position(function);
+	LLVMValueRef at = after_allocations(function);
+	// Line 0, not the first line: debuggers stop at the first line behind the prologue, and at -O0
+	// the arguments are only stored behind us.
+	position(&in, at, false);
+	LLVMValueRef id = name(&in, TEEPERF_KIND_ENTER);
+	LLVMValueRef where = with_position ? LLVMBuildCall2(in.builder, sequence->position_type,
+						 sequence->record_position, &id, 1, "")
+					   : LLVMBuildCall2(in.builder, sequence->record_type,
+						 sequence->record, &id, 1, "");
+	inject_exits(&in);
+	if (with_position)
+		inject_resyncs(&in, where);
+	LLVMDisposeBuilder(in.builder);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What LLVM-C lacks in some supported major (14 to 22), as C functions. */
+#ifndef TP_LLVM_COMPAT_H
+#define TP_LLVM_COMPAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <llvm-c/Core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Is this call marked musttail? pre: a call instruction. */
+bool tp_llvm_is_musttail(LLVMValueRef call);
+
+/* Is this call marked tail, musttail excluded? pre: a call instruction. */
+bool tp_llvm_is_tail(LLVMValueRef call);
+
+/* Does the function, or the call itself, have the enum or string attribute `name`? */
+bool tp_llvm_function_has(LLVMValueRef function, const char *name);
+bool tp_llvm_call_has(LLVMValueRef call, const char *name);
+
+/* Report an error at no particular line; the compilation fails once the pipeline has run. */
+void tp_llvm_error(LLVMModuleRef module, const char *message);
+
+/* Drop what says that a function touches no memory but some, from a function or a call. */
+void tp_llvm_strip_memory(LLVMValueRef function_or_call);
+
+/* Remember that codegen must keep the declaration `global` (llvm.compiler.used). */
+void tp_llvm_keep(LLVMModuleRef module, LLVMValueRef global);
+
+/* Run `function` before other constructors of the module; one per name and module when linked. */
+void tp_llvm_add_constructor(LLVMModuleRef module, LLVMValueRef function, int priority);
+
+/* A line-0 location in the function's own scope, NULL if it has no debug information. */
+LLVMMetadataRef tp_llvm_function_location(LLVMValueRef function);
+
+/* The source file of a function from its debug information, "" if it has none; malloc'd. */
+char *tp_llvm_function_source(LLVMValueRef function);
+
+/* Is the allocation of a size known at compile time, in the entry block? pre: an alloca. */
+bool tp_llvm_is_static_alloca(LLVMValueRef alloca_instruction);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

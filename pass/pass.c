@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The module driver: options, then the two stages over all functions.
+#include "pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "llvm_compat.h"
+
+// The option if given, else the environment's value, else NULL; empty counts as not given.
+static const char *setting(const char *option, const char *variable)
+{
+	const char *value = option && *option ? option : getenv(variable);
+	return value && *value ? value : NULL;
+}
+
+// The index of `value` in NULL-ended `words` (0 for NULL), or an error.
+static int choose(const char *value, const char *variable, const char *const *words,
+    const char *expected, struct tp_err *err)
+{
+	if (!value)
+		return 0;
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(value, words[i]))
+			return i;
+	return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
+	    "teeperf: '%s' is no value for %s: expected %s", value, variable, expected);
+}
+
+int tp_pass_init(struct tp_pass *pass, const char *allowlist, const char *clock,
+    const char *tail_calls, struct tp_err *err)
+{
+	static const char *const clocks[] = {"auto", "tsc", "soft", NULL};
+	static const char *const tails[] = {"call", "keep", NULL};
+	*pass = (struct tp_pass){0};
+	int r = choose(setting(clock, "TEEPERF_CLOCK"), "TEEPERF_CLOCK (-teeperf-clock)", clocks,
+	    "auto, tsc or soft", err);
+	if (r < 0)
+		return r;
+	pass->clock = (enum teeperf_compiled_clock)r;
+	r = choose(setting(tail_calls, "TEEPERF_TAIL_CALLS"),
+	    "TEEPERF_TAIL_CALLS (-teeperf-tail-calls)", tails, "call or keep", err);
+	if (r < 0)
+		return r;
+	pass->tail_calls = (enum tp_tail_calls)r;
+	const char *file = setting(allowlist, "TEEPERF_ALLOWLIST");
+	return file ? tp_allowlist_load(&pass->allowlist, file, err) : 0;
+}
+
+bool tp_pass_is_tagged(LLVMModuleRef module)
+{
+	return LLVMGetModuleFlag(module, TP_FLAG_TAGGED, strlen(TP_FLAG_TAGGED)) != NULL;
+}
+
+static bool has_body(LLVMValueRef function)
+{
+	return !LLVMIsDeclaration(function) &&
+	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage;
+}
+
+bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
+{
+	bool any = false;
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f && !any; f = LLVMGetNextFunction(f))
+		any = has_body(f) && tp_select_is(f, TP_ATTRIBUTE_EVENT);
+	if (!any)
+		return false;
+	const char *refusal = tp_sequence_refuse(module);
+	if (refusal) {
+		tp_llvm_error(module, refusal);
+		return false;
+	}
+	struct tp_sequence sequence;
+	tp_sequence_init(&sequence, pass, module);
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		if (!has_body(f) || !tp_select_is(f, TP_ATTRIBUTE_EVENT))
+			continue;
+		tp_inject(&sequence, f);
+		tp_select_set(f, TP_ATTRIBUTE_DONE);
+	}
+	tp_sequence_add_constructor(&sequence);
+	return true;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The plugin's entry point: options, and the places in LLVM's pipelines where the stages run.
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#if __has_include("llvm/Plugins/PassPlugin.h")
+#include "llvm/Plugins/PassPlugin.h"
+#else
+#include "llvm/Passes/PassPlugin.h"
+#endif
+
+#include <teeperf/version.h>
+
+extern "C" {
+#include "pass.h"
+}
+#include "llvm_compat.h"
+
+using namespace llvm;
+
+static cl::opt<std::string> allowlist_option("teeperf-allowlist",
+    cl::desc(
+	"Instrument the functions that this file lists (default: TEEPERF_ALLOWLIST, else all)"),
+    cl::value_desc("file"));
+static cl::opt<std::string> clock_option("teeperf-clock",
+    cl::desc("Clock to read: auto, tsc or soft (default: TEEPERF_CLOCK, else auto)"),
+    cl::value_desc("clock"));
+static cl::opt<std::string> tail_calls_option("teeperf-tail-calls",
+    cl::desc("Tail calls: call or keep (default: TEEPERF_TAIL_CALLS, else call)"),
+    cl::value_desc("how"));
+
+namespace
+{
+
+// Options are read once per process; a mistake in them is reported for each module.
+struct Options {
+	tp_pass pass;
+	tp_err err;
+	int status;
+
+	Options()
+	{
+		status = tp_pass_init(&pass, allowlist_option.c_str(), clock_option.c_str(),
+		    tail_calls_option.c_str(), &err);
+	}
+
+	static Options &get()
+	{
+		static Options options;
+		return options;
+	}
+
+	bool usable(Module &module) const
+	{
+		if (!status)
+			return true;
+		char text[1024];
+		tp_llvm_error(wrap(&module), tp_err_format(&err, text, sizeof(text)));
+		return false;
+	}
+};
+
+// The compile step of LTO. Clang marks such modules before its pipeline runs; at link time these
+// marks are still there, but the start-of-pipeline stage has not run in that process.
+bool is_before_link(Module &module, bool tagged_here)
+{
+	return tagged_here &&
+	       (module.getModuleFlag("ThinLTO") || module.getModuleFlag("EnableSplitLTOUnit"));
+}
+
+bool tagged_in_this_process = false;
+
+struct TagPass : PassInfoMixin<TagPass> {
+	PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+	{
+		tagged_in_this_process = true;
+		Options &options = Options::get();
+		if (!options.usable(module))
+			return PreservedAnalyses::all();
+		bool changed = tp_pass_tag(&options.pass, wrap(&module));
+		if (is_before_link(module, true)) {
+			tp_sequence_declare(wrap(&module));
+			changed = true;
+		}
+		return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+	}
+	static bool isRequired()
+	{
+		return true;
+	}
+};
+
+struct InstrumentPass : PassInfoMixin<InstrumentPass> {
+	PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+	{
+		Options &options = Options::get();
+		if (!options.usable(module))
+			return PreservedAnalyses::all();
+		tp_pass pass = options.pass;
+		if (is_before_link(module, tagged_in_this_process)) {
+			// The linker is to do it, with all inlining behind it; lld 14 cannot.
+			if (LLVM_VERSION_MAJOR >= 15)
+				return PreservedAnalyses::all();
+			pass.inlined_later = true;
+		}
+		// Nothing tagged: the plugin was given to the linker only.
+		if (!tp_pass_is_tagged(wrap(&module)))
+			tp_pass_tag(&pass, wrap(&module));
+		return tp_pass_instrument(&pass, wrap(&module)) ? PreservedAnalyses::none()
+								: PreservedAnalyses::all();
+	}
+	static bool isRequired()
+	{
+		return true;
+	}
+};
+
+void add_instrument(ModulePassManager &manager)
+{
+	manager.addPass(InstrumentPass());
+	manager.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
+}
+
+bool parse_name(StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>)
+{
+	if (name == "teeperf-tag")
+		manager.addPass(TagPass());
+	else if (name == "teeperf-instrument")
+		add_instrument(manager);
+	else if (name == "teeperf") {
+		manager.addPass(TagPass());
+		add_instrument(manager);
+	} else
+		return false;
+	return true;
+}
+
+void register_passes(PassBuilder &builder)
+{
+	builder.registerPipelineParsingCallback(parse_name);
+	builder.registerPipelineStartEPCallback(
+	    [](ModulePassManager &manager, auto &&...) { manager.addPass(TagPass()); });
+	// From LLVM 20 on a third argument tells the LTO phase; is_before_link() serves all majors.
+	builder.registerOptimizerLastEPCallback(
+	    [](ModulePassManager &manager, auto &&...) { add_instrument(manager); });
+#if LLVM_VERSION_MAJOR >= 15
+	builder.registerFullLinkTimeOptimizationLastEPCallback(
+	    [](ModulePassManager &manager, auto &&...) { add_instrument(manager); });
+#endif
+}
+
+} // namespace
+
+extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPluginLibraryInfo
+llvmGetPassPluginInfo()
+{
+	return {LLVM_PLUGIN_API_VERSION, "TeePerf", TEEPERF_VERSION, register_passes};
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stage 1: decide for each function whether to instrument it, and leave the decision on it.
+#include "pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "llvm_compat.h"
+
+// The C++ runtime that every LLVM host process contains.
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+const char *tp_select_decision(LLVMValueRef function, unsigned *length)
+{
+	const LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(function,
+	    (LLVMAttributeIndex)LLVMAttributeFunctionIndex, TP_ATTRIBUTE, strlen(TP_ATTRIBUTE));
+	*length = 0;
+	return attribute ? LLVMGetStringAttributeValue(attribute, length) : "";
+}
+
+bool tp_select_is(LLVMValueRef function, const char *decision)
+{
+	unsigned length;
+	const char *value = tp_select_decision(function, &length);
+	return length == strlen(decision) && !memcmp(value, decision, length);
+}
+
+void tp_select_set(LLVMValueRef function, const char *decision)
+{
+	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateStringAttribute(
+		context, TP_ATTRIBUTE, strlen(TP_ATTRIBUTE), decision, (unsigned)strlen(decision)));
+}
+
+static void add_enum_attribute(LLVMValueRef function, const char *name)
+{
+	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+// Never instrumented, whatever a list says.
+static bool is_impossible(LLVMValueRef function)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+	// Ours, compiler-made module constructors, and code that must not have a prologue.
+	return !strncmp(name, TEEPERF_SYMBOL_PREFIX, strlen(TEEPERF_SYMBOL_PREFIX)) ||
+	       tp_llvm_function_has(function, "naked") ||
+	       tp_llvm_function_has(function, "no_caller_saved_registers") ||
+	       LLVMGetFunctionCallConv(function) == LLVMX86INTRCallConv;
+}
+
+static struct tp_verdict decide(
+    const struct tp_allowlist *list, LLVMModuleRef module, LLVMValueRef function)
+{
+	if (!list)
+		return (struct tp_verdict){.category = TP_CATEGORY_ALLOW};
+	size_t length;
+	struct tp_subject subject = {.function = LLVMGetValueName2(function, &length)};
+	// Clang marks names given by asm labels with \1: they are used as they are.
+	if (subject.function[0] == '\1')
+		subject.function++;
+	char *demangled = NULL;
+	if (tp_allowlist_has_names(list)) {
+		int status;
+		demangled = __cxa_demangle(subject.function, NULL, NULL, &status);
+		subject.demangled = demangled ? demangled : subject.function;
+	}
+	char *source = tp_llvm_function_source(function);
+	subject.source = source && *source ? source : LLVMGetSourceFileName(module, &length);
+	const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
+	free(source);
+	free(demangled);
+	return verdict;
+}
+
+// An ifunc's resolver runs while the program is being relocated, before thread-local storage works;
+// so does what it calls.
+static void skip_resolver(LLVMValueRef function)
+{
+	if (!LLVMIsAFunction(function) || LLVMIsDeclaration(function) ||
+	    tp_select_is(function, TP_ATTRIBUTE_SKIP))
+		return;
+	tp_select_set(function, TP_ATTRIBUTE_SKIP);
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			if (LLVMIsACallInst(i))
+				skip_resolver(LLVMGetCalledValue(i));
+}
+
+static bool force(LLVMValueRef function)
+{
+	if (tp_llvm_function_has(function, "alwaysinline"))
+		return false; // its author's word weighs more; the inventory tells
+	add_enum_attribute(function, "noinline");
+	return true;
+}
+
+bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module)
+{
+	if (tp_pass_is_tagged(module))
+		return false;
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		unsigned length;
+		tp_select_decision(f, &length);
+		if (LLVMIsDeclaration(f) || length)
+			continue;
+		if (is_impossible(f)) {
+			tp_select_set(f, TP_ATTRIBUTE_SKIP);
+			continue;
+		}
+		const struct tp_verdict verdict = decide(pass->allowlist, module, f);
+		const bool chosen =
+		    verdict.category == TP_CATEGORY_ALLOW || verdict.category == TP_CATEGORY_FORCE;
+		if (verdict.category == TP_CATEGORY_FORCE)
+			force(f);
+		tp_select_set(f, chosen ? TP_ATTRIBUTE_EVENT : TP_ATTRIBUTE_SKIP);
+	}
+	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(module); i; i = LLVMGetNextGlobalIFunc(i))
+		skip_resolver(LLVMGetGlobalIFuncResolver(i));
+	const LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(module));
+	LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorOverride, TP_FLAG_TAGGED,
+	    strlen(TP_FLAG_TAGGED), LLVMValueAsMetadata(LLVMConstInt(i32, 1, 0)));
+	return true;
+}
