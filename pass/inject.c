@@ -36,18 +36,12 @@ static LLVMValueRef after_allocations(LLVMValueRef function)
 	LLVMValueRef at = LLVMGetFirstInstruction(entry);
 	while (LLVMIsAAllocaInst(at) && tp_llvm_is_static_alloca(at))
 		at = LLVMGetNextInstruction(at);
-	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
-	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
 	LLVMValueRef next;
 	for (LLVMValueRef i = LLVMGetNextInstruction(at); i; i = next) {
 		next = LLVMGetNextInstruction(i);
-		if (!LLVMIsAAllocaInst(i) || !tp_llvm_is_static_alloca(i))
-			continue;
-		LLVMPositionBuilderBefore(builder, at);
-		LLVMInstructionRemoveFromParent(i);
-		LLVMInsertIntoBuilder(builder, i);
+		if (LLVMIsAAllocaInst(i) && tp_llvm_is_static_alloca(i))
+			tp_llvm_move_before(i, at);
 	}
-	LLVMDisposeBuilder(builder);
 	return at;
 }
 

@@ -92,3 +92,9 @@ bool tp_llvm_is_static_alloca(LLVMValueRef alloca_instruction)
 	const auto *instruction = dyn_cast<AllocaInst>(unwrap(alloca_instruction));
 	return instruction && instruction->isStaticAlloca();
 }
+
+void tp_llvm_move_before(LLVMValueRef instruction, LLVMValueRef before)
+{
+	auto *place = unwrap<Instruction>(before);
+	unwrap<Instruction>(instruction)->moveBefore(*place->getParent(), place->getIterator());
+}

@@ -43,6 +43,9 @@ char *tp_llvm_function_source(LLVMValueRef function);
 /* Is the allocation of a size known at compile time, in the entry block? pre: an alloca. */
 bool tp_llvm_is_static_alloca(LLVMValueRef alloca_instruction);
 
+/* Move an instruction to just before another of the same function. */
+void tp_llvm_move_before(LLVMValueRef instruction, LLVMValueRef before);
+
 #ifdef __cplusplus
 }
 #endif

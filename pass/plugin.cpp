@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The plugin's entry point: options, and the places in LLVM's pipelines where the stages run.
+#include <atomic>
+
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -35,11 +37,12 @@ static cl::opt<std::string> tail_calls_option("teeperf-tail-calls",
 namespace
 {
 
-// Options are read once per process; a mistake in them is reported for each module.
+// Options are read once per process, and a mistake in them is reported once.
 struct Options {
 	tp_pass pass;
 	tp_err err;
 	int status;
+	std::atomic<bool> reported{false}; // ThinLTO runs the pass in several threads
 
 	Options()
 	{
@@ -53,12 +56,13 @@ struct Options {
 		return options;
 	}
 
-	bool usable(Module &module) const
+	bool usable(Module &module)
 	{
 		if (!status)
 			return true;
 		char text[1024];
-		tp_llvm_error(wrap(&module), tp_err_format(&err, text, sizeof(text)));
+		if (!reported.exchange(true))
+			tp_llvm_error(wrap(&module), tp_err_format(&err, text, sizeof(text)));
 		return false;
 	}
 };
@@ -71,7 +75,7 @@ bool is_before_link(Module &module, bool tagged_here)
 	       (module.getModuleFlag("ThinLTO") || module.getModuleFlag("EnableSplitLTOUnit"));
 }
 
-bool tagged_in_this_process = false;
+std::atomic<bool> tagged_in_this_process{false};
 
 struct TagPass : PassInfoMixin<TagPass> {
 	PreservedAnalyses run(Module &module, ModuleAnalysisManager &)

@@ -37,6 +37,8 @@ config.substitutions += [
     ("%plugin", plugin),
     ("%teeperf", os.path.join(build, "bin/teeperf")),
     ("%runtime", os.path.join(build, "lib/libteeperf.a")),
+    # lld 14 cannot load plugins: there the compile step instruments.
+    ("%lto_plugin", "-Wl,--load-pass-plugin=" + plugin if int(major) >= 15 else ""),
     ("%llvm_major", major),
     ("%source", source),
     ("%qemu_aarch64", "qemu-aarch64 -L /usr/aarch64-linux-gnu"),

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A missing or malformed list, or a wrong option, stops the compilation and says where and why, once.
+// RUN: not env TEEPERF_ALLOWLIST=%t.missing %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: printf 'fun:a\nfunc:b\n' > %t.bad
+// RUN: not env TEEPERF_ALLOWLIST=%t.bad %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not env TEEPERF_ALLOWLIST=%t.bad %clang -c -O0 -fpass-plugin=%plugin %s -o %t.o
+// RUN: not env TEEPERF_CLOCK=sundial %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=CLOCK
+// RUN: not env TEEPERF_TAIL_CALLS=perhaps %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=TAIL
+// MISSING: error: {{.*}}.missing{{.*}}No such file
+// MISSING-NOT: error:
+// BAD: error: {{.*}}.bad:2:1: {{.*}}func
+// BAD-NOT: error:
+// CLOCK: error: teeperf: 'sundial' is no value for TEEPERF_CLOCK {{.*}}: expected auto, tsc or soft
+// TAIL: error: teeperf: 'perhaps' is no value for TEEPERF_TAIL_CALLS {{.*}}: expected call or keep
+int f(int x)
+{
+	return x;
+}

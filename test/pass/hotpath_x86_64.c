@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The fast path is inline: no call and no locked instruction before the return, no jump out but the
+// cold ones. Checked in the linked program, where the thread block is addressed directly.
+// REQUIRES: x86_64
+// RUN: env TEEPERF_CLOCK=tsc  %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.tsc
+// RUN: env TEEPERF_CLOCK=soft %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.soft
+// RUN: env TEEPERF_CLOCK=auto %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.auto
+// RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.tsc  | FileCheck %s --check-prefixes=ALL,TSC
+// RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
+// RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,AUTO
+// RUN: %source/test/pass/Inputs/fast_path.py leaf %t.tsc %t.soft %t.auto
+// RUN: %t.tsc && %t.soft && %t.auto
+
+__attribute__((noinline)) int leaf(int x)
+{
+	return x * 3 + 1;
+}
+
+int main(void)
+{
+	return leaf(3) != 10;
+}
+
+// ALL-LABEL: <leaf>:
+// ALL-NOT: {{call|lock|xchg|push|clock_gettime}}
+// TSC-COUNT-2: rdtsc
+// TSC-NOT: rdtsc
+// SOFT-NOT: rdtsc
+// AUTO-COUNT-2: rdtsc
+// AUTO-NOT: rdtsc
+// ALL: retq

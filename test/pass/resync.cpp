@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A function that control can come back to from above carries its position and resynchronises; one
+// that cannot pays nothing.
+// RUN: %clangxx -O1 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s
+// RUN: %clangxx -O0 -g -fpass-plugin=%plugin %s %runtime -o %t.0 && %t.0
+// RUN: %clangxx -O2 -g -fpass-plugin=%plugin %s %runtime -o %t.2 && %t.2
+#include <setjmp.h>
+
+extern "C" {
+void may_throw(int);
+jmp_buf place;
+
+// CHECK-LABEL: define{{.*}} @plain(
+// CHECK-NOT: call void @__teeperf_resync
+// CHECK: ret
+__attribute__((noinline)) int plain(int x)
+{
+	may_throw(x);
+	return x;
+}
+
+// CHECK-LABEL: define{{.*}} @catches(
+// CHECK: landingpad
+// CHECK: call void @__teeperf_resync(i64 %
+// CHECK: ret
+__attribute__((noinline)) int catches(int x)
+{
+	try {
+		plain(x);
+	} catch (int y) {
+		return y;
+	}
+	return 0;
+}
+
+// CHECK-LABEL: define{{.*}} @jumps(
+// CHECK: setjmp
+// CHECK: call void @__teeperf_resync(i64 %
+__attribute__((noinline)) int jumps(int x)
+{
+	if (setjmp(place))
+		return 1;
+	if (x)
+		longjmp(place, 1);
+	return 0;
+}
+
+__attribute__((noinline)) void may_throw(int x)
+{
+	if (x)
+		throw x;
+}
+}
+
+int main()
+{
+	int wrong = catches(0) != 0 || catches(5) != 5;
+	wrong |= jumps(0) != 0 || jumps(1) != 1;
+	return wrong;
+}
