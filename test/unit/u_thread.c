@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The runtime's cold path against a log that the test plays the host of: chunks, tickets, losses,
+// interrupted sequences, and a host that lies.
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/runtime.h"
+
+enum { CHUNKS = 8, THREADS = 16, MODULES = 4 };
+#define CHUNK ((uint64_t)1 << TEEPERF_CHUNK_SHIFT_DEFAULT)
+#define REGION (CHUNK * (1 + CHUNKS))
+enum { PER_CHUNK = (1 << TEEPERF_CHUNK_SHIFT_DEFAULT) / 8 - 8 };
+
+static struct teeperf_log_header *header;
+static uint64_t *supply, *states;
+
+static struct teeperf_chunk *chunk_at(uint64_t number)
+{
+	return (struct teeperf_chunk *)(void *)((char *)header + CHUNK * (1 + number));
+}
+
+static uint64_t *words_of(uint64_t number)
+{
+	return (uint64_t *)(void *)(chunk_at(number) + 1);
+}
+
+static void serve(uint64_t chunk)
+{
+	supply[header->head % CHUNKS] = TEEPERF_SUPPLY_SLOT(header->head, chunk);
+	header->head++;
+}
+
+static void make_log(uint32_t clock)
+{
+	char path[] = "/dev/shm/teeperf-unit-XXXXXX";
+	const int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)REGION), 0);
+	header = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(header != MAP_FAILED);
+	header->magic = TEEPERF_LOG_MAGIC;
+	header->major = TEEPERF_LOG_MAJOR;
+	header->header_size = TEEPERF_LOG_HEADER_SIZE;
+	header->chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT;
+	header->chunk_count = CHUNKS;
+	header->region_size = REGION;
+	header->supply_offset = 4096;
+	header->state_offset = header->supply_offset + 8 * CHUNKS;
+	header->modules_offset = header->state_offset + 8 * CHUNKS;
+	header->threads_offset = header->modules_offset + MODULES * sizeof(struct teeperf_module);
+	header->chunks_offset = CHUNK;
+	header->module_capacity = MODULES;
+	header->thread_capacity = THREADS;
+	header->clock = clock;
+	supply = (uint64_t *)(void *)((char *)header + header->supply_offset);
+	states = (uint64_t *)(void *)((char *)header + header->state_offset);
+	close(fd);
+	setenv(TEEPERF_LOG_ENV, path, 1);
+}
+
+static const char anchor;
+
+static void attach(uint32_t clock)
+{
+	make_log(clock);
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+}
+
+// The inlined sequence, as abi.h writes it, for a soft clock.
+static uint64_t event(uint64_t name)
+{
+	struct teeperf_thread_block *block = &__teeperf_thread;
+	const uint64_t time = *block->counter;
+	if (time >> 32 == block->clock_high && block->cursor & 0xffff) {
+		uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
+		block->cursor += 8;
+		*at = (time & UINT32_MAX) | name << 32;
+		return (uint64_t)(uintptr_t)at + block->bias;
+	}
+	return block->skip ? 0 : tp_slow(name);
+}
+
+static uint64_t word(uint64_t time, uint64_t name)
+{
+	return (time & UINT32_MAX) | name << 32;
+}
+
+static void test_first_event(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	serve(3);
+	header->counter = 0x500000007;
+	assert_int_equal(event(0x401000), 64);
+	header->counter++;
+	assert_int_equal(event(0x401001), 72);
+	assert_int_equal(header->pid, getpid());
+	assert_int_equal(header->attach, TEEPERF_ATTACH_DONE);
+	assert_int_equal(header->tail, 1);
+	assert_int_equal(header->thread_count, 1);
+	assert_int_equal(states[3], TEEPERF_CHUNK_OWNED);
+	assert_int_equal(chunk_at(3)->first_time, 0x500000007);
+	assert_int_equal(chunk_at(3)->sequence, 0);
+	assert_int_equal(chunk_at(3)->os_tid, gettid());
+	assert_int_equal(words_of(3)[0], word(7, 0x401000));
+	assert_int_equal(words_of(3)[1], word(8, 0x401001));
+	assert_int_equal(words_of(3)[2], 0);
+}
+
+static void test_module_table(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	const struct teeperf_module *module =
+	    (const void *)((char *)header + header->modules_offset);
+	assert_int_equal(header->module_count, 1);
+	assert_int_equal(module->anchor, (uint64_t)(uintptr_t)&anchor);
+	assert_in_range(module->anchor, module->start, module->end - 1);
+	char self[4096];
+	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	assert_true(length > 0);
+	self[length] = '\0';
+	assert_string_equal(module->path, self);
+	assert_int_equal(module->build_id_size, 20);
+	// Registering it again (other objects of the module, another clock) adds nothing.
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_SOFT, &anchor);
+	assert_int_equal(header->module_count, 1);
+}
+
+static void test_sync(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	serve(0);
+	header->counter = 0x1fffffff0;
+	event(0x401000);
+	header->counter = 0x200000010;
+	assert_int_equal(event(0x401001), 80);
+	assert_int_equal(words_of(0)[1], word(2, TEEPERF_CONTROL_SYNC));
+	assert_int_equal(words_of(0)[2], word(0x10, 0x401001));
+}
+
+static void test_chunks_in_turn(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	for (uint64_t i = 0; i < 3; i++)
+		serve(i);
+	for (uint64_t i = 0; i < 2 * PER_CHUNK + 1; i++)
+		assert_int_not_equal(event(0x401000), 0);
+	assert_int_equal(header->tail, 3);
+	// A chunk is given back one switch late.
+	assert_int_equal(states[0], TEEPERF_CHUNK_DONE);
+	assert_int_equal(chunk_at(0)->used, CHUNK);
+	assert_int_equal(states[1], TEEPERF_CHUNK_OWNED);
+	assert_int_equal(states[2], TEEPERF_CHUNK_OWNED);
+	assert_int_equal(chunk_at(2)->sequence, 2);
+	assert_int_equal(words_of(0)[PER_CHUNK - 1], word(1, 0x401000));
+	assert_int_equal(__teeperf_thread.cursor + __teeperf_thread.bias, 2 * CHUNK + 72);
+}
+
+static void test_losses_are_exact(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	const struct teeperf_thread *thread =
+	    (const void *)((char *)header + header->threads_offset);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(event(0x401000), 0);
+	assert_int_equal(thread->lost, 100);
+	assert_int_equal(header->tail, 0);
+	serve(5);
+	assert_int_equal(event(0x402000), 72);
+	assert_int_equal(words_of(5)[0], word(100, TEEPERF_CONTROL_LOST));
+	assert_int_equal(words_of(5)[1], word(1, 0x402000));
+	for (int i = 0; i < PER_CHUNK - 2 + 17; i++)
+		event(0x401000);
+	assert_int_equal(thread->lost, 117);
+	// What cannot go on is given back, so that the host may drain and recycle it.
+	assert_int_equal(states[5], TEEPERF_CHUNK_DONE);
+	assert_int_equal(header->tail, 1);
+}
+
+static void test_ticket_is_kept(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	// The hint says that there is a chunk, the slot says that there is not.
+	header->head = 1;
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(event(0x401000), 0);
+	assert_int_equal(header->tail, 1);
+	header->head = 0;
+	serve(2);
+	assert_int_not_equal(event(0x401000), 0);
+	assert_int_equal(header->tail, 1);
+	assert_int_equal(states[2], TEEPERF_CHUNK_OWNED);
+}
+
+static void test_lying_supply(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	header->head = 1;
+	supply[0] = TEEPERF_SUPPLY_SLOT(0, 0xfffff3);
+	assert_int_not_equal(event(0x401000), 0);
+	// Its number is masked: chunk 3 of 8.
+	assert_int_equal(__teeperf_thread.cursor, tp_process.chunks + 3 * CHUNK + 72);
+}
+
+static void test_resync(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	serve(0);
+	header->counter = 9;
+	const uint64_t position = event(0x401000);
+	event(0x402000);
+	__teeperf_resync(position, 0x401003);
+	assert_int_equal(words_of(0)[2], word(9, 0x401003));
+	assert_int_equal(words_of(0)[3], position);
+	// No position: the enter record was not written.
+	__teeperf_resync(0, 0x401003);
+	assert_int_equal(words_of(0)[4], 0);
+	// Both words stay in one chunk.
+	while (__teeperf_thread.cursor % CHUNK != CHUNK - 8)
+		event(0x403000);
+	serve(1);
+	__teeperf_resync(position, 0x401003);
+	assert_int_equal(words_of(0)[PER_CHUNK - 1], word(0, TEEPERF_CONTROL_PAD));
+	assert_int_equal(words_of(1)[0], word(9, 0x401003));
+	assert_int_equal(words_of(1)[1], position);
+}
+
+// A signal handler that switches chunks inside another sequence, between load and store of the cursor.
+static void test_interrupted_sequence(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	for (uint64_t i = 0; i < 3; i++)
+		serve(i);
+	for (int i = 0; i < PER_CHUNK - 5; i++)
+		event(0x401000);
+	const uint64_t loaded = __teeperf_thread.cursor;
+	for (int i = 0; i < 8; i++)
+		event(0x501000); // the handler: five here, three in the next chunk
+	assert_int_equal(states[0], TEEPERF_CHUNK_OWNED);
+	__teeperf_thread.cursor = loaded + 8;
+	*(uint64_t *)(uintptr_t)loaded = word(1, 0x402000);
+	for (int i = 0; i < 4; i++)
+		event(0x403000);
+	event(0x404000);
+	assert_int_equal(words_of(0)[PER_CHUNK - 5], word(1, 0x402000));
+	assert_int_equal(words_of(0)[PER_CHUNK - 1], word(1, 0x403000));
+	assert_int_equal(words_of(1)[0], word(3, TEEPERF_CONTROL_LOST));
+	assert_int_equal(words_of(1)[1], word(1, 0x404000));
+	assert_int_equal(words_of(1)[2], 0);
+	assert_int_equal(chunk_at(1)->sequence, 1);
+	assert_int_equal(header->tail, 2);
+}
+
+static void *run_thread(void *argument)
+{
+	(void)argument;
+	event(0x401000);
+	event(0x401001);
+	return NULL;
+}
+
+static void test_threads_end(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	for (uint64_t i = 0; i < 3; i++)
+		serve(i);
+	event(0x400000);
+	for (int i = 0; i < 2; i++) {
+		pthread_t thread;
+		assert_int_equal(pthread_create(&thread, NULL, run_thread, NULL), 0);
+		pthread_join(thread, NULL);
+	}
+	const struct teeperf_thread *threads =
+	    (const void *)((char *)header + header->threads_offset);
+	assert_int_equal(threads[0].ended, 0);
+	for (uint32_t i = 1; i < 3; i++) {
+		assert_int_equal(chunk_at(i)->thread, i);
+		assert_int_equal(chunk_at(i)->sequence, 0);
+		assert_int_equal(chunk_at(i)->used, 64 + 3 * 8);
+		assert_int_equal(states[i], TEEPERF_CHUNK_DONE);
+		assert_int_equal(words_of(i)[2], word(0, TEEPERF_CONTROL_THREAD_END));
+		assert_int_equal(threads[i].ended, 1);
+		assert_int_equal(threads[i].chunks, 1);
+	}
+}
+
+static void test_forked_child_is_silent(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	serve(0);
+	event(0x400000);
+	const pid_t child = fork();
+	if (child == 0) {
+		for (int i = 0; i < 10; i++)
+			event(0x666000);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	assert_int_equal(words_of(0)[1], 0);
+	assert_int_not_equal(event(0x400000), 0);
+}
+
+static void test_second_process_is_refused(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	header->pid = 1;
+	__teeperf_module(TEEPERF_ABI << 8, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	assert_int_equal(header->refused, 1);
+	assert_int_equal(header->attach, TEEPERF_ATTACH_NONE);
+	assert_int_equal(tp_process.state, TP_STATE_OFF);
+	event(0x401000);
+	assert_int_equal(__teeperf_thread.skip, 1);
+}
+
+static void test_wrong_clock(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_HARDWARE, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	assert_int_equal(header->attach, TEEPERF_ATTACH_BAD_CLOCK);
+	assert_int_equal(tp_process.state, TP_STATE_OFF);
+}
+
+static void test_wrong_abi(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	__teeperf_module((TEEPERF_ABI + 1) << 8, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	assert_int_equal(header->attach, TEEPERF_ATTACH_BAD_MODULE);
+}
+
+static void test_early_events_are_counted(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		event(0x401000);
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	assert_int_equal(header->lost_early, 7);
+	serve(0);
+	header->counter = 1;
+	assert_int_equal(event(0x401000), 64);
+}
+
+// Each of these words, wrong in each of these ways, must be refused before anything is stored.
+static void test_hostile_headers(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	const struct teeperf_log_header good = *header;
+	static const struct {
+		size_t offset;
+		uint64_t value;
+		size_t size;
+	} bad[] = {
+#define BAD(field, value) {offsetof(struct teeperf_log_header, field), value, sizeof(good.field)}
+	    BAD(magic, 0),
+	    BAD(major, 2),
+	    BAD(chunk_shift, 12),
+	    BAD(chunk_shift, 40),
+	    BAD(chunk_count, 0),
+	    BAD(chunk_count, 7),
+	    BAD(chunk_count, 16),
+	    BAD(chunk_count, UINT32_C(1) << 31),
+	    BAD(supply_offset, REGION),
+	    BAD(supply_offset, UINT64_MAX - 7),
+	    BAD(supply_offset, 4097),
+	    BAD(state_offset, REGION - 8),
+	    BAD(modules_offset, REGION - 511),
+	    BAD(module_capacity, UINT32_MAX),
+	    BAD(thread_capacity, 3),
+	    BAD(thread_capacity, 0),
+	    BAD(threads_offset, REGION - 64),
+	    BAD(thread_capacity, UINT32_C(1) << 30),
+	    BAD(chunks_offset, 4096),
+	    BAD(chunks_offset, 2 * CHUNK),
+	    BAD(chunks_offset, UINT64_MAX - CHUNK + 1),
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		*header = good;
+		memcpy((char *)header + bad[i].offset, &bad[i].value, bad[i].size);
+		tp_process.state = TP_STATE_START;
+		__teeperf_module(TEEPERF_ABI << 8, &anchor);
+		if (tp_process.state != TP_STATE_OFF || header->pid)
+			fail_msg("header %zu was accepted", i);
+	}
+	*header = good;
+	tp_process.state = TP_STATE_START;
+	__teeperf_module(TEEPERF_ABI << 8, &anchor);
+	assert_int_equal(tp_process.state, TP_STATE_RECORDING);
+	unlink(getenv(TEEPERF_LOG_ENV));
+}
+
+// The runtime's state is once per process: each test runs in one of its own.
+typedef void test_function(void **state);
+
+static void run_in_child(void **state)
+{
+	test_function *test = *(test_function **)*state;
+	fflush(NULL);
+	const pid_t child = fork();
+	if (child == 0) {
+		const struct CMUnitTest inner = {.name = "child", .test_func = test};
+		freopen("/dev/null", "w", stdout);
+		_exit(_cmocka_run_group_tests("child", &inner, 1, NULL, NULL));
+	}
+	int status;
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+#define TEST(name)                                                  \
+	{                                                           \
+#name, run_in_child, NULL, NULL, &(test_function *) \
+		{                                                   \
+			name                                        \
+		}                                                   \
+	}
+	const struct CMUnitTest tests[] = {TEST(test_first_event), TEST(test_module_table),
+	    TEST(test_sync), TEST(test_chunks_in_turn), TEST(test_losses_are_exact),
+	    TEST(test_ticket_is_kept), TEST(test_lying_supply), TEST(test_resync),
+	    TEST(test_interrupted_sequence), TEST(test_threads_end),
+	    TEST(test_forked_child_is_silent), TEST(test_second_process_is_refused),
+	    TEST(test_wrong_clock), TEST(test_wrong_abi), TEST(test_early_events_are_counted),
+	    TEST(test_hostile_headers)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
