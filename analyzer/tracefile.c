@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A trace, opened: collects what the reader finds.
+#include "tracefile.h"
+
+#include "analyzer/reader.h"
+#include "analyzer/verify.h"
+#include "common/bytes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(const struct tp_tracefile *trace, struct tp_err *err)
+{
+	return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
+	    "out of memory while the trace was opened");
+}
+
+static void reject(struct tp_tracefile *trace, const struct tp_section *section, const char *why)
+{
+	tp_problems_add(&trace->problems, TP_ERR_FORMAT, trace->source.name, section->offset,
+	    "%s section of %" PRIu64 " bytes is not used: %s",
+	    tp_section_name(section->header.type), section->header.size, why);
+}
+
+static int add_chunk(
+    struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
+{
+	struct tp_bytes bytes;
+	tp_bytes_init(&bytes, section->payload, section->header.size);
+	struct teeperf_chunk header;
+	tp_bytes_copy(&bytes, &header, sizeof(header));
+	const uint64_t size = UINT64_C(1) << trace->header.chunk_shift;
+	if (bytes.underflow || header.used != section->header.size || header.used > size ||
+	    header.used % 8 != 0) {
+		reject(trace, section, "its size is not that of a chunk");
+		return 0;
+	}
+	const uint64_t count = trace->chunk_count;
+	// Capacities are the powers of two from 64 on.
+	if (count == 0 || (count >= 64 && (count & (count - 1)) == 0)) {
+		const uint64_t capacity = count ? count * 2 : 64;
+		struct tp_chunk *chunks = realloc(trace->chunks, capacity * sizeof(*chunks));
+		if (!chunks)
+			return no_memory(trace, err);
+		trace->chunks = chunks;
+	}
+	trace->chunks[trace->chunk_count++] = (struct tp_chunk){
+	    .offset = section->offset + sizeof(section->header) + sizeof(header),
+	    .first_time = header.first_time,
+	    .sequence = header.sequence,
+	    .os_tid = header.os_tid,
+	    .thread = header.thread,
+	    .word_count = (uint32_t)((header.used - sizeof(header)) / 8),
+	};
+	return 0;
+}
+
+static int add_modules(
+    struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
+{
+	const size_t count = section->header.size / sizeof(struct teeperf_module);
+	if (section->header.size % sizeof(struct teeperf_module) || count > UINT32_MAX) {
+		reject(trace, section, "its size is not a multiple of an entry's");
+		return 0;
+	}
+	struct teeperf_module *modules =
+	    tp_arena_alloc(&trace->arena, count * sizeof(struct teeperf_module));
+	if (!modules)
+		return no_memory(trace, err);
+	memcpy(modules, section->payload, section->header.size);
+	for (size_t i = 0; i < count; i++) {
+		modules[i].path[TEEPERF_MODULE_PATH_SIZE - 1] = '\0';
+		if (modules[i].build_id_size > TEEPERF_BUILD_ID_SIZE)
+			modules[i].build_id_size = TEEPERF_BUILD_ID_SIZE;
+	}
+	trace->modules = modules;
+	trace->module_count = (uint32_t)count;
+	return 0;
+}
+
+static int add_clock(
+    struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
+{
+	struct tp_bytes bytes;
+	tp_bytes_init(&bytes, section->payload, section->header.size);
+	struct teeperf_trace_clock clock;
+	tp_bytes_copy(&bytes, &clock, sizeof(clock));
+	const size_t size = tp_bytes_left(&bytes);
+	if (bytes.underflow ||
+	    size != (uint64_t)clock.point_count * sizeof(struct teeperf_trace_point)) {
+		reject(trace, section, "its size is not that of a clock and its points");
+		return 0;
+	}
+	struct teeperf_trace_point *points = tp_arena_alloc(&trace->arena, size);
+	if (!points)
+		return no_memory(trace, err);
+	tp_bytes_copy(&bytes, points, size);
+	trace->clock = clock;
+	trace->points = points;
+	return 0;
+}
+
+static int add_command(
+    struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
+{
+	const char *text =
+	    tp_arena_copy(&trace->arena, (const char *)section->payload, section->header.size);
+	if (!text)
+		return no_memory(trace, err);
+	struct tp_bytes bytes;
+	tp_bytes_init(&bytes, text, section->header.size);
+	size_t count = 0;
+	while (tp_bytes_left(&bytes) && tp_bytes_string(&bytes))
+		count++;
+	if (bytes.underflow || count == 0) {
+		reject(trace, section, "its strings do not end");
+		return 0;
+	}
+	const char **arguments = tp_arena_alloc(&trace->arena, count * sizeof(*arguments));
+	if (!arguments)
+		return no_memory(trace, err);
+	tp_bytes_init(&bytes, text, section->header.size);
+	trace->directory = tp_bytes_string(&bytes);
+	for (size_t i = 0; i + 1 < count; i++)
+		arguments[i] = tp_bytes_string(&bytes);
+	trace->arguments = arguments;
+	return 0;
+}
+
+static int add_text(struct tp_tracefile *trace, const struct tp_section *section, const char **text,
+    struct tp_err *err)
+{
+	*text = tp_arena_copy(&trace->arena, (const char *)section->payload, section->header.size);
+	return *text ? 0 : no_memory(trace, err);
+}
+
+// Keep the raw thread table; tp_verify_threads makes the list of threads from it and the chunks.
+struct thread_table {
+	const struct teeperf_thread *entries;
+	size_t count;
+};
+
+static int add_threads(struct tp_tracefile *trace, const struct tp_section *section,
+    struct thread_table *table, struct tp_err *err)
+{
+	const size_t count = section->header.size / sizeof(struct teeperf_thread);
+	if (section->header.size % sizeof(struct teeperf_thread) || count > UINT32_MAX) {
+		reject(trace, section, "its size is not a multiple of an entry's");
+		return 0;
+	}
+	void *entries = tp_arena_alloc(&trace->arena, section->header.size);
+	if (!entries)
+		return no_memory(trace, err);
+	memcpy(entries, section->payload, section->header.size);
+	table->entries = entries;
+	table->count = count;
+	return 0;
+}
+
+static int add_section(struct tp_tracefile *trace, const struct tp_section *section,
+    struct thread_table *table, struct tp_err *err)
+{
+	if (section->damaged)
+		return 0;
+	switch (section->header.type) {
+	case TEEPERF_SECTION_CHUNK:
+		return add_chunk(trace, section, err);
+	case TEEPERF_SECTION_MODULES:
+		return add_modules(trace, section, err);
+	case TEEPERF_SECTION_THREADS:
+		return add_threads(trace, section, table, err);
+	case TEEPERF_SECTION_CLOCK:
+		return add_clock(trace, section, err);
+	case TEEPERF_SECTION_COMMAND:
+		return add_command(trace, section, err);
+	case TEEPERF_SECTION_HOST:
+		return add_text(trace, section, &trace->host, err);
+	case TEEPERF_SECTION_SYMBOLS:
+		return add_text(trace, section, &trace->symbols, err);
+	case TEEPERF_SECTION_END:
+		if (section->header.size < sizeof(trace->end)) {
+			reject(trace, section, "it is too short");
+			return 0;
+		}
+		memcpy(&trace->end, section->payload, sizeof(trace->end));
+		trace->has_end = true;
+		return 0;
+	}
+	return 0; // of a newer minor version
+}
+
+static int load(struct tp_tracefile *trace, struct tp_err *err)
+{
+	struct tp_reader reader;
+	struct thread_table table = {0};
+	int code = tp_reader_init(&reader, &trace->source, &trace->problems, err);
+	if (code)
+		goto out;
+	trace->header = reader.header;
+	struct tp_section section;
+	while ((code = tp_reader_next(&reader, &section, err)) > 0) {
+		code = add_section(trace, &section, &table, err);
+		if (code)
+			goto out;
+	}
+	if (code)
+		goto out;
+	code = tp_verify_threads(trace, table.entries, table.count, err);
+	if (code)
+		goto out;
+	tp_verify_end(trace, reader.stopped);
+out:
+	tp_reader_release(&reader);
+	return code;
+}
+
+static void clear(struct tp_tracefile *trace)
+{
+	memset(trace, 0, sizeof(*trace));
+	trace->source.fd = -1;
+	tp_arena_init(&trace->arena);
+}
+
+int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_err *err)
+{
+	clear(trace);
+	const int code = tp_source_open(&trace->source, file, err);
+	return code ? code : load(trace, err);
+}
+
+int tp_tracefile_from_memory(
+    struct tp_tracefile *trace, const char *name, const void *data, size_t size, struct tp_err *err)
+{
+	clear(trace);
+	tp_source_from_memory(&trace->source, name, data, size);
+	return load(trace, err);
+}
+
+void tp_tracefile_close(struct tp_tracefile *trace)
+{
+	tp_source_close(&trace->source);
+	tp_arena_release(&trace->arena);
+	free(trace->chunks);
+	free(trace->threads);
+	trace->chunks = NULL;
+	trace->threads = NULL;
+}
+
+const char *tp_tracefile_program(const struct tp_tracefile *trace)
+{
+	const char *path = trace->arguments ? trace->arguments[0] : NULL;
+	if (!path || !*path)
+		return "program";
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A trace, opened: its facts in memory, its chunks grouped by thread and ordered, and what was
+ * found wrong with it. The records themselves stay in the file.
+ */
+#ifndef TP_TRACEFILE_H
+#define TP_TRACEFILE_H
+
+#include "analyzer/problems.h"
+#include "analyzer/source.h"
+#include "common/arena.h"
+
+#include <stdbool.h>
+#include <teeperf/trace.h>
+
+struct tp_chunk {
+	uint64_t offset; /* of its first record in the file */
+	uint64_t first_time;
+	uint64_t sequence;
+	uint64_t os_tid;
+	uint32_t thread;
+	uint32_t word_count; /* 8-byte words behind the chunk header */
+};
+
+struct tp_thread {
+	uint32_t number;
+	bool ended;
+	uint64_t os_tid;
+	uint64_t lost;    /* events, by the thread's own count */
+	uint64_t missing; /* chunks that are not in the file */
+	const struct tp_chunk *chunks;
+	uint64_t chunk_count;
+	char name[17]; /* empty if unknown */
+};
+
+struct tp_tracefile {
+	struct tp_source source;
+	struct tp_problems problems;
+	struct tp_arena arena; /* holds all that the pointers below point to, chunks apart */
+	struct teeperf_trace_header header;
+	struct tp_chunk *chunks; /* by thread, then by sequence */
+	uint64_t chunk_count;
+	struct tp_thread *threads; /* by number */
+	uint32_t thread_count;
+	const struct teeperf_module *modules; /* path is NUL-terminated */
+	uint32_t module_count;
+	struct teeperf_trace_clock clock;
+	const struct teeperf_trace_point *points; /* clock.point_count */
+	const char *directory;                    /* where the program was started, or NULL */
+	const char *const *arguments;             /* NULL-terminated, NULL if unknown */
+	const char *host;                         /* "key=value\n" lines, or NULL */
+	const char *symbols;                      /* text of the symbols section, or NULL */
+	struct teeperf_trace_end end;             /* valid if has_end */
+	bool has_end;
+};
+
+/*
+ * Open the trace FILE (open) or the one in memory, which must outlive it (from_memory). Damage is
+ * listed in problems; the call fails only if not even the header can be used. Close it in any case.
+ */
+int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_err *err);
+int tp_tracefile_from_memory(struct tp_tracefile *trace, const char *name, const void *data,
+    size_t size, struct tp_err *err);
+void tp_tracefile_close(struct tp_tracefile *trace);
+
+/* The last component of the program's name, or "program". Lives as long as the trace. */
+const char *tp_tracefile_program(const struct tp_tracefile *trace);
+
+#endif

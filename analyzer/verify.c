@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a trace says about itself, held against what is there.
+#include "verify.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_chunks(const void *a, const void *b)
+{
+	const struct tp_chunk *x = a;
+	const struct tp_chunk *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void drop_duplicates(struct tp_tracefile *trace)
+{
+	uint64_t kept = 0;
+	for (uint64_t i = 0; i < trace->chunk_count; i++) {
+		const struct tp_chunk *chunk = &trace->chunks[i];
+		const struct tp_chunk *before = kept ? &trace->chunks[kept - 1] : NULL;
+		if (before && before->thread == chunk->thread &&
+		    before->sequence == chunk->sequence) {
+			tp_problems_add(&trace->problems, TP_ERR_FORMAT, trace->source.name,
+			    chunk->offset,
+			    "a second chunk %" PRIu64 " of thread %" PRIu32 " is not used",
+			    chunk->sequence, chunk->thread);
+			continue;
+		}
+		trace->chunks[kept++] = *chunk;
+	}
+	trace->chunk_count = kept;
+}
+
+// Give the thread its chunks, which begin at index FIRST, and report those that are missing.
+static uint64_t take_chunks(struct tp_tracefile *trace, struct tp_thread *thread, uint64_t first)
+{
+	uint64_t next = first;
+	uint64_t expected = 0;
+	thread->chunks = trace->chunks + first;
+	for (; next < trace->chunk_count && trace->chunks[next].thread == thread->number; next++) {
+		const struct tp_chunk *chunk = &trace->chunks[next];
+		if (chunk->sequence != expected) {
+			tp_problems_add(&trace->problems, TP_ERR_FORMAT, trace->source.name,
+			    chunk->offset,
+			    "%" PRIu64 " chunks of thread %" PRIu32
+			    " are missing before chunk %" PRIu64,
+			    chunk->sequence - expected, thread->number, chunk->sequence);
+			thread->missing += chunk->sequence - expected;
+		}
+		expected = chunk->sequence + 1;
+	}
+	thread->chunk_count = next - first;
+	if (thread->chunk_count && !thread->os_tid)
+		thread->os_tid = thread->chunks->os_tid;
+	return next;
+}
+
+int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *table, size_t count,
+    struct tp_err *err)
+{
+	if (trace->chunk_count)
+		qsort(trace->chunks, trace->chunk_count, sizeof(*trace->chunks), compare_chunks);
+	drop_duplicates(trace);
+
+	size_t most = 0;
+	for (size_t i = 0; i < count; i++)
+		most += table[i].os_tid != 0;
+	for (uint64_t i = 0; i < trace->chunk_count; i++)
+		most += i == 0 || trace->chunks[i].thread != trace->chunks[i - 1].thread;
+	struct tp_thread *threads = calloc(most ? most : 1, sizeof(*threads));
+	if (!threads)
+		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
+		    "no memory for %zu threads", most);
+	trace->threads = threads;
+
+	// Merge two lists that are sorted by number: the table, and the chunks.
+	size_t slot = 0;
+	uint64_t chunk = 0;
+	while (slot < count || chunk < trace->chunk_count) {
+		while (slot < count && !table[slot].os_tid)
+			slot++;
+		if (slot == count && chunk == trace->chunk_count)
+			break;
+		struct tp_thread *thread = &threads[trace->thread_count++];
+		thread->number = slot == count ? trace->chunks[chunk].thread : (uint32_t)slot;
+		if (chunk < trace->chunk_count && trace->chunks[chunk].thread < thread->number)
+			thread->number = trace->chunks[chunk].thread;
+		if (slot == thread->number && slot < count) {
+			thread->os_tid = table[slot].os_tid;
+			thread->lost = table[slot].lost;
+			thread->ended = table[slot].ended != 0;
+			memcpy(thread->name, table[slot].name, sizeof(table[slot].name));
+			slot++;
+		}
+		chunk = take_chunks(trace, thread, chunk);
+	}
+	return 0;
+}
+
+void tp_verify_end(struct tp_tracefile *trace, bool stopped)
+{
+	const char *file = trace->source.name;
+	if (!trace->has_end) {
+		if (!stopped)
+			tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, file,
+			    trace->source.size,
+			    "the trace has no end section: the recorder was killed, or the file was "
+			    "cut; the last events may be missing");
+		return;
+	}
+	if (trace->end.chunk_count != trace->chunk_count)
+		tp_problems_add(&trace->problems, TP_ERR_FORMAT, file, TP_ERR_NO_OFFSET,
+		    "%" PRIu64 " chunks are usable, but %" PRIu64 " were written",
+		    trace->chunk_count, trace->end.chunk_count);
+	if (trace->end.module_count > trace->module_count)
+		tp_problems_add(&trace->problems, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		    "%" PRIu32 " modules are described, but %" PRIu64
+		    " were loaded: names of the others are missing",
+		    trace->module_count, trace->end.module_count);
+}
