@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf record: run a program and keep what its instrumented functions log.
+#define _GNU_SOURCE
+#include "command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "recorder/session.h"
+
+enum { TICK_MS = 200, EXIT_NOT_RUNNABLE = 126, EXIT_NOT_FOUND = 127 };
+
+static const char *const mode_words[] = {"stream", "full", NULL};
+static const uint32_t modes[] = {TEEPERF_MODE_STREAM, TEEPERF_MODE_FULL};
+static const char *const clock_words[] = {"auto", "tsc", "soft", NULL};
+static const enum tp_clock_choice clocks[] = {
+    TP_CLOCK_CHOICE_AUTO, TP_CLOCK_CHOICE_HARDWARE, TP_CLOCK_CHOICE_SOFT};
+
+static const char *output = "teeperf.trace";
+static int mode;
+static int clock_index;
+static uint64_t size_bytes;
+static bool quiet;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_STRING, 'o', "output", "FILE", "write the trace to FILE (default: teeperf.trace)",
+	&output, NULL},
+    {TP_OPTION_CHOICE, 'm', "mode", "stream|full",
+	"recycle the log's memory while the program runs, or stop when it is full (default: stream)",
+	&mode, mode_words},
+    {TP_OPTION_CHOICE, 'c', "clock", "auto|tsc|soft",
+	"read the processor's counter, or a counter in memory that the recorder keeps up (default: "
+	"auto)",
+	&clock_index, clock_words},
+    {TP_OPTION_SIZE, 's', "size", "SIZE",
+	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G)",
+	&size_bytes, NULL},
+    {TP_OPTION_BOOL, 'q', "quiet", NULL, "show neither progress nor the summary", &quiet, NULL},
+    {0},
+};
+
+static int run(int argc, char **argv);
+
+const struct tp_command tp_cmd_record = {
+    .name = "record",
+    .summary = "run a program and record its function calls",
+    .usage = "[options] [--] PROGRAM [ARGS...]",
+    .description =
+	"Runs PROGRAM, which has been built with 'teeperf cc', and writes what its functions\n"
+	"log to a trace file. Exits with PROGRAM's exit code, or dies of the signal that\n"
+	"killed it. A trace that is already there is kept as FILE.old.\n"
+	"\n"
+	"Signals sent to teeperf are passed on to PROGRAM; a second SIGINT ends the recording\n"
+	"and leaves PROGRAM running. The trace is complete in every case.\n",
+    .examples = "  teeperf record ./app input.txt\n"
+		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n",
+    .options = options,
+    .run = run,
+};
+
+static double mega(uint64_t bytes)
+{
+	return (double)bytes / 1e6;
+}
+
+static void show_progress(const struct tp_session *session, uint64_t *last_records)
+{
+	struct tp_session_counts counts;
+	tp_session_count(session, &counts);
+	const double rate = (double)(counts.records - *last_records) * 1000 / TICK_MS;
+	*last_records = counts.records;
+	fprintf(stderr, "\r\033[Krecording: %.1f M records, %.1f MB, %.1f M/s, %llu lost",
+	    mega(counts.records), mega(counts.file_bytes), rate / 1e6,
+	    (unsigned long long)counts.lost);
+}
+
+// Wait for the end. True if the program ended, false if it was left running.
+static bool wait_for_end(struct tp_session *session)
+{
+	const bool progress = !quiet && isatty(STDERR_FILENO);
+	uint64_t records = 0;
+	enum tp_launch_event event;
+	while ((event = tp_session_wait(session, TICK_MS)) == TP_LAUNCH_TIMEOUT) {
+		if (progress)
+			show_progress(session, &records);
+	}
+	if (progress)
+		fprintf(stderr, "\r\033[K");
+	return event == TP_LAUNCH_ENDED;
+}
+
+static void warn_of_attach(const struct tp_session_counts *counts, const char *program)
+{
+	switch (counts->attach) {
+	case TEEPERF_ATTACH_NONE:
+		tp_command_warn(&tp_cmd_record,
+		    "'%s' ran without recording: it is not built with 'teeperf cc', or the "
+		    "allowlist left no function to instrument, or it clears its environment",
+		    program);
+		break;
+	case TEEPERF_ATTACH_BAD_CLOCK:
+		tp_command_warn(&tp_cmd_record,
+		    "'%s' ran without recording: it was compiled for another clock; record with "
+		    "'--clock %s', or build it with '--clock auto'",
+		    program, clocks[clock_index] == TP_CLOCK_CHOICE_SOFT ? "tsc" : "soft");
+		break;
+	case TEEPERF_ATTACH_BAD_MODULE:
+		tp_command_warn(&tp_cmd_record,
+		    "'%s' ran without recording: a part of it was compiled by another version of "
+		    "teeperf than it was linked with; build all of it again",
+		    program);
+		break;
+	default:
+		break;
+	}
+}
+
+static void warn(const struct tp_session_counts *counts, const char *program)
+{
+	warn_of_attach(counts, program);
+	if (counts->refused)
+		tp_command_warn(&tp_cmd_record,
+		    "%llu more processes are instrumented but were not recorded: the log takes "
+		    "the first one",
+		    (unsigned long long)counts->refused);
+	if (counts->stunted)
+		tp_command_warn(&tp_cmd_record,
+		    "/dev/shm ran full, so the log was smaller than allowed: make room there");
+	if (counts->lost)
+		tp_command_warn(&tp_cmd_record, "%llu events were lost: %s",
+		    (unsigned long long)counts->lost,
+		    modes[mode] == TEEPERF_MODE_FULL
+			? "the log was full; give a larger '--size' or use '--mode stream'"
+			: "the program was faster than the disk; give a larger '--size', or "
+			  "instrument less with an allowlist");
+	// One part in a hundred is where times of single calls start to mislead.
+	if (counts->starved_ns > counts->elapsed_ns / 100)
+		tp_command_warn(&tp_cmd_record,
+		    "the soft clock stood still for %.1f %% of the time (at most %.1f ms): times are "
+		    "coarse; leave a core to it, or use '--clock tsc'",
+		    100.0 * (double)counts->starved_ns / (double)counts->elapsed_ns,
+		    (double)counts->max_gap_ns / 1e6);
+}
+
+static void summarize(const struct tp_session_counts *counts)
+{
+	fprintf(stderr,
+	    "teeperf record: %llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'; "
+	    "next: teeperf analyze %s\n",
+	    (unsigned long long)counts->records, (unsigned long long)counts->threads,
+	    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
+	    (unsigned long long)counts->lost, mega(counts->file_bytes), output, output);
+}
+
+// End as the program did, so that a shell or make sees the same; one core dump is enough.
+static int die_of(int signal_number)
+{
+	const struct rlimit none = {0};
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(signal_number, SIG_DFL);
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, signal_number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	fflush(NULL);
+	raise(signal_number);
+	return 128 + signal_number;
+}
+
+static int run(int argc, char **argv)
+{
+	int status;
+	if (!tp_options_parse(&tp_cmd_record, &argc, &argv, false, &status))
+		return status;
+	if (!argc)
+		return tp_options_usage(&tp_cmd_record, "no program to run was given");
+	const struct tp_session_options wanted = {
+	    .output = output,
+	    .size_bytes = size_bytes,
+	    .mode = modes[mode],
+	    .clock = clocks[clock_index],
+	    .argv = argv,
+	};
+	static struct tp_session session;
+	struct tp_err err;
+	if (tp_session_start(&session, &wanted, &err)) {
+		tp_command_fail(&tp_cmd_record, &err);
+		if (!session.launch.start_errno)
+			return TP_EXIT_FAILED;
+		return session.launch.start_errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+	}
+	if (session.writer.old_path && !quiet)
+		fprintf(stderr, "teeperf record: the older trace is now '%s'\n",
+		    session.writer.old_path);
+	const bool ended = wait_for_end(&session);
+	struct tp_session_counts counts;
+	const int r = tp_session_finish(&session, &counts, &err);
+	warn(&counts, argv[0]);
+	if (r) {
+		tp_command_fail(&tp_cmd_record, &err);
+		if (counts.dropped_chunks)
+			tp_command_warn(&tp_cmd_record,
+			    "'%s' lacks the last %llu chunks; what it holds can be analyzed",
+			    output, (unsigned long long)counts.dropped_chunks);
+		return TP_EXIT_FAILED;
+	}
+	if (!quiet)
+		summarize(&counts);
+	if (!ended) {
+		fprintf(stderr, "teeperf record: '%s' (process %d) runs on without recording\n",
+		    argv[0], (int)session.launch.pid);
+		return TP_EXIT_DONE;
+	}
+	if (session.launch.exit_kind == TEEPERF_EXIT_SIGNAL)
+		return die_of((int)session.launch.exit_value);
+	return (int)session.launch.exit_value;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Moves what the program recorded from the region to the trace file.
+#define _GNU_SOURCE
+#include "drain.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shared.h"
+
+static const uint64_t MS = 1000 * 1000;
+
+uint64_t tp_drain_clamp_used(uint64_t used)
+{
+	used &= ~UINT64_C(7);
+	if (used < sizeof(struct teeperf_chunk))
+		return sizeof(struct teeperf_chunk);
+	return used < TP_REGION_CHUNK_SIZE ? used : TP_REGION_CHUNK_SIZE;
+}
+
+uint64_t tp_drain_find_used(const uint64_t *chunk)
+{
+	const uint64_t header = sizeof(struct teeperf_chunk) / 8;
+	uint64_t words = TP_REGION_CHUNK_SIZE / 8;
+	while (words > header && !chunk[words - 1])
+		words--;
+	return words * 8;
+}
+
+// Copy the chunk, then judge and write the copy: the program may change the original meanwhile.
+static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
+{
+	struct tp_region *region = drain->region;
+	struct teeperf_chunk *shared = tp_region_chunk(region, number);
+	tp_region_copy(drain->chunk, shared, TP_REGION_CHUNK_SIZE);
+	struct teeperf_chunk *copy = (void *)drain->chunk;
+	copy->used = complete ? tp_drain_clamp_used(copy->used) : tp_drain_find_used(drain->chunk);
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_CHUNK, copy, copy->used);
+	tp_shared_add_relaxed(&drain->record_bytes, copy->used - sizeof(*copy));
+	if (!complete)
+		return;
+	const bool recycle = region->mode == TEEPERF_MODE_STREAM;
+	if (recycle)
+		memset(shared, 0, TP_REGION_CHUNK_SIZE);
+	tp_shared_store_release(&region->states[number], TEEPERF_CHUNK_FREE);
+	if (recycle)
+		tp_region_supply(region, number);
+}
+
+// One look at all chunks that are in play: how many were taken.
+static uint32_t take_chunks(struct tp_drain *drain, enum teeperf_chunk_state state)
+{
+	const uint32_t count = tp_region_committed(drain->region);
+	uint32_t taken = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (tp_shared_load_acquire(&drain->region->states[i]) == (uint64_t)state) {
+			take_chunk(drain, i, state == TEEPERF_CHUNK_DONE);
+			taken++;
+		}
+	}
+	return taken;
+}
+
+static void write_modules(struct tp_drain *drain)
+{
+	const struct tp_region *region = drain->region;
+	const uint64_t seen = tp_shared_load_acquire(&region->header->module_count);
+	const uint64_t count = seen < TP_REGION_MODULES ? seen : TP_REGION_MODULES;
+	const uint64_t size = count * sizeof(*drain->modules);
+	tp_region_copy(drain->modules, region->modules, size);
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_MODULES, drain->modules, size);
+	drain->modules_seen = seen;
+}
+
+// The name of a thread that did not tell it, as the kernel knows it; stays empty if it has ended.
+static void find_name(uint64_t pid, struct teeperf_thread *thread)
+{
+	if (thread->name[0] || !thread->os_tid || thread->os_tid > INT_MAX || pid > INT_MAX)
+		return;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)thread->os_tid);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	char name[sizeof(thread->name)];
+	const ssize_t size = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	name[size > 0 ? size : 0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	memcpy(thread->name, name, sizeof(name));
+}
+
+static void write_threads(struct tp_drain *drain)
+{
+	const struct tp_region *region = drain->region;
+	const uint64_t pid = tp_shared_load_relaxed(&region->header->pid);
+	const uint32_t count = tp_region_thread_count(region);
+	const uint64_t size = count * sizeof(*drain->threads);
+	tp_region_copy(drain->threads, region->threads, size);
+	for (uint32_t i = 0; i < count; i++)
+		find_name(pid, &drain->threads[i]);
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_THREADS, drain->threads, size);
+}
+
+static void write_clock(struct tp_drain *drain)
+{
+	const struct tp_clock_log *log = drain->clock_log;
+	struct {
+		struct teeperf_trace_clock clock;
+		struct teeperf_trace_point points[TP_CLOCK_POINTS];
+	} section = {.clock = {.kind = log->clock, .point_count = log->count}};
+	const uint64_t measured = tp_clock_log_hz(log);
+	section.clock.hz = measured ? measured : tp_clock_stated_hz(log->clock);
+	if (drain->counter) {
+		section.clock.stores = tp_counter_thread_stores(drain->counter);
+		section.clock.max_gap_ns = tp_counter_thread_max_gap_ns(drain->counter);
+		section.clock.starved_ns = tp_counter_thread_starved_ns(drain->counter);
+	}
+	memcpy(section.points, log->points, log->count * sizeof(log->points[0]));
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_CLOCK, &section,
+	    sizeof(section.clock) + log->count * sizeof(log->points[0]));
+}
+
+// What the program says about itself, as soon as it says it.
+static void follow_program(struct tp_drain *drain)
+{
+	const struct teeperf_log_header *header = drain->region->header;
+	if (!tp_shared_load32_acquire(&header->attach))
+		return;
+	tp_trace_writer_set_machine(drain->writer, tp_shared_load32_acquire(&header->machine));
+	if (tp_shared_load_acquire(&header->module_count) != drain->modules_seen)
+		write_modules(drain);
+}
+
+// Tables for the case that we are killed: soon after the start, then less and less often.
+static void checkpoint(struct tp_drain *drain)
+{
+	const uint64_t now = tp_clock_monotonic_ns();
+	if (now < drain->checkpoint_ns)
+		return;
+	write_threads(drain);
+	tp_clock_log_point(drain->clock_log);
+	write_clock(drain);
+	drain->checkpoint_ns = now + drain->checkpoint_gap_ns;
+	if (drain->checkpoint_gap_ns < 30000 * MS)
+		drain->checkpoint_gap_ns *= 2;
+}
+
+static void *run(void *argument)
+{
+	struct tp_drain *drain = argument;
+	const struct timespec nap = {.tv_nsec = 1000 * 1000};
+	while (!tp_shared_load_relaxed(&drain->stop)) {
+		follow_program(drain);
+		if (!take_chunks(drain, TEEPERF_CHUNK_DONE))
+			nanosleep(&nap, NULL);
+		tp_clock_log_tick(drain->clock_log);
+		checkpoint(drain);
+	}
+	return NULL;
+}
+
+static void release(struct tp_drain *drain)
+{
+	free(drain->chunk);
+	free(drain->threads);
+	free(drain->modules);
+	drain->chunk = NULL;
+	drain->threads = NULL;
+	drain->modules = NULL;
+}
+
+int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
+{
+	drain->chunk = malloc(TP_REGION_CHUNK_SIZE);
+	drain->threads = calloc(TP_REGION_THREADS, sizeof(*drain->threads));
+	drain->modules = calloc(TP_REGION_MODULES, sizeof(*drain->modules));
+	if (!drain->chunk || !drain->threads || !drain->modules) {
+		release(drain);
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	}
+	tp_clock_log_point(drain->clock_log);
+	write_clock(drain);
+	drain->checkpoint_gap_ns = 250 * MS;
+	drain->checkpoint_ns = tp_clock_monotonic_ns() + 50 * MS;
+	const int error = pthread_create(&drain->thread, NULL, run, drain);
+	if (error) {
+		release(drain);
+		return tp_err_system(err, error, NULL, "cannot start the drain thread");
+	}
+	return 0;
+}
+
+void tp_drain_finish(struct tp_drain *drain)
+{
+	tp_shared_store_relaxed(&drain->stop, 1);
+	pthread_join(drain->thread, NULL);
+	follow_program(drain);
+	take_chunks(drain, TEEPERF_CHUNK_DONE);
+	take_chunks(drain, TEEPERF_CHUNK_OWNED);
+	write_modules(drain);
+	write_threads(drain);
+	tp_clock_log_point(drain->clock_log);
+	write_clock(drain);
+	release(drain);
+}

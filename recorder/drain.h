@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Moves what the program recorded from the region to the trace file: a thread that takes complete
+ * chunks, recycles them in stream mode, and keeps the file's tables recent enough that the file is
+ * of use if the recorder is killed. While it runs, the writer and the clock log are its own.
+ */
+#ifndef TP_DRAIN_H
+#define TP_DRAIN_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "counter_thread.h"
+#include "host_clock.h"
+#include "region.h"
+#include "trace_writer.h"
+
+struct tp_drain {
+	struct tp_region *region;
+	struct tp_trace_writer *writer;
+	struct tp_clock_log *clock_log;
+	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
+	uint64_t record_bytes;  /* of records in complete chunks; other threads may load it */
+	uint64_t modules_seen;  /* module_count when MODULES was last written */
+	uint64_t checkpoint_ns; /* when THREADS and CLOCK are to be written next */
+	uint64_t checkpoint_gap_ns;
+	uint64_t *chunk;                /* TP_REGION_CHUNK_SIZE bytes: private copy of one chunk */
+	struct teeperf_thread *threads; /* TP_REGION_THREADS: private copy */
+	struct teeperf_module *modules; /* TP_REGION_MODULES: private copy */
+	uint64_t stop;                  /* 1: end */
+	pthread_t thread;
+};
+
+/*
+ * Write the first CLOCK section and start the thread. The caller has filled region, writer,
+ * clock_log and counter, all of which outlive the drain.
+ */
+int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
+
+/*
+ * Stop the thread; then take all that is left, also the chunks that threads of the program still
+ * own, and write the tables a last time. pre: the program has ended, or is to record no more.
+ */
+void tp_drain_finish(struct tp_drain *drain);
+
+/* Bytes that `used`, a word from the region, may stand for: whole words, within the chunk. */
+uint64_t tp_drain_clamp_used(uint64_t used);
+
+/* Bytes of a chunk in use when its thread did not say: up to the last word that is not 0. */
+uint64_t tp_drain_find_used(const uint64_t *chunk);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The texts of a trace about where and how it was recorded.
+#define _GNU_SOURCE
+#include "host_facts.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <teeperf/version.h>
+
+void tp_host_facts_command(struct tp_buf *buf, char *const *argv)
+{
+	char *folder = getcwd(NULL, 0);
+	tp_buf_add_string(buf, folder ? folder : "");
+	tp_buf_add_char(buf, '\0');
+	free(folder);
+	for (; *argv; argv++) {
+		tp_buf_add_string(buf, *argv);
+		tp_buf_add_char(buf, '\0');
+	}
+}
+
+// The processor's name, where /proc/cpuinfo has one.
+static void add_cpu(struct tp_buf *buf)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	if (!file)
+		return;
+	char *line = NULL;
+	size_t capacity = 0;
+	while (getline(&line, &capacity, file) > 0) {
+		const char *colon = strchr(line, ':');
+		if (strncmp(line, "model name", 10) || !colon)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		tp_buf_addf(buf, "cpu=%s\n", colon + 1 + strspn(colon + 1, " \t"));
+		break;
+	}
+	free(line);
+	fclose(file);
+}
+
+void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
+{
+	struct utsname name;
+	tp_buf_addf(buf, "teeperf=%s\n", TEEPERF_VERSION);
+	if (uname(&name) == 0)
+		tp_buf_addf(
+		    buf, "os=%s %s\nmachine=%s\n", name.sysname, name.release, name.machine);
+	add_cpu(buf);
+	cpu_set_t allowed;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+		tp_buf_addf(buf, "cores=%d\n", CPU_COUNT(&allowed));
+	tp_buf_addf(buf, "clock=%s\n", facts->clock);
+	if (facts->counter_cpu >= 0)
+		tp_buf_addf(buf, "counter_cpu=%d\n", facts->counter_cpu);
+	tp_buf_addf(
+	    buf, "mode=%s\nlog_bytes=%llu\n", facts->mode, (unsigned long long)facts->log_bytes);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The texts of a trace about where and how it was recorded: sections COMMAND and HOST. */
+#ifndef TP_HOST_FACTS_H
+#define TP_HOST_FACTS_H
+
+#include <stdint.h>
+
+#include "common/buf.h"
+
+/* What the recording chose; the rest is asked of the system. */
+struct tp_host_facts {
+	const char *clock;
+	const char *mode;
+	int counter_cpu; /* -1: none */
+	uint64_t log_bytes;
+};
+
+/* Append the working directory and each argument, NUL-ended. */
+void tp_host_facts_command(struct tp_buf *buf, char *const *argv);
+
+/* Append "key=value\n" lines: teeperf, os, machine, cpu, cores, clock, mode, log_bytes, ... */
+void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts);
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Starts the program, passes signals on to it, and waits for its end.
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <teeperf/log.h>
+
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+enum { FORWARDED_COUNT = sizeof(forwarded) / sizeof(forwarded[0]) };
+
+void tp_launch_prepare(struct tp_launch *launch)
+{
+	memset(launch, 0, sizeof(*launch));
+	sigemptyset(&launch->taken);
+	for (int i = 0; i < FORWARDED_COUNT; i++) {
+		// What was ignored when we came (nohup, a shell's background job) stays so.
+		struct sigaction old;
+		if (sigaction(forwarded[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(&launch->taken, forwarded[i]);
+	}
+	sigaddset(&launch->taken, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &launch->taken, &launch->old_mask);
+	// A closed pipe is an error of write(), and an ignored SIGCHLD would lose the exit code.
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	const struct sigaction fallback = {.sa_handler = SIG_DFL};
+	sigaction(SIGPIPE, &ignore, &launch->old_pipe);
+	sigaction(SIGCHLD, &fallback, &launch->old_child);
+}
+
+void tp_launch_restore(struct tp_launch *launch)
+{
+	sigaction(SIGPIPE, &launch->old_pipe, NULL);
+	sigaction(SIGCHLD, &launch->old_child, NULL);
+	sigprocmask(SIG_SETMASK, &launch->old_mask, NULL);
+}
+
+// The environment with TEEPERF_LOG set; the strings are those of environ and `setting`.
+static char **make_environment(char *setting)
+{
+	size_t count = 0;
+	while (environ[count])
+		count++;
+	char **copy = malloc((count + 2) * sizeof(*copy));
+	if (!copy)
+		return NULL;
+	const size_t name = strlen(TEEPERF_LOG_ENV "=");
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(environ[i], TEEPERF_LOG_ENV "=", name))
+			copy[kept++] = environ[i];
+	}
+	copy[kept++] = setting;
+	copy[kept] = NULL;
+	return copy;
+}
+
+// In the child: become the program, or tell the parent through the pipe why not.
+static _Noreturn void become(
+    struct tp_launch *launch, char *const *argv, char **environment, int report)
+{
+	tp_launch_restore(launch);
+	execvpe(argv[0], argv, environment);
+	const int error = errno;
+	ssize_t written;
+	do {
+		written = write(report, &error, sizeof(error));
+	} while (written < 0 && errno == EINTR);
+	_exit(127);
+}
+
+// The child's errno, 0 when exec closed the pipe.
+static int read_report(int fd)
+{
+	int error = 0;
+	ssize_t size;
+	do {
+		size = read(fd, &error, sizeof(error));
+	} while (size < 0 && errno == EINTR);
+	return size == sizeof(error) ? error : 0;
+}
+
+static int report_failure(struct tp_launch *launch, const char *program, struct tp_err *err)
+{
+	int status;
+	while (waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	launch->pid = 0;
+	if (launch->start_errno == ENOENT && access(program, F_OK) && strchr(program, '/'))
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "program '%s' does not exist", program);
+	if (launch->start_errno == ENOENT && !strchr(program, '/'))
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "program '%s' was not found in PATH", program);
+	if (launch->start_errno == ENOENT)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "program '%s' names an interpreter that does not exist", program);
+	return tp_err_system(err, launch->start_errno, NULL, "cannot run '%s'", program);
+}
+
+int tp_launch_start(
+    struct tp_launch *launch, char *const *argv, const char *log_path, struct tp_err *err)
+{
+	char *setting = NULL;
+	char **environment = NULL;
+	int pipe_fds[2] = {-1, -1};
+	int r = 0;
+	if (asprintf(&setting, TEEPERF_LOG_ENV "=%s", log_path) < 0)
+		setting = NULL;
+	environment = setting ? make_environment(setting) : NULL;
+	if (!environment) {
+		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		goto out;
+	}
+	if (pipe2(pipe_fds, O_CLOEXEC)) {
+		r = tp_err_system(err, errno, NULL, "cannot make a pipe");
+		goto out;
+	}
+	launch->pid = fork();
+	if (launch->pid < 0) {
+		launch->pid = 0;
+		r = tp_err_system(err, errno, NULL, "cannot start another process");
+		goto out;
+	}
+	if (!launch->pid)
+		become(launch, argv, environment, pipe_fds[1]);
+	close(pipe_fds[1]);
+	pipe_fds[1] = -1;
+	launch->start_errno = read_report(pipe_fds[0]);
+	if (launch->start_errno)
+		r = report_failure(launch, argv[0], err);
+out:
+	for (int i = 0; i < 2; i++) {
+		if (pipe_fds[i] >= 0)
+			close(pipe_fds[i]);
+	}
+	free(environment);
+	free(setting);
+	return r;
+}
+
+static bool has_ended(struct tp_launch *launch)
+{
+	int status;
+	pid_t pid;
+	do {
+		pid = waitpid(launch->pid, &status, WNOHANG);
+	} while (pid < 0 && errno == EINTR);
+	if (pid != launch->pid)
+		return false;
+	if (WIFSIGNALED(status)) {
+		launch->exit_kind = TEEPERF_EXIT_SIGNAL;
+		launch->exit_value = (uint32_t)WTERMSIG(status);
+	} else {
+		launch->exit_kind = TEEPERF_EXIT_CODE;
+		launch->exit_value = (uint32_t)WEXITSTATUS(status);
+	}
+	return true;
+}
+
+/*
+ * A signal from the keyboard (si_code SI_KERNEL) has reached the program too, since it is in our
+ * process group; one that another process sent to us has not. One that the program itself sent is
+ * not for the program.
+ */
+static void forward(const struct tp_launch *launch, const siginfo_t *info)
+{
+	if (info->si_code != SI_KERNEL && info->si_pid != launch->pid)
+		kill(launch->pid, info->si_signo);
+}
+
+enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms)
+{
+	if (has_ended(launch))
+		return TP_LAUNCH_ENDED;
+	const struct timespec timeout = {
+	    .tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
+	siginfo_t info;
+	const int signal = sigtimedwait(&launch->taken, &info, &timeout);
+	if (signal < 0)
+		return TP_LAUNCH_TIMEOUT;
+	if (signal == SIGCHLD)
+		return has_ended(launch) ? TP_LAUNCH_ENDED : TP_LAUNCH_TIMEOUT;
+	if (signal == SIGINT && ++launch->interrupts >= 2)
+		return TP_LAUNCH_RELEASE;
+	forward(launch, &info);
+	return TP_LAUNCH_TIMEOUT;
+}

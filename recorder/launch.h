@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Starts the program, passes signals on to it, and waits for its end. From prepare to restore the
+ * signals are blocked in the whole process and taken one by one in tp_launch_wait.
+ */
+#ifndef TP_LAUNCH_H
+#define TP_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <teeperf/trace.h>
+
+#include "common/err.h"
+
+struct tp_launch {
+	pid_t pid;           /* the program, 0 before it was started */
+	int start_errno;     /* why it could not be started, 0 otherwise */
+	uint32_t interrupts; /* SIGINTs taken so far */
+	enum teeperf_exit_kind exit_kind;
+	uint32_t exit_value;
+	sigset_t taken; /* what tp_launch_wait takes */
+	sigset_t old_mask;
+	struct sigaction old_pipe;
+	struct sigaction old_child;
+};
+
+enum tp_launch_event {
+	TP_LAUNCH_TIMEOUT = 0,
+	TP_LAUNCH_ENDED,   /* the program has ended: see exit_kind */
+	TP_LAUNCH_RELEASE, /* a second SIGINT: stop recording, let the program run on */
+};
+
+/* Call it before any thread is created, so that all of them have the signals blocked. */
+void tp_launch_prepare(struct tp_launch *launch);
+
+/*
+ * Start argv[0], found along PATH, with TEEPERF_LOG=log_path in its environment and the signal
+ * state from before prepare. A failure of exec itself is reported here: TP_ERR_NOT_FOUND if there is
+ * no such program, TP_ERR_SYSTEM otherwise, with start_errno set.
+ */
+int tp_launch_start(
+    struct tp_launch *launch, char *const *argv, const char *log_path, struct tp_err *err);
+
+/* Wait up to timeout_ms for the next event, passing signals on meanwhile. */
+enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms);
+
+/* Back to the signal state from before prepare. */
+void tp_launch_restore(struct tp_launch *launch);
+
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The shared region: a file in /dev/shm that the program maps, and the supply of chunks in it.
+#define _GNU_SOURCE
+#include "region.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "shared.h"
+
+#define FOLDER "/dev/shm"
+#define PREFIX "teeperf-"
+static const uint64_t MIB = 1024 * 1024;
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+	return (value + to - 1) / to * to;
+}
+
+static uint32_t power_of_two_below(uint64_t value)
+{
+	uint32_t power = 1;
+	while ((uint64_t)power * 2 <= value && power < 1u << TEEPERF_SUPPLY_CHUNK_BITS)
+		power *= 2;
+	return power;
+}
+
+// MemAvailable of /proc/meminfo in bytes, 0 if it is not there.
+static uint64_t available_memory(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	if (!file)
+		return 0;
+	char line[128];
+	unsigned long long kib = 0;
+	while (fgets(line, sizeof(line), file) && sscanf(line, "MemAvailable: %llu", &kib) != 1)
+		;
+	fclose(file);
+	return (uint64_t)kib * 1024;
+}
+
+static uint64_t free_in_folder(void)
+{
+	struct statvfs info;
+	if (statvfs(FOLDER, &info))
+		return UINT64_MAX; // the calls that follow will say what is wrong
+	return (uint64_t)info.f_bavail * info.f_frsize;
+}
+
+static uint64_t metadata_size(uint32_t chunk_count)
+{
+	return round_up(TEEPERF_LOG_HEADER_SIZE + 2 * 8 * (uint64_t)chunk_count +
+			    TP_REGION_MODULES * sizeof(struct teeperf_module) +
+			    TP_REGION_THREADS * sizeof(struct teeperf_thread),
+	    TP_REGION_CHUNK_SIZE);
+}
+
+// How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB.
+static int choose_count(uint64_t size, uint32_t *chunk_count, struct tp_err *err)
+{
+	const uint64_t room = free_in_folder();
+	uint64_t wanted = size;
+	if (!size) {
+		wanted = available_memory() / 8;
+		wanted = wanted < 64 * MIB ? 64 * MIB : wanted > 1024 * MIB ? 1024 * MIB : wanted;
+		// In a container /dev/shm is often 64 MiB in all.
+		if (wanted > room / 4 * 3)
+			wanted = room / 4 * 3;
+	}
+	*chunk_count = power_of_two_below(wanted / TP_REGION_CHUNK_SIZE);
+	if (*chunk_count < TP_REGION_MIN_CHUNKS) {
+		if (!size)
+			return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+			    FOLDER " has %llu KiB free, too little for a log: make room there",
+			    (unsigned long long)(room / 1024));
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "'--size' must be at least %dK",
+		    TP_REGION_MIN_CHUNKS * (TP_REGION_CHUNK_SIZE / 1024));
+	}
+	const uint64_t needed =
+	    metadata_size(*chunk_count) + (uint64_t)*chunk_count * TP_REGION_CHUNK_SIZE;
+	if (needed > room)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "a log of %llu MiB does not fit in " FOLDER
+		    ", where %llu MiB are free: make room there or give a smaller '--size'",
+		    (unsigned long long)((needed + MIB - 1) / MIB),
+		    (unsigned long long)(room / MIB));
+	return 0;
+}
+
+// A new file that only we can open, locked for as long as we live (see tp_region_sweep).
+static int create_file(struct tp_region *region, struct tp_err *err)
+{
+	for (int tries = 0; tries < 16; tries++) {
+		uint64_t random;
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			return tp_err_system(err, errno, NULL, "cannot get random bytes");
+		snprintf(region->path, sizeof(region->path), FOLDER "/" PREFIX "%d-%016llx",
+		    (int)getpid(), (unsigned long long)random);
+		region->fd =
+		    open(region->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (region->fd >= 0) {
+			flock(region->fd, LOCK_EX | LOCK_NB);
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	const int error = errno;
+	region->path[0] = '\0';
+	return tp_err_system(err, error, FOLDER, "cannot create the shared log");
+}
+
+// Map the file at an address aligned to the chunk size.
+static int map_file(struct tp_region *region, struct tp_err *err)
+{
+	const uint64_t reserved = region->map_size + TP_REGION_CHUNK_SIZE;
+	char *at =
+	    mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED)
+		return tp_err_system(err, errno, NULL,
+		    "cannot reserve %llu MiB of addresses: give a smaller '--size'",
+		    (unsigned long long)(reserved / MIB));
+	const uint64_t skip = -(uint64_t)(uintptr_t)at & (TP_REGION_CHUNK_SIZE - 1);
+	if (skip)
+		munmap(at, skip);
+	munmap(at + skip + region->map_size, TP_REGION_CHUNK_SIZE - skip);
+	char *map = mmap(at + skip, region->map_size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_FIXED, region->fd, 0);
+	if (map == MAP_FAILED) {
+		const int error = errno;
+		munmap(at + skip, region->map_size);
+		return tp_err_system(err, error, region->path, "cannot map the shared log");
+	}
+	region->map = map;
+	return 0;
+}
+
+// Allocate and touch bytes [offset, offset + size): 0 or an errno value.
+static int commit(struct tp_region *region, uint64_t offset, uint64_t size)
+{
+	int error;
+	do {
+		error = posix_fallocate(region->fd, (off_t)offset, (off_t)size);
+	} while (error == EINTR);
+	if (error)
+		return error;
+#ifdef MADV_POPULATE_WRITE
+	if (madvise(region->map + offset, size, MADV_POPULATE_WRITE) == 0)
+		return 0;
+#endif
+	// Older kernels: an addition of 0 touches each page without changing it.
+	for (uint64_t at = offset; at < offset + size; at += 4096)
+		tp_shared_add_relaxed((uint64_t *)(void *)(region->map + at), 0);
+	return 0;
+}
+
+static void init_header(struct tp_region *region, uint32_t clock)
+{
+	struct teeperf_log_header *header = region->header;
+	header->magic = TEEPERF_LOG_MAGIC;
+	header->major = TEEPERF_LOG_MAJOR;
+	header->oldest_major = TEEPERF_LOG_OLDEST_MAJOR;
+	header->minor = TEEPERF_LOG_MINOR;
+	header->header_size = TEEPERF_LOG_HEADER_SIZE;
+	header->chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT;
+	header->chunk_count = region->chunk_count;
+	header->region_size = region->map_size;
+	header->supply_offset = (uint64_t)((char *)region->supply - region->map);
+	header->state_offset = (uint64_t)((char *)region->states - region->map);
+	header->modules_offset = (uint64_t)((char *)region->modules - region->map);
+	header->threads_offset = (uint64_t)((char *)region->threads - region->map);
+	header->chunks_offset = (uint64_t)(region->chunks - region->map);
+	header->module_capacity = TP_REGION_MODULES;
+	header->thread_capacity = TP_REGION_THREADS;
+	header->clock = clock;
+	header->mode = region->mode;
+	header->recorder_pid = (uint64_t)getpid();
+	tp_shared_store_release(&header->control, TEEPERF_ACTIVE);
+}
+
+static void lay_out(struct tp_region *region)
+{
+	char *at = region->map;
+	region->header = (void *)at;
+	at += TEEPERF_LOG_HEADER_SIZE;
+	region->supply = (void *)at;
+	at += 8 * (uint64_t)region->chunk_count;
+	region->states = (void *)at;
+	at += 8 * (uint64_t)region->chunk_count;
+	region->modules = (void *)at;
+	at += TP_REGION_MODULES * sizeof(struct teeperf_module);
+	region->threads = (void *)at;
+	region->chunks = region->map + metadata_size(region->chunk_count);
+}
+
+// Commit the next step of chunks and supply them: 0 or an errno value.
+static int commit_step(struct tp_region *region)
+{
+	const uint32_t left = region->chunk_count - region->committed;
+	const uint32_t step = left < TP_REGION_STEP_CHUNKS ? left : TP_REGION_STEP_CHUNKS;
+	const uint32_t first = region->committed;
+	const uint64_t offset = (uint64_t)((char *)tp_region_chunk(region, first) - region->map);
+	const int error = commit(region, offset, (uint64_t)step * TP_REGION_CHUNK_SIZE);
+	if (error)
+		return error;
+	pthread_mutex_lock(&region->lock);
+	region->committed += step;
+	pthread_mutex_unlock(&region->lock);
+	for (uint32_t i = 0; i < step; i++)
+		tp_region_supply(region, first + i);
+	return 0;
+}
+
+int tp_region_create(
+    struct tp_region *region, uint64_t size, uint32_t mode, uint32_t clock, struct tp_err *err)
+{
+	memset(region, 0, sizeof(*region));
+	region->fd = -1;
+	region->mode = mode;
+	pthread_mutex_init(&region->lock, NULL);
+	tp_region_sweep();
+	int r = choose_count(size, &region->chunk_count, err);
+	if (!r)
+		r = create_file(region, err);
+	if (r)
+		goto fail;
+	const uint64_t metadata = metadata_size(region->chunk_count);
+	region->map_size = metadata + (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE;
+	if (ftruncate(region->fd, (off_t)region->map_size)) {
+		r = tp_err_system(err, errno, region->path, "cannot size the shared log");
+		goto fail;
+	}
+	r = map_file(region, err);
+	if (r)
+		goto fail;
+	lay_out(region);
+	int error = commit(region, 0, metadata);
+	if (!error) {
+		init_header(region, clock);
+		error = commit_step(region);
+	}
+	if (error) {
+		r = tp_err_system(err, error, NULL,
+		    "cannot get memory for the log in " FOLDER
+		    " (make room there or give a smaller '--size')");
+		goto fail;
+	}
+	return 0;
+fail:
+	tp_region_release(region);
+	return r;
+}
+
+void tp_region_unlink(struct tp_region *region)
+{
+	if (region->path[0])
+		unlink(region->path);
+	region->path[0] = '\0';
+}
+
+void tp_region_release(struct tp_region *region)
+{
+	tp_region_unlink(region);
+	if (region->map)
+		munmap(region->map, region->map_size);
+	if (region->fd >= 0)
+		close(region->fd);
+	region->map = NULL;
+	region->fd = -1;
+	pthread_mutex_destroy(&region->lock);
+}
+
+void tp_region_sweep(void)
+{
+	DIR *folder = opendir(FOLDER);
+	if (!folder)
+		return;
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
+			continue;
+		const int fd = openat(
+		    dirfd(folder), entry->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			continue;
+		struct stat info;
+		// An empty file may be one whose owner is just about to lock it.
+		if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
+		    info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			unlinkat(dirfd(folder), entry->d_name, 0);
+		close(fd);
+	}
+	closedir(folder);
+}
+
+uint32_t tp_region_committed(struct tp_region *region)
+{
+	pthread_mutex_lock(&region->lock);
+	const uint32_t committed = region->committed;
+	pthread_mutex_unlock(&region->lock);
+	return committed;
+}
+
+void tp_region_supply(struct tp_region *region, uint32_t number)
+{
+	pthread_mutex_lock(&region->lock);
+	const uint64_t ticket = region->head++;
+	tp_shared_store_release(&region->supply[ticket & (region->chunk_count - 1)],
+	    TEEPERF_SUPPLY_SLOT(ticket, number));
+	tp_shared_store_release(&region->header->head, region->head);
+	pthread_mutex_unlock(&region->lock);
+}
+
+void tp_region_grow(struct tp_region *region)
+{
+	if (region->stunted || region->committed == region->chunk_count)
+		return;
+	pthread_mutex_lock(&region->lock);
+	const uint64_t head = region->head;
+	pthread_mutex_unlock(&region->lock);
+	// The tail is the program's word; a false one can only make us commit all that was asked for.
+	const uint64_t left = head - tp_shared_load_relaxed(&region->header->tail);
+	if ((int64_t)left > TP_REGION_STEP_CHUNKS / 2)
+		return;
+	if (commit_step(region))
+		region->stunted = true;
+}
+
+uint64_t tp_region_lost(const struct tp_region *region)
+{
+	const struct teeperf_log_header *header = region->header;
+	uint64_t lost = tp_shared_load_relaxed(&header->lost_early) +
+			tp_shared_load_relaxed(&header->lost_overflow);
+	const uint64_t hint = tp_shared_load_relaxed(&header->thread_count);
+	const uint32_t count = hint < TP_REGION_THREADS ? (uint32_t)hint : TP_REGION_THREADS;
+	for (uint32_t i = 0; i < count; i++)
+		lost += tp_shared_load_relaxed(&region->threads[i].lost);
+	return lost;
+}
+
+uint32_t tp_region_thread_count(const struct tp_region *region)
+{
+	uint32_t count = TP_REGION_THREADS;
+	while (count && !tp_shared_load_acquire(&region->threads[count - 1].os_tid))
+		count--;
+	return count;
+}
+
+void tp_region_copy(void *to, const void *from, uint64_t size)
+{
+	uint64_t *words = to;
+	const uint64_t *shared = from;
+	for (uint64_t i = 0; i < size / 8; i++)
+		words[i] = tp_shared_load_relaxed(&shared[i]);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The shared region (include/teeperf/log.h): a file in /dev/shm that the program maps, and the
+ * supply of chunks in it.
+ *
+ * Memory is committed step by step: what the program has been given is allocated and touched, and
+ * more follows only while the supply runs low. So a recording that keeps up stays in the first
+ * 64 MiB, warm in the page tables, and a full tmpfs shows as an error instead of a SIGBUS.
+ *
+ * Everything in the region may be changed by the program at any time. Offsets, counts and the
+ * mapping's address are kept here, privately.
+ */
+#ifndef TP_REGION_H
+#define TP_REGION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <teeperf/log.h>
+
+#include "common/err.h"
+
+enum {
+	TP_REGION_CHUNK_SIZE = 1 << TEEPERF_CHUNK_SHIFT_DEFAULT,
+	TP_REGION_MODULES = 256,
+	TP_REGION_THREADS = 16384,
+	TP_REGION_MIN_CHUNKS = 8,
+	TP_REGION_STEP_CHUNKS = 1024, /* committed at once: 64 MiB */
+};
+
+struct tp_region {
+	char path[96];
+	int fd;
+	char *map; /* aligned to the chunk size */
+	uint64_t map_size;
+	struct teeperf_log_header *header;
+	uint64_t *supply;
+	uint64_t *states;
+	struct teeperf_module *modules;
+	struct teeperf_thread *threads;
+	char *chunks;
+	uint32_t chunk_count;
+	uint32_t mode;
+	/* The supply; guarded by lock. */
+	pthread_mutex_t lock;
+	uint64_t head;      /* tickets served */
+	uint32_t committed; /* chunks [0, committed) have memory and have been supplied */
+	bool stunted;       /* memory ran out before the region had its whole size */
+};
+
+/*
+ * Create and map a region of at most `size` bytes of chunks (rounded down to a power of two; 0: choose
+ * by the machine's memory), initialise the header for `mode` and `clock`, and supply the first
+ * chunks. On success free it with tp_region_release.
+ */
+int tp_region_create(
+    struct tp_region *region, uint64_t size, uint32_t mode, uint32_t clock, struct tp_err *err);
+
+/* Remove the file's name: no other process can find the log from here on. May be called twice. */
+void tp_region_unlink(struct tp_region *region);
+void tp_region_release(struct tp_region *region);
+
+/* Remove what killed recorders have left behind in /dev/shm. */
+void tp_region_sweep(void);
+
+/* Address of chunk `number`. pre: number < chunk_count. */
+static inline struct teeperf_chunk *tp_region_chunk(const struct tp_region *region, uint32_t number)
+{
+	return (struct teeperf_chunk *)(void *)(region->chunks +
+						(uint64_t)number * TP_REGION_CHUNK_SIZE);
+}
+
+/* Chunks that have memory: others must not be touched. */
+uint32_t tp_region_committed(struct tp_region *region);
+
+/* Hand chunk `number` to the program. pre: it is zero throughout and its state is FREE. */
+void tp_region_supply(struct tp_region *region, uint32_t number);
+
+/* If the supply runs low, commit and supply more. Call it about every millisecond. */
+void tp_region_grow(struct tp_region *region);
+
+/* Events lost so far, as the program counts them. */
+uint64_t tp_region_lost(const struct tp_region *region);
+
+/* Slots of the thread table in use: one more than the highest that is filled. */
+uint32_t tp_region_thread_count(const struct tp_region *region);
+
+/* A private copy of the first `size` bytes (a multiple of 8) at `from`, loaded word by word. */
+void tp_region_copy(void *to, const void *from, uint64_t size);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * One recording from start to end: the region, the clock, the trace file, the program and the
+ * threads that serve them, put together in the right order.
+ */
+#ifndef TP_SESSION_H
+#define TP_SESSION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "counter_thread.h"
+#include "drain.h"
+#include "host_clock.h"
+#include "launch.h"
+#include "region.h"
+#include "trace_writer.h"
+
+struct tp_session_options {
+	const char *output;
+	uint64_t size_bytes; /* of the log, 0: choose */
+	uint32_t mode;       /* enum teeperf_mode */
+	enum tp_clock_choice clock;
+	char *const *argv; /* the program and its arguments, NULL-terminated */
+};
+
+struct tp_session {
+	struct tp_region region;
+	struct tp_trace_writer writer;
+	struct tp_clock_log clock_log;
+	struct tp_counter_thread counter;
+	struct tp_drain drain;
+	struct tp_launch launch;
+	bool soft;         /* the counter thread runs */
+	uint64_t start_ns; /* CLOCK_MONOTONIC_RAW */
+	uint64_t stop;     /* 1: the supply thread ends */
+	pthread_t supply_thread;
+};
+
+/* What has happened so far, or in all after tp_session_finish. */
+struct tp_session_counts {
+	uint64_t records;
+	uint64_t file_bytes;
+	uint64_t lost; /* events */
+	uint64_t threads;
+	uint64_t refused;        /* processes that found the log taken */
+	uint64_t dropped_chunks; /* not written because the file could not be */
+	uint64_t elapsed_ns;
+	uint64_t starved_ns; /* soft clock: time without an update of more than 10 us */
+	uint64_t max_gap_ns;
+	uint32_t attach; /* enum teeperf_attach */
+	bool stunted;    /* memory for the log ran out before it had its whole size */
+};
+
+/*
+ * Start everything, the program last. On failure all is undone and session->launch.start_errno says
+ * whether it was the program that could not be started.
+ */
+int tp_session_start(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err);
+
+enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeout_ms);
+
+/* While the recording runs. */
+void tp_session_count(const struct tp_session *session, struct tp_session_counts *counts);
+
+/*
+ * End the recording: complete and close the file, free everything. 0, or the file's first failure.
+ * The signals are as before the start when this returns.
+ */
+int tp_session_finish(
+    struct tp_session *session, struct tp_session_counts *counts, struct tp_err *err);
+
+#endif

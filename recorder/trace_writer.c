@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Writes a trace file section by section.
+#define _GNU_SOURCE
+#include "trace_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "shared.h"
+
+// Write all of the parts: 0 or an errno value. Changes parts.
+static int write_all(int fd, struct iovec *parts, int count)
+{
+	while (count) {
+		if (!parts->iov_len) {
+			parts++;
+			count--;
+			continue;
+		}
+		const ssize_t written = writev(fd, parts, count);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return written < 0 ? errno : EIO;
+		size_t left = (size_t)written;
+		while (count && left >= parts->iov_len) {
+			left -= parts->iov_len;
+			parts++;
+			count--;
+		}
+		if (left) {
+			parts->iov_base = (char *)parts->iov_base + left;
+			parts->iov_len -= left;
+		}
+	}
+	return 0;
+}
+
+static void fail(struct tp_trace_writer *writer, int error)
+{
+	// Cut the piece of a section off, so that the file ends where a section does.
+	bool whole = writer->regular && ftruncate(writer->fd, (off_t)writer->offset) == 0 &&
+		     lseek(writer->fd, (off_t)writer->offset, SEEK_SET) >= 0;
+	if (!whole) {
+		close(writer->fd);
+		writer->fd = -1;
+	}
+	if (writer->failed)
+		return;
+	writer->failed = true;
+	tp_err_system(&writer->error, error, writer->path, "cannot write the trace");
+}
+
+static void write_parts(struct tp_trace_writer *writer, struct iovec *parts, int count)
+{
+	uint64_t size = 0;
+	for (int i = 0; i < count; i++)
+		size += parts[i].iov_len;
+	const int error = write_all(writer->fd, parts, count);
+	if (error)
+		fail(writer, error);
+	else
+		tp_shared_store_relaxed(&writer->offset, writer->offset + size);
+}
+
+// Move a regular file at writer->path to PATH.old. 0 if nothing is in the way any more.
+static int move_aside(struct tp_trace_writer *writer, struct tp_err *err)
+{
+	struct stat info;
+	if (lstat(writer->path, &info) || !S_ISREG(info.st_mode))
+		return 0; // absent, or a device or pipe to write into; open() reports the rest
+	if (asprintf(&writer->old_path, "%s.old", writer->path) < 0) {
+		writer->old_path = NULL;
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	}
+	if (rename(writer->path, writer->old_path)) {
+		const int error = errno;
+		free(writer->old_path);
+		writer->old_path = NULL;
+		return tp_err_system(err, error, writer->path, "cannot rename the older trace");
+	}
+	return 0;
+}
+
+static uint64_t unix_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err)
+{
+	*writer = (struct tp_trace_writer){.fd = -1};
+	writer->path = strdup(path);
+	if (!writer->path)
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	int r = move_aside(writer, err);
+	if (r)
+		goto fail;
+	writer->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	struct stat info;
+	if (writer->fd < 0 || fstat(writer->fd, &info)) {
+		r = tp_err_system(err, errno, path, "cannot create the trace");
+		goto fail;
+	}
+	writer->regular = S_ISREG(info.st_mode);
+	writer->header = (struct teeperf_trace_header){
+	    .magic = TEEPERF_TRACE_MAGIC,
+	    .major = TEEPERF_TRACE_MAJOR,
+	    .oldest_major = TEEPERF_TRACE_OLDEST_MAJOR,
+	    .minor = TEEPERF_TRACE_MINOR,
+	    .header_size = sizeof(writer->header),
+	    .created_unix_ns = unix_ns(),
+	    .chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT,
+	};
+	struct iovec part = {&writer->header, sizeof(writer->header)};
+	write_parts(writer, &part, 1);
+	if (writer->failed) {
+		r = writer->error.code;
+		if (err)
+			*err = writer->error;
+		goto fail;
+	}
+	return 0;
+fail:
+	tp_trace_writer_discard(writer);
+	return r;
+}
+
+void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_type type,
+    const void *payload, uint64_t size)
+{
+	static char zeroes[8];
+	const bool chunk = type == TEEPERF_SECTION_CHUNK;
+	if (writer->fd < 0 || (writer->failed && chunk)) {
+		writer->dropped += chunk;
+		return;
+	}
+	struct teeperf_section section = {
+	    .magic = TEEPERF_SECTION_MAGIC,
+	    .type = type,
+	    .size = size,
+	    .checksum = (uint32_t)crc32_z(0, payload, size),
+	};
+	struct iovec parts[] = {
+	    {&section, sizeof(section)},
+	    {(void *)(uintptr_t)payload, size},
+	    {zeroes, -size & 7},
+	};
+	const uint64_t before = writer->offset;
+	write_parts(writer, parts, 3);
+	if (!chunk)
+		return;
+	if (writer->offset == before)
+		writer->dropped++;
+	else
+		tp_shared_store_relaxed(&writer->chunks, writer->chunks + 1);
+}
+
+void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machine)
+{
+	if (writer->header.machine == machine || !writer->regular || writer->fd < 0)
+		return;
+	writer->header.machine = machine;
+	const ssize_t size = sizeof(writer->header);
+	if (pwrite(writer->fd, &writer->header, (size_t)size, 0) != size)
+		fail(writer, errno);
+}
+
+static void release(struct tp_trace_writer *writer)
+{
+	if (writer->fd >= 0)
+		close(writer->fd);
+	free(writer->path);
+	free(writer->old_path);
+	writer->fd = -1;
+	writer->path = NULL;
+	writer->old_path = NULL;
+}
+
+int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err)
+{
+	// Some file systems report a full disk or quota only here.
+	if (writer->fd >= 0) {
+		const int fd = writer->fd;
+		writer->fd = -1;
+		if (close(fd) && errno != EINTR && !writer->failed) {
+			writer->failed = true;
+			tp_err_system(
+			    &writer->error, errno, writer->path, "cannot write the trace");
+		}
+	}
+	if (writer->failed && err)
+		*err = writer->error;
+	release(writer);
+	return writer->failed ? writer->error.code : 0;
+}
+
+void tp_trace_writer_discard(struct tp_trace_writer *writer)
+{
+	if (writer->regular)
+		unlink(writer->path);
+	if (writer->old_path)
+		rename(writer->old_path, writer->path);
+	release(writer);
+}

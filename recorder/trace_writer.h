@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes a trace file (include/teeperf/trace.h) section by section. The file is whole after each
+ * section. After the first failed write no more chunks are written, what the file holds stays
+ * readable, and small sections are still tried: they may fit where a chunk did not.
+ */
+#ifndef TP_TRACE_WRITER_H
+#define TP_TRACE_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <teeperf/trace.h>
+
+#include "common/err.h"
+
+struct tp_trace_writer {
+	char *path;
+	char *old_path; /* where a file that was in the way went, NULL if none was */
+	int fd;
+	bool regular; /* a file proper: can be cut back and patched */
+	bool failed;
+	struct tp_err error; /* the first failure */
+	uint64_t offset;     /* bytes written; other threads may load it */
+	uint64_t chunks;     /* CHUNK sections written; other threads may load it */
+	uint64_t dropped;    /* CHUNK sections that were not written because of a failure */
+	struct teeperf_trace_header header;
+};
+
+/*
+ * Create the file at `path` and write its header. A regular file that is there is renamed to
+ * PATH.old first. On success end it with tp_trace_writer_close or tp_trace_writer_discard.
+ */
+int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err);
+
+/* Add a section of `size` bytes. Failures are kept in writer->error. */
+void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_type type,
+    const void *payload, uint64_t size);
+
+/* Put the program's machine into the file's header, where the file can be patched. */
+void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machine);
+
+/* Close; 0 or the first failure, also copied to *err. */
+int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err);
+
+/* Close, remove the file and put back what was in the way: nothing was recorded. */
+void tp_trace_writer_discard(struct tp_trace_writer *writer);
+
+#endif
