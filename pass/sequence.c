@@ -236,10 +236,16 @@ static LLVMValueRef build_record(
 	LLVMBasicBlockRef have_time = block(&b, "time");
 	LLVMBasicBlockRef write = block(&b, "write");
 	LLVMBasicBlockRef cold = block(&b, "cold");
-	LLVMBasicBlockRef slow = block(&b, "slow");
 	LLVMBasicBlockRef done = block(&b, "done");
 
 	start(&b, entry);
+	LLVMValueRef skip =
+	    load(&b, b.i32, field(&b, offsetof(struct teeperf_thread_block, skip), b.i32), "skip");
+	LLVMBasicBlockRef record_it = block(&b, "on");
+	branch(&b, LLVMBuildICmp(b.builder, LLVMIntEQ, skip, LLVMConstInt(b.i32, 0, 0), ""),
+	    record_it, done, 2000);
+
+	start(&b, record_it);
 	const struct time time = read_clock(&b, machine, clock, cold);
 	LLVMValueRef high = load(&b, b.i32,
 	    field(&b, offsetof(struct teeperf_thread_block, clock_high), b.i32), "known");
@@ -266,12 +272,6 @@ static LLVMValueRef build_record(
 	LLVMBuildBr(b.builder, done);
 
 	start(&b, cold);
-	LLVMValueRef skip =
-	    load(&b, b.i32, field(&b, offsetof(struct teeperf_thread_block, skip), b.i32), "skip");
-	LLVMBuildCondBr(b.builder,
-	    LLVMBuildICmp(b.builder, LLVMIntNE, skip, LLVMConstInt(b.i32, 0, 0), ""), done, slow);
-
-	start(&b, slow);
 	LLVMTypeRef slow_type = LLVMFunctionType(b.i64, &b.i64, 1, 0);
 	LLVMValueRef slow_position =
 	    assemble(&b, slow_type, machine->slow, machine->slow_constraints, &id, 1);
@@ -281,7 +281,7 @@ static LLVMValueRef build_record(
 	if (gives_position) {
 		LLVMValueRef phi = LLVMBuildPhi(b.builder, b.i64, "");
 		LLVMValueRef values[3] = {position, slow_position, LLVMConstInt(b.i64, 0, 0)};
-		LLVMBasicBlockRef from[3] = {write, slow, cold};
+		LLVMBasicBlockRef from[3] = {write, cold, entry};
 		LLVMAddIncoming(phi, values, from, 3);
 		LLVMBuildRet(b.builder, phi);
 	} else {

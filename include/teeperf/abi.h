@@ -22,22 +22,23 @@ enum teeperf_compiled_clock {
 /*
  * The sequence, for each record:
  *
+ *   if (skip)                       goto done        (not recording: two instructions)
  *   time   = counter ? *counter : hardware clock     (one kind only: a null test, or none)
  *   if (time >> 32 != clock_high)   goto cold
  *   if ((cursor & 0xffff) == 0)     goto cold        (chunk full, or none yet)
  *   cursor += 8, then *old = time & 0xffffffff | name << 32
- *   cold: if (!skip) __teeperf_slow(name)            (writes the record itself, or counts the loss)
+ *   cold: __teeperf_slow(name)                       (writes the record itself, or counts the loss)
  *
  * The cursor moves before the record is written, so that a signal handler that comes between has a
  * place of its own (writing first lost a quarter of a handler's records in a measured test).
- * A thread that is not recording has a `counter` whose upper half differs from clock_high, so the
- * first test sends it to the cold path without reading a clock.
+ * A thread that has no chunk has a `counter` whose upper half differs from clock_high, so the first
+ * comparison sends it to the cold path without reading a clock.
  */
 struct teeperf_thread_block {
 	uint64_t cursor; /* address of the next record; its low 16 bits are 0 at a chunk's end */
 	const uint64_t *counter; /* NULL: read the hardware clock; else the word to load */
 	uint32_t clock_high;     /* upper half of the time that the chunk's records stand for */
-	uint32_t skip;           /* not 0: this thread does not record; do not call the runtime */
+	uint32_t skip;           /* not 0: this thread does not record */
 	uint64_t bias;           /* position (log.h) of a record = its address + bias */
 };
 
