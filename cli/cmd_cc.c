@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf cc: compile and link C so that its functions can be recorded.
+#include "driver.h"
+
+static int run(int argc, char **argv);
+
+const struct tp_command tp_cmd_cc = {
+    .name = "cc",
+    .summary = "compile and link C with instrumentation",
+    .usage = "[options] ARGS...",
+    .description =
+	"Runs clang with ARGS, and adds the TeePerf plugin when it compiles and the TeePerf\n"
+	"runtime when it links. Usable wherever a C compiler is, as in CC=\"teeperf cc\".\n"
+	"\n"
+	"The options below come first, before any of ARGS; spelled --NAME=VALUE they may\n"
+	"stand anywhere. All other arguments go to clang as they are.\n",
+    .examples = "  teeperf cc -O2 -g -o app app.c\n"
+		"  CC=\"teeperf cc --allowlist hot.allow\" ./configure && make\n",
+    .options = tp_driver_options,
+    .run = run,
+};
+
+static int run(int argc, char **argv)
+{
+	return tp_driver_run(&tp_cmd_cc, "clang", argc, argv);
+}

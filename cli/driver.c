@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiler driver behind `teeperf cc` and `teeperf c++`.
+#define _GNU_SOURCE
+#include "driver.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef TEEPERF_DEFAULT_LLVM
+#define TEEPERF_DEFAULT_LLVM 19
+#endif
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+
+static const char *allowlist;
+static const char *compiled_clock;
+static const char *llvm;
+static const char *tail_calls;
+
+const struct tp_option tp_driver_options[] = {
+    {TP_OPTION_STRING, 0, "allowlist", "FILE",
+	"instrument only the functions that FILE lists (default: TEEPERF_ALLOWLIST, else all)",
+	&allowlist, NULL},
+    {TP_OPTION_STRING, 0, "clock", "auto|soft|tsc",
+	"compile for this clock; auto chooses when the program starts (default: TEEPERF_CLOCK, "
+	"else auto)",
+	&compiled_clock, NULL},
+    {TP_OPTION_STRING, 0, "llvm", "N",
+	"use clang of LLVM major N (default: TEEPERF_LLVM, else " TEXT(TEEPERF_DEFAULT_LLVM) ")",
+	&llvm, NULL},
+    {TP_OPTION_STRING, 0, "tail-calls", "keep|call",
+	"keep tail calls as jumps, or make calls of them so that each call has its own return "
+	"(default: TEEPERF_TAIL_CALLS, else call)",
+	&tail_calls, NULL},
+    {0},
+};
+
+// The value in "--NAME=VALUE" if the argument is one of our options, else NULL.
+static const char *joined_value(const char *argument, const struct tp_option *option)
+{
+	const size_t length = strlen(option->name);
+	if (strncmp(argument, "--", 2) || strncmp(argument + 2, option->name, length) ||
+	    argument[2 + length] != '=')
+		return NULL;
+	return argument + 3 + length;
+}
+
+/*
+ * Take our options out of argv: in leading position in either spelling, elsewhere only as
+ * --NAME=VALUE, so that nothing of clang's is mistaken for ours. 0 or an exit code.
+ */
+static int take_options(const struct tp_command *command, int *argc, char **argv)
+{
+	bool leading = true;
+	int kept = 0;
+	for (int i = 0; i < *argc; i++) {
+		const struct tp_option *option = tp_driver_options;
+		const char *value = NULL;
+		for (; option->type && !value; option++) {
+			value = joined_value(argv[i], option);
+			if (!value && leading && !strncmp(argv[i], "--", 2) &&
+			    !strcmp(argv[i] + 2, option->name)) {
+				if (i + 1 == *argc)
+					return tp_options_usage(
+					    command, "option '%s' needs a value", argv[i]);
+				value = argv[++i];
+			}
+			if (value)
+				*(const char **)option->value = value;
+		}
+		if (!value) {
+			leading = false;
+			argv[kept++] = argv[i];
+		}
+	}
+	argv[kept] = NULL;
+	*argc = kept;
+	return 0;
+}
+
+// Put `value`, else what the environment says, else `fallback` into the environment; 0 or usage.
+static int pass_word(const struct tp_command *command, const char *option, const char *value,
+    const char *variable, const char *const *words, const char *fallback)
+{
+	const char *source = value;
+	if (!source)
+		source = getenv(variable);
+	if (!source || !*source)
+		source = fallback;
+	for (const char *const *word = words; *word; word++) {
+		if (!strcmp(*word, source)) {
+			setenv(variable, source, 1);
+			return 0;
+		}
+	}
+	return tp_options_usage(command, "%s%s takes %s, %s or %s, not '%s'",
+	    value ? "option " : "", value ? option : variable, words[0], words[1],
+	    words[2] ? words[2] : "nothing else", source);
+}
+
+// The allowlist's absolute path: compilers run in other folders. 0 or an exit code.
+static int pass_allowlist(const struct tp_command *command)
+{
+	const char *name = allowlist ? allowlist : getenv("TEEPERF_ALLOWLIST");
+	if (!name || !*name) {
+		unsetenv("TEEPERF_ALLOWLIST");
+		return 0;
+	}
+	struct tp_err err;
+	char *path = realpath(name, NULL);
+	if (!path || access(path, R_OK)) {
+		tp_err_system(&err, errno, name, "cannot read the allowlist (from %s)",
+		    allowlist ? "option --allowlist" : "TEEPERF_ALLOWLIST");
+		free(path);
+		return tp_command_fail(command, &err);
+	}
+	setenv("TEEPERF_ALLOWLIST", path, 1);
+	free(path);
+	return 0;
+}
+
+static int choose_major(const struct tp_command *command, uint32_t *major)
+{
+	const char *text = llvm ? llvm : getenv("TEEPERF_LLVM");
+	if (!text || !*text)
+		text = TEXT(TEEPERF_DEFAULT_LLVM);
+	char *end;
+	const unsigned long number = strtoul(text, &end, 10);
+	if (*end || number < TP_DRIVER_FIRST_LLVM || number > TP_DRIVER_LAST_LLVM)
+		return tp_options_usage(command, "%s takes an LLVM major such as %s, not '%s'",
+		    llvm ? "option '--llvm'" : "TEEPERF_LLVM", TEXT(TEEPERF_DEFAULT_LLVM), text);
+	*major = (uint32_t)number;
+	return 0;
+}
+
+// "; installed: 14, 19", the majors for which all is there, appended to `text`.
+static void add_installed(char *text, size_t size, const char *libraries, const char *name)
+{
+	char path[TP_DRIVER_PATH_SIZE];
+	bool any = false;
+	for (uint32_t major = TP_DRIVER_FIRST_LLVM; major <= TP_DRIVER_LAST_LLVM; major++) {
+		if (!tp_driver_plugin(libraries, major, path) || !tp_driver_tool(name, major, path))
+			continue;
+		const size_t length = strlen(text);
+		snprintf(text + length, size - length, "%s%u", any ? ", " : "", major);
+		any = true;
+	}
+	if (!any)
+		snprintf(text + strlen(text), size - strlen(text), "none");
+}
+
+// Everything that the new command line refers to.
+struct toolchain {
+	uint32_t major;
+	char libraries[TP_DRIVER_PATH_SIZE];
+	char plugin[TP_DRIVER_PATH_SIZE];
+	char compiler[TP_DRIVER_PATH_SIZE];
+	char linker[TP_DRIVER_PATH_SIZE]; /* lld, only for LTO */
+};
+
+static int find_toolchain(const struct tp_command *command, const char *name,
+    const struct tp_driver_plan *plan, struct toolchain *tools)
+{
+	struct tp_err err;
+	if (tp_driver_libraries(tools->libraries, &err))
+		return tp_command_fail(command, &err);
+	char installed[128] = "";
+	if (!tp_driver_tool(name, tools->major, tools->compiler)) {
+		add_installed(installed, sizeof(installed), tools->libraries, name);
+		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "%s of LLVM %u was not found: install clang-%u or choose another with --llvm N "
+		    "(usable here: %s)",
+		    name, tools->major, tools->major, installed);
+		return tp_command_fail(command, &err);
+	}
+	if (!tp_driver_plugin(tools->libraries, tools->major, tools->plugin)) {
+		add_installed(installed, sizeof(installed), tools->libraries, name);
+		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "there is no plugin for LLVM %u in %s/teeperf: build it, or choose another with "
+		    "--llvm N (usable here: %s)",
+		    tools->major, tools->libraries, installed);
+		return tp_command_fail(command, &err);
+	}
+	if (!plan->links || !plan->lto)
+		return 0;
+	if (tools->major < 15) {
+		tp_err_set(&err, TP_ERR_VERSION, NULL, TP_ERR_NO_OFFSET,
+		    "-flto needs LLVM 15 or newer, since the linker of LLVM %u loads no plugin: "
+		    "choose another with --llvm N, or link without -flto",
+		    tools->major);
+		return tp_command_fail(command, &err);
+	}
+	if (!plan->has_linker && !tp_driver_tool("ld.lld", tools->major, tools->linker)) {
+		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "-flto needs ld.lld of LLVM %u, which was not found: install lld-%u",
+		    tools->major, tools->major);
+		return tp_command_fail(command, &err);
+	}
+	return 0;
+}
+
+// The command line under construction. Strings are kept until exec.
+struct line {
+	char **items;
+	size_t count;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	if (vasprintf(&line->items[line->count], format, arguments) < 0)
+		line->items[line->count] = NULL;
+	va_end(arguments);
+	line->count += line->items[line->count] != NULL;
+}
+
+static void add_compile(struct line *line, const struct toolchain *tools)
+{
+	// Clang warns of options that a run has no use for, as -fpass-plugin for an assembler file.
+	add(line, "--start-no-unused-arguments");
+	add(line, "-fpass-plugin=%s", tools->plugin);
+	add(line, "--end-no-unused-arguments");
+}
+
+// What comes last: a library resolves what stands before it. -Xlinker, as -x would make a source
+// of a plain name, and -Wl splits at commas.
+static void add_link(
+    struct line *line, const struct toolchain *tools, const struct tp_driver_plan *plan)
+{
+	if (plan->lto) {
+		if (!plan->has_linker) {
+			add(line, "-fuse-ld=lld");
+			add(line, "--ld-path=%s", tools->linker);
+		}
+		add(line, "-Xlinker");
+		add(line, "--load-pass-plugin=%s", tools->plugin);
+	}
+	if (plan->shared) {
+		add(line, "-L%s", tools->libraries);
+		add(line, "-Xlinker");
+		add(line, "-rpath");
+		add(line, "-Xlinker");
+		add(line, "%s", tools->libraries);
+		add(line, "-lteeperf");
+		return;
+	}
+	if (!plan->is_static)
+		add(line, "-Wl,--export-dynamic-symbol=__teeperf_*");
+	add(line, "-Xlinker");
+	add(line, "%s/libteeperf.a", tools->libraries);
+	add(line, "-lpthread");
+}
+
+int tp_driver_run(const struct tp_command *command, const char *name, int argc, char **argv)
+{
+	static const char *const clocks[] = {"auto", "soft", "tsc", NULL};
+	static const char *const tails[] = {"keep", "call", NULL};
+	argc--;
+	argv++;
+	if (argc && !strcmp(argv[0], "--help")) {
+		tp_options_help(command);
+		return TP_EXIT_DONE;
+	}
+	int status = take_options(command, &argc, argv);
+	struct toolchain tools = {0};
+	if (!status)
+		status = choose_major(command, &tools.major);
+	if (!status)
+		status = pass_word(
+		    command, "'--clock'", compiled_clock, "TEEPERF_CLOCK", clocks, "auto");
+	if (!status)
+		status = pass_word(
+		    command, "'--tail-calls'", tail_calls, "TEEPERF_TAIL_CALLS", tails, "call");
+	if (!status)
+		status = pass_allowlist(command);
+	if (status)
+		return status;
+	const struct tp_driver_plan plan = tp_driver_plan(argc, argv);
+	status = find_toolchain(command, name, &plan, &tools);
+	if (status)
+		return status;
+
+	enum { ROOM = 24 };
+	struct line line = {.items = calloc((size_t)argc + ROOM, sizeof(*line.items))};
+	struct tp_err err;
+	if (!line.items) {
+		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_command_fail(command, &err);
+	}
+	add(&line, "%s", tools.compiler);
+	if (plan.compiles)
+		add_compile(&line, &tools);
+	for (int i = 0; i < argc; i++)
+		line.items[line.count++] = argv[i];
+	if (plan.links)
+		add_link(&line, &tools, &plan);
+	execv(tools.compiler, line.items);
+	tp_err_system(&err, errno, tools.compiler, "cannot run the compiler");
+	return tp_command_fail(command, &err);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Finding what belongs together: our libraries, the plugin of an LLVM major, and that LLVM's tools.
+#define _GNU_SOURCE
+#include "driver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int tp_driver_libraries(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
+{
+	char self[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (length < 0)
+		return tp_err_system(err, errno, "/proc/self/exe", "cannot find my own file");
+	self[length] = '\0';
+	for (int i = 0; i < 2; i++) { // PREFIX/bin/teeperf
+		char *slash = strrchr(self, '/');
+		if (slash)
+			*slash = '\0';
+	}
+	if (snprintf(path, TP_DRIVER_PATH_SIZE, "%s/lib", self) >= TP_DRIVER_PATH_SIZE)
+		return tp_err_set(err, TP_ERR_LIMIT, self, TP_ERR_NO_OFFSET, "my path is too long");
+	return 0;
+}
+
+bool tp_driver_plugin(const char *libraries, uint32_t major, char path[TP_DRIVER_PATH_SIZE])
+{
+	const int length =
+	    snprintf(path, TP_DRIVER_PATH_SIZE, "%s/teeperf/llvm-%u/TeePerf.so", libraries, major);
+	return length < TP_DRIVER_PATH_SIZE && access(path, R_OK) == 0;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat info;
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool find_in_path(const char *name, char path[TP_DRIVER_PATH_SIZE])
+{
+	const char *folders = getenv("PATH");
+	if (!folders)
+		folders = "/usr/local/bin:/usr/bin:/bin";
+	while (*folders) {
+		const size_t length = strcspn(folders, ":");
+		const int size = length ? snprintf(path, TP_DRIVER_PATH_SIZE, "%.*s/%s",
+					      (int)length, folders, name)
+					: snprintf(path, TP_DRIVER_PATH_SIZE, "./%s", name);
+		if (size < TP_DRIVER_PATH_SIZE && is_program(path))
+			return true;
+		folders += length;
+		folders += *folders == ':';
+	}
+	return false;
+}
+
+// The major in `TOOL --version`, as in "clang version 19.1.7" or "LLD 19.1.7"; 0 if unclear.
+static uint32_t ask_major(char *path)
+{
+	int fds[2];
+	if (pipe2(fds, O_CLOEXEC))
+		return 0;
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+	char option[] = "--version";
+	char *argv[] = {path, option, NULL};
+	pid_t pid;
+	const int error = posix_spawn(&pid, path, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(fds[1]);
+	uint32_t major = 0;
+	FILE *answer = error ? NULL : fdopen(fds[0], "r");
+	char line[512];
+	while (answer && fgets(line, sizeof(line), answer)) {
+		const char *at = strstr(line, "version ");
+		if (!at)
+			at = strstr(line, "LLD ");
+		if (at && !major)
+			major = (uint32_t)strtoul(strchr(at, ' '), NULL, 10);
+	}
+	if (answer)
+		fclose(answer);
+	else
+		close(fds[0]);
+	if (!error)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	return major;
+}
+
+bool tp_driver_tool(const char *name, uint32_t major, char path[TP_DRIVER_PATH_SIZE])
+{
+	char with_major[64];
+	snprintf(with_major, sizeof(with_major), "%s-%u", name, major);
+	if (find_in_path(with_major, path))
+		return true;
+	snprintf(path, TP_DRIVER_PATH_SIZE, "/usr/lib/llvm-%u/bin/%s", major, name);
+	if (is_program(path))
+		return true;
+	return find_in_path(name, path) && ask_major(path) == major;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a compiler command line asks for: whether it compiles, whether it links, and into what.
+#include "driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESPONSE_DEPTH = 8, WORD_SIZE = 4096 };
+
+// What the arguments so far have said.
+struct reading {
+	struct tp_driver_plan plan;
+	bool has_input;  // something to compile or link
+	bool has_source; // ... that is compiled
+	bool stops;      // -c, -S, -E, ...: no link
+	bool only_text;  // -E, -M, ...: no code either
+	bool takes_next; // the next argument belongs to an option
+	bool next_is_language;
+	bool language; // -x: what follows is source, whatever its name
+	bool partial;  // -r
+};
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+	for (; *words; words++) {
+		if (!strcmp(text, *words))
+			return true;
+	}
+	return false;
+}
+
+// Options whose value is the next argument when it is not joined to them.
+static bool takes_value(const char *option)
+{
+	static const char *const words[] = {"-o", "-I", "-L", "-D", "-U", "-F", "-B", "-G", "-T",
+	    "-u", "-z", "-e", "-A", "-include", "-imacros", "-isystem", "-iquote", "-idirafter",
+	    "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-isysroot", "-iframework",
+	    "-isystem-after", "-cxx-isystem", "-stdlib++-isystem", "-ivfsoverlay", "-Xlinker",
+	    "-Xclang", "-Xassembler", "-Xpreprocessor", "-Xopenmp-target", "-mllvm", "-mmlir",
+	    "-MF", "-MT", "-MQ", "-MJ", "-arch", "-target", "--target", "--sysroot", "--param",
+	    "-rpath", "-dumpbase", "-dumpdir", "-working-directory", "-aux-info",
+	    "-serialize-diagnostics", "--serialize-diagnostics", "-install_name", "-framework",
+	    "-wrapper", "-fplugin-arg", NULL};
+	return is_one_of(option, words);
+}
+
+// Whether a file of this name is handed to the linker as it is.
+static bool is_linker_input(const char *name)
+{
+	static const char *const suffixes[] = {
+	    ".o", ".a", ".so", ".obj", ".lo", ".ld", ".lds", NULL};
+	const char *dot = strrchr(name, '.');
+	if (!dot || strchr(dot, '/'))
+		return true;
+	// A version follows .so in libm.so.6.
+	return is_one_of(dot, suffixes) || strstr(name, ".so.");
+}
+
+static void read_input(struct reading *reading, const char *name)
+{
+	reading->has_input = true;
+	if (reading->language || !strcmp(name, "-") || !is_linker_input(name))
+		reading->has_source = true;
+}
+
+static void read_option(struct reading *reading, const char *option)
+{
+	static const char *const only_text[] = {"-E", "-M", "-MM", "-fsyntax-only", "--version",
+	    "-version", "--help", "-help", "-dumpversion", "-dumpmachine", "-dumpspecs",
+	    "--analyze", "-emit-ast", NULL};
+	static const char *const stops[] = {
+	    "-c", "-S", "--precompile", "-emit-pch", "--compile", "--assemble", NULL};
+	struct tp_driver_plan *plan = &reading->plan;
+	if (!strcmp(option, "-x")) {
+		reading->takes_next = true;
+		reading->next_is_language = true;
+	} else if (!strncmp(option, "-x", 2)) {
+		reading->language = strcmp(option, "-xnone") != 0;
+	} else if (!strcmp(option, "-l")) {
+		reading->takes_next = true;
+		reading->has_input = true;
+	} else if (takes_value(option)) {
+		reading->takes_next = true;
+	} else if (is_one_of(option, only_text) || !strncmp(option, "-print-", 7) ||
+		   !strncmp(option, "--print-", 8)) {
+		reading->only_text = true;
+	} else if (is_one_of(option, stops)) {
+		reading->stops = true;
+	} else if (!strcmp(option, "-r") || !strcmp(option, "-Wl,-r")) {
+		reading->partial = true;
+	} else if (!strcmp(option, "-shared") || !strcmp(option, "--shared")) {
+		plan->shared = true;
+	} else if (!strcmp(option, "-static") || !strcmp(option, "--static") ||
+		   !strcmp(option, "-static-pie")) {
+		plan->is_static = true;
+	} else if (!strcmp(option, "-flto") || !strncmp(option, "-flto=", 6)) {
+		plan->lto = true;
+	} else if (!strcmp(option, "-fno-lto")) {
+		plan->lto = false;
+	} else if (!strncmp(option, "-fuse-ld=", 9) || !strncmp(option, "--ld-path=", 10)) {
+		plan->has_linker = true;
+	} else if (!strncmp(option, "-l", 2)) {
+		reading->has_input = true;
+	}
+}
+
+static void read_response_file(struct reading *reading, const char *path, int depth);
+
+static void read_argument(struct reading *reading, const char *argument, int depth)
+{
+	if (reading->takes_next) {
+		reading->takes_next = false;
+		if (reading->next_is_language)
+			reading->language = strcmp(argument, "none") != 0;
+		reading->next_is_language = false;
+	} else if (argument[0] == '@' && depth < RESPONSE_DEPTH) {
+		read_response_file(reading, argument + 1, depth + 1);
+	} else if (argument[0] == '-' && argument[1]) {
+		read_option(reading, argument);
+	} else {
+		read_input(reading, argument);
+	}
+}
+
+// Words of a response file: separated by white space, quoted by ', " and backslash.
+static void read_response_file(struct reading *reading, const char *path, int depth)
+{
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return; // clang will say so
+	char word[WORD_SIZE];
+	size_t length = 0;
+	bool inside = false;
+	int quote = 0;
+	for (;;) {
+		int c = getc(file);
+		const bool ends = c == EOF || (!quote && strchr(" \t\n\r\v\f", c));
+		if (ends) {
+			word[length] = '\0';
+			if (inside)
+				read_argument(reading, word, depth);
+			inside = false;
+			length = 0;
+			if (c == EOF)
+				break;
+			continue;
+		}
+		inside = true;
+		if (c == quote) {
+			quote = 0;
+			continue;
+		}
+		if (!quote && (c == '"' || c == '\'')) {
+			quote = c;
+			continue;
+		}
+		if (c == '\\' && quote != '\'') {
+			c = getc(file);
+			if (c == EOF)
+				continue;
+		}
+		if (length < WORD_SIZE - 1)
+			word[length++] = (char)c;
+	}
+	fclose(file);
+}
+
+struct tp_driver_plan tp_driver_plan(int argc, char *const *argv)
+{
+	struct reading reading = {0};
+	for (int i = 0; i < argc; i++)
+		read_argument(&reading, argv[i], 0);
+	struct tp_driver_plan plan = reading.plan;
+	plan.compiles = reading.has_source && !reading.only_text;
+	plan.links = reading.has_input && !reading.stops && !reading.only_text && !reading.partial;
+	return plan;
+}
