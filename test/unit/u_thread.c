@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime's cold path against a log that the test plays the host of: chunks, tickets, losses,
 // interrupted sequences, and a host that lies.
+#define _GNU_SOURCE
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
