@@ -262,7 +262,7 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 	static const char *const tails[] = {"keep", "call", NULL};
 	argc--;
 	argv++;
-	if (argc && !strcmp(argv[0], "--help")) {
+	if (argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
 		tp_options_help(command);
 		return TP_EXIT_DONE;
 	}
