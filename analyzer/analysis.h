@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A trace, analysed: the profile of each thread, and the functions of all threads together. What
+ * views and exports work on.
+ */
+#ifndef TP_ANALYSIS_H
+#define TP_ANALYSIS_H
+
+#include "analyzer/profile.h"
+#include "analyzer/stack.h"
+#include "analyzer/symbols.h"
+#include "analyzer/timebase.h"
+#include "analyzer/tracefile.h"
+
+/* Times are ticks; tp_timebase_ns converts. */
+struct tp_function {
+	uint32_t name;
+	uint64_t calls;
+	uint64_t self;
+	uint64_t inclusive; /* of recursive calls only the outermost counts */
+	uint64_t min;       /* of a call, inclusive */
+	uint64_t max;
+	struct tp_symbol symbol;
+};
+
+struct tp_thread_result {
+	const struct tp_thread *thread;
+	struct tp_profile profile;
+	uint32_t *functions; /* index in analysis->functions for each local function */
+	struct tp_stack_counts counts;
+	uint64_t first; /* ticks of the first and the last event */
+	uint64_t last;
+	uint64_t busy; /* ticks in instrumented functions */
+	int code;      /* tp_error that ended the replay early, or 0 */
+	struct tp_err err;
+};
+
+struct tp_analysis {
+	const struct tp_tracefile *trace;
+	struct tp_timebase time;
+	struct tp_arena arena;
+	struct tp_thread_result *threads; /* by number */
+	uint32_t thread_count;
+	struct tp_function *functions; /* by name */
+	uint32_t function_count;
+	struct tp_stack_counts counts; /* of all threads */
+	uint64_t self;                 /* ticks of all functions */
+	uint64_t lost;                 /* events: the larger of what threads and records say */
+	struct tp_problems notes;      /* about symbols */
+	struct tp_problems damage;     /* found while records were read */
+};
+
+struct tp_analysis_options {
+	bool one_thread; /* analyse only thread number `thread` */
+	uint32_t thread;
+	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
+	/* Called now and then with chunks done and in all; may be NULL. From any thread, one at a time. */
+	void (*progress)(void *context, uint64_t done, uint64_t all);
+	void *context;
+	struct tp_symbol_options symbols;
+};
+
+/*
+ * Replay all chunks of the trace, which must outlive the analysis. 0; TP_ERR_NOT_FOUND if the wanted
+ * thread is not there; TP_ERR_MEMORY. Release it in any case.
+ */
+int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *trace,
+    const struct tp_analysis_options *options, struct tp_err *err);
+void tp_analysis_release(struct tp_analysis *analysis);
+
+/* Nanoseconds that the recording took, by the recorder's clock or else by the events. */
+uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis);
+/* The function of a node that is not node 0. */
+const struct tp_function *tp_analysis_function(const struct tp_analysis *analysis,
+    const struct tp_thread_result *thread, const struct tp_node *node);
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ticks to nanoseconds.
+#include "timebase.h"
+
+#include <stddef.h>
+
+void tp_timebase_init(struct tp_timebase *base, const struct teeperf_trace_clock *clock,
+    const struct teeperf_trace_point *points)
+{
+	*base = (struct tp_timebase){.ns = 1, .ticks = 1};
+	if (clock->kind == TEEPERF_CLOCK_NONE)
+		return;
+	if (clock->point_count >= 2) {
+		const struct teeperf_trace_point *first = &points[0];
+		const struct teeperf_trace_point *last = &points[clock->point_count - 1];
+		if (last->ticks > first->ticks && last->monotonic_ns > first->monotonic_ns) {
+			base->ns = last->monotonic_ns - first->monotonic_ns;
+			base->ticks = last->ticks - first->ticks;
+			base->known = true;
+			return;
+		}
+	}
+	if (clock->hz) {
+		base->ns = UINT64_C(1000000000);
+		base->ticks = clock->hz;
+		base->known = true;
+	}
+}
+
+uint64_t tp_timebase_ns(const struct tp_timebase *base, uint64_t ticks)
+{
+	const unsigned __int128 ns =
+	    ((unsigned __int128)ticks * base->ns + base->ticks / 2) / base->ticks;
+	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+}
+
+const char *tp_clock_name(uint32_t kind)
+{
+	static const char *const names[] = {
+	    [TEEPERF_CLOCK_NONE] = "none",
+	    [TEEPERF_CLOCK_TSC] = "tsc",
+	    [TEEPERF_CLOCK_CNTVCT] = "cntvct",
+	    [TEEPERF_CLOCK_RDTIME] = "rdtime",
+	    [TEEPERF_CLOCK_SOFT_TSC] = "soft-tsc",
+	    [TEEPERF_CLOCK_SOFT_MONOTONIC] = "soft-monotonic",
+	    [TEEPERF_CLOCK_SOFT_COUNT] = "soft-count",
+	};
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}
