@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Compiling and matching globs.
+#include "glob.h"
+
+#include "common/buf.h"
+#include "common/err.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	GROUPS_MAX = 11, // each doubles the expansions at least: the eleventh exceeds their limit
+	TERMS_MAX = TP_GLOB_EXPANSIONS_MAX, // with two or more in a group, their sum is no larger
+};
+
+#define TOO_MANY "the braces stand for more than 1024 globs; use several lines"
+
+// A brace group of the text; its globs start and end at the offsets in `terms` of the scan.
+struct group {
+	size_t start; // of '{'
+	size_t end;   // behind '}'
+	uint32_t first_term;
+	uint32_t term_count;
+};
+
+struct scan {
+	const char *text;
+	size_t size;
+	struct group groups[GROUPS_MAX];
+	uint32_t group_count;
+	size_t terms[TERMS_MAX][2]; // start and end of each
+	uint32_t term_count;
+	uint64_t expansions;
+	struct tp_glob_error *error;
+};
+
+static int fail(struct scan *scan, size_t offset, const char *what)
+{
+	*scan->error = (struct tp_glob_error){.offset = offset, .what = what};
+	return TP_ERR_SYNTAX;
+}
+
+static bool is_negated(const char *set, size_t size)
+{
+	return size && (set[0] == '^' || set[0] == '!');
+}
+
+// The offset of the ']' that closes the set opened at text[open], or 0. The first byte of a set is
+// never the closing one; the '^' of a negated set counts as the first byte, as in LLVM.
+static size_t set_end(const char *text, size_t size, size_t open)
+{
+	if (size - open <= 2)
+		return 0;
+	const char *close = memchr(text + open + 2, ']', size - open - 2);
+	return close ? (size_t)(close - text) : 0;
+}
+
+static void set_add(uint8_t bits[32], unsigned char byte)
+{
+	bits[byte >> 3] |= (uint8_t)(1 << (byte & 7));
+}
+
+// Fill `bits` from what stands between the brackets; false if a range is empty.
+static bool set_fill(uint8_t bits[32], const char *set, size_t size)
+{
+	memset(bits, 0, 32);
+	const bool negated = is_negated(set, size);
+	if (negated) {
+		set++;
+		size--;
+	}
+	for (size_t i = 0; i < size; i++) {
+		const unsigned char first = (unsigned char)set[i];
+		unsigned char last = first;
+		if (i + 2 < size && set[i + 1] == '-') {
+			last = (unsigned char)set[i + 2];
+			i += 2;
+		}
+		if (first > last)
+			return false;
+		for (unsigned int byte = first; byte <= last; byte++)
+			set_add(bits, (unsigned char)byte);
+	}
+	for (int i = 0; negated && i < 32; i++)
+		bits[i] = (uint8_t)~bits[i];
+	return true;
+}
+
+static int scan_set(struct scan *scan, size_t *at)
+{
+	const size_t end = set_end(scan->text, scan->size, *at);
+	if (!end)
+		return fail(scan, *at, "'[' without ']'; write '\\[' for the character itself");
+	uint8_t bits[32];
+	if (!set_fill(bits, scan->text + *at + 1, end - *at - 1))
+		return fail(scan, *at, "a range in this set ends before it starts");
+	*at = end;
+	return 0;
+}
+
+static int add_term(struct scan *scan, size_t start, size_t end)
+{
+	if (scan->term_count == TERMS_MAX)
+		return fail(scan, end, TOO_MANY);
+	scan->terms[scan->term_count][0] = start;
+	scan->terms[scan->term_count][1] = end;
+	scan->term_count++;
+	scan->groups[scan->group_count].term_count++;
+	return 0;
+}
+
+static int close_group(struct scan *scan, size_t at)
+{
+	struct group *group = &scan->groups[scan->group_count];
+	if (group->term_count < 2)
+		return fail(scan, group->start,
+		    "braces around fewer than two globs; expected '{a,b}', or '\\{' for the "
+		    "character itself");
+	group->end = at + 1;
+	scan->expansions *= group->term_count;
+	if (scan->expansions > TP_GLOB_EXPANSIONS_MAX)
+		return fail(scan, group->start, TOO_MANY);
+	scan->group_count++;
+	return 0;
+}
+
+// Check the syntax and find the brace groups.
+static int scan_text(struct scan *scan)
+{
+	bool inside = false;
+	size_t term = 0;
+	for (size_t i = 0; i < scan->size; i++) {
+		const char c = scan->text[i];
+		int status = 0;
+		if (c == '[') {
+			status = scan_set(scan, &i);
+		} else if (c == '\\') {
+			if (++i == scan->size)
+				return fail(scan, i - 1,
+				    "nothing behind '\\'; write '\\\\' for the character itself");
+		} else if (c == '{') {
+			if (inside)
+				return fail(scan, i, "braces within braces are not supported");
+			assert(scan->group_count < GROUPS_MAX);
+			scan->groups[scan->group_count] =
+			    (struct group){.start = i, .first_term = scan->term_count};
+			inside = true;
+			term = i + 1;
+		} else if (inside && (c == ',' || c == '}')) {
+			status = add_term(scan, term, i);
+			term = i + 1;
+			if (!status && c == '}') {
+				status = close_group(scan, i);
+				inside = false;
+			}
+		}
+		if (status)
+			return status;
+	}
+	return inside ? fail(scan, scan->groups[scan->group_count].start,
+			    "'{' without '}'; write '\\{' for the character itself")
+		      : 0;
+}
+
+static void count_sizes(struct tp_glob *glob)
+{
+	while (glob->prefix_size < glob->token_count &&
+	       glob->tokens[glob->prefix_size] < TP_GLOB_ANY) {
+		glob->prefix[glob->prefix_size] = (unsigned char)glob->tokens[glob->prefix_size];
+		glob->prefix_size++;
+	}
+	glob->literal = glob->prefix_size == glob->token_count;
+	for (size_t i = 0; i < glob->token_count; i++) {
+		if (glob->tokens[i] == TP_GLOB_STAR)
+			glob->tail = i + 1;
+		else
+			glob->min_size++;
+	}
+}
+
+// Compile text that has been scanned, without braces of its own; NULL if memory ran out.
+static struct tp_glob *glob_create(const char *text, size_t size)
+{
+	size_t set_count = 0;
+	for (size_t i = 0; i < size; i++)
+		set_count += text[i] == '[';
+	// One block: sets, then tokens, then prefix; none needs more than the text has bytes.
+	struct tp_glob *glob = calloc(1, sizeof(*glob) + set_count * 32 + size * 3);
+	if (!glob)
+		return NULL;
+	glob->sets = (uint8_t(*)[32])(glob + 1);
+	glob->tokens = (uint16_t *)(void *)(glob->sets + set_count);
+	glob->prefix = (unsigned char *)(glob->tokens + size);
+
+	size_t sets = 0;
+	for (size_t i = 0; i < size; i++) {
+		uint16_t token = (unsigned char)text[i];
+		if (text[i] == '*') {
+			if (glob->token_count &&
+			    glob->tokens[glob->token_count - 1] == TP_GLOB_STAR)
+				continue;
+			token = TP_GLOB_STAR;
+		} else if (text[i] == '?') {
+			token = TP_GLOB_ANY;
+		} else if (text[i] == '\\') {
+			token = (unsigned char)text[++i];
+		} else if (text[i] == '[') {
+			const size_t end = set_end(text, size, i);
+			set_fill(glob->sets[sets], text + i + 1, end - i - 1);
+			token = (uint16_t)(TP_GLOB_SET + sets++);
+			i = end;
+		}
+		glob->tokens[glob->token_count++] = token;
+	}
+	count_sizes(glob);
+	return glob;
+}
+
+static void add_part(struct tp_buf *buf, const struct scan *scan, size_t start, size_t end)
+{
+	tp_buf_add(buf, scan->text + start, end - start);
+}
+
+// Write the text that expansion number `number` stands for; the last group's globs change fastest.
+static void expand(const struct scan *scan, uint64_t number, struct tp_buf *buf)
+{
+	uint64_t divisor = scan->expansions;
+	size_t at = 0;
+	for (uint32_t g = 0; g < scan->group_count; g++) {
+		const struct group *group = &scan->groups[g];
+		divisor /= group->term_count;
+		const uint64_t chosen = group->first_term + number / divisor % group->term_count;
+		const size_t *term = scan->terms[chosen];
+		add_part(buf, scan, at, group->start);
+		add_part(buf, scan, term[0], term[1]);
+		at = group->end;
+	}
+	add_part(buf, scan, at, scan->size);
+}
+
+int tp_glob_compile(const char *text, size_t size, int (*take)(void *context, struct tp_glob *glob),
+    void *context, struct tp_glob_error *error)
+{
+	struct scan *scan = malloc(sizeof(*scan));
+	if (!scan)
+		return TP_ERR_MEMORY;
+	scan->text = text;
+	scan->size = size;
+	scan->group_count = 0;
+	scan->term_count = 0;
+	scan->expansions = 1;
+	scan->error = error;
+
+	struct tp_buf buf;
+	tp_buf_init(&buf);
+	// A token is 16 bits: more sets than its range holds cannot be told apart.
+	int status = size > UINT16_MAX - TP_GLOB_SET
+			 ? fail(scan, UINT16_MAX - TP_GLOB_SET, "the glob is too long")
+			 : scan_text(scan);
+	for (uint64_t i = 0; !status && i < scan->expansions; i++) {
+		tp_buf_reset(&buf);
+		expand(scan, i, &buf);
+		struct tp_glob *glob = buf.failed ? NULL : glob_create(buf.data, buf.size);
+		status = glob ? take(context, glob) : TP_ERR_MEMORY;
+	}
+	tp_buf_release(&buf);
+	free(scan);
+	return status;
+}
+
+void tp_glob_free(struct tp_glob *glob)
+{
+	free(glob);
+}
+
+static bool token_matches(const struct tp_glob *glob, uint16_t token, unsigned char byte)
+{
+	if (token < TP_GLOB_ANY)
+		return token == byte;
+	return token == TP_GLOB_ANY ||
+	       (glob->sets[token - TP_GLOB_SET][byte >> 3] >> (byte & 7) & 1);
+}
+
+/*
+ * Prefix and tail first, since they reject most texts. Between them the classic walk: when a token
+ * fails, the last star takes one byte more. Earlier stars need no second look, because what stood
+ * between them and the last star was matched as early as it can be.
+ */
+bool tp_glob_match(const struct tp_glob *glob, const char *text, size_t size)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	if (size < glob->min_size || memcmp(bytes, glob->prefix, glob->prefix_size) != 0)
+		return false;
+	if (glob->literal)
+		return size == glob->prefix_size;
+
+	const size_t tail_size = glob->token_count - glob->tail;
+	if (!glob->tail && size != glob->token_count)
+		return false;
+	for (size_t i = 0; i < tail_size; i++) {
+		if (!token_matches(glob, glob->tokens[glob->tail + i], bytes[size - tail_size + i]))
+			return false;
+	}
+	if (!glob->tail)
+		return true;
+
+	// tokens[tail - 1] is the last star: whatever is left when it is reached belongs to it.
+	const size_t end = size - tail_size;
+	size_t token = glob->prefix_size;
+	size_t at = glob->prefix_size;
+	size_t retry_token = 0;
+	size_t retry_at = 0;
+	while (token != glob->tail - 1) {
+		if (glob->tokens[token] == TP_GLOB_STAR) {
+			retry_token = ++token;
+			retry_at = at;
+		} else if (at < end && token_matches(glob, glob->tokens[token], bytes[at])) {
+			token++;
+			at++;
+		} else if (retry_token && retry_at < end) {
+			token = retry_token;
+			at = ++retry_at;
+		} else {
+			return false;
+		}
+	}
+	return at <= end;
+}
