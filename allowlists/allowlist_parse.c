@@ -321,6 +321,15 @@ static int parse_lines(struct parser *parser, const char *text, size_t size)
 	return 0;
 }
 
+void tp_allowlist_free(struct tp_allowlist *list)
+{
+	if (!list)
+		return;
+	for (int kind = 0; kind < TP_RULE_KIND_COUNT; kind++)
+		tp_rule_index_release(&list->indexes[kind]);
+	free(list);
+}
+
 int tp_allowlist_parse(
     struct tp_allowlist **list, const char *text, size_t size, const char *file, struct tp_err *err)
 {
