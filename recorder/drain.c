@@ -87,7 +87,7 @@ static void find_name(uint64_t pid, struct teeperf_thread *thread)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	char name[sizeof(thread->name)];
+	char name[sizeof(thread->name)] = "";
 	const ssize_t size = read(fd, name, sizeof(name) - 1);
 	close(fd);
 	name[size > 0 ? size : 0] = '\0';
@@ -100,11 +100,17 @@ static void write_threads(struct tp_drain *drain)
 	const struct tp_region *region = drain->region;
 	const uint64_t pid = tp_shared_load_relaxed(&region->header->pid);
 	const uint32_t count = tp_region_thread_count(region);
-	const uint64_t size = count * sizeof(*drain->threads);
-	tp_region_copy(drain->threads, region->threads, size);
-	for (uint32_t i = 0; i < count; i++)
-		find_name(pid, &drain->threads[i]);
-	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_THREADS, drain->threads, size);
+	for (uint32_t i = 0; i < count; i++) {
+		struct teeperf_thread *copy = &drain->threads[i];
+		const struct teeperf_thread before = *copy;
+		tp_region_copy(copy, &region->threads[i], sizeof(*copy));
+		// A name that was found while the thread lived outlasts it.
+		if (!copy->name[0] && before.os_tid == copy->os_tid)
+			memcpy(copy->name, before.name, sizeof(copy->name));
+		find_name(pid, copy);
+	}
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_THREADS, drain->threads,
+	    count * sizeof(*drain->threads));
 }
 
 static void write_clock(struct tp_drain *drain)

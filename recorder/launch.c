@@ -29,16 +29,19 @@ void tp_launch_prepare(struct tp_launch *launch)
 	}
 	sigaddset(&launch->taken, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &launch->taken, &launch->old_mask);
-	// A closed pipe is an error of write(), and an ignored SIGCHLD would lose the exit code.
+	// A closed pipe and a file too large are errors of write(), not the end of us; and an ignored
+	// SIGCHLD would lose the exit code.
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	const struct sigaction fallback = {.sa_handler = SIG_DFL};
 	sigaction(SIGPIPE, &ignore, &launch->old_pipe);
+	sigaction(SIGXFSZ, &ignore, &launch->old_file_size);
 	sigaction(SIGCHLD, &fallback, &launch->old_child);
 }
 
 void tp_launch_restore(struct tp_launch *launch)
 {
 	sigaction(SIGPIPE, &launch->old_pipe, NULL);
+	sigaction(SIGXFSZ, &launch->old_file_size, NULL);
 	sigaction(SIGCHLD, &launch->old_child, NULL);
 	sigprocmask(SIG_SETMASK, &launch->old_mask, NULL);
 }

@@ -24,6 +24,7 @@ struct tp_launch {
 	sigset_t taken; /* what tp_launch_wait takes */
 	sigset_t old_mask;
 	struct sigaction old_pipe;
+	struct sigaction old_file_size;
 	struct sigaction old_child;
 };
 

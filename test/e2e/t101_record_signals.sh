@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that signals to the recorder reach the program once, that the recorder dies as the program
+# does, and that a second SIGINT ends the recording but not the program.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+build_fake
+
+# start END: the recorder in the background, SIGINT not ignored as a shell would have it.
+start() {
+	rm -f log
+	env --default-signal=INT "$TEEPERF" record -o "$1.trace" ./fake 20000 "$1" >log 2>err &
+	recorder=$!
+	await log ready
+}
+# stops STATUS: the recorder ends, with STATUS.
+stops() {
+	got=0
+	wait "$recorder" || got=$?
+	[ "$got" = "$1" ] || fail "the recorder ended with $got, not $1: $(cat err)"
+}
+
+start pause
+kill -INT "$recorder"
+stops 130
+facts pause.trace records=20000 end_sections=1 exit=2/2
+
+start pause
+kill -HUP "$recorder"
+stops 129
+facts pause.trace records=20000 exit=2/1
+
+start linger
+kill -TERM "$recorder"
+stops 9
+facts linger.trace records=20000 exit=1/9
+
+start linger
+kill -INT "$recorder"
+await log interrupted
+kill -INT "$recorder"
+stops 0
+facts linger.trace records=20000 exit=0/0 end_sections=1
+[ "$(grep -c interrupted log)" = 1 ] || fail "the second SIGINT was passed on"
+program=$(sed -n 's/^ready //p' log)
+says "\(process $program\) runs on" err
+kill -TERM "$program" || fail "the program did not run on"
+gone "$program"

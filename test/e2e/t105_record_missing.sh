@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that a program that cannot be run is told apart from one that fails, leaves no trace behind,
+# and that an uninstrumented one runs as ever.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+build_fake
+
+expect 0 "$TEEPERF" record ./fake 10 0
+expect 127 "$TEEPERF" record no-such-program
+says "program 'no-such-program' was not found in PATH" err
+expect 127 "$TEEPERF" record ./no-such-program
+says "program './no-such-program' does not exist" err
+echo text >script
+expect 126 "$TEEPERF" record ./script
+says "cannot run './script': Permission denied" err
+printf '#!/no/such/interpreter\n' >script
+chmod +x script
+expect 127 "$TEEPERF" record ./script
+says "interpreter that does not exist" err
+facts teeperf.trace records=10
+[ ! -e teeperf.trace.old ] || fail "a trace was put aside for nothing"
+
+expect 3 "$TEEPERF" record sh -c 'echo "$TEEPERF_LOG" >path; exit 3'
+says "'sh' ran without recording: it is not built with 'teeperf cc'" err
+facts teeperf.trace records=0 exit=1/3 attach=0 end_sections=1
+says '^/dev/shm/teeperf-' path
+[ ! -e "$(cat path)" ] || fail "the shared log was left behind"
+
+# The program's options are its own, and it gets the signals that the caller had.
+expect 0 "$TEEPERF" record -q sh -c 'echo "$0 $*"' -o --help
+says '^-o --help$' out
+expect 0 "$TEEPERF" record -q grep -E '^Sig(Blk|Ign)' /proc/self/status
+cp out ours
+grep -E '^Sig(Blk|Ign)' /proc/self/status >theirs
+cmp ours theirs || fail "the program's signal state differs"
+
+# A program that a script starts is found.
+expect 4 "$TEEPERF" record -o nested.trace sh -c './fake 100 4; exit $?'
+facts nested.trace records=100 exit=1/4
+
+expect 129 "$TEEPERF" record
+says "Try 'teeperf record --help'" err
+expect 129 "$TEEPERF" record --mode ring ./fake 1 0
+says "'--mode' takes stream|full, not 'ring'" err

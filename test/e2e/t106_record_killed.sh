@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that a recorder that is killed leaves a trace with what was complete by then, and that its
+# shared log is removed by the next recorder, while that of a living one is not.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+build_fake
+
+"$TEEPERF" record -o killed.trace ./fake 20000 pause >log 2>err &
+recorder=$!
+await log ready
+# The tables are written soon after the start.
+while :; do
+	facts killed.trace
+	[ "$(fact chunks_sections)" = 2 ] && [ "$(fact modules)" = 1 ] && [ "$(fact threads)" = 1 ] &&
+		break
+	sleep 0.05
+done
+path=$(find /dev/shm -name "teeperf-$recorder-*")
+[ -n "$path" ] || fail "there is no log of process $recorder"
+expect 0 "$TEEPERF" record -q ./fake 10 0
+[ -e "$path" ] || fail "the log of a living recorder was removed"
+
+program=$(sed -n 's/^ready //p' log)
+kill -KILL "$recorder"
+wait "$recorder" || true
+facts killed.trace records=16368 threads=1 names=fake modules=1 end_sections=0
+expect 0 "$TEEPERF" record -q ./fake 10 0
+[ ! -e "$path" ] || fail "the log of a dead recorder was left"
+kill -0 "$program" || fail "the program died with its recorder"
+kill -KILL "$program"
+gone "$program"

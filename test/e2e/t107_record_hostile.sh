@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that a program that fills the shared log with rubbish, states and counts included, can
+# neither crash the recorder nor damage the structure of the trace.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+build_fake
+fake=
+for mode in stream full; do
+	expect 0 "$TEEPERF" record -o rubbish.trace --mode "$mode" --size 512K ./fake 20000 scribble
+	facts rubbish.trace end_sections=1 exit=1/0
+	[ "$(fact records)" -gt 20000 ] || fail "nothing hostile was drained"
+done
