@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that the drivers' own options work where they may stand, that what they cannot do is said in
+# one sentence, and that settings come from the environment too.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+echo 'int a(int x) { return x + 1; } int b(int x) { return x + 2; }' >ab.c
+
+# counts FILE: how many functions log, counted by the jumps to the cold path.
+counts() {
+	objdump -dr "$1" | awk '/^[0-9a-f]+ </ { f = $2 } /__teeperf_slow/ { print f }' | sort -u |
+		wc -l
+}
+
+mkdir -p sub
+echo 'fun:a' >sub/list.allow
+expect 0 "$TEEPERF" cc -O1 -c ab.c
+[ "$(counts ab.o)" = 2 ] || fail "$(counts ab.o) functions log, not 2"
+for spelling in '--allowlist sub/list.allow' '--allowlist=sub/list.allow' \
+	'--clock=auto --allowlist sub/list.allow' '-O1 --allowlist=sub/list.allow'; do
+	# shellcheck disable=SC2086 # words are meant
+	expect 0 "$TEEPERF" cc $spelling -O1 -c ab.c
+	[ "$(counts ab.o)" = 1 ] || fail "$spelling: $(counts ab.o) functions log, not 1"
+done
+TEEPERF_ALLOWLIST=sub/list.allow expect 0 "$TEEPERF" cc -O1 -c ab.c
+[ "$(counts ab.o)" = 1 ] || fail "TEEPERF_ALLOWLIST is not heeded"
+# An option of clang's that looks like ours, behind the first of clang's arguments, is clang's.
+expect 1 "$TEEPERF" cc -c ab.c --allowlist sub/list.allow
+says "argument.* '--allowlist'" err
+
+# one_line STATUS PATTERN ARGS...: refused with one sentence that matches (usage adds a hint).
+one_line() {
+	wanted_status=$1
+	pattern=$2
+	shift 2
+	expect "$wanted_status" "$TEEPERF" cc "$@" -c ab.c
+	says "$pattern" err
+	[ "$wanted_status" = 129 ] || [ "$(wc -l <err)" = 1 ] || fail "more than a line: $(cat err)"
+}
+one_line 1 "'no.allow': cannot read the allowlist \(from option --allowlist\): No such" \
+	--allowlist no.allow
+one_line 1 'clang of LLVM 39 was not found: install clang-39 .*usable here: ' --llvm 39
+one_line 129 "'--llvm' takes an LLVM major" --llvm newest
+one_line 129 "'--clock' takes auto, soft or tsc, not 'sundial'" --clock=sundial
+one_line 129 "'--tail-calls' takes keep" --tail-calls=drop
+expect 129 "$TEEPERF" cc --allowlist
+TEEPERF_CLOCK=sundial expect 129 "$TEEPERF" cc -c ab.c
+says "TEEPERF_CLOCK takes auto" err
+
+expect 0 "$TEEPERF" cc --help
+says '--allowlist FILE' out
+expect 0 "$TEEPERF" doctor
+says '^ok +runtime' out
