@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Lists: which line decides, what is refused and where, and the index against a plain walk.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "allowlists/allowlist.h"
+#include "allowlists/allowlist_list.h"
+#include "common/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct tp_allowlist *parse(const char *text)
+{
+	struct tp_allowlist *list;
+	struct tp_err err;
+	char line[1024];
+	if (tp_allowlist_parse(&list, text, strlen(text), "x.allow", &err) != 0)
+		fail_msg("%s", tp_err_format(&err, line, sizeof(line)));
+	return list;
+}
+
+// Assert the verdict about a function, whose demangled name and source may be NULL.
+static void expect(
+    const char *text, const struct tp_subject *subject, enum tp_category category, uint32_t line)
+{
+	struct tp_allowlist *list = parse(text);
+	const struct tp_verdict verdict = tp_allowlist_match(list, subject);
+	if (verdict.category != category || verdict.line != line)
+		fail_msg("%s by line %u, in:\n%s", tp_category_name(verdict.category), verdict.line,
+		    text);
+	assert_string_equal(verdict.file, "x.allow");
+	tp_allowlist_free(list);
+}
+
+static void test_precedence(void **state)
+{
+	(void)state;
+	const struct tp_subject main_c = {"main", "main", "src/main.c"};
+	const struct tp_subject put = {"_ZN1A3putEi", "A::put(int)", "./a/put.cc"};
+	const struct tp_subject unknown = {0};
+
+	expect("", &main_c, TP_CATEGORY_SKIP, 0);
+	expect("# only a comment\n\n", &main_c, TP_CATEGORY_SKIP, 0);
+	expect("default:allow", &main_c, TP_CATEGORY_ALLOW, 1);
+	expect("default:allow\ndefault:skip\n", &main_c, TP_CATEGORY_SKIP, 2);
+	expect("fun:main\ndefault:allow\n", &main_c, TP_CATEGORY_ALLOW, 1);
+	expect("default:force\nfun:main=skip\n", &main_c, TP_CATEGORY_SKIP, 2);
+
+	// The last line wins, whatever its kind and however it is written.
+	expect("fun:main\nfun:*=skip\n", &main_c, TP_CATEGORY_SKIP, 2);
+	expect("fun:*=skip\nfun:main\n", &main_c, TP_CATEGORY_ALLOW, 2);
+	expect("fun:main=force\nsrc:src/*=skip\n", &main_c, TP_CATEGORY_SKIP, 2);
+	expect("src:src/*=skip\nfun:m*=force\n", &main_c, TP_CATEGORY_FORCE, 2);
+	expect("name:A::put(*)=force\nfun:_ZN1A*\n", &put, TP_CATEGORY_ALLOW, 2);
+	expect("fun:_ZN1A*\nname:A::put(*)=force\n", &put, TP_CATEGORY_FORCE, 2);
+	expect("fun:main\nfun:main\nfun:other\n", &main_c, TP_CATEGORY_ALLOW, 2);
+
+	// Forbid wins from anywhere; of several the last is named.
+	expect("fun:main=forbid\nfun:main\n", &main_c, TP_CATEGORY_FORBID, 1);
+	expect("src:*=forbid\nfun:main=force\nname:main=forbid\n", &main_c, TP_CATEGORY_FORBID, 3);
+	expect("name:main=forbid\nfun:main\nsrc:*=forbid\n", &main_c, TP_CATEGORY_FORBID, 3);
+
+	expect("fun:*\nname:*\nsrc:*\n", &unknown, TP_CATEGORY_SKIP, 0);
+	expect("fun:*\n", &main_c, TP_CATEGORY_ALLOW, 1);
+	expect("fun:ma\nfun:mainx\nfun:mai\n", &main_c, TP_CATEGORY_SKIP, 0);
+
+	// Sources lose a leading "./", and so do globs for them.
+	expect("src:a/*", &put, TP_CATEGORY_ALLOW, 1);
+	expect("src:./a/*", &put, TP_CATEGORY_ALLOW, 1);
+	expect("fun:{main,_ZN1A3putEi}=force\n", &put, TP_CATEGORY_FORCE, 1);
+}
+
+static void test_syntax(void **state)
+{
+	(void)state;
+	const struct tp_subject equal = {"_ZN1AeqERKS_", "A::operator==", "a=b/c.c"};
+	const struct tp_subject assign = {"_ZN1AaSERKS_", "A::operator=(A const&)", "x=skip"};
+
+	expect("name:A::operator==\n", &equal, TP_CATEGORY_ALLOW, 1);
+	expect("name:A::operator===skip\n", &equal, TP_CATEGORY_SKIP, 1);
+	expect("name:A::operator=(*\n", &assign, TP_CATEGORY_ALLOW, 1);
+	expect("name:A::operator=*=forbid\n", &assign, TP_CATEGORY_FORBID, 1);
+	expect("src:a=b/*=force\n", &equal, TP_CATEGORY_FORCE, 1);
+	expect("src:a=b/*\n", &equal, TP_CATEGORY_ALLOW, 1);
+	expect("src:x\\=skip\n", &assign, TP_CATEGORY_ALLOW, 1);
+	expect("src:x\\=skip = forbid\n", &assign, TP_CATEGORY_FORBID, 1);
+	expect("src:x\\\\=skip\n", &assign, TP_CATEGORY_SKIP, 0);
+
+	// Blanks, line ends, a byte order mark, no newline at the end.
+	const struct tp_subject main_c = {"main", "main", "my file.c"};
+	expect(
+	    "\xef\xbb\xbf \t fun: main \t= skip \t\r\n\r\n# x\r\n", &main_c, TP_CATEGORY_SKIP, 1);
+	expect("  # fun:main\n\nfun:main", &main_c, TP_CATEGORY_ALLOW, 3);
+	expect("src:my file.c\n", &main_c, TP_CATEGORY_ALLOW, 1);
+
+	// Sections of other tools, and ours.
+	expect("[cfi]\nfun:main\ngarbage\n", &main_c, TP_CATEGORY_SKIP, 0);
+	expect("[cfi]\nfun:*\n[teeperf]\nfun:main=force\n", &main_c, TP_CATEGORY_FORCE, 4);
+	expect("[cfi]\nfun:*\n[*]\nfun:main=force\n", &main_c, TP_CATEGORY_FORCE, 4);
+	expect("[{cfi,teeperf}]\nfun:main\n", &main_c, TP_CATEGORY_ALLOW, 2);
+	expect("fun:main\n[address]\nfun:main=skip\n", &main_c, TP_CATEGORY_ALLOW, 1);
+	expect("#!special-case-list-v2\nfun:main\n", &main_c, TP_CATEGORY_ALLOW, 2);
+}
+
+static void test_errors(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		const char *message;
+	} cases[] = {
+	    {"func:a", "x.allow:1:1: unknown prefix 'func:'; did you mean 'fun:'?"},
+	    {"\n FUN:a", "x.allow:2:2: unknown prefix 'FUN:'; did you mean 'fun:'?"},
+	    {"source:a", "x.allow:1:1: unknown prefix 'source:'; did you mean 'src:'?"},
+	    {"demangled:a", "x.allow:1:1: unknown prefix 'demangled:'; did you mean 'name:'?"},
+	    {"type:a", "x.allow:1:1: unknown prefix 'type:'; expected fun:, src:, name: or"},
+	    {":a", "x.allow:1:1: unknown prefix ':'; expected"},
+	    {"!fun:a", "x.allow:1:1: '!' is not supported; expected 'fun:GLOB=skip'"},
+	    {"main\n", "x.allow:1:1: 'main' has no prefix"},
+	    {"fun:a\nfun:b=alow\n", "x.allow:2:7: unknown category 'alow'; expected allow"},
+	    {"name:a=Skip", "x.allow:1:8: unknown category 'Skip'"},
+	    {"fun:\n", "x.allow:1:5: nothing to match"},
+	    {"fun: =skip\n", "x.allow:1:6: nothing to match"},
+	    {"fun:a # why", "x.allow:1:7: a comment behind a rule"},
+	    {"fun:ab[", "x.allow:1:7: '[' without ']'"},
+	    {"  src:./ab[", "x.allow:1:11: '[' without ']'"},
+	    {"fun:x{a", "x.allow:1:6: '{' without '}'"},
+	    {"fun:a\\", "x.allow:1:6: nothing behind '\\'"},
+	    {"default:maybe", "x.allow:1:9: 'maybe' is no default"},
+	    {"default:forbid", "x.allow:1:9: 'forbid' is no default"},
+	    {"default:", "x.allow:1:9: '' is no default"},
+	    {"[x", "x.allow:1:1: not a section header"},
+	    {"[]", "x.allow:1:1: not a section header"},
+	    {"[{a]", "x.allow:1:2: '{' without '}'"},
+	    {"#!special-case-list-v1", "x.allow:1:1: regular expressions"},
+	    {"fun:a\x01", "x.allow:1:6: byte 0x01 in the list"},
+	    {"#\x7f", "x.allow:1:2: byte 0x7f in the list"},
+	    {"fun:a\rfun:b\n", "x.allow:1:6: byte 0x0d in the list"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tp_allowlist *list = (struct tp_allowlist *)-1;
+		struct tp_err err;
+		char message[1024];
+		assert_int_equal(tp_allowlist_parse(
+				     &list, cases[i].text, strlen(cases[i].text), "x.allow", &err),
+		    TP_ERR_SYNTAX);
+		assert_null(list);
+		tp_err_format(&err, message, sizeof(message));
+		if (strncmp(message, cases[i].message, strlen(cases[i].message)) != 0)
+			fail_msg("'%s': %s", cases[i].text, message);
+	}
+	struct tp_allowlist *list;
+	struct tp_err err;
+	assert_int_equal(
+	    tp_allowlist_parse(&list, "fun:a\0b\n", 8, "x.allow", &err), TP_ERR_SYNTAX);
+	assert_int_equal(err.column, 6);
+	// The caller may not want to know why.
+	assert_int_equal(tp_allowlist_parse(&list, "fun", 3, "x.allow", NULL), TP_ERR_SYNTAX);
+}
+
+static void test_limits(void **state)
+{
+	(void)state;
+	struct tp_allowlist *list;
+	struct tp_err err;
+	// 1024 globs a line: the 1025th line exceeds what one kind may hold.
+	struct tp_buf text;
+	tp_buf_init(&text);
+	for (int i = 0; i < 1025; i++)
+		tp_buf_add_string(&text, "fun:{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}\n");
+	assert_false(text.failed);
+	assert_int_equal(
+	    tp_allowlist_parse(&list, text.data, text.size, "x.allow", &err), TP_ERR_LIMIT);
+	assert_int_equal(err.line, 1025);
+	tp_buf_release(&text);
+
+	char *large = malloc(TP_ALLOWLIST_BYTES_MAX + 1);
+	assert_non_null(large);
+	memset(large, '\n', TP_ALLOWLIST_BYTES_MAX + 1);
+	assert_int_equal(
+	    tp_allowlist_parse(&list, large, TP_ALLOWLIST_BYTES_MAX + 1, "x.allow", &err),
+	    TP_ERR_LIMIT);
+	assert_int_equal(
+	    tp_allowlist_parse(&list, large, TP_ALLOWLIST_BYTES_MAX, "x.allow", &err), 0);
+	tp_allowlist_free(list);
+	free(large);
+}
+
+static void test_load(void **state)
+{
+	(void)state;
+	char path[] = "u_allowlist.XXXXXX";
+	const int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "fun:main\nfun:b[\n", 16), 16);
+	struct tp_allowlist *list;
+	struct tp_err err;
+	assert_int_equal(tp_allowlist_load(&list, path, &err), TP_ERR_SYNTAX);
+	assert_null(list);
+	assert_string_equal(err.file, path);
+	assert_int_equal(err.line, 2);
+	assert_int_equal(ftruncate(fd, 9), 0);
+	assert_int_equal(tp_allowlist_load(&list, path, &err), 0);
+	const struct tp_subject subject = {.function = "main"};
+	const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
+	assert_int_equal(verdict.category, TP_CATEGORY_ALLOW);
+	assert_string_equal(verdict.file, path);
+	tp_allowlist_free(list);
+
+	assert_int_equal(ftruncate(fd, TP_ALLOWLIST_BYTES_MAX + 1), 0);
+	assert_int_equal(tp_allowlist_load(&list, path, &err), TP_ERR_LIMIT);
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(tp_allowlist_load(&list, path, &err), TP_ERR_SYSTEM);
+	assert_non_null(strstr(err.what, "No such file"));
+	assert_int_equal(tp_allowlist_load(&list, "/", &err), TP_ERR_SYSTEM);
+	assert_non_null(strstr(err.what, "Is a directory"));
+	tp_allowlist_free(NULL);
+}
+
+static void test_has_names(void **state)
+{
+	(void)state;
+	struct tp_allowlist *list = parse("fun:a\nsrc:b\ndefault:allow\n[cfi]\nname:c\n");
+	assert_false(tp_allowlist_has_names(list));
+	tp_allowlist_free(list);
+	list = parse("name:c\n");
+	assert_true(tp_allowlist_has_names(list));
+	tp_allowlist_free(list);
+	assert_string_equal(tp_category_name(TP_CATEGORY_FORBID), "forbid");
+}
+
+static uint64_t random_state = 1;
+
+static uint32_t pick(uint32_t count)
+{
+	random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(random_state >> 33) % count;
+}
+
+// The rule as allowlist.h states it, line by line without an index.
+static struct tp_verdict walk(const struct tp_allowlist *list, const char *name)
+{
+	struct tp_verdict verdict = {.category = TP_CATEGORY_SKIP};
+	const struct tp_rule_index *index = &list->indexes[TP_RULE_FUNCTION];
+	bool forbidden = false;
+	for (uint32_t i = 0; i < index->count; i++) {
+		const struct tp_rule *rule = &index->rules[i];
+		if (!tp_glob_match(rule->glob, name, strlen(name)))
+			continue;
+		if (forbidden && rule->category != TP_CATEGORY_FORBID)
+			continue;
+		forbidden |= rule->category == TP_CATEGORY_FORBID;
+		verdict.category = rule->category;
+		verdict.line = rule->line;
+	}
+	return verdict;
+}
+
+static void test_index(void **state)
+{
+	(void)state;
+	static const char *const parts[] = {"a", "b", "ab", "_Z", "*", "?", "[ab]", "{a,b}"};
+	static const char *const categories[] = {"", "=skip", "=force", "=forbid"};
+	uint32_t decided[4] = {0};
+	for (uint32_t round = 0; round < 300; round++) {
+		struct tp_buf text;
+		tp_buf_init(&text);
+		for (uint32_t lines = pick(40); lines; lines--) {
+			tp_buf_add_string(&text, "fun:");
+			for (uint32_t n = 1 + pick(5); n; n--)
+				tp_buf_add_string(&text, parts[pick(8)]);
+			tp_buf_addf(&text, "%s\n", categories[pick(8) ? pick(3) : 3]);
+		}
+		struct tp_allowlist *list = parse(text.data);
+		for (uint32_t i = 0; i < 100; i++) {
+			char name[64] = "";
+			for (uint32_t n = pick(7); n; n--)
+				strcat(name, parts[pick(4)]);
+			const struct tp_subject subject = {.function = name};
+			const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
+			const struct tp_verdict expected = walk(list, name);
+			if (verdict.category != expected.category || verdict.line != expected.line)
+				fail_msg("'%s': %s by line %u, expected line %u, in:\n%s", name,
+				    tp_category_name(verdict.category), verdict.line, expected.line,
+				    text.data);
+			decided[verdict.category]++;
+		}
+		tp_allowlist_free(list);
+		tp_buf_release(&text);
+	}
+	for (int i = 0; i < 4; i++)
+		assert_true(decided[i] > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_precedence),
+	    cmocka_unit_test(test_syntax),
+	    cmocka_unit_test(test_errors),
+	    cmocka_unit_test(test_limits),
+	    cmocka_unit_test(test_load),
+	    cmocka_unit_test(test_has_names),
+	    cmocka_unit_test(test_index),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
