@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Pieces of output: numbers with units, quoted strings, tables. */
+#ifndef TP_TEXT_H
+#define TP_TEXT_H
+
+#include "common/buf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TP_TEXT_NUMBER 32 /* room for any number below */
+
+/* "0", "123 ns", "1.234 us", "12.35 ms", ...: four significant digits. Returns text. */
+char *tp_text_ns(char text[TP_TEXT_NUMBER], uint64_t ns);
+/* A count of ticks or calls with thin groups: "1,234,567". Returns text. */
+char *tp_text_count(char text[TP_TEXT_NUMBER], uint64_t count);
+
+/* Quoted as CSV wants it (only if needed), as a JSON string, as XML text. */
+void tp_text_add_csv(struct tp_buf *buf, const char *text);
+void tp_text_add_json(struct tp_buf *buf, const char *text);
+void tp_text_add_xml(struct tp_buf *buf, const char *text);
+
+/* Columns that TEXT takes on a terminal, as one for each code point. */
+uint32_t tp_text_width(const char *text);
+
+/* A table: cells are added row by row, the first row being the titles. */
+struct tp_table {
+	const char *alignment; /* 'l' or 'r' for each column; the caller's */
+	uint32_t columns;
+	uint32_t elastic;    /* this column is cut if a row is wider than the terminal */
+	uint32_t width;      /* of the terminal; 0: unlimited, nothing is cut */
+	bool color;          /* titles in bold */
+	struct tp_buf cells; /* NUL-ended strings */
+	uint32_t cell_count;
+};
+
+void tp_table_init(struct tp_table *table, const char *alignment, uint32_t elastic);
+void tp_table_release(struct tp_table *table);
+void tp_table_add(struct tp_table *table, const char *text);
+/* Write it out; the rows have to be complete. */
+void tp_table_render(const struct tp_table *table, struct tp_buf *out);
+
+#endif

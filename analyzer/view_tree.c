@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The view "tree": each thread's calling-context tree, the heaviest calls first.
+#include "analyzer/text.h"
+#include "analyzer/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// A node that is to be printed; a stack of them replaces recursion, for paths may be very deep.
+struct item {
+	uint32_t node;
+	uint32_t depth;
+};
+
+struct walk {
+	const struct tp_analysis *analysis;
+	const struct tp_view_options *options;
+	struct item *items;
+	size_t count;
+	size_t capacity;
+	uint64_t least;   // inclusive ticks below which a node is left out
+	uint64_t printed; // rows
+	uint64_t left_out;
+};
+
+static _Thread_local const struct tp_node *sort_nodes; // for qsort, which passes nothing on
+
+// Ascending, as the heaviest must be pushed last to be printed first.
+static int compare(const void *a, const void *b)
+{
+	const struct item *x = a;
+	const struct item *y = b;
+	const uint64_t p = sort_nodes[x->node].inclusive;
+	const uint64_t q = sort_nodes[y->node].inclusive;
+	if (p != q)
+		return p < q ? -1 : 1;
+	// Older nodes were called earlier: they come first.
+	return x->node > y->node ? -1 : x->node < y->node;
+}
+
+// Put the children of NODE on the stack. False: no memory.
+static bool push_children(
+    struct walk *walk, const struct tp_node *nodes, uint32_t node, uint32_t depth)
+{
+	const size_t first = walk->count;
+	if (walk->options->depth && depth > walk->options->depth)
+		return true;
+	for (uint32_t at = nodes[node].first_child; at; at = nodes[at].next_sibling) {
+		if (nodes[at].inclusive < walk->least) {
+			walk->left_out++;
+			continue;
+		}
+		if (walk->count == walk->capacity) {
+			const size_t capacity = walk->capacity ? walk->capacity * 2 : 256;
+			struct item *items = realloc(walk->items, capacity * sizeof(*items));
+			if (!items)
+				return false;
+			walk->items = items;
+			walk->capacity = capacity;
+		}
+		walk->items[walk->count++] = (struct item){at, depth};
+	}
+	sort_nodes = nodes;
+	if (walk->count > first)
+		qsort(walk->items + first, walk->count - first, sizeof(*walk->items), compare);
+	return true;
+}
+
+static void add_row(struct walk *walk, const struct tp_thread_result *thread, struct item item,
+    struct tp_table *table, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = walk->analysis;
+	const struct tp_node *node = &thread->profile.nodes[item.node];
+	const struct tp_function *function = tp_analysis_function(analysis, thread, node);
+	const struct tp_timebase *time = &analysis->time;
+	char text[TP_TEXT_NUMBER];
+	switch (walk->options->format) {
+	case TP_FORMAT_TABLE: {
+		tp_table_add(table, tp_view_time(analysis, text, node->inclusive));
+		snprintf(text, sizeof(text), "%.1f%%",
+		    thread->busy ? (double)node->inclusive * 100 / (double)thread->busy : 0.0);
+		tp_table_add(table, text);
+		tp_table_add(table, tp_view_time(analysis, text, node->self));
+		tp_table_add(table, tp_text_count(text, node->calls));
+		struct tp_buf name;
+		tp_buf_init(&name);
+		// Beyond this, indentation says nothing more to the eye: the depth does.
+		for (uint32_t i = 1; i < item.depth && i < 64; i++)
+			tp_buf_add_string(&name, "  ");
+		if (item.depth > 64)
+			tp_buf_addf(&name, "[%" PRIu32 "] ", item.depth);
+		tp_buf_add_string(&name, function->symbol.name);
+		if (name.failed)
+			out->failed = true;
+		tp_table_add(table, name.data);
+		tp_buf_release(&name);
+		break;
+	}
+	case TP_FORMAT_CSV:
+		tp_buf_addf(out, "%" PRIu32 ",%" PRIu32 ",", thread->thread->number, item.depth);
+		tp_text_add_csv(out, function->symbol.name);
+		tp_buf_addf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+		    node->calls, tp_timebase_ns(time, node->inclusive),
+		    tp_timebase_ns(time, node->self),
+		    node->calls ? tp_timebase_ns(time, node->min) : 0,
+		    tp_timebase_ns(time, node->max));
+		break;
+	case TP_FORMAT_JSON:
+		tp_buf_addf(out, "%s\n{\"thread\":%" PRIu32 ",\"depth\":%" PRIu32 ",\"function\":",
+		    walk->printed ? "," : "", thread->thread->number, item.depth);
+		tp_text_add_json(out, function->symbol.name);
+		tp_buf_addf(out,
+		    ",\"calls\":%" PRIu64 ",\"inclusive_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64 "}",
+		    node->calls, tp_timebase_ns(time, node->inclusive),
+		    tp_timebase_ns(time, node->self));
+		break;
+	}
+	walk->printed++;
+}
+
+static bool add_thread(struct walk *walk, const struct tp_thread_result *thread,
+    struct tp_table *table, struct tp_buf *out)
+{
+	const struct tp_node *nodes = thread->profile.nodes;
+	if (thread->profile.node_count < 2)
+		return true;
+	walk->least = (uint64_t)((double)thread->busy * walk->options->min_share);
+	if (walk->options->format == TP_FORMAT_TABLE && walk->analysis->thread_count > 1) {
+		char text[64];
+		for (int i = 0; i < 4; i++)
+			tp_table_add(table, "");
+		snprintf(text, sizeof(text), "%s %" PRIu32, tp_view_thread_name(thread->thread),
+		    thread->thread->number);
+		tp_table_add(table, text);
+	}
+	walk->count = 0;
+	if (!push_children(walk, nodes, 0, 1))
+		return false;
+	while (walk->count) {
+		const struct item item = walk->items[--walk->count];
+		if (walk->options->limit && walk->printed >= walk->options->limit) {
+			walk->left_out++;
+			continue;
+		}
+		add_row(walk, thread, item, table, out);
+		if (!push_children(walk, nodes, item.node, item.depth + 1))
+			return false;
+	}
+	return true;
+}
+
+static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    struct tp_buf *out, struct tp_err *err)
+{
+	static const char *const titles[] = {"inclusive", "share", "self", "calls", "function"};
+	struct walk walk = {.analysis = analysis, .options = options};
+	struct tp_table table;
+	tp_table_init(&table, "rrrrl", 4);
+	table.width = options->width;
+	table.color = options->color;
+	for (int i = 0; i < 5; i++)
+		tp_table_add(&table, titles[i]);
+	if (options->format == TP_FORMAT_CSV)
+		tp_buf_add_string(
+		    out, "thread,depth,function,calls,inclusive_ns,self_ns,min_ns,max_ns\n");
+	if (options->format == TP_FORMAT_JSON) {
+		tp_buf_add_char(out, '{');
+		tp_view_add_json_header(analysis, out);
+		tp_buf_add_string(out, "\"tree\":[");
+	}
+	bool done = true;
+	for (uint32_t i = 0; i < analysis->thread_count && done; i++)
+		done = add_thread(&walk, &analysis->threads[i], &table, out);
+	if (options->format == TP_FORMAT_TABLE) {
+		tp_table_render(&table, out);
+		if (walk.left_out)
+			tp_buf_addf(out,
+			    "(%" PRIu64
+			    " lighter branches left out: see --min-share and --limit)\n",
+			    walk.left_out);
+	}
+	if (options->format == TP_FORMAT_JSON)
+		tp_buf_add_string(out, "\n]}\n");
+	tp_table_release(&table);
+	free(walk.items);
+	return done ? 0
+		    : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
+			  "no memory for the call tree");
+}
+
+const struct tp_view tp_view_tree = {
+    .name = "tree",
+    .summary = "each thread's call tree, the heaviest calls first",
+    .render = render,
+};
