@@ -30,7 +30,7 @@ const struct tp_option tp_driver_options[] = {
 	"else auto)",
 	&compiled_clock, NULL},
     {TP_OPTION_STRING, 0, "llvm", "N",
-	"use clang of LLVM major N (default: TEEPERF_LLVM, else " TEXT(TEEPERF_DEFAULT_LLVM) ")",
+	"use clang of LLVM major N (default: TEEPERF_LLVM, else the one chosen when teeperf was built)",
 	&llvm, NULL},
     {TP_OPTION_STRING, 0, "tail-calls", "keep|call",
 	"keep tail calls as jumps, or make calls of them so that each call has its own return "

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What compiler command lines ask for.
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "cli/driver.h"
+
+static struct tp_driver_plan plan_of(const char *line)
+{
+	static char text[256];
+	char *argv[32];
+	int argc = 0;
+	assert_in_range(strlen(line), 0, sizeof(text) - 1);
+	strcpy(text, line);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	return tp_driver_plan(argc, argv);
+}
+
+static void check(const char *line, bool compiles, bool links)
+{
+	const struct tp_driver_plan plan = plan_of(line);
+	if (plan.compiles != compiles || plan.links != links)
+		fail_msg("'%s': compiles %d, links %d", line, plan.compiles, plan.links);
+}
+
+static void stages(void **state)
+{
+	(void)state;
+	check("a.c", true, true);
+	check("-c a.c", true, false);
+	check("a.c -S -o -", true, false);
+	check("-c -o x.o a.cpp", true, false);
+	check("a.o b.o -o app", false, true);
+	check("a.o /lib/libm.so.6 libz.a x.lo -o app", false, true);
+	check("-shared a.o", false, true);
+	check("-lfoo", false, true);
+	check("-r a.o b.o -o c.o", false, false);
+	check("-E a.c", false, false);
+	check("-M a.c", false, false);
+	check("-MD -MF a.d -c a.c", true, false);
+	check("-fsyntax-only a.c", false, false);
+	check("-x c -", true, true);
+	check("-xc++ -c -", true, false);
+	check("-x c a.o -x none", true, true);
+	check("a.c -x none b.o", true, true);
+}
+
+static void probes(void **state)
+{
+	(void)state;
+	check("", false, false);
+	check("-v", false, false);
+	check("--version", false, false);
+	check("-dumpmachine", false, false);
+	check("-print-prog-name=ld", false, false);
+	check("-O2 -Wall -I include", false, false);
+	check("-Wl,--as-needed -L lib", false, false);
+	check("--version a.c", false, false);
+}
+
+// The values of options are not inputs.
+static void values(void **state)
+{
+	(void)state;
+	check("-o a.c b.o", false, true);
+	check("-include a.c b.o -Xlinker c.c", false, true);
+	check("-isystem x.c -MT y.c -c z.c", true, false);
+	check("-o -c a.o", false, true);
+}
+
+static void kinds(void **state)
+{
+	(void)state;
+	assert_true(plan_of("-shared a.o").shared);
+	assert_true(plan_of("-static a.o").is_static);
+	assert_true(plan_of("-static-pie a.o").is_static);
+	assert_true(plan_of("-flto=thin a.o").lto);
+	assert_true(!plan_of("-flto -fno-lto a.o").lto);
+	assert_true(plan_of("-fuse-ld=mold a.o").has_linker);
+	const struct tp_driver_plan plain = plan_of("a.o");
+	assert_true(!plain.shared && !plain.is_static && !plain.lto && !plain.has_linker);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(stages),
+	    cmocka_unit_test(probes),
+	    cmocka_unit_test(values),
+	    cmocka_unit_test(kinds),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

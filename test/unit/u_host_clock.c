@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The points that tie ticks to nanoseconds: their number stays bounded and their order kept.
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "recorder/counter_thread.h"
+#include "recorder/host_clock.h"
+
+static struct tp_clock_log log;
+
+static void check_order(void)
+{
+	for (uint32_t i = 1; i < log.count; i++) {
+		assert_true(log.points[i - 1].ticks <= log.points[i].ticks);
+		assert_true(log.points[i - 1].monotonic_ns <= log.points[i].monotonic_ns);
+	}
+}
+
+static void bounded(void **state)
+{
+	(void)state;
+	tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_MONOTONIC);
+	assert_int_equal(log.count, 1);
+	const struct teeperf_trace_point first = log.points[0];
+	tp_clock_log_tick(&log);
+	assert_true(log.count <= 2);
+	// Make every look a point: more of them than there is room for, several times over.
+	log.interval_ns = 0;
+	for (int i = 0; i < 4 * TP_CLOCK_POINTS; i++) {
+		tp_clock_log_tick(&log);
+		assert_true(log.count <= TP_CLOCK_POINTS);
+	}
+	assert_true(log.count >= TP_CLOCK_POINTS / 2);
+	assert_int_equal(log.points[0].monotonic_ns, first.monotonic_ns);
+	check_order();
+	tp_clock_log_point(&log);
+	check_order();
+}
+
+static void thinned(void **state)
+{
+	(void)state;
+	tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_MONOTONIC);
+	log.interval_ns = 1;
+	while (log.count < TP_CLOCK_POINTS)
+		tp_clock_log_point(&log);
+	const struct teeperf_trace_point second = log.points[2];
+	while (log.count == TP_CLOCK_POINTS)
+		tp_clock_log_tick(&log);
+	assert_int_equal(log.count, TP_CLOCK_POINTS / 2 + 1);
+	assert_int_equal(log.points[1].monotonic_ns, second.monotonic_ns);
+	assert_int_equal(log.interval_ns, 2);
+	check_order();
+}
+
+static void rate(void **state)
+{
+	(void)state;
+	log.count = 1;
+	assert_int_equal(tp_clock_log_hz(&log), 0);
+	log.points[0] = (struct teeperf_trace_point){1000, 5000};
+	log.points[1] = (struct teeperf_trace_point){4000, 6000};
+	log.count = 2;
+	assert_int_equal(tp_clock_log_hz(&log), 3000000000u);
+}
+
+static void soft_clock(void **state)
+{
+	(void)state;
+	struct tp_counter_thread counter;
+	struct tp_err err;
+	uint64_t word = 0;
+	const uint32_t clock = TEEPERF_CLOCK_SOFT_MONOTONIC;
+	const uint64_t before = tp_clock_ticks(clock);
+	assert_int_equal(tp_counter_thread_start(&counter, &word, clock, 1000000000, &err), 0);
+	const uint64_t seen = __atomic_load_n(&word, __ATOMIC_RELAXED);
+	assert_true(seen >= before);
+	while (__atomic_load_n(&word, __ATOMIC_RELAXED) == seen)
+		;
+	tp_counter_thread_stop(&counter);
+	assert_true(tp_counter_thread_stores(&counter) >= 2);
+	assert_true(word > seen && word <= tp_clock_ticks(clock));
+	assert_true(tp_counter_thread_max_gap_ns(&counter) > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(bounded),
+	    cmocka_unit_test(thinned),
+	    cmocka_unit_test(rate),
+	    cmocka_unit_test(soft_clock),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

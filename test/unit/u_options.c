@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Command lines against an option table: every spelling, and every refusal.
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+
+static struct {
+	bool loud, quiet;
+	const char *output;
+	int color;
+	uint64_t size, count;
+	const char *items[2];
+	struct tp_option_list list;
+} values;
+
+static const char *const colors[] = {"red", "green", NULL};
+static const struct tp_option options[] = {
+    {TP_OPTION_BOOL, 'l', "loud", NULL, "be loud", &values.loud, NULL},
+    {TP_OPTION_BOOL, 'q', "quiet", NULL, "be quiet", &values.quiet, NULL},
+    {TP_OPTION_STRING, 'o', "output", "FILE", "write FILE", &values.output, NULL},
+    {TP_OPTION_CHOICE, 0, "color", NULL, "use a color", &values.color, colors},
+    {TP_OPTION_SIZE, 's', "size", "SIZE", "take SIZE", &values.size, NULL},
+    {TP_OPTION_COUNT, 0, "count", "N", "count to N", &values.count, NULL},
+    {TP_OPTION_LIST, 'i', "item", "ITEM", "add ITEM", &values.list, NULL},
+    {0},
+};
+static const struct tp_command command = {
+    .name = "test", .summary = "test", .usage = "[options] FILE", .options = options};
+
+static char words[16][32];
+static char *argv_start[17];
+static char **argv;
+static int argc, status;
+
+// Parse the words of `line`; -1: the command goes on, else the exit status.
+static int parse(const char *line, bool interleave)
+{
+	memset(&values, 0, sizeof(values));
+	values.list = (struct tp_option_list){values.items, 2, 0};
+	argc = 0;
+	strcpy(words[argc], "test");
+	argv_start[argc] = words[argc];
+	argc++;
+	while (*line) {
+		const size_t length = strcspn(line, " ");
+		assert_in_range(length, 0, sizeof(words[0]) - 1);
+		memcpy(words[argc], line, length);
+		words[argc][length] = '\0';
+		argv_start[argc] = words[argc];
+		argc++;
+		line += length + (line[length] == ' ');
+	}
+	argv = argv_start;
+	status = 77;
+	return tp_options_parse(&command, &argc, &argv, interleave, &status) ? -1 : status;
+}
+
+// The operands that are left, joined.
+static const char *operands(void)
+{
+	static char text[256];
+	text[0] = '\0';
+	for (int i = 0; i < argc; i++) {
+		strcat(text, i ? " " : "");
+		strcat(text, argv[i]);
+	}
+	return text;
+}
+
+static void spellings(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {
+	    "-o x", "-ox", "--output x", "--output=x", "--out=x", "-lo x", "-lqox", "--o x", NULL};
+	for (const char *const *line = lines; *line; line++) {
+		assert_int_equal(parse(*line, false), -1);
+		assert_string_equal(values.output, "x");
+		assert_int_equal(argc, 0);
+	}
+	assert_int_equal(parse("-lq", false), -1);
+	assert_true(values.loud && values.quiet);
+	assert_int_equal(parse("--loud --quiet --no-loud", false), -1);
+	assert_true(!values.loud && values.quiet);
+	assert_int_equal(parse("--output=", false), -1);
+	assert_string_equal(values.output, "");
+	assert_int_equal(parse("--color green", false), -1);
+	assert_int_equal(values.color, 1);
+	assert_int_equal(parse("-ia --item b", false), -1);
+	assert_int_equal(values.list.count, 2);
+	assert_string_equal(values.items[1], "b");
+}
+
+static void numbers(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line;
+		uint64_t size;
+	} good[] = {{"-s 0", 0}, {"-s 7", 7}, {"-s 3K", 3072}, {"-s 2m", 2 << 20},
+	    {"-s 1G", 1 << 30}, {"-s 18446744073709551615", UINT64_MAX}};
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(parse(good[i].line, false), -1);
+		assert_int_equal(values.size, good[i].size);
+	}
+	static const char *const bad[] = {"-s -1", "-s x", "-s 1T", "-s 1KB",
+	    "--size= ", "-s 18446744073709551616", "-s 18014398509481984K", "--count 1K",
+	    "--count=-1", "--count +1", NULL};
+	for (const char *const *line = bad; *line; line++)
+		assert_int_equal(parse(*line, false), TP_EXIT_USAGE);
+}
+
+static void refusals(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {"--nothing", "-z", "--output", "-o", "--color blue",
+	    "--co green", "--loud=1", "--no-output", "-ia -ib -ic", "--", NULL};
+	for (const char *const *line = lines; strcmp(*line, "--") != 0; line++)
+		assert_int_equal(parse(*line, false), TP_EXIT_USAGE);
+}
+
+static void where_options_end(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-l a -q b", false), -1);
+	assert_string_equal(operands(), "a -q b");
+	assert_true(!values.quiet);
+	assert_int_equal(parse("-l a -q b", true), -1);
+	assert_string_equal(operands(), "a b");
+	assert_true(values.quiet);
+	assert_int_equal(parse("-l -- -q b", false), -1);
+	assert_string_equal(operands(), "-q b");
+	assert_int_equal(parse("a -l -- -q -- b", true), -1);
+	assert_string_equal(operands(), "a -q -- b");
+	assert_int_equal(parse("-", false), -1);
+	assert_string_equal(operands(), "-");
+	assert_int_equal(parse("", true), -1);
+	assert_int_equal(argc, 0);
+}
+
+static void help(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--help", false), TP_EXIT_DONE);
+	assert_int_equal(parse("-lh", false), TP_EXIT_DONE);
+	assert_int_equal(parse("a --help", true), TP_EXIT_DONE);
+	assert_int_equal(parse("a --help", false), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(spellings),
+	    cmocka_unit_test(numbers),
+	    cmocka_unit_test(refusals),
+	    cmocka_unit_test(where_options_end),
+	    cmocka_unit_test(help),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

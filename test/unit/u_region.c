@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The shared region: layout, supply and growth, as the runtime would find them.
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recorder/drain.h"
+#include "recorder/region.h"
+
+static struct tp_region region;
+static struct tp_err err;
+static const uint64_t CHUNK = TP_REGION_CHUNK_SIZE;
+
+static void create(uint64_t chunks)
+{
+	memset(&err, 0, sizeof(err));
+	if (tp_region_create(&region, chunks * CHUNK, TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err))
+		fail_msg("%s", err.what);
+}
+
+static void layout(void **state)
+{
+	(void)state;
+	create(16);
+	const struct teeperf_log_header *header = region.header;
+	assert_true(header->magic == TEEPERF_LOG_MAGIC);
+	assert_int_equal(header->chunk_count, 16);
+	assert_int_equal((uintptr_t)region.map % CHUNK, 0);
+	assert_int_equal(header->chunks_offset % CHUNK, 0);
+	assert_int_equal(header->region_size, header->chunks_offset + 16 * CHUNK);
+	assert_true(header->supply_offset >= TEEPERF_LOG_HEADER_SIZE);
+	assert_true(header->state_offset >= header->supply_offset + 16 * 8);
+	assert_true(header->modules_offset >= header->state_offset + 16 * 8);
+	assert_true(
+	    header->threads_offset >=
+	    header->modules_offset + header->module_capacity * sizeof(struct teeperf_module));
+	assert_true(
+	    header->chunks_offset >=
+	    header->threads_offset + header->thread_capacity * sizeof(struct teeperf_thread));
+	struct stat info;
+	assert_int_equal(stat(region.path, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0600);
+	assert_int_equal((uint64_t)info.st_size, header->region_size);
+	char path[sizeof(region.path)];
+	strcpy(path, region.path);
+	tp_region_sweep(); // must leave what has an owner
+	assert_int_equal(access(path, F_OK), 0);
+	tp_region_release(&region);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+// All chunks are supplied once, in slots that their tickets find.
+static void check_supply(uint64_t tickets)
+{
+	assert_int_equal(region.header->head, tickets);
+	for (uint64_t t = 0; t < tickets; t++) {
+		const uint64_t slot = region.supply[t & (region.chunk_count - 1)];
+		assert_true(slot == TEEPERF_SUPPLY_SLOT(t, t));
+	}
+}
+
+static void supply(void **state)
+{
+	(void)state;
+	create(8);
+	check_supply(8);
+	tp_region_supply(&region, 5);
+	assert_int_equal(region.header->head, 9);
+	assert_true(region.supply[0] == TEEPERF_SUPPLY_SLOT(8, 5));
+	tp_region_release(&region);
+}
+
+static void growth(void **state)
+{
+	(void)state;
+	const uint64_t step = TP_REGION_STEP_CHUNKS;
+	create(2 * step);
+	check_supply(step);
+	assert_int_equal(tp_region_committed(&region), step);
+	tp_region_grow(&region);
+	assert_int_equal(tp_region_committed(&region), step); // nothing was drawn yet
+	region.header->tail = step / 2;
+	tp_region_grow(&region);
+	assert_int_equal(tp_region_committed(&region), 2 * step);
+	check_supply(2 * step);
+	region.header->tail = UINT64_MAX; // a lie changes nothing any more
+	tp_region_grow(&region);
+	assert_int_equal(region.header->head, 2 * step);
+	tp_region_release(&region);
+}
+
+static void threads(void **state)
+{
+	(void)state;
+	create(8);
+	assert_int_equal(tp_region_thread_count(&region), 0);
+	region.threads[3].os_tid = 33;
+	assert_int_equal(tp_region_thread_count(&region), 4);
+	region.threads[1].lost = 5;
+	region.header->lost_early = 2;
+	region.header->thread_count = UINT64_MAX; // hostile: bounded by the table
+	assert_int_equal(tp_region_lost(&region), 7);
+	tp_region_release(&region);
+}
+
+static void refusals(void **state)
+{
+	(void)state;
+	const int r = tp_region_create(&region, TP_REGION_MIN_CHUNKS * CHUNK - 1,
+	    TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err);
+	assert_int_equal(r, TP_ERR_LIMIT);
+	assert_non_null(strstr(err.what, "'--size'"));
+}
+
+static void bounds_of_chunks(void **state)
+{
+	(void)state;
+	static const uint64_t cases[][2] = {{0, 64}, {63, 64}, {64, 64}, {71, 64}, {72, 72},
+	    {65536, 65536}, {65544, 65536}, {UINT64_MAX, 65536}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(tp_drain_clamp_used(cases[i][0]), cases[i][1]);
+	static uint64_t chunk[TP_REGION_CHUNK_SIZE / 8];
+	assert_int_equal(tp_drain_find_used(chunk), 64);
+	chunk[2] = 1;
+	assert_int_equal(tp_drain_find_used(chunk), 64);
+	chunk[8] = 1;
+	assert_int_equal(tp_drain_find_used(chunk), 72);
+	chunk[8191] = 1;
+	assert_int_equal(tp_drain_find_used(chunk), 65536);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(layout),
+	    cmocka_unit_test(supply),
+	    cmocka_unit_test(growth),
+	    cmocka_unit_test(threads),
+	    cmocka_unit_test(refusals),
+	    cmocka_unit_test(bounds_of_chunks),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
