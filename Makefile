@@ -9,7 +9,8 @@ PRESET ?= dev
 
 .PHONY: all setup test test-full demo install clean fresh-check format help
 
-all: setup
+all:
+	@tools/setup --build
 	@tools/build release
 
 setup:
@@ -26,7 +27,8 @@ test-full:
 	@tools/build dev full -DTEEPERF_LLVM_MAJORS='14;16;19;22' -DTEEPERF_FUZZ_RUNS=2000000
 	@tools/run-tests build/full -j$(JOBS)
 
-demo: setup
+demo:
+	@tools/setup --build
 	@tools/demo
 
 install: all
