@@ -71,6 +71,16 @@ static int own_core(void)
 	return core;
 }
 
+// Keep the calling thread, and what it starts from here on, off the counter's core.
+static void leave_core(int core)
+{
+	cpu_set_t allowed;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return;
+	CPU_CLR((size_t)core, &allowed);
+	sched_setaffinity(0, sizeof(allowed), &allowed);
+}
+
 int tp_counter_thread_start(struct tp_counter_thread *counter, uint64_t *word, uint32_t clock,
     uint64_t hz, struct tp_err *err)
 {
@@ -85,6 +95,8 @@ int tp_counter_thread_start(struct tp_counter_thread *counter, uint64_t *word, u
 		CPU_SET((size_t)counter->cpu, &set);
 		if (pthread_setaffinity_np(counter->thread, sizeof(set), &set))
 			counter->cpu = -1;
+		else
+			leave_core(counter->cpu);
 	}
 	while (!tp_shared_load_relaxed(&counter->stores))
 		sched_yield();

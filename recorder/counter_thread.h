@@ -26,7 +26,8 @@ struct tp_counter_thread {
 };
 
 /*
- * Start it. Blocks until the word holds a time. pre: hz > 0. *word must stay mapped until
+ * Start it. Blocks until the word holds a time. If there is more than one core, the counter gets one,
+ * and the calling thread and all that it starts later (the program too) are kept off that core. pre: hz > 0. *word must stay mapped until
  * tp_counter_thread_stop, after which the measurements are final.
  */
 int tp_counter_thread_start(struct tp_counter_thread *counter, uint64_t *word, uint32_t clock,

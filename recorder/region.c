@@ -146,23 +146,26 @@ static int map_file(struct tp_region *region, struct tp_err *err)
 	return 0;
 }
 
-// Allocate and touch bytes [offset, offset + size): 0 or an errno value.
-static int commit(struct tp_region *region, uint64_t offset, uint64_t size)
+// Give bytes [offset, offset + size) memory: 0 or an errno value.
+static int allocate(struct tp_region *region, uint64_t offset, uint64_t size)
 {
 	int error;
 	do {
 		error = posix_fallocate(region->fd, (off_t)offset, (off_t)size);
 	} while (error == EINTR);
-	if (error)
-		return error;
+	return error;
+}
+
+// Put allocated bytes into the page tables.
+static void touch(struct tp_region *region, uint64_t offset, uint64_t size)
+{
 #ifdef MADV_POPULATE_WRITE
 	if (madvise(region->map + offset, size, MADV_POPULATE_WRITE) == 0)
-		return 0;
+		return;
 #endif
 	// Older kernels: an addition of 0 touches each page without changing it.
 	for (uint64_t at = offset; at < offset + size; at += 4096)
 		tp_shared_add_relaxed((uint64_t *)(void *)(region->map + at), 0);
-	return 0;
 }
 
 static void init_header(struct tp_region *region, uint32_t clock)
@@ -204,22 +207,40 @@ static void lay_out(struct tp_region *region)
 	region->chunks = region->map + metadata_size(region->chunk_count);
 }
 
-// Commit the next step of chunks and supply them: 0 or an errno value.
-static int commit_step(struct tp_region *region)
+static uint64_t chunk_offset(const struct tp_region *region, uint32_t number)
 {
-	const uint32_t left = region->chunk_count - region->committed;
-	const uint32_t step = left < TP_REGION_STEP_CHUNKS ? left : TP_REGION_STEP_CHUNKS;
+	return (uint64_t)((char *)tp_region_chunk(region, number) - region->map);
+}
+
+// Allocate up to `wanted` more chunks: 0 or an errno value.
+static int commit(struct tp_region *region, uint32_t wanted)
+{
 	const uint32_t first = region->committed;
-	const uint64_t offset = (uint64_t)((char *)tp_region_chunk(region, first) - region->map);
-	const int error = commit(region, offset, (uint64_t)step * TP_REGION_CHUNK_SIZE);
+	const uint32_t left = region->chunk_count - first;
+	const uint32_t count = left < wanted ? left : wanted;
+	const int error =
+	    allocate(region, chunk_offset(region, first), (uint64_t)count * TP_REGION_CHUNK_SIZE);
 	if (error)
 		return error;
 	pthread_mutex_lock(&region->lock);
-	region->committed += step;
+	region->committed = first + count;
 	pthread_mutex_unlock(&region->lock);
-	for (uint32_t i = 0; i < step; i++)
-		tp_region_supply(region, first + i);
 	return 0;
+}
+
+static void touch_chunks(struct tp_region *region, uint32_t wanted)
+{
+	const uint32_t left = region->committed - region->touched;
+	const uint32_t count = left < wanted ? left : wanted;
+	touch(
+	    region, chunk_offset(region, region->touched), (uint64_t)count * TP_REGION_CHUNK_SIZE);
+	region->touched += count;
+}
+
+static void supply_from(struct tp_region *region, uint32_t first)
+{
+	for (uint32_t i = first; i < region->committed; i++)
+		tp_region_supply(region, i);
 }
 
 int tp_region_create(
@@ -245,10 +266,11 @@ int tp_region_create(
 	if (r)
 		goto fail;
 	lay_out(region);
-	int error = commit(region, 0, metadata);
+	int error = allocate(region, 0, metadata);
 	if (!error) {
+		touch(region, 0, metadata);
 		init_header(region, clock);
-		error = commit_step(region);
+		error = commit(region, TP_REGION_FIRST_CHUNKS);
 	}
 	if (error) {
 		r = tp_err_system(err, error, NULL,
@@ -256,6 +278,8 @@ int tp_region_create(
 		    " (make room there or give a smaller '--size')");
 		goto fail;
 	}
+	touch_chunks(region, TP_REGION_FIRST_CHUNKS);
+	supply_from(region, 0);
 	return 0;
 fail:
 	tp_region_release(region);
@@ -321,19 +345,28 @@ void tp_region_supply(struct tp_region *region, uint32_t number)
 	pthread_mutex_unlock(&region->lock);
 }
 
-void tp_region_grow(struct tp_region *region)
+// Whether the program is about to run out of what it has been given.
+static bool is_low(struct tp_region *region)
 {
-	if (region->stunted || region->committed == region->chunk_count)
-		return;
 	pthread_mutex_lock(&region->lock);
 	const uint64_t head = region->head;
 	pthread_mutex_unlock(&region->lock);
 	// The tail is the program's word; a false one can only make us commit all that was asked for.
 	const uint64_t left = head - tp_shared_load_relaxed(&region->header->tail);
-	if ((int64_t)left > TP_REGION_STEP_CHUNKS / 2)
-		return;
-	if (commit_step(region))
-		region->stunted = true;
+	return (int64_t)left <= TP_REGION_LOW_CHUNKS;
+}
+
+bool tp_region_grow(struct tp_region *region)
+{
+	while (!region->stunted && region->committed < region->chunk_count && is_low(region)) {
+		const uint32_t first = region->committed;
+		region->stunted = commit(region, TP_REGION_STEP_CHUNKS) != 0;
+		supply_from(region, first);
+	}
+	if (region->touched == region->committed)
+		return false;
+	touch_chunks(region, TP_REGION_TOUCH_CHUNKS);
+	return true;
 }
 
 uint64_t tp_region_lost(const struct tp_region *region)

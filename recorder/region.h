@@ -3,8 +3,7 @@
  * The shared region (include/teeperf/log.h): a file in /dev/shm that the program maps, and the
  * supply of chunks in it.
  *
- * Memory is committed step by step: what the program has been given is allocated and touched, and
- * more follows only while the supply runs low. So a recording that keeps up stays in the first
+ * Memory is committed step by step: more follows only while the supply runs low. So a recording that keeps up stays in the first
  * 64 MiB, warm in the page tables, and a full tmpfs shows as an error instead of a SIGBUS.
  *
  * Everything in the region may be changed by the program at any time. Offsets, counts and the
@@ -26,7 +25,10 @@ enum {
 	TP_REGION_MODULES = 256,
 	TP_REGION_THREADS = 16384,
 	TP_REGION_MIN_CHUNKS = 8,
-	TP_REGION_STEP_CHUNKS = 1024, /* committed at once: 64 MiB */
+	TP_REGION_FIRST_CHUNKS = 1024, /* supplied and touched before the start: 64 MiB */
+	TP_REGION_STEP_CHUNKS = 256,   /* allocated at once later: 16 MiB */
+	TP_REGION_TOUCH_CHUNKS = 32,   /* touched at once later: 2 MiB */
+	TP_REGION_LOW_CHUNKS = 768,    /* with so few left, more are supplied */
 };
 
 struct tp_region {
@@ -47,6 +49,7 @@ struct tp_region {
 	uint64_t head;      /* tickets served */
 	uint32_t committed; /* chunks [0, committed) have memory and have been supplied */
 	bool stunted;       /* memory ran out before the region had its whole size */
+	uint32_t touched;   /* chunks [0, touched) are in the page tables; the grower's own */
 };
 
 /*
@@ -77,8 +80,12 @@ uint32_t tp_region_committed(struct tp_region *region);
 /* Hand chunk `number` to the program. pre: it is zero throughout and its state is FREE. */
 void tp_region_supply(struct tp_region *region, uint32_t number);
 
-/* If the supply runs low, commit and supply more. Call it about every millisecond. */
-void tp_region_grow(struct tp_region *region);
+/*
+ * If the supply runs low, allocate and supply more; then touch a little of what has been supplied.
+ * False if there was nothing to do: call it again a millisecond later. (Touching 64 MiB takes up to
+ * 300 ms on a busy machine, allocating them 10: touching before supplying lost events.)
+ */
+bool tp_region_grow(struct tp_region *region);
 
 /* Events lost so far, as the program counts them. */
 uint64_t tp_region_lost(const struct tp_region *region);

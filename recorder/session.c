@@ -24,8 +24,8 @@ static void *supply(void *argument)
 {
 	struct tp_session *session = argument;
 	while (!tp_shared_load_relaxed(&session->stop)) {
-		tp_region_grow(&session->region);
-		nap(1000 * 1000);
+		if (!tp_region_grow(&session->region))
+			nap(1000 * 1000);
 	}
 	return NULL;
 }
@@ -203,9 +203,9 @@ int tp_session_finish(
 {
 	const uint64_t end_ns = tp_clock_monotonic_ns();
 	tp_shared_store_release(&session->region.header->control, 0);
-	stop_threads(session);
 	if (session->soft)
 		tp_counter_thread_stop(&session->counter);
+	stop_threads(session);
 	write_end(session, end_ns);
 	tp_session_count(session, counts);
 	counts->elapsed_ns = end_ns - session->start_ns;
