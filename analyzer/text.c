@@ -167,6 +167,14 @@ static void add_cut(struct tp_buf *out, const char *text, uint32_t width)
 	tp_buf_add_string(out, "…");
 }
 
+// Cells may be empty: leave no blanks at the end of the line.
+static void end_row(struct tp_buf *out)
+{
+	while (out->size && out->data[out->size - 1] == ' ')
+		out->size--;
+	tp_buf_add_char(out, '\n');
+}
+
 void tp_table_render(const struct tp_table *table, struct tp_buf *out)
 {
 	uint32_t widths[COLUMNS_MAX] = {0};
@@ -205,6 +213,9 @@ void tp_table_render(const struct tp_table *table, struct tp_buf *out)
 			tp_buf_add_string(out, "\033[0m");
 		if (table->alignment[column] == 'l' && !last)
 			pad(out, room);
-		tp_buf_add_string(out, last ? "\n" : "  ");
+		if (last)
+			end_row(out);
+		else
+			tp_buf_add_string(out, "  ");
 	}
 }

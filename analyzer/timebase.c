@@ -34,7 +34,7 @@ uint64_t tp_timebase_ns(const struct tp_timebase *base, uint64_t ticks)
 	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
-const char *tp_clock_name(uint32_t kind)
+const char *tp_timebase_clock_name(uint32_t kind)
 {
 	static const char *const names[] = {
 	    [TEEPERF_CLOCK_NONE] = "none",

@@ -22,6 +22,6 @@ void tp_timebase_init(struct tp_timebase *base, const struct teeperf_trace_clock
 /* A duration, rounded to the nearest; UINT64_MAX if it does not fit. */
 uint64_t tp_timebase_ns(const struct tp_timebase *base, uint64_t ticks);
 /* "tsc", "soft-monotonic", ... or "unknown". */
-const char *tp_clock_name(uint32_t kind);
+const char *tp_timebase_clock_name(uint32_t kind);
 
 #endif

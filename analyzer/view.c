@@ -135,7 +135,7 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 		tp_buf_addf(out, "duration   %s ticks\n", tp_text_count(text, duration));
 	tp_buf_addf(out, "threads    %" PRIu32 "\n", analysis->thread_count);
 	tp_buf_addf(out, "events     %s\n", tp_text_count(text, analysis->counts.events));
-	tp_buf_addf(out, "clock      %s", tp_clock_name(analysis->trace->clock.kind));
+	tp_buf_addf(out, "clock      %s", tp_timebase_clock_name(analysis->trace->clock.kind));
 	if (analysis->time.known)
 		tp_buf_addf(out, ", %.6g MHz",
 		    (double)analysis->time.ticks * 1000 / (double)analysis->time.ns);
@@ -199,7 +199,7 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	    ",\"unknown_resyncs\":%" PRIu64 ",\"open\":%" PRIu64 ",\"backwards\":%" PRIu64
 	    ",\"holes\":%" PRIu64 ",\"chunks\":%" PRIu64 ",\"chunk_draws\":%" PRIu64
 	    ",\"problems\":%" PRIu64 ",",
-	    analysis->time.known ? "ns" : "ticks", tp_clock_name(trace->clock.kind),
+	    analysis->time.known ? "ns" : "ticks", tp_timebase_clock_name(trace->clock.kind),
 	    tp_analysis_duration_ns(analysis), analysis->thread_count, counts->events,
 	    analysis->lost, counts->unmatched_enters, counts->unmatched_exits,
 	    counts->unknown_resyncs, counts->open, counts->backwards, counts->holes,

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Text as a trace: one line at a time, a section being written when the next one begins.
+#include "dump_text.h"
+
+#include "analyzer/text_line.h"
+#include "analyzer/timebase.h"
+#include "common/arena.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <teeperf/trace.h>
+#include <zlib.h>
+
+struct named {
+	struct named *next;
+	const char *name;
+	uint64_t value;
+};
+
+struct assembler {
+	struct tp_buf *out;
+	struct tp_line line;
+	struct tp_arena arena;
+	bool begun;           // the file header has been written
+	uint32_t type;        // of the section that is open, 0: none
+	struct tp_buf body;   // its payload
+	struct named *names;  // functions, by symbol lines
+	struct named *labels; // positions, by @label behind a record
+	uint32_t chunk_shift;
+	uint64_t chunk_count;
+	struct teeperf_chunk chunk; // header of the open chunk
+	uint64_t high;              // upper half of the time in it
+};
+
+static void close_section(struct assembler *as)
+{
+	if (!as->type)
+		return;
+	if (as->type == TEEPERF_SECTION_CHUNK) {
+		as->chunk.used = as->body.size;
+		memcpy(as->body.data, &as->chunk, sizeof(as->chunk));
+	}
+	const struct teeperf_section header = {
+	    .magic = TEEPERF_SECTION_MAGIC,
+	    .type = as->type,
+	    .size = as->body.size,
+	    .checksum = (uint32_t)crc32(
+		crc32(0, NULL, 0), (const Bytef *)as->body.data, (uInt)as->body.size),
+	};
+	tp_buf_add(as->out, &header, sizeof(header));
+	tp_buf_add(as->out, as->body.data, as->body.size);
+	tp_buf_add(as->out, "\0\0\0\0\0\0\0", (8 - as->body.size % 8) % 8);
+	if (as->body.failed)
+		as->out->failed = true;
+	tp_buf_reset(&as->body);
+	as->type = 0;
+}
+
+static void add_file_header(struct assembler *as, const struct teeperf_trace_header *header)
+{
+	tp_buf_add(as->out, header, sizeof(*header));
+	as->chunk_shift = header->chunk_shift;
+	as->begun = true;
+}
+
+static struct teeperf_trace_header default_header(void)
+{
+	return (struct teeperf_trace_header){
+	    .magic = TEEPERF_TRACE_MAGIC,
+	    .major = TEEPERF_TRACE_MAJOR,
+	    .oldest_major = TEEPERF_TRACE_OLDEST_MAJOR,
+	    .minor = TEEPERF_TRACE_MINOR,
+	    .header_size = sizeof(struct teeperf_trace_header),
+	    .chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT,
+	};
+}
+
+static void open_section(struct assembler *as, uint32_t type)
+{
+	close_section(as);
+	if (!as->begun) {
+		const struct teeperf_trace_header header = default_header();
+		add_file_header(as, &header);
+	}
+	as->type = type;
+}
+
+static const struct named *find(const struct named *list, const char *name)
+{
+	while (list && strcmp(list->name, name) != 0)
+		list = list->next;
+	return list;
+}
+
+static void define(struct assembler *as, struct named **list, const char *name, uint64_t value)
+{
+	struct named *entry = tp_arena_alloc(&as->arena, sizeof(*entry));
+	const char *copy = tp_arena_copy(&as->arena, name, strlen(name));
+	if (!entry || !copy) {
+		as->out->failed = true;
+		return;
+	}
+	*entry = (struct named){.next = *list, .name = copy, .value = value};
+	*list = entry;
+}
+
+static void do_trace(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	struct teeperf_trace_header header = default_header();
+	if (as->begun)
+		tp_line_fail(line, "'trace' has to be the first line");
+	header.major = (uint16_t)tp_line_option(line, "major", header.major, UINT16_MAX);
+	header.oldest_major =
+	    (uint16_t)tp_line_option(line, "oldest-major", header.oldest_major, UINT16_MAX);
+	header.minor = (uint16_t)tp_line_option(line, "minor", header.minor, UINT16_MAX);
+	header.chunk_shift =
+	    (uint32_t)tp_line_option(line, "chunk-shift", header.chunk_shift, UINT32_MAX);
+	header.machine = (uint32_t)tp_line_option(line, "machine", 0, UINT32_MAX);
+	header.created_unix_ns = tp_line_option(line, "created", 0, UINT64_MAX);
+	add_file_header(as, &header);
+}
+
+static void do_chunk(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	open_section(as, TEEPERF_SECTION_CHUNK);
+	as->chunk = (struct teeperf_chunk){
+	    .thread = (uint32_t)tp_line_option(line, "thread", 0, UINT32_MAX),
+	    .sequence = tp_line_option(line, "sequence", 0, UINT64_MAX),
+	};
+	as->chunk.os_tid = tp_line_option(line, "tid", as->chunk.thread + UINT64_C(1), UINT64_MAX);
+	as->chunk.first_time = tp_line_option(line, "time", 0, UINT64_MAX);
+	as->high = as->chunk.first_time >> 32;
+	as->chunk_count++;
+	tp_buf_add(&as->body, &as->chunk, sizeof(as->chunk));
+}
+
+static void do_clock(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	struct teeperf_trace_clock clock = {0};
+	const char *kind = tp_line_option_word(line, "kind", "tsc");
+	while (strcmp(tp_timebase_clock_name(clock.kind), kind) != 0)
+		if (clock.kind++ > TEEPERF_CLOCK_SOFT_COUNT) {
+			tp_line_fail(line, "there is no clock '%s'", kind);
+			break;
+		}
+	open_section(as, TEEPERF_SECTION_CLOCK);
+	clock.hz = tp_line_option(line, "hz", 0, UINT64_MAX);
+	clock.stores = tp_line_option(line, "stores", 0, UINT64_MAX);
+	clock.max_gap_ns = tp_line_option(line, "max-gap", 0, UINT64_MAX);
+	clock.starved_ns = tp_line_option(line, "starved", 0, UINT64_MAX);
+	tp_buf_add(&as->body, &clock, sizeof(clock));
+}
+
+static void do_end(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	open_section(as, TEEPERF_SECTION_END);
+	const struct teeperf_trace_end end = {
+	    .exit_kind = (uint32_t)tp_line_option(line, "exit-kind", TEEPERF_EXIT_CODE, UINT32_MAX),
+	    .exit_value = (uint32_t)tp_line_option(line, "exit-value", 0, UINT32_MAX),
+	    .start_ns = tp_line_option(line, "start", 0, UINT64_MAX),
+	    .end_ns = tp_line_option(line, "end", 0, UINT64_MAX),
+	    .chunk_count = tp_line_option(line, "chunks", as->chunk_count, UINT64_MAX),
+	    .chunk_draws = tp_line_option(line, "chunk-draws", as->chunk_count, UINT64_MAX),
+	    .lost_early = tp_line_option(line, "lost-early", 0, UINT64_MAX),
+	    .lost_overflow = tp_line_option(line, "lost-overflow", 0, UINT64_MAX),
+	    .refused = tp_line_option(line, "refused", 0, UINT64_MAX),
+	    .log_bytes = tp_line_option(line, "log-bytes", 0, UINT64_MAX),
+	    .mode = (uint32_t)tp_line_option(line, "mode", TEEPERF_MODE_STREAM, UINT32_MAX),
+	    .attach = (uint32_t)tp_line_option(line, "attach", TEEPERF_ATTACH_DONE, UINT32_MAX),
+	    .module_count = tp_line_option(line, "modules", 0, UINT64_MAX),
+	    .thread_count = tp_line_option(line, "threads", 0, UINT64_MAX),
+	};
+	tp_buf_add(&as->body, &end, sizeof(end));
+}
+
+static void do_module(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	struct teeperf_module module = {
+	    .bias = tp_line_option(line, "bias", 0, UINT64_MAX),
+	    .start = tp_line_option(line, "start", 0, UINT64_MAX),
+	    .end = tp_line_option(line, "end", 0, UINT64_MAX),
+	    .anchor = tp_line_option(line, "anchor", 0, UINT64_MAX),
+	    .loaded = tp_line_option(line, "loaded", 0, UINT64_MAX),
+	    .unloaded = tp_line_option(line, "unloaded", 0, UINT64_MAX),
+	    .flags = (uint32_t)tp_line_option(line, "flags", 0, UINT32_MAX),
+	};
+	const char *id = tp_line_option_word(line, "build-id", "");
+	module.build_id_size = tp_line_hex(line, id, module.build_id, sizeof(module.build_id));
+	tp_line_option_string(line, "path", module.path, sizeof(module.path));
+	tp_buf_add(&as->body, &module, sizeof(module));
+}
+
+static void do_thread(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	struct teeperf_thread thread = {
+	    .os_tid = tp_line_option(line, "tid", 1, UINT64_MAX),
+	    .lost = tp_line_option(line, "lost", 0, UINT64_MAX),
+	    .chunks = tp_line_option(line, "chunks", 0, UINT64_MAX),
+	    .ended = tp_line_option(line, "ended", 1, UINT64_MAX),
+	};
+	tp_line_option_string(line, "name", thread.name, sizeof(thread.name));
+	tp_buf_add(&as->body, &thread, sizeof(thread));
+}
+
+// symbol ADDRESS NAME [file="FILE"] [line=N] [size=N]: a line of the section, and a name for records
+static void do_symbol(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	char name[1024] = "";
+	char file[1024] = "";
+	const uint64_t address = tp_line_number(line, UINT64_MAX);
+	tp_line_word_or_string(line, name, sizeof(name));
+	tp_line_option_string(line, "file", file, sizeof(file));
+	const uint64_t number = tp_line_option(line, "line", 0, UINT64_MAX);
+	const uint64_t size = tp_line_option(line, "size", 16, UINT64_MAX);
+	tp_buf_addf(&as->body, "%" PRIx64 "\t%" PRIx64 "\t%s\t%s\t%" PRIu64 "\n", address, size,
+	    name, file, number);
+	define(as, &as->names, name, address);
+}
+
+// The name word of a function: an address, or the name of a symbol.
+static uint32_t function_name(struct assembler *as)
+{
+	const char *word = tp_line_word(&as->line);
+	const struct named *named = find(as->names, word);
+	uint64_t value = 0;
+	if (named)
+		value = named->value;
+	else if (!tp_line_parse(word, UINT32_MAX, &value))
+		tp_line_fail(&as->line, "'%s' is neither an address nor a symbol's name", word);
+	if (value & TEEPERF_KIND_MASK || (uint32_t)value < TEEPERF_NAME_FIRST)
+		tp_line_fail(&as->line, "a function is at a multiple of 4, from 4096 on");
+	return (uint32_t)value;
+}
+
+static void add_word(struct assembler *as, uint64_t low, uint64_t high)
+{
+	const uint64_t word = (low & UINT32_MAX) | high << 32;
+	tp_buf_add(&as->body, &word, sizeof(word));
+}
+
+// TIME enter|exit|resync FUNCTION [POSITION] [@label]
+static void do_timed(struct assembler *as, uint64_t time)
+{
+	static const char *const kinds[] = {"enter", "exit", "", "resync"};
+	struct tp_line *line = &as->line;
+	const char *word = tp_line_word(line);
+	uint32_t kind = 0;
+	while (kind < 4 && strcmp(kinds[kind], word) != 0)
+		kind++;
+	if (kind == 4) {
+		tp_line_fail(line, "'%s' is none of enter, exit, resync", word);
+		return;
+	}
+	const uint32_t name = function_name(as);
+	if (time >> 32 != as->high) {
+		as->high = time >> 32;
+		add_word(as, as->high, TEEPERF_CONTROL_SYNC);
+	}
+	const uint64_t position = (as->chunk.sequence << (as->chunk_shift & 63)) + as->body.size;
+	add_word(as, time, name | kind);
+	if (kind == TEEPERF_KIND_RESYNC) {
+		const char *to = tp_line_word(line);
+		const struct named *label = find(as->labels, to);
+		uint64_t value = label ? label->value : 0;
+		if (!label && !tp_line_parse(to, UINT64_MAX, &value))
+			tp_line_fail(line, "'%s' is neither a position nor a label", to);
+		tp_buf_add(&as->body, &value, sizeof(value));
+	}
+	const char *label = tp_line_peek(line);
+	if (label && label[0] == '@')
+		define(as, &as->labels, tp_line_word(line), position);
+}
+
+static void do_record(struct assembler *as, const char *word)
+{
+	struct tp_line *line = &as->line;
+	uint64_t value;
+	if (tp_line_parse(word, UINT64_MAX, &value)) {
+		do_timed(as, value);
+	} else if (strcmp(word, "leaf") == 0) {
+		const uint32_t name = function_name(as);
+		add_word(as, tp_line_number(line, UINT32_MAX), name | TEEPERF_KIND_LEAF);
+	} else if (strcmp(word, "sync") == 0) {
+		as->high = tp_line_number(line, UINT32_MAX);
+		add_word(as, as->high, TEEPERF_CONTROL_SYNC);
+	} else if (strcmp(word, "lost") == 0) {
+		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_LOST);
+	} else if (strcmp(word, "pad") == 0) {
+		add_word(as, 0, TEEPERF_CONTROL_PAD);
+	} else if (strcmp(word, "thread-end") == 0) {
+		add_word(as, 0, TEEPERF_CONTROL_THREAD_END);
+	} else if (strcmp(word, "empty") == 0) {
+		add_word(as, 0, TEEPERF_CONTROL_EMPTY);
+	} else if (strcmp(word, "word") == 0) {
+		value = tp_line_number(line, UINT64_MAX);
+		tp_buf_add(&as->body, &value, sizeof(value));
+		if (value >> 32 == TEEPERF_CONTROL_SYNC)
+			as->high = value & UINT32_MAX;
+	} else {
+		tp_line_fail(line, "'%s' is not a record", word);
+	}
+}
+
+// string "..." and line "...": the bytes, and what ends them.
+static void do_string(struct assembler *as, char end)
+{
+	tp_line_string(&as->line, &as->body);
+	tp_buf_add_char(&as->body, end);
+}
+
+static void do_bytes(struct assembler *as)
+{
+	close_section(as);
+	as->begun = true;
+	uint8_t data[256];
+	const char *hex = tp_line_peek(&as->line) ? tp_line_word(&as->line) : "";
+	tp_buf_add(as->out, data, tp_line_hex(&as->line, hex, data, sizeof(data)));
+}
+
+static void do_line(struct assembler *as)
+{
+	static const struct {
+		const char *word;
+		uint32_t type;
+	} openers[] = {
+	    {"modules", TEEPERF_SECTION_MODULES},
+	    {"threads", TEEPERF_SECTION_THREADS},
+	    {"command", TEEPERF_SECTION_COMMAND},
+	    {"host", TEEPERF_SECTION_HOST},
+	    {"symbols", TEEPERF_SECTION_SYMBOLS},
+	};
+	struct tp_line *line = &as->line;
+	if (!tp_line_peek(line))
+		return;
+	const char *word = tp_line_word(line);
+	for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++)
+		if (strcmp(word, openers[i].word) == 0) {
+			open_section(as, openers[i].type);
+			return;
+		}
+	const uint32_t type = as->type;
+	if (strcmp(word, "trace") == 0)
+		do_trace(as);
+	else if (strcmp(word, "chunk") == 0)
+		do_chunk(as);
+	else if (strcmp(word, "clock") == 0)
+		do_clock(as);
+	else if (strcmp(word, "end") == 0)
+		do_end(as);
+	else if (strcmp(word, "bytes") == 0)
+		do_bytes(as);
+	else if (type == TEEPERF_SECTION_CHUNK)
+		do_record(as, word);
+	else if (type == TEEPERF_SECTION_MODULES && strcmp(word, "module") == 0)
+		do_module(as);
+	else if (type == TEEPERF_SECTION_THREADS && strcmp(word, "thread") == 0)
+		do_thread(as);
+	else if (type == TEEPERF_SECTION_SYMBOLS && strcmp(word, "symbol") == 0)
+		do_symbol(as);
+	else if (type == TEEPERF_SECTION_COMMAND && strcmp(word, "string") == 0)
+		do_string(as, '\0');
+	else if ((type == TEEPERF_SECTION_HOST || type == TEEPERF_SECTION_SYMBOLS) &&
+		 strcmp(word, "line") == 0)
+		do_string(as, '\n');
+	else if (type == TEEPERF_SECTION_CLOCK && strcmp(word, "point") == 0) {
+		uint64_t point[2];
+		point[0] = tp_line_number(line, UINT64_MAX);
+		point[1] = tp_line_number(line, UINT64_MAX);
+		tp_buf_add(&as->body, point, sizeof(point));
+		struct teeperf_trace_clock *clock = (void *)as->body.data;
+		if (!as->body.failed)
+			clock->point_count++;
+	} else
+		tp_line_fail(line, "'%s' does not belong here", word);
+}
+
+int tp_dump_assemble(
+    const char *text, size_t size, const char *file, struct tp_buf *out, struct tp_err *err)
+{
+	struct assembler as = {.out = out, .chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT};
+	tp_buf_init(&as.body);
+	tp_arena_init(&as.arena);
+	tp_line_init(&as.line, file, err);
+	while (as.line.code == 0 && !out->failed && !as.body.failed &&
+	       tp_line_next(&as.line, &text, &size)) {
+		do_line(&as);
+		tp_line_finish(&as.line);
+	}
+	if (as.line.code == 0 && !as.begun && !as.body.failed)
+		open_section(&as, 0);
+	close_section(&as);
+	int code = as.line.code;
+	if (!code && (out->failed || as.line.failed))
+		code = tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET,
+		    "out of memory while the text was assembled");
+	tp_line_release(&as.line);
+	tp_arena_release(&as.arena);
+	tp_buf_release(&as.body);
+	return code;
+}

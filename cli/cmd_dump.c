@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf dump: a trace as text, and text as a trace.
+#include "analyzer/dump_text.h"
+#include "cli/command.h"
+#include "cli/open_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool assemble;
+static const char *output;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_BOOL, 0, "assemble", NULL, "make a trace from the text in FILE", &assemble, NULL},
+    {TP_OPTION_STRING, 'o', "output", "OUT", "write to OUT instead of standard output", &output,
+	NULL},
+    {.type = TP_OPTION_END},
+};
+
+extern const struct tp_command tp_cmd_dump;
+
+static int to_text(
+    const struct tp_source *source, struct tp_buf *out, bool *damaged, struct tp_err *err)
+{
+	static struct tp_problems problems;
+	char text[1024];
+	const int code = tp_dump_text(source, out, &problems, err);
+	for (uint32_t i = 0; i < tp_problems_kept(&problems); i++)
+		tp_command_warn(
+		    &tp_cmd_dump, "%s", tp_err_format(&problems.kept[i], text, sizeof(text)));
+	*damaged = problems.count != 0;
+	return code;
+}
+
+static int from_text(const struct tp_source *source, struct tp_buf *out, struct tp_err *err)
+{
+	char *text = malloc(source->size + 1);
+	if (!text)
+		return tp_err_set(
+		    err, TP_ERR_MEMORY, source->name, TP_ERR_NO_OFFSET, "no memory for the text");
+	int code = tp_source_read(source, 0, text, source->size, err);
+	if (!code)
+		code = tp_dump_assemble(text, source->size, source->name, out, err);
+	free(text);
+	return code;
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	if (!tp_options_parse(&tp_cmd_dump, &argc, &argv, true, &status))
+		return status;
+	if (argc != 1)
+		return tp_options_usage(
+		    &tp_cmd_dump, argc ? "only one file at a time" : "which trace? name its FILE");
+	struct tp_source source;
+	struct tp_err err;
+	struct tp_buf out;
+	bool damaged = false;
+	tp_buf_init(&out);
+	int code = tp_source_open(&source, argv[0], &err);
+	if (!code && assemble)
+		code = from_text(&source, &out, &err);
+	else if (!code)
+		code = to_text(&source, &out, &damaged, &err);
+	if (code)
+		status = tp_command_fail(&tp_cmd_dump, &err);
+	else
+		status = tp_write_out(&tp_cmd_dump, &out, output);
+	if (!status && damaged)
+		status = TP_EXIT_FAILED;
+	tp_source_close(&source);
+	tp_buf_release(&out);
+	return status;
+}
+
+const struct tp_command tp_cmd_dump = {
+    .name = "dump",
+    .summary = "show a trace as text, or make one from text",
+    .usage = "[options] FILE",
+    .description =
+	"Write the whole trace FILE as text, record by record, from which --assemble makes the\n"
+	"very same bytes again. Tests of the analyzer are written in this form.\n",
+    .examples = "teeperf dump teeperf.trace | less\n"
+		"teeperf dump --assemble test.txt -o test.trace\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What analyze and export share: open a trace, analyse it, say what is wrong with it, write out.
+#include "open_trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// When the progress line appears, and how often it changes.
+#define PROGRESS_AFTER_MS 1000
+#define PROGRESS_EVERY_MS 200
+
+struct progress {
+	int64_t start;
+	int64_t last; // 0: nothing printed yet
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void show_progress(void *context, uint64_t done, uint64_t all)
+{
+	struct progress *progress = context;
+	const int64_t now = now_ms();
+	if (now - progress->start < PROGRESS_AFTER_MS || now - progress->last < PROGRESS_EVERY_MS)
+		return;
+	progress->last = now;
+	fprintf(stderr, "\r\033[Kreading: %" PRIu64 " of %" PRIu64 " chunks", done, all);
+}
+
+static void warn_all(const struct tp_command *command, const struct tp_problems *problems)
+{
+	char text[1024];
+	const uint32_t kept = tp_problems_kept(problems);
+	for (uint32_t i = 0; i < kept; i++)
+		tp_command_warn(
+		    command, "%s", tp_err_format(&problems->kept[i], text, sizeof(text)));
+	if (problems->count > kept)
+		tp_command_warn(
+		    command, "%" PRIu64 " more problems of this kind", problems->count - kept);
+}
+
+int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, const char *file,
+    const struct tp_open_options *options)
+{
+	memset(open, 0, sizeof(*open));
+	open->trace.source.fd = -1;
+	struct progress progress = {.start = now_ms()};
+	struct tp_analysis_options analysis = {
+	    .context = &progress,
+	    .symbols.debug_dirs = options->debug_dirs.items,
+	    .symbols.debug_dir_count = options->debug_dirs.count,
+	};
+	if (options->thread) {
+		char *end;
+		errno = 0;
+		const unsigned long number = strtoul(options->thread, &end, 10);
+		if (errno || *end || end == options->thread || options->thread[0] == '-' ||
+		    number > UINT32_MAX)
+			return tp_options_usage(
+			    command, "'%s' is not the number of a thread", options->thread);
+		analysis.one_thread = true;
+		analysis.thread = (uint32_t)number;
+	}
+	if (isatty(STDERR_FILENO))
+		analysis.progress = show_progress;
+
+	struct tp_err err;
+	int code = tp_tracefile_open(&open->trace, file, &err);
+	if (!code)
+		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, &err);
+	if (progress.last)
+		fputs("\r\033[K", stderr);
+	warn_all(command, &open->trace.problems);
+	if (code)
+		return tp_command_fail(command, &err);
+	warn_all(command, &open->analysis.damage);
+	warn_all(command, &open->analysis.notes);
+	open->damaged = open->trace.problems.count || open->analysis.damage.count;
+	return TP_EXIT_DONE;
+}
+
+void tp_open_trace_release(struct tp_open_trace *open)
+{
+	tp_analysis_release(&open->analysis);
+	tp_tracefile_close(&open->trace);
+}
+
+static int write_failed(const struct tp_command *command, const char *path)
+{
+	struct tp_err err;
+	tp_err_system(&err, errno, path, "cannot write");
+	return tp_command_fail(command, &err);
+}
+
+int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, const char *path)
+{
+	struct tp_err err;
+	if (buf->failed) {
+		tp_err_set(
+		    &err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory for the output");
+		return tp_command_fail(command, &err);
+	}
+	const bool to_stdout = !path || strcmp(path, "-") == 0;
+	FILE *file = to_stdout ? stdout : fopen(path, "we");
+	if (!file)
+		return write_failed(command, path);
+	bool ok = fwrite(buf->data, 1, buf->size, file) == buf->size;
+	ok = fflush(file) == 0 && ok;
+	const int saved = errno;
+	if (!to_stdout)
+		ok = fclose(file) == 0 && ok;
+	if (!ok) {
+		errno = saved;
+		return write_failed(command, to_stdout ? "standard output" : path);
+	}
+	return TP_EXIT_DONE;
+}
