@@ -282,6 +282,16 @@ static bool token_matches(const struct tp_glob *glob, uint16_t token, unsigned c
 	       (glob->sets[token - TP_GLOB_SET][byte >> 3] >> (byte & 7) & 1);
 }
 
+// The first place in bytes[at, end) where the tokens behind a star may match, or end.
+static size_t next_start(
+    const struct tp_glob *glob, size_t token, const unsigned char *bytes, size_t at, size_t end)
+{
+	if (glob->tokens[token] >= TP_GLOB_ANY)
+		return at;
+	const unsigned char *found = memchr(bytes + at, glob->tokens[token], end - at);
+	return found ? (size_t)(found - bytes) : end;
+}
+
 /*
  * Prefix and tail first, since they reject most texts. Between them the classic walk: when a token
  * fails, the last star takes one byte more. Earlier stars need no second look, because what stood
@@ -314,16 +324,16 @@ bool tp_glob_match(const struct tp_glob *glob, const char *text, size_t size)
 	while (token != glob->tail - 1) {
 		if (glob->tokens[token] == TP_GLOB_STAR) {
 			retry_token = ++token;
-			retry_at = at;
+			retry_at = at = next_start(glob, token, bytes, at, end);
 		} else if (at < end && token_matches(glob, glob->tokens[token], bytes[at])) {
 			token++;
 			at++;
 		} else if (retry_token && retry_at < end) {
 			token = retry_token;
-			at = ++retry_at;
+			retry_at = at = next_start(glob, token, bytes, retry_at + 1, end);
 		} else {
 			return false;
 		}
 	}
-	return at <= end;
+	return true;
 }

@@ -91,7 +91,8 @@ static void test_syntax(void **state)
 	expect("src:a=b/*\n", &equal, TP_CATEGORY_ALLOW, 1);
 	expect("src:x\\=skip\n", &assign, TP_CATEGORY_ALLOW, 1);
 	expect("src:x\\=skip = forbid\n", &assign, TP_CATEGORY_FORBID, 1);
-	expect("src:x\\\\=skip\n", &assign, TP_CATEGORY_SKIP, 0);
+	const struct tp_subject backslash = {.source = "x\\"};
+	expect("src:x\\\\=force\n", &backslash, TP_CATEGORY_FORCE, 1);
 
 	// Blanks, line ends, a byte order mark, no newline at the end.
 	const struct tp_subject main_c = {"main", "main", "my file.c"};
