@@ -264,8 +264,8 @@ static void add_head(const struct flame *flame, uint32_t height, struct tp_buf *
 	tp_text_add_xml(out, tp_tracefile_program(analysis->trace));
 	tp_buf_addf(out, "</text>\n<text class=\"dim\" x=\"%d\" y=\"46\">%s", MARGIN,
 	    tp_view_time(analysis, text, (uint64_t)flame->total));
-	tp_buf_addf(out, " in %" PRIu32 " threads, %s events", analysis->thread_count,
-	    tp_text_count(text, analysis->counts.events));
+	tp_buf_addf(out, " in %" PRIu32 " thread%s, %s events", analysis->thread_count,
+	    analysis->thread_count == 1 ? "" : "s", tp_text_count(text, analysis->counts.events));
 	if (analysis->lost)
 		tp_buf_addf(out, ", %s lost", tp_text_count(text, analysis->lost));
 	if (flame->left_out)

@@ -129,7 +129,8 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 	char text[TP_TEXT_NUMBER];
 	add_command(analysis->trace, out);
 	const uint64_t duration = tp_analysis_duration_ns(analysis);
-	if (analysis->time.known || analysis->trace->has_end)
+	const struct teeperf_trace_end *end = &analysis->trace->end;
+	if (analysis->time.known || end->end_ns > end->start_ns)
 		tp_buf_addf(out, "duration   %s\n", tp_text_ns(text, duration));
 	else
 		tp_buf_addf(out, "duration   %s ticks\n", tp_text_count(text, duration));
