@@ -31,9 +31,11 @@ says '^/dev/shm/teeperf-' path
 # The program's options are its own, and it gets the signals that the caller had.
 expect 0 "$TEEPERF" record -q sh -c 'echo "$0 $*"' -o --help
 says '^-o --help$' out
+# (Signals 32 and 33 are glibc's own: they change hands as soon as a process has threads.)
+low_signals='s/[0-9a-f]*([0-9a-f]{7})$/\1/'
 expect 0 "$TEEPERF" record -q grep -E '^Sig(Blk|Ign)' /proc/self/status
-cp out ours
-grep -E '^Sig(Blk|Ign)' /proc/self/status >theirs
+sed -E "$low_signals" out >ours
+grep -E '^Sig(Blk|Ign)' /proc/self/status | sed -E "$low_signals" >theirs
 cmp ours theirs || fail "the program's signal state differs"
 
 # A program that a script starts is found.
