@@ -134,6 +134,8 @@ int tp_session_start(
 	if (r)
 		goto fail_counter;
 	session->start_ns = tp_clock_monotonic_ns();
+	if (session->soft)
+		session->starved_before_ns = tp_counter_thread_starved_ns(&session->counter);
 	r = tp_launch_start(&session->launch, options->argv, session->region.path, err);
 	if (!r)
 		return 0;
@@ -168,7 +170,8 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	    .attach = tp_shared_load32_acquire(&header->attach),
 	};
 	if (session->soft) {
-		counts->starved_ns = tp_counter_thread_starved_ns(&session->counter);
+		counts->starved_ns =
+		    tp_counter_thread_starved_ns(&session->counter) - session->starved_before_ns;
 		counts->max_gap_ns = tp_counter_thread_max_gap_ns(&session->counter);
 	}
 }

@@ -33,9 +33,10 @@ struct tp_session {
 	struct tp_counter_thread counter;
 	struct tp_drain drain;
 	struct tp_launch launch;
-	bool soft;         /* the counter thread runs */
-	uint64_t start_ns; /* CLOCK_MONOTONIC_RAW */
-	uint64_t stop;     /* 1: the supply thread ends */
+	bool soft;                  /* the counter thread runs */
+	uint64_t start_ns;          /* CLOCK_MONOTONIC_RAW */
+	uint64_t starved_before_ns; /* of the soft clock, before the program was started */
+	uint64_t stop;              /* 1: the supply thread ends */
 	pthread_t supply_thread;
 };
 
