@@ -175,6 +175,7 @@ static void add_thread(struct tp_analysis *analysis, struct tp_thread_result *th
 		    &analysis->functions[thread->functions[node->function]];
 		function->calls += node->calls;
 		function->self += node->self;
+		function->total += node->inclusive;
 		if (local->active++ == 0)
 			function->inclusive += node->inclusive;
 		if (node->min < function->min)

@@ -18,6 +18,7 @@ struct tp_function {
 	uint64_t calls;
 	uint64_t self;
 	uint64_t inclusive; /* of recursive calls only the outermost counts */
+	uint64_t total;     /* durations of all calls, recursive ones too: mean = total / calls */
 	uint64_t min;       /* of a call, inclusive */
 	uint64_t max;
 	struct tp_symbol symbol;

@@ -84,8 +84,8 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 		y = b->calls;
 		break;
 	case TP_SORT_MEAN:
-		x = a->calls ? a->inclusive / a->calls : 0;
-		y = b->calls ? b->inclusive / b->calls : 0;
+		x = a->calls ? a->total / a->calls : 0;
+		y = b->calls ? b->total / b->calls : 0;
 		break;
 	case TP_SORT_MIN:
 		x = a->min;

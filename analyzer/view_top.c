@@ -41,7 +41,7 @@ static void add_row(
 	tp_table_add(table, share(text, function->self, analysis->self));
 	tp_table_add(table, tp_view_time(analysis, text, function->inclusive));
 	const uint64_t calls = function->calls ? function->calls : 1;
-	tp_table_add(table, tp_view_time(analysis, text, function->inclusive / calls));
+	tp_table_add(table, tp_view_time(analysis, text, function->total / calls));
 	tp_table_add(table, tp_view_time(analysis, text, function->calls ? function->min : 0));
 	tp_table_add(table, tp_view_time(analysis, text, function->max));
 	tp_table_add(table, function->symbol.name);
