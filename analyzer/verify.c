@@ -41,7 +41,8 @@ static uint64_t take_chunks(struct tp_tracefile *trace, struct tp_thread *thread
 {
 	uint64_t next = first;
 	uint64_t expected = 0;
-	thread->chunks = trace->chunks + first;
+	// Without any chunk the array is NULL, and even NULL + 0 is undefined.
+	thread->chunks = trace->chunks ? trace->chunks + first : NULL;
 	for (; next < trace->chunk_count && trace->chunks[next].thread == thread->number; next++) {
 		const struct tp_chunk *chunk = &trace->chunks[next];
 		if (chunk->sequence != expected) {
