@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compare the calls of every function in a profile with callgrind's count of the same program.
+
+usage: compare_counts.py TOP.csv CALLGRIND.out SOURCES
+
+TOP.csv is `teeperf analyze --view top --format csv`, CALLGRIND.out the output of callgrind. Only
+functions whose source file lies below the folder SOURCES are compared: what else callgrind saw (the
+C library, start files, the runtime) was not compiled by teeperf cc. Each such function must be in
+both, with the same count. Functions are told apart by name and source file.
+
+Prints how many functions and calls were compared; exit 1, with the differences, if there are any.
+"""
+
+import collections
+import csv
+import os
+import re
+import sys
+
+
+def read_profile(path, sources):
+    counts = collections.Counter()
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            source = os.path.realpath(row["file"]) if row["file"] else ""
+            if not source.startswith(sources):
+                sys.exit("'%s' is in the profile, but its source '%s' is not below '%s'"
+                         % (row["function"], row["file"], sources))
+            counts[row["function"], os.path.basename(source)] += int(row["calls"])
+    return counts
+
+
+class Names:
+    """Callgrind writes "(12) name" the first time, and "(12)" from then on."""
+
+    def __init__(self):
+        self.names = {}
+
+    def read(self, text):
+        match = re.fullmatch(r"\((\d+)\)(?: (.*))?", text)
+        if not match:
+            return text
+        if match[2] is not None:
+            self.names[match[1]] = match[2]
+        return self.names[match[1]]
+
+
+def read_callgrind(path, sources):
+    """Calls into each function, from the lines
+
+        fl=FILE  fn=FUNCTION              the function that the following costs belong to
+        fi=FILE  fe=FILE                  another file of the same function (inlined code)
+        cfi=FILE cfn=FUNCTION calls=N T   N calls of FUNCTION, in FILE if that is another one
+    """
+    files, functions = Names(), Names()
+    counts = collections.Counter()
+    current = callee_file = callee = None
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            match = re.match(r"(fl|fi|fe|fn|cfi|cfl|cfn|calls)=\s*(.*)", line)
+            if not match:
+                continue
+            key, value = match.groups()
+            if key in ("fl", "fi", "fe"):
+                current = files.read(value)
+            elif key == "fn":
+                functions.read(value)
+                callee_file = None
+            elif key in ("cfi", "cfl"):
+                callee_file = files.read(value)
+            elif key == "cfn":
+                # A recursive call is counted for "name'2".
+                callee = re.sub(r"'\d+$", "", functions.read(value))
+            else:
+                counts[callee, callee_file or current] += int(value.split()[0])
+                callee_file = None
+    below = collections.Counter()
+    for (name, source), calls in counts.items():
+        if os.path.realpath(source).startswith(sources):
+            below[name, os.path.basename(source)] += calls
+    return below
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    sources = os.path.realpath(sys.argv[3]) + "/"
+    profile = read_profile(sys.argv[1], sources)
+    callgrind = read_callgrind(sys.argv[2], sources)
+    differences = 0
+    for key in sorted(profile.keys() | callgrind.keys()):
+        if profile[key] != callgrind[key]:
+            differences += 1
+            print("%s (%s): profile %d, callgrind %d" % (*key, profile[key], callgrind[key]))
+    if not profile or not callgrind:
+        sys.exit("nothing to compare")
+    print("%d functions, %d calls compared: %d differ"
+          % (len(profile.keys() | callgrind.keys()), sum(callgrind.values()), differences))
+    sys.exit(1 if differences else 0)
+
+
+main()
