@@ -38,7 +38,8 @@ static void close_section(struct assembler *as)
 {
 	if (!as->type)
 		return;
-	if (as->type == TEEPERF_SECTION_CHUNK) {
+	// The body is shorter than its header if memory ran out.
+	if (as->type == TEEPERF_SECTION_CHUNK && as->body.size >= sizeof(as->chunk)) {
 		as->chunk.used = as->body.size;
 		memcpy(as->body.data, &as->chunk, sizeof(as->chunk));
 	}

@@ -5,6 +5,7 @@
 #include "common/err.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,12 @@
 static bool parse_number(const char *text, int base, uint64_t *value)
 {
 	char *end;
-	if (!isxdigit((unsigned char)text[0]))
+	// strtoull would also take blanks, a sign and 0x.
+	if (!isxdigit((unsigned char)text[0]) || text[1] == 'x' || text[1] == 'X')
 		return false;
+	errno = 0;
 	*value = strtoull(text, &end, base);
-	return *end == '\0';
+	return *end == '\0' && errno == 0;
 }
 
 static bool parse_line(char *line, struct tp_text_symbol *symbol)

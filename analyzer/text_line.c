@@ -127,7 +127,7 @@ bool tp_line_parse(const char *word, uint64_t max, uint64_t *value)
 			return false;
 		const uint64_t digit = (uint64_t)(isdigit(c) ? c - '0' : tolower(c) - 'a' + 10);
 		const uint64_t base = hex ? 16 : 10;
-		if (sum > (max - digit) / base)
+		if (digit > max || sum > (max - digit) / base)
 			return false;
 		sum = sum * base + digit;
 	}
