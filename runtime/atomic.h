@@ -39,6 +39,12 @@ static inline bool tp_claim_acq_rel(uint64_t *p, uint64_t value)
 	    p, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+/* Set *p to 0; what it was. */
+static inline uint64_t tp_take_acq_rel(uint64_t *p)
+{
+	return __atomic_exchange_n(p, 0, __ATOMIC_ACQ_REL);
+}
+
 static inline uint32_t tp_load32_acquire(const uint32_t *p)
 {
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);

@@ -21,7 +21,7 @@
 #define TP_HIDDEN __attribute__((visibility("hidden")))
 #define TP_EXPORT __attribute__((visibility("default")))
 
-enum { TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT };
+enum { TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT, TP_TICKETS = 32 };
 #define TP_CHUNK_SIZE (UINT64_C(1) << TP_CHUNK_SHIFT)
 
 enum tp_state {
@@ -48,6 +48,7 @@ struct tp_process {
 	uint64_t next_module;
 	uint64_t lost_early;
 	uint64_t lost_overflow;
+	uint64_t tickets[TP_TICKETS]; /* left by threads that ended before they were served; or 0 */
 };
 extern TP_HIDDEN struct tp_process tp_process;
 
@@ -57,12 +58,14 @@ extern TP_HIDDEN const uint64_t tp_counter_cold;
 /* The private half of a thread's state; the block of abi.h is the other. */
 struct tp_thread {
 	uint32_t busy;  /* inside the runtime: a signal handler's events are dropped and counted */
-	uint32_t ready; /* index and table slot are set */
+	uint32_t ready; /* index and table slot are set, the thread's end will be told to us */
+	uint32_t ended; /* it was told once; destructors run on */
 	uint64_t index; /* thread number */
 	uint64_t os_tid;
 	uint64_t sequence;       /* of the next chunk */
 	uint64_t chunk;          /* number + 1 of the chunk in use, 0: none */
 	uint64_t previous;       /* number + 1 of the one before, not yet given back; 0: none */
+	uint64_t drawn;          /* number + 1 of a chunk that is ours but not begun; 0: none */
 	uint64_t ticket;         /* drawn but not yet served, + 1; 0: none */
 	uint64_t lost;           /* events lost in all */
 	uint64_t lost_told;      /* of these, told by LOST records */

@@ -47,13 +47,14 @@ static struct teeperf_thread *table_slot(const struct tp_thread *thread)
 // Bring the log's count of this thread's losses up to date.
 static void publish_lost(struct tp_thread *thread)
 {
-	const uint64_t more = thread->lost - thread->lost_published;
+	const uint64_t lost = thread->lost;
+	const uint64_t more = lost - thread->lost_published;
 	if (!more)
 		return;
-	thread->lost_published += more;
+	thread->lost_published = lost;
 	struct teeperf_thread *slot = table_slot(thread);
 	if (slot)
-		tp_store_relaxed(&slot->lost, thread->lost_published);
+		tp_store_relaxed(&slot->lost, lost);
 	else
 		tp_store_relaxed(&tp_process.header->lost_overflow,
 		    tp_fetch_add_relaxed(&tp_process.lost_overflow, more) + more);
@@ -69,13 +70,36 @@ static void give_back(uint64_t chunk_plus_1, uint64_t used)
 	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_DONE);
 }
 
+// A thread that ends with a ticket leaves it to others: its chunk would be missing for ever.
+static void give_up_ticket(struct tp_thread *thread)
+{
+	for (unsigned i = 0; thread->ticket && i < TP_TICKETS; i++)
+		if (tp_claim_acq_rel(&tp_process.tickets[i], thread->ticket))
+			thread->ticket = 0;
+}
+
+static uint64_t inherit_ticket(void)
+{
+	for (unsigned i = 0; i < TP_TICKETS; i++)
+		if (tp_load_relaxed(&tp_process.tickets[i])) {
+			const uint64_t ticket = tp_take_acq_rel(&tp_process.tickets[i]);
+			if (ticket)
+				return ticket;
+		}
+	return 0;
+}
+
 /*
  * Draw a chunk. The supply ring belongs to the host: its word is masked and that is all the trust it
  * gets. A ticket that is not served yet is kept, so that one fetch-and-add pays for one chunk.
  */
-static bool draw(struct tp_thread *thread, uint64_t *number)
+static bool draw(struct tp_thread *thread)
 {
 	struct teeperf_log_header *header = tp_process.header;
+	if (thread->drawn)
+		return true;
+	if (!thread->ticket)
+		thread->ticket = inherit_ticket();
 	if (!thread->ticket) {
 		if ((int64_t)(tp_load_relaxed(&header->head) - tp_load_relaxed(&header->tail)) <= 0)
 			return false;
@@ -86,15 +110,16 @@ static bool draw(struct tp_thread *thread, uint64_t *number)
 	if ((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS)
 		return false;
 	thread->ticket = 0;
-	*number = slot & tp_process.chunk_mask;
+	tp_barrier_signal();
+	thread->drawn = (slot & tp_process.chunk_mask) + 1;
 	return true;
 }
 
-// Write the header of the chunk in use and point the cursor behind it.
+// Write the header of chunk `number` and point the cursor behind it.
 static void start_chunk(struct teeperf_thread_block *block, const struct tp_thread *thread,
-    uint64_t time, uint64_t sequence)
+    uint64_t number, uint64_t time, uint64_t sequence)
 {
-	const uint64_t start = chunk_address(thread->chunk - 1);
+	const uint64_t start = chunk_address(number);
 	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)start;
 	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, thread->index & UINT32_MAX);
 	tp_store_relaxed(&chunk->sequence, sequence);
@@ -109,25 +134,34 @@ static void start_chunk(struct teeperf_thread_block *block, const struct tp_thre
 /*
  * Go on in a new chunk. The chunk that is left is not given back yet but one switch later: a signal
  * handler may switch chunks between the two instructions with which the interrupted code loads and
- * stores its cursor, and that code then goes on in the old chunk.
+ * stores its cursor, and that code then goes on in the old chunk. A handler may also jump out of us
+ * (retake): a chunk is therefore forgotten before it is given back, and known only once it is begun.
  */
 static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
 {
-	uint64_t number;
-	if (!draw(thread, &number)) {
+	const uint64_t previous = thread->previous;
+	thread->previous = 0;
+	tp_barrier_signal();
+	give_back(previous, TP_CHUNK_SIZE);
+	if (!draw(thread)) {
+		const uint64_t chunk = thread->chunk;
 		block->cursor = 0;
-		give_back(thread->previous, TP_CHUNK_SIZE);
-		give_back(thread->chunk, TP_CHUNK_SIZE);
-		thread->previous = 0;
 		thread->chunk = 0;
+		tp_barrier_signal();
+		give_back(chunk, TP_CHUNK_SIZE);
 		return false;
 	}
-	give_back(thread->previous, TP_CHUNK_SIZE);
-	thread->previous = thread->chunk;
+	const uint64_t number = thread->drawn - 1;
+	start_chunk(block, thread, number, time, thread->sequence);
+	tp_barrier_signal();
+	const uint64_t full = thread->chunk;
+	thread->drawn = 0;
+	tp_barrier_signal();
 	thread->chunk = number + 1;
-	start_chunk(block, thread, time, thread->sequence);
-	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_OWNED);
 	thread->sequence++;
+	tp_barrier_signal();
+	thread->previous = full;
+	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_OWNED);
 	struct teeperf_thread *slot = table_slot(thread);
 	if (slot)
 		tp_store_relaxed(&slot->chunks, thread->sequence);
@@ -148,7 +182,7 @@ static void reuse_chunk(struct teeperf_thread_block *block, struct tp_thread *th
 		tp_store_relaxed(word, 0);
 		thread->lost++;
 	}
-	start_chunk(block, thread, time, thread->sequence - 1);
+	start_chunk(block, thread, thread->chunk - 1, time, thread->sequence - 1);
 }
 
 static void put(struct teeperf_thread_block *block, uint64_t record)
@@ -161,6 +195,9 @@ static void put(struct teeperf_thread_block *block, uint64_t record)
 // Make sure that ROOM_BYTES are free at the cursor and that the chunk's upper half is that of `time`.
 static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
 {
+	// An interrupted sequence may have brought back the cursor of a chunk that is no longer ours.
+	if (!inside(block->cursor, thread->chunk) && !inside(block->cursor, thread->previous))
+		block->cursor = 0;
 	while (block->cursor % TP_CHUNK_SIZE > TP_CHUNK_SIZE - ROOM_BYTES)
 		put(block, control_record(0, TEEPERF_CONTROL_PAD));
 	if (block->cursor % TP_CHUNK_SIZE == 0) {
@@ -196,7 +233,8 @@ static void port_start(void *argument)
 static void thread_start(struct tp_thread *thread)
 {
 	struct start start = {0};
-	thread->index = tp_fetch_add_relaxed(&tp_process.next_thread, 1);
+	if (!thread->ended)
+		thread->index = tp_fetch_add_relaxed(&tp_process.next_thread, 1);
 	tp_call_preserving(port_start, &start);
 	thread->os_tid = start.os_tid;
 	struct teeperf_thread *slot = table_slot(thread);
@@ -220,7 +258,9 @@ static void thread_start(struct tp_thread *thread)
 static bool enter(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t events)
 {
 	if (thread->busy) {
-		thread->lost += events; // the interrupted call tells the log
+		thread->lost += events;
+		if (thread->ready)
+			publish_lost(thread); // the interrupted call may never come to it (retake)
 		return false;
 	}
 	const uint32_t state = tp_load32_acquire(&tp_process.state);
@@ -250,6 +290,17 @@ static void leave(struct teeperf_thread_block *block, struct tp_thread *thread)
 	thread->busy = 0;
 }
 
+/*
+ * The runtime was left for good: a signal handler interrupted it and jumped out, or ended the thread.
+ * Only that can bring us into activations that are older than the interruption, or to the thread's
+ * end; those of the handler itself have no record, so no position.
+ */
+static void retake(struct tp_thread *thread)
+{
+	thread->busy = 0;
+	tp_barrier_signal();
+}
+
 uint64_t tp_slow(uint64_t name)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
@@ -273,12 +324,18 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	struct tp_thread *thread = &tp_thread;
 	// Without a position the activation's own enter record was not written.
-	if (!position || block->skip || !enter(block, thread, 1))
+	if (!position || block->skip)
+		return;
+	retake(thread);
+	if (!enter(block, thread, 1))
 		return;
 	const uint64_t time = now();
 	if (make_room(block, thread, time)) {
-		put(block, (time & UINT32_MAX) | (name | TEEPERF_KIND_RESYNC) << 32);
-		put(block, position);
+		// Both words at once: what follows the first is never taken for a record.
+		uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
+		block->cursor += 16;
+		tp_store_relaxed(&at[0], (time & UINT32_MAX) | (name | TEEPERF_KIND_RESYNC) << 32);
+		tp_store_relaxed(&at[1], position);
 	} else {
 		thread->lost++;
 	}
@@ -289,7 +346,10 @@ void tp_thread_end(void)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	struct tp_thread *thread = &tp_thread;
-	if (!thread->ready || !enter(block, thread, 0))
+	if (!thread->ready)
+		return;
+	retake(thread);
+	if (!enter(block, thread, 0))
 		return;
 	struct teeperf_thread *slot = table_slot(thread);
 	if (slot) {
@@ -300,14 +360,22 @@ void tp_thread_end(void)
 		tp_store_relaxed(&to[1], name[1]);
 		tp_store_release(&slot->ended, 1);
 	}
+	// An interrupted sequence may have gone back to the chunk before: leave it.
+	while (thread->chunk && !inside(block->cursor, thread->chunk) &&
+	       inside(block->cursor, thread->previous) && block->cursor % TP_CHUNK_SIZE)
+		put(block, control_record(0, TEEPERF_CONTROL_PAD));
 	if (thread->chunk && make_room(block, thread, now())) {
 		put(block, control_record(0, TEEPERF_CONTROL_THREAD_END));
 		give_back(thread->previous, TP_CHUNK_SIZE);
 		give_back(thread->chunk, block->cursor - chunk_address(thread->chunk - 1));
 	}
-	// Destructors that run after us may still log: they start a new chunk of this thread.
+	// Destructors that run after us may still log: they start a new chunk of this thread, and
+	// thread_start arranges for one more end.
 	thread->previous = 0;
 	thread->chunk = 0;
 	block->cursor = 0;
+	give_up_ticket(thread);
+	thread->ready = 0;
+	thread->ended = 1;
 	leave(block, thread);
 }
