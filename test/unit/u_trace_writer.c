@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The recorder's writer, read by the analyzer's reader; and what is left of a file when the disk is
+// full or nothing was recorded.
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyzer/reader.h"
+#include "recorder/trace_writer.h"
+
+#define TRACE "u_trace_writer.trace"
+
+static struct tp_trace_writer writer;
+static struct tp_source source;
+static struct tp_problems problems;
+static struct tp_reader reader;
+static struct tp_section section;
+static struct tp_err err;
+
+static void start(void)
+{
+	unlink(TRACE);
+	unlink(TRACE ".old");
+	assert_int_equal(tp_trace_writer_open(&writer, TRACE, &err), 0);
+}
+
+static void read_back(void)
+{
+	memset(&problems, 0, sizeof(problems));
+	assert_int_equal(tp_source_open(&source, TRACE, &err), 0);
+	assert_int_equal(tp_reader_init(&reader, &source, &problems, &err), 0);
+}
+
+static void read_section(uint32_t type, const void *payload, uint64_t size)
+{
+	assert_int_equal(tp_reader_next(&reader, &section, &err), 1);
+	assert_int_equal(section.header.type, type);
+	assert_int_equal(section.header.size, size);
+	assert_false(section.damaged);
+	if (size)
+		assert_memory_equal(section.payload, payload, size);
+}
+
+static void read_end(void)
+{
+	assert_int_equal(tp_reader_next(&reader, &section, &err), 0);
+	assert_false(reader.stopped);
+	assert_int_equal(problems.count, 0);
+	tp_reader_release(&reader);
+	tp_source_close(&source);
+}
+
+static void what_is_written_is_read(void **state)
+{
+	(void)state;
+	static uint8_t payload[65536];
+	static const uint64_t sizes[] = {0, 1, 7, 8, 9, 64, 65535, 65536};
+	for (size_t i = 0; i < sizeof(payload); i++)
+		payload[i] = (uint8_t)(i * 31 + i / 256);
+	start();
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		tp_trace_writer_add(&writer, i % 2 ? TEEPERF_SECTION_CHUNK : TEEPERF_SECTION_HOST,
+		    payload, sizes[i]);
+	tp_trace_writer_set_machine(&writer, 183);
+	assert_int_equal(writer.chunks, 4);
+	assert_int_equal(writer.dropped, 0);
+	const uint64_t offset = writer.offset;
+	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
+
+	read_back();
+	assert_int_equal(source.size, offset);
+	assert_int_equal(reader.header.machine, 183);
+	assert_int_equal(reader.header.chunk_shift, TEEPERF_CHUNK_SHIFT_DEFAULT);
+	assert_int_equal(reader.header.minor, TEEPERF_TRACE_MINOR);
+	assert_int_not_equal(reader.header.created_unix_ns, 0);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		read_section(
+		    i % 2 ? TEEPERF_SECTION_CHUNK : TEEPERF_SECTION_HOST, payload, sizes[i]);
+	read_end();
+}
+
+// The file is whole after each section, so that SIGKILL of the recorder costs nothing before it.
+static void the_file_is_whole_at_any_time(void **state)
+{
+	(void)state;
+	start();
+	for (uint32_t i = 0; i < 4; i++) {
+		tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "12345", i);
+		read_back();
+		for (uint32_t j = 0; j <= i; j++)
+			read_section(TEEPERF_SECTION_HOST, "12345", j);
+		read_end();
+	}
+	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
+}
+
+static void a_full_disk_leaves_whole_sections(void **state)
+{
+	(void)state;
+	static uint8_t chunk[4096];
+	start();
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, chunk, sizeof(chunk));
+	// A limit within the next chunk stands for the full disk.
+	struct rlimit old;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	const struct rlimit limit = {writer.offset + 1000, old.rlim_max};
+	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	const uint64_t before = writer.offset;
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, chunk, sizeof(chunk));
+	const uint64_t after = writer.offset;
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, chunk, 8);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "still fits", 10);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	signal(SIGXFSZ, handler);
+	assert_true(writer.failed);
+	assert_int_equal(after, before);
+	assert_int_equal(writer.chunks, 1);
+	// No chunk after a lost one, however small: a gap would look like a whole trace.
+	assert_int_equal(writer.dropped, 2);
+	assert_int_equal(tp_trace_writer_close(&writer, &err), TP_ERR_SYSTEM);
+	assert_string_equal(err.what, "cannot write the trace: File too large");
+	assert_string_equal(err.file, TRACE);
+
+	read_back();
+	read_section(TEEPERF_SECTION_CHUNK, chunk, sizeof(chunk));
+	read_section(TEEPERF_SECTION_HOST, "still fits", 10);
+	read_end();
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void assert_contents(const char *path, const char *text)
+{
+	char found[32] = "";
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fread(found, 1, sizeof(found) - 1, file), strlen(text));
+	fclose(file);
+	assert_string_equal(found, text);
+}
+
+static void an_older_trace_is_kept(void **state)
+{
+	(void)state;
+	start();
+	tp_trace_writer_discard(&writer);
+	assert_int_not_equal(access(TRACE, F_OK), 0);
+
+	put(TRACE, "older");
+	assert_int_equal(tp_trace_writer_open(&writer, TRACE, &err), 0);
+	assert_contents(TRACE ".old", "older");
+	tp_trace_writer_discard(&writer);
+	assert_contents(TRACE, "older");
+	assert_int_not_equal(access(TRACE ".old", F_OK), 0);
+
+	assert_int_equal(tp_trace_writer_open(&writer, TRACE, &err), 0);
+	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
+	assert_contents(TRACE ".old", "older");
+	read_back();
+	read_end();
+}
+
+static void paths_that_cannot_be_written(void **state)
+{
+	(void)state;
+	assert_int_equal(
+	    tp_trace_writer_open(&writer, "no-such-folder/x.trace", &err), TP_ERR_SYSTEM);
+	assert_string_equal(err.what, "cannot create the trace: No such file or directory");
+	assert_string_equal(err.file, "no-such-folder/x.trace");
+	assert_int_equal(tp_trace_writer_open(&writer, "/", &err), TP_ERR_SYSTEM);
+	// A device takes the sections, but cannot be patched; it must survive a discarded recording.
+	assert_int_equal(tp_trace_writer_open(&writer, "/dev/null", &err), 0);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, "x", 1);
+	tp_trace_writer_set_machine(&writer, 62);
+	assert_int_equal(writer.chunks, 1);
+	tp_trace_writer_discard(&writer);
+	assert_int_equal(access("/dev/null", F_OK), 0);
+	assert_int_equal(tp_trace_writer_open(&writer, "/dev/full", &err), TP_ERR_SYSTEM);
+	assert_string_equal(err.what, "cannot write the trace: No space left on device");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_is_written_is_read),
+	    cmocka_unit_test(the_file_is_whole_at_any_time),
+	    cmocka_unit_test(a_full_disk_leaves_whole_sections),
+	    cmocka_unit_test(an_older_trace_is_kept),
+	    cmocka_unit_test(paths_that_cannot_be_written),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
