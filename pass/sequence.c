@@ -181,9 +181,13 @@ static struct time read_clock(const struct build *b, const struct machine *machi
 {
 	LLVMValueRef counter = load(b, b->i64_pointer,
 	    field(b, offsetof(struct teeperf_thread_block, counter), b->i64_pointer), "counter");
-	if (clock == TEEPERF_COMPILED_SOFT)
+	if (clock == TEEPERF_COMPILED_SOFT) {
+		// A library that is loaded late finds threads that already use the hardware's clock.
+		LLVMBasicBlockRef soft = block(b, "soft");
+		branch(b, LLVMBuildIsNotNull(b->builder, counter, ""), soft, cold, 2000);
+		start(b, soft);
 		return read_soft(b, counter);
-
+	}
 	LLVMValueRef is_null = LLVMBuildIsNull(b->builder, counter, "hardware");
 	LLVMBasicBlockRef hardware = block(b, "hardware");
 	if (clock == TEEPERF_COMPILED_HARDWARE) {
