@@ -64,14 +64,20 @@ static uint64_t address_in(const struct teeperf_module *module, uint32_t name)
 	return address >= module->start && address < module->end ? address : 0;
 }
 
+// The one module that has NAME. None if several have, which were loaded one after the other or lie
+// 4 GiB apart: no name is better than a wrong one.
 static const struct teeperf_module *module_of(const struct job *job, uint32_t name)
 {
+	const struct teeperf_module *found = NULL;
 	for (uint32_t i = 0; i < job->trace->module_count; i++) {
 		const struct teeperf_module *module = &job->trace->modules[i];
-		if (!(module->flags & TEEPERF_MODULE_COLLIDES) && address_in(module, name))
-			return module;
+		if (!address_in(module, name))
+			continue;
+		if (found)
+			return NULL;
+		found = module;
 	}
-	return NULL;
+	return found;
 }
 
 // Names from the trace's own symbols section.

@@ -98,7 +98,8 @@ set_target_properties(teeperf_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME te
 set_target_properties(teeperf_shared PROPERTIES
 	LINKER_LANGUAGE C OUTPUT_NAME teeperf SOVERSION ${TEEPERF_ABI})
 target_link_libraries(teeperf_shared PRIVATE Threads::Threads)
-target_link_options(teeperf_shared PRIVATE -Wl,-z,defs)
+# Threads call into it as they end, also when the library that brought it has been closed.
+target_link_options(teeperf_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete)
 
 # One plugin per LLVM major. LLVM's symbols come from the compiler that loads it: linking libLLVM
 # here would bring a second copy of LLVM into a statically linked clang.

@@ -2,7 +2,6 @@
 // Attaching to the shared log: validate what the host wrote, once, and keep a private copy.
 #include "runtime.h"
 
-#include "hardware_clock.h"
 #include "port.h"
 
 struct tp_process tp_process;
@@ -126,10 +125,27 @@ static bool collide(const struct teeperf_module *a, uint64_t start, uint64_t end
 }
 
 enum { MODULES_KNOWN = 256 };
-// Private copies of the ranges, since the table in the log cannot be trusted.
+// Private copies of what tells modules apart, since the table in the log cannot be trusted.
 static struct {
 	uint64_t start, end;
+	uint64_t identity; // hash of build ID and path
 } known[MODULES_KNOWN];
+
+// FNV-1a.
+static uint64_t hash(uint64_t value, const void *bytes, uint64_t size)
+{
+	const unsigned char *at = bytes;
+	for (uint64_t i = 0; i < size; i++)
+		value = (value ^ at[i]) * UINT64_C(0x100000001b3);
+	return value;
+}
+
+static uint64_t identity_of(const struct teeperf_module *module)
+{
+	const uint64_t value =
+	    hash(UINT64_C(0xcbf29ce484222325), module->build_id, sizeof(module->build_id));
+	return hash(value, module->path, sizeof(module->path));
+}
 
 static void register_module(const void *anchor)
 {
@@ -140,17 +156,26 @@ static void register_module(const void *anchor)
 		module.start = module.anchor;
 		module.end = module.anchor + 1;
 	}
+	module.loaded = tp_now();
+	const uint64_t identity = identity_of(&module);
 	const uint64_t index = tp_process.next_module;
 	for (uint64_t i = 0; i < index && i < MODULES_KNOWN; i++) {
-		if (known[i].start == module.start && known[i].end == module.end)
-			return; // its other constructor (compiled for another clock) was first
+		// Its other constructor (compiled for another clock) was first, or it comes again.
+		if (known[i].start == module.start && known[i].end == module.end &&
+		    known[i].identity == identity)
+			return;
 		const struct teeperf_module other = {.start = known[i].start, .end = known[i].end};
 		if (collide(&other, module.start, module.end))
 			module.flags |= TEEPERF_MODULE_COLLIDES;
+		// Two modules in one place: the earlier one was unloaded some time ago.
+		if (other.start < module.end && module.start < other.end &&
+		    i < tp_process.module_limit)
+			tp_store_relaxed(&tp_process.modules[i].unloaded, module.loaded);
 	}
 	if (index < MODULES_KNOWN) {
 		known[index].start = module.start;
 		known[index].end = module.end;
+		known[index].identity = identity;
 	}
 	tp_process.next_module = index + 1;
 	if (index < tp_process.module_limit) {

@@ -17,6 +17,7 @@
 #include <teeperf/abi.h>
 
 #include "atomic.h"
+#include "hardware_clock.h"
 
 #define TP_HIDDEN __attribute__((visibility("hidden")))
 #define TP_EXPORT __attribute__((visibility("default")))
@@ -51,6 +52,14 @@ struct tp_process {
 	uint64_t tickets[TP_TICKETS]; /* left by threads that ended before they were served; or 0 */
 };
 extern TP_HIDDEN struct tp_process tp_process;
+
+/* Ticks of the log's clock. pre: state is TP_STATE_RECORDING. */
+static inline uint64_t tp_now(void)
+{
+	if (TEEPERF_CLOCK_IS_SOFT(tp_process.clock))
+		return tp_load_relaxed(&tp_process.header->counter);
+	return tp_hardware_clock();
+}
 
 /* A counter word that never agrees with any clock_high: where threads that do not record look. */
 extern TP_HIDDEN const uint64_t tp_counter_cold;

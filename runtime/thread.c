@@ -4,7 +4,6 @@
 // vector registers and calls nothing outside the runtime but through tp_call_preserving.
 #include "runtime.h"
 
-#include "hardware_clock.h"
 #include "port.h"
 
 _Thread_local struct teeperf_thread_block __teeperf_thread = {.counter = &tp_counter_cold};
@@ -16,13 +15,6 @@ enum { ROOM_WORDS = 4, ROOM_BYTES = ROOM_WORDS * 8 };
 static uint64_t control_record(uint64_t value, enum teeperf_control control)
 {
 	return (value & UINT32_MAX) | (uint64_t)control << 32;
-}
-
-static uint64_t now(void)
-{
-	if (TEEPERF_CLOCK_IS_SOFT(tp_process.clock))
-		return tp_load_relaxed(&tp_process.header->counter);
-	return tp_hardware_clock();
 }
 
 // The address of chunk number `number`: masked, so inside the log whatever the number is.
@@ -307,7 +299,7 @@ uint64_t tp_slow(uint64_t name)
 	struct tp_thread *thread = &tp_thread;
 	if (!enter(block, thread, 1))
 		return 0;
-	const uint64_t time = now();
+	const uint64_t time = tp_now();
 	uint64_t position = 0;
 	if (make_room(block, thread, time)) {
 		position = block->cursor + block->bias;
@@ -329,7 +321,7 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 	retake(thread);
 	if (!enter(block, thread, 1))
 		return;
-	const uint64_t time = now();
+	const uint64_t time = tp_now();
 	if (make_room(block, thread, time)) {
 		// Both words at once: what follows the first is never taken for a record.
 		uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
@@ -364,7 +356,7 @@ void tp_thread_end(void)
 	while (thread->chunk && !inside(block->cursor, thread->chunk) &&
 	       inside(block->cursor, thread->previous) && block->cursor % TP_CHUNK_SIZE)
 		put(block, control_record(0, TEEPERF_CONTROL_PAD));
-	if (thread->chunk && make_room(block, thread, now())) {
+	if (thread->chunk && make_room(block, thread, tp_now())) {
 		put(block, control_record(0, TEEPERF_CONTROL_THREAD_END));
 		give_back(thread->previous, TP_CHUNK_SIZE);
 		give_back(thread->chunk, block->cursor - chunk_address(thread->chunk - 1));

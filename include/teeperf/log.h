@@ -201,8 +201,8 @@ struct teeperf_module {
 };
 #define TEEPERF_MODULE_PATH_CUT UINT32_C(1) /* path is the tail of a longer one */
 #define TEEPERF_MODULE_COLLIDES \
-	UINT32_C(2) /* shares low address halves with an earlier module:
-                                                its events are not recorded */
+	UINT32_C(2) /* shares low halves of addresses with an earlier module:
+                                                names in both ranges are ambiguous */
 
 /* A thread; the index in the table is the thread's number, dense and never reused. */
 struct teeperf_thread {
