@@ -44,12 +44,6 @@ static uint32_t lower_bound(const struct search *search, uint64_t address)
 	return low;
 }
 
-static bool any_between(const struct search *search, uint64_t low, uint64_t high)
-{
-	const uint32_t at = lower_bound(search, low);
-	return at < search->count && search->places[at].address < high;
-}
-
 // DW_AT_low_pc and DW_AT_high_pc, the latter as an address.
 static bool low_and_high(Dwarf_Die die, Dwarf_Addr *low, Dwarf_Addr *high)
 {
@@ -63,27 +57,37 @@ static bool low_and_high(Dwarf_Die die, Dwarf_Addr *low, Dwarf_Addr *high)
 	return true;
 }
 
-// DW_AT_ranges as DWARF 5 has it. True also when the list cannot be read: then the unit is searched.
-static bool rnglist_hits(const struct search *search, Dwarf_Attribute attribute, Dwarf_Half form)
+// Called for each range of an entry; true ends the search.
+typedef bool range_fn(struct search *search, Dwarf_Die die, uint64_t low, uint64_t high);
+
+enum ranges {
+	RANGES_PASSED,     // the function was called for all of them
+	RANGES_ENDED,      // it returned true
+	RANGES_UNREADABLE, // perhaps after some calls
+};
+
+// DW_AT_ranges as DWARF 5 has it.
+static enum ranges each_rnglist(struct search *search, Dwarf_Die die, Dwarf_Attribute attribute,
+    Dwarf_Half form, range_fn *call)
 {
 	Dwarf_Unsigned value = 0;
 	Dwarf_Off offset = 0;
 	if (form == DW_FORM_rnglistx) {
 		if (dwarf_formudata(attribute, &value, NULL) != DW_DLV_OK)
-			return true;
+			return RANGES_UNREADABLE;
 	} else if (dwarf_global_formref(attribute, &offset, NULL) == DW_DLV_OK) {
 		value = offset;
 	} else {
-		return true;
+		return RANGES_UNREADABLE;
 	}
 	Dwarf_Rnglists_Head head;
 	Dwarf_Unsigned count;
 	Dwarf_Unsigned unused;
 	if (dwarf_rnglists_get_rle_head(attribute, form, value, &head, &count, &unused, NULL) !=
 	    DW_DLV_OK)
-		return true;
-	bool hit = false;
-	for (Dwarf_Unsigned i = 0; i < count && !hit; i++) {
+		return RANGES_UNREADABLE;
+	enum ranges result = RANGES_PASSED;
+	for (Dwarf_Unsigned i = 0; i < count && result == RANGES_PASSED; i++) {
 		unsigned length;
 		unsigned code;
 		Dwarf_Unsigned raw[2];
@@ -91,58 +95,70 @@ static bool rnglist_hits(const struct search *search, Dwarf_Attribute attribute,
 		Dwarf_Bool unavailable = false;
 		if (dwarf_get_rnglists_entry_fields_a(head, i, &length, &code, &raw[0], &raw[1],
 			&unavailable, &range[0], &range[1], NULL) != DW_DLV_OK)
-			hit = true;
-		else if (code != DW_RLE_end_of_list && code != DW_RLE_base_address &&
-			 code != DW_RLE_base_addressx)
-			hit = unavailable || any_between(search, range[0], range[1]);
+			result = RANGES_UNREADABLE;
+		else if (code == DW_RLE_end_of_list || code == DW_RLE_base_address ||
+			 code == DW_RLE_base_addressx)
+			continue;
+		else if (unavailable)
+			result = RANGES_UNREADABLE;
+		else if (call(search, die, range[0], range[1]))
+			result = RANGES_ENDED;
 	}
 	dwarf_dealloc_rnglists_head(head);
-	return hit;
+	return result;
 }
 
 // DW_AT_ranges as DWARF 3 and 4 have it.
-static bool ranges_hit(const struct search *search, Dwarf_Die die, Dwarf_Attribute attribute)
+static enum ranges each_old_range(
+    struct search *search, Dwarf_Die die, Dwarf_Attribute attribute, range_fn *call)
 {
 	Dwarf_Off offset;
-	if (dwarf_global_formref(attribute, &offset, NULL) != DW_DLV_OK)
-		return true;
 	Dwarf_Ranges *ranges;
 	Dwarf_Signed count;
 	Dwarf_Unsigned size;
-	Dwarf_Off real;
-	if (dwarf_get_ranges_b(search->dbg, offset, die, &real, &ranges, &count, &size, NULL) !=
-	    DW_DLV_OK)
-		return true;
+	if (dwarf_global_formref(attribute, &offset, NULL) != DW_DLV_OK ||
+	    dwarf_get_ranges_b(search->dbg, offset, die, &offset, &ranges, &count, &size, NULL) !=
+		DW_DLV_OK)
+		return RANGES_UNREADABLE;
 	Dwarf_Addr base = 0;
-	dwarf_lowpc(die, &base, NULL);
-	bool hit = false;
-	for (Dwarf_Signed i = 0; i < count && !hit; i++) {
-		if (ranges[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
-			base = ranges[i].dwr_addr2;
-		else if (ranges[i].dwr_type == DW_RANGES_ENTRY)
-			hit = any_between(
-			    search, base + ranges[i].dwr_addr1, base + ranges[i].dwr_addr2);
+	dwarf_lowpc(search->unit, &base, NULL);
+	enum ranges result = RANGES_PASSED;
+	for (Dwarf_Signed i = 0; i < count && result == RANGES_PASSED; i++) {
+		const Dwarf_Ranges *range = &ranges[i];
+		if (range->dwr_type == DW_RANGES_ADDRESS_SELECTION)
+			base = range->dwr_addr2;
+		else if (range->dwr_type == DW_RANGES_ENTRY &&
+			 call(search, die, base + range->dwr_addr1, base + range->dwr_addr2))
+			result = RANGES_ENDED;
 	}
 	dwarf_ranges_dealloc(search->dbg, ranges, count);
-	return hit;
+	return result;
 }
 
-static bool unit_hits(const struct search *search)
+// The code of an entry: DW_AT_ranges, else low and high. An entry without code has no range.
+static enum ranges each_range(struct search *search, Dwarf_Die die, range_fn *call)
 {
 	Dwarf_Addr low;
 	Dwarf_Addr high;
-	if (low_and_high(search->unit, &low, &high))
-		return any_between(search, low, high);
+	if (low_and_high(die, &low, &high))
+		return call(search, die, low, high) ? RANGES_ENDED : RANGES_PASSED;
 	Dwarf_Attribute attribute;
-	if (dwarf_attr(search->unit, DW_AT_ranges, &attribute, NULL) != DW_DLV_OK)
-		return false; // no code, or a skeleton of split debug information
+	if (dwarf_attr(die, DW_AT_ranges, &attribute, NULL) != DW_DLV_OK)
+		return RANGES_PASSED;
 	Dwarf_Half form;
-	bool hit = true;
+	enum ranges result = RANGES_UNREADABLE;
 	if (dwarf_whatform(attribute, &form, NULL) == DW_DLV_OK)
-		hit = search->version >= 5 ? rnglist_hits(search, attribute, form)
-					   : ranges_hit(search, search->unit, attribute);
+		result = search->version >= 5 ? each_rnglist(search, die, attribute, form, call)
+					      : each_old_range(search, die, attribute, call);
 	dwarf_dealloc(search->dbg, attribute, DW_DLA_ATTR);
-	return hit;
+	return result;
+}
+
+static bool has_place(struct search *search, Dwarf_Die die, uint64_t low, uint64_t high)
+{
+	(void)die;
+	const uint32_t at = lower_bound(search, low);
+	return at < search->count && search->places[at].address < high;
 }
 
 // A number, of the entry or of what it was specified or inlined from.
@@ -203,38 +219,16 @@ static void fill_place(struct search *search, Dwarf_Die die, struct tp_source_pl
 		search->no_memory = true;
 }
 
-static void take_function(struct search *search, Dwarf_Die die)
+// A function may be in pieces (hot and cold, or each block): the one that begins at the place counts.
+static bool take_piece(struct search *search, Dwarf_Die die, uint64_t low, uint64_t high)
 {
-	Dwarf_Addr low;
-	Dwarf_Addr high;
-	if (!low_and_high(die, &low, &high)) {
-		// A function in several pieces begins where the first one does.
-		Dwarf_Attribute attribute;
-		if (dwarf_lowpc(die, &low, NULL) != DW_DLV_OK) {
-			if (search->version >= 5 ||
-			    dwarf_attr(die, DW_AT_ranges, &attribute, NULL) != DW_DLV_OK)
-				return;
-			Dwarf_Ranges *ranges;
-			Dwarf_Signed count;
-			Dwarf_Unsigned size;
-			Dwarf_Off offset;
-			const bool ok =
-			    dwarf_global_formref(attribute, &offset, NULL) == DW_DLV_OK &&
-			    dwarf_get_ranges_b(search->dbg, offset, die, &offset, &ranges, &count,
-				&size, NULL) == DW_DLV_OK;
-			dwarf_dealloc(search->dbg, attribute, DW_DLA_ATTR);
-			if (!ok)
-				return;
-			low = count ? ranges[0].dwr_addr1 : 0;
-			Dwarf_Addr base = 0;
-			dwarf_lowpc(search->unit, &base, NULL);
-			low += base;
-			dwarf_ranges_dealloc(search->dbg, ranges, count);
-		}
-	}
+	(void)high;
 	const uint32_t at = lower_bound(search, low);
-	if (at < search->count && search->places[at].address == low && !search->places[at].file)
+	if (at == search->count || search->places[at].address != low)
+		return false;
+	if (!search->places[at].file)
 		fill_place(search, die, &search->places[at]);
+	return true;
 }
 
 // Look at the children of DIE. Functions inside of functions are few, but GNU C and D have them.
@@ -247,7 +241,7 @@ static void walk(struct search *search, Dwarf_Die die, int depth)
 		Dwarf_Half tag = 0;
 		dwarf_tag(child, &tag, NULL);
 		if (tag == DW_TAG_subprogram)
-			take_function(search, child);
+			each_range(search, child, take_piece);
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_module ||
 		    tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
 			walk(search, child, depth + 1);
@@ -280,7 +274,8 @@ static int search_units(struct search *search, Dwarf_Error *error)
 			return status;
 		if (dwarf_siblingof_b(search->dbg, NULL, true, &search->unit, NULL) != DW_DLV_OK)
 			continue;
-		if (unit_hits(search))
+		// A unit whose ranges cannot be read is gone through to be sure.
+		if (each_range(search, search->unit, has_place) != RANGES_PASSED)
 			walk(search, search->unit, 0);
 		free_files(search);
 		dwarf_dealloc(search->dbg, search->unit, DW_DLA_DIE);
