@@ -149,6 +149,7 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
+	const struct tp_tracefile *trace = analysis->trace;
 	const struct tp_stack_counts *counts = &analysis->counts;
 	const struct {
 		uint64_t count;
@@ -161,6 +162,11 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	    {counts->holes, "words that were never written"},
 	    {counts->reserved, "control records of an unknown kind"},
 	};
+	if (!counts->events)
+		tp_buf_addf(out, "empty      %s\n",
+		    trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE
+			? "the program is not built with 'teeperf cc', or nothing in it was chosen"
+			: "no function that is instrumented was called");
 	if (analysis->lost)
 		tp_buf_addf(out, "lost       %s events: times and counts are too low\n",
 		    tp_text_count(text, analysis->lost));
