@@ -160,17 +160,19 @@ static bool push_children(struct flame *flame, struct frame frame)
 static bool lay_out(struct flame *flame)
 {
 	const struct tp_analysis *analysis = flame->analysis;
-	if (!push(flame, (struct frame){UINT32_MAX, 0, 0, 0}))
+	// A program with one thread has no row of threads: its root is that thread.
+	const bool row = analysis->thread_count != 1 || analysis->trace->thread_count != 1;
+	if (!push(flame, (struct frame){row ? UINT32_MAX : 0, 0, 0, 0}))
 		return false;
 	double start = 0;
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+	for (uint32_t i = 0; row && i < analysis->thread_count; i++) {
 		const double weight = (double)flame->weights[i][0];
 		if (weight > 0 && weight >= flame->least &&
 		    !push(flame, (struct frame){i, 0, 1, start}))
 			return false;
 		start += weight;
 	}
-	for (size_t at = 1; at < flame->count; at++)
+	for (size_t at = row; at < flame->count; at++)
 		if (!push_children(flame, flame->frames[at]))
 			return false;
 	return true;
@@ -226,7 +228,7 @@ static void add_frame(const struct flame *flame, const struct frame *frame, stru
 	char time[TP_TEXT_NUMBER];
 	if (node) {
 		label = tp_analysis_function(analysis, thread, node)->symbol.name;
-	} else if (thread) {
+	} else if (frame->depth) {
 		snprintf(name, sizeof(name), "%s %" PRIu32, tp_view_thread_name(thread->thread),
 		    thread->thread->number);
 	} else {
