@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A headless Chromium, driven through chromedriver's W3C HTTP interface with the standard library."""
+import base64
+import json
+import subprocess
+import time
+import urllib.request
+
+KEYS = {"Escape": "\ue00c", "Control": "\ue009", "Enter": "\ue007"}
+
+
+class Browser:
+    """Use as a context; input goes through the browser's own event path, not through scripts."""
+
+    def __init__(self, width, height):
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        port = None
+        for line in self.driver.stdout:
+            if "started successfully on port" in line:
+                port = line.rsplit("port ", 1)[1].strip().rstrip(".")
+                break
+        if not port:
+            raise RuntimeError("chromedriver does not start")
+        self.base = "http://127.0.0.1:%s/session" % port
+        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                     "--disable-dev-shm-usage", "--window-size=%d,%d" % (width, height)]
+        answer = self.call("POST", "", {"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"args": arguments, "binary": "/usr/bin/chromium"},
+            "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"},
+            "unhandledPromptBehavior": "ignore",
+        }}})
+        self.base += "/" + answer["sessionId"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.call("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data, method=method)
+        request.add_header("Content-Type", "application/json")
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError("%s %s: %s" % (method, path, error.read().decode()[:600])) from None
+
+    def open(self, url):
+        self.call("POST", "/url", {"url": url})
+
+    def run(self, script):
+        return self.call("POST", "/execute/sync", {"script": script, "args": []})
+
+    def devtools(self, command, **parameters):
+        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def pointer(self, x, y, click=True):
+        """Move the mouse to a place in the window, and press and release its button there."""
+        actions = [{"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}]
+        if click:
+            actions += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        self.call("POST", "/actions", {"actions": [{
+            "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"},
+            "actions": actions}]})
+
+    def keys(self, *names):
+        """Press the keys one after the other, and release them in the opposite order."""
+        codes = [KEYS.get(name, name) for name in names]
+        actions = [{"type": "keyDown", "value": code} for code in codes]
+        actions += [{"type": "keyUp", "value": code} for code in reversed(codes)]
+        self.call("POST", "/actions", {"actions": [
+            {"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def prompt(self, text):
+        """Answer the dialogue that is open, or dismiss it with None; return its message."""
+        for _ in range(100):
+            try:
+                message = self.call("GET", "/alert/text")
+                break
+            except RuntimeError as error:
+                if "no such alert" not in str(error):
+                    raise
+                time.sleep(0.05)
+        else:
+            raise RuntimeError("no dialogue opens")
+        if text is None:
+            self.call("POST", "/alert/dismiss", {})
+        else:
+            self.call("POST", "/alert/text", {"text": text})
+            self.call("POST", "/alert/accept", {})
+        return message
+
+    def screenshot(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.call("GET", "/screenshot")))
+
+    def log(self, kind):
+        return self.call("POST", "/se/log", {"type": kind})
+
+    def requests(self):
+        """URLs that pages asked for since the last call."""
+        urls = []
+        for entry in self.log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                urls.append(message["params"]["request"]["url"])
+        return urls
