@@ -71,6 +71,10 @@ struct Options {
 // marks are still there, but the start-of-pipeline stage has not run in that process.
 bool is_before_link(Module &module, bool tagged_here)
 {
+	// -ffat-lto-objects: the copy for the linker has been put aside already, this one is final.
+	for (const GlobalVariable &global : module.globals())
+		if (global.getSection() == ".llvm.lto")
+			return false;
 	return tagged_here &&
 	       (module.getModuleFlag("ThinLTO") || module.getModuleFlag("EnableSplitLTOUnit"));
 }
