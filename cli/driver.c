@@ -232,6 +232,8 @@ static void add_compile(struct line *line, const struct toolchain *tools)
 static void add_link(
     struct line *line, const struct toolchain *tools, const struct tp_driver_plan *plan)
 {
+	static const char *const exported[] = {
+	    "__teeperf_thread", "__teeperf_slow", "__teeperf_resync", "__teeperf_module"};
 	if (plan->lto) {
 		if (!plan->has_linker) {
 			add(line, "-fuse-ld=lld");
@@ -249,8 +251,10 @@ static void add_link(
 		add(line, "-lteeperf");
 		return;
 	}
+	// Shared libraries are to use this runtime. By their names: gold knows no globs here.
 	if (!plan->is_static)
-		add(line, "-Wl,--export-dynamic-symbol=__teeperf_*");
+		for (size_t i = 0; i < sizeof(exported) / sizeof(exported[0]); i++)
+			add(line, "-Wl,--export-dynamic-symbol=%s", exported[i]);
 	add(line, "-Xlinker");
 	add(line, "%s/libteeperf.a", tools->libraries);
 	add(line, "-lpthread");
