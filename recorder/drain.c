@@ -44,6 +44,7 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 	tp_shared_add_relaxed(&drain->record_bytes, copy->used - sizeof(*copy));
 	if (!complete)
 		return;
+	tp_region_withdraw(region, number);
 	const bool recycle = region->mode == TEEPERF_MODE_STREAM;
 	if (recycle)
 		memset(shared, 0, TP_REGION_CHUNK_SIZE);
@@ -52,18 +53,14 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 		tp_region_supply(region, number);
 }
 
-// One look at all chunks that are in play: how many were taken.
+// One look at all chunks that are out: how many were taken. In the order in which threads filled them,
+// so that a file that ends early lacks the end of each thread and nothing between.
 static uint32_t take_chunks(struct tp_drain *drain, enum teeperf_chunk_state state)
 {
-	const uint32_t count = tp_region_committed(drain->region);
-	uint32_t taken = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (tp_shared_load_acquire(&drain->region->states[i]) == (uint64_t)state) {
-			take_chunk(drain, i, state == TEEPERF_CHUNK_DONE);
-			taken++;
-		}
-	}
-	return taken;
+	const uint32_t count = tp_region_collect(drain->region, state, drain->numbers);
+	for (uint32_t i = 0; i < count; i++)
+		take_chunk(drain, drain->numbers[i], state == TEEPERF_CHUNK_DONE);
+	return count;
 }
 
 static void write_modules(struct tp_drain *drain)
@@ -174,9 +171,11 @@ static void *run(void *argument)
 static void release(struct tp_drain *drain)
 {
 	free(drain->chunk);
+	free(drain->numbers);
 	free(drain->threads);
 	free(drain->modules);
 	drain->chunk = NULL;
+	drain->numbers = NULL;
 	drain->threads = NULL;
 	drain->modules = NULL;
 }
@@ -184,9 +183,10 @@ static void release(struct tp_drain *drain)
 int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 {
 	drain->chunk = malloc(TP_REGION_CHUNK_SIZE);
+	drain->numbers = calloc(drain->region->chunk_count, sizeof(*drain->numbers));
 	drain->threads = calloc(TP_REGION_THREADS, sizeof(*drain->threads));
 	drain->modules = calloc(TP_REGION_MODULES, sizeof(*drain->modules));
-	if (!drain->chunk || !drain->threads || !drain->modules) {
+	if (!drain->chunk || !drain->numbers || !drain->threads || !drain->modules) {
 		release(drain);
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 	}

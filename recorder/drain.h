@@ -26,6 +26,7 @@ struct tp_drain {
 	uint64_t checkpoint_ns; /* when THREADS and CLOCK are to be written next */
 	uint64_t checkpoint_gap_ns;
 	uint64_t *chunk;                /* TP_REGION_CHUNK_SIZE bytes: private copy of one chunk */
+	uint32_t *numbers;              /* chunk_count: those to take in one look */
 	struct teeperf_thread *threads; /* TP_REGION_THREADS: private copy */
 	struct teeperf_module *modules; /* TP_REGION_MODULES: private copy */
 	uint64_t stop;                  /* 1: end */

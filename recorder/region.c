@@ -256,6 +256,13 @@ int tp_region_create(
 		r = create_file(region, err);
 	if (r)
 		goto fail;
+	region->newest = TP_REGION_NONE;
+	region->older = malloc(region->chunk_count * sizeof(*region->older));
+	region->newer = malloc(region->chunk_count * sizeof(*region->newer));
+	if (!region->older || !region->newer) {
+		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		goto fail;
+	}
 	const uint64_t metadata = metadata_size(region->chunk_count);
 	region->map_size = metadata + (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE;
 	if (ftruncate(region->fd, (off_t)region->map_size)) {
@@ -302,6 +309,10 @@ void tp_region_release(struct tp_region *region)
 		close(region->fd);
 	region->map = NULL;
 	region->fd = -1;
+	free(region->older);
+	free(region->newer);
+	region->older = NULL;
+	region->newer = NULL;
 	pthread_mutex_destroy(&region->lock);
 }
 
@@ -339,6 +350,11 @@ void tp_region_supply(struct tp_region *region, uint32_t number)
 {
 	pthread_mutex_lock(&region->lock);
 	const uint64_t ticket = region->head++;
+	region->older[number] = region->newest;
+	region->newer[number] = TP_REGION_NONE;
+	if (region->newest != TP_REGION_NONE)
+		region->newer[region->newest] = number;
+	region->newest = number;
 	tp_shared_store_release(&region->supply[ticket & (region->chunk_count - 1)],
 	    TEEPERF_SUPPLY_SLOT(ticket, number));
 	tp_shared_store_release(&region->header->head, region->head);
@@ -367,6 +383,39 @@ bool tp_region_grow(struct tp_region *region)
 		return false;
 	touch_chunks(region, TP_REGION_TOUCH_CHUNKS);
 	return true;
+}
+
+uint32_t tp_region_collect(
+    struct tp_region *region, enum teeperf_chunk_state state, uint32_t *numbers)
+{
+	uint32_t count = 0;
+	pthread_mutex_lock(&region->lock);
+	// Newest first: a chunk that is seen complete proves that its thread's older ones, looked at
+	// later, are so too.
+	for (uint32_t at = region->newest; at != TP_REGION_NONE; at = region->older[at])
+		if (tp_shared_load_acquire(&region->states[at]) == (uint64_t)state)
+			numbers[count++] = at;
+	pthread_mutex_unlock(&region->lock);
+	for (uint32_t i = 0; i < count / 2; i++) {
+		const uint32_t number = numbers[i];
+		numbers[i] = numbers[count - 1 - i];
+		numbers[count - 1 - i] = number;
+	}
+	return count;
+}
+
+void tp_region_withdraw(struct tp_region *region, uint32_t number)
+{
+	pthread_mutex_lock(&region->lock);
+	const uint32_t older = region->older[number];
+	const uint32_t newer = region->newer[number];
+	if (older != TP_REGION_NONE)
+		region->newer[older] = newer;
+	if (newer != TP_REGION_NONE)
+		region->older[newer] = older;
+	else
+		region->newest = older;
+	pthread_mutex_unlock(&region->lock);
 }
 
 uint64_t tp_region_lost(const struct tp_region *region)

@@ -30,6 +30,7 @@ enum {
 	TP_REGION_TOUCH_CHUNKS = 32,   /* touched at once later: 2 MiB */
 	TP_REGION_LOW_CHUNKS = 768,    /* with so few left, more are supplied */
 };
+#define TP_REGION_NONE UINT32_MAX
 
 struct tp_region {
 	char path[96];
@@ -50,6 +51,11 @@ struct tp_region {
 	uint32_t committed; /* chunks [0, committed) have memory and have been supplied */
 	bool stunted;       /* memory ran out before the region had its whole size */
 	uint32_t touched;   /* chunks [0, touched) are in the page tables; the grower's own */
+	/* The chunks that are out, as a list in the order of their tickets, newest first. */
+	uint32_t
+	    *older; /* for each chunk that is out, the one supplied before it, or TP_REGION_NONE */
+	uint32_t *newer;
+	uint32_t newest;
 };
 
 /*
@@ -79,6 +85,17 @@ uint32_t tp_region_committed(struct tp_region *region);
 
 /* Hand chunk `number` to the program. pre: it is zero throughout and its state is FREE. */
 void tp_region_supply(struct tp_region *region, uint32_t number);
+
+/*
+ * The numbers of all chunks that are out and in STATE, into `numbers` (chunk_count of them), in the
+ * order in which they were supplied; returns how many. No chunk of a thread is among them without
+ * those that the thread completed before it.
+ */
+uint32_t tp_region_collect(
+    struct tp_region *region, enum teeperf_chunk_state state, uint32_t *numbers);
+
+/* Chunk `number` is not out any more. pre: it was. */
+void tp_region_withdraw(struct tp_region *region, uint32_t number);
 
 /*
  * If the supply runs low, allocate and supply more; then touch a little of what has been supplied.

@@ -137,10 +137,37 @@ static void bounds_of_chunks(void **state)
 	assert_int_equal(tp_drain_find_used(chunk), 65536);
 }
 
+// Complete chunks come in the order in which they were supplied, whatever their numbers.
+static void collects_in_order(void **state)
+{
+	(void)state;
+	create(16);
+	uint32_t numbers[16];
+	assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_DONE, numbers), 0);
+	for (uint32_t number = 2; number < 6; number++) {
+		tp_region_withdraw(&region, number);
+		assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_FREE, numbers), 15);
+		tp_region_supply(&region, number);
+	}
+	region.states[3] = region.states[9] = region.states[2] = TEEPERF_CHUNK_DONE;
+	region.states[15] = TEEPERF_CHUNK_OWNED;
+	assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_DONE, numbers), 3);
+	assert_int_equal(numbers[0], 9);
+	assert_int_equal(numbers[1], 2);
+	assert_int_equal(numbers[2], 3);
+	tp_region_withdraw(&region, 5); // the newest
+	tp_region_withdraw(&region, 0); // the oldest
+	assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_FREE, numbers), 10);
+	assert_int_equal(numbers[0], 1);
+	assert_int_equal(numbers[9], 4);
+	tp_region_release(&region);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(layout),
+	    cmocka_unit_test(collects_in_order),
 	    cmocka_unit_test(supply),
 	    cmocka_unit_test(growth),
 	    cmocka_unit_test(threads),
