@@ -242,7 +242,8 @@ static void add_frame(const struct flame *flame, const struct frame *frame, stru
 	    flame->total > 0 ? weight * 100 / flame->total : 100.0);
 	if (node) {
 		tp_buf_addf(out, "; self %s", tp_view_time(analysis, time, node->self));
-		tp_buf_addf(out, "; %s calls", tp_text_count(time, node->calls));
+		tp_buf_addf(out, "; %s call%s", tp_text_count(time, node->calls),
+		    node->calls == 1 ? "" : "s");
 	}
 	tp_buf_addf(out,
 	    "</title><rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%d\" rx=\"2\"/>"
@@ -252,16 +253,24 @@ static void add_frame(const struct flame *flame, const struct frame *frame, stru
 	tp_buf_add_string(out, "</text></g>\n");
 }
 
-static void add_head(const struct flame *flame, uint32_t height, struct tp_buf *out)
+static void add_start(const struct flame *flame, uint32_t height, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = flame->analysis;
-	char text[TP_TEXT_NUMBER];
 	tp_buf_addf(out,
 	    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%" PRIu32
 	    "\" viewBox=\"0 0 %d %" PRIu32 "\" role=\"img\">\n<title>Flame graph of ",
 	    WIDTH, height, WIDTH, height);
 	tp_text_add_xml(out, tp_tracefile_program(analysis->trace));
 	tp_buf_addf(out, "</title>\n<style>\n%s</style>\n", tp_flame_style);
+}
+
+// What stays in sight while the frames are scrolled: behind them in the file, so above them.
+static void add_head(const struct flame *flame, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = flame->analysis;
+	char text[TP_TEXT_NUMBER];
+	tp_buf_addf(out, "<g id=\"head\"><rect class=\"paper\" width=\"100%%\" height=\"%d\"/>\n",
+	    HEAD - 4);
 	tp_buf_addf(out, "<text class=\"title\" x=\"%d\" y=\"28\">", MARGIN);
 	tp_text_add_xml(out, tp_tracefile_program(analysis->trace));
 	tp_buf_addf(out, "</text>\n<text class=\"dim\" x=\"%d\" y=\"46\">%s", MARGIN,
@@ -282,7 +291,7 @@ static void add_head(const struct flame *flame, uint32_t height, struct tp_buf *
 	    "style=\"display:none\">Search (/)</text>\n"
 	    "<text class=\"right dim button\" id=\"reset\" x=\"%d\" y=\"46\" text-anchor=\"end\" "
 	    "style=\"display:none\">Reset (Esc)</text>\n"
-	    "<text class=\"right\" id=\"match\" x=\"%d\" y=\"64\" text-anchor=\"end\"></text>\n",
+	    "<text class=\"right\" id=\"match\" x=\"%d\" y=\"64\" text-anchor=\"end\"></text>\n</g>\n",
 	    WIDTH - MARGIN, WIDTH - MARGIN, WIDTH - MARGIN);
 }
 
@@ -292,9 +301,10 @@ static int render(const struct tp_analysis *analysis, struct tp_buf *out, struct
 	const bool ok = weigh(&flame) && choose_least(&flame) && lay_out(&flame);
 	if (ok) {
 		const uint32_t height = HEAD + flame.rows * ROW + FOOT;
-		add_head(&flame, height, out);
+		add_start(&flame, height, out);
 		for (size_t i = 0; i < flame.count; i++)
 			add_frame(&flame, &flame.frames[i], out);
+		add_head(&flame, out);
 		tp_buf_addf(out,
 		    "<script><![CDATA[\nconst WIDTH = %d, HEIGHT = %" PRIu32 ", MARGIN = %d;\n%s"
 		    "]]></script>\n</svg>\n",

@@ -37,6 +37,14 @@ end
 EOS
 expect 0 "$TEEPERF" dump --assemble flame.txt -o flame.trace
 expect 0 "$TEEPERF" export --format flamegraph -o flame.svg flame.trace
+{
+	printf 'command\n\tstring "/"\n\tstring "program"\nchunk\n'
+	seq 100 | sed 's/.*/\t& enter 0x401000/'
+	seq 101 200 | sed 's/.*/\t& exit 0x401000/'
+	echo end
+} >tall.txt
+expect 0 "$TEEPERF" dump --assemble tall.txt -o tall.trace
+expect 0 "$TEEPERF" export --format flamegraph -o tall.svg tall.trace
 export HOME="$PWD"
-expect 0 python3 "$lib/browser_flamegraph.py" flame.svg
+expect 0 python3 "$lib/browser_flamegraph.py" flame.svg tall.svg
 says '^0 failures' out

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_flamegraph.py SVG: use the flame graph of t410 with mouse and keyboard in a browser.
+"""browser_flamegraph.py SVG TALL: use the flame graphs of t410 with mouse and keyboard in a browser.
 
 Leaves light.png and dark.png in the current folder.
 """
@@ -129,7 +129,7 @@ def searches(browser, before):
 
 def hovers(browser, before):
     click(browser, before["frames"][EVIL], False)
-    check("the sums", browser.run(STATE)["info"], EVIL + ": 300 ns, 30.00%; self 300 ns; 1 calls")
+    check("the sums", browser.run(STATE)["info"], EVIL + ": 300 ns, 30.00%; self 300 ns; 1 call")
     browser.pointer(300, 5, False)
     check("no sums", browser.run(STATE)["info"], before["info"])
 
@@ -156,7 +156,24 @@ def resizes(browser, everything):
         check("nothing is lost", shown(state), everything)
 
 
+def is_tall(browser):
+    """More rows than the window: the root is in sight at once, and the head is at any time."""
+    height = browser.run("return window.innerHeight")
+    # The browser sends this event with its next picture: not later than now, for the test.
+    browser.run("window.dispatchEvent(new Event('scroll'))")
+    state = browser.run(STATE)
+    root = state["frames"]["program"]
+    check("the root is in sight", 0 < root["y"] < height - root["height"], True)
+    check("the head is in sight", 0 < state["search"]["y"] < 40, True)
+    browser.run("window.scrollTo(0, 100)")
+    browser.run("window.dispatchEvent(new Event('scroll'))")
+    state = browser.run(STATE)
+    check("the root is scrolled away", state["frames"]["program"]["y"] > height, True)
+    check("the head is still in sight", 0 < state["search"]["y"] < 40, True)
+
+
 def main():
+    tall = "file://" + os.path.abspath(sys.argv[2])
     url = "file://" + os.path.abspath(sys.argv[1])
     everything = sorted(["program", "main", "left", "x", "y", EVIL, MARKUP])
     with Browser(1280, 500) as browser:
@@ -167,7 +184,9 @@ def main():
         hovers(browser, before)
         colours(browser)
         resizes(browser, everything)
-        check("requests", browser.requests(), [url])
+        browser.open(tall)
+        is_tall(browser)
+        check("requests", browser.requests(), [url, tall])
         check("errors", [entry["message"] for entry in browser.log("browser")], [])
     print("%d failures" % failures)
     return failures != 0
