@@ -161,6 +161,19 @@ static bool has_place(struct search *search, Dwarf_Die die, uint64_t low, uint64
 	return at < search->count && search->places[at].address < high;
 }
 
+// The value of an attribute, in any form; gcc puts those that many entries share into their
+// abbreviation (DW_FORM_implicit_const), which libdwarf takes for signed.
+static bool read_number(Dwarf_Attribute attribute, Dwarf_Unsigned *value)
+{
+	Dwarf_Signed number;
+	if (dwarf_formudata(attribute, value, NULL) == DW_DLV_OK)
+		return true;
+	if (dwarf_formsdata(attribute, &number, NULL) != DW_DLV_OK || number < 0)
+		return false;
+	*value = (Dwarf_Unsigned)number;
+	return true;
+}
+
 // A number, of the entry or of what it was specified or inlined from.
 static bool find_number(
     const struct search *search, Dwarf_Die die, Dwarf_Half wanted, Dwarf_Unsigned *value)
@@ -171,7 +184,7 @@ static bool find_number(
 	for (int step = 0; step < REFERENCES_MAX && at; step++) {
 		Dwarf_Attribute attribute;
 		if (dwarf_attr(at, wanted, &attribute, NULL) == DW_DLV_OK) {
-			found = dwarf_formudata(attribute, value, NULL) == DW_DLV_OK;
+			found = read_number(attribute, value);
 			dwarf_dealloc(search->dbg, attribute, DW_DLA_ATTR);
 			break;
 		}
@@ -264,6 +277,14 @@ static void free_files(struct search *search)
 	search->file_count = 0;
 }
 
+// Without a handler libdwarf ends the program at the first error of a call that was given no place for
+// it. Those errors are not lost: such a call fails, and its caller goes on without what it asked for.
+static void ignore(Dwarf_Error error, Dwarf_Ptr context)
+{
+	(void)error;
+	(void)context;
+}
+
 static int search_units(struct search *search, Dwarf_Error *error)
 {
 	for (;;) {
@@ -290,9 +311,9 @@ int64_t tp_symbol_dwarf_find(const char *path, struct tp_source_place *places, u
 	// The upstream interface lost four reserved arguments when its versions became 0.x.
 #ifdef DW_LIBDWARF_VERSION_MAJOR
 	int status =
-	    dwarf_init_path(path, NULL, 0, DW_GROUPNUMBER_ANY, NULL, NULL, &search.dbg, &error);
+	    dwarf_init_path(path, NULL, 0, DW_GROUPNUMBER_ANY, ignore, NULL, &search.dbg, &error);
 #else
-	int status = dwarf_init_path(path, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL,
+	int status = dwarf_init_path(path, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, ignore, NULL,
 	    &search.dbg, NULL, 0, NULL, &error);
 #endif
 	if (status == DW_DLV_NO_ENTRY)
