@@ -571,6 +571,84 @@ static void test_early_events_are_counted(void **state)
 	assert_int_equal(event(0x401000), 64);
 }
 
+// Words that a host might choose: promised chunks that do not exist, tickets served for ever, chance.
+static bool scribbling;
+
+static void *scribble(void *argument)
+{
+	uint64_t random = (uint64_t)(uintptr_t)argument | 1;
+	uint64_t *const words = (uint64_t *)(void *)header;
+	while (__atomic_load_n(&scribbling, __ATOMIC_RELAXED)) {
+		random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		const uint64_t where = random >> 33;
+		const uint64_t value = where % 4 == 0   ? UINT64_MAX
+				       : where % 4 == 1 ? (uint64_t)1 << 62
+							: random;
+		// Nearly anywhere, and more often where the cold path looks: but who holds a ticket
+		// for which there is no slot gets no further, so the tail only counts.
+		const uint64_t near = where / 4 % (4096 / 8);
+		__atomic_store_n(&words[512 + where % (REGION / 8 - 512)], value, __ATOMIC_RELAXED);
+		if (near != offsetof(struct teeperf_log_header, tail) / 8)
+			__atomic_store_n(&words[near], value, __ATOMIC_RELAXED);
+		const uint64_t ticket =
+		    __atomic_load_n(&header->tail, __ATOMIC_RELAXED) - where % (8 * CHUNKS);
+		__atomic_store_n(&supply[ticket % CHUNKS],
+		    TEEPERF_SUPPLY_SLOT(ticket, random >> 40), __ATOMIC_RELAXED);
+		__atomic_store_n(&header->head, ticket + 16 * CHUNKS, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static uint64_t written_in_all;
+
+static void *run_against_scribbler(void *argument)
+{
+	(void)argument;
+	uint64_t written = 0;
+	for (int i = 0; i < 100000; i++) {
+		const uint64_t position = event(0x401000);
+		written += position != 0;
+		__teeperf_resync(position, 0x401003);
+		const uint64_t cursor = __teeperf_thread.cursor;
+		if (cursor && cursor - tp_process.chunks > CHUNKS * CHUNK)
+			return NULL;
+	}
+	__atomic_fetch_add(&written_in_all, written, __ATOMIC_RELAXED);
+	return &written_in_all;
+}
+
+// A host that writes over all that is shared while four generations of threads run. What the runtime
+// stores stays in the log: around its mapping there is nothing to write to.
+static void test_scribbling_host(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	struct tp_process before = tp_process;
+	header->tail = UINT64_MAX - 20; // it wraps
+	pthread_t host;
+	scribbling = true;
+	assert_int_equal(pthread_create(&host, NULL, scribble, &supply), 0);
+	for (int round = 0; round < 4; round++) {
+		pthread_t threads[2];
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(
+			    pthread_create(&threads[i], NULL, run_against_scribbler, NULL), 0);
+		for (int i = 0; i < 2; i++) {
+			void *fine;
+			pthread_join(threads[i], &fine);
+			assert_non_null(fine);
+		}
+	}
+	__atomic_store_n(&scribbling, false, __ATOMIC_RELAXED);
+	pthread_join(host, NULL);
+	before.next_thread = tp_process.next_thread;
+	before.lost_overflow = tp_process.lost_overflow;
+	memcpy(before.tickets, tp_process.tickets, sizeof(before.tickets));
+	assert_memory_equal(&before, &tp_process, sizeof(before));
+	assert_int_equal(tp_process.next_thread, 8);
+	assert_true(written_in_all > 1000);
+}
+
 // Each of these words, wrong in each of these ways, must be refused before anything is stored.
 static void test_hostile_headers(void **state)
 {
@@ -656,6 +734,6 @@ int main(void)
 	    TEST(test_ticket_is_inherited), TEST(test_threads_end),
 	    TEST(test_forked_child_is_silent), TEST(test_second_process_is_refused),
 	    TEST(test_wrong_clock), TEST(test_wrong_abi), TEST(test_early_events_are_counted),
-	    TEST(test_hostile_headers)};
+	    TEST(test_hostile_headers), TEST(test_scribbling_host)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
