@@ -15,12 +15,12 @@ int tp_source_open(struct tp_source *source, const char *name, struct tp_err *er
 	// O_NONBLOCK: a named pipe must be refused below, not waited for here.
 	const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return tp_err_system(err, errno, name, "cannot open the trace");
+		return tp_err_system(err, errno, name, "cannot open it");
 	struct stat stat;
 	if (fstat(fd, &stat) != 0) {
 		const int saved = errno;
 		close(fd);
-		return tp_err_system(err, saved, name, "cannot examine the trace");
+		return tp_err_system(err, saved, name, "cannot examine it");
 	}
 	if (!S_ISREG(stat.st_mode)) {
 		close(fd);
@@ -63,7 +63,7 @@ int tp_source_read(
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return tp_err_system(err, errno, source->name, "cannot read the trace");
+			return tp_err_system(err, errno, source->name, "cannot read it");
 		if (got == 0)
 			return tp_err_set(err, TP_ERR_TRUNCATED, source->name, offset,
 			    "the file became shorter while it was read");

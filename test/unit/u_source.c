@@ -81,7 +81,7 @@ static void only_regular_files_open(void **state)
 	struct tp_source source;
 	struct tp_err err;
 	assert_int_equal(tp_source_open(&source, "no-such-file", &err), TP_ERR_SYSTEM);
-	assert_string_equal(err.what, "cannot open the trace: No such file or directory");
+	assert_string_equal(err.what, "cannot open it: No such file or directory");
 	assert_string_equal(err.file, "no-such-file");
 	assert_int_equal(tp_source_open(&source, "/", &err), TP_ERR_FORMAT);
 	assert_int_equal(tp_source_open(&source, "/dev/null", &err), TP_ERR_FORMAT);
