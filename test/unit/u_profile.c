@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The calling-context tree: one node for each path, found again after it has grown.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyzer/profile.h"
+
+#define FUNCTIONS 3000
+
+static struct tp_profile profile;
+
+static uint32_t name_of(uint32_t index)
+{
+	return 0x10000000 + 64 * index;
+}
+
+static void paths_are_distinct(void **state)
+{
+	(void)state;
+	assert_int_equal(tp_profile_init(&profile), 0);
+	const uint32_t a = tp_profile_child(&profile, 0, 0x1000);
+	const uint32_t b = tp_profile_child(&profile, 0, 0x2000);
+	const uint32_t ab = tp_profile_child(&profile, a, 0x2000);
+	const uint32_t aba = tp_profile_child(&profile, ab, 0x1000);
+	assert_true(a && b && ab && aba);
+	assert_int_equal(profile.node_count, 5);
+	// The same ones again, whatever was called last.
+	assert_int_equal(tp_profile_child(&profile, 0, 0x1000), a);
+	assert_int_equal(tp_profile_child(&profile, 0, 0x2000), b);
+	assert_int_equal(tp_profile_child(&profile, a, 0x2000), ab);
+	assert_int_equal(profile.node_count, 5);
+	// Two functions, in five places.
+	assert_int_equal(profile.function_count, 3);
+	assert_int_equal(profile.nodes[a].function, profile.nodes[aba].function);
+	assert_int_equal(tp_profile_function(&profile, 0x2000), profile.nodes[b].function);
+	assert_int_equal(tp_profile_function(&profile, 0x3000), 0);
+	assert_int_equal(profile.nodes[aba].parent, ab);
+	assert_int_equal(profile.nodes[0].first_child, b);
+	assert_int_equal(profile.nodes[b].next_sibling, a);
+	assert_int_equal(profile.nodes[a].next_sibling, 0);
+	tp_profile_release(&profile);
+	assert_null(profile.nodes);
+}
+
+static void growth_loses_nothing(void **state)
+{
+	(void)state;
+	static uint32_t nodes[2][FUNCTIONS];
+	assert_int_equal(tp_profile_init(&profile), 0);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		nodes[0][i] = tp_profile_child(&profile, 0, name_of(i));
+		nodes[1][i] = tp_profile_child(&profile, nodes[0][i / 2], name_of(i));
+	}
+	assert_int_equal(profile.node_count, 2 * FUNCTIONS + 1);
+	assert_int_equal(profile.function_count, FUNCTIONS + 1);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		assert_int_equal(tp_profile_child(&profile, 0, name_of(i)), nodes[0][i]);
+		assert_int_equal(
+		    tp_profile_child(&profile, nodes[0][i / 2], name_of(i)), nodes[1][i]);
+		assert_int_equal(profile.nodes[nodes[1][i]].name, name_of(i));
+		assert_true(profile.nodes[nodes[1][i]].parent < nodes[1][i]);
+		const uint32_t function = tp_profile_function(&profile, name_of(i));
+		assert_int_equal(profile.functions[function].name, name_of(i));
+	}
+	assert_int_equal(profile.node_count, 2 * FUNCTIONS + 1);
+	tp_profile_release(&profile);
+}
+
+static void sums_of_a_node(void **state)
+{
+	(void)state;
+	assert_int_equal(tp_profile_init(&profile), 0);
+	struct tp_node *node = &profile.nodes[tp_profile_child(&profile, 0, 0x1000)];
+	assert_true(node->min == UINT64_MAX);
+	tp_node_add(node, 100, 30);
+	tp_node_add(node, 20, 0);
+	assert_int_equal(node->calls, 2);
+	assert_int_equal(node->inclusive, 120);
+	assert_int_equal(node->self, 90);
+	assert_int_equal(node->min, 20);
+	assert_int_equal(node->max, 100);
+	// Children whose sum is longer than their caller leave it no time, rather than an immense one.
+	tp_node_add(node, 10, 11);
+	assert_int_equal(node->self, 90);
+	assert_int_equal(node->min, 10);
+	tp_profile_release(&profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(paths_are_distinct),
+	    cmocka_unit_test(growth_loses_nothing),
+	    cmocka_unit_test(sums_of_a_node),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
