@@ -77,18 +77,33 @@ static struct tp_verdict decide(
 	return verdict;
 }
 
-// An ifunc's resolver runs while the program is being relocated, before thread-local storage works;
-// so does what it calls.
-static void skip_resolver(LLVMValueRef function)
+// The function behind casts (typed pointers of LLVM 14) and aliases, or what is there instead.
+static LLVMValueRef called(LLVMValueRef value)
 {
-	if (!LLVMIsAFunction(function) || LLVMIsDeclaration(function) ||
+	while (value) {
+		if (LLVMIsAGlobalAlias(value))
+			value = LLVMAliasGetAliasee(value);
+		else if (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == LLVMBitCast)
+			value = LLVMGetOperand(value, 0);
+		else
+			break;
+	}
+	return value;
+}
+
+// An ifunc's resolver runs while the program is being relocated, before thread-local storage works;
+// so does what it calls. (Not what it merely refers to: that is what it chooses from.)
+static void skip_resolver(LLVMValueRef value)
+{
+	LLVMValueRef function = called(value);
+	if (!function || !LLVMIsAFunction(function) || LLVMIsDeclaration(function) ||
 	    tp_select_is(function, TP_ATTRIBUTE_SKIP))
 		return;
 	tp_select_set(function, TP_ATTRIBUTE_SKIP);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
 	     b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if (LLVMIsACallInst(i))
+			if (LLVMIsACallInst(i) || LLVMIsAInvokeInst(i))
 				skip_resolver(LLVMGetCalledValue(i));
 }
 
