@@ -23,7 +23,7 @@ enum teeperf_compiled_clock {
  * The sequence, for each record:
  *
  *   if (skip)                       goto done        (not recording: two instructions)
- *   time   = counter ? *counter : hardware clock     (one kind only: a null test, or none)
+ *   time   = counter ? *counter : hardware clock     (one kind only: else goto cold)
  *   if (time >> 32 != clock_high)   goto cold
  *   if ((cursor & 0xffff) == 0)     goto cold        (chunk full, or none yet)
  *   cursor += 8, then *old = time & 0xffffffff | name << 32
