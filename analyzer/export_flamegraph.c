@@ -280,8 +280,8 @@ static void add_head(const struct flame *flame, struct tp_buf *out)
 	if (analysis->lost)
 		tp_buf_addf(out, ", %s lost", tp_text_count(text, analysis->lost));
 	if (flame->left_out)
-		tp_buf_addf(out, "; %s narrow branches are not drawn",
-		    tp_text_count(text, flame->left_out));
+		tp_buf_addf(out, "; %s branch%s too narrow or deep to be drawn",
+		    tp_text_count(text, flame->left_out), flame->left_out == 1 ? "" : "es");
 	tp_buf_addf(out,
 	    "</text>\n<text class=\"dim\" id=\"info\" x=\"%d\" y=\"64\">width is time; functions that "
 	    "are not instrumented are part of their caller</text>\n",

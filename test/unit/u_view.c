@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What views and exports share, and their limits: order, rows, depth, shares, deep and wide trees. The
+// numbers of each view are in test/golden.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/dump_text.h"
+#include "analyzer/flame_script.h"
+#include "analyzer/view.h"
+
+static struct tp_buf file;
+static struct tp_buf out;
+static struct tp_tracefile trace;
+static struct tp_analysis analysis;
+static struct tp_err err;
+
+static void open_trace(const char *text)
+{
+	const struct tp_analysis_options options = {0};
+	tp_buf_init(&file);
+	tp_buf_init(&out);
+	if (tp_dump_assemble(text, strlen(text), "text", &file, &err))
+		fail_msg("line %u: %s", err.line, err.what);
+	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
+	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
+}
+
+static void end(void)
+{
+	tp_analysis_release(&analysis);
+	tp_tracefile_close(&trace);
+	tp_buf_release(&file);
+	tp_buf_release(&out);
+}
+
+static const char *show(const char *name, struct tp_view_options options)
+{
+	const struct tp_view *view = tp_view_find(name);
+	assert_non_null(view);
+	tp_buf_reset(&out);
+	assert_int_equal(view->render(&analysis, &options, &out, &err), 0);
+	assert_false(out.failed);
+	return out.data;
+}
+
+static const char *export(const char *name)
+{
+	const struct tp_export *found = tp_export_find(name);
+	assert_non_null(found);
+	tp_buf_reset(&out);
+	assert_int_equal(found->render(&analysis, &out, &err), 0);
+	assert_false(out.failed);
+	return out.data;
+}
+
+// Not with strstr, which the address sanitizer makes quadratic.
+static uint32_t count(const char *text, const char *what)
+{
+	const size_t size = strlen(what);
+	uint32_t found = 0;
+	for (; (text = strchr(text, what[0])); text++)
+		found += strncmp(text, what, size) == 0;
+	return found;
+}
+
+static const char three[] = "clock kind=tsc hz=1000000000\n"
+			    "symbols\n	symbol 0x1000 b\n	symbol 0x2000 a\n"
+			    "	symbol 0x3000 c\n"
+			    "chunk\n"
+			    "	0 enter b\n	2 enter a\n	12 exit a\n	12 enter a\n"
+			    "	22 exit a\n	52 exit b\n"
+			    "	60 enter c\n	92 exit c\n"
+			    "end\n";
+
+static void orders(void **state)
+{
+	(void)state;
+	// self: b 32, c 32, a 20; inclusive: b 52, c 32, a 20; mean: b 52, c 32, a 10.
+	static const struct {
+		enum tp_sort sort;
+		const char *order;
+	} cases[] = {
+	    {TP_SORT_SELF, "bca"}, // equal ones by name
+	    {TP_SORT_INCLUSIVE, "bca"},
+	    {TP_SORT_CALLS, "abc"},
+	    {TP_SORT_MEAN, "bca"},
+	    {TP_SORT_MIN, "bca"},
+	    {TP_SORT_MAX, "bca"},
+	    {TP_SORT_NAME, "abc"},
+	};
+	open_trace(three);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *text = show("top",
+		    (struct tp_view_options){.sort = cases[i].sort, .format = TP_FORMAT_CSV});
+		for (int j = 0; j < 3; j++) {
+			text = strchr(text, '\n') + 1;
+			assert_int_equal(text[0], cases[i].order[j]);
+		}
+	}
+	end();
+}
+
+static void limits(void **state)
+{
+	(void)state;
+	open_trace(three);
+	struct tp_view_options options = {.format = TP_FORMAT_CSV, .limit = 2};
+	assert_int_equal(count(show("top", options), "\n"), 1 + 2);
+	assert_int_equal(count(show("tree", options), "\n"), 1 + 2);
+	options.limit = 0;
+	assert_int_equal(count(show("tree", options), "\n"), 1 + 3);
+	options.depth = 1;
+	assert_int_equal(count(show("tree", options), "\n"), 1 + 2);
+	options.depth = 0;
+	options.min_share = 0.3; // a has 20 of 84
+	assert_int_equal(count(show("tree", options), "\n"), 1 + 2);
+	options = (struct tp_view_options){.limit = 1};
+	assert_non_null(strstr(show("top", options), "(2 more: --limit 0 shows all)\n"));
+	options = (struct tp_view_options){.min_share = 0.3};
+	assert_non_null(strstr(show("tree", options), "(1 lighter branches left out:"));
+	end();
+}
+
+static void tables_of_views_end(void **state)
+{
+	(void)state;
+	uint32_t views = 0;
+	uint32_t exports = 0;
+	for (; tp_views()[views]; views++)
+		assert_ptr_equal(tp_view_find(tp_views()[views]->name), tp_views()[views]);
+	for (; tp_exports()[exports]; exports++)
+		assert_ptr_equal(
+		    tp_export_find(tp_exports()[exports]->name), tp_exports()[exports]);
+	assert_true(views >= 3);
+	assert_true(exports >= 2);
+	assert_null(tp_view_find("to"));
+	assert_null(tp_export_find(""));
+}
+
+static void what_limits_the_numbers_is_said(void **state)
+{
+	(void)state;
+	open_trace("threads\n	thread lost=1234\n"
+		   "chunk\n	5 enter 0x1000\n	4 exit 0x2000\n	empty\nend\n");
+	tp_view_add_header(&analysis, true, &out);
+	assert_string_equal(out.data,
+	    "lost       1,234 events: times and counts are too low\n"
+	    "unmatched  1 exits without a call\n"
+	    "unmatched  1 times that run backwards\n"
+	    "unmatched  1 words that were never written\n"
+	    "open       1 calls had not ended: they count up to the last event\n"
+	    "unit       ticks: the rate of the clock is not known\n");
+	end();
+	open_trace(three);
+	tp_view_add_header(&analysis, true, &out);
+	assert_string_equal(out.data, "");
+	end();
+}
+
+static void a_command_line_does_not_steer_the_terminal(void **state)
+{
+	(void)state;
+	open_trace("command\n	string \"/\"\n	string \"prog\"\n"
+		   "	string \"\\x1b[2J\\x0a\\x7f\"\nend exit-kind=2 exit-value=9\n");
+	tp_view_add_header(&analysis, false, &out);
+	static const char expected[] = "program    prog ?[2J?? (killed by signal 9)\n";
+	assert_memory_equal(out.data, expected, sizeof(expected) - 1);
+	end();
+}
+
+// A path of a hundred thousand calls, and a node with as many children.
+static void deep_and_wide_trees(void **state)
+{
+	(void)state;
+	enum { SIZE = 100000, CHUNK_WORDS = 8000 };
+	for (int wide = 0; wide < 2; wide++) {
+		struct tp_buf text;
+		tp_buf_init(&text);
+		for (uint32_t i = 0; i < SIZE; i++) {
+			if (i % CHUNK_WORDS == 0)
+				tp_buf_addf(&text, "chunk sequence=%u\n", i / CHUNK_WORDS);
+			tp_buf_addf(&text, wide ? "leaf %u 1\n" : "%u enter %u\n",
+			    wide ? 4096 + 4 * i : i, wide ? 1 : 4096 + 4 * (i % 3));
+		}
+		tp_buf_add_string(&text, "end\n");
+		open_trace(text.data);
+		tp_buf_release(&text);
+		const struct tp_view_options csv = {.format = TP_FORMAT_CSV};
+		assert_int_equal(count(show("tree", csv), "\n"), 1 + SIZE);
+		// Of the deep one as many rows as are drawn, of the wide one the root alone.
+		const char *svg = export("flamegraph");
+		assert_int_equal(count(svg, "class=\"frame\""), wide ? 1 : 600);
+		assert_non_null(
+		    strstr(svg, wide ? "; 100,000 branches too narrow or deep to be drawn"
+				     : "; 1 branch too narrow or deep to be drawn"));
+		end();
+	}
+}
+
+static void flame_graphs_of_nothing(void **state)
+{
+	(void)state;
+	open_trace("end\n");
+	const char *svg = export("flamegraph");
+	assert_int_equal(count(svg, "class=\"frame\""), 1);
+	assert_int_equal(count(svg, "nan"), 0);
+	assert_int_equal(count(svg, "inf<"), 0);
+	assert_string_equal(export("folded"), "");
+	end();
+	// A call that took no time at all.
+	open_trace("chunk\n	5 enter 0x1000\n	5 exit 0x1000\nend\n");
+	svg = export("flamegraph");
+	assert_int_equal(count(svg, "class=\"frame\""), 1);
+	assert_int_equal(count(svg, "nan"), 0);
+	end();
+}
+
+// The style is XML text, and the script stands in a CDATA section.
+static void style_and_script_can_stand_in_xml(void **state)
+{
+	(void)state;
+	assert_null(strpbrk(tp_flame_style, "<&"));
+	assert_null(strstr(tp_flame_script, "]]>"));
+	assert_null(strstr(tp_flame_script, "http:"));
+	assert_null(strstr(tp_flame_script, "innerHTML"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(orders),
+	    cmocka_unit_test(limits),
+	    cmocka_unit_test(tables_of_views_end),
+	    cmocka_unit_test(what_limits_the_numbers_is_said),
+	    cmocka_unit_test(a_command_line_does_not_steer_the_terminal),
+	    cmocka_unit_test(deep_and_wide_trees),
+	    cmocka_unit_test(flame_graphs_of_nothing),
+	    cmocka_unit_test(style_and_script_can_stand_in_xml),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
