@@ -96,6 +96,10 @@ static bool wait_for_end(struct tp_session *session)
 
 static void warn_of_attach(const struct tp_session_counts *counts, const char *program)
 {
+	// A library that is loaded later can end a recording that had begun.
+	const char *what = counts->records
+			       ? "recorded only until a library was loaded that does not fit"
+			       : "ran without recording";
 	switch (counts->attach) {
 	case TEEPERF_ATTACH_NONE:
 		tp_command_warn(&tp_cmd_record,
@@ -105,15 +109,15 @@ static void warn_of_attach(const struct tp_session_counts *counts, const char *p
 		break;
 	case TEEPERF_ATTACH_BAD_CLOCK:
 		tp_command_warn(&tp_cmd_record,
-		    "'%s' ran without recording: it was compiled for another clock; record with "
-		    "'--clock %s', or build it with '--clock auto'",
-		    program, clocks[clock_index] == TP_CLOCK_CHOICE_SOFT ? "tsc" : "soft");
+		    "'%s' %s: it was compiled for another clock; record with '--clock %s', or build "
+		    "it with '--clock auto'",
+		    program, what, clocks[clock_index] == TP_CLOCK_CHOICE_SOFT ? "tsc" : "soft");
 		break;
 	case TEEPERF_ATTACH_BAD_MODULE:
 		tp_command_warn(&tp_cmd_record,
-		    "'%s' ran without recording: a part of it was compiled by another version of "
-		    "teeperf than it was linked with; build all of it again",
-		    program);
+		    "'%s' %s: a part of it was compiled by another version of teeperf than it was "
+		    "linked with; build all of it again",
+		    program, what);
 		break;
 	default:
 		break;
@@ -136,8 +140,9 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 		    (unsigned long long)counts->lost,
 		    modes[mode] == TEEPERF_MODE_FULL
 			? "the log was full; give a larger '--size' or use '--mode stream'"
-			: "the program was faster than the disk; give a larger '--size', or "
-			  "instrument less with an allowlist");
+			: "the program was faster than the disk (or signal handlers interrupted "
+			  "the runtime); give a larger '--size', or instrument less with an "
+			  "allowlist");
 	// One part in a hundred is where times of single calls start to mislead.
 	if (counts->starved_ns > counts->elapsed_ns / 100)
 		tp_command_warn(&tp_cmd_record,
