@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attaching to a log: modules, headers that lie, forks, and a host that goes on lying.
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <string.h>
+
+#include "test/lib/play_host.h"
+
+static void test_module_table(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	const struct teeperf_module *module =
+	    (const void *)((char *)header + header->modules_offset);
+	assert_int_equal(header->module_count, 1);
+	assert_int_equal(module->anchor, (uint64_t)(uintptr_t)&anchor);
+	assert_in_range(module->anchor, module->start, module->end - 1);
+	char self[4096];
+	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	assert_true(length > 0);
+	self[length] = '\0';
+	assert_string_equal(module->path, self);
+	assert_int_equal(module->build_id_size, 20);
+	// Registering it again (other objects of the module, another clock) adds nothing.
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_SOFT, &anchor);
+	assert_int_equal(header->module_count, 1);
+}
+
+static void test_forked_child_is_silent(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	serve(0);
+	event(0x400000);
+	const pid_t child = fork();
+	if (child == 0) {
+		for (int i = 0; i < 10; i++)
+			event(0x666000);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	assert_int_equal(words_of(0)[1], 0);
+	assert_int_not_equal(event(0x400000), 0);
+}
+
+static void test_second_process_is_refused(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	header->pid = 1;
+	__teeperf_module(TEEPERF_ABI << 8, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	assert_int_equal(header->refused, 1);
+	assert_int_equal(header->attach, TEEPERF_ATTACH_NONE);
+	assert_int_equal(tp_process.state, TP_STATE_OFF);
+	event(0x401000);
+	assert_int_equal(__teeperf_thread.skip, 1);
+}
+
+static void test_wrong_clock(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_HARDWARE, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	assert_int_equal(header->attach, TEEPERF_ATTACH_BAD_CLOCK);
+	assert_int_equal(tp_process.state, TP_STATE_OFF);
+}
+
+static void test_wrong_abi(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	__teeperf_module((TEEPERF_ABI + 1) << 8, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	assert_int_equal(header->attach, TEEPERF_ATTACH_BAD_MODULE);
+}
+
+static void test_early_events_are_counted(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		event(0x401000);
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	assert_int_equal(header->lost_early, 7);
+	serve(0);
+	header->counter = 1;
+	assert_int_equal(event(0x401000), 64);
+}
+
+// Words that a host might choose: promised chunks that do not exist, tickets served for ever, chance.
+static bool scribbling;
+
+static void *scribble(void *argument)
+{
+	uint64_t random = (uint64_t)(uintptr_t)argument | 1;
+	uint64_t *const words = (uint64_t *)(void *)header;
+	while (__atomic_load_n(&scribbling, __ATOMIC_RELAXED)) {
+		random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		const uint64_t where = random >> 33;
+		const uint64_t value = where % 4 == 0   ? UINT64_MAX
+				       : where % 4 == 1 ? (uint64_t)1 << 62
+							: random;
+		// Nearly anywhere, and more often where the cold path looks: but who holds a ticket
+		// for which there is no slot gets no further, so the tail only counts.
+		const uint64_t near = where / 4 % (4096 / 8);
+		__atomic_store_n(&words[512 + where % (REGION / 8 - 512)], value, __ATOMIC_RELAXED);
+		if (near != offsetof(struct teeperf_log_header, tail) / 8)
+			__atomic_store_n(&words[near], value, __ATOMIC_RELAXED);
+		const uint64_t ticket =
+		    __atomic_load_n(&header->tail, __ATOMIC_RELAXED) - where % (8 * CHUNKS);
+		__atomic_store_n(&supply[ticket % CHUNKS],
+		    TEEPERF_SUPPLY_SLOT(ticket, random >> 40), __ATOMIC_RELAXED);
+		__atomic_store_n(&header->head, ticket + 16 * CHUNKS, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static uint64_t written_in_all;
+
+static void *run_against_scribbler(void *argument)
+{
+	(void)argument;
+	uint64_t written = 0;
+	for (int i = 0; i < 100000; i++) {
+		const uint64_t position = event(0x401000);
+		written += position != 0;
+		__teeperf_resync(position, 0x401003);
+		const uint64_t cursor = __teeperf_thread.cursor;
+		if (cursor && cursor - tp_process.chunks > CHUNKS * CHUNK)
+			return NULL;
+	}
+	__atomic_fetch_add(&written_in_all, written, __ATOMIC_RELAXED);
+	return &written_in_all;
+}
+
+// A host that writes over all that is shared while four generations of threads run. What the runtime
+// stores stays in the log: around its mapping there is nothing to write to.
+static void test_scribbling_host(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	struct tp_process before = tp_process;
+	header->tail = UINT64_MAX - 20; // it wraps
+	pthread_t host;
+	scribbling = true;
+	assert_int_equal(pthread_create(&host, NULL, scribble, &supply), 0);
+	for (int round = 0; round < 4; round++) {
+		pthread_t threads[2];
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(
+			    pthread_create(&threads[i], NULL, run_against_scribbler, NULL), 0);
+		for (int i = 0; i < 2; i++) {
+			void *fine;
+			pthread_join(threads[i], &fine);
+			assert_non_null(fine);
+		}
+	}
+	__atomic_store_n(&scribbling, false, __ATOMIC_RELAXED);
+	pthread_join(host, NULL);
+	before.next_thread = tp_process.next_thread;
+	before.lost_overflow = tp_process.lost_overflow;
+	memcpy(before.tickets, tp_process.tickets, sizeof(before.tickets));
+	assert_memory_equal(&before, &tp_process, sizeof(before));
+	assert_int_equal(tp_process.next_thread, 8);
+	assert_true(written_in_all > 1000);
+}
+
+// Each of these words, wrong in each of these ways, must be refused before anything is stored.
+static void test_hostile_headers(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	const struct teeperf_log_header good = *header;
+	static const struct {
+		size_t offset;
+		uint64_t value;
+		size_t size;
+	} bad[] = {
+#define BAD(field, value) {offsetof(struct teeperf_log_header, field), value, sizeof(good.field)}
+	    BAD(magic, 0),
+	    BAD(major, 2),
+	    BAD(chunk_shift, 12),
+	    BAD(chunk_shift, 40),
+	    BAD(chunk_count, 0),
+	    BAD(chunk_count, 7),
+	    BAD(chunk_count, 16),
+	    BAD(chunk_count, UINT32_C(1) << 31),
+	    BAD(supply_offset, REGION),
+	    BAD(supply_offset, UINT64_MAX - 7),
+	    BAD(supply_offset, 4097),
+	    BAD(state_offset, REGION - 8),
+	    BAD(modules_offset, REGION - 511),
+	    BAD(module_capacity, UINT32_MAX),
+	    BAD(thread_capacity, 3),
+	    BAD(thread_capacity, 0),
+	    BAD(threads_offset, REGION - 64),
+	    BAD(thread_capacity, UINT32_C(1) << 30),
+	    BAD(chunks_offset, 4096),
+	    BAD(chunks_offset, 2 * CHUNK),
+	    BAD(chunks_offset, UINT64_MAX - CHUNK + 1),
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		*header = good;
+		memcpy((char *)header + bad[i].offset, &bad[i].value, bad[i].size);
+		tp_process.state = TP_STATE_START;
+		__teeperf_module(TEEPERF_ABI << 8, &anchor);
+		if (tp_process.state != TP_STATE_OFF || header->pid)
+			fail_msg("header %zu was accepted", i);
+	}
+	*header = good;
+	tp_process.state = TP_STATE_START;
+	__teeperf_module(TEEPERF_ABI << 8, &anchor);
+	assert_int_equal(tp_process.state, TP_STATE_RECORDING);
+	unlink(getenv(TEEPERF_LOG_ENV));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {TEST(test_module_table),
+	    TEST(test_forked_child_is_silent), TEST(test_second_process_is_refused),
+	    TEST(test_wrong_clock), TEST(test_wrong_abi), TEST(test_early_events_are_counted),
+	    TEST(test_scribbling_host), TEST(test_hostile_headers)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
