@@ -4,6 +4,7 @@ import base64
 import json
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 KEYS = {"Escape": "\ue00c", "Control": "\ue009", "Enter": "\ue007"}
@@ -16,6 +17,13 @@ class Browser:
         self.driver = subprocess.Popen(
             ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
+        try:
+            self.start(width, height)
+        except BaseException:
+            self.driver.terminate()
+            raise
+
+    def start(self, width, height):
         port = None
         for line in self.driver.stdout:
             if "started successfully on port" in line:

@@ -27,7 +27,7 @@ static struct {
 	Elf64_Sym symbols[8];
 	char strings[64];
 	char names[32];
-	uint32_t note[8];
+	uint32_t note[24];
 } image;
 
 static void put_symbol(int index, uint64_t value, uint64_t size, int bind, int type, uint32_t name)
@@ -200,7 +200,14 @@ static void small_damage_is_passed_over(void **state)
 	assert_int_equal(elf.build_id_size, 0);
 	tp_elf_file_release(&elf);
 	make_image();
-	image.note[1] = 65; // longer than an ID may be, and than the note
+	// Longer than an ID may be, and all there; then longer than the note.
+	image.note[1] = 65;
+	image.sections[SECTION_NOTE].sh_size = sizeof(image.note);
+	assert_int_equal(read_image(sizeof(image)), 0);
+	assert_int_equal(elf.build_id_size, 0);
+	tp_elf_file_release(&elf);
+	make_image();
+	image.note[1] = 9;
 	assert_int_equal(read_image(sizeof(image)), 0);
 	assert_int_equal(elf.build_id_size, 0);
 	assert_int_equal(elf.symbol_count, 3);
