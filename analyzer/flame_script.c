@@ -105,6 +105,7 @@ const char tp_flame_script[] =
     "	for (const e of document.querySelectorAll('.right'))\n"
     "		e.setAttribute('x', width - MARGIN);\n"
     "	layout();\n"
+    "	follow();\n"
     "}\n"
     "for (const f of frames) {\n"
     "	f.g.addEventListener('click', function () { zoomed = f; layout(); });\n"
