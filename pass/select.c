@@ -107,12 +107,11 @@ static void skip_resolver(LLVMValueRef value)
 				skip_resolver(LLVMGetCalledValue(i));
 }
 
-static bool force(LLVMValueRef function)
+// Keep a function from being inlined away; but its author's word weighs more.
+static void force(LLVMValueRef function)
 {
-	if (tp_llvm_function_has(function, "alwaysinline"))
-		return false; // its author's word weighs more; the inventory tells
-	add_enum_attribute(function, "noinline");
-	return true;
+	if (!tp_llvm_function_has(function, "alwaysinline"))
+		add_enum_attribute(function, "noinline");
 }
 
 bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module)
