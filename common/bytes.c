@@ -39,13 +39,6 @@ void tp_bytes_copy(struct tp_bytes *bytes, void *to, size_t size)
 		memset(to, 0, size);
 }
 
-uint16_t tp_bytes_u16(struct tp_bytes *bytes)
-{
-	uint16_t value;
-	tp_bytes_copy(bytes, &value, sizeof(value));
-	return value;
-}
-
 uint32_t tp_bytes_u32(struct tp_bytes *bytes)
 {
 	uint32_t value;

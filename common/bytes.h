@@ -23,7 +23,6 @@ size_t tp_bytes_left(const struct tp_bytes *bytes);
 const void *tp_bytes_take(struct tp_bytes *bytes, size_t size);
 /* Copy the next SIZE bytes to TO, or zeroes. */
 void tp_bytes_copy(struct tp_bytes *bytes, void *to, size_t size);
-uint16_t tp_bytes_u16(struct tp_bytes *bytes);
 uint32_t tp_bytes_u32(struct tp_bytes *bytes);
 uint64_t tp_bytes_u64(struct tp_bytes *bytes);
 /* The string up to the next NUL, in place, and go behind the NUL; NULL if there is none. */

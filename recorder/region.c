@@ -338,14 +338,6 @@ void tp_region_sweep(void)
 	closedir(folder);
 }
 
-uint32_t tp_region_committed(struct tp_region *region)
-{
-	pthread_mutex_lock(&region->lock);
-	const uint32_t committed = region->committed;
-	pthread_mutex_unlock(&region->lock);
-	return committed;
-}
-
 void tp_region_supply(struct tp_region *region, uint32_t number)
 {
 	pthread_mutex_lock(&region->lock);

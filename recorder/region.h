@@ -3,8 +3,9 @@
  * The shared region (include/teeperf/log.h): a file in /dev/shm that the program maps, and the
  * supply of chunks in it.
  *
- * Memory is committed step by step: more follows only while the supply runs low. So a recording that keeps up stays in the first
- * 64 MiB, warm in the page tables, and a full tmpfs shows as an error instead of a SIGBUS.
+ * Memory is committed step by step: more follows only while the supply runs low. So a recording that
+ * keeps up stays in the first 64 MiB, warm in the page tables, and a full tmpfs shows as an error
+ * instead of a SIGBUS.
  *
  * Everything in the region may be changed by the program at any time. Offsets, counts and the
  * mapping's address are kept here, privately.
@@ -79,9 +80,6 @@ static inline struct teeperf_chunk *tp_region_chunk(const struct tp_region *regi
 	return (struct teeperf_chunk *)(void *)(region->chunks +
 						(uint64_t)number * TP_REGION_CHUNK_SIZE);
 }
-
-/* Chunks that have memory: others must not be touched. */
-uint32_t tp_region_committed(struct tp_region *region);
 
 /* Hand chunk `number` to the program. pre: it is zero throughout and its state is FREE. */
 void tp_region_supply(struct tp_region *region, uint32_t number);

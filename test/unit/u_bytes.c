@@ -13,10 +13,9 @@
 static void numbers_are_little_endian(void **state)
 {
 	(void)state;
-	static const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+	static const uint8_t data[] = {3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 	struct tp_bytes bytes;
 	tp_bytes_init(&bytes, data, sizeof(data));
-	assert_int_equal(tp_bytes_u16(&bytes), 0x0201);
 	assert_int_equal(tp_bytes_u32(&bytes), 0x06050403);
 	assert_int_equal(tp_bytes_left(&bytes), 8);
 	assert_true(tp_bytes_u64(&bytes) == UINT64_C(0x0e0d0c0b0a090807));
@@ -34,7 +33,7 @@ static void underflow_sticks_and_yields_zeroes(void **state)
 	assert_true(bytes.underflow);
 	// Nothing is left, not even what would have been enough for less.
 	assert_int_equal(tp_bytes_left(&bytes), 0);
-	assert_int_equal(tp_bytes_u16(&bytes), 0);
+	assert_true(tp_bytes_u64(&bytes) == 0);
 	uint8_t copy[2] = {7, 7};
 	tp_bytes_copy(&bytes, copy, sizeof(copy));
 	assert_int_equal(copy[0] | copy[1], 0);
