@@ -63,6 +63,18 @@ static void test_jump_out_of_runtime(void **state)
 	assert_int_equal(states[1], TEEPERF_CHUNK_OWNED);
 }
 
+// A thread from start to end, with chunks 0 and 1 to record into.
+static void run_with_two_chunks(void *(*body)(void *))
+{
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	serve(0);
+	serve(1);
+	pthread_t thread;
+	assert_int_equal(pthread_create(&thread, NULL, body, NULL), 0);
+	pthread_join(thread, NULL);
+}
+
 static void *jump_out_and_end(void *argument)
 {
 	(void)argument;
@@ -77,13 +89,7 @@ static void *jump_out_and_end(void *argument)
 static void test_thread_ends_inside_runtime(void **state)
 {
 	(void)state;
-	attach(TEEPERF_CLOCK_SOFT_TSC);
-	header->counter = 1;
-	serve(0);
-	serve(1);
-	pthread_t thread;
-	assert_int_equal(pthread_create(&thread, NULL, jump_out_and_end, NULL), 0);
-	pthread_join(thread, NULL);
+	run_with_two_chunks(jump_out_and_end);
 	assert_int_equal(states[0], TEEPERF_CHUNK_DONE);
 	assert_int_equal(states[1], TEEPERF_CHUNK_DONE);
 }
@@ -104,13 +110,7 @@ static void *interrupted_thread(void *argument)
 static void test_interrupted_thread_ends(void **state)
 {
 	(void)state;
-	attach(TEEPERF_CLOCK_SOFT_TSC);
-	header->counter = 1;
-	serve(0);
-	serve(1);
-	pthread_t thread;
-	assert_int_equal(pthread_create(&thread, NULL, interrupted_thread, NULL), 0);
-	pthread_join(thread, NULL);
+	run_with_two_chunks(interrupted_thread);
 	assert_int_equal(chunk_at(0)->used, CHUNK);
 	assert_int_equal(words_of(0)[PER_CHUNK - 5], word(1, 0x402000));
 	assert_int_equal(words_of(0)[PER_CHUNK - 1], word(0, TEEPERF_CONTROL_PAD));
