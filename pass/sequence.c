@@ -316,7 +316,7 @@ void tp_sequence_declare(LLVMModuleRef module)
 		    LLVMArrayType(i64, sizeof(struct teeperf_thread_block) / 8),
 		    TEEPERF_SYMBOL_THREAD);
 		// Initial exec in every case: the linker relaxes it where it can. Local exec, forced
-		// here, was slower on the machine that this was measured on.
+		// here, was slower in a prototype.
 		LLVMSetThreadLocalMode(thread, LLVMInitialExecTLSModel);
 		LLVMSetAlignment(thread, 8);
 	}

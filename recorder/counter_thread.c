@@ -10,8 +10,9 @@
 #include "shared.h"
 
 enum {
-	// A store invalidates the line in every reader's cache. Measured on one pair: stored every
-	// 25, 100, 400 ns it costs the program 2.6, 3.2, 1.4 ns; 100 keeps the resolution.
+	// A store invalidates the line in every reader's cache. In a prototype, on another CPU, a
+	// store every 25, 100, 400 ns cost the program 2.6, 3.2, 1.4 ns a call; 100 keeps the
+	// resolution.
 	STORE_INTERVAL_NS = 100,
 	STARVED_NS = 10 * 1000,
 };

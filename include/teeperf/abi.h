@@ -30,7 +30,7 @@ enum teeperf_compiled_clock {
  *   cold: __teeperf_slow(name)                       (writes the record itself, or counts the loss)
  *
  * The cursor moves before the record is written, so that a signal handler that comes between has a
- * place of its own (writing first lost a quarter of a handler's records in a measured test).
+ * place of its own (writing first lost a quarter of a handler's records in a prototype).
  * A thread that has no chunk has a `counter` whose upper half differs from clock_high, so the first
  * comparison sends it to the cold path without reading a clock.
  */
