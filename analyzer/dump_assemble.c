@@ -289,7 +289,7 @@ static void do_record(struct assembler *as, const char *word)
 		do_timed(as, value);
 	} else if (strcmp(word, "leaf") == 0) {
 		const uint32_t name = function_name(as);
-		add_word(as, tp_line_number(line, UINT32_MAX), name | TEEPERF_KIND_LEAF);
+		add_word(as, tp_line_number(line, UINT32_MAX), name | TEEPERF_KIND_UNTIMED);
 	} else if (strcmp(word, "sync") == 0) {
 		as->high = tp_line_number(line, UINT32_MAX);
 		add_word(as, as->high, TEEPERF_CONTROL_SYNC);

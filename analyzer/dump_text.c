@@ -54,7 +54,7 @@ static void add_record(
 	const uint32_t kind = name & TEEPERF_KIND_MASK;
 	const uint32_t address = name & ~TEEPERF_KIND_MASK;
 	const uint64_t time = *high | low;
-	if (name >= TEEPERF_NAME_FIRST && kind == TEEPERF_KIND_LEAF) {
+	if (name >= TEEPERF_NAME_FIRST && kind == TEEPERF_KIND_UNTIMED) {
 		tp_buf_addf(out, "\tleaf 0x%" PRIx32 " %" PRIu32 "\n", address, low);
 	} else if (name >= TEEPERF_NAME_FIRST && kind != TEEPERF_KIND_RESYNC) {
 		tp_buf_addf(out, "\t%" PRIu64 " %s 0x%" PRIx32 "\n", time, kinds[kind], address);

@@ -141,7 +141,7 @@ int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t coun
 		}
 		const uint32_t name = tagged & ~TEEPERF_KIND_MASK;
 		const uint32_t kind = tagged & TEEPERF_KIND_MASK;
-		if (kind == TEEPERF_KIND_LEAF) {
+		if (kind == TEEPERF_KIND_UNTIMED) {
 			struct tp_profile *profile = stack->profile;
 			struct tp_frame *caller = &stack->frames[stack->depth - 1];
 			const uint32_t node = tp_profile_child(profile, caller->node, name);

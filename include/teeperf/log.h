@@ -42,7 +42,7 @@
 /*
  * A record is one aligned 8-byte word:
  *
- *   bits  0-31  time: the low half of the clock (LEAF: the duration in ticks)
+ *   bits  0-31  time: the low half of the clock (UNTIMED: 0)
  *   bits 32-63  name: the low half of a function's run-time address; functions are aligned to 4,
  *               so bits 32-33 hold the kind. Names below TEEPERF_NAME_FIRST are control records.
  *
@@ -51,7 +51,8 @@
 enum teeperf_kind {
 	TEEPERF_KIND_ENTER = 0,
 	TEEPERF_KIND_EXIT = 1,
-	TEEPERF_KIND_LEAF = 2, /* a whole call in one record, written at its end */
+	TEEPERF_KIND_UNTIMED = 2, /* a call ends, without a look at the clock: some time between
+				     the thread's records around it; taken as the next one's */
 	TEEPERF_KIND_RESYNC =
 	    3, /* one raw word follows: the position (below) of the activation that
 	                            runs on; every activation above it has ended */
@@ -68,8 +69,15 @@ enum teeperf_control {
 	TEEPERF_CONTROL_MODULE = 5,     /* reserved: a module appeared or went */
 	TEEPERF_CONTROL_FORK = 6,       /* reserved: the process forked */
 	TEEPERF_CONTROL_THREAD_END = 7, /* the thread ended; time = 0 */
-	TEEPERF_CONTROL_COUNTS = 8,     /* reserved: call counts without times */
+	TEEPERF_CONTROL_COUNTS = 8,     /* calls without times: see below */
 };
+
+/*
+ * Functions of which only the calls are counted: the time field of COUNTS is a number N, and N pairs
+ * of raw words follow in the same chunk: a function's run-time address, and its calls by this thread
+ * since the last pair with this address. Sum them up.
+ */
+#define TEEPERF_COUNTS_MAX 256 /* N of one record */
 
 /*
  * A position names one record of one thread for ever: the number of bytes that the thread had
@@ -106,7 +114,7 @@ enum teeperf_attach {
 	    3 /* a module's pass and the runtime are of different versions */
 };
 
-/* header.control */
+/* header.control: whether the host wants the program to record. */
 #define TEEPERF_ACTIVE UINT64_C(1)
 
 /* State words, one per chunk; the program moves them up, the host sets them back to FREE. */
@@ -125,6 +133,18 @@ enum teeperf_chunk_state {
 #define TEEPERF_SUPPLY_CHUNK_BITS 24
 #define TEEPERF_SUPPLY_SLOT(ticket, chunk) \
 	((((uint64_t)(ticket) + 1) << TEEPERF_SUPPLY_CHUNK_BITS) | (uint64_t)(chunk))
+
+/*
+ * Recording is switched for the whole process. The time of a switch to off is read before any thread
+ * can see it, that of a switch to on too; so a thread's records with times in between were on their
+ * way when it was switched off, and what it did later in between is not in the log. Stacks are not
+ * known across a gap: calls that are open at its beginning end there.
+ */
+#define TEEPERF_SWITCHES 128
+enum teeperf_listens {
+	TEEPERF_LISTENS_NOT = 0,    /* it looks at `control` only when it takes a new chunk */
+	TEEPERF_LISTENS_SIGNAL = 1, /* it looks when it gets the signal listens_value */
+};
 
 #define TEEPERF_LOG_HEADER_SIZE 4096
 #define TEEPERF_CHUNK_SHIFT_DEFAULT 16
@@ -178,9 +198,15 @@ struct teeperf_log_header {
 	uint64_t lost_early;    /* events before the runtime had attached */
 	uint64_t lost_overflow; /* events lost by threads beyond thread_capacity */
 	uint64_t refused;       /* other processes that found the log taken */
-	uint64_t reserved5[9];
+	uint64_t switch_count;  /* switches so far; the last TEEPERF_SWITCHES of them are kept */
+	uint32_t listens;       /* enum teeperf_listens: how the program hears of `control` */
+	uint32_t listens_value; /* ... the signal's number */
+	uint64_t reserved5[7];
 
-	uint8_t reserved6[TEEPERF_LOG_HEADER_SIZE - 6 * 128];
+	/* When recording was switched: entry n modulo TEEPERF_SWITCHES is switch number n. */
+	uint64_t switches[TEEPERF_SWITCHES]; /* ticks << 1 | 1 for on, ticks << 1 for off */
+
+	uint8_t reserved6[TEEPERF_LOG_HEADER_SIZE - 6 * 128 - 8 * TEEPERF_SWITCHES];
 };
 
 /* An instrumented module (executable or shared object); written by the runtime when it is loaded. */

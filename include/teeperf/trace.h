@@ -38,6 +38,7 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_HOST = 6,    /* text, "key=value\n" lines, UTF-8 */
 	TEEPERF_SECTION_SYMBOLS = 7, /* text, for traces that travel without binaries; see below */
 	TEEPERF_SECTION_END = 8, /* struct teeperf_trace_end; absent if the recorder was killed */
+	TEEPERF_SECTION_SWITCHES = 9, /* uint64_t[], header.switches in order; the last counts */
 };
 
 /* "TPSC", read as a little-endian word. */
@@ -68,7 +69,7 @@ struct teeperf_trace_clock {
 	uint64_t stores;     /* times the counter word was stored */
 	uint64_t max_gap_ns; /* longest time without a store */
 	uint64_t starved_ns; /* sum of the gaps of more than 10 us */
-	uint64_t reserved;
+	uint64_t period_ns;  /* aim: a store so often, 0: as fast as it goes */
 };
 
 /* How the program ended. */

@@ -105,7 +105,7 @@ static void model_event(struct model *model, uint32_t kind, uint32_t name, uint6
 	if (top)
 		memcpy(path, top->path, above * 4);
 	path[above] = name;
-	if (kind == TEEPERF_KIND_LEAF) {
+	if (kind == TEEPERF_KIND_UNTIMED) {
 		model_record(model, path, above + 1, time, 0);
 		if (top)
 			top->children += time;
@@ -192,7 +192,7 @@ static void replay_random(bool hostile)
 		uint32_t kind = pick(8);
 		kind = kind < 3    ? TEEPERF_KIND_ENTER
 		       : kind < 6  ? TEEPERF_KIND_EXIT
-		       : kind == 6 ? TEEPERF_KIND_LEAF
+		       : kind == 6 ? TEEPERF_KIND_UNTIMED
 				   : TEEPERF_KIND_RESYNC;
 		uint32_t name = name_of(pick(FUNCTIONS));
 		uint64_t to = FIRST_POSITION + 8 * (uint64_t)pick(count + 1);
@@ -207,13 +207,13 @@ static void replay_random(bool hostile)
 			name = top_name(&model);
 		}
 		time = hostile && pick(10) == 0 ? time - pick(50) : time + pick(20);
-		const uint32_t low = kind == TEEPERF_KIND_LEAF ? pick(30) : time;
+		const uint32_t low = kind == TEEPERF_KIND_UNTIMED ? pick(30) : time;
 		const uint64_t position = FIRST_POSITION + 8 * (uint64_t)count;
 		words[count++] = word(low, name, kind);
 		if (kind == TEEPERF_KIND_RESYNC)
 			words[count++] = to;
-		model_event(&model, kind, name, kind == TEEPERF_KIND_LEAF ? low : first_time | low,
-		    position, to);
+		model_event(&model, kind, name,
+		    kind == TEEPERF_KIND_UNTIMED ? low : first_time | low, position, to);
 	}
 	assert_int_equal(tp_stack_replay(&stack, words, count, first_time, FIRST_POSITION), 0);
 	assert_int_equal(stack.depth - 1, model.depth);
