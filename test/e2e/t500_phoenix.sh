@@ -66,7 +66,7 @@ for source in "$phoenix"/*.c; do
 	python3 "$lib/phoenix_expect.py" "$kernel" <input >expected
 	cat expected
 	for build in native inlined calls; do
-		for threads in 1 3; do
+		for threads in 1 3 16; do
 			same "$build, $threads threads" "$build/$kernel" --size "$n" --seed 7 \
 				--threads $threads
 		done
