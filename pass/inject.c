@@ -16,6 +16,7 @@ struct injection {
 	LLVMValueRef function;
 	LLVMBuilderRef builder;
 	LLVMMetadataRef scope_location; /* NULL without debug information */
+	LLVMValueRef name;
 };
 
 // Insert before `at`, at its own line if it has one, else at line 0 of the function.
@@ -28,20 +29,12 @@ static void position(struct injection *in, LLVMValueRef at, bool use_line)
 								      : in->scope_location);
 }
 
-// The instruction before which code of the function's own begins, all static allocations hoisted
-// before it: behind a split they would become dynamic ones.
+// The first instruction behind the function's fixed allocations at its top.
 static LLVMValueRef after_allocations(LLVMValueRef function)
 {
-	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
-	LLVMValueRef at = LLVMGetFirstInstruction(entry);
+	LLVMValueRef at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
 	while (LLVMIsAAllocaInst(at) && tp_llvm_is_static_alloca(at))
 		at = LLVMGetNextInstruction(at);
-	LLVMValueRef next;
-	for (LLVMValueRef i = LLVMGetNextInstruction(at); i; i = next) {
-		next = LLVMGetNextInstruction(i);
-		if (LLVMIsAAllocaInst(i) && tp_llvm_is_static_alloca(i))
-			tp_llvm_move_before(i, at);
-	}
 	return at;
 }
 
@@ -70,11 +63,6 @@ static LLVMValueRef exit_place(const struct injection *in, LLVMValueRef ret)
 		       returns_it && !LLVMIsAIntrinsicInst(call)
 		   ? call
 		   : ret;
-}
-
-static LLVMValueRef name(const struct injection *in, enum teeperf_kind kind)
-{
-	return tp_sequence_name(in->sequence, in->function, kind);
 }
 
 static void resync(struct injection *in, LLVMValueRef at, LLVMValueRef where, LLVMValueRef id)
@@ -118,7 +106,8 @@ static bool needs_position(LLVMValueRef function)
 // Resync records: behind each landing pad and each call that may return twice.
 static void inject_resyncs(struct injection *in, LLVMValueRef where)
 {
-	LLVMValueRef id = name(in, TEEPERF_KIND_RESYNC);
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(in->sequence->context);
+	LLVMValueRef id = LLVMConstPtrToInt(in->name, i64);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
 	     b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
@@ -135,17 +124,15 @@ static void inject_resyncs(struct injection *in, LLVMValueRef where)
 
 static void inject_exits(struct injection *in)
 {
-	LLVMValueRef id = NULL;
+	const enum teeperf_kind kind =
+	    in->sequence->pass->untimed_exits ? TEEPERF_KIND_UNTIMED : TEEPERF_KIND_EXIT;
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
 	     b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef ret = LLVMGetBasicBlockTerminator(b);
 		if (!ret || !LLVMIsAReturnInst(ret))
 			continue;
-		if (!id)
-			id = name(in, TEEPERF_KIND_EXIT);
 		position(in, exit_place(in, ret), true);
-		LLVMBuildCall2(
-		    in->builder, in->sequence->record_type, in->sequence->record, &id, 1, "");
+		tp_sequence_record(in->sequence, in->builder, in->name, kind, false);
 	}
 }
 
@@ -161,6 +148,13 @@ static void strip_memory(LLVMValueRef function)
 	}
 }
 
+static void add_function_attribute(const struct injection *in, const char *attribute)
+{
+	const unsigned kind = LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
+	LLVMAddAttributeAtIndex(in->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateEnumAttribute(in->sequence->context, kind, 0));
+}
+
 void tp_inject(struct tp_sequence *sequence, LLVMValueRef function)
 {
 	struct injection in = {.sequence = sequence,
@@ -172,16 +166,16 @@ void tp_inject(struct tp_sequence *sequence, LLVMValueRef function)
 		LLVMSetAlignment(function, 4);
 	strip_memory(function);
 
+	if (tp_sequence_needs_no_red_zone(sequence))
+		add_function_attribute(&in, "noredzone");
+
 	const bool with_position = needs_position(function);
-	LLVMValueRef at = after_allocations(function);
+	in.name = tp_sequence_name(sequence, function);
 	// Line 0, not the first line: debuggers stop at the first line behind the prologue, and at -O0
 	// the arguments are only stored behind us.
-	position(&in, at, false);
-	LLVMValueRef id = name(&in, TEEPERF_KIND_ENTER);
-	LLVMValueRef where = with_position ? LLVMBuildCall2(in.builder, sequence->position_type,
-						 sequence->record_position, &id, 1, "")
-					   : LLVMBuildCall2(in.builder, sequence->record_type,
-						 sequence->record, &id, 1, "");
+	position(&in, after_allocations(function), false);
+	LLVMValueRef where =
+	    tp_sequence_record(sequence, in.builder, in.name, TEEPERF_KIND_ENTER, with_position);
 	inject_exits(&in);
 	if (with_position)
 		inject_resyncs(&in, where);

@@ -74,6 +74,12 @@ void tp_llvm_add_constructor(LLVMModuleRef module, LLVMValueRef function, int pr
 	appendToGlobalCtors(*unwrap(module), f, priority, f);
 }
 
+void tp_llvm_add_destructor(LLVMModuleRef module, LLVMValueRef function, int priority)
+{
+	auto *f = unwrap<Function>(function);
+	appendToGlobalDtors(*unwrap(module), f, priority, f);
+}
+
 LLVMMetadataRef tp_llvm_function_location(LLVMValueRef function)
 {
 	auto *f = unwrap<Function>(function);
@@ -91,10 +97,4 @@ bool tp_llvm_is_static_alloca(LLVMValueRef alloca_instruction)
 {
 	const auto *instruction = dyn_cast<AllocaInst>(unwrap(alloca_instruction));
 	return instruction && instruction->isStaticAlloca();
-}
-
-void tp_llvm_move_before(LLVMValueRef instruction, LLVMValueRef before)
-{
-	auto *place = unwrap<Instruction>(before);
-	unwrap<Instruction>(instruction)->moveBefore(*place->getParent(), place->getIterator());
 }

@@ -34,6 +34,9 @@ void tp_llvm_keep(LLVMModuleRef module, LLVMValueRef global);
 /* Run `function` before other constructors of the module; one per name and module when linked. */
 void tp_llvm_add_constructor(LLVMModuleRef module, LLVMValueRef function, int priority);
 
+/* Run `function` behind other destructors of the module; one per name and module when linked. */
+void tp_llvm_add_destructor(LLVMModuleRef module, LLVMValueRef function, int priority);
+
 /* A line-0 location in the function's own scope, NULL if it has no debug information. */
 LLVMMetadataRef tp_llvm_function_location(LLVMValueRef function);
 
@@ -42,9 +45,6 @@ char *tp_llvm_function_source(LLVMValueRef function);
 
 /* Is the allocation of a size known at compile time, in the entry block? pre: an alloca. */
 bool tp_llvm_is_static_alloca(LLVMValueRef alloca_instruction);
-
-/* Move an instruction to just before another of the same function. */
-void tp_llvm_move_before(LLVMValueRef instruction, LLVMValueRef before);
 
 #ifdef __cplusplus
 }

@@ -27,23 +27,34 @@ static int choose(const char *value, const char *variable, const char *const *wo
 	    "teeperf: '%s' is no value for %s: expected %s", value, variable, expected);
 }
 
-int tp_pass_init(struct tp_pass *pass, const char *allowlist, const char *clock,
-    const char *tail_calls, struct tp_err *err)
+int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, struct tp_err *err)
 {
 	static const char *const clocks[] = {"auto", "tsc", "soft", NULL};
+	static const char *const exits[] = {"timed", "untimed", NULL};
+	static const char *const shapes[] = {"inline", "call", NULL};
 	static const char *const tails[] = {"call", "keep", NULL};
 	*pass = (struct tp_pass){0};
-	int r = choose(setting(clock, "TEEPERF_CLOCK"), "TEEPERF_CLOCK (-teeperf-clock)", clocks,
-	    "auto, tsc or soft", err);
-	if (r < 0)
-		return r;
-	pass->clock = (enum teeperf_compiled_clock)r;
-	r = choose(setting(tail_calls, "TEEPERF_TAIL_CALLS"),
+	const int clock = choose(setting(options->clock, "TEEPERF_CLOCK"),
+	    "TEEPERF_CLOCK (-teeperf-clock)", clocks, "auto, tsc or soft", err);
+	if (clock < 0)
+		return clock;
+	const int exit = choose(setting(options->exits, "TEEPERF_EXITS"),
+	    "TEEPERF_EXITS (-teeperf-exits)", exits, "timed or untimed", err);
+	if (exit < 0)
+		return exit;
+	const int shape = choose(setting(options->shape, "TEEPERF_SHAPE"),
+	    "TEEPERF_SHAPE (-teeperf-shape)", shapes, "inline or call", err);
+	if (shape < 0)
+		return shape;
+	const int tail = choose(setting(options->tail_calls, "TEEPERF_TAIL_CALLS"),
 	    "TEEPERF_TAIL_CALLS (-teeperf-tail-calls)", tails, "call or keep", err);
-	if (r < 0)
-		return r;
-	pass->tail_calls = (enum tp_tail_calls)r;
-	const char *file = setting(allowlist, "TEEPERF_ALLOWLIST");
+	if (tail < 0)
+		return tail;
+	pass->clock = (enum teeperf_compiled_clock)clock;
+	pass->untimed_exits = exit == 1;
+	pass->shape = (enum tp_shape)shape;
+	pass->tail_calls = (enum tp_tail_calls)tail;
+	const char *file = setting(options->allowlist, "TEEPERF_ALLOWLIST");
 	return file ? tp_allowlist_load(&pass->allowlist, file, err) : 0;
 }
 

@@ -14,6 +14,7 @@
 #include <teeperf/abi.h>
 
 #include "allowlists/allowlist.h"
+#include "sequence_text.h"
 
 enum tp_tail_calls {
 	TP_TAIL_CALLS_CALL = 0, /* a tail call becomes a call and a return: exact nesting */
@@ -24,6 +25,8 @@ struct tp_pass {
 	struct tp_allowlist *allowlist; /* NULL: every function */
 	enum teeperf_compiled_clock clock;
 	enum tp_tail_calls tail_calls;
+	enum tp_shape shape;
+	bool untimed_exits; /* the clock is read on entry only */
 	/* More passes may inline what we instrument (LTO on a linker that cannot load the plugin). */
 	bool inlined_later;
 };
@@ -36,18 +39,23 @@ struct tp_pass {
 /* Module flag: this module has been through the tag stage. */
 #define TP_FLAG_TAGGED "teeperf.tagged"
 
-/*
- * Read options from text (each NULL if not given) and the environment variables TEEPERF_ALLOWLIST,
- * TEEPERF_CLOCK and TEEPERF_TAIL_CALLS behind them. 0, or a negative tp_error with *err.
- */
-int tp_pass_init(struct tp_pass *pass, const char *allowlist, const char *clock,
-    const char *tail_calls, struct tp_err *err);
+/* Options as text, each NULL or empty if not given; the environment variable behind it then counts. */
+struct tp_pass_options {
+	const char *allowlist;  /* TEEPERF_ALLOWLIST: a file */
+	const char *clock;      /* TEEPERF_CLOCK: auto, tsc or soft */
+	const char *exits;      /* TEEPERF_EXITS: timed or untimed */
+	const char *shape;      /* TEEPERF_SHAPE: inline or call */
+	const char *tail_calls; /* TEEPERF_TAIL_CALLS: call or keep */
+};
+
+/* 0, or a negative tp_error with *err. */
+int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, struct tp_err *err);
 
 /* Stage 1. Returns whether the module changed. */
 bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module);
 bool tp_pass_is_tagged(LLVMModuleRef module);
 
-/* Stage 2, idempotent. Queue the always-inliner behind it. Returns whether the module changed. */
+/* Stage 2, idempotent. Returns whether the module changed. */
 bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module);
 
 /* ---- between the files of the pass ---------------------------------------------------------- */
@@ -57,15 +65,13 @@ const char *tp_select_decision(LLVMValueRef function, unsigned *length);
 bool tp_select_is(LLVMValueRef function, const char *decision);
 void tp_select_set(LLVMValueRef function, const char *decision);
 
-/* The record helpers of one module: internal functions that are inlined away right after us. */
+/* What records in one module have in common. */
 struct tp_sequence {
 	LLVMModuleRef module;
 	LLVMContextRef context;
 	const struct tp_pass *pass;
-	LLVMTypeRef record_type; /* void (i64 name) */
-	LLVMValueRef record;
-	LLVMTypeRef position_type; /* i64 (i64 name): the record's position */
-	LLVMValueRef record_position;
+	const struct tp_text_machine *machine;
+	LLVMValueRef block;      /* the module's teeperf_module_block */
 	LLVMTypeRef resync_type; /* void (i64 position, i64 name), in the runtime */
 	LLVMValueRef resync;
 };
@@ -73,15 +79,24 @@ struct tp_sequence {
 /* NULL if the module's processor is supported, else what to say about it. */
 const char *tp_sequence_refuse(LLVMModuleRef module);
 
-/* Build the helpers in `module`. Declares the runtime's symbols. */
+/* Declares the runtime's symbols in `module`, and the module's own. pre: not refused. */
 void tp_sequence_init(
     struct tp_sequence *sequence, const struct tp_pass *pass, LLVMModuleRef module);
 
-/* The i64 constant that names `function` in a record of `kind` (log.h). */
-LLVMValueRef tp_sequence_name(
-    struct tp_sequence *sequence, LLVMValueRef function, enum teeperf_kind kind);
+/* The pointer that names `function` in records (log.h), without a kind. */
+LLVMValueRef tp_sequence_name(struct tp_sequence *sequence, LLVMValueRef function);
 
-/* The constructor that registers this module with the runtime. */
+/*
+ * A record at the builder's place; `name` from tp_sequence_name. Returns its position (i64; 0 if it
+ * was lost, TEEPERF_POSITION_OFF if nothing is recorded) if that is wanted, else NULL.
+ */
+LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef builder,
+    LLVMValueRef name, enum teeperf_kind kind, bool position);
+
+/* Whether functions with records must keep off the memory below their stack pointer. */
+bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence);
+
+/* The constructor that registers this module with the runtime, and the destructor. */
 void tp_sequence_add_constructor(struct tp_sequence *sequence);
 
 /* Only declare what instrumented code will refer to, so that an LTO link fetches the runtime. */

@@ -7,7 +7,6 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
 #if __has_include("llvm/Plugins/PassPlugin.h")
 #include "llvm/Plugins/PassPlugin.h"
 #else
@@ -30,6 +29,12 @@ static cl::opt<std::string> allowlist_option("teeperf-allowlist",
 static cl::opt<std::string> clock_option("teeperf-clock",
     cl::desc("Clock to read: auto, tsc or soft (default: TEEPERF_CLOCK, else auto)"),
     cl::value_desc("clock"));
+static cl::opt<std::string> exits_option("teeperf-exits",
+    cl::desc("Exits: timed or untimed (default: TEEPERF_EXITS, else timed)"),
+    cl::value_desc("how"));
+static cl::opt<std::string> shape_option("teeperf-shape",
+    cl::desc("Shape of a record's code: inline or call (default: TEEPERF_SHAPE, else inline)"),
+    cl::value_desc("shape"));
 static cl::opt<std::string> tail_calls_option("teeperf-tail-calls",
     cl::desc("Tail calls: call or keep (default: TEEPERF_TAIL_CALLS, else call)"),
     cl::value_desc("how"));
@@ -46,8 +51,9 @@ struct Options {
 
 	Options()
 	{
-		status = tp_pass_init(&pass, allowlist_option.c_str(), clock_option.c_str(),
-		    tail_calls_option.c_str(), &err);
+		const tp_pass_options options = {allowlist_option.c_str(), clock_option.c_str(),
+		    exits_option.c_str(), shape_option.c_str(), tail_calls_option.c_str()};
+		status = tp_pass_init(&pass, &options, &err);
 	}
 
 	static Options &get()
@@ -126,21 +132,15 @@ struct InstrumentPass : PassInfoMixin<InstrumentPass> {
 	}
 };
 
-void add_instrument(ModulePassManager &manager)
-{
-	manager.addPass(InstrumentPass());
-	manager.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
-}
-
 bool parse_name(StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>)
 {
 	if (name == "teeperf-tag")
 		manager.addPass(TagPass());
 	else if (name == "teeperf-instrument")
-		add_instrument(manager);
+		manager.addPass(InstrumentPass());
 	else if (name == "teeperf") {
 		manager.addPass(TagPass());
-		add_instrument(manager);
+		manager.addPass(InstrumentPass());
 	} else
 		return false;
 	return true;
@@ -153,10 +153,10 @@ void register_passes(PassBuilder &builder)
 	    [](ModulePassManager &manager, auto &&...) { manager.addPass(TagPass()); });
 	// From LLVM 20 on a third argument tells the LTO phase; is_before_link() serves all majors.
 	builder.registerOptimizerLastEPCallback(
-	    [](ModulePassManager &manager, auto &&...) { add_instrument(manager); });
+	    [](ModulePassManager &manager, auto &&...) { manager.addPass(InstrumentPass()); });
 #if LLVM_VERSION_MAJOR >= 15
 	builder.registerFullLinkTimeOptimizationLastEPCallback(
-	    [](ModulePassManager &manager, auto &&...) { add_instrument(manager); });
+	    [](ModulePassManager &manager, auto &&...) { manager.addPass(InstrumentPass()); });
 #endif
 }
 

@@ -5,11 +5,19 @@
 #include "port.h"
 
 struct tp_process tp_process;
-const uint64_t tp_counter_cold = UINT64_MAX;
+// Its upper half differs from TEEPERF_HIGH_NEVER, and from that of any clock.
+const uint64_t tp_counter_never = (uint64_t)(TEEPERF_HIGH_NEVER - 1) << 32;
+const uint64_t tp_counter_zero = 0;
 
 void tp_process_off(void)
 {
 	tp_store32_release(&tp_process.state, TP_STATE_OFF);
+	tp_gates_set(TEEPERF_GATE_OFF);
+}
+
+enum teeperf_gate tp_gate_open(void)
+{
+	return tp_process.clock == TP_HARDWARE_CLOCK ? TEEPERF_GATE_HARDWARE : TEEPERF_GATE_SOFT;
 }
 
 static bool is_power_of_two(uint64_t value)
@@ -80,13 +88,16 @@ static bool adopt(void *base, uint64_t size)
 	process->thread_mask = (uint32_t)(thread_capacity - 1);
 	process->module_limit = (uint32_t)module_capacity;
 	process->clock = (uint32_t)kinds;
+	process->counter = TEEPERF_CLOCK_IS_SOFT(process->clock)  ? &header->counter
+			   : process->clock == TEEPERF_CLOCK_NONE ? &tp_counter_zero
+								  : &tp_counter_never;
 	return true;
 }
 
 // Whether code compiled for `compiled` can run on the log's clock.
 static bool clock_agrees(uint64_t compiled)
 {
-	if (TEEPERF_CLOCK_IS_SOFT(tp_process.clock))
+	if (TEEPERF_CLOCK_IS_SOFT(tp_process.clock) || tp_process.clock == TEEPERF_CLOCK_NONE)
 		return compiled != TEEPERF_COMPILED_HARDWARE;
 	return tp_process.clock == TP_HARDWARE_CLOCK && compiled != TEEPERF_COMPILED_SOFT;
 }
@@ -113,6 +124,7 @@ static void attach(void)
 	tp_store_relaxed(&header->lost_early, tp_process.lost_early);
 	report(header, TEEPERF_ATTACH_DONE);
 	tp_store32_release(&tp_process.state, TP_STATE_RECORDING);
+	tp_gates_set(tp_gate_open());
 }
 
 // Do the low halves of the addresses of two modules meet?
@@ -187,19 +199,29 @@ static void register_module(const void *anchor)
 	tp_store_release(&tp_process.header->module_count, index + 1);
 }
 
-void __teeperf_module(uint64_t abi_and_clock, const void *anchor)
+void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block)
 {
 	if (tp_load32_acquire(&tp_process.state) == TP_STATE_START)
 		attach();
-	if (tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
-		return;
-	if (abi_and_clock >> 8 != TEEPERF_ABI)
-		report(tp_process.header, TEEPERF_ATTACH_BAD_MODULE);
-	else if (!clock_agrees(abi_and_clock & 0xff))
-		report(tp_process.header, TEEPERF_ATTACH_BAD_CLOCK);
-	else {
-		register_module(anchor);
+	const uint32_t state = tp_load32_acquire(&tp_process.state);
+	if (abi_and_clock >> 8 != TEEPERF_ABI) {
+		if (state != TP_STATE_OFF)
+			report(tp_process.header, TEEPERF_ATTACH_BAD_MODULE);
+		tp_process_off();
 		return;
 	}
-	tp_process_off();
+	tp_gates_add(block);
+	if (state == TP_STATE_OFF)
+		return;
+	if (!clock_agrees(abi_and_clock & 0xff)) {
+		report(tp_process.header, TEEPERF_ATTACH_BAD_CLOCK);
+		tp_process_off();
+		return;
+	}
+	register_module(block);
+}
+
+void __teeperf_module_gone(struct teeperf_module_block *block)
+{
+	tp_gates_remove(block);
 }

@@ -74,10 +74,9 @@ void tp_port_thread_name(uint64_t name[2])
 static void forked(void)
 {
 	// The child shares the log with its parent: it must not write there.
+	tp_gates_forked();
 	tp_process_off();
-	__teeperf_thread.counter = &tp_counter_cold;
 	__teeperf_thread.cursor = 0;
-	__teeperf_thread.skip = 1;
 }
 
 bool tp_port_attached(void)

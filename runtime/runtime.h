@@ -28,13 +28,15 @@ enum { TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT, TP_TICKETS = 32 };
 enum tp_state {
 	TP_STATE_START = 0, /* no module has registered yet: events are counted as lost early */
 	TP_STATE_RECORDING,
-	TP_STATE_OFF, /* for good: no recorder, refused, or a forked child */
+	TP_STATE_PAUSED, /* switched off for the time being */
+	TP_STATE_OFF,    /* for good: no recorder, refused, or a forked child */
 };
 
 /* Written once by attach.c before state becomes TP_STATE_RECORDING; read-only then. */
 struct tp_process {
-	uint32_t state; /* enum tp_state; release/acquire */
-	uint32_t clock; /* enum teeperf_clock */
+	uint32_t state;          /* enum tp_state; release/acquire */
+	uint32_t clock;          /* enum teeperf_clock */
+	const uint64_t *counter; /* what threads' blocks point to; never NULL */
 	struct teeperf_log_header *header;
 	uint64_t *supply;
 	uint64_t *states;
@@ -53,23 +55,25 @@ struct tp_process {
 };
 extern TP_HIDDEN struct tp_process tp_process;
 
-/* Ticks of the log's clock. pre: state is TP_STATE_RECORDING. */
+/* Counter words for threads without a soft clock: one that agrees with no clock_high, and time 0. */
+extern TP_HIDDEN const uint64_t tp_counter_never;
+extern TP_HIDDEN const uint64_t tp_counter_zero;
+
+/* Ticks of the log's clock. pre: state is TP_STATE_RECORDING or TP_STATE_PAUSED. */
 static inline uint64_t tp_now(void)
 {
-	if (TEEPERF_CLOCK_IS_SOFT(tp_process.clock))
-		return tp_load_relaxed(&tp_process.header->counter);
-	return tp_hardware_clock();
+	if (tp_process.clock == TP_HARDWARE_CLOCK)
+		return tp_hardware_clock();
+	return tp_load_relaxed(tp_process.counter);
 }
-
-/* A counter word that never agrees with any clock_high: where threads that do not record look. */
-extern TP_HIDDEN const uint64_t tp_counter_cold;
 
 /* The private half of a thread's state; the block of abi.h is the other. */
 struct tp_thread {
-	uint32_t busy;  /* inside the runtime: a signal handler's events are dropped and counted */
-	uint32_t ready; /* index and table slot are set, the thread's end will be told to us */
-	uint32_t ended; /* it was told once; destructors run on */
-	uint64_t index; /* thread number */
+	uint64_t cursor; /* the block's, while busy */
+	uint32_t busy;   /* inside the runtime: a signal handler's events are dropped and counted */
+	uint32_t ready;  /* index and table slot are set, the thread's end will be told to us */
+	uint32_t ended;  /* it was told once; destructors run on */
+	uint64_t index;  /* thread number */
 	uint64_t os_tid;
 	uint64_t sequence;       /* of the next chunk */
 	uint64_t chunk;          /* number + 1 of the chunk in use, 0: none */
@@ -89,6 +93,20 @@ TP_HIDDEN uint64_t tp_slow(uint64_t name);
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);
 
+/*
+ * The modules' gates (gates.c). tp_gates_set stores `gate` in each of them and in those to come; safe
+ * in a signal handler and beside dlopen and dlclose.
+ */
+extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record_*.S */
+TP_HIDDEN void tp_gates_add(struct teeperf_module_block *block);
+TP_HIDDEN void tp_gates_remove(struct teeperf_module_block *block);
+TP_HIDDEN void tp_gates_set(enum teeperf_gate gate);
+/* In a forked child: other threads, which may have been at it, are gone. */
+TP_HIDDEN void tp_gates_forked(void);
+
+/* The gate of a process that records. */
+TP_HIDDEN enum teeperf_gate tp_gate_open(void);
+
 /* This process is a forked child, or has lost its log: never record again. */
 TP_HIDDEN void tp_process_off(void);
 
@@ -98,6 +116,10 @@ TP_HIDDEN void tp_call_preserving(void (*function)(void *), void *argument);
 /* The entry points of abi.h. */
 TP_EXPORT void __teeperf_slow(void);
 TP_EXPORT void __teeperf_resync(uint64_t position, uint64_t name);
-TP_EXPORT void __teeperf_module(uint64_t abi_and_clock, const void *anchor);
+TP_EXPORT void __teeperf_record(void);
+TP_EXPORT void __teeperf_record_untimed(void);
+TP_EXPORT void __teeperf_record_position(void);
+TP_EXPORT void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block);
+TP_EXPORT void __teeperf_module_gone(struct teeperf_module_block *block);
 
 #endif

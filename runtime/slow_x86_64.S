@@ -4,7 +4,7 @@
 
 	.text
 
-// In: rax = name, r11 = where to go on. Out: rax = position. Changes rax, r11 and flags only; leaves
+// In: r10 = name, r11 = where to go on. Out: r10 = position. Changes r10, r11 and flags only; leaves
 // the 128 bytes below the stack pointer alone (the red zone of the code that we come from).
 	.globl	__teeperf_slow
 	.type	__teeperf_slow, @function
@@ -24,24 +24,25 @@ __teeperf_slow:
 	.cfi_offset %rbx, -144
 	movq	%rsp, %rbx
 	.cfi_def_cfa_register %rbx
+	pushq	%rax
 	pushq	%rcx
 	pushq	%rdx
 	pushq	%rsi
 	pushq	%rdi
 	pushq	%r8
 	pushq	%r9
-	pushq	%r10
 	andq	$-16, %rsp
 	cld
-	movq	%rax, %rdi
+	movq	%r10, %rdi
 	call	tp_slow
-	movq	-8(%rbx), %rcx
-	movq	-16(%rbx), %rdx
-	movq	-24(%rbx), %rsi
-	movq	-32(%rbx), %rdi
-	movq	-40(%rbx), %r8
-	movq	-48(%rbx), %r9
-	movq	-56(%rbx), %r10
+	movq	%rax, %r10
+	movq	-8(%rbx), %rax
+	movq	-16(%rbx), %rcx
+	movq	-24(%rbx), %rdx
+	movq	-32(%rbx), %rsi
+	movq	-40(%rbx), %rdi
+	movq	-48(%rbx), %r8
+	movq	-56(%rbx), %r9
 	movq	%rbx, %rsp
 	.cfi_def_cfa_register %rsp
 	popq	%rbx

@@ -6,7 +6,8 @@
 
 #include "port.h"
 
-_Thread_local struct teeperf_thread_block __teeperf_thread = {.counter = &tp_counter_cold};
+_Thread_local struct teeperf_thread_block __teeperf_thread = {
+    .counter = &tp_counter_never, .clock_high = TEEPERF_HIGH_NEVER};
 static _Thread_local struct tp_thread tp_thread;
 
 // SYNC, LOST and a record of two words fit between any two chunk switches.
@@ -108,7 +109,7 @@ static bool draw(struct tp_thread *thread)
 }
 
 // Write the header of chunk `number` and point the cursor behind it.
-static void start_chunk(struct teeperf_thread_block *block, const struct tp_thread *thread,
+static void start_chunk(struct teeperf_thread_block *block, struct tp_thread *thread,
     uint64_t number, uint64_t time, uint64_t sequence)
 {
 	const uint64_t start = chunk_address(number);
@@ -119,7 +120,7 @@ static void start_chunk(struct teeperf_thread_block *block, const struct tp_thre
 	tp_store_relaxed(&chunk->first_time, time);
 	tp_store_relaxed(&chunk->used, 0);
 	block->bias = (sequence << TP_CHUNK_SHIFT) - start;
-	block->cursor = start + sizeof(*chunk);
+	thread->cursor = start + sizeof(*chunk);
 	block->clock_high = (uint32_t)(time >> 32);
 }
 
@@ -137,8 +138,10 @@ static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thr
 	give_back(previous, TP_CHUNK_SIZE);
 	if (!draw(thread)) {
 		const uint64_t chunk = thread->chunk;
-		block->cursor = 0;
+		thread->cursor = 0;
 		thread->chunk = 0;
+		// An interrupted sequence may still bring back its cursor: nothing goes there.
+		block->clock_high = TEEPERF_HIGH_NEVER;
 		tp_barrier_signal();
 		give_back(chunk, TP_CHUNK_SIZE);
 		return false;
@@ -177,10 +180,10 @@ static void reuse_chunk(struct teeperf_thread_block *block, struct tp_thread *th
 	start_chunk(block, thread, thread->chunk - 1, time, thread->sequence - 1);
 }
 
-static void put(struct teeperf_thread_block *block, uint64_t record)
+static void put(struct tp_thread *thread, uint64_t record)
 {
-	uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
-	block->cursor += 8;
+	uint64_t *at = (uint64_t *)(uintptr_t)thread->cursor;
+	thread->cursor += 8;
 	tp_store_relaxed(at, record);
 }
 
@@ -188,24 +191,24 @@ static void put(struct teeperf_thread_block *block, uint64_t record)
 static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
 {
 	// An interrupted sequence may have brought back the cursor of a chunk that is no longer ours.
-	if (!inside(block->cursor, thread->chunk) && !inside(block->cursor, thread->previous))
-		block->cursor = 0;
-	while (block->cursor % TP_CHUNK_SIZE > TP_CHUNK_SIZE - ROOM_BYTES)
-		put(block, control_record(0, TEEPERF_CONTROL_PAD));
-	if (block->cursor % TP_CHUNK_SIZE == 0) {
-		if (block->cursor && thread->chunk && !inside(block->cursor, thread->chunk))
+	if (!inside(thread->cursor, thread->chunk) && !inside(thread->cursor, thread->previous))
+		thread->cursor = 0;
+	while (thread->cursor % TP_CHUNK_SIZE > TP_CHUNK_SIZE - ROOM_BYTES)
+		put(thread, control_record(0, TEEPERF_CONTROL_PAD));
+	if (thread->cursor % TP_CHUNK_SIZE == 0) {
+		if (thread->cursor && thread->chunk && !inside(thread->cursor, thread->chunk))
 			reuse_chunk(block, thread, time);
 		else if (!take_chunk(block, thread, time))
 			return false;
 	}
 	if (block->clock_high != (uint32_t)(time >> 32)) {
-		put(block, control_record(time >> 32, TEEPERF_CONTROL_SYNC));
+		put(thread, control_record(time >> 32, TEEPERF_CONTROL_SYNC));
 		block->clock_high = (uint32_t)(time >> 32);
 	}
 	const uint64_t untold = thread->lost - thread->lost_told;
 	if (untold) {
-		put(block, control_record(
-			       untold > UINT32_MAX ? UINT32_MAX : untold, TEEPERF_CONTROL_LOST));
+		put(thread, control_record(
+				untold > UINT32_MAX ? UINT32_MAX : untold, TEEPERF_CONTROL_LOST));
 		thread->lost_told = thread->lost;
 	}
 	return true;
@@ -222,7 +225,7 @@ static void port_start(void *argument)
 	tp_port_thread_start(&start->os_tid, start->name);
 }
 
-static void thread_start(struct tp_thread *thread)
+static void thread_start(struct teeperf_thread_block *block, struct tp_thread *thread)
 {
 	struct start start = {0};
 	if (!thread->ended)
@@ -236,6 +239,7 @@ static void thread_start(struct tp_thread *thread)
 		tp_store_relaxed(&name[1], start.name[1]);
 		tp_store_release(&slot->os_tid, thread->os_tid);
 	}
+	block->counter = tp_process.counter;
 	thread->ready = 1;
 	// Other threads may be storing their own, smaller number at the same time: the host takes the
 	// table's filled slots as the truth, and this word as a hint that is right in the end.
@@ -244,8 +248,8 @@ static void thread_start(struct tp_thread *thread)
 }
 
 /*
- * Enter the runtime: false (and the loss counted) when this thread must not record now. While it is
- * inside, `counter` sends a signal handler's events here, where `busy` drops them.
+ * Enter the runtime: false (and the loss counted) when this thread must not record now. The cursor is
+ * ours while we are inside: a signal handler finds 0, comes here too, and `busy` drops its events.
  */
 static bool enter(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t events)
 {
@@ -255,19 +259,22 @@ static bool enter(struct teeperf_thread_block *block, struct tp_thread *thread, 
 			publish_lost(thread); // the interrupted call may never come to it (retake)
 		return false;
 	}
+	// Where recording is switched off, a record may still be on its way, and a thread may end.
 	const uint32_t state = tp_load32_acquire(&tp_process.state);
-	if (state != TP_STATE_RECORDING) {
-		if (state == TP_STATE_OFF)
-			block->skip = 1;
-		else
+	if (state != TP_STATE_RECORDING && state != TP_STATE_PAUSED) {
+		if (state == TP_STATE_START)
 			tp_fetch_add_relaxed(&tp_process.lost_early, events);
 		return false;
 	}
 	thread->busy = 1;
-	block->counter = &tp_counter_cold;
 	tp_barrier_signal();
+	// One instruction: what a handler records before it is kept, what comes behind it is dropped.
+	// 0: there was none, or a handler jumped out of here (retake) and we still have it.
+	const uint64_t cursor = tp_take_acq_rel(&block->cursor);
+	if (cursor)
+		thread->cursor = cursor;
 	if (!thread->ready)
-		thread_start(thread);
+		thread_start(block, thread);
 	return true;
 }
 
@@ -275,10 +282,8 @@ static void leave(struct teeperf_thread_block *block, struct tp_thread *thread)
 {
 	publish_lost(thread);
 	tp_barrier_signal();
-	if (thread->chunk)
-		block->counter = TEEPERF_CLOCK_IS_SOFT(tp_process.clock)
-				     ? &tp_process.header->counter
-				     : (const uint64_t *)0;
+	tp_store_relaxed(&block->cursor, thread->cursor);
+	tp_barrier_signal();
 	thread->busy = 0;
 }
 
@@ -302,8 +307,9 @@ uint64_t tp_slow(uint64_t name)
 	const uint64_t time = tp_now();
 	uint64_t position = 0;
 	if (make_room(block, thread, time)) {
-		position = block->cursor + block->bias;
-		put(block, (time & UINT32_MAX) | name << 32);
+		position = thread->cursor + block->bias;
+		const bool untimed = (name & TEEPERF_KIND_MASK) == TEEPERF_KIND_UNTIMED;
+		put(thread, (untimed ? 0 : time & UINT32_MAX) | name << 32);
 	} else {
 		thread->lost++;
 	}
@@ -316,7 +322,7 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	struct tp_thread *thread = &tp_thread;
 	// Without a position the activation's own enter record was not written.
-	if (!position || block->skip)
+	if (!position || tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
 		return;
 	retake(thread);
 	if (!enter(block, thread, 1))
@@ -324,8 +330,8 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 	const uint64_t time = tp_now();
 	if (make_room(block, thread, time)) {
 		// Both words at once: what follows the first is never taken for a record.
-		uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
-		block->cursor += 16;
+		uint64_t *at = (uint64_t *)(uintptr_t)thread->cursor;
+		thread->cursor += 16;
 		tp_store_relaxed(&at[0], (time & UINT32_MAX) | (name | TEEPERF_KIND_RESYNC) << 32);
 		tp_store_relaxed(&at[1], position);
 	} else {
@@ -353,19 +359,20 @@ void tp_thread_end(void)
 		tp_store_release(&slot->ended, 1);
 	}
 	// An interrupted sequence may have gone back to the chunk before: leave it.
-	while (thread->chunk && !inside(block->cursor, thread->chunk) &&
-	       inside(block->cursor, thread->previous) && block->cursor % TP_CHUNK_SIZE)
-		put(block, control_record(0, TEEPERF_CONTROL_PAD));
+	while (thread->chunk && !inside(thread->cursor, thread->chunk) &&
+	       inside(thread->cursor, thread->previous) && thread->cursor % TP_CHUNK_SIZE)
+		put(thread, control_record(0, TEEPERF_CONTROL_PAD));
 	if (thread->chunk && make_room(block, thread, tp_now())) {
-		put(block, control_record(0, TEEPERF_CONTROL_THREAD_END));
+		put(thread, control_record(0, TEEPERF_CONTROL_THREAD_END));
 		give_back(thread->previous, TP_CHUNK_SIZE);
-		give_back(thread->chunk, block->cursor - chunk_address(thread->chunk - 1));
+		give_back(thread->chunk, thread->cursor - chunk_address(thread->chunk - 1));
 	}
 	// Destructors that run after us may still log: they start a new chunk of this thread, and
 	// thread_start arranges for one more end.
 	thread->previous = 0;
 	thread->chunk = 0;
-	block->cursor = 0;
+	thread->cursor = 0;
+	block->clock_high = TEEPERF_HIGH_NEVER;
 	give_up_ticket(thread);
 	thread->ready = 0;
 	thread->ended = 1;

@@ -9,7 +9,7 @@
 
 #include <teeperf/log.h>
 
-#define TEEPERF_ABI 1
+#define TEEPERF_ABI 2
 
 /* The clock that code was compiled for. */
 enum teeperf_compiled_clock {
@@ -22,50 +22,85 @@ enum teeperf_compiled_clock {
 /*
  * The sequence, for each record:
  *
- *   if (skip)                       goto done        (not recording: two instructions)
- *   time   = counter ? *counter : hardware clock     (one kind only: else goto cold)
- *   if (time >> 32 != clock_high)   goto cold
+ *   if (gate == TEEPERF_GATE_OFF)   goto done        (not recording)
+ *   time   = gate == TEEPERF_GATE_SOFT ? *counter : hardware clock      (or always the same one)
+ *   if (time >> 32 != clock_high)   goto cold        (an untimed exit: == TEEPERF_HIGH_NEVER)
  *   if ((cursor & 0xffff) == 0)     goto cold        (chunk full, or none yet)
  *   cursor += 8, then *old = time & 0xffffffff | name << 32
  *   cold: __teeperf_slow(name)                       (writes the record itself, or counts the loss)
  *
  * The cursor moves before the record is written, so that a signal handler that comes between has a
- * place of its own (writing first lost a quarter of a handler's records in a prototype).
- * A thread that has no chunk has a `counter` whose upper half differs from clock_high, so the first
- * comparison sends it to the cold path without reading a clock.
+ * place of its own (writing first lost a quarter of a handler's records in a prototype). While a
+ * thread is in the runtime its cursor is 0, so a signal handler's records end up there too.
  */
 struct teeperf_thread_block {
 	uint64_t cursor; /* address of the next record; its low 16 bits are 0 at a chunk's end */
-	const uint64_t *counter; /* NULL: read the hardware clock; else the word to load */
-	uint32_t clock_high;     /* upper half of the time that the chunk's records stand for */
-	uint32_t skip;           /* not 0: this thread does not record */
-	uint64_t bias;           /* position (log.h) of a record = its address + bias */
+	const uint64_t *counter; /* the word to load; never NULL, so early code need not ask */
+	uint32_t
+	    clock_high; /* upper half of the time that the chunk's records stand for; NEVER: none */
+	uint32_t reserved;
+	uint64_t bias; /* position (log.h) of a record = its address + bias */
 };
+
+/* clock_high of a thread that has no chunk: no clock comes so far. */
+#define TEEPERF_HIGH_NEVER UINT32_MAX
 
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, counter) == 8, "counter");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, clock_high) == 16, "clock_high");
-TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, skip) == 20, "skip");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, bias) == 24, "bias");
+
+/* What a module's code tests before all else; the runtime sets it in every module. */
+enum teeperf_gate {
+	TEEPERF_GATE_OFF = 0,
+	TEEPERF_GATE_SOFT = 1, /* also the value before the module has registered */
+	TEEPERF_GATE_HARDWARE = 2,
+};
+
+/*
+ * One in each instrumented module, hidden, on a cache line of its own, since neighbours may be
+ * written all the time. The runtime keeps them in a list from __teeperf_module to
+ * __teeperf_module_gone.
+ */
+struct teeperf_module_block {
+	uint8_t gate; /* enum teeperf_gate */
+	uint8_t reserved[7];
+	struct teeperf_module_block *next;
+	uint64_t reserved1[6];
+};
+
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 64, "module block");
+
+/* Position of an activation that began while recording was switched off (log.h, RESYNC). */
+#define TEEPERF_POSITION_OFF 1
 
 /*
  * Symbols of the runtime that instrumented code refers to.
  *
  *   __teeperf_thread  thread-local (initial exec): the thread's teeperf_thread_block
  *   __teeperf_slow    the cold path. Reached by a jump with the return address in r11 (x86-64) or
- *                     x15 (aarch64) and the name in rax or x16; returns the record's position, or 0
- *                     if it was lost, in the same register; changes only these two and the flags
+ *                     x15 (aarch64) and the name in r10 or x16; returns the record's position, or 0
+ *                     if it was lost, in the same register; changes only these two, x17 and the flags
+ *   __teeperf_record  the sequence as a routine, called with the name in r10 or x16. Changes rax, rdx,
+ *   ..._untimed       r10, r11 (x86-64) or x9, x15-x17 (aarch64) and the flags; ..._position returns
+ *   ..._position      the position in the name's register
  *   __teeperf_resync  void (uint64_t position, uint64_t name): an ordinary call, made at each
  *                     landing pad and behind each call that may return twice
- *   __teeperf_module  void (uint64_t abi_and_clock, const void *anchor): called by a constructor of
- *                     each instrumented module; abi << 8 | enum teeperf_compiled_clock
+ *   __teeperf_module  void (uint64_t abi_and_clock, struct teeperf_module_block *): called by a
+ *                     constructor of each instrumented module; abi << 8 | enum teeperf_compiled_clock
+ *   __teeperf_module_gone  void (struct teeperf_module_block *): called by its destructor
  */
 #define TEEPERF_SYMBOL_THREAD "__teeperf_thread"
 #define TEEPERF_SYMBOL_SLOW "__teeperf_slow"
+#define TEEPERF_SYMBOL_RECORD "__teeperf_record"
+#define TEEPERF_SYMBOL_RECORD_UNTIMED "__teeperf_record_untimed"
+#define TEEPERF_SYMBOL_RECORD_POSITION "__teeperf_record_position"
 #define TEEPERF_SYMBOL_RESYNC "__teeperf_resync"
 #define TEEPERF_SYMBOL_MODULE "__teeperf_module"
+#define TEEPERF_SYMBOL_MODULE_GONE "__teeperf_module_gone"
 #define TEEPERF_SYMBOL_PREFIX "__teeperf_"
-/* Hidden in each module: the anchor, and its constructor (with the clock's name behind it). */
+/* Hidden in each module: its block, its constructors (with the clock's name behind), its destructor. */
 #define TEEPERF_SYMBOL_ANCHOR "__teeperf_anchor"
 #define TEEPERF_SYMBOL_CONSTRUCTOR "__teeperf_attach_"
+#define TEEPERF_SYMBOL_DESTRUCTOR "__teeperf_detach"
 
 #endif

@@ -60,8 +60,8 @@ static void test_second_process_is_refused(void **state)
 	assert_int_equal(header->refused, 1);
 	assert_int_equal(header->attach, TEEPERF_ATTACH_NONE);
 	assert_int_equal(tp_process.state, TP_STATE_OFF);
-	event(0x401000);
-	assert_int_equal(__teeperf_thread.skip, 1);
+	assert_int_equal(anchor.gate, TEEPERF_GATE_OFF);
+	assert_int_equal(event(0x401000), TEEPERF_POSITION_OFF);
 }
 
 static void test_wrong_clock(void **state)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The sequence of abi.h as inline assembly: one text for each processor, clock and kind of record.
+ *
+ * Text rather than IR, because it is the same on every LLVM, is not taken apart by the register
+ * allocator, and compiles faster: see docs/decisions/0007-sequence-as-assembly.md.
+ */
+#ifndef TP_SEQUENCE_TEXT_H
+#define TP_SEQUENCE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <teeperf/abi.h>
+
+enum tp_shape {
+	TP_SHAPE_INLINE = 0, /* the whole sequence in line */
+	TP_SHAPE_CALL,       /* the gate in line, and a call of __teeperf_record */
+};
+
+/* What is asked for. */
+struct tp_text_request {
+	enum teeperf_compiled_clock clock;
+	enum tp_shape shape;
+	enum teeperf_kind kind; /* UNTIMED: no clock is read */
+	bool position;          /* the record's position is wanted: output 0 */
+	bool name_in_register;  /* the name comes in a register, not as a symbol */
+};
+
+/*
+ * What it is made of: assembly for LLVM with its constraints. Operands in this order: the outputs
+ * (the position first if it is wanted, then scratch registers), all i64; then the gate's address and
+ * the function's name.
+ */
+struct tp_text {
+	char assembly[1536];
+	char constraints[256];
+	unsigned output_count;
+};
+
+/* A processor: the beginning of its target triples. */
+struct tp_text_machine {
+	const char *prefix;
+	void (*write)(struct tp_text *text, const struct tp_text_request *request);
+	/* With TP_SHAPE_CALL a return address is pushed: nothing may live below the stack pointer. */
+	bool call_needs_no_red_zone;
+	/* The place where a counted call adds one: see tp_text_count. */
+	const char *count, *count_constraints;
+};
+
+/* The machine that a target triple names, NULL if it is not supported. */
+const struct tp_text_machine *tp_text_find(const char *triple);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// x86-64: the sequence of abi.h as a routine, for code that was compiled in the shape "call".
+#if defined(__x86_64__)
+
+	.text
+
+// In: r10 = name. Changes rax, rdx, r10, r11 and flags.
+	.macro	record symbol, timed, position
+	.globl	\symbol
+	.type	\symbol, @function
+	.p2align 6
+\symbol:
+	.cfi_startproc
+	endbr64
+	movq	__teeperf_thread@gottpoff(%rip), %r11
+	.if	\timed
+	cmpl	$2, tp_gate_current(%rip)
+	jne	3f
+	rdtsc
+	jmp	4f
+	// The low half first: if the upper half then still agrees, the low half belongs to it.
+3:	movq	%fs:8(%r11), %rdx
+	movl	(%rdx), %eax
+	movl	4(%rdx), %edx
+4:	cmpl	%edx, %fs:16(%r11)
+	jne	1f
+	.else
+	cmpl	$-1, %fs:16(%r11)
+	je	1f
+	.endif
+	movq	%fs:(%r11), %rdx
+	testw	%dx, %dx
+	je	1f
+	shlq	$32, %r10
+	.if	\timed
+	orq	%rax, %r10
+	.endif
+	leaq	8(%rdx), %rax
+	movq	%rax, %fs:(%r11)
+	movq	%r10, (%rdx)
+	.if	\position
+	movq	%rdx, %r10
+	addq	%fs:24(%r11), %r10
+	.endif
+	ret
+1:	leaq	2f(%rip), %r11
+	jmp	__teeperf_slow
+2:	ret
+	.cfi_endproc
+	.size	\symbol, . - \symbol
+	.endm
+
+	record	__teeperf_record, 1, 0
+	record	__teeperf_record_untimed, 0, 0
+	record	__teeperf_record_position, 1, 1
+
+#endif
+	.section .note.GNU-stack,"",@progbits
