@@ -5,13 +5,13 @@
 #include "analyzer/text_line.h"
 #include "analyzer/timebase.h"
 #include "common/arena.h"
+#include "common/checksum.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <teeperf/trace.h>
-#include <zlib.h>
 
 struct named {
 	struct named *next;
@@ -47,8 +47,7 @@ static void close_section(struct assembler *as)
 	    .magic = TEEPERF_SECTION_MAGIC,
 	    .type = as->type,
 	    .size = as->body.size,
-	    .checksum = (uint32_t)crc32(
-		crc32(0, NULL, 0), (const Bytef *)as->body.data, (uInt)as->body.size),
+	    .checksum = tp_checksum(as->body.data, as->body.size),
 	};
 	tp_buf_add(as->out, &header, sizeof(header));
 	tp_buf_add(as->out, as->body.data, as->body.size);

@@ -3,11 +3,11 @@
 #include "reader.h"
 
 #include "common/bytes.h"
+#include "common/checksum.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 // Chunk sizes that we believe: 4 KiB to 16 MiB.
 #define CHUNK_SHIFT_MIN 12
@@ -135,18 +135,6 @@ static int make_room(struct tp_reader *reader, uint64_t size, struct tp_err *err
 	return 0;
 }
 
-static uint32_t checksum(const uint8_t *data, uint64_t size)
-{
-	uLong crc = crc32(0, NULL, 0);
-	while (size) {
-		const uInt part = size > UINT32_C(1) << 30 ? UINT32_C(1) << 30 : (uInt)size;
-		crc = crc32(crc, data, part);
-		data += part;
-		size -= part;
-	}
-	return (uint32_t)crc;
-}
-
 int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct tp_err *err)
 {
 	if (reader->stopped || reader->at == reader->source->size)
@@ -176,7 +164,7 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 	reader->at += sizeof(*header) + (header->size + 7) / 8 * 8;
 
 	const char *name = tp_section_name(header->type);
-	const uint32_t found = checksum(reader->buffer, header->size);
+	const uint32_t found = tp_checksum(reader->buffer, header->size);
 	if (found != header->checksum) {
 		section->damaged = true;
 		tp_problems_add(reader->problems, TP_ERR_FORMAT, reader->source->name,

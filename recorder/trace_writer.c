@@ -12,8 +12,8 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "common/checksum.h"
 #include "shared.h"
 
 // Write all of the parts: 0 or an errno value. Changes parts.
@@ -149,7 +149,7 @@ void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_ty
 	    .magic = TEEPERF_SECTION_MAGIC,
 	    .type = type,
 	    .size = size,
-	    .checksum = (uint32_t)crc32_z(0, payload, size),
+	    .checksum = tp_checksum(payload, size),
 	};
 	struct iovec parts[] = {
 	    {&section, sizeof(section)},

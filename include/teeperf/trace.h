@@ -48,7 +48,7 @@ struct teeperf_section {
 	uint32_t magic; /* TEEPERF_SECTION_MAGIC */
 	uint32_t type;  /* enum teeperf_section_type; a reader skips types that it does not know */
 	uint64_t size;  /* bytes of payload; zeroes pad it to a multiple of 8 */
-	uint32_t checksum; /* CRC-32 (IEEE 802.3, as zlib's crc32) of the payload without padding */
+	uint32_t checksum; /* low half of the XXH3-64 (seed 0) of the payload without padding */
 	uint32_t flags;    /* 0 */
 };
 

@@ -3,10 +3,10 @@
 // first, or hardly an input would get past them.
 #include "analyzer/analysis.h"
 #include "analyzer/view.h"
+#include "common/checksum.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 static void mend(uint8_t *data, size_t size)
 {
@@ -17,8 +17,7 @@ static void mend(uint8_t *data, size_t size)
 		const size_t left = size - at - sizeof(section);
 		if (section.magic != TEEPERF_SECTION_MAGIC || section.size > left)
 			return;
-		section.checksum =
-		    (uint32_t)crc32(0, data + at + sizeof(section), (uInt)section.size);
+		section.checksum = tp_checksum(data + at + sizeof(section), section.size);
 		memcpy(data + at, &section, sizeof(section));
 		at += sizeof(section) + (section.size + 7) / 8 * 8;
 	}

@@ -123,7 +123,7 @@ static void damage_is_shown_as_bytes(void **state)
 	dump();
 	assert_string_equal(text.data,
 	    "trace major=1 oldest-major=1 minor=0 chunk-shift=16 machine=0 created=0\n"
-	    "bytes 5450534306000000040000000000000082d9733900000000603d620a00000000\n"
+	    "bytes 545053430600000004000000000000001f4dfc3100000000603d620a00000000\n"
 	    "host\n"
 	    "\tline \"c=d\"\n");
 	assert_int_equal(problems.count, 1);

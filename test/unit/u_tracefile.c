@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 #include <cmocka.h>
 
 #include "analyzer/dump_text.h"
 #include "analyzer/tracefile.h"
+#include "common/checksum.h"
 
 static struct tp_buf file;
 static struct tp_tracefile trace;
@@ -43,7 +43,7 @@ static void add_section(uint32_t type, const void *payload, size_t size)
 	    .magic = TEEPERF_SECTION_MAGIC,
 	    .type = type,
 	    .size = size,
-	    .checksum = (uint32_t)crc32_z(0, payload, size),
+	    .checksum = tp_checksum(payload, size),
 	};
 	tp_buf_add(&file, &header, sizeof(header));
 	tp_buf_add(&file, payload, size);
