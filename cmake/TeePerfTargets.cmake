@@ -5,6 +5,7 @@
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_library(TEEPERF_XXHASH xxhash REQUIRED)
+find_library(TEEPERF_ZSTD zstd REQUIRED)
 find_library(TEEPERF_LIBELF elf REQUIRED)
 find_library(TEEPERF_LIBDWARF dwarf REQUIRED)
 find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
@@ -49,7 +50,7 @@ function(teeperf_host_variant suffix dir flags)
 		teeperf_host_library(${name} "${suffix}" "${flags}")
 	endforeach()
 	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
-	target_link_libraries(tp_common${suffix} PUBLIC "${TEEPERF_XXHASH}")
+	target_link_libraries(tp_common${suffix} PUBLIC "${TEEPERF_XXHASH}" "${TEEPERF_ZSTD}")
 	target_link_libraries(tp_recorder${suffix} PUBLIC tp_common${suffix} Threads::Threads)
 	target_link_libraries(tp_analyzer${suffix} PUBLIC
 		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" Threads::Threads m

@@ -39,6 +39,7 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_SYMBOLS = 7, /* text, for traces that travel without binaries; see below */
 	TEEPERF_SECTION_END = 8, /* struct teeperf_trace_end; absent if the recorder was killed */
 	TEEPERF_SECTION_SWITCHES = 9, /* uint64_t[], header.switches in order; the last counts */
+	TEEPERF_SECTION_PACKED = 10, /* struct teeperf_packed and its two parts: a CHUNK, smaller */
 };
 
 /* "TPSC", read as a little-endian word. */
@@ -50,6 +51,22 @@ struct teeperf_section {
 	uint64_t size;  /* bytes of payload; zeroes pad it to a multiple of 8 */
 	uint32_t checksum; /* low half of the XXH3-64 (seed 0) of the payload without padding */
 	uint32_t flags;    /* 0 */
+};
+
+/*
+ * PACKED: names and times of a chunk's records, apart, each as zstd frames. The names are the
+ * records' upper halves. A time becomes a code of one byte and, from TEEPERF_PACKED_NEAR on, more
+ * bytes behind all codes; docs/format.md, Packed chunks, has the rule.
+ */
+#define TEEPERF_PACKED_NEAR 240 /* to 254: one byte more */
+#define TEEPERF_PACKED_FAR 255  /* four bytes more */
+
+struct teeperf_packed {
+	struct teeperf_chunk chunk; /* as in CHUNK: `used` is the size unpacked */
+	uint32_t names_size;        /* bytes of the first part, which follows */
+	uint32_t times_size;        /* bytes of the second part, which follows the first */
+	uint32_t level;             /* of zstd, for information */
+	uint32_t reserved;
 };
 
 /*
@@ -83,7 +100,7 @@ struct teeperf_trace_end {
 	uint32_t exit_value;
 	uint64_t start_ns;      /* CLOCK_MONOTONIC_RAW when the program was started */
 	uint64_t end_ns;        /* ... and when it had ended */
-	uint64_t chunk_count;   /* CHUNK sections in this file */
+	uint64_t chunk_count;   /* CHUNK and PACKED sections in this file */
 	uint64_t chunk_draws;   /* fetch-and-adds on the log's tail: chunks taken by threads */
 	uint64_t lost_early;    /* as in the log header */
 	uint64_t lost_overflow; /* as in the log header */
@@ -103,6 +120,7 @@ struct teeperf_trace_end {
 
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_header) == 64, "trace header");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_section) == 24, "section");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_packed) == 80, "packed chunk");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_point) == 16, "point");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_clock) == 48, "clock");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
