@@ -17,13 +17,18 @@ enum { TICK_MS = 200, EXIT_NOT_RUNNABLE = 126, EXIT_NOT_FOUND = 127 };
 
 static const char *const mode_words[] = {"stream", "full", NULL};
 static const uint32_t modes[] = {TEEPERF_MODE_STREAM, TEEPERF_MODE_FULL};
-static const char *const clock_words[] = {"auto", "tsc", "soft", NULL};
-static const enum tp_clock_choice clocks[] = {
-    TP_CLOCK_CHOICE_AUTO, TP_CLOCK_CHOICE_HARDWARE, TP_CLOCK_CHOICE_SOFT};
+static const char *const clock_words[] = {"auto", "tsc", "soft", "count", "none", NULL};
+static const enum tp_clock_choice clocks[] = {TP_CLOCK_CHOICE_AUTO, TP_CLOCK_CHOICE_HARDWARE,
+    TP_CLOCK_CHOICE_SOFT, TP_CLOCK_CHOICE_COUNT, TP_CLOCK_CHOICE_NONE};
+static const char *const drain_words[] = {"auto", "now", "late", "end", NULL};
+static const enum tp_drain_choice drains[] = {
+    TP_DRAIN_CHOICE_AUTO, TP_DRAIN_CHOICE_NOW, TP_DRAIN_CHOICE_LATE, TP_DRAIN_CHOICE_END};
 
 static const char *output = "teeperf.trace";
 static int mode;
 static int clock_index;
+static uint64_t period_ns = TP_COUNTER_PERIOD_NS;
+static int drain_index;
 static uint64_t size_bytes;
 static bool quiet;
 
@@ -33,13 +38,20 @@ static const struct tp_option options[] = {
     {TP_OPTION_CHOICE, 'm', "mode", "stream|full",
 	"recycle the log's memory while the program runs, or stop when it is full (default: stream)",
 	&mode, mode_words},
-    {TP_OPTION_CHOICE, 'c', "clock", "auto|tsc|soft",
-	"read the processor's counter, or a counter in memory that the recorder keeps up (default: "
-	"auto)",
+    {TP_OPTION_CHOICE, 'c', "clock", "auto|tsc|soft|count|none",
+	"read the processor's counter, or a word in memory where the recorder publishes the time or "
+	"counts, or take no times (default: auto)",
 	&clock_index, clock_words},
+    {TP_OPTION_COUNT, 0, "clock-period", "NS",
+	"soft and count: store the word once in NS nanoseconds, 0: all the time (default: 250)",
+	&period_ns, NULL},
     {TP_OPTION_SIZE, 's', "size", "SIZE",
 	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G)",
 	&size_bytes, NULL},
+    {TP_OPTION_CHOICE, 0, "drain", "auto|now|late|end",
+	"write to the trace at once, when half of the log is full, or when PROGRAM has ended "
+	"(default: auto, now if there is a core for it, else late)",
+	&drain_index, drain_words},
     {TP_OPTION_BOOL, 'q', "quiet", NULL, "show neither progress nor the summary", &quiet, NULL},
     {0},
 };
@@ -146,10 +158,11 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 	// One part in a hundred is where times of single calls start to mislead.
 	if (counts->starved_ns > counts->elapsed_ns / 100)
 		tp_command_warn(&tp_cmd_record,
-		    "the soft clock stood still for %.1f %% of the time (at most %.1f ms): times are "
-		    "coarse; leave a core to it, or use '--clock tsc'",
+		    "the soft clock stood still for %.1f %% of the time, in %llu places (%.1f ms at "
+		    "most): times there are %s; leave a core to it, or use '--clock tsc'",
 		    100.0 * (double)counts->starved_ns / (double)counts->elapsed_ns,
-		    (double)counts->max_gap_ns / 1e6);
+		    (unsigned long long)counts->starved_count, (double)counts->max_gap_ns / 1e6,
+		    clocks[clock_index] == TP_CLOCK_CHOICE_COUNT ? "lost" : "coarse");
 }
 
 static void summarize(const struct tp_session_counts *counts)
@@ -185,11 +198,16 @@ static int run(int argc, char **argv)
 		return status;
 	if (!argc)
 		return tp_options_usage(&tp_cmd_record, "no program to run was given");
+	if (period_ns > TP_COUNTER_MAX_PERIOD_NS)
+		return tp_options_usage(&tp_cmd_record, "option '--clock-period' takes at most %d",
+		    TP_COUNTER_MAX_PERIOD_NS);
 	const struct tp_session_options wanted = {
 	    .output = output,
 	    .size_bytes = size_bytes,
 	    .mode = modes[mode],
 	    .clock = clocks[clock_index],
+	    .period_ns = period_ns,
+	    .drain = drains[drain_index],
 	    .argv = argv,
 	};
 	static struct tp_session session;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The soft clock: a thread that stores a real clock into the log's counter word all the time.
+// The soft clock: a thread that stores a time into the log's counter word once in a period.
 #define _GNU_SOURCE
 #include "counter_thread.h"
 
 #include <sched.h>
 #include <string.h>
 
+#include <teeperf/log.h>
+
 #include "host_clock.h"
 #include "shared.h"
 
 enum {
-	// A store invalidates the line in every reader's cache. In a prototype, on another CPU, a
-	// store every 25, 100, 400 ns cost the program 2.6, 3.2, 1.4 ns a call; 100 keeps the
-	// resolution.
-	STORE_INTERVAL_NS = 100,
-	STARVED_NS = 10 * 1000,
+	// How often a thread that counts looks at a clock, which may cost it a system call.
+	LOOK_NS = 50 * 1000,
+	STORES_A_LOOK_MAX = 1024,
+	CALIBRATION_PAUSES = 2000,
 };
 
 static void pause_a_little(void)
@@ -26,35 +27,105 @@ static void pause_a_little(void)
 #endif
 }
 
+static uint64_t to_ns(uint64_t ticks, uint64_t hz)
+{
+	return (uint64_t)((double)ticks * 1e9 / (double)hz);
+}
+
+static void note_gap(struct tp_counter_thread *counter, uint64_t gap_ns)
+{
+	if (gap_ns > tp_shared_load_relaxed(&counter->max_gap_ns))
+		tp_shared_store_relaxed(&counter->max_gap_ns, gap_ns);
+	if (gap_ns <= TP_COUNTER_STARVED_NS)
+		return;
+	tp_shared_add_relaxed(&counter->starved_ns, gap_ns);
+	tp_shared_add_relaxed(&counter->starved_count, 1);
+}
+
+// Publish the host's clock.
+static void publish(struct tp_counter_thread *counter)
+{
+	const struct tp_counter_options *options = &counter->options;
+	const uint64_t period = options->hz * options->period_ns / 1000000000;
+	// Gaps are looked into only when they are the longest so far, or long.
+	const uint64_t long_gap = options->hz * TP_COUNTER_STARVED_NS / 1000000000;
+	uint64_t longest = 0;
+	uint64_t last = tp_clock_ticks(options->clock);
+	uint64_t stores = 1;
+	tp_shared_store_relaxed(options->word, last);
+	tp_shared_store_relaxed(&counter->stores, stores);
+	while (!tp_shared_load_relaxed(&counter->stop)) {
+		if (period)
+			pause_a_little();
+		const uint64_t now = tp_clock_ticks(options->clock);
+		const uint64_t gap = now - last;
+		if (gap < period)
+			continue;
+		tp_shared_store_relaxed(options->word, now);
+		last = now;
+		tp_shared_store_relaxed(&counter->stores, ++stores);
+		if (gap > longest || gap > long_gap) {
+			longest = gap > longest ? gap : longest;
+			note_gap(counter, to_ns(gap, options->hz));
+		}
+	}
+}
+
+// How many pauses last `ns`: by the best of some tries, in the others we were interrupted.
+static uint64_t pauses_in(uint64_t ns)
+{
+	uint64_t best = UINT64_MAX;
+	for (int i = 0; i < 5; i++) {
+		const uint64_t start = tp_clock_monotonic_ns();
+		for (int j = 0; j < CALIBRATION_PAUSES; j++)
+			pause_a_little();
+		const uint64_t took = tp_clock_monotonic_ns() - start;
+		if (took < best)
+			best = took;
+	}
+	return best ? ns * CALIBRATION_PAUSES / best : 0;
+}
+
+/*
+ * Count. Without a clock to go by, a period is a number of pauses. That we stood still shows in a row
+ * of stores that took much longer than the fastest one.
+ */
+static void count(struct tp_counter_thread *counter)
+{
+	const struct tp_counter_options *options = &counter->options;
+	const uint64_t pauses = pauses_in(options->period_ns);
+	const uint64_t in_a_look = options->period_ns ? LOOK_NS / options->period_ns : UINT64_MAX;
+	const uint64_t row = in_a_look > STORES_A_LOOK_MAX ? STORES_A_LOOK_MAX
+			     : in_a_look                   ? in_a_look
+							   : 1;
+	uint64_t stores = 0;
+	uint64_t fastest = UINT64_MAX;
+	uint64_t last = tp_clock_monotonic_ns();
+	while (!tp_shared_load_relaxed(&counter->stop)) {
+		for (uint64_t i = 0; i < row; i++) {
+			for (uint64_t j = 0; j < pauses; j++)
+				pause_a_little();
+			tp_shared_store_relaxed(options->word, ++stores);
+			tp_shared_store_relaxed(&counter->stores, stores);
+		}
+		const uint64_t now = tp_clock_monotonic_ns();
+		const uint64_t took = now - last;
+		last = now;
+		if (took < fastest)
+			fastest = took;
+		// Program and counter fight for the line: up to four times as slow is usual.
+		else if (took / 4 > fastest)
+			note_gap(counter, took - fastest);
+	}
+}
+
 static void *run(void *argument)
 {
 	struct tp_counter_thread *counter = argument;
-	const uint64_t interval = counter->hz * STORE_INTERVAL_NS / 1000000000;
-	const uint64_t starved = counter->hz * STARVED_NS / 1000000000;
-	uint64_t last = tp_clock_ticks(counter->clock);
-	tp_shared_store_relaxed(counter->word, last);
-	uint64_t stores = 1;
-	uint64_t max_gap = 0;
-	uint64_t starved_sum = 0;
-	tp_shared_store_relaxed(&counter->stores, stores);
-	while (!tp_shared_load_relaxed(&counter->stop)) {
-		pause_a_little();
-		const uint64_t now = tp_clock_ticks(counter->clock);
-		const uint64_t gap = now - last;
-		if (gap < interval)
-			continue;
-		tp_shared_store_relaxed(counter->word, now);
-		last = now;
-		tp_shared_store_relaxed(&counter->stores, ++stores);
-		if (gap > max_gap) {
-			max_gap = gap;
-			tp_shared_store_relaxed(&counter->max_gap_ticks, max_gap);
-		}
-		if (gap > starved) {
-			starved_sum += gap;
-			tp_shared_store_relaxed(&counter->starved_ticks, starved_sum);
-		}
-	}
+	if (counter->options.clock == TEEPERF_CLOCK_SOFT_COUNT)
+		count(counter);
+	else
+		publish(counter);
 	return NULL;
 }
 
@@ -82,11 +153,10 @@ static void leave_core(int core)
 	sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 
-int tp_counter_thread_start(struct tp_counter_thread *counter, uint64_t *word, uint32_t clock,
-    uint64_t hz, struct tp_err *err)
+int tp_counter_thread_start(
+    struct tp_counter_thread *counter, const struct tp_counter_options *options, struct tp_err *err)
 {
-	*counter =
-	    (struct tp_counter_thread){.word = word, .clock = clock, .hz = hz, .cpu = own_core()};
+	*counter = (struct tp_counter_thread){.options = *options, .cpu = own_core()};
 	const int error = pthread_create(&counter->thread, NULL, run, counter);
 	if (error)
 		return tp_err_system(err, error, NULL, "cannot start the counter thread");
@@ -110,11 +180,6 @@ void tp_counter_thread_stop(struct tp_counter_thread *counter)
 	pthread_join(counter->thread, NULL);
 }
 
-static uint64_t to_ns(const struct tp_counter_thread *counter, uint64_t ticks)
-{
-	return (uint64_t)((double)ticks * 1e9 / (double)counter->hz);
-}
-
 uint64_t tp_counter_thread_stores(const struct tp_counter_thread *counter)
 {
 	return tp_shared_load_relaxed(&counter->stores);
@@ -122,10 +187,15 @@ uint64_t tp_counter_thread_stores(const struct tp_counter_thread *counter)
 
 uint64_t tp_counter_thread_max_gap_ns(const struct tp_counter_thread *counter)
 {
-	return to_ns(counter, tp_shared_load_relaxed(&counter->max_gap_ticks));
+	return tp_shared_load_relaxed(&counter->max_gap_ns);
 }
 
 uint64_t tp_counter_thread_starved_ns(const struct tp_counter_thread *counter)
 {
-	return to_ns(counter, tp_shared_load_relaxed(&counter->starved_ticks));
+	return tp_shared_load_relaxed(&counter->starved_ns);
+}
+
+uint64_t tp_counter_thread_starved_count(const struct tp_counter_thread *counter)
+{
+	return tp_shared_load_relaxed(&counter->starved_count);
 }

@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shared.h"
 
 static const uint64_t MS = 1000 * 1000;
+// A program that has taken no chunk for so long is not disturbed when its chunks are written.
+static const uint64_t QUIET_MS = 50;
 
 uint64_t tp_drain_clamp_used(uint64_t used)
 {
@@ -44,6 +45,7 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 	tp_shared_add_relaxed(&drain->record_bytes, copy->used - sizeof(*copy));
 	if (!complete)
 		return;
+	drain->taken++;
 	tp_region_withdraw(region, number);
 	const bool recycle = region->mode == TEEPERF_MODE_STREAM;
 	if (recycle)
@@ -58,8 +60,12 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 static uint32_t take_chunks(struct tp_drain *drain, enum teeperf_chunk_state state)
 {
 	const uint32_t count = tp_region_collect(drain->region, state, drain->numbers);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		take_chunk(drain, drain->numbers[i], state == TEEPERF_CHUNK_DONE);
+		// Half a log takes long enough for many of the clock's points.
+		if (!tp_shared_load_relaxed(&drain->stop))
+			tp_clock_log_tick(drain->clock_log);
+	}
 	return count;
 }
 
@@ -123,6 +129,7 @@ static void write_clock(struct tp_drain *drain)
 		section.clock.stores = tp_counter_thread_stores(drain->counter);
 		section.clock.max_gap_ns = tp_counter_thread_max_gap_ns(drain->counter);
 		section.clock.starved_ns = tp_counter_thread_starved_ns(drain->counter);
+		section.clock.period_ns = drain->counter->options.period_ns;
 	}
 	memcpy(section.points, log->points, log->count * sizeof(log->points[0]));
 	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_CLOCK, &section,
@@ -154,14 +161,35 @@ static void checkpoint(struct tp_drain *drain)
 		drain->checkpoint_gap_ns *= 2;
 }
 
+/*
+ * Whether to take chunks now. `tail` is the program's word, and so a hint: a false one makes us take
+ * them at another time.
+ */
+static bool is_time(struct tp_drain *drain)
+{
+	if (drain->policy != TP_DRAIN_LATE)
+		return drain->policy == TP_DRAIN_NOW;
+	const uint64_t tail = tp_shared_load_relaxed(&drain->region->header->tail);
+	const uint64_t now = tp_clock_monotonic_ns();
+	if (tail != drain->tail_seen) {
+		drain->tail_seen = tail;
+		drain->tail_since_ns = now;
+	}
+	if (now - drain->tail_since_ns >= QUIET_MS * MS)
+		return true;
+	// In mode full no room is gained by it.
+	return drain->region->mode == TEEPERF_MODE_STREAM &&
+	       tail - drain->taken >= tp_region_limit(drain->region) / 2;
+}
+
 static void *run(void *argument)
 {
 	struct tp_drain *drain = argument;
-	const struct timespec nap = {.tv_nsec = 1000 * 1000};
+	const int nap_ms = drain->policy == TP_DRAIN_NOW ? 1 : 4;
 	while (!tp_shared_load_relaxed(&drain->stop)) {
 		follow_program(drain);
-		if (!take_chunks(drain, TEEPERF_CHUNK_DONE))
-			nanosleep(&nap, NULL);
+		if (!is_time(drain) || !take_chunks(drain, TEEPERF_CHUNK_DONE))
+			tp_doorbell_wait(&drain->bell, nap_ms);
 		tp_clock_log_tick(drain->clock_log);
 		checkpoint(drain);
 	}
@@ -194,24 +222,36 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	write_clock(drain);
 	drain->checkpoint_gap_ns = 250 * MS;
 	drain->checkpoint_ns = tp_clock_monotonic_ns() + 50 * MS;
+	int r = tp_doorbell_init(&drain->bell, err);
+	if (r) {
+		release(drain);
+		return r;
+	}
 	const int error = pthread_create(&drain->thread, NULL, run, drain);
 	if (error) {
+		tp_doorbell_release(&drain->bell);
 		release(drain);
 		return tp_err_system(err, error, NULL, "cannot start the drain thread");
 	}
 	return 0;
 }
 
-void tp_drain_finish(struct tp_drain *drain)
+void tp_drain_stop(struct tp_drain *drain)
 {
 	tp_shared_store_relaxed(&drain->stop, 1);
+	tp_doorbell_ring(&drain->bell);
 	pthread_join(drain->thread, NULL);
+	tp_doorbell_release(&drain->bell);
+	tp_clock_log_point(drain->clock_log);
+}
+
+void tp_drain_finish(struct tp_drain *drain)
+{
 	follow_program(drain);
 	take_chunks(drain, TEEPERF_CHUNK_DONE);
 	take_chunks(drain, TEEPERF_CHUNK_OWNED);
 	write_modules(drain);
 	write_threads(drain);
-	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);
 	release(drain);
 }

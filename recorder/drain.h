@@ -12,15 +12,24 @@
 
 #include "common/err.h"
 #include "counter_thread.h"
+#include "doorbell.h"
 #include "host_clock.h"
 #include "region.h"
 #include "trace_writer.h"
+
+/* When complete chunks are taken while the program runs; docs/decisions/0005-drain-policy.md. */
+enum tp_drain_policy {
+	TP_DRAIN_NOW = 0, /* as soon as they are there */
+	TP_DRAIN_LATE,    /* when half of the log is full, or the program does not record */
+	TP_DRAIN_END,     /* only when the program has ended */
+};
 
 struct tp_drain {
 	struct tp_region *region;
 	struct tp_trace_writer *writer;
 	struct tp_clock_log *clock_log;
 	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
+	enum tp_drain_policy policy;
 	uint64_t record_bytes;  /* of records in complete chunks; other threads may load it */
 	uint64_t modules_seen;  /* module_count when MODULES was last written */
 	uint64_t checkpoint_ns; /* when THREADS and CLOCK are to be written next */
@@ -29,19 +38,26 @@ struct tp_drain {
 	uint32_t *numbers;              /* chunk_count: those to take in one look */
 	struct teeperf_thread *threads; /* TP_REGION_THREADS: private copy */
 	struct teeperf_module *modules; /* TP_REGION_MODULES: private copy */
-	uint64_t stop;                  /* 1: end */
+	uint64_t taken;                 /* chunks taken that were complete */
+	uint64_t tail_seen;             /* LATE: draws at the last look, and since when so many */
+	uint64_t tail_since_ns;
+	uint64_t stop; /* 1: end */
+	struct tp_doorbell bell;
 	pthread_t thread;
 };
 
 /*
  * Write the first CLOCK section and start the thread. The caller has filled region, writer,
- * clock_log and counter, all of which outlive the drain.
+ * clock_log, counter and policy; what they point to outlives the drain.
  */
 int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
 
+/* Stop the thread and take the clock's last point: the counter thread may be stopped then. */
+void tp_drain_stop(struct tp_drain *drain);
+
 /*
- * Stop the thread; then take all that is left, also the chunks that threads of the program still
- * own, and write the tables a last time. pre: the program has ended, or is to record no more.
+ * Take all that is left, also the chunks that threads of the program still own, and write the tables
+ * a last time. pre: it was stopped; the program has ended, or is to record no more.
  */
 void tp_drain_finish(struct tp_drain *drain);
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "shared.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <stdio.h>
@@ -97,7 +99,11 @@ int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err 
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
 		    "this processor has no counter that ticks evenly "
 		    "(constant_tsc and nonstop_tsc): use '--clock soft'");
-	if (choice == TP_CLOCK_CHOICE_SOFT || !steady)
+	if (choice == TP_CLOCK_CHOICE_NONE)
+		*clock = TEEPERF_CLOCK_NONE;
+	else if (choice == TP_CLOCK_CHOICE_COUNT)
+		*clock = TEEPERF_CLOCK_SOFT_COUNT;
+	else if (choice == TP_CLOCK_CHOICE_SOFT || !steady)
 		*clock = steady && HARDWARE_CLOCK == TEEPERF_CLOCK_TSC
 			     ? TEEPERF_CLOCK_SOFT_TSC
 			     : TEEPERF_CLOCK_SOFT_MONOTONIC;
@@ -135,23 +141,43 @@ uint64_t tp_clock_monotonic_ns(void)
 
 uint64_t tp_clock_ticks(uint32_t clock)
 {
-	return clock == TEEPERF_CLOCK_SOFT_MONOTONIC ? tp_clock_monotonic_ns() : read_counter();
+	switch (clock) {
+	case TEEPERF_CLOCK_NONE:
+		return 0;
+	case TEEPERF_CLOCK_SOFT_MONOTONIC:
+		return tp_clock_monotonic_ns();
+	default:
+		return read_counter();
+	}
 }
 
 uint64_t tp_clock_stated_hz(uint32_t clock)
 {
-	return clock == TEEPERF_CLOCK_SOFT_MONOTONIC ? 1000000000 : stated_hz();
+	switch (clock) {
+	case TEEPERF_CLOCK_NONE:
+	case TEEPERF_CLOCK_SOFT_COUNT:
+		return 0;
+	case TEEPERF_CLOCK_SOFT_MONOTONIC:
+		return 1000000000;
+	default:
+		return stated_hz();
+	}
+}
+
+static uint64_t log_ticks(const struct tp_clock_log *log)
+{
+	return log->word ? tp_shared_load_relaxed(log->word) : tp_clock_ticks(log->clock);
 }
 
 // Both clocks at one moment: the closest of several tries, since we may be descheduled in between.
-static struct teeperf_trace_point take_point(uint32_t clock)
+static struct teeperf_trace_point take_point(const struct tp_clock_log *log)
 {
 	struct teeperf_trace_point best = {0};
 	uint64_t narrowest = UINT64_MAX;
 	for (int i = 0; i < 5; i++) {
-		const uint64_t before = tp_clock_ticks(clock);
+		const uint64_t before = log_ticks(log);
 		const uint64_t ns = tp_clock_monotonic_ns();
-		const uint64_t width = tp_clock_ticks(clock) - before;
+		const uint64_t width = log_ticks(log) - before;
 		if (width < narrowest) {
 			narrowest = width;
 			best = (struct teeperf_trace_point){before + width / 2, ns};
@@ -160,11 +186,12 @@ static struct teeperf_trace_point take_point(uint32_t clock)
 	return best;
 }
 
-void tp_clock_log_init(struct tp_clock_log *log, uint32_t clock)
+void tp_clock_log_init(struct tp_clock_log *log, uint32_t clock, const uint64_t *word)
 {
 	memset(log, 0, sizeof(*log));
 	log->clock = clock;
-	log->interval_ns = 10 * 1000 * 1000;
+	log->word = word;
+	log->interval_ns = 4 * 1000 * 1000;
 	tp_clock_log_point(log);
 }
 
@@ -172,7 +199,7 @@ void tp_clock_log_point(struct tp_clock_log *log)
 {
 	if (log->count == TP_CLOCK_POINTS)
 		log->count--;
-	log->points[log->count++] = take_point(log->clock);
+	log->points[log->count++] = take_point(log);
 }
 
 void tp_clock_log_tick(struct tp_clock_log *log)

@@ -17,6 +17,8 @@ enum tp_clock_choice {
 	TP_CLOCK_CHOICE_AUTO = 0, /* the processor's counter if it is steady, else soft */
 	TP_CLOCK_CHOICE_HARDWARE, /* read by the program */
 	TP_CLOCK_CHOICE_SOFT,     /* published by the recorder */
+	TP_CLOCK_CHOICE_COUNT,    /* counted by the recorder */
+	TP_CLOCK_CHOICE_NONE,     /* no time */
 };
 
 /* Whether this processor has a counter that ticks evenly on all cores, also while they sleep. */
@@ -28,7 +30,10 @@ int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err 
 /* "tsc", "soft-tsc", ... */
 const char *tp_clock_name(uint32_t clock);
 
-/* Ticks of `clock` now, as the program would see them (soft clocks: as they would be published). */
+/*
+ * Ticks of `clock` now, as the program would see them (soft clocks: as they would be published).
+ * pre: not TEEPERF_CLOCK_SOFT_COUNT, which only its counter thread knows.
+ */
 uint64_t tp_clock_ticks(uint32_t clock);
 
 /* CLOCK_MONOTONIC_RAW in nanoseconds. */
@@ -42,12 +47,13 @@ enum { TP_CLOCK_POINTS = 1024 };
 struct tp_clock_log {
 	uint32_t clock;
 	uint32_t count;
+	const uint64_t *word; /* SOFT_COUNT: where its time is, else NULL */
 	uint64_t interval_ns; /* between points; doubles when the array is full */
 	struct teeperf_trace_point points[TP_CLOCK_POINTS];
 };
 
-/* Take the first point. */
-void tp_clock_log_init(struct tp_clock_log *log, uint32_t clock);
+/* Take the first point. `word`: for SOFT_COUNT, else NULL. */
+void tp_clock_log_init(struct tp_clock_log *log, uint32_t clock, const uint64_t *word);
 /* Take a point if it is time; call it as often as you like. */
 void tp_clock_log_tick(struct tp_clock_log *log);
 /* Take a point now, in place of the last one if the array is full. */

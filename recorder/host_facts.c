@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "host_facts.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +51,13 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 		tp_buf_addf(
 		    buf, "os=%s %s\nmachine=%s\n", name.sysname, name.release, name.machine);
 	add_cpu(buf);
-	cpu_set_t allowed;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-		tp_buf_addf(buf, "cores=%d\n", CPU_COUNT(&allowed));
+	tp_buf_addf(buf, "cores=%d\n", facts->cores);
 	tp_buf_addf(buf, "clock=%s\n", facts->clock);
 	if (facts->counter_cpu >= 0)
 		tp_buf_addf(buf, "counter_cpu=%d\n", facts->counter_cpu);
 	tp_buf_addf(
 	    buf, "mode=%s\nlog_bytes=%llu\n", facts->mode, (unsigned long long)facts->log_bytes);
+	tp_buf_addf(buf, "drain=%s\n", facts->drain);
+	if (facts->ended)
+		tp_buf_addf(buf, "clock_gaps=%llu\n", (unsigned long long)facts->clock_gaps);
 }

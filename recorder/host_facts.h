@@ -3,6 +3,7 @@
 #ifndef TP_HOST_FACTS_H
 #define TP_HOST_FACTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/buf.h"
@@ -11,14 +12,18 @@
 struct tp_host_facts {
 	const char *clock;
 	const char *mode;
+	const char *drain;
+	int cores;       /* that could be used at the start */
 	int counter_cpu; /* -1: none */
 	uint64_t log_bytes;
+	bool ended;          /* the rest is known */
+	uint64_t clock_gaps; /* times that a soft clock stood still */
 };
 
 /* Append the working directory and each argument, NUL-ended. */
 void tp_host_facts_command(struct tp_buf *buf, char *const *argv);
 
-/* Append "key=value\n" lines: teeperf, os, machine, cpu, cores, clock, mode, log_bytes, ... */
+/* Append "key=value\n" lines: teeperf, os, machine, cpu, cores, clock, mode, log_bytes, drain, ... */
 void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts);
 
 #endif

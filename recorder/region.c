@@ -368,7 +368,10 @@ bool tp_region_grow(struct tp_region *region)
 {
 	while (!region->stunted && region->committed < region->chunk_count && is_low(region)) {
 		const uint32_t first = region->committed;
-		region->stunted = commit(region, TP_REGION_STEP_CHUNKS) != 0;
+		const bool failed = commit(region, TP_REGION_STEP_CHUNKS) != 0;
+		pthread_mutex_lock(&region->lock);
+		region->stunted = failed;
+		pthread_mutex_unlock(&region->lock);
 		supply_from(region, first);
 	}
 	if (region->touched == region->committed)
@@ -408,6 +411,14 @@ void tp_region_withdraw(struct tp_region *region, uint32_t number)
 	else
 		region->newest = older;
 	pthread_mutex_unlock(&region->lock);
+}
+
+uint32_t tp_region_limit(struct tp_region *region)
+{
+	pthread_mutex_lock(&region->lock);
+	const uint32_t limit = region->stunted ? region->committed : region->chunk_count;
+	pthread_mutex_unlock(&region->lock);
+	return limit;
 }
 
 uint64_t tp_region_lost(const struct tp_region *region)

@@ -102,6 +102,9 @@ void tp_region_withdraw(struct tp_region *region, uint32_t number);
  */
 bool tp_region_grow(struct tp_region *region);
 
+/* Chunks that there can be in all: fewer than chunk_count once memory has run out. */
+uint32_t tp_region_limit(struct tp_region *region);
+
 /* Events lost so far, as the program counts them. */
 uint64_t tp_region_lost(const struct tp_region *region);
 

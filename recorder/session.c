@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "session.h"
 
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,8 +25,9 @@ static void *supply(void *argument)
 {
 	struct tp_session *session = argument;
 	while (!tp_shared_load_relaxed(&session->stop)) {
+		// 48 MiB in reserve last for longer than this at a billion events a second.
 		if (!tp_region_grow(&session->region))
-			nap(1000 * 1000);
+			tp_doorbell_wait(&session->supply_bell, 4);
 	}
 	return NULL;
 }
@@ -41,70 +43,125 @@ static uint64_t first_rate(struct tp_session *session)
 	return tp_clock_log_hz(&session->clock_log);
 }
 
-static int start_counter(struct tp_session *session, struct tp_err *err)
+static int start_clock(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
 {
-	const uint64_t hz = first_rate(session);
-	session->region.header->clock_hz = hz;
-	session->soft = TEEPERF_CLOCK_IS_SOFT(session->clock_log.clock);
+	struct teeperf_log_header *header = session->region.header;
+	const uint32_t clock = session->clock_log.clock;
+	const bool counts = clock == TEEPERF_CLOCK_SOFT_COUNT;
+	if (!counts)
+		header->clock_hz = first_rate(session);
+	session->soft = TEEPERF_CLOCK_IS_SOFT(clock);
 	if (!session->soft)
 		return 0;
-	const int r = tp_counter_thread_start(
-	    &session->counter, &session->region.header->counter, session->clock_log.clock, hz, err);
+	const struct tp_counter_options wanted = {
+	    .word = &header->counter,
+	    .clock = clock,
+	    .hz = header->clock_hz,
+	    .period_ns = options->period_ns,
+	};
+	const int r = tp_counter_thread_start(&session->counter, &wanted, err);
 	session->soft = !r;
+	if (!r && counts)
+		tp_clock_log_init(&session->clock_log, clock, &session->counter.stores);
 	return r;
 }
 
-static int write_facts(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static void stop_clock(struct tp_session *session)
 {
+	if (session->soft)
+		tp_counter_thread_stop(&session->counter);
+}
+
+// Program and clock come first: without a core left over, draining waits.
+static enum tp_drain_policy drain_policy(
+    const struct tp_session *session, enum tp_drain_choice choice)
+{
+	switch (choice) {
+	case TP_DRAIN_CHOICE_NOW:
+		return TP_DRAIN_NOW;
+	case TP_DRAIN_CHOICE_LATE:
+		return TP_DRAIN_LATE;
+	case TP_DRAIN_CHOICE_END:
+		return TP_DRAIN_END;
+	case TP_DRAIN_CHOICE_AUTO:
+		break;
+	}
+	return session->cores > 1 + session->soft ? TP_DRAIN_NOW : TP_DRAIN_LATE;
+}
+
+static int usable_cores(void)
+{
+	cpu_set_t allowed;
+	return sched_getaffinity(0, sizeof(allowed), &allowed) ? 1 : CPU_COUNT(&allowed);
+}
+
+static void write_host(struct tp_session *session, bool ended)
+{
+	static const char *const drains[] = {
+	    [TP_DRAIN_NOW] = "now", [TP_DRAIN_LATE] = "late", [TP_DRAIN_END] = "end"};
 	const struct tp_host_facts facts = {
 	    .clock = tp_clock_name(session->clock_log.clock),
 	    .counter_cpu = session->soft ? session->counter.cpu : -1,
+	    .cores = session->cores,
 	    .log_bytes = (uint64_t)session->region.chunk_count * TP_REGION_CHUNK_SIZE,
-	    .mode = options->mode == TEEPERF_MODE_FULL ? "full" : "stream",
+	    .mode = session->region.mode == TEEPERF_MODE_FULL ? "full" : "stream",
+	    .drain = drains[session->drain.policy],
+	    .clock_gaps = session->soft ? tp_counter_thread_starved_count(&session->counter) : 0,
+	    .ended = ended,
 	};
-	struct tp_buf command;
 	struct tp_buf host;
-	tp_buf_init(&command);
 	tp_buf_init(&host);
-	tp_host_facts_command(&command, options->argv);
 	tp_host_facts_text(&host, &facts);
+	if (!host.failed)
+		tp_trace_writer_add(&session->writer, TEEPERF_SECTION_HOST, host.data, host.size);
+	tp_buf_release(&host);
+}
+
+static int write_command(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	struct tp_buf command;
+	tp_buf_init(&command);
+	tp_host_facts_command(&command, options->argv);
 	int r = 0;
-	if (command.failed || host.failed) {
+	if (command.failed)
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-	} else {
+	else
 		tp_trace_writer_add(
 		    &session->writer, TEEPERF_SECTION_COMMAND, command.data, command.size);
-		tp_trace_writer_add(&session->writer, TEEPERF_SECTION_HOST, host.data, host.size);
-	}
-	tp_buf_release(&host);
 	tp_buf_release(&command);
 	return r;
 }
 
-static int start_drain(struct tp_session *session, struct tp_err *err)
+static int start_threads(struct tp_session *session, struct tp_err *err)
 {
-	session->drain = (struct tp_drain){
-	    .region = &session->region,
-	    .writer = &session->writer,
-	    .clock_log = &session->clock_log,
-	    .counter = session->soft ? &session->counter : NULL,
-	};
-	int r = tp_drain_start(&session->drain, err);
+	int r = tp_doorbell_init(&session->supply_bell, err);
 	if (r)
 		return r;
+	r = tp_drain_start(&session->drain, err);
+	if (r)
+		goto fail;
 	const int error = pthread_create(&session->supply_thread, NULL, supply, session);
-	if (error) {
-		tp_drain_finish(&session->drain);
-		return tp_err_system(err, error, NULL, "cannot start the supply thread");
-	}
-	return 0;
+	if (!error)
+		return 0;
+	r = tp_err_system(err, error, NULL, "cannot start the supply thread");
+	tp_drain_stop(&session->drain);
+	tp_drain_finish(&session->drain);
+fail:
+	tp_doorbell_release(&session->supply_bell);
+	return r;
 }
 
+// Stop all that runs beside the program, then write what is left.
 static void stop_threads(struct tp_session *session)
 {
 	tp_shared_store_relaxed(&session->stop, 1);
+	tp_doorbell_ring(&session->supply_bell);
 	pthread_join(session->supply_thread, NULL);
+	tp_doorbell_release(&session->supply_bell);
+	tp_drain_stop(&session->drain);
+	stop_clock(session);
 	tp_drain_finish(&session->drain);
 }
 
@@ -116,33 +173,44 @@ int tp_session_start(
 	int r = tp_clock_choose(options->clock, &clock, err);
 	if (r)
 		return r;
+	session->cores = usable_cores();
 	tp_launch_prepare(&session->launch);
-	tp_clock_log_init(&session->clock_log, clock);
+	tp_clock_log_init(&session->clock_log, clock, NULL);
 	r = tp_region_create(&session->region, options->size_bytes, options->mode, clock, err);
 	if (r)
 		goto fail;
 	r = tp_trace_writer_open(&session->writer, options->output, err);
 	if (r)
 		goto fail_region;
-	r = start_counter(session, err);
+	r = start_clock(session, options, err);
 	if (r)
 		goto fail_writer;
-	r = write_facts(session, options, err);
+	session->drain = (struct tp_drain){
+	    .region = &session->region,
+	    .writer = &session->writer,
+	    .clock_log = &session->clock_log,
+	    .counter = session->soft ? &session->counter : NULL,
+	    .policy = drain_policy(session, options->drain),
+	};
+	write_host(session, false);
+	r = write_command(session, options, err);
 	if (r)
-		goto fail_counter;
-	r = start_drain(session, err);
+		goto fail_clock;
+	r = start_threads(session, err);
 	if (r)
-		goto fail_counter;
+		goto fail_clock;
 	session->start_ns = tp_clock_monotonic_ns();
-	if (session->soft)
+	if (session->soft) {
 		session->starved_before_ns = tp_counter_thread_starved_ns(&session->counter);
+		session->starved_before_count = tp_counter_thread_starved_count(&session->counter);
+	}
 	r = tp_launch_start(&session->launch, options->argv, session->region.path, err);
 	if (!r)
 		return 0;
 	stop_threads(session);
-fail_counter:
-	if (session->soft)
-		tp_counter_thread_stop(&session->counter);
+	goto fail_writer;
+fail_clock:
+	stop_clock(session);
 fail_writer:
 	tp_trace_writer_discard(&session->writer);
 fail_region:
@@ -172,6 +240,8 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	if (session->soft) {
 		counts->starved_ns =
 		    tp_counter_thread_starved_ns(&session->counter) - session->starved_before_ns;
+		counts->starved_count = tp_counter_thread_starved_count(&session->counter) -
+					session->starved_before_count;
 		counts->max_gap_ns = tp_counter_thread_max_gap_ns(&session->counter);
 	}
 }
@@ -206,9 +276,8 @@ int tp_session_finish(
 {
 	const uint64_t end_ns = tp_clock_monotonic_ns();
 	tp_shared_store_release(&session->region.header->control, 0);
-	if (session->soft)
-		tp_counter_thread_stop(&session->counter);
 	stop_threads(session);
+	write_host(session, true);
 	write_end(session, end_ns);
 	tp_session_count(session, counts);
 	counts->elapsed_ns = end_ns - session->start_ns;

@@ -12,17 +12,27 @@
 
 #include "common/err.h"
 #include "counter_thread.h"
+#include "doorbell.h"
 #include "drain.h"
 #include "host_clock.h"
 #include "launch.h"
 #include "region.h"
 #include "trace_writer.h"
 
+enum tp_drain_choice {
+	TP_DRAIN_CHOICE_AUTO = 0, /* by the cores there are */
+	TP_DRAIN_CHOICE_NOW,
+	TP_DRAIN_CHOICE_LATE,
+	TP_DRAIN_CHOICE_END,
+};
+
 struct tp_session_options {
 	const char *output;
 	uint64_t size_bytes; /* of the log, 0: choose */
 	uint32_t mode;       /* enum teeperf_mode */
 	enum tp_clock_choice clock;
+	uint64_t period_ns; /* of a soft clock */
+	enum tp_drain_choice drain;
 	char *const *argv; /* the program and its arguments, NULL-terminated */
 };
 
@@ -33,10 +43,13 @@ struct tp_session {
 	struct tp_counter_thread counter;
 	struct tp_drain drain;
 	struct tp_launch launch;
-	bool soft;                  /* the counter thread runs */
+	bool soft;                  /* there is a counter thread */
+	int cores;                  /* that we could use at the start */
 	uint64_t start_ns;          /* CLOCK_MONOTONIC_RAW */
 	uint64_t starved_before_ns; /* of the soft clock, before the program was started */
-	uint64_t stop;              /* 1: the supply thread ends */
+	uint64_t starved_before_count;
+	uint64_t stop; /* 1: the supply thread ends */
+	struct tp_doorbell supply_bell;
 	pthread_t supply_thread;
 };
 
@@ -49,7 +62,8 @@ struct tp_session_counts {
 	uint64_t refused;        /* processes that found the log taken */
 	uint64_t dropped_chunks; /* not written because the file could not be */
 	uint64_t elapsed_ns;
-	uint64_t starved_ns; /* soft clock: time without an update of more than 10 us */
+	uint64_t starved_ns;    /* soft clock: time without an update of more than 10 us */
+	uint64_t starved_count; /* ... and how often */
 	uint64_t max_gap_ns;
 	uint32_t attach; /* enum teeperf_attach */
 	bool stunted;    /* memory for the log ran out before it had its whole size */

@@ -90,15 +90,20 @@ def main():
     if 2 in last:
         print("modules=%d" % (len(last[2]) // 512))
     if 4 in last:
-        kind, points, hz, stores, max_gap = struct.unpack_from("<IIQQQ", last[4])
-        print("clock=%d\npoints=%d\nstored=%d" % (kind, points, stores > 0))
-        if len(last[4]) != 48 + 16 * points or not hz:
+        kind, points, hz, stores, max_gap, _, period = struct.unpack_from("<IIQQQQQ", last[4])
+        print("clock=%d\npoints=%d\nstored=%d\nperiod=%d" % (kind, points, stores > 0, period))
+        if len(last[4]) != 48 + 16 * points or (kind == 0) != (hz == 0):
             fail("clock section")
         values = list(struct.iter_unpack("<QQ", last[4][48:]))
         if any(a > b for a, b in zip(values, values[1:])):
             fail("clock points go back")
     if 5 in last:
         print("command=%s" % "|".join(last[5].decode().split("\0")[1:-1]))
+        gaps = [b[1] - a[1] for a, b in zip(values, values[1:])]
+        print("longest_between_points=%d" % max(gaps, default=0))
+    if 6 in last:
+        for line in last[6].decode().splitlines():
+            print("host." + line)
     if 8 in last:
         end = END.unpack(last[8])
         print("exit=%d/%d" % end[:2])

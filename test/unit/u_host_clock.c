@@ -22,7 +22,7 @@ static void check_order(void)
 static void bounded(void **state)
 {
 	(void)state;
-	tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_MONOTONIC);
+	tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_MONOTONIC, NULL);
 	assert_int_equal(log.count, 1);
 	const struct teeperf_trace_point first = log.points[0];
 	tp_clock_log_tick(&log);
@@ -43,7 +43,7 @@ static void bounded(void **state)
 static void thinned(void **state)
 {
 	(void)state;
-	tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_MONOTONIC);
+	tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_MONOTONIC, NULL);
 	log.interval_ns = 1;
 	while (log.count < TP_CLOCK_POINTS)
 		tp_clock_log_point(&log);
@@ -75,7 +75,9 @@ static void soft_clock(void **state)
 	uint64_t word = 0;
 	const uint32_t clock = TEEPERF_CLOCK_SOFT_MONOTONIC;
 	const uint64_t before = tp_clock_ticks(clock);
-	assert_int_equal(tp_counter_thread_start(&counter, &word, clock, 1000000000, &err), 0);
+	const struct tp_counter_options options = {
+	    .word = &word, .clock = clock, .hz = 1000000000, .period_ns = TP_COUNTER_PERIOD_NS};
+	assert_int_equal(tp_counter_thread_start(&counter, &options, &err), 0);
 	const uint64_t seen = __atomic_load_n(&word, __ATOMIC_RELAXED);
 	assert_true(seen >= before);
 	while (__atomic_load_n(&word, __ATOMIC_RELAXED) == seen)
@@ -86,6 +88,67 @@ static void soft_clock(void **state)
 	assert_true(tp_counter_thread_max_gap_ns(&counter) > 0);
 }
 
+// Counting: each store adds one, points carry the count, and their rate is the counter's.
+static void counted(void **state)
+{
+	(void)state;
+	static const uint64_t periods[] = {0, 1000};
+	for (int i = 0; i < 2; i++) {
+		struct tp_counter_thread counter;
+		struct tp_err err;
+		uint64_t word = 0;
+		const struct tp_counter_options options = {
+		    .word = &word, .clock = TEEPERF_CLOCK_SOFT_COUNT, .period_ns = periods[i]};
+		assert_int_equal(tp_counter_thread_start(&counter, &options, &err), 0);
+		tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_COUNT, &counter.stores);
+		while (__atomic_load_n(&word, __ATOMIC_RELAXED) < 5000)
+			;
+		tp_clock_log_point(&log);
+		tp_counter_thread_stop(&counter);
+		assert_int_equal(tp_counter_thread_stores(&counter), word);
+		assert_int_equal(log.count, 2);
+		assert_true(log.points[0].ticks >= 1);
+		assert_true(log.points[1].ticks >= 4999 && log.points[1].ticks <= word);
+		assert_true(tp_clock_log_hz(&log) > 0);
+		assert_true((tp_counter_thread_starved_ns(&counter) > 0) ==
+			    (tp_counter_thread_starved_count(&counter) > 0));
+	}
+}
+
+// Without a clock there are points, so that the run's length is known, but no ticks.
+static void none(void **state)
+{
+	(void)state;
+	tp_clock_log_init(&log, TEEPERF_CLOCK_NONE, NULL);
+	tp_clock_log_point(&log);
+	assert_int_equal(log.points[1].ticks, 0);
+	assert_true(log.points[1].monotonic_ns >= log.points[0].monotonic_ns);
+	assert_int_equal(tp_clock_log_hz(&log), 0);
+	assert_int_equal(tp_clock_stated_hz(TEEPERF_CLOCK_NONE), 0);
+}
+
+static void choices(void **state)
+{
+	(void)state;
+	static const struct {
+		enum tp_clock_choice choice;
+		uint32_t clock;
+	} cases[] = {
+	    {TP_CLOCK_CHOICE_NONE, TEEPERF_CLOCK_NONE},
+	    {TP_CLOCK_CHOICE_COUNT, TEEPERF_CLOCK_SOFT_COUNT},
+	};
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t clock = 99;
+		struct tp_err err;
+		assert_int_equal(tp_clock_choose(cases[i].choice, &clock, &err), 0);
+		assert_int_equal(clock, cases[i].clock);
+	}
+	uint32_t clock = 0;
+	struct tp_err err;
+	assert_int_equal(tp_clock_choose(TP_CLOCK_CHOICE_SOFT, &clock, &err), 0);
+	assert_true(TEEPERF_CLOCK_IS_SOFT(clock) && clock != TEEPERF_CLOCK_SOFT_COUNT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +156,9 @@ int main(void)
 	    cmocka_unit_test(thinned),
 	    cmocka_unit_test(rate),
 	    cmocka_unit_test(soft_clock),
+	    cmocka_unit_test(counted),
+	    cmocka_unit_test(none),
+	    cmocka_unit_test(choices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

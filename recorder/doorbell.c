@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A thread that has nothing to do waits for a time, or until another one rings.
+#include "doorbell.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+int tp_doorbell_init(struct tp_doorbell *bell, struct tp_err *err)
+{
+	bell->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (bell->fd < 0)
+		return tp_err_system(err, errno, NULL, "cannot make a file descriptor for events");
+	return 0;
+}
+
+void tp_doorbell_release(struct tp_doorbell *bell)
+{
+	close(bell->fd);
+	bell->fd = -1;
+}
+
+void tp_doorbell_ring(struct tp_doorbell *bell)
+{
+	// It fails only when the count is full, and then the bell has been rung already.
+	while (eventfd_write(bell->fd, 1) && errno == EINTR)
+		;
+}
+
+void tp_doorbell_wait(struct tp_doorbell *bell, int timeout_ms)
+{
+	struct pollfd event = {.fd = bell->fd, .events = POLLIN};
+	eventfd_t rings;
+	if (poll(&event, 1, timeout_ms) > 0)
+		eventfd_read(bell->fd, &rings);
+}
