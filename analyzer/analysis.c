@@ -2,6 +2,8 @@
 // A trace, analysed: replays the threads in parallel and adds their functions up.
 #include "analysis.h"
 
+#include "analyzer/chunk_read.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -35,16 +37,18 @@ static int replay(struct work *work, struct tp_thread_result *result)
 	const struct tp_thread *thread = result->thread;
 	const uint64_t chunk_size = UINT64_C(1) << trace->header.chunk_shift;
 	struct tp_stack stack = {0};
-	uint64_t *words = malloc(chunk_size);
-	int code = words ? tp_profile_init(&result->profile) : TP_ERR_MEMORY;
+	struct tp_chunk_reader reader;
+	int code = tp_chunk_reader_init(&reader, trace, &result->err);
+	if (!code)
+		code = tp_profile_init(&result->profile);
 	if (!code)
 		code = tp_stack_init(&stack, &result->profile);
 	for (uint64_t i = 0; !code && i < thread->chunk_count; i++) {
 		const struct tp_chunk *chunk = &thread->chunks[i];
-		code = tp_source_read(&trace->source, chunk->offset, words,
-		    (size_t)chunk->word_count * 8, &result->err);
+		code = tp_chunk_reader_read(&reader, chunk, &result->err);
 		if (!code)
-			code = tp_stack_replay(&stack, words, chunk->word_count, chunk->first_time,
+			code = tp_stack_replay(&stack, reader.words, chunk->word_count,
+			    chunk->first_time,
 			    chunk->sequence * chunk_size + sizeof(struct teeperf_chunk));
 		chunk_done(work);
 	}
@@ -59,7 +63,7 @@ static int replay(struct work *work, struct tp_thread_result *result)
 		result->busy = stack.frames[0].children;
 	}
 	tp_stack_release(&stack);
-	free(words);
+	tp_chunk_reader_release(&reader);
 	return code;
 }
 

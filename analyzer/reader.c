@@ -24,6 +24,7 @@ const char *tp_section_name(uint32_t type)
 	    [TEEPERF_SECTION_HOST] = "host",
 	    [TEEPERF_SECTION_SYMBOLS] = "symbols",
 	    [TEEPERF_SECTION_END] = "end",
+	    [TEEPERF_SECTION_PACKED] = "packed chunk",
 	};
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
 }

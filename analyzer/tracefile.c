@@ -23,19 +23,9 @@ static void reject(struct tp_tracefile *trace, const struct tp_section *section,
 	    tp_section_name(section->header.type), section->header.size, why);
 }
 
-static int add_chunk(
-    struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
+static int append_chunk(
+    struct tp_tracefile *trace, const struct tp_chunk *chunk, struct tp_err *err)
 {
-	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, section->payload, section->header.size);
-	struct teeperf_chunk header;
-	tp_bytes_copy(&bytes, &header, sizeof(header));
-	const uint64_t size = UINT64_C(1) << trace->header.chunk_shift;
-	if (bytes.underflow || header.used != section->header.size || header.used > size ||
-	    header.used % 8 != 0) {
-		reject(trace, section, "its size is not that of a chunk");
-		return 0;
-	}
 	const uint64_t count = trace->chunk_count;
 	// Capacities are the powers of two from 64 on.
 	if (count == 0 || (count >= 64 && (count & (count - 1)) == 0)) {
@@ -45,15 +35,43 @@ static int add_chunk(
 			return no_memory(trace, err);
 		trace->chunks = chunks;
 	}
-	trace->chunks[trace->chunk_count++] = (struct tp_chunk){
-	    .offset = section->offset + sizeof(section->header) + sizeof(header),
-	    .first_time = header.first_time,
-	    .sequence = header.sequence,
-	    .os_tid = header.os_tid,
-	    .thread = header.thread,
-	    .word_count = (uint32_t)((header.used - sizeof(header)) / 8),
-	};
+	trace->chunks[trace->chunk_count++] = *chunk;
 	return 0;
+}
+
+// A chunk or a packed one. The latter is unpacked when it is replayed.
+static int add_chunk(
+    struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
+{
+	const bool is_packed = section->header.type == TEEPERF_SECTION_PACKED;
+	const uint64_t size = section->header.size;
+	struct tp_bytes bytes;
+	tp_bytes_init(&bytes, section->payload, size);
+	struct teeperf_packed packed = {0};
+	const struct teeperf_chunk *header = &packed.chunk;
+	tp_bytes_copy(&bytes, &packed, is_packed ? sizeof(packed) : sizeof(*header));
+	if (bytes.underflow || header->used > UINT64_C(1) << trace->header.chunk_shift ||
+	    header->used < sizeof(*header) || header->used % 8 != 0 ||
+	    (is_packed ? size >= header->used : size != header->used)) {
+		reject(trace, section, "its size is not that of a chunk");
+		return 0;
+	}
+	const uint64_t parts = (uint64_t)packed.names_size + packed.times_size;
+	if (is_packed && tp_bytes_left(&bytes) != parts) {
+		reject(trace, section, "its parts are not of its size");
+		return 0;
+	}
+	const uint64_t payload = section->offset + sizeof(section->header);
+	const struct tp_chunk chunk = {
+	    .offset = payload + (is_packed ? 0 : sizeof(*header)),
+	    .first_time = header->first_time,
+	    .sequence = header->sequence,
+	    .os_tid = header->os_tid,
+	    .thread = header->thread,
+	    .word_count = (uint32_t)((header->used - sizeof(*header)) / 8),
+	    .packed_size = is_packed ? (uint32_t)size : 0,
+	};
+	return append_chunk(trace, &chunk, err);
 }
 
 static int add_modules(
@@ -165,6 +183,7 @@ static int add_section(struct tp_tracefile *trace, const struct tp_section *sect
 		return 0;
 	switch (section->header.type) {
 	case TEEPERF_SECTION_CHUNK:
+	case TEEPERF_SECTION_PACKED:
 		return add_chunk(trace, section, err);
 	case TEEPERF_SECTION_MODULES:
 		return add_modules(trace, section, err);

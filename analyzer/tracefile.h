@@ -14,12 +14,14 @@
 #include <teeperf/trace.h>
 
 struct tp_chunk {
-	uint64_t offset; /* of its first record in the file */
+	uint64_t offset; /* of its first record in the file; packed: of the payload */
 	uint64_t first_time;
 	uint64_t sequence;
 	uint64_t os_tid;
 	uint32_t thread;
 	uint32_t word_count; /* 8-byte words behind the chunk header */
+	uint32_t
+	    packed_size; /* bytes of the packed payload, 0: the records are there as they are */
 };
 
 struct tp_thread {
