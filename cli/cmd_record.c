@@ -30,6 +30,7 @@ static int clock_index;
 static uint64_t period_ns = TP_COUNTER_PERIOD_NS;
 static int drain_index;
 static uint64_t size_bytes;
+static uint64_t level;
 static bool quiet;
 
 static const struct tp_option options[] = {
@@ -52,6 +53,9 @@ static const struct tp_option options[] = {
 	"write to the trace at once, when half of the log is full, or when PROGRAM has ended "
 	"(default: auto, now if there is a core for it, else late)",
 	&drain_index, drain_words},
+    {TP_OPTION_LEVEL, 0, "compress", "LEVEL",
+	"write a smaller trace, about a tenth; LEVEL, 1 to 19, is zstd's (default: 1)", &level,
+	NULL},
     {TP_OPTION_BOOL, 'q', "quiet", NULL, "show neither progress nor the summary", &quiet, NULL},
     {0},
 };
@@ -201,10 +205,14 @@ static int run(int argc, char **argv)
 	if (period_ns > TP_COUNTER_MAX_PERIOD_NS)
 		return tp_options_usage(&tp_cmd_record, "option '--clock-period' takes at most %d",
 		    TP_COUNTER_MAX_PERIOD_NS);
+	if (level > TP_PACKER_LEVEL_MAX)
+		return tp_options_usage(
+		    &tp_cmd_record, "option '--compress' takes 1 to %d", TP_PACKER_LEVEL_MAX);
 	const struct tp_session_options wanted = {
 	    .output = output,
 	    .size_bytes = size_bytes,
 	    .mode = modes[mode],
+	    .compress = (int)level,
 	    .clock = clocks[clock_index],
 	    .period_ns = period_ns,
 	    .drain = drains[drain_index],

@@ -79,8 +79,11 @@ static void print_option(const struct tp_option *option)
 	char letter[8] = "";
 	if (option->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", option->letter);
-	snprintf(left, sizeof(left), "  %s--%s%s%s", letter, option->name, argument ? " " : "",
-	    argument ? argument : "");
+	if (option->type == TP_OPTION_LEVEL)
+		snprintf(left, sizeof(left), "  --%s[=%s]", option->name, argument);
+	else
+		snprintf(left, sizeof(left), "  %s--%s%s%s", letter, option->name,
+		    argument ? " " : "", argument ? argument : "");
 	if (strlen(left) + 2 > HELP_COLUMN)
 		printf("%s\n%*s", left, HELP_COLUMN, "");
 	else
@@ -164,6 +167,7 @@ static int store(const struct tp_command *command, const struct tp_option *optio
 			    option->name, text);
 		return 0;
 	case TP_OPTION_COUNT:
+	case TP_OPTION_LEVEL:
 		if (!parse_number(text, false, option->value))
 			return tp_options_usage(command,
 			    "option '--%s' takes a whole number, not '%s'", option->name, text);
@@ -256,6 +260,9 @@ static int parse_long(struct parse *parse, const char *text)
 			*(bool *)match.option->value = !match.negated;
 		return 0;
 	}
+	// Its value is optional, so the next word is not it.
+	if (!value && match.option->type == TP_OPTION_LEVEL)
+		value = "1";
 	if (!value) {
 		if (parse->at + 1 >= parse->argc)
 			return tp_options_usage(

@@ -182,6 +182,10 @@ int tp_session_start(
 	r = tp_trace_writer_open(&session->writer, options->output, err);
 	if (r)
 		goto fail_region;
+	if (options->compress)
+		r = tp_trace_writer_pack(&session->writer, options->compress, err);
+	if (r)
+		goto fail_writer;
 	r = start_clock(session, options, err);
 	if (r)
 		goto fail_writer;

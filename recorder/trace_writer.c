@@ -136,6 +136,12 @@ fail:
 	return r;
 }
 
+int tp_trace_writer_pack(struct tp_trace_writer *writer, int level, struct tp_err *err)
+{
+	return tp_packer_init(
+	    &writer->packer, UINT64_C(1) << TEEPERF_CHUNK_SHIFT_DEFAULT, level, err);
+}
+
 void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_type type,
     const void *payload, uint64_t size)
 {
@@ -144,6 +150,14 @@ void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_ty
 	if (writer->fd < 0 || (writer->failed && chunk)) {
 		writer->dropped += chunk;
 		return;
+	}
+	if (chunk && writer->packer.context) {
+		const uint64_t packed = tp_packer_pack(&writer->packer, payload);
+		if (packed) {
+			type = TEEPERF_SECTION_PACKED;
+			payload = writer->packer.packed;
+			size = packed;
+		}
 	}
 	struct teeperf_section section = {
 	    .magic = TEEPERF_SECTION_MAGIC,
@@ -180,6 +194,7 @@ static void release(struct tp_trace_writer *writer)
 {
 	if (writer->fd >= 0)
 		close(writer->fd);
+	tp_packer_release(&writer->packer);
 	free(writer->path);
 	free(writer->old_path);
 	writer->fd = -1;

@@ -12,6 +12,7 @@
 
 #include <teeperf/trace.h>
 
+#include "common/chunk_codec.h"
 #include "common/err.h"
 
 struct tp_trace_writer {
@@ -22,9 +23,10 @@ struct tp_trace_writer {
 	bool failed;
 	struct tp_err error; /* the first failure */
 	uint64_t offset;     /* bytes written; other threads may load it */
-	uint64_t chunks;     /* CHUNK sections written; other threads may load it */
-	uint64_t dropped;    /* CHUNK sections that were not written because of a failure */
+	uint64_t chunks;     /* CHUNK and PACKED sections written; other threads may load it */
+	uint64_t dropped;    /* those that were not written because of a failure */
 	struct teeperf_trace_header header;
+	struct tp_packer packer; /* of no use without a context */
 };
 
 /*
@@ -32,6 +34,12 @@ struct tp_trace_writer {
  * PATH.old first. On success end it with tp_trace_writer_close or tp_trace_writer_discard.
  */
 int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err);
+
+/*
+ * From now on pack chunks, with this level of zstd, unless that makes one larger.
+ * pre: 1 <= level <= TP_PACKER_LEVEL_MAX.
+ */
+int tp_trace_writer_pack(struct tp_trace_writer *writer, int level, struct tp_err *err);
 
 /* Add a section of `size` bytes. Failures are kept in writer->error. */
 void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_type type,

@@ -12,11 +12,15 @@ import sys
 XXH3 = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
 XXH3.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
 XXH3.restype = ctypes.c_uint64
+UNZSTD = ctypes.CDLL("libzstd.so.1").ZSTD_decompress
+UNZSTD.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
+UNZSTD.restype = ctypes.c_size_t
 SECTION = struct.Struct("<IIQII")
 CHUNK = struct.Struct("<IIQQQQ24x")
 THREAD = struct.Struct("<QQQQ16s16x")
 END = struct.Struct("<IIQQQQQQQQIIQQ32x")
-NAMES = {1: "chunks", 2: "modules", 3: "threads", 4: "clock", 5: "command", 6: "host", 8: "end"}
+NAMES = {1: "chunks", 2: "modules", 3: "threads", 4: "clock", 5: "command", 6: "host", 8: "end",
+         10: "packed"}
 
 
 def fail(text):
@@ -42,6 +46,43 @@ def sections(data):
         print("trailing=%d" % (len(data) - at))
 
 
+def unzstd(data, most):
+    to = ctypes.create_string_buffer(most)
+    size = UNZSTD(to, most, data, len(data))
+    if size > most:
+        fail("zstd frame of %d bytes does not unpack" % len(data))
+    return to.raw[:size]
+
+
+def unpack(payload):
+    """The CHUNK that a PACKED section stands for, as docs/format.md says."""
+    used = CHUNK.unpack_from(payload)[5]
+    names_size, times_size = struct.unpack_from("<II", payload, 64)
+    if used <= len(payload) or 80 + names_size + times_size != len(payload):
+        fail("sizes of a packed chunk")
+    count = (used - 64) // 8
+    names = unzstd(payload[80:80 + names_size], 4 * count)
+    times = unzstd(payload[80 + names_size:], 5 * count)
+    if len(names) != 4 * count:
+        fail("a packed chunk has %d bytes of names" % len(names))
+    at = count
+    last = CHUNK.unpack_from(payload)[4] & 0xffffffff
+    records = []
+    for name, code in zip(struct.unpack("<%dI" % count, names), times):
+        more = 4 if code == 255 else 1 if code >= 240 else 0
+        tail = int.from_bytes(times[at:at + more], "little")
+        at += more
+        step = tail if code == 255 else 240 + (code - 240) * 256 + tail if code >= 240 else code
+        if name & 3 == 2:
+            time = step
+        else:
+            time = last = (last + step) & 0xffffffff
+        records.append(name << 32 | time)
+    if at != len(times):
+        fail("a packed chunk has %d bytes of times, not %d" % (len(times), at))
+    return payload[:64] + struct.pack("<%dQ" % count, *records)
+
+
 def main():
     path = sys.argv[1]
     fake = "--fake" in sys.argv
@@ -55,6 +96,8 @@ def main():
     for kind, payload in sections(data):
         counts[kind] = counts.get(kind, 0) + 1
         last[kind] = payload
+        if kind == 10:
+            kind, payload = 1, unpack(payload)
         if kind == 1:
             thread, _, sequence, _, _, used = CHUNK.unpack_from(payload)
             if used != len(payload):
@@ -108,7 +151,7 @@ def main():
         end = END.unpack(last[8])
         print("exit=%d/%d" % end[:2])
         print("end_chunks=%d\ndraws=%d\nmode=%d\nattach=%d" % (end[4], end[5], end[10], end[11]))
-        if end[4] != counts.get(1, 0) or end[3] < end[2]:
+        if end[4] != counts.get(1, 0) + counts.get(10, 0) or end[3] < end[2]:
             fail("end section")
 
 

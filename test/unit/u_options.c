@@ -16,7 +16,7 @@ static struct {
 	bool loud, quiet;
 	const char *output;
 	int color;
-	uint64_t size, count;
+	uint64_t size, count, level;
 	const char *items[2];
 	struct tp_option_list list;
 } values;
@@ -29,6 +29,7 @@ static const struct tp_option options[] = {
     {TP_OPTION_CHOICE, 0, "color", NULL, "use a color", &values.color, colors},
     {TP_OPTION_SIZE, 's', "size", "SIZE", "take SIZE", &values.size, NULL},
     {TP_OPTION_COUNT, 0, "count", "N", "count to N", &values.count, NULL},
+    {TP_OPTION_LEVEL, 0, "press", "LEVEL", "press", &values.level, NULL},
     {TP_OPTION_LIST, 'i', "item", "ITEM", "add ITEM", &values.list, NULL},
     {0},
 };
@@ -145,6 +146,25 @@ static void where_options_end(void **state)
 	assert_int_equal(argc, 0);
 }
 
+// A value that may be left out never takes the next word.
+static void levels(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--press FILE", false), -1);
+	assert_int_equal(values.level, 1);
+	assert_int_equal(argc, 1);
+	assert_int_equal(parse("--press=7 FILE", false), -1);
+	assert_int_equal(values.level, 7);
+	assert_int_equal(argc, 1);
+	assert_int_equal(parse("--pr 3", false), -1);
+	assert_int_equal(values.level, 1);
+	assert_int_equal(argc, 1);
+	assert_int_equal(parse("--press= FILE", false), TP_EXIT_USAGE);
+	assert_int_equal(parse("--press=x FILE", false), TP_EXIT_USAGE);
+	assert_int_equal(parse("FILE", false), -1);
+	assert_int_equal(values.level, 0);
+}
+
 static void help(void **state)
 {
 	(void)state;
@@ -161,6 +181,7 @@ int main(void)
 	    cmocka_unit_test(numbers),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(where_options_end),
+	    cmocka_unit_test(levels),
 	    cmocka_unit_test(help),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,45 @@ static void a_full_disk_leaves_whole_sections(void **state)
 	read_end();
 }
 
+static void chunks_are_packed(void **state)
+{
+	(void)state;
+	static struct {
+		struct teeperf_chunk header;
+		uint64_t records[2000];
+	} chunk;
+	chunk.header.used = sizeof(chunk);
+	for (uint64_t i = 0; i < 2000; i++)
+		chunk.records[i] = (0x401000 + i % 4) << 32 | i * 20;
+	start();
+	assert_int_equal(tp_trace_writer_pack(&writer, 3, &err), 0);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
+	// What would not become smaller is left as it is, and so is what is no chunk.
+	chunk.header.used = sizeof(chunk.header) + 8;
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, &chunk, chunk.header.used);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, &chunk, 500);
+	assert_int_equal(writer.chunks, 2);
+	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
+
+	read_back();
+	assert_int_equal(tp_reader_next(&reader, &section, &err), 1);
+	assert_int_equal(section.header.type, TEEPERF_SECTION_PACKED);
+	assert_in_range(section.header.size, 80, 2000);
+	struct tp_unpacker unpacker;
+	static uint64_t records[2000];
+	uint32_t count;
+	assert_int_equal(tp_unpacker_init(&unpacker, sizeof(chunk), &err), 0);
+	assert_int_equal(tp_unpacker_unpack(&unpacker, section.payload, section.header.size,
+			     records, &count, TRACE, 0, &err),
+	    0);
+	assert_int_equal(count, 2000);
+	assert_memory_equal(records, chunk.records, sizeof(records));
+	tp_unpacker_release(&unpacker);
+	read_section(TEEPERF_SECTION_CHUNK, &chunk, chunk.header.used);
+	read_section(TEEPERF_SECTION_HOST, &chunk, 500);
+	read_end();
+}
+
 static void put(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
@@ -201,6 +240,7 @@ int main(void)
 	    cmocka_unit_test(what_is_written_is_read),
 	    cmocka_unit_test(the_file_is_whole_at_any_time),
 	    cmocka_unit_test(a_full_disk_leaves_whole_sections),
+	    cmocka_unit_test(chunks_are_packed),
 	    cmocka_unit_test(an_older_trace_is_kept),
 	    cmocka_unit_test(paths_that_cannot_be_written),
 	};
