@@ -39,6 +39,24 @@ static inline bool tp_claim_acq_rel(uint64_t *p, uint64_t value)
 	    p, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+static inline bool tp_claim_seq_cst(uint64_t *p, uint64_t value)
+{
+	uint64_t expected = 0;
+	return __atomic_compare_exchange_n(
+	    p, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* Stored by one, then a look at what the other stores: one of both sees it. */
+static inline void tp_store_seq_cst(uint64_t *p, uint64_t value)
+{
+	__atomic_store_n(p, value, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t tp_load_seq_cst(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_SEQ_CST);
+}
+
 /* Set *p to 0; what it was. */
 static inline uint64_t tp_take_acq_rel(uint64_t *p)
 {
@@ -48,6 +66,12 @@ static inline uint64_t tp_take_acq_rel(uint64_t *p)
 static inline uint32_t tp_load32_acquire(const uint32_t *p)
 {
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+/* Set *p to `to` if it is `from`: whether it was. */
+static inline bool tp_change32_acq_rel(uint32_t *p, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 static inline void tp_store32_release(uint32_t *p, uint32_t value)

@@ -122,9 +122,14 @@ static void attach(void)
 		return;
 	}
 	tp_store_relaxed(&header->lost_early, tp_process.lost_early);
+	const enum tp_state state = tp_switch_start();
+	tp_gates_set(state == TP_STATE_RECORDING ? tp_gate_open() : TEEPERF_GATE_OFF);
+	tp_store32_release(&tp_process.state, state);
+	uint32_t value;
+	const enum teeperf_listens listens = tp_port_listen(&value);
+	tp_store_release((uint64_t *)(void *)&header->listens, (uint64_t)value << 32 | listens);
+	tp_switch_serve();
 	report(header, TEEPERF_ATTACH_DONE);
-	tp_store32_release(&tp_process.state, TP_STATE_RECORDING);
-	tp_gates_set(tp_gate_open());
 }
 
 // Do the low halves of the addresses of two modules meet?

@@ -42,4 +42,10 @@ bool tp_port_find_module(const void *anchor, struct teeperf_module *module);
 /* Once, when the log has been attached: whatever must be watched (fork). False: give up. */
 bool tp_port_attached(void);
 
+/*
+ * Once, behind tp_port_attached: arrange that the host's commands are heard at once (tp_switch_look),
+ * if we were started with that wish. Returns how, and with which *value (log.h, listens_value).
+ */
+enum teeperf_listens tp_port_listen(uint32_t *value);
+
 #endif

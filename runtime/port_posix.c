@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -83,6 +84,58 @@ bool tp_port_attached(void)
 {
 	return pthread_key_create(&thread_key, thread_ended) == 0 &&
 	       pthread_atfork(NULL, NULL, forked) == 0;
+}
+
+// The environment's "LOOK[,ON,OFF]": numbers of signals.
+enum { LISTEN_LOOK, LISTEN_ON, LISTEN_OFF, LISTEN_COUNT };
+static int listen_signals[LISTEN_COUNT];
+
+static void heard(int number)
+{
+	if (number == listen_signals[LISTEN_LOOK])
+		__teeperf_poll();
+	else
+		__teeperf_switch(number == listen_signals[LISTEN_ON]);
+}
+
+static int read_number(const char **text)
+{
+	int number = 0;
+	for (; **text >= '0' && **text <= '9' && number < 1000; (*text)++)
+		number = 10 * number + (**text - '0');
+	if (**text == ',')
+		(*text)++;
+	return number;
+}
+
+// False if the program has a use for this signal already, or nobody can have one.
+static bool listen_to(int number)
+{
+	struct sigaction old;
+	if (sigaction(number, NULL, &old) || (old.sa_flags & SA_SIGINFO) ||
+	    old.sa_handler != SIG_DFL)
+		return false;
+	struct sigaction action = {.sa_handler = heard, .sa_flags = SA_RESTART | SA_ONSTACK};
+	return sigaction(number, &action, NULL) == 0;
+}
+
+enum teeperf_listens tp_port_listen(uint32_t *value)
+{
+	*value = 0;
+	const char *text = secure_getenv(TEEPERF_CONTROL_ENV);
+	if (!text)
+		return TEEPERF_LISTENS_NOT;
+	for (int i = 0; i < LISTEN_COUNT; i++)
+		listen_signals[i] = read_number(&text);
+	for (int i = 0; i < LISTEN_COUNT; i++) {
+		const int number = listen_signals[i];
+		if (number && !listen_to(number)) {
+			*value = (uint32_t)number;
+			return TEEPERF_LISTENS_REFUSED;
+		}
+	}
+	*value = (uint32_t)listen_signals[LISTEN_LOOK];
+	return *value ? TEEPERF_LISTENS_SIGNAL : TEEPERF_LISTENS_NOT;
 }
 
 struct search {

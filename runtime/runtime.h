@@ -107,6 +107,18 @@ TP_HIDDEN void tp_gates_forked(void);
 /* The gate of a process that records. */
 TP_HIDDEN enum teeperf_gate tp_gate_open(void);
 
+/* What recording begins as, by the host's word; from here on that word is followed (switch.c). */
+TP_HIDDEN enum tp_state tp_switch_start(void);
+
+/* Do what the program has asked for; until there is a log, requests are only kept. */
+TP_HIDDEN void tp_switch_serve(void);
+
+/*
+ * Obey the host if it has changed `control`. Safe in a signal handler.
+ * pre: state was TP_STATE_RECORDING or TP_STATE_PAUSED before.
+ */
+TP_HIDDEN void tp_switch_look(void);
+
 /* This process is a forked child, or has lost its log: never record again. */
 TP_HIDDEN void tp_process_off(void);
 
@@ -121,5 +133,10 @@ TP_EXPORT void __teeperf_record_untimed(void);
 TP_EXPORT void __teeperf_record_position(void);
 TP_EXPORT void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block);
 TP_EXPORT void __teeperf_module_gone(struct teeperf_module_block *block);
+
+/* What teeperf.h calls: safe in any thread and in signal handlers, also before there is a log. */
+TP_EXPORT void __teeperf_switch(int on);
+TP_EXPORT int __teeperf_is_on(void);
+TP_EXPORT void __teeperf_poll(void);
 
 #endif

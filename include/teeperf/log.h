@@ -37,6 +37,12 @@
 /* Name of the environment variable that holds the region's path. */
 #define TEEPERF_LOG_ENV "TEEPERF_LOG"
 
+/*
+ * Name of the one that asks the program to listen for signals: "LOOK[,ON,OFF]", decimal numbers. At
+ * LOOK it looks at header.control; at ON and OFF it switches. 0: none.
+ */
+#define TEEPERF_CONTROL_ENV "TEEPERF_CONTROL"
+
 /* ---- records ------------------------------------------------------------------------------- */
 
 /*
@@ -114,7 +120,10 @@ enum teeperf_attach {
 	    3 /* a module's pass and the runtime are of different versions */
 };
 
-/* header.control: whether the host wants the program to record. */
+/*
+ * header.control: whether the host wants the program to record. Each change of the word is a command;
+ * the bits above number them, so that one that the program has undone meanwhile can be repeated.
+ */
 #define TEEPERF_ACTIVE UINT64_C(1)
 
 /* State words, one per chunk; the program moves them up, the host sets them back to FREE. */
@@ -136,14 +145,16 @@ enum teeperf_chunk_state {
 
 /*
  * Recording is switched for the whole process. The time of a switch to off is read before any thread
- * can see it, that of a switch to on too; so a thread's records with times in between were on their
- * way when it was switched off, and what it did later in between is not in the log. Stacks are not
+ * can see it, and one tick is added: records of that tick count as made before. That of a switch to
+ * on is read before any thread can see it too. So a thread's records with times in between were on
+ * their way when it was switched off, and what it did later in between is not in the log. Stacks are not
  * known across a gap: calls that are open at its beginning end there.
  */
 #define TEEPERF_SWITCHES 128
 enum teeperf_listens {
-	TEEPERF_LISTENS_NOT = 0,    /* it looks at `control` only when it takes a new chunk */
-	TEEPERF_LISTENS_SIGNAL = 1, /* it looks when it gets the signal listens_value */
+	TEEPERF_LISTENS_NOT = 0,     /* it looks at `control` only when it takes a new chunk */
+	TEEPERF_LISTENS_SIGNAL = 1,  /* it looks when it gets the signal listens_value */
+	TEEPERF_LISTENS_REFUSED = 2, /* as NOT: the program itself uses the signal listens_value */
 };
 
 #define TEEPERF_LOG_HEADER_SIZE 4096

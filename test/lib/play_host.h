@@ -60,6 +60,7 @@ static __attribute__((unused)) void make_log(uint32_t clock)
 	header->module_capacity = MODULES;
 	header->thread_capacity = THREADS;
 	header->clock = clock;
+	header->control = TEEPERF_ACTIVE;
 	supply = (uint64_t *)(void *)((char *)header + header->supply_offset);
 	states = (uint64_t *)(void *)((char *)header + header->state_offset);
 	close(fd);

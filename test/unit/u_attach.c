@@ -130,7 +130,9 @@ static void *run_against_scribbler(void *argument)
 	(void)argument;
 	uint64_t written = 0;
 	for (int i = 0; i < 100000; i++) {
-		const uint64_t position = event(0x401000);
+		uint64_t position;
+		while ((position = event(0x401000)) == TEEPERF_POSITION_OFF)
+			__teeperf_switch(1); // the host switches it off again and again
 		written += position != 0;
 		__teeperf_resync(position, 0x401003);
 		const uint64_t cursor = __teeperf_thread.cursor;
@@ -168,6 +170,8 @@ static void test_scribbling_host(void **state)
 	}
 	__atomic_store_n(&scribbling, false, __ATOMIC_RELAXED);
 	pthread_join(host, NULL);
+	assert_in_range(tp_process.state, TP_STATE_RECORDING, TP_STATE_PAUSED);
+	before.state = tp_process.state;
 	before.next_thread = tp_process.next_thread;
 	before.lost_overflow = tp_process.lost_overflow;
 	memcpy(before.tickets, tp_process.tickets, sizeof(before.tickets));

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What a program may ask of the profiler that records it. Include it anywhere: in a program that is
+ * not built with `teeperf cc`, or that no recorder started, the functions do nothing.
+ *
+ *   #include <teeperf/teeperf.h>
+ *
+ *   int main(void)
+ *   {
+ *           read_input();
+ *           teeperf_on();               // teeperf record --on-start off ./program
+ *           compute();
+ *           teeperf_off();
+ *   }
+ *
+ * All functions may be called in any thread and in signal handlers, and cost nothing to speak of when
+ * there is nothing to do. Recording is switched for the whole process. The last wish counts, whether
+ * the program's or that of `teeperf ctl`. Calls that are open when recording is switched off end
+ * there in the profile; calls that are open when it is switched on are not in it.
+ */
+#ifndef TEEPERF_TEEPERF_H
+#define TEEPERF_TEEPERF_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The runtime's; not to be called directly. Weak: not there unless the program is instrumented. */
+extern void __teeperf_switch(int on) __attribute__((weak));
+extern int __teeperf_is_on(void) __attribute__((weak));
+extern void __teeperf_poll(void) __attribute__((weak));
+
+/* Never a function of their own, so never in a profile. */
+#define TEEPERF_INLINE_ static inline __attribute__((always_inline, unused))
+
+/*
+ * Record from here on. Takes effect before it returns, unless another thread is switching at this very
+ * moment: then that thread does it.
+ */
+TEEPERF_INLINE_ void teeperf_on(void)
+{
+	if (__teeperf_switch)
+		__teeperf_switch(1);
+}
+
+/* Do not record from here on, in any thread. */
+TEEPERF_INLINE_ void teeperf_off(void)
+{
+	if (__teeperf_switch)
+		__teeperf_switch(0);
+}
+
+/* Whether events are being recorded: 1 or 0. */
+TEEPERF_INLINE_ int teeperf_is_on(void)
+{
+	return __teeperf_is_on ? __teeperf_is_on() : 0;
+}
+
+/*
+ * Obey `teeperf ctl` now. A program that is not recorded hears of a command only here, unless it was
+ * started with `teeperf record --control`; call it where a command should take effect, as once a frame.
+ */
+TEEPERF_INLINE_ void teeperf_poll(void)
+{
+	if (__teeperf_poll)
+		__teeperf_poll();
+}
+
+#undef TEEPERF_INLINE_
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Switching recording off and on: asked for by the program, by the host, or in a signal handler.
+#include "runtime.h"
+
+/*
+ * Requests are left in these words and served by whoever holds `busy`: one at a time, without a lock
+ * that a signal handler could find taken by the thread that it interrupted.
+ */
+enum { ASKED_OFF = 1, ASKED_ON = 2 };
+static uint64_t asked;   // by the program: the last request counts
+static uint64_t look;    // 1: `control` may have changed
+static uint64_t busy;    // 1: somebody serves
+static uint64_t control; // the host's last word that was obeyed
+static uint64_t count;   // switches so far
+static uint64_t gap;     // ticks at which recording was last switched off, + 1
+
+// A tick's records are from before it was switched off: with a soft clock there are many.
+static void note(bool on)
+{
+	const uint64_t now = tp_now();
+	const uint64_t time = !on ? now + 1 : now < gap ? gap : now;
+	struct teeperf_log_header *header = tp_process.header;
+	gap = on ? gap : time;
+	tp_store_relaxed(&header->switches[count % TEEPERF_SWITCHES], time << 1 | on);
+	tp_store_release(&header->switch_count, ++count);
+}
+
+// The time is noted before any gate moves, so no record is on the wrong side of it.
+static void apply(bool on)
+{
+	const uint32_t from = on ? TP_STATE_PAUSED : TP_STATE_RECORDING;
+	if (tp_load32_acquire(&tp_process.state) != from)
+		return;
+	note(on);
+	// It may be switched off for good at the same time.
+	if (tp_change32_acq_rel(&tp_process.state, from, on ? TP_STATE_RECORDING : TP_STATE_PAUSED))
+		tp_gates_set(on ? tp_gate_open() : TEEPERF_GATE_OFF);
+	if (tp_load32_acquire(&tp_process.state) == TP_STATE_OFF)
+		tp_gates_set(TEEPERF_GATE_OFF);
+}
+
+static bool can_switch(void)
+{
+	const uint32_t state = tp_load32_acquire(&tp_process.state);
+	return state == TP_STATE_RECORDING || state == TP_STATE_PAUSED;
+}
+
+void tp_switch_serve(void)
+{
+	do {
+		if (!can_switch() || !tp_claim_seq_cst(&busy, 1))
+			return; // whoever is at it looks again when he has left
+		if (tp_take_acq_rel(&look)) {
+			const uint64_t now = tp_load_relaxed(&tp_process.header->control);
+			if (now != control)
+				apply(now & TEEPERF_ACTIVE);
+			tp_store_relaxed(&control, now);
+		}
+		const uint64_t wanted = tp_take_acq_rel(&asked);
+		if (wanted)
+			apply(wanted == ASKED_ON);
+		tp_store_seq_cst(&busy, 0);
+	} while (tp_load_seq_cst(&asked) || tp_load_seq_cst(&look));
+}
+
+enum tp_state tp_switch_start(void)
+{
+	tp_store_relaxed(&control, tp_load_relaxed(&tp_process.header->control));
+	return tp_load_relaxed(&control) & TEEPERF_ACTIVE ? TP_STATE_RECORDING : TP_STATE_PAUSED;
+}
+
+void tp_switch_look(void)
+{
+	// Two threads may find it changed at once: the first serves, the second finds it served.
+	if (tp_load_relaxed(&tp_process.header->control) == tp_load_relaxed(&control))
+		return;
+	tp_store_seq_cst(&look, 1);
+	tp_switch_serve();
+}
+
+void __teeperf_switch(int on)
+{
+	tp_store_seq_cst(&asked, on ? ASKED_ON : ASKED_OFF);
+	tp_switch_serve();
+}
+
+int __teeperf_is_on(void)
+{
+	return tp_load32_acquire(&tp_process.state) == TP_STATE_RECORDING;
+}
+
+void __teeperf_poll(void)
+{
+	if (can_switch())
+		tp_switch_look();
+}
