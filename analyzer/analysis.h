@@ -12,14 +12,18 @@
 #include "analyzer/timebase.h"
 #include "analyzer/tracefile.h"
 
-/* Times are ticks; tp_timebase_ns converts. */
+/*
+ * A function: from enter and exit records, from counts, or from both (instrumented in one module and
+ * only counted in another), whose calls are then summed. Times are ticks; tp_timebase_ns converts.
+ */
 struct tp_function {
-	uint32_t name;
-	uint64_t calls;
+	struct tp_symbol_key key;
+	uint64_t calls;   /* all */
+	uint64_t counted; /* of these, calls that were only counted: the times are not of them */
 	uint64_t self;
 	uint64_t inclusive; /* of recursive calls only the outermost counts */
-	uint64_t total;     /* durations of all calls, recursive ones too: mean = total / calls */
-	uint64_t min;       /* of a call, inclusive */
+	uint64_t total;     /* durations of all timed calls, recursive ones too */
+	uint64_t min;       /* of a call, inclusive; UINT64_MAX without timed calls */
 	uint64_t max;
 	struct tp_symbol symbol;
 };
@@ -27,23 +31,27 @@ struct tp_function {
 struct tp_thread_result {
 	const struct tp_thread *thread;
 	struct tp_profile profile;
-	uint32_t *functions; /* index in analysis->functions for each local function */
+	struct tp_call_counts calls; /* that were only counted */
+	uint32_t *functions;         /* index in analysis->functions for each local function */
 	struct tp_stack_counts counts;
-	uint64_t first; /* ticks of the first and the last event */
+	uint64_t first; /* ticks of the first and the last timed event; UINT64_MAX and 0 without */
 	uint64_t last;
 	uint64_t busy; /* ticks in instrumented functions */
 	int code;      /* tp_error that ended the replay early, or 0 */
 	struct tp_err err;
+	uint64_t bad_counts_offset; /* in the file, of the first COUNTS record of bad_counts */
 };
 
 struct tp_analysis {
 	const struct tp_tracefile *trace;
 	struct tp_timebase time;
+	bool timeless; /* recorded without a clock: calls and paths are all there is */
 	struct tp_arena arena;
 	struct tp_thread_result *threads; /* by number */
 	uint32_t thread_count;
-	struct tp_function *functions; /* by name */
+	struct tp_function *functions; /* by address, those of which the low half is known first */
 	uint32_t function_count;
+	uint32_t counted_count;        /* functions that have no timed calls */
 	struct tp_stack_counts counts; /* of all threads */
 	uint64_t self;                 /* ticks of all functions */
 	uint64_t lost;                 /* events: the larger of what threads and records say */
@@ -71,6 +79,13 @@ void tp_analysis_release(struct tp_analysis *analysis);
 
 /* Nanoseconds that the recording took, by the recorder's clock or else by the events. */
 uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis);
+/* The part of that in which recording was switched on. */
+uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis);
+/* Calls of which times are known. */
+static inline uint64_t tp_function_timed(const struct tp_function *function)
+{
+	return function->calls - function->counted;
+}
 /* The function of a node that is not node 0. */
 const struct tp_function *tp_analysis_function(const struct tp_analysis *analysis,
     const struct tp_thread_result *thread, const struct tp_node *node);

@@ -153,6 +153,7 @@ static void do_clock(struct assembler *as)
 	clock.stores = tp_line_option(line, "stores", 0, UINT64_MAX);
 	clock.max_gap_ns = tp_line_option(line, "max-gap", 0, UINT64_MAX);
 	clock.starved_ns = tp_line_option(line, "starved", 0, UINT64_MAX);
+	clock.period_ns = tp_line_option(line, "period", 0, UINT64_MAX);
 	tp_buf_add(&as->body, &clock, sizeof(clock));
 }
 
@@ -226,16 +227,22 @@ static void do_symbol(struct assembler *as)
 	define(as, &as->names, name, address);
 }
 
-// The name word of a function: an address, or the name of a symbol.
-static uint32_t function_name(struct assembler *as)
+// The word of a function: an address up to MAX, or the name of a symbol.
+static uint64_t function_address(struct assembler *as, uint64_t max)
 {
 	const char *word = tp_line_word(&as->line);
 	const struct named *named = find(as->names, word);
 	uint64_t value = 0;
 	if (named)
 		value = named->value;
-	else if (!tp_line_parse(word, UINT32_MAX, &value))
+	else if (!tp_line_parse(word, max, &value))
 		tp_line_fail(&as->line, "'%s' is neither an address nor a symbol's name", word);
+	return value;
+}
+
+static uint32_t function_name(struct assembler *as)
+{
+	const uint64_t value = function_address(as, UINT32_MAX);
 	if (value & TEEPERF_KIND_MASK || (uint32_t)value < TEEPERF_NAME_FIRST)
 		tp_line_fail(&as->line, "a function is at a multiple of 4, from 4096 on");
 	return (uint32_t)value;
@@ -250,16 +257,25 @@ static void add_word(struct assembler *as, uint64_t low, uint64_t high)
 // TIME enter|exit|resync FUNCTION [POSITION] [@label]
 static void do_timed(struct assembler *as, uint64_t time)
 {
-	static const char *const kinds[] = {"enter", "exit", "", "resync"};
+	static const struct {
+		const char *word;
+		uint32_t kind;
+	} kinds[] = {
+	    {"enter", TEEPERF_KIND_ENTER},
+	    {"exit", TEEPERF_KIND_EXIT},
+	    {"resync", TEEPERF_KIND_RESYNC},
+	};
+	const size_t count = sizeof(kinds) / sizeof(kinds[0]);
 	struct tp_line *line = &as->line;
 	const char *word = tp_line_word(line);
-	uint32_t kind = 0;
-	while (kind < 4 && strcmp(kinds[kind], word) != 0)
-		kind++;
-	if (kind == 4) {
+	size_t i = 0;
+	while (i < count && strcmp(kinds[i].word, word) != 0)
+		i++;
+	if (i == count) {
 		tp_line_fail(line, "'%s' is none of enter, exit, resync", word);
 		return;
 	}
+	const uint32_t kind = kinds[i].kind;
 	const uint32_t name = function_name(as);
 	if (time >> 32 != as->high) {
 		as->high = time >> 32;
@@ -286,9 +302,15 @@ static void do_record(struct assembler *as, const char *word)
 	uint64_t value;
 	if (tp_line_parse(word, UINT64_MAX, &value)) {
 		do_timed(as, value);
-	} else if (strcmp(word, "leaf") == 0) {
-		const uint32_t name = function_name(as);
-		add_word(as, tp_line_number(line, UINT32_MAX), name | TEEPERF_KIND_UNTIMED);
+	} else if (strcmp(word, "exit") == 0) {
+		add_word(as, 0, function_name(as) | TEEPERF_KIND_UNTIMED);
+	} else if (strcmp(word, "counts") == 0) {
+		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_COUNTS);
+	} else if (strcmp(word, "count") == 0) {
+		const uint64_t address = function_address(as, UINT64_MAX);
+		value = tp_line_number(line, UINT64_MAX);
+		tp_buf_add(&as->body, &address, sizeof(address));
+		tp_buf_add(&as->body, &value, sizeof(value));
 	} else if (strcmp(word, "sync") == 0) {
 		as->high = tp_line_number(line, UINT32_MAX);
 		add_word(as, as->high, TEEPERF_CONTROL_SYNC);
@@ -308,6 +330,13 @@ static void do_record(struct assembler *as, const char *word)
 	} else {
 		tp_line_fail(line, "'%s' is not a record", word);
 	}
+}
+
+// on TICKS, off TICKS
+static void do_switch(struct assembler *as, bool on)
+{
+	const uint64_t word = tp_line_number(&as->line, UINT64_MAX >> 1) << 1 | on;
+	tp_buf_add(&as->body, &word, sizeof(word));
 }
 
 // string "..." and line "...": the bytes, and what ends them.
@@ -337,6 +366,7 @@ static void do_line(struct assembler *as)
 	    {"command", TEEPERF_SECTION_COMMAND},
 	    {"host", TEEPERF_SECTION_HOST},
 	    {"symbols", TEEPERF_SECTION_SYMBOLS},
+	    {"switches", TEEPERF_SECTION_SWITCHES},
 	};
 	struct tp_line *line = &as->line;
 	if (!tp_line_peek(line))
@@ -366,6 +396,9 @@ static void do_line(struct assembler *as)
 		do_thread(as);
 	else if (type == TEEPERF_SECTION_SYMBOLS && strcmp(word, "symbol") == 0)
 		do_symbol(as);
+	else if (type == TEEPERF_SECTION_SWITCHES &&
+		 (strcmp(word, "on") == 0 || strcmp(word, "off") == 0))
+		do_switch(as, word[1] == 'n');
 	else if (type == TEEPERF_SECTION_COMMAND && strcmp(word, "string") == 0)
 		do_string(as, '\0');
 	else if ((type == TEEPERF_SECTION_HOST || type == TEEPERF_SECTION_SYMBOLS) &&

@@ -43,22 +43,34 @@ static void add_bytes(struct tp_buf *out, const uint8_t *data, size_t size)
 	}
 }
 
-// One record; *i is its index and is moved on over a word that belongs to it.
+// COUNTS and its PAIRS pairs of words, if so many are there. Returns how many words are theirs.
+static size_t add_counts(struct tp_buf *out, uint32_t pairs, const uint64_t *words, size_t left)
+{
+	tp_buf_addf(out, "\tcounts %" PRIu32 "\n", pairs);
+	if (pairs > TEEPERF_COUNTS_MAX || pairs > left / 2)
+		return 0;
+	for (size_t i = 0; i < pairs; i++)
+		tp_buf_addf(
+		    out, "\tcount 0x%" PRIx64 " %" PRIu64 "\n", words[i * 2], words[i * 2 + 1]);
+	return (size_t)pairs * 2;
+}
+
+// One record; *i is its index and is moved on over the words that belong to it.
 static void add_record(
     struct tp_buf *out, const uint64_t *words, size_t count, size_t *i, uint64_t *high)
 {
-	static const char *const kinds[] = {"enter", "exit", "leaf", "resync"};
+	static const char *const kinds[] = {"enter", "exit"};
 	const uint64_t word = words[*i];
 	const uint32_t name = (uint32_t)(word >> 32);
 	const uint32_t low = (uint32_t)word;
 	const uint32_t kind = name & TEEPERF_KIND_MASK;
 	const uint32_t address = name & ~TEEPERF_KIND_MASK;
 	const uint64_t time = *high | low;
-	if (name >= TEEPERF_NAME_FIRST && kind == TEEPERF_KIND_UNTIMED) {
-		tp_buf_addf(out, "\tleaf 0x%" PRIx32 " %" PRIu32 "\n", address, low);
-	} else if (name >= TEEPERF_NAME_FIRST && kind != TEEPERF_KIND_RESYNC) {
+	if (name >= TEEPERF_NAME_FIRST && kind == TEEPERF_KIND_UNTIMED && low == 0) {
+		tp_buf_addf(out, "\texit 0x%" PRIx32 "\n", address);
+	} else if (name >= TEEPERF_NAME_FIRST && kind <= TEEPERF_KIND_EXIT) {
 		tp_buf_addf(out, "\t%" PRIu64 " %s 0x%" PRIx32 "\n", time, kinds[kind], address);
-	} else if (name >= TEEPERF_NAME_FIRST && *i + 1 < count) {
+	} else if (name >= TEEPERF_NAME_FIRST && kind == TEEPERF_KIND_RESYNC && *i + 1 < count) {
 		tp_buf_addf(out, "\t%" PRIu64 " resync 0x%" PRIx32 " %" PRIu64 "\n", time, address,
 		    words[++*i]);
 	} else if (name == TEEPERF_CONTROL_SYNC) {
@@ -66,6 +78,8 @@ static void add_record(
 		*high = (uint64_t)low << 32;
 	} else if (name == TEEPERF_CONTROL_LOST) {
 		tp_buf_addf(out, "\tlost %" PRIu32 "\n", low);
+	} else if (name == TEEPERF_CONTROL_COUNTS) {
+		*i += add_counts(out, low, words + *i + 1, count - *i - 1);
 	} else if (name == TEEPERF_CONTROL_PAD && low == 0) {
 		tp_buf_add_string(out, "\tpad\n");
 	} else if (name == TEEPERF_CONTROL_THREAD_END && low == 0) {
@@ -138,9 +152,9 @@ static void add_clock(struct tp_buf *out, struct tp_bytes *bytes)
 	tp_bytes_copy(bytes, &clock, sizeof(clock));
 	tp_buf_addf(out,
 	    "clock kind=%s hz=%" PRIu64 " stores=%" PRIu64 " max-gap=%" PRIu64 " starved=%" PRIu64
-	    "\n",
+	    " period=%" PRIu64 "\n",
 	    tp_timebase_clock_name(clock.kind), clock.hz, clock.stores, clock.max_gap_ns,
-	    clock.starved_ns);
+	    clock.starved_ns, clock.period_ns);
 	while (!bytes->underflow && tp_bytes_left(bytes)) {
 		const uint64_t ticks = tp_bytes_u64(bytes);
 		const uint64_t ns = tp_bytes_u64(bytes);
@@ -161,6 +175,15 @@ static void add_strings(
 		tp_buf_addf(out, "\t%s ", item);
 		add_quoted(out, text, size);
 		tp_buf_add_char(out, '\n');
+	}
+}
+
+static void add_switches(struct tp_buf *out, struct tp_bytes *bytes)
+{
+	tp_buf_add_string(out, "switches\n");
+	while (!bytes->underflow && tp_bytes_left(bytes)) {
+		const uint64_t word = tp_bytes_u64(bytes);
+		tp_buf_addf(out, "\t%s %" PRIu64 "\n", word & 1 ? "on" : "off", word >> 1);
 	}
 }
 
@@ -203,6 +226,9 @@ static void add_structure(struct tp_buf *out, const struct tp_section *section)
 		break;
 	case TEEPERF_SECTION_SYMBOLS:
 		add_strings(out, &bytes, "symbols", "line", '\n');
+		break;
+	case TEEPERF_SECTION_SWITCHES:
+		add_switches(out, &bytes);
 		break;
 	case TEEPERF_SECTION_END:
 		add_end(out, &bytes);

@@ -18,20 +18,22 @@
 #define FRAMES_MAX 16000 // some 5 MB
 #define ROWS_MAX 600     // deeper frames are left out
 #define LETTER 7.0       // width of a letter in a frame
+#define WEIGHT_TEXT (TP_TEXT_NUMBER + 8)
 
 // A frame is a node of a thread, a thread, or the program; it knows where it begins.
 struct frame {
 	uint32_t thread;
 	uint32_t node;
 	uint32_t depth;
-	double start; // ticks from the left
+	double start; // weight at its left
 };
 
 struct flame {
 	const struct tp_analysis *analysis;
-	uint64_t **weights; // of each thread's nodes: self time of all the paths below
+	enum tp_weight kind;
+	uint64_t **weights; // of each thread's nodes: self times or calls of all the paths below
 	double total;
-	double least; // ticks of the narrowest frame
+	double least; // weight of the narrowest frame
 	uint32_t rows;
 	struct frame *frames;
 	size_t count;
@@ -55,7 +57,7 @@ static bool weigh(struct flame *flame)
 		if (!weights)
 			return false;
 		for (uint32_t j = profile->node_count; j-- > 1;) {
-			weights[j] += profile->nodes[j].self;
+			weights[j] += tp_node_weight(&profile->nodes[j], flame->kind);
 			weights[profile->nodes[j].parent] += weights[j];
 		}
 		flame->total += (double)weights[0];
@@ -210,6 +212,17 @@ static void add_label(struct tp_buf *out, const char *name, double width)
 	tp_buf_add_string(out, "…");
 }
 
+// A weight with its unit.
+static char *weight_text(const struct flame *flame, char *text, double weight)
+{
+	if (flame->kind != TP_WEIGHT_CALLS)
+		return tp_view_time(flame->analysis, text, (uint64_t)weight);
+	char number[TP_TEXT_NUMBER];
+	snprintf(text, WEIGHT_TEXT, "%s call%s", tp_text_count(number, (uint64_t)weight),
+	    weight == 1 ? "" : "s");
+	return text;
+}
+
 static void add_frame(const struct flame *flame, const struct frame *frame, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = flame->analysis;
@@ -225,7 +238,7 @@ static void add_frame(const struct flame *flame, const struct frame *frame, stru
 	const uint32_t y = HEAD + (flame->rows - 1 - frame->depth) * ROW;
 	char name[64];
 	const char *label = name;
-	char time[TP_TEXT_NUMBER];
+	char text[WEIGHT_TEXT];
 	if (node) {
 		label = tp_analysis_function(analysis, thread, node)->symbol.name;
 	} else if (frame->depth) {
@@ -238,13 +251,14 @@ static void add_frame(const struct flame *flame, const struct frame *frame, stru
 	tp_text_add_xml(out, label);
 	tp_buf_add_string(out, "\"><title>");
 	tp_text_add_xml(out, label);
-	tp_buf_addf(out, ": %s, %.2f%%", tp_view_time(analysis, time, (uint64_t)weight),
+	tp_buf_addf(out, ": %s, %.2f%%", weight_text(flame, text, weight),
 	    flame->total > 0 ? weight * 100 / flame->total : 100.0);
-	if (node) {
-		tp_buf_addf(out, "; self %s", tp_view_time(analysis, time, node->self));
-		tp_buf_addf(out, "; %s call%s", tp_text_count(time, node->calls),
-		    node->calls == 1 ? "" : "s");
-	}
+	if (node && !analysis->timeless)
+		tp_buf_addf(out, "; self %s", tp_view_time(analysis, text, node->self));
+	if (node)
+		tp_buf_addf(out, "; %s call%s%s", tp_text_count(text, node->calls),
+		    node->calls == 1 ? "" : "s",
+		    flame->kind == TP_WEIGHT_CALLS ? " of it here" : "");
 	tp_buf_addf(out,
 	    "</title><rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%d\" rx=\"2\"/>"
 	    "<text x=\"%.2f\" y=\"%" PRIu32 "\">",
@@ -268,13 +282,13 @@ static void add_start(const struct flame *flame, uint32_t height, struct tp_buf 
 static void add_head(const struct flame *flame, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = flame->analysis;
-	char text[TP_TEXT_NUMBER];
+	char text[WEIGHT_TEXT];
 	tp_buf_addf(out, "<g id=\"head\"><rect class=\"paper\" width=\"100%%\" height=\"%d\"/>\n",
 	    HEAD - 4);
 	tp_buf_addf(out, "<text class=\"title\" x=\"%d\" y=\"28\">", MARGIN);
 	tp_text_add_xml(out, tp_tracefile_program(analysis->trace));
 	tp_buf_addf(out, "</text>\n<text class=\"dim\" x=\"%d\" y=\"46\">%s", MARGIN,
-	    tp_view_time(analysis, text, (uint64_t)flame->total));
+	    weight_text(flame, text, flame->total));
 	tp_buf_addf(out, " in %" PRIu32 " thread%s, %s events", analysis->thread_count,
 	    analysis->thread_count == 1 ? "" : "s", tp_text_count(text, analysis->counts.events));
 	if (analysis->lost)
@@ -283,9 +297,9 @@ static void add_head(const struct flame *flame, struct tp_buf *out)
 		tp_buf_addf(out, "; %s branch%s too narrow or deep to be drawn",
 		    tp_text_count(text, flame->left_out), flame->left_out == 1 ? "" : "es");
 	tp_buf_addf(out,
-	    "</text>\n<text class=\"dim\" id=\"info\" x=\"%d\" y=\"64\">width is time; functions that "
+	    "</text>\n<text class=\"dim\" id=\"info\" x=\"%d\" y=\"64\">width is %s; functions that "
 	    "are not instrumented are part of their caller</text>\n",
-	    MARGIN);
+	    MARGIN, flame->kind == TP_WEIGHT_CALLS ? "calls, all paths below included" : "time");
 	tp_buf_addf(out,
 	    "<text class=\"right dim button\" id=\"search\" x=\"%d\" y=\"28\" text-anchor=\"end\" "
 	    "style=\"display:none\">Search (/)</text>\n"
@@ -295,9 +309,10 @@ static void add_head(const struct flame *flame, struct tp_buf *out)
 	    WIDTH - MARGIN, WIDTH - MARGIN, WIDTH - MARGIN);
 }
 
-static int render(const struct tp_analysis *analysis, struct tp_buf *out, struct tp_err *err)
+static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
+    struct tp_buf *out, struct tp_err *err)
 {
-	struct flame flame = {.analysis = analysis};
+	struct flame flame = {.analysis = analysis, .kind = options->weight};
 	const bool ok = weigh(&flame) && choose_least(&flame) && lay_out(&flame);
 	if (ok) {
 		const uint32_t height = HEAD + flame.rows * ROW + FOOT;

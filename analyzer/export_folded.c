@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The export "folded": one line for each call path, "root;a;b SELF_NS".
+// The export "folded": one line for each call path, "root;a;b WEIGHT".
 #include "analyzer/view.h"
 
 #include <inttypes.h>
@@ -12,8 +12,8 @@ static void add_frame(struct tp_buf *path, const char *name)
 		tp_buf_add_char(path, *name == ';' ? ':' : *name == '\n' ? ' ' : *name);
 }
 
-static void add_thread(
-    const struct tp_analysis *analysis, const struct tp_thread_result *thread, struct tp_buf *out)
+static void add_thread(const struct tp_analysis *analysis, const struct tp_thread_result *thread,
+    enum tp_weight kind, struct tp_buf *out)
 {
 	const struct tp_profile *profile = &thread->profile;
 	struct tp_buf path; // of the node at hand; a line is the path and its time
@@ -33,9 +33,11 @@ static void add_thread(
 		tp_buf_add(&ends, &end, sizeof(end));
 		tp_buf_add_char(&path, ';');
 		add_frame(&path, tp_analysis_function(analysis, thread, node)->symbol.name);
-		if (node->self)
+		const uint64_t weight = tp_node_weight(node, kind);
+		if (weight)
 			tp_buf_addf(out, "%s %" PRIu64 "\n", path.data,
-			    tp_timebase_ns(&analysis->time, node->self));
+			    kind == TP_WEIGHT_CALLS ? weight
+						    : tp_timebase_ns(&analysis->time, weight));
 		at = node->first_child;
 		while (!at && node != profile->nodes && ends.size) {
 			ends.size -= sizeof(end);
@@ -50,16 +52,17 @@ static void add_thread(
 	tp_buf_release(&ends);
 }
 
-static int render(const struct tp_analysis *analysis, struct tp_buf *out, struct tp_err *err)
+static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
+    struct tp_buf *out, struct tp_err *err)
 {
 	(void)err;
 	for (uint32_t i = 0; i < analysis->thread_count; i++)
-		add_thread(analysis, &analysis->threads[i], out);
+		add_thread(analysis, &analysis->threads[i], options->weight, out);
 	return 0;
 }
 
 const struct tp_export tp_export_folded = {
     .name = "folded",
-    .summary = "call paths and their self time in ns, as flame graph tools read them",
+    .summary = "call paths and their self time in ns or calls, as flame graph tools read them",
     .render = render,
 };

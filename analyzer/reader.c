@@ -25,6 +25,7 @@ const char *tp_section_name(uint32_t type)
 	    [TEEPERF_SECTION_SYMBOLS] = "symbols",
 	    [TEEPERF_SECTION_END] = "end",
 	    [TEEPERF_SECTION_PACKED] = "packed chunk",
+	    [TEEPERF_SECTION_SWITCHES] = "switches",
 	};
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
 }

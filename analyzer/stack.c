@@ -15,6 +15,7 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 	    .profile = profile,
 	    .frames = calloc(FRAMES_AT_FIRST, sizeof(*stack->frames)),
 	    .depth = 1,
+	    .edge = UINT64_MAX,
 	    .capacity = FRAMES_AT_FIRST,
 	};
 	return stack->frames ? 0 : TP_ERR_MEMORY;
@@ -22,6 +23,7 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 
 void tp_stack_release(struct tp_stack *stack)
 {
+	tp_call_counts_release(&stack->calls);
 	free(stack->frames);
 	stack->frames = NULL;
 }
@@ -58,14 +60,136 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 	return true;
 }
 
-static inline void pop(struct tp_stack *stack, uint64_t time)
+// The call of the topmost frame ended at TIME; its function is not counted as active any more.
+static inline void end_top(struct tp_stack *stack, uint64_t time)
 {
 	const struct tp_frame *frame = &stack->frames[--stack->depth];
 	const uint64_t inclusive = time - frame->start;
 	tp_node_add(&stack->profile->nodes[frame->node], inclusive, frame->children);
-	stack->profile->functions[frame->function].active--;
 	stack->frames[stack->depth - 1].children += inclusive;
 }
+
+static inline void pop(struct tp_stack *stack, uint64_t time)
+{
+	stack->profile->functions[stack->frames[stack->depth - 1].function].active--;
+	end_top(stack, time);
+}
+
+// ---- untimed exits and gaps
+
+// The time from which on a record has to be settled if nothing is waiting for it.
+static inline uint64_t next_edge(const struct tp_stack *stack)
+{
+	if (stack->in_gap)
+		return 0;
+	return stack->gap < stack->gaps.count ? stack->gaps.items[stack->gap].from : UINT64_MAX;
+}
+
+void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless)
+{
+	if (timeless) {
+		stack->switched = gaps->count != 0;
+		return;
+	}
+	stack->gaps = *gaps;
+	stack->in_gap = gaps->count && gaps->items[0].from == 0;
+	stack->edge = next_edge(stack);
+}
+
+static inline void end_pending(struct tp_stack *stack, uint64_t time)
+{
+	for (; stack->pending; stack->pending--)
+		end_top(stack, time);
+}
+
+// Go on in the list of gaps up to TIME, ending calls where a gap begins.
+static void cross(struct tp_stack *stack, uint64_t time)
+{
+	while (stack->gap < stack->gaps.count) {
+		const struct tp_gap *gap = &stack->gaps.items[stack->gap];
+		if (!stack->in_gap) {
+			if (time < gap->from)
+				return;
+			end_pending(stack, gap->from);
+			stack->counts.cut += stack->depth - 1 + stack->waiting_enters;
+			stack->waiting_enters = 0;
+			while (stack->depth > 1)
+				pop(stack, gap->from);
+			stack->in_gap = true;
+		}
+		if (time < gap->to)
+			return;
+		stack->in_gap = false;
+		stack->switched = true;
+		stack->gap++;
+	}
+}
+
+static bool settle_slowly(struct tp_stack *stack, uint64_t time)
+{
+	const uint32_t gap = stack->gap;
+	const bool was_in_gap = stack->in_gap;
+	cross(stack, time);
+	if (stack->in_gap)
+		stack->counts.dropped += stack->waiting_exits;
+	else if (was_in_gap || gap != stack->gap)
+		stack->counts.early += stack->waiting_exits;
+	else
+		stack->counts.unmatched_exits += stack->waiting_exits;
+	stack->counts.unmatched_enters += stack->waiting_enters;
+	stack->waiting_exits = stack->waiting_enters = 0;
+	end_pending(stack, time);
+	stack->edge = next_edge(stack);
+	return !stack->in_gap;
+}
+
+/*
+ * A record at TIME follows, and TIME is not below `edge`: give untimed exits their time, and see
+ * whether recording was switched. False: the record lies in a gap.
+ */
+static inline bool settle(struct tp_stack *stack, uint64_t time)
+{
+	const uint64_t edge = next_edge(stack);
+	if (time >= edge || stack->waiting_exits || stack->waiting_enters)
+		return settle_slowly(stack, time);
+	end_pending(stack, time);
+	stack->edge = edge;
+	return true;
+}
+
+// An exit without a time of a function that is not on top.
+static void untimed_below(struct tp_stack *stack, uint32_t name)
+{
+	struct tp_profile *profile = stack->profile;
+	const uint32_t function = tp_profile_function(profile, name);
+	if (!function || !profile->functions[function].active) {
+		if (stack->depth - stack->pending == 1 && stack->switched && !stack->in_gap)
+			stack->counts.early++;
+		else
+			stack->waiting_exits++;
+		return;
+	}
+	for (bool found = false; !found;) {
+		const uint32_t top = stack->frames[stack->depth - ++stack->pending].function;
+		profile->functions[top].active--;
+		found = top == function;
+		stack->waiting_enters += !found;
+	}
+}
+
+static inline void untimed_exit(struct tp_stack *stack, uint32_t name)
+{
+	const struct tp_frame *top = &stack->frames[stack->depth - stack->pending - 1];
+	if (__builtin_expect(stack->profile->nodes[top->node].name == name, 1)) {
+		stack->profile->functions[top->function].active--;
+		stack->pending++;
+	} else {
+		untimed_below(stack, name);
+	}
+	stack->edge = 0;
+}
+
+// ---- odd records
 
 // An exit of a function that is not on top.
 static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
@@ -74,7 +198,10 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 	const uint32_t function = tp_profile_function(profile, name);
 	// Without `active`, hostile exits would search a deep stack again and again.
 	if (!function || !profile->functions[function].active) {
-		stack->counts.unmatched_exits++;
+		if (stack->depth == 1 && stack->switched)
+			stack->counts.early++;
+		else
+			stack->counts.unmatched_exits++;
 		return;
 	}
 	while (stack->frames[stack->depth - 1].function != function) {
@@ -96,8 +223,12 @@ static void resync(struct tp_stack *stack, uint32_t name, uint64_t position, uin
 		else
 			high = middle;
 	}
-	if (low == stack->depth || stack->frames[low].position != position ||
-	    stack->profile->nodes[stack->frames[low].node].name != name) {
+	const bool known = low < stack->depth && stack->frames[low].position == position;
+	if (!known && low == 1 && stack->switched) {
+		// It began before recording was switched on, so all that is open lies above it.
+		stack->counts.early++;
+		low = 0;
+	} else if (!known || stack->profile->nodes[stack->frames[low].node].name != name) {
 		stack->counts.unknown_resyncs++;
 		return;
 	}
@@ -117,12 +248,33 @@ static void control(struct tp_stack *stack, uint32_t code, uint32_t value, uint6
 	case TEEPERF_CONTROL_LOST:
 		stack->counts.lost += value;
 		break;
-	case TEEPERF_CONTROL_PAD:
 	case TEEPERF_CONTROL_THREAD_END:
+		stack->ended = true;
+		break;
+	case TEEPERF_CONTROL_PAD:
 		break;
 	default:
 		stack->counts.reserved++;
 	}
+}
+
+// PAIRS pairs of words follow; LEFT words are left in the chunk. Returns how many words to pass over,
+// or -1: no memory.
+static int64_t add_counts(
+    struct tp_stack *stack, const uint64_t *words, uint32_t pairs, uint32_t left, uint32_t place)
+{
+	if (pairs > TEEPERF_COUNTS_MAX || pairs > left / 2) {
+		// Nothing tells where the next record is: the rest of the chunk is not used.
+		if (stack->counts.bad_counts++ == 0)
+			stack->bad_word = place;
+		return left;
+	}
+	for (uint32_t i = 0; i < pairs; i++) {
+		if (!tp_call_counts_add(&stack->calls, words[i * 2], words[i * 2 + 1]))
+			return -1;
+		stack->counts.counted += words[i * 2 + 1];
+	}
+	return pairs * 2;
 }
 
 int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t count,
@@ -131,24 +283,27 @@ int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t coun
 	uint64_t high = first_time >> 32 << 32;
 	uint64_t last = stack->last;
 	uint64_t events = 0;
+	int code = TP_ERR_MEMORY;
 	stack->counts.records += count;
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t word = words[i];
 		const uint32_t tagged = (uint32_t)(word >> 32);
 		if (__builtin_expect(tagged < TEEPERF_NAME_FIRST, 0)) {
-			control(stack, tagged, (uint32_t)word, &high);
+			if (tagged == TEEPERF_CONTROL_COUNTS) {
+				const int64_t skip = add_counts(
+				    stack, words + i + 1, (uint32_t)word, count - i - 1, i);
+				if (skip < 0)
+					goto out;
+				i += (uint32_t)skip;
+			} else {
+				control(stack, tagged, (uint32_t)word, &high);
+			}
 			continue;
 		}
 		const uint32_t name = tagged & ~TEEPERF_KIND_MASK;
 		const uint32_t kind = tagged & TEEPERF_KIND_MASK;
 		if (kind == TEEPERF_KIND_UNTIMED) {
-			struct tp_profile *profile = stack->profile;
-			struct tp_frame *caller = &stack->frames[stack->depth - 1];
-			const uint32_t node = tp_profile_child(profile, caller->node, name);
-			if (!node)
-				goto no_memory;
-			tp_node_add(&profile->nodes[node], (uint32_t)word, 0);
-			caller->children += (uint32_t)word;
+			untimed_exit(stack, name);
 			events++;
 			continue;
 		}
@@ -162,9 +317,15 @@ int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t coun
 			time = last;
 		}
 		last = time;
+		if (__builtin_expect(time >= stack->edge, 0) && !settle(stack, time)) {
+			stack->counts.dropped++;
+			events += kind != TEEPERF_KIND_RESYNC;
+			i += kind == TEEPERF_KIND_RESYNC;
+			continue;
+		}
 		if (kind == TEEPERF_KIND_ENTER) {
 			if (!push(stack, name, time, position + (uint64_t)i * 8))
-				goto no_memory;
+				goto out;
 			events++;
 		} else if (kind == TEEPERF_KIND_EXIT) {
 			const struct tp_frame *top = &stack->frames[stack->depth - 1];
@@ -179,17 +340,21 @@ int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t coun
 			stack->counts.unknown_resyncs++;
 		}
 	}
+	code = 0;
+out:
 	stack->last = last;
 	stack->counts.events += events;
-	return 0;
-no_memory:
-	stack->last = last;
-	stack->counts.events += events;
-	return TP_ERR_MEMORY;
+	return code;
 }
 
 void tp_stack_finish(struct tp_stack *stack)
 {
+	settle_slowly(stack, stack->last);
+	// A thread that is silent when recording is switched off is still running there.
+	if (stack->depth > 1 && !stack->ended && stack->edge != UINT64_MAX) {
+		cross(stack, stack->edge);
+		return;
+	}
 	stack->counts.open += stack->depth - 1;
 	while (stack->depth > 1)
 		pop(stack, stack->last);

@@ -6,7 +6,9 @@
 #ifndef TP_STACK_H
 #define TP_STACK_H
 
+#include "analyzer/call_counts.h"
 #include "analyzer/profile.h"
+#include "analyzer/switches.h"
 
 #include <stdint.h>
 #include <teeperf/log.h>
@@ -21,9 +23,14 @@ struct tp_frame {
 };
 
 struct tp_stack_counts {
-	uint64_t records; /* words, the raw ones behind RESYNC included */
-	uint64_t events;  /* enter, exit and leaf records */
+	uint64_t records; /* words, the raw ones behind RESYNC and COUNTS included */
+	uint64_t events;  /* enters and exits, timed or not */
 	uint64_t lost;    /* events, by LOST records */
+	uint64_t counted; /* calls, by COUNTS records */
+	/* Where recording was switched off. */
+	uint64_t cut;     /* calls that were running when it was: they count up to there */
+	uint64_t early;   /* ends of calls that had begun before it was switched on again */
+	uint64_t dropped; /* records that lie in between: they were on their way when it was */
 	/* Oddities. */
 	uint64_t unmatched_exits;  /* exits of functions that were not running */
 	uint64_t unmatched_enters; /* calls without an exit, ended by an exit further down */
@@ -32,21 +39,43 @@ struct tp_stack_counts {
 	uint64_t backwards;        /* times before their predecessor's, moved up to it */
 	uint64_t holes;            /* words that were never written */
 	uint64_t reserved;         /* control records that this version does not know */
+	uint64_t bad_counts;       /* COUNTS records with impossible numbers of pairs */
 };
 
+/*
+ * Untimed exits end calls at the time of the next record that has one: until then the frames of
+ * these calls stay on top, to be popped by it. Nothing is pushed onto them.
+ */
 struct tp_stack {
 	struct tp_profile *profile;
+	struct tp_call_counts calls; /* that were only counted */
 	struct tp_frame *frames;
 	uint32_t depth;    /* frames in use, at least 1 */
+	uint32_t pending;  /* of these, calls that have ended without a time; less than depth */
 	uint32_t capacity; /* frames allocated */
+	uint32_t bad_word; /* index in its chunk of the first COUNTS record that is bad_counts */
 	uint64_t first;    /* ticks of the first event */
 	uint64_t last;     /* ticks of the last event so far */
+	uint64_t edge;     /* a timed record from here on has to be settled first */
 	bool started;      /* first is valid */
+	bool ended;        /* a THREAD_END record has been seen */
+	struct tp_gaps gaps;
+	uint32_t gap;  /* gaps that have begun and ended */
+	bool in_gap;   /* gap number `gap` has begun */
+	bool switched; /* recording was switched on: calls may have begun before that */
+	/* Since the last timed record: untimed exits that match no call, and calls without an exit. */
+	uint32_t waiting_exits;
+	uint32_t waiting_enters;
 	struct tp_stack_counts counts;
 };
 
 /* The profile must outlive the stack. 0 or TP_ERR_MEMORY. Release it in any case. */
 int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile);
+/*
+ * Before the first chunk: when recording was switched off. The gaps must outlive the stack. Without
+ * a clock (`timeless`) there is no telling which records lie behind one.
+ */
+void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless);
 void tp_stack_release(struct tp_stack *stack);
 
 /*
@@ -55,7 +84,7 @@ void tp_stack_release(struct tp_stack *stack);
  */
 int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t count,
     uint64_t first_time, uint64_t position);
-/* End the calls that are still open, at the time of the last event. */
+/* End the calls that are still open, at the time of the last event or of a switch to off. */
 void tp_stack_finish(struct tp_stack *stack);
 
 #endif

@@ -49,6 +49,13 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static int compare_full(const void *a, const void *b)
+{
+	const struct tp_text_symbol *x = *(struct tp_text_symbol *const *)a;
+	const struct tp_text_symbol *y = *(struct tp_text_symbol *const *)b;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
 int tp_symbol_text_parse(struct tp_symbol_text *table, const char *text, struct tp_arena *arena)
 {
 	*table = (struct tp_symbol_text){0};
@@ -57,7 +64,8 @@ int tp_symbol_text_parse(struct tp_symbol_text *table, const char *text, struct 
 		lines++;
 	char *copy = tp_arena_copy(arena, text, strlen(text));
 	table->symbols = tp_arena_alloc(arena, lines * sizeof(*table->symbols));
-	if (!copy || !table->symbols)
+	table->by_address = tp_arena_alloc(arena, lines * sizeof(struct tp_text_symbol *));
+	if (!copy || !table->symbols || !table->by_address)
 		return TP_ERR_MEMORY;
 	uint32_t number = 0;
 	for (char *line = copy; *line;) {
@@ -74,7 +82,15 @@ int tp_symbol_text_parse(struct tp_symbol_text *table, const char *text, struct 
 		line = next;
 	}
 	qsort(table->symbols, table->count, sizeof(*table->symbols), compare);
+	for (uint32_t i = 0; i < table->count; i++)
+		table->by_address[i] = &table->symbols[i];
+	qsort(table->by_address, table->count, sizeof(struct tp_text_symbol *), compare_full);
 	return 0;
+}
+
+static const struct tp_text_symbol *if_within(const struct tp_text_symbol *symbol, uint64_t offset)
+{
+	return offset == 0 || offset < symbol->size ? symbol : NULL;
 }
 
 const struct tp_text_symbol *tp_symbol_text_find(const struct tp_symbol_text *table, uint32_t low)
@@ -91,6 +107,23 @@ const struct tp_text_symbol *tp_symbol_text_find(const struct tp_symbol_text *ta
 	if (!first)
 		return NULL;
 	const struct tp_text_symbol *symbol = &table->symbols[first - 1];
-	const uint32_t offset = low - (uint32_t)symbol->address;
-	return offset == 0 || offset < symbol->size ? symbol : NULL;
+	return if_within(symbol, low - (uint32_t)symbol->address);
+}
+
+const struct tp_text_symbol *tp_symbol_text_find_full(
+    const struct tp_symbol_text *table, uint64_t address)
+{
+	uint32_t first = 0;
+	uint32_t last = table->count;
+	while (first < last) {
+		const uint32_t middle = first + (last - first) / 2;
+		if (table->by_address[middle]->address <= address)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	if (!first)
+		return NULL;
+	const struct tp_text_symbol *symbol = table->by_address[first - 1];
+	return if_within(symbol, address - symbol->address);
 }

@@ -16,7 +16,8 @@ struct tp_text_symbol {
 };
 
 struct tp_symbol_text {
-	struct tp_text_symbol *symbols; /* by the low half of the address */
+	struct tp_text_symbol *symbols;     /* by the low half of the address */
+	struct tp_text_symbol **by_address; /* the same by the whole address */
 	uint32_t count;
 	uint32_t bad_lines;
 	uint32_t first_bad_line;
@@ -26,5 +27,8 @@ struct tp_symbol_text {
 int tp_symbol_text_parse(struct tp_symbol_text *table, const char *text, struct tp_arena *arena);
 /* The symbol that contains the address with this low half, or NULL. */
 const struct tp_text_symbol *tp_symbol_text_find(const struct tp_symbol_text *table, uint32_t low);
+/* The symbol that contains the address, or NULL. */
+const struct tp_text_symbol *tp_symbol_text_find_full(
+    const struct tp_symbol_text *table, uint64_t address);
 
 #endif

@@ -15,11 +15,19 @@
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
 
+// Where a function is, sorted by address within a module.
+struct place {
+	const struct teeperf_module *module; // NULL: in none, or in several
+	uint64_t address;                    // in the module's file
+	uint32_t index;                      // of the key and the symbol
+};
+
 // All that one call of tp_symbols_resolve works on.
 struct job {
 	const struct tp_tracefile *trace;
 	const struct tp_symbol_options *options;
-	const uint32_t *names;
+	const struct tp_symbol_key *keys;
+	struct place *places; // by module, then by address
 	uint32_t count;
 	struct tp_symbol *symbols;
 	struct tp_arena *arena;
@@ -64,20 +72,57 @@ static uint64_t address_in(const struct teeperf_module *module, uint32_t name)
 	return address >= module->start && address < module->end ? address : 0;
 }
 
-// The one module that has NAME. None if several have, which were loaded one after the other or lie
-// 4 GiB apart: no name is better than a wrong one.
-static const struct teeperf_module *module_of(const struct job *job, uint32_t name)
+// The one module that has this function, and its run-time address there. None if several have, which
+// were loaded one after the other or lie 4 GiB apart: no name is better than a wrong one.
+static const struct teeperf_module *module_of(
+    const struct tp_tracefile *trace, const struct tp_symbol_key *key, uint64_t *address)
 {
 	const struct teeperf_module *found = NULL;
-	for (uint32_t i = 0; i < job->trace->module_count; i++) {
-		const struct teeperf_module *module = &job->trace->modules[i];
-		if (!address_in(module, name))
+	for (uint32_t i = 0; i < trace->module_count; i++) {
+		const struct teeperf_module *module = &trace->modules[i];
+		uint64_t here = key->address;
+		if (key->low_half)
+			here = address_in(module, (uint32_t)here);
+		if (!here || here < module->start || here >= module->end)
 			continue;
 		if (found)
 			return NULL;
 		found = module;
+		*address = here;
 	}
 	return found;
+}
+
+uint64_t tp_symbols_address(const struct tp_tracefile *trace, uint32_t low)
+{
+	const struct tp_symbol_key key = {.address = low, .low_half = true};
+	uint64_t address = 0;
+	return module_of(trace, &key, &address) ? address : 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a;
+	const struct place *y = b;
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static bool find_places(struct job *job)
+{
+	job->places = calloc(job->count ? job->count : 1, sizeof(*job->places));
+	if (!job->places)
+		return false;
+	for (uint32_t i = 0; i < job->count; i++) {
+		struct place *place = &job->places[i];
+		place->index = i;
+		place->module = module_of(job->trace, &job->keys[i], &place->address);
+		if (place->module)
+			place->address -= place->module->bias;
+	}
+	qsort(job->places, job->count, sizeof(*job->places), compare_places);
+	return true;
 }
 
 // Names from the trace's own symbols section.
@@ -96,7 +141,10 @@ static void from_trace(struct job *job)
 		    "line %u",
 		    table.bad_lines, table.first_bad_line);
 	for (uint32_t i = 0; i < job->count; i++) {
-		const struct tp_text_symbol *found = tp_symbol_text_find(&table, job->names[i]);
+		const struct tp_symbol_key *key = &job->keys[i];
+		const struct tp_text_symbol *found =
+		    key->low_half ? tp_symbol_text_find(&table, (uint32_t)key->address)
+				  : tp_symbol_text_find_full(&table, key->address);
 		if (!found)
 			continue;
 		struct tp_symbol *symbol = &job->symbols[i];
@@ -145,7 +193,7 @@ static bool find_debug_file(struct job *job, const struct teeperf_module *module
 	return false;
 }
 
-static void add_places(struct job *job, const struct teeperf_module *module, const char *path)
+static void add_lines(struct job *job, const struct teeperf_module *module, const char *path)
 {
 	struct tp_source_place *places = calloc(job->count, sizeof(*places));
 	uint32_t *owners = calloc(job->count, sizeof(*owners));
@@ -154,16 +202,13 @@ static void add_places(struct job *job, const struct teeperf_module *module, con
 		job->no_memory = true;
 		goto out;
 	}
-	// Names ascend, but a module may straddle a multiple of 4 GiB: two runs, the upper half first.
-	for (int part = 0; part < 2; part++)
-		for (uint32_t i = 0; i < job->count; i++) {
-			const uint32_t name = job->names[i];
-			if (module_of(job, name) != module || job->symbols[i].file ||
-			    (name >= (uint32_t)module->start) != (part == 0))
-				continue;
-			owners[count] = i;
-			places[count++].address = address_in(module, name) - module->bias;
-		}
+	for (uint32_t i = 0; i < job->count; i++) {
+		const struct place *place = &job->places[i];
+		if (place->module != module || job->symbols[place->index].file)
+			continue;
+		owners[count] = place->index;
+		places[count++].address = place->address;
+	}
 	struct tp_err err;
 	const int64_t found =
 	    count ? tp_symbol_dwarf_find(path, places, count, job->arena, &err) : 1;
@@ -203,21 +248,21 @@ static void from_module(struct job *job, const struct teeperf_module *module)
 		    "the file is not the one that was recorded (its build ID differs): its functions "
 		    "have no names; put the old file back, or name its debug file with --debug-dir");
 	for (uint32_t i = 0; i < job->count; i++) {
-		if (job->symbols[i].name || module_of(job, job->names[i]) != module)
+		const struct place *place = &job->places[i];
+		if (job->symbols[place->index].name || place->module != module)
 			continue;
-		const uint64_t address = address_in(module, job->names[i]) - module->bias;
 		const struct tp_elf_symbol *found = NULL;
 		if (has_debug)
-			found = tp_elf_file_find(&debug, address);
+			found = tp_elf_file_find(&debug, place->address);
 		if (!found && usable)
-			found = tp_elf_file_find(&elf, address);
+			found = tp_elf_file_find(&elf, place->address);
 		if (found)
-			set_name(job, &job->symbols[i], found->name);
+			set_name(job, &job->symbols[place->index], found->name);
 	}
 	if (has_debug && debug.has_debug_info)
-		add_places(job, module, debug_file);
+		add_lines(job, module, debug_file);
 	else if (usable && elf.has_debug_info)
-		add_places(job, module, module->path);
+		add_lines(job, module, module->path);
 	else if (usable)
 		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
 		    "no debug information: no source lines; compile with -g, or name its debug file "
@@ -227,17 +272,16 @@ static void from_module(struct job *job, const struct teeperf_module *module)
 }
 
 // What remains without a name is called by its place.
-static void fill_up(struct job *job, uint32_t index)
+static void fill_up(struct job *job, const struct place *place)
 {
-	struct tp_symbol *symbol = &job->symbols[index];
-	const struct teeperf_module *module = module_of(job, job->names[index]);
-	symbol->address = job->names[index];
+	struct tp_symbol *symbol = &job->symbols[place->index];
+	symbol->address = job->keys[place->index].address;
 	symbol->module = "";
 	char text[TEEPERF_MODULE_PATH_SIZE + 32];
-	snprintf(text, sizeof(text), "0x%" PRIx32, job->names[index]);
-	if (module) {
-		symbol->address = address_in(module, job->names[index]) - module->bias;
-		symbol->module = keep(job, base_name(module->path));
+	snprintf(text, sizeof(text), "0x%" PRIx64, symbol->address);
+	if (place->module) {
+		symbol->address = place->address;
+		symbol->module = keep(job, base_name(place->module->path));
 		snprintf(text, sizeof(text), "%s+0x%" PRIx64,
 		    symbol->module[0] ? symbol->module : "?", symbol->address);
 	}
@@ -250,39 +294,44 @@ static void fill_up(struct job *job, uint32_t index)
 }
 
 int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
-    const uint32_t *names, uint32_t count, struct tp_symbol *symbols, struct tp_arena *arena,
-    struct tp_problems *notes, struct tp_err *err)
+    const struct tp_symbol_key *keys, uint32_t count, struct tp_symbol *symbols,
+    struct tp_arena *arena, struct tp_problems *notes, struct tp_err *err)
 {
 	struct job job = {
 	    .trace = trace,
 	    .options = options,
-	    .names = names,
+	    .keys = keys,
 	    .count = count,
 	    .symbols = symbols,
 	    .arena = arena,
 	    .notes = notes,
 	};
 	memset(symbols, 0, count * sizeof(*symbols));
+	if (!find_places(&job))
+		goto no_memory;
 	if (trace->symbols)
 		from_trace(&job);
 	for (uint32_t i = 0; i < trace->module_count; i++) {
 		bool needed = false;
 		for (uint32_t j = 0; !needed && j < count; j++)
-			needed =
-			    !symbols[j].name && module_of(&job, names[j]) == &trace->modules[i];
+			needed = !symbols[job.places[j].index].name &&
+				 job.places[j].module == &trace->modules[i];
 		if (needed)
 			from_module(&job, &trace->modules[i]);
 	}
 	uint32_t nowhere = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		nowhere += !symbols[i].name && !module_of(&job, names[i]);
-		fill_up(&job, i);
+		const struct place *place = &job.places[i];
+		nowhere += !symbols[place->index].name && !place->module;
+		fill_up(&job, place);
 	}
+	free(job.places);
 	if (nowhere)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
 		    "%u functions are in none of the modules: they are shown by address", nowhere);
-	if (job.no_memory)
-		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
-		    "no memory for the names of %u functions", count);
-	return 0;
+	if (!job.no_memory)
+		return 0;
+no_memory:
+	return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
+	    "no memory for the names of %u functions", count);
 }

@@ -18,18 +18,28 @@ struct tp_symbol {
 	uint64_t address;    /* in the module's file; the low half at run time without a module */
 };
 
+/* Which function: by what a record says of its address. */
+struct tp_symbol_key {
+	uint64_t address; /* at run time */
+	bool low_half;    /* only the low half of it is known */
+};
+
 struct tp_symbol_options {
 	const char *const *debug_dirs; /* searched for DIR/.build-id/xx/yyy.debug first */
 	uint32_t debug_dir_count;
 };
 
 /*
- * Name the COUNT functions in NAMES (as in records, kind cleared, ascending): symbols[i] is that of
- * names[i]. What stands in the way (a module that has changed, no debug information) becomes a note.
- * 0 or TP_ERR_MEMORY.
+ * The run-time address whose low half is LOW, by the modules; 0 if it is in none, or in several.
+ */
+uint64_t tp_symbols_address(const struct tp_tracefile *trace, uint32_t low);
+
+/*
+ * Name the COUNT functions in KEYS, in any order: symbols[i] is that of keys[i]. What stands in the
+ * way (a module that has changed, no debug information) becomes a note. 0 or TP_ERR_MEMORY.
  */
 int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
-    const uint32_t *names, uint32_t count, struct tp_symbol *symbols, struct tp_arena *arena,
-    struct tp_problems *notes, struct tp_err *err);
+    const struct tp_symbol_key *keys, uint32_t count, struct tp_symbol *symbols,
+    struct tp_arena *arena, struct tp_problems *notes, struct tp_err *err);
 
 #endif

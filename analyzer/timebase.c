@@ -17,6 +17,9 @@ void tp_timebase_init(struct tp_timebase *base, const struct teeperf_trace_clock
 			base->ns = last->monotonic_ns - first->monotonic_ns;
 			base->ticks = last->ticks - first->ticks;
 			base->known = true;
+			base->origin_ticks = first->ticks;
+			base->origin_ns = first->monotonic_ns;
+			base->has_origin = true;
 			return;
 		}
 	}
@@ -32,6 +35,16 @@ uint64_t tp_timebase_ns(const struct tp_timebase *base, uint64_t ticks)
 	const unsigned __int128 ns =
 	    ((unsigned __int128)ticks * base->ns + base->ticks / 2) / base->ticks;
 	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+}
+
+uint64_t tp_timebase_at(const struct tp_timebase *base, uint64_t ticks)
+{
+	if (ticks < base->origin_ticks) {
+		const uint64_t before = tp_timebase_ns(base, base->origin_ticks - ticks);
+		return before < base->origin_ns ? base->origin_ns - before : 0;
+	}
+	const uint64_t behind = tp_timebase_ns(base, ticks - base->origin_ticks);
+	return behind < UINT64_MAX - base->origin_ns ? base->origin_ns + behind : UINT64_MAX;
 }
 
 const char *tp_timebase_clock_name(uint32_t kind)

@@ -14,6 +14,10 @@ struct tp_timebase {
 	uint64_t ns;    /* so many nanoseconds ... */
 	uint64_t ticks; /* ... are so many ticks; never 0 */
 	bool known;     /* false: no rate is known, and "nanoseconds" are ticks */
+	/* A point of time by both: only from points of the clock section, else 0. */
+	uint64_t origin_ticks;
+	uint64_t origin_ns;
+	bool has_origin;
 };
 
 /* POINTS: clock->point_count of them. */
@@ -21,6 +25,8 @@ void tp_timebase_init(struct tp_timebase *base, const struct teeperf_trace_clock
     const struct teeperf_trace_point *points);
 /* A duration, rounded to the nearest; UINT64_MAX if it does not fit. */
 uint64_t tp_timebase_ns(const struct tp_timebase *base, uint64_t ticks);
+/* A point of time as nanoseconds of the recorder's clock, or from tick 0 on without an origin. */
+uint64_t tp_timebase_at(const struct tp_timebase *base, uint64_t ticks);
 /* "tsc", "soft-monotonic", ... or "unknown". */
 const char *tp_timebase_clock_name(uint32_t kind);
 

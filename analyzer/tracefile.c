@@ -115,6 +115,7 @@ static int add_clock(
 		return no_memory(trace, err);
 	tp_bytes_copy(&bytes, points, size);
 	trace->clock = clock;
+	trace->has_clock = true;
 	trace->points = points;
 	return 0;
 }
@@ -151,6 +152,19 @@ static int add_text(struct tp_tracefile *trace, const struct tp_section *section
 {
 	*text = tp_arena_copy(&trace->arena, (const char *)section->payload, section->header.size);
 	return *text ? 0 : no_memory(trace, err);
+}
+
+static int add_switches(
+    struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
+{
+	const uint64_t size = section->header.size;
+	if (size % 8 || size / 8 > UINT32_MAX) {
+		reject(trace, section, "its size is not that of switches");
+		return 0;
+	}
+	const int code = tp_gaps_init(&trace->gaps, section->payload, size / 8, trace->source.name,
+	    section->offset, &trace->problems, &trace->arena);
+	return code ? no_memory(trace, err) : 0;
 }
 
 // Keep the raw thread table; tp_verify_threads makes the list of threads from it and the chunks.
@@ -197,6 +211,8 @@ static int add_section(struct tp_tracefile *trace, const struct tp_section *sect
 		return add_text(trace, section, &trace->host, err);
 	case TEEPERF_SECTION_SYMBOLS:
 		return add_text(trace, section, &trace->symbols, err);
+	case TEEPERF_SECTION_SWITCHES:
+		return add_switches(trace, section, err);
 	case TEEPERF_SECTION_END:
 		if (section->header.size < sizeof(trace->end)) {
 			reject(trace, section, "it is too short");
@@ -264,6 +280,26 @@ void tp_tracefile_close(struct tp_tracefile *trace)
 	free(trace->threads);
 	trace->chunks = NULL;
 	trace->threads = NULL;
+}
+
+bool tp_tracefile_host(const struct tp_tracefile *trace, const char *key, char *value, size_t size)
+{
+	const size_t length = strlen(key);
+	for (const char *line = trace->host; line && *line;) {
+		const size_t end = strcspn(line, "\n");
+		if (end > length && strncmp(line, key, length) == 0 && line[length] == '=') {
+			const size_t left = end - length - 1;
+			const size_t kept = left < size ? left : size - 1;
+			for (size_t i = 0; i < kept; i++) {
+				const unsigned char c = (unsigned char)line[length + 1 + i];
+				value[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
+			}
+			value[kept] = '\0';
+			return true;
+		}
+		line += end + (line[end] == '\n');
+	}
+	return false;
 }
 
 const char *tp_tracefile_program(const struct tp_tracefile *trace)

@@ -8,6 +8,7 @@
 
 #include "analyzer/problems.h"
 #include "analyzer/source.h"
+#include "analyzer/switches.h"
 #include "common/arena.h"
 
 #include <stdbool.h>
@@ -46,12 +47,14 @@ struct tp_tracefile {
 	uint32_t thread_count;
 	const struct teeperf_module *modules; /* path is NUL-terminated */
 	uint32_t module_count;
-	struct teeperf_trace_clock clock;
+	struct teeperf_trace_clock clock; /* all zero without has_clock */
+	bool has_clock;
 	const struct teeperf_trace_point *points; /* clock.point_count */
 	const char *directory;                    /* where the program was started, or NULL */
 	const char *const *arguments;             /* NULL-terminated, NULL if unknown */
 	const char *host;                         /* "key=value\n" lines, or NULL */
 	const char *symbols;                      /* text of the symbols section, or NULL */
+	struct tp_gaps gaps;                      /* when recording was switched off */
 	struct teeperf_trace_end end;             /* valid if has_end */
 	bool has_end;
 };
@@ -65,6 +68,8 @@ int tp_tracefile_from_memory(struct tp_tracefile *trace, const char *name, const
     size_t size, struct tp_err *err);
 void tp_tracefile_close(struct tp_tracefile *trace);
 
+/* The value of KEY in the host section, without control characters; false if it is not there. */
+bool tp_tracefile_host(const struct tp_tracefile *trace, const char *key, char *value, size_t size);
 /* The last component of the program's name, or "program". Lives as long as the trace. */
 const char *tp_tracefile_program(const struct tp_tracefile *trace);
 

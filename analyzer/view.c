@@ -54,6 +54,11 @@ const struct tp_export *tp_export_find(const char *name)
 	return NULL;
 }
 
+const char *tp_view_unit(const struct tp_analysis *analysis)
+{
+	return analysis->timeless ? "none" : analysis->time.known ? "ns" : "ticks";
+}
+
 char *tp_view_time(const struct tp_analysis *analysis, char *text, uint64_t ticks)
 {
 	if (analysis->time.known)
@@ -61,15 +66,39 @@ char *tp_view_time(const struct tp_analysis *analysis, char *text, uint64_t tick
 	return tp_text_count(text, ticks);
 }
 
+void tp_view_add_ns(const struct tp_analysis *analysis, bool known, uint64_t ticks,
+    const char *before, const char *unknown, struct tp_buf *out)
+{
+	tp_buf_add_string(out, before);
+	if (known && !analysis->timeless)
+		tp_buf_addf(out, "%" PRIu64, tp_timebase_ns(&analysis->time, ticks));
+	else
+		tp_buf_add_string(out, unknown);
+}
+
 const char *tp_view_thread_name(const struct tp_thread *thread)
 {
 	return thread->name[0] ? thread->name : "thread";
+}
+
+enum tp_sort tp_view_sort(const struct tp_analysis *analysis, enum tp_sort sort)
+{
+	return analysis->timeless && sort != TP_SORT_NAME ? TP_SORT_CALLS : sort;
 }
 
 int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct tp_function *b)
 {
 	uint64_t x = 0;
 	uint64_t y = 0;
+	// What has no times comes last, and then by calls.
+	if (sort != TP_SORT_CALLS && sort != TP_SORT_NAME) {
+		const bool p = tp_function_timed(a) != 0;
+		const bool q = tp_function_timed(b) != 0;
+		if (p != q)
+			return p ? -1 : 1;
+		if (!p)
+			sort = TP_SORT_CALLS;
+	}
 	switch (sort) {
 	case TP_SORT_SELF:
 		x = a->self;
@@ -84,8 +113,8 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 		y = b->calls;
 		break;
 	case TP_SORT_MEAN:
-		x = a->calls ? a->total / a->calls : 0;
-		y = b->calls ? b->total / b->calls : 0;
+		x = a->total / tp_function_timed(a);
+		y = b->total / tp_function_timed(b);
 		break;
 	case TP_SORT_MIN:
 		x = a->min;
@@ -103,113 +132,5 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 	const int order = strcmp(a->symbol.name, b->symbol.name);
 	if (order)
 		return order;
-	return a->name < b->name ? -1 : a->name > b->name;
-}
-
-static void add_command(const struct tp_tracefile *trace, struct tp_buf *out)
-{
-	tp_buf_add_string(out, "program    ");
-	const size_t start = out->size;
-	for (size_t i = 0; trace->arguments && trace->arguments[i]; i++)
-		tp_buf_addf(out, "%s%s", i ? " " : "", trace->arguments[i]);
-	if (out->size == start)
-		tp_buf_add_string(out, "unknown");
-	for (size_t i = start; i < out->size; i++)
-		if ((unsigned char)out->data[i] < 0x20 || out->data[i] == 0x7f)
-			out->data[i] = '?';
-	if (trace->has_end && trace->end.exit_kind == TEEPERF_EXIT_CODE && trace->end.exit_value)
-		tp_buf_addf(out, " (exit code %" PRIu32 ")", trace->end.exit_value);
-	else if (trace->has_end && trace->end.exit_kind == TEEPERF_EXIT_SIGNAL)
-		tp_buf_addf(out, " (killed by signal %" PRIu32 ")", trace->end.exit_value);
-	tp_buf_add_char(out, '\n');
-}
-
-static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
-{
-	char text[TP_TEXT_NUMBER];
-	add_command(analysis->trace, out);
-	const uint64_t duration = tp_analysis_duration_ns(analysis);
-	const struct teeperf_trace_end *end = &analysis->trace->end;
-	if (analysis->time.known || end->end_ns > end->start_ns)
-		tp_buf_addf(out, "duration   %s\n", tp_text_ns(text, duration));
-	else
-		tp_buf_addf(out, "duration   %s ticks\n", tp_text_count(text, duration));
-	tp_buf_addf(out, "threads    %" PRIu32 "\n", analysis->thread_count);
-	tp_buf_addf(out, "events     %s\n", tp_text_count(text, analysis->counts.events));
-	tp_buf_addf(out, "clock      %s", tp_timebase_clock_name(analysis->trace->clock.kind));
-	if (analysis->time.known)
-		tp_buf_addf(out, ", %.6g MHz",
-		    (double)analysis->time.ticks * 1000 / (double)analysis->time.ns);
-	if (analysis->trace->clock.max_gap_ns)
-		tp_buf_addf(
-		    out, ", longest gap %s", tp_text_ns(text, analysis->trace->clock.max_gap_ns));
-	tp_buf_add_char(out, '\n');
-}
-
-static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
-{
-	char text[TP_TEXT_NUMBER];
-	const struct tp_tracefile *trace = analysis->trace;
-	const struct tp_stack_counts *counts = &analysis->counts;
-	const struct {
-		uint64_t count;
-		const char *what;
-	} oddities[] = {
-	    {counts->unmatched_enters, "calls without an exit"},
-	    {counts->unmatched_exits, "exits without a call"},
-	    {counts->unknown_resyncs, "resyncs to an unknown call"},
-	    {counts->backwards, "times that run backwards"},
-	    {counts->holes, "words that were never written"},
-	    {counts->reserved, "control records of an unknown kind"},
-	};
-	if (!counts->events)
-		tp_buf_addf(out, "empty      %s\n",
-		    trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE
-			? "the program is not built with 'teeperf cc', or nothing in it was chosen"
-			: "no function that is instrumented was called");
-	if (analysis->lost)
-		tp_buf_addf(out, "lost       %s events: times and counts are too low\n",
-		    tp_text_count(text, analysis->lost));
-	for (size_t i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++)
-		if (oddities[i].count)
-			tp_buf_addf(out, "unmatched  %s %s\n",
-			    tp_text_count(text, oddities[i].count), oddities[i].what);
-	if (counts->open)
-		tp_buf_addf(out,
-		    "open       %s calls had not ended: they count up to the last event\n",
-		    tp_text_count(text, counts->open));
-	if (!analysis->time.known)
-		tp_buf_add_string(out, "unit       ticks: the rate of the clock is not known\n");
-}
-
-void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, struct tp_buf *out)
-{
-	if (!only_trouble)
-		add_facts(analysis, out);
-	add_trouble(analysis, out);
-	if (!only_trouble)
-		tp_buf_add_string(out,
-		    "note       functions that are not instrumented are part of their caller's self "
-		    "time\n\n");
-}
-
-void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *out)
-{
-	const struct tp_tracefile *trace = analysis->trace;
-	const struct tp_stack_counts *counts = &analysis->counts;
-	tp_buf_add_string(out, "\"program\":");
-	tp_text_add_json(out, tp_tracefile_program(trace));
-	tp_buf_addf(out,
-	    ",\"unit\":\"%s\",\"clock\":\"%s\",\"duration_ns\":%" PRIu64
-	    ",\"threads_count\":%" PRIu32 ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64
-	    ",\"unmatched_enters\":%" PRIu64 ",\"unmatched_exits\":%" PRIu64
-	    ",\"unknown_resyncs\":%" PRIu64 ",\"open\":%" PRIu64 ",\"backwards\":%" PRIu64
-	    ",\"holes\":%" PRIu64 ",\"chunks\":%" PRIu64 ",\"chunk_draws\":%" PRIu64
-	    ",\"problems\":%" PRIu64 ",",
-	    analysis->time.known ? "ns" : "ticks", tp_timebase_clock_name(trace->clock.kind),
-	    tp_analysis_duration_ns(analysis), analysis->thread_count, counts->events,
-	    analysis->lost, counts->unmatched_enters, counts->unmatched_exits,
-	    counts->unknown_resyncs, counts->open, counts->backwards, counts->holes,
-	    trace->chunk_count, trace->end.chunk_draws,
-	    trace->problems.count + analysis->damage.count);
+	return a->key.address < b->key.address ? -1 : a->key.address > b->key.address;
 }

@@ -44,11 +44,22 @@ struct tp_view {
 	    struct tp_buf *out, struct tp_err *err);
 };
 
+/* What makes a frame of an export wide. */
+enum tp_weight {
+	TP_WEIGHT_SELF = 0,
+	TP_WEIGHT_CALLS,
+};
+
+struct tp_export_options {
+	enum tp_weight weight;
+};
+
 struct tp_export {
 	const char *name;
 	const char *summary;
 	const char *suffix; /* of the default output file, or NULL for standard output */
-	int (*render)(const struct tp_analysis *analysis, struct tp_buf *out, struct tp_err *err);
+	int (*render)(const struct tp_analysis *analysis, const struct tp_export_options *options,
+	    struct tp_buf *out, struct tp_err *err);
 };
 
 /* By name; NULL if there is none. All of them, NULL at the end. */
@@ -58,18 +69,35 @@ const struct tp_export *tp_export_find(const char *name);
 const struct tp_export *const *tp_exports(void);
 
 /*
- * The block above a table: program, duration, threads, events, clock, losses, what was not
- * measured. With `only_trouble` just the lines that limit what the numbers mean, if any.
+ * The block above a table: program, duration, threads, events, clock and its health, losses, what was
+ * not measured. With `only_trouble` just the lines that limit what the numbers mean, if any.
  */
 void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, struct tp_buf *out);
+/* The line about a clock whose health is a matter of luck, a soft one; nothing about others. */
+void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out);
 /* The same as members of a JSON object, without braces, with a comma at the end. */
 void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *out);
 
+/* What times are in: "ns", "ticks" if no rate is known, "none" without a clock. */
+const char *tp_view_unit(const struct tp_analysis *analysis);
 /* Ticks as they are printed in a table: nanoseconds with a unit, or ticks if no rate is known. */
 char *tp_view_time(const struct tp_analysis *analysis, char *text, uint64_t ticks);
+/* BEFORE, then ticks as a number of nanoseconds, or UNKNOWN if not KNOWN or without a clock. */
+void tp_view_add_ns(const struct tp_analysis *analysis, bool known, uint64_t ticks,
+    const char *before, const char *unknown, struct tp_buf *out);
 /* What a thread is called in output: its name, or "thread". */
 const char *tp_view_thread_name(const struct tp_thread *thread);
-/* How CALLS, SELF, ... compare under SORT: below 0 if A comes first. */
+/* The key to sort by: without a clock, calls instead of times. */
+enum tp_sort tp_view_sort(const struct tp_analysis *analysis, enum tp_sort sort);
+/*
+ * How CALLS, SELF, ... compare under SORT: below 0 if A comes first. By times, functions that were
+ * only counted come last.
+ */
 int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct tp_function *b);
+/* What NODE weighs in an export. */
+static inline uint64_t tp_node_weight(const struct tp_node *node, enum tp_weight weight)
+{
+	return weight == TP_WEIGHT_CALLS ? node->calls : node->self;
+}
 
 #endif

@@ -25,21 +25,28 @@ static struct row make_row(const struct tp_thread_result *result)
 	};
 	for (uint32_t i = 1; i < result->profile.node_count; i++)
 		row.calls += result->profile.nodes[i].calls;
+	for (uint32_t i = 0; i < result->calls.count; i++)
+		row.calls += result->calls.items[i].calls;
 	return row;
 }
 
 static void render_table(
     const struct tp_analysis *analysis, const struct tp_view_options *options, struct tp_buf *out)
 {
-	static const char *const titles[] = {
-	    "thread", "tid", "events", "lost", "calls", "busy", "name"};
+	static const char *const titles[] = {"thread", "tid", "events", "lost", "calls"};
 	char text[TP_TEXT_NUMBER];
 	struct tp_table table;
-	tp_table_init(&table, "rrrrrrl", 6);
+	if (analysis->timeless)
+		tp_table_init(&table, "rrrrrl", 5);
+	else
+		tp_table_init(&table, "rrrrrrl", 6);
 	table.width = options->width;
 	table.color = options->color;
 	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
 		tp_table_add(&table, titles[i]);
+	if (!analysis->timeless)
+		tp_table_add(&table, "busy");
+	tp_table_add(&table, "name");
 	for (uint32_t i = 0; i < analysis->thread_count; i++) {
 		const struct row row = make_row(&analysis->threads[i]);
 		snprintf(text, sizeof(text), "%" PRIu32, row.thread->number);
@@ -49,7 +56,8 @@ static void render_table(
 		tp_table_add(&table, tp_text_count(text, row.events));
 		tp_table_add(&table, tp_text_count(text, row.lost));
 		tp_table_add(&table, tp_text_count(text, row.calls));
-		tp_table_add(&table, tp_view_time(analysis, text, row.busy));
+		if (!analysis->timeless)
+			tp_table_add(&table, tp_view_time(analysis, text, row.busy));
 		tp_table_add(&table, tp_view_thread_name(row.thread));
 	}
 	tp_table_render(&table, out);
@@ -64,8 +72,10 @@ static void render_csv(const struct tp_analysis *analysis, struct tp_buf *out)
 		tp_buf_addf(
 		    out, "%" PRIu32 ",%" PRIu64 ",", row.thread->number, row.thread->os_tid);
 		tp_text_add_csv(out, row.thread->name);
-		tp_buf_addf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", row.events,
-		    row.lost, row.calls, tp_timebase_ns(&analysis->time, row.busy));
+		tp_buf_addf(
+		    out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row.events, row.lost, row.calls);
+		tp_view_add_ns(analysis, true, row.busy, ",", "", out);
+		tp_buf_add_char(out, '\n');
 	}
 }
 
@@ -80,10 +90,10 @@ static void render_json(const struct tp_analysis *analysis, struct tp_buf *out)
 		    "%s\n{\"thread\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"name\":", i ? "," : "",
 		    row.thread->number, row.thread->os_tid);
 		tp_text_add_json(out, row.thread->name);
-		tp_buf_addf(out,
-		    ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"calls\":%" PRIu64
-		    ",\"busy_ns\":%" PRIu64 "}",
-		    row.events, row.lost, row.calls, tp_timebase_ns(&analysis->time, row.busy));
+		tp_buf_addf(out, ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"calls\":%" PRIu64,
+		    row.events, row.lost, row.calls);
+		tp_view_add_ns(analysis, true, row.busy, ",\"busy_ns\":", "null", out);
+		tp_buf_add_char(out, '}');
 	}
 	tp_buf_add_string(out, "\n]}\n");
 }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TITLES 9
-#define FUNCTION_COLUMN 7
+// Columns of the table before the function: calls, and then what needs a clock.
+#define TIMES 6
 
 static _Thread_local enum tp_sort sort_key; // for qsort, which passes nothing on
 
@@ -31,19 +31,32 @@ static char *share(char text[TP_TEXT_NUMBER], uint64_t part, uint64_t all)
 	return text;
 }
 
+static void add_times(
+    struct tp_table *table, const struct tp_analysis *analysis, const struct tp_function *function)
+{
+	char text[TP_TEXT_NUMBER];
+	const uint64_t timed = tp_function_timed(function);
+	if (!timed) {
+		for (int i = 0; i < TIMES; i++)
+			tp_table_add(table, "");
+		return;
+	}
+	tp_table_add(table, tp_view_time(analysis, text, function->self));
+	tp_table_add(table, share(text, function->self, analysis->self));
+	tp_table_add(table, tp_view_time(analysis, text, function->inclusive));
+	tp_table_add(table, tp_view_time(analysis, text, function->total / timed));
+	tp_table_add(table, tp_view_time(analysis, text, function->min));
+	tp_table_add(table, tp_view_time(analysis, text, function->max));
+}
+
 static void add_row(
     struct tp_table *table, const struct tp_analysis *analysis, const struct tp_function *function)
 {
 	char text[TP_TEXT_NUMBER];
 	char place[1024] = "";
 	tp_table_add(table, tp_text_count(text, function->calls));
-	tp_table_add(table, tp_view_time(analysis, text, function->self));
-	tp_table_add(table, share(text, function->self, analysis->self));
-	tp_table_add(table, tp_view_time(analysis, text, function->inclusive));
-	const uint64_t calls = function->calls ? function->calls : 1;
-	tp_table_add(table, tp_view_time(analysis, text, function->total / calls));
-	tp_table_add(table, tp_view_time(analysis, text, function->calls ? function->min : 0));
-	tp_table_add(table, tp_view_time(analysis, text, function->max));
+	if (!analysis->timeless)
+		add_times(table, analysis, function);
 	tp_table_add(table, function->symbol.name);
 	if (function->symbol.file[0])
 		snprintf(place, sizeof(place), "%s:%" PRIu64, short_file(function->symbol.file),
@@ -51,47 +64,50 @@ static void add_row(
 	tp_table_add(table, place);
 }
 
-static void render_table(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    const struct tp_function *const *rows, uint32_t count, struct tp_buf *out)
+static void add_total(struct tp_table *table, const struct tp_analysis *analysis)
 {
-	static const char *const titles[TITLES] = {
-	    "calls", "self", "share", "inclusive", "mean", "min", "max", "function", "source"};
 	char text[TP_TEXT_NUMBER];
-	struct tp_table table;
-	tp_table_init(&table, "rrrrrrrll", FUNCTION_COLUMN);
-	table.width = options->width;
-	table.color = options->color;
-	for (int i = 0; i < TITLES; i++)
-		tp_table_add(&table, titles[i]);
+	char total[64];
 	uint64_t calls = 0;
 	for (uint32_t i = 0; i < analysis->function_count; i++)
 		calls += analysis->functions[i].calls;
+	tp_table_add(table, tp_text_count(text, calls));
+	if (!analysis->timeless) {
+		tp_table_add(table, tp_view_time(analysis, text, analysis->self));
+		tp_table_add(table, share(text, analysis->self, analysis->self));
+		for (int i = 2; i < TIMES; i++)
+			tp_table_add(table, "");
+	}
+	snprintf(total, sizeof(total), "total of %" PRIu32 " functions", analysis->function_count);
+	tp_table_add(table, total);
+	tp_table_add(table, "");
+}
+
+static void render_table(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    const struct tp_function *const *rows, uint32_t count, struct tp_buf *out)
+{
+	static const char *const titles[TIMES] = {
+	    "self", "share", "inclusive", "mean", "min", "max"};
+	struct tp_table table;
+	if (analysis->timeless)
+		tp_table_init(&table, "rll", 1);
+	else
+		tp_table_init(&table, "rrrrrrrll", 1 + TIMES);
+	table.width = options->width;
+	table.color = options->color;
+	tp_table_add(&table, "calls");
+	for (int i = 0; i < TIMES && !analysis->timeless; i++)
+		tp_table_add(&table, titles[i]);
+	tp_table_add(&table, "function");
+	tp_table_add(&table, "source");
 	for (uint32_t i = 0; i < count; i++)
 		add_row(&table, analysis, rows[i]);
-	tp_table_add(&table, tp_text_count(text, calls));
-	tp_table_add(&table, tp_view_time(analysis, text, analysis->self));
-	tp_table_add(&table, share(text, analysis->self, analysis->self));
-	for (int i = 3; i < FUNCTION_COLUMN; i++)
-		tp_table_add(&table, "");
-	char total[64];
-	snprintf(total, sizeof(total), "total of %" PRIu32 " functions", analysis->function_count);
-	tp_table_add(&table, total);
-	tp_table_add(&table, "");
+	add_total(&table, analysis);
 	tp_table_render(&table, out);
 	tp_table_release(&table);
 	if (count < analysis->function_count)
 		tp_buf_addf(out, "(%" PRIu32 " more: --limit 0 shows all)\n",
 		    analysis->function_count - count);
-}
-
-static void add_fields(
-    const struct tp_analysis *analysis, const struct tp_function *function, uint64_t fields[4])
-{
-	const struct tp_timebase *time = &analysis->time;
-	fields[0] = tp_timebase_ns(time, function->self);
-	fields[1] = tp_timebase_ns(time, function->inclusive);
-	fields[2] = function->calls ? tp_timebase_ns(time, function->min) : 0;
-	fields[3] = tp_timebase_ns(time, function->max);
 }
 
 static void render_csv(const struct tp_analysis *analysis, const struct tp_function *const *rows,
@@ -101,11 +117,14 @@ static void render_csv(const struct tp_analysis *analysis, const struct tp_funct
 	    "function,calls,self_ns,inclusive_ns,min_ns,max_ns,module,file,line,linkage,address\n");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tp_function *function = rows[i];
-		uint64_t ns[4];
-		add_fields(analysis, function, ns);
+		const bool timed = tp_function_timed(function) != 0;
 		tp_text_add_csv(out, function->symbol.name);
-		tp_buf_addf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-		    function->calls, ns[0], ns[1], ns[2], ns[3]);
+		tp_buf_addf(out, ",%" PRIu64, function->calls);
+		tp_view_add_ns(analysis, timed, function->self, ",", "", out);
+		tp_view_add_ns(analysis, timed, function->inclusive, ",", "", out);
+		tp_view_add_ns(analysis, timed, function->min, ",", "", out);
+		tp_view_add_ns(analysis, timed, function->max, ",", "", out);
+		tp_buf_add_char(out, ',');
 		tp_text_add_csv(out, function->symbol.module);
 		tp_buf_add_char(out, ',');
 		tp_text_add_csv(out, function->symbol.file);
@@ -123,14 +142,16 @@ static void render_json(const struct tp_analysis *analysis, const struct tp_func
 	tp_buf_add_string(out, "\"functions\":[");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tp_function *function = rows[i];
-		uint64_t ns[4];
-		add_fields(analysis, function, ns);
+		const bool timed = tp_function_timed(function) != 0;
 		tp_buf_add_string(out, i ? ",\n{\"function\":" : "\n{\"function\":");
 		tp_text_add_json(out, function->symbol.name);
-		tp_buf_addf(out,
-		    ",\"calls\":%" PRIu64 ",\"self_ns\":%" PRIu64 ",\"inclusive_ns\":%" PRIu64
-		    ",\"min_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64 ",\"module\":",
-		    function->calls, ns[0], ns[1], ns[2], ns[3]);
+		tp_buf_addf(out, ",\"calls\":%" PRIu64, function->calls);
+		tp_view_add_ns(analysis, timed, function->self, ",\"self_ns\":", "null", out);
+		tp_view_add_ns(
+		    analysis, timed, function->inclusive, ",\"inclusive_ns\":", "null", out);
+		tp_view_add_ns(analysis, timed, function->min, ",\"min_ns\":", "null", out);
+		tp_view_add_ns(analysis, timed, function->max, ",\"max_ns\":", "null", out);
+		tp_buf_add_string(out, ",\"module\":");
 		tp_text_add_json(out, function->symbol.module);
 		tp_buf_add_string(out, ",\"file\":");
 		tp_text_add_json(out, function->symbol.file);
@@ -151,7 +172,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for %u rows", count);
 	for (uint32_t i = 0; i < count; i++)
 		rows[i] = &analysis->functions[i];
-	sort_key = options->sort;
+	sort_key = tp_view_sort(analysis, options->sort);
 	qsort(rows, count, sizeof(*rows), compare);
 	if (options->limit && options->limit < count)
 		count = (uint32_t)options->limit;

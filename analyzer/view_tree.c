@@ -24,15 +24,19 @@ struct walk {
 	uint64_t left_out;
 };
 
-static _Thread_local const struct tp_node *sort_nodes; // for qsort, which passes nothing on
+// For qsort, which passes nothing on.
+static _Thread_local const struct tp_node *sort_nodes;
+static _Thread_local bool sort_by_calls;
 
 // Ascending, as the heaviest must be pushed last to be printed first.
 static int compare(const void *a, const void *b)
 {
 	const struct item *x = a;
 	const struct item *y = b;
-	const uint64_t p = sort_nodes[x->node].inclusive;
-	const uint64_t q = sort_nodes[y->node].inclusive;
+	const struct tp_node *a_node = &sort_nodes[x->node];
+	const struct tp_node *b_node = &sort_nodes[y->node];
+	const uint64_t p = sort_by_calls ? a_node->calls : a_node->inclusive;
+	const uint64_t q = sort_by_calls ? b_node->calls : b_node->inclusive;
 	if (p != q)
 		return p < q ? -1 : 1;
 	// Older nodes were called earlier: they come first.
@@ -62,6 +66,7 @@ static bool push_children(
 		walk->items[walk->count++] = (struct item){at, depth};
 	}
 	sort_nodes = nodes;
+	sort_by_calls = walk->analysis->timeless;
 	if (walk->count > first)
 		qsort(walk->items + first, walk->count - first, sizeof(*walk->items), compare);
 	return true;
@@ -73,15 +78,17 @@ static void add_row(struct walk *walk, const struct tp_thread_result *thread, st
 	const struct tp_analysis *analysis = walk->analysis;
 	const struct tp_node *node = &thread->profile.nodes[item.node];
 	const struct tp_function *function = tp_analysis_function(analysis, thread, node);
-	const struct tp_timebase *time = &analysis->time;
 	char text[TP_TEXT_NUMBER];
 	switch (walk->options->format) {
 	case TP_FORMAT_TABLE: {
-		tp_table_add(table, tp_view_time(analysis, text, node->inclusive));
-		snprintf(text, sizeof(text), "%.1f%%",
-		    thread->busy ? (double)node->inclusive * 100 / (double)thread->busy : 0.0);
-		tp_table_add(table, text);
-		tp_table_add(table, tp_view_time(analysis, text, node->self));
+		if (!analysis->timeless) {
+			tp_table_add(table, tp_view_time(analysis, text, node->inclusive));
+			snprintf(text, sizeof(text), "%.1f%%",
+			    thread->busy ? (double)node->inclusive * 100 / (double)thread->busy
+					 : 0.0);
+			tp_table_add(table, text);
+			tp_table_add(table, tp_view_time(analysis, text, node->self));
+		}
 		tp_table_add(table, tp_text_count(text, node->calls));
 		struct tp_buf name;
 		tp_buf_init(&name);
@@ -100,20 +107,21 @@ static void add_row(struct walk *walk, const struct tp_thread_result *thread, st
 	case TP_FORMAT_CSV:
 		tp_buf_addf(out, "%" PRIu32 ",%" PRIu32 ",", thread->thread->number, item.depth);
 		tp_text_add_csv(out, function->symbol.name);
-		tp_buf_addf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-		    node->calls, tp_timebase_ns(time, node->inclusive),
-		    tp_timebase_ns(time, node->self),
-		    node->calls ? tp_timebase_ns(time, node->min) : 0,
-		    tp_timebase_ns(time, node->max));
+		tp_buf_addf(out, ",%" PRIu64, node->calls);
+		tp_view_add_ns(analysis, true, node->inclusive, ",", "", out);
+		tp_view_add_ns(analysis, true, node->self, ",", "", out);
+		tp_view_add_ns(analysis, true, node->calls ? node->min : 0, ",", "", out);
+		tp_view_add_ns(analysis, true, node->max, ",", "", out);
+		tp_buf_add_char(out, '\n');
 		break;
 	case TP_FORMAT_JSON:
 		tp_buf_addf(out, "%s\n{\"thread\":%" PRIu32 ",\"depth\":%" PRIu32 ",\"function\":",
 		    walk->printed ? "," : "", thread->thread->number, item.depth);
 		tp_text_add_json(out, function->symbol.name);
-		tp_buf_addf(out,
-		    ",\"calls\":%" PRIu64 ",\"inclusive_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64 "}",
-		    node->calls, tp_timebase_ns(time, node->inclusive),
-		    tp_timebase_ns(time, node->self));
+		tp_buf_addf(out, ",\"calls\":%" PRIu64, node->calls);
+		tp_view_add_ns(analysis, true, node->inclusive, ",\"inclusive_ns\":", "null", out);
+		tp_view_add_ns(analysis, true, node->self, ",\"self_ns\":", "null", out);
+		tp_buf_add_char(out, '}');
 		break;
 	}
 	walk->printed++;
@@ -128,7 +136,7 @@ static bool add_thread(struct walk *walk, const struct tp_thread_result *thread,
 	walk->least = (uint64_t)((double)thread->busy * walk->options->min_share);
 	if (walk->options->format == TP_FORMAT_TABLE && walk->analysis->thread_count > 1) {
 		char text[64];
-		for (int i = 0; i < 4; i++)
+		for (uint32_t i = 0; i < table->elastic; i++)
 			tp_table_add(table, "");
 		snprintf(text, sizeof(text), "%s %" PRIu32, tp_view_thread_name(thread->thread),
 		    thread->thread->number);
@@ -154,12 +162,13 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
     struct tp_buf *out, struct tp_err *err)
 {
 	static const char *const titles[] = {"inclusive", "share", "self", "calls", "function"};
+	const int first = analysis->timeless ? 3 : 0;
 	struct walk walk = {.analysis = analysis, .options = options};
 	struct tp_table table;
-	tp_table_init(&table, "rrrrl", 4);
+	tp_table_init(&table, analysis->timeless ? "rl" : "rrrrl", analysis->timeless ? 1 : 4);
 	table.width = options->width;
 	table.color = options->color;
-	for (int i = 0; i < 5; i++)
+	for (int i = first; i < 5; i++)
 		tp_table_add(&table, titles[i]);
 	if (options->format == TP_FORMAT_CSV)
 		tp_buf_add_string(

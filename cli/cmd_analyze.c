@@ -35,7 +35,8 @@ static const struct tp_option options[] = {
 	"look for debug files in DIR/.build-id first; may be repeated", &open_options.debug_dirs,
 	NULL},
     {TP_OPTION_STRING, 0, "min-share", "PERCENT",
-	"leave branches of the tree out that took less of the thread's time; 0.5 in tables",
+	"leave branches of the tree out that took less of the thread's recorded time; 0.5 in "
+	"tables",
 	&min_share_text, NULL},
     {TP_OPTION_COUNT, 0, "depth", "N", "show at most N levels of the tree", &depth, NULL},
     {.type = TP_OPTION_END},
@@ -75,19 +76,6 @@ static int parse_numbers(struct tp_view_options *view)
 	return TP_EXIT_DONE;
 }
 
-static void warn_trouble(const struct tp_analysis *analysis)
-{
-	struct tp_buf buf;
-	tp_buf_init(&buf);
-	tp_view_add_header(analysis, true, &buf);
-	for (const char *line = buf.data; *line;) {
-		const char *end = strchr(line, '\n');
-		tp_command_warn(&tp_cmd_analyze, "%.*s", (int)(end - line), line);
-		line = end + 1;
-	}
-	tp_buf_release(&buf);
-}
-
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
@@ -122,7 +110,7 @@ static int run(int argc, char **argv)
 	if (view_options.format == TP_FORMAT_TABLE)
 		tp_view_add_header(&open.analysis, false, &out);
 	else
-		warn_trouble(&open.analysis);
+		tp_open_trace_warn(&open, &tp_cmd_analyze);
 	struct tp_err err;
 	if (view->render(&open.analysis, &view_options, &out, &err))
 		status = tp_command_fail(&tp_cmd_analyze, &err);

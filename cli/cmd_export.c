@@ -6,8 +6,11 @@
 
 #include <stdio.h>
 
+static const char *const weights[] = {"self", "calls", NULL};
+
 static const char *format;
 static const char *output;
+static int weight = -1; // not said
 static struct tp_open_options open_options;
 
 static const struct tp_option options[] = {
@@ -16,6 +19,9 @@ static const struct tp_option options[] = {
 	"write to OUT, - for standard output; the default is standard output for folded and "
 	"FILE.svg for flamegraph",
 	&output, NULL},
+    {TP_OPTION_CHOICE, 0, "weight", "WEIGHT",
+	"what a call path weighs: self (the time in its last function; default) or calls", &weight,
+	weights},
     {TP_OPTION_STRING, 0, "thread", "N", "only the thread with this number", &open_options.thread,
 	NULL},
     {TP_OPTION_LIST, 0, "debug-dir", "DIR",
@@ -25,6 +31,27 @@ static const struct tp_option options[] = {
 };
 
 extern const struct tp_command tp_cmd_export;
+
+// The weight that was asked for; without a clock calls are all there is.
+static int choose_weight(
+    const struct tp_open_trace *open, const char *file, struct tp_export_options *chosen)
+{
+	struct tp_err err;
+	if (weight >= 0)
+		chosen->weight = (enum tp_weight)weight;
+	if (!open->analysis.timeless)
+		return TP_EXIT_DONE;
+	if (weight == TP_WEIGHT_SELF) {
+		tp_err_set(&err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		    "recorded without a clock, so that there are no times: use --weight calls");
+		return tp_command_fail(&tp_cmd_export, &err);
+	}
+	if (weight < 0)
+		tp_command_warn(&tp_cmd_export,
+		    "recorded without a clock: call paths weigh their calls, as with --weight calls");
+	chosen->weight = TP_WEIGHT_CALLS;
+	return TP_EXIT_DONE;
+}
 
 static int run(int argc, char **argv)
 {
@@ -52,12 +79,17 @@ static int run(int argc, char **argv)
 	status = tp_open_trace(&open, &tp_cmd_export, argv[0], &open_options);
 	if (status)
 		goto out;
+	tp_open_trace_warn(&open, &tp_cmd_export);
+	struct tp_export_options chosen = {0};
+	status = choose_weight(&open, argv[0], &chosen);
+	if (status)
+		goto out;
 	if (output)
 		tp_buf_add_string(&path, output);
 	else if (export->suffix)
 		tp_buf_addf(&path, "%s%s", argv[0], export->suffix);
 	struct tp_err err;
-	if (export->render(&open.analysis, &out, &err))
+	if (export->render(&open.analysis, &chosen, &out, &err))
 		status = tp_command_fail(&tp_cmd_export, &err);
 	else
 		status = tp_write_out(&tp_cmd_export, &out, path.size ? path.data : NULL);

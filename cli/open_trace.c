@@ -2,6 +2,8 @@
 // What analyze and export share: open a trace, analyse it, say what is wrong with it, write out.
 #include "open_trace.h"
 
+#include "analyzer/view.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,6 +94,23 @@ void tp_open_trace_release(struct tp_open_trace *open)
 {
 	tp_analysis_release(&open->analysis);
 	tp_tracefile_close(&open->trace);
+}
+
+void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_command *command)
+{
+	struct tp_buf buf;
+	tp_buf_init(&buf);
+	tp_view_add_health(&open->analysis, &buf);
+	if (buf.size)
+		fprintf(stderr, "teeperf %s: note: %s", command->name, buf.data);
+	tp_buf_reset(&buf);
+	tp_view_add_header(&open->analysis, true, &buf);
+	for (const char *line = buf.data; *line;) {
+		const char *end = strchr(line, '\n');
+		tp_command_warn(command, "%.*s", (int)(end - line), line);
+		line = end + 1;
+	}
+	tp_buf_release(&buf);
 }
 
 static int write_failed(const struct tp_command *command, const char *path)

@@ -29,6 +29,9 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
     const struct tp_open_options *options);
 void tp_open_trace_release(struct tp_open_trace *open);
 
+/* What a heading would say of the clock and of what limits the numbers, on standard error. */
+void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_command *command);
+
 /* Write BUF to PATH, or to standard output if it is NULL or "-". Returns an exit code. */
 int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, const char *path);
 

@@ -45,8 +45,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 				view.format = (enum tp_format)format;
 				tp_views()[i]->render(&analysis, &view, &out, &err);
 			}
+		tp_view_add_health(&analysis, &out);
 		for (size_t i = 0; tp_exports()[i]; i++)
-			tp_exports()[i]->render(&analysis, &out, &err);
+			for (int weight = TP_WEIGHT_SELF; weight <= TP_WEIGHT_CALLS; weight++) {
+				const struct tp_export_options chosen = {(enum tp_weight)weight};
+				tp_exports()[i]->render(&analysis, &chosen, &out, &err);
+			}
 	}
 	tp_buf_release(&out);
 	tp_analysis_release(&analysis);

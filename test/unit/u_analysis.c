@@ -107,7 +107,7 @@ static void one_thread(void **state)
 	analyse();
 	assert_int_equal(analysis.thread_count, 1);
 	assert_int_equal(analysis.function_count, 1);
-	assert_int_equal(analysis.functions[0].name, 0x2000);
+	assert_int_equal(analysis.functions[0].key.address, 0x2000);
 	tp_analysis_release(&analysis);
 	options.thread = 2;
 	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), TP_ERR_NOT_FOUND);

@@ -51,21 +51,28 @@ static void each_record(void **state)
 	static const uint64_t words[] = {
 	    UINT64_C(0x0000100000000001), // enter
 	    UINT64_C(0x0000100100000002), // exit
-	    UINT64_C(0x00401006ffffffff), // leaf
+	    UINT64_C(0x0040100600000000), // exit without a time
 	    UINT64_C(0x0000000100000009), // sync
 	    UINT64_C(0x0000000300000004), // lost
 	    UINT64_C(0x0000000200000000), // pad
 	    UINT64_C(0x0000000700000000), // thread-end
 	    0,                            // empty
 	    UINT64_C(0x1122334455667788), // word
+	    UINT64_C(0x0000000800000002), // counts
+	    UINT64_C(0x0000555500401006),
+	    7,
+	    0x401004,
+	    UINT64_MAX,
 	};
 	check_words("symbols\n	symbol 0x401004 f\n"
 		    "chunk\n"
-		    "	1 enter 0x1000\n	2 exit 4096\n	leaf f 0xffffffff\n"
+		    "	1 enter 0x1000\n	2 exit 4096\n	exit f\n"
 		    "	sync 9\n	lost 4\n	pad\n	thread-end\n	empty\n"
 		    "	word 0x1122334455667788\n"
+		    "	counts 2\n	count 0x555500401006 7\n"
+		    "	count f 18446744073709551615\n"
 		    "end\n",
-	    words, 9);
+	    words, 14);
 }
 
 // The upper half of the time: from the chunk, changed by SYNC, written by itself or on demand.
@@ -166,6 +173,14 @@ static void mistakes(void **state)
 	    {"threads\nthread name=\"0123456789abcdef\"", 2,
 		"the string has 16 bytes, at most 15 fit"},
 	    {"clock\npoint 1", 2, "the line ends too early"},
+	    {"chunk\nleaf 0x1000 5", 2, "'leaf' is not a record"},
+	    {"chunk\nexit 0x1000 5", 2, "'5' is not known here"},
+	    {"chunk\ncount f 5", 2, "'f' is neither an address nor a symbol's name"},
+	    {"chunk\ncounts 4294967296", 2, "'4294967296' is not a number, or too large"},
+	    {"on 5", 1, "'on' does not belong here"},
+	    {"switches\noff", 2, "the line ends too early"},
+	    {"switches\non 9223372036854775808", 2,
+		"'9223372036854775808' is not a number, or too large"},
 	    {"command\nstring \"open", 2, "the string does not end"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

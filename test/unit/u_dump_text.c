@@ -63,7 +63,8 @@ static void canonical_text_comes_back(void **state)
 	    "\tstring \"/tmp\"\n"
 	    "\tstring \"a\\\"b\\\\c\\x0a\\xff\"\n"
 	    "\tstring \"\"\n"
-	    "clock kind=soft-count hz=0 stores=18446744073709551615 max-gap=1 starved=2\n"
+	    "clock kind=soft-count hz=0 stores=18446744073709551615 max-gap=1 starved=2 "
+	    "period=3\n"
 	    "\tpoint 0 18446744073709551615\n"
 	    "modules\n"
 	    "\tmodule bias=0xffffffffffffffff start=0x1 end=0x2 anchor=0x3 loaded=4 unloaded=5 "
@@ -74,17 +75,26 @@ static void canonical_text_comes_back(void **state)
 	    "\tthread tid=1 lost=2 chunks=3 ended=0 name=\"worker 1\"\n"
 	    "host\n"
 	    "\tline \"cpu=x86\"\n"
+	    "switches\n"
+	    "\ton 0\n"
+	    "\toff 9223372036854775807\n"
 	    "symbols\n"
 	    "\tline \"401000\\x0910\\x09main\\x09\\x090\"\n"
 	    "chunk thread=4294967295 sequence=7 tid=9 time=4294967297\n"
 	    "\t4294967298 enter 0x401000\n"
-	    "\tleaf 0xfffffffc 4294967295\n"
+	    "\texit 0xfffffffc\n"
 	    "\tsync 2\n"
 	    "\t8589934592 exit 0x401000\n"
 	    "\t8589934593 resync 0x401000 64\n"
 	    "\tlost 3\n"
 	    "\tpad\n"
 	    "\tthread-end\n"
+	    "\tword 0x0000000000000000\n"
+	    "\tcounts 0\n"
+	    "\tcounts 2\n"
+	    "\tcount 0x555500401003 18446744073709551615\n"
+	    "\tcount 0x0 0\n"
+	    "\tcounts 1\n"
 	    "\tword 0x0000000000000000\n"
 	    "end exit-kind=2 exit-value=11 start=1 end=2 chunks=1 chunk-draws=4 lost-early=5 "
 	    "lost-overflow=6 refused=7 log-bytes=8 mode=2 attach=3 modules=9 threads=10\n",
@@ -98,13 +108,15 @@ static void canonical_text_comes_back(void **state)
 	}
 }
 
-// Words that no record form has: reserved kinds, bits that should be 0, RESYNC cut off.
+// Words that no record form has: reserved kinds, bits that should be 0, RESYNC and COUNTS cut off.
 static void odd_words(void **state)
 {
 	(void)state;
 	static const char words[] = "\tword 0x0000000600000001\n"
 				    "\tword 0x0000000200000001\n"
 				    "\tword 0x00000fff00000000\n"
+				    "\tword 0x0040100200000001\n"
+				    "\tcounts 4294967295\n"
 				    "\tword 0x0040100300000005\n";
 	char from[200] = "chunk\n";
 	strcat(from, words);

@@ -282,7 +282,8 @@ static void sections_have_names(void **state)
 	assert_null(tp_section_name(0));
 	assert_string_equal(tp_section_name(TEEPERF_SECTION_CHUNK), "chunk");
 	assert_string_equal(tp_section_name(TEEPERF_SECTION_END), "end");
-	assert_null(tp_section_name(TEEPERF_SECTION_END + 1));
+	assert_string_equal(tp_section_name(TEEPERF_SECTION_SWITCHES), "switches");
+	assert_null(tp_section_name(200));
 	assert_null(tp_section_name(UINT32_MAX));
 }
 

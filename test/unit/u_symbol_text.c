@@ -75,6 +75,23 @@ static void malformed_lines_are_counted(void **state)
 	}
 }
 
+// Addresses that share their low half are told apart if they are known whole.
+static void whole_addresses(void **state)
+{
+	(void)state;
+	parse("555600002000\t10\tlast\t\t0\n401000\t0\tfirst\t\t0\n"
+	      "555500002000\t10\tmiddle\t\t0\n");
+	assert_int_equal(table.count, 3);
+	assert_string_equal(tp_symbol_text_find_full(&table, 0x401000)->name, "first");
+	assert_null(tp_symbol_text_find_full(&table, 0x401001));
+	assert_null(tp_symbol_text_find_full(&table, 0x400fff));
+	assert_string_equal(tp_symbol_text_find_full(&table, 0x55550000200f)->name, "middle");
+	assert_null(tp_symbol_text_find_full(&table, 0x555500002010));
+	assert_string_equal(tp_symbol_text_find_full(&table, 0x555600002000)->name, "last");
+	assert_null(tp_symbol_text_find_full(&table, 0x2000));
+	tp_arena_release(&arena);
+}
+
 static void an_empty_section(void **state)
 {
 	(void)state;
@@ -90,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(symbols_are_found),
 	    cmocka_unit_test(malformed_lines_are_counted),
+	    cmocka_unit_test(whole_addresses),
 	    cmocka_unit_test(an_empty_section),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,8 +33,11 @@ static void resolve(const char *text, const uint32_t *names, uint32_t count)
 	if (tp_dump_assemble(text, strlen(text), "text", &file, &err))
 		fail_msg("line %u: %s", err.line, err.what);
 	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
+	struct tp_symbol_key keys[8];
+	for (uint32_t i = 0; i < count; i++)
+		keys[i] = (struct tp_symbol_key){.address = names[i], .low_half = true};
 	assert_int_equal(
-	    tp_symbols_resolve(&trace, &options, names, count, symbols, &arena, &notes, &err), 0);
+	    tp_symbols_resolve(&trace, &options, keys, count, symbols, &arena, &notes, &err), 0);
 }
 
 static void end(void)

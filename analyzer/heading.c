@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What stands above each view: what was recorded, how well, and what limits the meaning of the numbers.
+#include "analyzer/text.h"
+#include "analyzer/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// From this part of the run on, coarse times get a warning.
+#define COARSE_SHARE 0.01
+
+static void add_command(const struct tp_tracefile *trace, struct tp_buf *out)
+{
+	tp_buf_add_string(out, "program    ");
+	const size_t start = out->size;
+	for (size_t i = 0; trace->arguments && trace->arguments[i]; i++)
+		tp_buf_addf(out, "%s%s", i ? " " : "", trace->arguments[i]);
+	if (out->size == start)
+		tp_buf_add_string(out, "unknown");
+	for (size_t i = start; i < out->size; i++)
+		if ((unsigned char)out->data[i] < 0x20 || out->data[i] == 0x7f)
+			out->data[i] = '?';
+	if (trace->has_end && trace->end.exit_kind == TEEPERF_EXIT_CODE && trace->end.exit_value)
+		tp_buf_addf(out, " (exit code %" PRIu32 ")", trace->end.exit_value);
+	else if (trace->has_end && trace->end.exit_kind == TEEPERF_EXIT_SIGNAL)
+		tp_buf_addf(out, " (killed by signal %" PRIu32 ")", trace->end.exit_value);
+	tp_buf_add_char(out, '\n');
+}
+
+static const char *clock_name(const struct tp_tracefile *trace)
+{
+	return trace->has_clock ? tp_timebase_clock_name(trace->clock.kind) : "unknown";
+}
+
+static bool is_soft(const struct tp_tracefile *trace)
+{
+	return trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind);
+}
+
+// Whether the recorder lived to say how the clock did.
+static bool has_health(const struct tp_tracefile *trace)
+{
+	return is_soft(trace) && (trace->clock.stores || trace->clock.max_gap_ns);
+}
+
+// The part of the run in which the clock stood still, its thread having no processor.
+static double coarse_share(const struct tp_analysis *analysis)
+{
+	const double duration = (double)tp_analysis_duration_ns(analysis);
+	const double starved = (double)analysis->trace->clock.starved_ns;
+	if (!is_soft(analysis->trace) || !analysis->time.known || duration <= 0)
+		return 0;
+	return starved < duration ? starved / duration : 1;
+}
+
+// A part of the run in percent.
+static char *percent(char text[TP_TEXT_NUMBER], double share)
+{
+	const double value = share * 100;
+	if (value > 0 && value < 0.001)
+		snprintf(text, TP_TEXT_NUMBER, "<0.001%%");
+	else
+		snprintf(text, TP_TEXT_NUMBER, value < 9.95 ? "%.2g%%" : "%.0f%%", value);
+	return text;
+}
+
+static void add_clock(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	char part[TP_TEXT_NUMBER];
+	const struct teeperf_trace_clock *clock = &analysis->trace->clock;
+	tp_buf_addf(out, "clock      %s", clock_name(analysis->trace));
+	if (analysis->time.known)
+		tp_buf_addf(out, ", %.6g MHz",
+		    (double)analysis->time.ticks * 1000 / (double)analysis->time.ns);
+	if (is_soft(analysis->trace)) {
+		if (clock->period_ns)
+			tp_buf_addf(out, ", stored every %s", tp_text_ns(text, clock->period_ns));
+		else
+			tp_buf_add_string(out, ", stored without a pause");
+		if (has_health(analysis->trace))
+			tp_buf_addf(out, ", longest gap %s, starved %s of the run",
+			    tp_text_ns(text, clock->max_gap_ns),
+			    percent(part, coarse_share(analysis)));
+		else
+			tp_buf_add_string(out, ", health unknown");
+	}
+	tp_buf_add_char(out, '\n');
+}
+
+// The size of the log, 0 if unknown.
+static uint64_t log_bytes(const struct tp_tracefile *trace)
+{
+	char text[TP_TEXT_NUMBER];
+	if (trace->has_end && trace->end.log_bytes)
+		return trace->end.log_bytes;
+	return tp_tracefile_host(trace, "log_bytes", text, sizeof(text)) ? strtoull(text, NULL, 10)
+									 : 0;
+}
+
+// What the recorder chose.
+static void add_log(const struct tp_tracefile *trace, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	const uint64_t bytes = log_bytes(trace);
+	const char *before = "log        ";
+	if (bytes) {
+		tp_buf_addf(out, "%s%.4g MiB", before, (double)bytes / (1024 * 1024));
+		before = ", ";
+	}
+	if (tp_tracefile_host(trace, "drain", text, sizeof(text))) {
+		tp_buf_addf(out, "%sdrain %s", before, text);
+		before = ", ";
+	}
+	if (tp_tracefile_host(trace, "cores", text, sizeof(text))) {
+		tp_buf_addf(out, "%son %s processors", before, text);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		tp_buf_add_char(out, '\n');
+}
+
+static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	add_command(analysis->trace, out);
+	const uint64_t duration = tp_analysis_duration_ns(analysis);
+	const struct teeperf_trace_end *end = &analysis->trace->end;
+	if (analysis->time.known || end->end_ns > end->start_ns)
+		tp_buf_addf(out, "duration   %s\n", tp_text_ns(text, duration));
+	else if (!analysis->timeless)
+		tp_buf_addf(out, "duration   %s ticks\n", tp_text_count(text, duration));
+	else
+		tp_buf_add_string(out, "duration   unknown\n");
+	tp_buf_addf(out, "threads    %" PRIu32 "\n", analysis->thread_count);
+	tp_buf_addf(out, "events     %s\n", tp_text_count(text, analysis->counts.events));
+	add_clock(analysis, out);
+	add_log(analysis->trace, out);
+}
+
+// How often recording was switched off while the program ran; *at_first: it began switched off.
+static uint32_t count_switches(const struct tp_tracefile *trace, bool *at_first)
+{
+	*at_first = trace->gaps.count && trace->gaps.items[0].from == 0;
+	return trace->gaps.count - *at_first;
+}
+
+static void add_switches(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	char all[TP_TEXT_NUMBER];
+	bool at_first;
+	const uint32_t count = count_switches(analysis->trace, &at_first);
+	if (!count && !at_first)
+		return;
+	const uint64_t recorded = tp_analysis_recorded_ns(analysis);
+	const uint64_t duration = tp_analysis_duration_ns(analysis);
+	tp_buf_add_string(out, "recorded   ");
+	if (analysis->time.known && !analysis->timeless)
+		tp_buf_addf(
+		    out, "%s of %s: ", tp_text_ns(text, recorded), tp_text_ns(all, duration));
+	else if (!analysis->timeless)
+		tp_buf_addf(out, "%s of %s ticks: ", tp_text_count(text, recorded),
+		    tp_text_count(all, duration));
+	tp_buf_add_string(out, at_first ? "off at first" : "");
+	if (count)
+		tp_buf_addf(out, "%sswitched off %s time%s", at_first ? ", " : "",
+		    tp_text_count(text, count), count == 1 ? "" : "s");
+	tp_buf_add_string(out,
+	    analysis->timeless
+		? "; without a clock nothing tells which calls were running then, so that call paths "
+		  "may be wrong\n"
+		: "; times and shares are of what was recorded\n");
+}
+
+static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	const struct tp_tracefile *trace = analysis->trace;
+	const struct tp_stack_counts *counts = &analysis->counts;
+	const struct {
+		uint64_t count;
+		const char *title;
+		const char *what;
+	} oddities[] = {
+	    {counts->cut, "cut",
+		"calls were running when recording was switched off: they count up "
+		"to there"},
+	    {counts->early, "began",
+		"exits are of calls that began before recording was switched on: they are left out"},
+	    {counts->dropped, "dropped", "records of the time when recording was switched off"},
+	    {counts->unmatched_enters, "unmatched", "calls without an exit"},
+	    {counts->unmatched_exits, "unmatched", "exits without a call"},
+	    {counts->unknown_resyncs, "unmatched", "resyncs to an unknown call"},
+	    {counts->backwards, "unmatched", "times that run backwards"},
+	    {counts->holes, "unmatched", "words that were never written"},
+	    {counts->reserved, "unmatched", "control records of an unknown kind"},
+	};
+	if (!counts->events && !counts->counted)
+		tp_buf_addf(out, "empty      %s\n",
+		    trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE
+			? "the program is not built with 'teeperf cc', or nothing in it was chosen"
+			: "no function that is instrumented was called");
+	add_switches(analysis, out);
+	if (analysis->timeless)
+		tp_buf_add_string(
+		    out, "times      none, as there was no clock: calls and call paths only\n");
+	if (analysis->counted_count)
+		tp_buf_addf(out,
+		    "counted    %" PRIu32
+		    " functions without times: their time is part of their caller's\n",
+		    analysis->counted_count);
+	if (analysis->lost)
+		tp_buf_addf(out, "lost       %s events: times and counts are too low\n",
+		    tp_text_count(text, analysis->lost));
+	for (size_t i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++)
+		if (oddities[i].count)
+			tp_buf_addf(out, "%-10s %s %s\n", oddities[i].title,
+			    tp_text_count(text, oddities[i].count), oddities[i].what);
+	if (counts->open && analysis->timeless)
+		tp_buf_addf(
+		    out, "open       %s calls had not ended\n", tp_text_count(text, counts->open));
+	else if (counts->open)
+		tp_buf_addf(out,
+		    "open       %s calls had not ended: they count up to the last event\n",
+		    tp_text_count(text, counts->open));
+	if (!analysis->time.known && !analysis->timeless)
+		tp_buf_add_string(out, "unit       ticks: the rate of the clock is not known\n");
+	if (coarse_share(analysis) >= COARSE_SHARE) {
+		char part[TP_TEXT_NUMBER];
+		tp_buf_addf(out,
+		    "coarse     times are coarse for %s of the run: the clock's thread had no "
+		    "processor for up to %s; leave it one of its own, or use a hardware clock\n",
+		    percent(part, coarse_share(analysis)),
+		    tp_text_ns(text, trace->clock.max_gap_ns));
+	}
+}
+
+void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	if (is_soft(analysis->trace))
+		add_clock(analysis, out);
+}
+
+void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, struct tp_buf *out)
+{
+	if (!only_trouble)
+		add_facts(analysis, out);
+	add_trouble(analysis, out);
+	if (!only_trouble)
+		tp_buf_add_string(out,
+		    "note       functions that are not instrumented are part of their caller's self "
+		    "time\n\n");
+}
+
+static void add_number(struct tp_buf *out, const char *name, uint64_t number)
+{
+	tp_buf_addf(out, ",\"%s\":%" PRIu64, name, number);
+}
+
+static void add_optional(struct tp_buf *out, const char *name, bool known, uint64_t number)
+{
+	if (known)
+		add_number(out, name, number);
+	else
+		tp_buf_addf(out, ",\"%s\":null", name);
+}
+
+static void add_json_host(const struct tp_tracefile *trace, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	add_optional(out, "log_bytes", log_bytes(trace), log_bytes(trace));
+	const bool known = tp_tracefile_host(trace, "cores", text, sizeof(text));
+	add_optional(out, "cores", known, known ? strtoull(text, NULL, 10) : 0);
+	tp_buf_add_string(out, ",\"drain\":");
+	if (tp_tracefile_host(trace, "drain", text, sizeof(text)))
+		tp_text_add_json(out, text);
+	else
+		tp_buf_add_string(out, "null");
+}
+
+void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	const struct tp_stack_counts *counts = &analysis->counts;
+	const bool health = has_health(trace);
+	const bool timed = !analysis->timeless;
+	bool at_first;
+	const uint32_t switches = count_switches(trace, &at_first);
+	const uint64_t duration = tp_analysis_duration_ns(analysis);
+	tp_buf_add_string(out, "\"program\":");
+	tp_text_add_json(out, tp_tracefile_program(trace));
+	tp_buf_addf(
+	    out, ",\"unit\":\"%s\",\"clock\":\"%s\"", tp_view_unit(analysis), clock_name(trace));
+	add_optional(out, "clock_period_ns", is_soft(trace), trace->clock.period_ns);
+	add_optional(out, "clock_max_gap_ns", health, trace->clock.max_gap_ns);
+	add_optional(out, "clock_starved_ns", health, trace->clock.starved_ns);
+	add_json_host(trace, out);
+	add_optional(out, "duration_ns", timed || duration, duration);
+	add_optional(out, "recorded_ns", timed, tp_analysis_recorded_ns(analysis));
+	tp_buf_addf(out, ",\"off_at_first\":%s", at_first ? "true" : "false");
+	add_number(out, "switched_off", switches);
+	add_number(out, "cut", counts->cut);
+	add_number(out, "began_before", counts->early);
+	add_number(out, "dropped", counts->dropped);
+	add_number(out, "threads_count", analysis->thread_count);
+	add_number(out, "events", counts->events);
+	add_number(out, "counted_calls", counts->counted);
+	add_number(out, "counted_functions", analysis->counted_count);
+	add_number(out, "lost", analysis->lost);
+	add_number(out, "unmatched_enters", counts->unmatched_enters);
+	add_number(out, "unmatched_exits", counts->unmatched_exits);
+	add_number(out, "unknown_resyncs", counts->unknown_resyncs);
+	add_number(out, "open", counts->open);
+	add_number(out, "backwards", counts->backwards);
+	add_number(out, "holes", counts->holes);
+	add_number(out, "chunks", trace->chunk_count);
+	add_number(out, "chunk_draws", trace->end.chunk_draws);
+	add_number(out, "problems", trace->problems.count + analysis->damage.count);
+	tp_buf_add_char(out, ',');
+}
