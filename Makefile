@@ -7,7 +7,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc)
 PRESET ?= dev
 
-.PHONY: all setup test test-full demo install clean fresh-check format help
+.PHONY: all setup test test-full demo bench bench-quick install clean fresh-check format help
 
 all:
 	@tools/setup --build
@@ -31,6 +31,13 @@ demo:
 	@tools/setup --build
 	@tools/demo
 
+# TeePerf and its peers beside native code: benchmarks/README.md. Let nothing else run meanwhile.
+bench bench-quick:
+	@tools/setup --build
+	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/build release
+	@benchmarks/run $(if $(filter bench-quick,$@),--quick) $(BENCH_OPTIONS)
+
 install: all
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
 
@@ -50,6 +57,8 @@ help:
 	@echo 'make demo        profile the Lua interpreter: table, call tree, flame graph'
 	@echo 'make test        all tests [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, and longer fuzzing'
+	@echo 'make bench       all benchmarks, about two hours [BENCH_OPTIONS="--only sqlite"]'
+	@echo 'make bench-quick the same with smaller inputs, about ten minutes'
 	@echo 'make fresh-check make demo and make test in a bare Debian (root)'
 	@echo 'make format      clang-format the sources'
 	@echo 'make clean       remove build/'

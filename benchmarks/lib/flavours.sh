@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=sh
+#
+# Flavours: the ways in which a program is compiled. Each is a folder with the commands cc and c++, so
+# that a build knows nothing of the options behind them. Which of them exist here is found by trying.
+#
+# Uses: teeperf, llvm (major), work, here; sets reason when a function fails.
+
+# Those of which building is timed more than once.
+flavour_timed='native tp tp-call xray gcc gcc-pg'
+
+# flavour_write NAME CC CXX: CC and CXX are shell text.
+flavour_write() {
+	mkdir -p "$work/flavours/$1"
+	printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$work/flavours/$1/cc.new"
+	printf '#!/bin/sh\nexec %s "$@"\n' "$3" >"$work/flavours/$1/c++.new"
+	for command in cc c++; do
+		chmod +x "$work/flavours/$1/$command.new"
+		mv "$work/flavours/$1/$command.new" "$work/flavours/$1/$command"
+	done
+}
+
+flavour_write_all() {
+	clang=clang-$llvm
+	tp="'$teeperf' cc"
+	tpxx="'$teeperf' c++"
+	flavour_write native "$clang" "clang++-$llvm"
+	flavour_write tp "$tp" "$tpxx"
+	flavour_write tp-untimed "$tp --clock=tsc --untimed-exits" "$tpxx --clock=tsc --untimed-exits"
+	flavour_write tp-count "$tp --count-only" "$tpxx --count-only"
+	flavour_write tp-call "$tp --shape=call" "$tpxx --shape=call"
+	flavour_write tp-filtered "$tp --allowlist=\"\$BENCH_ALLOWLIST\"" \
+		"$tpxx --allowlist=\"\$BENCH_ALLOWLIST\""
+	xray='-fxray-instrument -fxray-instruction-threshold=1'
+	flavour_write xray "$clang $xray" "clang++-$llvm $xray"
+	flavour_write limit "$clang -DLIMIT" false
+	flavour_write limit-soft "$clang -DLIMIT_SOFT" false
+	flavour_write limit-none "$clang -DLIMIT_NONE" false
+	flavour_write limit-count "$clang -DLIMIT_COUNT" false
+	flavour_write gcc gcc g++
+	flavour_write gcc-pg 'gcc -pg' 'g++ -pg'
+}
+
+# What is linked in besides the program.
+flavour_link() {
+	case $1 in
+	xray) echo "$work/xray_fdr.o" ;;
+	esac
+}
+
+# flavour_exists NAME: by compiling and running one program; the answer is kept for this run.
+flavour_exists() {
+	flavour_state=$work/flavours/$1/try
+	if [ ! -e "$flavour_state.done" ]; then
+		: >"$flavour_state.done"
+		rm -f "$flavour_state.reason"
+		echo 'default:allow' >"$work/flavours/everything.allow"
+		BENCH_ALLOWLIST=$work/flavours/everything.allow "$work/flavours/$1/cc" -O2 \
+			"$here/startup/startup_work.c" -o "$flavour_state" $(flavour_link "$1") >"$flavour_state.log" 2>&1 &&
+			(cd "$work/flavours/$1" && ./try) >>"$flavour_state.log" 2>&1 ||
+			flavour_why "$flavour_state.log" >"$flavour_state.reason"
+	fi
+	[ -e "$flavour_state.reason" ] || return 0
+	reason=$(cat "$flavour_state.reason")
+	return 1
+}
+
+# The line of LOG that says most.
+flavour_why() {
+	awk '
+		!first { first = $0 }
+		!said && /[Ee]rror|not found|unknown|cannot/ { said = $0 }
+		END { print said ? said : first ? first : "the compiler says nothing" }' "$1" |
+		sed "s|$work/||g; s|$here/||g"
+}
+
+# flavour_stamp FLAVOUR: changes when the program must be built again.
+flavour_stamp() {
+	{
+		cat "$work/flavours/$1/cc" "$bench_file" "$work/compilers"
+		case $1 in
+		tp*) cat "$work/teeperf.stamp" ;;
+		esac
+		case $1 in
+		tp-filtered) cat "$BENCH_ALLOWLIST" ;;
+		esac
+		flavour_link "$1" | xargs -r cat
+		cat "$bench_folder"/*.c "$bench_folder"/*.cpp "$bench_folder"/*.h 2>/dev/null || true
+	} | cksum
+}
+
+# flavour_build FLAVOUR PROGRAM REPEATS: into $work/bin/PROGRAM/FLAVOUR, unless it is there. Beside it:
+# .cost, a line of measure per build; .stamp; and .reason, if it failed.
+flavour_build() {
+	out=$work/bin/$2/$1
+	mkdir -p "$work/bin/$2"
+	stamp=$(flavour_stamp "$1")
+	if [ "$stamp" != "$(cat "$out.stamp" 2>/dev/null)" ]; then
+		rm -rf "$out" "$out".*
+	fi
+	while [ "$(wc -l 2>/dev/null <"$out.cost" || echo 0)" -lt "$3" ]; do
+		rm -rf "$out" "$out.objects"
+		CC=$work/flavours/$1/cc CXX=$work/flavours/$1/c++ CFLAGS=-O2 \
+			LDFLAGS=$(flavour_link "$1") bench_source=$work/sources size=$size jobs=$jobs \
+			"$work/measure" -o "$out.cost" -- "$here/lib/build-one" "$bench_file" "$2" "$out" \
+			>"$out.log" 2>&1 || {
+			flavour_why "$out.log" >"$out.reason"
+			return 0
+		}
+		echo "$stamp" >"$out.stamp"
+	done
+}
+
+# flavour_text FILE: the size of its code in bytes.
+flavour_text() {
+	size -A -d "$1" | awk '$1 == ".text" { print $2 }'
+}

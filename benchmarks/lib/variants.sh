@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=sh
+#
+# Variants: the ways in which a program is run. variants.tab lists them; here is how each is run and
+# what it leaves behind.
+#
+# Uses: teeperf, llvm, work, here, limit_s, pin; scratch is a folder in memory for what tools write.
+
+# variant_field NAME COLUMN
+variant_field() {
+	awk -F'\t' -v name="$1" -v column="$2" '$1 == name { print $column }' "$here/lib/variants.tab"
+}
+
+# variant_run VARIANT COMMAND...: in an empty $scratch. It leaves there program.line (what the program
+# cost), whole.line (with the tool around it), out and err. Returns the exit status.
+variant_run() {
+	variant=$1
+	shift
+	rm -rf "$scratch"
+	mkdir -p "$scratch"
+	# By hand the counter's thread is one of the program's own.
+	kept=$pin
+	[ "$variant" != limit-soft ] || kept=
+	set -- "$work/measure" $kept -o program.line -- "$@"
+	record="$teeperf record -q -o trace"
+	case $variant in
+	off) set -- $record --on-start off -- "$@" ;;
+	tsc | call-tsc | filtered | untimed) set -- $record --clock tsc -- "$@" ;;
+	soft | call-soft) set -- $record --clock soft -- "$@" ;;
+	none) set -- $record --clock none -- "$@" ;;
+	compressed) set -- $record --clock tsc --compress -- "$@" ;;
+	count) set -- $record -- "$@" ;;
+	perf) set -- perf record -e cpu-clock -F 999 -g -o perf.data -- "$@" ;;
+	# The wrapper is not compiled for it, hence --force.
+	uftrace) set -- uftrace record --no-libcall --force -d uftrace.data -- "$@" ;;
+	xray) set -- "$here/lib/xray-run" "$@" ;;
+	callgrind)
+		set -- valgrind -q --tool=callgrind --trace-children=yes \
+			--callgrind-out-file=callgrind.%p "$@"
+		;;
+	esac
+	(cd "$scratch" && exec "$work/measure" -g -t "$limit_s" -o whole.line -- "$@") \
+		>"$scratch/out" 2>"$scratch/err" </dev/null
+}
+
+# variant_works NAME: whether the tool is there, and does its work on a program of one call.
+variant_works() {
+	variant_state=$work/variants/$1
+	if [ ! -e "$variant_state.done" ]; then
+		mkdir -p "$work/variants"
+		rm -f "$variant_state.reason"
+		variant_try "$1" 2>/dev/null || echo "$reason" >"$variant_state.reason"
+		: >"$variant_state.done"
+	fi
+	[ -e "$variant_state.reason" ] || return 0
+	reason=$(cat "$variant_state.reason")
+	return 1
+}
+
+variant_try() {
+	flavour=$(variant_field "$1" 2)
+	flavour_exists "$flavour" || return 1
+	case $1 in
+	perf | uftrace) tool=$1 ;;
+	callgrind) tool=valgrind ;;
+	*) tool=true ;;
+	esac
+	command -v $tool >/dev/null || {
+		reason="$tool is not installed (tools/setup --bench)"
+		return 1
+	}
+	pin=
+	variant_run "$1" "$work/flavours/$flavour/try" && [ "$(cat "$scratch/out")" = 42 ] || {
+		reason=$(variant_why)
+		return 1
+	}
+}
+
+variant_why() {
+	[ -s "$scratch/err" ] || {
+		echo "it fails without a word"
+		return
+	}
+	flavour_why "$scratch/err"
+}
+
+bytes_of() {
+	cat "$@" 2>/dev/null | wc -c
+}
+
+# variant_facts VARIANT: what the run left behind, as lines "key value".
+variant_facts() {
+	cd "$scratch"
+	case $(variant_field "$1" 2) in
+	tp*) teeperf_facts ;;
+	esac
+	case $1 in
+	perf)
+		echo bytes "$(bytes_of perf.data)"
+		sed -n 's/.*(\([0-9][0-9]*\) samples).*/samples \1/p' err
+		;;
+	uftrace)
+		# One file per thread, 16 bytes per event.
+		bytes=$(bytes_of uftrace.data/[0-9]*.dat)
+		echo bytes "$bytes"
+		echo events $((bytes / 16))
+		echo lost "$(sed -n 's/.*LOST \([0-9]*\).*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')"
+		;;
+	xray)
+		# 8 bytes per event, and few words about buffers.
+		bytes=$(bytes_of xray-log.*)
+		echo bytes "$bytes"
+		echo events $((bytes / 8))
+		;;
+	gprof) echo bytes "$(bytes_of gmon.out)" ;;
+	esac
+}
+
+teeperf_facts() {
+	[ -e trace ] || return 0
+	echo bytes "$(bytes_of trace)"
+	"$teeperf" analyze trace --view threads --format csv 2>/dev/null | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i - NF }
+		NR > 1 {
+			events += $(NF + column["events"])
+			lost += $(NF + column["lost"])
+			calls += $(NF + column["calls"])
+		}
+		END {
+			printf "events %d\nlost %d\ncalls %d\n", events, lost, calls
+		}'
+}
+
+# variant_allowlist TRACE: leave out the functions with the most calls for their own time until nine
+# tenths of all calls are gone. Functions with less than a thousandth of the calls are not worth a line.
+variant_allowlist() {
+	echo '# The smallest of the hot functions, which make nine tenths of the calls, are left out.'
+	echo 'default:allow'
+	"$teeperf" analyze "$1" --view top --format csv 2>/dev/null | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i - NF; next }
+		{
+			calls = $(NF + column["calls"])
+			printf "%.9f %d %s\n", calls / ($(NF + column["self_ns"]) + 1), calls, $(NF + column["linkage"])
+		}' | sort -rn | awk '
+		{ calls[NR] = $2; name[NR] = $3; all += $2 }
+		END {
+			for (i = 1; i <= NR && gone < all * 0.9; i++) {
+				if (calls[i] < all / 1000)
+					continue
+				gone += calls[i]
+				print "fun:" name[i] "=skip"
+			}
+		}'
+}
