@@ -121,8 +121,8 @@ END {
 	bar("string_match, every call, 1 thread, soft clock, over perf record", 2, "x",
 		divided("phoenix-string_match_calls-1", "soft", "perf", "kernel_wall"),
 		because("phoenix-string_match_calls-1", "soft"))
-	rate = has("drain", "drain", "rate") ? value["drain", "drain", "rate"] : ""
-	bar("stream mode, one drain thread to memory, M events/s", 80, "", rate, because("drain", "drain"), 1)
+	rate = has("drain", "own", "rate_m") ? value["drain", "own", "rate_m"] : ""
+	bar("stream mode, one drain thread to memory, M events/s", 80, "", rate, because("drain", "own"), 1)
 	# An event is 8 bytes; a hundredth more is for the heads of chunks and files.
 	bytes_bar("sqlite", "tsc", 8.08, "raw, all of the file")
 	bytes_bar("lua", "tsc", 8.08, "raw, all of the file")

@@ -25,6 +25,7 @@ bench_load() {
 	bench_program() { echo "$1"; }
 	bench_threads() { echo 1; }
 	bench_kernel_time() { :; }
+	bench_kind=program
 	. "$1"
 }
 
@@ -59,10 +60,10 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
-# skip BENCH VARIANT: why is in reason.
+# skip BENCH VARIANT: why is in reason. Said once while running; the tables say it in each row.
 skip() {
+	cut -f2,3 "$skipped" | grep -Fxq "$2$(printf '\t')$reason" || say "  $2: not run: $reason"
 	printf '%s\t%s\t%s\n' "$1" "$2" "$reason" >>"$skipped"
-	say "  $2: not run: $reason"
 }
 
 # The line of measure in FILE, between a prefix of fields and the end.
@@ -201,19 +202,41 @@ bench_due() {
 	esac
 }
 
+# bench_run_own NAME: a benchmark that measures by itself; it prints lines "key value".
+bench_run_own() {
+	round=1
+	while [ $round -le "$rounds" ]; do
+		rm -rf "$scratch"
+		mkdir -p "$scratch"
+		if ! (bench_measure "$1") >"$scratch/figures" 2>"$scratch/err"; then
+			reason=$(variant_why)
+			skip "$1" own
+			return 0
+		fi
+		awk -v OFS='\t' -v prefix="fact$(printf '\t%s' "$1" own)" '
+			NF == 2 { print prefix, $1, $2 }' "$scratch/figures" >>"$raw"
+		round=$((round + 1))
+	done
+}
+
 bench_run() {
 	name=$1
 	program=$(bench_program "$name")
-	say "$name"
+	say "$(date +%T) $name"
 	reason=
 	if ! (cd "$work/sources" && bench_prepare >/dev/null && : || {
 		echo "${reason:-its sources cannot be prepared}" >"$work/prepare.reason"
 		exit 1
 	}); then
 		reason=$(cat "$work/prepare.reason")
-		for variant in $variants; do
+		[ $bench_kind = program ] || skip "$name" own
+		for variant in $([ $bench_kind = own ] || echo "$variants"); do
 			skip "$name" "$variant"
 		done
+		return 0
+	fi
+	if [ $bench_kind = own ]; then
+		bench_run_own "$name"
 		return 0
 	fi
 	bench_choose "$name"
@@ -222,6 +245,10 @@ bench_run() {
 	pin=
 	[ "$(bench_threads "$name")" != 1 ] || pin=-p
 	failed=
+	# Once unmeasured, so that no variant has to read its program and input from the disk.
+	if [ ! -e "$work/bin/$program/native.reason" ]; then
+		variant_run native "$work/bin/$program/native" $(bench_arguments "$name") || true
+	fi
 	round=1
 	while [ $round -le $((rounds * bench_rounds)) ]; do
 		for variant in $ready; do

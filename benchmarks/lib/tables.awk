@@ -37,6 +37,8 @@ function note_bench(bench) {
 		flavours[$1] = flavours[$1] " " $2
 	} else if ($3 !~ /^build_/)
 		note_bench($1)
+	if ($2 == "own")
+		own[$1] = own[$1] " " $3
 	if ($3 ~ /^micro\/.*\/wall$/) {
 		name = $3
 		sub(/^micro\//, "", name)
@@ -63,10 +65,10 @@ function ratio(bench, variant, key, base, base_key) {
 	return sprintf("%.2f", value[bench, variant, key] / value[bench, base, base_key])
 }
 
-# CPU time over the base per event; per call where calls are counted only.
+# CPU time over the base per event; per call where calls are counted only. Few events drown in noise.
 function each(bench, variant, base,    key, cost) {
 	key = variant == "count" ? "calls" : "events"
-	if (variant == base || !has(bench, variant, key) || value[bench, variant, key] < 1000 ||
+	if (variant == base || !has(bench, variant, key) || value[bench, variant, key] < 100000 ||
 	    !has(bench, base, "program_cpu"))
 		return "-"
 	cost = value[bench, variant, "program_cpu"] - value[bench, base, "program_cpu"]
@@ -81,13 +83,13 @@ function per_event(bench, variant) {
 
 function program_table(bench,    i, v, b, kernel) {
 	kernel = has(bench, "native", "kernel_wall")
-	printf "%-28s %9s %7s %9s %7s %7s %7s %9s %7s %8s %8s %8s %8s %9s %4s\n", bench, "wall ms", "x", "cpu ms", "x",
+	printf "%-32s %9s %7s %9s %7s %7s %7s %9s %7s %8s %8s %8s %8s %9s %4s\n", bench, "wall ms", "x", "cpu ms", "x",
 		kernel ? "kernel" : "", "whole x", "events M", "lost", "ns/event", "MB", "B/event", "MiB", "faults", "runs"
 	for (i = 1; i <= variant_count; i++) {
 		v = variant_order[i]
 		b = base_of[v]
 		if (has(bench, v, "program_wall")) {
-			printf "%-28s %9s %7s %9s %7s %7s %7s %9s %7s %8s %8s %8s %8s %9s %4d%s\n", label[v],
+			printf "%-32s %9s %7s %9s %7s %7s %7s %9s %7s %8s %8s %8s %8s %9s %4d%s\n", label[v],
 				shown(bench, v, "program_wall", 1e6, 2), ratio(bench, v, "program_wall", b, "program_wall"),
 				shown(bench, v, "program_cpu", 1e6, 2), ratio(bench, v, "program_cpu", b, "program_cpu"),
 				kernel ? ratio(bench, v, "kernel_wall", b, "kernel_wall") : "",
@@ -98,7 +100,7 @@ function program_table(bench,    i, v, b, kernel) {
 				count[bench, v, "program_wall"],
 				(bench, v) in why ? "  then failed: " why[bench, v] : ""
 		} else if ((bench, v) in why)
-			printf "%-28s not run: %s\n", label[v], why[bench, v]
+			printf "%-32s not run: %s\n", label[v], why[bench, v]
 	}
 	print ""
 }
@@ -131,19 +133,45 @@ function micro_table(bench,    i, j, n, names, v, b, key) {
 	}
 }
 
+# Programs whose builds are measured, with a line for each flavour; then the code sizes of the others.
 function build_table(    i, j, n, names, p, f, b) {
-	printf "%-28s %-14s %12s %7s %12s %7s %7s\n", "builds", "flavour", "compile s", "x", ".text bytes", "x", "builds"
+	if (!program_count)
+		return
+	printf "%-32s %-14s %12s %7s %12s %7s %7s\n", "builds", "flavour", "compile s", "x", ".text bytes", "x", "builds"
 	for (i = 1; i <= program_count; i++) {
 		p = programs[i]
 		n = split(flavours[p], names, " ")
-		for (j = 1; j <= n; j++) {
+		for (j = 1; j <= n && has(p, "native", "build_cpu"); j++) {
 			f = names[j]
 			b = f ~ /^gcc/ ? "gcc" : "native"
-			printf "%-28s %-14s %12s %7s %12s %7s %7s\n", p, f, shown(p, f, "build_cpu", 1e9, 2),
+			printf "%-32s %-14s %12s %7s %12s %7s %7d\n", p, f, shown(p, f, "build_cpu", 1e9, 2),
 				ratio(p, f, "build_cpu", b, "build_cpu"), shown(p, f, "text", 1, 0),
-				ratio(p, f, "text", b, "text"), has(p, f, "build_cpu") ? count[p, f, "build_cpu"] : "-"
+				ratio(p, f, "text", b, "text"), count[p, f, "build_cpu"]
 		}
 	}
+	print ""
+	print "bytes of .text of the others"
+	for (i = 1; i <= program_count; i++) {
+		p = programs[i]
+		if (has(p, "native", "build_cpu"))
+			continue
+		printf "%-32s", p
+		n = split(flavours[p], names, " ")
+		for (j = 1; j <= n; j++)
+			printf "%s %s %s", (j > 1 ? "," : ""), names[j], shown(p, names[j], "text", 1, 0)
+		print ""
+	}
+	print ""
+}
+
+# What a benchmark measures by itself: a line per figure.
+function own_table(bench,    i, n, keys) {
+	printf "%-64s %12s %4s\n", bench, "median", "runs"
+	n = split(own[bench], keys, " ")
+	for (i = 1; i <= n; i++)
+		printf "%-64s %12s %4d\n", keys[i], shown(bench, "own", keys[i], 1, 3), count[bench, "own", keys[i]]
+	if ((bench, "own") in why)
+		printf "not run: %s\n", why[bench, "own"]
 	print ""
 }
 
@@ -151,6 +179,8 @@ END {
 	for (i = 1; i <= bench_count; i++) {
 		if (benches[i] in micro)
 			micro_table(benches[i])
+		else if (benches[i] in own || (benches[i], "own") in why)
+			own_table(benches[i])
 		else
 			program_table(benches[i])
 	}

@@ -27,6 +27,7 @@ variant_run() {
 	off) set -- $record --on-start off -- "$@" ;;
 	tsc | call-tsc | filtered | untimed) set -- $record --clock tsc -- "$@" ;;
 	soft | call-soft) set -- $record --clock soft -- "$@" ;;
+	soft-count) set -- $record --clock count -- "$@" ;;
 	none) set -- $record --clock none -- "$@" ;;
 	compressed) set -- $record --clock tsc --compress -- "$@" ;;
 	count) set -- $record -- "$@" ;;
