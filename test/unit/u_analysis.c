@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A trace, analysed: sums over threads, recursion, selection of a thread, losses, and any number of
-// workers giving the same.
+// workers giving the same; counts, gaps, and runs without a clock.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -192,6 +193,173 @@ static void the_recorder_knows_the_duration(void **state)
 	end();
 }
 
+static const struct tp_function *function_at(uint64_t address, bool low_half)
+{
+	for (uint32_t i = 0; i < analysis.function_count; i++)
+		if (analysis.functions[i].key.address == address &&
+		    analysis.functions[i].key.low_half == low_half)
+			return &analysis.functions[i];
+	fail_msg("no function at 0x%llx", (unsigned long long)address);
+	return NULL;
+}
+
+// Counts belong to the function that records name only if that name means their address.
+static void counts_find_their_function(void **state)
+{
+	(void)state;
+	open_trace(
+	    "modules\n"
+	    "	module bias=0x555500000000 start=0x555500001000 end=0x555500003000 path=\"/a\"\n"
+	    "	module bias=0x7fff00000000 start=0x7fff00002000 end=0x7fff00004000 path=\"/b\"\n"
+	    "symbols\n	symbol 0x555500001000 f\n	symbol 0x555500002000 g\n"
+	    "	symbol 0x7fff00002000 h\n	symbol 0x7fff00003000 i\n"
+	    "chunk thread=0\n"
+	    "	10 enter 0x1000\n	30 exit 0x1000\n"
+	    "	40 enter 0x2000\n	45 exit 0x2000\n"
+	    "	50 enter 0x9000\n	51 exit 0x9000\n"
+	    "	counts 5\n	count f 7\n	count g 8\n	count h 9\n	count i 10\n"
+	    "	count 0x9000 11\n"
+	    "chunk thread=1\n	counts 2\n	count f 100\n	count 0x7fff00003004 3\n"
+	    "end\n");
+	analyse();
+	const struct tp_function *f = function_at(0x1000, true);
+	assert_int_equal(f->calls, 108);
+	assert_int_equal(f->counted, 107);
+	assert_int_equal(f->total, 20);
+	// 0x2000 may be g or h, 0x9000 is in no module: their records and their counts stay apart.
+	assert_int_equal(function_at(0x2000, true)->calls, 1);
+	assert_int_equal(function_at(0x555500002000, false)->counted, 8);
+	assert_string_equal(function_at(0x555500002000, false)->symbol.name, "g");
+	assert_string_equal(function_at(0x555500002000, false)->symbol.module, "a");
+	assert_int_equal(function_at(0x555500002000, false)->symbol.address, 0x2000);
+	assert_string_equal(function_at(0x7fff00002000, false)->symbol.name, "h");
+	assert_string_equal(function_at(0x7fff00002000, false)->symbol.module, "b");
+	assert_int_equal(function_at(0x9000, true)->counted, 0);
+	assert_int_equal(function_at(0x9000, false)->counted, 11);
+	assert_int_equal(function_at(0x7fff00003000, false)->counted, 10);
+	// Within i's 16 bytes, but not where it begins: the address is what tells functions apart.
+	assert_int_equal(function_at(0x7fff00003004, false)->counted, 3);
+	assert_int_equal(analysis.function_count, 8);
+	assert_int_equal(analysis.counted_count, 5);
+	assert_int_equal(analysis.counts.counted, 7 + 8 + 9 + 10 + 11 + 100 + 3);
+	assert_int_equal(analysis.damage.count, 0);
+	end();
+}
+
+static void impossible_counts_are_damage(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+	    "	counts 2\n	count f 1\n	5 enter 0x3000\n", // beyond the chunk, by a word
+	    "	counts 257\n	count f 1\n	5 enter 0x3000\n",
+	    "	counts 4294967295\n",
+	};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char text[400];
+		snprintf(text, sizeof(text),
+		    "symbols\n	symbol 0x2000 f\nchunk\n	1 enter 0x1000\n%s"
+		    "chunk sequence=1\n	9 exit 0x1000\n	counts 1\nend\n",
+		    texts[i]);
+		open_trace(text);
+		analyse();
+		// What stands before and behind is used.
+		assert_int_equal(analysis.function_count, 1);
+		assert_int_equal(analysis.functions[0].self, 8);
+		assert_int_equal(analysis.counts.bad_counts, 2);
+		assert_int_equal(analysis.damage.count, 1);
+		assert_int_equal(
+		    analysis.damage.kept[0].offset, trace.threads[0].chunks[0].offset + 8);
+		assert_string_equal(analysis.damage.kept[0].what,
+		    "counts of more functions than the chunk or a record can hold; the rest of the "
+		    "chunk is not used (thread 0 has 2 such records)");
+		end();
+	}
+}
+
+// The most that one record may have.
+static void many_counts(void **state)
+{
+	(void)state;
+	struct tp_buf text;
+	tp_buf_init(&text);
+	tp_buf_add_string(&text, "chunk\n	counts 256\n");
+	for (uint32_t i = 0; i < TEEPERF_COUNTS_MAX; i++)
+		tp_buf_addf(&text, "	count %u %u\n", 0x1000 + 4 * (i % 200), i);
+	tp_buf_add_string(&text, "	1 enter 0x1000\n	2 exit 0x1000\nend\n");
+	open_trace(text.data);
+	tp_buf_release(&text);
+	analyse();
+	assert_int_equal(analysis.function_count, 200);
+	assert_int_equal(analysis.counts.counted, 255 * 128);
+	assert_int_equal(function_at(0x1000, true)->calls, 0 + 200 + 1);
+	assert_int_equal(function_at(0x1004, false)->calls, 1 + 201);
+	assert_int_equal(analysis.damage.count, 0);
+	end();
+}
+
+static uint64_t recorded(const char *facts)
+{
+	char text[400];
+	snprintf(text, sizeof(text),
+	    "%s\nchunk\n	1000 enter 0x1000\n	3000 exit 0x1000\nend start=100 end=2100\n",
+	    facts);
+	open_trace(text);
+	analyse();
+	const uint64_t ns = tp_analysis_recorded_ns(&analysis);
+	end();
+	return ns;
+}
+
+static void what_was_recorded_of_the_run(void **state)
+{
+	(void)state;
+	const char *points =
+	    "clock hz=5\n	point 1000 600\n	point 2000 1100\nswitches\n";
+	char text[300];
+	static const struct {
+		const char *switches;
+		uint64_t ns; // of 2000; two ticks are one nanosecond, and the run begins at tick 0
+	} cases[] = {
+	    {"", 2000},
+	    {"off 1000\non 1500\n", 1750},
+	    {"off 1000\non 1500\noff 2000\n", 1750 - 1000},
+	    {"on 100\noff 200\non 300\n", 2000 - 50 - 50},
+	    {"on 9000\n", 0},
+	    {"off 0\n", 0},
+	    {"off 9000\non 9500\n", 2000},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "%s%s", points, cases[i].switches);
+		assert_int_equal(recorded(text), cases[i].ns);
+	}
+	// Without points the run is taken to be the time from the first event to the last.
+	assert_int_equal(
+	    recorded("clock hz=1000000000\nswitches\noff 1500\non 2000\noff 2900"), 2000 - 600);
+	assert_int_equal(recorded("clock hz=1000000000\nswitches\non 1200"), 2000 - 200);
+}
+
+static void a_run_without_a_clock(void **state)
+{
+	(void)state;
+	open_trace("clock kind=none\nswitches\n	off 0\n	on 0\n"
+		   "chunk\n	0 enter 0x1000\n	0 exit 0x1000\n	0 exit 0x2000\nend\n");
+	analyse();
+	// Nothing tells on which side of the gap records are: all are kept.
+	assert_true(analysis.timeless);
+	assert_int_equal(analysis.counts.events, 3);
+	assert_int_equal(analysis.counts.dropped, 0);
+	assert_int_equal(analysis.counts.early, 1);
+	assert_int_equal(analysis.counts.unmatched_exits, 0);
+	assert_int_equal(analysis.functions[0].calls, 1);
+	end();
+	open_trace("chunk\n	0 enter 0x1000\n	5 exit 0x1000\nend\n");
+	analyse();
+	// A trace without its clock section is another thing.
+	assert_false(analysis.timeless);
+	assert_int_equal(analysis.functions[0].self, 5);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +368,11 @@ int main(void)
 	    cmocka_unit_test(one_thread),
 	    cmocka_unit_test(losses_are_counted_once),
 	    cmocka_unit_test(progress_and_damage),
+	    cmocka_unit_test(counts_find_their_function),
+	    cmocka_unit_test(impossible_counts_are_damage),
+	    cmocka_unit_test(many_counts),
+	    cmocka_unit_test(what_was_recorded_of_the_run),
+	    cmocka_unit_test(a_run_without_a_clock),
 	    cmocka_unit_test(an_empty_trace),
 	    cmocka_unit_test(the_recorder_knows_the_duration),
 	};

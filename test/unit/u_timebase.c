@@ -59,6 +59,27 @@ static void ticks_without_any_rate(void **state)
 	assert_int_equal(tp_timebase_ns(&base, 123), 123);
 }
 
+// Points of time: by the points' line, before the first of them too.
+static void points_of_time(void **state)
+{
+	(void)state;
+	const struct teeperf_trace_point points[] = {{1000, 500}, {3000, 1500}};
+	struct tp_timebase base = make(TEEPERF_CLOCK_TSC, 0, 2, points);
+	assert_true(base.has_origin);
+	assert_int_equal(tp_timebase_at(&base, 1000), 500);
+	assert_int_equal(tp_timebase_at(&base, 5000), 2500);
+	assert_int_equal(tp_timebase_at(&base, 400), 200);
+	assert_int_equal(tp_timebase_at(&base, 0), 0);
+	assert_true(tp_timebase_at(&base, UINT64_MAX) == (UINT64_MAX - 1000) / 2 + 1 + 500);
+	const struct teeperf_trace_point early[] = {{1000, 5}, {2000, UINT64_MAX}};
+	base = make(TEEPERF_CLOCK_TSC, 0, 2, early);
+	assert_int_equal(tp_timebase_at(&base, 0), 0);
+	assert_true(tp_timebase_at(&base, 3000) == UINT64_MAX);
+	base = make(TEEPERF_CLOCK_TSC, 500000000, 0, NULL);
+	assert_false(base.has_origin);
+	assert_int_equal(tp_timebase_at(&base, 7), 14);
+}
+
 static void big_numbers(void **state)
 {
 	(void)state;
@@ -89,6 +110,7 @@ int main(void)
 	    cmocka_unit_test(points_beat_the_nominal_rate),
 	    cmocka_unit_test(the_nominal_rate_without_two_points),
 	    cmocka_unit_test(ticks_without_any_rate),
+	    cmocka_unit_test(points_of_time),
 	    cmocka_unit_test(big_numbers),
 	    cmocka_unit_test(clocks_have_names),
 	};

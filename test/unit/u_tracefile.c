@@ -191,6 +191,47 @@ static void sections_that_contradict_themselves(void **state)
 	check_rejected(TEEPERF_SECTION_COMMAND, "/\0prog", 6, "its strings do not end");
 }
 
+static void facts_about_the_host(void **state)
+{
+	(void)state;
+	char value[8];
+	assemble(
+	    "host\n	line \"drainage=wet\"\n	line \"drain=late\"\n	line \"long=0123456789\"\n"
+	    "	line \"odd=a\\x1b=\\x7f\"\n	line \"none=\"\n	line \"bare\"\nend\n");
+	open_file();
+	assert_true(tp_tracefile_host(&trace, "drain", value, sizeof(value)));
+	assert_string_equal(value, "late");
+	assert_true(tp_tracefile_host(&trace, "long", value, sizeof(value)));
+	assert_string_equal(value, "0123456");
+	assert_true(tp_tracefile_host(&trace, "odd", value, sizeof(value)));
+	assert_string_equal(value, "a?=?");
+	assert_true(tp_tracefile_host(&trace, "none", value, sizeof(value)));
+	assert_string_equal(value, "");
+	assert_false(tp_tracefile_host(&trace, "bare", value, sizeof(value)));
+	assert_false(tp_tracefile_host(&trace, "wet", value, sizeof(value)));
+	end();
+	assemble("end\n");
+	open_file();
+	assert_false(trace.has_clock);
+	assert_false(tp_tracefile_host(&trace, "drain", value, sizeof(value)));
+	end();
+}
+
+static void the_last_switches_count(void **state)
+{
+	(void)state;
+	assemble("switches\n	off 5\nswitches\n	on 3\n	off 5\nclock kind=none\nend\n");
+	open_file();
+	assert_int_equal(trace.problems.count, 0);
+	assert_int_equal(trace.gaps.count, 2);
+	assert_int_equal(trace.gaps.items[0].to, 3);
+	assert_int_equal(trace.gaps.items[1].from, 5);
+	assert_true(trace.has_clock);
+	end();
+	check_rejected(
+	    TEEPERF_SECTION_SWITCHES, "123456789", 9, "its size is not that of switches");
+}
+
 static void a_short_end_is_no_end(void **state)
 {
 	(void)state;
@@ -246,6 +287,8 @@ int main(void)
 	    cmocka_unit_test(the_last_section_of_a_kind_counts),
 	    cmocka_unit_test(programs_without_a_name),
 	    cmocka_unit_test(sections_that_contradict_themselves),
+	    cmocka_unit_test(facts_about_the_host),
+	    cmocka_unit_test(the_last_switches_count),
 	    cmocka_unit_test(a_short_end_is_no_end),
 	    cmocka_unit_test(hostile_entries),
 	    cmocka_unit_test(a_damaged_section_is_not_used),

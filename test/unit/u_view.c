@@ -113,6 +113,61 @@ static void orders(void **state)
 	end();
 }
 
+// Functions that were only counted have no times: they come behind those that have, by calls.
+static void what_has_no_times_comes_last(void **state)
+{
+	(void)state;
+	static const struct {
+		enum tp_sort sort;
+		const char *order;
+	} cases[] = {
+	    {TP_SORT_SELF, "afdceb"},
+	    {TP_SORT_INCLUSIVE, "afdceb"},
+	    {TP_SORT_MEAN, "fadceb"},
+	    {TP_SORT_MIN, "fadceb"},
+	    {TP_SORT_MAX, "fadceb"},
+	    {TP_SORT_CALLS, "dcaefb"},
+	    {TP_SORT_NAME, "abcdef"},
+	};
+	open_trace(
+	    "clock kind=tsc hz=1000000000\n"
+	    "symbols\n	symbol 0x1000 a\n	symbol 0x2000 b\n	symbol 0x3000 c\n"
+	    "	symbol 0x4000 d\n	symbol 0x5000 e\n	symbol 0x6000 f\n"
+	    "chunk\n"
+	    "	0 enter a\n	2 exit a\n	2 enter a\n	4 exit a\n	5 enter f\n	8 exit f\n"
+	    "	counts 5\n	count b 0\n	count c 5\n	count d 6\n	count e 1\n	count a 2\n"
+	    "end\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *text = show("top",
+		    (struct tp_view_options){.sort = cases[i].sort, .format = TP_FORMAT_CSV});
+		for (int j = 0; j < 6; j++) {
+			text = strchr(text, '\n') + 1;
+			assert_int_equal(text[0], cases[i].order[j]);
+		}
+	}
+	end();
+}
+
+static void without_a_clock_calls_decide(void **state)
+{
+	(void)state;
+	open_trace("clock kind=none\n"
+		   "chunk\n	0 enter 0x1000\n	0 enter 0x2000\n	0 exit 0x2000\n"
+		   "	0 enter 0x2000\n	0 exit 0x2000\n	0 exit 0x1000\nend\n");
+	for (int sort = TP_SORT_SELF; sort <= TP_SORT_MAX; sort++) {
+		const struct tp_view_options csv = {
+		    .sort = (enum tp_sort)sort, .format = TP_FORMAT_CSV};
+		assert_non_null(strstr(show("top", csv), "\n0x2000,2,,,,,,,0,,0x2000\n0x1000,1,"));
+	}
+	// Half a percent of no time leaves nothing out.
+	const struct tp_view_options tree = {.format = TP_FORMAT_CSV, .min_share = 0.005};
+	assert_int_equal(count(show("tree", tree), "\n"), 1 + 2);
+	assert_string_equal(
+	    export_by("folded", TP_WEIGHT_CALLS), "program;0x1000 1\nprogram;0x1000;0x2000 2\n");
+	assert_string_equal(export("folded"), "");
+	end();
+}
+
 static void limits(void **state)
 {
 	(void)state;
@@ -168,6 +223,52 @@ static void what_limits_the_numbers_is_said(void **state)
 	tp_view_add_header(&analysis, true, &out);
 	assert_string_equal(out.data, "");
 	end();
+}
+
+// The health of a soft clock: shown of each, a warning only if it matters.
+static void the_health_of_the_clock(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *clock;
+		const char *health;
+		const char *trouble;
+	} cases[] = {
+	    {"kind=tsc hz=1000000000 stores=5 max-gap=6 starved=900000", "", ""},
+	    {"kind=soft-tsc hz=1000000000 period=100 stores=5 max-gap=200 starved=0",
+		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 200 ns, starved 0% of "
+		"the run\n",
+		""},
+	    {"kind=soft-monotonic hz=1000000000 stores=5 max-gap=20000 starved=9900",
+		"clock      soft-monotonic, 1000 MHz, stored without a pause, longest gap 20.00 us, "
+		"starved 0.99% of the run\n",
+		""},
+	    {"kind=soft-tsc hz=1000000000 period=100 stores=5 max-gap=20000 starved=10000",
+		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 20.00 us, starved 1% of "
+		"the run\n",
+		"coarse     times are coarse for 1% of the run: the clock's thread had no processor for "
+		"up to 20.00 us; leave it one of its own, or use a hardware clock\n"},
+	    {"kind=soft-tsc hz=1000000000 period=100 stores=5 max-gap=1 starved=18446744073709551615",
+		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 1 ns, starved 100% of the "
+		"run\n",
+		"coarse     times are coarse for 100% of the run: the clock's thread had no processor "
+		"for up to 1 ns; leave it one of its own, or use a hardware clock\n"},
+	    {"kind=soft-tsc hz=1000000000 period=100",
+		"clock      soft-tsc, 1000 MHz, stored every 100 ns, health unknown\n", ""},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[300];
+		snprintf(text, sizeof(text),
+		    "clock %s\nchunk\n	0 enter 0x1000\n	5 exit 0x1000\nend start=1 end=1000001\n",
+		    cases[i].clock);
+		open_trace(text);
+		tp_view_add_health(&analysis, &out);
+		assert_string_equal(out.data, cases[i].health);
+		tp_buf_reset(&out);
+		tp_view_add_header(&analysis, true, &out);
+		assert_string_equal(out.data, cases[i].trouble);
+		end();
+	}
 }
 
 static void a_command_line_does_not_steer_the_terminal(void **state)
@@ -244,9 +345,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(orders),
+	    cmocka_unit_test(what_has_no_times_comes_last),
+	    cmocka_unit_test(without_a_clock_calls_decide),
 	    cmocka_unit_test(limits),
 	    cmocka_unit_test(tables_of_views_end),
 	    cmocka_unit_test(what_limits_the_numbers_is_said),
+	    cmocka_unit_test(the_health_of_the_clock),
 	    cmocka_unit_test(a_command_line_does_not_steer_the_terminal),
 	    cmocka_unit_test(deep_and_wide_trees),
 	    cmocka_unit_test(flame_graphs_of_nothing),

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The functions of all threads together, from records and from counts.
+#include "functions.h"
+
+#include <stdlib.h>
+
+// Functions of records come first, whose low halves are known; then those that were only counted.
+static int compare_keys(const void *a, const void *b)
+{
+	const struct tp_symbol_key *x = a;
+	const struct tp_symbol_key *y = b;
+	if (x->low_half != y->low_half)
+		return x->low_half ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct tp_function *x = a;
+	const struct tp_function *y = b;
+	return compare_keys(&x->key, &y->key);
+}
+
+static struct tp_function *find_function(
+    const struct tp_analysis *analysis, uint64_t address, bool low_half)
+{
+	const struct tp_function wanted = {.key = {address, low_half}};
+	return bsearch(&wanted, analysis->functions, analysis->function_count, sizeof(wanted),
+	    compare_functions);
+}
+
+/*
+ * The key of a function whose calls were counted at ADDRESS. If records name a function there, it is
+ * that one, unless they may mean another module's; TIMED: the functions of records alone.
+ */
+static struct tp_symbol_key counted_key(const struct tp_analysis *analysis, uint64_t address)
+{
+	const uint32_t low = (uint32_t)address;
+	const struct tp_symbol_key full = {.address = address};
+	if (!find_function(analysis, low, true))
+		return full;
+	const uint64_t meant = tp_symbols_address(analysis->trace, low);
+	const bool same = meant ? meant == address : !analysis->trace->module_count;
+	return same ? (struct tp_symbol_key){.address = low, .low_half = true} : full;
+}
+
+// Sort KEYS and make each one a function.
+static bool add_functions(struct tp_analysis *analysis, struct tp_symbol_key *keys, uint64_t count)
+{
+	qsort(keys, count, sizeof(*keys), compare_keys);
+	uint64_t kept = 0;
+	for (uint64_t i = 0; i < count; i++)
+		if (!i || compare_keys(&keys[kept - 1], &keys[i]) != 0)
+			keys[kept++] = keys[i];
+	const uint64_t before = analysis->function_count;
+	struct tp_function *functions =
+	    realloc(analysis->functions, (before + kept + 1) * sizeof(*functions));
+	if (!functions)
+		return false;
+	for (uint64_t i = 0; i < kept; i++)
+		functions[before + i] = (struct tp_function){.key = keys[i], .min = UINT64_MAX};
+	analysis->functions = functions;
+	analysis->function_count = (uint32_t)(before + kept);
+	return true;
+}
+
+// Make the sorted list of all functions.
+static bool list_functions(struct tp_analysis *analysis)
+{
+	uint64_t most = 0;
+	for (uint32_t i = 0; i < analysis->thread_count; i++)
+		most += analysis->threads[i].profile.function_count +
+			(uint64_t)analysis->threads[i].calls.count;
+	struct tp_symbol_key *keys = malloc((most ? most : 1) * sizeof(*keys));
+	if (!keys)
+		return false;
+	uint64_t count = 0;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_profile *profile = &analysis->threads[i].profile;
+		for (uint32_t j = 1; j < profile->function_count; j++)
+			keys[count++] = (struct tp_symbol_key){profile->functions[j].name, true};
+	}
+	bool ok = add_functions(analysis, keys, count);
+	count = 0;
+	for (uint32_t i = 0; ok && i < analysis->thread_count; i++) {
+		const struct tp_call_counts *calls = &analysis->threads[i].calls;
+		for (uint32_t j = 0; j < calls->count; j++) {
+			const struct tp_symbol_key key =
+			    counted_key(analysis, calls->items[j].address);
+			if (!key.low_half)
+				keys[count++] = key;
+		}
+	}
+	ok = ok && add_functions(analysis, keys, count);
+	free(keys);
+	return ok;
+}
+
+// The thread's way into the list of functions.
+static bool map_functions(const struct tp_analysis *analysis, struct tp_thread_result *thread)
+{
+	const uint32_t locals = thread->profile.function_count;
+	thread->functions = calloc(locals ? locals : 1, sizeof(*thread->functions));
+	if (!thread->functions)
+		return false;
+	for (uint32_t i = 1; i < locals; i++)
+		thread->functions[i] =
+		    (uint32_t)(find_function(analysis, thread->profile.functions[i].name, true) -
+			       analysis->functions);
+	return true;
+}
+
+// Add the calls that were only counted.
+static void add_counted(struct tp_analysis *analysis, const struct tp_thread_result *thread)
+{
+	for (uint32_t i = 0; i < thread->calls.count; i++) {
+		const struct tp_call_count *item = &thread->calls.items[i];
+		const struct tp_symbol_key key = counted_key(analysis, item->address);
+		struct tp_function *function = find_function(analysis, key.address, key.low_half);
+		function->calls += item->calls;
+		function->counted += item->calls;
+	}
+}
+
+// Add the thread's nodes to the functions. Inclusive time counts where no caller is the same one.
+static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thread)
+{
+	struct tp_profile *profile = &thread->profile;
+	uint32_t at = profile->node_count ? profile->nodes[0].first_child : 0;
+	while (at) {
+		const struct tp_node *node = &profile->nodes[at];
+		struct tp_local_function *local = &profile->functions[node->function];
+		struct tp_function *function =
+		    &analysis->functions[thread->functions[node->function]];
+		function->calls += node->calls;
+		function->self += node->self;
+		function->total += node->inclusive;
+		if (local->active++ == 0)
+			function->inclusive += node->inclusive;
+		if (node->min < function->min)
+			function->min = node->min;
+		if (node->max > function->max)
+			function->max = node->max;
+		analysis->self += node->self;
+
+		// Down, else to the side, else up. No recursion: paths may be millions deep.
+		if (node->first_child) {
+			at = node->first_child;
+			continue;
+		}
+		while (at) {
+			node = &profile->nodes[at];
+			profile->functions[node->function].active--;
+			if (node->next_sibling) {
+				at = node->next_sibling;
+				break;
+			}
+			at = node->parent;
+		}
+	}
+}
+
+bool tp_functions_build(struct tp_analysis *analysis)
+{
+	bool ok = list_functions(analysis);
+	for (uint32_t i = 0; ok && i < analysis->thread_count; i++)
+		ok = map_functions(analysis, &analysis->threads[i]);
+	if (!ok)
+		return false;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		add_timed(analysis, &analysis->threads[i]);
+		add_counted(analysis, &analysis->threads[i]);
+	}
+	for (uint32_t i = 0; i < analysis->function_count; i++)
+		analysis->counted_count += tp_function_timed(&analysis->functions[i]) == 0;
+	return true;
+}
