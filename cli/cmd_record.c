@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -24,11 +25,16 @@ static const char *const drain_words[] = {"auto", "now", "late", "end", NULL};
 static const enum tp_drain_choice drains[] = {
     TP_DRAIN_CHOICE_AUTO, TP_DRAIN_CHOICE_NOW, TP_DRAIN_CHOICE_LATE, TP_DRAIN_CHOICE_END};
 
+static const char *const on_start_words[] = {"on", "off", NULL};
+
 static const char *output = "teeperf.trace";
 static int mode;
 static int clock_index;
 static uint64_t period_ns = TP_COUNTER_PERIOD_NS;
 static int drain_index;
+static int on_start;
+static const char *control;
+static bool signals;
 static uint64_t size_bytes;
 static uint64_t level;
 static bool quiet;
@@ -56,6 +62,13 @@ static const struct tp_option options[] = {
     {TP_OPTION_LEVEL, 0, "compress", "LEVEL",
 	"write a smaller trace, about a tenth; LEVEL, 1 to 19, is zstd's (default: 1)", &level,
 	NULL},
+    {TP_OPTION_CHOICE, 0, "on-start", "on|off",
+	"begin recording, or wait until 'teeperf ctl on', the program or a signal says so (default: on)",
+	&on_start, on_start_words},
+    {TP_OPTION_WORD, 0, "control", "SIGNAL",
+	"tell PROGRAM of 'teeperf ctl' at once, by this signal (default: URG)", &control, NULL},
+    {TP_OPTION_BOOL, 0, "signals", NULL,
+	"let SIGUSR1 switch recording on in PROGRAM, and SIGUSR2 off", &signals, NULL},
     {TP_OPTION_BOOL, 'q', "quiet", NULL, "show neither progress nor the summary", &quiet, NULL},
     {0},
 };
@@ -127,7 +140,7 @@ static void warn_of_attach(const struct tp_session_counts *counts, const char *p
 		tp_command_warn(&tp_cmd_record,
 		    "'%s' %s: it was compiled for another clock; record with '--clock %s', or build "
 		    "it with '--clock auto'",
-		    program, what, clocks[clock_index] == TP_CLOCK_CHOICE_SOFT ? "tsc" : "soft");
+		    program, what, clocks[clock_index] >= TP_CLOCK_CHOICE_SOFT ? "tsc" : "soft");
 		break;
 	case TEEPERF_ATTACH_BAD_MODULE:
 		tp_command_warn(&tp_cmd_record,
@@ -140,9 +153,26 @@ static void warn_of_attach(const struct tp_session_counts *counts, const char *p
 	}
 }
 
+static void warn_of_switches(const struct tp_session_counts *counts, const char *program)
+{
+	if (counts->attach != TEEPERF_ATTACH_DONE)
+		return;
+	if (counts->listens == TEEPERF_LISTENS_REFUSED)
+		tp_command_warn(&tp_cmd_record,
+		    "'%s' has a use of its own for signal %u (or it cannot be caught), so it was not "
+		    "listened for: give another one to '--control'",
+		    program, counts->listens_value);
+	if (on_start == 1 && !counts->switches)
+		tp_command_warn(&tp_cmd_record,
+		    "'%s' ran without recording, which was never switched on: see teeperf-ctl(1) and "
+		    "teeperf/teeperf.h",
+		    program);
+}
+
 static void warn(const struct tp_session_counts *counts, const char *program)
 {
 	warn_of_attach(counts, program);
+	warn_of_switches(counts, program);
 	if (counts->refused)
 		tp_command_warn(&tp_cmd_record,
 		    "%llu more processes are instrumented but were not recorded: the log takes "
@@ -195,6 +225,40 @@ static int die_of(int signal_number)
 	return 128 + signal_number;
 }
 
+// The signal of '--control': a name with or without SIG, a number, or nothing. -1 if there is none.
+static int signal_number(const char *text)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} known[] = {
+	    // By default a program ignores SIGURG, so one that comes at a wrong moment does no harm.
+	    {"", SIGURG},
+	    {"URG", SIGURG},
+	    {"IO", SIGIO},
+	    {"HUP", SIGHUP},
+	    {"USR1", SIGUSR1},
+	    {"USR2", SIGUSR2},
+	    {"WINCH", SIGWINCH},
+	    {"PWR", SIGPWR},
+	    {"ALRM", SIGALRM},
+	    {"PROF", SIGPROF},
+	    {"VTALRM", SIGVTALRM},
+	};
+	char *end;
+	const long number = strtol(text, &end, 10);
+	if (*text && !*end)
+		return number > 0 && number <= SIGRTMAX && number != SIGKILL && number != SIGSTOP
+			   ? (int)number
+			   : -1;
+	const char *name = strncmp(text, "SIG", 3) ? text : text + 3;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!strcmp(known[i].name, name))
+			return known[i].number;
+	}
+	return -1;
+}
+
 static int run(int argc, char **argv)
 {
 	int status;
@@ -208,6 +272,15 @@ static int run(int argc, char **argv)
 	if (level > TP_PACKER_LEVEL_MAX)
 		return tp_options_usage(
 		    &tp_cmd_record, "option '--compress' takes 1 to %d", TP_PACKER_LEVEL_MAX);
+	const int control_signal = control ? signal_number(control) : 0;
+	if (control_signal < 0)
+		return tp_options_usage(&tp_cmd_record,
+		    "option '--control' takes a signal that can be caught, such as URG, IO or a "
+		    "number, not '%s'",
+		    control);
+	if (signals && (control_signal == SIGUSR1 || control_signal == SIGUSR2))
+		return tp_options_usage(&tp_cmd_record,
+		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
 	const struct tp_session_options wanted = {
 	    .output = output,
 	    .size_bytes = size_bytes,
@@ -216,6 +289,9 @@ static int run(int argc, char **argv)
 	    .clock = clocks[clock_index],
 	    .period_ns = period_ns,
 	    .drain = drains[drain_index],
+	    .start_off = on_start == 1,
+	    .control_signal = control_signal,
+	    .switch_signals = signals,
 	    .argv = argv,
 	};
 	static struct tp_session session;

@@ -71,6 +71,11 @@ static void print_wrapped(const char *text)
 	printf("%s\n", text);
 }
 
+static bool has_optional_value(const struct tp_option *option)
+{
+	return option->type == TP_OPTION_LEVEL || option->type == TP_OPTION_WORD;
+}
+
 static void print_option(const struct tp_option *option)
 {
 	char words[CHOICES_TEXT_SIZE];
@@ -79,7 +84,7 @@ static void print_option(const struct tp_option *option)
 	char letter[8] = "";
 	if (option->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", option->letter);
-	if (option->type == TP_OPTION_LEVEL)
+	if (has_optional_value(option))
 		snprintf(left, sizeof(left), "  --%s[=%s]", option->name, argument);
 	else
 		snprintf(left, sizeof(left), "  %s--%s%s%s", letter, option->name,
@@ -136,6 +141,7 @@ static int store(const struct tp_command *command, const struct tp_option *optio
 {
 	switch (option->type) {
 	case TP_OPTION_STRING:
+	case TP_OPTION_WORD:
 		*(const char **)option->value = text;
 		return 0;
 	case TP_OPTION_LIST: {
@@ -261,8 +267,8 @@ static int parse_long(struct parse *parse, const char *text)
 		return 0;
 	}
 	// Its value is optional, so the next word is not it.
-	if (!value && match.option->type == TP_OPTION_LEVEL)
-		value = "1";
+	if (!value && has_optional_value(match.option))
+		value = match.option->type == TP_OPTION_LEVEL ? "1" : "";
 	if (!value) {
 		if (parse->at + 1 >= parse->argc)
 			return tp_options_usage(

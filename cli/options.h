@@ -16,6 +16,7 @@ enum tp_option_type {
 	TP_OPTION_CHOICE, /* int *: one of `choices`; its index is stored */
 	TP_OPTION_SIZE,   /* uint64_t *: bytes, with suffix K, M, G (powers of 1024) */
 	TP_OPTION_COUNT,  /* uint64_t *: a whole number */
+	TP_OPTION_WORD,   /* const char **: --name=TEXT, or --name alone for ""; has no letter */
 	TP_OPTION_LEVEL,  /* uint64_t *: --name=N, or --name alone for 1; has no letter */
 };
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared.h"
@@ -136,6 +137,14 @@ static void write_clock(struct tp_drain *drain)
 	    sizeof(section.clock) + log->count * sizeof(log->points[0]));
 }
 
+static void write_switches(struct tp_drain *drain)
+{
+	const struct tp_buf *words = &drain->switches.words;
+	if (words->size)
+		tp_trace_writer_add(
+		    drain->writer, TEEPERF_SECTION_SWITCHES, words->data, words->size);
+}
+
 // What the program says about itself, as soon as it says it.
 static void follow_program(struct tp_drain *drain)
 {
@@ -145,6 +154,19 @@ static void follow_program(struct tp_drain *drain)
 	tp_trace_writer_set_machine(drain->writer, tp_shared_load32_acquire(&header->machine));
 	if (tp_shared_load_acquire(&header->module_count) != drain->modules_seen)
 		write_modules(drain);
+	// Each section holds them all: many wait for the next checkpoint.
+	if (tp_switch_log_follow(&drain->switches, header) &&
+	    drain->switches.words.size <= sizeof(header->switches))
+		write_switches(drain);
+}
+
+// The tables that change all the time.
+static void write_tables(struct tp_drain *drain)
+{
+	write_threads(drain);
+	tp_clock_log_point(drain->clock_log);
+	write_clock(drain);
+	write_switches(drain);
 }
 
 // Tables for the case that we are killed: soon after the start, then less and less often.
@@ -153,9 +175,7 @@ static void checkpoint(struct tp_drain *drain)
 	const uint64_t now = tp_clock_monotonic_ns();
 	if (now < drain->checkpoint_ns)
 		return;
-	write_threads(drain);
-	tp_clock_log_point(drain->clock_log);
-	write_clock(drain);
+	write_tables(drain);
 	drain->checkpoint_ns = now + drain->checkpoint_gap_ns;
 	if (drain->checkpoint_gap_ns < 30000 * MS)
 		drain->checkpoint_gap_ns *= 2;
@@ -182,12 +202,37 @@ static bool is_time(struct tp_drain *drain)
 	       tail - drain->taken >= tp_region_limit(drain->region) / 2;
 }
 
+static void flush(struct tp_drain *drain)
+{
+	const uint64_t asked = tp_shared_load_acquire(&drain->flush_asked);
+	if (asked == drain->flush_done)
+		return;
+	take_chunks(drain, TEEPERF_CHUNK_DONE);
+	write_tables(drain);
+	tp_shared_store_release(&drain->flush_done, asked);
+}
+
+bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms)
+{
+	const uint64_t number = tp_shared_load_relaxed(&drain->flush_asked) + 1;
+	tp_shared_store_release(&drain->flush_asked, number);
+	tp_doorbell_ring(&drain->bell);
+	const struct timespec nap = {.tv_nsec = (long)MS};
+	for (uint32_t i = 0; i < timeout_ms; i++) {
+		if (tp_shared_load_acquire(&drain->flush_done) == number)
+			return !drain->writer->failed;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
 static void *run(void *argument)
 {
 	struct tp_drain *drain = argument;
 	const int nap_ms = drain->policy == TP_DRAIN_NOW ? 1 : 4;
 	while (!tp_shared_load_relaxed(&drain->stop)) {
 		follow_program(drain);
+		flush(drain);
 		if (!is_time(drain) || !take_chunks(drain, TEEPERF_CHUNK_DONE))
 			tp_doorbell_wait(&drain->bell, nap_ms);
 		tp_clock_log_tick(drain->clock_log);
@@ -198,6 +243,7 @@ static void *run(void *argument)
 
 static void release(struct tp_drain *drain)
 {
+	tp_switch_log_release(&drain->switches);
 	free(drain->chunk);
 	free(drain->numbers);
 	free(drain->threads);
@@ -214,6 +260,7 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	drain->numbers = calloc(drain->region->chunk_count, sizeof(*drain->numbers));
 	drain->threads = calloc(TP_REGION_THREADS, sizeof(*drain->threads));
 	drain->modules = calloc(TP_REGION_MODULES, sizeof(*drain->modules));
+	tp_switch_log_init(&drain->switches);
 	if (!drain->chunk || !drain->numbers || !drain->threads || !drain->modules) {
 		release(drain);
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
@@ -253,5 +300,6 @@ void tp_drain_finish(struct tp_drain *drain)
 	write_modules(drain);
 	write_threads(drain);
 	write_clock(drain);
+	write_switches(drain);
 	release(drain);
 }

@@ -8,6 +8,7 @@
 #define TP_DRAIN_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -15,6 +16,7 @@
 #include "doorbell.h"
 #include "host_clock.h"
 #include "region.h"
+#include "switch_log.h"
 #include "trace_writer.h"
 
 /* When complete chunks are taken while the program runs; docs/decisions/0005-drain-policy.md. */
@@ -41,6 +43,9 @@ struct tp_drain {
 	uint64_t taken;                 /* chunks taken that were complete */
 	uint64_t tail_seen;             /* LATE: draws at the last look, and since when so many */
 	uint64_t tail_since_ns;
+	struct tp_switch_log switches;
+	uint64_t flush_asked; /* number of the last tp_drain_flush, and of the last one done */
+	uint64_t flush_done;
 	uint64_t stop; /* 1: end */
 	struct tp_doorbell bell;
 	pthread_t thread;
@@ -51,6 +56,12 @@ struct tp_drain {
  * clock_log, counter and policy; what they point to outlives the drain.
  */
 int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
+
+/*
+ * Write all complete chunks and the tables now. True when it is done, false if it took longer than
+ * timeout_ms or the file cannot be written. Called by one other thread at a time.
+ */
+bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms);
 
 /* Stop the thread and take the clock's last point: the counter thread may be stopped then. */
 void tp_drain_stop(struct tp_drain *drain);

@@ -58,6 +58,12 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 	tp_buf_addf(
 	    buf, "mode=%s\nlog_bytes=%llu\n", facts->mode, (unsigned long long)facts->log_bytes);
 	tp_buf_addf(buf, "drain=%s\n", facts->drain);
-	if (facts->ended)
-		tp_buf_addf(buf, "clock_gaps=%llu\n", (unsigned long long)facts->clock_gaps);
+	if (facts->start_off)
+		tp_buf_addf(buf, "on_start=off\n");
+	if (!facts->ended)
+		return;
+	tp_buf_addf(buf, "clock_gaps=%llu\n", (unsigned long long)facts->clock_gaps);
+	if (facts->switches_missed)
+		tp_buf_addf(
+		    buf, "switches_missed=%llu\n", (unsigned long long)facts->switches_missed);
 }

@@ -16,8 +16,10 @@ struct tp_host_facts {
 	int cores;       /* that could be used at the start */
 	int counter_cpu; /* -1: none */
 	uint64_t log_bytes;
+	bool start_off;      /* recording began switched off */
 	bool ended;          /* the rest is known */
 	uint64_t clock_gaps; /* times that a soft clock stood still */
+	uint64_t switches_missed;
 };
 
 /* Append the working directory and each argument, NUL-ended. */

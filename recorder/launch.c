@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,24 +47,42 @@ void tp_launch_restore(struct tp_launch *launch)
 	sigprocmask(SIG_SETMASK, &launch->old_mask, NULL);
 }
 
-// The environment with TEEPERF_LOG set; the strings are those of environ and `setting`.
-static char **make_environment(char *setting)
+// Whether `entry` of the environment sets variable `name`.
+static bool sets(const char *entry, const char *name)
+{
+	const size_t length = strlen(name);
+	return !strncmp(entry, name, length) && entry[length] == '=';
+}
+
+// The environment with the settings in place of what it says about these variables; its strings are
+// those of environ and the settings (NULL: the variable is not set).
+static char **make_environment(char *log, char *control)
 {
 	size_t count = 0;
 	while (environ[count])
 		count++;
-	char **copy = malloc((count + 2) * sizeof(*copy));
+	char **copy = malloc((count + 3) * sizeof(*copy));
 	if (!copy)
 		return NULL;
-	const size_t name = strlen(TEEPERF_LOG_ENV "=");
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (strncmp(environ[i], TEEPERF_LOG_ENV "=", name))
+		if (!sets(environ[i], TEEPERF_LOG_ENV) && !sets(environ[i], TEEPERF_CONTROL_ENV))
 			copy[kept++] = environ[i];
 	}
-	copy[kept++] = setting;
+	copy[kept++] = log;
+	if (control)
+		copy[kept++] = control;
 	copy[kept] = NULL;
 	return copy;
+}
+
+// "NAME=value", to be freed; NULL if value is NULL or there is no memory.
+static char *make_setting(const char *name, const char *value)
+{
+	char *setting = NULL;
+	if (value && asprintf(&setting, "%s=%s", name, value) < 0)
+		setting = NULL;
+	return setting;
 }
 
 // In the child: become the program, or tell the parent through the pipe why not.
@@ -109,16 +128,16 @@ static int report_failure(struct tp_launch *launch, const char *program, struct 
 	return tp_err_system(err, launch->start_errno, NULL, "cannot run '%s'", program);
 }
 
-int tp_launch_start(
-    struct tp_launch *launch, char *const *argv, const char *log_path, struct tp_err *err)
+int tp_launch_start(struct tp_launch *launch, char *const *argv, const char *log_path,
+    const char *control, struct tp_err *err)
 {
-	char *setting = NULL;
+	char *log_setting = make_setting(TEEPERF_LOG_ENV, log_path);
+	char *control_setting = make_setting(TEEPERF_CONTROL_ENV, control);
 	char **environment = NULL;
 	int pipe_fds[2] = {-1, -1};
 	int r = 0;
-	if (asprintf(&setting, TEEPERF_LOG_ENV "=%s", log_path) < 0)
-		setting = NULL;
-	environment = setting ? make_environment(setting) : NULL;
+	if (log_setting && (control_setting || !control))
+		environment = make_environment(log_setting, control_setting);
 	if (!environment) {
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 		goto out;
@@ -127,14 +146,14 @@ int tp_launch_start(
 		r = tp_err_system(err, errno, NULL, "cannot make a pipe");
 		goto out;
 	}
-	launch->pid = fork();
-	if (launch->pid < 0) {
-		launch->pid = 0;
+	const pid_t pid = fork();
+	if (pid < 0) {
 		r = tp_err_system(err, errno, NULL, "cannot start another process");
 		goto out;
 	}
-	if (!launch->pid)
+	if (!pid)
 		become(launch, argv, environment, pipe_fds[1]);
+	__atomic_store_n(&launch->pid, pid, __ATOMIC_RELAXED);
 	close(pipe_fds[1]);
 	pipe_fds[1] = -1;
 	launch->start_errno = read_report(pipe_fds[0]);
@@ -146,7 +165,8 @@ out:
 			close(pipe_fds[i]);
 	}
 	free(environment);
-	free(setting);
+	free(control_setting);
+	free(log_setting);
 	return r;
 }
 

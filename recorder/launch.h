@@ -16,7 +16,7 @@
 #include "common/err.h"
 
 struct tp_launch {
-	pid_t pid;           /* the program, 0 before it was started */
+	pid_t pid;           /* the program, 0 before it was started; any thread may look */
 	int start_errno;     /* why it could not be started, 0 otherwise */
 	uint32_t interrupts; /* SIGINTs taken so far */
 	enum teeperf_exit_kind exit_kind;
@@ -38,12 +38,12 @@ enum tp_launch_event {
 void tp_launch_prepare(struct tp_launch *launch);
 
 /*
- * Start argv[0], found along PATH, with TEEPERF_LOG=log_path in its environment and the signal
- * state from before prepare. A failure of exec itself is reported here: TP_ERR_NOT_FOUND if there is
+ * Start argv[0], found along PATH, with TEEPERF_LOG=log_path and TEEPERF_CONTROL=control (NULL: without
+ * it) in its environment and the signal state from before prepare. A failure of exec itself is reported here: TP_ERR_NOT_FOUND if there is
  * no such program, TP_ERR_SYSTEM otherwise, with start_errno set.
  */
-int tp_launch_start(
-    struct tp_launch *launch, char *const *argv, const char *log_path, struct tp_err *err);
+int tp_launch_start(struct tp_launch *launch, char *const *argv, const char *log_path,
+    const char *control, struct tp_err *err);
 
 /* Wait up to timeout_ms for the next event, passing signals on meanwhile. */
 enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms);

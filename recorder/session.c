@@ -4,6 +4,8 @@
 #include "session.h"
 
 #include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,7 +110,9 @@ static void write_host(struct tp_session *session, bool ended)
 	    .mode = session->region.mode == TEEPERF_MODE_FULL ? "full" : "stream",
 	    .drain = drains[session->drain.policy],
 	    .clock_gaps = session->soft ? tp_counter_thread_starved_count(&session->counter) : 0,
+	    .start_off = session->start_off,
 	    .ended = ended,
+	    .switches_missed = session->drain.switches.missed,
 	};
 	struct tp_buf host;
 	tp_buf_init(&host);
@@ -165,6 +169,35 @@ static void stop_threads(struct tp_session *session)
 	tp_drain_finish(&session->drain);
 }
 
+// What the program is asked to listen to (log.h, TEEPERF_CONTROL_ENV); empty: nothing.
+static void make_control(const struct tp_session_options *options, char text[32])
+{
+	text[0] = '\0';
+	if (options->switch_signals)
+		snprintf(text, 32, "%d,%d,%d", options->control_signal, SIGUSR1, SIGUSR2);
+	else if (options->control_signal)
+		snprintf(text, 32, "%d", options->control_signal);
+}
+
+static int start_program(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	session->control_word = options->start_off ? 0 : TEEPERF_ACTIVE;
+	tp_shared_store_release(&session->region.header->control, session->control_word);
+	session->control.answer = tp_session_answer;
+	session->control.context = session;
+	int r = tp_control_server_start(&session->control, err);
+	if (r)
+		return r;
+	char control[32];
+	make_control(options, control);
+	r = tp_launch_start(&session->launch, options->argv, session->region.path,
+	    control[0] ? control : NULL, err);
+	if (r)
+		tp_control_server_stop(&session->control);
+	return r;
+}
+
 int tp_session_start(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
 {
@@ -173,6 +206,9 @@ int tp_session_start(
 	int r = tp_clock_choose(options->clock, &clock, err);
 	if (r)
 		return r;
+	session->output = options->output;
+	session->control_signal = options->control_signal;
+	session->start_off = options->start_off;
 	session->cores = usable_cores();
 	tp_launch_prepare(&session->launch);
 	tp_clock_log_init(&session->clock_log, clock, NULL);
@@ -208,7 +244,7 @@ int tp_session_start(
 		session->starved_before_ns = tp_counter_thread_starved_ns(&session->counter);
 		session->starved_before_count = tp_counter_thread_starved_count(&session->counter);
 	}
-	r = tp_launch_start(&session->launch, options->argv, session->region.path, err);
+	r = start_program(session, options, err);
 	if (!r)
 		return 0;
 	stop_threads(session);
@@ -239,7 +275,10 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	    .threads = tp_shared_load_relaxed(&header->thread_count),
 	    .refused = tp_shared_load_relaxed(&header->refused),
 	    .elapsed_ns = tp_clock_monotonic_ns() - session->start_ns,
+	    .switches = tp_shared_load_relaxed(&header->switch_count),
 	    .attach = tp_shared_load32_acquire(&header->attach),
+	    .listens = tp_shared_load32_acquire(&header->listens),
+	    .listens_value = tp_shared_load32_acquire(&header->listens_value),
 	};
 	if (session->soft) {
 		counts->starved_ns =
@@ -279,7 +318,8 @@ int tp_session_finish(
     struct tp_session *session, struct tp_session_counts *counts, struct tp_err *err)
 {
 	const uint64_t end_ns = tp_clock_monotonic_ns();
-	tp_shared_store_release(&session->region.header->control, 0);
+	tp_control_server_stop(&session->control);
+	tp_session_command(session, false);
 	stop_threads(session);
 	write_host(session, true);
 	write_end(session, end_ns);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "control.h"
 #include "counter_thread.h"
 #include "doorbell.h"
 #include "drain.h"
@@ -34,7 +35,10 @@ struct tp_session_options {
 	enum tp_clock_choice clock;
 	uint64_t period_ns; /* of a soft clock */
 	enum tp_drain_choice drain;
-	char *const *argv; /* the program and its arguments, NULL-terminated */
+	bool start_off;      /* wait for a command or the program's wish */
+	int control_signal;  /* tells the program of commands, 0: none */
+	bool switch_signals; /* SIGUSR1 and SIGUSR2 switch on and off */
+	char *const *argv;   /* the program and its arguments, NULL-terminated */
 };
 
 struct tp_session {
@@ -44,6 +48,11 @@ struct tp_session {
 	struct tp_counter_thread counter;
 	struct tp_drain drain;
 	struct tp_launch launch;
+	struct tp_control_server control;
+	const char *output;
+	int control_signal;
+	bool start_off;
+	uint64_t control_word;      /* what header.control is, as we know it */
 	bool soft;                  /* there is a counter thread */
 	int cores;                  /* that we could use at the start */
 	uint64_t start_ns;          /* CLOCK_MONOTONIC_RAW */
@@ -66,8 +75,11 @@ struct tp_session_counts {
 	uint64_t starved_ns;    /* soft clock: time without an update of more than 10 us */
 	uint64_t starved_count; /* ... and how often */
 	uint64_t max_gap_ns;
-	uint32_t attach; /* enum teeperf_attach */
-	bool stunted;    /* memory for the log ran out before it had its whole size */
+	uint64_t switches;
+	uint32_t attach;  /* enum teeperf_attach */
+	uint32_t listens; /* enum teeperf_listens */
+	uint32_t listens_value;
+	bool stunted; /* memory for the log ran out before it had its whole size */
 };
 
 /*
@@ -78,6 +90,12 @@ int tp_session_start(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err);
 
 enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeout_ms);
+
+/* Answer `teeperf ctl`: tp_control_server.answer, with the session as context. */
+void tp_session_answer(void *session, uint32_t verb, struct tp_control_reply *reply);
+
+/* Tell the program to record or not. False: nobody could be told at once. */
+bool tp_session_command(struct tp_session *session, bool on);
 
 /* While the recording runs. */
 void tp_session_count(const struct tp_session *session, struct tp_session_counts *counts);

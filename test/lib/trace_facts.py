@@ -144,6 +144,10 @@ def main():
         print("command=%s" % "|".join(last[5].decode().split("\0")[1:-1]))
         gaps = [b[1] - a[1] for a, b in zip(values, values[1:])]
         print("longest_between_points=%d" % max(gaps, default=0))
+    if 9 in last:
+        switches = ("%s" % ("on" if word & 1 else "off")
+                    for (word,) in struct.iter_unpack("<Q", last[9]))
+        print("switches=%s" % ",".join(switches))
     if 6 in last:
         for line in last[6].decode().splitlines():
             print("host." + line)

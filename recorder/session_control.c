@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a running recording does at the command of `teeperf ctl`.
+#define _GNU_SOURCE
+#include "session.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "shared.h"
+
+enum {
+	// How long we wait for the program: one that is told by signal, one that is not.
+	TOLD_MS = 1000,
+	NOT_TOLD_MS = 100,
+	FLUSH_MS = 50 * 1000,
+};
+
+// Whether process `pid` has the log mapped: its number is the program's word, and only who opened our
+// file may get our signal.
+static bool maps_log(pid_t pid, const char *log_path)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	char *line = NULL;
+	size_t capacity = 0;
+	bool found = false;
+	while (!found && getline(&line, &capacity, file) > 0)
+		found = strstr(line, log_path) != NULL;
+	free(line);
+	fclose(file);
+	return found;
+}
+
+static pid_t attached_pid(const struct tp_session *session)
+{
+	const struct teeperf_log_header *header = session->region.header;
+	const uint64_t pid = tp_shared_load_relaxed(&header->pid);
+	return tp_shared_load32_acquire(&header->attach) == TEEPERF_ATTACH_DONE && pid <= INT_MAX
+		   ? (pid_t)pid
+		   : 0;
+}
+
+bool tp_session_command(struct tp_session *session, bool on)
+{
+	struct teeperf_log_header *header = session->region.header;
+	const uint64_t number = session->control_word / 2 + 1;
+	session->control_word = number * 2 + (on ? TEEPERF_ACTIVE : 0);
+	tp_shared_store_release(&header->control, session->control_word);
+	const pid_t pid = attached_pid(session);
+	return tp_shared_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
+	       session->control_signal && pid > 0 && maps_log(pid, session->region.path) &&
+	       kill(pid, session->control_signal) == 0;
+}
+
+static bool is_on(const struct tp_session *session)
+{
+	return attached_pid(session) &&
+	       tp_switch_log_state(session->region.header, !session->start_off);
+}
+
+static bool wait_for(const struct tp_session *session, bool on, int timeout_ms)
+{
+	const struct timespec nap = {.tv_nsec = 1000 * 1000};
+	for (int i = 0; i < timeout_ms && is_on(session) != on; i++)
+		nanosleep(&nap, NULL);
+	return is_on(session) == on;
+}
+
+static enum tp_control_result switch_to(struct tp_session *session, bool on)
+{
+	const bool told = tp_session_command(session, on);
+	if (!attached_pid(session))
+		return TP_CONTROL_WAITING;
+	if (wait_for(session, on, told ? TOLD_MS : NOT_TOLD_MS))
+		return TP_CONTROL_DONE;
+	return told ? TP_CONTROL_UNHEARD : TP_CONTROL_LATER;
+}
+
+static void describe(const struct tp_session *session, struct tp_control_reply *reply)
+{
+	struct tp_session_counts counts;
+	tp_session_count(session, &counts);
+	reply->program = (uint32_t)__atomic_load_n(&session->launch.pid, __ATOMIC_RELAXED);
+	reply->attached = (uint32_t)attached_pid(session);
+	reply->on = is_on(session);
+	reply->wanted_on = session->control_word & TEEPERF_ACTIVE;
+	reply->listens = counts.listens;
+	reply->listens_value = counts.listens_value;
+	reply->switches = counts.switches;
+	reply->records = counts.records;
+	reply->lost = counts.lost;
+	reply->file_bytes = counts.file_bytes;
+	reply->elapsed_ns = counts.elapsed_ns;
+	const size_t length = strlen(session->output);
+	const size_t room = sizeof(reply->output) - 1;
+	snprintf(reply->output, sizeof(reply->output), "%s",
+	    session->output + (length > room ? length - room : 0));
+}
+
+void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *reply)
+{
+	struct tp_session *session = context;
+	enum tp_control_result result = TP_CONTROL_DONE;
+	switch (verb) {
+	case TP_CONTROL_STATUS:
+		break;
+	case TP_CONTROL_ON:
+	case TP_CONTROL_OFF:
+		result = switch_to(session, verb == TP_CONTROL_ON);
+		break;
+	case TP_CONTROL_FLUSH:
+		result =
+		    tp_drain_flush(&session->drain, FLUSH_MS) ? TP_CONTROL_DONE : TP_CONTROL_FAILED;
+		break;
+	default:
+		result = TP_CONTROL_UNKNOWN;
+	}
+	describe(session, reply);
+	reply->result = result;
+}

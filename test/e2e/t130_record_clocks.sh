@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Each clock that a recording can have: the calls are the same, and the trace says which it was, how
+# often it was stored, and how it compares with the system's clock all along.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+
+cat >main.c <<'EOF'
+#include <time.h>
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("");
+}
+int main(void)
+{
+	const struct timespec nap = {.tv_nsec = 20000000};
+	for (int i = 0; i < 5; i++) {
+		nanosleep(&nap, 0);
+		for (int j = 0; j < 2000; j++)
+			leaf();
+	}
+	return 0;
+}
+EOF
+"$TEEPERF" cc -O1 -o main main.c
+fake=
+calls() {
+	"$TEEPERF" analyze "$1" --format csv 2>/dev/null | grep -q '^leaf,10000,' ||
+		fail "$1 does not have 10000 calls of leaf"
+}
+
+expect 0 "$TEEPERF" record -o none.trace --clock none ./main
+facts none.trace clock=0 records=20002 host.clock=none host.clock_gaps=0
+calls none.trace
+
+expect 0 "$TEEPERF" record -o count.trace --clock count ./main
+facts count.trace clock=6 records=20002 stored=1 period=250 host.clock=soft-count
+calls count.trace
+# The program slept for a tenth of a second: whatever a period really was, the trace knows it.
+[ "$(fact points)" -ge 4 ] || fail "only $(fact points) points"
+expect 0 "$TEEPERF" record -o fast.trace --clock count --clock-period 0 ./main
+facts fast.trace clock=6 records=20002 stored=1 period=0
+
+for period in 0 1000; do
+	expect 0 "$TEEPERF" record -o soft.trace --clock soft --clock-period $period ./main
+	facts soft.trace records=20002 stored=1 period=$period
+	case $(fact clock) in
+	4 | 5) ;;
+	*) fail "soft is clock $(fact clock)" ;;
+	esac
+	[ "$(fact points)" -ge 4 ] || fail "only $(fact points) points"
+	calls soft.trace
+done
+
+# Code for the processor's counter alone has no use for a recording without one.
+"$TEEPERF" cc --clock tsc -O1 -o tsc main.c
+for clock in none count; do
+	expect 0 "$TEEPERF" record -o tsc.trace --clock $clock ./tsc
+	says "compiled for another clock; record with '--clock tsc'" err
+done
+"$TEEPERF" cc --clock soft -O1 -o soft main.c
+for clock in none count soft; do
+	expect 0 "$TEEPERF" record -o soft.trace --clock $clock ./soft
+	calls soft.trace
+done
+
+expect 129 "$TEEPERF" record --clock-period 1000001 ./main
+says "'--clock-period' takes at most 1000000" err
+expect 129 "$TEEPERF" record --clock-period often ./main
+says "takes a whole number, not 'often'" err
+expect 129 "$TEEPERF" record --clock sun ./main
+says "takes auto\|tsc\|soft\|count\|none, not 'sun'" err

@@ -1,0 +1,186 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# teeperf ctl: another process switches a recording, asks about it, and has it written; what happens
+# with a program that listens, one that does not, and one that never comes.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+
+cat >main.c <<'EOF'
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <teeperf/teeperf.h>
+
+static volatile sig_atomic_t ended;
+static void on_term(int number)
+{
+	(void)number;
+	ended = 1;
+}
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("");
+}
+int main(int argc, char **argv)
+{
+	signal(SIGTERM, on_term);
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (!ended) {
+		if (argc < 2 || strcmp(argv[1], "still"))
+			for (int i = 0; i < 1000; i++)
+				leaf();
+		if (argc > 1 && !strcmp(argv[1], "polls"))
+			teeperf_poll();
+		usleep(100);
+	}
+	return 0;
+}
+EOF
+"$TEEPERF" cc -O1 -I "$root/include" -o main main.c
+fake=
+
+# start OPTIONS... PROGRAM...: record it in the background; sets recorder and program.
+start() {
+	rm -f log
+	"$TEEPERF" record -o ctl.trace "$@" >log 2>record.err &
+	recorder=$!
+	await log ready
+	program=$(sed -n 's/^ready //p' log)
+}
+stop() {
+	kill -TERM "$program"
+	wait "$recorder" || fail "the recorder: $(cat record.err)"
+}
+
+# It listens: obeyed at once, by either process id.
+start --control --on-start off ./main
+expect 0 "$TEEPERF" ctl status "$recorder"
+says '^recording  off$' out
+says '^listens    to signal 23$' out
+says "^program    process $program\$" out
+expect 0 "$TEEPERF" ctl on "$program"
+expect 0 "$TEEPERF" ctl status "$program"
+says '^recording  on$' out
+expect 0 "$TEEPERF" ctl on "$recorder"
+expect 0 "$TEEPERF" ctl off "$recorder"
+expect 0 "$TEEPERF" ctl status "$recorder"
+says '^recording  off$' out
+says '^switches   2$' out
+stop
+facts ctl.trace switches=on,off lost=0
+"$TEEPERF" analyze ctl.trace --format csv >top.csv 2>err
+says '^leaf,' top.csv
+
+# What is complete is in the file after a flush, though it would have been drained at the end.
+start --control --drain end ./main
+while :; do
+	expect 0 "$TEEPERF" ctl flush "$recorder"
+	facts ctl.trace
+	[ "$(fact chunks_sections)" -gt 0 ] && break
+done
+says '^threads=1$' facts
+stop
+
+# It does not listen, but it takes chunks: it can be switched off, not on.
+start ./main busy
+expect 0 "$TEEPERF" ctl off "$recorder"
+while :; do
+	expect 0 "$TEEPERF" ctl status "$recorder"
+	grep -q '^recording  off$' out && break
+done
+says '^listens    when it takes a new chunk' out
+expect 1 "$TEEPERF" ctl on "$recorder"
+says "does not look until it calls teeperf_poll\(\).*'--control'" err
+expect 0 "$TEEPERF" ctl status "$recorder"
+says '^asked for  on$' out
+stop
+facts ctl.trace switches=off
+# ... and one that takes none is told so.
+start ./main still
+expect 0 "$TEEPERF" ctl off "$recorder"
+says "obeys when it next takes a chunk" err
+stop
+# A program that polls.
+start --on-start off ./main polls
+expect 0 "$TEEPERF" ctl on "$recorder"
+expect 0 "$TEEPERF" ctl off "$recorder"
+stop
+facts ctl.trace switches=on,off
+
+# Signals of the user's own.
+start --signals --control=IO ./main
+kill -USR2 "$program"
+while :; do
+	expect 0 "$TEEPERF" ctl status "$recorder"
+	grep -q '^recording  off$' out && break
+done
+kill -USR1 "$program"
+while :; do
+	expect 0 "$TEEPERF" ctl status "$recorder"
+	grep -q '^recording  on$' out && break
+done
+expect 0 "$TEEPERF" ctl off "$program"
+stop
+facts ctl.trace switches=off,on,off
+
+# The program has another use for the signal.
+rm -f log
+(
+	trap '' URG
+	exec "$TEEPERF" record -o used.trace --control ./main still
+) >log 2>record.err &
+recorder=$!
+await log ready
+program=$(sed -n 's/^ready //p' log)
+stop
+says "has a use of its own for signal 23" record.err
+
+# It never attaches.
+cat >plain.sh <<'EOF'
+echo "ready $$"
+exec sleep 1000
+EOF
+start sh ./plain.sh
+expect 0 "$TEEPERF" ctl off "$recorder"
+says "no instrumented program has come yet; it will begin without recording" err
+expect 0 "$TEEPERF" ctl status "$program"
+says '^recording  no instrumented program has come yet' out
+kill -TERM "$program"
+wait "$recorder" || true
+
+# A recorder that was killed leaves a socket that answers nobody; the next one removes it.
+start ./main still
+kill -KILL "$recorder"
+wait "$recorder" || true
+[ -S "/dev/shm/teeperf-$recorder.ctl" ] || fail "there is no socket"
+expect 1 "$TEEPERF" ctl status "$recorder"
+says "process $recorder is neither a running 'teeperf record' of yours nor" err
+kill -TERM "$program"
+gone "$program"
+old=$recorder
+start ./main still
+[ ! -e "/dev/shm/teeperf-$old.ctl" ] || fail "the socket of a dead recorder was left"
+stop
+[ ! -e "/dev/shm/teeperf-$recorder.ctl" ] || fail "a socket was left"
+
+# Wrong usage.
+expect 129 "$TEEPERF" ctl
+says 'a command and a process id are needed' err
+expect 129 "$TEEPERF" ctl on
+expect 129 "$TEEPERF" ctl on 1 2
+expect 129 "$TEEPERF" ctl explode 1
+says "the command is on, off, status or flush, not 'explode'" err
+for pid in x 0 -1 12x 99999999999 ''; do
+	expect 129 "$TEEPERF" ctl -- on "$pid"
+	says "'$pid' is no process id" err
+done
+expect 1 "$TEEPERF" ctl status 1
+says 'process 1 is neither' err
+for signal in KILL STOP 0 65 9 19 TERMINATE; do
+	expect 129 "$TEEPERF" record --control=$signal ./main
+	says "takes a signal that can be caught, .* not '$signal'" err
+done
+expect 129 "$TEEPERF" record --signals --control=USR1 ./main

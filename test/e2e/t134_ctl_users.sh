@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# A recording obeys its owner and root, and says so to others.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+[ "$(id -u)" = 0 ] || skip "only root can play two users"
+command -v setpriv >/dev/null || skip "no setpriv"
+other() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+other test -x "$TEEPERF" || skip "'$TEEPERF' is not for other users"
+build_fake
+
+"$TEEPERF" record -o mine.trace ./fake 10 pause >log 2>record.err &
+recorder=$!
+await log ready
+program=$(sed -n 's/^ready //p' log)
+expect 1 other "$TEEPERF" ctl off "$recorder"
+says "this recording is another user's: ask as that user, or as root" err
+expect 1 other "$TEEPERF" ctl status "$program"
+says "process $program is neither a running 'teeperf record' of yours" err
+expect 0 "$TEEPERF" ctl status "$program"
+says '^asked for|^recording  on' out
+kill -TERM "$program"
+wait "$recorder" || true
+
+# The other way round: root may.
+mkdir -p theirs
+chown 65534:65534 theirs
+other "$TEEPERF" record -o theirs/their.trace ./fake 10 pause >log 2>record.err &
+await log ready || fail "$(cat record.err)"
+program=$(sed -n 's/^ready //p' log)
+expect 0 "$TEEPERF" ctl status "$program"
+expect 0 other "$TEEPERF" ctl flush "$program"
+kill -TERM "$program"
+wait $! || true
