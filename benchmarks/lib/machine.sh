@@ -4,7 +4,10 @@
 # What the figures depend on: machine, system, compilers, tools, commit.
 
 machine_commit() {
-	commit=$(git -c safe.directory='*' -C "$top" rev-parse --short=10 HEAD 2>/dev/null) || commit=unknown
+	commit=$(git -c safe.directory='*' -C "$top" rev-parse --short=10 HEAD 2>/dev/null) || {
+		echo unknown
+		return
+	}
 	if ! git -c safe.directory='*' -C "$top" diff --quiet HEAD 2>/dev/null; then
 		commit=$commit-changed
 	fi

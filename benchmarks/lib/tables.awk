@@ -165,11 +165,15 @@ function build_table(    i, j, n, names, p, f, b) {
 }
 
 # What a benchmark measures by itself: a line per figure.
-function own_table(bench,    i, n, keys) {
+function own_table(bench,    i, n, keys, name) {
 	printf "%-64s %12s %4s\n", bench, "median", "runs"
 	n = split(own[bench], keys, " ")
-	for (i = 1; i <= n; i++)
-		printf "%-64s %12s %4d\n", keys[i], shown(bench, "own", keys[i], 1, 3), count[bench, "own", keys[i]]
+	for (i = 1; i <= n; i++) {
+		name = keys[i]
+		gsub(/_/, " ", name)
+		gsub(/,/, ", ", name)
+		printf "%-64s %12s %4d\n", name, shown(bench, "own", keys[i], 1, 3), count[bench, "own", keys[i]]
+	}
 	if ((bench, "own") in why)
 		printf "not run: %s\n", why[bench, "own"]
 	print ""
