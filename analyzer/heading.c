@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // From this part of the run on, coarse times get a warning.
 #define COARSE_SHARE 0.01
@@ -174,6 +175,17 @@ static void add_switches(const struct tp_analysis *analysis, struct tp_buf *out)
 		: "; times and shares are of what was recorded\n");
 }
 
+static const char *why_empty(const struct tp_tracefile *trace)
+{
+	char text[4];
+	if (trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE)
+		return "the program is not built with 'teeperf cc', or nothing in it was chosen";
+	if (!trace->gaps.count && tp_tracefile_host(trace, "on_start", text, sizeof(text)) &&
+	    strcmp(text, "off") == 0)
+		return "recording was never switched on: see teeperf-ctl(1)";
+	return "no function that is instrumented was called";
+}
+
 static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
@@ -198,10 +210,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	    {counts->reserved, "unmatched", "control records of an unknown kind"},
 	};
 	if (!counts->events && !counts->counted)
-		tp_buf_addf(out, "empty      %s\n",
-		    trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE
-			? "the program is not built with 'teeperf cc', or nothing in it was chosen"
-			: "no function that is instrumented was called");
+		tp_buf_addf(out, "empty      %s\n", why_empty(trace));
 	add_switches(analysis, out);
 	if (analysis->timeless)
 		tp_buf_add_string(

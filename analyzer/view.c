@@ -112,10 +112,13 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 		x = a->calls;
 		y = b->calls;
 		break;
-	case TP_SORT_MEAN:
-		x = a->total / tp_function_timed(a);
-		y = b->total / tp_function_timed(b);
+	case TP_SORT_MEAN: {
+		const double p = (double)a->total / (double)tp_function_timed(a);
+		const double q = (double)b->total / (double)tp_function_timed(b);
+		x = p > q;
+		y = q > p;
 		break;
+	}
 	case TP_SORT_MIN:
 		x = a->min;
 		y = b->min;

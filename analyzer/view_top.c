@@ -31,6 +31,15 @@ static char *share(char text[TP_TEXT_NUMBER], uint64_t part, uint64_t all)
 	return text;
 }
 
+// In nanoseconds, as a tick of a slow clock may be longer than many calls.
+static char *mean(
+    const struct tp_analysis *analysis, char text[TP_TEXT_NUMBER], uint64_t total, uint64_t calls)
+{
+	if (analysis->time.known)
+		return tp_text_ns(text, tp_timebase_ns(&analysis->time, total) / calls);
+	return tp_text_count(text, total / calls);
+}
+
 static void add_times(
     struct tp_table *table, const struct tp_analysis *analysis, const struct tp_function *function)
 {
@@ -44,7 +53,7 @@ static void add_times(
 	tp_table_add(table, tp_view_time(analysis, text, function->self));
 	tp_table_add(table, share(text, function->self, analysis->self));
 	tp_table_add(table, tp_view_time(analysis, text, function->inclusive));
-	tp_table_add(table, tp_view_time(analysis, text, function->total / timed));
+	tp_table_add(table, mean(analysis, text, function->total, timed));
 	tp_table_add(table, tp_view_time(analysis, text, function->min));
 	tp_table_add(table, tp_view_time(analysis, text, function->max));
 }

@@ -225,6 +225,54 @@ static void what_limits_the_numbers_is_said(void **state)
 	end();
 }
 
+static void why_a_trace_is_empty(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		const char *why;
+	} cases[] = {
+	    {"end attach=0\n",
+		"the program is not built with 'teeperf cc', or nothing in it was chosen"},
+	    {"host\n	line \"on_start=off\"\nend\n",
+		"recording was never switched on: see teeperf-ctl(1)"},
+	    {"host\n	line \"on_start=on\"\nend\n",
+		"no function that is instrumented was called"},
+	    {"host\n	line \"on_start=off\"\nswitches\n	on 5\nend\n",
+		"no function that is instrumented was called"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char line[200];
+		open_trace(cases[i].text);
+		tp_view_add_header(&analysis, true, &out);
+		const int size = snprintf(line, sizeof(line), "empty      %s\n", cases[i].why);
+		assert_memory_equal(out.data, line, (size_t)size);
+		end();
+	}
+	// Counts alone are not nothing.
+	open_trace("clock hz=1000000000\nchunk\n	counts 1\n	count 0x1000 5\nend\n");
+	tp_view_add_header(&analysis, true, &out);
+	assert_null(strstr(out.data, "empty"));
+	end();
+}
+
+// A tick may be longer than a call: the mean is still that of the calls.
+static void means_of_slow_clocks(void **state)
+{
+	(void)state;
+	open_trace("clock kind=soft-count hz=1000000\n"
+		   "chunk\n	0 enter 0x1000\n	1 exit 0x1000\n	1 enter 0x1000\n"
+		   "	exit 0x1000\n	1 enter 0x1000\n	1 exit 0x1000\n"
+		   "	1 enter 0x1000\n	1 exit 0x1000\n"
+		   "	1 enter 0x2000\n	1 exit 0x2000\nend\n");
+	const struct tp_view_options options = {.sort = TP_SORT_MEAN};
+	const char *text = show("top", options);
+	const char *first = strstr(text, "250 ns");
+	assert_non_null(first);
+	assert_non_null(strstr(first, "0x2000"));
+	end();
+}
+
 // The health of a soft clock: shown of each, a warning only if it matters.
 static void the_health_of_the_clock(void **state)
 {
@@ -350,6 +398,8 @@ int main(void)
 	    cmocka_unit_test(limits),
 	    cmocka_unit_test(tables_of_views_end),
 	    cmocka_unit_test(what_limits_the_numbers_is_said),
+	    cmocka_unit_test(why_a_trace_is_empty),
+	    cmocka_unit_test(means_of_slow_clocks),
 	    cmocka_unit_test(the_health_of_the_clock),
 	    cmocka_unit_test(a_command_line_does_not_steer_the_terminal),
 	    cmocka_unit_test(deep_and_wide_trees),
