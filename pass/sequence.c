@@ -94,8 +94,7 @@ void tp_sequence_init(
 
 bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence)
 {
-	return sequence->pass->shape == TP_SHAPE_CALL && !sequence->pass->inlined_later &&
-	       sequence->machine->call_needs_no_red_zone;
+	return sequence->machine->needs_no_red_zone && !sequence->pass->inlined_later;
 }
 
 /*

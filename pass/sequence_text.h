@@ -42,10 +42,8 @@ struct tp_text {
 struct tp_text_machine {
 	const char *prefix;
 	void (*write)(struct tp_text *text, const struct tp_text_request *request);
-	/* With TP_SHAPE_CALL a return address is pushed: nothing may live below the stack pointer. */
-	bool call_needs_no_red_zone;
-	/* The place where a counted call adds one: see tp_text_count. */
-	const char *count, *count_constraints;
+	/* Return addresses are pushed: nothing may live below the stack pointer. */
+	bool needs_no_red_zone;
 };
 
 /* The machine that a target triple names, NULL if it is not supported. */

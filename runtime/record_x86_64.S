@@ -43,9 +43,7 @@
 	addq	%fs:24(%r11), %r10
 	.endif
 	ret
-1:	leaq	2f(%rip), %r11
-	jmp	__teeperf_slow
-2:	ret
+1:	jmp	__teeperf_slow
 	.cfi_endproc
 	.size	\symbol, . - \symbol
 	.endm

@@ -4,24 +4,16 @@
 
 	.text
 
-// In: r10 = name, r11 = where to go on. Out: r10 = position. Changes r10, r11 and flags only; leaves
-// the 128 bytes below the stack pointer alone (the red zone of the code that we come from).
+// In: r10 = name. Out: r10 = position. Changes r10, r11 and flags only.
 	.globl	__teeperf_slow
 	.type	__teeperf_slow, @function
 	.p2align 4
 __teeperf_slow:
 	.cfi_startproc
 	endbr64
-	.cfi_def_cfa %rsp, 0
-	.cfi_register %rip, %r11
-	leaq	-128(%rsp), %rsp
-	.cfi_def_cfa_offset 128
-	pushq	%r11
-	.cfi_def_cfa_offset 136
-	.cfi_offset %rip, -136
 	pushq	%rbx
-	.cfi_def_cfa_offset 144
-	.cfi_offset %rbx, -144
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbx, -16
 	movq	%rsp, %rbx
 	.cfi_def_cfa_register %rbx
 	pushq	%rax
@@ -46,14 +38,9 @@ __teeperf_slow:
 	movq	%rbx, %rsp
 	.cfi_def_cfa_register %rsp
 	popq	%rbx
-	.cfi_def_cfa_offset 136
+	.cfi_def_cfa_offset 8
 	.cfi_restore %rbx
-	popq	%r11
-	.cfi_def_cfa_offset 128
-	.cfi_register %rip, %r11
-	leaq	128(%rsp), %rsp
-	.cfi_def_cfa_offset 0
-	notrack jmpq *%r11
+	ret
 	.cfi_endproc
 	.size	__teeperf_slow, . - __teeperf_slow
 

@@ -77,9 +77,9 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 64, "module block")
  * Symbols of the runtime that instrumented code refers to.
  *
  *   __teeperf_thread  thread-local (initial exec): the thread's teeperf_thread_block
- *   __teeperf_slow    the cold path. Reached by a jump with the return address in r11 (x86-64) or
- *                     x15 (aarch64) and the name in r10 or x16; returns the record's position, or 0
- *                     if it was lost, in the same register; changes only these two, x17 and the flags
+ *   __teeperf_slow    the cold path: called (x86-64), or jumped to with the return address in x15
+ *                     (aarch64), with the name in r10 or x16; returns the record's position, or 0 if
+ *                     it was lost, in the same register; changes only this, r11 or x15, x17, and flags
  *   __teeperf_record  the sequence as a routine, called with the name in r10 or x16. Changes rax, rdx,
  *   ..._untimed       r10, r11 (x86-64) or x9, x15-x17 (aarch64) and the flags; ..._position returns
  *   ..._position      the position in the name's register

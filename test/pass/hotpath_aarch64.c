@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // As hotpath_x86_64.c, for aarch64; the program is run under emulation.
 // REQUIRES: aarch64-cross
-// RUN: %clang %aarch64 -std=gnu17 -O2 -ffreestanding -fPIC -fvisibility=hidden -I%source/include -I%source -c %source/runtime/attach.c -o %t.attach.o
-// RUN: %clang %aarch64 -std=gnu17 -O2 -ffreestanding -fPIC -fvisibility=hidden -mgeneral-regs-only -I%source/include -I%source -c %source/runtime/thread.c -o %t.thread.o
-// RUN: %clang %aarch64 -std=gnu17 -O2 -ffreestanding -fPIC -fvisibility=hidden -I%source/include -I%source -c %source/runtime/port_posix.c -o %t.port.o
-// RUN: %clang %aarch64 -std=gnu17 -O2 -ffreestanding -fPIC -fvisibility=hidden -I%source/include -I%source -c %source/runtime/gates.c -o %t.gates.o
-// RUN: %clang %aarch64 -c %source/runtime/slow_aarch64.S -o %t.slow.o
-// RUN: %clang %aarch64 -c %source/runtime/record_aarch64.S -o %t.record.o
+// RUN: for f in %source/runtime/*.c; do %clang %aarch64 -std=gnu17 -O2 -ffreestanding -fPIC -fvisibility=hidden -mgeneral-regs-only -I%source/include -I%source -c $f -o %t.$(basename $f).o || exit 1; done
+// RUN: for f in %source/runtime/*_aarch64.S; do %clang %aarch64 -c $f -o %t.$(basename $f).o || exit 1; done
 // RUN: env TEEPERF_CLOCK=tsc  %clang %aarch64 -O2 -fpass-plugin=%plugin %s %t.*.o -o %t.hard
 // RUN: env TEEPERF_CLOCK=soft %clang %aarch64 -O2 -fpass-plugin=%plugin %s %t.*.o -o %t.soft
 // RUN: env TEEPERF_CLOCK=auto %clang %aarch64 -O2 -fpass-plugin=%plugin %s %t.*.o -o %t.auto
@@ -16,7 +12,7 @@
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.hard | FileCheck %s --check-prefixes=ALL,HARD
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,HARD
-// RUN: %source/test/pass/Inputs/fast_path.py leaf %t.hard %t.soft %t.auto
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 51 %t.hard %t.soft %t.auto %t.untimed
 // RUN: %qemu_aarch64 %t.hard && %qemu_aarch64 %t.soft && %qemu_aarch64 %t.auto
 // RUN: %qemu_aarch64 %t.call && %qemu_aarch64 %t.untimed && %qemu_aarch64 %t.both
 

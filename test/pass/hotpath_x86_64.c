@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The fast path is inline: no call and no locked instruction before the return, no jump out but the
-// cold ones. Checked in the linked program, where the thread block is addressed directly.
+// The fast path is inline: no call and no locked instruction on it, no jump out but the cold ones, and
+// few instructions. Checked in the linked program, where the thread block is addressed directly.
 // REQUIRES: x86_64
 // RUN: env TEEPERF_CLOCK=tsc  %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.tsc
 // RUN: env TEEPERF_CLOCK=soft %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.soft
@@ -8,8 +8,12 @@
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.tsc  | FileCheck %s --check-prefixes=ALL,TSC
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,AUTO
-// RUN: %source/test/pass/Inputs/fast_path.py leaf %t.tsc %t.soft %t.auto
-// RUN: %t.tsc && %t.soft && %t.auto
+// RUN: env TEEPERF_EXITS=untimed %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.untimed
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 36 %t.tsc
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 39 %t.soft
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 42 %t.auto
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 36 %t.untimed
+// RUN: %t.tsc && %t.soft && %t.auto && %t.untimed
 
 __attribute__((noinline)) int leaf(int x)
 {
@@ -22,7 +26,7 @@ int main(void)
 }
 
 // ALL-LABEL: <leaf>:
-// ALL-NOT: {{call|lock|xchg|push|clock_gettime}}
+// ALL-NOT: {{lock|xchg|push|clock_gettime}}
 // TSC-COUNT-2: rdtsc
 // TSC-NOT: rdtsc
 // SOFT-NOT: rdtsc

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""fast_path.py FUNCTION BINARY...: walk the fast path of an instrumented leaf function.
+"""fast_path.py FUNCTION MOST BINARY...: walk the fast path of an instrumented leaf function.
 
 From the entry, every conditional jump into a cold block (one that leads to __teeperf_slow before it
 comes back) is not taken; all other code up to the return is the fast path. Fails on a call, a
-locked or exclusive instruction, or a jump to another function on it, and unless there are exactly
-two stores of records and two of the cursor.
+locked or exclusive instruction, or a jump to another function on it, on more than MOST instructions,
+and unless there are exactly two stores of records and two of the cursor.
 """
 
 import re
@@ -35,7 +35,7 @@ def target(operands):
 
 
 def main():
-    function, binaries = sys.argv[1], sys.argv[2:]
+    function, most, binaries = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     for binary in binaries:
         code = disassemble(binary, function)
         if not code:
@@ -43,8 +43,8 @@ def main():
         index = {address: i for i, (address, _, _) in enumerate(code)}
 
         def is_cold(start):
-            # Within a few instructions: the test of `skip`, then the way to the runtime.
-            for _, name, operands in code[start:start + 10]:
+            # The way to the runtime, perhaps behind the other clock.
+            for _, name, operands in code[start:start + 8]:
                 if "__teeperf_slow" in operands or (name == "br" and "x17" in operands):
                     return True
                 if name.startswith("ret"):
@@ -71,10 +71,10 @@ def main():
                 at = index[there]
             else:
                 at += 1
-        if len(path) > 64:
+        if len(path) > most:
             sys.exit(f"{binary}: {len(path)} instructions on the fast path of {function}")
         stores = [o for n, o in path if n.startswith("str") or
-                  (n.startswith("mov") and re.search(r",\s*(%fs:)?\(%\w+\)$", o))]
+                  (n.startswith("mov") and re.search(r",\s*(%fs:|-(0x)?8)?\(%\w+\)$", o))]
         if len(stores) != 4:
             sys.exit(f"{binary}: {len(stores)} stores on the fast path, expected 4: {stores}")
         print(f"{binary}: {len(path)} instructions")
