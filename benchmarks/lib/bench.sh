@@ -160,6 +160,7 @@ bench_make_allowlist() {
 		return 0
 	fi
 	pin=
+	known_events=
 	variant_run tsc "$work/bin/$1/tp" $(bench_arguments "$2") || {
 		reason="the first run failed: $(variant_why)"
 		return 1
@@ -190,8 +191,10 @@ bench_once() {
 		awk -v OFS='\t' -v prefix="run$(printf '\t%s' "$1" "$3" kernel)" '{ print prefix, $1, $2, 0 }' >>"$raw"
 	[ $bench_output = same ] || awk -v OFS='\t' -v prefix="micro$(printf '\t%s' "$1" "$3")" '
 		NF == 5 { print prefix, $1, $4, $5 }' "$scratch/out" >>"$raw"
-	variant_facts "$3" | awk -v OFS='\t' -v prefix="fact$(printf '\t%s' "$1" "$3")" '
-		NF == 2 { print prefix, $1, $2 }' >>"$raw"
+	(variant_facts "$3") >"$work/facts"
+	awk -v OFS='\t' -v prefix="fact$(printf '\t%s' "$1" "$3")" '
+		NF == 2 { print prefix, $1, $2 }' "$work/facts" >>"$raw"
+	[ "$3" != tsc ] || known_events=$(awk '$1 == "events" { print $2 }' "$work/facts")
 }
 
 # How often VARIANT is run in ROUND.
@@ -245,6 +248,7 @@ bench_run() {
 	pin=
 	[ "$(bench_threads "$name")" != 1 ] || pin=-p
 	failed=
+	known_events=
 	# Once unmeasured, so that no variant has to read its program and input from the disk.
 	if [ ! -e "$work/bin/$program/native.reason" ]; then
 		variant_run native "$work/bin/$program/native" $(bench_arguments "$name") || true

@@ -85,6 +85,8 @@ flavour_stamp() {
 		tp-filtered) cat "$BENCH_ALLOWLIST" ;;
 		esac
 		flavour_link "$1" | xargs -r cat
+		# How long a build takes depends on what else is built meanwhile.
+		[ $bench_times_builds = no ] || echo "$jobs"
 		cat "$bench_folder"/*.c "$bench_folder"/*.cpp "$bench_folder"/*.h 2>/dev/null || true
 	} | cksum
 }

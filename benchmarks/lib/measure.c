@@ -21,13 +21,12 @@
 enum { WRONG_USAGE = 129, NOT_STARTED = 127, TIMED_OUT = 124 };
 
 static pid_t child;
-static volatile sig_atomic_t timed_out;
+static volatile sig_atomic_t ended_by; // the signal for which we ended it
 
-static void on_alarm(int number)
+// End its whole group: the tool, and the program that the tool runs.
+static void on_signal(int number)
 {
-	(void)number;
-	timed_out = 1;
-	// Its whole group: the tool, and the program that the tool runs.
+	ended_by = number;
 	kill(-child, SIGKILL);
 }
 
@@ -99,8 +98,6 @@ int main(int argc, char **argv)
 	if (!output || optind == argc || (seconds && !group))
 		return usage();
 
-	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
-	sigaction(SIGALRM, &action, NULL);
 	const uint64_t start = monotonic_ns();
 	child = fork();
 	if (child < 0) {
@@ -116,9 +113,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "measure: cannot run '%s': %s\n", argv[optind], strerror(errno));
 		_exit(NOT_STARTED);
 	}
-	if (group)
+	if (group) {
+		// Signals of the keyboard no longer reach it by themselves.
+		static const int signals[] = {SIGALRM, SIGINT, SIGTERM, SIGHUP};
+		const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 		setpgid(child, child);
-	alarm((unsigned)seconds);
+		for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+			sigaction(signals[i], &action, NULL);
+		alarm((unsigned)seconds);
+	}
 	int status;
 	struct rusage used;
 	while (wait4(child, &status, 0, &used) < 0) {
@@ -129,8 +132,8 @@ int main(int argc, char **argv)
 	}
 	const uint64_t wall = monotonic_ns() - start;
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	if (timed_out)
-		code = TIMED_OUT;
+	if (ended_by)
+		code = ended_by == SIGALRM ? TIMED_OUT : 128 + ended_by;
 
 	FILE *file = fopen(output, "a");
 	if (!file ||

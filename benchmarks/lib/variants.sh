@@ -4,7 +4,8 @@
 # Variants: the ways in which a program is run. variants.tab lists them; here is how each is run and
 # what it leaves behind.
 #
-# Uses: teeperf, llvm, work, here, limit_s, pin; scratch is a folder in memory for what tools write.
+# Uses: teeperf, llvm, work, here, limit_s; pin, an option of measure; known_events, the events of a run,
+# if known; scratch is a folder in memory for what tools write.
 
 # variant_field NAME COLUMN
 variant_field() {
@@ -34,7 +35,12 @@ variant_run() {
 	perf) set -- perf record -e cpu-clock -F 999 -g -o perf.data -- "$@" ;;
 	# The wrapper is not compiled for it, hence --force.
 	uftrace) set -- uftrace record --no-libcall --force -d uftrace.data -- "$@" ;;
-	xray) set -- "$here/lib/xray-run" "$@" ;;
+	# Room for the whole log, whose size is known from TeePerf's run; more only takes time to prepare.
+	xray)
+		buffers=1500
+		[ -z "$known_events" ] || buffers=$((known_events / 100000 + 100))
+		set -- env BENCH_XRAY_BUFFERS=$buffers "$here/lib/xray-run" "$@"
+		;;
 	callgrind)
 		set -- valgrind -q --tool=callgrind --trace-children=yes \
 			--callgrind-out-file=callgrind.%p "$@"
@@ -71,6 +77,7 @@ variant_try() {
 		return 1
 	}
 	pin=
+	known_events=
 	variant_run "$1" "$work/flavours/$flavour/try" && [ "$(cat "$scratch/out")" = 42 ] || {
 		reason=$(variant_why)
 		return 1

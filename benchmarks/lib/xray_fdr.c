@@ -15,7 +15,7 @@ enum { LOG_INITIALIZED = 2, PATCHED = 1 };
 
 __attribute__((constructor, xray_never_instrument)) static void start(void)
 {
-	// All calls, however short; the last buffers of 1 MiB are kept, which here is all of them.
+	// All calls, however short, in buffers of 1 MiB.
 	const char *buffers = getenv("BENCH_XRAY_BUFFERS");
 	char config[128];
 	snprintf(config, sizeof(config),
