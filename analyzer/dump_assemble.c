@@ -6,6 +6,7 @@
 #include "analyzer/timebase.h"
 #include "common/arena.h"
 #include "common/checksum.h"
+#include "common/chunk_codec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +33,25 @@ struct assembler {
 	uint64_t chunk_count;
 	struct teeperf_chunk chunk; // header of the open chunk
 	uint64_t high;              // upper half of the time in it
+	int level;                  // to pack it with, 0: not at all
 };
+
+// Put the packed chunk in place of the chunk in the body, if it is smaller.
+static void pack_body(struct assembler *as)
+{
+	struct tp_packer packer;
+	if (tp_packer_init(&packer, as->body.size, as->level, NULL)) {
+		as->out->failed = true;
+		return;
+	}
+	const uint64_t size = tp_packer_pack(&packer, (const void *)as->body.data);
+	if (size) {
+		tp_buf_reset(&as->body);
+		tp_buf_add(&as->body, packer.packed, size);
+		as->type = TEEPERF_SECTION_PACKED;
+	}
+	tp_packer_release(&packer);
+}
 
 static void close_section(struct assembler *as)
 {
@@ -42,6 +61,8 @@ static void close_section(struct assembler *as)
 	if (as->type == TEEPERF_SECTION_CHUNK && as->body.size >= sizeof(as->chunk)) {
 		as->chunk.used = as->body.size;
 		memcpy(as->body.data, &as->chunk, sizeof(as->chunk));
+		if (as->level && !as->body.failed)
+			pack_body(as);
 	}
 	const struct teeperf_section header = {
 	    .magic = TEEPERF_SECTION_MAGIC,
@@ -133,6 +154,7 @@ static void do_chunk(struct assembler *as)
 	};
 	as->chunk.os_tid = tp_line_option(line, "tid", as->chunk.thread + UINT64_C(1), UINT64_MAX);
 	as->chunk.first_time = tp_line_option(line, "time", 0, UINT64_MAX);
+	as->level = (int)tp_line_option(line, "packed", 0, TP_PACKER_LEVEL_MAX);
 	as->high = as->chunk.first_time >> 32;
 	as->chunk_count++;
 	tp_buf_add(&as->body, &as->chunk, sizeof(as->chunk));

@@ -6,6 +6,7 @@
 #include "analyzer/reader.h"
 #include "analyzer/timebase.h"
 #include "common/bytes.h"
+#include "common/chunk_codec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,7 +90,8 @@ static void add_record(
 	}
 }
 
-static bool add_chunk(struct tp_buf *out, struct tp_bytes *bytes)
+// LEVEL: 0, or the one that the chunk was packed with.
+static bool add_chunk(struct tp_buf *out, struct tp_bytes *bytes, uint32_t level)
 {
 	struct teeperf_chunk chunk;
 	tp_bytes_copy(bytes, &chunk, sizeof(chunk));
@@ -101,13 +103,38 @@ static bool add_chunk(struct tp_buf *out, struct tp_bytes *bytes)
 	}
 	tp_bytes_copy(bytes, words, count * 8);
 	tp_buf_addf(out,
-	    "chunk thread=%" PRIu32 " sequence=%" PRIu64 " tid=%" PRIu64 " time=%" PRIu64 "\n",
+	    "chunk thread=%" PRIu32 " sequence=%" PRIu64 " tid=%" PRIu64 " time=%" PRIu64,
 	    chunk.thread, chunk.sequence, chunk.os_tid, chunk.first_time);
+	if (level)
+		tp_buf_addf(out, " packed=%" PRIu32, level);
+	tp_buf_add_char(out, '\n');
 	uint64_t high = chunk.first_time >> 32 << 32;
 	for (size_t i = 0; i < count; i++)
 		add_record(out, words, count, &i, &high);
 	free(words);
 	return !bytes->underflow;
+}
+
+// A packed chunk; nothing if it does not unpack, so that it is written as bytes.
+static void add_packed(struct tp_buf *out, const struct tp_section *section, uint64_t chunk_size)
+{
+	struct tp_bytes bytes;
+	struct teeperf_packed header;
+	struct tp_unpacker unpacker = {0};
+	tp_bytes_init(&bytes, section->payload, section->header.size);
+	tp_bytes_copy(&bytes, &header, sizeof(header));
+	struct teeperf_chunk *chunk = malloc(chunk_size);
+	uint32_t count;
+	if (!chunk || tp_unpacker_init(&unpacker, chunk_size, NULL)) {
+		out->failed = true;
+	} else if (tp_unpacker_unpack(&unpacker, section->payload, section->header.size,
+		       (uint64_t *)(chunk + 1), &count, NULL, 0, NULL) == 0) {
+		*chunk = header.chunk;
+		tp_bytes_init(&bytes, chunk, sizeof(*chunk) + (size_t)count * 8);
+		add_chunk(out, &bytes, header.level);
+	}
+	tp_unpacker_release(&unpacker);
+	free(chunk);
 }
 
 static void add_modules(struct tp_buf *out, struct tp_bytes *bytes)
@@ -201,13 +228,16 @@ static void add_end(struct tp_buf *out, struct tp_bytes *bytes)
 	    end.mode, end.attach, end.module_count, end.thread_count);
 }
 
-static void add_structure(struct tp_buf *out, const struct tp_section *section)
+static void add_structure(struct tp_buf *out, const struct tp_section *section, uint64_t chunk_size)
 {
 	struct tp_bytes bytes;
 	tp_bytes_init(&bytes, section->payload, section->header.size);
 	switch (section->header.type) {
 	case TEEPERF_SECTION_CHUNK:
-		add_chunk(out, &bytes);
+		add_chunk(out, &bytes, 0);
+		break;
+	case TEEPERF_SECTION_PACKED:
+		add_packed(out, section, chunk_size);
 		break;
 	case TEEPERF_SECTION_MODULES:
 		add_modules(out, &bytes);
@@ -296,7 +326,7 @@ int tp_dump_text(const struct tp_source *source, struct tp_buf *out, struct tp_p
 		if (!section.damaged) {
 			// Sections are assembled one by one: no file header before them.
 			tp_buf_add_string(&text, "bytes\n");
-			add_structure(&text, &section);
+			add_structure(&text, &section, UINT64_C(1) << header->chunk_shift);
 		}
 		const uint64_t end = reader.at < source->size ? reader.at : source->size;
 		struct tp_buf with_mark;

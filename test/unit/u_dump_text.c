@@ -11,6 +11,9 @@
 
 #include "analyzer/dump_text.h"
 #include "analyzer/problems.h"
+#include "common/checksum.h"
+
+#include <teeperf/trace.h>
 
 static struct tp_buf trace;
 static struct tp_buf text;
@@ -188,6 +191,42 @@ static void random_damage_is_lossless(void **state)
 	end();
 }
 
+static void packed_chunks(void **state)
+{
+	(void)state;
+	struct tp_buf from;
+	tp_buf_init(&from);
+	tp_buf_add_string(&from, "chunk thread=1 sequence=2 tid=3 time=4 packed=1\n");
+	for (int i = 0; i < 100; i++)
+		tp_buf_addf(&from, "\t%d enter 0x%x\n", 10 + i * 5, 0x401000 + i % 3 * 16);
+	assemble(from.data);
+	struct teeperf_section section;
+	const size_t at = sizeof(struct teeperf_trace_header);
+	memcpy(&section, trace.data + at, sizeof(section));
+	assert_int_equal(section.type, TEEPERF_SECTION_PACKED);
+	dump();
+	assert_string_equal(strchr(text.data, '\n') + 1, from.data);
+	assert_lossless();
+
+	// What does not unpack, or was packed in another way, is written as bytes.
+	char *payload = trace.data + at + sizeof(section);
+	static const size_t places[] = {
+	    offsetof(struct teeperf_packed, level), sizeof(struct teeperf_packed)};
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		payload[places[i]] ^= 64;
+		section.checksum = tp_checksum(payload, section.size);
+		memcpy(trace.data + at, &section, sizeof(section));
+		dump();
+		assert_int_equal(problems.count, 0);
+		assert_non_null(strstr(text.data, "\nbytes 54505343"));
+		assert_null(strstr(text.data, "chunk thread"));
+		assert_lossless();
+		payload[places[i]] ^= 64;
+	}
+	tp_buf_release(&from);
+	end();
+}
+
 static void what_is_no_trace_is_refused(void **state)
 {
 	(void)state;
@@ -208,6 +247,7 @@ int main(void)
 	    cmocka_unit_test(damage_is_shown_as_bytes),
 	    cmocka_unit_test(padding_that_is_not_zero),
 	    cmocka_unit_test(random_damage_is_lossless),
+	    cmocka_unit_test(packed_chunks),
 	    cmocka_unit_test(what_is_no_trace_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
