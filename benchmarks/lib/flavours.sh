@@ -26,8 +26,8 @@ flavour_write_all() {
 	tpxx="'$teeperf' c++"
 	flavour_write native "$clang" "clang++-$llvm"
 	flavour_write tp "$tp" "$tpxx"
-	flavour_write tp-untimed "$tp --clock=tsc --untimed-exits" "$tpxx --clock=tsc --untimed-exits"
-	flavour_write tp-count "$tp --count-only" "$tpxx --count-only"
+	flavour_write tp-untimed "$tp --clock=tsc --exits=untimed" "$tpxx --clock=tsc --exits=untimed"
+	flavour_write tp-count "$tp --level=count" "$tpxx --level=count"
 	flavour_write tp-call "$tp --shape=call" "$tpxx --shape=call"
 	flavour_write tp-filtered "$tp --allowlist=\"\$BENCH_ALLOWLIST\"" \
 		"$tpxx --allowlist=\"\$BENCH_ALLOWLIST\""

@@ -81,6 +81,14 @@ function per_event(bench, variant) {
 	return sprintf("%.2f", value[bench, variant, "bytes"] / value[bench, variant, "events"])
 }
 
+function remark(bench, variant,    text) {
+	if (has(bench, variant, "starved") && value[bench, variant, "starved"] > 0)
+		text = "  the clock stood still for " value[bench, variant, "starved"] " %"
+	if ((bench, variant) in why)
+		text = text "  then failed: " why[bench, variant]
+	return text
+}
+
 function program_table(bench,    i, v, b, kernel) {
 	kernel = has(bench, "native", "kernel_wall")
 	printf "%-32s %9s %7s %9s %7s %7s %7s %9s %7s %8s %8s %8s %8s %9s %4s\n", bench, "wall ms", "x", "cpu ms", "x",
@@ -98,7 +106,7 @@ function program_table(bench,    i, v, b, kernel) {
 				shown(bench, v, "bytes", 1e6, 1), per_event(bench, v),
 				shown(bench, v, "program_kib", 1024, 1), shown(bench, v, "program_faults", 1, 0),
 				count[bench, v, "program_wall"],
-				(bench, v) in why ? "  then failed: " why[bench, v] : ""
+				remark(bench, v)
 		} else if ((bench, v) in why)
 			printf "%-32s not run: %s\n", label[v], why[bench, v]
 	}
@@ -121,11 +129,11 @@ function micro_table(bench,    i, j, n, names, v, b, key) {
 			v = variant_order[i]
 			b = base_of[v]
 			if (has(bench, v, key "/wall"))
-				printf "%-38s %9s %9s %9s %9s %9s %7s %8s %4d\n", label[v],
+				printf "%-38s %9s %9s %9s %9s %9s %7s %8s %4d%s\n", label[v],
 					shown(bench, v, key "/wall", 1, 2), over(bench, v, key "/wall", b),
 					shown(bench, v, key "/cpu", 1, 2), over(bench, v, key "/cpu", b),
 					shown(bench, v, "events", 1e6, 3), shown(bench, v, "lost", 1, 0), per_event(bench, v),
-					count[bench, v, key "/wall"]
+					count[bench, v, key "/wall"], remark(bench, v)
 			else if ((bench, v) in why)
 				printf "%-38s not run: %s\n", label[v], why[bench, v]
 		}

@@ -103,6 +103,9 @@ variant_facts() {
 	tp*) teeperf_facts ;;
 	esac
 	case $1 in
+	soft | soft-count | call-soft)
+		sed -n 's/.*stood still for \([0-9.]*\) %.*/starved \1/p' err | grep . || echo starved 0
+		;;
 	perf)
 		echo bytes "$(bytes_of perf.data)"
 		sed -n 's/.*(\([0-9][0-9]*\) samples).*/samples \1/p' err
