@@ -168,9 +168,10 @@ static void warm_up(const char *folder, uint64_t size)
 }
 
 // What the drain cannot do without, each alone, in ns per event.
-static void measure_baselines(const char *folder)
+static void measure_baselines(const char *folder, uint64_t chunks)
 {
-	enum { ROUNDS = 8192, SPAN = 4096 }; /* 512 MiB out of 256 MiB */
+	enum { SPAN = 4096 };
+	const size_t rounds = chunks < 2 * SPAN ? chunks : 2 * SPAN; /* to 512 MiB of 256 */
 	char *shared = aligned_alloc(CHUNK, (size_t)SPAN * CHUNK);
 	char *copy = aligned_alloc(CHUNK, CHUNK);
 	char path[512];
@@ -184,7 +185,7 @@ static void measure_baselines(const char *folder)
 	static uint32_t sum;
 	for (size_t what = 0; what < sizeof(names) / sizeof(names[0]); what++) {
 		const uint64_t before = now_ns(CLOCK_MONOTONIC);
-		for (size_t i = 0; i < ROUNDS; i++) {
+		for (size_t i = 0; i < rounds; i++) {
 			char *chunk = shared + i % SPAN * CHUNK;
 			if (what == 0)
 				memcpy(copy, chunk, CHUNK);
@@ -197,7 +198,7 @@ static void measure_baselines(const char *folder)
 			__asm__ volatile("" ::"r"(copy), "r"(chunk), "r"(sum) : "memory");
 		}
 		const double ns = (double)(now_ns(CLOCK_MONOTONIC) - before);
-		printf("%-34s %8.2f ns/event\n", names[what], ns / ROUNDS / (CHUNK / 8));
+		printf("%-34s %8.2f ns/event\n", names[what], ns / (double)rounds / (CHUNK / 8));
 	}
 	close(file);
 	unlink(path);
@@ -289,7 +290,7 @@ int main(int argc, char **argv)
 	else
 		prepare_made_up();
 	warm_up(folder, producer.chunks * CHUNK);
-	measure_baselines(folder);
+	measure_baselines(folder, producer.chunks);
 	measure_drain(producer, level, folder);
 	return 0;
 }
