@@ -36,6 +36,7 @@ static int on_start;
 static const char *control;
 static bool signals;
 static uint64_t size_bytes;
+static uint64_t ready_bytes;
 static uint64_t level;
 static bool quiet;
 
@@ -55,6 +56,10 @@ static const struct tp_option options[] = {
     {TP_OPTION_SIZE, 's', "size", "SIZE",
 	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G)",
 	&size_bytes, NULL},
+    {TP_OPTION_SIZE, 0, "ready", "SIZE",
+	"have so much of the log's memory in place before PROGRAM starts (default: 64M, or 256M if "
+	"there is no core to do it later)",
+	&ready_bytes, NULL},
     {TP_OPTION_CHOICE, 0, "drain", "auto|now|late|end",
 	"write to the trace at once, when half of the log is full, or when PROGRAM has ended "
 	"(default: auto, now if there is a core for it, else late)",
@@ -284,6 +289,7 @@ static int run(int argc, char **argv)
 	const struct tp_session_options wanted = {
 	    .output = output,
 	    .size_bytes = size_bytes,
+	    .ready_bytes = ready_bytes,
 	    .mode = modes[mode],
 	    .compress = (int)level,
 	    .clock = clocks[clock_index],

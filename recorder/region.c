@@ -243,8 +243,8 @@ static void supply_from(struct tp_region *region, uint32_t first)
 		tp_region_supply(region, i);
 }
 
-int tp_region_create(
-    struct tp_region *region, uint64_t size, uint32_t mode, uint32_t clock, struct tp_err *err)
+int tp_region_create(struct tp_region *region, uint64_t size, uint64_t ready, uint32_t mode,
+    uint32_t clock, struct tp_err *err)
 {
 	memset(region, 0, sizeof(*region));
 	region->fd = -1;
@@ -273,11 +273,15 @@ int tp_region_create(
 	if (r)
 		goto fail;
 	lay_out(region);
+	const uint64_t most = ready / TP_REGION_CHUNK_SIZE;
+	const uint32_t first = most < TP_REGION_MIN_CHUNKS  ? TP_REGION_MIN_CHUNKS
+			       : most < region->chunk_count ? (uint32_t)most
+							    : region->chunk_count;
 	int error = allocate(region, 0, metadata);
 	if (!error) {
 		touch(region, 0, metadata);
 		init_header(region, clock);
-		error = commit(region, TP_REGION_FIRST_CHUNKS);
+		error = commit(region, first);
 	}
 	if (error) {
 		r = tp_err_system(err, error, NULL,
@@ -285,7 +289,7 @@ int tp_region_create(
 		    " (make room there or give a smaller '--size')");
 		goto fail;
 	}
-	touch_chunks(region, TP_REGION_FIRST_CHUNKS);
+	touch_chunks(region, first);
 	supply_from(region, 0);
 	return 0;
 fail:

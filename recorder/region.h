@@ -4,8 +4,8 @@
  * supply of chunks in it.
  *
  * Memory is committed step by step: more follows only while the supply runs low. So a recording that
- * keeps up stays in the first 64 MiB, warm in the page tables, and a full tmpfs shows as an error
- * instead of a SIGBUS.
+ * keeps up stays in what was ready at the start, warm in the page tables, and a full tmpfs shows as an
+ * error instead of a SIGBUS.
  *
  * Everything in the region may be changed by the program at any time. Offsets, counts and the
  * mapping's address are kept here, privately.
@@ -26,10 +26,11 @@ enum {
 	TP_REGION_MODULES = 256,
 	TP_REGION_THREADS = 16384,
 	TP_REGION_MIN_CHUNKS = 8,
-	TP_REGION_FIRST_CHUNKS = 1024, /* supplied and touched before the start: 64 MiB */
-	TP_REGION_STEP_CHUNKS = 256,   /* allocated at once later: 16 MiB */
-	TP_REGION_TOUCH_CHUNKS = 32,   /* touched at once later: 2 MiB */
-	TP_REGION_LOW_CHUNKS = 768,    /* with so few left, more are supplied */
+	TP_REGION_FIRST_CHUNKS = 1024,        /* ready before the start: 64 MiB */
+	TP_REGION_SHARED_FIRST_CHUNKS = 4096, /* ... where more would cost the program */
+	TP_REGION_STEP_CHUNKS = 256,          /* allocated at once later: 16 MiB */
+	TP_REGION_TOUCH_CHUNKS = 32,          /* touched at once later: 2 MiB */
+	TP_REGION_LOW_CHUNKS = 768,           /* with so few left, more are supplied */
 };
 #define TP_REGION_NONE UINT32_MAX
 
@@ -61,11 +62,11 @@ struct tp_region {
 
 /*
  * Create and map a region of at most `size` bytes of chunks (rounded down to a power of two; 0: choose
- * by the machine's memory), initialise the header for `mode` and `clock`, and supply the first
- * chunks. On success free it with tp_region_release.
+ * by the machine's memory), initialise the header for `mode` and `clock`, and supply the chunks in the
+ * first `ready` bytes, with their memory in place. On success free it with tp_region_release.
  */
-int tp_region_create(
-    struct tp_region *region, uint64_t size, uint32_t mode, uint32_t clock, struct tp_err *err);
+int tp_region_create(struct tp_region *region, uint64_t size, uint64_t ready, uint32_t mode,
+    uint32_t clock, struct tp_err *err);
 
 /* Remove the file's name: no other process can find the log from here on. May be called twice. */
 void tp_region_unlink(struct tp_region *region);

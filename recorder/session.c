@@ -75,9 +75,15 @@ static void stop_clock(struct tp_session *session)
 		tp_counter_thread_stop(&session->counter);
 }
 
+// Whether there is a core for draining besides those of the program's thread and of the clock.
+static bool has_core(const struct tp_session *session, uint32_t clock)
+{
+	return session->cores > (TEEPERF_CLOCK_IS_SOFT(clock) ? 2 : 1);
+}
+
 // Program and clock come first: without a core left over, draining waits.
 static enum tp_drain_policy drain_policy(
-    const struct tp_session *session, enum tp_drain_choice choice)
+    const struct tp_session *session, enum tp_drain_choice choice, uint32_t clock)
 {
 	switch (choice) {
 	case TP_DRAIN_CHOICE_NOW:
@@ -89,7 +95,15 @@ static enum tp_drain_policy drain_policy(
 	case TP_DRAIN_CHOICE_AUTO:
 		break;
 	}
-	return session->cores > 1 + session->soft ? TP_DRAIN_NOW : TP_DRAIN_LATE;
+	return has_core(session, clock) ? TP_DRAIN_NOW : TP_DRAIN_LATE;
+}
+
+// Memory that is taken later is taken on the program's core if there is no other.
+static uint64_t ready_bytes(const struct tp_session *session, uint64_t wanted, uint32_t clock)
+{
+	const uint64_t chunks =
+	    has_core(session, clock) ? TP_REGION_FIRST_CHUNKS : TP_REGION_SHARED_FIRST_CHUNKS;
+	return wanted ? wanted : chunks * TP_REGION_CHUNK_SIZE;
 }
 
 static int usable_cores(void)
@@ -212,7 +226,8 @@ int tp_session_start(
 	session->cores = usable_cores();
 	tp_launch_prepare(&session->launch);
 	tp_clock_log_init(&session->clock_log, clock, NULL);
-	r = tp_region_create(&session->region, options->size_bytes, options->mode, clock, err);
+	r = tp_region_create(&session->region, options->size_bytes,
+	    ready_bytes(session, options->ready_bytes, clock), options->mode, clock, err);
 	if (r)
 		goto fail;
 	r = tp_trace_writer_open(&session->writer, options->output, err);
@@ -230,7 +245,7 @@ int tp_session_start(
 	    .writer = &session->writer,
 	    .clock_log = &session->clock_log,
 	    .counter = session->soft ? &session->counter : NULL,
-	    .policy = drain_policy(session, options->drain),
+	    .policy = drain_policy(session, options->drain, clock),
 	};
 	write_host(session, false);
 	r = write_command(session, options, err);

@@ -29,9 +29,10 @@ enum tp_drain_choice {
 
 struct tp_session_options {
 	const char *output;
-	uint64_t size_bytes; /* of the log, 0: choose */
-	uint32_t mode;       /* enum teeperf_mode */
-	int compress;        /* level for tp_trace_writer_pack, 0: write chunks as they are */
+	uint64_t size_bytes;  /* of the log, 0: choose */
+	uint64_t ready_bytes; /* of it, in place before the program starts; 0: choose */
+	uint32_t mode;        /* enum teeperf_mode */
+	int compress;         /* level for tp_trace_writer_pack, 0: write chunks as they are */
 	enum tp_clock_choice clock;
 	uint64_t period_ns; /* of a soft clock */
 	enum tp_drain_choice drain;

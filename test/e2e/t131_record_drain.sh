@@ -27,6 +27,12 @@ for drain in late end; do
 	facts big.trace records=2000000 lost=0 draws=245
 done
 
+# Whatever is ready at the start, the rest follows in time.
+for ready in 0 1M 1G; do
+	expect 0 "$TEEPERF" record -o ready.trace --size 64M --ready $ready ./fake 8000000 0 wait
+	facts ready.trace records=8000000 lost=0
+done
+
 # Without a word, it depends on the cores.
 expect 0 "$TEEPERF" record -o auto.trace ./fake 10 0
 facts auto.trace records=10

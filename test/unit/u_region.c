@@ -16,11 +16,13 @@
 static struct tp_region region;
 static struct tp_err err;
 static const uint64_t CHUNK = TP_REGION_CHUNK_SIZE;
+static const uint64_t READY = (uint64_t)TP_REGION_FIRST_CHUNKS * TP_REGION_CHUNK_SIZE;
 
 static void create(uint64_t chunks)
 {
 	memset(&err, 0, sizeof(err));
-	if (tp_region_create(&region, chunks * CHUNK, TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err))
+	if (tp_region_create(
+		&region, chunks * CHUNK, READY, TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err))
 		fail_msg("%s", err.what);
 }
 
@@ -97,6 +99,22 @@ static void growth(void **state)
 	tp_region_release(&region);
 }
 
+// As much as was asked for is ready, but no more than there is and no less than any program needs.
+static void ready(void **state)
+{
+	(void)state;
+	static const uint64_t cases[][2] = {
+	    {0, TP_REGION_MIN_CHUNKS}, {10 * 65536 + 1, 10}, {UINT64_MAX, 16}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(tp_region_create(&region, 16 * CHUNK, cases[i][0],
+				     TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err),
+		    0);
+		assert_int_equal(region.touched, cases[i][1]);
+		check_supply(cases[i][1]);
+		tp_region_release(&region);
+	}
+}
+
 static void threads(void **state)
 {
 	(void)state;
@@ -114,7 +132,7 @@ static void threads(void **state)
 static void refusals(void **state)
 {
 	(void)state;
-	const int r = tp_region_create(&region, TP_REGION_MIN_CHUNKS * CHUNK - 1,
+	const int r = tp_region_create(&region, TP_REGION_MIN_CHUNKS * CHUNK - 1, READY,
 	    TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err);
 	assert_int_equal(r, TP_ERR_LIMIT);
 	assert_non_null(strstr(err.what, "'--size'"));
@@ -170,6 +188,7 @@ int main(void)
 	    cmocka_unit_test(collects_in_order),
 	    cmocka_unit_test(supply),
 	    cmocka_unit_test(growth),
+	    cmocka_unit_test(ready),
 	    cmocka_unit_test(threads),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(bounds_of_chunks),
