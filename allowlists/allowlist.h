@@ -25,6 +25,7 @@ enum tp_category {
 	TP_CATEGORY_SKIP,
 	TP_CATEGORY_FORCE,  /* instrument, and keep the function from being inlined away */
 	TP_CATEGORY_FORBID, /* never instrument; beats every other line */
+	TP_CATEGORY_COUNT,  /* count calls, without times */
 };
 
 /* What is asked about. Strings may be NULL: then no line of that kind matches. */

@@ -91,7 +91,7 @@ static int add_rule(void *context, struct tp_glob *glob)
 
 static bool find_category(struct span word, enum tp_category *category)
 {
-	for (int i = TP_CATEGORY_ALLOW; i <= TP_CATEGORY_FORBID; i++) {
+	for (int i = TP_CATEGORY_ALLOW; i <= TP_CATEGORY_COUNT; i++) {
 		if (span_is(word, tp_category_name((enum tp_category)i))) {
 			*category = (enum tp_category)i;
 			return true;
@@ -138,7 +138,7 @@ static int cut_category(struct parser *parser, struct span *glob)
 		return 0;
 	if (!find_category(word, &parser->category))
 		return SYNTAX(parser, word.text,
-		    "unknown category '%.*s'; expected allow, skip, force or forbid, or '\\=' for "
+		    "unknown category '%.*s'; expected allow, count, skip, force or forbid, or '\\=' for "
 		    "the character itself",
 		    shown(word), word.text);
 	*glob = trim(glob->text, equals);
@@ -183,7 +183,7 @@ static int parse_default(struct parser *parser, struct span word)
 	enum tp_category category;
 	if (!find_category(word, &category) || category == TP_CATEGORY_FORBID)
 		return SYNTAX(parser, word.text,
-		    "'%.*s' is no default; expected default:allow, default:skip or default:force",
+		    "'%.*s' is no default; expected default:allow, default:count, default:skip or default:force",
 		    shown(word), word.text);
 	parser->list->default_category = category;
 	parser->list->default_line = parser->line;

@@ -18,7 +18,10 @@
 
 static const char *allowlist;
 static const char *compiled_clock;
+static const char *exits;
+static const char *level;
 static const char *llvm;
+static const char *shape;
 static const char *tail_calls;
 
 const struct tp_option tp_driver_options[] = {
@@ -29,9 +32,20 @@ const struct tp_option tp_driver_options[] = {
 	"compile for this clock; auto chooses when the program starts (default: TEEPERF_CLOCK, "
 	"else auto)",
 	&compiled_clock, NULL},
+    {TP_OPTION_STRING, 0, "exits", "timed|untimed",
+	"read the clock on entry and exit, or on entry only, which costs half as much: a call then ends "
+	"when the thread's next one begins (default: TEEPERF_EXITS, else timed)",
+	&exits, NULL},
+    {TP_OPTION_STRING, 0, "level", "event|count",
+	"record each call with its times, or only count calls (default: TEEPERF_LEVEL, else event)",
+	&level, NULL},
     {TP_OPTION_STRING, 0, "llvm", "N",
 	"use clang of LLVM major N (default: TEEPERF_LLVM, else the one chosen when teeperf was built)",
 	&llvm, NULL},
+    {TP_OPTION_STRING, 0, "shape", "inline|call",
+	"put the recording code in line, or call it: a quarter of the size, slower with a soft clock "
+	"(default: TEEPERF_SHAPE, else inline)",
+	&shape, NULL},
     {TP_OPTION_STRING, 0, "tail-calls", "keep|call",
 	"keep tail calls as jumps, or make calls of them so that each call has its own return "
 	"(default: TEEPERF_TAIL_CALLS, else call)",
@@ -232,8 +246,9 @@ static void add_compile(struct line *line, const struct toolchain *tools)
 static void add_link(
     struct line *line, const struct toolchain *tools, const struct tp_driver_plan *plan)
 {
-	static const char *const exported[] = {
-	    "__teeperf_thread", "__teeperf_slow", "__teeperf_resync", "__teeperf_module"};
+	static const char *const exported[] = {"thread", "slow", "record", "record_untimed",
+	    "record_position", "count", "resync", "module", "module_gone", "counted",
+	    "counted_gone", "switch", "is_on", "poll"};
 	if (plan->lto) {
 		if (!plan->has_linker) {
 			add(line, "-fuse-ld=lld");
@@ -254,7 +269,7 @@ static void add_link(
 	// Shared libraries are to use this runtime. By their names: gold knows no globs here.
 	if (!plan->is_static)
 		for (size_t i = 0; i < sizeof(exported) / sizeof(exported[0]); i++)
-			add(line, "-Wl,--export-dynamic-symbol=%s", exported[i]);
+			add(line, "-Wl,--export-dynamic-symbol=__teeperf_%s", exported[i]);
 	add(line, "-Xlinker");
 	add(line, "%s/libteeperf.a", tools->libraries);
 	add(line, "-lpthread");
@@ -263,6 +278,9 @@ static void add_link(
 int tp_driver_run(const struct tp_command *command, const char *name, int argc, char **argv)
 {
 	static const char *const clocks[] = {"auto", "soft", "tsc", NULL};
+	static const char *const exit_words[] = {"timed", "untimed", NULL};
+	static const char *const levels[] = {"event", "count", NULL};
+	static const char *const shapes[] = {"inline", "call", NULL};
 	static const char *const tails[] = {"keep", "call", NULL};
 	argc--;
 	argv++;
@@ -278,6 +296,13 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 		status = pass_word(
 		    command, "'--clock'", compiled_clock, "TEEPERF_CLOCK", clocks, "auto");
 	if (!status)
+		status =
+		    pass_word(command, "'--exits'", exits, "TEEPERF_EXITS", exit_words, "timed");
+	if (!status)
+		status = pass_word(command, "'--level'", level, "TEEPERF_LEVEL", levels, "event");
+	if (!status)
+		status = pass_word(command, "'--shape'", shape, "TEEPERF_SHAPE", shapes, "inline");
+	if (!status)
 		status = pass_word(
 		    command, "'--tail-calls'", tail_calls, "TEEPERF_TAIL_CALLS", tails, "call");
 	if (!status)
@@ -289,7 +314,7 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 	if (status)
 		return status;
 
-	enum { ROOM = 24 };
+	enum { ROOM = 40 };
 	struct line line = {.items = calloc((size_t)argc + ROOM, sizeof(*line.items))};
 	struct tp_err err;
 	if (!line.items) {

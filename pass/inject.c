@@ -20,10 +20,10 @@ struct injection {
 };
 
 // Insert before `at`, at its own line if it has one, else at line 0 of the function.
-static void position(struct injection *in, LLVMValueRef at, bool use_line)
+static void position(struct injection *in, LLVMValueRef at)
 {
 	LLVMPositionBuilderBefore(in->builder, at);
-	LLVMMetadataRef line = use_line ? LLVMInstructionGetDebugLoc(at) : NULL;
+	LLVMMetadataRef line = LLVMInstructionGetDebugLoc(at);
 	LLVMSetCurrentDebugLocation2(in->builder, !in->scope_location ? NULL
 						  : line              ? line
 								      : in->scope_location);
@@ -68,7 +68,7 @@ static LLVMValueRef exit_place(const struct injection *in, LLVMValueRef ret)
 static void resync(struct injection *in, LLVMValueRef at, LLVMValueRef where, LLVMValueRef id)
 {
 	LLVMValueRef arguments[2] = {where, id};
-	position(in, at, true);
+	position(in, at);
 	LLVMValueRef call = LLVMBuildCall2(
 	    in->builder, in->sequence->resync_type, in->sequence->resync, arguments, 2, "");
 	// Nothing that our own runtime does can throw.
@@ -131,7 +131,7 @@ static void inject_exits(struct injection *in)
 		LLVMValueRef ret = LLVMGetBasicBlockTerminator(b);
 		if (!ret || !LLVMIsAReturnInst(ret))
 			continue;
-		position(in, exit_place(in, ret), true);
+		position(in, exit_place(in, ret));
 		tp_sequence_record(in->sequence, in->builder, in->name, kind, false);
 	}
 }
@@ -148,11 +148,30 @@ static void strip_memory(LLVMValueRef function)
 	}
 }
 
-static void add_function_attribute(const struct injection *in, const char *attribute)
+static void add_function_attribute(
+    const struct tp_sequence *sequence, LLVMValueRef function, const char *attribute)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
-	LLVMAddAttributeAtIndex(in->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateEnumAttribute(in->sequence->context, kind, 0));
+	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateEnumAttribute(sequence->context, kind, 0));
+}
+
+void tp_inject_prepare(struct tp_sequence *sequence, LLVMValueRef function)
+{
+	// Two low bits of the name carry the kind.
+	if (LLVMGetAlignment(function) < 4)
+		LLVMSetAlignment(function, 4);
+	strip_memory(function);
+	if (tp_sequence_needs_no_red_zone(sequence))
+		add_function_attribute(sequence, function, "noredzone");
+}
+
+// Line 0, not the first line: debuggers stop at the first line behind the prologue, and at -O0 the
+// arguments are only stored behind us.
+void tp_inject_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function)
+{
+	LLVMPositionBuilderBefore(builder, after_allocations(function));
+	LLVMSetCurrentDebugLocation2(builder, tp_llvm_function_location(function));
 }
 
 void tp_inject(struct tp_sequence *sequence, LLVMValueRef function)
@@ -161,19 +180,10 @@ void tp_inject(struct tp_sequence *sequence, LLVMValueRef function)
 	    .function = function,
 	    .builder = LLVMCreateBuilderInContext(sequence->context),
 	    .scope_location = tp_llvm_function_location(function)};
-	// Two low bits of the name carry the kind.
-	if (LLVMGetAlignment(function) < 4)
-		LLVMSetAlignment(function, 4);
-	strip_memory(function);
-
-	if (tp_sequence_needs_no_red_zone(sequence))
-		add_function_attribute(&in, "noredzone");
-
+	tp_inject_prepare(sequence, function);
 	const bool with_position = needs_position(function);
 	in.name = tp_sequence_name(sequence, function);
-	// Line 0, not the first line: debuggers stop at the first line behind the prologue, and at -O0
-	// the arguments are only stored behind us.
-	position(&in, after_allocations(function), false);
+	tp_inject_position_at_entry(in.builder, function);
 	LLVMValueRef where =
 	    tp_sequence_record(sequence, in.builder, in.name, TEEPERF_KIND_ENTER, with_position);
 	inject_exits(&in);

@@ -71,13 +71,13 @@ void tp_llvm_keep(LLVMModuleRef module, LLVMValueRef global)
 void tp_llvm_add_constructor(LLVMModuleRef module, LLVMValueRef function, int priority)
 {
 	auto *f = unwrap<Function>(function);
-	appendToGlobalCtors(*unwrap(module), f, priority, f);
+	appendToGlobalCtors(*unwrap(module), f, priority, f->hasComdat() ? f : nullptr);
 }
 
 void tp_llvm_add_destructor(LLVMModuleRef module, LLVMValueRef function, int priority)
 {
 	auto *f = unwrap<Function>(function);
-	appendToGlobalDtors(*unwrap(module), f, priority, f);
+	appendToGlobalDtors(*unwrap(module), f, priority, f->hasComdat() ? f : nullptr);
 }
 
 LLVMMetadataRef tp_llvm_function_location(LLVMValueRef function)

@@ -31,7 +31,8 @@ void tp_llvm_strip_memory(LLVMValueRef function_or_call);
 /* Remember that codegen must keep the declaration `global` (llvm.compiler.used). */
 void tp_llvm_keep(LLVMModuleRef module, LLVMValueRef global);
 
-/* Run `function` before other constructors of the module; one per name and module when linked. */
+/* Run `function` before other constructors of the module; of those in a COMDAT, one per name
+ * and module when linked. */
 void tp_llvm_add_constructor(LLVMModuleRef module, LLVMValueRef function, int priority);
 
 /* Run `function` behind other destructors of the module; one per name and module when linked. */

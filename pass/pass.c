@@ -31,6 +31,7 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 {
 	static const char *const clocks[] = {"auto", "tsc", "soft", NULL};
 	static const char *const exits[] = {"timed", "untimed", NULL};
+	static const char *const levels[] = {"event", "count", NULL};
 	static const char *const shapes[] = {"inline", "call", NULL};
 	static const char *const tails[] = {"call", "keep", NULL};
 	*pass = (struct tp_pass){0};
@@ -42,6 +43,10 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 	    "TEEPERF_EXITS (-teeperf-exits)", exits, "timed or untimed", err);
 	if (exit < 0)
 		return exit;
+	const int level = choose(setting(options->level, "TEEPERF_LEVEL"),
+	    "TEEPERF_LEVEL (-teeperf-level)", levels, "event or count", err);
+	if (level < 0)
+		return level;
 	const int shape = choose(setting(options->shape, "TEEPERF_SHAPE"),
 	    "TEEPERF_SHAPE (-teeperf-shape)", shapes, "inline or call", err);
 	if (shape < 0)
@@ -52,6 +57,7 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 		return tail;
 	pass->clock = (enum teeperf_compiled_clock)clock;
 	pass->untimed_exits = exit == 1;
+	pass->count_only = level == 1;
 	pass->shape = (enum tp_shape)shape;
 	pass->tail_calls = (enum tp_tail_calls)tail;
 	const char *file = setting(options->allowlist, "TEEPERF_ALLOWLIST");
@@ -69,12 +75,38 @@ static bool has_body(LLVMValueRef function)
 	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage;
 }
 
+// Whether some function is to be instrumented as DECISION.
+static bool any(LLVMModuleRef module, const char *decision)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		if (has_body(f) && tp_select_is(f, decision))
+			return true;
+	return false;
+}
+
+static void count_calls(struct tp_sequence *sequence)
+{
+	LLVMValueRef some[TEEPERF_COUNTED_MAX];
+	unsigned count = 0;
+	for (LLVMValueRef f = LLVMGetFirstFunction(sequence->module); f;
+	     f = LLVMGetNextFunction(f)) {
+		if (!has_body(f) || !tp_select_is(f, TP_ATTRIBUTE_COUNT))
+			continue;
+		tp_select_set(f, TP_ATTRIBUTE_DONE);
+		some[count++] = f;
+		if (count == TEEPERF_COUNTED_MAX) {
+			tp_count_calls(sequence, some, count);
+			count = 0;
+		}
+	}
+	if (count)
+		tp_count_calls(sequence, some, count);
+}
+
 bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 {
-	bool any = false;
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f && !any; f = LLVMGetNextFunction(f))
-		any = has_body(f) && tp_select_is(f, TP_ATTRIBUTE_EVENT);
-	if (!any)
+	const bool has_records = any(module, TP_ATTRIBUTE_EVENT);
+	if (!has_records && !any(module, TP_ATTRIBUTE_COUNT))
 		return false;
 	const char *refusal = tp_sequence_refuse(module);
 	if (refusal) {
@@ -83,12 +115,14 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 	}
 	struct tp_sequence sequence;
 	tp_sequence_init(&sequence, pass, module);
+	sequence.has_records = has_records;
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		if (!has_body(f) || !tp_select_is(f, TP_ATTRIBUTE_EVENT))
 			continue;
 		tp_inject(&sequence, f);
 		tp_select_set(f, TP_ATTRIBUTE_DONE);
 	}
+	count_calls(&sequence);
 	tp_sequence_add_constructor(&sequence);
 	return true;
 }

@@ -27,6 +27,7 @@ struct tp_pass {
 	enum tp_tail_calls tail_calls;
 	enum tp_shape shape;
 	bool untimed_exits; /* the clock is read on entry only */
+	bool count_only;    /* functions that would have events are only counted */
 	/* More passes may inline what we instrument (LTO on a linker that cannot load the plugin). */
 	bool inlined_later;
 };
@@ -34,6 +35,7 @@ struct tp_pass {
 /* String attribute on functions: the decision, then (once instrumented) TP_ATTRIBUTE_DONE. */
 #define TP_ATTRIBUTE "teeperf"
 #define TP_ATTRIBUTE_EVENT "event"
+#define TP_ATTRIBUTE_COUNT "count"
 #define TP_ATTRIBUTE_SKIP "skip"
 #define TP_ATTRIBUTE_DONE "done"
 /* Module flag: this module has been through the tag stage. */
@@ -44,6 +46,7 @@ struct tp_pass_options {
 	const char *allowlist;  /* TEEPERF_ALLOWLIST: a file */
 	const char *clock;      /* TEEPERF_CLOCK: auto, tsc or soft */
 	const char *exits;      /* TEEPERF_EXITS: timed or untimed */
+	const char *level;      /* TEEPERF_LEVEL: event or count */
 	const char *shape;      /* TEEPERF_SHAPE: inline or call */
 	const char *tail_calls; /* TEEPERF_TAIL_CALLS: call or keep */
 };
@@ -74,6 +77,7 @@ struct tp_sequence {
 	LLVMValueRef block;      /* the module's teeperf_module_block */
 	LLVMTypeRef resync_type; /* void (i64 position, i64 name), in the runtime */
 	LLVMValueRef resync;
+	bool has_records; /* functions with events were instrumented */
 };
 
 /* NULL if the module's processor is supported, else what to say about it. */
@@ -101,6 +105,25 @@ void tp_sequence_add_constructor(struct tp_sequence *sequence);
 
 /* Only declare what instrumented code will refer to, so that an LTO link fetches the runtime. */
 void tp_sequence_declare(LLVMModuleRef module);
+
+/*
+ * Assembly at the builder's place with two arguments that are symbols, behind an optional first one;
+ * returns the call.
+ */
+LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef builder,
+    const struct tp_text *text, LLVMValueRef *arguments, unsigned count);
+
+/* void name(): a hidden function, one when linked, or one of this object file (`own`). */
+LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, bool own,
+    const char *callee, LLVMTypeRef callee_type, LLVMValueRef *arguments, unsigned count);
+
+/* Count the calls of the `count` functions, at most TEEPERF_COUNTED_MAX. */
+void tp_count_calls(struct tp_sequence *sequence, LLVMValueRef *functions, unsigned count);
+
+/* What applies to every function that gets code of ours. */
+void tp_inject_prepare(struct tp_sequence *sequence, LLVMValueRef function);
+/* The place behind a function's fixed allocations, where it begins for us; sets its line too. */
+void tp_inject_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function);
 
 /* Put enter, exit and resync records into one function. */
 void tp_inject(struct tp_sequence *sequence, LLVMValueRef function);

@@ -32,6 +32,9 @@ static cl::opt<std::string> clock_option("teeperf-clock",
 static cl::opt<std::string> exits_option("teeperf-exits",
     cl::desc("Exits: timed or untimed (default: TEEPERF_EXITS, else timed)"),
     cl::value_desc("how"));
+static cl::opt<std::string> level_option("teeperf-level",
+    cl::desc("Instrumented functions: event or count (default: TEEPERF_LEVEL, else event)"),
+    cl::value_desc("level"));
 static cl::opt<std::string> shape_option("teeperf-shape",
     cl::desc("Shape of a record's code: inline or call (default: TEEPERF_SHAPE, else inline)"),
     cl::value_desc("shape"));
@@ -52,7 +55,8 @@ struct Options {
 	Options()
 	{
 		const tp_pass_options options = {allowlist_option.c_str(), clock_option.c_str(),
-		    exits_option.c_str(), shape_option.c_str(), tail_calls_option.c_str()};
+		    exits_option.c_str(), level_option.c_str(), shape_option.c_str(),
+		    tail_calls_option.c_str()};
 		status = tp_pass_init(&pass, &options, &err);
 	}
 

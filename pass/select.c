@@ -132,7 +132,11 @@ bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module)
 		    verdict.category == TP_CATEGORY_ALLOW || verdict.category == TP_CATEGORY_FORCE;
 		if (verdict.category == TP_CATEGORY_FORCE)
 			force(f);
-		tp_select_set(f, chosen ? TP_ATTRIBUTE_EVENT : TP_ATTRIBUTE_SKIP);
+		tp_select_set(
+		    f, verdict.category == TP_CATEGORY_COUNT || (chosen && pass->count_only)
+			   ? TP_ATTRIBUTE_COUNT
+		       : chosen ? TP_ATTRIBUTE_EVENT
+				: TP_ATTRIBUTE_SKIP);
 	}
 	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(module); i; i = LLVMGetNextGlobalIFunc(i))
 		skip_resolver(LLVMGetGlobalIFuncResolver(i));

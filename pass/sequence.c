@@ -123,6 +123,30 @@ LLVMValueRef tp_sequence_name(struct tp_sequence *sequence, LLVMValueRef functio
 	return alias;
 }
 
+LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef builder,
+    const struct tp_text *text, LLVMValueRef *arguments, unsigned count)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
+	LLVMTypeRef outputs[OUTPUTS_MAX] = {i64, i64, i64};
+	LLVMTypeRef result = text->output_count == 0   ? LLVMVoidTypeInContext(sequence->context)
+			     : text->output_count == 1 ? i64
+						       : LLVMStructTypeInContext(sequence->context,
+							     outputs, text->output_count, 0);
+	LLVMTypeRef types[3];
+	for (unsigned i = 0; i < count; i++)
+		types[i] = LLVMTypeOf(arguments[i]);
+	LLVMTypeRef type = LLVMFunctionType(result, types, count, 0);
+	char *const assembly = (char *)(uintptr_t)text->assembly;
+	char *const constraints = (char *)(uintptr_t)text->constraints;
+	LLVMValueRef code = LLVMGetInlineAsm(type, assembly, strlen(assembly), constraints,
+	    strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
+	LLVMValueRef call = LLVMBuildCall2(builder, type, code, arguments, count, "");
+	const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
+	LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateEnumAttribute(sequence->context, nounwind, 0));
+	return call;
+}
+
 LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef builder,
     LLVMValueRef name, enum teeperf_kind kind, bool position)
 {
@@ -135,39 +159,29 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 	struct tp_text text = {.output_count = 0};
 	sequence->machine->write(&text, &request);
 
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
-	LLVMTypeRef outputs[OUTPUTS_MAX] = {i64, i64, i64};
-	LLVMTypeRef result = text.output_count == 0   ? LLVMVoidTypeInContext(sequence->context)
-			     : text.output_count == 1 ? i64
-						      : LLVMStructTypeInContext(sequence->context,
-							    outputs, text.output_count, 0);
 	LLVMValueRef arguments[2] = {sequence->block, name};
-	LLVMTypeRef types[2] = {LLVMTypeOf(sequence->block), LLVMTypeOf(name)};
-	LLVMTypeRef type = LLVMFunctionType(result, types, 2, 0);
-	LLVMValueRef code = LLVMGetInlineAsm(type, text.assembly, strlen(text.assembly),
-	    text.constraints, strlen(text.constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
-	LLVMValueRef call = LLVMBuildCall2(builder, type, code, arguments, 2, "");
-	const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
-	LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateEnumAttribute(sequence->context, nounwind, 0));
+	LLVMValueRef call = tp_sequence_assemble(sequence, builder, &text, arguments, 2);
 	if (!position)
 		return NULL;
 	return text.output_count == 1 ? call : LLVMBuildExtractValue(builder, call, 0, "");
 }
 
-// void name(): call `callee` with the arguments.
-static LLVMValueRef build_caller(struct tp_sequence *sequence, const char *name,
-    LLVMValueRef callee, LLVMTypeRef callee_type, LLVMValueRef *arguments, unsigned count)
+LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, bool own,
+    const char *callee, LLVMTypeRef callee_type, LLVMValueRef *arguments, unsigned count)
 {
 	LLVMTypeRef nothing = LLVMVoidTypeInContext(sequence->context);
 	LLVMValueRef function =
 	    LLVMAddFunction(sequence->module, name, LLVMFunctionType(nothing, NULL, 0, 0));
-	make_hidden_once(sequence->module, function);
+	if (own)
+		LLVMSetLinkage(function, LLVMInternalLinkage);
+	else
+		make_hidden_once(sequence->module, function);
 	tp_select_set(function, TP_ATTRIBUTE_SKIP);
 	LLVMBuilderRef builder = LLVMCreateBuilderInContext(sequence->context);
 	LLVMPositionBuilderAtEnd(
 	    builder, LLVMAppendBasicBlockInContext(sequence->context, function, "entry"));
-	LLVMBuildCall2(builder, callee_type, callee, arguments, count, "");
+	LLVMBuildCall2(builder, callee_type,
+	    declare_function(sequence->module, callee, callee_type), arguments, count, "");
 	LLVMBuildRetVoid(builder);
 	LLVMDisposeBuilder(builder);
 	return function;
@@ -178,7 +192,9 @@ void tp_sequence_add_constructor(struct tp_sequence *sequence)
 	static const char *const names[] = {TEEPERF_SYMBOL_CONSTRUCTOR "auto",
 	    TEEPERF_SYMBOL_CONSTRUCTOR "hardware", TEEPERF_SYMBOL_CONSTRUCTOR "soft"};
 	const LLVMModuleRef module = sequence->module;
-	const enum teeperf_compiled_clock clock = sequence->pass->clock;
+	// Counting needs no clock, so it goes with any.
+	const enum teeperf_compiled_clock clock =
+	    sequence->has_records ? sequence->pass->clock : TEEPERF_COMPILED_AUTO;
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
 	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
 	LLVMValueRef arguments[2] = {LLVMConstInt(i64, TEEPERF_ABI << 8 | clock, 0),
@@ -187,17 +203,14 @@ void tp_sequence_add_constructor(struct tp_sequence *sequence)
 	// its destructors.
 	if (!LLVMGetNamedFunction(module, names[clock]))
 		tp_llvm_add_constructor(module,
-		    build_caller(sequence, names[clock],
-			LLVMGetNamedFunction(module, TEEPERF_SYMBOL_MODULE),
+		    tp_sequence_caller(sequence, names[clock], false, TEEPERF_SYMBOL_MODULE,
 			two_words(sequence->context, pointer), arguments, 2),
 		    1);
-	if (!LLVMGetNamedFunction(module, TEEPERF_SYMBOL_DESTRUCTOR)) {
-		LLVMTypeRef type =
-		    LLVMFunctionType(LLVMVoidTypeInContext(sequence->context), &pointer, 1, 0);
+	if (!LLVMGetNamedFunction(module, TEEPERF_SYMBOL_DESTRUCTOR))
 		tp_llvm_add_destructor(module,
-		    build_caller(sequence, TEEPERF_SYMBOL_DESTRUCTOR,
-			declare_function(module, TEEPERF_SYMBOL_MODULE_GONE, type), type,
+		    tp_sequence_caller(sequence, TEEPERF_SYMBOL_DESTRUCTOR, false,
+			TEEPERF_SYMBOL_MODULE_GONE,
+			LLVMFunctionType(LLVMVoidTypeInContext(sequence->context), &pointer, 1, 0),
 			&arguments[1], 1),
 		    1);
-	}
 }

@@ -148,6 +148,18 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	append(text, &n, request->position ? "movq %r10, #P\n2:" : "\n2:");
 }
 
+static void write_count_x86(struct tp_text *text, unsigned offset, bool no_red_zone)
+{
+	constrain(text, "r,i,i,~{r10},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
+	snprintf(text->assembly, sizeof(text->assembly),
+	    "cmpb $$0, ${1:c}(%%rip)\n\tje 2f\n\ttestq ${0:q}, ${0:q}\n\tje 1f\n\t"
+	    "incq %u(${0:q})\n\tjmp 2f\n1:\tleaq ${2:c}(%%rip), %%r10\n\t%s"
+	    "callq *" TEEPERF_SYMBOL_COUNT "@GOTPCREL(%%rip)\n\t%s"
+	    "testq %%r10, %%r10\n\tje 2f\n\tincq %u(%%r10)\n2:",
+	    offset, no_red_zone ? "" : "leaq -128(%rsp), %rsp\n\t",
+	    no_red_zone ? "" : "leaq 128(%rsp), %rsp\n\t", offset);
+}
+
 /* ---- aarch64 --------------------------------------------------------------------------------- */
 
 #define THREAD_ARM                                                 \
@@ -228,9 +240,26 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 	append(text, &n, request->position ? "mov #P, x16\n2:" : "\n2:");
 }
 
+static void write_count_arm(struct tp_text *text, unsigned offset, bool no_red_zone)
+{
+	(void)no_red_zone;
+	constrain(text, "r,S,S,~{x15},~{x16},~{x17},~{memory},~{cc}");
+	snprintf(text->assembly, sizeof(text->assembly),
+	    "adrp x17, $1\n\tldrb w17, [x17, :lo12:$1]\n\tcbz w17, 2f\n\tcbz $0, 1f\n\t"
+	    "ldr x17, [$0, %u]\n\tadd x17, x17, 1\n\tstr x17, [$0, %u]\n\tb 2f\n"
+	    "1:\tadrp x16, $2\n\tadd x16, x16, :lo12:$2\n\tadr x15, 3f\n\t"
+	    "adrp x17, :got:" TEEPERF_SYMBOL_COUNT
+	    "\n\tldr x17, [x17, :got_lo12:" TEEPERF_SYMBOL_COUNT "]\n\tbr x17\n3:\tcbz x16, 2f\n\t"
+	    "ldr x17, [x16, %u]\n\tadd x17, x17, 1\n\tstr x17, [x16, %u]\n2:",
+	    offset, offset, offset, offset);
+}
+
 static const struct tp_text_machine machines[] = {
-    {.prefix = "x86_64", .write = write_x86, .needs_no_red_zone = true},
-    {.prefix = "aarch64", .write = write_arm},
+    {.prefix = "x86_64",
+	.write = write_x86,
+	.write_count = write_count_x86,
+	.needs_no_red_zone = true},
+    {.prefix = "aarch64", .write = write_arm, .write_count = write_count_arm},
 };
 
 const struct tp_text_machine *tp_text_find(const char *triple)

@@ -42,6 +42,11 @@ struct tp_text {
 struct tp_text_machine {
 	const char *prefix;
 	void (*write)(struct tp_text *text, const struct tp_text_request *request);
+	/*
+	 * A counted call (teeperf_counted in abi.h). Operands: the thread's pointer, the gate's address,
+	 * the teeperf_counted's. No outputs.
+	 */
+	void (*write_count)(struct tp_text *text, unsigned offset, bool no_red_zone);
 	/* Return addresses are pushed: nothing may live below the stack pointer. */
 	bool needs_no_red_zone;
 };

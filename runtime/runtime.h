@@ -22,7 +22,7 @@
 #define TP_HIDDEN __attribute__((visibility("hidden")))
 #define TP_EXPORT __attribute__((visibility("default")))
 
-enum { TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT, TP_TICKETS = 32 };
+enum { TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT, TP_TICKETS = 32, TP_COUNT_CHUNKS = 16 };
 #define TP_CHUNK_SIZE (UINT64_C(1) << TP_CHUNK_SHIFT)
 
 enum tp_state {
@@ -83,12 +83,35 @@ struct tp_thread {
 	uint64_t lost;           /* events lost in all */
 	uint64_t lost_told;      /* of these, told by LOST records */
 	uint64_t lost_published; /* of these, stored in the thread table */
+	/* Numbers + 1 of the chunks for counts, and how much of the last of them is in use. */
+	uint64_t count_chunks[TP_COUNT_CHUNKS];
+	uint64_t count_chunk_count;
+	uint64_t count_used;
 };
 
 extern TP_EXPORT _Thread_local struct teeperf_thread_block __teeperf_thread;
 
 /* What the cold path calls: see slow_*.S. Built without vector registers. */
 TP_HIDDEN uint64_t tp_slow(uint64_t name);
+
+TP_HIDDEN uint64_t tp_count(uint64_t counted);
+
+/* ---- between thread.c and counts.c ---- */
+
+/* Enter and leave the runtime; false (and `events` lost) when this thread must not record now. */
+TP_HIDDEN bool tp_thread_enter(
+    struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t events);
+TP_HIDDEN void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *thread);
+/* The private half of the calling thread's state. */
+TP_HIDDEN struct tp_thread *tp_thread_self(void);
+/* A chunk of this thread's beside the one it writes: its number + 1, 0 if there is none. */
+TP_HIDDEN uint64_t tp_thread_take_extra(struct tp_thread *thread);
+/* Where chunk `number` + 1 is; in the log whatever the number is. */
+TP_HIDDEN uint64_t tp_chunk_address(uint64_t chunk_plus_1);
+/* Hand a chunk to the host. `used` in bytes, header included. */
+TP_HIDDEN void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used);
+/* The thread ends: hand over its counts. */
+TP_HIDDEN void tp_counts_end(struct tp_thread *thread);
 
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);
@@ -128,6 +151,9 @@ TP_HIDDEN void tp_call_preserving(void (*function)(void *), void *argument);
 /* The entry points of abi.h. */
 TP_EXPORT void __teeperf_slow(void);
 TP_EXPORT void __teeperf_resync(uint64_t position, uint64_t name);
+TP_EXPORT void __teeperf_count(void);
+TP_EXPORT void __teeperf_counted(struct teeperf_counted *counted, void **pointer);
+TP_EXPORT void __teeperf_counted_gone(struct teeperf_counted *counted);
 TP_EXPORT void __teeperf_record(void);
 TP_EXPORT void __teeperf_record_untimed(void);
 TP_EXPORT void __teeperf_record_position(void);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// aarch64: the way from the inlined sequence to tp_slow, which the compiler does not see as a call.
+// aarch64: the ways from inlined code to tp_slow and tp_count, which the compiler does not see as a call.
 #if defined(__aarch64__)
 
 	.text
 
-// In: x16 = name, x15 = where to go on. Out: x16 = position. Changes x15, x16, x17 and flags only.
-	.globl	__teeperf_slow
-	.type	__teeperf_slow, %function
+// In: x16 = argument, x15 = where to go on. Out: x16 = result. Changes x15, x16, x17 and flags only.
+	.macro	cold symbol, target
+	.globl	\symbol
+	.type	\symbol, %function
 	.p2align 4
-__teeperf_slow:
+\symbol:
 	.cfi_startproc
 	hint	#34			// bti c
 	// The frame is that of an ordinary function that was called from x15.
@@ -27,7 +28,7 @@ __teeperf_slow:
 	stp	x14, x18, [sp, #128]
 	str	x30, [sp, #144]
 	mov	x0, x16
-	bl	tp_slow
+	bl	\target
 	mov	x16, x0
 	ldp	x0, x1, [sp, #16]
 	ldp	x2, x3, [sp, #32]
@@ -43,7 +44,11 @@ __teeperf_slow:
 	.cfi_def_cfa_offset 0
 	ret	x15
 	.cfi_endproc
-	.size	__teeperf_slow, . - __teeperf_slow
+	.size	\symbol, . - \symbol
+	.endm
+
+	cold	__teeperf_slow, tp_slow
+	cold	__teeperf_count, tp_count
 
 // void tp_call_preserving(void (*function)(void *), void *argument)
 // Saves q0-q31 and the floating-point control and status registers.

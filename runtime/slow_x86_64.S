@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// x86-64: the way from the inlined sequence to tp_slow, which the compiler does not see as a call.
+// x86-64: the ways from inlined code to tp_slow and tp_count, which the compiler does not see as a call.
 #if defined(__x86_64__)
 
 	.text
 
-// In: r10 = name. Out: r10 = position. Changes r10, r11 and flags only.
-	.globl	__teeperf_slow
-	.type	__teeperf_slow, @function
+// In: r10 = argument. Out: r10 = result. Changes r10, r11 and flags only.
+	.macro	cold symbol, target
+	.globl	\symbol
+	.type	\symbol, @function
 	.p2align 4
-__teeperf_slow:
+\symbol:
 	.cfi_startproc
 	endbr64
 	pushq	%rbx
@@ -26,7 +27,7 @@ __teeperf_slow:
 	andq	$-16, %rsp
 	cld
 	movq	%r10, %rdi
-	call	tp_slow
+	call	\target
 	movq	%rax, %r10
 	movq	-8(%rbx), %rax
 	movq	-16(%rbx), %rcx
@@ -42,7 +43,11 @@ __teeperf_slow:
 	.cfi_restore %rbx
 	ret
 	.cfi_endproc
-	.size	__teeperf_slow, . - __teeperf_slow
+	.size	\symbol, . - \symbol
+	.endm
+
+	cold	__teeperf_slow, tp_slow
+	cold	__teeperf_count, tp_count
 
 // void tp_call_preserving(void (*function)(void *), void *argument)
 // Saves x87, SSE, AVX and AVX-512 state (XSAVE components 0-2 and 5-7, at most 2688 bytes); what has

@@ -70,6 +70,25 @@ struct teeperf_module_block {
 
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 64, "module block");
 
+/*
+ * Functions of which only the calls are counted, up to TEEPERF_COUNTED_MAX of an object file. A thread
+ * that calls one of them gets room for the counts of all of them, as a COUNTS record (log.h) in a
+ * chunk that it keeps; a thread-local pointer of the object file leads there, NULL at first.
+ *
+ *   if (gate == TEEPERF_GATE_OFF)   goto done
+ *   if (!pointer)                   pointer = __teeperf_count(counted), to done if there is no room
+ *   ++*(uint64_t *)(pointer + TEEPERF_COUNTED_OFFSET(number of the function))
+ */
+struct teeperf_counted {
+	uint64_t count;
+	int64_t
+	    offset; /* of the pointer from the thread pointer; 0 until the object has registered */
+	struct teeperf_counted *next;
+	const void *functions[];
+};
+#define TEEPERF_COUNTED_MAX 2000
+#define TEEPERF_COUNTED_OFFSET(number) (16 + 16 * (number))
+
 /* Position of an activation that began while recording was switched off (log.h, RESYNC). */
 #define TEEPERF_POSITION_OFF 1
 
@@ -83,11 +102,16 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 64, "module block")
  *   __teeperf_record  the sequence as a routine, called with the name in r10 or x16. Changes rax, rdx,
  *   ..._untimed       r10, r11 (x86-64) or x9, x15-x17 (aarch64) and the flags; ..._position returns
  *   ..._position      the position in the name's register
+ *   __teeperf_count   the cold path of a counted call: like __teeperf_slow, with the address of the
+ *                     teeperf_counted instead of a name; returns the pointer, or 0
  *   __teeperf_resync  void (uint64_t position, uint64_t name): an ordinary call, made at each
  *                     landing pad and behind each call that may return twice
  *   __teeperf_module  void (uint64_t abi_and_clock, struct teeperf_module_block *): called by a
  *                     constructor of each instrumented module; abi << 8 | enum teeperf_compiled_clock
- *   __teeperf_module_gone  void (struct teeperf_module_block *): called by its destructor
+ *   __teeperf_counted       void (struct teeperf_counted *, void **pointer): called by a constructor of
+ *                           the object file; the second is the calling thread's
+ *   __teeperf_counted_gone  void (struct teeperf_counted *): called by its destructor
+ *   __teeperf_module_gone   void (struct teeperf_module_block *): called by its destructor
  */
 #define TEEPERF_SYMBOL_THREAD "__teeperf_thread"
 #define TEEPERF_SYMBOL_SLOW "__teeperf_slow"
@@ -97,6 +121,9 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 64, "module block")
 #define TEEPERF_SYMBOL_RESYNC "__teeperf_resync"
 #define TEEPERF_SYMBOL_MODULE "__teeperf_module"
 #define TEEPERF_SYMBOL_MODULE_GONE "__teeperf_module_gone"
+#define TEEPERF_SYMBOL_COUNT "__teeperf_count"
+#define TEEPERF_SYMBOL_COUNTED "__teeperf_counted"
+#define TEEPERF_SYMBOL_COUNTED_GONE "__teeperf_counted_gone"
 #define TEEPERF_SYMBOL_PREFIX "__teeperf_"
 /* Hidden in each module: its block, its constructors (with the clock's name behind), its destructor. */
 #define TEEPERF_SYMBOL_ANCHOR "__teeperf_anchor"

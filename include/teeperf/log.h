@@ -80,10 +80,10 @@ enum teeperf_control {
 
 /*
  * Functions of which only the calls are counted: the time field of COUNTS is a number N, and N pairs
- * of raw words follow in the same chunk: a function's run-time address, and its calls by this thread
- * since the last pair with this address. Sum them up.
+ * of raw words follow in the same chunk: a function's run-time address, and its calls by this thread.
+ * Add up the pairs with one address.
  */
-#define TEEPERF_COUNTS_MAX 256 /* N of one record */
+#define TEEPERF_COUNTS_MAX 4091 /* N of one record: a chunk full */
 
 /*
  * A position names one record of one thread for ever: the number of bytes that the thread had

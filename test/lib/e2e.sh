@@ -4,7 +4,7 @@
 : "${TEEPERF:?path of the built teeperf}" "${TEST_TMP:?scratch folder}"
 lib=$(cd "$(dirname "$0")/../lib" && pwd)
 root=$(cd "$lib/../.." && pwd)
-unset TEEPERF_ALLOWLIST TEEPERF_CLOCK TEEPERF_TAIL_CALLS TEEPERF_LLVM TEEPERF_LOG
+unset TEEPERF_ALLOWLIST TEEPERF_CLOCK TEEPERF_EXITS TEEPERF_LEVEL TEEPERF_SHAPE TEEPERF_TAIL_CALLS TEEPERF_LLVM TEEPERF_LOG
 mkdir -p "$TEST_TMP"
 cd "$TEST_TMP"
 

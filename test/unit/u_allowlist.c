@@ -62,6 +62,9 @@ static void test_precedence(void **state)
 	expect("fun:_ZN1A*\nname:A::put(*)=force\n", &put, TP_CATEGORY_FORCE, 2);
 	expect("fun:main\nfun:main\nfun:other\n", &main_c, TP_CATEGORY_ALLOW, 2);
 
+	expect("fun:*\nfun:main=count\n", &main_c, TP_CATEGORY_COUNT, 2);
+	expect("default:count\nfun:other\n", &main_c, TP_CATEGORY_COUNT, 1);
+
 	// Forbid wins from anywhere; of several the last is named.
 	expect("fun:main=forbid\nfun:main\n", &main_c, TP_CATEGORY_FORBID, 1);
 	expect("src:*=forbid\nfun:main=force\nname:main=forbid\n", &main_c, TP_CATEGORY_FORBID, 3);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Room for the counts of functions whose calls are only counted. Built without vector registers, like
+// thread.c.
+#include "runtime.h"
+
+/*
+ * The object files with counted functions. They come and go one at a time, under the loader's lock; who
+ * removes one waits until no thread that ends walks the list, because the object is unmapped then.
+ */
+static struct teeperf_counted *first;
+static uint64_t walkers;
+
+static uint64_t *pointer_of(const struct teeperf_counted *counted)
+{
+	return (uint64_t *)((uintptr_t)__builtin_thread_pointer() + (uintptr_t)counted->offset);
+}
+
+void __teeperf_counted(struct teeperf_counted *counted, void **pointer)
+{
+	counted->offset = (int64_t)((uintptr_t)pointer - (uintptr_t)__builtin_thread_pointer());
+	counted->next = first;
+	__atomic_store_n(&first, counted, __ATOMIC_SEQ_CST);
+}
+
+void __teeperf_counted_gone(struct teeperf_counted *counted)
+{
+	struct teeperf_counted **link = &first;
+	while (*link && *link != counted)
+		link = &(*link)->next;
+	if (!*link)
+		return;
+	__atomic_store_n(link, counted->next, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&walkers, __ATOMIC_SEQ_CST))
+		;
+}
+
+static void put(struct tp_thread *thread, uint64_t chunk, uint64_t word)
+{
+	tp_store_relaxed(
+	    (uint64_t *)(uintptr_t)(tp_chunk_address(chunk) + thread->count_used), word);
+	thread->count_used += 8;
+}
+
+// Room for a COUNTS record of `count` pairs and a word behind it: its address, 0 if there is none.
+static uint64_t make_room(struct tp_thread *thread, const struct teeperf_counted *counted)
+{
+	const uint64_t count = counted->count;
+	const uint64_t size = 8 * (1 + 2 * count + 1);
+	uint64_t n = thread->count_chunk_count;
+	if (count > TEEPERF_COUNTED_MAX)
+		return 0;
+	if (n == 0 || thread->count_used + size > TP_CHUNK_SIZE) {
+		if (n == TP_COUNT_CHUNKS)
+			return 0;
+		const uint64_t taken = tp_thread_take_extra(thread);
+		if (!taken)
+			return 0;
+		thread->count_chunks[n++] = taken;
+		thread->count_chunk_count = n;
+		thread->count_used = sizeof(struct teeperf_chunk);
+	}
+	const uint64_t chunk = thread->count_chunks[n - 1];
+	const uint64_t at = tp_chunk_address(chunk) + thread->count_used;
+	put(thread, chunk, count | (uint64_t)TEEPERF_CONTROL_COUNTS << 32);
+	for (uint64_t i = 0; i < count; i++) {
+		put(thread, chunk, (uint64_t)(uintptr_t)counted->functions[i]);
+		put(thread, chunk, 0);
+	}
+	// The host sees by the last word that is not 0 how much of a chunk is in use.
+	put(thread, chunk, (uint64_t)TEEPERF_CONTROL_PAD << 32);
+	return at;
+}
+
+uint64_t tp_count(uint64_t argument)
+{
+	const struct teeperf_counted *counted = (const struct teeperf_counted *)(uintptr_t)argument;
+	struct teeperf_thread_block *block = &__teeperf_thread;
+	struct tp_thread *thread = tp_thread_self();
+	if (!tp_thread_enter(block, thread, 1))
+		return 0;
+	// A call before the object has registered has no place to leave the pointer.
+	const uint64_t at = counted->offset ? make_room(thread, counted) : 0;
+	if (at)
+		*pointer_of(counted) = at;
+	else
+		thread->lost++;
+	tp_thread_leave(block, thread);
+	return at;
+}
+
+void tp_counts_end(struct tp_thread *thread)
+{
+	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
+	for (struct teeperf_counted *at = __atomic_load_n(&first, __ATOMIC_SEQ_CST); at;
+	     at = __atomic_load_n(&at->next, __ATOMIC_SEQ_CST))
+		*pointer_of(at) = 0;
+	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
+	for (uint64_t i = 0; i < thread->count_chunk_count; i++)
+		tp_chunk_give_back(thread->count_chunks[i],
+		    i + 1 == thread->count_chunk_count ? thread->count_used : TP_CHUNK_SIZE);
+	thread->count_chunk_count = 0;
+}

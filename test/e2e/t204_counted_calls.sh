@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Functions whose calls are only counted: exact in threads that end, in threads that still run when the
+# program exits, when it is killed, in a library that is closed, and beside functions with events; and
+# all shapes of the recording code see the same calls.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+fake=
+
+cat >app.c <<'EOS'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+enum { THREADS = 8, CALLS = 20000 };
+__attribute__((noinline)) static int step(int x)
+{
+	__asm__ volatile("");
+	return x + 1;
+}
+static pthread_barrier_t done;
+static int stays;
+static void *work(void *argument)
+{
+	int x = 0;
+	for (int i = 0; i < CALLS; i++)
+		x = step(x);
+	pthread_barrier_wait(&done);
+	while (stays)
+		pause();
+	return argument;
+}
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	stays = !strcmp(how, "stays") || !strcmp(how, "killed");
+	pthread_barrier_init(&done, NULL, THREADS + 1);
+	pthread_t threads[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	pthread_barrier_wait(&done);
+	for (int i = 0; i < THREADS && !stays; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 3 && !strcmp(how, "library"); i++) {
+		void *library = dlopen("./library.so", RTLD_NOW);
+		if (!library)
+			return 2;
+		int (*other)(int) = (int (*)(int))dlsym(library, "other");
+		for (int k = 0; k < 1000; k++)
+			other(k);
+		dlclose(library);
+	}
+	if (!strcmp(how, "killed"))
+		kill(getpid(), SIGKILL);
+	return 0;
+}
+EOS
+cat >library.c <<'EOS'
+__attribute__((noinline)) int other(int x)
+{
+	__asm__ volatile("");
+	return x;
+}
+EOS
+calls() {
+	"$TEEPERF" analyze run.trace --view top --format csv 2>notes >top.csv
+	awk -F, 'NR > 1 && $2 > 0 { print $1 "=" $2 }' top.csv | sort | tr '\n' ' '
+}
+
+# holds EVENTS: that many, and none lost.
+holds() {
+	facts run.trace lost=0
+	events=$("$TEEPERF" analyze run.trace --view threads --format csv 2>notes |
+		awk -F, 'NR > 1 { s += $4 } END { print s + 0 }')
+	[ "$events" = "$1" ] || fail "$events events, not $1"
+}
+
+expect 0 "$TEEPERF" cc --level=count -O2 -g -pthread -o counted app.c -ldl
+expect 0 "$TEEPERF" cc --level=count -O2 -g -shared -fPIC -o library.so library.c
+for clock in tsc soft none; do
+	expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./counted
+	[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv notes >&2; fail "counts ($clock)"; }
+	holds 0
+done
+expect 0 "$TEEPERF" record -q -o run.trace -- ./counted stays
+[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "counts of running threads"; }
+expect 137 "$TEEPERF" record -q -o run.trace -- ./counted killed
+[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "counts of a killed program"; }
+expect 0 "$TEEPERF" record -q -o run.trace -- ./counted library
+[ "$(calls)" = "main=1 other=3000 step=160000 work=8 " ] || { cat top.csv >&2; fail "counts in a library"; }
+# Counted and with events, in one program.
+printf 'fun:*\nfun:step=count\n' >mixed.allow
+expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -o mixed app.c -ldl
+expect 0 "$TEEPERF" record -q -o run.trace -- ./mixed
+[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "counts beside events"; }
+holds 18
+# More than one object file, more functions than one record holds.
+awk 'BEGIN {
+	for (i = 0; i < 2500; i++)
+		printf "__attribute__((noinline)) int f%d(int x) { __asm__ volatile(\"\"); return x; }\n", i
+	print "int main(void) { int s = 0;"
+	for (i = 0; i < 2500; i++)
+		printf "for (int k = 0; k < %d; k++) s += f%d(0);\n", i % 7, i
+	print "return s; }" }' >many.c
+awk 'BEGIN {
+	print "int f0(int x); __attribute__((noinline)) int elsewhere(int x) { return f0(x); }"
+	print "__attribute__((constructor)) static void early(void) { elsewhere(1); elsewhere(2); }" }' >more.c
+expect 0 "$TEEPERF" cc --level=count -O1 -o many many.c more.c
+expect 0 "$TEEPERF" record -q -o run.trace -- ./many
+calls >many.calls
+[ "$("$TEEPERF" analyze run.trace --view top --format csv 2>/dev/null | awk -F, 'NR > 1 { s += $2 } END { print s }')" = \
+	"$(awk 'BEGIN { for (i = 0; i < 2500; i++) s += i % 7; print s + 1 + 5 }')" ] || fail "the sum of many counts"
+tr ' ' '\n' <many.calls | awk -F= '/^f[0-9]/ && $1 != "f0" && $2 != substr($1, 2) % 7 { exit 1 }' || fail "one of many counts"
+
+# The same calls whatever the code looks like.
+for options in '--shape=inline' '--shape=call' '--exits=untimed' '--shape=call --exits=untimed' \
+	'--shape=call --clock=tsc' '--clock=soft' '--clock=soft --shape=call'; do
+	# shellcheck disable=SC2086
+	expect 0 "$TEEPERF" cc $options -O2 -g -pthread -o events app.c -ldl
+	for clock in tsc soft none; do
+		case $options:$clock in
+		*=tsc:soft | *=tsc:none | *=soft*:tsc) continue ;;
+		esac
+		expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./events
+		[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "calls with $options, $clock"; }
+		holds 320018
+	done
+done

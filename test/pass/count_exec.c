@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Counted functions: one increment in line, no clock, no call but the cold one; the object registers;
+// without a recorder all runs as it was.
+// REQUIRES: x86_64
+// RUN: echo 'fun:counted=count' > %t.list && echo 'fun:main' >> %t.list
+// RUN: env TEEPERF_ALLOWLIST=%t.list %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.some && %t.some
+// RUN: env TEEPERF_LEVEL=count %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.all && %t.all
+// RUN: env TEEPERF_LEVEL=count %clang -O0 -fpass-plugin=%plugin %s %runtime -o %t.0 && %t.0
+// RUN: not env TEEPERF_LEVEL=maybe %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=LEVEL
+// RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=counted %t.some | FileCheck %s
+// RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=counted,main %t.all | FileCheck %s --check-prefix=ALL
+// LEVEL: error: teeperf: 'maybe' is no value for TEEPERF_LEVEL {{.*}}: expected event or count
+// CHECK-LABEL: <counted>:
+// CHECK-NOT: {{rdtsc|lock}}
+// CHECK: incq
+// CHECK: __teeperf_count>
+// CHECK: incq
+// CHECK-NOT: {{rdtsc|incq|call}}
+// CHECK: retq
+// ALL-NOT: rdtsc
+__attribute__((noinline)) int counted(int x)
+{
+	__asm__ volatile("");
+	return x * 3 + 1;
+}
+
+int main(void)
+{
+	return counted(3) != 10;
+}
