@@ -44,7 +44,8 @@ facts fast.trace clock=6 records=20002 stored=1 period=0
 
 for period in 0 1000; do
 	expect 0 "$TEEPERF" record -o soft.trace --clock soft --clock-period $period ./main
-	facts soft.trace records=20002 stored=1 period=$period
+	# No number of records: when the clock's upper half changes, there is one more.
+	facts soft.trace lost=0 stored=1 period=$period
 	case $(fact clock) in
 	4 | 5) ;;
 	*) fail "soft is clock $(fact clock)" ;;
