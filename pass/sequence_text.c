@@ -63,7 +63,9 @@ static void constrain(struct tp_text *text, const char *constraint)
 /* ---- x86-64 ---------------------------------------------------------------------------------- */
 
 /*
- * r10 holds the name, r11 the thread block, A the cursor, B the time. A call in the cold path leaves the
+ * r10 holds the name, r11 the thread block, A the cursor, B the time. The record is stored past the
+ * caches: nobody reads it soon, and a log larger than the second-level cache would otherwise be read in
+ * before it is written (2.1 instead of 1.1 ns a call). A call in the cold path leaves the
  * fast path as it is, for LLVM sees none of it; all that it takes is that nobody uses the red zone.
  * (A jump with an alternate link register spares that and costs 7 bytes a record.)
  */
@@ -137,8 +139,8 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	if (request->position)
 		append(text, &n, POSITION_X86);
 	append(text, &n,
-	    untimed ? "shlq $$32, %r10\n\tmovq %r10, -8(#A)\n\tjmp 2f\n"
-		    : "shlq $$32, %r10\n\torq %r10, #B\n\tmovq #B, -8(#A)\n\tjmp 2f\n");
+	    untimed ? "shlq $$32, %r10\n\tmovntiq %r10, -8(#A)\n\tjmp 2f\n"
+		    : "shlq $$32, %r10\n\torq %r10, #B\n\tmovntiq #B, -8(#A)\n\tjmp 2f\n");
 	if (is_auto)
 		append(text, &n, "3:\trdtsc\n\tjmp 4b\n");
 	append(text, &n,

@@ -18,7 +18,7 @@ enum {
 	 * A store takes the line from the reader's cache, which costs the program about 65 ns the
 	 * next time: 65 / period of its time. docs/decisions/0004-clock-period.md has the figures.
 	 */
-	TP_COUNTER_PERIOD_NS = 250,
+	TP_COUNTER_PERIOD_NS = 500,
 	TP_COUNTER_MAX_PERIOD_NS = 1000 * 1000,
 	TP_COUNTER_STARVED_NS = 10 * 1000, /* a gap that is longer is one in which it stood still */
 };

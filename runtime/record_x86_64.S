@@ -37,7 +37,7 @@
 	.endif
 	leaq	8(%rdx), %rax
 	movq	%rax, %fs:(%r11)
-	movq	%r10, (%rdx)
+	movntiq	%r10, (%rdx)
 	.if	\position
 	movq	%rdx, %r10
 	addq	%fs:24(%r11), %r10
