@@ -211,10 +211,13 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 	pop(stack, time);
 }
 
-// Pop everything above the activation whose enter record is at POSITION.
+/*
+ * The activation whose enter record is at POSITION runs on, so all that began later has ended, whether
+ * that one is open or not: it may have begun while recording was switched off, or before.
+ */
 static void resync(struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time)
 {
-	uint32_t low = 1;
+	uint32_t low = 1; // becomes the first frame that did not begin earlier
 	uint32_t high = stack->depth;
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
@@ -223,16 +226,11 @@ static void resync(struct tp_stack *stack, uint32_t name, uint64_t position, uin
 		else
 			high = middle;
 	}
-	const bool known = low < stack->depth && stack->frames[low].position == position;
-	if (!known && low == 1 && stack->switched) {
-		// It began before recording was switched on, so all that is open lies above it.
-		stack->counts.early++;
-		low = 0;
-	} else if (!known || stack->profile->nodes[stack->frames[low].node].name != name) {
+	const bool open = low < stack->depth && stack->frames[low].position == position;
+	const bool early = position == TEEPERF_POSITION_OFF || (low == 1 && stack->switched);
+	if (open ? stack->profile->nodes[stack->frames[low].node].name != name : !early)
 		stack->counts.unknown_resyncs++;
-		return;
-	}
-	while (stack->depth > low + 1)
+	while (stack->depth > low + open)
 		pop(stack, time);
 }
 

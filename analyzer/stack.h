@@ -34,7 +34,7 @@ struct tp_stack_counts {
 	/* Oddities. */
 	uint64_t unmatched_exits;  /* exits of functions that were not running */
 	uint64_t unmatched_enters; /* calls without an exit, ended by an exit further down */
-	uint64_t unknown_resyncs;  /* resyncs to an activation that is not on the stack */
+	uint64_t unknown_resyncs;  /* resyncs to an activation of which nothing is known */
 	uint64_t open;             /* calls that were still running at the thread's end */
 	uint64_t backwards;        /* times before their predecessor's, moved up to it */
 	uint64_t holes;            /* words that were never written */

@@ -89,9 +89,6 @@ struct teeperf_counted {
 #define TEEPERF_COUNTED_MAX 2000
 #define TEEPERF_COUNTED_OFFSET(number) (16 + 16 * (number))
 
-/* Position of an activation that began while recording was switched off (log.h, RESYNC). */
-#define TEEPERF_POSITION_OFF 1
-
 /*
  * Symbols of the runtime that instrumented code refers to.
  *

@@ -89,7 +89,9 @@ enum teeperf_control {
  * A position names one record of one thread for ever: the number of bytes that the thread had
  * written before it, chunk headers included. Record R at byte offset O of the thread's chunk number
  * S (sequence, from 0) has position S * chunk size + O. 0 is no position (offset 0 is a header).
+ * Positions of open activations grow from the outermost on.
  */
+#define TEEPERF_POSITION_OFF 1 /* of an activation that began while recording was switched off */
 
 /* ---- region header ------------------------------------------------------------------------- */
 

@@ -181,18 +181,19 @@ static void model_exit(struct model *model, const struct model_record *record, u
 		model_end(model, time);
 }
 
+// All calls that began later than TO have ended; COUNTS only tells whether TO made sense.
 static void model_resync(struct model *model, const struct model_record *record, bool switched)
 {
-	uint32_t index = model->depth;
-	while (index && model->stack[index - 1].position != record->to)
-		index--;
-	if (!index && switched && (!model->depth || record->to < model->stack[0].position)) {
-		model->counts.early++;
-	} else if (!index || name_of_call(model, index - 1) != record->name) {
-		model->counts.unknown_resyncs++;
-		return;
+	bool found = false;
+	bool lowest = true;
+	for (uint32_t i = 0; i < model->depth; i++) {
+		found |= model->stack[i].position == record->to &&
+			 name_of_call(model, i) == record->name;
+		lowest &= model->stack[i].position > record->to;
 	}
-	while (model->depth > index)
+	if (!found && record->to != TEEPERF_POSITION_OFF && !(switched && lowest))
+		model->counts.unknown_resyncs++;
+	while (model->depth && model->stack[model->depth - 1].position > record->to)
 		model_end(model, record->time);
 }
 
@@ -332,9 +333,12 @@ static void replay_random(bool hostile, uint32_t gap_count)
 			const uint32_t index = pick(nest.depth);
 			to = nest.positions[index];
 			name = nest.names[index];
-			if (!hostile)
-				nest.depth = index + 1;
+		} else if (pick(4) == 0) {
+			to = TEEPERF_POSITION_OFF;
 		}
+		while (!hostile && kind == TEEPERF_KIND_RESYNC && nest.depth &&
+		       nest.positions[nest.depth - 1] > to)
+			nest.depth--;
 		if (kind != TEEPERF_KIND_ENTER && kind != TEEPERF_KIND_RESYNC &&
 		    (!hostile || pick(3))) {
 			if (!nest.depth)
@@ -365,6 +369,10 @@ static void replay_random(bool hostile, uint32_t gap_count)
 	assert_int_equal(stack.counts.early, model.counts.early);
 	assert_int_equal(stack.counts.dropped, model.counts.dropped);
 	assert_int_equal(stack.counts.open, model.counts.open);
+	if (!hostile && !gap_count) {
+		assert_int_equal(stack.counts.unmatched_enters, 0);
+		assert_int_equal(stack.counts.unmatched_exits, 0);
+	}
 	// The raw words behind resyncs, which look like holes, are never taken for records.
 	assert_int_equal(stack.counts.holes, 0);
 	uint64_t events = 0;
@@ -400,6 +408,43 @@ static void gaps(void **state)
 	}
 }
 
+// What a stack is after a resync to each position that a program can come back to.
+static void resyncs(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t to;
+		uint32_t name; // number of the function
+		uint32_t depth, unknown;
+	} cases[] = {
+	    {TEEPERF_POSITION_OFF, 5, 0, 0}, // began while switched off: below all that is open
+	    {FIRST_POSITION, 0, 1, 0}, {FIRST_POSITION + 8, 1, 2, 0},
+	    {FIRST_POSITION + 16, 2, 3, 0},
+	    {FIRST_POSITION - 8, 0, 0, 1}, // none of these has a record
+	    {FIRST_POSITION + 12, 1, 2, 1}, {FIRST_POSITION + 800, 1, 3, 1},
+	    {FIRST_POSITION + 8, 2, 2, 1}, // another function's
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tp_profile profile;
+		struct tp_stack stack;
+		assert_int_equal(tp_profile_init(&profile), 0);
+		assert_int_equal(tp_stack_init(&stack, &profile), 0);
+		uint64_t words[5];
+		for (uint32_t j = 0; j < 3; j++)
+			words[j] = word(j, name_of(j), TEEPERF_KIND_ENTER);
+		words[3] = word(10, name_of(cases[i].name), TEEPERF_KIND_RESYNC);
+		words[4] = cases[i].to;
+		assert_int_equal(tp_stack_replay(&stack, words, 5, 0, FIRST_POSITION), 0);
+		assert_int_equal(stack.depth - 1, cases[i].depth);
+		assert_int_equal(stack.counts.unknown_resyncs, cases[i].unknown);
+		assert_int_equal(stack.counts.early, 0);
+		tp_stack_finish(&stack);
+		assert_int_equal(stack.counts.open, cases[i].depth);
+		tp_stack_release(&stack);
+		tp_profile_release(&profile);
+	}
+}
+
 static void deep_recursion_grows(void **state)
 {
 	(void)state;
@@ -430,6 +475,7 @@ int main(void)
 	    cmocka_unit_test(well_nested),
 	    cmocka_unit_test(hostile),
 	    cmocka_unit_test(gaps),
+	    cmocka_unit_test(resyncs),
 	    cmocka_unit_test(deep_recursion_grows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
