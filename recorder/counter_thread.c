@@ -32,23 +32,13 @@ static uint64_t to_ns(uint64_t ticks, uint64_t hz)
 	return (uint64_t)((double)ticks * 1e9 / (double)hz);
 }
 
-static void note_gap(struct tp_counter_thread *counter, uint64_t gap_ns)
-{
-	if (gap_ns > tp_shared_load_relaxed(&counter->max_gap_ns))
-		tp_shared_store_relaxed(&counter->max_gap_ns, gap_ns);
-	if (gap_ns <= TP_COUNTER_STARVED_NS)
-		return;
-	tp_shared_add_relaxed(&counter->starved_ns, gap_ns);
-	tp_shared_add_relaxed(&counter->starved_count, 1);
-}
-
 // Publish the host's clock.
 static void publish(struct tp_counter_thread *counter)
 {
 	const struct tp_counter_options *options = &counter->options;
 	const uint64_t period = options->hz * options->period_ns / 1000000000;
 	// Gaps are looked into only when they are the longest so far, or long.
-	const uint64_t long_gap = options->hz * TP_COUNTER_STARVED_NS / 1000000000;
+	const uint64_t long_gap = options->hz * TP_CLOCK_STARVED_NS / 1000000000;
 	uint64_t longest = 0;
 	uint64_t last = tp_clock_ticks(options->clock);
 	uint64_t stores = 1;
@@ -65,10 +55,15 @@ static void publish(struct tp_counter_thread *counter)
 		last = now;
 		tp_shared_store_relaxed(&counter->stores, ++stores);
 		if (gap > longest || gap > long_gap) {
-			longest = gap > longest ? gap : longest;
-			note_gap(counter, to_ns(gap, options->hz));
+			const uint64_t ns = to_ns(gap, options->hz);
+			if (tp_clock_gaps_note(&counter->gaps, tp_clock_monotonic_ns(), ns) &&
+			    gap > longest)
+				longest = gap;
 		}
 	}
+	// We may have slept through the end.
+	const uint64_t rest = tp_clock_ticks(options->clock) - last;
+	tp_clock_gaps_note(&counter->gaps, tp_clock_monotonic_ns(), to_ns(rest, options->hz));
 }
 
 // How many pauses last `ns`: by the best of some tries, in the others we were interrupted.
@@ -115,7 +110,7 @@ static void count(struct tp_counter_thread *counter)
 			fastest = took;
 		// Program and counter fight for the line: up to four times as slow is usual.
 		else if (took / 4 > fastest)
-			note_gap(counter, took - fastest);
+			tp_clock_gaps_note(&counter->gaps, now, took - fastest);
 	}
 }
 
@@ -157,6 +152,7 @@ int tp_counter_thread_start(
     struct tp_counter_thread *counter, const struct tp_counter_options *options, struct tp_err *err)
 {
 	*counter = (struct tp_counter_thread){.options = *options, .cpu = own_core()};
+	tp_clock_gaps_init(&counter->gaps);
 	const int error = pthread_create(&counter->thread, NULL, run, counter);
 	if (error)
 		return tp_err_system(err, error, NULL, "cannot start the counter thread");
@@ -187,15 +183,15 @@ uint64_t tp_counter_thread_stores(const struct tp_counter_thread *counter)
 
 uint64_t tp_counter_thread_max_gap_ns(const struct tp_counter_thread *counter)
 {
-	return tp_shared_load_relaxed(&counter->max_gap_ns);
+	return tp_shared_load_relaxed(&counter->gaps.max_ns);
 }
 
 uint64_t tp_counter_thread_starved_ns(const struct tp_counter_thread *counter)
 {
-	return tp_shared_load_relaxed(&counter->starved_ns);
+	return tp_shared_load_relaxed(&counter->gaps.starved_ns);
 }
 
 uint64_t tp_counter_thread_starved_count(const struct tp_counter_thread *counter)
 {
-	return tp_shared_load_relaxed(&counter->starved_count);
+	return tp_shared_load_relaxed(&counter->gaps.starved_count);
 }

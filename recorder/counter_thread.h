@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "clock_gaps.h"
 #include "common/err.h"
 
 enum {
@@ -20,7 +21,6 @@ enum {
 	 */
 	TP_COUNTER_PERIOD_NS = 500,
 	TP_COUNTER_MAX_PERIOD_NS = 1000 * 1000,
-	TP_COUNTER_STARVED_NS = 10 * 1000, /* a gap that is longer is one in which it stood still */
 };
 
 struct tp_counter_options {
@@ -36,9 +36,7 @@ struct tp_counter_thread {
 	int cpu;         /* the core that it is pinned to, -1: none */
 	uint64_t stop;   /* 1: end */
 	uint64_t stores; /* how often the word was stored; for SOFT_COUNT that is the time */
-	uint64_t max_gap_ns;
-	uint64_t starved_ns;    /* sum of the gaps of more than TP_COUNTER_STARVED_NS */
-	uint64_t starved_count; /* ... and their number */
+	struct tp_clock_gaps gaps; /* to be begun and ended by who wants to know */
 	pthread_t thread;
 };
 

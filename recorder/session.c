@@ -255,10 +255,8 @@ int tp_session_start(
 	if (r)
 		goto fail_clock;
 	session->start_ns = tp_clock_monotonic_ns();
-	if (session->soft) {
-		session->starved_before_ns = tp_counter_thread_starved_ns(&session->counter);
-		session->starved_before_count = tp_counter_thread_starved_count(&session->counter);
-	}
+	if (session->soft)
+		tp_clock_gaps_begin(&session->counter.gaps, session->start_ns);
 	r = start_program(session, options, err);
 	if (!r)
 		return 0;
@@ -296,10 +294,8 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	    .listens_value = tp_shared_load32_acquire(&header->listens_value),
 	};
 	if (session->soft) {
-		counts->starved_ns =
-		    tp_counter_thread_starved_ns(&session->counter) - session->starved_before_ns;
-		counts->starved_count = tp_counter_thread_starved_count(&session->counter) -
-					session->starved_before_count;
+		counts->starved_ns = tp_counter_thread_starved_ns(&session->counter);
+		counts->starved_count = tp_counter_thread_starved_count(&session->counter);
 		counts->max_gap_ns = tp_counter_thread_max_gap_ns(&session->counter);
 	}
 }
@@ -333,6 +329,8 @@ int tp_session_finish(
     struct tp_session *session, struct tp_session_counts *counts, struct tp_err *err)
 {
 	const uint64_t end_ns = tp_clock_monotonic_ns();
+	if (session->soft)
+		tp_clock_gaps_end(&session->counter.gaps, end_ns);
 	tp_control_server_stop(&session->control);
 	tp_session_command(session, false);
 	stop_threads(session);

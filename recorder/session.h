@@ -53,13 +53,11 @@ struct tp_session {
 	const char *output;
 	int control_signal;
 	bool start_off;
-	uint64_t control_word;      /* what header.control is, as we know it */
-	bool soft;                  /* there is a counter thread */
-	int cores;                  /* that we could use at the start */
-	uint64_t start_ns;          /* CLOCK_MONOTONIC_RAW */
-	uint64_t starved_before_ns; /* of the soft clock, before the program was started */
-	uint64_t starved_before_count;
-	uint64_t stop; /* 1: the supply thread ends */
+	uint64_t control_word; /* what header.control is, as we know it */
+	bool soft;             /* there is a counter thread */
+	int cores;             /* that we could use at the start */
+	uint64_t start_ns;     /* CLOCK_MONOTONIC_RAW */
+	uint64_t stop;         /* 1: the supply thread ends */
 	struct tp_doorbell supply_bell;
 	pthread_t supply_thread;
 };
