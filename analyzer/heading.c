@@ -175,6 +175,17 @@ static void add_switches(const struct tp_analysis *analysis, struct tp_buf *out)
 		: "; times and shares are of what was recorded\n");
 }
 
+static void add_missed(const struct tp_tracefile *trace, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	char count[TP_TEXT_NUMBER];
+	if (tp_tracefile_host(trace, "switches_missed", text, sizeof(text)))
+		tp_buf_addf(out,
+		    "missed     %s switches came too fast to be noted: near them calls may have the "
+		    "wrong callers, and all of that time counts as recorded\n",
+		    tp_text_count(count, strtoull(text, NULL, 10)));
+}
+
 static const char *why_empty(const struct tp_tracefile *trace)
 {
 	char text[4];
@@ -212,6 +223,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	if (!counts->events && !counts->counted)
 		tp_buf_addf(out, "empty      %s\n", why_empty(trace));
 	add_switches(analysis, out);
+	add_missed(trace, out);
 	if (analysis->timeless)
 		tp_buf_add_string(
 		    out, "times      none, as there was no clock: calls and call paths only\n");

@@ -167,6 +167,12 @@ static void warn_of_switches(const struct tp_session_counts *counts, const char 
 		    "'%s' has a use of its own for signal %u (or it cannot be caught), so it was not "
 		    "listened for: give another one to '--control'",
 		    program, counts->listens_value);
+	if (counts->switches_missed)
+		tp_command_warn(&tp_cmd_record,
+		    "%llu of %llu switches came too fast to be noted: near them calls may have the "
+		    "wrong callers; switch less often, or use an allowlist instead",
+		    (unsigned long long)counts->switches_missed,
+		    (unsigned long long)counts->switches);
 	if (on_start == 1 && !counts->switches)
 		tp_command_warn(&tp_cmd_record,
 		    "'%s' ran without recording, which was never switched on: see teeperf-ctl(1) and "
@@ -197,10 +203,11 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 	// One part in a hundred is where times of single calls start to mislead.
 	if (counts->starved_ns > counts->elapsed_ns / 100)
 		tp_command_warn(&tp_cmd_record,
-		    "the soft clock stood still for %.1f %% of the time, in %llu places (%.1f ms at "
+		    "the soft clock stood still for %.1f %% of the time, in %llu place%s (%.1f ms at "
 		    "most): times there are %s; leave a core to it, or use '--clock tsc'",
 		    100.0 * (double)counts->starved_ns / (double)counts->elapsed_ns,
-		    (unsigned long long)counts->starved_count, (double)counts->max_gap_ns / 1e6,
+		    (unsigned long long)counts->starved_count,
+		    counts->starved_count == 1 ? "" : "s", (double)counts->max_gap_ns / 1e6,
 		    clocks[clock_index] == TP_CLOCK_CHOICE_COUNT ? "lost" : "coarse");
 }
 

@@ -260,7 +260,7 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	drain->numbers = calloc(drain->region->chunk_count, sizeof(*drain->numbers));
 	drain->threads = calloc(TP_REGION_THREADS, sizeof(*drain->threads));
 	drain->modules = calloc(TP_REGION_MODULES, sizeof(*drain->modules));
-	tp_switch_log_init(&drain->switches);
+	tp_switch_log_init(&drain->switches, !drain->start_off);
 	if (!drain->chunk || !drain->numbers || !drain->threads || !drain->modules) {
 		release(drain);
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");

@@ -32,6 +32,7 @@ struct tp_drain {
 	struct tp_clock_log *clock_log;
 	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
 	enum tp_drain_policy policy;
+	bool start_off;         /* recording begins switched off */
 	uint64_t record_bytes;  /* of records in complete chunks; other threads may load it */
 	uint64_t modules_seen;  /* module_count when MODULES was last written */
 	uint64_t checkpoint_ns; /* when THREADS and CLOCK are to be written next */
@@ -53,7 +54,7 @@ struct tp_drain {
 
 /*
  * Write the first CLOCK section and start the thread. The caller has filled region, writer,
- * clock_log, counter and policy; what they point to outlives the drain.
+ * clock_log, counter, policy and start_off; what they point to outlives the drain.
  */
 int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
 

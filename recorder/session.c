@@ -246,6 +246,7 @@ int tp_session_start(
 	    .clock_log = &session->clock_log,
 	    .counter = session->soft ? &session->counter : NULL,
 	    .policy = drain_policy(session, options->drain, clock),
+	    .start_off = options->start_off,
 	};
 	write_host(session, false);
 	r = write_command(session, options, err);
@@ -340,6 +341,7 @@ int tp_session_finish(
 	counts->elapsed_ns = end_ns - session->start_ns;
 	counts->dropped_chunks = session->writer.dropped;
 	counts->stunted = session->region.stunted;
+	counts->switches_missed = session->drain.switches.missed;
 	const int r = tp_trace_writer_close(&session->writer, err);
 	tp_region_release(&session->region);
 	tp_launch_restore(&session->launch);

@@ -75,8 +75,9 @@ struct tp_session_counts {
 	uint64_t starved_count; /* ... and how often */
 	uint64_t max_gap_ns;
 	uint64_t switches;
-	uint32_t attach;  /* enum teeperf_attach */
-	uint32_t listens; /* enum teeperf_listens */
+	uint64_t switches_missed; /* of these, not in the trace; known at the end */
+	uint32_t attach;          /* enum teeperf_attach */
+	uint32_t listens;         /* enum teeperf_listens */
 	uint32_t listens_value;
 	bool stunted; /* memory for the log ran out before it had its whole size */
 };

@@ -16,10 +16,12 @@ enum { TP_SWITCHES_MAX = 1 << 20 };
 struct tp_switch_log {
 	struct tp_buf words; /* uint64_t[], as in the log */
 	uint64_t seen;       /* header.switch_count at the last look */
-	uint64_t missed;     /* switches of which there is no entry */
+	uint64_t missed; /* switches of which there is no entry; where they are it counts as on */
+	bool start_on;
 };
 
-void tp_switch_log_init(struct tp_switch_log *log);
+/* `on`: what recording begins with. */
+void tp_switch_log_init(struct tp_switch_log *log, bool on);
 void tp_switch_log_release(struct tp_switch_log *log);
 
 /* Take over what is new. True if there was something. */

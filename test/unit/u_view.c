@@ -225,6 +225,18 @@ static void what_limits_the_numbers_is_said(void **state)
 	end();
 }
 
+static void switches_that_are_missing(void **state)
+{
+	(void)state;
+	static const char said[] =
+	    "missed     1,234 switches came too fast to be noted: near them ";
+	open_trace("host\n	line \"switches_missed=1234\"\nclock hz=1000000000\n"
+		   "chunk\n	0 enter 0x1000\n	5 exit 0x1000\nend\n");
+	tp_view_add_header(&analysis, true, &out);
+	assert_memory_equal(out.data, said, sizeof(said) - 1);
+	end();
+}
+
 static void why_a_trace_is_empty(void **state)
 {
 	(void)state;
@@ -398,6 +410,7 @@ int main(void)
 	    cmocka_unit_test(limits),
 	    cmocka_unit_test(tables_of_views_end),
 	    cmocka_unit_test(what_limits_the_numbers_is_said),
+	    cmocka_unit_test(switches_that_are_missing),
 	    cmocka_unit_test(why_a_trace_is_empty),
 	    cmocka_unit_test(means_of_slow_clocks),
 	    cmocka_unit_test(the_health_of_the_clock),
