@@ -34,6 +34,11 @@ void __teeperf_counted_gone(struct teeperf_counted *counted)
 		;
 }
 
+void tp_counts_forked(void)
+{
+	walkers = 0;
+}
+
 static void put(struct tp_thread *thread, uint64_t chunk, uint64_t word)
 {
 	tp_store_relaxed(

@@ -33,9 +33,12 @@ void tp_gates_add(struct teeperf_module_block *block)
 			return;
 	block->next = first;
 	__atomic_store_n(&first, block, __ATOMIC_SEQ_CST);
-	// Looked up last: who sets gates from here on finds the block itself.
-	__atomic_store_n(&block->gate, (uint8_t)__atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST),
-	    __ATOMIC_RELAXED);
+	// Who sets gates from here on finds the block itself, but our store may come behind his: look again.
+	uint32_t gate;
+	do {
+		gate = __atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&block->gate, (uint8_t)gate, __ATOMIC_SEQ_CST);
+	} while (gate != __atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST));
 }
 
 void tp_gates_remove(struct teeperf_module_block *block)

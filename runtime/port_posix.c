@@ -76,6 +76,7 @@ static void forked(void)
 {
 	// The child shares the log with its parent: it must not write there.
 	tp_gates_forked();
+	tp_counts_forked();
 	tp_process_off();
 	__teeperf_thread.cursor = 0;
 }
