@@ -79,17 +79,6 @@ static inline void tp_store32_release(uint32_t *p, uint32_t value)
 	__atomic_store_n(p, value, __ATOMIC_RELEASE);
 }
 
-/*
- * Order records that were stored past the caches (x86-64's sequence) before the stores that follow: a
- * release store alone does not.
- */
-static inline void tp_fence_records(void)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("sfence" ::: "memory");
-#endif
-}
-
 /* Order against signal handlers of the same thread only; no instruction. */
 static inline void tp_barrier_signal(void)
 {

@@ -37,7 +37,8 @@
 	.endif
 	leaq	8(%rdx), %rax
 	movq	%rax, %fs:(%r11)
-	movntiq	%r10, (%rdx)
+	movq	%r10, (%rdx)
+	prefetchw 1024(%rdx) // see pass/sequence_text.c
 	.if	\position
 	movq	%rdx, %r10
 	addq	%fs:24(%r11), %r10

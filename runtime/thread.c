@@ -70,7 +70,6 @@ void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used)
 	const uint64_t number = (chunk_plus_1 - 1) & tp_process.chunk_mask;
 	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)chunk_address(number);
 	tp_store_relaxed(&chunk->used, used);
-	tp_fence_records();
 	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_DONE);
 }
 

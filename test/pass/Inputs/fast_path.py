@@ -4,7 +4,7 @@
 
 From the entry, every conditional jump into a cold block (one that leads to __teeperf_slow before it
 comes back) is not taken; all other code up to the return is the fast path. Fails on a call, a
-locked or exclusive instruction, or a jump to another function on it, on more than MOST instructions,
+locked or exclusive instruction, a store past the caches, or a jump to another function on it, on more than MOST instructions,
 and unless there are exactly two stores of records and two of the cursor.
 """
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 FORBIDDEN = re.compile(
-    r"^(call|lock|xchg|cmpxchg|xadd|bl$|blr|ldadd|ldx|stx|ldax|stlx|cas|swp|dmb|mfence|lfence)"
+    r"^(call|lock|xchg|cmpxchg|xadd|bl$|blr|ldadd|ldx|stx|ldax|stlx|cas|swp|dmb|mfence|lfence|movnt|stnp)"
 )
 
 
