@@ -8,7 +8,8 @@ set -eu
 build_fake
 fake=
 for mode in stream full; do
-	expect 0 "$TEEPERF" record -o rubbish.trace --mode "$mode" --size 512K ./fake 100 scribble
+	expect 0 "$TEEPERF" record -o rubbish.trace --mode "$mode" --size 512K --drain now \
+		./fake 100 scribble
 	facts rubbish.trace end_sections=1 exit=1/0
 	# Its 100 records fill no chunk: what is more than that is rubbish.
 	[ "$(fact records)" -gt 8000 ] || fail "nothing hostile was drained"
