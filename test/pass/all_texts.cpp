@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every text that the pass can write is taken by the assembler, on both processors: with and without the
+// record's position (landing pads), each clock, both kinds of exits, both shapes, and counted calls.
+// RUN: for target in x86_64 aarch64; do for clock in auto tsc soft; do for exits in timed untimed; do for shape in inline call; do env TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.$clock.$exits.$shape.o || exit 1; done; done; done; done
+// RUN: for target in x86_64 aarch64; do env TEEPERF_LEVEL=count %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.count.o || exit 1; done
+// RUN: llvm-nm -u %t.x86_64.auto.timed.call.o | FileCheck %s --check-prefix=CALL
+// RUN: llvm-nm -u %t.aarch64.soft.untimed.call.o | FileCheck %s --check-prefixes=CALL,UNTIMED
+// RUN: llvm-nm -u %t.aarch64.auto.timed.inline.o | FileCheck %s --check-prefix=INLINE
+// RUN: llvm-nm -u %t.aarch64.count.o | FileCheck %s --check-prefix=COUNT
+// CALL-DAG: __teeperf_record{{$}}
+// CALL-DAG: __teeperf_record_position{{$}}
+// UNTIMED-DAG: __teeperf_record_untimed{{$}}
+// INLINE-NOT: __teeperf_record
+// INLINE: __teeperf_slow{{$}}
+// INLINE-NOT: __teeperf_record
+// COUNT: __teeperf_count{{$}}
+extern "C" int other(int x);
+
+int plain(int x)
+{
+	return x + 1;
+}
+
+int catches(int x)
+{
+	try {
+		return other(x);
+	} catch (int y) {
+		return y;
+	}
+}
