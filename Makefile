@@ -58,7 +58,7 @@ help:
 	@echo 'make test        all tests [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, and longer fuzzing'
 	@echo 'make bench       all benchmarks, about two hours [BENCH_OPTIONS="--only sqlite"]'
-	@echo 'make bench-quick the same with smaller inputs, about ten minutes'
+	@echo 'make bench-quick the same with smaller inputs, about twelve minutes'
 	@echo 'make fresh-check make demo and make test in a bare Debian (root)'
 	@echo 'make format      clang-format the sources'
 	@echo 'make clean       remove build/'
