@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The teeperf command: finds the subcommand in the generated table and runs it.
-#include "command.h"
+#include "command_table.h"
 
 #include <teeperf/version.h>
 
@@ -19,57 +19,6 @@ static const struct tp_command *const commands[] = {
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
-static const struct tp_command *find(const char *name)
-{
-	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
-	}
-	return NULL;
-}
-
-// Levenshtein distance, of names cut to the table's width.
-static unsigned edit_distance(const char *a, const char *b)
-{
-	enum { WIDTH = 32 };
-	unsigned row[WIDTH + 1];
-	const size_t columns = strnlen(b, WIDTH);
-	for (unsigned j = 0; j <= columns; j++)
-		row[j] = j;
-	for (unsigned i = 0; a[i] && i < WIDTH; i++) {
-		unsigned diagonal = row[0];
-		row[0] = i + 1;
-		for (unsigned j = 0; j < columns; j++) {
-			unsigned best = diagonal + (a[i] != b[j]);
-			diagonal = row[j + 1];
-			if (best > diagonal + 1)
-				best = diagonal + 1;
-			if (best > row[j] + 1)
-				best = row[j] + 1;
-			row[j + 1] = best;
-		}
-	}
-	return row[columns];
-}
-
-static int unknown_command(const char *name)
-{
-	const struct tp_command *nearest = NULL;
-	unsigned least = 3; // further away is no likely slip
-	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
-		const unsigned distance = edit_distance(name, commands[i]->name);
-		if (distance < least && distance < strlen(commands[i]->name)) {
-			least = distance;
-			nearest = commands[i];
-		}
-	}
-	fprintf(stderr, "teeperf: unknown command '%s'", name);
-	if (nearest)
-		fprintf(stderr, "; did you mean '%s'?", nearest->name);
-	fprintf(stderr, "\nTry 'teeperf --help'.\n");
-	return TP_EXIT_USAGE;
-}
-
 static void print_overview(FILE *to)
 {
 	fprintf(to, "usage: teeperf COMMAND [options] [arguments]\n"
@@ -79,8 +28,7 @@ static void print_overview(FILE *to)
 		    "teeperf - profile functions of programs inside and outside TEEs\n"
 		    "\n"
 		    "Commands:\n");
-	for (unsigned i = 0; i < COMMAND_COUNT; i++)
-		fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+	tp_command_list(commands, COMMAND_COUNT, to);
 	fprintf(to, "\n"
 		    "Start with:\n"
 		    "  teeperf cc -O2 -g -o app app.c\n"
@@ -94,9 +42,14 @@ static int run_help(int argc, char **argv)
 		print_overview(stdout);
 		return TP_EXIT_DONE;
 	}
-	const struct tp_command *command = find(argv[1]);
+	const struct tp_command *command = tp_command_find(commands, COMMAND_COUNT, argv[1]);
 	if (!command)
-		return unknown_command(argv[1]);
+		return tp_command_unknown("teeperf", commands, COMMAND_COUNT, argv[1]);
+	// A command that has subcommands shows their help itself.
+	if (!command->options) {
+		char *words[] = {argv[1], argc > 2 ? argv[2] : "--help", "--help", NULL};
+		return command->run(argc > 2 ? 3 : 2, words);
+	}
 	tp_options_help(command);
 	return TP_EXIT_DONE;
 }
@@ -121,9 +74,9 @@ static int dispatch(int argc, char **argv)
 		    name);
 		return TP_EXIT_USAGE;
 	}
-	const struct tp_command *command = find(name);
+	const struct tp_command *command = tp_command_find(commands, COMMAND_COUNT, name);
 	if (!command)
-		return unknown_command(name);
+		return tp_command_unknown("teeperf", commands, COMMAND_COUNT, name);
 	return command->run(argc - 1, argv + 1);
 }
 

@@ -99,7 +99,13 @@ static void print_option(const struct tp_option *option)
 void tp_options_help(const struct tp_command *command)
 {
 	printf("usage: teeperf %s %s\n\n", command->name, command->usage);
-	printf("teeperf-%s - %s\n", command->name, command->summary);
+	// A subcommand's page is named after both of its words.
+	const char *blank = strchr(command->name, ' ');
+	if (blank)
+		printf("teeperf-%.*s-%s - %s\n", (int)(blank - command->name), command->name,
+		    blank + 1, command->summary);
+	else
+		printf("teeperf-%s - %s\n", command->name, command->summary);
 	if (command->description)
 		printf("\n%s", command->description);
 	printf("\nOptions:\n");

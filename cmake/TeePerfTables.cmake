@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The tables that follow from file names: commands.inc, views.inc, exports.inc.
+# The tables that follow from file names: commands.inc, allowlist_commands.inc, views.inc, exports.inc.
 
 set(TEEPERF_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 
@@ -18,5 +18,6 @@ function(teeperf_table output macro glob)
 endfunction()
 
 teeperf_table(commands.inc TP_COMMAND "cli/cmd_*.c")
+teeperf_table(allowlist_commands.inc TP_COMMAND "cli/allowlist_*.c")
 teeperf_table(views.inc TP_VIEW "analyzer/view_*.c")
 teeperf_table(exports.inc TP_EXPORT "analyzer/export_*.c")
