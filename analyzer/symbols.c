@@ -2,7 +2,7 @@
 // What the functions of a trace are called and where their source is.
 #include "symbols.h"
 
-#include "analyzer/demangle.h"
+#include "common/demangle.h"
 #include "analyzer/elf_file.h"
 #include "analyzer/symbol_dwarf.h"
 #include "analyzer/symbol_text.h"

@@ -50,16 +50,15 @@ function(teeperf_host_variant suffix dir flags)
 		teeperf_host_library(${name} "${suffix}" "${flags}")
 	endforeach()
 	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
-	target_link_libraries(tp_common${suffix} PUBLIC "${TEEPERF_XXHASH}" "${TEEPERF_ZSTD}")
+	target_link_libraries(tp_common${suffix} PUBLIC "${TEEPERF_XXHASH}" "${TEEPERF_ZSTD}" stdc++)
 	target_link_libraries(tp_recorder${suffix} PUBLIC tp_common${suffix} Threads::Threads)
 	target_link_libraries(tp_analyzer${suffix} PUBLIC
-		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" Threads::Threads m
-		stdc++)
+		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" Threads::Threads m)
 	target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE
 		"${TEEPERF_LIBDWARF_INCLUDE}")
 
 	target_link_libraries(tp_inventory${suffix} PUBLIC
-		tp_allowlists${suffix} tp_common${suffix} "${TEEPERF_LIBELF}" ${CMAKE_DL_LIBS})
+		tp_allowlists${suffix} tp_common${suffix} ${CMAKE_DL_LIBS})
 	target_link_libraries(tp_selection${suffix} PUBLIC
 		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
 

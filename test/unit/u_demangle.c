@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/demangle.h"
+#include "common/demangle.h"
 
 static void check(const char *name, const char *expected)
 {
