@@ -26,6 +26,17 @@ enum tp_category {
 	TP_CATEGORY_FORCE,  /* instrument, and keep the function from being inlined away */
 	TP_CATEGORY_FORBID, /* never instrument; beats every other line */
 	TP_CATEGORY_COUNT,  /* count calls, without times */
+	TP_CATEGORY_SAMPLE, /* count calls, record one of N with times */
+};
+
+/* Facts of the function as it is instrumented, after optimisation. */
+struct tp_facts {
+	uint64_t instrs; /* LLVM instructions, debug intrinsics aside */
+	uint64_t blocks;
+	uint64_t loops;
+	uint64_t depth;      /* of the deepest loop */
+	uint64_t calls;      /* direct and indirect call sites, intrinsics aside */
+	const char *linkage; /* "external", "internal", "linkonce_odr", ...: LLVM's words */
 };
 
 /* What is asked about. Strings may be NULL: then no line of that kind matches. */

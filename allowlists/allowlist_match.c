@@ -127,6 +127,7 @@ const char *tp_category_name(enum tp_category category)
 	    [TP_CATEGORY_FORCE] = "force",
 	    [TP_CATEGORY_FORBID] = "forbid",
 	    [TP_CATEGORY_COUNT] = "count",
+	    [TP_CATEGORY_SAMPLE] = "sample",
 	};
 	return (unsigned int)category < sizeof(names) / sizeof(names[0]) ? names[category] : "?";
 }
