@@ -29,6 +29,10 @@ enum tp_category {
 	TP_CATEGORY_SAMPLE, /* count calls, record one of N with times */
 };
 
+/* N of sample/N; a plain `sample` is TP_SAMPLE_DEFAULT. */
+#define TP_SAMPLE_DEFAULT 64
+#define TP_SAMPLE_MAX UINT32_C(1000000)
+
 /* Facts of the function as it is instrumented, after optimisation. */
 struct tp_facts {
 	uint64_t instrs; /* LLVM instructions, debug intrinsics aside */
@@ -48,6 +52,7 @@ struct tp_subject {
 
 struct tp_verdict {
 	enum tp_category category;
+	uint32_t sample;  /* N of sample/N, else 1 */
 	uint32_t line;    /* the line that decided, 0: the default */
 	const char *file; /* its file; lives as long as the list */
 };

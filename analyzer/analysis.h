@@ -20,6 +20,8 @@ struct tp_function {
 	struct tp_symbol_key key;
 	uint64_t calls;   /* all */
 	uint64_t counted; /* of these, calls that were only counted: the times are not of them */
+	uint64_t
+	    sampled; /* calls of a sampled function, 0 of others: the timed are one in N of them */
 	uint64_t self;
 	uint64_t inclusive; /* of recursive calls only the outermost counts */
 	uint64_t total;     /* durations of all timed calls, recursive ones too */
@@ -52,6 +54,7 @@ struct tp_analysis {
 	struct tp_function *functions; /* by address, those of which the low half is known first */
 	uint32_t function_count;
 	uint32_t counted_count;        /* functions that have no timed calls */
+	uint32_t sampled_count;        /* functions that are sampled */
 	struct tp_stack_counts counts; /* of all threads */
 	uint64_t self;                 /* ticks of all functions */
 	uint64_t lost;                 /* events: the larger of what threads and records say */
@@ -86,6 +89,11 @@ static inline uint64_t tp_function_timed(const struct tp_function *function)
 {
 	return function->calls - function->counted;
 }
+/*
+ * TICKS, the time of a function's timed calls, scaled up to all of its calls if it is sampled. What is
+ * added was measured as self time of callers.
+ */
+uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
 /* The function of a node that is not node 0. */
 const struct tp_function *tp_analysis_function(const struct tp_analysis *analysis,
     const struct tp_thread_result *thread, const struct tp_node *node);

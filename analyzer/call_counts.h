@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Calls that were counted and nothing else: the sums of the pairs behind COUNTS records, by full
- * run-time address.
+ * Calls that were counted: the sums of the pairs behind COUNTS records, by full run-time address; with
+ * TEEPERF_COUNTS_SAMPLED (log.h) in it if some of the calls have records as well.
  */
 #ifndef TP_CALL_COUNTS_H
 #define TP_CALL_COUNTS_H

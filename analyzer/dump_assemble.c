@@ -328,8 +328,9 @@ static void do_record(struct assembler *as, const char *word)
 		add_word(as, 0, function_name(as) | TEEPERF_KIND_UNTIMED);
 	} else if (strcmp(word, "counts") == 0) {
 		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_COUNTS);
-	} else if (strcmp(word, "count") == 0) {
-		const uint64_t address = function_address(as, UINT64_MAX);
+	} else if (strcmp(word, "count") == 0 || strcmp(word, "sampled") == 0) {
+		const uint64_t mark = *word == 's' ? TEEPERF_COUNTS_SAMPLED : 0;
+		const uint64_t address = function_address(as, UINT64_MAX) | mark;
 		value = tp_line_number(line, UINT64_MAX);
 		tp_buf_add(&as->body, &address, sizeof(address));
 		tp_buf_add(&as->body, &value, sizeof(value));

@@ -51,8 +51,9 @@ static size_t add_counts(struct tp_buf *out, uint32_t pairs, const uint64_t *wor
 	if (pairs > TEEPERF_COUNTS_MAX || pairs > left / 2)
 		return 0;
 	for (size_t i = 0; i < pairs; i++)
-		tp_buf_addf(
-		    out, "\tcount 0x%" PRIx64 " %" PRIu64 "\n", words[i * 2], words[i * 2 + 1]);
+		tp_buf_addf(out, "\t%s 0x%" PRIx64 " %" PRIu64 "\n",
+		    words[i * 2] & TEEPERF_COUNTS_SAMPLED ? "sampled" : "count",
+		    words[i * 2] & ~TEEPERF_COUNTS_SAMPLED, words[i * 2 + 1]);
 	return (size_t)pairs * 2;
 }
 

@@ -85,8 +85,8 @@ static bool list_functions(struct tp_analysis *analysis)
 	for (uint32_t i = 0; ok && i < analysis->thread_count; i++) {
 		const struct tp_call_counts *calls = &analysis->threads[i].calls;
 		for (uint32_t j = 0; j < calls->count; j++) {
-			const struct tp_symbol_key key =
-			    counted_key(analysis, calls->items[j].address);
+			const struct tp_symbol_key key = counted_key(
+			    analysis, calls->items[j].address & ~TEEPERF_COUNTS_SAMPLED);
 			if (!key.low_half)
 				keys[count++] = key;
 		}
@@ -110,13 +110,18 @@ static bool map_functions(const struct tp_analysis *analysis, struct tp_thread_r
 	return true;
 }
 
-// Add the calls that were only counted.
+// Add the calls that were counted.
 static void add_counted(struct tp_analysis *analysis, const struct tp_thread_result *thread)
 {
 	for (uint32_t i = 0; i < thread->calls.count; i++) {
 		const struct tp_call_count *item = &thread->calls.items[i];
-		const struct tp_symbol_key key = counted_key(analysis, item->address);
+		const struct tp_symbol_key key =
+		    counted_key(analysis, item->address & ~TEEPERF_COUNTS_SAMPLED);
 		struct tp_function *function = find_function(analysis, key.address, key.low_half);
+		if (item->address & TEEPERF_COUNTS_SAMPLED) {
+			function->sampled += item->calls;
+			continue;
+		}
 		function->calls += item->calls;
 		function->counted += item->calls;
 	}
@@ -160,6 +165,14 @@ static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thr
 	}
 }
 
+uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks)
+{
+	const uint64_t timed = tp_function_timed(function);
+	if (!function->sampled || !timed)
+		return ticks;
+	return (uint64_t)((double)ticks * ((double)function->calls / (double)timed));
+}
+
 bool tp_functions_build(struct tp_analysis *analysis)
 {
 	bool ok = list_functions(analysis);
@@ -171,7 +184,15 @@ bool tp_functions_build(struct tp_analysis *analysis)
 		add_timed(analysis, &analysis->threads[i]);
 		add_counted(analysis, &analysis->threads[i]);
 	}
-	for (uint32_t i = 0; i < analysis->function_count; i++)
-		analysis->counted_count += tp_function_timed(&analysis->functions[i]) == 0;
+	for (uint32_t i = 0; i < analysis->function_count; i++) {
+		struct tp_function *function = &analysis->functions[i];
+		// The count has the calls with records, too; but records may have been lost.
+		if (function->sampled > function->calls) {
+			function->counted += function->sampled - function->calls;
+			function->calls = function->sampled;
+		}
+		analysis->sampled_count += function->sampled != 0;
+		analysis->counted_count += tp_function_timed(function) == 0;
+	}
 	return true;
 }

@@ -230,8 +230,14 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	if (analysis->counted_count)
 		tp_buf_addf(out,
 		    "counted    %" PRIu32
-		    " functions without times: their time is part of their caller's\n",
-		    analysis->counted_count);
+		    " function%s without times: their time is part of their caller's\n",
+		    analysis->counted_count, analysis->counted_count == 1 ? "" : "s");
+	if (analysis->sampled_count)
+		tp_buf_addf(out,
+		    "sampled    %" PRIu32
+		    " function%s with times of some calls: ~ marks what was scaled up; the other calls are "
+		    "part of their callers' self time\n",
+		    analysis->sampled_count, analysis->sampled_count == 1 ? "" : "s");
 	if (analysis->lost)
 		tp_buf_addf(out, "lost       %s events: times and counts are too low\n",
 		    tp_text_count(text, analysis->lost));
@@ -329,6 +335,7 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	add_number(out, "events", counts->events);
 	add_number(out, "counted_calls", counts->counted);
 	add_number(out, "counted_functions", analysis->counted_count);
+	add_number(out, "sampled_functions", analysis->sampled_count);
 	add_number(out, "lost", analysis->lost);
 	add_number(out, "unmatched_enters", counts->unmatched_enters);
 	add_number(out, "unmatched_exits", counts->unmatched_exits);

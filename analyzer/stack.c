@@ -213,7 +213,8 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 
 /*
  * The activation whose enter record is at POSITION runs on, so all that began later has ended, whether
- * that one is open or not: it may have begun while recording was switched off, or before.
+ * that one is open or not: it may have begun while recording was switched off, or before, or be one
+ * that was not sampled.
  */
 static void resync(struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time)
 {
@@ -227,7 +228,9 @@ static void resync(struct tp_stack *stack, uint32_t name, uint64_t position, uin
 			high = middle;
 	}
 	const bool open = low < stack->depth && stack->frames[low].position == position;
-	const bool early = position == TEEPERF_POSITION_OFF || (low == 1 && stack->switched);
+	// An activation that was not sampled has no record, and a position between two.
+	const bool early = position == TEEPERF_POSITION_OFF || (low == 1 && stack->switched) ||
+			   position % 8 == TEEPERF_POSITION_BETWEEN;
 	if (open ? stack->profile->nodes[stack->frames[low].node].name != name : !early)
 		stack->counts.unknown_resyncs++;
 	while (stack->depth > low + open)

@@ -40,6 +40,17 @@ static char *mean(
 	return tp_text_count(text, total / calls);
 }
 
+// A time of all calls; of a sampled function an estimate.
+static void add_scaled(struct tp_table *table, const struct tp_analysis *analysis,
+    const struct tp_function *function, uint64_t ticks)
+{
+	char text[TP_TEXT_NUMBER];
+	char marked[TP_TEXT_NUMBER + 1];
+	tp_view_time(analysis, text, tp_function_scaled(function, ticks));
+	snprintf(marked, sizeof(marked), "%s%s", function->sampled ? "~" : "", text);
+	tp_table_add(table, marked);
+}
+
 static void add_times(
     struct tp_table *table, const struct tp_analysis *analysis, const struct tp_function *function)
 {
@@ -50,9 +61,10 @@ static void add_times(
 			tp_table_add(table, "");
 		return;
 	}
-	tp_table_add(table, tp_view_time(analysis, text, function->self));
-	tp_table_add(table, share(text, function->self, analysis->self));
-	tp_table_add(table, tp_view_time(analysis, text, function->inclusive));
+	add_scaled(table, analysis, function, function->self);
+	tp_table_add(
+	    table, share(text, tp_function_scaled(function, function->self), analysis->self));
+	add_scaled(table, analysis, function, function->inclusive);
 	tp_table_add(table, mean(analysis, text, function->total, timed));
 	tp_table_add(table, tp_view_time(analysis, text, function->min));
 	tp_table_add(table, tp_view_time(analysis, text, function->max));
@@ -123,7 +135,8 @@ static void render_csv(const struct tp_analysis *analysis, const struct tp_funct
     uint32_t count, struct tp_buf *out)
 {
 	tp_buf_add_string(out,
-	    "function,calls,self_ns,inclusive_ns,min_ns,max_ns,module,file,line,linkage,address\n");
+	    "function,calls,self_ns,inclusive_ns,min_ns,max_ns,module,file,line,linkage,address,"
+	    "timed_calls\n");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tp_function *function = rows[i];
 		const bool timed = tp_function_timed(function) != 0;
@@ -139,7 +152,8 @@ static void render_csv(const struct tp_analysis *analysis, const struct tp_funct
 		tp_text_add_csv(out, function->symbol.file);
 		tp_buf_addf(out, ",%" PRIu64 ",", function->symbol.line);
 		tp_text_add_csv(out, function->symbol.linkage);
-		tp_buf_addf(out, ",0x%" PRIx64 "\n", function->symbol.address);
+		tp_buf_addf(out, ",0x%" PRIx64 ",%" PRIu64 "\n", function->symbol.address,
+		    tp_function_timed(function));
 	}
 }
 
@@ -166,7 +180,8 @@ static void render_json(const struct tp_analysis *analysis, const struct tp_func
 		tp_text_add_json(out, function->symbol.file);
 		tp_buf_addf(out, ",\"line\":%" PRIu64 ",\"linkage\":", function->symbol.line);
 		tp_text_add_json(out, function->symbol.linkage);
-		tp_buf_addf(out, ",\"address\":\"0x%" PRIx64 "\"}", function->symbol.address);
+		tp_buf_addf(out, ",\"address\":\"0x%" PRIx64 "\",\"timed_calls\":%" PRIu64 "}",
+		    function->symbol.address, tp_function_timed(function));
 	}
 	tp_buf_add_string(out, "\n]}\n");
 }

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "driver.h"
 
+#include "allowlists/allowlist.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,8 +38,9 @@ const struct tp_option tp_driver_options[] = {
 	"read the clock on entry and exit, or on entry only, which costs half as much: a call then ends "
 	"when the thread's next one begins (default: TEEPERF_EXITS, else timed)",
 	&exits, NULL},
-    {TP_OPTION_STRING, 0, "level", "event|count",
-	"record each call with its times, or only count calls (default: TEEPERF_LEVEL, else event)",
+    {TP_OPTION_STRING, 0, "level", "event|sample[/N]|count",
+	"record each call with its times, or one of N calls (64) and count all, or only count "
+	"(default: TEEPERF_LEVEL, else event)",
 	&level, NULL},
     {TP_OPTION_STRING, 0, "llvm", "N",
 	"use clang of LLVM major N (default: TEEPERF_LLVM, else the one chosen when teeperf was built)",
@@ -114,6 +117,25 @@ static int pass_word(const struct tp_command *command, const char *option, const
 	return tp_options_usage(command, "%s%s takes %s, %s or %s, not '%s'",
 	    value ? "option " : "", value ? option : variable, words[0], words[1],
 	    words[2] ? words[2] : "nothing else", source);
+}
+
+// The level, whose word may have a number behind it; 0 or usage.
+static int pass_level(const struct tp_command *command)
+{
+	const char *source = level ? level : getenv("TEEPERF_LEVEL");
+	if (!source || !*source)
+		source = "event";
+	char *end = NULL;
+	unsigned long number = 0;
+	if (!strncmp(source, "sample/", 7))
+		number = strtoul(source + 7, &end, 10);
+	if (strcmp(source, "event") && strcmp(source, "count") && strcmp(source, "sample") &&
+	    (!end || *end || !number || number > TP_SAMPLE_MAX))
+		return tp_options_usage(command,
+		    "%s takes event, count, sample or sample/N with N from 1 to %u, not '%s'",
+		    level ? "option '--level'" : "TEEPERF_LEVEL", TP_SAMPLE_MAX, source);
+	setenv("TEEPERF_LEVEL", source, 1);
+	return 0;
 }
 
 // The allowlist's absolute path: compilers run in other folders. 0 or an exit code.
@@ -279,7 +301,6 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 {
 	static const char *const clocks[] = {"auto", "soft", "tsc", NULL};
 	static const char *const exit_words[] = {"timed", "untimed", NULL};
-	static const char *const levels[] = {"event", "count", NULL};
 	static const char *const shapes[] = {"inline", "call", NULL};
 	static const char *const tails[] = {"keep", "call", NULL};
 	argc--;
@@ -299,7 +320,7 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 		status =
 		    pass_word(command, "'--exits'", exits, "TEEPERF_EXITS", exit_words, "timed");
 	if (!status)
-		status = pass_word(command, "'--level'", level, "TEEPERF_LEVEL", levels, "event");
+		status = pass_level(command);
 	if (!status)
 		status = pass_word(command, "'--shape'", shape, "TEEPERF_SHAPE", shapes, "inline");
 	if (!status)

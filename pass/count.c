@@ -15,15 +15,20 @@ static LLVMValueRef own_global(struct tp_sequence *sequence, LLVMTypeRef type, c
 }
 
 // The teeperf_counted of these functions.
-static LLVMValueRef describe(
-    struct tp_sequence *sequence, LLVMValueRef *functions, unsigned count, LLVMTypeRef pointer)
+static LLVMValueRef describe(struct tp_sequence *sequence, const struct tp_target *targets,
+    unsigned count, LLVMTypeRef pointer)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
+	LLVMTypeRef i8 = LLVMInt8TypeInContext(sequence->context);
 	LLVMValueRef *addresses = calloc(count, sizeof(LLVMValueRef));
 	if (!addresses)
 		return NULL;
-	for (unsigned i = 0; i < count; i++)
-		addresses[i] = LLVMConstBitCast(functions[i], pointer);
+	for (unsigned i = 0; i < count; i++) {
+		LLVMValueRef mark =
+		    LLVMConstInt(i64, targets[i].sample ? TEEPERF_COUNTED_SAMPLED : 0, 0);
+		addresses[i] =
+		    LLVMConstGEP2(i8, LLVMConstBitCast(targets[i].function, pointer), &mark, 1);
+	}
 	LLVMValueRef fields[4] = {LLVMConstInt(i64, count, 0), LLVMConstInt(i64, 0, 0),
 	    LLVMConstNull(pointer), LLVMConstArray(pointer, addresses, count)};
 	free(addresses);
@@ -34,36 +39,24 @@ static LLVMValueRef describe(
 	return counted;
 }
 
-void tp_count_calls(struct tp_sequence *sequence, LLVMValueRef *functions, unsigned count)
+bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *sequence,
+    struct tp_target *targets, unsigned count)
 {
 	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
-	LLVMValueRef counted = describe(sequence, functions, count, pointer);
-	if (!counted) {
-		tp_llvm_error(sequence->module, "teeperf: out of memory");
-		return;
-	}
-	LLVMValueRef place = own_global(sequence, pointer, TEEPERF_SYMBOL_PREFIX "counts");
-	LLVMSetInitializer(place, LLVMConstNull(pointer));
-	LLVMSetThreadLocalMode(place, LLVMInitialExecTLSModel);
-
-	LLVMBuilderRef builder = LLVMCreateBuilderInContext(sequence->context);
+	group->counted = describe(sequence, targets, count, pointer);
+	if (!group->counted)
+		return false;
+	group->place = own_global(sequence, pointer, TEEPERF_SYMBOL_PREFIX "counts");
+	LLVMSetInitializer(group->place, LLVMConstNull(pointer));
+	LLVMSetThreadLocalMode(group->place, LLVMInitialExecTLSModel);
 	for (unsigned i = 0; i < count; i++) {
-		tp_inject_prepare(sequence, functions[i]);
-		tp_inject_position_at_entry(builder, functions[i]);
-		// Volatile: a signal handler may have set it since.
-		LLVMValueRef at = LLVMBuildLoad2(builder, pointer, place, "");
-		LLVMSetVolatile(at, 1);
-		struct tp_text text = {.output_count = 0};
-		sequence->machine->write_count(
-		    &text, TEEPERF_COUNTED_OFFSET(i), tp_sequence_needs_no_red_zone(sequence));
-		LLVMValueRef arguments[3] = {at, sequence->block, counted};
-		tp_sequence_assemble(sequence, builder, &text, arguments, 3);
+		targets[i].group = group;
+		targets[i].number = i;
 	}
-	LLVMDisposeBuilder(builder);
 
 	LLVMTypeRef nothing = LLVMVoidTypeInContext(sequence->context);
 	LLVMTypeRef types[2] = {pointer, LLVMPointerType(pointer, 0)};
-	LLVMValueRef arguments[2] = {LLVMConstBitCast(counted, pointer), place};
+	LLVMValueRef arguments[2] = {LLVMConstBitCast(group->counted, pointer), group->place};
 	tp_llvm_add_constructor(sequence->module,
 	    tp_sequence_caller(sequence, TEEPERF_SYMBOL_PREFIX "count_attach", true,
 		TEEPERF_SYMBOL_COUNTED, LLVMFunctionType(nothing, types, 2, 0), arguments, 2),
@@ -72,4 +65,37 @@ void tp_count_calls(struct tp_sequence *sequence, LLVMValueRef *functions, unsig
 	    tp_sequence_caller(sequence, TEEPERF_SYMBOL_PREFIX "count_detach", true,
 		TEEPERF_SYMBOL_COUNTED_GONE, LLVMFunctionType(nothing, types, 1, 0), arguments, 1),
 	    1);
+	return true;
+}
+
+/*
+ * Of a thread's calls numbers 1, 1 + N, 1 + 2N ... have records: the first, since many functions are
+ * called once. The counter serves for this, so there is no other state, and none to be random with.
+ */
+static LLVMValueRef is_sampled(LLVMBuilderRef builder, LLVMValueRef number, uint32_t sample)
+{
+	LLVMTypeRef i64 = LLVMTypeOf(number);
+	// 0, for a call that was not counted, is no 1.
+	LLVMValueRef rest = LLVMBuildURem(builder, number, LLVMConstInt(i64, sample, 0), "");
+	LLVMValueRef one = LLVMConstInt(i64, sample > 1, 0);
+	return LLVMBuildZExt(builder, LLVMBuildICmp(builder, LLVMIntEQ, rest, one, ""), i64, "");
+}
+
+void tp_count_at_entry(
+    struct tp_sequence *sequence, LLVMBuilderRef builder, struct tp_target *target)
+{
+	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
+	// Volatile: a signal handler may have set it since.
+	LLVMValueRef at = LLVMBuildLoad2(builder, pointer, target->group->place, "");
+	LLVMSetVolatile(at, 1);
+	const struct tp_text_count request = {.offset = TEEPERF_COUNTED_OFFSET(target->number),
+	    .gate = target->gate,
+	    .no_red_zone = tp_sequence_needs_no_red_zone(sequence),
+	    .wants_count = target->sample != 0};
+	struct tp_text text = {.output_count = 0};
+	sequence->machine->write_count(&text, &request);
+	LLVMValueRef arguments[3] = {at, sequence->functions, target->group->counted};
+	LLVMValueRef number = tp_sequence_assemble(sequence, builder, &text, arguments, 3);
+	if (target->sample)
+		target->sampled = is_sampled(builder, number, target->sample);
 }

@@ -16,7 +16,7 @@ struct injection {
 	LLVMValueRef function;
 	LLVMBuilderRef builder;
 	LLVMMetadataRef scope_location; /* NULL without debug information */
-	LLVMValueRef name;
+	const struct tp_target *target;
 };
 
 // Insert before `at`, at its own line if it has one, else at line 0 of the function.
@@ -107,7 +107,7 @@ static bool needs_position(LLVMValueRef function)
 static void inject_resyncs(struct injection *in, LLVMValueRef where)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(in->sequence->context);
-	LLVMValueRef id = LLVMConstPtrToInt(in->name, i64);
+	LLVMValueRef id = LLVMConstPtrToInt(in->target->name, i64);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
 	     b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
@@ -132,7 +132,7 @@ static void inject_exits(struct injection *in)
 		if (!ret || !LLVMIsAReturnInst(ret))
 			continue;
 		position(in, exit_place(in, ret));
-		tp_sequence_record(in->sequence, in->builder, in->name, kind, false);
+		tp_sequence_record(in->sequence, in->builder, in->target, kind, false);
 	}
 }
 
@@ -156,7 +156,8 @@ static void add_function_attribute(
 	    LLVMCreateEnumAttribute(sequence->context, kind, 0));
 }
 
-void tp_inject_prepare(struct tp_sequence *sequence, LLVMValueRef function)
+// What applies to every function that gets code of ours.
+static void prepare(struct tp_sequence *sequence, LLVMValueRef function)
 {
 	// Two low bits of the name carry the kind.
 	if (LLVMGetAlignment(function) < 4)
@@ -166,28 +167,34 @@ void tp_inject_prepare(struct tp_sequence *sequence, LLVMValueRef function)
 		add_function_attribute(sequence, function, "noredzone");
 }
 
-// Line 0, not the first line: debuggers stop at the first line behind the prologue, and at -O0 the
-// arguments are only stored behind us.
-void tp_inject_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function)
+// Behind the function's fixed allocations. Line 0, not the first line: debuggers stop at the first line
+// behind the prologue, and at -O0 the arguments are only stored behind us.
+static void position_at_entry(struct injection *in)
 {
-	LLVMPositionBuilderBefore(builder, after_allocations(function));
-	LLVMSetCurrentDebugLocation2(builder, tp_llvm_function_location(function));
+	LLVMPositionBuilderBefore(in->builder, after_allocations(in->function));
+	LLVMSetCurrentDebugLocation2(in->builder, in->scope_location);
 }
 
-void tp_inject(struct tp_sequence *sequence, LLVMValueRef function)
+void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 {
+	LLVMValueRef function = target->function;
 	struct injection in = {.sequence = sequence,
 	    .function = function,
 	    .builder = LLVMCreateBuilderInContext(sequence->context),
-	    .scope_location = tp_llvm_function_location(function)};
-	tp_inject_prepare(sequence, function);
-	const bool with_position = needs_position(function);
-	in.name = tp_sequence_name(sequence, function);
-	tp_inject_position_at_entry(in.builder, function);
-	LLVMValueRef where =
-	    tp_sequence_record(sequence, in.builder, in.name, TEEPERF_KIND_ENTER, with_position);
-	inject_exits(&in);
-	if (with_position)
-		inject_resyncs(&in, where);
+	    .scope_location = tp_llvm_function_location(function),
+	    .target = target};
+	prepare(sequence, function);
+	// Looked for before there is any code of ours.
+	const bool with_position = target->sample && needs_position(function);
+	position_at_entry(&in);
+	if (target->group)
+		tp_count_at_entry(sequence, in.builder, target);
+	if (target->sample) {
+		LLVMValueRef where = tp_sequence_record(
+		    sequence, in.builder, target, TEEPERF_KIND_ENTER, with_position);
+		inject_exits(&in);
+		if (with_position)
+			inject_resyncs(&in, where);
+	}
 	LLVMDisposeBuilder(in.builder);
 }

@@ -27,11 +27,36 @@ static int choose(const char *value, const char *variable, const char *const *wo
 	    "teeperf: '%s' is no value for %s: expected %s", value, variable, expected);
 }
 
+// Set pass->sample to what functions with events are to have.
+static int choose_level(const char *value, struct tp_pass *pass, struct tp_err *err)
+{
+	static const char sample[] = "sample";
+	pass->sample = 1;
+	if (!value || !strcmp(value, "event"))
+		return 0;
+	pass->sample = 0;
+	if (!strcmp(value, "count"))
+		return 0;
+	pass->sample = TP_SAMPLE_DEFAULT;
+	if (!strcmp(value, sample))
+		return 0;
+	char *end = NULL;
+	unsigned long number = 0;
+	if (!strncmp(value, sample, strlen(sample)) && value[strlen(sample)] == '/')
+		number = strtoul(value + strlen(sample) + 1, &end, 10);
+	if (!end || *end || number == 0 || number > TP_SAMPLE_MAX)
+		return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
+		    "teeperf: '%s' is no value for TEEPERF_LEVEL (-teeperf-level): expected event, "
+		    "count, sample or sample/N, N being 1 to %u",
+		    value, TP_SAMPLE_MAX);
+	pass->sample = (uint32_t)number;
+	return 0;
+}
+
 int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, struct tp_err *err)
 {
 	static const char *const clocks[] = {"auto", "tsc", "soft", NULL};
 	static const char *const exits[] = {"timed", "untimed", NULL};
-	static const char *const levels[] = {"event", "count", NULL};
 	static const char *const shapes[] = {"inline", "call", NULL};
 	static const char *const tails[] = {"call", "keep", NULL};
 	*pass = (struct tp_pass){0};
@@ -43,8 +68,7 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 	    "TEEPERF_EXITS (-teeperf-exits)", exits, "timed or untimed", err);
 	if (exit < 0)
 		return exit;
-	const int level = choose(setting(options->level, "TEEPERF_LEVEL"),
-	    "TEEPERF_LEVEL (-teeperf-level)", levels, "event or count", err);
+	const int level = choose_level(setting(options->level, "TEEPERF_LEVEL"), pass, err);
 	if (level < 0)
 		return level;
 	const int shape = choose(setting(options->shape, "TEEPERF_SHAPE"),
@@ -57,7 +81,6 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 		return tail;
 	pass->clock = (enum teeperf_compiled_clock)clock;
 	pass->untimed_exits = exit == 1;
-	pass->count_only = level == 1;
 	pass->shape = (enum tp_shape)shape;
 	pass->tail_calls = (enum tp_tail_calls)tail;
 	const char *file = setting(options->allowlist, "TEEPERF_ALLOWLIST");
@@ -75,38 +98,88 @@ static bool has_body(LLVMValueRef function)
 	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage;
 }
 
-// Whether some function is to be instrumented as DECISION.
-static bool any(LLVMModuleRef module, const char *decision)
+// How often calls of a function are recorded, by its decision: tp_target.sample. False: not at all.
+static bool is_target(LLVMValueRef function, uint32_t *sample)
 {
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-		if (has_body(f) && tp_select_is(f, decision))
-			return true;
-	return false;
+	unsigned length;
+	const char *decision = tp_select_decision(function, &length);
+	const size_t prefix = strlen(TP_ATTRIBUTE_SAMPLE);
+	*sample = 1;
+	if (!has_body(function))
+		return false;
+	if (tp_select_is(function, TP_ATTRIBUTE_EVENT))
+		return true;
+	*sample = 0;
+	if (tp_select_is(function, TP_ATTRIBUTE_COUNT))
+		return true;
+	if (length <= prefix || memcmp(decision, TP_ATTRIBUTE_SAMPLE, prefix) != 0)
+		return false;
+	for (unsigned i = (unsigned)prefix; i < length; i++)
+		*sample = *sample * 10 + (uint32_t)(decision[i] - '0');
+	return *sample != 0;
 }
 
-static void count_calls(struct tp_sequence *sequence)
+static bool is_counted(const struct tp_target *target)
 {
-	LLVMValueRef some[TEEPERF_COUNTED_MAX];
+	return target->sample != 1;
+}
+
+// Those that are counted or sampled come first.
+static struct tp_target *list_targets(struct tp_sequence *sequence, unsigned *counted)
+{
+	struct tp_target *targets = calloc(sequence->function_count + 1, sizeof(*targets));
 	unsigned count = 0;
-	for (LLVMValueRef f = LLVMGetFirstFunction(sequence->module); f;
-	     f = LLVMGetNextFunction(f)) {
-		if (!has_body(f) || !tp_select_is(f, TP_ATTRIBUTE_COUNT))
-			continue;
-		tp_select_set(f, TP_ATTRIBUTE_DONE);
-		some[count++] = f;
-		if (count == TEEPERF_COUNTED_MAX) {
-			tp_count_calls(sequence, some, count);
-			count = 0;
+	for (int want = 1; targets && want >= 0; want--) {
+		for (LLVMValueRef f = LLVMGetFirstFunction(sequence->module); f;
+		     f = LLVMGetNextFunction(f)) {
+			struct tp_target target = {.function = f};
+			if (!is_target(f, &target.sample) || is_counted(&target) != want)
+				continue;
+			const uint32_t sample = target.sample;
+			targets[count] = tp_sequence_begin(sequence, f);
+			targets[count++].sample = sample;
+			sequence->has_records |= sample != 0;
 		}
+		if (want)
+			*counted = count;
 	}
-	if (count)
-		tp_count_calls(sequence, some, count);
+	return targets;
+}
+
+static bool make_groups(struct tp_sequence *sequence, struct tp_count_group *groups,
+    struct tp_target *targets, unsigned counted)
+{
+	for (unsigned at = 0; at < counted; at += TEEPERF_COUNTED_MAX) {
+		const unsigned left = counted - at;
+		if (!tp_count_group_init(groups++, sequence, &targets[at],
+			left < TEEPERF_COUNTED_MAX ? left : TEEPERF_COUNTED_MAX))
+			return false;
+	}
+	return true;
+}
+
+static bool instrument(struct tp_sequence *sequence)
+{
+	unsigned counted = 0;
+	struct tp_target *targets = list_targets(sequence, &counted);
+	struct tp_count_group *groups = calloc(counted / TEEPERF_COUNTED_MAX + 1, sizeof(*groups));
+	const bool ok = targets && groups && make_groups(sequence, groups, targets, counted);
+	for (unsigned i = 0; ok && i < sequence->function_count; i++) {
+		tp_inject(sequence, &targets[i]);
+		tp_select_set(targets[i].function, TP_ATTRIBUTE_DONE);
+	}
+	free(groups);
+	free(targets);
+	return ok;
 }
 
 bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 {
-	const bool has_records = any(module, TP_ATTRIBUTE_EVENT);
-	if (!has_records && !any(module, TP_ATTRIBUTE_COUNT))
+	unsigned count = 0;
+	uint32_t sample;
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		count += is_target(f, &sample);
+	if (!count)
 		return false;
 	const char *refusal = tp_sequence_refuse(module);
 	if (refusal) {
@@ -114,15 +187,8 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 		return false;
 	}
 	struct tp_sequence sequence;
-	tp_sequence_init(&sequence, pass, module);
-	sequence.has_records = has_records;
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-		if (!has_body(f) || !tp_select_is(f, TP_ATTRIBUTE_EVENT))
-			continue;
-		tp_inject(&sequence, f);
-		tp_select_set(f, TP_ATTRIBUTE_DONE);
-	}
-	count_calls(&sequence);
-	tp_sequence_add_constructor(&sequence);
+	if (!tp_sequence_init(&sequence, pass, module, count) || !instrument(&sequence))
+		tp_llvm_error(module, "teeperf: out of memory");
+	tp_sequence_finish(&sequence);
 	return true;
 }

@@ -27,7 +27,7 @@ struct tp_pass {
 	enum tp_tail_calls tail_calls;
 	enum tp_shape shape;
 	bool untimed_exits; /* the clock is read on entry only */
-	bool count_only;    /* functions that would have events are only counted */
+	uint32_t sample; /* of functions that would have events: 1 of so many calls has, 0: none */
 	/* More passes may inline what we instrument (LTO on a linker that cannot load the plugin). */
 	bool inlined_later;
 };
@@ -36,6 +36,7 @@ struct tp_pass {
 #define TP_ATTRIBUTE "teeperf"
 #define TP_ATTRIBUTE_EVENT "event"
 #define TP_ATTRIBUTE_COUNT "count"
+#define TP_ATTRIBUTE_SAMPLE "sample/" /* and a number behind it */
 #define TP_ATTRIBUTE_SKIP "skip"
 #define TP_ATTRIBUTE_DONE "done"
 /* Module flag: this module has been through the tag stage. */
@@ -46,7 +47,7 @@ struct tp_pass_options {
 	const char *allowlist;  /* TEEPERF_ALLOWLIST: a file */
 	const char *clock;      /* TEEPERF_CLOCK: auto, tsc or soft */
 	const char *exits;      /* TEEPERF_EXITS: timed or untimed */
-	const char *level;      /* TEEPERF_LEVEL: event or count */
+	const char *level;      /* TEEPERF_LEVEL: event, count, sample or sample/N */
 	const char *shape;      /* TEEPERF_SHAPE: inline or call */
 	const char *tail_calls; /* TEEPERF_TAIL_CALLS: call or keep */
 };
@@ -75,41 +76,55 @@ struct tp_sequence {
 	const struct tp_pass *pass;
 	const struct tp_text_machine *machine;
 	LLVMValueRef block;      /* the module's teeperf_module_block */
+	LLVMValueRef functions;  /* the object file's teeperf_functions */
+	LLVMValueRef *hashes;    /* of the functions' names, so far */
+	unsigned function_count; /* that will be instrumented */
+	unsigned next;           /* ... and have been */
 	LLVMTypeRef resync_type; /* void (i64 position, i64 name), in the runtime */
 	LLVMValueRef resync;
 	bool has_records; /* functions with events were instrumented */
 };
 
+/* A function that is being instrumented. */
+struct tp_target {
+	LLVMValueRef function;
+	LLVMValueRef name; /* the pointer that names it in records (log.h), without a kind */
+	unsigned gate;     /* offset in the object file's teeperf_functions */
+	uint32_t sample;   /* one call of so many has records, 1: each, 0: none */
+	/* Of a function that is counted or sampled. */
+	const struct tp_count_group *group;
+	unsigned number; /* in the group */
+	/* i64: whether this activation has records; NULL: always. Set by tp_count_at_entry. */
+	LLVMValueRef sampled;
+};
+
 /* NULL if the module's processor is supported, else what to say about it. */
 const char *tp_sequence_refuse(LLVMModuleRef module);
 
-/* Declares the runtime's symbols in `module`, and the module's own. pre: not refused. */
-void tp_sequence_init(
-    struct tp_sequence *sequence, const struct tp_pass *pass, LLVMModuleRef module);
-
-/* The pointer that names `function` in records (log.h), without a kind. */
-LLVMValueRef tp_sequence_name(struct tp_sequence *sequence, LLVMValueRef function);
+/*
+ * Declares the runtime's symbols in `module`, and the module's own. FUNCTION_COUNT functions will be
+ * instrumented, each begun with tp_sequence_begin; tp_sequence_finish comes last. False: no memory.
+ * pre: not refused.
+ */
+bool tp_sequence_init(struct tp_sequence *sequence, const struct tp_pass *pass,
+    LLVMModuleRef module, unsigned function_count);
+struct tp_target tp_sequence_begin(struct tp_sequence *sequence, LLVMValueRef function);
+void tp_sequence_finish(struct tp_sequence *sequence);
 
 /*
- * A record at the builder's place; `name` from tp_sequence_name. Returns its position (i64; 0 if it
- * was lost, TEEPERF_POSITION_OFF if nothing is recorded) if that is wanted, else NULL.
+ * A record at the builder's place. Returns its position (i64; 0 if it was lost, TEEPERF_POSITION_OFF
+ * if nothing is recorded) if that is wanted, else NULL.
  */
 LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef builder,
-    LLVMValueRef name, enum teeperf_kind kind, bool position);
+    const struct tp_target *target, enum teeperf_kind kind, bool position);
 
 /* Whether functions with records must keep off the memory below their stack pointer. */
 bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence);
 
-/* The constructor that registers this module with the runtime, and the destructor. */
-void tp_sequence_add_constructor(struct tp_sequence *sequence);
-
 /* Only declare what instrumented code will refer to, so that an LTO link fetches the runtime. */
 void tp_sequence_declare(LLVMModuleRef module);
 
-/*
- * Assembly at the builder's place with two arguments that are symbols, behind an optional first one;
- * returns the call.
- */
+/* Assembly at the builder's place with its arguments; returns the call. */
 LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef builder,
     const struct tp_text *text, LLVMValueRef *arguments, unsigned count);
 
@@ -117,15 +132,20 @@ LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef b
 LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, bool own,
     const char *callee, LLVMTypeRef callee_type, LLVMValueRef *arguments, unsigned count);
 
-/* Count the calls of the `count` functions, at most TEEPERF_COUNTED_MAX. */
-void tp_count_calls(struct tp_sequence *sequence, LLVMValueRef *functions, unsigned count);
+/* The counted and sampled functions of an object file, at most TEEPERF_COUNTED_MAX of them. */
+struct tp_count_group {
+	LLVMValueRef counted; /* the teeperf_counted */
+	LLVMValueRef place;   /* the thread-local pointer */
+};
 
-/* What applies to every function that gets code of ours. */
-void tp_inject_prepare(struct tp_sequence *sequence, LLVMValueRef function);
-/* The place behind a function's fixed allocations, where it begins for us; sets its line too. */
-void tp_inject_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function);
+/* Make the group of these targets and set their .group and .number; false: no memory. */
+bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *sequence,
+    struct tp_target *targets, unsigned count);
+/* Count a call at the builder's place; sets target->sampled if the target is sampled. */
+void tp_count_at_entry(
+    struct tp_sequence *sequence, LLVMBuilderRef builder, struct tp_target *target);
 
-/* Put enter, exit and resync records into one function. */
-void tp_inject(struct tp_sequence *sequence, LLVMValueRef function);
+/* Put count, enter, exit and resync records into one function. */
+void tp_inject(struct tp_sequence *sequence, struct tp_target *target);
 
 #endif

@@ -33,7 +33,8 @@ static cl::opt<std::string> exits_option("teeperf-exits",
     cl::desc("Exits: timed or untimed (default: TEEPERF_EXITS, else timed)"),
     cl::value_desc("how"));
 static cl::opt<std::string> level_option("teeperf-level",
-    cl::desc("Instrumented functions: event or count (default: TEEPERF_LEVEL, else event)"),
+    cl::desc(
+	"Instrumented functions: event, count, sample or sample/N (default: TEEPERF_LEVEL, else event)"),
     cl::value_desc("level"));
 static cl::opt<std::string> shape_option("teeperf-shape",
     cl::desc("Shape of a record's code: inline or call (default: TEEPERF_SHAPE, else inline)"),

@@ -2,6 +2,7 @@
 // Stage 1: decide for each function whether to instrument it, and leave the decision on it.
 #include "pass.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,34 @@ static void force(LLVMValueRef function)
 		add_enum_attribute(function, "noinline");
 }
 
+// Leave on `function` how often its calls are to be recorded.
+static void decide_level(
+    const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict)
+{
+	char text[32];
+	uint32_t sample;
+	switch (verdict->category) {
+	case TP_CATEGORY_ALLOW:
+	case TP_CATEGORY_FORCE:
+		sample = pass->sample;
+		break;
+	case TP_CATEGORY_SAMPLE:
+		// Where all are only to be counted, so are these.
+		sample = pass->sample ? verdict->sample : 0;
+		break;
+	case TP_CATEGORY_COUNT:
+		sample = 0;
+		break;
+	default:
+		tp_select_set(function, TP_ATTRIBUTE_SKIP);
+		return;
+	}
+	snprintf(text, sizeof(text), TP_ATTRIBUTE_SAMPLE "%u", sample);
+	tp_select_set(function, sample == 0   ? TP_ATTRIBUTE_COUNT
+				: sample == 1 ? TP_ATTRIBUTE_EVENT
+					      : text);
+}
+
 bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module)
 {
 	if (tp_pass_is_tagged(module))
@@ -128,15 +157,9 @@ bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module)
 			continue;
 		}
 		const struct tp_verdict verdict = decide(pass->allowlist, module, f);
-		const bool chosen =
-		    verdict.category == TP_CATEGORY_ALLOW || verdict.category == TP_CATEGORY_FORCE;
 		if (verdict.category == TP_CATEGORY_FORCE)
 			force(f);
-		tp_select_set(
-		    f, verdict.category == TP_CATEGORY_COUNT || (chosen && pass->count_only)
-			   ? TP_ATTRIBUTE_COUNT
-		       : chosen ? TP_ATTRIBUTE_EVENT
-				: TP_ATTRIBUTE_SKIP);
+		decide_level(pass, f, &verdict);
 	}
 	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(module); i; i = LLVMGetNextGlobalIFunc(i))
 		skip_resolver(LLVMGetGlobalIFuncResolver(i));

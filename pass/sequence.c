@@ -9,7 +9,7 @@
 
 #include "llvm_compat.h"
 
-enum { OUTPUTS_MAX = 3 };
+enum { OUTPUTS_MAX = 3, ARGUMENTS_MAX = 3 };
 
 static const struct tp_text_machine *find_machine(LLVMModuleRef module)
 {
@@ -61,35 +61,91 @@ static void make_hidden_once(LLVMModuleRef module, LLVMValueRef global)
 	LLVMSetComdat(global, LLVMGetOrInsertComdat(module, LLVMGetValueName2(global, &length)));
 }
 
-// The module's teeperf_module_block; its gate is the first byte.
+// A symbol that the linker makes for one end of the section of teeperf_functions, if there is one.
+static LLVMValueRef section_end(LLVMModuleRef module, const char *name)
+{
+	LLVMTypeRef i8 = LLVMInt8TypeInContext(LLVMGetModuleContext(module));
+	LLVMValueRef global = LLVMGetNamedGlobal(module, name);
+	if (!global)
+		global = LLVMAddGlobal(module, i8, name);
+	LLVMSetLinkage(global, LLVMExternalWeakLinkage);
+	LLVMSetVisibility(global, LLVMHiddenVisibility);
+	return LLVMConstBitCast(global, LLVMPointerType(i8, 0));
+}
+
+// The module's teeperf_module_block.
 static LLVMValueRef module_block(LLVMModuleRef module)
 {
 	LLVMValueRef block = LLVMGetNamedGlobal(module, TEEPERF_SYMBOL_ANCHOR);
 	if (block)
 		return block;
-	enum { WORDS = sizeof(struct teeperf_module_block) / 8 };
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetModuleContext(module));
-	LLVMValueRef words[WORDS];
-	for (unsigned i = 0; i < WORDS; i++)
-		words[i] = LLVMConstInt(i64, i == 0 ? TEEPERF_GATE_SOFT : 0, 0);
-	block = LLVMAddGlobal(module, LLVMArrayType(i64, WORDS), TEEPERF_SYMBOL_ANCHOR);
-	LLVMSetInitializer(block, LLVMConstArray(i64, words, WORDS));
+	const LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
+	LLVMValueRef fields[4] = {section_end(module, "__start_" TEEPERF_FUNCTIONS_SECTION),
+	    section_end(module, "__stop_" TEEPERF_FUNCTIONS_SECTION), LLVMConstNull(pointer),
+	    LLVMConstInt(LLVMInt64TypeInContext(context), 0, 0)};
+	LLVMValueRef value = LLVMConstStructInContext(context, fields, 4, 0);
+	block = LLVMAddGlobal(module, LLVMTypeOf(value), TEEPERF_SYMBOL_ANCHOR);
+	LLVMSetInitializer(block, value);
 	LLVMSetAlignment(block, sizeof(struct teeperf_module_block));
 	make_hidden_once(module, block);
 	return block;
 }
 
-void tp_sequence_init(
-    struct tp_sequence *sequence, const struct tp_pass *pass, LLVMModuleRef module)
+// Gates in i8s, hashes in i64s: the type of a teeperf_functions for COUNT functions.
+static LLVMTypeRef functions_type(LLVMContextRef context, unsigned count)
+{
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
+	LLVMTypeRef fields[4] = {i32, i32,
+	    LLVMArrayType(LLVMInt8TypeInContext(context), (count + 7) / 8 * 8),
+	    LLVMArrayType(LLVMInt64TypeInContext(context), count)};
+	return LLVMStructTypeInContext(context, fields, 4, 0);
+}
+
+bool tp_sequence_init(struct tp_sequence *sequence, const struct tp_pass *pass,
+    LLVMModuleRef module, unsigned function_count)
 {
 	const LLVMContextRef context = LLVMGetModuleContext(module);
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
-	tp_sequence_declare(module);
 	*sequence = (struct tp_sequence){.module = module, .context = context, .pass = pass};
+	sequence->hashes = calloc(function_count + 1, sizeof(LLVMValueRef));
+	if (!sequence->hashes)
+		return false;
+	tp_sequence_declare(module);
 	sequence->machine = find_machine(module);
 	sequence->block = module_block(module);
+	sequence->function_count = function_count;
+	sequence->functions = LLVMAddGlobal(
+	    module, functions_type(context, function_count), TEEPERF_SYMBOL_PREFIX "functions");
+	LLVMSetLinkage(sequence->functions, LLVMInternalLinkage);
+	LLVMSetSection(sequence->functions, TEEPERF_FUNCTIONS_SECTION);
+	LLVMSetAlignment(sequence->functions, 8);
 	sequence->resync_type = two_words(context, i64);
 	sequence->resync = LLVMGetNamedFunction(module, TEEPERF_SYMBOL_RESYNC);
+	return true;
+}
+
+static void set_functions(struct tp_sequence *sequence)
+{
+	const unsigned count = sequence->function_count;
+	LLVMTypeRef type = functions_type(sequence->context, count);
+	LLVMTypeRef fields[4];
+	LLVMGetStructElementTypes(type, fields);
+	const unsigned room = LLVMGetArrayLength(fields[2]);
+	char *gates = calloc(room + 1, 1);
+	if (!gates) {
+		tp_llvm_error(sequence->module, "teeperf: out of memory");
+		return;
+	}
+	memset(gates, TEEPERF_GATE_SOFT, count);
+	const unsigned size = TEEPERF_GATE_OFFSET + room + 8 * count;
+	LLVMValueRef values[4] = {LLVMConstInt(fields[0], size, 0),
+	    LLVMConstInt(fields[1], count, 0),
+	    LLVMConstStringInContext(sequence->context, gates, room, 1),
+	    LLVMConstArray(LLVMInt64TypeInContext(sequence->context), sequence->hashes, count)};
+	free(gates);
+	LLVMSetInitializer(
+	    sequence->functions, LLVMConstStructInContext(sequence->context, values, 4, 0));
 }
 
 bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence)
@@ -102,7 +158,7 @@ bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence)
  * survives COMDAT, identical code folding, --gc-sections and PIC. What may still be inlined elsewhere
  * must name the symbol itself: an alias into a discarded COMDAT does not link.
  */
-LLVMValueRef tp_sequence_name(struct tp_sequence *sequence, LLVMValueRef function)
+static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 {
 	static const char suffix[] = ".teeperf";
 	LLVMTypeRef i8 = LLVMInt8TypeInContext(sequence->context);
@@ -123,6 +179,27 @@ LLVMValueRef tp_sequence_name(struct tp_sequence *sequence, LLVMValueRef functio
 	return alias;
 }
 
+// The linkage name as the linker sees it: Clang marks names given by asm labels with \1.
+static uint64_t hash_of(LLVMValueRef function)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+	uint64_t hash = TEEPERF_HASH_START;
+	for (size_t i = length && name[0] == '\1'; i < length; i++)
+		hash = (hash ^ (unsigned char)name[i]) * TEEPERF_HASH_PRIME;
+	return hash ? hash : 1;
+}
+
+struct tp_target tp_sequence_begin(struct tp_sequence *sequence, LLVMValueRef function)
+{
+	const unsigned number = sequence->next++;
+	sequence->hashes[number] =
+	    LLVMConstInt(LLVMInt64TypeInContext(sequence->context), hash_of(function), 0);
+	return (struct tp_target){.function = function,
+	    .gate = TEEPERF_GATE_OFFSET + number,
+	    .name = name_of(sequence, function)};
+}
+
 LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef builder,
     const struct tp_text *text, LLVMValueRef *arguments, unsigned count)
 {
@@ -132,7 +209,7 @@ LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef b
 			     : text->output_count == 1 ? i64
 						       : LLVMStructTypeInContext(sequence->context,
 							     outputs, text->output_count, 0);
-	LLVMTypeRef types[3];
+	LLVMTypeRef types[ARGUMENTS_MAX];
 	for (unsigned i = 0; i < count; i++)
 		types[i] = LLVMTypeOf(arguments[i]);
 	LLVMTypeRef type = LLVMFunctionType(result, types, count, 0);
@@ -148,19 +225,23 @@ LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef b
 }
 
 LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef builder,
-    LLVMValueRef name, enum teeperf_kind kind, bool position)
+    const struct tp_target *target, enum teeperf_kind kind, bool position)
 {
 	const struct tp_pass *pass = sequence->pass;
 	const struct tp_text_request request = {.clock = pass->clock,
 	    .shape = pass->inlined_later ? TP_SHAPE_INLINE : pass->shape,
 	    .kind = kind,
 	    .position = position,
-	    .name_in_register = pass->inlined_later};
+	    .name_in_register = pass->inlined_later,
+	    .sampled = target->sampled != NULL,
+	    .gate = target->gate};
 	struct tp_text text = {.output_count = 0};
 	sequence->machine->write(&text, &request);
 
-	LLVMValueRef arguments[2] = {sequence->block, name};
-	LLVMValueRef call = tp_sequence_assemble(sequence, builder, &text, arguments, 2);
+	LLVMValueRef arguments[ARGUMENTS_MAX] = {
+	    sequence->functions, target->name, target->sampled};
+	LLVMValueRef call = tp_sequence_assemble(
+	    sequence, builder, &text, arguments, target->sampled ? ARGUMENTS_MAX : 2);
 	if (!position)
 		return NULL;
 	return text.output_count == 1 ? call : LLVMBuildExtractValue(builder, call, 0, "");
@@ -187,7 +268,8 @@ LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, 
 	return function;
 }
 
-void tp_sequence_add_constructor(struct tp_sequence *sequence)
+// The constructor that registers this module with the runtime, and the destructor.
+static void add_constructor(struct tp_sequence *sequence)
 {
 	static const char *const names[] = {TEEPERF_SYMBOL_CONSTRUCTOR "auto",
 	    TEEPERF_SYMBOL_CONSTRUCTOR "hardware", TEEPERF_SYMBOL_CONSTRUCTOR "soft"};
@@ -213,4 +295,11 @@ void tp_sequence_add_constructor(struct tp_sequence *sequence)
 			LLVMFunctionType(LLVMVoidTypeInContext(sequence->context), &pointer, 1, 0),
 			&arguments[1], 1),
 		    1);
+}
+
+void tp_sequence_finish(struct tp_sequence *sequence)
+{
+	set_functions(sequence);
+	add_constructor(sequence);
+	free(sequence->hashes);
 }

@@ -8,11 +8,12 @@
 /*
  * In the parts below `#` and a letter stand for an operand:
  *   #G gate   #N name   #K kind   #P position   #A, #a, #w and #B, #b registers of 64, 32, 16 bits
+ *   #S whether it is sampled now
  * and `$` is doubled, as LLVM wants it. Local labels: 1 the cold path, 2 the end.
  */
 struct names {
 	char a64[16], a32[16], a16[16], b64[16], b32[16];
-	char gate[16], name[32], kind[4], position[16];
+	char gate[32], name[32], kind[4], position[16], sampled[16];
 };
 
 static const char *named(const struct names *names, char letter)
@@ -26,6 +27,8 @@ static const char *named(const struct names *names, char letter)
 		return names->kind;
 	case 'P':
 		return names->position;
+	case 'S':
+		return names->sampled;
 	case 'A':
 		return names->a64;
 	case 'a':
@@ -81,6 +84,9 @@ static void constrain(struct tp_text *text, const char *constraint)
 // instruction wait for memory.) Behind a chunk's end it touches what is not ours, and changes nothing.
 #define AHEAD_X86 "prefetchw 1024(#A)\n\t"
 #define POSITION_X86 "leaq -8(#A), #P\n\taddq %fs:24(%r11), #P\n\t"
+#define BETWEEN_X86                                                 \
+	"testq #S, #S\n\tjne 6f\n\t" GATE_X86("0", "je") THREAD_X86 \
+	    "movq %fs:(%r11), #P\n\taddq %fs:24(%r11), #P\n\tsubq $$4, #P\n\tjmp 2f\n6:\t"
 
 static void write_x86(struct tp_text *text, const struct tp_text_request *request)
 {
@@ -106,7 +112,7 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 		constrain(text, "=&r");
 	}
 	text->output_count = operand;
-	snprintf(n.gate, sizeof(n.gate), "${%u:c}", operand++);
+	snprintf(n.gate, sizeof(n.gate), "${%u:c}+%u", operand++, request->gate);
 	const int kind = (int)request->kind;
 	// leal takes the low half of an address, whichever way that is given.
 	if (request->name_in_register)
@@ -114,11 +120,16 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	else
 		snprintf(n.name, sizeof(n.name), "${%u:c}+%d(%%rip)", operand, kind);
 	constrain(text, request->name_in_register ? "i,r" : "i,i");
+	snprintf(n.sampled, sizeof(n.sampled), "${%u:q}", ++operand);
+	if (request->sampled)
+		constrain(text, "r");
 	constrain(text, fixed ? "~{rax},~{rdx},~{r10},~{r11}" : "~{r10},~{r11}");
 	constrain(text, "~{memory},~{dirflag},~{fpsr},~{flags}");
 
 	if (request->position)
 		append(text, &n, "movl $$1, ${0:k}\n\t");
+	if (request->sampled)
+		append(text, &n, request->position ? BETWEEN_X86 : "testq #S, #S\n\tje 2f\n\t");
 	if (call) {
 		append(text, &n, GATE_X86("0", "je") NAME_X86);
 		append(text, &n,
@@ -156,16 +167,27 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	append(text, &n, request->position ? "movq %r10, #P\n2:" : "\n2:");
 }
 
-static void write_count_x86(struct tp_text *text, unsigned offset, bool no_red_zone)
+static void write_count_x86(struct tp_text *text, const struct tp_text_count *request)
 {
+	const unsigned first = request->wants_count; // number of the first input
+	const unsigned offset = request->offset;
+	char take[2][48] = {"", ""};
+	if (request->wants_count) {
+		snprintf(take[0], sizeof(take[0]), "movq %u(${1:q}), ${0:q}\n\t", offset);
+		snprintf(take[1], sizeof(take[1]), "\n\tmovq %u(%%r10), ${0:q}", offset);
+		constrain(text, "=&r");
+		text->output_count = 1;
+	}
 	constrain(text, "r,i,i,~{r10},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
 	snprintf(text->assembly, sizeof(text->assembly),
-	    "cmpb $$0, ${1:c}(%%rip)\n\tje 2f\n\ttestq ${0:q}, ${0:q}\n\tje 1f\n\t"
-	    "incq %u(${0:q})\n\tjmp 2f\n1:\tleaq ${2:c}(%%rip), %%r10\n\t%s"
+	    "%scmpb $$0, ${%u:c}+%u(%%rip)\n\tje 2f\n\ttestq ${%u:q}, ${%u:q}\n\tje 1f\n\t"
+	    "incq %u(${%u:q})\n\t%sjmp 2f\n1:\tleaq ${%u:c}(%%rip), %%r10\n\t%s"
 	    "callq *" TEEPERF_SYMBOL_COUNT "@GOTPCREL(%%rip)\n\t%s"
-	    "testq %%r10, %%r10\n\tje 2f\n\tincq %u(%%r10)\n2:",
-	    offset, no_red_zone ? "" : "leaq -128(%rsp), %rsp\n\t",
-	    no_red_zone ? "" : "leaq 128(%rsp), %rsp\n\t", offset);
+	    "testq %%r10, %%r10\n\tje 2f\n\tincq %u(%%r10)%s\n2:",
+	    request->wants_count ? "xorl ${0:k}, ${0:k}\n\t" : "", first + 1, request->gate, first,
+	    first, offset, first, take[0], first + 2,
+	    request->no_red_zone ? "" : "leaq -128(%rsp), %rsp\n\t",
+	    request->no_red_zone ? "" : "leaq 128(%rsp), %rsp\n\t", offset, take[1]);
 }
 
 /* ---- aarch64 --------------------------------------------------------------------------------- */
@@ -177,6 +199,11 @@ static void write_count_x86(struct tp_text *text, unsigned offset, bool no_red_z
 #define SOFT_ARM "ldr x17, [x16, 8]\n\tldr #B, [x17]\n\t"
 #define NAME_ARM(to) "adrp " to ", #N\n\tadd " to ", " to ", :lo12:#N+#K\n\t"
 #define NAME_REGISTER_ARM(to) "add " to ", #N, #K\n\t"
+
+#define GATE_ARM "adrp x17, #G\n\tldrb w17, [x17, :lo12:#G]\n\tcbz w17, 2f\n\t"
+#define BETWEEN_ARM                                                                      \
+	"cbnz #S, 6f\n\t" GATE_ARM THREAD_ARM "ldr x15, [x16]\n\tldr x17, [x16, 24]\n\t" \
+	"add #P, x15, x17\n\tsub #P, #P, 4\n\tb 2f\n6:\t"
 
 static void write_arm(struct tp_text *text, const struct tp_text_request *request)
 {
@@ -193,15 +220,20 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 		constrain(text, "=&r");
 	}
 	text->output_count = operand;
-	snprintf(n.gate, sizeof(n.gate), "$%u", operand++);
-	snprintf(n.name, sizeof(n.name), "$%u", operand);
+	snprintf(n.gate, sizeof(n.gate), "$%u+%u", operand++, request->gate);
+	snprintf(n.name, sizeof(n.name), "$%u", operand++);
+	snprintf(n.sampled, sizeof(n.sampled), "$%u", operand);
 	snprintf(n.kind, sizeof(n.kind), "%d", (int)request->kind);
 	constrain(text, request->name_in_register ? "S,r" : "S,S");
+	if (request->sampled)
+		constrain(text, "r");
 	constrain(text, "~{x15},~{x16},~{x17},~{memory},~{cc}");
 
 	if (request->position)
 		append(text, &n, "mov #P, 1\n\t");
-	append(text, &n, "adrp x17, #G\n\tldrb w17, [x17, :lo12:#G]\n\tcbz w17, 2f\n\t");
+	if (request->sampled)
+		append(text, &n, request->position ? BETWEEN_ARM : "cbz #S, 2f\n\t");
+	append(text, &n, GATE_ARM);
 	if (call) {
 		// The link register is one of the clobbered: a frame, so that unwinding stays right.
 		constrain(text, "~{lr},~{x9}");
@@ -248,18 +280,26 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 	append(text, &n, request->position ? "mov #P, x16\n2:" : "\n2:");
 }
 
-static void write_count_arm(struct tp_text *text, unsigned offset, bool no_red_zone)
+static void write_count_arm(struct tp_text *text, const struct tp_text_count *request)
 {
-	(void)no_red_zone;
+	const unsigned first = request->wants_count; // number of the first input
+	const unsigned offset = request->offset;
+	if (request->wants_count) {
+		constrain(text, "=&r");
+		text->output_count = 1;
+	}
 	constrain(text, "r,S,S,~{x15},~{x16},~{x17},~{memory},~{cc}");
+	const char *take = request->wants_count ? "mov $0, x17\n\t" : "";
 	snprintf(text->assembly, sizeof(text->assembly),
-	    "adrp x17, $1\n\tldrb w17, [x17, :lo12:$1]\n\tcbz w17, 2f\n\tcbz $0, 1f\n\t"
-	    "ldr x17, [$0, %u]\n\tadd x17, x17, 1\n\tstr x17, [$0, %u]\n\tb 2f\n"
-	    "1:\tadrp x16, $2\n\tadd x16, x16, :lo12:$2\n\tadr x15, 3f\n\t"
+	    "%sadrp x17, $%u+%u\n\tldrb w17, [x17, :lo12:$%u+%u]\n\tcbz w17, 2f\n\tcbz $%u, 1f\n\t"
+	    "ldr x17, [$%u, %u]\n\tadd x17, x17, 1\n\tstr x17, [$%u, %u]\n\t%sb 2f\n"
+	    "1:\tadrp x16, $%u\n\tadd x16, x16, :lo12:$%u\n\tadr x15, 3f\n\t"
 	    "adrp x17, :got:" TEEPERF_SYMBOL_COUNT
 	    "\n\tldr x17, [x17, :got_lo12:" TEEPERF_SYMBOL_COUNT "]\n\tbr x17\n3:\tcbz x16, 2f\n\t"
-	    "ldr x17, [x16, %u]\n\tadd x17, x17, 1\n\tstr x17, [x16, %u]\n2:",
-	    offset, offset, offset, offset);
+	    "ldr x17, [x16, %u]\n\tadd x17, x17, 1\n\tstr x17, [x16, %u]\n\t%s\n2:",
+	    request->wants_count ? "mov $0, 0\n\t" : "", first + 1, request->gate, first + 1,
+	    request->gate, first, first, offset, first, offset, take, first + 2, first + 2, offset,
+	    offset, take);
 }
 
 static const struct tp_text_machine machines[] = {

@@ -25,12 +25,22 @@ struct tp_text_request {
 	enum teeperf_kind kind; /* UNTIMED: no clock is read */
 	bool position;          /* the record's position is wanted: output 0 */
 	bool name_in_register;  /* the name comes in a register, not as a symbol */
+	bool sampled;           /* only if a further operand is not 0 */
+	unsigned gate;          /* offset of the function's gate from its operand */
+};
+
+/* A counted call (teeperf_counted in abi.h). */
+struct tp_text_count {
+	unsigned offset; /* of the count from the thread's pointer */
+	unsigned gate;
+	bool no_red_zone;
+	bool wants_count; /* the number of the call, 0 if it was not counted: output 0 */
 };
 
 /*
  * What it is made of: assembly for LLVM with its constraints. Operands in this order: the outputs
- * (the position first if it is wanted, then scratch registers), all i64; then the gate's address and
- * the function's name.
+ * (the position first if it is wanted, then scratch registers), all i64; then the object file's
+ * teeperf_functions, the function's name, and whether it is sampled now, if that is asked.
  */
 struct tp_text {
 	char assembly[1536];
@@ -42,11 +52,8 @@ struct tp_text {
 struct tp_text_machine {
 	const char *prefix;
 	void (*write)(struct tp_text *text, const struct tp_text_request *request);
-	/*
-	 * A counted call (teeperf_counted in abi.h). Operands: the thread's pointer, the gate's address,
-	 * the teeperf_counted's. No outputs.
-	 */
-	void (*write_count)(struct tp_text *text, unsigned offset, bool no_red_zone);
+	/* Operands: the output, the thread's pointer, teeperf_functions, teeperf_counted. */
+	void (*write_count)(struct tp_text *text, const struct tp_text_count *request);
 	/* Return addresses are pushed: nothing may live below the stack pointer. */
 	bool needs_no_red_zone;
 };

@@ -60,6 +60,8 @@ static bool adopt(void *base, uint64_t size)
 	const uint64_t modules = tp_load_relaxed(&header->modules_offset);
 	const uint64_t threads = tp_load_relaxed(&header->threads_offset);
 	const uint64_t chunks = tp_load_relaxed(&header->chunks_offset);
+	const uint64_t list = tp_load_relaxed(&header->only_offset);
+	const uint64_t only = tp_load_relaxed((const uint64_t *)(const void *)&header->only_count);
 
 	const uint64_t chunk_count = geometry >> 32;
 	const uint64_t module_capacity = capacities & UINT32_MAX;
@@ -74,7 +76,8 @@ static bool adopt(void *base, uint64_t size)
 	if (!fits(supply, chunk_count, 8, size) || !fits(states, chunk_count, 8, size) ||
 	    !fits(modules, module_capacity, sizeof(struct teeperf_module), size) ||
 	    !fits(threads, thread_capacity, sizeof(struct teeperf_thread), size) ||
-	    !fits(chunks, chunk_count, TP_CHUNK_SIZE, size))
+	    !fits(chunks, chunk_count, TP_CHUNK_SIZE, size) ||
+	    !fits(list, only & UINT32_MAX, 8, size))
 		return false;
 
 	char *bytes = base;
@@ -84,6 +87,9 @@ static bool adopt(void *base, uint64_t size)
 	process->modules = (struct teeperf_module *)(void *)(bytes + modules);
 	process->threads = (struct teeperf_thread *)(void *)(bytes + threads);
 	process->chunks = (uint64_t)(uintptr_t)bytes + chunks;
+	process->only_list = (const uint64_t *)(const void *)(bytes + list);
+	process->only_count = (uint32_t)only;
+	process->only = (uint32_t)(only >> 32);
 	process->chunk_mask = chunk_count - 1;
 	process->thread_mask = (uint32_t)(thread_capacity - 1);
 	process->module_limit = (uint32_t)module_capacity;
@@ -92,6 +98,27 @@ static bool adopt(void *base, uint64_t size)
 			   : process->clock == TEEPERF_CLOCK_NONE ? &tp_counter_zero
 								  : &tp_counter_never;
 	return true;
+}
+
+// The list is the host's, and may be changing: what comes out is a choice of functions, nothing else.
+bool tp_only_wants(uint64_t hash)
+{
+	const struct tp_process *process = &tp_process;
+	if (process->only != TEEPERF_ONLY_LISTED && process->only != TEEPERF_ONLY_REST)
+		return true;
+	uint32_t low = 0;
+	uint32_t high = process->only_count;
+	bool listed = false;
+	while (low < high && !listed) {
+		const uint32_t middle = low + (high - low) / 2;
+		const uint64_t here = tp_load_relaxed(&process->only_list[middle]);
+		listed = here == hash;
+		if (here < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return listed == (process->only == TEEPERF_ONLY_LISTED);
 }
 
 // Whether code compiled for `compiled` can run on the log's clock.
@@ -204,6 +231,15 @@ static void register_module(const void *anchor)
 	tp_store_release(&tp_process.header->module_count, index + 1);
 }
 
+static void narrow(struct teeperf_module_block *block)
+{
+	uint64_t functions;
+	uint64_t left_out;
+	tp_gates_narrow(block, &functions, &left_out);
+	tp_store_relaxed(&tp_process.header->functions_left_out, left_out);
+	tp_store_relaxed(&tp_process.header->function_count, functions);
+}
+
 void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block)
 {
 	if (tp_load32_acquire(&tp_process.state) == TP_STATE_START)
@@ -215,6 +251,9 @@ void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block
 		tp_process_off();
 		return;
 	}
+	// A module with code for two clocks has two constructors.
+	if (state != TP_STATE_OFF && !tp_gates_has(block))
+		narrow(block);
 	tp_gates_add(block);
 	if (state == TP_STATE_OFF)
 		return;

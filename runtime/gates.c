@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The gates of all instrumented modules of this process.
+// The gates of all instrumented functions of this process.
 #include "runtime.h"
 
 /*
@@ -16,28 +16,85 @@ static struct teeperf_module_block *next_of(struct teeperf_module_block *const *
 	return __atomic_load_n(link, __ATOMIC_SEQ_CST);
 }
 
+// Call `visit` for each teeperf_functions of a module; the linker may have put zeroes between them.
+static void for_each(struct teeperf_module_block *block,
+    void (*visit)(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate),
+    uint8_t gate)
+{
+	uint8_t *at = block->functions;
+	while (at && block->functions_end - at >= TEEPERF_GATE_OFFSET) {
+		struct teeperf_functions *functions = (struct teeperf_functions *)(void *)at;
+		const uint64_t gates = (functions->count + UINT64_C(7)) & ~UINT64_C(7);
+		if (functions->size)
+			visit(functions, (uint64_t *)(void *)(functions->gates + gates), gate);
+		at += functions->size ? functions->size : 8;
+	}
+}
+
+// What has been left out has no hash any more.
+static void set(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
+{
+	for (uint32_t i = 0; i < functions->count; i++)
+		__atomic_store_n(&functions->gates[i], hashes[i] ? gate : (uint8_t)TEEPERF_GATE_OFF,
+		    __ATOMIC_RELAXED);
+}
+
+static void leave_out(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
+{
+	(void)gate;
+	for (uint32_t i = 0; i < functions->count; i++)
+		if (hashes[i] && !tp_only_wants(hashes[i]))
+			hashes[i] = 0;
+}
+
+static uint64_t left_out;
+static uint64_t function_count;
+
+static void count(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
+{
+	(void)gate;
+	function_count += functions->count;
+	for (uint32_t i = 0; i < functions->count; i++)
+		left_out += hashes[i] == 0;
+}
+
+void tp_gates_narrow(struct teeperf_module_block *block, uint64_t *functions, uint64_t *out)
+{
+	for_each(block, leave_out, 0);
+	for_each(block, count, 0);
+	*functions = function_count;
+	*out = left_out;
+}
+
 void tp_gates_set(enum teeperf_gate gate)
 {
 	__atomic_store_n(&tp_gate_current, (uint32_t)gate, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
 	for (struct teeperf_module_block *at = next_of(&first); at; at = next_of(&at->next))
-		__atomic_store_n(&at->gate, (uint8_t)gate, __ATOMIC_RELAXED);
+		for_each(at, set, (uint8_t)gate);
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
+}
+
+bool tp_gates_has(const struct teeperf_module_block *block)
+{
+	for (const struct teeperf_module_block *at = first; at; at = at->next)
+		if (at == block)
+			return true;
+	return false;
 }
 
 void tp_gates_add(struct teeperf_module_block *block)
 {
-	// A module with code for two clocks has two constructors.
-	for (struct teeperf_module_block *at = first; at; at = at->next)
-		if (at == block)
-			return;
+	if (tp_gates_has(block))
+		return;
 	block->next = first;
 	__atomic_store_n(&first, block, __ATOMIC_SEQ_CST);
-	// Who sets gates from here on finds the block itself, but our store may come behind his: look again.
+	// Who sets gates from here on finds the block itself, but our stores may come behind his: look again.
 	uint32_t gate;
 	do {
 		gate = __atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&block->gate, (uint8_t)gate, __ATOMIC_SEQ_CST);
+		for_each(block, set, (uint8_t)gate);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	} while (gate != __atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST));
 }
 

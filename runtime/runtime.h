@@ -42,8 +42,11 @@ struct tp_process {
 	uint64_t *states;
 	struct teeperf_module *modules;
 	struct teeperf_thread *threads;
-	uint64_t chunks;       /* address of chunk 0, aligned to the chunk size */
-	uint64_t chunk_mask;   /* number of chunks - 1 */
+	uint64_t chunks;           /* address of chunk 0, aligned to the chunk size */
+	uint64_t chunk_mask;       /* number of chunks - 1 */
+	const uint64_t *only_list; /* in the log: only_count hashes, ascending */
+	uint32_t only_count;
+	uint32_t only;         /* enum teeperf_only */
 	uint32_t thread_mask;  /* capacity of the thread table - 1 */
 	uint32_t module_limit; /* capacity of the module table */
 	/* Private counters, only ever written to the log, never read back from it. */
@@ -119,13 +122,22 @@ TP_HIDDEN void tp_counts_forked(void);
 TP_HIDDEN void tp_thread_end(void);
 
 /*
- * The modules' gates (gates.c). tp_gates_set stores `gate` in each of them and in those to come; safe
- * in a signal handler and beside dlopen and dlclose.
+ * The functions' gates (gates.c). tp_gates_set stores `gate` in each of them that is wanted, and in those
+ * to come; safe in a signal handler and beside dlopen and dlclose.
  */
 extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record_*.S */
+TP_HIDDEN bool tp_gates_has(const struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_add(struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_remove(struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_set(enum teeperf_gate gate);
+/*
+ * Close the gates of functions of a module that the host does not want, for good, before it is added.
+ * *functions and *out: functions of all modules so far, and how many of them were left out.
+ */
+TP_HIDDEN void tp_gates_narrow(
+    struct teeperf_module_block *block, uint64_t *functions, uint64_t *out);
+/* Whether the host wants the function whose name has this hash (attach.c). */
+TP_HIDDEN bool tp_only_wants(uint64_t hash);
 /* In a forked child: other threads, which may have been at it, are gone. */
 TP_HIDDEN void tp_gates_forked(void);
 

@@ -9,7 +9,7 @@
 
 #include <teeperf/log.h>
 
-#define TEEPERF_ABI 2
+#define TEEPERF_ABI 3
 
 /* The clock that code was compiled for. */
 enum teeperf_compiled_clock {
@@ -22,7 +22,7 @@ enum teeperf_compiled_clock {
 /*
  * The sequence, for each record:
  *
- *   if (gate == TEEPERF_GATE_OFF)   goto done        (not recording)
+ *   if (gate == TEEPERF_GATE_OFF)   goto done        (not recording, or not this function)
  *   time   = gate == TEEPERF_GATE_SOFT ? *counter : hardware clock      (or always the same one)
  *   if (time >> 32 != clock_high)   goto cold        (an untimed exit: == TEEPERF_HIGH_NEVER)
  *   if ((cursor & 0xffff) == 0)     goto cold        (chunk full, or none yet)
@@ -49,7 +49,7 @@ TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, counter) == 8, "coun
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, clock_high) == 16, "clock_high");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, bias) == 24, "bias");
 
-/* What a module's code tests before all else; the runtime sets it in every module. */
+/* What a function's code tests before all else; the runtime sets it in every function. */
 enum teeperf_gate {
 	TEEPERF_GATE_OFF = 0,
 	TEEPERF_GATE_SOFT = 1, /* also the value before the module has registered */
@@ -57,18 +57,35 @@ enum teeperf_gate {
 };
 
 /*
- * One in each instrumented module, hidden, on a cache line of its own, since neighbours may be
- * written all the time. The runtime keeps them in a list from __teeperf_module to
+ * The instrumented functions of an object file: their gates, zeroes up to a multiple of 8, and then a
+ * hash of each function's linkage name in the same order. They lie one behind another in a section of
+ * their own, because neighbours may be written all the time; the linker may put zeroes between them.
+ */
+struct teeperf_functions {
+	uint32_t size;  /* bytes in all, a multiple of 8 */
+	uint32_t count; /* of functions */
+	uint8_t gates[];
+};
+#define TEEPERF_FUNCTIONS_SECTION "teeperf_functions"
+#define TEEPERF_GATE_OFFSET 8 /* of gates[0] */
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_functions, gates) == TEEPERF_GATE_OFFSET, "gates");
+
+/* The hash of a linkage name is FNV-1a of 64 bits, with 1 for 0. */
+#define TEEPERF_HASH_START UINT64_C(0xcbf29ce484222325)
+#define TEEPERF_HASH_PRIME UINT64_C(0x100000001b3)
+
+/*
+ * One in each instrumented module, hidden. The runtime keeps them in a list from __teeperf_module to
  * __teeperf_module_gone.
  */
 struct teeperf_module_block {
-	uint8_t gate; /* enum teeperf_gate */
-	uint8_t reserved[7];
+	uint8_t *functions;     /* the section of teeperf_functions; NULL: the linker left none */
+	uint8_t *functions_end; /* behind it */
 	struct teeperf_module_block *next;
-	uint64_t reserved1[6];
+	uint64_t reserved;
 };
 
-TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 64, "module block");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 32, "module block");
 
 /*
  * Functions of which only the calls are counted, up to TEEPERF_COUNTED_MAX of an object file. A thread
@@ -78,6 +95,9 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 64, "module block")
  *   if (gate == TEEPERF_GATE_OFF)   goto done
  *   if (!pointer)                   pointer = __teeperf_count(counted), to done if there is no room
  *   ++*(uint64_t *)(pointer + TEEPERF_COUNTED_OFFSET(number of the function))
+ *
+ * A sampled function is counted, too, and TEEPERF_COUNTED_SAMPLED is added to its address: call number
+ * 1, 1 + N, 1 + 2N ... of a thread then has records.
  */
 struct teeperf_counted {
 	uint64_t count;
@@ -87,6 +107,7 @@ struct teeperf_counted {
 	const void *functions[];
 };
 #define TEEPERF_COUNTED_MAX 2000
+#define TEEPERF_COUNTED_SAMPLED 1
 #define TEEPERF_COUNTED_OFFSET(number) (16 + 16 * (number))
 
 /*

@@ -81,8 +81,10 @@ enum teeperf_control {
 /*
  * Functions of which only the calls are counted: the time field of COUNTS is a number N, and N pairs
  * of raw words follow in the same chunk: a function's run-time address, and its calls by this thread.
- * Add up the pairs with one address.
+ * Add up the pairs with one address. Of a sampled function, to whose address TEEPERF_COUNTS_SAMPLED is
+ * added, some of these calls have records as well.
  */
+#define TEEPERF_COUNTS_SAMPLED UINT64_C(1)
 #define TEEPERF_COUNTS_MAX 4091 /* N of one record: a chunk full */
 
 /*
@@ -92,6 +94,11 @@ enum teeperf_control {
  * Positions of open activations grow from the outermost on.
  */
 #define TEEPERF_POSITION_OFF 1 /* of an activation that began while recording was switched off */
+/*
+ * An activation that has no record of its own, since it was not sampled, has the position of the
+ * thread's next record less 4: above all that began before it, below all that it calls.
+ */
+#define TEEPERF_POSITION_BETWEEN 4
 
 /* ---- region header ------------------------------------------------------------------------- */
 
@@ -159,6 +166,13 @@ enum teeperf_listens {
 	TEEPERF_LISTENS_REFUSED = 2, /* as NOT: the program itself uses the signal listens_value */
 };
 
+/* Which of the instrumented functions record: the program obeys when it registers a module. */
+enum teeperf_only {
+	TEEPERF_ONLY_ALL = 0,    /* each of them */
+	TEEPERF_ONLY_LISTED = 1, /* those whose hash is in the list */
+	TEEPERF_ONLY_REST = 2,   /* those whose hash is not */
+};
+
 #define TEEPERF_LOG_HEADER_SIZE 4096
 #define TEEPERF_CHUNK_SHIFT_DEFAULT 16
 
@@ -184,7 +198,11 @@ struct teeperf_log_header {
 	uint32_t mode;            /* enum teeperf_mode */
 	uint64_t clock_hz;        /* ticks per second if known beforehand, else 0 */
 	uint64_t recorder_pid;
-	uint64_t reserved0[3];
+	uint64_t
+	    only_offset; /* uint64_t[only_count], ascending: hashes (abi.h) of functions' names */
+	uint32_t only_count;
+	uint32_t only; /* enum teeperf_only */
+	uint64_t reserved0[1];
 
 	/* Counter word: stored by the host's counter thread, loaded at every event (soft clocks). */
 	uint64_t counter;
@@ -203,18 +221,20 @@ struct teeperf_log_header {
 	uint64_t reserved4[15];
 
 	/* Facts from the runtime. */
-	uint64_t pid;           /* the process that attached; claimed once by compare-and-swap */
-	uint32_t attach;        /* enum teeperf_attach */
-	uint32_t machine;       /* ELF e_machine of the program */
-	uint64_t thread_count;  /* thread indices given out so far */
-	uint64_t module_count;  /* modules seen so far; may exceed module_capacity */
-	uint64_t lost_early;    /* events before the runtime had attached */
-	uint64_t lost_overflow; /* events lost by threads beyond thread_capacity */
-	uint64_t refused;       /* other processes that found the log taken */
-	uint64_t switch_count;  /* switches so far; the last TEEPERF_SWITCHES of them are kept */
-	uint32_t listens;       /* enum teeperf_listens: how the program hears of `control` */
-	uint32_t listens_value; /* ... the signal's number */
-	uint64_t reserved5[7];
+	uint64_t pid;            /* the process that attached; claimed once by compare-and-swap */
+	uint32_t attach;         /* enum teeperf_attach */
+	uint32_t machine;        /* ELF e_machine of the program */
+	uint64_t thread_count;   /* thread indices given out so far */
+	uint64_t module_count;   /* modules seen so far; may exceed module_capacity */
+	uint64_t lost_early;     /* events before the runtime had attached */
+	uint64_t lost_overflow;  /* events lost by threads beyond thread_capacity */
+	uint64_t refused;        /* other processes that found the log taken */
+	uint64_t switch_count;   /* switches so far; the last TEEPERF_SWITCHES of them are kept */
+	uint32_t listens;        /* enum teeperf_listens: how the program hears of `control` */
+	uint32_t listens_value;  /* ... the signal's number */
+	uint64_t function_count; /* instrumented functions of the modules seen so far */
+	uint64_t functions_left_out; /* of these, left out by `only` */
+	uint64_t reserved5[5];
 
 	/* When recording was switched: entry n modulo TEEPERF_SWITCHES is switch number n. */
 	uint64_t switches[TEEPERF_SWITCHES]; /* ticks << 1 | 1 for on, ticks << 1 for off */

@@ -97,6 +97,17 @@ expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -o mixed app.c -l
 expect 0 "$TEEPERF" record -q -o run.trace -- ./mixed
 [ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "counts beside events"; }
 holds 18
+# Sampled: all calls are counted, one in seven of each thread has times.
+expect 0 "$TEEPERF" cc --level=sample/7 -O2 -g -pthread -o sampled app.c -ldl
+for clock in tsc soft none; do
+	expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./sampled
+	[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "calls, sampled ($clock)"; }
+	# 20000 / 7, rounded up, in each of 8 threads.
+	awk -F, '$1 == "step" { exit $NF != 8 * 2858 }' top.csv || fail "one in seven ($clock)"
+	holds $((2 + 16 + 16 * 2858))
+done
+expect 137 "$TEEPERF" record -q -o run.trace -- ./sampled killed
+[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "samples of a killed program"; }
 # More than one object file, more functions than one record holds.
 awk 'BEGIN {
 	for (i = 0; i < 2500; i++)
@@ -116,7 +127,7 @@ calls >many.calls
 tr ' ' '\n' <many.calls | awk -F= '/^f[0-9]/ && $1 != "f0" && $2 != substr($1, 2) % 7 { exit 1 }' || fail "one of many counts"
 
 # The same calls whatever the code looks like.
-for options in '--shape=inline' '--shape=call' '--exits=untimed' '--shape=call --exits=untimed' \
+for options in '--level=sample/1' '--shape=inline' '--shape=call' '--exits=untimed' '--shape=call --exits=untimed' \
 	'--shape=call --clock=tsc' '--clock=soft' '--clock=soft --shape=call'; do
 	# shellcheck disable=SC2086
 	expect 0 "$TEEPERF" cc $options -O2 -g -pthread -o events app.c -ldl

@@ -68,7 +68,15 @@ static __attribute__((unused)) void make_log(uint32_t clock)
 	setenv(TEEPERF_LOG_ENV, path, 1);
 }
 
-static __attribute__((unused)) struct teeperf_module_block anchor = {.gate = TEEPERF_GATE_SOFT};
+// One module with three functions.
+static struct {
+	struct teeperf_functions head;
+	uint8_t gates[8];
+	uint64_t hashes[3];
+} functions = {{sizeof(functions), 3}, {TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT},
+    {10, 20, 30}};
+static __attribute__((unused)) struct teeperf_module_block anchor = {
+    .functions = (uint8_t *)&functions, .functions_end = (uint8_t *)(&functions + 1)};
 
 static __attribute__((unused)) void attach(uint32_t clock)
 {
@@ -81,7 +89,7 @@ static __attribute__((unused)) void attach(uint32_t clock)
 static __attribute__((unused)) uint64_t event(uint64_t name)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
-	if (anchor.gate == TEEPERF_GATE_OFF)
+	if (functions.gates[0] == TEEPERF_GATE_OFF)
 		return TEEPERF_POSITION_OFF;
 	const uint64_t time = *block->counter;
 	if (time >> 32 == block->clock_high && block->cursor & 0xffff) {

@@ -6,10 +6,14 @@
 // RUN: env TEEPERF_ALLOWLIST=%t.list %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.some && %t.some
 // RUN: env TEEPERF_LEVEL=count %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.all && %t.all
 // RUN: env TEEPERF_LEVEL=count %clang -O0 -fpass-plugin=%plugin %s %runtime -o %t.0 && %t.0
+// RUN: env TEEPERF_LEVEL=sample/8 %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.sample && %t.sample
+// RUN: env TEEPERF_LEVEL=sample/3 %clang -O0 -fpass-plugin=%plugin %s %runtime -o %t.sample0 && %t.sample0
+// RUN: not env TEEPERF_LEVEL=sample/0 %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=ZERO
 // RUN: not env TEEPERF_LEVEL=maybe %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=LEVEL
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=counted %t.some | FileCheck %s
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=counted,main %t.all | FileCheck %s --check-prefix=ALL
-// LEVEL: error: teeperf: 'maybe' is no value for TEEPERF_LEVEL {{.*}}: expected event or count
+// RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=counted %t.sample | FileCheck %s --check-prefix=SAMPLE
+// LEVEL: error: teeperf: 'maybe' is no value for TEEPERF_LEVEL {{.*}}: expected event, count, sample or sample/N, N being 1 to 1000000
 // CHECK-LABEL: <counted>:
 // CHECK-NOT: {{rdtsc|lock}}
 // CHECK: incq
@@ -18,6 +22,12 @@
 // CHECK-NOT: {{rdtsc|incq|call}}
 // CHECK: retq
 // ALL-NOT: rdtsc
+// ZERO: error: teeperf: 'sample/0' is no value for TEEPERF_LEVEL
+// SAMPLE-LABEL: <counted>:
+// SAMPLE: incq
+// SAMPLE-COUNT-2: rdtsc
+// SAMPLE-NOT: {{rdtsc|lock}}
+// SAMPLE: retq
 __attribute__((noinline)) int counted(int x)
 {
 	__asm__ volatile("");

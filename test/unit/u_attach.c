@@ -60,7 +60,7 @@ static void test_second_process_is_refused(void **state)
 	assert_int_equal(header->refused, 1);
 	assert_int_equal(header->attach, TEEPERF_ATTACH_NONE);
 	assert_int_equal(tp_process.state, TP_STATE_OFF);
-	assert_int_equal(anchor.gate, TEEPERF_GATE_OFF);
+	assert_int_equal(functions.gates[0], TEEPERF_GATE_OFF);
 	assert_int_equal(event(0x401000), TEEPERF_POSITION_OFF);
 }
 

@@ -46,12 +46,12 @@ static void test_program_switches(void **state)
 	set_time(2000);
 	teeperf_off();
 	assert_false(teeperf_is_on());
-	assert_int_equal(anchor.gate, TEEPERF_GATE_OFF);
+	assert_int_equal(functions.gates[0], TEEPERF_GATE_OFF);
 	assert_int_equal(event(NAME + 4), TEEPERF_POSITION_OFF);
 	teeperf_on(); // in the same tick: the gap is empty, it does not run backwards
 	set_time(3000);
 	teeperf_on(); // no change, so no switch
-	assert_int_equal(anchor.gate, TEEPERF_GATE_SOFT);
+	assert_int_equal(functions.gates[0], TEEPERF_GATE_SOFT);
 	event(NAME + 8);
 	assert_int_equal(header->switch_count, 2);
 	assert_int_equal(switch_at(0), 2001 << 1);
@@ -72,7 +72,7 @@ static void test_requests_before_the_log(void **state)
 	start(TEEPERF_ACTIVE);
 	assert_false(teeperf_is_on());
 	assert_int_equal(header->switch_count, 1);
-	assert_int_equal(anchor.gate, TEEPERF_GATE_OFF);
+	assert_int_equal(functions.gates[0], TEEPERF_GATE_OFF);
 }
 
 static void test_starts_off(void **state)
@@ -192,7 +192,7 @@ static void test_off_for_good(void **state)
 	header->control = 2 | TEEPERF_ACTIVE;
 	teeperf_poll();
 	assert_false(teeperf_is_on());
-	assert_int_equal(anchor.gate, TEEPERF_GATE_OFF);
+	assert_int_equal(functions.gates[0], TEEPERF_GATE_OFF);
 	assert_int_equal(header->switch_count, 0);
 }
 
@@ -220,7 +220,8 @@ static void test_handler_in_a_switch(void **state)
 	for (uint64_t i = count - TEEPERF_SWITCHES + 1; i < count; i++)
 		assert_int_not_equal(switch_at(i) & 1, switch_at(i - 1) & 1);
 	assert_int_equal(switch_at(count - 1) & 1, teeperf_is_on());
-	assert_int_equal(anchor.gate, teeperf_is_on() ? TEEPERF_GATE_SOFT : TEEPERF_GATE_OFF);
+	assert_int_equal(
+	    functions.gates[0], teeperf_is_on() ? TEEPERF_GATE_SOFT : TEEPERF_GATE_OFF);
 }
 
 int main(void)
