@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Inventories as callers see them: opened, searched, asked.
+#include "inventory_build.h"
+
+#include <string.h>
+
+#include "inventory_file.h"
+
+int tp_inventory_open(
+    struct tp_inventory *inventory, const char *const *paths, uint32_t count, struct tp_err *err)
+{
+	struct tp_inventory_builder builder;
+	tp_inventory_builder_init(&builder, inventory);
+	int code = 0;
+	for (uint32_t i = 0; !code && i < count; i++)
+		code = tp_inventory_add_path(&builder, paths[i], err);
+	if (!code)
+		code = tp_inventory_merge(&builder, err);
+	tp_inventory_builder_release(&builder);
+	if (code)
+		tp_inventory_release(inventory);
+	return code;
+}
+
+void tp_inventory_release(struct tp_inventory *inventory)
+{
+	tp_arena_release(&inventory->arena);
+	*inventory = (struct tp_inventory){0};
+}
+
+const struct tp_inventory_function *tp_inventory_find(
+    const struct tp_inventory *inventory, const char *name)
+{
+	uint32_t low = 0;
+	uint32_t high = inventory->function_count;
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+		if (strcmp(inventory->functions[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct tp_inventory_function *found = &inventory->functions[low];
+	return low < inventory->function_count && !strcmp(found->name, name) ? found : NULL;
+}
+
+struct tp_subject tp_inventory_subject(const struct tp_inventory_function *function)
+{
+	return (struct tp_subject){
+	    .function = function->name,
+	    .demangled = function->demangled,
+	    .source = *function->file ? function->file : function->main_file,
+	};
+}
+
+const char *tp_presence_name(enum tp_presence presence)
+{
+	static const char *const names[] = {
+	    [TP_PRESENCE_EMITTED] = "emitted",
+	    [TP_PRESENCE_PARTLY] = "partly inlined",
+	    [TP_PRESENCE_INLINED] = "inlined",
+	    [TP_PRESENCE_REMOVED] = "removed",
+	    [TP_PRESENCE_SOURCE] = "source only",
+	};
+	return (unsigned)presence < sizeof(names) / sizeof(names[0]) ? names[presence] : "?";
+}

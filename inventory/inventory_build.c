@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Collects units, functions and edges as they are read; names are interned on the way.
+#include "inventory_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 64, FIRST_SLOTS = 1024 };
+
+void tp_inventory_builder_init(struct tp_inventory_builder *builder, struct tp_inventory *inventory)
+{
+	*inventory = (struct tp_inventory){0};
+	tp_arena_init(&inventory->arena);
+	*builder = (struct tp_inventory_builder){.inventory = inventory};
+}
+
+void tp_inventory_builder_release(struct tp_inventory_builder *builder)
+{
+	free(builder->units);
+	free(builder->entries);
+	free(builder->edges);
+	free(builder->names);
+	free(builder->slots);
+	*builder = (struct tp_inventory_builder){0};
+}
+
+// Room for one more of SIZE bytes in *ITEMS; false, and the builder has failed, if there is none.
+static bool grow(
+    struct tp_inventory_builder *builder, void **items, uint32_t count, uint32_t *room, size_t size)
+{
+	if (builder->failed)
+		return false;
+	if (count < *room)
+		return true;
+	const uint32_t more = *room ? *room * 2 : FIRST_ROOM;
+	void *larger =
+	    more > *room && more < TP_BUILD_NONE / 2 ? realloc(*items, (size_t)more * size) : NULL;
+	if (!larger) {
+		builder->failed = true;
+		return false;
+	}
+	*items = larger;
+	*room = more;
+	return true;
+}
+
+struct tp_build_unit *tp_inventory_add_unit(
+    struct tp_inventory_builder *builder, const struct tp_inventory_unit *unit)
+{
+	if (!grow(builder, (void **)&builder->units, builder->unit_count, &builder->unit_room,
+		sizeof(*builder->units)))
+		return NULL;
+	struct tp_build_unit *added = &builder->units[builder->unit_count++];
+	*added = (struct tp_build_unit){.unit = *unit};
+	return added;
+}
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static void put_slot(struct tp_inventory_builder *builder, uint32_t name)
+{
+	uint64_t at = builder->names[name].hash;
+	while (builder->slots[at & (builder->slot_count - 1)])
+		at++;
+	builder->slots[at & (builder->slot_count - 1)] = name + 1;
+}
+
+static bool grow_slots(struct tp_inventory_builder *builder)
+{
+	if (builder->name_count < builder->slot_count / 2)
+		return true;
+	const uint32_t count = builder->slot_count ? builder->slot_count * 2 : FIRST_SLOTS;
+	free(builder->slots);
+	builder->slots = calloc(count, sizeof(*builder->slots));
+	builder->slot_count = count;
+	if (!builder->slots) {
+		builder->failed = true;
+		return false;
+	}
+	for (uint32_t i = 0; i < builder->name_count; i++)
+		put_slot(builder, i);
+	return true;
+}
+
+static uint32_t intern(struct tp_inventory_builder *builder, const char *name)
+{
+	if (!grow(builder, (void **)&builder->names, builder->name_count, &builder->name_room,
+		sizeof(*builder->names)) ||
+	    !grow_slots(builder))
+		return TP_BUILD_NONE;
+	const uint64_t hash = hash_of(name);
+	for (uint64_t at = hash;; at++) {
+		const uint32_t slot = builder->slots[at & (builder->slot_count - 1)];
+		if (!slot)
+			break;
+		const struct tp_build_name *known = &builder->names[slot - 1];
+		if (known->hash == hash && !strcmp(known->name, name))
+			return slot - 1;
+	}
+	builder->names[builder->name_count] = (struct tp_build_name){.name = name,
+	    .hash = hash,
+	    .last_entry = TP_BUILD_NONE,
+	    .global_function = TP_BUILD_NONE};
+	put_slot(builder, builder->name_count);
+	return builder->name_count++;
+}
+
+static uint32_t add_entry(struct tp_inventory_builder *builder, const char *name)
+{
+	const uint32_t number = intern(builder, name);
+	if (number == TP_BUILD_NONE ||
+	    !grow(builder, (void **)&builder->entries, builder->entry_count, &builder->entry_room,
+		sizeof(*builder->entries)))
+		return TP_BUILD_NONE;
+	builder->entries[builder->entry_count] = (struct tp_build_entry){
+	    .unit = builder->unit_count - 1,
+	    .name = number,
+	    .next_of_name = TP_BUILD_NONE,
+	    .last_edge = TP_BUILD_NONE,
+	    .merged = TP_BUILD_NONE,
+	};
+	return builder->entry_count++;
+}
+
+uint32_t tp_inventory_add_function(
+    struct tp_inventory_builder *builder, const struct tp_inventory_function *function)
+{
+	struct tp_inventory_function *kept =
+	    tp_arena_alloc(&builder->inventory->arena, sizeof(*kept));
+	if (!kept)
+		builder->failed = true;
+	const uint32_t number = add_entry(builder, function->name);
+	if (number == TP_BUILD_NONE)
+		return number;
+	*kept = *function;
+	struct tp_build_entry *entry = &builder->entries[number];
+	struct tp_build_name *name = &builder->names[entry->name];
+	entry->function = kept;
+	entry->next_of_name = name->last_entry;
+	name->last_entry = number;
+	return number;
+}
+
+uint32_t tp_inventory_add_name(struct tp_inventory_builder *builder, const char *name)
+{
+	return add_entry(builder, name);
+}
+
+void tp_inventory_add_edge(struct tp_inventory_builder *builder, uint32_t from, uint32_t to,
+    const struct tp_inventory_edge *edge, bool into)
+{
+	if (from >= builder->entry_count || to >= builder->entry_count ||
+	    !grow(builder, (void **)&builder->edges, builder->edge_count, &builder->edge_room,
+		sizeof(*builder->edges)))
+		return;
+	struct tp_build_entry *entry = &builder->entries[from];
+	builder->edges[builder->edge_count] =
+	    (struct tp_build_edge){.edge = *edge, .to = to, .next = entry->last_edge, .into = into};
+	entry->last_edge = builder->edge_count++;
+}
