@@ -15,6 +15,8 @@ if(TEEPERF_MAJORS)
 	install(FILES "${PROJECT_BINARY_DIR}/lib/teeperf/TeePerf.so" DESTINATION lib/teeperf)
 endif()
 install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists
+	FILES_MATCHING PATTERN "*.allow")
 install(DIRECTORY docs/man/ DESTINATION share/man/man1 FILES_MATCHING PATTERN "*.1")
 
 configure_file(cmake/TeePerfConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/TeePerfConfig.cmake" @ONLY)

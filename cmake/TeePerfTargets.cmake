@@ -74,6 +74,13 @@ function(teeperf_host_variant suffix dir flags)
 		OUTPUT_NAME teeperf RUNTIME_OUTPUT_DIRECTORY "${dir}/bin")
 endfunction()
 
+# The shipped allowlists where the command of DIR/bin finds them: as they are installed.
+function(teeperf_shipped dir)
+	file(MAKE_DIRECTORY "${dir}/share/teeperf")
+	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/allowlists/shipped"
+		"${dir}/share/teeperf/allowlists" SYMBOLIC)
+endfunction()
+
 set(flags)
 if(TEEPERF_SANITIZE)
 	list(APPEND flags "-fsanitize=${TEEPERF_SANITIZE}" -fno-sanitize-recover=all
@@ -83,9 +90,11 @@ if(TEEPERF_COVERAGE)
 	list(APPEND flags --coverage)
 endif()
 teeperf_host_variant("" "${PROJECT_BINARY_DIR}" "${flags}")
+teeperf_shipped("${PROJECT_BINARY_DIR}")
 if(TEEPERF_TEST_ASAN)
 	teeperf_host_variant(-asan "${PROJECT_BINARY_DIR}/asan"
 		"-fsanitize=address,undefined;-fno-sanitize-recover=all;-fno-omit-frame-pointer")
+	teeperf_shipped("${PROJECT_BINARY_DIR}/asan")
 endif()
 
 # The runtime is linked into the profiled program: never a sanitizer, never the plugin.
@@ -109,7 +118,9 @@ target_link_options(teeperf_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete)
 
 # One plugin per LLVM major. LLVM's symbols come from the compiler that loads it: linking libLLVM
 # here would bring a second copy of LLVM into a statically linked clang.
+# Lists are converted by the command only.
 teeperf_sources(sources "pass/*.c" "pass/*.cpp" "allowlists/*.c")
+list(FILTER sources EXCLUDE REGEX "/allowlists/list_")
 foreach(major IN LISTS TEEPERF_MAJORS)
 	set(target tp_pass_${major})
 	add_library(${target} MODULE ${sources}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reading, converting and writing lists for the commands; where the shipped ones are.
+#include "list_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char shipped[] = "shipped:";
+
+int tp_shipped_folder(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
+{
+	const int status = tp_driver_libraries(path, err);
+	if (status)
+		return status;
+	static const char folder[] = "share/teeperf/allowlists";
+	const size_t prefix = strlen(path) - strlen("lib");
+	if (prefix + sizeof(folder) > TP_DRIVER_PATH_SIZE)
+		return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET, "my path is too long");
+	memcpy(path + prefix, folder, sizeof(folder));
+	return 0;
+}
+
+int tp_list_file_path(const char *name, char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
+{
+	if (strncmp(name, shipped, strlen(shipped)) != 0) {
+		const size_t size = strlen(name) + 1;
+		if (size > TP_DRIVER_PATH_SIZE)
+			return tp_err_set(
+			    err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET, "the path is too long");
+		memcpy(path, name, size);
+		return 0;
+	}
+	const char *word = name + strlen(shipped);
+	const int status = tp_shipped_folder(path, err);
+	if (status)
+		return status;
+	const size_t size = strlen(path);
+	const int added = snprintf(path + size, TP_DRIVER_PATH_SIZE - size, "/%s.allow", word);
+	if (!*word || strchr(word, '/') || (size_t)added >= TP_DRIVER_PATH_SIZE - size ||
+	    access(path, R_OK) != 0) {
+		path[size] = '\0';
+		return tp_err_set(err, TP_ERR_NOT_FOUND, name, TP_ERR_NO_OFFSET,
+		    "no such list is shipped in %s; 'teeperf allowlist list' shows them", path);
+	}
+	return 0;
+}
+
+static int read_all(int fd, const char *name, struct tp_buf *buf, struct tp_err *err)
+{
+	enum { BYTES_MAX = 64 << 20 };
+	char block[16384];
+	for (;;) {
+		const ssize_t got = read(fd, block, sizeof(block));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return tp_err_system(err, errno, name, "cannot read the list");
+		if (got == 0)
+			break;
+		tp_buf_add(buf, block, (size_t)got);
+		if (buf->size > BYTES_MAX)
+			return tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET,
+			    "the list is larger than %d bytes", BYTES_MAX);
+	}
+	return buf->failed ? tp_err_set(err, TP_ERR_MEMORY, name, TP_ERR_NO_OFFSET, "out of memory")
+			   : 0;
+}
+
+int tp_list_file_read(const char *name, struct tp_buf *buf, struct tp_err *err)
+{
+	if (!strcmp(name, "-"))
+		return read_all(STDIN_FILENO, "standard input", buf, err);
+	char path[TP_DRIVER_PATH_SIZE];
+	int status = tp_list_file_path(name, path, err);
+	if (status)
+		return status;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return tp_err_system(err, errno, path, "cannot open the list");
+	status = read_all(fd, path, buf, err);
+	close(fd);
+	return status;
+}
+
+int tp_list_file_write(const char *out, const struct tp_buf *buf, struct tp_err *err)
+{
+	const char *name = out ? out : "standard output";
+	FILE *file = out ? fopen(out, "we") : stdout;
+	if (!file)
+		return tp_err_system(err, errno, name, "cannot write the list");
+	fwrite(buf->data, 1, buf->size, file);
+	const bool failed = fflush(file) != 0 || ferror(file);
+	const int error = errno;
+	if ((out && fclose(file) != 0) || failed)
+		return tp_err_system(err, failed ? error : errno, name, "cannot write the list");
+	return 0;
+}
+
+static void warn(void *context, const char *file, uint32_t line, const char *text)
+{
+	(void)context;
+	if (line)
+		fprintf(stderr, "%s:%u: warning: %s\n", file, line, text);
+	else
+		fprintf(stderr, "%s: warning: %s\n", file, text);
+}
+
+const struct tp_list_warner tp_list_warn_stderr = {warn, NULL};
+
+const struct tp_list_format *tp_list_choose(
+    const struct tp_command *command, const char *name, bool write)
+{
+	const struct tp_list_format *found = name ? tp_list_format_find(name) : NULL;
+	if (found && (write ? found->write : found->read))
+		return found;
+	char known[256] = "";
+	size_t size = 0;
+	for (const struct tp_list_format *at = tp_list_formats; at->name; at++)
+		if (write ? at->write : at->read)
+			size += (size_t)snprintf(
+			    known + size, sizeof(known) - size, "%s%s", size ? ", " : "", at->name);
+	if (!name)
+		tp_options_usage(command, "option '--format' is missing; it is one of %s", known);
+	else
+		tp_options_usage(command, "cannot %s format '%s', only %s",
+		    write ? "write" : "read", name, known);
+	return NULL;
+}
+
+int tp_list_convert(const struct tp_command *command, const struct tp_list_format *chosen,
+    const char *file, const char *out, bool write)
+{
+	struct tp_err err;
+	struct tp_buf text;
+	struct tp_buf result;
+	tp_buf_init(&text);
+	tp_buf_init(&result);
+	int status = tp_list_file_read(file, &text, &err);
+	if (!status) {
+		const struct tp_list_input input = {
+		    text.data, text.size, strcmp(file, "-") ? file : "standard input"};
+		status = (write ? tp_list_export : tp_list_import)(
+		    chosen, &input, &result, &tp_list_warn_stderr, &err);
+	}
+	if (!status)
+		status = tp_list_file_write(out, &result, &err);
+	tp_buf_release(&text);
+	tp_buf_release(&result);
+	return status ? tp_command_fail(command, &err) : TP_EXIT_DONE;
+}
