@@ -2,6 +2,7 @@
 // The compiler driver behind `teeperf cc` and `teeperf c++`.
 #define _GNU_SOURCE
 #include "driver.h"
+#include "list_file.h"
 
 #include "allowlists/allowlist.h"
 
@@ -147,7 +148,10 @@ static int pass_allowlist(const struct tp_command *command)
 		return 0;
 	}
 	struct tp_err err;
-	char *path = realpath(name, NULL);
+	char found[TP_DRIVER_PATH_SIZE];
+	if (tp_list_file_path(name, found, &err))
+		return tp_command_fail(command, &err);
+	char *path = realpath(found, NULL);
 	if (!path || access(path, R_OK)) {
 		tp_err_system(&err, errno, name, "cannot read the allowlist (from %s)",
 		    allowlist ? "option --allowlist" : "TEEPERF_ALLOWLIST");
