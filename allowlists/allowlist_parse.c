@@ -1,319 +1,341 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading a list: lines, sections, categories, and errors that name line and column.
-#include "allowlist_list.h"
+// Reading a text line by line: sections, prefixes, defaults, and errors that show their place.
+#include "allowlist_parser.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum {
-	RULES_MAX = 1 << 20, // globs after brace expansion, in one kind of line
-	SHOWN_MAX = 40,      // bytes of the input in an error
-};
-
-struct span {
-	const char *text;
-	size_t size;
-};
-
-struct parser {
-	struct tp_allowlist *list;
-	const char *file;
-	struct tp_err *err;
-	const char *line_start;
-	uint32_t line;
-	bool foreign; // in a section that is another tool's
-	// The rule that is being added.
-	struct tp_rule_index *index;
-	enum tp_category category;
-};
-
-static bool span_is(struct span span, const char *text)
+struct tp_span tp_span_between(const char *start, const char *end)
 {
-	return span.size == strlen(text) && memcmp(span.text, text, span.size) == 0;
+	return tp_span_trim((struct tp_span){start, (size_t)(end - start)});
 }
 
-static struct span trim(const char *start, const char *end)
+int tp_span_shown(struct tp_span span)
 {
-	while (start < end && (*start == ' ' || *start == '\t'))
-		start++;
-	while (start < end && (end[-1] == ' ' || end[-1] == '\t'))
-		end--;
-	return (struct span){start, (size_t)(end - start)};
+	return (int)(span.size < TP_SPAN_SHOWN_MAX ? span.size : TP_SPAN_SHOWN_MAX);
 }
 
-static int shown(struct span span)
+/* ---- errors and warnings -------------------------------------------------------------------- */
+
+static void report(struct tp_parser *parser, struct tp_err *err, const char *at, const char *format,
+    va_list arguments)
 {
-	return (int)(span.size < SHOWN_MAX ? span.size : SHOWN_MAX);
+	char what[sizeof(err->what)];
+	vsnprintf(what, sizeof(what), format, arguments);
+	tp_err_set_line(err, TP_ERR_SYNTAX, parser->file, parser->line,
+	    (uint32_t)(at - parser->whole.text) + 1, "%s", what);
+	tp_err_set_excerpt(err, parser->whole.text, parser->whole.size);
 }
 
-static uint32_t column(const struct parser *parser, const char *at)
+int tp_parser_error(struct tp_parser *parser, const char *at, const char *format, ...)
 {
-	return (uint32_t)(at - parser->line_start) + 1;
+	if (!parser->err)
+		return TP_ERR_SYNTAX;
+	va_list arguments;
+	va_start(arguments, format);
+	report(parser, parser->err, at, format, arguments);
+	va_end(arguments);
+	return TP_ERR_SYNTAX;
 }
 
-#define SYNTAX(parser, at, ...)                                                       \
-	tp_err_set_line((parser)->err, TP_ERR_SYNTAX, (parser)->file, (parser)->line, \
-	    column(parser, at), __VA_ARGS__)
+void tp_parser_warn(struct tp_parser *parser, const char *at, const char *format, ...)
+{
+	struct tp_allowlist *list = parser->list;
+	if (list->warning_count == TP_ALLOWLIST_WARNINGS_MAX)
+		return;
+	if (!list->warnings)
+		list->warnings = calloc(TP_ALLOWLIST_WARNINGS_MAX, sizeof(*list->warnings));
+	if (!list->warnings)
+		return; // the list is of use without them
+	va_list arguments;
+	va_start(arguments, format);
+	report(parser, &list->warnings[list->warning_count++], at, format, arguments);
+	va_end(arguments);
+}
 
-static int no_memory(const struct parser *parser)
+int tp_parser_no_memory(struct tp_parser *parser)
 {
 	return tp_err_set_line(
 	    parser->err, TP_ERR_MEMORY, parser->file, parser->line, 1, "out of memory");
 }
 
-static int add_rule(void *context, struct tp_glob *glob)
+/* ---- sections ------------------------------------------------------------------------------- */
+
+// Which of the names that mean something to us a section's name, a glob, matches.
+struct section_names {
+	bool teeperf;
+	bool always;
+	bool never;
+	bool clang;
+};
+
+static bool matches(const struct tp_glob *glob, const char *name)
 {
-	const struct parser *parser = context;
-	struct tp_rule_index *index = parser->index;
-	if (index->count == RULES_MAX) {
-		tp_glob_free(glob);
-		return tp_err_set_line(parser->err, TP_ERR_LIMIT, parser->file, parser->line, 1,
-		    "the list stands for more than %d globs; use fewer braces", RULES_MAX);
-	}
-	if (index->count == index->capacity) {
-		const uint32_t capacity = index->capacity ? index->capacity * 2 : 64;
-		struct tp_rule *rules = realloc(index->rules, capacity * sizeof(*rules));
-		if (!rules) {
-			tp_glob_free(glob);
-			return no_memory(parser);
-		}
-		index->rules = rules;
-		index->capacity = capacity;
-	}
-	index->rules[index->count++] = (struct tp_rule){
-	    .glob = glob,
-	    .category = parser->category,
-	    .line = parser->line,
-	};
-	return 0;
+	return tp_glob_match(glob, name, strlen(name));
 }
 
-static bool find_category(struct span word, enum tp_category *category)
+static int take_names(void *context, struct tp_glob *glob)
 {
-	for (int i = TP_CATEGORY_ALLOW; i <= TP_CATEGORY_COUNT; i++) {
-		if (span_is(word, tp_category_name((enum tp_category)i))) {
-			*category = (enum tp_category)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool is_word(struct span span)
-{
-	for (size_t i = 0; i < span.size; i++) {
-		const char c = span.text[i];
-		const char lower = (char)(c | 0x20);
-		if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
-		    c != '-')
-			return false;
-	}
-	return span.size != 0;
-}
-
-static bool is_escaped(struct span span, size_t at)
-{
-	size_t backslashes = 0;
-	while (backslashes < at && span.text[at - backslashes - 1] == '\\')
-		backslashes++;
-	return backslashes % 2 != 0;
-}
-
-/*
- * Cut "=CATEGORY" off *glob. What follows the last '=' is a category if it looks like a word;
- * otherwise ("operator==", "a=b/c.c", "operator=*") the '=' belongs to the glob, as does "\=".
- */
-static int cut_category(struct parser *parser, struct span *glob)
-{
-	parser->category = TP_CATEGORY_ALLOW;
-	size_t after = glob->size;
-	while (after && glob->text[after - 1] != '=')
-		after--;
-	if (!after || is_escaped(*glob, after - 1))
-		return 0;
-	const char *equals = glob->text + after - 1;
-	const struct span word = trim(equals + 1, glob->text + glob->size);
-	if (!is_word(word))
-		return 0;
-	if (!find_category(word, &parser->category))
-		return SYNTAX(parser, word.text,
-		    "unknown category '%.*s'; expected allow, count, skip, force or forbid, or '\\=' for "
-		    "the character itself",
-		    shown(word), word.text);
-	*glob = trim(glob->text, equals);
-	return 0;
-}
-
-static int parse_rule(struct parser *parser, enum tp_rule_kind kind, struct span glob)
-{
-	const char *start = glob.text;
-	const int status = cut_category(parser, &glob);
-	if (status)
-		return status;
-	if (!glob.size)
-		return SYNTAX(parser, start, "nothing to match; expected a name or a glob");
-	for (size_t i = 1; i < glob.size; i++) {
-		if (glob.text[i] == '#' && (glob.text[i - 1] == ' ' || glob.text[i - 1] == '\t'))
-			return SYNTAX(parser, glob.text + i,
-			    "a comment behind a rule would be part of it; put it on a line of its "
-			    "own, or write '\\#' for the character itself");
-	}
-	// Sources are compared without a leading "./": a glob that has it would never match.
-	while (kind == TP_RULE_SOURCE && glob.size > 2 && memcmp(glob.text, "./", 2) == 0) {
-		glob.text += 2;
-		glob.size -= 2;
-	}
-	struct tp_glob_error error;
-	parser->index = &parser->list->indexes[kind];
-	switch (tp_glob_compile(glob.text, glob.size, add_rule, parser, &error)) {
-	case 0:
-		return 0;
-	case TP_ERR_SYNTAX:
-		return SYNTAX(parser, glob.text + error.offset, "%s", error.what);
-	case TP_ERR_LIMIT:
-		return TP_ERR_LIMIT;
-	default:
-		return no_memory(parser);
-	}
-}
-
-static int parse_default(struct parser *parser, struct span word)
-{
-	enum tp_category category;
-	if (!find_category(word, &category) || category == TP_CATEGORY_FORBID)
-		return SYNTAX(parser, word.text,
-		    "'%.*s' is no default; expected default:allow, default:count, default:skip or default:force",
-		    shown(word), word.text);
-	parser->list->default_category = category;
-	parser->list->default_line = parser->line;
-	return 0;
-}
-
-// A section is ours if its name, a glob, matches "teeperf"; so [*] is.
-static int take_section(void *context, struct tp_glob *glob)
-{
-	struct parser *parser = context;
-	if (tp_glob_match(glob, "teeperf", 7))
-		parser->foreign = false;
+	struct section_names *names = context;
+	names->teeperf |= matches(glob, "teeperf");
+	names->always |= matches(glob, "always") || matches(glob, "xray_always_instrument");
+	names->never |= matches(glob, "never") || matches(glob, "xray_never_instrument");
+	names->clang |= matches(glob, "clang");
 	tp_glob_free(glob);
 	return 0;
 }
 
-static int parse_section(struct parser *parser, struct span line)
+// How many letters have to be changed, added or removed to make `word` of `span`; at least `limit`: no matter.
+static size_t distance(struct tp_span span, const char *word)
 {
-	if (line.size < 3 || line.text[line.size - 1] != ']')
-		return SYNTAX(parser, line.text,
-		    "not a section header; expected '[teeperf]', '[*]' or '[NAME]'");
-	struct tp_glob_error error;
-	parser->foreign = true;
-	switch (tp_glob_compile(line.text + 1, line.size - 2, take_section, parser, &error)) {
-	case 0:
-		return 0;
-	case TP_ERR_SYNTAX:
-		return SYNTAX(parser, line.text + 1 + error.offset, "%s", error.what);
-	default:
-		return no_memory(parser);
+	enum { SIZE_MAX_SHOWN = 15 };
+	const size_t size = strlen(word);
+	size_t row[SIZE_MAX_SHOWN + 1];
+	if (size > SIZE_MAX_SHOWN || span.size > SIZE_MAX_SHOWN)
+		return SIZE_MAX_SHOWN;
+	for (size_t i = 0; i <= size; i++)
+		row[i] = i;
+	for (size_t s = 0; s < span.size; s++) {
+		size_t diagonal = row[0];
+		row[0] = s + 1;
+		for (size_t i = 0; i < size; i++) {
+			const size_t changed = diagonal + (span.text[s] != word[i]);
+			diagonal = row[i + 1];
+			const size_t one = (row[i] < row[i + 1] ? row[i] : row[i + 1]) + 1;
+			row[i + 1] = changed < one ? changed : one;
+		}
 	}
+	return row[size];
 }
 
-static int unknown_prefix(struct parser *parser, struct span prefix)
+static void warn_of_typo(struct tp_parser *parser, struct tp_span name)
+{
+	static const char *const names[] = {"teeperf", "always", "never"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (distance(name, names[i]) <= 2)
+			tp_parser_warn(parser, name.text,
+			    "section '[%.*s]' is not read; did you mean '[%s]'?",
+			    tp_span_shown(name), name.text, names[i]);
+}
+
+static int parse_section(struct tp_parser *parser, struct tp_span line)
+{
+	if (line.size < 3 || line.text[line.size - 1] != ']')
+		return tp_parser_error(parser, line.text,
+		    "not a section header; expected '[teeperf]', '[*]' or '[NAME]'");
+	const struct tp_span name = {line.text + 1, line.size - 2};
+	struct section_names names = {false, false, false, false};
+	struct tp_glob_error error;
+	switch (tp_glob_compile(name.text, name.size, take_names, &names, &error)) {
+	case 0:
+		break;
+	case TP_ERR_SYNTAX:
+		return tp_parser_error(parser, name.text + error.offset, "%s", error.what);
+	default:
+		return tp_parser_no_memory(parser);
+	}
+	parser->section = TP_SECTION_FOREIGN;
+	if (names.teeperf)
+		parser->section = TP_SECTION_OURS;
+	else if (names.always)
+		parser->section = TP_SECTION_XRAY_ALWAYS;
+	else if (names.never)
+		parser->section = TP_SECTION_XRAY_NEVER;
+	else if (names.clang && !parser->names_us)
+		parser->section = TP_SECTION_PROFILE;
+	else
+		warn_of_typo(parser, name);
+	return 0;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+#define EXPECTED_PREFIX "expected fun:, src:, name:, mainfile:, mod:, where: or default:"
+
+static int parse_default(struct tp_parser *parser, struct tp_span word)
+{
+	enum tp_category category;
+	uint32_t sample;
+	if (!tp_category_find(word, &category, &sample))
+		return tp_parser_error(parser, word.text,
+		    "'%.*s' is no default; expected default:allow, count, sample/N, skip or force",
+		    tp_span_shown(word), word.text);
+	// Profile lists may have it. As a default it could not be overruled, which nobody wants.
+	if (category == TP_CATEGORY_FORBID) {
+		tp_parser_warn(parser, word.text, "default:forbid is read as default:skip");
+		category = TP_CATEGORY_SKIP;
+	}
+	parser->list->by_default = (struct tp_verdict){
+	    .category = category,
+	    .sample = sample,
+	    .line = parser->line,
+	    .file = parser->file,
+	};
+	return 0;
+}
+
+// Prefixes of sanitizers' lists, about things that are no functions.
+static bool is_sanitizer_prefix(struct tp_span prefix)
+{
+	static const char *const prefixes[] = {"global", "type", "enum", "object", "vtable"};
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (tp_span_is(prefix, prefixes[i]))
+			return true;
+	return false;
+}
+
+static int unknown_prefix(struct tp_parser *parser, struct tp_span prefix, bool is_demangled)
 {
 	static const char *const hints[][2] = {
 	    {"fun", "fun"},
 	    {"func", "fun"},
 	    {"function", "fun"},
+	    {"functions", "fun"},
 	    {"symbol", "fun"},
 	    {"mangled", "fun"},
 	    {"src", "src"},
 	    {"source", "src"},
+	    {"sources", "src"},
 	    {"file", "src"},
-	    {"mainfile", "src"},
 	    {"path", "src"},
+	    {"main", "mainfile"},
+	    {"main_file", "mainfile"},
+	    {"mainfile", "mainfile"},
 	    {"name", "name"},
 	    {"names", "name"},
 	    {"demangled", "name"},
+	    {"mod", "mod"},
+	    {"module", "mod"},
+	    {"lib", "mod"},
+	    {"library", "mod"},
+	    {"if", "where"},
+	    {"where", "where"},
 	    {"default", "default"},
 	};
-	if (prefix.size && prefix.text[0] == '!')
-		return SYNTAX(parser, prefix.text,
-		    "'!' is not supported; expected '%.*s:GLOB=skip'", shown(prefix) - 1,
-		    prefix.text + 1);
+	if (parser->section != TP_SECTION_OURS || is_sanitizer_prefix(prefix)) {
+		tp_parser_warn(parser, prefix.text,
+		    "the line is skipped: '%.*s:' says nothing about functions here",
+		    tp_span_shown(prefix), prefix.text);
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
 		if (prefix.size == strlen(hints[i][0]) &&
 		    strncasecmp(prefix.text, hints[i][0], prefix.size) == 0)
-			return SYNTAX(parser, prefix.text,
-			    "unknown prefix '%.*s:'; did you mean '%s:'?", shown(prefix),
+			return tp_parser_error(parser, prefix.text,
+			    "unknown prefix '%.*s:'; did you mean '%s:'?", tp_span_shown(prefix),
 			    prefix.text, hints[i][1]);
 	}
-	return SYNTAX(parser, prefix.text,
-	    "unknown prefix '%.*s:'; expected fun:, src:, name: or default:, or a section of its "
-	    "own for another tool's lines",
-	    shown(prefix), prefix.text);
+	if (is_demangled)
+		return tp_parser_error(parser, prefix.text,
+		    "'%.*s' looks like a demangled name; expected 'name:' in front of it",
+		    tp_span_shown(prefix), prefix.text);
+	return tp_parser_error(parser, prefix.text,
+	    "unknown prefix '%.*s:'; " EXPECTED_PREFIX
+	    ", or a section of its own for another tool's lines",
+	    tp_span_shown(prefix), prefix.text);
 }
 
-static int parse_line(struct parser *parser, struct span line)
+static int parse_bare(struct tp_parser *parser, struct tp_span line)
+{
+	if (parser->section != TP_SECTION_OURS) {
+		tp_parser_warn(parser, line.text, "the line is skipped: it has no prefix");
+		return 0;
+	}
+	if (memchr(line.text, '=', line.size))
+		return tp_parser_error(parser, line.text, "'%.*s' has no prefix; " EXPECTED_PREFIX,
+		    tp_span_shown(line), line.text);
+	if (!parser->warned_bare)
+		tp_parser_warn(parser, line.text,
+		    "a line without a prefix is read as AFL++ does: a file if there is a '/' or '.' in "
+		    "it, else a function");
+	parser->warned_bare = true;
+	return tp_parser_add_bare(parser, line);
+}
+
+static int parse_rule(struct tp_parser *parser, struct tp_span line, const char *colon)
+{
+	struct tp_span prefix = {line.text, (size_t)(colon - line.text)};
+	const struct tp_span rest = tp_span_between(colon + 1, line.text + line.size);
+	const bool reversed = prefix.size && prefix.text[0] == '!';
+	enum tp_rule_kind kind;
+	if (tp_span_is(prefix, "default") && parser->section <= TP_SECTION_PROFILE)
+		return parse_default(parser, rest);
+	if (reversed) {
+		prefix.text++;
+		prefix.size--;
+	}
+	if (!tp_rule_kind_find(prefix, &kind))
+		return unknown_prefix(parser, prefix, rest.size && colon[1] == ':');
+	if (parser->section > TP_SECTION_PROFILE) {
+		// Not "function:" and "source:", which XRay does not know.
+		if (reversed || prefix.size != 3 ||
+		    (kind != TP_RULE_FUNCTION && kind != TP_RULE_SOURCE)) {
+			tp_parser_warn(parser, line.text,
+			    "the line is skipped, as XRay does; expected fun: or src: in its sections");
+			return 0;
+		}
+		return tp_parser_add_xray(parser, kind, rest);
+	}
+	if (reversed)
+		tp_parser_warn(parser, line.text, "'!' is deprecated; expected '%.*s:GLOB=skip'",
+		    tp_span_shown(prefix), prefix.text);
+	return tp_parser_add_rule(parser, kind, rest, reversed);
+}
+
+static int parse_line(struct tp_parser *parser, struct tp_span line)
 {
 	if (!line.size)
 		return 0;
 	if (line.text[0] == '#') {
-		if (span_is(line, "#!special-case-list-v1"))
-			return SYNTAX(parser, line.text,
+		if (tp_span_is(line, "#!special-case-list-v1"))
+			return tp_parser_error(parser, line.text,
 			    "regular expressions (special-case-list-v1) are not supported; expected "
 			    "globs");
 		return 0;
 	}
 	if (line.text[0] == '[')
 		return parse_section(parser, line);
-	if (parser->foreign)
+	if (parser->section == TP_SECTION_FOREIGN) {
+		parser->leaves_out = true;
 		return 0;
-	const char *end = line.text + line.size;
+	}
 	const char *colon = memchr(line.text, ':', line.size);
-	if (!colon)
-		return SYNTAX(parser, line.text,
-		    "'%.*s' has no prefix; expected fun:, src:, name: or default:", shown(line),
-		    line.text);
-	const struct span prefix = {line.text, (size_t)(colon - line.text)};
-	const struct span rest = trim(colon + 1, end);
-	if (span_is(prefix, "fun"))
-		return parse_rule(parser, TP_RULE_FUNCTION, rest);
-	if (span_is(prefix, "name"))
-		return parse_rule(parser, TP_RULE_NAME, rest);
-	if (span_is(prefix, "src"))
-		return parse_rule(parser, TP_RULE_SOURCE, rest);
-	if (span_is(prefix, "default"))
-		return parse_default(parser, rest);
-	return unknown_prefix(parser, prefix);
+	return colon ? parse_rule(parser, line, colon) : parse_bare(parser, line);
 }
 
-static int check_bytes(struct parser *parser, struct span line)
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static int check_bytes(struct tp_parser *parser)
 {
-	for (size_t i = 0; i < line.size; i++) {
-		const unsigned char byte = (unsigned char)line.text[i];
+	for (size_t i = 0; i < parser->whole.size; i++) {
+		const unsigned char byte = (unsigned char)parser->whole.text[i];
 		if ((byte < ' ' && byte != '\t') || byte == 0x7f)
-			return SYNTAX(parser, line.text + i,
+			return tp_parser_error(parser, parser->whole.text + i,
 			    "byte 0x%02x in the list; expected a text file", byte);
 	}
 	return 0;
 }
 
-static int parse_lines(struct parser *parser, const char *text, size_t size)
+static int each_line(struct tp_parser *parser, struct tp_span text,
+    int (*visit)(struct tp_parser *parser, struct tp_span line))
 {
-	const char *at = text;
-	const char *end = text + size;
-	if (size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
+	const char *at = text.text;
+	const char *end = text.text + text.size;
+	if (text.size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
 		at += 3; // a byte order mark
+	parser->line = 0;
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		const char *next = newline ? newline + 1 : end;
 		const char *stop = newline ? newline : end;
+		const char *next = newline ? newline + 1 : end;
 		if (stop > at && stop[-1] == '\r')
 			stop--;
 		parser->line++;
-		parser->line_start = at;
-		int status = check_bytes(parser, (struct span){at, (size_t)(stop - at)});
-		if (!status)
-			status = parse_line(parser, trim(at, stop));
+		parser->whole = (struct tp_span){at, (size_t)(stop - at)};
+		const int status = visit(parser, tp_span_between(at, stop));
 		if (status)
 			return status;
 		at = next;
@@ -321,40 +343,40 @@ static int parse_lines(struct parser *parser, const char *text, size_t size)
 	return 0;
 }
 
-void tp_allowlist_free(struct tp_allowlist *list)
+// [teeperf] is ours by name; [*] is everybody's.
+static int note_section(struct tp_parser *parser, struct tp_span line)
 {
-	if (!list)
-		return;
-	for (int kind = 0; kind < TP_RULE_KIND_COUNT; kind++)
-		tp_rule_index_release(&list->indexes[kind]);
-	free(list);
+	struct section_names names = {false, false, false, false};
+	struct tp_glob_error error;
+	if (line.size > 2 && line.text[0] == '[' && line.text[line.size - 1] == ']')
+		tp_glob_compile(line.text + 1, line.size - 2, take_names, &names, &error);
+	parser->names_us |= names.teeperf && !names.clang;
+	return 0;
 }
 
-int tp_allowlist_parse(
-    struct tp_allowlist **list, const char *text, size_t size, const char *file, struct tp_err *err)
+static int check_and_parse_line(struct tp_parser *parser, struct tp_span line)
 {
-	*list = NULL;
+	const int status = check_bytes(parser);
+	return status ? status : parse_line(parser, line);
+}
+
+int tp_allowlist_add_text(
+    struct tp_allowlist *list, const char *text, size_t size, const char *file, struct tp_err *err)
+{
 	if (size > TP_ALLOWLIST_BYTES_MAX)
 		return tp_err_set(err, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
 		    "a list of %zu bytes; expected at most %d", size, TP_ALLOWLIST_BYTES_MAX);
-	const size_t file_size = strlen(file) + 1;
-	struct tp_allowlist *result = calloc(1, sizeof(*result) + file_size);
-	if (!result)
+	struct tp_parser parser = {
+	    .list = list, .err = err, .file = tp_arena_copy(&list->arena, file, strlen(file))};
+	if (!parser.file)
 		return tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "out of memory");
-	memcpy(result->file, file, file_size);
-	result->default_category = TP_CATEGORY_SKIP;
-
-	struct parser parser = {.list = result, .file = file, .err = err};
-	int status = parse_lines(&parser, text, size);
-	for (int kind = 0; !status && kind < TP_RULE_KIND_COUNT; kind++) {
-		status = tp_rule_index_build(&result->indexes[kind]);
-		if (status)
-			no_memory(&parser);
-	}
-	if (status) {
-		tp_allowlist_free(result);
-		return status;
-	}
-	*list = result;
-	return 0;
+	const struct tp_span whole = {text, size};
+	each_line(&parser, whole, note_section);
+	const int status = each_line(&parser, whole, check_and_parse_line);
+	if (!status && parser.leaves_out && !parser.chooses &&
+	    list->by_default.category == TP_CATEGORY_SKIP)
+		tp_parser_warn(&parser, parser.whole.text,
+		    "no line of this list instruments anything; a list of what to leave out begins with "
+		    "'default:allow', and another tool's section may need a '[teeperf]' above it");
+	return status;
 }

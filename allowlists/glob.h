@@ -31,7 +31,7 @@ struct tp_glob {
 	uint16_t *tokens;      /* a byte, or one of enum tp_glob_token */
 	size_t tail;           /* index of the first token behind the last star */
 	uint8_t (*sets)[32];   /* bit maps of 256 */
-	unsigned char *prefix; /* prefix_size bytes */
+	unsigned char *prefix; /* prefix_size bytes, and a NUL */
 };
 
 enum tp_glob_token {

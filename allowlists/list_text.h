@@ -11,12 +11,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
-
-/* A part of a text; not terminated. */
-struct tp_span {
-	const char *text;
-	size_t size;
-};
+#include "span.h"
 
 /* A text that is read line by line. */
 struct tp_lines {
@@ -32,13 +27,6 @@ bool tp_lines_next(struct tp_lines *lines, struct tp_span *line);
 
 /* 0, or TP_ERR_SYNTAX with *err naming the first byte that no text file has. */
 int tp_text_check(const char *text, size_t size, const char *file, struct tp_err *err);
-
-struct tp_span tp_span_of(const char *text);
-struct tp_span tp_span_trim(struct tp_span span);
-bool tp_span_is(struct tp_span span, const char *text);
-bool tp_span_starts(struct tp_span span, const char *prefix);
-/* Cut *rest up to the first C off and return it; all of it, *rest then empty, if there is no C. */
-struct tp_span tp_span_cut(struct tp_span *rest, char c);
 
 void tp_buf_add_span(struct tp_buf *buf, struct tp_span span);
 

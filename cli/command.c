@@ -7,8 +7,8 @@
 
 int tp_command_fail(const struct tp_command *command, const struct tp_err *err)
 {
-	char text[sizeof(err->file) + sizeof(err->what) + 64];
-	fprintf(stderr, "teeperf %s: %s\n", command->name, tp_err_format(err, text, sizeof(text)));
+	char text[TP_ERR_TEXT_SIZE];
+	fprintf(stderr, "teeperf %s: %s\n", command->name, tp_err_render(err, text, sizeof(text)));
 	return TP_EXIT_FAILED;
 }
 

@@ -13,6 +13,8 @@ static int fill(struct tp_err *err, int code, const char *file, const char *form
 	err->offset = TP_ERR_NO_OFFSET;
 	err->line = 0;
 	err->column = 0;
+	err->excerpt[0] = '\0';
+	err->caret = 0;
 	err->file[0] = '\0';
 	if (file) {
 		// Keep the tail: the end of a path tells more than its start.
@@ -51,6 +53,28 @@ int tp_err_set_line(struct tp_err *err, int code, const char *file, uint32_t lin
 	return code;
 }
 
+void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size)
+{
+	if (!err || !err->column)
+		return;
+	const uint64_t room = sizeof(err->excerpt) - 1;
+	const uint64_t at = err->column - 1 < size ? err->column - 1 : size;
+	uint64_t start = size > room && at > room / 2 ? at - room / 2 : 0;
+	// Not in the middle of a character of UTF-8.
+	while (start < at && ((unsigned char)line[start] & 0xc0) == 0x80)
+		start++;
+	uint64_t length = size - start < room ? size - start : room;
+	while (
+	    start + length < size && length && ((unsigned char)line[start + length] & 0xc0) == 0x80)
+		length--;
+	for (uint64_t i = 0; i < length; i++) {
+		const unsigned char byte = (unsigned char)line[start + i];
+		err->excerpt[i] = (char)(byte < ' ' || byte == 0x7f ? ' ' : byte);
+	}
+	err->excerpt[length] = '\0';
+	err->caret = (uint32_t)(at - start);
+}
+
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)
 {
 	if (!err)
@@ -76,5 +100,18 @@ char *tp_err_format(const struct tp_err *err, char *text, uint64_t size)
 		    err->what);
 	else
 		snprintf(text, size, "'%s': %s", err->file, err->what);
+	return text;
+}
+
+char *tp_err_render(const struct tp_err *err, char *text, uint64_t size)
+{
+	tp_err_format(err, text, size);
+	// A column is a byte, but a caret stands below a character.
+	int width = 0;
+	for (uint32_t i = 0; i < err->caret && err->excerpt[i]; i++)
+		width += ((unsigned char)err->excerpt[i] & 0xc0) != 0x80;
+	const uint64_t length = strlen(text);
+	if (err->excerpt[0])
+		snprintf(text + length, size - length, "\n  %s\n  %*s^", err->excerpt, width, "");
 	return text;
 }

@@ -27,8 +27,10 @@ struct tp_err {
 	uint64_t offset; /* byte offset in file, TP_ERR_NO_OFFSET if it does not apply */
 	uint32_t line;   /* 1-based line and column for text, 0 if they do not apply */
 	uint32_t column;
-	char file[256]; /* path or empty; the tail of a longer one */
-	char what[512]; /* lower case, no full stop; says what was found and what to do */
+	char file[256];   /* path or empty; the tail of a longer one */
+	char what[512];   /* lower case, no full stop; says what was found and what to do */
+	char excerpt[96]; /* the text at column, or empty */
+	uint32_t caret;   /* where column is in excerpt, 0 for its first byte */
 };
 
 /*
@@ -43,6 +45,12 @@ int tp_err_set(struct tp_err *err, int code, const char *file, uint64_t offset, 
 int tp_err_set_line(struct tp_err *err, int code, const char *file, uint32_t line, uint32_t column,
     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
+/*
+ * Add the text at err->column (err may be NULL): LINE of SIZE bytes is the whole line; of a long one, what is near
+ * the column is kept.
+ */
+void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size);
+
 /* Like tp_err_set with code TP_ERR_SYSTEM; appends ": " and strerror(errno_value). */
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -52,5 +60,12 @@ int tp_err_system(struct tp_err *err, int errno_value, const char *file, const c
  * "what". Always NUL-terminates. Returns text.
  */
 char *tp_err_format(const struct tp_err *err, char *text, uint64_t size);
+
+/*
+ * The same, and if there is an excerpt two more lines below: it, and a caret below its column. No
+ * newline at the end. TP_ERR_TEXT_SIZE bytes are always enough. Returns text.
+ */
+enum { TP_ERR_TEXT_SIZE = 1280 };
+char *tp_err_render(const struct tp_err *err, char *text, uint64_t size);
 
 #endif

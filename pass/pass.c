@@ -53,6 +53,31 @@ static int choose_level(const char *value, struct tp_pass *pass, struct tp_err *
 	return 0;
 }
 
+// Load the lists named in `files`, with ':' between them.
+static int load_allowlists(struct tp_pass *pass, const char *files, struct tp_err *err)
+{
+	const char *names[TP_PASS_ALLOWLISTS_MAX];
+	uint32_t count = 0;
+	char *copy = strdup(files);
+	char *rest = copy;
+	for (char *name; copy && (name = strsep(&rest, ":")) != NULL;) {
+		if (!*name)
+			continue;
+		if (count == TP_PASS_ALLOWLISTS_MAX) {
+			free(copy);
+			return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+			    "teeperf: more than %d allowlists; put them into one file",
+			    TP_PASS_ALLOWLISTS_MAX);
+		}
+		names[count++] = name;
+	}
+	const int status =
+	    copy ? tp_allowlist_load(&pass->allowlist, names, count, err)
+		 : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "teeperf: out of memory");
+	free(copy);
+	return status;
+}
+
 int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, struct tp_err *err)
 {
 	static const char *const clocks[] = {"auto", "tsc", "soft", NULL};
@@ -83,8 +108,8 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 	pass->untimed_exits = exit == 1;
 	pass->shape = (enum tp_shape)shape;
 	pass->tail_calls = (enum tp_tail_calls)tail;
-	const char *file = setting(options->allowlist, "TEEPERF_ALLOWLIST");
-	return file ? tp_allowlist_load(&pass->allowlist, file, err) : 0;
+	const char *files = setting(options->allowlist, "TEEPERF_ALLOWLIST");
+	return files ? load_allowlists(pass, files, err) : 0;
 }
 
 bool tp_pass_is_tagged(LLVMModuleRef module)

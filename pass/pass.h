@@ -21,6 +21,9 @@ enum tp_tail_calls {
 	TP_TAIL_CALLS_KEEP,     /* it stays a jump: the callee appears beside its caller */
 };
 
+/* The most lists that may be given. */
+enum { TP_PASS_ALLOWLISTS_MAX = 64 };
+
 struct tp_pass {
 	struct tp_allowlist *allowlist; /* NULL: every function */
 	enum teeperf_compiled_clock clock;
@@ -44,7 +47,7 @@ struct tp_pass {
 
 /* Options as text, each NULL or empty if not given; the environment variable behind it then counts. */
 struct tp_pass_options {
-	const char *allowlist;  /* TEEPERF_ALLOWLIST: a file */
+	const char *allowlist;  /* TEEPERF_ALLOWLIST: files, with ":" between them */
 	const char *clock;      /* TEEPERF_CLOCK: auto, tsc or soft */
 	const char *exits;      /* TEEPERF_EXITS: timed or untimed */
 	const char *level;      /* TEEPERF_LEVEL: event, count, sample or sample/N */

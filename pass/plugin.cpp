@@ -24,8 +24,8 @@ using namespace llvm;
 
 static cl::opt<std::string> allowlist_option("teeperf-allowlist",
     cl::desc(
-	"Instrument the functions that this file lists (default: TEEPERF_ALLOWLIST, else all)"),
-    cl::value_desc("file"));
+	"Instrument what these files list, with ':' between them (default: TEEPERF_ALLOWLIST, else all)"),
+    cl::value_desc("files"));
 static cl::opt<std::string> clock_option("teeperf-clock",
     cl::desc("Clock to read: auto, tsc or soft (default: TEEPERF_CLOCK, else auto)"),
     cl::value_desc("clock"));
@@ -71,9 +71,9 @@ struct Options {
 	{
 		if (!status)
 			return true;
-		char text[1024];
+		char text[TP_ERR_TEXT_SIZE];
 		if (!reported.exchange(true))
-			tp_llvm_error(wrap(&module), tp_err_format(&err, text, sizeof(text)));
+			tp_llvm_error(wrap(&module), tp_err_render(&err, text, sizeof(text)));
 		return false;
 	}
 };

@@ -58,20 +58,21 @@ static struct tp_verdict decide(
     const struct tp_allowlist *list, LLVMModuleRef module, LLVMValueRef function)
 {
 	if (!list)
-		return (struct tp_verdict){.category = TP_CATEGORY_ALLOW};
+		return (struct tp_verdict){.category = TP_CATEGORY_ALLOW, .sample = 1};
 	size_t length;
 	struct tp_subject subject = {.function = LLVMGetValueName2(function, &length)};
 	// Clang marks names given by asm labels with \1: they are used as they are.
 	if (subject.function[0] == '\1')
 		subject.function++;
 	char *demangled = NULL;
-	if (tp_allowlist_has_names(list)) {
+	if (tp_allowlist_needs(list, TP_NEEDS_NAMES)) {
 		int status;
 		demangled = __cxa_demangle(subject.function, NULL, NULL, &status);
 		subject.demangled = demangled ? demangled : subject.function;
 	}
 	char *source = tp_llvm_function_source(function);
-	subject.source = source && *source ? source : LLVMGetSourceFileName(module, &length);
+	subject.main_file = LLVMGetSourceFileName(module, &length);
+	subject.source = source && *source ? source : subject.main_file;
 	const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
 	free(source);
 	free(demangled);

@@ -26,7 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const size_t length = size - at < sizeof(name) ? size - at : sizeof(name) - 1;
 		memcpy(name, data + at, length);
 		name[length] = '\0';
-		const struct tp_subject subject = {name, name, name};
+		const struct tp_facts facts = {
+		    .instrs = at, .loops = at % 3, .linkage = "internal"};
+		const struct tp_subject subject = {name, name, name, name, name, &facts};
 		const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
 		if (verdict.line > size || (verdict.category == TP_CATEGORY_ALLOW && !verdict.line))
 			abort();

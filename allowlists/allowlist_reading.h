@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The texts that globs are compared with: each of them may match. They are parts of the given text,
+ * which may be NULL (no readings) and must live as long.
+ */
+#ifndef TP_ALLOWLIST_READING_H
+#define TP_ALLOWLIST_READING_H
+
+#include "rule_index.h"
+
+enum { TP_READINGS_MAX = 6 };
+
+struct tp_readings {
+	struct tp_reading items[TP_READINGS_MAX];
+	uint32_t count;
+};
+
+/* The linkage name, and without each suffix that compilers give to copies: foo.llvm.1.part.0. */
+void tp_readings_of_function(struct tp_readings *readings, const char *function);
+/* The demangled name, and without its parameters. */
+void tp_readings_of_name(struct tp_readings *readings, const char *demangled);
+/* The path without leading "./". */
+void tp_readings_of_file(struct tp_readings *readings, const char *file);
+/* The path, and its last component. */
+void tp_readings_of_module(struct tp_readings *readings, const char *module);
+
+#endif
