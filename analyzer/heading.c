@@ -122,6 +122,17 @@ static void add_log(const struct tp_tracefile *trace, struct tp_buf *out)
 		tp_buf_add_char(out, '\n');
 }
 
+// What `record --only` left out.
+static void add_only(const struct tp_tracefile *trace, struct tp_buf *out)
+{
+	char all[TP_TEXT_NUMBER];
+	char left_out[TP_TEXT_NUMBER];
+	if (tp_tracefile_host(trace, "functions", all, sizeof(all)) &&
+	    tp_tracefile_host(trace, "functions_left_out", left_out, sizeof(left_out)))
+		tp_buf_addf(out, "left out   %s of %s instrumented functions, by 'record --only'\n",
+		    left_out, all);
+}
+
 static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
@@ -227,6 +238,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	if (analysis->timeless)
 		tp_buf_add_string(
 		    out, "times      none, as there was no clock: calls and call paths only\n");
+	add_only(trace, out);
 	if (analysis->counted_count)
 		tp_buf_addf(out,
 		    "counted    %" PRIu32

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf record: run a program and keep what its instrumented functions log.
 #define _GNU_SOURCE
-#include "command.h"
+#include "record_only.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -39,6 +39,11 @@ static uint64_t size_bytes;
 static uint64_t ready_bytes;
 static uint64_t level;
 static bool quiet;
+enum { LISTS_MAX = 64 };
+static const char *only_items[LISTS_MAX];
+static struct tp_option_list only_lists = {only_items, LISTS_MAX, 0};
+static const char *module_items[LISTS_MAX];
+static struct tp_option_list modules = {module_items, LISTS_MAX, 0};
 
 static const struct tp_option options[] = {
     {TP_OPTION_STRING, 'o', "output", "FILE", "write the trace to FILE (default: teeperf.trace)",
@@ -74,6 +79,14 @@ static const struct tp_option options[] = {
 	"tell PROGRAM of 'teeperf ctl' at once, by this signal (default: URG)", &control, NULL},
     {TP_OPTION_BOOL, 0, "signals", NULL,
 	"let SIGUSR1 switch recording on in PROGRAM, and SIGUSR2 off", &signals, NULL},
+    {TP_OPTION_LIST, 0, "only", "LIST",
+	"record only those of the instrumented functions that this allowlist allows; may be given more "
+	"than once",
+	&only_lists, NULL},
+    {TP_OPTION_LIST, 0, "inventory", "FILE",
+	"with '--only', a library or inventory whose functions it is about besides PROGRAM's; may be "
+	"given more than once",
+	&modules, NULL},
     {TP_OPTION_BOOL, 'q', "quiet", NULL, "show neither progress nor the summary", &quiet, NULL},
     {0},
 };
@@ -92,7 +105,8 @@ const struct tp_command tp_cmd_record = {
 	"Signals sent to teeperf are passed on to PROGRAM; a second SIGINT ends the recording\n"
 	"and leaves PROGRAM running. The trace is complete in every case.\n",
     .examples = "  teeperf record ./app input.txt\n"
-		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n",
+		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n"
+		"  teeperf record --only parser.allow ./app\n",
     .options = options,
     .run = run,
 };
@@ -184,6 +198,12 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 {
 	warn_of_attach(counts, program);
 	warn_of_switches(counts, program);
+	if (only_lists.count && counts->functions &&
+	    counts->functions == counts->functions_left_out)
+		tp_command_warn(&tp_cmd_record,
+		    "'--only' left out all of the %llu instrumented functions of '%s': see 'teeperf "
+		    "inventory %s' for their names",
+		    (unsigned long long)counts->functions, program, program);
 	if (counts->refused)
 		tp_command_warn(&tp_cmd_record,
 		    "%llu more processes are instrumented but were not recorded: the log takes "
@@ -293,7 +313,14 @@ static int run(int argc, char **argv)
 	if (signals && (control_signal == SIGUSR1 || control_signal == SIGUSR2))
 		return tp_options_usage(&tp_cmd_record,
 		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
+	struct tp_region_only only = {.kind = TEEPERF_ONLY_ALL};
+	if (only_lists.count) {
+		status = tp_record_only(&tp_cmd_record, &only_lists, &modules, argv[0], &only);
+		if (status)
+			return status;
+	}
 	const struct tp_session_options wanted = {
+	    .only = only,
 	    .output = output,
 	    .size_bytes = size_bytes,
 	    .ready_bytes = ready_bytes,
@@ -309,7 +336,9 @@ static int run(int argc, char **argv)
 	};
 	static struct tp_session session;
 	struct tp_err err;
-	if (tp_session_start(&session, &wanted, &err)) {
+	const int started = tp_session_start(&session, &wanted, &err);
+	free((void *)(uintptr_t)only.hashes);
+	if (started) {
 		tp_command_fail(&tp_cmd_record, &err);
 		if (!session.launch.start_errno)
 			return TP_EXIT_FAILED;

@@ -63,6 +63,10 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 	if (!facts->ended)
 		return;
 	tp_buf_addf(buf, "clock_gaps=%llu\n", (unsigned long long)facts->clock_gaps);
+	tp_buf_addf(buf, "functions=%llu\n", (unsigned long long)facts->functions);
+	if (facts->only)
+		tp_buf_addf(buf, "functions_left_out=%llu\n",
+		    (unsigned long long)facts->functions_left_out);
 	if (facts->switches_missed)
 		tp_buf_addf(
 		    buf, "switches_missed=%llu\n", (unsigned long long)facts->switches_missed);

@@ -20,6 +20,9 @@ struct tp_host_facts {
 	bool ended;          /* the rest is known */
 	uint64_t clock_gaps; /* times that a soft clock stood still */
 	uint64_t switches_missed;
+	bool only; /* some functions were not to record */
+	uint64_t functions;
+	uint64_t functions_left_out;
 };
 
 /* Append the working directory and each argument, NUL-ended. */

@@ -57,17 +57,20 @@ static uint64_t free_in_folder(void)
 	return (uint64_t)info.f_bavail * info.f_frsize;
 }
 
-static uint64_t metadata_size(uint32_t chunk_count)
+static uint64_t metadata_size(uint32_t chunk_count, uint32_t only_count)
 {
 	return round_up(TEEPERF_LOG_HEADER_SIZE + 2 * 8 * (uint64_t)chunk_count +
 			    TP_REGION_MODULES * sizeof(struct teeperf_module) +
-			    TP_REGION_THREADS * sizeof(struct teeperf_thread),
+			    TP_REGION_THREADS * sizeof(struct teeperf_thread) +
+			    8 * (uint64_t)only_count,
 	    TP_REGION_CHUNK_SIZE);
 }
 
 // How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB.
-static int choose_count(uint64_t size, uint32_t *chunk_count, struct tp_err *err)
+static int choose_count(
+    const struct tp_region_options *options, uint32_t *chunk_count, struct tp_err *err)
 {
+	const uint64_t size = options->size;
 	const uint64_t room = free_in_folder();
 	uint64_t wanted = size;
 	if (!size) {
@@ -87,8 +90,8 @@ static int choose_count(uint64_t size, uint32_t *chunk_count, struct tp_err *err
 		    "'--size' must be at least %dK",
 		    TP_REGION_MIN_CHUNKS * (TP_REGION_CHUNK_SIZE / 1024));
 	}
-	const uint64_t needed =
-	    metadata_size(*chunk_count) + (uint64_t)*chunk_count * TP_REGION_CHUNK_SIZE;
+	const uint64_t needed = metadata_size(*chunk_count, options->only.count) +
+				(uint64_t)*chunk_count * TP_REGION_CHUNK_SIZE;
 	if (needed > room)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "a log of %llu MiB does not fit in " FOLDER
@@ -168,7 +171,7 @@ static void touch(struct tp_region *region, uint64_t offset, uint64_t size)
 		tp_shared_add_relaxed((uint64_t *)(void *)(region->map + at), 0);
 }
 
-static void init_header(struct tp_region *region, uint32_t clock)
+static void init_header(struct tp_region *region, const struct tp_region_options *options)
 {
 	struct teeperf_log_header *header = region->header;
 	header->magic = TEEPERF_LOG_MAGIC;
@@ -186,13 +189,18 @@ static void init_header(struct tp_region *region, uint32_t clock)
 	header->chunks_offset = (uint64_t)(region->chunks - region->map);
 	header->module_capacity = TP_REGION_MODULES;
 	header->thread_capacity = TP_REGION_THREADS;
-	header->clock = clock;
+	header->clock = options->clock;
 	header->mode = region->mode;
 	header->recorder_pid = (uint64_t)getpid();
+	header->only = options->only.kind;
+	header->only_offset = (uint64_t)((char *)region->only - region->map);
+	header->only_count = options->only.count;
+	if (options->only.count)
+		memcpy(region->only, options->only.hashes, 8 * (size_t)options->only.count);
 	tp_shared_store_release(&header->control, TEEPERF_ACTIVE);
 }
 
-static void lay_out(struct tp_region *region)
+static void lay_out(struct tp_region *region, uint64_t metadata)
 {
 	char *at = region->map;
 	region->header = (void *)at;
@@ -204,7 +212,9 @@ static void lay_out(struct tp_region *region)
 	region->modules = (void *)at;
 	at += TP_REGION_MODULES * sizeof(struct teeperf_module);
 	region->threads = (void *)at;
-	region->chunks = region->map + metadata_size(region->chunk_count);
+	at += TP_REGION_THREADS * sizeof(struct teeperf_thread);
+	region->only = (void *)at;
+	region->chunks = region->map + metadata;
 }
 
 static uint64_t chunk_offset(const struct tp_region *region, uint32_t number)
@@ -243,15 +253,15 @@ static void supply_from(struct tp_region *region, uint32_t first)
 		tp_region_supply(region, i);
 }
 
-int tp_region_create(struct tp_region *region, uint64_t size, uint64_t ready, uint32_t mode,
-    uint32_t clock, struct tp_err *err)
+int tp_region_create(
+    struct tp_region *region, const struct tp_region_options *options, struct tp_err *err)
 {
 	memset(region, 0, sizeof(*region));
 	region->fd = -1;
-	region->mode = mode;
+	region->mode = options->mode;
 	pthread_mutex_init(&region->lock, NULL);
 	tp_region_sweep();
-	int r = choose_count(size, &region->chunk_count, err);
+	int r = choose_count(options, &region->chunk_count, err);
 	if (!r)
 		r = create_file(region, err);
 	if (r)
@@ -263,7 +273,7 @@ int tp_region_create(struct tp_region *region, uint64_t size, uint64_t ready, ui
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 		goto fail;
 	}
-	const uint64_t metadata = metadata_size(region->chunk_count);
+	const uint64_t metadata = metadata_size(region->chunk_count, options->only.count);
 	region->map_size = metadata + (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE;
 	if (ftruncate(region->fd, (off_t)region->map_size)) {
 		r = tp_err_system(err, errno, region->path, "cannot size the shared log");
@@ -272,15 +282,15 @@ int tp_region_create(struct tp_region *region, uint64_t size, uint64_t ready, ui
 	r = map_file(region, err);
 	if (r)
 		goto fail;
-	lay_out(region);
-	const uint64_t most = ready / TP_REGION_CHUNK_SIZE;
+	lay_out(region, metadata);
+	const uint64_t most = options->ready / TP_REGION_CHUNK_SIZE;
 	const uint32_t first = most < TP_REGION_MIN_CHUNKS  ? TP_REGION_MIN_CHUNKS
 			       : most < region->chunk_count ? (uint32_t)most
 							    : region->chunk_count;
 	int error = allocate(region, 0, metadata);
 	if (!error) {
 		touch(region, 0, metadata);
-		init_header(region, clock);
+		init_header(region, options);
 		error = commit(region, first);
 	}
 	if (error) {

@@ -34,6 +34,21 @@ enum {
 };
 #define TP_REGION_NONE UINT32_MAX
 
+/* Functions that are to record, by the hashes (abi.h) of their names, ascending. */
+struct tp_region_only {
+	enum teeperf_only kind;
+	const uint64_t *hashes; /* the caller's; needed until the region is created */
+	uint32_t count;
+};
+
+struct tp_region_options {
+	uint64_t size;  /* most bytes of chunks, rounded down to a power of two; 0: by memory */
+	uint64_t ready; /* of these, bytes that are supplied at the start, with memory in place */
+	uint32_t mode;
+	uint32_t clock;
+	struct tp_region_only only;
+};
+
 struct tp_region {
 	char path[96];
 	int fd;
@@ -44,6 +59,7 @@ struct tp_region {
 	uint64_t *states;
 	struct teeperf_module *modules;
 	struct teeperf_thread *threads;
+	uint64_t *only;
 	char *chunks;
 	uint32_t chunk_count;
 	uint32_t mode;
@@ -61,12 +77,11 @@ struct tp_region {
 };
 
 /*
- * Create and map a region of at most `size` bytes of chunks (rounded down to a power of two; 0: choose
- * by the machine's memory), initialise the header for `mode` and `clock`, and supply the chunks in the
- * first `ready` bytes, with their memory in place. On success free it with tp_region_release.
+ * Create and map a region, initialise its header, and supply what is to be ready. On success free it
+ * with tp_region_release.
  */
-int tp_region_create(struct tp_region *region, uint64_t size, uint64_t ready, uint32_t mode,
-    uint32_t clock, struct tp_err *err);
+int tp_region_create(
+    struct tp_region *region, const struct tp_region_options *options, struct tp_err *err);
 
 /* Remove the file's name: no other process can find the log from here on. May be called twice. */
 void tp_region_unlink(struct tp_region *region);

@@ -127,6 +127,10 @@ static void write_host(struct tp_session *session, bool ended)
 	    .start_off = session->start_off,
 	    .ended = ended,
 	    .switches_missed = session->drain.switches.missed,
+	    .only = session->has_only,
+	    .functions = tp_shared_load_relaxed(&session->region.header->function_count),
+	    .functions_left_out =
+		tp_shared_load_relaxed(&session->region.header->functions_left_out),
 	};
 	struct tp_buf host;
 	tp_buf_init(&host);
@@ -223,11 +227,16 @@ int tp_session_start(
 	session->output = options->output;
 	session->control_signal = options->control_signal;
 	session->start_off = options->start_off;
+	session->has_only = options->only.kind != TEEPERF_ONLY_ALL;
 	session->cores = usable_cores();
 	tp_launch_prepare(&session->launch);
 	tp_clock_log_init(&session->clock_log, clock, NULL);
-	r = tp_region_create(&session->region, options->size_bytes,
-	    ready_bytes(session, options->ready_bytes, clock), options->mode, clock, err);
+	const struct tp_region_options region = {.size = options->size_bytes,
+	    .ready = ready_bytes(session, options->ready_bytes, clock),
+	    .mode = options->mode,
+	    .clock = clock,
+	    .only = options->only};
+	r = tp_region_create(&session->region, &region, err);
 	if (r)
 		goto fail;
 	r = tp_trace_writer_open(&session->writer, options->output, err);
@@ -291,6 +300,8 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	    .elapsed_ns = tp_clock_monotonic_ns() - session->start_ns,
 	    .switches = tp_shared_load_relaxed(&header->switch_count),
 	    .attach = tp_shared_load32_acquire(&header->attach),
+	    .functions = tp_shared_load_relaxed(&header->function_count),
+	    .functions_left_out = tp_shared_load_relaxed(&header->functions_left_out),
 	    .listens = tp_shared_load32_acquire(&header->listens),
 	    .listens_value = tp_shared_load32_acquire(&header->listens_value),
 	};

@@ -36,10 +36,11 @@ struct tp_session_options {
 	enum tp_clock_choice clock;
 	uint64_t period_ns; /* of a soft clock */
 	enum tp_drain_choice drain;
-	bool start_off;      /* wait for a command or the program's wish */
-	int control_signal;  /* tells the program of commands, 0: none */
-	bool switch_signals; /* SIGUSR1 and SIGUSR2 switch on and off */
-	char *const *argv;   /* the program and its arguments, NULL-terminated */
+	bool start_off;             /* wait for a command or the program's wish */
+	int control_signal;         /* tells the program of commands, 0: none */
+	bool switch_signals;        /* SIGUSR1 and SIGUSR2 switch on and off */
+	struct tp_region_only only; /* functions that are to record */
+	char *const *argv;          /* the program and its arguments, NULL-terminated */
 };
 
 struct tp_session {
@@ -53,6 +54,7 @@ struct tp_session {
 	const char *output;
 	int control_signal;
 	bool start_off;
+	bool has_only;
 	uint64_t control_word; /* what header.control is, as we know it */
 	bool soft;             /* there is a counter thread */
 	int cores;             /* that we could use at the start */
@@ -79,7 +81,9 @@ struct tp_session_counts {
 	uint32_t attach;          /* enum teeperf_attach */
 	uint32_t listens;         /* enum teeperf_listens */
 	uint32_t listens_value;
-	bool stunted; /* memory for the log ran out before it had its whole size */
+	uint64_t functions;          /* instrumented, in the modules seen */
+	uint64_t functions_left_out; /* of these, by `only` */
+	bool stunted;                /* memory for the log ran out before it had its whole size */
 };
 
 /*

@@ -28,6 +28,7 @@ flavour_write_all() {
 	flavour_write tp "$tp" "$tpxx"
 	flavour_write tp-untimed "$tp --clock=tsc --exits=untimed" "$tpxx --clock=tsc --exits=untimed"
 	flavour_write tp-count "$tp --level=count" "$tpxx --level=count"
+	flavour_write tp-sample "$tp --level=sample" "$tpxx --level=sample"
 	flavour_write tp-call "$tp --shape=call" "$tpxx --shape=call"
 	flavour_write tp-filtered "$tp --allowlist=\"\$BENCH_ALLOWLIST\"" \
 		"$tpxx --allowlist=\"\$BENCH_ALLOWLIST\""

@@ -65,9 +65,9 @@ function ratio(bench, variant, key, base, base_key) {
 	return sprintf("%.2f", value[bench, variant, key] / value[bench, base, base_key])
 }
 
-# CPU time over the base per event; per call where calls are counted only. Few events drown in noise.
+# CPU time over the base per event; per call where calls are counted. Few events drown in noise.
 function each(bench, variant, base,    key, cost) {
-	key = variant == "count" ? "calls" : "events"
+	key = variant == "count" || variant == "sample" ? "calls" : "events"
 	if (variant == base || !has(bench, variant, key) || value[bench, variant, key] < 100000 ||
 	    !has(bench, base, "program_cpu"))
 		return "-"

@@ -26,7 +26,7 @@ variant_run() {
 	record="$teeperf record -q -o trace"
 	case $variant in
 	off) set -- $record --on-start off -- "$@" ;;
-	tsc | call-tsc | filtered | untimed) set -- $record --clock tsc -- "$@" ;;
+	tsc | call-tsc | filtered | untimed | sample) set -- $record --clock tsc -- "$@" ;;
 	soft | call-soft) set -- $record --clock soft -- "$@" ;;
 	soft-count) set -- $record --clock count -- "$@" ;;
 	none) set -- $record --clock none -- "$@" ;;

@@ -108,6 +108,12 @@ for clock in tsc soft none; do
 done
 expect 137 "$TEEPERF" record -q -o run.trace -- ./sampled killed
 [ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "samples of a killed program"; }
+# By a list, and in one program with events and counts.
+printf 'fun:step=sample/100\nfun:work=count\nfun:main\n' >mixed.allow
+expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -o mixed app.c -ldl
+expect 0 "$TEEPERF" record -q -o run.trace -- ./mixed
+[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "samples beside events"; }
+holds $((2 + 16 * 200))
 # More than one object file, more functions than one record holds.
 awk 'BEGIN {
 	for (i = 0; i < 2500; i++)

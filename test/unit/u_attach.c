@@ -210,6 +210,8 @@ static void test_hostile_headers(void **state)
 	    BAD(thread_capacity, 0),
 	    BAD(threads_offset, REGION - 64),
 	    BAD(thread_capacity, UINT32_C(1) << 30),
+	    BAD(only_offset, 4097),
+	    BAD(only_count, UINT32_MAX),
 	    BAD(chunks_offset, 4096),
 	    BAD(chunks_offset, 2 * CHUNK),
 	    BAD(chunks_offset, UINT64_MAX - CHUNK + 1),
@@ -229,9 +231,86 @@ static void test_hostile_headers(void **state)
 	unlink(getenv(TEEPERF_LOG_ENV));
 }
 
+static void start_only(enum teeperf_only kind)
+{
+	static const uint64_t wanted[] = {1, 20, 30, 31};
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	// Behind the thread table.
+	header->only_offset =
+	    header->threads_offset + header->thread_capacity * sizeof(struct teeperf_thread);
+	memcpy((char *)header + header->only_offset, wanted, sizeof(wanted));
+	header->only_count = 4;
+	header->only = kind;
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &anchor);
+	// The other constructor of the module.
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_SOFT, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+}
+
+static void assert_gates(uint8_t first, uint8_t second, uint8_t third)
+{
+	assert_int_equal(functions.gates[0], first);
+	assert_int_equal(functions.gates[1], second);
+	assert_int_equal(functions.gates[2], third);
+}
+
+// The gates of functions that the host does not want stay closed, also when recording is switched.
+static void test_only_listed(void **state)
+{
+	(void)state;
+	start_only(TEEPERF_ONLY_LISTED);
+	assert_gates(TEEPERF_GATE_OFF, TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT);
+	assert_int_equal(header->function_count, 3);
+	assert_int_equal(header->functions_left_out, 1);
+	__teeperf_switch(0);
+	assert_gates(TEEPERF_GATE_OFF, TEEPERF_GATE_OFF, TEEPERF_GATE_OFF);
+	__teeperf_switch(1);
+	assert_gates(TEEPERF_GATE_OFF, TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT);
+}
+
+static void test_only_rest(void **state)
+{
+	(void)state;
+	start_only(TEEPERF_ONLY_REST);
+	assert_gates(TEEPERF_GATE_SOFT, TEEPERF_GATE_OFF, TEEPERF_GATE_OFF);
+	assert_int_equal(header->functions_left_out, 2);
+}
+
+// Zeroes that a linker puts between the parts of a section are passed over.
+static void test_functions_of_two_files(void **state)
+{
+	(void)state;
+	struct part {
+		struct teeperf_functions head;
+		uint8_t gates[8];
+		uint64_t hash;
+	};
+	static struct {
+		struct part first;
+		uint64_t gap[3];
+		struct part second;
+	} section = {.first = {{sizeof(struct part), 1}, {TEEPERF_GATE_SOFT}, 20},
+	    .second = {{sizeof(struct part), 1}, {TEEPERF_GATE_SOFT}, 21}};
+	static struct teeperf_module_block block = {
+	    .functions = (uint8_t *)&section, .functions_end = (uint8_t *)(&section + 1)};
+	start_only(TEEPERF_ONLY_LISTED);
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &block);
+	assert_int_equal(section.first.gates[0], TEEPERF_GATE_SOFT);
+	assert_int_equal(section.second.gates[0], TEEPERF_GATE_OFF);
+	assert_int_equal(header->function_count, 5);
+	assert_int_equal(header->functions_left_out, 2);
+	__teeperf_switch(0);
+	assert_int_equal(section.first.gates[0], TEEPERF_GATE_OFF);
+	// A module of which the linker has removed everything.
+	static struct teeperf_module_block empty;
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &empty);
+	assert_int_equal(header->function_count, 5);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(test_module_table),
+	const struct CMUnitTest tests[] = {TEST(test_only_listed), TEST(test_only_rest),
+	    TEST(test_functions_of_two_files), TEST(test_module_table),
 	    TEST(test_forked_child_is_silent), TEST(test_second_process_is_refused),
 	    TEST(test_wrong_clock), TEST(test_wrong_abi), TEST(test_early_events_are_counted),
 	    TEST(test_scribbling_host), TEST(test_hostile_headers)};

@@ -18,11 +18,22 @@ static struct tp_err err;
 static const uint64_t CHUNK = TP_REGION_CHUNK_SIZE;
 static const uint64_t READY = (uint64_t)TP_REGION_FIRST_CHUNKS * TP_REGION_CHUNK_SIZE;
 
+static const uint64_t hashes[] = {3, 5, 9};
+
+static int try_to_create(uint64_t size, uint64_t ready)
+{
+	const struct tp_region_options options = {.size = size,
+	    .ready = ready,
+	    .mode = TEEPERF_MODE_STREAM,
+	    .clock = TEEPERF_CLOCK_TSC,
+	    .only = {TEEPERF_ONLY_REST, hashes, 3}};
+	memset(&err, 0, sizeof(err));
+	return tp_region_create(&region, &options, &err);
+}
+
 static void create(uint64_t chunks)
 {
-	memset(&err, 0, sizeof(err));
-	if (tp_region_create(
-		&region, chunks * CHUNK, READY, TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err))
+	if (try_to_create(chunks * CHUNK, READY))
 		fail_msg("%s", err.what);
 }
 
@@ -42,9 +53,12 @@ static void layout(void **state)
 	assert_true(
 	    header->threads_offset >=
 	    header->modules_offset + header->module_capacity * sizeof(struct teeperf_module));
-	assert_true(
-	    header->chunks_offset >=
-	    header->threads_offset + header->thread_capacity * sizeof(struct teeperf_thread));
+	assert_true(header->chunks_offset >=
+		    header->threads_offset +
+			header->thread_capacity * sizeof(struct teeperf_thread) + 3 * 8);
+	assert_int_equal(header->only, TEEPERF_ONLY_REST);
+	assert_int_equal(header->only_count, 3);
+	assert_memory_equal((char *)header + header->only_offset, hashes, sizeof(hashes));
 	struct stat info;
 	assert_int_equal(stat(region.path, &info), 0);
 	assert_int_equal(info.st_mode & 07777, 0600);
@@ -106,9 +120,7 @@ static void ready(void **state)
 	static const uint64_t cases[][2] = {
 	    {0, TP_REGION_MIN_CHUNKS}, {10 * 65536 + 1, 10}, {UINT64_MAX, 16}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(tp_region_create(&region, 16 * CHUNK, cases[i][0],
-				     TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err),
-		    0);
+		assert_int_equal(try_to_create(16 * CHUNK, cases[i][0]), 0);
 		assert_int_equal(region.touched, cases[i][1]);
 		check_supply(cases[i][1]);
 		tp_region_release(&region);
@@ -132,8 +144,7 @@ static void threads(void **state)
 static void refusals(void **state)
 {
 	(void)state;
-	const int r = tp_region_create(&region, TP_REGION_MIN_CHUNKS * CHUNK - 1, READY,
-	    TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err);
+	const int r = try_to_create(TP_REGION_MIN_CHUNKS * CHUNK - 1, READY);
 	assert_int_equal(r, TP_ERR_LIMIT);
 	assert_non_null(strstr(err.what, "'--size'"));
 }
