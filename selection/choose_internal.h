@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the parts of the chooser share: the choice so far, and what is left of the budget. */
+#ifndef TP_CHOOSE_INTERNAL_H
+#define TP_CHOOSE_INTERNAL_H
+
+#include "selection/choose.h"
+
+struct tp_choosing {
+	const struct tp_choose_options *options;
+	struct tp_choice *items;
+	uint32_t count;
+	struct tp_choice **order; /* scratch: room for all items */
+	double left_ns;
+	double left_bytes;
+};
+
+/* Whether the item can still be raised: it runs, and nothing has been decided. */
+static inline bool tp_choice_open(const struct tp_choice *item)
+{
+	return !item->pinned && item->level == TP_CATEGORY_SKIP && item->calls > 0;
+}
+
+static inline bool tp_choice_has_events(const struct tp_choice *item)
+{
+	return item->level == TP_CATEGORY_ALLOW || item->level == TP_CATEGORY_FORCE;
+}
+
+/* Whether raising the item to this level stays within what is left. */
+bool tp_choosing_fits(
+    const struct tp_choosing *choosing, const struct tp_choice *item, enum tp_category level);
+void tp_choosing_set(struct tp_choosing *choosing, struct tp_choice *item, enum tp_category level,
+    enum tp_reason reason);
+/* What the level costs, as a part of the budget, time or log, of which it takes more. */
+double tp_choosing_weight(
+    const struct tp_choosing *choosing, const struct tp_choice *item, enum tp_category level);
+
+/*
+ * Events for the items that are open, such that their value is as large as can be; exactly, unless
+ * that takes too long. 0 or TP_ERR_MEMORY.
+ */
+int tp_choosing_take_events(struct tp_choosing *choosing);
+/* The value that no choice of events within what is left exceeds. */
+double tp_choosing_bound(struct tp_choosing *choosing);
+
+/* The same as take_events with the path term; *covered is the value with it. */
+int tp_choosing_take_paths(struct tp_choosing *choosing, double *covered);
+
+#endif
