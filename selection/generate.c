@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An allowlist made for a budget: from profiles and inventories to a choice for each function.
+#include "generate.h"
+
+#include "selection/generate_internal.h"
+#include "selection/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <teeperf/log.h>
+
+#define BUDGET 0.05
+#define SAMPLE_WORTH 0.5
+#define PATH_DECAY 0.5
+
+static const double curve[TP_GENERATE_POINTS] = {0.01, 0.02, 0.05, 0.10, 0.25, 0.50};
+
+static int missing(struct tp_err *err, const char *what)
+{
+	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET, "%s", what);
+}
+
+static int read_inventory(struct tp_generated *generated, struct tp_err *err)
+{
+	const struct tp_generate_options *options = &generated->options;
+	if (!options->inventory_count)
+		return 0;
+	generated->has_inventory = true;
+	return tp_inventory_open(
+	    &generated->inventory, options->inventories, options->inventory_count, err);
+}
+
+// Add the trace FILE to the workload; *times: whether its times are wanted, and whether it has any.
+static int read_trace(
+    struct tp_generated *generated, const char *file, bool *times, struct tp_err *err)
+{
+	struct tp_read_trace read;
+	int code = tp_read_trace(&read, generated, file, err);
+	const struct tp_analysis *analysis = &read.analysis;
+	if (!code && !analysis->counts.events && !analysis->counts.counted)
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		    "there are no calls in it: was the program built by 'teeperf cc'?");
+	if (!code && *times && (analysis->timeless || !analysis->counts.events)) {
+		*times = false;
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		    "has calls but no times");
+	}
+	if (!code) {
+		if (!generated->clock_known)
+			generated->clock_kind = read.trace.clock.kind;
+		generated->clock_known = true;
+		code = tp_workload_add_trace(&generated->workload, analysis, *times, err);
+	}
+	tp_read_trace_release(&read);
+	return code;
+}
+
+static void find_cost(struct tp_generated *generated)
+{
+	const struct tp_generate_options *options = &generated->options;
+	struct tp_cost *cost = &generated->cost;
+	// Events need a clock: one that counts only says nothing of how they will be timed.
+	const bool clock = generated->clock_known &&
+			   (generated->clock_kind != TEEPERF_CLOCK_NONE || !options->counts);
+	tp_cost_init(
+	    cost, clock ? generated->clock_kind : TEEPERF_CLOCK_TSC, options->event_cost_ns <= 0);
+	if (options->event_cost_ns > 0) {
+		cost->event_ns = options->event_cost_ns;
+		cost->source = options->cost_in_situ ? TP_COST_IN_SITU : TP_COST_GIVEN;
+	}
+	cost->event_in_ns = options->event_in_ns;
+	if (options->count_cost_ns > 0)
+		cost->count_ns = options->count_cost_ns;
+}
+
+// Times of the functions, and of the whole run, from the best that there is.
+static int find_times(struct tp_generated *generated, bool timed, struct tp_err *err)
+{
+	const struct tp_generate_options *options = &generated->options;
+	struct tp_workload *workload = &generated->workload;
+	workload->time_ns = workload->measured_ns;
+	generated->time_source = "the recording";
+	if (timed) {
+		bool believed;
+		if (tp_workload_compensate(workload, &generated->cost, &believed))
+			return tp_err_set(err, TP_ERR_MEMORY, options->profile, TP_ERR_NO_OFFSET,
+			    "no memory for the times");
+		if (!believed)
+			tp_problems_add(&generated->notes, TP_ERR_LIMIT, options->profile,
+			    TP_ERR_NO_OFFSET,
+			    "its events cannot have cost %.1f ns each: they would have taken all of "
+			    "the run; give --event-cost, and --time for a run without events",
+			    generated->cost.event_ns);
+		generated->quality = TP_QUALITY_EVENTS;
+		generated->time_source = "the recording, less its events";
+	}
+	struct tp_samples samples = {0};
+	if (options->samples) {
+		const int code = tp_samples_read(&samples, workload, options->samples, err);
+		if (code)
+			return code;
+		if (samples.time_ns > 0) {
+			workload->time_ns = samples.time_ns;
+			generated->time_source = "the samples";
+		}
+	}
+	if (options->native_ns > 0) {
+		workload->time_ns = options->native_ns;
+		generated->time_source = "--native";
+	}
+	if (options->time_ns > 0) {
+		workload->time_ns = options->time_ns;
+		generated->time_source = "--time";
+	}
+	if (workload->time_ns <= 0)
+		return missing(err, "the profile does not say how long the program ran: give "
+				    "--time, such as --time 2.5s");
+	if (options->samples) {
+		tp_samples_apply(&samples, workload, workload->time_ns);
+		generated->quality = TP_QUALITY_SAMPLED;
+		generated->elsewhere = 1 - (double)samples.known / (double)samples.all;
+	} else if (!timed) {
+		if (!generated->has_inventory)
+			return missing(err,
+			    "calls alone do not say where the time goes: give --samples, a "
+			    "--profile with events, or at least --inventory for the sizes");
+		tp_workload_guess_times(workload);
+		generated->quality = TP_QUALITY_STATIC;
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "times are guessed from calls and sizes, which is weak: --samples or a "
+		    "--profile would tell");
+	}
+	generated->time_ns = workload->time_ns;
+	return 0;
+}
+
+static double all_value(const struct tp_workload *workload)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < workload->function_count; i++)
+		sum += workload->functions[i].self_ns;
+	return sum;
+}
+
+static struct tp_choice_node *make_nodes(const struct tp_workload *workload)
+{
+	struct tp_choice_node *nodes = malloc(((size_t)workload->node_count + 1) * sizeof(*nodes));
+	for (uint32_t i = 0; nodes && i < workload->node_count; i++) {
+		const struct tp_workload_node *node = &workload->nodes[i];
+		nodes[i] = (struct tp_choice_node){node->function, node->parent, node->self_ns};
+	}
+	return nodes;
+}
+
+static int choose(struct tp_generated *generated, struct tp_err *err)
+{
+	const struct tp_generate_options *wanted = &generated->options;
+	struct tp_workload *workload = &generated->workload;
+	struct tp_choice_node *nodes = NULL;
+	struct tp_choose_options options = {
+	    .budget_ns = wanted->budget * generated->time_ns,
+	    .budget_bytes = (double)wanted->log_budget,
+	    .cost = generated->cost,
+	    .sample_worth = wanted->no_sample ? 0 : SAMPLE_WORTH,
+	    .count_rest = wanted->count_rest,
+	    .path_decay = PATH_DECAY,
+	};
+	int code = TP_ERR_MEMORY;
+	if (wanted->paths && workload->node_count) {
+		options.nodes = nodes = make_nodes(workload);
+		options.node_count = workload->node_count;
+		if (!nodes)
+			goto out;
+	}
+	const size_t size = ((size_t)workload->function_count + 1) * sizeof(struct tp_choice);
+	struct tp_choice *copy = malloc(size);
+	if (!copy)
+		goto out;
+	code = 0;
+	for (uint32_t i = 0; !code && wanted->curve && i < TP_GENERATE_POINTS; i++) {
+		struct tp_generate_point *point = &generated->points[generated->point_count++];
+		struct tp_choose_options other = options;
+		other.budget_ns = curve[i] * generated->time_ns;
+		point->budget = curve[i];
+		memcpy(copy, generated->choices, workload->function_count * sizeof(*copy));
+		code = tp_choose(copy, workload->function_count, &other, &point->chosen);
+	}
+	free(copy);
+	if (!code)
+		code = tp_choose(
+		    generated->choices, workload->function_count, &options, &generated->chosen);
+	if (!code && generated->chosen.over_budget)
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "what --keep wants is over the budget, so nothing else was chosen");
+out:
+	free(nodes);
+	return code ? tp_err_set(err, code, NULL, TP_ERR_NO_OFFSET, "no memory to choose with") : 0;
+}
+
+static void note_limits(struct tp_generated *generated)
+{
+	const struct tp_workload *workload = &generated->workload;
+	if (workload->threads > 1)
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "the calls of %u threads are added up as if they ran one after the other: "
+		    "where they run at the same time, the overhead is lower",
+		    workload->threads);
+	if (generated->options.paths && !workload->node_count)
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "there are no call paths for --paths: they come from a --profile with events");
+}
+
+static int check_options(const struct tp_generate_options *options, struct tp_err *err)
+{
+	if (!options->profile && !options->counts && !options->inventory_count &&
+	    !options->from_source)
+		return missing(err, "nothing to choose from: give --profile, --counts or "
+				    "--inventory");
+	if (options->samples && !options->profile && !options->counts)
+		return missing(err, "samples say nothing of how often functions are called: give "
+				    "--counts, or --profile");
+	if (options->refine && options->native_ns <= 0)
+		return missing(err, "to refine by a trace, the time of a run without "
+				    "instrumentation has to be known: give --native");
+	return 0;
+}
+
+int tp_generate(
+    struct tp_generated *generated, const struct tp_generate_options *options, struct tp_err *err)
+{
+	memset(generated, 0, sizeof(*generated));
+	generated->options = *options;
+	if (generated->options.budget <= 0)
+		generated->options.budget = BUDGET;
+	tp_workload_init(&generated->workload);
+	bool timed = options->profile != NULL;
+	bool counts = false;
+	int code = check_options(options, err);
+	if (!code)
+		code = read_inventory(generated, err);
+	if (!code && options->profile)
+		code = read_trace(generated, options->profile, &timed, err);
+	if (!code && options->counts)
+		code = read_trace(generated, options->counts, &counts, err);
+	if (!code && generated->has_inventory)
+		code = tp_workload_add_inventory(&generated->workload, &generated->inventory, err);
+	if (code)
+		return code;
+	generated->seed = !options->profile && !options->counts;
+	find_cost(generated);
+	if (!generated->seed) {
+		code = tp_generate_refine(generated, err);
+		if (!code)
+			code = find_times(generated, timed, err);
+	}
+	if (!code)
+		code = tp_generate_pin(generated, err);
+	if (code)
+		return code;
+	if (generated->seed) {
+		tp_generate_seed(generated);
+		return 0;
+	}
+	note_limits(generated);
+	if (all_value(&generated->workload) <= 0)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, options->profile, TP_ERR_NO_OFFSET,
+		    "no function has any time left when %.1f ns are taken off for each event: the "
+		    "event cost is too high, give --event-cost",
+		    generated->cost.event_ns);
+	return choose(generated, err);
+}
+
+void tp_generated_release(struct tp_generated *generated)
+{
+	if (generated->has_inventory)
+		tp_inventory_release(&generated->inventory);
+	tp_workload_release(&generated->workload);
+	free(generated->choices);
+	memset(generated, 0, sizeof(*generated));
+}
+
+double tp_generated_overhead(const struct tp_generated *generated)
+{
+	return generated->time_ns > 0 ? generated->chosen.cost_ns / generated->time_ns : 0;
+}
+
+static double share(const struct tp_generated *generated, double value)
+{
+	return generated->chosen.all_value > 0 ? value / generated->chosen.all_value : 0;
+}
+
+double tp_generated_event_share(const struct tp_generated *generated)
+{
+	return share(generated, generated->chosen.event_value);
+}
+
+double tp_generated_sample_share(const struct tp_generated *generated)
+{
+	return share(generated, generated->chosen.sample_value);
+}
+
+double tp_generated_bound_share(const struct tp_generated *generated)
+{
+	return share(generated, generated->chosen.bound);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What a program does, function by function: calls and own time, from whatever profile there is.
+ * Functions are told by their linkage names.
+ */
+#ifndef TP_WORKLOAD_H
+#define TP_WORKLOAD_H
+
+#include "analyzer/analysis.h"
+#include "inventory/inventory.h"
+#include "selection/cost.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum tp_quality {
+	TP_QUALITY_NONE = 0, /* of the time: unknown */
+	TP_QUALITY_STATIC,   /* guessed from calls and size: weak */
+	TP_QUALITY_SAMPLED,  /* from samples */
+	TP_QUALITY_EVENTS,   /* from events, less what they cost */
+};
+
+struct tp_workload_function {
+	const char *name;      /* linkage name */
+	const char *demangled; /* the same if it is not mangled */
+	const char *file;      /* of the source, or "" */
+	uint64_t line;
+	uint64_t calls;
+	uint64_t timed;       /* of these, calls with events in the profile */
+	uint64_t child_calls; /* with events, that it made */
+	double scale;         /* all calls for each timed one, if it was sampled; else 1 */
+	double raw_self_ns;   /* as the profile has it */
+	double self_ns;       /* less what events cost */
+	uint64_t samples;
+	double min_ns;        /* of a call in the profile, as it has it; 0: unknown */
+	uint32_t definitions; /* different functions of this name in the profile */
+	bool nameless;        /* `name` is a place: no allowlist can name it */
+	enum tp_quality quality;
+	const struct tp_inventory_function *inventory; /* or NULL */
+};
+
+/* A call path of the profile. */
+struct tp_workload_node {
+	uint32_t function;
+	uint32_t parent; /* its own index: none */
+	uint64_t calls;
+	uint64_t child_calls;
+	double self_ns; /* less what events cost, once that is known */
+};
+
+struct tp_workload {
+	struct tp_workload_function *functions;
+	uint32_t function_count;
+	uint32_t function_capacity;
+	struct tp_workload_node *nodes; /* of the trace with events; parents first */
+	uint32_t node_count;
+	uint32_t node_capacity;
+	uint32_t *slots; /* hash table of function numbers + 1 by name */
+	uint32_t slot_mask;
+	uint64_t pairs;        /* calls with events in the profile */
+	uint64_t thread_pairs; /* of the thread that made most of them */
+	uint32_t threads;      /* of the profile, with calls */
+	double measured_ns;    /* time of the run that was recorded */
+	double time_ns;        /* of a run without events; 0: unknown */
+	bool hard_clock;       /* the profile's clock can tell single calls */
+	struct tp_arena arena;
+};
+
+void tp_workload_init(struct tp_workload *workload);
+void tp_workload_release(struct tp_workload *workload);
+
+/* The function of this name, made if need be; its number, or UINT32_MAX: no memory. */
+uint32_t tp_workload_add(struct tp_workload *workload, const char *name);
+/* Its number if it is there, else UINT32_MAX. */
+uint32_t tp_workload_find(const struct tp_workload *workload, const char *name);
+/* The same; if need be without what compilers append to names of clones (.cold, .part.0, ...). */
+uint32_t tp_workload_find_clone(const struct tp_workload *workload, const char *name);
+
+/*
+ * Add calls and times of the analysed trace, and its call paths; `times` false: calls only, which
+ * replace those that are there. 0 or TP_ERR_MEMORY.
+ */
+int tp_workload_add_trace(struct tp_workload *workload, const struct tp_analysis *analysis,
+    bool times, struct tp_err *err);
+
+/*
+ * Take from raw times what the events cost, and from the run's time: needs a trace with times. If
+ * the cost's event_in_ns is 0, it is estimated and set. Not *believed: the events cannot have cost that
+ * much, as they would have taken nearly all of the run; time_ns is then the least that may be. 0 or
+ * TP_ERR_MEMORY.
+ */
+int tp_workload_compensate(struct tp_workload *workload, struct tp_cost *cost, bool *believed);
+
+/*
+ * Link the functions to their entries in the inventory, which must outlive the workload, and add those
+ * that the program has and the profile has not, as never called. 0 or TP_ERR_MEMORY.
+ */
+int tp_workload_add_inventory(
+    struct tp_workload *workload, const struct tp_inventory *inventory, struct tp_err *err);
+
+/* Guess times from calls and the number of instructions, so that they add up to time_ns. */
+void tp_workload_guess_times(struct tp_workload *workload);
+
+/* A number that tells this profile: of names and calls. */
+uint64_t tp_workload_hash(const struct tp_workload *workload);
+
+#endif
