@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiler driver behind `teeperf cc` and `teeperf c++`.
 #define _GNU_SOURCE
-#include "driver_link.h"
+#include "driver.h"
 #include "list_file.h"
 
 #include "allowlists/allowlist.h"
@@ -19,8 +19,9 @@
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
 
-static const char *allowlist;
-static const char *checking;
+enum { ALLOWLISTS_MAX = 64 };
+static const char *allowlist_items[ALLOWLISTS_MAX];
+static struct tp_option_list allowlists = {allowlist_items, ALLOWLISTS_MAX, 0};
 static const char *compiled_clock;
 static const char *exits;
 static const char *level;
@@ -29,13 +30,11 @@ static const char *shape;
 static const char *tail_calls;
 
 const struct tp_option tp_driver_options[] = {
-    {TP_OPTION_STRING, 0, "allowlist", "FILE",
-	"instrument only the functions that FILE lists (default: TEEPERF_ALLOWLIST, else all)",
-	&allowlist, NULL},
-    {TP_OPTION_STRING, 0, "check", "warn|off",
-	"after a link with an allowlist, warn of its lines that record nothing in the program, or "
-	"do not look (default: TEEPERF_CHECK, else warn)",
-	&checking, NULL},
+    {TP_OPTION_LIST, 0, "allowlist", "FILE",
+	"instrument only the functions that FILE lists, or shipped:NAME; of several the last that "
+	"says anything of a function decides (default: TEEPERF_ALLOWLIST, with ':' between files, "
+	"else all)",
+	&allowlists, NULL},
     {TP_OPTION_STRING, 0, "clock", "auto|soft|tsc",
 	"compile for this clock; auto chooses when the program starts (default: TEEPERF_CLOCK, "
 	"else auto)",
@@ -92,8 +91,15 @@ static int take_options(const struct tp_command *command, int *argc, char **argv
 					    command, "option '%s' needs a value", argv[i]);
 				value = argv[++i];
 			}
-			if (value)
+			struct tp_option_list *list = option->value;
+			if (value && option->type != TP_OPTION_LIST)
 				*(const char **)option->value = value;
+			else if (value && list->count == list->capacity)
+				return tp_options_usage(command,
+				    "option '--%s' may be given %u times", option->name,
+				    list->capacity);
+			else if (value)
+				list->items[list->count++] = value;
 		}
 		if (!value) {
 			leading = false;
@@ -144,28 +150,25 @@ static int pass_level(const struct tp_command *command)
 	return 0;
 }
 
-// The allowlist's absolute path: compilers run in other folders. 0 or an exit code.
-static int pass_allowlist(const struct tp_command *command)
+// The allowlists' absolute paths: compilers run in other folders. 0 or an exit code.
+static int pass_allowlists(const struct tp_command *command)
 {
-	const char *name = allowlist ? allowlist : getenv("TEEPERF_ALLOWLIST");
-	if (!name || !*name) {
-		unsetenv("TEEPERF_ALLOWLIST");
-		return 0;
-	}
+	const char *joined = getenv("TEEPERF_ALLOWLIST");
+	struct tp_buf paths;
 	struct tp_err err;
-	char found[TP_DRIVER_PATH_SIZE];
-	if (tp_list_file_path(name, found, &err))
-		return tp_command_fail(command, &err);
-	char *path = realpath(found, NULL);
-	if (!path || access(path, R_OK)) {
-		tp_err_system(&err, errno, name, "cannot read the allowlist (from %s)",
-		    allowlist ? "option --allowlist" : "TEEPERF_ALLOWLIST");
-		free(path);
-		return tp_command_fail(command, &err);
-	}
-	setenv("TEEPERF_ALLOWLIST", path, 1);
-	free(path);
-	return 0;
+	tp_buf_init(&paths);
+	int status = 0;
+	if (allowlists.count)
+		status = tp_list_files_resolve(
+		    allowlists.items, allowlists.count, "option --allowlist", &paths, &err);
+	else if (joined)
+		status = tp_list_files_resolve_joined(joined, "TEEPERF_ALLOWLIST", &paths, &err);
+	if (!status && paths.size)
+		setenv("TEEPERF_ALLOWLIST", paths.data, 1);
+	else
+		unsetenv("TEEPERF_ALLOWLIST");
+	tp_buf_release(&paths);
+	return status ? tp_command_fail(command, &err) : 0;
 }
 
 static int choose_major(const struct tp_command *command, uint32_t *major)
@@ -308,7 +311,6 @@ static void add_link(
 
 int tp_driver_run(const struct tp_command *command, const char *name, int argc, char **argv)
 {
-	static const char *const checks[] = {"warn", "off", NULL};
 	static const char *const clocks[] = {"auto", "soft", "tsc", NULL};
 	static const char *const exit_words[] = {"timed", "untimed", NULL};
 	static const char *const shapes[] = {"inline", "call", NULL};
@@ -324,8 +326,6 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 	if (!status)
 		status = choose_major(command, &tools.major);
 	if (!status)
-		status = pass_word(command, "'--check'", checking, "TEEPERF_CHECK", checks, "warn");
-	if (!status)
 		status = pass_word(
 		    command, "'--clock'", compiled_clock, "TEEPERF_CLOCK", clocks, "auto");
 	if (!status)
@@ -339,7 +339,7 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 		status = pass_word(
 		    command, "'--tail-calls'", tail_calls, "TEEPERF_TAIL_CALLS", tails, "call");
 	if (!status)
-		status = pass_allowlist(command);
+		status = pass_allowlists(command);
 	if (status)
 		return status;
 	const struct tp_driver_plan plan = tp_driver_plan(argc, argv);
@@ -361,12 +361,6 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 		line.items[line.count++] = argv[i];
 	if (plan.links)
 		add_link(&line, &tools, &plan);
-	if (plan.links && getenv("TEEPERF_ALLOWLIST") && !strcmp(getenv("TEEPERF_CHECK"), "warn")) {
-		status = tp_driver_spawn(tools.compiler, line.items, &err);
-		if (status == 0)
-			tp_driver_check(command, &plan, argc, argv);
-		return status < 0 ? tp_command_fail(command, &err) : status;
-	}
 	execv(tools.compiler, line.items);
 	tp_err_system(&err, errno, tools.compiler, "cannot run the compiler");
 	return tp_command_fail(command, &err);

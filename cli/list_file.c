@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading, converting and writing lists for the commands; where the shipped ones are.
+#define _GNU_SOURCE
 #include "list_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,6 +48,56 @@ int tp_list_file_path(const char *name, char path[TP_DRIVER_PATH_SIZE], struct t
 		    "no such list is shipped in %s; 'teeperf allowlist list' shows them", path);
 	}
 	return 0;
+}
+
+int tp_list_files_resolve(const char *const *names, uint32_t count, const char *from,
+    struct tp_buf *paths, struct tp_err *err)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		char path[TP_DRIVER_PATH_SIZE];
+		const int status = tp_list_file_path(names[i], path, err);
+		if (status)
+			return status;
+		char *real = realpath(path, NULL);
+		if (!real || access(real, R_OK)) {
+			free(real);
+			return tp_err_system(
+			    err, errno, path, "cannot read the allowlist (from %s)", from);
+		}
+		if (strchr(real, ':')) {
+			free(real);
+			return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
+			    "a list whose path has a ':' in it cannot be passed to the compiler");
+		}
+		tp_buf_addf(paths, "%s%s", paths->size ? ":" : "", real);
+		free(real);
+	}
+	return paths->failed
+		   ? tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory")
+		   : 0;
+}
+
+// The ':' of "shipped:NAME" parts nothing.
+int tp_list_files_resolve_joined(
+    const char *names, const char *from, struct tp_buf *paths, struct tp_err *err)
+{
+	int status = 0;
+	while (!status && *names) {
+		size_t size = strcspn(names, ":");
+		if (names[size] && size + 1 == strlen(shipped) &&
+		    !strncmp(names, shipped, size + 1))
+			size += 1 + strcspn(names + size + 1, ":");
+		char *name = strndup(names, size);
+		if (!name)
+			return tp_err_set(
+			    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		const char *const one = name;
+		if (size)
+			status = tp_list_files_resolve(&one, 1, from, paths, err);
+		free(name);
+		names += size + (names[size] == ':');
+	}
+	return status;
 }
 
 static int read_all(int fd, const char *name, struct tp_buf *buf, struct tp_err *err)

@@ -19,6 +19,17 @@ int tp_shipped_folder(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
  */
 int tp_list_file_path(const char *name, char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 
+/*
+ * Append to *paths the absolute paths of COUNT NAMES, which are lists as above but not "-", with ':'
+ * between them. FROM tells in errors where the names are from. 0 or a negative tp_error.
+ */
+int tp_list_files_resolve(const char *const *names, uint32_t count, const char *from,
+    struct tp_buf *paths, struct tp_err *err);
+
+/* The same of lists with ':' between them, as in TEEPERF_ALLOWLIST. */
+int tp_list_files_resolve_joined(
+    const char *names, const char *from, struct tp_buf *paths, struct tp_err *err);
+
 /* Append the contents of NAME to *buf. 0 or a negative tp_error. */
 int tp_list_file_read(const char *name, struct tp_buf *buf, struct tp_err *err);
 
