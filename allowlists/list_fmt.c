@@ -17,11 +17,10 @@ static bool has_categories(struct tp_lines lines)
 		const struct tp_line_parts parts = tp_line_split(line);
 		if (parts.kind == TP_LINE_SECTION)
 			break;
-		if (parts.kind == TP_LINE_DEFAULT ||
-		    (parts.kind == TP_LINE_RULE && parts.prefix &&
-			(parts.has_category || parts.and_prefix ||
-			    (strcmp(parts.prefix, "fun") != 0 &&
-				strcmp(parts.prefix, "src") != 0))))
+		const bool plain = parts.count == 1 && !parts.has_category &&
+				   (strcmp(parts.parts[0].prefix, "fun") == 0 ||
+				       strcmp(parts.parts[0].prefix, "src") == 0);
+		if (parts.kind == TP_LINE_DEFAULT || (parts.count && !plain))
 			return true;
 	}
 	return false;
@@ -42,15 +41,14 @@ static void add_line(
 		tp_buf_addf(out, "default:%s", tp_category_name(parts->category));
 		if (parts->category == TP_CATEGORY_SAMPLE)
 			tp_buf_addf(out, "/%u", parts->sample);
-	} else if (parts->kind == TP_LINE_RULE && parts->prefix) {
-		tp_buf_addf(out, "%s:", parts->prefix);
-		if (strcmp(parts->prefix, "where") == 0)
-			add_packed(out, parts->glob);
-		else
-			tp_buf_add_span(out, parts->glob);
-		if (parts->and_prefix) {
-			tp_buf_addf(out, "@%s:", parts->and_prefix);
-			tp_buf_add_span(out, parts->and_glob);
+	} else if (parts->count) {
+		for (uint32_t i = 0; i < parts->count; i++) {
+			const struct tp_line_part *part = &parts->parts[i];
+			tp_buf_addf(out, "%s%s:", i ? "@" : "", part->prefix);
+			if (strcmp(part->prefix, "where") == 0)
+				add_packed(out, part->glob);
+			else
+				tp_buf_add_span(out, part->glob);
 		}
 		if (parts->has_category || categories)
 			tp_line_add_category(out, parts);
@@ -84,7 +82,7 @@ static void format(const struct tp_list_input *input, struct tp_buf *out)
 		}
 		// Another tool's section may mean something else by the same words.
 		if (!ours)
-			parts.prefix = NULL;
+			parts.count = 0;
 		if (!ours && parts.kind == TP_LINE_DEFAULT)
 			parts.kind = TP_LINE_RULE;
 		if (gap)

@@ -2,27 +2,24 @@
 // Splitting lines of allowlists that load.
 #include "list_line.h"
 
+#include "allowlist_parser.h"
 #include "glob.h"
 
 #include <string.h>
 
-// How kinds are written; the first of each is the canonical one.
-static const char *const prefixes[][2] = {
-    {"fun", "function"},
-    {"name", "name"},
-    {"src", "source"},
-    {"mainfile", "mainfile"},
-    {"mod", "mod"},
-    {"where", "where"},
-};
-
+// The canonical word of a kind, or NULL.
 static const char *find_prefix(struct tp_span word)
 {
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		for (size_t k = 0; k < 2; k++)
-			if (tp_span_is(word, prefixes[i][k]))
-				return prefixes[i][0];
-	return NULL;
+	static const char *const words[TP_RULE_KIND_COUNT] = {
+	    [TP_RULE_FUNCTION] = "fun",
+	    [TP_RULE_NAME] = "name",
+	    [TP_RULE_SOURCE] = "src",
+	    [TP_RULE_MAIN_FILE] = "mainfile",
+	    [TP_RULE_MODULE] = "mod",
+	    [TP_RULE_WHERE] = "where",
+	};
+	enum tp_rule_kind kind;
+	return tp_rule_kind_find(word, &kind) ? words[kind] : NULL;
 }
 
 static bool is_escaped(struct tp_span span, size_t at)
@@ -33,59 +30,79 @@ static bool is_escaped(struct tp_span span, size_t at)
 	return backslashes % 2 != 0;
 }
 
-// "sample/64", "allow": also its number.
-static bool read_category(struct tp_span word, struct tp_line_parts *parts)
+// Whether it is a category, ours or another tool's.
+static bool is_word(struct tp_span span)
 {
-	for (int i = TP_CATEGORY_ALLOW; i <= TP_CATEGORY_SAMPLE; i++) {
-		const char *name = tp_category_name((enum tp_category)i);
-		if (!tp_span_starts(word, name))
-			continue;
-		struct tp_span rest = {word.text + strlen(name), word.size - strlen(name)};
-		if (rest.size && (i != TP_CATEGORY_SAMPLE || rest.text[0] != '/'))
-			continue;
-		parts->category = (enum tp_category)i;
-		parts->sample = i == TP_CATEGORY_SAMPLE ? TP_SAMPLE_DEFAULT : 1;
-		if (rest.size) {
-			parts->sample = 0;
-			for (size_t k = 1; k < rest.size; k++)
-				parts->sample = parts->sample * 10 + (uint32_t)(rest.text[k] - '0');
-		}
-		return true;
+	for (size_t i = 0; i < span.size; i++) {
+		const char c = span.text[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+		    c != '_' && c != '-')
+			return false;
 	}
-	return false;
+	return span.size != 0;
 }
 
-static void cut_category(struct tp_line_parts *parts)
+// Cut "=CATEGORY" off; false if the category is another tool's.
+static bool cut_category(struct tp_span *rest, struct tp_line_parts *parts)
 {
-	struct tp_span *glob = &parts->glob;
-	size_t after = glob->size;
-	while (after && glob->text[after - 1] != '=')
+	size_t after = rest->size;
+	while (after && rest->text[after - 1] != '=')
 		after--;
-	if (!after || is_escaped(*glob, after - 1))
-		return;
+	if (!after || is_escaped(*rest, after - 1))
+		return true;
 	const struct tp_span word =
-	    tp_span_trim((struct tp_span){glob->text + after, glob->size - after});
-	parts->has_category = read_category(word, parts);
-	if (parts->has_category)
-		*glob = tp_span_trim((struct tp_span){glob->text, after - 1});
+	    tp_span_trim((struct tp_span){rest->text + after, rest->size - after});
+	enum tp_category category;
+	uint32_t sample;
+	if (!tp_category_find(word, &category, &sample))
+		return !is_word(word);
+	parts->has_category = true;
+	parts->category = category;
+	parts->sample = sample;
+	*rest = tp_span_trim((struct tp_span){rest->text, after - 1});
+	return true;
 }
 
-// A second predicate begins with '@' and its kind.
-static void cut_second(struct tp_line_parts *parts)
+// The place of the last "@KIND:" in `rest`, or its size.
+static size_t last_part(struct tp_span rest)
 {
-	struct tp_span *glob = &parts->glob;
-	for (size_t i = 0; i < glob->size; i++) {
-		if (glob->text[i] != '@' || is_escaped(*glob, i))
+	for (size_t at = rest.size; at-- > 0;) {
+		if (rest.text[at] != '@' || is_escaped(rest, at))
 			continue;
-		struct tp_span rest = {glob->text + i + 1, glob->size - i - 1};
-		const char *kind = find_prefix(tp_span_cut(&rest, ':'));
-		if (!kind || !rest.size)
-			continue;
-		parts->and_prefix = kind;
-		parts->and_glob = tp_span_trim(rest);
-		*glob = tp_span_trim((struct tp_span){glob->text, i});
-		return;
+		struct tp_span behind = {rest.text + at + 1, rest.size - at - 1};
+		const size_t size = behind.size;
+		const struct tp_span word = tp_span_cut(&behind, ':');
+		if (word.size < size && find_prefix(word))
+			return at;
 	}
+	return rest.size;
+}
+
+// Fill in the parts behind the first, from the last on, and leave the first in *rest.
+static bool cut_parts(struct tp_span *rest, struct tp_line_parts *parts)
+{
+	struct tp_line_part found[TP_LINE_PARTS_MAX];
+	uint32_t count = 0;
+	for (size_t at; (at = last_part(*rest)) < rest->size;) {
+		if (count + 1 == TP_LINE_PARTS_MAX)
+			return false;
+		struct tp_span behind = {rest->text + at + 1, rest->size - at - 1};
+		found[count].prefix = find_prefix(tp_span_cut(&behind, ':'));
+		found[count++].glob = tp_span_trim(behind);
+		*rest = tp_span_trim((struct tp_span){rest->text, at});
+	}
+	for (uint32_t i = 0; i < count; i++)
+		parts->parts[count - i] = found[i];
+	parts->count = count + 1;
+	return true;
+}
+
+static bool has_where(const struct tp_line_parts *parts)
+{
+	for (uint32_t i = 0; i < parts->count; i++)
+		if (strcmp(parts->parts[i].prefix, "where") == 0)
+			return true;
+	return false;
 }
 
 struct tp_line_parts tp_line_split(struct tp_span line)
@@ -103,24 +120,25 @@ struct tp_line_parts tp_line_split(struct tp_span line)
 	}
 	parts.kind = TP_LINE_RULE;
 	struct tp_span rest = line;
-	struct tp_span word = tp_span_trim(tp_span_cut(&rest, ':'));
-	parts.glob = tp_span_trim(rest);
+	struct tp_span word = tp_span_cut(&rest, ':');
+	rest = tp_span_trim(rest);
 	if (tp_span_is(word, "default")) {
 		parts.kind = TP_LINE_DEFAULT;
-		read_category(parts.glob, &parts);
+		tp_category_find(rest, &parts.category, &parts.sample);
 		return parts;
 	}
-	const bool negated = tp_span_starts(word, "!");
-	if (negated)
-		word = tp_span_trim((struct tp_span){word.text + 1, word.size - 1});
-	parts.prefix = find_prefix(word);
-	cut_category(&parts);
-	if (negated) {
+	const bool reversed = tp_span_starts(word, "!");
+	if (reversed)
+		word = (struct tp_span){word.text + 1, word.size - 1};
+	const bool ours = cut_category(&rest, &parts);
+	parts.parts[0].prefix = find_prefix(word);
+	if (!parts.parts[0].prefix || !cut_parts(&rest, &parts) || (!ours && !has_where(&parts)))
+		parts.count = 0;
+	parts.parts[0].glob = rest;
+	if (reversed) {
 		parts.has_category = true;
 		parts.category = TP_CATEGORY_SKIP;
 	}
-	if (parts.prefix && strcmp(parts.prefix, "where"))
-		cut_second(&parts);
 	return parts;
 }
 

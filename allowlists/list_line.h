@@ -16,12 +16,18 @@ enum tp_line_kind {
 	TP_LINE_RULE,
 };
 
+enum { TP_LINE_PARTS_MAX = 8 };
+
+struct tp_line_part {
+	const char *prefix; /* "fun", "name", "src", "mainfile", "mod" or "where" */
+	struct tp_span glob;
+};
+
 struct tp_line_parts {
 	enum tp_line_kind kind;
-	const char *prefix;  /* of a rule: "fun", "name", "src", "mainfile", "mod", "where" */
-	struct tp_span glob; /* of a rule, up to a second predicate; of a default, its category */
-	const char *and_prefix; /* of the second predicate, or NULL */
-	struct tp_span and_glob;
+	/* Of a rule; none of one that is another tool's and skipped, or has no prefix. */
+	struct tp_line_part parts[TP_LINE_PARTS_MAX];
+	uint32_t count;
 	bool has_category; /* it is written */
 	enum tp_category category;
 	uint32_t sample;

@@ -125,6 +125,8 @@ void tp_glob_add_set(struct tp_buf *out, const tp_byte_set set, enum tp_dialect 
 	}
 	if (count == 256) {
 		tp_buf_add_char(out, '?');
+	} else if (!count) {
+		tp_buf_add_string(out, "[^ -~]"); // none, as "[z-a]": what no name has
 	} else if (count == 1) {
 		tp_glob_add_byte(out, (unsigned char)member, dialect);
 	} else if (count == 2 && has(set, '^') && has(set, '!')) {
