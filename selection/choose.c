@@ -301,6 +301,9 @@ int tp_choose(struct tp_choice *items, uint32_t count, const struct tp_choose_op
 		if (!code && options->count_rest)
 			count_rest(&choosing);
 	}
+	for (uint32_t i = 0; i < count; i++)
+		if (tp_choice_open(&items[i]) && items[i].value <= 0)
+			items[i].reason = TP_REASON_NO_TIME;
 	sum_up(&choosing, chosen);
 	free(choosing.order);
 	return code;

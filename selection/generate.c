@@ -63,8 +63,8 @@ static void find_cost(struct tp_generated *generated)
 	// Events need a clock: one that counts only says nothing of how they will be timed.
 	const bool clock = generated->clock_known &&
 			   (generated->clock_kind != TEEPERF_CLOCK_NONE || !options->counts);
-	tp_cost_init(
-	    cost, clock ? generated->clock_kind : TEEPERF_CLOCK_TSC, options->event_cost_ns <= 0);
+	tp_cost_init(cost, clock ? generated->clock_kind : TEEPERF_CLOCK_TSC,
+	    options->event_cost_ns <= 0 && !generated->seed);
 	if (options->event_cost_ns > 0) {
 		cost->event_ns = options->event_cost_ns;
 		cost->source = options->cost_in_situ ? TP_COST_IN_SITU : TP_COST_GIVEN;

@@ -136,6 +136,13 @@ static void end_table(struct tp_table *table, struct tp_buf *out)
 	tp_table_release(table);
 }
 
+// What is counted for want of budget is left out all the same.
+static bool is_left_out(const struct tp_choice *choice)
+{
+	return choice->level == TP_CATEGORY_SKIP ||
+	       (choice->level == TP_CATEGORY_COUNT && choice->reason != TP_REASON_KEPT);
+}
+
 static void add_selected(
     const struct tp_generated *generated, const uint32_t *order, uint32_t width, struct tp_buf *out)
 {
@@ -156,7 +163,7 @@ static void add_selected(
 		const struct tp_workload_function *function =
 		    &generated->workload.functions[order[i]];
 		const struct tp_choice *choice = &generated->choices[order[i]];
-		if (choice->level == TP_CATEGORY_SKIP)
+		if (is_left_out(choice))
 			continue;
 		if (shown == ROWS_MAX) {
 			more++;
@@ -209,8 +216,7 @@ static void add_left_out(
 		const struct tp_workload_function *function =
 		    &generated->workload.functions[order[i]];
 		const struct tp_choice *choice = &generated->choices[order[i]];
-		if ((choice->level != TP_CATEGORY_SKIP && choice->level != TP_CATEGORY_COUNT) ||
-		    (!function->calls && function->self_ns <= 0))
+		if (!is_left_out(choice) || (!function->calls && function->self_ns <= 0))
 			continue;
 		if (shown == LEFT_OUT_MAX) {
 			more++;

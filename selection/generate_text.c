@@ -32,7 +32,7 @@ char *tp_level_text(char text[TP_LEVEL_TEXT], const struct tp_choice *choice)
 
 char *tp_share_text(char text[32], double share)
 {
-	snprintf(text, 32, share > 0 && share < 0.001 ? "%.2f%%" : "%.1f%%", share * 100);
+	snprintf(text, 32, share > 0 && share < 0.00995 ? "%.2f%%" : "%.1f%%", share * 100);
 	return text;
 }
 
@@ -78,6 +78,8 @@ const char *tp_reason_text(enum tp_reason reason)
 		return "has no symbol";
 	case TP_REASON_UNUSED:
 		return "never called";
+	case TP_REASON_NO_TIME:
+		return "no time seen";
 	case TP_REASON_ENTRY:
 		return "entry";
 	case TP_REASON_SIZE:

@@ -17,22 +17,69 @@ static bool has_kind(const char *pattern)
 	return false;
 }
 
-// A list of the patterns, one line each; a pattern without a kind is a name, mangled or not.
-static int parse(struct tp_allowlist **list, const char *const *patterns, uint32_t count,
-    const char *option, struct tp_err *err)
+// The patterns of an option as a list, and which of them match anything.
+struct patterns {
+	const char *option;
+	const char *const *texts;
+	uint32_t count;
+	struct tp_allowlist *list; // two lines for each pattern; NULL without patterns
+	bool *matched;
+};
+
+// A pattern without a kind is a name, mangled or not.
+static int parse(struct patterns *patterns, struct tp_err *err)
 {
+	if (!patterns->count)
+		return 0;
 	struct tp_buf text;
 	tp_buf_init(&text);
-	for (uint32_t i = 0; i < count; i++)
-		if (has_kind(patterns[i]))
-			tp_buf_addf(&text, "%s\n", patterns[i]);
+	for (uint32_t i = 0; i < patterns->count; i++)
+		if (has_kind(patterns->texts[i]))
+			tp_buf_addf(&text, "%s\n\n", patterns->texts[i]);
 		else
-			tp_buf_addf(&text, "fun:%s\nname:%s\n", patterns[i], patterns[i]);
-	const int code = text.failed
-			     ? tp_err_set(err, TP_ERR_MEMORY, option, TP_ERR_NO_OFFSET, "no memory")
-			     : tp_allowlist_parse(list, text.data, text.size, option, err);
+			tp_buf_addf(
+			    &text, "fun:%s\nname:%s\n", patterns->texts[i], patterns->texts[i]);
+	patterns->matched = calloc(patterns->count, sizeof(*patterns->matched));
+	int code = text.failed || !patterns->matched ? TP_ERR_MEMORY : 0;
+	if (code)
+		tp_err_set(err, code, NULL, TP_ERR_NO_OFFSET, "no memory for %s", patterns->option);
+	else
+		code = tp_allowlist_parse(
+		    &patterns->list, text.data, text.size, patterns->option, err);
 	tp_buf_release(&text);
 	return code;
+}
+
+static void release(struct patterns *patterns)
+{
+	tp_allowlist_free(patterns->list);
+	free(patterns->matched);
+}
+
+static void note_match(void *context, uint32_t index)
+{
+	struct patterns *patterns = context;
+	patterns->matched[(tp_allowlist_line(patterns->list, index).line - 1) / 2] = true;
+}
+
+// What the patterns say of a function; .line is 0 if none matches.
+static struct tp_verdict match(struct patterns *patterns, const struct tp_subject *subject)
+{
+	if (!patterns->list)
+		return (struct tp_verdict){0};
+	const struct tp_verdict verdict = tp_allowlist_match(patterns->list, subject);
+	if (verdict.line)
+		tp_allowlist_matches(patterns->list, subject, note_match, patterns);
+	return verdict;
+}
+
+static void note_unmatched(struct tp_generated *generated, const struct patterns *patterns)
+{
+	for (uint32_t i = 0; i < patterns->count; i++)
+		if (!patterns->matched[i])
+			tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+			    "%s '%s' matches no function that is there", patterns->option,
+			    patterns->texts[i]);
 }
 
 static struct tp_subject subject_of(const struct tp_workload_function *function)
@@ -56,8 +103,7 @@ static void pin(
 }
 
 // Functions that are only inlined now can be forced to be there; nobody knows how often they are called.
-static int add_forced(
-    struct tp_generated *generated, const struct tp_allowlist *keep, struct tp_err *err)
+static int add_forced(struct tp_generated *generated, struct patterns *keep, struct tp_err *err)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < generated->inventory.function_count; i++) {
@@ -65,7 +111,7 @@ static int add_forced(
 		if (function->presence != TP_PRESENCE_INLINED)
 			continue;
 		const struct tp_subject subject = tp_inventory_subject(function);
-		const struct tp_verdict verdict = tp_allowlist_match(keep, &subject);
+		const struct tp_verdict verdict = match(keep, &subject);
 		if (!verdict.line || verdict.category != TP_CATEGORY_FORCE)
 			continue;
 		const uint32_t at = tp_workload_add(&generated->workload, function->name);
@@ -87,8 +133,7 @@ static int add_forced(
 	return 0;
 }
 
-static void decide(struct tp_generated *generated, const struct tp_allowlist *keep,
-    const struct tp_allowlist *never, uint32_t *kept)
+static void decide(struct tp_generated *generated, struct patterns *keep, struct patterns *never)
 {
 	const struct tp_workload *workload = &generated->workload;
 	for (uint32_t i = 0; i < workload->function_count; i++) {
@@ -105,36 +150,29 @@ static void decide(struct tp_generated *generated, const struct tp_allowlist *ke
 			pin(choice, TP_CATEGORY_SKIP, 1, TP_REASON_NAMELESS);
 			continue;
 		}
-		if (never && tp_allowlist_match(never, &subject).line) {
+		const struct tp_verdict verdict = match(keep, &subject);
+		if (match(never, &subject).line)
 			pin(choice, TP_CATEGORY_SKIP, 1, TP_REASON_NEVER);
-			continue;
-		}
-		if (!keep)
-			continue;
-		const struct tp_verdict verdict = tp_allowlist_match(keep, &subject);
-		if (!verdict.line)
-			continue;
-		const bool unwanted =
-		    verdict.category == TP_CATEGORY_SKIP || verdict.category == TP_CATEGORY_FORBID;
-		pin(choice, unwanted ? TP_CATEGORY_SKIP : verdict.category, verdict.sample,
-		    unwanted ? TP_REASON_NEVER : TP_REASON_KEPT);
-		(*kept)++;
+		else if (verdict.line && (verdict.category == TP_CATEGORY_SKIP ||
+					     verdict.category == TP_CATEGORY_FORBID))
+			pin(choice, TP_CATEGORY_SKIP, 1, TP_REASON_NEVER);
+		else if (verdict.line)
+			pin(choice, verdict.category, verdict.sample, TP_REASON_KEPT);
 	}
 }
 
 int tp_generate_pin(struct tp_generated *generated, struct tp_err *err)
 {
 	const struct tp_generate_options *options = &generated->options;
-	struct tp_allowlist *keep = NULL;
-	struct tp_allowlist *never = NULL;
-	uint32_t kept = 0;
-	int code = 0;
-	if (options->keep_count)
-		code = parse(&keep, options->keep, options->keep_count, "--keep", err);
-	if (!code && options->never_count)
-		code = parse(&never, options->never, options->never_count, "--never", err);
-	if (!code && keep)
-		code = add_forced(generated, keep, err);
+	struct patterns keep = {
+	    .option = "--keep", .texts = options->keep, .count = options->keep_count};
+	struct patterns never = {
+	    .option = "--never", .texts = options->never, .count = options->never_count};
+	int code = parse(&keep, err);
+	if (!code)
+		code = parse(&never, err);
+	if (!code && keep.list)
+		code = add_forced(generated, &keep, err);
 	if (code)
 		goto out;
 	generated->choices =
@@ -144,12 +182,11 @@ int tp_generate_pin(struct tp_generated *generated, struct tp_err *err)
 		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the choices");
 		goto out;
 	}
-	decide(generated, keep, never, &kept);
-	if (keep && !kept)
-		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
-		    "--keep matches no function that is there");
+	decide(generated, &keep, &never);
+	note_unmatched(generated, &keep);
+	note_unmatched(generated, &never);
 out:
-	tp_allowlist_free(keep);
-	tp_allowlist_free(never);
+	release(&keep);
+	release(&never);
 	return code;
 }

@@ -79,11 +79,14 @@ static bool cut_number(char *line, uint64_t *number)
 	char *separator = strrchr(line, '\t');
 	if (!separator)
 		separator = strrchr(line, ' ');
-	if (!separator || separator[1] < '0' || separator[1] > '9')
+	if (!separator)
+		return false;
+	const char *digits = separator + 1 + strspn(separator + 1, " ");
+	if (*digits < '0' || *digits > '9')
 		return false;
 	char *end;
 	errno = 0;
-	*number = strtoull(separator + 1, &end, 10);
+	*number = strtoull(digits, &end, 10);
 	if (*end || errno || *number > UINT64_MAX / 1024)
 		return false;
 	while (separator > line && (separator[-1] == ' ' || separator[-1] == '\t'))

@@ -2,7 +2,6 @@
 // Numbers with units that a person writes: shares and times.
 #include "units.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,9 @@
 static bool parse(const char *text, double *number, const char **rest)
 {
 	char *end;
-	if (strspn(text, "0123456789.") == 0)
-		return false;
 	*number = strtod(text, &end);
-	if (end == text || !isfinite(*number) || *number <= 0)
+	// No sign, exponent, hexadecimal number or word.
+	if (end == text || end != text + strspn(text, "0123456789.") || *number <= 0)
 		return false;
 	*rest = end + strspn(end, " \t");
 	return true;
