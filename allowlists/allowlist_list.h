@@ -69,6 +69,8 @@ struct tp_allowlist {
 	uint32_t glob_count; /* in first conditions */
 	unsigned int needs;  /* enum tp_needs */
 	struct tp_verdict by_default;
+	bool chooses;    /* some line instruments something */
+	bool leaves_out; /* some line, or section that is not read, does not */
 	struct tp_err *warnings;
 	uint32_t warning_count;
 };
@@ -76,6 +78,9 @@ struct tp_allowlist {
 /* Add what TEXT of SIZE bytes says. FILE lives as long as the list. 0, or a tp_error with *err. */
 int tp_allowlist_add_text(
     struct tp_allowlist *list, const char *text, size_t size, const char *file, struct tp_err *err);
+
+/* Warn of what only all texts together show. */
+void tp_allowlist_check(struct tp_allowlist *list);
 
 /* Free the globs of one condition. */
 void tp_condition_release(struct tp_condition *condition);

@@ -299,7 +299,7 @@ static int parse_line(struct tp_parser *parser, struct tp_span line)
 	if (line.text[0] == '[')
 		return parse_section(parser, line);
 	if (parser->section == TP_SECTION_FOREIGN) {
-		parser->leaves_out = true;
+		parser->list->leaves_out = true;
 		return 0;
 	}
 	const char *colon = memchr(line.text, ':', line.size);
@@ -372,11 +372,5 @@ int tp_allowlist_add_text(
 		return tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "out of memory");
 	const struct tp_span whole = {text, size};
 	each_line(&parser, whole, note_section);
-	const int status = each_line(&parser, whole, check_and_parse_line);
-	if (!status && parser.leaves_out && !parser.chooses &&
-	    list->by_default.category == TP_CATEGORY_SKIP)
-		tp_parser_warn(&parser, parser.whole.text,
-		    "no line of this list instruments anything; a list of what to leave out begins with "
-		    "'default:allow', and another tool's section may need a '[teeperf]' above it");
-	return status;
+	return each_line(&parser, whole, check_and_parse_line);
 }

@@ -30,8 +30,6 @@ struct tp_parser {
 	enum tp_section section;
 	bool names_us;    /* the file has a section that is ours by name */
 	bool warned_bare; /* of a line without a prefix */
-	bool chooses;     /* some line instruments something */
-	bool leaves_out;  /* some line, or section that is not read, does not */
 };
 
 /* Between two places, without blanks around it. */
@@ -64,5 +62,24 @@ int tp_parser_add_xray(struct tp_parser *parser, enum tp_rule_kind kind, struct 
 
 /* A line without a prefix, as AFL++ reads it: a file if there is a '/' or '.' in it, or a function. */
 int tp_parser_add_bare(struct tp_parser *parser, struct tp_span line);
+
+/* ---- steps of the three above --------------------------------------------------------------- */
+
+/* An entry for the line, whose glob begins at AT; NULL without memory. */
+struct tp_entry *tp_parser_add_entry(struct tp_parser *parser, const char *at);
+/* The globs of a condition that has its kind already. */
+int tp_parser_add_globs(
+    struct tp_parser *parser, struct tp_span text, struct tp_condition *condition);
+/* What follows from the parts of a line. */
+int tp_parser_finish_entry(struct tp_parser *parser, struct tp_entry *entry);
+
+struct tp_globs {
+	struct tp_glob **items;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+/* For tp_glob_compile: appends to a struct tp_globs. */
+int tp_globs_take(void *context, struct tp_glob *glob);
 
 #endif

@@ -2,8 +2,6 @@
 // What one line says: its category, its parts, and the globs in them.
 #include "allowlist_parser.h"
 
-#include "common/buf.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,15 +169,9 @@ static int cut_category(
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-struct globs {
-	struct tp_glob **items;
-	uint32_t count;
-	uint32_t capacity;
-};
-
-static int take_glob(void *context, struct tp_glob *glob)
+int tp_globs_take(void *context, struct tp_glob *glob)
 {
-	struct globs *globs = context;
+	struct tp_globs *globs = context;
 	if (globs->count == globs->capacity) {
 		const uint32_t capacity = globs->capacity ? globs->capacity * 4 : 1;
 		struct tp_glob **items = realloc(globs->items, capacity * sizeof(struct tp_glob *));
@@ -194,7 +186,7 @@ static int take_glob(void *context, struct tp_glob *glob)
 	return 0;
 }
 
-static int parse_globs(
+int tp_parser_add_globs(
     struct tp_parser *parser, struct tp_span text, struct tp_condition *condition)
 {
 	if (!text.size)
@@ -213,9 +205,9 @@ static int parse_globs(
 		text.text += 2;
 		text.size -= 2;
 	}
-	struct globs globs = {0};
+	struct tp_globs globs = {0};
 	struct tp_glob_error error;
-	int status = tp_glob_compile(text.text, text.size, take_glob, &globs, &error);
+	int status = tp_glob_compile(text.text, text.size, tp_globs_take, &globs, &error);
 	condition->globs = globs.items;
 	condition->glob_count = globs.count;
 	if (status == TP_ERR_SYNTAX)
@@ -243,7 +235,7 @@ static int parse_part(struct tp_parser *parser, struct tp_span text, struct tp_c
 	};
 	parser->list->needs |= needs[condition->kind];
 	return condition->kind == TP_RULE_WHERE ? parse_where(parser, text, condition)
-						: parse_globs(parser, text, condition);
+						: tp_parser_add_globs(parser, text, condition);
 }
 
 // How telling the parts of a line are: the first of these is looked for by its index.
@@ -313,7 +305,7 @@ static void order_parts(struct tp_entry *entry)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static struct tp_entry *add_entry(struct tp_parser *parser, const char *at)
+struct tp_entry *tp_parser_add_entry(struct tp_parser *parser, const char *at)
 {
 	struct tp_allowlist *list = parser->list;
 	if (list->entry_count == list->entry_capacity) {
@@ -353,7 +345,7 @@ static int check_limit(struct tp_parser *parser, const struct tp_entry *entry)
 }
 
 // What follows from the parts of a line.
-static int finish_entry(struct tp_parser *parser, struct tp_entry *entry)
+int tp_parser_finish_entry(struct tp_parser *parser, struct tp_entry *entry)
 {
 	const struct tp_condition *first = &entry->first;
 	if (first->kind == TP_RULE_FUNCTION && !first->next && first->glob_count == 1 &&
@@ -365,8 +357,8 @@ static int finish_entry(struct tp_parser *parser, struct tp_entry *entry)
 		    part->kind == TP_RULE_FUNCTION || part->kind == TP_RULE_NAME;
 	const bool out =
 	    entry->line.category == TP_CATEGORY_SKIP || entry->line.category == TP_CATEGORY_FORBID;
-	parser->chooses |= !out;
-	parser->leaves_out |= out;
+	parser->list->chooses |= !out;
+	parser->list->leaves_out |= out;
 	return check_limit(parser, entry);
 }
 
@@ -392,7 +384,7 @@ int tp_parser_add_rule(
 			    "category");
 		level.category = TP_CATEGORY_SKIP;
 	}
-	struct tp_entry *entry = add_entry(parser, start);
+	struct tp_entry *entry = tp_parser_add_entry(parser, start);
 	if (!entry)
 		return tp_parser_no_memory(parser);
 	entry->line.category = level.category;
@@ -407,69 +399,5 @@ int tp_parser_add_rule(
 		return tp_parser_error(parser, level.at,
 		    "where: looks at functions after inlining, which =force is to prevent; expected "
 		    "another category");
-	return finish_entry(parser, entry);
-}
-
-int tp_parser_add_xray(struct tp_parser *parser, enum tp_rule_kind kind, struct tp_span rest)
-{
-	const bool always = parser->section == TP_SECTION_XRAY_ALWAYS;
-	// As Clang does: from the first '=' on.
-	const char *equals = memchr(rest.text, '=', rest.size);
-	if (equals) {
-		const struct tp_span word = tp_span_between(equals + 1, rest.text + rest.size);
-		if (!always || !tp_span_is(word, "arg1")) {
-			tp_parser_warn(parser, equals,
-			    "the line is skipped, as XRay does; expected nothing behind the glob%s",
-			    always ? ", or '=arg1'" : "");
-			return 0;
-		}
-		rest.size = (size_t)(equals - rest.text);
-	}
-	struct tp_entry *entry = add_entry(parser, rest.text);
-	if (!entry)
-		return tp_parser_no_memory(parser);
-	entry->line.category = always ? TP_CATEGORY_ALLOW : TP_CATEGORY_SKIP;
-	if (kind == TP_RULE_FUNCTION)
-		entry->party =
-		    always ? TP_PARTY_XRAY_ALWAYS_FUNCTION : TP_PARTY_XRAY_NEVER_FUNCTION;
-	else
-		entry->party = always ? TP_PARTY_XRAY_ALWAYS_SOURCE : TP_PARTY_XRAY_NEVER_SOURCE;
-	entry->first.kind = kind;
-	const int status = parse_globs(parser, rest, &entry->first);
-	return status ? status : finish_entry(parser, entry);
-}
-
-int tp_parser_add_bare(struct tp_parser *parser, struct tp_span line)
-{
-	const char *comment = memchr(line.text, '#', line.size);
-	if (comment)
-		line = tp_span_between(line.text, comment);
-	const bool is_file = memchr(line.text, '/', line.size) || memchr(line.text, '.', line.size);
-	struct tp_entry *entry = add_entry(parser, line.text);
-	if (!entry)
-		return tp_parser_no_memory(parser);
-	entry->line.category = TP_CATEGORY_ALLOW;
-	entry->first.kind = is_file ? TP_RULE_SOURCE : TP_RULE_FUNCTION;
-	entry->any_name = !is_file;
-	parser->list->needs |= is_file ? 0 : TP_NEEDS_NAMES;
-	// The end of a path is enough. Braces are nothing special there.
-	struct tp_buf glob;
-	tp_buf_init(&glob);
-	if (is_file)
-		tp_buf_add_char(&glob, '*');
-	for (size_t i = 0; i < line.size; i++) {
-		if (line.text[i] == '{' || line.text[i] == '}')
-			tp_buf_add_char(&glob, '\\');
-		tp_buf_add_char(&glob, line.text[i]);
-	}
-	struct globs globs = {0};
-	struct tp_glob_error error;
-	int status = glob.failed ? TP_ERR_MEMORY
-				 : tp_glob_compile(glob.data, glob.size, take_glob, &globs, &error);
-	tp_buf_release(&glob);
-	entry->first.globs = globs.items;
-	entry->first.glob_count = globs.count;
-	if (status == TP_ERR_SYNTAX)
-		return tp_parser_error(parser, line.text, "%s", error.what);
-	return status ? tp_parser_no_memory(parser) : finish_entry(parser, entry);
+	return tp_parser_finish_entry(parser, entry);
 }
