@@ -7,6 +7,7 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -44,6 +45,32 @@ bool tp_llvm_call_has(LLVMValueRef call, const char *name)
 void tp_llvm_error(LLVMModuleRef module, const char *message)
 {
 	unwrap(module)->getContext().emitError(message);
+}
+
+namespace
+{
+
+// A warning, which clang shows under -Wbackend-plugin.
+class Warning : public DiagnosticInfo
+{
+	const char *message;
+
+      public:
+	explicit Warning(const char *text)
+	    : DiagnosticInfo(getNextAvailablePluginDiagnosticKind(), DS_Warning), message(text)
+	{
+	}
+	void print(DiagnosticPrinter &printer) const override
+	{
+		printer << message;
+	}
+};
+
+} // namespace
+
+void tp_llvm_warn(LLVMModuleRef module, const char *message)
+{
+	unwrap(module)->getContext().diagnose(Warning(message));
 }
 
 void tp_llvm_strip_memory(LLVMValueRef function_or_call)

@@ -25,6 +25,9 @@ bool tp_llvm_call_has(LLVMValueRef call, const char *name);
 /* Report an error at no particular line; the compilation fails once the pipeline has run. */
 void tp_llvm_error(LLVMModuleRef module, const char *message);
 
+/* Show a warning at no particular line. */
+void tp_llvm_warn(LLVMModuleRef module, const char *message);
+
 /* Drop what says that a function touches no memory but some, from a function or a call. */
 void tp_llvm_strip_memory(LLVMValueRef function_or_call);
 

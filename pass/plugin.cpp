@@ -69,12 +69,25 @@ struct Options {
 
 	bool usable(Module &module)
 	{
-		if (!status)
-			return true;
 		char text[TP_ERR_TEXT_SIZE];
-		if (!reported.exchange(true))
-			tp_llvm_error(wrap(&module), tp_err_render(&err, text, sizeof(text)));
-		return false;
+		if (!reported.exchange(true)) {
+			if (status)
+				tp_llvm_error(
+				    wrap(&module), tp_err_render(&err, text, sizeof(text)));
+			else if (pass.allowlist)
+				warn(module);
+		}
+		return !status;
+	}
+
+	// Clang adds the name of a warning group behind the text: no place for an excerpt.
+	void warn(Module &module)
+	{
+		char text[TP_ERR_TEXT_SIZE];
+		for (uint32_t i = 0; i < tp_allowlist_warning_count(pass.allowlist); i++)
+			tp_llvm_warn(
+			    wrap(&module), tp_err_format(tp_allowlist_warning(pass.allowlist, i),
+					       text, sizeof(text)));
 	}
 };
 
