@@ -25,6 +25,31 @@ for spelling in '--allowlist sub/list.allow' '--allowlist=sub/list.allow' \
 done
 TEEPERF_ALLOWLIST=sub/list.allow expect 0 "$TEEPERF" cc -O1 -c ab.c
 [ "$(counts ab.o)" = 1 ] || fail "TEEPERF_ALLOWLIST is not heeded"
+# Several lists: the last line that matches counts, of the last list. shipped:NAME is one, too.
+echo 'fun:a=skip' >sub/less.allow
+for lists in '--allowlist sub/list.allow --allowlist=sub/less.allow' \
+	'--allowlist=sub/less.allow --allowlist sub/list.allow'; do
+	# shellcheck disable=SC2086 # words are meant
+	expect 0 "$TEEPERF" cc $lists -O1 -c ab.c
+	[ "$lists" = "${lists%list.allow}" ] && number=0 || number=1
+	[ "$(counts ab.o)" = $number ] || fail "$lists: $(counts ab.o) functions log, not $number"
+done
+# (That one has 'default:allow'.)
+for lists in sub/list.allow::shipped:cxx-std=2 shipped:cxx-std:sub/less.allow=1; do
+	TEEPERF_ALLOWLIST=${lists%=*} expect 0 "$TEEPERF" cc -O1 -c ab.c
+	[ "$(counts ab.o)" = "${lists#*=}" ] ||
+		fail "TEEPERF_ALLOWLIST=$lists: $(counts ab.o) functions log"
+done
+printf 'src:*\n  fun:a[b=skip\n' >sub/wrong.allow
+expect 1 "$TEEPERF" cc --allowlist sub/wrong.allow -O1 -c ab.c
+says "/sub/wrong.allow:2:8: '\[' without '\]'" err
+says '^ +fun:a\[b=skip$' err
+says '^ {9}\^$' err
+mkdir -p a:b
+cp sub/list.allow a:b/
+expect 1 "$TEEPERF" cc --allowlist a:b/list.allow -O1 -c ab.c
+says "a list whose path has a ':'" err
+
 # An option of clang's that looks like ours, behind the first of clang's arguments, is clang's.
 expect 1 "$TEEPERF" cc -c ab.c --allowlist sub/list.allow
 says "argument.* '--allowlist'" err
