@@ -16,7 +16,7 @@ enum {
 
 bool tp_export_is(const struct tp_export_rule *rule, const char *prefix)
 {
-	return strcmp(rule->parts.parts[0].prefix, prefix) == 0;
+	return strcmp(rule->parts.prefix, prefix) == 0;
 }
 
 const char *tp_export_needs_linkage_names(const struct tp_export_rule *rule)
@@ -112,10 +112,10 @@ static int read_rule(struct tp_export *export, const struct tp_export_rule *rule
     const char *(*cannot)(const struct tp_export_rule *rule))
 {
 	const char *why = NULL;
-	if (!rule->parts.count)
+	if (!rule->parts.prefix)
 		why =
 		    "it is not in the language of allowlists; 'teeperf allowlist import' reads it";
-	else if (rule->parts.count > 1)
+	else if (rule->parts.and_prefix)
 		why = "it has no lines with several conditions";
 	else
 		why = cannot(rule);
@@ -279,12 +279,12 @@ static bool globs_meet(const struct tp_glob *a, const struct tp_glob *b)
 // Of different kinds any two may be about one function.
 static bool rules_meet(const struct tp_export_rule *a, const struct tp_export_rule *b)
 {
-	if (strcmp(a->parts.parts[0].prefix, b->parts.parts[0].prefix))
+	if (strcmp(a->parts.prefix, b->parts.prefix))
 		return true;
 	struct globs first;
 	struct globs second;
-	bool meet = compile(&first, a->parts.parts[0].glob) != 0;
-	meet |= compile(&second, b->parts.parts[0].glob) != 0;
+	bool meet = compile(&first, a->parts.glob) != 0;
+	meet |= compile(&second, b->parts.glob) != 0;
 	for (uint32_t i = 0; !meet && i < first.count; i++)
 		for (uint32_t k = 0; !meet && k < second.count; k++)
 			meet = globs_meet(first.items[i], second.items[k]);
@@ -347,7 +347,7 @@ void tp_export_fnmatch(
     struct tp_export *export, const char *lead, const struct tp_export_rule *rule)
 {
 	struct globs globs;
-	if (compile(&globs, rule->parts.parts[0].glob))
+	if (compile(&globs, rule->parts.glob))
 		export->out->failed = true; // the list has been parsed: it is memory
 	for (uint32_t i = 0; i < globs.count; i++) {
 		const struct tp_glob *one = globs.items[i];

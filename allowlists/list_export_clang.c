@@ -8,7 +8,7 @@ static void write_rule(struct tp_export *export, const struct tp_export_rule *ru
 {
 	tp_export_comment(export, rule);
 	tp_buf_addf(export->out, "%s:", prefix);
-	tp_buf_add_span(export->out, rule->parts.parts[0].glob);
+	tp_buf_add_span(export->out, rule->parts.glob);
 	tp_buf_addf(export->out, "%s\n", end);
 }
 
@@ -42,7 +42,7 @@ TP_LIST_CONVERTER(tp_export_xray)
 			for (uint32_t i = 0; i < export.count; i++)
 				if (export.rules[i].allow == allow)
 					write_rule(&export, &export.rules[i],
-					    export.rules[i].parts.parts[0].prefix, "");
+					    export.rules[i].parts.prefix, "");
 		}
 	}
 	tp_export_release(&export);

@@ -17,21 +17,23 @@ static bool has_categories(struct tp_lines lines)
 		const struct tp_line_parts parts = tp_line_split(line);
 		if (parts.kind == TP_LINE_SECTION)
 			break;
-		const bool plain = parts.count == 1 && !parts.has_category &&
-				   (strcmp(parts.parts[0].prefix, "fun") == 0 ||
-				       strcmp(parts.parts[0].prefix, "src") == 0);
-		if (parts.kind == TP_LINE_DEFAULT || (parts.count && !plain))
+		const bool plain =
+		    parts.prefix && !parts.and_prefix && !parts.has_category &&
+		    (strcmp(parts.prefix, "fun") == 0 || strcmp(parts.prefix, "src") == 0);
+		if (parts.kind == TP_LINE_DEFAULT || (parts.prefix && !plain))
 			return true;
 	}
 	return false;
 }
 
-// Predicates of where: without blanks.
-static void add_packed(struct tp_buf *out, struct tp_span text)
+// Predicates of where: are written without blanks.
+static void add_part(struct tp_buf *out, const char *lead, const char *prefix, struct tp_span glob)
 {
-	for (size_t i = 0; i < text.size; i++)
-		if (text.text[i] != ' ' && text.text[i] != '\t')
-			tp_buf_add_char(out, text.text[i]);
+	const bool where = strcmp(prefix, "where") == 0;
+	tp_buf_addf(out, "%s%s:", lead, prefix);
+	for (size_t i = 0; i < glob.size; i++)
+		if (!where || (glob.text[i] != ' ' && glob.text[i] != '\t'))
+			tp_buf_add_char(out, glob.text[i]);
 }
 
 static void add_line(
@@ -41,15 +43,12 @@ static void add_line(
 		tp_buf_addf(out, "default:%s", tp_category_name(parts->category));
 		if (parts->category == TP_CATEGORY_SAMPLE)
 			tp_buf_addf(out, "/%u", parts->sample);
-	} else if (parts->count) {
-		for (uint32_t i = 0; i < parts->count; i++) {
-			const struct tp_line_part *part = &parts->parts[i];
-			tp_buf_addf(out, "%s%s:", i ? "@" : "", part->prefix);
-			if (strcmp(part->prefix, "where") == 0)
-				add_packed(out, part->glob);
-			else
-				tp_buf_add_span(out, part->glob);
-		}
+	} else if (parts->prefix) {
+		add_part(out, "", parts->prefix, parts->glob);
+		if (parts->and_prefix)
+			add_part(out, "@", parts->and_prefix, parts->and_glob);
+		for (uint32_t i = 0; i < parts->more_count; i++)
+			add_part(out, "@", parts->more[i].prefix, parts->more[i].glob);
 		if (parts->has_category || categories)
 			tp_line_add_category(out, parts);
 	} else {
@@ -82,7 +81,7 @@ static void format(const struct tp_list_input *input, struct tp_buf *out)
 		}
 		// Another tool's section may mean something else by the same words.
 		if (!ours)
-			parts.count = 0;
+			parts.prefix = NULL;
 		if (!ours && parts.kind == TP_LINE_DEFAULT)
 			parts.kind = TP_LINE_RULE;
 		if (gap)

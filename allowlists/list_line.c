@@ -78,31 +78,40 @@ static size_t last_part(struct tp_span rest)
 	return rest.size;
 }
 
-// Fill in the parts behind the first, from the last on, and leave the first in *rest.
+// Fill in the parts behind the first, and leave that in *rest. False if there are too many.
 static bool cut_parts(struct tp_span *rest, struct tp_line_parts *parts)
 {
-	struct tp_line_part found[TP_LINE_PARTS_MAX];
+	struct tp_line_part found[TP_LINE_MORE_MAX + 1]; // from the last on
 	uint32_t count = 0;
 	for (size_t at; (at = last_part(*rest)) < rest->size;) {
-		if (count + 1 == TP_LINE_PARTS_MAX)
+		if (count > TP_LINE_MORE_MAX)
 			return false;
 		struct tp_span behind = {rest->text + at + 1, rest->size - at - 1};
 		found[count].prefix = find_prefix(tp_span_cut(&behind, ':'));
 		found[count++].glob = tp_span_trim(behind);
 		*rest = tp_span_trim((struct tp_span){rest->text, at});
 	}
-	for (uint32_t i = 0; i < count; i++)
-		parts->parts[count - i] = found[i];
-	parts->count = count + 1;
+	if (!count)
+		return true;
+	parts->and_prefix = found[count - 1].prefix;
+	parts->and_glob = found[count - 1].glob;
+	parts->more_count = count - 1;
+	for (uint32_t i = 0; i < parts->more_count; i++)
+		parts->more[i] = found[count - 2 - i];
 	return true;
+}
+
+static bool is_where(const char *prefix)
+{
+	return prefix && strcmp(prefix, "where") == 0;
 }
 
 static bool has_where(const struct tp_line_parts *parts)
 {
-	for (uint32_t i = 0; i < parts->count; i++)
-		if (strcmp(parts->parts[i].prefix, "where") == 0)
-			return true;
-	return false;
+	bool any = is_where(parts->prefix) || is_where(parts->and_prefix);
+	for (uint32_t i = 0; i < parts->more_count; i++)
+		any |= is_where(parts->more[i].prefix);
+	return any;
 }
 
 struct tp_line_parts tp_line_split(struct tp_span line)
@@ -131,10 +140,10 @@ struct tp_line_parts tp_line_split(struct tp_span line)
 	if (reversed)
 		word = (struct tp_span){word.text + 1, word.size - 1};
 	const bool ours = cut_category(&rest, &parts);
-	parts.parts[0].prefix = find_prefix(word);
-	if (!parts.parts[0].prefix || !cut_parts(&rest, &parts) || (!ours && !has_where(&parts)))
-		parts.count = 0;
-	parts.parts[0].glob = rest;
+	parts.prefix = find_prefix(word);
+	if (!parts.prefix || !cut_parts(&rest, &parts) || (!ours && !has_where(&parts)))
+		parts.prefix = NULL;
+	parts.glob = rest;
 	if (reversed) {
 		parts.has_category = true;
 		parts.category = TP_CATEGORY_SKIP;

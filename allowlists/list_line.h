@@ -16,7 +16,7 @@ enum tp_line_kind {
 	TP_LINE_RULE,
 };
 
-enum { TP_LINE_PARTS_MAX = 8 };
+enum { TP_LINE_MORE_MAX = 6 };
 
 struct tp_line_part {
 	const char *prefix; /* "fun", "name", "src", "mainfile", "mod" or "where" */
@@ -25,9 +25,13 @@ struct tp_line_part {
 
 struct tp_line_parts {
 	enum tp_line_kind kind;
-	/* Of a rule; none of one that is another tool's and skipped, or has no prefix. */
-	struct tp_line_part parts[TP_LINE_PARTS_MAX];
-	uint32_t count;
+	const char *prefix; /* of a rule's first part; NULL of a line that is another tool's and
+	                       skipped, or has no prefix */
+	struct tp_span glob;
+	const char *and_prefix; /* of its second part, or NULL */
+	struct tp_span and_glob;
+	struct tp_line_part more[TP_LINE_MORE_MAX]; /* parts behind the second */
+	uint32_t more_count;
 	bool has_category; /* it is written */
 	enum tp_category category;
 	uint32_t sample;

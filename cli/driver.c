@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiler driver behind `teeperf cc` and `teeperf c++`.
 #define _GNU_SOURCE
-#include "driver.h"
+#include "driver_link.h"
 #include "list_file.h"
 
 #include "allowlists/allowlist.h"
@@ -22,6 +22,7 @@
 enum { ALLOWLISTS_MAX = 64 };
 static const char *allowlist_items[ALLOWLISTS_MAX];
 static struct tp_option_list allowlists = {allowlist_items, ALLOWLISTS_MAX, 0};
+static const char *checking;
 static const char *compiled_clock;
 static const char *exits;
 static const char *level;
@@ -35,6 +36,10 @@ const struct tp_option tp_driver_options[] = {
 	"says anything of a function decides (default: TEEPERF_ALLOWLIST, with ':' between files, "
 	"else all)",
 	&allowlists, NULL},
+    {TP_OPTION_STRING, 0, "check", "warn|off",
+	"after a link with an allowlist, warn of its lines that record nothing in the program, or "
+	"do not look (default: TEEPERF_CHECK, else warn)",
+	&checking, NULL},
     {TP_OPTION_STRING, 0, "clock", "auto|soft|tsc",
 	"compile for this clock; auto chooses when the program starts (default: TEEPERF_CLOCK, "
 	"else auto)",
@@ -311,6 +316,7 @@ static void add_link(
 
 int tp_driver_run(const struct tp_command *command, const char *name, int argc, char **argv)
 {
+	static const char *const checks[] = {"warn", "off", NULL};
 	static const char *const clocks[] = {"auto", "soft", "tsc", NULL};
 	static const char *const exit_words[] = {"timed", "untimed", NULL};
 	static const char *const shapes[] = {"inline", "call", NULL};
@@ -325,6 +331,8 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 	struct toolchain tools = {0};
 	if (!status)
 		status = choose_major(command, &tools.major);
+	if (!status)
+		status = pass_word(command, "'--check'", checking, "TEEPERF_CHECK", checks, "warn");
 	if (!status)
 		status = pass_word(
 		    command, "'--clock'", compiled_clock, "TEEPERF_CLOCK", clocks, "auto");
@@ -361,6 +369,12 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 		line.items[line.count++] = argv[i];
 	if (plan.links)
 		add_link(&line, &tools, &plan);
+	if (plan.links && getenv("TEEPERF_ALLOWLIST") && !strcmp(getenv("TEEPERF_CHECK"), "warn")) {
+		status = tp_driver_spawn(tools.compiler, line.items, &err);
+		if (status == 0)
+			tp_driver_check(command, &plan, argc, argv);
+		return status < 0 ? tp_command_fail(command, &err) : status;
+	}
 	execv(tools.compiler, line.items);
 	tp_err_system(&err, errno, tools.compiler, "cannot run the compiler");
 	return tp_command_fail(command, &err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a compiler command line asks for: whether it compiles, whether it links, and into what.
-#include "driver.h"
+#include "driver_link.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,39 @@ struct reading {
 	bool next_is_language;
 	bool language; // -x: what follows is source, whatever its name
 	bool partial;  // -r
+	char pending;  // 'o', 'L', 'l': the option that the next argument belongs to
+	struct tp_driver_inputs *inputs; // NULL: not asked for
 };
+
+// What -o, -L and -l (the letter) say, and shared libraries that stand alone ('\0').
+static void note_input(struct reading *reading, char letter, const char *value)
+{
+	struct tp_driver_inputs *inputs = reading->inputs;
+	if (!inputs)
+		return;
+	if (letter == 'o')
+		snprintf(inputs->output, sizeof(inputs->output), "%s", value);
+	else if (letter == 'L')
+		tp_buf_add(&inputs->folders, value, strlen(value) + 1);
+	else if (letter == 'l' || strstr(value, ".so"))
+		tp_buf_add(&inputs->libraries, value, strlen(value) + 1);
+}
+
+// -o, -L and -l, with their value joined to them or in the next argument.
+static void read_input_option(struct reading *reading, const char *option)
+{
+	reading->pending = '\0';
+	if (!strcmp(option, "--output"))
+		reading->pending = 'o';
+	else if (!strncmp(option, "--output=", 9))
+		note_input(reading, 'o', option + 9);
+	else if (!strchr("oLl", option[1]))
+		return;
+	else if (!option[2])
+		reading->pending = option[1];
+	else
+		note_input(reading, option[1], option + 2);
+}
 
 static bool is_one_of(const char *text, const char *const *words)
 {
@@ -41,7 +73,7 @@ static bool takes_value(const char *option)
 	    "-MF", "-MT", "-MQ", "-MJ", "-arch", "-target", "--target", "--sysroot", "--param",
 	    "-rpath", "-dumpbase", "-dumpdir", "-working-directory", "-aux-info",
 	    "-serialize-diagnostics", "--serialize-diagnostics", "-install_name", "-framework",
-	    "-wrapper", "-fplugin-arg", NULL};
+	    "-wrapper", "-fplugin-arg", "--output", NULL};
 	return is_one_of(option, words);
 }
 
@@ -60,6 +92,7 @@ static bool is_linker_input(const char *name)
 static void read_input(struct reading *reading, const char *name)
 {
 	reading->has_input = true;
+	note_input(reading, '\0', name);
 	if (reading->language || !strcmp(name, "-") || !is_linker_input(name))
 		reading->has_source = true;
 }
@@ -72,6 +105,7 @@ static void read_option(struct reading *reading, const char *option)
 	static const char *const stops[] = {
 	    "-c", "-S", "--precompile", "-emit-pch", "--compile", "--assemble", NULL};
 	struct tp_driver_plan *plan = &reading->plan;
+	read_input_option(reading, option);
 	if (!strcmp(option, "-x")) {
 		reading->takes_next = true;
 		reading->next_is_language = true;
@@ -111,6 +145,9 @@ static void read_argument(struct reading *reading, const char *argument, int dep
 {
 	if (reading->takes_next) {
 		reading->takes_next = false;
+		if (reading->pending)
+			note_input(reading, reading->pending, argument);
+		reading->pending = '\0';
 		if (reading->next_is_language)
 			reading->language = strcmp(argument, "none") != 0;
 		reading->next_is_language = false;
@@ -175,4 +212,20 @@ struct tp_driver_plan tp_driver_plan(int argc, char *const *argv)
 	plan.compiles = reading.has_source && !reading.only_text;
 	plan.links = reading.has_input && !reading.stops && !reading.only_text && !reading.partial;
 	return plan;
+}
+
+void tp_driver_inputs_read(struct tp_driver_inputs *inputs, int argc, char *const *argv)
+{
+	snprintf(inputs->output, sizeof(inputs->output), "a.out");
+	tp_buf_init(&inputs->folders);
+	tp_buf_init(&inputs->libraries);
+	struct reading reading = {.inputs = inputs};
+	for (int i = 0; i < argc; i++)
+		read_argument(&reading, argv[i], 0);
+}
+
+void tp_driver_inputs_release(struct tp_driver_inputs *inputs)
+{
+	tp_buf_release(&inputs->folders);
+	tp_buf_release(&inputs->libraries);
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "cli/driver.h"
+#include "cli/driver_link.h"
 
 static struct tp_driver_plan plan_of(const char *line)
 {
@@ -87,11 +87,45 @@ static void kinds(void **state)
 	assert_true(!plain.shared && !plain.is_static && !plain.lto && !plain.has_linker);
 }
 
+// The words of BUF, which are NUL-ended, with commas between them.
+static const char *words_of(const struct tp_buf *buf)
+{
+	static char text[256];
+	assert_in_range(buf->size, 0, sizeof(text) - 1);
+	memcpy(text, buf->data, buf->size);
+	for (size_t i = 0; i + 1 < buf->size; i++)
+		if (!text[i])
+			text[i] = ',';
+	text[buf->size] = '\0';
+	return text;
+}
+
+static void inputs(void **state)
+{
+	(void)state;
+	char words[][16] = {"-L", "one", "-Ltwo", "a.o", "-lfoo", "-l", "bar", "-o", "first",
+	    "./libx.so", "libz.so.1", "-Xlinker", "-lnot", "-osecond"};
+	enum { COUNT = sizeof(words) / sizeof(words[0]) };
+	char *argv[COUNT];
+	for (int i = 0; i < COUNT; i++)
+		argv[i] = words[i];
+	struct tp_driver_inputs inputs;
+	tp_driver_inputs_read(&inputs, COUNT, argv);
+	assert_string_equal(inputs.output, "second");
+	assert_string_equal(words_of(&inputs.folders), "one,two");
+	assert_string_equal(words_of(&inputs.libraries), "foo,bar,./libx.so,libz.so.1");
+	tp_driver_inputs_release(&inputs);
+	tp_driver_inputs_read(&inputs, 1, argv + 3);
+	assert_string_equal(inputs.output, "a.out");
+	tp_driver_inputs_release(&inputs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stages),
 	    cmocka_unit_test(probes),
+	    cmocka_unit_test(inputs),
 	    cmocka_unit_test(values),
 	    cmocka_unit_test(kinds),
 	};
