@@ -63,7 +63,7 @@ static void check_conflicts(struct tp_allowlist *list)
 	free(entries);
 }
 
-void tp_allowlist_check(struct tp_allowlist *list)
+void tp_allowlist_doubt(struct tp_allowlist *list)
 {
 	struct tp_parser parser = {
 	    .list = list, .file = list->by_default.file, .whole = {"", 0}, .line = 1};

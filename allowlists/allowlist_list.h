@@ -80,7 +80,7 @@ int tp_allowlist_add_text(
     struct tp_allowlist *list, const char *text, size_t size, const char *file, struct tp_err *err);
 
 /* Warn of what only all texts together show. */
-void tp_allowlist_check(struct tp_allowlist *list);
+void tp_allowlist_doubt(struct tp_allowlist *list);
 
 /* Free the globs of one condition. */
 void tp_condition_release(struct tp_condition *condition);

@@ -66,7 +66,7 @@ static int finish(
     struct tp_allowlist **list, struct tp_allowlist *result, int status, struct tp_err *err)
 {
 	if (!status) {
-		tp_allowlist_check(result);
+		tp_allowlist_doubt(result);
 		status = tp_allowlist_build(result);
 		if (status)
 			tp_err_set(err, status, result->by_default.file, TP_ERR_NO_OFFSET,
