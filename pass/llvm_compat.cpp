@@ -4,11 +4,20 @@
 
 #include <cstring>
 
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
@@ -95,6 +104,24 @@ void tp_llvm_keep(LLVMModuleRef module, LLVMValueRef global)
 	appendToCompilerUsed(*unwrap(module), {unwrap<GlobalValue>(global)});
 }
 
+void tp_llvm_delete_kept(LLVMModuleRef module, LLVMValueRef *variables, unsigned count)
+{
+	SmallVector<GlobalValue *, 8> kept;
+	SmallPtrSet<GlobalValue *, 8> deleted;
+	for (unsigned i = 0; i < count; i++)
+		deleted.insert(unwrap<GlobalValue>(variables[i]));
+	GlobalVariable *list = collectUsedGlobalVariables(*unwrap(module), kept, true);
+	if (list)
+		list->eraseFromParent();
+	erase_if(kept, [&](GlobalValue *value) { return deleted.count(value) != 0; });
+	if (!kept.empty())
+		appendToCompilerUsed(*unwrap(module), kept);
+	for (GlobalValue *value : deleted) {
+		value->removeDeadConstantUsers();
+		value->eraseFromParent();
+	}
+}
+
 void tp_llvm_add_constructor(LLVMModuleRef module, LLVMValueRef function, int priority)
 {
 	auto *f = unwrap<Function>(function);
@@ -124,4 +151,139 @@ bool tp_llvm_is_static_alloca(LLVMValueRef alloca_instruction)
 {
 	const auto *instruction = dyn_cast<AllocaInst>(unwrap(alloca_instruction));
 	return instruction && instruction->isStaticAlloca();
+}
+
+uint32_t tp_llvm_function_line(LLVMValueRef function)
+{
+	const DISubprogram *scope = unwrap<Function>(function)->getSubprogram();
+	return scope ? scope->getLine() : 0;
+}
+
+static uint64_t count_instructions(const Function &function)
+{
+	uint64_t count = 0;
+	for (const BasicBlock &block : function)
+		for (const Instruction &instruction : block)
+			count += !instruction.isDebugOrPseudoInst();
+	return count;
+}
+
+uint64_t tp_llvm_count_instructions(LLVMValueRef function)
+{
+	return count_instructions(*unwrap<Function>(function));
+}
+
+// Loops of which the number of rounds is a constant.
+static uint64_t count_constant_trips(Function &function, DominatorTree &dominators, LoopInfo &loops)
+{
+	const TargetLibraryInfoImpl library(Triple(function.getParent()->getTargetTriple()));
+	TargetLibraryInfo functions(library, &function);
+	AssumptionCache assumptions(function);
+	ScalarEvolution evolution(function, functions, assumptions, dominators, loops);
+	uint64_t count = 0;
+	for (const Loop *loop : loops.getLoopsInPreorder())
+		count += evolution.getSmallConstantTripCount(loop) != 0;
+	return count;
+}
+
+void tp_llvm_function_facts(LLVMValueRef value, struct tp_llvm_facts *facts,
+    void (*called)(void *context, LLVMValueRef callee, double frequency), void *context)
+{
+	auto &function = *unwrap<Function>(value);
+	*facts = {};
+	facts->instructions = count_instructions(function);
+	facts->blocks = function.size();
+	SmallVector<std::pair<const BasicBlock *, Function *>, 16> sites;
+	for (const BasicBlock &block : function) {
+		for (const Instruction &instruction : block) {
+			const auto *call = dyn_cast<CallBase>(&instruction);
+			if (!call || isa<IntrinsicInst>(call) || call->isInlineAsm())
+				continue;
+			facts->calls++;
+			auto *callee = dyn_cast<Function>(
+			    call->getCalledOperand()->stripPointerCastsAndAliases());
+			if (callee)
+				sites.push_back({&block, callee});
+			else
+				facts->indirect_calls++;
+		}
+	}
+	if (function.size() == 1) {
+		for (const auto &site : sites)
+			if (called)
+				called(context, wrap(site.second), 1);
+		return;
+	}
+	DominatorTree dominators(function);
+	LoopInfo loops(dominators);
+	for (const Loop *loop : loops.getLoopsInPreorder()) {
+		facts->loops++;
+		facts->depth = std::max<uint64_t>(facts->depth, loop->getLoopDepth());
+	}
+	if (facts->loops)
+		facts->constant_trips = count_constant_trips(function, dominators, loops);
+	if (!called || sites.empty())
+		return;
+	const BranchProbabilityInfo branches(function, loops);
+	const BlockFrequencyInfo frequencies(function, branches, loops);
+	const double entry =
+	    (double)frequencies.getBlockFreq(&function.getEntryBlock()).getFrequency();
+	for (const auto &site : sites)
+		called(context, wrap(site.second),
+		    (double)frequencies.getBlockFreq(site.first).getFrequency() /
+			(entry > 0 ? entry : 1));
+}
+
+void tp_llvm_inlined_functions(LLVMValueRef function,
+    void (*found)(void *context, const char *name, size_t length, const char *file,
+	size_t file_length, uint32_t line),
+    void *context)
+{
+	// Each copy has an inlinedAt location of its own, and all its instructions share it.
+	SmallPtrSet<const DILocation *, 32> known;
+	const DILocation *last = nullptr;
+	const auto look = [&](const DILocation *location) {
+		if (!location || location->getInlinedAt() == last)
+			return;
+		last = location->getInlinedAt();
+		for (const DILocation *at; (at = location->getInlinedAt()); location = at) {
+			if (!known.insert(at).second)
+				break;
+			const DISubprogram *scope = location->getScope()->getSubprogram();
+			StringRef name = scope->getLinkageName();
+			if (name.empty())
+				name = scope->getName();
+			const StringRef file = scope->getFilename();
+			found(context, name.data(), name.size(), file.data(), file.size(),
+			    scope->getLine());
+		}
+	};
+	for (const BasicBlock &block : *unwrap<Function>(function)) {
+		for (const Instruction &instruction : block) {
+			look(instruction.getDebugLoc().get());
+#if LLVM_VERSION_MAJOR >= 19
+			// Of some copies only what describes their variables is left.
+			for (const DbgRecord &record : instruction.getDbgRecordRange())
+				look(record.getDebugLoc().get());
+#endif
+		}
+	}
+}
+
+const char *tp_llvm_bytes(LLVMValueRef variable, size_t *size)
+{
+	const auto *global = dyn_cast<GlobalVariable>(unwrap(variable));
+	if (!global || !global->hasInitializer())
+		return nullptr;
+	const auto *data = dyn_cast<ConstantDataSequential>(global->getInitializer());
+	if (!data || !data->isString())
+		return nullptr;
+	const StringRef bytes = data->getAsString();
+	*size = bytes.size();
+	return bytes.data();
+}
+
+const char *tp_llvm_compiler(void)
+{
+	return "LLVM " LLVM_VERSION_STRING;
 }

@@ -34,6 +34,9 @@ void tp_llvm_strip_memory(LLVMValueRef function_or_call);
 /* Remember that codegen must keep the declaration `global` (llvm.compiler.used). */
 void tp_llvm_keep(LLVMModuleRef module, LLVMValueRef global);
 
+/* Undo that, and delete the `count` variables, which nothing else may refer to. */
+void tp_llvm_delete_kept(LLVMModuleRef module, LLVMValueRef *variables, unsigned count);
+
 /* Run `function` before other constructors of the module; of those in a COMDAT, one per name
  * and module when linked. */
 void tp_llvm_add_constructor(LLVMModuleRef module, LLVMValueRef function, int priority);
@@ -46,6 +49,35 @@ LLVMMetadataRef tp_llvm_function_location(LLVMValueRef function);
 
 /* The source file of a function from its debug information, "" if it has none; malloc'd. */
 char *tp_llvm_function_source(LLVMValueRef function);
+
+/* The line of the function in its source, 0 if that is not known. */
+uint32_t tp_llvm_function_line(LLVMValueRef function);
+
+/* How many instructions a function has, without those for debuggers and profiles. */
+uint64_t tp_llvm_count_instructions(LLVMValueRef function);
+
+/* What is known of a function's code. Calls are without intrinsics and inline assembly. */
+struct tp_llvm_facts {
+	uint64_t instructions, blocks, loops, depth, calls, indirect_calls, constant_trips;
+};
+
+/* Fill *facts; for each direct call, call `called` with the callee (behind casts and aliases) and how
+ * often it is called for each time that the function is. `called` may be NULL. */
+void tp_llvm_function_facts(LLVMValueRef function, struct tp_llvm_facts *facts,
+    void (*called)(void *context, LLVMValueRef callee, double frequency), void *context);
+
+/* For each copy of another function in this one, call `found` with what debug information says of the
+ * copied function: its linkage name, file and line. Not for copies that have left no trace. */
+void tp_llvm_inlined_functions(LLVMValueRef function,
+    void (*found)(void *context, const char *name, size_t length, const char *file,
+	size_t file_length, uint32_t line),
+    void *context);
+
+/* The bytes that a constant global variable consists of; NULL if it has no such initializer. */
+const char *tp_llvm_bytes(LLVMValueRef variable, size_t *size);
+
+/* Which LLVM compiles, as "LLVM 19.1.7". */
+const char *tp_llvm_compiler(void);
 
 /* Is the allocation of a size known at compile time, in the entry block? pre: an alloca. */
 bool tp_llvm_is_static_alloca(LLVMValueRef alloca_instruction);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inventory_pass.h"
 #include "llvm_compat.h"
 
 // The option if given, else the environment's value, else NULL; empty counts as not given.
@@ -104,6 +105,10 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 	    "TEEPERF_TAIL_CALLS (-teeperf-tail-calls)", tails, "call or keep", err);
 	if (tail < 0)
 		return tail;
+	const char *inventory = setting(options->inventory, "TEEPERF_INVENTORY");
+	pass->inventory = !inventory || strcmp(inventory, "none") != 0;
+	pass->inventory_folder = pass->inventory ? inventory : NULL;
+	pass->module = setting(options->module, "TEEPERF_MODULE");
 	pass->clock = (enum teeperf_compiled_clock)clock;
 	pass->untimed_exits = exit == 1;
 	pass->shape = (enum tp_shape)shape;
@@ -202,14 +207,15 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 {
 	unsigned count = 0;
 	uint32_t sample;
+	const bool has_notes = tp_inventory_emit(pass, module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
 		count += is_target(f, &sample);
 	if (!count)
-		return false;
+		return has_notes;
 	const char *refusal = tp_sequence_refuse(module);
 	if (refusal) {
 		tp_llvm_error(module, refusal);
-		return false;
+		return has_notes;
 	}
 	struct tp_sequence sequence;
 	if (!tp_sequence_init(&sequence, pass, module, count) || !instrument(&sequence))

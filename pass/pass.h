@@ -31,6 +31,10 @@ struct tp_pass {
 	enum tp_shape shape;
 	bool untimed_exits; /* the clock is read on entry only */
 	uint32_t sample; /* of functions that would have events: 1 of so many calls has, 0: none */
+	const char *module; /* what it will be linked into, for mod: lines; NULL: not known */
+	const char *inventory_folder; /* inventories are also written as files there; or NULL */
+	uint64_t lists_hash;          /* of the allowlist's lines */
+	bool inventory;               /* leave inventories in what is compiled (inventory_pass.h) */
 	/* More passes may inline what we instrument (LTO on a linker that cannot load the plugin). */
 	bool inlined_later;
 };
@@ -50,7 +54,9 @@ struct tp_pass_options {
 	const char *allowlist;  /* TEEPERF_ALLOWLIST: files, with ":" between them */
 	const char *clock;      /* TEEPERF_CLOCK: auto, tsc or soft */
 	const char *exits;      /* TEEPERF_EXITS: timed or untimed */
+	const char *inventory;  /* TEEPERF_INVENTORY: a folder, or none */
 	const char *level;      /* TEEPERF_LEVEL: event, count, sample or sample/N */
+	const char *module;     /* TEEPERF_MODULE: a name */
 	const char *shape;      /* TEEPERF_SHAPE: inline or call */
 	const char *tail_calls; /* TEEPERF_TAIL_CALLS: call or keep */
 };
@@ -58,8 +64,8 @@ struct tp_pass_options {
 /* 0, or a negative tp_error with *err. */
 int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, struct tp_err *err);
 
-/* Stage 1. Returns whether the module changed. */
-bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module);
+/* Stage 1; `before_link`: of LTO. Returns whether the module changed. */
+bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_link);
 bool tp_pass_is_tagged(LLVMModuleRef module);
 
 /* Stage 2, idempotent. Returns whether the module changed. */

@@ -32,10 +32,16 @@ static cl::opt<std::string> clock_option("teeperf-clock",
 static cl::opt<std::string> exits_option("teeperf-exits",
     cl::desc("Exits: timed or untimed (default: TEEPERF_EXITS, else timed)"),
     cl::value_desc("how"));
+static cl::opt<std::string> inventory_option("teeperf-inventory",
+    cl::desc("Also write inventories to this folder, or none at all (default: TEEPERF_INVENTORY)"),
+    cl::value_desc("folder|none"));
 static cl::opt<std::string> level_option("teeperf-level",
     cl::desc(
 	"Instrumented functions: event, count, sample or sample/N (default: TEEPERF_LEVEL, else event)"),
     cl::value_desc("level"));
+static cl::opt<std::string> module_option("teeperf-module",
+    cl::desc("Program or library that this will be part of (default: TEEPERF_MODULE)"),
+    cl::value_desc("name"));
 static cl::opt<std::string> shape_option("teeperf-shape",
     cl::desc("Shape of a record's code: inline or call (default: TEEPERF_SHAPE, else inline)"),
     cl::value_desc("shape"));
@@ -56,8 +62,8 @@ struct Options {
 	Options()
 	{
 		const tp_pass_options options = {allowlist_option.c_str(), clock_option.c_str(),
-		    exits_option.c_str(), level_option.c_str(), shape_option.c_str(),
-		    tail_calls_option.c_str()};
+		    exits_option.c_str(), inventory_option.c_str(), level_option.c_str(),
+		    module_option.c_str(), shape_option.c_str(), tail_calls_option.c_str()};
 		status = tp_pass_init(&pass, &options, &err);
 	}
 
@@ -112,8 +118,9 @@ struct TagPass : PassInfoMixin<TagPass> {
 		Options &options = Options::get();
 		if (!options.usable(module))
 			return PreservedAnalyses::all();
-		bool changed = tp_pass_tag(&options.pass, wrap(&module));
-		if (is_before_link(module, true)) {
+		const bool before_link = is_before_link(module, true);
+		bool changed = tp_pass_tag(&options.pass, wrap(&module), before_link);
+		if (before_link) {
 			tp_sequence_declare(wrap(&module));
 			changed = true;
 		}
@@ -140,7 +147,7 @@ struct InstrumentPass : PassInfoMixin<InstrumentPass> {
 		}
 		// Nothing tagged: the plugin was given to the linker only.
 		if (!tp_pass_is_tagged(wrap(&module)))
-			tp_pass_tag(&pass, wrap(&module));
+			tp_pass_tag(&pass, wrap(&module), false);
 		return tp_pass_instrument(&pass, wrap(&module)) ? PreservedAnalyses::none()
 								: PreservedAnalyses::all();
 	}

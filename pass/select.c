@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inventory_pass.h"
 #include "llvm_compat.h"
 
 // The C++ runtime that every LLVM host process contains.
@@ -144,24 +145,29 @@ static void decide_level(
 					      : text);
 }
 
-bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module)
+bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_link)
 {
+	static const struct tp_verdict impossible = {.category = TP_CATEGORY_SKIP};
 	if (tp_pass_is_tagged(module))
 		return false;
+	struct tp_note note;
+	if (pass->inventory)
+		tp_note_begin(&note, pass, module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		unsigned length;
 		tp_select_decision(f, &length);
 		if (LLVMIsDeclaration(f) || length)
 			continue;
-		if (is_impossible(f)) {
-			tp_select_set(f, TP_ATTRIBUTE_SKIP);
-			continue;
-		}
-		const struct tp_verdict verdict = decide(pass->allowlist, module, f);
+		const struct tp_verdict verdict =
+		    is_impossible(f) ? impossible : decide(pass->allowlist, module, f);
 		if (verdict.category == TP_CATEGORY_FORCE)
 			force(f);
 		decide_level(pass, f, &verdict);
+		if (pass->inventory && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
+			tp_note_function(&note, f, &verdict);
 	}
+	if (pass->inventory)
+		tp_note_end(&note, before_link);
 	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(module); i; i = LLVMGetNextGlobalIFunc(i))
 		skip_resolver(LLVMGetGlobalIFuncResolver(i));
 	const LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(module));
