@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef TEEPERF_DEFAULT_LLVM
@@ -25,8 +26,10 @@ static struct tp_option_list allowlists = {allowlist_items, ALLOWLISTS_MAX, 0};
 static const char *checking;
 static const char *compiled_clock;
 static const char *exits;
+static const char *inventory;
 static const char *level;
 static const char *llvm;
+static const char *module;
 static const char *shape;
 static const char *tail_calls;
 
@@ -48,6 +51,10 @@ const struct tp_option tp_driver_options[] = {
 	"read the clock on entry and exit, or on entry only, which costs half as much: a call then ends "
 	"when the thread's next one begins (default: TEEPERF_EXITS, else timed)",
 	&exits, NULL},
+    {TP_OPTION_STRING, 0, "inventory", "DIR|none",
+	"also write what 'teeperf inventory' shows to files in DIR, or keep none of it, not even in object "
+	"files (default: TEEPERF_INVENTORY, else in object files)",
+	&inventory, NULL},
     {TP_OPTION_STRING, 0, "level", "event|sample[/N]|count",
 	"record each call with its times, or one of N calls (64) and count all, or only count "
 	"(default: TEEPERF_LEVEL, else event)",
@@ -55,6 +62,10 @@ const struct tp_option tp_driver_options[] = {
     {TP_OPTION_STRING, 0, "llvm", "N",
 	"use clang of LLVM major N (default: TEEPERF_LLVM, else the one chosen when teeperf was built)",
 	&llvm, NULL},
+    {TP_OPTION_STRING, 0, "module", "NAME",
+	"program or library that this is for, which 'mod:' lines of allowlists look at (default: "
+	"TEEPERF_MODULE)",
+	&module, NULL},
     {TP_OPTION_STRING, 0, "shape", "inline|call",
 	"put the recording code in line, or call it: a quarter of the size, slower with a soft clock "
 	"(default: TEEPERF_SHAPE, else inline)",
@@ -176,6 +187,35 @@ static int pass_allowlists(const struct tp_command *command)
 	return status ? tp_command_fail(command, &err) : 0;
 }
 
+// The folder for inventories, made if need be, as an absolute path. 0 or an exit code.
+static int pass_inventory(const struct tp_command *command)
+{
+	const char *name = inventory ? inventory : getenv("TEEPERF_INVENTORY");
+	if (!name || !*name) {
+		unsetenv("TEEPERF_INVENTORY");
+		return 0;
+	}
+	if (!strcmp(name, "none")) {
+		setenv("TEEPERF_INVENTORY", name, 1);
+		return 0;
+	}
+	struct tp_err err;
+	const bool made = mkdir(name, 0777) == 0 || errno == EEXIST;
+	char *path = made ? realpath(name, NULL) : NULL;
+	if (path && access(path, W_OK | X_OK)) {
+		free(path);
+		path = NULL;
+	}
+	if (!path) {
+		tp_err_system(&err, errno, name, "cannot write inventories there (from %s)",
+		    inventory ? "option --inventory" : "TEEPERF_INVENTORY");
+		return tp_command_fail(command, &err);
+	}
+	setenv("TEEPERF_INVENTORY", path, 1);
+	free(path);
+	return 0;
+}
+
 static int choose_major(const struct tp_command *command, uint32_t *major)
 {
 	const char *text = llvm ? llvm : getenv("TEEPERF_LLVM");
@@ -277,6 +317,8 @@ static void add_compile(struct line *line, const struct toolchain *tools)
 	// Clang warns of options that a run has no use for, as -fpass-plugin for an assembler file.
 	add(line, "--start-no-unused-arguments");
 	add(line, "-fpass-plugin=%s", tools->plugin);
+	// What a list cannot have is worth a warning, but must not end a build with -Werror.
+	add(line, "-Wno-error=backend-plugin");
 	add(line, "--end-no-unused-arguments");
 }
 
@@ -348,6 +390,10 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 		    command, "'--tail-calls'", tail_calls, "TEEPERF_TAIL_CALLS", tails, "call");
 	if (!status)
 		status = pass_allowlists(command);
+	if (!status)
+		status = pass_inventory(command);
+	if (!status && module)
+		setenv("TEEPERF_MODULE", module, 1);
 	if (status)
 		return status;
 	const struct tp_driver_plan plan = tp_driver_plan(argc, argv);

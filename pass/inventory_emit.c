@@ -8,7 +8,7 @@
 static bool is_intrinsic(LLVMValueRef function)
 {
 	size_t size;
-	return !strncmp(LLVMGetValueName2(function, &size), "llvm.", 5);
+	return !strncmp(tp_select_name(function, &size), "llvm.", 5);
 }
 
 // What the look at one function adds to.
@@ -208,18 +208,49 @@ static void guess_copies(struct tp_notes *notes)
 	tp_buf_release(&callers);
 }
 
+// Lists may look at facts: now these are what they will stay.
+static void decide_again(struct tp_notes *notes, struct tp_emitted *emitted)
+{
+	const struct tp_llvm_facts *known = &emitted->facts;
+	const struct tp_facts facts = {
+	    .instrs = known->instructions,
+	    .blocks = known->blocks,
+	    .loops = known->loops,
+	    .depth = known->depth,
+	    .calls = known->calls,
+	    // LTO makes external functions internal: what it was compiled as counts.
+	    .linkage = emitted->noted == TP_NOTE_NONE ? tp_note_linkage(emitted->function)
+						      : notes->noted[emitted->noted].linkage,
+	};
+	const uint32_t unit =
+	    emitted->noted == TP_NOTE_NONE ? 0 : notes->noted[emitted->noted].unit;
+	emitted->verdict =
+	    tp_select_again(notes->pass, emitted->function, notes->units[unit].main_file, &facts);
+	emitted->decided_again = true;
+}
+
 void tp_notes_look(struct tp_notes *notes)
 {
+	const bool again =
+	    notes->pass->allowlist && tp_allowlist_needs(notes->pass->allowlist, TP_NEEDS_FACTS);
 	for (uint32_t i = 0; i < notes->emitted_count; i++) {
 		struct look look = {notes, i};
 		struct tp_emitted *emitted = &notes->emitted[i];
 		emitted->first_call = (uint32_t)(notes->calls.size / sizeof(struct tp_noted_call));
 		tp_llvm_function_facts(emitted->function, &emitted->facts, add_call, &look);
 		tp_llvm_inlined_functions(emitted->function, find_copy, &look);
+		if (again)
+			decide_again(notes, emitted);
 	}
 	guess_copies(notes);
 	combine_copies(notes);
 	notes->failed |= notes->calls.failed || notes->copies.failed;
+}
+
+bool tp_inventory_is_wanted(const struct tp_pass *pass)
+{
+	return pass->inventory ||
+	       (pass->allowlist && tp_allowlist_needs(pass->allowlist, TP_NEEDS_FACTS));
 }
 
 bool tp_inventory_emit(const struct tp_pass *pass, LLVMModuleRef module)
@@ -230,6 +261,8 @@ bool tp_inventory_emit(const struct tp_pass *pass, LLVMModuleRef module)
 	if (found && !notes.failed)
 		tp_notes_look(&notes);
 	if (found && !notes.failed)
+		tp_warn_of_vanished(&notes);
+	if (found && !notes.failed && pass->inventory)
 		tp_notes_write(&notes);
 	if (notes.failed)
 		tp_llvm_error(module, "teeperf: no memory for the inventory");

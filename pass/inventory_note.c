@@ -118,7 +118,7 @@ static void add_callees(struct tp_buf *out, LLVMValueRef function)
 			size_t size;
 			if (!LLVMIsAFunction(callee) || LLVMIsDeclaration(callee))
 				continue;
-			const char *name = LLVMGetValueName2(callee, &size);
+			const char *name = tp_select_name(callee, &size);
 			tp_buf_add_char(out, '\t');
 			tp_note_add_string(out, name, size);
 		}
@@ -128,7 +128,7 @@ static void add_callees(struct tp_buf *out, LLVMValueRef function)
 void tp_note_function(struct tp_note *note, LLVMValueRef function, const struct tp_verdict *verdict)
 {
 	size_t size;
-	const char *name = LLVMGetValueName2(function, &size);
+	const char *name = tp_select_name(function, &size);
 	char *file = tp_llvm_function_source(function);
 	const size_t number = file && *file ? file_number(note, file) : 0;
 	tp_buf_add_string(&note->text, "fun\t");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Takes the notes out of a module again, and finds the functions in them that are still there.
+#define _GNU_SOURCE
 #include "inventory_pass.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 static bool is_ours(LLVMValueRef function)
 {
 	size_t size;
-	const char *name = LLVMGetValueName2(function, &size);
+	const char *name = tp_select_name(function, &size);
 	return !strncmp(name, TEEPERF_SYMBOL_PREFIX, strlen(TEEPERF_SYMBOL_PREFIX));
 }
 
@@ -105,6 +106,8 @@ static void read_text(struct tp_notes *notes, uint32_t unit_count)
 				read_function(notes, line, first_file);
 		}
 		unit->count = notes->noted_count - unit->first;
+		unit->main_file = strndup(unit->line, strcspn(unit->line, "\t"));
+		notes->failed |= !unit->main_file;
 		text += size + 1;
 	}
 }
@@ -167,7 +170,7 @@ static uint32_t identify(const struct tp_notes *notes, LLVMValueRef function)
 		return TP_NOTE_NONE;
 	}
 	size_t size;
-	const char *name = LLVMGetValueName2(function, &size);
+	const char *name = tp_select_name(function, &size);
 	struct tp_buf escaped;
 	tp_buf_init(&escaped);
 	tp_note_add_string(&escaped, name, size);
@@ -256,6 +259,8 @@ void tp_notes_release(struct tp_notes *notes)
 {
 	free(notes->text);
 	free(notes->files);
+	for (uint32_t i = 0; notes->units && i < notes->unit_count; i++)
+		free(notes->units[i].main_file);
 	free(notes->units);
 	free(notes->noted);
 	free(notes->emitted);

@@ -112,8 +112,18 @@ static void add_decision(struct tp_buf *text, LLVMValueRef function, bool forced
 	const char *decision = tp_select_decision(function, &length);
 	if (tp_select_is(function, TP_ATTRIBUTE_EVENT))
 		tp_buf_add_string(text, forced ? "\tdid=force" : "\tdid=allow");
-	else if (length && !tp_select_is(function, TP_ATTRIBUTE_SKIP))
+	else if (length && !tp_select_is(function, TP_ATTRIBUTE_SKIP) &&
+		 !tp_select_is(function, TP_ATTRIBUTE_NEVER))
 		tp_buf_addf(text, "\tdid=%.*s", (int)length, decision);
+}
+
+static void add_place(struct tp_buf *text, const struct tp_verdict *verdict)
+{
+	if (!verdict->line)
+		return;
+	tp_buf_add_string(text, "\tby=");
+	tp_note_add_string(text, verdict->file, strlen(verdict->file));
+	tp_buf_addf(text, ":%u", verdict->line);
 }
 
 static void add_facts(struct tp_buf *text, const struct tp_llvm_facts *facts)
@@ -177,7 +187,7 @@ static void add_noted(struct output *output, uint32_t index)
 	if (emitted) {
 		// LTO may have given it another name.
 		size_t size;
-		const char *name = LLVMGetValueName2(emitted->function, &size);
+		const char *name = tp_select_name(emitted->function, &size);
 		tp_note_add_string(text, name, size);
 	} else {
 		tp_buf_add_string(text, noted->name);
@@ -193,9 +203,13 @@ static void add_noted(struct output *output, uint32_t index)
 	add_value(text, "start", noted->instructions);
 	if (emitted) {
 		add_facts(text, &emitted->facts);
-		add_decision(text, emitted->function, noted->forced);
+		add_decision(text, emitted->function,
+		    emitted->decided_again ? emitted->verdict.category == TP_CATEGORY_FORCE
+					   : noted->forced);
 	}
-	if (*noted->list)
+	if (emitted && emitted->decided_again)
+		add_place(text, &emitted->verdict);
+	else if (*noted->list)
 		tp_buf_addf(text, "\tby=%s:%s", noted->list, noted->list_line);
 	tp_buf_add_char(text, '\n');
 	if (emitted)
@@ -207,12 +221,14 @@ static void add_noted(struct output *output, uint32_t index)
 static void add_made(struct output *output, const struct tp_emitted *emitted)
 {
 	size_t size;
-	const char *name = LLVMGetValueName2(emitted->function, &size);
+	const char *name = tp_select_name(emitted->function, &size);
 	tp_buf_add_string(&output->text, "fun\t");
 	tp_note_add_string(&output->text, name, size);
 	tp_buf_addf(&output->text, "\t%s\temitted", tp_note_linkage(emitted->function));
 	add_facts(&output->text, &emitted->facts);
 	add_decision(&output->text, emitted->function, false);
+	if (emitted->decided_again)
+		add_place(&output->text, &emitted->verdict);
 	tp_buf_add_char(&output->text, '\n');
 	add_calls(output, emitted);
 }
@@ -234,7 +250,7 @@ static void add_all(struct output *output)
 	const LLVMValueRef *externals = (const LLVMValueRef *)(const void *)output->externals.data;
 	for (size_t i = 0; i < output->externals.size / sizeof(*externals); i++) {
 		size_t size;
-		const char *name = LLVMGetValueName2(externals[i], &size);
+		const char *name = tp_select_name(externals[i], &size);
 		tp_buf_add_string(&output->text, "ext\t");
 		tp_note_add_string(&output->text, name, size);
 		tp_buf_add_char(&output->text, '\n');
@@ -279,7 +295,7 @@ static void write_file(const struct tp_notes *notes, const struct tp_buf *text)
 	tp_buf_add_string(&identity, folder ? folder : "");
 	for (uint32_t i = 0; i < notes->unit_count; i++) {
 		tp_buf_add_char(&identity, '\n');
-		tp_buf_add(&identity, notes->units[i].line, strcspn(notes->units[i].line, "\t"));
+		tp_buf_add_string(&identity, notes->units[i].main_file);
 	}
 	size_t size;
 	const char *name = LLVMGetSourceFileName(notes->module, &size);

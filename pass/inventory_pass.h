@@ -72,11 +72,14 @@ struct tp_emitted {
 	uint32_t noted;  /* or TP_NOTE_NONE: made by an optimisation */
 	uint32_t number; /* in the inventory */
 	struct tp_llvm_facts facts;
+	bool decided_again; /* by the facts: */
+	struct tp_verdict verdict;
 	uint32_t first_call, call_count; /* in calls */
 };
 
 struct tp_noted_unit {
 	const char *line; /* what is behind "unit" */
+	char *main_file;  /* its first field */
 	uint64_t hash;
 	uint32_t first, count; /* in noted */
 };
@@ -148,6 +151,15 @@ static inline uint32_t tp_notes_copy_count(const struct tp_notes *notes)
 void tp_notes_look(struct tp_notes *notes);
 /* Write it all into the module, and into a file if that is wanted. */
 void tp_notes_write(struct tp_notes *notes);
+
+/* Warn of lines of allowlists that name functions which are not there any more. */
+void tp_warn_of_vanished(const struct tp_notes *notes);
+/* Warn that a forced function will be inlined all the same. */
+void tp_warn_of_always_inline(
+    const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict);
+
+/* Whether notes are to be taken: for the inventory, or as a list asks for facts. */
+bool tp_inventory_is_wanted(const struct tp_pass *pass);
 
 /* Turn the module's notes, if there are any, into its inventory. Returns whether it changed. */
 bool tp_inventory_emit(const struct tp_pass *pass, LLVMModuleRef module);

@@ -79,6 +79,19 @@ static int load_allowlists(struct tp_pass *pass, const char *files, struct tp_er
 	return status;
 }
 
+// The lists as they are read: a comment or another name changes nothing.
+static uint64_t hash_lists(const struct tp_allowlist *list)
+{
+	const struct tp_verdict otherwise = tp_allowlist_default(list);
+	const uint32_t standard[] = {otherwise.category, otherwise.sample};
+	uint64_t hash = tp_note_hash((const char *)standard, sizeof(standard));
+	for (uint32_t i = 0; i < tp_allowlist_line_count(list); i++) {
+		const struct tp_allowlist_line line = tp_allowlist_line(list, i);
+		hash = hash * 31 + tp_note_hash(line.text, strlen(line.text));
+	}
+	return hash;
+}
+
 int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, struct tp_err *err)
 {
 	static const char *const clocks[] = {"auto", "tsc", "soft", NULL};
@@ -114,7 +127,10 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 	pass->shape = (enum tp_shape)shape;
 	pass->tail_calls = (enum tp_tail_calls)tail;
 	const char *files = setting(options->allowlist, "TEEPERF_ALLOWLIST");
-	return files ? load_allowlists(pass, files, err) : 0;
+	const int code = files ? load_allowlists(pass, files, err) : 0;
+	if (pass->allowlist)
+		pass->lists_hash = hash_lists(pass->allowlist);
+	return code;
 }
 
 bool tp_pass_is_tagged(LLVMModuleRef module)
@@ -207,6 +223,7 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 {
 	unsigned count = 0;
 	uint32_t sample;
+	// Decides again where a list looks at what optimisation has left.
 	const bool has_notes = tp_inventory_emit(pass, module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
 		count += is_target(f, &sample);

@@ -45,6 +45,7 @@ struct tp_pass {
 #define TP_ATTRIBUTE_COUNT "count"
 #define TP_ATTRIBUTE_SAMPLE "sample/" /* and a number behind it */
 #define TP_ATTRIBUTE_SKIP "skip"
+#define TP_ATTRIBUTE_NEVER "never" /* the same, but no list can change it */
 #define TP_ATTRIBUTE_DONE "done"
 /* Module flag: this module has been through the tag stage. */
 #define TP_FLAG_TAGGED "teeperf.tagged"
@@ -77,6 +78,12 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module);
 const char *tp_select_decision(LLVMValueRef function, unsigned *length);
 bool tp_select_is(LLVMValueRef function, const char *decision);
 void tp_select_set(LLVMValueRef function, const char *decision);
+/* The linkage name. */
+const char *tp_select_name(LLVMValueRef function, size_t *length);
+/* Decide again, and change the attribute, now that the facts are known; `main_file` is what was
+ * compiled, NULL for the module's. */
+struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef function,
+    const char *main_file, const struct tp_facts *facts);
 
 /* What records in one module have in common. */
 struct tp_sequence {

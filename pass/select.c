@@ -35,6 +35,16 @@ void tp_select_set(LLVMValueRef function, const char *decision)
 		context, TP_ATTRIBUTE, strlen(TP_ATTRIBUTE), decision, (unsigned)strlen(decision)));
 }
 
+const char *tp_select_name(LLVMValueRef function, size_t *length)
+{
+	const char *name = LLVMGetValueName2(function, length);
+	// Clang marks names given by asm labels with \1: they are used as they are.
+	if (*name != '\1')
+		return name;
+	--*length;
+	return name + 1;
+}
+
 static void add_enum_attribute(LLVMValueRef function, const char *name)
 {
 	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
@@ -55,26 +65,30 @@ static bool is_impossible(LLVMValueRef function)
 	       LLVMGetFunctionCallConv(function) == LLVMX86INTRCallConv;
 }
 
-static struct tp_verdict decide(
-    const struct tp_allowlist *list, LLVMModuleRef module, LLVMValueRef function)
+// `main_file`: what was compiled, NULL for the module's; `facts`: NULL as long as they may change.
+static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef function,
+    const char *main_file, const struct tp_facts *facts)
 {
-	if (!list)
+	if (!pass->allowlist)
 		return (struct tp_verdict){.category = TP_CATEGORY_ALLOW, .sample = 1};
 	size_t length;
-	struct tp_subject subject = {.function = LLVMGetValueName2(function, &length)};
-	// Clang marks names given by asm labels with \1: they are used as they are.
-	if (subject.function[0] == '\1')
-		subject.function++;
+	struct tp_subject subject = {
+	    .function = tp_select_name(function, &length),
+	    .main_file = main_file,
+	    .module = pass->module,
+	    .facts = facts,
+	};
 	char *demangled = NULL;
-	if (tp_allowlist_needs(list, TP_NEEDS_NAMES)) {
+	if (tp_allowlist_needs(pass->allowlist, TP_NEEDS_NAMES)) {
 		int status;
 		demangled = __cxa_demangle(subject.function, NULL, NULL, &status);
 		subject.demangled = demangled ? demangled : subject.function;
 	}
 	char *source = tp_llvm_function_source(function);
-	subject.main_file = LLVMGetSourceFileName(module, &length);
+	if (!subject.main_file)
+		subject.main_file = LLVMGetSourceFileName(LLVMGetGlobalParent(function), &length);
 	subject.source = source && *source ? source : subject.main_file;
-	const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
+	const struct tp_verdict verdict = tp_allowlist_match(pass->allowlist, &subject);
 	free(source);
 	free(demangled);
 	return verdict;
@@ -100,9 +114,9 @@ static void skip_resolver(LLVMValueRef value)
 {
 	LLVMValueRef function = called(value);
 	if (!function || !LLVMIsAFunction(function) || LLVMIsDeclaration(function) ||
-	    tp_select_is(function, TP_ATTRIBUTE_SKIP))
+	    tp_select_is(function, TP_ATTRIBUTE_NEVER))
 		return;
-	tp_select_set(function, TP_ATTRIBUTE_SKIP);
+	tp_select_set(function, TP_ATTRIBUTE_NEVER);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
 	     b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
@@ -111,9 +125,12 @@ static void skip_resolver(LLVMValueRef value)
 }
 
 // Keep a function from being inlined away; but its author's word weighs more.
-static void force(LLVMValueRef function)
+static void force(
+    const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict)
 {
-	if (!tp_llvm_function_has(function, "alwaysinline"))
+	if (tp_llvm_function_has(function, "alwaysinline"))
+		tp_warn_of_always_inline(pass, function, verdict);
+	else
 		add_enum_attribute(function, "noinline");
 }
 
@@ -145,28 +162,43 @@ static void decide_level(
 					      : text);
 }
 
+struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef function,
+    const char *main_file, const struct tp_facts *facts)
+{
+	const struct tp_verdict verdict = decide(pass, function, main_file, facts);
+	if (!tp_select_is(function, TP_ATTRIBUTE_NEVER) &&
+	    !tp_select_is(function, TP_ATTRIBUTE_DONE))
+		decide_level(pass, function, &verdict);
+	return verdict;
+}
+
 bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_link)
 {
 	static const struct tp_verdict impossible = {.category = TP_CATEGORY_SKIP};
 	if (tp_pass_is_tagged(module))
 		return false;
+	const bool has_notes = tp_inventory_is_wanted(pass);
 	struct tp_note note;
-	if (pass->inventory)
+	if (has_notes)
 		tp_note_begin(&note, pass, module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		unsigned length;
 		tp_select_decision(f, &length);
 		if (LLVMIsDeclaration(f) || length)
 			continue;
-		const struct tp_verdict verdict =
-		    is_impossible(f) ? impossible : decide(pass->allowlist, module, f);
+		struct tp_verdict verdict = impossible;
+		if (is_impossible(f)) {
+			tp_select_set(f, TP_ATTRIBUTE_NEVER);
+		} else {
+			verdict = decide(pass, f, NULL, NULL);
+			decide_level(pass, f, &verdict);
+		}
 		if (verdict.category == TP_CATEGORY_FORCE)
-			force(f);
-		decide_level(pass, f, &verdict);
-		if (pass->inventory && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
+			force(pass, f, &verdict);
+		if (has_notes && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
 			tp_note_function(&note, f, &verdict);
 	}
-	if (pass->inventory)
+	if (has_notes)
 		tp_note_end(&note, before_link);
 	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(module); i; i = LLVMGetNextGlobalIFunc(i))
 		skip_resolver(LLVMGetGlobalIFuncResolver(i));

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf inventory: what the compiler saw of each function.
+#include "cli/command.h"
+#include "cli/inventory_view.h"
+#include "cli/open_trace.h"
+#include "inventory/inventory_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_TPINV };
+
+static const char *const formats[] = {"table", "json", "csv", "tpinv", NULL};
+static const char *const sorts[] = {"instrs", "start", "loops", "calls", "name", "file", NULL};
+static const char *const states[] = {
+    "emitted", "partly", "inlined", "removed", "source", "all", NULL};
+
+static int format;
+static int sort;
+static int state = 5; // all
+static bool with_system = true;
+static const char *function;
+static const char *limit_text;
+static const char *output;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it", &format, formats},
+    {TP_OPTION_STRING, 0, "function", "GLOB",
+	"show only functions whose linkage or demangled name is like GLOB", &function, NULL},
+    {TP_OPTION_STRING, 0, "limit", "N",
+	"show at most N rows, 0 for all; tables show 40 unless told otherwise", &limit_text, NULL},
+    {TP_OPTION_STRING, 'o', "output", "OUT", "write to OUT instead of standard output", &output,
+	NULL},
+    {TP_OPTION_CHOICE, 0, "sort", "KEY", "order of the functions", &sort, sorts},
+    {TP_OPTION_CHOICE, 0, "state", "STATE", "show only functions that are like this", &state,
+	states},
+    {TP_OPTION_BOOL, 0, "system", NULL,
+	"show also functions from system headers (default; --no-system hides them)", &with_system,
+	NULL},
+    {.type = TP_OPTION_END},
+};
+
+extern const struct tp_command tp_cmd_inventory;
+
+// Columns of the terminal, 0 if the output goes elsewhere.
+static uint32_t terminal_width(void)
+{
+	struct winsize size;
+	if (output || !isatty(STDOUT_FILENO))
+		return 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	return 80;
+}
+
+static void show(
+    const struct tp_inventory *inventory, const struct tp_inventory_view *view, struct tp_buf *out)
+{
+	switch (format) {
+	case FORMAT_JSON:
+		tp_inventory_view_json(inventory, view, out);
+		break;
+	case FORMAT_CSV:
+		tp_inventory_view_csv(inventory, view, out);
+		break;
+	case FORMAT_TPINV:
+		tp_inventory_write(inventory, out);
+		break;
+	default:
+		tp_inventory_view_table(inventory, view, out);
+		break;
+	}
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	if (!tp_options_parse(&tp_cmd_inventory, &argc, &argv, true, &status))
+		return status;
+	if (argc < 1)
+		return tp_options_usage(&tp_cmd_inventory,
+		    "whose inventory? name a program, library, object file or folder");
+	struct tp_inventory_view view = {
+	    .sort = (enum tp_inventory_sort)sort,
+	    .limit = format == FORMAT_TABLE ? 40 : 0,
+	    .width = terminal_width(),
+	    .color = !output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+	    .system = with_system,
+	    .state = states[state + 1] ? state : -1,
+	    .name = function,
+	};
+	if (format == FORMAT_TPINV && (limit_text || function || !with_system || view.state >= 0))
+		return tp_options_usage(&tp_cmd_inventory,
+		    "--format tpinv writes the whole inventory, of which no part can be chosen");
+	if (limit_text) {
+		char *end;
+		view.limit = strtoull(limit_text, &end, 10);
+		if (limit_text[0] < '0' || limit_text[0] > '9' || *end)
+			return tp_options_usage(
+			    &tp_cmd_inventory, "--limit: '%s' is not a whole number", limit_text);
+	}
+	struct tp_inventory inventory;
+	struct tp_err err;
+	if (tp_inventory_open(&inventory, (const char *const *)argv, (uint32_t)argc, &err))
+		return tp_command_fail(&tp_cmd_inventory, &err);
+	struct tp_buf out;
+	tp_buf_init(&out);
+	show(&inventory, &view, &out);
+	status = tp_write_out(&tp_cmd_inventory, &out, output);
+	tp_buf_release(&out);
+	tp_inventory_release(&inventory);
+	return status;
+}
+
+const struct tp_command tp_cmd_inventory = {
+    .name = "inventory",
+    .summary = "show what the compiler saw of each function",
+    .usage = "[options] PATH...",
+    .description =
+	"Show the functions of programs, libraries, object files, archives and *.tpinv files that\n"
+	"'teeperf cc' has compiled, and of all *.tpinv files in folders: how large they are before\n"
+	"and after optimisation, which of them were inlined and where, and how they are instrumented.\n"
+	"--format tpinv writes all of them as one file, which can be read again.\n",
+    .examples = "  teeperf inventory app\n"
+		"  teeperf inventory --state inlined --no-system app\n"
+		"  teeperf inventory --format csv --sort file app libparse.so > functions.csv\n",
+    .options = options,
+    .run = run,
+};
