@@ -32,6 +32,7 @@ static const char *llvm;
 static const char *module;
 static const char *shape;
 static const char *tail_calls;
+static bool is_off; // level off: nothing of ours but the runtime, for objects that ask for it
 
 const struct tp_option tp_driver_options[] = {
     {TP_OPTION_LIST, 0, "allowlist", "FILE",
@@ -55,9 +56,9 @@ const struct tp_option tp_driver_options[] = {
 	"also write what 'teeperf inventory' shows to files in DIR, or keep none of it, not even in object "
 	"files (default: TEEPERF_INVENTORY, else in object files)",
 	&inventory, NULL},
-    {TP_OPTION_STRING, 0, "level", "event|sample[/N]|count",
-	"record each call with its times, or one of N calls (64) and count all, or only count "
-	"(default: TEEPERF_LEVEL, else event)",
+    {TP_OPTION_STRING, 0, "level", "event|sample[/N]|count|off",
+	"record each call with its times, or one of N (default: 64) and count all, or only count, or "
+	"compile as clang alone does (default: TEEPERF_LEVEL, else event)",
 	&level, NULL},
     {TP_OPTION_STRING, 0, "llvm", "N",
 	"use clang of LLVM major N (default: TEEPERF_LLVM, else the one chosen when teeperf was built)",
@@ -158,11 +159,12 @@ static int pass_level(const struct tp_command *command)
 	if (!strncmp(source, "sample/", 7))
 		number = strtoul(source + 7, &end, 10);
 	if (strcmp(source, "event") && strcmp(source, "count") && strcmp(source, "sample") &&
-	    (!end || *end || !number || number > TP_SAMPLE_MAX))
+	    strcmp(source, "off") && (!end || *end || !number || number > TP_SAMPLE_MAX))
 		return tp_options_usage(command,
-		    "%s takes event, count, sample or sample/N with N from 1 to %u, not '%s'",
+		    "%s takes event, count, off, sample or sample/N with N from 1 to %u, not '%s'",
 		    level ? "option '--level'" : "TEEPERF_LEVEL", TP_SAMPLE_MAX, source);
 	setenv("TEEPERF_LEVEL", source, 1);
+	is_off = !strcmp(source, "off");
 	return 0;
 }
 
@@ -270,7 +272,7 @@ static int find_toolchain(const struct tp_command *command, const char *name,
 		    name, tools->major, tools->major, installed);
 		return tp_command_fail(command, &err);
 	}
-	if (!tp_driver_plugin(tools->libraries, tools->major, tools->plugin)) {
+	if (!is_off && !tp_driver_plugin(tools->libraries, tools->major, tools->plugin)) {
 		add_installed(installed, sizeof(installed), tools->libraries, name);
 		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
 		    "there is no plugin for LLVM %u in %s/teeperf: build it, or choose another with "
@@ -335,8 +337,10 @@ static void add_link(
 			add(line, "-fuse-ld=lld");
 			add(line, "--ld-path=%s", tools->linker);
 		}
-		add(line, "-Xlinker");
-		add(line, "--load-pass-plugin=%s", tools->plugin);
+		if (!is_off) {
+			add(line, "-Xlinker");
+			add(line, "--load-pass-plugin=%s", tools->plugin);
+		}
 	}
 	if (plan->shared) {
 		add(line, "-L%s", tools->libraries);
@@ -344,7 +348,17 @@ static void add_link(
 		add(line, "-rpath");
 		add(line, "-Xlinker");
 		add(line, "%s", tools->libraries);
+		if (is_off) {
+			add(line, "-Xlinker");
+			add(line, "--push-state");
+			add(line, "-Xlinker");
+			add(line, "--as-needed");
+		}
 		add(line, "-lteeperf");
+		if (is_off) {
+			add(line, "-Xlinker");
+			add(line, "--pop-state");
+		}
 		return;
 	}
 	// Shared libraries are to use this runtime. By their names: gold knows no globs here.
@@ -409,13 +423,14 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 		return tp_command_fail(command, &err);
 	}
 	add(&line, "%s", tools.compiler);
-	if (plan.compiles)
+	if (plan.compiles && !is_off)
 		add_compile(&line, &tools);
 	for (int i = 0; i < argc; i++)
 		line.items[line.count++] = argv[i];
 	if (plan.links)
 		add_link(&line, &tools, &plan);
-	if (plan.links && getenv("TEEPERF_ALLOWLIST") && !strcmp(getenv("TEEPERF_CHECK"), "warn")) {
+	if (plan.links && !is_off && getenv("TEEPERF_ALLOWLIST") &&
+	    !strcmp(getenv("TEEPERF_CHECK"), "warn")) {
 		status = tp_driver_spawn(tools.compiler, line.items, &err);
 		if (status == 0)
 			tp_driver_check(command, &plan, argc, argv);
