@@ -2,7 +2,6 @@
 // An allowlist made for a budget: from profiles and inventories to a choice for each function.
 #include "generate.h"
 
-#include "inventory/from_source.h"
 #include "selection/generate_internal.h"
 #include "selection/samples.h"
 
@@ -22,25 +21,12 @@ static int missing(struct tp_err *err, const char *what)
 	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET, "%s", what);
 }
 
-// What could not be read of the sources becomes a note.
-static void warn_source(void *context, const char *file, const char *text)
-{
-	struct tp_generated *generated = context;
-	tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET, "%s", text);
-}
-
 static int read_inventory(struct tp_generated *generated, struct tp_err *err)
 {
 	const struct tp_generate_options *options = &generated->options;
-	generated->has_inventory = options->inventory_count || options->from_source;
-	if (options->from_source) {
-		const struct tp_from_source_options source = {
-		    .warn = warn_source, .context = generated};
-		return tp_inventory_from_source(
-		    &generated->inventory, options->from_source, &source, err);
-	}
 	if (!options->inventory_count)
 		return 0;
+	generated->has_inventory = true;
 	return tp_inventory_open(
 	    &generated->inventory, options->inventories, options->inventory_count, err);
 }
@@ -97,7 +83,12 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 	generated->time_source = "the recording";
 	if (timed) {
 		bool believed;
-		if (tp_workload_compensate(workload, &generated->cost, &believed))
+		struct tp_cost spent = generated->cost;
+		if (options->profile_cost_ns > 0)
+			spent.event_ns = options->profile_cost_ns;
+		const int code = tp_workload_compensate(workload, &spent, &believed);
+		generated->cost.event_in_ns = spent.event_in_ns;
+		if (code)
 			return tp_err_set(err, TP_ERR_MEMORY, options->profile, TP_ERR_NO_OFFSET,
 			    "no memory for the times");
 		if (!believed)
@@ -105,7 +96,7 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 			    TP_ERR_NO_OFFSET,
 			    "its events cannot have cost %.1f ns each: they would have taken all of "
 			    "the run; give --event-cost, and --time for a run without events",
-			    generated->cost.event_ns);
+			    spent.event_ns);
 		generated->quality = TP_QUALITY_EVENTS;
 		generated->time_source = "the recording, less its events";
 	}
@@ -146,6 +137,10 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 		    "--profile would tell");
 	}
 	generated->time_ns = workload->time_ns;
+	if (options->cost_factor > 0) {
+		generated->cost.event_ns *= options->cost_factor;
+		generated->cost.count_ns *= options->cost_factor;
+	}
 	return 0;
 }
 
@@ -231,10 +226,6 @@ static int check_options(const struct tp_generate_options *options, struct tp_er
 	    !options->from_source)
 		return missing(err, "nothing to choose from: give --profile, --counts or "
 				    "--inventory");
-	if (options->from_source &&
-	    (options->inventory_count || options->profile || options->counts))
-		return missing(err, "sources are read before anything is compiled: with a profile "
-				    "or an inventory, leave them out");
 	if (options->samples && !options->profile && !options->counts)
 		return missing(err, "samples say nothing of how often functions are called: give "
 				    "--counts, or --profile");

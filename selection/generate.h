@@ -26,10 +26,13 @@ struct tp_generate_options {
 	double event_in_ns;   /* part of it inside a call's own time; 0: estimated */
 	double count_cost_ns; /* 0: 1 ns */
 	bool cost_in_situ;    /* event_cost_ns was measured in this program */
-	double time_ns;       /* of a run without instrumentation; 0: as the profile has it */
-	const char *refine;   /* trace of a run with the last list; needs native_ns */
-	double refine_ratio;  /* or measured overhead / predicted overhead; 0: none */
-	double native_ns;     /* for refine: time of a run without instrumentation; 0: not known */
+	double
+	    profile_cost_ns; /* of the events in the profile, if not event_cost_ns; 0: the same */
+	double cost_factor;  /* multiplies all costs once the times are known; 0: 1 */
+	double time_ns;      /* of a run without instrumentation; 0: as the profile has it */
+	const char *refine;  /* trace of a run with the last list; needs native_ns */
+	double refine_ratio; /* or measured overhead / predicted overhead; 0: none */
+	double native_ns;    /* for refine: time of a run without instrumentation; 0: not known */
 
 	const char *const *keep; /* lines of an allowlist: these have events, or their category */
 	uint32_t keep_count;

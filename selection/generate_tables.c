@@ -176,9 +176,7 @@ static void add_selected(
 		tp_table_add(&table, tp_level_text(text, choice));
 		tp_table_add(&table, function->demangled);
 	}
-	if (shown)
-		tp_table_render(&table, out);
-	tp_table_release(&table);
+	end_table(&table, out);
 	if (more)
 		tp_buf_addf(out, "(%u more in the list)\n", more);
 }
