@@ -32,6 +32,9 @@ int tp_driver_libraries(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 /* The plugin for LLVM `major`; false if it is not there. */
 bool tp_driver_plugin(const char *libraries, uint32_t major, char path[TP_DRIVER_PATH_SIZE]);
 
+/* The program NAME along PATH. False if there is none. */
+bool tp_driver_find(const char *name, char path[TP_DRIVER_PATH_SIZE]);
+
 /*
  * The tool NAME (clang, clang++, ld.lld) of LLVM `major`: NAME-MAJOR along PATH, then in
  * /usr/lib/llvm-MAJOR/bin, then plain NAME if that is of this major. False if there is none.

@@ -44,7 +44,7 @@ static bool is_program(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-static bool find_in_path(const char *name, char path[TP_DRIVER_PATH_SIZE])
+bool tp_driver_find(const char *name, char path[TP_DRIVER_PATH_SIZE])
 {
 	const char *folders = getenv("PATH");
 	if (!folders)
@@ -101,10 +101,10 @@ bool tp_driver_tool(const char *name, uint32_t major, char path[TP_DRIVER_PATH_S
 {
 	char with_major[64];
 	snprintf(with_major, sizeof(with_major), "%s-%u", name, major);
-	if (find_in_path(with_major, path))
+	if (tp_driver_find(with_major, path))
 		return true;
 	snprintf(path, TP_DRIVER_PATH_SIZE, "/usr/lib/llvm-%u/bin/%s", major, name);
 	if (is_program(path))
 		return true;
-	return find_in_path(name, path) && ask_major(path) == major;
+	return tp_driver_find(name, path) && ask_major(path) == major;
 }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The arithmetic of teeperf autotune: medians, overheads, and what to try next.
+#include "autotune_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Noise of a normal distribution: standard deviation over median absolute deviation, and standard error
+// of a median over that of a mean.
+#define DEVIATION_OF_MAD 1.4826
+#define MEDIAN_OF_MEAN 1.2533
+
+// After a list over the budget the next one keeps this much away from it, and is at least so much smaller.
+#define MARGIN 1.05
+#define LEAST_CUT 1.15
+#define LARGEST_CUT 20.0
+// Room that is worth another build, and the largest step into it.
+#define ROOM 0.75
+#define LARGEST_GROWTH 4.0
+// A budget that events use by less than this is not what they exceed.
+#define NEXT_TO_NOTHING 0.02
+// Nothing to gain above this share of the time.
+#define ALL_NAMED 0.995
+
+// Costs of a call that no measurement of ours ever came near to: noise.
+#define COST_LEAST_NS 0.05
+#define COST_MOST_NS 300.0
+
+static int compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a;
+	const double y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+double tp_autotune_median(const double *values, uint32_t count)
+{
+	double sorted[TP_AUTOTUNE_RUNS_MAX];
+	if (count > TP_AUTOTUNE_RUNS_MAX)
+		count = TP_AUTOTUNE_RUNS_MAX;
+	if (!count)
+		return 0;
+	memcpy(sorted, values, count * sizeof(*values));
+	qsort(sorted, count, sizeof(*sorted), compare);
+	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+struct tp_autotune_overhead tp_autotune_overhead(
+    const double *native, const double *other, uint32_t count)
+{
+	struct tp_autotune_overhead overhead = {0};
+	double values[TP_AUTOTUNE_RUNS_MAX];
+	if (count > TP_AUTOTUNE_RUNS_MAX)
+		count = TP_AUTOTUNE_RUNS_MAX;
+	if (!count)
+		return overhead;
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = other[i] / native[i] - 1;
+	overhead.median = tp_autotune_median(values, count);
+	overhead.low = overhead.high = values[0];
+	double deviations[TP_AUTOTUNE_RUNS_MAX];
+	for (uint32_t i = 0; i < count; i++) {
+		const double off = values[i] - overhead.median;
+		deviations[i] = off < 0 ? -off : off;
+		overhead.low = values[i] < overhead.low ? values[i] : overhead.low;
+		overhead.high = values[i] > overhead.high ? values[i] : overhead.high;
+	}
+	overhead.error =
+	    DEVIATION_OF_MAD * MEDIAN_OF_MEAN * tp_autotune_median(deviations, count) / sqrt(count);
+	return overhead;
+}
+
+static double limit(double value, double least, double most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint32_t count,
+    double budget, uint32_t max_rounds, double *factor)
+{
+	const struct tp_autotune_try *last = &tries[count - 1];
+	if (last->measured.median > budget) {
+		if (last->predicted < budget * NEXT_TO_NOTHING)
+			return TP_AUTOTUNE_NO_EVENTS;
+		*factor = last->factor * limit(MARGIN * last->measured.median / last->predicted,
+					     LEAST_CUT, LARGEST_CUT);
+		return count < max_rounds ? TP_AUTOTUNE_AGAIN : TP_AUTOTUNE_TIRED;
+	}
+	// Only once: what follows on a list over the budget is not to go back there.
+	if (count > 1 || last->named >= ALL_NAMED)
+		return TP_AUTOTUNE_DONE;
+	// It may have cost more than it seems.
+	double cost = last->measured.median + 2 * last->measured.error;
+	if (cost < last->measured.high / 2)
+		cost = last->measured.high / 2;
+	const double change = limit(cost / last->predicted, 1 / LARGEST_GROWTH, 1);
+	if (cost >= budget * ROOM || last->predicted * change >= budget * ROOM ||
+	    last->predicted <= 0)
+		return TP_AUTOTUNE_DONE;
+	*factor = last->factor * change;
+	return count < max_rounds ? TP_AUTOTUNE_AGAIN : TP_AUTOTUNE_DONE;
+}
+
+uint32_t tp_autotune_best(const struct tp_autotune_try *tries, uint32_t count, double budget)
+{
+	uint32_t best = 0;
+	for (uint32_t i = 1; i < count; i++) {
+		const bool fits = tries[i].measured.median <= budget;
+		const bool best_fits = tries[best].measured.median <= budget;
+		if (fits != best_fits ? fits
+		    : fits            ? tries[i].worth > tries[best].worth
+				      : tries[i].measured.median < tries[best].measured.median)
+			best = i;
+	}
+	return best;
+}
+
+double tp_autotune_cost(double native_ns, double with_ns, double calls, double expected_ns)
+{
+	if (calls <= 0 || calls * expected_ns < native_ns / 100 || with_ns <= native_ns)
+		return 0;
+	return limit((with_ns - native_ns) / calls, COST_LEAST_NS, COST_MOST_NS);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The arithmetic of teeperf autotune: medians of runs, and what to try next after a list has been
+ * measured. docs/selection.md explains it.
+ */
+#ifndef TP_AUTOTUNE_PLAN_H
+#define TP_AUTOTUNE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TP_AUTOTUNE_RUNS_MAX 101
+#define TP_AUTOTUNE_ROUNDS_MAX 10
+
+/* Runs in turn with native ones: the times over those of the native program, less 1. */
+struct tp_autotune_overhead {
+	double median;
+	double low; /* of the single rounds */
+	double high;
+	double error; /* standard error of the median, from the median absolute deviation */
+};
+
+double tp_autotune_median(const double *values, uint32_t count);
+
+/* Of COUNT pairs of times, above 0, each of the two next to one another in time. */
+struct tp_autotune_overhead tp_autotune_overhead(
+    const double *native, const double *other, uint32_t count);
+
+/* One list that was tried. */
+struct tp_autotune_try {
+	double factor;    /* by which costs were multiplied to choose it */
+	double predicted; /* overhead, with that factor */
+	struct tp_autotune_overhead measured;
+	double worth; /* share of the time that has a name; that of sampled functions counts less */
+	double named; /* share of the time that has a name, by events or samples */
+};
+
+enum tp_autotune_step {
+	TP_AUTOTUNE_DONE = 0,  /* within the budget, and not much is left of it */
+	TP_AUTOTUNE_AGAIN,     /* choose with the factor */
+	TP_AUTOTUNE_NO_EVENTS, /* over the budget, but hardly by events: nothing left to take away */
+	TP_AUTOTUNE_TIRED,     /* no more rounds */
+};
+
+/* What to do after COUNT tries, at least one; *factor is for AGAIN. */
+enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint32_t count,
+    double budget, uint32_t max_rounds, double *factor);
+
+/* The one to keep: within the budget and of most worth, or else the one that cost least. */
+uint32_t tp_autotune_best(const struct tp_autotune_try *tries, uint32_t count, double budget);
+
+/*
+ * Cost of a call, in ns, from the times of runs with and without; 0 if it is not to be told: fewer calls
+ * than would make 1 % of the run at `expected_ns` each, or none at all.
+ */
+double tp_autotune_cost(double native_ns, double with_ns, double calls, double expected_ns);
+
+#endif

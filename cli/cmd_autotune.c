@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf autotune: builds and runs a program until an allowlist keeps to a budget, as measured.
+#define _GNU_SOURCE
+#include "autotune.h"
+
+#include "selection/units.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RUNS = 5, ROUNDS = 3 };
+
+static const char *const clock_words[] = {"auto", "tsc", "soft", NULL};
+static const enum tp_clock_choice clocks[] = {
+    TP_CLOCK_CHOICE_AUTO, TP_CLOCK_CHOICE_HARDWARE, TP_CLOCK_CHOICE_SOFT};
+static const char *const sample_words[] = {"auto", "trace", "perf", NULL};
+static const char *const time_words[] = {"wall", "cpu", NULL};
+static const char *const formats[] = {"table", "json", NULL};
+
+static const char *budget = "5%";
+static uint64_t log_budget;
+static const char *output = "teeperf.allow";
+static const char *build_command;
+static const char *product_items[TP_AUTOTUNE_PRODUCTS_MAX];
+static struct tp_option_list products = {product_items, TP_AUTOTUNE_PRODUCTS_MAX, 0};
+static const char *input;
+static uint64_t runs = RUNS;
+static uint64_t rounds = ROUNDS;
+static int clock_index;
+static int samples;
+static int time_index;
+static const char *keep_items[TP_AUTOTUNE_LINES_MAX];
+static struct tp_option_list keep = {keep_items, TP_AUTOTUNE_LINES_MAX, 0};
+static const char *never_items[TP_AUTOTUNE_LINES_MAX];
+static struct tp_option_list never = {never_items, TP_AUTOTUNE_LINES_MAX, 0};
+static bool sample = true;
+static bool count_rest;
+static const char *work;
+static int format;
+static bool verbose;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_STRING, 'b', "budget", "SHARE",
+	"overhead that is allowed, as a share of the time without instrumentation (default: 5%)",
+	&budget, NULL},
+    {TP_OPTION_SIZE, 0, "log-budget", "SIZE", "also keep the log of a run below SIZE bytes",
+	&log_budget, NULL},
+    {TP_OPTION_STRING, 'o', "output", "FILE", "write the list to FILE (default: teeperf.allow)",
+	&output, NULL},
+    {TP_OPTION_STRING, 0, "build", "COMMAND",
+	"build by this shell command; what follows is then the program alone", &build_command,
+	NULL},
+    {TP_OPTION_LIST, 'p', "product", "FILE",
+	"program or library that the build makes; may be repeated (default: PROGRAM)", &products,
+	NULL},
+    {TP_OPTION_STRING, 0, "input", "FILE", "standard input of PROGRAM (default: none)", &input,
+	NULL},
+    {TP_OPTION_COUNT, 'n', "runs", "N", "run PROGRAM N times with each list (default: 5)", &runs,
+	NULL},
+    {TP_OPTION_COUNT, 0, "rounds", "N", "try at most N lists (default: 3)", &rounds, NULL},
+    {TP_OPTION_CHOICE, 'c', "clock", "auto|tsc|soft", "clock to compile for and to record with",
+	&clock_index, clock_words},
+    {TP_OPTION_CHOICE, 0, "samples", "auto|trace|perf",
+	"where own times of functions come from: a trace of all calls, or samples by perf; auto is a "
+	"trace unless it would be too large",
+	&samples, sample_words},
+    {TP_OPTION_CHOICE, 0, "time", "wall|cpu", "the time that the budget is a share of", &time_index,
+	time_words},
+    {TP_OPTION_LIST, 0, "keep", "LINE",
+	"line of an allowlist, such as 'fun:main': these have events whatever they cost; may be "
+	"repeated",
+	&keep, NULL},
+    {TP_OPTION_LIST, 0, "never", "LINE",
+	"line of an allowlist: these are left out; may be repeated", &never, NULL},
+    {TP_OPTION_BOOL, 0, "sample", NULL,
+	"sample functions for which events cost too much (default; --no-sample: leave them out)",
+	&sample, NULL},
+    {TP_OPTION_BOOL, 0, "count-rest", NULL, "count calls of what is left out, within the budget",
+	&count_rest, NULL},
+    {TP_OPTION_STRING, 0, "work", "DIR", "keep logs, traces and the profile there", &work, NULL},
+    {TP_OPTION_CHOICE, 0, "format", "table|json", "how to show what was found", &format, formats},
+    {TP_OPTION_BOOL, 'v', "verbose", NULL,
+	"show what is done, and what the build and PROGRAM print", &verbose, NULL},
+    {0},
+};
+
+static int run(int argc, char **argv);
+
+const struct tp_command tp_cmd_autotune = {
+    .name = "autotune",
+    .summary = "find an allowlist that keeps to a budget, by building and running",
+    .usage = "[options] -- BUILD [ARGS...] -- PROGRAM [ARGS...]",
+    .description =
+	"Builds PROGRAM without instrumentation, counting calls, and with events for all\n"
+	"functions; runs each; chooses the functions that the budget allows; builds with that\n"
+	"list, and measures what it really costs, in turn with the program as it was. What was\n"
+	"measured corrects the next choice. The list that names most of the time within the\n"
+	"budget is written, and PROGRAM is left built with it.\n"
+	"\n"
+	"BUILD must compile with 'teeperf cc' and 'teeperf c++' and build everything each time,\n"
+	"as 'make -B CC=\"teeperf cc\"' does; each file tells how it was built, so one that was\n"
+	"left over is noticed. PROGRAM must do the same in each run. Leave the machine alone\n"
+	"meanwhile. Exits with 1 if no list keeps to the budget.\n",
+    .examples = "  teeperf autotune -- make -B CC='teeperf cc' -- ./app input.txt\n"
+		"  teeperf autotune --budget 10% --build 'ninja -t clean && ninja' -- ./app\n",
+    .options = options,
+    .run = run,
+};
+
+// Where the words of the program begin, behind the "--" that ends those of the build.
+static char **split(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (!strcmp(argv[i], "--")) {
+			argv[i] = NULL;
+			return argv + i + 1;
+		}
+	}
+	return NULL;
+}
+
+static int read_options(struct tp_autotune_options *wanted)
+{
+	struct tp_err err;
+	double share;
+	if (tp_units_share(budget, &share, &err))
+		return tp_options_usage(&tp_cmd_autotune, "option '--budget': %s", err.what);
+	if (!runs || runs > TP_AUTOTUNE_RUNS_MAX)
+		return tp_options_usage(
+		    &tp_cmd_autotune, "option '--runs' takes 1 to %d", TP_AUTOTUNE_RUNS_MAX);
+	if (!rounds || rounds > TP_AUTOTUNE_ROUNDS_MAX)
+		return tp_options_usage(
+		    &tp_cmd_autotune, "option '--rounds' takes 1 to %d", TP_AUTOTUNE_ROUNDS_MAX);
+	*wanted = (struct tp_autotune_options){
+	    .input = input,
+	    .budget = share,
+	    .log_budget = log_budget,
+	    .runs = (uint32_t)runs,
+	    .rounds = (uint32_t)rounds,
+	    .clock = clocks[clock_index],
+	    .samples = (enum tp_autotune_samples)samples,
+	    .by_cpu = time_index == 1,
+	    .keep = keep.items,
+	    .keep_count = keep.count,
+	    .never = never.items,
+	    .never_count = never.count,
+	    .no_sample = !sample,
+	    .count_rest = count_rest,
+	    .work = work,
+	    .verbose = verbose,
+	    .progress = verbose || isatty(STDERR_FILENO),
+	};
+	return TP_EXIT_DONE;
+}
+
+static void warn_all(const struct tp_problems *problems)
+{
+	char text[1024];
+	for (uint32_t i = 0; i < tp_problems_kept(problems); i++)
+		tp_command_warn(
+		    &tp_cmd_autotune, "%s", tp_err_format(&problems->kept[i], text, sizeof(text)));
+}
+
+static int write_list(const struct tp_autotune_round *best)
+{
+	FILE *file = fopen(output, "we");
+	bool ok = file && fwrite(best->list, 1, best->list_size, file) == best->list_size;
+	int error = errno;
+	if (file && fclose(file)) {
+		error = ok ? errno : error;
+		ok = false;
+	}
+	struct tp_err err;
+	if (ok)
+		return TP_EXIT_DONE;
+	tp_err_system(&err, error, output, "cannot write the list");
+	return tp_command_fail(&tp_cmd_autotune, &err);
+}
+
+static int report(const struct tp_autotune *tune)
+{
+	const struct tp_autotune_round *best = &tune->rounds[tune->best];
+	warn_all(&tune->notes);
+	int status = write_list(best);
+	if (status)
+		return status;
+	if (best->lost)
+		tp_command_warn(&tp_cmd_autotune,
+		    "%llu events of a run were lost, so that it cost less than it should have: give "
+		    "a --log-budget",
+		    (unsigned long long)best->lost);
+	if (format == 1)
+		tp_autotune_report_json(tune, output);
+	else
+		tp_autotune_report_text(tune, output);
+	if (best->tried.measured.median <= tune->options.budget)
+		return TP_EXIT_DONE;
+	if (tune->ended == TP_AUTOTUNE_NO_EVENTS)
+		tp_command_warn(&tp_cmd_autotune,
+		    "the events of the last list can hardly cost that much: it is noise, or what "
+		    "it takes to start recording; let PROGRAM run longer, give more --runs, and "
+		    "leave the machine alone");
+	else
+		tp_command_warn(&tp_cmd_autotune,
+		    "no list was within the budget: give more --rounds, a larger --budget, or fewer "
+		    "functions to --keep");
+	return TP_EXIT_FAILED;
+}
+
+// Leave as a program does that is interrupted.
+static int die_of(int number)
+{
+	signal(number, SIG_DFL);
+	raise(number);
+	return 128 + number;
+}
+
+static int run(int argc, char **argv)
+{
+	int status;
+	if (!tp_options_parse(&tp_cmd_autotune, &argc, &argv, false, &status))
+		return status;
+	char *shell[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)build_command, NULL};
+	char **program = argv;
+	if (!build_command) {
+		program = split(argc, argv);
+		if (!argc || !argv[0])
+			return tp_options_usage(&tp_cmd_autotune,
+			    "no build command was given: BUILD -- PROGRAM, or --build COMMAND");
+	}
+	if (!program || !program[0])
+		return tp_options_usage(
+		    &tp_cmd_autotune, "no program to run was given behind the build's '--'");
+	static struct tp_autotune tune;
+	status = read_options(&tune.options);
+	if (status)
+		return status;
+	tune.command = &tp_cmd_autotune;
+	tune.options.program = program;
+	tune.builder.argv = build_command ? shell : argv;
+	tune.builder.clock = clock_index ? clock_words[clock_index] : NULL;
+	if (!products.count)
+		product_items[products.count++] = program[0];
+	struct tp_err err;
+	int code = tp_autotune_builder_init(&tune.builder, products.items, products.count, &err);
+	tp_autotune_catch();
+	if (!code)
+		code = tp_autotune_all(&tune, &err);
+	const int number = tp_autotune_caught();
+	if (number)
+		status = TP_EXIT_FAILED;
+	else if (code)
+		status = tp_command_fail(&tp_cmd_autotune, &err);
+	else
+		status = report(&tune);
+	tp_autotune_release(&tune, code && !number);
+	return number ? die_of(number) : status;
+}
