@@ -7,7 +7,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc)
 PRESET ?= dev
 
-.PHONY: all setup test test-full demo bench bench-quick install clean fresh-check format help
+.PHONY: all setup test test-full demo bench bench-quick bench-selection install clean fresh-check format help
 
 all:
 	@tools/setup --build
@@ -38,6 +38,13 @@ bench bench-quick:
 	@tools/build release
 	@benchmarks/run $(if $(filter bench-quick,$@),--quick) $(BENCH_OPTIONS)
 
+# What allowlists for a budget cost and name: benchmarks/selection/README.md.
+bench-selection:
+	@tools/setup --build
+	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/build release
+	@benchmarks/selection/run $(BENCH_OPTIONS)
+
 install: all
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
 
@@ -59,6 +66,7 @@ help:
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, and longer fuzzing'
 	@echo 'make bench       all benchmarks, about two hours [BENCH_OPTIONS="--only sqlite"]'
 	@echo 'make bench-quick the same with smaller inputs, about twelve minutes'
+	@echo 'make bench-selection  lists for a budget, beside the rules of other tools: about an hour'
 	@echo 'make fresh-check make demo and make test in a bare Debian (root)'
 	@echo 'make format      clang-format the sources'
 	@echo 'make clean       remove build/'
