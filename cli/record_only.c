@@ -27,7 +27,7 @@ static uint64_t hash_of(const char *name)
 	uint64_t hash = TEEPERF_HASH_START;
 	for (; *name; name++)
 		hash = (hash ^ (unsigned char)*name) * TEEPERF_HASH_PRIME;
-	return hash ? hash : 1;
+	return hash < TEEPERF_HASH_FIRST ? TEEPERF_HASH_FIRST : hash;
 }
 
 static void gather(struct choice *choice, const char *name)

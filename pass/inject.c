@@ -92,15 +92,22 @@ static LLVMValueRef first_behind_phis(LLVMBasicBlockRef block)
 	return i;
 }
 
-// Whether control can come back into this function from above it without a return.
-static bool needs_position(LLVMValueRef function)
+// Whether control can come back into a function from above it without a return: at landing pads (those
+// that only clean up do not count if `catching`), and behind calls that may return twice.
+static bool comes_back(LLVMValueRef function, bool catching)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
 	     b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if (LLVMIsALandingPadInst(i) || may_return_twice(i))
+			if ((LLVMIsALandingPadInst(i) && (!catching || LLVMGetNumClauses(i))) ||
+			    may_return_twice(i))
 				return true;
 	return false;
+}
+
+bool tp_inject_catches(LLVMValueRef function)
+{
+	return comes_back(function, true);
 }
 
 // Resync records: behind each landing pad and each call that may return twice.
@@ -184,17 +191,20 @@ void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 	    .scope_location = tp_llvm_function_location(function),
 	    .target = target};
 	prepare(sequence, function);
-	// Looked for before there is any code of ours.
-	const bool with_position = target->sample && needs_position(function);
+	// Looked for before there is any code of ours. What only cleans up goes on to whoever catches.
+	const bool with_position = comes_back(function, target->sample == 0);
 	position_at_entry(&in);
 	if (target->group)
 		tp_count_at_entry(sequence, in.builder, target);
-	if (target->sample) {
-		LLVMValueRef where = tp_sequence_record(
+	LLVMValueRef where = NULL;
+	if (target->sample)
+		where = tp_sequence_record(
 		    sequence, in.builder, target, TEEPERF_KIND_ENTER, with_position);
+	else if (with_position)
+		where = tp_sequence_between(sequence, in.builder);
+	if (target->sample)
 		inject_exits(&in);
-		if (with_position)
-			inject_resyncs(&in, where);
-	}
+	if (with_position)
+		inject_resyncs(&in, where);
 	LLVMDisposeBuilder(in.builder);
 }

@@ -144,13 +144,14 @@ static bool has_body(LLVMValueRef function)
 	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage;
 }
 
-// How often calls of a function are recorded, by its decision: tp_target.sample. False: not at all.
-static bool is_target(LLVMValueRef function, uint32_t *sample)
+// How often calls of a function are recorded, by its decision; false if it gets no code of ours.
+static bool is_target(LLVMValueRef function, uint32_t *sample, bool *watched)
 {
 	unsigned length;
 	const char *decision = tp_select_decision(function, &length);
 	const size_t prefix = strlen(TP_ATTRIBUTE_SAMPLE);
 	*sample = 1;
+	*watched = false;
 	if (!has_body(function))
 		return false;
 	if (tp_select_is(function, TP_ATTRIBUTE_EVENT))
@@ -158,16 +159,15 @@ static bool is_target(LLVMValueRef function, uint32_t *sample)
 	*sample = 0;
 	if (tp_select_is(function, TP_ATTRIBUTE_COUNT))
 		return true;
+	if (tp_select_is(function, TP_ATTRIBUTE_SKIP)) {
+		*watched = true;
+		return tp_inject_catches(function);
+	}
 	if (length <= prefix || memcmp(decision, TP_ATTRIBUTE_SAMPLE, prefix) != 0)
 		return false;
 	for (unsigned i = (unsigned)prefix; i < length; i++)
 		*sample = *sample * 10 + (uint32_t)(decision[i] - '0');
 	return *sample != 0;
-}
-
-static bool is_counted(const struct tp_target *target)
-{
-	return target->sample != 1;
 }
 
 // Those that are counted or sampled come first.
@@ -178,12 +178,12 @@ static struct tp_target *list_targets(struct tp_sequence *sequence, unsigned *co
 	for (int want = 1; targets && want >= 0; want--) {
 		for (LLVMValueRef f = LLVMGetFirstFunction(sequence->module); f;
 		     f = LLVMGetNextFunction(f)) {
-			struct tp_target target = {.function = f};
-			if (!is_target(f, &target.sample) || is_counted(&target) != want)
+			uint32_t sample;
+			bool watched;
+			if (!is_target(f, &sample, &watched) ||
+			    (sample != 1 && !watched) != (want == 1))
 				continue;
-			const uint32_t sample = target.sample;
-			targets[count] = tp_sequence_begin(sequence, f);
-			targets[count++].sample = sample;
+			targets[count++] = tp_sequence_begin(sequence, f, sample, watched);
 			sequence->has_records |= sample != 0;
 		}
 		if (want)
@@ -221,21 +221,30 @@ static bool instrument(struct tp_sequence *sequence)
 
 bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 {
+	unsigned watched_count = 0;
 	unsigned count = 0;
-	uint32_t sample;
 	// Decides again where a list looks at what optimisation has left.
 	const bool has_notes = tp_inventory_emit(pass, module);
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-		count += is_target(f, &sample);
-	if (!count)
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		uint32_t sample;
+		bool watched;
+		if (is_target(f, &sample, &watched)) {
+			count += !watched;
+			watched_count += watched;
+		}
+	}
+	if (!count && !watched_count)
 		return has_notes;
 	const char *refusal = tp_sequence_refuse(module);
 	if (refusal) {
-		tp_llvm_error(module, refusal);
+		if (count)
+			tp_llvm_error(module, refusal);
 		return has_notes;
 	}
 	struct tp_sequence sequence;
-	if (!tp_sequence_init(&sequence, pass, module, count) || !instrument(&sequence))
+	const bool ok = tp_sequence_init(&sequence, pass, module, count);
+	sequence.function_count = count + watched_count;
+	if (!ok || !instrument(&sequence))
 		tp_llvm_error(module, "teeperf: out of memory");
 	tp_sequence_finish(&sequence);
 	return true;

@@ -44,8 +44,9 @@ struct tp_pass {
 #define TP_ATTRIBUTE_EVENT "event"
 #define TP_ATTRIBUTE_COUNT "count"
 #define TP_ATTRIBUTE_SAMPLE "sample/" /* and a number behind it */
+/* Not recorded; but if control may come back to it from above, it says so (resync). */
 #define TP_ATTRIBUTE_SKIP "skip"
-#define TP_ATTRIBUTE_NEVER "never" /* the same, but no list can change it */
+#define TP_ATTRIBUTE_NEVER "never" /* no code of ours at all */
 #define TP_ATTRIBUTE_DONE "done"
 /* Module flag: this module has been through the tag stage. */
 #define TP_FLAG_TAGGED "teeperf.tagged"
@@ -94,8 +95,9 @@ struct tp_sequence {
 	LLVMValueRef block;      /* the module's teeperf_module_block */
 	LLVMValueRef functions;  /* the object file's teeperf_functions */
 	LLVMValueRef *hashes;    /* of the functions' names, so far */
-	unsigned function_count; /* that will be instrumented */
-	unsigned next;           /* ... and have been */
+	unsigned function_count; /* that will get code of ours, those that are watched included */
+	unsigned gate_count;     /* that will have gates of their own */
+	unsigned next;           /* ... and have them */
 	LLVMTypeRef resync_type; /* void (i64 position, i64 name), in the runtime */
 	LLVMValueRef resync;
 	bool has_records; /* functions with events were instrumented */
@@ -107,6 +109,7 @@ struct tp_target {
 	LLVMValueRef name; /* the pointer that names it in records (log.h), without a kind */
 	unsigned gate;     /* offset in the object file's teeperf_functions */
 	uint32_t sample;   /* one call of so many has records, 1: each, 0: none */
+	bool watched;      /* nothing is recorded of it */
 	/* Of a function that is counted or sampled. */
 	const struct tp_count_group *group;
 	unsigned number; /* in the group */
@@ -118,13 +121,14 @@ struct tp_target {
 const char *tp_sequence_refuse(LLVMModuleRef module);
 
 /*
- * Declares the runtime's symbols in `module`, and the module's own. FUNCTION_COUNT functions will be
- * instrumented, each begun with tp_sequence_begin; tp_sequence_finish comes last. False: no memory.
+ * Declares the runtime's symbols in `module`, and the module's own. Each target is begun with
+ * tp_sequence_begin, GATE_COUNT of them not watched; tp_sequence_finish comes last. False: no memory.
  * pre: not refused.
  */
 bool tp_sequence_init(struct tp_sequence *sequence, const struct tp_pass *pass,
-    LLVMModuleRef module, unsigned function_count);
-struct tp_target tp_sequence_begin(struct tp_sequence *sequence, LLVMValueRef function);
+    LLVMModuleRef module, unsigned gate_count);
+struct tp_target tp_sequence_begin(
+    struct tp_sequence *sequence, LLVMValueRef function, uint32_t sample, bool watched);
 void tp_sequence_finish(struct tp_sequence *sequence);
 
 /*
@@ -133,6 +137,9 @@ void tp_sequence_finish(struct tp_sequence *sequence);
  */
 LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef builder,
     const struct tp_target *target, enum teeperf_kind kind, bool position);
+
+/* The position of an activation that has no record (log.h, TEEPERF_POSITION_BETWEEN), as i64. */
+LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef builder);
 
 /* Whether functions with records must keep off the memory below their stack pointer. */
 bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence);
@@ -160,6 +167,9 @@ bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *seque
 /* Count a call at the builder's place; sets target->sampled if the target is sampled. */
 void tp_count_at_entry(
     struct tp_sequence *sequence, LLVMBuilderRef builder, struct tp_target *target);
+
+/* Whether control can come back into the function from above, other than to clean up on its way. */
+bool tp_inject_catches(LLVMValueRef function);
 
 /* Put count, enter, exit and resync records into one function. */
 void tp_inject(struct tp_sequence *sequence, struct tp_target *target);

@@ -152,8 +152,11 @@ static void decide_level(
 	case TP_CATEGORY_COUNT:
 		sample = 0;
 		break;
-	default:
+	case TP_CATEGORY_SKIP:
 		tp_select_set(function, TP_ATTRIBUTE_SKIP);
+		return;
+	default:
+		tp_select_set(function, TP_ATTRIBUTE_NEVER);
 		return;
 	}
 	snprintf(text, sizeof(text), TP_ATTRIBUTE_SAMPLE "%u", sample);

@@ -103,20 +103,21 @@ static LLVMTypeRef functions_type(LLVMContextRef context, unsigned count)
 }
 
 bool tp_sequence_init(struct tp_sequence *sequence, const struct tp_pass *pass,
-    LLVMModuleRef module, unsigned function_count)
+    LLVMModuleRef module, unsigned gate_count)
 {
 	const LLVMContextRef context = LLVMGetModuleContext(module);
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
 	*sequence = (struct tp_sequence){.module = module, .context = context, .pass = pass};
-	sequence->hashes = calloc(function_count + 1, sizeof(LLVMValueRef));
+	sequence->gate_count = gate_count + 1;
+	sequence->hashes = calloc(sequence->gate_count, sizeof(LLVMValueRef));
 	if (!sequence->hashes)
 		return false;
+	sequence->hashes[sequence->next++] = LLVMConstInt(i64, TEEPERF_HASH_ALWAYS, 0);
 	tp_sequence_declare(module);
 	sequence->machine = find_machine(module);
 	sequence->block = module_block(module);
-	sequence->function_count = function_count;
-	sequence->functions = LLVMAddGlobal(
-	    module, functions_type(context, function_count), TEEPERF_SYMBOL_PREFIX "functions");
+	sequence->functions = LLVMAddGlobal(module, functions_type(context, sequence->gate_count),
+	    TEEPERF_SYMBOL_PREFIX "functions");
 	LLVMSetLinkage(sequence->functions, LLVMInternalLinkage);
 	LLVMSetSection(sequence->functions, TEEPERF_FUNCTIONS_SECTION);
 	LLVMSetAlignment(sequence->functions, 8);
@@ -127,7 +128,7 @@ bool tp_sequence_init(struct tp_sequence *sequence, const struct tp_pass *pass,
 
 static void set_functions(struct tp_sequence *sequence)
 {
-	const unsigned count = sequence->function_count;
+	const unsigned count = sequence->gate_count;
 	LLVMTypeRef type = functions_type(sequence->context, count);
 	LLVMTypeRef fields[4];
 	LLVMGetStructElementTypes(type, fields);
@@ -179,25 +180,36 @@ static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 	return alias;
 }
 
-// The linkage name as the linker sees it: Clang marks names given by asm labels with \1.
+// The linkage name as it is in the source: Clang marks names given by asm labels with \1, and link-time
+// optimisation adds .llvm.N to those that it makes public.
 static uint64_t hash_of(LLVMValueRef function)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(function, &length);
+	const char *suffix = strstr(name, ".llvm.");
 	uint64_t hash = TEEPERF_HASH_START;
+	if (suffix)
+		length = (size_t)(suffix - name);
 	for (size_t i = length && name[0] == '\1'; i < length; i++)
 		hash = (hash ^ (unsigned char)name[i]) * TEEPERF_HASH_PRIME;
-	return hash ? hash : 1;
+	return hash < TEEPERF_HASH_FIRST ? TEEPERF_HASH_FIRST : hash;
 }
 
-struct tp_target tp_sequence_begin(struct tp_sequence *sequence, LLVMValueRef function)
+struct tp_target tp_sequence_begin(
+    struct tp_sequence *sequence, LLVMValueRef function, uint32_t sample, bool watched)
 {
+	struct tp_target target = {.function = function,
+	    .name = name_of(sequence, function),
+	    .sample = sample,
+	    .watched = watched,
+	    .gate = TEEPERF_GATE_OFFSET};
+	if (watched)
+		return target;
 	const unsigned number = sequence->next++;
 	sequence->hashes[number] =
 	    LLVMConstInt(LLVMInt64TypeInContext(sequence->context), hash_of(function), 0);
-	return (struct tp_target){.function = function,
-	    .gate = TEEPERF_GATE_OFFSET + number,
-	    .name = name_of(sequence, function)};
+	target.gate += number;
+	return target;
 }
 
 LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef builder,
@@ -247,6 +259,13 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 	return text.output_count == 1 ? call : LLVMBuildExtractValue(builder, call, 0, "");
 }
 
+LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef builder)
+{
+	struct tp_text text = {.output_count = 0};
+	sequence->machine->write_between(&text);
+	return tp_sequence_assemble(sequence, builder, &text, &sequence->functions, 1);
+}
+
 LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, bool own,
     const char *callee, LLVMTypeRef callee_type, LLVMValueRef *arguments, unsigned count)
 {
@@ -257,7 +276,7 @@ LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, 
 		LLVMSetLinkage(function, LLVMInternalLinkage);
 	else
 		make_hidden_once(sequence->module, function);
-	tp_select_set(function, TP_ATTRIBUTE_SKIP);
+	tp_select_set(function, TP_ATTRIBUTE_NEVER);
 	LLVMBuilderRef builder = LLVMCreateBuilderInContext(sequence->context);
 	LLVMPositionBuilderAtEnd(
 	    builder, LLVMAppendBasicBlockInContext(sequence->context, function, "entry"));

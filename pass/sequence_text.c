@@ -8,12 +8,12 @@
 /*
  * In the parts below `#` and a letter stand for an operand:
  *   #G gate   #N name   #K kind   #P position   #A, #a, #w and #B, #b registers of 64, 32, 16 bits
- *   #S whether it is sampled now
- * and `$` is doubled, as LLVM wants it. Local labels: 1 the cold path, 2 the end.
+ *   #S whether it is sampled now   #O the gate that tells whether recording is on
+ * and `$` is doubled, as LLVM wants it. Local labels: 1 the cold path, 2 the end, 6 no record now.
  */
 struct names {
 	char a64[16], a32[16], a16[16], b64[16], b32[16];
-	char gate[32], name[32], kind[4], position[16], sampled[16];
+	char gate[32], on[32], name[32], kind[4], position[16], sampled[16];
 };
 
 static const char *named(const struct names *names, char letter)
@@ -29,6 +29,8 @@ static const char *named(const struct names *names, char letter)
 		return names->position;
 	case 'S':
 		return names->sampled;
+	case 'O':
+		return names->on;
 	case 'A':
 		return names->a64;
 	case 'a':
@@ -70,7 +72,7 @@ static void constrain(struct tp_text *text, const char *constraint)
  * fast path as it is, for LLVM sees none of it; all that it takes is that nobody uses the red zone.
  * (A jump with an alternate link register spares that and costs 7 bytes a record.)
  */
-#define GATE_X86(value, jump) "cmpb $$" value ", #G(%rip)\n\t" jump " 2f\n\t"
+#define GATE_X86(value, jump) "cmpb $$" value ", #G(%rip)\n\t" jump " 6f\n\t"
 #define THREAD_X86 "movq " TEEPERF_SYMBOL_THREAD "@gottpoff(%rip), %r11\n\t"
 #define NAME_X86 "leal #N, %r10d\n\t"
 // The low half first: if the upper half then still agrees, the low half belongs to it.
@@ -84,9 +86,15 @@ static void constrain(struct tp_text *text, const char *constraint)
 // instruction wait for memory.) Behind a chunk's end it touches what is not ours, and changes nothing.
 #define AHEAD_X86 "prefetchw 1024(#A)\n\t"
 #define POSITION_X86 "leaq -8(#A), #P\n\taddq %fs:24(%r11), #P\n\t"
-#define BETWEEN_X86                                                 \
-	"testq #S, #S\n\tjne 6f\n\t" GATE_X86("0", "je") THREAD_X86 \
-	    "movq %fs:(%r11), #P\n\taddq %fs:24(%r11), #P\n\tsubq $$4, #P\n\tjmp 2f\n6:\t"
+// Without a record there is still a position, unless recording is off.
+#define ON_X86 "movl $$1, ${0:k}\n\tcmpb $$0, #O(%rip)\n\tje 2f\n\t"
+#define BETWEEN_X86 THREAD_X86 "movq %fs:(%r11), #P\n\taddq %fs:24(%r11), #P\n\tsubq $$4, #P\n\t"
+
+// The end of a text: label 2, and 6, which is the same where no position is wanted.
+static void end_x86(struct tp_text *text, const struct names *n, bool position)
+{
+	append(text, n, position ? "movq %r10, #P\n\tjmp 2f\n6:\t" BETWEEN_X86 "\n2:" : "\n6:\n2:");
+}
 
 static void write_x86(struct tp_text *text, const struct tp_text_request *request)
 {
@@ -112,6 +120,7 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 		constrain(text, "=&r");
 	}
 	text->output_count = operand;
+	snprintf(n.on, sizeof(n.on), "${%u:c}+%u", operand, TEEPERF_GATE_OFFSET);
 	snprintf(n.gate, sizeof(n.gate), "${%u:c}+%u", operand++, request->gate);
 	const int kind = (int)request->kind;
 	// leal takes the low half of an address, whichever way that is given.
@@ -127,9 +136,9 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	constrain(text, "~{memory},~{dirflag},~{fpsr},~{flags}");
 
 	if (request->position)
-		append(text, &n, "movl $$1, ${0:k}\n\t");
+		append(text, &n, ON_X86);
 	if (request->sampled)
-		append(text, &n, request->position ? BETWEEN_X86 : "testq #S, #S\n\tje 2f\n\t");
+		append(text, &n, "testq #S, #S\n\tje 6f\n\t");
 	if (call) {
 		append(text, &n, GATE_X86("0", "je") NAME_X86);
 		append(text, &n,
@@ -137,7 +146,7 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 		    : request->position ? "callq *" TEEPERF_SYMBOL_RECORD_POSITION
 					  "@GOTPCREL(%rip)\n\t"
 					: "callq *" TEEPERF_SYMBOL_RECORD "@GOTPCREL(%rip)\n\t");
-		append(text, &n, request->position ? "movq %r10, #P\n2:" : "\n2:");
+		end_x86(text, &n, request->position);
 		return;
 	}
 	const bool is_auto = !untimed && request->clock == TEEPERF_COMPILED_AUTO;
@@ -164,7 +173,16 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	    request->name_in_register ? "1:\tleaq -128(%rsp), %rsp\n\tcallq *" TEEPERF_SYMBOL_SLOW
 					"@GOTPCREL(%rip)\n\tleaq 128(%rsp), %rsp\n\t"
 				      : "1:\tcallq *" TEEPERF_SYMBOL_SLOW "@GOTPCREL(%rip)\n\t");
-	append(text, &n, request->position ? "movq %r10, #P\n2:" : "\n2:");
+	end_x86(text, &n, request->position);
+}
+
+static void write_between_x86(struct tp_text *text)
+{
+	struct names n = {.position = "${0:q}"};
+	snprintf(n.on, sizeof(n.on), "${1:c}+%u", TEEPERF_GATE_OFFSET);
+	text->output_count = 1;
+	constrain(text, "=&r,i,~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
+	append(text, &n, ON_X86 BETWEEN_X86 "\n2:");
 }
 
 static void write_count_x86(struct tp_text *text, const struct tp_text_count *request)
@@ -200,10 +218,17 @@ static void write_count_x86(struct tp_text *text, const struct tp_text_count *re
 #define NAME_ARM(to) "adrp " to ", #N\n\tadd " to ", " to ", :lo12:#N+#K\n\t"
 #define NAME_REGISTER_ARM(to) "add " to ", #N, #K\n\t"
 
-#define GATE_ARM "adrp x17, #G\n\tldrb w17, [x17, :lo12:#G]\n\tcbz w17, 2f\n\t"
-#define BETWEEN_ARM                                                                      \
-	"cbnz #S, 6f\n\t" GATE_ARM THREAD_ARM "ldr x15, [x16]\n\tldr x17, [x16, 24]\n\t" \
-	"add #P, x15, x17\n\tsub #P, #P, 4\n\tb 2f\n6:\t"
+#define GATE_ARM(gate, label) \
+	"adrp x17, " gate "\n\tldrb w17, [x17, :lo12:" gate "]\n\tcbz w17, " label "\n\t"
+#define ON_ARM "mov #P, 1\n\t" GATE_ARM("#O", "2f")
+#define BETWEEN_ARM                                                           \
+	THREAD_ARM "ldr x15, [x16]\n\tldr x17, [x16, 24]\n\tadd #P, x15, x17" \
+		   "\n\tsub #P, #P, 4\n\t"
+
+static void end_arm(struct tp_text *text, const struct names *n, bool position)
+{
+	append(text, n, position ? "mov #P, x16\n\tb 2f\n6:\t" BETWEEN_ARM "\n2:" : "\n6:\n2:");
+}
 
 static void write_arm(struct tp_text *text, const struct tp_text_request *request)
 {
@@ -220,6 +245,7 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 		constrain(text, "=&r");
 	}
 	text->output_count = operand;
+	snprintf(n.on, sizeof(n.on), "$%u+%u", operand, TEEPERF_GATE_OFFSET);
 	snprintf(n.gate, sizeof(n.gate), "$%u+%u", operand++, request->gate);
 	snprintf(n.name, sizeof(n.name), "$%u", operand++);
 	snprintf(n.sampled, sizeof(n.sampled), "$%u", operand);
@@ -230,10 +256,10 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 	constrain(text, "~{x15},~{x16},~{x17},~{memory},~{cc}");
 
 	if (request->position)
-		append(text, &n, "mov #P, 1\n\t");
+		append(text, &n, ON_ARM);
 	if (request->sampled)
-		append(text, &n, request->position ? BETWEEN_ARM : "cbz #S, 2f\n\t");
-	append(text, &n, GATE_ARM);
+		append(text, &n, "cbz #S, 6f\n\t");
+	append(text, &n, GATE_ARM("#G", "6f"));
 	if (call) {
 		// The link register is one of the clobbered: a frame, so that unwinding stays right.
 		constrain(text, "~{lr},~{x9}");
@@ -247,7 +273,7 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 		append(text, &n, "\n\tldr x17, [x17, :got_lo12:");
 		append(text, &n, symbol);
 		append(text, &n, "]\n\tblr x17\n\t");
-		append(text, &n, request->position ? "mov #P, x16\n2:" : "\n2:");
+		end_arm(text, &n, request->position);
 		return;
 	}
 	const bool is_auto = !untimed && request->clock == TEEPERF_COMPILED_AUTO;
@@ -277,7 +303,16 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 	append(text, &n,
 	    "adr x15, 5f\n\tadrp x17, :got:" TEEPERF_SYMBOL_SLOW
 	    "\n\tldr x17, [x17, :got_lo12:" TEEPERF_SYMBOL_SLOW "]\n\tbr x17\n5:\t");
-	append(text, &n, request->position ? "mov #P, x16\n2:" : "\n2:");
+	end_arm(text, &n, request->position);
+}
+
+static void write_between_arm(struct tp_text *text)
+{
+	struct names n = {.position = "$0"};
+	snprintf(n.on, sizeof(n.on), "$1+%u", TEEPERF_GATE_OFFSET);
+	text->output_count = 1;
+	constrain(text, "=&r,S,~{x15},~{x16},~{x17},~{memory},~{cc}");
+	append(text, &n, ON_ARM BETWEEN_ARM "\n2:");
 }
 
 static void write_count_arm(struct tp_text *text, const struct tp_text_count *request)
@@ -305,9 +340,13 @@ static void write_count_arm(struct tp_text *text, const struct tp_text_count *re
 static const struct tp_text_machine machines[] = {
     {.prefix = "x86_64",
 	.write = write_x86,
+	.write_between = write_between_x86,
 	.write_count = write_count_x86,
 	.needs_no_red_zone = true},
-    {.prefix = "aarch64", .write = write_arm, .write_count = write_count_arm},
+    {.prefix = "aarch64",
+	.write = write_arm,
+	.write_between = write_between_arm,
+	.write_count = write_count_arm},
 };
 
 const struct tp_text_machine *tp_text_find(const char *triple)

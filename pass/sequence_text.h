@@ -52,6 +52,8 @@ struct tp_text {
 struct tp_text_machine {
 	const char *prefix;
 	void (*write)(struct tp_text *text, const struct tp_text_request *request);
+	/* The position of an activation without a record. Operands: the output, teeperf_functions. */
+	void (*write_between)(struct tp_text *text);
 	/* Operands: the output, the thread's pointer, teeperf_functions, teeperf_counted. */
 	void (*write_count)(struct tp_text *text, const struct tp_text_count *request);
 	/* Return addresses are pushed: nothing may live below the stack pointer. */

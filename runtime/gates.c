@@ -43,7 +43,7 @@ static void leave_out(struct teeperf_functions *functions, uint64_t *hashes, uin
 {
 	(void)gate;
 	for (uint32_t i = 0; i < functions->count; i++)
-		if (hashes[i] && !tp_only_wants(hashes[i]))
+		if (hashes[i] >= TEEPERF_HASH_FIRST && !tp_only_wants(hashes[i]))
 			hashes[i] = 0;
 }
 
@@ -53,9 +53,10 @@ static uint64_t function_count;
 static void count(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
 {
 	(void)gate;
-	function_count += functions->count;
-	for (uint32_t i = 0; i < functions->count; i++)
+	for (uint32_t i = 0; i < functions->count; i++) {
+		function_count += hashes[i] != TEEPERF_HASH_ALWAYS;
 		left_out += hashes[i] == 0;
+	}
 }
 
 void tp_gates_narrow(struct teeperf_module_block *block, uint64_t *functions, uint64_t *out)

@@ -60,6 +60,9 @@ enum teeperf_gate {
  * The instrumented functions of an object file: their gates, zeroes up to a multiple of 8, and then a
  * hash of each function's linkage name in the same order. They lie one behind another in a section of
  * their own, because neighbours may be written all the time; the linker may put zeroes between them.
+ *
+ * gates[0] is no function's, and its hash is TEEPERF_HASH_ALWAYS: it tells whether recording is on. Where
+ * control may come back to a function from above, it is tested for the function's position (log.h).
  */
 struct teeperf_functions {
 	uint32_t size;  /* bytes in all, a multiple of 8 */
@@ -70,7 +73,9 @@ struct teeperf_functions {
 #define TEEPERF_GATE_OFFSET 8 /* of gates[0] */
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_functions, gates) == TEEPERF_GATE_OFFSET, "gates");
 
-/* The hash of a linkage name is FNV-1a of 64 bits, with 1 for 0. */
+/* The hash of a linkage name is FNV-1a of 64 bits, with 2 instead of 0 and 1. */
+#define TEEPERF_HASH_ALWAYS 1
+#define TEEPERF_HASH_FIRST 2
 #define TEEPERF_HASH_START UINT64_C(0xcbf29ce484222325)
 #define TEEPERF_HASH_PRIME UINT64_C(0x100000001b3)
 

@@ -95,8 +95,9 @@ enum teeperf_control {
  */
 #define TEEPERF_POSITION_OFF 1 /* of an activation that began while recording was switched off */
 /*
- * An activation that has no record of its own, since it was not sampled, has the position of the
- * thread's next record less 4: above all that began before it, below all that it calls.
+ * An activation that has no record of its own, since it was not sampled or its function is not recorded, has
+ * the position of the thread's next record less 4: above all that began before it, below all that it
+ * calls.
  */
 #define TEEPERF_POSITION_BETWEEN 4
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves on the Lua interpreter, built unmodified from Debian's source package, that the profile
-# counts each call of each function: the same as callgrind, with errors thrown by longjmp, coroutines,
+# counts each call of each function, recorded, sampled or only counted: the same as callgrind, with errors thrown by longjmp, coroutines,
 # deep recursion, finalizers and callbacks from the C library.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
@@ -91,12 +91,37 @@ done
 # Lua's own switches for what it otherwise takes from addresses and the clock: the seed of its hashes,
 # the pivot of long sorts, the place of a C string in a cache. Some keys are addresses of static
 # objects: no PIE.
-make -s -C lua5.4/src linux CC="$TEEPERF cc" MYLDFLAGS=-no-pie \
-	MYCFLAGS="-gdwarf-4 -fno-pie '-Dluai_makeseed(L)=1' '-Dl_randomizePivot()=0' \
-		-DSTRCACHE_N=1 -DSTRCACHE_M=1" \
-	>build.log 2>&1 || {
-	cat build.log >&2
-	fail "Lua cannot be built"
+build() {
+	make -s -C lua5.4/src clean linux CC="$TEEPERF cc $*" MYLDFLAGS=-no-pie \
+		MYCFLAGS="-gdwarf-4 -fno-pie '-Dluai_makeseed(L)=1' '-Dl_randomizePivot()=0' \
+			-DSTRCACHE_N=1 -DSTRCACHE_M=1" \
+		>build.log 2>&1 || {
+		cat build.log >&2
+		fail "Lua cannot be built"
+	}
 }
+build
 unset LUA_INIT LUA_INIT_5_4 LUA_PATH LUA_CPATH LUA_PATH_5_4 LUA_CPATH_5_4
 compare_counts 0 lua5.4/src /dev/null lua5.4/src/lua work.lua
+
+# The same with functions that are counted, and others of which some calls are recorded, also of those
+# that errors pass through.
+cat >levels.allow <<'EOS'
+default:count
+fun:lua_*=sample/3
+fun:luaD_*=sample/2
+fun:luaV_*=sample/64
+fun:luaB_*=allow
+fun:luaG_*=sample/5
+EOS
+build --allowlist="$PWD/levels.allow"
+compare_counts 0 lua5.4/src /dev/null lua5.4/src/lua work.lua
+"$TEEPERF" analyze run.trace --format json >top.json
+grep -q '"unmatched_enters":0,"unmatched_exits":0,"unknown_resyncs":0,' top.json ||
+	fail "stacks are not whole"
+python3 - <<'EOS' || fail "samples"
+import csv, sys
+rows = [r for r in csv.DictReader(open("top.csv")) if r["function"].startswith("luaV_")]
+wrong = [r for r in rows if int(r["timed_calls"]) != (int(r["calls"]) + 63) // 64]
+sys.exit(not rows or bool(wrong))
+EOS

@@ -140,11 +140,93 @@ cat >unwind.allow <<'EOF'
 src:*unwind.cpp
 name:Guard*=skip
 EOF
-for level in -O0 -O1 -O2 -O3 -Os; do
-	"$TEEPERF" c++ --allowlist unwind.allow $level -g unwind.cpp -o unwind
-	expect 0 "$TEEPERF" record -q -o unwind.trace -- ./unwind
+# exact WHAT ARGUMENT...: record so; the paths are those in want.
+exact() {
+	what=$1
+	shift
+	expect 0 "$TEEPERF" record -q -o unwind.trace "$@" -- ./unwind
 	"$TEEPERF" analyze unwind.trace --view tree --format csv >tree.csv 2>tree.err
 	python3 "$lib/tree_paths.py" tree.csv >got
-	diff want got || fail "$level: the stacks are not exact"
-	! grep -i unmatched tree.err || fail "$level: records did not match"
+	diff want got || fail "$what: the stacks are not exact"
+	! grep -i unmatched tree.err || fail "$what: records did not match"
+}
+for level in -O0 -O1 -O2 -O3 -Os; do
+	"$TEEPERF" c++ --allowlist unwind.allow $level -g unwind.cpp -o unwind
+	exact "$level"
+done
+
+# The same where the functions that catch, or are jumped to, are not recorded: left out when compiled, or
+# when recorded, or only counted. What they call then appears below their caller.
+cat >want <<'EOF'
+main 1
+main;after 600
+main;cleans 100
+main;cleans;cleans 100
+main;cleans;cleans;throws 100
+main;cleans;cleans;throws;throws 100
+main;cleans;cleans;throws;throws;throws 100
+main;jumps 100
+main;jumps;jumps 100
+main;jumps;jumps;jumps 100
+main;rethrows 100
+main;rethrows;after 100
+main;rethrows;throws 100
+main;rethrows;throws;throws 100
+EOF
+printf '%s\n' fun:catches fun:catches_again fun:lands fun:nests >catchers
+sed 's/$/=skip/' catchers | cat unwind.allow - >skip.allow
+sed 's/$/=count/' catchers | cat unwind.allow - >count.allow
+for level in -O0 -O2; do
+	for shape in inline call; do
+		"$TEEPERF" c++ --shape=$shape --allowlist unwind.allow $level -g unwind.cpp -o unwind
+		exact "$level $shape, left out when recorded" --only skip.allow
+		for list in skip count; do
+			"$TEEPERF" c++ --shape=$shape --allowlist $list.allow $level -g unwind.cpp -o unwind
+			exact "$level $shape, $list"
+		done
+	done
+done
+
+# Every second call of each of them.
+cat >want <<'EOF'
+main 1
+main;after 250
+main;catches 50
+main;catches;after 50
+main;catches;cleans 50
+main;catches;cleans;cleans 50
+main;catches;cleans;cleans;throws 50
+main;catches;cleans;cleans;throws;throws 50
+main;catches;cleans;cleans;throws;throws;throws 50
+main;catches_again 50
+main;catches_again;after 50
+main;catches_again;rethrows 50
+main;catches_again;rethrows;after 50
+main;catches_again;rethrows;throws 50
+main;catches_again;rethrows;throws;throws 50
+main;cleans 50
+main;cleans;cleans 50
+main;cleans;cleans;throws 50
+main;cleans;cleans;throws;throws 50
+main;cleans;cleans;throws;throws;throws 50
+main;jumps 50
+main;jumps;jumps 50
+main;jumps;jumps;jumps 50
+main;lands 50
+main;lands;after 50
+main;lands;jumps 50
+main;lands;jumps;jumps 50
+main;lands;jumps;jumps;jumps 50
+main;nests 100
+main;nests;after 200
+main;nests;nests 100
+main;rethrows 50
+main;rethrows;after 50
+main;rethrows;throws 50
+main;rethrows;throws;throws 50
+EOF
+sed 's/$/=sample\/2/' catchers | cat unwind.allow - >sample.allow
+for level in -O0 -O2; do
+	"$TEEPERF" c++ --allowlist sample.allow $level -g unwind.cpp -o unwind
+	exact "$level, sampled"
 done

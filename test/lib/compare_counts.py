@@ -27,7 +27,9 @@ def read_profile(path, sources):
             if not source.startswith(sources):
                 sys.exit("'%s' is in the profile, but its source '%s' is not below '%s'"
                          % (row["function"], row["file"], sources))
-            counts[row["function"], os.path.basename(source)] += int(row["calls"])
+            # Functions that are counted are listed even if nobody calls them.
+            if int(row["calls"]):
+                counts[row["function"], os.path.basename(source)] += int(row["calls"])
     return counts
 
 
