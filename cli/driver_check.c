@@ -17,7 +17,7 @@ static bool is_probe(const char *output)
 {
 	static const char *const names[] = {"conftest", "cmTC_", NULL};
 	static const char *const folders[] = {
-	    "/CMakeFiles/CMakeTmp", "/CMakeFiles/CMakeScratch", "/meson-private", NULL};
+	    "CMakeFiles/CMakeTmp", "CMakeFiles/CMakeScratch", "meson-private", NULL};
 	const char *slash = strrchr(output, '/');
 	const char *name = slash ? slash + 1 : output;
 	for (const char *const *at = names; *at; at++)

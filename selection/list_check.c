@@ -195,7 +195,8 @@ static void check_one_gone(struct checking *at, bool inlined)
 		add_name(&what, function);
 		tp_buf_add_string(&what, " was removed by the compiler: nothing is recorded");
 		tp_buf_add_string(&remedy,
-		    "nothing calls it any more; leave the line out, or look at its callers");
+		    "nothing calls it, or nothing of it was left after inlining: '=force' keeps "
+		    "the calls, if there are any");
 	}
 	find(at, inlined ? TP_FINDING_INLINED : TP_FINDING_REMOVED, TP_SEVERITY_WARNING, &what,
 	    &remedy, TP_FATE_INLINED, TP_FATE_REMOVED);

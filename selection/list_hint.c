@@ -262,7 +262,7 @@ static void hint_near(struct tp_buf *hint, const struct tp_list_use *use,
 	tp_glob_add_literal(hint, tp_span_of(demangled ? nearest->demangled : nearest->name));
 	tp_buf_add_char(hint, '\'');
 	if (!demangled && strcmp(nearest->name, nearest->demangled) != 0)
-		tp_buf_addf(hint, ", which is %s,", nearest->demangled);
+		tp_buf_addf(hint, ", which is %s", nearest->demangled);
 	if (*nearest->file)
 		tp_buf_addf(hint, " (%s:%" PRIu64 ")", nearest->file, nearest->line);
 	tp_buf_add_char(hint, '?');

@@ -70,7 +70,8 @@ static void gone(void **state)
 	    "or is declared always_inline\n");
 	expect("fun:parse\nfun:unused=count\n",
 	    "2 removed warning: 'unused' was removed by the compiler: nothing is recorded | nothing "
-	    "calls it any more; leave the line out, or look at its callers\n");
+	    "calls it, or nothing of it was left after inlining: '=force' keeps the calls, if there "
+	    "are any\n");
 	expect("fun:parse\nfun:{digit,unused}\n",
 	    "2 inlined warning: all 2 functions that match were inlined or removed: 'digit' into "
 	    "'parse' (3 times) and 'parse_line'; and 1 more | '=force' keeps functions from being "
@@ -130,7 +131,7 @@ static void near_misses(void **state)
 	    {"fun:pasre", "did you mean 'fun:parse' (src/parse.c:10)?"},
 	    {"fun:parse_lines", "did you mean 'fun:parse_line' (src/parse.c:20)?"},
 	    {"fun:_ZN5Lexer4nextEl",
-		"did you mean 'fun:_ZN5Lexer4nextEi', which is Lexer::next(int), (src/lexer.cc:30)?"},
+		"did you mean 'fun:_ZN5Lexer4nextEi', which is Lexer::next(int) (src/lexer.cc:30)?"},
 	    {"fun:run", "fun: takes linkage names: 'fun:_Z3runv' is run()"},
 	    {"fun:next", "fun: takes linkage names: 'fun:_ZN5Lexer4nextEi' is Lexer::next(int)"},
 	    {"fun:Lexer::next",
