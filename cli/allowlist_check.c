@@ -86,14 +86,30 @@ struct tally {
 	uint32_t none;
 	uint32_t inlined;
 	uint32_t removed;
+	uint32_t otherwise; // were compiled at another level than the list gives them
+	bool compiled; // some function was instrumented: the inventory is of a build with TeePerf
 };
+
+static bool is_otherwise(
+    const struct tp_inventory_function *function, const struct tp_verdict *verdict)
+{
+	if (!tp_category_instruments(verdict->category))
+		return tp_category_instruments(function->decision);
+	return verdict->category != function->decision ||
+	       (verdict->category == TP_CATEGORY_SAMPLE && verdict->sample != function->sample);
+}
 
 static struct tally count_functions(const struct tp_list_use *use)
 {
 	struct tally tally = {0};
 	for (uint32_t i = 0; i < use->inventory->function_count; i++) {
-		const enum tp_fate fate = tp_fate_of(&use->inventory->functions[i]);
+		const struct tp_inventory_function *function = &use->inventory->functions[i];
+		const enum tp_fate fate = tp_fate_of(function);
 		const enum tp_category category = use->verdicts[i].category;
+		if (fate <= TP_FATE_PARTLY) {
+			tally.otherwise += is_otherwise(function, &use->verdicts[i]);
+			tally.compiled |= tp_category_instruments(function->decision);
+		}
 		if (fate == TP_FATE_INLINED)
 			tally.inlined++;
 		else if (fate == TP_FATE_REMOVED)
@@ -139,6 +155,11 @@ static void add_summary(struct tp_buf *out, const struct tp_list_use *use,
 		tp_buf_add_string(out, ", not compared with any program: name one behind '--'");
 	}
 	tp_buf_add_char(out, '\n');
+	if (tally.compiled && tally.otherwise)
+		tp_buf_addf(out,
+		    "%" PRIu32 " of them were compiled otherwise: compile with this list for it to "
+		    "take effect\n",
+		    tally.otherwise);
 	if (profile->is_there) {
 		char calls[TP_TEXT_NUMBER];
 		tp_buf_addf(
@@ -166,9 +187,10 @@ static void add_json(struct tp_buf *out, const struct tp_list_use *use,
 	tp_buf_addf(out,
 	    "  \"functions\": {\"all\": %" PRIu32 ", \"recorded\": %" PRIu32
 	    ", \"sampled\": %" PRIu32 ", \"counted\": %" PRIu32 ", \"not_instrumented\": %" PRIu32
-	    ", \"inlined\": %" PRIu32 ", \"removed\": %" PRIu32 "},\n",
+	    ", \"inlined\": %" PRIu32 ", \"removed\": %" PRIu32 ", \"compiled_otherwise\": %" PRIu32
+	    "},\n",
 	    use->inventory->function_count, tally.events, tally.sampled, tally.counted, tally.none,
-	    tally.inlined, tally.removed);
+	    tally.inlined, tally.removed, tally.otherwise);
 	if (!profile->is_there) {
 		tp_buf_add_string(out, "  \"cost\": null\n}\n");
 		return;

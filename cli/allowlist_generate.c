@@ -45,6 +45,10 @@ static const struct tp_option options[] = {
     {TP_OPTION_LIST, 'i', "inventory", "PATH",
 	"what the compiler saw: a program, library, object file or folder; may be repeated",
 	&inventory_list, NULL},
+    {TP_OPTION_STRING, 0, "from-source", "DIR",
+	"a seed before anything is compiled: DIR has the compile_commands.json of the sources, "
+	"which libclang reads",
+	&wanted.from_source, NULL},
     {TP_OPTION_STRING, 'b', "budget", "SHARE",
 	"how much longer the program may run; the default is 5%", &budget, NULL},
     {TP_OPTION_SIZE, 0, "log-budget", "SIZE", "how large the log of a run like this may become",
@@ -145,14 +149,20 @@ static int parse_options(int *argc, char ***argv)
 	status = parse_times();
 	if (status)
 		return status;
+	if (event_cost && event_inside && wanted.event_in_ns > wanted.event_cost_ns)
+		return tp_options_usage(&tp_allowlist_generate,
+		    "--event-cost-split: '%s' is more than --event-cost", event_inside);
 	// A number is a ratio, all else the name of a trace.
 	if (refine && tp_units_number(refine, &wanted.refine_ratio, &err)) {
 		wanted.refine_ratio = 0;
 		wanted.refine = refine;
 	}
-	if (!wanted.profile && !wanted.counts && !inventory_list.count)
+	if (!wanted.profile && !wanted.counts && !inventory_list.count && !wanted.from_source)
 		return tp_options_usage(&tp_allowlist_generate,
 		    "choose from what? give --profile, --counts or --inventory");
+	if (wanted.from_source && (wanted.profile || wanted.counts || inventory_list.count))
+		return tp_options_usage(&tp_allowlist_generate,
+		    "--from-source is for what is not compiled yet: leave it out here");
 	if (wanted.samples && !wanted.profile && !wanted.counts)
 		return tp_options_usage(&tp_allowlist_generate,
 		    "samples do not say how often functions are called: give --counts too");

@@ -2,6 +2,7 @@
 // An allowlist made for a budget: from profiles and inventories to a choice for each function.
 #include "generate.h"
 
+#include "inventory/from_source.h"
 #include "selection/generate_internal.h"
 #include "selection/samples.h"
 
@@ -21,12 +22,25 @@ static int missing(struct tp_err *err, const char *what)
 	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET, "%s", what);
 }
 
+// What could not be read of the sources becomes a note.
+static void warn_source(void *context, const char *file, const char *text)
+{
+	struct tp_generated *generated = context;
+	tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET, "%s", text);
+}
+
 static int read_inventory(struct tp_generated *generated, struct tp_err *err)
 {
 	const struct tp_generate_options *options = &generated->options;
+	generated->has_inventory = options->inventory_count || options->from_source;
+	if (options->from_source) {
+		const struct tp_from_source_options source = {
+		    .warn = warn_source, .context = generated};
+		return tp_inventory_from_source(
+		    &generated->inventory, options->from_source, &source, err);
+	}
 	if (!options->inventory_count)
 		return 0;
-	generated->has_inventory = true;
 	return tp_inventory_open(
 	    &generated->inventory, options->inventories, options->inventory_count, err);
 }
@@ -226,6 +240,10 @@ static int check_options(const struct tp_generate_options *options, struct tp_er
 	    !options->from_source)
 		return missing(err, "nothing to choose from: give --profile, --counts or "
 				    "--inventory");
+	if (options->from_source &&
+	    (options->inventory_count || options->profile || options->counts))
+		return missing(err, "sources are read before anything is compiled: with a profile "
+				    "or an inventory, leave them out");
 	if (options->samples && !options->profile && !options->counts)
 		return missing(err, "samples say nothing of how often functions are called: give "
 				    "--counts, or --profile");

@@ -102,7 +102,10 @@ static void add_function(
 	char level[TP_LEVEL_TEXT];
 	tp_buf_add_string(out, "# ");
 	add_comment(out, function->demangled);
-	if (seed && function->inventory)
+	if (seed && function->inventory && function->inventory->presence == TP_PRESENCE_SOURCE)
+		tp_buf_addf(out, ": %s statements and expressions\n",
+		    tp_text_count(text[0], function->inventory->instrs_start));
+	else if (seed && function->inventory)
 		tp_buf_addf(out, ": %s instructions, %s loops\n",
 		    tp_text_count(text[0], function->inventory->facts.instrs),
 		    tp_text_count(text[1], function->inventory->facts.loops));

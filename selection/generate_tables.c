@@ -176,7 +176,9 @@ static void add_selected(
 		tp_table_add(&table, tp_level_text(text, choice));
 		tp_table_add(&table, function->demangled);
 	}
-	end_table(&table, out);
+	if (shown)
+		tp_table_render(&table, out);
+	tp_table_release(&table);
 	if (more)
 		tp_buf_addf(out, "(%u more in the list)\n", more);
 }

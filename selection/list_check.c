@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Looking for what was meant takes time for each line: a list that is wrong as a whole needs no more.
-enum { HINTS_MOST = 100, NAMES_MOST = 3, INTO_MOST = 3 };
+/*
+ * Looking for what was meant takes a look at every function, several times (some 40 ms for 100,000):
+ * a list that is wrong as a whole does not need it for each line.
+ */
+enum { HINTS_LEAST = 10, HINTS_MOST = 100, HINTS_FUNCTIONS = 2000000 };
+enum { NAMES_MOST = 3, INTO_MOST = 3 };
 
 struct checking {
 	struct tp_list_check *check;
@@ -163,8 +167,11 @@ static void check_no_match(struct checking *at)
 		tp_buf_addf(&what, "there is no function '%s'", at->line.exact);
 	else
 		tp_buf_add_string(&what, "this matches no function");
-	if (at->hints++ < HINTS_MOST)
+	const uint64_t looks = (uint64_t)at->hints * at->use->inventory->function_count;
+	if (at->hints < HINTS_LEAST || (at->hints < HINTS_MOST && looks < HINTS_FUNCTIONS)) {
+		at->hints++;
 		tp_list_hint(&remedy, at->use, at->index);
+	}
 	find(at, TP_FINDING_NO_MATCH, TP_SEVERITY_WARNING, &what, &remedy, TP_FATE_THERE,
 	    TP_FATE_REMOVED);
 }

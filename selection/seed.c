@@ -7,8 +7,16 @@
 
 // What is smaller and has no loop is likely to be called more often than it is worth.
 #define INSTRS_MIN 100
+// The same before anything is compiled: statements and expressions, of which half may go.
+#define NODES_MIN 200
 // Unless nobody is known to call it: thread entries, callbacks, what a library is called by.
 #define ENTRY_INSTRS_MIN 50
+
+static bool is_large(const struct tp_inventory_function *function)
+{
+	return function->presence == TP_PRESENCE_SOURCE ? function->instrs_start >= NODES_MIN
+							: function->facts.instrs >= INSTRS_MIN;
+}
 
 static bool is_entry(
     const struct tp_inventory_function *function, const bool *called, uint32_t index)
@@ -41,7 +49,7 @@ static void choose(
 	} else if (function->system) {
 		choice->level = TP_CATEGORY_SKIP;
 		choice->reason = TP_REASON_SYSTEM;
-	} else if (function->facts.instrs >= INSTRS_MIN) {
+	} else if (is_large(function)) {
 		choice->reason = TP_REASON_SIZE;
 	} else if (function->facts.loops) {
 		choice->reason = TP_REASON_LOOP;

@@ -76,6 +76,16 @@ says '^2 lines, not compared with any program' out
 expect 1 check bad.allow
 says '^1 warning$' out
 
+# Lists for any program need not match in each; what was compiled with another list is told.
+expect 0 check shipped:cxx-std -- app.tpinv
+! grep -q 'no-match' out || fail "a shipped list is not meant for this program: $(cat out)"
+sed '/^fun	parse	/s/$/	did=count/' app.tpinv >compiled.tpinv
+expect 0 check all.allow -- compiled.tpinv
+says '^5 of them were compiled otherwise' out
+printf 'fun:parse=count\n' >count.allow
+expect 0 check count.allow -- compiled.tpinv
+! grep -q 'otherwise' out || fail "it was compiled with this list: $(cat out)"
+
 # JSON.
 expect 1 check --json bad.allow -- app.tpinv
 python3 - out <<'EOS' || fail "this JSON is not right"

@@ -7,6 +7,39 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+// The lines that match: they come in order, and the one that decided is among them.
+struct matches {
+	const struct tp_allowlist *list;
+	const struct tp_verdict *verdict;
+	uint32_t next;
+	bool decided;
+};
+
+static void note(void *context, uint32_t index)
+{
+	struct matches *matches = context;
+	if (index < matches->next || index >= tp_allowlist_line_count(matches->list))
+		abort();
+	matches->next = index + 1;
+	const struct tp_allowlist_line line = tp_allowlist_line(matches->list, index);
+	matches->decided |= line.line == matches->verdict->line &&
+			    line.category == matches->verdict->category &&
+			    line.sample == matches->verdict->sample;
+}
+
+static void ask(const struct tp_allowlist *list, const struct tp_subject *subject, size_t size)
+{
+	const struct tp_verdict verdict = tp_allowlist_match(list, subject);
+	if (verdict.line > size || verdict.sample < 1 || verdict.sample > TP_SAMPLE_MAX)
+		abort();
+	struct matches matches = {.list = list, .verdict = &verdict};
+	tp_allowlist_matches(list, subject, note, &matches);
+	const struct tp_verdict other = tp_allowlist_default(list);
+	if (matches.next ? !matches.decided
+			 : verdict.line != other.line || verdict.category != other.category)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tp_allowlist *list;
@@ -14,13 +47,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const int status = tp_allowlist_parse(&list, (const char *)data, size, "fuzz", &err);
 	if (status) {
 		// An error says where and what.
-		char text[1024];
+		char text[TP_ERR_TEXT_SIZE];
 		if (list || err.code != status || !err.what[0] ||
 		    (status == TP_ERR_SYNTAX && (!err.line || !err.column)) ||
-		    !tp_err_format(&err, text, sizeof(text))[0])
+		    !tp_err_render(&err, text, sizeof(text))[0])
 			abort();
 		return 0;
 	}
+	for (uint32_t i = 0; i < tp_allowlist_warning_count(list); i++)
+		if (!tp_allowlist_warning(list, i)->line || !tp_allowlist_warning(list, i)->column)
+			abort();
 	char name[64];
 	for (size_t at = 0; at < size && at < 256; at += 5) {
 		const size_t length = size - at < sizeof(name) ? size - at : sizeof(name) - 1;
@@ -29,9 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct tp_facts facts = {
 		    .instrs = at, .loops = at % 3, .linkage = "internal"};
 		const struct tp_subject subject = {name, name, name, name, name, &facts};
-		const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
-		if (verdict.line > size || (verdict.category == TP_CATEGORY_ALLOW && !verdict.line))
-			abort();
+		ask(list, &subject, size);
 	}
 	tp_allowlist_free(list);
 	return 0;

@@ -139,6 +139,28 @@ static void test_errors(void **state)
 	    {"fun:x{a", "x.allow:1:6: '{' without '}'"},
 	    {"fun:a\\", "x.allow:1:6: nothing behind '\\'"},
 	    {"default:maybe", "x.allow:1:9: 'maybe' is no default"},
+	    {"default:sample/0", "x.allow:1:9: 'sample/0' is no default"},
+	    {"fun:a=sample/0", "x.allow:1:7: 'sample/0' is no sampling"},
+	    {"fun:a=sample/1000001", "x.allow:1:7: 'sample/1000001' is no sampling"},
+	    {"fun:a=sample/9999999999", "x.allow:1:7: 'sample/9999999999' is no sampling"},
+	    {"fun:a=sample/", "x.allow:1:7: 'sample/' is no sampling"},
+	    {"fun:a=sampled", "x.allow:1:7: 'sampled' is no sampling"},
+	    {"fun:a@src:", "x.allow:1:11: nothing to match"},
+	    {"fun:@src:a", "x.allow:1:5: nothing to match"},
+	    {"fun:a@src:b[", "x.allow:1:12: '[' without ']'"},
+	    {"fun:a[@src:b", "x.allow:1:6: '[' without ']'"},
+	    {"fun:a@where:size<3", "x.allow:1:13: 'size' is nothing that where: knows"},
+	    {"where:instrs<20,loops=0=alow", "x.allow:1:25: unknown category"},
+	    {"where:loops=0=force", "x.allow:1:15: where: looks at functions after inlining"},
+	    {"fun:a@where:loops=0=force", "x.allow:1:21: where: looks at functions after"},
+	    {"!fun:a=skip", "x.allow:1:8: '!' already says skip"},
+	    {"Files:a",
+		"x.allow:1:1: unknown prefix 'Files:'; expected fun:, src:, name:, mainfile:"},
+	    {"module:a", "x.allow:1:1: unknown prefix 'module:'; did you mean 'mod:'?"},
+	    {"std::sort", "x.allow:1:1: 'std' looks like a demangled name; expected 'name:'"},
+	    {"main=skip", "x.allow:1:1: 'main=skip' has no prefix"},
+	    {"a[", "x.allow:1:1: '[' without ']'"},
+	    {"[always]\nfun:\n", "x.allow:2:5: nothing to match"},
 	    {"default:", "x.allow:1:9: '' is no default"},
 	    {"[x", "x.allow:1:1: not a section header"},
 	    {"[]", "x.allow:1:1: not a section header"},
@@ -225,6 +247,206 @@ static void test_kinds(void **state)
 	expect("fun:*@where:loops>=0\n", &bare, TP_CATEGORY_SKIP, 0);
 }
 
+// Assert what the warnings of a list begin with, NULL behind the last.
+static void expect_warnings(const char *text, const char *const *messages)
+{
+	struct tp_allowlist *list = parse(text);
+	uint32_t count = 0;
+	for (; messages[count]; count++) {
+		char message[TP_ERR_TEXT_SIZE] = "none";
+		if (count < tp_allowlist_warning_count(list))
+			tp_err_format(tp_allowlist_warning(list, count), message, sizeof(message));
+		if (strncmp(message, messages[count], strlen(messages[count])) != 0)
+			fail_msg("'%s', not '%s'", message, messages[count]);
+	}
+	assert_int_equal(tp_allowlist_warning_count(list), count);
+	tp_allowlist_free(list);
+}
+
+static void test_xray(void **state)
+{
+	(void)state;
+	const struct tp_subject f = {.function = "f", .source = "a/f.c"};
+
+	expect("[always]\nfun:f\n", &f, TP_CATEGORY_ALLOW, 2);
+	expect("default:allow\n[never]\nfun:f\n", &f, TP_CATEGORY_SKIP, 3);
+	expect("[xray_always_instrument]\nfun:f\n", &f, TP_CATEGORY_ALLOW, 2);
+	expect("default:allow\n[xray_never_instrument]\nfun:f\n", &f, TP_CATEGORY_SKIP, 3);
+	// Its own rule, whatever the order: sources first, and [always] first.
+	expect("[always]\nfun:f\n[never]\nfun:*\n", &f, TP_CATEGORY_ALLOW, 2);
+	expect("[never]\nfun:*\n[always]\nfun:f\n", &f, TP_CATEGORY_ALLOW, 4);
+	expect("[always]\nfun:f\n[never]\nsrc:a/*\n", &f, TP_CATEGORY_SKIP, 4);
+	expect("[never]\nsrc:a/*\nfun:f\n[always]\nsrc:*\n", &f, TP_CATEGORY_ALLOW, 5);
+	expect("[always]\nfun:f\nfun:f=arg1\n", &f, TP_CATEGORY_ALLOW, 3);
+	// One of them speaks for all, and counts like any other line.
+	expect("fun:f=count\n[never]\nfun:f\n", &f, TP_CATEGORY_SKIP, 3);
+	expect("[never]\nfun:f\n[*]\nfun:f=count\n", &f, TP_CATEGORY_COUNT, 4);
+	expect("[never]\nsrc:*\n[*]\nfun:f=count\n[always]\nfun:f\n", &f, TP_CATEGORY_COUNT, 4);
+	expect("fun:f=forbid\n[always]\nfun:f\n", &f, TP_CATEGORY_FORBID, 1);
+	// An '@' is nothing special there.
+	expect("[always]\nfun:f@src:a/*\n", &f, TP_CATEGORY_SKIP, 0);
+
+	expect_warnings("[always]\nfun:f\n[never]\nsrc:f\n fun:f\n[always]\nfun:g=arg1\n",
+	    (const char *[]){"x.allow:5:6: 'fun:f' is in [always], too", NULL});
+	expect_warnings("[never]\nfun:g\nfun:f\n[always]\nfun:g=arg1\n",
+	    (const char *[]){"x.allow:2:5: 'fun:g' is in [always], too", NULL});
+	expect_warnings("[always]\nname:f\n!fun:f\nfunction:f\nfun:a=arg2\nsrc:a=arg1\nmain\nx:y\n",
+	    (const char *[]){"x.allow:2:1: the line is skipped, as XRay does",
+		"x.allow:3:1: the line is skipped, as XRay does",
+		"x.allow:4:1: the line is skipped, as XRay does",
+		"x.allow:5:6: the line is skipped, as XRay does",
+		"x.allow:6:6: the line is skipped, as XRay does",
+		"x.allow:7:1: the line is skipped: it has no prefix",
+		"x.allow:8:1: the line is skipped: 'x:'", NULL});
+}
+
+static void test_profile_lists(void **state)
+{
+	(void)state;
+	const struct tp_subject f = {.function = "f", .source = "a/f.c"};
+
+	expect("[clang]\nfunction:f\n", &f, TP_CATEGORY_ALLOW, 2);
+	expect("[clang]\ndefault:allow\n!fun:f\n", &f, TP_CATEGORY_SKIP, 3);
+	expect("[clang]\ndefault:allow\n!src:a/*\n", &f, TP_CATEGORY_SKIP, 3);
+	expect("[llvm]\nfunction:f\n", &f, TP_CATEGORY_SKIP, 0);
+	// A file that speaks to us by name does not mean us elsewhere.
+	expect("[clang]\nfun:f\n[teeperf]\nfun:g\n", &f, TP_CATEGORY_SKIP, 0);
+	expect("[clang]\nfun:f\n[*]\nfun:g\n", &f, TP_CATEGORY_ALLOW, 2);
+	expect("default:forbid\nfun:f\n", &f, TP_CATEGORY_ALLOW, 2);
+	expect("default:forbid\n", &f, TP_CATEGORY_SKIP, 1);
+
+	expect_warnings("!fun:f\nfun:g\n",
+	    (const char *[]){"x.allow:1:1: '!' is deprecated; expected 'fun:GLOB=skip'", NULL});
+	expect_warnings("default:forbid\nfun:g\n",
+	    (const char *[]){"x.allow:1:9: default:forbid is read as default:skip", NULL});
+	expect_warnings("function:f=skip\n",
+	    (const char *[]){"x.allow:1:1: no line instruments anything", NULL});
+	expect_warnings(
+	    "[llvm]\nfun:f\n", (const char *[]){"x.allow:1:1: no line instruments anything", NULL});
+	expect_warnings("default:allow\nfunction:f=skip\n", (const char *[]){NULL});
+	expect_warnings("# nothing\n", (const char *[]){NULL});
+	expect_warnings("[clang]\nfun:a=x\nfoo:a\nb\nfun:a\n",
+	    (const char *[]){"x.allow:2:7: the line is skipped: 'x' is a category of other tools",
+		"x.allow:3:1: the line is skipped: 'foo:'",
+		"x.allow:4:1: the line is skipped: it has no prefix", NULL});
+}
+
+static void test_other_lists(void **state)
+{
+	(void)state;
+	const struct tp_subject f = {
+	    .function = "_Z1fi", .demangled = "f(int)", .source = "/opt/x/a/f.c"};
+
+	// AFL++: functions by either name, files by the end of their path.
+	expect("_Z1fi\n", &f, TP_CATEGORY_ALLOW, 1);
+	expect("f(*\n", &f, TP_CATEGORY_ALLOW, 1);
+	expect("  f\t# why\n", &f, TP_CATEGORY_ALLOW, 1);
+	expect("Z1fi\n", &f, TP_CATEGORY_SKIP, 0);
+	expect("a/f.c\n", &f, TP_CATEGORY_ALLOW, 1);
+	expect("f.c#\n", &f, TP_CATEGORY_ALLOW, 1);
+	expect("b/f.c\n", &f, TP_CATEGORY_SKIP, 0);
+	expect("{f,g}\n", &(struct tp_subject){.function = "{f,g}"}, TP_CATEGORY_ALLOW, 1);
+	expect_warnings("f\ng.c\n",
+	    (const char *[]){"x.allow:1:1: a line without a prefix is read as AFL++ does", NULL});
+
+	// Sanitizers.
+	expect_warnings("global:x\ntype:y=init\nsrc:*=sanitize\nfun:f\n[address]\nfun:g\n",
+	    (const char *[]){"x.allow:1:1: the line is skipped: 'global:'",
+		"x.allow:2:1: the line is skipped: 'type:'",
+		"x.allow:3:7: the line is skipped: 'sanitize' is a category of other tools", NULL});
+
+	// Sections that were meant for us.
+	expect_warnings("fun:f\n[teperf]\nfun:g\n[Always]\n[nver]\n[cfi]\n[leak]\n",
+	    (const char *[]){
+		"x.allow:2:2: section '[teperf]' is not read; did you mean '[teeperf]'",
+		"x.allow:4:2: section '[Always]' is not read; did you mean '[always]'",
+		"x.allow:5:2: section '[nver]' is not read; did you mean '[never]'", NULL});
+}
+
+static void test_many_warnings(void **state)
+{
+	(void)state;
+	struct tp_buf text;
+	tp_buf_init(&text);
+	for (int i = 0; i < 2 * TP_ALLOWLIST_WARNINGS_MAX; i++)
+		tp_buf_add_string(&text, "type:x\n");
+	struct tp_allowlist *list = parse(text.data);
+	assert_int_equal(tp_allowlist_warning_count(list), TP_ALLOWLIST_WARNINGS_MAX);
+	tp_allowlist_free(list);
+	tp_buf_release(&text);
+}
+
+static void collect(void *context, uint32_t index)
+{
+	tp_buf_addf(context, " %u", index);
+}
+
+// Assert which lines match, as " INDEX INDEX".
+static void expect_matches(const char *text, const struct tp_subject *subject, const char *expected)
+{
+	struct tp_allowlist *list = parse(text);
+	struct tp_buf found;
+	tp_buf_init(&found);
+	tp_allowlist_matches(list, subject, collect, &found);
+	assert_string_equal(found.data, expected);
+	tp_buf_release(&found);
+	tp_allowlist_free(list);
+}
+
+static void test_lines(void **state)
+{
+	(void)state;
+	struct tp_allowlist *list =
+	    parse("# x\n fun: a\\*b =sample/8 \r\ndefault:count\n[cfi]\nfun:c\n"
+		  "[*]\nname:d\nfun:e@src:f\nfun:g*\nfun:{h,i}\nwhere:loops>0=skip\n");
+	assert_int_equal(tp_allowlist_line_count(list), 6);
+	struct tp_allowlist_line line = tp_allowlist_line(list, 0);
+	assert_string_equal(line.file, "x.allow");
+	assert_int_equal(line.line, 2);
+	assert_int_equal(line.column, 7);
+	assert_string_equal(line.text, "fun: a\\*b =sample/8");
+	assert_string_equal(line.exact, "a*b");
+	assert_true(line.names_only);
+	assert_int_equal(line.category, TP_CATEGORY_SAMPLE);
+	assert_int_equal(line.sample, 8);
+	line = tp_allowlist_line(list, 1);
+	assert_null(line.exact);
+	assert_true(line.names_only);
+	assert_int_equal(line.sample, 1);
+	for (uint32_t i = 2; i < 6; i++)
+		assert_null(tp_allowlist_line(list, i).exact);
+	assert_false(tp_allowlist_line(list, 2).names_only);
+	assert_true(tp_allowlist_line(list, 3).names_only);
+	assert_false(tp_allowlist_line(list, 5).names_only);
+	const struct tp_verdict verdict = tp_allowlist_default(list);
+	assert_int_equal(verdict.category, TP_CATEGORY_COUNT);
+	assert_int_equal(verdict.line, 3);
+	assert_string_equal(verdict.file, "x.allow");
+	tp_allowlist_free(list);
+
+	const struct tp_facts facts = {.loops = 1};
+	const struct tp_subject f = {
+	    .function = "f.cold", .demangled = "f()", .source = "a/f.c", .facts = &facts};
+	expect_matches("fun:f\nfun:g\nsrc:a/*=forbid\nname:f\nwhere:loops=1=skip\nfun:{f,f*}\n"
+		       "fun:*@src:b/*\n[never]\nfun:*\n[always]\nsrc:*\n",
+	    &f, " 0 2 3 4 5 7 8");
+	expect_matches("fun:g\n", &f, "");
+
+	// More than are collected at a time.
+	struct tp_buf text;
+	struct tp_buf expected;
+	tp_buf_init(&text);
+	tp_buf_init(&expected);
+	for (uint32_t i = 0; i < 200; i++) {
+		tp_buf_add_string(&text, i % 3 == 2 ? "fun:g\n" : i % 3 ? "fun:f\n" : "src:*f.c\n");
+		if (i % 3 != 2)
+			tp_buf_addf(&expected, " %u", i);
+	}
+	expect_matches(text.data, &f, expected.data);
+	tp_buf_release(&text);
+	tp_buf_release(&expected);
+}
+
 static void test_limits(void **state)
 {
 	(void)state;
@@ -278,6 +500,29 @@ static void test_load(void **state)
 	assert_int_equal(verdict.category, TP_CATEGORY_ALLOW);
 	assert_string_equal(verdict.file, path);
 	tp_allowlist_free(list);
+
+	// Several: as one list, in their order.
+	char other[] = "u_allowlist.XXXXXX";
+	const int other_fd = mkstemp(other);
+	assert_true(other_fd >= 0);
+	assert_int_equal(write(other_fd, "[cfi]\nfun:main=skip\n[*]\nfun:m*=count\n", 37), 37);
+	close(other_fd);
+	assert_int_equal(tp_allowlist_load(&list, (const char *[]){path, other}, 2, &err), 0);
+	assert_int_equal(tp_allowlist_match(list, &subject).category, TP_CATEGORY_COUNT);
+	assert_int_equal(tp_allowlist_match(list, &subject).line, 4);
+	assert_string_equal(tp_allowlist_match(list, &subject).file, other);
+	tp_allowlist_free(list);
+	assert_int_equal(tp_allowlist_load(&list, (const char *[]){other, path}, 2, &err), 0);
+	assert_int_equal(tp_allowlist_match(list, &subject).category, TP_CATEGORY_ALLOW);
+	assert_string_equal(tp_allowlist_match(list, &subject).file, path);
+	tp_allowlist_free(list);
+	assert_int_equal(tp_allowlist_load(&list, NULL, 0, &err), 0);
+	assert_int_equal(tp_allowlist_match(list, &subject).category, TP_CATEGORY_SKIP);
+	tp_allowlist_free(list);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(
+	    tp_allowlist_load(&list, (const char *[]){path, other}, 2, &err), TP_ERR_SYSTEM);
+	assert_string_equal(err.file, other);
 
 	assert_int_equal(ftruncate(fd, TP_ALLOWLIST_BYTES_MAX + 1), 0);
 	assert_int_equal(load(&list, path, &err), TP_ERR_LIMIT);
@@ -380,6 +625,11 @@ int main(void)
 	    cmocka_unit_test(test_syntax),
 	    cmocka_unit_test(test_errors),
 	    cmocka_unit_test(test_kinds),
+	    cmocka_unit_test(test_xray),
+	    cmocka_unit_test(test_profile_lists),
+	    cmocka_unit_test(test_other_lists),
+	    cmocka_unit_test(test_many_warnings),
+	    cmocka_unit_test(test_lines),
 	    cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_load),
 	    cmocka_unit_test(test_needs),

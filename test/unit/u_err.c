@@ -77,12 +77,67 @@ static void test_unwanted(void **state)
 	assert_int_equal(tp_err_system(NULL, EIO, "f", "x"), TP_ERR_SYSTEM);
 }
 
+static void expect_excerpt(const char *line, uint32_t column, const char *expected)
+{
+	struct tp_err err;
+	char text[TP_ERR_TEXT_SIZE];
+	tp_err_set_line(&err, TP_ERR_SYNTAX, "x", 1, column, "bad");
+	tp_err_set_excerpt(&err, line, strlen(line));
+	tp_err_render(&err, text, sizeof(text));
+	assert_memory_equal(text, "x:1:", 4);
+	assert_string_equal(strstr(text, "bad"), expected);
+}
+
+static void test_excerpts(void **state)
+{
+	(void)state;
+	expect_excerpt("fun:a[", 6, "bad\n  fun:a[\n       ^");
+	expect_excerpt("fun:a[", 1, "bad\n  fun:a[\n  ^");
+	// Behind the end, where something is missing; and farther, which must do no harm.
+	expect_excerpt("fun:", 5, "bad\n  fun:\n      ^");
+	expect_excerpt("fun:", 99, "bad\n  fun:\n      ^");
+	expect_excerpt("", 1, "bad");
+	// Control characters take one column each, and characters of several bytes do, too.
+	expect_excerpt("\ta\x01[", 4, "bad\n   a [\n     ^");
+	expect_excerpt("\xc3\xa4\xc3\xb6[", 5, "bad\n  \xc3\xa4\xc3\xb6[\n    ^");
+
+	// Of a long line, what is around the place.
+	char line[301];
+	memset(line, 'a', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	line[199] = '[';
+	struct tp_err err;
+	tp_err_set_line(&err, TP_ERR_SYNTAX, "x", 1, 200, "bad");
+	tp_err_set_excerpt(&err, line, sizeof(line) - 1);
+	assert_int_equal(strlen(err.excerpt), sizeof(err.excerpt) - 1);
+	assert_int_equal(err.excerpt[err.caret], '[');
+	memset(line, 0xc3, sizeof(line) - 1);
+	for (size_t i = 1; i < sizeof(line) - 1; i += 2)
+		line[i] = (char)0xa4;
+	for (uint32_t column = 1; column < sizeof(line); column += 2) {
+		tp_err_set_line(&err, TP_ERR_SYNTAX, "x", 1, column, "bad");
+		tp_err_set_excerpt(&err, line, sizeof(line) - 1);
+		assert_int_equal((unsigned char)err.excerpt[0], 0xc3);
+		assert_int_equal(strlen(err.excerpt) % 2, 0);
+		assert_int_equal(err.caret % 2, 0);
+	}
+
+	// It does not stay behind in the next error, and needs a place.
+	tp_err_set_line(&err, TP_ERR_SYNTAX, "x", 1, 1, "bad");
+	assert_string_equal(err.excerpt, "");
+	tp_err_set(&err, TP_ERR_SYNTAX, "x", 1, "bad");
+	tp_err_set_excerpt(&err, "abc", 3);
+	assert_string_equal(err.excerpt, "");
+	tp_err_set_excerpt(NULL, "abc", 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_format),
 	    cmocka_unit_test(test_long),
 	    cmocka_unit_test(test_unwanted),
+	    cmocka_unit_test(test_excerpts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// By which texts functions, names, files and modules are known to a list.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "allowlists/allowlist_reading.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// The readings, with '|' between them.
+static void expect(
+    void (*read)(struct tp_readings *readings, const char *text), const char *text, const char *all)
+{
+	struct tp_readings readings;
+	char joined[512] = "";
+	read(&readings, text);
+	for (uint32_t i = 0; i < readings.count; i++) {
+		if (i)
+			strcat(joined, "|");
+		strncat(joined, readings.items[i].text, readings.items[i].size);
+	}
+	assert_string_equal(joined, all);
+}
+
+static void test_functions(void **state)
+{
+	(void)state;
+	void (*const read)(struct tp_readings *, const char *) = tp_readings_of_function;
+	expect(read, NULL, "");
+	expect(read, "main", "main");
+	expect(read, "_Z3foov.llvm.123", "_Z3foov.llvm.123|_Z3foov");
+	expect(read, "foo.constprop.0.isra.1", "foo.constprop.0.isra.1|foo.constprop.0|foo");
+	expect(read, "foo.part.0.cold", "foo.part.0.cold|foo.part.0|foo");
+	expect(read, "foo.cold.1", "foo.cold.1|foo");
+	expect(read, "foo.avx2.0", "foo.avx2.0|foo");
+	expect(read, "foo.sse4.2.3", "foo.sse4.2.3|foo");
+	expect(read, "foo.arch_x86-64-v3", "foo.arch_x86-64-v3|foo");
+	expect(read, "foo._Msve2", "foo._Msve2|foo");
+	expect(read, "foo.default.1", "foo.default.1|foo");
+	expect(read, "foo.resume", "foo.resume|foo");
+	expect(read, "foo.__uniq.4711.llvm.1", "foo.__uniq.4711.llvm.1|foo.__uniq.4711|foo");
+	// Not copies: a number alone, other words, nothing in front.
+	expect(read, "foo.1", "foo.1");
+	expect(read, "foo.bar", "foo.bar");
+	expect(read, "foo.bar.1", "foo.bar.1");
+	expect(read, "foo.parted", "foo.parted");
+	expect(read, ".cold", ".cold");
+	expect(read, "foo.", "foo.");
+	expect(read, "foo..cold", "foo..cold|foo.");
+	expect(read, ".", ".");
+	// No more than there is room for.
+	expect(read, "f.cold.cold.cold.cold.cold.cold.cold",
+	    "f.cold.cold.cold.cold.cold.cold.cold|f.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold|f.cold.cold.cold.cold|f.cold.cold.cold|f.cold.cold");
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	void (*const read)(struct tp_readings *, const char *) = tp_readings_of_name;
+	expect(read, NULL, "");
+	expect(read, "", "");
+	expect(read, "main", "main");
+	expect(read, "A::put(int)", "A::put(int)|A::put");
+	expect(read, "A::put(void (*)(int)) const", "A::put(void (*)(int)) const|A::put");
+	expect(read, "A::put() const &", "A::put() const &|A::put");
+	expect(read, "A::put() &&", "A::put() &&|A::put");
+	expect(read, "A::operator()(int) const", "A::operator()(int) const|A::operator()");
+	expect(read, "A::operator()", "A::operator()");
+	expect(read, "(anonymous namespace)::f(int)",
+	    "(anonymous namespace)::f(int)|(anonymous namespace)::f");
+	expect(read, "f()::{lambda(int)#1}::operator()(int) const",
+	    "f()::{lambda(int)#1}::operator()(int) const|f()::{lambda(int)#1}::operator()");
+	expect(read, "put[abi:cxx11](int)", "put[abi:cxx11](int)|put[abi:cxx11]");
+	expect(read, "put(int) [clone .cold]", "put(int) [clone .cold]|put");
+	expect(read, "put(int) const [clone .part.0] [clone .cold]",
+	    "put(int) const [clone .part.0] [clone .cold]|put");
+	expect(read, "operator new[]", "operator new[]");
+	expect(
+	    read, "operator new[](unsigned long)", "operator new[](unsigned long)|operator new[]");
+	// Not names, but they must do no harm.
+	expect(read, ")", ")");
+	expect(read, "())", "())");
+	expect(read, "(x)", "(x)");
+	expect(read, " const", " const");
+	expect(read, "]", "]");
+}
+
+static void test_files(void **state)
+{
+	(void)state;
+	expect(tp_readings_of_file, NULL, "");
+	expect(tp_readings_of_file, "a/b.c", "a/b.c");
+	expect(tp_readings_of_file, "././a/b.c", "a/b.c");
+	expect(tp_readings_of_file, "../a.c", "../a.c");
+	expect(tp_readings_of_module, NULL, "");
+	expect(tp_readings_of_module, "libfoo.so", "libfoo.so");
+	expect(tp_readings_of_module, "/usr/lib/libfoo.so", "/usr/lib/libfoo.so|libfoo.so");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_functions),
+	    cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_files),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
