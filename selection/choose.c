@@ -155,8 +155,8 @@ static int compare_steps(const void *a, const void *b)
 	return (x->item > y->item) - (x->item < y->item);
 }
 
-// The steps on the convex hull of each item's levels, best first. The hull makes a step to events
-// that builds on samples come behind these.
+// The steps of each item, best first. Samples that are worth their price come before events, which then
+// add the rest (the convex hull of the levels); others come behind, for when events do not fit.
 static uint32_t make_steps(const struct tp_choosing *choosing, struct step *steps)
 {
 	const double worth = choosing->options->sample_worth;
@@ -167,16 +167,14 @@ static uint32_t make_steps(const struct tp_choosing *choosing, struct step *step
 			continue;
 		const double event = tp_choosing_weight(choosing, item, TP_CATEGORY_ALLOW);
 		const double sample = tp_choosing_weight(choosing, item, TP_CATEGORY_SAMPLE);
-		if (sample >= worth * event) { // events give more for the same price
+		double rest = item->value / event; // of the step to events
+		if (worth > 0) {
 			steps[count++] =
-			    (struct step){item, TP_CATEGORY_ALLOW, item->value / event};
-			continue;
+			    (struct step){item, TP_CATEGORY_SAMPLE, worth * item->value / sample};
+			if (sample < worth * event)
+				rest = (1 - worth) * item->value / (event - sample);
 		}
-		steps[count++] =
-		    (struct step){item, TP_CATEGORY_SAMPLE, worth * item->value / sample};
-		if (event > sample)
-			steps[count++] = (struct step){
-			    item, TP_CATEGORY_ALLOW, (1 - worth) * item->value / (event - sample)};
+		steps[count++] = (struct step){item, TP_CATEGORY_ALLOW, rest};
 	}
 	qsort(steps, count, sizeof(*steps), compare_steps);
 	return count;
@@ -189,7 +187,8 @@ static int take_steps(struct tp_choosing *choosing)
 		return TP_ERR_MEMORY;
 	const uint32_t count = make_steps(choosing, steps);
 	for (uint32_t i = 0; i < count; i++)
-		if (tp_choosing_fits(choosing, steps[i].item, steps[i].level))
+		if (steps[i].item->level != TP_CATEGORY_ALLOW &&
+		    tp_choosing_fits(choosing, steps[i].item, steps[i].level))
 			tp_choosing_set(choosing, steps[i].item, steps[i].level, TP_REASON_BUDGET);
 	free(steps);
 	return 0;

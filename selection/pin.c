@@ -127,9 +127,9 @@ static int add_forced(struct tp_generated *generated, struct patterns *keep, str
 	}
 	if (count)
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
-		    "%u functions are to be kept from being inlined: what their events cost, and "
-		    "what inlining gained, is not part of the prediction",
-		    count);
+		    "%u function%s to be kept from being inlined: what events cost there, and what "
+		    "inlining gained, is not part of the prediction",
+		    count, count == 1 ? " is" : "s are");
 	return 0;
 }
 

@@ -16,10 +16,14 @@ __attribute__((noinline)) void spin(unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		sink = sink + i;
 }
+static unsigned mix(unsigned k, unsigned i)
+{
+	return (k ^ 5) * i;
+}
 __attribute__((noinline)) void hot(unsigned i)
 {
 	for (unsigned k = 0; k < 40; k++)
-		sink = sink + k * i;
+		sink = sink + mix(k, i);
 }
 __attribute__((noinline)) void work(int rounds)
 {
@@ -127,6 +131,28 @@ generate --profile all.trace --refine all.trace --native 1ms -o hot.allow
 says '^refined +was 10\.0 ns; 300,201 calls with events took ' out
 generate --profile all.trace --refine hot.trace --native 1s -o hot.allow
 says 'has too few events to tell what one costs' err
+
+# What was inlined is shown with where it went, and can be kept from it.
+generate --profile all.trace --inventory app --keep 'app::mix*=force' -o forced.allow
+says ' inlined +app::mix\(unsigned int, unsigned int\) +app::hot\(unsigned int\)' out
+says '1 function is to be kept from being inlined' err
+says '^fun:_ZN3appL3mixEjj=force$' forced.allow
+expect 0 "$TEEPERF" c++ -O2 -g --allowlist=forced.allow -o forced app.cc
+expect 0 "$TEEPERF" record -q --clock none -o forced.trace -- ./forced
+calls forced.trace | grep -q '_ZN3appL3mixEjj=12000000 ' ||
+	fail "calls of what was forced: $(calls forced.trace)"
+# Sizes alone, and sources alone.
+expect 0 "$TEEPERF" allowlist generate --inventory app -o seed.allow
+says '^fun:main$' seed.allow
+says 'This is a seed' out
+expect 0 "$TEEPERF" allowlist generate --inventory app --budget 5% -o seed.allow
+says 'without a profile no budget can be held' err
+printf '[{"directory":"%s","file":"app.cc","arguments":["c++","-O2","-c","app.cc"]}]' "$PWD" >compile_commands.json
+if "$TEEPERF" allowlist generate --from-source . -o source.allow >out 2>err; then
+	says '^fun:main$' source.allow
+else
+	says 'libclang' err
+fi
 
 # What the user wants.
 generate --profile all.trace --budget 0.1% --keep 'app::hot*' --never 'fun:*spin*' -o hot.allow

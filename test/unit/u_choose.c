@@ -170,6 +170,19 @@ static void a_dear_function_is_sampled(void **state)
 	assert_int_equal(items[0].level, TP_CATEGORY_SKIP);
 }
 
+// Where events are cheap, a sample costs as much and gives half.
+static void cheap_events_are_not_sampled(void **state)
+{
+	(void)state;
+	struct tp_choice items[] = {item(1e6, 100), item(1e6, 60)};
+	const struct tp_choose_options options = {
+	    .budget_ns = 3.9e6, .cost = {.event_ns = 2, .count_ns = 1}, .sample_worth = 0.5};
+	struct tp_chosen chosen;
+	choose(items, 2, &options, &chosen);
+	assert_int_equal(items[0].level, TP_CATEGORY_ALLOW);
+	assert_int_equal(items[1].level, TP_CATEGORY_SAMPLE);
+}
+
 static void the_log_may_be_what_is_short(void **state)
 {
 	(void)state;
@@ -306,6 +319,7 @@ int main(void)
 	    cmocka_unit_test(sampling_is_nearly_best),
 	    cmocka_unit_test(samples_keep_enough_calls),
 	    cmocka_unit_test(a_dear_function_is_sampled),
+	    cmocka_unit_test(cheap_events_are_not_sampled),
 	    cmocka_unit_test(the_log_may_be_what_is_short),
 	    cmocka_unit_test(cheap_functions_are_in),
 	    cmocka_unit_test(the_user_decides),

@@ -231,6 +231,14 @@ static void samples_as_text(void **state)
 	    read_samples(&samples, "main;f 3\nmain;f;foo::foo() 4\nmain;f.cold 2\n"), 0);
 	assert_int_equal(function("f")->samples, 5);
 	assert_int_equal(function("_ZN3fooC2Ev")->samples, 4);
+	// Of two bodies with one demangled name the one that runs.
+	const uint32_t other = tp_workload_add(&workload, "_ZN3fooC1Ev");
+	workload.functions[other].demangled = "foo::foo()";
+	assert_int_equal(read_samples(&samples, "foo::foo() 4\n"), 0);
+	assert_int_equal(function("_ZN3fooC2Ev")->samples, 4);
+	workload.functions[other].calls = 9;
+	assert_int_equal(read_samples(&samples, "foo::foo() 4\n"), 0);
+	assert_int_equal(function("_ZN3fooC1Ev")->samples, 4);
 	static const char *const wrong[] = {
 	    "f\n", "f x\n", "f -1\n", "5\n", "f 99999999999999999999\n", "f 1 \n", "\t5\n"};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
