@@ -78,12 +78,18 @@ struct Options {
 		char text[TP_ERR_TEXT_SIZE];
 		if (!reported.exchange(true)) {
 			if (status)
-				tp_llvm_error(
-				    wrap(&module), tp_err_render(&err, text, sizeof(text)));
+				tp_llvm_error(wrap(&module), render(text, sizeof(text)));
 			else if (pass.allowlist)
 				warn(module);
 		}
 		return !status;
+	}
+
+	// Clang 14 puts all on one line.
+	const char *render(char *text, size_t size) const
+	{
+		return LLVM_VERSION_MAJOR >= 15 ? tp_err_render(&err, text, size)
+						: tp_err_format(&err, text, size);
 	}
 
 	// Clang adds the name of a warning group behind the text: no place for an excerpt.
