@@ -98,7 +98,7 @@ struct report {
 	const char *lists; // as a command line has them
 	bool *used;        // lines that match in libraries
 	bool shared;
-	bool compiled; // in the same run, so that the plugin has warned as well
+	bool compiled; // in the same run, so that the plugin has warned as well; LTO always does
 };
 
 // Whether the plugin says the same: of a function that is gone for sure, by its name.
@@ -197,7 +197,7 @@ void tp_driver_check(const struct tp_command *command, const struct tp_driver_pl
 	    .use = &use,
 	    .output = inputs.output,
 	    .shared = plan->shared,
-	    .compiled = plan->compiles,
+	    .compiled = plan->compiles || plan->lto,
 	};
 	const char *names[LISTS_MOST];
 	const char *const output = inputs.output;

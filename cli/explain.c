@@ -74,8 +74,8 @@ static void add_size(struct tp_buf *out, const struct tp_inventory_function *fun
 		    out, "%" PRIu64 " instructions before optimisation\n", function->instrs_start);
 		return;
 	}
-	tp_buf_addf(
-	    out, "%" PRIu64 " instructions in %" PRIu64 " blocks", facts->instrs, facts->blocks);
+	tp_buf_addf(out, "%" PRIu64 " instructions in %" PRIu64 " block%s", facts->instrs,
+	    facts->blocks, facts->blocks == 1 ? "" : "s");
 	if (facts->loops) {
 		tp_buf_addf(
 		    out, ", %" PRIu64 " loop%s", facts->loops, facts->loops == 1 ? "" : "s");
