@@ -61,18 +61,18 @@ static uint32_t *tally_at(const struct tally *tally, uint64_t key, uint8_t size)
 	return &tally->counts[mix(key, size) >> (64 - tally->bits)];
 }
 
-// The largest size of a piece in `length` bytes, as an index in piece_sizes. pre: length > 0.
-static uint32_t class_of(size_t length)
+// The largest size of a piece in `length` bytes, its grade: an index in piece_sizes. pre: length > 0.
+static uint32_t grade_of(size_t length)
 {
-	uint32_t class = PIECE_SIZE_COUNT - 1;
-	while (piece_sizes[class] > length)
-		class --;
-	return class;
+	uint32_t grade = PIECE_SIZE_COUNT - 1;
+	while (piece_sizes[grade] > length)
+		grade--;
+	return grade;
 }
 
 // Call `visit` for each piece of each run of literal bytes of a glob.
 static void each_piece(const struct tp_glob *glob,
-    void (*visit)(void *context, uint64_t key, uint32_t class), void *context)
+    void (*visit)(void *context, uint64_t key, uint32_t grade), void *context)
 {
 	for (size_t start = 0, end; start < glob->token_count; start = end + 1) {
 		end = start;
@@ -80,19 +80,19 @@ static void each_piece(const struct tp_glob *glob,
 			end++;
 		if (end == start)
 			continue;
-		const uint32_t class = class_of(end - start);
+		const uint32_t grade = grade_of(end - start);
 		uint64_t window = 0;
 		for (size_t at = end; at-- > start;) {
 			window = window << 8 | glob->tokens[at];
-			if (end - at >= piece_sizes[class])
-				visit(context, cut(window, piece_sizes[class]), class);
+			if (end - at >= piece_sizes[grade])
+				visit(context, cut(window, piece_sizes[grade]), grade);
 		}
 	}
 }
 
-static void count_piece(void *context, uint64_t key, uint32_t class)
+static void count_piece(void *context, uint64_t key, uint32_t grade)
 {
-	++*tally_at(context, key, piece_sizes[class]);
+	++*tally_at(context, key, piece_sizes[grade]);
 }
 
 struct choice {
@@ -102,11 +102,11 @@ struct choice {
 	uint8_t size;
 };
 
-static void choose_piece(void *context, uint64_t key, uint32_t class)
+static void choose_piece(void *context, uint64_t key, uint32_t grade)
 {
 	struct choice *choice = context;
-	const uint8_t size = piece_sizes[class];
-	const uint64_t cost = (uint64_t)*tally_at(choice->tally, key, size) * piece_costs[class];
+	const uint8_t size = piece_sizes[grade];
+	const uint64_t cost = (uint64_t)*tally_at(choice->tally, key, size) * piece_costs[grade];
 	if (choice->cost && cost >= choice->cost)
 		return;
 	choice->cost = cost;

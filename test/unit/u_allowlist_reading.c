@@ -49,6 +49,7 @@ static void test_functions(void **state)
 	expect(read, "foo.bar", "foo.bar");
 	expect(read, "foo.bar.1", "foo.bar.1");
 	expect(read, "foo.parted", "foo.parted");
+	expect(read, "foo.cold.bar", "foo.cold.bar");
 	expect(read, ".cold", ".cold");
 	expect(read, "foo.", "foo.");
 	expect(read, "foo..cold", "foo..cold|foo.");
