@@ -14,6 +14,9 @@
 #define BUDGET 0.05
 #define SAMPLE_WORTH 0.5
 #define PATH_DECAY 0.5
+// A cost of the profile's events that lies beyond this is noise.
+#define MEASURED_MIN 0.2
+#define MEASURED_MAX 3
 
 static const double curve[TP_GENERATE_POINTS] = {0.01, 0.02, 0.05, 0.10, 0.25, 0.50};
 
@@ -88,6 +91,24 @@ static void find_cost(struct tp_generated *generated)
 		cost->count_ns = options->count_cost_ns;
 }
 
+// What an event of the profile has cost. With everything recorded that may be another cost than the
+// choice's: it is measured if the program's own time is known and the difference is not noise.
+static double profile_cost(const struct tp_generated *generated)
+{
+	const struct tp_generate_options *options = &generated->options;
+	const struct tp_workload *workload = &generated->workload;
+	const double native = options->time_ns > 0 ? options->time_ns : options->native_ns;
+	const double likely =
+	    generated->refined.done ? generated->refined.old_event_ns : generated->cost.event_ns;
+	if (options->profile_cost_ns > 0)
+		return options->profile_cost_ns;
+	if (native <= 0 || workload->threads != 1 || !workload->pairs)
+		return likely;
+	const double measured = (workload->measured_ns - native) / (double)workload->pairs;
+	return measured >= likely * MEASURED_MIN && measured <= likely * MEASURED_MAX ? measured
+										      : likely;
+}
+
 // Times of the functions, and of the whole run, from the best that there is.
 static int find_times(struct tp_generated *generated, bool timed, struct tp_err *err)
 {
@@ -97,11 +118,9 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 	generated->time_source = "the recording";
 	if (timed) {
 		bool believed;
-		struct tp_cost spent = generated->cost;
-		if (options->profile_cost_ns > 0)
-			spent.event_ns = options->profile_cost_ns;
-		const int code = tp_workload_compensate(workload, &spent, &believed);
-		generated->cost.event_in_ns = spent.event_in_ns;
+		generated->spent = generated->cost;
+		generated->spent.event_ns = profile_cost(generated);
+		const int code = tp_workload_compensate(workload, &generated->spent, &believed);
 		if (code)
 			return tp_err_set(err, TP_ERR_MEMORY, options->profile, TP_ERR_NO_OFFSET,
 			    "no memory for the times");
@@ -110,7 +129,7 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 			    TP_ERR_NO_OFFSET,
 			    "its events cannot have cost %.1f ns each: they would have taken all of "
 			    "the run; give --event-cost, and --time for a run without events",
-			    spent.event_ns);
+			    generated->spent.event_ns);
 		generated->quality = TP_QUALITY_EVENTS;
 		generated->time_source = "the recording, less its events";
 	}
@@ -294,7 +313,8 @@ int tp_generate(
 		return tp_err_set(err, TP_ERR_NOT_FOUND, options->profile, TP_ERR_NO_OFFSET,
 		    "no function has any time left when %.1f ns are taken off for each event: the "
 		    "event cost is too high, give --event-cost",
-		    generated->cost.event_ns);
+		    generated->quality == TP_QUALITY_EVENTS ? generated->spent.event_ns
+							    : generated->cost.event_ns);
 	return choose(generated, err);
 }
 

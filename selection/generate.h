@@ -74,6 +74,7 @@ struct tp_generated {
 	uint32_t clock_kind;     /* of the trace */
 	bool clock_known;
 	struct tp_cost cost;
+	struct tp_cost spent;      /* of the profile's events, which was taken off its times */
 	double time_ns;            /* of a run without events, what the budget is a part of */
 	const char *time_source;   /* such as "the recording" */
 	struct tp_choice *choices; /* for each function of the workload */

@@ -89,12 +89,12 @@ void tp_generated_add_json(const struct tp_generated *generated, struct tp_buf *
 	add_input(out, "counts", options->counts);
 	add_input(out, "samples", options->samples);
 	tp_buf_addf(out,
-	    "\"seed\":%s,\"times\":\"%s\",\"time_ns\":%.0f,\"event_ns\":%.3f,\"event_in_ns\":%.3f,"
+	    "\"seed\":%s,\"times\":\"%s\",\"time_ns\":%.0f,\"event_ns\":%.3f,\"profile_event_ns\":%.3f,\"event_in_ns\":%.3f,"
 	    "\"count_ns\":%.3f,\"event_source\":\"%s\",\"budget\":%.6f,\"log_budget\":%" PRIu64 ",",
 	    generated->seed ? "true" : "false", tp_quality_text(generated->quality),
-	    generated->time_ns, generated->cost.event_ns, generated->cost.event_in_ns,
-	    generated->cost.count_ns, tp_cost_source_name(generated->cost.source), options->budget,
-	    options->log_budget);
+	    generated->time_ns, generated->cost.event_ns, generated->spent.event_ns,
+	    generated->spent.event_in_ns, generated->cost.count_ns,
+	    tp_cost_source_name(generated->cost.source), options->budget, options->log_budget);
 	if (generated->refined.done)
 		tp_buf_addf(out, "\"refined_from_ns\":%.3f,", generated->refined.old_event_ns);
 	add_chosen(generated, &generated->chosen, out);

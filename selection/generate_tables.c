@@ -42,10 +42,11 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	case TP_QUALITY_EVENTS:
 		tp_buf_addf(out,
 		    "%-10s from events, less %s inside of each call and %s around it\n", "times",
-		    tp_ns_text(text[0], generated->cost.event_in_ns),
-		    tp_ns_text(text[1], generated->cost.event_ns > generated->cost.event_in_ns
-					    ? generated->cost.event_ns - generated->cost.event_in_ns
-					    : 0));
+		    tp_ns_text(text[0], generated->spent.event_in_ns),
+		    tp_ns_text(
+			text[1], generated->spent.event_ns > generated->spent.event_in_ns
+				     ? generated->spent.event_ns - generated->spent.event_in_ns
+				     : 0));
 		break;
 	case TP_QUALITY_SAMPLED:
 		tp_buf_addf(out, "%-10s from samples; %s of them in no function of the profile\n",

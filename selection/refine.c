@@ -19,7 +19,6 @@ static void set_cost(struct tp_generated *generated, double event_ns)
 	if (factor > FACTOR_MAX)
 		factor = FACTOR_MAX;
 	generated->cost.event_ns *= factor;
-	generated->cost.event_in_ns *= factor;
 	generated->cost.source = TP_COST_IN_SITU;
 	refined->new_event_ns = generated->cost.event_ns;
 }
