@@ -125,7 +125,7 @@ static void add_heading(const struct tp_inventory *inventory, struct tp_buf *out
 		    out, ", %" PRIu32 " only in the source", sums.states[TP_PRESENCE_SOURCE]);
 	if (sums.ambiguous)
 		tp_buf_addf(
-		    out, "; %" PRIu32 " with names that are not theirs alone", sums.ambiguous);
+		    out, "; %" PRIu32 " with a name that others have as well", sums.ambiguous);
 	tp_buf_addf(out,
 	    "\ninstrumented: %" PRIu32 " with events, %" PRIu32 " sampled, %" PRIu32
 	    " counted; %" PRIu32 " not\n\n",

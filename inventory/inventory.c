@@ -46,10 +46,15 @@ const struct tp_inventory_function *tp_inventory_find(
 
 struct tp_subject tp_inventory_subject(const struct tp_inventory_function *function)
 {
+	const bool there =
+	    function->presence == TP_PRESENCE_EMITTED || function->presence == TP_PRESENCE_PARTLY;
 	return (struct tp_subject){
 	    .function = function->name,
 	    .demangled = function->demangled,
 	    .source = *function->file ? function->file : function->main_file,
+	    .main_file = function->main_file,
+	    .module = *function->module ? function->module : NULL,
+	    .facts = there ? &function->facts : NULL,
 	};
 }
 

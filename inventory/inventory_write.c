@@ -64,7 +64,8 @@ static int compare_keyed(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-static void add_unit(struct tp_buf *out, const struct tp_inventory_unit *unit)
+// `twin`: how many units before it are of the same file; these must not read as the same unit again.
+static void add_unit(struct tp_buf *out, const struct tp_inventory_unit *unit, uint32_t twin)
 {
 	tp_buf_add_string(out, "unit\t");
 	add_escaped(out, unit->main_file);
@@ -72,6 +73,7 @@ static void add_unit(struct tp_buf *out, const struct tp_inventory_unit *unit)
 	add_string(out, "level", unit->level);
 	add_string(out, "lists", unit->lists);
 	add_string(out, "module", unit->module);
+	add_number(out, "twin", twin, 0);
 	tp_buf_add_char(out, '\n');
 }
 
@@ -125,10 +127,12 @@ static void write_all(const struct writer *writer, const struct keyed *keyed)
 {
 	const struct tp_inventory *inventory = writer->inventory;
 	uint32_t at = 0;
+	uint32_t unit_twin = 0;
 	tp_buf_add_string(writer->out, "teeperf-inventory\t1\n");
 	for (uint32_t unit = 0; unit < inventory->unit_count; unit++) {
 		const char *main_file = inventory->units[unit].main_file;
-		add_unit(writer->out, &inventory->units[unit]);
+		unit_twin = unit && is_last(inventory, unit - 1) ? 0 : unit_twin + (unit != 0);
+		add_unit(writer->out, &inventory->units[unit], unit_twin);
 		// Twins go to different units of their file, so that they stay apart.
 		const uint32_t twin = at < writer->count ? keyed[at].twin : 0;
 		while (at < writer->count && !strcmp(keyed[at].main_file, main_file) &&

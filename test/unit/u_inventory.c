@@ -117,6 +117,10 @@ static void test_fields(void **state)
 	assert_string_equal(subject.function, "_ZN1A3putEi");
 	assert_string_equal(subject.demangled, "A::put(int)");
 	assert_string_equal(subject.source, "src/a.c");
+	assert_string_equal(subject.main_file, "src/a.c");
+	assert_string_equal(subject.module, "app");
+	assert_ptr_equal(subject.facts, &put->facts);
+	assert_null(tp_inventory_subject(tiny).facts);
 	tp_inventory_release(&inventory);
 }
 
