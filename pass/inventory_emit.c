@@ -249,8 +249,7 @@ void tp_notes_look(struct tp_notes *notes)
 
 bool tp_inventory_is_wanted(const struct tp_pass *pass)
 {
-	return pass->inventory ||
-	       (pass->allowlist && tp_allowlist_needs(pass->allowlist, TP_NEEDS_FACTS));
+	return pass->inventory || pass->allowlist;
 }
 
 bool tp_inventory_emit(const struct tp_pass *pass, LLVMModuleRef module)

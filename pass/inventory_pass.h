@@ -158,7 +158,7 @@ void tp_warn_of_vanished(const struct tp_notes *notes);
 void tp_warn_of_always_inline(
     const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict);
 
-/* Whether notes are to be taken: for the inventory, or as a list asks for facts. */
+/* Whether notes are to be taken: for the inventory, or to decide by facts and to warn. */
 bool tp_inventory_is_wanted(const struct tp_pass *pass);
 
 /* Turn the module's notes, if there are any, into its inventory. Returns whether it changed. */
