@@ -59,6 +59,7 @@ struct tp_autotune_round {
 	double event_share;
 	double sample_share;
 	double bound_share;
+	uint32_t runs;
 	double event_ns;  /* a call, as it was predicted */
 	double native_ns; /* medians */
 	double time_ns;
@@ -89,6 +90,7 @@ struct tp_autotune {
 	bool by_perf;
 	double event_time_ns; /* of the run with events for all; 0: there was none */
 	double event_cpu_ns;
+	uint32_t event_runs; /* of which these are medians */
 	uint64_t event_records;
 	double event_cost_ns;   /* of one call, by the time that counts; 0: not to be told */
 	double profile_cost_ns; /* of one call, in CPU time */

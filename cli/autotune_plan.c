@@ -11,10 +11,13 @@
 #define DEVIATION_OF_MAD 1.4826
 #define MEDIAN_OF_MEAN 1.2533
 
+// So many standard errors away from the budget is clear enough.
+#define SURE_ERRORS 2.0
+
 // After a list over the budget the next one keeps this much away from it, and is at least so much smaller.
 #define MARGIN 1.05
 #define LEAST_CUT 1.15
-#define LARGEST_CUT 20.0
+#define LARGEST_CUT 5.0
 // Room that is worth another build, and the largest step into it.
 #define ROOM 0.75
 #define LARGEST_GROWTH 4.0
@@ -69,6 +72,12 @@ struct tp_autotune_overhead tp_autotune_overhead(
 	overhead.error =
 	    DEVIATION_OF_MAD * MEDIAN_OF_MEAN * tp_autotune_median(deviations, count) / sqrt(count);
 	return overhead;
+}
+
+bool tp_autotune_unclear(const struct tp_autotune_overhead *measured, double budget)
+{
+	const double off = measured->median - budget;
+	return (off < 0 ? -off : off) < SURE_ERRORS * measured->error;
 }
 
 static double limit(double value, double least, double most)

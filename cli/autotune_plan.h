@@ -26,6 +26,9 @@ double tp_autotune_median(const double *values, uint32_t count);
 struct tp_autotune_overhead tp_autotune_overhead(
     const double *native, const double *other, uint32_t count);
 
+/* Whether more runs are needed to say on which side of the budget it is. */
+bool tp_autotune_unclear(const struct tp_autotune_overhead *measured, double budget);
+
 /* One list that was tried. */
 struct tp_autotune_try {
 	double factor;    /* by which costs were multiplied to choose it */

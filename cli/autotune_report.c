@@ -61,7 +61,8 @@ static void print_builds(const struct tp_autotune *tune)
 	if (tune->event_time_ns > 0) {
 		printf("%-22s%12s%+11.1f %%%22s", "events for all",
 		    tp_autotune_time_text(tune->event_time_ns, time),
-		    100 * (tune->event_time_ns / tune->native_ns - 1), "one run");
+		    100 * (tune->event_time_ns / tune->native_ns - 1),
+		    tune->event_runs > 1 ? "" : "one run");
 		if (tune->event_cost_ns > 0)
 			printf("   %s a call", tp_autotune_time_text(tune->event_cost_ns, cost));
 		putchar('\n');
@@ -99,8 +100,9 @@ static void print_verdict(const struct tp_autotune *tune, const char *output)
 void tp_autotune_report_text(const struct tp_autotune *tune, const char *output)
 {
 	const char *how = tune->by_perf ? "samples by perf" : "a trace of all calls";
-	printf("%s time of '%s', medians of %u runs in turn with runs that are not instrumented;\n"
-	       "own times of functions are from %s.\n\n",
+	printf(
+	    "%s time of '%s', medians of %u or more runs in turn with ones that are not instrumented;\n"
+	    "own times of functions are from %s.\n\n",
 	    tune->options.by_cpu ? "CPU" : "Wall", tune->options.program[0], tune->options.runs,
 	    how);
 	print_builds(tune);
@@ -124,15 +126,17 @@ static void print_string(const char *name, const char *text)
 static void print_round(const struct tp_autotune_round *round, bool last)
 {
 	const struct tp_autotune_try *tried = &round->tried;
-	printf("    {\"predicted\": %.6f, \"measured\": %.6f, \"measured_low\": %.6f, "
-	       "\"measured_high\": %.6f, \"measured_error\": %.6f, \"native_ns\": %.0f, "
-	       "\"time_ns\": %.0f, \"event_cost_ns\": %.3f, \"named_by_events\": %.6f, "
-	       "\"named_by_samples\": %.6f, \"bound\": %.6f, \"events\": %u, \"samples\": %u, "
-	       "\"counts\": %u, \"records\": %" PRIu64 ", \"lost\": %" PRIu64 "}%s\n",
-	    tried->predicted, tried->measured.median, tried->measured.low, tried->measured.high,
-	    tried->measured.error, round->native_ns, round->time_ns, round->event_ns,
-	    round->event_share, round->sample_share, round->bound_share, round->events,
-	    round->samples, round->counts, round->records, round->lost, last ? "" : ",");
+	printf(
+	    "    {\"runs\": %u, \"predicted\": %.6f, \"measured\": %.6f, \"measured_low\": %.6f, "
+	    "\"measured_high\": %.6f, \"measured_error\": %.6f, \"native_ns\": %.0f, "
+	    "\"time_ns\": %.0f, \"event_cost_ns\": %.3f, \"named_by_events\": %.6f, "
+	    "\"named_by_samples\": %.6f, \"bound\": %.6f, \"events\": %u, \"samples\": %u, "
+	    "\"counts\": %u, \"records\": %" PRIu64 ", \"lost\": %" PRIu64 "}%s\n",
+	    round->runs, tried->predicted, tried->measured.median, tried->measured.low,
+	    tried->measured.high, tried->measured.error, round->native_ns, round->time_ns,
+	    round->event_ns, round->event_share, round->sample_share, round->bound_share,
+	    round->events, round->samples, round->counts, round->records, round->lost,
+	    last ? "" : ",");
 }
 
 void tp_autotune_report_json(const struct tp_autotune *tune, const char *output)

@@ -15,6 +15,10 @@
 
 // Runs of the native and of the count build, in turn, before anything is chosen.
 #define FIRST_RUNS 3
+// A run with events for all that takes longer than this is not repeated.
+#define SHORT_NS UINT64_C(5000000000)
+// A list whose overhead is not clearly below or above the budget is run up to so many times as often.
+#define MORE_RUNS 3
 // A trace of more calls than this would take more than 8 GB while it is written.
 #define TRACE_CALLS UINT64_C(500000000)
 // Own times that exceed the CPU time by so much are not noise.
@@ -144,13 +148,12 @@ static double time_of(const struct tp_autotune *tune, const struct tp_autotune_r
 	return ns ? (double)ns : 1;
 }
 
-// Native and another variant in turn; who begins alternates.
+// Native and another variant in turn, until there are `count` of each; who begins alternates.
 static int run_series(struct tp_autotune *tune, enum tp_autotune_variant variant, const char *trace,
     uint32_t count, struct tp_autotune_series *series, struct tp_autotune_ran *last,
     struct tp_err *err)
 {
-	memset(series, 0, sizeof(*series));
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = series->count; i < count; i++) {
 		for (uint32_t turn = 0; turn < 2; turn++) {
 			const bool native = (turn + i) % 2 == 0;
 			const enum tp_autotune_variant which =
@@ -289,15 +292,23 @@ static int profile_by_trace(struct tp_autotune *tune, struct tp_err *err)
 		return code;
 	say(tune, "running it with events for all functions");
 	struct tp_autotune_ran ran;
-	code = run(tune, TP_AUTOTUNE_EVENT, "profile.trace", true, &ran, err);
-	if (!code)
-		code = attached(tune, &ran, err);
-	if (!code)
-		code = check_same(tune, &ran, variant_texts[TP_AUTOTUNE_EVENT], err);
-	if (code)
-		return code;
-	tune->event_time_ns = time_of(tune, &ran);
-	tune->event_cpu_ns = (double)ran.cpu_ns;
+	double times[FIRST_RUNS];
+	double cpu_times[FIRST_RUNS];
+	uint32_t count = 0;
+	do {
+		code = run(tune, TP_AUTOTUNE_EVENT, "profile.trace", true, &ran, err);
+		if (!code)
+			code = attached(tune, &ran, err);
+		if (!code)
+			code = check_same(tune, &ran, variant_texts[TP_AUTOTUNE_EVENT], err);
+		if (code)
+			return code;
+		times[count] = time_of(tune, &ran);
+		cpu_times[count++] = (double)ran.cpu_ns;
+	} while (count < FIRST_RUNS && ran.wall_ns < SHORT_NS);
+	tune->event_time_ns = tp_autotune_median(times, count);
+	tune->event_cpu_ns = tp_autotune_median(cpu_times, count);
+	tune->event_runs = count;
 	tune->event_records = ran.records;
 	const double calls = (double)tune->calls;
 	tune->event_cost_ns =
@@ -529,17 +540,24 @@ static int measure_list(
 	if (code)
 		return code;
 	say(tune, "running it with the list and without, %u times each", tune->options.runs);
-	struct tp_autotune_series series;
+	struct tp_autotune_series series = {0};
 	struct tp_autotune_ran last;
-	code = run_series(
-	    tune, TP_AUTOTUNE_LIST, "list.trace", tune->options.runs, &series, &last, err);
-	if (!code && round->events + round->samples + round->counts)
-		code = attached(tune, &last, err);
-	if (code)
-		return code;
+	struct tp_autotune_overhead *measured = &round->tried.measured;
+	const uint32_t runs = tune->options.runs;
+	do {
+		code = run_series(
+		    tune, TP_AUTOTUNE_LIST, "list.trace", series.count + runs, &series, &last, err);
+		if (!code && round->events + round->samples + round->counts)
+			code = attached(tune, &last, err);
+		if (code)
+			return code;
+		*measured = tp_autotune_overhead(series.native, series.other, series.count);
+	} while (tp_autotune_unclear(measured, tune->options.budget) &&
+		 series.count + runs <= MORE_RUNS * runs &&
+		 series.count + runs <= TP_AUTOTUNE_RUNS_MAX);
+	round->runs = series.count;
 	round->native_ns = tp_autotune_median(series.native, series.count);
 	round->time_ns = tp_autotune_median(series.other, series.count);
-	round->tried.measured = tp_autotune_overhead(series.native, series.other, series.count);
 	round->records = last.records;
 	round->lost = last.lost;
 	return 0;

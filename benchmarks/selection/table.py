@@ -166,7 +166,7 @@ def print_bars(directory):
         print("%-28s named >= 0.9 of the bound   %8.2f %s" % (
             name, of_bound(kept), verdict(of_bound(kept) >= 0.9)))
         perf = os.path.splitext(path)[0] + ".perf"
-        if os.path.exists(perf):
+        if found["budget"] < 0.05 and os.path.exists(perf):
             ratio = read_perf(perf)[3]
             print("%-28s time <= 1.00 of perf record %8.3f %s" % (name, ratio, verdict(ratio <= 1)))
 

@@ -71,6 +71,19 @@ static void test_over_the_budget_costs_more(void **state)
 	assert_int_equal(tp_autotune_next(&other, 1, 0.05, 3, &factor), TP_AUTOTUNE_NO_EVENTS);
 }
 
+static void test_unclear_beside_the_budget(void **state)
+{
+	(void)state;
+	struct tp_autotune_overhead measured = {.median = 0.06, .error = 0.004};
+	assert_false(tp_autotune_unclear(&measured, 0.05));
+	measured.error = 0.006;
+	assert_true(tp_autotune_unclear(&measured, 0.05));
+	measured.median = 0.04;
+	assert_true(tp_autotune_unclear(&measured, 0.05));
+	measured.median = 0.03;
+	assert_false(tp_autotune_unclear(&measured, 0.05));
+}
+
 static void test_room_is_used_once(void **state)
 {
 	(void)state;
@@ -121,6 +134,7 @@ int main(void)
 	    cmocka_unit_test(test_medians),
 	    cmocka_unit_test(test_overheads_are_of_neighbours),
 	    cmocka_unit_test(test_over_the_budget_costs_more),
+	    cmocka_unit_test(test_unclear_beside_the_budget),
 	    cmocka_unit_test(test_room_is_used_once),
 	    cmocka_unit_test(test_best_is_within_and_names_most),
 	    cmocka_unit_test(test_costs),
