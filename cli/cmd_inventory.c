@@ -3,8 +3,10 @@
 #include "cli/command.h"
 #include "cli/inventory_view.h"
 #include "cli/open_trace.h"
+#include "inventory/from_source.h"
 #include "inventory/inventory_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,9 +26,14 @@ static bool with_system = true;
 static const char *function;
 static const char *limit_text;
 static const char *output;
+static const char *from_source;
 
 static const struct tp_option options[] = {
     {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it", &format, formats},
+    {TP_OPTION_STRING, 0, "from-source", "DIR",
+	"read the sources that DIR/compile_commands.json lists with libclang, before anything is "
+	"compiled",
+	&from_source, NULL},
     {TP_OPTION_STRING, 0, "function", "GLOB",
 	"show only functions whose linkage or demangled name is like GLOB", &function, NULL},
     {TP_OPTION_STRING, 0, "limit", "N",
@@ -74,16 +81,51 @@ static void show(
 	}
 }
 
+static void warn_source(void *context, const char *file, const char *text)
+{
+	(void)context;
+	tp_command_warn(&tp_cmd_inventory, "%s: %s", file, text);
+}
+
+// What the sources have, and what nobody can name before they are compiled.
+static void note_source(const struct tp_from_source_counts *counts, uint32_t functions)
+{
+	fprintf(stderr,
+	    "teeperf inventory: %llu of %llu files read, %llu with errors: %u functions\n"
+	    "teeperf inventory: without a name until they are compiled: %llu templates and their "
+	    "members, %llu lambdas, %llu members that the compiler writes; left out: %llu functions "
+	    "of system headers\n",
+	    (unsigned long long)(counts->files - counts->lost), (unsigned long long)counts->files,
+	    (unsigned long long)counts->erroneous, functions, (unsigned long long)counts->templates,
+	    (unsigned long long)counts->lambdas, (unsigned long long)counts->implied,
+	    (unsigned long long)counts->system);
+}
+
+static int open_source(struct tp_inventory *inventory, struct tp_err *err)
+{
+	struct tp_from_source_counts counts = {0};
+	const struct tp_from_source_options source = {.counts = &counts, .warn = warn_source};
+	const int code = tp_inventory_from_source(inventory, from_source, &source, err);
+	if (!code)
+		note_source(&counts, inventory->function_count);
+	return code;
+}
+
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
 	if (!tp_options_parse(&tp_cmd_inventory, &argc, &argv, true, &status))
 		return status;
-	if (argc < 1)
+	if (from_source && argc)
+		return tp_options_usage(&tp_cmd_inventory,
+		    "'%s' is too much: --from-source reads sources, not what was compiled",
+		    argv[0]);
+	if (argc < 1 && !from_source)
 		return tp_options_usage(&tp_cmd_inventory,
 		    "whose inventory? name a program, library, object file or folder");
 	struct tp_inventory_view view = {
-	    .sort = (enum tp_inventory_sort)sort,
+	    // Sources have no size after optimisation.
+	    .sort = from_source && !sort ? TP_INVENTORY_SORT_START : (enum tp_inventory_sort)sort,
 	    .limit = format == FORMAT_TABLE ? 40 : 0,
 	    .width = terminal_width(),
 	    .color = !output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
@@ -103,7 +145,9 @@ static int run(int argc, char **argv)
 	}
 	struct tp_inventory inventory;
 	struct tp_err err;
-	if (tp_inventory_open(&inventory, (const char *const *)argv, (uint32_t)argc, &err))
+	if (from_source
+		? open_source(&inventory, &err)
+		: tp_inventory_open(&inventory, (const char *const *)argv, (uint32_t)argc, &err))
 		return tp_command_fail(&tp_cmd_inventory, &err);
 	struct tp_buf out;
 	tp_buf_init(&out);
@@ -117,14 +161,17 @@ static int run(int argc, char **argv)
 const struct tp_command tp_cmd_inventory = {
     .name = "inventory",
     .summary = "show what the compiler saw of each function",
-    .usage = "[options] PATH...",
+    .usage = "[options] PATH...|--from-source DIR",
     .description =
 	"Show the functions of programs, libraries, object files, archives and *.tpinv files that\n"
 	"'teeperf cc' has compiled, and of all *.tpinv files in folders: how large they are before\n"
 	"and after optimisation, which of them were inlined and where, and how they are instrumented.\n"
+	"With --from-source the functions are read in their sources instead: names, places and a rough\n"
+	"size, of templates and lambdas only how many.\n"
 	"--format tpinv writes all of them as one file, which can be read again.\n",
     .examples = "  teeperf inventory app\n"
 		"  teeperf inventory --state inlined --no-system app\n"
+		"  teeperf inventory --from-source build\n"
 		"  teeperf inventory --format csv --sort file app libparse.so > functions.csv\n",
     .options = options,
     .run = run,

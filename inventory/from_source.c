@@ -74,7 +74,6 @@ static _Noreturn void serve(const struct project *project, void *command, int fd
 		dup2(null, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
 	}
-	project->clang.toggleCrashRecovery(0);
 	tp_from_source_read(&project->clang, command, project->options->system, &report, &text);
 	const bool sent = !text.failed && send_all(fd, &report, sizeof(report)) &&
 			  send_all(fd, text.data, report.text_size);

@@ -329,6 +329,7 @@ void tp_from_source_read(const struct tp_clang *clang, void *command, bool syste
 	const char **argv = make_argv(clang, command, &argc);
 	void *unit = NULL;
 	void *index = clang->createIndex(0, 0);
+	clang->toggleCrashRecovery(0); // which the index has switched on: a crash is to end us
 	const int code = argv && index ? clang->parseTranslationUnit2FullArgv(index, NULL, argv,
 					     argc, NULL, 0, TP_CLANG_KEEP_GOING, &unit)
 				       : 1;
