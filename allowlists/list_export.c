@@ -335,6 +335,16 @@ static void write_fnmatch(struct tp_buf *out, const struct tp_glob *glob)
 	}
 }
 
+bool tp_export_needs_dot(const struct tp_export_rule *rule, struct tp_span *glob)
+{
+	*glob = rule->parts.glob;
+	if (!tp_export_is(rule, "src") && !tp_export_is(rule, "mainfile"))
+		return false;
+	while (tp_span_starts(*glob, "./"))
+		*glob = (struct tp_span){glob->text + 2, glob->size - 2};
+	return glob->size && glob->text[0] != '/' && glob->text[0] != '*';
+}
+
 static bool lacks_parameters(const struct tp_glob *glob)
 {
 	for (size_t k = 0; k < glob->token_count; k++)
@@ -347,13 +357,20 @@ void tp_export_fnmatch(
     struct tp_export *export, const char *lead, const struct tp_export_rule *rule)
 {
 	struct globs globs;
-	if (compile(&globs, rule->parts.glob))
+	struct tp_span glob;
+	const bool dot = tp_export_needs_dot(rule, &glob);
+	if (compile(&globs, glob))
 		export->out->failed = true; // the list has been parsed: it is memory
 	for (uint32_t i = 0; i < globs.count; i++) {
 		const struct tp_glob *one = globs.items[i];
 		tp_buf_add_string(export->out, lead);
 		write_fnmatch(export->out, one);
 		tp_buf_add_char(export->out, '\n');
+		if (dot) {
+			tp_buf_addf(export->out, "%s./", lead);
+			write_fnmatch(export->out, one);
+			tp_buf_add_char(export->out, '\n');
+		}
 		if (!tp_export_is(rule, "name") || !lacks_parameters(one))
 			continue;
 		tp_buf_add_string(export->out, lead);

@@ -57,6 +57,12 @@ void tp_export_warn(const struct tp_export *export, uint32_t line, const char *f
 void tp_export_fnmatch(
     struct tp_export *export, const char *lead, const struct tp_export_rule *rule);
 
+/*
+ * Files are compared here without a leading "./", elsewhere as they are: whether the glob of RULE,
+ * from which *glob takes away its own, is to be written with "./" in front, too.
+ */
+bool tp_export_needs_dot(const struct tp_export_rule *rule, struct tp_span *glob);
+
 /* Of patterns that begin with "fun:" or "src:" only; a reason for all other lines. */
 const char *tp_export_needs_linkage_names(const struct tp_export_rule *rule);
 

@@ -6,10 +6,13 @@
 static void write_rule(struct tp_export *export, const struct tp_export_rule *rule,
     const char *prefix, const char *end)
 {
+	struct tp_span glob;
 	tp_export_comment(export, rule);
-	tp_buf_addf(export->out, "%s:", prefix);
-	tp_buf_add_span(export->out, rule->parts.glob);
-	tp_buf_addf(export->out, "%s\n", end);
+	for (int dot = tp_export_needs_dot(rule, &glob); dot >= 0; dot--) {
+		tp_buf_addf(export->out, "%s:%s", prefix, dot ? "./" : "");
+		tp_buf_add_span(export->out, glob);
+		tp_buf_addf(export->out, "%s\n", end);
+	}
 }
 
 // XRay: files before functions, always before never.

@@ -161,7 +161,7 @@ static int run(int argc, char **argv)
 const struct tp_command tp_cmd_inventory = {
     .name = "inventory",
     .summary = "show what the compiler saw of each function",
-    .usage = "[options] PATH...|--from-source DIR",
+    .usage = "[options] PATH... | --from-source DIR",
     .description =
 	"Show the functions of programs, libraries, object files, archives and *.tpinv files that\n"
 	"'teeperf cc' has compiled, and of all *.tpinv files in folders: how large they are before\n"

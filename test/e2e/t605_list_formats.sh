@@ -39,7 +39,7 @@ for head, body in re.findall(r"^define (.*?) \{\n(.*?)^\}", text, re.M | re.S):
     said = " ".join(attributes.get(a, "") for a in re.findall(r"#\d+", head))
     xray = re.search(r"xray-(always|never)", said)
     print(name, "in" if "call void asm" in body or "__teeperf_" in body else "out",
-          xray.group(1) if xray else "none", "in" if "@__profc_" + name in body else "out")
+          xray.group(1) if xray else "none", "in" if "@__profc_" in body else "out")
 EOP
 	[ "$(wc -l <decisions)" = 12 ] || fail "not all functions were compiled"
 }

@@ -336,7 +336,9 @@ static void test_exports(void **state)
 	    "SCOREP_FILE_NAMES_BEGIN\n"
 	    "  EXCLUDE *\n"
 	    "  INCLUDE a/*\n"
+	    "  INCLUDE ./a/*\n"
 	    "  EXCLUDE a/b.c\n"
+	    "  EXCLUDE ./a/b.c\n"
 	    "SCOREP_FILE_NAMES_END\n"
 	    "SCOREP_REGION_NAMES_BEGIN\n"
 	    "  EXCLUDE MANGLED f\n"
@@ -345,6 +347,7 @@ static void test_exports(void **state)
 	exports("profile-list", "default:allow\nsrc:a.c=skip\nfun:f=allow\nfun:g=forbid\nfun:g\n",
 	    "#!special-case-list-v2\n"
 	    "default:allow\n"
+	    "source:./a.c=skip\n"
 	    "source:a.c=skip\n"
 	    "function:f=allow\n"
 	    "function:g=allow\n"
@@ -352,12 +355,13 @@ static void test_exports(void **state)
 	    "4: 'fun:g=forbid' decides over line 5 here, but not in -fprofile-list, where that "
 	    "line wins\n");
 	exports("sancov", "fun:f\n", "#!special-case-list-v2\nsrc:*\nfun:f\n", "");
-	exports("sancov", "mainfile:f.c\n", "#!special-case-list-v2\nfun:*\nsrc:f.c\n", "");
+	exports(
+	    "sancov", "mainfile:f.c\n", "#!special-case-list-v2\nfun:*\nsrc:./f.c\nsrc:f.c\n", "");
 	exports(
 	    "sancov-ignore", "default:allow\nfun:f=skip\n", "#!special-case-list-v2\nfun:f\n", "");
 	exports("afl", "fun:{f,g}\nsrc:a.c\nfun:h=skip\n",
 	    "# not exported, it has no exceptions: fun:h=skip\n"
-	    "fun:f\nfun:g\nsrc:a.c\n",
+	    "fun:f\nfun:g\nsrc:a.c\nsrc:./a.c\n",
 	    "3: 'fun:h=skip' is not exported to AFL++: it has no exceptions\n");
 	assert_int_equal(convert("scorep", "fum:a\n", true), TP_ERR_SYNTAX);
 	assert_int_equal(err.line, 1);
