@@ -217,8 +217,9 @@ static void measure_drain(struct producer producer, int level, const char *folde
 	snprintf(path, sizeof(path), "%s/drain.trace", folder);
 	unlink(path);
 	const uint64_t ready = (uint64_t)TP_REGION_FIRST_CHUNKS * TP_REGION_CHUNK_SIZE;
-	if (tp_region_create(&region, 0, ready, TEEPERF_MODE_STREAM, TEEPERF_CLOCK_TSC, &err) ||
-	    tp_trace_writer_open(&writer, path, &err))
+	const struct tp_region_options wanted = {
+	    .ready = ready, .mode = TEEPERF_MODE_STREAM, .clock = TEEPERF_CLOCK_TSC};
+	if (tp_region_create(&region, &wanted, &err) || tp_trace_writer_open(&writer, path, &err))
 		die(tp_err_format(&err, text, sizeof(text)));
 	tp_clock_log_init(&clock_log, TEEPERF_CLOCK_TSC, NULL);
 	struct tp_drain drain = {
