@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "inventory_pass.h"
+#include <llvm-c/Comdat.h>
+
 #include "llvm_compat.h"
 
 // The C++ runtime that every LLVM host process contains.
@@ -134,6 +136,15 @@ static void force(
 		add_enum_attribute(function, "noinline");
 }
 
+// Such as what initialises a static member of a template: the linker keeps it in one object file only, and
+// by a name that others cannot refer to, so no table of counted functions can have it.
+static bool is_discarded_elsewhere(LLVMValueRef function)
+{
+	const LLVMLinkage linkage = LLVMGetLinkage(function);
+	return (linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage) &&
+	       LLVMGetComdat(function);
+}
+
 // Leave on `function` how often its calls are to be recorded.
 static void decide_level(
     const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict)
@@ -159,6 +170,8 @@ static void decide_level(
 		tp_select_set(function, TP_ATTRIBUTE_NEVER);
 		return;
 	}
+	if (is_discarded_elsewhere(function))
+		sample = 1;
 	snprintf(text, sizeof(text), TP_ATTRIBUTE_SAMPLE "%u", sample);
 	tp_select_set(function, sample == 0   ? TP_ATTRIBUTE_COUNT
 				: sample == 1 ? TP_ATTRIBUTE_EVENT

@@ -132,6 +132,29 @@ calls >many.calls
 	"$(awk 'BEGIN { for (i = 0; i < 2500; i++) s += i % 7; print s + 1 + 5 }')" ] || fail "the sum of many counts"
 tr ' ' '\n' <many.calls | awk -F= '/^f[0-9]/ && $1 != "f0" && $2 != substr($1, 2) % 7 { exit 1 }' || fail "one of many counts"
 
+# What initialises a static member of a template is in both object files, and the linker keeps one.
+cat >member.h <<'EOS'
+#include <string>
+template <class T> struct Last {
+	static std::string text;
+};
+template <class T> std::string Last<T>::text = std::string(100, 'x');
+EOS
+cat >member.cpp <<'EOS'
+#include "member.h"
+std::size_t length() { return Last<int>::text.size(); }
+EOS
+cat >members.cpp <<'EOS'
+#include "member.h"
+std::size_t length();
+int main() { return length() != Last<int>::text.size(); }
+EOS
+for level in count sample/2; do
+	expect 0 "$TEEPERF" c++ --level=$level -O1 -o members members.cpp member.cpp
+	expect 0 "$TEEPERF" record -q -o run.trace -- ./members
+	calls | grep -q 'length()=1 ' || fail "calls beside a static member ($level)"
+done
+
 # The same calls whatever the code looks like.
 for options in '--level=sample/1' '--shape=inline' '--shape=call' '--exits=untimed' '--shape=call --exits=untimed' \
 	'--shape=call --clock=tsc' '--clock=soft' '--clock=soft --shape=call'; do
