@@ -11,6 +11,7 @@
 
 enum {
 	PAIRS_MAX = 1 << 18, // that are compared; lists with more opposing lines are rare
+	STEPS_MAX = 1 << 24, // pairs that are looked at
 	REPORTS_MAX = 20,
 };
 
@@ -293,25 +294,60 @@ static bool rules_meet(const struct tp_export_rule *a, const struct tp_export_ru
 	return meet;
 }
 
+// What a format's precedence looks at: the kind of a rule and what it says.
+static uint32_t class_of(const struct tp_export_rule *rule)
+{
+	static const char *const kinds[] = {"fun", "name", "src"};
+	uint32_t kind = 0;
+	while (kind < 3 && !tp_export_is(rule, kinds[kind]))
+		kind++;
+	return kind * 2 + rule->allow;
+}
+
+enum { CLASSES = 8 };
+
+// Which classes of earlier rules win over which of later ones; false if none that are there do.
+static bool find_wins(const struct tp_export *export, bool wins[CLASSES][CLASSES],
+    bool (*earlier_wins)(const struct tp_export_rule *earlier, const struct tp_export_rule *later))
+{
+	const struct tp_export_rule *one[CLASSES] = {NULL};
+	bool any = false;
+	for (uint32_t i = 0; i < export->count; i++)
+		one[class_of(&export->rules[i])] = &export->rules[i];
+	for (uint32_t a = 0; a < CLASSES; a++) {
+		for (uint32_t b = 0; b < CLASSES; b++) {
+			wins[a][b] = one[a] && one[b] && one[a]->allow != one[b]->allow &&
+				     earlier_wins(one[a], one[b]);
+			any |= wins[a][b];
+		}
+	}
+	return any;
+}
+
 void tp_export_check_order(struct tp_export *export,
     bool (*earlier_wins)(const struct tp_export_rule *earlier, const struct tp_export_rule *later))
 {
+	bool wins[CLASSES][CLASSES];
+	uint64_t steps = 0;
 	uint64_t pairs = 0;
 	uint32_t reports = 0;
+	if (!find_wins(export, wins, earlier_wins))
+		return;
 	for (uint32_t later = 1; later < export->count; later++) {
+		const struct tp_export_rule *b = &export->rules[later];
+		const uint32_t class_b = class_of(b);
 		for (uint32_t earlier = 0; earlier < later; earlier++) {
 			const struct tp_export_rule *a = &export->rules[earlier];
-			const struct tp_export_rule *b = &export->rules[later];
-			if (a->allow == b->allow || !earlier_wins(a, b))
-				continue;
-			if (++pairs > PAIRS_MAX || reports == REPORTS_MAX) {
+			const bool wrong = wins[class_of(a)][class_b];
+			pairs += wrong;
+			if (++steps > STEPS_MAX || pairs > PAIRS_MAX || reports == REPORTS_MAX) {
 				tp_export_warn(export, 0,
 				    "more lines may be decided differently by %s; not all pairs were "
 				    "compared",
 				    export->tool);
 				return;
 			}
-			if (!rules_meet(a, b))
+			if (!wrong || !rules_meet(a, b))
 				continue;
 			tp_export_warn(export, b->line,
 			    "'%.*s' decides over line %u here, but not in %s, where that line wins",

@@ -131,6 +131,8 @@ struct tp_line_parts tp_line_split(struct tp_span line)
 	struct tp_span rest = line;
 	struct tp_span word = tp_span_cut(&rest, ':');
 	rest = tp_span_trim(rest);
+	if (word.size == line.size)
+		return parts; // without a prefix, as AFL++ has them
 	if (tp_span_is(word, "default")) {
 		parts.kind = TP_LINE_DEFAULT;
 		tp_category_find(rest, &parts.category, &parts.sample);

@@ -7,7 +7,7 @@
 
 void tp_lines_init(struct tp_lines *lines, const char *text, size_t size)
 {
-	*lines = (struct tp_lines){.at = text, .end = text + size, .start = text};
+	*lines = (struct tp_lines){.at = text, .end = size ? text + size : text, .start = text};
 	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		lines->at += 3; // a byte order mark
 }
