@@ -95,6 +95,7 @@ typedef enum tp_clang_visit (*tp_clang_visitor)(
 	X(unsigned, isStatement, (int kind))                                                  \
 	X(unsigned, isExpression, (int kind))                                                 \
 	X(unsigned, isCursorDefinition, (tp_clang_cursor cursor))                             \
+	X(unsigned, CXXMethod_isVirtual, (tp_clang_cursor cursor))                            \
 	X(unsigned, CXXMethod_isDefaulted, (tp_clang_cursor cursor))                          \
 	X(unsigned, Cursor_isFunctionInlined, (tp_clang_cursor cursor))                       \
 	X(int, getCursorLinkage, (tp_clang_cursor cursor))                                    \

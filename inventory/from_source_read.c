@@ -210,34 +210,49 @@ static void write_function(
 	reader->counts->functions++;
 }
 
+// The name of another variant of a constructor or destructor ('C1' -> 'C2'), to be freed, or NULL. Which
+// "C1" of the name is the one is told by the demangler: to it all variants are the same function.
+static char *variant_of(const char *name, char kind, char variant)
+{
+	char *wanted = tp_demangle(name);
+	char *other = strdup(name);
+	bool same = false;
+	for (char *at = other; wanted && other && !same && (at = strchr(at, kind)); at++) {
+		if (at[1] != '1')
+			continue;
+		at[1] = variant;
+		char *got = tp_demangle(other);
+		same = got && !strcmp(got, wanted);
+		free(got);
+		if (!same)
+			at[1] = '1';
+	}
+	free(wanted);
+	if (same)
+		return other;
+	free(other);
+	return NULL;
+}
+
 /*
  * Of constructors and destructors the name of the complete object's is known (C1, D1), while compilers
- * mostly keep only the base object's (C2, D2) and make the other an alias of it: write both. Which
- * "C1" of a name is the constructor's is told by the demangler: to it both are the same function.
+ * mostly keep only the base object's (C2, D2) and make the other an alias of it; virtual destructors
+ * also delete (D0). Write all.
  */
 static void write_structor(
     struct reader *reader, tp_clang_cursor cursor, const char *name, uint64_t nodes)
 {
-	const char kind = cursor.kind == TP_CLANG_CONSTRUCTOR ? 'C' : 'D';
+	const bool constructor = cursor.kind == TP_CLANG_CONSTRUCTOR;
+	const bool deletes = !constructor && reader->clang->CXXMethod_isVirtual(cursor);
+	const uint64_t functions = reader->counts->functions + 1; // one of the source
 	write_function(reader, cursor, name, nodes);
-	char *wanted = tp_demangle(name);
-	char *other = strdup(name);
-	for (char *at = other; wanted && other && (at = strchr(at, kind)); at++) {
-		if (at[1] != '1')
-			continue;
-		at[1] = '2';
-		char *got = tp_demangle(other);
-		const bool same = got && !strcmp(got, wanted);
-		free(got);
-		if (same) {
+	for (const char *variant = deletes ? "20" : "2"; *variant; variant++) {
+		char *other = variant_of(name, constructor ? 'C' : 'D', *variant);
+		if (other)
 			write_function(reader, cursor, other, nodes);
-			reader->counts->functions--; // one function of the source
-			break;
-		}
-		at[1] = '1';
+		free(other);
 	}
-	free(other);
-	free(wanted);
+	reader->counts->functions = functions;
 }
 
 static void read_function(struct reader *reader, tp_clang_cursor cursor)

@@ -94,7 +94,7 @@ got=0
 ! grep -q 'libclang.* was found' err || skip "$(cat err)"
 [ "$got" = 0 ] || fail "$(cat err)"
 cat err
-says '^teeperf inventory: 2 of 2 files read, 0 with errors: ' err
+says '^teeperf inventory: 2 of 2 files read, 0 with errors: 21 functions' err
 says 'compiled: 4 templates and their members, 1 lambdas, ' err
 [ "$(ls build)" = compile_commands.json ] || fail "reading sources made files"
 
@@ -118,7 +118,7 @@ for name in sorted(set(compiled) - set(source)):
         missed["lambda"] += 1
     elif re.search(r"I[a-z]*E", name) and "<" in text:
         missed["template"] += 1
-    elif text == "n::XC1E::XC1E(n::XC1E const&)" or re.search(r"D0Ev$|::~\w+\(\)$", text + name):
+    elif text == "n::XC1E::XC1E(n::XC1E const&)" or re.search(r"::~\w+\(\)$", text):
         missed["implied"] += 1
     elif re.match(r"_GLOBAL__|__cxx_global|__clang_call", name):
         missed["implied"] += 1
@@ -126,7 +126,7 @@ for name in sorted(set(compiled) - set(source)):
         bad.append("not named: %s %s" % (name, text))
 for name in sorted(set(source) - set(compiled)):
     text = name_of(source, name)
-    if not (re.search(r"[CD][12]E", name) or text.startswith("unused_here")):
+    if not (re.search(r"[CD][012]E", name) or text.startswith("unused_here")):
         bad.append("not there: %s %s" % (name, text))
 for name in set(source) & set(compiled):
     for key in "line",:
@@ -134,7 +134,7 @@ for name in set(source) & set(compiled):
             bad.append("%s of %s: %s, not %s" % (key, name, source[name][key], compiled[name][key]))
     if source[name]["file"].split("/")[-1] != compiled[name]["file"].split("/")[-1]:
         bad.append("file of " + name)
-for name in "real_name", "made", "square", "helper", "main", "_ZN1n4XC1EC2Ei", "_ZN1n4XC1ED2Ev", \
+for name in "real_name", "made", "square", "helper", "main", "_ZN1n4XC1EC2Ei", "_ZN1n4XC1ED2Ev", "_ZN1n4XC1ED0Ev", \
         "_ZN1n4XC1EppEv", "_ZNK1n4XC1EcvbEv", "_ZNK6Common4readEv", "_Z6sharedi", \
         "_ZN12_GLOBAL__N_16hiddenEi", "_Z5twiceIiET_S0_":
     if name not in source or name not in compiled:
