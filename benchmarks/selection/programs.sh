@@ -24,21 +24,21 @@ program_choose() {
 		program_bench=$here/phoenix/phoenix.bench
 		program_build=phoenix-$1
 		program_arguments="--threads 1 --size $(case $1 in
-			string_match) program_size 12000000 4000000 20000 ;;
-			string_match_calls) program_size 4000000 1500000 20000 ;;
-			kmeans) program_size 600000 150000 2000 ;;
-			word_count) program_size 12000000 4000000 20000 ;;
+			string_match) program_size 30000000 10000000 20000 ;;
+			string_match_calls) program_size 24000000 8000000 20000 ;;
+			kmeans) program_size 700000 250000 2000 ;;
+			word_count) program_size 24000000 8000000 20000 ;;
 			esac)"
 		;;
 	sqlite)
 		program_bench=$here/sqlite/sqlite.bench
 		program_build=sqlite
-		program_arguments=$(program_size 150000 50000 500)
+		program_arguments=$(program_size 700000 250000 500)
 		;;
 	lua)
 		program_bench=$here/lua/lua.bench
 		program_build=lua
-		program_arguments="$here/lua/lua_work.lua $(program_size 150 60 1)"
+		program_arguments="$here/lua/lua_work.lua $(program_size 180 120 1)"
 		;;
 	cppcheck)
 		program_bench=$folder/cppcheck.sh
