@@ -82,6 +82,8 @@ struct tp_autotune {
 	struct tp_autotune_ran first;
 	bool output_varies;
 	/* What was measured before any list. */
+	struct tp_autotune_series alone_series; /* the native program beside a recorder */
+	double fixed_ns;                        /* what that takes */
 	struct tp_autotune_series count_series;
 	double native_ns; /* medians */
 	double native_cpu_ns;

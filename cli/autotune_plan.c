@@ -86,26 +86,29 @@ static double limit(double value, double least, double most)
 }
 
 enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint32_t count,
-    double budget, uint32_t max_rounds, double *factor)
+    double budget, double fixed, uint32_t max_rounds, double *factor)
 {
 	const struct tp_autotune_try *last = &tries[count - 1];
+	// Of events alone, which are all that a choice changes.
+	const double predicted = last->predicted - fixed;
+	const double measured = last->measured.median - fixed;
+	const double left = budget - fixed;
 	if (last->measured.median > budget) {
-		if (last->predicted < budget * NEXT_TO_NOTHING)
+		if (left <= 0 || predicted < left * NEXT_TO_NOTHING)
 			return TP_AUTOTUNE_NO_EVENTS;
-		*factor = last->factor * limit(MARGIN * last->measured.median / last->predicted,
-					     LEAST_CUT, LARGEST_CUT);
+		*factor =
+		    last->factor * limit(MARGIN * measured / predicted, LEAST_CUT, LARGEST_CUT);
 		return count < max_rounds ? TP_AUTOTUNE_AGAIN : TP_AUTOTUNE_TIRED;
 	}
 	// Only once: what follows on a list over the budget is not to go back there.
-	if (count > 1 || last->named >= ALL_NAMED)
+	if (count > 1 || last->named >= ALL_NAMED || predicted <= 0)
 		return TP_AUTOTUNE_DONE;
 	// It may have cost more than it seems.
-	double cost = last->measured.median + 2 * last->measured.error;
-	if (cost < last->measured.high / 2)
-		cost = last->measured.high / 2;
-	const double change = limit(cost / last->predicted, 1 / LARGEST_GROWTH, 1);
-	if (cost >= budget * ROOM || last->predicted * change >= budget * ROOM ||
-	    last->predicted <= 0)
+	double cost = measured + 2 * last->measured.error;
+	if (cost < (last->measured.high - fixed) / 2)
+		cost = (last->measured.high - fixed) / 2;
+	const double change = limit(cost / predicted, 1 / LARGEST_GROWTH, 1);
+	if (cost >= left * ROOM || predicted * change >= left * ROOM)
 		return TP_AUTOTUNE_DONE;
 	*factor = last->factor * change;
 	return count < max_rounds ? TP_AUTOTUNE_AGAIN : TP_AUTOTUNE_DONE;

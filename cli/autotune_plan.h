@@ -32,7 +32,7 @@ bool tp_autotune_unclear(const struct tp_autotune_overhead *measured, double bud
 /* One list that was tried. */
 struct tp_autotune_try {
 	double factor;    /* by which costs were multiplied to choose it */
-	double predicted; /* overhead, with that factor */
+	double predicted; /* overhead, with that factor, and with what recording costs by itself */
 	struct tp_autotune_overhead measured;
 	double worth; /* share of the time that has a name; that of sampled functions counts less */
 	double named; /* share of the time that has a name, by events or samples */
@@ -45,9 +45,12 @@ enum tp_autotune_step {
 	TP_AUTOTUNE_TIRED,     /* no more rounds */
 };
 
-/* What to do after COUNT tries, at least one; *factor is for AGAIN. */
+/*
+ * What to do after COUNT tries, at least one; *factor is for AGAIN. `fixed` is the overhead of recording
+ * without any event.
+ */
 enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint32_t count,
-    double budget, uint32_t max_rounds, double *factor);
+    double budget, double fixed, uint32_t max_rounds, double *factor);
 
 /* The one to keep: within the budget and of most worth, or else the one that cost least. */
 uint32_t tp_autotune_best(const struct tp_autotune_try *tries, uint32_t count, double budget);

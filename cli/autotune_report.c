@@ -55,6 +55,12 @@ static void print_builds(const struct tp_autotune *tune)
 	    tp_autotune_overhead(series->native, series->other, series->count);
 	printf("%-22s%12s%12s%22s\n", "build", "time", "overhead", "range over rounds");
 	printf("%-22s%12s\n", "not instrumented", tp_autotune_time_text(tune->native_ns, time));
+	const struct tp_autotune_series *alone = &tune->alone_series;
+	const struct tp_autotune_overhead fixed =
+	    tp_autotune_overhead(alone->native, alone->other, alone->count);
+	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%\n", "... beside a recorder",
+	    tp_autotune_time_text(tp_autotune_median(alone->other, alone->count), time),
+	    100 * fixed.median, 100 * fixed.low, 100 * fixed.high);
 	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%   %s calls\n", "calls counted",
 	    tp_autotune_time_text(count_ns, time), 100 * count.median, 100 * count.low,
 	    100 * count.high, count_text(tune->calls, calls));
@@ -151,6 +157,7 @@ void tp_autotune_report_json(const struct tp_autotune *tune, const char *output)
 	printf("  \"within_budget\": %s,\n", fits(tune) ? "true" : "false");
 	printf("  \"runs\": %u,\n", tune->options.runs);
 	printf("  \"native_ns\": %.0f,\n", tune->native_ns);
+	printf("  \"fixed_ns\": %.0f,\n", tune->fixed_ns);
 	printf("  \"calls\": %" PRIu64 ",\n", tune->calls);
 	printf("  \"count_ns\": %.0f,\n", tp_autotune_median(series->other, series->count));
 	printf("  \"event_ns\": %.0f,\n", tune->event_time_ns);

@@ -38,7 +38,7 @@ program_choose() {
 	lua)
 		program_bench=$here/lua/lua.bench
 		program_build=lua
-		program_arguments="$here/lua/lua_work.lua $(program_size 180 120 1)"
+		program_arguments="$here/lua/lua_work.lua $(program_size 300 200 1)"
 		;;
 	cppcheck)
 		program_bench=$folder/cppcheck.sh

@@ -15,7 +15,7 @@ cat >app/work.c <<'EOS'
 __attribute__((noinline)) unsigned tiny(unsigned x) { return x * 2654435761u; }
 __attribute__((noinline)) unsigned large(unsigned x)
 {
-	for (int i = 0; i < 200000; i++)
+	for (int i = 0; i < 50000; i++)
 		x = x * 1664525 + 1013904223;
 	return x;
 }

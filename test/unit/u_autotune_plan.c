@@ -60,15 +60,31 @@ static void test_over_the_budget_costs_more(void **state)
 	(void)state;
 	double factor = 0;
 	const struct tp_autotune_try twice = tried(1, 0.05, 0.10, 0.5);
-	assert_int_equal(tp_autotune_next(&twice, 1, 0.05, 3, &factor), TP_AUTOTUNE_AGAIN);
+	assert_int_equal(tp_autotune_next(&twice, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
 	near(factor, 2.1); // with a margin
 	const struct tp_autotune_try hardly = tried(2, 0.05, 0.0501, 0.5);
-	assert_int_equal(tp_autotune_next(&hardly, 1, 0.05, 3, &factor), TP_AUTOTUNE_AGAIN);
+	assert_int_equal(tp_autotune_next(&hardly, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
 	near(factor, 2.3); // never the same list again
-	assert_int_equal(tp_autotune_next(&hardly, 1, 0.05, 1, &factor), TP_AUTOTUNE_TIRED);
+	assert_int_equal(tp_autotune_next(&hardly, 1, 0.05, 0, 1, &factor), TP_AUTOTUNE_TIRED);
 	// A handful of events cannot be what it costs.
 	const struct tp_autotune_try other = tried(1, 0.0001, 0.10, 0.5);
-	assert_int_equal(tp_autotune_next(&other, 1, 0.05, 3, &factor), TP_AUTOTUNE_NO_EVENTS);
+	assert_int_equal(tp_autotune_next(&other, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_NO_EVENTS);
+}
+
+static void test_what_recording_costs_is_not_of_events(void **state)
+{
+	(void)state;
+	double factor = 0;
+	// 2 % are fixed: 1 % of events became 4 %.
+	const struct tp_autotune_try over = tried(1, 0.03, 0.06, 0.5);
+	assert_int_equal(tp_autotune_next(&over, 1, 0.05, 0.02, 3, &factor), TP_AUTOTUNE_AGAIN);
+	near(factor, 4.2);
+	const struct tp_autotune_try under = tried(1, 0.05, 0.03, 0.5);
+	assert_int_equal(tp_autotune_next(&under, 1, 0.05, 0.02, 3, &factor), TP_AUTOTUNE_AGAIN);
+	near(factor, 1.0 / 3);
+	// Nothing is left for events.
+	assert_int_equal(
+	    tp_autotune_next(&over, 1, 0.05, 0.055, 3, &factor), TP_AUTOTUNE_NO_EVENTS);
 }
 
 static void test_unclear_beside_the_budget(void **state)
@@ -89,22 +105,22 @@ static void test_room_is_used_once(void **state)
 	(void)state;
 	double factor = 0;
 	struct tp_autotune_try tries[2] = {tried(1, 0.05, 0.02, 0.5)};
-	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 3, &factor), TP_AUTOTUNE_AGAIN);
+	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
 	near(factor, 0.4);
 	tries[1] = tried(0.4, 0.05, 0.01, 0.6);
-	assert_int_equal(tp_autotune_next(tries, 2, 0.05, 3, &factor), TP_AUTOTUNE_DONE);
+	assert_int_equal(tp_autotune_next(tries, 2, 0.05, 0, 3, &factor), TP_AUTOTUNE_DONE);
 	// What is measured may be too good to be true.
 	tries[0] = tried(1, 0.05, 0.0, 0.5);
-	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 3, &factor), TP_AUTOTUNE_AGAIN);
+	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
 	near(factor, 0.25);
 	tries[0].measured.high = 0.09;
-	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 3, &factor), TP_AUTOTUNE_DONE);
+	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_DONE);
 	tries[0] = tried(1, 0.05, 0.045, 0.5);
-	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 3, &factor), TP_AUTOTUNE_DONE);
+	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_DONE);
 	tries[0] = tried(1, 0.05, 0.02, 1);
-	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 3, &factor), TP_AUTOTUNE_DONE);
+	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_DONE);
 	tries[0] = tried(1, 0, 0, 0);
-	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 3, &factor), TP_AUTOTUNE_DONE);
+	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_DONE);
 }
 
 static void test_best_is_within_and_names_most(void **state)
@@ -134,6 +150,7 @@ int main(void)
 	    cmocka_unit_test(test_medians),
 	    cmocka_unit_test(test_overheads_are_of_neighbours),
 	    cmocka_unit_test(test_over_the_budget_costs_more),
+	    cmocka_unit_test(test_what_recording_costs_is_not_of_events),
 	    cmocka_unit_test(test_unclear_beside_the_budget),
 	    cmocka_unit_test(test_room_is_used_once),
 	    cmocka_unit_test(test_best_is_within_and_names_most),
