@@ -109,7 +109,7 @@ static int choose(struct tp_autotune *tune, struct tp_autotune_round *round, str
 	    tune->by_perf ? TP_AUTOTUNE_COUNT : TP_AUTOTUNE_EVENT;
 	const struct tp_autotune_path trace = tp_autotune_file(tune, "profile.trace");
 	const struct tp_autotune_path counts = tp_autotune_file(tune, "count.trace");
-	const struct tp_autotune_path samples = tp_autotune_file(tune, "perf.data");
+	const struct tp_autotune_path samples = tp_autotune_file(tune, "samples");
 	const char *inventories[TP_AUTOTUNE_PRODUCTS_MAX];
 	for (uint32_t i = 0; i < tune->builder.product_count; i++)
 		inventories[i] = tune->builder.products[i].path;

@@ -5,6 +5,7 @@
 
 #include "analyzer/analysis.h"
 #include "driver.h"
+#include "selection/perf_report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -155,6 +156,37 @@ static int profile_by_trace(struct tp_autotune *tune, struct tp_err *err)
 	return 0;
 }
 
+// What perf has found, as lines "NAME<TAB>SAMPLES" in another file: perf looks for names in the program, which
+// has to be the native one for that, and another one for the counts.
+static int name_samples(const struct tp_autotune *tune, const char *data, struct tp_err *err)
+{
+	struct tp_buf report;
+	struct tp_buf lines;
+	tp_buf_init(&report);
+	tp_buf_init(&lines);
+	int code = tp_perf_report(data, &report, err);
+	for (char *line = report.data; !code && *line;) {
+		char *next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		char *end;
+		const unsigned long long samples = strtoull(line, &end, 10);
+		const char *name = strstr(end, "] ");
+		if (end != line && name) {
+			name += strspn(name, "] ");
+			const size_t length = strcspn(name, " \t");
+			tp_buf_addf(&lines, "%.*s\t%llu\n", (int)length, name, samples);
+		}
+		line = next;
+	}
+	const struct tp_autotune_path file = tp_autotune_file(tune, "samples");
+	if (!code)
+		code = tp_autotune_write_file(file.text, &lines, err);
+	tp_buf_release(&report);
+	tp_buf_release(&lines);
+	return code;
+}
+
 static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 {
 	char perf[TP_DRIVER_PATH_SIZE];
@@ -197,6 +229,8 @@ static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 		    "'perf record' leaves no data (exit status %u): see what it says there, or use "
 		    "--samples trace",
 		    ran.exit_value);
+	if (!code)
+		code = name_samples(tune, data.text, err);
 	tune->by_perf = !code;
 	return code;
 }
@@ -283,8 +317,8 @@ int tp_autotune_all(struct tp_autotune *tune, struct tp_err *err)
 void tp_autotune_release(struct tp_autotune *tune, bool keep_logs)
 {
 	static const char *const files[] = {"alone.trace", "count.trace", "profile.trace",
-	    "list.trace", "list.allow", "perf.data", "run.out", "run.err", "build.log", "perf.out",
-	    "perf.err"};
+	    "list.trace", "list.allow", "perf.data", "samples", "run.out", "run.err", "build.log",
+	    "perf.out", "perf.err"};
 	const size_t count = sizeof(files) / sizeof(files[0]);
 	tp_autotune_builder_release(&tune->builder);
 	for (uint32_t i = 0; i < tune->round_count; i++)

@@ -79,6 +79,16 @@ assert found["rounds"][0]["samples"] == 0, found
 EOS
 ! grep -q '^fun:large$' teeperf.allow || fail "--never was not heard"
 
+# Samples instead of a trace: the names come from the native program, the calls from the one that counts.
+if command -v perf >/dev/null && perf record -q -o perf.data true 2>/dev/null; then
+	expect 0 tune --samples perf --work perf -- make -B -C app -- ./app/app word
+	says 'own times of functions are from samples by perf' out
+	says '^large[[:space:]][0-9]+$' perf/samples
+	says '^large,300,[1-9]' perf/profile.csv
+else
+	echo "perf does not work here: samples were not tried" >&2
+fi
+
 # Level off: the compiler alone, also where objects are instrumented.
 expect 0 "$TEEPERF" cc --level off -O2 app/main.c app/work.c -o plain
 ! nm plain | grep -q teeperf || fail "a program at level off has something of ours"
