@@ -57,6 +57,7 @@ struct tp_analysis {
 	uint32_t sampled_count;        /* functions that are sampled */
 	struct tp_stack_counts counts; /* of all threads */
 	uint64_t self;                 /* ticks of all functions */
+	uint64_t scaled_self;          /* the same, with what tp_function_scaled adds */
 	uint64_t lost;                 /* events: the larger of what threads and records say */
 	struct tp_problems notes;      /* about symbols */
 	struct tp_problems damage;     /* found while records were read */
@@ -91,7 +92,7 @@ static inline uint64_t tp_function_timed(const struct tp_function *function)
 }
 /*
  * TICKS, the time of a function's timed calls, scaled up to all of its calls if it is sampled. What is
- * added was measured as self time of callers.
+ * added was measured as self time of callers. Nothing is added to recursive functions.
  */
 uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
 /* The function of a node that is not node 0. */

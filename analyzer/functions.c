@@ -168,9 +168,11 @@ static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thr
 uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks)
 {
 	const uint64_t timed = tp_function_timed(function);
-	if (!function->sampled || !timed)
+	// A recorded call of a recursive function holds the calls of it that are not.
+	if (!function->sampled || !timed || function->total != function->inclusive)
 		return ticks;
-	return (uint64_t)((double)ticks * ((double)function->calls / (double)timed));
+	const double scaled = (double)ticks * ((double)function->calls / (double)timed);
+	return scaled < 9e18 ? (uint64_t)scaled : UINT64_MAX / 2;
 }
 
 bool tp_functions_build(struct tp_analysis *analysis)
@@ -192,6 +194,7 @@ bool tp_functions_build(struct tp_analysis *analysis)
 			function->calls = function->sampled;
 		}
 		analysis->sampled_count += function->sampled != 0;
+		analysis->scaled_self += tp_function_scaled(function, function->self);
 		analysis->counted_count += tp_function_timed(function) == 0;
 	}
 	return true;

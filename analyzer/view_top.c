@@ -62,8 +62,8 @@ static void add_times(
 		return;
 	}
 	add_scaled(table, analysis, function, function->self);
-	tp_table_add(
-	    table, share(text, tp_function_scaled(function, function->self), analysis->self));
+	tp_table_add(table,
+	    share(text, tp_function_scaled(function, function->self), analysis->scaled_self));
 	add_scaled(table, analysis, function, function->inclusive);
 	tp_table_add(table, mean(analysis, text, function->total, timed));
 	tp_table_add(table, tp_view_time(analysis, text, function->min));

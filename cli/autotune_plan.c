@@ -14,9 +14,11 @@
 // So many standard errors away from the budget is clear enough.
 #define SURE_ERRORS 2.0
 
-// After a list over the budget the next one keeps this much away from it, and is at least so much smaller.
-#define MARGIN 1.05
-#define LEAST_CUT 1.15
+// After a list over the budget the next one keeps this much away from it, and is at least so much smaller: a part
+// of what a list costs, such as larger code, does not shrink with its calls. (With 1.05 and 1.15 three lists
+// for SQLite and Lua ended a tenth to a third above their budgets.)
+#define MARGIN 1.25
+#define LEAST_CUT 1.4
 #define LARGEST_CUT 5.0
 // Room that is worth another build, and the largest step into it.
 #define ROOM 0.75

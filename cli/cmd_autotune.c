@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RUNS = 5, ROUNDS = 3 };
+enum { RUNS = 5, ROUNDS = 5 };
 
 static const char *const clock_words[] = {"auto", "tsc", "soft", NULL};
 static const enum tp_clock_choice clocks[] = {
@@ -61,7 +61,7 @@ static const struct tp_option options[] = {
 	NULL},
     {TP_OPTION_COUNT, 'n', "runs", "N", "run PROGRAM N times with each list (default: 5)", &runs,
 	NULL},
-    {TP_OPTION_COUNT, 0, "rounds", "N", "try at most N lists (default: 3)", &rounds, NULL},
+    {TP_OPTION_COUNT, 0, "rounds", "N", "try at most N lists (default: 5)", &rounds, NULL},
     {TP_OPTION_CHOICE, 'c', "clock", "auto|tsc|soft", "clock to compile for and to record with",
 	&clock_index, clock_words},
     {TP_OPTION_CHOICE, 0, "samples", "auto|trace|perf",

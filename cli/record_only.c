@@ -21,11 +21,11 @@ struct choice {
 	uint32_t finer; /* functions that the list would count or sample, but that are not */
 };
 
-// As in abi.h.
+// As in abi.h. Link-time optimisation adds .llvm.N to internal functions that it makes public.
 static uint64_t hash_of(const char *name)
 {
 	uint64_t hash = TEEPERF_HASH_START;
-	for (; *name; name++)
+	for (; *name && strncmp(name, ".llvm.", 6); name++)
 		hash = (hash ^ (unsigned char)*name) * TEEPERF_HASH_PRIME;
 	return hash < TEEPERF_HASH_FIRST ? TEEPERF_HASH_FIRST : hash;
 }

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include <llvm-c/Comdat.h>
+
 #include "llvm_compat.h"
 
 static LLVMValueRef own_global(struct tp_sequence *sequence, LLVMTypeRef type, const char *name)

@@ -48,6 +48,8 @@ struct tp_pass {
 #define TP_ATTRIBUTE_SKIP "skip"
 #define TP_ATTRIBUTE_NEVER "never" /* no code of ours at all */
 #define TP_ATTRIBUTE_DONE "done"
+/* String attribute on internal functions: the linkage name, which link-time optimisation changes. */
+#define TP_ATTRIBUTE_NAME "teeperf-name"
 /* Module flag: this module has been through the tag stage. */
 #define TP_FLAG_TAGGED "teeperf.tagged"
 

@@ -145,6 +145,19 @@ static bool is_discarded_elsewhere(LLVMValueRef function)
 	       LLVMGetComdat(function);
 }
 
+static void keep_name(LLVMValueRef function)
+{
+	const LLVMLinkage linkage = LLVMGetLinkage(function);
+	if (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage)
+		return;
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateStringAttribute(
+		context, TP_ATTRIBUTE_NAME, strlen(TP_ATTRIBUTE_NAME), name, (unsigned)length));
+}
+
 // Leave on `function` how often its calls are to be recorded.
 static void decide_level(
     const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict)
@@ -208,6 +221,7 @@ bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_l
 		} else {
 			verdict = decide(pass, f, NULL, NULL);
 			decide_level(pass, f, &verdict);
+			keep_name(f);
 		}
 		if (verdict.category == TP_CATEGORY_FORCE)
 			force(pass, f, &verdict);

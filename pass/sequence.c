@@ -180,16 +180,21 @@ static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 	return alias;
 }
 
-// The linkage name as it is in the source: Clang marks names given by asm labels with \1, and link-time
-// optimisation adds .llvm.N to those that it makes public.
+// Of the linkage name as it is in the source: Clang marks names given by asm labels with \1, and link-time
+// optimisation renames internal functions.
 static uint64_t hash_of(LLVMValueRef function)
 {
+	const LLVMAttributeRef kept =
+	    LLVMGetStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+		TP_ATTRIBUTE_NAME, strlen(TP_ATTRIBUTE_NAME));
 	size_t length;
 	const char *name = LLVMGetValueName2(function, &length);
-	const char *suffix = strstr(name, ".llvm.");
+	if (kept) {
+		unsigned size;
+		name = LLVMGetStringAttributeValue(kept, &size);
+		length = size;
+	}
 	uint64_t hash = TEEPERF_HASH_START;
-	if (suffix)
-		length = (size_t)(suffix - name);
 	for (size_t i = length && name[0] == '\1'; i < length; i++)
 		hash = (hash ^ (unsigned char)name[i]) * TEEPERF_HASH_PRIME;
 	return hash < TEEPERF_HASH_FIRST ? TEEPERF_HASH_FIRST : hash;

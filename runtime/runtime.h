@@ -25,6 +25,15 @@
 enum { TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT, TP_TICKETS = 32, TP_COUNT_CHUNKS = 16 };
 #define TP_CHUNK_SIZE (UINT64_C(1) << TP_CHUNK_SHIFT)
 
+/*
+ * A block's bias while its thread is in the runtime: a signal handler that comes then has no position,
+ * and what it resynchronises to is not heeded. No other position is as large.
+ */
+#define TP_BIAS_BUSY (UINT64_C(1) << 63)
+#define TP_POSITION_LIMIT (UINT64_C(1) << 62)
+/* Without a chunk the cursor is 0: behind all records so far, before all to come (log.h, BETWEEN). */
+#define TP_BIAS_NO_CHUNK(sequence) (((sequence) << TP_CHUNK_SHIFT) + 8)
+
 enum tp_state {
 	TP_STATE_START = 0, /* no module has registered yet: events are counted as lost early */
 	TP_STATE_RECORDING,
@@ -73,10 +82,11 @@ static inline uint64_t tp_now(void)
 /* The private half of a thread's state; the block of abi.h is the other. */
 struct tp_thread {
 	uint64_t cursor; /* the block's, while busy */
-	uint32_t busy;   /* inside the runtime: a signal handler's events are dropped and counted */
-	uint32_t ready;  /* index and table slot are set, the thread's end will be told to us */
-	uint32_t ended;  /* it was told once; destructors run on */
-	uint64_t index;  /* thread number */
+	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
+	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
+	uint32_t ready; /* index and table slot are set, the thread's end will be told to us */
+	uint32_t ended; /* it was told once; destructors run on */
+	uint64_t index; /* thread number */
 	uint64_t os_tid;
 	uint64_t sequence;       /* of the next chunk */
 	uint64_t chunk;          /* number + 1 of the chunk in use, 0: none */

@@ -6,9 +6,10 @@
 
 #include "port.h"
 
-_Thread_local struct teeperf_thread_block __teeperf_thread = {
-    .counter = &tp_counter_never, .clock_high = TEEPERF_HIGH_NEVER};
-static _Thread_local struct tp_thread tp_thread;
+_Thread_local struct teeperf_thread_block __teeperf_thread = {.counter = &tp_counter_never,
+    .clock_high = TEEPERF_HIGH_NEVER,
+    .bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
+static _Thread_local struct tp_thread tp_thread = {.bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
 
 struct tp_thread *tp_thread_self(void)
 {
@@ -138,7 +139,7 @@ static void start_chunk(struct teeperf_thread_block *block, struct tp_thread *th
 {
 	const uint64_t start = chunk_address(number);
 	write_header(thread, number, time, sequence);
-	block->bias = (sequence << TP_CHUNK_SHIFT) - start;
+	thread->bias = (sequence << TP_CHUNK_SHIFT) - start;
 	thread->cursor = start + sizeof(struct teeperf_chunk);
 	block->clock_high = (uint32_t)(time >> 32);
 }
@@ -159,6 +160,7 @@ static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thr
 	if (!draw(thread)) {
 		const uint64_t chunk = thread->chunk;
 		thread->cursor = 0;
+		thread->bias = TP_BIAS_NO_CHUNK(thread->sequence);
 		thread->chunk = 0;
 		// An interrupted sequence may still bring back its cursor: nothing goes there.
 		block->clock_high = TEEPERF_HIGH_NEVER;
@@ -303,6 +305,8 @@ bool tp_thread_enter(struct teeperf_thread_block *block, struct tp_thread *threa
 	}
 	thread->busy = 1;
 	tp_barrier_signal();
+	tp_store_relaxed(&block->bias, TP_BIAS_BUSY);
+	tp_barrier_signal();
 	// One instruction: what a handler records before it is kept, what comes behind it is dropped.
 	// 0: there was none, or a handler jumped out of here (retake) and we still have it.
 	const uint64_t cursor = tp_take_acq_rel(&block->cursor);
@@ -320,6 +324,9 @@ void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *threa
 	tp_store_relaxed(&block->cursor, thread->cursor);
 	tp_barrier_signal();
 	thread->busy = 0;
+	tp_barrier_signal();
+	// Last, when what a handler might resynchronise is at rest.
+	tp_store_relaxed(&block->bias, thread->bias);
 }
 
 /*
@@ -342,7 +349,7 @@ uint64_t tp_slow(uint64_t name)
 	const uint64_t time = tp_now();
 	uint64_t position = 0;
 	if (make_room(block, thread, time)) {
-		position = thread->cursor + block->bias;
+		position = thread->cursor + thread->bias;
 		const bool untimed = (name & TEEPERF_KIND_MASK) == TEEPERF_KIND_UNTIMED;
 		put(thread, (untimed ? 0 : time & UINT32_MAX) | name << 32);
 	} else {
@@ -356,8 +363,10 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	struct tp_thread *thread = &tp_thread;
-	// Without a position the activation's own enter record was not written.
-	if (!position || tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
+	// Without a position the activation's own enter record was not written; or it is a signal handler's
+	// that came while this thread was in here.
+	if (!position || position >= TP_POSITION_LIMIT ||
+	    tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
 		return;
 	retake(thread);
 	if (!tp_thread_enter(block, thread, 1))
@@ -409,6 +418,7 @@ void tp_thread_end(void)
 	thread->previous = 0;
 	thread->chunk = 0;
 	thread->cursor = 0;
+	thread->bias = TP_BIAS_NO_CHUNK(thread->sequence);
 	block->clock_high = TEEPERF_HIGH_NEVER;
 	give_up_ticket(thread);
 	thread->ready = 0;

@@ -73,7 +73,10 @@ struct teeperf_functions {
 #define TEEPERF_GATE_OFFSET 8 /* of gates[0] */
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_functions, gates) == TEEPERF_GATE_OFFSET, "gates");
 
-/* The hash of a linkage name is FNV-1a of 64 bits, with 2 instead of 0 and 1. */
+/*
+ * The hash of a linkage name, as it is before link-time optimisation renames internal functions, is FNV-1a of
+ * 64 bits, with 2 instead of 0 and 1.
+ */
 #define TEEPERF_HASH_ALWAYS 1
 #define TEEPERF_HASH_FIRST 2
 #define TEEPERF_HASH_START UINT64_C(0xcbf29ce484222325)

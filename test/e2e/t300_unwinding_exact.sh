@@ -230,3 +230,30 @@ for level in -O0 -O2; do
 	"$TEEPERF" c++ --allowlist sample.allow $level -g unwind.cpp -o unwind
 	exact "$level, sampled"
 done
+
+# One that catches before its thread has any record.
+cat >first.cpp <<'EOF'
+extern "C" __attribute__((noinline)) int thrower(int n)
+{
+	asm volatile("" ::: "memory");
+	if (n >= 0)
+		throw n;
+	return n;
+}
+int main()
+{
+	int s = 0;
+	for (int i = 0; i < 3; i++) {
+		try {
+			s += thrower(i);
+		} catch (int) {
+			s++;
+		}
+	}
+	return s != 3;
+}
+EOF
+echo 'thrower 3' >want
+printf 'fun:*\nfun:main=skip\n' >first.allow
+"$TEEPERF" c++ --allowlist first.allow -O2 -g first.cpp -o unwind
+exact 'the first to catch'
