@@ -68,7 +68,7 @@ static void print_builds(const struct tp_autotune *tune)
 		printf("%-22s%12s%+11.1f %%%22s", "events for all",
 		    tp_autotune_time_text(tune->event_time_ns, time),
 		    100 * (tune->event_time_ns / tune->native_ns - 1),
-		    tune->event_runs > 1 ? "" : "one run");
+		    tune->event_runs > 1 ? "the fastest run" : "one run");
 		if (tune->event_cost_ns > 0)
 			printf("   %s a call", tp_autotune_time_text(tune->event_cost_ns, cost));
 		putchar('\n');
