@@ -81,6 +81,10 @@ uint32_t tp_inventory_add_name(struct tp_inventory_builder *builder, const char 
 void tp_inventory_add_edge(struct tp_inventory_builder *builder, uint32_t from, uint32_t to,
     const struct tp_inventory_edge *edge, bool into);
 
+/* Whether functions of this linkage are the same wherever they are defined: inline functions and template
+ * instances. */
+bool tp_inventory_is_mergeable(const char *linkage);
+
 /* Merge by linkage name. 0 or a negative tp_error. Once; the builder is then to be released. */
 int tp_inventory_merge(struct tp_inventory_builder *builder, struct tp_err *err);
 

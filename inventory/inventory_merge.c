@@ -31,8 +31,7 @@ struct merge {
 	struct tp_build_unit **units; // each once
 };
 
-// Inline functions and template instances: the same wherever they are defined.
-static bool is_mergeable(const char *linkage)
+bool tp_inventory_is_mergeable(const char *linkage)
 {
 	const size_t length = strlen(linkage);
 	return !strncmp(linkage, "linkonce", 8) ||
@@ -196,7 +195,7 @@ static int merge_name(struct merge *merge, struct tp_build_name *name)
 		    .main_file = unit_main_file(merge, at),
 		    .identity = builder->units[builder->entries[at].unit].identity,
 		    .entry = at,
-		    .mergeable = is_mergeable(function->linkage),
+		    .mergeable = tp_inventory_is_mergeable(function->linkage),
 		};
 	}
 	qsort(definitions, count, sizeof(*definitions), compare_definitions);
@@ -237,7 +236,7 @@ static uint32_t resolve(const struct merge *merge, uint32_t from, uint32_t to)
 	uint32_t low = name->first_function;
 	uint32_t high = low + name->function_count;
 	// A mergeable one, whose source file is any of several, comes before all others.
-	if (low < high && is_mergeable(merge->inventory->functions[low].linkage))
+	if (low < high && tp_inventory_is_mergeable(merge->inventory->functions[low].linkage))
 		low++;
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;

@@ -49,7 +49,7 @@ static bool is_last(const struct tp_inventory *inventory, uint32_t unit)
 struct keyed {
 	const char *main_file;
 	uint32_t function;
-	uint32_t twin; // how many before it have its name and source file
+	uint32_t twin; // how many like it before it have its name and source file
 };
 
 static int compare_keyed(const void *a, const void *b)
@@ -96,7 +96,9 @@ static void add_function(const struct writer *writer, const struct tp_inventory_
 	struct tp_buf *out = writer->out;
 	tp_buf_add_string(out, "fun\t");
 	add_escaped(out, function->name);
-	tp_buf_addf(out, "\t%s\t%s", function->linkage, states[function->presence]);
+	tp_buf_add_char(out, '\t');
+	add_escaped(out, function->linkage);
+	tp_buf_addf(out, "\t%s", states[function->presence]);
 	add_string(out, "file", function->file);
 	add_number(out, "line", function->line, 0);
 	add_number(out, "start", function->instrs_start, 0);
@@ -155,6 +157,7 @@ void tp_inventory_write(const struct tp_inventory *inventory, struct tp_buf *out
 		const struct tp_inventory_function *function = &inventory->functions[i];
 		const struct tp_inventory_function *before = function - 1;
 		const bool twin = i && !strcmp(before->name, function->name) &&
+				  !tp_inventory_is_mergeable(before->linkage) &&
 				  !strcmp(before->main_file, function->main_file);
 		keyed[i] = (struct keyed){function->main_file, i, twin ? keyed[i - 1].twin + 1 : 0};
 	}
