@@ -28,6 +28,7 @@ struct merge {
 	uint32_t *chosen;               // for each function, the entry whose facts it has
 	uint32_t *members;              // all entries of the first function, then of the next, ...
 	uint32_t *first_member;
+	uint32_t *references;         // for each function, the first name that has copies of it
 	struct tp_build_unit **units; // each once
 };
 
@@ -285,25 +286,55 @@ static uint32_t combine(struct found_edge *found, uint32_t count)
 	return kept;
 }
 
-// The edges `into` or calls of ENTRIES, which are one function's, to *EDGES.
-static int add_edges(struct merge *merge, const uint32_t *entries, uint32_t entry_count, bool into,
-    struct tp_inventory_edge **edges, uint32_t *edge_count)
+// Files that do not define a function may have copies of it, too (ThinLTO).
+static void add_references(struct merge *merge)
+{
+	struct tp_inventory_builder *builder = merge->builder;
+	struct tp_inventory *inventory = merge->inventory;
+	for (uint32_t i = 0; i < inventory->function_count; i++)
+		merge->references[i] = TP_BUILD_NONE;
+	for (uint32_t i = 0; i < builder->entry_count; i++) {
+		struct tp_build_entry *entry = &builder->entries[i];
+		if (entry->function || entry->last_edge == TP_BUILD_NONE)
+			continue;
+		const uint32_t function = resolve(merge, i, i);
+		if (function == TP_BUILD_NONE)
+			continue;
+		entry->next_of_name = merge->references[function];
+		merge->references[function] = i;
+		if (inventory->functions[function].presence == TP_PRESENCE_EMITTED)
+			inventory->functions[function].presence = TP_PRESENCE_PARTLY;
+	}
+}
+
+// Add the edges of an entry to those that were found, COUNT so far; returns how many there are then.
+static uint32_t find_edges(struct merge *merge, uint32_t entry, bool into, uint32_t count)
+{
+	const struct tp_inventory_builder *builder = merge->builder;
+	for (uint32_t at = builder->entries[entry].last_edge; at != TP_BUILD_NONE;
+	     at = builder->edges[at].next) {
+		const struct tp_build_edge *edge = &builder->edges[at];
+		const uint32_t function =
+		    edge->into == into ? resolve(merge, entry, edge->to) : TP_BUILD_NONE;
+		if (function == TP_BUILD_NONE)
+			continue;
+		merge->found[count] = (struct found_edge){edge->edge, entry};
+		merge->found[count++].edge.function = function;
+	}
+	return count;
+}
+
+// The edges `into` or calls of ENTRIES, which are one function's, and of the chain of references that
+// begins with REFERENCE, to *EDGES.
+static int add_edges(struct merge *merge, const uint32_t *entries, uint32_t entry_count,
+    uint32_t reference, bool into, struct tp_inventory_edge **edges, uint32_t *edge_count)
 {
 	const struct tp_inventory_builder *builder = merge->builder;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < entry_count; i++) {
-		for (uint32_t at = builder->entries[entries[i]].last_edge; at != TP_BUILD_NONE;
-		     at = builder->edges[at].next) {
-			const struct tp_build_edge *edge = &builder->edges[at];
-			if (edge->into != into)
-				continue;
-			const uint32_t function = resolve(merge, entries[i], edge->to);
-			if (function == TP_BUILD_NONE)
-				continue;
-			merge->found[count] = (struct found_edge){edge->edge, entries[i]};
-			merge->found[count++].edge.function = function;
-		}
-	}
+	for (uint32_t i = 0; i < entry_count; i++)
+		count = find_edges(merge, entries[i], into, count);
+	for (uint32_t at = reference; at != TP_BUILD_NONE; at = builder->entries[at].next_of_name)
+		count = find_edges(merge, at, into, count);
 	qsort(merge->found, count, sizeof(*merge->found), compare_found);
 	count = combine(merge->found, count);
 	if (!count)
@@ -401,9 +432,11 @@ static int allocate(struct merge *merge)
 	merge->first_member = malloc((entries + 1) * sizeof(*merge->first_member));
 	merge->chosen = malloc(entries * sizeof(*merge->chosen));
 	merge->found = malloc(((size_t)builder->edge_count + 1) * sizeof(*merge->found));
+	merge->references = malloc(entries * sizeof(*merge->references));
 	merge->order = malloc(((size_t)builder->name_count + 1) * sizeof(*merge->order));
 	return merge->inventory->functions && merge->definitions && merge->members &&
-		       merge->first_member && merge->chosen && merge->found && merge->order
+		       merge->first_member && merge->chosen && merge->found && merge->order &&
+		       merge->references
 		   ? 0
 		   : TP_ERR_MEMORY;
 }
@@ -423,15 +456,17 @@ static int merge_all(struct merge *merge)
 	merge->first_member[0] = 0;
 	for (uint32_t i = 0; !code && i < builder->name_count; i++)
 		code = merge_name(merge, merge->order[i]);
+	if (!code)
+		add_references(merge);
 	for (uint32_t i = 0; !code && i < inventory->function_count; i++) {
 		struct tp_inventory_function *function = &inventory->functions[i];
 		const uint32_t *members = merge->members + merge->first_member[i];
-		code = add_edges(
-		    merge, &merge->chosen[i], 1, false, &function->calls, &function->call_count);
+		code = add_edges(merge, &merge->chosen[i], 1, TP_BUILD_NONE, false,
+		    &function->calls, &function->call_count);
 		if (!code)
 			code = add_edges(merge, members,
-			    merge->first_member[i + 1] - merge->first_member[i], true,
-			    &function->into, &function->into_count);
+			    merge->first_member[i + 1] - merge->first_member[i],
+			    merge->references[i], true, &function->into, &function->into_count);
 	}
 	inventory->hash = hash_inventory(inventory);
 	return code;
@@ -447,6 +482,7 @@ int tp_inventory_merge(struct tp_inventory_builder *builder, struct tp_err *err)
 	free(merge.chosen);
 	free(merge.found);
 	free(merge.order);
+	free(merge.references);
 	free(merge.units);
 	return code ? tp_err_set(err, code, NULL, TP_ERR_NO_OFFSET, "no memory for the inventory")
 		    : 0;

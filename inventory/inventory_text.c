@@ -207,7 +207,8 @@ static int read_external(struct parser *parser)
 	if (!parser->in_unit)
 		return tp_inventory_line_fail(
 		    &parser->line, TP_ERR_FORMAT, "a name before the first line 'unit'");
-	return number_entry(parser, tp_inventory_add_name(parser->builder, parser->line.fields[1]));
+	parser->function = tp_inventory_add_name(parser->builder, parser->line.fields[1]);
+	return number_entry(parser, parser->function);
 }
 
 static int read_edge(struct parser *parser, bool into)

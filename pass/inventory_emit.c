@@ -68,6 +68,10 @@ static void find_copy(void *context, const char *name, size_t length, const char
 			    !strcmp(notes->files[number], escaped.data + name_size + 1))
 				break;
 		}
+		if (found == TP_NOTE_NONE) {
+			found = tp_notes_add_elsewhere(notes, escaped.data, name_size);
+			notes->failed |= found == TP_NOTE_NONE;
+		}
 	}
 	tp_buf_release(&escaped);
 	if (found != TP_NOTE_NONE)
@@ -201,7 +205,8 @@ static void guess_copies(struct tp_notes *notes)
 	    .seen = calloc(notes->noted_count + (size_t)1, sizeof(uint32_t))};
 	notes->failed |= callers.failed || !guess.stack || !guess.seen;
 	for (uint32_t i = 0; guess.count && !notes->failed && i < notes->noted_count; i++)
-		if (notes->noted[i].emitted == TP_NOTE_NONE && notes->noted[i].file == TP_NOTE_NONE)
+		if (notes->noted[i].emitted == TP_NOTE_NONE &&
+		    notes->noted[i].file == TP_NOTE_NONE && notes->noted[i].unit != TP_NOTE_NONE)
 			guess_one(&guess, i);
 	free(guess.stack);
 	free(guess.seen);

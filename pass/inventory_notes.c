@@ -61,6 +61,14 @@ static char *take_field(char **at)
 	return field;
 }
 
+static void put_slot(struct tp_notes *notes, uint32_t index)
+{
+	struct tp_noted *noted = &notes->noted[index];
+	const uint64_t hash = tp_note_hash(noted->name, strlen(noted->name));
+	noted->next = notes->slots[hash & notes->slot_mask];
+	notes->slots[hash & notes->slot_mask] = index;
+}
+
 static void read_function(struct tp_notes *notes, char *at, uint32_t first_file)
 {
 	struct tp_noted *noted = &notes->noted[notes->noted_count++];
@@ -77,9 +85,36 @@ static void read_function(struct tp_notes *notes, char *at, uint32_t first_file)
 	noted->list = take_field(&at);
 	noted->list_line = take_field(&at);
 	noted->callees = *at ? at : NULL;
-	const uint64_t hash = tp_note_hash(noted->name, strlen(noted->name));
-	noted->next = notes->slots[hash & notes->slot_mask];
-	notes->slots[hash & notes->slot_mask] = notes->noted_count - 1;
+	put_slot(notes, notes->noted_count - 1);
+}
+
+uint32_t tp_notes_add_elsewhere(struct tp_notes *notes, const char *name, size_t size)
+{
+	if (notes->noted_count == notes->noted_room) {
+		const size_t room = notes->noted_room * (size_t)2;
+		struct tp_noted *larger = realloc(notes->noted, room * sizeof(*larger));
+		if (!larger || room >= TP_NOTE_NONE)
+			return TP_NOTE_NONE;
+		notes->noted = larger;
+		notes->noted_room = (uint32_t)room;
+	}
+	char *copy = strndup(name, size);
+	if (!copy)
+		return TP_NOTE_NONE;
+	notes->noted[notes->noted_count] = (struct tp_noted){
+	    .name = copy,
+	    .linkage = "external",
+	    .line = "0",
+	    .instructions = "",
+	    .list = "",
+	    .list_line = "0",
+	    .file = TP_NOTE_NONE,
+	    .unit = TP_NOTE_NONE,
+	    .emitted = TP_NOTE_NONE,
+	    .number = TP_NOTE_NONE,
+	};
+	put_slot(notes, notes->noted_count);
+	return notes->noted_count++;
 }
 
 // The notes' lines, one unit after another.
@@ -242,7 +277,8 @@ void tp_notes_take(struct tp_notes *notes, const struct tp_pass *pass, LLVMModul
 		notes->slot_mask = notes->slot_mask * 2 + 1;
 	notes->files = calloc(lines + 1, sizeof(*notes->files));
 	notes->units = calloc(unit_count, sizeof(*notes->units));
-	notes->noted = calloc(lines + 1, sizeof(*notes->noted));
+	notes->noted_room = lines + 1;
+	notes->noted = calloc(notes->noted_room, sizeof(*notes->noted));
 	notes->emitted = calloc(functions + 1, sizeof(*notes->emitted));
 	notes->functions = calloc(functions + 1, sizeof(*notes->functions));
 	notes->slots = calloc((size_t)notes->slot_mask + 1, sizeof(*notes->slots));
@@ -262,6 +298,9 @@ void tp_notes_release(struct tp_notes *notes)
 	for (uint32_t i = 0; notes->units && i < notes->unit_count; i++)
 		free(notes->units[i].main_file);
 	free(notes->units);
+	for (uint32_t i = 0; notes->noted && i < notes->noted_count; i++)
+		if (notes->noted[i].unit == TP_NOTE_NONE)
+			free((void *)(uintptr_t)notes->noted[i].name);
 	free(notes->noted);
 	free(notes->emitted);
 	free(notes->functions);

@@ -255,6 +255,12 @@ static void add_all(struct output *output)
 		tp_note_add_string(&output->text, name, size);
 		tp_buf_add_char(&output->text, '\n');
 	}
+	for (uint32_t i = 0; i < notes->noted_count; i++) {
+		if (notes->noted[i].unit != TP_NOTE_NONE)
+			continue;
+		tp_buf_addf(&output->text, "ext\t%s\n", notes->noted[i].name);
+		add_copies(output, i);
+	}
 }
 
 // One directive for each line, in a section that is not allocated.

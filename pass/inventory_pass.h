@@ -58,7 +58,7 @@ struct tp_noted {
 	const char *name, *linkage, *line, *instructions, *list, *list_line;
 	uint32_t file;    /* of the notes' files, or TP_NOTE_NONE if it is not known */
 	char *callees;    /* names between tabs, or NULL */
-	uint32_t unit;    /* of the notes */
+	uint32_t unit;    /* of the notes; TP_NOTE_NONE: it is defined elsewhere (ThinLTO) */
 	uint32_t emitted; /* as which function it is there, or TP_NOTE_NONE */
 	uint32_t next;    /* with the same hash of its name, or TP_NOTE_NONE */
 	uint32_t number;  /* in the inventory, or TP_NOTE_NONE */
@@ -119,6 +119,7 @@ struct tp_notes {
 	struct tp_buf calls;  /* struct tp_noted_call */
 	struct tp_buf copies; /* struct tp_noted_copy; in the end sorted by noted, each pair once */
 	uint32_t file_count, unit_count, noted_count, emitted_count, function_count;
+	uint32_t noted_room;
 	uint32_t slot_mask;
 	bool failed; /* out of memory */
 };
@@ -129,6 +130,8 @@ void tp_notes_release(struct tp_notes *notes);
 /* The first noted function of this name (escaped), then the others; TP_NOTE_NONE at the end. */
 uint32_t tp_notes_find(const struct tp_notes *notes, const char *name, size_t size);
 uint32_t tp_notes_find_next(const struct tp_notes *notes, uint32_t noted);
+/* Add a function (escaped name) that no note has. Its number; TP_NOTE_NONE if there is no memory. */
+uint32_t tp_notes_add_elsewhere(struct tp_notes *notes, const char *name, size_t size);
 /* The place of a function in notes->functions. */
 struct tp_module_function *tp_notes_function(const struct tp_notes *notes, LLVMValueRef function);
 

@@ -190,6 +190,24 @@ static void test_internal_functions(void **state)
 	tp_inventory_release(&inventory);
 }
 
+// A file that does not define a function may hold copies of it.
+static void test_copies_elsewhere(void **state)
+{
+	(void)state;
+	struct tp_inventory inventory =
+	    read_text(HEAD "unit\ta.c\nfun\tf\texternal\temitted\nfun\tg\texternal\temitted\n" HEAD
+			   "unit\tb.c\nfun\tmain\texternal\temitted\next\tf\ninto\t#0\tsites=2\n"
+			   "ext\tg\next\tlibrary\ninto\t#0\n");
+	const struct tp_inventory_function *f = tp_inventory_find(&inventory, "f");
+	assert_int_equal(inventory.function_count, 3);
+	assert_int_equal(f->presence, TP_PRESENCE_PARTLY);
+	assert_int_equal(f->into_count, 1);
+	assert_int_equal(f->into[0].sites, 2);
+	assert_string_equal(inventory.functions[f->into[0].function].name, "main");
+	assert_int_equal(tp_inventory_find(&inventory, "g")->presence, TP_PRESENCE_EMITTED);
+	tp_inventory_release(&inventory);
+}
+
 static void test_source_only(void **state)
 {
 	(void)state;
@@ -337,6 +355,7 @@ int main(void)
 	    cmocka_unit_test(test_fields),
 	    cmocka_unit_test(test_inline_functions),
 	    cmocka_unit_test(test_internal_functions),
+	    cmocka_unit_test(test_copies_elsewhere),
 	    cmocka_unit_test(test_source_only),
 	    cmocka_unit_test(test_system),
 	    cmocka_unit_test(test_write),
