@@ -302,8 +302,11 @@ static void add_references(struct merge *merge)
 			continue;
 		entry->next_of_name = merge->references[function];
 		merge->references[function] = i;
-		if (inventory->functions[function].presence == TP_PRESENCE_EMITTED)
-			inventory->functions[function].presence = TP_PRESENCE_PARTLY;
+		enum tp_presence *presence = &inventory->functions[function].presence;
+		if (*presence == TP_PRESENCE_EMITTED)
+			*presence = TP_PRESENCE_PARTLY;
+		else if (*presence == TP_PRESENCE_REMOVED)
+			*presence = TP_PRESENCE_INLINED;
 	}
 }
 

@@ -117,7 +117,8 @@ static void add_function(const struct writer *writer, const struct tp_inventory_
 			tp_buf_addf(out, "/%u", function->sample);
 	}
 	if (function->by_file) {
-		add_string(out, "by", function->by_file);
+		tp_buf_add_string(out, "\tby=");
+		add_escaped(out, function->by_file);
 		tp_buf_addf(out, ":%u", function->by_line);
 	}
 	tp_buf_add_char(out, '\n');
