@@ -95,7 +95,7 @@ struct tp_autotune {
 	uint32_t event_runs; /* of which this was the fastest */
 	uint64_t event_records;
 	double event_cost_ns;   /* of one call, by the time that counts; 0: not to be told */
-	double profile_cost_ns; /* of one call, in CPU time */
+	double profile_cost_ns; /* of one call, to be taken off own times */
 	struct tp_autotune_round rounds[TP_AUTOTUNE_ROUNDS_MAX];
 	uint32_t round_count;
 	uint32_t best;

@@ -161,7 +161,7 @@ static const char *next_rule(const char *at)
 	return at && *at ? at : NULL;
 }
 
-// Whether another build would be the same: only comments differ.
+// Whether only comments differ.
 static bool same_rules(const char *one, const char *other)
 {
 	for (;;) {
@@ -175,6 +175,15 @@ static bool same_rules(const char *one, const char *other)
 		one += length;
 		other += length;
 	}
+}
+
+// A list that has been tried: another build would be the same.
+static bool is_old(const struct tp_autotune *tune, const struct tp_autotune_round *round)
+{
+	for (uint32_t i = 0; i < tune->round_count; i++)
+		if (same_rules(tune->rounds[i].list, round->list))
+			return true;
+	return false;
 }
 
 static int measure_list(
@@ -217,12 +226,13 @@ int tp_autotune_try_lists(struct tp_autotune *tune, struct tp_err *err)
 		int code = choose(tune, round, err);
 		if (code)
 			return code;
-		if (tune->round_count && same_rules(round[-1].list, round->list)) {
+		if (is_old(tune, round)) {
 			free(round->list);
 			round->list = NULL;
-			tune->ended = round[-1].tried.measured.median <= tune->options.budget
-					  ? TP_AUTOTUNE_DONE
-					  : TP_AUTOTUNE_TIRED;
+			tune->ended =
+			    tune->rounds[tune->best].tried.measured.median <= tune->options.budget
+				? TP_AUTOTUNE_DONE
+				: TP_AUTOTUNE_TIRED;
 			break;
 		}
 		code = measure_list(tune, round, err);

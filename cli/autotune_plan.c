@@ -20,6 +20,12 @@
 #define MARGIN 1.25
 #define LEAST_CUT 1.4
 #define LARGEST_CUT 5.0
+// The same with two lists that are so far apart that they show a line.
+#define APART 0.05
+#define LINE_MARGIN 1.08
+#define LEAST_LINE_CUT 1.1
+// Hardly less than the factor of a list that was within the budget: that one again.
+#define NEARLY 0.95
 // Room that is worth another build, and the largest step into it.
 #define ROOM 0.75
 #define LARGEST_GROWTH 4.0
@@ -87,6 +93,41 @@ static double limit(double value, double least, double most)
 	return value < least ? least : value > most ? most : value;
 }
 
+// What a list's events should cost before any correction, and what they did.
+struct point {
+	double asked;
+	double measured;
+};
+
+static struct point point_of(const struct tp_autotune_try *tried, double fixed)
+{
+	return (struct point){
+	    .asked = (tried->predicted - fixed) / tried->factor,
+	    .measured = tried->measured.median - fixed,
+	};
+}
+
+// By what the last factor is to be multiplied after a list over the budget, of which `left` is for events.
+// With two lists, on the line through both: a part of the cost may not depend on the choice.
+static double cut(const struct tp_autotune_try *tries, uint32_t count, double left, double fixed)
+{
+	const struct tp_autotune_try *last = &tries[count - 1];
+	const struct point here = point_of(last, fixed);
+	const double simple = MARGIN * here.measured / (here.asked * last->factor);
+	if (count < 2)
+		return limit(simple, LEAST_CUT, LARGEST_CUT);
+	const struct point before = point_of(last - 1, fixed);
+	const double run = before.asked - here.asked;
+	const double rise = before.measured - here.measured;
+	const bool apart = run > APART * here.asked || -run > APART * here.asked;
+	if (!apart || rise / run <= 0)
+		return limit(simple, LEAST_CUT, LARGEST_CUT);
+	const double asked = here.asked + (left / LINE_MARGIN - here.measured) * run / rise;
+	if (asked <= 0)
+		return LARGEST_CUT;
+	return limit(left / asked / last->factor, LEAST_LINE_CUT, LARGEST_CUT);
+}
+
 enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint32_t count,
     double budget, double fixed, uint32_t max_rounds, double *factor)
 {
@@ -98,8 +139,12 @@ enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint
 	if (last->measured.median > budget) {
 		if (left <= 0 || predicted < left * NEXT_TO_NOTHING)
 			return TP_AUTOTUNE_NO_EVENTS;
-		*factor =
-		    last->factor * limit(MARGIN * measured / predicted, LEAST_CUT, LARGEST_CUT);
+		*factor = last->factor * cut(tries, count, left, fixed);
+		// There is nothing between this list and one that is within the budget.
+		for (uint32_t i = 0; i + 1 < count; i++)
+			if (tries[i].measured.median <= budget &&
+			    *factor > tries[i].factor * NEARLY)
+				return TP_AUTOTUNE_DONE;
 		return count < max_rounds ? TP_AUTOTUNE_AGAIN : TP_AUTOTUNE_TIRED;
 	}
 	// Only once: what follows on a list over the budget is not to go back there.

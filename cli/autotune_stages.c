@@ -19,6 +19,8 @@
 #define EVENT_RUNS 3
 // A run with events for all that takes longer than this is not repeated.
 #define SHORT_NS UINT64_C(5000000000)
+// CPU time of a program whose threads take turns, over its wall time, at most.
+#define ONE_THREAD 1.1
 // A trace of more calls than this would take more than 8 GB while it is written.
 #define TRACE_CALLS UINT64_C(500000000)
 // What a call may cost, to judge whether a measured cost is more than noise.
@@ -153,8 +155,12 @@ static int profile_by_trace(struct tp_autotune *tune, struct tp_err *err)
 	const double calls = (double)tune->calls;
 	tune->event_cost_ns = tp_autotune_cost(
 	    tune->native_ns + tune->fixed_ns, tune->event_time_ns, calls, EVENT_EXPECTED_NS);
-	tune->profile_cost_ns =
-	    tp_autotune_cost(tune->native_cpu_ns, tune->event_cpu_ns, calls, EVENT_EXPECTED_NS);
+	tune->profile_cost_ns = tune->event_cost_ns;
+	// A trace has wall times. Those of one thread are the program's; with several its wall time says nothing of
+	// what each of them took.
+	if (tune->options.by_cpu || tune->native_cpu_ns > ONE_THREAD * tune->native_ns)
+		tune->profile_cost_ns = tp_autotune_cost(
+		    tune->native_cpu_ns, tune->event_cpu_ns, calls, EVENT_EXPECTED_NS);
 	return 0;
 }
 

@@ -100,6 +100,38 @@ static void test_unclear_beside_the_budget(void **state)
 	assert_false(tp_autotune_unclear(&measured, 0.05));
 }
 
+static void test_two_lists_show_a_line(void **state)
+{
+	(void)state;
+	double factor = 0;
+	// 3 % that no choice changes, and 0.8 of what is asked.
+	const struct tp_autotune_try tries[] = {
+	    tried(1, 0.05, 0.07, 0.5), tried(1.6, 0.048, 0.054, 0.4)};
+	assert_int_equal(tp_autotune_next(tries, 2, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
+	near(factor, 0.05 / ((0.05 / 1.08 - 0.03) / 0.8));
+	// More than the budget does not change.
+	const struct tp_autotune_try flat[] = {
+	    tried(1, 0.05, 0.07, 0.5), tried(2, 0.05, 0.069, 0.4)};
+	assert_int_equal(tp_autotune_next(flat, 2, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
+	near(factor, 10);
+	// The second one cost more with less: noise, no line.
+	const struct tp_autotune_try noise[] = {
+	    tried(1, 0.05, 0.06, 0.5), tried(2, 0.05, 0.08, 0.4)};
+	assert_int_equal(tp_autotune_next(noise, 2, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
+	near(factor, 2 * 1.25 * 0.08 / 0.05);
+}
+
+static void test_between_two_lists(void **state)
+{
+	(void)state;
+	double factor = 0;
+	struct tp_autotune_try tries[] = {tried(1, 0.05, 0.02, 0.5), tried(0.4, 0.05, 0.08, 0.6)};
+	assert_int_equal(tp_autotune_next(tries, 2, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
+	assert_true(factor > 0.44 && factor < 0.95);
+	tries[1] = tried(0.9, 0.05, 0.08, 0.6);
+	assert_int_equal(tp_autotune_next(tries, 2, 0.05, 0, 3, &factor), TP_AUTOTUNE_DONE);
+}
+
 static void test_room_is_used_once(void **state)
 {
 	(void)state;
@@ -152,6 +184,8 @@ int main(void)
 	    cmocka_unit_test(test_over_the_budget_costs_more),
 	    cmocka_unit_test(test_what_recording_costs_is_not_of_events),
 	    cmocka_unit_test(test_unclear_beside_the_budget),
+	    cmocka_unit_test(test_two_lists_show_a_line),
+	    cmocka_unit_test(test_between_two_lists),
 	    cmocka_unit_test(test_room_is_used_once),
 	    cmocka_unit_test(test_best_is_within_and_names_most),
 	    cmocka_unit_test(test_costs),
