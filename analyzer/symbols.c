@@ -4,7 +4,7 @@
 
 #include "common/demangle.h"
 #include "analyzer/elf_file.h"
-#include "analyzer/symbol_dwarf.h"
+#include "analyzer/symbol_lines.h"
 #include "analyzer/symbol_text.h"
 
 #include <inttypes.h>
@@ -211,7 +211,7 @@ static void add_lines(struct job *job, const struct teeperf_module *module, cons
 	}
 	struct tp_err err;
 	const int64_t found =
-	    count ? tp_symbol_dwarf_find(path, places, count, job->arena, &err) : 1;
+	    count ? tp_symbol_lines_find(path, places, count, job->arena, &err) : 1;
 	if (found < 0)
 		tp_problems_add(
 		    job->notes, err.code, err.file, err.offset, "%s; no source lines", err.what);
