@@ -24,7 +24,8 @@ test: setup
 # The same with the plugin of each LLVM major, and longer fuzzing.
 test-full:
 	@tools/setup --all-llvm
-	@tools/build dev full -DTEEPERF_LLVM_MAJORS='14;16;19;22' -DTEEPERF_FUZZ_RUNS=2000000
+	@tools/build dev full -DTEEPERF_LLVM_MAJORS='14;16;19;22' -DTEEPERF_FUZZ_RUNS=2000000 \
+		-DTEEPERF_FULL=ON
 	@tools/run-tests build/full -j$(JOBS)
 
 demo:
