@@ -197,6 +197,19 @@ static void add_missed(const struct tp_tracefile *trace, struct tp_buf *out)
 		    tp_text_count(count, strtoull(text, NULL, 10)));
 }
 
+// How a trace ends whose recorder was killed.
+static void add_recovered(const struct tp_tracefile *trace, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	char count[TP_TEXT_NUMBER];
+	if (!tp_tracefile_host(trace, "recovered", text, sizeof(text)))
+		return;
+	tp_buf_addf(out,
+	    "recovered  the recorder was killed; %s chunks were added from its log%s\n",
+	    tp_text_count(count, strtoull(text, NULL, 10)),
+	    is_soft(trace) ? ", and the clock stood still from then on" : "");
+}
+
 static const char *why_empty(const struct tp_tracefile *trace)
 {
 	char text[4];
@@ -235,6 +248,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 		tp_buf_addf(out, "empty      %s\n", why_empty(trace));
 	add_switches(analysis, out);
 	add_missed(trace, out);
+	add_recovered(trace, out);
 	if (analysis->timeless)
 		tp_buf_add_string(
 		    out, "times      none, as there was no clock: calls and call paths only\n");

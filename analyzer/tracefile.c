@@ -213,6 +213,14 @@ static int add_section(struct tp_tracefile *trace, const struct tp_section *sect
 		return add_text(trace, section, &trace->symbols, err);
 	case TEEPERF_SECTION_SWITCHES:
 		return add_switches(trace, section, err);
+	case TEEPERF_SECTION_LOG:
+		if (section->header.size < sizeof(trace->log)) {
+			reject(trace, section, "it is too short");
+			return 0;
+		}
+		memcpy(&trace->log, section->payload, sizeof(trace->log));
+		trace->has_log = true;
+		return 0;
 	case TEEPERF_SECTION_END:
 		if (section->header.size < sizeof(trace->end)) {
 			reject(trace, section, "it is too short");

@@ -55,7 +55,9 @@ struct tp_tracefile {
 	const char *host;                         /* "key=value\n" lines, or NULL */
 	const char *symbols;                      /* text of the symbols section, or NULL */
 	struct tp_gaps gaps;                      /* when recording was switched off */
-	struct teeperf_trace_end end;             /* valid if has_end */
+	struct teeperf_trace_log log;             /* valid if has_log */
+	bool has_log;
+	struct teeperf_trace_end end; /* valid if has_end */
 	bool has_end;
 };
 

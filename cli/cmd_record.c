@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "recorder/session.h"
+#include "recovery/recover.h"
 
 enum { TICK_MS = 200, EXIT_NOT_RUNNABLE = 126, EXIT_NOT_FOUND = 127 };
 
@@ -125,6 +126,26 @@ static void show_progress(const struct tp_session *session, uint64_t *last_recor
 	fprintf(stderr, "\r\033[Krecording: %.1f M records, %.1f MB, %.1f M/s, %llu lost",
 	    mega(counts.records), mega(counts.file_bytes), rate / 1e6,
 	    (unsigned long long)counts.lost);
+}
+
+// One line for each log that a killed recorder had left.
+static void tell_recovered(const struct tp_recovered *recovered, const struct tp_err *err)
+{
+	char text[TP_ERR_TEXT_SIZE];
+	if (err)
+		tp_command_warn(&tp_cmd_record,
+		    "the log of a killed recorder was left, as its trace could not be completed: %s",
+		    tp_err_format(err, text, sizeof(text)));
+	else if (recovered->gone)
+		tp_command_warn(&tp_cmd_record,
+		    "the log of a killed recorder was removed, as its trace '%s' is gone",
+		    recovered->trace);
+	else if (!quiet)
+		fprintf(stderr,
+		    "teeperf record: '%s', whose recorder had been killed, was completed: %llu chunks "
+		    "with %llu records more\n",
+		    recovered->trace, (unsigned long long)recovered->chunks,
+		    (unsigned long long)recovered->records);
 }
 
 // Wait for the end. True if the program ended, false if it was left running.
@@ -334,6 +355,7 @@ static int run(int argc, char **argv)
 	    .switch_signals = signals,
 	    .argv = argv,
 	};
+	tp_recover_all(tell_recovered);
 	static struct tp_session session;
 	struct tp_err err;
 	const int started = tp_session_start(&session, &wanted, &err);

@@ -3,9 +3,11 @@
 #include "open_trace.h"
 
 #include "analyzer/view.h"
+#include "recovery/recover.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,34 @@ static void warn_all(const struct tp_command *command, const struct tp_problems 
 		    command, "%" PRIu64 " more problems of this kind", problems->count - kept);
 }
 
+// What the recorder had not written when it was killed may still be in memory.
+static void warn_of_log(const struct tp_command *command, const struct tp_tracefile *trace)
+{
+	if (trace->has_end || !trace->has_log)
+		return;
+	const char *file = trace->source.name;
+	pid_t pid;
+	switch (tp_recover_look(&trace->log, &pid)) {
+	case TP_LOG_ORPHAN:
+		tp_command_warn(command,
+		    "more was recorded than '%s' holds, and its log is still there: 'teeperf recover "
+		    "%s' adds it",
+		    file, file);
+		break;
+	case TP_LOG_RUNNING:
+		tp_command_warn(command,
+		    "the recorder of '%s' was killed, but the program (process %d) runs on: when it "
+		    "has ended, 'teeperf recover %s' adds the rest",
+		    file, (int)pid, file);
+		break;
+	case TP_LOG_RECORDING:
+		tp_command_warn(command, "'%s' is still being recorded", file);
+		break;
+	case TP_LOG_GONE:
+		break;
+	}
+}
+
 int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, const char *file,
     const struct tp_open_options *options)
 {
@@ -82,6 +112,7 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 	if (progress.last)
 		fputs("\r\033[K", stderr);
 	warn_all(command, &open->trace.problems);
+	warn_of_log(command, &open->trace);
 	if (code)
 		return tp_command_fail(command, &err);
 	warn_all(command, &open->analysis.damage);
@@ -128,6 +159,8 @@ int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, con
 		    &err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory for the output");
 		return tp_command_fail(command, &err);
 	}
+	// A file that grows too large is an error of write(), not the end of us.
+	signal(SIGXFSZ, SIG_IGN);
 	const bool to_stdout = !path || strcmp(path, "-") == 0;
 	FILE *file = to_stdout ? stdout : fopen(path, "we");
 	if (!file)

@@ -46,7 +46,7 @@ endfunction()
 # The host side once, in a variant: targets end in SUFFIX, outputs go to DIR (bin/, lib/), all is
 # compiled and linked with FLAGS.
 function(teeperf_host_variant suffix dir flags)
-	foreach(name common allowlists inventory selection recorder analyzer cli)
+	foreach(name common allowlists inventory selection recorder analyzer recovery cli)
 		teeperf_host_library(${name} "${suffix}" "${flags}")
 	endforeach()
 	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
@@ -62,8 +62,12 @@ function(teeperf_host_variant suffix dir flags)
 	target_link_libraries(tp_selection${suffix} PUBLIC
 		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
 
+	target_link_libraries(tp_recovery${suffix} PUBLIC
+		tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix})
+
 	# All of cli/ but main.c is a library, so that unit tests reach it.
-	target_link_libraries(tp_cli${suffix} PUBLIC tp_recorder${suffix} tp_selection${suffix}
+	target_link_libraries(tp_cli${suffix} PUBLIC tp_recovery${suffix} tp_recorder${suffix}
+		tp_selection${suffix}
 		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
 	target_compile_definitions(tp_cli${suffix} PRIVATE
 		TEEPERF_DEFAULT_LLVM=${TEEPERF_DEFAULT_MAJOR})

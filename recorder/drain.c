@@ -48,12 +48,13 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 		return;
 	drain->taken++;
 	tp_region_withdraw(region, number);
-	const bool recycle = region->mode == TEEPERF_MODE_STREAM;
-	if (recycle)
-		memset(shared, 0, TP_REGION_CHUNK_SIZE);
+	// Free before it is cleared: if we are killed meanwhile, nobody takes what is left of it for a chunk.
 	tp_shared_store_release(&region->states[number], TEEPERF_CHUNK_FREE);
-	if (recycle)
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (region->mode == TEEPERF_MODE_STREAM) {
+		memset(shared, 0, TP_REGION_CHUNK_SIZE);
 		tp_region_supply(region, number);
+	}
 }
 
 // One look at all chunks that are out: how many were taken. In the order in which threads filled them,

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "region.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,8 +17,7 @@
 
 #include "shared.h"
 
-#define FOLDER "/dev/shm"
-#define PREFIX "teeperf-"
+#define FOLDER TP_REGION_FOLDER
 static const uint64_t MIB = 1024 * 1024;
 
 static uint64_t round_up(uint64_t value, uint64_t to)
@@ -101,15 +99,21 @@ static int choose_count(
 	return 0;
 }
 
-// A new file that only we can open, locked for as long as we live (see tp_region_sweep).
+void tp_region_name(char name[TP_REGION_NAME_SIZE], uint32_t pid, uint64_t id)
+{
+	snprintf(
+	    name, TP_REGION_NAME_SIZE, TP_REGION_PREFIX "%u-%016llx", pid, (unsigned long long)id);
+}
+
+// A new file that only we can open, locked for as long as we live (see recovery/orphans.h).
 static int create_file(struct tp_region *region, struct tp_err *err)
 {
 	for (int tries = 0; tries < 16; tries++) {
-		uint64_t random;
-		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		if (getrandom(&region->id, sizeof(region->id), 0) != sizeof(region->id))
 			return tp_err_system(err, errno, NULL, "cannot get random bytes");
-		snprintf(region->path, sizeof(region->path), FOLDER "/" PREFIX "%d-%016llx",
-		    (int)getpid(), (unsigned long long)random);
+		char name[TP_REGION_NAME_SIZE];
+		tp_region_name(name, (uint32_t)getpid(), region->id);
+		snprintf(region->path, sizeof(region->path), FOLDER "/%s", name);
 		region->fd =
 		    open(region->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (region->fd >= 0) {
@@ -260,7 +264,6 @@ int tp_region_create(
 	region->fd = -1;
 	region->mode = options->mode;
 	pthread_mutex_init(&region->lock, NULL);
-	tp_region_sweep();
 	int r = choose_count(options, &region->chunk_count, err);
 	if (!r)
 		r = create_file(region, err);
@@ -307,10 +310,31 @@ fail:
 	return r;
 }
 
+static void note_path(const struct tp_region *region, char path[128])
+{
+	snprintf(path, 128, "%s" TP_REGION_NOTE, region->path);
+}
+
+int tp_region_note_trace(const struct tp_region *region, const char *trace, struct tp_err *err)
+{
+	char path[128];
+	note_path(region, path);
+	char *whole = realpath(trace, NULL);
+	const int failed = !whole || symlink(whole, path);
+	const int error = errno;
+	free(whole);
+	return failed ? tp_err_system(err, error, path, "cannot note the trace's path") : 0;
+}
+
 void tp_region_unlink(struct tp_region *region)
 {
-	if (region->path[0])
+	if (region->path[0]) {
+		// In this order: a log without a note is one that nobody needs.
+		char path[128];
+		note_path(region, path);
 		unlink(region->path);
+		unlink(path);
+	}
 	region->path[0] = '\0';
 }
 
@@ -328,28 +352,6 @@ void tp_region_release(struct tp_region *region)
 	region->older = NULL;
 	region->newer = NULL;
 	pthread_mutex_destroy(&region->lock);
-}
-
-void tp_region_sweep(void)
-{
-	DIR *folder = opendir(FOLDER);
-	if (!folder)
-		return;
-	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
-			continue;
-		const int fd = openat(
-		    dirfd(folder), entry->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-		if (fd < 0)
-			continue;
-		struct stat info;
-		// An empty file may be one whose owner is just about to lock it.
-		if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
-		    info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
-			unlinkat(dirfd(folder), entry->d_name, 0);
-		close(fd);
-	}
-	closedir(folder);
 }
 
 void tp_region_supply(struct tp_region *region, uint32_t number)

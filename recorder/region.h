@@ -51,6 +51,7 @@ struct tp_region_options {
 
 struct tp_region {
 	char path[96];
+	uint64_t id; /* random; in the path, and in the trace */
 	int fd;
 	char *map; /* aligned to the chunk size */
 	uint64_t map_size;
@@ -87,8 +88,18 @@ int tp_region_create(
 void tp_region_unlink(struct tp_region *region);
 void tp_region_release(struct tp_region *region);
 
-/* Remove what killed recorders have left behind in /dev/shm. */
-void tp_region_sweep(void);
+/*
+ * Note beside the log which trace it belongs to, for whoever finds it when we were killed: a symbolic
+ * link, which is there whole or not at all.
+ */
+int tp_region_note_trace(const struct tp_region *region, const char *trace, struct tp_err *err);
+
+/* Folder of logs; the name of a log there, and what is behind it in that of its note. */
+#define TP_REGION_FOLDER "/dev/shm"
+#define TP_REGION_PREFIX "teeperf-"
+#define TP_REGION_NOTE ".trace"
+enum { TP_REGION_NAME_SIZE = 64 };
+void tp_region_name(char name[TP_REGION_NAME_SIZE], uint32_t pid, uint64_t id);
 
 /* Address of chunk `number`. pre: number < chunk_count. */
 static inline struct teeperf_chunk *tp_region_chunk(const struct tp_region *region, uint32_t number)

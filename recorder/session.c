@@ -140,6 +140,23 @@ static void write_host(struct tp_session *session, bool ended)
 	tp_buf_release(&host);
 }
 
+// Where to find what we have not written yet, should we be killed; in the trace, and beside the log.
+static int write_log(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	struct teeperf_trace_log log = {
+	    .id = session->region.id,
+	    .recorder_pid = (uint32_t)getpid(),
+	    .level = (uint32_t)options->compress,
+	    .start_off = options->start_off,
+	};
+	if (!session->writer.regular)
+		return 0;
+	memcpy(log.constants, session->region.header, sizeof(log.constants));
+	tp_trace_writer_add(&session->writer, TEEPERF_SECTION_LOG, &log, sizeof(log));
+	return tp_region_note_trace(&session->region, options->output, err);
+}
+
 static int write_command(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
 {
@@ -259,6 +276,8 @@ int tp_session_start(
 	};
 	write_host(session, false);
 	r = write_command(session, options, err);
+	if (!r)
+		r = write_log(session, options, err);
 	if (r)
 		goto fail_clock;
 	r = start_threads(session, err);

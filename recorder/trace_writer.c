@@ -136,6 +136,34 @@ fail:
 	return r;
 }
 
+static void release(struct tp_trace_writer *writer)
+{
+	if (writer->fd >= 0)
+		close(writer->fd);
+	tp_packer_release(&writer->packer);
+	free(writer->path);
+	free(writer->old_path);
+	writer->fd = -1;
+	writer->path = NULL;
+	writer->old_path = NULL;
+}
+
+int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int fd,
+    uint64_t offset, const struct teeperf_trace_header *header, struct tp_err *err)
+{
+	*writer = (struct tp_trace_writer){
+	    .fd = fd, .regular = true, .offset = offset, .header = *header};
+	writer->path = strdup(path);
+	int r = 0;
+	if (!writer->path)
+		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	else if (ftruncate(fd, (off_t)offset) || lseek(fd, (off_t)offset, SEEK_SET) < 0)
+		r = tp_err_system(err, errno, path, "cannot write the trace");
+	if (r)
+		release(writer);
+	return r;
+}
+
 int tp_trace_writer_pack(struct tp_trace_writer *writer, int level, struct tp_err *err)
 {
 	return tp_packer_init(
@@ -188,18 +216,6 @@ void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machin
 	const ssize_t size = sizeof(writer->header);
 	if (pwrite(writer->fd, &writer->header, (size_t)size, 0) != size)
 		fail(writer, errno);
-}
-
-static void release(struct tp_trace_writer *writer)
-{
-	if (writer->fd >= 0)
-		close(writer->fd);
-	tp_packer_release(&writer->packer);
-	free(writer->path);
-	free(writer->old_path);
-	writer->fd = -1;
-	writer->path = NULL;
-	writer->old_path = NULL;
 }
 
 int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err)

@@ -36,6 +36,13 @@ struct tp_trace_writer {
 int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err);
 
 /*
+ * Go on with the trace that is open for writing as `fd`, whose sections end at `offset`: what is behind
+ * is cut off. `fd` is the writer's from here on, also on failure. End it with tp_trace_writer_close.
+ */
+int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int fd,
+    uint64_t offset, const struct teeperf_trace_header *header, struct tp_err *err);
+
+/*
  * From now on pack chunks, with this level of zstd, unless that makes one larger.
  * pre: 1 <= level <= TP_PACKER_LEVEL_MAX.
  */

@@ -40,6 +40,7 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_END = 8, /* struct teeperf_trace_end; absent if the recorder was killed */
 	TEEPERF_SECTION_SWITCHES = 9, /* uint64_t[], header.switches in order; the last counts */
 	TEEPERF_SECTION_PACKED = 10, /* struct teeperf_packed and its two parts: a CHUNK, smaller */
+	TEEPERF_SECTION_LOG = 11, /* struct teeperf_trace_log: where to look if there is no END */
 };
 
 /* "TPSC", read as a little-endian word. */
@@ -89,6 +90,22 @@ struct teeperf_trace_clock {
 	uint64_t period_ns;  /* aim: a store so often, 0: as fast as it goes */
 };
 
+/*
+ * The log that the trace is made from. If the recorder was killed, what it had not written yet is still
+ * there: in a file whose name ends in "RECORDER_PID-ID", ID in 16 hexadecimal digits.
+ */
+#define TEEPERF_LOG_CONSTANT_WORDS 16
+struct teeperf_trace_log {
+	uint64_t id;           /* random */
+	uint32_t recorder_pid; /* process id of the recorder */
+	uint32_t level;        /* of zstd for chunks, 0: as they are */
+	uint32_t start_off;    /* 1: recording began switched off */
+	uint32_t reserved0;
+	uint64_t reserved[5];
+	/* What the log's header begins with: the program could write over that itself. */
+	uint64_t constants[TEEPERF_LOG_CONSTANT_WORDS];
+};
+
 /* How the program ended. */
 enum teeperf_exit_kind {
 	TEEPERF_EXIT_UNKNOWN = 0, /* still running when the recording was ended */
@@ -123,6 +140,9 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_section) == 24, "section");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_packed) == 80, "packed chunk");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_point) == 16, "point");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_clock) == 48, "clock");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_log) == 192, "log");
+TEEPERF_STATIC_ASSERT(
+    8 * TEEPERF_LOG_CONSTANT_WORDS == offsetof(struct teeperf_log_header, counter), "constants");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
 
 #endif

@@ -4,6 +4,7 @@
 : "${TEEPERF:?path of the built teeperf}" "${TEST_TMP:?scratch folder}"
 lib=$(cd "$(dirname "$0")/../lib" && pwd)
 root=$(cd "$lib/../.." && pwd)
+script=$(dirname "$lib")/$(basename "$(dirname "$0")")/$(basename "$0")
 unset TEEPERF_ALLOWLIST TEEPERF_CHECK TEEPERF_CLOCK TEEPERF_EXITS TEEPERF_INVENTORY TEEPERF_LEVEL TEEPERF_MODULE TEEPERF_SHAPE TEEPERF_TAIL_CALLS TEEPERF_LLVM TEEPERF_LOG
 mkdir -p "$TEST_TMP"
 cd "$TEST_TMP"
@@ -77,4 +78,18 @@ gone() {
 	while grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; do
 		sleep 0.05
 	done
+}
+
+# Go on in a /dev/shm of our own (of $1 bytes, all if not given), so that no other recorder sweeps up what
+# a test leaves there. Where that is not allowed, with the shared one: false.
+private_shm() {
+	[ -z "${private:-}" ] || return 0
+	for how in -m -rm; do
+		unshare $how sh -c 'mount -t tmpfs tmpfs /dev/shm' 2>/dev/null || continue
+		export private="$how" private_size="${1:-}"
+		exec unshare $how sh -c \
+			'mount -t tmpfs ${private_size:+-o size=$private_size} tmpfs /dev/shm && exec "$0"' \
+			"$script"
+	done
+	return 1
 }

@@ -20,7 +20,7 @@ CHUNK = struct.Struct("<IIQQQQ24x")
 THREAD = struct.Struct("<QQQQ16s16x")
 END = struct.Struct("<IIQQQQQQQQIIQQ32x")
 NAMES = {1: "chunks", 2: "modules", 3: "threads", 4: "clock", 5: "command", 6: "host", 8: "end",
-         10: "packed"}
+         10: "packed", 11: "log"}
 
 
 def fail(text):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The recorder's writer, read by the analyzer's reader; and what is left of a file when the disk is
 // full or nothing was recorded.
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -215,6 +216,34 @@ static void an_older_trace_is_kept(void **state)
 	read_end();
 }
 
+// A trace whose recorder was killed while it wrote a section.
+static void a_trace_is_gone_on_with(void **state)
+{
+	(void)state;
+	start();
+	const struct teeperf_trace_header header = writer.header;
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "first", 5);
+	const uint64_t good = writer.offset;
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "half", 4);
+	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
+	assert_int_equal(truncate(TRACE, (off_t)good + 25), 0);
+	const int fd = open(TRACE, O_WRONLY);
+	assert_int_equal(tp_trace_writer_resume(&writer, TRACE, fd, good, &header, &err), 0);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "second", 6);
+	tp_trace_writer_set_machine(&writer, 62);
+	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
+	read_back();
+	read_section(TEEPERF_SECTION_HOST, "first", 5);
+	read_section(TEEPERF_SECTION_HOST, "second", 6);
+	read_end();
+
+	// What cannot be cut off is not written to, and is closed.
+	const int full = open("/dev/full", O_WRONLY);
+	assert_int_equal(
+	    tp_trace_writer_resume(&writer, "/dev/full", full, 0, &header, &err), TP_ERR_SYSTEM);
+	assert_int_equal(fcntl(full, F_GETFD), -1);
+}
+
 static void paths_that_cannot_be_written(void **state)
 {
 	(void)state;
@@ -242,6 +271,7 @@ int main(void)
 	    cmocka_unit_test(a_full_disk_leaves_whole_sections),
 	    cmocka_unit_test(chunks_are_packed),
 	    cmocka_unit_test(an_older_trace_is_kept),
+	    cmocka_unit_test(a_trace_is_gone_on_with),
 	    cmocka_unit_test(paths_that_cannot_be_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf recover: complete a trace whose recorder was killed.
+#include "cli/command.h"
+#include "recovery/recover.h"
+
+#include <stdio.h>
+
+static bool quiet;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_BOOL, 'q', "quiet", NULL, "do not say what was done", &quiet, NULL},
+    {.type = TP_OPTION_END},
+};
+
+extern const struct tp_command tp_cmd_recover;
+
+static void say(const struct tp_recovered *recovered)
+{
+	const char *trace = recovered->trace;
+	if (recovered->complete) {
+		fprintf(stderr, "teeperf recover: '%s' is complete: there is nothing to recover\n",
+		    trace);
+		return;
+	}
+	fprintf(stderr,
+	    "teeperf recover: %llu chunks with %llu records were added to '%s', %llu events were lost; "
+	    "next: teeperf analyze %s\n",
+	    (unsigned long long)recovered->chunks, (unsigned long long)recovered->records, trace,
+	    (unsigned long long)recovered->lost, trace);
+	if (recovered->cut)
+		fprintf(stderr,
+		    "teeperf recover: %llu bytes of a half-written section were cut off\n",
+		    (unsigned long long)recovered->cut);
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	if (!tp_options_parse(&tp_cmd_recover, &argc, &argv, true, &status))
+		return status;
+	if (argc != 1)
+		return tp_options_usage(&tp_cmd_recover,
+		    argc ? "only one trace at a time" : "which trace? name its FILE");
+	static struct tp_recovered recovered;
+	struct tp_err err;
+	if (tp_recover(argv[0], &recovered, &err))
+		return tp_command_fail(&tp_cmd_recover, &err);
+	if (!quiet)
+		say(&recovered);
+	if (recovered.soft && !recovered.complete)
+		tp_command_warn(&tp_cmd_recover,
+		    "the soft clock stopped with its recorder: what the program did from then on has "
+		    "no times");
+	return TP_EXIT_DONE;
+}
+
+const struct tp_command tp_cmd_recover = {
+    .name = "recover",
+    .summary = "complete a trace whose recorder was killed",
+    .usage = "[options] FILE",
+    .description =
+	"Add to the trace FILE what was still in the log, in memory, when the recorder was killed,\n"
+	"and remove the log. Nothing is lost then but what the program itself counted as lost.\n"
+	"The program must have ended. The next 'teeperf record' does the same for all traces of\n"
+	"this user.\n",
+    .examples = "teeperf recover teeperf.trace\n",
+    .options = options,
+    .run = run,
+};
