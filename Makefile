@@ -21,9 +21,9 @@ test: setup
 	@tools/build $(PRESET)
 	@tools/run-tests build/$(PRESET) -j$(JOBS)
 
-# The same with the plugin of each LLVM major, and longer fuzzing.
+# The same with the plugin of each LLVM major, longer fuzzing, and the whole test suites of real programs.
 test-full:
-	@tools/setup --all-llvm
+	@tools/setup --all-llvm --suites
 	@tools/build dev full -DTEEPERF_LLVM_MAJORS='14;16;19;22' -DTEEPERF_FUZZ_RUNS=2000000 \
 		-DTEEPERF_FULL=ON
 	@tools/run-tests build/full -j$(JOBS)
@@ -64,7 +64,7 @@ help:
 	@echo 'make install     build and install [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make demo        profile the Lua interpreter: table, call tree, flame graph'
 	@echo 'make test        all tests [PRESET=dev]'
-	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, and longer fuzzing'
+	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
 	@echo 'make bench       all benchmarks, about two hours [BENCH_OPTIONS="--only sqlite"]'
 	@echo 'make bench-quick the same with smaller inputs, about twelve minutes'
 	@echo 'make bench-selection  lists for a budget, beside the rules of other tools: about an hour'

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compare the calls of every function in a profile with callgrind's count of the same program.
 
-usage: compare_counts.py TOP.csv CALLGRIND.out SOURCES
+usage: compare_counts.py [--by-name] TOP.csv CALLGRIND.out SOURCES
 
 TOP.csv is `teeperf analyze --view top --format csv`, CALLGRIND.out the output of callgrind. Only
 functions whose source file lies below the folder SOURCES are compared: what else callgrind saw (the
 C library, start files, the runtime) was not compiled by teeperf cc. Each such function must be in
-both, with the same count. Functions are told apart by name and source file.
+both, with the same count. Functions are told apart by name and source file; with --by-name, for C++, by
+name alone: instances of the library's templates belong to the program too, and callgrind knows only the
+file of the code that was inlined at a function's begin.
 
 Prints how many functions and calls were compared; exit 1, with the differences, if there are any.
 """
@@ -19,17 +21,18 @@ import re
 import sys
 
 
-def read_profile(path, sources):
+def read_profile(path, sources, by_name):
     counts = collections.Counter()
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             source = os.path.realpath(row["file"]) if row["file"] else ""
-            if not source.startswith(sources):
+            if not by_name and not source.startswith(sources):
                 sys.exit("'%s' is in the profile, but its source '%s' is not below '%s'"
                          % (row["function"], row["file"], sources))
             # Functions that are counted are listed even if nobody calls them.
             if int(row["calls"]):
-                counts[row["function"], os.path.basename(source)] += int(row["calls"])
+                place = "" if by_name else os.path.basename(source)
+                counts[row["function"], place] += int(row["calls"])
     return counts
 
 
@@ -48,7 +51,7 @@ class Names:
         return self.names[match[1]]
 
 
-def read_callgrind(path, sources):
+def read_callgrind(path):
     """Calls into each function, from the lines
 
         fl=FILE  fn=FUNCTION              the function that the following costs belong to
@@ -77,19 +80,32 @@ def read_callgrind(path, sources):
             else:
                 counts[callee, callee_file or current] += int(value.split()[0])
                 callee_file = None
+    return counts
+
+
+def select(counts, sources, profile, by_name):
+    """What callgrind counted of the program's own functions."""
     below = collections.Counter()
     for (name, source), calls in counts.items():
-        if os.path.realpath(source).startswith(sources):
+        # Where callgrind knows no folder it gives a bare name, or "???".
+        inside = os.path.isabs(source) and os.path.realpath(source).startswith(sources)
+        if by_name and (inside or (name, "") in profile):
+            below[name, ""] += calls
+        elif not by_name and inside:
             below[name, os.path.basename(source)] += calls
     return below
 
 
 def main():
-    if len(sys.argv) != 4:
+    arguments = sys.argv[1:]
+    by_name = arguments[:1] == ["--by-name"]
+    if by_name:
+        arguments.pop(0)
+    if len(arguments) != 3:
         sys.exit(__doc__)
-    sources = os.path.realpath(sys.argv[3]) + "/"
-    profile = read_profile(sys.argv[1], sources)
-    callgrind = read_callgrind(sys.argv[2], sources)
+    sources = os.path.realpath(arguments[2]) + "/"
+    profile = read_profile(arguments[0], sources, by_name)
+    callgrind = select(read_callgrind(arguments[1]), sources, profile, by_name)
     differences = 0
     for key in sorted(profile.keys() | callgrind.keys()):
         if profile[key] != callgrind[key]:
