@@ -198,6 +198,7 @@ static void do_end(struct assembler *as)
 	    .attach = (uint32_t)tp_line_option(line, "attach", TEEPERF_ATTACH_DONE, UINT32_MAX),
 	    .module_count = tp_line_option(line, "modules", 0, UINT64_MAX),
 	    .thread_count = tp_line_option(line, "threads", 0, UINT64_MAX),
+	    .forked = tp_line_option(line, "forked", 0, UINT64_MAX),
 	};
 	tp_buf_add(&as->body, &end, sizeof(end));
 }

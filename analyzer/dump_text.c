@@ -223,10 +223,10 @@ static void add_end(struct tp_buf *out, struct tp_bytes *bytes)
 	    "end exit-kind=%" PRIu32 " exit-value=%" PRIu32 " start=%" PRIu64 " end=%" PRIu64
 	    " chunks=%" PRIu64 " chunk-draws=%" PRIu64 " lost-early=%" PRIu64
 	    " lost-overflow=%" PRIu64 " refused=%" PRIu64 " log-bytes=%" PRIu64 " mode=%" PRIu32
-	    " attach=%" PRIu32 " modules=%" PRIu64 " threads=%" PRIu64 "\n",
+	    " attach=%" PRIu32 " modules=%" PRIu64 " threads=%" PRIu64 " forked=%" PRIu64 "\n",
 	    end.exit_kind, end.exit_value, end.start_ns, end.end_ns, end.chunk_count,
 	    end.chunk_draws, end.lost_early, end.lost_overflow, end.refused, end.log_bytes,
-	    end.mode, end.attach, end.module_count, end.thread_count);
+	    end.mode, end.attach, end.module_count, end.thread_count, end.forked);
 }
 
 static void add_structure(struct tp_buf *out, const struct tp_section *section, uint64_t chunk_size)

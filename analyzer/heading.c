@@ -186,6 +186,20 @@ static void add_switches(const struct tp_analysis *analysis, struct tp_buf *out)
 		: "; times and shares are of what was recorded\n");
 }
 
+// Processes of which nothing is in the trace.
+static void add_left_out_processes(const struct tp_tracefile *trace, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	if (trace->has_end && trace->end.forked)
+		tp_buf_addf(out, "forked     %s child%s not recorded\n",
+		    tp_text_count(text, trace->end.forked),
+		    trace->end.forked == 1 ? " was" : "ren were");
+	if (trace->has_end && trace->end.refused)
+		tp_buf_addf(out, "refused    %s more instrumented process%s not recorded\n",
+		    tp_text_count(text, trace->end.refused),
+		    trace->end.refused == 1 ? " was" : "es were");
+}
+
 static void add_missed(const struct tp_tracefile *trace, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
@@ -249,6 +263,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	add_switches(analysis, out);
 	add_missed(trace, out);
 	add_recovered(trace, out);
+	add_left_out_processes(trace, out);
 	if (analysis->timeless)
 		tp_buf_add_string(
 		    out, "times      none, as there was no clock: calls and call paths only\n");

@@ -225,11 +225,14 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 		    "'--only' left out all of the %llu instrumented functions of '%s': see 'teeperf "
 		    "inventory %s' for their names",
 		    (unsigned long long)counts->functions, program, program);
+	if (counts->forked)
+		tp_command_warn(&tp_cmd_record, "%llu forked child%s not recorded",
+		    (unsigned long long)counts->forked, counts->forked == 1 ? " was" : "ren were");
 	if (counts->refused)
 		tp_command_warn(&tp_cmd_record,
-		    "%llu more processes are instrumented but were not recorded: the log takes "
+		    "%llu more process%s instrumented but not recorded: the log takes "
 		    "the first one",
-		    (unsigned long long)counts->refused);
+		    (unsigned long long)counts->refused, counts->refused == 1 ? " is" : "es are");
 	if (counts->stunted)
 		tp_command_warn(&tp_cmd_record,
 		    "/dev/shm ran full, so the log was smaller than allowed: make room there");

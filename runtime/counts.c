@@ -34,9 +34,18 @@ void __teeperf_counted_gone(struct teeperf_counted *counted)
 		;
 }
 
+static void forget_pointers(void)
+{
+	for (struct teeperf_counted *at = __atomic_load_n(&first, __ATOMIC_SEQ_CST); at;
+	     at = __atomic_load_n(&at->next, __ATOMIC_SEQ_CST))
+		*pointer_of(at) = 0;
+}
+
 void tp_counts_forked(void)
 {
 	walkers = 0;
+	forget_pointers();
+	tp_thread_self()->count_chunk_count = 0;
 }
 
 static void put(struct tp_thread *thread, uint64_t chunk, uint64_t word)
@@ -96,9 +105,7 @@ uint64_t tp_count(uint64_t argument)
 void tp_counts_end(struct tp_thread *thread)
 {
 	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
-	for (struct teeperf_counted *at = __atomic_load_n(&first, __ATOMIC_SEQ_CST); at;
-	     at = __atomic_load_n(&at->next, __ATOMIC_SEQ_CST))
-		*pointer_of(at) = 0;
+	forget_pointers();
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 	for (uint64_t i = 0; i < thread->count_chunk_count; i++)
 		tp_chunk_give_back(thread->count_chunks[i],

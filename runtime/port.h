@@ -20,6 +20,12 @@
  */
 bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size);
 
+/*
+ * In a forked child: put private memory in the log's place, so that what is still written there is seen
+ * by nobody. Called where a signal handler may call it.
+ */
+void tp_port_unmap_log(void);
+
 /* The id by which the host knows this process. */
 uint64_t tp_port_process_id(void);
 

@@ -19,6 +19,12 @@
 
 static pthread_key_t thread_key;
 
+// The log.
+static struct {
+	void *base;
+	uint64_t size;
+} mapped;
+
 bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
 {
 	// secure_getenv: a set-user-ID program must not write where its caller says.
@@ -41,8 +47,8 @@ bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
 			void *map = mmap(at + skip, length, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_FIXED, fd, 0);
 			done = map != MAP_FAILED;
-			*base = map;
-			*size = length;
+			*base = mapped.base = map;
+			*size = mapped.size = length;
 		}
 	}
 	close(fd);
@@ -72,19 +78,16 @@ void tp_port_thread_name(uint64_t name[2])
 	prctl(PR_GET_NAME, name, 0, 0, 0);
 }
 
-static void forked(void)
+void tp_port_unmap_log(void)
 {
-	// The child shares the log with its parent: it must not write there.
-	tp_gates_forked();
-	tp_counts_forked();
-	tp_process_off();
-	__teeperf_thread.cursor = 0;
+	mmap(mapped.base, mapped.size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 bool tp_port_attached(void)
 {
 	return pthread_key_create(&thread_key, thread_ended) == 0 &&
-	       pthread_atfork(NULL, NULL, forked) == 0;
+	       pthread_atfork(NULL, NULL, tp_fork_child) == 0;
 }
 
 // The environment's "LOOK[,ON,OFF]": numbers of signals.

@@ -125,8 +125,10 @@ TP_HIDDEN uint64_t tp_chunk_address(uint64_t chunk_plus_1);
 TP_HIDDEN void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used);
 /* The thread ends: hand over its counts. */
 TP_HIDDEN void tp_counts_end(struct tp_thread *thread);
-/* In a forked child, as tp_gates_forked. */
+/* In a forked child: as tp_gates_forked; its thread has no place for counts any more. */
 TP_HIDDEN void tp_counts_forked(void);
+/* In a forked child, in the thread that forked: leave the log to the parent (fork.c). */
+TP_HIDDEN void tp_fork_child(void);
 
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);

@@ -235,7 +235,8 @@ struct teeperf_log_header {
 	uint32_t listens_value;  /* ... the signal's number */
 	uint64_t function_count; /* instrumented functions of the modules seen so far */
 	uint64_t functions_left_out; /* of these, left out by `only` */
-	uint64_t reserved5[5];
+	uint64_t forked;             /* children that were forked and have no log */
+	uint64_t reserved5[4];
 
 	/* When recording was switched: entry n modulo TEEPERF_SWITCHES is switch number n. */
 	uint64_t switches[TEEPERF_SWITCHES]; /* ticks << 1 | 1 for on, ticks << 1 for off */

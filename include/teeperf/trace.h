@@ -127,7 +127,8 @@ struct teeperf_trace_end {
 	uint32_t attach;        /* enum teeperf_attach */
 	uint64_t module_count;  /* modules seen, also those beyond the table */
 	uint64_t thread_count;  /* threads seen, also those beyond the table */
-	uint64_t reserved[4];
+	uint64_t forked;        /* as in the log header */
+	uint64_t reserved[3];
 };
 
 /*

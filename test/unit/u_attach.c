@@ -39,15 +39,59 @@ static void test_forked_child_is_silent(void **state)
 	header->counter = 1;
 	serve(0);
 	event(0x400000);
+	const uint64_t cursor = __teeperf_thread.cursor;
+	const uint64_t tail = header->tail;
 	const pid_t child = fork();
 	if (child == 0) {
 		for (int i = 0; i < 10; i++)
 			event(0x666000);
-		_exit(0);
+		// A sequence that a forking signal handler interrupted writes where it was about to.
+		tp_store_relaxed((uint64_t *)(uintptr_t)cursor, 0x666);
+		tp_fetch_add_relaxed(&tp_process.header->tail, 1);
+		// Children of the child are not counted.
+		const pid_t grandchild = fork();
+		if (grandchild == 0)
+			_exit(event(0x666000) != TEEPERF_POSITION_OFF);
+		int status;
+		waitpid(grandchild, &status, 0);
+		_exit(status || tp_process.state != TP_STATE_OFF);
 	}
-	waitpid(child, NULL, 0);
+	int status;
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(header->forked, 1);
+	assert_int_equal(header->tail, tail);
 	assert_int_equal(words_of(0)[1], 0);
 	assert_int_not_equal(event(0x400000), 0);
+}
+
+// The child of a thread that counts has no place to count in any more.
+static void test_forked_child_does_not_count(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	serve(0);
+	static struct {
+		struct teeperf_counted head;
+		const void *function;
+	} counted = {.head.count = 1, .function = &counted};
+	static _Thread_local void *pointer;
+	__teeperf_counted(&counted.head, &pointer);
+	const uint64_t at = tp_count((uint64_t)(uintptr_t)&counted);
+	assert_int_not_equal(at, 0);
+	uint64_t *count = (uint64_t *)(uintptr_t)(at + TEEPERF_COUNTED_OFFSET(0));
+	++*count;
+	const pid_t child = fork();
+	if (child == 0) {
+		++*count; // as a sequence that was interrupted
+		_exit(pointer != NULL || tp_count((uint64_t)(uintptr_t)&counted) != 0);
+	}
+	int status;
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	assert_ptr_equal(pointer, (void *)(uintptr_t)at);
+	assert_int_equal(*count, 1);
+	__teeperf_counted_gone(&counted.head);
 }
 
 static void test_second_process_is_refused(void **state)
@@ -311,8 +355,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(test_only_listed), TEST(test_only_rest),
 	    TEST(test_functions_of_two_files), TEST(test_module_table),
-	    TEST(test_forked_child_is_silent), TEST(test_second_process_is_refused),
-	    TEST(test_wrong_clock), TEST(test_wrong_abi), TEST(test_early_events_are_counted),
-	    TEST(test_scribbling_host), TEST(test_hostile_headers)};
+	    TEST(test_forked_child_is_silent), TEST(test_forked_child_does_not_count),
+	    TEST(test_second_process_is_refused), TEST(test_wrong_clock), TEST(test_wrong_abi),
+	    TEST(test_early_events_are_counted), TEST(test_scribbling_host),
+	    TEST(test_hostile_headers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,8 @@ static void canonical_text_comes_back(void **state)
 	    "\tcounts 1\n"
 	    "\tword 0x0000000000000000\n"
 	    "end exit-kind=2 exit-value=11 start=1 end=2 chunks=1 chunk-draws=4 lost-early=5 "
-	    "lost-overflow=6 refused=7 log-bytes=8 mode=2 attach=3 modules=9 threads=10\n",
+	    "lost-overflow=6 refused=7 log-bytes=8 mode=2 attach=3 modules=9 threads=10 "
+	    "forked=11\n",
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assemble(texts[i]);
