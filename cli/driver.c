@@ -341,6 +341,11 @@ static void add_link(
 			add(line, "-Xlinker");
 			add(line, "--load-pass-plugin=%s", tools->plugin);
 		}
+		// ThinLTO calls no plugin at -O0. At -O1 it leaves alone what was compiled with -O0.
+		if (!is_off && plan->zero) {
+			add(line, "-Xlinker");
+			add(line, "--lto-O1");
+		}
 	}
 	if (plan->shared) {
 		add(line, "-L%s", tools->libraries);

@@ -20,6 +20,7 @@ struct tp_driver_plan {
 	bool shared;     /* -shared */
 	bool is_static;  /* -static or -static-pie */
 	bool lto;        /* -flto, not taken back later */
+	bool zero;       /* -O0 is the last -O */
 	bool has_linker; /* the linker is chosen by the user */
 };
 

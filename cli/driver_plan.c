@@ -132,6 +132,8 @@ static void read_option(struct reading *reading, const char *option)
 		plan->lto = true;
 	} else if (!strcmp(option, "-fno-lto")) {
 		plan->lto = false;
+	} else if (!strncmp(option, "-O", 2)) {
+		plan->zero = !strcmp(option, "-O0");
 	} else if (!strncmp(option, "-fuse-ld=", 9) || !strncmp(option, "--ld-path=", 10)) {
 		plan->has_linker = true;
 	} else if (!strncmp(option, "-l", 2)) {

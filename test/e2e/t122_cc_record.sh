@@ -36,6 +36,9 @@ expect 0 "$TEEPERF" cc -O2 -flto main.c step.c -o app
 records -flto
 expect 0 "$TEEPERF" cc -O2 -flto=thin main.c step.c -o app
 records -flto=thin
+# The linker of LLVM would run no pass here.
+expect 0 "$TEEPERF" cc -O0 -flto=thin main.c step.c -o app
+records '-O0 -flto=thin'
 
 expect 0 "$TEEPERF" cc -O2 -shared -fPIC step.c -o libstep.so
 expect 0 "$TEEPERF" cc -O2 main.c -L. -lstep -Wl,-rpath,. -o app

@@ -82,6 +82,8 @@ static void kinds(void **state)
 	assert_true(plan_of("-static-pie a.o").is_static);
 	assert_true(plan_of("-flto=thin a.o").lto);
 	assert_true(!plan_of("-flto -fno-lto a.o").lto);
+	assert_true(plan_of("-O2 -O0 a.o").zero);
+	assert_true(!plan_of("-O0 -Os a.o").zero && !plan_of("a.o").zero);
 	assert_true(plan_of("-fuse-ld=mold a.o").has_linker);
 	const struct tp_driver_plan plain = plan_of("a.o");
 	assert_true(!plain.shared && !plain.is_static && !plain.lto && !plain.has_linker);
