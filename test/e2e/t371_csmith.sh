@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that random C programs of csmith compute the same with instrumentation as without, whatever the
+# optimisation and the LLVM.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+command -v csmith >/dev/null || skip "csmith is not there: run tools/setup"
+
+majors=$(ls -d "$TEEPERF_BUILD"/lib/teeperf/llvm-* | sed 's/.*-//' | sort -n)
+levels='-O0 -O1 -O2 -O3 -Os'
+first=1
+count=3
+if [ "${TEEPERF_FULL:-0}" = 1 ]; then
+	count=200
+	first=1000
+fi
+
+# checksum PROGRAM...: what it prints, or how it ends; some programs never do.
+checksum() {
+	status=0
+	timeout 5 "$@" 2>&1 || status=$?
+	echo "exit status $status"
+}
+
+compared=0
+ended=0
+seed=$first
+while [ $seed -lt $((first + count)) ]; do
+	csmith --seed $seed --no-packed-struct --max-funcs 12 >program.c
+	number=$seed
+	for major in $majors; do
+		for level in $levels; do
+			# The short form takes another level and LLVM with each program.
+			number=$((number + 1))
+			if [ $count -lt 100 ] && [ $((number % 10)) != 0 ]; then
+				continue
+			fi
+			shape=inline
+			[ $((number % 3)) != 0 ] || shape=call
+			"clang-$major" -w "$level" -I/usr/include/csmith program.c -o alone
+			"$TEEPERF" cc --llvm "$major" --shape $shape -w "$level" -I/usr/include/csmith program.c \
+				-o program || fail "seed $seed is not compiled ($major $level)"
+			checksum ./alone >alone.out
+			# Without a recorder, ...
+			checksum ./program >program.out
+			cmp alone.out program.out || {
+				cp program.c "seed-$seed.c"
+				fail "seed $seed does something else (LLVM $major, $level, $shape)"
+			}
+			compared=$((compared + 1))
+			grep -q 'exit status 0' alone.out || continue
+			ended=$((ended + 1))
+			# ... and with one.
+			checksum "$TEEPERF" record -q --mode full --size 16M --ready 1M -o run.trace -- ./program \
+				>program.out
+			cmp alone.out program.out || {
+				cp program.c "seed-$seed.c"
+				fail "seed $seed does something else when it is recorded (LLVM $major, $level, $shape)"
+			}
+		done
+	done
+	seed=$((seed + 1))
+done
+echo "$compared builds of $count programs compared, $ended that come to an end"
+[ $ended -gt 0 ] || fail "no program came to an end"
