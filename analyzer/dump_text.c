@@ -273,10 +273,12 @@ static void add_checked(
 {
 	struct tp_buf again;
 	tp_buf_init(&again);
-	const bool same = !text->failed && text->size &&
-			  tp_dump_assemble(text->data, text->size, NULL, &again, NULL) == 0 &&
-			  again.size == size && memcmp(again.data, data, size) == 0;
-	if (text->failed || again.failed)
+	int code = TP_ERR_SYNTAX;
+	if (!text->failed && text->size)
+		code = tp_dump_assemble(text->data, text->size, NULL, &again, NULL);
+	const bool same = !code && again.size == size && memcmp(again.data, data, size) == 0;
+	// Without memory nothing tells whether the text is right.
+	if (text->failed || again.failed || code == TP_ERR_MEMORY)
 		out->failed = true;
 	if (same)
 		tp_buf_add(out, text->data, text->size);
