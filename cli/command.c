@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 
 int tp_command_fail(const struct tp_command *command, const struct tp_err *err)
 {
@@ -20,4 +21,10 @@ void tp_command_warn(const struct tp_command *command, const char *format, ...)
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
 	va_end(arguments);
+}
+
+void tp_command_drop_output(void)
+{
+	__fpurge(stdout);
+	clearerr(stdout);
 }

@@ -31,6 +31,9 @@ struct tp_command {
 /* Report "teeperf COMMAND: ERROR" on stderr; returns TP_EXIT_FAILED. */
 int tp_command_fail(const struct tp_command *command, const struct tp_err *err);
 
+/* Forget what standard output did not take: the command tells of it, and main() is not to do so again. */
+void tp_command_drop_output(void);
+
 /* "teeperf COMMAND: warning: ..." on stderr. */
 void tp_command_warn(const struct tp_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -146,6 +146,8 @@ int tp_list_file_write(const char *out, const struct tp_buf *buf, struct tp_err 
 	fwrite(buf->data, 1, buf->size, file);
 	const bool failed = fflush(file) != 0 || ferror(file);
 	const int error = errno;
+	if (failed && !out)
+		tp_command_drop_output();
 	if ((out && fclose(file) != 0) || failed)
 		return tp_err_system(err, failed ? error : errno, name, "cannot write the list");
 	return 0;

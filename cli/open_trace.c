@@ -171,6 +171,8 @@ int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, con
 	if (!to_stdout)
 		ok = fclose(file) == 0 && ok;
 	if (!ok) {
+		if (to_stdout)
+			tp_command_drop_output();
 		errno = saved;
 		return write_failed(command, to_stdout ? "standard output" : path);
 	}
