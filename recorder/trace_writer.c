@@ -213,9 +213,19 @@ void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machin
 	if (writer->header.machine == machine || !writer->regular || writer->fd < 0)
 		return;
 	writer->header.machine = machine;
-	const ssize_t size = sizeof(writer->header);
-	if (pwrite(writer->fd, &writer->header, (size_t)size, 0) != size)
-		fail(writer, errno);
+	const char *bytes = (const char *)&writer->header;
+	size_t done = 0;
+	while (done < sizeof(writer->header)) {
+		const ssize_t size =
+		    pwrite(writer->fd, bytes + done, sizeof(writer->header) - done, (off_t)done);
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size <= 0) {
+			fail(writer, size < 0 ? errno : EIO);
+			return;
+		}
+		done += (size_t)size;
+	}
 }
 
 int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err)
