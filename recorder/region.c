@@ -64,6 +64,12 @@ static uint64_t metadata_size(uint32_t chunk_count, uint32_t only_count)
 	    TP_REGION_CHUNK_SIZE);
 }
 
+static uint64_t bytes_needed(const struct tp_region_options *options, uint32_t chunk_count)
+{
+	return metadata_size(chunk_count, options->only.count) +
+	       (uint64_t)chunk_count * TP_REGION_CHUNK_SIZE;
+}
+
 // How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB.
 static int choose_count(
     const struct tp_region_options *options, uint32_t *chunk_count, struct tp_err *err)
@@ -79,17 +85,19 @@ static int choose_count(
 			wanted = room / 4 * 3;
 	}
 	*chunk_count = power_of_two_below(wanted / TP_REGION_CHUNK_SIZE);
-	if (*chunk_count < TP_REGION_MIN_CHUNKS) {
-		if (!size)
-			return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
-			    FOLDER " has %llu KiB free, too little for a log: make room there",
-			    (unsigned long long)(room / 1024));
+	if (size && *chunk_count < TP_REGION_MIN_CHUNKS)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "'--size' must be at least %dK",
 		    TP_REGION_MIN_CHUNKS * (TP_REGION_CHUNK_SIZE / 1024));
-	}
-	const uint64_t needed = metadata_size(*chunk_count, options->only.count) +
-				(uint64_t)*chunk_count * TP_REGION_CHUNK_SIZE;
+	while (!size && *chunk_count > TP_REGION_MIN_CHUNKS &&
+	       bytes_needed(options, *chunk_count) > room)
+		*chunk_count /= 2;
+	const uint64_t needed = bytes_needed(options, *chunk_count);
+	if (*chunk_count < TP_REGION_MIN_CHUNKS ||
+	    (*chunk_count == TP_REGION_MIN_CHUNKS && needed > room))
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    FOLDER " has %llu KiB free, too little for a log: make room there",
+		    (unsigned long long)(room / 1024));
 	if (needed > room)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "a log of %llu MiB does not fit in " FOLDER
