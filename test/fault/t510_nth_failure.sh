@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that no command crashes, keeps silent or shows half a result as whole when an allocation or a call
+# of the system fails: each in turn, alone and with all that follow. Short form: a few of each command.
+# TEEPERF_FULL=1: every one.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+private_shm || true
+
+most=4
+[ "${TEEPERF_FULL:-0}" = 1 ] && most=0
+${CC:-cc} -O1 -shared -fPIC -Wall -Werror -o fail.so "$lib/fail_nth.c" ||
+	skip "no C compiler (CC=${CC:-cc})"
+nth() {
+	python3 "$lib/fail_nth.py" ./fail.so "$most" "$@"
+}
+
+echo 'fun:leaf' >leaf.allow
+printf '# a list with all that a list may have\nfun:leaf=count\nsrc:*.c\nmod:crash\nfun:main=forbid\n' >all.allow
+expect 0 "$TEEPERF" cc --allowlist=leaf.allow -O1 -g -pthread -o crash "$lib/crash_program.c"
+head -c 1024 /dev/zero >accounts
+expect 0 "$TEEPERF" record -q -o a.trace ./crash accounts 2 50 0
+expect 0 "$TEEPERF" record -q --compress -o b.trace ./crash accounts 3 50 0
+
+for view in top tree threads; do
+	nth -- "$TEEPERF" analyze --view $view a.trace
+done
+nth -- "$TEEPERF" analyze --format csv b.trace
+nth -- "$TEEPERF" analyze --format json a.trace
+for format in folded flamegraph; do
+	nth --prepare 'rm -f out.export' --verify 'test -s out.export' -- \
+		"$TEEPERF" export --format $format -o out.export a.trace
+done
+nth -- "$TEEPERF" dump a.trace
+"$TEEPERF" dump a.trace >a.txt
+nth --prepare 'rm -f again' --verify 'cmp again a.trace' -- "$TEEPERF" dump --assemble a.txt -o again
+nth -- "$TEEPERF" inventory crash
+nth -- "$TEEPERF" inventory --format json crash
+nth --trouble 2 -- "$TEEPERF" allowlist check all.allow -- crash
+nth --trouble 2 -- "$TEEPERF" allowlist explain leaf all.allow -- crash
+nth --trouble 2 -- "$TEEPERF" allowlist diff leaf.allow all.allow -- crash
+nth -- "$TEEPERF" allowlist fmt all.allow
+nth -- "$TEEPERF" allowlist generate --profile a.trace
+
+verify() {
+	echo "'$TEEPERF' analyze --view threads --format csv r.trace | cut -d, -f6 | sort -u | tr '\n' ' ' |
+		grep -qx '50 calls '"
+}
+for options in '' '--compress --clock soft --mode full'; do
+	nth --prepare 'rm -f r.trace*' --verify "$(verify)" -- \
+		"$TEEPERF" record -q -o r.trace --size 1M $options ./crash accounts 2 50 0
+done
+left=$(find /dev/shm -name 'teeperf-*')
+[ -z "$left" ] || fail "left behind: $left"
+
+# A recorder that was killed: its trace and its log, again and again. What is not recovered stays.
+"$TEEPERF" record -q -o x.trace --size 1M --drain end ./crash accounts 2 0 50 &
+recorder=$!
+trap 'kill -KILL $recorder $program 2>/dev/null || true' EXIT
+program=
+while [ "$(find /dev/shm -name "teeperf-$recorder-*.trace")" = "" ]; do
+	sleep 0.05
+done
+sleep 0.3
+program=$(cat "/proc/$recorder/task/$recorder/children")
+program=${program% }
+kill -KILL "$recorder" "$program"
+wait || true
+gone "$program"
+log=$(find /dev/shm -name "teeperf-$recorder-*" ! -name '*.trace')
+cp "$log" saved.log
+cp x.trace saved.trace
+nth --prepare "cp saved.trace x.trace; cp saved.log $log" \
+	--verify "test ! -e $log && '$TEEPERF' analyze x.trace" -- "$TEEPERF" recover -q x.trace
+nth --prepare "cp saved.trace x.trace; cp saved.log $log; ln -sf $PWD/x.trace $log.trace; rm -f r.trace*" \
+	--verify "$(verify) && { test -e $log || '$TEEPERF' analyze x.trace; }" -- \
+	"$TEEPERF" record -o r.trace --size 1M ./crash accounts 2 50 0

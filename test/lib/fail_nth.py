@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Let the N-th allocation, or the N-th call of the system, fail in a command, for N = 1, 2, ...
+
+fail_nth.py SHIM MOST [--prepare SHELL] [--verify SHELL] [--trouble STATUS] -- COMMAND...: until the command runs untouched, or with
+MOST > 0 for about so many N, evenly spread. Each run must end with an exit status of its own: 0, or 1 with
+one line that says why. With 0 it has done what it always does, or has said on standard error what it
+could not; and what --verify demands of its results is true. A command whose status 1 is an answer has
+another one for trouble.
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+
+
+
+def die(text, result):
+    print("FAILED: %s\n%s%s" % (text, result.stdout[-2000:].decode(errors="replace"),
+                                result.stderr[-4000:].decode(errors="replace")), file=sys.stderr)
+    sys.exit(1)
+
+
+class Harness:
+    def __init__(self, shim, options, command):
+        self.shim, self.command = shim, command
+        self.prepare, self.verify = options.get("--prepare"), options.get("--verify")
+        self.name = os.path.basename(command[0])
+        self.trouble = int(options.get("--trouble", "1"))
+        self.allowed = {0, 1, self.trouble}
+
+    def run(self, kind, number, sticky):
+        if self.prepare:
+            subprocess.run(["sh", "-c", self.prepare], check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+        with open("fail.count", "wb") as file:
+            file.write(bytes(16))
+        environment = dict(os.environ, LD_PRELOAD=self.shim, FAIL_IN="/" + self.name,
+                           FAIL_KIND=kind, FAIL_AT=str(number), FAIL_COUNT="fail.count")
+        if sticky:
+            environment["FAIL_STICKY"] = "1"
+        result = subprocess.run(self.command, env=environment, capture_output=True, timeout=60)
+        if os.environ.get("FAIL_VERBOSE"):
+            print(kind, number, result.returncode, result.stderr.decode().rstrip())
+        with open("fail.count", "rb") as file:
+            calls, failed = struct.unpack("<QQ", file.read())
+        return result, calls, failed
+
+    def check(self, what, result, reference):
+        if result.returncode not in self.allowed:
+            die("%s: exit status %d" % (what, result.returncode), result)
+        lines = result.stderr.decode(errors="replace").splitlines()
+        said = [line for line in lines if line.startswith("teeperf")]
+        errors = [line for line in said if "warning: " not in line and "note: " not in line]
+        # A file that can be read in part is shown in part, with a warning for each part that is not.
+        if result.returncode == self.trouble and (len(errors) > 1 or not said):
+            die("%s: failed with %d lines of error" % (what, len(errors)), result)
+        if result.returncode != self.trouble and result.stdout != reference.stdout and \
+                result.stderr == reference.stderr:
+            die("%s: other output than usual, and not a word why" % what, result)
+        if result.returncode == 0 and self.verify:
+            verified = subprocess.run(["sh", "-c", self.verify], capture_output=True)
+            if verified.returncode:
+                die("%s: '%s' is not true" % (what, self.verify), verified)
+        for line in said:
+            if re.search(r"\(null\)|%[sdu]|: *$|Success", line):
+                die("%s: a strange message: %s" % (what, line), result)
+
+    def play(self, kind, most, sticky):
+        reference, all_calls, _ = self.run(kind, 0, False)
+        if reference.returncode not in self.allowed:
+            die("%s does not even work" % self.command, reference)
+        if not all_calls:
+            die("%s: not one call was counted" % self.command, reference)
+        step = max(1, all_calls // most) if most else 1
+        tried, failures, number = 0, 0, 1
+        while True:
+            result, _, failed = self.run(kind, number, sticky)
+            if not failed:
+                break
+            tried += 1
+            what = "%s: %s call %d of about %d%s" % (
+                " ".join(self.command[1:5]), kind, number, all_calls, ", and all after it" * sticky)
+            self.check(what, result, reference)
+            failures += result.returncode == self.trouble
+            # The first ones are each a place of its own.
+            number += 1 if number < min(8, most or 8) else step
+        return tried, failures, all_calls
+
+
+def main():
+    arguments = sys.argv[1:]
+    split = arguments.index("--")
+    shim, most = arguments[0], int(arguments[1])
+    options = dict(zip(arguments[2:split:2], arguments[3:split:2]))
+    harness = Harness(shim, options, arguments[split + 1:])
+    text = []
+    for kind, sticky in (("memory", False), ("io", False), ("memory", True), ("io", True)):
+        tried, failures, calls = harness.play(kind, most, sticky)
+        text.append("%s%s %d of %d, %d failed" % (kind, "+" * sticky, tried, calls, failures))
+    print("%s: %s" % (" ".join(arguments[split + 2:split + 6]), "; ".join(text)))
+
+
+main()
