@@ -60,6 +60,10 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 	tp_buf_addf(buf, "drain=%s\n", facts->drain);
 	if (facts->start_off)
 		tp_buf_addf(buf, "on_start=off\n");
+	if (facts->has_cost)
+		tp_buf_addf(buf, "cost_in_ps=%.0f\ncost_out_ps=%.0f\ncost_untimed_ps=%.0f\n",
+		    facts->cost.in_ns * 1000, facts->cost.out_ns * 1000,
+		    facts->cost.untimed_ns * 1000);
 	if (!facts->ended)
 		return;
 	tp_buf_addf(buf, "clock_gaps=%llu\n", (unsigned long long)facts->clock_gaps);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "common/buf.h"
+#include "common/event_cost.h"
 
 /* What the recording chose; the rest is asked of the system. */
 struct tp_host_facts {
@@ -23,6 +24,8 @@ struct tp_host_facts {
 	bool only; /* some functions were not to record */
 	uint64_t functions;
 	uint64_t functions_left_out;
+	struct tp_event_cost cost;
+	bool has_cost;
 };
 
 /* Append the working directory and each argument, NUL-ended. */

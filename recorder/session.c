@@ -51,9 +51,12 @@ static int start_clock(
 	struct teeperf_log_header *header = session->region.header;
 	const uint32_t clock = session->clock_log.clock;
 	const bool counts = clock == TEEPERF_CLOCK_SOFT_COUNT;
+	session->soft = TEEPERF_CLOCK_IS_SOFT(clock);
+	// In the time that the first rate needs in any case.
+	if (!session->soft)
+		session->has_cost = tp_event_cost_measure(&session->cost, clock, NULL);
 	if (!counts)
 		header->clock_hz = first_rate(session);
-	session->soft = TEEPERF_CLOCK_IS_SOFT(clock);
 	if (!session->soft)
 		return 0;
 	const struct tp_counter_options wanted = {
@@ -66,6 +69,9 @@ static int start_clock(
 	session->soft = !r;
 	if (!r && counts)
 		tp_clock_log_init(&session->clock_log, clock, &session->counter.stores);
+	// On the program's cores, as this thread has left that of the counter.
+	if (!r)
+		session->has_cost = tp_event_cost_measure(&session->cost, clock, &header->counter);
 	return r;
 }
 
@@ -128,6 +134,8 @@ static void write_host(struct tp_session *session, bool ended)
 	    .ended = ended,
 	    .switches_missed = session->drain.switches.missed,
 	    .only = session->has_only,
+	    .cost = session->cost,
+	    .has_cost = session->has_cost,
 	    .functions = tp_shared_load_relaxed(&session->region.header->function_count),
 	    .functions_left_out =
 		tp_shared_load_relaxed(&session->region.header->functions_left_out),

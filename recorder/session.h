@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/event_cost.h"
 #include "control.h"
 #include "counter_thread.h"
 #include "doorbell.h"
@@ -55,11 +56,13 @@ struct tp_session {
 	int control_signal;
 	bool start_off;
 	bool has_only;
-	uint64_t control_word; /* what header.control is, as we know it */
-	bool soft;             /* there is a counter thread */
-	int cores;             /* that we could use at the start */
-	uint64_t start_ns;     /* CLOCK_MONOTONIC_RAW */
-	uint64_t stop;         /* 1: the supply thread ends */
+	bool has_cost;
+	struct tp_event_cost cost; /* of a call, if has_cost */
+	uint64_t control_word;     /* what header.control is, as we know it */
+	bool soft;                 /* there is a counter thread */
+	int cores;                 /* that we could use at the start */
+	uint64_t start_ns;         /* CLOCK_MONOTONIC_RAW */
+	uint64_t stop;             /* 1: the supply thread ends */
 	struct tp_doorbell supply_bell;
 	pthread_t supply_thread;
 };
