@@ -45,6 +45,9 @@ static int replay(struct work *work, struct tp_thread_result *result)
 		code = tp_profile_init(&result->profile);
 	if (!code)
 		code = tp_stack_init(&stack, &result->profile);
+	if (!code && work->analysis->compensation.applied)
+		result->profile.cost =
+		    tp_compensation_cost(&work->analysis->compensation, &work->analysis->time);
 	if (!code)
 		tp_stack_set_gaps(&stack, &trace->gaps, work->analysis->timeless);
 	for (uint64_t i = 0; !code && i < thread->chunk_count; i++) {
@@ -68,6 +71,10 @@ static int replay(struct work *work, struct tp_thread_result *result)
 		result->first = stack.started ? stack.first : UINT64_MAX;
 		result->last = stack.last;
 		result->busy = stack.frames[0].children;
+		if (work->analysis->compensation.applied) {
+			tp_compensation_apply(&result->profile, &result->taken, &result->missing);
+			result->busy = result->profile.nodes[0].inclusive;
+		}
 		result->calls = stack.calls;
 		stack.calls = (struct tp_call_counts){0};
 	}
@@ -134,6 +141,8 @@ static void add_counts(struct tp_analysis *analysis)
 		sum->holes += counts->holes;
 		sum->reserved += counts->reserved;
 		sum->bad_counts += counts->bad_counts;
+		analysis->compensation.taken += thread->taken;
+		analysis->compensation.missing += thread->missing;
 		// The thread table knows of losses that no record could be written about.
 		analysis->lost +=
 		    thread->thread->lost > counts->lost ? thread->thread->lost : counts->lost;
@@ -206,6 +215,8 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	const int code = select_threads(analysis, options, err);
 	if (code)
 		return code;
+	tp_compensation_init(&analysis->compensation, trace, &analysis->time, &analysis->notes);
+	analysis->compensation.applied = options->compensate && analysis->compensation.known;
 	replay_all(analysis, options);
 	if (!tp_functions_build(analysis))
 		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,

@@ -6,6 +6,7 @@
 #ifndef TP_ANALYSIS_H
 #define TP_ANALYSIS_H
 
+#include "analyzer/compensation.h"
 #include "analyzer/profile.h"
 #include "analyzer/stack.h"
 #include "analyzer/symbols.h"
@@ -38,8 +39,10 @@ struct tp_thread_result {
 	struct tp_stack_counts counts;
 	uint64_t first; /* ticks of the first and the last timed event; UINT64_MAX and 0 without */
 	uint64_t last;
-	uint64_t busy; /* ticks in instrumented functions */
-	int code;      /* tp_error that ended the replay early, or 0 */
+	uint64_t busy;  /* ticks in instrumented functions */
+	uint64_t taken; /* tp_compensation, of this thread */
+	uint64_t missing;
+	int code; /* tp_error that ended the replay early, or 0 */
 	struct tp_err err;
 	uint64_t bad_counts_offset; /* in the file, of the first COUNTS record of bad_counts */
 };
@@ -48,6 +51,7 @@ struct tp_analysis {
 	const struct tp_tracefile *trace;
 	struct tp_timebase time;
 	bool timeless; /* recorded without a clock: calls and paths are all there is */
+	struct tp_compensation compensation; /* whether times are as they were recorded */
 	struct tp_arena arena;
 	struct tp_thread_result *threads; /* by number */
 	uint32_t thread_count;
@@ -66,6 +70,7 @@ struct tp_analysis {
 struct tp_analysis_options {
 	bool one_thread; /* analyse only thread number `thread` */
 	uint32_t thread;
+	bool compensate;  /* take off times what recording has cost, if that is known */
 	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
 	/* Called now and then with chunks done and in all; may be NULL. From any thread, one at a time. */
 	void (*progress)(void *context, uint64_t done, uint64_t all);

@@ -90,6 +90,43 @@ static void add_clock(const struct tp_analysis *analysis, struct tp_buf *out)
 	tp_buf_add_char(out, '\n');
 }
 
+// What a call has cost.
+static char *cost(char text[TP_TEXT_NUMBER], uint64_t ps)
+{
+	if (ps >= 1000000)
+		return tp_text_ns(text, ps / 1000);
+	snprintf(text, TP_TEXT_NUMBER, "%.3g ns", (double)ps / 1000);
+	return text;
+}
+
+// Whether times are as they were recorded, and what a call has cost. Nothing if that is not known.
+static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	const struct tp_compensation *compensation = &analysis->compensation;
+	char text[TP_TEXT_NUMBER];
+	char in[TP_TEXT_NUMBER];
+	char all[TP_TEXT_NUMBER];
+	if (!compensation->known)
+		return;
+	cost(in, compensation->in_ps);
+	cost(all, compensation->in_ps + compensation->out_ps);
+	if (!compensation->applied) {
+		tp_buf_addf(out,
+		    "times      as recorded: recording a call takes about %s, %s of it in the call's "
+		    "own time\n",
+		    all, in);
+		return;
+	}
+	tp_buf_addf(out,
+	    "times      less about %s a call for recording it, %s of it in the call's own time: %s in "
+	    "all",
+	    all, in, tp_view_time(analysis, text, compensation->taken));
+	if (compensation->missing)
+		tp_buf_addf(out, " (%s more than some functions have)",
+		    tp_view_time(analysis, text, compensation->missing));
+	tp_buf_add_string(out, "; --raw shows them as recorded\n");
+}
+
 // The size of the log, 0 if unknown.
 static uint64_t log_bytes(const struct tp_tracefile *trace)
 {
@@ -148,6 +185,7 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 	tp_buf_addf(out, "threads    %" PRIu32 "\n", analysis->thread_count);
 	tp_buf_addf(out, "events     %s\n", tp_text_count(text, analysis->counts.events));
 	add_clock(analysis, out);
+	add_compensation(analysis, out);
 	add_log(analysis->trace, out);
 }
 
@@ -335,6 +373,26 @@ static void add_optional(struct tp_buf *out, const char *name, bool known, uint6
 		tp_buf_addf(out, ",\"%s\":null", name);
 }
 
+static void add_ns(struct tp_buf *out, const char *name, bool known, uint64_t ps)
+{
+	if (known)
+		tp_buf_addf(out, ",\"%s\":%.3f", name, (double)ps / 1000);
+	else
+		tp_buf_addf(out, ",\"%s\":null", name);
+}
+
+static void add_json_compensation(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	const struct tp_compensation *compensation = &analysis->compensation;
+	const bool known = compensation->known;
+	tp_buf_addf(out, ",\"times\":\"%s\"", compensation->applied ? "compensated" : "recorded");
+	add_ns(out, "cost_in_ns", known, compensation->in_ps);
+	add_ns(out, "cost_out_ns", known, compensation->out_ps);
+	add_ns(out, "cost_untimed_ns", known, compensation->untimed_ps);
+	add_number(out, "taken_ns", tp_timebase_ns(&analysis->time, compensation->taken));
+	add_number(out, "missing_ns", tp_timebase_ns(&analysis->time, compensation->missing));
+}
+
 static void add_json_host(const struct tp_tracefile *trace, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
@@ -364,6 +422,7 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	add_optional(out, "clock_period_ns", is_soft(trace), trace->clock.period_ns);
 	add_optional(out, "clock_max_gap_ns", health, trace->clock.max_gap_ns);
 	add_optional(out, "clock_starved_ns", health, trace->clock.starved_ns);
+	add_json_compensation(analysis, out);
 	add_json_host(trace, out);
 	add_optional(out, "duration_ns", timed || duration, duration);
 	add_optional(out, "recorded_ns", timed, tp_analysis_recorded_ns(analysis));

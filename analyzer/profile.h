@@ -27,9 +27,21 @@ struct tp_node {
 struct tp_local_function {
 	uint32_t name;
 	uint32_t active; /* calls of it on the stack */
+	bool untimed;    /* its calls end without a time */
+};
+
+/* A tick has so many parts. */
+#define TP_COST_PARTS 256
+
+/* What recording a call costs, in parts of a tick; all 0: nothing is to be taken off. */
+struct tp_profile_cost {
+	uint64_t in;      /* in its own time, if it ended with a time */
+	uint64_t out;     /* in its caller's time, if it ended with a time */
+	uint64_t untimed; /* in its own time, if it ended without one */
 };
 
 struct tp_profile {
+	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
 	struct tp_node *nodes;
 	uint32_t node_count;
 	uint32_t node_capacity;
@@ -60,16 +72,22 @@ static inline uint32_t tp_profile_child(struct tp_profile *profile, uint32_t par
 	return tp_profile_find_child(profile, parent, name);
 }
 
-/* A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made. */
-static inline void tp_node_add(struct tp_node *node, uint64_t inclusive, uint64_t children)
+/*
+ * A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made. To record
+ * it and them cost so many parts of its time.
+ */
+static inline void tp_node_add(
+    struct tp_node *node, uint64_t inclusive, uint64_t children, uint64_t cost)
 {
 	node->calls++;
 	node->inclusive += inclusive;
 	node->self += children < inclusive ? inclusive - children : 0;
-	if (inclusive < node->min)
-		node->min = inclusive;
-	if (inclusive > node->max)
-		node->max = inclusive;
+	const uint64_t ticks = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
+	const uint64_t net = ticks < inclusive ? inclusive - ticks : 0;
+	if (net < node->min)
+		node->min = net;
+	if (net > node->max)
+		node->max = net;
 }
 
 #endif

@@ -60,19 +60,23 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 	return true;
 }
 
-// The call of the topmost frame ended at TIME; its function is not counted as active any more.
-static inline void end_top(struct tp_stack *stack, uint64_t time)
+// The call of the topmost frame ended at TIME; its function is not counted as active any more. To record
+// it cost IN parts of its own time, and OUT of its caller's.
+static inline void end_top(struct tp_stack *stack, uint64_t time, uint64_t in, uint64_t out)
 {
 	const struct tp_frame *frame = &stack->frames[--stack->depth];
 	const uint64_t inclusive = time - frame->start;
-	tp_node_add(&stack->profile->nodes[frame->node], inclusive, frame->children);
+	const uint64_t cost = frame->cost + in;
+	tp_node_add(&stack->profile->nodes[frame->node], inclusive, frame->children, cost);
 	stack->frames[stack->depth - 1].children += inclusive;
+	stack->frames[stack->depth - 1].cost += cost + out;
 }
 
 static inline void pop(struct tp_stack *stack, uint64_t time)
 {
-	stack->profile->functions[stack->frames[stack->depth - 1].function].active--;
-	end_top(stack, time);
+	struct tp_profile *profile = stack->profile;
+	profile->functions[stack->frames[stack->depth - 1].function].active--;
+	end_top(stack, time, profile->cost.in, profile->cost.out);
 }
 
 // ---- untimed exits and gaps
@@ -99,7 +103,7 @@ void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool 
 static inline void end_pending(struct tp_stack *stack, uint64_t time)
 {
 	for (; stack->pending; stack->pending--)
-		end_top(stack, time);
+		end_top(stack, time, stack->profile->cost.untimed, 0);
 }
 
 // Go on in the list of gaps up to TIME, ending calls where a gap begins.
@@ -172,6 +176,7 @@ static void untimed_below(struct tp_stack *stack, uint32_t name)
 	for (bool found = false; !found;) {
 		const uint32_t top = stack->frames[stack->depth - ++stack->pending].function;
 		profile->functions[top].active--;
+		profile->functions[top].untimed = true;
 		found = top == function;
 		stack->waiting_enters += !found;
 	}
@@ -181,7 +186,9 @@ static inline void untimed_exit(struct tp_stack *stack, uint32_t name)
 {
 	const struct tp_frame *top = &stack->frames[stack->depth - stack->pending - 1];
 	if (__builtin_expect(stack->profile->nodes[top->node].name == name, 1)) {
-		stack->profile->functions[top->function].active--;
+		struct tp_local_function *function = &stack->profile->functions[top->function];
+		function->active--;
+		function->untimed = true;
 		stack->pending++;
 	} else {
 		untimed_below(stack, name);

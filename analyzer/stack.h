@@ -18,6 +18,7 @@ struct tp_frame {
 	uint64_t position; /* log.h, of its enter record; grows with depth */
 	uint64_t start;
 	uint64_t children; /* ticks in calls that it made and that have ended */
+	uint64_t cost;     /* of recording the calls inside of it that have ended; profile.h */
 	uint32_t node;
 	uint32_t function;
 };

@@ -20,6 +20,7 @@ static int format;
 static const char *limit_text;
 static const char *min_share_text;
 static uint64_t depth;
+static bool raw;
 static struct tp_open_options open_options;
 
 static const struct tp_option options[] = {
@@ -31,6 +32,8 @@ static const struct tp_option options[] = {
 	"show at most N rows, 0 for all; tables show 40 unless told otherwise", &limit_text, NULL},
     {TP_OPTION_STRING, 0, "thread", "N", "only the thread with this number", &open_options.thread,
 	NULL},
+    {TP_OPTION_BOOL, 0, "raw", NULL,
+	"show times as they were recorded, with what recording the calls has cost", &raw, NULL},
     {TP_OPTION_LIST, 0, "debug-dir", "DIR",
 	"look for debug files in DIR/.build-id first; may be repeated", &open_options.debug_dirs,
 	NULL},
@@ -104,6 +107,7 @@ static int run(int argc, char **argv)
 	struct tp_open_trace open;
 	struct tp_buf out;
 	tp_buf_init(&out);
+	open_options.compensate = !raw;
 	status = tp_open_trace(&open, &tp_cmd_analyze, argv[0], &open_options);
 	if (status)
 		goto out;

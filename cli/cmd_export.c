@@ -11,6 +11,7 @@ static const char *const weights[] = {"self", "calls", NULL};
 static const char *format;
 static const char *output;
 static int weight = -1; // not said
+static bool raw;
 static struct tp_open_options open_options;
 
 static const struct tp_option options[] = {
@@ -24,6 +25,8 @@ static const struct tp_option options[] = {
 	weights},
     {TP_OPTION_STRING, 0, "thread", "N", "only the thread with this number", &open_options.thread,
 	NULL},
+    {TP_OPTION_BOOL, 0, "raw", NULL,
+	"show times as they were recorded, with what recording the calls has cost", &raw, NULL},
     {TP_OPTION_LIST, 0, "debug-dir", "DIR",
 	"look for debug files in DIR/.build-id first; may be repeated", &open_options.debug_dirs,
 	NULL},
@@ -76,6 +79,7 @@ static int run(int argc, char **argv)
 	struct tp_buf path;
 	tp_buf_init(&out);
 	tp_buf_init(&path);
+	open_options.compensate = !raw;
 	status = tp_open_trace(&open, &tp_cmd_export, argv[0], &open_options);
 	if (status)
 		goto out;

@@ -88,6 +88,7 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 	struct progress progress = {.start = now_ms()};
 	struct tp_analysis_options analysis = {
 	    .context = &progress,
+	    .compensate = options->compensate,
 	    .symbols.debug_dirs = options->debug_dirs.items,
 	    .symbols.debug_dir_count = options->debug_dirs.count,
 	};

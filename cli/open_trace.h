@@ -10,6 +10,7 @@
 #define TP_DEBUG_DIRS_MAX 16
 
 struct tp_open_options {
+	bool compensate;                     /* see tp_analysis_options */
 	const char *thread;                  /* number as text, NULL: all */
 	const char *dirs[TP_DEBUG_DIRS_MAX]; /* --debug-dir */
 	struct tp_option_list debug_dirs;

@@ -76,15 +76,15 @@ static void sums_of_a_node(void **state)
 	assert_int_equal(tp_profile_init(&profile), 0);
 	struct tp_node *node = &profile.nodes[tp_profile_child(&profile, 0, 0x1000)];
 	assert_true(node->min == UINT64_MAX);
-	tp_node_add(node, 100, 30);
-	tp_node_add(node, 20, 0);
+	tp_node_add(node, 100, 30, 0);
+	tp_node_add(node, 20, 0, 0);
 	assert_int_equal(node->calls, 2);
 	assert_int_equal(node->inclusive, 120);
 	assert_int_equal(node->self, 90);
 	assert_int_equal(node->min, 20);
 	assert_int_equal(node->max, 100);
 	// Children whose sum is longer than their caller leave it no time, rather than an immense one.
-	tp_node_add(node, 10, 11);
+	tp_node_add(node, 10, 11, 0);
 	assert_int_equal(node->self, 90);
 	assert_int_equal(node->min, 10);
 	tp_profile_release(&profile);

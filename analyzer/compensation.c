@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Taking off times what recording them has cost.
+#include "compensation.h"
+
+#include <inttypes.h>
+
+// Of a call, in parts of a tick: whatever rate a trace may have, 2^32 calls do not overflow.
+#define COST_MAX (UINT64_C(1) << 32)
+
+// A whole number of picoseconds; false if the trace has none that can be believed.
+static bool read_cost(
+    const struct tp_tracefile *trace, const char *key, uint64_t *value, struct tp_problems *notes)
+{
+	char text[32];
+	uint64_t number = 0;
+	if (!tp_tracefile_host(trace, key, text, sizeof(text)))
+		return false;
+	bool digits = text[0] != '\0';
+	for (const char *at = text; *at && digits; at++) {
+		digits = *at >= '0' && *at <= '9' && number <= TP_COMPENSATION_MAX_PS;
+		number = number * 10 + (uint64_t)(*at - '0');
+	}
+	if (digits && number <= TP_COMPENSATION_MAX_PS) {
+		*value = number;
+		return true;
+	}
+	tp_problems_add(notes, TP_ERR_FORMAT, trace->source.name, TP_ERR_NO_OFFSET,
+	    "%s is '%s', and not a number of picoseconds up to %" PRIu64
+	    ": times are shown as they were recorded",
+	    key, text, TP_COMPENSATION_MAX_PS);
+	return false;
+}
+
+void tp_compensation_init(struct tp_compensation *compensation, const struct tp_tracefile *trace,
+    const struct tp_timebase *time, struct tp_problems *notes)
+{
+	*compensation = (struct tp_compensation){0};
+	const bool in = read_cost(trace, "cost_in_ps", &compensation->in_ps, notes);
+	const bool out = read_cost(trace, "cost_out_ps", &compensation->out_ps, notes);
+	const bool untimed = read_cost(trace, "cost_untimed_ps", &compensation->untimed_ps, notes);
+	compensation->known = in && out && untimed && time->known;
+}
+
+// Picoseconds in the unit of tp_profile_cost. The rate is anything that a trace may say.
+static uint64_t to_parts(uint64_t ps, const struct tp_timebase *time)
+{
+	const double ticks =
+	    (double)ps / 1000 * (double)time->ticks / (double)time->ns * TP_COST_PARTS;
+	const double most = (double)COST_MAX;
+	return ticks < most ? (uint64_t)(ticks + 0.5) : COST_MAX;
+}
+
+struct tp_profile_cost tp_compensation_cost(
+    const struct tp_compensation *compensation, const struct tp_timebase *time)
+{
+	struct tp_profile_cost cost = {0};
+	if (!compensation->known)
+		return cost;
+	cost.in = to_parts(compensation->in_ps, time);
+	cost.out = to_parts(compensation->out_ps, time);
+	cost.untimed = to_parts(compensation->untimed_ps, time);
+	return cost;
+}
+
+// CALLS times COST, in ticks.
+static uint64_t multiply(uint64_t calls, uint64_t cost)
+{
+	const unsigned __int128 ticks =
+	    ((unsigned __int128)calls * cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
+	return ticks > UINT64_MAX / 4 ? UINT64_MAX / 4 : (uint64_t)ticks;
+}
+
+static void take(struct tp_node *node, uint64_t ticks, uint64_t *taken, uint64_t *missing)
+{
+	const uint64_t part = ticks < node->self ? ticks : node->self;
+	node->self -= part;
+	*taken += part;
+	*missing += ticks - part;
+}
+
+void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing)
+{
+	const struct tp_profile_cost *cost = &profile->cost;
+	struct tp_node *nodes = profile->nodes;
+	for (uint32_t i = 0; i < profile->node_count; i++)
+		nodes[i].inclusive = 0;
+	// Callees come behind their callers: each is complete when it is added to its caller.
+	for (uint32_t i = profile->node_count; i-- > 0;) {
+		struct tp_node *node = &nodes[i];
+		const bool untimed = i && profile->functions[node->function].untimed;
+		if (i)
+			take(node, multiply(node->calls, untimed ? cost->untimed : cost->in), taken,
+			    missing);
+		node->inclusive += node->self;
+		if (!i)
+			break;
+		nodes[node->parent].inclusive += node->inclusive;
+		// The thread itself has no time of its own that the outermost calls could take from.
+		if (node->parent && !untimed)
+			take(
+			    &nodes[node->parent], multiply(node->calls, cost->out), taken, missing);
+	}
+	nodes[0].self = 0;
+}

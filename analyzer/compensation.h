@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Taking off times what recording them has cost: of each call with its return a part lies between its
+ * own two looks at the clock, the rest in its caller's time. How much that is, the recorder has
+ * measured (docs/format.md, HOST: cost_in_ps, ...); docs/decisions/0016-compensation.md says why so.
+ *
+ *     self      = recorded self time - calls x in - calls that it made x out      (at least 0)
+ *     inclusive = self + inclusive of all that it called
+ *     a call    = recorded time - in - calls inside of it x (in + out)            (at least 0)
+ */
+#ifndef TP_COMPENSATION_H
+#define TP_COMPENSATION_H
+
+#include "analyzer/problems.h"
+#include "analyzer/profile.h"
+#include "analyzer/timebase.h"
+#include "analyzer/tracefile.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A call cannot have cost more than this: then the constants are wrong. */
+#define TP_COMPENSATION_MAX_PS UINT64_C(100000000)
+
+struct tp_compensation {
+	bool known;   /* the trace says what a call has cost, and times can be compared with it */
+	bool applied; /* and it has been taken off */
+	uint64_t in_ps;
+	uint64_t out_ps;
+	uint64_t untimed_ps; /* of a call without a time at its end, all of it in its own time */
+	uint64_t taken;      /* ticks that were taken off self times */
+	uint64_t missing;    /* ticks that should have been, but the self times were not so long */
+};
+
+/* What the trace says. NOTES gets what cannot be believed. */
+void tp_compensation_init(struct tp_compensation *compensation, const struct tp_tracefile *trace,
+    const struct tp_timebase *time, struct tp_problems *notes);
+/* The same as a profile needs it while calls are added to it; nothing if it is not known. */
+struct tp_profile_cost tp_compensation_cost(
+    const struct tp_compensation *compensation, const struct tp_timebase *time);
+/* Take it off a profile that is complete, by its cost. Adds to *taken and *missing. */
+void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing);
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What recording has cost comes off the times: the same whatever the stack did, never more than there
+// is, and so that the parts make up the whole. The costs of a trace are believed if they can be true.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/analysis.h"
+#include "analyzer/dump_text.h"
+#include "common/event_cost.h"
+
+static struct tp_buf file;
+static struct tp_tracefile trace;
+static struct tp_analysis analysis;
+static struct tp_err err;
+
+static void analyse(const char *text, bool compensate)
+{
+	const struct tp_analysis_options options = {.workers = 1, .compensate = compensate};
+	tp_buf_init(&file);
+	if (tp_dump_assemble(text, strlen(text), "text", &file, &err))
+		fail_msg("line %u: %s", err.line, err.what);
+	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
+	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
+}
+
+static void end(void)
+{
+	tp_analysis_release(&analysis);
+	tp_tracefile_close(&trace);
+	tp_buf_release(&file);
+}
+
+static uint32_t random_below(uint32_t *state, uint32_t limit)
+{
+	*state = *state * 1664525 + 1013904223;
+	return (uint32_t)((uint64_t)(*state >> 8) * limit >> 24);
+}
+
+// Calls and returns as they come, some without a time, some never; two threads.
+static void random_text(struct tp_buf *text, uint32_t seed)
+{
+	static const char *const names[] = {"0x1000", "0x2000", "0x3000", "0x4000", "0x5000"};
+	uint32_t state = seed;
+	tp_buf_addf(text,
+	    "clock kind=tsc hz=%u\nhost\n\tline \"cost_in_ps=%u\"\n"
+	    "\tline \"cost_out_ps=%u\"\n\tline \"cost_untimed_ps=%u\"\n",
+	    1000000 * (1 + random_below(&state, 5000)), random_below(&state, 40000),
+	    random_below(&state, 40000), random_below(&state, 40000));
+	for (int thread = 0; thread < 2; thread++) {
+		uint32_t open[20];
+		uint32_t depth = 0;
+		uint64_t time = 1000;
+		tp_buf_addf(text, "chunk thread=%d time=1000\n", thread);
+		for (int i = 0; i < 300; i++) {
+			time += random_below(&state, random_below(&state, 4) ? 60 : 3);
+			const bool call = !depth || (depth < 20 && random_below(&state, 2));
+			if (call) {
+				open[depth++] = random_below(&state, 5);
+				tp_buf_addf(text, "\t%llu enter %s\n", (unsigned long long)time,
+				    names[open[depth - 1]]);
+			} else if (random_below(&state, 5)) {
+				depth--;
+				tp_buf_addf(text, "\t%llu exit %s\n", (unsigned long long)time,
+				    names[open[depth]]);
+			} else {
+				depth--;
+				tp_buf_addf(text, "\texit %s\n", names[open[depth]]);
+			}
+		}
+	}
+	tp_buf_add_string(text, "end\n");
+}
+
+// The sums of one analysis that do not depend on what was taken off, and those that do.
+struct sums {
+	uint64_t self;
+	uint64_t calls;
+	uint64_t busy;
+	uint64_t self_of[16];
+	uint64_t max_of[16];
+	uint32_t count;
+};
+
+static struct sums add_up(void)
+{
+	struct sums sums = {.self = analysis.self, .count = analysis.function_count};
+	uint64_t functions = 0;
+	for (uint32_t i = 0; i < analysis.function_count; i++) {
+		const struct tp_function *function = &analysis.functions[i];
+		functions += function->self;
+		sums.calls += function->calls;
+		sums.self_of[i] = function->self;
+		sums.max_of[i] = function->max;
+		assert_true(function->self <= function->inclusive);
+		assert_true(function->min <= function->max);
+		assert_true(function->inclusive <= function->total);
+	}
+	for (uint32_t i = 0; i < analysis.thread_count; i++) {
+		const struct tp_profile *profile = &analysis.threads[i].profile;
+		uint64_t roots = 0;
+		for (uint32_t j = 1; j < profile->node_count; j++) {
+			const struct tp_node *node = &profile->nodes[j];
+			uint64_t parts = node->self;
+			for (uint32_t k = node->first_child; k; k = profile->nodes[k].next_sibling)
+				parts += profile->nodes[k].inclusive;
+			assert_int_equal(node->inclusive, parts);
+			roots += node->parent ? 0 : node->inclusive;
+		}
+		assert_int_equal(analysis.threads[i].busy, roots);
+		sums.busy += roots;
+	}
+	assert_int_equal(functions, sums.self);
+	assert_int_equal(sums.busy, sums.self);
+	return sums;
+}
+
+static void parts_make_up_the_whole(void **state)
+{
+	(void)state;
+	uint64_t taken = 0;
+	uint64_t missing = 0;
+	for (uint32_t seed = 1; seed <= 200; seed++) {
+		struct tp_buf text;
+		tp_buf_init(&text);
+		random_text(&text, seed);
+		analyse(text.data, false);
+		assert_true(analysis.compensation.known && !analysis.compensation.applied);
+		const struct sums raw = add_up();
+		end();
+		analyse(text.data, true);
+		assert_true(analysis.compensation.applied);
+		const struct sums net = add_up();
+		taken += analysis.compensation.taken;
+		missing += analysis.compensation.missing;
+		assert_int_equal(raw.self - net.self, analysis.compensation.taken);
+		assert_int_equal(raw.calls, net.calls);
+		assert_int_equal(raw.count, net.count);
+		for (uint32_t i = 0; i < raw.count; i++) {
+			assert_true(net.self_of[i] <= raw.self_of[i]);
+			assert_true(net.max_of[i] <= raw.max_of[i]);
+		}
+		end();
+		tp_buf_release(&text);
+	}
+	// Both happened, or these traces show little.
+	assert_true(taken && missing);
+}
+
+#define COSTS(in, out, untimed)                                                 \
+	"clock kind=tsc hz=1000000000\nhost\n\tline \"cost_in_ps=" in           \
+	"\"\n\tline \"cost_out_ps=" out "\"\n\tline \"cost_untimed_ps=" untimed \
+	"\"\nsymbols\n\tsymbol 0x1000 f\nchunk\n\t100 enter 0x1000\n\t300 exit 0x1000\nend\n"
+
+static void only_what_can_be_true(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool known;
+		uint64_t problems;
+		uint64_t self;
+	} cases[] = {
+	    {COSTS("10000", "0", "0"), true, 0, 190},
+	    {COSTS("0", "0", "0"), true, 0, 200},
+	    {COSTS("100000000", "100000000", "100000000"), true, 0, 0},
+	    {COSTS("100000001", "0", "0"), false, 1, 200},
+	    {COSTS("18446744073709551626", "0", "0"), false, 1, 200},
+	    {COSTS("1e3", "-1", "nan"), false, 3, 200},
+	    {COSTS("", " 1", "0x10"), false, 3, 200},
+	    // Without a rate nothing tells how many ticks that is.
+	    {"clock kind=soft-count\nhost\n\tline \"cost_in_ps=10000\"\n\tline \"cost_out_ps=1\"\n"
+	     "\tline \"cost_untimed_ps=1\"\nsymbols\n\tsymbol 0x1000 f\nchunk\n\t100 enter 0x1000\n\t300 exit 0x1000\nend\n",
+		false, 0, 200},
+	    {"clock kind=tsc hz=1000000000\nhost\n\tline \"cost_in_ps=10000\"\n"
+	     "symbols\n\tsymbol 0x1000 f\nchunk\n\t100 enter 0x1000\n\t300 exit 0x1000\nend\n",
+		false, 0, 200},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		analyse(cases[i].text, true);
+		if (analysis.compensation.known != cases[i].known ||
+		    analysis.notes.count != cases[i].problems || analysis.self != cases[i].self)
+			fail_msg("case %zu: known %d, %llu notes, self %llu", i,
+			    analysis.compensation.known, (unsigned long long)analysis.notes.count,
+			    (unsigned long long)analysis.self);
+		assert_int_equal(analysis.compensation.applied, analysis.compensation.known);
+		end();
+	}
+}
+
+// What is measured here is a time, of which no test can know how long it is; but its parts can be known.
+static void a_cost_has_parts(void **state)
+{
+	(void)state;
+	struct tp_event_cost cost;
+	const volatile uint64_t stopped = 7;
+	assert_false(tp_event_cost_measure(&cost, TEEPERF_CLOCK_NONE, NULL));
+	assert_false(tp_event_cost_measure(&cost, TEEPERF_CLOCK_SOFT_TSC, NULL));
+	if (tp_event_cost_measure(&cost, TEEPERF_CLOCK_SOFT_TSC, &stopped))
+		assert_true(cost.in_ns > 0 && cost.in_ns == cost.out_ns);
+#if defined(__x86_64__)
+	assert_false(tp_event_cost_measure(&cost, TEEPERF_CLOCK_CNTVCT, NULL));
+	const bool measured = tp_event_cost_measure(&cost, TEEPERF_CLOCK_TSC, NULL);
+#elif defined(__aarch64__)
+	const bool measured = tp_event_cost_measure(&cost, TEEPERF_CLOCK_CNTVCT, NULL);
+#else
+	const bool measured = false;
+#endif
+	if (measured) {
+		assert_true(cost.in_ns >= 0);
+		assert_true(cost.out_ns >= 0);
+		assert_true(cost.in_ns + cost.out_ns > 0);
+		assert_true(cost.untimed_ns >= 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(parts_make_up_the_whole),
+	    cmocka_unit_test(only_what_can_be_true),
+	    cmocka_unit_test(a_cost_has_parts),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
