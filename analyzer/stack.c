@@ -278,6 +278,8 @@ static int64_t add_counts(
 		return left;
 	}
 	for (uint32_t i = 0; i < pairs; i++) {
+		if (!words[i * 2])
+			continue; // not filled in
 		if (!tp_call_counts_add(&stack->calls, words[i * 2], words[i * 2 + 1]))
 			return -1;
 		stack->counts.counted += words[i * 2 + 1];

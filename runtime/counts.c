@@ -48,13 +48,6 @@ void tp_counts_forked(void)
 	tp_thread_self()->count_chunk_count = 0;
 }
 
-static void put(struct tp_thread *thread, uint64_t chunk, uint64_t word)
-{
-	tp_store_relaxed(
-	    (uint64_t *)(uintptr_t)(tp_chunk_address(chunk) + thread->count_used), word);
-	thread->count_used += 8;
-}
-
 // Room for a COUNTS record of `count` pairs and a word behind it: its address, 0 if there is none.
 static uint64_t make_room(struct tp_thread *thread, const struct teeperf_counted *counted)
 {
@@ -63,25 +56,28 @@ static uint64_t make_room(struct tp_thread *thread, const struct teeperf_counted
 	uint64_t n = thread->count_chunk_count;
 	if (count > TEEPERF_COUNTED_MAX)
 		return 0;
-	if (n == 0 || thread->count_used + size > TP_CHUNK_SIZE) {
+	if (n == 0 || thread->count_used[n - 1] + size > TP_CHUNK_SIZE) {
 		if (n == TP_COUNT_CHUNKS)
 			return 0;
 		const uint64_t taken = tp_thread_take_extra(thread);
 		if (!taken)
 			return 0;
-		thread->count_chunks[n++] = taken;
-		thread->count_chunk_count = n;
-		thread->count_used = sizeof(struct teeperf_chunk);
+		thread->count_chunks[n] = taken;
+		thread->count_used[n] = sizeof(struct teeperf_chunk);
+		tp_barrier_signal();
+		thread->count_chunk_count = ++n;
 	}
 	const uint64_t chunk = thread->count_chunks[n - 1];
-	const uint64_t at = tp_chunk_address(chunk) + thread->count_used;
-	put(thread, chunk, count | (uint64_t)TEEPERF_CONTROL_COUNTS << 32);
-	for (uint64_t i = 0; i < count; i++) {
-		put(thread, chunk, (uint64_t)(uintptr_t)counted->functions[i]);
-		put(thread, chunk, 0);
-	}
+	const uint64_t at = tp_chunk_address(chunk) + thread->count_used[n - 1];
+	uint64_t *word = (uint64_t *)(uintptr_t)at;
+	// The place is taken at once and the pairs are 0 so far: a signal handler may jump out of here.
+	thread->count_used[n - 1] += size;
+	tp_barrier_signal();
+	tp_store_relaxed(word, count | (uint64_t)TEEPERF_CONTROL_COUNTS << 32);
+	for (uint64_t i = 0; i < count; i++)
+		tp_store_relaxed(&word[1 + 2 * i], (uint64_t)(uintptr_t)counted->functions[i]);
 	// The host sees by the last word that is not 0 how much of a chunk is in use.
-	put(thread, chunk, (uint64_t)TEEPERF_CONTROL_PAD << 32);
+	tp_store_relaxed(&word[1 + 2 * count], (uint64_t)TEEPERF_CONTROL_PAD << 32);
 	return at;
 }
 
@@ -108,7 +104,6 @@ void tp_counts_end(struct tp_thread *thread)
 	forget_pointers();
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 	for (uint64_t i = 0; i < thread->count_chunk_count; i++)
-		tp_chunk_give_back(thread->count_chunks[i],
-		    i + 1 == thread->count_chunk_count ? thread->count_used : TP_CHUNK_SIZE);
+		tp_chunk_give_back(thread->count_chunks[i], thread->count_used[i]);
 	thread->count_chunk_count = 0;
 }

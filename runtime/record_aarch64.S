@@ -38,14 +38,20 @@
 	tst	x17, 0xffff
 	b.eq	1f
 	bfi	x15, x16, 32, 32
-	add	x16, x17, 8
-	str	x16, [x9]
-	str	x15, [x17]
 	.if	\position
 	ldr	x16, [x9, 24]
+	.endif
+	add	x17, x17, 8
+	str	x17, [x9]
+	ldr	x9, [x17, -8] // see pass/sequence_text.c
+	cbnz	x9, 5f
+	str	x15, [x17, -8]
+	.if	\position
 	add	x16, x16, x17
+	sub	x16, x16, 8
 	.endif
 	ret
+5:	lsr	x16, x15, 32
 1:	adr	x15, 2f
 	b	__teeperf_slow
 2:	ret

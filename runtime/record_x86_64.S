@@ -28,22 +28,27 @@
 	cmpl	$-1, %fs:16(%r11)
 	je	1f
 	.endif
-	movq	%fs:(%r11), %rdx
-	testw	%dx, %dx
-	je	1f
 	shlq	$32, %r10
 	.if	\timed
 	orq	%rax, %r10
 	.endif
-	leaq	8(%rdx), %rax
-	movq	%rax, %fs:(%r11)
-	movq	%r10, (%rdx)
-	prefetchw 1024(%rdx) // see pass/sequence_text.c
+	movq	%fs:(%r11), %rdx
+	testw	%dx, %dx
+	je	5f
 	.if	\position
-	movq	%rdx, %r10
-	addq	%fs:24(%r11), %r10
+	movq	%fs:24(%r11), %rax
+	.endif
+	addq	$8, %rdx
+	movq	%rdx, %fs:(%r11)
+	cmpq	$0, -8(%rdx) // see pass/sequence_text.c
+	jne	5f
+	movq	%r10, -8(%rdx)
+	prefetchw 1024(%rdx)
+	.if	\position
+	leaq	-8(%rax, %rdx), %r10
 	.endif
 	ret
+5:	shrq	$32, %r10
 1:	jmp	__teeperf_slow
 	.cfi_endproc
 	.size	\symbol, . - \symbol

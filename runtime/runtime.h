@@ -88,18 +88,23 @@ struct tp_thread {
 	uint32_t ended; /* it was told once; destructors run on */
 	uint64_t index; /* thread number */
 	uint64_t os_tid;
-	uint64_t sequence;       /* of the next chunk */
-	uint64_t chunk;          /* number + 1 of the chunk in use, 0: none */
-	uint64_t previous;       /* number + 1 of the one before, not yet given back; 0: none */
-	uint64_t drawn;          /* number + 1 of a chunk that is ours but not begun; 0: none */
-	uint64_t ticket;         /* drawn but not yet served, + 1; 0: none */
+	uint64_t sequence; /* of the next chunk */
+	uint64_t chunk;    /* number + 1 of the chunk in use, 0: none */
+	uint64_t previous; /* number + 1 of the one before, not yet given back; 0: none */
+	uint64_t drawn;    /* number + 1 of a chunk that is ours but not begun; 0: none */
+	uint64_t ticket;   /* drawn but not yet served, + 1; 0: none */
+	/* While a chunk becomes ours (finish_taking): number + 1, else 0; for our records; what was before. */
+	uint64_t taking;
+	uint64_t taking_next;
+	uint64_t taking_sequence;
+	uint64_t full;
 	uint64_t lost;           /* events lost in all */
 	uint64_t lost_told;      /* of these, told by LOST records */
 	uint64_t lost_published; /* of these, stored in the thread table */
-	/* Numbers + 1 of the chunks for counts, and how much of the last of them is in use. */
+	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
 	uint64_t count_chunks[TP_COUNT_CHUNKS];
+	uint64_t count_used[TP_COUNT_CHUNKS];
 	uint64_t count_chunk_count;
-	uint64_t count_used;
 };
 
 extern TP_EXPORT _Thread_local struct teeperf_thread_block __teeperf_thread;

@@ -145,10 +145,45 @@ static void start_chunk(struct teeperf_thread_block *block, struct tp_thread *th
 }
 
 /*
+ * Make a chunk with a header the thread's, for its records (NEXT) or beside them. A signal handler may
+ * jump out of us (retake) anywhere: from the store to `taking` on, whoever enters the runtime next does
+ * the rest (finish_taking), and before it nothing has happened.
+ */
+static void begin_taking(struct tp_thread *thread, bool next)
+{
+	thread->taking_next = next;
+	thread->taking_sequence = thread->sequence;
+	thread->full = thread->chunk;
+	tp_barrier_signal();
+	thread->taking = thread->drawn;
+	tp_barrier_signal();
+}
+
+static void finish_taking(struct tp_thread *thread)
+{
+	const uint64_t taking = thread->taking;
+	if (!taking)
+		return;
+	thread->drawn = 0;
+	if (thread->taking_next) {
+		thread->chunk = taking;
+		thread->previous = thread->full;
+	}
+	thread->sequence = thread->taking_sequence + 1;
+	tp_store_release(
+	    &tp_process.states[(taking - 1) & tp_process.chunk_mask], TEEPERF_CHUNK_OWNED);
+	struct teeperf_thread *slot = table_slot(thread);
+	if (slot)
+		tp_store_relaxed(&slot->chunks, thread->sequence);
+	tp_barrier_signal();
+	thread->taking = 0;
+}
+
+/*
  * Go on in a new chunk. The chunk that is left is not given back yet but one switch later: a signal
- * handler may switch chunks between the two instructions with which the interrupted code loads and
- * stores its cursor, and that code then goes on in the old chunk. A handler may also jump out of us
- * (retake): a chunk is therefore forgotten before it is given back, and known only once it is begun.
+ * handler may switch chunks between the two instructions with which the interrupted code stores its
+ * cursor and its record, and that code then still writes into the old chunk. A chunk is forgotten before
+ * it is given back: if a handler jumps out between, the host finds it when the program has ended.
  */
 static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
 {
@@ -168,20 +203,9 @@ static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thr
 		tp_chunk_give_back(chunk, TP_CHUNK_SIZE);
 		return false;
 	}
-	const uint64_t number = thread->drawn - 1;
-	start_chunk(block, thread, number, time, thread->sequence);
-	tp_barrier_signal();
-	const uint64_t full = thread->chunk;
-	thread->drawn = 0;
-	tp_barrier_signal();
-	thread->chunk = number + 1;
-	thread->sequence++;
-	tp_barrier_signal();
-	thread->previous = full;
-	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_OWNED);
-	struct teeperf_thread *slot = table_slot(thread);
-	if (slot)
-		tp_store_relaxed(&slot->chunks, thread->sequence);
+	start_chunk(block, thread, thread->drawn - 1, time, thread->sequence);
+	begin_taking(thread, true);
+	finish_taking(thread);
 	return true;
 }
 
@@ -189,32 +213,11 @@ uint64_t tp_thread_take_extra(struct tp_thread *thread)
 {
 	if (!draw(thread))
 		return 0;
-	const uint64_t number = thread->drawn - 1;
-	write_header(thread, number, tp_now(), thread->sequence);
-	thread->drawn = 0;
-	thread->sequence++;
-	tp_store_release(&tp_process.states[number & tp_process.chunk_mask], TEEPERF_CHUNK_OWNED);
-	struct teeperf_thread *slot = table_slot(thread);
-	if (slot)
-		tp_store_relaxed(&slot->chunks, thread->sequence);
-	return number + 1;
-}
-
-/*
- * The cursor was moved back into an earlier chunk, as take_chunk says. What the handler wrote into
- * the current one lacks its beginning, which has been overwritten: drop it, count it, reuse the chunk.
- */
-static void reuse_chunk(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
-{
-	const uint64_t start = chunk_address(thread->chunk - 1);
-	for (uint64_t at = sizeof(struct teeperf_chunk); at < TP_CHUNK_SIZE; at += 8) {
-		uint64_t *word = (uint64_t *)(uintptr_t)(start + at);
-		if (tp_load_relaxed(word) == 0)
-			break;
-		tp_store_relaxed(word, 0);
-		thread->lost++;
-	}
-	start_chunk(block, thread, thread->chunk - 1, time, thread->sequence - 1);
+	const uint64_t number = thread->drawn;
+	write_header(thread, number - 1, tp_now(), thread->sequence);
+	begin_taking(thread, false);
+	finish_taking(thread);
+	return number;
 }
 
 static void put(struct tp_thread *thread, uint64_t record)
@@ -227,17 +230,10 @@ static void put(struct tp_thread *thread, uint64_t record)
 // Make sure that ROOM_BYTES are free at the cursor and that the chunk's upper half is that of `time`.
 static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
 {
-	// An interrupted sequence may have brought back the cursor of a chunk that is no longer ours.
-	if (!inside(thread->cursor, thread->chunk) && !inside(thread->cursor, thread->previous))
-		thread->cursor = 0;
 	while (thread->cursor % TP_CHUNK_SIZE > TP_CHUNK_SIZE - ROOM_BYTES)
 		put(thread, control_record(0, TEEPERF_CONTROL_PAD));
-	if (thread->cursor % TP_CHUNK_SIZE == 0) {
-		if (thread->cursor && thread->chunk && !inside(thread->cursor, thread->chunk))
-			reuse_chunk(block, thread, time);
-		else if (!take_chunk(block, thread, time))
-			return false;
-	}
+	if (thread->cursor % TP_CHUNK_SIZE == 0 && !take_chunk(block, thread, time))
+		return false;
 	if (block->clock_high != (uint32_t)(time >> 32)) {
 		put(thread, control_record(time >> 32, TEEPERF_CONTROL_SYNC));
 		block->clock_high = (uint32_t)(time >> 32);
@@ -285,6 +281,37 @@ static void thread_start(struct teeperf_thread_block *block, struct tp_thread *t
 }
 
 /*
+ * A signal handler came between the two instructions with which the interrupted sequence loads and
+ * stores its cursor, and recorded: the cursor was taken back, into what the handler wrote or into the
+ * chunk before. Go on behind what is there: chunks are zero where nothing is written. (The host may
+ * have written there, too: then that is what the host gets.)
+ */
+static void find_way(struct tp_thread *thread)
+{
+	const uint64_t cursor = thread->cursor;
+	if (!thread->chunk) {
+		thread->cursor = 0;
+		return;
+	}
+	if (inside(cursor, thread->chunk) &&
+	    (cursor % TP_CHUNK_SIZE == 0 || !tp_load_relaxed((uint64_t *)(uintptr_t)cursor)))
+		return;
+	const uint64_t start = chunk_address(thread->chunk - 1) + sizeof(struct teeperf_chunk);
+	uint64_t at = start - sizeof(struct teeperf_chunk) + TP_CHUNK_SIZE;
+	while (at > start && !tp_load_relaxed((uint64_t *)(uintptr_t)(at - 8)))
+		at -= 8;
+	thread->cursor = at;
+}
+
+// 0: there was none, or a handler jumped out of the runtime (retake) and we still have it.
+static void adopt_cursor(struct tp_thread *thread, uint64_t cursor)
+{
+	if (cursor)
+		thread->cursor = cursor;
+	tp_barrier_signal();
+}
+
+/*
  * Enter the runtime: false (and the loss counted) when this thread must not record now. The cursor is
  * ours while we are inside: a signal handler finds 0, comes here too, and `busy` drops its events.
  */
@@ -303,15 +330,19 @@ bool tp_thread_enter(struct teeperf_thread_block *block, struct tp_thread *threa
 			tp_fetch_add_relaxed(&tp_process.lost_early, events);
 		return false;
 	}
+	// Without a cursor a handler that comes now comes to `busy` with its first event: all of its events
+	// are recorded, or none. It may have moved the cursor since we looked: find_way.
+	adopt_cursor(thread, tp_load_relaxed(&block->cursor));
+	tp_store_relaxed(&block->cursor, 0);
+	tp_barrier_signal();
 	thread->busy = 1;
 	tp_barrier_signal();
 	tp_store_relaxed(&block->bias, TP_BIAS_BUSY);
 	tp_barrier_signal();
-	// One instruction: what a handler records before it is kept, what comes behind it is dropped.
-	// 0: there was none, or a handler jumped out of here (retake) and we still have it.
-	const uint64_t cursor = tp_take_acq_rel(&block->cursor);
-	if (cursor)
-		thread->cursor = cursor;
+	// One that came just before `busy` has left its cursor there.
+	adopt_cursor(thread, tp_take_acq_rel(&block->cursor));
+	finish_taking(thread);
+	find_way(thread);
 	if (!thread->ready)
 		thread_start(block, thread);
 	return true;
@@ -321,12 +352,16 @@ void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *threa
 {
 	publish_lost(thread);
 	tp_barrier_signal();
-	tp_store_relaxed(&block->cursor, thread->cursor);
-	tp_barrier_signal();
 	thread->busy = 0;
 	tp_barrier_signal();
-	// Last, when what a handler might resynchronise is at rest.
-	tp_store_relaxed(&block->bias, thread->bias);
+	// A handler that comes from here on records; if it takes a new chunk, the cursor may be taken back
+	// (find_way), but the bias has to be that of its chunk.
+	do {
+		tp_store_relaxed(&block->bias, thread->bias);
+		tp_barrier_signal();
+		tp_store_relaxed(&block->cursor, thread->cursor);
+		tp_barrier_signal();
+	} while (tp_load_relaxed(&block->bias) != thread->bias);
 }
 
 /*
@@ -344,15 +379,17 @@ uint64_t tp_slow(uint64_t name)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	struct tp_thread *thread = &tp_thread;
+	// Before there is a log all is lost: what begins then begins before all records.
 	if (!tp_thread_enter(block, thread, 1))
-		return 0;
+		return thread->busy ? 0 : TEEPERF_POSITION_OFF;
 	const uint64_t time = tp_now();
-	uint64_t position = 0;
+	uint64_t position;
 	if (make_room(block, thread, time)) {
 		position = thread->cursor + thread->bias;
 		const bool untimed = (name & TEEPERF_KIND_MASK) == TEEPERF_KIND_UNTIMED;
 		put(thread, (untimed ? 0 : time & UINT32_MAX) | name << 32);
 	} else {
+		position = thread->cursor + thread->bias - TEEPERF_POSITION_BETWEEN;
 		thread->lost++;
 	}
 	tp_thread_leave(block, thread);
@@ -363,8 +400,7 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	struct tp_thread *thread = &tp_thread;
-	// Without a position the activation's own enter record was not written; or it is a signal handler's
-	// that came while this thread was in here.
+	// Without a position it is an activation of a signal handler that came while this thread was in here.
 	if (!position || position >= TP_POSITION_LIMIT ||
 	    tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
 		return;
@@ -402,10 +438,6 @@ void tp_thread_end(void)
 		tp_store_relaxed(&to[1], name[1]);
 		tp_store_release(&slot->ended, 1);
 	}
-	// An interrupted sequence may have gone back to the chunk before: leave it.
-	while (thread->chunk && !inside(thread->cursor, thread->chunk) &&
-	       inside(thread->cursor, thread->previous) && thread->cursor % TP_CHUNK_SIZE)
-		put(thread, control_record(0, TEEPERF_CONTROL_PAD));
 	if (thread->chunk && make_room(block, thread, tp_now())) {
 		put(thread, control_record(0, TEEPERF_CONTROL_THREAD_END));
 		tp_chunk_give_back(thread->previous, TP_CHUNK_SIZE);

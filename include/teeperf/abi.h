@@ -9,7 +9,7 @@
 
 #include <teeperf/log.h>
 
-#define TEEPERF_ABI 3
+#define TEEPERF_ABI 4
 
 /* The clock that code was compiled for. */
 enum teeperf_compiled_clock {
@@ -26,12 +26,17 @@ enum teeperf_compiled_clock {
  *   time   = gate == TEEPERF_GATE_SOFT ? *counter : hardware clock      (or always the same one)
  *   if (time >> 32 != clock_high)   goto cold        (an untimed exit: == TEEPERF_HIGH_NEVER)
  *   if ((cursor & 0xffff) == 0)     goto cold        (chunk full, or none yet)
- *   cursor += 8, then *old = time & 0xffffffff | name << 32
+ *   position = old + bias                            (for functions that need it)
+ *   cursor += 8
+ *   if (*old != 0)                  goto cold        (the cursor was taken back: see below)
+ *   *old = time & 0xffffffff | name << 32
  *   cold: __teeperf_slow(name)                       (writes the record itself, or counts the loss)
  *
  * The cursor moves before the record is written, so that a signal handler that comes between has a
  * place of its own (writing first lost a quarter of a handler's records in a prototype). While a
- * thread is in the runtime its cursor is 0, so a signal handler's records end up there too.
+ * thread is in the runtime its cursor is 0, so a signal handler's records end up there too. A handler
+ * that comes between load and store of the cursor begins at the same place; the store then takes the
+ * cursor back, which is seen by what stands there: chunks are 0 where nothing is written.
  */
 struct teeperf_thread_block {
 	uint64_t cursor; /* address of the next record; its low 16 bits are 0 at a chunk's end */
@@ -123,8 +128,9 @@ struct teeperf_counted {
  *
  *   __teeperf_thread  thread-local (initial exec): the thread's teeperf_thread_block
  *   __teeperf_slow    the cold path: called (x86-64), or jumped to with the return address in x15
- *                     (aarch64), with the name in r10 or x16; returns the record's position, or 0 if
- *                     it was lost, in the same register; changes only this, r11 or x15, x17, and flags
+ *                     (aarch64), with the name in r10 or x16; returns the position of the
+ *                     activation, or 0 in a handler that found its thread in the runtime, in the same
+ *                     register; changes only this, r11 or x15, x17, and flags
  *   __teeperf_record  the sequence as a routine, called with the name in r10 or x16. Changes rax, rdx,
  *   ..._untimed       r10, r11 (x86-64) or x9, x15-x17 (aarch64) and the flags; ..._position returns
  *   ..._position      the position in the name's register

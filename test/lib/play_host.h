@@ -94,9 +94,12 @@ static __attribute__((unused)) uint64_t event(uint64_t name)
 	const uint64_t time = *block->counter;
 	if (time >> 32 == block->clock_high && block->cursor & 0xffff) {
 		uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
+		const uint64_t position = (uint64_t)(uintptr_t)at + block->bias;
 		block->cursor += 8;
+		if (*at)
+			return tp_slow(name);
 		*at = (time & UINT32_MAX) | name << 32;
-		return (uint64_t)(uintptr_t)at + block->bias;
+		return position;
 	}
 	return tp_slow(name);
 }

@@ -66,6 +66,9 @@ static void test_chunks_in_turn(void **state)
 	assert_int_equal(__teeperf_thread.cursor + __teeperf_thread.bias, 2 * CHUNK + 72);
 }
 
+// Between the header of the first chunk and its first record.
+enum { CHUNK_HEADER_POSITION = 4 };
+
 static void test_losses_are_exact(void **state)
 {
 	(void)state;
@@ -73,8 +76,9 @@ static void test_losses_are_exact(void **state)
 	header->counter = 1;
 	const struct teeperf_thread *thread =
 	    (const void *)((char *)header + header->threads_offset);
+	// Behind what there is, nothing, and before what comes.
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(event(0x401000), 0);
+		assert_int_equal(event(0x401000), CHUNK_HEADER_POSITION);
 	assert_int_equal(thread->lost, 100);
 	assert_int_equal(header->tail, 0);
 	serve(5);
@@ -97,11 +101,11 @@ static void test_ticket_is_kept(void **state)
 	// The hint says that there is a chunk, the slot says that there is not.
 	header->head = 1;
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(event(0x401000), 0);
+		assert_int_equal(event(0x401000), CHUNK_HEADER_POSITION);
 	assert_int_equal(header->tail, 1);
 	header->head = 0;
 	serve(2);
-	assert_int_not_equal(event(0x401000), 0);
+	assert_int_equal(event(0x401000), sizeof(struct teeperf_chunk) + 8);
 	assert_int_equal(header->tail, 1);
 	assert_int_equal(states[2], TEEPERF_CHUNK_OWNED);
 }
@@ -156,18 +160,38 @@ static void test_interrupted_sequence(void **state)
 	for (int i = 0; i < 8; i++)
 		event(0x501000); // the handler: five here, three in the next chunk
 	assert_int_equal(states[0], TEEPERF_CHUNK_OWNED);
+	// It stores its cursor, finds the place taken, and comes here.
 	__teeperf_thread.cursor = loaded + 8;
-	*(uint64_t *)(uintptr_t)loaded = word(1, 0x402000);
-	for (int i = 0; i < 4; i++)
-		event(0x403000);
-	event(0x404000);
-	assert_int_equal(words_of(0)[PER_CHUNK - 5], word(1, 0x402000));
-	assert_int_equal(words_of(0)[PER_CHUNK - 1], word(1, 0x403000));
-	assert_int_equal(words_of(1)[0], word(3, TEEPERF_CONTROL_LOST));
-	assert_int_equal(words_of(1)[1], word(1, 0x404000));
-	assert_int_equal(words_of(1)[2], 0);
+	assert_int_equal(tp_slow(0x402000), CHUNK + sizeof(struct teeperf_chunk) + 24);
+	event(0x403000);
+	for (int i = 5; i; i--)
+		assert_int_equal(words_of(0)[PER_CHUNK - i], word(1, 0x501000));
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(words_of(1)[i], word(1, 0x501000));
+	assert_int_equal(words_of(1)[3], word(1, 0x402000));
+	assert_int_equal(words_of(1)[4], word(1, 0x403000));
+	assert_int_equal(words_of(1)[5], 0);
 	assert_int_equal(chunk_at(1)->sequence, 1);
 	assert_int_equal(header->tail, 2);
+}
+
+// The handler stays in the chunk: what it wrote is kept, too.
+static void test_interrupted_in_chunk(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	serve(0);
+	event(0x401000);
+	const uint64_t loaded = __teeperf_thread.cursor;
+	for (int i = 0; i < 3; i++)
+		event(0x501000);
+	__teeperf_thread.cursor = loaded + 8;
+	tp_slow(0x402000);
+	for (int i = 1; i < 4; i++)
+		assert_int_equal(words_of(0)[i], word(1, 0x501000));
+	assert_int_equal(words_of(0)[4], word(1, 0x402000));
+	assert_int_equal(words_of(0)[5], 0);
 }
 
 // The handler's chunks ran out meanwhile, so that the interrupted code's chunk was given back.
@@ -297,7 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {TEST(test_first_event), TEST(test_sync),
 	    TEST(test_chunks_in_turn), TEST(test_losses_are_exact), TEST(test_ticket_is_kept),
 	    TEST(test_lying_supply), TEST(test_resync), TEST(test_interrupted_sequence),
-	    TEST(test_interrupted_sequence_without_chunk), TEST(test_destructors_log),
-	    TEST(test_ticket_is_inherited), TEST(test_threads_end)};
+	    TEST(test_interrupted_in_chunk), TEST(test_interrupted_sequence_without_chunk),
+	    TEST(test_destructors_log), TEST(test_ticket_is_inherited), TEST(test_threads_end)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
