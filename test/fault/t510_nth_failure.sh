@@ -12,6 +12,13 @@ most=4
 [ "${TEEPERF_FULL:-0}" = 1 ] && most=0
 ${CC:-cc} -O1 -shared -fPIC -Wall -Werror -o fail.so "$lib/fail_nth.c" ||
 	skip "no C compiler (CC=${CC:-cc})"
+# Where there is a build with address and undefined behaviour sanitizers, it is the one to fail.
+tool=$TEEPERF
+asan=${TEEPERF_BUILD:-$root/build/dev}/asan/bin/teeperf
+if [ -x "$asan" ]; then
+	tool=$asan
+	export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
+fi
 nth() {
 	python3 "$lib/fail_nth.py" ./fail.so "$most" "$@"
 }
@@ -24,24 +31,24 @@ expect 0 "$TEEPERF" record -q -o a.trace ./crash accounts 2 50 0
 expect 0 "$TEEPERF" record -q --compress -o b.trace ./crash accounts 3 50 0
 
 for view in top tree threads; do
-	nth -- "$TEEPERF" analyze --view $view a.trace
+	nth -- "$tool" analyze --view $view a.trace
 done
-nth -- "$TEEPERF" analyze --format csv b.trace
-nth -- "$TEEPERF" analyze --format json a.trace
+nth -- "$tool" analyze --format csv b.trace
+nth -- "$tool" analyze --format json a.trace
 for format in folded flamegraph; do
 	nth --prepare 'rm -f out.export' --verify 'test -s out.export' -- \
-		"$TEEPERF" export --format $format -o out.export a.trace
+		"$tool" export --format $format -o out.export a.trace
 done
-nth -- "$TEEPERF" dump a.trace
+nth -- "$tool" dump a.trace
 "$TEEPERF" dump a.trace >a.txt
-nth --prepare 'rm -f again' --verify 'cmp again a.trace' -- "$TEEPERF" dump --assemble a.txt -o again
-nth -- "$TEEPERF" inventory crash
-nth -- "$TEEPERF" inventory --format json crash
-nth --trouble 2 -- "$TEEPERF" allowlist check all.allow -- crash
-nth --trouble 2 -- "$TEEPERF" allowlist explain leaf all.allow -- crash
-nth --trouble 2 -- "$TEEPERF" allowlist diff leaf.allow all.allow -- crash
-nth -- "$TEEPERF" allowlist fmt all.allow
-nth -- "$TEEPERF" allowlist generate --profile a.trace
+nth --prepare 'rm -f again' --verify 'cmp again a.trace' -- "$tool" dump --assemble a.txt -o again
+nth -- "$tool" inventory crash
+nth -- "$tool" inventory --format json crash
+nth --trouble 2 -- "$tool" allowlist check all.allow -- crash
+nth --trouble 2 -- "$tool" allowlist explain leaf all.allow -- crash
+nth --trouble 2 -- "$tool" allowlist diff leaf.allow all.allow -- crash
+nth -- "$tool" allowlist fmt all.allow
+nth -- "$tool" allowlist generate --profile a.trace
 
 verify() {
 	echo "'$TEEPERF' analyze --view threads --format csv r.trace | cut -d, -f6 | sort -u | tr '\n' ' ' |
@@ -49,7 +56,7 @@ verify() {
 }
 for options in '' '--compress --clock soft --mode full'; do
 	nth --prepare 'rm -f r.trace*' --verify "$(verify)" -- \
-		"$TEEPERF" record -q -o r.trace --size 1M $options ./crash accounts 2 50 0
+		"$tool" record -q -o r.trace --size 1M $options ./crash accounts 2 50 0
 done
 left=$(find /dev/shm -name 'teeperf-*')
 [ -z "$left" ] || fail "left behind: $left"
@@ -72,7 +79,7 @@ log=$(find /dev/shm -name "teeperf-$recorder-*" ! -name '*.trace')
 cp "$log" saved.log
 cp x.trace saved.trace
 nth --prepare "cp saved.trace x.trace; cp saved.log $log" \
-	--verify "test ! -e $log && '$TEEPERF' analyze x.trace" -- "$TEEPERF" recover -q x.trace
+	--verify "test ! -e $log && '$TEEPERF' analyze x.trace" -- "$tool" recover -q x.trace
 nth --prepare "cp saved.trace x.trace; cp saved.log $log; ln -sf $PWD/x.trace $log.trace; rm -f r.trace*" \
 	--verify "$(verify) && { test -e $log || '$TEEPERF' analyze x.trace; }" -- \
-	"$TEEPERF" record -o r.trace --size 1M ./crash accounts 2 50 0
+	"$tool" record -o r.trace --size 1M ./crash accounts 2 50 0

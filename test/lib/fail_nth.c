@@ -25,6 +25,11 @@
 
 enum kind { MEMORY = 1, IO = 2 };
 
+// AddressSanitizer's, where it is there: what it did not allocate it will not free.
+#define WEAK __attribute__((weak))
+WEAK extern void *__interceptor_malloc(size_t size);
+WEAK extern void *__interceptor_calloc(size_t count, size_t size);
+WEAK extern void *__interceptor_realloc(void *old, size_t size);
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
@@ -79,7 +84,7 @@ static bool fails(enum kind of)
 void *malloc(size_t size)
 {
 	if (!fails(MEMORY))
-		return __libc_malloc(size);
+		return __interceptor_malloc ? __interceptor_malloc(size) : __libc_malloc(size);
 	errno = ENOMEM;
 	return NULL;
 }
@@ -87,7 +92,8 @@ void *malloc(size_t size)
 void *calloc(size_t count, size_t size)
 {
 	if (!fails(MEMORY))
-		return __libc_calloc(count, size);
+		return __interceptor_calloc ? __interceptor_calloc(count, size)
+					    : __libc_calloc(count, size);
 	errno = ENOMEM;
 	return NULL;
 }
@@ -95,7 +101,8 @@ void *calloc(size_t count, size_t size)
 void *realloc(void *old, size_t size)
 {
 	if (!fails(MEMORY))
-		return __libc_realloc(old, size);
+		return __interceptor_realloc ? __interceptor_realloc(old, size)
+					     : __libc_realloc(old, size);
 	errno = ENOMEM;
 	return NULL;
 }
