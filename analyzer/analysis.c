@@ -133,6 +133,9 @@ static void add_counts(struct tp_analysis *analysis)
 		sum->cut += counts->cut;
 		sum->early += counts->early;
 		sum->dropped += counts->dropped;
+		sum->contexts += counts->contexts;
+		sum->left += counts->left;
+		sum->moved += counts->moved;
 		sum->unmatched_exits += counts->unmatched_exits;
 		sum->unmatched_enters += counts->unmatched_enters;
 		sum->unknown_resyncs += counts->unknown_resyncs;

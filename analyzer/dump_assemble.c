@@ -277,16 +277,18 @@ static void add_word(struct assembler *as, uint64_t low, uint64_t high)
 	tp_buf_add(&as->body, &word, sizeof(word));
 }
 
-// TIME enter|exit|resync FUNCTION [POSITION] [@label]
+// TIME enter|exit|resync|leave FUNCTION [POSITION] [@label]
 static void do_timed(struct assembler *as, uint64_t time)
 {
 	static const struct {
 		const char *word;
 		uint32_t kind;
+		uint64_t flag; // of the position
 	} kinds[] = {
-	    {"enter", TEEPERF_KIND_ENTER},
-	    {"exit", TEEPERF_KIND_EXIT},
-	    {"resync", TEEPERF_KIND_RESYNC},
+	    {"enter", TEEPERF_KIND_ENTER, 0},
+	    {"exit", TEEPERF_KIND_EXIT, 0},
+	    {"resync", TEEPERF_KIND_RESYNC, 0},
+	    {"leave", TEEPERF_KIND_RESYNC, TEEPERF_POSITION_LEAVES},
 	};
 	const size_t count = sizeof(kinds) / sizeof(kinds[0]);
 	struct tp_line *line = &as->line;
@@ -295,7 +297,7 @@ static void do_timed(struct assembler *as, uint64_t time)
 	while (i < count && strcmp(kinds[i].word, word) != 0)
 		i++;
 	if (i == count) {
-		tp_line_fail(line, "'%s' is none of enter, exit, resync", word);
+		tp_line_fail(line, "'%s' is none of enter, exit, resync, leave", word);
 		return;
 	}
 	const uint32_t kind = kinds[i].kind;
@@ -312,6 +314,7 @@ static void do_timed(struct assembler *as, uint64_t time)
 		uint64_t value = label ? label->value : 0;
 		if (!label && !tp_line_parse(to, UINT64_MAX, &value))
 			tp_line_fail(line, "'%s' is neither a position nor a label", to);
+		value |= kinds[i].flag;
 		tp_buf_add(&as->body, &value, sizeof(value));
 	}
 	const char *label = tp_line_peek(line);

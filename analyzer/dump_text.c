@@ -73,8 +73,10 @@ static void add_record(
 	} else if (name >= TEEPERF_NAME_FIRST && kind <= TEEPERF_KIND_EXIT) {
 		tp_buf_addf(out, "\t%" PRIu64 " %s 0x%" PRIx32 "\n", time, kinds[kind], address);
 	} else if (name >= TEEPERF_NAME_FIRST && kind == TEEPERF_KIND_RESYNC && *i + 1 < count) {
-		tp_buf_addf(out, "\t%" PRIu64 " resync 0x%" PRIx32 " %" PRIu64 "\n", time, address,
-		    words[++*i]);
+		const uint64_t to = words[++*i];
+		tp_buf_addf(out, "\t%" PRIu64 " %s 0x%" PRIx32 " %" PRIu64 "\n", time,
+		    to & TEEPERF_POSITION_LEAVES ? "leave" : "resync", address,
+		    to & ~TEEPERF_POSITION_LEAVES);
 	} else if (name == TEEPERF_CONTROL_SYNC) {
 		tp_buf_addf(out, "\tsync %" PRIu32 "\n", low);
 		*high = (uint64_t)low << 32;

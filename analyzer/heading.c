@@ -273,6 +273,26 @@ static const char *why_empty(const struct tp_tracefile *trace)
 	return "no function that is instrumented was called";
 }
 
+// Stacks that the program switched to.
+static void add_contexts(const struct tp_stack_counts *counts, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	if (counts->contexts)
+		tp_buf_addf(out,
+		    "contexts   %s stacks beside the threads' own: what ran on them begins there, and "
+		    "not below the call that switched to them\n",
+		    tp_text_count(text, counts->contexts));
+	if (counts->left)
+		tp_buf_addf(out,
+		    "left       %s stacks were not come back to: their calls count up to there\n",
+		    tp_text_count(text, counts->left));
+	if (counts->moved)
+		tp_buf_addf(out,
+		    "moved      %s times a stack went on in another thread: call paths begin anew "
+		    "there\n",
+		    tp_text_count(text, counts->moved));
+}
+
 static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
@@ -317,6 +337,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 		    " function%s with times of some calls: ~ marks what was scaled up; the other calls are "
 		    "part of their callers' self time\n",
 		    analysis->sampled_count, analysis->sampled_count == 1 ? "" : "s");
+	add_contexts(counts, out);
 	if (analysis->lost)
 		tp_buf_addf(out, "lost       %s events: times and counts are too low\n",
 		    tp_text_count(text, analysis->lost));
@@ -436,6 +457,9 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	add_number(out, "counted_calls", counts->counted);
 	add_number(out, "counted_functions", analysis->counted_count);
 	add_number(out, "sampled_functions", analysis->sampled_count);
+	add_number(out, "contexts", counts->contexts);
+	add_number(out, "contexts_left", counts->left);
+	add_number(out, "contexts_moved", counts->moved);
 	add_number(out, "lost", analysis->lost);
 	add_number(out, "unmatched_enters", counts->unmatched_enters);
 	add_number(out, "unmatched_exits", counts->unmatched_exits);

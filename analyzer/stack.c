@@ -8,6 +8,11 @@
 #include <string.h>
 
 #define FRAMES_AT_FIRST 256
+#define CONTEXT_FRAMES_AT_FIRST 4
+#define UNNAMED UINT64_MAX
+// Of a thread with several stacks, an exit that does not match looks so far down: a hostile trace could
+// make it search a deep stack again and again.
+#define CONTEXT_SEARCH_MAX 1000
 
 int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 {
@@ -16,6 +21,7 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 	    .frames = calloc(FRAMES_AT_FIRST, sizeof(*stack->frames)),
 	    .depth = 1,
 	    .edge = UINT64_MAX,
+	    .named = UNNAMED,
 	    .capacity = FRAMES_AT_FIRST,
 	};
 	return stack->frames ? 0 : TP_ERR_MEMORY;
@@ -24,6 +30,7 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 void tp_stack_release(struct tp_stack *stack)
 {
 	tp_call_counts_release(&stack->calls);
+	tp_contexts_release(&stack->contexts);
 	free(stack->frames);
 	stack->frames = NULL;
 }
@@ -53,7 +60,7 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 	profile->functions[function].active++;
 	stack->frames[stack->depth++] = (struct tp_frame){
 	    .position = position,
-	    .start = time,
+	    .start = time - stack->away,
 	    .node = node,
 	    .function = function,
 	};
@@ -65,7 +72,7 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 static inline void end_top(struct tp_stack *stack, uint64_t time, uint64_t in, uint64_t out)
 {
 	const struct tp_frame *frame = &stack->frames[--stack->depth];
-	const uint64_t inclusive = time - frame->start;
+	const uint64_t inclusive = time - stack->away - frame->start;
 	const uint64_t cost = frame->cost + in;
 	tp_node_add(&stack->profile->nodes[frame->node], inclusive, frame->children, cost);
 	stack->frames[stack->depth - 1].children += inclusive;
@@ -79,12 +86,130 @@ static inline void pop(struct tp_stack *stack, uint64_t time)
 	end_top(stack, time, profile->cost.in, profile->cost.out);
 }
 
+// ---- contexts
+
+// Put what the stack is into *context, and take *with instead.
+static void exchange(
+    struct tp_stack *stack, struct tp_context *context, const struct tp_context *with)
+{
+	const struct tp_context now = {
+	    .frames = stack->frames,
+	    .depth = stack->depth,
+	    .capacity = stack->capacity,
+	    .away = stack->away,
+	    .since = stack->since,
+	    .named = stack->named,
+	    .foreign = stack->foreign,
+	};
+	stack->frames = with->frames;
+	stack->depth = with->depth;
+	stack->capacity = with->capacity;
+	stack->away = with->away;
+	stack->since = with->since;
+	stack->named = with->named;
+	stack->foreign = with->foreign;
+	stack->frames[0].children += now.frames[0].children;
+	stack->frames[0].cost += now.frames[0].cost;
+	now.frames[0].children = now.frames[0].cost = 0;
+	*context = now;
+}
+
+// Go on in *with. The stack so far is kept if there is something to come back to.
+static bool go_to(struct tp_stack *stack, const struct tp_context *with, uint64_t time)
+{
+	struct tp_context was;
+	const bool known = stack->left && stack->named % 8 == TEEPERF_POSITION_BETWEEN;
+	if (!stack->left)
+		stack->since = time;
+	stack->left = false;
+	exchange(stack, &was, with);
+	if ((was.depth > 1 || known) && tp_contexts_add(&stack->contexts, &was))
+		return true;
+	// Without memory these calls are lost, and so is the analysis.
+	free(was.frames);
+	return was.depth == 1 && !known;
+}
+
+// Go on in a stack of which nothing is known.
+static bool begin_context(struct tp_stack *stack, bool foreign, uint64_t time)
+{
+	struct tp_context fresh = {
+	    .frames = calloc(CONTEXT_FRAMES_AT_FIRST, sizeof(*fresh.frames)),
+	    .depth = 1,
+	    .capacity = CONTEXT_FRAMES_AT_FIRST,
+	    .named = UNNAMED,
+	    .foreign = foreign,
+	};
+	return fresh.frames && go_to(stack, &fresh, time);
+}
+
+static void come_back(struct tp_stack *stack, uint64_t time)
+{
+	stack->left = false;
+	stack->away += time - stack->since;
+}
+
+static uint32_t name_of_frame(const void *profile, const struct tp_frame *frame)
+{
+	return ((const struct tp_profile *)profile)->nodes[frame->node].name;
+}
+
+// Go on in the stack on which the activation at POSITION, of function NAME, is open. *found: there is one.
+static bool go_to_position(
+    struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time, bool *found)
+{
+	struct tp_contexts *contexts = &stack->contexts;
+	uint32_t index = tp_contexts_find(contexts, position);
+	if (index && position % 8 != TEEPERF_POSITION_BETWEEN) {
+		const struct tp_context *context = &contexts->items[index];
+		const uint32_t at = tp_frames_find(context->frames, context->depth, position);
+		if (at == context->depth || context->frames[at].position != position ||
+		    name_of_frame(stack->profile, &context->frames[at]) != name)
+			index = 0;
+	}
+	if (!index && position % 8 == 0)
+		index = tp_contexts_search(contexts, position, name, name_of_frame, stack->profile);
+	*found = index != 0;
+	if (!index)
+		return true;
+	const struct tp_context taken = tp_contexts_take(contexts, index);
+	if (!go_to(stack, &taken, time))
+		return false;
+	come_back(stack, time);
+	return true;
+}
+
+// The calls of all stacks end, those of the current one at TIME; returns how many they are.
+static uint64_t end_all(struct tp_stack *stack, uint64_t time)
+{
+	uint64_t count = 0;
+	if (stack->left)
+		time = stack->since;
+	for (;;) {
+		count += stack->depth - 1;
+		while (stack->depth > 1)
+			pop(stack, time);
+		if (!stack->contexts.newest)
+			break;
+		const struct tp_context next =
+		    tp_contexts_take(&stack->contexts, stack->contexts.newest);
+		struct tp_context was;
+		exchange(stack, &was, &next);
+		free(was.frames);
+		time = stack->since;
+	}
+	stack->left = stack->foreign = false;
+	stack->away = 0;
+	stack->named = UNNAMED;
+	return count;
+}
+
 // ---- untimed exits and gaps
 
 // The time from which on a record has to be settled if nothing is waiting for it.
 static inline uint64_t next_edge(const struct tp_stack *stack)
 {
-	if (stack->in_gap)
+	if (stack->in_gap || stack->left)
 		return 0;
 	return stack->gap < stack->gaps.count ? stack->gaps.items[stack->gap].from : UINT64_MAX;
 }
@@ -115,10 +240,8 @@ static void cross(struct tp_stack *stack, uint64_t time)
 			if (time < gap->from)
 				return;
 			end_pending(stack, gap->from);
-			stack->counts.cut += stack->depth - 1 + stack->waiting_enters;
+			stack->counts.cut += end_all(stack, gap->from) + stack->waiting_enters;
 			stack->waiting_enters = 0;
-			while (stack->depth > 1)
-				pop(stack, gap->from);
 			stack->in_gap = true;
 		}
 		if (time < gap->to)
@@ -161,12 +284,28 @@ static inline bool settle(struct tp_stack *stack, uint64_t time)
 	return true;
 }
 
+// Whether a call of FUNCTION is open below the frame TOP of this stack.
+static bool is_open(const struct tp_stack *stack, uint32_t function, uint32_t top)
+{
+	// Without `active`, hostile exits would search a deep stack again and again.
+	if (!function || !stack->profile->functions[function].active)
+		return false;
+	if (!stack->contexts.live)
+		return true;
+	const uint32_t low = top > CONTEXT_SEARCH_MAX ? top - CONTEXT_SEARCH_MAX : 1;
+	while (top > low && stack->frames[top - 1].function != function)
+		top--;
+	return top > low;
+}
+
 // An exit without a time of a function that is not on top.
 static void untimed_below(struct tp_stack *stack, uint32_t name)
 {
 	struct tp_profile *profile = stack->profile;
 	const uint32_t function = tp_profile_function(profile, name);
-	if (!function || !profile->functions[function].active) {
+	if (!is_open(stack, function, stack->depth - stack->pending)) {
+		if (stack->depth - stack->pending == 1 && stack->foreign)
+			return;
 		if (stack->depth - stack->pending == 1 && stack->switched && !stack->in_gap)
 			stack->counts.early++;
 		else
@@ -184,6 +323,7 @@ static void untimed_below(struct tp_stack *stack, uint32_t name)
 
 static inline void untimed_exit(struct tp_stack *stack, uint32_t name)
 {
+	stack->left = false; // if it was, the record that would tell for which stack is lost
 	const struct tp_frame *top = &stack->frames[stack->depth - stack->pending - 1];
 	if (__builtin_expect(stack->profile->nodes[top->node].name == name, 1)) {
 		struct tp_local_function *function = &stack->profile->functions[top->function];
@@ -203,8 +343,9 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 {
 	struct tp_profile *profile = stack->profile;
 	const uint32_t function = tp_profile_function(profile, name);
-	// Without `active`, hostile exits would search a deep stack again and again.
-	if (!function || !profile->functions[function].active) {
+	if (!is_open(stack, function, stack->depth)) {
+		if (stack->depth == 1 && stack->foreign)
+			return;
 		if (stack->depth == 1 && stack->switched)
 			stack->counts.early++;
 		else
@@ -218,23 +359,30 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 	pop(stack, time);
 }
 
-/*
- * The activation whose enter record is at POSITION runs on, so all that began later has ended, whether
- * that one is open or not: it may have begun while recording was switched off, or before, or be one
- * that was not sampled.
- */
-static void resync(struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time)
+static bool is_at(const struct tp_stack *stack, uint32_t frame, uint64_t position)
 {
-	uint32_t low = 1; // becomes the first frame that did not begin earlier
-	uint32_t high = stack->depth;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (stack->frames[middle].position < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const bool open = low < stack->depth && stack->frames[low].position == position;
+	return frame < stack->depth && stack->frames[frame].position == position;
+}
+
+/*
+ * The activation whose enter record is at POSITION runs on. First go to its stack, if that is another one;
+ * all that began later on it has ended, whether that activation is open or not: it may have begun while
+ * recording was switched off, or before, or be one that was not sampled. False: no memory.
+ */
+static bool resync(struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time)
+{
+	// The first frame that did not begin earlier.
+	uint32_t low = tp_frames_find(stack->frames, stack->depth, position);
+	bool here = is_at(stack, low, position) || position == stack->named;
+	if (!here && position != TEEPERF_POSITION_OFF && stack->contexts.live &&
+	    !go_to_position(stack, name, position, time, &here))
+		return false;
+	if (stack->left && here)
+		come_back(stack, time);
+	else if (stack->left && !begin_context(stack, false, time))
+		return false;
+	low = tp_frames_find(stack->frames, stack->depth, position);
+	const bool open = is_at(stack, low, position);
 	// An activation that was not sampled has no record, and a position between two.
 	const bool early = position == TEEPERF_POSITION_OFF || (low == 1 && stack->switched) ||
 			   position % 8 == TEEPERF_POSITION_BETWEEN;
@@ -242,6 +390,39 @@ static void resync(struct tp_stack *stack, uint32_t name, uint64_t position, uin
 		stack->counts.unknown_resyncs++;
 	while (stack->depth > low + open)
 		pop(stack, time);
+	stack->named = position == TEEPERF_POSITION_OFF ? UNNAMED : position;
+	return true;
+}
+
+// A record of kind RESYNC, with the WORD that follows it. False: no memory.
+static bool change(struct tp_stack *stack, uint32_t name, uint64_t word, uint64_t time)
+{
+	const uint64_t position = word & ~TEEPERF_POSITION_LEAVES;
+	if (word == TEEPERF_POSITION_ELSEWHERE) {
+		stack->counts.moved++;
+		return begin_context(stack, true, time);
+	}
+	if (position && !resync(stack, name, position, time))
+		return false;
+	if (word & TEEPERF_POSITION_LEAVES) {
+		stack->left = true;
+		stack->since = time;
+		stack->edge = 0;
+	}
+	return true;
+}
+
+// An enter or exit where the thread has left its stack. False: no memory.
+static bool settle_left(struct tp_stack *stack, uint32_t kind, uint64_t time)
+{
+	if (kind == TEEPERF_KIND_ENTER) {
+		stack->counts.contexts++;
+		return begin_context(stack, false, time);
+	}
+	// The record that would tell the stack is lost.
+	if (kind == TEEPERF_KIND_EXIT)
+		come_back(stack, time);
+	return true;
 }
 
 static void control(struct tp_stack *stack, uint32_t code, uint32_t value, uint64_t *high)
@@ -333,6 +514,8 @@ int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t coun
 			i += kind == TEEPERF_KIND_RESYNC;
 			continue;
 		}
+		if (__builtin_expect(stack->left, 0) && !settle_left(stack, kind, time))
+			goto out;
 		if (kind == TEEPERF_KIND_ENTER) {
 			if (!push(stack, name, time, position + (uint64_t)i * 8))
 				goto out;
@@ -345,7 +528,8 @@ int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t coun
 				exit_below(stack, name, time);
 			events++;
 		} else if (i + 1 < count) {
-			resync(stack, name, words[++i], time);
+			if (!change(stack, name, words[++i], time))
+				goto out;
 		} else {
 			stack->counts.unknown_resyncs++;
 		}
@@ -361,11 +545,13 @@ void tp_stack_finish(struct tp_stack *stack)
 {
 	settle_slowly(stack, stack->last);
 	// A thread that is silent when recording is switched off is still running there.
-	if (stack->depth > 1 && !stack->ended && stack->edge != UINT64_MAX) {
-		cross(stack, stack->edge);
+	const bool open = stack->depth > 1 || stack->contexts.live;
+	if (open && !stack->ended && stack->gap < stack->gaps.count && !stack->in_gap) {
+		cross(stack, stack->gaps.items[stack->gap].from);
 		return;
 	}
-	stack->counts.open += stack->depth - 1;
-	while (stack->depth > 1)
-		pop(stack, stack->last);
+	for (uint32_t i = stack->contexts.newest; i; i = stack->contexts.items[i].older)
+		stack->counts.left += stack->contexts.items[i].depth > 1;
+	stack->counts.left += stack->left && stack->depth > 1;
+	stack->counts.open += end_all(stack, stack->last);
 }

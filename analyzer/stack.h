@@ -7,21 +7,12 @@
 #define TP_STACK_H
 
 #include "analyzer/call_counts.h"
+#include "analyzer/contexts.h"
 #include "analyzer/profile.h"
 #include "analyzer/switches.h"
 
 #include <stdint.h>
 #include <teeperf/log.h>
-
-/* A call that has not ended. Frame 0 is the thread itself and is never popped. */
-struct tp_frame {
-	uint64_t position; /* log.h, of its enter record; grows with depth */
-	uint64_t start;
-	uint64_t children; /* ticks in calls that it made and that have ended */
-	uint64_t cost;     /* of recording the calls inside of it that have ended; profile.h */
-	uint32_t node;
-	uint32_t function;
-};
 
 struct tp_stack_counts {
 	uint64_t records; /* words, the raw ones behind RESYNC and COUNTS included */
@@ -32,6 +23,10 @@ struct tp_stack_counts {
 	uint64_t cut;     /* calls that were running when it was: they count up to there */
 	uint64_t early;   /* ends of calls that had begun before it was switched on again */
 	uint64_t dropped; /* records that lie in between: they were on their way when it was */
+	/* Contexts: stacks beside the thread's own. */
+	uint64_t contexts; /* that began */
+	uint64_t left;     /* with open calls, to which the thread has not come back */
+	uint64_t moved;    /* arrivals in calls that began in another thread */
 	/* Oddities. */
 	uint64_t unmatched_exits;  /* exits of functions that were not running */
 	uint64_t unmatched_enters; /* calls without an exit, ended by an exit further down */
@@ -44,6 +39,9 @@ struct tp_stack_counts {
 };
 
 /*
+ * FRAMES is the stack that the thread runs on, CONTEXTS has its others. Frame 0 has the children of
+ * all of them.
+ *
  * Untimed exits end calls at the time of the next record that has one: until then the frames of
  * these calls stay on top, to be popped by it. Nothing is pushed onto them.
  */
@@ -60,6 +58,12 @@ struct tp_stack {
 	uint64_t edge;     /* a timed record from here on has to be settled first */
 	bool started;      /* first is valid */
 	bool ended;        /* a THREAD_END record has been seen */
+	bool left;         /* for another stack, which only the next record will tell */
+	bool foreign;      /* the stack began in another thread */
+	uint64_t since;    /* when it was left */
+	uint64_t away;     /* ticks for which it was left before */
+	uint64_t named;    /* as in struct tp_context */
+	struct tp_contexts contexts;
 	struct tp_gaps gaps;
 	uint32_t gap;  /* gaps that have begun and ended */
 	bool in_gap;   /* gap number `gap` has begun */

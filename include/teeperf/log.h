@@ -32,7 +32,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 0
+#define TEEPERF_LOG_MINOR 1
 
 /* Name of the environment variable that holds the region's path. */
 #define TEEPERF_LOG_ENV "TEEPERF_LOG"
@@ -100,6 +100,14 @@ enum teeperf_control {
  * calls.
  */
 #define TEEPERF_POSITION_BETWEEN 4
+/*
+ * Added to the position behind a RESYNC: this activation leaves its stack for another one, whose calls are
+ * not its own (0 with it: not known which activation). Its calls stand still until a RESYNC to one of
+ * them.
+ */
+#define TEEPERF_POSITION_LEAVES UINT64_C(2)
+/* Instead of one: the activation that runs on began in another thread. */
+#define TEEPERF_POSITION_ELSEWHERE 5
 
 /* ---- region header ------------------------------------------------------------------------- */
 

@@ -109,6 +109,8 @@ static void labels_are_positions(void **state)
 	    3 * 4096 + 64 + 16,
 	    UINT64_C(0x0000100300000001),
 	    77,
+	    UINT64_C(0x0000200300000002),
+	    (3 * 4096 + 64 + 16) | TEEPERF_POSITION_LEAVES,
 	};
 	check_words("trace chunk-shift=12\n"
 		    "chunk sequence=3\n"
@@ -116,8 +118,9 @@ static void labels_are_positions(void **state)
 		    "	0x100000000 enter 0x2000 @inner\n"
 		    "	0x100000000 resync 0x2000 @inner\n"
 		    "	0x100000001 resync 0x1000 77\n"
+		    "	0x100000002 leave 0x2000 @inner\n"
 		    "end\n",
-	    words, 7);
+	    words, 9);
 }
 
 static void defaults(void **state)
@@ -161,7 +164,7 @@ static void mistakes(void **state)
 	    {"chunk thread=4294967296", 1, "thread: '4294967296' is not a number, or too large"},
 	    {"chunk unknown=1", 1, "'unknown=1' is not known here"},
 	    {"clock kind=sundial", 1, "there is no clock 'sundial'"},
-	    {"chunk\n1 leave 0x1000", 2, "'leave' is none of enter, exit, resync"},
+	    {"chunk\n1 arrive 0x1000", 2, "'arrive' is none of enter, exit, resync, leave"},
 	    {"chunk\n1 enter", 2, "the line ends too early"},
 	    {"chunk\n1 enter f", 2, "'f' is neither an address nor a symbol's name"},
 	    {"chunk\n1 enter 0x1001", 2, "a function is at a multiple of 4, from 4096 on"},

@@ -421,7 +421,7 @@ static void resyncs(void **state)
 	    {FIRST_POSITION, 0, 1, 0}, {FIRST_POSITION + 8, 1, 2, 0},
 	    {FIRST_POSITION + 16, 2, 3, 0},
 	    {FIRST_POSITION - 8, 0, 0, 1}, // none of these has a record
-	    {FIRST_POSITION + 10, 1, 2, 1}, {FIRST_POSITION + 800, 1, 3, 1},
+	    {FIRST_POSITION + 9, 1, 2, 1}, {FIRST_POSITION + 800, 1, 3, 1},
 	    {FIRST_POSITION + 12, 1, 2, 0}, // was not sampled
 	    {FIRST_POSITION + 8, 2, 2, 1},  // another function's
 	};
