@@ -31,6 +31,7 @@ static const char *level;
 static const char *llvm;
 static const char *module;
 static const char *shape;
+static const char *switches;
 static const char *tail_calls;
 static bool is_off; // level off: nothing of ours but the runtime, for objects that ask for it
 
@@ -71,6 +72,10 @@ const struct tp_option tp_driver_options[] = {
 	"put the recording code in line, or call it: a quarter of the size, slower with a soft clock "
 	"(default: TEEPERF_SHAPE, else inline)",
 	&shape, NULL},
+    {TP_OPTION_STRING, 0, "switches", "NAME[,NAME...]",
+	"functions that switch to another stack, beside swapcontext, jump_fcontext and others that are "
+	"known (default: TEEPERF_SWITCHES)",
+	&switches, NULL},
     {TP_OPTION_STRING, 0, "tail-calls", "keep|call",
 	"keep tail calls as jumps, or make calls of them so that each call has its own return "
 	"(default: TEEPERF_TAIL_CALLS, else call)",
@@ -331,7 +336,8 @@ static void add_link(
 {
 	static const char *const exported[] = {"thread", "slow", "record", "record_untimed",
 	    "record_position", "count", "resync", "module", "module_gone", "counted",
-	    "counted_gone", "switch", "is_on", "poll"};
+	    "counted_gone", "switch", "is_on", "poll", "home", "leave", "arrive", "context_leave",
+	    "context_arrive"};
 	if (plan->lto) {
 		if (!plan->has_linker) {
 			add(line, "-fuse-ld=lld");
@@ -413,6 +419,8 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 		status = pass_inventory(command);
 	if (!status && module)
 		setenv("TEEPERF_MODULE", module, 1);
+	if (!status && switches)
+		setenv("TEEPERF_SWITCHES", switches, 1);
 	if (status)
 		return status;
 	const struct tp_driver_plan plan = tp_driver_plan(argc, argv);
@@ -420,7 +428,7 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 	if (status)
 		return status;
 
-	enum { ROOM = 40 };
+	enum { ROOM = 48 };
 	struct line line = {.items = calloc((size_t)argc + ROOM, sizeof(*line.items))};
 	struct tp_err err;
 	if (!line.items) {

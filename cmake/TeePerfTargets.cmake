@@ -110,7 +110,8 @@ target_compile_options(tp_runtime PRIVATE -fPIC -O2 -g -fvisibility=hidden
 # Runs between any two instructions of the program: it must leave vector registers alone.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/thread.c"
 	"${PROJECT_SOURCE_DIR}/runtime/counts.c" "${PROJECT_SOURCE_DIR}/runtime/gates.c"
-	"${PROJECT_SOURCE_DIR}/runtime/switch.c" PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
+	"${PROJECT_SOURCE_DIR}/runtime/switch.c" "${PROJECT_SOURCE_DIR}/runtime/context.c"
+	PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
 add_library(teeperf_static STATIC $<TARGET_OBJECTS:tp_runtime>)
 add_library(teeperf_shared SHARED $<TARGET_OBJECTS:tp_runtime>)
 set_target_properties(teeperf_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME teeperf)

@@ -17,6 +17,7 @@ struct injection {
 	LLVMBuilderRef builder;
 	LLVMMetadataRef scope_location; /* NULL without debug information */
 	const struct tp_target *target;
+	bool switches; /* it has calls that switch stacks */
 };
 
 // Insert before `at`, at its own line if it has one, else at line 0 of the function.
@@ -84,6 +85,14 @@ static bool may_return_twice(LLVMValueRef instruction)
 	       tp_llvm_call_has(instruction, "returns_twice");
 }
 
+// Whether the call leaves for another stack, and we can say so behind it too.
+static bool switches_stack(const struct tp_pass *pass, LLVMValueRef instruction)
+{
+	return (LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction)) &&
+	       tp_stacks_switched_by(pass, instruction) &&
+	       !(LLVMIsACallInst(instruction) && promises_tail_call(instruction));
+}
+
 static LLVMValueRef first_behind_phis(LLVMBasicBlockRef block)
 {
 	LLVMValueRef i = LLVMGetFirstInstruction(block);
@@ -93,21 +102,21 @@ static LLVMValueRef first_behind_phis(LLVMBasicBlockRef block)
 }
 
 // Whether control can come back into a function from above it without a return: at landing pads (those
-// that only clean up do not count if `catching`), and behind calls that may return twice.
-static bool comes_back(LLVMValueRef function, bool catching)
+// that only clean up do not count if `catching`), and behind calls that may return twice or switch stacks.
+static bool comes_back(const struct tp_pass *pass, LLVMValueRef function, bool catching)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
 	     b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
 			if ((LLVMIsALandingPadInst(i) && (!catching || LLVMGetNumClauses(i))) ||
-			    may_return_twice(i))
+			    may_return_twice(i) || switches_stack(pass, i))
 				return true;
 	return false;
 }
 
-bool tp_inject_catches(LLVMValueRef function)
+bool tp_inject_catches(const struct tp_pass *pass, LLVMValueRef function)
 {
-	return comes_back(function, true);
+	return comes_back(pass, function, true);
 }
 
 // Resync records: behind each landing pad and each call that may return twice.
@@ -126,6 +135,37 @@ static void inject_resyncs(struct injection *in, LLVMValueRef where)
 				resync(in, LLVMGetNextInstruction(i), where, id);
 			else if (may_return_twice(i) && LLVMIsAInvokeInst(i))
 				resync(in, first_behind_phis(LLVMGetNormalDest(i)), where, id);
+		}
+}
+
+// Before there is any code of ours: what such a call tells when it is back comes before the function's exit.
+static void prepare_switches(struct injection *in)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			if (switches_stack(in->sequence->pass, i)) {
+				in->switches = true;
+				if (LLVMIsACallInst(i))
+					LLVMSetTailCall(i, 0);
+			}
+}
+
+static void inject_switches(struct injection *in, LLVMValueRef where, LLVMValueRef home)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(in->sequence->context);
+	LLVMValueRef id = LLVMConstPtrToInt(in->target->name, i64);
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+		     i = LLVMGetNextInstruction(i)) {
+			if (!switches_stack(in->sequence->pass, i))
+				continue;
+			position(in, i);
+			tp_stacks_tell(in->sequence, in->builder, false, where, id, home);
+			position(in, LLVMIsAInvokeInst(i) ? first_behind_phis(LLVMGetNormalDest(i))
+							  : LLVMGetNextInstruction(i));
+			tp_stacks_tell(in->sequence, in->builder, true, where, id, home);
 		}
 }
 
@@ -192,7 +232,8 @@ void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 	    .target = target};
 	prepare(sequence, function);
 	// Looked for before there is any code of ours. What only cleans up goes on to whoever catches.
-	const bool with_position = comes_back(function, target->sample == 0);
+	const bool with_position = comes_back(sequence->pass, function, target->sample == 0);
+	prepare_switches(&in);
 	position_at_entry(&in);
 	if (target->group)
 		tp_count_at_entry(sequence, in.builder, target);
@@ -202,8 +243,11 @@ void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 		    sequence, in.builder, target, TEEPERF_KIND_ENTER, with_position);
 	else if (with_position)
 		where = tp_sequence_between(sequence, in.builder);
+	LLVMValueRef home = in.switches ? tp_stacks_home(sequence, in.builder) : NULL;
 	if (target->sample)
 		inject_exits(&in);
+	if (in.switches)
+		inject_switches(&in, where, home);
 	if (with_position)
 		inject_resyncs(&in, where);
 	LLVMDisposeBuilder(in.builder);

@@ -122,6 +122,7 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 	pass->inventory = !inventory || strcmp(inventory, "none") != 0;
 	pass->inventory_folder = pass->inventory ? inventory : NULL;
 	pass->module = setting(options->module, "TEEPERF_MODULE");
+	pass->switches = setting(options->switches, "TEEPERF_SWITCHES");
 	pass->clock = (enum teeperf_compiled_clock)clock;
 	pass->untimed_exits = exit == 1;
 	pass->shape = (enum tp_shape)shape;
@@ -145,7 +146,8 @@ static bool has_body(LLVMValueRef function)
 }
 
 // How often calls of a function are recorded, by its decision; false if it gets no code of ours.
-static bool is_target(LLVMValueRef function, uint32_t *sample, bool *watched)
+static bool is_target(
+    const struct tp_pass *pass, LLVMValueRef function, uint32_t *sample, bool *watched)
 {
 	unsigned length;
 	const char *decision = tp_select_decision(function, &length);
@@ -161,7 +163,7 @@ static bool is_target(LLVMValueRef function, uint32_t *sample, bool *watched)
 		return true;
 	if (tp_select_is(function, TP_ATTRIBUTE_SKIP)) {
 		*watched = true;
-		return tp_inject_catches(function);
+		return tp_inject_catches(pass, function);
 	}
 	if (length <= prefix || memcmp(decision, TP_ATTRIBUTE_SAMPLE, prefix) != 0)
 		return false;
@@ -180,7 +182,7 @@ static struct tp_target *list_targets(struct tp_sequence *sequence, unsigned *co
 		     f = LLVMGetNextFunction(f)) {
 			uint32_t sample;
 			bool watched;
-			if (!is_target(f, &sample, &watched) ||
+			if (!is_target(sequence->pass, f, &sample, &watched) ||
 			    (sample != 1 && !watched) != (want == 1))
 				continue;
 			targets[count++] = tp_sequence_begin(sequence, f, sample, watched);
@@ -228,7 +230,7 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		uint32_t sample;
 		bool watched;
-		if (is_target(f, &sample, &watched)) {
+		if (is_target(pass, f, &sample, &watched)) {
 			count += !watched;
 			watched_count += watched;
 		}

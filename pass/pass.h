@@ -32,6 +32,8 @@ struct tp_pass {
 	bool untimed_exits; /* the clock is read on entry only */
 	uint32_t sample; /* of functions that would have events: 1 of so many calls has, 0: none */
 	const char *module; /* what it will be linked into, for mod: lines; NULL: not known */
+	const char
+	    *switches; /* names with "," between them: these functions switch stacks; or NULL */
 	const char *inventory_folder; /* inventories are also written as files there; or NULL */
 	uint64_t lists_hash;          /* of the allowlist's lines */
 	bool inventory;               /* leave inventories in what is compiled (inventory_pass.h) */
@@ -62,6 +64,7 @@ struct tp_pass_options {
 	const char *level;      /* TEEPERF_LEVEL: event, count, sample or sample/N */
 	const char *module;     /* TEEPERF_MODULE: a name */
 	const char *shape;      /* TEEPERF_SHAPE: inline or call */
+	const char *switches;   /* TEEPERF_SWITCHES: names of functions, with "," between them */
 	const char *tail_calls; /* TEEPERF_TAIL_CALLS: call or keep */
 };
 
@@ -81,6 +84,8 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module);
 const char *tp_select_decision(LLVMValueRef function, unsigned *length);
 bool tp_select_is(LLVMValueRef function, const char *decision);
 void tp_select_set(LLVMValueRef function, const char *decision);
+/* What is called, behind casts and aliases: a function or something else. */
+LLVMValueRef tp_select_callee(LLVMValueRef called);
 /* The linkage name. */
 const char *tp_select_name(LLVMValueRef function, size_t *length);
 /* Decide again, and change the attribute, now that the facts are known; `main_file` is what was
@@ -170,8 +175,17 @@ bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *seque
 void tp_count_at_entry(
     struct tp_sequence *sequence, LLVMBuilderRef builder, struct tp_target *target);
 
+/* Whether a call or invoke may leave for another stack (swapcontext and the like). */
+bool tp_stacks_switched_by(const struct tp_pass *pass, LLVMValueRef instruction);
+/* At the function's entry: where the activation begins, for tp_stacks_tell (i64). */
+LLVMValueRef tp_stacks_home(struct tp_sequence *sequence, LLVMBuilderRef builder);
+/* Say at the builder's place, before such a call or behind it, that the stack is left or come back to.
+ * `where`: position of the activation; `name`: of its function, as i64. */
+void tp_stacks_tell(struct tp_sequence *sequence, LLVMBuilderRef builder, bool behind,
+    LLVMValueRef where, LLVMValueRef name, LLVMValueRef home);
+
 /* Whether control can come back into the function from above, other than to clean up on its way. */
-bool tp_inject_catches(LLVMValueRef function);
+bool tp_inject_catches(const struct tp_pass *pass, LLVMValueRef function);
 
 /* Put count, enter, exit and resync records into one function. */
 void tp_inject(struct tp_sequence *sequence, struct tp_target *target);

@@ -45,6 +45,10 @@ static cl::opt<std::string> module_option("teeperf-module",
 static cl::opt<std::string> shape_option("teeperf-shape",
     cl::desc("Shape of a record's code: inline or call (default: TEEPERF_SHAPE, else inline)"),
     cl::value_desc("shape"));
+static cl::opt<std::string> switches_option("teeperf-switches",
+    cl::desc(
+	"Functions that switch to another stack, with ',' between them (default: TEEPERF_SWITCHES)"),
+    cl::value_desc("names"));
 static cl::opt<std::string> tail_calls_option("teeperf-tail-calls",
     cl::desc("Tail calls: call or keep (default: TEEPERF_TAIL_CALLS, else call)"),
     cl::value_desc("how"));
@@ -63,7 +67,8 @@ struct Options {
 	{
 		const tp_pass_options options = {allowlist_option.c_str(), clock_option.c_str(),
 		    exits_option.c_str(), inventory_option.c_str(), level_option.c_str(),
-		    module_option.c_str(), shape_option.c_str(), tail_calls_option.c_str()};
+		    module_option.c_str(), shape_option.c_str(), switches_option.c_str(),
+		    tail_calls_option.c_str()};
 		status = tp_pass_init(&pass, &options, &err);
 	}
 

@@ -96,8 +96,8 @@ static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef functio
 	return verdict;
 }
 
-// The function behind casts (typed pointers of LLVM 14) and aliases, or what is there instead.
-static LLVMValueRef called(LLVMValueRef value)
+// Typed pointers of LLVM 14 have casts.
+LLVMValueRef tp_select_callee(LLVMValueRef value)
 {
 	while (value) {
 		if (LLVMIsAGlobalAlias(value))
@@ -114,7 +114,7 @@ static LLVMValueRef called(LLVMValueRef value)
 // so does what it calls. (Not what it merely refers to: that is what it chooses from.)
 static void skip_resolver(LLVMValueRef value)
 {
-	LLVMValueRef function = called(value);
+	LLVMValueRef function = tp_select_callee(value);
 	if (!function || !LLVMIsAFunction(function) || LLVMIsDeclaration(function) ||
 	    tp_select_is(function, TP_ATTRIBUTE_NEVER))
 		return;

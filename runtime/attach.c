@@ -4,6 +4,10 @@
 
 #include "port.h"
 
+// An archive's member is linked if something refers to it, and the weak references of teeperf.h do not count.
+__attribute__((used)) static void (*const with_contexts)(
+    struct teeperf_context *here) = __teeperf_context_leave;
+
 struct tp_process tp_process;
 // Its upper half differs from TEEPERF_HIGH_NEVER, and from that of any clock.
 const uint64_t tp_counter_never = (uint64_t)(TEEPERF_HIGH_NEVER - 1) << 32;

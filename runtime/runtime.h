@@ -182,6 +182,9 @@ TP_HIDDEN void tp_call_preserving(void (*function)(void *), void *argument);
 /* The entry points of abi.h. */
 TP_EXPORT void __teeperf_slow(void);
 TP_EXPORT void __teeperf_resync(uint64_t position, uint64_t name);
+TP_EXPORT uint64_t __teeperf_home(void);
+TP_EXPORT void __teeperf_leave(uint64_t position, uint64_t name, uint64_t home);
+TP_EXPORT void __teeperf_arrive(uint64_t position, uint64_t name, uint64_t home);
 TP_EXPORT void __teeperf_count(void);
 TP_EXPORT void __teeperf_counted(struct teeperf_counted *counted, void **pointer);
 TP_EXPORT void __teeperf_counted_gone(struct teeperf_counted *counted);
@@ -195,5 +198,8 @@ TP_EXPORT void __teeperf_module_gone(struct teeperf_module_block *block);
 TP_EXPORT void __teeperf_switch(int on);
 TP_EXPORT int __teeperf_is_on(void);
 TP_EXPORT void __teeperf_poll(void);
+struct teeperf_context;
+TP_EXPORT void __teeperf_context_leave(struct teeperf_context *here);
+TP_EXPORT void __teeperf_context_arrive(const struct teeperf_context *here);
 
 #endif

@@ -29,6 +29,11 @@ extern "C" {
 extern void __teeperf_switch(int on) __attribute__((weak));
 extern int __teeperf_is_on(void) __attribute__((weak));
 extern void __teeperf_poll(void) __attribute__((weak));
+struct teeperf_context {
+	unsigned long long reserved[4]; /* the runtime's */
+};
+extern void __teeperf_context_leave(struct teeperf_context *here) __attribute__((weak));
+extern void __teeperf_context_arrive(const struct teeperf_context *here) __attribute__((weak));
 
 /* Never a function of their own, so never in a profile. */
 #define TEEPERF_INLINE_ static inline __attribute__((always_inline, unused))
@@ -64,6 +69,28 @@ TEEPERF_INLINE_ void teeperf_poll(void)
 {
 	if (__teeperf_poll)
 		__teeperf_poll();
+}
+
+/*
+ * For code that switches stacks by itself: fibers, coroutines, green threads. Each stack then has its own
+ * calls and times in the profile. Not needed around calls of swapcontext and others that teeperf-cc(1)
+ * lists, which tell by themselves.
+ *
+ *   struct teeperf_context here;            // of this activation, on the stack that is left
+ *   teeperf_leave(&here);
+ *   switch_stacks(&from, &to);
+ *   teeperf_arrive(&here);                  // where control comes back to this stack
+ */
+TEEPERF_INLINE_ void teeperf_leave(struct teeperf_context *here)
+{
+	if (__teeperf_context_leave)
+		__teeperf_context_leave(here);
+}
+
+TEEPERF_INLINE_ void teeperf_arrive(const struct teeperf_context *here)
+{
+	if (__teeperf_context_arrive)
+		__teeperf_context_arrive(here);
 }
 
 #undef TEEPERF_INLINE_
