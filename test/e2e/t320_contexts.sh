@@ -423,7 +423,8 @@ check() {
 	sums "$what"
 }
 
-full=${TEEPERF_FULL:+-O1 -O3}
+full=
+[ "${TEEPERF_FULL:-0}" != 1 ] || full="-O1 -O3"
 for level in -O0 -O2 $full; do
 	check "generators $level" generators.c generators.want $level
 	says 'contexts +3 stacks' tree.err
@@ -440,7 +441,7 @@ for level in -O0 -O2 $full; do
 done
 check 'called' fibers.c fibers.want -O2 --shape=call --switches=my_switch
 check 'untimed' generators.c generators.want -O2 --exits=untimed
-if [ -n "${TEEPERF_FULL:-}" ]; then
+if [ -n "$full" ]; then
 	check 'tail calls kept' generators.c generators.want -O2 --tail-calls=keep
 	check 'LTO' generators.c generators.want -O2 -flto
 fi
