@@ -209,6 +209,9 @@ static void prepare(struct tp_sequence *sequence, LLVMValueRef function)
 	// Two low bits of the name carry the kind.
 	if (LLVMGetAlignment(function) < 4)
 		LLVMSetAlignment(function, 4);
+	// A private symbol is not in the object's table, and the function would have no name in a profile.
+	if (LLVMGetLinkage(function) == LLVMPrivateLinkage)
+		LLVMSetLinkage(function, LLVMInternalLinkage);
 	strip_memory(function);
 	if (tp_sequence_needs_no_red_zone(sequence))
 		add_function_attribute(sequence, function, "noredzone");

@@ -58,9 +58,12 @@ program() {
 	# Only what is written with KEEP: constructors and what compilers make differ from level to level.
 	printf 'src:*%s\nfun:_Z*=skip\nfun:_GLOBAL_*=skip\nfun:__cxx_*=skip\nfun:__clang_*=skip\nfun:__tls_*=skip\n' \
 		"$name" >list.allow
+	section 0 allow "$source" >>list.allow
 	compiler=cc
 	case $name in *.cpp) compiler=c++ ;; esac
-	expect 0 "$TEEPERF" $compiler --allowlist list.allow "$@" -g "$source" -o prog -lpthread
+	# shellcheck disable=SC2046 # words are meant
+	expect 0 "$TEEPERF" $compiler --allowlist list.allow "$@" $(section 0 flags "$source") \
+		-g "$source" -o prog -lpthread
 	run "$name $*" "$source"
 }
 

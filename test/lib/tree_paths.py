@@ -10,7 +10,9 @@ stack = []
 with open(sys.argv[1], newline="") as file:
     for row in csv.DictReader(file):
         depth = int(row["depth"])
-        name = row["function"].split("(")[0]
+        # A clone stays one: "f(int) [clone .resume]" is "f [clone .resume]".
+        name, clone, which = row["function"].partition(" [clone ")
+        name = name.split("(")[0] + clone + which
         del stack[depth - 1 :]
         stack.append(name)
         path = ";".join(stack)
