@@ -31,8 +31,11 @@ int tp_profile_init(struct tp_profile *profile)
 	    .names = calloc(FUNCTIONS_AT_FIRST * 2, sizeof(*profile->names)),
 	    .name_mask = FUNCTIONS_AT_FIRST * 2 - 1,
 	};
-	if (!profile->nodes || !profile->edges || !profile->functions || !profile->names)
+	if (!profile->nodes || !profile->edges || !profile->functions || !profile->names) {
+		// Without any node, as if it had not been begun: the other threads are still shown.
+		tp_profile_release(profile);
 		return TP_ERR_MEMORY;
+	}
 	profile->nodes[0].min = UINT64_MAX;
 	return 0;
 }
