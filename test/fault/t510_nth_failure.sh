@@ -30,6 +30,8 @@ head -c 1024 /dev/zero >accounts
 expect 0 "$TEEPERF" record -q -o a.trace ./crash accounts 2 50 0
 expect 0 "$TEEPERF" record -q --compress -o b.trace ./crash accounts 3 50 0
 
+# Each of the first ones, where a thread's profile begins.
+python3 "$lib/fail_nth.py" ./fail.so 30 -- "$tool" analyze a.trace
 for view in top tree threads; do
 	nth -- "$tool" analyze --view $view a.trace
 done

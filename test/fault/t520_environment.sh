@@ -32,7 +32,10 @@ facts small/x.trace threads=1
 [ "$(fact records)" -gt 90000 ] || fail "only $(fact records) records were kept"
 clean
 cat /dev/zero >small/rest 2>err || true
-for command in "export --format folded -o small/out" "dump -o small/out" \
+while dd if=/dev/zero bs=512 count=1 >>small/rest 2>err; do
+	: # what was too small for the large pieces
+done
+for command in "export --format folded --weight calls -o small/out" "dump -o small/out" \
 	"export --format flamegraph -o small/out"; do
 	expect 1 "$TEEPERF" $command small/x.trace
 	says "'small/out': cannot write: No space left on device" err
@@ -119,10 +122,29 @@ says "cannot reserve [0-9]+ MiB of addresses: give a smaller '--size'" err
 [ ! -e started ] || fail "the program ran although nothing could be recorded"
 clean
 
+# A limit of processes, which root does not have.
+nobody='setpriv --reuid 65534 --regid 65534 --clear-groups'
+mount -t tmpfs -o mode=1777 tmpfs small
+chmod 1777 /dev/shm
+if $nobody "$TEEPERF" --version >out 2>err && $nobody "$PWD/fake" >out 2>err || [ $? = 97 ]; then
+	cd small
+	expect 1 $nobody prlimit --nproc=1 "$TEEPERF" record -o x.trace sh -c 'touch started'
+	one err
+	says 'cannot start (the [a-z]* thread|another process): Resource temporarily unavailable' err
+	[ ! -e started ] && [ ! -e x.trace ] || fail "something is left of a recording that never was"
+	cd ..
+	umount small
+else
+	echo "without a limit of processes, as no other user can run teeperf here: $(cat err)"
+	umount small
+fi
+clean
+
 # Interruptions and half-done calls change nothing at all: neither in the trace nor in what is read of it.
 ${CC:-cc} -O1 -shared -fPIC -Wall -Werror -o short.so "$lib/short_io.c"
 expect 0 "$TEEPERF" record -q -o whole.trace ./fake 100000 0 wait
-expect 0 "$TEEPERF" export --format folded whole.trace
+expect 0 "$TEEPERF" export --format folded --weight calls whole.trace
+grep -q . out || fail "an empty profile proves nothing"
 mv out whole.folded
 for storm in '' SHORT_IO_STORM=1; do
 	for options in '' '--compress' '--mode full --drain end --clock soft'; do
@@ -130,7 +152,7 @@ for storm in '' SHORT_IO_STORM=1; do
 			$options ./fake 100000 3 wait
 		facts x.trace records=100000 end_sections=1 exit=1/3 threads=1
 	done
-	expect 0 env LD_PRELOAD="$PWD/short.so" $storm "$TEEPERF" export --format folded whole.trace
+	expect 0 env LD_PRELOAD="$PWD/short.so" $storm "$TEEPERF" export --format folded --weight calls whole.trace
 	cmp out whole.folded || fail "a trace that is read in pieces gives another profile"
 	"$TEEPERF" dump whole.trace >whole.txt
 	expect 0 env LD_PRELOAD="$PWD/short.so" $storm "$TEEPERF" dump --assemble whole.txt -o again.trace
