@@ -19,9 +19,6 @@ static void add_command(const struct tp_tracefile *trace, struct tp_buf *out)
 		tp_buf_addf(out, "%s%s", i ? " " : "", trace->arguments[i]);
 	if (out->size == start)
 		tp_buf_add_string(out, "unknown");
-	for (size_t i = start; i < out->size; i++)
-		if ((unsigned char)out->data[i] < 0x20 || out->data[i] == 0x7f)
-			out->data[i] = '?';
 	if (trace->has_end && trace->end.exit_kind == TEEPERF_EXIT_CODE && trace->end.exit_value)
 		tp_buf_addf(out, " (exit code %" PRIu32 ")", trace->end.exit_value);
 	else if (trace->has_end && trace->end.exit_kind == TEEPERF_EXIT_SIGNAL)

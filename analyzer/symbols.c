@@ -2,6 +2,7 @@
 // What the functions of a trace are called and where their source is.
 #include "symbols.h"
 
+#include "common/clean.h"
 #include "common/demangle.h"
 #include "analyzer/elf_file.h"
 #include "analyzer/symbol_lines.h"
@@ -43,9 +44,7 @@ static const char *keep(struct job *job, const char *text)
 		job->no_memory = true;
 		return "";
 	}
-	for (unsigned char *at = (unsigned char *)copy; *at; at++)
-		if (*at < 0x20 || *at == 0x7f)
-			*at = '?';
+	tp_clean(copy, strlen(copy));
 	return copy;
 }
 

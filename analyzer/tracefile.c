@@ -4,6 +4,7 @@
 
 #include "analyzer/reader.h"
 #include "analyzer/verify.h"
+#include "common/clean.h"
 #include "common/bytes.h"
 
 #include <inttypes.h>
@@ -123,7 +124,7 @@ static int add_clock(
 static int add_command(
     struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
 {
-	const char *text =
+	char *text =
 	    tp_arena_copy(&trace->arena, (const char *)section->payload, section->header.size);
 	if (!text)
 		return no_memory(trace, err);
@@ -141,8 +142,11 @@ static int add_command(
 		return no_memory(trace, err);
 	tp_bytes_init(&bytes, text, section->header.size);
 	trace->directory = tp_bytes_string(&bytes);
-	for (size_t i = 0; i + 1 < count; i++)
+	for (size_t i = 0; i + 1 < count; i++) {
 		arguments[i] = tp_bytes_string(&bytes);
+		char *argument = text + (arguments[i] - text);
+		tp_clean(argument, strlen(argument));
+	}
 	trace->arguments = arguments;
 	return 0;
 }
@@ -298,11 +302,9 @@ bool tp_tracefile_host(const struct tp_tracefile *trace, const char *key, char *
 		if (end > length && strncmp(line, key, length) == 0 && line[length] == '=') {
 			const size_t left = end - length - 1;
 			const size_t kept = left < size ? left : size - 1;
-			for (size_t i = 0; i < kept; i++) {
-				const unsigned char c = (unsigned char)line[length + 1 + i];
-				value[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
-			}
+			memcpy(value, line + length + 1, kept);
 			value[kept] = '\0';
+			tp_clean(value, kept);
 			return true;
 		}
 		line += end + (line[end] == '\n');

@@ -2,6 +2,8 @@
 // What a trace says about itself, held against what is there.
 #include "verify.h"
 
+#include "common/clean.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +98,7 @@ int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *t
 			thread->lost = table[slot].lost;
 			thread->ended = table[slot].ended != 0;
 			memcpy(thread->name, table[slot].name, sizeof(table[slot].name));
+			tp_clean(thread->name, strlen(thread->name));
 			slot++;
 		}
 		chunk = take_chunks(trace, thread, chunk);

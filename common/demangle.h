@@ -3,7 +3,18 @@
 #ifndef TP_DEMANGLE_H
 #define TP_DEMANGLE_H
 
-/* The demangled form of NAME, to be freed; NULL if it is not a mangled name. */
+#include <stdint.h>
+
+/* Bytes of a demangled name; what would be longer stays mangled. */
+enum { TP_DEMANGLE_MAX = 65536 };
+
+/*
+ * The demangled form of NAME, to be freed; NULL if it is not a mangled name, or one that is too long, as
+ * can be made to exhaust memory.
+ */
 char *tp_demangle(const char *name);
+
+/* What the demangled form of NAME takes at most; for tests. */
+uint64_t tp_demangle_worst(const char *name);
 
 #endif

@@ -2,6 +2,8 @@
 // Filling and formatting error reports.
 #include "err.h"
 
+#include "clean.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,6 +102,7 @@ char *tp_err_format(const struct tp_err *err, char *text, uint64_t size)
 		    err->what);
 	else
 		snprintf(text, size, "'%s': %s", err->file, err->what);
+	tp_clean(text, strlen(text));
 	return text;
 }
 

@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/clean.h"
+
 // A reply may take as long as a flush of a large log to a slow disk.
 enum { PATIENCE_S = 60 };
 
@@ -69,6 +71,8 @@ static int ask_at(
 			    "the recorder is of another version of teeperf: use that one's ctl");
 	}
 	reply->output[sizeof(reply->output) - 1] = '\0';
+	// Whoever makes a socket of that name may answer.
+	tp_clean(reply->output, strlen(reply->output));
 	close(connection);
 	return r;
 }

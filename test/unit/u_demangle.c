@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -33,6 +35,28 @@ static void names(void **state)
 	check("_Z3runv.cold", "run() [clone .cold]");
 }
 
+// Each level is twice as long as the one before it: 36 levels in 370 bytes are more than there is memory.
+static void a_name_does_not_explode(void **state)
+{
+	(void)state;
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char name[1024] = "_Z1f1AIiiES_IS0_S0_E";
+	check(name, "f(A<int, int>, A<A<int, int>, A<int, int> >)");
+	for (int i = 1; i < 36; i++)
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "S_IS%c_S%c_E",
+		    digits[i], digits[i]);
+	assert_in_range(strlen(name), 300, 400);
+	check(name, NULL);
+	// One that is long without any doubling.
+	char *text = malloc(100000);
+	memset(text, 'a', 99999);
+	memcpy(text, "_Z80000", 7);
+	text[80007] = 'v';
+	text[80008] = '\0';
+	check(text, NULL);
+	free(text);
+}
+
 // "f", "i" and "main" would be types to the demangler.
 static void other_names_stay(void **state)
 {
@@ -52,6 +76,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names),
+	    cmocka_unit_test(a_name_does_not_explode),
 	    cmocka_unit_test(other_names_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
