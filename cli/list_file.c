@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/read_all.h"
+
 static const char shipped[] = "shipped:";
 
 int tp_shipped_folder(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
@@ -100,31 +102,13 @@ int tp_list_files_resolve_joined(
 	return status;
 }
 
-static int read_all(int fd, const char *name, struct tp_buf *buf, struct tp_err *err)
-{
-	enum { BYTES_MAX = 64 << 20 };
-	char block[16384];
-	for (;;) {
-		const ssize_t got = read(fd, block, sizeof(block));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return tp_err_system(err, errno, name, "cannot read the list");
-		if (got == 0)
-			break;
-		tp_buf_add(buf, block, (size_t)got);
-		if (buf->size > BYTES_MAX)
-			return tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET,
-			    "the list is larger than %d bytes", BYTES_MAX);
-	}
-	return buf->failed ? tp_err_set(err, TP_ERR_MEMORY, name, TP_ERR_NO_OFFSET, "out of memory")
-			   : 0;
-}
+enum { LIST_BYTES_MAX = 64 << 20 };
 
 int tp_list_file_read(const char *name, struct tp_buf *buf, struct tp_err *err)
 {
 	if (!strcmp(name, "-"))
-		return read_all(STDIN_FILENO, "standard input", buf, err);
+		return tp_read_all(
+		    buf, STDIN_FILENO, "standard input", "the list", LIST_BYTES_MAX, err);
 	char path[TP_DRIVER_PATH_SIZE];
 	int status = tp_list_file_path(name, path, err);
 	if (status)
@@ -132,7 +116,7 @@ int tp_list_file_read(const char *name, struct tp_buf *buf, struct tp_err *err)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return tp_err_system(err, errno, path, "cannot open the list");
-	status = read_all(fd, path, buf, err);
+	status = tp_read_all(buf, fd, path, "the list", LIST_BYTES_MAX, err);
 	close(fd);
 	return status;
 }

@@ -130,7 +130,7 @@ foreach(major IN LISTS TEEPERF_MAJORS)
 	set(target tp_pass_${major})
 	add_library(${target} MODULE ${sources}
 		"${PROJECT_SOURCE_DIR}/common/arena.c" "${PROJECT_SOURCE_DIR}/common/buf.c"
-		"${PROJECT_SOURCE_DIR}/common/err.c")
+		"${PROJECT_SOURCE_DIR}/common/err.c" "${PROJECT_SOURCE_DIR}/common/read_all.c")
 	target_link_libraries(${target} PRIVATE tp_flags)
 	target_include_directories(${target} SYSTEM PRIVATE "${TEEPERF_LLVM_${major}_INCLUDE}")
 	target_compile_options(${target} PRIVATE -fvisibility=hidden -ffunction-sections

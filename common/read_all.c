@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// All that a descriptor still has to give.
+#include "read_all.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+int tp_read_all(struct tp_buf *buf, int fd, const char *name, const char *what, uint64_t most,
+    struct tp_err *err)
+{
+	char block[16384];
+	for (;;) {
+		const ssize_t got = read(fd, block, sizeof(block));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return tp_err_system(err, errno, name, "cannot read %s", what);
+		if (got == 0)
+			break;
+		tp_buf_add(buf, block, (size_t)got);
+		if (buf->size > most)
+			return tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET,
+			    "%s is larger than %llu bytes", what, (unsigned long long)most);
+	}
+	return buf->failed ? tp_err_set(err, TP_ERR_MEMORY, name, TP_ERR_NO_OFFSET, "out of memory")
+			   : 0;
+}

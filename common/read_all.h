@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* All that a descriptor still has to give, up to a limit. */
+#ifndef TP_READ_ALL_H
+#define TP_READ_ALL_H
+
+#include "buf.h"
+#include "err.h"
+
+/*
+ * Add what is left to read from fd to buf. `name` is the file's in errors, `what` is what it is ("the
+ * list"). TP_ERR_SYSTEM if it cannot be read, TP_ERR_LIMIT beyond `most` bytes, TP_ERR_MEMORY; buf then
+ * holds what came before.
+ */
+int tp_read_all(struct tp_buf *buf, int fd, const char *name, const char *what, uint64_t most,
+    struct tp_err *err);
+
+#endif
