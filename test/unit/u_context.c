@@ -44,7 +44,7 @@ static void test_leave_and_arrive(void **state)
 	expect_resync(TEEPERF_POSITION_LEAVES);
 	__teeperf_arrive(position, name, home + 1);
 	expect_resync(TEEPERF_POSITION_ELSEWHERE);
-	// Lost, and what a handler has that came while this thread was in the runtime.
+	// What a handler has that came while this thread was in the runtime.
 	static const uint64_t none[] = {0, TP_BIAS_BUSY + 64, TP_BIAS_BUSY + 60};
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		__teeperf_leave(none[i], name, home);
