@@ -417,33 +417,43 @@ check() {
 	source=$2
 	cp "$3" want
 	shift 3
-	expect 0 "$TEEPERF" cc "$@" -g "$source" -o prog -lpthread
+	# shellcheck disable=SC2086 # words are meant
+	expect 0 "$TEEPERF" cc $llvm "$@" -g "$source" -o prog -lpthread
 	expect 0 "$TEEPERF" record -q -o run.trace -- ./prog
 	paths "$what"
 	sums "$what"
 }
 
-full=
-[ "${TEEPERF_FULL:-0}" != 1 ] || full="-O1 -O3"
-for level in -O0 -O2 $full; do
-	check "generators $level" generators.c generators.want $level
+# all LEVEL: every program.
+all() {
+	check "generators $llvm $1" generators.c generators.want "$1"
 	says 'contexts +3 stacks' tree.err
 	says 'left +1 stacks' tree.err
 	says 'open +2 calls' tree.err
-	check "generators $level, less" generators.c generators-less.want --allowlist less.allow $level
-	check "jumps $level" jumps.c jumps.want $level
-	check "fibers $level" fibers.c fibers.want --switches none,my_switch $level
+	check "generators $llvm $1, less" generators.c generators-less.want --allowlist less.allow "$1"
+	check "jumps $llvm $1" jumps.c jumps.want "$1"
+	check "fibers $llvm $1" fibers.c fibers.want --switches none,my_switch "$1"
 	says 'contexts +100 stacks' tree.err
 	says 'left +100 stacks' tree.err
-	check "fibers $level, by hand" fibers.c fibers.want $level -DBY_HAND -I"$root/include"
-	check "moves $level" moves.c moves.want $level
+	check "fibers $llvm $1, by hand" fibers.c fibers.want "$1" -DBY_HAND -I"$root/include"
+	check "moves $llvm $1" moves.c moves.want "$1"
 	says 'moved +2 times' tree.err
-done
-check 'called' fibers.c fibers.want -O2 --shape=call --switches=my_switch
+}
+
+llvm=
+all -O0
+all -O2
+check 'called' fibers.c fibers.want --switches=my_switch --shape=call -O2
 check 'untimed' generators.c generators.want -O2 --exits=untimed
-if [ -n "$full" ]; then
-	check 'tail calls kept' generators.c generators.want -O2 --tail-calls=keep
+if [ "${TEEPERF_FULL:-0}" = 1 ]; then
+	all -O1
+	all -O3
 	check 'LTO' generators.c generators.want -O2 -flto
+	for plugin in "$TEEPERF_BUILD"/lib/teeperf/llvm-*; do
+		llvm="--llvm=${plugin##*-}"
+		all -O0
+		all -O2
+	done
 fi
 # What nothing marks goes wrong, but not in silence.
 expect 0 "$TEEPERF" cc -g -O1 fibers.c -o prog -lpthread
