@@ -87,6 +87,9 @@ def select(counts, sources, profile, by_name):
     """What callgrind counted of the program's own functions."""
     below = collections.Counter()
     for (name, source), calls in counts.items():
+        # What is written in assembly no compiler instruments.
+        if source.endswith((".S", ".s")):
+            continue
         # Where callgrind knows no folder it gives a bare name, or "???".
         inside = os.path.isabs(source) and os.path.realpath(source).startswith(sources)
         if by_name and (inside or (name, "") in profile):
