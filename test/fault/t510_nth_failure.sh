@@ -3,13 +3,17 @@
 #
 # Proves that no command crashes, keeps silent or shows half a result as whole when an allocation or a call
 # of the system fails: each in turn, alone and with all that follow. Short form: a few of each command.
-# TEEPERF_FULL=1: every one.
+# TEEPERF_FULL=1: every one of 'analyze', and 200 of the others.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 private_shm || true
 
 most=4
-[ "${TEEPERF_FULL:-0}" = 1 ] && most=0
+every=30
+if [ "${TEEPERF_FULL:-0}" = 1 ]; then
+	most=200
+	every=0
+fi
 ${CC:-cc} -O1 -shared -fPIC -Wall -Werror -o fail.so "$lib/fail_nth.c" ||
 	skip "no C compiler (CC=${CC:-cc})"
 # Where there is a build with address and undefined behaviour sanitizers, it is the one to fail.
@@ -31,7 +35,7 @@ expect 0 "$TEEPERF" record -q -o a.trace ./crash accounts 2 50 0
 expect 0 "$TEEPERF" record -q --compress -o b.trace ./crash accounts 3 50 0
 
 # Each of the first ones, where a thread's profile begins.
-python3 "$lib/fail_nth.py" ./fail.so 30 -- "$tool" analyze a.trace
+python3 "$lib/fail_nth.py" ./fail.so $every -- "$tool" analyze a.trace
 for view in top tree threads; do
 	nth -- "$tool" analyze --view $view a.trace
 done
