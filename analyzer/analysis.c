@@ -40,6 +40,7 @@ static int replay(struct work *work, struct tp_thread_result *result)
 	const uint64_t chunk_size = UINT64_C(1) << trace->header.chunk_shift;
 	struct tp_stack stack = {0};
 	struct tp_chunk_reader reader;
+	uint64_t last = 0;
 	int code = tp_chunk_reader_init(&reader, trace, &result->err);
 	if (!code)
 		code = tp_profile_init(&result->profile);
@@ -53,10 +54,13 @@ static int replay(struct work *work, struct tp_thread_result *result)
 	for (uint64_t i = 0; !code && i < thread->chunk_count; i++) {
 		const struct tp_chunk *chunk = &thread->chunks[i];
 		code = tp_chunk_reader_read(&reader, chunk, &result->err);
-		if (!code)
+		if (!code) {
+			tp_module_map_chunk(
+			    &trace->map, reader.words, chunk->word_count, chunk->first_time, &last);
 			code = tp_stack_replay(&stack, reader.words, chunk->word_count,
 			    chunk->first_time,
 			    chunk->sequence * chunk_size + sizeof(struct teeperf_chunk));
+		}
 		if (stack.counts.bad_counts && !result->bad_counts_offset)
 			result->bad_counts_offset =
 			    chunk->offset + (chunk->packed_size ? 0 : (uint64_t)stack.bad_word * 8);

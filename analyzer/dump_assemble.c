@@ -343,6 +343,8 @@ static void do_record(struct assembler *as, const char *word)
 		add_word(as, as->high, TEEPERF_CONTROL_SYNC);
 	} else if (strcmp(word, "lost") == 0) {
 		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_LOST);
+	} else if (strcmp(word, "of-module") == 0) {
+		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_MODULE);
 	} else if (strcmp(word, "pad") == 0) {
 		add_word(as, 0, TEEPERF_CONTROL_PAD);
 	} else if (strcmp(word, "thread-end") == 0) {

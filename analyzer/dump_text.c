@@ -82,6 +82,8 @@ static void add_record(
 		*high = (uint64_t)low << 32;
 	} else if (name == TEEPERF_CONTROL_LOST) {
 		tp_buf_addf(out, "\tlost %" PRIu32 "\n", low);
+	} else if (name == TEEPERF_CONTROL_MODULE) {
+		tp_buf_addf(out, "\tof-module %" PRIu32 "\n", low);
 	} else if (name == TEEPERF_CONTROL_COUNTS) {
 		*i += add_counts(out, low, words + *i + 1, count - *i - 1);
 	} else if (name == TEEPERF_CONTROL_PAD && low == 0) {

@@ -441,6 +441,7 @@ static void control(struct tp_stack *stack, uint32_t code, uint32_t value, uint6
 		stack->ended = true;
 		break;
 	case TEEPERF_CONTROL_PAD:
+	case TEEPERF_CONTROL_MODULE: // the module map has looked at it
 		break;
 	default:
 		stack->counts.reserved++;

@@ -71,25 +71,22 @@ static uint64_t address_in(const struct teeperf_module *module, uint32_t name)
 	return address >= module->start && address < module->end ? address : 0;
 }
 
-// The one module that has this function, and its run-time address there. None if several have, which
-// were loaded one after the other or lie 4 GiB apart: no name is better than a wrong one.
+// The module that has this function, and its address there. None if it may be several's: no name is
+// better than a wrong one.
 static const struct teeperf_module *module_of(
     const struct tp_tracefile *trace, const struct tp_symbol_key *key, uint64_t *address)
 {
-	const struct teeperf_module *found = NULL;
-	for (uint32_t i = 0; i < trace->module_count; i++) {
-		const struct teeperf_module *module = &trace->modules[i];
+	for (uint32_t i = 0; i < trace->map.count; i++) {
+		const struct teeperf_module *module = &trace->map.modules[i];
 		uint64_t here = key->address;
 		if (key->low_half)
 			here = address_in(module, (uint32_t)here);
 		if (!here || here < module->start || here >= module->end)
 			continue;
-		if (found)
-			return NULL;
-		found = module;
 		*address = here;
+		return module;
 	}
-	return found;
+	return NULL;
 }
 
 uint64_t tp_symbols_address(const struct tp_tracefile *trace, uint32_t low)
@@ -139,14 +136,24 @@ static void from_trace(struct job *job)
 		    "%u lines of the symbols section are malformed; the first is "
 		    "line %u",
 		    table.bad_lines, table.first_bad_line);
+	const struct tp_module_map *map = &job->trace->map;
 	for (uint32_t i = 0; i < job->count; i++) {
-		const struct tp_symbol_key *key = &job->keys[i];
-		const struct tp_text_symbol *found =
-		    key->low_half ? tp_symbol_text_find(&table, (uint32_t)key->address)
-				  : tp_symbol_text_find_full(&table, key->address);
+		const struct place *place = &job->places[i];
+		const struct tp_symbol_key *key = &job->keys[place->index];
+		const uint64_t moved = place->module ? map->moved[place->module - map->modules] : 0;
+		// What may be several modules' is so to this section, too.
+		if (key->low_half && !place->module &&
+		    tp_module_map_knows(map, (uint32_t)key->address))
+			continue;
+		const struct tp_text_symbol *found;
+		if (key->low_half && !moved)
+			found = tp_symbol_text_find(&table, (uint32_t)key->address);
+		else
+			found = tp_symbol_text_find_full(&table,
+			    moved ? place->address + place->module->bias - moved : key->address);
 		if (!found)
 			continue;
-		struct tp_symbol *symbol = &job->symbols[i];
+		struct tp_symbol *symbol = &job->symbols[place->index];
 		set_name(job, symbol, found->name);
 		symbol->file = keep(job, found->file);
 		symbol->line = found->line;
@@ -310,21 +317,32 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 		goto no_memory;
 	if (trace->symbols)
 		from_trace(&job);
-	for (uint32_t i = 0; i < trace->module_count; i++) {
+	for (uint32_t i = 0; i < trace->map.count; i++) {
 		bool needed = false;
 		for (uint32_t j = 0; !needed && j < count; j++)
 			needed = !symbols[job.places[j].index].name &&
-				 job.places[j].module == &trace->modules[i];
+				 job.places[j].module == &trace->map.modules[i];
 		if (needed)
-			from_module(&job, &trace->modules[i]);
+			from_module(&job, &trace->map.modules[i]);
 	}
 	uint32_t nowhere = 0;
+	uint32_t unclear = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct place *place = &job.places[i];
-		nowhere += !symbols[place->index].name && !place->module;
+		if (!symbols[place->index].name && !place->module) {
+			const uint32_t name = (uint32_t)keys[place->index].address;
+			const bool known = tp_module_map_knows(&trace->map, name);
+			unclear += known;
+			nowhere += !known;
+		}
 		fill_up(&job, place);
 	}
 	free(job.places);
+	if (unclear)
+		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
+		    "%u functions are where several modules have been, and their times do not tell "
+		    "in which they are: they are shown by address",
+		    unclear);
 	if (nowhere)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
 		    "%u functions are in none of the modules: they are shown by address", nowhere);

@@ -30,7 +30,7 @@ struct tp_symbol_options {
 };
 
 /*
- * The run-time address whose low half is LOW, by the modules; 0 if it is in none, or in several.
+ * The run-time address whose low half is LOW, by the trace's module map; 0 if it is in none.
  */
 uint64_t tp_symbols_address(const struct tp_tracefile *trace, uint32_t low);
 

@@ -257,6 +257,9 @@ static int load(struct tp_tracefile *trace, struct tp_err *err)
 	if (code)
 		goto out;
 	tp_verify_end(trace, reader.stopped);
+	if (tp_module_map_init(&trace->map, trace->modules, trace->module_count, trace->source.name,
+		&trace->problems, &trace->arena))
+		code = no_memory(trace, err);
 out:
 	tp_reader_release(&reader);
 	return code;

@@ -6,6 +6,7 @@
 #ifndef TP_TRACEFILE_H
 #define TP_TRACEFILE_H
 
+#include "analyzer/module_map.h"
 #include "analyzer/problems.h"
 #include "analyzer/source.h"
 #include "analyzer/switches.h"
@@ -47,6 +48,7 @@ struct tp_tracefile {
 	uint32_t thread_count;
 	const struct teeperf_module *modules; /* path is NUL-terminated */
 	uint32_t module_count;
+	struct tp_module_map map;         /* whose names are */
 	struct teeperf_trace_clock clock; /* all zero without has_clock */
 	bool has_clock;
 	const struct teeperf_trace_point *points; /* clock.point_count */

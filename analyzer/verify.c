@@ -124,6 +124,6 @@ void tp_verify_end(struct tp_tracefile *trace, bool stopped)
 	if (trace->end.module_count > trace->module_count)
 		tp_problems_add(&trace->problems, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
 		    "%" PRIu32 " modules are described, but %" PRIu64
-		    " were loaded: names of the others are missing",
+		    " were loaded: calls in the others were not recorded",
 		    trace->module_count, trace->end.module_count);
 }

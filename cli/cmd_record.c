@@ -233,6 +233,12 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 		    "%llu more process%s instrumented but not recorded: the log takes "
 		    "the first one",
 		    (unsigned long long)counts->refused, counts->refused == 1 ? " is" : "es are");
+	if (counts->modules_refused)
+		tp_command_warn(&tp_cmd_record,
+		    "%llu module%s not recorded: more than the log has room for, or at addresses that "
+		    "cannot be told from others' (run it again)",
+		    (unsigned long long)counts->modules_refused,
+		    counts->modules_refused == 1 ? " was" : "s were");
 	if (counts->stunted)
 		tp_command_warn(&tp_cmd_record,
 		    "/dev/shm ran full, so the log was smaller than allowed: make room there");

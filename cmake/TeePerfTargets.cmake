@@ -111,6 +111,7 @@ target_compile_options(tp_runtime PRIVATE -fPIC -O2 -g -fvisibility=hidden
 set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/thread.c"
 	"${PROJECT_SOURCE_DIR}/runtime/counts.c" "${PROJECT_SOURCE_DIR}/runtime/gates.c"
 	"${PROJECT_SOURCE_DIR}/runtime/switch.c" "${PROJECT_SOURCE_DIR}/runtime/context.c"
+	"${PROJECT_SOURCE_DIR}/runtime/modules.c"
 	PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
 add_library(teeperf_static STATIC $<TARGET_OBJECTS:tp_runtime>)
 add_library(teeperf_shared SHARED $<TARGET_OBJECTS:tp_runtime>)

@@ -16,6 +16,7 @@
 static const uint64_t MS = 1000 * 1000;
 // A program that has taken no chunk for so long is not disturbed when its chunks are written.
 static const uint64_t QUIET_MS = 50;
+enum { MODULES_FEW = 64 };
 
 uint64_t tp_drain_clamp_used(uint64_t used)
 {
@@ -80,6 +81,9 @@ static void write_modules(struct tp_drain *drain)
 	tp_region_copy(drain->modules, region->modules, size);
 	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_MODULES, drain->modules, size);
 	drain->modules_seen = seen;
+	drain->modules_refused = seen - count;
+	for (uint64_t i = 0; i < count; i++)
+		drain->modules_refused += (drain->modules[i].flags & TEEPERF_MODULE_COLLIDES) != 0;
 }
 
 // The name of a thread that did not tell it, as the kernel knows it; stays empty if it has ended.
@@ -153,7 +157,10 @@ static void follow_program(struct tp_drain *drain)
 	if (!tp_shared_load32_acquire(&header->attach))
 		return;
 	tp_trace_writer_set_machine(drain->writer, tp_shared_load32_acquire(&header->machine));
-	if (tp_shared_load_acquire(&header->module_count) != drain->modules_seen)
+	// Each section holds them all: of many, further ones wait for the next checkpoint, or for more.
+	const uint64_t modules = tp_shared_load_acquire(&header->module_count);
+	if (modules != drain->modules_seen &&
+	    (modules <= MODULES_FEW || modules - drain->modules_seen >= modules / 4))
 		write_modules(drain);
 	// Each section holds them all: many wait for the next checkpoint.
 	if (tp_switch_log_follow(&drain->switches, header) &&
@@ -164,6 +171,8 @@ static void follow_program(struct tp_drain *drain)
 // The tables that change all the time.
 static void write_tables(struct tp_drain *drain)
 {
+	if (tp_shared_load_acquire(&drain->region->header->module_count) != drain->modules_seen)
+		write_modules(drain);
 	write_threads(drain);
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);

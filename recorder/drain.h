@@ -32,10 +32,11 @@ struct tp_drain {
 	struct tp_clock_log *clock_log;
 	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
 	enum tp_drain_policy policy;
-	bool start_off;         /* recording begins switched off */
-	uint64_t record_bytes;  /* of records in complete chunks; other threads may load it */
-	uint64_t modules_seen;  /* module_count when MODULES was last written */
-	uint64_t checkpoint_ns; /* when THREADS and CLOCK are to be written next */
+	bool start_off;           /* recording begins switched off */
+	uint64_t record_bytes;    /* of records in complete chunks; other threads may load it */
+	uint64_t modules_seen;    /* module_count when MODULES was last written */
+	uint64_t modules_refused; /* of these, modules that do not record */
+	uint64_t checkpoint_ns;   /* when THREADS and CLOCK are to be written next */
 	uint64_t checkpoint_gap_ns;
 	uint64_t *chunk;                /* TP_REGION_CHUNK_SIZE bytes: private copy of one chunk */
 	uint32_t *numbers;              /* chunk_count: those to take in one look */

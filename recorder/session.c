@@ -382,6 +382,7 @@ int tp_session_finish(
 	counts->dropped_chunks = session->writer.dropped;
 	counts->stunted = session->region.stunted;
 	counts->switches_missed = session->drain.switches.missed;
+	counts->modules_refused = session->drain.modules_refused;
 	const int r = tp_trace_writer_close(&session->writer, err);
 	tp_region_release(&session->region);
 	tp_launch_restore(&session->launch);

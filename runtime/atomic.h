@@ -68,6 +68,12 @@ static inline uint32_t tp_load32_acquire(const uint32_t *p)
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
 
+/* As tp_change32_acq_rel. */
+static inline bool tp_change_acq_rel(uint64_t *p, uint64_t from, uint64_t to)
+{
+	return __atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 /* Set *p to `to` if it is `from`: whether it was. */
 static inline bool tp_change32_acq_rel(uint32_t *p, uint32_t from, uint32_t to)
 {

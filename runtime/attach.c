@@ -11,7 +11,6 @@ __attribute__((used)) static void (*const with_contexts)(
 struct tp_process tp_process;
 // Its upper half differs from TEEPERF_HIGH_NEVER, and from that of any clock.
 const uint64_t tp_counter_never = (uint64_t)(TEEPERF_HIGH_NEVER - 1) << 32;
-const uint64_t tp_counter_zero = 0;
 
 void tp_process_off(void)
 {
@@ -99,7 +98,7 @@ static bool adopt(void *base, uint64_t size)
 	process->module_limit = (uint32_t)module_capacity;
 	process->clock = (uint32_t)kinds;
 	process->counter = TEEPERF_CLOCK_IS_SOFT(process->clock)  ? &header->counter
-			   : process->clock == TEEPERF_CLOCK_NONE ? &tp_counter_zero
+			   : process->clock == TEEPERF_CLOCK_NONE ? &tp_counter_places
 								  : &tp_counter_never;
 	return true;
 }
@@ -163,83 +162,13 @@ static void attach(void)
 	report(header, TEEPERF_ATTACH_DONE);
 }
 
-// Do the low halves of the addresses of two modules meet?
-static bool collide(const struct teeperf_module *a, uint64_t start, uint64_t end)
-{
-	const uint32_t a_start = (uint32_t)a->start;
-	const uint32_t b_start = (uint32_t)start;
-	return (uint32_t)(b_start - a_start) < a->end - a->start ||
-	       (uint32_t)(a_start - b_start) < end - start;
-}
-
-enum { MODULES_KNOWN = 256 };
-// Private copies of what tells modules apart, since the table in the log cannot be trusted.
-static struct {
-	uint64_t start, end;
-	uint64_t identity; // hash of build ID and path
-} known[MODULES_KNOWN];
-
-// FNV-1a.
-static uint64_t hash(uint64_t value, const void *bytes, uint64_t size)
-{
-	const unsigned char *at = bytes;
-	for (uint64_t i = 0; i < size; i++)
-		value = (value ^ at[i]) * UINT64_C(0x100000001b3);
-	return value;
-}
-
-static uint64_t identity_of(const struct teeperf_module *module)
-{
-	const uint64_t value =
-	    hash(UINT64_C(0xcbf29ce484222325), module->build_id, sizeof(module->build_id));
-	return hash(value, module->path, sizeof(module->path));
-}
-
-static void register_module(const void *anchor)
-{
-	struct teeperf_module module = {0};
-	module.anchor = (uint64_t)(uintptr_t)anchor;
-	if (!tp_port_find_module(anchor, &module)) {
-		// A range that holds just the anchor still tells the load bias.
-		module.start = module.anchor;
-		module.end = module.anchor + 1;
-	}
-	module.loaded = tp_now();
-	const uint64_t identity = identity_of(&module);
-	const uint64_t index = tp_process.next_module;
-	for (uint64_t i = 0; i < index && i < MODULES_KNOWN; i++) {
-		// Its other constructor (compiled for another clock) was first, or it comes again.
-		if (known[i].start == module.start && known[i].end == module.end &&
-		    known[i].identity == identity)
-			return;
-		const struct teeperf_module other = {.start = known[i].start, .end = known[i].end};
-		if (collide(&other, module.start, module.end))
-			module.flags |= TEEPERF_MODULE_COLLIDES;
-		// Two modules in one place: the earlier one was unloaded some time ago.
-		if (other.start < module.end && module.start < other.end &&
-		    i < tp_process.module_limit)
-			tp_store_relaxed(&tp_process.modules[i].unloaded, module.loaded);
-	}
-	if (index < MODULES_KNOWN) {
-		known[index].start = module.start;
-		known[index].end = module.end;
-		known[index].identity = identity;
-	}
-	tp_process.next_module = index + 1;
-	if (index < tp_process.module_limit) {
-		uint64_t *to = (uint64_t *)(void *)&tp_process.modules[index];
-		const uint64_t *from = (const uint64_t *)(const void *)&module;
-		for (unsigned i = 0; i < sizeof(module) / 8; i++)
-			tp_store_relaxed(&to[i], from[i]);
-	}
-	tp_store_release(&tp_process.header->module_count, index + 1);
-}
-
-static void narrow(struct teeperf_module_block *block)
+// Close the gates of functions that the host does not want, or of all: then their records could not be
+// told from those of others, or there is no room to say whose they are.
+static void narrow(struct teeperf_module_block *block, enum tp_admission admission)
 {
 	uint64_t functions;
 	uint64_t left_out;
-	tp_gates_narrow(block, &functions, &left_out);
+	tp_gates_narrow(block, admission, &functions, &left_out);
 	tp_store_relaxed(&tp_process.header->functions_left_out, left_out);
 	tp_store_relaxed(&tp_process.header->function_count, functions);
 }
@@ -255,21 +184,21 @@ void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block
 		tp_process_off();
 		return;
 	}
+	const bool agrees = state == TP_STATE_OFF || clock_agrees(abi_and_clock & 0xff);
 	// A module with code for two clocks has two constructors.
-	if (state != TP_STATE_OFF && !tp_gates_has(block))
-		narrow(block);
+	if (state != TP_STATE_OFF && agrees && !tp_gates_has(block))
+		narrow(block, tp_module_add(block));
 	tp_gates_add(block);
-	if (state == TP_STATE_OFF)
-		return;
-	if (!clock_agrees(abi_and_clock & 0xff)) {
+	if (!agrees) {
 		report(tp_process.header, TEEPERF_ATTACH_BAD_CLOCK);
 		tp_process_off();
-		return;
 	}
-	register_module(block);
 }
 
 void __teeperf_module_gone(struct teeperf_module_block *block)
 {
+	const uint32_t state = tp_load32_acquire(&tp_process.state);
+	if (state == TP_STATE_RECORDING || state == TP_STATE_PAUSED)
+		tp_module_remove(block);
 	tp_gates_remove(block);
 }

@@ -48,11 +48,11 @@ void tp_counts_forked(void)
 	tp_thread_self()->count_chunk_count = 0;
 }
 
-// Room for a COUNTS record of `count` pairs and a word behind it: its address, 0 if there is none.
+// Room for a COUNTS record of `count` pairs, and a word before and behind it: its address, or 0.
 static uint64_t make_room(struct tp_thread *thread, const struct teeperf_counted *counted)
 {
 	const uint64_t count = counted->count;
-	const uint64_t size = 8 * (1 + 2 * count + 1);
+	const uint64_t size = 8 * (1 + 1 + 2 * count + 1);
 	uint64_t n = thread->count_chunk_count;
 	if (count > TEEPERF_COUNTED_MAX)
 		return 0;
@@ -68,11 +68,15 @@ static uint64_t make_room(struct tp_thread *thread, const struct teeperf_counted
 		thread->count_chunk_count = ++n;
 	}
 	const uint64_t chunk = thread->count_chunks[n - 1];
-	const uint64_t at = tp_chunk_address(chunk) + thread->count_used[n - 1];
-	uint64_t *word = (uint64_t *)(uintptr_t)at;
+	// Another module may have been at these addresses before.
+	const uint64_t module = tp_module_number((uint64_t)(uintptr_t)counted);
+	uint64_t *word =
+	    (uint64_t *)(uintptr_t)(tp_chunk_address(chunk) + thread->count_used[n - 1]);
 	// The place is taken at once and the pairs are 0 so far: a signal handler may jump out of here.
 	thread->count_used[n - 1] += size;
 	tp_barrier_signal();
+	tp_store_relaxed(word++, module | (uint64_t)TEEPERF_CONTROL_MODULE << 32);
+	const uint64_t at = (uint64_t)(uintptr_t)word;
 	tp_store_relaxed(word, count | (uint64_t)TEEPERF_CONTROL_COUNTS << 32);
 	for (uint64_t i = 0; i < count; i++)
 		tp_store_relaxed(&word[1 + 2 * i], (uint64_t)(uintptr_t)counted->functions[i]);

@@ -47,6 +47,15 @@ static void leave_out(struct teeperf_functions *functions, uint64_t *hashes, uin
 			hashes[i] = 0;
 }
 
+// All but gates[0]: where control comes back from above still has to be told to others.
+static void leave_out_all(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
+{
+	(void)gate;
+	for (uint32_t i = 0; i < functions->count; i++)
+		if (hashes[i] >= TEEPERF_HASH_FIRST)
+			hashes[i] = 0;
+}
+
 static uint64_t left_out;
 static uint64_t function_count;
 
@@ -59,10 +68,14 @@ static void count(struct teeperf_functions *functions, uint64_t *hashes, uint8_t
 	}
 }
 
-void tp_gates_narrow(struct teeperf_module_block *block, uint64_t *functions, uint64_t *out)
+void tp_gates_narrow(struct teeperf_module_block *block, enum tp_admission admission,
+    uint64_t *functions, uint64_t *out)
 {
 	for_each(block, leave_out, 0);
-	for_each(block, count, 0);
+	if (admission == TP_ADMISSION_NEW)
+		for_each(block, count, 0);
+	if (admission == TP_ADMISSION_REFUSED)
+		for_each(block, leave_out_all, 0);
 	*functions = function_count;
 	*out = left_out;
 }

@@ -67,9 +67,9 @@ struct tp_process {
 };
 extern TP_HIDDEN struct tp_process tp_process;
 
-/* Counter words for threads without a soft clock: one that agrees with no clock_high, and time 0. */
+/* Counter words for threads without a soft clock: one that agrees with no clock_high, and modules.c's. */
 extern TP_HIDDEN const uint64_t tp_counter_never;
-extern TP_HIDDEN const uint64_t tp_counter_zero;
+extern TP_HIDDEN uint64_t tp_counter_places;
 
 /* Ticks of the log's clock. pre: state is TP_STATE_RECORDING or TP_STATE_PAUSED. */
 static inline uint64_t tp_now(void)
@@ -138,6 +138,19 @@ TP_HIDDEN void tp_fork_child(void);
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);
 
+/* ---- modules (modules.c) ---- */
+
+enum tp_admission {
+	TP_ADMISSION_NEW,
+	TP_ADMISSION_AGAIN,   /* this file has been loaded before */
+	TP_ADMISSION_REFUSED, /* its functions must not record */
+};
+/* The module that holds ANCHOR has been loaded, or is about to go. pre: as tp_now. */
+TP_HIDDEN enum tp_admission tp_module_add(const void *anchor);
+TP_HIDDEN void tp_module_remove(const void *anchor);
+/* The module that holds ADDRESS: its index in the log's table + 1, or 0. In any thread. */
+TP_HIDDEN uint64_t tp_module_number(uint64_t address);
+
 /*
  * The functions' gates (gates.c). tp_gates_set stores `gate` in each of them that is wanted, and in those
  * to come; safe in a signal handler and beside dlopen and dlclose.
@@ -148,11 +161,12 @@ TP_HIDDEN void tp_gates_add(struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_remove(struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_set(enum teeperf_gate gate);
 /*
- * Close the gates of functions of a module that the host does not want, for good, before it is added.
- * *functions and *out: functions of all modules so far, and how many of them were left out.
+ * Close the gates of functions of a module that the host does not want, or of all if it is refused, for
+ * good, before it is added. *functions and *out: functions of all modules so far, and how many of them
+ * the host did not want; a module that comes again counts once.
  */
-TP_HIDDEN void tp_gates_narrow(
-    struct teeperf_module_block *block, uint64_t *functions, uint64_t *out);
+TP_HIDDEN void tp_gates_narrow(struct teeperf_module_block *block, enum tp_admission admission,
+    uint64_t *functions, uint64_t *out);
 /* Whether the host wants the function whose name has this hash (attach.c). */
 TP_HIDDEN bool tp_only_wants(uint64_t hash);
 /* In a forked child: other threads, which may have been at it, are gone. */

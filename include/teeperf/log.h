@@ -67,12 +67,13 @@ enum teeperf_kind {
 #define TEEPERF_NAME_FIRST UINT32_C(4096)
 
 enum teeperf_control {
-	TEEPERF_CONTROL_EMPTY = 0,      /* a word that was never written */
-	TEEPERF_CONTROL_SYNC = 1,       /* time = upper half of the clock from here on */
-	TEEPERF_CONTROL_PAD = 2,        /* nothing: fills the end of a chunk */
-	TEEPERF_CONTROL_LOST = 3,       /* time = number of events lost just before (sum them up) */
-	TEEPERF_CONTROL_MARK = 4,       /* reserved: a user's marker */
-	TEEPERF_CONTROL_MODULE = 5,     /* reserved: a module appeared or went */
+	TEEPERF_CONTROL_EMPTY = 0, /* a word that was never written */
+	TEEPERF_CONTROL_SYNC = 1,  /* time = upper half of the clock from here on */
+	TEEPERF_CONTROL_PAD = 2,   /* nothing: fills the end of a chunk */
+	TEEPERF_CONTROL_LOST = 3,  /* time = number of events lost just before (sum them up) */
+	TEEPERF_CONTROL_MARK = 4,  /* reserved: a user's marker */
+	TEEPERF_CONTROL_MODULE =
+	    5, /* time = module, from 1, of the COUNTS that follow in the chunk */
 	TEEPERF_CONTROL_FORK = 6,       /* reserved: the process forked */
 	TEEPERF_CONTROL_THREAD_END = 7, /* the thread ended; time = 0 */
 	TEEPERF_CONTROL_COUNTS = 8,     /* calls without times: see below */
@@ -112,7 +113,7 @@ enum teeperf_control {
 /* ---- region header ------------------------------------------------------------------------- */
 
 enum teeperf_clock {
-	TEEPERF_CLOCK_NONE = 0,     /* no time at all: every time field is 0 */
+	TEEPERF_CLOCK_NONE = 0,     /* no time: the time fields count modules in others' places */
 	TEEPERF_CLOCK_TSC = 1,      /* x86 time stamp counter, read by the program */
 	TEEPERF_CLOCK_CNTVCT = 2,   /* Arm virtual counter, read by the program */
 	TEEPERF_CLOCK_RDTIME = 3,   /* RISC-V time, read by the program */
@@ -260,7 +261,7 @@ struct teeperf_module {
 	uint64_t start;         /* run-time addresses [start, end) are the module's */
 	uint64_t end;           /* 0: the slot is not filled */
 	uint64_t anchor;        /* run-time address of the module's symbol __teeperf_anchor */
-	uint64_t loaded;        /* ticks, 0 if there was no clock yet */
+	uint64_t loaded;        /* ticks */
 	uint64_t unloaded;      /* ticks, 0 while it is loaded */
 	uint32_t flags;         /* TEEPERF_MODULE_* */
 	uint32_t build_id_size; /* bytes of build_id in use, 0: none */

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The modules of this process: where they are, since when, and whether their records can be told from
+// those of the others. Built without vector registers, like thread.c, which looks into it.
+#include "runtime.h"
+
+#include "port.h"
+
+// As many as the recorder has room for (TP_REGION_MODULES).
+enum { MODULES_KNOWN = 2048 };
+
+/*
+ * Private copies of what tells modules apart, since the table in the log cannot be trusted: entry for
+ * entry the same as the table's. Entries are only ever added, under the loader's lock; where several
+ * have had one place, the last of them is the one that has it.
+ */
+static struct known {
+	uint64_t start, end;
+	uint64_t identity; // hash of build ID, path and size
+	uint64_t unloaded; // ticks; 0 while it is loaded
+	bool is_recorded;
+} known[MODULES_KNOWN];
+static uint64_t known_count;
+
+// Without a clock the counter word counts modules that came into a place where there had been another.
+_Alignas(128) uint64_t tp_counter_places;
+
+// FNV-1a.
+static uint64_t hash(uint64_t value, const void *bytes, uint64_t size)
+{
+	const unsigned char *at = bytes;
+	for (uint64_t i = 0; i < size; i++)
+		value = (value ^ at[i]) * UINT64_C(0x100000001b3);
+	return value;
+}
+
+static uint64_t identity_of(const struct teeperf_module *module)
+{
+	const uint64_t size = module->end - module->start;
+	uint64_t value =
+	    hash(UINT64_C(0xcbf29ce484222325), module->build_id, sizeof(module->build_id));
+	value = hash(value, module->path, sizeof(module->path));
+	return hash(value, &size, sizeof(size));
+}
+
+// Do the low halves of the addresses of two modules meet?
+static bool collide(const struct known *a, uint64_t start, uint64_t end)
+{
+	const uint32_t a_start = (uint32_t)a->start;
+	const uint32_t b_start = (uint32_t)start;
+	return (uint32_t)(b_start - a_start) < a->end - a->start ||
+	       (uint32_t)(a_start - b_start) < end - start;
+}
+
+/*
+ * A time later than `ticks`, by which a reader tells one module's records from the next one's. A soft
+ * clock may stand still for long: then it is moved by a tick, unless the host moves it meanwhile. It
+ * lags behind the host's clock when it does, so it does not run backwards for that.
+ */
+static uint64_t later_than(uint64_t ticks)
+{
+	uint64_t *const counter = (uint64_t *)(uintptr_t)tp_process.counter;
+	uint64_t now = tp_now();
+	if (tp_process.clock == TP_HARDWARE_CLOCK)
+		return now;
+	for (int i = 0; i < 64 && now <= ticks; i++)
+		now = tp_change_acq_rel(counter, now, ticks + 1) ? ticks + 1 : tp_now();
+	return now;
+}
+
+static void set_unloaded(uint64_t index, uint64_t ticks)
+{
+	known[index].unloaded = ticks;
+	if (index < tp_process.module_limit)
+		tp_store_relaxed(&tp_process.modules[index].unloaded, ticks);
+}
+
+static uint64_t end_time(void)
+{
+	const uint64_t now = tp_now();
+	// Not 0, which says that it is loaded.
+	return tp_process.clock == TEEPERF_CLOCK_NONE || !now ? now + 1 : now;
+}
+
+static void store(uint64_t index, const struct teeperf_module *module)
+{
+	uint64_t *to = (uint64_t *)(void *)&tp_process.modules[index];
+	const uint64_t *from = (const uint64_t *)(const void *)module;
+	// The end comes last: it says that the entry is there.
+	const unsigned last = offsetof(struct teeperf_module, end) / 8;
+	for (unsigned i = 0; i < sizeof(*module) / 8; i++)
+		if (i != last)
+			tp_store_relaxed(&to[i], from[i]);
+	tp_store_release(&to[last], from[last]);
+}
+
+enum tp_admission tp_module_add(const void *anchor)
+{
+	struct teeperf_module module = {0};
+	module.anchor = (uint64_t)(uintptr_t)anchor;
+	if (!tp_port_find_module(anchor, &module)) {
+		// A range that holds just the anchor still tells the load bias.
+		module.start = module.anchor;
+		module.end = module.anchor + 1;
+	}
+	const uint64_t identity = identity_of(&module);
+	const uint64_t none = UINT64_MAX;
+	uint64_t latest = none; // that has had this place
+	uint64_t left = 0;      // when the last one left it
+	uint64_t refused = none;
+	bool again = false;
+	for (uint64_t i = 0; i < known_count; i++) {
+		struct known *other = &known[i];
+		const bool same = other->identity == identity && other->start == module.start;
+		again |= other->identity == identity;
+		if (!other->is_recorded) {
+			refused = same ? i : refused;
+			continue;
+		}
+		if (!collide(other, module.start, module.end))
+			continue;
+		if (!other->unloaded && same)
+			return TP_ADMISSION_NEW; // another block of it
+		// Two in one place: the earlier one is gone, though its destructor did not run.
+		if (!other->unloaded && other->start < module.end && module.start < other->end)
+			set_unloaded(i, end_time());
+		if (!other->unloaded)
+			module.flags |= TEEPERF_MODULE_COLLIDES;
+		left = other->unloaded > left ? other->unloaded : left;
+		latest = i;
+	}
+	const bool collides = module.flags & TEEPERF_MODULE_COLLIDES;
+	module.loaded = latest == none || collides ? tp_now() : later_than(left);
+	if (collides && refused != none) {
+		set_unloaded(refused, 0);
+		return TP_ADMISSION_REFUSED;
+	}
+	// It comes back to its place, where no other has been meanwhile.
+	if (!collides && latest != none && known[latest].identity == identity &&
+	    known[latest].start == module.start) {
+		set_unloaded(latest, 0);
+		return TP_ADMISSION_AGAIN;
+	}
+	const uint64_t index = known_count;
+	tp_process.next_module++;
+	if (index >= MODULES_KNOWN || index >= tp_process.module_limit) {
+		tp_store_release(&tp_process.header->module_count, tp_process.next_module);
+		return TP_ADMISSION_REFUSED;
+	}
+	known[index] = (struct known){.start = module.start,
+	    .end = module.end,
+	    .identity = identity,
+	    .is_recorded = !collides};
+	tp_store_release(&known_count, index + 1);
+	store(index, &module);
+	tp_store_release(&tp_process.header->module_count, tp_process.next_module);
+	return collides ? TP_ADMISSION_REFUSED : again ? TP_ADMISSION_AGAIN : TP_ADMISSION_NEW;
+}
+
+void tp_module_remove(const void *anchor)
+{
+	const uint64_t address = (uint64_t)(uintptr_t)anchor;
+	for (uint64_t i = known_count; i--;)
+		if (!known[i].unloaded && address >= known[i].start && address < known[i].end) {
+			set_unloaded(i, end_time());
+			return;
+		}
+}
+
+uint64_t tp_module_number(uint64_t address)
+{
+	for (uint64_t i = tp_load_acquire(&known_count); i--;)
+		if (known[i].is_recorded && address >= known[i].start && address < known[i].end)
+			return i + 1;
+	return 0;
+}
