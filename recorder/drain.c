@@ -16,7 +16,7 @@
 static const uint64_t MS = 1000 * 1000;
 // A program that has taken no chunk for so long is not disturbed when its chunks are written.
 static const uint64_t QUIET_MS = 50;
-enum { MODULES_FEW = 64 };
+enum { MODULES_FEW = 64, SHORT_LIVES = 64 };
 
 uint64_t tp_drain_clamp_used(uint64_t used)
 {
@@ -35,14 +35,17 @@ uint64_t tp_drain_find_used(const uint64_t *chunk)
 	return words * 8;
 }
 
-// Copy the chunk, then judge and write the copy: the program may change the original meanwhile.
+// Copy the chunk, then judge and write the copy: the program may change the original meanwhile. Of a
+// complete one, only what is in use: threads that live for a moment leave theirs nearly empty.
 static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 {
 	struct tp_region *region = drain->region;
 	struct teeperf_chunk *shared = tp_region_chunk(region, number);
-	tp_region_copy(drain->chunk, shared, TP_REGION_CHUNK_SIZE);
+	const uint64_t size = complete ? tp_drain_clamp_used(tp_shared_load_relaxed(&shared->used))
+				       : TP_REGION_CHUNK_SIZE;
+	tp_region_copy(drain->chunk, shared, size);
 	struct teeperf_chunk *copy = (void *)drain->chunk;
-	copy->used = complete ? tp_drain_clamp_used(copy->used) : tp_drain_find_used(drain->chunk);
+	copy->used = complete ? size : tp_drain_find_used(drain->chunk);
 	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_CHUNK, copy, copy->used);
 	tp_shared_add_relaxed(&drain->record_bytes, copy->used - sizeof(*copy));
 	if (!complete)
@@ -53,7 +56,7 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 	tp_shared_store_release(&region->states[number], TEEPERF_CHUNK_FREE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (region->mode == TEEPERF_MODE_STREAM) {
-		memset(shared, 0, TP_REGION_CHUNK_SIZE);
+		memset(shared, 0, size);
 		tp_region_supply(region, number);
 	}
 }
@@ -206,6 +209,11 @@ static bool is_time(struct tp_drain *drain)
 		drain->tail_since_ns = now;
 	}
 	if (now - drain->tail_since_ns >= QUIET_MS * MS)
+		return true;
+	// Most chunks are of threads that have ended: it costs little, and more chunks cost a lot.
+	const uint64_t threads = tp_shared_load_relaxed(&drain->region->header->thread_count);
+	if (drain->region->mode == TEEPERF_MODE_STREAM && tail < 2 * threads &&
+	    tail - drain->taken >= SHORT_LIVES)
 		return true;
 	// In mode full no room is gained by it.
 	return drain->region->mode == TEEPERF_MODE_STREAM &&

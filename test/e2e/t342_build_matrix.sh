@@ -93,6 +93,8 @@ if [ "${TEEPERF_FULL-}" = 1 ]; then
 	for linker in bfd gold lld mold; do
 		for level in -O0 -O2; do
 			for kind in '' -static -static-pie -no-pie; do
+				# gold has no option that this needs.
+				[ "$linker$kind" != gold-static-pie ] || continue
 				for more in '' '-ffunction-sections -Wl,--gc-sections' '-Wl,-z,now,-z,relro' \
 					'-fno-plt -fomit-frame-pointer' '-fno-omit-frame-pointer'; do
 					try $level $kind $more -fuse-ld=$linker
