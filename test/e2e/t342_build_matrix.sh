@@ -112,7 +112,7 @@ if [ "${TEEPERF_FULL-}" = 1 ]; then
 	for kind in -fcf-protection=full -fstack-protector-strong -fstack-clash-protection \
 		-mno-red-zone '-mcmodel=medium' '-mcmodel=large -fPIC' -fsanitize=undefined \
 		-fsanitize=address -fsanitize=leak '-fsanitize=thread -O0' \
-		'-march=native' '-m64 -mavx2' '-fno-asynchronous-unwind-tables' '-gsplit-dwarf'; do
+		'-march=native' '-m64 -mavx2' '-fno-asynchronous-unwind-tables'; do
 		try -O1 $kind
 	done
 fi
