@@ -167,7 +167,7 @@ def test(seed, folder, plain, spoil):
             raise Failure("the program does not do what the interpreter does")
     build(plan, options, folder, "program", True)
     compress = ["--compress"] if options.compress else []
-    got = run([TEEPERF, "record", "-q", "--mode", "full", "--size", "16M", "--ready", "1M", "--clock",
+    got = run([TEEPERF, "record", "-q", "--mode", "full", "--size", "16M", "--ready", "16M", "--clock",
                options.clock, *compress, "-o", "run.trace", "--", "./program"], folder, expected.code)
     if got != wanted:
         raise Failure("the recorded program does not do what the interpreter does: %s, not %s" % (
