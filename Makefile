@@ -7,7 +7,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc)
 PRESET ?= dev
 
-.PHONY: all setup test test-full demo bench bench-quick bench-selection install clean fresh-check format help
+.PHONY: all setup test test-full demo bench bench-quick bench-selection bench-accuracy install clean fresh-check format help
 
 all:
 	@tools/setup --build
@@ -46,6 +46,13 @@ bench-selection:
 	@tools/build release
 	@benchmarks/selection/run $(BENCH_OPTIONS)
 
+# Known times and reported ones: benchmarks/accuracy/README.md. Let nothing else run meanwhile.
+bench-accuracy:
+	@tools/setup --build
+	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/build release
+	@benchmarks/accuracy/run $(BENCH_OPTIONS)
+
 install: all
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
 
@@ -68,6 +75,7 @@ help:
 	@echo 'make bench       all benchmarks, about two hours [BENCH_OPTIONS="--only sqlite"]'
 	@echo 'make bench-quick the same with smaller inputs, about twelve minutes'
 	@echo 'make bench-selection  lists for a budget, beside the rules of other tools: about an hour'
+	@echo 'make bench-accuracy   known times beside reported ones, and those of other tools: five minutes'
 	@echo 'make fresh-check make demo and make test in a bare Debian (root)'
 	@echo 'make format      clang-format the sources'
 	@echo 'make clean       remove build/'
