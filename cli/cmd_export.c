@@ -93,7 +93,12 @@ static int run(int argc, char **argv)
 	else if (export->suffix)
 		tp_buf_addf(&path, "%s%s", argv[0], export->suffix);
 	struct tp_err err;
-	if (export->render(&open.analysis, &chosen, &out, &err))
+	// Without the path it would go to standard output.
+	if (path.failed)
+		status = tp_command_fail(&tp_cmd_export,
+		    (tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory"),
+			&err));
+	else if (export->render(&open.analysis, &chosen, &out, &err))
 		status = tp_command_fail(&tp_cmd_export, &err);
 	else
 		status = tp_write_out(&tp_cmd_export, &out, path.size ? path.data : NULL);
