@@ -259,6 +259,16 @@ static void add_recovered(const struct tp_tracefile *trace, struct tp_buf *out)
 	    is_soft(trace) ? ", and the clock stood still from then on" : "");
 }
 
+static void add_gone(const struct tp_tracefile *trace, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	if (tp_tracefile_host(trace, "log_gone_bytes", text, sizeof(text)))
+		tp_buf_addf(out,
+		    "gone       %llu KiB of the log went away during the recording, with what was in "
+		    "there: the program cut its file short, or memory ran out\n",
+		    strtoull(text, NULL, 10) / 1024);
+}
+
 static const char *why_empty(const struct tp_tracefile *trace)
 {
 	char text[4];
@@ -319,6 +329,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	add_missed(trace, out);
 	add_recovered(trace, out);
 	add_left_out_processes(trace, out);
+	add_gone(trace, out);
 	if (analysis->timeless)
 		tp_buf_add_string(
 		    out, "times      none, as there was no clock: calls and call paths only\n");

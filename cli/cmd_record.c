@@ -242,6 +242,11 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 	if (counts->stunted)
 		tp_command_warn(&tp_cmd_record,
 		    "/dev/shm ran full, so the log was smaller than allowed: make room there");
+	if (counts->log_gone_bytes)
+		tp_command_warn(&tp_cmd_record,
+		    "%llu KiB of the shared log went away: '%s' has damaged the log's file, or memory "
+		    "ran out; what was in there is not in the trace",
+		    (unsigned long long)counts->log_gone_bytes / 1024, program);
 	if (counts->lost)
 		tp_command_warn(&tp_cmd_record, "%llu events were lost: %s",
 		    (unsigned long long)counts->lost,

@@ -162,7 +162,7 @@ static void follow_program(struct tp_drain *drain)
 	tp_trace_writer_set_machine(drain->writer, tp_shared_load32_acquire(&header->machine));
 	// Each section holds them all: of many, further ones wait for the next checkpoint, or for more.
 	const uint64_t modules = tp_shared_load_acquire(&header->module_count);
-	if (modules != drain->modules_seen &&
+	if (modules > drain->modules_seen &&
 	    (modules <= MODULES_FEW || modules - drain->modules_seen >= modules / 4))
 		write_modules(drain);
 	// Each section holds them all: many wait for the next checkpoint.

@@ -74,4 +74,7 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 	if (facts->switches_missed)
 		tp_buf_addf(
 		    buf, "switches_missed=%llu\n", (unsigned long long)facts->switches_missed);
+	if (facts->log_gone_bytes)
+		tp_buf_addf(
+		    buf, "log_gone_bytes=%llu\n", (unsigned long long)facts->log_gone_bytes);
 }

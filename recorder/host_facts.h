@@ -21,7 +21,8 @@ struct tp_host_facts {
 	bool ended;          /* the rest is known */
 	uint64_t clock_gaps; /* times that a soft clock stood still */
 	uint64_t switches_missed;
-	bool only; /* some functions were not to record */
+	uint64_t log_gone_bytes; /* memory of the log that went away */
+	bool only;               /* some functions were not to record */
 	uint64_t functions;
 	uint64_t functions_left_out;
 	struct tp_event_cost cost;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host_facts.h"
+#include "log_guard.h"
 #include "shared.h"
 
 // Less time than this between two points says too little about the clock's rate.
@@ -133,6 +134,7 @@ static void write_host(struct tp_session *session, bool ended)
 	    .start_off = session->start_off,
 	    .ended = ended,
 	    .switches_missed = session->drain.switches.missed,
+	    .log_gone_bytes = tp_log_guard_lost_bytes(),
 	    .only = session->has_only,
 	    .cost = session->cost,
 	    .has_cost = session->has_cost,
@@ -264,9 +266,12 @@ int tp_session_start(
 	r = tp_region_create(&session->region, &region, err);
 	if (r)
 		goto fail;
-	r = tp_trace_writer_open(&session->writer, options->output, err);
+	r = tp_log_guard_start(session->region.map, session->region.map_size, err);
 	if (r)
 		goto fail_region;
+	r = tp_trace_writer_open(&session->writer, options->output, err);
+	if (r)
+		goto fail_guard;
 	if (options->compress)
 		r = tp_trace_writer_pack(&session->writer, options->compress, err);
 	if (r)
@@ -303,6 +308,8 @@ fail_clock:
 	stop_clock(session);
 fail_writer:
 	tp_trace_writer_discard(&session->writer);
+fail_guard:
+	tp_log_guard_stop();
 fail_region:
 	tp_region_release(&session->region);
 fail:
@@ -383,7 +390,9 @@ int tp_session_finish(
 	counts->stunted = session->region.stunted;
 	counts->switches_missed = session->drain.switches.missed;
 	counts->modules_refused = session->drain.modules_refused;
+	counts->log_gone_bytes = tp_log_guard_lost_bytes();
 	const int r = tp_trace_writer_close(&session->writer, err);
+	tp_log_guard_stop();
 	tp_region_release(&session->region);
 	tp_launch_restore(&session->launch);
 	return r;

@@ -85,6 +85,7 @@ struct tp_session_counts {
 	uint32_t attach;          /* enum teeperf_attach */
 	uint32_t listens;         /* enum teeperf_listens */
 	uint32_t listens_value;
+	uint64_t log_gone_bytes;     /* memory of the log that went away; known at the end */
 	uint64_t functions;          /* instrumented, in the modules seen */
 	uint64_t functions_left_out; /* of these, by `only` */
 	uint64_t modules_refused;    /* whose functions were not recorded */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Keeps the recorder alive when memory of the log goes away under it. The program may cut the log's file
+ * short, or punch holes into it for which there is no memory later: the kernel then answers our next
+ * access with SIGBUS. What is gone is replaced by empty memory of our own, and counted.
+ *
+ * (A sealed memfd cannot be cut short, but has no path that programs in a container, a chroot or a library
+ * OS could open.)
+ */
+#ifndef TP_LOG_GUARD_H
+#define TP_LOG_GUARD_H
+
+#include <stdint.h>
+
+#include "common/err.h"
+
+/*
+ * Guard [base, base + size), which is mapped, until tp_log_guard_stop; the count begins at 0.
+ * Threads that the caller starts later are guarded with it.
+ * pre: one at a time in a process, since signal handlers belong to it; base is aligned to a page.
+ */
+int tp_log_guard_start(void *base, uint64_t size, struct tp_err *err);
+void tp_log_guard_stop(void);
+
+/* Bytes that were replaced since the last start. */
+uint64_t tp_log_guard_lost_bytes(void);
+
+#endif
