@@ -242,6 +242,11 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 	if (counts->stunted)
 		tp_command_warn(&tp_cmd_record,
 		    "/dev/shm ran full, so the log was smaller than allowed: make room there");
+	if (counts->output_gone)
+		tp_command_warn(&tp_cmd_record,
+		    "'%s' was moved, removed or replaced while it was written: what is there now is not "
+		    "this trace",
+		    output);
 	if (counts->log_gone_bytes)
 		tp_command_warn(&tp_cmd_record,
 		    "%llu KiB of the shared log went away: '%s' has damaged the log's file, or memory "

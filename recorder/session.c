@@ -391,6 +391,7 @@ int tp_session_finish(
 	counts->switches_missed = session->drain.switches.missed;
 	counts->modules_refused = session->drain.modules_refused;
 	counts->log_gone_bytes = tp_log_guard_lost_bytes();
+	counts->output_gone = !tp_trace_writer_in_place(&session->writer);
 	const int r = tp_trace_writer_close(&session->writer, err);
 	tp_log_guard_stop();
 	tp_region_release(&session->region);

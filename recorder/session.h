@@ -89,6 +89,7 @@ struct tp_session_counts {
 	uint64_t functions;          /* instrumented, in the modules seen */
 	uint64_t functions_left_out; /* of these, by `only` */
 	uint64_t modules_refused;    /* whose functions were not recorded */
+	bool output_gone;            /* the trace is no longer under its path; known at the end */
 	bool stunted;                /* memory for the log ran out before it had its whole size */
 };
 

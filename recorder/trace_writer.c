@@ -71,12 +71,18 @@ static void write_parts(struct tp_trace_writer *writer, struct iovec *parts, int
 		tp_shared_store_relaxed(&writer->offset, writer->offset + size);
 }
 
-// Move a regular file at writer->path to PATH.old. 0 if nothing is in the way any more.
-static int move_aside(struct tp_trace_writer *writer, struct tp_err *err)
+// Move a regular file at writer->path to PATH.old. 0 if no such file is in the way any more; *type is then
+// what else is there (a file type of stat, 0: nothing).
+static int move_aside(struct tp_trace_writer *writer, mode_t *type, struct tp_err *err)
 {
 	struct stat info;
-	if (lstat(writer->path, &info) || !S_ISREG(info.st_mode))
-		return 0; // absent, or a device or pipe to write into; open() reports the rest
+	*type = 0;
+	if (lstat(writer->path, &info))
+		return 0; // absent, or open() reports what is wrong
+	if (!S_ISREG(info.st_mode)) {
+		*type = info.st_mode & S_IFMT;
+		return 0;
+	}
 	if (asprintf(&writer->old_path, "%s.old", writer->path) < 0) {
 		writer->old_path = NULL;
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
@@ -88,6 +94,49 @@ static int move_aside(struct tp_trace_writer *writer, struct tp_err *err)
 		return tp_err_system(err, error, writer->path, "cannot rename the older trace");
 	}
 	return 0;
+}
+
+// Links with such names are the system's: nobody else can have put them there.
+static bool is_descriptor(const char *path)
+{
+	return !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") ||
+	       !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6);
+}
+
+/*
+ * Open writer->path where something of `type` is. In a folder where others may write (/tmp, one that a
+ * sandboxed program shares with us) a link could lead us to a file of ours: so a file of our own is
+ * always a new one, and a link is followed only to what we cannot damage, such as a terminal.
+ */
+static int open_output(struct tp_trace_writer *writer, mode_t type, struct tp_err *err)
+{
+	const int flags = O_WRONLY | O_CLOEXEC;
+	const bool follow = S_ISLNK(type);
+	writer->made = !type;
+	if (!type)
+		writer->fd = open(writer->path, flags | O_CREAT | O_EXCL, 0666);
+	else if (follow && is_descriptor(writer->path))
+		writer->fd = open(writer->path, flags | O_TRUNC);
+	else
+		writer->fd = open(writer->path, flags | (follow ? 0 : O_NOFOLLOW));
+	struct stat info;
+	if (writer->fd < 0 || fstat(writer->fd, &info))
+		return tp_err_system(err, errno, writer->path, "cannot create the trace");
+	writer->regular = S_ISREG(info.st_mode);
+	if (writer->regular && !writer->made && !is_descriptor(writer->path))
+		return tp_err_set(err, TP_ERR_SYSTEM, writer->path, TP_ERR_NO_OFFSET,
+		    "is a link to a file, which is not followed: give the file's own path");
+	return 0;
+}
+
+bool tp_trace_writer_in_place(const struct tp_trace_writer *writer)
+{
+	struct stat ours;
+	struct stat there;
+	if (!writer->made || fstat(writer->fd, &ours))
+		return true;
+	return lstat(writer->path, &there) == 0 && ours.st_dev == there.st_dev &&
+	       ours.st_ino == there.st_ino;
 }
 
 static uint64_t unix_ns(void)
@@ -103,16 +152,12 @@ int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struc
 	writer->path = strdup(path);
 	if (!writer->path)
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-	int r = move_aside(writer, err);
+	mode_t type;
+	int r = move_aside(writer, &type, err);
+	if (!r)
+		r = open_output(writer, type, err);
 	if (r)
 		goto fail;
-	writer->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	struct stat info;
-	if (writer->fd < 0 || fstat(writer->fd, &info)) {
-		r = tp_err_system(err, errno, path, "cannot create the trace");
-		goto fail;
-	}
-	writer->regular = S_ISREG(info.st_mode);
 	writer->header = (struct teeperf_trace_header){
 	    .magic = TEEPERF_TRACE_MAGIC,
 	    .major = TEEPERF_TRACE_MAJOR,
@@ -248,7 +293,7 @@ int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err)
 
 void tp_trace_writer_discard(struct tp_trace_writer *writer)
 {
-	if (writer->regular)
+	if (writer->made && writer->fd >= 0 && tp_trace_writer_in_place(writer))
 		unlink(writer->path);
 	if (writer->old_path)
 		rename(writer->old_path, writer->path);

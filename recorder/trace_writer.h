@@ -20,6 +20,7 @@ struct tp_trace_writer {
 	char *old_path; /* where a file that was in the way went, NULL if none was */
 	int fd;
 	bool regular; /* a file proper: can be cut back and patched */
+	bool made;    /* it was not there before */
 	bool failed;
 	struct tp_err error; /* the first failure */
 	uint64_t offset;     /* bytes written; other threads may load it */
@@ -31,7 +32,7 @@ struct tp_trace_writer {
 
 /*
  * Create the file at `path` and write its header. A regular file that is there is renamed to
- * PATH.old first. On success end it with tp_trace_writer_close or tp_trace_writer_discard.
+ * PATH.old first; pipes and devices are written into; a link to a regular file is refused. On success end it with tp_trace_writer_close or tp_trace_writer_discard.
  */
 int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err);
 
@@ -54,6 +55,9 @@ void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_ty
 
 /* Put the program's machine into the file's header, where the file can be patched. */
 void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machine);
+
+/* Whether the file is still under its path; true if we did not make it. pre: it is open. */
+bool tp_trace_writer_in_place(const struct tp_trace_writer *writer);
 
 /* Close; 0 or the first failure, also copied to *err. */
 int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err);

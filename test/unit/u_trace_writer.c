@@ -263,6 +263,51 @@ static void paths_that_cannot_be_written(void **state)
 	assert_string_equal(err.what, "cannot write the trace: No space left on device");
 }
 
+// What a hostile program leaves in a folder that it shares with the recorder.
+static void links_lead_nowhere(void **state)
+{
+	(void)state;
+	put("precious", "precious");
+	assert_int_equal(symlink("precious", "link.trace"), 0);
+	assert_int_equal(tp_trace_writer_open(&writer, "link.trace", &err), TP_ERR_SYSTEM);
+	assert_string_equal(
+	    err.what, "is a link to a file, which is not followed: give the file's own path");
+	assert_contents("precious", "precious");
+	assert_int_equal(unlink("precious"), 0);
+	assert_int_equal(tp_trace_writer_open(&writer, "link.trace", &err), TP_ERR_SYSTEM);
+	assert_int_not_equal(access("precious", F_OK), 0);
+	assert_int_equal(unlink("link.trace"), 0);
+
+	// What cannot be overwritten may be behind one.
+	assert_int_equal(symlink("/dev/null", "link.trace"), 0);
+	assert_int_equal(tp_trace_writer_open(&writer, "link.trace", &err), 0);
+	assert_true(tp_trace_writer_in_place(&writer));
+	tp_trace_writer_discard(&writer);
+	assert_int_equal(unlink("link.trace"), 0);
+}
+
+static void a_trace_is_not_taken_for_what_replaced_it(void **state)
+{
+	(void)state;
+	start();
+	assert_true(tp_trace_writer_in_place(&writer));
+	assert_int_equal(rename(TRACE, "moved"), 0);
+	assert_false(tp_trace_writer_in_place(&writer));
+	put("precious", "precious");
+	assert_int_equal(symlink("precious", TRACE), 0);
+	assert_false(tp_trace_writer_in_place(&writer));
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "x=y\n", 4);
+	assert_int_equal(unlink(TRACE), 0);
+	put(TRACE, "theirs");
+	assert_false(tp_trace_writer_in_place(&writer));
+	tp_trace_writer_discard(&writer);
+	assert_contents(TRACE, "theirs");
+	assert_contents("precious", "precious");
+	unlink(TRACE);
+	unlink("precious");
+	unlink("moved");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +318,8 @@ int main(void)
 	    cmocka_unit_test(an_older_trace_is_kept),
 	    cmocka_unit_test(a_trace_is_gone_on_with),
 	    cmocka_unit_test(paths_that_cannot_be_written),
+	    cmocka_unit_test(links_lead_nowhere),
+	    cmocka_unit_test(a_trace_is_not_taken_for_what_replaced_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
