@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A hostile host: makes the shared log as a recorder does, starts hostile_program with it, and writes
+// random and chosen values over every word of it, also while the program attaches.
+//
+//   hostile_host PROGRAM LIBRARY ROUNDS SEED [FOLDER]
+//
+// A round is a burst of such writes and then a burst of the program's work, or more, which has come out
+// right. It prints what was done and exits with 0 if nothing was wrong: the program never died, never
+// stood still and found all its memory as it was. The first logs, as they are afterwards, are left in
+// FOLDER.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <teeperf/log.h>
+
+#include "hostile_side.h"
+
+enum {
+	CHUNKS = 16, // where things are is as in a recorder's log of 1 MiB: see replay_log.c
+	MODULES = 256,
+	THREADS = 16384,
+	ROUNDS_A_RUN = 2000,
+	PATIENCE_S = 120, // on a busy machine; only a test that fails waits so long
+	KEPT = 8,
+};
+static const uint64_t CHUNK = UINT64_C(1) << TEEPERF_CHUNK_SHIFT_DEFAULT;
+
+static struct teeperf_log_header good; // as it should be
+static struct teeperf_log_header *header;
+static uint64_t *words;
+static uint64_t region_size;
+static uint64_t *supply, *states;
+static int log_fd, side_fd;
+static char log_path[64];
+static struct hostile_side *side;
+static pid_t program;
+static bool listens;
+static uint64_t random_state;
+
+static struct {
+	uint64_t rounds, writes, runs, refused, taken, faults, stops, files;
+	uint64_t bursts, kinds[BURST_KINDS];
+} done;
+
+static uint64_t any(uint64_t below)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state >> 11) % below;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void nap(long ns)
+{
+	const struct timespec time = {.tv_nsec = ns};
+	nanosleep(&time, NULL);
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "FAILED: seed %llu, round %llu: %s%s%s\n", (unsigned long long)side->seed,
+	    (unsigned long long)done.rounds, what, side->problem[0] ? ": " : "", side->problem);
+	if (program > 0)
+		kill(program, SIGKILL);
+	unlink(log_path);
+	exit(1);
+}
+
+static void put(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELAXED);
+	done.writes++;
+}
+
+static uint64_t get(const uint64_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+// A value that somebody might take for an offset, a size, a number, an index or a flag.
+static uint64_t value(void)
+{
+	const uint64_t chosen[] = {0, 1, 2, 7, 8, 63, 64, CHUNKS - 1, CHUNKS, CHUNKS + 1, CHUNK - 8,
+	    CHUNK, CHUNK + 8, region_size - 8, region_size, region_size + CHUNK, INT32_MAX,
+	    UINT32_MAX, UINT64_C(1) << 32, INT64_MAX, (uint64_t)INT64_MIN, UINT64_MAX - 7,
+	    UINT64_MAX - 1, UINT64_MAX, (1 << 24) - 1, 1 << 24, good.supply_offset,
+	    good.state_offset, good.threads_offset, good.chunks_offset};
+	switch (any(4)) {
+	case 0:
+		return chosen[any(sizeof(chosen) / sizeof(chosen[0]))];
+	case 1:
+		return any(UINT64_MAX);
+	case 2:
+		return UINT64_C(1) << any(64);
+	default:
+		return any(2) ? any(CHUNKS) : any(region_size) & ~UINT64_C(7);
+	}
+}
+
+// ---- the attacks ---------------------------------------------------------------------------------
+
+static void write_header_word(void)
+{
+	put(&words[any(TEEPERF_LOG_HEADER_SIZE / 8)], value());
+}
+
+// One of the constants, in its own width.
+static void write_constant(void)
+{
+	uint32_t *halves = (uint32_t *)header;
+	halves[any(offsetof(struct teeperf_log_header, counter) / 4)] = (uint32_t)value();
+	done.writes++;
+}
+
+static void write_control(void)
+{
+	put(&header->control, any(4) ? get(&header->control) + 1 : value());
+}
+
+// Backwards, and upper halves that jump; now and then the one that stands for "no chunk".
+static void write_counter(void)
+{
+	const uint64_t now = get(&header->counter);
+	const uint64_t next[] = {now + 1, now + any(100000), now - any(100000), value(),
+	    now + (any(5) << 32), UINT64_C(0xffffffff00000000) | any(UINT32_MAX)};
+	put(&header->counter, next[any(sizeof(next) / sizeof(next[0]))]);
+}
+
+static void write_ends(void)
+{
+	put(any(2) ? &header->tail : &header->head,
+	    any(2) ? value() : get(&header->tail) + any(64) - 32);
+}
+
+/*
+ * Chunks for the next tickets, as a generous host has them, but which ones: out of range, one for
+ * several threads, one that is in use.
+ */
+static void serve(void)
+{
+	const uint64_t tail = get(&header->tail);
+	const uint64_t same = any(3) ? any(1 << TEEPERF_SUPPLY_CHUNK_BITS) : any(CHUNKS);
+	const bool is_same = any(2);
+	for (uint64_t ticket = tail - 4; ticket != tail + CHUNKS - 4; ticket++)
+		put(&supply[ticket % CHUNKS],
+		    TEEPERF_SUPPLY_SLOT(ticket, is_same  ? same
+						: any(2) ? any(1 << TEEPERF_SUPPLY_CHUNK_BITS)
+							 : any(CHUNKS)));
+	put(&header->head, tail + CHUNKS);
+}
+
+static void write_slots(void)
+{
+	put(&supply[any(CHUNKS)],
+	    any(2) ? value() : TEEPERF_SUPPLY_SLOT(get(&header->tail) + any(4), value()));
+}
+
+static void write_states(void)
+{
+	put(&states[any(CHUNKS)], any(2) ? any(4) : value());
+}
+
+static void write_tables(void)
+{
+	const uint64_t from = good.modules_offset / 8;
+	const uint64_t first = any(2) ? any(good.chunks_offset / 8 - from) : any(4096);
+	put(&words[from + first], value());
+}
+
+static void write_chunk_header(void)
+{
+	put(&words[(good.chunks_offset + any(CHUNKS) * CHUNK) / 8 + any(8)], value());
+}
+
+// Records and counts, where a thread is about to write, or has written.
+static void write_records(void)
+{
+	const uint64_t chunk = (good.chunks_offset + any(CHUNKS) * CHUNK) / 8;
+	const uint64_t first = any(2) ? any(128) : any(CHUNK / 8 - 64);
+	const bool clear = any(2);
+	for (uint64_t i = 0; i < 64; i++)
+		put(&words[chunk + first + i], clear ? 0 : value());
+}
+
+static void write_anywhere(void)
+{
+	put(&words[any(region_size / 8)], value());
+}
+
+// Once in a while: what is done with the file and with signals costs more than a store.
+static void do_other_things(void)
+{
+	switch (any(6)) {
+	case 0:
+		fallocate(log_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		    (off_t)any(region_size / 4096) * 4096, (off_t)(1 + any(8)) * 4096);
+		break;
+	case 1:
+		ftruncate(log_fd, (off_t)(region_size + any(1 << 20)));
+		break;
+	case 2: {
+		char other[80];
+		snprintf(other, sizeof(other), "%s.other", log_path);
+		rename(log_path, other);
+		rename(other, log_path);
+		break;
+	}
+	case 3:
+		unlink(log_path);
+		break;
+	default:
+		// A program that has not attached does not listen, and only the first is harmless then.
+		kill(program, (int[]){SIGURG, SIGRTMIN, SIGRTMIN + 1}[listens ? any(3) : 0]);
+		return;
+	}
+	done.files++;
+}
+
+static void scribble(void)
+{
+	static void (*const attacks[])(void) = {write_header_word, write_constant, write_control,
+	    write_counter, write_counter, write_ends, write_slots, write_states, write_tables,
+	    write_chunk_header, write_records, write_anywhere};
+	for (uint64_t i = 0; i < CHUNKS; i++) {
+		if (get(&states[i]) == TEEPERF_CHUNK_OWNED ||
+		    get(&states[i]) == TEEPERF_CHUNK_DONE) {
+			done.taken++;
+			put(&states[i], 4);
+		}
+	}
+	const uint64_t count = 1 + any(24);
+	for (uint64_t i = 0; i < count; i++)
+		attacks[any(sizeof(attacks) / sizeof(attacks[0]))]();
+	// A host that gives nothing finds nothing out.
+	if (any(8))
+		serve();
+	if (!any(64))
+		do_other_things();
+}
+
+// ---- the program -----------------------------------------------------------------------------------
+
+static void make_log(void)
+{
+	snprintf(log_path, sizeof(log_path), "/dev/shm/hostile-teeperf-%d", (int)getpid());
+	log_fd = open(log_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	good = (struct teeperf_log_header){
+	    .magic = TEEPERF_LOG_MAGIC,
+	    .major = TEEPERF_LOG_MAJOR,
+	    .oldest_major = TEEPERF_LOG_OLDEST_MAJOR,
+	    .header_size = TEEPERF_LOG_HEADER_SIZE,
+	    .chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT,
+	    .chunk_count = CHUNKS,
+	    .supply_offset = TEEPERF_LOG_HEADER_SIZE,
+	    .module_capacity = MODULES,
+	    .thread_capacity = THREADS,
+	    .clock = any(2) ? TEEPERF_CLOCK_SOFT_TSC : TEEPERF_CLOCK_TSC,
+	    .mode = TEEPERF_MODE_STREAM,
+	    .control = TEEPERF_ACTIVE,
+	};
+#if defined(__aarch64__)
+	if (good.clock == TEEPERF_CLOCK_TSC)
+		good.clock = TEEPERF_CLOCK_CNTVCT;
+#endif
+	good.state_offset = good.supply_offset + 8 * CHUNKS;
+	good.modules_offset = good.state_offset + 8 * CHUNKS;
+	good.threads_offset = good.modules_offset + MODULES * sizeof(struct teeperf_module);
+	good.only_offset = good.threads_offset + THREADS * sizeof(struct teeperf_thread);
+	good.chunks_offset = (good.only_offset + CHUNK - 1) / CHUNK * CHUNK;
+	region_size = good.region_size = good.chunks_offset + CHUNKS * CHUNK;
+	if (log_fd < 0 || ftruncate(log_fd, (off_t)region_size))
+		fail("cannot make a log");
+	header = mmap(NULL, region_size, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd, 0);
+	if (header == MAP_FAILED)
+		fail("cannot map the log");
+	words = (uint64_t *)header;
+	supply = (uint64_t *)((char *)header + good.supply_offset);
+	states = (uint64_t *)((char *)header + good.state_offset);
+	*header = good;
+	serve();
+}
+
+static void start_program(const char *path)
+{
+	char fd[16];
+	snprintf(fd, sizeof(fd), "%d", side_fd);
+	char control[32];
+	snprintf(control, sizeof(control), "%d,%d,%d", SIGURG, SIGRTMIN, SIGRTMIN + 1);
+	program = fork();
+	if (program)
+		return;
+	const struct rlimit none = {0};
+	setrlimit(RLIMIT_CORE, &none);
+	fcntl(side_fd, F_SETFD, 0);
+	setenv("HOSTILE_SIDE", fd, 1);
+	setenv(TEEPERF_LOG_ENV, log_path, 1);
+	setenv(TEEPERF_CONTROL_ENV, control, 1);
+	execl(path, path, (char *)NULL);
+	_exit(127);
+}
+
+static void explain(int status)
+{
+	char text[64];
+	if (WIFSIGNALED(status))
+		snprintf(text, sizeof(text), "the program died of signal %d", WTERMSIG(status));
+	else
+		snprintf(text, sizeof(text), "the program ended with %d", WEXITSTATUS(status));
+	program = 0;
+	fail(text);
+}
+
+// Until the program has done work since it had done `before`.
+static void await_burst(uint64_t before)
+{
+	const uint64_t deadline = now_ms() + PATIENCE_S * 1000;
+	for (uint64_t i = 0; __atomic_load_n(&side->bursts, __ATOMIC_ACQUIRE) == before; i++) {
+		int status;
+		if (i < 100)
+			sched_yield();
+		else
+			nap(50000);
+		if (i % 64 == 63 && waitpid(program, &status, WNOHANG) == program) {
+			explain(status);
+		}
+		if (i % 64 == 63 && now_ms() > deadline)
+			fail("the program stands still");
+	}
+}
+
+static uint64_t bursts(void)
+{
+	return __atomic_load_n(&side->bursts, __ATOMIC_ACQUIRE);
+}
+
+static void finish_program(void)
+{
+	__atomic_store_n(&side->stop, 1, __ATOMIC_RELEASE);
+	const uint64_t deadline = now_ms() + PATIENCE_S * 1000;
+	int status;
+	while (waitpid(program, &status, WNOHANG) != program) {
+		scribble();
+		if (now_ms() > deadline)
+			fail("the program does not end");
+		nap(100000);
+	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		explain(status);
+	program = 0;
+	if (!side->guarded)
+		fail("there are no guards around the log");
+	if (!side->checks)
+		fail("nothing was checked");
+}
+
+// While it attaches the header changes all the time: right, wrong, right again.
+static void attack_attaching(void)
+{
+	const uint64_t deadline = now_ms() + PATIENCE_S * 1000;
+	while (!bursts()) {
+		int status;
+		for (int i = 0; i < 200; i++) {
+			if (any(2))
+				write_constant();
+			else
+				put(&words[any(16)], value());
+			if (any(3)) {
+				memcpy(header, &good, offsetof(struct teeperf_log_header, counter));
+				if (any(4) == 0)
+					put(&header->pid, any(2));
+			}
+		}
+		if (waitpid(program, &status, WNOHANG) == program)
+			explain(status);
+		if (now_ms() > deadline)
+			fail("the program stands still");
+		sched_yield();
+	}
+}
+
+// The host stops altogether until the program has done a lot; somebody else wakes it up.
+static void stop_for_a_while(void)
+{
+	const pid_t self = getpid();
+	const pid_t waker = fork();
+	if (!waker) {
+		const uint64_t before = bursts();
+		for (uint64_t i = 0; bursts() < before + 50 && i < PATIENCE_S * UINT64_C(1000); i++)
+			nap(1000000);
+		_exit(kill(self, SIGCONT) || bursts() < before + 50);
+	}
+	raise(SIGSTOP);
+	int status;
+	waitpid(waker, &status, 0);
+	if (status)
+		fail("the program stood still while the host did");
+	done.stops++;
+}
+
+static void keep_log(const char *folder)
+{
+	char path[256];
+	snprintf(path, sizeof(path), "%s/log.%llu", folder, (unsigned long long)done.runs);
+	const int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	off_t from = 0;
+	if (to < 0 || sendfile(to, log_fd, &from, region_size) < 0)
+		fail("cannot keep the log");
+	close(to);
+}
+
+/*
+ * A file that is cut short takes memory away from the program, and the kernel ends it: a host can always
+ * do that, and it can do no more.
+ */
+static void cut_file(void)
+{
+	ftruncate(log_fd, (off_t)any(good.chunks_offset));
+	const uint64_t deadline = now_ms() + PATIENCE_S * 1000;
+	int status;
+	while (waitpid(program, &status, WNOHANG) != program) {
+		if (now_ms() > deadline)
+			fail("the program does not end");
+		__atomic_store_n(&side->stop, 1, __ATOMIC_RELEASE);
+		nap(1000000);
+	}
+	const bool ended = WIFEXITED(status) && !WEXITSTATUS(status);
+	if (!ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS))
+		explain(status);
+	program = 0;
+	done.faults += !ended;
+}
+
+static void run(
+    const char *path, const char *library, uint64_t seed, uint64_t most, const char *folder)
+{
+	*side = (struct hostile_side){.seed = seed};
+	snprintf(side->library, sizeof(side->library), "%s", library);
+	random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	make_log();
+	const bool attaching = seed % 4 == 0;
+	listens = !attaching;
+	start_program(path);
+	uint64_t rounds = ROUNDS_A_RUN < most ? ROUNDS_A_RUN : most;
+	if (attaching) {
+		attack_attaching();
+		rounds = rounds < 50 ? rounds : 50;
+	} else {
+		await_burst(0);
+		if (__atomic_load_n(&header->attach, __ATOMIC_ACQUIRE) != TEEPERF_ATTACH_DONE)
+			fail("the program has not attached");
+	}
+	for (uint64_t i = 0; i < rounds; i++) {
+		const uint64_t before = bursts();
+		scribble();
+		await_burst(before);
+		done.rounds++;
+		if (i == rounds / 2 && seed % 8 == 1)
+			stop_for_a_while();
+	}
+	if (folder && done.runs < KEPT)
+		keep_log(folder);
+	if (seed % 8 == 5)
+		cut_file();
+	else
+		finish_program();
+	done.bursts += side->bursts;
+	for (int i = 0; i < BURST_KINDS; i++)
+		done.kinds[i] += side->kinds[i];
+	done.runs++;
+	unlink(log_path);
+	munmap(header, region_size);
+	close(log_fd);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 5) {
+		fprintf(stderr, "usage: hostile_host PROGRAM LIBRARY ROUNDS SEED [FOLDER]\n");
+		return 2;
+	}
+	side_fd = memfd_create("hostile-side", MFD_CLOEXEC);
+	if (side_fd < 0 || ftruncate(side_fd, sizeof(*side)))
+		return 2;
+	side = mmap(NULL, sizeof(*side), PROT_READ | PROT_WRITE, MAP_SHARED, side_fd, 0);
+	const uint64_t wanted = strtoull(argv[3], NULL, 10);
+	const uint64_t seed = strtoull(argv[4], NULL, 10);
+	while (done.rounds < wanted)
+		run(argv[1], argv[2], seed + done.runs, wanted - done.rounds,
+		    argc > 5 ? argv[5] : NULL);
+	static const char *const kinds[BURST_KINDS] = {"calls", "throws", "jumps", "counts",
+	    "signals", "switches", "threads", "libraries", "forks"};
+	printf(
+	    "rounds=%llu runs=%llu seeds=%llu..%llu writes=%llu chunks=%llu stops=%llu files=%llu "
+	    "cut=%llu\nbursts=%llu",
+	    (unsigned long long)done.rounds, (unsigned long long)done.runs,
+	    (unsigned long long)seed, (unsigned long long)(seed + done.runs - 1),
+	    (unsigned long long)done.writes, (unsigned long long)done.taken,
+	    (unsigned long long)done.stops, (unsigned long long)done.files,
+	    (unsigned long long)done.faults, (unsigned long long)done.bursts);
+	for (int i = 0; i < BURST_KINDS; i++)
+		printf(" %s=%llu", kinds[i], (unsigned long long)done.kinds[i]);
+	printf("\n");
+	return 0;
+}

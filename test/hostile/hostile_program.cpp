@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An instrumented program that knows what must come of its work, while hostile_host overwrites the log.
+// Around the mapping of the log there is memory that nobody may touch, and its own memory is full of
+// canaries.
+#include <atomic>
+#include <csetjmp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <teeperf/teeperf.h>
+
+#include "hostile_side.h"
+
+#define PLAIN __attribute__((noinline))
+
+static hostile_side *side;
+
+// ---- what is not instrumented ------------------------------------------------------------------
+
+static bool guarded;
+static const uint64_t GUARD = UINT64_C(1) << 24;
+
+// In place of libc's, for the runtime: it reserves addresses before it maps the log into them.
+extern "C" void *mmap(
+    void *at, size_t size, int protection, int flags, int fd, off_t offset) noexcept
+{
+	const bool reserve = !at && protection == PROT_NONE && (flags & MAP_NORESERVE);
+	const size_t more = reserve ? 2 * GUARD : 0;
+	char *map = reinterpret_cast<char *>(
+	    syscall(SYS_mmap, at, size + more, protection, flags, fd, offset));
+	if (!reserve || map == MAP_FAILED)
+		return map;
+	guarded = true;
+	return map + GUARD;
+}
+
+[[noreturn]] PLAIN static void wrong(const char *what, uint64_t found, uint64_t wanted)
+{
+	snprintf(side->problem, sizeof(side->problem), "%s: %llu, not %llu", what,
+	    (unsigned long long)found, (unsigned long long)wanted);
+	abort();
+}
+
+PLAIN static void expect(const char *what, uint64_t found, uint64_t wanted)
+{
+	if (found != wanted)
+		wrong(what, found, wanted);
+}
+
+enum { BLOCKS = 64, WORDS = 512 };
+static const uint64_t PATTERN = UINT64_C(0x5ca1ab1e0ddba11);
+static uint64_t *blocks[BLOCKS];
+static uint64_t data[16 * WORDS] = {PATTERN};
+static thread_local uint64_t in_thread[64];
+static uint64_t common[16 * WORDS];
+
+PLAIN static void fill(uint64_t *words, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		words[i] = PATTERN * (i + 1);
+}
+
+PLAIN static void check(const char *what, const volatile uint64_t *words, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		expect(what, words[i], PATTERN * (i + 1));
+}
+
+PLAIN static void check_all()
+{
+	for (int i = 0; i < BLOCKS; i++)
+		check("a word on the heap", blocks[i], WORDS);
+	check("a word of the data", data, 16 * WORDS);
+	check("a word of the bss", common, 16 * WORDS);
+	__atomic_fetch_add(&side->checks, 1, __ATOMIC_RELAXED);
+}
+
+struct chance {
+	uint64_t state;
+	PLAIN uint64_t below(uint64_t n)
+	{
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		return (state >> 33) % n;
+	}
+};
+
+// ---- work ------------------------------------------------------------------------------------------
+
+PLAIN static uint64_t fib(uint64_t n)
+{
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+struct counter {
+	uint64_t &sum;
+	PLAIN ~counter()
+	{
+		sum++;
+	}
+};
+
+PLAIN static void throw_at(uint64_t depth, uint64_t &sum)
+{
+	counter count{sum};
+	if (!depth)
+		throw 7;
+	throw_at(depth - 1, sum);
+}
+
+PLAIN static uint64_t catch_it(uint64_t depth)
+{
+	uint64_t sum = 0;
+	try {
+		throw_at(depth, sum);
+	} catch (int value) {
+		sum += (uint64_t)value;
+	}
+	return sum;
+}
+
+static thread_local jmp_buf jump_to;
+
+PLAIN static uint64_t jump_from(uint64_t depth)
+{
+	if (!depth)
+		longjmp(jump_to, 5);
+	return jump_from(depth - 1) + 1;
+}
+
+PLAIN static uint64_t jump(uint64_t depth)
+{
+	const int value = setjmp(jump_to);
+	return value ? (uint64_t)value : jump_from(depth);
+}
+
+PLAIN static uint64_t only_counted(uint64_t x)
+{
+	return x ^ 1;
+}
+
+PLAIN static uint64_t only_sampled(uint64_t x)
+{
+	return x + fib(3);
+}
+
+PLAIN static uint64_t count_some()
+{
+	uint64_t sum = 0;
+	for (uint64_t i = 0; i < 64; i++)
+		sum += only_counted(i) + only_sampled(i);
+	return sum;
+}
+
+static std::atomic<uint64_t> handled;
+static thread_local sigjmp_buf leave_handler;
+
+PLAIN static void on_signal(int)
+{
+	handled += fib(5);
+}
+
+PLAIN static void on_leaving_signal(int)
+{
+	siglongjmp(leave_handler, 3);
+}
+
+PLAIN static uint64_t signals()
+{
+	raise(SIGUSR1);
+	const int value = sigsetjmp(leave_handler, 1);
+	if (value)
+		return (uint64_t)value;
+	raise(SIGUSR2);
+	return 0;
+}
+
+PLAIN static void end_deep(uint64_t depth)
+{
+	if (!depth)
+		pthread_exit(reinterpret_cast<void *>(fib(9)));
+	end_deep(depth - 1);
+	only_counted(depth);
+}
+
+static void *run_thread(void *deep)
+{
+	count_some();
+	if (deep)
+		end_deep(4);
+	return reinterpret_cast<void *>(fib(9));
+}
+
+PLAIN static uint64_t thread(bool deep)
+{
+	pthread_t id;
+	void *result = nullptr;
+	if (pthread_create(&id, nullptr, run_thread, deep ? &id : nullptr))
+		return 34;
+	pthread_join(id, &result);
+	return reinterpret_cast<uint64_t>(result);
+}
+
+PLAIN static uint64_t library()
+{
+	void *handle = dlopen(side->library, RTLD_NOW);
+	if (!handle)
+		wrong(dlerror(), 0, 0);
+	auto work =
+	    reinterpret_cast<unsigned long (*)(unsigned long)>(dlsym(handle, "library_work"));
+	const uint64_t sum = work(20);
+	dlclose(handle);
+	return sum;
+}
+
+PLAIN static uint64_t child()
+{
+	const pid_t id = fork();
+	if (id < 0)
+		return 55;
+	if (!id)
+		_exit((int)fib(10));
+	int status;
+	while (waitpid(id, &status, 0) < 0)
+		;
+	return WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status) : 1000 + (uint64_t)status;
+}
+
+static void burst(chance &any)
+{
+	uint64_t canary[64];
+	fill(canary, 64);
+	const uint64_t which = any.below(1000);
+	int kind = BURST_CALLS;
+	if (which < 500) {
+		expect("calls", fib(13), 233);
+	} else if (which < 620) {
+		kind = BURST_THROW;
+		expect("exceptions", catch_it(6), 14);
+	} else if (which < 740) {
+		kind = BURST_JUMP;
+		expect("jumps", jump(5), 5);
+	} else if (which < 880) {
+		kind = BURST_COUNT;
+		expect("counted calls", count_some(), 64 * 63 + 64 * 2);
+	} else if (which < 940) {
+		kind = BURST_SIGNAL;
+		expect("signals", signals(), 3);
+	} else if (which < 970) {
+		kind = BURST_SWITCH;
+		teeperf_off();
+		expect("calls, off", fib(10), 55);
+		teeperf_on();
+		expect("calls, on", fib(10), 55);
+	} else if (which < 990) {
+		kind = BURST_THREAD;
+		expect("threads", thread(any.below(2)), 34);
+	} else if (which < 997) {
+		kind = BURST_LIBRARY;
+		expect("libraries", library(), 380);
+	} else {
+		kind = BURST_FORK;
+		expect("children", child(), 55);
+	}
+	check("a word on the stack", canary, 64);
+	check("a word of the thread", in_thread, 64);
+	check("a word on the heap", blocks[any.below(BLOCKS)], WORDS);
+	__atomic_fetch_add(&side->kinds[kind], 1, __ATOMIC_RELAXED);
+	if (__atomic_fetch_add(&side->bursts, 1, __ATOMIC_RELEASE) % 256 == 0)
+		check_all();
+}
+
+PLAIN static void work(uint64_t seed)
+{
+	chance any = {seed};
+	fill(in_thread, 64);
+	while (!__atomic_load_n(&side->stop, __ATOMIC_ACQUIRE))
+		burst(any);
+}
+
+static void *run_worker(void *number)
+{
+	work(side->seed + reinterpret_cast<uint64_t>(number));
+	return nullptr;
+}
+
+int main()
+{
+	const char *fd = getenv("HOSTILE_SIDE");
+	side = static_cast<hostile_side *>(mmap(
+	    nullptr, sizeof(*side), PROT_READ | PROT_WRITE, MAP_SHARED, fd ? atoi(fd) : -1, 0));
+	if (side == MAP_FAILED)
+		return 96;
+	side->guarded = guarded;
+	for (int i = 0; i < BLOCKS; i++) {
+		blocks[i] = static_cast<uint64_t *>(malloc(WORDS * sizeof(uint64_t)));
+		fill(blocks[i], WORDS);
+	}
+	fill(data, 16 * WORDS);
+	fill(common, 16 * WORDS);
+	signal(SIGUSR1, on_signal);
+	signal(SIGUSR2, on_leaving_signal);
+	pthread_t worker;
+	if (pthread_create(&worker, nullptr, run_worker, reinterpret_cast<void *>(uintptr_t{1})))
+		return 95;
+	work(side->seed);
+	pthread_join(worker, nullptr);
+	check_all();
+	return 0;
+}
