@@ -15,7 +15,7 @@ checked=${TEEPERF_BUILD:-}/asan/bin/teeperf
 [ -x "$checked" ] || checked=$TEEPERF
 export ASAN_OPTIONS=exitcode=99:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 ms=40
-[ -z "${TEEPERF_FULL:-}" ] || ms=5000
+[ "${TEEPERF_FULL:-0}" = 0 ] || ms=5000
 fake=
 
 # unharmed FILE...: no sanitizer has spoken, and nothing steers a terminal.

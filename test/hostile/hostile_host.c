@@ -2,7 +2,11 @@
 // A hostile host: makes the shared log as a recorder does, starts hostile_program with it, and writes
 // random and chosen values over every word of it, also while the program attaches.
 //
-//   hostile_host PROGRAM LIBRARY ROUNDS SEED [FOLDER]
+//   hostile_host PROGRAM LIBRARY ROUNDS SEED STEP PATIENCE [FOLDER]
+//
+// Each run of the program has a seed, STEP more than the one before: with a multiple of 4 the host
+// attacks while the program attaches, in some of the others it stops for a while, or cuts the file
+// short in the end. PATIENCE, in seconds, is how long a program may stand still.
 //
 // A round is a burst of such writes and then a burst of the program's work, or more, which has come out
 // right. It prints what was done and exits with 0 if nothing was wrong: the program never died, never
@@ -33,7 +37,6 @@ enum {
 	MODULES = 256,
 	THREADS = 16384,
 	ROUNDS_A_RUN = 2000,
-	PATIENCE_S = 120, // on a busy machine; only a test that fails waits so long
 	KEPT = 8,
 };
 static const uint64_t CHUNK = UINT64_C(1) << TEEPERF_CHUNK_SHIFT_DEFAULT;
@@ -48,6 +51,7 @@ static char log_path[64];
 static struct hostile_side *side;
 static pid_t program;
 static bool listens;
+static uint64_t patience_s;
 static uint64_t random_state;
 
 static struct {
@@ -333,7 +337,7 @@ static void explain(int status)
 // Until the program has done work since it had done `before`.
 static void await_burst(uint64_t before)
 {
-	const uint64_t deadline = now_ms() + PATIENCE_S * 1000;
+	const uint64_t deadline = now_ms() + patience_s * 1000;
 	for (uint64_t i = 0; __atomic_load_n(&side->bursts, __ATOMIC_ACQUIRE) == before; i++) {
 		int status;
 		if (i < 100)
@@ -356,7 +360,7 @@ static uint64_t bursts(void)
 static void finish_program(void)
 {
 	__atomic_store_n(&side->stop, 1, __ATOMIC_RELEASE);
-	const uint64_t deadline = now_ms() + PATIENCE_S * 1000;
+	const uint64_t deadline = now_ms() + patience_s * 1000;
 	int status;
 	while (waitpid(program, &status, WNOHANG) != program) {
 		scribble();
@@ -376,7 +380,7 @@ static void finish_program(void)
 // While it attaches the header changes all the time: right, wrong, right again.
 static void attack_attaching(void)
 {
-	const uint64_t deadline = now_ms() + PATIENCE_S * 1000;
+	const uint64_t deadline = now_ms() + patience_s * 1000;
 	while (!bursts()) {
 		int status;
 		for (int i = 0; i < 200; i++) {
@@ -405,7 +409,7 @@ static void stop_for_a_while(void)
 	const pid_t waker = fork();
 	if (!waker) {
 		const uint64_t before = bursts();
-		for (uint64_t i = 0; bursts() < before + 50 && i < PATIENCE_S * UINT64_C(1000); i++)
+		for (uint64_t i = 0; bursts() < before + 50 && i < patience_s * 1000; i++)
 			nap(1000000);
 		_exit(kill(self, SIGCONT) || bursts() < before + 50);
 	}
@@ -435,7 +439,7 @@ static void keep_log(const char *folder)
 static void cut_file(void)
 {
 	ftruncate(log_fd, (off_t)any(good.chunks_offset));
-	const uint64_t deadline = now_ms() + PATIENCE_S * 1000;
+	const uint64_t deadline = now_ms() + patience_s * 1000;
 	int status;
 	while (waitpid(program, &status, WNOHANG) != program) {
 		if (now_ms() > deadline)
@@ -494,8 +498,9 @@ static void run(
 
 int main(int argc, char **argv)
 {
-	if (argc < 5) {
-		fprintf(stderr, "usage: hostile_host PROGRAM LIBRARY ROUNDS SEED [FOLDER]\n");
+	if (argc < 7) {
+		fprintf(stderr,
+		    "usage: hostile_host PROGRAM LIBRARY ROUNDS SEED STEP PATIENCE [FOLDER]\n");
 		return 2;
 	}
 	side_fd = memfd_create("hostile-side", MFD_CLOEXEC);
@@ -504,16 +509,18 @@ int main(int argc, char **argv)
 	side = mmap(NULL, sizeof(*side), PROT_READ | PROT_WRITE, MAP_SHARED, side_fd, 0);
 	const uint64_t wanted = strtoull(argv[3], NULL, 10);
 	const uint64_t seed = strtoull(argv[4], NULL, 10);
+	const uint64_t step = strtoull(argv[5], NULL, 10);
+	patience_s = strtoull(argv[6], NULL, 10);
 	while (done.rounds < wanted)
-		run(argv[1], argv[2], seed + done.runs, wanted - done.rounds,
-		    argc > 5 ? argv[5] : NULL);
+		run(argv[1], argv[2], seed + step * done.runs, wanted - done.rounds,
+		    argc > 7 ? argv[7] : NULL);
 	static const char *const kinds[BURST_KINDS] = {"calls", "throws", "jumps", "counts",
 	    "signals", "switches", "threads", "libraries", "forks"};
 	printf(
 	    "rounds=%llu runs=%llu seeds=%llu..%llu writes=%llu chunks=%llu stops=%llu files=%llu "
 	    "cut=%llu\nbursts=%llu",
 	    (unsigned long long)done.rounds, (unsigned long long)done.runs,
-	    (unsigned long long)seed, (unsigned long long)(seed + done.runs - 1),
+	    (unsigned long long)seed, (unsigned long long)(seed + step * (done.runs - 1)),
 	    (unsigned long long)done.writes, (unsigned long long)done.taken,
 	    (unsigned long long)done.stops, (unsigned long long)done.files,
 	    (unsigned long long)done.faults, (unsigned long long)done.bursts);

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that a host that writes over every word of the shared log, while the program attaches and while
+# it works, cannot make the runtime store outside the log, hang, crash or change what the program computes:
+# guard pages lie around the log, canaries in the program's memory, and all of its work has a known result.
+# What is then in the log is given to the recorder, to 'teeperf recover' and to the readers.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+private_shm || true
+rounds=20000
+seed=1
+kept='0 2 5'
+if [ "${TEEPERF_FULL:-0}" != 0 ]; then
+	rounds=1000000
+	seed=1000
+	kept='0 1 2 3 4 5 6 7'
+fi
+from=$root/test/hostile
+${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" &&
+	${CC:-cc} -O1 -I "$root/include" -o replay "$from/replay_log.c" ||
+	skip "no C compiler (CC=${CC:-cc})"
+printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
+"$TEEPERF" c++ --allowlist levels.allow -O1 -pthread -I "$root/include" -o program \
+	"$from/hostile_program.cpp" -ldl
+"$TEEPERF" cc -O1 -shared -fPIC -o library.so "$from/hostile_library.c"
+
+mkdir -p logs
+./host ./program "$TEST_TMP/library.so" $rounds $seed 1 120 logs >figures || fail "see above"
+cat figures
+for kind in calls throws jumps counts signals switches threads libraries forks; do
+	! grep -q " $kind=0" figures || fail "the program did nothing of the kind '$kind'"
+done
+! grep -Eq ' (chunks|stops|files|cut)=0( |$)' figures || fail "the host left something out"
+
+
+checked=${TEEPERF_BUILD:-}/asan/bin/teeperf
+[ -x "$checked" ] || checked=$TEEPERF
+export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1
+read_it() {
+	for command in analyze 'analyze --view tree' 'analyze --view threads' dump \
+		'export --format folded'; do
+		got=0
+		"$checked" $command "$1" >out 2>err || got=$?
+		[ $got -le 1 ] || {
+			tail -40 err >&2
+			fail "exit status $got: $command $1"
+		}
+	done
+}
+for number in $kept; do
+	expect 0 "$checked" record -o x.trace --size 1M --drain now ./replay logs/log.$number
+	fake=
+	facts x.trace end_sections=1 exit=1/0
+	[ "$(fact records)" -gt 1000 ] || fail "nothing hostile was drained"
+	read_it x.trace
+	got=0
+	"$checked" record -o killed.trace --size 1M --drain end ./replay logs/log.$number kill \
+		>out 2>err || got=$?
+	[ $got = 137 ] || fail "the recorder was not killed, but ended with $got"
+	# The program may not have ended yet.
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		got=0
+		"$checked" recover killed.trace >out 2>err || got=$?
+		grep -q 'still runs' err || break
+		sleep 0.1
+	done
+	[ $got = 0 ] || {
+		cat err >&2
+		fail "recover: exit status $got"
+	}
+	read_it killed.trace
+done

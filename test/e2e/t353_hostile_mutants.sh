@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that t351 sees what it is there to see: copies of the runtime in which one of the rules at the top of
+# runtime/runtime.h is broken die, hang or compute something else under the same hostile host.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+from=$root/test/hostile
+${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" || skip "no C compiler (CC=${CC:-cc})"
+printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
+"$TEEPERF" c++ --allowlist levels.allow -O1 -pthread -I "$root/include" -c -o program.o \
+	"$from/hostile_program.cpp"
+"$TEEPERF" cc -O1 -shared -fPIC -o library.so "$from/hostile_library.c"
+
+copy() {
+	rm -rf runtime
+	mkdir runtime
+	cp "$root"/runtime/* runtime/
+}
+
+# build: ./program with the runtime in runtime/.
+build() {
+	${CC:-cc} -O2 -fPIC -ftls-model=initial-exec -ffreestanding -fno-stack-protector \
+		-mgeneral-regs-only -I . -I "$root/include" -c runtime/[acgst]*.c runtime/*.S
+	${CC:-cc} -O2 -fPIC -I . -I "$root/include" -c runtime/port_posix.c
+	${CXX:-c++} -rdynamic -pthread -o program program.o attach.o counts.o gates.o switch.o thread.o \
+		port_posix.o slow_*.o record_*.o -ldl
+}
+
+# mutant NAME SEED STEP FILE SED...: the host finds that something is wrong.
+mutant() {
+	name=$1
+	seed=$2
+	step=$3
+	file=$4
+	shift 4
+	copy
+	for script; do
+		cp runtime/"$file" before
+		sed -i "$script" runtime/"$file"
+		! cmp -s before runtime/"$file" || fail "mutant '$name' changes nothing: $script"
+	done
+	build
+	got=0
+	./host ./program "$TEST_TMP/library.so" 6000 "$seed" "$step" 20 >out 2>err || got=$?
+	[ $got = 1 ] || fail "mutant '$name' was not found out: $(cat out)"
+	echo "$name: $(cat err)"
+}
+
+copy
+build
+./host ./program "$TEST_TMP/library.so" 500 1 1 120 || fail "the runtime as it is"
+
+mutant 'chunk numbers as the host gives them' 1 1 thread.c \
+	's/(number & tp_process.chunk_mask) << /number << /' \
+	's/(slot & tp_process.chunk_mask) + 1/(slot \& 0xffffff) + 1/'
+mutant 'areas need not fit' 0 4 attach.c \
+	's/return offset % 8 == 0 .*/return offset + count + size + limit != 1;/'
+[ "${TEEPERF_FULL:-0}" != 0 ] || exit 0
+
+mutant 'the base is read again' 1 1 thread.c \
+	's/return tp_process.chunks + /return (uint64_t)(uintptr_t)tp_process.header + tp_process.header->chunks_offset + /'
+mutant 'the mask is read again' 1 1 thread.c \
+	's/tp_process.chunk_mask/(tp_process.header->chunk_count - 1)/'
+mutant 'the table of states is where the header says' 1 1 thread.c \
+	's/&tp_process.states\[number\]/(uint64_t *)((char *)tp_process.header + tp_process.header->state_offset) + number/'
+mutant 'threads are numbered in the log' 1 1 thread.c \
+	's/&tp_process.next_thread, 1/\&tp_process.header->thread_count, 1/' \
+	's/return thread->index <= tp_process.thread_mask/return 1/' \
+	's/&tp_process.threads\[thread->index & tp_process.thread_mask\]/\&tp_process.threads[thread->index]/'
+mutant 'it waits for a chunk' 1 1 thread.c \
+	's/^\tif ((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS)/\twhile ((tp_load_acquire(\&tp_process.supply[ticket \& tp_process.chunk_mask]) ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS)/' \
+	'/^\twhile ((tp_load_acquire/{n;s/return false;/;/}'
+mutant 'room for counts by what is in the chunk' 1 1 counts.c \
+	's/tp_chunk_address(chunk) + thread->count_used), word/tp_chunk_address(chunk) + thread->count_used + ((struct teeperf_chunk *)(uintptr_t)tp_chunk_address(chunk))->used), word/'
+mutant 'the offset of the chunks is read twice' 0 4 attach.c \
+	's/process->chunks = (uint64_t)(uintptr_t)bytes + chunks;/process->chunks = (uint64_t)(uintptr_t)bytes + tp_load_relaxed(\&header->chunks_offset);/'
