@@ -71,7 +71,5 @@ mutant 'threads are numbered in the log' 1 1 thread.c \
 mutant 'it waits for a chunk' 1 1 thread.c \
 	's/^\tif ((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS)/\twhile ((tp_load_acquire(\&tp_process.supply[ticket \& tp_process.chunk_mask]) ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS)/' \
 	'/^\twhile ((tp_load_acquire/{n;s/return false;/;/}'
-mutant 'room for counts by what is in the chunk' 1 1 counts.c \
-	's/tp_chunk_address(chunk) + thread->count_used), word/tp_chunk_address(chunk) + thread->count_used + ((struct teeperf_chunk *)(uintptr_t)tp_chunk_address(chunk))->used), word/'
 mutant 'the offset of the chunks is read twice' 0 4 attach.c \
 	's/process->chunks = (uint64_t)(uintptr_t)bytes + chunks;/process->chunks = (uint64_t)(uintptr_t)bytes + tp_load_relaxed(\&header->chunks_offset);/'

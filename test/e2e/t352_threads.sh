@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves under ThreadSanitizer that the threads of the runtime, and those of the recorder, share nothing
+# without order: no report at all, and no suppressions.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+checked=${TEEPERF_BUILD:-}/tsan/bin
+[ -x "$checked/teeperf" ] && [ -x "$checked/runtime_threads" ] ||
+	skip "built without -DTEEPERF_TEST_TSAN=ON"
+export TSAN_OPTIONS=exitcode=66:halt_on_error=0:second_deadlock_stack=1
+# It wants to know where memory is: some kernels choose places that it does not know.
+wrap=
+"$checked/teeperf" --version >out 2>err || {
+	says 'ThreadSanitizer: unexpected memory mapping' err
+	wrap="setarch -R"
+	$wrap "$checked/teeperf" --version >out 2>err || skip "ThreadSanitizer does not run on this kernel"
+}
+rounds=5
+[ "${TEEPERF_FULL:-0}" = 0 ] || rounds=400
+
+expect 0 $wrap "$checked/runtime_threads" $rounds
+cat out
+
+cat >app.c <<'EOF'
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static int leaf(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x + 1;
+}
+static void *run(void *unused)
+{
+	for (int i = 0; i < 60000; i++)
+		leaf(i);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	for (int round = 0; round < 3; round++) {
+		pthread_t threads[4];
+		for (int i = 0; i < 4; i++)
+			pthread_create(&threads[i], NULL, run, NULL);
+		for (int i = 0; i < 4; i++)
+			pthread_join(threads[i], NULL);
+	}
+	for (int i = 0; argc > 1 && !strcmp(argv[1], "wait") && access("go", F_OK); i++) {
+		run(NULL);
+		nanosleep(&nap, NULL);
+	}
+	if (argc > 1 && !strcmp(argv[1], "kill"))
+		raise(SIGKILL);
+	return 0;
+}
+EOF
+"$TEEPERF" cc -O1 -pthread -o app app.c
+
+quiet() {
+	! grep -q 'ThreadSanitizer' "$@" || {
+		cat "$@" >&2
+		fail "ThreadSanitizer has found something"
+	}
+}
+record() {
+	wanted=$1
+	shift
+	expect "$wanted" $wrap "$checked/teeperf" record -o x.trace --size 1M "$@"
+	quiet err
+	fake=
+	facts x.trace end_sections=1
+}
+record 0 --clock soft --drain now ./app
+record 0 --clock count --drain late --compress ./app
+record 0 --mode full --drain now ./app
+record 137 --clock soft ./app kill
+
+# All that 'teeperf ctl' can ask for, while the recorder is busy.
+$wrap "$checked/teeperf" record -o x.trace --size 1M --clock soft --compress --control=URG ./app wait \
+	>out 2>err &
+recorder=$!
+trap ": >go" EXIT # let it end, whatever happens
+until "$TEEPERF" ctl status $recorder >status 2>&1 && grep -q 'records' status; do
+	kill -0 $recorder 2>/dev/null || fail "the recorder has ended: $(cat err)"
+	sleep 0.05
+done
+for verb in off flush on status flush off on; do
+	"$TEEPERF" ctl $verb $recorder >>status 2>&1 || {
+		cat status >&2
+		fail "ctl $verb"
+	}
+done
+: >go
+got=0
+wait $recorder || got=$?
+[ $got = 0 ] || fail "record: exit status $got"
+quiet err
+facts x.trace end_sections=1
