@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) uint64_t read_clock(
     uint32_t clock, const struct writer *writer)
 {
 	if (TEEPERF_CLOCK_IS_SOFT(clock))
-		return *writer->word;
+		return __atomic_load_n(writer->word, __ATOMIC_RELAXED);
 #if defined(__x86_64__)
 	return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
