@@ -20,11 +20,15 @@ copy() {
 
 # build: ./program with the runtime in runtime/.
 build() {
-	${CC:-cc} -O2 -fPIC -ftls-model=initial-exec -ffreestanding -fno-stack-protector \
-		-mgeneral-regs-only -I . -I "$root/include" -c runtime/[acgst]*.c runtime/*.S
-	${CC:-cc} -O2 -fPIC -I . -I "$root/include" -c runtime/port_posix.c
-	${CXX:-c++} -rdynamic -pthread -o program program.o attach.o counts.o gates.o switch.o thread.o \
-		port_posix.o slow_*.o record_*.o -ldl
+	rm -rf objects
+	mkdir objects
+	for file in runtime/*.c runtime/*.S; do
+		registers=-mgeneral-regs-only
+		case $file in */port_*) registers= ;; esac
+		${CC:-cc} -O2 -fPIC -ftls-model=initial-exec -ffreestanding -fno-stack-protector \
+			$registers -I . -I "$root/include" -c "$file" -o "objects/${file##*/}.o"
+	done
+	${CXX:-c++} -rdynamic -pthread -o program program.o objects/*.o -ldl
 }
 
 # mutant NAME SEED STEP FILE SED...: the host finds that something is wrong.
