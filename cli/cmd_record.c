@@ -231,7 +231,8 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 	if (counts->refused)
 		tp_command_warn(&tp_cmd_record,
 		    "%llu more process%s instrumented but not recorded: the log takes "
-		    "the first one",
+		    "the first one (a library that dlmopen loads with a C library of its "
+		    "own counts as a process)",
 		    (unsigned long long)counts->refused, counts->refused == 1 ? " is" : "es are");
 	if (counts->modules_refused)
 		tp_command_warn(&tp_cmd_record,

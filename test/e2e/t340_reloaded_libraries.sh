@@ -191,6 +191,34 @@ run -- 1 4 $many
 [ "$(modules many)" = 300 ] || fail "$(modules many) modules of 300"
 run -- 2 0 $many
 
+# The same library twice, the second with a C library and a runtime of its own: the first is exact, and that
+# the second is not recorded is said.
+cat >twice.c <<'EOS'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	void *first = dlopen(argv[1], RTLD_NOW);
+	void *second = dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW);
+	if (!first || !second)
+		return 1;
+	int sum = 0;
+	for (int i = 0; i < 10; i++) {
+		sum += ((int (*)(int))dlsym(first, "outer"))(3);
+		sum += ((int (*)(int))dlsym(second, "outer"))(3);
+	}
+	return sum != 120;
+}
+EOS
+"$TEEPERF" cc -O1 -g twice.c -o twice -ldl
+expect 0 "$TEEPERF" record -q -o run.trace -- ./twice "$here/first.so"
+says '1 more process .*dlmopen' err
+"$TEEPERF" analyze run.trace --format csv 2>notes | sed 1d | cut -d, -f1,2 | sort >got
+[ "$(tr '\n' ' ' <got)" = 'inner_of_first,30 main,1 outer,10 ' ] || fail "$(cat got)"
+says 'not recorded' notes
+
 # Two libraries 4 GiB apart: records cannot tell them apart, so the second one has none, and that is said.
 cat >far.c <<'EOS'
 #define _GNU_SOURCE
