@@ -82,6 +82,8 @@ static void add_row(
 		add_signed_ns(&cell, change->delta_ns);
 		tp_table_add(table, cell.data);
 	}
+	if (cell.failed)
+		table->cells.failed = true;
 	tp_buf_release(&cell);
 }
 
@@ -160,6 +162,8 @@ static void add_json_level(
 	tp_buf_init(&level);
 	add_level(&level, use, function);
 	tp_buf_addf(out, ", \"%s\": {\"level\": \"%s\", \"file\": ", name, level.data);
+	if (level.failed)
+		out->failed = true;
 	tp_buf_release(&level);
 	if (verdict->line) {
 		tp_text_add_json(out, verdict->file);
