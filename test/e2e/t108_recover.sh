@@ -127,7 +127,7 @@ cmp x.trace y.trace || fail "a log went into the trace of another"
 # A log whose owner left it, and that says it is larger than it is, or of another shape.
 orphan 30000 --mode full --drain end
 end_program
-truncate -s 1500000 "$log"
+truncate -s 2400000 "$log"
 printf 'XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX' |
 	dd of="$log" conv=notrunc 2>err
 expect 0 "$TEEPERF" recover x.trace

@@ -34,7 +34,7 @@
 
 enum {
 	CHUNKS = 16, // where things are is as in a recorder's log of 1 MiB: see replay_log.c
-	MODULES = 256,
+	MODULES = 2048,
 	THREADS = 16384,
 	ROUNDS_A_RUN = 2000,
 	KEPT = 8,

@@ -147,7 +147,7 @@ static void scribble(void)
 	uint64_t seed = 12345;
 	for (int round = 0; round < 20; round++) {
 		// The header, the tables and the first chunks; what lies behind may have no memory yet.
-		for (uint64_t i = 0; i < region_size / 8 && i < UINT64_C(1) << 18; i++) {
+		for (uint64_t i = 0; i < region_size / 8 && i < UINT64_C(1) << 19; i++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
 			words[i] = seed >> 61 ? seed : TEEPERF_CHUNK_DONE;
 		}
