@@ -136,6 +136,7 @@ static void add_counts(struct tp_analysis *analysis)
 		sum->counted += counts->counted;
 		sum->cut += counts->cut;
 		sum->early += counts->early;
+		sum->forked += counts->forked;
 		sum->dropped += counts->dropped;
 		sum->contexts += counts->contexts;
 		sum->left += counts->left;

@@ -229,6 +229,7 @@ static void do_thread(struct assembler *as)
 	    .lost = tp_line_option(line, "lost", 0, UINT64_MAX),
 	    .chunks = tp_line_option(line, "chunks", 0, UINT64_MAX),
 	    .ended = tp_line_option(line, "ended", 1, UINT64_MAX),
+	    .first = tp_line_option(line, "first", 0, UINT64_MAX),
 	};
 	tp_line_option_string(line, "name", thread.name, sizeof(thread.name));
 	tp_buf_add(&as->body, &thread, sizeof(thread));
@@ -341,6 +342,8 @@ static void do_record(struct assembler *as, const char *word)
 	} else if (strcmp(word, "sync") == 0) {
 		as->high = tp_line_number(line, UINT32_MAX);
 		add_word(as, as->high, TEEPERF_CONTROL_SYNC);
+	} else if (strcmp(word, "fork") == 0) {
+		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_FORK);
 	} else if (strcmp(word, "lost") == 0) {
 		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_LOST);
 	} else if (strcmp(word, "of-module") == 0) {

@@ -84,6 +84,8 @@ static void add_record(
 		tp_buf_addf(out, "\tlost %" PRIu32 "\n", low);
 	} else if (name == TEEPERF_CONTROL_MODULE) {
 		tp_buf_addf(out, "\tof-module %" PRIu32 "\n", low);
+	} else if (name == TEEPERF_CONTROL_FORK) {
+		tp_buf_addf(out, "\tfork %" PRIu32 "\n", low);
 	} else if (name == TEEPERF_CONTROL_COUNTS) {
 		*i += add_counts(out, low, words + *i + 1, count - *i - 1);
 	} else if (name == TEEPERF_CONTROL_PAD && low == 0) {
@@ -171,8 +173,8 @@ static void add_threads(struct tp_buf *out, struct tp_bytes *bytes)
 		tp_bytes_copy(bytes, &thread, sizeof(thread));
 		tp_buf_addf(out,
 		    "\tthread tid=%" PRIu64 " lost=%" PRIu64 " chunks=%" PRIu64 " ended=%" PRIu64
-		    " name=",
-		    thread.os_tid, thread.lost, thread.chunks, thread.ended);
+		    " first=%" PRIu64 " name=",
+		    thread.os_tid, thread.lost, thread.chunks, thread.ended, thread.first);
 		add_quoted(out, thread.name, strnlen(thread.name, sizeof(thread.name)));
 		tp_buf_add_char(out, '\n');
 	}

@@ -315,6 +315,9 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 		"to there"},
 	    {counts->early, "began",
 		"exits are of calls that began before recording was switched on: they are left out"},
+	    {counts->forked, "began",
+		"exits are of calls that began before the process was forked: they are in its "
+		"parent's trace"},
 	    {counts->dropped, "dropped", "records of the time when recording was switched off"},
 	    {counts->unmatched_enters, "unmatched", "calls without an exit"},
 	    {counts->unmatched_exits, "unmatched", "exits without a call"},

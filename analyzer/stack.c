@@ -308,6 +308,8 @@ static void untimed_below(struct tp_stack *stack, uint32_t name)
 			return;
 		if (stack->depth - stack->pending == 1 && stack->switched && !stack->in_gap)
 			stack->counts.early++;
+		else if (stack->depth - stack->pending == 1 && stack->forked && !stack->in_gap)
+			stack->counts.forked++;
 		else
 			stack->waiting_exits++;
 		return;
@@ -348,6 +350,8 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 			return;
 		if (stack->depth == 1 && stack->switched)
 			stack->counts.early++;
+		else if (stack->depth == 1 && stack->forked)
+			stack->counts.forked++;
 		else
 			stack->counts.unmatched_exits++;
 		return;
@@ -384,7 +388,8 @@ static bool resync(struct tp_stack *stack, uint32_t name, uint64_t position, uin
 	low = tp_frames_find(stack->frames, stack->depth, position);
 	const bool open = is_at(stack, low, position);
 	// An activation that was not sampled has no record, and a position between two.
-	const bool early = position == TEEPERF_POSITION_OFF || (low == 1 && stack->switched) ||
+	const bool early = position == TEEPERF_POSITION_OFF ||
+			   (low == 1 && (stack->switched || stack->forked)) ||
 			   position % 8 == TEEPERF_POSITION_BETWEEN;
 	if (open ? stack->profile->nodes[stack->frames[low].node].name != name : !early)
 		stack->counts.unknown_resyncs++;
@@ -439,6 +444,9 @@ static void control(struct tp_stack *stack, uint32_t code, uint32_t value, uint6
 		break;
 	case TEEPERF_CONTROL_THREAD_END:
 		stack->ended = true;
+		break;
+	case TEEPERF_CONTROL_FORK:
+		stack->forked = true;
 		break;
 	case TEEPERF_CONTROL_PAD:
 	case TEEPERF_CONTROL_MODULE: // the module map has looked at it

@@ -22,6 +22,7 @@ struct tp_stack_counts {
 	/* Where recording was switched off. */
 	uint64_t cut;     /* calls that were running when it was: they count up to there */
 	uint64_t early;   /* ends of calls that had begun before it was switched on again */
+	uint64_t forked;  /* ends of calls that had begun before the process was forked */
 	uint64_t dropped; /* records that lie in between: they were on their way when it was */
 	/* Contexts: stacks beside the thread's own. */
 	uint64_t contexts; /* that began */
@@ -67,6 +68,7 @@ struct tp_stack {
 	struct tp_gaps gaps;
 	uint32_t gap;  /* gaps that have begun and ended */
 	bool in_gap;   /* gap number `gap` has begun */
+	bool forked;   /* calls may have begun before the process was forked */
 	bool switched; /* recording was switched on: calls may have begun before that */
 	/* Since the last timed record: untimed exits that match no call, and calls without an exit. */
 	uint32_t waiting_exits;

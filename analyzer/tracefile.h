@@ -31,6 +31,7 @@ struct tp_thread {
 	bool ended;
 	uint64_t os_tid;
 	uint64_t lost;    /* events, by the thread's own count */
+	uint64_t first;   /* sequence of its first chunk: not 0 if it began before a fork */
 	uint64_t missing; /* chunks that are not in the file */
 	const struct tp_chunk *chunks;
 	uint64_t chunk_count;

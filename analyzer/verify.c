@@ -42,7 +42,11 @@ static void drop_duplicates(struct tp_tracefile *trace)
 static uint64_t take_chunks(struct tp_tracefile *trace, struct tp_thread *thread, uint64_t first)
 {
 	uint64_t next = first;
-	uint64_t expected = 0;
+	// What came before a fork is in the parent's trace.
+	uint64_t expected =
+	    first < trace->chunk_count && thread->first <= trace->chunks[first].sequence
+		? thread->first
+		: 0;
 	// Without any chunk the array is NULL, and even NULL + 0 is undefined.
 	thread->chunks = trace->chunks ? trace->chunks + first : NULL;
 	for (; next < trace->chunk_count && trace->chunks[next].thread == thread->number; next++) {
@@ -96,6 +100,7 @@ int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *t
 		if (slot == thread->number && slot < count) {
 			thread->os_tid = table[slot].os_tid;
 			thread->lost = table[slot].lost;
+			thread->first = table[slot].first;
 			thread->ended = table[slot].ended != 0;
 			memcpy(thread->name, table[slot].name, sizeof(table[slot].name));
 			tp_clean(thread->name, strlen(thread->name));

@@ -137,7 +137,7 @@ static void run_plain(const struct tp_autotune_run *run, struct report *report)
 	struct tp_launch launch;
 	tp_launch_prepare(&launch);
 	const uint64_t start_ns = tp_clock_monotonic_ns();
-	report->code = tp_launch_start(&launch, run->argv, "", NULL, &report->err);
+	report->code = tp_launch_start(&launch, run->argv, "", NULL, NULL, &report->err);
 	if (report->code)
 		return;
 	wait_for_end(&launch);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf record: run a program and keep what its instrumented functions log.
 #define _GNU_SOURCE
+#include "record_followed.h"
 #include "record_only.h"
+#include "record_secure.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +17,7 @@
 #include "recorder/session.h"
 #include "recovery/recover.h"
 
-enum { TICK_MS = 200, EXIT_NOT_RUNNABLE = 126, EXIT_NOT_FOUND = 127 };
+enum { TICK_MS = 200, LAST_TICK_MS = 20, EXIT_NOT_RUNNABLE = 126, EXIT_NOT_FOUND = 127 };
 
 static const char *const mode_words[] = {"stream", "full", NULL};
 static const uint32_t modes[] = {TEEPERF_MODE_STREAM, TEEPERF_MODE_FULL};
@@ -35,6 +37,7 @@ static uint64_t period_ns = TP_COUNTER_PERIOD_NS;
 static int drain_index;
 static int on_start;
 static const char *control;
+static bool follow_fork;
 static bool signals;
 static uint64_t size_bytes;
 static uint64_t ready_bytes;
@@ -73,6 +76,9 @@ static const struct tp_option options[] = {
     {TP_OPTION_LEVEL, 0, "compress", "LEVEL",
 	"write a smaller trace, about a tenth; LEVEL, 1 to 19, is zstd's (default: 1)", &level,
 	NULL},
+    {TP_OPTION_BOOL, 'f', "follow-fork", NULL,
+	"record forked children and instrumented programs that PROGRAM starts, too, each in FILE.PID",
+	&follow_fork, NULL},
     {TP_OPTION_CHOICE, 0, "on-start", "on|off",
 	"begin recording, or wait until 'teeperf ctl on', the program or a signal says so (default: on)",
 	&on_start, on_start_words},
@@ -158,9 +164,11 @@ static bool wait_for_end(struct tp_session *session)
 		if (progress)
 			show_progress(session, &records);
 	}
+	while (event != TP_LAUNCH_RELEASE && tp_session_is_used(session))
+		event = tp_session_wait(session, LAST_TICK_MS);
 	if (progress)
 		fprintf(stderr, "\r\033[K");
-	return event == TP_LAUNCH_ENDED;
+	return session->launch.ended;
 }
 
 static void warn_of_attach(const struct tp_session_counts *counts, const char *program)
@@ -171,6 +179,13 @@ static void warn_of_attach(const struct tp_session_counts *counts, const char *p
 			       : "ran without recording";
 	switch (counts->attach) {
 	case TEEPERF_ATTACH_NONE:
+		if (tp_record_secure(program)) {
+			tp_command_warn(&tp_cmd_record,
+			    "'%s' ran without recording: %s, and such a program does not write where "
+			    "its caller says; record a copy without these rights",
+			    program, tp_record_secure(program));
+			break;
+		}
 		tp_command_warn(&tp_cmd_record,
 		    "'%s' ran without recording: it is not built with 'teeperf cc', or the "
 		    "allowlist left no function to instrument, or it clears its environment",
@@ -370,6 +385,7 @@ static int run(int argc, char **argv)
 	    .clock = clocks[clock_index],
 	    .period_ns = period_ns,
 	    .drain = drains[drain_index],
+	    .follow_fork = follow_fork,
 	    .start_off = on_start == 1,
 	    .control_signal = control_signal,
 	    .switch_signals = signals,
@@ -403,6 +419,10 @@ static int run(int argc, char **argv)
 	}
 	if (!quiet)
 		summarize(&counts);
+	if (follow_fork) {
+		tp_record_tell_followed(&tp_cmd_record, &session.follow, quiet);
+		tp_session_forget(&session);
+	}
 	if (!ended) {
 		fprintf(stderr, "teeperf record: '%s' (process %d) runs on without recording\n",
 		    argv[0], (int)session.launch.pid);

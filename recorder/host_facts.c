@@ -23,6 +23,26 @@ void tp_host_facts_command(struct tp_buf *buf, char *const *argv)
 	}
 }
 
+void tp_host_facts_command_of(struct tp_buf *buf, pid_t pid)
+{
+	char path[64];
+	char text[4096];
+	snprintf(path, sizeof(path), "/proc/%d/cwd", (int)pid);
+	const ssize_t length = readlink(path, text, sizeof(text));
+	tp_buf_add(buf, text, length > 0 ? (size_t)length : 0);
+	tp_buf_add_char(buf, '\0');
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return;
+	for (size_t size; (size = fread(text, 1, sizeof(text), file));)
+		tp_buf_add(buf, text, size);
+	fclose(file);
+	// A process may have written over its arguments.
+	if (buf->size && buf->data[buf->size - 1])
+		tp_buf_add_char(buf, '\0');
+}
+
 // The processor's name, where /proc/cpuinfo has one.
 static void add_cpu(struct tp_buf *buf)
 {
@@ -64,6 +84,10 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 		tp_buf_addf(buf, "cost_in_ps=%.0f\ncost_out_ps=%.0f\ncost_untimed_ps=%.0f\n",
 		    facts->cost.in_ns * 1000, facts->cost.out_ns * 1000,
 		    facts->cost.untimed_ns * 1000);
+	if (facts->process)
+		tp_buf_addf(buf, "process=%llu\n", (unsigned long long)facts->process);
+	if (facts->parent)
+		tp_buf_addf(buf, "parent=%llu\n", (unsigned long long)facts->parent);
 	if (!facts->ended)
 		return;
 	tp_buf_addf(buf, "clock_gaps=%llu\n", (unsigned long long)facts->clock_gaps);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/buf.h"
 #include "common/event_cost.h"
@@ -27,10 +28,16 @@ struct tp_host_facts {
 	uint64_t functions_left_out;
 	struct tp_event_cost cost;
 	bool has_cost;
+	/* One of several processes: its number, and its parent's if it was forked. 0: unknown. */
+	uint64_t process;
+	uint64_t parent;
 };
 
 /* Append the working directory and each argument, NUL-ended. */
 void tp_host_facts_command(struct tp_buf *buf, char *const *argv);
+
+/* The same of a running process. */
+void tp_host_facts_command_of(struct tp_buf *buf, pid_t pid);
 
 /* Append "key=value\n" lines: teeperf, os, machine, cpu, cores, clock, mode, log_bytes, drain, ... */
 void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts);

@@ -56,22 +56,25 @@ static bool sets(const char *entry, const char *name)
 
 // The environment with the settings in place of what it says about these variables; its strings are
 // those of environ and the settings (NULL: the variable is not set).
-static char **make_environment(char *log, char *control)
+static char **make_environment(char *log, char *control, char *fork_setting)
 {
 	size_t count = 0;
 	while (environ[count])
 		count++;
-	char **copy = malloc((count + 3) * sizeof(*copy));
+	char **copy = malloc((count + 4) * sizeof(*copy));
 	if (!copy)
 		return NULL;
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!sets(environ[i], TEEPERF_LOG_ENV) && !sets(environ[i], TEEPERF_CONTROL_ENV))
+		if (!sets(environ[i], TEEPERF_LOG_ENV) && !sets(environ[i], TEEPERF_CONTROL_ENV) &&
+		    !sets(environ[i], TEEPERF_FORK_ENV))
 			copy[kept++] = environ[i];
 	}
 	copy[kept++] = log;
 	if (control)
 		copy[kept++] = control;
+	if (fork_setting)
+		copy[kept++] = fork_setting;
 	copy[kept] = NULL;
 	return copy;
 }
@@ -129,15 +132,16 @@ static int report_failure(struct tp_launch *launch, const char *program, struct 
 }
 
 int tp_launch_start(struct tp_launch *launch, char *const *argv, const char *log_path,
-    const char *control, struct tp_err *err)
+    const char *control, const char *follow, struct tp_err *err)
 {
 	char *log_setting = make_setting(TEEPERF_LOG_ENV, log_path);
 	char *control_setting = make_setting(TEEPERF_CONTROL_ENV, control);
+	char *fork_setting = make_setting(TEEPERF_FORK_ENV, follow);
 	char **environment = NULL;
 	int pipe_fds[2] = {-1, -1};
 	int r = 0;
-	if (log_setting && (control_setting || !control))
-		environment = make_environment(log_setting, control_setting);
+	if (log_setting && (control_setting || !control) && (fork_setting || !follow))
+		environment = make_environment(log_setting, control_setting, fork_setting);
 	if (!environment) {
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 		goto out;
@@ -165,6 +169,7 @@ out:
 			close(pipe_fds[i]);
 	}
 	free(environment);
+	free(fork_setting);
 	free(control_setting);
 	free(log_setting);
 	return r;
@@ -179,6 +184,7 @@ static bool has_ended(struct tp_launch *launch)
 	} while (pid < 0 && errno == EINTR);
 	if (pid != launch->pid)
 		return false;
+	launch->ended = true;
 	if (WIFSIGNALED(status)) {
 		launch->exit_kind = TEEPERF_EXIT_SIGNAL;
 		launch->exit_value = (uint32_t)WTERMSIG(status);
@@ -202,7 +208,7 @@ static void forward(const struct tp_launch *launch, const siginfo_t *info)
 
 enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms)
 {
-	if (has_ended(launch))
+	if (!launch->ended && has_ended(launch))
 		return TP_LAUNCH_ENDED;
 	const struct timespec timeout = {
 	    .tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
@@ -211,9 +217,13 @@ enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_m
 	if (signal < 0)
 		return TP_LAUNCH_TIMEOUT;
 	if (signal == SIGCHLD)
-		return has_ended(launch) ? TP_LAUNCH_ENDED : TP_LAUNCH_TIMEOUT;
+		return !launch->ended && has_ended(launch) ? TP_LAUNCH_ENDED : TP_LAUNCH_TIMEOUT;
 	if (signal == SIGINT && ++launch->interrupts >= 2)
 		return TP_LAUNCH_RELEASE;
+	if (launch->ended) {
+		launch->signal = info.si_code == SI_KERNEL ? 0 : signal;
+		return TP_LAUNCH_SIGNAL;
+	}
 	forward(launch, &info);
 	return TP_LAUNCH_TIMEOUT;
 }

@@ -19,6 +19,8 @@ struct tp_launch {
 	pid_t pid;           /* the program, 0 before it was started; any thread may look */
 	int start_errno;     /* why it could not be started, 0 otherwise */
 	uint32_t interrupts; /* SIGINTs taken so far */
+	bool ended;          /* the program has, and was waited for */
+	int signal;          /* of TP_LAUNCH_SIGNAL; 0: it has reached our processes already */
 	enum teeperf_exit_kind exit_kind;
 	uint32_t exit_value;
 	sigset_t taken; /* what tp_launch_wait takes */
@@ -32,20 +34,21 @@ enum tp_launch_event {
 	TP_LAUNCH_TIMEOUT = 0,
 	TP_LAUNCH_ENDED,   /* the program has ended: see exit_kind */
 	TP_LAUNCH_RELEASE, /* a second SIGINT: stop recording, let the program run on */
+	TP_LAUNCH_SIGNAL,  /* one that came when the program had ended */
 };
 
 /* Call it before any thread is created, so that all of them have the signals blocked. */
 void tp_launch_prepare(struct tp_launch *launch);
 
 /*
- * Start argv[0], found along PATH, with TEEPERF_LOG=log_path and TEEPERF_CONTROL=control (NULL: without
- * it) in its environment and the signal state from before prepare. A failure of exec itself is reported here: TP_ERR_NOT_FOUND if there is
+ * Start argv[0], found along PATH, with TEEPERF_LOG=log_path, TEEPERF_CONTROL=control and
+ * TEEPERF_FORK=follow (NULL: without it) in its environment and the signal state from before prepare. A failure of exec itself is reported here: TP_ERR_NOT_FOUND if there is
  * no such program, TP_ERR_SYSTEM otherwise, with start_errno set.
  */
 int tp_launch_start(struct tp_launch *launch, char *const *argv, const char *log_path,
-    const char *control, struct tp_err *err);
+    const char *control, const char *follow, struct tp_err *err);
 
-/* Wait up to timeout_ms for the next event, passing signals on meanwhile. */
+/* Wait up to timeout_ms for the next event, passing signals on meanwhile; also behind TP_LAUNCH_ENDED. */
 enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms);
 
 /* Back to the signal state from before prepare. */

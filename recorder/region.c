@@ -262,7 +262,35 @@ static void touch_chunks(struct tp_region *region, uint32_t wanted)
 static void supply_from(struct tp_region *region, uint32_t first)
 {
 	for (uint32_t i = first; i < region->committed; i++)
-		tp_region_supply(region, i);
+		if (i + 1 != region->owned)
+			tp_region_supply(region, i);
+}
+
+// Chunk `number` is the newest that is out. pre: the lock is held.
+static void put_out(struct tp_region *region, uint32_t number)
+{
+	region->older[number] = region->newest;
+	region->newer[number] = TP_REGION_NONE;
+	if (region->newest != TP_REGION_NONE)
+		region->newer[region->newest] = number;
+	region->newest = number;
+}
+
+// The chunk that the program begins with: 0 or an errno value.
+static int give_owned(struct tp_region *region)
+{
+	if (!region->owned)
+		return 0;
+	const uint32_t number = region->owned - 1;
+	const uint64_t offset = chunk_offset(region, number);
+	const int error = allocate(region, offset, TP_REGION_CHUNK_SIZE);
+	if (error)
+		return error;
+	touch(region, offset, TP_REGION_CHUNK_SIZE);
+	pthread_mutex_lock(&region->lock);
+	put_out(region, number);
+	pthread_mutex_unlock(&region->lock);
+	return 0;
 }
 
 int tp_region_create(
@@ -272,7 +300,11 @@ int tp_region_create(
 	region->fd = -1;
 	region->mode = options->mode;
 	pthread_mutex_init(&region->lock, NULL);
-	int r = choose_count(options, &region->chunk_count, err);
+	region->low_chunks = options->low_chunks ? options->low_chunks : TP_REGION_LOW_CHUNKS;
+	region->step_chunks = options->step_chunks ? options->step_chunks : TP_REGION_STEP_CHUNKS;
+	region->chunk_count = options->chunk_count;
+	int r = options->chunk_count ? 0 : choose_count(options, &region->chunk_count, err);
+	region->owned = options->owned <= region->chunk_count ? options->owned : 0;
 	if (!r)
 		r = create_file(region, err);
 	if (r)
@@ -304,6 +336,8 @@ int tp_region_create(
 		init_header(region, options);
 		error = commit(region, first);
 	}
+	if (!error)
+		error = give_owned(region);
 	if (error) {
 		r = tp_err_system(err, error, NULL,
 		    "cannot get memory for the log in " FOLDER
@@ -366,11 +400,7 @@ void tp_region_supply(struct tp_region *region, uint32_t number)
 {
 	pthread_mutex_lock(&region->lock);
 	const uint64_t ticket = region->head++;
-	region->older[number] = region->newest;
-	region->newer[number] = TP_REGION_NONE;
-	if (region->newest != TP_REGION_NONE)
-		region->newer[region->newest] = number;
-	region->newest = number;
+	put_out(region, number);
 	tp_shared_store_release(&region->supply[ticket & (region->chunk_count - 1)],
 	    TEEPERF_SUPPLY_SLOT(ticket, number));
 	tp_shared_store_release(&region->header->head, region->head);
@@ -385,14 +415,14 @@ static bool is_low(struct tp_region *region)
 	pthread_mutex_unlock(&region->lock);
 	// The tail is the program's word; a false one can only make us commit all that was asked for.
 	const uint64_t left = head - tp_shared_load_relaxed(&region->header->tail);
-	return (int64_t)left <= TP_REGION_LOW_CHUNKS;
+	return (int64_t)left <= (int64_t)region->low_chunks;
 }
 
 bool tp_region_grow(struct tp_region *region)
 {
 	while (!region->stunted && region->committed < region->chunk_count && is_low(region)) {
 		const uint32_t first = region->committed;
-		const bool failed = commit(region, TP_REGION_STEP_CHUNKS) != 0;
+		const bool failed = commit(region, region->step_chunks) != 0;
 		pthread_mutex_lock(&region->lock);
 		region->stunted = failed;
 		pthread_mutex_unlock(&region->lock);

@@ -44,6 +44,10 @@ struct tp_region_only {
 struct tp_region_options {
 	uint64_t size;  /* most bytes of chunks, rounded down to a power of two; 0: by memory */
 	uint64_t ready; /* of these, bytes that are supplied at the start, with memory in place */
+	uint32_t chunk_count; /* exactly so many, whatever `size` says; 0: by `size` */
+	uint32_t low_chunks;  /* with so few left, more are supplied ... */
+	uint32_t step_chunks; /* ... by so many; 0: TP_REGION_LOW_CHUNKS, TP_REGION_STEP_CHUNKS */
+	uint32_t owned; /* number + 1 of a chunk that the program's first thread has; 0: none */
 	uint32_t mode;
 	uint32_t clock;
 	struct tp_region_only only;
@@ -64,6 +68,9 @@ struct tp_region {
 	char *chunks;
 	uint32_t chunk_count;
 	uint32_t mode;
+	uint32_t low_chunks; /* as in the options */
+	uint32_t step_chunks;
+	uint32_t owned;
 	/* The supply; guarded by lock. */
 	pthread_mutex_t lock;
 	uint64_t head;      /* tickets served */

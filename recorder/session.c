@@ -13,6 +13,7 @@
 #include "host_facts.h"
 #include "log_guard.h"
 #include "shared.h"
+#include "trace_ends.h"
 
 // Less time than this between two points says too little about the clock's rate.
 static const uint64_t RATE_NS = 2 * 1000 * 1000;
@@ -29,7 +30,8 @@ static void *supply(void *argument)
 	struct tp_session *session = argument;
 	while (!tp_shared_load_relaxed(&session->stop)) {
 		// 48 MiB in reserve last for longer than this at a billion events a second.
-		if (!tp_region_grow(&session->region))
+		const bool grown = tp_region_grow(&session->region);
+		if (!(session->follows && tp_follow_grow(&session->follow)) && !grown)
 			tp_doorbell_wait(&session->supply_bell, 4);
 	}
 	return NULL;
@@ -119,52 +121,35 @@ static int usable_cores(void)
 	return sched_getaffinity(0, sizeof(allowed), &allowed) ? 1 : CPU_COUNT(&allowed);
 }
 
-static void write_host(struct tp_session *session, bool ended)
+static struct tp_host_facts host_facts(const struct tp_session *session)
 {
 	static const char *const drains[] = {
 	    [TP_DRAIN_NOW] = "now", [TP_DRAIN_LATE] = "late", [TP_DRAIN_END] = "end"};
-	const struct tp_host_facts facts = {
+	return (struct tp_host_facts){
 	    .clock = tp_clock_name(session->clock_log.clock),
 	    .counter_cpu = session->soft ? session->counter.cpu : -1,
 	    .cores = session->cores,
 	    .log_bytes = (uint64_t)session->region.chunk_count * TP_REGION_CHUNK_SIZE,
 	    .mode = session->region.mode == TEEPERF_MODE_FULL ? "full" : "stream",
 	    .drain = drains[session->drain.policy],
-	    .clock_gaps = session->soft ? tp_counter_thread_starved_count(&session->counter) : 0,
 	    .start_off = session->start_off,
-	    .ended = ended,
-	    .switches_missed = session->drain.switches.missed,
-	    .log_gone_bytes = tp_log_guard_lost_bytes(),
 	    .only = session->has_only,
 	    .cost = session->cost,
 	    .has_cost = session->has_cost,
-	    .functions = tp_shared_load_relaxed(&session->region.header->function_count),
-	    .functions_left_out =
-		tp_shared_load_relaxed(&session->region.header->functions_left_out),
 	};
-	struct tp_buf host;
-	tp_buf_init(&host);
-	tp_host_facts_text(&host, &facts);
-	if (!host.failed)
-		tp_trace_writer_add(&session->writer, TEEPERF_SECTION_HOST, host.data, host.size);
-	tp_buf_release(&host);
 }
 
-// Where to find what we have not written yet, should we be killed; in the trace, and beside the log.
-static int write_log(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static void write_host(struct tp_session *session, bool ended)
 {
-	struct teeperf_trace_log log = {
-	    .id = session->region.id,
-	    .recorder_pid = (uint32_t)getpid(),
-	    .level = (uint32_t)options->compress,
-	    .start_off = options->start_off,
-	};
-	if (!session->writer.regular)
-		return 0;
-	memcpy(log.constants, session->region.header, sizeof(log.constants));
-	tp_trace_writer_add(&session->writer, TEEPERF_SECTION_LOG, &log, sizeof(log));
-	return tp_region_note_trace(&session->region, options->output, err);
+	const struct teeperf_log_header *header = session->region.header;
+	struct tp_host_facts facts = host_facts(session);
+	facts.clock_gaps = session->soft ? tp_counter_thread_starved_count(&session->counter) : 0;
+	facts.ended = ended;
+	facts.switches_missed = session->drain.switches.missed;
+	facts.log_gone_bytes = tp_log_guard_lost_bytes();
+	facts.functions = tp_shared_load_relaxed(&header->function_count);
+	facts.functions_left_out = tp_shared_load_relaxed(&header->functions_left_out);
+	tp_trace_add_host(&session->writer, &facts);
 }
 
 static int write_command(
@@ -224,6 +209,39 @@ static void make_control(const struct tp_session_options *options, char text[32]
 		snprintf(text, 32, "%d", options->control_signal);
 }
 
+static int start_follow(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	if (!options->follow_fork)
+		return 0;
+	if (!session->writer.regular)
+		return tp_err_set(err, TP_ERR_LIMIT, options->output, TP_ERR_NO_OFFSET,
+		    "with '--follow-fork' the output must be a regular file: the names of the other "
+		    "traces come from it");
+	const struct tp_follow_options follow = {
+	    .output = options->output,
+	    .first = &session->region,
+	    .clock = session->clock_log.clock,
+	    .compress = options->compress,
+	    .policy = session->drain.policy,
+	    .origin = session->clock_log.points[0],
+	    .counter = session->soft ? &session->counter : NULL,
+	    .start_off = options->start_off,
+	    .control_signal = options->control_signal,
+	    .facts = host_facts(session),
+	};
+	const int r = tp_follow_start(&session->follow, &follow, &options->only,
+	    options->start_off ? 0 : TEEPERF_ACTIVE, err);
+	session->follows = !r;
+	return r;
+}
+
+static void stop_follow(struct tp_session *session)
+{
+	if (session->follows)
+		tp_follow_stop(&session->follow);
+}
+
 static int start_program(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
 {
@@ -237,7 +255,7 @@ static int start_program(
 	char control[32];
 	make_control(options, control);
 	r = tp_launch_start(&session->launch, options->argv, session->region.path,
-	    control[0] ? control : NULL, err);
+	    control[0] ? control : NULL, session->follows ? session->follow.setting : NULL, err);
 	if (r)
 		tp_control_server_stop(&session->control);
 	return r;
@@ -290,20 +308,29 @@ int tp_session_start(
 	write_host(session, false);
 	r = write_command(session, options, err);
 	if (!r)
-		r = write_log(session, options, err);
+		r = tp_trace_add_log(&session->writer, &session->region, options->compress,
+		    options->start_off, options->output, err);
+	if (r)
+		goto fail_clock;
+	r = start_follow(session, options, err);
 	if (r)
 		goto fail_clock;
 	r = start_threads(session, err);
 	if (r)
-		goto fail_clock;
+		goto fail_follow;
 	session->start_ns = tp_clock_monotonic_ns();
 	if (session->soft)
 		tp_clock_gaps_begin(&session->counter.gaps, session->start_ns);
 	r = start_program(session, options, err);
 	if (!r)
 		return 0;
+	stop_follow(session);
 	stop_threads(session);
+	tp_session_forget(session);
 	goto fail_writer;
+fail_follow:
+	stop_follow(session);
+	tp_session_forget(session);
 fail_clock:
 	stop_clock(session);
 fail_writer:
@@ -319,7 +346,27 @@ fail:
 
 enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeout_ms)
 {
-	return tp_launch_wait(&session->launch, timeout_ms);
+	const enum tp_launch_event event = tp_launch_wait(&session->launch, timeout_ms);
+	if (event != TP_LAUNCH_SIGNAL)
+		return event;
+	if (session->follows && session->launch.signal)
+		tp_follow_signal(&session->follow, session->launch.signal);
+	return TP_LAUNCH_TIMEOUT;
+}
+
+bool tp_session_is_used(struct tp_session *session)
+{
+	uint64_t records;
+	uint64_t lost;
+	return session->follows &&
+	       (tp_follow_count(&session->follow, &records, &lost) || tp_session_has_log_users());
+}
+
+void tp_session_forget(struct tp_session *session)
+{
+	if (session->follows)
+		tp_follow_release(&session->follow);
+	session->follows = false;
 }
 
 void tp_session_count(const struct tp_session *session, struct tp_session_counts *counts)
@@ -347,32 +394,6 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	}
 }
 
-static void write_end(struct tp_session *session, uint64_t end_ns)
-{
-	const struct tp_region *region = &session->region;
-	const struct teeperf_log_header *header = region->header;
-	const uint64_t told = tp_shared_load_relaxed(&header->thread_count);
-	const uint64_t filled = tp_region_thread_count(region);
-	const struct teeperf_trace_end end = {
-	    .exit_kind = session->launch.exit_kind,
-	    .exit_value = session->launch.exit_value,
-	    .start_ns = session->start_ns,
-	    .end_ns = end_ns,
-	    .chunk_count = session->writer.chunks,
-	    .chunk_draws = tp_shared_load_relaxed(&header->tail),
-	    .lost_early = tp_shared_load_relaxed(&header->lost_early),
-	    .lost_overflow = tp_shared_load_relaxed(&header->lost_overflow),
-	    .refused = tp_shared_load_relaxed(&header->refused),
-	    .forked = tp_shared_load_relaxed(&header->forked),
-	    .log_bytes = (uint64_t)region->committed * TP_REGION_CHUNK_SIZE,
-	    .mode = region->mode,
-	    .attach = tp_shared_load32_acquire(&header->attach),
-	    .module_count = tp_shared_load_relaxed(&header->module_count),
-	    .thread_count = told > filled ? told : filled,
-	};
-	tp_trace_writer_add(&session->writer, TEEPERF_SECTION_END, &end, sizeof(end));
-}
-
 int tp_session_finish(
     struct tp_session *session, struct tp_session_counts *counts, struct tp_err *err)
 {
@@ -381,9 +402,14 @@ int tp_session_finish(
 		tp_clock_gaps_end(&session->counter.gaps, end_ns);
 	tp_control_server_stop(&session->control);
 	tp_session_command(session, false);
+	stop_follow(session);
 	stop_threads(session);
 	write_host(session, true);
-	write_end(session, end_ns);
+	tp_trace_add_end(&session->writer, &session->region,
+	    &(struct teeperf_trace_end){.exit_kind = session->launch.exit_kind,
+		.exit_value = session->launch.exit_value,
+		.start_ns = session->start_ns,
+		.end_ns = end_ns});
 	tp_session_count(session, counts);
 	counts->elapsed_ns = end_ns - session->start_ns;
 	counts->dropped_chunks = session->writer.dropped;

@@ -16,6 +16,7 @@
 #include "counter_thread.h"
 #include "doorbell.h"
 #include "drain.h"
+#include "follow.h"
 #include "host_clock.h"
 #include "launch.h"
 #include "region.h"
@@ -37,6 +38,7 @@ struct tp_session_options {
 	enum tp_clock_choice clock;
 	uint64_t period_ns; /* of a soft clock */
 	enum tp_drain_choice drain;
+	bool follow_fork;           /* other processes get traces of their own */
 	bool start_off;             /* wait for a command or the program's wish */
 	int control_signal;         /* tells the program of commands, 0: none */
 	bool switch_signals;        /* SIGUSR1 and SIGUSR2 switch on and off */
@@ -52,6 +54,8 @@ struct tp_session {
 	struct tp_drain drain;
 	struct tp_launch launch;
 	struct tp_control_server control;
+	struct tp_follow follow;
+	bool follows; /* follow is in use */
 	const char *output;
 	int control_signal;
 	bool start_off;
@@ -102,6 +106,12 @@ int tp_session_start(
 
 enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeout_ms);
 
+/* Behind TP_LAUNCH_ENDED: whether other processes of the recording are still there. */
+bool tp_session_is_used(struct tp_session *session);
+
+/* Whether any process has a log of ours mapped. Looks at all processes. */
+bool tp_session_has_log_users(void);
+
 /* Answer `teeperf ctl`: tp_control_server.answer, with the session as context. */
 void tp_session_answer(void *session, uint32_t verb, struct tp_control_reply *reply);
 
@@ -117,5 +127,8 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
  */
 int tp_session_finish(
     struct tp_session *session, struct tp_session_counts *counts, struct tp_err *err);
+
+/* Free the results of the other processes, session->follow, which outlive tp_session_finish. */
+void tp_session_forget(struct tp_session *session);
 
 #endif

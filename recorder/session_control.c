@@ -3,12 +3,14 @@
 #define _GNU_SOURCE
 #include "session.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "shared.h"
 
@@ -47,12 +49,34 @@ static pid_t attached_pid(const struct tp_session *session)
 		   : 0;
 }
 
+/*
+ * A child that is just being forked has its parent's log mapped, and no other sign of it is to be had when the
+ * parent has ended.
+ */
+bool tp_session_has_log_users(void)
+{
+	char log[64];
+	snprintf(log, sizeof(log), TP_REGION_FOLDER "/" TP_REGION_PREFIX "%d-", (int)getpid());
+	DIR *folder = opendir("/proc");
+	if (!folder)
+		return false;
+	bool found = false;
+	for (struct dirent *entry; !found && (entry = readdir(folder));) {
+		const pid_t pid = atoi(entry->d_name);
+		found = pid > 0 && pid != getpid() && maps_log(pid, log);
+	}
+	closedir(folder);
+	return found;
+}
+
 bool tp_session_command(struct tp_session *session, bool on)
 {
 	struct teeperf_log_header *header = session->region.header;
 	const uint64_t number = session->control_word / 2 + 1;
 	session->control_word = number * 2 + (on ? TEEPERF_ACTIVE : 0);
 	tp_shared_store_release(&header->control, session->control_word);
+	if (session->follows)
+		tp_follow_command(&session->follow, session->control_word);
 	const pid_t pid = attached_pid(session);
 	return tp_shared_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
 	       session->control_signal && pid > 0 && maps_log(pid, session->region.path) &&
@@ -83,7 +107,7 @@ static enum tp_control_result switch_to(struct tp_session *session, bool on)
 	return told ? TP_CONTROL_UNHEARD : TP_CONTROL_LATER;
 }
 
-static void describe(const struct tp_session *session, struct tp_control_reply *reply)
+static void describe(struct tp_session *session, struct tp_control_reply *reply)
 {
 	struct tp_session_counts counts;
 	tp_session_count(session, &counts);
@@ -96,6 +120,13 @@ static void describe(const struct tp_session *session, struct tp_control_reply *
 	reply->switches = counts.switches;
 	reply->records = counts.records;
 	reply->lost = counts.lost;
+	if (session->follows) {
+		uint64_t records;
+		uint64_t lost;
+		tp_follow_count(&session->follow, &records, &lost);
+		reply->records += records;
+		reply->lost += lost;
+	}
 	reply->file_bytes = counts.file_bytes;
 	reply->elapsed_ns = counts.elapsed_ns;
 	const size_t length = strlen(session->output);
@@ -116,8 +147,10 @@ void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *re
 		result = switch_to(session, verb == TP_CONTROL_ON);
 		break;
 	case TP_CONTROL_FLUSH:
-		result =
-		    tp_drain_flush(&session->drain, FLUSH_MS) ? TP_CONTROL_DONE : TP_CONTROL_FAILED;
+		result = tp_drain_flush(&session->drain, FLUSH_MS) &&
+				 (!session->follows || tp_follow_flush(&session->follow, FLUSH_MS))
+			     ? TP_CONTROL_DONE
+			     : TP_CONTROL_FAILED;
 		break;
 	default:
 		result = TP_CONTROL_UNKNOWN;

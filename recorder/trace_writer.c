@@ -146,7 +146,8 @@ static uint64_t unix_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err)
+static int open_file(
+    struct tp_trace_writer *writer, const char *path, bool only_new, struct tp_err *err)
 {
 	*writer = (struct tp_trace_writer){.fd = -1};
 	writer->path = strdup(path);
@@ -154,6 +155,9 @@ int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struc
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 	mode_t type;
 	int r = move_aside(writer, &type, err);
+	if (!r && type && only_new)
+		r = tp_err_set(
+		    err, TP_ERR_SYSTEM, path, TP_ERR_NO_OFFSET, "is there already, and is no file");
 	if (!r)
 		r = open_output(writer, type, err);
 	if (r)
@@ -179,6 +183,16 @@ int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struc
 fail:
 	tp_trace_writer_discard(writer);
 	return r;
+}
+
+int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err)
+{
+	return open_file(writer, path, false, err);
+}
+
+int tp_trace_writer_create(struct tp_trace_writer *writer, const char *path, struct tp_err *err)
+{
+	return open_file(writer, path, true, err);
 }
 
 static void release(struct tp_trace_writer *writer)

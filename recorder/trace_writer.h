@@ -36,6 +36,9 @@ struct tp_trace_writer {
  */
 int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err);
 
+/* As tp_trace_writer_open, but only a new file will do, no pipe or device: for a name that we made up. */
+int tp_trace_writer_create(struct tp_trace_writer *writer, const char *path, struct tp_err *err);
+
 /*
  * Go on with the trace that is open for writing as `fd`, whose sections end at `offset`: what is behind
  * is cut off. `fd` is the writer's from here on, also on failure. End it with tp_trace_writer_close.

@@ -177,6 +177,7 @@ static void add_end(struct recovery *work)
 	    .lost_early = header->lost_early,
 	    .lost_overflow = header->lost_overflow,
 	    .refused = header->refused,
+	    .forked = header->forked,
 	    .log_bytes = log->memory < most ? log->memory : most,
 	    .mode = log->constants.mode,
 	    .attach = header->attach,

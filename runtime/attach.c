@@ -35,18 +35,19 @@ static bool fits(uint64_t offset, uint64_t count, uint64_t size, uint64_t limit)
 }
 
 // Tell the host how attaching ended, and for which processor: one 8-byte store.
-static void report(struct teeperf_log_header *header, enum teeperf_attach attach)
+void tp_attach_report(enum teeperf_attach attach)
 {
 #if defined(__x86_64__)
 	const uint64_t machine = 62; // EM_X86_64
 #elif defined(__aarch64__)
 	const uint64_t machine = 183; // EM_AARCH64
 #endif
-	tp_store_release((uint64_t *)(void *)&header->attach, machine << 32 | attach);
+	tp_store_release((uint64_t *)(void *)&tp_process.header->attach, machine << 32 | attach);
 }
 
-// Fill tp_process from a header that the host may be changing as we read: each word is read once.
-static bool adopt(void *base, uint64_t size)
+// Fill tp_process from a header that the host may be changing as we read: each word is read once. The
+// counter word is the header's unless `counter` says otherwise.
+static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 {
 	struct teeperf_log_header *header = base;
 	struct tp_process *process = &tp_process;
@@ -85,6 +86,7 @@ static bool adopt(void *base, uint64_t size)
 
 	char *bytes = base;
 	process->header = header;
+	process->region_size = size;
 	process->supply = (uint64_t *)(void *)(bytes + supply);
 	process->states = (uint64_t *)(void *)(bytes + states);
 	process->modules = (struct teeperf_module *)(void *)(bytes + modules);
@@ -97,7 +99,8 @@ static bool adopt(void *base, uint64_t size)
 	process->thread_mask = (uint32_t)(thread_capacity - 1);
 	process->module_limit = (uint32_t)module_capacity;
 	process->clock = (uint32_t)kinds;
-	process->counter = TEEPERF_CLOCK_IS_SOFT(process->clock)  ? &header->counter
+	process->counter = TEEPERF_CLOCK_IS_SOFT(process->clock)
+			       ? (counter ? counter : &header->counter)
 			   : process->clock == TEEPERF_CLOCK_NONE ? &tp_counter_places
 								  : &tp_counter_never;
 	return true;
@@ -132,34 +135,52 @@ static bool clock_agrees(uint64_t compiled)
 	return tp_process.clock == TP_HARDWARE_CLOCK && compiled != TEEPERF_COMPILED_SOFT;
 }
 
-// The first module registers: find the log. Constructors run one at a time, so no lock is needed.
-static void attach(void)
+static bool claim(void)
+{
+	return tp_claim_acq_rel(&tp_process.header->pid, tp_process.pid);
+}
+
+// The log that the environment names, or one of our own if another process has it and the host gives more.
+static bool find_log(void)
 {
 	void *base;
 	uint64_t size;
-	if (!tp_port_map_log(TP_CHUNK_SIZE, &base, &size) || !adopt(base, size)) {
+	const uint64_t *counter;
+	tp_process.pid = tp_port_process_id();
+	const bool there =
+	    tp_port_map_log(TP_CHUNK_SIZE, &base, &size) && adopt(base, size, (uint64_t *)0);
+	if (there && claim())
+		return true;
+	struct teeperf_log_header *taken = tp_process.header;
+	const uint64_t taken_size = tp_process.region_size;
+	const bool own = tp_port_own_log(TP_CHUNK_SIZE, &base, &size, &counter) &&
+			 adopt(base, size, counter) && claim();
+	if (there && !own)
+		tp_fetch_add_relaxed(&taken->refused, 1);
+	// The host waits for who has a log mapped.
+	if (there)
+		tp_port_hide_log(taken, taken_size);
+	return own;
+}
+
+// The first module registers: find the log. Constructors run one at a time, so no lock is needed.
+static void attach(void)
+{
+	if (!find_log() || !tp_port_attached()) {
 		tp_process_off();
 		return;
 	}
 	struct teeperf_log_header *header = tp_process.header;
-	if (!tp_claim_acq_rel(&header->pid, tp_port_process_id())) {
-		tp_fetch_add_relaxed(&header->refused, 1);
-		tp_process_off();
-		return;
-	}
-	if (!tp_port_attached()) {
-		tp_process_off();
-		return;
-	}
 	tp_store_relaxed(&header->lost_early, tp_process.lost_early);
 	const enum tp_state state = tp_switch_start();
 	tp_gates_set(state == TP_STATE_RECORDING ? tp_gate_open() : TEEPERF_GATE_OFF);
 	tp_store32_release(&tp_process.state, state);
 	uint32_t value;
 	const enum teeperf_listens listens = tp_port_listen(&value);
-	tp_store_release((uint64_t *)(void *)&header->listens, (uint64_t)value << 32 | listens);
+	tp_process.listens = (uint64_t)value << 32 | listens;
+	tp_store_release((uint64_t *)(void *)&header->listens, tp_process.listens);
 	tp_switch_serve();
-	report(header, TEEPERF_ATTACH_DONE);
+	tp_attach_report(TEEPERF_ATTACH_DONE);
 }
 
 // Close the gates of functions that the host does not want, or of all: then their records could not be
@@ -180,7 +201,7 @@ void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block
 	const uint32_t state = tp_load32_acquire(&tp_process.state);
 	if (abi_and_clock >> 8 != TEEPERF_ABI) {
 		if (state != TP_STATE_OFF)
-			report(tp_process.header, TEEPERF_ATTACH_BAD_MODULE);
+			tp_attach_report(TEEPERF_ATTACH_BAD_MODULE);
 		tp_process_off();
 		return;
 	}
@@ -190,7 +211,7 @@ void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block
 		narrow(block, tp_module_add(block));
 	tp_gates_add(block);
 	if (!agrees) {
-		report(tp_process.header, TEEPERF_ATTACH_BAD_CLOCK);
+		tp_attach_report(TEEPERF_ATTACH_BAD_CLOCK);
 		tp_process_off();
 	}
 }

@@ -5,26 +5,159 @@
 #include "port.h"
 
 /*
- * The log is the parent's. What this thread knows of it is forgotten here; but a signal handler may have
- * forked in the middle of a sequence, which then still writes where it was about to, or adds to a
+ * Without a log of its own: what this thread knows of its parent's is forgotten. But a signal handler may
+ * have forked in the middle of a sequence, which then still writes where it was about to, or adds to a
  * count. That is why the port also puts private memory in the log's place.
  */
-static void forget_log(void)
+static void go_without(struct teeperf_log_header *header)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
-	tp_gates_forked();
-	tp_counts_forked();
+	tp_process_off();
 	block->clock_high = TEEPERF_HIGH_NEVER;
 	tp_store_relaxed(&block->cursor, 0);
+	tp_fetch_add_relaxed(&header->forked, 1);
+	tp_port_hide_log(header, tp_process.region_size);
+}
+
+/*
+ * With one, which has the shape of the parent's and lies in its place, nothing private has to change: the
+ * thread goes on at the same place of the same chunk, even in the middle of a sequence, and at the same
+ * positions (log.h). What its parent wrote in the chunk before is padding here.
+ */
+static void keep_chunk(const struct tp_thread *thread, uint64_t sequence)
+{
+	const struct teeperf_thread_block *block = &__teeperf_thread;
+	const uint64_t start = tp_chunk_address(thread->chunk);
+	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)start;
+	const uint64_t now = tp_now();
+	const bool same = now >> 32 == block->clock_high || block->clock_high == TEEPERF_HIGH_NEVER;
+	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, 0);
+	tp_store_relaxed(&chunk->sequence, sequence);
+	tp_store_relaxed(&chunk->os_tid, thread->os_tid);
+	tp_store_relaxed(&chunk->first_time, same ? now : (uint64_t)block->clock_high << 32);
+	uint64_t word = (tp_process.pid & UINT32_MAX) | (uint64_t)TEEPERF_CONTROL_FORK << 32;
+	for (uint64_t at = start + sizeof(*chunk); at != block->cursor; at += 8) {
+		tp_store_relaxed((uint64_t *)(uintptr_t)at, word);
+		word = (uint64_t)TEEPERF_CONTROL_PAD << 32;
+	}
+	const uint64_t number = (thread->chunk - 1) & tp_process.chunk_mask;
+	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_OWNED);
+}
+
+// The log's number for the chunk that the thread writes, + 1. 0: it can go on in no chunk.
+static uint32_t chunk_to_keep(const struct tp_thread *thread)
+{
+	const uint64_t cursor = tp_load_relaxed(&__teeperf_thread.cursor);
+	if (!thread->ready || !thread->chunk || thread->taking)
+		return 0;
+	const uint64_t offset = cursor - 8 - tp_chunk_address(thread->chunk);
+	return offset >= sizeof(struct teeperf_chunk) && offset < TP_CHUNK_SIZE
+		   ? (uint32_t)((thread->chunk - 1) & tp_process.chunk_mask) + 1
+		   : 0;
+}
+
+// Words of the chunk that the parent wrote, when chunk_to_keep says that there is one.
+static uint32_t padding_of(const struct tp_thread *thread)
+{
+	const uint64_t cursor = tp_load_relaxed(&__teeperf_thread.cursor);
+	return chunk_to_keep(thread) ? (uint32_t)(cursor - tp_chunk_address(thread->chunk) -
+						  sizeof(struct teeperf_chunk)) /
+					   8
+				     : 0;
+}
+
+static void begin_thread(struct tp_thread *thread, bool keeps)
+{
+	struct teeperf_thread_block *block = &__teeperf_thread;
+	const uint64_t sequence =
+	    keeps ? (thread->bias + tp_chunk_address(thread->chunk)) >> TP_CHUNK_SHIFT
+		  : thread->sequence;
+	// Chunks for counts, which hold no positions, may have taken the numbers behind it.
+	if (keeps)
+		thread->sequence = sequence + 1;
+	thread->previous = thread->drawn = thread->ticket = thread->taking = 0;
+	thread->lost = thread->lost_told = thread->lost_published = 0;
+	thread->index = 0;
+	thread->forked = !keeps;
+	if (thread->ready) {
+		uint64_t name[2] = {0, 0};
+		tp_port_thread_start(&thread->os_tid, name);
+		struct teeperf_thread *slot = &tp_process.threads[0];
+		uint64_t *to = (uint64_t *)(void *)slot->name;
+		tp_store_relaxed(&to[0], name[0]);
+		tp_store_relaxed(&to[1], name[1]);
+		tp_store_relaxed(&slot->first, sequence);
+		tp_store_relaxed(&slot->chunks, thread->sequence);
+		tp_store_release(&slot->os_tid, thread->os_tid);
+		tp_process.next_thread = 1;
+		tp_store_relaxed(&tp_process.header->thread_count, 1);
+		block->counter = tp_process.counter;
+	}
+	if (keeps) {
+		keep_chunk(thread, sequence);
+		return;
+	}
+	thread->chunk = 0;
+	thread->bias = TP_BIAS_NO_CHUNK(thread->sequence);
+	block->clock_high = TEEPERF_HIGH_NEVER;
+	tp_store_relaxed(&block->cursor, 0);
+	tp_store_relaxed(&block->bias, thread->bias);
+}
+
+static bool go_on(struct teeperf_log_header *header, enum tp_state state)
+{
+	struct tp_process *process = &tp_process;
+	struct tp_thread *thread = tp_thread_self();
+	// The runtime that a handler interrupted may be about to draw a chunk of the parent's.
+	if (thread->busy)
+		return false;
+	const uint64_t known = process->next_module < process->module_limit ? process->next_module
+									    : process->module_limit;
+	const uint64_t functions = tp_load_relaxed(&header->function_count);
+	const uint64_t left_out = tp_load_relaxed(&header->functions_left_out);
+	const struct tp_port_fork fork = {
+	    .parent = process->pid,
+	    .chunk = chunk_to_keep(thread),
+	    .padding = padding_of(thread),
+	    .log = header,
+	    .size = process->region_size,
+	    .same = process->modules,
+	    .same_size = known * sizeof(*process->modules),
+	};
+	const uint64_t *counter;
+	if (!tp_port_fork_log(&fork, &counter))
+		return false;
+	if (TEEPERF_CLOCK_IS_SOFT(process->clock))
+		process->counter = counter;
+	process->next_thread = 0;
+	process->lost_early = 0;
+	process->lost_overflow = 0;
+	for (unsigned i = 0; i < TP_TICKETS; i++)
+		tp_store_relaxed(&process->tickets[i], 0);
+	begin_thread(thread, fork.chunk != 0);
+	process->parent = process->pid;
+	process->pid = tp_port_process_id();
+	tp_store_relaxed(&header->pid, process->pid);
+	tp_store_relaxed(&header->function_count, functions);
+	tp_store_relaxed(&header->functions_left_out, left_out);
+	tp_store_release(&header->module_count, process->next_module);
+	tp_switch_forked(state == TP_STATE_RECORDING);
+	tp_store_release((uint64_t *)(void *)&header->listens, process->listens);
+	tp_attach_report(TEEPERF_ATTACH_DONE);
+	return true;
 }
 
 void tp_fork_child(void)
 {
 	struct teeperf_log_header *header = tp_process.header;
-	const uint32_t state = tp_load32_acquire(&tp_process.state);
-	tp_process_off();
-	forget_log();
-	if (state == TP_STATE_RECORDING || state == TP_STATE_PAUSED)
-		tp_fetch_add_relaxed(&header->forked, 1);
-	tp_port_unmap_log();
+	const enum tp_state state = (enum tp_state)tp_load32_acquire(&tp_process.state);
+	tp_gates_forked();
+	tp_counts_forked();
+	if (state != TP_STATE_RECORDING && state != TP_STATE_PAUSED)
+		return;
+	if (go_on(header, state))
+		// Another thread may have been about to set them.
+		tp_gates_set(state == TP_STATE_RECORDING ? tp_gate_open() : TEEPERF_GATE_OFF);
+	else
+		go_without(header);
 }

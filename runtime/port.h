@@ -21,10 +21,32 @@
 bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size);
 
 /*
- * In a forked child: put private memory in the log's place, so that what is still written there is seen
- * by nobody. Called where a signal handler may call it.
+ * The same for a log of our own, where the host gives one to each process that asks. *counter: the counter
+ * word that the host stores, if it stores one.
  */
-void tp_port_unmap_log(void);
+bool tp_port_own_log(uint64_t alignment, void **base, uint64_t *size, const uint64_t **counter);
+
+/*
+ * ---- In a forked child; tp_port_hide_log also when a log is not ours. Called where a signal handler may
+ * call it, signals being blocked.
+ */
+
+struct tp_port_fork {
+	uint64_t parent;  /* its process id */
+	uint32_t chunk;   /* number + 1 of the chunk that the new log is to have for us, 0: none */
+	uint32_t padding; /* words of it that are not ours */
+	void *log;        /* the parent's log, `size` bytes */
+	uint64_t size;
+	void *same; /* what is to be the same in the new log, in words */
+	uint64_t same_size;
+};
+/* Put a log of our own in the place of the parent's. False: it is as before. */
+bool tp_port_fork_log(const struct tp_port_fork *fork, const uint64_t **counter);
+
+/* Put private memory in the log's place, so that what is still written there is seen by nobody. */
+void tp_port_hide_log(void *log, uint64_t size);
+
+/* ---- In ordinary context again. */
 
 /* The id by which the host knows this process. */
 uint64_t tp_port_process_id(void);

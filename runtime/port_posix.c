@@ -2,6 +2,7 @@
 // The platform interface on Linux and other POSIX systems with an ELF loader.
 #define _GNU_SOURCE
 #include "port.h"
+#include "port_posix.h"
 
 #include "runtime.h"
 
@@ -19,14 +20,28 @@
 
 static pthread_key_t thread_key;
 
-// The log.
-static struct {
-	void *base;
-	uint64_t size;
-} mapped;
+bool tp_port_map_file(int fd, uint64_t alignment, void **base, uint64_t *size)
+{
+	struct stat status;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0)
+		return false;
+	// Reserve enough to choose an aligned place inside, then map over it.
+	const uint64_t length = (uint64_t)status.st_size;
+	const uint64_t reserved = length + alignment;
+	char *at =
+	    mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED)
+		return false;
+	const uint64_t skip = -(uint64_t)(uintptr_t)at & (alignment - 1);
+	void *map = mmap(at + skip, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	*base = map;
+	*size = length;
+	return map != MAP_FAILED;
+}
 
 bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
 {
+	tp_port_fork_setting(secure_getenv(TEEPERF_FORK_ENV));
 	// secure_getenv: a set-user-ID program must not write where its caller says.
 	const char *path = secure_getenv(TEEPERF_LOG_ENV);
 	if (!path || !*path)
@@ -34,23 +49,7 @@ bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
 	const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return false;
-	struct stat status;
-	bool done = false;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-		// Reserve enough to choose an aligned place inside, then map over it.
-		const uint64_t length = (uint64_t)status.st_size;
-		const uint64_t reserved = length + alignment;
-		char *at = mmap(
-		    NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (at != MAP_FAILED) {
-			const uint64_t skip = -(uint64_t)(uintptr_t)at & (alignment - 1);
-			void *map = mmap(at + skip, length, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_FIXED, fd, 0);
-			done = map != MAP_FAILED;
-			*base = mapped.base = map;
-			*size = mapped.size = length;
-		}
-	}
+	const bool done = tp_port_map_file(fd, alignment, base, size);
 	close(fd);
 	return done;
 }
@@ -78,16 +77,10 @@ void tp_port_thread_name(uint64_t name[2])
 	prctl(PR_GET_NAME, name, 0, 0, 0);
 }
 
-void tp_port_unmap_log(void)
-{
-	mmap(mapped.base, mapped.size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-}
-
 bool tp_port_attached(void)
 {
 	return pthread_key_create(&thread_key, thread_ended) == 0 &&
-	       pthread_atfork(NULL, NULL, tp_fork_child) == 0;
+	       pthread_atfork(NULL, NULL, tp_port_forked) == 0;
 }
 
 // The environment's "LOOK[,ON,OFF]": numbers of signals.

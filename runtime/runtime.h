@@ -43,10 +43,14 @@ enum tp_state {
 
 /* Written once by attach.c before state becomes TP_STATE_RECORDING; read-only then. */
 struct tp_process {
-	uint32_t state;          /* enum tp_state; release/acquire */
-	uint32_t clock;          /* enum teeperf_clock */
-	const uint64_t *counter; /* what threads' blocks point to; never NULL */
-	struct teeperf_log_header *header;
+	uint32_t state;                    /* enum tp_state; release/acquire */
+	uint32_t clock;                    /* enum teeperf_clock */
+	const uint64_t *counter;           /* what threads' blocks point to; never NULL */
+	struct teeperf_log_header *header; /* where the log begins */
+	uint64_t region_size;              /* bytes of it that are mapped */
+	uint64_t pid;                      /* this process */
+	uint64_t parent;                   /* the one that it was forked by, 0: none */
+	uint64_t listens;                  /* header.listens and listens_value, in one word */
 	uint64_t *supply;
 	uint64_t *states;
 	struct teeperf_module *modules;
@@ -84,9 +88,10 @@ struct tp_thread {
 	uint64_t cursor; /* the block's, while busy */
 	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
-	uint32_t ready; /* index and table slot are set, the thread's end will be told to us */
-	uint32_t ended; /* it was told once; destructors run on */
-	uint64_t index; /* thread number */
+	uint32_t ready;  /* index and table slot are set, the thread's end will be told to us */
+	uint32_t ended;  /* it was told once; destructors run on */
+	uint32_t forked; /* a FORK record is to come before all others */
+	uint64_t index;  /* thread number */
 	uint64_t os_tid;
 	uint64_t sequence; /* of the next chunk */
 	uint64_t chunk;    /* number + 1 of the chunk in use, 0: none */
@@ -132,7 +137,7 @@ TP_HIDDEN void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used);
 TP_HIDDEN void tp_counts_end(struct tp_thread *thread);
 /* In a forked child: as tp_gates_forked; its thread has no place for counts any more. */
 TP_HIDDEN void tp_counts_forked(void);
-/* In a forked child, in the thread that forked: leave the log to the parent (fork.c). */
+/* In a forked child, in the thread that forked, signals being blocked: leave the log to the parent (fork.c). */
 TP_HIDDEN void tp_fork_child(void);
 
 /* The calling thread ends: log it and give its chunks back. */
@@ -172,11 +177,17 @@ TP_HIDDEN bool tp_only_wants(uint64_t hash);
 /* In a forked child: other threads, which may have been at it, are gone. */
 TP_HIDDEN void tp_gates_forked(void);
 
+/* Tell the host how attaching ended. */
+TP_HIDDEN void tp_attach_report(enum teeperf_attach attach);
+
 /* The gate of a process that records. */
 TP_HIDDEN enum teeperf_gate tp_gate_open(void);
 
 /* What recording begins as, by the host's word; from here on that word is followed (switch.c). */
 TP_HIDDEN enum tp_state tp_switch_start(void);
+
+/* In a forked child with a log of its own: record on as the parent did. */
+TP_HIDDEN void tp_switch_forked(bool on);
 
 /* Do what the program has asked for; until there is a log, requests are only kept. */
 TP_HIDDEN void tp_switch_serve(void);

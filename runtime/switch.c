@@ -69,6 +69,20 @@ enum tp_state tp_switch_start(void)
 	return tp_load_relaxed(&control) & TEEPERF_ACTIVE ? TP_STATE_RECORDING : TP_STATE_PAUSED;
 }
 
+// Another thread of the parent may have held `busy`. What the host wants is known; what was recorded by the
+// parent's will goes on.
+void tp_switch_forked(bool on)
+{
+	const uint64_t now = tp_load_relaxed(&tp_process.header->control);
+	tp_store_relaxed(&asked, 0);
+	tp_store_relaxed(&look, 0);
+	tp_store_relaxed(&busy, 0);
+	tp_store_relaxed(&control, now);
+	count = gap = 0;
+	if (on != (bool)(now & TEEPERF_ACTIVE))
+		note(on);
+}
+
 void tp_switch_look(void)
 {
 	// Two threads may find it changed at once: the first serves, the second finds it served.

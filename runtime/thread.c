@@ -232,8 +232,13 @@ static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thre
 {
 	while (thread->cursor % TP_CHUNK_SIZE > TP_CHUNK_SIZE - ROOM_BYTES)
 		put(thread, control_record(0, TEEPERF_CONTROL_PAD));
-	if (thread->cursor % TP_CHUNK_SIZE == 0 && !take_chunk(block, thread, time))
-		return false;
+	if (thread->cursor % TP_CHUNK_SIZE == 0) {
+		if (!take_chunk(block, thread, time))
+			return false;
+		if (thread->forked)
+			put(thread, control_record(tp_process.parent, TEEPERF_CONTROL_FORK));
+		thread->forked = 0;
+	}
 	if (block->clock_high != (uint32_t)(time >> 32)) {
 		put(thread, control_record(time >> 32, TEEPERF_CONTROL_SYNC));
 		block->clock_high = (uint32_t)(time >> 32);

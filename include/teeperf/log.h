@@ -43,6 +43,28 @@
  */
 #define TEEPERF_CONTROL_ENV "TEEPERF_CONTROL"
 
+/*
+ * Name of the one by which a process gets a log of its own, where the host gives more than one: "NAME,TOKEN",
+ * of 16 hexadecimal digits each. The host listens on a Unix socket (SOCK_SEQPACKET) whose abstract name is
+ * TEEPERF_FORK_SOCKET with NAME behind it; a process that connects sends one request and receives one
+ * reply with two file descriptors: its log, and one whose counter word is stored.
+ */
+#define TEEPERF_FORK_ENV "TEEPERF_FORK"
+#define TEEPERF_FORK_SOCKET "teeperf-"
+/* "TPERFORK", read as a little-endian word. */
+#define TEEPERF_FORK_MAGIC UINT64_C(0x4b524f4652455054)
+struct teeperf_fork_request {
+	uint64_t magic;   /* TEEPERF_FORK_MAGIC */
+	uint64_t token;   /* TOKEN */
+	uint64_t parent;  /* process id of the one that forked; 0: another program began */
+	uint32_t chunk;   /* number + 1 of the chunk that its first thread goes on in, 0: none */
+	uint32_t padding; /* words of it that are in use, and hold no event of this process */
+};
+struct teeperf_fork_reply {
+	uint64_t magic; /* TEEPERF_FORK_MAGIC */
+	uint64_t size;  /* bytes of the log */
+};
+
 /* ---- records ------------------------------------------------------------------------------- */
 
 /*
@@ -74,7 +96,7 @@ enum teeperf_control {
 	TEEPERF_CONTROL_MARK = 4,  /* reserved: a user's marker */
 	TEEPERF_CONTROL_MODULE =
 	    5, /* time = module, from 1, of the COUNTS that follow in the chunk */
-	TEEPERF_CONTROL_FORK = 6,       /* reserved: the process forked */
+	TEEPERF_CONTROL_FORK = 6, /* time = process id of the parent: a fork was called here */
 	TEEPERF_CONTROL_THREAD_END = 7, /* the thread ended; time = 0 */
 	TEEPERF_CONTROL_COUNTS = 8,     /* calls without times: see below */
 };
@@ -281,7 +303,8 @@ struct teeperf_thread {
 	uint64_t chunks; /* chunks taken so far */
 	uint64_t ended;  /* 1 when the thread has ended */
 	char name[16];   /* NUL-terminated, empty if unknown */
-	uint64_t reserved[2];
+	uint64_t first;  /* sequence of its first chunk: not 0 if it began before a fork */
+	uint64_t reserved[1];
 };
 
 /* Header of a chunk; records follow. In the region `used` is 0 while the thread still writes. */
@@ -304,5 +327,7 @@ TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_log_header, pid) == 640, "runtime'
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module) == 512, "module");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_thread) == 64, "thread");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_chunk) == 64, "chunk");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_fork_request) == 32, "fork request");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_fork_reply) == 16, "fork reply");
 
 #endif

@@ -108,7 +108,7 @@ struct teeperf_trace_log {
 
 /* How the program ended. */
 enum teeperf_exit_kind {
-	TEEPERF_EXIT_UNKNOWN = 0, /* still running when the recording was ended */
+	TEEPERF_EXIT_UNKNOWN = 0, /* still running when the recording was ended, or not known */
 	TEEPERF_EXIT_CODE = 1,    /* exited; value = exit code */
 	TEEPERF_EXIT_SIGNAL = 2,  /* killed; value = signal number */
 };

@@ -75,7 +75,7 @@ static void canonical_text_comes_back(void **state)
 	    "\tmodule bias=0x0 start=0x0 end=0x0 anchor=0x0 loaded=0 unloaded=0 flags=0 build-id= "
 	    "path=\"\"\n"
 	    "threads\n"
-	    "\tthread tid=1 lost=2 chunks=3 ended=0 name=\"worker 1\"\n"
+	    "\tthread tid=1 lost=2 chunks=3 ended=0 first=4 name=\"worker 1\"\n"
 	    "host\n"
 	    "\tline \"cpu=x86\"\n"
 	    "switches\n"
@@ -92,6 +92,7 @@ static void canonical_text_comes_back(void **state)
 	    "\tlost 3\n"
 	    "\tpad\n"
 	    "\tthread-end\n"
+	    "\tfork 77\n"
 	    "\tword 0x0000000000000000\n"
 	    "\tcounts 0\n"
 	    "\tcounts 3\n"
@@ -117,7 +118,7 @@ static void canonical_text_comes_back(void **state)
 static void odd_words(void **state)
 {
 	(void)state;
-	static const char words[] = "\tword 0x0000000600000001\n"
+	static const char words[] = "\tword 0x0000000400000001\n"
 				    "\tword 0x0000000200000001\n"
 				    "\tword 0x00000fff00000000\n"
 				    "\tword 0x0040100200000001\n"

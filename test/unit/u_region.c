@@ -37,6 +37,48 @@ static void create(uint64_t chunks)
 		fail_msg("%s", err.what);
 }
 
+// A chunk that the program has from the beginning: anywhere, with memory, out, and never supplied.
+static void owned_chunk(void **state)
+{
+	(void)state;
+	for (uint32_t number = 0; number < 64; number += 21) {
+		const struct tp_region_options options = {.chunk_count = 64,
+		    .ready = 16 * CHUNK,
+		    .low_chunks = 16,
+		    .step_chunks = 16,
+		    .owned = number + 1,
+		    .mode = TEEPERF_MODE_STREAM,
+		    .clock = TEEPERF_CLOCK_TSC};
+		assert_int_equal(tp_region_create(&region, &options, &err), 0);
+		uint64_t *states = region.states;
+		states[number] = TEEPERF_CHUNK_OWNED;
+		uint32_t numbers[64];
+		assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_OWNED, numbers), 1);
+		assert_int_equal(numbers[0], number);
+		while (region.committed < region.chunk_count) {
+			region.header->tail = region.header->head;
+			tp_region_grow(&region);
+		}
+		assert_int_equal(region.head, 63);
+		for (uint32_t i = 0; i < 63; i++)
+			assert_int_not_equal(region.supply[i] & 0xffffff, number);
+		tp_region_withdraw(&region, number);
+		assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_OWNED, numbers), 0);
+		tp_region_supply(&region, number);
+		assert_int_equal(region.supply[63] & 0xffffff, number);
+		tp_region_release(&region);
+	}
+	// Numbers come from the program.
+	const struct tp_region_options beyond = {.chunk_count = 64,
+	    .ready = 16 * CHUNK,
+	    .owned = 65,
+	    .mode = TEEPERF_MODE_STREAM,
+	    .clock = TEEPERF_CLOCK_TSC};
+	assert_int_equal(tp_region_create(&region, &beyond, &err), 0);
+	assert_int_equal(region.owned, 0);
+	tp_region_release(&region);
+}
+
 static void layout(void **state)
 {
 	(void)state;
@@ -198,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(layout),
+	    cmocka_unit_test(owned_chunk),
 	    cmocka_unit_test(collects_in_order),
 	    cmocka_unit_test(supply),
 	    cmocka_unit_test(growth),

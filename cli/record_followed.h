@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What 'teeperf record --follow-fork' says about the other processes. */
+#ifndef TP_RECORD_FOLLOWED_H
+#define TP_RECORD_FOLLOWED_H
+
+#include <stdbool.h>
+
+#include "command.h"
+#include "recorder/follow.h"
+
+/* Warnings in any case, a line for each process unless it is to be quiet. */
+void tp_record_tell_followed(
+    const struct tp_command *command, const struct tp_follow *follow, bool quiet);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One of the other processes of a recording: its log and its trace.
+#define _GNU_SOURCE
+#include "follow_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shared.h"
+#include "trace_ends.h"
+
+enum {
+	// There may be many processes, and most of them are short.
+	READY_CHUNKS = 64,
+	LOW_CHUNKS = 48,
+};
+
+static void read_name(struct tp_followed *process)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)process->pid);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t size = fd >= 0 ? read(fd, process->name, sizeof(process->name) - 1) : 0;
+	process->name[size > 0 ? size : 0] = '\0';
+	process->name[strcspn(process->name, "\n")] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+static void write_host(
+    struct tp_followed *process, const struct tp_follow_options *options, bool ended)
+{
+	const struct teeperf_log_header *header = process->region.header;
+	struct tp_host_facts facts = options->facts;
+	facts.log_bytes = (uint64_t)process->region.chunk_count * TP_REGION_CHUNK_SIZE;
+	facts.process = (uint64_t)process->pid;
+	facts.parent = (uint64_t)process->parent;
+	facts.ended = ended;
+	facts.clock_gaps = options->counter ? tp_counter_thread_starved_count(options->counter) : 0;
+	facts.switches_missed = process->drain.switches.missed;
+	facts.functions = tp_shared_load_relaxed(&header->function_count);
+	facts.functions_left_out = tp_shared_load_relaxed(&header->functions_left_out);
+	tp_trace_add_host(&process->writer, &facts);
+}
+
+static void write_command(struct tp_followed *process)
+{
+	struct tp_buf command;
+	tp_buf_init(&command);
+	tp_host_facts_command_of(&command, process->pid);
+	if (!command.failed)
+		tp_trace_writer_add(
+		    &process->writer, TEEPERF_SECTION_COMMAND, command.data, command.size);
+	tp_buf_release(&command);
+}
+
+int tp_followed_start(struct tp_followed *process, const struct tp_follow *follow, pid_t pid,
+    const struct teeperf_fork_request *request, const char *path, struct tp_err *err)
+{
+	const struct tp_follow_options *options = &follow->options;
+	*process = (struct tp_followed){.pid = pid, .start_ns = tp_clock_monotonic_ns()};
+	process->parent = (pid_t)(request->parent & INT32_MAX);
+	process->padding = request->padding;
+	read_name(process);
+	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (process->pidfd < 0)
+		return tp_err_system(
+		    err, errno, NULL, "cannot watch process %d (needs Linux 5.3)", (int)pid);
+	// A forked child goes on in its parent's chunk, at the same place in a log of the same shape.
+	const struct tp_region_options wanted = {
+	    .chunk_count = options->first->chunk_count,
+	    .ready = (uint64_t)READY_CHUNKS * TP_REGION_CHUNK_SIZE,
+	    .low_chunks = LOW_CHUNKS,
+	    .step_chunks = READY_CHUNKS,
+	    .owned = request->chunk,
+	    .mode = options->first->mode,
+	    .clock = options->clock,
+	    .only = follow->only,
+	};
+	int r = tp_region_create(&process->region, &wanted, err);
+	if (r)
+		goto fail;
+	r = tp_trace_writer_create(&process->writer, path, err);
+	if (r)
+		goto fail_region;
+	if (options->compress)
+		r = tp_trace_writer_pack(&process->writer, options->compress, err);
+	if (r)
+		goto fail_writer;
+	tp_clock_log_init(&process->clock_log, options->clock,
+	    options->clock == TEEPERF_CLOCK_SOFT_COUNT ? &options->counter->stores : NULL);
+	// The rate comes from the whole recording: most children are too short to tell it.
+	process->clock_log.points[0] = options->origin;
+	process->region.header->clock_hz = options->first->header->clock_hz;
+	tp_shared_store_release(&process->region.header->control, follow->control);
+	process->drain = (struct tp_drain){
+	    .region = &process->region,
+	    .writer = &process->writer,
+	    .clock_log = &process->clock_log,
+	    .counter = options->counter,
+	    .policy = options->policy,
+	    .start_off = options->start_off,
+	};
+	write_host(process, options, false);
+	write_command(process);
+	r = tp_trace_add_log(
+	    &process->writer, &process->region, options->compress, options->start_off, path, err);
+	if (!r)
+		r = tp_drain_start(&process->drain, err);
+	if (!r)
+		return 0;
+fail_writer:
+	tp_trace_writer_discard(&process->writer);
+fail_region:
+	tp_region_release(&process->region);
+fail:
+	close(process->pidfd);
+	return r;
+}
+
+// Of a process that waits to be reaped: how it ended is the last field of its line. -1: not known.
+static int status_of_zombie(pid_t pid)
+{
+	char text[1024];
+	snprintf(text, sizeof(text), "/proc/%d/stat", (int)pid);
+	const int fd = open(text, O_RDONLY | O_CLOEXEC);
+	const ssize_t size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	const char *behind = strrchr(text, ')');
+	const char *last = strrchr(text, ' ');
+	if (!behind || !last || strncmp(behind, ") Z", 3))
+		return -1;
+	return atoi(last + 1);
+}
+
+// Of one that is gone for good, from Linux 6.15 on.
+static int status_of_pidfd(int pidfd)
+{
+	struct {
+		uint64_t mask, cgroup;
+		uint32_t ids[11];
+		int32_t exit_code;
+	} info = {.mask = UINT64_C(1) << 3};
+	if (ioctl(pidfd, _IOC(_IOC_READ | _IOC_WRITE, 0xff, 11, sizeof(info)), &info))
+		return -1;
+	return info.mask & UINT64_C(1) << 3 ? info.exit_code : -1;
+}
+
+// It is not our child, so we are not told how it ended; sometimes it can be seen.
+static void find_exit(const struct tp_followed *process, struct tp_follow_result *result)
+{
+	int status = status_of_zombie(process->pid);
+	if (status < 0)
+		status = status_of_pidfd(process->pidfd);
+	if (status < 0)
+		return;
+	result->exit_kind = WIFSIGNALED(status) ? TEEPERF_EXIT_SIGNAL : TEEPERF_EXIT_CODE;
+	result->exit_value =
+	    (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+void tp_followed_finish(struct tp_followed *process, const struct tp_follow_options *options,
+    bool running, struct tp_follow_result *result)
+{
+	const uint64_t end_ns = tp_clock_monotonic_ns();
+	*result = (struct tp_follow_result){
+	    .pid = process->pid, .running = running, .replaced = process->replaced};
+	memcpy(result->name, process->name, sizeof(result->name));
+	if (!running && !process->replaced)
+		find_exit(process, result);
+	tp_drain_stop(&process->drain);
+	tp_drain_finish(&process->drain);
+	write_host(process, options, true);
+	tp_trace_add_end(&process->writer, &process->region,
+	    &(struct teeperf_trace_end){.exit_kind = result->exit_kind,
+		.exit_value = result->exit_value,
+		.start_ns = process->start_ns,
+		.end_ns = end_ns});
+	const uint64_t records = process->drain.record_bytes / 8;
+	result->records = records > process->padding ? records - process->padding : 0;
+	result->lost = tp_region_lost(&process->region);
+	if (!result->records && !process->writer.dropped && !result->lost) {
+		tp_trace_writer_discard(&process->writer);
+	} else {
+		result->path = strdup(process->writer.path);
+		result->failed = tp_trace_writer_close(&process->writer, NULL) != 0;
+	}
+	tp_region_release(&process->region);
+	close(process->pidfd);
+	free(process);
+}
+
+void tp_followed_discard(struct tp_followed *process)
+{
+	tp_drain_stop(&process->drain);
+	tp_drain_finish(&process->drain);
+	tp_trace_writer_discard(&process->writer);
+	tp_region_release(&process->region);
+	close(process->pidfd);
+}

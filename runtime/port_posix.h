@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Between the files of the POSIX port. */
+#ifndef TP_PORT_POSIX_H
+#define TP_PORT_POSIX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime.h"
+
+/* Map a log's file, as tp_port_map_log. */
+TP_HIDDEN bool tp_port_map_file(int fd, uint64_t alignment, void **base, uint64_t *size);
+
+/* Keep what the environment says about logs for more processes; it may be cleared later. May be NULL. */
+TP_HIDDEN void tp_port_fork_setting(const char *text);
+
+/* The handler of pthread_atfork. */
+TP_HIDDEN void tp_port_forked(void);
+
+#endif

@@ -1,0 +1,404 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# record --follow-fork: each process has a trace of its own, whose calls are those that the process itself
+# has counted, however it came about and however it ends. With TEEPERF_FULL more rounds.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+fake=
+
+cat >app.c <<'EOS'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+static volatile long steps, counts, samples;
+static char *self;
+static char log_path[4096];
+__attribute__((noinline)) int counted(int x)
+{
+	__asm__ volatile("");
+	counts++;
+	return x + 1;
+}
+__attribute__((noinline)) int sampled(int x)
+{
+	__asm__ volatile("");
+	samples++;
+	return x + 1;
+}
+__attribute__((noinline)) int step(int x)
+{
+	steps++;
+	return sampled(counted(x)) - 1;
+}
+__attribute__((noinline)) void work(int n)
+{
+	for (volatile int x = 0; x < n;)
+		x = step(x);
+}
+/* What this process called itself, for the test to compare. Its functions are not instrumented. */
+static void tell(void)
+{
+	char line[128];
+	const int fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+	const int size = snprintf(
+	    line, sizeof(line), "%d %ld %ld %ld\n", (int)getpid(), steps, counts, samples);
+	if (fd < 0 || write(fd, line, (size_t)size) != size)
+		_exit(99);
+	close(fd);
+}
+static void begin(void)
+{
+	steps = counts = samples = 0;
+}
+__attribute__((noinline)) void child(int n, int depth)
+{
+	begin();
+	work(n);
+	if (depth) {
+		const long before[3] = {steps, counts, samples};
+		if (fork() == 0) {
+			child(n + 1, depth - 1);
+			_exit(depth);
+		}
+		steps = before[0], counts = before[1], samples = before[2];
+		while (wait(NULL) > 0)
+			;
+		work(n);
+	}
+	tell();
+}
+/* The child returns through functions that its parent called. */
+__attribute__((noinline)) int returns(void)
+{
+	work(50);
+	const int pid = fork();
+	if (!pid)
+		begin();
+	work(70);
+	return pid;
+}
+__attribute__((noinline)) int outer(void)
+{
+	const int pid = returns();
+	work(20);
+	return pid;
+}
+static volatile int handled;
+__attribute__((noinline)) void on_signal(int number)
+{
+	(void)number;
+	if (fork() == 0) {
+		child(300, 0);
+		_exit(0);
+	}
+	handled++;
+}
+static volatile int in_child;
+/* The child goes on where the signal interrupted it, which may be in the middle of anything. */
+__attribute__((noinline)) void on_signal_returns(int number)
+{
+	(void)number;
+	if (fork() == 0)
+		in_child = 1;
+	else
+		handled++;
+}
+static void *thread(void *argument)
+{
+	work(500);
+	if (argument && fork() == 0) {
+		child(1000, 1);
+		exit(3);
+	}
+	work(500);
+	return argument;
+}
+static void spawn(char *what)
+{
+	char *const arguments[] = {self, what, NULL};
+	pid_t pid;
+	if (posix_spawn(&pid, self, NULL, NULL, arguments, environ))
+		exit(98);
+}
+static void wait_all(void)
+{
+	while (wait(NULL) > 0)
+		;
+}
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	char folder[2048];
+	self = realpath("/proc/self/exe", NULL);
+	snprintf(log_path, sizeof(log_path), "%s/counts", getcwd(folder, sizeof(folder)));
+	if (getenv("COUNTS"))
+		strcpy(log_path, getenv("COUNTS"));
+	setenv("COUNTS", log_path, 1);
+	if (!strcmp(how, "closed"))
+		syscall(SYS_close_range, 3, ~0U, 0);
+	work(100);
+	if (!strcmp(how, "fork") || !strcmp(how, "closed")) {
+		if (fork() == 0) {
+			child(1000, 0);
+			_exit(7);
+		}
+	} else if (!strcmp(how, "nested")) {
+		if (fork() == 0) {
+			child(2000, 5);
+			_exit(0);
+		}
+	} else if (!strcmp(how, "returns")) {
+		if (outer() == 0) {
+			tell();
+			_exit(0);
+		}
+	} else if (!strcmp(how, "thread")) {
+		pthread_t threads[4];
+		for (int i = 0; i < 4; i++)
+			pthread_create(&threads[i], NULL, thread, i ? NULL : &threads[0]);
+		for (int i = 0; i < 4; i++)
+			pthread_join(threads[i], NULL);
+		wait_all();
+		return 0;
+	} else if (!strcmp(how, "signal") || !strcmp(how, "interrupted")) {
+		const int rounds = atoi(argv[2]);
+		signal(SIGALRM, how[0] == 's' ? on_signal : on_signal_returns);
+		while (handled < rounds && !in_child) {
+			const int before = handled;
+			ualarm(500 + 37 * (unsigned)handled % 100, 0);
+			while (handled == before && !in_child)
+				step(1);
+		}
+		if (in_child)
+			_exit(0);
+		wait_all();
+		return 0;
+	} else if (!strcmp(how, "turns")) {
+		for (int i = 0; i < atoi(argv[2]); i++) {
+			if (fork() == 0) {
+				child(10 + i, 0);
+				_exit(0);
+			}
+			wait_all();
+		}
+	} else if (!strcmp(how, "crowd")) {
+		for (int i = 0; i < 20; i++)
+			if (fork() == 0) {
+				child(10000 + i, 0);
+				_exit(0);
+			}
+	} else if (!strcmp(how, "exec")) {
+		if (fork() == 0)
+			execl(self, self, "idle", (char *)NULL);
+	} else if (!strcmp(how, "spawn")) {
+		spawn("idle");
+		spawn("fork");
+	} else if (!strcmp(how, "vfork")) {
+		if (vfork() == 0) {
+			execl(self, self, "idle", (char *)NULL);
+			_exit(97);
+		}
+		work(5);
+	} else if (!strcmp(how, "shell")) {
+		char command[5000];
+		snprintf(command, sizeof(command), "'%s' idle; '%s' fork", self, self);
+		if (system(command))
+			return 96;
+		FILE *pipe = popen(command, "r");
+		pclose(pipe);
+	} else if (!strcmp(how, "daemon")) {
+		if (fork() == 0) {
+			setsid();
+			if (fork() == 0) {
+				begin();
+				chdir("/");
+				syscall(SYS_close_range, 0, ~0U, 0);
+				usleep(100000);
+				clearenv();
+				child(3000, 1);
+			}
+			_exit(0);
+		}
+		work(1);
+	} else if (!strcmp(how, "outlives")) {
+		if (fork() == 0) {
+			usleep(200000);
+			child(4000, 0);
+			_exit(5);
+		}
+		tell();
+		_exit(4);
+	} else if (!strcmp(how, "killed")) {
+		if (fork() == 0) {
+			begin();
+			work(100000);
+			tell();
+			kill(getpid(), SIGKILL);
+		}
+	} else if (!strcmp(how, "environment")) {
+		clearenv();
+		dup2(2, 3), dup2(2, 4), dup2(2, 5), dup2(2, 6);
+		if (fork() == 0) {
+			child(100, 1);
+			_exit(0);
+		}
+	}
+	wait_all();
+	tell();
+	return 0;
+}
+EOS
+cat >app.allow <<'EOS'
+default:allow
+fun:counted=count
+fun:sampled=sample/10
+fun:tell=skip
+fun:begin=skip
+EOS
+expect 0 "$TEEPERF" cc -O2 -g -pthread --allowlist="$PWD/app.allow" -o app app.c
+
+# calls FUNCTION: as top.csv has it, 0 if it is not there.
+calls() {
+	awk -F, -v name="$1" '$1 == name { n = $2 } END { print n + 0 }' top.csv
+}
+# analyze TRACE: into top.csv; nothing is odd in it.
+analyze() {
+	"$TEEPERF" analyze "$1" --format csv >top.csv 2>heading || fail "$1: $(cat heading)"
+	! grep -E 'unmatched|lost|missing|damage' heading | grep -v 'run backwards' ||
+		fail "$1: $(cat heading)"
+}
+# record STATUS PROCESSES ARGS...: run app; PROCESSES of them told what they called, and their traces agree.
+record() {
+	status=$1
+	processes=$2
+	shift 2
+	rm -f run.trace* counts
+	: >counts
+	chmod 666 counts
+	expect "$status" "$TEEPERF" record $options --follow-fork -o run.trace -- ./app "$@"
+	! grep 'not recorded' err || fail "$* $options"
+	[ "$(wc -l <counts)" = "$processes" ] || fail "$* $options: $(cat counts err)"
+	while read -r pid steps counted sampled; do
+		# One that has become another program tells of that.
+		trace=run.trace.$pid
+		[ ! -f "$trace-2" ] || trace=$trace-2
+		[ -f "$trace" ] || trace=run.trace
+		analyze "$trace"
+		[ "$(calls step) $(calls counted) $(calls sampled)" = "$steps $counted $sampled" ] ||
+			fail "$* $options: process $pid has $steps $counted $sampled: $(cat top.csv err)"
+	done <counts
+}
+options=
+turns=30
+signals=10
+if [ "${TEEPERF_FULL:-}" ]; then
+	turns=200
+	signals=150
+fi
+
+for clock in tsc soft; do
+	options="--clock $clock"
+	record 0 2 fork
+	says 'process [0-9]+ \(app\): [0-9]+ records in .run.trace.[0-9]+., exit code 7' err
+	record 0 4 spawn
+	record 0 7 nested
+done
+options=
+record 0 2 returns
+# It returns from two calls of its parent, and main is the third: none of them is taken for damage.
+"$TEEPERF" analyze run.trace.* 2>&1 | grep -q 'began *2 exits are of calls that began before the process was forked' ||
+	fail "$("$TEEPERF" analyze run.trace.* 2>&1)"
+record 0 2 thread
+record 0 2 closed
+record 0 2 exec
+record 0 2 vfork
+record 0 7 shell
+record 0 3 environment
+record 0 $((turns + 1)) turns $turns
+record 0 21 crowd
+# A handler may have interrupted the runtime itself: such a child has no log, and that is told.
+rm -f run.trace* counts
+expect 0 "$TEEPERF" record -f -o run.trace -- ./app signal $signals
+without=0
+while read -r pid steps counted sampled; do
+	if [ -f run.trace.$pid ]; then
+		analyze run.trace.$pid
+		[ "$(calls step) $(calls counted) $(calls sampled)" = "$steps $counted $sampled" ] ||
+			fail "process $pid has $steps $counted $sampled: $(cat top.csv err)"
+	else
+		without=$((without + 1))
+	fi
+done <counts
+[ "$(wc -l <counts)" = $signals ] && [ $((2 * without)) -lt $signals ] || fail "$(cat counts err)"
+told=$(sed -n 's/.*warning: \([0-9]*\) forked child.*/\1/p' err)
+[ "${told:-0}" = $without ] || fail "$without children have no trace: $(cat err)"
+record 0 2 killed
+says 'killed by signal 9' err
+# It is waited for, whoever its parent is, and whatever it has closed.
+record 4 2 outlives
+says 'exit code 5' err
+record 0 3 daemon
+options=--compress
+record 0 2 fork
+
+# The child of a handler that interrupted anything goes on exactly: steps that were begun are ended.
+rm -f run.trace*
+expect 0 "$TEEPERF" record -f -o run.trace -- ./app interrupted $signals
+for trace in run.trace.*; do
+	"$TEEPERF" analyze "$trace" --format csv >top.csv 2>heading || fail "$(cat heading)"
+	! grep -E 'without a call|without an exit|lost|missing|never' heading || fail "$trace"
+done
+
+# Nothing to follow.
+rm -f run.trace*
+expect 0 "$TEEPERF" record -f -o run.trace -- ./app idle
+[ "$(echo run.trace*)" = run.trace ] || fail "$(ls)"
+expect 1 "$TEEPERF" record -f -o /dev/null -- ./app idle
+says "with '--follow-fork' the output must be a regular file" err
+# A link at a trace's place is not followed: that name could be guessed.
+cat >link.c <<'EOS'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) void called(void)
+{
+	__asm__ volatile("");
+}
+int main(void)
+{
+	int go[2];
+	if (pipe(go))
+		return 1;
+	called();
+	for (int i = 1; i < 50; i++) {
+		char name[64];
+		snprintf(name, sizeof(name), "run.trace.%d", (int)getpid() + i);
+		symlink("victim", name);
+	}
+	if (fork() == 0) {
+		called();
+		_exit(0);
+	}
+	wait(NULL);
+	return 0;
+}
+EOS
+expect 0 "$TEEPERF" cc -O1 -o link link.c
+rm -f run.trace*
+expect 0 "$TEEPERF" record -f -o run.trace -- ./link
+[ ! -e victim ] || fail "a link was followed"
+says '1 process could not be recorded' err
+says '1 forked child was not recorded' err
+rm -f run.trace*
