@@ -124,6 +124,18 @@ static void replay_all(struct tp_analysis *analysis, const struct tp_analysis_op
 		pthread_join(threads[i], NULL);
 }
 
+// Ticks in all that are some call's own.
+static uint64_t own_times(const struct tp_analysis *analysis)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_profile *profile = &analysis->threads[i].profile;
+		for (uint32_t j = 0; j < profile->node_count; j++)
+			sum += profile->nodes[j].self;
+	}
+	return sum;
+}
+
 static void add_counts(struct tp_analysis *analysis)
 {
 	struct tp_stack_counts *sum = &analysis->counts;
@@ -165,6 +177,11 @@ static void add_counts(struct tp_analysis *analysis)
 			tp_problems_add(&analysis->damage, thread->code, thread->err.file,
 			    thread->err.offset, "%s", thread->err.what);
 	}
+	if (analysis->compensation.taken && !own_times(analysis))
+		tp_problems_add(&analysis->notes, TP_ERR_LIMIT, analysis->trace->source.name,
+		    TP_ERR_NO_OFFSET,
+		    "no call lasted longer than it cost to record it, so no time is left: --raw shows "
+		    "times as they were recorded");
 	if (analysis->trace->has_end)
 		analysis->lost +=
 		    analysis->trace->end.lost_early + analysis->trace->end.lost_overflow;
