@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "log_guard.h"
 #include "shared.h"
 #include "trace_ends.h"
 
@@ -45,6 +46,7 @@ static void write_host(
 	facts.ended = ended;
 	facts.clock_gaps = options->counter ? tp_counter_thread_starved_count(options->counter) : 0;
 	facts.switches_missed = process->drain.switches.missed;
+	facts.log_gone_bytes = tp_log_guard_lost_bytes(process->region.map);
 	facts.functions = tp_shared_load_relaxed(&header->function_count);
 	facts.functions_left_out = tp_shared_load_relaxed(&header->functions_left_out);
 	tp_trace_add_host(&process->writer, &facts);
@@ -87,9 +89,12 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	int r = tp_region_create(&process->region, &wanted, err);
 	if (r)
 		goto fail;
-	r = tp_trace_writer_create(&process->writer, path, err);
+	r = tp_log_guard_start(process->region.map, process->region.map_size, err);
 	if (r)
 		goto fail_region;
+	r = tp_trace_writer_create(&process->writer, path, err);
+	if (r)
+		goto fail_guard;
 	if (options->compress)
 		r = tp_trace_writer_pack(&process->writer, options->compress, err);
 	if (r)
@@ -118,6 +123,8 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 		return 0;
 fail_writer:
 	tp_trace_writer_discard(&process->writer);
+fail_guard:
+	tp_log_guard_stop(process->region.map);
 fail_region:
 	tp_region_release(&process->region);
 fail:
@@ -194,6 +201,7 @@ void tp_followed_finish(struct tp_followed *process, const struct tp_follow_opti
 		result->path = strdup(process->writer.path);
 		result->failed = tp_trace_writer_close(&process->writer, NULL) != 0;
 	}
+	tp_log_guard_stop(process->region.map);
 	tp_region_release(&process->region);
 	close(process->pidfd);
 	free(process);
@@ -204,6 +212,7 @@ void tp_followed_discard(struct tp_followed *process)
 	tp_drain_stop(&process->drain);
 	tp_drain_finish(&process->drain);
 	tp_trace_writer_discard(&process->writer);
+	tp_log_guard_stop(process->region.map);
 	tp_region_release(&process->region);
 	close(process->pidfd);
 }

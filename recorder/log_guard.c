@@ -4,6 +4,7 @@
 #include "log_guard.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -11,31 +12,40 @@
 
 #include "shared.h"
 
-static uint64_t from, to; // addresses; both 0: nothing is guarded
+// Addresses; `to` 0: the place is free.
+struct guarded {
+	uint64_t from, to;
+	uint64_t lost_bytes;
+};
+static struct guarded table[TP_LOG_GUARDS];
+static uint32_t in_use;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // not for the handler, which only reads
 static uint64_t page;
-static uint64_t lost_bytes;
 static struct sigaction old;
 
-static bool put_empty(uint64_t start, uint64_t end)
+static bool put_empty(struct guarded *log, uint64_t start, uint64_t end)
 {
 	if (mmap((void *)(uintptr_t)start, end - start, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 		return false;
-	tp_shared_add_relaxed(&lost_bytes, end - start);
+	tp_shared_add_relaxed(&log->lost_bytes, end - start);
 	return true;
 }
 
 // False: it is not ours to repair.
 static bool replace(uint64_t at)
 {
-	const uint64_t first = tp_shared_load_relaxed(&from);
-	const uint64_t last = tp_shared_load_relaxed(&to);
-	if (at < first || at >= last)
-		return false;
 	const uint64_t start = at - at % page;
-	// Neighbours become one mapping. With holes everywhere there may be more mappings than a process
-	// can have: then all that follows goes.
-	return put_empty(start, start + page) || put_empty(start, last);
+	for (uint32_t i = 0; i < TP_LOG_GUARDS; i++) {
+		struct guarded *log = &table[i];
+		const uint64_t end = tp_shared_load_acquire(&log->to);
+		if (at >= end || at < tp_shared_load_relaxed(&log->from))
+			continue;
+		// Neighbours become one mapping. With holes everywhere there may be more mappings than a
+		// process can have: then all that follows goes.
+		return put_empty(log, start, start + page) || put_empty(log, start, end);
+	}
+	return false;
 }
 
 static void on_bus(int number, siginfo_t *info, void *context)
@@ -53,17 +63,9 @@ static void on_bus(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-int tp_log_guard_start(void *base, uint64_t size, struct tp_err *err)
+static int listen_to_bus(struct tp_err *err)
 {
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
-	tp_shared_store_relaxed(&lost_bytes, 0);
-	tp_shared_store_relaxed(&from, (uint64_t)(uintptr_t)base);
-	tp_shared_store_relaxed(&to, (uint64_t)(uintptr_t)base + size);
-	// A signal of a fault that is blocked ends the process.
-	sigset_t bus;
-	sigemptyset(&bus);
-	sigaddset(&bus, SIGBUS);
-	pthread_sigmask(SIG_UNBLOCK, &bus, NULL);
 	struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_RESTART};
 	sigemptyset(&action.sa_mask);
 	if (sigaction(SIGBUS, &action, &old))
@@ -71,14 +73,62 @@ int tp_log_guard_start(void *base, uint64_t size, struct tp_err *err)
 	return 0;
 }
 
-void tp_log_guard_stop(void)
+static struct guarded *find(uint64_t base)
 {
-	sigaction(SIGBUS, &old, NULL);
-	tp_shared_store_relaxed(&to, 0);
-	tp_shared_store_relaxed(&from, 0);
+	for (uint32_t i = 0; i < TP_LOG_GUARDS; i++)
+		if (table[i].to && table[i].from == base)
+			return &table[i];
+	return NULL;
 }
 
-uint64_t tp_log_guard_lost_bytes(void)
+static int add(uint64_t base, uint64_t size, struct tp_err *err)
 {
-	return tp_shared_load_relaxed(&lost_bytes);
+	uint32_t i = 0;
+	while (i < TP_LOG_GUARDS && table[i].to)
+		i++;
+	if (i == TP_LOG_GUARDS)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "more than %d logs at once", TP_LOG_GUARDS);
+	const int r = in_use ? 0 : listen_to_bus(err);
+	if (r)
+		return r;
+	in_use++;
+	table[i].lost_bytes = 0;
+	tp_shared_store_relaxed(&table[i].from, base);
+	tp_shared_store_release(&table[i].to, base + size);
+	return 0;
+}
+
+int tp_log_guard_start(void *base, uint64_t size, struct tp_err *err)
+{
+	// A signal of a fault that is blocked ends the process.
+	sigset_t bus;
+	sigemptyset(&bus);
+	sigaddset(&bus, SIGBUS);
+	pthread_sigmask(SIG_UNBLOCK, &bus, NULL);
+	pthread_mutex_lock(&lock);
+	const int r = add((uint64_t)(uintptr_t)base, size, err);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+void tp_log_guard_stop(const void *base)
+{
+	pthread_mutex_lock(&lock);
+	struct guarded *log = find((uint64_t)(uintptr_t)base);
+	if (log) {
+		tp_shared_store_release(&log->to, 0);
+		if (!--in_use)
+			sigaction(SIGBUS, &old, NULL);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+uint64_t tp_log_guard_lost_bytes(const void *base)
+{
+	pthread_mutex_lock(&lock);
+	const struct guarded *log = find((uint64_t)(uintptr_t)base);
+	const uint64_t bytes = log ? tp_shared_load_relaxed(&log->lost_bytes) : 0;
+	pthread_mutex_unlock(&lock);
+	return bytes;
 }

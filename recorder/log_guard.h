@@ -14,15 +14,19 @@
 
 #include "common/err.h"
 
+/* So many logs can be guarded at once. */
+enum { TP_LOG_GUARDS = 256 };
+
 /*
- * Guard [base, base + size), which is mapped, until tp_log_guard_stop; the count begins at 0.
- * Threads that the caller starts later are guarded with it.
- * pre: one at a time in a process, since signal handlers belong to it; base is aligned to a page.
+ * Guard [base, base + size), which is mapped, until tp_log_guard_stop(base); its count begins at 0.
+ * Threads that the caller starts later are guarded with it. Any thread may call it; the handler is the
+ * process's, and what was there before comes back with the last log.
+ * pre: base is aligned to a page; nothing of it is guarded already.
  */
 int tp_log_guard_start(void *base, uint64_t size, struct tp_err *err);
-void tp_log_guard_stop(void);
+void tp_log_guard_stop(const void *base);
 
-/* Bytes that were replaced since the last start. */
-uint64_t tp_log_guard_lost_bytes(void);
+/* Bytes of the log at base that were replaced since its start; 0 if it is not guarded. */
+uint64_t tp_log_guard_lost_bytes(const void *base);
 
 #endif

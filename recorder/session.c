@@ -146,7 +146,7 @@ static void write_host(struct tp_session *session, bool ended)
 	facts.clock_gaps = session->soft ? tp_counter_thread_starved_count(&session->counter) : 0;
 	facts.ended = ended;
 	facts.switches_missed = session->drain.switches.missed;
-	facts.log_gone_bytes = tp_log_guard_lost_bytes();
+	facts.log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
 	facts.functions = tp_shared_load_relaxed(&header->function_count);
 	facts.functions_left_out = tp_shared_load_relaxed(&header->functions_left_out);
 	tp_trace_add_host(&session->writer, &facts);
@@ -336,7 +336,7 @@ fail_clock:
 fail_writer:
 	tp_trace_writer_discard(&session->writer);
 fail_guard:
-	tp_log_guard_stop();
+	tp_log_guard_stop(session->region.map);
 fail_region:
 	tp_region_release(&session->region);
 fail:
@@ -416,10 +416,10 @@ int tp_session_finish(
 	counts->stunted = session->region.stunted;
 	counts->switches_missed = session->drain.switches.missed;
 	counts->modules_refused = session->drain.modules_refused;
-	counts->log_gone_bytes = tp_log_guard_lost_bytes();
+	counts->log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
 	counts->output_gone = !tp_trace_writer_in_place(&session->writer);
 	const int r = tp_trace_writer_close(&session->writer, err);
-	tp_log_guard_stop();
+	tp_log_guard_stop(session->region.map);
 	tp_region_release(&session->region);
 	tp_launch_restore(&session->launch);
 	return r;

@@ -302,7 +302,7 @@ record() {
 options=
 turns=30
 signals=10
-if [ "${TEEPERF_FULL:-}" ]; then
+if [ "${TEEPERF_FULL:-0}" = 1 ]; then
 	turns=200
 	signals=150
 fi
@@ -357,7 +357,10 @@ rm -f run.trace*
 expect 0 "$TEEPERF" record -f -o run.trace -- ./app interrupted $signals
 for trace in run.trace.*; do
 	"$TEEPERF" analyze "$trace" --format csv >top.csv 2>heading || fail "$(cat heading)"
-	! grep -E 'without a call|without an exit|lost|missing|never' heading || fail "$trace"
+	# The handler's own exit, when it came between the place and the record of a step: that the handler had
+	# been called is in the parent's log only.
+	! grep -E '([2-9]|[0-9][0-9]) exits without a call|without an exit|lost|missing|never' heading ||
+		fail "$trace"
 done
 
 # Nothing to follow.

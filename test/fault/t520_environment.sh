@@ -75,7 +75,7 @@ one err
 says "/dev/shm has [0-9]+ KiB free, too little for a log: make room there" err
 expect 1 "$TEEPERF" record -o x.trace --size 16M sh -c 'touch started'
 one err
-says "a log of 18 MiB does not fit in /dev/shm, where [01] MiB are free: make room there or give" err
+says "a log of 19 MiB does not fit in /dev/shm, where [01] MiB are free: make room there or give" err
 rm /dev/shm/full
 # It fills up while the program runs: the log stays small, and that is said.
 umount /dev/shm

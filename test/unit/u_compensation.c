@@ -168,7 +168,8 @@ static void only_what_can_be_true(void **state)
 	} cases[] = {
 	    {COSTS("10000", "0", "0"), true, 0, 190},
 	    {COSTS("0", "0", "0"), true, 0, 200},
-	    {COSTS("100000000", "100000000", "100000000"), true, 0, 0},
+	    // No time is left, and that is said.
+	    {COSTS("100000000", "100000000", "100000000"), true, 1, 0},
 	    {COSTS("100000001", "0", "0"), false, 1, 200},
 	    {COSTS("18446744073709551626", "0", "0"), false, 1, 200},
 	    {COSTS("1e3", "-1", "nan"), false, 3, 200},

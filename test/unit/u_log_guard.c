@@ -47,7 +47,7 @@ static void what_goes_away_is_replaced(void **state)
 	assert_int_equal(tp_log_guard_start((void *)(uintptr_t)map, SIZE, &err), 0);
 	for (size_t i = 0; i < SIZE; i++)
 		map[i] = 1;
-	assert_int_equal(tp_log_guard_lost_bytes(), 0);
+	assert_int_equal(tp_log_guard_lost_bytes((void *)(uintptr_t)map), 0);
 
 	assert_int_equal(ftruncate(fd, HALF), 0);
 	for (size_t i = 0; i < SIZE; i++) {
@@ -56,7 +56,7 @@ static void what_goes_away_is_replaced(void **state)
 	}
 	for (size_t i = 0; i < SIZE; i++)
 		assert_int_equal(map[i], 2);
-	assert_int_equal(tp_log_guard_lost_bytes(), SIZE - HALF);
+	assert_int_equal(tp_log_guard_lost_bytes((void *)(uintptr_t)map), SIZE - HALF);
 
 	// Not in the order of addresses, and the file is gone altogether.
 	assert_int_equal(ftruncate(fd, 0), 0);
@@ -64,13 +64,35 @@ static void what_goes_away_is_replaced(void **state)
 		map[i] = 3;
 	for (size_t i = 0; i < SIZE; i++)
 		assert_int_equal(map[i], 3);
-	tp_log_guard_stop();
+	tp_log_guard_stop((void *)(uintptr_t)map);
 
 	// It begins anew.
 	assert_int_equal(tp_log_guard_start((void *)(uintptr_t)map, SIZE, &err), 0);
-	assert_int_equal(tp_log_guard_lost_bytes(), 0);
-	tp_log_guard_stop();
+	assert_int_equal(tp_log_guard_lost_bytes((void *)(uintptr_t)map), 0);
+	tp_log_guard_stop((void *)(uintptr_t)map);
 	close(fd);
+}
+
+// Each log of several has its own count, and the last one is guarded as well as the first.
+static void several_logs(void **state)
+{
+	(void)state;
+	const int fds[2] = {make_file(), make_file()};
+	volatile char *maps[2];
+	for (int i = 0; i < 2; i++) {
+		maps[i] = map_file(fds[i]);
+		assert_int_equal(tp_log_guard_start((void *)(uintptr_t)maps[i], SIZE, &err), 0);
+	}
+	assert_int_equal(ftruncate(fds[1], HALF), 0);
+	maps[1][SIZE - 1] = 1;
+	assert_int_equal(tp_log_guard_lost_bytes((void *)(uintptr_t)maps[0]), 0);
+	assert_int_equal(tp_log_guard_lost_bytes((void *)(uintptr_t)maps[1]), 4096);
+	tp_log_guard_stop((void *)(uintptr_t)maps[0]);
+	maps[1][HALF] = 1;
+	assert_int_equal(tp_log_guard_lost_bytes((void *)(uintptr_t)maps[1]), 8192);
+	tp_log_guard_stop((void *)(uintptr_t)maps[1]);
+	for (int i = 0; i < 2; i++)
+		close(fds[i]);
 }
 
 // The signal that ends a child which does `what`, 0 if none does.
@@ -111,7 +133,7 @@ static void send_signal(volatile char *map, int fd)
 static void touch_after_stop(volatile char *map, int fd)
 {
 	tp_log_guard_start((void *)(uintptr_t)map, SIZE, &err);
-	tp_log_guard_stop();
+	tp_log_guard_stop((void *)(uintptr_t)map);
 	ftruncate(fd, 0);
 	map[0] = 1;
 }
@@ -139,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_goes_away_is_replaced),
+	    cmocka_unit_test(several_logs),
 	    cmocka_unit_test(other_faults_end_us),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
