@@ -116,7 +116,7 @@ record() {
 	says "$children not recorded" table
 	facts run.trace
 	# What a handler called while its thread was in the runtime is lost, and told.
-	[ "$1" = signal ] || [ "$(fact lost)" = 0 ] || fail "events are lost: $(cat facts)"
+	[ "${1:-}" = signal ] || [ "$(fact lost)" = 0 ] || fail "events are lost: $(cat facts)"
 	[ "$(calls child_only)" = 0 ] || fail "a child's calls are in the trace: $(cat top.csv)"
 	for name in step counted sampled; do
 		[ "$(calls $name)" = $((20000 * $(calls work))) ] ||
