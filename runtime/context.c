@@ -44,9 +44,15 @@ void __teeperf_context_leave(struct teeperf_context *here)
 	const struct teeperf_thread_block *block = &__teeperf_thread;
 	const bool on = tp_load32_acquire(&tp_process.state) == TP_STATE_RECORDING;
 	const uint64_t name = (uint64_t)(uintptr_t)__builtin_return_address(0) & UINT32_MAX;
-	here->position = on ? tp_load_relaxed(&block->cursor) + tp_load_relaxed(&block->bias) -
-				  TEEPERF_POSITION_BETWEEN
-			    : TEEPERF_POSITION_OFF;
+	uint64_t bias;
+	uint64_t cursor;
+	do { // a signal handler may change chunks between the two
+		bias = tp_load_relaxed(&block->bias);
+		tp_barrier_signal();
+		cursor = tp_load_relaxed(&block->cursor);
+		tp_barrier_signal();
+	} while (bias != tp_load_relaxed(&block->bias));
+	here->position = on ? cursor + bias - TEEPERF_POSITION_BETWEEN : TEEPERF_POSITION_OFF;
 	here->home = __teeperf_home();
 	here->name =
 	    name < TEEPERF_NAME_FIRST ? TEEPERF_NAME_FIRST : name & ~(uint64_t)TEEPERF_KIND_MASK;

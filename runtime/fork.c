@@ -79,6 +79,9 @@ static void begin_thread(struct tp_thread *thread, bool keeps)
 	thread->lost = thread->lost_told = thread->lost_published = 0;
 	thread->index = 0;
 	thread->forked = !keeps;
+	// A thread that had ended, and whose destructors run on, begins as any other one.
+	if (!thread->ready)
+		thread->ended = 0;
 	if (thread->ready) {
 		uint64_t name[2] = {0, 0};
 		tp_port_thread_start(&thread->os_tid, name);
@@ -102,6 +105,7 @@ static void begin_thread(struct tp_thread *thread, bool keeps)
 	block->clock_high = TEEPERF_HIGH_NEVER;
 	tp_store_relaxed(&block->cursor, 0);
 	tp_store_relaxed(&block->bias, thread->bias);
+	tp_store_relaxed(&block->end, 0);
 }
 
 static bool go_on(struct teeperf_log_header *header, enum tp_state state)

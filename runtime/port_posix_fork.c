@@ -115,13 +115,17 @@ static bool ask(const struct teeperf_fork_request *wanted, int fds[FDS])
 	return done;
 }
 
+// The counter word of the program's first log, in a page of its own.
+static void *counter_page;
+
 // Writable: the runtime moves a soft clock that stands still when one module takes another's place.
 static bool map_counter(int fd, const uint64_t **counter)
 {
-	const struct teeperf_log_header *header =
+	struct teeperf_log_header *header =
 	    mmap(NULL, sizeof(*header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (header == MAP_FAILED)
 		return false;
+	counter_page = header;
 	*counter = &header->counter;
 	return true;
 }
@@ -160,8 +164,12 @@ bool tp_port_fork_log(const struct tp_port_fork *fork, const uint64_t **counter)
 
 void tp_port_hide_log(void *log, uint64_t size)
 {
-	mmap(log, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+	mmap(log, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+	// The recorder waits for whoever still has a log mapped.
+	if (counter_page)
+		mmap(counter_page, sizeof(struct teeperf_log_header), PROT_READ | PROT_WRITE, flags,
+		    -1, 0);
 }
 
 void tp_port_forked(void)

@@ -43,7 +43,11 @@
 	.endif
 	add	x17, x17, 8
 	str	x17, [x9]
-	ldr	x9, [x17, -8] // see pass/sequence_text.c
+	ldr	x9, [x9, 32] // see pass/sequence_text.c
+	sub	x9, x9, x17
+	lsr	x9, x9, 16
+	cbnz	x9, 5f
+	ldr	x9, [x17, -8]
 	cbnz	x9, 5f
 	str	x15, [x17, -8]
 	.if	\position

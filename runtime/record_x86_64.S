@@ -40,7 +40,11 @@
 	.endif
 	addq	$8, %rdx
 	movq	%rdx, %fs:(%r11)
-	cmpq	$0, -8(%rdx) // see pass/sequence_text.c
+	movq	%fs:32(%r11), %r11 // see pass/sequence_text.c
+	subq	%rdx, %r11
+	shrq	$16, %r11
+	jne	5f
+	cmpq	$0, -8(%rdx)
 	jne	5f
 	movq	%r10, -8(%rdx)
 	prefetchw 1024(%rdx)

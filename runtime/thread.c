@@ -353,6 +353,11 @@ bool tp_thread_enter(struct teeperf_thread_block *block, struct tp_thread *threa
 	return true;
 }
 
+static uint64_t end_of_chunk(const struct tp_thread *thread)
+{
+	return thread->chunk ? chunk_address(thread->chunk - 1) + TP_CHUNK_SIZE : 0;
+}
+
 void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *thread)
 {
 	publish_lost(thread);
@@ -360,13 +365,15 @@ void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *threa
 	thread->busy = 0;
 	tp_barrier_signal();
 	// A handler that comes from here on records; if it takes a new chunk, the cursor may be taken back
-	// (find_way), but the bias has to be that of its chunk.
+	// (find_way), but bias and end have to be those of its chunk.
 	do {
 		tp_store_relaxed(&block->bias, thread->bias);
+		tp_store_relaxed(&block->end, end_of_chunk(thread));
 		tp_barrier_signal();
 		tp_store_relaxed(&block->cursor, thread->cursor);
 		tp_barrier_signal();
-	} while (tp_load_relaxed(&block->bias) != thread->bias);
+	} while (tp_load_relaxed(&block->bias) != thread->bias ||
+		 tp_load_relaxed(&block->end) != end_of_chunk(thread));
 }
 
 /*

@@ -28,7 +28,7 @@ enum teeperf_compiled_clock {
  *   if ((cursor & 0xffff) == 0)     goto cold        (chunk full, or none yet)
  *   position = old + bias                            (for functions that need it)
  *   cursor += 8
- *   if (*old != 0)                  goto cold        (the cursor was taken back: see below)
+ *   if ((end - cursor) >> 16 || *old != 0)  goto cold        (the cursor was taken back: see below)
  *   *old = time & 0xffffffff | name << 32
  *   cold: __teeperf_slow(name)                       (writes the record itself, or counts the loss)
  *
@@ -36,7 +36,8 @@ enum teeperf_compiled_clock {
  * place of its own (writing first lost a quarter of a handler's records in a prototype). While a
  * thread is in the runtime its cursor is 0, so a signal handler's records end up there too. A handler
  * that comes between load and store of the cursor begins at the same place; the store then takes the
- * cursor back, which is seen by what stands there: chunks are 0 where nothing is written.
+ * cursor back, which is seen by what stands there, since chunks are 0 where nothing is written, or by
+ * the chunk, which is no longer the thread's.
  */
 struct teeperf_thread_block {
 	uint64_t cursor; /* address of the next record; its low 16 bits are 0 at a chunk's end */
@@ -45,6 +46,7 @@ struct teeperf_thread_block {
 	    clock_high; /* upper half of the time that the chunk's records stand for; NEVER: none */
 	uint32_t reserved;
 	uint64_t bias; /* position (log.h) of a record = its address + bias */
+	uint64_t end;  /* address of the end of the thread's chunk, 0 without one */
 };
 
 /* clock_high of a thread that has no chunk: no clock comes so far. */
@@ -53,6 +55,7 @@ struct teeperf_thread_block {
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, counter) == 8, "counter");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, clock_high) == 16, "clock_high");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, bias) == 24, "bias");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, end) == 32, "end");
 
 /* What a function's code tests before all else; the runtime sets it in every function. */
 enum teeperf_gate {

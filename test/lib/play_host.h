@@ -96,7 +96,7 @@ static __attribute__((unused)) uint64_t event(uint64_t name)
 		uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
 		const uint64_t position = (uint64_t)(uintptr_t)at + block->bias;
 		block->cursor += 8;
-		if (*at)
+		if ((block->end - block->cursor) >> 16 || *at)
 			return tp_slow(name);
 		*at = (time & UINT32_MAX) | name << 32;
 		return position;

@@ -12,7 +12,7 @@
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.hard | FileCheck %s --check-prefixes=ALL,HARD
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,HARD
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 55 %t.hard %t.soft %t.auto %t.untimed
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 65 %t.hard %t.soft %t.auto %t.untimed
 // RUN: %qemu_aarch64 %t.hard && %qemu_aarch64 %t.soft && %qemu_aarch64 %t.auto
 // RUN: %qemu_aarch64 %t.call && %qemu_aarch64 %t.untimed && %qemu_aarch64 %t.both
 

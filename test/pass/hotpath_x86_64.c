@@ -9,10 +9,10 @@
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,AUTO
 // RUN: env TEEPERF_EXITS=untimed %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.untimed
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 41 %t.tsc
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 44 %t.soft
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 47 %t.auto
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 41 %t.untimed
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 49 %t.tsc
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 52 %t.soft
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 55 %t.auto
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 49 %t.untimed
 // RUN: %t.tsc && %t.soft && %t.auto && %t.untimed
 
 __attribute__((noinline)) int leaf(int x)
