@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -283,6 +284,25 @@ static enum tp_log_state open_log(
 	return state;
 }
 
+// A trace that was read before its log was locked may have grown since: its recorder still lived. Only what
+// is read with the lock held can be gone on with.
+static int read_growth(struct tp_unfinished *trace, const char *path, const struct tp_log_file *log,
+    struct tp_err *err)
+{
+	struct stat info;
+	if (fstat(trace->source.fd, &info))
+		return tp_err_system(err, errno, path, "cannot read the trace");
+	if ((uint64_t)info.st_size == trace->source.size)
+		return 0;
+	const uint64_t id = trace->log.id;
+	tp_unfinished_release(trace);
+	const int r = tp_unfinished_read(trace, path, true, err);
+	if (!r && (!trace->has_log || trace->log.id != id))
+		return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+		    "another trace has its name now: its log '%s' was left", log->path);
+	return r;
+}
+
 static int recover_once(
     const char *path, struct tp_recovered *out, bool *is_gone, struct tp_err *err)
 {
@@ -304,6 +324,14 @@ static int recover_once(
 	pid_t pid;
 	const enum tp_log_state state = open_log(&trace.log, &log, &pid);
 	*is_gone = state == TP_LOG_GONE;
+	if (state == TP_LOG_ORPHAN && !trace.has_end) {
+		r = read_growth(&trace, path, &log, err);
+		if (r) {
+			close(log.fd);
+			goto out;
+		}
+		out->complete = trace.has_end;
+	}
 	if (trace.has_end) {
 		// We were killed before we could remove it.
 		if (state == TP_LOG_ORPHAN)

@@ -69,6 +69,35 @@ for cut in 1 8 23 24 100 70000; do
 	mv saved "$log"
 done
 
+# A recorder that dies after the trace was read and before its log was locked: what it wrote in between stays.
+cat >late.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int flock(int fd, int operation)
+{
+	close(open("waits", O_CREAT | O_WRONLY, 0600));
+	while (access("go", F_OK))
+		usleep(10000);
+	return (int)syscall(SYS_flock, fd, operation);
+}
+END
+${CC:-cc} -shared -fPIC -o late.so late.c
+half=$(($(wc -c <whole) / 2))
+head -c "$half" whole >x.trace
+cp "$log" saved
+LD_PRELOAD=$PWD/late.so "$TEEPERF" recover x.trace >out 2>err &
+recover=$!
+while ! [ -e waits ]; do
+	sleep 0.02
+done
+tail -c +$((half + 1)) whole >>x.trace
+touch go
+wait "$recover" || fail "a trace that grew was not recovered"
+facts x.trace records=60000 end_sections=1
+mv saved "$log"
+
 # A trace that is damaged before its end is left as it is, with its log.
 cp whole x.trace
 printf 'rubbish that is no section at all' >>x.trace
