@@ -61,18 +61,32 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 	}
 }
 
-// One look at all chunks that are out: how many were taken. In the order in which threads filled them,
-// so that a file that ends early lacks the end of each thread and nothing between.
-static uint32_t take_chunks(struct tp_drain *drain, enum teeperf_chunk_state state)
+static void take_numbers(struct tp_drain *drain, uint32_t count)
 {
-	const uint32_t count = tp_region_collect(drain->region, state, drain->numbers);
 	for (uint32_t i = 0; i < count; i++) {
-		take_chunk(drain, drain->numbers[i], state == TEEPERF_CHUNK_DONE);
+		const uint32_t number = drain->numbers[i];
+		take_chunk(drain, number,
+		    tp_shared_load_acquire(&drain->region->states[number]) == TEEPERF_CHUNK_DONE);
 		// Half a log takes long enough for many of the clock's points.
 		if (!tp_shared_load_relaxed(&drain->stop))
 			tp_clock_log_tick(drain->clock_log);
 	}
+}
+
+// One look at all chunks that are complete: how many were taken. In the order in which threads filled them,
+// so that a file that ends early lacks the end of each thread and nothing between.
+static uint32_t take_chunks(struct tp_drain *drain)
+{
+	const uint32_t count = tp_region_collect(drain->region, TEEPERF_CHUNK_DONE, drain->numbers);
+	take_numbers(drain, count);
 	return count;
+}
+
+// What threads still own, too. Looked for apart, a chunk that becomes complete between two looks would be
+// in neither, and one that becomes so after them would be there twice.
+static void take_rest(struct tp_drain *drain)
+{
+	take_numbers(drain, tp_region_collect_rest(drain->region, drain->numbers));
 }
 
 static void write_modules(struct tp_drain *drain)
@@ -225,7 +239,7 @@ static void flush(struct tp_drain *drain)
 	const uint64_t asked = tp_shared_load_acquire(&drain->flush_asked);
 	if (asked == drain->flush_done)
 		return;
-	take_chunks(drain, TEEPERF_CHUNK_DONE);
+	take_chunks(drain);
 	write_tables(drain);
 	tp_shared_store_release(&drain->flush_done, asked);
 }
@@ -251,7 +265,7 @@ static void *run(void *argument)
 	while (!tp_shared_load_relaxed(&drain->stop)) {
 		follow_program(drain);
 		flush(drain);
-		if (!is_time(drain) || !take_chunks(drain, TEEPERF_CHUNK_DONE))
+		if (!is_time(drain) || !take_chunks(drain))
 			tp_doorbell_wait(&drain->bell, nap_ms);
 		tp_clock_log_tick(drain->clock_log);
 		checkpoint(drain);
@@ -313,8 +327,8 @@ void tp_drain_stop(struct tp_drain *drain)
 void tp_drain_finish(struct tp_drain *drain)
 {
 	follow_program(drain);
-	take_chunks(drain, TEEPERF_CHUNK_DONE);
-	take_chunks(drain, TEEPERF_CHUNK_OWNED);
+	take_chunks(drain);
+	take_rest(drain);
 	write_modules(drain);
 	write_threads(drain);
 	write_clock(drain);

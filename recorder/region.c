@@ -434,16 +434,17 @@ bool tp_region_grow(struct tp_region *region)
 	return true;
 }
 
-uint32_t tp_region_collect(
-    struct tp_region *region, enum teeperf_chunk_state state, uint32_t *numbers)
+static uint32_t collect(struct tp_region *region, uint64_t state, uint64_t other, uint32_t *numbers)
 {
 	uint32_t count = 0;
 	pthread_mutex_lock(&region->lock);
 	// Newest first: a chunk that is seen complete proves that its thread's older ones, looked at
 	// later, are so too.
-	for (uint32_t at = region->newest; at != TP_REGION_NONE; at = region->older[at])
-		if (tp_shared_load_acquire(&region->states[at]) == (uint64_t)state)
+	for (uint32_t at = region->newest; at != TP_REGION_NONE; at = region->older[at]) {
+		const uint64_t is = tp_shared_load_acquire(&region->states[at]);
+		if (is == state || is == other)
 			numbers[count++] = at;
+	}
 	pthread_mutex_unlock(&region->lock);
 	for (uint32_t i = 0; i < count / 2; i++) {
 		const uint32_t number = numbers[i];
@@ -451,6 +452,17 @@ uint32_t tp_region_collect(
 		numbers[count - 1 - i] = number;
 	}
 	return count;
+}
+
+uint32_t tp_region_collect(
+    struct tp_region *region, enum teeperf_chunk_state state, uint32_t *numbers)
+{
+	return collect(region, state, state, numbers);
+}
+
+uint32_t tp_region_collect_rest(struct tp_region *region, uint32_t *numbers)
+{
+	return collect(region, TEEPERF_CHUNK_DONE, TEEPERF_CHUNK_OWNED, numbers);
 }
 
 void tp_region_withdraw(struct tp_region *region, uint32_t number)

@@ -126,6 +126,12 @@ void tp_region_supply(struct tp_region *region, uint32_t number);
 uint32_t tp_region_collect(
     struct tp_region *region, enum teeperf_chunk_state state, uint32_t *numbers);
 
+/*
+ * The same of those that are DONE and those that are OWNED, in one look: of each thread, all that it
+ * completed and the one after them. A thread that goes on may complete that one meanwhile.
+ */
+uint32_t tp_region_collect_rest(struct tp_region *region, uint32_t *numbers);
+
 /* Chunk `number` is not out any more. pre: it was. */
 void tp_region_withdraw(struct tp_region *region, uint32_t number);
 

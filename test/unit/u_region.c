@@ -228,6 +228,9 @@ static void collects_in_order(void **state)
 	assert_int_equal(numbers[0], 9);
 	assert_int_equal(numbers[1], 2);
 	assert_int_equal(numbers[2], 3);
+	assert_int_equal(tp_region_collect_rest(&region, numbers), 4);
+	assert_int_equal(numbers[1], 15);
+	assert_int_equal(numbers[3], 3);
 	tp_region_withdraw(&region, 5); // the newest
 	tp_region_withdraw(&region, 0); // the oldest
 	assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_FREE, numbers), 10);
