@@ -89,12 +89,9 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	int r = tp_region_create(&process->region, &wanted, err);
 	if (r)
 		goto fail;
-	r = tp_log_guard_start(process->region.map, process->region.map_size, err);
-	if (r)
-		goto fail_region;
 	r = tp_trace_writer_create(&process->writer, path, err);
 	if (r)
-		goto fail_guard;
+		goto fail_region;
 	if (options->compress)
 		r = tp_trace_writer_pack(&process->writer, options->compress, err);
 	if (r)
@@ -123,8 +120,6 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 		return 0;
 fail_writer:
 	tp_trace_writer_discard(&process->writer);
-fail_guard:
-	tp_log_guard_stop(process->region.map);
 fail_region:
 	tp_region_release(&process->region);
 fail:
@@ -201,7 +196,6 @@ void tp_followed_finish(struct tp_followed *process, const struct tp_follow_opti
 		result->path = strdup(process->writer.path);
 		result->failed = tp_trace_writer_close(&process->writer, NULL) != 0;
 	}
-	tp_log_guard_stop(process->region.map);
 	tp_region_release(&process->region);
 	close(process->pidfd);
 	free(process);
@@ -212,7 +206,6 @@ void tp_followed_discard(struct tp_followed *process)
 	tp_drain_stop(&process->drain);
 	tp_drain_finish(&process->drain);
 	tp_trace_writer_discard(&process->writer);
-	tp_log_guard_stop(process->region.map);
 	tp_region_release(&process->region);
 	close(process->pidfd);
 }

@@ -15,6 +15,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "log_guard.h"
 #include "shared.h"
 
 #define FOLDER TP_REGION_FOLDER
@@ -323,6 +324,8 @@ int tp_region_create(
 		goto fail;
 	}
 	r = map_file(region, err);
+	if (!r)
+		r = tp_log_guard_start(region->map, region->map_size, err);
 	if (r)
 		goto fail;
 	lay_out(region, metadata);
@@ -383,8 +386,10 @@ void tp_region_unlink(struct tp_region *region)
 void tp_region_release(struct tp_region *region)
 {
 	tp_region_unlink(region);
-	if (region->map)
+	if (region->map) {
+		tp_log_guard_stop(region->map);
 		munmap(region->map, region->map_size);
+	}
 	if (region->fd >= 0)
 		close(region->fd);
 	region->map = NULL;

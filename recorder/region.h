@@ -85,8 +85,9 @@ struct tp_region {
 };
 
 /*
- * Create and map a region, initialise its header, and supply what is to be ready. On success free it
- * with tp_region_release.
+ * Create and map a region, initialise its header, and supply what is to be ready. From its mapping to its
+ * release it is guarded (log_guard.h): another process may cut its file short at any time. On success free
+ * it with tp_region_release.
  */
 int tp_region_create(
     struct tp_region *region, const struct tp_region_options *options, struct tp_err *err);

@@ -284,12 +284,9 @@ int tp_session_start(
 	r = tp_region_create(&session->region, &region, err);
 	if (r)
 		goto fail;
-	r = tp_log_guard_start(session->region.map, session->region.map_size, err);
-	if (r)
-		goto fail_region;
 	r = tp_trace_writer_open(&session->writer, options->output, err);
 	if (r)
-		goto fail_guard;
+		goto fail_region;
 	if (options->compress)
 		r = tp_trace_writer_pack(&session->writer, options->compress, err);
 	if (r)
@@ -335,8 +332,6 @@ fail_clock:
 	stop_clock(session);
 fail_writer:
 	tp_trace_writer_discard(&session->writer);
-fail_guard:
-	tp_log_guard_stop(session->region.map);
 fail_region:
 	tp_region_release(&session->region);
 fail:
@@ -419,7 +414,6 @@ int tp_session_finish(
 	counts->log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
 	counts->output_gone = !tp_trace_writer_in_place(&session->writer);
 	const int r = tp_trace_writer_close(&session->writer, err);
-	tp_log_guard_stop(session->region.map);
 	tp_region_release(&session->region);
 	tp_launch_restore(&session->launch);
 	return r;
