@@ -25,6 +25,7 @@ static struct tp_followed *take_over(struct tp_follow *follow, bool all)
 	if (process) {
 		*link = process->next;
 		follow->live--;
+		follow->finishing = strdup(process->writer.path);
 	}
 	pthread_mutex_unlock(&follow->lock);
 	return process;
@@ -43,6 +44,8 @@ static void finish(struct tp_follow *follow, struct tp_followed *process, bool r
 	} else {
 		free(result.path);
 	}
+	free(follow->finishing);
+	follow->finishing = NULL;
 	pthread_mutex_unlock(&follow->lock);
 }
 

@@ -80,6 +80,7 @@ struct tp_follow {
 	pthread_mutex_t lock;
 	struct tp_followed *list;
 	uint32_t live;
+	char *finishing; /* path of the trace that is neither in list nor in results yet */
 	struct tp_follow_result *results;
 	uint64_t result_count;
 	uint64_t failures;   /* processes that asked and got nothing */

@@ -34,6 +34,8 @@ static bool is_taken(const struct tp_follow *follow, const char *path)
 	for (const struct tp_followed *at = follow->list; at; at = at->next)
 		if (!strcmp(at->writer.path, path))
 			return true;
+	if (follow->finishing && !strcmp(follow->finishing, path))
+		return true;
 	for (uint64_t i = 0; i < follow->result_count; i++)
 		if (follow->results[i].path && !strcmp(follow->results[i].path, path))
 			return true;
