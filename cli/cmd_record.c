@@ -415,14 +415,16 @@ static int run(int argc, char **argv)
 			tp_command_warn(&tp_cmd_record,
 			    "'%s' lacks the last %llu chunks; what it holds can be analyzed",
 			    output, (unsigned long long)counts.dropped_chunks);
-		return TP_EXIT_FAILED;
 	}
-	if (!quiet)
+	if (!r && !quiet)
 		summarize(&counts);
+	bool whole = !r;
 	if (follow_fork) {
-		tp_record_tell_followed(&tp_cmd_record, &session.follow, quiet);
+		whole &= tp_record_tell_followed(&tp_cmd_record, &session.follow, quiet);
 		tp_session_forget(&session);
 	}
+	if (!whole)
+		return TP_EXIT_FAILED;
 	if (!ended) {
 		fprintf(stderr, "teeperf record: '%s' (process %d) runs on without recording\n",
 		    argv[0], (int)session.launch.pid);

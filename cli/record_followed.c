@@ -26,13 +26,15 @@ static void tell(const struct tp_follow_result *result)
 	fprintf(stderr, "\n");
 }
 
-void tp_record_tell_followed(
+bool tp_record_tell_followed(
     const struct tp_command *command, const struct tp_follow *follow, bool quiet)
 {
 	uint64_t lost = 0;
+	bool whole = true;
 	for (uint64_t i = 0; i < follow->result_count; i++) {
 		const struct tp_follow_result *result = &follow->results[i];
 		lost += result->lost;
+		whole &= !result->failed;
 		if (!quiet && i < LINES_MAX)
 			tell(result);
 		if (result->failed)
@@ -53,4 +55,5 @@ void tp_record_tell_followed(
 		tp_command_warn(command, "%llu process%s could not be recorded: %s",
 		    (unsigned long long)follow->failures, follow->failures == 1 ? "" : "es",
 		    follow->error.what);
+	return whole;
 }

@@ -8,8 +8,8 @@
 #include "command.h"
 #include "recorder/follow.h"
 
-/* Warnings in any case, a line for each process unless it is to be quiet. */
-void tp_record_tell_followed(
+/* Warnings in any case, a line for each process unless it is to be quiet. False: a trace lacks chunks. */
+bool tp_record_tell_followed(
     const struct tp_command *command, const struct tp_follow *follow, bool quiet);
 
 #endif
