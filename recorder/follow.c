@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -79,6 +80,23 @@ static void *reap(void *argument)
 	return NULL;
 }
 
+bool tp_follow_maps_log(pid_t pid, const char *log_path)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	char *line = NULL;
+	size_t capacity = 0;
+	bool found = false;
+	while (!found && getline(&line, &capacity, file) > 0)
+		found = strstr(line, log_path) != NULL;
+	free(line);
+	fclose(file);
+	return found;
+}
+
 bool tp_follow_grow(struct tp_follow *follow)
 {
 	bool grown = false;
@@ -97,7 +115,8 @@ void tp_follow_command(struct tp_follow *follow, uint64_t control)
 		struct teeperf_log_header *header = at->region.header;
 		tp_shared_store_release(&header->control, control);
 		if (follow->options.control_signal &&
-		    tp_shared_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL)
+		    tp_shared_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
+		    tp_follow_maps_log(at->pid, at->region.path))
 			syscall(SYS_pidfd_send_signal, at->pidfd, follow->options.control_signal,
 			    NULL, 0);
 	}

@@ -21,25 +21,6 @@ enum {
 	FLUSH_MS = 50 * 1000,
 };
 
-// Whether process `pid` has the log mapped: its number is the program's word, and only who opened our
-// file may get our signal.
-static bool maps_log(pid_t pid, const char *log_path)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return false;
-	char *line = NULL;
-	size_t capacity = 0;
-	bool found = false;
-	while (!found && getline(&line, &capacity, file) > 0)
-		found = strstr(line, log_path) != NULL;
-	free(line);
-	fclose(file);
-	return found;
-}
-
 static pid_t attached_pid(const struct tp_session *session)
 {
 	const struct teeperf_log_header *header = session->region.header;
@@ -63,7 +44,7 @@ bool tp_session_has_log_users(void)
 	bool found = false;
 	for (struct dirent *entry; !found && (entry = readdir(folder));) {
 		const pid_t pid = atoi(entry->d_name);
-		found = pid > 0 && pid != getpid() && maps_log(pid, log);
+		found = pid > 0 && pid != getpid() && tp_follow_maps_log(pid, log);
 	}
 	closedir(folder);
 	return found;
@@ -79,7 +60,8 @@ bool tp_session_command(struct tp_session *session, bool on)
 		tp_follow_command(&session->follow, session->control_word);
 	const pid_t pid = attached_pid(session);
 	return tp_shared_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
-	       session->control_signal && pid > 0 && maps_log(pid, session->region.path) &&
+	       session->control_signal && pid > 0 &&
+	       tp_follow_maps_log(pid, session->region.path) &&
 	       kill(pid, session->control_signal) == 0;
 }
 
