@@ -38,9 +38,10 @@ int main(void)
 EOS
 expect 0 "$TEEPERF" cc -O2 -g -pthread -o app app.c
 
-# 16,000,000 records of 8 bytes take 123 MiB and a little.
+# 16,000,000 records of 8 bytes take 123 MiB and a little; all of the log is in place from the start, so that
+# nothing is lost on a busy machine either.
 for mode in full stream; do
-	expect 0 "$TEEPERF" record -q --mode $mode --size 256M -o run.trace -- ./app
+	expect 0 "$TEEPERF" record -q --mode $mode --size 256M --ready 256M -o run.trace -- ./app
 	"$TEEPERF" analyze run.trace --view threads --format csv >threads.csv
 	# thread,tid,name,events,lost,calls,busy_ns: 8 threads with work and its steps, and main.
 	awk -F, 'NR > 1 { print $4 "," $5 "," $6 }' threads.csv | sort | uniq -c >shapes

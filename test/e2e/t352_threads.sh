@@ -19,7 +19,11 @@ wrap=
 rounds=5
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=400
 
-expect 0 $wrap "$checked/runtime_threads" $rounds
+$wrap "$checked/runtime_threads" $rounds >out 2>err || {
+	# On a busy machine not all of its threads came to their turn.
+	says 'too little was done' err
+	expect 0 $wrap "$checked/runtime_threads" $((20 * rounds))
+}
 cat out
 
 cat >app.c <<'EOF'
