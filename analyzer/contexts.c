@@ -22,6 +22,28 @@ static uint32_t *head(const struct tp_contexts *contexts, uint64_t named)
 	return &contexts->heads[hash >> 32 & (contexts->head_count - 1)];
 }
 
+// Only what has a name is found by it.
+static void link_name(struct tp_contexts *contexts, uint32_t index)
+{
+	struct tp_context *item = &contexts->items[index];
+	if (item->named == TP_CONTEXT_UNNAMED)
+		return;
+	uint32_t *at = head(contexts, item->named);
+	item->next = *at;
+	*at = index;
+}
+
+static void unlink_name(struct tp_contexts *contexts, uint32_t index)
+{
+	const struct tp_context *item = &contexts->items[index];
+	if (item->named == TP_CONTEXT_UNNAMED)
+		return;
+	uint32_t *at = head(contexts, item->named);
+	while (*at != index)
+		at = &contexts->items[*at].next;
+	*at = item->next;
+}
+
 static bool grow(struct tp_contexts *contexts)
 {
 	if (contexts->capacity > UINT32_MAX / 4)
@@ -43,11 +65,8 @@ static bool grow(struct tp_contexts *contexts)
 	uint32_t oldest = 0;
 	for (uint32_t i = contexts->newest; i; i = items[i].older)
 		oldest = i;
-	for (uint32_t i = oldest; i; i = items[i].newer) {
-		uint32_t *at = head(contexts, items[i].named);
-		items[i].next = *at;
-		*at = i;
-	}
+	for (uint32_t i = oldest; i; i = items[i].newer)
+		link_name(contexts, i);
 	return true;
 }
 
@@ -62,12 +81,10 @@ bool tp_contexts_add(struct tp_contexts *contexts, const struct tp_context *cont
 		contexts->free = contexts->items[index].next;
 	}
 	struct tp_context *item = &contexts->items[index];
-	uint32_t *at = head(contexts, context->named);
 	*item = *context;
-	item->next = *at;
+	link_name(contexts, index);
 	item->older = contexts->newest;
 	item->newer = 0;
-	*at = index;
 	if (contexts->newest)
 		contexts->items[contexts->newest].newer = index;
 	contexts->newest = index;
@@ -78,9 +95,13 @@ bool tp_contexts_add(struct tp_contexts *contexts, const struct tp_context *cont
 uint32_t tp_contexts_find(const struct tp_contexts *contexts, uint64_t named)
 {
 	uint32_t index = contexts->live ? *head(contexts, named) : 0;
-	while (index && contexts->items[index].named != named)
+	// A hostile trace may choose names that meet in one place.
+	uint32_t left = SEARCH_MAX;
+	while (index && left && contexts->items[index].named != named) {
 		index = contexts->items[index].next;
-	return index;
+		left--;
+	}
+	return left ? index : 0;
 }
 
 uint32_t tp_frames_find(const struct tp_frame *frames, uint32_t depth, uint64_t position)
@@ -114,10 +135,7 @@ uint32_t tp_contexts_search(const struct tp_contexts *contexts, uint64_t positio
 struct tp_context tp_contexts_take(struct tp_contexts *contexts, uint32_t index)
 {
 	const struct tp_context taken = contexts->items[index];
-	uint32_t *at = head(contexts, taken.named);
-	while (*at != index)
-		at = &contexts->items[*at].next;
-	*at = taken.next;
+	unlink_name(contexts, index);
 	if (taken.newer)
 		contexts->items[taken.newer].older = taken.older;
 	else

@@ -20,6 +20,9 @@ struct tp_frame {
 	uint32_t function;
 };
 
+/* The name of a stack that nothing can come back to by name. */
+#define TP_CONTEXT_UNNAMED UINT64_MAX
+
 struct tp_context {
 	struct tp_frame *frames; /* NULL: this entry is free */
 	uint32_t depth;

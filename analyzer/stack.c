@@ -9,7 +9,6 @@
 
 #define FRAMES_AT_FIRST 256
 #define CONTEXT_FRAMES_AT_FIRST 4
-#define UNNAMED UINT64_MAX
 // Of a thread with several stacks, an exit that does not match looks so far down: a hostile trace could
 // make it search a deep stack again and again.
 #define CONTEXT_SEARCH_MAX 1000
@@ -21,7 +20,7 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 	    .frames = calloc(FRAMES_AT_FIRST, sizeof(*stack->frames)),
 	    .depth = 1,
 	    .edge = UINT64_MAX,
-	    .named = UNNAMED,
+	    .named = TP_CONTEXT_UNNAMED,
 	    .capacity = FRAMES_AT_FIRST,
 	};
 	return stack->frames ? 0 : TP_ERR_MEMORY;
@@ -118,7 +117,7 @@ static void exchange(
 static bool go_to(struct tp_stack *stack, const struct tp_context *with, uint64_t time)
 {
 	struct tp_context was;
-	const bool known = stack->left && stack->named % 8 == TEEPERF_POSITION_BETWEEN;
+	const bool known = stack->named % 8 == TEEPERF_POSITION_BETWEEN;
 	if (!stack->left)
 		stack->since = time;
 	stack->left = false;
@@ -137,7 +136,7 @@ static bool begin_context(struct tp_stack *stack, bool foreign, uint64_t time)
 	    .frames = calloc(CONTEXT_FRAMES_AT_FIRST, sizeof(*fresh.frames)),
 	    .depth = 1,
 	    .capacity = CONTEXT_FRAMES_AT_FIRST,
-	    .named = UNNAMED,
+	    .named = TP_CONTEXT_UNNAMED,
 	    .foreign = foreign,
 	};
 	return fresh.frames && go_to(stack, &fresh, time);
@@ -163,7 +162,8 @@ static bool go_to_position(
 	if (index && position % 8 != TEEPERF_POSITION_BETWEEN) {
 		const struct tp_context *context = &contexts->items[index];
 		const uint32_t at = tp_frames_find(context->frames, context->depth, position);
-		if (at == context->depth || context->frames[at].position != position ||
+		// That it is not open there may be a loss of its enter record.
+		if (at < context->depth && context->frames[at].position == position &&
 		    name_of_frame(stack->profile, &context->frames[at]) != name)
 			index = 0;
 	}
@@ -200,7 +200,7 @@ static uint64_t end_all(struct tp_stack *stack, uint64_t time)
 	}
 	stack->left = stack->foreign = false;
 	stack->away = 0;
-	stack->named = UNNAMED;
+	stack->named = TP_CONTEXT_UNNAMED;
 	return count;
 }
 
@@ -395,7 +395,7 @@ static bool resync(struct tp_stack *stack, uint32_t name, uint64_t position, uin
 		stack->counts.unknown_resyncs++;
 	while (stack->depth > low + open)
 		pop(stack, time);
-	stack->named = position == TEEPERF_POSITION_OFF ? UNNAMED : position;
+	stack->named = position == TEEPERF_POSITION_OFF ? TP_CONTEXT_UNNAMED : position;
 	return true;
 }
 

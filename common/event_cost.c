@@ -28,11 +28,6 @@ struct writer {
 	uint64_t *slots;
 };
 
-struct sums {
-	double enters; // ticks from each enter to its exit ...
-	double all;    // ... of so many
-};
-
 static double now_ns(void)
 {
 	struct timespec time;
@@ -107,20 +102,24 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-// The parts of the time that passed inside of calls, as the records in the slots say.
-static void add_parts(const struct writer *writer, uint64_t count, struct sums *sums)
+// The part of the time that passed inside of calls, as the records in the slots say.
+static double part_of(const struct writer *writer, uint64_t count)
 {
+	double enters = 0;
 	for (uint64_t i = 0; i < count; i += 2)
-		sums->enters +=
-		    (uint32_t)((uint32_t)writer->slots[i + 1] - (uint32_t)writer->slots[i]);
-	sums->all += (uint32_t)((uint32_t)writer->slots[count - 2] - (uint32_t)writer->slots[0]);
+		enters += (uint32_t)((uint32_t)writer->slots[i + 1] - (uint32_t)writer->slots[i]);
+	const double all =
+	    (uint32_t)((uint32_t)writer->slots[count - 2] - (uint32_t)writer->slots[0]);
+	return enters <= all && all > 0 ? enters / all : 0.5;
 }
 
-// Nanoseconds for each of CALLS calls, which fit the slots: the median of the rounds.
+// Nanoseconds for each of CALLS calls, which fit the slots, and the part of them that is inside (may be
+// NULL): medians of the rounds, for in some of them we are interrupted.
 static double time_calls(
-    void (*callee)(struct writer *writer), uint64_t calls, struct writer *writer, struct sums *sums)
+    void (*callee)(struct writer *writer), uint64_t calls, struct writer *writer, double *part)
 {
 	double rounds[ROUNDS];
+	double parts[ROUNDS];
 	// One more at first, which warms up.
 	for (int i = -1; i < ROUNDS; i++) {
 		writer->cursor = writer->slots;
@@ -131,8 +130,12 @@ static double time_calls(
 		if (i < 0)
 			continue;
 		rounds[i] = each;
-		if (sums)
-			add_parts(writer, calls * 2, sums);
+		if (part)
+			parts[i] = part_of(writer, calls * 2);
+	}
+	if (part) {
+		qsort(parts, ROUNDS, sizeof(parts[0]), compare);
+		*part = parts[ROUNDS / 2];
 	}
 	qsort(rounds, ROUNDS, sizeof(rounds[0]), compare);
 	return rounds[ROUNDS / 2];
@@ -165,17 +168,16 @@ bool tp_event_cost_measure(
 	if (!writer.slots)
 		return false;
 	memset(writer.slots, 0, SLOTS * sizeof(uint64_t));
-	struct sums sums = {0};
+	double part = 0.5;
 	const double nothing = time_calls(call_nothing, calls, &writer, NULL);
 	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half is inside.
 	const double timed = soft ? time_calls(call_soft, calls, &writer, NULL)
-				  : time_calls(call_hard, calls, &writer, &sums);
+				  : time_calls(call_hard, calls, &writer, &part);
 	const double untimed =
 	    time_calls(soft ? call_soft_untimed : call_hard_untimed, calls, &writer, NULL);
 	free(writer.slots);
 	if (timed <= nothing)
 		return false;
-	const double part = sums.enters <= sums.all && sums.all > 0 ? sums.enters / sums.all : 0.5;
 	cost->in_ns = (timed - nothing) * part;
 	cost->out_ns = (timed - nothing) - cost->in_ns;
 	cost->untimed_ns = untimed > nothing ? untimed - nothing : 0;
