@@ -9,6 +9,8 @@ command -v csmith >/dev/null || skip "csmith is not there: run tools/setup"
 
 majors=$(ls -d "$TEEPERF_BUILD"/lib/teeperf/llvm-* | sed 's/.*-//' | sort -n)
 levels='-O0 -O1 -O2 -O3 -Os'
+# In the short form about six builds in all.
+every=$(($(echo $majors | wc -w) * 5 / 2))
 first=1
 count=3
 if [ "${TEEPERF_FULL:-0}" = 1 ]; then
@@ -33,7 +35,7 @@ while [ $seed -lt $((first + count)) ]; do
 		for level in $levels; do
 			# The short form takes another level and LLVM with each program.
 			number=$((number + 1))
-			if [ $count -lt 100 ] && [ $((number % 10)) != 0 ]; then
+			if [ $count -lt 100 ] && [ $((number % every)) != 0 ]; then
 				continue
 			fi
 			shape=inline
