@@ -2,126 +2,34 @@
 // A trace, analysed: replays the threads in parallel, sums up and names.
 #include "analysis.h"
 
-#include "analyzer/chunk_read.h"
+#include "analyzer/filter.h"
 #include "analyzer/functions.h"
+#include "analyzer/replay_all.h"
 
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define WORKERS_MAX 64
-
-// What the workers share.
-struct work {
-	struct tp_analysis *analysis;
-	const struct tp_analysis_options *options;
-	atomic_uint next; // thread to replay next
-	pthread_mutex_t lock;
-	uint64_t done; // chunks; under lock
-	uint64_t all;
-};
-
-static void chunk_done(struct work *work)
+int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack,
+    struct tp_profile *profile, struct tp_call_sink *sink)
 {
-	if (!work->options->progress)
-		return;
-	pthread_mutex_lock(&work->lock);
-	work->options->progress(work->options->context, ++work->done, work->all);
-	pthread_mutex_unlock(&work->lock);
-}
-
-static int replay(struct work *work, struct tp_thread_result *result)
-{
-	const struct tp_tracefile *trace = work->analysis->trace;
-	const struct tp_thread *thread = result->thread;
-	const uint64_t chunk_size = UINT64_C(1) << trace->header.chunk_shift;
-	struct tp_stack stack = {0};
-	struct tp_chunk_reader reader;
-	uint64_t last = 0;
-	int code = tp_chunk_reader_init(&reader, trace, &result->err);
+	int code = tp_profile_init(profile);
 	if (!code)
-		code = tp_profile_init(&result->profile);
-	if (!code)
-		code = tp_stack_init(&stack, &result->profile);
-	if (!code && work->analysis->compensation.applied)
-		result->profile.cost =
-		    tp_compensation_cost(&work->analysis->compensation, &work->analysis->time);
-	if (!code)
-		tp_stack_set_gaps(&stack, &trace->gaps, work->analysis->timeless);
-	for (uint64_t i = 0; !code && i < thread->chunk_count; i++) {
-		const struct tp_chunk *chunk = &thread->chunks[i];
-		code = tp_chunk_reader_read(&reader, chunk, &result->err);
-		if (!code) {
-			tp_module_map_chunk(
-			    &trace->map, reader.words, chunk->word_count, chunk->first_time, &last);
-			code = tp_stack_replay(&stack, reader.words, chunk->word_count,
-			    chunk->first_time,
-			    chunk->sequence * chunk_size + sizeof(struct teeperf_chunk));
-		}
-		if (stack.counts.bad_counts && !result->bad_counts_offset)
-			result->bad_counts_offset =
-			    chunk->offset + (chunk->packed_size ? 0 : (uint64_t)stack.bad_word * 8);
-		chunk_done(work);
+		code = tp_stack_init(stack, profile);
+	if (code)
+		return code;
+	if (analysis->compensation.applied)
+		profile->cost = tp_compensation_cost(&analysis->compensation, &analysis->time);
+	if (analysis->from || analysis->to != UINT64_MAX)
+		tp_stack_set_range(stack, analysis->from, analysis->to);
+	if (analysis->least) {
+		tp_stack_set_least(stack, analysis->least);
+		if (!tp_profile_keep_dropped(profile))
+			return TP_ERR_MEMORY;
 	}
-	if (code == TP_ERR_MEMORY)
-		tp_err_set(&result->err, code, trace->source.name, TP_ERR_NO_OFFSET,
-		    "out of memory while thread %u was replayed", thread->number);
-	if (stack.frames) {
-		tp_stack_finish(&stack);
-		result->counts = stack.counts;
-		result->first = stack.started ? stack.first : UINT64_MAX;
-		result->last = stack.last;
-		result->busy = stack.frames[0].children;
-		if (work->analysis->compensation.applied) {
-			tp_compensation_apply(&result->profile, &result->taken, &result->missing);
-			result->busy = result->profile.nodes[0].inclusive;
-		}
-		result->calls = stack.calls;
-		stack.calls = (struct tp_call_counts){0};
-	}
-	tp_stack_release(&stack);
-	tp_chunk_reader_release(&reader);
-	return code;
-}
-
-static void *worker(void *argument)
-{
-	struct work *work = argument;
-	for (;;) {
-		const unsigned next = atomic_fetch_add(&work->next, 1);
-		if (next >= work->analysis->thread_count)
-			return NULL;
-		struct tp_thread_result *result = &work->analysis->threads[next];
-		result->code = replay(work, result);
-	}
-}
-
-static void replay_all(struct tp_analysis *analysis, const struct tp_analysis_options *options)
-{
-	struct work work = {
-	    .analysis = analysis,
-	    .options = options,
-	    .lock = PTHREAD_MUTEX_INITIALIZER,
-	};
-	for (uint32_t i = 0; i < analysis->thread_count; i++)
-		work.all += analysis->threads[i].thread->chunk_count;
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t workers = options->workers ? options->workers : cpus > 0 ? (uint32_t)cpus : 1;
-	if (workers > analysis->thread_count)
-		workers = analysis->thread_count;
-	if (workers > WORKERS_MAX)
-		workers = WORKERS_MAX;
-	pthread_t threads[WORKERS_MAX];
-	uint32_t started = 0;
-	// This thread works as well, so a failed pthread_create costs only time.
-	while (started + 1 < workers && pthread_create(&threads[started], NULL, worker, &work) == 0)
-		started++;
-	worker(&work);
-	for (uint32_t i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
+	if (sink)
+		tp_stack_set_sink(stack, sink);
+	return 0;
 }
 
 // Ticks in all that are some call's own.
@@ -229,25 +137,74 @@ out:
 	return code;
 }
 
+static uint64_t add_ticks(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+// The origin of times, and the range of those that were asked for.
+static int set_range(
+    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	analysis->origin = UINT64_MAX;
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		if (trace->threads[i].chunk_count &&
+		    trace->threads[i].chunks[0].first_time < analysis->origin)
+			analysis->origin = trace->threads[i].chunks[0].first_time;
+	if (analysis->origin == UINT64_MAX)
+		analysis->origin = 0;
+	analysis->to = UINT64_MAX;
+	if (analysis->timeless && (options->from_ns || options->to_ns || options->least_ns))
+		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
+		    "recorded without a clock, so that there are no times to choose by");
+	if (options->from_ns || options->to_ns) {
+		analysis->from = add_ticks(
+		    analysis->origin, tp_timebase_ticks(&analysis->time, options->from_ns));
+		if (options->to_ns)
+			analysis->to = add_ticks(
+			    analysis->origin, tp_timebase_ticks(&analysis->time, options->to_ns));
+		// 0 is the start of all; a range from there on is without what was open before.
+		analysis->ranged = true;
+	}
+	analysis->least = tp_timebase_ticks(&analysis->time, options->least_ns);
+	return 0;
+}
+
 int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *trace,
     const struct tp_analysis_options *options, struct tp_err *err)
 {
 	memset(analysis, 0, sizeof(*analysis));
 	analysis->trace = trace;
+	analysis->one_thread = options->one_thread;
+	analysis->focus = options->focus;
+	analysis->focus_count = options->focus_count;
+	analysis->ignore = options->ignore;
+	analysis->ignore_count = options->ignore_count;
 	analysis->timeless = trace->has_clock && trace->clock.kind == TEEPERF_CLOCK_NONE;
 	tp_arena_init(&analysis->arena);
 	tp_timebase_init(&analysis->time, &trace->clock, trace->points);
-	const int code = select_threads(analysis, options, err);
+	int code = select_threads(analysis, options, err);
+	if (!code)
+		code = set_range(analysis, options, err);
 	if (code)
 		return code;
 	tp_compensation_init(&analysis->compensation, trace, &analysis->time, &analysis->notes);
 	analysis->compensation.applied = options->compensate && analysis->compensation.known;
-	replay_all(analysis, options);
-	if (!tp_functions_build(analysis))
+	code = tp_replay_all(analysis, options, err);
+	if (code)
+		return code;
+	if (!tp_functions_list(analysis))
 		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
 		    "no memory for the functions");
+	code = name_functions(analysis, &options->symbols, err);
+	if (!code)
+		code = tp_filter_apply(analysis, options, err);
+	if (code)
+		return code;
+	tp_functions_add(analysis);
 	add_counts(analysis);
-	return name_functions(analysis, &options->symbols, err);
+	return 0;
 }
 
 void tp_analysis_release(struct tp_analysis *analysis)
@@ -257,6 +214,8 @@ void tp_analysis_release(struct tp_analysis *analysis)
 		tp_call_counts_release(&analysis->threads[i].calls);
 		free(analysis->threads[i].functions);
 	}
+	for (uint32_t i = 0; i < analysis->function_count; i++)
+		tp_histogram_release(&analysis->functions[i].times);
 	free(analysis->threads);
 	free(analysis->functions);
 	tp_arena_release(&analysis->arena);
@@ -278,10 +237,16 @@ static bool find_span(const struct tp_analysis *analysis, uint64_t *first, uint6
 	return *last >= *first;
 }
 
+uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks)
+{
+	return ticks > analysis->origin ? tp_timebase_ns(&analysis->time, ticks - analysis->origin)
+					: 0;
+}
+
 uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis)
 {
 	const struct teeperf_trace_end *end = &analysis->trace->end;
-	if (analysis->trace->has_end && end->end_ns > end->start_ns)
+	if (!analysis->ranged && analysis->trace->has_end && end->end_ns > end->start_ns)
 		return end->end_ns - end->start_ns;
 	uint64_t first;
 	uint64_t last;
@@ -299,7 +264,7 @@ uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis)
 	uint64_t last;
 	uint64_t start = end->start_ns;
 	uint64_t stop = end->end_ns;
-	if (!time->has_origin || stop <= start) {
+	if (analysis->ranged || !time->has_origin || stop <= start) {
 		if (!find_span(analysis, &first, &last))
 			return duration;
 		start = tp_timebase_at(time, first);

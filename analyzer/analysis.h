@@ -28,6 +28,8 @@ struct tp_function {
 	uint64_t total;     /* durations of all timed calls, recursive ones too */
 	uint64_t min;       /* of a call, inclusive; UINT64_MAX without timed calls */
 	uint64_t max;
+	struct tp_histogram times; /* of timed calls, inclusive */
+	uint64_t percentiles[3];   /* of them: 50, 90 and 99 percent are not longer */
 	struct tp_symbol symbol;
 };
 
@@ -50,7 +52,20 @@ struct tp_thread_result {
 struct tp_analysis {
 	const struct tp_tracefile *trace;
 	struct tp_timebase time;
-	bool timeless; /* recorded without a clock: calls and paths are all there is */
+	bool timeless;   /* recorded without a clock: calls and paths are all there is */
+	uint64_t origin; /* ticks of the first record: where times that are shown begin */
+	bool ranged;     /* only [from, to) was analysed, in ticks */
+	uint64_t from;
+	uint64_t to;
+	uint64_t least; /* calls shorter than this are part of their callers */
+	bool filtered;  /* by functions or depth: sums are not those of the whole program */
+	uint64_t depth; /* deeper calls are part of their callers; 0: none */
+	/* As in the options, whose strings and arrays must outlive the analysis. */
+	bool one_thread;
+	const char *const *focus;
+	uint32_t focus_count;
+	const char *const *ignore;
+	uint32_t ignore_count;
 	struct tp_compensation compensation; /* whether times are as they were recorded */
 	struct tp_arena arena;
 	struct tp_thread_result *threads; /* by number */
@@ -72,6 +87,15 @@ struct tp_analysis_options {
 	uint32_t thread;
 	bool compensate;  /* take off times what recording has cost, if that is known */
 	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
+	/* Only a part, see filter.h. All 0 or empty: everything. */
+	uint64_t from_ns; /* since the first record */
+	uint64_t to_ns;   /* 0: the end */
+	uint64_t least_ns;
+	uint64_t depth;
+	const char *const *focus; /* patterns of functions */
+	uint32_t focus_count;
+	const char *const *ignore;
+	uint32_t ignore_count;
 	/* Called now and then with chunks done and in all; may be NULL. From any thread, one at a time. */
 	void (*progress)(void *context, uint64_t done, uint64_t all);
 	void *context;
@@ -86,6 +110,15 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
     const struct tp_analysis_options *options, struct tp_err *err);
 void tp_analysis_release(struct tp_analysis *analysis);
 
+/*
+ * A stack and its profile with all that this analysis asks for: to replay a thread with. 0 or
+ * TP_ERR_MEMORY; release both in any case.
+ */
+int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack,
+    struct tp_profile *profile, struct tp_call_sink *sink);
+
+/* Nanoseconds from the first record of the trace to TICKS. */
+uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks);
 /* Nanoseconds that the recording took, by the recorder's clock or else by the events. */
 uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis);
 /* The part of that in which recording was switched on. */

@@ -118,15 +118,14 @@ uint32_t tp_frames_find(const struct tp_frame *frames, uint32_t depth, uint64_t 
 	return low;
 }
 
-uint32_t tp_contexts_search(const struct tp_contexts *contexts, uint64_t position, uint32_t name,
-    uint32_t (*names)(const void *context, const struct tp_frame *frame), const void *context)
+uint32_t tp_contexts_search(const struct tp_contexts *contexts, uint64_t position, uint32_t name)
 {
 	uint32_t left = SEARCH_MAX;
 	for (uint32_t i = contexts->newest; i && left--; i = contexts->items[i].older) {
 		const struct tp_context *item = &contexts->items[i];
 		const uint32_t at = tp_frames_find(item->frames, item->depth, position);
 		if (at < item->depth && item->frames[at].position == position &&
-		    names(context, &item->frames[at]) == name)
+		    item->frames[at].name == name)
 			return i;
 	}
 	return 0;

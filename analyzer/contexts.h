@@ -14,10 +14,13 @@
 struct tp_frame {
 	uint64_t position; /* log.h, of its enter record; grows with depth */
 	uint64_t start;    /* ticks, without those for which its stack was left before */
+	uint64_t began;    /* ticks */
 	uint64_t children; /* ticks in calls that it made and that have ended */
 	uint64_t cost;     /* of recording the calls inside of it that have ended; profile.h */
+	uint64_t dropped;  /* of this, of calls that are part of it (tp_stack_set_least) */
 	uint32_t node;
 	uint32_t function;
+	uint32_t name; /* of the function; 0 for frame 0 */
 };
 
 /* The name of a stack that nothing can come back to by name. */
@@ -54,12 +57,11 @@ bool tp_contexts_add(struct tp_contexts *contexts, const struct tp_context *cont
 /* The stack of this name that was left last; 0: none. */
 uint32_t tp_contexts_find(const struct tp_contexts *contexts, uint64_t named);
 /*
- * The stack on which the call with the enter record at POSITION, of function NAME, is open; names(context,
- * frame) gives that of a frame. Only looks at those that were left last, since a program that gives no
- * names to its stacks might have millions. 0: none.
+ * The stack on which the call with the enter record at POSITION, of function NAME, is open. Only looks
+ * at those that were left last, since a program that gives no names to its stacks might have millions.
+ * 0: none.
  */
-uint32_t tp_contexts_search(const struct tp_contexts *contexts, uint64_t position, uint32_t name,
-    uint32_t (*names)(const void *context, const struct tp_frame *frame), const void *context);
+uint32_t tp_contexts_search(const struct tp_contexts *contexts, uint64_t position, uint32_t name);
 /* Remove an entry; its frames are then the caller's. */
 struct tp_context tp_contexts_take(struct tp_contexts *contexts, uint32_t index);
 /* The first frame from 1 on that did not begin before POSITION; DEPTH: there is none. */

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 // What is read while the file is looked through.
 struct input {
@@ -120,6 +121,37 @@ static void read_build_id(
 	free(data);
 }
 
+// A name without folders, padding up to a multiple of four, a checksum.
+static void read_debug_link(
+    struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *section)
+{
+	uint8_t *data = read_part(input, section->sh_offset, section->sh_size, NULL);
+	if (!data)
+		return;
+	struct tp_bytes bytes;
+	tp_bytes_init(&bytes, data, section->sh_size);
+	const char *name = tp_bytes_string(&bytes);
+	if (name)
+		tp_bytes_take(&bytes, (4 - bytes.at % 4) % 4);
+	const uint32_t checksum = tp_bytes_u32(&bytes);
+	if (!bytes.underflow && name && name[0] && strlen(name) < sizeof(elf->debug_link) &&
+	    !strchr(name, '/')) {
+		strcpy(elf->debug_link, name);
+		elf->debug_link_checksum = checksum;
+	}
+	free(data);
+}
+
+static void look_at_name(
+    struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *section)
+{
+	const char *name = section_name(input, section);
+	if (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0)
+		elf->has_debug_info = true;
+	else if (strcmp(name, ".gnu_debuglink") == 0 && !elf->debug_link[0])
+		read_debug_link(elf, input, section);
+}
+
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct tp_elf_symbol *x = a;
@@ -175,7 +207,8 @@ static int read_symbols(
 	return 0;
 }
 
-int tp_elf_file_read(struct tp_elf_file *elf, const char *path, struct tp_err *err)
+static int read_file(
+    struct tp_elf_file *elf, const char *path, bool with_symbols, struct tp_err *err)
 {
 	memset(elf, 0, sizeof(*elf));
 	struct input input = {.source = {.fd = -1}};
@@ -191,19 +224,26 @@ int tp_elf_file_read(struct tp_elf_file *elf, const char *path, struct tp_err *e
 			table = section;
 		else if (section->sh_type == SHT_DYNSYM && !table)
 			table = section;
-		else if (strcmp(section_name(&input, section), ".debug_info") == 0 &&
-			 section->sh_type != SHT_NOBITS) {
-			elf->has_debug_info = true;
-			elf->has_compressed_debug_info = section->sh_flags & SHF_COMPRESSED;
-		}
+		else if (section->sh_type != SHT_NOBITS)
+			look_at_name(elf, &input, section);
 	}
-	if (table)
+	if (table && with_symbols)
 		code = read_symbols(elf, &input, table, err);
 out:
 	tp_source_close(&input.source);
 	free(input.sections);
 	free(input.section_names);
 	return code;
+}
+
+int tp_elf_file_read(struct tp_elf_file *elf, const char *path, struct tp_err *err)
+{
+	return read_file(elf, path, true, err);
+}
+
+int tp_elf_file_identify(struct tp_elf_file *elf, const char *path, struct tp_err *err)
+{
+	return read_file(elf, path, false, err);
 }
 
 void tp_elf_file_release(struct tp_elf_file *elf)
@@ -228,4 +268,25 @@ const struct tp_elf_symbol *tp_elf_file_find(const struct tp_elf_file *elf, uint
 	if (!symbol || (symbol->address != address && address - symbol->address >= symbol->size))
 		return NULL;
 	return symbol;
+}
+
+int tp_elf_file_checksum(const char *path, uint32_t *checksum, struct tp_err *err)
+{
+	struct tp_source source;
+	int code = tp_source_open(&source, path, err);
+	if (code)
+		return code;
+	uLong sum = crc32(0, NULL, 0);
+	uint8_t block[65536];
+	for (uint64_t at = 0; at < source.size && !code;) {
+		const uint64_t left = source.size - at;
+		const size_t size = left < sizeof(block) ? (size_t)left : sizeof(block);
+		code = tp_source_read(&source, at, block, size, err);
+		if (!code)
+			sum = crc32(sum, block, (uInt)size);
+		at += size;
+	}
+	tp_source_close(&source);
+	*checksum = (uint32_t)sum;
+	return code;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "flamegraph": one SVG file, complete as a picture, with search and zoom by script.
+#include "analyzer/flame_layout.h"
 #include "analyzer/flame_script.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"
@@ -15,170 +16,9 @@
 #define HEAD 74 // above the frames
 #define FOOT 16
 #define ROW 19
-#define FRAMES_MAX 16000 // some 5 MB
-#define ROWS_MAX 600     // deeper frames are left out
-#define LETTER 7.0       // width of a letter in a frame
+#define LETTER 7.0 // width of a letter in a frame
 #define WEIGHT_TEXT (TP_TEXT_NUMBER + 8)
-
-// A frame is a node of a thread, a thread, or the program; it knows where it begins.
-struct frame {
-	uint32_t thread;
-	uint32_t node;
-	uint32_t depth;
-	double start; // weight at its left
-};
-
-struct flame {
-	const struct tp_analysis *analysis;
-	enum tp_weight kind;
-	uint64_t **weights; // of each thread's nodes: self times or calls of all the paths below
-	double total;
-	double least; // weight of the narrowest frame
-	uint32_t rows;
-	struct frame *frames;
-	size_t count;
-	size_t capacity;
-	uint64_t left_out;
-};
-
-// Children have higher numbers than their parents: going backwards sums up without recursion.
-static bool weigh(struct flame *flame)
-{
-	const struct tp_analysis *analysis = flame->analysis;
-	flame->weights =
-	    calloc(analysis->thread_count ? analysis->thread_count : 1, sizeof(*flame->weights));
-	if (!flame->weights)
-		return false;
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		const struct tp_profile *profile = &analysis->threads[i].profile;
-		const uint32_t count = profile->node_count ? profile->node_count : 1;
-		uint64_t *weights = calloc(count, sizeof(*weights));
-		flame->weights[i] = weights;
-		if (!weights)
-			return false;
-		for (uint32_t j = profile->node_count; j-- > 1;) {
-			weights[j] += tp_node_weight(&profile->nodes[j], flame->kind);
-			weights[profile->nodes[j].parent] += weights[j];
-		}
-		flame->total += (double)weights[0];
-	}
-	return true;
-}
-
-static int compare_weights(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a;
-	const uint64_t y = *(const uint64_t *)b;
-	return x > y ? -1 : x < y;
-}
-
-// The weight of the narrowest frame: 0.2 of a pixel, or more so that there are not too many.
-static bool choose_least(struct flame *flame)
-{
-	uint64_t count = 0;
-	for (uint32_t i = 0; i < flame->analysis->thread_count; i++)
-		count += flame->analysis->threads[i].profile.node_count;
-	uint64_t *all = malloc((count ? count : 1) * sizeof(*all));
-	if (!all)
-		return false;
-	flame->least = flame->total * 0.2 / (WIDTH - 2 * MARGIN);
-	uint64_t kept = 0;
-	for (uint32_t i = 0; i < flame->analysis->thread_count; i++)
-		for (uint32_t j = 1; j < flame->analysis->threads[i].profile.node_count; j++)
-			if ((double)flame->weights[i][j] >= flame->least && flame->weights[i][j])
-				all[kept++] = flame->weights[i][j];
-	if (kept > FRAMES_MAX) {
-		qsort(all, kept, sizeof(*all), compare_weights);
-		flame->least = (double)all[FRAMES_MAX];
-	}
-	free(all);
-	return true;
-}
-
-static bool push(struct flame *flame, struct frame frame)
-{
-	if (flame->count == flame->capacity) {
-		const size_t capacity = flame->capacity ? flame->capacity * 2 : 1024;
-		struct frame *frames = realloc(flame->frames, capacity * sizeof(*frames));
-		if (!frames)
-			return false;
-		flame->frames = frames;
-		flame->capacity = capacity;
-	}
-	if (frame.depth >= flame->rows)
-		flame->rows = frame.depth + 1;
-	flame->frames[flame->count++] = frame;
-	return true;
-}
-
-struct child {
-	uint64_t weight;
-	uint32_t node;
-};
-
-static int compare_children(const void *a, const void *b)
-{
-	const struct child *x = a;
-	const struct child *y = b;
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
-// Put the children of a frame beside one another, the heaviest at the left.
-static bool push_children(struct flame *flame, struct frame frame)
-{
-	const struct tp_node *nodes = flame->analysis->threads[frame.thread].profile.nodes;
-	const uint64_t *weights = flame->weights[frame.thread];
-	struct child *children = NULL;
-	size_t count = 0;
-	for (uint32_t at = nodes[frame.node].first_child; at; at = nodes[at].next_sibling)
-		count++;
-	if (!count)
-		return true;
-	children = malloc(count * sizeof(*children));
-	if (!children)
-		return false;
-	count = 0;
-	for (uint32_t at = nodes[frame.node].first_child; at; at = nodes[at].next_sibling)
-		children[count++] = (struct child){weights[at], at};
-	qsort(children, count, sizeof(*children), compare_children);
-	bool ok = true;
-	double start = frame.start;
-	for (size_t i = 0; i < count && ok; i++) {
-		const double weight = (double)children[i].weight;
-		if (weight < flame->least || children[i].weight == 0 || frame.depth + 1 >= ROWS_MAX)
-			flame->left_out++;
-		else
-			ok = push(flame,
-			    (struct frame){frame.thread, children[i].node, frame.depth + 1, start});
-		start += weight;
-	}
-	free(children);
-	return ok;
-}
-
-// All frames, breadth first: frames[] is its own queue. Frame 0 is the program.
-static bool lay_out(struct flame *flame)
-{
-	const struct tp_analysis *analysis = flame->analysis;
-	// A program with one thread has no row of threads: its root is that thread.
-	const bool row = analysis->thread_count != 1 || analysis->trace->thread_count != 1;
-	if (!push(flame, (struct frame){row ? UINT32_MAX : 0, 0, 0, 0}))
-		return false;
-	double start = 0;
-	for (uint32_t i = 0; row && i < analysis->thread_count; i++) {
-		const double weight = (double)flame->weights[i][0];
-		if (weight > 0 && weight >= flame->least &&
-		    !push(flame, (struct frame){i, 0, 1, start}))
-			return false;
-		start += weight;
-	}
-	for (size_t at = row; at < flame->count; at++)
-		if (!push_children(flame, flame->frames[at]))
-			return false;
-	return true;
-}
+#define SHADES 4 // of more, and of less: flame_script.c has the colours
 
 // A hue from red to yellow, always the same for a name.
 static unsigned hue(const char *name)
@@ -213,9 +53,9 @@ static void add_label(struct tp_buf *out, const char *name, double width)
 }
 
 // A weight with its unit.
-static char *weight_text(const struct flame *flame, char *text, double weight)
+static char *weight_text(const struct tp_flame *flame, char *text, double weight)
 {
-	if (flame->kind != TP_WEIGHT_CALLS)
+	if (flame->options->weight != TP_WEIGHT_CALLS)
 		return tp_view_time(flame->analysis, text, (uint64_t)weight);
 	char number[TP_TEXT_NUMBER];
 	snprintf(text, WEIGHT_TEXT, "%s call%s", tp_text_count(number, (uint64_t)weight),
@@ -223,51 +63,103 @@ static char *weight_text(const struct flame *flame, char *text, double weight)
 	return text;
 }
 
-static void add_frame(const struct flame *flame, const struct frame *frame, struct tp_buf *out)
+// Which of the colours for a difference: -4 (much less) to 4 (much more).
+static int shade(const struct tp_flame *flame, const struct tp_flame_frame *frame)
+{
+	const double difference = tp_flame_own(flame, frame) - frame->before_self;
+	if (!frame->function || !(flame->most > 0))
+		return 0;
+	// The root makes small differences seen beside great ones.
+	const int size = (int)lround(SHADES * sqrt(fabs(difference) / flame->most));
+	return difference < 0 ? -size : size;
+}
+
+static void add_change(const struct tp_flame *flame, double now, double before, struct tp_buf *out)
+{
+	char text[WEIGHT_TEXT];
+	if (before < 0.5 && now > 0) {
+		tp_buf_add_string(out, " (new)");
+		return;
+	}
+	tp_buf_addf(out, " (was %s", weight_text(flame, text, before));
+	if (before > 0)
+		tp_buf_addf(out, ", %+.1f%%", (now - before) * 100 / before);
+	tp_buf_add_char(out, ')');
+}
+
+// What is shown below the mouse.
+static void add_title(const struct tp_flame *flame, const struct tp_flame_frame *frame,
+    const char *label, struct tp_buf *out)
+{
+	const bool diff = flame->options->baseline != NULL;
+	const bool calls = flame->options->weight == TP_WEIGHT_CALLS;
+	char text[WEIGHT_TEXT];
+	tp_buf_add_string(out, "<title>");
+	tp_text_add_xml(out, label);
+	tp_buf_addf(out, ": %s, %.2f%%", weight_text(flame, text, (double)frame->weight),
+	    flame->total > 0 ? (double)frame->weight * 100 / flame->total : 100.0);
+	if (diff)
+		add_change(flame, (double)frame->weight, frame->before, out);
+	if (frame->leaf && frame->depth > 1) {
+		tp_buf_add_string(out, calls ? ", calls of " : " in ");
+		tp_text_add_xml(out, frame->leaf->symbol.name);
+		tp_buf_add_string(out, " from here");
+	}
+	if (frame->function && !flame->analysis->timeless && !flame->options->inverted) {
+		tp_buf_addf(out, "; self %s", tp_view_time(flame->analysis, text, frame->self));
+		if (diff && !calls)
+			add_change(flame, (double)frame->self, frame->before_self, out);
+	}
+	if (frame->function)
+		tp_buf_addf(out, "; %s call%s%s", tp_text_count(text, frame->calls),
+		    frame->calls == 1 ? "" : "s", calls ? " of it here" : "");
+	if (frame->function && diff && calls)
+		add_change(flame, (double)frame->calls, frame->before_self, out);
+	tp_buf_add_string(out, "</title>");
+}
+
+static void add_frame(
+    const struct tp_flame *flame, const struct tp_flame_frame *frame, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = flame->analysis;
-	const struct tp_thread_result *thread =
-	    frame->thread == UINT32_MAX ? NULL : &analysis->threads[frame->thread];
-	const struct tp_node *node =
-	    thread && frame->node ? &thread->profile.nodes[frame->node] : NULL;
-	const double weight =
-	    thread ? (double)flame->weights[frame->thread][frame->node] : flame->total;
 	const double scale = (WIDTH - 2 * MARGIN) / (flame->total > 0 ? flame->total : 1);
-	const double width = flame->total > 0 ? weight * scale : WIDTH - 2 * MARGIN;
+	const double width = flame->total > 0 ? (double)frame->weight * scale : WIDTH - 2 * MARGIN;
 	const double x = MARGIN + frame->start * scale;
-	const uint32_t y = HEAD + (flame->rows - 1 - frame->depth) * ROW;
+	const uint32_t row = flame->options->icicle ? frame->depth : flame->rows - 1 - frame->depth;
+	const uint32_t y = HEAD + row * ROW;
 	char name[64];
 	const char *label = name;
-	char text[WEIGHT_TEXT];
-	if (node) {
-		label = tp_analysis_function(analysis, thread, node)->symbol.name;
+	char class[24] = "";
+	if (frame->function) {
+		label = frame->function->symbol.name;
 	} else if (frame->depth) {
-		snprintf(name, sizeof(name), "%s %" PRIu32, tp_view_thread_name(thread->thread),
-		    thread->thread->number);
+		const struct tp_thread *thread = analysis->threads[frame->thread].thread;
+		snprintf(
+		    name, sizeof(name), "%s %" PRIu32, tp_view_thread_name(thread), thread->number);
 	} else {
 		label = tp_tracefile_program(analysis->trace);
 	}
-	tp_buf_addf(out, "<g class=\"frame\" style=\"--h:%u\" data-name=\"", hue(label));
+	if (flame->options->baseline) {
+		const int difference = shade(flame, frame);
+		snprintf(class, sizeof(class), " %s%d",
+		    difference < 0 ? "less"
+		    : difference   ? "more"
+				   : "same",
+		    abs(difference));
+	}
+	tp_buf_addf(out, "<g class=\"frame%s\" style=\"--h:%u\" data-name=\"", class, hue(label));
 	tp_text_add_xml(out, label);
-	tp_buf_add_string(out, "\"><title>");
-	tp_text_add_xml(out, label);
-	tp_buf_addf(out, ": %s, %.2f%%", weight_text(flame, text, weight),
-	    flame->total > 0 ? weight * 100 / flame->total : 100.0);
-	if (node && !analysis->timeless)
-		tp_buf_addf(out, "; self %s", tp_view_time(analysis, text, node->self));
-	if (node)
-		tp_buf_addf(out, "; %s call%s%s", tp_text_count(text, node->calls),
-		    node->calls == 1 ? "" : "s",
-		    flame->kind == TP_WEIGHT_CALLS ? " of it here" : "");
+	tp_buf_add_string(out, "\">");
+	add_title(flame, frame, label, out);
 	tp_buf_addf(out,
-	    "</title><rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%d\" rx=\"2\"/>"
+	    "<rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%d\" rx=\"2\"/>"
 	    "<text x=\"%.2f\" y=\"%" PRIu32 "\">",
 	    x, y, width, ROW - 1, x + 3, y + 13);
 	add_label(out, label, width);
 	tp_buf_add_string(out, "</text></g>\n");
 }
 
-static void add_start(const struct flame *flame, uint32_t height, struct tp_buf *out)
+static void add_start(const struct tp_flame *flame, uint32_t height, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = flame->analysis;
 	tp_buf_addf(out,
@@ -278,8 +170,28 @@ static void add_start(const struct flame *flame, uint32_t height, struct tp_buf 
 	tp_buf_addf(out, "</title>\n<style>\n%s</style>\n", tp_flame_style);
 }
 
+// What the picture means.
+static void add_hint(const struct tp_flame *flame, struct tp_buf *out)
+{
+	const bool calls = flame->options->weight == TP_WEIGHT_CALLS;
+	if (flame->options->baseline) {
+		tp_buf_addf(
+		    out, "width is %s; orange: more of its own than in ", calls ? "calls" : "time");
+		tp_text_add_xml(out, flame->options->baseline->trace->source.name);
+		tp_buf_add_string(out, ", blue: less, grey: the same");
+	} else if (flame->options->inverted) {
+		tp_buf_addf(out,
+		    "width is %s of the function next to the program; beyond it are its callers",
+		    calls ? "calls" : "self time");
+	} else {
+		tp_buf_addf(out,
+		    "width is %s; functions that are not instrumented are part of their caller",
+		    calls ? "calls, all paths below included" : "time");
+	}
+}
+
 // What stays in sight while the frames are scrolled: behind them in the file, so above them.
-static void add_head(const struct flame *flame, struct tp_buf *out)
+static void add_head(const struct tp_flame *flame, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = flame->analysis;
 	char text[WEIGHT_TEXT];
@@ -289,6 +201,8 @@ static void add_head(const struct flame *flame, struct tp_buf *out)
 	tp_text_add_xml(out, tp_tracefile_program(analysis->trace));
 	tp_buf_addf(out, "</text>\n<text class=\"dim\" x=\"%d\" y=\"46\">%s", MARGIN,
 	    weight_text(flame, text, flame->total));
+	if (flame->options->baseline && flame->count)
+		add_change(flame, flame->total, flame->frames[0].before, out);
 	tp_buf_addf(out, " in %" PRIu32 " thread%s, %s events", analysis->thread_count,
 	    analysis->thread_count == 1 ? "" : "s", tp_text_count(text, analysis->counts.events));
 	if (analysis->lost)
@@ -296,10 +210,11 @@ static void add_head(const struct flame *flame, struct tp_buf *out)
 	if (flame->left_out)
 		tp_buf_addf(out, "; %s branch%s too narrow or deep to be drawn",
 		    tp_text_count(text, flame->left_out), flame->left_out == 1 ? "" : "es");
-	tp_buf_addf(out,
-	    "</text>\n<text class=\"dim\" id=\"info\" x=\"%d\" y=\"64\">width is %s; functions that "
-	    "are not instrumented are part of their caller</text>\n",
-	    MARGIN, flame->kind == TP_WEIGHT_CALLS ? "calls, all paths below included" : "time");
+	if (flame->options->baseline && flame->gone >= 0.5)
+		tp_buf_addf(out, "; %s is gone since", weight_text(flame, text, flame->gone));
+	tp_buf_addf(out, "</text>\n<text class=\"dim\" id=\"info\" x=\"%d\" y=\"64\">", MARGIN);
+	add_hint(flame, out);
+	tp_buf_add_string(out, "</text>\n");
 	tp_buf_addf(out,
 	    "<text class=\"right dim button\" id=\"search\" x=\"%d\" y=\"28\" text-anchor=\"end\" "
 	    "style=\"display:none\">Search (/)</text>\n"
@@ -312,31 +227,27 @@ static void add_head(const struct flame *flame, struct tp_buf *out)
 static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
     struct tp_buf *out, struct tp_err *err)
 {
-	struct flame flame = {.analysis = analysis, .kind = options->weight};
-	const bool ok = weigh(&flame) && choose_least(&flame) && lay_out(&flame);
-	if (ok) {
+	struct tp_flame flame;
+	const int code = tp_flame_init(&flame, analysis, options, WIDTH - 2 * MARGIN, err);
+	if (!code) {
 		const uint32_t height = HEAD + flame.rows * ROW + FOOT;
 		add_start(&flame, height, out);
-		for (size_t i = 0; i < flame.count; i++)
+		for (uint32_t i = 0; i < flame.count; i++)
 			add_frame(&flame, &flame.frames[i], out);
 		add_head(&flame, out);
 		tp_buf_addf(out,
-		    "<script><![CDATA[\nconst WIDTH = %d, HEIGHT = %" PRIu32 ", MARGIN = %d;\n%s"
-		    "]]></script>\n</svg>\n",
-		    WIDTH, height, MARGIN, tp_flame_script);
+		    "<script><![CDATA[\nconst WIDTH = %d, HEIGHT = %" PRIu32
+		    ", MARGIN = %d, ICICLE = %s;\n%s]]></script>\n</svg>\n",
+		    WIDTH, height, MARGIN, options->icicle ? "true" : "false", tp_flame_script);
 	}
-	for (uint32_t i = 0; flame.weights && i < analysis->thread_count; i++)
-		free(flame.weights[i]);
-	free(flame.weights);
-	free(flame.frames);
-	return ok ? 0
-		  : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-			"no memory for the flame graph");
+	tp_flame_release(&flame);
+	return code;
 }
 
 const struct tp_export tp_export_flamegraph = {
     .name = "flamegraph",
     .summary = "a flame graph in one SVG file, with search and zoom",
     .suffix = ".svg",
+    .flame = true,
     .render = render,
 };

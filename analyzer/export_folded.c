@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "folded": one line for each call path, "root;a;b WEIGHT".
+#include "analyzer/path_sums.h"
 #include "analyzer/view.h"
 
 #include <inttypes.h>
@@ -52,13 +53,40 @@ static void add_thread(const struct tp_analysis *analysis, const struct tp_threa
 	tp_buf_release(&ends);
 }
 
+// Each line repeats all callers: with deep recursion that may be more than anybody can read.
+static int check(const struct tp_analysis *analysis, enum tp_weight kind, struct tp_err *err)
+{
+	uint64_t frames = 0;
+	uint32_t deepest = 0;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_profile *profile = &analysis->threads[i].profile;
+		uint32_t depth = 1;
+		uint32_t at = profile->node_count ? profile->nodes[0].first_child : 0;
+		while (at) {
+			const struct tp_node *node = &profile->nodes[at];
+			if (tp_node_weight(node, kind)) {
+				frames += depth;
+				deepest = depth > deepest ? depth : deepest;
+			}
+			at = node->first_child;
+			depth += at != 0;
+			while (!at && node != profile->nodes) {
+				at = node->next_sibling;
+				node = &profile->nodes[node->parent];
+				depth -= !at;
+			}
+		}
+	}
+	return tp_path_frames_check(frames, deepest, analysis, err);
+}
+
 static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
     struct tp_buf *out, struct tp_err *err)
 {
-	(void)err;
-	for (uint32_t i = 0; i < analysis->thread_count; i++)
+	const int code = check(analysis, options->weight, err);
+	for (uint32_t i = 0; i < analysis->thread_count && !code; i++)
 		add_thread(analysis, &analysis->threads[i], options->weight, out);
-	return 0;
+	return code;
 }
 
 const struct tp_export tp_export_folded = {

@@ -119,11 +119,16 @@ static void add_counted(struct tp_analysis *analysis, const struct tp_thread_res
 		    counted_key(analysis, item->address & ~TEEPERF_COUNTS_SAMPLED);
 		struct tp_function *function = find_function(analysis, key.address, key.low_half);
 		if (item->address & TEEPERF_COUNTS_SAMPLED) {
-			function->sampled += item->calls;
+			function->sampled += item->calls < UINT64_MAX - function->sampled
+						 ? item->calls
+						 : UINT64_MAX - function->sampled;
 			continue;
 		}
-		function->calls += item->calls;
-		function->counted += item->calls;
+		// A hostile trace may have more than can be counted.
+		const uint64_t room = UINT64_MAX - function->calls;
+		const uint64_t calls = item->calls < room ? item->calls : room;
+		function->calls += calls;
+		function->counted += calls;
 	}
 }
 
@@ -146,6 +151,7 @@ static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thr
 			function->min = node->min;
 		if (node->max > function->max)
 			function->max = node->max;
+		tp_histogram_merge(&function->times, &node->times);
 		analysis->self += node->self;
 
 		// Down, else to the side, else up. No recursion: paths may be millions deep.
@@ -175,17 +181,66 @@ uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks)
 	return scaled < 9e18 ? (uint64_t)scaled : UINT64_MAX / 2;
 }
 
-bool tp_functions_build(struct tp_analysis *analysis)
+bool tp_functions_list(struct tp_analysis *analysis)
 {
 	bool ok = list_functions(analysis);
 	for (uint32_t i = 0; ok && i < analysis->thread_count; i++)
 		ok = map_functions(analysis, &analysis->threads[i]);
-	if (!ok)
-		return false;
+	return ok;
+}
+
+// Take functions without calls and paths off the list. No memory for that: they stay.
+static void drop_unused(struct tp_analysis *analysis)
+{
+	uint32_t *moved = calloc((size_t)analysis->function_count + 1, sizeof(*moved));
+	uint8_t *used = calloc((size_t)analysis->function_count + 1, sizeof(*used));
+	if (!moved || !used)
+		goto out;
 	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		add_timed(analysis, &analysis->threads[i]);
-		add_counted(analysis, &analysis->threads[i]);
+		const struct tp_thread_result *thread = &analysis->threads[i];
+		for (uint32_t j = 1; j < thread->profile.node_count; j++)
+			if (thread->profile.nodes[j].function)
+				used[thread->functions[thread->profile.nodes[j].function]] = true;
 	}
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < analysis->function_count; i++) {
+		moved[i] = kept;
+		if (analysis->functions[i].calls || used[i])
+			analysis->functions[kept++] = analysis->functions[i];
+		else
+			tp_histogram_release(&analysis->functions[i].times);
+	}
+	analysis->function_count = kept;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		struct tp_thread_result *thread = &analysis->threads[i];
+		for (uint32_t j = 1; j < thread->profile.function_count; j++)
+			thread->functions[j] = moved[thread->functions[j]];
+	}
+out:
+	free(moved);
+	free(used);
+}
+
+// A histogram that had no memory for some times has wrong percentiles: say so.
+static void note_missing_times(struct tp_analysis *analysis)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < analysis->function_count; i++)
+		count += analysis->functions[i].times.failed;
+	if (count)
+		tp_problems_add(&analysis->notes, TP_ERR_MEMORY, analysis->trace->source.name,
+		    TP_ERR_NO_OFFSET,
+		    "no memory for some times of %u functions: their percentiles are of the others",
+		    count);
+}
+
+void tp_functions_add(struct tp_analysis *analysis)
+{
+	static const double parts[] = {0.5, 0.9, 0.99};
+	for (uint32_t i = 0; i < analysis->thread_count; i++)
+		add_timed(analysis, &analysis->threads[i]);
+	for (uint32_t i = 0; i < analysis->thread_count; i++)
+		add_counted(analysis, &analysis->threads[i]);
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		struct tp_function *function = &analysis->functions[i];
 		// The count has the calls with records, too; but records may have been lost.
@@ -195,7 +250,12 @@ bool tp_functions_build(struct tp_analysis *analysis)
 		}
 		analysis->sampled_count += function->sampled != 0;
 		analysis->scaled_self += tp_function_scaled(function, function->self);
-		analysis->counted_count += tp_function_timed(function) == 0;
+		analysis->counted_count += function->calls && tp_function_timed(function) == 0;
+		for (uint32_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++)
+			function->percentiles[j] = tp_histogram_percentile(
+			    &function->times, parts[j], function->min, function->max);
 	}
-	return true;
+	note_missing_times(analysis);
+	if (analysis->filtered || analysis->ranged || analysis->least)
+		drop_unused(analysis);
 }

@@ -6,9 +6,14 @@
 #include "analyzer/analysis.h"
 
 /*
- * Fill functions, function_count, counted_count and self of the analysis, and functions of each of
- * its threads, whose profiles and counts are there. Names are not looked for. False: no memory.
+ * List the functions of an analysis whose threads are replayed: functions, function_count, and
+ * functions of each thread. Names are not looked for. False: no memory.
  */
-bool tp_functions_build(struct tp_analysis *analysis);
+bool tp_functions_list(struct tp_analysis *analysis);
+/*
+ * Add the threads' profiles and counts to the functions, which have their names. What a filter has left
+ * without calls is taken off the list.
+ */
+void tp_functions_add(struct tp_analysis *analysis);
 
 #endif

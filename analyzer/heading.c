@@ -280,6 +280,26 @@ static const char *why_empty(const struct tp_tracefile *trace)
 	return "no function that is instrumented was called";
 }
 
+// A range that is behind the end, most likely: how long the recording is.
+static void add_empty_range(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	const struct tp_tracefile *trace = analysis->trace;
+	const struct teeperf_trace_end *end = &trace->end;
+	tp_buf_add_string(out, "empty      no call begins or ends in this range of times: the ");
+	if (trace->has_end && end->end_ns > end->start_ns) {
+		tp_buf_addf(
+		    out, "recording lasted %s\n", tp_text_ns(text, end->end_ns - end->start_ns));
+		return;
+	}
+	uint64_t last = 0;
+	for (uint64_t i = 0; i < trace->chunk_count; i++)
+		if (trace->chunks[i].first_time > last)
+			last = trace->chunks[i].first_time;
+	tp_buf_addf(out, "recording lasted at least %s\n",
+	    tp_view_time(analysis, text, last > analysis->origin ? last - analysis->origin : 0));
+}
+
 // Stacks that the program switched to.
 static void add_contexts(const struct tp_stack_counts *counts, struct tp_buf *out)
 {
@@ -298,6 +318,52 @@ static void add_contexts(const struct tp_stack_counts *counts, struct tp_buf *ou
 		    "moved      %s times a stack went on in another thread: call paths begin anew "
 		    "there\n",
 		    tp_text_count(text, counts->moved));
+}
+
+static void add_patterns(struct tp_buf *out, const char *const *patterns, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		tp_buf_addf(out, "%s'%s'", i ? ", " : "", patterns[i]);
+}
+
+// That these are not the numbers of the whole trace, and of which part they are.
+static void add_limits(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	const uint64_t origin = analysis->origin;
+	if (analysis->one_thread && analysis->thread_count)
+		tp_buf_addf(out, "only       thread %" PRIu32 ", by --thread\n",
+		    analysis->threads[0].thread->number);
+	if (analysis->ranged) {
+		const uint64_t from = analysis->from > origin ? analysis->from - origin : 0;
+		tp_buf_addf(out, "only       from %s", tp_view_time(analysis, text, from));
+		if (analysis->to != UINT64_MAX)
+			tp_buf_addf(
+			    out, " to %s", tp_view_time(analysis, text, analysis->to - origin));
+		tp_buf_add_string(out,
+		    " since the first record, by --time-range: of calls that ran on before or after, "
+		    "the part in between\n");
+	}
+	if (analysis->least)
+		tp_buf_addf(out,
+		    "only       calls of %s and more, by --min-time: shorter ones are part of their "
+		    "callers\n",
+		    tp_view_time(analysis, text, analysis->least));
+	if (analysis->depth)
+		tp_buf_addf(out,
+		    "only       calls down to depth %" PRIu64
+		    ", by --depth: deeper ones are part of their callers\n",
+		    analysis->depth);
+	if (analysis->focus_count) {
+		tp_buf_add_string(out, "only       paths through ");
+		add_patterns(out, analysis->focus, analysis->focus_count);
+		tp_buf_add_string(out, ", by --focus\n");
+	}
+	if (analysis->ignore_count) {
+		tp_buf_add_string(out, "only       paths without ");
+		add_patterns(out, analysis->ignore, analysis->ignore_count);
+		tp_buf_add_string(out, ", by --ignore\n");
+	}
 }
 
 static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
@@ -326,8 +392,11 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	    {counts->holes, "unmatched", "words that were never written"},
 	    {counts->reserved, "unmatched", "control records of an unknown kind"},
 	};
-	if (!counts->events && !counts->counted)
+	if (!counts->events && !counts->counted && analysis->ranged)
+		add_empty_range(analysis, out);
+	else if (!counts->events && !counts->counted)
 		tp_buf_addf(out, "empty      %s\n", why_empty(trace));
+	add_limits(analysis, out);
 	add_switches(analysis, out);
 	add_missed(trace, out);
 	add_recovered(trace, out);
@@ -425,6 +494,39 @@ static void add_json_compensation(const struct tp_analysis *analysis, struct tp_
 	add_number(out, "missing_ns", tp_timebase_ns(&analysis->time, compensation->missing));
 }
 
+static void add_json_patterns(
+    struct tp_buf *out, const char *name, const char *const *patterns, uint32_t count)
+{
+	tp_buf_addf(out, ",\"%s\":[", name);
+	for (uint32_t i = 0; i < count; i++) {
+		tp_buf_add_string(out, i ? "," : "");
+		tp_text_add_json(out, patterns[i]);
+	}
+	tp_buf_add_char(out, ']');
+}
+
+// Which part of the trace it is; nothing if it is all of it.
+static void add_json_limits(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	const struct tp_timebase *time = &analysis->time;
+	const uint64_t origin = analysis->origin;
+	if (analysis->one_thread && analysis->thread_count)
+		add_number(out, "only_thread", analysis->threads[0].thread->number);
+	if (analysis->ranged) {
+		add_number(out, "only_from_ns", tp_analysis_at_ns(analysis, analysis->from));
+		add_optional(out, "only_to_ns", analysis->to != UINT64_MAX,
+		    tp_timebase_ns(time, analysis->to - origin));
+	}
+	if (analysis->least)
+		add_number(out, "only_least_ns", tp_timebase_ns(time, analysis->least));
+	if (analysis->depth)
+		add_number(out, "only_depth", analysis->depth);
+	if (analysis->focus_count)
+		add_json_patterns(out, "only_focus", analysis->focus, analysis->focus_count);
+	if (analysis->ignore_count)
+		add_json_patterns(out, "without", analysis->ignore, analysis->ignore_count);
+}
+
 static void add_json_host(const struct tp_tracefile *trace, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
@@ -481,5 +583,6 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	add_number(out, "chunks", trace->chunk_count);
 	add_number(out, "chunk_draws", trace->end.chunk_draws);
 	add_number(out, "problems", trace->problems.count + analysis->damage.count);
+	add_json_limits(analysis, out);
 	tp_buf_add_char(out, ',');
 }

@@ -10,20 +10,13 @@
 #define NODES_AT_FIRST 64
 #define FUNCTIONS_AT_FIRST 64
 
-static uint32_t hash(uint32_t parent, uint32_t name)
-{
-	// Multiplicative; the upper half of the product is well mixed.
-	const uint64_t key = (uint64_t)parent << 32 | name;
-	return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
-}
-
 int tp_profile_init(struct tp_profile *profile)
 {
 	*profile = (struct tp_profile){
-	    .nodes = calloc(NODES_AT_FIRST, sizeof(*profile->nodes)),
+	    .nodes = tp_table_alloc(NODES_AT_FIRST, sizeof(*profile->nodes)),
 	    .node_count = 1,
 	    .node_capacity = NODES_AT_FIRST,
-	    .edges = calloc(NODES_AT_FIRST * 2, sizeof(*profile->edges)),
+	    .edges = tp_table_alloc(NODES_AT_FIRST * 2, sizeof(*profile->edges)),
 	    .edge_mask = NODES_AT_FIRST * 2 - 1,
 	    .functions = calloc(FUNCTIONS_AT_FIRST, sizeof(*profile->functions)),
 	    .function_count = 1,
@@ -32,6 +25,7 @@ int tp_profile_init(struct tp_profile *profile)
 	    .name_mask = FUNCTIONS_AT_FIRST * 2 - 1,
 	};
 	if (!profile->nodes || !profile->edges || !profile->functions || !profile->names) {
+
 		// Without any node, as if it had not been begun: the other threads are still shown.
 		tp_profile_release(profile);
 		return TP_ERR_MEMORY;
@@ -42,31 +36,55 @@ int tp_profile_init(struct tp_profile *profile)
 
 void tp_profile_release(struct tp_profile *profile)
 {
+	tp_pool_release(&profile->pool);
 	free(profile->nodes);
+	free(profile->dropped);
 	free(profile->edges);
 	free(profile->functions);
 	free(profile->names);
 	memset(profile, 0, sizeof(*profile));
 }
 
-// The slot of (parent, name): where its node number is, or belongs.
-static uint32_t *edge_slot(const struct tp_profile *profile, uint32_t parent, uint32_t name)
+// Where the edge is, or belongs: a name is never 0, so what is free matches none.
+static struct tp_edge *edge_slot(const struct tp_profile *profile, uint32_t parent, uint32_t name)
 {
-	for (uint32_t i = hash(parent, name);; i++) {
-		uint32_t *slot = &profile->edges[i & profile->edge_mask];
-		const struct tp_node *node = &profile->nodes[*slot];
-		if (!*slot || (node->parent == parent && node->name == name))
-			return slot;
+	struct tp_edge *line = tp_profile_line(profile->edges, profile->edge_mask, parent);
+	for (uint32_t i = 0; i < TP_EDGES_IN_LINE; i++)
+		if (!line[i].node || (line[i].parent == parent && line[i].name == name))
+			return &line[i];
+	// Nothing is ever taken out, so the line was full when the edge was made.
+	for (uint32_t i = tp_profile_hash(parent, name);; i++) {
+		struct tp_edge *edge = &profile->edges[i & profile->edge_mask];
+		if (!edge->node || (edge->parent == parent && edge->name == name))
+			return edge;
+	}
+}
+
+const struct tp_edge *tp_edges_search(
+    struct tp_edge *edges, uint32_t mask, uint32_t parent, uint32_t name)
+{
+	for (uint32_t i = tp_profile_hash(parent, name);; i++) {
+		const struct tp_edge *edge = &edges[i & mask];
+		if (!edge->node)
+			return NULL;
+		if (edge->parent == parent && edge->name == name)
+			return edge;
 	}
 }
 
 static uint32_t *name_slot(const struct tp_profile *profile, uint32_t name)
 {
-	for (uint32_t i = hash(0, name);; i++) {
+	for (uint32_t i = tp_profile_hash(0, name);; i++) {
 		uint32_t *slot = &profile->names[i & profile->name_mask];
 		if (!*slot || profile->functions[*slot].name == name)
 			return slot;
 	}
+}
+
+bool tp_profile_keep_dropped(struct tp_profile *profile)
+{
+	profile->dropped = tp_table_alloc(profile->node_capacity, sizeof(*profile->dropped));
+	return profile->dropped != NULL;
 }
 
 static bool grow_nodes(struct tp_profile *profile)
@@ -76,19 +94,32 @@ static bool grow_nodes(struct tp_profile *profile)
 	if (profile->node_capacity > UINT32_MAX / 4)
 		return false;
 	const uint32_t capacity = profile->node_capacity * 2;
-	struct tp_node *nodes = realloc(profile->nodes, (size_t)capacity * sizeof(*nodes));
-	if (!nodes)
+	struct tp_node *nodes = tp_table_alloc(capacity, sizeof(*nodes));
+	struct tp_edge *edges = tp_table_alloc((size_t)capacity * 2, sizeof(*edges));
+	uint64_t *dropped = profile->dropped ? tp_table_alloc(capacity, sizeof(*dropped)) : NULL;
+	if (!nodes || !edges || (profile->dropped && !dropped)) {
+		free(nodes);
+		free(edges);
+		free(dropped);
 		return false;
+	}
+	if (dropped) {
+		memcpy(dropped, profile->dropped, profile->node_count * sizeof(*dropped));
+		free(profile->dropped);
+		profile->dropped = dropped;
+	}
+	memcpy(nodes, profile->nodes, profile->node_count * sizeof(*nodes));
+	free(profile->nodes);
 	profile->nodes = nodes;
-	uint32_t *edges = calloc((size_t)capacity * 2, sizeof(*edges));
-	if (!edges)
-		return false;
 	free(profile->edges);
 	profile->edges = edges;
 	profile->edge_mask = capacity * 2 - 1;
 	profile->node_capacity = capacity;
-	for (uint32_t i = 1; i < profile->node_count; i++)
-		*edge_slot(profile, nodes[i].parent, nodes[i].name) = i;
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		const struct tp_node *node = &nodes[i];
+		*edge_slot(profile, node->parent, node->name) =
+		    (struct tp_edge){node->parent, node->name, i, node->function};
+	}
 	return true;
 }
 
@@ -130,26 +161,27 @@ static uint32_t find_function(struct tp_profile *profile, uint32_t name)
 	return index;
 }
 
-uint32_t tp_profile_find_child(struct tp_profile *profile, uint32_t parent, uint32_t name)
+const struct tp_edge *tp_profile_find_edge(
+    struct tp_profile *profile, uint32_t parent, uint32_t name)
 {
-	uint32_t index = *edge_slot(profile, parent, name);
-	if (!index) {
-		const uint32_t function = find_function(profile, name);
-		if (!function || !grow_nodes(profile))
-			return 0;
-		index = profile->node_count++;
-		profile->nodes[index] = (struct tp_node){
-		    .name = name,
-		    .function = function,
-		    .parent = parent,
-		    .next_sibling = profile->nodes[parent].first_child,
-		    .min = UINT64_MAX,
-		};
-		profile->nodes[parent].first_child = index;
-		*edge_slot(profile, parent, name) = index;
-	}
-	profile->nodes[parent].recent_child = index;
-	return index;
+	struct tp_edge *edge = edge_slot(profile, parent, name);
+	if (edge->node)
+		return edge;
+	const uint32_t function = find_function(profile, name);
+	if (!function || !grow_nodes(profile))
+		return NULL;
+	const uint32_t index = profile->node_count++;
+	profile->nodes[index] = (struct tp_node){
+	    .name = name,
+	    .function = function,
+	    .parent = parent,
+	    .next_sibling = profile->nodes[parent].first_child,
+	    .min = UINT64_MAX,
+	};
+	profile->nodes[parent].first_child = index;
+	edge = edge_slot(profile, parent, name);
+	*edge = (struct tp_edge){parent, name, index, function};
+	return edge;
 }
 
 uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name)

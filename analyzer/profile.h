@@ -6,7 +6,10 @@
 #ifndef TP_PROFILE_H
 #define TP_PROFILE_H
 
+#include "analyzer/time_histogram.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A parent's index is always below its children's. Node 0 is the thread itself. */
@@ -16,12 +19,13 @@ struct tp_node {
 	uint32_t parent;
 	uint32_t first_child;  /* 0: none */
 	uint32_t next_sibling; /* 0: none */
-	uint32_t recent_child; /* the one that was called last */
-	uint64_t calls;        /* that have ended */
+	bool is_way;    /* only there for what is below it (filter.h): own times do not count */
+	uint64_t calls; /* that have ended */
 	uint64_t inclusive;
 	uint64_t self;
 	uint64_t min; /* of the inclusive time of a call; UINT64_MAX without calls */
 	uint64_t max;
+	struct tp_histogram times; /* of calls, as min and max */
 };
 
 struct tp_local_function {
@@ -40,12 +44,31 @@ struct tp_profile_cost {
 	uint64_t untimed; /* in its own time, if it ended without one */
 };
 
+/*
+ * From a caller's node to a callee's. All that the start of a call has to know is here, so that it takes
+ * one place in memory, and the node waits for the end of the call.
+ */
+struct tp_edge {
+	uint32_t parent;
+	uint32_t name;
+	uint32_t node; /* 0: free */
+	uint32_t function;
+};
+
 struct tp_profile {
 	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
 	struct tp_node *nodes;
+	/* NULL, or for each node what it cost to record the calls that are part of its own, in parts. */
+	uint64_t *dropped;
 	uint32_t node_count;
 	uint32_t node_capacity;
-	uint32_t *edges; /* hash table of node numbers by (parent, name); 0: free */
+	struct tp_pool pool; /* of the nodes' histograms */
+	/*
+	 * Hash table by (parent, name). The first edges of a parent are in its line, one of a cache: when a
+	 * call makes several others, only the first of them has to wait for memory. When the line is full,
+	 * they are anywhere.
+	 */
+	struct tp_edge *edges;
 	uint32_t edge_mask;
 	struct tp_local_function *functions; /* 0 is not used */
 	uint32_t function_count;
@@ -58,25 +81,77 @@ struct tp_profile {
 int tp_profile_init(struct tp_profile *profile);
 void tp_profile_release(struct tp_profile *profile);
 
-/* Node for a call of NAME from node PARENT by table, making it if need be; 0: no memory. */
-uint32_t tp_profile_find_child(struct tp_profile *profile, uint32_t parent, uint32_t name);
+/* The edge for a call of NAME from node PARENT, making its node if need be; NULL: no memory. */
+const struct tp_edge *tp_profile_find_edge(
+    struct tp_profile *profile, uint32_t parent, uint32_t name);
+/* Have `dropped`. False: no memory. */
+bool tp_profile_keep_dropped(struct tp_profile *profile);
 /* Index of the function NAME, or 0 if it was never called. */
 uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name);
 
-/* The same as tp_profile_find_child; quick for the child that was called last. */
+#define TP_EDGES_IN_LINE 4
+
+static inline uint32_t tp_profile_hash(uint32_t parent, uint32_t name)
+{
+	// Multiplicative; the upper half of the product is well mixed.
+	const uint64_t key = (uint64_t)parent << 32 | name;
+	return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+/* The line of PARENT; MASK is that of the table. */
+static inline struct tp_edge *tp_profile_line(struct tp_edge *edges, uint32_t mask, uint32_t parent)
+{
+	return &edges[tp_profile_hash(0, parent) & mask & ~(TP_EDGES_IN_LINE - 1U)];
+}
+
+/* The edge in a line, or NULL. */
+static inline const struct tp_edge *tp_edge_in_line(
+    const struct tp_edge *line, uint32_t parent, uint32_t name)
+{
+	for (uint32_t i = 0; i < TP_EDGES_IN_LINE; i++)
+		if (line[i].name == name && line[i].parent == parent)
+			return &line[i];
+	return NULL;
+}
+
+/* The edge if it is where most are: in its line, or where the search outside of it begins. */
+static inline const struct tp_edge *tp_edges_find(
+    struct tp_edge *edges, uint32_t mask, uint32_t parent, uint32_t name)
+{
+	const struct tp_edge *edge =
+	    tp_edge_in_line(tp_profile_line(edges, mask, parent), parent, name);
+	if (__builtin_expect(edge != NULL, 1))
+		return edge;
+	edge = &edges[tp_profile_hash(parent, name) & mask];
+	return edge->name == name && edge->parent == parent ? edge : NULL;
+}
+
+/* The edge if it is outside of its line, or NULL. */
+const struct tp_edge *tp_edges_search(
+    struct tp_edge *edges, uint32_t mask, uint32_t parent, uint32_t name);
+
+/* The same as tp_profile_find_edge; quick for most edges that are there. */
+static inline const struct tp_edge *tp_profile_edge(
+    struct tp_profile *profile, uint32_t parent, uint32_t name)
+{
+	const struct tp_edge *edge =
+	    tp_edges_find(profile->edges, profile->edge_mask, parent, name);
+	return edge ? edge : tp_profile_find_edge(profile, parent, name);
+}
+
+/* The node of that edge, 0: no memory. */
 static inline uint32_t tp_profile_child(struct tp_profile *profile, uint32_t parent, uint32_t name)
 {
-	const uint32_t recent = profile->nodes[parent].recent_child;
-	if (recent && profile->nodes[recent].name == name)
-		return recent;
-	return tp_profile_find_child(profile, parent, name);
+	const struct tp_edge *edge = tp_profile_edge(profile, parent, name);
+	return edge ? edge->node : 0;
 }
 
 /*
- * A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made. To record
- * it and them cost so many parts of its time.
+ * A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made. Returns the
+ * time that it took without COST, what it cost to record it and them in parts of a tick; the caller adds
+ * that to node->times.
  */
-static inline void tp_node_add(
+static inline uint64_t tp_node_add(
     struct tp_node *node, uint64_t inclusive, uint64_t children, uint64_t cost)
 {
 	node->calls++;
@@ -88,6 +163,15 @@ static inline void tp_node_add(
 		node->min = net;
 	if (net > node->max)
 		node->max = net;
+	return net;
+}
+
+/* The same for node number NODE, with its histogram. */
+static inline void tp_profile_add(
+    struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
+{
+	struct tp_node *to = &profile->nodes[node];
+	tp_histogram_add(&to->times, tp_node_add(to, inclusive, children, cost), &profile->pool);
 }
 
 #endif

@@ -90,6 +90,13 @@ static void stop(struct tp_reader *reader, const struct tp_err *err)
 	tp_problems_add(reader->problems, err->code, err->file, err->offset, "%s", err->what);
 }
 
+// The same when it is not the file's fault: who goes on with a trace must not take this for its end.
+static void stop_unread(struct tp_reader *reader, const struct tp_err *err)
+{
+	reader->unread = *err;
+	stop(reader, err);
+}
+
 // Read the section header at `at`; false (and stopped) if there is none.
 static bool read_header(struct tp_reader *reader, struct teeperf_section *header)
 {
@@ -103,7 +110,7 @@ static bool read_header(struct tp_reader *reader, struct teeperf_section *header
 		return false;
 	}
 	if (tp_source_read(reader->source, reader->at, header, sizeof(*header), &err)) {
-		stop(reader, &err);
+		stop_unread(reader, &err);
 		return false;
 	}
 	if (header->magic != TEEPERF_SECTION_MAGIC) {
@@ -160,7 +167,7 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 	struct tp_err failure;
 	if (tp_source_read(reader->source, reader->at + sizeof(*header), reader->buffer,
 		header->size, &failure)) {
-		stop(reader, &failure);
+		stop_unread(reader, &failure);
 		return 0;
 	}
 	section->payload = reader->buffer;

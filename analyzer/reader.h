@@ -16,8 +16,10 @@ struct tp_reader {
 	const struct tp_source *source;
 	struct tp_problems *problems;
 	struct teeperf_trace_header header;
-	uint64_t at;       /* offset of the next section */
-	bool stopped;      /* no section can be found behind `at`, which is not the end */
+	uint64_t at;  /* offset of the next section */
+	bool stopped; /* no section can be found behind `at`, which is not the end */
+	/* Why, if bytes that are there could not be read; else its code is 0. */
+	struct tp_err unread;
 	uint8_t *buffer;   /* the payload of the current section */
 	uint64_t capacity; /* bytes of buffer */
 };

@@ -2,6 +2,7 @@
 // Records become calls: the stack of one thread, replayed chunk by chunk into its profile.
 #include "stack.h"
 
+#include "analyzer/stack_steps.h"
 #include "common/err.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 	    .frames = calloc(FRAMES_AT_FIRST, sizeof(*stack->frames)),
 	    .depth = 1,
 	    .edge = UINT64_MAX,
+	    .to = UINT64_MAX,
 	    .named = TP_CONTEXT_UNNAMED,
 	    .capacity = FRAMES_AT_FIRST,
 	};
@@ -52,18 +54,61 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 	if (__builtin_expect(stack->depth == stack->capacity, 0) && !grow(stack))
 		return false;
 	struct tp_profile *profile = stack->profile;
-	const uint32_t node = tp_profile_child(profile, stack->frames[stack->depth - 1].node, name);
-	if (__builtin_expect(!node, 0))
+	const struct tp_edge *edge =
+	    tp_profile_edge(profile, stack->frames[stack->depth - 1].node, name);
+	if (__builtin_expect(!edge, 0))
 		return false;
-	const uint32_t function = profile->nodes[node].function;
-	profile->functions[function].active++;
+	profile->functions[edge->function].active++;
 	stack->frames[stack->depth++] = (struct tp_frame){
 	    .position = position,
 	    .start = time - stack->away,
-	    .node = node,
-	    .function = function,
+	    .began = time,
+	    .node = edge->node,
+	    .function = edge->function,
+	    .name = name,
 	};
+	if (__builtin_expect(stack->special, 0) && !stack->quiet && stack->sink &&
+	    stack->sink->enter)
+		stack->sink->enter(stack->sink->context, position, edge->node, time);
 	return true;
+}
+
+// What end_top does, for analyses that need more than a profile.
+static void end_specially(
+    struct tp_stack *stack, const struct tp_frame *frame, uint64_t time, uint64_t in, uint64_t out)
+{
+	struct tp_frame *caller = &stack->frames[stack->depth - 1];
+	const uint64_t inclusive = time - stack->away - frame->start;
+	const uint64_t cost = frame->cost + in;
+	const uint64_t ticks = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
+	caller->cost += cost + out;
+	if (stack->quiet)
+		return;
+	if ((inclusive > ticks ? inclusive - ticks : 0) < stack->least) {
+		caller->dropped += cost + out;
+		return;
+	}
+	if (stack->profile->dropped)
+		stack->profile->dropped[frame->node] += frame->dropped;
+	if (!stack->only_calls)
+		tp_profile_add(stack->profile, frame->node, inclusive, frame->children, cost);
+	caller->children += inclusive;
+	if (!stack->sink || !stack->sink->leave)
+		return;
+	const struct tp_call call = {
+	    .id = frame->position,
+	    .parent = stack->depth > 1 ? caller->position : 0,
+	    .start = frame->began,
+	    .end = time,
+	    .duration = inclusive,
+	    .self = frame->children < inclusive ? inclusive - frame->children : 0,
+	    .cost = ticks,
+	    .node = frame->node,
+	    .depth = stack->depth,
+	    .away = stack->parked,
+	    .how = stack->how,
+	};
+	stack->sink->leave(stack->sink->context, &call);
 }
 
 // The call of the topmost frame ended at TIME; its function is not counted as active any more. To record
@@ -71,9 +116,13 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 static inline void end_top(struct tp_stack *stack, uint64_t time, uint64_t in, uint64_t out)
 {
 	const struct tp_frame *frame = &stack->frames[--stack->depth];
+	if (__builtin_expect(stack->special, 0)) {
+		end_specially(stack, frame, time, in, out);
+		return;
+	}
 	const uint64_t inclusive = time - stack->away - frame->start;
 	const uint64_t cost = frame->cost + in;
-	tp_node_add(&stack->profile->nodes[frame->node], inclusive, frame->children, cost);
+	tp_profile_add(stack->profile, frame->node, inclusive, frame->children, cost);
 	stack->frames[stack->depth - 1].children += inclusive;
 	stack->frames[stack->depth - 1].cost += cost + out;
 }
@@ -113,13 +162,34 @@ static void exchange(
 	*context = now;
 }
 
+// Tell the sink that the open calls pause, or go on.
+static void tell_pause(struct tp_stack *stack, uint64_t time)
+{
+	const struct tp_call_sink *sink = stack->sink;
+	if (!sink || !sink->pause || stack->quiet)
+		return;
+	for (uint32_t i = stack->depth; i-- > 1;)
+		sink->pause(sink->context, stack->frames[i].node, time);
+}
+
+static void tell_resume(struct tp_stack *stack, uint64_t time)
+{
+	const struct tp_call_sink *sink = stack->sink;
+	if (!sink || !sink->resume || stack->quiet)
+		return;
+	for (uint32_t i = 1; i < stack->depth; i++)
+		sink->resume(sink->context, stack->frames[i].node, time);
+}
+
 // Go on in *with. The stack so far is kept if there is something to come back to.
 static bool go_to(struct tp_stack *stack, const struct tp_context *with, uint64_t time)
 {
 	struct tp_context was;
 	const bool known = stack->named % 8 == TEEPERF_POSITION_BETWEEN;
-	if (!stack->left)
+	if (!stack->left) {
 		stack->since = time;
+		tell_pause(stack, time);
+	}
 	stack->left = false;
 	exchange(stack, &was, with);
 	if ((was.depth > 1 || known) && tp_contexts_add(&stack->contexts, &was))
@@ -146,11 +216,7 @@ static void come_back(struct tp_stack *stack, uint64_t time)
 {
 	stack->left = false;
 	stack->away += time - stack->since;
-}
-
-static uint32_t name_of_frame(const void *profile, const struct tp_frame *frame)
-{
-	return ((const struct tp_profile *)profile)->nodes[frame->node].name;
+	tell_resume(stack, time);
 }
 
 // Go on in the stack on which the activation at POSITION, of function NAME, is open. *found: there is one.
@@ -164,11 +230,11 @@ static bool go_to_position(
 		const uint32_t at = tp_frames_find(context->frames, context->depth, position);
 		// That it is not open there may be a loss of its enter record.
 		if (at < context->depth && context->frames[at].position == position &&
-		    name_of_frame(stack->profile, &context->frames[at]) != name)
+		    context->frames[at].name != name)
 			index = 0;
 	}
 	if (!index && position % 8 == 0)
-		index = tp_contexts_search(contexts, position, name, name_of_frame, stack->profile);
+		index = tp_contexts_search(contexts, position, name);
 	*found = index != 0;
 	if (!index)
 		return true;
@@ -185,6 +251,7 @@ static uint64_t end_all(struct tp_stack *stack, uint64_t time)
 	uint64_t count = 0;
 	if (stack->left)
 		time = stack->since;
+	stack->parked = stack->left;
 	for (;;) {
 		count += stack->depth - 1;
 		while (stack->depth > 1)
@@ -197,8 +264,9 @@ static uint64_t end_all(struct tp_stack *stack, uint64_t time)
 		exchange(stack, &was, &next);
 		free(was.frames);
 		time = stack->since;
+		stack->parked = true;
 	}
-	stack->left = stack->foreign = false;
+	stack->left = stack->foreign = stack->parked = false;
 	stack->away = 0;
 	stack->named = TP_CONTEXT_UNNAMED;
 	return count;
@@ -211,7 +279,31 @@ static inline uint64_t next_edge(const struct tp_stack *stack)
 {
 	if (stack->in_gap || stack->left)
 		return 0;
-	return stack->gap < stack->gaps.count ? stack->gaps.items[stack->gap].from : UINT64_MAX;
+	const uint64_t bound = stack->quiet ? stack->from : stack->to;
+	const uint64_t gap =
+	    stack->gap < stack->gaps.count ? stack->gaps.items[stack->gap].from : UINT64_MAX;
+	return gap < bound ? gap : bound;
+}
+
+void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to)
+{
+	stack->special = true;
+	stack->quiet = from != 0;
+	stack->from = from;
+	stack->to = to > from ? to : from;
+	stack->edge = next_edge(stack);
+}
+
+void tp_stack_set_least(struct tp_stack *stack, uint64_t least)
+{
+	stack->special = true;
+	stack->least = least;
+}
+
+void tp_stack_set_sink(struct tp_stack *stack, struct tp_call_sink *sink)
+{
+	stack->special = true;
+	stack->sink = sink;
 }
 
 void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless)
@@ -240,7 +332,9 @@ static void cross(struct tp_stack *stack, uint64_t time)
 			if (time < gap->from)
 				return;
 			end_pending(stack, gap->from);
+			stack->how = TP_CALL_CUT;
 			stack->counts.cut += end_all(stack, gap->from) + stack->waiting_enters;
+			stack->how = TP_CALL_RETURNED;
 			stack->waiting_enters = 0;
 			stack->in_gap = true;
 		}
@@ -252,8 +346,60 @@ static void cross(struct tp_stack *stack, uint64_t time)
 	}
 }
 
+// As if the calls of this stack had begun when the range of time does.
+static void begin_frames(struct tp_frame *frames, uint32_t depth, uint64_t start, uint64_t began)
+{
+	frames[0].children = frames[0].cost = 0;
+	for (uint32_t i = 1; i < depth; i++) {
+		frames[i].start = start;
+		frames[i].began = began;
+		frames[i].children = frames[i].cost = frames[i].dropped = 0;
+	}
+}
+
+// The range of time begins. What ended or waits from before does not count.
+static void begin_range(struct tp_stack *stack)
+{
+	cross(stack, stack->from);
+	end_pending(stack, stack->from);
+	stack->waiting_exits = stack->waiting_enters = 0;
+	stack->counts = (struct tp_stack_counts){0};
+	stack->quiet = false;
+	stack->first = stack->from;
+	if (stack->left)
+		stack->since = stack->from;
+	begin_frames(stack->frames, stack->depth, stack->from - stack->away, stack->from);
+	for (uint32_t i = stack->contexts.newest; i; i = stack->contexts.items[i].older) {
+		struct tp_context *context = &stack->contexts.items[i];
+		context->since = stack->from;
+		begin_frames(
+		    context->frames, context->depth, stack->from - context->away, stack->from);
+	}
+	const struct tp_call_sink *sink = stack->sink;
+	for (uint32_t i = 1; sink && sink->enter && !stack->left && i < stack->depth; i++)
+		sink->enter(
+		    sink->context, stack->frames[i].position, stack->frames[i].node, stack->from);
+}
+
+// The range of time ends, and with it all calls.
+static void end_range(struct tp_stack *stack)
+{
+	cross(stack, stack->to);
+	end_pending(stack, stack->to);
+	stack->how = TP_CALL_CUT;
+	end_all(stack, stack->to);
+	stack->last = stack->to;
+	stack->over = true;
+}
+
 static bool settle_slowly(struct tp_stack *stack, uint64_t time)
 {
+	if (stack->quiet && time >= stack->from)
+		begin_range(stack);
+	if (time >= stack->to && !stack->quiet) {
+		end_range(stack);
+		return false;
+	}
 	const uint32_t gap = stack->gap;
 	const bool was_in_gap = stack->in_gap;
 	cross(stack, time);
@@ -327,7 +473,7 @@ static inline void untimed_exit(struct tp_stack *stack, uint32_t name)
 {
 	stack->left = false; // if it was, the record that would tell for which stack is lost
 	const struct tp_frame *top = &stack->frames[stack->depth - stack->pending - 1];
-	if (__builtin_expect(stack->profile->nodes[top->node].name == name, 1)) {
+	if (__builtin_expect(top->name == name, 1)) {
 		struct tp_local_function *function = &stack->profile->functions[top->function];
 		function->active--;
 		function->untimed = true;
@@ -356,10 +502,12 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 			stack->counts.unmatched_exits++;
 		return;
 	}
+	stack->how = TP_CALL_NO_RETURN;
 	while (stack->frames[stack->depth - 1].function != function) {
 		pop(stack, time);
 		stack->counts.unmatched_enters++;
 	}
+	stack->how = TP_CALL_RETURNED;
 	pop(stack, time);
 }
 
@@ -373,7 +521,7 @@ static bool is_at(const struct tp_stack *stack, uint32_t frame, uint64_t positio
  * all that began later on it has ended, whether that activation is open or not: it may have begun while
  * recording was switched off, or before, or be one that was not sampled. False: no memory.
  */
-static bool resync(struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time)
+bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time)
 {
 	// The first frame that did not begin earlier.
 	uint32_t low = tp_frames_find(stack->frames, stack->depth, position);
@@ -391,10 +539,12 @@ static bool resync(struct tp_stack *stack, uint32_t name, uint64_t position, uin
 	const bool early = position == TEEPERF_POSITION_OFF ||
 			   (low == 1 && (stack->switched || stack->forked)) ||
 			   position % 8 == TEEPERF_POSITION_BETWEEN;
-	if (open ? stack->profile->nodes[stack->frames[low].node].name != name : !early)
+	if (open ? stack->frames[low].name != name : !early)
 		stack->counts.unknown_resyncs++;
+	stack->how = TP_CALL_UNWOUND;
 	while (stack->depth > low + open)
 		pop(stack, time);
+	stack->how = TP_CALL_RETURNED;
 	stack->named = position == TEEPERF_POSITION_OFF ? TP_CONTEXT_UNNAMED : position;
 	return true;
 }
@@ -407,12 +557,13 @@ static bool change(struct tp_stack *stack, uint32_t name, uint64_t word, uint64_
 		stack->counts.moved++;
 		return begin_context(stack, true, time);
 	}
-	if (position && !resync(stack, name, position, time))
+	if (position && !tp_stack_resync(stack, name, position, time))
 		return false;
 	if (word & TEEPERF_POSITION_LEAVES) {
 		stack->left = true;
 		stack->since = time;
 		stack->edge = 0;
+		tell_pause(stack, time);
 	}
 	return true;
 }
@@ -430,7 +581,8 @@ static bool settle_left(struct tp_stack *stack, uint32_t kind, uint64_t time)
 	return true;
 }
 
-static void control(struct tp_stack *stack, uint32_t code, uint32_t value, uint64_t *high)
+void tp_stack_control(
+    struct tp_stack *stack, uint32_t code, uint32_t value, uint64_t *high, uint64_t last)
 {
 	switch (code) {
 	case TEEPERF_CONTROL_EMPTY:
@@ -441,6 +593,8 @@ static void control(struct tp_stack *stack, uint32_t code, uint32_t value, uint6
 		break;
 	case TEEPERF_CONTROL_LOST:
 		stack->counts.lost += value;
+		if (stack->sink && stack->sink->lost && !stack->quiet)
+			stack->sink->lost(stack->sink->context, value, last);
 		break;
 	case TEEPERF_CONTROL_THREAD_END:
 		stack->ended = true;
@@ -458,7 +612,7 @@ static void control(struct tp_stack *stack, uint32_t code, uint32_t value, uint6
 
 // PAIRS pairs of words follow; LEFT words are left in the chunk. Returns how many words to pass over,
 // or -1: no memory.
-static int64_t add_counts(
+int64_t tp_stack_counts(
     struct tp_stack *stack, const uint64_t *words, uint32_t pairs, uint32_t left, uint32_t place)
 {
 	if (pairs > TEEPERF_COUNTS_MAX || pairs > left / 2) {
@@ -477,81 +631,126 @@ static int64_t add_counts(
 	return pairs * 2;
 }
 
+// Replay the record at hand, whatever it is. False: no memory, or the range of time is over.
+static bool replay_record(struct tp_stack *stack, struct tp_place *at)
+{
+	const uint32_t i = at->i++;
+	const uint64_t word = at->words[i];
+	const uint32_t tagged = (uint32_t)(word >> 32);
+	if (tagged < TEEPERF_NAME_FIRST) {
+		if (tagged != TEEPERF_CONTROL_COUNTS) {
+			tp_stack_control(stack, tagged, (uint32_t)word, &at->high, at->last);
+			return true;
+		}
+		const int64_t skip =
+		    tp_stack_counts(stack, at->words + i + 1, (uint32_t)word, at->count - i - 1, i);
+		at->i += skip > 0 ? (uint32_t)skip : 0;
+		return skip >= 0;
+	}
+	const uint32_t name = tagged & ~TEEPERF_KIND_MASK;
+	const uint32_t kind = tagged & TEEPERF_KIND_MASK;
+	if (kind == TEEPERF_KIND_UNTIMED) {
+		untimed_exit(stack, name);
+		at->events++;
+		return true;
+	}
+	uint64_t time = at->high | (uint32_t)word;
+	if (!stack->started) {
+		stack->started = true;
+		stack->first = at->last = time;
+	}
+	if (time < at->last) {
+		stack->counts.backwards++;
+		time = at->last;
+	}
+	at->last = time;
+	if (time >= stack->edge) {
+		const bool quiet = stack->quiet;
+		const bool goes_on = settle(stack, time);
+		if (quiet && !stack->quiet) {
+			at->events = 0;
+			stack->counts.records = at->count - i;
+		}
+		if (stack->over) {
+			stack->counts.records -= at->count - i;
+			at->last = stack->to;
+			return false;
+		}
+		if (!goes_on) {
+			stack->counts.dropped++;
+			at->events += kind != TEEPERF_KIND_RESYNC;
+			at->i += kind == TEEPERF_KIND_RESYNC;
+			return true;
+		}
+	}
+	if (stack->left && !settle_left(stack, kind, time))
+		return false;
+	if (kind == TEEPERF_KIND_RESYNC) {
+		if (at->i < at->count)
+			return change(stack, name, at->words[at->i++], time);
+		stack->counts.unknown_resyncs++;
+		return true;
+	}
+	at->events++;
+	if (kind == TEEPERF_KIND_ENTER)
+		return push(stack, name, time, at->position + (uint64_t)i * 8);
+	if (stack->frames[stack->depth - 1].name == name)
+		pop(stack, time);
+	else
+		exit_below(stack, name, time);
+	return true;
+}
+
+bool tp_stack_push(struct tp_stack *stack, uint32_t name, uint64_t time, uint64_t position)
+{
+	return push(stack, name, time, position);
+}
+
+void tp_stack_exit(struct tp_stack *stack, uint32_t name, uint64_t time)
+{
+	if (stack->frames[stack->depth - 1].name == name)
+		pop(stack, time);
+	else
+		exit_below(stack, name, time);
+}
+
+void tp_stack_unwind(struct tp_stack *stack, uint32_t depth, uint64_t time)
+{
+	while (stack->depth > depth)
+		pop(stack, time);
+}
+
 int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t count,
     uint64_t first_time, uint64_t position)
 {
-	uint64_t high = first_time >> 32 << 32;
-	uint64_t last = stack->last;
-	uint64_t events = 0;
-	int code = TP_ERR_MEMORY;
+	struct tp_place at = {words, count, 0, first_time >> 32 << 32, stack->last, 0, position};
+	if (stack->over)
+		return 0;
 	stack->counts.records += count;
-	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t word = words[i];
-		const uint32_t tagged = (uint32_t)(word >> 32);
-		if (__builtin_expect(tagged < TEEPERF_NAME_FIRST, 0)) {
-			if (tagged == TEEPERF_CONTROL_COUNTS) {
-				const int64_t skip = add_counts(
-				    stack, words + i + 1, (uint32_t)word, count - i - 1, i);
-				if (skip < 0)
-					goto out;
-				i += (uint32_t)skip;
-			} else {
-				control(stack, tagged, (uint32_t)word, &high);
-			}
-			continue;
-		}
-		const uint32_t name = tagged & ~TEEPERF_KIND_MASK;
-		const uint32_t kind = tagged & TEEPERF_KIND_MASK;
-		if (kind == TEEPERF_KIND_UNTIMED) {
-			untimed_exit(stack, name);
-			events++;
-			continue;
-		}
-		uint64_t time = high | (uint32_t)word;
-		if (__builtin_expect(!stack->started, 0)) {
-			stack->started = true;
-			stack->first = last = time;
-		}
-		if (__builtin_expect(time < last, 0)) {
-			stack->counts.backwards++;
-			time = last;
-		}
-		last = time;
-		if (__builtin_expect(time >= stack->edge, 0) && !settle(stack, time)) {
-			stack->counts.dropped++;
-			events += kind != TEEPERF_KIND_RESYNC;
-			i += kind == TEEPERF_KIND_RESYNC;
-			continue;
-		}
-		if (__builtin_expect(stack->left, 0) && !settle_left(stack, kind, time))
-			goto out;
-		if (kind == TEEPERF_KIND_ENTER) {
-			if (!push(stack, name, time, position + (uint64_t)i * 8))
-				goto out;
-			events++;
-		} else if (kind == TEEPERF_KIND_EXIT) {
-			const struct tp_frame *top = &stack->frames[stack->depth - 1];
-			if (__builtin_expect(stack->profile->nodes[top->node].name == name, 1))
-				pop(stack, time);
-			else
-				exit_below(stack, name, time);
-			events++;
-		} else if (i + 1 < count) {
-			if (!change(stack, name, words[++i], time))
-				goto out;
-		} else {
-			stack->counts.unknown_resyncs++;
-		}
+	bool ok = true;
+	while (ok && at.i < count) {
+		// A sink alone does not hinder; a range that has not begun, and a least time, do.
+		if (stack->started &&
+		    (!stack->special || (stack->sink && !stack->quiet && !stack->least)))
+			tp_stack_replay_usual(stack, &at);
+		if (at.i < count)
+			ok = replay_record(stack, &at);
 	}
-	code = 0;
-out:
-	stack->last = last;
-	stack->counts.events += events;
-	return code;
+	stack->last = at.last;
+	stack->counts.events += at.events;
+	return ok || stack->over ? 0 : TP_ERR_MEMORY;
 }
 
 void tp_stack_finish(struct tp_stack *stack)
 {
+	if (stack->over)
+		return;
+	if (stack->quiet && stack->last < stack->from) {
+		end_all(stack, stack->last);
+		stack->counts = (struct tp_stack_counts){0};
+		stack->started = false;
+		return;
+	}
 	settle_slowly(stack, stack->last);
 	// A thread that is silent when recording is switched off is still running there.
 	const bool open = stack->depth > 1 || stack->contexts.live;
@@ -562,5 +761,6 @@ void tp_stack_finish(struct tp_stack *stack)
 	for (uint32_t i = stack->contexts.newest; i; i = stack->contexts.items[i].older)
 		stack->counts.left += stack->contexts.items[i].depth > 1;
 	stack->counts.left += stack->left && stack->depth > 1;
+	stack->how = TP_CALL_OPEN;
 	stack->counts.open += end_all(stack, stack->last);
 }

@@ -7,6 +7,7 @@
 #define TP_STACK_H
 
 #include "analyzer/call_counts.h"
+#include "analyzer/call_sink.h"
 #include "analyzer/contexts.h"
 #include "analyzer/profile.h"
 #include "analyzer/switches.h"
@@ -74,6 +75,17 @@ struct tp_stack {
 	uint32_t waiting_exits;
 	uint32_t waiting_enters;
 	struct tp_stack_counts counts;
+	/* What few analyses need; `special` if one of them does. */
+	bool special;
+	bool quiet;           /* the range of time has not begun: nothing counts yet */
+	bool over;            /* it has ended */
+	bool parked;          /* the calls that end just now are on a stack that was left */
+	enum tp_call_end how; /* in which way calls end just now */
+	uint64_t from;        /* the range of time in ticks; 0 and UINT64_MAX: all */
+	uint64_t to;
+	uint64_t least;            /* shorter calls are part of their callers */
+	struct tp_call_sink *sink; /* NULL: none */
+	bool only_calls;           /* the sink is all that wants them: the profile gets no sums */
 };
 
 /* The profile must outlive the stack. 0 or TP_ERR_MEMORY. Release it in any case. */
@@ -84,6 +96,17 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile);
  */
 void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless);
 void tp_stack_release(struct tp_stack *stack);
+
+/* All optional, before the first chunk. */
+/*
+ * Only what is in [from, to), in ticks: of a call that was running before or ran on, the part in
+ * between counts. The counts are then those of the records in the range.
+ */
+void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to);
+/* Calls that lasted less than LEAST ticks, by the net time, are part of their callers. */
+void tp_stack_set_least(struct tp_stack *stack, uint64_t least);
+/* Hand all calls to the sink, which must outlive the stack. */
+void tp_stack_set_sink(struct tp_stack *stack, struct tp_call_sink *sink);
 
 /*
  * Replay the COUNT words of the thread's next chunk. FIRST_TIME is as in its header; POSITION is

@@ -6,10 +6,12 @@
 
 #include "common/buf.h"
 #include "common/bytes.h"
+#include "common/clean.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,11 +23,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// What the process may take: processor seconds, many times what a sound file needs (1 for 128 MB), ...
+// What a process may take: processor seconds, many times what a sound file needs (1 for 128 MB), ...
 #define SECONDS_BASE 10
 #define BYTES_PER_SECOND (UINT64_C(2) << 20)
-// ... memory beyond what we have ourselves: this, and so many times the file's size (libdwarf unpacks
-// compressed sections up to 16 times their size), ...
+// ... memory beyond what we have ourselves: this, and so many times the files' size (compressed sections
+// are unpacked up to 16 times their size), ...
 #define MEMORY_BASE (UINT64_C(512) << 20)
 #define MEMORY_FACTOR 20
 // ... and bytes of an answer for each place.
@@ -33,6 +35,11 @@
 
 // Behind all that was found: what comes before it is complete.
 #define DONE UINT32_C(0x454e4f44)
+
+// So many places are worth a second process.
+#define PARALLEL_MIN 4096
+// Names of files that the sender remembers having sent.
+#define SENT_MAX 4096
 
 static bool send_all(int fd, const void *data, size_t size)
 {
@@ -73,7 +80,17 @@ static uint64_t address_space(void)
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void limit_all(const char *path)
+static uint64_t size_of(const char *path, const char *end)
+{
+	char name[TP_SPLIT_PATH_MAX + 8];
+	struct stat info;
+	if (!path || snprintf(name, sizeof(name), "%s%s", path, end) >= (int)sizeof(name) ||
+	    stat(name, &info))
+		return 0;
+	return (uint64_t)info.st_size;
+}
+
+static void limit_all(const struct tp_dwarf_request *request)
 {
 	// The C library and the sanitizers print when memory is corrupt. That is told in better words.
 	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -84,48 +101,87 @@ static void limit_all(const char *path)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0); // no core: a core pattern that pipes does not ask RLIMIT_CORE
 	limit(RLIMIT_CORE, 0);
-	struct stat info;
-	if (stat(path, &info))
-		return;
-	const uint64_t size = (uint64_t)info.st_size;
+	const uint64_t size = size_of(request->path, "") + size_of(request->path, ".dwp") +
+			      size_of(request->module, ".dwp");
 	const uint64_t now = address_space();
 	limit(RLIMIT_CPU, SECONDS_BASE + size / BYTES_PER_SECOND);
 	if (now)
 		limit(RLIMIT_AS, now + MEMORY_BASE + size * MEMORY_FACTOR);
 }
 
-// What the process does. It ends without running what the parent has registered.
-static _Noreturn void serve(
-    const char *path, struct tp_source_place *places, uint32_t count, int fd)
+static void add_u32(struct tp_buf *out, uint32_t value)
 {
+	tp_buf_add(out, &value, sizeof(value));
+}
+
+static void add_text(struct tp_buf *out, const char *text)
+{
+	tp_buf_add(out, text, strlen(text) + 1);
+}
+
+// Each place that was found: number, unit, line, and the number of its file's name, which follows when it
+// is a new one.
+static void add_places(struct tp_buf *out, const struct tp_source_place *places, uint32_t count)
+{
+	static struct {
+		const char *name;
+		uint32_t number;
+	} sent[SENT_MAX];
+	uint32_t next = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = places[i].file;
+		if (!name)
+			continue;
+		const size_t slot = ((uintptr_t)name >> 4) % SENT_MAX;
+		const bool is_new = sent[slot].name != name;
+		if (is_new) {
+			sent[slot].name = name;
+			sent[slot].number = next++;
+		}
+		add_u32(out, i);
+		add_u32(out, places[i].unit);
+		tp_buf_add(out, &places[i].line, sizeof(places[i].line));
+		add_u32(out, sent[slot].number);
+		if (!is_new)
+			continue;
+		const uint32_t length = (uint32_t)strnlen(name, ANSWER_MAX / 2);
+		add_u32(out, length);
+		tp_buf_add(out, name, length);
+	}
+}
+
+// What a process does. It ends without running what the parent has registered.
+static _Noreturn void serve(const struct tp_dwarf_request *given, uint32_t part, uint32_t parts,
+    struct tp_source_place *places, uint32_t count, int fd)
+{
+	struct tp_dwarf_request request = *given;
+	struct tp_dwarf_notes notes;
 	struct tp_arena arena;
 	struct tp_buf out;
 	struct tp_err err = {0};
-	limit_all(path);
+	limit_all(given);
 	tp_arena_init(&arena);
 	tp_buf_init(&out);
-	const int64_t found = tp_symbol_dwarf_find(path, places, count, &arena, &err);
+	request.part = part;
+	request.parts = parts;
+	request.leave_open = true;
+	const int64_t found = tp_symbol_dwarf_find(&request, places, count, &arena, &notes, &err);
 	tp_buf_add(&out, &found, sizeof(found));
 	if (found < 0)
-		tp_buf_add(&out, err.what, strlen(err.what) + 1);
-	for (uint32_t i = 0; found > 0 && i < count; i++) {
-		if (!places[i].file)
-			continue;
-		const uint32_t length = (uint32_t)strnlen(places[i].file, ANSWER_MAX / 2);
-		tp_buf_add(&out, &i, sizeof(i));
-		tp_buf_add(&out, &length, sizeof(length));
-		tp_buf_add(&out, &places[i].line, sizeof(places[i].line));
-		tp_buf_add(&out, places[i].file, length);
-	}
-	const uint32_t done = DONE;
-	tp_buf_add(&out, &done, sizeof(done));
+		add_text(&out, err.what);
+	add_u32(&out, notes.missing);
+	add_text(&out, notes.first_missing);
+	add_u32(&out, (uint32_t)notes.damage.code);
+	add_text(&out, notes.damage.code ? notes.damage.what : "");
+	if (found > 0)
+		add_places(&out, places, count);
+	add_u32(&out, DONE);
 	_exit(!out.failed && send_all(fd, out.data, out.size) ? 0 : 1);
 }
 
 // All that comes through FD; false if it is more than it can be, or there is no memory for it.
-static bool receive(int fd, uint32_t count, struct tp_buf *got)
+static bool receive(int fd, uint64_t most, struct tp_buf *got)
 {
-	const uint64_t most = sizeof(struct tp_err) + 64 + (uint64_t)count * ANSWER_MAX;
 	char block[65536];
 	for (;;) {
 		const ssize_t size = read(fd, block, sizeof(block));
@@ -139,34 +195,79 @@ static bool receive(int fd, uint32_t count, struct tp_buf *got)
 	}
 }
 
-// The answer is not believed more than the file is: the process may have been taken over by it.
-static bool parse(const char *path, const struct tp_buf *got, struct tp_source_place *places,
-    uint32_t count, struct tp_arena *arena, int64_t *found, struct tp_err *err)
-{
+// An answer is not believed more than the file is: the process may have been taken over by it.
+struct answer {
+	struct tp_symbol_lines *lines;
 	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, got->data, got->size);
-	*found = (int64_t)tp_bytes_u64(&bytes);
-	if (*found < 0) {
-		const char *what = tp_bytes_string(&bytes);
-		*found =
-		    tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET, "%s", what ? what : "");
-		return what && tp_bytes_u32(&bytes) == DONE && !tp_bytes_left(&bytes);
+	struct tp_arena *arena;
+	struct tp_buf names; // of files: pointers into the arena
+	uint8_t *seen;       // a bit for each place that this answer has told
+};
+
+static bool parse_place(struct answer *answer, uint32_t index)
+{
+	struct tp_bytes *bytes = &answer->bytes;
+	const uint32_t unit = tp_bytes_u32(bytes);
+	const uint64_t line = tp_bytes_u64(bytes);
+	const uint32_t number = tp_bytes_u32(bytes);
+	const uint32_t known = (uint32_t)(answer->names.size / sizeof(char *));
+	if (bytes->underflow || index >= answer->lines->count || number > known ||
+	    answer->seen[index / 8] >> index % 8 & 1)
+		return false;
+	answer->seen[index / 8] |= (uint8_t)(1 << index % 8);
+	char *name = NULL;
+	if (number == known) {
+		const uint32_t length = tp_bytes_u32(bytes);
+		const char *text = tp_bytes_take(bytes, length);
+		name = text ? tp_arena_copy(answer->arena, text, length) : NULL;
+		if (!name)
+			return false;
+		tp_clean(name, strlen(name));
+		tp_buf_add(&answer->names, &name, sizeof(name));
+		if (answer->names.failed)
+			return false;
+	} else {
+		memcpy(&name, answer->names.data + number * sizeof(char *), sizeof(name));
 	}
-	*found = 0;
+	struct tp_source_place *place = &answer->lines->places[index];
+	if (place->file && place->unit <= unit)
+		return true;
+	place->file = name;
+	place->line = line;
+	place->unit = unit;
+	return true;
+}
+
+// Returns false if the answer is not a complete one. *CODE is what the process says of itself.
+static bool parse(
+    struct answer *answer, struct tp_dwarf_notes *notes, int *code, struct tp_err *err)
+{
+	struct tp_bytes *bytes = &answer->bytes;
+	const char *path = answer->lines->request->path;
+	const int64_t found = (int64_t)tp_bytes_u64(bytes);
+	*code = 0;
+	if (found < 0) {
+		const char *what = tp_bytes_string(bytes);
+		*code = tp_err_set(err, found < TP_ERR_LIMIT ? TP_ERR_FORMAT : (int)found, path,
+		    TP_ERR_NO_OFFSET, "%s", what ? what : "");
+	}
+	const uint32_t missing = tp_bytes_u32(bytes);
+	const char *first = tp_bytes_string(bytes);
+	const int damage = (int)tp_bytes_u32(bytes);
+	const char *what = tp_bytes_string(bytes);
+	if (!first || !what)
+		return false;
+	if (!notes->missing)
+		snprintf(notes->first_missing, sizeof(notes->first_missing), "%s", first);
+	notes->missing += missing;
+	if (damage && !notes->damage.code)
+		tp_err_set(&notes->damage, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET, "%s", what);
 	for (;;) {
-		const uint32_t index = tp_bytes_u32(&bytes);
-		if (index == DONE && !tp_bytes_left(&bytes))
+		const uint32_t index = tp_bytes_u32(bytes);
+		if (index == DONE && !tp_bytes_left(bytes))
 			return true;
-		const uint32_t length = tp_bytes_u32(&bytes);
-		const uint64_t line = tp_bytes_u64(&bytes);
-		const char *file = tp_bytes_take(&bytes, length);
-		if (bytes.underflow || index >= count || places[index].file)
+		if (!parse_place(answer, index))
 			return false;
-		places[index].file = tp_arena_copy(arena, file, length);
-		places[index].line = line;
-		if (!places[index].file)
-			return false;
-		(*found)++;
 	}
 }
 
@@ -181,40 +282,182 @@ static int failed(const char *path, int status, struct tp_err *err)
 	    signal ? strsignal(signal) : "it ended early");
 }
 
-int64_t tp_symbol_lines_find(const char *path, struct tp_source_place *places, uint32_t count,
-    struct tp_arena *arena, struct tp_err *err)
+static uint32_t processors(void)
+{
+	cpu_set_t set;
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+// End what was started: one of the processes could not be.
+static void abandon(struct tp_symbol_lines *lines)
+{
+	for (uint32_t i = 0; i < lines->worker_count; i++) {
+		close(lines->workers[i].fd);
+		kill(lines->workers[i].pid, SIGKILL);
+		while (waitpid(lines->workers[i].pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	lines->worker_count = 0;
+}
+
+int tp_symbol_lines_start(struct tp_symbol_lines *lines, const struct tp_dwarf_request *request,
+    struct tp_source_place *places, uint32_t count, struct tp_err *err)
+{
+	*lines = (struct tp_symbol_lines){.request = request, .places = places, .count = count};
+	const uint32_t parts =
+	    count >= PARALLEL_MIN && processors() > 1 && !request->parts ? TP_LINES_WORKERS : 1;
+	for (uint32_t i = 0; i < parts; i++) {
+		int fds[2];
+		if (pipe2(fds, O_CLOEXEC)) {
+			const int error = errno;
+			abandon(lines);
+			return tp_err_system(err, error, request->path, "cannot make a pipe");
+		}
+		const pid_t pid = fork();
+		if (pid < 0) {
+			const int error = errno;
+			close(fds[0]);
+			close(fds[1]);
+			abandon(lines);
+			return tp_err_system(
+			    err, error, request->path, "cannot start a process that reads it");
+		}
+		if (pid == 0) {
+			for (uint32_t j = 0; j < i; j++)
+				close(lines->workers[j].fd);
+			close(fds[0]);
+			serve(request, i, parts, places, count, fds[1]);
+		}
+		close(fds[1]);
+		// So that it need not wait for us to send what it found.
+		(void)!fcntl(fds[0], F_SETPIPE_SZ, 1 << 20);
+		lines->workers[i].pid = pid;
+		lines->workers[i].fd = fds[0];
+		lines->worker_count++;
+	}
+	return 0;
+}
+
+// Take the answer of a worker. Returns its error, 0 if there is none.
+static int finish_one(struct tp_symbol_lines *lines, uint32_t index, struct tp_arena *arena,
+    struct tp_dwarf_notes *notes, struct tp_err *err)
+{
+	const pid_t pid = lines->workers[index].pid;
+	struct answer answer = {
+	    .lines = lines, .arena = arena, .seen = calloc(lines->count / 8 + 1, 1)};
+	struct tp_buf got;
+	tp_buf_init(&got);
+	tp_buf_init(&answer.names);
+	const uint64_t most = 2 * sizeof(struct tp_err) + sizeof(struct tp_dwarf_notes) +
+			      (uint64_t)lines->count * ANSWER_MAX;
+	const bool received = answer.seen && receive(lines->workers[index].fd, most, &got);
+	close(lines->workers[index].fd);
+	if (!received)
+		kill(pid, SIGKILL);
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	int code = 0;
+	tp_bytes_init(&answer.bytes, got.data, got.size);
+	// Whether all came tells more than the exit status, which is not known if SIGCHLD is ignored.
+	if (!received || !parse(&answer, notes, &code, err))
+		code = failed(lines->request->path, status, err);
+	tp_buf_release(&got);
+	tp_buf_release(&answer.names);
+	free(answer.seen);
+	return code;
+}
+
+int64_t tp_symbol_lines_finish(struct tp_symbol_lines *lines, struct tp_arena *arena,
+    struct tp_dwarf_notes *notes, struct tp_err *err)
+{
+	struct tp_dwarf_notes unused;
+	int code = 0;
+	notes = notes ? notes : &unused;
+	memset(notes, 0, sizeof(*notes));
+	for (uint32_t i = 0; i < lines->worker_count; i++) {
+		const int result = finish_one(lines, i, arena, notes, code ? NULL : err);
+		code = code ? code : result;
+	}
+	lines->worker_count = 0;
+	int64_t found = 0;
+	for (uint32_t i = 0; i < lines->count; i++) {
+		if (code)
+			lines->places[i].file = NULL;
+		found += lines->places[i].file != NULL;
+	}
+	return code ? code : found;
+}
+
+int64_t tp_symbol_lines_find(const struct tp_dwarf_request *request, struct tp_source_place *places,
+    uint32_t count, struct tp_arena *arena, struct tp_dwarf_notes *notes, struct tp_err *err)
+{
+	struct tp_symbol_lines lines;
+	const int code = tp_symbol_lines_start(&lines, request, places, count, err);
+	return code ? code : tp_symbol_lines_finish(&lines, arena, notes, err);
+}
+
+// As serve, for any work.
+static _Noreturn void serve_work(
+    const struct tp_dwarf_request *request, tp_isolated_fn *work, void *context, int fd)
+{
+	struct tp_buf out;
+	struct tp_err err = {0};
+	int64_t code = 0;
+	limit_all(request);
+	tp_buf_init(&out);
+	tp_buf_add(&out, &code, sizeof(code));
+	code = work(context, &out, &err);
+	if (code < 0) {
+		tp_buf_reset(&out);
+		tp_buf_add(&out, &code, sizeof(code));
+		add_text(&out, err.what);
+	}
+	add_u32(&out, DONE);
+	_exit(!out.failed && send_all(fd, out.data, out.size) ? 0 : 1);
+}
+
+int tp_symbol_lines_isolate(const struct tp_dwarf_request *request, tp_isolated_fn *work,
+    void *context, uint64_t most, struct tp_buf *got, struct tp_err *err)
 {
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC))
-		return tp_err_system(err, errno, path, "cannot make a pipe");
+		return tp_err_system(err, errno, request->path, "cannot make a pipe");
 	const pid_t pid = fork();
 	if (pid < 0) {
 		const int error = errno;
 		close(fds[0]);
 		close(fds[1]);
-		return tp_err_system(err, error, path, "cannot start a process that reads it");
+		return tp_err_system(
+		    err, error, request->path, "cannot start a process that reads it");
 	}
 	if (pid == 0) {
 		close(fds[0]);
-		serve(path, places, count, fds[1]);
+		serve_work(request, work, context, fds[1]);
 	}
 	close(fds[1]);
-	struct tp_buf got;
-	tp_buf_init(&got);
-	const bool received = receive(fds[0], count, &got);
+	const bool received = receive(fds[0], most + sizeof(struct tp_err), got);
 	close(fds[0]);
 	if (!received)
 		kill(pid, SIGKILL);
 	int status = 0;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	int64_t found = 0;
-	// Whether all came tells more than the exit status, which is not known if SIGCHLD is ignored.
-	if (!received || !parse(path, &got, places, count, arena, &found, err)) {
-		for (uint32_t i = 0; i < count; i++)
-			places[i].file = NULL;
-		found = failed(path, status, err);
+	uint32_t done = 0;
+	int64_t code = 0;
+	const size_t frame = sizeof(code) + sizeof(done);
+	if (got->size >= frame) {
+		memcpy(&code, got->data, sizeof(code));
+		memcpy(&done, got->data + got->size - sizeof(done), sizeof(done));
 	}
-	tp_buf_release(&got);
-	return found;
+	if (!received || done != DONE)
+		return failed(request->path, status, err);
+	got->size -= sizeof(done);
+	got->data[got->size] = '\0';
+	if (code < 0)
+		return tp_err_set(err, code < TP_ERR_LIMIT ? TP_ERR_FORMAT : (int)code,
+		    request->path, TP_ERR_NO_OFFSET, "%s", got->data + sizeof(code));
+	got->size -= sizeof(code);
+	memmove(got->data, got->data + sizeof(code), got->size + 1);
+	return 0;
 }

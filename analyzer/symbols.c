@@ -2,25 +2,30 @@
 // What the functions of a trace are called and where their source is.
 #include "symbols.h"
 
-#include "common/clean.h"
-#include "common/demangle.h"
-#include "analyzer/elf_file.h"
-#include "analyzer/symbol_lines.h"
+#include "analyzer/symbol_module.h"
 #include "analyzer/symbol_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define SYSTEM_DEBUG_DIR "/usr/lib/debug"
+#define NAMES (UINT64_C(1) << 32)
 
 // Where a function is, sorted by address within a module.
 struct place {
-	const struct teeperf_module *module; // NULL: in none, or in several
-	uint64_t address;                    // in the module's file
-	uint32_t index;                      // of the key and the symbol
+	uint64_t address; // in the module's file; UINT64_MAX without one
+	uint32_t module;  // in the trace's map; NOWHERE: in none, or in several
+	uint32_t index;   // of the key and the symbol
+};
+#define NOWHERE UINT32_MAX
+
+// Modules by where they begin, for looking one up. Their names, the low halves of their addresses, wrap.
+struct finder {
+	const struct tp_module_map *map;
+	uint32_t *by_start;
+	uint32_t *by_name;
+	bool simple; // no two modules share an address or a name: at most one can be meant
 };
 
 // All that one call of tp_symbols_resolve works on.
@@ -39,21 +44,20 @@ struct job {
 // A copy of TEXT in which no byte can steer a terminal.
 static const char *keep(struct job *job, const char *text)
 {
-	char *copy = tp_arena_copy(job->arena, text, strlen(text));
-	if (!copy) {
+	const char *copy = tp_symbol_keep(job->arena, text);
+	if (!copy)
 		job->no_memory = true;
-		return "";
-	}
-	tp_clean(copy, strlen(copy));
-	return copy;
+	return copy ? copy : "";
 }
 
 static void set_name(struct job *job, struct tp_symbol *symbol, const char *linkage)
 {
 	symbol->linkage = keep(job, linkage);
-	char *text = tp_demangle(linkage);
-	symbol->name = text ? keep(job, text) : symbol->linkage;
-	free(text);
+	symbol->name = tp_symbol_readable(job->arena, linkage, symbol->linkage);
+	if (!symbol->name) {
+		job->no_memory = true;
+		symbol->name = "";
+	}
 }
 
 static const char *base_name(const char *path)
@@ -62,38 +66,114 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-// The module's run-time address whose low half is NAME, or 0 if the module does not contain one.
-static uint64_t address_in(const struct teeperf_module *module, uint32_t name)
+// The address that KEY means if it is in the module, else 0.
+static uint64_t address_in(const struct teeperf_module *module, const struct tp_symbol_key *key)
 {
-	uint64_t address = module->start >> 32 << 32 | name;
-	if (address < module->start)
-		address += UINT64_C(1) << 32;
+	uint64_t address = key->address;
+	if (key->low_half) {
+		address = module->start >> 32 << 32 | (uint32_t)key->address;
+		if (address < module->start)
+			address += NAMES;
+	}
 	return address >= module->start && address < module->end ? address : 0;
 }
 
-// The module that has this function, and its address there. None if it may be several's: no name is
-// better than a wrong one.
-static const struct teeperf_module *module_of(
-    const struct tp_tracefile *trace, const struct tp_symbol_key *key, uint64_t *address)
+static _Thread_local const struct teeperf_module
+    *sort_modules; // for qsort, which passes nothing on
+
+static int compare_starts(const void *a, const void *b)
 {
-	for (uint32_t i = 0; i < trace->map.count; i++) {
-		const struct teeperf_module *module = &trace->map.modules[i];
-		uint64_t here = key->address;
-		if (key->low_half)
-			here = address_in(module, (uint32_t)here);
-		if (!here || here < module->start || here >= module->end)
+	const uint64_t x = sort_modules[*(const uint32_t *)a].start;
+	const uint64_t y = sort_modules[*(const uint32_t *)b].start;
+	return x < y ? -1 : x > y;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const uint32_t x = (uint32_t)sort_modules[*(const uint32_t *)a].start;
+	const uint32_t y = (uint32_t)sort_modules[*(const uint32_t *)b].start;
+	return x < y ? -1 : x > y;
+}
+
+// Whether each module ends before the next one begins.
+static bool are_apart(const struct finder *finder)
+{
+	const struct teeperf_module *modules = finder->map->modules;
+	for (uint32_t i = 0; i < finder->map->count; i++) {
+		const struct teeperf_module *at = &modules[finder->by_start[i]];
+		const struct teeperf_module *name = &modules[finder->by_name[i]];
+		if (at->end <= at->start || at->end - at->start >= NAMES)
+			return false;
+		if (i + 1 < finder->map->count) {
+			if (at->end > modules[finder->by_start[i + 1]].start ||
+			    (uint32_t)name->start + (name->end - name->start) >
+				(uint32_t)modules[finder->by_name[i + 1]].start)
+				return false;
 			continue;
-		*address = here;
-		return module;
+		}
+		const uint64_t end = (uint32_t)name->start + (name->end - name->start);
+		if (end > NAMES + (uint32_t)modules[finder->by_name[0]].start)
+			return false;
 	}
-	return NULL;
+	return true;
+}
+
+static bool finder_init(
+    struct finder *finder, const struct tp_module_map *map, struct tp_arena *arena)
+{
+	*finder = (struct finder){.map = map};
+	if (!map->count)
+		return true;
+	finder->by_start = tp_arena_alloc(arena, map->count * sizeof(*finder->by_start));
+	finder->by_name = tp_arena_alloc(arena, map->count * sizeof(*finder->by_name));
+	if (!finder->by_start || !finder->by_name)
+		return false;
+	for (uint32_t i = 0; i < map->count; i++)
+		finder->by_start[i] = finder->by_name[i] = i;
+	sort_modules = map->modules;
+	qsort(finder->by_start, map->count, sizeof(*finder->by_start), compare_starts);
+	qsort(finder->by_name, map->count, sizeof(*finder->by_name), compare_names);
+	finder->simple = are_apart(finder);
+	return true;
+}
+
+// The module that has this function, and its address there. The map gives each module names of its own,
+// or leaves it out: no name is better than a wrong one.
+static uint32_t module_of(
+    const struct finder *finder, const struct tp_symbol_key *key, uint64_t *address)
+{
+	const struct teeperf_module *modules = finder->map->modules;
+	const uint32_t count = finder->map->count;
+	if (!finder->simple) {
+		for (uint32_t i = 0; i < count; i++)
+			if ((*address = address_in(&modules[i], key)))
+				return i;
+		return NOWHERE;
+	}
+	const uint32_t *order = key->low_half ? finder->by_name : finder->by_start;
+	const uint64_t wanted = key->low_half ? (uint32_t)key->address : key->address;
+	uint32_t low = 0;
+	uint32_t high = count;
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+		const uint64_t start = modules[order[middle]].start;
+		if ((key->low_half ? (uint32_t)start : start) <= wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	// A name below all others' may be in the module whose names wrap, which is the last one.
+	const uint32_t found = order[low ? low - 1 : count - 1];
+	*address = address_in(&modules[found], key);
+	return *address ? found : NOWHERE;
 }
 
 uint64_t tp_symbols_address(const struct tp_tracefile *trace, uint32_t low)
 {
 	const struct tp_symbol_key key = {.address = low, .low_half = true};
+	const struct finder finder = {.map = &trace->map};
 	uint64_t address = 0;
-	return module_of(trace, &key, &address) ? address : 0;
+	return module_of(&finder, &key, &address) == NOWHERE ? 0 : address;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -102,23 +182,31 @@ static int compare_places(const void *a, const void *b)
 	const struct place *y = b;
 	if (x->module != y->module)
 		return x->module < y->module ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static bool find_places(struct job *job)
 {
+	struct finder finder;
 	job->places = calloc(job->count ? job->count : 1, sizeof(*job->places));
-	if (!job->places)
+	if (!job->places || !finder_init(&finder, &job->trace->map, job->arena))
 		return false;
 	for (uint32_t i = 0; i < job->count; i++) {
 		struct place *place = &job->places[i];
 		place->index = i;
-		place->module = module_of(job->trace, &job->keys[i], &place->address);
-		if (place->module)
-			place->address -= place->module->bias;
+		place->module = module_of(&finder, &job->keys[i], &place->address);
+		if (place->module != NOWHERE)
+			place->address -= job->trace->map.modules[place->module].bias;
 	}
 	qsort(job->places, job->count, sizeof(*job->places), compare_places);
 	return true;
+}
+
+static const struct teeperf_module *module_at(const struct job *job, const struct place *place)
+{
+	return place->module == NOWHERE ? NULL : &job->trace->map.modules[place->module];
 }
 
 // Names from the trace's own symbols section.
@@ -140,17 +228,17 @@ static void from_trace(struct job *job)
 	for (uint32_t i = 0; i < job->count; i++) {
 		const struct place *place = &job->places[i];
 		const struct tp_symbol_key *key = &job->keys[place->index];
-		const uint64_t moved = place->module ? map->moved[place->module - map->modules] : 0;
+		const struct teeperf_module *module = module_at(job, place);
+		const uint64_t moved = module ? map->moved[place->module] : 0;
 		// What may be several modules' is so to this section, too.
-		if (key->low_half && !place->module &&
-		    tp_module_map_knows(map, (uint32_t)key->address))
+		if (key->low_half && !module && tp_module_map_knows(map, (uint32_t)key->address))
 			continue;
 		const struct tp_text_symbol *found;
 		if (key->low_half && !moved)
 			found = tp_symbol_text_find(&table, (uint32_t)key->address);
 		else
-			found = tp_symbol_text_find_full(&table,
-			    moved ? place->address + place->module->bias - moved : key->address);
+			found = tp_symbol_text_find_full(
+			    &table, moved ? place->address + module->bias - moved : key->address);
 		if (!found)
 			continue;
 		struct tp_symbol *symbol = &job->symbols[place->index];
@@ -160,139 +248,68 @@ static void from_trace(struct job *job)
 	}
 }
 
-// DIR/.build-id/xx/yyy.debug; false if the module has no build ID.
-static bool debug_path(
-    const struct teeperf_module *module, const char *dir, char *path, size_t size)
+// Look up the places from FIRST up to END, which are in one module.
+static void from_module(struct job *job, uint32_t first, uint32_t end)
 {
-	if (module->build_id_size < 2)
-		return false;
-	size_t at = (size_t)snprintf(path, size, "%s/.build-id/%02x/", dir, module->build_id[0]);
-	for (uint32_t i = 1; i < module->build_id_size && at < size; i++)
-		at += (size_t)snprintf(path + at, size - at, "%02x", module->build_id[i]);
-	if (at < size)
-		at += (size_t)snprintf(path + at, size - at, ".debug");
-	return at < size;
-}
-
-static bool same_build(const struct teeperf_module *module, const struct tp_elf_file *elf)
-{
-	return module->build_id_size == elf->build_id_size &&
-	       memcmp(module->build_id, elf->build_id, elf->build_id_size) == 0;
-}
-
-// Read the debug file of the module's build ID, if there is one.
-static bool find_debug_file(struct job *job, const struct teeperf_module *module,
-    struct tp_elf_file *elf, char *path, size_t size)
-{
-	for (uint32_t i = 0; i <= job->options->debug_dir_count; i++) {
-		const char *dir = i < job->options->debug_dir_count ? job->options->debug_dirs[i]
-								    : SYSTEM_DEBUG_DIR;
-		if (!debug_path(module, dir, path, size) || access(path, R_OK) != 0)
-			continue;
-		struct tp_err err;
-		if (tp_elf_file_read(elf, path, &err) == 0 && same_build(module, elf))
-			return true;
-		tp_elf_file_release(elf);
-		tp_problems_add(job->notes, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
-		    "not the debug file of '%s'; it is not used", module->path);
-	}
-	return false;
-}
-
-static void add_lines(struct job *job, const struct teeperf_module *module, const char *path)
-{
-	struct tp_source_place *places = calloc(job->count, sizeof(*places));
-	uint32_t *owners = calloc(job->count, sizeof(*owners));
+	const struct teeperf_module *module = module_at(job, &job->places[first]);
+	struct tp_module_symbol *found = calloc(end - first, sizeof(*found));
 	uint32_t count = 0;
-	if (!places || !owners) {
+	bool needed = false;
+	if (!found) {
 		job->no_memory = true;
-		goto out;
+		return;
 	}
-	for (uint32_t i = 0; i < job->count; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		const struct place *place = &job->places[i];
-		if (place->module != module || job->symbols[place->index].file)
+		const struct tp_symbol *symbol = &job->symbols[place->index];
+		needed = needed || !symbol->name;
+		if (count && found[count - 1].address == place->address)
 			continue;
-		owners[count] = place->index;
-		places[count++].address = place->address;
+		found[count++] = (struct tp_module_symbol){
+		    .address = place->address,
+		    .linkage = symbol->linkage,
+		    .name = symbol->name,
+		    .file = symbol->file,
+		    .line = symbol->line,
+		};
 	}
-	struct tp_err err;
-	const int64_t found =
-	    count ? tp_symbol_lines_find(path, places, count, job->arena, &err) : 1;
-	if (found < 0)
-		tp_problems_add(
-		    job->notes, err.code, err.file, err.offset, "%s; no source lines", err.what);
-	else if (found == 0)
-		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
-		    "none of %u functions is in its debug information (split or incomplete): no "
-		    "source lines",
-		    count);
-	for (uint32_t i = 0; i < count; i++)
-		if (places[i].file) {
-			job->symbols[owners[i]].file = keep(job, places[i].file);
-			job->symbols[owners[i]].line = places[i].line;
-		}
-out:
-	free(places);
-	free(owners);
-}
-
-static void from_module(struct job *job, const struct teeperf_module *module)
-{
-	struct tp_elf_file elf;
-	struct tp_elf_file debug = {0};
-	struct tp_err err;
-	char debug_file[512];
-	const bool has_elf = tp_elf_file_read(&elf, module->path, &err) == 0;
-	const bool usable = has_elf && (!module->build_id_size || same_build(module, &elf));
-	const bool has_debug = !(usable && elf.has_debug_info) &&
-			       find_debug_file(job, module, &debug, debug_file, sizeof(debug_file));
-	if (!has_elf && !has_debug)
-		tp_problems_add(job->notes, err.code, err.file, err.offset,
-		    "%s; its functions have no names", err.what);
-	else if (has_elf && !usable && !has_debug)
-		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
-		    "the file is not the one that was recorded (its build ID differs): its functions "
-		    "have no names; put the old file back, or name its debug file with --debug-dir");
-	for (uint32_t i = 0; i < job->count; i++) {
+	if (needed &&
+	    tp_symbol_module_find(module, job->options, found, count, job->arena, job->notes))
+		job->no_memory = true;
+	uint32_t at = 0;
+	for (uint32_t i = first; i < end && needed; i++) {
 		const struct place *place = &job->places[i];
-		if (job->symbols[place->index].name || place->module != module)
-			continue;
-		const struct tp_elf_symbol *found = NULL;
-		if (has_debug)
-			found = tp_elf_file_find(&debug, place->address);
-		if (!found && usable)
-			found = tp_elf_file_find(&elf, place->address);
-		if (found)
-			set_name(job, &job->symbols[place->index], found->name);
+		struct tp_symbol *symbol = &job->symbols[place->index];
+		at += found[at].address != place->address;
+		symbol->linkage = found[at].linkage;
+		symbol->name = found[at].name;
+		symbol->file = found[at].file;
+		symbol->line = found[at].line;
 	}
-	if (has_debug && debug.has_debug_info)
-		add_lines(job, module, debug_file);
-	else if (usable && elf.has_debug_info)
-		add_lines(job, module, module->path);
-	else if (usable)
-		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
-		    "no debug information: no source lines; compile with -g, or name its debug file "
-		    "with --debug-dir");
-	tp_elf_file_release(&elf);
-	tp_elf_file_release(&debug);
+	free(found);
 }
 
 // What remains without a name is called by its place.
-static void fill_up(struct job *job, const struct place *place)
+static void fill_up(struct job *job, const struct place *place, const char *module_name)
 {
 	struct tp_symbol *symbol = &job->symbols[place->index];
 	symbol->address = job->keys[place->index].address;
 	symbol->module = "";
-	char text[TEEPERF_MODULE_PATH_SIZE + 32];
-	snprintf(text, sizeof(text), "0x%" PRIx64, symbol->address);
-	if (place->module) {
+	symbol->place = place->module;
+	const struct teeperf_module *module = module_at(job, place);
+	if (module) {
 		symbol->address = place->address;
-		symbol->module = keep(job, base_name(place->module->path));
-		snprintf(text, sizeof(text), "%s+0x%" PRIx64,
-		    symbol->module[0] ? symbol->module : "?", symbol->address);
+		symbol->module = module_name;
 	}
-	if (!symbol->name)
+	if (!symbol->name) {
+		char text[TEEPERF_MODULE_PATH_SIZE + 32];
+		snprintf(text, sizeof(text), "%s%s0x%" PRIx64,
+		    !module          ? ""
+		    : module_name[0] ? module_name
+				     : "?",
+		    module ? "+" : "", symbol->address);
 		symbol->name = keep(job, text);
+	}
 	if (!symbol->linkage)
 		symbol->linkage = "";
 	if (!symbol->file)
@@ -313,29 +330,35 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 	    .notes = notes,
 	};
 	memset(symbols, 0, count * sizeof(*symbols));
-	if (!find_places(&job))
+	if (!find_places(&job)) {
+		free(job.places);
 		goto no_memory;
+	}
 	if (trace->symbols)
 		from_trace(&job);
-	for (uint32_t i = 0; i < trace->map.count; i++) {
-		bool needed = false;
-		for (uint32_t j = 0; !needed && j < count; j++)
-			needed = !symbols[job.places[j].index].name &&
-				 job.places[j].module == &trace->map.modules[i];
-		if (needed)
-			from_module(&job, &trace->map.modules[i]);
+	for (uint32_t first = 0, end; first < count; first = end) {
+		const uint32_t module = job.places[first].module;
+		for (end = first + 1; end < count && job.places[end].module == module; end++)
+			;
+		if (module != NOWHERE)
+			from_module(&job, first, end);
 	}
 	uint32_t nowhere = 0;
 	uint32_t unclear = 0;
+	uint32_t last = NOWHERE;
+	const char *module_name = "";
 	for (uint32_t i = 0; i < count; i++) {
 		const struct place *place = &job.places[i];
-		if (!symbols[place->index].name && !place->module) {
+		if (!symbols[place->index].name && place->module == NOWHERE) {
 			const uint32_t name = (uint32_t)keys[place->index].address;
 			const bool known = tp_module_map_knows(&trace->map, name);
 			unclear += known;
 			nowhere += !known;
 		}
-		fill_up(&job, place);
+		if (place->module != last && place->module != NOWHERE) // its name is kept once
+			module_name = keep(&job, base_name(trace->map.modules[place->module].path));
+		last = place->module;
+		fill_up(&job, place, module_name);
 	}
 	free(job.places);
 	if (unclear)

@@ -6,6 +6,7 @@
 #ifndef TP_SYMBOLS_H
 #define TP_SYMBOLS_H
 
+#include "analyzer/symbol_files.h"
 #include "analyzer/tracefile.h"
 
 /* All strings are without control characters and live as long as the arena that they were made in. */
@@ -16,17 +17,13 @@ struct tp_symbol {
 	const char *file;    /* of the source, or "" */
 	uint64_t line;       /* 0: unknown */
 	uint64_t address;    /* in the module's file; the low half at run time without a module */
+	uint32_t place;      /* the module's index in trace->map.modules; UINT32_MAX: in none */
 };
 
 /* Which function: by what a record says of its address. */
 struct tp_symbol_key {
 	uint64_t address; /* at run time */
 	bool low_half;    /* only the low half of it is known */
-};
-
-struct tp_symbol_options {
-	const char *const *debug_dirs; /* searched for DIR/.build-id/xx/yyy.debug first */
-	uint32_t debug_dir_count;
 };
 
 /*

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS_MAX 16
+// What is left of the elastic column before others are left out for it.
+#define ELASTIC_LEAST 30
+// Where nothing is cut, so wide is the elastic column; a longer cell moves what is behind it, in its row only.
+#define ELASTIC_MOST 80
 
 char *tp_text_ns(char text[TP_TEXT_NUMBER], uint64_t ns)
 {
@@ -151,20 +154,25 @@ static void pad(struct tp_buf *out, uint32_t count)
 		tp_buf_add_char(out, ' ');
 }
 
-// Add TEXT, cut to WIDTH columns with a mark at the end.
+// Add TEXT, cut to WIDTH columns with a mark in the middle: both ends of a long name say what it is.
 static void add_cut(struct tp_buf *out, const char *text, uint32_t width)
 {
-	if (tp_text_width(text) <= width) {
+	const uint32_t all = tp_text_width(text);
+	if (all <= width) {
 		tp_buf_add_string(out, text);
 		return;
 	}
-	uint32_t left = width - 1;
+	const uint32_t head = (width - 1) / 2;
+	const uint32_t tail = all - (width - 1 - head); // where it begins
+	uint32_t at = 0;                                // letters so far
 	for (; *text; text++) {
-		if (((unsigned char)*text & 0xc0) != 0x80 && left-- == 0)
-			break;
-		tp_buf_add_char(out, *text);
+		const bool begins = ((unsigned char)*text & 0xc0) != 0x80;
+		if (begins && at == head)
+			tp_buf_add_string(out, "…");
+		at += begins;
+		if (at <= head || at > tail)
+			tp_buf_add_char(out, *text);
 	}
-	tp_buf_add_string(out, "…");
 }
 
 // Cells may be empty: leave no blanks at the end of the line.
@@ -175,12 +183,103 @@ static void end_row(struct tp_buf *out)
 	tp_buf_add_char(out, '\n');
 }
 
+// The title of column COLUMN; titles are the first row.
+static const char *title_of(const struct tp_table *table, uint32_t column)
+{
+	const char *cell = table->cells.data;
+	while (column--)
+		cell += strlen(cell) + 1;
+	return cell;
+}
+
+int tp_table_choose(struct tp_table *table, const char *list, struct tp_err *err)
+{
+	if (!list || table->cells.failed)
+		return 0;
+	for (const char *at = list;; at++) {
+		const size_t length = strcspn(at, ",");
+		uint32_t i = 0;
+		while (i < table->columns && (strlen(title_of(table, i)) != length ||
+						 memcmp(title_of(table, i), at, length) != 0))
+			i++;
+		if (i == table->columns || table->chosen == TP_TABLE_COLUMNS) {
+			struct tp_buf titles;
+			tp_buf_init(&titles);
+			for (i = 0; i < table->columns; i++)
+				tp_buf_addf(&titles, "%s%s", i ? ", " : "", title_of(table, i));
+			tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+			    "--columns: '%.*s' is none of this table's columns, or one too many: %s",
+			    (int)length, at, titles.data);
+			tp_buf_release(&titles);
+			return TP_ERR_NOT_FOUND;
+		}
+		table->order[table->chosen++] = (uint8_t)i;
+		at += length;
+		if (!*at)
+			return 0;
+	}
+}
+
+// Which columns are shown: those that were chosen, else all for which there is room.
+static uint32_t arrange(
+    const struct tp_table *table, const uint32_t *widths, uint8_t order[TP_TABLE_COLUMNS])
+{
+	if (table->chosen) {
+		memcpy(order, table->order, table->chosen);
+		return table->chosen;
+	}
+	uint32_t count = table->columns;
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = (uint8_t)i;
+	for (;;) {
+		uint32_t sum = 0;
+		uint32_t last = 0; // the one to go next
+		for (uint32_t i = 0; i < count; i++) {
+			const uint32_t own = widths[order[i]];
+			const bool elastic = order[i] == table->elastic && own > ELASTIC_LEAST;
+			sum += (elastic ? ELASTIC_LEAST : own) + (i ? 2 : 0);
+			if (table->ranks && table->ranks[order[i]] >= table->ranks[order[last]])
+				last = i;
+		}
+		if (!table->width || sum <= table->width || !table->ranks ||
+		    !table->ranks[order[last]])
+			return count;
+		memmove(order + last, order + last + 1, count - last - 1);
+		count--;
+	}
+}
+
+static void add_cell(const struct tp_table *table, struct tp_buf *out, const char *cell,
+    uint32_t column, uint32_t width, bool title, bool last)
+{
+	const uint32_t own = tp_text_width(cell);
+	const uint32_t room = own < width ? width - own : 0;
+	const bool bold = table->color && title && own;
+	if (table->alignment[column] == 'r')
+		pad(out, room);
+	if (bold)
+		tp_buf_add_string(out, "\033[1m");
+	if (table->width)
+		add_cut(out, cell, width);
+	else
+		tp_buf_add_string(out, cell);
+	if (bold)
+		tp_buf_add_string(out, "\033[0m");
+	if (table->alignment[column] == 'l' && !last)
+		pad(out, room);
+	if (last)
+		end_row(out);
+	else
+		tp_buf_add_string(out, "  ");
+}
+
 void tp_table_render(const struct tp_table *table, struct tp_buf *out)
 {
-	uint32_t widths[COLUMNS_MAX] = {0};
+	uint32_t widths[TP_TABLE_COLUMNS] = {0};
+	uint8_t order[TP_TABLE_COLUMNS];
 	if (table->cells.failed)
 		out->failed = true;
-	if (table->cells.failed || table->columns > COLUMNS_MAX)
+	if (table->cells.failed || table->columns > TP_TABLE_COLUMNS)
 		return;
 	const char *cell = table->cells.data;
 	for (uint32_t i = 0; i < table->cell_count; i++, cell += strlen(cell) + 1) {
@@ -188,9 +287,12 @@ void tp_table_render(const struct tp_table *table, struct tp_buf *out)
 		if (width > widths[i % table->columns])
 			widths[i % table->columns] = width;
 	}
-	uint32_t sum = 2 * (table->columns - 1);
-	for (uint32_t i = 0; i < table->columns; i++)
-		sum += widths[i];
+	const uint32_t shown = arrange(table, widths, order);
+	uint32_t sum = 2 * (shown - 1);
+	for (uint32_t i = 0; i < shown; i++)
+		sum += widths[order[i]];
+	if (!table->width && widths[table->elastic] > ELASTIC_MOST)
+		widths[table->elastic] = ELASTIC_MOST;
 	if (table->width && sum > table->width) {
 		const uint32_t more = sum - table->width;
 		uint32_t *width = &widths[table->elastic];
@@ -198,24 +300,12 @@ void tp_table_render(const struct tp_table *table, struct tp_buf *out)
 		*width = *width > more + 16 ? *width - more : *width < 16 ? *width : 16;
 	}
 	cell = table->cells.data;
-	for (uint32_t i = 0; i < table->cell_count; i++, cell += strlen(cell) + 1) {
-		const uint32_t column = i % table->columns;
-		const uint32_t own = tp_text_width(cell);
-		const uint32_t room = own < widths[column] ? widths[column] - own : 0;
-		const bool last = column + 1 == table->columns;
-		const bool bold = table->color && i < table->columns && own;
-		if (table->alignment[column] == 'r')
-			pad(out, room);
-		if (bold)
-			tp_buf_add_string(out, "\033[1m");
-		add_cut(out, cell, widths[column]);
-		if (bold)
-			tp_buf_add_string(out, "\033[0m");
-		if (table->alignment[column] == 'l' && !last)
-			pad(out, room);
-		if (last)
-			end_row(out);
-		else
-			tp_buf_add_string(out, "  ");
+	for (uint32_t row = 0; row + table->columns <= table->cell_count; row += table->columns) {
+		const char *cells[TP_TABLE_COLUMNS];
+		for (uint32_t i = 0; i < table->columns; i++, cell += strlen(cell) + 1)
+			cells[i] = cell;
+		for (uint32_t i = 0; i < shown; i++)
+			add_cell(table, out, cells[order[i]], order[i], widths[order[i]], row == 0,
+			    i + 1 == shown);
 	}
 }

@@ -4,6 +4,7 @@
 #define TP_TEXT_H
 
 #include "common/buf.h"
+#include "common/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,20 +24,31 @@ void tp_text_add_xml(struct tp_buf *buf, const char *text);
 /* Columns that TEXT takes on a terminal, as one for each code point. */
 uint32_t tp_text_width(const char *text);
 
+#define TP_TABLE_COLUMNS 16
+
 /* A table: cells are added row by row, the first row being the titles. */
 struct tp_table {
 	const char *alignment; /* 'l' or 'r' for each column; the caller's */
 	uint32_t columns;
-	uint32_t elastic;    /* this column is cut if a row is wider than the terminal */
-	uint32_t width;      /* of the terminal; 0: unlimited, nothing is cut */
-	bool color;          /* titles in bold */
-	struct tp_buf cells; /* NUL-ended strings */
+	uint32_t elastic; /* this column is cut if a row is wider than the terminal */
+	/* Of each column; where rows are too wide the highest goes first, and 0 never. NULL: all stay. */
+	const uint8_t *ranks;
+	uint8_t order[TP_TABLE_COLUMNS]; /* the columns that are shown, if chosen */
+	uint32_t chosen;                 /* how many; 0: all, in their order */
+	uint32_t width;                  /* of the terminal; 0: unlimited, nothing is cut */
+	bool color;                      /* titles in bold */
+	struct tp_buf cells;             /* NUL-ended strings */
 	uint32_t cell_count;
 };
 
 void tp_table_init(struct tp_table *table, const char *alignment, uint32_t elastic);
 void tp_table_release(struct tp_table *table);
 void tp_table_add(struct tp_table *table, const char *text);
+/*
+ * Show the columns whose titles, which have been added, are in LIST, with commas in between, in that order;
+ * NULL leaves all. 0, or TP_ERR_NOT_FOUND.
+ */
+int tp_table_choose(struct tp_table *table, const char *list, struct tp_err *err);
 /* Write it out; the rows have to be complete. */
 void tp_table_render(const struct tp_table *table, struct tp_buf *out);
 

@@ -37,6 +37,15 @@ uint64_t tp_timebase_ns(const struct tp_timebase *base, uint64_t ticks)
 	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
+uint64_t tp_timebase_ticks(const struct tp_timebase *base, uint64_t ns)
+{
+	if (!base->ns)
+		return ns ? UINT64_MAX : 0;
+	const unsigned __int128 ticks =
+	    ((unsigned __int128)ns * base->ticks + base->ns - 1) / base->ns;
+	return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
+}
+
 uint64_t tp_timebase_at(const struct tp_timebase *base, uint64_t ticks)
 {
 	if (ticks < base->origin_ticks) {

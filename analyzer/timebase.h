@@ -25,6 +25,8 @@ void tp_timebase_init(struct tp_timebase *base, const struct teeperf_trace_clock
     const struct teeperf_trace_point *points);
 /* A duration, rounded to the nearest; UINT64_MAX if it does not fit. */
 uint64_t tp_timebase_ns(const struct tp_timebase *base, uint64_t ticks);
+/* The other way round, rounded up; UINT64_MAX if it does not fit. */
+uint64_t tp_timebase_ticks(const struct tp_timebase *base, uint64_t ns);
 /* A point of time as nanoseconds of the recorder's clock, or from tick 0 on without an origin. */
 uint64_t tp_timebase_at(const struct tp_timebase *base, uint64_t ticks);
 /* "tsc", "soft-monotonic", ... or "unknown". */

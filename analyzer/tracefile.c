@@ -57,6 +57,11 @@ static int add_chunk(
 		reject(trace, section, "its size is not that of a chunk");
 		return 0;
 	}
+	// A thread cannot have written more bytes than a position can count.
+	if (header->sequence >= UINT64_C(1) << (62 - trace->header.chunk_shift)) {
+		reject(trace, section, "its sequence number is impossible");
+		return 0;
+	}
 	const uint64_t parts = (uint64_t)packed.names_size + packed.times_size;
 	if (is_packed && tp_bytes_left(&bytes) != parts) {
 		reject(trace, section, "its parts are not of its size");

@@ -2,9 +2,12 @@
 // The tables of views and exports, and what views share.
 #include "view.h"
 
+#include "analyzer/pattern.h"
 #include "analyzer/text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TP_VIEW(view) extern const struct tp_view view;
@@ -52,6 +55,14 @@ const struct tp_export *tp_export_find(const char *name)
 		if (strcmp(exports[i]->name, name) == 0)
 			return exports[i];
 	return NULL;
+}
+
+struct tp_analysis tp_view_as_recorded(const struct tp_analysis *analysis)
+{
+	struct tp_analysis recorded = *analysis;
+	recorded.compensation.applied = false;
+	recorded.compensation.taken = recorded.compensation.missing = 0;
+	return recorded;
 }
 
 const char *tp_view_unit(const struct tp_analysis *analysis)
@@ -127,6 +138,12 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 		x = a->max;
 		y = b->max;
 		break;
+	case TP_SORT_P50:
+	case TP_SORT_P90:
+	case TP_SORT_P99:
+		x = a->percentiles[sort - TP_SORT_P50];
+		y = b->percentiles[sort - TP_SORT_P50];
+		break;
 	case TP_SORT_NAME:
 		break;
 	}
@@ -136,4 +153,66 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 	if (order)
 		return order;
 	return a->key.address < b->key.address ? -1 : a->key.address > b->key.address;
+}
+
+int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    bool **marks, struct tp_err *err)
+{
+	const uint32_t count = analysis->function_count;
+	const char *file = analysis->trace->source.name;
+	struct tp_pattern pattern = {0};
+	bool found = !options->function;
+	*marks = calloc((size_t)count + 1, sizeof(**marks));
+	if (!*marks)
+		return tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET,
+		    "no memory to choose of %" PRIu32 " functions", count);
+	int code = options->function ? tp_pattern_init(&pattern, options->function, err) : 0;
+	for (uint32_t i = 0; !code && i < count; i++) {
+		(*marks)[i] = !options->function ||
+			      tp_pattern_matches(&pattern, &analysis->functions[i].symbol);
+		found |= (*marks)[i];
+	}
+	tp_pattern_release(&pattern);
+	if (!code && !found)
+		code = tp_pattern_fail(options->function, analysis, err);
+	return code;
+}
+
+// For qsort, which passes nothing on.
+static _Thread_local const struct tp_function *order_functions;
+static _Thread_local enum tp_sort order_key;
+
+static int compare_order(const void *a, const void *b)
+{
+	return tp_view_compare(order_key, &order_functions[*(const uint32_t *)a],
+	    &order_functions[*(const uint32_t *)b]);
+}
+
+uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    const bool *marks, uint32_t *count)
+{
+	uint32_t *order = calloc((size_t)analysis->function_count + 1, sizeof(*order));
+	*count = 0;
+	for (uint32_t i = 0; order && i < analysis->function_count; i++)
+		if (marks[i])
+			order[(*count)++] = i;
+	order_functions = analysis->functions;
+	order_key = tp_view_sort(analysis, options->sort);
+	if (*count)
+		qsort(order, *count, sizeof(*order), compare_order);
+	return order;
+}
+
+char *tp_view_share(char text[TP_TEXT_NUMBER], uint64_t part, uint64_t all)
+{
+	snprintf(text, TP_TEXT_NUMBER, "%.1f%%", all ? (double)part * 100 / (double)all : 0.0);
+	return text;
+}
+
+char *tp_view_mean(
+    const struct tp_analysis *analysis, char text[TP_TEXT_NUMBER], uint64_t total, uint64_t calls)
+{
+	if (analysis->time.known)
+		return tp_text_ns(text, tp_timebase_ns(&analysis->time, total) / calls);
+	return tp_text_count(text, total / calls);
 }

@@ -8,6 +8,7 @@
 #define TP_VIEW_H
 
 #include "analyzer/analysis.h"
+#include "analyzer/text.h"
 #include "common/buf.h"
 
 enum tp_sort {
@@ -17,6 +18,9 @@ enum tp_sort {
 	TP_SORT_MEAN,
 	TP_SORT_MIN,
 	TP_SORT_MAX,
+	TP_SORT_P50,
+	TP_SORT_P90,
+	TP_SORT_P99,
 	TP_SORT_NAME,
 };
 
@@ -30,15 +34,34 @@ struct tp_view_options {
 	enum tp_sort sort;
 	enum tp_format format;
 	uint64_t limit;   /* rows, 0: all */
-	uint64_t depth;   /* of the tree, 0: all */
 	double min_share; /* of the tree: leave out what has less than this part of the time */
 	uint32_t width;   /* of the terminal, 0: unlimited */
 	bool color;
+	const char *columns;  /* of tables: their titles, with commas; NULL: those that fit */
+	const char *function; /* pattern of functions that a view is of; NULL: none was given */
+	bool by_caller;
+	/* Of transitions: patterns of gates, or calls from one module into another; none: the usual names. */
+	const char *const *borders;
+	uint32_t border_count;
+	bool by_module;
+	uint64_t around_slowest; /* of a timeline: only around so many calls, the slowest; 0: all */
+};
+
+/* Whether a view is of functions that match options->function. */
+enum tp_view_of {
+	TP_VIEW_OF_ALL = 0, /* takes no pattern */
+	TP_VIEW_OF_ANY,     /* of those that match, or of all */
+	TP_VIEW_OF_SOME,    /* needs one */
 };
 
 struct tp_view {
 	const char *name;
 	const char *summary;
+	enum tp_view_of of;
+	bool
+	    timeline; /* of single calls with their times, as recorded: is refused without a clock */
+	bool sorted;  /* takes options->sort */
+	uint64_t limit; /* rows if nothing else is asked for; 0: 40 in tables */
 	/* Add the view to OUT. 0 or a negative tp_error; check out->failed as well. */
 	int (*render)(const struct tp_analysis *analysis, const struct tp_view_options *options,
 	    struct tp_buf *out, struct tp_err *err);
@@ -52,14 +75,42 @@ enum tp_weight {
 
 struct tp_export_options {
 	enum tp_weight weight;
+	uint64_t split_ns;         /* slices.h: several files of this time each; 0: one */
+	struct tp_problems *notes; /* gets what the output leaves out; may be NULL */
+	/* Of flame graphs. */
+	bool icicle;                        /* the program is at the top */
+	bool inverted;                      /* functions by self time, with their callers */
+	double least_pixels;                /* narrower frames are left out; 0: default */
+	const struct tp_analysis *baseline; /* colours are what has changed since; or NULL */
 };
+
+struct tp_slice_format;
 
 struct tp_export {
 	const char *name;
 	const char *summary;
 	const char *suffix; /* of the default output file, or NULL for standard output */
+	/*
+	 * Has single calls with their times (calls.h), as they were recorded, and is refused without a
+	 * clock. Other exports have sums, in the times of the analysis.
+	 */
+	bool timeline;
+	/*
+	 * Has tables: counts and times side by side, so that it needs no weight, and without a clock only times are
+	 * missing. A directory may have been written to before: it gets a new part.
+	 */
+	bool tables;
+	const struct tp_slice_format *slices; /* it can be split (slices.h), or NULL */
+	bool flame;                           /* takes the options of flame graphs */
+	/* Add the export to OUT, which may forget what it has passed on. 0 or a negative tp_error. */
 	int (*render)(const struct tp_analysis *analysis, const struct tp_export_options *options,
 	    struct tp_buf *out, struct tp_err *err);
+	/* Instead of render: make the file PATH, or empty it and write it. */
+	int (*render_file)(const struct tp_analysis *analysis,
+	    const struct tp_export_options *options, const char *path, struct tp_err *err);
+	/* Instead of render: write files into DIRECTORY, which is there and empty (see tables). */
+	int (*render_directory)(const struct tp_analysis *analysis,
+	    const struct tp_export_options *options, const char *directory, struct tp_err *err);
 };
 
 /* By name; NULL if there is none. All of them, NULL at the end. */
@@ -78,6 +129,12 @@ void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out);
 /* The same as members of a JSON object, without braces, with a comma at the end. */
 void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *out);
 
+/*
+ * ANALYSIS for the heading of single calls, whose times are as they were recorded: it says so. It shares all
+ * else, and is not to be released.
+ */
+struct tp_analysis tp_view_as_recorded(const struct tp_analysis *analysis);
+
 /* What times are in: "ns", "ticks" if no rate is known, "none" without a clock. */
 const char *tp_view_unit(const struct tp_analysis *analysis);
 /* Ticks as they are printed in a table: nanoseconds with a unit, or ticks if no rate is known. */
@@ -94,6 +151,24 @@ enum tp_sort tp_view_sort(const struct tp_analysis *analysis, enum tp_sort sort)
  * only counted come last.
  */
 int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct tp_function *b);
+/*
+ * Mark the functions that match options->function, all of them without one; marks[i] is of
+ * analysis->functions[i], and to be freed in any case. 0; TP_ERR_NOT_FOUND if there is none;
+ * TP_ERR_SYNTAX for a bad pattern; TP_ERR_MEMORY.
+ */
+int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    bool **marks, struct tp_err *err);
+/*
+ * The functions that are marked, as indices, in the order that options->sort asks for, and how many; to be
+ * freed. NULL: no memory.
+ */
+uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    const bool *marks, uint32_t *count);
+/* "12.3%" of ALL. Returns text. */
+char *tp_view_share(char text[TP_TEXT_NUMBER], uint64_t part, uint64_t all);
+/* Ticks for each of CALLS, in a table; in nanoseconds, as a tick may be longer than many calls. */
+char *tp_view_mean(
+    const struct tp_analysis *analysis, char text[TP_TEXT_NUMBER], uint64_t total, uint64_t calls);
 /* What NODE weighs in an export. */
 static inline uint64_t tp_node_weight(const struct tp_node *node, enum tp_weight weight)
 {

@@ -30,8 +30,8 @@ static struct row make_row(const struct tp_thread_result *result)
 	return row;
 }
 
-static void render_table(
-    const struct tp_analysis *analysis, const struct tp_view_options *options, struct tp_buf *out)
+static int render_table(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    struct tp_buf *out, struct tp_err *err)
 {
 	static const char *const titles[] = {"thread", "tid", "events", "lost", "calls"};
 	char text[TP_TEXT_NUMBER];
@@ -60,8 +60,11 @@ static void render_table(
 			tp_table_add(&table, tp_view_time(analysis, text, row.busy));
 		tp_table_add(&table, tp_view_thread_name(row.thread));
 	}
-	tp_table_render(&table, out);
+	const int code = tp_table_choose(&table, options->columns, err);
+	if (!code)
+		tp_table_render(&table, out);
 	tp_table_release(&table);
+	return code;
 }
 
 static void render_csv(const struct tp_analysis *analysis, struct tp_buf *out)
@@ -101,11 +104,9 @@ static void render_json(const struct tp_analysis *analysis, struct tp_buf *out)
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
     struct tp_buf *out, struct tp_err *err)
 {
-	(void)err;
 	switch (options->format) {
 	case TP_FORMAT_TABLE:
-		render_table(analysis, options, out);
-		break;
+		return render_table(analysis, options, out, err);
 	case TP_FORMAT_CSV:
 		render_csv(analysis, out);
 		break;

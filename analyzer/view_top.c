@@ -9,7 +9,7 @@
 #include <string.h>
 
 // Columns of the table before the function: calls, and then what needs a clock.
-#define TIMES 6
+#define TIMES 9
 
 static _Thread_local enum tp_sort sort_key; // for qsort, which passes nothing on
 
@@ -23,21 +23,6 @@ static const char *short_file(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	return slash ? slash + 1 : file;
-}
-
-static char *share(char text[TP_TEXT_NUMBER], uint64_t part, uint64_t all)
-{
-	snprintf(text, TP_TEXT_NUMBER, "%.1f%%", all ? (double)part * 100 / (double)all : 0.0);
-	return text;
-}
-
-// In nanoseconds, as a tick of a slow clock may be longer than many calls.
-static char *mean(
-    const struct tp_analysis *analysis, char text[TP_TEXT_NUMBER], uint64_t total, uint64_t calls)
-{
-	if (analysis->time.known)
-		return tp_text_ns(text, tp_timebase_ns(&analysis->time, total) / calls);
-	return tp_text_count(text, total / calls);
 }
 
 // A time of all calls; of a sampled function an estimate.
@@ -62,11 +47,13 @@ static void add_times(
 		return;
 	}
 	add_scaled(table, analysis, function, function->self);
-	tp_table_add(table,
-	    share(text, tp_function_scaled(function, function->self), analysis->scaled_self));
+	tp_table_add(table, tp_view_share(text, tp_function_scaled(function, function->self),
+				analysis->scaled_self));
 	add_scaled(table, analysis, function, function->inclusive);
-	tp_table_add(table, mean(analysis, text, function->total, timed));
+	tp_table_add(table, tp_view_mean(analysis, text, function->total, timed));
 	tp_table_add(table, tp_view_time(analysis, text, function->min));
+	for (uint32_t i = 0; i < 3; i++)
+		tp_table_add(table, tp_view_time(analysis, text, function->percentiles[i]));
 	tp_table_add(table, tp_view_time(analysis, text, function->max));
 }
 
@@ -95,7 +82,7 @@ static void add_total(struct tp_table *table, const struct tp_analysis *analysis
 	tp_table_add(table, tp_text_count(text, calls));
 	if (!analysis->timeless) {
 		tp_table_add(table, tp_view_time(analysis, text, analysis->self));
-		tp_table_add(table, share(text, analysis->self, analysis->self));
+		tp_table_add(table, tp_view_share(text, analysis->self, analysis->self));
 		for (int i = 2; i < TIMES; i++)
 			tp_table_add(table, "");
 	}
@@ -104,16 +91,20 @@ static void add_total(struct tp_table *table, const struct tp_analysis *analysis
 	tp_table_add(table, "");
 }
 
-static void render_table(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    const struct tp_function *const *rows, uint32_t count, struct tp_buf *out)
+static int render_table(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    const struct tp_function *const *rows, uint32_t count, struct tp_buf *out, struct tp_err *err)
 {
 	static const char *const titles[TIMES] = {
-	    "self", "share", "inclusive", "mean", "min", "max"};
+	    "self", "share", "inclusive", "mean", "min", "p50", "p90", "p99", "max"};
+	// What is left out first where there is no room for all.
+	static const uint8_t ranks[] = {0, 0, 2, 1, 0, 7, 6, 8, 3, 4, 0, 5};
+	static const uint8_t timeless_ranks[] = {0, 0, 1};
 	struct tp_table table;
 	if (analysis->timeless)
 		tp_table_init(&table, "rll", 1);
 	else
-		tp_table_init(&table, "rrrrrrrll", 1 + TIMES);
+		tp_table_init(&table, "rrrrrrrrrrll", 1 + TIMES);
+	table.ranks = analysis->timeless ? timeless_ranks : ranks;
 	table.width = options->width;
 	table.color = options->color;
 	tp_table_add(&table, "calls");
@@ -121,14 +112,18 @@ static void render_table(const struct tp_analysis *analysis, const struct tp_vie
 		tp_table_add(&table, titles[i]);
 	tp_table_add(&table, "function");
 	tp_table_add(&table, "source");
-	for (uint32_t i = 0; i < count; i++)
+	const int code = tp_table_choose(&table, options->columns, err);
+	for (uint32_t i = 0; !code && i < count; i++)
 		add_row(&table, analysis, rows[i]);
-	add_total(&table, analysis);
-	tp_table_render(&table, out);
+	if (!code) {
+		add_total(&table, analysis);
+		tp_table_render(&table, out);
+	}
 	tp_table_release(&table);
-	if (count < analysis->function_count)
+	if (!code && count < analysis->function_count)
 		tp_buf_addf(out, "(%" PRIu32 " more: --limit 0 shows all)\n",
 		    analysis->function_count - count);
+	return code;
 }
 
 static void render_csv(const struct tp_analysis *analysis, const struct tp_function *const *rows,
@@ -136,7 +131,7 @@ static void render_csv(const struct tp_analysis *analysis, const struct tp_funct
 {
 	tp_buf_add_string(out,
 	    "function,calls,self_ns,inclusive_ns,min_ns,max_ns,module,file,line,linkage,address,"
-	    "timed_calls\n");
+	    "timed_calls,p50_ns,p90_ns,p99_ns\n");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tp_function *function = rows[i];
 		const bool timed = tp_function_timed(function) != 0;
@@ -152,14 +147,18 @@ static void render_csv(const struct tp_analysis *analysis, const struct tp_funct
 		tp_text_add_csv(out, function->symbol.file);
 		tp_buf_addf(out, ",%" PRIu64 ",", function->symbol.line);
 		tp_text_add_csv(out, function->symbol.linkage);
-		tp_buf_addf(out, ",0x%" PRIx64 ",%" PRIu64 "\n", function->symbol.address,
+		tp_buf_addf(out, ",0x%" PRIx64 ",%" PRIu64, function->symbol.address,
 		    tp_function_timed(function));
+		for (uint32_t j = 0; j < 3; j++)
+			tp_view_add_ns(analysis, timed, function->percentiles[j], ",", "", out);
+		tp_buf_add_char(out, '\n');
 	}
 }
 
 static void render_json(const struct tp_analysis *analysis, const struct tp_function *const *rows,
     uint32_t count, struct tp_buf *out)
 {
+	static const char *const keys[] = {",\"p50_ns\":", ",\"p90_ns\":", ",\"p99_ns\":"};
 	tp_buf_add_char(out, '{');
 	tp_view_add_json_header(analysis, out);
 	tp_buf_add_string(out, "\"functions\":[");
@@ -180,8 +179,12 @@ static void render_json(const struct tp_analysis *analysis, const struct tp_func
 		tp_text_add_json(out, function->symbol.file);
 		tp_buf_addf(out, ",\"line\":%" PRIu64 ",\"linkage\":", function->symbol.line);
 		tp_text_add_json(out, function->symbol.linkage);
-		tp_buf_addf(out, ",\"address\":\"0x%" PRIx64 "\",\"timed_calls\":%" PRIu64 "}",
+		tp_buf_addf(out, ",\"address\":\"0x%" PRIx64 "\",\"timed_calls\":%" PRIu64,
 		    function->symbol.address, tp_function_timed(function));
+		for (uint32_t j = 0; j < 3; j++)
+			tp_view_add_ns(
+			    analysis, timed, function->percentiles[j], keys[j], "null", out);
+		tp_buf_add_char(out, '}');
 	}
 	tp_buf_add_string(out, "\n]}\n");
 }
@@ -200,9 +203,10 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	qsort(rows, count, sizeof(*rows), compare);
 	if (options->limit && options->limit < count)
 		count = (uint32_t)options->limit;
+	int code = 0;
 	switch (options->format) {
 	case TP_FORMAT_TABLE:
-		render_table(analysis, options, rows, count, out);
+		code = render_table(analysis, options, rows, count, out, err);
 		break;
 	case TP_FORMAT_CSV:
 		render_csv(analysis, rows, count, out);
@@ -212,11 +216,12 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 		break;
 	}
 	free(rows);
-	return 0;
+	return code;
 }
 
 const struct tp_view tp_view_top = {
     .name = "top",
     .summary = "one row for each function, all threads summed",
+    .sorted = true,
     .render = render,
 };

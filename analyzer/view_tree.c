@@ -48,8 +48,6 @@ static bool push_children(
     struct walk *walk, const struct tp_node *nodes, uint32_t node, uint32_t depth)
 {
 	const size_t first = walk->count;
-	if (walk->options->depth && depth > walk->options->depth)
-		return true;
 	for (uint32_t at = nodes[node].first_child; at; at = nodes[at].next_sibling) {
 		if (nodes[at].inclusive < walk->least) {
 			walk->left_out++;
@@ -170,6 +168,12 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	table.color = options->color;
 	for (int i = first; i < 5; i++)
 		tp_table_add(&table, titles[i]);
+	const int code =
+	    options->format == TP_FORMAT_TABLE ? tp_table_choose(&table, options->columns, err) : 0;
+	if (code) {
+		tp_table_release(&table);
+		return code;
+	}
 	if (options->format == TP_FORMAT_CSV)
 		tp_buf_add_string(
 		    out, "thread,depth,function,calls,inclusive_ns,self_ns,min_ns,max_ns\n");

@@ -92,7 +92,7 @@ static int fmt_one(const char *file, bool *changed, struct tp_err *err)
 
 static int run(int argc, char **argv)
 {
-	int status;
+	int status = TP_EXIT_DONE;
 	if (!tp_options_parse(&tp_allowlist_fmt, &argc, &argv, true, &status))
 		return status;
 	if (!argc)

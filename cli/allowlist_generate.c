@@ -20,11 +20,11 @@ static struct tp_generate_options wanted;
 static const char *inventories[LIST_MAX];
 static const char *kept[LIST_MAX];
 static const char *unwanted[LIST_MAX];
-static const char *dirs[TP_DEBUG_DIRS_MAX];
+static const char *dirs[TP_OPEN_LIST_MAX];
 static struct tp_option_list inventory_list = {inventories, LIST_MAX, 0};
 static struct tp_option_list keep_list = {kept, LIST_MAX, 0};
 static struct tp_option_list never_list = {unwanted, LIST_MAX, 0};
-static struct tp_option_list dir_list = {dirs, TP_DEBUG_DIRS_MAX, 0};
+static struct tp_option_list dir_list = {dirs, TP_OPEN_LIST_MAX, 0};
 static const char *budget;
 static const char *event_cost;
 static const char *event_inside;
@@ -90,8 +90,8 @@ static const struct tp_option options[] = {
 	"standard output and the tables to standard error",
 	&output, NULL},
     {TP_OPTION_CHOICE, 0, "format", NULL, "what the tables are written as", &format, formats},
-    {TP_OPTION_LIST, 0, "debug-dir", "DIR",
-	"look for debug files in DIR/.build-id first; may be repeated", &dir_list, NULL},
+    {TP_OPTION_LIST, 0, "debug-dir", "DIR", "look for debug files in DIR first; may be repeated",
+	&dir_list, NULL},
     {.type = TP_OPTION_END},
 };
 

@@ -1,73 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf analyze: show the profile in a trace.
 #include "analyzer/view.h"
+#include "cli/analyze_watch.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
+#include "cli/view_options.h"
+#include "common/out_file.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 static const char *const sorts[] = {
-    "self", "inclusive", "calls", "mean", "min", "max", "name", NULL};
+    "self", "inclusive", "calls", "mean", "min", "max", "p50", "p90", "p99", "name", NULL};
 static const char *const formats[] = {"table", "csv", "json", NULL};
 
 static const char *view_name;
-static int sort;
+static int sort = -1;
 static int format;
+static const char *function;
+static const char *columns;
+static bool by_caller;
+static uint64_t around_slowest;
+static const char *border_texts[TP_OPEN_LIST_MAX];
+static struct tp_option_list borders = {border_texts, TP_OPEN_LIST_MAX, 0};
+static bool module_border;
+static bool watch;
+static const char *interval_text;
 static const char *limit_text;
 static const char *min_share_text;
-static uint64_t depth;
-static bool raw;
 static struct tp_open_options open_options;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 0, "view", "VIEW", "what to show: top (default), tree or threads",
+    {TP_OPTION_STRING, 0, "view", "VIEW",
+	"what to show: top (default), tree, inverted, threads, function, histogram, timeline, contention or "
+	"transitions",
 	&view_name, NULL},
-    {TP_OPTION_CHOICE, 0, "sort", "KEY", "order of the functions in top", &sort, sorts},
-    {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it", &format, formats},
+    {TP_OPTION_STRING, 0, "function", "PATTERN",
+	"the functions that a view is of: a glob for the name, or /REGEX/", &function, NULL},
+    {TP_OPTION_BOOL, 0, "by-caller", NULL, "a histogram for each caller", &by_caller, NULL},
+    {TP_OPTION_COUNT, 0, "around-slowest", "N",
+	"of a timeline: only the N slowest calls of --function, what they called, and what other "
+	"threads did meanwhile",
+	&around_slowest, NULL},
+    {TP_OPTION_LIST, 0, "border", "PATTERN",
+	"of transitions: functions that are gates of a TEE, instead of ecall_*, ocall_*, "
+	"TEEC_InvokeCommand and others; may be repeated",
+	&borders, NULL},
+    {TP_OPTION_BOOL, 0, "module-border", NULL,
+	"of transitions: all calls from one module into another", &module_border, NULL},
+    {TP_OPTION_BOOL, 0, "watch", NULL,
+	"show it again and again while it is recorded; FILE may be the process id of a recording",
+	&watch, NULL},
+    {TP_OPTION_STRING, 0, "interval", "TIME", "how often --watch shows it, as 500ms or 2s; 1s",
+	&interval_text, NULL},
+    {TP_OPTION_STRING, 0, "columns", "LIST",
+	"the columns of a table by their titles, with commas, as in calls,p99,function", &columns,
+	NULL},
+    {TP_OPTION_CHOICE, 0, "sort", "KEY",
+	"order of the functions of top, function and histogram: self (default), inclusive, calls, mean, min, max, p50, p90, p99 or name",
+	&sort, sorts},
+    {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it: table (default), csv or json",
+	&format, formats},
     {TP_OPTION_STRING, 0, "limit", "N",
-	"show at most N rows, 0 for all; tables show 40 unless told otherwise", &limit_text, NULL},
-    {TP_OPTION_STRING, 0, "thread", "N", "only the thread with this number", &open_options.thread,
-	NULL},
-    {TP_OPTION_BOOL, 0, "raw", NULL,
-	"show times as they were recorded, with what recording the calls has cost", &raw, NULL},
-    {TP_OPTION_LIST, 0, "debug-dir", "DIR",
-	"look for debug files in DIR/.build-id first; may be repeated", &open_options.debug_dirs,
-	NULL},
+	"show at most N rows, 0 for all; tables show 40 unless told otherwise, a timeline 200",
+	&limit_text, NULL},
     {TP_OPTION_STRING, 0, "min-share", "PERCENT",
 	"leave branches of the tree out that took less of the thread's recorded time; 0.5 in "
 	"tables",
 	&min_share_text, NULL},
-    {TP_OPTION_COUNT, 0, "depth", "N", "show at most N levels of the tree", &depth, NULL},
+    TP_OPEN_OPTIONS(open_options),
     {.type = TP_OPTION_END},
 };
 
 extern const struct tp_command tp_cmd_analyze;
 
-// Columns of the terminal, 0 if standard output is none.
-static uint32_t terminal_width(void)
-{
-	struct winsize size;
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-		return size.ws_col;
-	return 80;
-}
-
-static int parse_numbers(struct tp_view_options *view)
+static int parse_numbers(const struct tp_view *which, struct tp_view_options *view)
 {
 	char *end;
-	view->limit = view->format == TP_FORMAT_TABLE ? 40 : 0;
-	if (limit_text) {
-		view->limit = strtoull(limit_text, &end, 10);
-		if (limit_text[0] < '0' || limit_text[0] > '9' || *end)
-			return tp_options_usage(
-			    &tp_cmd_analyze, "--limit: '%s' is not a whole number", limit_text);
-	}
+	const uint64_t without = which->limit                      ? which->limit
+				 : view->format == TP_FORMAT_TABLE ? 40
+								   : 0;
+	if (!tp_parse_limit(limit_text, without, &view->limit))
+		return tp_options_usage(
+		    &tp_cmd_analyze, "--limit: '%s' is not a whole number", limit_text);
 	double percent = view->format == TP_FORMAT_TABLE ? 0.5 : 0;
 	if (min_share_text) {
 		percent = strtod(min_share_text, &end);
@@ -79,11 +97,61 @@ static int parse_numbers(struct tp_view_options *view)
 	return TP_EXIT_DONE;
 }
 
+static int unknown_view(void)
+{
+	struct tp_buf names;
+	tp_buf_init(&names);
+	for (size_t i = 0; tp_views()[i]; i++)
+		tp_buf_addf(&names, "%s%s", i ? ", " : "", tp_views()[i]->name);
+	const int status =
+	    tp_options_usage(&tp_cmd_analyze, "there is no view '%s': %s", view_name, names.data);
+	tp_buf_release(&names);
+	return status;
+}
+
+// What VIEW would not look at is refused.
+static int check_options(const struct tp_view *view)
+{
+	if (by_caller && strcmp(view->name, "histogram") != 0)
+		return tp_options_usage(&tp_cmd_analyze, "--by-caller is for the view histogram");
+	if (sort >= 0 && !view->sorted)
+		return tp_options_usage(&tp_cmd_analyze,
+		    "--sort is for the views top, function and histogram: '%s' has an order of its own",
+		    view->name);
+	if (columns && format != TP_FORMAT_TABLE)
+		return tp_options_usage(
+		    &tp_cmd_analyze, "--columns is for tables: CSV and JSON have all of them");
+	if (interval_text && !watch)
+		return tp_options_usage(&tp_cmd_analyze, "--interval is for --watch");
+	return TP_EXIT_DONE;
+}
+
+// The view into standard output, a piece at a time. Returns an exit code.
+static int show(const struct tp_analysis *analysis, const struct tp_view *view,
+    const struct tp_view_options *view_options)
+{
+	struct tp_out_file out;
+	struct tp_err err;
+	struct tp_err close_err;
+	const struct tp_analysis recorded = tp_view_as_recorded(analysis);
+	if (view->timeline)
+		analysis = &recorded;
+	// A file that grows too large is an error of write(), not the end of us.
+	signal(SIGXFSZ, SIG_IGN);
+	tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+	if (view_options->format == TP_FORMAT_TABLE)
+		tp_view_add_header(analysis, false, &out.buf);
+	const int code = view->render(analysis, view_options, &out.buf, &err);
+	const int closed = tp_out_file_close(&out, &close_err);
+	if (code)
+		return tp_command_fail(&tp_cmd_analyze, &err);
+	return closed ? tp_command_fail(&tp_cmd_analyze, &close_err) : TP_EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
-	open_options.debug_dirs.items = open_options.dirs;
-	open_options.debug_dirs.capacity = TP_DEBUG_DIRS_MAX;
+	tp_open_options_init(&open_options);
 	if (!tp_options_parse(&tp_cmd_analyze, &argc, &argv, true, &status))
 		return status;
 	if (argc != 1)
@@ -91,39 +159,74 @@ static int run(int argc, char **argv)
 		    argc ? "only one trace at a time" : "which trace? name its FILE");
 	const struct tp_view *view = tp_view_find(view_name ? view_name : "top");
 	if (!view)
+		return unknown_view();
+	if (view->of == TP_VIEW_OF_SOME && !function)
 		return tp_options_usage(
-		    &tp_cmd_analyze, "there is no view '%s': top, tree, threads", view_name);
+		    &tp_cmd_analyze, "of which function? give --function PATTERN");
+	if (around_slowest && (strcmp(view->name, "timeline") != 0 || !function))
+		return tp_options_usage(&tp_cmd_analyze,
+		    "--around-slowest is for the view timeline, of which function? give --function "
+		    "PATTERN");
+	if ((module_border || borders.count) && strcmp(view->name, "transitions") != 0)
+		return tp_options_usage(
+		    &tp_cmd_analyze, "--border and --module-border are for the view transitions");
+	if (around_slowest > 1000)
+		return tp_options_usage(&tp_cmd_analyze,
+		    "--around-slowest: at most 1000 calls, not %llu",
+		    (unsigned long long)around_slowest);
+	if (view->of == TP_VIEW_OF_ALL && function)
+		return tp_options_usage(&tp_cmd_analyze,
+		    "the view '%s' is of all functions: to narrow it, use --focus instead of "
+		    "--function",
+		    view->name);
+	status = check_options(view);
+	if (status)
+		return status;
 	struct tp_view_options view_options = {
-	    .sort = (enum tp_sort)sort,
+	    .sort = sort < 0 ? TP_SORT_SELF : (enum tp_sort)sort,
 	    .format = (enum tp_format)format,
-	    .depth = depth,
-	    .width = terminal_width(),
-	    .color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+	    .width = tp_terminal_width(),
+	    .color = tp_terminal_color(),
+	    .columns = columns,
+	    .function = function,
+	    .by_caller = by_caller,
+	    .around_slowest = around_slowest,
+	    .borders = borders.items,
+	    .border_count = borders.count,
+	    .by_module = module_border,
 	};
-	status = parse_numbers(&view_options);
+	status = parse_numbers(view, &view_options);
 	if (status)
 		return status;
 
+	if (watch) {
+		uint64_t ns = 1000000000;
+		if (interval_text && (!tp_open_parse_time(interval_text, &ns) || ns < 1000000 ||
+					 ns > UINT64_C(86400000000000)))
+			return tp_options_usage(&tp_cmd_analyze,
+			    "--interval: '%s' is no time from 1ms to 86400s", interval_text);
+		return tp_analyze_watch(
+		    &tp_cmd_analyze, argv[0], view, &view_options, &open_options, ns / 1000000);
+	}
 	struct tp_open_trace open;
-	struct tp_buf out;
-	tp_buf_init(&out);
-	open_options.compensate = !raw;
 	status = tp_open_trace(&open, &tp_cmd_analyze, argv[0], &open_options);
 	if (status)
 		goto out;
-	if (view_options.format == TP_FORMAT_TABLE)
-		tp_view_add_header(&open.analysis, false, &out);
-	else
-		tp_open_trace_warn(&open, &tp_cmd_analyze);
-	struct tp_err err;
-	if (view->render(&open.analysis, &view_options, &out, &err))
+	if (view->timeline && open.analysis.timeless) {
+		struct tp_err err;
+		tp_err_set(&err, TP_ERR_NOT_FOUND, argv[0], TP_ERR_NO_OFFSET,
+		    "recorded without a clock, so that there are no times, and the view '%s' is made "
+		    "of them",
+		    view->name);
 		status = tp_command_fail(&tp_cmd_analyze, &err);
-	else
-		status = tp_write_out(&tp_cmd_analyze, &out, NULL);
+		goto out;
+	}
+	if (view_options.format != TP_FORMAT_TABLE)
+		tp_open_trace_warn(&open, &tp_cmd_analyze);
+	status = show(&open.analysis, view, &view_options);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;
 out:
-	tp_buf_release(&out);
 	tp_open_trace_release(&open);
 	return status;
 }
@@ -134,10 +237,12 @@ const struct tp_command tp_cmd_analyze = {
     .usage = "[options] FILE",
     .description =
 	"Show the profile in the trace FILE: calls, self time, inclusive time of each function;\n"
-	"the call tree; or the threads. Results go to standard output, all else to standard error.\n"
+	"the call tree; or what --view names. Results go to standard output, all else to standard error.\n"
 	"What can be read of a damaged trace is shown; the exit code is then 1.\n",
     .examples = "teeperf analyze teeperf.trace\n"
 		"teeperf analyze --view tree --min-share 2 teeperf.trace\n"
+		"teeperf analyze --view function --function 'parse_*' teeperf.trace\n"
+		"teeperf analyze --view histogram --function main --by-caller teeperf.trace\n"
 		"teeperf analyze --format csv --sort calls teeperf.trace > profile.csv\n",
     .options = options,
     .run = run,

@@ -53,6 +53,9 @@ static int run(int argc, char **argv)
 	if (argc != 1)
 		return tp_options_usage(
 		    &tp_cmd_dump, argc ? "only one file at a time" : "which trace? name its FILE");
+	status = tp_keep_input(&tp_cmd_dump, output, argv[0], NULL);
+	if (status)
+		return status;
 	struct tp_source source;
 	struct tp_err err;
 	struct tp_buf out;

@@ -1,54 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf export: write the profile in a form that other programs read.
+#include "analyzer/slices.h"
 #include "analyzer/view.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
+#include "common/out_file.h"
+#include "query/exports.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const weights[] = {"self", "calls", NULL};
 
 static const char *format;
 static const char *output;
+static bool list;
 static int weight = -1; // not said
-static bool raw;
+static const char *split;
+static bool icicle;
+static bool inverted;
+static const char *least_pixels;
+static const char *baseline;
+static struct tp_problems export_notes;
 static struct tp_open_options open_options;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 0, "format", "FORMAT", "what to write: folded or flamegraph", &format, NULL},
+    {TP_OPTION_STRING, 0, "format", "FORMAT", "what to write; see --list", &format, NULL},
+    {TP_OPTION_BOOL, 0, "list", NULL, "print the formats and exit", &list, NULL},
     {TP_OPTION_STRING, 'o', "output", "OUT",
-	"write to OUT, - for standard output; the default is standard output for folded and "
-	"FILE.svg for flamegraph",
+	"write to OUT, - for standard output; the default is FILE with the format's suffix, and "
+	"standard output for folded",
 	&output, NULL},
     {TP_OPTION_CHOICE, 0, "weight", "WEIGHT",
 	"what a call path weighs: self (the time in its last function; default) or calls", &weight,
 	weights},
-    {TP_OPTION_STRING, 0, "thread", "N", "only the thread with this number", &open_options.thread,
+    {TP_OPTION_STRING, 0, "split", "TIME",
+	"of formats that have single calls: write files OUT.0001, OUT.0002, ... of this time each",
+	&split, NULL},
+    {TP_OPTION_BOOL, 0, "icicle", NULL, "of a flame graph: the program at the top", &icicle, NULL},
+    {TP_OPTION_BOOL, 0, "inverted", NULL,
+	"of a flame graph: functions by the time in them, and their callers beyond them", &inverted,
 	NULL},
-    {TP_OPTION_BOOL, 0, "raw", NULL,
-	"show times as they were recorded, with what recording the calls has cost", &raw, NULL},
-    {TP_OPTION_LIST, 0, "debug-dir", "DIR",
-	"look for debug files in DIR/.build-id first; may be repeated", &open_options.debug_dirs,
-	NULL},
+    {TP_OPTION_STRING, 0, "baseline", "TRACE",
+	"of a flame graph: colours are what has changed since the trace TRACE", &baseline, NULL},
+    {TP_OPTION_STRING, 0, "min-width", "PIXELS",
+	"of a flame graph: leave out what is narrower (default 0.2)", &least_pixels, NULL},
+    TP_OPEN_OPTIONS(open_options),
     {.type = TP_OPTION_END},
 };
 
 extern const struct tp_command tp_cmd_export;
 
-// The weight that was asked for; without a clock calls are all there is.
-static int choose_weight(
-    const struct tp_open_trace *open, const char *file, struct tp_export_options *chosen)
+static int fail(int code, const char *file, const char *what)
 {
 	struct tp_err err;
+	tp_err_set(&err, code, file, TP_ERR_NO_OFFSET, "%s", what);
+	return tp_command_fail(&tp_cmd_export, &err);
+}
+
+// Export number I of the analyzer's and then the query's; NULL: there are no more.
+static const struct tp_export *get_export(size_t i)
+{
+	size_t count = 0;
+	while (tp_exports()[count])
+		count++;
+	return i < count ? tp_exports()[i] : tp_query_exports[i - count];
+}
+
+static const struct tp_export *find_export(const char *name)
+{
+	for (size_t i = 0; get_export(i); i++)
+		if (strcmp(get_export(i)->name, name) == 0)
+			return get_export(i);
+	return NULL;
+}
+
+static int print_formats(void)
+{
+	for (size_t i = 0; get_export(i); i++)
+		printf("%-17s  %s\n", get_export(i)->name, get_export(i)->summary);
+	return TP_EXIT_DONE;
+}
+
+static int unknown_format(void)
+{
+	struct tp_buf names;
+	tp_buf_init(&names);
+	for (size_t i = 0; get_export(i); i++)
+		tp_buf_addf(&names, "%s%s", i ? ", " : "", get_export(i)->name);
+	const int status = format ? tp_options_usage(&tp_cmd_export, "there is no format '%s': %s",
+					format, names.data)
+				  : tp_options_usage(&tp_cmd_export,
+					"which format? give --format with one of: %s", names.data);
+	tp_buf_release(&names);
+	return status;
+}
+
+// What was asked for; without a clock calls are all there is.
+static int choose(const struct tp_open_trace *open, const struct tp_export *export,
+    const char *file, struct tp_export_options *chosen)
+{
 	if (weight >= 0)
 		chosen->weight = (enum tp_weight)weight;
-	if (!open->analysis.timeless)
+	if (!open->analysis.timeless || export->tables)
 		return TP_EXIT_DONE;
-	if (weight == TP_WEIGHT_SELF) {
-		tp_err_set(&err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+	if (export->timeline)
+		return fail(TP_ERR_NOT_FOUND, file,
+		    "recorded without a clock, so that there are no times, and this format is made "
+		    "of them");
+	if (weight == TP_WEIGHT_SELF)
+		return fail(TP_ERR_NOT_FOUND, file,
 		    "recorded without a clock, so that there are no times: use --weight calls");
-		return tp_command_fail(&tp_cmd_export, &err);
-	}
 	if (weight < 0)
 		tp_command_warn(&tp_cmd_export,
 		    "recorded without a clock: call paths weigh their calls, as with --weight calls");
@@ -56,60 +124,236 @@ static int choose_weight(
 	return TP_EXIT_DONE;
 }
 
+static int write_file(const struct tp_analysis *analysis, const struct tp_export *export,
+    const struct tp_export_options *chosen, const char *path)
+{
+	struct tp_out_file out;
+	struct tp_err err;
+	const bool to_stdout = !path || strcmp(path, "-") == 0;
+	int code = 0;
+	if (to_stdout)
+		tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+	else
+		code = tp_out_file_replace(&out, path, &err);
+	if (!code)
+		code = export->render(analysis, chosen, &out.buf, &err);
+	if (code)
+		tp_out_file_drop(&out);
+	else
+		code = tp_out_file_close(&out, &err);
+	return code ? tp_command_fail(&tp_cmd_export, &err) : TP_EXIT_DONE;
+}
+
+// Whether DIRECTORY, which exists, has anything in it.
+static bool is_empty(const char *directory)
+{
+	DIR *dir = opendir(directory);
+	bool empty = dir != NULL;
+	for (const struct dirent *entry; dir && (entry = readdir(dir));)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			empty = false;
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+static int write_directory(const struct tp_analysis *analysis, const struct tp_export *export,
+    const struct tp_export_options *chosen, const char *path)
+{
+	struct tp_err err;
+	if (!path || strcmp(path, "-") == 0)
+		return fail(TP_ERR_NOT_FOUND, NULL,
+		    "this format is a directory and cannot go to standard output: name it with -o");
+	if (mkdir(path, 0777) != 0) {
+		if (errno != EEXIST) {
+			tp_err_system(&err, errno, path, "cannot make the directory");
+			return tp_command_fail(&tp_cmd_export, &err);
+		}
+		if (!export->tables && !is_empty(path))
+			return fail(TP_ERR_LIMIT, path,
+			    "is there and is no empty directory: remove it, or give another -o");
+	}
+	if (export->render_directory(analysis, chosen, path, &err))
+		return tp_command_fail(&tp_cmd_export, &err);
+	return TP_EXIT_DONE;
+}
+
+static int write_whole(const struct tp_analysis *analysis, const struct tp_export *export,
+    const struct tp_export_options *chosen, const char *path)
+{
+	struct tp_err err;
+	if (!path || strcmp(path, "-") == 0)
+		return fail(TP_ERR_NOT_FOUND, NULL,
+		    "this format is not written from front to back and cannot go to standard output: name "
+		    "a file with -o");
+	if (export->render_file(analysis, chosen, path, &err))
+		return tp_command_fail(&tp_cmd_export, &err);
+	return TP_EXIT_DONE;
+}
+
+static int write_split(const struct tp_analysis *analysis, const struct tp_export *export,
+    const struct tp_export_options *chosen, const char *path)
+{
+	struct tp_err err;
+	if (!path || strcmp(path, "-") == 0)
+		return fail(TP_ERR_NOT_FOUND, NULL,
+		    "several files cannot go to standard output: name them with -o");
+	if (tp_slices_split(
+		export->slices, export->render_directory != NULL, analysis, chosen, path, &err))
+		return tp_command_fail(&tp_cmd_export, &err);
+	return TP_EXIT_DONE;
+}
+
+// What the output has of single calls that is not as it might seem.
+static void note_calls(const struct tp_analysis *analysis)
+{
+	if (analysis->compensation.known)
+		tp_command_warn(&tp_cmd_export,
+		    "times are as they were recorded, with what recording the calls has cost");
+	if (analysis->counts.contexts)
+		tp_command_warn(&tp_cmd_export,
+		    "calls that ran on when their stack was left and come back to appear in parts, and "
+		    "count more than once");
+	if (split)
+		tp_command_warn(
+		    &tp_cmd_export, "calls that run on from one file into the next appear in both");
+	if (analysis->counted_count || analysis->sampled_count)
+		tp_command_warn(
+		    &tp_cmd_export, "calls that were only counted are not in the output");
+}
+
+static void print_notes(void)
+{
+	char text[1024];
+	for (uint32_t i = 0; i < tp_problems_kept(&export_notes); i++)
+		tp_command_warn(
+		    &tp_cmd_export, "%s", tp_err_format(&export_notes.kept[i], text, sizeof(text)));
+}
+
+// Options of flame graphs. Returns an exit code.
+static int choose_flame(const struct tp_export *export, struct tp_export_options *chosen)
+{
+	const char *given = icicle         ? "--icicle"
+			    : inverted     ? "--inverted"
+			    : baseline     ? "--baseline"
+			    : least_pixels ? "--min-width"
+					   : NULL;
+	if (given && !export->flame)
+		return tp_options_usage(
+		    &tp_cmd_export, "%s: '%s' is no flame graph", given, export->name);
+	if (inverted && baseline)
+		return tp_options_usage(
+		    &tp_cmd_export, "--inverted and --baseline do not go together");
+	chosen->icicle = icicle;
+	chosen->inverted = inverted;
+	if (least_pixels) {
+		char *end;
+		chosen->least_pixels = strtod(least_pixels, &end);
+		if (end == least_pixels || *end || !(chosen->least_pixels > 0) ||
+		    chosen->least_pixels > 10000)
+			return tp_options_usage(&tp_cmd_export,
+			    "--min-width: '%s' is no number of pixels such as 0.5", least_pixels);
+	}
+	return TP_EXIT_DONE;
+}
+
+// The trace to compare with, by the same options. Returns an exit code.
+static int open_baseline(
+    struct tp_open_trace *other, const struct tp_open_trace *open, struct tp_export_options *chosen)
+{
+	const int status = tp_open_trace(other, &tp_cmd_export, baseline, &open_options);
+	if (status)
+		return status;
+	tp_open_trace_warn(other, &tp_cmd_export);
+	if (other->analysis.compensation.applied != open->analysis.compensation.applied)
+		tp_command_warn(&tp_cmd_export,
+		    "the times of one trace are as they were recorded, those of the other are not: "
+		    "use --raw to compare them");
+	chosen->baseline = &other->analysis;
+	return TP_EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
-	open_options.debug_dirs.items = open_options.dirs;
-	open_options.debug_dirs.capacity = TP_DEBUG_DIRS_MAX;
+	tp_open_options_init(&open_options);
 	if (!tp_options_parse(&tp_cmd_export, &argc, &argv, true, &status))
 		return status;
+	if (list)
+		return print_formats();
 	if (argc != 1)
 		return tp_options_usage(&tp_cmd_export,
 		    argc ? "only one trace at a time" : "which trace? name its FILE");
-	if (!format)
-		return tp_options_usage(
-		    &tp_cmd_export, "which format? give --format folded or --format flamegraph");
-	const struct tp_export *export = tp_export_find(format);
+	const struct tp_export *export = format ? find_export(format) : NULL;
 	if (!export)
+		return unknown_format();
+	struct tp_export_options chosen = {.notes = &export_notes};
+	if (weight >= 0 && export->slices)
+		return tp_options_usage(&tp_cmd_export,
+		    "--weight: '%s' has single calls, which have no weight", format);
+	if (split && (!tp_open_parse_time(split, &chosen.split_ns) || !chosen.split_ns))
 		return tp_options_usage(
-		    &tp_cmd_export, "there is no format '%s': folded, flamegraph", format);
+		    &tp_cmd_export, "--split: '%s' is no time such as 100ms", split);
+	if (split && !export->slices)
+		return tp_options_usage(&tp_cmd_export,
+		    "--split: '%s' has no single calls, so that it cannot be split", format);
+	status = choose_flame(export, &chosen);
+	if (status)
+		return status;
+	// Single calls are shown as recorded: what all calls together have cost cannot be taken off one.
+	if (export->timeline)
+		open_options.raw = true;
 
 	struct tp_open_trace open;
-	struct tp_buf out;
+	struct tp_open_trace other;
+	bool has_other = false;
 	struct tp_buf path;
-	tp_buf_init(&out);
 	tp_buf_init(&path);
-	open_options.compensate = !raw;
 	status = tp_open_trace(&open, &tp_cmd_export, argv[0], &open_options);
 	if (status)
 		goto out;
 	tp_open_trace_warn(&open, &tp_cmd_export);
-	struct tp_export_options chosen = {0};
-	status = choose_weight(&open, argv[0], &chosen);
+	if (export->timeline)
+		note_calls(&open.analysis);
+	status = choose(&open, export, argv[0], &chosen);
+	has_other = !status && baseline;
+	if (has_other)
+		status = open_baseline(&other, &open, &chosen);
 	if (status)
 		goto out;
 	if (output)
 		tp_buf_add_string(&path, output);
 	else if (export->suffix)
 		tp_buf_addf(&path, "%s%s", argv[0], export->suffix);
-	struct tp_err err;
+	if (path.size)
+		status = tp_keep_input(&tp_cmd_export, path.data, argv[0], baseline);
+	if (status)
+		goto out;
+	// A file that grows too large is an error of write(), not the end of us.
+	signal(SIGXFSZ, SIG_IGN);
 	// Without the path it would go to standard output.
 	if (path.failed)
-		status = tp_command_fail(&tp_cmd_export,
-		    (tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory"),
-			&err));
-	else if (export->render(&open.analysis, &chosen, &out, &err))
-		status = tp_command_fail(&tp_cmd_export, &err);
+		status = fail(TP_ERR_MEMORY, NULL, "out of memory");
+	else if (split)
+		status = write_split(&open.analysis, export, &chosen, path.size ? path.data : NULL);
+	else if (export->render_file)
+		status = write_whole(&open.analysis, export, &chosen, path.size ? path.data : NULL);
+	else if (export->render_directory)
+		status =
+		    write_directory(&open.analysis, export, &chosen, path.size ? path.data : NULL);
 	else
-		status = tp_write_out(&tp_cmd_export, &out, path.size ? path.data : NULL);
+		status = write_file(&open.analysis, export, &chosen, path.size ? path.data : NULL);
+	print_notes();
 	if (!status && !output && path.size)
-		fprintf(stderr, "teeperf export: wrote '%s'\n", path.data);
-	if (!status && open.damaged)
+		fprintf(stderr, "teeperf export: wrote '%s%s'\n", path.data,
+		    split ? ".0001' and so on, those with calls" : "");
+	if (!status && (open.damaged || (has_other && other.damaged)))
 		status = TP_EXIT_FAILED;
 out:
-	tp_buf_release(&out);
 	tp_buf_release(&path);
 	tp_open_trace_release(&open);
+	if (has_other)
+		tp_open_trace_release(&other);
 	return status;
 }
 
@@ -118,10 +362,13 @@ const struct tp_command tp_cmd_export = {
     .summary = "write a recorded profile for other programs",
     .usage = "--format FORMAT [options] FILE",
     .description =
-	"Write the profile in the trace FILE as folded stacks, or as a flame graph: one SVG file\n"
-	"that any browser shows, with search and zoom, and without any network access.\n",
+	"Write the profile in the trace FILE for other programs: folded stacks, a flame graph\n"
+	"(one SVG file that any browser shows, with search and zoom, and without any network\n"
+	"access), and what --list names.\n",
     .examples = "teeperf export --format flamegraph teeperf.trace\n"
-		"teeperf export --format folded teeperf.trace > teeperf.folded\n",
+		"teeperf export --format folded teeperf.trace > teeperf.folded\n"
+		"teeperf export --format flamegraph --baseline before.trace after.trace\n"
+		"teeperf export --list\n",
     .options = options,
     .run = run,
 };

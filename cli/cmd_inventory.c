@@ -123,6 +123,10 @@ static int run(int argc, char **argv)
 	if (argc < 1 && !from_source)
 		return tp_options_usage(&tp_cmd_inventory,
 		    "whose inventory? name a program, library, object file or folder");
+	for (int i = 0; i < argc && !status; i++)
+		status = tp_keep_input(&tp_cmd_inventory, output, argv[i], NULL);
+	if (status)
+		return status;
 	struct tp_inventory_view view = {
 	    // Sources have no size after optimisation.
 	    .sort = from_source && !sort ? TP_INVENTORY_SORT_START : (enum tp_inventory_sort)sort,

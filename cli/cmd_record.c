@@ -6,6 +6,7 @@
 #include "record_secure.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/clean.h"
 #include "recorder/session.h"
 #include "recovery/recover.h"
 
@@ -138,19 +140,21 @@ static void show_progress(const struct tp_session *session, uint64_t *last_recor
 static void tell_recovered(const struct tp_recovered *recovered, const struct tp_err *err)
 {
 	char text[TP_ERR_TEXT_SIZE];
+	char trace[PATH_MAX];
+	snprintf(trace, sizeof(trace), "%s", recovered->trace);
+	tp_clean(trace, strlen(trace));
 	if (err)
 		tp_command_warn(&tp_cmd_record,
 		    "the log of a killed recorder was left, as its trace could not be completed: %s",
 		    tp_err_format(err, text, sizeof(text)));
 	else if (recovered->gone)
 		tp_command_warn(&tp_cmd_record,
-		    "the log of a killed recorder was removed, as its trace '%s' is gone",
-		    recovered->trace);
+		    "the log of a killed recorder was removed, as its trace '%s' is gone", trace);
 	else if (!quiet)
 		fprintf(stderr,
 		    "teeperf record: '%s', whose recorder had been killed, was completed: %llu chunks "
 		    "with %llu records more\n",
-		    recovered->trace, (unsigned long long)recovered->chunks,
+		    trace, (unsigned long long)recovered->chunks,
 		    (unsigned long long)recovered->records);
 }
 
@@ -171,7 +175,15 @@ static bool wait_for_end(struct tp_session *session)
 	return session->launch.ended;
 }
 
-static void warn_of_attach(const struct tp_session_counts *counts, const char *program)
+// A program that does not get as far as its own functions has the exit status of the loader, or of a shell.
+static bool is_not_loaded(const struct tp_launch *launch)
+{
+	return launch->ended && launch->exit_kind == TEEPERF_EXIT_CODE &&
+	       (launch->exit_value == EXIT_NOT_FOUND || launch->exit_value == EXIT_NOT_RUNNABLE);
+}
+
+static void warn_of_attach(
+    const struct tp_session_counts *counts, const struct tp_launch *launch, const char *program)
 {
 	// A library that is loaded later can end a recording that had begun.
 	const char *what = counts->records
@@ -184,6 +196,13 @@ static void warn_of_attach(const struct tp_session_counts *counts, const char *p
 			    "'%s' ran without recording: %s, and such a program does not write where "
 			    "its caller says; record a copy without these rights",
 			    program, tp_record_secure(program));
+			break;
+		}
+		if (is_not_loaded(launch)) {
+			tp_command_warn(&tp_cmd_record,
+			    "nothing was recorded: '%s' exited with %u, as programs do that cannot be "
+			    "loaded (a library that is missing?) or find no program to run",
+			    program, launch->exit_value);
 			break;
 		}
 		tp_command_warn(&tp_cmd_record,
@@ -230,9 +249,10 @@ static void warn_of_switches(const struct tp_session_counts *counts, const char 
 		    program);
 }
 
-static void warn(const struct tp_session_counts *counts, const char *program)
+static void warn(
+    const struct tp_session_counts *counts, const struct tp_launch *launch, const char *program)
 {
-	warn_of_attach(counts, program);
+	warn_of_attach(counts, launch, program);
 	warn_of_switches(counts, program);
 	if (only_lists.count && counts->functions &&
 	    counts->functions == counts->functions_left_out)
@@ -287,14 +307,22 @@ static void warn(const struct tp_session_counts *counts, const char *program)
 		    clocks[clock_index] == TP_CLOCK_CHOICE_COUNT ? "lost" : "coarse");
 }
 
-static void summarize(const struct tp_session_counts *counts)
+static void summarize(const struct tp_session_counts *counts, const struct tp_launch *launch)
 {
 	fprintf(stderr,
-	    "teeperf record: %llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'; "
-	    "next: teeperf analyze %s\n",
+	    "teeperf record: %llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'",
 	    (unsigned long long)counts->records, (unsigned long long)counts->threads,
 	    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
-	    (unsigned long long)counts->lost, mega(counts->file_bytes), output, output);
+	    (unsigned long long)counts->lost, mega(counts->file_bytes), output);
+	if (launch->ended && launch->exit_kind == TEEPERF_EXIT_SIGNAL)
+		fprintf(stderr, "; the program was killed by signal %u (%s)", launch->exit_value,
+		    strsignal((int)launch->exit_value));
+	else if (launch->ended && launch->exit_value)
+		fprintf(stderr, "; the program exited with %u", launch->exit_value);
+	// Calls may have been counted, which are no records.
+	if (counts->attach != TEEPERF_ATTACH_NONE || counts->records)
+		fprintf(stderr, "; next: teeperf analyze %s", output);
+	fputc('\n', stderr);
 }
 
 // End as the program did, so that a shell or make sees the same; one core dump is enough.
@@ -347,6 +375,15 @@ static int signal_number(const char *text)
 	return -1;
 }
 
+static bool is_of_fault(int number)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (faults[i] == number)
+			return true;
+	return false;
+}
+
 static int run(int argc, char **argv)
 {
 	int status;
@@ -366,6 +403,11 @@ static int run(int argc, char **argv)
 		    "option '--control' takes a signal that can be caught, such as URG, IO or a "
 		    "number, not '%s'",
 		    control);
+	if (is_of_fault(control_signal))
+		return tp_options_usage(&tp_cmd_record,
+		    "option '--control' takes no signal of a fault, as %d is: a fault of the program would "
+		    "be taken for a command, and come again for ever; URG does no harm",
+		    control_signal);
 	if (signals && (control_signal == SIGUSR1 || control_signal == SIGUSR2))
 		return tp_options_usage(&tp_cmd_record,
 		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
@@ -408,7 +450,9 @@ static int run(int argc, char **argv)
 	const bool ended = wait_for_end(&session);
 	struct tp_session_counts counts;
 	const int r = tp_session_finish(&session, &counts, &err);
-	warn(&counts, argv[0]);
+	if (follow_fork)
+		tp_record_add_followed(&session.follow, &counts);
+	warn(&counts, &session.launch, argv[0]);
 	if (r) {
 		tp_command_fail(&tp_cmd_record, &err);
 		if (counts.dropped_chunks)
@@ -417,7 +461,7 @@ static int run(int argc, char **argv)
 			    output, (unsigned long long)counts.dropped_chunks);
 	}
 	if (!r && !quiet)
-		summarize(&counts);
+		summarize(&counts, &session.launch);
 	bool whole = !r;
 	if (follow_fork) {
 		whole &= tp_record_tell_followed(&tp_cmd_record, &session.follow, quiet);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf recover: complete a trace whose recorder was killed.
 #include "cli/command.h"
+#include "common/clean.h"
 #include "recovery/recover.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool quiet;
 
@@ -16,7 +19,9 @@ extern const struct tp_command tp_cmd_recover;
 
 static void say(const struct tp_recovered *recovered)
 {
-	const char *trace = recovered->trace;
+	char trace[PATH_MAX];
+	snprintf(trace, sizeof(trace), "%s", recovered->trace);
+	tp_clean(trace, strlen(trace));
 	if (recovered->complete) {
 		fprintf(stderr, "teeperf recover: '%s' is complete: there is nothing to recover\n",
 		    trace);

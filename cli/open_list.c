@@ -124,7 +124,7 @@ int tp_open_profile(struct tp_open_profile *profile, const struct tp_command *co
 		return tp_options_usage(command, "--event-cost: %s", err.what);
 	if (options->time && tp_units_ns(options->time, &time_ns, &err))
 		return tp_options_usage(command, "--time: %s", err.what);
-	const struct tp_open_options none = {0};
+	const struct tp_open_options none = {.raw = true};
 	profile->is_there = true;
 	if (tp_open_trace(&profile->trace, command, options->counts, &none))
 		return TP_EXIT_TROUBLE;

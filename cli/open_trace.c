@@ -3,7 +3,9 @@
 #include "open_trace.h"
 
 #include "analyzer/view.h"
+#include "common/out_file.h"
 #include "recovery/recover.h"
+#include "selection/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +41,10 @@ static void show_progress(void *context, uint64_t done, uint64_t all)
 		return;
 	progress->last = now;
 	fprintf(stderr, "\r\033[Kreading: %" PRIu64 " of %" PRIu64 " chunks", done, all);
+	const int64_t left =
+	    done ? (now - progress->start) * (int64_t)(all - done) / (int64_t)done : 0;
+	if (left >= 1000)
+		fprintf(stderr, ", %" PRId64 ":%02" PRId64 " left", left / 60000, left / 1000 % 60);
 }
 
 static void warn_all(const struct tp_command *command, const struct tp_problems *problems)
@@ -80,6 +87,73 @@ static void warn_of_log(const struct tp_command *command, const struct tp_tracef
 	}
 }
 
+void tp_open_options_init(struct tp_open_options *options)
+{
+	*options = (struct tp_open_options){
+	    .symbol_cache = true,
+	    .debug_dirs = {options->items[0], TP_OPEN_LIST_MAX, 0},
+	    .focus = {options->items[1], TP_OPEN_LIST_MAX, 0},
+	    .ignore = {options->items[2], TP_OPEN_LIST_MAX, 0},
+	};
+}
+
+// The same; *TOO_LARGE: it is a time, but not one that fits.
+static bool parse_time(const char *text, uint64_t *ns, bool *too_large)
+{
+	struct tp_err err;
+	double value = 0;
+	if (strcmp(text, "0") != 0 && tp_units_ns(text, &value, &err))
+		return false;
+	*too_large = !(value < 9e18);
+	if (!*too_large)
+		*ns = (uint64_t)(value + 0.5);
+	return !*too_large;
+}
+
+bool tp_open_parse_time(const char *text, uint64_t *ns)
+{
+	bool too_large = false;
+	return parse_time(text, ns, &too_large);
+}
+
+// "FROM..TO", either of which may be missing. An empty range is none.
+static bool parse_range(const char *text, uint64_t *from, uint64_t *to, bool *too_large)
+{
+	const char *dots = strstr(text, "..");
+	if (!dots || (size_t)(dots - text) > 63)
+		return false;
+	char first[64];
+	memcpy(first, text, (size_t)(dots - text));
+	first[dots - text] = '\0';
+	if (first[0] && !parse_time(first, from, too_large))
+		return false;
+	if (dots[2] && !parse_time(dots + 2, to, too_large))
+		return false;
+	return (first[0] || dots[2]) && (!dots[2] || *to > *from);
+}
+
+// What the options say, but for the thread. Returns an exit code.
+static int parse_filters(const struct tp_command *command, const struct tp_open_options *options,
+    struct tp_analysis_options *analysis)
+{
+	bool too_large = false;
+	if (options->time_range &&
+	    !parse_range(options->time_range, &analysis->from_ns, &analysis->to_ns, &too_large)) {
+		if (too_large)
+			return tp_options_usage(command,
+			    "--time-range: '%s' has a time that is too large: there is none above "
+			    "9000000000s",
+			    options->time_range);
+		return tp_options_usage(command,
+		    "--time-range: '%s' is no range of times such as 1.5s..1600ms",
+		    options->time_range);
+	}
+	if (options->min_time && !tp_open_parse_time(options->min_time, &analysis->least_ns))
+		return tp_options_usage(
+		    command, "--min-time: '%s' is no time such as 10us", options->min_time);
+	return TP_EXIT_DONE;
+}
+
 int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, const char *file,
     const struct tp_open_options *options)
 {
@@ -88,10 +162,20 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 	struct progress progress = {.start = now_ms()};
 	struct tp_analysis_options analysis = {
 	    .context = &progress,
-	    .compensate = options->compensate,
+	    .compensate = !options->raw,
+	    .depth = options->depth,
+	    .focus = options->focus.items,
+	    .focus_count = options->focus.count,
+	    .ignore = options->ignore.items,
+	    .ignore_count = options->ignore.count,
 	    .symbols.debug_dirs = options->debug_dirs.items,
 	    .symbols.debug_dir_count = options->debug_dirs.count,
+	    .symbols.debuginfod = options->debuginfod,
+	    .symbols.no_cache = !options->symbol_cache,
 	};
+	const int status = parse_filters(command, options, &analysis);
+	if (status)
+		return status;
 	if (options->thread) {
 		char *end;
 		errno = 0;
@@ -103,7 +187,7 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 		analysis.one_thread = true;
 		analysis.thread = (uint32_t)number;
 	}
-	if (isatty(STDERR_FILENO))
+	if (isatty(STDERR_FILENO) && !options->quiet)
 		analysis.progress = show_progress;
 
 	struct tp_err err;
@@ -112,13 +196,17 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, &err);
 	if (progress.last)
 		fputs("\r\033[K", stderr);
+	open->damaged = open->trace.problems.count || open->analysis.damage.count;
+	if (options->quiet && code)
+		*options->quiet = err;
+	if (options->quiet)
+		return code ? TP_EXIT_FAILED : TP_EXIT_DONE;
 	warn_all(command, &open->trace.problems);
 	warn_of_log(command, &open->trace);
 	if (code)
 		return tp_command_fail(command, &err);
 	warn_all(command, &open->analysis.damage);
 	warn_all(command, &open->analysis.notes);
-	open->damaged = open->trace.problems.count || open->analysis.damage.count;
 	return TP_EXIT_DONE;
 }
 
@@ -145,10 +233,23 @@ void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_comman
 	tp_buf_release(&buf);
 }
 
-static int write_failed(const struct tp_command *command, const char *path)
+static bool is_same(const struct stat *output, const char *input)
 {
+	struct stat it;
+	return input && stat(input, &it) == 0 && it.st_dev == output->st_dev &&
+	       it.st_ino == output->st_ino;
+}
+
+int tp_keep_input(
+    const struct tp_command *command, const char *output, const char *input, const char *other)
+{
+	struct stat it;
 	struct tp_err err;
-	tp_err_system(&err, errno, path, "cannot write");
+	if (!output || strcmp(output, "-") == 0 || stat(output, &it) != 0 || !S_ISREG(it.st_mode) ||
+	    (!is_same(&it, input) && !is_same(&it, other)))
+		return TP_EXIT_DONE;
+	tp_err_set(&err, TP_ERR_LIMIT, output, TP_ERR_NO_OFFSET,
+	    "is what is read, and would be overwritten: give another name with -o");
 	return tp_command_fail(command, &err);
 }
 
@@ -162,20 +263,19 @@ int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, con
 	}
 	// A file that grows too large is an error of write(), not the end of us.
 	signal(SIGXFSZ, SIG_IGN);
-	const bool to_stdout = !path || strcmp(path, "-") == 0;
-	FILE *file = to_stdout ? stdout : fopen(path, "we");
-	if (!file)
-		return write_failed(command, path);
-	bool ok = fwrite(buf->data, 1, buf->size, file) == buf->size;
-	ok = fflush(file) == 0 && ok;
-	const int saved = errno;
-	if (!to_stdout)
-		ok = fclose(file) == 0 && ok;
-	if (!ok) {
-		if (to_stdout)
-			tp_command_drop_output();
-		errno = saved;
-		return write_failed(command, to_stdout ? "standard output" : path);
+	if (!path || strcmp(path, "-") == 0) {
+		const bool wrote = fwrite(buf->data, 1, buf->size, stdout) == buf->size;
+		if (fflush(stdout) == 0 && wrote)
+			return TP_EXIT_DONE;
+		tp_err_system(&err, errno, "standard output", "cannot write");
+		tp_command_drop_output();
+		return tp_command_fail(command, &err);
 	}
-	return TP_EXIT_DONE;
+	struct tp_out_file out;
+	int code = tp_out_file_replace(&out, path, &err);
+	if (!code) {
+		tp_buf_add(&out.buf, buf->data, buf->size);
+		code = tp_out_file_close(&out, &err);
+	}
+	return code ? tp_command_fail(command, &err) : TP_EXIT_DONE;
 }

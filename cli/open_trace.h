@@ -7,14 +7,63 @@
 #include "cli/command.h"
 #include "common/buf.h"
 
-#define TP_DEBUG_DIRS_MAX 16
+#define TP_OPEN_LIST_MAX 16
 
+/* Options as they were given. */
 struct tp_open_options {
-	bool compensate;                     /* see tp_analysis_options */
-	const char *thread;                  /* number as text, NULL: all */
-	const char *dirs[TP_DEBUG_DIRS_MAX]; /* --debug-dir */
+	bool raw;               /* times as recorded; see compensate in tp_analysis_options */
+	const char *thread;     /* number as text, NULL: all */
+	const char *time_range; /* "FROM..TO" */
+	const char *min_time;
+	uint64_t depth;
 	struct tp_option_list debug_dirs;
+	bool debuginfod;
+	bool symbol_cache;
+	struct tp_option_list focus;
+	struct tp_option_list ignore;
+	struct tp_err
+	    *quiet; /* nothing is printed but wrong usage, and an error goes here; or NULL */
+	const char *items[3][TP_OPEN_LIST_MAX]; /* of these lists */
 };
+
+/* A time as "1.5ms", "20us", "7" (ns): nanoseconds. */
+bool tp_open_parse_time(const char *text, uint64_t *ns);
+
+/* Before the options are parsed. */
+void tp_open_options_init(struct tp_open_options *options);
+
+/* What commands that read a trace have in their tables of options; O is a struct tp_open_options. */
+#define TP_OPEN_OPTIONS(o)                                                                             \
+	{TP_OPTION_STRING, 0, "thread", "N", "only the thread with this number", &(o).thread,          \
+	    NULL},                                                                                     \
+	    {TP_OPTION_STRING, 0, "time-range", "FROM..TO",                                            \
+		"only what lies between these times since the first record, as 1.5s..1600ms; either "  \
+		"may be left out",                                                                     \
+		&(o).time_range, NULL},                                                                \
+	    {TP_OPTION_LIST, 0, "focus", "PATTERN",                                                    \
+		"only paths through functions that match: a glob for the name, or /REGEX/; may be "    \
+		"repeated",                                                                            \
+		&(o).focus, NULL},                                                                     \
+	    {TP_OPTION_LIST, 0, "ignore", "PATTERN",                                                   \
+		"no paths through functions that match; may be repeated", &(o).ignore, NULL},          \
+	    {TP_OPTION_COUNT, 0, "depth", "N",                                                         \
+		"calls deeper than N levels are part of their callers", &(o).depth, NULL},             \
+	    {TP_OPTION_STRING, 0, "min-time", "TIME",                                                  \
+		"calls shorter than this, as 10us, are part of their callers", &(o).min_time,          \
+		NULL},                                                                                 \
+	    {TP_OPTION_BOOL, 0, "raw", NULL,                                                           \
+		"show times as they were recorded, with what recording the calls has cost",            \
+		&(o).raw, NULL},                                                                       \
+	    {TP_OPTION_BOOL, 0, "debuginfod", NULL,                                                    \
+		"fetch debug files that are not here from the servers in DEBUGINFOD_URLS",             \
+		&(o).debuginfod, NULL},                                                                \
+	    {TP_OPTION_BOOL, 0, "symbol-cache", NULL,                                                  \
+		"keep names and source lines for the next time (default; --no-symbol-cache does not)", \
+		&(o).symbol_cache, NULL},                                                              \
+	{                                                                                              \
+		TP_OPTION_LIST, 0, "debug-dir", "DIR",                                                 \
+		    "look for debug files in DIR first; may be repeated", &(o).debug_dirs, NULL        \
+	}
 
 struct tp_open_trace {
 	struct tp_tracefile trace;
@@ -32,6 +81,13 @@ void tp_open_trace_release(struct tp_open_trace *open);
 
 /* What a heading would say of the clock and of what limits the numbers, on standard error. */
 void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_command *command);
+
+/*
+ * Refuse to write to OUTPUT if that is the same file as INPUT or OTHER; each may be NULL, and OUTPUT "-".
+ * Returns an exit code.
+ */
+int tp_keep_input(
+    const struct tp_command *command, const char *output, const char *input, const char *other);
 
 /* Write BUF to PATH, or to standard output if it is NULL or "-". Returns an exit code. */
 int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, const char *path);

@@ -26,6 +26,18 @@ static void tell(const struct tp_follow_result *result)
 	fprintf(stderr, "\n");
 }
 
+void tp_record_add_followed(const struct tp_follow *follow, struct tp_session_counts *counts)
+{
+	for (uint64_t i = 0; i < follow->result_count; i++) {
+		const struct tp_follow_result *result = &follow->results[i];
+		counts->forked += result->forked;
+		counts->refused += result->refused;
+		counts->modules_refused += result->modules_refused;
+		counts->log_gone_bytes += result->log_gone_bytes;
+		counts->stunted |= result->stunted;
+	}
+}
+
 bool tp_record_tell_followed(
     const struct tp_command *command, const struct tp_follow *follow, bool quiet)
 {

@@ -6,7 +6,10 @@
 #include <stdbool.h>
 
 #include "command.h"
-#include "recorder/follow.h"
+#include "recorder/session.h"
+
+/* Add what is warned of for the whole recording: their children without a log, memory that ran out. */
+void tp_record_add_followed(const struct tp_follow *follow, struct tp_session_counts *counts);
 
 /* Warnings in any case, a line for each process unless it is to be quiet. False: a trace lacks chunks. */
 bool tp_record_tell_followed(

@@ -6,8 +6,10 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_library(TEEPERF_XXHASH xxhash REQUIRED)
 find_library(TEEPERF_ZSTD zstd REQUIRED)
+find_library(TEEPERF_ZLIB z REQUIRED)
 find_library(TEEPERF_LIBELF elf REQUIRED)
 find_library(TEEPERF_LIBDWARF dwarf REQUIRED)
+find_library(TEEPERF_SQLITE sqlite3 REQUIRED)
 find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
 
 add_library(tp_flags INTERFACE)
@@ -43,17 +45,29 @@ function(teeperf_host_library name suffix flags)
 		ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/objects${suffix}")
 endfunction()
 
+# The viewer of reports, as strings.
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+file(GLOB report_parts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/report/*")
+set(TEEPERF_REPORT_PAGE "${TEEPERF_GENERATED_DIR}/report_page.c")
+add_custom_command(OUTPUT "${TEEPERF_REPORT_PAGE}"
+	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/report/embed.py"
+		"${TEEPERF_REPORT_PAGE}" "${PROJECT_SOURCE_DIR}/report"
+	DEPENDS ${report_parts} VERBATIM)
+add_custom_target(tp_report_page DEPENDS "${TEEPERF_REPORT_PAGE}")
+
 # The host side once, in a variant: targets end in SUFFIX, outputs go to DIR (bin/, lib/), all is
 # compiled and linked with FLAGS.
 function(teeperf_host_variant suffix dir flags)
-	foreach(name common allowlists inventory selection recorder analyzer recovery cli)
+	foreach(name common allowlists inventory selection recorder analyzer recovery query cli)
 		teeperf_host_library(${name} "${suffix}" "${flags}")
 	endforeach()
 	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
 	target_link_libraries(tp_common${suffix} PUBLIC "${TEEPERF_XXHASH}" "${TEEPERF_ZSTD}" stdc++)
 	target_link_libraries(tp_recorder${suffix} PUBLIC tp_common${suffix} Threads::Threads)
 	target_link_libraries(tp_analyzer${suffix} PUBLIC
-		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" Threads::Threads m)
+		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" "${TEEPERF_ZLIB}" Threads::Threads m)
+	target_sources(tp_analyzer${suffix} PRIVATE "${TEEPERF_REPORT_PAGE}")
+	add_dependencies(tp_analyzer${suffix} tp_report_page)
 	target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE
 		"${TEEPERF_LIBDWARF_INCLUDE}")
 
@@ -65,8 +79,11 @@ function(teeperf_host_variant suffix dir flags)
 	target_link_libraries(tp_recovery${suffix} PUBLIC
 		tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix})
 
+	target_link_libraries(tp_query${suffix} PUBLIC
+		tp_analyzer${suffix} tp_common${suffix} "${TEEPERF_SQLITE}")
+
 	# All of cli/ but main.c is a library, so that unit tests reach it.
-	target_link_libraries(tp_cli${suffix} PUBLIC tp_recovery${suffix} tp_recorder${suffix}
+	target_link_libraries(tp_cli${suffix} PUBLIC tp_query${suffix} tp_recovery${suffix} tp_recorder${suffix}
 		tp_selection${suffix}
 		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
 	target_compile_definitions(tp_cli${suffix} PRIVATE

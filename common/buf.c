@@ -19,7 +19,7 @@ void tp_buf_release(struct tp_buf *buf)
 {
 	if (buf->capacity)
 		free(buf->data);
-	tp_buf_init(buf);
+	*buf = (struct tp_buf){.data = empty, .drain = buf->drain};
 }
 
 void tp_buf_reset(struct tp_buf *buf)
@@ -52,13 +52,21 @@ static bool grow(struct tp_buf *buf, size_t more)
 	return true;
 }
 
+// SIZE bytes have been put behind the contents.
+static inline void added(struct tp_buf *buf, size_t size)
+{
+	buf->size += size;
+	buf->data[buf->size] = '\0';
+	if (buf->drain && buf->size > TP_BUF_DRAIN_SIZE && !buf->drain(buf))
+		buf->failed = true;
+}
+
 void tp_buf_add(struct tp_buf *buf, const void *bytes, size_t size)
 {
 	if (!size || !grow(buf, size))
 		return;
 	memcpy(buf->data + buf->size, bytes, size);
-	buf->size += size;
-	buf->data[buf->size] = '\0';
+	added(buf, size);
 }
 
 void tp_buf_add_string(struct tp_buf *buf, const char *text)
@@ -84,5 +92,5 @@ void tp_buf_addf(struct tp_buf *buf, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(buf->data + buf->size, (size_t)length + 1, format, args);
 	va_end(args);
-	buf->size += (size_t)length;
+	added(buf, (size_t)length);
 }

@@ -74,7 +74,7 @@ void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size)
 		err->excerpt[i] = (char)(byte < ' ' || byte == 0x7f ? ' ' : byte);
 	}
 	err->excerpt[length] = '\0';
-	err->caret = (uint32_t)(at - start);
+	err->caret = (uint32_t)(at - start < length ? at - start : length);
 }
 
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)

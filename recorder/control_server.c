@@ -11,11 +11,15 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared.h"
 
-enum { PATIENCE_S = 2, BACKLOG = 8 };
+// Behind the name of a socket that does not listen yet.
+#define EARLY ".new"
+
+enum { PATIENCE_S = 2, BACKLOG = 8, NAP_MS = 20, EARLY_S = 60 };
 
 static void make_address(struct sockaddr_un *address, const char *path)
 {
@@ -59,12 +63,30 @@ static void *run(void *argument)
 	while (!tp_shared_load_relaxed(&server->stop)) {
 		poll(events, 2, -1);
 		const int connection = accept4(server->socket, NULL, NULL, SOCK_CLOEXEC);
+		// Without a descriptor for it the client waits until there is one.
+		if (connection < 0 && errno != EAGAIN)
+			tp_doorbell_wait(&server->bell, NAP_MS);
 		if (connection < 0)
 			continue;
 		serve(server, connection);
 		close(connection);
 	}
 	return NULL;
+}
+
+// Whose socket has this name, 0 if it is none; *early: it does not listen yet.
+static pid_t recorder_of(const char *name, bool *early)
+{
+	char text[TP_CONTROL_PATH_SIZE];
+	const size_t length = strlen(name);
+	const size_t more = sizeof(EARLY) - 1;
+	*early = length > more && !strcmp(name + length - more, EARLY);
+	const size_t kept = *early ? length - more : length;
+	if (kept >= sizeof(text))
+		return 0;
+	memcpy(text, name, kept);
+	text[kept] = '\0';
+	return tp_control_recorder(text);
 }
 
 // Sockets of recorders that were killed: nobody listens there any more.
@@ -74,12 +96,18 @@ static void sweep(void)
 	if (!folder)
 		return;
 	for (struct dirent *entry; (entry = readdir(folder));) {
-		const pid_t recorder = tp_control_recorder(entry->d_name);
-		char path[TP_CONTROL_PATH_SIZE];
+		bool early;
+		const pid_t recorder = recorder_of(entry->d_name, &early);
+		char path[TP_CONTROL_PATH_SIZE + sizeof(EARLY)];
 		struct stat info;
 		tp_control_path(recorder, path);
+		if (early)
+			strcat(path, EARLY);
 		if (!recorder || lstat(path, &info) || !S_ISSOCK(info.st_mode) ||
 		    info.st_uid != geteuid())
+			continue;
+		// Its owner is between two calls.
+		if (early && time(NULL) - info.st_mtime < EARLY_S)
 			continue;
 		struct sockaddr_un address;
 		make_address(&address, path);
@@ -97,8 +125,8 @@ static void sweep(void)
 // Bound under another name and renamed when it listens: to a sweep a socket that does not is dead.
 static int open_socket(struct tp_control_server *server, struct tp_err *err)
 {
-	char early[sizeof(server->path) + 4];
-	snprintf(early, sizeof(early), "%s.new", server->path);
+	char early[sizeof(server->path) + sizeof(EARLY)];
+	snprintf(early, sizeof(early), "%s" EARLY, server->path);
 	struct sockaddr_un address;
 	make_address(&address, early);
 	server->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -244,14 +244,25 @@ static void flush(struct tp_drain *drain)
 	tp_shared_store_release(&drain->flush_done, asked);
 }
 
-bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms)
+uint64_t tp_drain_ask_flush(struct tp_drain *drain)
 {
 	const uint64_t number = tp_shared_load_relaxed(&drain->flush_asked) + 1;
 	tp_shared_store_release(&drain->flush_asked, number);
 	tp_doorbell_ring(&drain->bell);
+	return number;
+}
+
+bool tp_drain_has_flushed(const struct tp_drain *drain, uint64_t number)
+{
+	return tp_shared_load_acquire(&drain->flush_done) >= number;
+}
+
+bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms)
+{
+	const uint64_t number = tp_drain_ask_flush(drain);
 	const struct timespec nap = {.tv_nsec = (long)MS};
 	for (uint32_t i = 0; i < timeout_ms; i++) {
-		if (tp_shared_load_acquire(&drain->flush_done) == number)
+		if (tp_drain_has_flushed(drain, number))
 			return !drain->writer->failed;
 		nanosleep(&nap, NULL);
 	}

@@ -65,6 +65,13 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
  */
 bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms);
 
+/*
+ * Its parts, for who waits for several: the number of what is asked for, and whether that is done, well or
+ * not (drain->writer->failed).
+ */
+uint64_t tp_drain_ask_flush(struct tp_drain *drain);
+bool tp_drain_has_flushed(const struct tp_drain *drain, uint64_t number);
+
 /* Stop the thread and take the clock's last point: the counter thread may be stopped then. */
 void tp_drain_stop(struct tp_drain *drain);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The other processes of a recording: each that asks, by the socket that TEEPERF_FORK names (log.h), gets a
- * log and a trace of its own, OUTPUT.PID. One thread answers them, one waits for their ends. The clock, the
- * supply thread and the commands are the session's. docs/decisions/0013-follow-fork.md.
+ * log and a trace of its own, OUTPUT.PID. One thread answers them, one waits for their ends, one completes the
+ * traces of those that have ended. The clock, the supply thread and the commands are the session's. docs/decisions/0013-follow-fork.md.
  */
 #ifndef TP_FOLLOW_H
 #define TP_FOLLOW_H
@@ -45,8 +45,13 @@ struct tp_followed {
 	pid_t pid;
 	pid_t parent;
 	int pidfd;
-	bool over;     /* it has ended, or has become another program */
-	bool replaced; /* the latter */
+	uint64_t number;    /* of all that were started, from 1 */
+	bool over;          /* it has ended, or has become another program */
+	bool replaced;      /* the latter */
+	uint64_t end_ns;    /* when that was seen, 0: it was not */
+	uint32_t exit_kind; /* enum teeperf_exit_kind */
+	uint32_t exit_value;
+	uint64_t flush; /* number of the flush that is waited for, 0: none */
 	char name[TP_FOLLOW_NAME_SIZE];
 	uint64_t padding; /* records that stand for those of its parent */
 	uint64_t start_ns;
@@ -66,6 +71,11 @@ struct tp_follow_result {
 	bool replaced; /* the process went on as another program */
 	uint64_t records;
 	uint64_t lost;
+	uint64_t forked;  /* as in struct tp_session_counts, for its log */
+	uint64_t refused; /* and so are these */
+	uint64_t modules_refused;
+	uint64_t log_gone_bytes;
+	bool stunted;
 	uint32_t exit_kind; /* enum teeperf_exit_kind */
 	uint32_t exit_value;
 };
@@ -76,20 +86,25 @@ struct tp_follow {
 	char setting[TP_FOLLOW_SETTING_SIZE]; /* for the environment */
 	uint64_t token;
 	int socket;
+	int spare;        /* a descriptor to close when there is none for a connection */
 	uint64_t control; /* the control word for new logs */
 	pthread_mutex_t lock;
 	struct tp_followed *list;
 	uint32_t live;
-	char *finishing; /* path of the trace that is neither in list nor in results yet */
+	uint64_t started;     /* processes that were in the list, ever */
+	char *finishing;      /* path of the trace that is neither in list nor in results yet */
+	bool finishing_flush; /* it is waited for by tp_follow_flush */
 	struct tp_follow_result *results;
 	uint64_t result_count;
 	uint64_t failures;   /* processes that asked and got nothing */
 	struct tp_err error; /* why, the first time */
 	uint64_t stop;       /* 1: end */
 	struct tp_doorbell server_bell;
-	struct tp_doorbell reaper_bell;
+	struct tp_doorbell watcher_bell;
+	struct tp_doorbell finisher_bell;
 	pthread_t server;
-	pthread_t reaper;
+	pthread_t watcher;
+	pthread_t finisher;
 };
 
 /* On success end it with tp_follow_stop and tp_follow_release. `only`'s hashes are copied. */
@@ -104,6 +119,9 @@ bool tp_follow_grow(struct tp_follow *follow);
  * program; only who opened our file may get our signal.
  */
 bool tp_follow_maps_log(pid_t pid, const char *log_path);
+
+/* Whether it is known not to have it: a process may hide what it has mapped. */
+bool tp_follow_left_log(pid_t pid, const char *log_path);
 
 /* Set the control word of all logs, and tell the processes that listen. */
 void tp_follow_command(struct tp_follow *follow, uint64_t control);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clean.h"
 #include "log_guard.h"
 #include "shared.h"
 #include "trace_ends.h"
@@ -31,6 +32,7 @@ static void read_name(struct tp_followed *process)
 	const ssize_t size = fd >= 0 ? read(fd, process->name, sizeof(process->name) - 1) : 0;
 	process->name[size > 0 ? size : 0] = '\0';
 	process->name[strcspn(process->name, "\n")] = '\0';
+	tp_clean(process->name, strlen(process->name));
 	if (fd >= 0)
 		close(fd);
 }
@@ -101,7 +103,6 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	// The rate comes from the whole recording: most children are too short to tell it.
 	process->clock_log.points[0] = options->origin;
 	process->region.header->clock_hz = options->first->header->clock_hz;
-	tp_shared_store_release(&process->region.header->control, follow->control);
 	process->drain = (struct tp_drain){
 	    .region = &process->region,
 	    .writer = &process->writer,
@@ -158,27 +159,35 @@ static int status_of_pidfd(int pidfd)
 }
 
 // It is not our child, so we are not told how it ended; sometimes it can be seen.
-static void find_exit(const struct tp_followed *process, struct tp_follow_result *result)
+void tp_followed_end(struct tp_followed *process)
 {
+	process->over = true;
+	process->end_ns = tp_clock_monotonic_ns();
 	int status = status_of_zombie(process->pid);
+	// If it still waits, its number was not another's when we looked.
+	if (status >= 0 && syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) &&
+	    errno == ESRCH)
+		status = -1;
 	if (status < 0)
 		status = status_of_pidfd(process->pidfd);
 	if (status < 0)
 		return;
-	result->exit_kind = WIFSIGNALED(status) ? TEEPERF_EXIT_SIGNAL : TEEPERF_EXIT_CODE;
-	result->exit_value =
+	process->exit_kind = WIFSIGNALED(status) ? TEEPERF_EXIT_SIGNAL : TEEPERF_EXIT_CODE;
+	process->exit_value =
 	    (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 void tp_followed_finish(struct tp_followed *process, const struct tp_follow_options *options,
     bool running, struct tp_follow_result *result)
 {
-	const uint64_t end_ns = tp_clock_monotonic_ns();
-	*result = (struct tp_follow_result){
-	    .pid = process->pid, .running = running, .replaced = process->replaced};
+	const uint64_t end_ns = process->end_ns ? process->end_ns : tp_clock_monotonic_ns();
+	const struct teeperf_log_header *header = process->region.header;
+	*result = (struct tp_follow_result){.pid = process->pid,
+	    .running = running,
+	    .replaced = process->replaced,
+	    .exit_kind = process->exit_kind,
+	    .exit_value = process->exit_value};
 	memcpy(result->name, process->name, sizeof(result->name));
-	if (!running && !process->replaced)
-		find_exit(process, result);
 	tp_drain_stop(&process->drain);
 	tp_drain_finish(&process->drain);
 	write_host(process, options, true);
@@ -190,6 +199,11 @@ void tp_followed_finish(struct tp_followed *process, const struct tp_follow_opti
 	const uint64_t records = process->drain.record_bytes / 8;
 	result->records = records > process->padding ? records - process->padding : 0;
 	result->lost = tp_region_lost(&process->region);
+	result->forked = tp_shared_load_relaxed(&header->forked);
+	result->refused = tp_shared_load_relaxed(&header->refused);
+	result->modules_refused = process->drain.modules_refused;
+	result->log_gone_bytes = tp_log_guard_lost_bytes(process->region.map);
+	result->stunted = process->region.stunted;
 	if (!result->records && !process->writer.dropped && !result->lost) {
 		tp_trace_writer_discard(&process->writer);
 	} else {

@@ -12,6 +12,9 @@
 int tp_followed_start(struct tp_followed *process, const struct tp_follow *follow, pid_t pid,
     const struct teeperf_fork_request *request, const char *path, struct tp_err *err);
 
+/* It has ended just now: note when, and how if that can be seen. pre: follow->lock is held. */
+void tp_followed_end(struct tp_followed *process);
+
 /* End its recording and free it. `running`: it lives on, without a recorder. */
 void tp_followed_finish(struct tp_followed *process, const struct tp_follow_options *options,
     bool running, struct tp_follow_result *result);

@@ -4,6 +4,7 @@
 #include "follow_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,12 @@
 #include "shared.h"
 
 // Who connects has his request ready.
-enum { PATIENCE_S = 1, BACKLOG = 64, SAME_PID_MAX = 1000 };
+enum { PATIENCE_S = 1, BACKLOG = 64, SAME_PID_MAX = 1000, NAP_MS = 20 };
+
+static int open_spare(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
 
 static void note_failure(struct tp_follow *follow, const struct tp_err *err)
 {
@@ -42,8 +48,7 @@ static bool is_taken(const struct tp_follow *follow, const char *path)
 	return false;
 }
 
-// OUTPUT.PID; OUTPUT.PID-2 and so on when a process has become another program, or its number came again.
-static char *choose_path(const struct tp_follow *follow, pid_t pid)
+char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid)
 {
 	char *path = NULL;
 	if (asprintf(&path, "%s.%d", follow->options.output, (int)pid) < 0)
@@ -56,12 +61,18 @@ static char *choose_path(const struct tp_follow *follow, pid_t pid)
 	return path;
 }
 
-// What the process was before is over, though it lives.
+/*
+ * What the process was before is over, though it lives: it has become another program. A second runtime in it
+ * (dlmopen) asks as well; the first one still has its log then, and goes on.
+ */
 static void replace(struct tp_follow *follow, pid_t pid)
 {
-	for (struct tp_followed *at = follow->list; at; at = at->next)
-		if (at->pid == pid)
-			at->over = at->replaced = true;
+	for (struct tp_followed *at = follow->list; at; at = at->next) {
+		if (at->pid != pid || at->over || !tp_follow_left_log(pid, at->region.path))
+			continue;
+		at->over = at->replaced = true;
+		at->end_ns = tp_clock_monotonic_ns();
+	}
 }
 
 static struct tp_followed *start(struct tp_follow *follow, pid_t pid,
@@ -70,9 +81,9 @@ static struct tp_followed *start(struct tp_follow *follow, pid_t pid,
 	pthread_mutex_lock(&follow->lock);
 	replace(follow, pid);
 	const bool full = follow->live >= TP_FOLLOW_LIVE_MAX;
-	char *path = choose_path(follow, pid);
+	char *path = tp_follow_choose_path(follow, pid);
 	pthread_mutex_unlock(&follow->lock);
-	tp_doorbell_ring(&follow->reaper_bell);
+	tp_doorbell_ring(&follow->watcher_bell);
 	struct tp_followed *process = malloc(sizeof(*process));
 	int r = 0;
 	if (full)
@@ -142,12 +153,37 @@ static void serve(struct tp_follow *follow, int connection)
 	}
 	pthread_mutex_lock(&follow->lock);
 	tp_shared_store_release(&process->region.header->control, follow->control);
+	process->number = ++follow->started;
 	process->next = follow->list;
 	follow->list = process;
 	follow->live++;
 	process->over = !answer(follow, process, connection);
 	pthread_mutex_unlock(&follow->lock);
-	tp_doorbell_ring(&follow->reaper_bell);
+	tp_doorbell_ring(&follow->watcher_bell);
+}
+
+/*
+ * The next connection, -1 if there is none. When there is no descriptor for it, a spare one is given up to take
+ * it and hang up: who asks would wait for us, and we would look again at once.
+ */
+static int take_connection(struct tp_follow *follow)
+{
+	int connection = accept4(follow->socket, NULL, NULL, SOCK_CLOEXEC);
+	if (connection >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+		return connection;
+	struct tp_err err;
+	tp_err_system(&err, errno, NULL, "cannot take a connection");
+	if (follow->spare >= 0)
+		close(follow->spare);
+	connection = accept4(follow->socket, NULL, NULL, SOCK_CLOEXEC);
+	if (connection >= 0) {
+		close(connection);
+		note_failure(follow, &err);
+	} else {
+		tp_doorbell_wait(&follow->server_bell, NAP_MS);
+	}
+	follow->spare = open_spare();
+	return -1;
 }
 
 static void *run(void *argument)
@@ -157,7 +193,7 @@ static void *run(void *argument)
 	    {.fd = follow->server_bell.fd, .events = POLLIN}};
 	while (!tp_shared_load_relaxed(&follow->stop)) {
 		poll(events, 2, -1);
-		const int connection = accept4(follow->socket, NULL, NULL, SOCK_CLOEXEC);
+		const int connection = take_connection(follow);
 		if (connection < 0)
 			continue;
 		serve(follow, connection);
@@ -190,6 +226,13 @@ static int open_socket(struct tp_follow *follow, struct tp_err *err)
 	return r;
 }
 
+static void close_sockets(struct tp_follow *follow)
+{
+	close(follow->socket);
+	if (follow->spare >= 0)
+		close(follow->spare);
+}
+
 int tp_follow_server_start(struct tp_follow *follow, struct tp_err *err)
 {
 	int r = tp_doorbell_init(&follow->server_bell, err);
@@ -198,11 +241,12 @@ int tp_follow_server_start(struct tp_follow *follow, struct tp_err *err)
 	r = open_socket(follow, err);
 	if (r)
 		goto fail;
+	follow->spare = open_spare();
 	const int error = pthread_create(&follow->server, NULL, run, follow);
 	if (!error)
 		return 0;
 	r = tp_err_system(err, error, NULL, "cannot start the thread for children");
-	close(follow->socket);
+	close_sockets(follow);
 fail:
 	tp_doorbell_release(&follow->server_bell);
 	return r;
@@ -212,6 +256,6 @@ void tp_follow_server_stop(struct tp_follow *follow)
 {
 	tp_doorbell_ring(&follow->server_bell);
 	pthread_join(follow->server, NULL);
-	close(follow->socket);
+	close_sockets(follow);
 	tp_doorbell_release(&follow->server_bell);
 }

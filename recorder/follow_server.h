@@ -9,4 +9,10 @@ int tp_follow_server_start(struct tp_follow *follow, struct tp_err *err);
 /* pre: follow->stop is set. */
 void tp_follow_server_stop(struct tp_follow *follow);
 
+/*
+ * A name for the trace of process `pid`, to be freed; NULL: no memory. OUTPUT.PID; OUTPUT.PID-2 and so on when it
+ * has become another program, has a second runtime, or its number came again. pre: follow->lock is held.
+ */
+char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid);
+
 #endif

@@ -30,6 +30,11 @@ int tp_trace_add_log(struct tp_trace_writer *writer, const struct tp_region *reg
 		return 0;
 	memcpy(log.constants, region->header, sizeof(log.constants));
 	tp_trace_writer_add(writer, TEEPERF_SECTION_LOG, &log, sizeof(log));
+	if (writer->failed) {
+		if (err)
+			*err = writer->error;
+		return writer->error.code;
+	}
 	return tp_region_note_trace(region, path, err);
 }
 

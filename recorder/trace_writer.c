@@ -103,6 +103,21 @@ static bool is_descriptor(const char *path)
 	       !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6);
 }
 
+static bool is_fifo(const char *path)
+{
+	struct stat info;
+	return !stat(path, &info) && S_ISFIFO(info.st_mode);
+}
+
+// What is there already; a FIFO without a reader is not waited for.
+static int open_there(const char *path, int flags)
+{
+	const int fd = open(path, flags | O_NONBLOCK);
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
 /*
  * Open writer->path where something of `type` is. In a folder where others may write (/tmp, one that a
  * sandboxed program shares with us) a link could lead us to a file of ours: so a file of our own is
@@ -118,8 +133,11 @@ static int open_output(struct tp_trace_writer *writer, mode_t type, struct tp_er
 	else if (follow && is_descriptor(writer->path))
 		writer->fd = open(writer->path, flags | O_TRUNC);
 	else
-		writer->fd = open(writer->path, flags | (follow ? 0 : O_NOFOLLOW));
+		writer->fd = open_there(writer->path, flags | (follow ? 0 : O_NOFOLLOW));
 	struct stat info;
+	if (writer->fd < 0 && errno == ENXIO && is_fifo(writer->path))
+		return tp_err_set(err, TP_ERR_SYSTEM, writer->path, TP_ERR_NO_OFFSET,
+		    "is a FIFO that nobody reads: start its reader first, or name a file");
 	if (writer->fd < 0 || fstat(writer->fd, &info))
 		return tp_err_system(err, errno, writer->path, "cannot create the trace");
 	writer->regular = S_ISREG(info.st_mode);

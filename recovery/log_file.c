@@ -15,7 +15,27 @@
 
 #include "recorder/drain.h"
 
-// The process that says of itself that it attached, if it lives and does not let us look at its maps.
+// Whether it is ours: only such a process gets a log of ours.
+static bool is_of_this_user(pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	char line[256];
+	unsigned user = 0;
+	bool found = false;
+	while (!found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "Uid: %u", &user) == 1;
+	fclose(file);
+	return found && user == getuid();
+}
+
+/*
+ * The process that says of itself that it attached, if it lives and does not let us look at its maps. The number
+ * is the word of whoever writes the log: that of another user's process, which may live for ever, says nothing.
+ */
 static pid_t hidden_user(int fd)
 {
 	uint64_t pid = 0;
@@ -28,7 +48,8 @@ static pid_t hidden_user(int fd)
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	const int maps = open(path, O_RDONLY | O_CLOEXEC);
 	if (maps < 0)
-		return errno == ESRCH || errno == ENOENT ? 0 : (pid_t)pid;
+		return errno != ESRCH && errno != ENOENT && is_of_this_user((pid_t)pid) ? (pid_t)pid
+											: 0;
 	close(maps);
 	return 0;
 }

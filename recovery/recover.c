@@ -386,8 +386,8 @@ static enum attempt try_path(const char *path, uint64_t id, struct tp_log_file *
 	int r = tp_unfinished_read(&trace, path, false, err);
 	if (access(path, F_OK) && (errno == ENOENT || errno == ENOTDIR))
 		attempt = NOT_IT;
-	else if (r && trace.source.fd >= 0 && !trace.has_log && r != TP_ERR_SYSTEM &&
-		 r != TP_ERR_MEMORY)
+	else if ((r == TP_ERR_FORMAT || r == TP_ERR_VERSION) && trace.source.fd >= 0 &&
+		 !trace.has_log)
 		attempt = NOT_IT; // another file has its name now
 	else if (!r && (!trace.has_log || trace.log.id != id))
 		attempt = NOT_IT;

@@ -142,6 +142,10 @@ int tp_unfinished_read(
 		r = add_section(trace, &section, err);
 	trace->header = reader.header;
 	trace->good = reader.at;
+	if (!r && reader.unread.code) {
+		*err = reader.unread;
+		r = err->code;
+	}
 	if (!r)
 		r = check_rest(trace, err);
 	if (!r && trace->key_count)

@@ -143,23 +143,28 @@ static bool claim(void)
 // The log that the environment names, or one of our own if another process has it and the host gives more.
 static bool find_log(void)
 {
+	void *named;
 	void *base;
+	uint64_t named_size;
 	uint64_t size;
 	const uint64_t *counter;
 	tp_process.pid = tp_port_process_id();
-	const bool there =
-	    tp_port_map_log(TP_CHUNK_SIZE, &base, &size) && adopt(base, size, (uint64_t *)0);
+	const bool mapped = tp_port_map_log(TP_CHUNK_SIZE, &named, &named_size);
+	const bool there = mapped && adopt(named, named_size, (uint64_t *)0);
 	if (there && claim())
 		return true;
 	struct teeperf_log_header *taken = tp_process.header;
-	const uint64_t taken_size = tp_process.region_size;
-	const bool own = tp_port_own_log(TP_CHUNK_SIZE, &base, &size, &counter) &&
-			 adopt(base, size, counter) && claim();
+	const bool given = tp_port_own_log(TP_CHUNK_SIZE, &base, &size, &counter);
+	const bool own = given && adopt(base, size, counter) && claim();
 	if (there && !own)
 		tp_fetch_add_relaxed(&taken->refused, 1);
 	// The host waits for who has a log mapped.
-	if (there)
-		tp_port_hide_log(taken, taken_size);
+	if (mapped)
+		tp_port_unmap_log(named, named_size);
+	if (given && !own) {
+		tp_port_unmap_log(base, size);
+		tp_port_hide_counter();
+	}
 	return own;
 }
 

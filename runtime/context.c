@@ -10,11 +10,11 @@ struct teeperf_context {
 
 uint64_t __teeperf_home(void)
 {
-	const struct tp_thread *thread = tp_thread_self();
-	return thread->ready || thread->ended ? thread->index + 1 : 0;
+	return tp_thread_self()->home;
 }
 
-// Whether an activation that began in the thread HOME (0: before it had a number) is this thread's.
+// Whether an activation that began in the thread HOME (0: before it had a number) is this thread's. In a
+// forked child those that its thread had begun are, those of the parent's other threads are not.
 static bool is_here(uint64_t home)
 {
 	return !home || home == __teeperf_home();

@@ -26,10 +26,13 @@ bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size);
  */
 bool tp_port_own_log(uint64_t alignment, void **base, uint64_t *size, const uint64_t **counter);
 
-/*
- * ---- In a forked child; tp_port_hide_log also when a log is not ours. Called where a signal handler may
- * call it, signals being blocked.
- */
+/* Undo one of the two: the log is not ours, or is none. Nothing refers to it any more. */
+void tp_port_unmap_log(void *log, uint64_t size);
+
+/* The counter word of tp_port_own_log and tp_port_fork_log is private memory from now on. */
+void tp_port_hide_counter(void);
+
+/* ---- In a forked child. Called where a signal handler may call it, signals being blocked. */
 
 struct tp_port_fork {
 	uint64_t parent;  /* its process id */

@@ -16,6 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+// Private memory in the place of what the host shares.
+enum { HIDDEN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED };
+
 enum { PATIENCE_S = 5, DIGITS = 16, OWN = 0, COUNTER = 1, FDS = 2 };
 
 // What TEEPERF_FORK says.
@@ -135,8 +138,11 @@ bool tp_port_own_log(uint64_t alignment, void **base, uint64_t *size, const uint
 	static const struct teeperf_fork_request nothing;
 	int fds[FDS];
 	const uint64_t mask = block_signals(UINT64_MAX);
-	const bool done = ask(&nothing, fds) && tp_port_map_file(fds[OWN], alignment, base, size) &&
-			  map_counter(fds[COUNTER], counter);
+	bool done = ask(&nothing, fds) && tp_port_map_file(fds[OWN], alignment, base, size);
+	if (done && !map_counter(fds[COUNTER], counter)) {
+		tp_port_unmap_log(*base, *size);
+		done = false;
+	}
 	close_all(fds);
 	block_signals(mask);
 	return done;
@@ -164,12 +170,19 @@ bool tp_port_fork_log(const struct tp_port_fork *fork, const uint64_t **counter)
 
 void tp_port_hide_log(void *log, uint64_t size)
 {
-	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-	mmap(log, size, PROT_READ | PROT_WRITE, flags, -1, 0);
-	// The recorder waits for whoever still has a log mapped.
+	mmap(log, size, PROT_READ | PROT_WRITE, HIDDEN, -1, 0);
+}
+
+void tp_port_unmap_log(void *log, uint64_t size)
+{
+	munmap(log, size);
+}
+
+void tp_port_hide_counter(void)
+{
 	if (counter_page)
-		mmap(counter_page, sizeof(struct teeperf_log_header), PROT_READ | PROT_WRITE, flags,
-		    -1, 0);
+		mmap(counter_page, sizeof(struct teeperf_log_header), PROT_READ | PROT_WRITE,
+		    HIDDEN, -1, 0);
 }
 
 void tp_port_forked(void)

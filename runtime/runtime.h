@@ -64,6 +64,7 @@ struct tp_process {
 	uint32_t module_limit; /* capacity of the module table */
 	/* Private counters, only ever written to the log, never read back from it. */
 	uint64_t next_thread;
+	uint64_t next_home; /* counts on in a forked child */
 	uint64_t next_module;
 	uint64_t lost_early;
 	uint64_t lost_overflow;
@@ -89,9 +90,13 @@ struct tp_thread {
 	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
 	uint32_t ready;  /* index and table slot are set, the thread's end will be told to us */
-	uint32_t ended;  /* it was told once; destructors run on */
-	uint32_t forked; /* a FORK record is to come before all others */
-	uint64_t index;  /* thread number */
+	uint16_t ended;  /* it was told once; destructors run on */
+	uint16_t forked; /* a FORK record is to come before all others */
+	uint32_t
+	    count_chunk_count; /* of count_chunks; all of this is in static storage, of which little is left */
+	uint64_t index; /* thread number */
+	uint64_t home;  /* the same + 1, but of all threads of this process and of those that it was
+			    forked from; 0: it has no number yet */
 	uint64_t os_tid;
 	uint64_t sequence; /* of the next chunk */
 	uint64_t chunk;    /* number + 1 of the chunk in use, 0: none */
@@ -109,7 +114,6 @@ struct tp_thread {
 	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
 	uint64_t count_chunks[TP_COUNT_CHUNKS];
 	uint64_t count_used[TP_COUNT_CHUNKS];
-	uint64_t count_chunk_count;
 };
 
 extern TP_EXPORT _Thread_local struct teeperf_thread_block __teeperf_thread;

@@ -268,6 +268,8 @@ static void thread_start(struct teeperf_thread_block *block, struct tp_thread *t
 	struct start start = {0};
 	if (!thread->ended)
 		thread->index = tp_fetch_add_relaxed(&tp_process.next_thread, 1);
+	if (!thread->home)
+		thread->home = tp_fetch_add_relaxed(&tp_process.next_home, 1) + 1;
 	tp_call_preserving(port_start, &start);
 	thread->os_tid = start.os_tid;
 	struct teeperf_thread *slot = table_slot(thread);

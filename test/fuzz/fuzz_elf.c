@@ -7,6 +7,7 @@
 // Runs: 1 of 40.
 #define _GNU_SOURCE
 #include "analyzer/elf_file.h"
+#include "analyzer/elf_sections.h"
 #include "analyzer/symbol_lines.h"
 
 #include <elf.h>
@@ -100,7 +101,8 @@ static void check_lines(const char *path, const struct tp_elf_file *elf)
 	if (!count)
 		places[count++].address = 0;
 	tp_arena_init(&arena);
-	const int64_t found = tp_symbol_lines_find(path, places, count, &arena, &err);
+	struct tp_dwarf_request request = {.path = path};
+	const int64_t found = tp_symbol_lines_find(&request, places, count, &arena, NULL, &err);
 	int64_t there = 0;
 	for (uint32_t i = 0; i < count; i++)
 		there += places[i].file && strlen(places[i].file) < 65536;
@@ -113,9 +115,40 @@ static void check_lines(const char *path, const struct tp_elf_file *elf)
 		memcpy(places, none, sizeof(places));
 		for (uint32_t i = 0; i < count && i < elf->symbol_count; i++)
 			places[i].address = elf->symbols[i].address;
-		tp_symbol_dwarf_find(path, places, count, &arena, &err);
+		request.slowly = tried % 2;
+		tp_symbol_dwarf_find(&request, places, count, &arena, NULL, &err);
 	}
 	tp_arena_release(&arena);
+}
+
+// Whatever is unpacked fits the room that a file of this size has; sizes that headers tell are only believed
+// if they are right.
+static void check_sections(const char *path)
+{
+	struct tp_elf_sections sections;
+	struct tp_err err = {0};
+	const int code = tp_elf_sections_open(&sections, path, &err);
+	if (code && (err.code != code || !err.what[0]))
+		abort();
+	const uint64_t room = sections.room;
+	uint64_t unpacked = 0;
+	volatile uint8_t sum = 0;
+	for (uint32_t i = 0; !code && i < sections.count; i++) {
+		const struct tp_elf_section *section = &sections.sections[i];
+		const uint8_t *data = tp_elf_sections_data(&sections, i, &err);
+		if (!data)
+			continue;
+		if (section->packing != TP_ELF_PLAIN)
+			unpacked += section->size;
+		if (section->size)
+			sum = (uint8_t)(sum + data[0] + data[section->size - 1]);
+		if (tp_elf_sections_data(&sections, i, &err) != data ||
+		    tp_elf_sections_find(&sections, section->name) != (int)i)
+			abort();
+	}
+	if (unpacked > room || unpacked + sections.room != room)
+		abort();
+	tp_elf_sections_close(&sections);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -127,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	check_sections(path);
 	const int code = tp_elf_file_read(&elf, path, &err);
 	if (code && (err.code != code || !err.what[0]))
 		abort();

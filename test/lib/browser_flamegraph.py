@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_flamegraph.py SVG TALL: use the flame graphs of t410 with mouse and keyboard in a browser.
+"""browser_flamegraph.py SVG TALL ICICLE: use the flame graphs of t410 with mouse and keyboard in a browser.
 
 Leaves light.png and dark.png in the current folder.
 """
@@ -50,7 +50,7 @@ def shown(state):
     return sorted(name for name, frame in state["frames"].items() if frame["shown"])
 
 
-def loads(browser, everything):
+def loads(browser, everything, icicle=False):
     state = browser.run(STATE)
     check("root element", state["root"], "svg")
     check("frames", shown(state), everything)
@@ -62,8 +62,9 @@ def loads(browser, everything):
     near("the program is as wide as the window", whole, state["width"], 30)
     for name, share in (("main", 1), ("left", 0.6), ("x", 0.3), ("y", 0.2), (EVIL, 0.3)):
         near("width of " + name, frames[name]["width"], whole * share)
-    # A flame stands on its root, and what is called lies on its caller.
-    check("order", frames["program"]["y"] > frames["main"]["y"] > frames["left"]["y"], True)
+    # A flame stands on its root, and what is called lies on its caller; an icicle hangs.
+    order = ["program", "main", "left"]
+    check("order", sorted(order, key=lambda name: frames[name]["y"]), order if icicle else order[::-1])
     check("nothing to reset", state["reset"]["shown"], False)
     return state
 
@@ -186,7 +187,13 @@ def main():
         resizes(browser, everything)
         browser.open(tall)
         is_tall(browser)
-        check("requests", browser.requests(), [url, tall])
+        icicle = "file://" + os.path.abspath(sys.argv[3])
+        browser.open(icicle)
+        before = loads(browser, everything, True)
+        zooms(browser, before)
+        searches(browser, before)
+        check("an icicle opens at its top", browser.run("return window.scrollY"), 0)
+        check("requests", browser.requests(), [url, tall, icicle])
         check("errors", [entry["message"] for entry in browser.log("browser")], [])
     print("%d failures" % failures)
     return failures != 0

@@ -6,6 +6,8 @@ lib=$(cd "$(dirname "$0")/../lib" && pwd)
 root=$(cd "$lib/../.." && pwd)
 script=$(dirname "$lib")/$(basename "$(dirname "$0")")/$(basename "$0")
 unset TEEPERF_ALLOWLIST TEEPERF_CHECK TEEPERF_CLOCK TEEPERF_EXITS TEEPERF_INVENTORY TEEPERF_LEVEL TEEPERF_MODULE TEEPERF_SHAPE TEEPERF_SWITCHES TEEPERF_TAIL_CALLS TEEPERF_LLVM TEEPERF_LOG TEEPERF_FORK
+XDG_CACHE_HOME=/dev/null # names that were found earlier are not used
+export XDG_CACHE_HOME
 mkdir -p "$TEST_TMP"
 cd "$TEST_TMP"
 

@@ -108,6 +108,31 @@ static void test_second_process_is_refused(void **state)
 	assert_int_equal(event(0x401000), TEEPERF_POSITION_OFF);
 }
 
+static bool is_mapped(const char *path)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	assert_non_null(maps);
+	char line[4096];
+	bool found = false;
+	while (fgets(line, sizeof(line), maps))
+		found |= strstr(line, path) != NULL;
+	fclose(maps);
+	return found;
+}
+
+// The recorder waits for whoever has a log mapped: nothing is left of one that is refused.
+static void test_refused_log_is_unmapped(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	header->major++;
+	munmap(header, REGION);
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &anchor);
+	assert_int_equal(tp_process.state, TP_STATE_OFF);
+	assert_false(is_mapped(getenv(TEEPERF_LOG_ENV)));
+	unlink(getenv(TEEPERF_LOG_ENV));
+}
+
 static void test_wrong_clock(void **state)
 {
 	(void)state;
@@ -217,10 +242,12 @@ static void test_scribbling_host(void **state)
 	assert_in_range(tp_process.state, TP_STATE_RECORDING, TP_STATE_PAUSED);
 	before.state = tp_process.state;
 	before.next_thread = tp_process.next_thread;
+	before.next_home = tp_process.next_home;
 	before.lost_overflow = tp_process.lost_overflow;
 	memcpy(before.tickets, tp_process.tickets, sizeof(before.tickets));
 	assert_memory_equal(&before, &tp_process, sizeof(before));
 	assert_int_equal(tp_process.next_thread, 2 * rounds);
+	assert_int_equal(tp_process.next_home, 2 * rounds);
 	assert_true(written_in_all > 1000);
 }
 
@@ -356,8 +383,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {TEST(test_only_listed), TEST(test_only_rest),
 	    TEST(test_functions_of_two_files), TEST(test_module_table),
 	    TEST(test_forked_child_is_silent), TEST(test_forked_child_does_not_count),
-	    TEST(test_second_process_is_refused), TEST(test_wrong_clock), TEST(test_wrong_abi),
-	    TEST(test_early_events_are_counted), TEST(test_scribbling_host),
-	    TEST(test_hostile_headers)};
+	    TEST(test_second_process_is_refused), TEST(test_refused_log_is_unmapped),
+	    TEST(test_wrong_clock), TEST(test_wrong_abi), TEST(test_early_events_are_counted),
+	    TEST(test_scribbling_host), TEST(test_hostile_headers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

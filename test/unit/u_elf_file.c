@@ -20,7 +20,15 @@ static struct tp_elf_file elf;
 static struct tp_err err;
 
 // A small ELF file: symbol table, its strings, section names, a note.
-enum { SECTION_NONE, SECTION_SYMBOLS, SECTION_STRINGS, SECTION_NAMES, SECTION_NOTE, SECTIONS };
+enum {
+	SECTION_NONE,
+	SECTION_SYMBOLS,
+	SECTION_STRINGS,
+	SECTION_NAMES,
+	SECTION_NOTE,
+	SECTION_LINK,
+	SECTIONS
+};
 static struct {
 	Elf64_Ehdr header;
 	Elf64_Shdr sections[SECTIONS];
@@ -28,6 +36,7 @@ static struct {
 	char strings[64];
 	char names[32];
 	uint32_t note[24];
+	char link[16];
 } image;
 
 static void put_symbol(int index, uint64_t value, uint64_t size, int bind, int type, uint32_t name)
@@ -73,6 +82,14 @@ static void make_image(void)
 	    .sh_offset = (size_t)((char *)image.note - (char *)&image),
 	    .sh_size = 24,
 	};
+	image.sections[SECTION_LINK] = (Elf64_Shdr){
+	    .sh_type = SHT_PROGBITS,
+	    .sh_offset = (size_t)(image.link - (char *)&image),
+	    .sh_size = sizeof(image.link),
+	    .sh_name = 1,
+	};
+	memcpy(image.names, "\0.gnu_debuglink", 16);
+	memcpy(image.link, "app.debug\0\0\0\x78\x56\x34\x12", 16);
 	memcpy(image.strings, "\0local\0weak\0strong\0after\0data", 30);
 	put_symbol(1, 0x1000, 16, STB_LOCAL, STT_FUNC, 1);
 	put_symbol(2, 0x1000, 16, STB_WEAK, STT_FUNC, 7);
@@ -137,6 +154,59 @@ static void this_program(void **state)
 	assert_ptr_equal(tp_elf_file_find(&elf, found->address), found);
 	assert_ptr_equal(tp_elf_file_find(&elf, found->address + found->size - 1), found);
 	tp_elf_file_release(&elf);
+}
+
+static void debug_links(void **state)
+{
+	(void)state;
+	make_image();
+	assert_int_equal(read_image(sizeof(image)), 0);
+	assert_string_equal(elf.debug_link, "app.debug");
+	assert_int_equal(elf.debug_link_checksum, 0x12345678);
+	tp_elf_file_release(&elf);
+	make_image();
+	assert_int_equal(read_image(sizeof(image)), 0);
+	tp_elf_file_release(&elf);
+	assert_int_equal(tp_elf_file_identify(&elf, FILE_NAME, &err), 0);
+	assert_string_equal(elf.debug_link, "app.debug");
+	assert_int_equal(elf.build_id_size, 5);
+	assert_int_equal(elf.symbol_count, 0);
+	tp_elf_file_release(&elf);
+	// A name with folders, none at all, one without end, no room for the checksum.
+	make_image();
+	image.link[3] = '/';
+	assert_int_equal(read_image(sizeof(image)), 0);
+	assert_string_equal(elf.debug_link, "");
+	tp_elf_file_release(&elf);
+	make_image();
+	image.link[0] = '\0';
+	assert_int_equal(read_image(sizeof(image)), 0);
+	assert_string_equal(elf.debug_link, "");
+	tp_elf_file_release(&elf);
+	make_image();
+	memset(image.link, 'x', sizeof(image.link));
+	assert_int_equal(read_image(sizeof(image)), 0);
+	assert_string_equal(elf.debug_link, "");
+	tp_elf_file_release(&elf);
+	make_image();
+	image.sections[SECTION_LINK].sh_size = 15;
+	assert_int_equal(read_image(sizeof(image)), 0);
+	assert_string_equal(elf.debug_link, "");
+	tp_elf_file_release(&elf);
+}
+
+// As zlib and gdb compute it: "123456789" is the well-known check value.
+static void checksums(void **state)
+{
+	(void)state;
+	uint32_t checksum = 0;
+	FILE *file = fopen(FILE_NAME, "w");
+	assert_non_null(file);
+	fputs("123456789", file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(tp_elf_file_checksum(FILE_NAME, &checksum, &err), 0);
+	assert_int_equal(checksum, 0xcbf43926);
+	assert_int_equal(tp_elf_file_checksum("no-such-file", &checksum, &err), TP_ERR_SYSTEM);
 }
 
 static void check_refused(const char *what)
@@ -246,6 +316,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(symbols_by_rank_and_place),
 	    cmocka_unit_test(this_program),
+	    cmocka_unit_test(debug_links),
+	    cmocka_unit_test(checksums),
 	    cmocka_unit_test(other_files_are_refused),
 	    cmocka_unit_test(small_damage_is_passed_over),
 	    cmocka_unit_test(any_damage_is_survived),

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "recorder/drain.h"
+#include "recorder/log_guard.h"
 #include "recorder/region.h"
 
 static struct tp_region region;
@@ -239,6 +240,29 @@ static void collects_in_order(void **state)
 	tp_region_release(&region);
 }
 
+// A region's memory that goes away (its header too) is replaced and counted as long as the region is there.
+static void is_guarded(void **state)
+{
+	(void)state;
+	create(16);
+	char *map = region.map;
+	const uint64_t size = region.map_size;
+	assert_int_equal(tp_log_guard_lost_bytes(map), 0);
+	region.header->tail = 5;
+	assert_int_equal(ftruncate(region.fd, 0), 0);
+	assert_int_equal(region.header->tail, 0);
+	assert_int_equal(tp_log_guard_lost_bytes(map), 4096);
+	assert_int_equal(map[size - 1], 0);
+	assert_int_equal(tp_region_chunk(&region, 15)->sequence, 0);
+	assert_in_range(tp_log_guard_lost_bytes(map), 3 * 4096, size);
+	tp_region_release(&region);
+	assert_int_equal(tp_log_guard_lost_bytes(map), 0);
+	// The next one at the same place begins anew.
+	create(16);
+	assert_int_equal(tp_log_guard_lost_bytes(region.map), 0);
+	tp_region_release(&region);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +275,7 @@ int main(void)
 	    cmocka_unit_test(threads),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(bounds_of_chunks),
+	    cmocka_unit_test(is_guarded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,13 +38,20 @@ static uint64_t address_of(const char *name)
 	return address;
 }
 
+static int64_t find(const char *path, struct tp_source_place *places, uint32_t count,
+    struct tp_arena *arena, struct tp_err *err)
+{
+	const struct tp_dwarf_request request = {.path = path};
+	return tp_symbol_lines_find(&request, places, count, arena, NULL, err);
+}
+
 static void check_own(void)
 {
 	struct tp_arena arena;
 	struct tp_err err;
 	struct tp_source_place places[] = {{.address = 1}, {.address = address_of("wanted_one")}};
 	tp_arena_init(&arena);
-	assert_int_equal(tp_symbol_lines_find("/proc/self/exe", places, 2, &arena, &err), 1);
+	assert_int_equal(find("/proc/self/exe", places, 2, &arena, &err), 1);
 	assert_null(places[0].file);
 	assert_non_null(places[1].file);
 	const char *slash = strrchr(places[1].file, '/');
@@ -77,7 +84,7 @@ static void test_errors(void **state)
 	struct tp_err err;
 	struct tp_source_place place = {.address = 4096};
 	tp_arena_init(&arena);
-	assert_int_equal(tp_symbol_lines_find("no-such-file", &place, 1, &arena, &err), 0);
+	assert_int_equal(find("no-such-file", &place, 1, &arena, &err), TP_ERR_SYSTEM);
 	assert_null(place.file);
 	tp_arena_release(&arena);
 }
@@ -107,7 +114,7 @@ static void test_survives(void **state)
 		for (; wanted < 8 && wanted < elf.symbol_count; wanted++)
 			places[wanted].address = elf.symbols[wanted].address;
 		tp_arena_init(&arena);
-		const int64_t found = tp_symbol_lines_find(path, places, wanted, &arena, &err);
+		const int64_t found = find(path, places, wanted, &arena, &err);
 		// Another libdwarf may bear it.
 		if (found < 0) {
 			assert_int_equal(found, TP_ERR_FORMAT);

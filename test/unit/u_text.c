@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -127,13 +128,77 @@ static void tables(void **state)
 	// Cut to the terminal, whose width counts letters and not bytes.
 	render(32, false,
 	    "calls  function           source\n"
-	    "    1  \xc3\xa4 rather long na…  a.c:1\n"
+	    "    1  \xc3\xa4 rather…me of it  a.c:1\n"
 	    "   22  b\n");
 	// Never below what can be read.
 	render(5, true,
 	    "\033[1mcalls\033[0m  \033[1mfunction\033[0m          \033[1msource\033[0m\n"
-	    "    1  \xc3\xa4 rather long n…  a.c:1\n"
+	    "    1  \xc3\xa4 rathe…me of it  a.c:1\n"
 	    "   22  b\n");
+}
+
+// Without a terminal a long cell is whole, and moves only its own row.
+static void long_cells(void **state)
+{
+	(void)state;
+	char name[101];
+	memset(name, 'x', 100);
+	name[100] = '\0';
+	const char *const cells[] = {"function", "source", name, "a.c:1", "b", "b.c:1"};
+	struct tp_table table;
+	struct tp_buf out;
+	char expected[512];
+	tp_buf_init(&out);
+	tp_table_init(&table, "ll", 0);
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
+		tp_table_add(&table, cells[i]);
+	tp_table_render(&table, &out);
+	snprintf(expected, sizeof(expected), "%-80s  source\n%s  a.c:1\n%-80s  b.c:1\n", "function",
+	    name, "b");
+	assert_string_equal(out.data, expected);
+	tp_table_release(&table);
+	tp_buf_release(&out);
+}
+
+static void render_columns(uint32_t width, const char *list, const char *expected)
+{
+	static const char *const cells[] = {
+	    "calls", "p50", "function", "source", "10", "20 ns", "a", "a.c:1"};
+	static const uint8_t ranks[] = {0, 1, 0, 2};
+	struct tp_table table;
+	struct tp_buf out;
+	struct tp_err err;
+	tp_buf_init(&out);
+	tp_table_init(&table, "rrll", 2);
+	table.width = width;
+	table.ranks = ranks;
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
+		tp_table_add(&table, cells[i]);
+	const int code = tp_table_choose(&table, list, &err);
+	assert_int_equal(code, expected ? 0 : TP_ERR_NOT_FOUND);
+	if (expected) {
+		tp_table_render(&table, &out);
+		assert_string_equal(out.data, expected);
+	}
+	tp_table_release(&table);
+	tp_buf_release(&out);
+}
+
+// Those that matter least are left out where there is no room, or those that were not asked for.
+static void tables_choose_columns(void **state)
+{
+	(void)state;
+	render_columns(0, NULL, "calls    p50  function  source\n   10  20 ns  a         a.c:1\n");
+	render_columns(30, NULL, "calls    p50  function  source\n   10  20 ns  a         a.c:1\n");
+	render_columns(29, NULL, "calls    p50  function\n   10  20 ns  a\n");
+	render_columns(20, NULL, "calls  function\n   10  a\n");
+	render_columns(5, NULL, "calls  function\n   10  a\n");
+	render_columns(20, "source,calls", "source  calls\na.c:1      10\n");
+	render_columns(0, "p50", "  p50\n20 ns\n");
+	render_columns(0, "p5", NULL);
+	render_columns(0, "", NULL);
+	render_columns(0, "p50,", NULL);
+	render_columns(0, "p50,,calls", NULL);
 }
 
 int main(void)
@@ -144,6 +209,8 @@ int main(void)
 	    cmocka_unit_test(quoting),
 	    cmocka_unit_test(utf8),
 	    cmocka_unit_test(tables),
+	    cmocka_unit_test(long_cells),
+	    cmocka_unit_test(tables_choose_columns),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

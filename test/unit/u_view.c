@@ -99,6 +99,8 @@ static void orders(void **state)
 	    {TP_SORT_MEAN, "bca"},
 	    {TP_SORT_MIN, "bca"},
 	    {TP_SORT_MAX, "bca"},
+	    {TP_SORT_P50, "bca"},
+	    {TP_SORT_P99, "bca"},
 	    {TP_SORT_NAME, "abc"},
 	};
 	open_trace(three);
@@ -154,11 +156,11 @@ static void without_a_clock_calls_decide(void **state)
 	open_trace("clock kind=none\n"
 		   "chunk\n	0 enter 0x1000\n	0 enter 0x2000\n	0 exit 0x2000\n"
 		   "	0 enter 0x2000\n	0 exit 0x2000\n	0 exit 0x1000\nend\n");
-	for (int sort = TP_SORT_SELF; sort <= TP_SORT_MAX; sort++) {
+	for (int sort = TP_SORT_SELF; sort <= TP_SORT_P99; sort++) {
 		const struct tp_view_options csv = {
 		    .sort = (enum tp_sort)sort, .format = TP_FORMAT_CSV};
 		assert_non_null(
-		    strstr(show("top", csv), "\n0x2000,2,,,,,,,0,,0x2000,2\n0x1000,1,"));
+		    strstr(show("top", csv), "\n0x2000,2,,,,,,,0,,0x2000,2,,,\n0x1000,1,"));
 	}
 	// Half a percent of no time leaves nothing out.
 	const struct tp_view_options tree = {.format = TP_FORMAT_CSV, .min_share = 0.005};
@@ -178,9 +180,6 @@ static void limits(void **state)
 	assert_int_equal(count(show("tree", options), "\n"), 1 + 2);
 	options.limit = 0;
 	assert_int_equal(count(show("tree", options), "\n"), 1 + 3);
-	options.depth = 1;
-	assert_int_equal(count(show("tree", options), "\n"), 1 + 2);
-	options.depth = 0;
 	options.min_share = 0.3; // a has 20 of 84
 	assert_int_equal(count(show("tree", options), "\n"), 1 + 2);
 	options = (struct tp_view_options){.limit = 1};
@@ -364,6 +363,18 @@ static void deep_and_wide_trees(void **state)
 		tp_buf_release(&text);
 		const struct tp_view_options csv = {.format = TP_FORMAT_CSV};
 		assert_int_equal(count(show("tree", csv), "\n"), 1 + SIZE);
+		// All callers of all calls of the deep one would be 5,000,000,000 rows.
+		const struct tp_view_options some = {.format = TP_FORMAT_CSV, .limit = 10};
+		assert_int_equal(count(show("inverted", some), "\n"), 1 + 10);
+		const struct tp_view *view = tp_view_find("inverted");
+		if (!wide) {
+			tp_buf_reset(&out);
+			assert_int_equal(view->render(&analysis, &csv, &out, &err), TP_ERR_LIMIT);
+		}
+		const struct tp_view_options one = {
+		    .format = TP_FORMAT_CSV, .function = wide ? "0x1000" : "0x100?"};
+		// Each has one caller and one callee, but the first also begins the thread.
+		assert_int_equal(count(show("function", one), "\n"), wide ? 3 : 1 + 9 + 1);
 		// Of the deep one as many rows as are drawn, of the wide one the root alone.
 		const char *svg = export("flamegraph");
 		assert_int_equal(count(svg, "class=\"frame\""), wide ? 1 : 600);

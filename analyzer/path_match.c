@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Finds the paths of one trace in another one, by the names of their functions.
+#include "path_match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+// Numbers for names, the same in both traces.
+struct names {
+	const struct tp_function *functions[2];
+	uint32_t counts[2];
+	uint32_t *of[2]; // by function
+};
+
+// A function of one of the traces, while names are numbered.
+struct entry {
+	const char *name;
+	uint32_t trace;
+	uint32_t function;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static bool number_names(struct names *names)
+{
+	const size_t count = (size_t)names->counts[0] + names->counts[1];
+	struct entry *entries = calloc(count + 1, sizeof(*entries));
+	bool ok = entries != NULL;
+	size_t at = 0;
+	for (uint32_t trace = 0; trace < 2; trace++) {
+		names->of[trace] = calloc((size_t)names->counts[trace] + 1, sizeof(uint32_t));
+		ok = ok && names->of[trace];
+		for (uint32_t i = 0; ok && i < names->counts[trace]; i++)
+			entries[at++] =
+			    (struct entry){names->functions[trace][i].symbol.name, trace, i};
+	}
+	if (ok)
+		qsort(entries, count, sizeof(*entries), compare_entries);
+	uint32_t number = 0;
+	for (size_t i = 0; ok && i < count; i++) {
+		number += i && compare_entries(&entries[i - 1], &entries[i]) != 0;
+		names->of[entries[i].trace][entries[i].function] = number;
+	}
+	free(entries);
+	return ok;
+}
+
+// A hash table of paths by (parent, name); 0: free, as path 0 is nobody's child.
+struct table {
+	const struct tp_path *items;
+	const uint32_t *names;
+	uint32_t *slots;
+	uint32_t mask;
+};
+
+static uint32_t *slot_of(const struct table *table, uint32_t parent, uint32_t name)
+{
+	const uint64_t key = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
+	for (uint32_t i = (uint32_t)(key >> 32);; i++) {
+		uint32_t *slot = &table->slots[i & table->mask];
+		const struct tp_path *item = &table->items[*slot];
+		if (!*slot || (item->parent == parent && table->names[item->function] == name))
+			return slot;
+	}
+}
+
+static bool fill(struct table *table, const struct tp_paths *paths, const uint32_t *names)
+{
+	uint64_t slots = 64;
+	while (slots < (uint64_t)paths->count * 2)
+		slots *= 2;
+	*table = (struct table){
+	    paths->items, names, calloc(slots, sizeof(uint32_t)), (uint32_t)(slots - 1)};
+	for (uint32_t i = 1; table->slots && i < paths->count; i++) {
+		uint32_t *slot =
+		    slot_of(table, paths->items[i].parent, names[paths->items[i].function]);
+		// Of functions of one name the first stands for all.
+		if (!*slot)
+			*slot = i;
+	}
+	return table->slots != NULL;
+}
+
+static int check_times(
+    const struct tp_analysis *analysis, const struct tp_analysis *other, struct tp_err *err)
+{
+	if (other->timeless)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, other->trace->source.name,
+		    TP_ERR_NO_OFFSET,
+		    "recorded without a clock, so that there are no times to compare: use "
+		    "--weight calls");
+	if (other->time.known != analysis->time.known)
+		return tp_err_set(err, TP_ERR_NOT_FOUND,
+		    (other->time.known ? analysis : other)->trace->source.name, TP_ERR_NO_OFFSET,
+		    "the rate of its clock is not known, so that times cannot be compared: use "
+		    "--weight calls");
+	return 0;
+}
+
+int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *analysis,
+    const struct tp_paths *paths, const struct tp_analysis *other, enum tp_weight weight,
+    struct tp_err *err)
+{
+	*match = (struct tp_path_match){0};
+	int code = weight == TP_WEIGHT_CALLS ? 0 : check_times(analysis, other, err);
+	if (code)
+		return code;
+	const double scale = (double)other->time.ns / (double)other->time.ticks /
+			     ((double)analysis->time.ns / (double)analysis->time.ticks);
+	struct names names = {
+	    .functions = {analysis->functions, other->functions},
+	    .counts = {analysis->function_count, other->function_count},
+	};
+	struct table table = {0};
+	struct tp_paths others;
+	code = tp_paths_init(&others, other, err);
+	uint32_t *same = calloc((size_t)others.count + 1, sizeof(*same));
+	match->self = calloc((size_t)paths->count + 1, sizeof(*match->self));
+	if (!code &&
+	    (!same || !match->self || !number_names(&names) || !fill(&table, paths, names.of[0])))
+		code = tp_err_set(err, TP_ERR_MEMORY, other->trace->source.name, TP_ERR_NO_OFFSET,
+		    "no memory to compare %u call paths", others.count);
+	for (uint32_t i = 1; !code && i < others.count; i++) {
+		const struct tp_path *path = &others.items[i];
+		const uint32_t parent = same[path->parent];
+		const uint32_t found =
+		    parent == NONE ? 0 : *slot_of(&table, parent, names.of[1][path->function]);
+		const double own =
+		    weight == TP_WEIGHT_CALLS ? (double)path->calls : (double)path->self * scale;
+		same[i] = found ? found : NONE;
+		if (found)
+			match->self[found] += own;
+		else
+			match->gone += own;
+	}
+	free(table.slots);
+	free(same);
+	free(names.of[0]);
+	free(names.of[1]);
+	tp_paths_release(&others);
+	return code;
+}
+
+void tp_path_match_release(struct tp_path_match *match)
+{
+	free(match->self);
+	*match = (struct tp_path_match){0};
+}

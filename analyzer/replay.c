@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The chunks of one thread, read and replayed one after another.
+#include "replay.h"
+
+#include "analyzer/chunk_read.h"
+
+// Replay chunk number I, which is in the reader.
+static int replay_chunk(
+    struct tp_replay *replay, const struct tp_chunk_reader *reader, uint64_t i, uint64_t *last)
+{
+	const struct tp_chunk *chunk = &replay->thread->chunks[i];
+	const uint64_t chunk_size = UINT64_C(1) << replay->trace->header.chunk_shift;
+	const uint64_t position = chunk->sequence * chunk_size + sizeof(struct teeperf_chunk);
+	struct tp_stack *stack = replay->stack;
+	tp_module_map_chunk(
+	    &replay->trace->map, reader->words, chunk->word_count, chunk->first_time, last);
+	if (replay->part) {
+		tp_part_replay(
+		    replay->part, reader->words, chunk->word_count, chunk->first_time, position);
+		return 0;
+	}
+	const int code =
+	    tp_stack_replay(stack, reader->words, chunk->word_count, chunk->first_time, position);
+	if (stack->counts.bad_counts && !replay->bad_counts_offset)
+		replay->bad_counts_offset =
+		    chunk->offset + (chunk->packed_size ? 0 : (uint64_t)stack->bad_word * 8);
+	return code;
+}
+
+// Whether no more is wanted.
+static bool is_over(const struct tp_replay *replay)
+{
+	if (replay->part)
+		return replay->part->unusual;
+	const struct tp_stack *stack = replay->stack;
+	return stack->over || (stack->sink && stack->sink->stop);
+}
+
+int tp_replay_chunks(struct tp_replay *replay, uint64_t first, uint64_t end, struct tp_err *err)
+{
+	struct tp_chunk_reader reader;
+	uint64_t last = 0;
+	int code = tp_chunk_reader_init(&reader, replay->trace, err);
+	for (uint64_t i = first; !code && i < end && !is_over(replay); i++) {
+		code = tp_chunk_reader_read(&reader, &replay->thread->chunks[i], err);
+		if (!code)
+			code = replay_chunk(replay, &reader, i, &last);
+		if (replay->chunk_done)
+			replay->chunk_done(replay->context);
+	}
+	if (code == TP_ERR_MEMORY)
+		tp_err_set(err, code, replay->trace->source.name, TP_ERR_NO_OFFSET,
+		    "out of memory while thread %u was replayed", replay->thread->number);
+	tp_chunk_reader_release(&reader);
+	return code;
+}
+
+int tp_replay(struct tp_replay *replay, struct tp_err *err)
+{
+	tp_stack_set_gaps(replay->stack, &replay->trace->gaps, replay->timeless);
+	const int code = tp_replay_chunks(replay, 0, replay->thread->chunk_count, err);
+	tp_stack_finish(replay->stack);
+	return code;
+}

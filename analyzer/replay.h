@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The chunks of one thread, read and replayed one after another. */
+#ifndef TP_REPLAY_H
+#define TP_REPLAY_H
+
+#include "analyzer/stack_part.h"
+#include "analyzer/tracefile.h"
+
+struct tp_replay {
+	const struct tp_tracefile *trace;
+	const struct tp_thread *thread;
+	struct tp_stack *stack; /* initialized, with all that it needs but the gaps */
+	struct tp_part *part;   /* instead of the stack, for chunks in the middle */
+	bool timeless;
+	/* Called after each chunk; may be NULL. */
+	void (*chunk_done)(void *context);
+	void *context;
+	/* Result: where in the file the first of stack->counts.bad_counts is. */
+	uint64_t bad_counts_offset;
+};
+
+/*
+ * Replay all chunks and finish the stack; stops early if the stack's sink wants no more. 0 or a negative
+ * tp_error: then what came before is in the stack's profile all the same.
+ */
+int tp_replay(struct tp_replay *replay, struct tp_err *err);
+/* The same for the chunks from FIRST up to END, without finishing; a part that is unusual stops as well. */
+int tp_replay_chunks(struct tp_replay *replay, uint64_t first, uint64_t end, struct tp_err *err);
+
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The block "facts" of a report: what its numbers belong to.
+#include "analyzer/report.h"
+#include "analyzer/text.h"
+#include "analyzer/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HISTOGRAMS_MAX 3000
+
+// Texts that many functions share, each once.
+struct texts {
+	const char **items;
+	uint32_t count;
+	uint32_t *slots;
+	uint32_t mask;
+};
+
+static bool texts_init(struct texts *texts, uint32_t most)
+{
+	texts->mask = 63;
+	while (texts->mask < 2 * (uint64_t)most)
+		texts->mask = texts->mask * 2 + 1;
+	texts->items = calloc((size_t)most + 1, sizeof(*texts->items));
+	texts->slots = calloc((size_t)texts->mask + 1, sizeof(*texts->slots));
+	return texts->items && texts->slots;
+}
+
+static uint32_t texts_find(struct texts *texts, const char *text)
+{
+	uint32_t hash = UINT32_C(2166136261);
+	for (const char *c = text; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * UINT32_C(16777619);
+	for (;; hash++) {
+		uint32_t *slot = &texts->slots[hash & texts->mask];
+		if (!*slot) {
+			texts->items[texts->count++] = text;
+			*slot = texts->count;
+		}
+		if (strcmp(texts->items[*slot - 1], text) == 0)
+			return *slot - 1;
+	}
+}
+
+static void texts_add(const struct texts *texts, const char *name, struct tp_buf *out)
+{
+	tp_buf_addf(out, ",\"%s\":[", name);
+	for (uint32_t i = 0; i < texts->count; i++) {
+		if (i)
+			tp_buf_add_char(out, ',');
+		tp_text_add_json(out, texts->items[i]);
+	}
+	tp_buf_add_char(out, ']');
+}
+
+static void texts_release(struct texts *texts)
+{
+	free(texts->items);
+	free(texts->slots);
+}
+
+const struct tp_symbol *tp_report_symbol(const struct tp_report *report, uint32_t function)
+{
+	const struct tp_report_function *it = &report->tree.functions[function];
+	return it->here != UINT32_MAX ? &report->analysis->functions[it->here].symbol
+				      : &report->options->base->functions[it->there].symbol;
+}
+
+// ---- columns of numbers
+
+enum column { CALLS, TIMED, SELF, INCLUSIVE, TOTAL, MIN, P50, P90, P99, MAX, COLUMNS };
+
+static const char *const titles[] = {
+    "calls", "timed", "self", "inclusive", "total", "min", "p50", "p90", "p99", "max"};
+
+static uint64_t value(
+    const struct tp_analysis *analysis, const struct tp_function *function, enum column column)
+{
+	const uint64_t timed = tp_function_timed(function);
+	if (column == CALLS)
+		return function->calls;
+	if (column == TIMED || !timed || analysis->timeless)
+		return column == TIMED && !analysis->timeless ? timed : 0;
+	uint64_t ticks = 0;
+	switch (column) {
+	case SELF:
+		ticks = tp_function_scaled(function, function->self);
+		break;
+	case INCLUSIVE:
+		ticks = tp_function_scaled(function, function->inclusive);
+		break;
+	case TOTAL:
+		ticks = function->total;
+		break;
+	case MIN:
+		ticks = function->min;
+		break;
+	case MAX:
+		ticks = function->max;
+		break;
+	default:
+		ticks = tp_histogram_percentile(&function->times,
+		    column == P50   ? 0.5
+		    : column == P90 ? 0.9
+				    : 0.99,
+		    function->min, function->max);
+	}
+	return tp_timebase_ns(&analysis->time, ticks);
+}
+
+static void add_numbers(const struct tp_report *report, enum column column, bool base,
+    const char *prefix, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = base ? report->options->base : report->analysis;
+	tp_buf_addf(out, ",\"%s%s\":[", prefix, titles[column]);
+	for (uint32_t i = 0; i < report->tree.function_count; i++) {
+		const struct tp_report_function *it = &report->tree.functions[i];
+		const uint32_t at = base ? it->there : it->here;
+		tp_buf_addf(out, "%s%" PRIu64, i ? "," : "",
+		    at == UINT32_MAX ? 0 : value(analysis, &analysis->functions[at], column));
+	}
+	tp_buf_add_char(out, ']');
+}
+
+// ---- histograms
+
+static int compare_descending(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a;
+	const uint64_t y = *(const uint64_t *)b;
+	return x > y ? -1 : x < y;
+}
+
+// The calls that a function needs for its histogram to be there.
+static uint64_t least_calls(const struct tp_analysis *analysis)
+{
+	uint64_t least = 1;
+	if (analysis->function_count <= HISTOGRAMS_MAX)
+		return least;
+	uint64_t *calls = malloc(analysis->function_count * sizeof(*calls));
+	if (!calls)
+		return UINT64_MAX;
+	for (uint32_t i = 0; i < analysis->function_count; i++)
+		calls[i] = tp_function_timed(&analysis->functions[i]);
+	qsort(calls, analysis->function_count, sizeof(*calls), compare_descending);
+	least = calls[HISTOGRAMS_MAX - 1] + 1;
+	free(calls);
+	return least;
+}
+
+// Each as bin, count, bin, count, ...; returns the highest bin.
+static uint32_t add_histograms(struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	const uint64_t least = least_calls(analysis);
+	uint32_t highest = 0;
+	tp_buf_add_string(out, ",\"histogram\":[");
+	for (uint32_t i = 0; i < report->tree.function_count; i++) {
+		const uint32_t here = report->tree.functions[i].here;
+		tp_buf_add_string(out, i ? ",[" : "[");
+		const struct tp_function *function =
+		    here == UINT32_MAX ? NULL : &analysis->functions[here];
+		if (function && !analysis->timeless && tp_function_timed(function) >= least) {
+			const char *comma = "";
+			for (uint32_t j = 0; j < function->times.size; j++) {
+				if (!function->times.counts[j])
+					continue;
+				const uint32_t bin = function->times.first + j;
+				tp_buf_addf(out, "%s%" PRIu32 ",%" PRIu32, comma, bin,
+				    function->times.counts[j]);
+				comma = ",";
+				highest = bin > highest ? bin : highest;
+			}
+		} else if (function && !analysis->timeless && tp_function_timed(function)) {
+			report->histograms_left++;
+		}
+		tp_buf_add_char(out, ']');
+	}
+	tp_buf_add_char(out, ']');
+	return highest;
+}
+
+static void add_bounds(const struct tp_report *report, uint32_t highest, struct tp_buf *out)
+{
+	const struct tp_timebase *time = &report->analysis->time;
+	tp_buf_add_string(out, ",\"bounds\":[");
+	for (uint32_t i = 0; i <= highest + 1 && i < TP_HISTOGRAM_BUCKETS; i++)
+		tp_buf_addf(out, "%s%.6g", i ? "," : "",
+		    (double)tp_histogram_low(i) * (double)time->ns / (double)time->ticks);
+	tp_buf_add_char(out, ']');
+}
+
+// ---- all of it
+
+static bool add_functions(struct tp_report *report, struct tp_buf *out)
+{
+	struct texts files = {0};
+	struct texts modules = {0};
+	const uint32_t count = report->tree.function_count;
+	const bool ok = texts_init(&files, count + 1) && texts_init(&modules, count + 1);
+	uint32_t highest = 0;
+	if (ok) {
+		texts_find(&files, "");
+		texts_find(&modules, "");
+		tp_buf_add_string(out, ",\"functions\":{\"name\":[");
+		for (uint32_t i = 0; i < count; i++) {
+			if (i)
+				tp_buf_add_char(out, ',');
+			tp_text_add_json(out, tp_report_symbol(report, i)->name);
+		}
+		tp_buf_add_string(out, "],\"file\":[");
+		for (uint32_t i = 0; i < count; i++)
+			tp_buf_addf(out, "%s%" PRIu32, i ? "," : "",
+			    texts_find(&files, tp_report_symbol(report, i)->file));
+		tp_buf_add_string(out, "],\"module\":[");
+		for (uint32_t i = 0; i < count; i++)
+			tp_buf_addf(out, "%s%" PRIu32, i ? "," : "",
+			    texts_find(&modules, tp_report_symbol(report, i)->module));
+		tp_buf_add_string(out, "],\"line\":[");
+		for (uint32_t i = 0; i < count; i++)
+			tp_buf_addf(
+			    out, "%s%" PRIu64, i ? "," : "", tp_report_symbol(report, i)->line);
+		tp_buf_add_char(out, ']');
+		texts_add(&files, "files", out);
+		texts_add(&modules, "modules", out);
+		for (int i = 0; i < COLUMNS; i++)
+			add_numbers(report, (enum column)i, false, "", out);
+		if (report->options->base) {
+			add_numbers(report, CALLS, true, "base_", out);
+			add_numbers(report, SELF, true, "base_", out);
+		}
+		highest = add_histograms(report, out);
+		tp_buf_add_char(out, '}');
+		add_bounds(report, highest, out);
+	}
+	texts_release(&files);
+	texts_release(&modules);
+	return ok;
+}
+
+void tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	const struct tp_report_time *time = &report->time;
+	tp_buf_add_string(out, "{\"program\":");
+	tp_text_add_json(out, tp_tracefile_program(analysis->trace));
+	tp_buf_addf(out, ",\"unit\":\"%s\"",
+	    analysis->timeless      ? "calls"
+	    : !analysis->time.known ? "ticks"
+				    : "ns");
+	tp_buf_addf(out, ",\"span\":%" PRIu64 ",\"start\":%" PRIu64,
+	    tp_timebase_ns(&analysis->time, time->width * time->buckets),
+	    analysis->timeless || !time->buckets ? 0 : tp_analysis_at_ns(analysis, time->from));
+	tp_buf_add_string(out, ",\"no_timeline\":");
+	tp_text_add_json(out, analysis->timeless
+				  ? "Recorded without a clock, so that there is no timeline."
+				  : "No function was called, so that there is no timeline.");
+	tp_buf_add_string(out, ",\"threads\":[");
+	for (uint32_t i = 0; i < report->thread_count; i++) {
+		const struct tp_thread *thread = analysis->threads[report->threads[i]].thread;
+		char title[64];
+		snprintf(title, sizeof(title), "%s %" PRIu32, tp_view_thread_name(thread),
+		    thread->number);
+		tp_buf_add_string(out, i ? ",{\"title\":" : "{\"title\":");
+		tp_text_add_json(out, title);
+		tp_buf_add_char(out, '}');
+	}
+	tp_buf_add_char(out, ']');
+	if (!add_functions(report, out))
+		out->failed = true;
+	tp_buf_add_char(out, '}');
+}

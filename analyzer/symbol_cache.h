@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Names and source lines that were found before, kept by build ID: files of our own in
+ * $XDG_CACHE_HOME/teeperf or ~/.cache/teeperf. What is there is checked like any other input.
+ */
+#ifndef TP_SYMBOL_CACHE_H
+#define TP_SYMBOL_CACHE_H
+
+#include "common/arena.h"
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In all so many bytes are kept; what was not used for the longest time goes first. */
+#define TP_SYMBOL_CACHE_MAX (UINT64_C(256) << 20)
+
+/* Build IDs of fewer bytes are not believed to be unique. */
+enum { TP_SYMBOL_CACHE_ID_MIN = 8, TP_SYMBOL_CACHE_ID_MAX = 64 };
+
+/* What is known of a function; NULL: that there is none. All strings are without control characters. */
+struct tp_cached_symbol {
+	uint64_t address;
+	const char *name;
+	const char *linkage;
+	const char *file;
+	uint64_t line;
+};
+
+struct tp_symbol_cache {
+	struct tp_cached_symbol
+	    *symbols; /* sorted by address, each once; lives as long as the arena */
+	uint32_t count;
+};
+
+/*
+ * Read what is kept for the build ID. 0 also if that is nothing (or the ID too short). TP_ERR_FORMAT if the
+ * file is damaged, TP_ERR_MEMORY; then the cache is empty.
+ */
+int tp_symbol_cache_read(struct tp_symbol_cache *cache, const uint8_t *build_id,
+    uint32_t build_id_size, struct tp_arena *arena, struct tp_err *err);
+
+/* The symbol at ADDRESS, or NULL. */
+const struct tp_cached_symbol *tp_symbol_cache_find(
+    const struct tp_symbol_cache *cache, uint64_t address);
+
+/*
+ * Keep the COUNT symbols, sorted by address, each once, instead of what is there: at once or not at all. Where
+ * that does not succeed nothing happens, it is a cache.
+ */
+void tp_symbol_cache_write(const struct tp_cached_symbol *symbols, uint32_t count,
+    const uint8_t *build_id, uint32_t build_id_size);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Finds the files that tell about a module's functions.
+#include "symbol_files.h"
+
+#include "analyzer/symbol_fetch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SYSTEM_DEBUG_DIR "/usr/lib/debug"
+
+// One search.
+struct search {
+	struct tp_symbol_files *files;
+	const struct teeperf_module *module;
+	const struct tp_symbol_options *options;
+	struct tp_problems *notes;
+};
+
+static bool same_build(const struct teeperf_module *module, const struct tp_elf_file *elf)
+{
+	return module->build_id_size == elf->build_id_size &&
+	       memcmp(module->build_id, elf->build_id, elf->build_id_size) == 0;
+}
+
+static const char *debug_dir(const struct search *search, uint32_t index)
+{
+	return index < search->options->debug_dir_count ? search->options->debug_dirs[index]
+							: SYSTEM_DEBUG_DIR;
+}
+
+static void refuse(struct search *search, const char *why)
+{
+	tp_elf_file_release(&search->files->debug);
+	tp_problems_add(search->notes, TP_ERR_FORMAT, search->files->debug_path, TP_ERR_NO_OFFSET,
+	    "not the debug file of '%s' (%s); it is not used", search->module->path, why);
+}
+
+// Take the file at debug_path if it belongs to the module. BY_LINK: its name is from the debug link.
+static bool take(struct search *search, bool by_link)
+{
+	struct tp_symbol_files *files = search->files;
+	const struct teeperf_module *module = search->module;
+	struct tp_elf_file *debug = &files->debug;
+	struct tp_err err;
+	if (access(files->debug_path, R_OK) != 0)
+		return false;
+	if (tp_elf_file_read(debug, files->debug_path, &err)) {
+		refuse(search, err.what);
+		return false;
+	}
+	// Strip leaves the ID in both, or there was none: then the checksum tells.
+	const bool has_ids = module->build_id_size && debug->build_id_size;
+	if (has_ids || !by_link) {
+		if (same_build(module, debug))
+			return files->has_debug = true;
+		refuse(search, "its build ID differs");
+		return false;
+	}
+	uint32_t checksum;
+	if (tp_elf_file_checksum(files->debug_path, &checksum, &err)) {
+		refuse(search, err.what);
+		return false;
+	}
+	if (checksum == files->elf.debug_link_checksum)
+		return files->has_debug = true;
+	refuse(search, "its checksum is not the one that the link tells");
+	return false;
+}
+
+// DIR/.build-id/xx/yyy.debug
+static bool find_by_build_id(struct search *search)
+{
+	const struct teeperf_module *module = search->module;
+	char *path = search->files->debug_path;
+	const size_t size = sizeof(search->files->debug_path);
+	if (module->build_id_size < 2)
+		return false;
+	for (uint32_t i = 0; i <= search->options->debug_dir_count; i++) {
+		size_t at = (size_t)snprintf(
+		    path, size, "%s/.build-id/%02x/", debug_dir(search, i), module->build_id[0]);
+		for (uint32_t j = 1; j < module->build_id_size && at < size; j++)
+			at += (size_t)snprintf(path + at, size - at, "%02x", module->build_id[j]);
+		if (at < size)
+			at += (size_t)snprintf(path + at, size - at, ".debug");
+		if (at < size && take(search, false))
+			return true;
+	}
+	return false;
+}
+
+static bool try_link(struct search *search, const char *dir, int dir_size, const char *between)
+{
+	struct tp_symbol_files *files = search->files;
+	const size_t size = sizeof(files->debug_path);
+	const int length = snprintf(
+	    files->debug_path, size, "%.*s%s%s", dir_size, dir, between, files->elf.debug_link);
+	return length > 0 && (size_t)length < size && take(search, true);
+}
+
+// The name that .gnu_debuglink has, in the places where gdb looks for it, and in the folders given.
+static bool find_by_link(struct search *search)
+{
+	const char *path = search->module->path;
+	const char *slash = strrchr(path, '/');
+	const int folder = slash ? (int)(slash - path) + 1 : 0;
+	if (!search->files->usable || !search->files->elf.debug_link[0])
+		return false;
+	if (try_link(search, path, folder, "") || try_link(search, path, folder, ".debug/"))
+		return true;
+	for (uint32_t i = 0; i <= search->options->debug_dir_count; i++) {
+		const char *dir = debug_dir(search, i);
+		char place[TP_SYMBOL_PATH_MAX];
+		if (i < search->options->debug_dir_count &&
+		    try_link(search, dir, (int)strlen(dir), "/"))
+			return true;
+		const int length = snprintf(
+		    place, sizeof(place), "%s%s%.*s", dir, path[0] == '/' ? "" : "/", folder, path);
+		if (length > 0 && (size_t)length < sizeof(place) &&
+		    try_link(search, place, length, ""))
+			return true;
+	}
+	return false;
+}
+
+static bool find_by_server(struct search *search)
+{
+	const struct teeperf_module *module = search->module;
+	struct tp_err err;
+	char *path = search->files->debug_path;
+	if (!search->options->debuginfod)
+		return false;
+	const int code = tp_symbol_fetch(
+	    module->build_id, module->build_id_size, path, sizeof(search->files->debug_path), &err);
+	if (code == 0)
+		return take(search, false);
+	tp_problems_add(search->notes, code, module->path, TP_ERR_NO_OFFSET, "%s", err.what);
+	return false;
+}
+
+void tp_symbol_files_find(struct tp_symbol_files *files, const struct teeperf_module *module,
+    const struct tp_symbol_options *options, struct tp_problems *notes)
+{
+	memset(files, 0, sizeof(*files));
+	struct search search = {
+	    .files = files, .module = module, .options = options, .notes = notes};
+	struct tp_err err;
+	const bool has_elf = tp_elf_file_read(&files->elf, module->path, &err) == 0;
+	files->usable = has_elf && (!module->build_id_size || same_build(module, &files->elf));
+	if (!files->usable)
+		tp_elf_file_release(&files->elf);
+	if (files->elf.has_debug_info)
+		return;
+	if (find_by_build_id(&search) || find_by_link(&search) || find_by_server(&search))
+		return;
+	if (!has_elf)
+		tp_problems_add(notes, err.code, err.file, err.offset,
+		    "%s; its functions have no names", err.what);
+	else if (!files->usable)
+		tp_problems_add(notes, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
+		    "the file is not the one that was recorded (its build ID differs): its functions "
+		    "have no names; put the old file back, or name its debug file with --debug-dir");
+}
+
+void tp_symbol_files_release(struct tp_symbol_files *files)
+{
+	tp_elf_file_release(&files->elf);
+	tp_elf_file_release(&files->debug);
+}
+
+const char *tp_symbol_files_dwarf(
+    const struct tp_symbol_files *files, const struct teeperf_module *module)
+{
+	if (files->has_debug && files->debug.has_debug_info)
+		return files->debug_path;
+	return files->usable && files->elf.has_debug_info ? module->path : NULL;
+}

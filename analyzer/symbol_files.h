@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Which files tell about a module's functions: the module itself, and the file that its debug information
+ * was put into.
+ */
+#ifndef TP_SYMBOL_FILES_H
+#define TP_SYMBOL_FILES_H
+
+#include "analyzer/elf_file.h"
+#include "analyzer/problems.h"
+
+#include <teeperf/log.h>
+
+struct tp_symbol_options {
+	const char *const *debug_dirs; /* searched before the system's folder */
+	uint32_t debug_dir_count;
+	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for what is not here */
+	bool no_cache;   /* neither read nor write what is kept of earlier runs */
+};
+
+enum { TP_SYMBOL_PATH_MAX = 4096 };
+
+struct tp_symbol_files {
+	struct tp_elf_file elf;   /* the module's file; empty if it is not usable */
+	struct tp_elf_file debug; /* its debug file; empty if there is none */
+	bool usable;              /* the module's file is there, and is the one that was recorded */
+	bool has_debug;
+	char debug_path[TP_SYMBOL_PATH_MAX];
+};
+
+/*
+ * Find and read the files of the module. In order: DIR/.build-id/xx/yyy.debug for each folder, the
+ * system's last; then what the module's .gnu_debuglink names: beside it, in .debug/ there, in DIR, in
+ * DIR/PATH-OF-MODULE; then debuginfod. A debug file must have the module's build ID, or without one
+ * the checksum that the link tells. What stands in the way becomes a note. Release it in any case.
+ */
+void tp_symbol_files_find(struct tp_symbol_files *files, const struct teeperf_module *module,
+    const struct tp_symbol_options *options, struct tp_problems *notes);
+void tp_symbol_files_release(struct tp_symbol_files *files);
+
+/* The file with the debug information, or NULL if neither has any. */
+const char *tp_symbol_files_dwarf(
+    const struct tp_symbol_files *files, const struct teeperf_module *module);
+
+#endif

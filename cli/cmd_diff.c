@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf diff: compare the profiles in traces.
+#include "analyzer/diff_show.h"
+#include "cli/command.h"
+#include "cli/open_trace.h"
+#include "cli/view_options.h"
+#include "common/out_file.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RULES_MAX 32
+
+static const char *const formats[] = {"table", "csv", "json", NULL};
+static const char *const sorts[] = {"self", "inclusive", "calls", "relative", "name", NULL};
+static const char *const kinds[] = {"function", "path", NULL};
+
+static int format;
+static int sort;
+static int kind;
+static const char *columns;
+static const char *limit_text;
+static const char *alpha_text;
+static const char *min_share_text;
+static const char *rule_texts[RULES_MAX];
+static struct tp_option_list rule_list = {rule_texts, RULES_MAX, 0};
+static struct tp_open_options open_options;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_CHOICE, 0, "by", "WHAT", "what to compare: function (default) or path", &kind,
+	kinds},
+    {TP_OPTION_CHOICE, 0, "sort", "KEY",
+	"the greatest change of this first: self (default), inclusive, calls or relative; or name",
+	&sort, sorts},
+    {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it", &format, formats},
+    {TP_OPTION_STRING, 0, "columns", "LIST", "the columns of a table by their titles, with commas",
+	&columns, NULL},
+    {TP_OPTION_STRING, 0, "limit", "N",
+	"show at most N rows, 0 for all; tables show 40 unless told otherwise", &limit_text, NULL},
+    {TP_OPTION_LIST, 0, "fail-if", "RULE",
+	"exit with 1 if a change is as RULE says, as in 'self>+5%', 'calls>+0' or "
+	"'parse_*:inclusive>+10us'; may be repeated",
+	&rule_list, NULL},
+    {TP_OPTION_STRING, 0, "alpha", "P",
+	"rules disregard differences that are as likely as this by chance; 0.05", &alpha_text,
+	NULL},
+    {TP_OPTION_STRING, 0, "min-share", "PERCENT",
+	"rules about times disregard what has less of all self time on both sides; 0.1",
+	&min_share_text, NULL},
+    TP_OPEN_OPTIONS(open_options),
+    {.type = TP_OPTION_END},
+};
+
+extern const struct tp_command tp_cmd_diff;
+
+static bool parse_real(const char *text, double max, double *value)
+{
+	char *end;
+	if (!text)
+		return true;
+	*value = strtod(text, &end);
+	return end != text && !*end && *value >= 0 && *value <= max;
+}
+
+static int parse(struct tp_diff_options *diff)
+{
+	double percent = 0.1;
+	*diff = (struct tp_diff_options){
+	    .view = {.format = (enum tp_format)format,
+		.columns = columns,
+		.width = tp_terminal_width(),
+		.color = tp_terminal_color()},
+	    .sort = (enum tp_diff_sort)sort,
+	    .alpha = 0.05,
+	};
+	if (!tp_parse_limit(
+		limit_text, diff->view.format == TP_FORMAT_TABLE ? 40 : 0, &diff->view.limit))
+		return tp_options_usage(
+		    &tp_cmd_diff, "--limit: '%s' is not a whole number", limit_text);
+	if (!parse_real(alpha_text, 1, &diff->alpha) || diff->alpha <= 0)
+		return tp_options_usage(
+		    &tp_cmd_diff, "--alpha: '%s' is no probability such as 0.05", alpha_text);
+	if (!parse_real(min_share_text, 100, &percent))
+		return tp_options_usage(
+		    &tp_cmd_diff, "--min-share: '%s' is not a percentage", min_share_text);
+	diff->min_share = percent / 100;
+	for (uint32_t i = 0; i < rule_list.count; i++) {
+		struct tp_diff_rule rule;
+		struct tp_err err;
+		const int code = tp_diff_rule_init(&rule, rule_list.items[i], &err);
+		tp_diff_rule_release(&rule);
+		if (code)
+			return tp_options_usage(&tp_cmd_diff, "--fail-if: %s", err.what);
+	}
+	return TP_EXIT_DONE;
+}
+
+// Whether these can be compared at all.
+static int check(const struct tp_analysis *const *runs, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		const struct tp_analysis *one = runs[0];
+		const struct tp_analysis *other = runs[i];
+		if (one->timeless != other->timeless || one->time.known != other->time.known) {
+			struct tp_err err;
+			tp_err_set(&err, TP_ERR_LIMIT, other->trace->source.name, TP_ERR_NO_OFFSET,
+			    "its times are in %s, and those of '%s' in %s: record both with the same "
+			    "--clock",
+			    tp_view_unit(other), one->trace->source.name, tp_view_unit(one));
+			return tp_command_fail(&tp_cmd_diff, &err);
+		}
+		if (one->compensation.applied != other->compensation.applied)
+			tp_command_warn(&tp_cmd_diff,
+			    "times of '%s' are %s and those of '%s' are %s: --raw compares both as "
+			    "recorded",
+			    one->trace->source.name,
+			    one->compensation.applied ? "compensated" : "as recorded",
+			    other->trace->source.name,
+			    other->compensation.applied ? "compensated" : "as recorded");
+	}
+	return TP_EXIT_DONE;
+}
+
+static int show(const struct tp_diff *diff, const struct tp_analysis *const *runs,
+    const struct tp_diff_options *diff_options)
+{
+	struct tp_out_file out;
+	struct tp_err err;
+	struct tp_err close_err;
+	signal(SIGXFSZ, SIG_IGN);
+	tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+	const int code = tp_diff_show(diff, runs, diff_options, &out.buf, &err);
+	const int closed = tp_out_file_close(&out, &close_err);
+	if (code)
+		return tp_command_fail(&tp_cmd_diff, &err);
+	if (closed)
+		return tp_command_fail(&tp_cmd_diff, &close_err);
+	struct tp_buf found;
+	tp_buf_init(&found);
+	const uint64_t count = tp_diff_judge(diff, diff_options, &found);
+	if (count)
+		fprintf(stderr, "teeperf diff: failed by --fail-if:\n%s", found.data);
+	tp_buf_release(&found);
+	return count ? TP_EXIT_FAILED : TP_EXIT_DONE;
+}
+
+// Programs that have nothing in common were not meant to be compared.
+static void warn_of_strangers(const struct tp_diff *diff, bool by_path)
+{
+	for (uint32_t i = 0; i < diff->count; i++) {
+		const struct tp_diff_change calls = tp_diff_change(diff, i, TP_DIFF_CALLS);
+		if (calls.before > 0 && calls.after > 0)
+			return;
+	}
+	if (diff->count)
+		tp_command_warn(&tp_cmd_diff,
+		    "the two sides have no %s in common: are these runs of the same program?",
+		    by_path ? "call path" : "function");
+}
+
+// OPEN has COUNT traces, the first BEFORE of them on one side.
+static int compare(struct tp_open_trace *open, uint32_t count, uint32_t before,
+    struct tp_diff_options *diff_options)
+{
+	const struct tp_analysis *runs[TP_DIFF_RUNS_MAX];
+	struct tp_diff_rule rules[RULES_MAX];
+	struct tp_diff diff = {0};
+	struct tp_err err;
+	int code = 0;
+	uint32_t made = 0;
+	for (uint32_t i = 0; i < count; i++)
+		runs[i] = &open[i].analysis;
+	int status = check(runs, count);
+	while (!status && !code && made < rule_list.count) {
+		code = tp_diff_rule_init(&rules[made], rule_list.items[made], &err);
+		made++;
+	}
+	diff_options->rules = rules;
+	diff_options->rule_count = made;
+	if (!status && !code)
+		code = tp_diff_init(&diff, runs, count, before, kind == 1, &err);
+	if (!status && !code)
+		warn_of_strangers(&diff, kind == 1);
+	if (!status)
+		status =
+		    code ? tp_command_fail(&tp_cmd_diff, &err) : show(&diff, runs, diff_options);
+	tp_diff_release(&diff);
+	while (made)
+		tp_diff_rule_release(&rules[--made]);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	int sides[2];
+	char **files[2];
+	tp_open_options_init(&open_options);
+	// What follows -- is the other side; each may have options before and behind.
+	sides[0] = 0;
+	while (sides[0] < argc && strcmp(argv[sides[0]], "--") != 0)
+		sides[0]++;
+	sides[1] = argc - sides[0];
+	files[0] = argv;
+	files[1] = argv + sides[0];
+	const bool parted = sides[1] > 0;
+	for (int side = 0; side < (parted ? 2 : 1); side++)
+		if (!tp_options_parse(&tp_cmd_diff, &sides[side], &files[side], true, &status))
+			return status;
+	if (!parted) {
+		if (sides[0] != 2)
+			return tp_options_usage(&tp_cmd_diff,
+			    "which traces? name two, or several of each side with -- in between");
+		sides[0] = sides[1] = 1;
+		files[1] = files[0] + 1;
+	}
+	if (sides[0] < 1 || sides[1] < 1 || sides[0] + sides[1] > TP_DIFF_RUNS_MAX)
+		return tp_options_usage(&tp_cmd_diff,
+		    "one trace at least on each side of --, and at most %d in all",
+		    TP_DIFF_RUNS_MAX);
+	struct tp_diff_options diff_options;
+	status = parse(&diff_options);
+	if (status)
+		return status;
+	const uint32_t count = (uint32_t)(sides[0] + sides[1]);
+	struct tp_open_trace *open = calloc(count, sizeof(*open));
+	uint32_t opened = 0;
+	bool damaged = false;
+	for (; open && !status && opened < count; opened++) {
+		const int at = (int)opened;
+		status = tp_open_trace(&open[opened], &tp_cmd_diff,
+		    at < sides[0] ? files[0][at] : files[1][at - sides[0]], &open_options);
+		damaged |= open[opened].damaged;
+		if (!status)
+			tp_open_trace_warn(&open[opened], &tp_cmd_diff);
+	}
+	if (!open) {
+		struct tp_err err;
+		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		status = tp_command_fail(&tp_cmd_diff, &err);
+	}
+	if (!status)
+		status = compare(open, count, (uint32_t)sides[0], &diff_options);
+	while (opened)
+		tp_open_trace_release(&open[--opened]);
+	free(open);
+	return !status && damaged ? TP_EXIT_FAILED : status;
+}
+
+const struct tp_command tp_cmd_diff = {
+    .name = "diff",
+    .summary = "show what has changed between recorded runs",
+    .usage = "[options] BEFORE AFTER | BEFORE... -- AFTER...",
+    .description =
+	"Compare the profiles of traces: calls, self time and inclusive time of each function, or\n"
+	"of each call path. Functions are the same if their name in the symbol table and their\n"
+	"module are, so the program may have been built anew, and its file renamed. With several runs on each side,\n"
+	"means are compared, and p is how likely such a difference would be by chance.\n",
+    .examples =
+	"teeperf diff old.trace new.trace\n"
+	"teeperf diff old1.trace old2.trace old3.trace -- new1.trace new2.trace new3.trace\n"
+	"teeperf diff --fail-if 'self>+5%' --fail-if 'total>+1%' old.trace new.trace\n",
+    .options = options,
+    .run = run,
+};

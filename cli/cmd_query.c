@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf query: SQL over traces.
+#include "cli/command.h"
+#include "cli/open_trace.h"
+#include "cli/query_shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ATTACH_MAX 9 // SQLite has room for ten
+
+static const char *const formats[] = {"table", "csv", "json", "tsv", NULL};
+
+static int format;
+static const char *attach_items[ATTACH_MAX];
+static struct tp_option_list attach = {attach_items, ATTACH_MAX, 0};
+static const char *parameter_items[TP_QUERY_PARAMETERS_MAX];
+static struct tp_option_list parameters = {parameter_items, TP_QUERY_PARAMETERS_MAX, 0};
+static const char *example;
+static const char *schema;
+static bool show;
+static uint64_t memory;
+static struct tp_open_options open_options;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_CHOICE, 0, "format", NULL, "how to show rows", &format, formats},
+    {TP_OPTION_LIST, 0, "attach", "NAME=FILE",
+	"add a trace, whose tables are then NAME.functions, NAME.calls and so on; may be repeated",
+	&attach, NULL},
+    {TP_OPTION_WORD, 0, "example", "NAME",
+	"run a query that comes with teeperf; without a name, list them", &example, NULL},
+    {TP_OPTION_BOOL, 0, "show", NULL, "print the SQL of the example instead of running it", &show,
+	NULL},
+    {TP_OPTION_LIST, 'p', "param", "NAME=VALUE",
+	"what :NAME stands for in the SQL, NAME alone: NULL; may be repeated", &parameters, NULL},
+    {TP_OPTION_WORD, 0, "schema", "TABLE",
+	"explain the tables and their columns, or one table, and exit", &schema, NULL},
+    {TP_OPTION_SIZE, 0, "memory", "SIZE",
+	"keep single calls in memory up to this size, 32 bytes each, and in a file in $TMPDIR beyond; "
+	"1G unless told otherwise",
+	&memory, NULL},
+    TP_OPEN_OPTIONS(open_options),
+    {.type = TP_OPTION_END},
+};
+
+extern const struct tp_command tp_cmd_query;
+
+// Everything that is to be released.
+struct opened {
+	struct tp_open_trace traces[ATTACH_MAX + 1];
+	uint32_t count;
+	struct tp_query_session session;
+	char *copies[TP_QUERY_PARAMETERS_MAX];
+	bool damaged;
+};
+
+static int fail(const struct tp_err *err)
+{
+	return tp_command_fail(&tp_cmd_query, err);
+}
+
+// Open FILE and have it known as NAME.
+static int add_trace(struct opened *opened, const char *name, const char *file)
+{
+	struct tp_open_trace *open = &opened->traces[opened->count++];
+	struct tp_err err;
+	const int status = tp_open_trace(open, &tp_cmd_query, file, &open_options);
+	if (status)
+		return status;
+	tp_open_trace_warn(open, &tp_cmd_query);
+	opened->damaged |= open->damaged;
+	return tp_query_add(opened->session.query, name, &open->analysis, &err) ? fail(&err)
+										: TP_EXIT_DONE;
+}
+
+static int add_attached(struct opened *opened, const char *text)
+{
+	const char *equals = strchr(text, '=');
+	char name[64];
+	if (!equals || !equals[1] || (size_t)(equals - text) >= sizeof(name))
+		return tp_options_usage(&tp_cmd_query, "--attach: '%s' is not NAME=FILE", text);
+	memcpy(name, text, (size_t)(equals - text));
+	name[equals - text] = '\0';
+	return add_trace(opened, name, equals + 1);
+}
+
+static int add_parameters(struct opened *opened)
+{
+	for (uint32_t i = 0; i < parameters.count; i++) {
+		opened->copies[i] = strdup(parameters.items[i]);
+		if (!opened->copies[i] ||
+		    !tp_query_session_set(&opened->session, opened->copies[i]))
+			return tp_options_usage(
+			    &tp_cmd_query, "--param: '%s' is not NAME=VALUE", parameters.items[i]);
+	}
+	return TP_EXIT_DONE;
+}
+
+// That the SQL which is to be run has each parameter that is given; what standard input will say is not known.
+static int check_parameters(const struct opened *opened, int argc, char **argv)
+{
+	const struct tp_query_session *session = &opened->session;
+	for (uint32_t i = 0; i < session->parameter_count && (example || argc > 1); i++) {
+		const char *name = session->parameters[i].name;
+		bool known =
+		    example && tp_query_find_parameter(tp_query_find_example(example)->sql, name);
+		for (int j = 1; j < argc && !known; j++)
+			known = tp_query_find_parameter(argv[j], name);
+		if (!known)
+			return tp_options_usage(&tp_cmd_query,
+			    example
+				? "--param: this example has no parameter :%s; --show prints its SQL"
+				: "--param: there is no :%s in the SQL",
+			    name);
+	}
+	return TP_EXIT_DONE;
+}
+
+static int print_schema(void)
+{
+	struct tp_buf text;
+	tp_buf_init(&text);
+	int status = TP_EXIT_DONE;
+	if (tp_query_describe(*schema ? schema : NULL, &text))
+		status = tp_write_out(&tp_cmd_query, &text, NULL);
+	else
+		status = tp_options_usage(&tp_cmd_query,
+		    "--schema: there is no table '%s'; without a name it tells of all", schema);
+	tp_buf_release(&text);
+	return status;
+}
+
+// What needs no trace. True: that was all.
+static bool is_help(int *status)
+{
+	if (schema) {
+		*status = print_schema();
+		return true;
+	}
+	if (show && (!example || !*example)) {
+		*status =
+		    tp_options_usage(&tp_cmd_query, "--show: of which example? --example=NAME");
+		return true;
+	}
+	if (!example)
+		return false;
+	const struct tp_query_example *found = *example ? tp_query_find_example(example) : NULL;
+	if (!*example)
+		*status = tp_query_list_examples();
+	else if (!found)
+		*status = tp_options_usage(&tp_cmd_query,
+		    "--example: there is no '%s'; --example alone lists them", example);
+	else if (show)
+		*status = fputs(found->sql, stdout) < 0 ? TP_EXIT_FAILED : TP_EXIT_DONE;
+	else
+		return false;
+	return true;
+}
+
+static int run_all(struct opened *opened, int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	struct tp_query_session *session = &opened->session;
+	if (example)
+		return tp_query_session_run_example(session, tp_query_find_example(example));
+	if (argc == 1)
+		return tp_query_shell(session);
+	for (int i = 1; i < argc && !status; i++)
+		status = tp_query_session_run(session, argv[i]);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	tp_open_options_init(&open_options);
+	if (!tp_options_parse(&tp_cmd_query, &argc, &argv, true, &status))
+		return status;
+	if (is_help(&status))
+		return status;
+	if (!argc)
+		return tp_options_usage(&tp_cmd_query, "which trace? name its FILE");
+	if (example && argc > 1)
+		return tp_options_usage(
+		    &tp_cmd_query, "'%s' and an example: one of them at a time", argv[1]);
+
+	static struct opened opened;
+	struct tp_err err;
+	const struct tp_query_options query_options = {.memory_limit = memory};
+	opened.session.command = &tp_cmd_query;
+	tp_query_printer_init(&opened.session.printer, (enum tp_query_format)format);
+	status = add_parameters(&opened);
+	if (!status)
+		status = check_parameters(&opened, argc, argv);
+	if (!status && tp_query_open(&opened.session.query, &query_options, &err))
+		status = fail(&err);
+	if (!status)
+		status = add_trace(&opened, NULL, argv[0]);
+	for (uint32_t i = 0; i < attach.count && !status; i++)
+		status = add_attached(&opened, attach.items[i]);
+	if (!status)
+		status = run_all(&opened, argc, argv);
+	if (!status && opened.damaged)
+		status = TP_EXIT_FAILED;
+	tp_query_close(opened.session.query);
+	tp_query_printer_release(&opened.session.printer);
+	for (uint32_t i = 0; i < opened.count; i++)
+		tp_open_trace_release(&opened.traces[i]);
+	for (uint32_t i = 0; i < parameters.count; i++)
+		free(opened.copies[i]);
+	return status;
+}
+
+const struct tp_command tp_cmd_query = {
+    .name = "query",
+    .summary = "ask a trace in SQL",
+    .usage = "[options] FILE [SQL ...]",
+    .description =
+	"Answer SQL (SQLite's) over the trace FILE: its threads, functions, call paths, single calls\n"
+	"and records are tables; --schema explains them. Nothing is imported and nothing written.\n"
+	"Without SQL, it is read from standard input, on a terminal with a prompt.\n",
+    .examples =
+	"teeperf query teeperf.trace 'SELECT name, calls, self FROM functions ORDER BY self DESC'\n"
+	"teeperf query --example=latency-by-caller --param function=parse teeperf.trace\n"
+	"teeperf query --example=diff --attach b=before.trace teeperf.trace\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf report: write an HTML page about a trace.
+#include "analyzer/report.h"
+#include "cli/command.h"
+#include "cli/open_trace.h"
+
+#include <stdio.h>
+
+static const char *output;
+static const char *baseline;
+static uint64_t paths = 100000;
+static uint64_t calls = 50000;
+static struct tp_open_options open_options;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_STRING, 'o', "output", "OUT",
+	"write to OUT, - for standard output; the default is FILE.html", &output, NULL},
+    {TP_OPTION_STRING, 0, "baseline", "OTHER", "compare with the trace OTHER", &baseline, NULL},
+    {TP_OPTION_COUNT, 0, "paths", "N",
+	"show the N heaviest call paths, and put lighter ones together; 100000 unless told "
+	"otherwise",
+	&paths, NULL},
+    {TP_OPTION_COUNT, 0, "calls", "N",
+	"draw the N longest calls one by one in the timeline; 50000 unless told otherwise", &calls,
+	NULL},
+    TP_OPEN_OPTIONS(open_options),
+    {.type = TP_OPTION_END},
+};
+
+extern const struct tp_command tp_cmd_report;
+
+// The range of time is one of the trace itself, not of what it is compared with.
+static int open_baseline(struct tp_open_trace *open)
+{
+	struct tp_open_options of_it = open_options;
+	of_it.time_range = NULL;
+	of_it.thread = NULL;
+	const int status = tp_open_trace(open, &tp_cmd_report, baseline, &of_it);
+	if (!status)
+		tp_open_trace_warn(open, &tp_cmd_report);
+	return status;
+}
+
+static int write_report(const struct tp_analysis *analysis, const struct tp_analysis *base,
+    const char *file, struct tp_buf *out)
+{
+	struct tp_err err;
+	const struct tp_report_options chosen = {
+	    .paths = paths && paths < 10000000 ? (uint32_t)paths : 10000000,
+	    .calls = calls < 10000000 ? (uint32_t)calls : 10000000,
+	    .base = base,
+	};
+	if (base && base->timeless != analysis->timeless) {
+		tp_err_set(&err, TP_ERR_NOT_FOUND, base->timeless ? baseline : file,
+		    TP_ERR_NO_OFFSET,
+		    "recorded without a clock, and the other one with one: they cannot be compared");
+		return tp_command_fail(&tp_cmd_report, &err);
+	}
+	struct tp_buf path;
+	tp_buf_init(&path);
+	tp_buf_addf(&path, "%s%s", output ? output : file, output ? "" : ".html");
+	int code = 0;
+	int status;
+	if (path.failed)
+		code = tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	status = code ? tp_command_fail(&tp_cmd_report, &err)
+		      : tp_keep_input(&tp_cmd_report, path.data, file, baseline);
+	if (!status && tp_report_render(analysis, &chosen, out, &err))
+		status = tp_command_fail(&tp_cmd_report, &err);
+	if (!status)
+		status = tp_write_out(&tp_cmd_report, out, path.data);
+	if (!status && !output)
+		fprintf(stderr, "teeperf report: wrote '%s'\n", path.data);
+	tp_buf_release(&path);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	tp_open_options_init(&open_options);
+	if (!tp_options_parse(&tp_cmd_report, &argc, &argv, true, &status))
+		return status;
+	if (argc != 1)
+		return tp_options_usage(&tp_cmd_report,
+		    argc
+			? "only one trace at a time; to compare, name the other one with --baseline"
+			: "which trace? name its FILE");
+	// What is short is told by the timeline's times, which are as recorded; the sums are to agree with it.
+	if (open_options.min_time && !open_options.raw) {
+		open_options.raw = true;
+		tp_command_warn(&tp_cmd_report,
+		    "with --min-time, times are as they were recorded, as with --raw");
+	}
+	struct tp_open_trace open = {.trace.source.fd = -1};
+	struct tp_open_trace other = {.trace.source.fd = -1};
+	struct tp_buf out;
+	tp_buf_init(&out);
+	status = tp_open_trace(&open, &tp_cmd_report, argv[0], &open_options);
+	if (!status) {
+		tp_open_trace_warn(&open, &tp_cmd_report);
+		if (baseline)
+			status = open_baseline(&other);
+	}
+	if (!status)
+		status =
+		    write_report(&open.analysis, baseline ? &other.analysis : NULL, argv[0], &out);
+	if (!status && (open.damaged || other.damaged))
+		status = TP_EXIT_FAILED;
+	tp_buf_release(&out);
+	tp_open_trace_release(&other);
+	tp_open_trace_release(&open);
+	return status;
+}
+
+const struct tp_command tp_cmd_report = {
+    .name = "report",
+    .summary = "write an HTML page about a recorded program",
+    .usage = "[options] FILE",
+    .description =
+	"Write one HTML file about the trace FILE that any current browser shows, without any\n"
+	"network access: flame graph, timeline of the threads, functions with percentiles, callers\n"
+	"and callees, call tree; of two traces also what has changed. The page lists its keys (?).\n",
+    .examples = "teeperf report teeperf.trace\n"
+		"teeperf report -o report.html app.trace\n"
+		"teeperf report --baseline old.trace -o diff.html new.trace\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SQL from standard input, with a prompt on a terminal. No line editor is linked: rlwrap is one.
+#include "query_shell.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct tp_query *volatile running; // what Ctrl-C ends
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	struct tp_query *query = running;
+	if (query)
+		tp_query_interrupt(query);
+}
+
+// Once, and when it matters: times of both kinds may be compared, or added up and found to differ.
+static void note_times(struct tp_query_session *session)
+{
+	if (session->noted || !tp_query_mixes_times(session->query))
+		return;
+	session->noted = true;
+	fprintf(stderr,
+	    "teeperf %s: note: times of calls and events are as recorded, those of all other tables "
+	    "without what recording has cost; --raw has all of them as recorded\n",
+	    session->command->name);
+}
+
+static int run_with(struct tp_query_session *session, const char *sql,
+    const struct tp_query_parameter *parameters, uint32_t parameter_count)
+{
+	const struct tp_query_sink sink = tp_query_printer_sink(&session->printer);
+	const struct sigaction action = {.sa_handler = on_interrupt};
+	struct sigaction before;
+	struct tp_err err;
+	running = session->query;
+	sigaction(SIGINT, &action, &before);
+	const int code =
+	    tp_query_run(session->query, sql, parameters, parameter_count, &sink, &err);
+	sigaction(SIGINT, &before, NULL);
+	running = NULL;
+	errno = 0;
+	if (!tp_query_printer_finish(&session->printer)) {
+		struct tp_err out_err;
+		if (errno)
+			tp_err_system(&out_err, errno, "standard output", "cannot write");
+		else
+			tp_err_set(&out_err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
+			    "no memory for the output");
+		tp_command_drop_output();
+		return tp_command_fail(session->command, &out_err);
+	}
+	if (code)
+		return tp_command_fail(session->command, &err);
+	note_times(session);
+	return TP_EXIT_DONE;
+}
+
+int tp_query_session_run(struct tp_query_session *session, const char *sql)
+{
+	return run_with(session, sql, session->parameters, session->parameter_count);
+}
+
+static const struct tp_query_parameter *find_parameter(
+    const struct tp_query_session *session, const char *name)
+{
+	for (uint32_t i = 0; i < session->parameter_count; i++)
+		if (strcmp(session->parameters[i].name, name) == 0)
+			return &session->parameters[i];
+	return NULL;
+}
+
+static bool ignore_columns(void *context, const char *const *names, uint32_t count)
+{
+	(void)context;
+	(void)names;
+	(void)count;
+	return true;
+}
+
+static bool see_row(void *context, const struct tp_value *values, uint32_t count)
+{
+	(void)values;
+	(void)count;
+	*(bool *)context = true;
+	return false;
+}
+
+// That there is a function of the name that the parameter has. An exit code.
+static int check_function(
+    struct tp_query_session *session, const struct tp_query_parameter *parameter)
+{
+	bool found = false;
+	const struct tp_query_sink sink = {&found, ignore_columns, see_row};
+	struct tp_err err;
+	const int code = tp_query_run(session->query,
+	    "SELECT 1 FROM functions WHERE name = :function", parameter, 1, &sink, &err);
+	if (!code && !found)
+		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "no function that was called is named '%s' (all of the name, as SELECT name FROM "
+		    "functions shows it)",
+		    parameter->value);
+	return code || !found ? tp_command_fail(session->command, &err) : TP_EXIT_DONE;
+}
+
+int tp_query_session_run_example(
+    struct tp_query_session *session, const struct tp_query_example *example)
+{
+	struct tp_query_parameter all[TP_QUERY_PARAMETERS_MAX + 8];
+	uint32_t count = session->parameter_count;
+	memcpy(all, session->parameters, count * sizeof(*all));
+	for (int i = 0; tp_query_example_parameters[i]; i++)
+		if (!find_parameter(session, tp_query_example_parameters[i]))
+			all[count++] =
+			    (struct tp_query_parameter){tp_query_example_parameters[i], NULL};
+	const struct tp_query_parameter *function = find_parameter(session, "function");
+	int status = TP_EXIT_DONE;
+	if (function && function->value && tp_query_find_parameter(example->sql, "function"))
+		status = check_function(session, function);
+	return status ? status : run_with(session, example->sql, all, count);
+}
+
+bool tp_query_session_set(struct tp_query_session *session, char *text)
+{
+	char *equals = strchr(text, '=');
+	if (equals == text || !*text)
+		return false;
+	if (equals)
+		*equals = '\0';
+	uint32_t i = 0;
+	while (i < session->parameter_count && strcmp(session->parameters[i].name, text) != 0)
+		i++;
+	if (i == TP_QUERY_PARAMETERS_MAX)
+		return false;
+	session->parameters[i] = (struct tp_query_parameter){text, equals ? equals + 1 : NULL};
+	session->parameter_count += i == session->parameter_count;
+	return true;
+}
+
+int tp_query_list_examples(void)
+{
+	for (int i = 0; tp_query_examples[i].name; i++)
+		printf("%-20s  %s\n", tp_query_examples[i].name, tp_query_examples[i].answers);
+	return TP_EXIT_DONE;
+}
+
+const struct tp_query_example *tp_query_find_example(const char *name)
+{
+	for (int i = 0; tp_query_examples[i].name; i++)
+		if (strcmp(tp_query_examples[i].name, name) == 0)
+			return &tp_query_examples[i];
+	return NULL;
+}
+
+// ---- lines that begin with a dot
+
+static const char *const help = ".help             this\n"
+				".tables           the tables\n"
+				".schema [TABLE]   what is in them, with units\n"
+				".example [NAME]   the queries that come with teeperf, or run one\n"
+				".show NAME        the SQL of one\n"
+				".param NAME=TEXT  what :NAME stands for; NAME alone: NULL\n"
+				".format FORMAT    table, csv, json or tsv\n"
+				".quit             or the end of input\n"
+				"Everything else is SQL, up to a semicolon. Ctrl-C ends a query.\n";
+
+static int complain(const struct tp_query_session *session, const char *format, const char *word)
+{
+	struct tp_err err;
+	tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET, format, word);
+	return tp_command_fail(session->command, &err);
+}
+
+static int describe(const struct tp_query_session *session, const char *table)
+{
+	struct tp_buf text;
+	tp_buf_init(&text);
+	const bool found = tp_query_describe(table, &text);
+	if (found)
+		fputs(text.data, stdout);
+	tp_buf_release(&text);
+	return found ? TP_EXIT_DONE
+		     : complain(session, "there is no table '%s'; .tables lists them", table);
+}
+
+static int run_example(struct tp_query_session *session, const char *name, bool show)
+{
+	const struct tp_query_example *example = tp_query_find_example(name);
+	if (!example)
+		return complain(session, "there is no example '%s'; .example lists them", name);
+	if (show) {
+		fputs(example->sql, stdout);
+		return TP_EXIT_DONE;
+	}
+	return tp_query_session_run_example(session, example);
+}
+
+static int set_format(struct tp_query_session *session, const char *name)
+{
+	static const char *const names[] = {"table", "csv", "json", "tsv"};
+	for (int i = 0; name && i < 4; i++)
+		if (strcmp(names[i], name) == 0) {
+			session->printer.format = (enum tp_query_format)i;
+			return TP_EXIT_DONE;
+		}
+	return complain(session, "'%s' is no format: table, csv, json, tsv", name ? name : "");
+}
+
+// Do what LINE, which begins with a dot, says. *quit: no more is to be read.
+static int do_command(struct tp_query_session *session, char *line, bool *quit)
+{
+	char *rest;
+	const char *word = strtok_r(line, " \t\n", &rest);
+	char *argument = strtok_r(NULL, "\n", &rest);
+	while (argument && (*argument == ' ' || *argument == '\t'))
+		argument++;
+	for (char *end = argument ? argument + strlen(argument) : NULL;
+	     end && end > argument && (end[-1] == ' ' || end[-1] == '\t'); end--)
+		end[-1] = '\0';
+	if (argument && !*argument)
+		argument = NULL;
+	if (strcmp(word, ".quit") == 0 || strcmp(word, ".exit") == 0) {
+		*quit = true;
+		return TP_EXIT_DONE;
+	}
+	if (strcmp(word, ".help") == 0)
+		return fputs(help, stdout) < 0 ? TP_EXIT_FAILED : TP_EXIT_DONE;
+	if (strcmp(word, ".tables") == 0)
+		return tp_query_session_run(session,
+		    "SELECT schema, name, type FROM pragma_table_list WHERE schema <> 'temp' AND "
+		    "name NOT LIKE 'sqlite_%' ORDER BY schema <> 'main', schema, type, name;");
+	if (strcmp(word, ".schema") == 0)
+		return describe(session, argument);
+	if (strcmp(word, ".example") == 0 || strcmp(word, ".examples") == 0)
+		return argument ? run_example(session, argument, false) : tp_query_list_examples();
+	if (strcmp(word, ".show") == 0 && argument)
+		return run_example(session, argument, true);
+	if (strcmp(word, ".format") == 0)
+		return set_format(session, argument);
+	if (strcmp(word, ".param") == 0 && argument) {
+		// It stays as long as the session, which may be to the end of the process.
+		char *copy = strdup(argument);
+		if (copy && tp_query_session_set(session, copy))
+			return TP_EXIT_DONE;
+		free(copy);
+		return complain(session, "'%s' is not NAME=TEXT", argument);
+	}
+	return complain(session, "there is no '%s': .help says what there is", word);
+}
+
+// ---- reading
+
+static double now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static bool is_blank(const char *text)
+{
+	return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+static int run_timed(struct tp_query_session *session, const char *sql, bool terminal)
+{
+	const double start = now_ms();
+	session->printer.results = 0;
+	const int status = tp_query_session_run(session, sql);
+	if (terminal && !status)
+		fprintf(stderr, "(%" PRIu64 " row%s, %.0f ms)\n", session->printer.rows,
+		    session->printer.rows == 1 ? "" : "s", now_ms() - start);
+	return status;
+}
+
+int tp_query_shell(struct tp_query_session *session)
+{
+	const bool terminal = isatty(STDIN_FILENO);
+	struct tp_buf sql;
+	char *line = NULL;
+	size_t capacity = 0;
+	int status = TP_EXIT_DONE;
+	bool quit = false;
+	tp_buf_init(&sql);
+	if (terminal)
+		fputs("SQL over the trace; .help says what else there is.\n", stderr);
+	const struct sigaction action = {.sa_handler = on_interrupt};
+	struct sigaction before;
+	if (terminal)
+		sigaction(SIGINT, &action, &before);
+	while (!quit && (terminal || !status)) {
+		if (terminal) {
+			fflush(stdout);
+			fputs(is_blank(sql.data) ? "teeperf> " : "    ...> ", stderr);
+		}
+		errno = 0;
+		const ssize_t length = getline(&line, &capacity, stdin);
+		if (length < 0 && errno == EINTR && terminal) {
+			// Ctrl-C forgets what has been written so far.
+			clearerr(stdin);
+			fputc('\n', stderr);
+			tp_buf_reset(&sql);
+			continue;
+		}
+		if (length < 0)
+			break;
+		if (is_blank(sql.data) && line[0] == '.') {
+			status = do_command(session, line, &quit);
+			continue;
+		}
+		tp_buf_add(&sql, line, strlen(line));
+		if (!is_blank(sql.data) && tp_query_is_complete(sql.data)) {
+			status = run_timed(session, sql.data, terminal);
+			tp_buf_reset(&sql);
+		}
+	}
+	if (!quit && !is_blank(sql.data) && (terminal || !status))
+		status = run_timed(session, sql.data, terminal);
+	if (terminal) {
+		sigaction(SIGINT, &before, NULL);
+		fputc('\n', stderr);
+	}
+	free(line);
+	tp_buf_release(&sql);
+	return status;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A file that is written through a tp_buf, a piece at a time.
+#include "out_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool drain(struct tp_buf *buf)
+{
+	struct tp_out_file *out = (struct tp_out_file *)(void *)buf;
+	const char *at = buf->data;
+	size_t left = buf->size;
+	while (left && !out->error) {
+		const ssize_t wrote = write(out->fd, at, left);
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote < 0) {
+			out->error = errno;
+			break;
+		}
+		at += wrote;
+		left -= (size_t)wrote;
+	}
+	out->written += buf->size - left;
+	tp_buf_reset(buf);
+	return !out->error;
+}
+
+void tp_out_file_from_fd(struct tp_out_file *out, int fd, const char *name)
+{
+	*out = (struct tp_out_file){.fd = fd};
+	tp_buf_init(&out->buf);
+	out->buf.drain = drain;
+	const size_t length = strlen(name);
+	const size_t skip = length < sizeof(out->name) ? 0 : length - sizeof(out->name) + 1;
+	memcpy(out->name, name + skip, length - skip + 1);
+}
+
+int tp_out_file_open(struct tp_out_file *out, const char *path, struct tp_err *err)
+{
+	tp_out_file_from_fd(out, -1, path);
+	out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return out->fd < 0 ? tp_err_system(err, errno, path, "cannot write") : 0;
+}
+
+int tp_out_file_replace(struct tp_out_file *out, const char *path, struct tp_err *err)
+{
+	struct stat old;
+	tp_out_file_from_fd(out, -1, path);
+	if (stat(path, &old) == 0 && S_ISREG(old.st_mode) && old.st_size && old.st_nlink == 1 &&
+	    old.st_uid == geteuid() && tp_replace_begin(&out->replace, path, &out->fd, NULL) == 0)
+		return 0;
+	return tp_out_file_open(out, path, err);
+}
+
+int tp_out_file_append(struct tp_out_file *out, const char *path, struct tp_err *err)
+{
+	tp_out_file_from_fd(out, -1, path);
+	out->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	const off_t end = out->fd < 0 ? -1 : lseek(out->fd, 0, SEEK_END);
+	out->written = end > 0 ? (uint64_t)end : 0;
+	return out->fd < 0 ? tp_err_system(err, errno, path, "cannot go on writing") : 0;
+}
+
+int tp_out_file_open_in(
+    struct tp_out_file *out, const char *directory, const char *name, struct tp_err *err)
+{
+	struct tp_buf path;
+	tp_buf_init(&path);
+	tp_buf_addf(&path, "%s/%s", directory, name);
+	int code;
+	if (path.failed) {
+		tp_out_file_from_fd(out, -1, name);
+		code = tp_err_set(err, TP_ERR_MEMORY, name, TP_ERR_NO_OFFSET, "no memory");
+	} else {
+		code = tp_out_file_open(out, path.data, err);
+	}
+	tp_buf_release(&path);
+	return code;
+}
+
+int tp_out_file_close(struct tp_out_file *out, struct tp_err *err)
+{
+	if (out->fd >= 0 && out->buf.size && !out->buf.failed)
+		drain(&out->buf);
+	const bool failed = out->buf.failed;
+	tp_buf_release(&out->buf);
+	if (out->fd > STDERR_FILENO && close(out->fd) != 0 && !out->error)
+		out->error = errno;
+	const bool open = out->fd >= 0;
+	out->fd = -1;
+	const int replaced = tp_replace_end(&out->replace, !out->error && !failed, err);
+	if (out->error)
+		return tp_err_system(err, out->error, out->name, "cannot write");
+	if (failed && open)
+		return tp_err_set(
+		    err, TP_ERR_MEMORY, out->name, TP_ERR_NO_OFFSET, "no memory for the output");
+	return replaced;
+}
+
+void tp_out_file_drop(struct tp_out_file *out)
+{
+	tp_buf_reset(&out->buf);
+	out->buf.failed = true;
+	tp_out_file_close(out, NULL);
+}

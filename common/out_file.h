@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A file that is written through a tp_buf, a piece at a time: whoever adds to `buf` need not know. Errors
+ * are sticky and told when it is closed.
+ */
+#ifndef TP_OUT_FILE_H
+#define TP_OUT_FILE_H
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/replace.h"
+
+struct tp_out_file {
+	struct tp_buf buf; /* first: drain finds the rest by it */
+	int fd;
+	int error;                 /* errno of the first write that failed, or 0 */
+	uint64_t written;          /* bytes that have left buf */
+	struct tp_replace replace; /* in use if an old file is there until this one is complete */
+	char name[256];            /* for messages; the tail of a longer one */
+};
+
+/* Write to FD, which is closed in the end unless it is a standard one; or to the file PATH, which is made, or emptied. */
+void tp_out_file_from_fd(struct tp_out_file *out, int fd, const char *name);
+int tp_out_file_open(struct tp_out_file *out, const char *path, struct tp_err *err);
+/*
+ * The file PATH; if there is something in it, that is there until this one is closed. (Not so with a file that
+ * has more names or another owner, or where no file can be made beside it: it is emptied now.)
+ */
+int tp_out_file_replace(struct tp_out_file *out, const char *path, struct tp_err *err);
+/* To the end of the file PATH, which is there. */
+int tp_out_file_append(struct tp_out_file *out, const char *path, struct tp_err *err);
+/* The file NAME in DIRECTORY. */
+int tp_out_file_open_in(
+    struct tp_out_file *out, const char *directory, const char *name, struct tp_err *err);
+/* Where the next byte goes in the file, from 0 on. */
+static inline uint64_t tp_out_file_offset(const struct tp_out_file *out)
+{
+	return out->written + out->buf.size;
+}
+/* Write what is left and close. 0; TP_ERR_SYSTEM, TP_ERR_MEMORY: something is missing in the file. */
+int tp_out_file_close(struct tp_out_file *out, struct tp_err *err);
+/* Close it without what is left, as the rest will not come; an old file that was to be replaced stays. */
+void tp_out_file_drop(struct tp_out_file *out);
+
+#endif

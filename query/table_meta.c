@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table "meta": facts about the trace, as text.
+#define _GNU_SOURCE
+#include "query/sql_table.h"
+
+#include "common/buf.h"
+#include "common/clean.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tp_column columns[] = {
+    {"key", "TEXT", "what", false},
+    {"value", "TEXT", "as text; CAST(value AS INTEGER) computes with it", false},
+    {0},
+};
+
+static void add(struct tp_trace_data *data, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void add(struct tp_trace_data *data, const char *key, const char *format, ...)
+{
+	if (data->meta_count == data->meta_capacity) {
+		const uint32_t capacity = data->meta_capacity ? data->meta_capacity * 2 : 64;
+		struct tp_meta_row *meta = capacity < UINT32_MAX / 4
+					       ? realloc(data->meta, capacity * sizeof(*meta))
+					       : NULL;
+		if (!meta) {
+			data->meta_failed = true;
+			return;
+		}
+		data->meta = meta;
+		data->meta_capacity = capacity;
+	}
+	struct tp_meta_row *row = &data->meta[data->meta_count++];
+	*row = (struct tp_meta_row){.key = strdup(key)};
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&row->value, format, args) < 0)
+		row->value = NULL;
+	va_end(args);
+	if (!row->key || !row->value) {
+		data->meta_failed = true;
+		return;
+	}
+	tp_clean(row->key, strlen(row->key));
+	tp_clean(row->value, strlen(row->value));
+}
+
+static void add_number(struct tp_trace_data *data, const char *key, uint64_t number)
+{
+	add(data, key, "%" PRIu64, number);
+}
+
+static void add_program(struct tp_trace_data *data)
+{
+	const struct tp_tracefile *trace = data->analysis->trace;
+	struct tp_buf text;
+	tp_buf_init(&text);
+	add(data, "trace", "%s", trace->source.name);
+	add(data, "program", "%s", tp_tracefile_program(trace));
+	for (size_t i = 0; trace->arguments && trace->arguments[i]; i++)
+		tp_buf_addf(&text, "%s%s", i ? " " : "", trace->arguments[i]);
+	add(data, "command", "%s", text.data);
+	tp_buf_release(&text);
+	if (trace->directory)
+		add(data, "directory", "%s", trace->directory);
+	add_number(data, "created_unix_ns", trace->header.created_unix_ns);
+	if (trace->has_end && trace->end.exit_kind == TEEPERF_EXIT_CODE)
+		add_number(data, "exit_code", trace->end.exit_value);
+	if (trace->has_end && trace->end.exit_kind == TEEPERF_EXIT_SIGNAL)
+		add_number(data, "exit_signal", trace->end.exit_value);
+}
+
+static void add_clock(struct tp_trace_data *data)
+{
+	const struct tp_analysis *analysis = data->analysis;
+	const struct tp_tracefile *trace = analysis->trace;
+	add(data, "clock", "%s",
+	    trace->has_clock ? tp_timebase_clock_name(trace->clock.kind) : "unknown");
+	add(data, "unit", "%s",
+	    analysis->timeless     ? "none"
+	    : analysis->time.known ? "ns"
+				   : "ticks");
+	// So many nanoseconds are so many ticks.
+	add_number(data, "clock_ns", analysis->time.ns);
+	add_number(data, "clock_ticks", analysis->time.ticks);
+	if (trace->clock.max_gap_ns)
+		add_number(data, "clock_max_gap_ns", trace->clock.max_gap_ns);
+	if (trace->clock.starved_ns)
+		add_number(data, "clock_starved_ns", trace->clock.starved_ns);
+	add_number(data, "duration_ns", tp_analysis_duration_ns(analysis));
+	add_number(data, "recorded_ns", tp_analysis_recorded_ns(analysis));
+	add(data, "times", "%s", analysis->compensation.applied ? "compensated" : "recorded");
+	if (analysis->compensation.known) {
+		add_number(data, "cost_in_ps", analysis->compensation.in_ps);
+		add_number(data, "cost_out_ps", analysis->compensation.out_ps);
+		add_number(data, "cost_untimed_ps", analysis->compensation.untimed_ps);
+	}
+	if (analysis->compensation.applied) {
+		add_number(data, "cost_taken_ns",
+		    tp_timebase_ns(&analysis->time, analysis->compensation.taken));
+		add_number(data, "cost_missing_ns",
+		    tp_timebase_ns(&analysis->time, analysis->compensation.missing));
+	}
+}
+
+static void add_counts(struct tp_trace_data *data)
+{
+	const struct tp_analysis *analysis = data->analysis;
+	const struct tp_stack_counts *counts = &analysis->counts;
+	add_number(data, "threads", analysis->thread_count);
+	add_number(data, "functions", analysis->function_count);
+	add_number(data, "events", counts->events);
+	add_number(data, "calls", data->calls.count);
+	add_number(data, "counted_calls", counts->counted);
+	add_number(data, "lost_events", analysis->lost);
+	add_number(data, "cut_calls", counts->cut);
+	add_number(data, "open_calls", counts->open);
+	add_number(data, "unmatched_exits", counts->unmatched_exits);
+	add_number(data, "unmatched_enters", counts->unmatched_enters);
+	add_number(data, "backwards_times", counts->backwards);
+	add_number(data, "damage", analysis->trace->problems.count + analysis->damage.count);
+	add_number(data, "filtered", analysis->filtered || analysis->ranged || analysis->least);
+}
+
+static void add_host(struct tp_trace_data *data)
+{
+	const char *line = data->analysis->trace->host;
+	while (line && *line && !data->meta_failed) {
+		const char *end = strchrnul(line, '\n');
+		const char *equals = memchr(line, '=', (size_t)(end - line));
+		char key[128];
+		if (equals) {
+			snprintf(key, sizeof(key), "host.%.*s",
+			    (int)(equals - line < 100 ? equals - line : 100), line);
+			add(data, key, "%.*s", (int)(end - equals > 4096 ? 4096 : end - equals - 1),
+			    equals + 1);
+		}
+		line = *end ? end + 1 : end;
+	}
+}
+
+void tp_trace_data_add_meta(struct tp_trace_data *data)
+{
+	add_program(data);
+	add_clock(data);
+	add_counts(data);
+	add_host(data);
+}
+
+static uint64_t rows(const struct tp_trace_data *data)
+{
+	return data->meta_count;
+}
+
+static void value(
+    const struct tp_trace_data *data, uint64_t row, int column, sqlite3_context *context)
+{
+	sqlite3_result_text(
+	    context, column ? data->meta[row].value : data->meta[row].key, -1, SQLITE_STATIC);
+}
+
+const struct tp_sql_table tp_table_meta = {
+    .name = "meta",
+    .summary = "facts about the trace: program, clock, losses, what recording costs, host",
+    .columns = columns,
+    .rows = rows,
+    .value = value,
+};

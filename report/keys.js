@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Keys that work anywhere. page.html lists them all.
+
+const tabs = ['flame', 'timeline', 'table', 'sandwich', 'tree'];
+const themes = ['auto', 'light', 'dark'];
+const selectedFunction = () => stateIndex(state.fn, data.functions.count);
+
+// The flame graph in sight, if there is one.
+const currentFlame = () => ({flame: views.flame, timeline: views.part, sandwich: views.sandwich?.callees})[state.tab];
+
+function focusOn(fn) {
+	if (fn >= 0)
+		change({tab: state.tab === 'tree' ? 'tree' : 'flame', focus: String(fn), inverted: '', zoom: ''});
+}
+
+function hide(fn) {
+	const hidden = hiddenFunctions();
+	if (fn >= 0)
+		change({hide: [...hidden.add(fn)].join('.'), focus: state.focus === String(fn) ? '' : state.focus, zoom: ''});
+}
+
+const keys = {
+	'/': () => byId('search').select(),
+	'?': () => byId('help').showModal(),
+	s: () => selectedFunction() >= 0 && change({tab: 'sandwich'}),
+	f: () => focusOn(selectedFunction()),
+	h: () => hide(selectedFunction()),
+	c: () => change({recursion: state.recursion ? '' : '1', zoom: ''}),
+	i: () => change({inverted: state.inverted ? '' : '1', zoom: ''}),
+	u: () => change({up: state.up ? '' : '1'}),
+	t: () => chooseTheme(themes[(themes.indexOf(state.theme) + 1) % 3]),
+	x: () => change({focus: '', hide: '', range: '', zoom: '', search: ''}),
+	n: () => currentFlame()?.nextHit(1),
+	N: () => currentFlame()?.nextHit(-1),
+	Escape: () => change(state.zoom ? {zoom: ''} : {search: ''}),
+};
+
+function pressKey(event) {
+	if (event.ctrlKey || event.metaKey || event.altKey || byId('help').open)
+		return;
+	const search = byId('search');
+	if (event.target === search && event.key === 'Enter')
+		currentFlame()?.nextHit(event.shiftKey ? -1 : 1);
+	else if (event.target === search && event.key === 'Escape') {
+		change({search: ''});
+		search.blur();
+	}
+	if (event.target.matches('input, select'))
+		return;
+	const tab = tabs[event.key - 1];
+	if (!tab && !keys[event.key])
+		return;
+	if (tab)
+		change({tab});
+	else
+		keys[event.key]();
+	event.preventDefault();
+}

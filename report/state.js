@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is shown, kept in the address behind the # so that a link, a reload and Back lead to the same.
+
+// All are texts; page.html has buttons for some.
+const defaults = {
+	tab: 'flame', // flame, timeline, table, sandwich, tree
+	zoom: '', // functions from the root of the flame graph down to its widest frame, as 12.0.7
+	order: 'weight', // of frames beside one another: weight, first, name
+	up: '', // 1: flames stand on their root
+	inverted: '', // 1: callers below what they call
+	weight: 'time', // or calls, or before: time in the baseline
+	recursion: '', // 1: collapse it
+	focus: '', // a function: only what it calls
+	hide: '', // functions that vanish into their callers, as 12.7
+	thread: '', // index in data.facts.threads; empty for all
+	range: '', // a selection of the timeline: from.to.threads, in cells and indices of threads
+	view: '', // of the timeline: from.to, in nanoseconds
+	search: '',
+	fn: '', // the selected function
+	sort: 'self', // column of the table; with a - in front the other way round
+	colour: 'file', // file, module or function
+};
+const state = {...defaults, theme: 'auto'};
+// What going back should undo; all else replaces the entry in the history.
+const steps = ['tab', 'zoom', 'focus', 'hide', 'range', 'thread'];
+
+function readAddress() {
+	const words = new URLSearchParams(location.hash.slice(1));
+	for (const name in defaults)
+		state[name] = words.get(name) ?? defaults[name];
+	if (!tabs.includes(state.tab))
+		state.tab = 'flame';
+	if (!Object.hasOwn(orders, state.order))
+		state.order = 'weight';
+	try {
+		state.theme = localStorage.getItem('teeperf-theme') || 'auto';
+	} catch {
+		// A browser may forbid a page to remember anything.
+	}
+}
+
+// Change some of the state, and show it.
+function change(patch) {
+	const names = Object.keys(patch).filter(name => state[name] !== patch[name]);
+	if (!names.length)
+		return;
+	Object.assign(state, patch);
+	const words = Object.keys(defaults).filter(name => state[name] !== defaults[name]).map(name => [name, state[name]]);
+	try {
+		history[names.some(name => steps.includes(name)) ? 'pushState' : 'replaceState'](null, '', '#' + new URLSearchParams(words));
+	} catch {
+		// Browsers take only so many changes in a minute: the next one will be there.
+	}
+	render(names);
+}
+
+const numberList = text => text ? text.split('.').map(Number).filter(Number.isInteger) : [];
+
+// A number of the state, if it is one below `limit`; else -1.
+const stateIndex = (text, limit) => /^\d+$/.test(text) && Number(text) < limit ? Number(text) : -1;
+
+// Compute again only when something that key() names has changed.
+function remember(key, compute) {
+	let last, value;
+	return () => {
+		const now = String(key());
+		if (now !== last) {
+			last = now;
+			value = compute();
+		}
+		return value;
+	};
+}

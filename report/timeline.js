@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Threads below one another along one time axis: which call was on top when. Drag to select.
+
+const TRACK_ROW = 18;
+const AXIS = 24;
+const GAP = 14; // between threads
+const CLOSED_ROWS = 6; // of a thread among many, until it is opened
+
+class Timeline extends Sheet {
+	constructor(host) {
+		super(host, make('canvas', {tabindex: 0, role: 'application', 'aria-label': 'Timeline of the threads'}));
+		this.map = make('canvas.minimap', {'aria-hidden': true});
+		host.prepend(this.map);
+		this.scroller.classList.add('tracks');
+		this.open = new Set();
+		const {canvas, map} = this;
+		const on = (name, action) => canvas.addEventListener(name, action.bind(this));
+		on('pointerdown', this.press);
+		on('pointermove', this.move);
+		on('pointerup', this.release);
+		on('pointercancel', () => this.drag = null);
+		on('pointerleave', hideTip);
+		on('dblclick', () => this.setView(0, this.span));
+		on('keydown', this.key);
+		on('wheel', this.wheel);
+		for (const name of ['pointerdown', 'pointermove'])
+			map.addEventListener(name, event => this.moveWindow(event));
+	}
+
+	show() {
+		const {span, threads} = data.facts;
+		const [from, to] = numberList(state.view);
+		[this.from, this.to] = from < to && to <= span ? [from, to] : [0, span];
+		this.span = span;
+		this.bucket = span / data.time.buckets;
+		this.cell = span / data.time.cells;
+		this.few = threads.length <= 4;
+		for (const thread of threads)
+			thread.trunk ??= trunkRows(thread);
+		this.draw();
+	}
+
+	// The part of all time that is in sight, not less than 50 ns.
+	setView(from, to) {
+		const {span} = this;
+		const wide = Math.min(Math.max(to - from, 50), span);
+		this.from = Math.min(Math.max(0, (from + to - wide) / 2), span - wide);
+		this.to = this.from + wide;
+		clearTimeout(this.later);
+		this.later = setTimeout(() => change({view: wide < span ? Math.round(this.from) + '.' + Math.round(this.to) : ''}), 150);
+		this.draw();
+	}
+
+	zoomAt(factor, time) {
+		this.setView(time - (time - this.from) * factor, time + (this.to - time) * factor);
+	}
+
+	get gutter() {
+		return this.width < 600 ? 76 : 128;
+	}
+
+	x(time) {
+		return this.gutter + (time - this.from) / (this.to - this.from) * (this.width - this.gutter);
+	}
+
+	time(x) {
+		return this.from + (Math.max(x, this.gutter) - this.gutter) / (this.width - this.gutter) * (this.to - this.from);
+	}
+
+	// Where the threads are: top and rows of each.
+	tracks() {
+		let top = AXIS + 7;
+		return data.facts.threads.map((thread, i) => {
+			const all = Math.max(1, thread.rows.length - thread.trunk);
+			const rows = this.few !== this.open.has(i) ? all : Math.min(all, CLOSED_ROWS);
+			const track = {top, rows, all, thread, bottom: top + rows * TRACK_ROW};
+			top = track.bottom + GAP;
+			return track;
+		});
+	}
+
+	paint(pen, scroll) {
+		const {width, height, gutter} = this;
+		const tracks = this.tracks();
+		const {at, step} = this.marks();
+		this.setHeight(tracks[tracks.length - 1].bottom + GAP);
+		const fill = (colour, ...box) => {
+			pen.fillStyle = colour;
+			pen.fillRect(...box);
+		};
+		fill(theme.panel, 0, 0, width, height);
+		for (const mark of at)
+			fill(theme.faint, Math.round(this.x(mark)), AXIS, 1, height);
+		for (const {thread, top, rows} of tracks)
+			for (let row = 0; row < rows; row++) {
+				const y = top + row * TRACK_ROW - scroll;
+				if (y > 0 && y < height)
+					this.paintRow(pen, thread, row + thread.trunk, y);
+			}
+		this.paintSelection(pen, tracks, scroll);
+		fill(theme.panel, 0, 0, gutter, height);
+		tracks.forEach(({thread, top, rows, all}, i) => {
+			const y = top - scroll + TRACK_ROW / 2;
+			pen.fillStyle = theme.ink;
+			drawLabel(pen, thread.title, 12, y, gutter - 18);
+			pen.fillStyle = theme.dim;
+			if (rows > 1 && all > CLOSED_ROWS)
+				drawLabel(pen, rows < all ? '▸ ' + (all - rows) + ' more' : '▾ fewer', 12, y + TRACK_ROW, gutter - 18);
+			if (rows > 2 && thread.trunk)
+				drawLabel(pen, 'from depth ' + (thread.trunk + 1), 12, y + 2 * TRACK_ROW, gutter - 18);
+			if (i)
+				fill(theme.line, 0, Math.round(top - scroll - GAP / 2), width, 1);
+		});
+		fill(theme.panel, gutter, 0, width, AXIS);
+		fill(theme.line, 0, AXIS - 1, width, 1);
+		fill(theme.line, gutter - 1, 0, 1, height);
+		pen.fillStyle = theme.dim;
+		for (const mark of at) {
+			const text = formatMark(mark + data.facts.start, step);
+			const x = Math.round(this.x(mark));
+			if (x + pen.measureText(text).width + 5 < width)
+				pen.fillText(text, x + 5, AXIS / 2);
+			pen.fillRect(x, AXIS - 7, 1, 6);
+		}
+		this.paintMap();
+	}
+
+	// One depth of a thread: what the buckets say, and upon it the longest calls as they were.
+	paintRow(pen, thread, depth, y) {
+		const {from, to, bucket, gutter, width} = this;
+		const {fn} = data.paths;
+		const hits = searchHits();
+		const row = thread.rows[depth] || {to: []};
+		// Wide buckets are a hint behind the calls.
+		const coarse = bucket / (to - from) * (width - gutter) > 6 ? 0.4 : 1;
+		const shine = path => hits && !hits[fn[path]] ? 0.25 : 1;
+		const labels = [];
+		const write = ([path, x0, x1, alpha]) => {
+			pen.fillStyle = alpha < 0.7 ? theme.ink : FRAME_INK;
+			drawLabel(pen, functionName(fn[path]), x0 + 4, y + TRACK_ROW / 2, x1 - x0 - 8);
+		};
+		const paint = (path, x0, x1, gap) => {
+			pen.fillStyle = functionColour(fn[path]);
+			pen.fillRect(x0, y, Math.max(x1 - x0 - gap, 0.5), TRACK_ROW - 1);
+			// Neighbours of the same path have one label.
+			const last = labels[labels.length - 1];
+			if (last && last[0] === path && x0 < last[2] + 1 && !gap)
+				last[2] = x1;
+			else
+				labels.push([path, x0, x1, pen.globalAlpha]);
+		};
+		let painted = gutter;
+		for (let i = firstAfter(row.to, from / bucket); i < row.to.length && painted < width; i++) {
+			const x0 = Math.max(this.x(i ? row.to[i - 1] * bucket : 0), painted), x1 = Math.min(this.x(row.to[i] * bucket), width);
+			if (!row.fill[i] || x1 <= x0)
+				continue;
+			pen.globalAlpha = (0.3 + 0.7 * row.fill[i] / 15) * shine(row.path[i]) * coarse;
+			paint(row.path[i], x0, x1, 0);
+			painted = Math.max(x1, x0 + 0.5);
+		}
+		if (coarse < 1)
+			labels.length = 0;
+		const runs = labels.length;
+		const {start, duration, path} = thread.longest;
+		for (const i of callsAt(thread, depth)) {
+			const x0 = Math.max(this.x(start[i]), gutter), x1 = Math.min(this.x(start[i] + duration[i]), width);
+			if (x1 - x0 < 2)
+				continue;
+			pen.globalAlpha = shine(path[i]);
+			paint(path[i], x0, x1, 1);
+		}
+		pen.globalAlpha = 1;
+		// From afar calls of one function are many: their buckets have the label.
+		if (coarse === 1)
+			labels.length = runs;
+		labels.forEach(write);
+	}
+
+	paintSelection(pen, tracks, scroll) {
+		const range = this.drag?.range || selectedRange();
+		if (!range)
+			return;
+		const x0 = this.x(range.from * this.cell), x1 = this.x(range.to * this.cell);
+		tracks.forEach(({top, bottom}, i) => {
+			const inside = range.threads.includes(i);
+			pen.fillStyle = inside ? theme.accent : theme.panel;
+			pen.globalAlpha = inside ? 0.16 : 0.5;
+			pen.fillRect(x0, top - 5 - scroll, x1 - x0, bottom - top + 10);
+		});
+		pen.globalAlpha = 1;
+		pen.fillStyle = theme.accent;
+		for (const x of [x0, x1])
+			pen.fillRect(Math.round(x) - 1, AXIS, 2, this.height);
+	}
+
+	// Marks at 1, 2 or 5 of a power of ten, some 110 pixels from one another.
+	marks() {
+		const {from, to, width, gutter} = this;
+		const wanted = Math.max(1, (to - from) / Math.max(1, (width - gutter) / 110));
+		const power = 10 ** Math.floor(Math.log10(wanted));
+		const step = [1, 2, 5, 10].find(n => n * power >= wanted) * power;
+		const at = [];
+		for (let mark = Math.ceil(from / step) * step; mark <= to; mark += step)
+			at.push(mark);
+		return {at, step};
+	}
+
+	// The whole run: how many threads were busy, and which part of it is in sight.
+	paintMap() {
+		const {map, width, ratio, gutter, span} = this;
+		const height = map.clientHeight;
+		map.width = Math.round(width * ratio);
+		map.height = Math.round(height * ratio);
+		const pen = map.getContext('2d', {alpha: false});
+		const x = time => gutter + time / span * (width - gutter);
+		const fill = (colour, alpha, ...box) => {
+			pen.globalAlpha = alpha;
+			pen.fillStyle = colour;
+			pen.fillRect(...box);
+		};
+		pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+		fill(theme.panel, 1, 0, 0, width, height);
+		const busy = busyThreads();
+		const most = busy.reduce((a, b) => Math.max(a, b), 1);
+		pen.fillStyle = theme.dim;
+		pen.globalAlpha = 0.4;
+		pen.beginPath();
+		pen.moveTo(gutter, height);
+		busy.forEach((n, i) => {
+			pen.lineTo(x(i * this.bucket), height - n / most * (height - 9));
+			pen.lineTo(x((i + 1) * this.bucket), height - n / most * (height - 9));
+		});
+		pen.lineTo(width, height);
+		pen.fill();
+		const range = selectedRange();
+		if (range)
+			fill(theme.accent, 0.3, x(range.from * this.cell), 0, Math.max(2, x(range.to * this.cell) - x(range.from * this.cell)), height);
+		fill(theme.panel, 0.7, gutter, 0, x(this.from) - gutter, height);
+		fill(theme.panel, 0.7, x(this.to), 0, width, height);
+		pen.globalAlpha = 1;
+		pen.strokeStyle = theme.accent;
+		pen.lineWidth = 1.5;
+		pen.strokeRect(x(this.from) + 0.75, 1.75, Math.max(x(this.to) - x(this.from) - 1.5, 2), height - 3);
+		pen.font = theme.font;
+		pen.textBaseline = 'middle';
+		pen.fillStyle = theme.dim;
+		drawLabel(pen, 'busy threads', 12, height / 2, gutter - 16);
+	}
+
+	// The thread at a place, and the path and the facts of what was on top there, if anything was.
+	hit(x, y) {
+		const at = y + this.scroller.scrollTop;
+		const index = this.tracks().findIndex(({top, bottom}) => at >= top - 5 && at < bottom + 5);
+		if (index < 0 || y < AXIS)
+			return {};
+		const {thread, top, rows} = this.tracks()[index];
+		const row = Math.floor((at - top) / TRACK_ROW), depth = row + thread.trunk;
+		if (x < this.gutter || row < 0 || row >= rows)
+			return {index};
+		const time = this.time(x), slack = (this.to - this.from) / this.width;
+		const {start, duration, path} = thread.longest;
+		const call = callsAt(thread, depth).findLast(i => start[i] <= time && time <= start[i] + Math.max(duration[i], slack));
+		if (call !== undefined)
+			return {index, path: path[call], facts: [['Takes', formatTime(duration[call])], ['Begins at', formatTime(start[call] + data.facts.start)]]};
+		const runs = thread.rows[depth];
+		const run = runs ? firstAfter(runs.to, Math.floor(time / this.bucket)) : 0;
+		return runs?.fill[run] ? {index, path: runs.path[run], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)]]} : {index};
+	}
+
+	// A selection from one corner to another, snapped to cells.
+	rangeOf(a, b) {
+		const {cells} = data.time;
+		const cell = time => Math.min(Math.max(time / this.cell, 0), cells);
+		const [top, bottom] = [Math.min(a.y, b.y), Math.max(a.y, b.y)];
+		const from = Math.min(Math.floor(cell(Math.min(a.time, b.time))), cells - 1);
+		return {from, to: Math.max(Math.ceil(cell(Math.max(a.time, b.time))), from + 1),
+			threads: [...this.tracks().keys()].filter(i => this.tracks()[i].bottom > top && this.tracks()[i].top < bottom)};
+	}
+
+	press(event) {
+		const [x, y] = this.place(event);
+		if (event.button || event.pointerType === 'touch' || x < this.gutter)
+			return;
+		this.drag = {x, time: this.time(x), y: y + this.scroller.scrollTop};
+		this.canvas.setPointerCapture(event.pointerId);
+	}
+
+	move(event) {
+		const [x, y] = this.place(event);
+		const {drag} = this;
+		if (drag && (drag.range || Math.abs(x - drag.x) > 4)) {
+			hideTip();
+			drag.range = this.rangeOf(drag, {time: this.time(x), y: y + this.scroller.scrollTop});
+			this.draw();
+			return;
+		}
+		const {index, path, facts} = this.hit(x, y);
+		this.canvas.style.cursor = path || x < this.gutter ? 'pointer' : 'crosshair';
+		if (path && event.pointerType !== 'touch')
+			showTip(event, data.paths.fn[path], [...facts, ['Thread', data.facts.threads[index].title]]);
+		else
+			hideTip();
+	}
+
+	release(event) {
+		const range = this.drag?.range;
+		const [x, y] = this.place(event);
+		const {index, path} = this.hit(x, y);
+		this.drag = null;
+		if (range)
+			change({range: [range.from, range.to, ...range.threads].join('.'), zoom: '', weight: 'time'});
+		else if (x < this.gutter && index >= 0 && !this.open.delete(index))
+			this.open.add(index);
+		else if (path)
+			change({fn: String(data.paths.fn[path])});
+		this.draw();
+	}
+
+	wheel(event) {
+		const {from, to} = this;
+		const step = event.deltaX * (to - from) / this.width;
+		if (event.ctrlKey || event.metaKey)
+			this.zoomAt(Math.exp(event.deltaY * 0.004), this.time(this.place(event)[0]));
+		else if (step)
+			this.setView(from + step, to + step);
+		else
+			return;
+		event.preventDefault();
+	}
+
+	moveWindow(event) {
+		if (!(event.buttons & 1))
+			return;
+		this.map.setPointerCapture(event.pointerId);
+		const {span, gutter, width} = this;
+		const at = (event.clientX - this.map.getBoundingClientRect().left - gutter) / (width - gutter) * span;
+		const half = Math.min(this.to - this.from, span / 5) / 2;
+		this.setView(at - half, at + half);
+	}
+
+	selectView() {
+		const {from, to} = this.rangeOf({time: this.from, y: 0}, {time: this.to, y: 0});
+		change({range: from + '.' + to, zoom: '', weight: 'time'});
+	}
+
+	key(event) {
+		const {from, to} = this;
+		const quarter = (to - from) / 4;
+		const keys = {
+			'+': () => this.zoomAt(0.5, (from + to) / 2),
+			'-': () => this.zoomAt(2, (from + to) / 2),
+			0: () => this.setView(0, this.span),
+			ArrowLeft: () => this.setView(from - quarter, to - quarter),
+			ArrowRight: () => this.setView(from + quarter, to + quarter),
+			ArrowUp: () => this.scroller.scrollBy(0, -60),
+			ArrowDown: () => this.scroller.scrollBy(0, 60),
+			v: () => this.selectView(),
+			Escape: () => state.range ? change({range: ''}) : this.setView(0, this.span),
+		};
+		if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		keys[event.key]();
+		announce('Showing ' + formatTime(this.from) + ' to ' + formatTime(this.to));
+		event.preventDefault();
+		event.stopPropagation();
+	}
+}
+
+// The first of ascending numbers that is above `value`.
+function firstAfter(numbers, value) {
+	let low = 0;
+	for (let high = numbers.length; low < high;) {
+		const middle = (low + high) >> 1;
+		if (numbers[middle] <= value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+// Rows at the top that are one call for nearly all of the time, when there are many: they say nothing.
+function trunkRows(thread) {
+	const same = ({to, path}) => {
+		const times = new Map();
+		to.forEach((end, i) => times.set(path[i], (times.get(path[i]) || 0) + end - (to[i - 1] || 0)));
+		return times.size < 50 && Math.max(...times.values()) > to[to.length - 1] * 0.97;
+	};
+	const trunk = thread.rows.findIndex(row => !same(row));
+	return trunk > 4 ? trunk - 1 : 0;
+}
+
+// The longest calls of a thread at one depth, in order of time.
+function callsAt(thread, depth) {
+	if (!thread.byDepth) {
+		const {count, parent} = data.paths;
+		const depths = new Int32Array(count);
+		for (let i = 1; i < count; i++)
+			depths[i] = depths[parent[i]] + 1;
+		thread.byDepth = [];
+		thread.longest.path.forEach((path, i) => (thread.byDepth[depths[path] - 1] ||= []).push(i));
+	}
+	return thread.byDepth[depth] || [];
+}
+
+// How many threads were busy, in each bucket.
+const busyThreads = remember(() => 1, () => {
+	const busy = new Float64Array(data.time.buckets);
+	for (const {rows} of data.facts.threads)
+		for (let i = 0, at = 0; rows.length && i < rows[0].to.length; i++)
+			for (; at < rows[0].to[i]; at++)
+				busy[at] += rows[0].fill[i] / 15;
+	return busy;
+});
+
+// "12.3 ms – 15.6 ms in 2 threads"
+function describeRange(range) {
+	const {span, start, threads} = data.facts;
+	const cell = span / data.time.cells;
+	const some = range.threads.length;
+	return formatTime(start + range.from * cell) + ' – ' + formatTime(start + range.to * cell) +
+		(threads.length > 1 ? ' in ' + (some === threads.length ? 'all threads' : some === 1 ? threads[range.threads[0]].title : plural(some, 'thread')) : '');
+}

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Read a report independently of its viewer, and compare it with what analyze says.
+
+report_data.py REPORT ANALYSIS.json [folded] [whole]: exits with 1 and a line for each contradiction.
+ANALYSIS is of the same options, as JSON, and made with --raw if `whole`: then the timeline must have
+all time of all paths. `folded`: paths may be put together, so that functions have no sums of paths.
+"""
+import base64
+import hashlib
+import html
+import json
+import re
+import sys
+import zlib
+
+SCRIPT_MAX = 60000
+failures = []
+
+
+def check(what, found, wanted):
+    if found != wanted:
+        failures.append("%s: %r, not %r" % (what, found, wanted))
+
+
+def near(what, found, wanted, slack):
+    if abs(found - wanted) > slack:
+        failures.append("%s: %r is not within %r of %r" % (what, found, slack, wanted))
+
+
+class Numbers:
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def next(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def column(self, count):
+        return [self.next() for _ in range(count)]
+
+    def end(self, name):
+        check("end of the block " + name, self.at, len(self.data))
+
+
+def digest(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def read_page(text):
+    """The blocks, after what makes the page safe was checked."""
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1))
+    style = re.search(r"<style>(.*?)</style>", text, re.S).group(1)
+    blocks = dict(re.findall(
+        r'<script type="application/octet-stream" id="data-(\w+)">([A-Za-z0-9+/=]*)</script>', text))
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
+    check("scripts", len(scripts), 1)
+    check("tags of scripts", len(re.findall(r"<\s*script", text, re.I)), len(blocks) + 1)
+    check("policy", policy.split("; "), [
+        "default-src 'none'", "script-src " + digest(scripts[0]), "style-src " + digest(style),
+        "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'",
+        "trusted-types 'none'"])
+    markup = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S)
+    check("references", re.findall(r"<[^>]*\s(?:src|href|style|on\w+)\s*=", markup), [])
+    if len(scripts[0].encode()) >= SCRIPT_MAX:
+        failures.append("the script has %d bytes" % len(scripts[0].encode()))
+    return {name: zlib.decompress(base64.b64decode(data)) for name, data in blocks.items()}
+
+
+def read_paths(data, base):
+    numbers = Numbers(data)
+    count = numbers.next()
+    parent, stack = [-1], [0]
+    for i in range(count):
+        for _ in range(numbers.next()):
+            stack.pop()
+        parent.append(stack[-1])
+        stack.append(i + 1)
+    paths = {"count": count + 1, "parent": parent}
+    names = ["fn", "level", "calls", "self", "min", "range"]
+    for name in names + (["base_calls", "base_self"] if base else []):
+        paths[name] = [0] + numbers.column(count)
+    numbers.end("paths")
+    return paths
+
+
+def check_functions(facts, analysis):
+    functions = facts["functions"]
+    found = sorted(zip(functions["name"], functions["calls"], functions["self"],
+                       functions["inclusive"]))
+    wanted = sorted((f["function"], f["calls"], f.get("self_ns") or 0, f.get("inclusive_ns") or 0)
+                    for f in analysis["functions"])
+    if not analysis["sampled_functions"]:
+        check("functions", found, wanted)
+    for i, histogram in enumerate(functions["histogram"]):
+        check("histogram", sum(histogram[1::2]), functions["timed"][i])
+        check("order of bins", sorted(set(histogram[::2])), histogram[::2])
+        if histogram:
+            # A bound is a rounded number.
+            low = facts["bounds"][histogram[0]]
+            near("its lowest bin", functions["min"][i], low, low / 8 + 2)
+    return functions
+
+
+def check_sums(functions, paths):
+    """Of the paths, for each function."""
+    count = len(functions["name"])
+    calls, own, inclusive, places = ([0] * count for _ in range(4))
+    total = list(paths["self"])
+    for i in range(paths["count"] - 1, 0, -1):
+        total[paths["parent"][i]] += total[i]
+    below = [0] * paths["count"]
+    for i in range(paths["count"] - 1, 0, -1):
+        below[i] += 1
+        below[paths["parent"][i]] += below[i]
+    for i in range(1, paths["count"]):
+        fn = paths["fn"][i]
+        calls[fn] += paths["calls"][i]
+        own[fn] += paths["self"][i]
+        places[fn] += below[i]
+        if not paths["level"][i]:
+            inclusive[fn] += total[i]
+    for fn in range(count):
+        name = functions["name"][fn]
+        # Of a sampled function times are scaled up to all calls.
+        if functions["timed"][fn] and functions["timed"][fn] == functions["calls"][fn]:
+            check("calls of " + name, calls[fn], functions["timed"][fn])
+            near("self of " + name, own[fn], functions["self"][fn], places[fn])
+            near("inclusive of " + name, inclusive[fn], functions["inclusive"][fn], places[fn])
+
+
+def check_threads(facts, data, paths):
+    numbers = Numbers(data)
+    sums = {"calls": [0] * paths["count"], "self": [0] * paths["count"]}
+    for _ in facts["threads"]:
+        at, rows = 0, []
+        for step in numbers.column(numbers.next()):
+            at += step
+            rows.append(at)
+        for name in ("calls", "self"):
+            for row, value in zip(rows, numbers.column(len(rows))):
+                sums[name][row] += value
+    numbers.end("threads")
+    check("calls of all threads", sums["calls"][1:], paths["calls"][1:])
+    for i in range(1, paths["count"]):
+        near("self of path %d" % i, sums["self"][i], paths["self"][i], 2 * len(facts["threads"]) + 2)
+
+
+def check_time(facts, data, paths, whole):
+    numbers = Numbers(data)
+    buckets, cells = numbers.next(), numbers.next()
+    check("buckets", buckets % cells, 0)
+    own = [0] * paths["count"]
+    depth = [0] * paths["count"]
+    for i in range(1, paths["count"]):
+        depth[i] = depth[paths["parent"][i]] + 1
+    pairs = 0
+    for _ in facts["threads"]:
+        for row in range(numbers.next()):
+            at = 0
+            for _ in range(numbers.next()):
+                head = numbers.next()
+                at += head // 16
+                if head % 16:
+                    check("depth of what is in a row", depth[numbers.next()], row + 1)
+            check("length of a row", at, buckets)
+        for _ in range(cells):
+            path = 0
+            for _ in range(numbers.next()):
+                path += numbers.next()
+                own[path] += numbers.next()
+                pairs += 1
+        count = numbers.next()
+        start, at = [], 0
+        for step in numbers.column(count):
+            at += step
+            start.append(at)
+        for begins, takes in zip(start, numbers.column(count)):
+            if begins + takes > facts["span"] + 1:
+                failures.append("a call ends after the timeline")
+        for path in numbers.column(count):
+            check("a call is of a path", 0 < path < paths["count"], True)
+    numbers.end("time")
+    if whole:
+        for i in range(1, paths["count"]):
+            near("time of path %d in the cells" % i, own[i], paths["self"][i], pairs + 2)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        text = file.read()
+    with open(sys.argv[2], encoding="utf-8") as file:
+        analysis = json.load(file)
+    blocks = read_page(text)
+    facts = json.loads(blocks["facts"])
+    functions = check_functions(facts, analysis)
+    paths = read_paths(blocks["paths"], "base_self" in functions)
+    if "folded" not in sys.argv:
+        check_sums(functions, paths)
+    check_threads(facts, blocks["threads"], paths)
+    if "time" in blocks:
+        check_time(facts, blocks["time"], paths, "whole" in sys.argv)
+    for line in failures[:20]:
+        print(line)
+    print("%d functions, %d paths, %d self, %d smaller, %d contradictions" % (
+        len(functions["name"]), paths["count"] - 1, sum(paths["self"]),
+        paths["fn"].count(len(functions["name"])), len(failures)))
+    return 1 if failures else 0
+
+
+sys.exit(main())
