@@ -22,6 +22,29 @@ says "'/dev/full': cannot write the trace: No space left on device" err
 [ ! -e started ] || fail "the program ran although the trace cannot be written"
 [ -c /dev/full ] || fail "/dev/full was renamed"
 
+# ... nor if the log could not be found again should the recorder die.
+mkdir small
+in_page() {
+	unshare -m sh -c 'mount -t tmpfs -o size=4k tmpfs small && exec "$@"' sh "$@"
+}
+if in_page true 2>err; then
+	expect 1 in_page "$TEEPERF" record -o small/x.trace sh -c 'touch started' \
+		"$(head -c 3900 /dev/zero | tr '\0' x)"
+	says "'small/x.trace': cannot write the trace: No space left on device" err
+	[ ! -e started ] || fail "the program ran although its log is not named"
+fi
+# A FIFO is not waited for.
+mkfifo fifo
+expect 1 "$TEEPERF" record -o fifo sh -c 'touch started'
+says "'fifo': is a FIFO that nobody reads: start its reader first, or name a file" err
+[ ! -e started ] || fail "the program ran although nobody reads the trace"
+cat fifo >from.fifo &
+exec 3>fifo
+expect 0 "$TEEPERF" record -q -o fifo ./fake 100 0
+exec 3>&-
+wait
+facts from.fifo records=100 end_sections=1
+
 # A limit that is reached half-way stands for a disk that runs full. The program runs to its end.
 (
 	ulimit -f 8192 # 4 MiB, in blocks of 512 bytes

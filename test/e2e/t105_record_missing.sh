@@ -24,9 +24,24 @@ facts teeperf.trace records=10
 
 expect 3 "$TEEPERF" record sh -c 'echo "$TEEPERF_LOG" >path; exit 3'
 says "'sh' ran without recording: it is not built with 'teeperf cc'" err
+says '; the program exited with 3$' err
+! grep -q 'next:' err || fail "suggests to analyze nothing"
 facts teeperf.trace records=0 exit=1/3 attach=0 end_sections=1
 says '^/dev/shm/teeperf-' path
 [ ! -e "$(cat path)" ] || fail "the shared log was left behind"
+
+# A program whose library is missing has not been built without instrumentation: the loader says why it failed.
+echo 'int missing(void) { return 0; }' >missing.c
+echo 'int missing(void); int main(void) { return missing(); }' >loads.c
+${CC:-cc} -shared -fPIC -o libmissing.so missing.c
+${CC:-cc} -o loads loads.c ./libmissing.so
+rm libmissing.so
+expect 127 "$TEEPERF" record -o loads.trace ./loads
+says "nothing was recorded: './loads' exited with 127, as programs do that cannot be loaded" err
+says '; the program exited with 127$' err
+! grep -q 'not built with' err || fail "says that it is not instrumented"
+expect 143 sh -c '"$TEEPERF" record -o killed.trace sh -c "kill -TERM \$\$"; exit $?'
+says '; the program was killed by signal 15 \(' err
 
 # The program's options are its own, and it gets the signals that the caller had.
 expect 0 "$TEEPERF" record -q sh -c 'echo "$0 $*"' -o --help

@@ -163,6 +163,37 @@ expect 0 "$TEEPERF" recover x.trace
 facts x.trace end_sections=1
 [ "$(fact records)" -gt 0 ] || fail "nothing was taken from a log that was cut"
 
+# A path that would steer the terminal.
+orphan 30000
+end_program
+name=$(printf 'x\033[2J\302\233.trace')
+mv x.trace "$name"
+expect 0 "$TEEPERF" recover "$name"
+says "were added to 'x\?\[2J\?\?\.trace'" err
+rm "$name"
+
+# A number in the log that is no process of this user keeps nobody from it.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	orphan 30000
+	end_program
+	users=$(mktemp -d)
+	cp "$TEEPERF" "$users/teeperf"
+	mv x.trace "$users"
+	python3 - "$log" "$root/docs/format.md" <<'EOF'
+import re, sys
+with open(sys.argv[2], encoding="utf-8") as text:
+    offset = int(re.search(r"^\| (\d+) \| 8 \| `pid` \|", text.read(), re.M)[1])
+with open(sys.argv[1], "r+b") as log:
+    log.seek(offset)
+    log.write((1).to_bytes(8, "little"))
+EOF
+	chown -R 65534:65534 "$users" "$log"
+	expect 0 setpriv --reuid=65534 --regid=65534 --clear-groups "$users/teeperf" recover \
+		"$users/x.trace"
+	facts "$users/x.trace" records=30000 end_sections=1
+	rm -rf "$users" "$log" "$log.trace"
+fi
+
 # What is no trace, and a trace from before logs had names.
 expect 1 "$TEEPERF" recover fake
 says "'fake' at offset 0: not a TeePerf trace" err

@@ -166,6 +166,80 @@ start ./main still
 stop
 [ ! -e "/dev/shm/teeperf-$recorder.ctl" ] || fail "a socket was left"
 
+# So does one that was killed before its socket listened; what is younger than a minute is let alone.
+python3 - /dev/shm/teeperf-999999998.ctl.new /dev/shm/teeperf-999999999.ctl.new <<'EOF'
+import os, socket, sys
+for path in sys.argv[1:]:
+    socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(path)
+os.utime(sys.argv[1], (1, 1))
+EOF
+start ./main still
+[ ! -e /dev/shm/teeperf-999999998.ctl.new ] || fail "a socket that never listened was left"
+[ -e /dev/shm/teeperf-999999999.ctl.new ] || fail "a socket that may be about to listen was removed"
+rm /dev/shm/teeperf-999999999.ctl.new
+stop
+
+# Several processes: all of them obey, and are written.
+cat >two.c <<'EOF'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile sig_atomic_t ended;
+static void on_term(int number)
+{
+	(void)number;
+	ended = 1;
+}
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("");
+}
+__attribute__((noinline)) static void forked(void)
+{
+	__asm__ volatile("");
+}
+int main(void)
+{
+	signal(SIGTERM, on_term);
+	const pid_t child = fork();
+	if (child)
+		printf("ready %d\nchild %d\n", (int)getpid(), (int)child);
+	fflush(stdout);
+	if (!child)
+		forked();
+	while (!ended) {
+		for (int i = 0; i < 1000; i++)
+			leaf();
+		usleep(100);
+	}
+	if (child) {
+		kill(child, SIGTERM);
+		wait(NULL);
+	}
+	return 0;
+}
+EOF
+"$TEEPERF" cc -O1 -o two two.c
+rm -f ctl.trace*
+start -f --control --drain end ./two
+child=$(sed -n 's/^child //p' log)
+while :; do
+	expect 0 "$TEEPERF" ctl flush "$recorder"
+	facts "ctl.trace.$child"
+	[ "$(fact chunks_sections)" -gt 0 ] && break
+done
+says '^end_sections=0$' facts
+expect 0 "$TEEPERF" ctl status "$recorder"
+[ "$(sed -n 's/^records *\([0-9]*\).*/\1/p' out)" -gt 0 ] || fail "$(cat out)"
+expect 0 "$TEEPERF" ctl off "$recorder"
+expect 0 "$TEEPERF" ctl on "$recorder"
+stop
+facts ctl.trace switches=off,on end_sections=1
+facts "ctl.trace.$child" switches=off,on end_sections=1
+"$TEEPERF" analyze "ctl.trace.$child" --format csv >top.csv 2>err
+says '^leaf,' top.csv
+
 # Wrong usage.
 expect 129 "$TEEPERF" ctl
 says 'a command and a process id are needed' err
@@ -182,5 +256,9 @@ says 'process 1 is neither' err
 for signal in KILL STOP 0 65 9 19 TERMINATE; do
 	expect 129 "$TEEPERF" record --control=$signal ./main
 	says "takes a signal that can be caught, .* not '$signal'" err
+done
+for signal in 4 5 6 7 8 11 31; do
+	expect 129 "$TEEPERF" record --control=$signal ./main
+	says "takes no signal of a fault, as $signal is" err
 done
 expect 129 "$TEEPERF" record --signals --control=USR1 ./main

@@ -35,6 +35,7 @@ wait "$recorder" || true
 # The other way round: root may.
 mkdir -p theirs
 chown 65534:65534 theirs
+rm log # it says "ready" already
 other "$TEEPERF" record -o theirs/their.trace ./fake 10 pause >log 2>record.err &
 await log ready || fail "$(cat record.err)"
 program=$(sed -n 's/^ready //p' log)

@@ -103,7 +103,7 @@ for clock in tsc soft none; do
 	expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./sampled
 	[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "calls, sampled ($clock)"; }
 	# 20000 / 7, rounded up, in each of 8 threads.
-	awk -F, '$1 == "step" { exit $NF != 8 * 2858 }' top.csv || fail "one in seven ($clock)"
+	awk -F, '$1 == "step" { exit $12 != 8 * 2858 }' top.csv || fail "one in seven ($clock)"
 	holds $((2 + 16 + 16 * 2858))
 done
 expect 137 "$TEEPERF" record -q -o run.trace -- ./sampled killed

@@ -363,6 +363,260 @@ for trace in run.trace.*; do
 		fail "$trace"
 done
 
+# Activations of the thread that forked are the child's own, those of other threads are not, and a new thread
+# of the child is none of the parent's.
+cat >homes.c <<'EOS'
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+uint64_t __teeperf_home(void);
+static uint64_t homes[5];
+__attribute__((noinline)) void called(int who)
+{
+	__asm__ volatile("");
+	homes[who] = __teeperf_home();
+}
+static void *idles(void *argument)
+{
+	called(3);
+	pthread_barrier_wait(argument);
+	pthread_barrier_wait(argument);
+	return NULL;
+}
+static void *of_child(void *argument)
+{
+	called(4);
+	return argument;
+}
+static void *forks(void *argument)
+{
+	called(1);
+	const pid_t child = fork();
+	if (child == 0) {
+		pthread_t thread;
+		called(2);
+		pthread_create(&thread, NULL, of_child, NULL);
+		pthread_join(thread, NULL);
+		printf("%d %d %d %d\n", homes[2] == homes[1], homes[2] != homes[0],
+		    homes[4] > homes[1], homes[4] != homes[0] && homes[4] != homes[3]);
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	return argument;
+}
+int main(void)
+{
+	pthread_barrier_t both;
+	pthread_t other, thread;
+	pthread_barrier_init(&both, NULL, 2);
+	called(0);
+	pthread_create(&other, NULL, idles, &both);
+	pthread_barrier_wait(&both);
+	pthread_create(&thread, NULL, forks, NULL);
+	pthread_join(thread, NULL);
+	pthread_barrier_wait(&both);
+	pthread_join(other, NULL);
+	return 0;
+}
+EOS
+expect 0 "$TEEPERF" cc -O1 -pthread -o homes homes.c
+rm -f run.trace*
+expect 0 "$TEEPERF" record -q -f -o run.trace -- ./homes
+[ "$(cat out)" = "1 1 1 1" ] || fail "homes: $(cat out err)"
+[ "$(ls run.trace.* | wc -l)" = 1 ] || fail "the child has no trace: $(ls; cat err)"
+
+# The soft clock goes on in a program that another one became: its log is not the one of the environment.
+cat >clock.c <<'EOS'
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/wait.h>
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+__attribute__((noinline)) void waits(void)
+{
+	for (const uint64_t end = now() + 200000000; now() < end;)
+		usleep(1000);
+}
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		waits();
+		return 0;
+	}
+	if (fork() == 0)
+		execl(argv[0], argv[0], "child", (char *)0);
+	wait(NULL);
+	return 0;
+}
+EOS
+expect 0 "$TEEPERF" cc -O1 -o clock clock.c
+rm -f run.trace*
+expect 0 "$TEEPERF" record -q -f --clock soft -o run.trace -- ./clock
+analyze run.trace.*-2
+# Not that it is right: a busy machine may keep the counter from running, but not all the time.
+awk -F, '$1 == "waits" && $4 > 0 { found = 1 } END { exit !found }' top.csv ||
+	fail "the clock stood still: $(cat top.csv)"
+
+# Without descriptors for more processes, each that has no trace is told of: there is none to watch it, or not
+# even one to take its connection.
+cat >many.c <<'EOS'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) void called(void)
+{
+	__asm__ volatile("");
+}
+int main(int argc, char **argv)
+{
+	int go[2];
+	if (argc < 2 || pipe(go))
+		return 1;
+	called();
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (argc > 2 && access(argv[2], F_OK))
+		usleep(1000);
+	for (int i = 0; i < atoi(argv[1]); i++)
+		if (fork() == 0) {
+			char byte;
+			close(go[1]);
+			called();
+			_exit(read(go[0], &byte, 1) != 0);
+		}
+	close(go[1]);
+	while (wait(NULL) > 0)
+		called();
+	return 0;
+}
+EOS
+expect 0 "$TEEPERF" cc -O1 -o many many.c
+# not_all PROCESSES: so many have a trace or are told of, and not all have one.
+not_all() {
+	traces=$(find . -name 'run.trace.*' | wc -l)
+	told=$(sed -n 's/.*warning: \([0-9]*\) process.* could not be recorded: .*Too many open files$/\1/p' err)
+	[ "$((traces + ${told:-0}))" = "$1" ] && [ "${told:-0}" -gt 0 ] || fail "$traces traces: $(cat err)"
+	told=$(sed -n 's/.*warning: \([0-9]*\) forked child.* not recorded$/\1/p' err)
+	[ "$((traces + ${told:-0}))" = "$1" ] || fail "$traces traces: $(cat err)"
+}
+for limit in 20 21 22 23; do
+	rm -f run.trace*
+	(
+		ulimit -n "$limit"
+		expect 0 "$TEEPERF" record -q -f -o run.trace -- ./many 12
+	)
+	not_all 12
+done
+if command -v prlimit >/dev/null; then
+	rm -f run.trace* log
+	"$TEEPERF" record -q -f -o run.trace -- ./many 12 go >log 2>err &
+	recorder=$!
+	await log ready
+	first_free=0
+	while [ -L /proc/$recorder/fd/$first_free ]; do
+		first_free=$((first_free + 1))
+	done
+	prlimit --pid $recorder --nofile=$first_free
+	touch go
+	wait $recorder || fail "$(cat err)"
+	not_all 12
+	says 'cannot take a connection' err
+fi
+
+# What a child's child without a log tells is told of the recording: a link is at its trace's place.
+cat >grandchild.c <<'EOS'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) void called(void)
+{
+	__asm__ volatile("");
+}
+int main(void)
+{
+	called();
+	if (fork() == 0) {
+		called();
+		for (int i = 1; i < 50; i++) {
+			char name[64];
+			snprintf(name, sizeof(name), "run.trace.%d", (int)getpid() + i);
+			symlink("victim", name);
+		}
+		if (fork() == 0) {
+			called();
+			_exit(0);
+		}
+		wait(NULL);
+		_exit(0);
+	}
+	wait(NULL);
+	return 0;
+}
+EOS
+expect 0 "$TEEPERF" cc -O1 -o grandchild grandchild.c
+rm -f run.trace*
+expect 0 "$TEEPERF" record -f -o run.trace -- ./grandchild
+says '1 forked child was not recorded' err
+rm -f run.trace*
+
+# What becomes of a child's log is told as well as what becomes of the first.
+cat >damages.c <<'EOS'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) void called(void)
+{
+	__asm__ volatile("");
+}
+/* Its log is the large one: of the first process' log it has the page with the clock. */
+static int cut_log(void)
+{
+	char line[4096];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		unsigned long from, to;
+		char *path = strstr(line, "/dev/shm/teeperf-");
+		if (!path || sscanf(line, "%lx-%lx", &from, &to) != 2 || to - from < 1 << 20)
+			continue;
+		path[strcspn(path, "\n")] = '\0';
+		return truncate(path, 0);
+	}
+	return 1;
+}
+int main(void)
+{
+	called();
+	const pid_t child = fork();
+	if (child == 0) {
+		called();
+		/* No record behind this: it would be the end of us. */
+		_exit(cut_log());
+	}
+	int status;
+	if (waitpid(child, &status, 0) != child || status)
+		return 1;
+	called();
+	return 0;
+}
+EOS
+printf 'fun:called\n' >damages.allow
+expect 0 "$TEEPERF" cc -O1 --allowlist="$PWD/damages.allow" -o damages damages.c
+rm -f run.trace*
+expect 0 "$TEEPERF" record -f --size 2M -o run.trace -- ./damages
+says 'KiB of the shared log went away' err
+rm -f run.trace*
+
 # Nothing to follow.
 rm -f run.trace*
 expect 0 "$TEEPERF" record -f -o run.trace -- ./app idle

@@ -219,6 +219,22 @@ says '1 more process .*dlmopen' err
 [ "$(tr '\n' ' ' <got)" = 'inner_of_first,30 main,1 outer,10 ' ] || fail "$(cat got)"
 says 'not recorded' notes
 
+# With --follow-fork each of the two has a trace, in the first process and in the next, and the second one does not
+# end that of the first.
+cat >both.sh <<'EOS'
+./twice "$1" && ./twice "$1"
+EOS
+rm -f run.trace*
+expect 0 "$TEEPERF" record -f -o run.trace -- sh both.sh "$here/first.so"
+! grep -E 'became another program|not recorded' err || fail "a second runtime ended the first: $(cat err)"
+for trace in run.trace*; do
+	"$TEEPERF" analyze "$trace" --format csv 2>notes | sed 1d | cut -d, -f1,2 | sort | tr '\n' ' '
+	echo
+done | sort | uniq -c | tr -s ' ' >got
+[ "$(cat got)" = ' 2 inner_of_first,30 main,1 outer,10 
+ 2 inner_of_first,30 outer,10 ' ] || fail "$(ls run.trace*; cat got err)"
+rm -f run.trace*
+
 # Two libraries 4 GiB apart: records cannot tell them apart, so the second one has none, and that is said.
 cat >far.c <<'EOS'
 #define _GNU_SOURCE

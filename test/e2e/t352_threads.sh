@@ -106,3 +106,40 @@ wait $recorder || got=$?
 [ $got = 0 ] || fail "record: exit status $got"
 quiet err
 facts x.trace end_sections=1
+
+# Processes that come and go, in several at once, while their traces are asked for.
+cat >forks.c <<'EOF'
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("");
+}
+int main(void)
+{
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 8; i++)
+			if (fork() == 0) {
+				for (int j = 0; j < 20000; j++)
+					leaf();
+				_exit(i);
+			}
+		while (wait(NULL) > 0)
+			;
+	}
+	return 0;
+}
+EOF
+"$TEEPERF" cc -O1 -o forks forks.c
+$wrap "$checked/teeperf" record -q -f --clock soft -o forks.trace --size 2M ./forks >out 2>err &
+recorder=$!
+# It may end between any two of them.
+while kill -0 $recorder 2>/dev/null; do
+	for verb in flush off status on; do
+		"$TEEPERF" ctl $verb $recorder >status 2>&1 || true
+	done
+done
+got=0
+wait $recorder || got=$?
+[ $got = 0 ] || fail "record --follow-fork: exit status $got: $(cat err)"
+quiet err

@@ -46,5 +46,6 @@ expect 0 "$TEEPERF" export --format flamegraph -o flame.svg flame.trace
 expect 0 "$TEEPERF" dump --assemble tall.txt -o tall.trace
 expect 0 "$TEEPERF" export --format flamegraph -o tall.svg tall.trace
 export HOME="$PWD"
-expect 0 python3 "$lib/browser_flamegraph.py" flame.svg tall.svg
+expect 0 "$TEEPERF" export --format flamegraph --icicle -o icicle.svg flame.trace
+expect 0 python3 "$lib/browser_flamegraph.py" flame.svg tall.svg icicle.svg
 says '^0 failures' out

@@ -97,7 +97,7 @@ import json, sys
 name = sys.argv[1]
 rows = json.load(open(name + ".json"))
 rows = rows["functions"] if isinstance(rows, dict) else rows
-for what, wanted in ("all", lambda r: True), ("counted", lambda r: not r["inclusive_ns"]):
+for what, wanted in ("all", lambda r: True), ("counted", lambda r: r["timed_calls"] == 0):
     with open(name + "." + what, "w") as out:
         out.writelines(sorted(r["function"] + "\n" for r in rows if wanted(r)))
 EOP

@@ -41,9 +41,27 @@ for view in top tree threads; do
 done
 nth -- "$tool" analyze --format csv b.trace
 nth -- "$tool" analyze --format json a.trace
-for format in folded flamegraph; do
+for format in folded flamegraph "flamegraph --inverted" "flamegraph --baseline a.trace" pprof callgrind \
+	perfdata speedscope; do
 	nth --prepare 'rm -f out.export' --verify 'test -s out.export' -- \
 		"$tool" export --format $format -o out.export a.trace
+done
+# Names are in the trace: without a module's file they would be others.
+expect 0 "$TEEPERF" dump --assemble "$root/test/golden/two-threads.txt" -o names.trace
+for format in chrome firefox perfetto; do
+	expect 0 "$TEEPERF" export --format $format -o whole.$format names.trace
+	nth --prepare 'rm -f out.export' --verify "cmp whole.$format out.export" -- \
+		"$tool" export --format $format -o out.export names.trace
+done
+for format in uftrace ctf; do
+	expect 0 "$TEEPERF" export --format $format -o whole.$format names.trace
+	nth --prepare 'rm -rf out.export' --verify "diff -r whole.$format out.export" -- \
+		"$tool" export --format $format -o out.export names.trace
+	rm -rf pieces
+	mkdir pieces
+	expect 0 "$TEEPERF" export --format $format --split 200 -o pieces/out names.trace
+	nth --prepare 'rm -rf parts && mkdir parts' --verify "diff -r pieces parts" -- \
+		"$tool" export --format $format --split 200 -o parts/out names.trace
 done
 nth -- "$tool" dump a.trace
 "$TEEPERF" dump a.trace >a.txt
@@ -86,6 +104,7 @@ cp "$log" saved.log
 cp x.trace saved.trace
 nth --prepare "cp saved.trace x.trace; cp saved.log $log" \
 	--verify "test ! -e $log && '$TEEPERF' analyze x.trace" -- "$tool" recover -q x.trace
+# What cannot be read is neither another file nor the end of the trace.
 nth --prepare "cp saved.trace x.trace; cp saved.log $log; ln -sf $PWD/x.trace $log.trace; rm -f r.trace*" \
 	--verify "$(verify) && { test -e $log || '$TEEPERF' analyze x.trace; }" -- \
 	"$tool" record -o r.trace --size 1M ./crash accounts 2 50 0

@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that SQL over traces gives what analyze gives, to the nanosecond, and what a sort gives, on golden traces and a
+# recorded one; that conditions which are looked at early change nothing; that SQL cannot write; that errors
+# name their place; that Ctrl-C ends a query; and what each format looks like.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+
+query() {
+	"$TEEPERF" query "$@" 2>>notes
+}
+
+# ---- the same numbers
+mkdir -p golden
+for text in "$root"/test/golden/*.txt; do
+	"$TEEPERF" dump --assemble "$text" -o "golden/$(basename "$text" .txt).trace"
+done
+expect 0 "$TEEPERF" cc -O2 -g -pthread -o app "$lib/query_program.c"
+expect 0 "$TEEPERF" record -q --clock tsc -o app.trace -- ./app 3 400
+expect 0 "$TEEPERF" record -q --clock soft --compress -o soft.trace -- ./app 2 100
+python3 "$lib/query_agrees.py" "$TEEPERF" golden/*.trace app.trace soft.trace
+for range in --time-range=1us..2ms --min-time=2us --thread=1 --depth=4 --focus=recurse --ignore=recurse; do
+	query "$range" --raw --format csv app.trace 'SELECT count(*), sum(self_ticks) FROM calls' >part.calls
+	query "$range" --raw --format csv app.trace \
+		'SELECT sum(calls) AS "count(*)", sum(self_ticks) FROM thread_paths' >part.paths
+	tail -n +2 part.calls >a && tail -n +2 part.paths >b && cmp a b || fail "$range: $(cat part.calls part.paths)"
+	# And for each function; times of single calls are rounded to nanoseconds, each by itself.
+	query "$range" --raw --format csv app.trace 'SELECT f.name, f.calls, count(c.id) AS single, f.self, sum(c.self)
+		FROM functions f LEFT JOIN calls c ON c.fn = f.fn GROUP BY f.fn
+		HAVING single <> f.calls OR abs(coalesce(sum(c.self), 0) - f.self) > single + 1' >differ
+	[ "$(wc -l <differ)" = 1 ] || fail "$range: $(cat differ)"
+done
+
+# ---- beyond the memory limit, the same from a file
+query app.trace --format csv 'SELECT * FROM calls' >memory.csv
+TMPDIR=$PWD query app.trace --memory 64K --format csv 'SELECT * FROM calls' >file.csv
+cmp memory.csv file.csv || fail "calls in a file are others"
+if ls teeperf-calls.* >/dev/null 2>&1; then
+	fail "the file of calls was left"
+fi
+expect 1 env TMPDIR=/nonexistent "$TEEPERF" query app.trace --memory 1K 'SELECT max(dur) FROM calls'
+says "nonexistent.*TMPDIR" err
+
+# ---- formats
+t=golden/two-threads.trace
+sql="SELECT 1 AS one, NULL AS none, 'a\"b,c' AS text, 2.5 AS real, x'00ff' AS blob"
+[ "$(query --format csv $t "$sql")" = 'one,none,text,real,blob
+1,,"a""b,c",2.5,00ff' ] || fail csv
+[ "$(query --format json $t "$sql")" = '[
+{"one":1,"none":null,"text":"a\"b,c","real":2.5,"blob":"00ff"}
+]' ] || fail json
+[ "$(query --format tsv $t "SELECT 'a' || char(9) || 'b\\c' AS t, 1 AS n")" = "t	n
+a\\tb\\\\c	1" ] || fail tsv
+[ "$(query $t "SELECT name, calls FROM functions ORDER BY fn")" = 'name  calls
+main      2
+a         1' ] || fail table
+[ "$(query $t "SELECT char(27) || '[1m' AS c")" = 'c
+?[1m' ] || fail "an escape sequence came through"
+[ "$(query --format json $t 'SELECT 1 WHERE 0')" = '[]' ] || fail "no rows"
+
+# ---- standard input, parameters, several traces
+printf 'SELECT count(*) AS n\nFROM calls;\n.param who=a\n.format csv\nSELECT calls FROM functions WHERE name = :who' |
+	query $t >out
+[ "$(cat out)" = 'n
+3
+calls
+1' ] || fail "standard input: $(cat out)"
+[ "$(query --format csv $t -p n=5 -p t=5x -p u 'SELECT typeof(:n) a, typeof(:t) b, :u IS NULL c')" = 'a,b,c
+integer,text,1' ] || fail parameters
+[ "$(query --format csv --attach other=golden/recursion.trace $t \
+	'SELECT (SELECT count(*) FROM calls) a, (SELECT count(*) FROM other.calls) b')" = 'a,b
+3,5' ] || fail attach
+for name in slice thread_track perf_calls perf_call_paths; do
+	expect 0 "$TEEPERF" query --attach b=golden/recursion.trace app.trace \
+		"SELECT * FROM $name; SELECT * FROM b.$name"
+done
+
+# ---- wrong, and forbidden
+wrong() {
+	expect 1 "$TEEPERF" query $t "$1"
+	says "$2" err
+}
+wrong 'SELECT foo FROM calls' 'SQL:1:8: no such column: foo; --schema'
+grep -q '^         ^$' err || fail "no caret below the column"
+wrong 'SELECT 1;
+SELEC 2' 'SQL:2:1: near "SELEC": syntax error'
+wrong 'SELECT * FROM absent' 'SQL:1:15: no such table: absent'
+wrong 'SELECT (1' 'SQL:1:10: incomplete input'
+wrong 'SELECT 1; SELECT :x' 'SQL:1:18: the parameter :x has no value'
+wrong 'SELECT ?' 'SQL:1:8: a parameter without a name'
+expect 129 "$TEEPERF" query $t -p xy=1 'SELECT :x'
+says 'no :xy in the SQL' err
+expect 129 "$TEEPERF" query --example=inside -p bogus=1 $t
+says 'no parameter :bogus' err
+expect 1 "$TEEPERF" query --example=inside -p function=nosuch $t
+says "named 'nosuch'" err
+expect 0 "$TEEPERF" query --example=inside -p function=a $t
+wrong 'INSERT INTO calls VALUES (1)' 'only read: INSERT'
+wrong 'DELETE FROM calls' 'only read|may not be modified'
+wrong 'UPDATE calls SET dur = 0' 'only read|may not be modified'
+wrong 'CREATE TABLE x(y)' 'only read'
+wrong 'CREATE TEMP TABLE x(y)' 'only read'
+wrong 'CREATE VIRTUAL TABLE x USING teeperf_calls(0, 0)' 'only read'
+wrong 'DROP TABLE calls' 'only read|may not'
+wrong "ATTACH 'x.db' AS x" 'only read: ATTACH.*--attach NAME=FILE'
+wrong "VACUUM INTO 'x.db'" 'only read'
+wrong 'PRAGMA temp_store = file' 'only read: this PRAGMA'
+wrong "SELECT load_extension('x')" 'load_extension'
+wrong 'BEGIN' 'only read: a transaction'
+wrong 'SELECT pctl(dur, 2) FROM calls' 'a part from 0 to 1'
+[ ! -e x.db ] || fail "SQL wrote a file"
+expect 1 "$TEEPERF" query --attach 1x=$t $t SELECT
+expect 129 "$TEEPERF" query --example=none $t
+expect 129 "$TEEPERF" query
+
+# ---- the examples and the schema
+"$TEEPERF" query --example >examples
+[ "$(wc -l <examples)" -ge 12 ] || fail "$(cat examples)"
+while read -r name what; do
+	expect 0 "$TEEPERF" query --example="$name" --attach b=soft.trace app.trace
+	# Whether two threads met, and whether callees are redundant, is a matter of luck.
+	[ "$(wc -l <out)" -gt 1 ] || [ "$name" = contention ] || fail "example $name gives nothing"
+	"$TEEPERF" query --example="$name" --show >sql
+	set --
+	for parameter in function depth bucket; do
+		grep -q ":$parameter" sql && set -- "$@" -p $parameter
+	done
+	"$TEEPERF" query --attach b=soft.trace "$@" app.trace "$(cat sql)" 2>/dev/null | cmp - out ||
+		fail "example $name is not what it shows"
+done <examples
+# ---- what is measured differently is said, once, when it is asked for
+"$TEEPERF" query app.trace "SELECT count(*) FROM calls; SELECT count(*) FROM events" >out 2>err
+if [ "$("$TEEPERF" query --format csv app.trace "SELECT value FROM meta WHERE key = 'times'" 2>/dev/null |
+	tail -n 1)" = compensated ]; then
+	[ "$(grep -c 'calls and events are as recorded' err)" = 1 ] || fail "no note, or two: $(cat err)"
+else
+	fail "a recorded trace without known costs"
+fi
+for sql in 'SELECT count(*) FROM functions' '--raw SELECT count(*) FROM calls'; do
+	case $sql in
+	--raw*) "$TEEPERF" query --raw app.trace "${sql#--raw }" >out 2>err ;;
+	*) "$TEEPERF" query app.trace "$sql" >out 2>err ;;
+	esac
+	! grep 'are as recorded' err || fail "$sql: a note"
+done
+mkdir -p truth
+(cd truth && python3 "$lib/query_examples.py" "$TEEPERF")
+"$TEEPERF" query --schema >schema
+for table in threads modules functions paths thread_paths calls latencies events meta slice; do
+	grep -q "$table: " schema || fail "$table is not explained"
+	expect 0 "$TEEPERF" query --schema=$table
+done
+
+# ---- Ctrl-C
+sql='WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT sum(x) FROM r'
+"$TEEPERF" query $t "SELECT 1; $sql" >out 2>err &
+pid=$!
+await out 1
+kill -INT $pid
+status=0
+wait $pid || status=$?
+[ $status = 1 ] || fail "interrupted: exit status $status"
+says interrupted err

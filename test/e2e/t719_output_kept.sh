@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that no command writes its output over what it reads, by whatever name, nor loses an older output when it
+# fails; and that folded stacks of a recursion too deep for them are refused.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+
+"$TEEPERF" dump --assemble "$root/test/golden/border.txt" -o keep
+cp keep before
+cp keep other
+ln keep hard
+ln -s keep soft
+
+# refused OUT COMMAND...
+refused() {
+	path=$1
+	shift
+	expect 1 "$TEEPERF" "$@" -o "$path"
+	says "'$path': is what is read, and would be overwritten" err
+	[ "$(wc -l <err)" -ge 1 ] && cmp keep before || fail "overwritten: $*"
+}
+for out in keep hard soft "$PWD/keep"; do
+	for format in folded flamegraph pprof chrome sqlite; do
+		refused "$out" export --format $format keep
+	done
+	refused "$out" export --format flamegraph --baseline keep other
+	refused "$out" report keep
+	refused "$out" report --baseline keep other
+	refused "$out" dump keep
+done
+cp keep keep.html
+cp keep before.html
+rm keep
+ln keep.html keep
+cp keep before
+expect 1 "$TEEPERF" report keep
+says 'would be overwritten' err
+cmp keep before
+
+# ---- an older output is replaced as a whole, or not at all; a link and a mode stay
+for format in chrome folded; do
+	echo old >output
+	chmod 640 output
+	ln -sf output link
+	expect 0 "$TEEPERF" export --format $format -o link other
+	expect 0 "$TEEPERF" export --format $format -o - other
+	cmp out output
+	[ -L link ] && [ "$(stat -c %a output)" = 640 ] || fail "link or mode"
+done
+python3 - <<'EOS' >deep.txt
+print('clock kind=tsc hz=1000000000\ncommand\n\tstring "/"\n\tstring "deep"\nsymbols')
+print('\tsymbol 0x401000 "down" file="deep.c" line=1')
+DEPTH, time, sequence = 25000, 0, 0
+lines = ["enter 0x401000"] * DEPTH + ["exit 0x401000"] * DEPTH
+for at in range(0, len(lines), 8000):
+    print(f"chunk thread=0 tid=100 sequence={sequence} time={time}")
+    sequence += 1
+    for line in lines[at:at + 8000]:
+        time += 1
+        print(f"\t{time} {line}")
+print("end")
+EOS
+expect 0 "$TEEPERF" dump --assemble deep.txt -o deep.trace
+for weight in self calls; do
+	echo old >output
+	expect 1 "$TEEPERF" export --format folded --weight $weight -o output deep.trace
+	says 'up to 25000 calls deep, would be 312512500 functions' err
+	[ "$(cat output)" = old ] || fail "a failed export lost the old output"
+done
+expect 0 "$TEEPERF" export --format folded --depth 100 -o output deep.trace
+[ "$(wc -l <output)" = 100 ] || fail "with --depth"
+for command in 'export --format chrome' report dump; do
+	echo old >output
+	if (ulimit -f 8 && "$TEEPERF" $command -o output deep.trace) >out 2>err; then
+		fail "an output of more than the limit: $command"
+	fi
+	says "'output': cannot write" err
+	[ "$(cat output)" = old ] || fail "a failed write lost the old output: $command"
+done
+[ -z "$(ls -A | grep '^\.teeperf-')" ] || fail "a temporary file is left"
+expect 0 "$TEEPERF" export --format folded -o /dev/null other
+
+# ---- so do the commands that read no trace
+cp "$TEEPERF_BUILD/bin/teeperf" program
+expect 1 "$TEEPERF" inventory -o program program
+says "'program': is what is read" err
+cmp program "$TEEPERF_BUILD/bin/teeperf"

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that analyze --watch shows a growing trace, by process id and by file, says how old its data are, and ends
+# with the recording, by q on a terminal, and by SIGINT.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+
+cat >main.c <<'EOF'
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile sig_atomic_t ended;
+static void on_term(int number)
+{
+	(void)number;
+	ended = 1;
+}
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("");
+}
+int main(void)
+{
+	signal(SIGTERM, on_term);
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (!ended) {
+		for (int i = 0; i < 1000; i++)
+			leaf();
+		usleep(1000);
+	}
+	return 0;
+}
+EOF
+"$TEEPERF" cc -O1 -o main main.c
+"$TEEPERF" record -o live.trace ./main >log 2>record.err &
+recorder=$!
+trap 'kill "$recorder" 2>/dev/null || :' EXIT
+for i in $(seq 300); do
+	grep -q ready log 2>/dev/null && break
+	sleep 0.1
+done
+program=$(sed -n 's/^ready //p' log)
+[ "$program" ] || fail "the program has not begun"
+
+# rounds FILE: wait until there were three that show leaf.
+rounds() {
+	for i in $(seq 300); do
+		[ "$(grep -c ' leaf' "$1")" -ge 3 ] && return
+		sleep 0.1
+	done
+	cat "$1"
+	fail "no three rounds in $1"
+}
+
+"$TEEPERF" analyze --watch --interval 50ms "$program" >by_pid 2>by_pid.err &
+by_pid=$!
+"$TEEPERF" analyze --watch --interval 50ms --sort calls live.trace >by_file 2>by_file.err &
+by_file=$!
+rounds by_pid
+says '^watching .* MB, written .* s ago; recording on, for ' by_pid
+# By SIGINT it ends well; a shell's children in the background ignore it unless they ask for it.
+python3 - "$TEEPERF" <<'EOF' || fail "SIGINT, or q on a terminal"
+import os, pty, select, signal, subprocess, sys
+watch = [sys.argv[1], "analyze", "--watch", "--interval", "50ms", "live.trace"]
+process = subprocess.Popen(watch, stdout=subprocess.PIPE)
+for line in process.stdout:
+    if b" leaf" in line:
+        break
+process.send_signal(signal.SIGINT)
+process.stdout.read()
+assert process.wait() == 0, process.returncode
+# On a terminal; redrawn from its top until q is pressed.
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(watch[0], watch)
+shown = b""
+while shown.count(b" leaf") < 2:
+    shown += os.read(terminal, 65536)
+assert shown.count(b"\x1b[H\x1b[J") >= 2, shown
+os.write(terminal, b"q")
+try:
+    while os.read(terminal, 65536):
+        pass
+except OSError:
+    pass
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+EOF
+# The first three rounds of the file may have no chunk that is drained: they come when it ends.
+kill -TERM "$program"
+wait "$recorder" || fail "the recorder: $(cat record.err)"
+trap - EXIT
+wait "$by_pid" || fail "by process id: $(cat by_pid.err)"
+wait "$by_file" || fail "by file: $(cat by_file.err)"
+says '^watching +the recording has ended: this is all of it' by_file
+says '^watching +the recording has ended: this is all of it' by_pid
+[ ! -s by_pid.err ] || fail "$(cat by_pid.err)"
+
+# What it showed last is what there is.
+"$TEEPERF" analyze --format csv live.trace >all 2>/dev/null
+calls=$(sed -n "s/^leaf,\([0-9]*\),.*/\1/p" all)
+tail -5 by_file | tr -d , | grep -Eq "^ *$calls  .* leaf( |$)" || fail "not all of $calls calls: $(tail -5 by_file)"
+expect 0 "$TEEPERF" analyze --watch live.trace
+[ "$(grep -c '^watching' out)" -eq 1 ] || fail "more than once"
+
+expect 1 "$TEEPERF" analyze --watch nothing.trace
+expect 1 "$TEEPERF" analyze --watch 2147483647
+expect 129 "$TEEPERF" analyze --watch --interval 0 live.trace
