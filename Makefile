@@ -7,7 +7,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc)
 PRESET ?= dev
 
-.PHONY: all setup test test-full demo bench bench-quick bench-selection bench-accuracy install clean fresh-check format help
+.PHONY: all setup test test-full demo bench bench-quick bench-selection bench-accuracy bench-analyzer install clean fresh-check format help
 
 all:
 	@tools/setup --build
@@ -38,6 +38,7 @@ bench bench-quick:
 	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
 	@tools/build release
 	@benchmarks/run $(if $(filter bench-quick,$@),--quick) $(BENCH_OPTIONS)
+	@$(if $(filter bench,$@),$(MAKE) --no-print-directory bench-analyzer BENCH_OPTIONS=--full)
 
 # What allowlists for a budget cost and name: benchmarks/selection/README.md.
 bench-selection:
@@ -52,6 +53,15 @@ bench-accuracy:
 	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
 	@tools/build release
 	@benchmarks/accuracy/run $(BENCH_OPTIONS)
+
+# Reading traces: events a second, memory, symbols, queries, the report. Let nothing else run meanwhile.
+bench-analyzer:
+	@tools/setup --build
+	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/build release
+	@benchmarks/analyzer/run $(BENCH_OPTIONS)
+	@for other in symbols query report; do \
+		[ ! -x benchmarks/$$other/run ] || benchmarks/$$other/run || exit 1; done
 
 install: all
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
@@ -72,10 +82,11 @@ help:
 	@echo 'make demo        profile the Lua interpreter: table, call tree, flame graph'
 	@echo 'make test        all tests [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
-	@echo 'make bench       all benchmarks, about two hours [BENCH_OPTIONS="--only sqlite"]'
+	@echo 'make bench       all benchmarks but the next two, about two hours [BENCH_OPTIONS="--only sqlite"]'
 	@echo 'make bench-quick the same with smaller inputs, about twelve minutes'
 	@echo 'make bench-selection  lists for a budget, beside the rules of other tools: about an hour'
 	@echo 'make bench-accuracy   known times beside reported ones, and those of other tools: five minutes'
+	@echo 'make bench-analyzer   how fast traces are read, named, queried and drawn: ten minutes'
 	@echo 'make fresh-check make demo and make test in a bare Debian (root)'
 	@echo 'make format      clang-format the sources'
 	@echo 'make clean       remove build/'
