@@ -20,7 +20,8 @@ for trace in traces/*.trace; do
 	for view in report graph replay; do
 		expect 0 uftrace $view -d "$name.uftrace" --no-pager
 		cp out "$name.$view"
-		expect 0 python3 "$lib/slices.py" uftrace-$view "$name.$view" "traces/$name.csv"
+		expect 0 python3 "$lib/slices.py" uftrace-$view "$name.$view" "traces/$name.csv" \
+			"$(slices_how "$name")" "$name.uftrace"
 	done
 done
 expect 0 uftrace report -d program.uftrace --no-pager --srcline

@@ -9,8 +9,9 @@ slices.py FORMAT PATH CSV [same|parts|within|within-parts|calls]
 slices.py FORMAT PATH CSV within
     The same for any clock: each begin and end is rounded to a nanosecond, so that a sum of N slices may be
     off by N nanoseconds.
-slices.py uftrace-report|uftrace-graph|uftrace-replay TEXT CSV
-    What uftrace prints agrees with CSV: calls, and in a report times as far as they are printed.
+slices.py uftrace-report|uftrace-graph|uftrace-replay TEXT CSV [same|parts|within DIR]
+    What uftrace prints of DIR agrees with CSV: calls, and in a report times as far as they are printed; within: for
+    any clock, as above.
 slices.py list FORMAT PATH
     Print all slices as "thread begin end depth name".
 slices.py split FORMAT WHOLE TIME FROM PATH...
@@ -269,7 +270,7 @@ def printed_ns(text):
     return float(number) * UNITS[unit], UNITS[unit] / 1000
 
 
-def check_report(path, want):
+def check_report(path, want, slack):
     seen = set()
     with open(path, encoding="utf-8", errors="replace") as file:
         for row in file.read().split("\n")[2:]:
@@ -279,9 +280,10 @@ def check_report(path, want):
             seen.add(name)
             if int(row[26:36]) != want[0][name]:
                 fail(f"report: {row}, but there are {want[0][name]} calls")
-            for text, ns in ((row[2:12], want[2][name]), (row[14:24], want[1][name])):
+            for text, what in (row[2:12], 2), (row[14:24], 1):
+                ns = want[what][name]
                 value, bound = printed_ns(text)
-                if abs(value - ns) > bound + 1:
+                if abs(value - ns) > bound + 1 + slack(what, name):
                     fail(f"report: {row}, but it is {ns} ns")
     if seen != set(want[0]):
         fail(f"report: other functions: {sorted(seen ^ set(want[0]))}")
@@ -293,7 +295,7 @@ def check_calls(what, calls, want):
         fail(f"{what}: {calls}, not {dict(want[0])}")
 
 
-def check_graph(path, want):
+def check_graph(path, want, _):
     calls = collections.Counter()
     with open(path, encoding="utf-8", errors="replace") as file:
         rows = file.read().split("\n")
@@ -306,7 +308,7 @@ def check_graph(path, want):
     check_calls("graph", calls, want)
 
 
-def check_replay(path, want):
+def check_replay(path, want, _):
     calls = collections.Counter()
     with open(path, encoding="utf-8", errors="replace") as file:
         for row in file.read().split("\n"):
@@ -379,13 +381,18 @@ def wanted(path, format_name):
     return calls, own, inclusive
 
 
+def rounding(got, what, name):
+    """How far rounded slices may be off in a sum: each of its own, and in its self time each that it calls."""
+    return got[0][name] + (got[3][name] if what == 1 else 0)
+
+
 def compare(slices, want, how):
     got = sums(slices)
     # Of calls that took no time there is nothing in parts.
     known = {name for name in want[0] if name in got[0] or not how.endswith("parts") or want[2][name]}
     if set(got[0]) != known:
         fail(f"other functions: {sorted(set(got[0]) ^ set(want[0]))}")
-    for what, mine, theirs in zip(("calls", "self", "inclusive"), got, want):
+    for i, what, mine, theirs in zip(range(3), ("calls", "self", "inclusive"), got, want):
         for name in known:
             off = abs(mine[name] - theirs[name])
             # A slice is as long as it was, though calls in it are left out.
@@ -393,8 +400,7 @@ def compare(slices, want, how):
             if what == "calls" and how.endswith("parts"):
                 bound = mine[name]
             elif what != "calls" and how.startswith("within"):
-                # Its own slices, and in its self time those of what it calls.
-                bound = got[0][name] + (got[3][name] if what == "self" else 0)
+                bound = rounding(got, i, name)
             if off > bound:
                 fail(f"{what} of '{name}': {mine[name]}, not {theirs[name]}")
     print(f"{len(known)} functions, {sum(got[0].values())} slices: equal")
@@ -446,7 +452,11 @@ def main():
         return
     want = wanted(sys.argv[3], sys.argv[1])
     if sys.argv[1] in VIEWS:
-        VIEWS[sys.argv[1]](sys.argv[2], want)
+        slack = lambda what, name: 0
+        if sys.argv[4:5] == ["within"]:
+            got = sums(pair(read_uftrace(sys.argv[5])))
+            slack = lambda what, name: rounding(got, what, name)
+        VIEWS[sys.argv[1]](sys.argv[2], want, slack)
         return
     compare(pair(READERS[sys.argv[1]](sys.argv[2])), want, (sys.argv[4:] or ["same"])[0])
 
