@@ -12,6 +12,10 @@ struct tp_process tp_process;
 // Its upper half differs from TEEPERF_HIGH_NEVER, and from that of any clock.
 const uint64_t tp_counter_never = (uint64_t)(TEEPERF_HIGH_NEVER - 1) << 32;
 
+// The log that we have claimed: what is mapped there stays ours, also in a forked child.
+static struct teeperf_log_header *claimed;
+static uint64_t ended; // what header.ended is to be, once the last module has gone
+
 void tp_process_off(void)
 {
 	tp_store32_release(&tp_process.state, TP_STATE_OFF);
@@ -171,7 +175,10 @@ static bool find_log(void)
 // The first module registers: find the log. Constructors run one at a time, so no lock is needed.
 static void attach(void)
 {
-	if (!find_log() || !tp_port_attached()) {
+	const bool found = find_log();
+	if (found)
+		claimed = tp_process.header;
+	if (!found || !tp_port_attached()) {
 		tp_process_off();
 		return;
 	}
@@ -221,10 +228,24 @@ void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block
 	}
 }
 
+// The runtime may be linked into an executable whose libraries' destructors run behind its own.
+static void tell_end(void)
+{
+	if (ended && claimed && tp_gates_none())
+		tp_store_release(&claimed->ended, ended);
+}
+
 void __teeperf_module_gone(struct teeperf_module_block *block)
 {
 	const uint32_t state = tp_load32_acquire(&tp_process.state);
 	if (state == TP_STATE_RECORDING || state == TP_STATE_PAUSED)
 		tp_module_remove(block);
 	tp_gates_remove(block);
+	tell_end();
+}
+
+void tp_process_ended(uint64_t word)
+{
+	ended = word;
+	tell_end();
 }

@@ -97,6 +97,11 @@ bool tp_gates_has(const struct teeperf_module_block *block)
 	return false;
 }
 
+bool tp_gates_none(void)
+{
+	return !first;
+}
+
 void tp_gates_add(struct teeperf_module_block *block)
 {
 	if (tp_gates_has(block))

@@ -135,6 +135,12 @@ enum teeperf_listens tp_port_listen(uint32_t *value)
 	return *value ? TEEPERF_LISTENS_SIGNAL : TEEPERF_LISTENS_NOT;
 }
 
+// Of the priorities that are anybody's the last; those of modules, which are waited for, are behind it.
+__attribute__((destructor(101))) static void process_ended(void)
+{
+	tp_process_ended(TEEPERF_ENDED);
+}
+
 struct search {
 	uint64_t anchor;
 	struct teeperf_module *module;

@@ -166,6 +166,7 @@ TP_HIDDEN uint64_t tp_module_number(uint64_t address);
  */
 extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record_*.S */
 TP_HIDDEN bool tp_gates_has(const struct teeperf_module_block *block);
+TP_HIDDEN bool tp_gates_none(void); /* all modules have gone, or none has come */
 TP_HIDDEN void tp_gates_add(struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_remove(struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_set(enum teeperf_gate gate);
@@ -204,6 +205,12 @@ TP_HIDDEN void tp_switch_look(void);
 
 /* This process is a forked child, or has lost its log: never record again. */
 TP_HIDDEN void tp_process_off(void);
+
+/*
+ * The port calls it once, when the program is over but for the destructors of modules: `word` is header.ended
+ * (TEEPERF_ENDED and bits with it), which the host sees when the last module has gone.
+ */
+TP_HIDDEN void tp_process_ended(uint64_t word);
 
 /* Call function(argument) with all vector and floating-point registers preserved (slow_*.S). */
 TP_HIDDEN void tp_call_preserving(void (*function)(void *), void *argument);

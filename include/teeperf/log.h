@@ -32,7 +32,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 1
+#define TEEPERF_LOG_MINOR 2
 
 /* Name of the environment variable that holds the region's path. */
 #define TEEPERF_LOG_ENV "TEEPERF_LOG"
@@ -167,6 +167,14 @@ enum teeperf_attach {
  */
 #define TEEPERF_ACTIVE UINT64_C(1)
 
+/*
+ * header.ended: the last word that an orderly program stores, with release order, when its instrumented
+ * code has run for the last time; so that a host that is not its parent knows. 0 for ever if it was killed.
+ */
+#define TEEPERF_ENDED UINT64_C(1)
+#define TEEPERF_ENDED_HAS_CODE UINT64_C(2) /* bits 32-63 hold the exit code */
+#define TEEPERF_ENDED_CODE_SHIFT 32
+
 /* State words, one per chunk; the program moves them up, the host sets them back to FREE. */
 enum teeperf_chunk_state {
 	TEEPERF_CHUNK_FREE = 0,  /* the host's */
@@ -267,7 +275,8 @@ struct teeperf_log_header {
 	uint64_t function_count; /* instrumented functions of the modules seen so far */
 	uint64_t functions_left_out; /* of these, left out by `only` */
 	uint64_t forked;             /* children that were forked and have no log */
-	uint64_t reserved5[4];
+	uint64_t ended;              /* TEEPERF_ENDED, and bits with it: the program is over */
+	uint64_t reserved5[3];
 
 	/* When recording was switched: entry n modulo TEEPERF_SWITCHES is switch number n. */
 	uint64_t switches[TEEPERF_SWITCHES]; /* ticks << 1 | 1 for on, ticks << 1 for off */
