@@ -66,8 +66,9 @@ static char **make_environment(char *log, char *control, char *fork_setting)
 		return NULL;
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!sets(environ[i], TEEPERF_LOG_ENV) && !sets(environ[i], TEEPERF_CONTROL_ENV) &&
-		    !sets(environ[i], TEEPERF_FORK_ENV))
+		if (!sets(environ[i], TEEPERF_LOG_ENV) &&
+		    !sets(environ[i], TEEPERF_LOG_OFFSET_ENV) &&
+		    !sets(environ[i], TEEPERF_CONTROL_ENV) && !sets(environ[i], TEEPERF_FORK_ENV))
 			copy[kept++] = environ[i];
 	}
 	copy[kept++] = log;

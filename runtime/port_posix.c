@@ -20,23 +20,50 @@
 
 static pthread_key_t thread_key;
 
-bool tp_port_map_file(int fd, uint64_t alignment, void **base, uint64_t *size)
+bool tp_port_map_file(int fd, uint64_t offset, uint64_t alignment, void **base, uint64_t *size)
 {
 	struct stat status;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0)
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+	    offset >= (uint64_t)status.st_size || offset % alignment)
 		return false;
 	// Reserve enough to choose an aligned place inside, then map over it.
-	const uint64_t length = (uint64_t)status.st_size;
+	const uint64_t length = (uint64_t)status.st_size - offset;
 	const uint64_t reserved = length + alignment;
 	char *at =
 	    mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return false;
 	const uint64_t skip = -(uint64_t)(uintptr_t)at & (alignment - 1);
-	void *map = mmap(at + skip, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	void *map = mmap(
+	    at + skip, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
 	*base = map;
 	*size = length;
 	return map != MAP_FAILED;
+}
+
+// All of `text`, decimal; UINT64_MAX if it is no number.
+static uint64_t whole_number(const char *text)
+{
+	uint64_t number = 0;
+	do {
+		const uint64_t digit = (uint64_t)*text - '0';
+		if (digit > 9 || number > (UINT64_MAX - 9) / 10)
+			return UINT64_MAX;
+		number = 10 * number + digit;
+	} while (*++text);
+	return number;
+}
+
+// The descriptor of "fd:N", which stays the program's; -1 if it is something else.
+static int inherited(const char *text)
+{
+	const char *prefix = TEEPERF_LOG_INHERITED;
+	while (*prefix && *text == *prefix) {
+		text++;
+		prefix++;
+	}
+	const uint64_t number = *prefix ? UINT64_MAX : whole_number(text);
+	return number <= INT32_MAX ? (int)number : -1;
 }
 
 bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
@@ -46,11 +73,15 @@ bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
 	const char *path = secure_getenv(TEEPERF_LOG_ENV);
 	if (!path || !*path)
 		return false;
-	const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	const char *text = secure_getenv(TEEPERF_LOG_OFFSET_ENV);
+	const uint64_t offset = text ? whole_number(text) : 0;
+	const int given = inherited(path);
+	const int fd = given >= 0 ? given : open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return false;
-	const bool done = tp_port_map_file(fd, alignment, base, size);
-	close(fd);
+	const bool done = tp_port_map_file(fd, offset, alignment, base, size);
+	if (fd != given)
+		close(fd);
 	return done;
 }
 

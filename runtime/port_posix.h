@@ -8,8 +8,9 @@
 
 #include "runtime.h"
 
-/* Map a log's file, as tp_port_map_log. */
-TP_HIDDEN bool tp_port_map_file(int fd, uint64_t alignment, void **base, uint64_t *size);
+/* Map a log's file, without its first `offset` bytes, as tp_port_map_log. */
+TP_HIDDEN bool tp_port_map_file(
+    int fd, uint64_t offset, uint64_t alignment, void **base, uint64_t *size);
 
 /* Keep what the environment says about logs for more processes; it may be cleared later. May be NULL. */
 TP_HIDDEN void tp_port_fork_setting(const char *text);

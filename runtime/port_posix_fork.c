@@ -138,7 +138,7 @@ bool tp_port_own_log(uint64_t alignment, void **base, uint64_t *size, const uint
 	static const struct teeperf_fork_request nothing;
 	int fds[FDS];
 	const uint64_t mask = block_signals(UINT64_MAX);
-	bool done = ask(&nothing, fds) && tp_port_map_file(fds[OWN], alignment, base, size);
+	bool done = ask(&nothing, fds) && tp_port_map_file(fds[OWN], 0, alignment, base, size);
 	if (done && !map_counter(fds[COUNTER], counter)) {
 		tp_port_unmap_log(*base, *size);
 		done = false;

@@ -34,8 +34,14 @@
 #define TEEPERF_LOG_OLDEST_MAJOR 1
 #define TEEPERF_LOG_MINOR 2
 
-/* Name of the environment variable that holds the region's path. */
+/*
+ * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
+ * number of a descriptor that the program has inherited, in decimal.
+ */
 #define TEEPERF_LOG_ENV "TEEPERF_LOG"
+#define TEEPERF_LOG_INHERITED "fd:"
+/* Name of the one that says where the region begins in that file: bytes, decimal, whole chunks. */
+#define TEEPERF_LOG_OFFSET_ENV "TEEPERF_LOG_OFFSET"
 
 /*
  * Name of the one that asks the program to listen for signals: "LOOK[,ON,OFF]", decimal numbers. At

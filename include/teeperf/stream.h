@@ -28,8 +28,8 @@ enum teeperf_frame_kind {
 	TEEPERF_FRAME_START = 1,
 	/*
 	 * What the log has at `offset` now, in words. Taken from it: in the header what is the program's
-	 * (`tail`, and `pid` up to `switches`, whole), the table of modules, that of threads. Words
-	 * elsewhere are skipped. A slot of a table before the count that includes it.
+	 * (from `pid` up to `switches`, whole), the table of modules, that of threads. Words elsewhere
+	 * are skipped. A slot of a table before the count that includes it.
 	 */
 	TEEPERF_FRAME_WORDS = 2,
 	/*
