@@ -57,7 +57,7 @@
 	ret
 5:	lsr	x16, x15, 32
 1:	adr	x15, 2f
-	b	__teeperf_slow
+	b	tp_slow_entry
 2:	ret
 	.cfi_endproc
 	.size	\symbol, . - \symbol

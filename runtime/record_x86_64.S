@@ -53,7 +53,7 @@
 	.endif
 	ret
 5:	shrq	$32, %r10
-1:	jmp	__teeperf_slow
+1:	jmp	tp_slow_entry
 	.cfi_endproc
 	.size	\symbol, . - \symbol
 	.endm

@@ -50,6 +50,11 @@
 	cold	__teeperf_slow, tp_slow
 	cold	__teeperf_count, tp_count
 
+// The same place for record_*.S: a jump to an exported symbol goes by way of code that changes x16 and x17.
+	.globl	tp_slow_entry
+	.hidden	tp_slow_entry
+	.set	tp_slow_entry, __teeperf_slow
+
 // void tp_call_preserving(void (*function)(void *), void *argument)
 // Saves q0-q31 and the floating-point control and status registers.
 	.globl	tp_call_preserving

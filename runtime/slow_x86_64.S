@@ -49,6 +49,12 @@
 	cold	__teeperf_slow, tp_slow
 	cold	__teeperf_count, tp_count
 
+// The same place for record_*.S: the first jump to an exported symbol goes through the dynamic linker, which
+// changes r10.
+	.globl	tp_slow_entry
+	.hidden	tp_slow_entry
+	.set	tp_slow_entry, __teeperf_slow
+
 // void tp_call_preserving(void (*function)(void *), void *argument)
 // Saves x87, SSE, AVX and AVX-512 state (XSAVE components 0-2 and 5-7, at most 2688 bytes); what has
 // no XSAVE has no more than FXSAVE covers.
