@@ -20,8 +20,8 @@ const char *tp_sequence_refuse(LLVMModuleRef module)
 {
 	const char *triple = LLVMGetTarget(module);
 	if (!find_machine(module))
-		return "teeperf: cannot instrument for this processor: x86-64 and aarch64 are "
-		       "supported; compile this file without the plugin";
+		return "teeperf: cannot instrument for this processor: x86-64, aarch64 and riscv64 "
+		       "are supported; compile this file without the plugin";
 	if (strstr(triple, "gnux32") || strstr(triple, "ilp32"))
 		return "teeperf: cannot instrument for 32-bit pointers; compile this file without "
 		       "the plugin";

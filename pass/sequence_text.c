@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The sequence of abi.h as inline assembly for x86-64 and aarch64.
-#include "sequence_text.h"
+// The sequence of abi.h as inline assembly for x86-64 and aarch64, and the choice among all processors.
+#include "sequence_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/*
- * In the parts below `#` and a letter stand for an operand:
- *   #G gate   #N name   #K kind   #P position   #A, #a, #w and #B, #b registers of 64, 32, 16 bits
- *   #S whether it is sampled now   #O the gate that tells whether recording is on
- * and `$` is doubled, as LLVM wants it. Local labels: 1 the cold path, 2 the end, 6 no record now.
- */
-struct names {
-	char a64[16], a32[16], a16[16], b64[16], b32[16];
-	char gate[32], on[32], name[32], kind[4], position[16], sampled[16];
-};
-
-static const char *named(const struct names *names, char letter)
+static const char *named(const struct tp_text_names *names, char letter)
 {
 	switch (letter) {
 	case 'G':
@@ -44,7 +33,7 @@ static const char *named(const struct names *names, char letter)
 	}
 }
 
-static void append(struct tp_text *text, const struct names *names, const char *part)
+void tp_text_append(struct tp_text *text, const struct tp_text_names *names, const char *part)
 {
 	size_t length = strlen(text->assembly);
 	for (const char *at = part; *at; at++) {
@@ -58,7 +47,7 @@ static void append(struct tp_text *text, const struct names *names, const char *
 	}
 }
 
-static void constrain(struct tp_text *text, const char *constraint)
+void tp_text_constrain(struct tp_text *text, const char *constraint)
 {
 	const size_t length = strlen(text->constraints);
 	snprintf(text->constraints + length, sizeof(text->constraints) - length, "%s%s",
@@ -104,9 +93,10 @@ static void constrain(struct tp_text *text, const char *constraint)
 		   "%fs:24(%r11)\n\tjne 7b\n\tleaq -4(#P,%r10), #P\n\t"
 
 // The end of a text: label 2, and 6, which is the same where no position is wanted.
-static void end_x86(struct tp_text *text, const struct names *n, bool position)
+static void end_x86(struct tp_text *text, const struct tp_text_names *n, bool position)
 {
-	append(text, n, position ? "movq %r10, #P\n\tjmp 2f\n6:\t" BETWEEN_X86 "\n2:" : "\n6:\n2:");
+	tp_text_append(
+	    text, n, position ? "movq %r10, #P\n\tjmp 2f\n6:\t" BETWEEN_X86 "\n2:" : "\n6:\n2:");
 }
 
 static void write_x86(struct tp_text *text, const struct tp_text_request *request)
@@ -115,22 +105,23 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	const bool call = request->shape == TP_SHAPE_CALL;
 	// rdtsc names its registers; without it the allocator knows which are free here.
 	const bool fixed = call || (!untimed && request->clock != TEEPERF_COMPILED_SOFT);
-	struct names n = {.a64 = "%rdx", .a32 = "%edx", .a16 = "%dx", .b64 = "%rax", .b32 = "%eax"};
+	struct tp_text_names n = {
+	    .a64 = "%rdx", .a32 = "%edx", .a16 = "%dx", .b64 = "%rax", .b32 = "%eax"};
 	unsigned operand = 0;
 	if (request->position) {
 		snprintf(n.position, sizeof(n.position), "${%u:q}", operand++);
-		constrain(text, "=&r");
+		tp_text_constrain(text, "=&r");
 	}
 	if (!fixed) {
 		snprintf(n.a64, sizeof(n.a64), "${%u:q}", operand);
 		snprintf(n.a32, sizeof(n.a32), "${%u:k}", operand);
 		snprintf(n.a16, sizeof(n.a16), "${%u:w}", operand++);
-		constrain(text, "=&r");
+		tp_text_constrain(text, "=&r");
 	}
 	if (!fixed && !untimed) {
 		snprintf(n.b64, sizeof(n.b64), "${%u:q}", operand);
 		snprintf(n.b32, sizeof(n.b32), "${%u:k}", operand++);
-		constrain(text, "=&r");
+		tp_text_constrain(text, "=&r");
 	}
 	text->output_count = operand;
 	snprintf(n.on, sizeof(n.on), "${%u:c}+%u", operand, TEEPERF_GATE_OFFSET);
@@ -141,20 +132,20 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 		snprintf(n.name, sizeof(n.name), "%d(${%u:q})", kind, operand);
 	else
 		snprintf(n.name, sizeof(n.name), "${%u:c}+%d(%%rip)", operand, kind);
-	constrain(text, request->name_in_register ? "i,r" : "i,i");
+	tp_text_constrain(text, request->name_in_register ? "i,r" : "i,i");
 	snprintf(n.sampled, sizeof(n.sampled), "${%u:q}", ++operand);
 	if (request->sampled)
-		constrain(text, "r");
-	constrain(text, fixed ? "~{rax},~{rdx},~{r10},~{r11}" : "~{r10},~{r11}");
-	constrain(text, "~{memory},~{dirflag},~{fpsr},~{flags}");
+		tp_text_constrain(text, "r");
+	tp_text_constrain(text, fixed ? "~{rax},~{rdx},~{r10},~{r11}" : "~{r10},~{r11}");
+	tp_text_constrain(text, "~{memory},~{dirflag},~{fpsr},~{flags}");
 
 	if (request->position)
-		append(text, &n, ON_X86);
+		tp_text_append(text, &n, ON_X86);
 	if (request->sampled)
-		append(text, &n, "testq #S, #S\n\tje 6f\n\t");
+		tp_text_append(text, &n, "testq #S, #S\n\tje 6f\n\t");
 	if (call) {
-		append(text, &n, GATE_X86("0", "je") NAME_X86);
-		append(text, &n,
+		tp_text_append(text, &n, GATE_X86("0", "je") NAME_X86);
+		tp_text_append(text, &n,
 		    untimed ? "callq *" TEEPERF_SYMBOL_RECORD_UNTIMED "@GOTPCREL(%rip)\n\t"
 		    : request->position ? "callq *" TEEPERF_SYMBOL_RECORD_POSITION
 					  "@GOTPCREL(%rip)\n\t"
@@ -163,29 +154,29 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 		return;
 	}
 	const bool is_auto = !untimed && request->clock == TEEPERF_COMPILED_AUTO;
-	append(text, &n, is_auto ? GATE_X86("1", "jb") : GATE_X86("0", "je"));
-	append(text, &n, THREAD_X86 NAME_X86);
-	append(text, &n,
+	tp_text_append(text, &n, is_auto ? GATE_X86("1", "jb") : GATE_X86("0", "je"));
+	tp_text_append(text, &n, THREAD_X86 NAME_X86);
+	tp_text_append(text, &n,
 	    is_auto   ? "ja 3f\n\t" SOFT_X86 "4:\t" HIGH_X86
 	    : untimed ? HIGH_UNTIMED_X86
 	    : fixed   ? "rdtsc\n\t" HIGH_X86
 		      : SOFT_X86 HIGH_X86);
-	append(text, &n, CURSOR_X86);
+	tp_text_append(text, &n, CURSOR_X86);
 	if (request->position)
-		append(text, &n, BIAS_X86);
-	append(text, &n, BUMP_X86);
+		tp_text_append(text, &n, BIAS_X86);
+	tp_text_append(text, &n, BUMP_X86);
 	if (request->position)
-		append(text, &n, POSITION_X86);
-	append(text, &n,
+		tp_text_append(text, &n, POSITION_X86);
+	tp_text_append(text, &n,
 	    untimed ? "shlq $$32, %r10\n\tmovq %r10, -8(#A)\n\t"
 		    : "shlq $$32, %r10\n\torq %r10, #B\n\tmovq #B, -8(#A)\n\t");
 	// Once a call is enough for a line every four calls.
 	if (request->kind == TEEPERF_KIND_EXIT || untimed)
-		append(text, &n, AHEAD_X86);
-	append(text, &n, "jmp 2f\n");
+		tp_text_append(text, &n, AHEAD_X86);
+	tp_text_append(text, &n, "jmp 2f\n");
 	if (is_auto)
-		append(text, &n, "3:\trdtsc\n\tjmp 4b\n");
-	append(text, &n,
+		tp_text_append(text, &n, "3:\trdtsc\n\tjmp 4b\n");
+	tp_text_append(text, &n,
 	    request->name_in_register ? "1:\tleaq -128(%rsp), %rsp\n\tcallq *" TEEPERF_SYMBOL_SLOW
 					"@GOTPCREL(%rip)\n\tleaq 128(%rsp), %rsp\n\t"
 				      : "1:\tcallq *" TEEPERF_SYMBOL_SLOW "@GOTPCREL(%rip)\n\t");
@@ -194,11 +185,11 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 
 static void write_between_x86(struct tp_text *text)
 {
-	struct names n = {.position = "${0:q}"};
+	struct tp_text_names n = {.position = "${0:q}"};
 	snprintf(n.on, sizeof(n.on), "${1:c}+%u", TEEPERF_GATE_OFFSET);
 	text->output_count = 1;
-	constrain(text, "=&r,i,~{r10},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
-	append(text, &n, ON_X86 BETWEEN_X86 "\n2:");
+	tp_text_constrain(text, "=&r,i,~{r10},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
+	tp_text_append(text, &n, ON_X86 BETWEEN_X86 "\n2:");
 }
 
 static void write_count_x86(struct tp_text *text, const struct tp_text_count *request)
@@ -209,10 +200,10 @@ static void write_count_x86(struct tp_text *text, const struct tp_text_count *re
 	if (request->wants_count) {
 		snprintf(take[0], sizeof(take[0]), "movq %u(${1:q}), ${0:q}\n\t", offset);
 		snprintf(take[1], sizeof(take[1]), "\n\tmovq %u(%%r10), ${0:q}", offset);
-		constrain(text, "=&r");
+		tp_text_constrain(text, "=&r");
 		text->output_count = 1;
 	}
-	constrain(text, "r,i,i,~{r10},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
+	tp_text_constrain(text, "r,i,i,~{r10},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
 	snprintf(text->assembly, sizeof(text->assembly),
 	    "%scmpb $$0, ${%u:c}+%u(%%rip)\n\tje 2f\n\ttestq ${%u:q}, ${%u:q}\n\tje 1f\n\t"
 	    "incq %u(${%u:q})\n\t%sjmp 2f\n1:\tleaq ${%u:c}(%%rip), %%r10\n\t%s"
@@ -247,24 +238,25 @@ static void write_count_x86(struct tp_text *text, const struct tp_text_count *re
 	THREAD_ARM "7:\tldr x15, [x16, 24]\n\tldr #P, [x16]\n\tldr x17, [x16, 24]\n\t" \
 		   "cmp x15, x17\n\tb.ne 7b\n\tadd #P, #P, x15\n\tsub #P, #P, 4\n\t"
 
-static void end_arm(struct tp_text *text, const struct names *n, bool position)
+static void end_arm(struct tp_text *text, const struct tp_text_names *n, bool position)
 {
-	append(text, n, position ? "mov #P, x16\n\tb 2f\n6:\t" BETWEEN_ARM "\n2:" : "\n6:\n2:");
+	tp_text_append(
+	    text, n, position ? "mov #P, x16\n\tb 2f\n6:\t" BETWEEN_ARM "\n2:" : "\n6:\n2:");
 }
 
 static void write_arm(struct tp_text *text, const struct tp_text_request *request)
 {
 	const bool untimed = request->kind == TEEPERF_KIND_UNTIMED;
 	unsigned operand = 0;
-	struct names n = {.b32 = ""};
+	struct tp_text_names n = {.b32 = ""};
 	if (request->position) {
 		snprintf(n.position, sizeof(n.position), "$%u", operand++);
-		constrain(text, "=&r");
+		tp_text_constrain(text, "=&r");
 	}
 	const bool call = request->shape == TP_SHAPE_CALL;
 	if (!call) {
 		snprintf(n.b64, sizeof(n.b64), "$%u", operand++);
-		constrain(text, "=&r");
+		tp_text_constrain(text, "=&r");
 	}
 	text->output_count = operand;
 	snprintf(n.on, sizeof(n.on), "$%u+%u", operand, TEEPERF_GATE_OFFSET);
@@ -272,57 +264,59 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 	snprintf(n.name, sizeof(n.name), "$%u", operand++);
 	snprintf(n.sampled, sizeof(n.sampled), "$%u", operand);
 	snprintf(n.kind, sizeof(n.kind), "%d", (int)request->kind);
-	constrain(text, request->name_in_register ? "S,r" : "S,S");
+	tp_text_constrain(text, request->name_in_register ? "S,r" : "S,S");
 	if (request->sampled)
-		constrain(text, "r");
-	constrain(text, "~{x15},~{x16},~{x17},~{memory},~{cc}");
+		tp_text_constrain(text, "r");
+	tp_text_constrain(text, "~{x15},~{x16},~{x17},~{memory},~{cc}");
 
 	if (request->position)
-		append(text, &n, ON_ARM);
+		tp_text_append(text, &n, ON_ARM);
 	if (request->sampled)
-		append(text, &n, "cbz #S, 6f\n\t");
-	append(text, &n, GATE_ARM("#G", "6f"));
+		tp_text_append(text, &n, "cbz #S, 6f\n\t");
+	tp_text_append(text, &n, GATE_ARM("#G", "6f"));
 	if (call) {
 		// The link register is one of the clobbered: a frame, so that unwinding stays right.
-		constrain(text, "~{lr},~{x9}");
-		append(text, &n,
+		tp_text_constrain(text, "~{lr},~{x9}");
+		tp_text_append(text, &n,
 		    request->name_in_register ? NAME_REGISTER_ARM("x16") : NAME_ARM("x16"));
 		const char *symbol = untimed             ? TEEPERF_SYMBOL_RECORD_UNTIMED
 				     : request->position ? TEEPERF_SYMBOL_RECORD_POSITION
 							 : TEEPERF_SYMBOL_RECORD;
-		append(text, &n, "adrp x17, :got:");
-		append(text, &n, symbol);
-		append(text, &n, "\n\tldr x17, [x17, :got_lo12:");
-		append(text, &n, symbol);
-		append(text, &n, "]\n\tblr x17\n\t");
+		tp_text_append(text, &n, "adrp x17, :got:");
+		tp_text_append(text, &n, symbol);
+		tp_text_append(text, &n, "\n\tldr x17, [x17, :got_lo12:");
+		tp_text_append(text, &n, symbol);
+		tp_text_append(text, &n, "]\n\tblr x17\n\t");
 		end_arm(text, &n, request->position);
 		return;
 	}
 	const bool is_auto = !untimed && request->clock == TEEPERF_COMPILED_AUTO;
-	append(text, &n, THREAD_ARM);
+	tp_text_append(text, &n, THREAD_ARM);
 	if (is_auto)
-		append(text, &n, "cmp w17, 1\n\tb.ne 3f\n\t" SOFT_ARM "4:\t");
+		tp_text_append(text, &n, "cmp w17, 1\n\tb.ne 3f\n\t" SOFT_ARM "4:\t");
 	else if (!untimed && request->clock == TEEPERF_COMPILED_SOFT)
-		append(text, &n, SOFT_ARM);
+		tp_text_append(text, &n, SOFT_ARM);
 	else if (!untimed)
-		append(text, &n, "mrs #B, cntvct_el0\n\t");
-	append(text, &n,
+		tp_text_append(text, &n, "mrs #B, cntvct_el0\n\t");
+	tp_text_append(text, &n,
 	    untimed ? "ldr w17, [x16, 16]\n\tcmn w17, 1\n\tb.eq 1f\n\t"
 		    : "ldr w17, [x16, 16]\n\tcmp x17, #B, lsr 32\n\tb.ne 1f\n\t");
-	append(text, &n,
+	tp_text_append(text, &n,
 	    request->position
 		? "ldr x15, [x16]\n\ttst x15, 0xffff\n\tb.eq 1f\n\tldr #P, [x16, 24]\n\t" BUMP_ARM
 		  "add #P, #P, x15\n\t"
 		: "ldr x15, [x16]\n\ttst x15, 0xffff\n\tb.eq 1f\n\t" BUMP_ARM);
-	append(text, &n, request->name_in_register ? NAME_REGISTER_ARM("x17") : NAME_ARM("x17"));
-	append(text, &n,
+	tp_text_append(
+	    text, &n, request->name_in_register ? NAME_REGISTER_ARM("x17") : NAME_ARM("x17"));
+	tp_text_append(text, &n,
 	    untimed ? "lsl x17, x17, 32\n\tstr x17, [x15]\n\tb 2f\n"
 		    : "bfi #B, x17, 32, 32\n\tstr #B, [x15]\n\tb 2f\n");
 	if (is_auto)
-		append(text, &n, "3:\tmrs #B, cntvct_el0\n\tb 4b\n");
-	append(text, &n, "1:\t");
-	append(text, &n, request->name_in_register ? NAME_REGISTER_ARM("x16") : NAME_ARM("x16"));
-	append(text, &n,
+		tp_text_append(text, &n, "3:\tmrs #B, cntvct_el0\n\tb 4b\n");
+	tp_text_append(text, &n, "1:\t");
+	tp_text_append(
+	    text, &n, request->name_in_register ? NAME_REGISTER_ARM("x16") : NAME_ARM("x16"));
+	tp_text_append(text, &n,
 	    "adr x15, 5f\n\tadrp x17, :got:" TEEPERF_SYMBOL_SLOW
 	    "\n\tldr x17, [x17, :got_lo12:" TEEPERF_SYMBOL_SLOW "]\n\tbr x17\n5:\t");
 	end_arm(text, &n, request->position);
@@ -330,11 +324,11 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 
 static void write_between_arm(struct tp_text *text)
 {
-	struct names n = {.position = "$0"};
+	struct tp_text_names n = {.position = "$0"};
 	snprintf(n.on, sizeof(n.on), "$1+%u", TEEPERF_GATE_OFFSET);
 	text->output_count = 1;
-	constrain(text, "=&r,S,~{x15},~{x16},~{x17},~{memory},~{cc}");
-	append(text, &n, ON_ARM BETWEEN_ARM "\n2:");
+	tp_text_constrain(text, "=&r,S,~{x15},~{x16},~{x17},~{memory},~{cc}");
+	tp_text_append(text, &n, ON_ARM BETWEEN_ARM "\n2:");
 }
 
 static void write_count_arm(struct tp_text *text, const struct tp_text_count *request)
@@ -342,10 +336,10 @@ static void write_count_arm(struct tp_text *text, const struct tp_text_count *re
 	const unsigned first = request->wants_count; // number of the first input
 	const unsigned offset = request->offset;
 	if (request->wants_count) {
-		constrain(text, "=&r");
+		tp_text_constrain(text, "=&r");
 		text->output_count = 1;
 	}
-	constrain(text, "r,S,S,~{x15},~{x16},~{x17},~{memory},~{cc}");
+	tp_text_constrain(text, "r,S,S,~{x15},~{x16},~{x17},~{memory},~{cc}");
 	const char *take = request->wants_count ? "mov $0, x17\n\t" : "";
 	snprintf(text->assembly, sizeof(text->assembly),
 	    "%sadrp x17, $%u+%u\n\tldrb w17, [x17, :lo12:$%u+%u]\n\tcbz w17, 2f\n\tcbz $%u, 1f\n\t"
@@ -359,22 +353,21 @@ static void write_count_arm(struct tp_text *text, const struct tp_text_count *re
 	    offset, take);
 }
 
-static const struct tp_text_machine machines[] = {
-    {.prefix = "x86_64",
-	.write = write_x86,
-	.write_between = write_between_x86,
-	.write_count = write_count_x86,
-	.needs_no_red_zone = true},
-    {.prefix = "aarch64",
-	.write = write_arm,
-	.write_between = write_between_arm,
-	.write_count = write_count_arm},
-};
+static const struct tp_text_machine x86_64 = {.prefix = "x86_64",
+    .write = write_x86,
+    .write_between = write_between_x86,
+    .write_count = write_count_x86,
+    .needs_no_red_zone = true};
+static const struct tp_text_machine aarch64 = {.prefix = "aarch64",
+    .write = write_arm,
+    .write_between = write_between_arm,
+    .write_count = write_count_arm};
+static const struct tp_text_machine *const machines[] = {&x86_64, &aarch64, &tp_text_riscv64};
 
 const struct tp_text_machine *tp_text_find(const char *triple)
 {
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
-		if (!strncmp(triple, machines[i].prefix, strlen(machines[i].prefix)))
-			return &machines[i];
+		if (!strncmp(triple, machines[i]->prefix, strlen(machines[i]->prefix)))
+			return machines[i];
 	return NULL;
 }

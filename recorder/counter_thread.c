@@ -24,6 +24,8 @@ static void pause_a_little(void)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
 	__asm__ volatile("isb");
+#elif defined(__riscv)
+	__asm__ volatile(".4byte 0x0100000f"); // pause, which older assemblers do not know
 #endif
 }
 

@@ -73,6 +73,27 @@ static uint64_t stated_hz(void)
 	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(value));
 	return value;
 }
+#elif defined(__riscv) && __riscv_xlen == 64
+#define HARDWARE_CLOCK TEEPERF_CLOCK_RDTIME
+
+static uint64_t read_counter(void)
+{
+	uint64_t value;
+	__asm__ volatile("rdtime %0" : "=r"(value));
+	return value;
+}
+
+// The architecture wants a constant rate, and all harts in step.
+bool tp_clock_has_steady_counter(void)
+{
+	return true;
+}
+
+// Only the device tree knows it: the points of the trace tell.
+static uint64_t stated_hz(void)
+{
+	return 0;
+}
 #else
 #define HARDWARE_CLOCK TEEPERF_CLOCK_NONE
 

@@ -45,6 +45,8 @@ void tp_attach_report(enum teeperf_attach attach)
 	const uint64_t machine = 62; // EM_X86_64
 #elif defined(__aarch64__)
 	const uint64_t machine = 183; // EM_AARCH64
+#elif defined(__riscv)
+	const uint64_t machine = 243; // EM_RISCV
 #endif
 	tp_store_release((uint64_t *)(void *)&tp_process.header->attach, machine << 32 | attach);
 }

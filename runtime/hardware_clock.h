@@ -16,6 +16,10 @@ static inline uint64_t tp_hardware_clock(void)
 	uint64_t ticks;
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
+#elif defined(__riscv) && __riscv_xlen == 64
+	uint64_t ticks;
+	__asm__ volatile("rdtime %0" : "=r"(ticks));
+	return ticks;
 #else
 #error "no hardware clock is known for this processor"
 #endif
@@ -23,8 +27,10 @@ static inline uint64_t tp_hardware_clock(void)
 
 #if defined(__x86_64__)
 #define TP_HARDWARE_CLOCK TEEPERF_CLOCK_TSC
-#else
+#elif defined(__aarch64__)
 #define TP_HARDWARE_CLOCK TEEPERF_CLOCK_CNTVCT
+#else
+#define TP_HARDWARE_CLOCK TEEPERF_CLOCK_RDTIME
 #endif
 
 #endif

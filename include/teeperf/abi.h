@@ -131,12 +131,13 @@ struct teeperf_counted {
  *
  *   __teeperf_thread  thread-local (initial exec): the thread's teeperf_thread_block
  *   __teeperf_slow    the cold path: called (x86-64), or jumped to with the return address in x15
- *                     (aarch64), with the name in r10 or x16; returns the position of the
- *                     activation, or 0 in a handler that found its thread in the runtime, in the same
- *                     register; changes only this, r11 or x15, x17, and flags
- *   __teeperf_record  the sequence as a routine, called with the name in r10 or x16. Changes rax, rdx,
- *   ..._untimed       r10, r11 (x86-64) or x9, x15-x17 (aarch64) and the flags; ..._position returns
- *   ..._position      the position in the name's register
+ *                     (aarch64) or t0 (riscv64), with the name in r10, x16 or t1; returns the position
+ *                     of the activation, or 0 in a handler that found its thread in the runtime, in the
+ *                     same register; changes only this, r11, or x15, x17, or t0, t2, and flags
+ *   __teeperf_record  the sequence as a routine, called (riscv64: with t0 as link register) with the
+ *   ..._untimed       name in r10, x16 or t1. Changes rax, rdx, r10, r11 (x86-64), x9, x15-x17 (aarch64)
+ *   ..._position      or t0-t5 (riscv64) and the flags; ..._position returns the position in the name's
+ *                     register
  *   __teeperf_count   the cold path of a counted call: like __teeperf_slow, with the address of the
  *                     teeperf_counted instead of a name; returns the pointer, or 0
  *   __teeperf_resync  void (uint64_t position, uint64_t name): an ordinary call, made at each

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every text that the pass can write is taken by the assembler, on both processors: with and without the
+// Every text that the pass can write is taken by the assembler, on each processor: with and without the
 // record's position (landing pads), each clock, both kinds of exits, both shapes, and counted calls.
-// RUN: for target in x86_64 aarch64; do for clock in auto tsc soft; do for exits in timed untimed; do for shape in inline call; do env TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.$clock.$exits.$shape.o || exit 1; done; done; done; done
-// RUN: for target in x86_64 aarch64; do env TEEPERF_LEVEL=count %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.count.o || exit 1; done
-// RUN: for target in x86_64 aarch64; do for clock in auto tsc soft; do for exits in timed untimed; do for shape in inline call; do env TEEPERF_LEVEL=sample/3 TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.sampled.o || exit 1; done; done; done; done
+// RUN: for target in x86_64 aarch64 riscv64; do for clock in auto tsc soft; do for exits in timed untimed; do for shape in inline call; do env TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.$clock.$exits.$shape.o || exit 1; done; done; done; done
+// RUN: for target in x86_64 aarch64 riscv64; do env TEEPERF_LEVEL=count %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.count.o || exit 1; done
+// RUN: for target in x86_64 aarch64 riscv64; do for clock in auto tsc soft; do for exits in timed untimed; do for shape in inline call; do env TEEPERF_LEVEL=sample/3 TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.sampled.o || exit 1; done; done; done; done
 // RUN: llvm-nm -u %t.x86_64.auto.timed.call.o | FileCheck %s --check-prefix=CALL
 // RUN: llvm-nm -u %t.aarch64.soft.untimed.call.o | FileCheck %s --check-prefixes=CALL,UNTIMED
 // RUN: llvm-nm -u %t.aarch64.auto.timed.inline.o | FileCheck %s --check-prefix=INLINE
 // RUN: llvm-nm -u %t.aarch64.count.o | FileCheck %s --check-prefix=COUNT
+// RUN: llvm-nm -u %t.riscv64.auto.timed.call.o | FileCheck %s --check-prefix=CALL
+// RUN: llvm-nm -u %t.riscv64.soft.untimed.call.o | FileCheck %s --check-prefixes=CALL,UNTIMED
+// RUN: llvm-nm -u %t.riscv64.auto.timed.inline.o | FileCheck %s --check-prefix=INLINE
+// RUN: llvm-nm -u %t.riscv64.count.o | FileCheck %s --check-prefix=COUNT
 // CALL-DAG: __teeperf_record{{$}}
 // CALL-DAG: __teeperf_record_position{{$}}
 // UNTIMED-DAG: __teeperf_record_untimed{{$}}

@@ -31,6 +31,8 @@ for name in ("TEEPERF_ALLOWLIST", "TEEPERF_CLOCK", "TEEPERF_TAIL_CALLS", "TEEPER
 
 source = os.path.dirname(os.path.dirname(config.test_source_root))
 plugin = os.path.join(build, "lib/teeperf/llvm-" + major, "TeePerf.so")
+# lld 14 does not know what this processor's assemblers leave to linkers.
+riscv64_linker = os.path.join("/usr/lib/llvm-19/bin" if int(major) < 15 else bindir, "ld.lld")
 config.substitutions += [
     ("%clangxx", os.path.join(bindir, "clang++")),
     ("%clang", os.path.join(bindir, "clang")),
@@ -44,6 +46,8 @@ config.substitutions += [
     ("%source", source),
     ("%qemu_aarch64", "qemu-aarch64 -L /usr/aarch64-linux-gnu"),
     ("%aarch64", "--target=aarch64-linux-gnu -fuse-ld=lld"),
+    ("%qemu_riscv64", "qemu-riscv64 -L /usr/riscv64-linux-gnu"),
+    ("%riscv64", "--target=riscv64-linux-gnu -fuse-ld=lld --ld-path=" + riscv64_linker),
 ]
 
 config.available_features.add("llvm-" + major)
@@ -54,12 +58,13 @@ if platform.machine() == "x86_64":
     config.available_features.add("x86_64")
 if platform.machine() == "aarch64":
     config.available_features.add("aarch64")
-if (
-    os.path.exists("/usr/aarch64-linux-gnu/include/stdio.h")
-    and os.path.isdir("/usr/lib/gcc-cross/aarch64-linux-gnu")
-    and shutil.which("qemu-aarch64")
-    and os.path.exists(os.path.join(bindir, "ld.lld"))
-):
-    config.available_features.add("aarch64-cross")
+for cross, linker in ("aarch64", os.path.join(bindir, "ld.lld")), ("riscv64", riscv64_linker):
+    if (
+        os.path.exists("/usr/%s-linux-gnu/include/stdio.h" % cross)
+        and os.path.isdir("/usr/lib/gcc-cross/%s-linux-gnu" % cross)
+        and shutil.which("qemu-" + cross)
+        and os.path.exists(linker)
+    ):
+        config.available_features.add(cross + "-cross")
 if os.path.exists(os.path.join(bindir, "ld.lld")):
     config.available_features.add("lld")

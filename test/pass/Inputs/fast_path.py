@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 FORBIDDEN = re.compile(
-    r"^(call|lock|xchg|cmpxchg|xadd|bl$|blr|ldadd|ldx|stx|ldax|stlx|cas|swp|dmb|mfence|lfence|movnt|stnp)"
+    r"^(call|lock|xchg|cmpxchg|xadd|bl$|blr|ldadd|ldx|stx|ldax|stlx|cas|swp|dmb|jal|lr\.|sc\.|amo|fence|mfence|lfence|movnt|stnp)"
 )
 
 
@@ -45,7 +45,8 @@ def main():
         def is_cold(start):
             # The way to the runtime, perhaps behind the other clock.
             for _, name, operands in code[start:start + 8]:
-                if "__teeperf_slow" in operands or (name == "br" and "x17" in operands):
+                if "__teeperf_slow" in operands or (name == "br" and "x17" in operands) or \
+                        (name == "jalr" and "t0, t2" in operands):
                     return True
                 if name.startswith("ret"):
                     return False
@@ -63,7 +64,7 @@ def main():
             if name.startswith("ret"):
                 break
             there = target(operands) if name[0] in "jb" or name.startswith(("cb", "tb")) else None
-            if name in ("jmp", "b"):
+            if name in ("jmp", "b", "j"):
                 if there not in index:
                     sys.exit(f"{binary}: jump out of {function} on the fast path at {address:#x}")
                 at = index[there]
@@ -73,7 +74,7 @@ def main():
                 at += 1
         if len(path) > most:
             sys.exit(f"{binary}: {len(path)} instructions on the fast path of {function}")
-        stores = [o for n, o in path if n.startswith("str") or
+        stores = [o for n, o in path if n.startswith("str") or n == "sd" or
                   (n.startswith("mov") and re.search(r",\s*(%fs:|-(0x)?8)?\(%\w+\)$", o))]
         if len(stores) != 4:
             sys.exit(f"{binary}: {len(stores)} stores on the fast path, expected 4: {stores}")
