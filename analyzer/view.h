@@ -61,6 +61,7 @@ struct tp_view {
 	bool
 	    timeline; /* of single calls with their times, as recorded: is refused without a clock */
 	bool sorted;  /* takes options->sort */
+	bool shares;  /* takes options->min_share */
 	uint64_t limit; /* rows if nothing else is asked for; 0: 40 in tables */
 	/* Add the view to OUT. 0 or a negative tp_error; check out->failed as well. */
 	int (*render)(const struct tp_analysis *analysis, const struct tp_view_options *options,

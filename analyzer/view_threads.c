@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The view "threads": one row for each thread.
-#include "analyzer/text.h"
-#include "analyzer/view.h"
-
-#include <inttypes.h>
-#include <stdio.h>
+#include "analyzer/grid.h"
 
 struct row {
 	const struct tp_thread *thread;
@@ -30,91 +26,42 @@ static struct row make_row(const struct tp_thread_result *result)
 	return row;
 }
 
-static int render_table(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+static void add_row(struct tp_grid *grid, const struct row *row)
 {
-	static const char *const titles[] = {"thread", "tid", "events", "lost", "calls"};
-	char text[TP_TEXT_NUMBER];
-	struct tp_table table;
-	if (analysis->timeless)
-		tp_table_init(&table, "rrrrrl", 5);
-	else
-		tp_table_init(&table, "rrrrrrl", 6);
-	table.width = options->width;
-	table.color = options->color;
-	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
-		tp_table_add(&table, titles[i]);
-	if (!analysis->timeless)
-		tp_table_add(&table, "busy");
-	tp_table_add(&table, "name");
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		const struct row row = make_row(&analysis->threads[i]);
-		snprintf(text, sizeof(text), "%" PRIu32, row.thread->number);
-		tp_table_add(&table, text);
-		snprintf(text, sizeof(text), "%" PRIu64, row.thread->os_tid);
-		tp_table_add(&table, text);
-		tp_table_add(&table, tp_text_count(text, row.events));
-		tp_table_add(&table, tp_text_count(text, row.lost));
-		tp_table_add(&table, tp_text_count(text, row.calls));
-		if (!analysis->timeless)
-			tp_table_add(&table, tp_view_time(analysis, text, row.busy));
-		tp_table_add(&table, tp_view_thread_name(row.thread));
-	}
-	const int code = tp_table_choose(&table, options->columns, err);
-	if (!code)
-		tp_table_render(&table, out);
-	tp_table_release(&table);
-	return code;
-}
-
-static void render_csv(const struct tp_analysis *analysis, struct tp_buf *out)
-{
-	tp_buf_add_string(out, "thread,tid,name,events,lost,calls,busy_ns\n");
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		const struct row row = make_row(&analysis->threads[i]);
-		tp_buf_addf(
-		    out, "%" PRIu32 ",%" PRIu64 ",", row.thread->number, row.thread->os_tid);
-		tp_text_add_csv(out, row.thread->name);
-		tp_buf_addf(
-		    out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row.events, row.lost, row.calls);
-		tp_view_add_ns(analysis, true, row.busy, ",", "", out);
-		tp_buf_add_char(out, '\n');
-	}
-}
-
-static void render_json(const struct tp_analysis *analysis, struct tp_buf *out)
-{
-	tp_buf_add_char(out, '{');
-	tp_view_add_json_header(analysis, out);
-	tp_buf_add_string(out, "\"threads\":[");
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		const struct row row = make_row(&analysis->threads[i]);
-		tp_buf_addf(out,
-		    "%s\n{\"thread\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"name\":", i ? "," : "",
-		    row.thread->number, row.thread->os_tid);
-		tp_text_add_json(out, row.thread->name);
-		tp_buf_addf(out, ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"calls\":%" PRIu64,
-		    row.events, row.lost, row.calls);
-		tp_view_add_ns(analysis, true, row.busy, ",\"busy_ns\":", "null", out);
-		tp_buf_add_char(out, '}');
-	}
-	tp_buf_add_string(out, "\n]}\n");
+	tp_grid_number(grid, row->thread->number);
+	tp_grid_number(grid, row->thread->os_tid);
+	tp_grid_text(grid, row->thread->name);
+	tp_grid_count(grid, row->events);
+	tp_grid_count(grid, row->lost);
+	tp_grid_count(grid, row->calls);
+	tp_grid_time(grid, true, row->busy);
+	tp_grid_text(grid, tp_view_thread_name(row->thread));
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
     struct tp_buf *out, struct tp_err *err)
 {
-	switch (options->format) {
-	case TP_FORMAT_TABLE:
-		return render_table(analysis, options, out, err);
-	case TP_FORMAT_CSV:
-		render_csv(analysis, out);
-		break;
-	case TP_FORMAT_JSON:
-		render_json(analysis, out);
-		break;
+	static const struct tp_column columns[] = {
+	    {"thread", "thread", 'r', 0, false, false},
+	    {"tid", "tid", 'r', 0, false, false},
+	    {NULL, "name", 'l', 0, false, false},
+	    {"events", "events", 'r', 0, false, false},
+	    {"lost", "lost", 'r', 0, false, false},
+	    {"calls", "calls", 'r', 0, false, false},
+	    {"busy", "busy_ns", 'r', 0, true, false},
+	    {"name", NULL, 'l', 0, false, true},
+	};
+	struct tp_grid grid;
+	tp_grid_init(&grid, analysis, options, columns, sizeof(columns) / sizeof(columns[0]),
+	    "threads", out);
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct row row = make_row(&analysis->threads[i]);
+		if (tp_grid_full(&grid))
+			grid.more++;
+		else
+			add_row(&grid, &row);
 	}
-	return 0;
+	return tp_grid_end(&grid, err);
 }
 
 const struct tp_view tp_view_threads = {

@@ -23,6 +23,7 @@ static int format;
 static const char *function;
 static const char *columns;
 static bool by_caller;
+static const char *around_slowest_text;
 static uint64_t around_slowest;
 static const char *border_texts[TP_OPEN_LIST_MAX];
 static struct tp_option_list borders = {border_texts, TP_OPEN_LIST_MAX, 0};
@@ -41,10 +42,10 @@ static const struct tp_option options[] = {
     {TP_OPTION_STRING, 0, "function", "PATTERN",
 	"the functions that a view is of: a glob for the name, or /REGEX/", &function, NULL},
     {TP_OPTION_BOOL, 0, "by-caller", NULL, "a histogram for each caller", &by_caller, NULL},
-    {TP_OPTION_COUNT, 0, "around-slowest", "N",
+    {TP_OPTION_STRING, 0, "around-slowest", "N",
 	"of a timeline: only the N slowest calls of --function, what they called, and what other "
 	"threads did meanwhile",
-	&around_slowest, NULL},
+	&around_slowest_text, NULL},
     {TP_OPTION_LIST, 0, "border", "PATTERN",
 	"of transitions: functions that are gates of a TEE, instead of ecall_*, ocall_*, "
 	"TEEC_InvokeCommand and others; may be repeated",
@@ -68,7 +69,7 @@ static const struct tp_option options[] = {
 	"show at most N rows, 0 for all; tables show 40 unless told otherwise, a timeline 200",
 	&limit_text, NULL},
     {TP_OPTION_STRING, 0, "min-share", "PERCENT",
-	"leave branches of the tree out that took less of the thread's recorded time; 0.5 in "
+	"leave branches of a tree, or an inverted one, out that took less of the recorded time; 0.5 in "
 	"tables",
 	&min_share_text, NULL},
     TP_OPEN_OPTIONS(open_options),
@@ -118,6 +119,10 @@ static int check_options(const struct tp_view *view)
 		return tp_options_usage(&tp_cmd_analyze,
 		    "--sort is for the views top, function and histogram: '%s' has an order of its own",
 		    view->name);
+	if (min_share_text && !view->shares)
+		return tp_options_usage(&tp_cmd_analyze,
+		    "--min-share is for the views tree and inverted: to shorten '%s', use --limit",
+		    view->name);
 	if (columns && format != TP_FORMAT_TABLE)
 		return tp_options_usage(
 		    &tp_cmd_analyze, "--columns is for tables: CSV and JSON have all of them");
@@ -163,17 +168,18 @@ static int run(int argc, char **argv)
 	if (view->of == TP_VIEW_OF_SOME && !function)
 		return tp_options_usage(
 		    &tp_cmd_analyze, "of which function? give --function PATTERN");
-	if (around_slowest && (strcmp(view->name, "timeline") != 0 || !function))
+	if (around_slowest_text && (strcmp(view->name, "timeline") != 0 || !function))
 		return tp_options_usage(&tp_cmd_analyze,
 		    "--around-slowest is for the view timeline, of which function? give --function "
 		    "PATTERN");
 	if ((module_border || borders.count) && strcmp(view->name, "transitions") != 0)
 		return tp_options_usage(
 		    &tp_cmd_analyze, "--border and --module-border are for the view transitions");
-	if (around_slowest > 1000)
+	if (around_slowest_text && (!tp_parse_limit(around_slowest_text, 0, &around_slowest) ||
+				       around_slowest < 1 || around_slowest > 1000))
 		return tp_options_usage(&tp_cmd_analyze,
-		    "--around-slowest: at most 1000 calls, not %llu",
-		    (unsigned long long)around_slowest);
+		    "--around-slowest: '%s' is no number of calls from 1 to 1000",
+		    around_slowest_text);
 	if (view->of == TP_VIEW_OF_ALL && function)
 		return tp_options_usage(&tp_cmd_analyze,
 		    "the view '%s' is of all functions: to narrow it, use --focus instead of "

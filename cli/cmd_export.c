@@ -288,9 +288,11 @@ static int run(int argc, char **argv)
 	if (!export)
 		return unknown_format();
 	struct tp_export_options chosen = {.notes = &export_notes};
-	if (weight >= 0 && export->slices)
+	if (weight >= 0 && (export->slices || export->tables))
 		return tp_options_usage(&tp_cmd_export,
-		    "--weight: '%s' has single calls, which have no weight", format);
+		    export->slices ? "--weight: '%s' has single calls, which have no weight"
+				   : "--weight: '%s' has both calls and times",
+		    format);
 	if (split && (!tp_open_parse_time(split, &chosen.split_ns) || !chosen.split_ns))
 		return tp_options_usage(
 		    &tp_cmd_export, "--split: '%s' is no time such as 100ms", split);
