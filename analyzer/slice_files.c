@@ -184,6 +184,16 @@ void tp_slice_files_go(struct tp_slice_files *files, uint32_t number)
 	slices->to_ns = number + 1 < slices->files ? add_ns(slices->from_ns, split) : UINT64_MAX;
 }
 
+// Whether this file is the trace that is read: to write it would lose both.
+static bool is_input(const struct tp_slice_files *files)
+{
+	struct stat output;
+	struct stat input;
+	return stat(files->name.data, &output) == 0 &&
+	       fstat(files->slices.analysis->trace->source.fd, &input) == 0 &&
+	       output.st_dev == input.st_dev && output.st_ino == input.st_ino;
+}
+
 // Make or open the current file.
 static int open_current(struct tp_slice_files *files, struct tp_err *err)
 {
@@ -196,6 +206,9 @@ static int open_current(struct tp_slice_files *files, struct tp_err *err)
 		if (files->name.failed)
 			return tp_err_set(err, TP_ERR_MEMORY, files->path, TP_ERR_NO_OFFSET,
 			    "no memory for the export");
+		if (!made && is_input(files))
+			return tp_err_set(err, TP_ERR_LIMIT, files->name.data, TP_ERR_NO_OFFSET,
+			    "is what is read, and would be overwritten: give another name with -o");
 	}
 	if (files->path && files->directories) {
 		slices->directory = files->name.data;

@@ -38,6 +38,15 @@ expect 1 "$TEEPERF" report keep
 says 'would be overwritten' err
 cmp keep before
 
+# ---- nor do the parts of an output
+ln keep.html part.0001
+for format in chrome perfetto; do
+	expect 1 "$TEEPERF" export --format $format --split 1ms -o part keep
+	says "'part.0001': is what is read, and would be overwritten" err
+	cmp keep before
+done
+rm part.0001
+
 # ---- an older output is replaced as a whole, or not at all; a link and a mode stay
 for format in chrome folded; do
 	echo old >output
