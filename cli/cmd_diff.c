@@ -35,7 +35,8 @@ static const struct tp_option options[] = {
     {TP_OPTION_CHOICE, 0, "sort", "KEY",
 	"the greatest change of this first: self (default), inclusive, calls or relative; or name",
 	&sort, sorts},
-    {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it", &format, formats},
+    {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it: table (default), csv or json",
+	&format, formats},
     {TP_OPTION_STRING, 0, "columns", "LIST", "the columns of a table by their titles, with commas",
 	&columns, NULL},
     {TP_OPTION_STRING, 0, "limit", "N",
@@ -76,6 +77,11 @@ static int parse(struct tp_diff_options *diff)
 	    .sort = (enum tp_diff_sort)sort,
 	    .alpha = 0.05,
 	};
+	if (columns && diff->view.format != TP_FORMAT_TABLE)
+		return tp_options_usage(
+		    &tp_cmd_diff, "--columns is for tables: CSV and JSON have all of them");
+	if (min_share_text && !rule_list.count)
+		return tp_options_usage(&tp_cmd_diff, "--min-share is for the rules of --fail-if");
 	if (!tp_parse_limit(
 		limit_text, diff->view.format == TP_FORMAT_TABLE ? 40 : 0, &diff->view.limit))
 		return tp_options_usage(
