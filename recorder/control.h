@@ -69,6 +69,22 @@ struct tp_control_reply {
 	char output[256]; /* the trace's path; the tail of a longer one */
 };
 
+/*
+ * Receive a message: its whole size, of which no more than `room` bytes come; negative: none in time. One
+ * that is stopped and continued, or gets a signal, goes on waiting.
+ */
+int64_t tp_control_receive(int connection, void *bytes, uint64_t room);
+
+/*
+ * What came over the socket, made safe: SIZE is the whole message's, of which no more than sizeof is at `bytes`.
+ * A request of another version is one (it is answered with ours); so is one with an unknown verb.
+ * TP_ERR_FORMAT: it is no message of ours; TP_ERR_VERSION: it is a reply of another version's.
+ */
+int tp_control_request_read(struct tp_control_request *request, const void *bytes, uint64_t size);
+/* output is terminated, and has no control characters. `path` is the socket's, for the error. */
+int tp_control_reply_read(struct tp_control_reply *reply, const void *bytes, uint64_t size,
+    const char *path, struct tp_err *err);
+
 /* The recorder's side: a thread that answers by calling `answer`. */
 struct tp_control_server {
 	char path[TP_CONTROL_PATH_SIZE];

@@ -11,8 +11,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/clean.h"
-
 // A reply may take as long as a flush of a large log to a slow disk.
 enum { PATIENCE_S = 60 };
 
@@ -61,18 +59,15 @@ static int ask_at(
 			r = tp_err_system(err, errno, path, "cannot reach the recorder");
 	} else {
 		send(connection, &request, sizeof(request), MSG_NOSIGNAL);
-		const ssize_t size = recv(connection, reply, sizeof(*reply), 0);
+		struct tp_control_reply message;
+		const int64_t size = tp_control_receive(connection, &message, sizeof(message));
 		if (size < 0)
 			r = tp_err_system(err, errno, path, "the recorder does not answer");
 		else if (size == 0)
 			r = TP_ERR_NOT_FOUND; // it has just ended
-		else if ((size_t)size != sizeof(*reply) || reply->version != TP_CONTROL_VERSION)
-			r = tp_err_set(err, TP_ERR_VERSION, path, TP_ERR_NO_OFFSET,
-			    "the recorder is of another version of teeperf: use that one's ctl");
+		else
+			r = tp_control_reply_read(reply, &message, (uint64_t)size, path, err);
 	}
-	reply->output[sizeof(reply->output) - 1] = '\0';
-	// Whoever makes a socket of that name may answer.
-	tp_clean(reply->output, strlen(reply->output));
 	close(connection);
 	return r;
 }

@@ -43,9 +43,12 @@ static void serve(struct tp_control_server *server, int connection)
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	struct tp_control_request message;
 	struct tp_control_request request;
-	if (!is_trusted(connection) ||
-	    recv(connection, &request, sizeof(request), 0) != sizeof(request))
+	if (!is_trusted(connection))
+		return;
+	const int64_t size = tp_control_receive(connection, &message, sizeof(message));
+	if (size < 0 || tp_control_request_read(&request, &message, (uint64_t)size))
 		return;
 	struct tp_control_reply reply = {0};
 	if (request.version == TP_CONTROL_VERSION)

@@ -66,11 +66,11 @@ static void write_command(struct tp_followed *process)
 }
 
 int tp_followed_start(struct tp_followed *process, const struct tp_follow *follow, pid_t pid,
-    const struct teeperf_fork_request *request, const char *path, struct tp_err *err)
+    const struct tp_follow_request *request, const char *path, struct tp_err *err)
 {
 	const struct tp_follow_options *options = &follow->options;
 	*process = (struct tp_followed){.pid = pid, .start_ns = tp_clock_monotonic_ns()};
-	process->parent = (pid_t)(request->parent & INT32_MAX);
+	process->parent = request->parent;
 	process->padding = request->padding;
 	read_name(process);
 	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -83,7 +83,7 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	    .ready = (uint64_t)READY_CHUNKS * TP_REGION_CHUNK_SIZE,
 	    .low_chunks = LOW_CHUNKS,
 	    .step_chunks = READY_CHUNKS,
-	    .owned = request->chunk,
+	    .owned = request->owned,
 	    .mode = options->first->mode,
 	    .clock = options->clock,
 	    .only = follow->only,

@@ -4,13 +4,14 @@
 #define TP_FOLLOW_PROCESS_H
 
 #include "follow.h"
+#include "follow_server.h"
 
 /*
- * Make what process `pid` needs, in *process; `request` is its own word. Nobody else sees *process yet.
+ * Make what process `pid` needs, in *process; `request` is what it asked for. Nobody else sees *process yet.
  * 0, or all is undone.
  */
 int tp_followed_start(struct tp_followed *process, const struct tp_follow *follow, pid_t pid,
-    const struct teeperf_fork_request *request, const char *path, struct tp_err *err);
+    const struct tp_follow_request *request, const char *path, struct tp_err *err);
 
 /* It has ended just now: note when, and how if that can be seen. pre: follow->lock is held. */
 void tp_followed_end(struct tp_followed *process);

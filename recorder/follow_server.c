@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "follow_process.h"
 #include "shared.h"
 
@@ -48,17 +49,24 @@ static bool is_taken(const struct tp_follow *follow, const char *path)
 	return false;
 }
 
-char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid)
+char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid, struct tp_err *err)
 {
-	char *path = NULL;
-	if (asprintf(&path, "%s.%d", follow->options.output, (int)pid) < 0)
-		return NULL;
-	for (int i = 2; i < SAME_PID_MAX && is_taken(follow, path); i++) {
-		free(path);
-		if (asprintf(&path, "%s.%d-%d", follow->options.output, (int)pid, i) < 0)
+	for (int i = 1; i <= SAME_PID_MAX; i++) {
+		char *path = NULL;
+		const int size =
+		    i == 1 ? asprintf(&path, "%s.%d", follow->options.output, (int)pid)
+			   : asprintf(&path, "%s.%d-%d", follow->options.output, (int)pid, i);
+		if (size < 0) {
+			tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 			return NULL;
+		}
+		if (!is_taken(follow, path))
+			return path;
+		free(path);
 	}
-	return path;
+	tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+	    "there are %d traces of process %d already", SAME_PID_MAX, (int)pid);
+	return NULL;
 }
 
 /*
@@ -76,20 +84,20 @@ static void replace(struct tp_follow *follow, pid_t pid)
 }
 
 static struct tp_followed *start(struct tp_follow *follow, pid_t pid,
-    const struct teeperf_fork_request *request, struct tp_err *err)
+    const struct tp_follow_request *request, struct tp_err *err)
 {
 	pthread_mutex_lock(&follow->lock);
 	replace(follow, pid);
 	const bool full = follow->live >= TP_FOLLOW_LIVE_MAX;
-	char *path = tp_follow_choose_path(follow, pid);
+	char *path = tp_follow_choose_path(follow, pid, err);
 	pthread_mutex_unlock(&follow->lock);
 	tp_doorbell_ring(&follow->watcher_bell);
 	struct tp_followed *process = malloc(sizeof(*process));
-	int r = 0;
+	int r = path ? 0 : err->code;
 	if (full)
 		r = tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "%d processes are recorded already", TP_FOLLOW_LIVE_MAX);
-	else if (!process || !path)
+	else if (!process)
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 	if (!r)
 		r = tp_followed_start(process, follow, pid, request, path, err);
@@ -122,18 +130,20 @@ static bool answer(
 	return sendmsg(connection, &message, MSG_NOSIGNAL) == sizeof(reply);
 }
 
-static bool receive(const struct tp_follow *follow, int connection,
-    struct teeperf_fork_request *request, pid_t *pid)
+static bool receive(
+    const struct tp_follow *follow, int connection, struct tp_follow_request *request, pid_t *pid)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	struct ucred who;
-	socklen_t size = sizeof(who);
-	// The token keeps others out: a program may have given up the user that it was started by.
-	if (recv(connection, request, sizeof(*request), 0) != sizeof(*request) ||
-	    request->magic != TEEPERF_FORK_MAGIC || request->token != follow->token ||
-	    getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) || who.pid <= 0)
+	socklen_t who_size = sizeof(who);
+	struct teeperf_fork_request message;
+	const int64_t size = tp_control_receive(connection, &message, sizeof(message));
+	if (size < 0 ||
+	    tp_follow_request_read(request, &message, (uint64_t)size, follow->token,
+		follow->options.first->chunk_count) ||
+	    getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &who_size) || who.pid <= 0)
 		return false;
 	*pid = who.pid;
 	return true;
@@ -141,7 +151,7 @@ static bool receive(const struct tp_follow *follow, int connection,
 
 static void serve(struct tp_follow *follow, int connection)
 {
-	struct teeperf_fork_request request;
+	struct tp_follow_request request;
 	pid_t pid;
 	if (!receive(follow, connection, &request, &pid))
 		return;

@@ -84,7 +84,8 @@ static void a_flush_waits_for_what_is_being_finished(void **state)
 
 static void expect_name(const struct tp_follow *of, const char *name)
 {
-	char *path = tp_follow_choose_path(of, 7);
+	struct tp_err err;
+	char *path = tp_follow_choose_path(of, 7, &err);
 	assert_string_equal(path, name);
 	free(path);
 }
@@ -109,10 +110,32 @@ static void names_are_taken_once(void **state)
 	expect_name(&of, "run.trace.7-2");
 }
 
+// A program that becomes another one again and again does not write over its own traces.
+static void names_run_out(void **state)
+{
+	(void)state;
+	enum { MOST = 1000 };
+	struct tp_follow_result *results = calloc(MOST, sizeof(*results));
+	struct tp_follow of = {.options.output = "run.trace", .results = results};
+	struct tp_err err;
+	assert_non_null(results);
+	for (; of.result_count < MOST; of.result_count++) {
+		results[of.result_count].path = tp_follow_choose_path(&of, 7, &err);
+		assert_non_null(results[of.result_count].path);
+	}
+	assert_string_equal(results[MOST - 1].path, "run.trace.7-1000");
+	assert_null(tp_follow_choose_path(&of, 7, &err));
+	assert_int_equal(err.code, TP_ERR_LIMIT);
+	assert_string_equal(err.what, "there are 1000 traces of process 7 already");
+	for (uint64_t i = 0; i < of.result_count; i++)
+		free(results[i].path);
+	free(results);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_taken_once),
-	    cmocka_unit_test(a_flush_does_not_hold_the_list),
+	    cmocka_unit_test(names_run_out), cmocka_unit_test(a_flush_does_not_hold_the_list),
 	    cmocka_unit_test(a_flush_waits_for_what_is_being_finished)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
