@@ -9,10 +9,12 @@ set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 private_shm || true
 rounds=20000
+stepped=600
 seed=1
 kept='0 2 5'
 if [ "${TEEPERF_FULL:-0}" != 0 ]; then
 	rounds=1000000
+	stepped=20000
 	seed=1000
 	kept='0 1 2 3 4 5 6 7'
 fi
@@ -33,6 +35,10 @@ for kind in calls throws jumps counts signals switches threads libraries forks; 
 done
 ! grep -Eq ' (chunks|stops|files|cut)=0( |$)' figures || fail "the host left something out"
 
+# Between two instructions of the program's attaching, one after the other.
+./host ./program "$TEST_TMP/library.so" $stepped 4 8 120 >figures || fail "stepped: see above"
+cat figures
+! grep -q ' stepped=0$' figures || echo 'no program can be stepped through here'
 
 checked=${TEEPERF_BUILD:-}/asan/bin/teeperf
 [ -x "$checked" ] || checked=$TEEPERF

@@ -6,7 +6,9 @@
 //
 // Each run of the program has a seed, STEP more than the one before: with a multiple of 4 the host
 // attacks while the program attaches, in some of the others it stops for a while, or cuts the file
-// short in the end. PATIENCE, in seconds, is how long a program may stand still.
+// short in the end. With 4 more than a multiple of 8 it steps through the program's attaching, and attacks
+// between two instructions, others in each run: what is read twice is seen to be, also on one processor.
+// PATIENCE, in seconds, is how long a program may stand still.
 //
 // A round is a burst of such writes and then a burst of the program's work, or more, which has come out
 // right. It prints what was done and exits with 0 if nothing was wrong: the program never died, never
@@ -22,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/wait.h>
@@ -37,6 +40,8 @@ enum {
 	MODULES = 2048,
 	THREADS = 16384,
 	ROUNDS_A_RUN = 2000,
+	ROUNDS_STEPPED = 10,
+	NO_TRACE = 126, // exit status of a program that cannot be stepped through
 	KEPT = 8,
 };
 static const uint64_t CHUNK = UINT64_C(1) << TEEPERF_CHUNK_SHIFT_DEFAULT;
@@ -55,7 +60,7 @@ static uint64_t patience_s;
 static uint64_t random_state;
 
 static struct {
-	uint64_t rounds, writes, runs, refused, taken, faults, stops, files;
+	uint64_t rounds, writes, runs, refused, taken, faults, stops, files, stepped;
 	uint64_t bursts, kinds[BURST_KINDS];
 } done;
 
@@ -304,7 +309,7 @@ static void make_log(void)
 	serve();
 }
 
-static void start_program(const char *path)
+static void start_program(const char *path, bool traced)
 {
 	char fd[16];
 	snprintf(fd, sizeof(fd), "%d", side_fd);
@@ -319,6 +324,8 @@ static void start_program(const char *path)
 	setenv("HOSTILE_SIDE", fd, 1);
 	setenv(TEEPERF_LOG_ENV, log_path, 1);
 	setenv(TEEPERF_CONTROL_ENV, control, 1);
+	if (traced && ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+		_exit(NO_TRACE);
 	execl(path, path, (char *)NULL);
 	_exit(127);
 }
@@ -402,6 +409,82 @@ static void attack_attaching(void)
 	}
 }
 
+// Whether the program has the log in its memory.
+static bool has_mapped(void)
+{
+	char path[64];
+	char text[64 * 1024];
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)program);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t size = 0;
+	for (ssize_t more; fd >= 0 && (more = read(fd, text + size, sizeof(text) - 1 - size)) > 0;)
+		size += (size_t)more;
+	close(fd);
+	text[size] = '\0';
+	return strstr(text, log_path) != NULL;
+}
+
+// Let the program go on until it stops again; false: it has ended, or is not traced.
+static bool step(long how)
+{
+	int status;
+	if (ptrace(how, program, NULL, NULL) || waitpid(program, &status, 0) != program)
+		return false;
+	if (WIFSTOPPED(status) && WSTOPSIG(status) != SIGTRAP)
+		fail("the program gets a signal while it attaches");
+	if (WIFSTOPPED(status))
+		return true;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_TRACE)
+		return false;
+	explain(status);
+	return false;
+}
+
+// Offsets behind the end of the log, and more of everything than there is.
+static void write_too_large(bool all)
+{
+	uint64_t *const offsets[] = {&header->supply_offset, &header->state_offset,
+	    &header->modules_offset, &header->threads_offset, &header->chunks_offset,
+	    &header->only_offset, &header->region_size};
+	uint32_t *const numbers[] = {&header->chunk_count, &header->module_capacity,
+	    &header->thread_capacity, &header->only_count};
+	const uint64_t chosen = any(11);
+	for (uint64_t i = 0; i < 7; i++)
+		if (all || chosen == i)
+			put(offsets[i], region_size + CHUNK * any(4));
+	for (uint64_t i = 0; i < 4; i++)
+		if (all || chosen == 7 + i)
+			__atomic_store_n(numbers[i], 1u << 24, __ATOMIC_RELAXED);
+}
+
+/*
+ * Between two instructions of the program's attaching, from the log's mapping to its claiming: instruction
+ * NUMBER, from the beginning again if that is more than there are.
+ */
+static bool attack_stepping(uint64_t number)
+{
+	static uint64_t most = UINT64_MAX;
+	int status;
+	if (waitpid(program, &status, 0) != program || !WIFSTOPPED(status))
+		return false;
+	ptrace(PTRACE_SETOPTIONS, program, NULL, (void *)PTRACE_O_EXITKILL);
+	while (!has_mapped())
+		if (!step(PTRACE_SYSCALL))
+			return false;
+	// It closes the file next, and comes to the header then.
+	if (!step(PTRACE_SYSCALL) || !step(PTRACE_SYSCALL))
+		return false;
+	uint64_t steps = 0;
+	for (; steps < number % most && !get(&header->pid); steps++)
+		if (!step(PTRACE_SINGLESTEP))
+			return false;
+	if (get(&header->pid))
+		most = steps + 1;
+	write_too_large(any(2));
+	done.stepped++;
+	return ptrace(PTRACE_DETACH, program, NULL, NULL) == 0;
+}
+
 // The host stops altogether until the program has done a lot; somebody else wakes it up.
 static void stop_for_a_while(void)
 {
@@ -462,10 +545,19 @@ static void run(
 	random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	make_log();
 	const bool attaching = seed % 4 == 0;
+	bool stepping = seed % 8 == 4;
 	listens = !attaching;
-	start_program(path);
+	start_program(path, stepping);
 	uint64_t rounds = ROUNDS_A_RUN < most ? ROUNDS_A_RUN : most;
-	if (attaching) {
+	if (stepping && !attack_stepping(seed / 8)) {
+		// Where no program may be traced.
+		stepping = false;
+		start_program(path, false);
+	}
+	if (stepping) {
+		await_burst(0);
+		rounds = rounds < ROUNDS_STEPPED ? rounds : ROUNDS_STEPPED;
+	} else if (attaching) {
 		attack_attaching();
 		rounds = rounds < 50 ? rounds : 50;
 	} else {
@@ -518,12 +610,13 @@ int main(int argc, char **argv)
 	    "signals", "switches", "threads", "libraries", "forks"};
 	printf(
 	    "rounds=%llu runs=%llu seeds=%llu..%llu writes=%llu chunks=%llu stops=%llu files=%llu "
-	    "cut=%llu\nbursts=%llu",
+	    "cut=%llu stepped=%llu\nbursts=%llu",
 	    (unsigned long long)done.rounds, (unsigned long long)done.runs,
 	    (unsigned long long)seed, (unsigned long long)(seed + step * (done.runs - 1)),
 	    (unsigned long long)done.writes, (unsigned long long)done.taken,
 	    (unsigned long long)done.stops, (unsigned long long)done.files,
-	    (unsigned long long)done.faults, (unsigned long long)done.bursts);
+	    (unsigned long long)done.faults, (unsigned long long)done.stepped,
+	    (unsigned long long)done.bursts);
 	for (int i = 0; i < BURST_KINDS; i++)
 		printf(" %s=%llu", kinds[i], (unsigned long long)done.kinds[i]);
 	printf("\n");
