@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "call_store.h"
 
+#include "common/temporary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -253,19 +255,9 @@ static void put_call(void *context, const struct tp_call *call)
 // A file without a name, of BYTES bytes that are there; -1 and errno.
 static int temporary_file(uint64_t bytes, const char **directory)
 {
-	*directory = getenv("TMPDIR");
-	if (!*directory || !**directory)
-		*directory = "/var/tmp";
-	char name[512];
-	if ((size_t)snprintf(name, sizeof(name), "%s/teeperf-calls.XXXXXX", *directory) >=
-	    sizeof(name)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	const int fd = mkostemp(name, O_CLOEXEC);
+	const int fd = tp_temporary_open(directory);
 	if (fd < 0)
 		return -1;
-	unlink(name);
 	// A hole that the disk has no room for would be a signal when it is written to.
 	const int failed = posix_fallocate(fd, 0, (off_t)bytes);
 	if (!failed)
