@@ -86,7 +86,7 @@ static int read_workload(struct tp_open_profile *profile, double event_ns, doubl
 	const struct tp_analysis *analysis = &profile->trace.analysis;
 	const struct teeperf_trace_clock *clock = &profile->trace.trace.clock;
 	struct tp_workload *workload = &profile->workload;
-	const bool timed = !analysis->timeless && analysis->counts.events;
+	const bool timed = analysis->time.known && !analysis->timeless && analysis->counts.events;
 	const int code = tp_workload_add_trace(workload, analysis, timed, err);
 	if (code)
 		return code;

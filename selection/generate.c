@@ -58,10 +58,14 @@ static int read_trace(
 	if (!code && !analysis->counts.events && !analysis->counts.counted)
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
 		    "there are no calls in it: was the program built by 'teeperf cc'?");
-	if (!code && *times && (analysis->timeless || !analysis->counts.events)) {
+	// Ticks of a clock whose rate is not known are not to be held against a cost in ns.
+	const bool in_ticks = !code && !analysis->timeless && !analysis->time.known;
+	if (!code && *times && (analysis->timeless || in_ticks || !analysis->counts.events)) {
 		*times = false;
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
-		    "has calls but no times");
+		    in_ticks
+			? "has calls, but times only in ticks of a clock whose rate is not known"
+			: "has calls but no times");
 	}
 	if (!code) {
 		if (!generated->clock_known)
