@@ -279,8 +279,18 @@ static void clear(struct tp_tracefile *trace)
 
 int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_err *err)
 {
+	const struct tp_original_options none = {0};
+	return tp_tracefile_open_with(trace, file, &none, err);
+}
+
+int tp_tracefile_open_with(struct tp_tracefile *trace, const char *file,
+    const struct tp_original_options *original, struct tp_err *err)
+{
 	clear(trace);
-	const int code = tp_source_open(&trace->source, file, err);
+	int code = tp_source_open(&trace->source, file, err);
+	if (!code)
+		code = tp_original_open(
+		    &trace->source, original, &trace->problems, &trace->notes, err);
 	return code ? code : load(trace, err);
 }
 

@@ -7,6 +7,7 @@
 #define TP_TRACEFILE_H
 
 #include "analyzer/module_map.h"
+#include "analyzer/original_trace.h"
 #include "analyzer/problems.h"
 #include "analyzer/source.h"
 #include "analyzer/switches.h"
@@ -41,7 +42,8 @@ struct tp_thread {
 struct tp_tracefile {
 	struct tp_source source;
 	struct tp_problems problems;
-	struct tp_arena arena; /* holds all that the pointers below point to, chunks apart */
+	struct tp_problems notes; /* what limits the results, and is no damage */
+	struct tp_arena arena;    /* holds all that the pointers below point to, chunks apart */
 	struct teeperf_trace_header header;
 	struct tp_chunk *chunks; /* by thread, then by sequence */
 	uint64_t chunk_count;
@@ -69,6 +71,9 @@ struct tp_tracefile {
  * listed in problems; the call fails only if not even the header can be used. Close it in any case.
  */
 int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_err *err);
+/* The same, knowing more of FILE if that is a log of the original TEE-Perf, which is read as a trace. */
+int tp_tracefile_open_with(struct tp_tracefile *trace, const char *file,
+    const struct tp_original_options *original, struct tp_err *err);
 int tp_tracefile_from_memory(struct tp_tracefile *trace, const char *name, const void *data,
     size_t size, struct tp_err *err);
 void tp_tracefile_close(struct tp_tracefile *trace);

@@ -21,10 +21,12 @@ static const char *inventories[LIST_MAX];
 static const char *kept[LIST_MAX];
 static const char *unwanted[LIST_MAX];
 static const char *dirs[TP_OPEN_LIST_MAX];
+static const char *programs[TP_OPEN_LIST_MAX];
 static struct tp_option_list inventory_list = {inventories, LIST_MAX, 0};
 static struct tp_option_list keep_list = {kept, LIST_MAX, 0};
 static struct tp_option_list never_list = {unwanted, LIST_MAX, 0};
 static struct tp_option_list dir_list = {dirs, TP_OPEN_LIST_MAX, 0};
+static struct tp_option_list program_list = {programs, TP_OPEN_LIST_MAX, 0};
 static const char *budget;
 static const char *event_cost;
 static const char *event_inside;
@@ -92,6 +94,10 @@ static const struct tp_option options[] = {
     {TP_OPTION_CHOICE, 0, "format", NULL, "what the tables are written as", &format, formats},
     {TP_OPTION_LIST, 0, "debug-dir", "DIR", "look for debug files in DIR first; may be repeated",
 	&dir_list, NULL},
+    {TP_OPTION_LIST, 0, "program", "FILE",
+	"the program that a log of the original TEE-Perf is of; may be repeated, the one that fits "
+	"is taken",
+	&program_list, NULL},
     {.type = TP_OPTION_END},
 };
 
@@ -178,6 +184,8 @@ static int parse_options(int *argc, char ***argv)
 	wanted.never_count = never_list.count;
 	wanted.debug_dirs = dir_list.items;
 	wanted.debug_dir_count = dir_list.count;
+	wanted.programs = program_list.items;
+	wanted.program_count = program_list.count;
 	return TP_EXIT_DONE;
 }
 

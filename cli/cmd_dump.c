@@ -9,25 +9,33 @@
 
 static bool assemble;
 static const char *output;
+static const char *programs[TP_OPEN_LIST_MAX];
+static struct tp_option_list program_list = {.items = programs, .capacity = TP_OPEN_LIST_MAX};
 
 static const struct tp_option options[] = {
     {TP_OPTION_BOOL, 0, "assemble", NULL, "make a trace from the text in FILE", &assemble, NULL},
     {TP_OPTION_STRING, 'o', "output", "OUT", "write to OUT instead of standard output", &output,
 	NULL},
+    {TP_OPTION_LIST, 0, "program", "FILE",
+	"the program that a log of the original TEE-Perf is of; may be repeated, the one that fits "
+	"is taken",
+	&program_list, NULL},
     {.type = TP_OPTION_END},
 };
 
 extern const struct tp_command tp_cmd_dump;
 
-static int to_text(
-    const struct tp_source *source, struct tp_buf *out, bool *damaged, struct tp_err *err)
+static int to_text(struct tp_source *source, struct tp_buf *out, bool *damaged, struct tp_err *err)
 {
 	static struct tp_problems problems;
-	char text[1024];
-	const int code = tp_dump_text(source, out, &problems, err);
-	for (uint32_t i = 0; i < tp_problems_kept(&problems); i++)
-		tp_command_warn(
-		    &tp_cmd_dump, "%s", tp_err_format(&problems.kept[i], text, sizeof(text)));
+	static struct tp_problems notes;
+	const struct tp_original_options original = {
+	    .programs = program_list.items, .program_count = program_list.count};
+	int code = tp_original_open(source, &original, &problems, &notes, err);
+	if (!code)
+		code = tp_dump_text(source, out, &problems, err);
+	tp_open_warn_all(&tp_cmd_dump, &problems);
+	tp_open_warn_all(&tp_cmd_dump, &notes);
 	*damaged = problems.count != 0;
 	return code;
 }

@@ -47,7 +47,7 @@ static void show_progress(void *context, uint64_t done, uint64_t all)
 		fprintf(stderr, ", %" PRId64 ":%02" PRId64 " left", left / 60000, left / 1000 % 60);
 }
 
-static void warn_all(const struct tp_command *command, const struct tp_problems *problems)
+void tp_open_warn_all(const struct tp_command *command, const struct tp_problems *problems)
 {
 	char text[1024];
 	const uint32_t kept = tp_problems_kept(problems);
@@ -94,6 +94,7 @@ void tp_open_options_init(struct tp_open_options *options)
 	    .debug_dirs = {options->items[0], TP_OPEN_LIST_MAX, 0},
 	    .focus = {options->items[1], TP_OPEN_LIST_MAX, 0},
 	    .ignore = {options->items[2], TP_OPEN_LIST_MAX, 0},
+	    .programs = {options->items[3], TP_OPEN_LIST_MAX, 0},
 	};
 }
 
@@ -190,8 +191,13 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 	if (isatty(STDERR_FILENO) && !options->quiet)
 		analysis.progress = show_progress;
 
+	const struct tp_original_options original = {
+	    .programs = options->programs.items,
+	    .program_count = options->programs.count,
+	    .symbols = analysis.symbols,
+	};
 	struct tp_err err;
-	int code = tp_tracefile_open(&open->trace, file, &err);
+	int code = tp_tracefile_open_with(&open->trace, file, &original, &err);
 	if (!code)
 		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, &err);
 	if (progress.last)
@@ -201,12 +207,13 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 		*options->quiet = err;
 	if (options->quiet)
 		return code ? TP_EXIT_FAILED : TP_EXIT_DONE;
-	warn_all(command, &open->trace.problems);
+	tp_open_warn_all(command, &open->trace.problems);
+	tp_open_warn_all(command, &open->trace.notes);
 	warn_of_log(command, &open->trace);
 	if (code)
 		return tp_command_fail(command, &err);
-	warn_all(command, &open->analysis.damage);
-	warn_all(command, &open->analysis.notes);
+	tp_open_warn_all(command, &open->analysis.damage);
+	tp_open_warn_all(command, &open->analysis.notes);
 	return TP_EXIT_DONE;
 }
 

@@ -21,13 +21,17 @@ struct tp_open_options {
 	bool symbol_cache;
 	struct tp_option_list focus;
 	struct tp_option_list ignore;
+	struct tp_option_list programs;
 	struct tp_err
 	    *quiet; /* nothing is printed but wrong usage, and an error goes here; or NULL */
-	const char *items[3][TP_OPEN_LIST_MAX]; /* of these lists */
+	const char *items[4][TP_OPEN_LIST_MAX]; /* of these lists */
 };
 
 /* A time as "1.5ms", "20us", "7" (ns): nanoseconds. */
 bool tp_open_parse_time(const char *text, uint64_t *ns);
+
+/* Print what is wrong with an input, or limits what comes of it, as warnings. */
+void tp_open_warn_all(const struct tp_command *command, const struct tp_problems *problems);
 
 /* Before the options are parsed. */
 void tp_open_options_init(struct tp_open_options *options);
@@ -60,9 +64,13 @@ void tp_open_options_init(struct tp_open_options *options);
 	    {TP_OPTION_BOOL, 0, "symbol-cache", NULL,                                                  \
 		"keep names and source lines for the next time (default; --no-symbol-cache does not)", \
 		&(o).symbol_cache, NULL},                                                              \
+	    {TP_OPTION_LIST, 0, "debug-dir", "DIR",                                                    \
+		"look for debug files in DIR first; may be repeated", &(o).debug_dirs, NULL},          \
 	{                                                                                              \
-		TP_OPTION_LIST, 0, "debug-dir", "DIR",                                                 \
-		    "look for debug files in DIR first; may be repeated", &(o).debug_dirs, NULL        \
+		TP_OPTION_LIST, 0, "program", "FILE",                                                  \
+		    "the program that a log of the original TEE-Perf is of; may be repeated, the one " \
+		    "that fits is taken",                                                              \
+		    &(o).programs, NULL                                                                \
 	}
 
 struct tp_open_trace {

@@ -44,6 +44,8 @@ struct tp_generate_options {
 	bool curve;      /* what other budgets would name */
 	const char *const *debug_dirs;
 	uint32_t debug_dir_count;
+	const char *const *programs; /* of logs of the original TEE-Perf */
+	uint32_t program_count;
 };
 
 /* What another budget would give. */

@@ -22,8 +22,14 @@ int tp_read_trace(struct tp_read_trace *read, struct tp_generated *generated, co
 	    .symbols.debug_dirs = generated->options.debug_dirs,
 	    .symbols.debug_dir_count = generated->options.debug_dir_count,
 	};
-	int code = tp_tracefile_open(&read->trace, file, err);
+	const struct tp_original_options original = {
+	    .programs = generated->options.programs,
+	    .program_count = generated->options.program_count,
+	    .symbols = options.symbols,
+	};
+	int code = tp_tracefile_open_with(&read->trace, file, &original, err);
 	move_problems(&generated->damage, &read->trace.problems);
+	move_problems(&generated->notes, &read->trace.notes);
 	if (code)
 		return code;
 	code = tp_analysis_init(&read->analysis, &read->trace, &options, err);

@@ -2,15 +2,8 @@
 // Any bytes as a trace: open, analyse, show in every view and export; all that comes out is sound, and
 // adds up. The checksums are mended first, or hardly an input would get past them.
 // Runs: 1 of 20.
-#include "analyzer/analysis.h"
-#include "analyzer/calls.h"
-#include "analyzer/report.h"
-#include "analyzer/view.h"
 #include "common/checksum.h"
-#include "test/fuzz/check_exports.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "test/fuzz/check_trace.h"
 
 static void mend(uint8_t *data, size_t size)
 {
@@ -27,125 +20,6 @@ static void mend(uint8_t *data, size_t size)
 	}
 }
 
-// Own times of all call paths of a thread are those of all its functions, and each call has a path.
-static void check_sums(const struct tp_analysis *analysis)
-{
-	uint64_t self = 0;
-	uint64_t functions_self = 0;
-	uint64_t calls = 0;
-	uint64_t functions_calls = 0;
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		const struct tp_profile *profile = &analysis->threads[i].profile;
-		for (uint32_t j = 1; j < profile->node_count; j++) {
-			const struct tp_node *node = &profile->nodes[j];
-			self += node->self;
-			calls += node->calls;
-			if (node->calls && (node->min > node->max || node->self > node->inclusive))
-				abort();
-		}
-	}
-	for (uint32_t i = 0; i < analysis->function_count; i++) {
-		const struct tp_function *function = &analysis->functions[i];
-		functions_self += function->self;
-		functions_calls += function->calls - function->counted;
-		if (!function->symbol.name || !function->symbol.name[0])
-			abort();
-	}
-	if (self != functions_self || self != analysis->self)
-		abort();
-	// Of a sampled function only some calls have a path.
-	if (!analysis->sampled_count && calls != functions_calls)
-		abort();
-}
-
-static void check_view(enum tp_format format, const struct tp_buf *out)
-{
-	check_text(out->data, out->size);
-	if (format == TP_FORMAT_JSON)
-		check_json(out->data);
-	else if (format == TP_FORMAT_CSV)
-		check_csv(out->data);
-}
-
-static void check_export(const char *name, const struct tp_buf *out)
-{
-	if (!strcmp(name, "folded"))
-		check_folded(out->data);
-	else if (!strcmp(name, "csv"))
-		check_csv(out->data);
-	else if (!strcmp(name, "flamegraph"))
-		check_xml(out->data);
-	else if (!strcmp(name, "chrome") || !strcmp(name, "firefox") ||
-		 !strcmp(name, "speedscope-events") || !strcmp(name, "speedscope"))
-		check_json(out->data);
-	else if (!strcmp(name, "pprof"))
-		check_pprof(out->data, out->size);
-	else if (!strcmp(name, "callgrind"))
-		check_callgrind(out->data);
-	else if (!strcmp(name, "perfdata"))
-		check_perfdata(out->data, out->size);
-}
-
-// Flame graphs that are inverted, and that are compared, here with itself.
-static void check_flames(
-    const struct tp_analysis *analysis, const struct tp_export *export, struct tp_buf *out)
-{
-	const struct tp_export_options options[] = {
-	    {.inverted = true, .icicle = true, .least_pixels = 0.01},
-	    {.baseline = analysis},
-	    {.baseline = analysis, .weight = TP_WEIGHT_CALLS},
-	};
-	struct tp_err err;
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		tp_buf_reset(out);
-		if (export->render(analysis, &options[i], out, &err) == 0)
-			check_xml(out->data);
-	}
-}
-
-// A report, of little or of all, compared with itself or not: its names open no element.
-static void check_report(const struct tp_analysis *analysis, size_t size, struct tp_buf *out)
-{
-	const struct tp_report_options options = {
-	    .paths = size % 16 < 8 ? 5 : 100000,
-	    .calls = size % 32 < 16 ? 3 : 1000,
-	    .base = size % 64 < 32 ? analysis : NULL,
-	};
-	struct tp_err err;
-	tp_buf_reset(out);
-	if (tp_report_render(analysis, &options, out, &err))
-		return;
-	uint32_t scripts = 0;
-	for (const char *at = out->data; (at = strstr(at, "<script")); at++)
-		scripts++;
-	if (out->failed || scripts < 4 || scripts > 5 || strlen(out->data) != out->size)
-		abort();
-}
-
-static void count_call(void *context, const struct tp_call *call)
-{
-	uint64_t *calls = context;
-	calls[0]++;
-	if (call->end < call->start || call->id <= call->parent || !call->node)
-		abort();
-}
-
-// Calls one by one are as many as the paths have.
-static void check_calls(const struct tp_analysis *analysis)
-{
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		const struct tp_profile *profile = &analysis->threads[i].profile;
-		uint64_t calls = 0;
-		uint64_t sum = 0;
-		struct tp_call_sink sink = {.context = &calls, .leave = count_call};
-		struct tp_err err;
-		for (uint32_t j = 0; j < profile->node_count; j++)
-			sum += profile->nodes[j].calls;
-		if (tp_calls_each(analysis, i, &sink, &err) == 0 && calls != sum)
-			abort();
-	}
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
 	uint8_t *data = malloc(size ? size : 1);
@@ -153,62 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 		return 0;
 	memcpy(data, input, size);
 	mend(data, size);
-	struct tp_tracefile trace;
-	struct tp_analysis analysis = {0};
-	// Every other size: both kinds of times.
-	const struct tp_analysis_options options = {
-	    .workers = 1,
-	    .compensate = size % 16 == 0,
-	    .least_ns = size % 5 == 1 ? 40 : 0,
-	    .from_ns = size % 7 == 1 ? 100 : 0,
-	    .to_ns = size % 7 == 1 ? 1000000 : 0,
-	    .depth = size % 11 == 1 ? 3 : 0,
-	};
-	struct tp_err err;
-	struct tp_buf out;
-	tp_buf_init(&out);
-	if (tp_tracefile_from_memory(&trace, "fuzz", data, size, &err) == 0 &&
-	    tp_analysis_init(&analysis, &trace, &options, &err) == 0) {
-		static const char *const any[] = {"*"};
-		struct tp_view_options view = {.width = 80, .borders = any};
-		check_sums(&analysis);
-		check_calls(&analysis);
-		check_report(&analysis, size, &out);
-		tp_buf_reset(&out);
-		tp_view_add_header(&analysis, false, &out);
-		check_text(out.data, out.size);
-		for (size_t i = 0; tp_views()[i]; i++)
-			for (int format = TP_FORMAT_TABLE; format <= TP_FORMAT_JSON; format++) {
-				if (analysis.timeless && tp_views()[i]->timeline)
-					continue;
-				view.format = (enum tp_format)format;
-				view.function = tp_views()[i]->of == TP_VIEW_OF_ALL ? NULL : "*";
-				// Some views have more rows than there are paths.
-				view.limit = size % 8 ? 2000 : 0;
-				view.by_caller = size % 32 < 16;
-				view.by_module = size % 64 < 32;
-				view.border_count = view.by_module ? 0 : 1;
-				view.around_slowest = size % 32 < 16 ? 0 : 3;
-				tp_buf_reset(&out);
-				if (tp_views()[i]->render(&analysis, &view, &out, &err) == 0)
-					check_view(view.format, &out);
-			}
-		tp_view_add_health(&analysis, &out);
-		for (size_t i = 0; tp_exports()[i]; i++)
-			for (int weight = TP_WEIGHT_SELF; weight <= TP_WEIGHT_CALLS; weight++) {
-				const struct tp_export_options chosen = {
-				    .weight = (enum tp_weight)weight};
-				tp_buf_reset(&out);
-				if (tp_exports()[i]->render &&
-				    tp_exports()[i]->render(&analysis, &chosen, &out, &err) == 0)
-					check_export(tp_exports()[i]->name, &out);
-				if (tp_exports()[i]->flame)
-					check_flames(&analysis, tp_exports()[i], &out);
-			}
-	}
-	tp_buf_release(&out);
-	tp_analysis_release(&analysis);
-	tp_tracefile_close(&trace);
+	check_trace(data, size, size);
 	free(data);
 	return 0;
 }
