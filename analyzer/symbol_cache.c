@@ -19,7 +19,6 @@
 
 #define MAGIC UINT64_C(0x31534d5953505454) // "TTPSYMS1" in memory
 #define SUFFIX ".symbols"
-#define ABSENT UINT32_MAX
 #define PATH_SIZE 4096
 
 // The file: this, entries by address, then strings. In the byte order of the machine.
@@ -30,16 +29,6 @@ struct header {
 	uint8_t build_id[TP_SYMBOL_CACHE_ID_MAX];
 	uint64_t strings_size;
 	uint32_t count;
-	uint32_t reserved;
-};
-
-// Offsets among the strings, or ABSENT.
-struct entry {
-	uint64_t address;
-	uint64_t line;
-	uint32_t name;
-	uint32_t linkage;
-	uint32_t file;
 	uint32_t reserved;
 };
 
@@ -88,14 +77,14 @@ static bool is_clean(const char *text, size_t size)
 	return !bad;
 }
 
-static bool text_at(const char *strings, uint64_t size, uint32_t offset, const char **text)
+// Whether OFFSET is that of a string, or of none.
+static bool is_text(uint64_t size, uint32_t offset)
 {
-	*text = offset == ABSENT ? NULL : strings + offset;
-	return offset == ABSENT || offset < size;
+	return offset == TP_CACHE_ABSENT || offset < size;
 }
 
 static bool parse(struct tp_symbol_cache *cache, const char *data, uint64_t size,
-    const uint8_t *build_id, uint32_t build_id_size, struct tp_arena *arena)
+    const uint8_t *build_id, uint32_t build_id_size)
 {
 	struct header header;
 	if (size < sizeof(header))
@@ -105,34 +94,28 @@ static bool parse(struct tp_symbol_cache *cache, const char *data, uint64_t size
 	const uint64_t room = size - sizeof(header);
 	if (header.magic != MAGIC || header.build_id_size != build_id_size ||
 	    memcmp(header.build_id, build_id, build_id_size) != 0 ||
-	    header.count > room / sizeof(struct entry) ||
-	    header.strings_size != room - header.count * sizeof(struct entry) ||
-	    header.strings_size >= ABSENT ||
+	    header.count > room / sizeof(struct tp_cache_entry) ||
+	    header.strings_size != room - header.count * sizeof(struct tp_cache_entry) ||
+	    header.strings_size >= TP_CACHE_ABSENT ||
 	    header.checksum != tp_checksum(data + behind, size - behind))
 		return false;
-	const struct entry *entries = (const void *)(data + sizeof(header));
-	const char *strings = data + sizeof(header) + header.count * sizeof(struct entry);
+	const struct tp_cache_entry *entries = (const void *)(data + sizeof(header));
+	const char *strings = data + sizeof(header) + header.count * sizeof(struct tp_cache_entry);
 	// The last string ends with the file; what begins inside ends there at the latest.
 	if ((header.strings_size && strings[header.strings_size - 1]) ||
 	    !is_clean(strings, header.strings_size))
 		return false;
-	struct tp_cached_symbol *symbols =
-	    tp_arena_alloc(arena, (header.count + UINT64_C(1)) * sizeof(*symbols));
-	if (!symbols)
-		return false;
 	for (uint32_t i = 0; i < header.count; i++) {
-		const struct entry *entry = &entries[i];
-		struct tp_cached_symbol *symbol = &symbols[i];
-		symbol->address = entry->address;
-		symbol->line = entry->line;
+		const struct tp_cache_entry *entry = &entries[i];
 		if ((i && entry[-1].address >= entry->address) ||
-		    !text_at(strings, header.strings_size, entry->name, &symbol->name) ||
-		    !text_at(strings, header.strings_size, entry->linkage, &symbol->linkage) ||
-		    !text_at(strings, header.strings_size, entry->file, &symbol->file) ||
-		    !symbol->name != !symbol->linkage)
+		    !is_text(header.strings_size, entry->name) ||
+		    !is_text(header.strings_size, entry->linkage) ||
+		    !is_text(header.strings_size, entry->file) ||
+		    (entry->name == TP_CACHE_ABSENT) != (entry->linkage == TP_CACHE_ABSENT))
 			return false;
 	}
-	cache->symbols = symbols;
+	cache->entries = entries;
+	cache->strings = strings;
 	cache->count = header.count;
 	return true;
 }
@@ -155,29 +138,13 @@ int tp_symbol_cache_read(struct tp_symbol_cache *cache, const uint8_t *build_id,
 		code = tp_err_set(
 		    err, TP_ERR_MEMORY, path, TP_ERR_NO_OFFSET, "no memory for the symbol cache");
 	else if (tp_source_read(&source, 0, data, source.size, NULL) ||
-		 !parse(cache, data, source.size, build_id, build_id_size, arena))
+		 !parse(cache, data, source.size, build_id, build_id_size))
 		code = tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
 		    "the symbol cache is damaged, or of another version; it is not used");
 	else
 		utimensat(AT_FDCWD, path, NULL, 0); // it was of use
 	tp_source_close(&source);
 	return code;
-}
-
-const struct tp_cached_symbol *tp_symbol_cache_find(
-    const struct tp_symbol_cache *cache, uint64_t address)
-{
-	uint32_t low = 0;
-	uint32_t high = cache->count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (cache->symbols[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < cache->count && cache->symbols[low].address == address ? &cache->symbols[low]
-									    : NULL;
 }
 
 // Strings that were added of late, by where they are: many functions share a file, and its name.
@@ -194,7 +161,7 @@ struct strings {
 static uint32_t add_text(struct strings *strings, const char *text)
 {
 	if (!text)
-		return ABSENT;
+		return TP_CACHE_ABSENT;
 	const size_t slot = ((uintptr_t)text ^ (uintptr_t)text >> 12) % RECENT_MAX;
 	if (strings->recent[slot].text != text) {
 		strings->recent[slot].text = text;
@@ -220,7 +187,7 @@ static bool build(struct tp_buf *out, const struct tp_cached_symbol *symbols, ui
 		const struct tp_cached_symbol *symbol = &symbols[i];
 		// A name that is not mangled is kept once.
 		const bool plain = symbol->name && strcmp(symbol->name, symbol->linkage) == 0;
-		const struct entry entry = {
+		const struct tp_cache_entry entry = {
 		    .address = symbol->address,
 		    .line = symbol->line,
 		    .name = add_text(strings, symbol->name),

@@ -9,7 +9,7 @@
 #include "common/arena.h"
 #include "common/err.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* In all so many bytes are kept; what was not used for the longest time goes first. */
@@ -27,11 +27,23 @@ struct tp_cached_symbol {
 	uint64_t line;
 };
 
+/* As in the file, sorted by address, each once; lives as long as the arena. */
 struct tp_symbol_cache {
-	struct tp_cached_symbol
-	    *symbols; /* sorted by address, each once; lives as long as the arena */
+	const struct tp_cache_entry *entries;
+	const char *strings;
 	uint32_t count;
 };
+
+/* An entry of the file. The texts are offsets among its strings, or TP_CACHE_ABSENT. */
+struct tp_cache_entry {
+	uint64_t address;
+	uint64_t line;
+	uint32_t name;
+	uint32_t linkage;
+	uint32_t file;
+	uint32_t reserved;
+};
+#define TP_CACHE_ABSENT UINT32_MAX
 
 /*
  * Read what is kept for the build ID. 0 also if that is nothing (or the ID too short). TP_ERR_FORMAT if the
@@ -40,9 +52,20 @@ struct tp_symbol_cache {
 int tp_symbol_cache_read(struct tp_symbol_cache *cache, const uint8_t *build_id,
     uint32_t build_id_size, struct tp_arena *arena, struct tp_err *err);
 
-/* The symbol at ADDRESS, or NULL. */
-const struct tp_cached_symbol *tp_symbol_cache_find(
-    const struct tp_symbol_cache *cache, uint64_t address);
+/* Symbol number INDEX, which is below the count. */
+static inline struct tp_cached_symbol tp_symbol_cache_get(
+    const struct tp_symbol_cache *cache, uint32_t index)
+{
+	const struct tp_cache_entry *entry = &cache->entries[index];
+	const char *strings = cache->strings;
+	return (struct tp_cached_symbol){
+	    .address = entry->address,
+	    .name = entry->name == TP_CACHE_ABSENT ? NULL : strings + entry->name,
+	    .linkage = entry->linkage == TP_CACHE_ABSENT ? NULL : strings + entry->linkage,
+	    .file = entry->file == TP_CACHE_ABSENT ? NULL : strings + entry->file,
+	    .line = entry->line,
+	};
+}
 
 /*
  * Keep the COUNT symbols, sorted by address, each once, instead of what is there: at once or not at all. Where

@@ -173,25 +173,23 @@ static uint32_t ask_cache(struct job *job, bool cached)
 	uint32_t at = 0; // both are sorted
 	for (uint32_t i = 0; i < job->count; i++) {
 		struct tp_module_symbol *symbol = &job->symbols[i];
-		const struct tp_cached_symbol *kept = NULL;
-		while (at < job->cache.count && job->cache.symbols[at].address < symbol->address)
+		while (at < job->cache.count && job->cache.entries[at].address < symbol->address)
 			at++;
-		if (at < job->cache.count && job->cache.symbols[at].address == symbol->address)
-			kept = &job->cache.symbols[at];
 		if (symbol->name)
 			job->states[i] = STATE_GIVEN;
-		if (!kept) {
+		if (at == job->cache.count || job->cache.entries[at].address != symbol->address) {
 			left++;
 			continue;
 		}
+		const struct tp_cached_symbol kept = tp_symbol_cache_get(&job->cache, at);
 		job->states[i] = STATE_KEPT;
 		if (!symbol->name) {
-			symbol->name = kept->name;
-			symbol->linkage = kept->linkage;
+			symbol->name = kept.name;
+			symbol->linkage = kept.linkage;
 		}
 		if (!symbol->file) {
-			symbol->file = kept->file;
-			symbol->line = kept->line;
+			symbol->file = kept.file;
+			symbol->line = kept.line;
 		}
 	}
 	return left;
@@ -210,8 +208,8 @@ static void fill_cache(struct job *job)
 		const struct tp_module_symbol *symbol = &job->symbols[i];
 		if (job->states[i] != STATE_WANTED)
 			continue;
-		while (before < old->count && old->symbols[before].address < symbol->address)
-			all[count++] = old->symbols[before++];
+		while (before < old->count && old->entries[before].address < symbol->address)
+			all[count++] = tp_symbol_cache_get(old, before++);
 		all[count++] = (struct tp_cached_symbol){
 		    .address = symbol->address,
 		    .name = symbol->name,
@@ -221,7 +219,7 @@ static void fill_cache(struct job *job)
 		};
 	}
 	while (before < old->count)
-		all[count++] = old->symbols[before++];
+		all[count++] = tp_symbol_cache_get(old, before++);
 	tp_symbol_cache_write(all, count, job->module->build_id, job->module->build_id_size);
 	free(all);
 }

@@ -54,11 +54,11 @@ void tp_text_add_csv(struct tp_buf *buf, const char *text)
 		return;
 	}
 	tp_buf_add_char(buf, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			tp_buf_add_char(buf, '"');
-		tp_buf_add_char(buf, *text);
+	for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
+		tp_buf_add(buf, text, (size_t)(quote + 1 - text));
+		tp_buf_add_char(buf, '"');
 	}
+	tp_buf_add_string(buf, text);
 	tp_buf_add_char(buf, '"');
 }
 

@@ -3,14 +3,17 @@
 #include "analyzer/symbol_inlines.h"
 #include "analyzer/symbol_module.h"
 #include "analyzer/text.h"
+#include "cli/address_list.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
+#include "common/out_file.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *dirs[TP_OPEN_LIST_MAX];
 static struct tp_option_list debug_dirs = {.items = dirs, .capacity = TP_OPEN_LIST_MAX};
@@ -36,71 +39,24 @@ static const struct tp_option options[] = {
 
 extern const struct tp_command tp_cmd_symbols;
 
-// The functions that are asked for; grows.
-struct wanted {
-	struct tp_module_symbol *symbols;
-	uint32_t count;
-	uint32_t room;
-};
-
-static bool add(struct wanted *wanted, uint64_t address)
+static int fail(const struct tp_err *err)
 {
-	if (wanted->count == wanted->room) {
-		const uint32_t room = wanted->room ? 2 * wanted->room : 1024;
-		void *more = room > wanted->room
-				 ? realloc(wanted->symbols, room * sizeof(*wanted->symbols))
-				 : NULL;
-		if (!more)
-			return false;
-		wanted->symbols = more;
-		wanted->room = room;
-	}
-	wanted->symbols[wanted->count++] = (struct tp_module_symbol){.address = address};
-	return true;
+	if (err->code == TP_ERR_SYNTAX)
+		return tp_options_usage(&tp_cmd_symbols, "%s", err->what);
+	return tp_command_fail(&tp_cmd_symbols, err);
 }
 
-static bool parse_address(const char *text, uint64_t *address)
-{
-	char *end;
-	errno = 0;
-	*address = strtoull(text, &end, 16);
-	return !errno && end != text && text[0] != '-' && text[strcspn(text, " \t")] == '\0' &&
-	       (*end == '\0' || *end == '\n');
-}
-
-static int add_text(struct wanted *wanted, const char *text)
-{
-	uint64_t address;
-	if (!parse_address(text, &address))
-		return tp_options_usage(&tp_cmd_symbols, "'%.*s' is not a hexadecimal address",
-		    (int)strcspn(text, "\n"), text);
-	if (add(wanted, address))
-		return TP_EXIT_DONE;
-	struct tp_err err;
-	tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the addresses");
-	return tp_command_fail(&tp_cmd_symbols, &err);
-}
-
-static int add_lines(struct wanted *wanted)
-{
-	char line[64];
-	int status = TP_EXIT_DONE;
-	while (!status && fgets(line, sizeof(line), stdin))
-		status = add_text(wanted, line);
-	return status;
-}
-
-static bool add_table(struct wanted *wanted, const struct tp_elf_file *elf)
+static bool add_table(struct tp_address_list *wanted, const struct tp_elf_file *elf)
 {
 	for (uint32_t i = 0; i < elf->symbol_count; i++)
-		if (!add(wanted, elf->symbols[i].address))
+		if (!tp_address_list_add(wanted, elf->symbols[i].address))
 			return false;
 	return true;
 }
 
 // All functions in the symbol tables of the module's files.
-static int add_all(
-    struct wanted *wanted, const struct teeperf_module *module, const struct tp_symbol_options *how)
+static int add_all(struct tp_address_list *wanted, const struct teeperf_module *module,
+    const struct tp_symbol_options *how)
 {
 	struct tp_symbol_files files;
 	struct tp_problems unused = {0}; // they will be told when the names are looked up
@@ -118,23 +74,6 @@ static int add_all(
 		tp_err_set(
 		    &err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the addresses");
 	return tp_command_fail(&tp_cmd_symbols, &err);
-}
-
-static int compare(const void *a, const void *b)
-{
-	const uint64_t x = ((const struct tp_module_symbol *)a)->address;
-	const uint64_t y = ((const struct tp_module_symbol *)b)->address;
-	return x < y ? -1 : x > y;
-}
-
-static void sort_once(struct wanted *wanted)
-{
-	uint32_t kept = 0;
-	qsort(wanted->symbols, wanted->count, sizeof(*wanted->symbols), compare);
-	for (uint32_t i = 0; i < wanted->count; i++)
-		if (!kept || wanted->symbols[kept - 1].address != wanted->symbols[i].address)
-			wanted->symbols[kept++] = wanted->symbols[i];
-	wanted->count = kept;
 }
 
 // A number in front of which PREFIX stands; printf takes longer than finding the names.
@@ -157,11 +96,11 @@ static void add_field(struct tp_buf *out, const char *text)
 		tp_text_add_csv(out, text);
 }
 
-static void write_table(const struct wanted *wanted, struct tp_buf *out)
+static void write_table(const struct tp_module_symbol *symbols, uint32_t count, struct tp_buf *out)
 {
 	tp_buf_add_string(out, "address,function,linkage,file,line\n");
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		const struct tp_module_symbol *symbol = &wanted->symbols[i];
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tp_module_symbol *symbol = &symbols[i];
 		add_number(out, "0x", symbol->address, 16);
 		add_field(out, symbol->name);
 		add_field(out, symbol->linkage);
@@ -197,31 +136,38 @@ static int open_module(struct teeperf_module *module, const char *path)
 	return TP_EXIT_DONE;
 }
 
-static int show(
-    const struct teeperf_module *module, const struct tp_symbol_options *how, struct wanted *wanted)
+static int show(const struct teeperf_module *module, const struct tp_symbol_options *how,
+    const struct tp_address_list *wanted)
 {
 	static struct tp_problems notes;
 	struct tp_arena arena;
-	struct tp_buf out;
 	struct tp_err err;
 	char text[1024];
+	const uint32_t count = wanted->count;
 	tp_arena_init(&arena);
-	tp_buf_init(&out);
-	sort_once(wanted);
+	struct tp_module_symbol *symbols =
+	    tp_arena_alloc(&arena, (count + (size_t)1) * sizeof(*symbols));
+	for (uint32_t i = 0; symbols && i < count; i++)
+		symbols[i].address = wanted->items[i];
 	int status = TP_EXIT_DONE;
-	if (tp_symbol_module_find(module, how, wanted->symbols, wanted->count, &arena, &notes)) {
+	if (!symbols || tp_symbol_module_find(module, how, symbols, count, &arena, &notes)) {
 		tp_err_set(&err, TP_ERR_MEMORY, module->path, TP_ERR_NO_OFFSET,
-		    "no memory for the names of %u functions", wanted->count);
-		status = tp_command_fail(&tp_cmd_symbols, &err);
+		    "no memory for the names of %u functions", count);
+		status = fail(&err);
 	}
 	for (uint32_t i = 0; i < tp_problems_kept(&notes); i++)
 		tp_command_warn(
 		    &tp_cmd_symbols, "%s", tp_err_format(&notes.kept[i], text, sizeof(text)));
 	if (!status) {
-		write_table(wanted, &out);
-		status = tp_write_out(&tp_cmd_symbols, &out, NULL);
+		// A piece at a time: memory that is written once costs more than what is written to it.
+		struct tp_out_file out;
+		// A file that grows too large is an error of write(), not the end of us.
+		signal(SIGXFSZ, SIG_IGN);
+		tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+		write_table(symbols, count, &out.buf);
+		if (tp_out_file_close(&out, &err))
+			status = fail(&err);
 	}
-	tp_buf_release(&out);
 	tp_arena_release(&arena);
 	return status;
 }
@@ -237,15 +183,14 @@ static void write_chain(const struct tp_inline_chain *chain, struct tp_buf *out)
 	}
 }
 
-static int show_inlines(
-    const struct teeperf_module *module, const struct tp_symbol_options *how, struct wanted *wanted)
+static int show_inlines(const struct teeperf_module *module, const struct tp_symbol_options *how,
+    const struct tp_address_list *wanted)
 {
 	struct tp_problems unused = {0};
 	struct tp_symbol_files files;
 	struct tp_arena arena;
 	struct tp_buf out;
 	struct tp_err err;
-	sort_once(wanted);
 	struct tp_inline_chain *chains = calloc(wanted->count + (size_t)1, sizeof(*chains));
 	tp_arena_init(&arena);
 	tp_buf_init(&out);
@@ -266,7 +211,7 @@ static int show_inlines(
 		    "no memory for %u addresses", wanted->count);
 	else {
 		for (uint32_t i = 0; i < wanted->count; i++)
-			chains[i].address = wanted->symbols[i].address;
+			chains[i].address = wanted->items[i];
 		code = tp_symbol_inlines_find(&request, chains, wanted->count, &arena, &err);
 	}
 	int status = code < 0 ? tp_command_fail(&tp_cmd_symbols, &err) : TP_EXIT_DONE;
@@ -286,7 +231,8 @@ static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
 	struct teeperf_module module;
-	struct wanted wanted = {0};
+	struct tp_address_list wanted = {0};
+	struct tp_err err;
 	if (!tp_options_parse(&tp_cmd_symbols, &argc, &argv, true, &status))
 		return status;
 	if (argc < 1)
@@ -304,15 +250,16 @@ static int run(int argc, char **argv)
 	if (!status && argc == 1)
 		status = add_all(&wanted, &module, &how);
 	else if (!status && argc == 2 && strcmp(argv[1], "-") == 0)
-		status = add_lines(&wanted);
+		status = tp_address_list_read(&wanted, STDIN_FILENO, &err) ? fail(&err) : 0;
 	else
 		for (int i = 1; i < argc && !status; i++)
-			status = add_text(&wanted, argv[i]);
+			status = tp_address_list_add_text(&wanted, argv[i], &err) ? fail(&err) : 0;
+	tp_address_list_sort(&wanted);
 	if (!status && inlines)
 		status = show_inlines(&module, &how, &wanted);
 	else if (!status)
 		status = show(&module, &how, &wanted);
-	free(wanted.symbols);
+	tp_address_list_release(&wanted);
 	return status;
 }
 

@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define BLOCK_SIZE ((size_t)64 * 1024)
+#define HUGE_PAGE ((size_t)2 << 20)
 #define ALIGNMENT _Alignof(max_align_t)
 
 struct tp_arena_block {
@@ -30,6 +32,18 @@ void tp_arena_release(struct tp_arena *arena)
 	}
 }
 
+// Zeroed bytes; on huge pages where there are enough of them, as a page costs more than what is put there.
+static void *alloc_zeroed(size_t size)
+{
+	char *data = calloc(1, size);
+	if (data && size >= 2 * HUGE_PAGE) {
+		// Only a wish, for the pages that are wholly in it.
+		char *from = data + (HUGE_PAGE - (uintptr_t)data % HUGE_PAGE) % HUGE_PAGE;
+		madvise(from, (size_t)(data + size - from) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+	}
+	return data;
+}
+
 void *tp_arena_alloc(struct tp_arena *arena, size_t size)
 {
 	if (size > SIZE_MAX / 2)
@@ -38,7 +52,7 @@ void *tp_arena_alloc(struct tp_arena *arena, size_t size)
 	struct tp_arena_block *block = arena->blocks;
 	if (!block || block->size - block->used < size) {
 		const size_t room = size > BLOCK_SIZE / 4 ? size : BLOCK_SIZE;
-		block = calloc(1, sizeof(*block) + room);
+		block = alloc_zeroed(sizeof(*block) + room);
 		if (!block)
 			return NULL;
 		block->size = room;

@@ -29,16 +29,13 @@ void tp_buf_reset(struct tp_buf *buf)
 		buf->data[0] = '\0';
 }
 
-// Make room for `more` bytes and the NUL; false (and failed) if there is none.
-static bool grow(struct tp_buf *buf, size_t more)
+static bool enlarge(struct tp_buf *buf, size_t more)
 {
 	if (buf->failed || more > SIZE_MAX / 2 - buf->size) {
 		buf->failed = true;
 		return false;
 	}
 	const size_t need = buf->size + more + 1;
-	if (need <= buf->capacity)
-		return true;
 	size_t capacity = buf->capacity ? buf->capacity : 64;
 	while (capacity < need)
 		capacity *= 2;
@@ -50,6 +47,14 @@ static bool grow(struct tp_buf *buf, size_t more)
 	buf->data = data;
 	buf->capacity = capacity;
 	return true;
+}
+
+// Make room for `more` bytes and the NUL; false (and failed) if there is none.
+static inline bool grow(struct tp_buf *buf, size_t more)
+{
+	if (__builtin_expect(!buf->failed && more < buf->capacity - buf->size, 1))
+		return true;
+	return enlarge(buf, more);
 }
 
 // SIZE bytes have been put behind the contents.
