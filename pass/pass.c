@@ -243,6 +243,7 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 			tp_llvm_error(module, refusal);
 		return has_notes;
 	}
+	tp_mark_module(module);
 	struct tp_sequence sequence;
 	const bool ok = tp_sequence_init(&sequence, pass, module, count);
 	sequence.function_count = count + watched_count;

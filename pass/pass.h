@@ -151,6 +151,9 @@ LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef bu
 /* Whether functions with records must keep off the memory below their stack pointer. */
 bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence);
 
+/* Mark the module as made for profiling (abi.h, teeperf_note). May be called again. */
+void tp_mark_module(LLVMModuleRef module);
+
 /* Only declare what instrumented code will refer to, so that an LTO link fetches the runtime. */
 void tp_sequence_declare(LLVMModuleRef module);
 

@@ -8,6 +8,16 @@
 __attribute__((used)) static void (*const with_contexts)(
     struct teeperf_context *here) = __teeperf_context_leave;
 
+// Who attaches is profiled, whoever put the calls there. (gcc gives a variable in such a section another type.)
+#define TEXT_OF(value) #value
+#define TEXT(value) TEXT_OF(value)
+__asm__(".pushsection " TEEPERF_NOTE_SECTION ", \"a\", %note\n"
+	".balign 4\n"
+	".4byte 8, 4, " TEXT(TEEPERF_NOTE_TYPE) "\n"
+						".asciz \"" TEEPERF_NOTE_NAME "\"\n"
+						".4byte " TEXT(TEEPERF_ABI) "\n"
+									    ".popsection\n");
+
 struct tp_process tp_process;
 // Its upper half differs from TEEPERF_HIGH_NEVER, and from that of any clock.
 const uint64_t tp_counter_never = (uint64_t)(TEEPERF_HIGH_NEVER - 1) << 32;

@@ -104,6 +104,22 @@ struct teeperf_module_block {
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 32, "module block");
 
 /*
+ * What marks a file as one that is made for profiling: an ELF note in each instrumented object and in the
+ * runtime, which linkers and strip keep. `teeperf check-release` looks for it, so that nobody ships it.
+ */
+#define TEEPERF_NOTE_SECTION ".note.teeperf"
+#define TEEPERF_NOTE_NAME "TeePerf"
+#define TEEPERF_NOTE_TYPE 1
+struct teeperf_note {
+	uint32_t name_size; /* sizeof(name) */
+	uint32_t content_size;
+	uint32_t type; /* TEEPERF_NOTE_TYPE */
+	char name[8];  /* TEEPERF_NOTE_NAME */
+	uint32_t abi;  /* the content: TEEPERF_ABI */
+};
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_note) == 24, "note");
+
+/*
  * Functions of which only the calls are counted, up to TEEPERF_COUNTED_MAX of an object file. A thread
  * that calls one of them gets room for the counts of all of them, as a COUNTS record (log.h) in a
  * chunk that it keeps; a thread-local pointer of the object file leads there, NULL at first.

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf check-release: refuse to ship what was built for profiling.
+#include "analyzer/release_mark.h"
+#include "cli/command.h"
+#include "common/clean.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool quiet;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_BOOL, 'q', "quiet", NULL, "say nothing of files without a mark", &quiet, NULL},
+    {.type = TP_OPTION_END},
+};
+
+extern const struct tp_command tp_cmd_check_release;
+
+// Whether FILE may be released.
+static bool check(const char *file)
+{
+	struct tp_release_mark mark;
+	struct tp_err err;
+	if (tp_release_mark_read(&mark, file, &err)) {
+		tp_command_fail(&tp_cmd_check_release, &err);
+		return false;
+	}
+	char name[PATH_MAX];
+	snprintf(name, sizeof(name), "%s", file);
+	tp_clean(name, strlen(name));
+	tp_clean(mark.symbol, strlen(mark.symbol));
+	if (mark.notes)
+		printf("%s: made for profiling: %" PRIu64 " %s, the first at offset %" PRIu64 "\n",
+		    name, mark.notes, mark.notes == 1 ? "note of TeePerf" : "notes of TeePerf",
+		    mark.first);
+	else if (mark.symbol[0])
+		printf("%s: made for profiling: it has the symbol '%s', though no note\n", name,
+		    mark.symbol);
+	else if (!quiet)
+		printf("%s: no mark in %" PRIu64 " bytes%s\n", name, mark.size,
+		    mark.elf
+			? ""
+			: "; it is no ELF file, so what is packed or encrypted in it was not seen");
+	return !mark.notes && !mark.symbol[0];
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	if (!tp_options_parse(&tp_cmd_check_release, &argc, &argv, true, &status))
+		return status;
+	if (!argc)
+		return tp_options_usage(
+		    &tp_cmd_check_release, "which files? name what is to be signed or shipped");
+	for (int i = 0; i < argc; i++)
+		if (!check(argv[i]))
+			status = TP_EXIT_FAILED;
+	if (status)
+		fprintf(stderr,
+		    "teeperf check-release: not for release: build without the plugin and its runtime\n");
+	return status;
+}
+
+const struct tp_command tp_cmd_check_release = {
+    .name = "check-release",
+    .summary = "fail if a file was built for profiling",
+    .usage = "[options] FILE...",
+    .description =
+	"A recorded program tells its host when it runs which function: nothing that a TEE should\n"
+	"do in production. So all that 'teeperf cc' instruments carries a mark, an ELF note, and so\n"
+	"does the runtime. Before signing, this looks for the mark in programs, libraries, objects,\n"
+	"archives, and anything else that holds them as they are, such as a signed trusted\n"
+	"application or an image, and for the symbols of instrumented code. It exits with 1 if there\n"
+	"is one, or if a file cannot be read.\n",
+    .examples = "teeperf check-release enclave.so && sign enclave.so\n",
+    .options = options,
+    .run = run,
+};
