@@ -52,14 +52,15 @@ static void add_label(struct tp_buf *out, const char *name, double width)
 	tp_buf_add_string(out, "…");
 }
 
-// A weight with its unit.
+// A weight with its unit. Times of several threads, each of which fits, may add up to more than does.
 static char *weight_text(const struct tp_flame *flame, char *text, double weight)
 {
+	const uint64_t whole = weight < 0x1p64 ? (uint64_t)weight : UINT64_MAX;
 	if (flame->options->weight != TP_WEIGHT_CALLS)
-		return tp_view_time(flame->analysis, text, (uint64_t)weight);
+		return tp_view_time(flame->analysis, text, whole);
 	char number[TP_TEXT_NUMBER];
-	snprintf(text, WEIGHT_TEXT, "%s call%s", tp_text_count(number, (uint64_t)weight),
-	    weight == 1 ? "" : "s");
+	snprintf(
+	    text, WEIGHT_TEXT, "%s call%s", tp_text_count(number, whole), weight == 1 ? "" : "s");
 	return text;
 }
 
