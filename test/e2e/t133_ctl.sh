@@ -5,6 +5,7 @@
 # with a program that listens, one that does not, and one that never comes.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
+private_shm || true
 
 cat >main.c <<'EOF'
 #include <signal.h>

@@ -6,6 +6,7 @@
 # and that what cannot be unpacked is told with file and offset.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
+private_shm || true
 build_fake
 
 expect 0 "$TEEPERF" record -o plain.trace --size 512K ./fake 2000000 0 wait
@@ -46,6 +47,8 @@ wait "$recorder" || true
 facts killed.trace records=16368 end_sections=0
 kill -KILL "$program"
 gone "$program"
+expect 0 "$TEEPERF" recover killed.trace
+facts killed.trace records=20000 end_sections=1
 
 # The third packed chunk is made to lie about its frame; its checksum is mended.
 python3 "$lib/damage_packed.py" packed.trace bad.trace 3 >where
