@@ -25,6 +25,8 @@ cat >threads.c <<'EOS'
 #include <threads.h>
 #include <unistd.h>
 
+#include "keep_up.h"
+
 static atomic_ulong steps, works, handlers;
 static atomic_ulong arrived;
 static pthread_barrier_t all;
@@ -58,8 +60,7 @@ static void in_turn(long count)
 		pthread_t thread;
 		start(&thread, NULL, work, i % 5 + 1);
 		pthread_join(thread, NULL);
-		if (i % 1000 == 999)
-			usleep(60000); // the recorder has to be on a processor, too
+		keep_up(16); // the recorder has to be on a processor, too
 	}
 }
 static void *work_together(void *times)
@@ -222,7 +223,7 @@ fun:step
 fun:work
 fun:handler
 EOS
-"$TEEPERF" cc --allowlist threads.allow -O1 -g threads.c -o threads -lpthread
+"$TEEPERF" cc --allowlist threads.allow -O1 -g -I "$lib" -I "$root/include" threads.c -o threads -lpthread
 
 # run THREADS RECORD-OPTIONS... -- ARGUMENTS...: exact, with that many threads in the trace.
 run() {

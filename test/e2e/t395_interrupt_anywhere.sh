@@ -19,8 +19,8 @@ END
 
 # interrupted SHAPE CLOCK STRIDE HANDLER SWEEPS FIRST
 interrupted() {
-	"$TEEPERF" c++ --shape "$1" --allowlist list --check off -O1 "$lib/interrupted.cpp" -o interrupted
-	expect 0 "$TEEPERF" record --clock "$2" -q -o i.trace -- timeout 300 ./interrupted "$4" "$3" "$5" "$6"
+	"$TEEPERF" c++ --shape "$1" --allowlist list --check off -O1 -I "$root/include" "$lib/interrupted.cpp" -o interrupted
+	expect 0 "$TEEPERF" record --clock "$2" -q -o i.trace -- ./interrupted "$4" "$3" "$5" "$6"
 	grep '^rounds' out >said || fail "$*: no result: $(cat out err)"
 	"$TEEPERF" analyze i.trace --view tree --format csv >tree.csv 2>tree.err
 	"$TEEPERF" analyze i.trace --format csv >top.csv 2>top.err

@@ -19,7 +19,7 @@ cat >storm.c <<'EOF'
 #include <unistd.h>
 
 #define KEEP __attribute__((noinline, used))
-// The log has room for all of it, so what is lost is lost to handlers alone.
+// The log has room for all of it, from the start, so what is lost is lost to handlers alone.
 enum { THREADS = 6, ROUNDS = 100000 };
 static atomic_long handled[2], rounds;
 static long gap_ns;
@@ -135,7 +135,7 @@ EOF
 "$TEEPERF" cc --allowlist list --check off -O1 -pthread storm.c -o storm
 for gap in $gaps; do
 	for clock in tsc soft; do
-		expect 0 "$TEEPERF" record --clock $clock --mode full --size 256M -q -o storm.trace -- ./storm "$gap"
+		expect 0 "$TEEPERF" record --clock $clock --mode full --size 256M --ready 256M -q -o storm.trace -- ./storm "$gap"
 		"$TEEPERF" analyze storm.trace --view tree --format csv >tree.csv 2>tree.err
 		"$TEEPERF" analyze storm.trace --view threads --format csv >threads.csv 2>threads.err
 		python3 check.py $clock || fail "$clock: not exact"

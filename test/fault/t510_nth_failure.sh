@@ -86,6 +86,7 @@ left=$(find /dev/shm -name 'teeperf-*')
 [ -z "$left" ] || fail "left behind: $left"
 
 # A recorder that was killed: its trace and its log, again and again. What is not recovered stays.
+head -c 1024 /dev/zero >accounts
 "$TEEPERF" record -q -o x.trace --size 1M --drain end ./crash accounts 2 0 50 &
 recorder=$!
 trap 'kill -KILL $recorder $program 2>/dev/null || true' EXIT
@@ -93,7 +94,12 @@ program=
 while [ "$(find /dev/shm -name "teeperf-$recorder-*.trace")" = "" ]; do
 	sleep 0.05
 done
-sleep 0.3
+# Both of its threads have called something.
+for at in 16 80; do
+	while [ "$(od -An -tu8 -j$at -N8 accounts | tr -d ' ')" = 0 ]; do
+		sleep 0.05
+	done
+done
 program=$(cat "/proc/$recorder/task/$recorder/children")
 program=${program% }
 kill -KILL "$recorder" "$program"

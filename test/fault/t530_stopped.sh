@@ -34,6 +34,13 @@ print("lost=%d" % lost)
 EOS
 }
 
+# await_calls NAME NUMBER: until its first thread has made that many.
+await_calls() {
+	while [ "$(od -An -tu8 -j16 -N8 "$1.accounts" | tr -d ' ')" -lt "$2" ]; do
+		sleep 0.02
+	done
+}
+
 # start NAME CALLS PACE OPTIONS...: record in the background and wait until calls are made.
 start() {
 	name=$1
@@ -44,15 +51,17 @@ start() {
 	"$TEEPERF" record -q -o "$name.trace" "$@" ./crash "$name.accounts" 2 "$calls" "$pace" \
 		2>"$name.err" &
 	recorder=$!
-	while [ "$(od -An -tu8 -j16 -N8 "$name.accounts" | tr -d ' ')" = 0 ]; do
-		sleep 0.02
-	done
+	await_calls "$name" 1
 }
 
 # The program is faster than a recorder that does nothing: what does not fit is counted.
-start stream 40000 20 --mode stream --size 512K --drain now
+start stream 400000 200 --mode stream --size 512K --drain now
 kill -STOP "$recorder"
+made=$(od -An -tu8 -j16 -N8 stream.accounts | tr -d ' ')
+[ "$made" -lt 300000 ] || fail "the recorder was stopped too late: $made calls had been made"
 sleep "$pause"
+# However slow the machine is: two events of 8 bytes a call of this thread alone are more than the log by then.
+await_calls stream $((made + 40000))
 kill -CONT "$recorder"
 wait "$recorder" || fail "$(cat stream.err)"
 exact stream.trace stream.accounts >lost || fail "the counts are wrong"

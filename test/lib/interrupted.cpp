@@ -17,6 +17,8 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "keep_up.h"
+
 #define KEEP extern "C" __attribute__((noinline, used))
 // Before all else comes the red zone, which may be in use.
 #define TRAP_FLAG(operation)                                                                    \
@@ -125,6 +127,7 @@ KEEP void odd()
 // A chunk then has room for just so many records.
 static void leave_room(unsigned records)
 {
+	keep_up(8);
 	for (uint64_t left; (left = (-cursor_of_thread[0] & 0xffff) / 8) != records;) {
 		if ((left - records) % 2 && left > records + 7) {
 			odd();
