@@ -8,6 +8,8 @@ import urllib.error
 import urllib.request
 
 KEYS = {"Escape": "\ue00c", "Control": "\ue009", "Enter": "\ue007"}
+# Looks, a twentieth of a second apart: for what comes soon, unless the machine is busy.
+PATIENCE = 2400
 
 
 class Browser:
@@ -57,13 +59,27 @@ class Browser:
         request.add_header("Content-Type", "application/json")
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=60) as answer:
+            with opener.open(request, timeout=300) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError("%s %s: %s" % (method, path, error.read().decode()[:600])) from None
 
     def open(self, url):
         self.call("POST", "/url", {"url": url})
+
+    def until(self, script):
+        """Until the script returns something that is true; the last it returned, however long a busy machine took."""
+        for _ in range(PATIENCE):
+            found = self.run(script)
+            if found:
+                break
+            time.sleep(0.05)
+        return found
+
+    def settle(self):
+        """Until what was asked for is painted."""
+        self.call("POST", "/execute/async", {"args": [], "script":
+            "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"})
 
     def run(self, script):
         return self.call("POST", "/execute/sync", {"script": script, "args": []})
@@ -90,7 +106,7 @@ class Browser:
 
     def prompt(self, text):
         """Answer the dialogue that is open, or dismiss it with None; return its message."""
-        for _ in range(100):
+        for _ in range(PATIENCE):
             try:
                 message = self.call("GET", "/alert/text")
                 break

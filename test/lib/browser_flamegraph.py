@@ -150,7 +150,11 @@ def colours(browser):
 
 def resizes(browser, everything):
     for width in (1600, 700):
+        before = browser.run("return innerWidth")
         browser.call("POST", "/window/rect", {"width": width, "height": 500})
+        # It says so before the page knows.
+        browser.until("return innerWidth !== %d" % before)
+        browser.settle()
         state = browser.run(STATE)
         program = state["frames"]["program"]
         near("fits into %d" % width, program["x"] + program["width"], state["width"], 20)

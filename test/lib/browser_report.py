@@ -5,7 +5,6 @@ browser. Leaves pictures of each view, light and dark, in the current folder.
 """
 import os
 import sys
-import time
 
 from browser import KEYS, Browser
 
@@ -50,16 +49,11 @@ class Report:
     def open(self, fragment="", wait=True):
         self.browser.open("about:blank")
         self.browser.open(self.url + "#" + fragment)
-        for _ in range(200):
-            if not wait or self.browser.run("return document.documentElement.dataset.loaded === 'yes'"):
-                return
-            time.sleep(0.05)
-        check("the report is shown", self.browser.run("return document.body.innerText"), "")
+        if wait and not self.browser.until("return document.documentElement.dataset.loaded === 'yes'"):
+            check("the report is shown", self.browser.run("return document.body.innerText"), "")
 
     def settle(self):
-        """Until what was asked for is painted."""
-        self.browser.call("POST", "/execute/async", {"args": [], "script":
-            "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"})
+        self.browser.settle()
 
     def state(self, flame="views.flame"):
         self.settle()
@@ -129,7 +123,7 @@ def zooms(report, before):
     check("it is selected", (state["at"], state["foot"]), ("left", "left"))
     check("the address has it", "zoom=" in state["hash"], True)
     browser.run("history.back()")
-    time.sleep(0.2)
+    browser.until("return !location.hash.includes('zoom=')")
     check("Back zooms out", report.state()["frames"], before["frames"])
     # The same by keys: the canvas has the focus since the click.
     report.press("Home", "Down", "Down", "Right")
@@ -241,7 +235,7 @@ def timeline(report):
     report.browser.pointer(x(250), first + 2 * 18)
     check("a click", report.state("views.part")["foot"], "x")
     report.press("+")
-    time.sleep(0.3)
+    report.browser.until("return location.hash.includes('view=')")
     report.settle()
     view = report.browser.run("return [views.timeline.from, views.timeline.to, location.hash.includes('view=')]")
     near("plus zooms", view[1] - view[0], box["span"] / 2)
@@ -415,12 +409,10 @@ def fails(browser, reports):
     with open("cut.html", "w", encoding="utf-8") as file:
         file.write(text[:at + 40] + "</script>" + text[text.index("\n<script>") if "\n<script>" in text else at:])
     Report(browser, "cut.html").open(wait=False)
-    time.sleep(0.5)
-    check("a damaged report says so", browser.run("return document.getElementById('broken').hidden"), False)
+    check("a damaged report says so", browser.until("return !document.getElementById('broken').hidden"), True)
     script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="delete self.DecompressionStream")
     whole.open(wait=False)
-    time.sleep(0.3)
-    check("an old browser", browser.run("return document.getElementById('too-old').hidden"), False)
+    check("an old browser", browser.until("return !document.getElementById('too-old').hidden"), True)
     browser.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
     browser.devtools("Emulation.setScriptExecutionDisabled", value=True)
     whole.open(wait=False)

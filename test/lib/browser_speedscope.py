@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from browser import Browser
+from browser import PATIENCE, Browser
 
 speedscope, profile, table = sys.argv[1:]
 rows = list(csv.DictReader(open(table, newline="", errors="replace")))
@@ -24,8 +24,8 @@ failures = 0
 with Browser(1600, 1200) as browser:
     browser.open("file://%s/index.html#localProfilePath=%s" % (os.path.abspath(speedscope), script))
     shown = []
-    for _ in range(100):
-        time.sleep(0.1)
+    for _ in range(PATIENCE):
+        time.sleep(0.05)
         browser.keys("3")  # the sandwich view
         shown = browser.run("return Array.from(document.querySelectorAll('tr'), "
                             "r => Array.from(r.children, c => c.textContent))")
