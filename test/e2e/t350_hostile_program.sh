@@ -47,7 +47,7 @@ read_it() {
 attack() {
 	what=$1
 	for mode in $modes; do
-		expect 7 timeout 120 "$checked" record -o x.trace --mode $mode --size 512K --drain now \
+		expect 7 timeout 600 "$checked" record -o x.trace --mode $mode --size 512K --drain now \
 			./damage "$what" $ms ${2:-}
 		unharmed err
 		memory=$(sed -n 's/^anon=//p' out)

@@ -27,7 +27,7 @@ def fail(round_seed, text, extra=""):
 
 
 def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
 def read_accounts():
@@ -166,9 +166,9 @@ class Round:
         said = recorder.stderr
         killed = self.target != "program" or not program
         if killed:
-            recorder.wait(timeout=60)
+            recorder.wait(timeout=600)
             self.end_program(program)
-        elif recorder.wait(timeout=60) not in (-signal.SIGKILL, 0):
+        elif recorder.wait(timeout=600) not in (-signal.SIGKILL, 0):
             self.fail("the recorder ended with %d" % recorder.returncode, said.read())
         said.close()
         # A program that was killed before we could see it has not begun anything, or we wait here.

@@ -38,7 +38,7 @@ def fail(what, result):
 
 
 def run(what, path, command):
-    result = subprocess.run([TEEPERF, *command, path], capture_output=True, timeout=60)
+    result = subprocess.run([TEEPERF, *command, path], capture_output=True, timeout=600)
     if result.returncode not in (0, 1) or b"Sanitizer" in result.stderr:
         fail("%s: crash of %s" % (what, " ".join(command)), result)
     return result

@@ -44,7 +44,7 @@ class Harness:
                            FAIL_KIND=kind, FAIL_AT=str(number), FAIL_COUNT="fail.count")
         if sticky:
             environment["FAIL_STICKY"] = "1"
-        result = subprocess.run(self.command, env=environment, capture_output=True, timeout=60)
+        result = subprocess.run(self.command, env=environment, capture_output=True, timeout=600)
         if os.environ.get("FAIL_VERBOSE"):
             print(kind, number, result.returncode, result.stderr.decode().rstrip())
         with open("fail.count", "rb") as file:

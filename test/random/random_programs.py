@@ -35,7 +35,7 @@ class Failure(Exception):
     pass
 
 
-def run(command, cwd, wanted=0, timeout=120):
+def run(command, cwd, wanted=0, timeout=600):
     """Run COMMAND; return its output."""
     done = subprocess.run(command, cwd=cwd, timeout=timeout, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
