@@ -43,8 +43,10 @@ done
 printf 'src:*\n  fun:a[b=skip\n' >sub/wrong.allow
 expect 1 "$TEEPERF" cc --allowlist sub/wrong.allow -O1 -c ab.c
 says "/sub/wrong.allow:2:8: '\[' without '\]'" err
-says '^ +fun:a\[b=skip$' err
-says '^ {9}\^$' err
+if [ "$(llvm)" -gt 14 ]; then
+	says '^ +fun:a\[b=skip$' err
+	says '^ {9}\^$' err
+fi # clang 14 puts all on one line
 mkdir -p a:b
 cp sub/list.allow a:b/
 expect 1 "$TEEPERF" cc --allowlist a:b/list.allow -O1 -c ab.c
@@ -52,7 +54,7 @@ says "a list whose path has a ':'" err
 
 # An option of clang's that looks like ours, behind the first of clang's arguments, is clang's.
 expect 1 "$TEEPERF" cc -c ab.c --allowlist sub/list.allow
-says "argument.* '--allowlist'" err
+says "(argument|option).*'--allowlist'" err
 
 # one_line STATUS PATTERN ARGS...: refused with one sentence that matches (usage adds a hint).
 one_line() {

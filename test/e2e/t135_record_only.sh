@@ -87,7 +87,8 @@ says 'never switched on' err
 printf 'static __attribute__((noinline)) int work(int x) { __asm__ volatile(""); return x; }\nint one(int x) { return work(x); }\n' >one.c
 printf 'static __attribute__((noinline)) int work(int x) { __asm__ volatile(""); return -x; }\nint one(int x);\nint main(void) { return one(1) + work(1); }\n' >two.c
 for lto in full thin; do
-	if "$TEEPERF" cc -flto=$lto -O2 one.c two.c -o joined 2>err; then
+	if lto "$TEEPERF" cc -flto=$lto -O2 one.c two.c -o joined; then
+		expect 0 "$TEEPERF" cc -flto=$lto -O2 one.c two.c -o joined
 		only 'fun:work\n' 'work=2 ' -- ./joined
 		only 'fun:wor*\n' 'work=2 ' -- ./joined
 	fi

@@ -417,6 +417,7 @@ check() {
 	source=$2
 	cp "$3" want
 	shift 3
+	case "$*" in *-flto*) lto "$TEEPERF" cc "$@" -g "$source" -o prog -lpthread || return 0 ;; esac
 	# shellcheck disable=SC2086 # words are meant
 	expect 0 "$TEEPERF" cc $llvm "$@" -g "$source" -o prog -lpthread
 	expect 0 "$TEEPERF" record -q -o run.trace -- ./prog

@@ -61,6 +61,7 @@ program() {
 	section 0 allow "$source" >>list.allow
 	compiler=cc
 	case $name in *.cpp) compiler=c++ ;; esac
+	case "$*" in *-flto*) lto "$TEEPERF" $compiler "$@" "$source" -o prog || return 0 ;; esac
 	# shellcheck disable=SC2046 # words are meant
 	expect 0 "$TEEPERF" $compiler --allowlist list.allow "$@" $(section 0 flags "$source") \
 		-g "$source" -o prog -lpthread

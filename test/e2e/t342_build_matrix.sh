@@ -64,6 +64,7 @@ tried=0
 
 # try OPTIONS...: as a whole, the options of one build.
 try() {
+	case "$*" in *-flto*) lto "$TEEPERF" cc -g "$@" app.c -o app -lpthread || return 0 ;; esac
 	"$TEEPERF" cc -g "$@" app.c -o app -lpthread 2>cc.err || {
 		grep -q 'invalid linker name\|unable to find\|cannot find' cc.err && {
 			echo "not tried, not there: $*"

@@ -129,7 +129,9 @@ for dwarf in -gdwarf-4 -gdwarf-5; do
 		[ $language = c ] || driver=c++ count=12
 		for kind in -pie -no-pie -static '-O2 -fbasic-block-sections=all' '-flto -gz'; do
 			# shellcheck disable=SC2086 # words are meant
-			expect 0 "$TEEPERF" $driver $dwarf -O1 $kind -fPIE main.$language lib.o -o app
+			set -- "$TEEPERF" $driver $dwarf -O1 $kind -fPIE main.$language lib.o -o app
+			case $kind in *-flto*) lto "$@" || continue ;; esac
+			expect 0 "$@"
 			record
 			agree "$language $dwarf $kind" $count
 		done

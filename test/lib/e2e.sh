@@ -6,6 +6,11 @@ lib=$(cd "$(dirname "$0")/../lib" && pwd)
 root=$(cd "$lib/../.." && pwd)
 script=$(dirname "$lib")/$(basename "$(dirname "$0")")/$(basename "$0")
 unset TEEPERF_ALLOWLIST TEEPERF_CHECK TEEPERF_CLOCK TEEPERF_EXITS TEEPERF_INVENTORY TEEPERF_LEVEL TEEPERF_MODULE TEEPERF_SHAPE TEEPERF_SWITCHES TEEPERF_TAIL_CALLS TEEPERF_LLVM TEEPERF_LOG TEEPERF_LOG_OFFSET TEEPERF_FORK
+# The LLVM that a test is run with, if not the default one.
+if [ "${TEEPERF_TEST_LLVM:-}" ]; then
+	TEEPERF_LLVM=$TEEPERF_TEST_LLVM
+	export TEEPERF_LLVM
+fi
 XDG_CACHE_HOME=/dev/null # names that were found earlier are not used
 export XDG_CACHE_HOME
 mkdir -p "$TEST_TMP"
@@ -66,6 +71,24 @@ fact() {
 build_fake() {
 	${CC:-cc} -O1 -I "$root/include" -o fake "$lib/fake_program.c" ||
 		skip "no C compiler (CC=${CC:-cc})"
+}
+
+# llvm: the major that 'teeperf cc' uses here.
+llvm() {
+	link=$(readlink "${TEEPERF_BUILD:-$(dirname "$TEEPERF")/..}/lib/teeperf/TeePerf.so")
+	link=${link%/*}
+	echo "${TEEPERF_LLVM:-${link#llvm-}}"
+}
+
+# lto COMMAND...: COMMAND links with -flto; false where no LLVM that is used here can do that, which is then refused in
+# one sentence.
+lto() {
+	[ "$(llvm)" -lt 15 ] || return 0
+	expect 1 "$@"
+	says '^teeperf c(c|\+\+): -flto needs LLVM 15 or newer, since the linker of LLVM 14 loads no plugin: ' err
+	[ "$(wc -l <err)" = 1 ] || fail "more than one sentence: $(cat err)"
+	echo "not tried, as LLVM $(llvm) cannot: $*"
+	return 1
 }
 
 # await FILE PATTERN: until FILE has it; a test that hangs here is ended by ctest.
