@@ -274,6 +274,9 @@ int main(int argc, char **argv)
 			all[i].function();
 			rounds++;
 		} while (now_ms() < deadline);
+		// On a busy machine the recorder may not have looked while it was short.
+		if (all[i].function == cut)
+			ftruncate(fd, 0);
 		printf("rounds=%llu\n", (unsigned long long)rounds);
 		print_memory();
 		return 7;
