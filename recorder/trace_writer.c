@@ -44,6 +44,21 @@ static int write_all(int fd, struct iovec *parts, int count)
 	return 0;
 }
 
+static const char *remedy(int error)
+{
+	switch (error) {
+	case ENOSPC:
+		return " (make room there, or write it elsewhere)";
+	case EDQUOT:
+		return " (remove files of yours there, have the quota raised, or write it "
+		       "elsewhere)";
+	case EFBIG:
+		return " (raise the limit, 'ulimit -f')";
+	default:
+		return "";
+	}
+}
+
 static void fail(struct tp_trace_writer *writer, int error)
 {
 	// Cut the piece of a section off, so that the file ends where a section does.
@@ -57,6 +72,9 @@ static void fail(struct tp_trace_writer *writer, int error)
 		return;
 	writer->failed = true;
 	tp_err_system(&writer->error, error, writer->path, "cannot write the trace");
+	const size_t length = strlen(writer->error.what);
+	snprintf(
+	    writer->error.what + length, sizeof(writer->error.what) - length, "%s", remedy(error));
 }
 
 static void write_parts(struct tp_trace_writer *writer, struct iovec *parts, int count)

@@ -129,7 +129,8 @@ static void a_full_disk_leaves_whole_sections(void **state)
 	// No chunk after a lost one, however small: a gap would look like a whole trace.
 	assert_int_equal(writer.dropped, 2);
 	assert_int_equal(tp_trace_writer_close(&writer, &err), TP_ERR_SYSTEM);
-	assert_string_equal(err.what, "cannot write the trace: File too large");
+	assert_string_equal(
+	    err.what, "cannot write the trace: File too large (raise the limit, 'ulimit -f')");
 	assert_string_equal(err.file, TRACE);
 
 	read_back();
@@ -260,7 +261,8 @@ static void paths_that_cannot_be_written(void **state)
 	tp_trace_writer_discard(&writer);
 	assert_int_equal(access("/dev/null", F_OK), 0);
 	assert_int_equal(tp_trace_writer_open(&writer, "/dev/full", &err), TP_ERR_SYSTEM);
-	assert_string_equal(err.what, "cannot write the trace: No space left on device");
+	assert_string_equal(err.what,
+	    "cannot write the trace: No space left on device (make room there, or write it elsewhere)");
 }
 
 // What a hostile program leaves in a folder that it shares with the recorder.
