@@ -113,13 +113,7 @@ static bool ask(const struct teeperf_fork_request *wanted, int fds[FDS])
 	const int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
-	// A signal would end the waiting: who has just been forked may get many.
-	uint64_t kept;
-	const uint64_t all = UINT64_MAX;
-	const long masked = syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &kept, sizeof(kept));
 	const bool done = send_request(fd, wanted) && receive_reply(fd, fds);
-	if (!masked)
-		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kept, NULL, sizeof(kept));
 	close(fd);
 	return done;
 }
