@@ -155,7 +155,7 @@ def main():
             print("host." + line)
     if 8 in last:
         end = END.unpack(last[8])
-        print("exit=%d/%d" % end[:2])
+        print("exit=%d/%d\nstart_ns=%d\nend_ns=%d" % end[:4])
         print("end_chunks=%d\ndraws=%d\nmode=%d\nattach=%d" % (end[4], end[5], end[10], end[11]))
         if end[4] != counts.get(1, 0) + counts.get(10, 0) or end[3] < end[2]:
             fail("end section")
