@@ -6,6 +6,7 @@
 #include "percentiles.h"
 
 #include "analyzer/calls.h"
+#include "analyzer/calls_apart.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -47,6 +48,7 @@ struct collection {
 	struct place *places;
 	uint64_t *values; // less the lowest of its bucket
 	uint64_t value_count;
+	uint32_t workers;
 	struct cursor **cursors; // of each thread, TP_PERCENTILE_COUNT for each of its functions
 	atomic_uint next;
 	pthread_mutex_t lock;
@@ -174,6 +176,131 @@ static void take_call(void *context, const struct tp_call *call)
 	thread->sink.stop = give_up && atomic_load_explicit(give_up, memory_order_relaxed);
 }
 
+// A value of a part, before it is known whether the part fits its thread.
+struct kept {
+	uint64_t value;  // less the lowest of its bucket
+	uint64_t cursor; // of the thread, where it goes
+};
+
+struct part_sink {
+	const struct collection *collection;
+	const struct tp_profile *profile; // of the thread
+	const struct cursor *cursors;
+	struct tp_calls_part *part;
+	// Of each function of the part: its cursors in the thread, and what buckets they want. (A copy: the cursors
+	// themselves move meanwhile.)
+	struct wanted {
+		uint64_t first;
+		uint32_t buckets[TP_PERCENTILE_COUNT];
+	} * wanted;
+	uint32_t wanted_count;
+	uint32_t wanted_capacity;
+	struct kept *kept;
+	uint64_t kept_count;
+	uint64_t kept_capacity;
+};
+
+// Look at the functions that the part has called for the first time. False: no memory.
+static bool add_wanted(struct part_sink *sink)
+{
+	const struct tp_profile *own = &sink->part->part.profile;
+	if (own->function_count > sink->wanted_capacity) {
+		const uint32_t capacity = own->function_capacity;
+		void *more = realloc(sink->wanted, (size_t)capacity * sizeof(*sink->wanted));
+		if (!more)
+			return false;
+		sink->wanted = more;
+		sink->wanted_capacity = capacity;
+	}
+	for (uint32_t i = sink->wanted_count; i < own->function_count; i++) {
+		// 0, which is none, has no cursors in use.
+		const uint32_t function =
+		    tp_profile_function(sink->profile, own->functions[i].name);
+		struct wanted *wanted = &sink->wanted[i];
+		wanted->first = (uint64_t)function * TP_PERCENTILE_COUNT;
+		for (int j = 0; j < TP_PERCENTILE_COUNT; j++)
+			wanted->buckets[j] = function
+						 ? sink->cursors[wanted->first + (uint64_t)j].bucket
+						 : UINT32_MAX;
+	}
+	sink->wanted_count = own->function_count;
+	return true;
+}
+
+static bool keep_value(struct part_sink *sink, uint64_t cursor, uint64_t value)
+{
+	if (sink->kept_count == sink->kept_capacity) {
+		const uint64_t capacity = sink->kept_capacity ? sink->kept_capacity * 2 : 1024;
+		void *more = realloc(sink->kept, capacity * sizeof(*sink->kept));
+		if (!more)
+			return false;
+		sink->kept = more;
+		sink->kept_capacity = capacity;
+	}
+	sink->kept[sink->kept_count++] = (struct kept){value, cursor};
+	return true;
+}
+
+static void take_part_call(void *context, const struct tp_call *call)
+{
+	struct part_sink *sink = context;
+	const uint64_t net = call->duration > call->cost ? call->duration - call->cost : 0;
+	const uint32_t bucket = tp_histogram_bucket(net);
+	const uint32_t function = sink->part->part.profile.nodes[call->node].function;
+	const atomic_bool *give_up = sink->collection->give_up;
+	bool ok = function < sink->wanted_count || add_wanted(sink);
+	const struct wanted *wanted = ok ? &sink->wanted[function] : NULL;
+	for (uint32_t i = 0; ok && i < TP_PERCENTILE_COUNT; i++)
+		if (wanted->buckets[i] == bucket) {
+			ok = keep_value(sink, wanted->first + i, net - tp_histogram_low(bucket));
+			break;
+		}
+	if (!ok || (give_up && atomic_load_explicit(give_up, memory_order_relaxed)))
+		sink->part->part.unusual = true; // which ends it
+}
+
+// Give the values of a part their places. What does not fit is seen when the threads are done.
+static void take_kept(struct thread_sink *thread, const struct part_sink *sink)
+{
+	for (uint64_t i = 0; i < sink->kept_count; i++) {
+		struct cursor *cursor = &thread->cursors[sink->kept[i].cursor];
+		if (cursor->at < cursor->end)
+			thread->values[cursor->at++] = sink->kept[i].value;
+	}
+}
+
+// COUNT parts behind the first one. Without memory for them it is one replay.
+static int collect_parts(struct thread_sink *thread, uint32_t t, uint32_t count, struct tp_err *err)
+{
+	const struct tp_analysis *analysis = thread->collection->analysis;
+	struct tp_calls_part *parts = calloc((size_t)count + 1, sizeof(*parts));
+	struct part_sink *sinks = calloc((size_t)count + 1, sizeof(*sinks));
+	int code;
+	for (uint32_t i = 0; parts && sinks && i < count; i++) {
+		sinks[i] = (struct part_sink){
+		    .collection = thread->collection,
+		    .profile = thread->profile,
+		    .cursors = thread->cursors,
+		    .part = &parts[i],
+		};
+		parts[i].sink =
+		    (struct tp_call_sink){.context = &sinks[i], .leave = take_part_call};
+	}
+	if (count && parts && sinks)
+		code = tp_calls_each_apart(analysis, t, &thread->sink, parts, count, err);
+	else
+		code = tp_calls_each(analysis, t, &thread->sink, err);
+	for (uint32_t i = 0; parts && sinks && i < count; i++) {
+		if (parts[i].joined)
+			take_kept(thread, &sinks[i]);
+		free(sinks[i].wanted);
+		free(sinks[i].kept);
+	}
+	free(parts);
+	free(sinks);
+	return code;
+}
+
 static int collect_thread(struct collection *collection, uint32_t t, struct tp_err *err)
 {
 	const struct tp_thread_result *thread = &collection->analysis->threads[t];
@@ -184,7 +311,8 @@ static int collect_thread(struct collection *collection, uint32_t t, struct tp_e
 	    .values = collection->values,
 	    .sink = {.context = &sink, .leave = take_call},
 	};
-	const int code = tp_calls_each(collection->analysis, t, &sink.sink, err);
+	const uint32_t parts = tp_calls_parts(collection->analysis, t, collection->workers);
+	const int code = collect_parts(&sink, t, parts - 1, err);
 	// What was analysed of a damaged thread is here.
 	return code && code == thread->code ? 0 : code;
 }
@@ -213,6 +341,7 @@ static void collect_all(struct collection *collection)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t workers = cpus > 0 ? (uint32_t)cpus : 1;
+	collection->workers = workers;
 	if (workers > collection->analysis->thread_count)
 		workers = collection->analysis->thread_count;
 	if (workers > WORKERS_MAX)

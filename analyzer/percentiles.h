@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Exact percentiles of how long the calls of each function were. The histograms of an analysis say in
- * which bucket each of them lies; the trace is replayed once more, threads in parallel, for the values in
- * these few buckets only.
+ * which bucket each of them lies; the trace is replayed once more for the values in these few buckets only,
+ * threads and parts of long ones at the same time.
  *
  * The value that a part p of n calls do not exceed is the one with rank ceil(p * n) in ascending order.
  */

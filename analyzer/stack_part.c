@@ -148,10 +148,11 @@ void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
 bool tp_part_fits(const struct tp_part *part, const struct tp_stack *stack)
 {
 	// `edge` is where something has to be settled: a gap, a range, untimed exits, a stack that was left.
-	return !part->unusual && !stack->special && stack->edge == UINT64_MAX &&
-	       !stack->contexts.live && !stack->foreign && !stack->pending && !stack->left &&
-	       !stack->waiting_exits && !stack->waiting_enters &&
-	       (!part->stack.started || part->stack.first >= stack->last);
+	// A sink that has had the part's calls by the part's own does not hinder.
+	const bool plain = !stack->special || (stack->only_calls && !stack->quiet && !stack->least);
+	return !part->unusual && plain && stack->edge == UINT64_MAX && !stack->contexts.live &&
+	       !stack->foreign && !stack->pending && !stack->left && !stack->waiting_exits &&
+	       !stack->waiting_enters && (!part->stack.started || part->stack.first >= stack->last);
 }
 
 // Add the numbers of a node to the one that it is.

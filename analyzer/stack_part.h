@@ -41,7 +41,10 @@ void tp_part_release(struct tp_part *part);
 /* As tp_stack_replay. Without memory, too, the part is then unusual. */
 void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
     uint64_t first_time, uint64_t position);
-/* Whether the part can be joined to this stack. */
+/*
+ * Whether the part can be joined to this stack. A stack with a sink that alone wants the calls (only_calls) is told of
+ * those only that begin or end outside of the part: the part's own stack has a sink for the others.
+ */
 bool tp_part_fits(const struct tp_part *part, const struct tp_stack *stack);
 /* Go on with the stack behind the part. pre: it fits. 0 or TP_ERR_MEMORY. */
 int tp_part_join(const struct tp_part *part, struct tp_stack *stack);

@@ -138,8 +138,72 @@ static void expect_same(const struct tp_stack *a, const struct tp_stack *b)
 	}
 }
 
+// All calls that a sink was told of, in whatever order.
+struct heap {
+	const struct tp_profile *profile; // that call->node is of
+	uint64_t count;
+	uint64_t sum;
+	uint64_t product;
+};
+
+static void take_call(void *context, const struct tp_call *call)
+{
+	struct heap *heap = context;
+	const uint64_t parts[] = {call->id, call->start, call->end, call->duration, call->self,
+	    call->cost, call->how, heap->profile->nodes[call->node].name};
+	uint64_t hash = 1;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		hash = (hash ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
+	heap->count++;
+	heap->sum += hash;
+	heap->product *= hash | 1;
+}
+
 static uint32_t joined;
 static uint32_t stepped;
+
+// The same with sinks: each call is told once, by the part that has it or by the thread.
+static void compare_calls(const uint32_t *at, uint32_t parts)
+{
+	struct heap all = {.product = 1};
+	struct heap whole = {.product = 1};
+	for (uint32_t apart = 0; apart < 2; apart++) {
+		struct tp_profile profile;
+		struct tp_stack stack;
+		struct heap *heap = apart ? &all : &whole;
+		struct tp_call_sink sink = {.context = heap, .leave = take_call};
+		begin(&stack, &profile);
+		heap->profile = &profile;
+		tp_stack_set_sink(&stack, &sink);
+		stack.only_calls = true;
+		replay(&stack, 0, apart ? at[1] : word_count);
+		for (uint32_t i = 1; apart && i < parts; i++) {
+			struct tp_part part;
+			struct heap own = {.profile = &part.profile, .product = 1};
+			struct tp_call_sink own_sink = {.context = &own, .leave = take_call};
+			assert_int_equal(tp_part_init(&part, &cost), 0);
+			tp_stack_set_sink(&part.stack, &own_sink);
+			part.stack.only_calls = true;
+			tp_part_replay(&part, words + at[i], at[i + 1] - at[i], 0,
+			    FIRST_POSITION + 8 * (uint64_t)at[i]);
+			if (tp_part_fits(&part, &stack)) {
+				assert_int_equal(tp_part_join(&part, &stack), 0);
+				all.count += own.count;
+				all.sum += own.sum;
+				all.product *= own.product;
+			} else {
+				replay(&stack, at[i], at[i + 1]);
+			}
+			tp_part_release(&part);
+		}
+		tp_stack_finish(&stack);
+		tp_stack_release(&stack);
+		tp_profile_release(&profile);
+	}
+	if (whole.count != all.count || whole.sum != all.sum || whole.product != all.product)
+		fail_msg("seed %" PRIu64 ": %" PRIu64 " calls, in parts %" PRIu64, first_seed,
+		    whole.count, all.count);
+}
 
 // Replay in parts at borders that are chosen by chance, and compare.
 static void compare_parts(void)
@@ -182,6 +246,7 @@ static void compare_parts(void)
 	}
 	tp_stack_finish(&stack);
 	expect_same(&whole, &stack);
+	compare_calls(at, parts);
 	tp_stack_release(&whole);
 	tp_stack_release(&stack);
 	tp_profile_release(&whole_profile);
