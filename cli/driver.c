@@ -259,8 +259,24 @@ struct toolchain {
 	char libraries[TP_DRIVER_PATH_SIZE];
 	char plugin[TP_DRIVER_PATH_SIZE];
 	char compiler[TP_DRIVER_PATH_SIZE];
-	char linker[TP_DRIVER_PATH_SIZE]; /* lld, only for LTO */
+	char linker[TP_DRIVER_PATH_SIZE];  /* lld, for LTO and for other processors, else "" */
+	char runtime[TP_DRIVER_PATH_SIZE]; /* the folder of libteeperf, for links */
 };
+
+// For another processor lld, unless the linker that clang looks for is there. (lld 14 cannot do riscv64.)
+static void find_foreign_linker(const struct tp_driver_plan *plan, struct toolchain *tools)
+{
+	char name[64];
+	char path[TP_DRIVER_PATH_SIZE];
+	snprintf(name, sizeof(name), "%s-linux-gnu-ld", plan->machine);
+	if (!tp_driver_is_foreign(plan) || plan->has_linker || tp_driver_find(name, path))
+		return;
+	for (uint32_t major = tools->major < 15 ? 15 : tools->major; major <= TP_DRIVER_LAST_LLVM;
+	     major++)
+		if (tp_driver_tool("ld.lld", major, tools->linker))
+			return;
+	tools->linker[0] = '\0';
+}
 
 static int find_toolchain(const struct tp_command *command, const char *name,
     const struct tp_driver_plan *plan, struct toolchain *tools)
@@ -285,8 +301,14 @@ static int find_toolchain(const struct tp_command *command, const char *name,
 		    tools->major, tools->libraries, installed);
 		return tp_command_fail(command, &err);
 	}
-	if (!plan->links || !plan->lto)
+	if (!plan->links)
 		return 0;
+	if (tp_driver_runtime(tools->libraries, plan, tools->runtime, &err))
+		return tp_command_fail(command, &err);
+	if (!plan->lto) {
+		find_foreign_linker(plan, tools);
+		return 0;
+	}
 	if (tools->major < 15) {
 		tp_err_set(&err, TP_ERR_VERSION, NULL, TP_ERR_NO_OFFSET,
 		    "-flto needs LLVM 15 or newer, since the linker of LLVM %u loads no plugin: "
@@ -338,11 +360,11 @@ static void add_link(
 	    "record_position", "count", "resync", "module", "module_gone", "counted",
 	    "counted_gone", "switch", "is_on", "poll", "home", "leave", "arrive", "context_leave",
 	    "context_arrive"};
+	if (!plan->has_linker && tools->linker[0]) {
+		add(line, "-fuse-ld=lld");
+		add(line, "--ld-path=%s", tools->linker);
+	}
 	if (plan->lto) {
-		if (!plan->has_linker) {
-			add(line, "-fuse-ld=lld");
-			add(line, "--ld-path=%s", tools->linker);
-		}
 		if (!is_off) {
 			add(line, "-Xlinker");
 			add(line, "--load-pass-plugin=%s", tools->plugin);
@@ -354,11 +376,11 @@ static void add_link(
 		}
 	}
 	if (plan->shared) {
-		add(line, "-L%s", tools->libraries);
+		add(line, "-L%s", tools->runtime);
 		add(line, "-Xlinker");
 		add(line, "-rpath");
 		add(line, "-Xlinker");
-		add(line, "%s", tools->libraries);
+		add(line, "%s", tools->runtime);
 		if (is_off) {
 			add(line, "-Xlinker");
 			add(line, "--push-state");
@@ -377,7 +399,7 @@ static void add_link(
 		for (size_t i = 0; i < sizeof(exported) / sizeof(exported[0]); i++)
 			add(line, "-Wl,--export-dynamic-symbol=__teeperf_%s", exported[i]);
 	add(line, "-Xlinker");
-	add(line, "%s/libteeperf.a", tools->libraries);
+	add(line, "%s/libteeperf.a", tools->runtime);
 	add(line, "-lpthread");
 }
 

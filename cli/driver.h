@@ -22,6 +22,8 @@ struct tp_driver_plan {
 	bool lto;        /* -flto, not taken back later */
 	bool zero;       /* -O0 is the last -O */
 	bool has_linker; /* the linker is chosen by the user */
+	char machine
+	    [16]; /* the processor of --target, as x86_64, aarch64 or riscv64; "": not given */
 };
 
 /* Read a compiler's arguments (without its name); response files are looked into. */
@@ -32,6 +34,13 @@ int tp_driver_libraries(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 
 /* The plugin for LLVM `major`; false if it is not there. */
 bool tp_driver_plugin(const char *libraries, uint32_t major, char path[TP_DRIVER_PATH_SIZE]);
+
+/* Whether the plan is for another processor than this one. */
+bool tp_driver_is_foreign(const struct tp_driver_plan *plan);
+
+/* Where the runtime for the plan's processor is, below `libraries`; TP_ERR_NOT_FOUND if there is none. */
+int tp_driver_runtime(const char *libraries, const struct tp_driver_plan *plan,
+    char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 
 /* The program NAME along PATH. False if there is none. */
 bool tp_driver_find(const char *name, char path[TP_DRIVER_PATH_SIZE]);

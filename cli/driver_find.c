@@ -38,6 +38,39 @@ bool tp_driver_plugin(const char *libraries, uint32_t major, char path[TP_DRIVER
 	return length < TP_DRIVER_PATH_SIZE && access(path, R_OK) == 0;
 }
 
+bool tp_driver_is_foreign(const struct tp_driver_plan *plan)
+{
+#if defined(__x86_64__)
+	return plan->machine[0] && strcmp(plan->machine, "x86_64");
+#elif defined(__aarch64__)
+	return plan->machine[0] && strcmp(plan->machine, "aarch64");
+#elif defined(__riscv)
+	return plan->machine[0] && strcmp(plan->machine, "riscv64");
+#else
+	return plan->machine[0];
+#endif
+}
+
+int tp_driver_runtime(const char *libraries, const struct tp_driver_plan *plan,
+    char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
+{
+	char library[TP_DRIVER_PATH_SIZE];
+	const bool foreign = tp_driver_is_foreign(plan);
+	const int length = snprintf(path, TP_DRIVER_PATH_SIZE, "%s%s%s", libraries,
+	    foreign ? "/teeperf/" : "", foreign ? plan->machine : "");
+	if (length >= TP_DRIVER_PATH_SIZE ||
+	    snprintf(library, sizeof(library), "%s/libteeperf.a", path) >= (int)sizeof(library))
+		return tp_err_set(
+		    err, TP_ERR_LIMIT, libraries, TP_ERR_NO_OFFSET, "my path is too long");
+	// Our own is beside us, or the linker says that it is not.
+	if (!foreign || access(library, R_OK) == 0)
+		return 0;
+	return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+	    "there is no TeePerf runtime for %s: install the C library for it (as "
+	    "libc6-dev-riscv64-cross) and build TeePerf again, which then makes one",
+	    plan->machine);
+}
+
 static bool is_program(const char *path)
 {
 	struct stat info;

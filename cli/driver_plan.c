@@ -19,7 +19,7 @@ struct reading {
 	bool next_is_language;
 	bool language; // -x: what follows is source, whatever its name
 	bool partial;  // -r
-	char pending;  // 'o', 'L', 'l': the option that the next argument belongs to
+	char pending;  // 'o', 'L', 'l', 't' (target): the option that the next argument belongs to
 	struct tp_driver_inputs *inputs; // NULL: not asked for
 };
 
@@ -37,11 +37,27 @@ static void note_input(struct reading *reading, char letter, const char *value)
 		tp_buf_add(&inputs->libraries, value, strlen(value) + 1);
 }
 
-// -o, -L and -l, with their value joined to them or in the next argument.
+// The processor of a target triple, by the name that our folders have.
+static void note_target(struct reading *reading, const char *triple)
+{
+	static const char *const names[][2] = {
+	    {"amd64", "x86_64"}, {"arm64", "aarch64"}, {"riscv64gc", "riscv64"}};
+	char *machine = reading->plan.machine;
+	snprintf(machine, sizeof(reading->plan.machine), "%.*s", (int)strcspn(triple, "-"), triple);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(machine, names[i][0]))
+			snprintf(machine, sizeof(reading->plan.machine), "%s", names[i][1]);
+}
+
+// -o, -L, -l and --target, with their value joined to them or in the next argument.
 static void read_input_option(struct reading *reading, const char *option)
 {
 	reading->pending = '\0';
-	if (!strcmp(option, "--output"))
+	if (!strcmp(option, "-target") || !strcmp(option, "--target"))
+		reading->pending = 't';
+	else if (!strncmp(option, "--target=", 9))
+		note_target(reading, option + 9);
+	else if (!strcmp(option, "--output"))
 		reading->pending = 'o';
 	else if (!strncmp(option, "--output=", 9))
 		note_input(reading, 'o', option + 9);
@@ -147,7 +163,9 @@ static void read_argument(struct reading *reading, const char *argument, int dep
 {
 	if (reading->takes_next) {
 		reading->takes_next = false;
-		if (reading->pending)
+		if (reading->pending == 't')
+			note_target(reading, argument);
+		else if (reading->pending)
 			note_input(reading, reading->pending, argument);
 		reading->pending = '\0';
 		if (reading->next_is_language)

@@ -122,14 +122,19 @@ endif()
 teeperf_sources(sources "runtime/*.c" "runtime/*.S")
 add_library(tp_runtime OBJECT ${sources})
 target_link_libraries(tp_runtime PRIVATE tp_flags)
-target_compile_options(tp_runtime PRIVATE -fPIC -O2 -g -fvisibility=hidden
+set(TEEPERF_RUNTIME_FLAGS -fPIC -O2 -g -fvisibility=hidden
 	-ftls-model=initial-exec -fno-exceptions -fno-stack-protector -ffreestanding)
-# Runs between any two instructions of the program: it must leave vector registers alone.
-set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/thread.c"
+target_compile_options(tp_runtime PRIVATE ${TEEPERF_RUNTIME_FLAGS})
+# Runs between any two instructions of the program: it must leave vector registers alone. (No such option
+# for riscv64, where runtime/slow_riscv64.S saves what compilers may use.)
+set(TEEPERF_RUNTIME_ANYWHERE "${PROJECT_SOURCE_DIR}/runtime/thread.c"
 	"${PROJECT_SOURCE_DIR}/runtime/counts.c" "${PROJECT_SOURCE_DIR}/runtime/gates.c"
 	"${PROJECT_SOURCE_DIR}/runtime/switch.c" "${PROJECT_SOURCE_DIR}/runtime/context.c"
-	"${PROJECT_SOURCE_DIR}/runtime/modules.c"
-	PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
+	"${PROJECT_SOURCE_DIR}/runtime/modules.c")
+if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
+	set_source_files_properties(${TEEPERF_RUNTIME_ANYWHERE}
+		PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
+endif()
 add_library(teeperf_static STATIC $<TARGET_OBJECTS:tp_runtime>)
 add_library(teeperf_shared SHARED $<TARGET_OBJECTS:tp_runtime>)
 set_target_properties(teeperf_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME teeperf)
