@@ -2,6 +2,7 @@
 // teeperf record: run a program and keep what its instrumented functions log.
 #define _GNU_SOURCE
 #include "record_followed.h"
+#include "record_foreign.h"
 #include "record_only.h"
 #include "record_secure.h"
 
@@ -182,9 +183,27 @@ static bool is_not_loaded(const struct tp_launch *launch)
 	       (launch->exit_value == EXIT_NOT_FOUND || launch->exit_value == EXIT_NOT_RUNNABLE);
 }
 
-static void warn_of_attach(
-    const struct tp_session_counts *counts, const struct tp_launch *launch, const char *program)
+// The clock to record with: 'auto' takes no hardware's clock where the program's is another one.
+static enum tp_clock_choice choose_clock(char *const *argv)
 {
+	const char *machine;
+	const char *foreign = tp_record_foreign(argv, &machine);
+	if (clocks[clock_index] != TP_CLOCK_CHOICE_AUTO || !foreign)
+		return clocks[clock_index];
+	if (!quiet)
+		fprintf(stderr,
+		    "teeperf record: '%s' is for %s, whose clock is not that of this machine: recording "
+		    "with '--clock soft'\n",
+		    foreign, machine);
+	return TP_CLOCK_CHOICE_SOFT;
+}
+
+static void warn_of_attach(
+    const struct tp_session_counts *counts, const struct tp_launch *launch, char *const *argv)
+{
+	const char *program = argv[0];
+	const char *machine;
+	const char *foreign;
 	// A library that is loaded later can end a recording that had begun.
 	const char *what = counts->records
 			       ? "recorded only until a library was loaded that does not fit"
@@ -211,6 +230,14 @@ static void warn_of_attach(
 		    program);
 		break;
 	case TEEPERF_ATTACH_BAD_CLOCK:
+		foreign = tp_record_foreign(argv, &machine);
+		if (foreign && clocks[clock_index] == TP_CLOCK_CHOICE_HARDWARE) {
+			tp_command_warn(&tp_cmd_record,
+			    "'%s' %s: it is for %s, whose clock is not that of this machine; record "
+			    "with '--clock soft'",
+			    foreign, what, machine);
+			break;
+		}
 		tp_command_warn(&tp_cmd_record,
 		    "'%s' %s: it was compiled for another clock; record with '--clock %s', or build "
 		    "it with '--clock auto'",
@@ -250,9 +277,11 @@ static void warn_of_switches(const struct tp_session_counts *counts, const char 
 }
 
 static void warn(
-    const struct tp_session_counts *counts, const struct tp_launch *launch, const char *program)
+    const struct tp_session_counts *counts, const struct tp_launch *launch, char *const *argv)
 {
-	warn_of_attach(counts, launch, program);
+	const char *program = argv[0];
+	const char *machine;
+	warn_of_attach(counts, launch, argv);
 	warn_of_switches(counts, program);
 	if (only_lists.count && counts->functions &&
 	    counts->functions == counts->functions_left_out)
@@ -300,11 +329,12 @@ static void warn(
 	if (counts->starved_ns > counts->elapsed_ns / 100)
 		tp_command_warn(&tp_cmd_record,
 		    "the soft clock stood still for %.1f %% of the time, in %llu place%s (%.1f ms at "
-		    "most): times there are %s; leave a core to it, or use '--clock tsc'",
+		    "most): times there are %s; leave a core to it%s",
 		    100.0 * (double)counts->starved_ns / (double)counts->elapsed_ns,
 		    (unsigned long long)counts->starved_count,
 		    counts->starved_count == 1 ? "" : "s", (double)counts->max_gap_ns / 1e6,
-		    clocks[clock_index] == TP_CLOCK_CHOICE_COUNT ? "lost" : "coarse");
+		    clocks[clock_index] == TP_CLOCK_CHOICE_COUNT ? "lost" : "coarse",
+		    tp_record_foreign(argv, &machine) ? "" : ", or use '--clock tsc'");
 }
 
 static void summarize(const struct tp_session_counts *counts, const struct tp_launch *launch)
@@ -424,7 +454,7 @@ static int run(int argc, char **argv)
 	    .ready_bytes = ready_bytes,
 	    .mode = modes[mode],
 	    .compress = (int)level,
-	    .clock = clocks[clock_index],
+	    .clock = choose_clock(argv),
 	    .period_ns = period_ns,
 	    .drain = drains[drain_index],
 	    .follow_fork = follow_fork,
@@ -452,7 +482,7 @@ static int run(int argc, char **argv)
 	const int r = tp_session_finish(&session, &counts, &err);
 	if (follow_fork)
 		tp_record_add_followed(&session.follow, &counts);
-	warn(&counts, &session.launch, argv[0]);
+	warn(&counts, &session.launch, argv);
 	if (r) {
 		tp_command_fail(&tp_cmd_record, &err);
 		if (counts.dropped_chunks)
