@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // As hotpath_x86_64.c, for aarch64; the program is run under emulation.
 // REQUIRES: aarch64-cross
-// RUN: for f in %source/runtime/*.c; do %clang %aarch64 -std=gnu17 -O2 -ffreestanding -fPIC -fvisibility=hidden -mgeneral-regs-only -I%source/include -I%source -c $f -o %t.$(basename $f).o || exit 1; done
-// RUN: for f in %source/runtime/*_aarch64.S; do %clang %aarch64 -c $f -o %t.$(basename $f).o || exit 1; done
-// RUN: env TEEPERF_CLOCK=tsc  %clang %aarch64 -O2 -fpass-plugin=%plugin %s %t.*.o -o %t.hard
-// RUN: env TEEPERF_CLOCK=soft %clang %aarch64 -O2 -fpass-plugin=%plugin %s %t.*.o -o %t.soft
-// RUN: env TEEPERF_CLOCK=auto %clang %aarch64 -O2 -fpass-plugin=%plugin %s %t.*.o -o %t.auto
-// RUN: env TEEPERF_SHAPE=call %clang %aarch64 -O2 -fpass-plugin=%plugin %s %t.*.o -o %t.call
-// RUN: env TEEPERF_EXITS=untimed %clang %aarch64 -O2 -fpass-plugin=%plugin %s %t.*.o -o %t.untimed
-// RUN: env TEEPERF_EXITS=untimed TEEPERF_SHAPE=call %clang %aarch64 -O2 -fpass-plugin=%plugin %s %t.*.o -o %t.both
+// RUN: env TEEPERF_CLOCK=tsc  %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.hard
+// RUN: env TEEPERF_CLOCK=soft %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.soft
+// RUN: env TEEPERF_CLOCK=auto %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.auto
+// RUN: env TEEPERF_SHAPE=call %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.call
+// RUN: env TEEPERF_EXITS=untimed %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.untimed
+// RUN: env TEEPERF_EXITS=untimed TEEPERF_SHAPE=call %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.both
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.hard | FileCheck %s --check-prefixes=ALL,HARD
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,HARD

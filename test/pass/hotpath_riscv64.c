@@ -2,14 +2,12 @@
 // As hotpath_x86_64.c, for riscv64; the program is run under emulation. (--discard-locals: labels of assembly
 // would cut the function in pieces for llvm-objdump 14.)
 // REQUIRES: riscv64-cross
-// RUN: for f in %source/runtime/*.c; do %clang %riscv64 -std=gnu17 -O2 -ffreestanding -fPIC -fvisibility=hidden -I%source/include -I%source -c $f -o %t.$(basename $f).o || exit 1; done
-// RUN: for f in %source/runtime/*_riscv64.S; do %clang %riscv64 -c $f -o %t.$(basename $f).o || exit 1; done
-// RUN: env TEEPERF_CLOCK=tsc  %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %t.*.o -o %t.hard
-// RUN: env TEEPERF_CLOCK=soft %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %t.*.o -o %t.soft
-// RUN: env TEEPERF_CLOCK=auto %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %t.*.o -o %t.auto
-// RUN: env TEEPERF_SHAPE=call %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %t.*.o -o %t.call
-// RUN: env TEEPERF_EXITS=untimed %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %t.*.o -o %t.untimed
-// RUN: env TEEPERF_EXITS=untimed TEEPERF_SHAPE=call %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %t.*.o -o %t.both
+// RUN: env TEEPERF_CLOCK=tsc  %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.hard
+// RUN: env TEEPERF_CLOCK=soft %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.soft
+// RUN: env TEEPERF_CLOCK=auto %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.auto
+// RUN: env TEEPERF_SHAPE=call %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.call
+// RUN: env TEEPERF_EXITS=untimed %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.untimed
+// RUN: env TEEPERF_EXITS=untimed TEEPERF_SHAPE=call %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.both
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.hard | FileCheck %s --check-prefixes=ALL,HARD
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,HARD

@@ -39,6 +39,7 @@ config.substitutions += [
     ("%opt", os.path.join(bindir, "opt")),
     ("%plugin", plugin),
     ("%teeperf", os.path.join(build, "bin/teeperf")),
+    ("%cross_runtime", os.path.join(build, "lib/teeperf")),
     ("%runtime", os.path.join(build, "lib/libteeperf.a")),
     # lld 14 cannot load plugins: there the compile step instruments.
     ("%lto_plugin", "-Wl,--load-pass-plugin=" + plugin if int(major) >= 15 else ""),
@@ -60,8 +61,7 @@ if platform.machine() == "aarch64":
     config.available_features.add("aarch64")
 for cross, linker in ("aarch64", os.path.join(bindir, "ld.lld")), ("riscv64", riscv64_linker):
     if (
-        os.path.exists("/usr/%s-linux-gnu/include/stdio.h" % cross)
-        and os.path.isdir("/usr/lib/gcc-cross/%s-linux-gnu" % cross)
+        os.path.exists(os.path.join(build, "lib/teeperf", cross, "libteeperf.a"))
         and shutil.which("qemu-" + cross)
         and os.path.exists(linker)
     ):

@@ -89,6 +89,29 @@ static void kinds(void **state)
 	assert_true(!plain.shared && !plain.is_static && !plain.lto && !plain.has_linker);
 }
 
+static void targets(void **state)
+{
+	(void)state;
+	assert_string_equal(plan_of("a.o").machine, "");
+	assert_string_equal(plan_of("--target=riscv64-linux-gnu a.o").machine, "riscv64");
+	assert_string_equal(plan_of("-target arm64-linux a.o").machine, "aarch64");
+	assert_string_equal(plan_of("--target amd64-pc-linux-gnu a.o").machine, "x86_64");
+	assert_string_equal(plan_of("-target").machine, "");
+	assert_string_equal(plan_of("--target=a-name-of-a-very-long-processor a.o").machine, "a");
+	assert_string_equal(plan_of("--target=averylongprocessorindeed a.o").machine,
+	    "averylongproces"); // not one that there is
+	assert_true(plan_of("--target=riscv64-linux-gnu a.o").links);
+	const struct tp_driver_plan none = {.machine = ""};
+	const struct tp_driver_plan other = {.machine = "vax"};
+	assert_true(!tp_driver_is_foreign(&none) && tp_driver_is_foreign(&other));
+	char path[TP_DRIVER_PATH_SIZE];
+	struct tp_err err;
+	assert_int_equal(tp_driver_runtime("/nowhere/lib", &none, path, &err), 0);
+	assert_string_equal(path, "/nowhere/lib");
+	assert_int_equal(tp_driver_runtime("/nowhere/lib", &other, path, &err), TP_ERR_NOT_FOUND);
+	assert_string_equal(path, "/nowhere/lib/teeperf/vax");
+}
+
 // The words of BUF, which are NUL-ended, with commas between them.
 static const char *words_of(const struct tp_buf *buf)
 {
@@ -127,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stages),
 	    cmocka_unit_test(probes),
+	    cmocka_unit_test(targets),
 	    cmocka_unit_test(inputs),
 	    cmocka_unit_test(values),
 	    cmocka_unit_test(kinds),
