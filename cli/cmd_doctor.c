@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf doctor: say what this machine has of what recording needs.
+// teeperf doctor: say what this machine, and a program, have of what recording needs.
 #define _GNU_SOURCE
 #include "command.h"
+#include "doctor.h"
 #include "driver.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +19,45 @@
 
 #include "recorder/host_clock.h"
 
-static const struct tp_option options[] = {{0}};
+static const char *root;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_STRING, 0, "root", "DIR",
+	"look for TEEs in the system that has its /dev, /proc and /sys in DIR, and for nothing else",
+	&root, NULL},
+    {.type = TP_OPTION_END},
+};
 
 static int run(int argc, char **argv);
 
 const struct tp_command tp_cmd_doctor = {
     .name = "doctor",
-    .summary = "check whether this machine can compile for and record a profile",
-    .usage = "[options]",
+    .summary = "check what this machine and a program have of what recording needs",
+    .usage = "[options] [PROGRAM]",
     .description =
-	"Looks for a clang with a plugin that it loads, the runtime library, shared memory for\n"
-	"the log, and a clock. Exits with 1 if something that is needed is missing.\n",
+	"Looks for a clang with a plugin that it loads, the runtime library, shared memory for the\n"
+	"log, a clock, and TEEs: those that this machine has, and the one that this command runs in,\n"
+	"with the clock that is legal there and the way that a log gets out. With PROGRAM also\n"
+	"whether that is instrumented for this version, and what its functions can be named by.\n"
+	"Each line says what to do about it. Exits with 1 if something that is needed is missing.\n",
+    .examples = "teeperf doctor\nteeperf doctor ./server\n",
     .options = options,
     .run = run,
 };
 
+void tp_doctor_show(const char *mark, const char *subject, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	printf("%-8s %-10s ", mark, subject);
+	vprintf(format, arguments);
+	putchar('\n');
+	va_end(arguments);
+}
+
 static void show(const char *mark, const char *subject, const char *text)
 {
-	printf("%-8s %-10s %s\n", mark, subject, text);
+	tp_doctor_show(mark, subject, "%s", text);
 }
 
 // In the child: the compiler on a function that comes from `source`, in silence.
@@ -171,10 +194,14 @@ static void check_clock(void)
 static int run(int argc, char **argv)
 {
 	int status;
-	if (!tp_options_parse(&tp_cmd_doctor, &argc, &argv, false, &status))
+	if (!tp_options_parse(&tp_cmd_doctor, &argc, &argv, true, &status))
 		return status;
-	if (argc)
-		return tp_options_usage(&tp_cmd_doctor, "unexpected argument '%s'", argv[0]);
+	if (argc > 1)
+		return tp_options_usage(&tp_cmd_doctor, "only one program at a time");
+	if (root) {
+		tp_doctor_tees(root);
+		return TP_EXIT_DONE;
+	}
 	char libraries[TP_DRIVER_PATH_SIZE];
 	struct tp_err err;
 	if (tp_driver_libraries(libraries, &err))
@@ -183,5 +210,8 @@ static int run(int argc, char **argv)
 	good = check_runtime(libraries) && good;
 	good = check_memory() && good;
 	check_clock();
+	tp_doctor_tees("");
+	if (argc)
+		good = tp_doctor_program(argv[0]) && good;
 	return good ? TP_EXIT_DONE : TP_EXIT_FAILED;
 }
