@@ -27,7 +27,7 @@ only() {
 }
 intel='proc/cpuinfo=flags		: fpu sgx sgx_lc avx'
 
-system plain 'proc/cpuinfo=flags		: fpu sgxfoo'
+system none 'proc/cpuinfo=flags		: fpu sgxfoo'
 only TEE
 says 'none found' out
 system sgx "$intel" dev/sgx_enclave
@@ -118,8 +118,8 @@ rm app.debug
 program 0 stripped
 says "^- +lines +debug information is in 'app.debug'" out
 clang=$("$TEEPERF" cc --print-prog-name=clang)
-"$clang" -O0 app.c -o plain
-program 1 plain
+"$clang" -O0 app.c -o native
+program 1 native
 says "^missing +events +the program is not instrumented: compile and link it with 'teeperf cc'" out
 python3 - <<'EOP'
 data = open("app", "rb").read()
