@@ -53,6 +53,13 @@ same() {
 	}
 }
 
+# compared: whether clang's lists are those of today; those of old have regular expressions, and other words.
+compared() {
+	[ "$(llvm)" -lt 18 ] || return 0
+	echo "not compared with clang $(llvm), which reads such lists by other rules: $1"
+	return 1
+}
+
 # Each tool's precedence, imported.
 cat >list.xray <<'EOS'
 [always]
@@ -67,12 +74,14 @@ src:nowhere.c
 fun:both
 EOS
 "$TEEPERF" allowlist import --format xray list.xray -o list.allow
-decide --allowlist list.allow -fxray-attr-list=list.xray
-same 3 always never "an imported list for XRay"
-says '^hotter in always' decisions
-says '^in_head in always' decisions
-says '^b1 out never' decisions
-says '^looped in none' decisions
+if compared "XRay list"; then
+	decide --allowlist list.allow -fxray-attr-list=list.xray
+	same 3 always never "an imported list for XRay"
+	says '^hotter in always' decisions
+	says '^in_head in always' decisions
+	says '^b1 out never' decisions
+	says '^looped in none' decisions
+fi
 
 cat >list.profile <<'EOS'
 function:hot*=skip
@@ -84,10 +93,12 @@ function:a?=forbid
 default:allow
 EOS
 "$TEEPERF" allowlist import --format profile-list list.profile -o list.allow
-decide --allowlist list.allow -fprofile-list=list.profile
-same 4 in out "an imported profile list"
-says '^in_head in none in' decisions
-says '^cold out none out' decisions
+if compared "profile list"; then
+	decide --allowlist list.allow -fprofile-list=list.profile
+	same 4 in out "an imported profile list"
+	says '^in_head in none in' decisions
+	says '^cold out none out' decisions
+fi
 
 # And exported, without a warning.
 cat >mine.allow <<'EOS'
@@ -101,13 +112,17 @@ for format in xray profile-list; do
 	expect 0 "$TEEPERF" allowlist export --format "$format" -o mine.$format mine.allow
 done
 says 'fun:\[ab\]\*' mine.xray
-decide --allowlist mine.allow -fxray-attr-list=mine.xray -fprofile-list=mine.profile-list
-same 3 always never "an exported list for XRay"
+if compared "exported XRay list"; then
+	decide --allowlist mine.allow -fxray-attr-list=mine.xray -fprofile-list=mine.profile-list
+	same 3 always never "an exported list for XRay"
+fi
 
 grep -v '^src:' mine.allow >functions.allow
 "$TEEPERF" allowlist export --format profile-list -o mine.profile-list functions.allow
-decide --allowlist functions.allow -fprofile-list=mine.profile-list
-same 4 in out "an exported profile list"
+if compared "exported profile list"; then
+	decide --allowlist functions.allow -fprofile-list=mine.profile-list
+	same 4 in out "an exported profile list"
+fi
 
 # What comes back is the same list.
 cat >canonical.allow <<'EOS'
