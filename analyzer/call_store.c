@@ -402,17 +402,3 @@ int tp_call_store_load(struct tp_call_store *store, uint32_t thread, struct tp_e
 		*err = work.err;
 	return work.code;
 }
-
-uint64_t tp_call_store_find(const struct tp_stored_thread *thread, uint64_t start)
-{
-	uint64_t low = 0;
-	uint64_t high = thread->rows;
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-		if (thread->calls[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}

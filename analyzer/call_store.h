@@ -115,9 +115,6 @@ static inline void tp_call_store_get(
 	}
 }
 
-/* The first row of the loaded thread that began at START ticks or later; rows if there is none. */
-uint64_t tp_call_store_find(const struct tp_stored_thread *thread, uint64_t start);
-
 /* "returned", "unwound", ...: what SQL and CSV call enum tp_call_end. */
 const char *tp_call_end_name(uint8_t how);
 

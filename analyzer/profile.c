@@ -60,18 +60,6 @@ static struct tp_edge *edge_slot(const struct tp_profile *profile, uint32_t pare
 	}
 }
 
-const struct tp_edge *tp_edges_search(
-    struct tp_edge *edges, uint32_t mask, uint32_t parent, uint32_t name)
-{
-	for (uint32_t i = tp_profile_hash(parent, name);; i++) {
-		const struct tp_edge *edge = &edges[i & mask];
-		if (!edge->node)
-			return NULL;
-		if (edge->parent == parent && edge->name == name)
-			return edge;
-	}
-}
-
 static uint32_t *name_slot(const struct tp_profile *profile, uint32_t name)
 {
 	for (uint32_t i = tp_profile_hash(0, name);; i++) {

@@ -126,10 +126,6 @@ static inline const struct tp_edge *tp_edges_find(
 	return edge->name == name && edge->parent == parent ? edge : NULL;
 }
 
-/* The edge if it is outside of its line, or NULL. */
-const struct tp_edge *tp_edges_search(
-    struct tp_edge *edges, uint32_t mask, uint32_t parent, uint32_t name);
-
 /* The same as tp_profile_find_edge; quick for most edges that are there. */
 static inline const struct tp_edge *tp_profile_edge(
     struct tp_profile *profile, uint32_t parent, uint32_t name)

@@ -8,7 +8,6 @@
 
 enum {
 	WIRE_VARINT = 0,
-	WIRE_FIXED64 = 1,
 	WIRE_BYTES = 2,
 };
 
@@ -39,21 +38,6 @@ void tp_protobuf_add_number(struct tp_buf *message, uint32_t field, uint64_t val
 	unsigned char bytes[2 * VARINT_MAX];
 	size_t size = put_tag(bytes, field, WIRE_VARINT);
 	size += put_varint(bytes + size, value);
-	tp_buf_add(message, bytes, size);
-}
-
-void tp_protobuf_add_signed(struct tp_buf *message, uint32_t field, int64_t value)
-{
-	const uint64_t twice = (uint64_t)value << 1;
-	tp_protobuf_add_number(message, field, value < 0 ? ~twice : twice);
-}
-
-void tp_protobuf_add_fixed64(struct tp_buf *message, uint32_t field, uint64_t value)
-{
-	unsigned char bytes[VARINT_MAX + 8];
-	size_t size = put_tag(bytes, field, WIRE_FIXED64);
-	for (int i = 0; i < 8; i++)
-		bytes[size++] = (unsigned char)(value >> 8 * i);
 	tp_buf_add(message, bytes, size);
 }
 

@@ -92,8 +92,7 @@ struct tp_autotune {
 	bool by_perf;
 	double event_time_ns; /* of the run with events for all; 0: there was none */
 	double event_cpu_ns;
-	uint32_t event_runs; /* of which this was the fastest */
-	uint64_t event_records;
+	uint32_t event_runs;    /* of which this was the fastest */
 	double event_cost_ns;   /* of one call, by the time that counts; 0: not to be told */
 	double profile_cost_ns; /* of one call, to be taken off own times */
 	struct tp_autotune_round rounds[TP_AUTOTUNE_ROUNDS_MAX];

@@ -148,7 +148,6 @@ static int profile_by_trace(struct tp_autotune *tune, struct tp_err *err)
 			continue;
 		tune->event_time_ns = time_ns;
 		tune->event_cpu_ns = (double)ran.cpu_ns;
-		tune->event_records = ran.records;
 		if (rename(trace.text, kept.text))
 			return tp_err_system(err, errno, kept.text, "cannot keep the trace");
 	} while (tune->event_runs < EVENT_RUNS && ran.wall_ns < SHORT_NS);

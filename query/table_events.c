@@ -41,7 +41,6 @@ struct cursor {
 	uint64_t at; // its sequence
 	uint64_t record;
 	uint64_t next; // the word behind it
-	uint64_t chunks_read;
 };
 
 static struct cursor *cursor_of(sqlite3_vtab_cursor *base)

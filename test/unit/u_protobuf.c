@@ -37,34 +37,6 @@ static void test_numbers(void **state)
 	tp_buf_release(&out);
 }
 
-static void test_signed(void **state)
-{
-	(void)state;
-	struct tp_buf out;
-	tp_buf_init(&out);
-	tp_protobuf_add_signed(&out, 1, 0);
-	assert_bytes(out, "\x08\x00");
-	tp_protobuf_add_signed(&out, 1, -1);
-	assert_bytes(out, "\x08\x01");
-	tp_protobuf_add_signed(&out, 1, 1);
-	assert_bytes(out, "\x08\x02");
-	tp_protobuf_add_signed(&out, 1, 0x7fffffff);
-	assert_bytes(out, "\x08\xfe\xff\xff\xff\x0f");
-	tp_protobuf_add_signed(&out, 1, INT64_MIN);
-	assert_bytes(out, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
-	tp_buf_release(&out);
-}
-
-static void test_fixed(void **state)
-{
-	(void)state;
-	struct tp_buf out;
-	tp_buf_init(&out);
-	tp_protobuf_add_fixed64(&out, 2, UINT64_C(0x0123456789abcdef));
-	assert_bytes(out, "\x11\xef\xcd\xab\x89\x67\x45\x23\x01");
-	tp_buf_release(&out);
-}
-
 static void test_bytes(void **state)
 {
 	(void)state;
@@ -114,8 +86,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_numbers),
-	    cmocka_unit_test(test_signed),
-	    cmocka_unit_test(test_fixed),
 	    cmocka_unit_test(test_bytes),
 	    cmocka_unit_test(test_text),
 	};
