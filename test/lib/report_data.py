@@ -93,9 +93,9 @@ def read_paths(data, base):
 
 def check_functions(facts, analysis):
     functions = facts["functions"]
-    found = sorted(zip(functions["name"], functions["calls"], functions["self"],
-                       functions["inclusive"]))
-    wanted = sorted((f["function"], f["calls"], f.get("self_ns") or 0, f.get("inclusive_ns") or 0)
+    times = ["self", "inclusive", "min", "p50", "p90", "p99", "max"]
+    found = sorted(zip(*(functions[name] for name in ["name", "calls"] + times)))
+    wanted = sorted((f["function"], f["calls"], *(f.get(name + "_ns") or 0 for name in times))
                     for f in analysis["functions"])
     if not analysis["sampled_functions"]:
         check("functions", found, wanted)

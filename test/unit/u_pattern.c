@@ -39,6 +39,7 @@ static void results_may_be_left_out(void **state)
 	    {"b::f*", "std::map<int, a b> const& b::f<(c > d)>(int) const", true},
 	    {"const& *", "std::map<int, a b> const& b::f<(c > d)>(int) const", false},
 	    {"f<*", "decltype (a->b) f<int>(int)", true},
+	    {"f<*", "decltype (a<b) f<int>(int)", true},
 	    {"(anonymous namespace)::f*", "void (anonymous namespace)::f<int>(int)", true},
 	    {"namespace)*", "void (anonymous namespace)::f<int>(int)", false},
 	    {"bool", "A::operator bool()", false},
