@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The timeline of a report: calls become buckets and cells while they pass.
+//
+// One file above 600 lines: rows, cells and the longest calls are made of one recorder in one pass, and its sums are
+// added to at each event.
 #include "report_time.h"
 
 #include "analyzer/calls.h"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Records become calls: the stack of one thread, replayed chunk by chunk into its profile.
+//
+// One file above 600 lines: push, pop and end_top are inlined into each step of a record, and what is seldom
+// (contexts, gaps, ranges of time) ends calls by the same functions. What is apart from them is in files of its own:
+// the quick way (stack_usual.c) and parts of a thread (stack_part.c).
 #include "stack.h"
 
 #include "analyzer/stack_steps.h"
