@@ -168,17 +168,10 @@ static const struct tp_slice_format format = {
     .release = release,
 };
 
-static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
-    struct tp_buf *out, struct tp_err *err)
-{
-	return tp_slices_render(&format, analysis, options, out, err);
-}
-
 const struct tp_export tp_export_chrome = {
     .name = "chrome",
     .summary = "JSON in the Trace Event Format, for chrome://tracing and others",
     .suffix = ".json",
     .timeline = true,
     .slices = &format,
-    .render = render,
 };

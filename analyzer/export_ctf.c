@@ -314,6 +314,7 @@ static void lost(struct tp_slices *slices, uint64_t time, uint64_t count, uint32
 }
 
 static const struct tp_slice_format format = {
+    .directory = true,
     .state_size = sizeof(struct state),
     .init = init,
     .head = head,
@@ -325,17 +326,10 @@ static const struct tp_slice_format format = {
     .release = release,
 };
 
-static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
-    const char *directory, struct tp_err *err)
-{
-	return tp_slices_render_directory(&format, analysis, options, directory, err);
-}
-
 const struct tp_export tp_export_ctf = {
     .name = "ctf",
     .summary = "a directory in the Common Trace Format 1.8, for babeltrace2 and Trace Compass",
     .suffix = ".ctf",
     .timeline = true,
     .slices = &format,
-    .render_directory = render,
 };

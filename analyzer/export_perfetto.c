@@ -286,17 +286,10 @@ static const struct tp_slice_format format = {
     .release = release,
 };
 
-static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
-    struct tp_buf *out, struct tp_err *err)
-{
-	return tp_slices_render(&format, analysis, options, out, err);
-}
-
 const struct tp_export tp_export_perfetto = {
     .name = "perfetto",
     .summary = "TrackEvents in protocol buffers, for ui.perfetto.dev and trace_processor",
     .suffix = ".perfetto-trace",
     .timeline = true,
     .slices = &format,
-    .render = render,
 };

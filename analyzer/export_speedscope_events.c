@@ -118,17 +118,10 @@ static const struct tp_slice_format format = {
     .tail = tail,
 };
 
-static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
-    struct tp_buf *out, struct tp_err *err)
-{
-	return tp_slices_render(&format, analysis, options, out, err);
-}
-
 const struct tp_export tp_export_speedscope_events = {
     .name = "speedscope-events",
     .summary = "JSON for speedscope with calls in the order of time; see speedscope",
     .suffix = ".speedscope.json",
     .timeline = true,
     .slices = &format,
-    .render = render,
 };

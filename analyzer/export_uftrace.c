@@ -458,6 +458,7 @@ static void lost(struct tp_slices *slices, uint64_t time, uint64_t count, uint32
 }
 
 static const struct tp_slice_format format = {
+    .directory = true,
     .state_size = sizeof(struct state),
     .depth_max = DEPTH_MAX,
     .init = init,
@@ -470,17 +471,10 @@ static const struct tp_slice_format format = {
     .release = release,
 };
 
-static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
-    const char *directory, struct tp_err *err)
-{
-	return tp_slices_render_directory(&format, analysis, options, directory, err);
-}
-
 const struct tp_export tp_export_uftrace = {
     .name = "uftrace",
     .summary = "a data directory for uftrace report, graph, tui, replay, dump",
     .suffix = ".uftrace",
     .timeline = true,
     .slices = &format,
-    .render_directory = render,
 };

@@ -73,7 +73,7 @@ const char *tp_slices_process(const struct tp_slices *slices)
 
 // ---- times
 
-uint64_t tp_slices_last_ns(const struct tp_analysis *analysis)
+static uint64_t last_ns_of(const struct tp_analysis *analysis)
 {
 	uint64_t last = 0;
 	for (uint32_t i = 0; i < analysis->thread_count; i++)
@@ -93,7 +93,7 @@ bool tp_slices_gap(const struct tp_slices *slices, uint32_t number, struct tp_sl
 	if (number >= tp_slices_gap_count(slices))
 		return false;
 	const struct tp_gap *ticks = &analysis->trace->gaps.items[number];
-	const uint64_t last = tp_slices_last_ns(analysis);
+	const uint64_t last = last_ns_of(analysis);
 	gap->from_ns = tp_analysis_at_ns(analysis, ticks->from);
 	gap->to_ns = tp_analysis_at_ns(analysis, ticks->to);
 	if (gap->from_ns < slices->from_ns)
@@ -118,7 +118,7 @@ uint32_t tp_slice_files_of(const struct tp_slice_files *files, uint64_t ns)
 
 // ---- files
 
-int tp_slice_files_init(struct tp_slice_files *files, const struct tp_slice_format *format,
+static int init(struct tp_slice_files *files, const struct tp_slice_format *format,
     const struct tp_analysis *analysis, const struct tp_export_options *options, struct tp_err *err)
 {
 	*files = (struct tp_slice_files){
@@ -136,12 +136,11 @@ int tp_slice_files_init(struct tp_slice_files *files, const struct tp_slice_form
 	return format->init ? format->init(&files->slices, err) : 0;
 }
 
-int tp_slice_files_init_split(
-    struct tp_slice_files *files, bool directories, const char *path, struct tp_err *err)
+static int split_init(struct tp_slice_files *files, const char *path, struct tp_err *err)
 {
 	const struct tp_analysis *analysis = files->slices.analysis;
 	const uint64_t split = files->slices.options->split_ns;
-	const uint64_t last = tp_slices_last_ns(analysis);
+	const uint64_t last = last_ns_of(analysis);
 	const uint64_t span = last > files->start_ns ? last - files->start_ns : 0;
 	const uint64_t count = span / split + 1;
 	if (count > TP_SLICE_FILES_MAX)
@@ -149,7 +148,6 @@ int tp_slice_files_init_split(
 		    "would become %llu files, and %u is the most: split it into longer pieces, or take a "
 		    "part with --time-range",
 		    (unsigned long long)count, TP_SLICE_FILES_MAX);
-	files->directories = directories;
 	files->path = path;
 	files->slices.files = (uint32_t)count;
 	free(files->made);
@@ -160,10 +158,10 @@ int tp_slice_files_init_split(
 	return 0;
 }
 
-void tp_slice_files_release(struct tp_slice_files *files)
+static void release(struct tp_slice_files *files)
 {
 	struct tp_err ignored;
-	if (files->path && !files->directories && files->entered)
+	if (files->path && !files->format->directory && files->entered)
 		tp_out_file_close(&files->file, &ignored);
 	if (files->slices.state && files->format->release)
 		files->format->release(&files->slices);
@@ -210,7 +208,7 @@ static int open_current(struct tp_slice_files *files, struct tp_err *err)
 			return tp_err_set(err, TP_ERR_LIMIT, files->name.data, TP_ERR_NO_OFFSET,
 			    "is what is read, and would be overwritten: give another name with -o");
 	}
-	if (files->path && files->directories) {
+	if (files->path && files->format->directory) {
 		slices->directory = files->name.data;
 		if (!made && mkdir(files->name.data, 0777) != 0)
 			return tp_err_system(
@@ -226,7 +224,7 @@ static int open_current(struct tp_slice_files *files, struct tp_err *err)
 static int close_current(struct tp_slice_files *files, int code, struct tp_err *err)
 {
 	struct tp_err close_err;
-	if (!files->path || files->directories)
+	if (!files->path || files->format->directory)
 		return code;
 	const int closed = tp_out_file_close(&files->file, &close_err);
 	files->slices.out = NULL;
@@ -265,7 +263,7 @@ int tp_slice_files_leave(struct tp_slice_files *files, struct tp_err *err)
 	return close_current(files, code, err);
 }
 
-int tp_slice_files_finish(struct tp_slice_files *files, struct tp_err *err)
+static int finish(struct tp_slice_files *files, struct tp_err *err)
 {
 	struct tp_slices *slices = &files->slices;
 	int code = 0;
@@ -297,8 +295,8 @@ static int write_all(struct tp_slice_files *files, int code, struct tp_err *err)
 	if (!code)
 		code = tp_slices_feed(files, files->format, err);
 	if (!code)
-		code = tp_slice_files_finish(files, err);
-	tp_slice_files_release(files);
+		code = finish(files, err);
+	release(files);
 	return code;
 }
 
@@ -306,7 +304,7 @@ int tp_slices_render(const struct tp_slice_format *format, const struct tp_analy
     const struct tp_export_options *options, struct tp_buf *out, struct tp_err *err)
 {
 	struct tp_slice_files files;
-	const int code = tp_slice_files_init(&files, format, analysis, options, err);
+	const int code = init(&files, format, analysis, options, err);
 	files.slices.out = out;
 	return write_all(&files, code, err);
 }
@@ -316,18 +314,17 @@ int tp_slices_render_directory(const struct tp_slice_format *format,
     const char *directory, struct tp_err *err)
 {
 	struct tp_slice_files files;
-	const int code = tp_slice_files_init(&files, format, analysis, options, err);
+	const int code = init(&files, format, analysis, options, err);
 	files.slices.directory = directory;
 	return write_all(&files, code, err);
 }
 
-int tp_slices_split(const struct tp_slice_format *format, bool directories,
-    const struct tp_analysis *analysis, const struct tp_export_options *options, const char *path,
-    struct tp_err *err)
+int tp_slices_split(const struct tp_slice_format *format, const struct tp_analysis *analysis,
+    const struct tp_export_options *options, const char *path, struct tp_err *err)
 {
 	struct tp_slice_files files;
-	int code = tp_slice_files_init(&files, format, analysis, options, err);
+	int code = init(&files, format, analysis, options, err);
 	if (!code)
-		code = tp_slice_files_init_split(&files, directories, path, err);
+		code = split_init(&files, path, err);
 	return write_all(&files, code, err);
 }

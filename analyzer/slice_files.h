@@ -12,7 +12,6 @@
 struct tp_slice_files {
 	struct tp_slices slices; /* of the current file */
 	const struct tp_slice_format *format;
-	bool directories;
 	const char
 	    *path; /* of several files; NULL: slices.out or slices.directory is the only one */
 	uint64_t start_ns;
@@ -22,17 +21,6 @@ struct tp_slice_files {
 	struct tp_out_file file; /* the current one, if entered */
 	struct tp_buf name;      /* its path */
 };
-
-/*
- * To OUT or DIRECTORY, one of them, or to PATH.0001 and so on. 0 or a negative tp_error; release it in
- * any case.
- */
-int tp_slice_files_init(struct tp_slice_files *files, const struct tp_slice_format *format,
-    const struct tp_analysis *analysis, const struct tp_export_options *options,
-    struct tp_err *err);
-int tp_slice_files_init_split(
-    struct tp_slice_files *files, bool directories, const char *path, struct tp_err *err);
-void tp_slice_files_release(struct tp_slice_files *files);
 
 /* Which file has what begins at NS. */
 uint32_t tp_slice_files_of(const struct tp_slice_files *files, uint64_t ns);
@@ -48,8 +36,6 @@ static inline int tp_slice_files_enter(
 }
 /* It does not go on here. */
 int tp_slice_files_leave(struct tp_slice_files *files, struct tp_err *err);
-/* All threads are written. */
-int tp_slice_files_finish(struct tp_slice_files *files, struct tp_err *err);
 
 /* Feed all threads' calls to the format. */
 int tp_slices_feed(

@@ -43,6 +43,7 @@ struct tp_slices {
  * slices. Functions may be NULL; those that return an int return 0 or a negative tp_error.
  */
 struct tp_slice_format {
+	bool directory; /* slices->directory is written to, else slices->out */
 	size_t state_size;
 	uint32_t passes;    /* each thread is told so often, one time after the other; 0: once */
 	uint32_t depth_max; /* slices this deep or deeper are left out; 0: none are */
@@ -68,9 +69,8 @@ int tp_slices_render_directory(const struct tp_slice_format *format,
  * As files (or directories) PATH.0001, PATH.0002, ... of options->split_ns each. What is open where one ends is ended
  * there, and begun again in the next. TP_ERR_LIMIT if they would be too many.
  */
-int tp_slices_split(const struct tp_slice_format *format, bool directories,
-    const struct tp_analysis *analysis, const struct tp_export_options *options, const char *path,
-    struct tp_err *err);
+int tp_slices_split(const struct tp_slice_format *format, const struct tp_analysis *analysis,
+    const struct tp_export_options *options, const char *path, struct tp_err *err);
 
 /*
  * A number for the current thread that no other has: that of the operating system if it can be, 1 to INT32_MAX.
@@ -89,7 +89,5 @@ struct tp_slice_gap {
 };
 uint32_t tp_slices_gap_count(const struct tp_slices *slices);
 bool tp_slices_gap(const struct tp_slices *slices, uint32_t number, struct tp_slice_gap *gap);
-/* The last time there is, in ns. */
-uint64_t tp_slices_last_ns(const struct tp_analysis *analysis);
 
 #endif

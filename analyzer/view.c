@@ -3,6 +3,7 @@
 #include "view.h"
 
 #include "analyzer/pattern.h"
+#include "analyzer/slices.h"
 #include "analyzer/text.h"
 
 #include <inttypes.h>
@@ -49,12 +50,24 @@ const struct tp_view *tp_view_find(const char *name)
 	return NULL;
 }
 
-const struct tp_export *tp_export_find(const char *name)
+bool tp_export_is_directory(const struct tp_export *export)
 {
-	for (size_t i = 0; exports[i]; i++)
-		if (strcmp(exports[i]->name, name) == 0)
-			return exports[i];
-	return NULL;
+	return export->slices ? export->slices->directory : export->render_directory != NULL;
+}
+
+int tp_export_render(const struct tp_export *export, const struct tp_analysis *analysis,
+    const struct tp_export_options *options, struct tp_buf *out, struct tp_err *err)
+{
+	return export->slices ? tp_slices_render(export->slices, analysis, options, out, err)
+			      : export->render(analysis, options, out, err);
+}
+
+int tp_export_render_directory(const struct tp_export *export, const struct tp_analysis *analysis,
+    const struct tp_export_options *options, const char *directory, struct tp_err *err)
+{
+	return export->slices
+		   ? tp_slices_render_directory(export->slices, analysis, options, directory, err)
+		   : export->render_directory(analysis, options, directory, err);
 }
 
 struct tp_analysis tp_view_as_recorded(const struct tp_analysis *analysis)

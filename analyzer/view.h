@@ -101,8 +101,9 @@ struct tp_export {
 	 * missing. A directory may have been written to before: it gets a new part.
 	 */
 	bool tables;
-	const struct tp_slice_format *slices; /* it can be split (slices.h), or NULL */
-	bool flame;                           /* takes the options of flame graphs */
+	/* What it is of: it can be split, and has none of the functions below (slices.h). NULL: of others. */
+	const struct tp_slice_format *slices;
+	bool flame; /* takes the options of flame graphs */
 	/* Add the export to OUT, which may forget what it has passed on. 0 or a negative tp_error. */
 	int (*render)(const struct tp_analysis *analysis, const struct tp_export_options *options,
 	    struct tp_buf *out, struct tp_err *err);
@@ -117,8 +118,14 @@ struct tp_export {
 /* By name; NULL if there is none. All of them, NULL at the end. */
 const struct tp_view *tp_view_find(const char *name);
 const struct tp_view *const *tp_views(void);
-const struct tp_export *tp_export_find(const char *name);
 const struct tp_export *const *tp_exports(void);
+/* Whether an export makes a directory. */
+bool tp_export_is_directory(const struct tp_export *export);
+/* Those that make one file from front to back, into OUT; or those that are a directory. */
+int tp_export_render(const struct tp_export *export, const struct tp_analysis *analysis,
+    const struct tp_export_options *options, struct tp_buf *out, struct tp_err *err);
+int tp_export_render_directory(const struct tp_export *export, const struct tp_analysis *analysis,
+    const struct tp_export_options *options, const char *directory, struct tp_err *err);
 
 /*
  * The block above a table: program, duration, threads, events, clock and its health, losses, what was

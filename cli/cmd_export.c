@@ -136,7 +136,7 @@ static int write_file(const struct tp_analysis *analysis, const struct tp_export
 	else
 		code = tp_out_file_replace(&out, path, &err);
 	if (!code)
-		code = export->render(analysis, chosen, &out.buf, &err);
+		code = tp_export_render(export, analysis, chosen, &out.buf, &err);
 	if (code)
 		tp_out_file_drop(&out);
 	else
@@ -173,7 +173,7 @@ static int write_directory(const struct tp_analysis *analysis, const struct tp_e
 			return fail(TP_ERR_LIMIT, path,
 			    "is there and is no empty directory: remove it, or give another -o");
 	}
-	if (export->render_directory(analysis, chosen, path, &err))
+	if (tp_export_render_directory(export, analysis, chosen, path, &err))
 		return tp_command_fail(&tp_cmd_export, &err);
 	return TP_EXIT_DONE;
 }
@@ -198,8 +198,7 @@ static int write_split(const struct tp_analysis *analysis, const struct tp_expor
 	if (!path || strcmp(path, "-") == 0)
 		return fail(TP_ERR_NOT_FOUND, NULL,
 		    "several files cannot go to standard output: name them with -o");
-	if (tp_slices_split(
-		export->slices, export->render_directory != NULL, analysis, chosen, path, &err))
+	if (tp_slices_split(export->slices, analysis, chosen, path, &err))
 		return tp_command_fail(&tp_cmd_export, &err);
 	return TP_EXIT_DONE;
 }
@@ -340,7 +339,7 @@ static int run(int argc, char **argv)
 		status = write_split(&open.analysis, export, &chosen, path.size ? path.data : NULL);
 	else if (export->render_file)
 		status = write_whole(&open.analysis, export, &chosen, path.size ? path.data : NULL);
-	else if (export->render_directory)
+	else if (tp_export_is_directory(export))
 		status =
 		    write_directory(&open.analysis, export, &chosen, path.size ? path.data : NULL);
 	else

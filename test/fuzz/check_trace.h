@@ -83,7 +83,7 @@ static inline void check_flames(
 	struct tp_err err;
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		tp_buf_reset(out);
-		if (export->render(analysis, &options[i], out, &err) == 0)
+		if (tp_export_render(export, analysis, &options[i], out, &err) == 0)
 			check_xml(out->data);
 	}
 }
@@ -180,8 +180,9 @@ static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 				const struct tp_export_options chosen = {
 				    .weight = (enum tp_weight)weight};
 				tp_buf_reset(&out);
-				if (tp_exports()[i]->render &&
-				    tp_exports()[i]->render(&analysis, &chosen, &out, &err) == 0)
+				if (!tp_export_is_directory(tp_exports()[i]) &&
+				    tp_export_render(
+					tp_exports()[i], &analysis, &chosen, &out, &err) == 0)
 					check_export(tp_exports()[i]->name, &out);
 				if (tp_exports()[i]->flame)
 					check_flames(&analysis, tp_exports()[i], &out);
