@@ -30,6 +30,7 @@ static const char *inventory;
 static const char *level;
 static const char *llvm;
 static const char *module;
+static const char *port_name;
 static const char *shape;
 static const char *switches;
 static const char *tail_calls;
@@ -68,6 +69,10 @@ const struct tp_option tp_driver_options[] = {
 	"program or library that this is for, which 'mod:' lines of allowlists look at (default: "
 	"TEEPERF_MODULE)",
 	&module, NULL},
+    {TP_OPTION_STRING, 0, "port", "NAME",
+	"link the runtime for this platform: posix, bare, gramine, keystone, occlum, openenclave, optee, "
+	"scone, sgxsdk or vm (default: TEEPERF_PORT, else posix)",
+	&port_name, NULL},
     {TP_OPTION_STRING, 0, "shape", "inline|call",
 	"put the recording code in line, or call it: a quarter of the size, slower with a soft clock "
 	"(default: TEEPERF_SHAPE, else inline)",
@@ -237,6 +242,17 @@ static int choose_major(const struct tp_command *command, uint32_t *major)
 	return 0;
 }
 
+static int choose_port(const struct tp_command *command, struct tp_driver_port *port)
+{
+	const char *name = port_name ? port_name : getenv("TEEPERF_PORT");
+	char names[128];
+	if (tp_driver_port_find(name, port))
+		return 0;
+	tp_driver_port_names(names, sizeof(names));
+	return tp_options_usage(command, "%s takes %s, not '%s'",
+	    port_name ? "option '--port'" : "TEEPERF_PORT", names, name);
+}
+
 // "; installed: 14, 19", the majors for which all is there, appended to `text`.
 static void add_installed(char *text, size_t size, const char *libraries, const char *name)
 {
@@ -261,6 +277,8 @@ struct toolchain {
 	char compiler[TP_DRIVER_PATH_SIZE];
 	char linker[TP_DRIVER_PATH_SIZE];  /* lld, for LTO and for other processors, else "" */
 	char runtime[TP_DRIVER_PATH_SIZE]; /* the folder of libteeperf, for links */
+	struct tp_driver_port port;
+	char archive[TP_DRIVER_PATH_SIZE]; /* the port's runtime; not for a shared library */
 };
 
 // For another processor lld, unless the linker that clang looks for is there. (lld 14 cannot do riscv64.)
@@ -303,7 +321,9 @@ static int find_toolchain(const struct tp_command *command, const char *name,
 	}
 	if (!plan->links)
 		return 0;
-	if (tp_driver_runtime(tools->libraries, plan, tools->runtime, &err))
+	if (tp_driver_runtime(tools->libraries, plan, tools->runtime, &err) ||
+	    tp_driver_port_archive(
+		&tools->port, tools->runtime, tp_driver_is_foreign(plan), tools->archive, &err))
 		return tp_command_fail(command, &err);
 	if (!plan->lto) {
 		find_foreign_linker(plan, tools);
@@ -359,7 +379,7 @@ static void add_link(
 	static const char *const exported[] = {"thread", "slow", "record", "record_untimed",
 	    "record_position", "count", "resync", "module", "module_gone", "counted",
 	    "counted_gone", "switch", "is_on", "poll", "home", "leave", "arrive", "context_leave",
-	    "context_arrive"};
+	    "context_arrive", "region", "enter", "exit", "thread_over", "over"};
 	if (!plan->has_linker && tools->linker[0]) {
 		add(line, "-fuse-ld=lld");
 		add(line, "--ld-path=%s", tools->linker);
@@ -375,6 +395,13 @@ static void add_link(
 			add(line, "--lto-O1");
 		}
 	}
+	if (!tools->port.is_posix) {
+		add(line, "-Xlinker");
+		add(line, "%s", tools->archive);
+		return;
+	}
+	if (plan->shared && tools->port.name)
+		return; // the executable has the runtime
 	if (plan->shared) {
 		add(line, "-L%s", tools->runtime);
 		add(line, "-Xlinker");
@@ -399,7 +426,7 @@ static void add_link(
 		for (size_t i = 0; i < sizeof(exported) / sizeof(exported[0]); i++)
 			add(line, "-Wl,--export-dynamic-symbol=__teeperf_%s", exported[i]);
 	add(line, "-Xlinker");
-	add(line, "%s/libteeperf.a", tools->runtime);
+	add(line, "%s", tools->archive);
 	add(line, "-lpthread");
 }
 
@@ -420,6 +447,8 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 	struct toolchain tools = {0};
 	if (!status)
 		status = choose_major(command, &tools.major);
+	if (!status)
+		status = choose_port(command, &tools.port);
 	if (!status)
 		status = pass_word(command, "'--check'", checking, "TEEPERF_CHECK", checks, "warn");
 	if (!status)

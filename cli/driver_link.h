@@ -21,6 +21,22 @@ struct tp_driver_inputs {
 void tp_driver_inputs_read(struct tp_driver_inputs *inputs, int argc, char *const *argv);
 void tp_driver_inputs_release(struct tp_driver_inputs *inputs);
 
+/* The platform that is linked for. */
+struct tp_driver_port {
+	const char *name; /* NULL: the usual one */
+	bool is_posix;    /* threads, shared libraries and a loader */
+};
+
+/* The port of that name (NULL or empty: the usual one); false if there is none. */
+bool tp_driver_port_find(const char *name, struct tp_driver_port *port);
+
+/* "posix, bare, ... or vm". */
+void tp_driver_port_names(char *text, size_t size);
+
+/* Its runtime, as an archive; RUNTIME is the folder of the usual one. */
+int tp_driver_port_archive(const struct tp_driver_port *port, const char *runtime, bool is_foreign,
+    char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
+
 /*
  * Run PROGRAM with ARGV as exec would, as far as that can be: signals to this process reach it, and
  * if it is ended by one, so is this process. Returns its exit code; or -1 with *err if it could not

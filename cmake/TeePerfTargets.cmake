@@ -119,22 +119,39 @@ if(TEEPERF_TEST_ASAN)
 endif()
 
 # The runtime is linked into the profiled program: never a sanitizer, never the plugin.
-teeperf_sources(sources "runtime/*.c" "runtime/*.S")
-add_library(tp_runtime OBJECT ${sources})
-target_link_libraries(tp_runtime PRIVATE tp_flags)
-set(TEEPERF_RUNTIME_FLAGS -fPIC -O2 -g -fvisibility=hidden
-	-ftls-model=initial-exec -fno-exceptions -fno-stack-protector -ffreestanding)
-target_compile_options(tp_runtime PRIVATE ${TEEPERF_RUNTIME_FLAGS})
+# Its platforms: one port_NAME.c each, beside what all have, what those with POSIX below them have, and what
+# those have that stand alone.
+teeperf_sources(core "runtime/*.c" "runtime/*.S")
+list(FILTER core EXCLUDE REGEX "/(port_.*|fork|private_log)\\.c$")
+set(TEEPERF_RUNTIME_COMMON -O2 -g -fvisibility=hidden -fno-exceptions -fno-stack-protector -ffreestanding)
+set(TEEPERF_RUNTIME_FLAGS -fPIC -ftls-model=initial-exec ${TEEPERF_RUNTIME_COMMON})
+# Programs that stand alone have one module, to which the runtime belongs, and no support library.
+set(TEEPERF_RUNTIME_ALONE_FLAGS -fPIE -ftls-model=local-exec ${TEEPERF_RUNTIME_COMMON})
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+	list(APPEND TEEPERF_RUNTIME_ALONE_FLAGS -mno-outline-atomics)
+endif()
+
+# Set OUT to the paths of runtime/NAME.c.
+function(teeperf_runtime_files out)
+	set(files)
+	foreach(name IN LISTS ARGN)
+		list(APPEND files "${PROJECT_SOURCE_DIR}/runtime/${name}.c")
+	endforeach()
+	set(${out} "${files}" PARENT_SCOPE)
+endfunction()
+
 # Runs between any two instructions of the program: it must leave vector registers alone. (No such option
 # for riscv64, where runtime/slow_riscv64.S saves what compilers may use.)
-set(TEEPERF_RUNTIME_ANYWHERE "${PROJECT_SOURCE_DIR}/runtime/thread.c"
-	"${PROJECT_SOURCE_DIR}/runtime/counts.c" "${PROJECT_SOURCE_DIR}/runtime/gates.c"
-	"${PROJECT_SOURCE_DIR}/runtime/switch.c" "${PROJECT_SOURCE_DIR}/runtime/context.c"
-	"${PROJECT_SOURCE_DIR}/runtime/modules.c")
+teeperf_runtime_files(TEEPERF_RUNTIME_ANYWHERE thread counts gates switch context modules private_log)
 if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
 	set_source_files_properties(${TEEPERF_RUNTIME_ANYWHERE}
 		PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
 endif()
+
+teeperf_runtime_files(posix fork port_posix port_posix_fork)
+add_library(tp_runtime OBJECT ${core} ${posix})
+target_link_libraries(tp_runtime PRIVATE tp_flags)
+target_compile_options(tp_runtime PRIVATE ${TEEPERF_RUNTIME_FLAGS})
 add_library(teeperf_static STATIC $<TARGET_OBJECTS:tp_runtime>)
 add_library(teeperf_shared SHARED $<TARGET_OBJECTS:tp_runtime>)
 set_target_properties(teeperf_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME teeperf)
@@ -143,6 +160,28 @@ set_target_properties(teeperf_shared PROPERTIES
 target_link_libraries(teeperf_shared PRIVATE Threads::Threads)
 # Threads call into it as they end, also when the library that brought it has been closed.
 target_link_options(teeperf_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete)
+
+teeperf_runtime_files(alone port_alone)
+add_library(tp_runtime_alone OBJECT ${core} ${alone})
+target_link_libraries(tp_runtime_alone PRIVATE tp_flags)
+target_compile_options(tp_runtime_alone PRIVATE ${TEEPERF_RUNTIME_ALONE_FLAGS})
+
+# Port NAME, of the objects of target CORE and of the files ARGN of runtime/, compiled with FLAGS.
+function(teeperf_port name core flags)
+	teeperf_runtime_files(files ${ARGN})
+	add_library(tp_runtime_port_${name} OBJECT ${files})
+	target_link_libraries(tp_runtime_port_${name} PRIVATE tp_flags)
+	target_compile_options(tp_runtime_port_${name} PRIVATE ${flags})
+	add_library(teeperf_port_${name} STATIC
+		$<TARGET_OBJECTS:${core}> $<TARGET_OBJECTS:tp_runtime_port_${name}>)
+	set_target_properties(teeperf_port_${name} PROPERTIES LINKER_LANGUAGE C
+		OUTPUT_NAME teeperf-${name}
+		ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/teeperf/ports")
+	add_dependencies(teeperf_static teeperf_port_${name})
+	install(TARGETS teeperf_port_${name} ARCHIVE DESTINATION lib/teeperf/ports)
+endfunction()
+
+teeperf_port(bare tp_runtime_alone "${TEEPERF_RUNTIME_ALONE_FLAGS}" port_bare)
 
 # One plugin per LLVM major. LLVM's symbols come from the compiler that loads it: linking libLLVM
 # here would bring a second copy of LLVM into a statically linked clang.

@@ -7,6 +7,19 @@
 // An archive's member is linked if something refers to it, and the weak references of teeperf.h do not count.
 __attribute__((used)) static void (*const with_contexts)(
     struct teeperf_context *here) = __teeperf_context_leave;
+__attribute__((used)) static void (*const with_enter)(void) = __teeperf_exit;
+
+/*
+ * In `reserved` of a module's block: a bit for each clock that its code was compiled for, and whether the
+ * present log has been told of it.
+ */
+enum { CLOCKS_MASK = 3, TOLD = 1 << 8 };
+
+// Whether it recorded when the log went (tp_attach_leave).
+static enum tp_state state_before;
+
+// Code that cannot be recorded: no log that comes later changes that.
+static bool is_refused;
 
 // Who attaches is profiled, whoever put the calls there. (gcc gives a variable in such a section another type.)
 #define TEXT_OF(value) #value
@@ -156,6 +169,13 @@ static bool claim(void)
 	return tp_claim_acq_rel(&tp_process.header->pid, tp_process.pid);
 }
 
+// A log is only looked at where it is known to be memory that the host may write.
+static bool adopt_outside(void *base, uint64_t size, const uint64_t *counter)
+{
+	return (uintptr_t)base % sizeof(uint64_t) == 0 && size <= UINT64_MAX - (uintptr_t)base &&
+	       tp_port_is_outside(base, size) && adopt(base, size, counter);
+}
+
 // The log that the environment names, or one of our own if another process has it and the host gives more.
 static bool find_log(void)
 {
@@ -166,12 +186,12 @@ static bool find_log(void)
 	const uint64_t *counter;
 	tp_process.pid = tp_port_process_id();
 	const bool mapped = tp_port_map_log(TP_CHUNK_SIZE, &named, &named_size);
-	const bool there = mapped && adopt(named, named_size, (uint64_t *)0);
+	const bool there = mapped && adopt_outside(named, named_size, (uint64_t *)0);
 	if (there && claim())
 		return true;
 	struct teeperf_log_header *taken = tp_process.header;
 	const bool given = tp_port_own_log(TP_CHUNK_SIZE, &base, &size, &counter);
-	const bool own = given && adopt(base, size, counter) && claim();
+	const bool own = given && adopt_outside(base, size, counter) && claim();
 	if (there && !own)
 		tp_fetch_add_relaxed(&taken->refused, 1);
 	// The host waits for who has a log mapped.
@@ -184,6 +204,23 @@ static bool find_log(void)
 	return own;
 }
 
+// With a log of ours: begin to record in it.
+static void begin(enum tp_state state)
+{
+	struct teeperf_log_header *header = tp_process.header;
+	tp_store_relaxed(&header->lost_early, tp_process.lost_early);
+	tp_gates_set(state == TP_STATE_RECORDING ? tp_gate_open() : TEEPERF_GATE_OFF);
+	tp_store32_release(&tp_process.state, state);
+}
+
+static void listen(void)
+{
+	uint32_t value;
+	const enum teeperf_listens listens = tp_port_listen(&value);
+	tp_process.listens = (uint64_t)value << 32 | listens;
+	tp_store_release((uint64_t *)(void *)&tp_process.header->listens, tp_process.listens);
+}
+
 // The first module registers: find the log. Constructors run one at a time, so no lock is needed.
 static void attach(void)
 {
@@ -194,15 +231,8 @@ static void attach(void)
 		tp_process_off();
 		return;
 	}
-	struct teeperf_log_header *header = tp_process.header;
-	tp_store_relaxed(&header->lost_early, tp_process.lost_early);
-	const enum tp_state state = tp_switch_start();
-	tp_gates_set(state == TP_STATE_RECORDING ? tp_gate_open() : TEEPERF_GATE_OFF);
-	tp_store32_release(&tp_process.state, state);
-	uint32_t value;
-	const enum teeperf_listens listens = tp_port_listen(&value);
-	tp_process.listens = (uint64_t)value << 32 | listens;
-	tp_store_release((uint64_t *)(void *)&header->listens, tp_process.listens);
+	begin(tp_switch_start());
+	listen();
 	tp_switch_serve();
 	tp_attach_report(TEEPERF_ATTACH_DONE);
 }
@@ -218,39 +248,69 @@ static void narrow(struct teeperf_module_block *block, enum tp_admission admissi
 	tp_store_relaxed(&tp_process.header->function_count, functions);
 }
 
+// Whether there is a log, and it is there for this thread.
+static bool has_log(void)
+{
+	const uint32_t state = tp_load32_acquire(&tp_process.state);
+	return (state == TP_STATE_RECORDING || state == TP_STATE_PAUSED) && tp_thread_may_record();
+}
+
 void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block)
 {
 	if (tp_load32_acquire(&tp_process.state) == TP_STATE_START)
 		attach();
-	const uint32_t state = tp_load32_acquire(&tp_process.state);
 	if (abi_and_clock >> 8 != TEEPERF_ABI) {
-		if (state != TP_STATE_OFF)
+		if (has_log())
 			tp_attach_report(TEEPERF_ATTACH_BAD_MODULE);
+		is_refused = true;
 		tp_process_off();
 		return;
 	}
-	const bool agrees = state == TP_STATE_OFF || clock_agrees(abi_and_clock & 0xff);
+	const bool there = has_log();
+	const bool agrees = !there || clock_agrees(abi_and_clock & 0xff);
+	// For a log that comes later.
+	block->reserved |= UINT64_C(1) << (abi_and_clock & CLOCKS_MASK);
 	// A module with code for two clocks has two constructors.
-	if (state != TP_STATE_OFF && agrees && !tp_gates_has(block))
+	if (there && agrees && !tp_gates_has(block)) {
 		narrow(block, tp_module_add(block));
+		block->reserved |= TOLD;
+	}
 	tp_gates_add(block);
 	if (!agrees) {
 		tp_attach_report(TEEPERF_ATTACH_BAD_CLOCK);
+		is_refused = true;
 		tp_process_off();
 	}
+}
+
+static void tell_end_now(void)
+{
+	if (tp_process.finish)
+		tp_process.finish(ended);
+	tp_store_release(&claimed->ended, ended);
+}
+
+void __teeperf_over(int code)
+{
+	tp_thread_end();
+	ended = TEEPERF_ENDED | TEEPERF_ENDED_HAS_CODE |
+		(uint64_t)(uint32_t)code << TEEPERF_ENDED_CODE_SHIFT;
+	if (claimed && tp_thread_may_record())
+		tell_end_now();
+	is_refused = true;
+	tp_process_off();
 }
 
 // The runtime may be linked into an executable whose libraries' destructors run behind its own.
 static void tell_end(void)
 {
 	if (ended && claimed && tp_gates_none())
-		tp_store_release(&claimed->ended, ended);
+		tell_end_now();
 }
 
 void __teeperf_module_gone(struct teeperf_module_block *block)
 {
-	const uint32_t state = tp_load32_acquire(&tp_process.state);
-	if (state == TP_STATE_RECORDING || state == TP_STATE_PAUSED)
+	if (has_log())
 		tp_module_remove(block);
 	tp_gates_remove(block);
 	tell_end();
@@ -260,4 +320,92 @@ void tp_process_ended(uint64_t word)
 {
 	ended = word;
 	tell_end();
+}
+
+// ---- a log that comes when the program runs already
+
+static void forget_told(struct teeperf_module_block *block)
+{
+	block->reserved &= ~(uint64_t)TOLD;
+}
+
+static bool all_agree;
+
+static void check_clock(struct teeperf_module_block *block)
+{
+	for (uint64_t clock = 0; clock < CLOCKS_MASK; clock++)
+		if (block->reserved >> clock & 1 && !clock_agrees(clock))
+			all_agree = false;
+}
+
+static void tell(struct teeperf_module_block *block)
+{
+	if (!(block->reserved & TOLD))
+		narrow(block, tp_module_add(block));
+	block->reserved |= TOLD;
+}
+
+// A log that this process has not had before, or not as its last one.
+static void begin_log(void)
+{
+	struct tp_process *process = &tp_process;
+	process->log++;
+	process->next_thread = 0;
+	process->lost_overflow = 0;
+	for (unsigned i = 0; i < TP_TICKETS; i++)
+		tp_store_relaxed(&process->tickets[i], 0);
+	tp_modules_forget();
+	tp_gates_forget();
+	tp_gates_each(forget_told);
+}
+
+bool tp_attach_region(void *base, uint64_t size, bool by_call)
+{
+	static bool port_is_ready;
+	struct tp_process *process = &tp_process;
+	const uint32_t state = tp_load32_acquire(&process->state);
+	if (is_refused || (state != TP_STATE_AWAY && state != TP_STATE_OFF))
+		return false;
+	if (!port_is_ready && !tp_port_attached())
+		return false;
+	port_is_ready = true;
+	process->pid = tp_port_process_id();
+	if (!adopt_outside(base, size, (uint64_t *)0))
+		return false;
+	const bool fresh = claim();
+	if (!fresh && (!process->log || tp_load_relaxed(&process->header->pid) != process->pid)) {
+		tp_fetch_add_relaxed(&process->header->refused, 1);
+		return false;
+	}
+	if (fresh)
+		begin_log();
+	all_agree = true;
+	tp_gates_each(check_clock);
+	if (!all_agree) {
+		tp_attach_report(TEEPERF_ATTACH_BAD_CLOCK);
+		is_refused = true;
+		return false;
+	}
+	process->by_call = by_call;
+	claimed = process->header;
+	tp_thread_arrive();
+	tp_gates_each(tell);
+	begin(fresh ? tp_switch_start() : state_before);
+	if (fresh) {
+		listen();
+		tp_attach_report(TEEPERF_ATTACH_DONE);
+	}
+	tp_switch_look();
+	tp_switch_serve();
+	return true;
+}
+
+void tp_attach_leave(void)
+{
+	state_before = (enum tp_state)tp_load32_acquire(&tp_process.state);
+	// For good, if it is that.
+	if (state_before != TP_STATE_OFF)
+		tp_store32_release(&tp_process.state, TP_STATE_AWAY);
+	claimed = (struct teeperf_log_header *)0;
+	tp_process.counter = &tp_counter_never;
 }

@@ -89,6 +89,17 @@ void tp_gates_set(enum teeperf_gate gate)
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 }
 
+void tp_gates_forget(void)
+{
+	function_count = left_out = 0;
+}
+
+void tp_gates_each(void (*visit)(struct teeperf_module_block *block))
+{
+	for (struct teeperf_module_block *at = next_of(&first); at; at = next_of(&at->next))
+		visit(at);
+}
+
 bool tp_gates_has(const struct teeperf_module_block *block)
 {
 	for (const struct teeperf_module_block *at = first; at; at = at->next)

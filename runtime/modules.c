@@ -67,6 +67,12 @@ static uint64_t later_than(uint64_t ticks)
 	return now;
 }
 
+void tp_modules_forget(void)
+{
+	tp_store_release(&known_count, 0);
+	tp_process.next_module = 0;
+}
+
 static void set_unloaded(uint64_t index, uint64_t ticks)
 {
 	known[index].unloaded = ticks;

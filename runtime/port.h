@@ -21,6 +21,13 @@
 bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size);
 
 /*
+ * Whether all of [base, base + size) is memory that the host may write, and nothing of it is private. Called
+ * before anything there is looked at. What cannot be asked is true: there all memory that a port maps is.
+ * pre: it does not wrap.
+ */
+bool tp_port_is_outside(const void *base, uint64_t size);
+
+/*
  * The same for a log of our own, where the host gives one to each process that asks. *counter: the counter
  * word that the host stores, if it stores one.
  */

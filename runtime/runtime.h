@@ -38,10 +38,14 @@ enum tp_state {
 	TP_STATE_START = 0, /* no module has registered yet: events are counted as lost early */
 	TP_STATE_RECORDING,
 	TP_STATE_PAUSED, /* switched off for the time being */
-	TP_STATE_OFF,    /* for good: no recorder, refused, or a forked child */
+	TP_STATE_OFF,    /* no recorder, refused, or a forked child: nothing records */
+	TP_STATE_AWAY,   /* between teeperf_leave and teeperf_enter: there is no log now */
 };
 
-/* Written once by attach.c before state becomes TP_STATE_RECORDING; read-only then. */
+/*
+ * Written by attach.c before state becomes TP_STATE_RECORDING; read-only then. With teeperf_enter that is once
+ * again for each time that the log comes, in which no thread has entered yet.
+ */
 struct tp_process {
 	uint32_t state;                    /* enum tp_state; release/acquire */
 	uint32_t clock;                    /* enum teeperf_clock */
@@ -62,6 +66,11 @@ struct tp_process {
 	uint32_t only;         /* enum teeperf_only */
 	uint32_t thread_mask;  /* capacity of the thread table - 1 */
 	uint32_t module_limit; /* capacity of the module table */
+	bool by_call;          /* only threads that have entered may record (enter.c) */
+	uint64_t log;          /* number of this log, from 0: another one than before */
+	/* A chunk is complete: for who plays the host's part itself (stream.c). NULL: the host sees it. */
+	void (*chunk_done)(uint64_t number);
+	void (*finish)(uint64_t ended); /* ... and the program is over; `ended` as in the header */
 	/* Private counters, only ever written to the log, never read back from it. */
 	uint64_t next_thread;
 	uint64_t next_home; /* counts on in a forked child */
@@ -89,11 +98,13 @@ struct tp_thread {
 	uint64_t cursor; /* the block's, while busy */
 	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
-	uint32_t ready;  /* index and table slot are set, the thread's end will be told to us */
-	uint16_t ended;  /* it was told once; destructors run on */
-	uint16_t forked; /* a FORK record is to come before all others */
+	uint32_t ready;   /* index and table slot are set, the thread's end will be told to us */
+	uint16_t ended;   /* it was told once; destructors run on */
+	uint16_t forked;  /* a FORK record is to come before all others */
+	uint32_t entered; /* between tp_thread_arrive and tp_thread_depart */
 	uint32_t
 	    count_chunk_count; /* of count_chunks; all of this is in static storage, of which little is left */
+	uint64_t log;   /* tp_process.log when it was given a number */
 	uint64_t index; /* thread number */
 	uint64_t home;  /* the same + 1, but of all threads of this process and of those that it was
 			    forked from; 0: it has no number yet */
@@ -144,10 +155,30 @@ TP_HIDDEN void tp_counts_forked(void);
 /* In a forked child, in the thread that forked, signals being blocked: leave the log to the parent (fork.c). */
 TP_HIDDEN void tp_fork_child(void);
 
+/* Whether the log is there for the calling thread. Where it comes and goes, it stays until who entered leaves. */
+TP_HIDDEN bool tp_thread_may_record(void);
+
+/* The calling thread enters: it may record. It leaves: nothing of it points into the log any more. */
+TP_HIDDEN void tp_thread_arrive(void);
+TP_HIDDEN void tp_thread_depart(void);
+
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);
 
+/* ---- attaching (attach.c) ---- */
+
+/*
+ * Attach to a log that was not there when the program began. 0 and *fresh, whether it is another one than
+ * before, or false: then all is as it was. pre: nobody records, and nobody else is at it.
+ */
+TP_HIDDEN bool tp_attach_region(void *base, uint64_t size, bool by_call);
+/* There is no log now. pre: as above, and no thread points into it. */
+TP_HIDDEN void tp_attach_leave(void);
+
 /* ---- modules (modules.c) ---- */
+
+/* Another log: it knows of no modules. */
+TP_HIDDEN void tp_modules_forget(void);
 
 enum tp_admission {
 	TP_ADMISSION_NEW,
@@ -181,6 +212,10 @@ TP_HIDDEN void tp_gates_narrow(struct teeperf_module_block *block, enum tp_admis
 TP_HIDDEN bool tp_only_wants(uint64_t hash);
 /* In a forked child: other threads, which may have been at it, are gone. */
 TP_HIDDEN void tp_gates_forked(void);
+/* Another log: it has been told of no functions. */
+TP_HIDDEN void tp_gates_forget(void);
+/* Call visit for each module's block. pre: no module comes or goes. */
+TP_HIDDEN void tp_gates_each(void (*visit)(struct teeperf_module_block *block));
 
 /* Tell the host how attaching ended. */
 TP_HIDDEN void tp_attach_report(enum teeperf_attach attach);
@@ -234,6 +269,11 @@ TP_EXPORT void __teeperf_module_gone(struct teeperf_module_block *block);
 TP_EXPORT void __teeperf_switch(int on);
 TP_EXPORT int __teeperf_is_on(void);
 TP_EXPORT void __teeperf_poll(void);
+TP_EXPORT int __teeperf_region(void *region, unsigned long long size);
+TP_EXPORT int __teeperf_enter(void *region, unsigned long long size);
+TP_EXPORT void __teeperf_exit(void);
+TP_EXPORT void __teeperf_thread_over(void);
+TP_EXPORT void __teeperf_over(int code);
 struct teeperf_context;
 TP_EXPORT void __teeperf_context_leave(struct teeperf_context *here);
 TP_EXPORT void __teeperf_context_arrive(const struct teeperf_context *here);

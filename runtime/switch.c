@@ -48,7 +48,7 @@ static bool can_switch(void)
 void tp_switch_serve(void)
 {
 	do {
-		if (!can_switch() || !tp_claim_seq_cst(&busy, 1))
+		if (!can_switch() || !tp_thread_may_record() || !tp_claim_seq_cst(&busy, 1))
 			return; // whoever is at it looks again when he has left
 		if (tp_take_acq_rel(&look)) {
 			const uint64_t now = tp_load_relaxed(&tp_process.header->control);
@@ -65,6 +65,7 @@ void tp_switch_serve(void)
 
 enum tp_state tp_switch_start(void)
 {
+	count = gap = 0;
 	tp_store_relaxed(&control, tp_load_relaxed(&tp_process.header->control));
 	return tp_load_relaxed(&control) & TEEPERF_ACTIVE ? TP_STATE_RECORDING : TP_STATE_PAUSED;
 }

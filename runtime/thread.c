@@ -38,7 +38,12 @@ uint64_t tp_chunk_address(uint64_t chunk_plus_1)
 static bool inside(uint64_t cursor, uint64_t chunk_plus_1)
 {
 	// A cursor at a chunk's end still belongs to that chunk, whose header it can never point to.
-	return chunk_plus_1 && ((cursor - 8) ^ chunk_address(chunk_plus_1 - 1)) < TP_CHUNK_SIZE;
+	return chunk_plus_1 && cursor - 8 - chunk_address(chunk_plus_1 - 1) < TP_CHUNK_SIZE;
+}
+
+static uint64_t end_of_chunk(const struct tp_thread *thread)
+{
+	return thread->chunk ? chunk_address(thread->chunk - 1) + TP_CHUNK_SIZE : 0;
 }
 
 static struct teeperf_thread *table_slot(const struct tp_thread *thread)
@@ -72,6 +77,8 @@ void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used)
 	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)chunk_address(number);
 	tp_store_relaxed(&chunk->used, used);
 	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_DONE);
+	if (tp_process.chunk_done)
+		tp_process.chunk_done(number);
 }
 
 // A thread that ends with a ticket leaves it to others: its chunk would be missing for ever.
@@ -227,12 +234,16 @@ static void put(struct tp_thread *thread, uint64_t record)
 	tp_store_relaxed(at, record);
 }
 
-// Make sure that ROOM_BYTES are free at the cursor and that the chunk's upper half is that of `time`.
+/*
+ * Make sure that ROOM_BYTES are free at the cursor and that the chunk's upper half is that of `time`. Where
+ * chunks are not aligned to their size (teeperf_enter) the sequence comes here in the middle of each, too.
+ */
 static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
 {
-	while (thread->cursor % TP_CHUNK_SIZE > TP_CHUNK_SIZE - ROOM_BYTES)
+	const uint64_t end = end_of_chunk(thread);
+	while (thread->cursor != end && end - thread->cursor < ROOM_BYTES)
 		put(thread, control_record(0, TEEPERF_CONTROL_PAD));
-	if (thread->cursor % TP_CHUNK_SIZE == 0) {
+	if (thread->cursor == end) {
 		if (!take_chunk(block, thread, time))
 			return false;
 		if (thread->forked)
@@ -301,7 +312,7 @@ static void find_way(struct tp_thread *thread)
 		return;
 	}
 	if (inside(cursor, thread->chunk) &&
-	    (cursor % TP_CHUNK_SIZE == 0 || !tp_load_relaxed((uint64_t *)(uintptr_t)cursor)))
+	    (cursor == end_of_chunk(thread) || !tp_load_relaxed((uint64_t *)(uintptr_t)cursor)))
 		return;
 	const uint64_t start = chunk_address(thread->chunk - 1) + sizeof(struct teeperf_chunk);
 	uint64_t at = start - sizeof(struct teeperf_chunk) + TP_CHUNK_SIZE;
@@ -332,8 +343,8 @@ bool tp_thread_enter(struct teeperf_thread_block *block, struct tp_thread *threa
 	}
 	// Where recording is switched off, a record may still be on its way, and a thread may end.
 	const uint32_t state = tp_load32_acquire(&tp_process.state);
-	if (state != TP_STATE_RECORDING && state != TP_STATE_PAUSED) {
-		if (state == TP_STATE_START)
+	if ((state != TP_STATE_RECORDING && state != TP_STATE_PAUSED) || !tp_thread_may_record()) {
+		if (state != TP_STATE_OFF)
 			tp_fetch_add_relaxed(&tp_process.lost_early, events);
 		return false;
 	}
@@ -353,11 +364,6 @@ bool tp_thread_enter(struct teeperf_thread_block *block, struct tp_thread *threa
 	if (!thread->ready)
 		thread_start(block, thread);
 	return true;
-}
-
-static uint64_t end_of_chunk(const struct tp_thread *thread)
-{
-	return thread->chunk ? chunk_address(thread->chunk - 1) + TP_CHUNK_SIZE : 0;
 }
 
 void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *thread)
@@ -434,6 +440,69 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 	tp_thread_leave(block, thread);
 }
 
+/*
+ * Hand over all that this thread has of the log, so that nothing of it points there. Between tp_thread_enter
+ * and tp_thread_leave. What comes after begins a new chunk.
+ */
+static void hand_over(struct teeperf_thread_block *block, struct tp_thread *thread)
+{
+	tp_chunk_give_back(thread->previous, TP_CHUNK_SIZE);
+	if (thread->chunk)
+		tp_chunk_give_back(
+		    thread->chunk, thread->cursor - chunk_address(thread->chunk - 1));
+	tp_counts_end(thread);
+	thread->previous = 0;
+	thread->chunk = 0;
+	thread->cursor = 0;
+	thread->bias = TP_BIAS_NO_CHUNK(thread->sequence);
+	block->clock_high = TEEPERF_HIGH_NEVER;
+	give_up_ticket(thread);
+}
+
+bool tp_thread_may_record(void)
+{
+	return !tp_process.by_call || tp_thread.entered;
+}
+
+void tp_thread_arrive(void)
+{
+	struct tp_thread *thread = &tp_thread;
+	if (thread->log != tp_process.log) {
+		// Another log than the last one: in this one we have no number yet.
+		thread->ready = 0;
+		thread->ended = 0;
+		thread->sequence = thread->ticket = thread->drawn = 0;
+		thread->lost = thread->lost_told = thread->lost_published = 0;
+		thread->bias = TP_BIAS_NO_CHUNK(UINT64_C(0));
+		tp_store_relaxed(&__teeperf_thread.bias, thread->bias);
+		thread->log = tp_process.log;
+	}
+	if (thread->ready)
+		__teeperf_thread.counter = tp_process.counter;
+	tp_barrier_signal();
+	thread->entered = 1;
+}
+
+void tp_thread_depart(void)
+{
+	struct teeperf_thread_block *block = &__teeperf_thread;
+	struct tp_thread *thread = &tp_thread;
+	retake(thread);
+	if (thread->ready && tp_thread_enter(block, thread, 0)) {
+		// A chunk that was drawn and not begun goes back empty.
+		const uint64_t drawn = thread->drawn ? tp_thread_take_extra(thread) : 0;
+		tp_chunk_give_back(drawn, sizeof(struct teeperf_chunk));
+		hand_over(block, thread);
+		tp_thread_leave(block, thread);
+	}
+	thread->entered = 0;
+	tp_barrier_signal();
+	block->counter = &tp_counter_never;
+	block->clock_high = TEEPERF_HIGH_NEVER;
+	tp_store_relaxed(&block->cursor, 0);
+	tp_store_relaxed(&block->end, 0);
+}
+
 void tp_thread_end(void)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
@@ -452,21 +521,11 @@ void tp_thread_end(void)
 		tp_store_relaxed(&to[1], name[1]);
 		tp_store_release(&slot->ended, 1);
 	}
-	if (thread->chunk && make_room(block, thread, tp_now())) {
+	if (thread->chunk && make_room(block, thread, tp_now()))
 		put(thread, control_record(0, TEEPERF_CONTROL_THREAD_END));
-		tp_chunk_give_back(thread->previous, TP_CHUNK_SIZE);
-		tp_chunk_give_back(
-		    thread->chunk, thread->cursor - chunk_address(thread->chunk - 1));
-	}
-	tp_counts_end(thread);
 	// Destructors that run after us may still log: they start a new chunk of this thread, and
 	// thread_start arranges for one more end.
-	thread->previous = 0;
-	thread->chunk = 0;
-	thread->cursor = 0;
-	thread->bias = TP_BIAS_NO_CHUNK(thread->sequence);
-	block->clock_high = TEEPERF_HIGH_NEVER;
-	give_up_ticket(thread);
+	hand_over(block, thread);
 	thread->ready = 0;
 	thread->ended = 1;
 	tp_thread_leave(block, thread);

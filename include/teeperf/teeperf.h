@@ -93,6 +93,64 @@ TEEPERF_INLINE_ void teeperf_arrive(const struct teeperf_context *here)
 		__teeperf_context_arrive(here);
 }
 
+/*
+ * ---- Where the log is not there when the program begins, and nobody sees when its threads end: in enclaves,
+ * trusted applications and other programs without a system below them. docs/platforms/ has an example for each.
+ */
+extern int __teeperf_region(void *region, unsigned long long size) __attribute__((weak));
+extern int __teeperf_enter(void *region, unsigned long long size) __attribute__((weak));
+extern void __teeperf_exit(void) __attribute__((weak));
+extern void __teeperf_thread_over(void) __attribute__((weak));
+extern void __teeperf_over(int code) __attribute__((weak));
+
+/*
+ * Record in the log of `size` bytes at `region`, which the host has made there and which stays there: 1, or 0
+ * if it does not lie wholly outside the program's private memory, is no log, belongs to another
+ * program, or if there is one already. Call it where one thread runs, before what is to be recorded. A log that
+ * a recorder names in the environment needs no call.
+ */
+TEEPERF_INLINE_ int teeperf_region(void *region, unsigned long long size)
+{
+	return __teeperf_region ? __teeperf_region(region, size) : 0;
+}
+
+/*
+ * The same for a log that is there for the time of a call only, and maybe elsewhere in memory in the next one, as
+ * the parameters of a command of OP-TEE are:
+ *
+ *   int log = teeperf_enter(region, size);
+ *   result = command(...);
+ *   if (log)
+ *           teeperf_leave_region();
+ *
+ * After it nothing of the program points into the region. Only threads that have entered record, and several may
+ * be in the same region at a time. What is called outside is counted as lost.
+ */
+TEEPERF_INLINE_ int teeperf_enter(void *region, unsigned long long size)
+{
+	return __teeperf_enter ? __teeperf_enter(region, size) : 0;
+}
+
+TEEPERF_INLINE_ void teeperf_leave_region(void)
+{
+	if (__teeperf_exit)
+		__teeperf_exit();
+}
+
+/* The calling thread ends: the host gets the rest of what it has recorded. */
+TEEPERF_INLINE_ void teeperf_thread_over(void)
+{
+	if (__teeperf_thread_over)
+		__teeperf_thread_over();
+}
+
+/* The program ends, with this exit code: as above, and nothing is recorded any more. */
+TEEPERF_INLINE_ void teeperf_over(int code)
+{
+	if (__teeperf_over)
+		__teeperf_over(code);
+}
+
 #undef TEEPERF_INLINE_
 
 #ifdef __cplusplus

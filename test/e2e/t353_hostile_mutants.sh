@@ -15,7 +15,11 @@ printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.
 copy() {
 	rm -rf runtime
 	mkdir runtime
-	cp "$root"/runtime/* runtime/
+	cp "$root"/runtime/*.[chS] runtime/
+	# The other platforms.
+	for port in runtime/port_*.c runtime/private_log.c; do
+		case $port in *posix*) ;; *) rm -f "$port" ;; esac
+	done
 }
 
 # build: ./program with the runtime in runtime/.

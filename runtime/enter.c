@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A log that is handed to the program while it runs: for good, or for the time of a call (teeperf.h).
+#include "runtime.h"
+
+/*
+ * Who has entered. CHANGING while the first one puts the log in place, and the last one takes it away. All of
+ * it is private memory, and nobody waits for the host; a host that stops the thread that changes it makes
+ * others give up, which then do not record.
+ */
+enum { TRIES = 10000 };
+#define CHANGING (UINT64_C(1) << 63)
+#define FOR_GOOD (UINT64_C(1) << 62)
+static uint64_t users;
+static void *current;
+static uint64_t current_size;
+
+static void end_use(void)
+{
+	for (;;) {
+		// Others may come and go; while we are among them nobody changes anything.
+		const uint64_t now = tp_load_acquire(&users);
+		if (!tp_change_acq_rel(&users, now, now == 1 ? CHANGING : now - 1))
+			continue;
+		if (now != 1)
+			return;
+		tp_attach_leave();
+		tp_store_release(&users, 0);
+		return;
+	}
+}
+
+// Join those who use this very region, or become the first: *first.
+static bool begin_use(void *region, uint64_t size, bool *first)
+{
+	for (int i = 0; i < TRIES; i++) {
+		const uint64_t now = tp_load_acquire(&users);
+		*first = now == 0;
+		if (now & FOR_GOOD)
+			return false;
+		if (now & CHANGING)
+			continue;
+		if (tp_change_acq_rel(&users, now, *first ? CHANGING : now + 1)) {
+			if (*first || (current == region && current_size == size))
+				return true;
+			end_use();
+			return false;
+		}
+	}
+	return false;
+}
+
+static int come(void *region, uint64_t size, bool by_call)
+{
+	bool first;
+	if (!region || tp_thread_self()->entered || !begin_use(region, size, &first))
+		return 0;
+	if (!first) {
+		tp_thread_arrive();
+		return 1;
+	}
+	const bool done = tp_attach_region(region, size, by_call);
+	current = region;
+	current_size = size;
+	tp_store_release(&users, !done ? 0 : by_call ? 1 : FOR_GOOD);
+	return done;
+}
+
+int __teeperf_region(void *region, unsigned long long size)
+{
+	return come(region, size, false);
+}
+
+int __teeperf_enter(void *region, unsigned long long size)
+{
+	return come(region, size, true);
+}
+
+void __teeperf_exit(void)
+{
+	if (!tp_process.by_call || !tp_thread_self()->entered)
+		return;
+	tp_thread_depart();
+	end_use();
+}
+
+void __teeperf_thread_over(void)
+{
+	tp_thread_end();
+}
