@@ -2,12 +2,14 @@
 // A signal at each instruction of a stretch of calls, one after another. In the stretch each sort of
 // recorded function occurs, and the signal handlers are recorded, too.
 //
-//   interrupted HANDLER STRIDE SWEEPS [FIRST]
+//   interrupted HANDLER STRIDE SWEEPS [FIRST [START-SIZE...]]
 //
-// HANDLER is plain, nested, big or jump. In round n of a sweep the processor's trap flag steps through the
-// stretch, and the handler is called at instruction n * STRIDE; the sweep ends when the stretch ends first. In
+// HANDLER is plain, nested, big or jump. On x86-64, in round n of a sweep the processor's trap flag steps through
+// the stretch, and the handler is called at instruction n * STRIDE; the sweep ends when the stretch ends first. On
+// other processors a breakpoint is put at instruction n * STRIDE of the functions at START, of SIZE bytes each, all
+// in hexadecimal, and the handler is called where the stretch first comes to it, if it does. In
 // sweep 0 the chunk has room; in sweep n the stretch goes over the end of a chunk behind its word n. Sweeps
-// begin with number FIRST. Prints at the end how often it called what. x86-64 Linux.
+// begin with number FIRST. Prints at the end how often it called what. Linux.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,16 +17,20 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "keep_up.h"
 
 #define KEEP extern "C" __attribute__((noinline, used))
+#ifdef __x86_64__
 // Before all else comes the red zone, which may be in use.
 #define TRAP_FLAG(operation)                                                                    \
 	asm volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\t" operation ", (%%rsp)\n\tpopfq\n\t" \
 		     "leaq 128(%%rsp), %%rsp" ::                                                \
 			 : "memory", "cc")
+#endif
 
 extern thread_local uint64_t cursor_of_thread[] asm("__teeperf_thread");
 
@@ -52,15 +58,61 @@ KEEP void handler(int)
 	if (jumps)
 		siglongjmp(place, 1);
 }
-// After each instruction. Not recorded; what it calls has interrupted the program there.
+#ifndef __x86_64__
+#ifdef __riscv
+typedef uint16_t parcel; // what instructions are made of: two of them unless compressed
+static const parcel breakpoint = 0x9002;
+#else
+typedef uint32_t parcel;
+static const parcel breakpoint = 0xd4200000;
+#endif
+static parcel *places[1 << 14], *place_now, instruction;
+static long place_count;
+static void put(parcel value)
+{
+	__atomic_store_n(place_now, value, __ATOMIC_SEQ_CST);
+	__builtin___clear_cache((char *)place_now, (char *)(place_now + 1));
+}
+static void take_away()
+{
+	put(instruction);
+}
+static void add_places(const char *range)
+{
+	char *end;
+	const uintptr_t start = std::strtoul(range, &end, 16),
+			size = std::strtoul(end + 1, &end, 16);
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t from = start & -page;
+	if (!size ||
+	    mprotect((void *)from, start + size - from, PROT_READ | PROT_WRITE | PROT_EXEC))
+		std::exit(2);
+	for (parcel *at = (parcel *)start; at < (parcel *)(start + size);) {
+		if (place_count == sizeof(places) / sizeof(places[0]))
+			std::exit(2);
+		places[place_count++] = at;
+#ifdef __riscv
+		at += (*at & 3) == 3 ? 2 : 1;
+#else
+		at++;
+#endif
+	}
+}
+#endif
+// After each instruction, or at the breakpoint. Not recorded; what it calls has interrupted the program there.
 static void trapped(int, siginfo_t *, void *context)
 {
+#ifdef __x86_64__
 	ucontext_t *at = static_cast<ucontext_t *>(context);
 	if (stepping && steps-- > 0)
 		return;
 	at->uc_mcontext.gregs[REG_EFL] &= ~0x100;
 	if (!stepping)
 		return;
+#else
+	(void)context;
+	take_away();
+#endif
 	stepping = false;
 	came = true;
 	handler(SIGUSR1);
@@ -143,9 +195,15 @@ KEEP void one_round()
 	rounds++;
 	if (sigsetjmp(place, 1) == 0) {
 		stepping = true;
+#ifdef __x86_64__
 		TRAP_FLAG("orq $0x100");
 		work();
 		TRAP_FLAG("andq $~0x100");
+#else
+		put(breakpoint);
+		work();
+		take_away();
+#endif
 	}
 	stepping = false;
 	catches(1);
@@ -159,6 +217,10 @@ int main(int argc, char **argv)
 	big = argc > 1 && !strcmp(argv[1], "big");
 	jumps = argc > 1 && !strcmp(argv[1], "jump");
 	nested = argc > 1 && !strcmp(argv[1], "nested");
+#ifndef __x86_64__
+	for (int i = 5; i < argc; i++)
+		add_places(argv[i]);
+#endif
 	static char stack[1 << 16];
 	stack_t other = {};
 	other.ss_sp = stack;
@@ -176,9 +238,20 @@ int main(int argc, char **argv)
 		do {
 			came = false;
 			steps = at;
+#ifndef __x86_64__
+			if (at >= place_count)
+				break;
+			place_now = places[at];
+			instruction = *place_now;
+#endif
 			at += stride;
-			leave_room(sweep ? sweep + 2 : 500); // one_round and its jump are before it
+			// one_round and its jump are before it
+			if (sweep || (-cursor_of_thread[0] & 0xffff) / 8 < 500)
+				leave_room(sweep ? sweep + 2 : 500);
 			one_round();
+#ifndef __x86_64__
+			came = true; // the end is that of the places
+#endif
 		} while (came);
 	}
 	std::printf(
