@@ -23,11 +23,32 @@ static int compare_numbers(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+// Calls of one kind, and the shortest and longest of them, between which their median lies.
+struct side {
+	struct tp_histogram times;
+	uint64_t min;
+	uint64_t max;
+};
+
+static void add(struct side *side, uint64_t time)
+{
+	tp_histogram_add(&side->times, time, NULL);
+	side->min = time < side->min ? time : side->min;
+	side->max = time > side->max ? time : side->max;
+}
+
+static uint64_t median(struct side *side)
+{
+	const uint64_t result = tp_histogram_percentile(&side->times, 0.5, side->min, side->max);
+	tp_histogram_release(&side->times);
+	return result;
+}
+
 // Which calls have others beside them: one that began before and has not ended, or the next one.
 static void part(struct tp_contention *result, const struct tp_interval *items, uint64_t count)
 {
-	struct tp_histogram alone = {0};
-	struct tp_histogram shared = {0};
+	struct side alone = {.min = UINT64_MAX};
+	struct side shared = {.min = UINT64_MAX};
 	uint64_t last = 0;
 	for (uint64_t i = 0; i < count; i++) {
 		const struct tp_interval *item = &items[i];
@@ -42,18 +63,16 @@ static void part(struct tp_contention *result, const struct tp_interval *items, 
 		if (time && (earlier || later)) {
 			result->shared_calls++;
 			result->shared += time;
-			tp_histogram_add(&shared, time, NULL);
+			add(&shared, time);
 		} else {
 			result->alone_calls++;
 			result->alone += time;
-			tp_histogram_add(&alone, time, NULL);
+			add(&alone, time);
 		}
 		last = time && item->end > last ? item->end : last;
 	}
-	result->alone_median = tp_histogram_percentile(&alone, 0.5, 0, UINT64_MAX);
-	result->shared_median = tp_histogram_percentile(&shared, 0.5, 0, UINT64_MAX);
-	tp_histogram_release(&alone);
-	tp_histogram_release(&shared);
+	result->alone_median = median(&alone);
+	result->shared_median = median(&shared);
 }
 
 struct tp_contention tp_contention_sweep(struct tp_interval *items, uint64_t *ends, uint64_t count)

@@ -91,6 +91,19 @@ static void random_times(void **state)
 	}
 }
 
+// The histogram is coarse there: the median is of calls that there were, not of a bucket.
+static void medians(void **state)
+{
+	(void)state;
+	struct tp_interval items[] = {{0, 900}, {1000, 1900}, {3000, 3907}, {3100, 4007}};
+	uint64_t ends[4];
+	const struct tp_contention result = tp_contention_sweep(items, ends, 4);
+	assert_int_equal(result.alone_calls, 2);
+	assert_int_equal(result.alone_median, 900);
+	assert_int_equal(result.shared_calls, 2);
+	assert_int_equal(result.shared_median, 907);
+}
+
 static struct tp_interval outermost[FUNCTIONS][CALLS * THREADS];
 static uint64_t outermost_count[FUNCTIONS];
 
@@ -213,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(random_times),
+	    cmocka_unit_test(medians),
 	    cmocka_unit_test(random_traces),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
