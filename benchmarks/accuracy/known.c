@@ -42,6 +42,10 @@ static inline uint64_t read_ticks(void)
 	uint64_t value;
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
 	return value;
+#elif defined(__riscv)
+	uint64_t value;
+	__asm__ volatile("rdtime %0" : "=r"(value));
+	return value;
 #else
 	return now_ns(CLOCK_MONOTONIC);
 #endif

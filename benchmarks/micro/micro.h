@@ -63,6 +63,10 @@ static inline __attribute__((always_inline)) uint64_t micro_clock(void)
 	uint64_t ticks;
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
+#elif defined(__riscv)
+	uint64_t ticks;
+	__asm__ volatile("rdtime %0" : "=r"(ticks));
+	return ticks;
 #else
 #error "no clock is known for this architecture"
 #endif

@@ -132,7 +132,57 @@ int main() {
 	return !(std::printf("%.3f\n", sum) > 0);
 }
 EOF
-printf 'src:*threads.c\nsrc:*unwind.cpp\nsrc:*library.cpp\nfun:wait_for_counter=skip\nname:std::*=skip\n' >list
+cat >contexts.c <<'EOF'
+#include <ucontext.h>
+#define KEEP __attribute__((noinline))
+enum { FIBERS = 5, ROUNDS = 40 };
+static ucontext_t scheduler, fibers[FIBERS];
+static char stacks[FIBERS][1 << 16];
+static int current;
+KEEP static void deep(int n) {
+	if (n)
+		deep(n - 1);
+	else
+		swapcontext(&fibers[current], &scheduler);
+	__asm__ volatile("" ::: "memory");
+}
+KEEP static void fiber(void) {
+	for (int i = 0; i < ROUNDS; i++)
+		deep(current);
+}
+int main(void) {
+	for (int i = 0; i < FIBERS; i++) {
+		getcontext(&fibers[i]);
+		fibers[i].uc_stack.ss_sp = stacks[i];
+		fibers[i].uc_stack.ss_size = sizeof(stacks[i]);
+		fibers[i].uc_link = &scheduler;
+		makecontext(&fibers[i], fiber, 0);
+	}
+	for (int i = 0; i <= ROUNDS; i++)
+		for (current = 0; current < FIBERS; current++)
+			swapcontext(&scheduler, &fibers[current]);
+	return 0;
+}
+EOF
+# The recorder's own clock, were it run there.
+cat >clock.c <<'EOF'
+#include "recorder/host_clock.h"
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+	static struct tp_clock_log log;
+	uint32_t clock;
+	if (tp_clock_choose(TP_CLOCK_CHOICE_HARDWARE, &clock, NULL))
+		return 1;
+	tp_clock_log_init(&log, clock, NULL);
+	usleep(20000);
+	tp_clock_log_point(&log);
+	const unsigned long long stated = tp_clock_stated_hz(clock), measured = tp_clock_log_hz(&log);
+	printf("%s %llu\n", tp_clock_name(clock), stated);
+	return !measured || (stated && (measured > 2 * stated || measured < stated / 2));
+}
+EOF
+printf 'src:*threads.c\nsrc:*contexts.c\nsrc:*unwind.cpp\nsrc:*library.cpp\nfun:wait_for_counter=skip\nname:std::*=skip\n' >list
 
 # build MACHINE DRIVER OPTIONS...
 build() {
@@ -189,6 +239,8 @@ arguments=wait
 same 'threads' cc '--clock soft' -O2 -pthread threads.c
 arguments=
 grep -Fxq 'work;step 80000' want || fail "the paths are not those of the program: $(cat want)"
+same 'contexts' cc '' -O2 contexts.c
+grep -Fxq 'fiber;deep;deep;deep;deep;deep 40' want || fail "the paths are not those of the program: $(cat want)"
 same 'exceptions' c++ '' -O2 unwind.cpp
 grep -Fxq 'main;catches;throws;throws;throws;throws;Guard::~Guard 500' want ||
 	fail "the paths are not those of the program: $(cat want)"
@@ -241,6 +293,11 @@ for machine in $machines; do
 	expect 0 "$TEEPERF" analyze --format csv run.trace
 	cp out app.csv
 	python3 "$lib/symbols_agree.py" app.csv 9 || fail "$machine: names or lines differ"
+
+	build "$machine" cc --level=off -std=gnu17 -I "$root" -I "$root/include" clock.c "$root/recorder/host_clock.c" \
+		"$root/common/err.c" -o read_clock
+	qemu-$machine -L /usr/$machine-linux-gnu ./read_clock >clock || fail "the clock of $machine: $(cat clock)"
+	says '^(tsc|cntvct|rdtime) ' clock
 
 	# The clock: 'auto' says that it takes the soft one; the hardware's is refused with a remedy.
 	expect 0 "$TEEPERF" record -o run.trace -- qemu-$machine -L /usr/$machine-linux-gnu ./app

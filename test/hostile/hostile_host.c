@@ -290,6 +290,9 @@ static void make_log(void)
 #if defined(__aarch64__)
 	if (good.clock == TEEPERF_CLOCK_TSC)
 		good.clock = TEEPERF_CLOCK_CNTVCT;
+#elif defined(__riscv)
+	if (good.clock == TEEPERF_CLOCK_TSC)
+		good.clock = TEEPERF_CLOCK_RDTIME;
 #endif
 	good.state_offset = good.supply_offset + 8 * CHUNKS;
 	good.modules_offset = good.state_offset + 8 * CHUNKS;

@@ -209,6 +209,8 @@ static void a_cost_has_parts(void **state)
 	const bool measured = tp_event_cost_measure(&cost, TEEPERF_CLOCK_TSC, NULL);
 #elif defined(__aarch64__)
 	const bool measured = tp_event_cost_measure(&cost, TEEPERF_CLOCK_CNTVCT, NULL);
+#elif defined(__riscv)
+	const bool measured = tp_event_cost_measure(&cost, TEEPERF_CLOCK_RDTIME, NULL);
 #else
 	const bool measured = false;
 #endif
