@@ -7,6 +7,8 @@
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 full=${TEEPERF_FULL:-0}
+patience=300
+[ "$full" != 1 ] || patience=3000
 machines=
 for machine in aarch64 riscv64; do
 	[ "$machine" != "$(uname -m)" ] || continue
@@ -43,7 +45,7 @@ interrupted() {
 	"$TEEPERF" c++ --shape "$2" --allowlist list --check off --target=$1-linux-gnu -O1 -static -I "$root/include" \
 		"$lib/interrupted.cpp" -o interrupted
 	# shellcheck disable=SC2046 # words are meant
-	expect 0 "$TEEPERF" record --clock soft -q -o i.trace -- timeout 300 qemu-$1 ./interrupted "$4" "$3" "$5" \
+	expect 0 "$TEEPERF" record --clock soft -q -o i.trace -- timeout $patience qemu-$1 ./interrupted "$4" "$3" "$5" \
 		"$6" $(ranges "$1")
 	grep '^rounds' out >said || fail "$*: no result: $(cat out err)"
 	"$TEEPERF" analyze i.trace --view tree --format csv >tree.csv 2>tree.err

@@ -11,7 +11,7 @@
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.hard | FileCheck %s --check-prefixes=ALL,HARD
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,HARD
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 75 %t.hard %t.soft %t.auto %t.untimed
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 70 %t.hard %t.soft %t.auto %t.untimed
 // RUN: %qemu_riscv64 %t.hard && %qemu_riscv64 %t.soft && %qemu_riscv64 %t.auto
 // RUN: %qemu_riscv64 %t.call && %qemu_riscv64 %t.untimed && %qemu_riscv64 %t.both
 
