@@ -148,7 +148,7 @@ if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
 		PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
 endif()
 
-teeperf_runtime_files(posix fork port_posix port_posix_fork)
+teeperf_runtime_files(posix fork port_posix port_posix_fork port_posix_log)
 add_library(tp_runtime OBJECT ${core} ${posix})
 target_link_libraries(tp_runtime PRIVATE tp_flags)
 target_compile_options(tp_runtime PRIVATE ${TEEPERF_RUNTIME_FLAGS})
@@ -181,7 +181,30 @@ function(teeperf_port name core flags)
 	install(TARGETS teeperf_port_${name} ARCHIVE DESTINATION lib/teeperf/ports)
 endfunction()
 
-teeperf_port(bare tp_runtime_alone "${TEEPERF_RUNTIME_ALONE_FLAGS}" port_bare)
+# The same where CPUID is not legal, but XSAVE is there.
+add_library(tp_runtime_enclave OBJECT ${core} ${alone})
+target_link_libraries(tp_runtime_enclave PRIVATE tp_flags)
+target_compile_options(tp_runtime_enclave PRIVATE ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_HAS_XSAVE)
+
+# And with POSIX, but another log.
+list(FILTER posix EXCLUDE REGEX "/port_posix_log\\.c$")
+add_library(tp_runtime_system OBJECT ${core} ${posix})
+target_link_libraries(tp_runtime_system PRIVATE tp_flags)
+target_compile_options(tp_runtime_system PRIVATE ${TEEPERF_RUNTIME_FLAGS})
+
+set(flags "${TEEPERF_RUNTIME_ALONE_FLAGS}")
+teeperf_port(bare tp_runtime_alone "${flags}" port_bare)
+teeperf_port(keystone tp_runtime_alone "${flags}" port_keystone port_elf_image private_log)
+teeperf_port(openenclave tp_runtime_enclave "${flags}" port_openenclave port_elf_image)
+teeperf_port(optee tp_runtime_alone "${flags}" port_optee port_elf_image)
+teeperf_port(sgxsdk tp_runtime_enclave "${flags}" port_sgxsdk port_elf_image)
+set(flags "${TEEPERF_RUNTIME_FLAGS}")
+teeperf_port(gramine tp_runtime_system "${flags}" port_gramine)
+teeperf_port(scone tp_runtime_system "${flags}" port_scone)
+# Of memory that is not used nothing is there: so many that a thread that is stopped while it sends costs nothing.
+list(APPEND flags -DTP_PRIVATE_CHUNKS=256)
+teeperf_port(occlum tp_runtime_system "${flags}" port_occlum port_posix_stream private_log)
+teeperf_port(vm tp_runtime_system "${flags}" port_vm port_posix_stream private_log)
 
 # One plugin per LLVM major. LLVM's symbols come from the compiler that loads it: linking libLLVM
 # here would bring a second copy of LLVM into a statically linked clang.

@@ -257,8 +257,10 @@ static bool has_log(void)
 
 void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block)
 {
-	if (tp_load32_acquire(&tp_process.state) == TP_STATE_START)
+	if (tp_load32_acquire(&tp_process.state) == TP_STATE_START) {
+		tp_process.first_compiled = abi_and_clock & 0xff;
 		attach();
+	}
 	if (abi_and_clock >> 8 != TEEPERF_ABI) {
 		if (has_log())
 			tp_attach_report(TEEPERF_ATTACH_BAD_MODULE);

@@ -66,9 +66,8 @@ static int inherited(const char *text)
 	return number <= INT32_MAX ? (int)number : -1;
 }
 
-bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+bool tp_port_map_named(uint64_t alignment, void **base, uint64_t *size)
 {
-	tp_port_fork_setting(secure_getenv(TEEPERF_FORK_ENV));
 	// secure_getenv: a set-user-ID program must not write where its caller says.
 	const char *path = secure_getenv(TEEPERF_LOG_ENV);
 	if (!path || !*path)

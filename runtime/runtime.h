@@ -63,11 +63,12 @@ struct tp_process {
 	uint64_t chunk_mask;       /* number of chunks - 1 */
 	const uint64_t *only_list; /* in the log: only_count hashes, ascending */
 	uint32_t only_count;
-	uint32_t only;         /* enum teeperf_only */
-	uint32_t thread_mask;  /* capacity of the thread table - 1 */
-	uint32_t module_limit; /* capacity of the module table */
-	bool by_call;          /* only threads that have entered may record (enter.c) */
-	uint64_t log;          /* number of this log, from 0: another one than before */
+	uint32_t only;           /* enum teeperf_only */
+	uint32_t thread_mask;    /* capacity of the thread table - 1 */
+	uint32_t module_limit;   /* capacity of the module table */
+	uint32_t first_compiled; /* enum teeperf_compiled_clock of the first module */
+	bool by_call;            /* only threads that have entered may record (enter.c) */
+	uint64_t log;            /* number of this log, from 0: another one than before */
 	/* A chunk is complete: for who plays the host's part itself (stream.c). NULL: the host sees it. */
 	void (*chunk_done)(uint64_t number);
 	void (*finish)(uint64_t ended); /* ... and the program is over; `ended` as in the header */

@@ -78,12 +78,16 @@ tp_call_preserving:
 	movq	%rsi, %r13
 	subq	$2752, %rsp
 	andq	$-64, %rsp
+#ifdef TP_HAS_XSAVE
+	movb	$1, %r14b
+#else
 	movl	$1, %eax
 	xorl	%ecx, %ecx
 	cpuid
 	btl	$27, %ecx
 	setc	%r14b
 	jnc	1f
+#endif
 	xorl	%eax, %eax
 	// The header of an XSAVE area must be zero before the first use.
 	movq	%rax, 512(%rsp)

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The log where no memory is shared with a host: the host's part, played in private memory. Complete chunks are
+// sent in the order in which they became complete, by whoever comes first; built without vector registers.
+#include "private_log.h"
+
+#include <teeperf/stream.h>
+
+// Memory is little where this is needed: 2 MiB and a bit, of which what is not used is never touched.
+#ifndef TP_PRIVATE_CHUNKS
+#define TP_PRIVATE_CHUNKS 32
+#endif
+enum { CHUNKS = TP_PRIVATE_CHUNKS, MODULES = 64, THREADS = 256 };
+_Static_assert((CHUNKS & (CHUNKS - 1)) == 0, "a power of two");
+
+static struct {
+	union {
+		struct teeperf_log_header header;
+		uint8_t first[2 * TP_CHUNK_SIZE];
+	};
+	uint8_t chunks[CHUNKS][TP_CHUNK_SIZE];
+} place __attribute__((aligned(1 << TP_CHUNK_SHIFT)));
+static struct {
+	uint64_t supply[CHUNKS];
+	uint64_t states[CHUNKS];
+	struct teeperf_module modules[MODULES];
+	struct teeperf_thread threads[THREADS];
+} *const tables = (void *)(place.first + TEEPERF_LOG_HEADER_SIZE);
+_Static_assert(sizeof(*tables) <= sizeof(place.first) - TEEPERF_LOG_HEADER_SIZE, "tables");
+
+// Numbers + 1 of complete chunks. A chunk is in it once, so there is always a place.
+static uint64_t queue[CHUNKS];
+static uint64_t queued, taken;
+static uint64_t busy; // 1: somebody sends
+static bool started;
+static bool is_over;
+
+// ---- frames
+
+struct frame {
+	struct teeperf_frame head;
+	const void *body;
+	bool sent;
+};
+
+static void hand_frame(void *argument)
+{
+	struct frame *frame = argument;
+	struct teeperf_frame *head = &frame->head;
+	frame->sent =
+	    tp_port_flush(head, sizeof(*head), frame->body, (head->length + 7) & ~UINT64_C(7));
+}
+
+// pre: `body` is memory of a multiple of 8 bytes.
+static bool send(enum teeperf_frame_kind kind, uint64_t offset, const void *body, uint64_t length)
+{
+	struct frame frame;
+	frame.head.magic = TEEPERF_FRAME_MAGIC;
+	frame.head.version = TEEPERF_FRAME_VERSION;
+	frame.head.kind = (uint16_t)kind;
+	frame.head.offset = offset;
+	frame.head.length = length;
+	frame.body = body;
+	frame.sent = false;
+	tp_call_preserving(hand_frame, &frame);
+	return frame.sent;
+}
+
+static bool send_words(const void *from, const void *to)
+{
+	return send(TEEPERF_FRAME_WORDS, (uint64_t)((const uint8_t *)from - place.first), from,
+	    (uint64_t)((const uint8_t *)to - (const uint8_t *)from));
+}
+
+static struct teeperf_frame_point point;
+
+static void read_time(void *argument)
+{
+	(void)argument;
+	point.ns = tp_port_flush_time_ns();
+}
+
+static void send_point(void)
+{
+	if (place.header.clock == TEEPERF_CLOCK_NONE)
+		return;
+	point.ticks = tp_hardware_clock();
+	tp_call_preserving(read_time, NULL);
+	if (point.ns)
+		send(TEEPERF_FRAME_CLOCK, 0, &point, sizeof(point));
+}
+
+// The first frame; what follows one that was not sent makes no sense, so it is tried again.
+static bool send_start(void)
+{
+	if (!started)
+		started = send(TEEPERF_FRAME_START, 0, &place.header, sizeof(place.header));
+	if (started && !point.ticks)
+		send_point();
+	return started;
+}
+
+/*
+ * What has been written to the tables since the last time: modules that are new, the slot of a chunk's
+ * thread, and the header's words, all of them small beside a chunk.
+ */
+static uint64_t modules_sent;
+
+static void send_facts(uint64_t thread)
+{
+	uint64_t count = tp_load_acquire(&place.header.module_count);
+	count = count < MODULES ? count : MODULES;
+	if (count > modules_sent &&
+	    send_words(&tables->modules[modules_sent], &tables->modules[count]))
+		modules_sent = count;
+	if (thread < THREADS)
+		send_words(&tables->threads[thread], &tables->threads[thread + 1]);
+	send_words(&place.header.pid, place.header.reserved6);
+}
+
+// ---- chunks
+
+static void supply(uint64_t number)
+{
+	struct teeperf_log_header *header = &place.header;
+	const uint64_t head = header->head;
+	tp_store_release(&tables->supply[head % CHUNKS], TEEPERF_SUPPLY_SLOT(head, number));
+	tp_store_release(&header->head, head + 1);
+}
+
+// The events in a chunk that cannot be sent.
+static void count_lost(const struct teeperf_chunk *chunk)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)chunk;
+	uint64_t lost = 0;
+	for (uint64_t i = sizeof(*chunk) / 8; i < chunk->used / 8; i++) {
+		const uint64_t name = words[i] >> 32;
+		if (name == TEEPERF_CONTROL_COUNTS) {
+			i += 2 * (words[i] & UINT32_MAX);
+		} else if (name == TEEPERF_CONTROL_LOST) {
+			continue; // they are in the thread's number
+		} else if (name >= TEEPERF_NAME_FIRST) {
+			lost++;
+			i += (name & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC;
+		}
+	}
+	tp_store_relaxed(&place.header.lost_overflow,
+	    tp_fetch_add_relaxed(&tp_process.lost_overflow, lost) + lost);
+}
+
+static void send_chunk(uint64_t number)
+{
+	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(void *)place.chunks[number];
+	if (send_start()) {
+		send_facts(chunk->thread);
+		if (!send(TEEPERF_FRAME_CHUNK, sizeof(place.first) + number * TP_CHUNK_SIZE, chunk,
+			chunk->used))
+			count_lost(chunk);
+	} else {
+		count_lost(chunk);
+	}
+	// As a chunk has to be that is handed out: 0 throughout.
+	uint64_t *words = (uint64_t *)(void *)chunk;
+	for (uint64_t i = TP_CHUNK_SIZE / 8; i--;)
+		tp_store_relaxed(&words[i], 0);
+	tp_store_release(&tables->states[number], TEEPERF_CHUNK_FREE);
+	supply(number);
+}
+
+static bool send_next(void)
+{
+	uint64_t *slot = &queue[taken % CHUNKS];
+	// 0 is also: whoever completed one is about to say which; then he comes here himself.
+	const uint64_t number = tp_load_seq_cst(slot);
+	if (!number)
+		return false;
+	tp_store_relaxed(slot, 0);
+	taken++;
+	send_chunk(number - 1);
+	return true;
+}
+
+static void serve(void)
+{
+	do {
+		if (!tp_claim_seq_cst(&busy, 1))
+			return; // whoever is at it looks again when he has left
+		while (send_next())
+			;
+		tp_store_seq_cst(&busy, 0);
+	} while (tp_load_seq_cst(&queue[tp_load_relaxed(&taken) % CHUNKS]));
+}
+
+static void chunk_done(uint64_t number)
+{
+	const uint64_t at = __atomic_fetch_add(&queued, 1, __ATOMIC_SEQ_CST);
+	tp_store_seq_cst(&queue[at % CHUNKS], number + 1);
+	serve();
+}
+
+// `used` is 0 while a thread has it: what is written is up to the last word that is not 0.
+static void send_owned(uint64_t number)
+{
+	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(void *)place.chunks[number];
+	const uint64_t *words = (const uint64_t *)(const void *)chunk;
+	uint64_t used = TP_CHUNK_SIZE / 8;
+	while (used > sizeof(*chunk) / 8 && !tp_load_relaxed(&words[used - 1]))
+		used--;
+	tp_store_relaxed(&chunk->used, used * 8);
+	send_facts(chunk->thread);
+	if (!send(
+		TEEPERF_FRAME_CHUNK, sizeof(place.first) + number * TP_CHUNK_SIZE, chunk, used * 8))
+		count_lost(chunk);
+}
+
+// The program is over: chunks of threads that have not ended, as they are; those of a thread in their order.
+static void send_all_owned(void)
+{
+	static bool sent[CHUNKS];
+	for (;;) {
+		uint64_t first = CHUNKS;
+		uint64_t least = UINT64_MAX;
+		for (uint64_t number = 0; number < CHUNKS; number++) {
+			const struct teeperf_chunk *chunk = (const void *)place.chunks[number];
+			if (sent[number] || chunk->sequence >= least ||
+			    tp_load_acquire(&tables->states[number]) != TEEPERF_CHUNK_OWNED)
+				continue;
+			least = chunk->sequence;
+			first = number;
+		}
+		if (first == CHUNKS)
+			return;
+		sent[first] = true;
+		send_owned(first);
+	}
+}
+
+static void finish(uint64_t ended)
+{
+	static uint64_t word;
+	serve();
+	if (is_over || !tp_claim_seq_cst(&busy, 1))
+		return;
+	is_over = true;
+	word = ended;
+	if (send_start()) {
+		send_all_owned();
+		modules_sent = 0; // when they were unloaded is new
+		send_facts(THREADS);
+		send_words(tables->threads, &tables->threads[THREADS]);
+		send_point();
+		send(TEEPERF_FRAME_END, 0, &word, sizeof(word));
+	}
+	// `busy` stays: nothing follows.
+}
+
+void tp_private_log_make(uint32_t clock, uint64_t hz, void **base, uint64_t *size)
+{
+	struct teeperf_log_header *header = &place.header;
+	header->major = TEEPERF_LOG_MAJOR;
+	header->oldest_major = TEEPERF_LOG_OLDEST_MAJOR;
+	header->minor = TEEPERF_LOG_MINOR;
+	header->header_size = TEEPERF_LOG_HEADER_SIZE;
+	header->chunk_shift = TP_CHUNK_SHIFT;
+	header->chunk_count = CHUNKS;
+	header->region_size = sizeof(place);
+	header->supply_offset = (uint64_t)((uint8_t *)tables->supply - place.first);
+	header->state_offset = (uint64_t)((uint8_t *)tables->states - place.first);
+	header->modules_offset = (uint64_t)((uint8_t *)tables->modules - place.first);
+	header->threads_offset = (uint64_t)((uint8_t *)tables->threads - place.first);
+	header->chunks_offset = sizeof(place.first);
+	header->module_capacity = MODULES;
+	header->thread_capacity = THREADS;
+	header->clock = clock;
+	header->mode = TEEPERF_MODE_STREAM;
+	header->clock_hz = hz;
+	header->control = TEEPERF_ACTIVE;
+	for (uint64_t i = 0; i < CHUNKS; i++)
+		supply(i);
+	header->magic = TEEPERF_LOG_MAGIC;
+	tp_process.chunk_done = chunk_done;
+	tp_process.finish = finish;
+	*base = &place;
+	*size = sizeof(place);
+}

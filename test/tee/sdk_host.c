@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stands in for the host and for the SDK of a port, in one process: it maps the log that TEEPERF_LOG names, or opens
+// the stream that SDK_STREAM names, and makes the calls into the TEE. Not instrumented.
+//
+//   PROGRAM ROUNDS THREADS      exits with 7
+//
+// PORT is sgxsdk, openenclave (the log comes with an ECALL), optee (it comes with each command, elsewhere each
+// time, and is gone behind it) or keystone (frames go out).
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <teeperf/keystone.h>
+#include <teeperf/teeperf.h>
+
+#include "work.h"
+
+extern const char __executable_start, _end;
+const char *const teeperf_image_path = WORK_PATH;
+
+static uint64_t rounds;
+static int failed;
+static char *region; // where the log is now, if it is
+static size_t region_size;
+static int log_fd = -1;
+
+#define IS(port) (!strcmp(PORT, port))
+
+static void check(bool right, const char *what)
+{
+	if (right)
+		return;
+	fprintf(stderr, "FAILED: %s\n", what);
+	failed = 1;
+}
+
+// ---- the SDKs
+
+static bool is_outside(const char *from, size_t size)
+{
+	return from + size >= from && (from + size <= &__executable_start || from >= &_end);
+}
+
+int sgx_is_outside_enclave(const void *address, size_t size)
+{
+	return is_outside(address, size);
+}
+
+bool oe_is_outside_enclave(const void *address, size_t size)
+{
+	return is_outside(address, size);
+}
+
+const void *__oe_get_enclave_start_address(void)
+{
+	return &__executable_start;
+}
+
+uint32_t TEE_CheckMemoryAccessRights(uint32_t flags, void *buffer, size_t size)
+{
+	const char *from = buffer;
+	const bool own = !is_outside(from, size);
+	const bool shared = region && from >= region && from + size <= region + region_size;
+	return own || (shared && flags & 4) ? 0 : 0xffff0001;
+}
+
+void TEE_GenerateRandom(void *buffer, size_t size)
+{
+	memset(buffer, 0x5a, size);
+}
+
+const uint64_t teeperf_keystone_clock_hz = 0;
+
+int teeperf_keystone_send(
+    const void *head, uint64_t head_size, const void *body, uint64_t body_size)
+{
+	static int fd = -2;
+	const char *path = getenv("SDK_STREAM");
+	struct iovec parts[2] = {
+	    {(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)body, body_size}};
+	if (fd == -2)
+		fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+	return fd < 0 || writev(fd, parts, 2) != (ssize_t)(head_size + body_size);
+}
+
+// ---- the calls
+
+// At an address that is a multiple of 4096 and, each time, another remainder of 65536.
+static void map_log(uint64_t n)
+{
+	if (log_fd < 0)
+		return;
+	char *room = mmap(NULL, region_size + (1 << 17), PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = room + (-(uintptr_t)room & 0xffff) + n % 16 * 4096;
+	region = mmap(at, region_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, log_fd, 0);
+	check(region == at, "the log cannot be mapped");
+}
+
+static void unmap_log(void)
+{
+	if (log_fd < 0)
+		return;
+	mmap(region, region_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	region = NULL;
+}
+
+// The application keeps the log's address, which is wrong: then a store would be seen.
+static void command(uint64_t n, uint64_t some)
+{
+	map_log(n);
+	const int log = teeperf_enter(region, region_size);
+	check(log == (log_fd >= 0), "the log of a command is refused");
+	check(work(some) == WORK_SUM(some), "wrong result");
+	if (log)
+		teeperf_leave_region();
+	unmap_log();
+}
+
+static void *thread(void *argument)
+{
+	(void)argument;
+	check(work(rounds) == WORK_SUM(rounds), "wrong result");
+	teeperf_thread_over();
+	return NULL;
+}
+
+static void refusals(void)
+{
+	static _Alignas(65536) char own[65536 * 2];
+	check(!teeperf_region(own, sizeof(own)), "private memory is taken for a log");
+	check(!teeperf_region((char *)&_end - 4096, 8192),
+	    "partly private memory is taken for a log");
+	check(!teeperf_region(region, UINT64_MAX), "a size that wraps");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	rounds = strtoull(argv[1], NULL, 10);
+	const int threads = atoi(argv[2]);
+	const char *path = getenv("TEEPERF_LOG");
+	struct stat status;
+	if (path && (log_fd = open(path, O_RDWR | O_CLOEXEC)) >= 0 && fstat(log_fd, &status) == 0)
+		region_size = (size_t)status.st_size;
+	if (IS("optee")) {
+		const uint64_t commands = rounds / 100;
+		for (uint64_t i = 0; i < commands; i++)
+			command(i, 100);
+		// How a last command says that it is one.
+		map_log(0);
+		teeperf_enter(region, region_size);
+		teeperf_over(7);
+		return failed ? 1 : 7;
+	}
+	if (!IS("keystone")) {
+		map_log(3);
+		refusals();
+		check(teeperf_region(region, region_size) == (log_fd >= 0), "the log is refused");
+	}
+	pthread_t others[16];
+	for (int i = 1; i < threads; i++)
+		pthread_create(&others[i], NULL, thread, NULL);
+	thread(NULL);
+	for (int i = 1; i < threads; i++)
+		pthread_join(others[i], NULL);
+	teeperf_over(7);
+	return failed ? 1 : 7;
+}
