@@ -255,7 +255,7 @@ if [ "$full" = 1 ]; then
 		for shape in inline call; do
 			for exits in timed untimed; do
 				for clock in auto soft; do
-					same "exceptions $level $shape $exits $clock" c++ '' --clock=$clock \
+					same "exceptions $level $shape $exits $clock" c++ "--clock $clock" --clock=$clock \
 						--shape=$shape --exits=$exits $level unwind.cpp
 				done
 			done
