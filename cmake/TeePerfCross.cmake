@@ -22,19 +22,16 @@ function(teeperf_try_cross machine result)
 	endif()
 endfunction()
 
-# The runtime for MACHINE: static and shared.
-function(teeperf_cross_runtime machine)
+# Set OUT to the objects of SOURCES, compiled with OPTIONS for MACHINE below SCRATCH.
+function(teeperf_cross_objects out machine scratch options)
 	set(objects)
-	set(dir "${PROJECT_BINARY_DIR}/lib/teeperf/${machine}")
-	set(scratch "${PROJECT_BINARY_DIR}/objects-${machine}")
-	file(MAKE_DIRECTORY "${dir}" "${scratch}")
+	file(MAKE_DIRECTORY "${scratch}")
 	set(clang "${TEEPERF_CROSS_CLANG}" --target=${machine}-linux-gnu)
 	set(includes "-I${PROJECT_SOURCE_DIR}" "-I${PROJECT_SOURCE_DIR}/include")
-	get_target_property(sources tp_runtime SOURCES)
-	foreach(source IN LISTS sources)
+	foreach(source IN LISTS ARGN)
 		get_filename_component(name "${source}" NAME)
 		set(object "${scratch}/${name}.o")
-		set(flags ${TEEPERF_RUNTIME_FLAGS})
+		set(flags ${options})
 		if(name MATCHES "\\.c$")
 			list(APPEND flags -std=gnu17 -Wall -Wextra)
 		endif()
@@ -51,19 +48,54 @@ function(teeperf_cross_runtime machine)
 			COMMENT "Building ${name} for ${machine}")
 		list(APPEND objects "${object}")
 	endforeach()
+	set(${out} "${objects}" PARENT_SCOPE)
+endfunction()
+
+# The runtime for MACHINE: static and shared, and that of port 'bare' and of those of TEEs with this processor.
+function(teeperf_cross_runtime machine)
+	set(dir "${PROJECT_BINARY_DIR}/lib/teeperf/${machine}")
+	set(scratch "${PROJECT_BINARY_DIR}/objects-${machine}")
+	file(MAKE_DIRECTORY "${dir}/ports")
+	get_target_property(sources tp_runtime SOURCES)
+	teeperf_cross_objects(objects ${machine} "${scratch}" "${TEEPERF_RUNTIME_FLAGS}" ${sources})
+	set(archives)
+	set(options ${TEEPERF_RUNTIME_ALONE_FLAGS})
+	if(machine STREQUAL "aarch64")
+		list(APPEND options -mno-outline-atomics)
+	endif()
+	get_target_property(sources tp_runtime_alone SOURCES)
+	teeperf_cross_objects(alone ${machine} "${scratch}/alone" "${options}" ${sources})
+	set(ports bare)
+	if(machine STREQUAL "aarch64")
+		list(APPEND ports optee)
+	elseif(machine STREQUAL "riscv64")
+		list(APPEND ports keystone)
+	endif()
+	foreach(port IN LISTS ports)
+		get_target_property(sources tp_runtime_port_${port} SOURCES)
+		teeperf_cross_objects(own ${machine} "${scratch}/${port}" "${options}" ${sources})
+		set(archive "${dir}/ports/libteeperf-${port}.a")
+		add_custom_command(OUTPUT "${archive}"
+			COMMAND ${CMAKE_COMMAND} -E rm -f "${archive}"
+			COMMAND "${TEEPERF_CROSS_ARCHIVER}" rcs "${archive}" ${alone} ${own}
+			DEPENDS ${alone} ${own} VERBATIM)
+		list(APPEND archives "${archive}")
+	endforeach()
 	set(shared "libteeperf.so.${TEEPERF_ABI}")
 	add_custom_command(OUTPUT "${dir}/libteeperf.a"
 		COMMAND ${CMAKE_COMMAND} -E rm -f "${dir}/libteeperf.a"
 		COMMAND "${TEEPERF_CROSS_ARCHIVER}" rcs "${dir}/libteeperf.a" ${objects}
 		DEPENDS ${objects} VERBATIM)
 	add_custom_command(OUTPUT "${dir}/${shared}"
-		COMMAND ${clang} -fuse-ld=lld "--ld-path=${TEEPERF_CROSS_LINKER}" -shared
+		COMMAND "${TEEPERF_CROSS_CLANG}" --target=${machine}-linux-gnu -fuse-ld=lld "--ld-path=${TEEPERF_CROSS_LINKER}" -shared
 			-Wl,-soname,${shared} -Wl,-z,defs -Wl,-z,nodelete ${objects} -lpthread -o "${dir}/${shared}"
 		COMMAND ${CMAKE_COMMAND} -E create_symlink ${shared} "${dir}/libteeperf.so"
 		DEPENDS ${objects} VERBATIM)
-	add_custom_target(teeperf_${machine} ALL DEPENDS "${dir}/libteeperf.a" "${dir}/${shared}")
+	add_custom_target(teeperf_${machine} ALL DEPENDS "${dir}/libteeperf.a" "${dir}/${shared}"
+		${archives})
 	install(FILES "${dir}/libteeperf.a" "${dir}/${shared}" "${dir}/libteeperf.so"
 		DESTINATION lib/teeperf/${machine})
+	install(FILES ${archives} DESTINATION lib/teeperf/${machine}/ports)
 endfunction()
 
 # lld 14 cannot link for riscv64.

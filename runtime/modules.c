@@ -99,9 +99,18 @@ static void store(uint64_t index, const struct teeperf_module *module)
 	tp_store_release(&to[last], from[last]);
 }
 
+// Word by word: compilers make a call of memset of an initializer, and 'bare' has none.
+static void clear(struct teeperf_module *module)
+{
+	uint64_t *words = (uint64_t *)(void *)module;
+	for (unsigned i = 0; i < sizeof(*module) / 8; i++)
+		tp_store_relaxed(&words[i], 0);
+}
+
 enum tp_admission tp_module_add(const void *anchor)
 {
-	struct teeperf_module module = {0};
+	struct teeperf_module module;
+	clear(&module);
 	module.anchor = (uint64_t)(uintptr_t)anchor;
 	if (!tp_port_find_module(anchor, &module)) {
 		// A range that holds just the anchor still tells the load bias.
