@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The hostile host of t351 against the other ports and transports: a log that was inherited or handed over for good
+# (scone, vm, bare), and one that comes and goes at other addresses (teeperf_enter), where after each call a page fault
+# waits for whoever still points there. With frames the host has nothing to write to: what it can do, to take none, is
+# in t801.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+private_shm || true
+rounds=6000
+[ "${TEEPERF_FULL:-0}" = 0 ] || rounds=200000
+from=$root/test/hostile
+${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" || skip "no C compiler (CC=${CC:-cc})"
+printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
+"$TEEPERF" cc -O1 -shared -fPIC -o library.so "$from/hostile_library.c"
+
+# attack NAME KINDS: the host against ./NAME, which does work of these kinds.
+attack() {
+	./host "./$1" "$TEST_TMP/library.so" $rounds 1 1 120 >figures || fail "$1: see above"
+	! grep -Eq ' chunks=0( |$)' figures || fail "'$1' took no chunk"
+	echo "$1: $(tail -1 figures)"
+	for kind in $2; do
+		! grep -q " $kind=0" figures || fail "'$1' did nothing of the kind '$kind'"
+	done
+}
+
+for port in scone vm; do
+	"$TEEPERF" c++ --port=$port --allowlist levels.allow -O1 -pthread -I "$root/include" -o $port \
+		"$from/hostile_program.cpp" -ldl
+	attack $port 'calls throws jumps counts signals switches threads'
+done
+for how in BARE BY_CALL; do
+	"$TEEPERF" c++ --level=off -O1 -DHOSTILE_$how -I "$root/include" -c -o hooks.o \
+		"$from/hostile_bare.cpp"
+	"$TEEPERF" c++ --allowlist levels.allow -O1 -pthread -DHOSTILE_BARE -I "$root/include" -c \
+		-o program.o "$from/hostile_program.cpp"
+	"$TEEPERF" c++ --port=bare -pthread -o $how program.o hooks.o -ldl
+	attack $how 'calls throws jumps counts signals switches'
+done
