@@ -47,6 +47,19 @@ static long call6(long number, long a, long b, long c, long d, long e, long f)
 			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
 			 : "memory");
 	return x0;
+#elif defined(__riscv)
+	register long a7 __asm__("a7") = number;
+	register long a0 __asm__("a0") = a;
+	register long a1 __asm__("a1") = b;
+	register long a2 __asm__("a2") = c;
+	register long a3 __asm__("a3") = d;
+	register long a4 __asm__("a4") = e;
+	register long a5 __asm__("a5") = f;
+	__asm__ volatile("ecall"
+			 : "+r"(a0)
+			 : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
+			 : "memory");
+	return a0;
 #endif
 }
 
@@ -96,6 +109,10 @@ static char *make_tls(int n)
 	char *pointer = (char *)tls[n] + TLS_ROOM / 2;
 	memcpy(pointer - rounded, (const void *)segment->p_vaddr, segment->p_filesz);
 	*(char **)(void *)pointer = pointer;
+#elif defined(__riscv)
+	// The thread pointer is where thread-local storage begins.
+	char *pointer = (char *)tls[n];
+	memcpy(pointer, (const void *)segment->p_vaddr, segment->p_filesz);
 #else
 	char *pointer = (char *)tls[n];
 	memcpy(pointer + 64 / segment->p_align * segment->p_align - 64 +
@@ -113,6 +130,8 @@ static void use_tls(char *pointer)
 		leave(91);
 #elif defined(__aarch64__)
 	__asm__ volatile("msr tpidr_el0, %0" : : "r"(pointer));
+#elif defined(__riscv)
+	__asm__ volatile("mv tp, %0" : : "r"(pointer));
 #endif
 }
 
@@ -134,7 +153,13 @@ int teeperf_bare_is_outside(const void *base, uint64_t size)
 	extern const char _end __attribute__((visibility("hidden")));
 	const char *from = base;
 	char here;
-	return (from + size <= (const char *)&__ehdr_start || from >= &_end) && from + size < &here;
+#ifdef EMULATED // what is mapped comes behind the stack, which this function is at the end of
+	const char *top = &here;
+#else
+	const char *top = (const char *)UINTPTR_MAX;
+#endif
+	return (from + size <= (const char *)&__ehdr_start || from >= &_end) &&
+	       (from + size < &here || from > top);
 }
 
 uint64_t teeperf_bare_thread(void)
@@ -158,8 +183,11 @@ static int go, done;
 
 static void give_up_system_calls(void)
 {
+#ifndef EMULATED // qemu-user has no seccomp
 #if defined(__x86_64__)
 	enum { ARCH = AUDIT_ARCH_X86_64 };
+#elif defined(__riscv)
+	enum { ARCH = AUDIT_ARCH_RISCV64 };
 #else
 	enum { ARCH = AUDIT_ARCH_AARCH64 };
 #endif
@@ -176,6 +204,7 @@ static void give_up_system_calls(void)
 	    call6(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, (long)&program,
 		0, 0, 0))
 		leave(92);
+#endif
 }
 
 __attribute__((noreturn, used)) static void second_thread(void)
@@ -218,6 +247,11 @@ static void start_second_thread(char *pointer)
 			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [entry] "r"(second_thread)
 			 : "memory", "x30");
 	const long result = x0;
+#else
+	(void)flags;
+	(void)top;
+	(void)pointer;
+	const long result = -1; // not yet: one thread
 #endif
 	if (result < 0)
 		leave(94);
@@ -274,4 +308,7 @@ __asm__(
     ".globl _start\n_start:\n\txorl %ebp, %ebp\n\tmovq %rsp, %rdi\n\tandq $-16, %rsp\n\tcall start");
 #elif defined(__aarch64__)
 __asm__(".globl _start\n_start:\n\tmov x29, 0\n\tmov x0, sp\n\tb start");
+#elif defined(__riscv)
+__asm__(".globl _start\n_start:\n\t.option push\n\t.option norelax\n\tla gp, __global_pointer$\n\t"
+	".option pop\n\tmv a0, sp\n\tj start");
 #endif
