@@ -44,7 +44,8 @@ enum tp_state {
 
 /*
  * Written by attach.c before state becomes TP_STATE_RECORDING; read-only then. With teeperf_enter that is once
- * again for each time that the log comes, in which no thread has entered yet.
+ * again for each time that the log comes, in which no thread has entered yet. gdb/ reads the first five fields
+ * where they are.
  */
 struct tp_process {
 	uint32_t state;                    /* enum tp_state; release/acquire */
