@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Selection by rank, against a sort; and pctl() through SQL, with whole, real and extreme numbers.
+// Selection by rank, against a sort; values that were counted and do not come, or come and were not counted; and pctl()
+// through SQL, with whole, real and extreme numbers.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "analyzer/dump_text.h"
 #include "analyzer/percentiles.h"
 #include "query/query.h"
 
@@ -45,6 +47,82 @@ static void selects_what_a_sort_does(void **state)
 		assert_int_equal(
 		    tp_select_value(values, count, count - 1, bits), sorted[count - 1]);
 	}
+}
+
+// ---- a trace that is not what it was
+
+struct case_of {
+	struct tp_buf file;
+	struct tp_tracefile trace;
+	struct tp_analysis analysis;
+};
+
+// As a file: one function, whose second call takes SECOND ticks.
+static void make_file(struct tp_buf *file, unsigned second)
+{
+	char text[400];
+	struct tp_err err;
+	const int size = snprintf(text, sizeof(text),
+	    "clock kind=tsc hz=1000000000\nsymbols\n\tsymbol 0x401000 f\nchunk\n"
+	    "\t0 enter f\n\t1000 exit f\n\t2000 enter f\n\t%u exit f\n\t9000 enter f\n\t10010 exit f\nend\n",
+	    2000 + second);
+	tp_buf_init(file);
+	assert_int_equal(tp_dump_assemble(text, (size_t)size, "text", file, &err), 0);
+}
+
+static void make_case(struct case_of *of)
+{
+	struct tp_err err;
+	const struct tp_analysis_options options = {.workers = 1};
+	make_file(&of->file, 1020);
+	assert_int_equal(
+	    tp_tracefile_from_memory(&of->trace, "trace", of->file.data, of->file.size, &err), 0);
+	assert_int_equal(tp_analysis_init(&of->analysis, &of->trace, &options, &err), 0);
+	assert_int_equal(of->analysis.function_count, 1);
+}
+
+static void end_case(struct case_of *of)
+{
+	tp_analysis_release(&of->analysis);
+	tp_tracefile_close(&of->trace);
+	tp_buf_release(&of->file);
+}
+
+static void is_refused(const struct tp_analysis *analysis)
+{
+	struct tp_percentiles percentiles;
+	struct tp_err err;
+	assert_int_equal(tp_percentiles_init(&percentiles, analysis, NULL, &err), TP_ERR_FORMAT);
+	assert_non_null(strstr(err.what, "it changed while it was read"));
+	tp_percentiles_release(&percentiles);
+}
+
+static void misses_no_value(void **state)
+{
+	(void)state;
+	struct case_of of;
+	struct tp_buf other;
+	struct tp_percentiles percentiles;
+	struct tp_err err;
+	make_case(&of);
+	assert_int_equal(tp_percentiles_init(&percentiles, &of.analysis, NULL, &err), 0);
+	assert_true(percentiles.functions[0].exact);
+	assert_int_equal(percentiles.functions[0].values[0], 1010);
+	assert_int_equal(percentiles.functions[0].values[3], 1020);
+	tp_percentiles_release(&percentiles);
+	// The second call is another one now, so that a value of the thread does not come.
+	make_file(&other, 5000);
+	assert_int_equal(other.size, of.file.size);
+	memcpy(of.file.data, other.data, other.size);
+	tp_buf_release(&other);
+	is_refused(&of.analysis);
+	end_case(&of);
+	// The function has a call that is no thread's: all values of threads come, and are too few.
+	make_case(&of);
+	struct tp_histogram *times = &of.analysis.functions[0].times;
+	times->counts[tp_histogram_bucket(1010) - times->first]++;
+	is_refused(&of.analysis);
+	end_case(&of);
 }
 
 // ---- SQL
@@ -152,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(selects_what_a_sort_does),
+	    cmocka_unit_test(misses_no_value),
 	    cmocka_unit_test(pctl_is_the_nearest_rank),
 	    cmocka_unit_test(ends_what_does_not),
 	};
