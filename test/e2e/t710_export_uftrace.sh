@@ -86,6 +86,28 @@ says ' T common$' modules.uftrace/libtwo.so.sym
 expect 0 uftrace report -d modules.uftrace --no-pager -f call
 says '^ +1  same \(two.c:[0-9]+\)$' out
 
+# Two modules of one name in different folders: two functions have one address.
+cat >twins.txt <<'EOS'
+clock kind=tsc hz=1000000000
+modules
+	module bias=0x400000 start=0x401000 end=0x402000 path="/nowhere/one/twin.so"
+	module bias=0x500000 start=0x501000 end=0x502000 path="/nowhere/two/twin.so"
+symbols
+	symbol 0x401010 first
+	symbol 0x501010 second
+chunk
+	0 enter first
+	10 enter second
+	30 exit second
+	60 exit first
+end
+EOS
+expect 0 "$TEEPERF" dump --assemble twins.txt -o twins.trace
+expect 0 "$TEEPERF" export --format uftrace -o twins.uftrace twins.trace
+expect 0 uftrace report -d twins.uftrace --no-pager
+says '^ +0\.060 us +0\.040 us +1  first$' out
+says '^ +0\.020 us +0\.020 us +1  second$' out
+
 # What is deeper than the reader's stack is left out, and told.
 {
 	printf 'clock kind=tsc hz=1000000000\nsymbols\n\tsymbol 0x401000 down\nchunk\n'
