@@ -15,7 +15,7 @@ for text in "$root"/test/golden/*.txt; do
 	"$TEEPERF" analyze --raw --format json case.trace >case.json 2>err || status=$?
 	expect $status "$TEEPERF" report --raw -o case.html case.trace
 	expect 0 python3 "$lib/report_data.py" case.html case.json whole
-	expect $status "$TEEPERF" report --raw --paths 2 --calls 1 -o few.html case.trace
+	expect $status "$TEEPERF" report --raw --paths 2 --calls 9 -o few.html case.trace
 	expect 0 python3 "$lib/report_data.py" few.html case.json folded
 	for limit in --depth=2 "--min-time=40ns --depth=9"; do
 		filtered=0

@@ -185,8 +185,10 @@ def check_time(facts, data, paths, whole):
         for begins, takes in zip(start, numbers.column(count)):
             if begins + takes > facts["span"] + 1:
                 failures.append("a call ends after the timeline")
+        smaller = len(facts["functions"]["name"])
         for path in numbers.column(count):
             check("a call is of a path", 0 < path < paths["count"], True)
+            check("a call is of light paths", paths["fn"][path] == smaller, False)
     numbers.end("time")
     if whole:
         for i in range(1, paths["count"]):
