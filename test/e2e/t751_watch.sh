@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that analyze --watch shows a growing trace, by process id and by file, says how old its data are, and ends
-# with the recording, by q on a terminal, and by SIGINT.
+# with the recording, also where the recorder was killed, by q on a terminal, and by SIGINT.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
+private_shm || true
 
 cat >main.c <<'EOF'
 #include <signal.h>
@@ -100,3 +101,37 @@ expect 0 "$TEEPERF" analyze --watch live.trace
 expect 1 "$TEEPERF" analyze --watch nothing.trace
 expect 1 "$TEEPERF" analyze --watch 2147483647
 expect 129 "$TEEPERF" analyze --watch --interval 0 live.trace
+
+# A recorder that was killed writes no end. That there is none is seen from the log, which is left: it says so, and ends.
+for how in file pid; do
+	rm -f killed.trace* log
+	"$TEEPERF" record -o killed.trace ./main >log 2>record.err &
+	recorder=$!
+	trap 'kill "$recorder" "$program" 2>/dev/null || :' EXIT
+	await log ready
+	program=$(sed -n 's/^ready //p' log)
+	what=killed.trace
+	[ $how = file ] || what=$program
+	"$TEEPERF" analyze --watch --interval 50ms "$what" >killed 2>killed.err &
+	watch=$!
+	await killed ' written '
+	kill -KILL "$recorder" "$program"
+	wait "$recorder" || :
+	gone "$program"
+	# It may look a few times more, but not for good.
+	before=$(grep -c ' written ' killed)
+	while kill -0 "$watch" 2>/dev/null; do
+		[ "$(grep -c ' written ' killed)" -lt $((before + 20)) ] || {
+			kill "$watch"
+			fail "by $how: it goes on when the recorder was killed"
+		}
+		sleep 0.05
+	done
+	wait "$watch" || fail "by $how: $(cat killed.err)"
+	trap - EXIT
+	says '^watching +the recorder is gone: see teeperf-recover' killed
+	[ "$(grep -c 'recorder is gone' killed)" = 1 ] || fail "by $how: it went on"
+	expect 0 "$TEEPERF" recover killed.trace
+	expect 0 "$TEEPERF" analyze --watch killed.trace
+	says '^watching +the recording has ended: this is all of it' out
+done
