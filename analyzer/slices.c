@@ -28,7 +28,6 @@ struct feed {
 	uint32_t capacity;
 	uint32_t shown;      // of these
 	uint32_t settled;    // of these, those that are not held back
-	uint64_t last_ns;    // nothing comes before
 	uint64_t lost;       // events, not told yet
 	uint64_t lost_ticks; // when they were
 	uint64_t too_deep;   // slices
@@ -107,20 +106,15 @@ static bool go_to(struct feed *feed, uint64_t ns, bool begins)
 	return !feed->code;
 }
 
-static uint64_t at_ns(struct feed *feed, uint64_t ticks)
-{
-	const uint64_t ns = tp_analysis_at_ns(feed->analysis, ticks);
-	if (ns > feed->last_ns)
-		feed->last_ns = ns;
-	return feed->last_ns;
-}
-
-// Tell of losses up to TICKS.
+/*
+ * Tell of losses up to TICKS. This keeps times from running backwards: those of the stack do not, what is held back is
+ * begun outermost first and before anything that is later ends, and each is preceded by the losses before it.
+ */
 static void tell_lost(struct feed *feed, uint64_t ticks)
 {
 	if (!feed->lost || feed->lost_ticks > ticks)
 		return;
-	const uint64_t ns = at_ns(feed, feed->lost_ticks);
+	const uint64_t ns = tp_analysis_at_ns(feed->analysis, feed->lost_ticks);
 	if (go_to(feed, ns, false) && feed->format->lost)
 		feed->format->lost(&feed->files->slices, ns, feed->lost, feed->shown);
 	feed->lost = 0;
@@ -136,7 +130,7 @@ static void show(struct feed *feed)
 		open->kind = DEEP;
 		feed->too_deep++;
 	} else {
-		const uint64_t ns = at_ns(feed, open->start);
+		const uint64_t ns = tp_analysis_at_ns(feed->analysis, open->start);
 		if (go_to(feed, ns, true))
 			write_begin(feed, feed->settled, ns);
 		open->kind = SHOWN;
@@ -201,7 +195,7 @@ static void end(struct feed *feed, uint32_t node, uint64_t ticks)
 	if (feed->open[feed->count].kind != SHOWN)
 		return;
 	tell_lost(feed, ticks);
-	const uint64_t ns = at_ns(feed, ticks);
+	const uint64_t ns = tp_analysis_at_ns(feed->analysis, ticks);
 	if (go_to(feed, ns, false))
 		write_end(feed, feed->count, ns);
 	feed->shown--;
