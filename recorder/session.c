@@ -28,6 +28,7 @@ static void nap(uint64_t ns)
 static void *supply(void *argument)
 {
 	struct tp_session *session = argument;
+	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and t333
 	while (!tp_shared_load_relaxed(&session->stop)) {
 		// 48 MiB in reserve last for longer than this at a billion events a second.
 		const bool grown = tp_region_grow(&session->region);
