@@ -106,13 +106,15 @@ int main(int argc, char **argv)
 	if (fork() == 0) {
 		if (argc > 2)
 			fill();
-		/* Its log is looked at now and then, while it waits. */
 		for (int i = 0; i < atoi(argv[1]); i++) {
 			called();
 			if (i % 10000 == 0)
 				usleep(1000);
 		}
-		sleep(1);
+		/* It stays until its log has been looked at. */
+		close(open("called", O_WRONLY | O_CREAT, 0600));
+		while (access("go", F_OK))
+			usleep(1000);
 		_exit(0);
 	}
 	wait(NULL);
@@ -121,10 +123,30 @@ int main(int argc, char **argv)
 EOS
 printf 'fun:called\n' >grows.allow
 expect 0 "$TEEPERF" cc -O1 --allowlist="$PWD/grows.allow" -o grows grows.c
+# looks PID: how often the thread of this recorder that lets logs grow has waited for its next look.
+looks() {
+	for task in "/proc/$1/task"/*; do
+		grep -q '^teeperf-supply$' "$task/comm" || continue
+		sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "$task/status"
+	done
+}
 # grow CALLS ARGS...: the child has these, each as two records, or lost; a few more records are no events.
 grow() {
-	rm -f run.trace* /dev/shm/full
-	expect 0 "$TEEPERF" record -f --mode full --size 16M --ready 16M -o run.trace -- ./grows "$@"
+	rm -f run.trace* /dev/shm/full called go
+	"$TEEPERF" record -f --mode full --size 16M --ready 16M -o run.trace -- ./grows "$@" >out 2>err &
+	recorder=$!
+	until [ -e called ]; do
+		kill -0 $recorder || fail "the recording has ended: $(cat err)"
+		sleep 0.05
+	done
+	# More than once, as a look may wait for a lock as well.
+	enough=$(($(looks $recorder) + 20))
+	until [ "$(looks $recorder)" -ge $enough ]; do
+		kill -0 $recorder || fail "the recording has ended: $(cat err)"
+		sleep 0.05
+	done
+	touch go
+	wait $recorder || fail "the recorder: $(cat err)"
 	for trace in run.trace.*; do
 		facts "$trace" end_sections=1
 	done
