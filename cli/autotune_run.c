@@ -137,7 +137,8 @@ static void run_plain(const struct tp_autotune_run *run, struct report *report)
 	struct tp_launch launch;
 	tp_launch_prepare(&launch);
 	const uint64_t start_ns = tp_clock_monotonic_ns();
-	report->code = tp_launch_start(&launch, run->argv, "", NULL, NULL, &report->err);
+	report->code = tp_launch_start(
+	    &launch, run->argv, &(struct tp_launch_settings){.log = ""}, &report->err);
 	if (report->code)
 		return;
 	wait_for_end(&launch);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf record: run a program and keep what its instrumented functions log.
 #define _GNU_SOURCE
+#include "record_attach.h"
 #include "record_followed.h"
 #include "record_foreign.h"
 #include "record_only.h"
@@ -46,6 +47,7 @@ static uint64_t size_bytes;
 static uint64_t ready_bytes;
 static uint64_t level;
 static bool quiet;
+static struct tp_record_attach attach = {.timeout_s = UINT64_MAX};
 enum { LISTS_MAX = 64 };
 static const char *only_items[LISTS_MAX];
 static struct tp_option_list only_lists = {only_items, LISTS_MAX, 0};
@@ -97,6 +99,30 @@ static const struct tp_option options[] = {
 	"with '--only', a library or inventory whose functions it is about besides PROGRAM's; may be "
 	"given more than once",
 	&modules, NULL},
+    {TP_OPTION_STRING, 0, "attach", "FILE",
+	"keep the log in FILE for a program that somebody else starts, as a TEE's launcher does",
+	&attach.file, NULL},
+    {TP_OPTION_SIZE, 0, "offset", "SIZE",
+	"with '--attach', begin so far behind FILE's beginning: memory that has other users, too",
+	&attach.offset, NULL},
+    {TP_OPTION_BOOL, 0, "force", NULL,
+	"with '--attach', write over FILE though it holds something that is no log of ours",
+	&attach.force, NULL},
+    {TP_OPTION_STRING, 0, "stream", "SOURCE",
+	"read what the program sends: from a file, a pipe, '-', or a connection to unix:PATH or "
+	"vsock:[CID]:PORT",
+	&attach.stream_name, NULL},
+    {TP_OPTION_STRING, 0, "port", "NAME",
+	"the program runs in a TEE of this kind: posix, gramine, scone, occlum, sgxsdk, openenclave, "
+	"optee, keystone, vm or bare",
+	&attach.port_name, NULL},
+    {TP_OPTION_COUNT, 0, "pid", "PID",
+	"with '--attach' or '--stream', end when process PID of this machine ends", &attach.pid,
+	NULL},
+    {TP_OPTION_COUNT, 0, "attach-timeout", "SECONDS",
+	"with '--attach' or '--stream', give up if no program comes, or nothing of the stream, for so "
+	"long (default: wait)",
+	&attach.timeout_s, NULL},
     {TP_OPTION_BOOL, 'q', "quiet", NULL, "show neither progress nor the summary", &quiet, NULL},
     {0},
 };
@@ -106,17 +132,24 @@ static int run(int argc, char **argv);
 const struct tp_command tp_cmd_record = {
     .name = "record",
     .summary = "run a program and record its function calls",
-    .usage = "[options] [--] PROGRAM [ARGS...]",
+    .usage = "[options] [--] [PROGRAM [ARGS...]]",
     .description =
 	"Runs PROGRAM, which has been built with 'teeperf cc', and writes what its functions\n"
 	"log to a trace file. Exits with PROGRAM's exit code, or dies of the signal that\n"
 	"killed it. A trace that is already there is kept as FILE.old.\n"
 	"\n"
 	"Signals sent to teeperf are passed on to PROGRAM; a second SIGINT ends the recording\n"
-	"and leaves PROGRAM running. The trace is complete in every case.\n",
+	"and leaves PROGRAM running. The trace is complete in every case.\n"
+	"\n"
+	"Without PROGRAM, '--attach' or '--stream' wait for one program that somebody else\n"
+	"starts, in a TEE for example. The recording ends when that program says that it is\n"
+	"over, when nobody has the log mapped any more, or at Ctrl-C.\n",
     .examples = "  teeperf record ./app input.txt\n"
 		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n"
-		"  teeperf record --only parser.allow ./app\n",
+		"  teeperf record --only parser.allow ./app\n"
+		"  teeperf record --port gramine -- gramine-sgx app\n"
+		"  teeperf record --attach /dev/shm/app.log\n"
+		"  teeperf record --stream unix:/tmp/app.sock\n",
     .options = options,
     .run = run,
 };
@@ -201,7 +234,7 @@ static enum tp_clock_choice choose_clock(char *const *argv)
 static void warn_of_attach(
     const struct tp_session_counts *counts, const struct tp_launch *launch, char *const *argv)
 {
-	const char *program = argv[0];
+	const char *program = argv[0] ? argv[0] : "the program";
 	const char *machine;
 	const char *foreign;
 	// A library that is loaded later can end a recording that had begun.
@@ -210,6 +243,8 @@ static void warn_of_attach(
 			       : "ran without recording";
 	switch (counts->attach) {
 	case TEEPERF_ATTACH_NONE:
+		if (attach.waits)
+			break; // it was told already
 		if (tp_record_secure(program)) {
 			tp_command_warn(&tp_cmd_record,
 			    "'%s' ran without recording: %s, and such a program does not write where "
@@ -279,7 +314,7 @@ static void warn_of_switches(const struct tp_session_counts *counts, const char 
 static void warn(
     const struct tp_session_counts *counts, const struct tp_launch *launch, char *const *argv)
 {
-	const char *program = argv[0];
+	const char *program = argv[0] ? argv[0] : "the program";
 	const char *machine;
 	warn_of_attach(counts, launch, argv);
 	warn_of_switches(counts, program);
@@ -337,7 +372,9 @@ static void warn(
 		    tp_record_foreign(argv, &machine) ? "" : ", or use '--clock tsc'");
 }
 
-static void summarize(const struct tp_session_counts *counts, const struct tp_launch *launch)
+// `how` it ended, if it was not started here.
+static void summarize(
+    const struct tp_session_counts *counts, const struct tp_launch *launch, const char *how)
 {
 	fprintf(stderr,
 	    "teeperf record: %llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'",
@@ -349,6 +386,8 @@ static void summarize(const struct tp_session_counts *counts, const struct tp_la
 		    strsignal((int)launch->exit_value));
 	else if (launch->ended && launch->exit_value)
 		fprintf(stderr, "; the program exited with %u", launch->exit_value);
+	if (how)
+		fprintf(stderr, "; %s", how);
 	// Calls may have been counted, which are no records.
 	if (counts->attach != TEEPERF_ATTACH_NONE || counts->records)
 		fprintf(stderr, "; next: teeperf analyze %s", output);
@@ -419,8 +458,6 @@ static int run(int argc, char **argv)
 	int status;
 	if (!tp_options_parse(&tp_cmd_record, &argc, &argv, false, &status))
 		return status;
-	if (!argc)
-		return tp_options_usage(&tp_cmd_record, "no program to run was given");
 	if (period_ns > TP_COUNTER_MAX_PERIOD_NS)
 		return tp_options_usage(&tp_cmd_record, "option '--clock-period' takes at most %d",
 		    TP_COUNTER_MAX_PERIOD_NS);
@@ -443,11 +480,12 @@ static int run(int argc, char **argv)
 		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
 	struct tp_region_only only = {.kind = TEEPERF_ONLY_ALL};
 	if (only_lists.count) {
-		status = tp_record_only(&tp_cmd_record, &only_lists, &modules, argv[0], &only);
+		status = tp_record_only(
+		    &tp_cmd_record, &only_lists, &modules, argc ? argv[0] : NULL, &only);
 		if (status)
 			return status;
 	}
-	const struct tp_session_options wanted = {
+	struct tp_session_options wanted = {
 	    .only = only,
 	    .output = output,
 	    .size_bytes = size_bytes,
@@ -461,14 +499,20 @@ static int run(int argc, char **argv)
 	    .start_off = on_start == 1,
 	    .control_signal = control_signal,
 	    .switch_signals = signals,
-	    .argv = argv,
+	    .argv = argc ? argv : NULL,
 	};
+	status = tp_record_attach_prepare(&tp_cmd_record, &attach, &wanted, quiet);
+	if (status) {
+		free((void *)(uintptr_t)only.hashes);
+		return status;
+	}
 	tp_recover_all(tell_recovered);
 	static struct tp_session session;
 	struct tp_err err;
 	const int started = tp_session_start(&session, &wanted, &err);
 	free((void *)(uintptr_t)only.hashes);
 	if (started) {
+		tp_record_attach_release(&attach);
 		tp_command_fail(&tp_cmd_record, &err);
 		if (!session.launch.start_errno)
 			return TP_EXIT_FAILED;
@@ -477,11 +521,17 @@ static int run(int argc, char **argv)
 	if (session.writer.old_path && !quiet)
 		fprintf(stderr, "teeperf record: the older trace is now '%s'\n",
 		    session.writer.old_path);
+	if (!quiet)
+		tp_record_attach_tell(&attach, &session, argc > 0);
 	const bool ended = wait_for_end(&session);
 	struct tp_session_counts counts;
 	const int r = tp_session_finish(&session, &counts, &err);
 	if (follow_fork)
 		tp_record_add_followed(&session.follow, &counts);
+	const char *how;
+	const bool came =
+	    tp_record_attach_judge(&tp_cmd_record, &attach, &session, &counts, ended, &how);
+	tp_record_attach_release(&attach);
 	warn(&counts, &session.launch, argv);
 	if (r) {
 		tp_command_fail(&tp_cmd_record, &err);
@@ -491,14 +541,16 @@ static int run(int argc, char **argv)
 			    output, (unsigned long long)counts.dropped_chunks);
 	}
 	if (!r && !quiet)
-		summarize(&counts, &session.launch);
-	bool whole = !r;
+		summarize(&counts, &session.launch, how);
+	bool whole = !r && came;
 	if (follow_fork) {
 		whole &= tp_record_tell_followed(&tp_cmd_record, &session.follow, quiet);
 		tp_session_forget(&session);
 	}
 	if (!whole)
 		return TP_EXIT_FAILED;
+	if (attach.waits)
+		return TP_EXIT_DONE;
 	if (!ended) {
 		fprintf(stderr, "teeperf record: '%s' (process %d) runs on without recording\n",
 		    argv[0], (int)session.launch.pid);

@@ -157,7 +157,7 @@ static int open_inventories(struct tp_inventory *inventory, const struct tp_opti
 	uint32_t count = 0;
 	for (; count < modules->count; count++)
 		paths[count] = modules->items[count];
-	if (find_program(program, path, sizeof(path)))
+	if (program && find_program(program, path, sizeof(path)))
 		paths[count++] = path;
 	*has = count != 0;
 	int status = count ? tp_inventory_open(inventory, paths, count, err) : 0;
@@ -186,7 +186,7 @@ static int choose(const struct tp_command *command, const struct tp_allowlist *l
 			    "'%s' has no inventory, so only lines of '--only' that name one function "
 			    "outright (fun:NAME) count; build it with 'teeperf cc', or give "
 			    "'--inventory'",
-			    program);
+			    program ? program : "the program");
 		decide_named(choice, list, has ? &inventory : NULL);
 	}
 	tp_inventory_release(&inventory);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The tables that follow from file names: commands.inc, allowlist_commands.inc, views.inc, exports.inc,
+# The tables that follow from file names: commands.inc, tees.inc, allowlist_commands.inc, views.inc, exports.inc,
 # query_exports.inc, sql_tables.inc.
 
 set(TEEPERF_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
@@ -24,3 +24,4 @@ teeperf_table(views.inc TP_VIEW "analyzer/view_*.c")
 teeperf_table(exports.inc TP_EXPORT "analyzer/export_*.c")
 teeperf_table(query_exports.inc TP_EXPORT "query/export_*.c")
 teeperf_table(sql_tables.inc TP_SQL_TABLE "query/table_*.c")
+teeperf_table(tees.inc TP_TEE "recorder/tee_*.c")

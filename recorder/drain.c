@@ -133,7 +133,8 @@ static void write_threads(struct tp_drain *drain)
 		// A name that was found while the thread lived outlasts it.
 		if (!copy->name[0] && before.os_tid == copy->os_tid)
 			memcpy(copy->name, before.name, sizeof(copy->name));
-		find_name(pid, copy);
+		if (!drain->foreign)
+			find_name(pid, copy);
 	}
 	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_THREADS, drain->threads,
 	    count * sizeof(*drain->threads));
@@ -147,7 +148,9 @@ static void write_clock(struct tp_drain *drain)
 		struct teeperf_trace_point points[TP_CLOCK_POINTS];
 	} section = {.clock = {.kind = log->clock, .point_count = log->count}};
 	const uint64_t measured = tp_clock_log_hz(log);
-	section.clock.hz = measured ? measured : tp_clock_stated_hz(log->clock);
+	section.clock.hz = measured       ? measured
+			   : log->foreign ? log->stated_hz
+					  : tp_clock_stated_hz(log->clock);
 	if (drain->counter) {
 		section.clock.stores = tp_counter_thread_stores(drain->counter);
 		section.clock.max_gap_ns = tp_counter_thread_max_gap_ns(drain->counter);

@@ -33,6 +33,7 @@ struct tp_drain {
 	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
 	enum tp_drain_policy policy;
 	bool start_off;           /* recording begins switched off */
+	bool foreign;             /* process and thread ids in the log are not this machine's */
 	uint64_t record_bytes;    /* of records in complete chunks; other threads may load it */
 	uint64_t modules_seen;    /* module_count when MODULES was last written */
 	uint64_t modules_refused; /* of these, modules that do not record */

@@ -216,8 +216,18 @@ void tp_clock_log_init(struct tp_clock_log *log, uint32_t clock, const uint64_t 
 	tp_clock_log_point(log);
 }
 
+void tp_clock_log_init_foreign(struct tp_clock_log *log, uint32_t clock, uint64_t stated_hz)
+{
+	memset(log, 0, sizeof(*log));
+	log->clock = clock;
+	log->foreign = true;
+	log->stated_hz = stated_hz;
+}
+
 void tp_clock_log_point(struct tp_clock_log *log)
 {
+	if (log->foreign)
+		return;
 	if (log->count == TP_CLOCK_POINTS)
 		log->count--;
 	log->points[log->count++] = take_point(log);
@@ -225,6 +235,8 @@ void tp_clock_log_point(struct tp_clock_log *log)
 
 void tp_clock_log_tick(struct tp_clock_log *log)
 {
+	if (log->foreign)
+		return;
 	const struct teeperf_trace_point *last = &log->points[log->count - 1];
 	if (tp_clock_monotonic_ns() - last->monotonic_ns < log->interval_ns)
 		return;
@@ -239,6 +251,8 @@ void tp_clock_log_tick(struct tp_clock_log *log)
 
 uint64_t tp_clock_log_hz(const struct tp_clock_log *log)
 {
+	if (!log->count)
+		return 0;
 	const struct teeperf_trace_point *first = &log->points[0];
 	const struct teeperf_trace_point *last = &log->points[log->count - 1];
 	const uint64_t ns = last->monotonic_ns - first->monotonic_ns;

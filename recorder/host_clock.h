@@ -49,11 +49,15 @@ struct tp_clock_log {
 	uint32_t count;
 	const uint64_t *word; /* SOFT_COUNT: where its time is, else NULL */
 	uint64_t interval_ns; /* between points; doubles when the array is full */
+	bool foreign; /* a clock that this machine does not have: points come from elsewhere */
+	uint64_t stated_hz; /* foreign: what its owner says, 0: nothing */
 	struct teeperf_trace_point points[TP_CLOCK_POINTS];
 };
 
 /* Take the first point. `word`: for SOFT_COUNT, else NULL. */
 void tp_clock_log_init(struct tp_clock_log *log, uint32_t clock, const uint64_t *word);
+/* A clock of another machine's: without points, which the caller may put there later. */
+void tp_clock_log_init_foreign(struct tp_clock_log *log, uint32_t clock, uint64_t stated_hz);
 /* Take a point if it is time; call it as often as you like. */
 void tp_clock_log_tick(struct tp_clock_log *log);
 /* Take a point now, in place of the last one if the array is full. */

@@ -88,6 +88,10 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 		tp_buf_addf(buf, "process=%llu\n", (unsigned long long)facts->process);
 	if (facts->parent)
 		tp_buf_addf(buf, "parent=%llu\n", (unsigned long long)facts->parent);
+	if (facts->port)
+		tp_buf_addf(buf, "port=%s\n", facts->port);
+	if (facts->transport)
+		tp_buf_addf(buf, "transport=%s\n", facts->transport);
 	if (!facts->ended)
 		return;
 	tp_buf_addf(buf, "clock_gaps=%llu\n", (unsigned long long)facts->clock_gaps);

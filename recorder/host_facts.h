@@ -31,6 +31,8 @@ struct tp_host_facts {
 	/* One of several processes: its number, and its parent's if it was forked. 0: unknown. */
 	uint64_t process;
 	uint64_t parent;
+	const char *port;      /* of the TEE, NULL: none was named */
+	const char *transport; /* NULL: the program was started here and shares the log */
 };
 
 /* Append the working directory and each argument, NUL-ended. */

@@ -54,39 +54,58 @@ static bool sets(const char *entry, const char *name)
 	return !strncmp(entry, name, length) && entry[length] == '=';
 }
 
-// The environment with the settings in place of what it says about these variables; its strings are
-// those of environ and the settings (NULL: the variable is not set).
-static char **make_environment(char *log, char *control, char *fork_setting)
+enum { SETTINGS_MAX = 4 };
+
+// The environment with the settings in place of what it says about the log; its strings are those of environ
+// and the settings, of which those that are NULL are left out.
+static char **make_environment(char *const settings[SETTINGS_MAX])
 {
+	static const char *const names[] = {
+	    TEEPERF_LOG_ENV, TEEPERF_LOG_OFFSET_ENV, TEEPERF_CONTROL_ENV, TEEPERF_FORK_ENV};
 	size_t count = 0;
 	while (environ[count])
 		count++;
-	char **copy = malloc((count + 4) * sizeof(*copy));
+	char **copy = malloc((count + SETTINGS_MAX + 1) * sizeof(*copy));
 	if (!copy)
 		return NULL;
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!sets(environ[i], TEEPERF_LOG_ENV) &&
-		    !sets(environ[i], TEEPERF_LOG_OFFSET_ENV) &&
-		    !sets(environ[i], TEEPERF_CONTROL_ENV) && !sets(environ[i], TEEPERF_FORK_ENV))
+		bool replaced = false;
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			replaced |= sets(environ[i], names[k]);
+		if (!replaced)
 			copy[kept++] = environ[i];
 	}
-	copy[kept++] = log;
-	if (control)
-		copy[kept++] = control;
-	if (fork_setting)
-		copy[kept++] = fork_setting;
+	for (int i = 0; i < SETTINGS_MAX; i++)
+		if (settings[i])
+			copy[kept++] = settings[i];
 	copy[kept] = NULL;
 	return copy;
 }
 
-// "NAME=value", to be freed; NULL if value is NULL or there is no memory.
-static char *make_setting(const char *name, const char *value)
+// "NAME=value" into *setting, to be freed; false: there is no memory.
+static bool make_setting(char **setting, const char *name, const char *value)
 {
-	char *setting = NULL;
-	if (value && asprintf(&setting, "%s=%s", name, value) < 0)
-		setting = NULL;
-	return setting;
+	if (!value)
+		return true;
+	if (asprintf(setting, "%s=%s", name, value) >= 0)
+		return true;
+	*setting = NULL;
+	return false;
+}
+
+static bool make_settings(
+    char *made[SETTINGS_MAX], const struct tp_launch_settings *settings, int inherited)
+{
+	char log[32];
+	char offset[32];
+	snprintf(log, sizeof(log), TEEPERF_LOG_INHERITED "%d", inherited);
+	snprintf(offset, sizeof(offset), "%llu", (unsigned long long)settings->log_offset);
+	return make_setting(&made[0], TEEPERF_LOG_ENV, inherited >= 0 ? log : settings->log) &&
+	       make_setting(
+		   &made[1], TEEPERF_LOG_OFFSET_ENV, settings->log_offset ? offset : NULL) &&
+	       make_setting(&made[2], TEEPERF_CONTROL_ENV, settings->control) &&
+	       make_setting(&made[3], TEEPERF_FORK_ENV, settings->follow);
 }
 
 // In the child: become the program, or tell the parent through the pipe why not.
@@ -132,17 +151,23 @@ static int report_failure(struct tp_launch *launch, const char *program, struct 
 	return tp_err_system(err, launch->start_errno, NULL, "cannot run '%s'", program);
 }
 
-int tp_launch_start(struct tp_launch *launch, char *const *argv, const char *log_path,
-    const char *control, const char *follow, struct tp_err *err)
+int tp_launch_start(struct tp_launch *launch, char *const *argv,
+    const struct tp_launch_settings *settings, struct tp_err *err)
 {
-	char *log_setting = make_setting(TEEPERF_LOG_ENV, log_path);
-	char *control_setting = make_setting(TEEPERF_CONTROL_ENV, control);
-	char *fork_setting = make_setting(TEEPERF_FORK_ENV, follow);
+	char *made[SETTINGS_MAX] = {NULL};
 	char **environment = NULL;
 	int pipe_fds[2] = {-1, -1};
+	int inherited = -1;
 	int r = 0;
-	if (log_setting && (control_setting || !control) && (fork_setting || !follow))
-		environment = make_environment(log_setting, control_setting, fork_setting);
+	// Not ours: with that one the program would inherit our lock on the log.
+	if (settings->inherit)
+		inherited = open(settings->log, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (settings->inherit && inherited < 0) {
+		r = tp_err_system(err, errno, settings->log, "cannot open the log for the program");
+		goto out;
+	}
+	if (make_settings(made, settings, inherited))
+		environment = make_environment(made);
 	if (!environment) {
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 		goto out;
@@ -156,8 +181,11 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv, const char *log
 		r = tp_err_system(err, errno, NULL, "cannot start another process");
 		goto out;
 	}
-	if (!pid)
+	if (!pid) {
+		if (inherited >= 0)
+			fcntl(inherited, F_SETFD, 0);
 		become(launch, argv, environment, pipe_fds[1]);
+	}
 	__atomic_store_n(&launch->pid, pid, __ATOMIC_RELAXED);
 	close(pipe_fds[1]);
 	pipe_fds[1] = -1;
@@ -169,10 +197,11 @@ out:
 		if (pipe_fds[i] >= 0)
 			close(pipe_fds[i]);
 	}
+	if (inherited >= 0)
+		close(inherited);
 	free(environment);
-	free(fork_setting);
-	free(control_setting);
-	free(log_setting);
+	for (int i = 0; i < SETTINGS_MAX; i++)
+		free(made[i]);
 	return r;
 }
 
@@ -209,7 +238,7 @@ static void forward(const struct tp_launch *launch, const siginfo_t *info)
 
 enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms)
 {
-	if (!launch->ended && has_ended(launch))
+	if (launch->pid && !launch->ended && has_ended(launch))
 		return TP_LAUNCH_ENDED;
 	const struct timespec timeout = {
 	    .tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
@@ -217,6 +246,10 @@ enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_m
 	const int signal = sigtimedwait(&launch->taken, &info, &timeout);
 	if (signal < 0)
 		return TP_LAUNCH_TIMEOUT;
+	if (!launch->pid)
+		return signal == SIGCHLD || signal == SIGUSR1 || signal == SIGUSR2
+			   ? TP_LAUNCH_TIMEOUT
+			   : TP_LAUNCH_RELEASE;
 	if (signal == SIGCHLD)
 		return !launch->ended && has_ended(launch) ? TP_LAUNCH_ENDED : TP_LAUNCH_TIMEOUT;
 	if (signal == SIGINT && ++launch->interrupts >= 2)

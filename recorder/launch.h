@@ -37,18 +37,30 @@ enum tp_launch_event {
 	TP_LAUNCH_SIGNAL,  /* one that came when the program had ended */
 };
 
+/* What the program's environment says of the log; NULL: nothing. The strings are the caller's. */
+struct tp_launch_settings {
+	const char *log;     /* TEEPERF_LOG: a path */
+	uint64_t log_offset; /* TEEPERF_LOG_OFFSET, if not 0 */
+	bool inherit;        /* open the log and let the program inherit the descriptor */
+	const char *control; /* TEEPERF_CONTROL */
+	const char *follow;  /* TEEPERF_FORK */
+};
+
 /* Call it before any thread is created, so that all of them have the signals blocked. */
 void tp_launch_prepare(struct tp_launch *launch);
 
 /*
- * Start argv[0], found along PATH, with TEEPERF_LOG=log_path, TEEPERF_CONTROL=control and
- * TEEPERF_FORK=follow (NULL: without it) in its environment and the signal state from before prepare. A failure of exec itself is reported here: TP_ERR_NOT_FOUND if there is
- * no such program, TP_ERR_SYSTEM otherwise, with start_errno set.
+ * Start argv[0], found along PATH, with the settings in its environment and the signal state from before
+ * prepare. A failure of exec itself is reported here: TP_ERR_NOT_FOUND if there is no such program,
+ * TP_ERR_SYSTEM otherwise, with start_errno set.
  */
-int tp_launch_start(struct tp_launch *launch, char *const *argv, const char *log_path,
-    const char *control, const char *follow, struct tp_err *err);
+int tp_launch_start(struct tp_launch *launch, char *const *argv,
+    const struct tp_launch_settings *settings, struct tp_err *err);
 
-/* Wait up to timeout_ms for the next event, passing signals on meanwhile; also behind TP_LAUNCH_ENDED. */
+/*
+ * Wait up to timeout_ms for the next event, passing signals on meanwhile; also behind TP_LAUNCH_ENDED. If no
+ * program was started, each signal that would have ended it is TP_LAUNCH_RELEASE.
+ */
 enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms);
 
 /* Back to the signal state from before prepare. */

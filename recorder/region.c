@@ -71,18 +71,19 @@ static uint64_t bytes_needed(const struct tp_region_options *options, uint32_t c
 	       (uint64_t)chunk_count * TP_REGION_CHUNK_SIZE;
 }
 
-// How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB.
-static int choose_count(
-    const struct tp_region_options *options, uint32_t *chunk_count, struct tp_err *err)
+// How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB; or what fits in the file.
+static int choose_count(const struct tp_region_options *options, const struct tp_place_file *file,
+    uint32_t *chunk_count, struct tp_err *err)
 {
 	const uint64_t size = options->size;
-	const uint64_t room = free_in_folder();
+	const char *where = file ? options->place->path : FOLDER;
+	const uint64_t room = file ? file->room : free_in_folder();
 	uint64_t wanted = size;
 	if (!size) {
 		wanted = available_memory() / 8;
 		wanted = wanted < 64 * MIB ? 64 * MIB : wanted > 1024 * MIB ? 1024 * MIB : wanted;
 		// In a container /dev/shm is often 64 MiB in all.
-		if (wanted > room / 4 * 3)
+		if (wanted > room / 4 * 3 && !(file && file->fixed))
 			wanted = room / 4 * 3;
 	}
 	*chunk_count = power_of_two_below(wanted / TP_REGION_CHUNK_SIZE);
@@ -94,16 +95,22 @@ static int choose_count(
 	       bytes_needed(options, *chunk_count) > room)
 		*chunk_count /= 2;
 	const uint64_t needed = bytes_needed(options, *chunk_count);
+	if (file && file->fixed && needed > room)
+		return tp_err_set(err, TP_ERR_LIMIT, where, TP_ERR_NO_OFFSET,
+		    "the file has %llu KiB for the log, which needs %llu: make it larger, or empty so "
+		    "that it gets its size here%s",
+		    (unsigned long long)(room / 1024), (unsigned long long)(needed / 1024),
+		    size ? ", or give a smaller '--size'" : "");
 	if (*chunk_count < TP_REGION_MIN_CHUNKS ||
 	    (*chunk_count == TP_REGION_MIN_CHUNKS && needed > room))
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
-		    FOLDER " has %llu KiB free, too little for a log: make room there",
+		    "%s has %llu KiB free, too little for a log: make room there", where,
 		    (unsigned long long)(room / 1024));
 	if (needed > room)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
-		    "a log of %llu MiB does not fit in " FOLDER
-		    ", where %llu MiB are free: make room there or give a smaller '--size'",
-		    (unsigned long long)((needed + MIB - 1) / MIB),
+		    "a log of %llu MiB does not fit in %s, where %llu MiB are free: make room "
+		    "there or give a smaller '--size'",
+		    (unsigned long long)((needed + MIB - 1) / MIB), where,
 		    (unsigned long long)(room / MIB));
 	return 0;
 }
@@ -137,6 +144,38 @@ static int create_file(struct tp_region *region, struct tp_err *err)
 	return tp_err_system(err, error, FOLDER, "cannot create the shared log");
 }
 
+/*
+ * Let the file have the name by which a killed recorder's log is found (recovery/), too. Where that cannot be, on
+ * another file system or behind an offset, nobody finds it.
+ */
+static int take_place(struct tp_region *region, const struct tp_place *place, struct tp_err *err)
+{
+	region->place = strdup(place->path);
+	if (!region->place)
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	if (getrandom(&region->id, sizeof(region->id), 0) != sizeof(region->id))
+		return tp_err_system(err, errno, NULL, "cannot get random bytes");
+	char name[TP_REGION_NAME_SIZE];
+	tp_region_name(name, (uint32_t)getpid(), region->id);
+	snprintf(region->path, sizeof(region->path), FOLDER "/%s", name);
+	if (place->offset || link(place->path, region->path))
+		region->path[0] = '\0';
+	region->offset = place->offset;
+	return 0;
+}
+
+// Make all of the region zero: who had the file before may have left anything.
+static int clear(struct tp_region *region, struct tp_err *err)
+{
+	const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+	if (!fallocate(region->fd, how, (off_t)region->offset, (off_t)region->map_size))
+		return 0;
+	if (errno != EOPNOTSUPP && errno != ENOSYS)
+		return tp_err_system(err, errno, region->place, "cannot clear the log's file");
+	memset(region->map, 0, region->map_size);
+	return 0;
+}
+
 // Map the file at an address aligned to the chunk size.
 static int map_file(struct tp_region *region, struct tp_err *err)
 {
@@ -152,11 +191,12 @@ static int map_file(struct tp_region *region, struct tp_err *err)
 		munmap(at, skip);
 	munmap(at + skip + region->map_size, TP_REGION_CHUNK_SIZE - skip);
 	char *map = mmap(at + skip, region->map_size, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_FIXED, region->fd, 0);
+	    MAP_SHARED | MAP_FIXED, region->fd, (off_t)region->offset);
 	if (map == MAP_FAILED) {
 		const int error = errno;
 		munmap(at + skip, region->map_size);
-		return tp_err_system(err, error, region->path, "cannot map the shared log");
+		return tp_err_system(
+		    err, error, tp_region_where(region), "cannot map the shared log");
 	}
 	region->map = map;
 	return 0;
@@ -167,7 +207,7 @@ static int allocate(struct tp_region *region, uint64_t offset, uint64_t size)
 {
 	int error;
 	do {
-		error = posix_fallocate(region->fd, (off_t)offset, (off_t)size);
+		error = posix_fallocate(region->fd, (off_t)(region->offset + offset), (off_t)size);
 	} while (error == EINTR);
 	return error;
 }
@@ -187,7 +227,8 @@ static void touch(struct tp_region *region, uint64_t offset, uint64_t size)
 static void init_header(struct tp_region *region, const struct tp_region_options *options)
 {
 	struct teeperf_log_header *header = region->header;
-	header->magic = TEEPERF_LOG_MAGIC;
+	if (!region->place)
+		header->magic = TEEPERF_LOG_MAGIC;
 	header->major = TEEPERF_LOG_MAJOR;
 	header->oldest_major = TEEPERF_LOG_OLDEST_MAJOR;
 	header->minor = TEEPERF_LOG_MINOR;
@@ -304,9 +345,16 @@ int tp_region_create(
 	region->low_chunks = options->low_chunks ? options->low_chunks : TP_REGION_LOW_CHUNKS;
 	region->step_chunks = options->step_chunks ? options->step_chunks : TP_REGION_STEP_CHUNKS;
 	region->chunk_count = options->chunk_count;
-	int r = options->chunk_count ? 0 : choose_count(options, &region->chunk_count, err);
+	struct tp_place_file file = {.fd = -1};
+	int r = options->place ? tp_place_open(options->place, &file, err) : 0;
+	region->fd = file.fd;
+	region->made = file.made;
+	if (!r && options->place)
+		r = take_place(region, options->place, err);
+	if (!r && !options->chunk_count)
+		r = choose_count(options, options->place ? &file : NULL, &region->chunk_count, err);
 	region->owned = options->owned <= region->chunk_count ? options->owned : 0;
-	if (!r)
+	if (!r && !options->place)
 		r = create_file(region, err);
 	if (r)
 		goto fail;
@@ -319,11 +367,14 @@ int tp_region_create(
 	}
 	const uint64_t metadata = metadata_size(region->chunk_count, options->only.count);
 	region->map_size = metadata + (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE;
-	if (ftruncate(region->fd, (off_t)region->map_size)) {
-		r = tp_err_system(err, errno, region->path, "cannot size the shared log");
+	if (!file.fixed && ftruncate(region->fd, (off_t)(region->offset + region->map_size))) {
+		r = tp_err_system(
+		    err, errno, tp_region_where(region), "cannot size the shared log");
 		goto fail;
 	}
 	r = map_file(region, err);
+	if (!r && file.fixed)
+		r = clear(region, err);
 	if (!r)
 		r = tp_log_guard_start(region->map, region->map_size, err);
 	if (r)
@@ -343,8 +394,8 @@ int tp_region_create(
 		error = give_owned(region);
 	if (error) {
 		r = tp_err_system(err, error, NULL,
-		    "cannot get memory for the log in " FOLDER
-		    " (make room there or give a smaller '--size')");
+		    "cannot get memory for the log in %s (make room there or give a smaller '--size')",
+		    region->place ? region->place : FOLDER);
 		goto fail;
 	}
 	touch_chunks(region, first);
@@ -353,6 +404,17 @@ int tp_region_create(
 fail:
 	tp_region_release(region);
 	return r;
+}
+
+void tp_region_publish(struct tp_region *region)
+{
+	tp_shared_store_release(&region->header->magic, TEEPERF_LOG_MAGIC);
+	region->published = true;
+}
+
+const char *tp_region_where(const struct tp_region *region)
+{
+	return region->place ? region->place : region->path;
 }
 
 static void note_path(const struct tp_region *region, char path[128])
@@ -381,6 +443,14 @@ void tp_region_unlink(struct tp_region *region)
 		unlink(path);
 	}
 	region->path[0] = '\0';
+	if (region->place && region->made)
+		unlink(region->place);
+	// A file that stays holds a log no more, to programs that come late.
+	else if (region->place && region->published)
+		tp_shared_store_release(&region->header->magic, TEEPERF_LOG_OVER);
+	region->published = false;
+	free(region->place);
+	region->place = NULL;
 }
 
 void tp_region_release(struct tp_region *region)

@@ -20,6 +20,7 @@
 #include <teeperf/log.h>
 
 #include "common/err.h"
+#include "place.h"
 
 enum {
 	TP_REGION_CHUNK_SIZE = 1 << TEEPERF_CHUNK_SHIFT_DEFAULT,
@@ -51,13 +52,18 @@ struct tp_region_options {
 	uint32_t mode;
 	uint32_t clock;
 	struct tp_region_only only;
+	const struct tp_place *place; /* NULL: a new file in TP_REGION_FOLDER */
 };
 
 struct tp_region {
-	char path[96];
-	uint64_t id; /* random; in the path, and in the trace */
+	char path[96]; /* in TP_REGION_FOLDER; empty: the log cannot be found there */
+	uint64_t id;   /* random; in the path, and in the trace */
 	int fd;
-	char *map; /* aligned to the chunk size */
+	char *place;     /* the path that was asked for, NULL: none was */
+	bool made;       /* the file there is ours to remove */
+	uint64_t offset; /* of the region in the file */
+	bool published;  /* tp_region_publish was called */
+	char *map;       /* aligned to the chunk size */
 	uint64_t map_size;
 	struct teeperf_log_header *header;
 	uint64_t *supply;
@@ -91,6 +97,15 @@ struct tp_region {
  */
 int tp_region_create(
     struct tp_region *region, const struct tp_region_options *options, struct tp_err *err);
+
+/*
+ * A region in a place of its own: let programs take it for a log from here on. Nothing of it may be
+ * written before but by us.
+ */
+void tp_region_publish(struct tp_region *region);
+
+/* What programs are told of where the log is: a path. */
+const char *tp_region_where(const struct tp_region *region);
 
 /* Remove the file's name: no other process can find the log from here on. May be called twice. */
 void tp_region_unlink(struct tp_region *region);

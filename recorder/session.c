@@ -17,6 +17,8 @@
 
 // Less time than this between two points says too little about the clock's rate.
 static const uint64_t RATE_NS = 2 * 1000 * 1000;
+// Nobody wakes us when the program is over.
+enum { GUEST_TICK_MS = 20 };
 
 static void nap(uint64_t ns)
 {
@@ -57,8 +59,13 @@ static int start_clock(
 	const bool counts = clock == TEEPERF_CLOCK_SOFT_COUNT;
 	session->soft = TEEPERF_CLOCK_IS_SOFT(clock);
 	// In the time that the first rate needs in any case.
-	if (!session->soft)
+	if (!session->soft && !session->clock_log.foreign)
 		session->has_cost = tp_event_cost_measure(&session->cost, clock, NULL);
+	if (session->clock_log.foreign) {
+		header->clock_hz = session->clock_log.stated_hz;
+		session->soft = false;
+		return 0;
+	}
 	if (!counts)
 		header->clock_hz = first_rate(session);
 	if (!session->soft)
@@ -137,6 +144,10 @@ static struct tp_host_facts host_facts(const struct tp_session *session)
 	    .only = session->has_only,
 	    .cost = session->cost,
 	    .has_cost = session->has_cost,
+	    .port = session->port,
+	    .transport = session->stream     ? "stream"
+			 : session->attaches ? "attached"
+					     : NULL,
 	};
 }
 
@@ -158,7 +169,8 @@ static int write_command(
 {
 	struct tp_buf command;
 	tp_buf_init(&command);
-	tp_host_facts_command(&command, options->argv);
+	static char *const nobody[] = {NULL};
+	tp_host_facts_command(&command, options->argv ? options->argv : nobody);
 	int r = 0;
 	if (command.failed)
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
@@ -197,6 +209,12 @@ static void stop_threads(struct tp_session *session)
 	tp_doorbell_release(&session->supply_bell);
 	tp_drain_stop(&session->drain);
 	stop_clock(session);
+	const struct tp_stream *stream = session->stream;
+	if (stream) {
+		memcpy(session->clock_log.points, stream->points,
+		    stream->point_count * sizeof(stream->points[0]));
+		session->clock_log.count = stream->point_count;
+	}
 	tp_drain_finish(&session->drain);
 }
 
@@ -243,6 +261,21 @@ static void stop_follow(struct tp_session *session)
 		tp_follow_stop(&session->follow);
 }
 
+// The program is somebody else's: be ready to hear of its end.
+static int start_guest(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	int r = tp_guest_start(&session->guest, session->stream ? NULL : &session->region,
+	    options->watch, options->timeout_ms, err);
+	if (r)
+		return r;
+	if (session->stream)
+		r = tp_stream_start(session->stream, &session->region, err);
+	if (r)
+		tp_guest_stop(&session->guest);
+	return r;
+}
+
 static int start_program(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
 {
@@ -253,10 +286,22 @@ static int start_program(
 	int r = tp_control_server_start(&session->control, err);
 	if (r)
 		return r;
+	// Nobody can find it before.
+	if (session->region.place)
+		tp_region_publish(&session->region);
 	char control[32];
 	make_control(options, control);
-	r = tp_launch_start(&session->launch, options->argv, session->region.path,
-	    control[0] ? control : NULL, session->follows ? session->follow.setting : NULL, err);
+	const struct tp_launch_settings settings = {
+	    .log = tp_region_where(&session->region),
+	    .log_offset = session->region.offset,
+	    .inherit = options->inherit,
+	    .control = control[0] ? control : NULL,
+	    .follow = session->follows ? session->follow.setting : NULL,
+	};
+	if (options->argv)
+		r = tp_launch_start(&session->launch, options->argv, &settings, err);
+	else
+		r = start_guest(session, options, err);
 	if (r)
 		tp_control_server_stop(&session->control);
 	return r;
@@ -267,21 +312,35 @@ int tp_session_start(
 {
 	memset(session, 0, sizeof(*session));
 	uint32_t clock;
-	int r = tp_clock_choose(options->clock, &clock, err);
+	const struct teeperf_log_header *sent =
+	    options->stream ? &options->stream->frames.start : NULL;
+	int r = 0;
+	if (sent)
+		clock = sent->clock;
+	else
+		r = tp_clock_choose(options->clock, &clock, err);
 	if (r)
 		return r;
+	session->stream = options->stream;
+	session->port = options->port;
+	session->attaches = !options->argv;
+	session->foreign = options->foreign || !options->argv;
 	session->output = options->output;
 	session->control_signal = options->control_signal;
 	session->start_off = options->start_off;
 	session->has_only = options->only.kind != TEEPERF_ONLY_ALL;
 	session->cores = usable_cores();
 	tp_launch_prepare(&session->launch);
-	tp_clock_log_init(&session->clock_log, clock, NULL);
+	if (sent)
+		tp_clock_log_init_foreign(&session->clock_log, clock, sent->clock_hz);
+	else
+		tp_clock_log_init(&session->clock_log, clock, NULL);
 	const struct tp_region_options region = {.size = options->size_bytes,
 	    .ready = ready_bytes(session, options->ready_bytes, clock),
 	    .mode = options->mode,
 	    .clock = clock,
-	    .only = options->only};
+	    .only = options->only,
+	    .place = options->place};
 	r = tp_region_create(&session->region, &region, err);
 	if (r)
 		goto fail;
@@ -302,6 +361,7 @@ int tp_session_start(
 	    .counter = session->soft ? &session->counter : NULL,
 	    .policy = drain_policy(session, options->drain, clock),
 	    .start_off = options->start_off,
+	    .foreign = session->foreign,
 	};
 	write_host(session, false);
 	r = write_command(session, options, err);
@@ -340,8 +400,40 @@ fail:
 	return r;
 }
 
+// What ends a recording whose program is somebody else's.
+static enum tp_launch_event look_at_guest(struct tp_session *session)
+{
+	struct tp_stream *stream = session->stream;
+	const enum tp_guest_state state = tp_guest_look(&session->guest);
+	if (stream) {
+		// What it has sent is there, though it is gone.
+		if (state == TP_GUEST_GONE)
+			tp_stream_finish(stream);
+		if (!tp_stream_is_over(stream))
+			return TP_LAUNCH_TIMEOUT;
+	} else if (state == TP_GUEST_AWAITED || state == TP_GUEST_RUNS) {
+		return TP_LAUNCH_TIMEOUT;
+	}
+	const uint64_t word =
+	    stream ? stream->frames.end : tp_shared_load_acquire(&session->region.header->ended);
+	const uint64_t known = TEEPERF_ENDED | TEEPERF_ENDED_HAS_CODE;
+	if ((word & known) == known) {
+		session->launch.exit_kind = TEEPERF_EXIT_CODE;
+		session->launch.exit_value = (uint32_t)(word >> TEEPERF_ENDED_CODE_SHIFT);
+	}
+	session->guest_state = state;
+	session->launch.ended = true;
+	return TP_LAUNCH_ENDED;
+}
+
 enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeout_ms)
 {
+	if (session->attaches) {
+		if (look_at_guest(session) == TP_LAUNCH_ENDED)
+			return TP_LAUNCH_ENDED;
+		return tp_launch_wait(
+		    &session->launch, timeout_ms < GUEST_TICK_MS ? timeout_ms : GUEST_TICK_MS);
+	}
 	const enum tp_launch_event event = tp_launch_wait(&session->launch, timeout_ms);
 	if (event != TP_LAUNCH_SIGNAL)
 		return event;
@@ -390,6 +482,13 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	}
 }
 
+static void stop_guest(struct tp_session *session)
+{
+	tp_guest_stop(&session->guest);
+	if (session->stream)
+		tp_stream_stop(session->stream);
+}
+
 int tp_session_finish(
     struct tp_session *session, struct tp_session_counts *counts, struct tp_err *err)
 {
@@ -398,6 +497,8 @@ int tp_session_finish(
 		tp_clock_gaps_end(&session->counter.gaps, end_ns);
 	tp_control_server_stop(&session->control);
 	tp_session_command(session, false);
+	if (session->attaches)
+		stop_guest(session);
 	stop_follow(session);
 	stop_threads(session);
 	write_host(session, true);

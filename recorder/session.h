@@ -17,9 +17,12 @@
 #include "doorbell.h"
 #include "drain.h"
 #include "follow.h"
+#include "guest.h"
 #include "host_clock.h"
 #include "launch.h"
+#include "place.h"
 #include "region.h"
+#include "stream_thread.h"
 #include "trace_writer.h"
 
 enum tp_drain_choice {
@@ -43,7 +46,19 @@ struct tp_session_options {
 	int control_signal;         /* tells the program of commands, 0: none */
 	bool switch_signals;        /* SIGUSR1 and SIGUSR2 switch on and off */
 	struct tp_region_only only; /* functions that are to record */
-	char *const *argv;          /* the program and its arguments, NULL-terminated */
+	char *const *argv; /* the program and its arguments, NULL-terminated; NULL: see below */
+	const struct tp_place *place; /* where the log is to be, NULL: where nobody else looks */
+	bool inherit;                 /* the program gets the log as a descriptor */
+	bool
+	    foreign; /* what starts as a process here runs in a world of its own: its ids say nothing */
+	const char *port; /* of the TEE, for the trace; NULL: none */
+	/*
+	 * Without argv, the program is somebody else's: it finds the log in `place`, or sends a `stream`, which
+	 * was opened and is released by the caller.
+	 */
+	struct tp_stream *stream;
+	pid_t watch;         /* the recording ends with this process, 0: with none */
+	uint64_t timeout_ms; /* for the program to come; UINT64_MAX: no matter when */
 };
 
 struct tp_session {
@@ -56,6 +71,12 @@ struct tp_session {
 	struct tp_control_server control;
 	struct tp_follow follow;
 	bool follows; /* follow is in use */
+	struct tp_guest guest;
+	struct tp_stream *stream;
+	const char *port;
+	bool foreign;                    /* process ids in the log are not this machine's */
+	bool attaches;                   /* the program is somebody else's */
+	enum tp_guest_state guest_state; /* what ended it */
 	const char *output;
 	int control_signal;
 	bool start_off;
@@ -98,7 +119,7 @@ struct tp_session_counts {
 };
 
 /*
- * Start everything, the program last. On failure all is undone and session->launch.start_errno says
+ * Start everything, the program last (or what tells of its end). On failure all is undone and session->launch.start_errno says
  * whether it was the program that could not be started.
  */
 int tp_session_start(

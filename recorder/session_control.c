@@ -60,7 +60,7 @@ bool tp_session_command(struct tp_session *session, bool on)
 		tp_follow_command(&session->follow, session->control_word);
 	const pid_t pid = attached_pid(session);
 	return tp_shared_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
-	       session->control_signal && pid > 0 &&
+	       session->control_signal && !session->foreign && pid > 0 &&
 	       tp_follow_maps_log(pid, session->region.path) &&
 	       kill(pid, session->control_signal) == 0;
 }

@@ -26,9 +26,10 @@ int tp_trace_add_log(struct tp_trace_writer *writer, const struct tp_region *reg
 	    .level = (uint32_t)compress,
 	    .start_off = start_off,
 	};
-	if (!writer->regular)
+	if (!writer->regular || !region->path[0])
 		return 0;
 	memcpy(log.constants, region->header, sizeof(log.constants));
+	log.constants[0] = TEEPERF_LOG_MAGIC; // it may not be there yet
 	tp_trace_writer_add(writer, TEEPERF_SECTION_LOG, &log, sizeof(log));
 	if (writer->failed) {
 		if (err)

@@ -14,6 +14,7 @@
 #include <teeperf/trace.h>
 
 #include "common/err.h"
+#include "recorder/log_user.h"
 #include "recorder/region.h"
 
 /* A chunk that was not drained. */
@@ -63,8 +64,5 @@ int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_log_chunk *
 
 /* Remove the log and its note, and close it. */
 void tp_log_file_remove(struct tp_log_file *log);
-
-/* A process that has mapped the file (device, inode), 0 if there is none that we can see. */
-pid_t tp_log_file_user(dev_t device, ino_t inode);
 
 #endif

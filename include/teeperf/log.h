@@ -25,6 +25,8 @@
 
 /* "TPERFLOG", read as a little-endian word. */
 #define TEEPERF_LOG_MAGIC UINT64_C(0x474f4c4652455054)
+/* "TPERFOVR": in its place, in a file that stays, once nobody reads the log any more. */
+#define TEEPERF_LOG_OVER UINT64_C(0x52564f4652455054)
 
 /*
  * A reader refuses a major above its own, and one below the oldest that it reads. MAJOR moves when

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which process has a log mapped: no lock tells, since the program closes the file.
 #define _GNU_SOURCE
-#include "log_file.h"
+#include "log_user.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>
@@ -42,11 +45,23 @@ pid_t tp_log_file_user(dev_t device, ino_t inode)
 		return 0;
 	pid_t user = 0;
 	for (struct dirent *entry; !user && (entry = readdir(folder));) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
+		    atoi(entry->d_name) == getpid())
 			continue;
 		if (maps(entry->d_name, device, inode))
 			user = (pid_t)atoi(entry->d_name);
 	}
 	closedir(folder);
 	return user;
+}
+
+// A lease for writing is only to be had on a file that nobody else has open; a mapping counts, too.
+int tp_log_file_in_use(int fd)
+{
+	// Who opens the file in this moment waits for us to be told so, by a signal that does no harm.
+	fcntl(fd, F_SETSIG, SIGURG);
+	if (fcntl(fd, F_SETLEASE, F_WRLCK))
+		return errno == EAGAIN ? 1 : -1;
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	return 0;
 }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// 'teeperf record' of programs in a TEE.
+#define _GNU_SOURCE
+#include "record_attach.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clean.h"
+
+enum { STREAM_LOG_BYTES = 16 << 20 };
+
+static int find_tee(const struct tp_command *command, struct tp_record_attach *attach)
+{
+	if (!attach->port_name)
+		return 0;
+	attach->tee = tp_tee_find(attach->port_name);
+	if (attach->tee)
+		return 0;
+	char names[256] = "";
+	size_t length = 0;
+	for (const struct tp_tee *const *at = tp_tees(); *at && length < sizeof(names); at++)
+		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+		    at == tp_tees() ? "" : ", ", (*at)->name);
+	return tp_options_usage(
+	    command, "option '--port' takes one of %s, not '%s'", names, attach->port_name);
+}
+
+// What does not go together.
+static int check(const struct tp_command *command, const struct tp_record_attach *attach,
+    const struct tp_session_options *wanted)
+{
+	const struct tp_tee *tee = attach->tee;
+	if (attach->stream_name && wanted->argv)
+		return tp_options_usage(command,
+		    "with '--stream' the program is started by somebody else: '%s' is too much",
+		    wanted->argv[0]);
+	if (attach->stream_name && (attach->file || attach->offset || attach->force))
+		return tp_options_usage(command,
+		    "'--stream' and '--attach' are two ways to the same: give one of them");
+	if (!attach->file && (attach->offset || (attach->force && !attach->place.path)))
+		return tp_options_usage(
+		    command, "'--offset' and '--force' go with '--attach' only");
+	if (!attach->waits && !wanted->argv)
+		return tp_options_usage(command, "no program to run was given%s",
+		    tee ? ", and neither '--attach' nor '--stream'" : "");
+	if (wanted->argv && tee && tee->transport == TP_TEE_STREAM)
+		return tp_options_usage(command,
+		    "'%s' shares no memory: start the program yourself, and give '--stream' where its "
+		    "frames come from",
+		    tee->name);
+	if (wanted->argv && tee && tee->elsewhere && !attach->file)
+		return tp_options_usage(command,
+		    "'%s' programs are not started from here: give '--attach' or '--stream', and no "
+		    "program",
+		    tee->name);
+	if (attach->waits && wanted->follow_fork)
+		return tp_options_usage(
+		    command, "'--follow-fork' needs a program that is started here");
+	if (attach->waits && (wanted->control_signal || wanted->switch_signals))
+		return tp_options_usage(command,
+		    "'--control' and '--signals' need a program that is started here: signals do not "
+		    "reach into a TEE");
+	if (!attach->waits && attach->pid)
+		return tp_options_usage(
+		    command, "'--pid' goes with '--attach' or '--stream', without a program");
+	if (!attach->waits && attach->timeout_s != UINT64_MAX)
+		return tp_options_usage(command,
+		    "'--attach-timeout' goes with '--attach' or '--stream', without a program");
+	if (attach->pid > INT_MAX)
+		return tp_options_usage(command, "option '--pid' takes a process id");
+	if (wanted->follow_fork && attach->place.path)
+		return tp_options_usage(
+		    command, "'--follow-fork' cannot share a file that was named beforehand");
+	if (attach->stream_name && wanted->mode == TEEPERF_MODE_FULL)
+		return tp_options_usage(command, "'--mode full' needs memory that is shared");
+	if (attach->stream_name && wanted->start_off)
+		return tp_options_usage(command,
+		    "'--on-start off' needs memory that is shared: nobody could switch on");
+	if (attach->stream_name && wanted->only.kind != TEEPERF_ONLY_ALL)
+		return tp_options_usage(command, "'--only' needs memory that is shared");
+	if (attach->stream_name && wanted->clock != TP_CLOCK_CHOICE_AUTO)
+		return tp_options_usage(command,
+		    "with '--stream' the clock is the program's choice: leave '--clock' out");
+	return 0;
+}
+
+static int open_stream(const struct tp_command *command, struct tp_record_attach *attach,
+    uint64_t timeout_ms, bool quiet)
+{
+	static struct tp_stream stream;
+	struct tp_err err;
+	if (!quiet)
+		fprintf(
+		    stderr, "teeperf record: waiting for a program at '%s'\n", attach->stream_name);
+	if (tp_stream_open(&stream, attach->stream_name, timeout_ms, &err))
+		return tp_command_fail(command, &err);
+	attach->stream = &stream;
+	return 0;
+}
+
+int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_attach *attach,
+    struct tp_session_options *wanted, bool quiet)
+{
+	int status = find_tee(command, attach);
+	if (status)
+		return status;
+	const struct tp_tee *tee = attach->tee;
+	attach->waits = !wanted->argv && (attach->file || attach->stream_name);
+	attach->place = (struct tp_place){
+	    .path = attach->file          ? attach->file
+		    : tee && wanted->argv ? tee->place
+					  : NULL,
+	    .offset = attach->offset,
+	    .force = attach->force,
+	};
+	status = check(command, attach, wanted);
+	if (status)
+		return status;
+	const uint64_t timeout_ms =
+	    attach->timeout_s > UINT64_MAX / 1000 ? UINT64_MAX : attach->timeout_s * 1000;
+	if (attach->stream_name) {
+		status = open_stream(command, attach, timeout_ms, quiet);
+		if (status)
+			return status;
+		// What a stream needs of a log is little: it waits for what is written.
+		if (!wanted->size_bytes)
+			wanted->size_bytes = STREAM_LOG_BYTES;
+		// Frames wait for chunks to be free, so these must not wait for each other.
+		wanted->drain = TP_DRAIN_CHOICE_NOW;
+	}
+	if (tee && wanted->clock == TP_CLOCK_CHOICE_AUTO)
+		wanted->clock = tee->clock;
+	wanted->place = attach->place.path ? &attach->place : NULL;
+	wanted->stream = attach->stream;
+	wanted->inherit = tee && tee->transport == TP_TEE_INHERITED;
+	wanted->foreign = tee && tee->foreign;
+	wanted->port = tee ? tee->name : NULL;
+	wanted->watch = (pid_t)attach->pid;
+	wanted->timeout_ms = timeout_ms;
+	return 0;
+}
+
+void tp_record_attach_release(struct tp_record_attach *attach)
+{
+	if (attach->stream)
+		tp_stream_release(attach->stream);
+	attach->stream = NULL;
+}
+
+static void tell_hints(const struct tp_tee *tee, const char *where)
+{
+	static const char mark[] = "@LOG@";
+	for (const char *const *hint = tee->hints; *hint; hint++) {
+		const char *at = strstr(*hint, mark);
+		if (at)
+			fprintf(stderr, "teeperf record: %s: %.*s%s%s\n", tee->name,
+			    (int)(at - *hint), *hint, where, at + sizeof(mark) - 1);
+		else
+			fprintf(stderr, "teeperf record: %s: %s\n", tee->name, *hint);
+	}
+}
+
+void tp_record_attach_tell(
+    const struct tp_record_attach *attach, const struct tp_session *session, bool launched)
+{
+	char where[PATH_MAX];
+	snprintf(where, sizeof(where), "%s", tp_region_where(&session->region));
+	tp_clean(where, strlen(where));
+	if (attach->tee)
+		tell_hints(attach->tee, where);
+	if (launched || attach->stream)
+		return;
+	fprintf(stderr, "teeperf record: now start the program, with TEEPERF_LOG=%s", where);
+	if (attach->offset)
+		fprintf(stderr, " and TEEPERF_LOG_OFFSET=%llu", (unsigned long long)attach->offset);
+	fprintf(stderr, " (where it sees that file) in its environment\n");
+}
+
+static void warn_of_stream(const struct tp_command *command, const struct tp_stream *stream)
+{
+	char text[TP_ERR_TEXT_SIZE];
+	if (stream->failed)
+		tp_command_warn(command, "the stream was read no further: %s",
+		    tp_err_format(&stream->error, text, sizeof(text)));
+	else if (!stream->frames.ended)
+		tp_command_warn(command,
+		    "the stream ended without the program's saying so: what it sent last may be "
+		    "missing");
+}
+
+bool tp_record_attach_judge(const struct tp_command *command, const struct tp_record_attach *attach,
+    const struct tp_session *session, const struct tp_session_counts *counts, bool ended,
+    const char **how)
+{
+	*how = NULL;
+	if (!attach->waits)
+		return true;
+	if (attach->stream) {
+		warn_of_stream(command, attach->stream);
+		*how = attach->stream->frames.ended ? "the program said that it was over" : NULL;
+		return !attach->stream->failed;
+	}
+	if (counts->attach == TEEPERF_ATTACH_NONE) {
+		tp_command_warn(command,
+		    "no instrumented program came to '%s'%s: it must be started after this message's "
+		    "'now start', find TEEPERF_LOG in its environment, and be allowed to write that "
+		    "file; what runs already has looked for its log and does not look again",
+		    attach->file,
+		    session->guest_state == TP_GUEST_MISSING ? " in time"
+		    : session->guest_state == TP_GUEST_GONE  ? " before the process ended"
+							     : "");
+		return false;
+	}
+	if (ended && session->guest_state == TP_GUEST_ENDED)
+		*how = "the program said that it was over";
+	else if (ended && session->guest_state == TP_GUEST_GONE)
+		*how = "the process that was watched ended";
+	else if (ended && session->guest_state == TP_GUEST_LEFT)
+		*how = "nobody had the log any more: the program was killed, or left by _exit";
+	return true;
+}

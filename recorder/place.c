@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A file that the log is to be in because somebody else has been told of it.
+#define _GNU_SOURCE
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <teeperf/log.h>
+
+#include "log_user.h"
+#include "region.h"
+
+static int open_file(const struct tp_place *place, struct tp_place_file *file, struct tp_err *err)
+{
+	const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+	// Not both in one call: Linux refuses that for files of others in folders like /dev/shm.
+	file->fd = open(place->path, flags);
+	if (file->fd < 0 && errno == ENOENT) {
+		file->fd = open(place->path, flags | O_CREAT | O_EXCL, 0600);
+		file->made = file->fd >= 0;
+	}
+	if (file->fd < 0 && errno == ELOOP)
+		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		    "it is a symbolic link, which the log is not to be in: give the file itself");
+	if (file->fd < 0)
+		return tp_err_system(err, errno, place->path, "cannot open the log's file");
+	return 0;
+}
+
+// The file is another recorder's.
+static int refuse_locked(
+    const struct tp_place *place, const struct teeperf_log_header *header, struct tp_err *err)
+{
+	if (header->magic != TEEPERF_LOG_MAGIC)
+		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		    "another process has locked it: another recorder?");
+	return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+	    "it is the log of another recorder, process %llu: end that one, or give another file",
+	    (unsigned long long)header->recorder_pid);
+}
+
+// Whether what is in the file may be written over.
+static int judge(const struct tp_place *place, const struct tp_place_file *file,
+    const struct teeperf_log_header *header, struct tp_err *err)
+{
+	const unsigned char *bytes = (const void *)header;
+	size_t i = 0;
+	while (i < sizeof(*header) && !bytes[i])
+		i++;
+	if (place->force || i == sizeof(*header))
+		return 0;
+	if (header->magic != TEEPERF_LOG_MAGIC && header->magic != TEEPERF_LOG_OVER)
+		return tp_err_set(err, TP_ERR_LIMIT, place->path, place->offset,
+		    "it holds something that is no log: give another file, or write over it with "
+		    "'--force'");
+	if (header->attach != TEEPERF_ATTACH_DONE || header->ended)
+		return 0;
+	const int used = tp_log_file_in_use(file->fd);
+	const pid_t user = used ? tp_log_file_user(file->device, file->inode) : 0;
+	if (user)
+		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		    "it is the log of an earlier recording, and process %d still has it mapped: end "
+		    "that one, or write over it with '--force'",
+		    (int)user);
+	if (used > 0)
+		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		    "it is the log of an earlier recording, and a process still has it mapped: end "
+		    "that one, or write over it with '--force'");
+	return 0;
+}
+
+static int look_at(const struct tp_place *place, struct tp_place_file *file, struct tp_err *err)
+{
+	struct stat info;
+	if (fstat(file->fd, &info))
+		return tp_err_system(err, errno, place->path, "cannot look at the log's file");
+	if (!S_ISREG(info.st_mode))
+		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		    "the log must be in a regular file: one in /dev/shm, or the one behind a "
+		    "virtual machine's shared memory");
+	file->device = info.st_dev;
+	file->inode = info.st_ino;
+	struct teeperf_log_header header = {0};
+	const ssize_t got = pread(file->fd, &header, sizeof(header), (off_t)place->offset);
+	if (got < 0)
+		return tp_err_system(err, errno, place->path, "cannot read the log's file");
+	if (flock(file->fd, LOCK_EX | LOCK_NB))
+		return refuse_locked(place, &header, err);
+	const uint64_t size = (uint64_t)info.st_size;
+	file->fixed = size > 0;
+	if (file->fixed && size <= place->offset)
+		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		    "the log is to begin at byte %llu of a file of %llu bytes",
+		    (unsigned long long)place->offset, (unsigned long long)size);
+	struct statvfs system;
+	file->room = file->fixed ? size - place->offset
+		     : fstatvfs(file->fd, &system) == 0
+			 ? (uint64_t)system.f_bavail * system.f_frsize
+			 : UINT64_MAX;
+	return judge(place, file, &header, err);
+}
+
+int tp_place_open(const struct tp_place *place, struct tp_place_file *file, struct tp_err *err)
+{
+	*file = (struct tp_place_file){.fd = -1};
+	if (place->offset % TP_REGION_CHUNK_SIZE || place->offset > INT64_MAX / 2)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "'--offset' must be a multiple of %dK", TP_REGION_CHUNK_SIZE / 1024);
+	int r = open_file(place, file, err);
+	if (r)
+		return r;
+	r = look_at(place, file, err);
+	if (!r)
+		return 0;
+	if (file->made)
+		unlink(place->path);
+	close(file->fd);
+	file->fd = -1;
+	return r;
+}

@@ -1,0 +1,152 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that a program that shares no memory with the recorder, and sends frames, is recorded exactly as one that
+# shares it: through a file, one that grows, a FIFO, standard input and a socket, whatever the size of its
+# private log; and that a stream that is cut off, damaged or hostile gives what was whole before, one message, and no
+# crash.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+private_shm || true
+fake=
+rounds=21
+[ "${TEEPERF_FULL:-0}" = 0 ] || rounds=2000
+${CC:-cc} -O1 -I "$root/include" -o send "$lib/send_stream.c" || skip "no C compiler (CC=${CC:-cc})"
+cat >app.c <<'EOC'
+#include <pthread.h>
+__attribute__((noinline)) static int step(int x)
+{
+	__asm__ volatile("");
+	return x + 1;
+}
+static void *work(void *argument)
+{
+	int x = 0;
+	for (int i = 0; i < 20000; i++)
+		x = step(x);
+	return argument;
+}
+int main(void)
+{
+	pthread_t threads[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return 7;
+}
+EOC
+"$TEEPERF" cc -O1 -g -pthread -o app app.c
+profile='main=1 step=60000 work=3 '
+
+# same TRACE: it holds all calls of the program.
+same() {
+	"$TEEPERF" analyze "$1" --view top --format csv >top.csv 2>/dev/null
+	[ "$(awk -F, 'NR > 1 { print $1 "=" $2 }' top.csv | sort | tr '\n' ' ')" = "$profile" ] || {
+		cat top.csv >&2
+		fail "not all calls are in $1"
+	}
+	"$TEEPERF" analyze "$1" --view threads --format csv 2>/dev/null >threads.csv
+	[ "$(awk -F, 'NR > 1 && $6 == 20001' threads.csv | wc -l)" = 3 ] || fail "the threads are not exact in $1"
+	facts "$1" exit=1/7 attach=1 lost=0 end_sections=1
+}
+
+# A file that is complete. 64 chunks are enough for all of it.
+rm -f whole growing part.*
+./send whole 64 ./app
+expect 0 "$TEEPERF" record -o file.trace --stream whole
+says 'the program exited with 7; the program said that it was over' err
+same file.trace
+# The rate of the clock is what the program says of it.
+"$TEEPERF" dump file.trace | grep -A1 '^clock' | grep -q point || fail "the clock's points are missing"
+# Into a pipe, where the trace cannot be patched, too.
+"$TEEPERF" record -q -o /dev/stdout --stream whole | cat >pipe.trace
+same pipe.trace
+# A recorder that has room for a few chunks only: the stream waits for it.
+expect 0 "$TEEPERF" record -q -o small.trace --size 512K --compress --stream whole
+same small.trace
+# One that grows, begun before there is anything.
+: >growing
+"$TEEPERF" record -q -o growing.trace --stream growing &
+recorder=$!
+split -b 100000 whole part.
+for part in part.*; do
+	cat "$part" >>growing
+	sleep 0.05
+done
+wait $recorder
+same growing.trace
+rm -f fifo
+mkfifo fifo
+"$TEEPERF" record -q -o fifo.trace --port occlum --stream fifo &
+recorder=$!
+./send fifo 64 ./app
+wait $recorder
+same fifo.trace
+facts fifo.trace host.port=occlum host.transport=stream
+./send - 64 ./app | "$TEEPERF" record -q -o stdin.trace --stream -
+same stdin.trace
+for round in new again; do
+	"$TEEPERF" record -q -o unix.trace --stream unix:socket &
+	recorder=$!
+	./send unix:socket 64 ./app
+	wait $recorder
+	same unix.trace
+	[ ! -e socket ] || fail "the socket was left"
+done
+
+# Nobody comes, or something else does.
+expect 1 "$TEEPERF" record -o x.trace --stream unix:socket --attach-timeout 0
+says 'no program has sent anything' err
+[ ! -e socket ] || fail "the socket was left"
+expect 1 "$TEEPERF" record -o x.trace --stream vsock::29999 --attach-timeout 0
+says 'no program has sent anything|no sockets for virtual machines' err
+expect 1 "$TEEPERF" record -o x.trace --stream vsock:x --attach-timeout 0
+says "'vsock:x' is no 'vsock::PORT'" err
+expect 1 "$TEEPERF" record -o x.trace --stream app.c --attach-timeout 0
+says 'no frame of a stream begins here: it is no stream' err
+expect 1 "$TEEPERF" record -o x.trace --stream nothing --attach-timeout 0
+expect 1 "$TEEPERF" record -o x.trace --stream . --attach-timeout 0
+[ ! -e x.trace ] || fail "a recording that did not begin has left a trace"
+for wrong in '--stream whole ./app' '--stream whole --mode full' '--stream whole --clock soft' \
+	'--port occlum ./app' '--port nowhere ./app' '--port vm ./app'; do
+	expect 129 "$TEEPERF" record $wrong
+done
+
+# Cut off: each whole chunk counts.
+head -c 400000 whole >cut
+expect 1 "$TEEPERF" record -o cut.trace --stream cut --attach-timeout 0
+says "'cut' at offset 400000: the stream is cut off within a frame" err
+[ "$("$TEEPERF" dump cut.trace | grep -c '^chunk ')" = 6 ] || fail "not all whole chunks are in the trace"
+head -c 4120 whole >start
+expect 0 "$TEEPERF" record -o start.trace --stream start --attach-timeout 0
+says 'ended without the program' err
+
+# Damaged.
+checked=${TEEPERF_BUILD:-}/asan/bin/teeperf
+[ -x "$checked" ] || checked=$TEEPERF
+export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1
+number=0
+failures=0
+while [ $number -lt $rounds ]; do
+	rm -f bad.trace
+	python3 "$lib/damage_stream.py" whole bad $number
+	got=0
+	# More than this it must not need, whatever the numbers in the stream say.
+	(ulimit -v 4000000 2>/dev/null; exec "$TEEPERF" record -q -o bad.trace --stream bad --attach-timeout 0) \
+		>out 2>err || got=$?
+	[ $got -le 1 ] || {
+		cat err >&2
+		fail "exit status $got for damage $number"
+	}
+	[ $got = 0 ] || failures=$((failures + 1))
+	[ $got = 0 ] || [ -s err ] || fail "nothing was said of damage $number"
+	if [ -e bad.trace ]; then
+		got=0
+		timeout 60 "$checked" analyze bad.trace >out 2>err || got=$?
+		[ $got -le 1 ] || fail "exit status $got: analyze of damage $number"
+	fi
+	number=$((number + 1))
+done
+echo "$failures of $rounds damaged streams were refused or cut short"
+[ $failures -gt $((rounds / 4)) ] || fail "hardly any damage was noticed"
