@@ -90,7 +90,8 @@ class Log:
         self.read_chunks()
         self.read_gaps()
         self.names = {}
-        if any(start <= base < end and not held for start, end, held in core_segments()):
+        segments = core_segments()
+        if segments and not any(start <= base < end and held for start, end, held in segments):
             # Then gdb reads the file that was mapped, if that is still there.
             self.problems.append("? the core file does not hold the log; this is from the log's file as it is now, and "
                                  "wrong if the program has run on; " + HOW_TO_DUMP)

@@ -27,10 +27,10 @@ static ucontext_t home, other;
 static char room[1 << 17];
 FUNCTION int leaf(int x) { STAY; return x + 1; }
 FUNCTION void park(void) { leaf(1); pthread_barrier_wait(&parked); for (;;) pause(); }
-FUNCTION void deep(int n) { leaf(n); if (n) deep(n - 1); else park(); STAY; }
+FUNCTION void deep(int n) { leaf(n); if (n < 0) return; if (n) deep(n - 1); else park(); STAY; }
 FUNCTION void jump(int n) { if (n) jump(n - 1); else longjmp(back, 1); STAY; }
 FUNCTION void jumped(void) { if (!setjmp(back)) jump(3); leaf(2); deep(1); STAY; }
-FUNCTION void inside(void) { leaf(3); park(); STAY; }
+FUNCTION void inside(void) { leaf(3); swapcontext(&other, &home); park(); STAY; }
 FUNCTION void switched(void)
 {
 	getcontext(&other);
@@ -38,6 +38,8 @@ FUNCTION void switched(void)
 	other.uc_stack.ss_size = sizeof(room);
 	other.uc_link = &home;
 	makecontext(&other, inside, 0);
+	swapcontext(&home, &other);
+	deep(-1);
 	swapcontext(&home, &other);
 	STAY;
 }
@@ -211,6 +213,12 @@ for clock in soft none; do
 	echo "clock $clock: $(same_events events)"
 done
 
+# Counts, which are records of their own.
+"$TEEPERF" cc -O1 -g -pthread --level=sample/2 app.c -o app-sampled
+at_stop --mode full -- ./app-sampled -ex 'python save("events")' -ex 'teeperf stacks'
+says '^    sampled 0x[0-9a-f]+ [1-9][0-9]*  leaf' events
+echo "sampled: $(same_events events)"
+
 # Chunks that the recorder has taken: it goes on while the program is stopped, and is waited for.
 cat >wait.py <<'EOP'
 import time
@@ -285,7 +293,10 @@ def dump(filter, name):
     gdb.execute("gcore " + name)
 EOP
 at_stop --mode full -- ./app -ex 'source filter.py' -ex 'python dump("0x3b", "core.with")' \
-	-ex 'python dump("0x33", "core.without")'
+	-ex 'python dump("0x33", "core.without")' \
+	-ex "shell gdb -nx -batch -ex 'source $helper' ./app core.without -ex 'teeperf stacks' >live 2>&1"
+says '^  . the core file does not hold the log; this is from the log.s file as it is now' live
+says '^  #2   main  ' live
 echo "gcore: $(core ./app core.with)"
 gdb_run ./app core.without -ex 'teeperf stacks' >out 2>err || true
 says 'not in (memory|this core file); cores leave out shared memory' err
@@ -344,6 +355,55 @@ tries=150
 gdb_run ./app core.with -ex "python TRIES = $tries" -ex 'source hostile.py' >out 2>err
 says '^[0-9]+ OF [0-9]+ REFUSED$' out
 grep REFUSED out
+
+# What is damaged is named, and nothing from before it is shown.
+cat >damage.py <<'EOP'
+import struct
+import teeperf_gdb_log
+real = teeperf_gdb_log.read
+log = teeperf_gdb_log.find_log()[0]
+chunk = log.chunks - log.base + (log.threads[0].chunks[0][0] << 16)
+threads = struct.unpack("<Q", real(log.base + 56, 8))[0]
+def told(place, form, value):
+    def damaged(address, size):
+        data = real(address, size)
+        at = log.base + place - address
+        if data is None or not 0 <= at <= size - 8:
+            return data
+        data = bytearray(data)
+        struct.pack_into(form, data, at, value)
+        return bytes(data)
+    teeperf_gdb_log.read = damaged
+    try:
+        return gdb.execute("teeperf stacks 0", to_string=True)
+    except gdb.error as error:
+        return str(error)
+    finally:
+        teeperf_gdb_log.read = real
+for place, form, value, want in [
+    (0, "<Q", 7, "is no log: it begins with 0x7"),
+    (8, "<H", 2, "has version 2.2"),
+    (20, "<I", 3, "chunk_count 3"),
+    (24, "<Q", 1 << 40, "of which 0x"),
+    (40, "<Q", log.size - 8, "state_offset is"),
+    (64, "<Q", 12, "chunks_offset is 0xc"),
+    (76, "<I", 1 << 31, "a table of 2147483648 entries"),
+    (log.states - log.base, "<Q", 9, "1 chunks have a state that does not exist"),
+    (chunk + 32, "<Q", 1 << 20, "1048576 bytes in use"),
+    (chunk + 8, "<Q", 1, "the recorder has taken the first 1 chunks"),
+    (threads + 16, "<Q", 5, "not known: its last chunk is not in memory"),
+    (threads + 8, "<Q", 5, "#0   stop_here"),
+    (chunk + 64, "<Q", 8 << 32 | 5000, "a chunk is damaged"),
+    (chunk + 64 + 800, "<Q", 8 << 32 | 4091, "a chunk is damaged"),
+    (chunk + 64, "<Q", 0x12345679 << 32, "1 records do not match others"),
+]:
+    text = told(place, form, value)
+    assert want in text, (place, want, text)
+    assert "damaged" not in want or "#0" not in text, text
+gdb.write("DAMAGE TOLD\n")
+EOP
+gdb_run ./app core.with -ex 'source damage.py' >out 2>err
+says '^DAMAGE TOLD$' out
 
 # Where there is nothing to show, one sentence.
 gdb_run ./app -ex 'teeperf stacks' >out 2>err || true
