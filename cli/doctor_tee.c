@@ -152,7 +152,7 @@ static bool show_virtual_machine(const struct machine *machine)
 	    nitro
 		? "no memory is shared with the parent: 'teeperf record' in here, or a stream over vsock"
 		: "'teeperf record' in here; or ivshmem or vsock to a recorder on the host");
-	tp_doctor_show("", "  next", "docs/platforms: %s", nitro ? "nitro" : "vm");
+	tp_doctor_show("", "  next", "docs/platforms: %s", nitro ? "nitro" : "sev-tdx-cca");
 	return true;
 }
 
@@ -176,8 +176,8 @@ static bool show_virtual_host(const struct machine *machine)
 		any = true;
 	}
 	if (any)
-		tp_doctor_show(
-		    "", "  next", "run 'teeperf doctor' in the guest; docs/platforms: vm, nitro");
+		tp_doctor_show("", "  next",
+		    "run 'teeperf doctor' in the guest; docs/platforms: sev-tdx-cca, nitro");
 	return any;
 }
 
