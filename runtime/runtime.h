@@ -69,7 +69,7 @@ struct tp_process {
 	uint32_t module_limit;   /* capacity of the module table */
 	uint32_t first_compiled; /* enum teeperf_compiled_clock of the first module */
 	bool by_call;            /* only threads that have entered may record (enter.c) */
-	uint64_t log;            /* number of this log, from 0: another one than before */
+	uint32_t log;            /* number of this log, from 0: another one than before */
 	/* A chunk is complete: for who plays the host's part itself (stream.c). NULL: the host sees it. */
 	void (*chunk_done)(uint64_t number);
 	void (*finish)(uint64_t ended); /* ... and the program is over; `ended` as in the header */
@@ -100,15 +100,15 @@ struct tp_thread {
 	uint64_t cursor; /* the block's, while busy */
 	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
-	uint32_t ready;   /* index and table slot are set, the thread's end will be told to us */
-	uint16_t ended;   /* it was told once; destructors run on */
-	uint16_t forked;  /* a FORK record is to come before all others */
-	uint32_t entered; /* between tp_thread_arrive and tp_thread_depart */
-	uint32_t
-	    count_chunk_count; /* of count_chunks; all of this is in static storage, of which little is left */
-	uint64_t log;   /* tp_process.log when it was given a number */
-	uint64_t index; /* thread number */
-	uint64_t home;  /* the same + 1, but of all threads of this process and of those that it was
+	uint32_t ready; /* index and table slot are set, the thread's end will be told to us */
+	/* All of this is in static thread-local storage, of which there is little. */
+	uint8_t ended;             /* it was told once; destructors run on */
+	uint8_t forked;            /* a FORK record is to come before all others */
+	uint8_t entered;           /* between tp_thread_arrive and tp_thread_depart */
+	uint8_t count_chunk_count; /* of count_chunks */
+	uint32_t log;              /* tp_process.log when it was given a number */
+	uint64_t index;            /* thread number */
+	uint64_t home; /* the same + 1, but of all threads of this process and of those that it was
 			    forked from; 0: it has no number yet */
 	uint64_t os_tid;
 	uint64_t sequence; /* of the next chunk */
