@@ -42,6 +42,10 @@ static int check(const struct tp_command *command, const struct tp_record_attach
 	if (!attach->file && (attach->offset || (attach->force && !attach->place.path)))
 		return tp_options_usage(
 		    command, "'--offset' and '--force' go with '--attach' only");
+	if (attach->offset && tee && tee->at_start)
+		return tp_options_usage(command,
+		    "'%s' programs look for the log at the file's beginning: leave '--offset' out",
+		    tee->name);
 	if (!attach->waits && !wanted->argv)
 		return tp_options_usage(command, "no program to run was given%s",
 		    tee ? ", and neither '--attach' nor '--stream'" : "");
@@ -114,6 +118,7 @@ int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_
 					  : NULL,
 	    .offset = attach->offset,
 	    .force = attach->force,
+	    .guessable = !attach->file,
 	};
 	status = check(command, attach, wanted);
 	if (status)

@@ -45,20 +45,14 @@ static int refuse_locked(
 	    (unsigned long long)header->recorder_pid);
 }
 
-// Whether what is in the file may be written over.
-static int judge(const struct tp_place *place, const struct tp_place_file *file,
+// Whether a log that is in the file may be written over; what is no log: tp_place_check.
+static int judge(const struct tp_place *place, struct tp_place_file *file,
     const struct teeperf_log_header *header, struct tp_err *err)
 {
-	const unsigned char *bytes = (const void *)header;
-	size_t i = 0;
-	while (i < sizeof(*header) && !bytes[i])
-		i++;
-	if (place->force || i == sizeof(*header))
+	if (place->force ||
+	    (header->magic != TEEPERF_LOG_MAGIC && header->magic != TEEPERF_LOG_OVER))
 		return 0;
-	if (header->magic != TEEPERF_LOG_MAGIC && header->magic != TEEPERF_LOG_OVER)
-		return tp_err_set(err, TP_ERR_LIMIT, place->path, place->offset,
-		    "it holds something that is no log: give another file, or write over it with "
-		    "'--force'");
+	file->old_size = header->region_size;
 	if (header->attach != TEEPERF_ATTACH_DONE || header->ended)
 		return 0;
 	const int used = tp_log_file_in_use(file->fd);
@@ -84,6 +78,10 @@ static int look_at(const struct tp_place *place, struct tp_place_file *file, str
 		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
 		    "the log must be in a regular file: one in /dev/shm, or the one behind a "
 		    "virtual machine's shared memory");
+	if (place->guessable && info.st_uid != geteuid())
+		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		    "it belongs to user %u: remove it, or name another file with '--attach'",
+		    (unsigned)info.st_uid);
 	file->device = info.st_dev;
 	file->inode = info.st_ino;
 	struct teeperf_log_header header = {0};
@@ -123,4 +121,48 @@ int tp_place_open(const struct tp_place *place, struct tp_place_file *file, stru
 	close(file->fd);
 	file->fd = -1;
 	return r;
+}
+
+// Where the first byte in [at, end) is that is not zero, or `end`. Below 0: an error.
+static int64_t find_used(
+    const struct tp_place *place, int fd, int64_t at, int64_t end, struct tp_err *err)
+{
+	unsigned char bytes[16384];
+	while (at < end) {
+		const off_t data = lseek(fd, at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			return end;
+		// Where holes are not known all is read.
+		at = data > at ? data : at;
+		const uint64_t left = at < end ? (uint64_t)(end - at) : 0;
+		const ssize_t got =
+		    pread(fd, bytes, left < sizeof(bytes) ? left : sizeof(bytes), at);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return tp_err_system(err, errno, place->path, "cannot read the log's file");
+		if (!got)
+			return end;
+		for (ssize_t i = 0; i < got; i++)
+			if (bytes[i])
+				return at + i;
+		at += got;
+	}
+	return end;
+}
+
+int tp_place_check(const struct tp_place *place, const struct tp_place_file *file, uint64_t size,
+    struct tp_err *err)
+{
+	if (place->force || file->old_size >= size)
+		return 0;
+	const int64_t end = (int64_t)(place->offset + size);
+	const int64_t at =
+	    find_used(place, file->fd, (int64_t)(place->offset + file->old_size), end, err);
+	if (at < 0 || at == end)
+		return at < 0 ? (int)at : 0;
+	return tp_err_set(err, TP_ERR_LIMIT, place->path, (uint64_t)at,
+	    "it holds something that is no log, in the %llu KiB behind %llu that the log needs: give "
+	    "another file or '--offset', or a smaller '--size', or write over it with '--force'",
+	    (unsigned long long)(size / 1024), (unsigned long long)place->offset);
 }

@@ -16,6 +16,8 @@ struct tp_place {
 	const char *path; /* the caller's */
 	uint64_t offset;  /* of the log in the file; a multiple of the chunk size */
 	bool force;       /* write over whatever is there */
+	bool
+	    guessable; /* nobody named the file to us, so anybody may have made it: take our own only */
 };
 
 struct tp_place_file {
@@ -25,13 +27,22 @@ struct tp_place_file {
 	uint64_t room; /* bytes behind the offset; not fixed: that its file system has free */
 	dev_t device;
 	ino_t inode;
+	uint64_t
+	    old_size; /* bytes behind the offset that an earlier log has had; 0: there is none */
 };
 
 /*
  * Open the file, or make it (for its owner alone). Refused without `force`: what holds something that is no log,
  * and a log that a process writes whose recorder was killed; in any case a log that another recorder has,
- * symbolic links, and what is no regular file.
+ * symbolic links, what is no regular file, and a guessable one of somebody else.
  */
 int tp_place_open(const struct tp_place *place, struct tp_place_file *file, struct tp_err *err);
+
+/*
+ * Whether `size` bytes behind the offset may be cleared, as they are zero or the earlier log's, or there is `force`.
+ * pre: the file is open and fixed.
+ */
+int tp_place_check(const struct tp_place *place, const struct tp_place_file *file, uint64_t size,
+    struct tp_err *err);
 
 #endif

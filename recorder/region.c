@@ -372,7 +372,10 @@ int tp_region_create(
 		    err, errno, tp_region_where(region), "cannot size the shared log");
 		goto fail;
 	}
-	r = map_file(region, err);
+	if (file.fixed)
+		r = tp_place_check(options->place, &file, region->map_size, err);
+	if (!r)
+		r = map_file(region, err);
 	if (!r && file.fixed)
 		r = clear(region, err);
 	if (!r)

@@ -24,6 +24,7 @@ struct tp_tee {
 	enum tp_tee_transport transport;
 	enum tp_clock_choice clock; /* for `--clock auto`: what is legal there */
 	const char *place; /* where the log is unless `--attach` says so; NULL: under a new name */
+	bool at_start;     /* its runtime takes the log at the file's beginning only */
 	bool foreign;      /* its process and thread ids are of a world of its own */
 	bool
 	    elsewhere; /* it is never started by a program here: `--attach` or `--stream` is needed */

@@ -17,6 +17,7 @@ const struct tp_tee tp_tee_gramine = {
     .clock = TP_CLOCK_CHOICE_SOFT,
     // A signed manifest names the file, so it is always the same.
     .place = "/dev/shm/teeperf-gramine.log",
+    .at_start = true,
     .foreign = true,
     .hints = hints,
 };

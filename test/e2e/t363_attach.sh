@@ -138,7 +138,7 @@ dd if=/dev/urandom of=files/memory bs=64K count=160 2>/dev/null
 cp files/memory files/before
 log=$PWD/files/memory
 expect 1 "$TEEPERF" record --attach files/memory --offset 128K --size 1M -o x.trace
-says "files/memory' at offset 131072: it holds something that is no log" err
+says "files/memory' at offset 1310[0-9]+: it holds something that is no log" err
 cmp files/memory files/before || fail "a file that was refused was changed"
 for round in force again; do
 	option=
@@ -154,6 +154,37 @@ cmp -n 131072 files/memory files/before || fail "what lies before the log was ch
 tail -c 2097152 files/memory >a && tail -c 2097152 files/before | cmp - a || fail "what lies behind it was"
 # A program that comes late finds no log there.
 TEEPERF_LOG=$log TEEPERF_LOG_OFFSET=131072 ./plain
+
+# A foreign byte anywhere in what the log needs counts, also behind zeroes, holes and an earlier log.
+truncate -s 10M sparse
+printf x | dd of=sparse bs=1 seek=1000001 conv=notrunc 2>/dev/null
+cp sparse sparse.before
+expect 1 "$TEEPERF" record --attach sparse --size 1M -o x.trace
+says "sparse' at offset 1000001: it holds something that is no log.*another file.*--offset.*--force" err
+[ "$(wc -l <err)" = 1 ] || fail "more than one line: $(cat err)"
+expect 1 "$TEEPERF" record --attach sparse --offset 64K --size 1M -o x.trace
+says "at offset 1000001" err
+cmp sparse sparse.before || fail "a file that was refused was changed"
+log=$PWD/sparse
+for size in 1M 1M; do
+	attach --offset 1M --size $size
+	TEEPERF_LOG=$log TEEPERF_LOG_OFFSET=1048576 ./plain
+	ends 0 'the program said that it was over'
+done
+printf x | dd of=sparse bs=1 seek=7000001 conv=notrunc 2>/dev/null
+cp sparse sparse.before
+expect 1 "$TEEPERF" record --attach sparse --offset 1M --size 4M -o x.trace
+says "at offset 7000001" err
+cmp sparse sparse.before || fail "a file that was refused was changed"
+
+# A name that everybody can guess: only a file of our own is taken.
+if [ "$(id -u)" = 0 ] && [ ! -e /dev/shm/teeperf-gramine.log ]; then
+	: >/dev/shm/teeperf-gramine.log
+	chown 65534 /dev/shm/teeperf-gramine.log
+	expect 1 "$TEEPERF" record --port gramine --force -o x.trace ./plain
+	says "teeperf-gramine.log': it belongs to user 65534: remove it" err
+	rm /dev/shm/teeperf-gramine.log
+fi
 
 # However it ends.
 log=/dev/shm/attach-test.$$.log
@@ -238,6 +269,6 @@ says 'there is no process 4194303' err
 [ ! -e $log ] || fail "a recording that did not begin has left its log"
 [ ! -e x.trace ] || fail "a recording that did not begin has left a trace"
 for wrong in '--force ./app' '--offset 64K ./app' '--pid 1 ./app' "--attach $log --follow-fork" \
-	"--attach $log --signals" "--attach $log --stream x"; do
+	"--attach $log --signals" "--attach $log --offset 64K --port gramine" "--attach $log --stream x"; do
 	expect 129 "$TEEPERF" record $wrong
 done
