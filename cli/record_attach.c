@@ -3,13 +3,15 @@
 #define _GNU_SOURCE
 #include "record_attach.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/clean.h"
 
-enum { STREAM_LOG_BYTES = 16 << 20 };
+enum { STREAM_LOG_BYTES = 16 << 20, STRANGERS_MAX = 8 };
 
 static int find_tee(const struct tp_command *command, struct tp_record_attach *attach)
 {
@@ -90,17 +92,59 @@ static int check(const struct tp_command *command, const struct tp_record_attach
 	return 0;
 }
 
+static struct tp_stream source;
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+	const int error = errno;
+	interrupted = signal_number;
+	tp_inlet_stop(&source.inlet);
+	errno = error;
+}
+
+// Wait for a program; others who connect are told of, but not without end.
+static int await_program(const struct tp_command *command, struct tp_err *err)
+{
+	char text[TP_ERR_TEXT_SIZE];
+	bool again;
+	int told = 0;
+	int r;
+	while ((r = tp_stream_await(&source, &again, err)) && again)
+		if (told++ < STRANGERS_MAX)
+			tp_command_warn(command, "a connection was closed, as no program's: %s",
+			    tp_err_format(err, text, sizeof(text)));
+	return r;
+}
+
 static int open_stream(const struct tp_command *command, struct tp_record_attach *attach,
     uint64_t timeout_ms, bool quiet)
 {
-	static struct tp_stream stream;
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	enum { SIGNAL_COUNT = sizeof(signals) / sizeof(signals[0]) };
 	struct tp_err err;
 	if (!quiet)
 		fprintf(
 		    stderr, "teeperf record: waiting for a program at '%s'\n", attach->stream_name);
-	if (tp_stream_open(&stream, attach->stream_name, timeout_ms, &err))
+	if (tp_stream_open(&source, attach->stream_name, timeout_ms, &err))
 		return tp_command_fail(command, &err);
-	attach->stream = &stream;
+	// The session takes signals later, once it is there. What was ignored stays so.
+	struct sigaction old[SIGNAL_COUNT];
+	const struct sigaction ours = {.sa_handler = interrupt};
+	for (int i = 0; i < SIGNAL_COUNT; i++)
+		if (!sigaction(signals[i], NULL, &old[i]) && old[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &ours, NULL);
+	int r = await_program(command, &err);
+	for (int i = 0; i < SIGNAL_COUNT; i++)
+		sigaction(signals[i], &old[i], NULL);
+	if (interrupted)
+		r = tp_err_set(&err, TP_ERR_NOT_FOUND, attach->stream_name, TP_ERR_NO_OFFSET,
+		    "ended by signal %d before a program had come", (int)interrupted);
+	if (r) {
+		tp_stream_release(&source);
+		return tp_command_fail(command, &err);
+	}
+	attach->stream = &source;
 	return 0;
 }
 
@@ -193,6 +237,11 @@ static void warn_of_stream(const struct tp_command *command, const struct tp_str
 		tp_command_warn(command,
 		    "the stream ended without the program's saying so: what it sent last may be "
 		    "missing");
+	const uint64_t rest = stream->frames.ended ? tp_inlet_rest(&stream->inlet) : 0;
+	if (rest)
+		tp_command_warn(command,
+		    "%llu bytes of another run follow and were not read: give each run a file of its own",
+		    (unsigned long long)rest);
 }
 
 bool tp_record_attach_judge(const struct tp_command *command, const struct tp_record_attach *attach,

@@ -42,7 +42,8 @@ static void sweep(const struct sockaddr_un *address)
 	struct stat info;
 	if (lstat(address->sun_path, &info) || !S_ISSOCK(info.st_mode))
 		return;
-	const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	// Without waiting: one whose queue is full is in use.
+	const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof(*address)) &&
 	    errno == ECONNREFUSED)
 		unlink(address->sun_path);
@@ -111,6 +112,7 @@ int tp_inlet_open(struct tp_inlet *inlet, const char *name, uint64_t timeout_ms,
 	    .listener = -1,
 	    .bell.fd = -1,
 	    .cid = VMADDR_CID_ANY,
+	    .opened_ns = tp_clock_monotonic_ns(),
 	    .timeout_ms = timeout_ms};
 	int r = tp_doorbell_init(&inlet->bell, err);
 	if (!r && !strncmp(name, "unix:", 5))
@@ -126,12 +128,9 @@ int tp_inlet_open(struct tp_inlet *inlet, const char *name, uint64_t timeout_ms,
 
 void tp_inlet_release(struct tp_inlet *inlet)
 {
-	if (inlet->path)
-		unlink(inlet->path);
-	free(inlet->path);
-	inlet->path = NULL;
-	int *const fds[] = {&inlet->fd, &inlet->listener, &inlet->bell.fd};
-	for (int i = 0; i < 3; i++) {
+	tp_inlet_close_listener(inlet);
+	int *const fds[] = {&inlet->fd, &inlet->bell.fd};
+	for (int i = 0; i < 2; i++) {
 		if (*fds[i] >= 0)
 			close(*fds[i]);
 		*fds[i] = -1;
@@ -189,30 +188,67 @@ static int64_t take_connection(struct tp_inlet *inlet, uint64_t since_ns, struct
 	return 1;
 }
 
+// Whether a read would not wait. A FIFO that nobody has opened for writing yet has ended for read(), not for poll().
+static bool is_ready(const struct tp_inlet *inlet)
+{
+	struct pollfd state = {.fd = inlet->fd, .events = POLLIN};
+	return inlet->grows || poll(&state, 1, 0) > 0;
+}
+
 int64_t tp_inlet_read(void *context, void *to, uint64_t size, struct tp_err *err)
 {
 	struct tp_inlet *inlet = context;
-	const uint64_t since_ns = tp_clock_monotonic_ns();
+	// Who listens waits for a program, whatever else may connect meanwhile.
+	const uint64_t since_ns = inlet->listener >= 0 ? inlet->opened_ns : tp_clock_monotonic_ns();
 	const int64_t taken = take_connection(inlet, since_ns, err);
 	if (taken <= 0)
 		return taken;
 	while (!tp_shared_load_acquire(&inlet->stop)) {
-		const ssize_t got = read(inlet->fd, to, size);
-		inlet->began |= got > 0;
+		// Standard input may be one where read() waits, and hears no bell.
+		const bool ready = is_ready(inlet);
+		const ssize_t got = ready ? read(inlet->fd, to, size) : -1;
 		if (got > 0)
 			return got;
-		if (got < 0 && errno != EAGAIN && errno != EINTR)
+		if (ready && got < 0 && errno != EAGAIN && errno != EINTR) {
+			inlet->over = true;
 			return tp_err_system(err, errno, inlet->name, "cannot read the stream");
-		// A FIFO that nobody has opened for writing yet has ended for read(), but not for poll().
-		struct pollfd state = {.fd = inlet->fd, .events = POLLIN};
-		const bool at_end = !got && !inlet->grows &&
-				    (inlet->began || (poll(&state, 1, 0) > 0 &&
-							 state.revents & (POLLHUP | POLLIN)));
-		if (at_end)
+		}
+		if (!got && !inlet->grows) {
+			inlet->over = true;
 			return 0;
-		const bool naps = inlet->grows || (!got && !inlet->began);
-		if (!wait_for(inlet, naps ? -1 : inlet->fd, since_ns))
+		}
+		if (!wait_for(inlet, inlet->grows ? -1 : inlet->fd, since_ns))
 			break;
 	}
 	return 0;
+}
+
+bool tp_inlet_again(struct tp_inlet *inlet)
+{
+	if (inlet->listener < 0 || inlet->fd < 0 || tp_shared_load_acquire(&inlet->stop))
+		return false;
+	close(inlet->fd);
+	inlet->fd = -1;
+	inlet->over = false;
+	return true;
+}
+
+void tp_inlet_close_listener(struct tp_inlet *inlet)
+{
+	if (inlet->path)
+		unlink(inlet->path);
+	free(inlet->path);
+	inlet->path = NULL;
+	if (inlet->listener >= 0)
+		close(inlet->listener);
+	inlet->listener = -1;
+}
+
+uint64_t tp_inlet_rest(const struct tp_inlet *inlet)
+{
+	struct stat info;
+	const off_t at = inlet->grows ? lseek(inlet->fd, 0, SEEK_CUR) : -1;
+	return at >= 0 && !fstat(inlet->fd, &info) && info.st_size > at
+		   ? (uint64_t)(info.st_size - at)
+		   : 0;
 }

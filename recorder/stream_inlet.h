@@ -4,7 +4,7 @@
  *
  *   PATH          a file, FIFO or character device
  *   -             standard input
- *   unix:PATH     listen on a socket there; the first one to connect is the program
+ *   unix:PATH     listen on a socket there; the first one to send a whole START is the program
  *   vsock::PORT   the same for virtual machines; vsock:CID:PORT takes only the one with this CID
  */
 #ifndef TP_STREAM_INLET_H
@@ -20,10 +20,11 @@ struct tp_inlet {
 	const char *name; /* the caller's */
 	int fd;
 	bool grows;          /* a regular file: at its end more may come */
-	bool began;          /* something was read */
+	bool over;           /* it has ended, or cannot be read; not: somebody told us to end */
 	int listener;        /* -1: none */
 	uint32_t cid;        /* of the virtual machine that may connect */
 	char *path;          /* of the listener, to be removed; NULL: none */
+	uint64_t opened_ns;  /* when that was, by the monotonic clock */
 	uint64_t timeout_ms; /* without a byte for so long the stream is over; UINT64_MAX: never */
 	uint64_t finish;     /* 1: it is over when nothing more is there */
 	uint64_t stop;       /* 1: it is over at once */
@@ -38,6 +39,15 @@ void tp_inlet_release(struct tp_inlet *inlet);
 /* Called by any other thread: tp_inlet_read returns what is there, and then the end; or the end at once. */
 void tp_inlet_finish(struct tp_inlet *inlet);
 void tp_inlet_stop(struct tp_inlet *inlet);
+
+/* Let go of a connection that brought no program, and wait for the next. False: it was none, or we are to stop. */
+bool tp_inlet_again(struct tp_inlet *inlet);
+
+/* The program has come: others who connect are refused, and do not wait in a queue. */
+void tp_inlet_close_listener(struct tp_inlet *inlet);
+
+/* How many bytes of a regular file were not read. */
+uint64_t tp_inlet_rest(const struct tp_inlet *inlet);
 
 /* A tp_frames_read: waits for a connection first. */
 int64_t tp_inlet_read(void *inlet, void *to, uint64_t size, struct tp_err *err);

@@ -14,20 +14,33 @@ int tp_stream_open(
     struct tp_stream *stream, const char *name, uint64_t timeout_ms, struct tp_err *err)
 {
 	memset(stream, 0, sizeof(*stream));
-	int r = tp_inlet_open(&stream->inlet, name, timeout_ms, err);
-	if (r)
-		return r;
+	return tp_inlet_open(&stream->inlet, name, timeout_ms, err);
+}
+
+int tp_stream_await(struct tp_stream *stream, bool *again, struct tp_err *err)
+{
+	struct tp_inlet *inlet = &stream->inlet;
+	*again = false;
 	stream->frames.read = tp_inlet_read;
-	stream->frames.context = &stream->inlet;
-	stream->frames.name = name;
-	r = tp_frames_next(&stream->frames, err);
-	if (!r)
-		r = tp_err_set(err, TP_ERR_NOT_FOUND, name, TP_ERR_NO_OFFSET,
+	stream->frames.context = inlet;
+	stream->frames.name = inlet->name;
+	stream->frames.offset = 0;
+	stream->frames.started = false;
+	int r = tp_frames_next(&stream->frames, err);
+	if (r > 0) {
+		tp_inlet_close_listener(inlet);
+		return 0;
+	}
+	// A frame that is cut off because time is up is not the connection's fault.
+	const bool broken = inlet->over || (r < 0 && r != TP_ERR_TRUNCATED);
+	if (!r && inlet->over && inlet->listener >= 0)
+		r = tp_err_set(err, TP_ERR_NOT_FOUND, inlet->name, TP_ERR_NO_OFFSET,
+		    "somebody connected and sent nothing");
+	else if (!r)
+		r = tp_err_set(err, TP_ERR_NOT_FOUND, inlet->name, TP_ERR_NO_OFFSET,
 		    "no program has sent anything: is it built for a transport by stream, and told "
 		    "where to?");
-	if (r > 0)
-		return 0;
-	tp_inlet_release(&stream->inlet);
+	*again = broken && tp_inlet_again(inlet);
 	return r;
 }
 

@@ -31,12 +31,16 @@ struct tp_stream {
 	pthread_t thread;
 };
 
-/*
- * Open the source and wait for the stream's first frame: what the log's clock is. TP_ERR_NOT_FOUND if none
- * comes within timeout_ms (UINT64_MAX: wait for ever), or at all. On success end it with tp_stream_release.
- */
+/* Open the source, or listen (stream_inlet.h). On success end it with tp_stream_release. */
 int tp_stream_open(
     struct tp_stream *stream, const char *name, uint64_t timeout_ms, struct tp_err *err);
+
+/*
+ * Wait for the stream's first frame: what the log's clock is. TP_ERR_NOT_FOUND if none comes within the timeout
+ * (UINT64_MAX: wait for ever), or at all, or tp_inlet_stop was called. `again`: a connection failed that was no
+ * program's, and was closed; a call more waits for the next one.
+ */
+int tp_stream_await(struct tp_stream *stream, bool *again, struct tp_err *err);
 void tp_stream_release(struct tp_stream *stream);
 
 /* Start the thread. Someone must drain the region. On success end it with tp_stream_stop. */

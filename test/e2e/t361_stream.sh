@@ -95,6 +95,102 @@ for round in new again; do
 	[ ! -e socket ] || fail "the socket was left"
 done
 
+# Others who connect first are sent away, the recording is the program's; and when it has come, nobody else waits.
+cat >stranger.py <<'EOP'
+import socket, sys
+with socket.socket(socket.AF_UNIX) as stranger:
+    stranger.connect("socket")
+    stranger.sendall(eval(sys.argv[1]))
+    stranger.shutdown(socket.SHUT_WR)
+    try:
+        if stranger.recv(1):
+            raise SystemExit("the recorder has sent something")
+    except ConnectionResetError:
+        pass
+EOP
+"$TEEPERF" record -o unix.trace --stream unix:socket 2>recorder.err &
+recorder=$!
+until [ -S socket ]; do
+	sleep 0.02
+done
+for sent in "b''" "b'GET / HTTP/1.0'" "b'?' * 5000"; do
+	python3 stranger.py "$sent" || fail "the recorder has not closed a stranger's connection"
+done
+head -c 1000 whole >begun
+python3 stranger.py 'open("begun", "rb").read()' || fail "the recorder has not closed a connection without START"
+python3 - whole <<'EOP'
+import os, socket, sys, time
+whole = open(sys.argv[1], "rb").read()
+with socket.socket(socket.AF_UNIX) as program, socket.socket(socket.AF_UNIX) as late:
+    program.connect("socket")
+    program.sendall(whole[:5000])
+    while os.path.exists("socket"):
+        time.sleep(0.02)
+    program.sendall(whole[5000:])
+EOP
+wait $recorder || fail "the recording has failed: $(cat recorder.err)"
+same unix.trace
+[ "$(grep -c 'a connection was closed' recorder.err)" = 4 ] || fail "not 4 strangers: $(cat recorder.err)"
+
+# A listener whose queue is full is somebody's: the next recorder says so, and does not wait.
+python3 - <<'EOP' || fail "a recorder waits for a listener that is busy"
+import os, socket, subprocess
+with socket.socket(socket.AF_UNIX) as busy, socket.socket(socket.AF_UNIX) as first:
+    busy.bind("busy")
+    busy.listen(0)
+    first.connect("busy")
+    with socket.socket(socket.AF_UNIX) as second:
+        second.setblocking(False)
+        try:
+            second.connect("busy")
+        except BlockingIOError:
+            pass
+        done = subprocess.run([os.environ["TEEPERF"], "record", "-o", "x.trace", "--stream", "unix:busy"],
+            stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1 and "cannot make the socket" in done.stderr, done
+    assert os.path.exists("busy")
+EOP
+
+# A pipe where nothing comes: signals and the timeout count, before the first frame and behind it.
+head -c 4120 whole >start
+python3 - <<'EOP' || fail "a pipe that stays silent cannot be left"
+import os, signal, subprocess, sys
+def default():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def begin(*options):
+    return subprocess.Popen([os.environ["TEEPERF"], "record", "-o", "silent.trace", "--stream", "-", *options],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=default)
+def end(recorder, status, text):
+    code = recorder.wait(60)
+    said = recorder.stderr.read().decode()
+    assert code == status and text in said, (code, said)
+recorder = begin()
+assert b"waiting" in recorder.stderr.readline()
+recorder.send_signal(signal.SIGINT)
+# The signal may come before it is listened for, and then ends the process.
+code = recorder.wait(60)
+assert code in (1, -signal.SIGINT), code
+assert code < 0 or b"ended by signal 2 before a program" in recorder.stderr.read()
+end(begin("--attach-timeout", "1"), 1, "no program has sent anything")
+for how in signal.SIGINT, None:
+    recorder = begin(*([] if how else ["--attach-timeout", "1"]))
+    recorder.stdin.write(open("start", "rb").read())
+    recorder.stdin.flush()
+    while how and subprocess.run([os.environ["TEEPERF"], "ctl", "status", str(recorder.pid)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+        pass
+    if how:
+        recorder.send_signal(how)
+    end(recorder, 0, "records of 0 threads")
+EOP
+"$TEEPERF" dump silent.trace | grep -q "^end" || fail "a recording that was left has no end in its trace"
+
+# A file with two runs, of which one is read.
+cat whole whole >twice
+expect 0 "$TEEPERF" record -o file.trace --stream twice
+says "warning: $(stat -c %s whole) bytes of another run follow and were not read" err
+same file.trace
+
 # Nobody comes, or something else does.
 expect 1 "$TEEPERF" record -o x.trace --stream unix:socket --attach-timeout 0
 says 'no program has sent anything' err
