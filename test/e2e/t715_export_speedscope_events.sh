@@ -8,6 +8,7 @@ set -eu
 
 slices_traces
 slices_check speedscope-events
-says '"name":"worker 1 2"' program.speedscope-events
+# (Which of the threads began first is theirs.)
+says '"name":"worker 1 [1-3]"' program.speedscope-events
 says '"name":"thread 0 \[5 events lost\]"' lost.speedscope-events
 says '"file":".*app.cpp","line":[0-9]+' program.speedscope-events
