@@ -14,14 +14,24 @@ uint64_t tp_port_process_id(void)
 	return id;
 }
 
-// Shared with the client, and not the application's own.
+// Shared with the client, and no page of it the application's own: of a range that is partly its own the second
+// question would be answered as of a shared one.
 bool tp_port_is_outside(const void *base, uint64_t size)
 {
-	enum { ACCESS = TEE_MEMORY_ACCESS_READ | TEE_MEMORY_ACCESS_WRITE };
-	void *at = (void *)(uintptr_t)base;
-	return TEE_CheckMemoryAccessRights(ACCESS | TEE_MEMORY_ACCESS_ANY_OWNER, at, size) ==
-		   TEE_SUCCESS &&
-	       TEE_CheckMemoryAccessRights(ACCESS, at, size) != TEE_SUCCESS;
+	enum { ACCESS = TEE_MEMORY_ACCESS_READ | TEE_MEMORY_ACCESS_WRITE, PAGE = 4096 };
+	char *at = (char *)(uintptr_t)base;
+	if (TEE_CheckMemoryAccessRights(ACCESS | TEE_MEMORY_ACCESS_ANY_OWNER, at, size) !=
+	    TEE_SUCCESS)
+		return false;
+	while (size) {
+		const uint64_t rest = PAGE - (uintptr_t)at % PAGE;
+		const uint64_t part = size < rest ? size : rest;
+		if (TEE_CheckMemoryAccessRights(ACCESS, at, part) == TEE_SUCCESS)
+			return false;
+		at += part;
+		size -= part;
+	}
+	return true;
 }
 
 // Code comes first, data behind it, and the module's block is data: all functions are before its end.

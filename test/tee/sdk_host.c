@@ -67,9 +67,14 @@ const void *__oe_get_enclave_start_address(void)
 uint32_t TEE_CheckMemoryAccessRights(uint32_t flags, void *buffer, size_t size)
 {
 	const char *from = buffer;
-	const bool own = !is_outside(from, size);
-	const bool shared = region && from >= region && from + size <= region + region_size;
-	return own || (shared && flags & 4) ? 0 : 0xffff0001;
+	for (const char *at = from; at < from + size; at++) {
+		const bool shared = region && at >= region && at < region + region_size;
+		const bool own = !shared && !is_outside(at, 1);
+		if (!own && !(shared && flags & 4))
+			return 0xffff0001;
+		at += (4095 - (uintptr_t)at % 4096); // the same for all of a page
+	}
+	return 0;
 }
 
 void TEE_GenerateRandom(void *buffer, size_t size)
@@ -133,6 +138,24 @@ static void *thread(void *argument)
 	return NULL;
 }
 
+// The runtime's, of this program.
+bool tp_port_is_outside(const void *base, uint64_t size);
+
+static void partly_private(void)
+{
+	static _Alignas(4096) char both[2 * 4096];
+	char *const was = region;
+	const size_t was_size = region_size;
+	region = both;
+	region_size = 4096;
+	check(tp_port_is_outside(both, 4096), "shared memory is not outside");
+	check(!tp_port_is_outside(both, 8192), "partly private memory is outside");
+	check(!tp_port_is_outside(both + 4096, 4096), "private memory is outside");
+	check(!tp_port_is_outside(both + 4000, 192), "partly private memory is outside");
+	region = was;
+	region_size = was_size;
+}
+
 static void refusals(void)
 {
 	static _Alignas(65536) char own[65536 * 2];
@@ -153,6 +176,7 @@ int main(int argc, char **argv)
 	if (path && (log_fd = open(path, O_RDWR | O_CLOEXEC)) >= 0 && fstat(log_fd, &status) == 0)
 		region_size = (size_t)status.st_size;
 	if (IS("optee")) {
+		partly_private();
 		const uint64_t commands = rounds / 100;
 		for (uint64_t i = 0; i < commands; i++)
 			command(i, 100);
