@@ -42,6 +42,22 @@ bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint6
 	return teeperf_keystone_send(head, head_size, body, body_size) == 0;
 }
 
+// One hart, and no signals.
+uint64_t tp_port_flush_begin(void)
+{
+	return 0;
+}
+
+void tp_port_flush_end(uint64_t mask)
+{
+	(void)mask;
+}
+
+bool tp_port_flush_nap(void)
+{
+	return false;
+}
+
 uint64_t tp_port_flush_time_ns(void)
 {
 	return 0;

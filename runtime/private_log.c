@@ -33,6 +33,39 @@ static uint64_t queued, taken;
 static uint64_t busy; // 1: somebody sends
 static bool started;
 static bool is_over;
+static uint64_t leaving; // 1: what is queued is for the one who sends the end
+
+// ---- whose turn it is
+
+static void begin_sending(void *mask)
+{
+	*(uint64_t *)mask = tp_port_flush_begin();
+}
+
+static void end_sending(void *mask)
+{
+	tp_port_flush_end(*(uint64_t *)mask);
+}
+
+static void nap(void *may)
+{
+	*(bool *)may = tp_port_flush_nap();
+}
+
+static bool claim(uint64_t *mask)
+{
+	tp_call_preserving(begin_sending, mask);
+	if (tp_claim_seq_cst(&busy, 1))
+		return true;
+	tp_call_preserving(end_sending, mask);
+	return false;
+}
+
+static void release(uint64_t *mask)
+{
+	tp_store_seq_cst(&busy, 0);
+	tp_call_preserving(end_sending, mask);
+}
 
 // ---- frames
 
@@ -127,12 +160,12 @@ static void supply(uint64_t number)
 	tp_store_release(&header->head, head + 1);
 }
 
-// The events in a chunk that cannot be sent.
-static void count_lost(const struct teeperf_chunk *chunk)
+// The events in a chunk, from this word on, that cannot be sent.
+static void count_lost(const struct teeperf_chunk *chunk, uint64_t from)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)chunk;
 	uint64_t lost = 0;
-	for (uint64_t i = sizeof(*chunk) / 8; i < chunk->used / 8; i++) {
+	for (uint64_t i = from; i < chunk->used / 8; i++) {
 		const uint64_t name = words[i] >> 32;
 		if (name == TEEPERF_CONTROL_COUNTS) {
 			i += 2 * (words[i] & UINT32_MAX);
@@ -147,17 +180,35 @@ static void count_lost(const struct teeperf_chunk *chunk)
 	    tp_fetch_add_relaxed(&tp_process.lost_overflow, lost) + lost);
 }
 
+enum { RECORDS = sizeof(struct teeperf_chunk) / 8 }; // the word where they begin
+
+// At the end: the words of a chunk that were sent before its thread was done with it.
+static uint64_t sent_words[CHUNKS];
+// For each thread, the sequence number that is due at least: its chunks are sent in their order, and once.
+static uint64_t due[THREADS];
+
+// Send the chunk that is at this place in the log; count what is lost.
+static void send_records(uint64_t number, const struct teeperf_chunk *chunk)
+{
+	const uint64_t thread = chunk->thread;
+	const uint64_t from = sent_words[number] ? sent_words[number] : RECORDS;
+	bool sent = false;
+	if ((thread >= THREADS || chunk->sequence >= due[thread]) && send_start()) {
+		send_facts(thread);
+		sent = send(TEEPERF_FRAME_CHUNK, sizeof(place.first) + number * TP_CHUNK_SIZE,
+		    chunk, chunk->used);
+		if (thread < THREADS)
+			due[thread] = chunk->sequence + 1;
+	}
+	if (!sent)
+		count_lost(chunk, from);
+}
+
 static void send_chunk(uint64_t number)
 {
 	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(void *)place.chunks[number];
-	if (send_start()) {
-		send_facts(chunk->thread);
-		if (!send(TEEPERF_FRAME_CHUNK, sizeof(place.first) + number * TP_CHUNK_SIZE, chunk,
-			chunk->used))
-			count_lost(chunk);
-	} else {
-		count_lost(chunk);
-	}
+	send_records(number, chunk);
+	sent_words[number] = 0;
 	// As a chunk has to be that is handed out: 0 throughout.
 	uint64_t *words = (uint64_t *)(void *)chunk;
 	for (uint64_t i = TP_CHUNK_SIZE / 8; i--;)
@@ -179,15 +230,17 @@ static bool send_next(void)
 	return true;
 }
 
+// A claim for each chunk: signals wait for one frame, not for all that others complete meanwhile.
 static void serve(void)
 {
+	uint64_t mask;
 	do {
-		if (!tp_claim_seq_cst(&busy, 1))
+		if (!claim(&mask))
 			return; // whoever is at it looks again when he has left
-		while (send_next())
-			;
-		tp_store_seq_cst(&busy, 0);
-	} while (tp_load_seq_cst(&queue[tp_load_relaxed(&taken) % CHUNKS]));
+		send_next();
+		release(&mask);
+	} while (!tp_load_seq_cst(&leaving) &&
+		 tp_load_seq_cst(&queue[tp_load_relaxed(&taken) % CHUNKS]));
 }
 
 static void chunk_done(uint64_t number)
@@ -197,31 +250,45 @@ static void chunk_done(uint64_t number)
 	serve();
 }
 
-// `used` is 0 while a thread has it: what is written is up to the last word that is not 0.
+// What is queued now; threads that go on could complete chunks for ever.
+static void send_queued(void)
+{
+	for (uint64_t i = 0; i < CHUNKS && send_next(); i++)
+		;
+}
+
+/*
+ * A copy, as its thread may go on. `used` is 0 while a thread has it: what is written is up to the last word that is
+ * not 0. From the end, so that nothing is missing before what was written later.
+ */
 static void send_owned(uint64_t number)
 {
-	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(void *)place.chunks[number];
-	const uint64_t *words = (const uint64_t *)(const void *)chunk;
-	uint64_t used = TP_CHUNK_SIZE / 8;
-	while (used > sizeof(*chunk) / 8 && !tp_load_relaxed(&words[used - 1]))
-		used--;
-	tp_store_relaxed(&chunk->used, used * 8);
-	send_facts(chunk->thread);
-	if (!send(
-		TEEPERF_FRAME_CHUNK, sizeof(place.first) + number * TP_CHUNK_SIZE, chunk, used * 8))
-		count_lost(chunk);
+	static union {
+		struct teeperf_chunk chunk;
+		uint64_t words[TP_CHUNK_SIZE / 8];
+	} copy;
+	const uint64_t *from = (const uint64_t *)(const void *)place.chunks[number];
+	uint64_t used = 0;
+	for (uint64_t i = TP_CHUNK_SIZE / 8; i--;) {
+		copy.words[i] = tp_load_relaxed(&from[i]);
+		if (!used && copy.words[i])
+			used = i + 1;
+	}
+	used = used > RECORDS ? used : RECORDS;
+	copy.chunk.used = used * 8;
+	send_records(number, &copy.chunk);
+	sent_words[number] = used;
 }
 
 // The program is over: chunks of threads that have not ended, as they are; those of a thread in their order.
 static void send_all_owned(void)
 {
-	static bool sent[CHUNKS];
 	for (;;) {
 		uint64_t first = CHUNKS;
 		uint64_t least = UINT64_MAX;
 		for (uint64_t number = 0; number < CHUNKS; number++) {
 			const struct teeperf_chunk *chunk = (const void *)place.chunks[number];
-			if (sent[number] || chunk->sequence >= least ||
+			if (sent_words[number] || chunk->sequence >= least ||
 			    tp_load_acquire(&tables->states[number]) != TEEPERF_CHUNK_OWNED)
 				continue;
 			least = chunk->sequence;
@@ -229,21 +296,41 @@ static void send_all_owned(void)
 		}
 		if (first == CHUNKS)
 			return;
-		sent[first] = true;
-		send_owned(first);
+		send_queued(); // its thread's, of before
+		if (tp_load_acquire(&tables->states[first]) == TEEPERF_CHUNK_OWNED)
+			send_owned(first);
 	}
+}
+
+// Wait for a thread that sends, but not for ever: it may be stopped, or nobody takes its frame.
+static bool claim_at_end(uint64_t *mask)
+{
+	enum { NAPS = 300 };
+	tp_store_seq_cst(&leaving, 1);
+	for (unsigned i = 0; i < NAPS; i++) {
+		if (claim(mask))
+			return true;
+		bool may = false;
+		tp_call_preserving(nap, &may);
+		if (is_over || !may)
+			break;
+	}
+	tp_store_seq_cst(&leaving, 0);
+	return false;
 }
 
 static void finish(uint64_t ended)
 {
 	static uint64_t word;
-	serve();
-	if (is_over || !tp_claim_seq_cst(&busy, 1))
+	uint64_t mask;
+	if (is_over || !claim_at_end(&mask))
 		return;
 	is_over = true;
 	word = ended;
+	send_queued();
 	if (send_start()) {
 		send_all_owned();
+		send_queued();
 		modules_sent = 0; // when they were unloaded is new
 		send_facts(THREADS);
 		send_words(tables->threads, &tables->threads[THREADS]);
@@ -251,6 +338,7 @@ static void finish(uint64_t ended)
 		send(TEEPERF_FRAME_END, 0, &word, sizeof(word));
 	}
 	// `busy` stays: nothing follows.
+	tp_call_preserving(end_sending, &mask);
 }
 
 void tp_private_log_make(uint32_t clock, uint64_t hz, void **base, uint64_t *size)

@@ -24,6 +24,16 @@ TP_HIDDEN void tp_private_log_make(uint32_t clock, uint64_t hz, void **base, uin
 TP_HIDDEN bool tp_port_flush(
     const void *head, uint64_t head_size, const void *body, uint64_t body_size);
 
+/*
+ * Around the sending of a chunk, called as the above. Between them nothing may take the thread away for good, as a
+ * handler that does not return would: then nobody could send any more. What the first returns is given to the other.
+ */
+TP_HIDDEN uint64_t tp_port_flush_begin(void);
+TP_HIDDEN void tp_port_flush_end(uint64_t mask);
+
+/* Wait some 10 ms for another thread that sends. False: there is nothing to wait for. */
+TP_HIDDEN bool tp_port_flush_nap(void);
+
 /* Nanoseconds of a clock that never goes back, 0 if there is none. Called as the above. */
 TP_HIDDEN uint64_t tp_port_flush_time_ns(void);
 

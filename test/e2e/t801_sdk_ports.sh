@@ -141,6 +141,38 @@ for port in occlum vm; do
 	for wrong in fd: fd:x fd:99 vsock:1 vsock:x:y vsock:1:2:3 unix: unix:/nowhere; do
 		expect 3 env TEEPERF_STREAM=$wrong ./$port 100 1
 	done
+	# A second run takes the place of the first; a file that is something else stays as it is, and so does one
+	# into which somebody sends.
+	expect 3 env TEEPERF_STREAM=stream ./$port 100 1
+	expect 3 env TEEPERF_STREAM=stream ./$port $rounds 1
+	sums events=$((2 * calls)) lost=0
+	expect 3 flock stream env TEEPERF_STREAM=stream ./$port 100 1
+	sums events=$((2 * calls)) lost=0
+	echo mine >other
+	expect 3 env TEEPERF_STREAM=other ./$port 100 1
+	[ "$(cat other)" = mine ] || fail "a file that is no stream was written to"
+	rm -f not && ln -s other.new not
+	expect 3 env TEEPERF_STREAM=not ./$port 100 1
+	[ ! -e other.new ] || fail "a symbolic link was followed"
+	# The program closes the stream, and gives its number to a file.
+	expect 3 env TEEPERF_STREAM=stream ./$port $rounds 1 reuse
+	[ -e own ] && [ ! -s own ] || fail "frames are in the program's own file"
+	# A thread that is to end where it waits next does not end in the runtime, and others go on sending.
+	expect 3 env TEEPERF_STREAM=stream ./$port $rounds 2 cancel
+	sums events=$((2 * calls)) lost=0 ended=1
+	# The end is sent while others go on.
+	expect 3 env TEEPERF_STREAM=stream ./$port $rounds 3 leave
+	sums ended=1
+	# Each frame waits until there is room.
+	: >stream
+	mkfifo full 2>/dev/null || true
+	{ sleep 0.2; cat; } <full >stream &
+	expect 3 env TEEPERF_STREAM=fd:9 ./$port $rounds 1 nonblock 9>full
+	wait $!
+	sums events=$((2 * calls)) lost=0 ended=1
+	# The limit of a file's size is no reason to end.
+	rm -f stream
+	(ulimit -f 1 && expect 3 env TEEPERF_STREAM=stream ./$port $rounds 1) || fail "a limit ended the program"
 	# A reader that goes away.
 	{ env TEEPERF_STREAM=fd:9 ./$port $rounds 1 9>&1 >/dev/null || echo $? >code; } | head -c 100000 >/dev/null
 	[ "$(cat code)" = 3 ] || fail "the program did not survive its reader"
