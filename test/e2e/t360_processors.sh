@@ -13,6 +13,7 @@ host=$(uname -m)
 machines=
 for machine in x86_64 aarch64 riscv64; do
 	[ "$machine" != "$host" ] || continue
+	links_for $machine || continue
 	command -v qemu-$machine >/dev/null && [ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
 		[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] && machines="$machines $machine"
 done

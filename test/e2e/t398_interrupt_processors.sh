@@ -12,6 +12,7 @@ patience=300
 machines=
 for machine in aarch64 riscv64; do
 	[ "$machine" != "$(uname -m)" ] || continue
+	links_for $machine || continue
 	command -v qemu-$machine >/dev/null && [ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
 		[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] && machines="$machines $machine"
 done

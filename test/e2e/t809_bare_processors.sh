@@ -11,6 +11,7 @@ rounds=20000
 machines=
 for machine in aarch64 riscv64; do
 	[ "$machine" != "$(uname -m)" ] || continue
+	links_for $machine || continue
 	command -v qemu-$machine >/dev/null &&
 		[ -e "$TEEPERF_BUILD/lib/teeperf/$machine/ports/libteeperf-bare.a" ] && machines="$machines $machine"
 done

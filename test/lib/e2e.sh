@@ -80,6 +80,13 @@ llvm() {
 	echo "${TEEPERF_LLVM:-${link#llvm-}}"
 }
 
+# links_for MACHINE: whether the LLVM that is used here links programs for it.
+links_for() {
+	[ "$1" != riscv64 ] || [ "$(llvm)" -ge 15 ] && return
+	echo "not tried: riscv64, for which the linker of LLVM $(llvm) does not link what is compiled for relaxation"
+	return 1
+}
+
 # lto COMMAND...: COMMAND links with -flto; false where no LLVM that is used here can do that, which is then refused in
 # one sentence.
 lto() {
