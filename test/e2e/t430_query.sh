@@ -154,6 +154,7 @@ done
 
 # ---- Ctrl-C
 sql='WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT sum(x) FROM r'
+: >out # what stands there from before is not what is waited for
 "$TEEPERF" query $t "SELECT 1; $sql" >out 2>err &
 pid=$!
 await out 1

@@ -104,7 +104,7 @@ expect 129 "$TEEPERF" analyze --watch --interval 0 live.trace
 
 # A recorder that was killed writes no end. That there is none is seen from the log, which is left: it says so, and ends.
 for how in file pid; do
-	rm -f killed.trace* log
+	rm -f killed killed.err killed.trace* log
 	"$TEEPERF" record -o killed.trace ./main >log 2>record.err &
 	recorder=$!
 	trap 'kill "$recorder" "$program" 2>/dev/null || :' EXIT
