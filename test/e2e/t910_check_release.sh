@@ -38,8 +38,9 @@ for linker in bfd lld mold; do
 		marked app
 	done
 done
-"$TEEPERF" cc -O1 -flto app.c -o lto
-marked lto
+if lto "$TEEPERF" cc -O1 -flto app.c -o lto; then
+	marked lto
+fi
 "$TEEPERF" cc -O1 app.c -o app
 
 # Without the note there are the symbols, until they are stripped, too.
