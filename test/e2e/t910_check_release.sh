@@ -39,6 +39,7 @@ for linker in bfd lld mold; do
 	done
 done
 if lto "$TEEPERF" cc -O1 -flto app.c -o lto; then
+	"$TEEPERF" cc -O1 -flto app.c -o lto
 	marked lto
 fi
 "$TEEPERF" cc -O1 app.c -o app
