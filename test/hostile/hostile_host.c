@@ -10,6 +10,9 @@
 // between two instructions, others in each run: what is read twice is seen to be, also on one processor.
 // PATIENCE, in seconds, is how long a program may stand still.
 //
+// More than 600 lines, and one file: what is attacked, how, and what must then be true share one picture of the log,
+// and t351, t353 and t802 compile it with one command, without the build.
+//
 // A round is a burst of such writes and then a burst of the program's work, or more, which has come out
 // right. It prints what was done and exits with 0 if nothing was wrong: the program never died, never
 // stood still and found all its memory as it was. The first logs, as they are afterwards, are left in
