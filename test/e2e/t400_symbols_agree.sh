@@ -47,55 +47,12 @@ static __attribute__((noinline)) int part(int x) {
 	return x - 1;
 }
 EOS
+cp "$lib/symbols_outer.h" .
 cat >main.cpp <<'EOS'
 #include "part.h"
-extern "C" int shared_step(int x);
 #define KEEP __attribute__((noinline))
-namespace outer {
-namespace {
-KEEP int hidden(int x) {
-	asm volatile("");
-	return x + part(x);
-}
-} // namespace
-template <typename T, int N> struct Box {
-	T value;
-	KEEP Box(T v) : value(v) {
-		asm volatile("");
-	}
-	KEEP ~Box() {
-		asm volatile("");
-	}
-	KEEP T operator()(const T &x) const {
-		asm volatile("");
-		return value + x + N;
-	}
-	static T make(T x);
-};
-template <typename T, int N> KEEP T Box<T, N>::make(T x) {
-	Box<T, N> box(x);
-	return box(hidden(x));
-}
-struct Base {
-	virtual int run(int x) = 0;
-	virtual ~Base() {
-	}
-};
-struct Derived final : Base {
-	KEEP int run(int x) override;
-};
-int Derived::run(int x) {
-	auto add = [x](int y) __attribute__((noinline)) {
-		asm volatile("");
-		return x + y;
-	};
-	return add(1) + Box<long, -3>::make(x) + shared_step(x);
-}
-KEEP bool operator<(const Base &, int x) {
-	asm volatile("");
-	return x < 0;
-}
-} // namespace outer
+#define STEP part
+#include "symbols_outer.h"
 int main() {
 	outer::Derived derived;
 	outer::Base *base = &derived;

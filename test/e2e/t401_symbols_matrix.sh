@@ -59,55 +59,14 @@ int nested(int x) {
 }
 #endif
 EOS
+cp "$lib/symbols_outer.h" src
 cat >src/main.cpp <<'EOS'
 #include "part.h"
-extern "C" int shared_step(int x);
+#define STEP folded
+#include "symbols_outer.h"
 extern "C" int parse(int x);
 extern "C" int nested(int x);
 namespace outer {
-namespace {
-KEEP int hidden(int x) {
-	asm volatile("");
-	return x + folded(x);
-}
-} // namespace
-template <typename T, int N> struct Box {
-	T value;
-	KEEP Box(T v) : value(v) {
-		asm volatile("");
-	}
-	KEEP ~Box() {
-		asm volatile("");
-	}
-	KEEP T operator()(const T &x) const {
-		asm volatile("");
-		return value + x + N;
-	}
-	static T make(T x);
-};
-template <typename T, int N> KEEP T Box<T, N>::make(T x) {
-	Box<T, N> box(x);
-	return box(hidden(x));
-}
-struct Base {
-	virtual int run(int x) = 0;
-	virtual ~Base() {
-	}
-};
-struct Derived final : Base {
-	KEEP int run(int x) override;
-};
-int Derived::run(int x) {
-	auto add = [x](int y) __attribute__((noinline)) {
-		asm volatile("");
-		return x + y;
-	};
-	return add(1) + Box<long, -3>::make(x) + Box<int, 4>::make(x) + shared_step(x);
-}
-KEEP bool operator<(const Base &, int x) {
-	asm volatile("");
-	return x < 0;
-}
 inline namespace v2 {
 KEEP int level(int x) {
 	struct Local {
