@@ -47,12 +47,12 @@ static __attribute__((noinline)) int part(int x) {
 	return x - 1;
 }
 EOS
-cp "$lib/symbols_outer.h" .
-cat >main.cpp <<'EOS'
+cat >start.cpp <<'EOS'
 #include "part.h"
 #define KEEP __attribute__((noinline))
 #define STEP part
-#include "symbols_outer.h"
+EOS
+cat start.cpp "$lib/symbols_outer.h" - >main.cpp <<'EOS'
 int main() {
 	outer::Derived derived;
 	outer::Base *base = &derived;
@@ -83,7 +83,7 @@ for dwarf in -gdwarf-4 -gdwarf-5; do
 	expect 0 "$TEEPERF" cc $dwarf -O1 -fPIC -c lib.c -o lib.o
 	for language in c cpp; do
 		driver=cc count=7
-		[ $language = c ] || driver=c++ count=12
+		[ $language = c ] || driver=c++ count=16
 		for kind in -pie -no-pie -static '-O2 -fbasic-block-sections=all' '-flto -gz'; do
 			# shellcheck disable=SC2086 # words are meant
 			set -- "$TEEPERF" $driver $dwarf -O1 $kind -fPIE main.$language lib.o -o app

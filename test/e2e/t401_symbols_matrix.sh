@@ -59,11 +59,11 @@ int nested(int x) {
 }
 #endif
 EOS
-cp "$lib/symbols_outer.h" src
-cat >src/main.cpp <<'EOS'
+cat >start.cpp <<'EOS'
 #include "part.h"
 #define STEP folded
-#include "symbols_outer.h"
+EOS
+cat start.cpp "$lib/symbols_outer.h" - >src/main.cpp <<'EOS'
 extern "C" int parse(int x);
 extern "C" int nested(int x);
 namespace outer {
