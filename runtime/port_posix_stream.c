@@ -123,11 +123,24 @@ static bool is_stream(const char *path, int fd)
 	return result;
 }
 
+// Whether somebody is at the other end of a device, such as the host at that of a virtual machine's port.
+static bool has_reader(int fd)
+{
+	struct pollfd one = {.fd = fd, .events = POLLOUT};
+	const struct timespec now = {0};
+	return syscall(SYS_ppoll, &one, 1, &now, NULL, 0) < 0 || !(one.revents & POLLHUP);
+}
+
 // A file is begun anew: one that is something else is not touched, nor one into which another process sends.
 static bool take_file(const char *path, int fd)
 {
 	struct stat status;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+	if (fstat(fd, &status))
+		return true;
+	if (S_ISCHR(status.st_mode))
+		return has_reader(fd);
+	fcntl(fd, F_SETFL, O_APPEND);
+	if (!S_ISREG(status.st_mode))
 		return true;
 	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		return false;
@@ -136,12 +149,12 @@ static bool take_file(const char *path, int fd)
 
 static int open_path(const char *path)
 {
-	// A pipe without a reader must not stop the program here; later it takes what it is given.
+	// A pipe without a reader must not stop the program here; later it takes what it is given. So does a device,
+	// but only as long as somebody reads: a write that waits for the next one would not be told that nobody does.
 	const int fd = open(path,
 	    O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | O_APPEND | O_NONBLOCK | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -1;
-	fcntl(fd, F_SETFL, O_APPEND);
 	if (take_file(path, fd))
 		return fd;
 	close(fd);
@@ -204,7 +217,12 @@ bool tp_port_map_stream(void **base, uint64_t *size)
 static bool wait_until_writable(void)
 {
 	struct pollfd one = {.fd = stream, .events = POLLOUT};
-	return syscall(SYS_ppoll, &one, 1, NULL, NULL, 0) > 0 || errno == EINTR;
+	if (syscall(SYS_ppoll, &one, 1, NULL, NULL, 0) < 0)
+		return errno == EINTR;
+	if (!(one.revents & (POLLHUP | POLLERR | POLLNVAL)) || (one.revents & POLLOUT))
+		return true;
+	errno = EPIPE;
+	return false;
 }
 
 // All of a frame, however little is taken at a time. *begun: some of it was. False leaves why in errno.
