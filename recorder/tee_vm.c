@@ -6,7 +6,7 @@
 
 static const char *const hints[] = {
     "with ivshmem, give '--attach' the file behind the memory; in the machine, TEEPERF_LOG is the device's resource2 below /sys/bus/pci/devices",
-    "without shared memory, give '--stream vsock::PORT', or run 'teeperf record' inside",
+    "without shared memory, give '--stream vsock::PORT', or '--stream unix:PATH' with PATH at the host's end of a virtio serial port, or run 'teeperf record' inside",
     NULL,
 };
 
