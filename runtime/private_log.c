@@ -160,7 +160,7 @@ static void supply(uint64_t number)
 	tp_store_release(&header->head, head + 1);
 }
 
-// The events in a chunk, from this word on, that cannot be sent.
+// The events in a chunk, from this word on, that cannot be sent, and the calls that are counted there.
 static void count_lost(const struct teeperf_chunk *chunk, uint64_t from)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)chunk;
@@ -168,7 +168,8 @@ static void count_lost(const struct teeperf_chunk *chunk, uint64_t from)
 	for (uint64_t i = from; i < chunk->used / 8; i++) {
 		const uint64_t name = words[i] >> 32;
 		if (name == TEEPERF_CONTROL_COUNTS) {
-			i += 2 * (words[i] & UINT32_MAX);
+			for (uint64_t pairs = words[i] & UINT32_MAX; pairs--; i += 2)
+				lost += words[i + 2];
 		} else if (name == TEEPERF_CONTROL_LOST) {
 			continue; // they are in the thread's number
 		} else if (name >= TEEPERF_NAME_FIRST) {
@@ -182,23 +183,22 @@ static void count_lost(const struct teeperf_chunk *chunk, uint64_t from)
 
 enum { RECORDS = sizeof(struct teeperf_chunk) / 8 }; // the word where they begin
 
-// At the end: the words of a chunk that were sent before its thread was done with it.
+// At the end: the words of a chunk that were sent before its thread was done with it. It is not sent again.
 static uint64_t sent_words[CHUNKS];
-// For each thread, the sequence number that is due at least: its chunks are sent in their order, and once.
-static uint64_t due[THREADS];
 
-// Send the chunk that is at this place in the log; count what is lost.
+/*
+ * Send the chunk that is at this place in the log; count what is lost. A thread's need not come in their order: those
+ * with counts are begun early and complete at its end.
+ */
 static void send_records(uint64_t number, const struct teeperf_chunk *chunk)
 {
 	const uint64_t thread = chunk->thread;
 	const uint64_t from = sent_words[number] ? sent_words[number] : RECORDS;
 	bool sent = false;
-	if ((thread >= THREADS || chunk->sequence >= due[thread]) && send_start()) {
+	if (!sent_words[number] && send_start()) {
 		send_facts(thread);
 		sent = send(TEEPERF_FRAME_CHUNK, sizeof(place.first) + number * TP_CHUNK_SIZE,
 		    chunk, chunk->used);
-		if (thread < THREADS)
-			due[thread] = chunk->sequence + 1;
 	}
 	if (!sent)
 		count_lost(chunk, from);
@@ -280,7 +280,7 @@ static void send_owned(uint64_t number)
 	sent_words[number] = used;
 }
 
-// The program is over: chunks of threads that have not ended, as they are; those of a thread in their order.
+// The program is over: chunks of threads that have not ended, as they are, the oldest first.
 static void send_all_owned(void)
 {
 	for (;;) {

@@ -34,8 +34,8 @@ enum teeperf_frame_kind {
 	TEEPERF_FRAME_WORDS = 2,
 	/*
 	 * A chunk that no thread writes any more: struct teeperf_chunk with its final `used`, which is
-	 * the payload's length, and its records. `offset` is the chunk's, for information. Each once, those of
-	 * one thread in their order.
+	 * the payload's length, and its records. `offset` is the chunk's, for information. Each once; those of
+	 * one thread in any order, as one with counts is complete long after those that were begun behind it.
 	 */
 	TEEPERF_FRAME_CHUNK = 3,
 	/*

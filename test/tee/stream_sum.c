@@ -21,8 +21,8 @@ int main(int argc, char **argv)
 		uint64_t words[TEEPERF_FRAME_MAX / 8];
 		struct teeperf_chunk chunk;
 	} body;
-	static uint64_t log[1 << 15]; // what is before the chunks
-	static uint64_t next[4096];   // for each thread, the sequence number that is due at least
+	static uint64_t log[1 << 15];          // what is before the chunks
+	static unsigned char seen[4096][4096]; // by thread and sequence number
 	const struct teeperf_log_header *header = (const void *)log;
 	struct teeperf_frame head;
 	unsigned long long frames = 0, chunks = 0, events = 0, points = 0, ended = 0;
@@ -45,9 +45,8 @@ int main(int argc, char **argv)
 		} else if (head.kind == TEEPERF_FRAME_CHUNK) {
 			const struct teeperf_chunk *chunk = &body.chunk;
 			if (chunk->used != head.length || chunk->thread >= 4096 ||
-			    chunk->sequence < next[chunk->thread])
+			    chunk->sequence >= 4096 || seen[chunk->thread][chunk->sequence]++)
 				return fail("chunk", frames);
-			next[chunk->thread] = chunk->sequence + 1;
 			chunks++;
 			for (uint64_t i = sizeof(*chunk) / 8; i < head.length / 8; i++)
 				events += body.words[i] >> 32 >= TEEPERF_NAME_FIRST;
