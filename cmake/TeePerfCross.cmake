@@ -51,7 +51,8 @@ function(teeperf_cross_objects out machine scratch options)
 	set(${out} "${objects}" PARENT_SCOPE)
 endfunction()
 
-# The runtime for MACHINE: static and shared, and that of port 'bare' and of those of TEEs with this processor.
+# The runtime for MACHINE: static and shared, and that of the ports 'bare' and 'vm' and of those of TEEs with this
+# processor.
 function(teeperf_cross_runtime machine)
 	set(dir "${PROJECT_BINARY_DIR}/lib/teeperf/${machine}")
 	set(scratch "${PROJECT_BINARY_DIR}/objects-${machine}")
@@ -65,7 +66,10 @@ function(teeperf_cross_runtime machine)
 	endif()
 	get_target_property(sources tp_runtime_alone SOURCES)
 	teeperf_cross_objects(alone ${machine} "${scratch}/alone" "${options}" ${sources})
-	set(ports bare)
+	# As in TeePerfTargets.cmake: with POSIX, but another log.
+	set(system ${objects})
+	list(FILTER system EXCLUDE REGEX "/port_posix_log\\.c\\.o$")
+	set(ports bare vm)
 	if(machine STREQUAL "aarch64")
 		list(APPEND ports optee)
 	elseif(machine STREQUAL "riscv64")
@@ -73,12 +77,18 @@ function(teeperf_cross_runtime machine)
 	endif()
 	foreach(port IN LISTS ports)
 		get_target_property(sources tp_runtime_port_${port} SOURCES)
-		teeperf_cross_objects(own ${machine} "${scratch}/${port}" "${options}" ${sources})
+		set(core ${alone})
+		set(flags ${options})
+		if(port STREQUAL "vm")
+			set(core ${system})
+			get_target_property(flags tp_runtime_port_vm COMPILE_OPTIONS)
+		endif()
+		teeperf_cross_objects(own ${machine} "${scratch}/${port}" "${flags}" ${sources})
 		set(archive "${dir}/ports/libteeperf-${port}.a")
 		add_custom_command(OUTPUT "${archive}"
 			COMMAND ${CMAKE_COMMAND} -E rm -f "${archive}"
-			COMMAND "${TEEPERF_CROSS_ARCHIVER}" rcs "${archive}" ${alone} ${own}
-			DEPENDS ${alone} ${own} VERBATIM)
+			COMMAND "${TEEPERF_CROSS_ARCHIVER}" rcs "${archive}" ${core} ${own}
+			DEPENDS ${core} ${own} VERBATIM)
 		list(APPEND archives "${archive}")
 	endforeach()
 	set(shared "libteeperf.so.${TEEPERF_ABI}")
