@@ -1,0 +1,241 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# C with threads, also counted and sampled, C with contexts, and C++ with exceptions and longjmp make the same calls on each
+# path whichever way their events take to the recorder: a log that is mapped once (by path, by descriptor, handed over), one that is there
+# for the time of a call only, frames of a private log (through a file, a pipe, a socket, an edge call), a recorder
+# inside. On this processor and, under qemu-user, on aarch64 and riscv64. Nothing may depend on speed: logs hold all, and
+# so do private ones, for which a thread that nobody lets send does no harm.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+. "$lib/calls.sh"
+private_shm || true
+host=$(uname -m)
+from=$root/test/tee
+calls_list >list
+{
+	calls_list
+	printf 'fun:step=count\nfun:fib=sample/3\n'
+} >list.counted
+kinds='threads counted contexts unwind'
+# How often a program runs in one process.
+times=3
+[ "${TEEPERF_FULL:-0}" = 0 ] || times=6
+export SIDE_TIMES
+
+# driver KIND: the language of a program.
+driver() {
+	[ "$1" = unwind ] && echo c++ || echo cc
+}
+
+# compile MACHINE OPTIONS...: the instrumented part of each program, once for all transports.
+compile() {
+	machine=$1
+	shift
+	target=
+	emulator=
+	if [ "$machine" != "$host" ]; then
+		target=--target=$machine-linux-gnu
+		emulator="qemu-$machine -L /usr/$machine-linux-gnu"
+	fi
+	for kind in $kinds; do
+		list=list
+		case $kind in
+		counted) source=$threads list=list.counted ;;
+		*) eval "source=\$$kind" ;;
+		esac
+		expect 0 "$TEEPERF" "$(driver $kind)" --allowlist $list --check off $target -O2 -g -pthread "$@" -c -o $kind.o \
+			"$source"
+	done
+}
+
+# link PORT SIDE: ./KIND of each program.
+link() {
+	for kind in $kinds; do
+		expect 0 "$TEEPERF" cc --level=off $target -D"$2" -DSIDE_PATH="\"$TEST_TMP/$kind\"" -O1 -I "$root/include" -c \
+			-o side.o "$from/calls_side.c"
+		expect 0 "$TEEPERF" "$(driver $kind)" --check off --port="$1" $target -pthread -Wl,--wrap=main \
+			-Wl,--wrap=pthread_create -o $kind $kind.o side.o
+	done
+}
+
+# What stands before a path is of the process and the thread, whose names not each TEE knows.
+cat >merge.awk <<'EOA'
+{
+	calls = $NF
+	sub(/ [0-9]+$/, "")
+	count = split($0, part, ";")
+	for (i = 1; i < count && part[i] !~ /^(main|work|fiber)$/; i++)
+		;
+	path = part[i]
+	while (i++ < count)
+		path = path ";" part[i]
+	sums[path] += calls
+}
+END {
+	for (path in sums)
+		print path, sums[path]
+}
+EOA
+# A table of functions, whose names may have commas, without its other columns.
+cat >sums.awk <<'EOA'
+NR > 1 {
+	match($0, /^("[^"]*"|[^,]*),/)
+	name = substr($0, 1, RLENGTH - 1)
+	calls = substr($0, RLENGTH + 1)
+	sub(/,.*/, "", calls)
+	print "sum of", name, calls
+}
+EOA
+
+# paths TRACE: lines "path calls" of its call paths, and "sum of FUNCTION calls", which counted functions have, too; fails
+# where events were lost, or records are odd.
+paths() {
+	expect 0 "$TEEPERF" export -o folded --format folded --weight calls "$1"
+	mv err folded.err
+	expect 0 "$TEEPERF" analyze --view threads --format csv "$1"
+	mv out threads.csv
+	mv err threads.err
+	if grep -Ei 'unmatched|lost' folded.err threads.err >&2; then
+		fail "$1: records are odd"
+	fi
+	expect 0 "$TEEPERF" analyze --format csv "$1"
+	[ "$(sed 1d threads.csv | cut -d, -f5 | sort -u)" = 0 ] || fail "$1: events were lost"
+	{
+		awk -f merge.awk folded
+		awk -f sums.awk out
+	} | LC_ALL=C sort
+}
+
+# compared KIND: of lines of paths, those that are to be the same. Which calls are sampled depends on those before.
+compared() {
+	if [ "$1" = counted ]; then
+		grep '^sum'
+	else
+		cat
+	fi
+}
+
+# same KIND TRACE TIMES WHAT: TRACE has the program's calls, so many times, and nothing is lost.
+same() {
+	sort -u out | cmp - "said.$1" || fail "$machine: $4: '$1' itself differs"
+	paths "$2" >all
+	compared "$1" <all >got
+	awk -v times="$3" '{ $NF *= times; print }' "want.$1" | diff - got ||
+		fail "$machine: $4: the calls of '$1' are not those of the program alone"
+	done=$((done + 1))
+}
+done=0
+
+# shared WHAT COMMAND...: each program by the command's environment, with the recorder on this machine.
+shared() {
+	what=$1
+	shift
+	SIDE_TIMES=$times
+	for kind in $kinds; do
+		# shellcheck disable=SC2086 # words are meant
+		expect 0 "$TEEPERF" record -q --mode full --size 16M --clock $clock -o x.trace -- "$@" $emulator ./$kind
+		same $kind x.trace $times "$what"
+	done
+}
+
+# streamed WHAT TIMES: each program, which sends its frames to a file.
+streamed() {
+	SIDE_TIMES=$2
+	for kind in $kinds; do
+		rm -f stream
+		# shellcheck disable=SC2086 # words are meant
+		expect 0 env TEEPERF_STREAM=stream SIDE_STREAM=stream $emulator ./$kind
+		mv out said
+		expect 0 "$TEEPERF" record -q -o x.trace --stream stream
+		mv said out
+		same $kind x.trace "$2" "$1"
+	done
+}
+
+# taken WHAT TO ENVIRONMENT: the recorder takes the frames as they come, from a pipe or a connection.
+taken() {
+	SIDE_TIMES=$times
+	for kind in $kinds; do
+		rm -f pipe
+		mkfifo pipe
+		"$TEEPERF" record -o x.trace --stream "$2" >recorder.out 2>recorder.err &
+		recorder=$!
+		await recorder.err waiting
+		# shellcheck disable=SC2086 # words are meant
+		expect 0 env TEEPERF_STREAM="$2" $emulator ./$kind
+		wait $recorder || fail "$1: $(cat recorder.err)"
+		same $kind x.trace $times "$1"
+	done
+}
+
+# What is compared with: the programs as they are, natively, recorded as any program is.
+SIDE_TIMES=1
+compile "$host"
+for kind in $kinds; do
+	"$TEEPERF" "$(driver $kind)" -pthread -o $kind $kind.o
+	expect 0 "$TEEPERF" record -q --mode full --size 16M -o x.trace -- ./$kind
+	sort -u out >said.$kind
+	paths x.trace >all
+	compared $kind <all >want.$kind
+	echo "$kind: $(grep -vc '^sum' want.$kind) paths, $(awk '/^sum/ { n += $NF } END { print n }' want.$kind) calls"
+done
+grep -Fxq 'work;step 80000' want.threads || fail "the paths are not those of the program: $(cat want.threads)"
+grep -Fxq 'sum of step 80000' want.counted || fail "the counts are not those of the program: $(cat want.counted)"
+grep -Fxq 'main;catches(int);throws(int);throws(int);throws(int);throws(int);Guard::~Guard() 500' want.unwind ||
+	fail "the paths are not those of the program: $(cat want.unwind)"
+
+# By descriptor, as from a launcher.
+cat >inherit.sh <<'EOS'
+exec 9<>"$TEEPERF_LOG"
+TEEPERF_LOG=fd:9 exec "$@"
+EOS
+
+clock=auto
+link vm SIDE_NONE
+# The recorder inside: in a world of its own if that is allowed, of which nothing but the trace comes out.
+inside=
+! unshare -rpf --mount-proc true 2>/dev/null || inside='unshare -rpf --mount-proc'
+SIDE_TIMES=$times
+for kind in $kinds; do
+	expect 0 $inside "$TEEPERF" record -q --mode full --size 16M -o x.trace -- ./$kind
+	same $kind x.trace $times 'recorder inside'
+done
+shared 'mapped once, by descriptor' sh inherit.sh
+for kind in $kinds; do
+	: >recorder.err
+	"$TEEPERF" record -o x.trace --mode full --size 16M --attach "$TEST_TMP/shared" >recorder.out 2>recorder.err &
+	recorder=$!
+	await recorder.err 'now start'
+	expect 0 env TEEPERF_LOG="$TEST_TMP/shared" ./$kind
+	wait $recorder || fail "attached: $(cat recorder.err)"
+	same $kind x.trace $times 'mapped once, by path'
+done
+streamed 'frames, in a file' $times
+taken 'frames, through a pipe' pipe
+taken 'frames, through a socket' unix:socket
+link occlum SIDE_NONE
+streamed 'frames of occlum, in a file' $times
+for machine in $host aarch64 riscv64; do
+	if [ "$machine" != "$host" ]; then
+		links_for $machine || continue
+		command -v qemu-$machine >/dev/null && [ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
+			[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] || continue
+		compile $machine
+		clock=soft
+		link vm SIDE_NONE
+		shared 'mapped once, by path'
+		streamed 'frames, in a file' $times
+	fi
+	link bare SIDE_REGION
+	shared 'mapped once, handed over'
+	link bare SIDE_BY_CALL
+	shared 'mapped for each call'
+	# This machine's own library is elsewhere. The log has room for what one run needs.
+	library=$TEEPERF_BUILD/lib/teeperf/$machine/ports/libteeperf-keystone.a
+	if [ "$machine" = "$host" ] || [ -e "$library" ]; then
+		link keystone SIDE_SEND
+		streamed 'frames, by an edge call' 1
+	fi
+	echo "$machine: $done traces have had the same calls so far"
+done
