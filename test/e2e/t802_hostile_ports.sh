@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The hostile host of t351 against the other ports and transports: a log that was inherited or handed over for good
-# (scone, vm, bare), and one that comes and goes at other addresses (teeperf_enter), where after each call a page fault
-# waits for whoever still points there. With frames the host has nothing to write to: what it can do, to take none, is
-# in t801.
+# The hostile host of t351 against the other ports and transports: a log that was inherited, mapped or handed over for
+# good (scone, gramine, vm, bare, sgxsdk, openenclave), and one that comes and goes at other addresses (bare by
+# teeperf_enter, optee), where after each call a page fault waits for whoever still points there. With frames the host
+# has nothing to write to: what it can do is in t804.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 private_shm || true
-rounds=6000
+rounds=3500
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=200000
 from=$root/test/hostile
 ${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" || skip "no C compiler (CC=${CC:-cc})"
@@ -25,16 +25,18 @@ attack() {
 	done
 }
 
-for port in scone vm; do
+for port in scone gramine vm; do
 	"$TEEPERF" c++ --port=$port --allowlist levels.allow -O1 -pthread -I "$root/include" -o $port \
 		"$from/hostile_program.cpp" -ldl
 	attack $port 'calls throws jumps counts signals switches threads'
 done
-for how in BARE BY_CALL; do
-	"$TEEPERF" c++ --level=off -O1 -DHOSTILE_$how -I "$root/include" -c -o hooks.o \
+"$TEEPERF" c++ --allowlist levels.allow -O1 -pthread -DHOSTILE_BARE -I "$root/include" -c -o program.o \
+	"$from/hostile_program.cpp"
+for how in bare:ALWAYS bare:BY_CALL sgxsdk:BY_REGION openenclave:BY_REGION optee:BY_CALL; do
+	port=${how%:*}
+	"$TEEPERF" c++ --level=off -O1 -DHOSTILE_${how#*:} -I "$root/include" -c -o hooks.o \
 		"$from/hostile_bare.cpp"
-	"$TEEPERF" c++ --allowlist levels.allow -O1 -pthread -DHOSTILE_BARE -I "$root/include" -c \
-		-o program.o "$from/hostile_program.cpp"
-	"$TEEPERF" c++ --port=bare -pthread -o $how program.o hooks.o -ldl
-	attack $how 'calls throws jumps counts signals switches'
+	"$TEEPERF" c++ --port=$port -pthread -o $port.${how#*:} program.o hooks.o -ldl \
+		-Wl,--defsym=__ImageBase=__executable_start -Wl,--defsym=__text_start=__executable_start
+	attack $port.${how#*:} 'calls throws jumps counts signals switches'
 done

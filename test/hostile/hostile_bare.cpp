@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Between hostile_program and the port 'bare': the hooks, and a log that comes and goes. With HOSTILE_BY_CALL it
-// is there for a few bursts of work at a time, in another place each time, and a page fault in between. Not
-// instrumented.
+// Between hostile_program and a port without a system below it: the hooks of 'bare' and the functions of the SDKs of
+// others, and a log that comes and goes. It is there from the beginning; with HOSTILE_BY_REGION it is handed over once;
+// with HOSTILE_BY_CALL it is there for a few bursts of work at a time, in another place each time, and a page fault in
+// between. Not instrumented.
 #include "hostile_bare.h"
 
 #include <csignal>
@@ -43,7 +44,7 @@ static char *map_log()
 
 void *teeperf_bare_region(uint64_t *size)
 {
-#ifdef HOSTILE_BY_CALL
+#if defined(HOSTILE_BY_CALL) || defined(HOSTILE_BY_REGION)
 	(void)size;
 	return nullptr;
 #else
@@ -71,6 +72,35 @@ void teeperf_bare_module(const void *anchor, teeperf_module *module)
 	module->end = module->start + (1 << 21);
 }
 
+// ---- the SDKs: of memory that is shared the host's copy of the log is all
+
+extern "C" int sgx_is_outside_enclave(const void *address, size_t size)
+{
+	return teeperf_bare_is_outside(address, size);
+}
+
+extern "C" bool oe_is_outside_enclave(const void *address, size_t size)
+{
+	return teeperf_bare_is_outside(address, size);
+}
+
+extern "C" const char __executable_start;
+extern "C" const void *__oe_get_enclave_start_address()
+{
+	return &__executable_start;
+}
+
+extern "C" uint32_t TEE_CheckMemoryAccessRights(uint32_t flags, void *buffer, size_t size)
+{
+	const bool any_owner = flags & 4;
+	return any_owner && teeperf_bare_is_outside(buffer, size) ? 0 : 0xffff0001;
+}
+
+extern "C" void TEE_GenerateRandom(void *buffer, size_t size)
+{
+	memset(buffer, 0x5a, size);
+}
+
 static void heard(int number)
 {
 	if (number == SIGRTMIN)
@@ -86,6 +116,10 @@ bool hostile_bare_begin()
 	signal(SIGURG, heard);
 	signal(SIGRTMIN, heard);
 	signal(SIGRTMIN + 1, heard);
+#ifdef HOSTILE_BY_REGION
+	char *log = map_log();
+	teeperf_region(log, log_size);
+#endif
 	return true;
 }
 

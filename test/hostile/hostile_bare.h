@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What hostile_program calls when it is linked with the port 'bare' (HOSTILE_BARE). */
+/* What hostile_program calls when it is linked with a port without a system below it (HOSTILE_BARE). */
 #ifndef TP_HOSTILE_BARE_H
 #define TP_HOSTILE_BARE_H
 

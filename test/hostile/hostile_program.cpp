@@ -39,6 +39,22 @@ static void hostile_bare_leave()
 }
 #endif
 
+// With HOSTILE_FRAMES it sends frames: hostile_frames.c has its private log, puts guards around it, and knows how many
+// words of what it needs for that are wrong.
+#ifdef HOSTILE_FRAMES
+extern "C" bool hostile_frames_begin();
+extern "C" uint64_t hostile_frames_wrong();
+#else
+static bool hostile_frames_begin()
+{
+	return false;
+}
+static uint64_t hostile_frames_wrong()
+{
+	return 0;
+}
+#endif
+
 #define PLAIN __attribute__((noinline))
 
 static hostile_side *side;
@@ -48,18 +64,26 @@ static hostile_side *side;
 static bool guarded;
 static const uint64_t GUARD = UINT64_C(1) << 24;
 
-// In place of libc's, for the runtime: it reserves addresses before it maps the log into them.
+static char *system_map(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	return reinterpret_cast<char *>(syscall(SYS_mmap, at, size, protection, flags, fd, offset));
+}
+
+// In place of libc's, for the runtime: it reserves addresses before it maps the log into them, or maps it at once.
 extern "C" void *mmap(
     void *at, size_t size, int protection, int flags, int fd, off_t offset) noexcept
 {
 	const bool reserve = !at && protection == PROT_NONE && (flags & MAP_NORESERVE);
-	const size_t more = reserve ? 2 * GUARD : 0;
-	char *map = reinterpret_cast<char *>(
-	    syscall(SYS_mmap, at, size + more, protection, flags, fd, offset));
-	if (!reserve || map == MAP_FAILED)
+	const bool log = !at && (flags & MAP_SHARED) && size > GUARD / 16;
+	if (!reserve && !log)
+		return system_map(at, size, protection, flags, fd, offset);
+	char *map = system_map(nullptr, size + 2 * GUARD, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED)
 		return map;
 	guarded = true;
-	return map + GUARD;
+	map += GUARD;
+	return log ? system_map(map, size, protection, flags | MAP_FIXED, fd, offset) : map;
 }
 
 [[noreturn]] PLAIN static void wrong(const char *what, uint64_t found, uint64_t wanted)
@@ -100,6 +124,7 @@ PLAIN static void check_all()
 		check("a word on the heap", blocks[i], WORDS);
 	check("a word of the data", data, 16 * WORDS);
 	check("a word of the bss", common, 16 * WORDS);
+	expect("words of the private log", hostile_frames_wrong(), 0);
 	__atomic_fetch_add(&side->checks, 1, __ATOMIC_RELAXED);
 }
 
@@ -322,7 +347,7 @@ int main()
 	    nullptr, sizeof(*side), PROT_READ | PROT_WRITE, MAP_SHARED, fd ? atoi(fd) : -1, 0));
 	if (side == MAP_FAILED)
 		return 96;
-	side->guarded = guarded || (is_bare && hostile_bare_begin());
+	side->guarded = guarded || hostile_frames_begin() || (is_bare && hostile_bare_begin());
 	for (int i = 0; i < BLOCKS; i++) {
 		blocks[i] = static_cast<uint64_t *>(malloc(WORDS * sizeof(uint64_t)));
 		fill(blocks[i], WORDS);
@@ -335,6 +360,9 @@ int main()
 	if (is_bare) {
 		work(side->seed);
 		check_all();
+#ifdef HOSTILE_FRAMES
+		teeperf_over(0);
+#endif
 		return 0;
 	}
 	if (pthread_create(&worker, nullptr, run_worker, reinterpret_cast<void *>(uintptr_t{1})))
