@@ -66,6 +66,7 @@ const char *tp_timebase_clock_name(uint32_t kind)
 	    [TEEPERF_CLOCK_SOFT_TSC] = "soft-tsc",
 	    [TEEPERF_CLOCK_SOFT_MONOTONIC] = "soft-monotonic",
 	    [TEEPERF_CLOCK_SOFT_COUNT] = "soft-count",
+	    [TEEPERF_CLOCK_TSC_ORDERED] = "tsc-ordered",
 	};
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
 }

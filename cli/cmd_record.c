@@ -25,9 +25,10 @@ enum { TICK_MS = 200, LAST_TICK_MS = 20, EXIT_NOT_RUNNABLE = 126, EXIT_NOT_FOUND
 
 static const char *const mode_words[] = {"stream", "full", NULL};
 static const uint32_t modes[] = {TEEPERF_MODE_STREAM, TEEPERF_MODE_FULL};
-static const char *const clock_words[] = {"auto", "tsc", "soft", "count", "none", NULL};
+static const char *const clock_words[] = {
+    "auto", "tsc", "tsc-ordered", "soft", "count", "none", NULL};
 static const enum tp_clock_choice clocks[] = {TP_CLOCK_CHOICE_AUTO, TP_CLOCK_CHOICE_HARDWARE,
-    TP_CLOCK_CHOICE_SOFT, TP_CLOCK_CHOICE_COUNT, TP_CLOCK_CHOICE_NONE};
+    TP_CLOCK_CHOICE_ORDERED, TP_CLOCK_CHOICE_SOFT, TP_CLOCK_CHOICE_COUNT, TP_CLOCK_CHOICE_NONE};
 static const char *const drain_words[] = {"auto", "now", "late", "end", NULL};
 static const enum tp_drain_choice drains[] = {
     TP_DRAIN_CHOICE_AUTO, TP_DRAIN_CHOICE_NOW, TP_DRAIN_CHOICE_LATE, TP_DRAIN_CHOICE_END};
@@ -60,9 +61,10 @@ static const struct tp_option options[] = {
     {TP_OPTION_CHOICE, 'm', "mode", "stream|full",
 	"recycle the log's memory while the program runs, or stop when it is full (default: stream)",
 	&mode, mode_words},
-    {TP_OPTION_CHOICE, 'c', "clock", "auto|tsc|soft|count|none",
-	"read the processor's counter, or a word in memory where the recorder publishes the time or "
-	"counts, or take no times (default: auto)",
+    {TP_OPTION_CHOICE, 'c', "clock", "auto|tsc|tsc-ordered|soft|count|none",
+	"read the processor's counter, also at the cost of waiting for exact borders between short "
+	"functions (tsc-ordered), or a word in memory where the recorder publishes the time or counts, or "
+	"take no times (default: auto)",
 	&clock_index, clock_words},
     {TP_OPTION_COUNT, 0, "clock-period", "NS",
 	"soft and count: store the word once in NS nanoseconds, 0: all the time (default: 500)",
@@ -266,11 +268,18 @@ static void warn_of_attach(
 		break;
 	case TEEPERF_ATTACH_BAD_CLOCK:
 		foreign = tp_record_foreign(argv, &machine);
-		if (foreign && clocks[clock_index] == TP_CLOCK_CHOICE_HARDWARE) {
+		if (foreign && clocks[clock_index] <= TP_CLOCK_CHOICE_ORDERED) {
 			tp_command_warn(&tp_cmd_record,
 			    "'%s' %s: it is for %s, whose clock is not that of this machine; record "
 			    "with '--clock soft'",
 			    foreign, what, machine);
+			break;
+		}
+		if (clocks[clock_index] == TP_CLOCK_CHOICE_ORDERED) {
+			tp_command_warn(&tp_cmd_record,
+			    "'%s' %s: '--clock tsc-ordered' needs code for any clock: build it with '--clock "
+			    "auto', which is the default",
+			    program, what);
 			break;
 		}
 		tp_command_warn(&tp_cmd_record,

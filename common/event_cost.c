@@ -41,7 +41,12 @@ static inline __attribute__((always_inline)) uint64_t read_clock(
 	if (TEEPERF_CLOCK_IS_SOFT(clock))
 		return __atomic_load_n(writer->word, __ATOMIC_RELAXED);
 #if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
+	if (clock == TEEPERF_CLOCK_TSC)
+		return __builtin_ia32_rdtsc();
+	__builtin_ia32_lfence();
+	const uint64_t value = __builtin_ia32_rdtsc();
+	__builtin_ia32_lfence();
+	return value;
 #elif defined(__aarch64__)
 	uint64_t value;
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
@@ -92,6 +97,8 @@ static inline __attribute__((always_inline)) void call(
 CALLEE(call_nothing, TEEPERF_CLOCK_TSC, NO_EVENTS)
 CALLEE(call_hard, TEEPERF_CLOCK_TSC, TIMED)
 CALLEE(call_hard_untimed, TEEPERF_CLOCK_TSC, UNTIMED)
+CALLEE(call_ordered, TEEPERF_CLOCK_TSC_ORDERED, TIMED)
+CALLEE(call_ordered_untimed, TEEPERF_CLOCK_TSC_ORDERED, UNTIMED)
 CALLEE(call_soft, TEEPERF_CLOCK_SOFT_TSC, TIMED)
 CALLEE(call_soft_untimed, TEEPERF_CLOCK_SOFT_TSC, UNTIMED)
 
@@ -144,7 +151,7 @@ static double time_calls(
 static bool has_clock(uint32_t clock)
 {
 #if defined(__x86_64__)
-	return clock == TEEPERF_CLOCK_TSC;
+	return clock == TEEPERF_CLOCK_TSC || clock == TEEPERF_CLOCK_TSC_ORDERED;
 #elif defined(__aarch64__)
 	return clock == TEEPERF_CLOCK_CNTVCT;
 #elif defined(__riscv) && __riscv_xlen == 64
@@ -171,10 +178,14 @@ bool tp_event_cost_measure(
 	double part = 0.5;
 	const double nothing = time_calls(call_nothing, calls, &writer, NULL);
 	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half is inside.
-	const double timed = soft ? time_calls(call_soft, calls, &writer, NULL)
-				  : time_calls(call_hard, calls, &writer, &part);
-	const double untimed =
-	    time_calls(soft ? call_soft_untimed : call_hard_untimed, calls, &writer, NULL);
+	const bool ordered = clock == TEEPERF_CLOCK_TSC_ORDERED;
+	const double timed =
+	    soft ? time_calls(call_soft, calls, &writer, NULL)
+		 : time_calls(ordered ? call_ordered : call_hard, calls, &writer, &part);
+	const double untimed = time_calls(soft      ? call_soft_untimed
+					  : ordered ? call_ordered_untimed
+						    : call_hard_untimed,
+	    calls, &writer, NULL);
 	free(writer.slots);
 	if (timed <= nothing)
 		return false;

@@ -22,7 +22,7 @@ ENTER, EXIT, UNTIMED, RESYNC = range(4)
 EMPTY, SYNC, PAD, LOST, MARK, MODULE, FORK, THREAD_END, COUNTS = range(9)
 FREE, OWNED, DONE = range(3)
 MODES = {1: "stream", 2: "full", 3: "ring"}
-CLOCKS = {0: "none", 1: "tsc", 2: "cntvct", 3: "rdtime", 4: "soft-tsc", 5: "soft", 6: "count"}
+CLOCKS = {0: "none", 1: "tsc", 2: "cntvct", 3: "rdtime", 4: "soft-tsc", 5: "soft", 6: "count", 7: "tsc-ordered"}
 STATES = ["no instrumented module has registered yet", "recording", "switched off for the time being",
           "not recording: started without 'teeperf record', refused by it, or a forked child without a log",
           "outside of teeperf_enter: there is no log now"]

@@ -66,6 +66,9 @@ void tp_text_constrain(struct tp_text *text, const char *constraint)
 #define NAME_X86 "leal #N, %r10d\n\t"
 // The low half first: if the upper half then still agrees, the low half belongs to it.
 #define SOFT_X86 "movq %fs:8(%r11), #A\n\tmovl (#A), #b\n\tmovl 4(#A), #a\n\t"
+// The flags are still those of the gate. rdtsc waits for nothing, and nothing for it, but where the gate is
+// TEEPERF_GATE_ORDERED.
+#define HARD_X86 "3:\tjnp 8f\n\tlfence\n8:\trdtsc\n\tjnp 4b\n\tlfence\n\tjmp 4b\n"
 #define HIGH_X86 "cmpl #a, %fs:16(%r11)\n\tjne 1f\n\t"
 #define HIGH_UNTIMED_X86 "cmpl $$-1, %fs:16(%r11)\n\tje 1f\n\t"
 /*
@@ -175,7 +178,7 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 		tp_text_append(text, &n, AHEAD_X86);
 	tp_text_append(text, &n, "jmp 2f\n");
 	if (is_auto)
-		tp_text_append(text, &n, "3:\trdtsc\n\tjmp 4b\n");
+		tp_text_append(text, &n, HARD_X86);
 	tp_text_append(text, &n,
 	    request->name_in_register ? "1:\tleaq -128(%rsp), %rsp\n\tcallq *" TEEPERF_SYMBOL_SLOW
 					"@GOTPCREL(%rip)\n\tleaq 128(%rsp), %rsp\n\t"

@@ -120,7 +120,12 @@ int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err 
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
 		    "this processor has no counter that ticks evenly "
 		    "(constant_tsc and nonstop_tsc): use '--clock soft'");
-	if (choice == TP_CLOCK_CHOICE_NONE)
+	if (choice == TP_CLOCK_CHOICE_ORDERED && (!steady || HARDWARE_CLOCK != TEEPERF_CLOCK_TSC))
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "'tsc-ordered' is for x86-64 with a counter that ticks evenly: use '--clock auto'");
+	if (choice == TP_CLOCK_CHOICE_ORDERED)
+		*clock = TEEPERF_CLOCK_TSC_ORDERED;
+	else if (choice == TP_CLOCK_CHOICE_NONE)
 		*clock = TEEPERF_CLOCK_NONE;
 	else if (choice == TP_CLOCK_CHOICE_COUNT)
 		*clock = TEEPERF_CLOCK_SOFT_COUNT;
@@ -138,6 +143,8 @@ const char *tp_clock_name(uint32_t clock)
 	switch (clock) {
 	case TEEPERF_CLOCK_TSC:
 		return "tsc";
+	case TEEPERF_CLOCK_TSC_ORDERED:
+		return "tsc-ordered";
 	case TEEPERF_CLOCK_CNTVCT:
 		return "cntvct";
 	case TEEPERF_CLOCK_RDTIME:

@@ -16,6 +16,7 @@
 enum tp_clock_choice {
 	TP_CLOCK_CHOICE_AUTO = 0, /* the processor's counter if it is steady, else soft */
 	TP_CLOCK_CHOICE_HARDWARE, /* read by the program */
+	TP_CLOCK_CHOICE_ORDERED,  /* the same, between fences */
 	TP_CLOCK_CHOICE_SOFT,     /* published by the recorder */
 	TP_CLOCK_CHOICE_COUNT,    /* counted by the recorder */
 	TP_CLOCK_CHOICE_NONE,     /* no time */

@@ -47,7 +47,9 @@ void tp_process_off(void)
 
 enum teeperf_gate tp_gate_open(void)
 {
-	return tp_process.clock == TP_HARDWARE_CLOCK ? TEEPERF_GATE_HARDWARE : TEEPERF_GATE_SOFT;
+	if (tp_process.clock == TEEPERF_CLOCK_TSC_ORDERED)
+		return TEEPERF_GATE_ORDERED;
+	return tp_clock_is_hardware(tp_process.clock) ? TEEPERF_GATE_HARDWARE : TEEPERF_GATE_SOFT;
 }
 
 static bool is_power_of_two(uint64_t value)
@@ -161,7 +163,9 @@ static bool clock_agrees(uint64_t compiled)
 {
 	if (TEEPERF_CLOCK_IS_SOFT(tp_process.clock) || tp_process.clock == TEEPERF_CLOCK_NONE)
 		return compiled != TEEPERF_COMPILED_HARDWARE;
-	return tp_process.clock == TP_HARDWARE_CLOCK && compiled != TEEPERF_COMPILED_SOFT;
+	if (tp_process.clock == TEEPERF_CLOCK_TSC_ORDERED)
+		return tp_clock_is_hardware(tp_process.clock) && compiled == TEEPERF_COMPILED_AUTO;
+	return tp_clock_is_hardware(tp_process.clock) && compiled != TEEPERF_COMPILED_SOFT;
 }
 
 static bool claim(void)

@@ -3,7 +3,10 @@
 #ifndef TP_HARDWARE_CLOCK_H
 #define TP_HARDWARE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include <teeperf/log.h>
 
 /* pre: the platform allows it (attach.c has checked the log's clock). */
 static inline uint64_t tp_hardware_clock(void)
@@ -32,5 +35,12 @@ static inline uint64_t tp_hardware_clock(void)
 #else
 #define TP_HARDWARE_CLOCK TEEPERF_CLOCK_RDTIME
 #endif
+
+/* Whether a program on this processor reads the log's clock by itself. */
+static inline bool tp_clock_is_hardware(uint32_t clock)
+{
+	return clock == TP_HARDWARE_CLOCK ||
+	       (TP_HARDWARE_CLOCK == TEEPERF_CLOCK_TSC && clock == TEEPERF_CLOCK_TSC_ORDERED);
+}
 
 #endif

@@ -60,7 +60,7 @@ static uint64_t later_than(uint64_t ticks)
 {
 	uint64_t *const counter = (uint64_t *)(uintptr_t)tp_process.counter;
 	uint64_t now = tp_now();
-	if (tp_process.clock == TP_HARDWARE_CLOCK)
+	if (tp_clock_is_hardware(tp_process.clock))
 		return now;
 	for (int i = 0; i < 64 && now <= ticks; i++)
 		now = tp_change_acq_rel(counter, now, ticks + 1) ? ticks + 1 : tp_now();

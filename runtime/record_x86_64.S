@@ -15,8 +15,13 @@
 	movq	__teeperf_thread@gottpoff(%rip), %r11
 	.if	\timed
 	cmpl	$2, tp_gate_current(%rip)
-	jne	3f
+	jb	3f
+	ja	6f
 	rdtsc
+	jmp	4f
+6:	lfence
+	rdtsc
+	lfence
 	jmp	4f
 	// The low half first: if the upper half then still agrees, the low half belongs to it.
 3:	movq	%fs:8(%r11), %rdx

@@ -90,7 +90,7 @@ extern TP_HIDDEN uint64_t tp_counter_places;
 /* Ticks of the log's clock. pre: state is TP_STATE_RECORDING or TP_STATE_PAUSED. */
 static inline uint64_t tp_now(void)
 {
-	if (tp_process.clock == TP_HARDWARE_CLOCK)
+	if (tp_clock_is_hardware(tp_process.clock))
 		return tp_hardware_clock();
 	return tp_load_relaxed(tp_process.counter);
 }

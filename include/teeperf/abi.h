@@ -9,7 +9,7 @@
 
 #include <teeperf/log.h>
 
-#define TEEPERF_ABI 4
+#define TEEPERF_ABI 5
 
 /* The clock that code was compiled for. */
 enum teeperf_compiled_clock {
@@ -23,7 +23,8 @@ enum teeperf_compiled_clock {
  * The sequence, for each record:
  *
  *   if (gate == TEEPERF_GATE_OFF)   goto done        (not recording, or not this function)
- *   time   = gate == TEEPERF_GATE_SOFT ? *counter : hardware clock      (or always the same one)
+ *   time   = gate == TEEPERF_GATE_SOFT ? *counter : hardware clock      (or always the same one;
+ *                                                    between fences if gate == TEEPERF_GATE_ORDERED)
  *   if (time >> 32 != clock_high)   goto cold        (an untimed exit: == TEEPERF_HIGH_NEVER)
  *   if ((cursor & 0xffff) == 0)     goto cold        (chunk full, or none yet)
  *   position = old + bias                            (for functions that need it)
@@ -62,6 +63,11 @@ enum teeperf_gate {
 	TEEPERF_GATE_OFF = 0,
 	TEEPERF_GATE_SOFT = 1, /* also the value before the module has registered */
 	TEEPERF_GATE_HARDWARE = 2,
+	/*
+	 * The same between two fences. Less TEEPERF_GATE_SOFT it has an even number of bits, and HARDWARE
+	 * an odd one: so one comparison of x86-64 tells all of them.
+	 */
+	TEEPERF_GATE_ORDERED = 4,
 };
 
 /*

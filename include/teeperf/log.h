@@ -151,8 +151,11 @@ enum teeperf_clock {
 	TEEPERF_CLOCK_SOFT_MONOTONIC =
 	    5,                        /* counter word: the host publishes CLOCK_MONOTONIC_RAW, ns */
 	TEEPERF_CLOCK_SOFT_COUNT = 6, /* counter word: the host increments it; unit unknown */
+	TEEPERF_CLOCK_TSC_ORDERED =
+	    7, /* as TSC, after all that comes before it and before all that comes behind it */
 };
-#define TEEPERF_CLOCK_IS_SOFT(kind) ((kind) >= TEEPERF_CLOCK_SOFT_TSC)
+#define TEEPERF_CLOCK_IS_SOFT(kind) \
+	((kind) >= TEEPERF_CLOCK_SOFT_TSC && (kind) <= TEEPERF_CLOCK_SOFT_COUNT)
 
 enum teeperf_mode {
 	TEEPERF_MODE_STREAM = 1, /* the host drains and recycles chunks */

@@ -25,6 +25,14 @@ int main(void)
 EOF
 "$TEEPERF" cc -O1 -o main main.c
 fake=
+# Whether this machine has that clock; where not, the recorder says what to do.
+expect_ordered() {
+	if "$TEEPERF" record -q -o ordered.trace --clock tsc-ordered ./main 2>err; then
+		return 0
+	fi
+	says "'tsc-ordered' is for x86-64 with a counter that ticks evenly: use '--clock auto'" err
+	return 1
+}
 calls() {
 	"$TEEPERF" analyze "$1" --format csv 2>/dev/null | grep -q '^leaf,10000,' ||
 		fail "$1 does not have 10000 calls of leaf"
@@ -54,6 +62,23 @@ for period in 0 1000; do
 	calls soft.trace
 done
 
+# Between fences: for code that takes any clock, in line or in a routine.
+if expect_ordered; then
+	for shape in inline call; do
+		"$TEEPERF" cc --shape=$shape -O1 -o shaped main.c
+		expect 0 "$TEEPERF" record -o ordered.trace --clock tsc-ordered ./shaped
+		facts ordered.trace clock=7 lost=0 stored=0 host.clock=tsc-ordered
+		calls ordered.trace
+		expect 0 "$TEEPERF" analyze ordered.trace
+		says '^clock .*tsc-ordered' out
+	done
+	for compiled in tsc soft; do
+		"$TEEPERF" cc --clock $compiled -O1 -o narrow main.c
+		expect 0 "$TEEPERF" record -o narrow.trace --clock tsc-ordered ./narrow
+		says "'--clock tsc-ordered' needs code for any clock" err
+	done
+fi
+
 # Code for the processor's counter alone has no use for a recording without one.
 "$TEEPERF" cc --clock tsc -O1 -o tsc main.c
 for clock in none count; do
@@ -71,4 +96,4 @@ says "'--clock-period' takes at most 1000000" err
 expect 129 "$TEEPERF" record --clock-period often ./main
 says "takes a whole number, not 'often'" err
 expect 129 "$TEEPERF" record --clock sun ./main
-says "takes auto\|tsc\|soft\|count\|none, not 'sun'" err
+says "takes auto\|tsc\|tsc-ordered\|soft\|count\|none, not 'sun'" err

@@ -8,6 +8,7 @@
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.tsc  | FileCheck %s --check-prefixes=ALL,TSC
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,AUTO
+// RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefix=ORDERED
 // RUN: env TEEPERF_EXITS=untimed %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.untimed
 // RUN: %source/test/pass/Inputs/fast_path.py leaf 49 %t.tsc
 // RUN: %source/test/pass/Inputs/fast_path.py leaf 52 %t.soft
@@ -33,3 +34,11 @@ int main(void)
 // AUTO-COUNT-2: rdtsc
 // AUTO-NOT: rdtsc
 // ALL: retq
+// ORDERED-LABEL: <leaf>:
+// ORDERED: jnp
+// ORDERED-NEXT: lfence
+// ORDERED-NEXT: rdtsc
+// ORDERED-NEXT: jnp
+// ORDERED-NEXT: lfence
+// ORDERED-NEXT: jmp
+// ORDERED: rdtsc

@@ -18,6 +18,7 @@ import collections
 import csv
 import glob
 import os
+import platform
 import random
 import re
 import shutil
@@ -60,7 +61,8 @@ class Options:
         self.lto = choose.choice(["", "", "", "", "-flto", "-flto=thin"]) if self.major >= 15 else ""
         self.shape = choose.choice(["inline", "inline", "call"])
         self.exits = choose.choice(["timed", "timed", "untimed"])
-        self.clock = choose.choice(["tsc", "tsc", "soft", "none"])
+        ordered = "tsc-ordered" if platform.machine() == "x86_64" else "tsc"
+        self.clock = choose.choice(["tsc", ordered, "soft", "none"])
         self.free = choose.random() < 0.1
         self.more = choose.choice([[], [], [], ["-fno-plt"], ["-fomit-frame-pointer"],
                                    ["-fstack-protector-all"], ["-ffunction-sections", "-Wl,--gc-sections"]])

@@ -143,6 +143,29 @@ static void test_wrong_clock(void **state)
 	assert_int_equal(tp_process.state, TP_STATE_OFF);
 }
 
+// The ordered clock is a gate of its own, which only code for any clock knows, and only on x86-64.
+static void test_ordered_clock(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_TSC_ORDERED);
+#if defined(__x86_64__)
+	assert_int_equal(header->attach, TEEPERF_ATTACH_DONE);
+	assert_int_equal(functions.gates[0], TEEPERF_GATE_ORDERED);
+#else
+	assert_int_equal(header->attach, TEEPERF_ATTACH_BAD_CLOCK);
+#endif
+}
+
+static void test_ordered_clock_needs_auto(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_TSC_ORDERED);
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_HARDWARE, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	assert_int_equal(header->attach, TEEPERF_ATTACH_BAD_CLOCK);
+	assert_int_equal(functions.gates[0], TEEPERF_GATE_OFF);
+}
+
 static void test_wrong_abi(void **state)
 {
 	(void)state;
@@ -384,7 +407,8 @@ int main(void)
 	    TEST(test_functions_of_two_files), TEST(test_module_table),
 	    TEST(test_forked_child_is_silent), TEST(test_forked_child_does_not_count),
 	    TEST(test_second_process_is_refused), TEST(test_refused_log_is_unmapped),
-	    TEST(test_wrong_clock), TEST(test_wrong_abi), TEST(test_early_events_are_counted),
-	    TEST(test_scribbling_host), TEST(test_hostile_headers)};
+	    TEST(test_wrong_clock), TEST(test_ordered_clock), TEST(test_ordered_clock_needs_auto),
+	    TEST(test_wrong_abi), TEST(test_early_events_are_counted), TEST(test_scribbling_host),
+	    TEST(test_hostile_headers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

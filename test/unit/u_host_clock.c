@@ -153,6 +153,15 @@ static void choices(void **state)
 	struct tp_err err;
 	assert_int_equal(tp_clock_choose(TP_CLOCK_CHOICE_SOFT, &clock, &err), 0);
 	assert_true(TEEPERF_CLOCK_IS_SOFT(clock) && clock != TEEPERF_CLOCK_SOFT_COUNT);
+	assert_false(TEEPERF_CLOCK_IS_SOFT(TEEPERF_CLOCK_TSC_ORDERED));
+	const int refused = tp_clock_choose(TP_CLOCK_CHOICE_ORDERED, &clock, &err);
+#if defined(__x86_64__)
+	if (!refused)
+		assert_int_equal(clock, TEEPERF_CLOCK_TSC_ORDERED);
+	assert_int_equal(!refused, tp_clock_has_steady_counter());
+#else
+	assert_int_not_equal(refused, 0);
+#endif
 }
 
 int main(void)
