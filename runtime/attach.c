@@ -10,7 +10,7 @@ __attribute__((used)) static void (*const with_contexts)(
 __attribute__((used)) static void (*const with_enter)(void) = __teeperf_exit;
 
 /*
- * In `reserved` of a module's block: a bit for each clock that its code was compiled for, and whether the
+ * In `reserved` of a module's block (its low half word): a bit for each clock that its code was compiled for, and whether the
  * present log has been told of it.
  */
 enum { CLOCKS_MASK = 3, TOLD = 1 << 8 };

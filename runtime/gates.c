@@ -68,6 +68,23 @@ static void count(struct teeperf_functions *functions, uint64_t *hashes, uint8_t
 	}
 }
 
+static uint64_t names;
+
+static void add_names(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
+{
+	(void)gate;
+	tp_code_hash_step(&names, functions->count);
+	for (uint32_t i = 0; i < functions->count; i++)
+		tp_code_hash_step(&names, hashes[i]);
+}
+
+uint64_t tp_gates_names(struct teeperf_module_block *block)
+{
+	names = 0;
+	for_each(block, add_names, 0);
+	return names;
+}
+
 void tp_gates_narrow(struct teeperf_module_block *block, enum tp_admission admission,
     uint64_t *functions, uint64_t *out)
 {

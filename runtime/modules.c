@@ -15,7 +15,7 @@ enum { MODULES_KNOWN = 2048 };
  */
 static struct known {
 	uint64_t start, end;
-	uint64_t identity; // hash of build ID, path and size
+	uint64_t identity; // hash of all that tells what it is, path and size
 	uint64_t unloaded; // ticks; 0 while it is loaded
 	bool is_recorded;
 } known[MODULES_KNOWN];
@@ -38,6 +38,8 @@ static uint64_t identity_of(const struct teeperf_module *module)
 	const uint64_t size = module->end - module->start;
 	uint64_t value =
 	    hash(UINT64_C(0xcbf29ce484222325), module->build_id, sizeof(module->build_id));
+	value = hash(value, module->uuid, sizeof(module->uuid));
+	value = hash(value, &module->code_hash, sizeof(module->code_hash));
 	value = hash(value, module->path, sizeof(module->path));
 	return hash(value, &size, sizeof(size));
 }
@@ -107,12 +109,24 @@ static void clear(struct teeperf_module *module)
 		tp_store_relaxed(&words[i], 0);
 }
 
-enum tp_admission tp_module_add(const void *anchor)
+// A build ID is enough, and costs nothing. What a log leaves out has no name for the next one.
+static void hash_code(struct teeperf_module_block *block, struct teeperf_module *module)
+{
+	if (module->build_id_size)
+		module->code_offset = module->code_size = 0;
+	if (!(block->reserved & TP_BLOCK_NAMES_MASK))
+		block->reserved |= tp_gates_names(block) & TP_BLOCK_NAMES_MASK;
+	tp_code_hash_set(module, block->reserved & TP_BLOCK_NAMES_MASK);
+}
+
+enum tp_admission tp_module_add(struct teeperf_module_block *block)
 {
 	struct teeperf_module module;
 	clear(&module);
-	module.anchor = (uint64_t)(uintptr_t)anchor;
-	if (!tp_port_find_module(anchor, &module)) {
+	module.anchor = (uint64_t)(uintptr_t)block;
+	if (tp_port_find_module(block, &module)) {
+		hash_code(block, &module);
+	} else {
 		// A range that holds just the anchor still tells the load bias.
 		module.start = module.anchor;
 		module.end = module.anchor + 1;

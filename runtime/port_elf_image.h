@@ -8,16 +8,13 @@
 #include "runtime.h"
 
 /*
- * What the ELF header at `image` tells: bias, start, end and build ID. False if there is no such header. What it
- * says is the program's own, so it is believed.
+ * What the ELF header at `image` tells: bias, start, end, build ID and where the code is. False if there is no such header.
+ * What it says is the program's own, so it is believed.
  */
 TP_HIDDEN bool tp_elf_image_describe(const void *image, struct teeperf_module *module);
 
 /* The program may define it: where its file is, absolute, for whoever looks up names. */
 extern const char *const teeperf_image_path __attribute__((weak));
-
-/* ... and its UUID, where images have one instead of a build ID (OP-TEE). */
-extern const uint8_t teeperf_image_uuid[16] __attribute__((weak));
 
 /* Its path into the module, if there is one. */
 TP_HIDDEN void tp_elf_image_path(struct teeperf_module *module);

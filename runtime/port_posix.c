@@ -2,11 +2,11 @@
 // The platform interface on Linux and other POSIX systems with an ELF loader.
 #define _GNU_SOURCE
 #include "port.h"
+#include "port_elf_segments.h"
 #include "port_posix.h"
 
 #include "runtime.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -183,30 +183,6 @@ struct search {
 	struct teeperf_module *module;
 };
 
-// The build ID is in a PT_NOTE of type NT_GNU_BUILD_ID.
-static void copy_build_id(struct teeperf_module *module, const char *note, uint64_t size)
-{
-	while (size >= sizeof(ElfW(Nhdr))) {
-		const ElfW(Nhdr) *head = (const void *)note;
-		const uint64_t name = ((uint64_t)head->n_namesz + 3) & ~UINT64_C(3);
-		const uint64_t desc = ((uint64_t)head->n_descsz + 3) & ~UINT64_C(3);
-		if (size - sizeof(*head) < name + desc)
-			return;
-		const char *bytes = note + sizeof(*head) + name;
-		if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4) {
-			const uint32_t length = head->n_descsz < TEEPERF_BUILD_ID_SIZE
-						    ? head->n_descsz
-						    : TEEPERF_BUILD_ID_SIZE;
-			for (uint32_t i = 0; i < length; i++)
-				module->build_id[i] = (uint8_t)bytes[i];
-			module->build_id_size = length;
-			return;
-		}
-		note += sizeof(*head) + name + desc;
-		size -= sizeof(*head) + name + desc;
-	}
-}
-
 static void copy_path(struct teeperf_module *module, const char *path)
 {
 	uint64_t length = 0;
@@ -225,31 +201,10 @@ static int look_at(struct dl_phdr_info *info, size_t info_size, void *data)
 {
 	(void)info_size;
 	const struct search *search = data;
-	uint64_t start = UINT64_MAX;
-	uint64_t end = 0;
-	bool holds = false;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		if (segment->p_type != PT_LOAD)
-			continue;
-		const uint64_t from = info->dlpi_addr + segment->p_vaddr;
-		const uint64_t to = from + segment->p_memsz;
-		holds |= search->anchor >= from && search->anchor < to;
-		start = from < start ? from : start;
-		end = to > end ? to : end;
-	}
-	if (!holds)
-		return 0;
 	struct teeperf_module *module = search->module;
-	module->bias = info->dlpi_addr;
-	module->start = start;
-	module->end = end;
-	for (int i = 0; i < info->dlpi_phnum && !module->build_id_size; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		if (segment->p_type == PT_NOTE)
-			copy_build_id(module, (const char *)(info->dlpi_addr + segment->p_vaddr),
-			    segment->p_memsz);
-	}
+	if (!tp_elf_segments_describe((const void *)info->dlpi_phdr, info->dlpi_phnum,
+		info->dlpi_addr, search->anchor, module))
+		return 0;
 	if (info->dlpi_name && info->dlpi_name[0]) {
 		char *real = realpath(info->dlpi_name, NULL);
 		copy_path(module, real ? real : info->dlpi_name);

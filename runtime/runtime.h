@@ -23,6 +23,8 @@
 #define TP_EXPORT __attribute__((visibility("default")))
 
 enum { TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT, TP_TICKETS = 32, TP_COUNT_CHUNKS = 16 };
+/* `reserved` of a module's block: the low bits are attach.c's, those above the hash of its functions' names. */
+#define TP_BLOCK_NAMES_MASK (~UINT64_C(0xffff))
 #define TP_CHUNK_SIZE (UINT64_C(1) << TP_CHUNK_SHIFT)
 
 /*
@@ -187,11 +189,15 @@ enum tp_admission {
 	TP_ADMISSION_AGAIN,   /* this file has been loaded before */
 	TP_ADMISSION_REFUSED, /* its functions must not record */
 };
-/* The module that holds ANCHOR has been loaded, or is about to go. pre: as tp_now. */
-TP_HIDDEN enum tp_admission tp_module_add(const void *anchor);
+/* The module with this block has been loaded; the one that holds ANCHOR is about to go. pre: as tp_now. */
+TP_HIDDEN enum tp_admission tp_module_add(struct teeperf_module_block *block);
 TP_HIDDEN void tp_module_remove(const void *anchor);
 /* The module that holds ADDRESS: its index in the log's table + 1, or 0. In any thread. */
 TP_HIDDEN uint64_t tp_module_number(uint64_t address);
+
+/* Hash the module's code, if it says where that is (code_hash.c, log.h). */
+TP_HIDDEN void tp_code_hash_set(struct teeperf_module *module, uint64_t names);
+TP_HIDDEN void tp_code_hash_step(uint64_t *hash, uint64_t word);
 
 /*
  * The functions' gates (gates.c). tp_gates_set stores `gate` in each of them that is wanted, and in those
@@ -210,6 +216,8 @@ TP_HIDDEN void tp_gates_set(enum teeperf_gate gate);
  */
 TP_HIDDEN void tp_gates_narrow(struct teeperf_module_block *block, enum tp_admission admission,
     uint64_t *functions, uint64_t *out);
+/* The hash of its functions' names (log.h), whole. pre: none of them has been left out yet. */
+TP_HIDDEN uint64_t tp_gates_names(struct teeperf_module_block *block);
 /* Whether the host wants the function whose name has this hash (attach.c). */
 TP_HIDDEN bool tp_only_wants(uint64_t hash);
 /* In a forked child: other threads, which may have been at it, are gone. */

@@ -13,12 +13,35 @@ typedef uint32_t TEE_Result;
 #define TEE_MEMORY_ACCESS_READ 1
 #define TEE_MEMORY_ACCESS_WRITE 2
 #define TEE_MEMORY_ACCESS_ANY_OWNER 4
+typedef struct {
+	uint32_t timeLow;
+	uint16_t timeMid;
+	uint16_t timeHiAndVersion;
+	uint8_t clockSeqAndNode[8];
+} TEE_UUID;
+typedef struct __TEE_PropSetHandle *TEE_PropSetHandle;
+#define TEE_PROPSET_CURRENT_TA ((TEE_PropSetHandle)0xffffffff)
 /* Whether the application may access the buffer so; without ANY_OWNER: and it is its own. */
 TEE_Result TEE_CheckMemoryAccessRights(uint32_t flags, void *buffer, size_t size);
 void TEE_GenerateRandom(void *buffer, size_t size);
+TEE_Result TEE_GetPropertyAsUUID(TEE_PropSetHandle properties, const char *name, TEE_UUID *value);
 #endif
 
-/* The beginning of the application's code, which is linked to address 0. The dev kit's linker script defines it. */
+/*
+ * What OP-TEE's loader, ldelf, has mapped: the application first, its libraries behind it. Of OP-TEE's link.h, since
+ * version 3.10; the name is ours, because that of the struct may be another libc's.
+ */
+struct tp_optee_loaded {
+	uint64_t bias;
+	const char *name; /* empty: the application */
+	const void *segments;
+	uint16_t segment_count;
+};
+int tp_optee_iterate(int (*visit)(struct tp_optee_loaded *loaded, size_t size, void *data),
+    void *data) __asm__("dl_iterate_phdr") __attribute__((weak));
+
+/* The application's code, which is linked to address 0. The dev kit's linker script defines them. */
 extern const char __text_start;
+extern const char __text_end __attribute__((weak));
 
 #endif

@@ -40,8 +40,9 @@ uint64_t teeperf_bare_thread(void);
 
 /*
  * Fill in bias, start and end, and if it is known path (absolute) and build_id, of the module that holds
- * `anchor`; the rest is the runtime's, and all of it is 0 before. A program that is linked to where it runs
- * has bias 0, and with start 0 and end UINT32_MAX all of its addresses are in the module.
+ * `anchor`. Without a build ID its file is known by its code, if code_offset and code_size (log.h) say where
+ * that is, readable and as in the file. The rest is the runtime's, and all of it is 0 before. A program that is
+ * linked to where it runs has bias 0, and with start 0 and end UINT32_MAX all of its addresses are in the module.
  */
 void teeperf_bare_module(const void *anchor, struct teeperf_module *module);
 

@@ -34,7 +34,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 2
+#define TEEPERF_LOG_MINOR 3
 
 /*
  * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
@@ -308,13 +308,25 @@ struct teeperf_module {
 	uint32_t flags;         /* TEEPERF_MODULE_* */
 	uint32_t build_id_size; /* bytes of build_id in use, 0: none */
 	uint8_t build_id[TEEPERF_BUILD_ID_SIZE];
-	uint64_t reserved[5];
+	/* What is there without a build ID, and stays when the file is stripped and signed. */
+	uint8_t uuid[16]; /* of a trusted application, most significant byte first; zeroes: none */
+	uint64_t code_hash; /* of its code and its functions' names (TEEPERF_CODE_PRIME); 0: none */
+	uint32_t code_offset; /* the code that was hashed: bytes from `start` on */
+	uint32_t code_size;   /* ... and how many */
+	uint64_t reserved[1];
 	char path[TEEPERF_MODULE_PATH_SIZE]; /* NUL-terminated, empty if unknown */
 };
 #define TEEPERF_MODULE_PATH_CUT UINT32_C(1) /* path is the tail of a longer one */
 #define TEEPERF_MODULE_COLLIDES \
 	UINT32_C(2) /* shares low halves of addresses with an earlier module:
                                                 names in both ranges are ambiguous */
+
+/*
+ * The hash of code: beginning with its size in bytes, a multiple of 8, h = (h ^ word) * TEEPERF_CODE_PRIME,
+ * h ^= h >> 32 for each of its words; then likewise for the hash of the names. That begins with 0, takes of each
+ * teeperf_functions (abi.h) the count and the hashes, as they are in the file, and loses its low 16 bits. 1 instead of 0.
+ */
+#define TEEPERF_CODE_PRIME UINT64_C(0x9fb21c651e98df25)
 
 /* A thread; the index in the table is the thread's number, dense and never reused. */
 struct teeperf_thread {
