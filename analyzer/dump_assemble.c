@@ -214,9 +214,14 @@ static void do_module(struct assembler *as)
 	    .loaded = tp_line_option(line, "loaded", 0, UINT64_MAX),
 	    .unloaded = tp_line_option(line, "unloaded", 0, UINT64_MAX),
 	    .flags = (uint32_t)tp_line_option(line, "flags", 0, UINT32_MAX),
+	    .code_offset = (uint32_t)tp_line_option(line, "code", 0, UINT32_MAX),
+	    .code_size = (uint32_t)tp_line_option(line, "code-size", 0, UINT32_MAX),
+	    .code_hash = tp_line_option(line, "code-hash", 0, UINT64_MAX),
 	};
 	const char *id = tp_line_option_word(line, "build-id", "");
 	module.build_id_size = tp_line_hex(line, id, module.build_id, sizeof(module.build_id));
+	id = tp_line_option_word(line, "uuid", "");
+	tp_line_hex(line, id, module.uuid, sizeof(module.uuid));
 	tp_line_option_string(line, "path", module.path, sizeof(module.path));
 	tp_buf_add(&as->body, &module, sizeof(module));
 }

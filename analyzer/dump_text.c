@@ -144,6 +144,19 @@ static void add_packed(struct tp_buf *out, const struct tp_section *section, uin
 	free(chunk);
 }
 
+// What a module without a build ID is known by, if it has any of it.
+static void add_code(struct tp_buf *out, const struct teeperf_module *module)
+{
+	static const uint8_t none[sizeof(module->uuid)];
+	if (memcmp(module->uuid, none, sizeof(none)) != 0) {
+		tp_buf_add_string(out, " uuid=");
+		add_hex(out, module->uuid, sizeof(module->uuid));
+	}
+	if (module->code_hash || module->code_size)
+		tp_buf_addf(out, " code=0x%" PRIx32 " code-size=0x%" PRIx32 " code-hash=0x%" PRIx64,
+		    module->code_offset, module->code_size, module->code_hash);
+}
+
 static void add_modules(struct tp_buf *out, struct tp_bytes *bytes)
 {
 	tp_buf_add_string(out, "modules\n");
@@ -159,6 +172,7 @@ static void add_modules(struct tp_buf *out, struct tp_bytes *bytes)
 		add_hex(out, module.build_id,
 		    module.build_id_size < TEEPERF_BUILD_ID_SIZE ? module.build_id_size
 								 : TEEPERF_BUILD_ID_SIZE);
+		add_code(out, &module);
 		tp_buf_add_string(out, " path=");
 		add_quoted(out, module.path, strnlen(module.path, sizeof(module.path)));
 		tp_buf_add_char(out, '\n');

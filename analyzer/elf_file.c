@@ -227,6 +227,7 @@ static int read_file(
 		else if (section->sh_type != SHT_NOBITS)
 			look_at_name(elf, &input, section);
 	}
+	elf->has_symbol_table = table && table->sh_type == SHT_SYMTAB;
 	if (table && with_symbols)
 		code = read_symbols(elf, &input, table, err);
 out:

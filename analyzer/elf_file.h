@@ -24,6 +24,7 @@ struct tp_elf_file {
 	uint8_t build_id[64];
 	uint32_t build_id_size; /* 0: none */
 	bool has_debug_info;
+	bool has_symbol_table; /* the whole one, which strip takes away */
 	char debug_link[256]; /* name of the file with its debug information; empty: none is told */
 	uint32_t debug_link_checksum;
 };

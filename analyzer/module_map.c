@@ -46,8 +46,10 @@ static int compare_identity(const struct teeperf_module *a, const struct teeperf
 	// Names keep the two bits that are not theirs.
 	if (a->start % 4 != b->start % 4)
 		return a->start % 4 < b->start % 4 ? -1 : 1;
-	const int ids = memcmp(a->build_id, b->build_id, sizeof(a->build_id));
-	return ids ? ids : strcmp(a->path, b->path);
+	int order = memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+	order = order ? order : memcmp(a->uuid, b->uuid, sizeof(a->uuid));
+	order = order ? order : memcmp(&a->code_hash, &b->code_hash, sizeof(a->code_hash));
+	return order ? order : strcmp(a->path, b->path);
 }
 
 static int by_identity(const void *a, const void *b)

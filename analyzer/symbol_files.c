@@ -2,7 +2,9 @@
 // Finds the files that tell about a module's functions.
 #include "symbol_files.h"
 
+#include "analyzer/elf_code.h"
 #include "analyzer/symbol_fetch.h"
+#include "analyzer/symbol_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +19,44 @@ struct search {
 	const struct teeperf_module *module;
 	const struct tp_symbol_options *options;
 	struct tp_problems *notes;
+	struct tp_symbol_folder folder;
 };
 
 static bool same_build(const struct teeperf_module *module, const struct tp_elf_file *elf)
 {
 	return module->build_id_size == elf->build_id_size &&
 	       memcmp(module->build_id, elf->build_id, elf->build_id_size) == 0;
+}
+
+enum tp_symbol_match tp_symbol_files_match(
+    const struct teeperf_module *module, const struct tp_elf_file *elf, const char *path)
+{
+	if (module->build_id_size)
+		return same_build(module, elf) ? TP_MATCH_SAME : TP_MATCH_OTHER;
+	if (!module->code_hash)
+		return TP_MATCH_UNTOLD;
+	const uint64_t code = module->start - module->bias + module->code_offset;
+	return tp_elf_code_hash(path, code, module->code_size) == module->code_hash
+		   ? TP_MATCH_SAME
+		   : TP_MATCH_OTHER;
+}
+
+const char *tp_module_uuid(const struct teeperf_module *module, char *text)
+{
+	static const uint8_t none[sizeof(module->uuid)];
+	size_t at = 0;
+	text[0] = '\0';
+	if (memcmp(module->uuid, none, sizeof(none)) == 0)
+		return text;
+	for (size_t i = 0; i < sizeof(none); i++)
+		at += (size_t)snprintf(text + at, TP_UUID_TEXT_SIZE - at,
+		    i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", module->uuid[i]);
+	return text;
+}
+
+const char *tp_module_name(const struct teeperf_module *module, char *text)
+{
+	return module->path[0] ? strcpy(text, module->path) : tp_module_uuid(module, text);
 }
 
 static const char *debug_dir(const struct search *search, uint32_t index)
@@ -33,9 +67,11 @@ static const char *debug_dir(const struct search *search, uint32_t index)
 
 static void refuse(struct search *search, const char *why)
 {
+	char name[TP_MODULE_NAME_SIZE];
 	tp_elf_file_release(&search->files->debug);
 	tp_problems_add(search->notes, TP_ERR_FORMAT, search->files->debug_path, TP_ERR_NO_OFFSET,
-	    "not the debug file of '%s' (%s); it is not used", search->module->path, why);
+	    "not the debug file of '%s' (%s); it is not used", tp_module_name(search->module, name),
+	    why);
 }
 
 // Take the file at debug_path if it belongs to the module. BY_LINK: its name is from the debug link.
@@ -140,6 +176,89 @@ static bool find_by_server(struct search *search)
 	return false;
 }
 
+static bool find_in_folders(struct search *search)
+{
+	const struct tp_symbol_options *options = search->options;
+	struct tp_symbol_files *files = search->files;
+	struct tp_symbol_folder *folder = &search->folder;
+	*folder = (struct tp_symbol_folder){.module = search->module, .notes = search->notes};
+	for (uint32_t i = 0; i < options->debug_dir_count && !tp_symbol_folder_done(folder); i++)
+		tp_symbol_folder_look(folder, options->debug_dirs[i]);
+	files->has_debug = folder->found;
+	files->debug = folder->elf;
+	if (folder->found)
+		strcpy(files->debug_path, folder->path);
+	return folder->found;
+}
+
+// What was looked for, and where: "file of build ID ... in 'DIR', 'DIR'".
+static void tell_search(const struct search *search, char *text, size_t size)
+{
+	const struct teeperf_module *module = search->module;
+	const struct tp_symbol_options *options = search->options;
+	char uuid[TP_UUID_TEXT_SIZE];
+	size_t at = 0;
+	if (tp_module_uuid(module, uuid)[0])
+		at += (size_t)snprintf(text, size, "'%s.elf' or another ", uuid);
+	at += (size_t)snprintf(text + at, size - at, "file ");
+	if (module->build_id_size)
+		at += (size_t)snprintf(text + at, size - at, "of build ID ");
+	else
+		at += (size_t)snprintf(text + at, size - at, "with the code that ran");
+	for (uint32_t i = 0; i < module->build_id_size; i++)
+		at += (size_t)snprintf(text + at, size - at, "%02x", module->build_id[i]);
+	for (uint32_t i = 0; i < options->debug_dir_count && at < size; i++)
+		at += (size_t)snprintf(
+		    text + at, size - at, "%s'%s'", i ? ", " : " in ", options->debug_dirs[i]);
+}
+
+// Why the functions have no names. WHAT, and its CODE, FILE and offset: what is wrong with the module's own file.
+static void tell_missing(struct search *search, const struct tp_err *err)
+{
+	const struct teeperf_module *module = search->module;
+	char looked_for[384];
+	tell_search(search, looked_for, sizeof(looked_for));
+	if (search->folder.stripped[0])
+		tp_problems_add(search->notes, TP_ERR_NOT_FOUND, search->folder.stripped,
+		    TP_ERR_NO_OFFSET,
+		    "it is what ran, but stripped: its functions have no names; name the folder of the "
+		    "file that it was made from with --debug-dir");
+	else if (search->options->debug_dir_count && (module->build_id_size || module->code_hash))
+		tp_problems_add(search->notes, err->code, err->file, err->offset,
+		    "%s; its functions have no names: there is no %s", err->what, looked_for);
+	else if (!module->path[0] && (module->build_id_size || module->code_hash))
+		tp_problems_add(search->notes, err->code, err->file, err->offset,
+		    "%s; its functions have no names: name the folder with --debug-dir that has a %s",
+		    err->what, looked_for);
+	else
+		tp_problems_add(search->notes, err->code, err->file, err->offset,
+		    "%s; its functions have no names", err->what);
+}
+
+// Whether the module's own file is there, and is the one that was recorded.
+static bool take_own(struct search *search, struct tp_err *err)
+{
+	const struct teeperf_module *module = search->module;
+	struct tp_elf_file *elf = &search->files->elf;
+	char uuid[TP_UUID_TEXT_SIZE];
+	if (!module->path[0]) {
+		tp_err_set(err, TP_ERR_NOT_FOUND, tp_module_uuid(module, uuid), TP_ERR_NO_OFFSET,
+		    "the program did not tell where its file is");
+		return false;
+	}
+	if (tp_elf_file_read(elf, module->path, err))
+		return false;
+	if (tp_symbol_files_match(module, elf, module->path) != TP_MATCH_OTHER)
+		return true;
+	tp_err_set(err, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
+	    "the file is not the one that was recorded (its %s differs)%s",
+	    module->build_id_size ? "build ID" : "code",
+	    search->options->debug_dir_count
+		? ""
+		: ": put the old file back, or name its debug file with --debug-dir");
+	return false;
+}
+
 void tp_symbol_files_find(struct tp_symbol_files *files, const struct teeperf_module *module,
     const struct tp_symbol_options *options, struct tp_problems *notes)
 {
@@ -147,21 +266,16 @@ void tp_symbol_files_find(struct tp_symbol_files *files, const struct teeperf_mo
 	struct search search = {
 	    .files = files, .module = module, .options = options, .notes = notes};
 	struct tp_err err;
-	const bool has_elf = tp_elf_file_read(&files->elf, module->path, &err) == 0;
-	files->usable = has_elf && (!module->build_id_size || same_build(module, &files->elf));
+	files->usable = take_own(&search, &err);
 	if (!files->usable)
 		tp_elf_file_release(&files->elf);
 	if (files->elf.has_debug_info)
 		return;
-	if (find_by_build_id(&search) || find_by_link(&search) || find_by_server(&search))
+	if (find_by_build_id(&search) || find_by_link(&search) || find_in_folders(&search) ||
+	    find_by_server(&search))
 		return;
-	if (!has_elf)
-		tp_problems_add(notes, err.code, err.file, err.offset,
-		    "%s; its functions have no names", err.what);
-	else if (!files->usable)
-		tp_problems_add(notes, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
-		    "the file is not the one that was recorded (its build ID differs): its functions "
-		    "have no names; put the old file back, or name its debug file with --debug-dir");
+	if (!files->usable)
+		tell_missing(&search, &err);
 }
 
 void tp_symbol_files_release(struct tp_symbol_files *files)

@@ -31,8 +31,9 @@ struct tp_symbol_files {
 /*
  * Find and read the files of the module. In order: DIR/.build-id/xx/yyy.debug for each folder, the
  * system's last; then what the module's .gnu_debuglink names: beside it, in .debug/ there, in DIR, in
- * DIR/PATH-OF-MODULE; then debuginfod. A debug file must have the module's build ID, or without one
- * the checksum that the link tells. What stands in the way becomes a note. Release it in any case.
+ * DIR/PATH-OF-MODULE; then what lies in DIR: UUID.elf, the last component of the path, any other file (symbol_folder.h);
+ * then debuginfod. What is used must be of the build that ran: by its build ID, or without one by the hash of its code,
+ * or by the checksum that the link tells. What stands in the way becomes a note. Release it in any case.
  */
 void tp_symbol_files_find(struct tp_symbol_files *files, const struct teeperf_module *module,
     const struct tp_symbol_options *options, struct tp_problems *notes);
@@ -41,5 +42,20 @@ void tp_symbol_files_release(struct tp_symbol_files *files);
 /* The file with the debug information, or NULL if neither has any. */
 const char *tp_symbol_files_dwarf(
     const struct tp_symbol_files *files, const struct teeperf_module *module);
+
+/* Whether the file PATH, whose header ELF is, is of the build that ran. */
+enum tp_symbol_match {
+	TP_MATCH_SAME,
+	TP_MATCH_OTHER,
+	TP_MATCH_UNTOLD, /* the program did not tell by what it could be known */
+};
+enum tp_symbol_match tp_symbol_files_match(
+    const struct teeperf_module *module, const struct tp_elf_file *elf, const char *path);
+
+/* What a module is called: its path, else its UUID, else the empty string. TEXT has TP_MODULE_NAME_SIZE bytes. */
+enum { TP_UUID_TEXT_SIZE = 37, TP_MODULE_NAME_SIZE = TEEPERF_MODULE_PATH_SIZE };
+const char *tp_module_name(const struct teeperf_module *module, char *text);
+/* Its UUID as text, or the empty string. TEXT has TP_UUID_TEXT_SIZE bytes. */
+const char *tp_module_uuid(const struct teeperf_module *module, char *text);
 
 #endif

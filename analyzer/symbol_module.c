@@ -232,8 +232,9 @@ static void look_up(struct job *job, bool cached)
 	const char *path = tp_symbol_files_dwarf(&files, job->module);
 	if (path)
 		start_lines(job, &lines, path);
-	else if (files.usable)
-		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, job->module->path, TP_ERR_NO_OFFSET,
+	else if (files.usable || files.has_debug)
+		tp_problems_add(job->notes, TP_ERR_NOT_FOUND,
+		    files.usable ? job->module->path : files.debug_path, TP_ERR_NO_OFFSET,
 		    "no debug information: no source lines; compile with -g, or name its debug file "
 		    "with --debug-dir");
 	find_names(job, &files);

@@ -347,6 +347,7 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 	uint32_t unclear = 0;
 	uint32_t last = NOWHERE;
 	const char *module_name = "";
+	char text[TP_MODULE_NAME_SIZE];
 	for (uint32_t i = 0; i < count; i++) {
 		const struct place *place = &job.places[i];
 		if (!symbols[place->index].name && place->module == NOWHERE) {
@@ -356,7 +357,8 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 			nowhere += !known;
 		}
 		if (place->module != last && place->module != NOWHERE) // its name is kept once
-			module_name = keep(&job, base_name(trace->map.modules[place->module].path));
+			module_name = keep(&job,
+			    base_name(tp_module_name(&trace->map.modules[place->module], text)));
 		last = place->module;
 		fill_up(&job, place, module_name);
 	}
