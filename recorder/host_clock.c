@@ -262,8 +262,10 @@ uint64_t tp_clock_log_hz(const struct tp_clock_log *log)
 		return 0;
 	const struct teeperf_trace_point *first = &log->points[0];
 	const struct teeperf_trace_point *last = &log->points[log->count - 1];
-	const uint64_t ns = last->monotonic_ns - first->monotonic_ns;
-	if (!ns)
+	if (last->monotonic_ns <= first->monotonic_ns || last->ticks < first->ticks)
 		return 0;
-	return (uint64_t)((double)(last->ticks - first->ticks) * 1e9 / (double)ns + 0.5);
+	const uint64_t ns = last->monotonic_ns - first->monotonic_ns;
+	const double hz = (double)(last->ticks - first->ticks) * 1e9 / (double)ns + 0.5;
+	// Points may be a program's (log->foreign), which says what it likes.
+	return hz < (double)INT64_MAX ? (uint64_t)hz : 0;
 }

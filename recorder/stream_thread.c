@@ -54,6 +54,10 @@ static void take_points(struct tp_stream *stream)
 	const struct teeperf_frame_point *points = (const void *)stream->frames.payload;
 	const uint64_t count = stream->frames.frame.length / sizeof(*points);
 	for (uint64_t i = 0; i < count; i++) {
+		const struct teeperf_trace_point *last =
+		    stream->point_count ? &stream->points[stream->point_count - 1] : NULL;
+		if (last && (points[i].ticks < last->ticks || points[i].ns < last->monotonic_ns))
+			continue; // no clock goes back
 		// Between the first and the last they say little: later ones replace the last.
 		if (stream->point_count == TP_CLOCK_POINTS)
 			stream->point_count--;

@@ -65,6 +65,13 @@ static void rate(void **state)
 	log.points[1] = (struct teeperf_trace_point){4000, 6000};
 	log.count = 2;
 	assert_int_equal(tp_clock_log_hz(&log), 3000000000u);
+	// Of a program that says what it likes.
+	log.points[1] = (struct teeperf_trace_point){UINT64_MAX, 5001};
+	assert_int_equal(tp_clock_log_hz(&log), 0);
+	log.points[1] = (struct teeperf_trace_point){4000, 4999};
+	assert_int_equal(tp_clock_log_hz(&log), 0);
+	log.points[1] = (struct teeperf_trace_point){999, 6000};
+	assert_int_equal(tp_clock_log_hz(&log), 0);
 }
 
 static void soft_clock(void **state)
