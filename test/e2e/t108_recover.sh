@@ -16,7 +16,7 @@ orphan() {
 	"$TEEPERF" record -q -o x.trace --size 1M "$@" ./fake "$records" pause >log 2>err &
 	recorder=$!
 	await log ready
-	while ! [ -s x.trace ] || ! facts x.trace log_sections=1 threads=1 modules=1; do
+	while ! [ -s x.trace ] || ! (facts x.trace log_sections=1 threads=1 modules=1); do
 		sleep 0.02
 	done 2>err
 	log=$(find /dev/shm -name "teeperf-$recorder-*" ! -name '*.trace')
@@ -87,9 +87,10 @@ ${CC:-cc} -shared -fPIC -o late.so late.c
 half=$(($(wc -c <whole) / 2))
 head -c "$half" whole >x.trace
 cp "$log" saved
-LD_PRELOAD=$PWD/late.so "$TEEPERF" recover x.trace >out 2>err &
+LD_PRELOAD=./late.so "$TEEPERF" recover x.trace >out 2>err &
 recover=$!
 while ! [ -e waits ]; do
+	kill -0 "$recover" || fail "it did not come to the lock: $(cat err)"
 	sleep 0.02
 done
 tail -c +$((half + 1)) whole >>x.trace
@@ -173,7 +174,7 @@ says "were added to 'x\?\[2J\?\?\.trace'" err
 rm "$name"
 
 # A number in the log that is no process of this user keeps nobody from it.
-if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+if other_users; then
 	orphan 30000
 	end_program
 	users=$(mktemp -d)

@@ -4,8 +4,7 @@
 # A recording obeys its owner and root, and says so to others.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
-[ "$(id -u)" = 0 ] || skip "only root can play two users"
-command -v setpriv >/dev/null || skip "no setpriv"
+other_users || skip "only root can play two users"
 other() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }

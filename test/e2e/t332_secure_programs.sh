@@ -6,7 +6,7 @@
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 fake=
-[ "$(id -u)" = 0 ] || skip "only root can make programs of other users"
+other_users || skip "only root can make programs of other users"
 
 cat >app.c <<'EOS'
 #include <stdio.h>

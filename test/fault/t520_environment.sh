@@ -148,14 +148,14 @@ grep -q . out || fail "an empty profile proves nothing"
 mv out whole.folded
 for storm in '' SHORT_IO_STORM=1; do
 	for options in '' '--compress' '--mode full --drain end --clock soft'; do
-		expect 3 env LD_PRELOAD="$PWD/short.so" $storm "$TEEPERF" record -q -o x.trace --size 4M \
+		expect 3 env LD_PRELOAD=./short.so $storm "$TEEPERF" record -q -o x.trace --size 4M \
 			$options ./fake 100000 3 wait
 		facts x.trace records=100000 end_sections=1 exit=1/3 threads=1
 	done
-	expect 0 env LD_PRELOAD="$PWD/short.so" $storm "$TEEPERF" export --format folded --weight calls whole.trace
+	expect 0 env LD_PRELOAD=./short.so $storm "$TEEPERF" export --format folded --weight calls whole.trace
 	cmp out whole.folded || fail "a trace that is read in pieces gives another profile"
 	"$TEEPERF" dump whole.trace >whole.txt
-	expect 0 env LD_PRELOAD="$PWD/short.so" $storm "$TEEPERF" dump --assemble whole.txt -o again.trace
+	expect 0 env LD_PRELOAD=./short.so $storm "$TEEPERF" dump --assemble whole.txt -o again.trace
 	cmp again.trace whole.trace || fail "a trace that is written in pieces is another one"
 done
 clean

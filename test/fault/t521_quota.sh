@@ -14,7 +14,7 @@ ${CC:-cc} -O1 -shared -fPIC -Wall -Werror -o quota.so "$lib/quota.c"
 limited() {
 	setting=$1
 	shift
-	env LD_PRELOAD="$PWD/quota.so" "$setting" "$@"
+	env LD_PRELOAD=./quota.so "$setting" "$@"
 }
 # one FILE: exactly one line of error, besides warnings.
 one() {

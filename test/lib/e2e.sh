@@ -112,6 +112,11 @@ gone() {
 	done
 }
 
+# Whether programs can be run as another user: by root, but not by that of a namespace that has no others.
+other_users() {
+	[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null
+}
+
 # Go on in a /dev/shm of our own (of $1 bytes, all if not given), so that no other recorder sweeps up what
 # a test leaves there. Where that is not allowed, with the shared one: false.
 private_shm() {
