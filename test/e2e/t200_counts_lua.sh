@@ -7,6 +7,7 @@
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 . "$lib/counts.sh"
+plain_folder
 
 cat >work.lua <<'EOS'
 local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end

@@ -7,6 +7,7 @@
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 . "$lib/counts.sh"
+plain_folder
 command -v tclsh >/dev/null || skip "tclsh is not there: run tools/setup"
 
 cat >work.sql <<'EOS'

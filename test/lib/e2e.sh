@@ -26,6 +26,13 @@ skip() {
 	exit 77
 }
 
+# Makefiles of others take no folder that has spaces in its name.
+plain_folder() {
+	case $TEEPERF$PWD in
+	*[[:space:]]*) skip "the makefiles of this program take no folder with spaces in its name" ;;
+	esac
+}
+
 # expect WANTED COMMAND...: run COMMAND with its output in out and err, demand its exit status.
 expect() {
 	wanted=$1
