@@ -18,7 +18,7 @@ copy() {
 	cp "$root"/runtime/*.[chS] runtime/
 	# The other platforms.
 	for port in runtime/port_*.c runtime/private_log.c; do
-		case $port in *posix_stream*) rm "$port" ;; *posix*) ;; *) rm -f "$port" ;; esac
+		case $port in *posix_stream*) rm "$port" ;; *posix* | *elf_segments*) ;; *) rm -f "$port" ;; esac
 	done
 }
 
