@@ -85,6 +85,12 @@ static inline void tp_store32_release(uint32_t *p, uint32_t value)
 	__atomic_store_n(p, value, __ATOMIC_RELEASE);
 }
 
+/* What was stored before is seen before what is stored after. */
+static inline void tp_barrier_store(void)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 /* Order against signal handlers of the same thread only; no instruction. */
 static inline void tp_barrier_signal(void)
 {

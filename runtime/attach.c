@@ -63,6 +63,13 @@ static bool fits(uint64_t offset, uint64_t count, uint64_t size, uint64_t limit)
 	return offset % 8 == 0 && offset <= limit && count <= (limit - offset) / size;
 }
 
+// In mode ring: how many chunks a thread may keep.
+static uint32_t keeps(uint64_t wanted, uint64_t chunk_count)
+{
+	const uint64_t most = wanted < chunk_count / 2 ? wanted : chunk_count / 2;
+	return most < 2 ? 2 : (uint32_t)most;
+}
+
 // Tell the host how attaching ended, and for which processor: one 8-byte store.
 void tp_attach_report(enum teeperf_attach attach)
 {
@@ -97,6 +104,7 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 	const uint64_t chunks = tp_load_relaxed(&header->chunks_offset);
 	const uint64_t list = tp_load_relaxed(&header->only_offset);
 	const uint64_t only = tp_load_relaxed((const uint64_t *)(const void *)&header->only_count);
+	const uint64_t ring = tp_load_relaxed((const uint64_t *)(const void *)&header->ring);
 
 	const uint64_t chunk_count = geometry >> 32;
 	const uint64_t module_capacity = capacities & UINT32_MAX;
@@ -114,6 +122,9 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 	    !fits(chunks, chunk_count, TP_CHUNK_SIZE, size) ||
 	    !fits(list, only & UINT32_MAX, 8, size))
 		return false;
+	const bool in_rings = kinds >> 32 == TEEPERF_MODE_RING;
+	if (in_rings && chunk_count > TP_RING_LOG_CHUNKS)
+		return false;
 
 	char *bytes = base;
 	process->header = header;
@@ -130,6 +141,7 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 	process->thread_mask = (uint32_t)(thread_capacity - 1);
 	process->module_limit = (uint32_t)module_capacity;
 	process->clock = (uint32_t)kinds;
+	process->ring = in_rings ? keeps(ring & UINT32_MAX, chunk_count) : 0;
 	process->counter = TEEPERF_CLOCK_IS_SOFT(process->clock)
 			       ? (counter ? counter : &header->counter)
 			   : process->clock == TEEPERF_CLOCK_NONE ? &tp_counter_places
@@ -213,6 +225,7 @@ static void begin(enum tp_state state)
 {
 	struct teeperf_log_header *header = tp_process.header;
 	tp_store_relaxed(&header->lost_early, tp_process.lost_early);
+	tp_store_relaxed(&header->keeps, tp_process.ring);
 	tp_gates_set(state == TP_STATE_RECORDING ? tp_gate_open() : TEEPERF_GATE_OFF);
 	tp_store32_release(&tp_process.state, state);
 }

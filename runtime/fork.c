@@ -78,6 +78,7 @@ static void begin_thread(struct tp_thread *thread, bool keeps)
 	if (keeps)
 		thread->sequence = sequence + 1;
 	thread->previous = thread->drawn = thread->ticket = thread->taking = 0;
+	thread->kept = keeps && tp_process.ring ? TP_KEPT_ONE | thread->chunk : 0;
 	thread->lost = thread->lost_told = thread->lost_published = 0;
 	thread->index = 0;
 	thread->forked = !keeps;
@@ -144,6 +145,7 @@ static bool go_on(struct teeperf_log_header *header, enum tp_state state)
 	process->parent = process->pid;
 	process->pid = tp_port_process_id();
 	tp_store_relaxed(&header->pid, process->pid);
+	tp_store_relaxed(&header->keeps, process->ring);
 	tp_store_relaxed(&header->function_count, functions);
 	tp_store_relaxed(&header->functions_left_out, left_out);
 	tp_store_release(&header->module_count, process->next_module);

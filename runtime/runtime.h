@@ -22,7 +22,12 @@
 #define TP_HIDDEN __attribute__((visibility("hidden")))
 #define TP_EXPORT __attribute__((visibility("default")))
 
-enum { TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT, TP_TICKETS = 32, TP_COUNT_CHUNKS = 16 };
+enum {
+	TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT,
+	TP_TICKETS = 32,
+	TP_COUNT_CHUNKS = 16,
+	TP_RING_LOG_CHUNKS = TEEPERF_RING_LOG_CHUNKS,
+};
 /* `reserved` of a module's block: the low bits are attach.c's, those above the hash of its functions' names. */
 #define TP_BLOCK_NAMES_MASK (~UINT64_C(0xffff))
 #define TP_CHUNK_SIZE (UINT64_C(1) << TP_CHUNK_SHIFT)
@@ -70,6 +75,7 @@ struct tp_process {
 	uint32_t thread_mask;    /* capacity of the thread table - 1 */
 	uint32_t module_limit;   /* capacity of the module table */
 	uint32_t first_compiled; /* enum teeperf_compiled_clock of the first module */
+	uint32_t ring;           /* mode ring: chunks that a thread keeps, at least 2; else 0 */
 	bool by_call;            /* only threads that have entered may record (enter.c) */
 	uint32_t log;            /* number of this log, from 0: another one than before */
 	/* A chunk is complete: for who plays the host's part itself (stream.c). NULL: the host sees it. */
@@ -122,9 +128,11 @@ struct tp_thread {
 	uint64_t taking;
 	uint64_t taking_next;
 	uint64_t taking_sequence;
+	uint64_t taking_kept; /* what `kept` is then */
 	uint64_t full;
-	uint64_t lost;           /* events lost in all */
-	uint64_t lost_told;      /* of these, told by LOST records */
+	uint64_t kept;      /* mode ring: the chunks of its records, see tp_kept_count; else 0 */
+	uint64_t lost;      /* events lost in all */
+	uint64_t lost_told; /* of these, told by LOST records */
 	uint64_t lost_published; /* of these, stored in the thread table */
 	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
 	uint64_t count_chunks[TP_COUNT_CHUNKS];
@@ -150,8 +158,32 @@ TP_HIDDEN struct tp_thread *tp_thread_self(void);
 TP_HIDDEN uint64_t tp_thread_take_extra(struct tp_thread *thread);
 /* Where chunk `number` + 1 is; in the log whatever the number is. */
 TP_HIDDEN uint64_t tp_chunk_address(uint64_t chunk_plus_1);
-/* Hand a chunk to the host. `used` in bytes, header included. */
+/* Hand a chunk to the host, or in mode ring to whoever needs one next. `used` in bytes, header included. */
 TP_HIDDEN void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used);
+
+/* ---- mode ring (ring.c) ---- */
+
+/*
+ * The chunks that a thread keeps, in the order in which it took them: how many, in the upper half of one word, so that
+ * they change together, and number + 1 of the oldest in the lower half. The newest is the one in use.
+ */
+#define TP_KEPT_ONE (UINT64_C(1) << 32)
+static inline uint64_t tp_kept_count(uint64_t kept)
+{
+	return kept >> 32;
+}
+static inline uint64_t tp_kept_oldest(uint64_t kept)
+{
+	return kept & UINT32_MAX;
+}
+/* KEPT and one more, behind NEWEST; without the oldest. Doing it twice is as good as once. */
+TP_HIDDEN uint64_t tp_kept_with(uint64_t kept, uint64_t newest, uint64_t chunk_plus_1);
+TP_HIDDEN uint64_t tp_kept_without_oldest(uint64_t kept);
+/* Chunk `number`, which nobody keeps any more, is for whoever needs one, when all others have been used. */
+TP_HIDDEN void tp_ring_supply(uint64_t number);
+/* Make chunk `number` as if it had never been used. */
+TP_HIDDEN void tp_ring_clear(uint64_t number, struct teeperf_chunk *chunk);
+
 /* The thread ends: hand over its counts. */
 TP_HIDDEN void tp_counts_end(struct tp_thread *thread);
 /* In a forked child: as tp_gates_forked; its thread has no place for counts any more. */

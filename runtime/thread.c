@@ -77,6 +77,8 @@ void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used)
 	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)chunk_address(number);
 	tp_store_relaxed(&chunk->used, used);
 	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_DONE);
+	if (tp_process.ring)
+		tp_ring_supply(number);
 	if (tp_process.chunk_done)
 		tp_process.chunk_done(number);
 }
@@ -118,11 +120,62 @@ static bool draw(struct tp_thread *thread)
 	}
 	const uint64_t ticket = thread->ticket - 1;
 	const uint64_t slot = tp_load_acquire(&tp_process.supply[ticket & tp_process.chunk_mask]);
-	if ((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS)
+	if ((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS) {
+		// Nobody came for it until its slot was needed again: it will never be served.
+		const uint64_t ahead = slot - TEEPERF_SUPPLY_SLOT(ticket, 0);
+		if (ahead >> 63 == 0)
+			thread->ticket = 0;
 		return false;
+	}
 	thread->ticket = 0;
 	tp_barrier_signal();
 	thread->drawn = (slot & tp_process.chunk_mask) + 1;
+	return true;
+}
+
+// Mode ring: as with take_chunk, forgotten before it is given back.
+static void give_back_oldest(struct tp_thread *thread)
+{
+	const uint64_t oldest = tp_kept_oldest(thread->kept);
+	thread->kept = tp_kept_without_oldest(thread->kept);
+	tp_barrier_signal();
+	tp_chunk_give_back(oldest, TP_CHUNK_SIZE);
+}
+
+// The same, and its records are no part of the ring any more: those of newer chunks will be overwritten first.
+static void drop_oldest(struct tp_thread *thread)
+{
+	const uint64_t number = (tp_kept_oldest(thread->kept) - 1) & tp_process.chunk_mask;
+	thread->kept = tp_kept_without_oldest(thread->kept);
+	tp_barrier_signal();
+	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_FREE);
+	tp_ring_supply(number);
+}
+
+/*
+ * Mode ring: what to go on in. A new chunk if this thread does not keep all it may, and no more than is left for
+ * others; or its own oldest. When chunks are scarce, each switch gives one back, so that threads that begin find
+ * some; a thread that is idle gives none. Two stay in any case: see take_chunk.
+ */
+static bool draw_in_ring(struct tp_thread *thread)
+{
+	const struct teeperf_log_header *header = tp_process.header;
+	if (thread->drawn)
+		return true;
+	const uint64_t count = tp_kept_count(thread->kept);
+	const int64_t left =
+	    (int64_t)(tp_load_relaxed(&header->head) - tp_load_relaxed(&header->tail));
+	const int64_t spare = (int64_t)(tp_process.chunk_mask + 1) / 8;
+	const bool may_grow = count < tp_process.ring && left > spare + (int64_t)count;
+	if ((count < 2 || may_grow || thread->ticket) && draw(thread))
+		return true;
+	if (count < 2)
+		return false;
+	if (count > 2 && (count > tp_process.ring || left <= spare / 2))
+		drop_oldest(thread);
+	thread->drawn = tp_kept_oldest(thread->kept);
+	tp_barrier_signal();
+	thread->kept = tp_kept_without_oldest(thread->kept);
 	return true;
 }
 
@@ -130,6 +183,8 @@ static void write_header(
     const struct tp_thread *thread, uint64_t number, uint64_t time, uint64_t sequence)
 {
 	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)chunk_address(number);
+	if (tp_process.ring)
+		tp_ring_clear(number & tp_process.chunk_mask, chunk);
 	// Linux maps the 64 KiB around what is read for the first time, but only a page around what is
 	// written: for a new chunk one fault instead of 16, 1.1 instead of 2.3 ns a record.
 	(void)tp_load_relaxed(&chunk->used);
@@ -161,6 +216,9 @@ static void begin_taking(struct tp_thread *thread, bool next)
 	thread->taking_next = next;
 	thread->taking_sequence = thread->sequence;
 	thread->full = thread->chunk;
+	thread->taking_kept = next && tp_process.ring
+				  ? tp_kept_with(thread->kept, thread->chunk, thread->drawn)
+				  : thread->kept;
 	tp_barrier_signal();
 	thread->taking = thread->drawn;
 	tp_barrier_signal();
@@ -169,13 +227,17 @@ static void begin_taking(struct tp_thread *thread, bool next)
 static void finish_taking(struct tp_thread *thread)
 {
 	const uint64_t taking = thread->taking;
+	// The oldest chunk has been chosen to go on in (draw_in_ring), and is still among those that are kept.
+	if (thread->drawn && thread->drawn == tp_kept_oldest(thread->kept))
+		thread->kept = tp_kept_without_oldest(thread->kept);
 	if (!taking)
 		return;
 	thread->drawn = 0;
 	if (thread->taking_next) {
 		thread->chunk = taking;
-		thread->previous = thread->full;
+		thread->previous = tp_process.ring ? 0 : thread->full;
 	}
+	thread->kept = thread->taking_kept;
 	thread->sequence = thread->taking_sequence + 1;
 	tp_store_release(
 	    &tp_process.states[(taking - 1) & tp_process.chunk_mask], TEEPERF_CHUNK_OWNED);
@@ -191,6 +253,7 @@ static void finish_taking(struct tp_thread *thread)
  * handler may switch chunks between the two instructions with which the interrupted code stores its
  * cursor and its record, and that code then still writes into the old chunk. A chunk is forgotten before
  * it is given back: if a handler jumps out between, the host finds it when the program has ended.
+ * In mode ring nothing is given back, and the thread never goes on in the chunk that it leaves.
  */
 static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
 {
@@ -199,10 +262,12 @@ static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thr
 	tp_barrier_signal();
 	tp_chunk_give_back(previous, TP_CHUNK_SIZE);
 	tp_switch_look();
-	if (!draw(thread)) {
+	if (!(tp_process.ring ? draw_in_ring(thread) : draw(thread))) {
 		const uint64_t chunk = thread->chunk;
 		thread->cursor = 0;
 		thread->bias = TP_BIAS_NO_CHUNK(thread->sequence);
+		thread->kept = 0;
+		tp_barrier_signal();
 		thread->chunk = 0;
 		// An interrupted sequence may still bring back its cursor: nothing goes there.
 		block->clock_high = TEEPERF_HIGH_NEVER;
@@ -447,6 +512,9 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 static void hand_over(struct teeperf_thread_block *block, struct tp_thread *thread)
 {
 	tp_chunk_give_back(thread->previous, TP_CHUNK_SIZE);
+	while (tp_kept_count(thread->kept) > 1)
+		give_back_oldest(thread);
+	thread->kept = 0;
 	if (thread->chunk)
 		tp_chunk_give_back(
 		    thread->chunk, thread->cursor - chunk_address(thread->chunk - 1));
@@ -471,7 +539,7 @@ void tp_thread_arrive(void)
 		// Another log than the last one: in this one we have no number yet.
 		thread->ready = 0;
 		thread->ended = 0;
-		thread->sequence = thread->ticket = thread->drawn = 0;
+		thread->sequence = thread->ticket = thread->drawn = thread->kept = 0;
 		thread->lost = thread->lost_told = thread->lost_published = 0;
 		thread->bias = TP_BIAS_NO_CHUNK(UINT64_C(0));
 		tp_store_relaxed(&__teeperf_thread.bias, thread->bias);

@@ -34,7 +34,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 3
+#define TEEPERF_LOG_MINOR 4
 
 /*
  * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
@@ -160,7 +160,7 @@ enum teeperf_clock {
 enum teeperf_mode {
 	TEEPERF_MODE_STREAM = 1, /* the host drains and recycles chunks */
 	TEEPERF_MODE_FULL = 2,   /* chunks are used once; what does not fit is counted */
-	TEEPERF_MODE_RING = 3,   /* reserved: each thread keeps its last chunks */
+	TEEPERF_MODE_RING = 3,   /* each thread keeps its last chunks, and re-uses the oldest */
 };
 
 /* How attaching ended; written by the runtime, never 0 after an attempt. */
@@ -224,6 +224,9 @@ enum teeperf_only {
 	TEEPERF_ONLY_REST = 2,   /* those whose hash is not */
 };
 
+/* Mode ring: most chunks of a log, since the program keeps lists of them in private memory. */
+#define TEEPERF_RING_LOG_CHUNKS 16384
+
 #define TEEPERF_LOG_HEADER_SIZE 4096
 #define TEEPERF_CHUNK_SHIFT_DEFAULT 16
 
@@ -253,7 +256,8 @@ struct teeperf_log_header {
 	    only_offset; /* uint64_t[only_count], ascending: hashes (abi.h) of functions' names */
 	uint32_t only_count;
 	uint32_t only; /* enum teeperf_only */
-	uint64_t reserved0[1];
+	uint32_t ring; /* mode ring: most chunks that a thread keeps */
+	uint32_t reserved0[1];
 
 	/* Counter word: stored by the host's counter thread, loaded at every event (soft clocks). */
 	uint64_t counter;
@@ -287,7 +291,8 @@ struct teeperf_log_header {
 	uint64_t functions_left_out; /* of these, left out by `only` */
 	uint64_t forked;             /* children that were forked and have no log */
 	uint64_t ended;              /* TEEPERF_ENDED, and bits with it: the program is over */
-	uint64_t reserved5[3];
+	uint64_t keeps; /* mode ring: chunks that a thread keeps, 0: the program knows no rings */
+	uint64_t reserved5[2];
 
 	/* When recording was switched: entry n modulo TEEPERF_SWITCHES is switch number n. */
 	uint64_t switches[TEEPERF_SWITCHES]; /* ticks << 1 | 1 for on, ticks << 1 for off */

@@ -316,12 +316,195 @@ static void test_threads_end(void **state)
 	}
 }
 
+// Mode ring: a log whose threads keep so many chunks.
+static void attach_ring(uint32_t keeps)
+{
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	header->mode = TEEPERF_MODE_RING;
+	header->ring = keeps;
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	header->counter = 1;
+}
+
+static void fill(uint64_t chunks, uint64_t name)
+{
+	for (uint64_t i = 0; i < chunks * PER_CHUNK; i++)
+		assert_int_not_equal(event(name), 0);
+}
+
+// Which chunk has the thread's chunk number SEQUENCE; CHUNKS: none.
+static uint64_t find_chunk(uint32_t thread, uint64_t sequence)
+{
+	uint64_t number = 0;
+	while (number < CHUNKS &&
+	       (states[number] == TEEPERF_CHUNK_FREE || chunk_at(number)->thread != thread ||
+		   chunk_at(number)->sequence != sequence))
+		number++;
+	return number;
+}
+
+static void test_ring(void **state)
+{
+	(void)state;
+	attach_ring(3);
+	assert_int_equal(header->keeps, 3);
+	for (uint64_t i = 0; i < CHUNKS; i++)
+		serve(i);
+	fill(3, 0x401000);
+	assert_int_equal(header->tail, 3);
+	for (uint64_t i = 0; i < 3; i++)
+		assert_int_equal(states[i], TEEPERF_CHUNK_OWNED);
+	// It goes on in its own oldest, where nothing is left of what was there.
+	event(0x402000);
+	assert_int_equal(header->tail, 3);
+	assert_int_equal(find_chunk(0, 0), CHUNKS);
+	assert_int_equal(find_chunk(0, 3), 0);
+	assert_int_equal(words_of(0)[0], word(1, 0x402000));
+	for (int i = 1; i < PER_CHUNK; i++)
+		assert_int_equal(words_of(0)[i], 0);
+	assert_int_equal(chunk_at(0)->used, 0);
+	assert_int_equal(__teeperf_thread.cursor + __teeperf_thread.bias, 3 * CHUNK + 72);
+	// In turn, for ever, and without the host.
+	fill(100, 0x403000);
+	for (uint64_t i = 101; i < 104; i++)
+		assert_int_equal(find_chunk(0, i), i % 3);
+	assert_int_equal(header->tail, 3);
+	assert_int_equal(header->head, CHUNKS);
+}
+
+// The smallest ring, and one that the host says is none, or larger than could be.
+static void test_smallest_ring(void **state)
+{
+	(void)state;
+	attach_ring(0);
+	assert_int_equal(header->keeps, 2);
+	serve(4);
+	serve(1);
+	fill(9, 0x401000);
+	assert_int_equal(find_chunk(0, 7), 1);
+	assert_int_equal(find_chunk(0, 8), 4);
+	assert_int_equal(header->tail, 2);
+}
+
+static void test_largest_ring(void **state)
+{
+	(void)state;
+	attach_ring(UINT32_MAX);
+	assert_int_equal(header->keeps, CHUNKS / 2);
+	for (uint64_t i = 0; i < CHUNKS; i++)
+		serve(i);
+	// No more than is left for others, and one besides.
+	fill(20, 0x401000);
+	assert_int_equal(header->tail, 4);
+}
+
+// With one chunk and no other to be had: that one is given back, and drawn again.
+static void test_ring_without_room(void **state)
+{
+	(void)state;
+	attach_ring(4);
+	serve(6);
+	fill(1, 0x401000);
+	assert_int_equal(event(0x402000), CHUNK + CHUNK_HEADER_POSITION);
+	assert_int_equal(states[6], TEEPERF_CHUNK_DONE);
+	assert_int_equal(header->head, 2);
+	assert_int_equal(event(0x403000), CHUNK + sizeof(struct teeperf_chunk) + 8);
+	assert_int_equal(words_of(6)[0], word(1, TEEPERF_CONTROL_LOST));
+	assert_int_equal(words_of(6)[1], word(1, 0x403000));
+	assert_int_equal(words_of(6)[2], 0);
+	const struct teeperf_thread *thread =
+	    (const void *)((char *)header + header->threads_offset);
+	assert_int_equal(thread->lost, 1);
+}
+
+static void *fill_one(void *argument)
+{
+	fill(1, (uint64_t)(uintptr_t)argument);
+	return NULL;
+}
+
+// Threads that end give back, and what was given back first is used again first.
+static void test_ring_of_ended_threads(void **state)
+{
+	(void)state;
+	attach_ring(2);
+	for (uint64_t i = 0; i < 4; i++)
+		serve(i);
+	event(0x400000);
+	for (uint64_t i = 1; i <= 5; i++) {
+		pthread_t thread;
+		assert_int_equal(
+		    pthread_create(&thread, NULL, fill_one, (void *)(uintptr_t)(0x401000 + 16 * i)),
+		    0);
+		pthread_join(thread, NULL);
+	}
+	assert_int_equal(states[0], TEEPERF_CHUNK_OWNED);
+	assert_int_equal(words_of(0)[0], word(1, 0x400000));
+	// Each took two, the second for its end. There are three for them.
+	assert_int_equal(find_chunk(5, 1), 1 + 9 % 3);
+	assert_int_equal(find_chunk(5, 0), 1 + 8 % 3);
+	assert_int_equal(find_chunk(4, 1), 1 + 7 % 3);
+	assert_int_equal(find_chunk(4, 0), CHUNKS);
+	assert_int_equal(words_of(1 + 7 % 3)[0], word(0, TEEPERF_CONTROL_THREAD_END));
+	assert_int_equal(words_of(1 + 8 % 3)[PER_CHUNK - 1], word(1, 0x401050));
+	const struct teeperf_thread *threads =
+	    (const void *)((char *)header + header->threads_offset);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(threads[i].lost, 0);
+}
+
+// One that is busy makes room for others.
+static void test_ring_shrinks(void **state)
+{
+	(void)state;
+	attach_ring(4);
+	for (uint64_t i = 0; i < CHUNKS; i++)
+		serve(i);
+	fill(4, 0x401000);
+	assert_int_equal(header->tail, 4);
+	// Others take all that is left.
+	header->tail = header->head;
+	fill(1, 0x402000);
+	assert_int_equal(header->head, CHUNKS + 1);
+	assert_int_equal(supply[0], TEEPERF_SUPPLY_SLOT(CHUNKS, 0));
+	// It is no part of what the thread keeps, which follows one another.
+	assert_int_equal(states[0], TEEPERF_CHUNK_FREE);
+	header->tail = header->head;
+	fill(1, 0x403000);
+	header->tail = header->head;
+	fill(5, 0x404000);
+	assert_int_equal(header->head, CHUNKS + 2);
+	assert_int_not_equal(find_chunk(0, 9), CHUNKS);
+	assert_int_not_equal(find_chunk(0, 10), CHUNKS);
+	assert_int_equal(find_chunk(0, 8), CHUNKS);
+}
+
+// A ticket for which nobody came until its slot was needed again.
+static void test_ticket_is_given_up(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	header->head = 1;
+	assert_int_equal(event(0x401000), CHUNK_HEADER_POSITION);
+	supply[0] = TEEPERF_SUPPLY_SLOT(CHUNKS, 5);
+	header->head = CHUNKS + 1;
+	header->tail = CHUNKS;
+	assert_int_equal(event(0x401000), CHUNK_HEADER_POSITION);
+	assert_int_equal(event(0x401000), sizeof(struct teeperf_chunk) + 8);
+	assert_int_equal(states[5], TEEPERF_CHUNK_OWNED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(test_first_event), TEST(test_sync),
 	    TEST(test_chunks_in_turn), TEST(test_losses_are_exact), TEST(test_ticket_is_kept),
 	    TEST(test_lying_supply), TEST(test_resync), TEST(test_interrupted_sequence),
 	    TEST(test_interrupted_in_chunk), TEST(test_interrupted_sequence_without_chunk),
-	    TEST(test_destructors_log), TEST(test_ticket_is_inherited), TEST(test_threads_end)};
+	    TEST(test_destructors_log), TEST(test_ticket_is_inherited), TEST(test_threads_end),
+	    TEST(test_ring), TEST(test_smallest_ring), TEST(test_largest_ring),
+	    TEST(test_ring_without_room), TEST(test_ring_of_ended_threads), TEST(test_ring_shrinks),
+	    TEST(test_ticket_is_given_up)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
