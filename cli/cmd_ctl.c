@@ -26,7 +26,8 @@ const struct tp_command tp_cmd_ctl = {
 	"  on      record from here on\n"
 	"  off     record no more, until it is switched on again\n"
 	"  status  show whether it records, and how much has been recorded\n"
-	"  flush   write all that is complete to the trace now\n"
+	"  flush   write all that is complete to the trace now; with 'record --mode ring', write\n"
+	"          what the rings hold to a trace of its own, FILE.snapshot-1, -2 and so on\n"
 	"\n"
 	"The program obeys at once if it was started with 'teeperf record --control', else\n"
 	"when one of its threads has filled a chunk of the log or calls teeperf_poll().\n",
@@ -73,6 +74,8 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 	case TP_CONTROL_DONE:
 		if (verb == TP_CONTROL_STATUS)
 			show_status(reply);
+		if (reply->snapshot)
+			printf("snapshot '%s'\n", reply->output);
 		return TP_EXIT_DONE;
 	case TP_CONTROL_WAITING:
 		fprintf(stderr,

@@ -23,8 +23,8 @@
 
 enum { TICK_MS = 200, LAST_TICK_MS = 20, EXIT_NOT_RUNNABLE = 126, EXIT_NOT_FOUND = 127 };
 
-static const char *const mode_words[] = {"stream", "full", NULL};
-static const uint32_t modes[] = {TEEPERF_MODE_STREAM, TEEPERF_MODE_FULL};
+static const char *const mode_words[] = {"stream", "full", "ring", NULL};
+static const uint32_t modes[] = {TEEPERF_MODE_STREAM, TEEPERF_MODE_FULL, TEEPERF_MODE_RING};
 static const char *const clock_words[] = {
     "auto", "tsc", "tsc-ordered", "soft", "count", "none", NULL};
 static const enum tp_clock_choice clocks[] = {TP_CLOCK_CHOICE_AUTO, TP_CLOCK_CHOICE_HARDWARE,
@@ -46,6 +46,7 @@ static bool follow_fork;
 static bool signals;
 static uint64_t size_bytes;
 static uint64_t ready_bytes;
+static uint64_t ring_bytes;
 static uint64_t level;
 static bool quiet;
 static struct tp_record_attach attach = {.timeout_s = UINT64_MAX};
@@ -58,9 +59,13 @@ static struct tp_option_list modules = {module_items, LISTS_MAX, 0};
 static const struct tp_option options[] = {
     {TP_OPTION_STRING, 'o', "output", "FILE", "write the trace to FILE (default: teeperf.trace)",
 	&output, NULL},
-    {TP_OPTION_CHOICE, 'm', "mode", "stream|full",
-	"recycle the log's memory while the program runs, or stop when it is full (default: stream)",
+    {TP_OPTION_CHOICE, 'm', "mode", "stream|full|ring",
+	"recycle the log's memory while the program runs, or stop when it is full, or be a flight "
+	"recorder: keep the last events of each thread (default: stream)",
 	&mode, mode_words},
+    {TP_OPTION_SIZE, 0, "ring", "SIZE",
+	"with '--mode ring', keep the last SIZE bytes of records of each thread (default: 1M)",
+	&ring_bytes, NULL},
     {TP_OPTION_CHOICE, 'c', "clock", "auto|tsc|tsc-ordered|soft|count|none",
 	"read the processor's counter, also at the cost of waiting for exact borders between short "
 	"functions (tsc-ordered), or a word in memory where the recorder publishes the time or counts, or "
@@ -149,6 +154,7 @@ const struct tp_command tp_cmd_record = {
     .examples = "  teeperf record ./app input.txt\n"
 		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n"
 		"  teeperf record --only parser.allow ./app\n"
+		"  teeperf record --mode ring --ring 4M ./server\n"
 		"  teeperf record --port gramine -- gramine-sgx app\n"
 		"  teeperf record --attach /dev/shm/app.log\n"
 		"  teeperf record --stream unix:/tmp/app.sock\n",
@@ -348,6 +354,11 @@ static void warn(
 		    "cannot be told from others' (run it again)",
 		    (unsigned long long)counts->modules_refused,
 		    counts->modules_refused == 1 ? " was" : "s were");
+	if (counts->no_rings)
+		tp_command_warn(&tp_cmd_record,
+		    "'%s' has an older runtime that knows no '--mode ring', so what was kept is the "
+		    "beginning and not the end: build it again",
+		    program);
 	if (counts->stunted)
 		tp_command_warn(&tp_cmd_record,
 		    "/dev/shm ran full, so the log was smaller than allowed: make room there");
@@ -366,6 +377,9 @@ static void warn(
 		    (unsigned long long)counts->lost,
 		    modes[mode] == TEEPERF_MODE_FULL
 			? "the log was full; give a larger '--size' or use '--mode stream'"
+		    : modes[mode] == TEEPERF_MODE_RING
+			? "there were more threads than the log has room for (or signal handlers "
+			  "interrupted the runtime); give a larger '--size'"
 			: "the program was faster than the disk (or signal handlers interrupted "
 			  "the runtime); give a larger '--size', or instrument less with an "
 			  "allowlist");
@@ -462,6 +476,14 @@ static bool is_of_fault(int number)
 	return false;
 }
 
+// Mode ring: of each thread; 0 in other modes.
+static uint32_t chunks_to_keep(void)
+{
+	if (modes[mode] != TEEPERF_MODE_RING)
+		return 0;
+	return ring_bytes ? (uint32_t)(ring_bytes / TP_REGION_CHUNK_SIZE) : TP_REGION_KEPT_CHUNKS;
+}
+
 static int run(int argc, char **argv)
 {
 	int status;
@@ -487,6 +509,19 @@ static int run(int argc, char **argv)
 	if (signals && (control_signal == SIGUSR1 || control_signal == SIGUSR2))
 		return tp_options_usage(&tp_cmd_record,
 		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
+	if (ring_bytes && modes[mode] != TEEPERF_MODE_RING)
+		return tp_options_usage(
+		    &tp_cmd_record, "option '--ring' goes with '--mode ring' only");
+	if (drain_index && modes[mode] == TEEPERF_MODE_RING)
+		return tp_options_usage(&tp_cmd_record,
+		    "with '--mode ring' nothing is drained while the program runs: leave '--drain' out "
+		    "('teeperf ctl flush' writes a snapshot)");
+	if (ring_bytes && ring_bytes < 2 * TP_REGION_CHUNK_SIZE)
+		return tp_options_usage(&tp_cmd_record, "option '--ring' takes at least %dK",
+		    2 * TP_REGION_CHUNK_SIZE / 1024);
+	if (ring_bytes / TP_REGION_CHUNK_SIZE > TEEPERF_RING_LOG_CHUNKS / 4)
+		return tp_options_usage(&tp_cmd_record, "option '--ring' takes at most %dM",
+		    TEEPERF_RING_LOG_CHUNKS / 4096 * (TP_REGION_CHUNK_SIZE / 1024));
 	struct tp_region_only only = {.kind = TEEPERF_ONLY_ALL};
 	if (only_lists.count) {
 		status = tp_record_only(
@@ -500,6 +535,7 @@ static int run(int argc, char **argv)
 	    .size_bytes = size_bytes,
 	    .ready_bytes = ready_bytes,
 	    .mode = modes[mode],
+	    .ring = chunks_to_keep(),
 	    .compress = (int)level,
 	    .clock = choose_clock(argv),
 	    .period_ns = period_ns,

@@ -81,6 +81,10 @@ static int check(const struct tp_command *command, const struct tp_record_attach
 		    command, "'--follow-fork' cannot share a file that was named beforehand");
 	if (attach->stream_name && wanted->mode == TEEPERF_MODE_FULL)
 		return tp_options_usage(command, "'--mode full' needs memory that is shared");
+	if (attach->stream_name && wanted->mode == TEEPERF_MODE_RING)
+		return tp_options_usage(command,
+		    "'--mode ring' needs memory that is shared: of what a program sends, nothing can "
+		    "be taken back");
 	if (attach->stream_name && wanted->start_off)
 		return tp_options_usage(command,
 		    "'--on-start off' needs memory that is shared: nobody could switch on");

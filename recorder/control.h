@@ -60,7 +60,7 @@ struct tp_control_reply {
 	uint32_t wanted_on; /* 1: the last command was on */
 	uint32_t listens;   /* enum teeperf_listens */
 	uint32_t listens_value;
-	uint32_t reserved;
+	uint32_t snapshot; /* 1: `output` is the snapshot that was asked for */
 	uint64_t switches;
 	uint64_t records; /* in the trace so far */
 	uint64_t lost;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "rings.h"
 #include "shared.h"
 
 static const uint64_t MS = 1000 * 1000;
@@ -207,7 +208,8 @@ static void checkpoint(struct tp_drain *drain)
 		return;
 	write_tables(drain);
 	drain->checkpoint_ns = now + drain->checkpoint_gap_ns;
-	if (drain->checkpoint_gap_ns < 30000 * MS)
+	// A flight recorder may run for weeks, and its trace holds nothing else.
+	if (drain->checkpoint_gap_ns < 30000 * MS || drain->region->mode == TEEPERF_MODE_RING)
 		drain->checkpoint_gap_ns *= 2;
 }
 
@@ -237,14 +239,77 @@ static bool is_time(struct tp_drain *drain)
 	       tail - drain->taken >= tp_region_limit(drain->region) / 2;
 }
 
+static uint64_t write_rings(struct tp_drain *drain)
+{
+	return tp_rings_write(drain->region, drain->numbers, drain->writer);
+}
+
+// A trace of its own, as whole as the recording's.
+static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *writer)
+{
+	struct tp_trace_writer *trace = drain->writer;
+	const struct tp_drain_snapshots *snapshots = &drain->snapshots;
+	const uint64_t modules = drain->modules_seen;
+	const int r = trace->packer.context
+			  ? tp_trace_writer_pack(writer, trace->packer.level, &writer->error)
+			  : 0;
+	if (r) {
+		writer->failed = true;
+		return;
+	}
+	drain->writer = writer;
+	tp_trace_writer_set_machine(writer, trace->header.machine);
+	snapshots->frame(snapshots->context, writer, false);
+	// Of a thread that begins meanwhile there is a chunk and no entry; the other way round, it would look as if
+	// its chunk had been overwritten. The modules of all records were there before them.
+	write_threads(drain);
+	write_rings(drain);
+	write_modules(drain);
+	tp_switch_log_follow(&drain->switches, drain->region->header);
+	tp_clock_log_point(drain->clock_log);
+	write_clock(drain);
+	write_switches(drain);
+	snapshots->frame(snapshots->context, writer, true);
+	drain->writer = trace;
+	drain->modules_seen = modules;
+}
+
+static void snapshot(struct tp_drain *drain)
+{
+	struct tp_drain_snapshots *snapshots = &drain->snapshots;
+	struct tp_trace_writer writer;
+	const int length = snprintf(snapshots->last, sizeof(snapshots->last), "%s.snapshot-%u",
+	    drain->writer->path, ++snapshots->count);
+	int r = 0;
+	if (!drain->writer->regular || length >= (int)sizeof(snapshots->last))
+		r = tp_err_set(&snapshots->error, TP_ERR_LIMIT, drain->writer->path,
+		    TP_ERR_NO_OFFSET, "is no file beside which a snapshot could be");
+	else
+		r = tp_trace_writer_create(&writer, snapshots->last, &snapshots->error);
+	if (!r) {
+		write_snapshot(drain, &writer);
+		r = tp_trace_writer_close(&writer, &snapshots->error);
+	}
+	snapshots->failed = r != 0;
+}
+
 static void flush(struct tp_drain *drain)
 {
 	const uint64_t asked = tp_shared_load_acquire(&drain->flush_asked);
 	if (asked == drain->flush_done)
 		return;
-	take_chunks(drain);
-	write_tables(drain);
+	if (drain->region->mode == TEEPERF_MODE_RING) {
+		snapshot(drain);
+	} else {
+		take_chunks(drain);
+		write_tables(drain);
+	}
 	tp_shared_store_release(&drain->flush_done, asked);
+}
+
+bool tp_drain_flush_worked(const struct tp_drain *drain)
+{
+	return !drain->writer->failed && !drain->snapshots.failed;
 }
 
 uint64_t tp_drain_ask_flush(struct tp_drain *drain)
@@ -266,7 +331,7 @@ bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms)
 	const struct timespec nap = {.tv_nsec = (long)MS};
 	for (uint32_t i = 0; i < timeout_ms; i++) {
 		if (tp_drain_has_flushed(drain, number))
-			return !drain->writer->failed;
+			return tp_drain_flush_worked(drain);
 		nanosleep(&nap, NULL);
 	}
 	return false;
@@ -341,8 +406,12 @@ void tp_drain_stop(struct tp_drain *drain)
 void tp_drain_finish(struct tp_drain *drain)
 {
 	follow_program(drain);
-	take_chunks(drain);
-	take_rest(drain);
+	if (drain->region->mode == TEEPERF_MODE_RING) {
+		drain->record_bytes = write_rings(drain);
+	} else {
+		take_chunks(drain);
+		take_rest(drain);
+	}
 	write_modules(drain);
 	write_threads(drain);
 	write_clock(drain);

@@ -7,6 +7,7 @@
 #ifndef TP_DRAIN_H
 #define TP_DRAIN_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +25,17 @@ enum tp_drain_policy {
 	TP_DRAIN_NOW = 0, /* as soon as they are there */
 	TP_DRAIN_LATE,    /* when half of the log is full, or the program does not record */
 	TP_DRAIN_END,     /* only when the program has ended */
+};
+
+/* Mode ring: traces of what is there now, PATH.snapshot-N beside the recording's PATH. */
+struct tp_drain_snapshots {
+	/* Write what begins such a trace; at the end what ends it. Called by the drain's thread. */
+	void (*frame)(void *context, struct tp_trace_writer *writer, bool end);
+	void *context;
+	uint32_t count;      /* so far */
+	char last[PATH_MAX]; /* the newest, empty: none */
+	bool failed;         /* the last one could not be written */
+	struct tp_err error; /* why */
 };
 
 struct tp_drain {
@@ -47,6 +59,7 @@ struct tp_drain {
 	uint64_t tail_seen;             /* LATE: draws at the last look, and since when so many */
 	uint64_t tail_since_ns;
 	struct tp_switch_log switches;
+	struct tp_drain_snapshots snapshots; /* the caller has filled frame and context */
 	uint64_t flush_asked; /* number of the last tp_drain_flush, and of the last one done */
 	uint64_t flush_done;
 	uint64_t stop; /* 1: end */
@@ -61,17 +74,19 @@ struct tp_drain {
 int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
 
 /*
- * Write all complete chunks and the tables now. True when it is done, false if it took longer than
+ * Write all complete chunks and the tables now; in mode ring a snapshot. True when it is done, false if it took longer than
  * timeout_ms or the file cannot be written. Called by one other thread at a time.
  */
 bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms);
 
 /*
  * Its parts, for who waits for several: the number of what is asked for, and whether that is done, well or
- * not (drain->writer->failed).
+ * not (tp_drain_flush_worked).
  */
 uint64_t tp_drain_ask_flush(struct tp_drain *drain);
 bool tp_drain_has_flushed(const struct tp_drain *drain, uint64_t number);
+/* After that: whether it could be written. */
+bool tp_drain_flush_worked(const struct tp_drain *drain);
 
 /* Stop the thread and take the clock's last point: the counter thread may be stopped then. */
 void tp_drain_stop(struct tp_drain *drain);

@@ -172,7 +172,7 @@ static bool has_flushed(struct tp_follow *follow, bool *failed)
 		if (!at->flush)
 			continue;
 		if (tp_drain_has_flushed(&at->drain, at->flush)) {
-			*failed |= at->writer.failed;
+			*failed |= at->writer.failed || at->drain.snapshots.failed;
 			at->flush = 0;
 		} else {
 			done = false;

@@ -55,6 +55,7 @@ struct tp_followed {
 	char name[TP_FOLLOW_NAME_SIZE];
 	uint64_t padding; /* records that stand for those of its parent */
 	uint64_t start_ns;
+	const struct tp_follow_options *options;
 	struct tp_region region;
 	struct tp_trace_writer writer;
 	struct tp_clock_log clock_log;

@@ -37,8 +37,8 @@ static void read_name(struct tp_followed *process)
 		close(fd);
 }
 
-static void write_host(
-    struct tp_followed *process, const struct tp_follow_options *options, bool ended)
+static void write_host(struct tp_followed *process, const struct tp_follow_options *options,
+    struct tp_trace_writer *writer, bool ended)
 {
 	const struct teeperf_log_header *header = process->region.header;
 	struct tp_host_facts facts = options->facts;
@@ -51,25 +51,39 @@ static void write_host(
 	facts.log_gone_bytes = tp_log_guard_lost_bytes(process->region.map);
 	facts.functions = tp_shared_load_relaxed(&header->function_count);
 	facts.functions_left_out = tp_shared_load_relaxed(&header->functions_left_out);
-	tp_trace_add_host(&process->writer, &facts);
+	tp_trace_add_host(writer, &facts);
 }
 
-static void write_command(struct tp_followed *process)
+static void write_command(const struct tp_followed *process, struct tp_trace_writer *writer)
 {
 	struct tp_buf command;
 	tp_buf_init(&command);
 	tp_host_facts_command_of(&command, process->pid);
 	if (!command.failed)
-		tp_trace_writer_add(
-		    &process->writer, TEEPERF_SECTION_COMMAND, command.data, command.size);
+		tp_trace_writer_add(writer, TEEPERF_SECTION_COMMAND, command.data, command.size);
 	tp_buf_release(&command);
+}
+
+static void frame_snapshot(void *context, struct tp_trace_writer *writer, bool end)
+{
+	struct tp_followed *process = context;
+	if (!end) {
+		write_host(process, process->options, writer, true);
+		write_command(process, writer);
+		return;
+	}
+	tp_trace_add_end(writer, &process->region,
+	    &(struct teeperf_trace_end){.exit_kind = TEEPERF_EXIT_UNKNOWN,
+		.start_ns = process->start_ns,
+		.end_ns = tp_clock_monotonic_ns()});
 }
 
 int tp_followed_start(struct tp_followed *process, const struct tp_follow *follow, pid_t pid,
     const struct tp_follow_request *request, const char *path, struct tp_err *err)
 {
 	const struct tp_follow_options *options = &follow->options;
-	*process = (struct tp_followed){.pid = pid, .start_ns = tp_clock_monotonic_ns()};
+	*process = (struct tp_followed){
+	    .pid = pid, .start_ns = tp_clock_monotonic_ns(), .options = options};
 	process->parent = request->parent;
 	process->padding = request->padding;
 	read_name(process);
@@ -85,6 +99,7 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	    .step_chunks = READY_CHUNKS,
 	    .owned = request->owned,
 	    .mode = options->first->mode,
+	    .ring = options->first->ring,
 	    .clock = options->clock,
 	    .only = follow->only,
 	};
@@ -110,9 +125,10 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	    .counter = options->counter,
 	    .policy = options->policy,
 	    .start_off = options->start_off,
+	    .snapshots = {.frame = frame_snapshot, .context = process},
 	};
-	write_host(process, options, false);
-	write_command(process);
+	write_host(process, options, &process->writer, false);
+	write_command(process, &process->writer);
 	r = tp_trace_add_log(
 	    &process->writer, &process->region, options->compress, options->start_off, path, err);
 	if (!r)
@@ -190,7 +206,7 @@ void tp_followed_finish(struct tp_followed *process, const struct tp_follow_opti
 	memcpy(result->name, process->name, sizeof(result->name));
 	tp_drain_stop(&process->drain);
 	tp_drain_finish(&process->drain);
-	write_host(process, options, true);
+	write_host(process, options, &process->writer, true);
 	tp_trace_add_end(&process->writer, &process->region,
 	    &(struct teeperf_trace_end){.exit_kind = result->exit_kind,
 		.exit_value = result->exit_value,

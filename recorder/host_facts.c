@@ -78,6 +78,8 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 	tp_buf_addf(
 	    buf, "mode=%s\nlog_bytes=%llu\n", facts->mode, (unsigned long long)facts->log_bytes);
 	tp_buf_addf(buf, "drain=%s\n", facts->drain);
+	if (facts->ring)
+		tp_buf_addf(buf, "ring=%u\n", facts->ring);
 	if (facts->start_off)
 		tp_buf_addf(buf, "on_start=off\n");
 	if (facts->has_cost)

@@ -15,6 +15,7 @@ struct tp_host_facts {
 	const char *clock;
 	const char *mode;
 	const char *drain;
+	uint32_t ring;   /* mode ring: chunks that a thread keeps; else 0 */
 	int cores;       /* that could be used at the start */
 	int counter_cpu; /* -1: none */
 	uint64_t log_bytes;

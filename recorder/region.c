@@ -79,7 +79,12 @@ static int choose_count(const struct tp_region_options *options, const struct tp
 	const char *where = file ? options->place->path : FOLDER;
 	const uint64_t room = file ? file->room : free_in_folder();
 	uint64_t wanted = size;
-	if (!size) {
+	const bool in_rings = options->mode == TEEPERF_MODE_RING;
+	if (!size && in_rings) {
+		const uint64_t chunks = 8 * (uint64_t)options->ring;
+		wanted = TP_REGION_CHUNK_SIZE *
+			 (chunks > TP_REGION_RING_CHUNKS ? chunks : TP_REGION_RING_CHUNKS);
+	} else if (!size) {
 		wanted = available_memory() / 8;
 		wanted = wanted < 64 * MIB ? 64 * MIB : wanted > 1024 * MIB ? 1024 * MIB : wanted;
 		// In a container /dev/shm is often 64 MiB in all.
@@ -87,6 +92,12 @@ static int choose_count(const struct tp_region_options *options, const struct tp
 			wanted = room / 4 * 3;
 	}
 	*chunk_count = power_of_two_below(wanted / TP_REGION_CHUNK_SIZE);
+	if (in_rings && !size && *chunk_count > TEEPERF_RING_LOG_CHUNKS)
+		*chunk_count = TEEPERF_RING_LOG_CHUNKS;
+	if (in_rings && *chunk_count > TEEPERF_RING_LOG_CHUNKS)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "'--size' is at most %dM with '--mode ring'",
+		    TEEPERF_RING_LOG_CHUNKS / 1024 * (TP_REGION_CHUNK_SIZE / 1024));
 	if (size && *chunk_count < TP_REGION_MIN_CHUNKS)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "'--size' must be at least %dK",
@@ -94,6 +105,11 @@ static int choose_count(const struct tp_region_options *options, const struct tp
 	while (!size && *chunk_count > TP_REGION_MIN_CHUNKS &&
 	       bytes_needed(options, *chunk_count) > room)
 		*chunk_count /= 2;
+	if (in_rings && options->ring > *chunk_count / 4)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "'--ring' is more than a quarter of the log's %llu KiB: give a larger '--size', or a "
+		    "smaller '--ring'",
+		    (unsigned long long)*chunk_count * (TP_REGION_CHUNK_SIZE / 1024));
 	const uint64_t needed = bytes_needed(options, *chunk_count);
 	if (file && file->fixed && needed > room)
 		return tp_err_set(err, TP_ERR_LIMIT, where, TP_ERR_NO_OFFSET,
@@ -245,6 +261,7 @@ static void init_header(struct tp_region *region, const struct tp_region_options
 	header->thread_capacity = TP_REGION_THREADS;
 	header->clock = options->clock;
 	header->mode = region->mode;
+	header->ring = options->ring;
 	header->recorder_pid = (uint64_t)getpid();
 	header->only = options->only.kind;
 	header->only_offset = (uint64_t)((char *)region->only - region->map);
@@ -345,6 +362,7 @@ int tp_region_create(
 	region->low_chunks = options->low_chunks ? options->low_chunks : TP_REGION_LOW_CHUNKS;
 	region->step_chunks = options->step_chunks ? options->step_chunks : TP_REGION_STEP_CHUNKS;
 	region->chunk_count = options->chunk_count;
+	region->ring = options->ring;
 	struct tp_place_file file = {.fd = -1};
 	int r = options->place ? tp_place_open(options->place, &file, err) : 0;
 	region->fd = file.fd;
@@ -358,6 +376,9 @@ int tp_region_create(
 		r = create_file(region, err);
 	if (r)
 		goto fail;
+	// A thread leaves an eighth to others, and as much as it has: there must always be more than that.
+	if (region->mode == TEEPERF_MODE_RING && region->low_chunks < region->chunk_count / 4)
+		region->low_chunks = region->chunk_count / 4;
 	region->newest = TP_REGION_NONE;
 	region->older = malloc(region->chunk_count * sizeof(*region->older));
 	region->newer = malloc(region->chunk_count * sizeof(*region->newer));
@@ -476,12 +497,16 @@ void tp_region_release(struct tp_region *region)
 
 void tp_region_supply(struct tp_region *region, uint32_t number)
 {
+	const bool shared = region->mode == TEEPERF_MODE_RING;
 	pthread_mutex_lock(&region->lock);
-	const uint64_t ticket = region->head++;
+	// What the program has made of the word decides about a slot, and about nothing else.
+	const uint64_t ticket =
+	    shared ? tp_shared_add_relaxed(&region->header->head, 1) : region->head++;
 	put_out(region, number);
 	tp_shared_store_release(&region->supply[ticket & (region->chunk_count - 1)],
 	    TEEPERF_SUPPLY_SLOT(ticket, number));
-	tp_shared_store_release(&region->header->head, region->head);
+	if (!shared)
+		tp_shared_store_release(&region->header->head, region->head);
 	pthread_mutex_unlock(&region->lock);
 }
 
@@ -489,7 +514,9 @@ void tp_region_supply(struct tp_region *region, uint32_t number)
 static bool is_low(struct tp_region *region)
 {
 	pthread_mutex_lock(&region->lock);
-	const uint64_t head = region->head;
+	const uint64_t head = region->mode == TEEPERF_MODE_RING
+				  ? tp_shared_load_relaxed(&region->header->head)
+				  : region->head;
 	pthread_mutex_unlock(&region->lock);
 	// The tail is the program's word; a false one can only make us commit all that was asked for.
 	const uint64_t left = head - tp_shared_load_relaxed(&region->header->tail);

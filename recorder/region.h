@@ -34,6 +34,8 @@ enum {
 	TP_REGION_LOW_CHUNKS = 768,           /* with so few left, more are supplied */
 };
 #define TP_REGION_NONE UINT32_MAX
+/* Mode ring, unless told otherwise: all chunks, and those of a thread. */
+enum { TP_REGION_RING_CHUNKS = 1024, TP_REGION_KEPT_CHUNKS = 16 };
 
 /* Functions that are to record, by the hashes (abi.h) of their names, ascending. */
 struct tp_region_only {
@@ -50,6 +52,7 @@ struct tp_region_options {
 	uint32_t step_chunks; /* ... by so many; 0: TP_REGION_LOW_CHUNKS, TP_REGION_STEP_CHUNKS */
 	uint32_t owned; /* number + 1 of a chunk that the program's first thread has; 0: none */
 	uint32_t mode;
+	uint32_t ring; /* mode ring: chunks that a thread keeps; at most a quarter of them all */
 	uint32_t clock;
 	struct tp_region_only only;
 	const struct tp_place *place; /* NULL: a new file in TP_REGION_FOLDER */
@@ -74,12 +77,13 @@ struct tp_region {
 	char *chunks;
 	uint32_t chunk_count;
 	uint32_t mode;
-	uint32_t low_chunks; /* as in the options */
+	uint32_t ring;       /* as in the options */
+	uint32_t low_chunks; /* and these */
 	uint32_t step_chunks;
 	uint32_t owned;
 	/* The supply; guarded by lock. */
 	pthread_mutex_t lock;
-	uint64_t head;      /* tickets served */
+	uint64_t head; /* tickets served; in mode ring the log's word counts, as others serve too */
 	uint32_t committed; /* chunks [0, committed) have memory and have been supplied */
 	bool stunted;       /* memory ran out before the region had its whole size */
 	uint32_t touched;   /* chunks [0, touched) are in the page tables; the grower's own */
@@ -131,7 +135,7 @@ static inline struct teeperf_chunk *tp_region_chunk(const struct tp_region *regi
 						(uint64_t)number * TP_REGION_CHUNK_SIZE);
 }
 
-/* Hand chunk `number` to the program. pre: it is zero throughout and its state is FREE. */
+/* Hand chunk `number` to the program; in mode ring once, as the program recycles. pre: it is zero throughout and its state is FREE. */
 void tp_region_supply(struct tp_region *region, uint32_t number);
 
 /*

@@ -133,12 +133,16 @@ static struct tp_host_facts host_facts(const struct tp_session *session)
 {
 	static const char *const drains[] = {
 	    [TP_DRAIN_NOW] = "now", [TP_DRAIN_LATE] = "late", [TP_DRAIN_END] = "end"};
+	static const char *const modes[] = {[TEEPERF_MODE_STREAM] = "stream",
+	    [TEEPERF_MODE_FULL] = "full",
+	    [TEEPERF_MODE_RING] = "ring"};
 	return (struct tp_host_facts){
 	    .clock = tp_clock_name(session->clock_log.clock),
 	    .counter_cpu = session->soft ? session->counter.cpu : -1,
 	    .cores = session->cores,
 	    .log_bytes = (uint64_t)session->region.chunk_count * TP_REGION_CHUNK_SIZE,
-	    .mode = session->region.mode == TEEPERF_MODE_FULL ? "full" : "stream",
+	    .mode = modes[session->region.mode],
+	    .ring = session->region.ring,
 	    .drain = drains[session->drain.policy],
 	    .start_off = session->start_off,
 	    .only = session->has_only,
@@ -151,7 +155,7 @@ static struct tp_host_facts host_facts(const struct tp_session *session)
 	};
 }
 
-static void write_host(struct tp_session *session, bool ended)
+static void write_host_to(struct tp_session *session, struct tp_trace_writer *writer, bool ended)
 {
 	const struct teeperf_log_header *header = session->region.header;
 	struct tp_host_facts facts = host_facts(session);
@@ -161,24 +165,43 @@ static void write_host(struct tp_session *session, bool ended)
 	facts.log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
 	facts.functions = tp_shared_load_relaxed(&header->function_count);
 	facts.functions_left_out = tp_shared_load_relaxed(&header->functions_left_out);
-	tp_trace_add_host(&session->writer, &facts);
+	tp_trace_add_host(writer, &facts);
+}
+
+static void write_host(struct tp_session *session, bool ended)
+{
+	write_host_to(session, &session->writer, ended);
 }
 
 static int write_command(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+    const struct tp_session *session, struct tp_trace_writer *writer, struct tp_err *err)
 {
 	struct tp_buf command;
 	tp_buf_init(&command);
 	static char *const nobody[] = {NULL};
-	tp_host_facts_command(&command, options->argv ? options->argv : nobody);
+	tp_host_facts_command(&command, session->argv ? session->argv : nobody);
 	int r = 0;
 	if (command.failed)
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 	else
-		tp_trace_writer_add(
-		    &session->writer, TEEPERF_SECTION_COMMAND, command.data, command.size);
+		tp_trace_writer_add(writer, TEEPERF_SECTION_COMMAND, command.data, command.size);
 	tp_buf_release(&command);
 	return r;
+}
+
+// What a snapshot of the rings has that does not come from the log.
+static void frame_snapshot(void *context, struct tp_trace_writer *writer, bool end)
+{
+	struct tp_session *session = context;
+	if (!end) {
+		write_host_to(session, writer, true);
+		write_command(session, writer, NULL);
+		return;
+	}
+	tp_trace_add_end(writer, &session->region,
+	    &(struct teeperf_trace_end){.exit_kind = TEEPERF_EXIT_UNKNOWN,
+		.start_ns = session->start_ns,
+		.end_ns = tp_clock_monotonic_ns()});
 }
 
 static int start_threads(struct tp_session *session, struct tp_err *err)
@@ -326,6 +349,7 @@ int tp_session_start(
 	session->attaches = !options->argv;
 	session->foreign = options->foreign || !options->argv;
 	session->output = options->output;
+	session->argv = options->argv;
 	session->control_signal = options->control_signal;
 	session->start_off = options->start_off;
 	session->has_only = options->only.kind != TEEPERF_ONLY_ALL;
@@ -338,6 +362,7 @@ int tp_session_start(
 	const struct tp_region_options region = {.size = options->size_bytes,
 	    .ready = ready_bytes(session, options->ready_bytes, clock),
 	    .mode = options->mode,
+	    .ring = options->ring,
 	    .clock = clock,
 	    .only = options->only,
 	    .place = options->place};
@@ -359,12 +384,15 @@ int tp_session_start(
 	    .writer = &session->writer,
 	    .clock_log = &session->clock_log,
 	    .counter = session->soft ? &session->counter : NULL,
-	    .policy = drain_policy(session, options->drain, clock),
+	    .policy = options->mode == TEEPERF_MODE_RING
+			  ? TP_DRAIN_END
+			  : drain_policy(session, options->drain, clock),
 	    .start_off = options->start_off,
 	    .foreign = session->foreign,
+	    .snapshots = {.frame = frame_snapshot, .context = session},
 	};
 	write_host(session, false);
-	r = write_command(session, options, err);
+	r = write_command(session, &session->writer, err);
 	if (!r)
 		r = tp_trace_add_log(&session->writer, &session->region, options->compress,
 		    options->start_off, options->output, err);
@@ -511,6 +539,9 @@ int tp_session_finish(
 	counts->elapsed_ns = end_ns - session->start_ns;
 	counts->dropped_chunks = session->writer.dropped;
 	counts->stunted = session->region.stunted;
+	counts->no_rings = session->region.mode == TEEPERF_MODE_RING &&
+			   counts->attach == TEEPERF_ATTACH_DONE &&
+			   !tp_shared_load_relaxed(&session->region.header->keeps);
 	counts->switches_missed = session->drain.switches.missed;
 	counts->modules_refused = session->drain.modules_refused;
 	counts->log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);

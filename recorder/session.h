@@ -37,6 +37,7 @@ struct tp_session_options {
 	uint64_t size_bytes;  /* of the log, 0: choose */
 	uint64_t ready_bytes; /* of it, in place before the program starts; 0: choose */
 	uint32_t mode;        /* enum teeperf_mode */
+	uint32_t ring;        /* mode ring: chunks that a thread keeps */
 	int compress;         /* level for tp_trace_writer_pack, 0: write chunks as they are */
 	enum tp_clock_choice clock;
 	uint64_t period_ns; /* of a soft clock */
@@ -79,6 +80,7 @@ struct tp_session {
 	enum tp_guest_state guest_state; /* what ended it */
 	const char *output;
 	int control_signal;
+	char *const *argv; /* as in the options */
 	bool start_off;
 	bool has_only;
 	bool has_cost;
@@ -115,6 +117,7 @@ struct tp_session_counts {
 	uint64_t functions_left_out; /* of these, by `only` */
 	uint64_t modules_refused;    /* whose functions were not recorded */
 	bool output_gone;            /* the trace is no longer under its path; known at the end */
+	bool no_rings;               /* mode ring, of which the program's runtime does not know */
 	bool stunted;                /* memory for the log ran out before it had its whole size */
 };
 

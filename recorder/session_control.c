@@ -89,6 +89,14 @@ static enum tp_control_result switch_to(struct tp_session *session, bool on)
 	return told ? TP_CONTROL_UNHEARD : TP_CONTROL_LATER;
 }
 
+static void name_output(struct tp_control_reply *reply, const char *path)
+{
+	const size_t length = strlen(path);
+	const size_t room = sizeof(reply->output) - 1;
+	snprintf(
+	    reply->output, sizeof(reply->output), "%s", path + (length > room ? length - room : 0));
+}
+
 static void describe(struct tp_session *session, struct tp_control_reply *reply)
 {
 	struct tp_session_counts counts;
@@ -111,10 +119,15 @@ static void describe(struct tp_session *session, struct tp_control_reply *reply)
 	}
 	reply->file_bytes = counts.file_bytes;
 	reply->elapsed_ns = counts.elapsed_ns;
-	const size_t length = strlen(session->output);
-	const size_t room = sizeof(reply->output) - 1;
-	snprintf(reply->output, sizeof(reply->output), "%s",
-	    session->output + (length > room ? length - room : 0));
+	name_output(reply, session->output);
+}
+
+static enum tp_control_result flush(struct tp_session *session)
+{
+	const bool done = tp_drain_flush(&session->drain, FLUSH_MS);
+	return done && (!session->follows || tp_follow_flush(&session->follow, FLUSH_MS))
+		   ? TP_CONTROL_DONE
+		   : TP_CONTROL_FAILED;
 }
 
 void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *reply)
@@ -129,14 +142,14 @@ void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *re
 		result = switch_to(session, verb == TP_CONTROL_ON);
 		break;
 	case TP_CONTROL_FLUSH:
-		result = tp_drain_flush(&session->drain, FLUSH_MS) &&
-				 (!session->follows || tp_follow_flush(&session->follow, FLUSH_MS))
-			     ? TP_CONTROL_DONE
-			     : TP_CONTROL_FAILED;
+		result = flush(session);
 		break;
 	default:
 		result = TP_CONTROL_UNKNOWN;
 	}
 	describe(session, reply);
 	reply->result = result;
+	reply->snapshot = verb == TP_CONTROL_FLUSH && session->region.mode == TEEPERF_MODE_RING;
+	if (reply->snapshot)
+		name_output(reply, session->drain.snapshots.last);
 }
