@@ -57,6 +57,7 @@ static void add_counts(struct tp_analysis *analysis)
 		sum->cut += counts->cut;
 		sum->early += counts->early;
 		sum->forked += counts->forked;
+		sum->overwritten += counts->overwritten;
 		sum->dropped += counts->dropped;
 		sum->contexts += counts->contexts;
 		sum->left += counts->left;
@@ -286,4 +287,10 @@ const struct tp_function *tp_analysis_function(const struct tp_analysis *analysi
     const struct tp_thread_result *thread, const struct tp_node *node)
 {
 	return &analysis->functions[thread->functions[node->function]];
+}
+
+uint64_t tp_analysis_overwritten(const struct tp_analysis *analysis, const struct tp_thread *thread)
+{
+	const uint64_t chunk_size = UINT64_C(1) << analysis->trace->header.chunk_shift;
+	return thread->overwritten * ((chunk_size - sizeof(struct teeperf_chunk)) / 8);
 }

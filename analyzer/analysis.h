@@ -123,6 +123,9 @@ uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks);
 uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis);
 /* The part of that in which recording was switched on. */
 uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis);
+/* Records of 8 bytes that the thread wrote and its ring does not hold any more (mode ring). */
+uint64_t tp_analysis_overwritten(
+    const struct tp_analysis *analysis, const struct tp_thread *thread);
 /* Calls of which times are known. */
 static inline uint64_t tp_function_timed(const struct tp_function *function)
 {

@@ -72,6 +72,7 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 	    .trace = analysis->trace,
 	    .thread = analysis->threads[thread].thread,
 	    .stack = &stack,
+	    .timeless = analysis->timeless,
 	};
 	struct task *tasks = calloc((size_t)count + 1, sizeof(*tasks));
 	int code = tp_analysis_stack(analysis, &stack, &profile, sink);
@@ -85,7 +86,7 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 		start(&tasks[i], &parts[i], &profile.cost);
 	}
 	if (!code) {
-		tp_stack_set_gaps(&stack, &analysis->trace->gaps, analysis->timeless);
+		tp_replay_prepare(&replay);
 		code = tp_replay_chunks(&replay, 0, chunks / (count + 1), err);
 	} else {
 		tp_err_set(err, code, analysis->trace->source.name, TP_ERR_NO_OFFSET,

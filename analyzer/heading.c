@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What stands above each view: what was recorded, how well, and what limits the meaning of the numbers.
+#include "analyzer/heading_rings.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"
 
@@ -384,6 +385,8 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	    {counts->forked, "began",
 		"exits are of calls that began before the process was forked: they are in its "
 		"parent's trace"},
+	    {counts->overwritten, "began",
+		"exits are of calls that began in what was overwritten: they are left out"},
 	    {counts->dropped, "dropped", "records of the time when recording was switched off"},
 	    {counts->unmatched_enters, "unmatched", "calls without an exit"},
 	    {counts->unmatched_exits, "unmatched", "exits without a call"},
@@ -398,6 +401,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 		tp_buf_addf(out, "empty      %s\n", why_empty(trace));
 	add_limits(analysis, out);
 	add_switches(analysis, out);
+	tp_heading_add_rings(analysis, out);
 	add_missed(trace, out);
 	add_recovered(trace, out);
 	add_left_out_processes(trace, out);
@@ -565,6 +569,7 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	add_number(out, "cut", counts->cut);
 	add_number(out, "began_before", counts->early);
 	add_number(out, "dropped", counts->dropped);
+	tp_heading_add_json_rings(analysis, out);
 	add_number(out, "threads_count", analysis->thread_count);
 	add_number(out, "events", counts->events);
 	add_number(out, "counted_calls", counts->counted);

@@ -55,9 +55,16 @@ int tp_replay_chunks(struct tp_replay *replay, uint64_t first, uint64_t end, str
 	return code;
 }
 
-int tp_replay(struct tp_replay *replay, struct tp_err *err)
+void tp_replay_prepare(const struct tp_replay *replay)
 {
 	tp_stack_set_gaps(replay->stack, &replay->trace->gaps, replay->timeless);
+	if (replay->thread->overwritten)
+		tp_stack_set_overwritten(replay->stack);
+}
+
+int tp_replay(struct tp_replay *replay, struct tp_err *err)
+{
+	tp_replay_prepare(replay);
 	const int code = tp_replay_chunks(replay, 0, replay->thread->chunk_count, err);
 	tp_stack_finish(replay->stack);
 	return code;

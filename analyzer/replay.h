@@ -24,6 +24,8 @@ struct tp_replay {
  * tp_error: then what came before is in the stack's profile all the same.
  */
 int tp_replay(struct tp_replay *replay, struct tp_err *err);
+/* What the stack has to know of the thread before its first chunk: tp_replay does it. */
+void tp_replay_prepare(const struct tp_replay *replay);
 /* The same for the chunks from FIRST up to END, without finishing; a part that is unusual stops as well. */
 int tp_replay_chunks(struct tp_replay *replay, uint64_t first, uint64_t end, struct tp_err *err);
 

@@ -121,7 +121,7 @@ static void replay_first(struct work *work, struct job *job)
 	result->code = tp_analysis_stack(work->analysis, &job->stack, &result->profile, NULL);
 	if (result->code)
 		return;
-	tp_stack_set_gaps(&job->stack, &work->analysis->trace->gaps, work->analysis->timeless);
+	tp_replay_prepare(&job->replay);
 	result->code = tp_replay_chunks(&job->replay, 0, part_start(job, 1), &result->err);
 }
 

@@ -321,6 +321,11 @@ void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool 
 	stack->edge = next_edge(stack);
 }
 
+void tp_stack_set_overwritten(struct tp_stack *stack)
+{
+	stack->overwritten = true;
+}
+
 static inline void end_pending(struct tp_stack *stack, uint64_t time)
 {
 	for (; stack->pending; stack->pending--)
@@ -460,6 +465,8 @@ static void untimed_below(struct tp_stack *stack, uint32_t name)
 			stack->counts.early++;
 		else if (stack->depth - stack->pending == 1 && stack->forked && !stack->in_gap)
 			stack->counts.forked++;
+		else if (stack->depth - stack->pending == 1 && stack->overwritten && !stack->in_gap)
+			stack->counts.overwritten++;
 		else
 			stack->waiting_exits++;
 		return;
@@ -502,6 +509,8 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 			stack->counts.early++;
 		else if (stack->depth == 1 && stack->forked)
 			stack->counts.forked++;
+		else if (stack->depth == 1 && stack->overwritten)
+			stack->counts.overwritten++;
 		else
 			stack->counts.unmatched_exits++;
 		return;
@@ -541,7 +550,7 @@ bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, u
 	const bool open = is_at(stack, low, position);
 	// An activation that was not sampled has no record, and a position between two.
 	const bool early = position == TEEPERF_POSITION_OFF ||
-			   (low == 1 && (stack->switched || stack->forked)) ||
+			   (low == 1 && (stack->switched || stack->forked || stack->overwritten)) ||
 			   position % 8 == TEEPERF_POSITION_BETWEEN;
 	if (open ? stack->frames[low].name != name : !early)
 		stack->counts.unknown_resyncs++;

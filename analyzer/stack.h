@@ -21,10 +21,11 @@ struct tp_stack_counts {
 	uint64_t lost;    /* events, by LOST records */
 	uint64_t counted; /* calls, by COUNTS records */
 	/* Where recording was switched off. */
-	uint64_t cut;     /* calls that were running when it was: they count up to there */
-	uint64_t early;   /* ends of calls that had begun before it was switched on again */
-	uint64_t forked;  /* ends of calls that had begun before the process was forked */
-	uint64_t dropped; /* records that lie in between: they were on their way when it was */
+	uint64_t cut;         /* calls that were running when it was: they count up to there */
+	uint64_t early;       /* ends of calls that had begun before it was switched on again */
+	uint64_t forked;      /* ends of calls that had begun before the process was forked */
+	uint64_t overwritten; /* ends of calls that had begun before what is left of the thread */
+	uint64_t dropped;     /* records that lie in between: they were on their way when it was */
 	/* Contexts: stacks beside the thread's own. */
 	uint64_t contexts; /* that began */
 	uint64_t left;     /* with open calls, to which the thread has not come back */
@@ -67,10 +68,11 @@ struct tp_stack {
 	uint64_t named;    /* as in struct tp_context */
 	struct tp_contexts contexts;
 	struct tp_gaps gaps;
-	uint32_t gap;  /* gaps that have begun and ended */
-	bool in_gap;   /* gap number `gap` has begun */
-	bool forked;   /* calls may have begun before the process was forked */
-	bool switched; /* recording was switched on: calls may have begun before that */
+	uint32_t gap;     /* gaps that have begun and ended */
+	bool in_gap;      /* gap number `gap` has begun */
+	bool forked;      /* calls may have begun before the process was forked */
+	bool switched;    /* recording was switched on: calls may have begun before that */
+	bool overwritten; /* the thread's beginning is, so calls may have begun in it */
 	/* Since the last timed record: untimed exits that match no call, and calls without an exit. */
 	uint32_t waiting_exits;
 	uint32_t waiting_enters;
@@ -95,6 +97,8 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile);
  * a clock (`timeless`) there is no telling which records lie behind one.
  */
 void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless);
+/* Before the first chunk: what the thread recorded first is not there any more (mode ring). */
+void tp_stack_set_overwritten(struct tp_stack *stack);
 void tp_stack_release(struct tp_stack *stack);
 
 /* All optional, before the first chunk. */

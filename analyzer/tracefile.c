@@ -258,6 +258,10 @@ static int load(struct tp_tracefile *trace, struct tp_err *err)
 	}
 	if (code)
 		goto out;
+	char mode[8];
+	trace->rings = trace->has_end ? trace->end.mode == TEEPERF_MODE_RING
+				      : tp_tracefile_host(trace, "mode", mode, sizeof(mode)) &&
+					    !strcmp(mode, "ring");
 	code = tp_verify_threads(trace, table.entries, table.count, err);
 	if (code)
 		goto out;

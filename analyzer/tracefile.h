@@ -31,9 +31,10 @@ struct tp_thread {
 	uint32_t number;
 	bool ended;
 	uint64_t os_tid;
-	uint64_t lost;    /* events, by the thread's own count */
-	uint64_t first;   /* sequence of its first chunk: not 0 if it began before a fork */
-	uint64_t missing; /* chunks that are not in the file */
+	uint64_t lost;        /* events, by the thread's own count */
+	uint64_t first;       /* sequence of its first chunk: not 0 if it began before a fork */
+	uint64_t missing;     /* chunks that are not in the file */
+	uint64_t overwritten; /* chunks that its ring had no room for any more; not missing */
 	const struct tp_chunk *chunks;
 	uint64_t chunk_count;
 	char name[17]; /* empty if unknown */
@@ -58,6 +59,7 @@ struct tp_tracefile {
 	const char *directory;                    /* where the program was started, or NULL */
 	const char *const *arguments;             /* NULL-terminated, NULL if unknown */
 	const char *host;                         /* "key=value\n" lines, or NULL */
+	bool rings;                               /* each thread kept its last chunks only */
 	const char *symbols;                      /* text of the symbols section, or NULL */
 	struct tp_gaps gaps;                      /* when recording was switched off */
 	struct teeperf_trace_log log;             /* valid if has_log */

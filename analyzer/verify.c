@@ -51,7 +51,9 @@ static uint64_t take_chunks(struct tp_tracefile *trace, struct tp_thread *thread
 	thread->chunks = trace->chunks ? trace->chunks + first : NULL;
 	for (; next < trace->chunk_count && trace->chunks[next].thread == thread->number; next++) {
 		const struct tp_chunk *chunk = &trace->chunks[next];
-		if (chunk->sequence != expected) {
+		if (chunk->sequence != expected && trace->rings) {
+			thread->overwritten += chunk->sequence - expected;
+		} else if (chunk->sequence != expected) {
 			tp_problems_add(&trace->problems, TP_ERR_FORMAT, trace->source.name,
 			    chunk->offset,
 			    "%" PRIu64 " chunks of thread %" PRIu32
@@ -94,6 +96,7 @@ int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *t
 		if (slot == count && chunk == trace->chunk_count)
 			break;
 		struct tp_thread *thread = &threads[trace->thread_count++];
+		uint64_t taken = 0;
 		thread->number = slot == count ? trace->chunks[chunk].thread : (uint32_t)slot;
 		if (chunk < trace->chunk_count && trace->chunks[chunk].thread < thread->number)
 			thread->number = trace->chunks[chunk].thread;
@@ -102,11 +105,14 @@ int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *t
 			thread->lost = table[slot].lost;
 			thread->first = table[slot].first;
 			thread->ended = table[slot].ended != 0;
+			taken = table[slot].chunks;
 			memcpy(thread->name, table[slot].name, sizeof(table[slot].name));
 			tp_clean(thread->name, strlen(thread->name));
 			slot++;
 		}
 		chunk = take_chunks(trace, thread, chunk);
+		if (trace->rings && !thread->chunk_count && taken > thread->first)
+			thread->overwritten = taken - thread->first;
 	}
 	return 0;
 }

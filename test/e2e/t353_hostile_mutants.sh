@@ -84,4 +84,4 @@ mutant 'threads are numbered in the log' 1 1 thread.c \
 	's/&tp_process.threads\[thread->index & tp_process.thread_mask\]/\&tp_process.threads[thread->index]/'
 mutant 'it waits for a chunk' 1 1 thread.c \
 	's/^\tif ((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS)/\twhile ((tp_load_acquire(\&tp_process.supply[ticket \& tp_process.chunk_mask]) ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS)/' \
-	'/^\twhile ((tp_load_acquire/{n;s/return false;/;/}'
+	'/^\twhile ((tp_load_acquire/,/^\t}/s/return false;/;/'
