@@ -17,6 +17,7 @@ endif()
 install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists
 	FILES_MATCHING PATTERN "*.allow")
+install(DIRECTORY examples/ DESTINATION share/teeperf/examples)
 install(DIRECTORY gdb/ DESTINATION share/teeperf/gdb FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY docs/man/ DESTINATION share/man/man1 FILES_MATCHING PATTERN "*.1")
 
