@@ -331,6 +331,8 @@ static void warn(
 {
 	const char *program = argv[0] ? argv[0] : "the program";
 	const char *machine;
+	// Where 'auto' stands for soft the program's counter may not be read, or is not this machine's.
+	const bool is_tee = attach.tee && attach.tee->clock == TP_CLOCK_CHOICE_SOFT;
 	warn_of_attach(counts, launch, argv);
 	warn_of_switches(counts, program);
 	if (only_lists.count && counts->functions &&
@@ -392,7 +394,7 @@ static void warn(
 		    (unsigned long long)counts->starved_count,
 		    counts->starved_count == 1 ? "" : "s", (double)counts->max_gap_ns / 1e6,
 		    clocks[clock_index] == TP_CLOCK_CHOICE_COUNT ? "lost" : "coarse",
-		    tp_record_foreign(argv, &machine) ? "" : ", or use '--clock tsc'");
+		    tp_record_foreign(argv, &machine) || is_tee ? "" : ", or use '--clock tsc'");
 }
 
 // `how` it ended, if it was not started here.

@@ -14,6 +14,7 @@
 
 #include "cli/doctor.h"
 #include "cli/driver.h"
+#include "common/clean.h"
 
 struct machine {
 	const char *root;
@@ -258,9 +259,32 @@ static bool show_kits(const struct machine *machine)
 	return any;
 }
 
+// Serial ports of virtio that have a name, which the host has given them.
+static void show_ports(const struct machine *machine)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/sys/class/virtio-ports", machine->root);
+	DIR *folder = opendir(path);
+	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+		char name[64];
+		snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name", entry->d_name);
+		line_of(machine, path, name, sizeof(name));
+		tp_clean(name, strlen(name));
+		if (name[0])
+			tp_doctor_show("ok", "virtio",
+			    "/dev/%s, named '%s', for a stream to the host if nothing else uses it",
+			    entry->d_name, name);
+	}
+	if (folder)
+		closedir(folder);
+}
+
 // Ways for a log to leave a virtual machine.
 static void show_transports(const struct machine *machine)
 {
+	char lockdown[64]; // the one in brackets is in force
+	line_of(machine, "/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
+	const bool locked = lockdown[0] && !strstr(lockdown, "[none]");
 	char path[PATH_MAX];
 	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", machine->root);
 	DIR *folder = opendir(path);
@@ -272,12 +296,16 @@ static void show_transports(const struct machine *machine)
 		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/device", entry->d_name);
 		line_of(machine, path, device, sizeof(device));
 		if (!strcmp(vendor, "0x1af4") && !strcmp(device, "0x1110"))
-			tp_doctor_show("ok", "ivshmem",
-			    "memory that is shared with the host: /sys/bus/pci/devices/%s/resource2",
-			    entry->d_name);
+			tp_doctor_show(locked ? "-" : "ok", "ivshmem",
+			    "memory that is shared with the host: /sys/bus/pci/devices/%s/resource2%s",
+			    entry->d_name,
+			    locked ? "; this kernel is in lockdown and lets nobody map it: send a "
+				     "stream, or record inside"
+				   : "");
 	}
 	if (folder)
 		closedir(folder);
+	show_ports(machine);
 	if (has(machine, "/dev/vsock"))
 		tp_doctor_show("ok", "vsock", "/dev/vsock is there, for a stream to the host");
 }

@@ -77,7 +77,15 @@ only 'SGX SDK' 'Open Encl.' Occlum SCONE
 system shared sys/bus/pci/devices/0000:00:04.0/vendor=0x1af4 sys/bus/pci/devices/0000:00:04.0/device=0x1110 \
 	sys/bus/pci/devices/0000:00:05.0/vendor=0x1af4 sys/bus/pci/devices/0000:00:05.0/device=0x1000
 only TEE ivshmem
-says 'devices/0000:00:04.0/resource2' out
+says 'devices/0000:00:04.0/resource2$' out
+system locked sys/bus/pci/devices/0000:00:04.0/vendor=0x1af4 sys/bus/pci/devices/0000:00:04.0/device=0x1110 \
+	'sys/kernel/security/lockdown=none [integrity] confidentiality'
+only TEE ivshmem
+says '^- +ivshmem .*resource2; this kernel is in lockdown' out
+system open-ports 'sys/kernel/security/lockdown=[none] integrity confidentiality' \
+	sys/class/virtio-ports/vport0p0/name= "sys/class/virtio-ports/vport1p2/name=$(printf 'out\033[31m')"
+only TEE virtio
+says "^ok +virtio +/dev/vport1p2, named 'out.\[31m', for a stream" out
 # What is long, or no text.
 head -c 100000 /dev/zero | tr '\0' f >long
 system long-flags "proc/cpuinfo=flags : $(cat long) sgx"
