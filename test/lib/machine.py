@@ -22,6 +22,7 @@ import time
 
 BOOT_S = 240  # a machine that has not booted by then will not: it takes seconds
 LIFE_S = 3000  # nothing is left behind by a test that was killed
+ANSWER_S = 900  # nor does a test wait for ever
 MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci",
            "virtio_console"]
 MACHINES = {
@@ -117,6 +118,7 @@ def connect(folder):
 def ask(folder, words):
     """Send the line, return the three parts of the answer."""
     with connect(folder) as client:
+        client.settimeout(ANSWER_S)
         client.sendall((" ".join(words) + "\n").encode())
         stream = client.makefile("rb")
         line = stream.readline()
@@ -233,5 +235,7 @@ def main():
 
 try:
     main()
+except socket.timeout:
+    die("no answer in %d s: see '%s/console'" % (ANSWER_S, sys.argv[2]))
 except OSError as failure:
     die("%s (%s)" % (failure, sys.argv[1]))
