@@ -247,11 +247,18 @@ static void start_second_thread(char *pointer)
 			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [entry] "r"(second_thread)
 			 : "memory", "x30");
 	const long result = x0;
-#else
-	(void)flags;
-	(void)top;
-	(void)pointer;
-	const long result = -1; // not yet: one thread
+#elif defined(__riscv)
+	register long a7 __asm__("a7") = SYS_clone;
+	register long a0 __asm__("a0") = flags;
+	register char *a1 __asm__("a1") = top;
+	register long a2 __asm__("a2") = 0;
+	register char *a3 __asm__("a3") = pointer;
+	register long a4 __asm__("a4") = 0;
+	__asm__ volatile("ecall\n\tbnez a0, 1f\n\tjalr %[entry]\n1:"
+			 : "+r"(a0)
+			 : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), [entry] "r"(second_thread)
+			 : "memory", "ra");
+	const long result = a0;
 #endif
 	if (result < 0)
 		leave(94);

@@ -3,7 +3,9 @@
 // comes back. Exits with 0 if the program ended with CODE, and recorded or lost EVENTS events in all, some
 // of each.
 //
-//   still_host CHUNKS CODE EVENTS PROGRAM ARGUMENT...
+//   still_host [-tCLOCK] CHUNKS CODE EVENTS PROGRAM ARGUMENT...
+//
+// CLOCK is a number of enum teeperf_clock that the log has instead of a soft one.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +18,12 @@
 
 int main(int argc, char **argv)
 {
+	uint32_t clock = TEEPERF_CLOCK_SOFT_TSC;
+	if (argc > 1 && argv[1][0] == '-') {
+		clock = (uint32_t)atoi(argv[1] + 2);
+		argc--;
+		argv++;
+	}
 	if (argc < 5)
 		return 2;
 	const uint32_t chunks = (uint32_t)atoi(argv[1]);
@@ -27,7 +35,7 @@ int main(int argc, char **argv)
 	    mmap(NULL, HOST_SIZE(chunks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (header == MAP_FAILED)
 		return 2;
-	host_make_log(header, chunks, TEEPERF_CLOCK_SOFT_TSC);
+	host_make_log(header, chunks, clock);
 	header->counter = 12345;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	setenv(TEEPERF_LOG_ENV, path, 1);
