@@ -7,6 +7,7 @@
 //   MODE 1  as a kernel may: interrupted, not now, a few bytes only; the stream must come out whole
 //   MODE 2  lies as well: errors, numbers that cannot be, written where nothing was
 //   MODE 3  as a kernel may: no room for a chunk now and then
+//   MODE 4  as a disk that is full once: a part of one frame, no room for the rest of it, and room again
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,37 +66,59 @@ static long refuse(int error)
 	return -1;
 }
 
+static long write_all(int fd, const struct iovec *parts, long count)
+{
+	return real()(SYS_writev, (long)fd, parts, count, 0L, 0L, 0L);
+}
+
+static long write_lie(long total)
+{
+	static const int errors[] = {EIO, ENOSPC, EFBIG, EINVAL, ENOMEM, EBADF, EPIPE, 0, 5000, -7};
+	const long answers[] = {
+	    0, LONG_MAX, LONG_MIN, -2, -4095, total, total + 1, total - 1, INT_MAX};
+	errno = errors[any(sizeof(errors) / sizeof(errors[0]))];
+	return any(2) ? -1 : answers[any(sizeof(answers) / sizeof(answers[0]))];
+}
+
+// Half of the first chunk, and then nothing once.
+static long write_half(int fd, const struct iovec *parts, long count, bool is_chunk)
+{
+	static int calls;
+	if (calls == 1) {
+		calls = 2;
+		return refuse(ENOSPC);
+	}
+	if (!is_chunk || calls)
+		return write_all(fd, parts, count);
+	calls = 1;
+	const struct iovec half[2] = {parts[0], {parts[1].iov_base, parts[1].iov_len / 2}};
+	return write_all(fd, half, 2);
+}
+
 // As writev(2), or not.
 static long write_some(int fd, const struct iovec *parts, long count)
 {
-	const uint64_t total = parts[0].iov_len + (count > 1 ? parts[1].iov_len : 0);
-	if (mode == 2 && !any(32)) {
-		static const int errors[] = {
-		    EIO, ENOSPC, EFBIG, EINVAL, ENOMEM, EBADF, EPIPE, 0, 5000, -7};
-		const long answers[] = {0, LONG_MAX, LONG_MIN, -2, -4095, (long)total,
-		    (long)total + 1, (long)total - 1, INT_MAX};
-		errno = errors[any(sizeof(errors) / sizeof(errors[0]))];
-		return any(2) ? -1 : answers[any(sizeof(answers) / sizeof(answers[0]))];
-	}
 	const struct teeperf_frame *head = parts[0].iov_base;
 	const bool is_chunk =
 	    count == 2 && parts[0].iov_len == sizeof(*head) && head->kind == TEEPERF_FRAME_CHUNK;
-	switch (mode == 3 ? (is_chunk && !any(3) ? 3 : 4) : any(5)) {
+	if (mode == 2 && !any(32))
+		return write_lie((long)(parts[0].iov_len + (count > 1 ? parts[1].iov_len : 0)));
+	if (mode == 3)
+		return is_chunk && !any(3) ? refuse(any(2) ? ENOSPC : EFBIG)
+					   : write_all(fd, parts, count);
+	if (mode == 4)
+		return write_half(fd, parts, count, is_chunk);
+	struct iovec few = parts[0];
+	switch (any(5)) {
 	case 0:
 		return refuse(EINTR);
 	case 1:
 		return refuse(EAGAIN);
-	case 2: {
-		struct iovec few = parts[0];
+	case 2:
 		few.iov_len = few.iov_len ? 1 + any(few.iov_len) : 0;
-		return real()(SYS_writev, (long)fd, &few, 1L, 0L, 0L, 0L);
-	}
-	case 3:
-		if (mode == 3)
-			return refuse(any(2) ? ENOSPC : EFBIG);
-		// fallthrough
+		return write_all(fd, &few, 1);
 	default:
-		return real()(SYS_writev, (long)fd, parts, count, 0L, 0L, 0L);
+		return write_all(fd, parts, count);
 	}
 }
 
@@ -117,7 +140,7 @@ long syscall(long number, ...)
 	return real()(number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }
 
-// ---- Keystone: the host takes a frame; in MODE 2 it may say so only, or say that it has not.
+// ---- Keystone: the host takes a frame; in MODE 2 it may say so only, in 2 and 3 that it has not.
 
 const uint64_t teeperf_keystone_clock_hz = 1000000000;
 
@@ -132,6 +155,9 @@ int teeperf_keystone_send(
 	}
 	if (mode == 2 && !any(4))
 		return any(2) ? 0 : (int)any(UINT_MAX);
+	const struct teeperf_frame *frame = head;
+	if (mode == 3 && frame->kind == TEEPERF_FRAME_CHUNK && !any(3))
+		return any(2) ? -1 : INT_MAX;
 	struct iovec parts[2] = {
 	    {(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)body, body_size}};
 	for (int i = 0; i < 2;) {
