@@ -169,7 +169,7 @@ static void wrong_starts(void **state)
 	refused(TP_ERR_VERSION, "use the teeperf that the program was built with");
 	put_start()->chunk_shift++;
 	refused(TP_ERR_FORMAT, "chunks of a size");
-	put_start()->clock = TEEPERF_CLOCK_SOFT_COUNT + 1;
+	put_start()->clock = 1000;
 	refused(TP_ERR_FORMAT, "unknown clock");
 	put_start()->modules_offset = sizeof(start) - 8;
 	refused(TP_ERR_FORMAT, "modules outside");
