@@ -5,23 +5,27 @@
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 . "$lib/export_traces.sh"
-frames="python3 $lib/flamegraph_frames.py"
-flame="$TEEPERF export --format flamegraph"
+frames() {
+	python3 "$lib/flamegraph_frames.py" "$@"
+}
+flame() {
+	"$TEEPERF" export --format flamegraph "$@"
+}
 
 # Inverted: each function with its self time, of all threads, and above it the ways to it.
 golden_traces
 real_trace plain
 for trace in recursion two-threads contexts cxx compensated hostile counts real-plain; do
 	for options in "" --raw --icicle; do
-		expect 0 $flame --inverted $options -o out.svg $trace.trace
+		expect 0 flame --inverted $options -o out.svg $trace.trace
 		expect 0 "$TEEPERF" analyze --format csv $(echo $options | sed s/--icicle//) $trace.trace
 		mv out $trace.csv
-		expect 0 $frames out.svg inverted $trace.csv
+		expect 0 frames out.svg inverted $trace.csv
 		says '[1-9][0-9]* functions compared' out
 	done
 done
-expect 0 $flame --inverted -o out.svg recursion.trace
-expect 0 $frames out.svg list
+expect 0 flame --inverted -o out.svg recursion.trace
+expect 0 frames out.svg list
 diff - out <<'EOS'
 0 - prog: 1.000 us, 100.00%
 1 - a: 600 ns, 60.00%; 3 calls
@@ -38,8 +42,8 @@ diff - out <<'EOS'
 4 - main: 200 ns, 20.00% in b from here; 1 call
 5 - main: 100 ns, 10.00% in a from here; 1 call
 EOS
-expect 0 $flame --inverted --weight calls -o out.svg no-clock.trace
-expect 0 $frames out.svg list
+expect 0 flame --inverted --weight calls -o out.svg no-clock.trace
+expect 0 frames out.svg list
 
 # Compared: by names, whatever the addresses, the threads and the rate of the clock are.
 trace() {
@@ -80,8 +84,8 @@ EOS
 for name in before after; do
 	expect 0 "$TEEPERF" dump --assemble $name.txt -o $name.trace
 done
-expect 0 $flame --baseline before.trace -o out.svg after.trace
-expect 0 $frames out.svg list
+expect 0 flame --baseline before.trace -o out.svg after.trace
+expect 0 frames out.svg list
 diff - out <<'EOS'
 0 same0 program: 822 ns, 100.00% (was 620 ns, +32.6%)
 1 same0 main: 822 ns, 100.00% (was 620 ns, +32.6%); self 20 ns (was 20 ns, +0.0%); 1 call
@@ -92,36 +96,36 @@ diff - out <<'EOS'
 EOS
 says '; 80 ns is gone since' out.svg
 says 'orange: more of its own than in before.trace, blue: less' out.svg
-expect 0 $flame --baseline before.trace --weight calls -o out.svg after.trace
-expect 0 $frames out.svg list
+expect 0 flame --baseline before.trace --weight calls -o out.svg after.trace
+expect 0 frames out.svg list
 says '^2 more4 new<>: 1 call, .* \(new\); self 2 ns; 1 call of it here \(new\)$' out
 says '^2 same0 less: ' out
 says '; 2 calls is gone since' out.svg
 # Against itself nothing has changed.
-expect 0 $flame --baseline real-plain.trace -o out.svg real-plain.trace
-expect 0 $frames out.svg list
+expect 0 flame --baseline real-plain.trace -o out.svg real-plain.trace
+expect 0 frames out.svg list
 ! grep -Ev '^[0-9]+ same0 ' out || fail "a trace differs from itself"
 ! grep -E '[(]was' out | grep -v '+0.0%)' || fail "a trace differs from itself"
 
 # Without times there is nothing to compare but calls.
-expect 1 $flame --baseline no-clock.trace -o out.svg before.trace
+expect 1 flame --baseline no-clock.trace -o out.svg before.trace
 says "'no-clock.trace': recorded without a clock.*use --weight calls" err
-expect 0 $flame --baseline no-clock.trace --weight calls -o out.svg before.trace
-expect 0 $flame --baseline compensated.trace -o out.svg before.trace
+expect 0 flame --baseline no-clock.trace --weight calls -o out.svg before.trace
+expect 0 flame --baseline compensated.trace -o out.svg before.trace
 says 'the times of one trace are as they were recorded.*--raw' err
-expect 0 $flame --baseline compensated.trace --raw -o out.svg before.trace
+expect 0 flame --baseline compensated.trace --raw -o out.svg before.trace
 ! grep -q 'of one trace are' err || fail "--raw makes them alike"
-expect 1 $flame --baseline missing.trace -o out.svg before.trace
+expect 1 flame --baseline missing.trace -o out.svg before.trace
 says "'missing.trace'" err
 
 # Cut: what is narrower is not there, and counted. 1176 pixels are the whole.
-expect 0 $flame --min-width 300 -o out.svg before.trace
-expect 0 $frames out.svg list
+expect 0 flame --min-width 300 -o out.svg before.trace
+expect 0 frames out.svg list
 [ "$(wc -l <out)" = 3 ] || fail "$(cat out)"
 says ', 12 events; 3 branches too narrow' out.svg
 
 for wrong in "--min-width 0" "--min-width x" "--min-width 1e9" "--min-width nan" "--inverted --baseline before.trace"; do
-	expect 129 $flame $wrong -o out.svg before.trace
+	expect 129 flame $wrong -o out.svg before.trace
 done
 for option in --icicle --inverted "--baseline before.trace" "--min-width 1"; do
 	expect 129 "$TEEPERF" export --format folded $option before.trace
