@@ -268,14 +268,18 @@ static int run_command(const struct tp_autotune_builder *builder, enum tp_autotu
 	settings[count++] = "TEEPERF_INVENTORY";
 	if (builder->clock)
 		settings[count++] = setting(texts[2], size, "TEEPERF_CLOCK", builder->clock);
-	// For makefiles that leave the compiler to make, and builds that ask the environment.
+	// For makefiles that leave the compiler to make, and builds that ask the environment. These split what they are told
+	// as a shell does: where that is no file any more, it is a name that PATH leads to.
 	char words[PATH_MAX + 8];
+	const char *name = strrchr(self, '/');
+	const char *compiler =
+	    name && strpbrk(self, " \t\n'\"\\$`&;|<>()[]{}*?!#~") ? name + 1 : self;
 	static const char *const compilers[][2] = {{"CC", "cc"}, {"CXX", "c++"}};
 	for (int i = 0; i < 2; i++) {
 		const char *old = getenv(compilers[i][0]);
 		if (old && strstr(old, "teeperf"))
 			continue;
-		snprintf(words, sizeof(words), "%s %s", self, compilers[i][1]);
+		snprintf(words, sizeof(words), "%s %s", compiler, compilers[i][1]);
 		settings[count++] = setting(texts[3 + i], size, compilers[i][0], words);
 	}
 	// So that 'teeperf cc' is this one.

@@ -70,6 +70,17 @@ says '^large,300,' out
 says '^large,300,[0-9]+,[0-9]+,[0-9]+,1,' work/profile.csv
 says '^tiny,200000,' work/profile.csv
 
+# Make splits CC as a shell does: a folder with spaces is no word of it.
+mkdir 'my tools' 'my tools/bin'
+cp "$TEEPERF" 'my tools/bin/teeperf'
+ln -s "$(cd "$(dirname "$TEEPERF")/../lib" && pwd)" 'my tools/lib'
+(
+	TEEPERF="$PWD/my tools/bin/teeperf"
+	expect 0 tune --no-sample -o own.allow -- make -B -C app -- ./app/app word
+	says '^fun:large$' own.allow
+)
+rm -r 'my tools'
+
 expect 0 tune --format json --no-sample --never 'fun:large' -- make -B -C app -- ./app/app word
 python3 - <<'EOS' || fail "$(cat out)"
 import json
