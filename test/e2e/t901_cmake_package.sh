@@ -77,9 +77,9 @@ if command -v pkg-config >/dev/null; then
 	export PKG_CONFIG_PATH
 	[ "$(pkg-config --modversion teeperf)" = "$("$prefix/bin/teeperf" --version | awk '{ print $2 }')" ] ||
 		fail "pkg-config and teeperf --version disagree"
-	# shellcheck disable=SC2046
-	"clang-$major" -O2 -g $(pkg-config --cflags teeperf) -o pc-app project/app.c \
-		$(pkg-config --static --libs teeperf)
+	# As in a makefile: what it prints is for a shell.
+	eval "clang-$major -O2 -g $(pkg-config --cflags teeperf) -o pc-app project/app.c \
+		$(pkg-config --static --libs teeperf)"
 	check "$PWD/pc-app"
 fi
 
