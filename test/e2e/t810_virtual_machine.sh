@@ -3,7 +3,7 @@
 #
 # The instrumented program in a virtual machine, and this machine's recorder: Debian's kernel in QEMU without KVM,
 # which stands for a machine that is a TEE. Each call path has the calls that it has natively, through memory of a
-# device (ivshmem), through frames of a serial port (virtio), and recorded inside; several programs, one after another;
+# device (ivshmem), through frames of a serial port (virtio) or over vsock, and recorded inside; several programs, one after another;
 # one that is killed; the machine killed hard; a host that goes away.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
@@ -132,6 +132,16 @@ guest run on "$TEEPERF" record -q -o /auto.trace -- "$TEST_TMP/unwind" >said || 
 grep -Fxq "$(cat unwind.said)" said || fail "'unwind' does something else inside: $(cat said)"
 guest ask on get /auto.trace >run.trace
 same run.trace unwind
+# Frames over vsock, within the machine. A program that comes before the recorder listens runs without recording.
+guest ask on start "$TEEPERF" record -q --stream vsock:1:5000 -o /vsock.trace
+until guest ask on get /vsock.trace >/dev/null; do
+	run unwind TEEPERF_STREAM=vsock:1:5000
+done
+guest ask on wait || fail "recording over vsock: $?"
+guest ask on get /vsock.trace >run.trace
+same run.trace unwind
+facts run.trace lost=0 end_sections=1 host.transport=stream
+at_work 'unwind over vsock: the same'
 guest stop on
 at_work 'the machine is off'
 

@@ -20,11 +20,11 @@ import subprocess
 import sys
 import time
 
-BOOT_S = 240  # a machine that has not booted by then will not: it takes seconds
+BOOT_S = 900  # a machine that has not booted by then will not: it takes seconds
 LIFE_S = 3000  # nothing is left behind by a test that was killed
 ANSWER_S = 900  # nor does a test wait for ever
 MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci",
-           "virtio_console"]
+           "virtio_console", "vsock", "vmw_vsock_virtio_transport_common", "vsock_loopback"]
 MACHINES = {
     "x86_64": (["-M", "q35", "-cpu", "max"], "ttyS0"),
     "aarch64": (["-M", "virt", "-cpu", "max,pauth=off"], "ttyAMA0"),
@@ -162,7 +162,7 @@ def await_boot(folder, process):
         except OSError:
             pass
         time.sleep(0.05)
-    os.kill(pid_of(folder), signal.SIGKILL)
+    os.killpg(process.pid, signal.SIGKILL)
     die("the machine has not booted in %d s:\n%s" % (BOOT_S, console(folder)))
 
 
