@@ -70,7 +70,9 @@ attack keystone psf 'calls throws jumps counts signals switches'
 # Exact, whatever a kernel does that may do it; what it has no room for is counted.
 calls=20000
 events=$((2 * (1 + 3 * calls + calls / 100 * 20)))
+echo 'fun:leaf=count' >counted.allow
 "$TEEPERF" cc -O2 -g -c -o work.o "$root/test/tee/work.c"
+"$TEEPERF" cc --allowlist counted.allow --check off -O2 -g -c -o counted.o "$root/test/tee/work.c"
 "$TEEPERF" cc --level=off -O1 -c -o side.o "$root/test/tee/posix_side.c"
 # A port without a system has one thread, and says itself that it is over.
 cat >once.c <<'EOS'
@@ -102,6 +104,19 @@ for port in vm occlum keystone; do
 			[ $mode = 1 ] || ! grep -Fxq 'lost=0' sums || fail "$port: there was room for all"
 		done
 	done
+	# Calls that are only counted, one each, are in a chunk of their own.
+	# shellcheck disable=SC2086 # words are meant
+	"$TEEPERF" c++ --port=$port -pthread -o exact counted.o $side $port.frames.o -ldl
+	unsent=0
+	for seed in 1 2 3 4 5 6 7 8; do
+		: >stream
+		expect 3 env HOSTILE_CALLS=3,$seed TEEPERF_STREAM=fd:9 ./exact $calls 1 9>>stream
+		./stream_sum stream >sums || fail "$port, counts, seed $seed: $(cat sums)"
+		[ "$(awk -F= '/^counted|^lost/ { sum += $2 } END { print sum }' sums)" = $((2 * calls)) ] ||
+			fail "$port: counted calls are neither in the stream nor lost: $(cat sums)"
+		grep -Fxq lost=0 sums || unsent=$((unsent + 1))
+	done
+	[ $unsent -gt 0 ] && [ $unsent -lt 8 ] || fail "$port: counts were sent always, or never"
 	# Behind half a frame nothing that comes could be told from its rest.
 	if [ $port != keystone ]; then
 		: >stream

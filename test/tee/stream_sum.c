@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	static unsigned char seen[4096][4096]; // by thread and sequence number
 	const struct teeperf_log_header *header = (const void *)log;
 	struct teeperf_frame head;
-	unsigned long long frames = 0, chunks = 0, events = 0, points = 0, ended = 0;
+	unsigned long long frames = 0, chunks = 0, events = 0, counted = 0, points = 0, ended = 0;
 	if (!file)
 		return 2;
 	while (fread(&head, sizeof(head), 1, file) == 1) {
@@ -48,8 +48,14 @@ int main(int argc, char **argv)
 			    chunk->sequence >= 4096 || seen[chunk->thread][chunk->sequence]++)
 				return fail("chunk", frames);
 			chunks++;
-			for (uint64_t i = sizeof(*chunk) / 8; i < head.length / 8; i++)
+			for (uint64_t i = sizeof(*chunk) / 8; i < head.length / 8; i++) {
+				uint64_t pairs = body.words[i] & UINT32_MAX;
+				if (body.words[i] >> 32 != TEEPERF_CONTROL_COUNTS)
+					pairs = 0;
 				events += body.words[i] >> 32 >= TEEPERF_NAME_FIRST;
+				for (; pairs-- && i + 2 < head.length / 8; i += 2)
+					counted += body.words[i + 2];
+			}
 		} else if (head.kind == TEEPERF_FRAME_CLOCK) {
 			points += head.length / sizeof(struct teeperf_frame_point);
 		} else if (head.kind == TEEPERF_FRAME_END) {
@@ -64,9 +70,10 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; frames && i < header->thread_capacity; i++)
 		lost += threads[i].lost;
 	printf(
-	    "frames=%s\nchunks=%llu\nevents=%llu\nlost=%llu\nthreads=%llu\nmodules=%llu\npoints=%llu\n"
+	    "frames=%s\nchunks=%llu\nevents=%llu\ncounted=%llu\nlost=%llu\nthreads=%llu\nmodules=%llu\npoints=%llu\n"
 	    "ended=%llx\nclock=%u\nattach=%u\n",
-	    frames ? "yes" : "none", chunks, events, lost, (unsigned long long)header->thread_count,
-	    (unsigned long long)header->module_count, points, ended, header->clock, header->attach);
+	    frames ? "yes" : "none", chunks, events, counted, lost,
+	    (unsigned long long)header->thread_count, (unsigned long long)header->module_count,
+	    points, ended, header->clock, header->attach);
 	return 0;
 }
