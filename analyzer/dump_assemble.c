@@ -283,7 +283,29 @@ static void add_word(struct assembler *as, uint64_t low, uint64_t high)
 	tp_buf_add(&as->body, &word, sizeof(word));
 }
 
-// TIME enter|exit|resync|leave FUNCTION [POSITION] [@label]
+static void set_time(struct assembler *as, uint64_t time)
+{
+	if (time >> 32 == as->high)
+		return;
+	as->high = time >> 32;
+	add_word(as, as->high, TEEPERF_CONTROL_SYNC);
+}
+
+// TIME call-out|call-in|return-out|return-in; false: it is something else.
+static bool do_border(struct assembler *as, const char *word, uint64_t time)
+{
+	static const char *const borders[] = {"call-out", "call-in", "return-out", "return-in"};
+	for (uint32_t i = 0; i < sizeof(borders) / sizeof(borders[0]); i++) {
+		if (strcmp(borders[i], word) != 0)
+			continue;
+		set_time(as, time);
+		add_word(as, time, TEEPERF_CONTROL_CALL_OUT + i);
+		return true;
+	}
+	return false;
+}
+
+// TIME enter|exit|resync|leave FUNCTION [POSITION] [@label], or a border
 static void do_timed(struct assembler *as, uint64_t time)
 {
 	static const struct {
@@ -302,16 +324,15 @@ static void do_timed(struct assembler *as, uint64_t time)
 	size_t i = 0;
 	while (i < count && strcmp(kinds[i].word, word) != 0)
 		i++;
+	if (i == count && do_border(as, word, time))
+		return;
 	if (i == count) {
 		tp_line_fail(line, "'%s' is none of enter, exit, resync, leave", word);
 		return;
 	}
 	const uint32_t kind = kinds[i].kind;
 	const uint32_t name = function_name(as);
-	if (time >> 32 != as->high) {
-		as->high = time >> 32;
-		add_word(as, as->high, TEEPERF_CONTROL_SYNC);
-	}
+	set_time(as, time);
 	const uint64_t position = (as->chunk.sequence << (as->chunk_shift & 63)) + as->body.size;
 	add_word(as, time, name | kind);
 	if (kind == TEEPERF_KIND_RESYNC) {
@@ -351,6 +372,8 @@ static void do_record(struct assembler *as, const char *word)
 		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_FORK);
 	} else if (strcmp(word, "lost") == 0) {
 		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_LOST);
+	} else if (strcmp(word, "crossing") == 0) {
+		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_CROSSING);
 	} else if (strcmp(word, "of-module") == 0) {
 		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_MODULE);
 	} else if (strcmp(word, "pad") == 0) {

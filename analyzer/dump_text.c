@@ -62,6 +62,7 @@ static void add_record(
     struct tp_buf *out, const uint64_t *words, size_t count, size_t *i, uint64_t *high)
 {
 	static const char *const kinds[] = {"enter", "exit"};
+	static const char *const borders[] = {"call-out", "call-in", "return-out", "return-in"};
 	const uint64_t word = words[*i];
 	const uint32_t name = (uint32_t)(word >> 32);
 	const uint32_t low = (uint32_t)word;
@@ -88,6 +89,11 @@ static void add_record(
 		tp_buf_addf(out, "\tfork %" PRIu32 "\n", low);
 	} else if (name == TEEPERF_CONTROL_COUNTS) {
 		*i += add_counts(out, low, words + *i + 1, count - *i - 1);
+	} else if (name >= TEEPERF_CONTROL_CALL_OUT && name <= TEEPERF_CONTROL_RETURN_IN) {
+		tp_buf_addf(
+		    out, "\t%" PRIu64 " %s\n", time, borders[name - TEEPERF_CONTROL_CALL_OUT]);
+	} else if (name == TEEPERF_CONTROL_CROSSING) {
+		tp_buf_addf(out, "\tcrossing %" PRIu32 "\n", low);
 	} else if (name == TEEPERF_CONTROL_PAD && low == 0) {
 		tp_buf_add_string(out, "\tpad\n");
 	} else if (name == TEEPERF_CONTROL_THREAD_END && low == 0) {

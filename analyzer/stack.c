@@ -618,6 +618,13 @@ void tp_stack_control(
 	case TEEPERF_CONTROL_PAD:
 	case TEEPERF_CONTROL_MODULE: // the module map has looked at it
 		break;
+	// For who joins traces.
+	case TEEPERF_CONTROL_CALL_OUT:
+	case TEEPERF_CONTROL_CALL_IN:
+	case TEEPERF_CONTROL_RETURN_OUT:
+	case TEEPERF_CONTROL_RETURN_IN:
+	case TEEPERF_CONTROL_CROSSING:
+		break;
 	default:
 		stack->counts.reserved++;
 	}

@@ -235,9 +235,9 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 			watched_count += watched;
 		}
 	}
-	if (!count && !watched_count)
-		return has_notes;
 	const char *refusal = tp_sequence_refuse(module);
+	if (!count && !watched_count)
+		return (!refusal && tp_border_mark(module)) || has_notes;
 	if (refusal) {
 		if (count)
 			tp_llvm_error(module, refusal);
@@ -250,5 +250,7 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 	if (!ok || !instrument(&sequence))
 		tp_llvm_error(module, "teeperf: out of memory");
 	tp_sequence_finish(&sequence);
+	// Outside of the functions' own records.
+	tp_border_mark(module);
 	return true;
 }

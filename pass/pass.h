@@ -187,6 +187,12 @@ LLVMValueRef tp_stacks_home(struct tp_sequence *sequence, LLVMBuilderRef builder
 void tp_stacks_tell(struct tp_sequence *sequence, LLVMBuilderRef builder, bool behind,
     LLVMValueRef where, LLVMValueRef name, LLVMValueRef home);
 
+/*
+ * Mark calls over the border of a TEE, and functions that are called over it, as the SDKs' tools generate them.
+ * Returns whether there are any. pre: the module's processor is supported.
+ */
+bool tp_border_mark(LLVMModuleRef module);
+
 /* Whether control can come back into the function from above, other than to clean up on its way. */
 bool tp_inject_catches(const struct tp_pass *pass, LLVMValueRef function);
 

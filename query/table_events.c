@@ -197,8 +197,8 @@ static int at_end(sqlite3_vtab_cursor *base)
 static const char *kind_of(uint64_t record)
 {
 	static const char *const kinds[] = {"enter", "exit", "untimed", "resync"};
-	static const char *const controls[] = {
-	    "empty", "sync", "pad", "lost", "mark", "module", "fork", "end", "counts"};
+	static const char *const controls[] = {"empty", "sync", "pad", "lost", "mark", "module",
+	    "fork", "end", "counts", "call_out", "call_in", "return_out", "return_in", "crossing"};
 	const uint32_t tagged = (uint32_t)(record >> 32);
 	if (tagged >= TEEPERF_NAME_FIRST)
 		return kinds[tagged & TEEPERF_KIND_MASK];
@@ -227,6 +227,7 @@ static void value_of(const struct cursor *cursor, sqlite3_context *context)
 	case TEEPERF_CONTROL_LOST:
 	case TEEPERF_CONTROL_COUNTS:
 	case TEEPERF_CONTROL_FORK:
+	case TEEPERF_CONTROL_CROSSING:
 		sqlite3_result_int64(context, (uint32_t)cursor->record);
 		break;
 	default:

@@ -24,7 +24,7 @@ static void take_header(
     struct tp_mirror *mirror, const void *from, uint64_t offset, uint64_t length)
 {
 	const uint64_t start = offsetof(struct teeperf_log_header, pid);
-	const uint64_t end = offsetof(struct teeperf_log_header, reserved6);
+	const uint64_t end = offsetof(struct teeperf_log_header, crossings);
 	take((char *)mirror->region->header + start, start, end - start, from, offset, length);
 }
 

@@ -8,6 +8,8 @@
 __attribute__((used)) static void (*const with_contexts)(
     struct teeperf_context *here) = __teeperf_context_leave;
 __attribute__((used)) static void (*const with_enter)(void) = __teeperf_exit;
+__attribute__((used)) static void (*const with_border)(
+    unsigned long long control, unsigned long long handle) = __teeperf_border;
 
 /*
  * In `reserved` of a module's block (its low half word): a bit for each clock that its code was compiled for, and whether the
@@ -84,7 +86,7 @@ void tp_attach_report(enum teeperf_attach attach)
 }
 
 // Fill tp_process from a header that the host may be changing as we read: each word is read once. The
-// counter word is the header's unless `counter` says otherwise.
+// counter word is the header's, or that of the log of our TEE, unless `counter` says otherwise.
 static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 {
 	struct teeperf_log_header *header = base;
@@ -143,7 +145,9 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 	process->clock = (uint32_t)kinds;
 	process->ring = in_rings ? keeps(ring & UINT32_MAX, chunk_count) : 0;
 	process->counter = TEEPERF_CLOCK_IS_SOFT(process->clock)
-			       ? (counter ? counter : &header->counter)
+			       ? (counter           ? counter
+				     : process->tee ? &process->tee->counter
+						    : &header->counter)
 			   : process->clock == TEEPERF_CLOCK_NONE ? &tp_counter_places
 								  : &tp_counter_never;
 	return true;

@@ -56,12 +56,16 @@ static int come(void *region, uint64_t size, bool by_call)
 		return 0;
 	if (!first) {
 		tp_thread_arrive();
+		tp_border(TEEPERF_CONTROL_CALL_IN, 0);
 		return 1;
 	}
 	const bool done = tp_attach_region(region, size, by_call);
 	current = region;
 	current_size = size;
 	tp_store_release(&users, !done ? 0 : by_call ? 1 : FOR_GOOD);
+	// A log for the time of a call is one of a call from the host.
+	if (done && by_call)
+		tp_border(TEEPERF_CONTROL_CALL_IN, 0);
 	return done;
 }
 
@@ -79,6 +83,7 @@ void __teeperf_exit(void)
 {
 	if (!tp_process.by_call || !tp_thread_self()->entered)
 		return;
+	tp_border(TEEPERF_CONTROL_RETURN_OUT, 0);
 	tp_thread_depart();
 	end_use();
 }

@@ -147,7 +147,7 @@ static void send_facts(uint64_t thread)
 		modules_sent = count;
 	if (thread < THREADS)
 		send_words(&tables->threads[thread], &tables->threads[thread + 1]);
-	send_words(&place.header.pid, place.header.reserved6);
+	send_words(&place.header.pid, place.header.crossings);
 }
 
 // ---- chunks

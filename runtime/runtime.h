@@ -64,6 +64,7 @@ struct tp_process {
 	uint64_t parent;                   /* the one that it was forked by, 0: none */
 	uint64_t listens;                  /* header.listens and listens_value, in one word */
 	uint64_t *supply;
+	struct teeperf_log_header *tee; /* of a host's TEE: the beginning of its log; NULL: none */
 	uint64_t *states;
 	struct teeperf_module *modules;
 	struct teeperf_thread *threads;
@@ -198,6 +199,9 @@ TP_HIDDEN bool tp_thread_may_record(void);
 TP_HIDDEN void tp_thread_arrive(void);
 TP_HIDDEN void tp_thread_depart(void);
 
+/* A record about a border (border.c): CONTROL, and the crossing's NUMBER behind it unless that is 0. */
+TP_HIDDEN void tp_thread_border(uint32_t control, uint64_t number);
+
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);
 
@@ -210,6 +214,14 @@ TP_HIDDEN void tp_thread_end(void);
 TP_HIDDEN bool tp_attach_region(void *base, uint64_t size, bool by_call);
 /* There is no log now. pre: as above, and no thread points into it. */
 TP_HIDDEN void tp_attach_leave(void);
+
+/* ---- borders (border.c) ---- */
+
+/*
+ * The calling thread goes over the border between host and TEE: an enum teeperf_control of CALL_OUT to RETURN_IN, or
+ * CROSSING: it is known now which one it was. `handle`: see log.h, 0: none.
+ */
+TP_HIDDEN void tp_border(uint32_t control, uint64_t handle);
 
 /* ---- modules (modules.c) ---- */
 
@@ -304,6 +316,7 @@ TP_EXPORT void __teeperf_counted_gone(struct teeperf_counted *counted);
 TP_EXPORT void __teeperf_record(void);
 TP_EXPORT void __teeperf_record_untimed(void);
 TP_EXPORT void __teeperf_record_position(void);
+TP_EXPORT void __teeperf_border(unsigned long long control, unsigned long long handle);
 TP_EXPORT void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block);
 TP_EXPORT void __teeperf_module_gone(struct teeperf_module_block *block);
 
@@ -314,6 +327,7 @@ TP_EXPORT void __teeperf_poll(void);
 TP_EXPORT int __teeperf_region(void *region, unsigned long long size);
 TP_EXPORT int __teeperf_enter(void *region, unsigned long long size);
 TP_EXPORT void __teeperf_exit(void);
+TP_EXPORT void *__teeperf_tee_log(unsigned long long *size);
 TP_EXPORT void __teeperf_thread_over(void);
 TP_EXPORT void __teeperf_over(int code);
 struct teeperf_context;

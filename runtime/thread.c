@@ -505,6 +505,24 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 	tp_thread_leave(block, thread);
 }
 
+void tp_thread_border(uint32_t control, uint64_t number)
+{
+	struct teeperf_thread_block *block = &__teeperf_thread;
+	struct tp_thread *thread = &tp_thread;
+	if (!tp_thread_enter(block, thread, 1))
+		return;
+	const uint64_t time = tp_now();
+	if (make_room(block, thread, time)) {
+		if (control != TEEPERF_CONTROL_CROSSING)
+			put(thread, control_record(time & UINT32_MAX, control));
+		if (number)
+			put(thread, control_record(number, TEEPERF_CONTROL_CROSSING));
+	} else {
+		thread->lost++;
+	}
+	tp_thread_leave(block, thread);
+}
+
 /*
  * Hand over all that this thread has of the log, so that nothing of it points there. Between tp_thread_enter
  * and tp_thread_leave. What comes after begins a new chunk.

@@ -167,6 +167,8 @@ struct teeperf_counted {
  *   __teeperf_leave   void (uint64_t position, uint64_t name, uint64_t home): an ordinary call, made
  *   __teeperf_arrive  before and behind each call that may switch to another stack. The home is what
  *   __teeperf_home    uint64_t (void) returned when the activation began: its thread, or 0
+ *   __teeperf_border  void (uint64_t control, uint64_t handle): an ordinary call, made around calls that
+ *                     go over the border of a TEE, and in functions that are called over it (log.h)
  *   __teeperf_module  void (uint64_t abi_and_clock, struct teeperf_module_block *): called by a
  *                     constructor of each instrumented module; abi << 8 | enum teeperf_compiled_clock
  *   __teeperf_counted       void (struct teeperf_counted *, void **pointer): called by a constructor of
@@ -183,6 +185,7 @@ struct teeperf_counted {
 #define TEEPERF_SYMBOL_LEAVE "__teeperf_leave"
 #define TEEPERF_SYMBOL_ARRIVE "__teeperf_arrive"
 #define TEEPERF_SYMBOL_HOME "__teeperf_home"
+#define TEEPERF_SYMBOL_BORDER "__teeperf_border"
 #define TEEPERF_SYMBOL_MODULE "__teeperf_module"
 #define TEEPERF_SYMBOL_MODULE_GONE "__teeperf_module_gone"
 #define TEEPERF_SYMBOL_COUNT "__teeperf_count"

@@ -34,7 +34,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 4
+#define TEEPERF_LOG_MINOR 5
 
 /*
  * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
@@ -50,6 +50,12 @@
  * LOOK it looks at header.control; at ON and OFF it switches. 0: none.
  */
 #define TEEPERF_CONTROL_ENV "TEEPERF_CONTROL"
+
+/*
+ * Name of the one that holds the path of a second log, for the TEE that this program is the host of. Its counter
+ * word is that of both logs.
+ */
+#define TEEPERF_TEE_LOG_ENV "TEEPERF_TEE_LOG"
 
 /*
  * Name of the one by which a process gets a log of its own, where the host gives more than one: "NAME,TOKEN",
@@ -107,7 +113,26 @@ enum teeperf_control {
 	TEEPERF_CONTROL_FORK = 6, /* time = process id of the parent: a fork was called here */
 	TEEPERF_CONTROL_THREAD_END = 7, /* the thread ended; time = 0 */
 	TEEPERF_CONTROL_COUNTS = 8,     /* calls without times: see below */
+	/* The border between a host program and its TEE; time = as of an event. */
+	TEEPERF_CONTROL_CALL_OUT = 9, /* the thread calls into the other side: it leaves this one */
+	TEEPERF_CONTROL_CALL_IN = 10, /* a call from the other side arrives */
+	TEEPERF_CONTROL_RETURN_OUT = 11, /* it returns */
+	TEEPERF_CONTROL_RETURN_IN = 12,  /* the thread is back from its call */
+	TEEPERF_CONTROL_CROSSING = 13,   /* time = number of the last CALL_OUT or CALL_IN */
 };
+
+/*
+ * How both sides of a border come to know one number: who calls out draws it, keeps it in the record, and stores
+ * it under a handle, any number that the other side is given too (an address, mostly) and that no other call in
+ * progress has, 0 being none. Who is called takes it out of the same table, `crossings` of the TEE's log. With H
+ * the product of handle and TEEPERF_CROSSING_MIX modulo 2^64, an entry is the upper 36 bits of H << 8 (its tag), and
+ * the number below them; 0: none. It is one of the TEEPERF_CROSSING_TRIES entries from H >> 56 on, around the end: the
+ * first that has this tag or is empty, or the first of all if there is no such.
+ */
+#define TEEPERF_CROSSINGS 256
+#define TEEPERF_CROSSING_MIX UINT64_C(0xa3c59ac2b7f1e26d)
+#define TEEPERF_CROSSING_TRIES 16
+#define TEEPERF_CROSSING_BITS 28 /* of the number, which is not 0 */
 
 /*
  * Functions of which only the calls are counted: the time field of COUNTS is a number N, and N pairs
@@ -255,9 +280,9 @@ struct teeperf_log_header {
 	uint64_t
 	    only_offset; /* uint64_t[only_count], ascending: hashes (abi.h) of functions' names */
 	uint32_t only_count;
-	uint32_t only; /* enum teeperf_only */
-	uint32_t ring; /* mode ring: most chunks that a thread keeps */
-	uint32_t reserved0[1];
+	uint32_t only;   /* enum teeperf_only */
+	uint32_t ring;   /* mode ring: most chunks that a thread keeps */
+	uint32_t border; /* 1: of a TEE whose host is recorded, too (CALL_OUT) */
 
 	/* Counter word: stored by the host's counter thread, loaded at every event (soft clocks). */
 	uint64_t counter;
@@ -297,7 +322,11 @@ struct teeperf_log_header {
 	/* When recording was switched: entry n modulo TEEPERF_SWITCHES is switch number n. */
 	uint64_t switches[TEEPERF_SWITCHES]; /* ticks << 1 | 1 for on, ticks << 1 for off */
 
-	uint8_t reserved6[TEEPERF_LOG_HEADER_SIZE - 6 * 128 - 8 * TEEPERF_SWITCHES];
+	/* Of a TEE's log: numbers of calls over the border; stored by whoever calls. */
+	uint64_t crossings[TEEPERF_CROSSINGS];
+
+	uint8_t reserved6[TEEPERF_LOG_HEADER_SIZE - 6 * 128 - 8 * TEEPERF_SWITCHES -
+			  8 * TEEPERF_CROSSINGS];
 };
 
 /* An instrumented module (executable or shared object); written by the runtime when it is loaded. */
@@ -323,8 +352,9 @@ struct teeperf_module {
 };
 #define TEEPERF_MODULE_PATH_CUT UINT32_C(1) /* path is the tail of a longer one */
 #define TEEPERF_MODULE_COLLIDES \
-	UINT32_C(2) /* shares low halves of addresses with an earlier module:
+	UINT32_C(2)                    /* shares low halves of addresses with an earlier module:
                                                 names in both ranges are ambiguous */
+#define TEEPERF_MODULE_TEE UINT32_C(4) /* of a joined trace: on the TEE's side */
 
 /*
  * The hash of code: beginning with its size in bytes, a multiple of 8, h = (h ^ word) * TEEPERF_CODE_PRIME,

@@ -151,6 +151,69 @@ TEEPERF_INLINE_ void teeperf_over(int code)
 		__teeperf_over(code);
 }
 
+/*
+ * ---- Host and TEE in one profile (`teeperf record --tee`): the host program, built with the usual runtime, gets a
+ * second log, which it hands to its TEE. docs/platforms/ has an example for each.
+ */
+extern void *__teeperf_tee_log(unsigned long long *size) __attribute__((weak));
+extern void __teeperf_border(unsigned long long what, unsigned long long handle)
+    __attribute__((weak));
+
+/* On the host's side: where the TEE's log is in memory, and its size; NULL: there is none. The same each time. */
+TEEPERF_INLINE_ void *teeperf_tee_log(unsigned long long *size)
+{
+	if (__teeperf_tee_log)
+		return __teeperf_tee_log(size);
+	*size = 0;
+	return (void *)0;
+}
+
+/*
+ * Where a thread goes over the border between the two. Code around calls of the SDKs that teeperf-cc(1) lists tells by
+ * itself, and teeperf_enter and teeperf_leave_region tell for the TEE's side.
+ *
+ *   teeperf_border_call(handle);       // before a call to the other side, by whoever calls, in the host or in the TEE
+ *   result = call(parameters);
+ *   teeperf_border_back();             // behind it
+ *
+ *   teeperf_border_begin(handle);      // on the other side, first
+ *   ...
+ *   teeperf_border_end();              // and last
+ *
+ * By the handle it is known which call is which, where several threads call at once: any number that both sides have
+ * and that no other call has which is in progress at that time, such as the address of the parameters. 0: there is
+ * none. teeperf_border_handle tells one for a call that has begun by teeperf_enter.
+ */
+TEEPERF_INLINE_ void teeperf_border_call(unsigned long long handle)
+{
+	if (__teeperf_border)
+		__teeperf_border(9, handle); /* log.h, enum teeperf_control */
+}
+
+TEEPERF_INLINE_ void teeperf_border_begin(unsigned long long handle)
+{
+	if (__teeperf_border)
+		__teeperf_border(10, handle);
+}
+
+TEEPERF_INLINE_ void teeperf_border_end(void)
+{
+	if (__teeperf_border)
+		__teeperf_border(11, 0);
+}
+
+TEEPERF_INLINE_ void teeperf_border_back(void)
+{
+	if (__teeperf_border)
+		__teeperf_border(12, 0);
+}
+
+TEEPERF_INLINE_ void teeperf_border_handle(unsigned long long handle)
+{
+	if (__teeperf_border)
+		__teeperf_border(13, handle);
+}
+
 #undef TEEPERF_INLINE_
 
 #ifdef __cplusplus

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Calls over the border of a TEE (log.h, TEEPERF_CONTROL_CALL_OUT): which they are in code that uses an SDK, and
+// what they tell the runtime. The SDKs' own code is not compiled by us; what their tools generate around it is.
+#include "pass.h"
+
+#include <string.h>
+
+#include <llvm-c/DebugInfo.h>
+
+#include "llvm_compat.h"
+
+#define ATTRIBUTE "teeperf-border"
+
+// Functions that lead to the other side, and which parameter is a pointer that is given there, too (-1: none).
+static const struct {
+	const char *name;
+	int handle;
+} gates[] = {
+    {"sgx_ecall", 3},                              // (enclave, index, table of OCALLs, parameters)
+    {"sgx_ecall_switchless", 3}, {"sgx_ocall", 1}, // (index, parameters)
+    {"sgx_ocall_switchless", 1},
+    {"TEEC_InvokeCommand",
+	-1}, // (session, command, operation, origin): the operation stays outside
+};
+
+// Tables of the functions that are called from the other side; they get what was given to sgx_ecall and sgx_ocall.
+static const char ecall_table[] = "g_ecall_table";
+static const char ocall_table[] = "ocall_table_";
+
+enum { DEPTH_MAX = 8 }; // of the constants in a table
+
+struct marking {
+	LLVMModuleRef module;
+	LLVMContextRef context;
+	LLVMBuilderRef builder;
+	bool changed;
+};
+
+static void place(struct marking *marking, LLVMValueRef at, LLVMValueRef function)
+{
+	LLVMMetadataRef line = LLVMInstructionGetDebugLoc(at);
+	LLVMPositionBuilderBefore(marking->builder, at);
+	LLVMMetadataRef scope = tp_llvm_function_location(function);
+	LLVMSetCurrentDebugLocation2(marking->builder, scope && line ? line : scope);
+}
+
+static void tell(struct marking *marking, enum teeperf_control control, LLVMValueRef handle)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(marking->context);
+	LLVMTypeRef parameters[2] = {i64, i64};
+	LLVMTypeRef type =
+	    LLVMFunctionType(LLVMVoidTypeInContext(marking->context), parameters, 2, 0);
+	LLVMValueRef function = LLVMGetNamedFunction(marking->module, TEEPERF_SYMBOL_BORDER);
+	LLVMValueRef arguments[2] = {LLVMConstInt(i64, control, 0), LLVMConstInt(i64, 0, 0)};
+	if (!function)
+		function = LLVMAddFunction(marking->module, TEEPERF_SYMBOL_BORDER, type);
+	if (handle && LLVMGetTypeKind(LLVMTypeOf(handle)) == LLVMPointerTypeKind)
+		arguments[1] = LLVMBuildPtrToInt(marking->builder, handle, i64, "");
+	LLVMValueRef made = LLVMBuildCall2(marking->builder, type, function, arguments, 2, "");
+	// Nothing that our own runtime does can throw.
+	LLVMAddCallSiteAttribute(made, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateEnumAttribute(marking->context,
+		LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind")), 0));
+	marking->changed = true;
+}
+
+// The place in gates of what is called, -1: no gate.
+static int gate_of(LLVMValueRef instruction)
+{
+	LLVMValueRef function = tp_select_callee(LLVMGetCalledValue(instruction));
+	if (!function || !LLVMIsAFunction(function))
+		return -1;
+	size_t length;
+	const char *name = tp_select_name(function, &length);
+	for (int i = 0; i < (int)(sizeof(gates) / sizeof(gates[0])); i++)
+		if (strlen(gates[i].name) == length && !memcmp(gates[i].name, name, length))
+			return i;
+	return -1;
+}
+
+// Whether there may be code of ours in the function.
+static bool may_mark(LLVMValueRef function)
+{
+	return !LLVMIsDeclaration(function) &&
+	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
+	       !tp_select_is(function, TP_ATTRIBUTE_NEVER) &&
+	       !LLVMGetStringAttributeAtIndex(function,
+		   (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ATTRIBUTE, strlen(ATTRIBUTE));
+}
+
+static void set_marked(struct marking *marking, LLVMValueRef function)
+{
+	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateStringAttribute(marking->context, ATTRIBUTE, strlen(ATTRIBUTE), "", 0));
+	tp_llvm_strip_memory(function);
+}
+
+static LLVMValueRef first_behind_phis(LLVMBasicBlockRef block)
+{
+	LLVMValueRef at = LLVMGetFirstInstruction(block);
+	while (LLVMIsAPHINode(at))
+		at = LLVMGetNextInstruction(at);
+	return at;
+}
+
+static void mark_calls(struct marking *marking, LLVMValueRef function)
+{
+	bool some = false;
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+		     i = LLVMGetNextInstruction(i)) {
+			const bool invokes = LLVMIsAInvokeInst(i);
+			if (!LLVMIsACallInst(i) && !invokes)
+				continue;
+			const int gate = gate_of(i);
+			if (gate < 0 || (!invokes && tp_llvm_is_musttail(i)))
+				continue;
+			LLVMValueRef handle =
+			    gates[gate].handle >= 0 &&
+				    (unsigned)gates[gate].handle < LLVMGetNumArgOperands(i)
+				? LLVMGetOperand(i, (unsigned)gates[gate].handle)
+				: NULL;
+			some = true;
+			place(marking, i, function);
+			tell(marking, TEEPERF_CONTROL_CALL_OUT, handle);
+			if (!invokes)
+				LLVMSetTailCall(i, 0);
+			place(marking,
+			    invokes ? first_behind_phis(LLVMGetNormalDest(i))
+				    : LLVMGetNextInstruction(i),
+			    function);
+			tell(marking, TEEPERF_CONTROL_RETURN_IN, NULL);
+		}
+	if (some)
+		set_marked(marking, function);
+}
+
+// A function of a table: its records are between an arrival and a return.
+static void mark_bridge(struct marking *marking, LLVMValueRef function)
+{
+	if (!may_mark(function))
+		return;
+	LLVMValueRef at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
+	while (LLVMIsAAllocaInst(at) && tp_llvm_is_static_alloca(at))
+		at = LLVMGetNextInstruction(at);
+	place(marking, at, function);
+	tell(marking, TEEPERF_CONTROL_CALL_IN,
+	    LLVMCountParams(function) ? LLVMGetParam(function, 0) : NULL);
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+	     b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef ret = LLVMGetBasicBlockTerminator(b);
+		if (!ret || !LLVMIsAReturnInst(ret))
+			continue;
+		LLVMValueRef call = LLVMGetPreviousInstruction(ret);
+		if (call && LLVMIsACallInst(call) && tp_llvm_is_musttail(call))
+			ret = call;
+		place(marking, ret, function);
+		tell(marking, TEEPERF_CONTROL_RETURN_OUT, NULL);
+	}
+	set_marked(marking, function);
+}
+
+static void mark_table(struct marking *marking, LLVMValueRef value, int depth)
+{
+	LLVMValueRef function = tp_select_callee(value);
+	if (function && LLVMIsAFunction(function)) {
+		mark_bridge(marking, function);
+		return;
+	}
+	if (depth == DEPTH_MAX || !LLVMIsAConstant(value) || LLVMIsAGlobalVariable(value) ||
+	    LLVMIsAConstantDataSequential(value))
+		return;
+	const int count = LLVMGetNumOperands(value);
+	for (int i = 0; i < count; i++)
+		mark_table(marking, LLVMGetOperand(value, (unsigned)i), depth + 1);
+}
+
+static bool is_table(LLVMValueRef variable)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(variable, &length);
+	// Link-time optimisation puts something behind the names of those that have no other linkage.
+	return LLVMGetInitializer(variable) &&
+	       (!strncmp(name, ecall_table, strlen(ecall_table)) ||
+		   !strncmp(name, ocall_table, strlen(ocall_table)));
+}
+
+bool tp_border_mark(LLVMModuleRef module)
+{
+	struct marking marking = {
+	    .module = module,
+	    .context = LLVMGetModuleContext(module),
+	};
+	marking.builder = LLVMCreateBuilderInContext(marking.context);
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		if (may_mark(f))
+			mark_calls(&marking, f);
+	for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v))
+		if (is_table(v))
+			mark_table(&marking, LLVMGetInitializer(v), 0);
+	LLVMDisposeBuilder(marking.builder);
+	return marking.changed;
+}
