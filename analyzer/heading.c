@@ -2,6 +2,7 @@
 // What stands above each view: what was recorded, how well, and what limits the meaning of the numbers.
 #include "analyzer/heading_rings.h"
 #include "analyzer/text.h"
+#include "analyzer/heading_joined.h"
 #include "analyzer/view.h"
 
 #include <inttypes.h>
@@ -185,6 +186,7 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 	add_clock(analysis, out);
 	add_compensation(analysis, out);
 	add_log(analysis->trace, out);
+	tp_heading_add_joined(analysis->trace, out);
 }
 
 // How often recording was switched off while the program ran; *at_first: it began switched off.
@@ -406,6 +408,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	add_recovered(trace, out);
 	add_left_out_processes(trace, out);
 	add_gone(trace, out);
+	tp_heading_add_apart(trace, out);
 	if (analysis->timeless)
 		tp_buf_add_string(
 		    out, "times      none, as there was no clock: calls and call paths only\n");

@@ -46,6 +46,11 @@ static int compare_identity(const struct teeperf_module *a, const struct teeperf
 	// Names keep the two bits that are not theirs.
 	if (a->start % 4 != b->start % 4)
 		return a->start % 4 < b->start % 4 ? -1 : 1;
+	// In a joined trace one file may be on both sides.
+	const uint32_t a_side = a->flags & TEEPERF_MODULE_TEE;
+	const uint32_t b_side = b->flags & TEEPERF_MODULE_TEE;
+	if (a_side != b_side)
+		return a_side < b_side ? -1 : 1;
 	int order = memcmp(a->build_id, b->build_id, sizeof(a->build_id));
 	order = order ? order : memcmp(a->uuid, b->uuid, sizeof(a->uuid));
 	order = order ? order : memcmp(&a->code_hash, &b->code_hash, sizeof(a->code_hash));

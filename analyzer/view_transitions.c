@@ -56,12 +56,30 @@ struct transitions {
 	const struct tp_analysis *analysis;
 	const bool *marks; // gates by their names
 	bool by_module;
+	bool by_side;       // of a joined trace, whose modules say where they are
 	struct gate *gates; // of each function, then only those with calls
 	uint32_t count;
 	uint32_t thread; // whose calls come
 	uint64_t short_ticks;
 	uint64_t very_short_ticks;
 };
+
+// Whether the function is one of the TEE's.
+static bool is_inside(const struct tp_analysis *analysis, uint32_t function)
+{
+	const uint32_t place = analysis->functions[function].symbol.place;
+	const struct tp_module_map *map = &analysis->trace->map;
+	return place < map->count && map->modules[place].flags & TEEPERF_MODULE_TEE;
+}
+
+static bool is_joined(const struct tp_analysis *analysis)
+{
+	const struct tp_module_map *map = &analysis->trace->map;
+	bool joined = false;
+	for (uint32_t i = 0; i < map->count; i++)
+		joined |= (map->modules[i].flags & TEEPERF_MODULE_TEE) != 0;
+	return joined;
+}
 
 // Whether the call of this node crosses the border.
 static bool crosses(const struct transitions *transitions, uint32_t node)
@@ -72,12 +90,16 @@ static bool crosses(const struct transitions *transitions, uint32_t node)
 		return false;
 	const struct tp_node *own = &thread->profile.nodes[node];
 	const uint32_t function = thread->functions[own->function];
-	if (!transitions->by_module)
+	if (!transitions->marks[function] || (!transitions->by_module && !transitions->by_side))
 		return transitions->marks[function];
-	const struct tp_node *caller = &thread->profile.nodes[own->parent];
-	return transitions->marks[function] && caller->function &&
-	       analysis->functions[thread->functions[caller->function]].symbol.place !=
-		   analysis->functions[function].symbol.place;
+	const struct tp_node *node_of_caller = &thread->profile.nodes[own->parent];
+	if (!node_of_caller->function)
+		return false;
+	const uint32_t caller = thread->functions[node_of_caller->function];
+	if (transitions->by_side)
+		return is_inside(analysis, caller) != is_inside(analysis, function);
+	return analysis->functions[caller].symbol.place !=
+	       analysis->functions[function].symbol.place;
 }
 
 static void on_call(void *context, const struct tp_call *call)
@@ -148,9 +170,9 @@ static int mark(const struct tp_analysis *analysis, const char *const *patterns,
 
 // Which functions are gates. MARKS are those of --function.
 static int choose(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    bool *marks, struct tp_err *err)
+    bool by_side, bool *marks, struct tp_err *err)
 {
-	if (options->by_module || (options->function && !options->border_count))
+	if (options->by_module || by_side || (options->function && !options->border_count))
 		return 0;
 	bool *gates = calloc((size_t)analysis->function_count + 1, sizeof(*gates));
 	if (!gates)
@@ -266,12 +288,13 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	struct transitions transitions = {
 	    .analysis = analysis,
 	    .by_module = options->by_module,
+	    .by_side = !options->by_module && !options->border_count && is_joined(analysis),
 	    .short_ticks = tp_timebase_ticks(&analysis->time, SHORT_NS),
 	    .very_short_ticks = tp_timebase_ticks(&analysis->time, VERY_SHORT_NS),
 	};
 	int code = tp_view_select(analysis, options, &marks, err);
 	if (!code)
-		code = choose(analysis, options, marks, err);
+		code = choose(analysis, options, transitions.by_side, marks, err);
 	transitions.marks = marks;
 	if (!code)
 		code = count_calls(&transitions, err);

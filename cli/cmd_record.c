@@ -4,6 +4,7 @@
 #include "record_attach.h"
 #include "record_followed.h"
 #include "record_foreign.h"
+#include "record_inner.h"
 #include "record_only.h"
 #include "record_secure.h"
 
@@ -43,6 +44,7 @@ static int drain_index;
 static int on_start;
 static const char *control;
 static bool follow_fork;
+static bool inner;
 static bool signals;
 static uint64_t size_bytes;
 static uint64_t ready_bytes;
@@ -91,6 +93,9 @@ static const struct tp_option options[] = {
     {TP_OPTION_BOOL, 'f', "follow-fork", NULL,
 	"record forked children and instrumented programs that PROGRAM starts, too, each in FILE.PID",
 	&follow_fork, NULL},
+    {TP_OPTION_BOOL, 0, "tee", NULL,
+	"PROGRAM is the host of a TEE that it hands a second log to: record both sides, joined",
+	&inner, NULL},
     {TP_OPTION_CHOICE, 0, "on-start", "on|off",
 	"begin recording, or wait until 'teeperf ctl on', the program or a signal says so (default: on)",
 	&on_start, on_start_words},
@@ -156,6 +161,7 @@ const struct tp_command tp_cmd_record = {
 		"  teeperf record --only parser.allow ./app\n"
 		"  teeperf record --mode ring --ring 4M ./server\n"
 		"  teeperf record --port gramine -- gramine-sgx app\n"
+		"  teeperf record --tee --port sgxsdk -- ./app\n"
 		"  teeperf record --attach /dev/shm/app.log\n"
 		"  teeperf record --stream unix:/tmp/app.sock\n",
     .options = options,
@@ -553,6 +559,14 @@ static int run(int argc, char **argv)
 		free((void *)(uintptr_t)only.hashes);
 		return status;
 	}
+	if (inner) {
+		status = tp_record_inner_prepare(&tp_cmd_record, &wanted);
+		if (status) {
+			tp_record_attach_release(&attach);
+			free((void *)(uintptr_t)only.hashes);
+			return status;
+		}
+	}
 	tp_recover_all(tell_recovered);
 	static struct tp_session session;
 	struct tp_err err;
@@ -590,6 +604,8 @@ static int run(int argc, char **argv)
 	if (!r && !quiet)
 		summarize(&counts, &session.launch, how);
 	bool whole = !r && came;
+	if (inner)
+		whole &= tp_record_inner_judge(&tp_cmd_record, &session, &wanted, r, quiet);
 	if (follow_fork) {
 		whole &= tp_record_tell_followed(&tp_cmd_record, &session.follow, quiet);
 		tp_session_forget(&session);

@@ -54,14 +54,14 @@ static bool sets(const char *entry, const char *name)
 	return !strncmp(entry, name, length) && entry[length] == '=';
 }
 
-enum { SETTINGS_MAX = 4 };
+enum { SETTINGS_MAX = 5 };
 
 // The environment with the settings in place of what it says about the log; its strings are those of environ
 // and the settings, of which those that are NULL are left out.
 static char **make_environment(char *const settings[SETTINGS_MAX])
 {
-	static const char *const names[] = {
-	    TEEPERF_LOG_ENV, TEEPERF_LOG_OFFSET_ENV, TEEPERF_CONTROL_ENV, TEEPERF_FORK_ENV};
+	static const char *const names[] = {TEEPERF_LOG_ENV, TEEPERF_LOG_OFFSET_ENV,
+	    TEEPERF_CONTROL_ENV, TEEPERF_FORK_ENV, TEEPERF_TEE_LOG_ENV};
 	size_t count = 0;
 	while (environ[count])
 		count++;
@@ -105,7 +105,8 @@ static bool make_settings(
 	       make_setting(
 		   &made[1], TEEPERF_LOG_OFFSET_ENV, settings->log_offset ? offset : NULL) &&
 	       make_setting(&made[2], TEEPERF_CONTROL_ENV, settings->control) &&
-	       make_setting(&made[3], TEEPERF_FORK_ENV, settings->follow);
+	       make_setting(&made[3], TEEPERF_FORK_ENV, settings->follow) &&
+	       make_setting(&made[4], TEEPERF_TEE_LOG_ENV, settings->tee);
 }
 
 // In the child: become the program, or tell the parent through the pipe why not.

@@ -44,6 +44,7 @@ struct tp_launch_settings {
 	bool inherit;        /* open the log and let the program inherit the descriptor */
 	const char *control; /* TEEPERF_CONTROL */
 	const char *follow;  /* TEEPERF_FORK */
+	const char *tee;     /* TEEPERF_TEE_LOG */
 };
 
 /* Call it before any thread is created, so that all of them have the signals blocked. */

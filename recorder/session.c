@@ -33,7 +33,8 @@ static void *supply(void *argument)
 	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and t333
 	while (!tp_shared_load_relaxed(&session->stop)) {
 		// 48 MiB in reserve last for longer than this at a billion events a second.
-		const bool grown = tp_region_grow(&session->region);
+		bool grown = tp_region_grow(&session->region);
+		grown |= session->has_inner && tp_region_grow(&session->inner.region);
 		if (!(session->follows && tp_follow_grow(&session->follow)) && !grown)
 			tp_doorbell_wait(&session->supply_bell, 4);
 	}
@@ -68,10 +69,15 @@ static int start_clock(
 	}
 	if (!counts)
 		header->clock_hz = first_rate(session);
+	if (session->has_inner)
+		session->inner.region.header->clock_hz = header->clock_hz;
 	if (!session->soft)
 		return 0;
+	// Both sides load the TEE's word: one word is one clock.
+	uint64_t *word =
+	    session->has_inner ? &session->inner.region.header->counter : &header->counter;
 	const struct tp_counter_options wanted = {
-	    .word = &header->counter,
+	    .word = word,
 	    .clock = clock,
 	    .hz = header->clock_hz,
 	    .period_ns = options->period_ns,
@@ -82,7 +88,7 @@ static int start_clock(
 		tp_clock_log_init(&session->clock_log, clock, &session->counter.stores);
 	// On the program's cores, as this thread has left that of the counter.
 	if (!r)
-		session->has_cost = tp_event_cost_measure(&session->cost, clock, &header->counter);
+		session->has_cost = tp_event_cost_measure(&session->cost, clock, word);
 	return r;
 }
 
@@ -204,6 +210,61 @@ static void frame_snapshot(void *context, struct tp_trace_writer *writer, bool e
 		.end_ns = tp_clock_monotonic_ns()});
 }
 
+// The log and the trace of the TEE's side.
+static int create_inner(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	if (!options->inner)
+		return 0;
+	if (!session->writer.regular)
+		return tp_err_set(err, TP_ERR_LIMIT, options->output, TP_ERR_NO_OFFSET,
+		    "with '--tee' the output must be a regular file: the two sides are joined there");
+	const struct tp_region_options region = {
+	    .size = options->size_bytes,
+	    .ready = (uint64_t)TP_REGION_FIRST_CHUNKS / 4 * TP_REGION_CHUNK_SIZE,
+	    .mode = options->mode,
+	    .clock = session->clock_log.clock,
+	    .only = options->only,
+	};
+	const int r =
+	    tp_inner_create(&session->inner, &region, options->inner, options->compress, err);
+	session->has_inner = !r;
+	return r;
+}
+
+static void discard_inner(struct tp_session *session)
+{
+	if (session->has_inner)
+		tp_inner_discard(&session->inner);
+	session->has_inner = false;
+}
+
+static int start_inner(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	if (!session->has_inner)
+		return 0;
+	const struct tp_host_facts facts = host_facts(session);
+	return tp_inner_start(&session->inner, session->clock_log.clock,
+	    &session->clock_log.points[0], session->soft ? &session->counter : NULL,
+	    session->drain.policy, options->start_off, &facts, err);
+}
+
+static void finish_inner(struct tp_session *session, uint64_t end_ns)
+{
+	if (!session->has_inner)
+		return;
+	const struct tp_host_facts facts = host_facts(session);
+	const struct teeperf_trace_end known = {
+	    .exit_kind = session->launch.exit_kind,
+	    .exit_value = session->launch.exit_value,
+	    .start_ns = session->start_ns,
+	    .end_ns = end_ns,
+	};
+	tp_inner_finish(&session->inner, &facts, &known, &session->inner_result);
+	session->has_inner = false;
+}
+
 static int start_threads(struct tp_session *session, struct tp_err *err)
 {
 	int r = tp_doorbell_init(&session->supply_bell, err);
@@ -304,6 +365,9 @@ static int start_program(
 {
 	session->control_word = options->start_off ? 0 : TEEPERF_ACTIVE;
 	tp_shared_store_release(&session->region.header->control, session->control_word);
+	if (session->has_inner)
+		tp_shared_store_release(
+		    &session->inner.region.header->control, session->control_word);
 	session->control.answer = tp_session_answer;
 	session->control.context = session;
 	int r = tp_control_server_start(&session->control, err);
@@ -320,6 +384,7 @@ static int start_program(
 	    .inherit = options->inherit,
 	    .control = control[0] ? control : NULL,
 	    .follow = session->follows ? session->follow.setting : NULL,
+	    .tee = session->has_inner ? session->inner.region.path : NULL,
 	};
 	if (options->argv)
 		r = tp_launch_start(&session->launch, options->argv, &settings, err);
@@ -374,6 +439,8 @@ int tp_session_start(
 		goto fail_region;
 	if (options->compress)
 		r = tp_trace_writer_pack(&session->writer, options->compress, err);
+	if (!r)
+		r = create_inner(session, options, err);
 	if (r)
 		goto fail_writer;
 	r = start_clock(session, options, err);
@@ -401,9 +468,12 @@ int tp_session_start(
 	r = start_follow(session, options, err);
 	if (r)
 		goto fail_clock;
-	r = start_threads(session, err);
+	r = start_inner(session, options, err);
 	if (r)
 		goto fail_follow;
+	r = start_threads(session, err);
+	if (r)
+		goto fail_inner;
 	session->start_ns = tp_clock_monotonic_ns();
 	if (session->soft)
 		tp_clock_gaps_begin(&session->counter.gaps, session->start_ns);
@@ -413,13 +483,19 @@ int tp_session_start(
 	stop_follow(session);
 	stop_threads(session);
 	tp_session_forget(session);
+	if (session->has_inner)
+		tp_inner_stop(&session->inner);
 	goto fail_writer;
+fail_inner:
+	if (session->has_inner)
+		tp_inner_stop(&session->inner);
 fail_follow:
 	stop_follow(session);
 	tp_session_forget(session);
 fail_clock:
 	stop_clock(session);
 fail_writer:
+	discard_inner(session);
 	tp_trace_writer_discard(&session->writer);
 fail_region:
 	tp_region_release(&session->region);
@@ -528,7 +604,9 @@ int tp_session_finish(
 	if (session->attaches)
 		stop_guest(session);
 	stop_follow(session);
+	// Before the clock's last word goes with its log.
 	stop_threads(session);
+	finish_inner(session, end_ns);
 	write_host(session, true);
 	tp_trace_add_end(&session->writer, &session->region,
 	    &(struct teeperf_trace_end){.exit_kind = session->launch.exit_kind,

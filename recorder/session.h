@@ -19,6 +19,7 @@
 #include "follow.h"
 #include "guest.h"
 #include "host_clock.h"
+#include "inner.h"
 #include "launch.h"
 #include "place.h"
 #include "region.h"
@@ -60,6 +61,8 @@ struct tp_session_options {
 	struct tp_stream *stream;
 	pid_t watch;         /* the recording ends with this process, 0: with none */
 	uint64_t timeout_ms; /* for the program to come; UINT64_MAX: no matter when */
+	/* The program is the host of a TEE, whose side is recorded, too, into this trace; NULL: no. */
+	const char *inner;
 };
 
 struct tp_session {
@@ -72,6 +75,9 @@ struct tp_session {
 	struct tp_control_server control;
 	struct tp_follow follow;
 	bool follows; /* follow is in use */
+	struct tp_inner inner;
+	bool has_inner;                      /* inner is in use */
+	struct tp_inner_result inner_result; /* known at the end */
 	struct tp_guest guest;
 	struct tp_stream *stream;
 	const char *port;

@@ -56,6 +56,10 @@ bool tp_session_command(struct tp_session *session, bool on)
 	const uint64_t number = session->control_word / 2 + 1;
 	session->control_word = number * 2 + (on ? TEEPERF_ACTIVE : 0);
 	tp_shared_store_release(&header->control, session->control_word);
+	// It looks when it is called, or takes a chunk: no signal reaches into a TEE.
+	if (session->has_inner)
+		tp_shared_store_release(
+		    &session->inner.region.header->control, session->control_word);
 	if (session->follows)
 		tp_follow_command(&session->follow, session->control_word);
 	const pid_t pid = attached_pid(session);
@@ -117,6 +121,10 @@ static void describe(struct tp_session *session, struct tp_control_reply *reply)
 		reply->records += records;
 		reply->lost += lost;
 	}
+	if (session->has_inner) {
+		reply->records += tp_shared_load_relaxed(&session->inner.drain.record_bytes) / 8;
+		reply->lost += tp_region_lost(&session->inner.region);
+	}
 	reply->file_bytes = counts.file_bytes;
 	reply->elapsed_ns = counts.elapsed_ns;
 	name_output(reply, session->output);
@@ -124,7 +132,8 @@ static void describe(struct tp_session *session, struct tp_control_reply *reply)
 
 static enum tp_control_result flush(struct tp_session *session)
 {
-	const bool done = tp_drain_flush(&session->drain, FLUSH_MS);
+	const bool done = tp_drain_flush(&session->drain, FLUSH_MS) &&
+			  (!session->has_inner || tp_drain_flush(&session->inner.drain, FLUSH_MS));
 	return done && (!session->follows || tp_follow_flush(&session->follow, FLUSH_MS))
 		   ? TP_CONTROL_DONE
 		   : TP_CONTROL_FAILED;

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where a thread goes over the border: finds the records and pairs calls with their ends.
+#include "borders.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+	struct tp_borders *borders;
+	uint32_t capacity;
+	uint32_t *open; // calls that have not ended, as a stack
+	uint32_t depth;
+	uint32_t open_capacity;
+	uint32_t current;   // the border that a number is about
+	uint16_t last_kind; // of the last border
+	bool events;        // behind it
+};
+
+static bool is_at(const struct search *search, uint16_t kind)
+{
+	return search->depth &&
+	       search->borders->items[search->open[search->depth - 1]].kind == kind;
+}
+
+// The innermost open call ends at the border AT.
+static void end(struct search *search, uint32_t at, bool cut)
+{
+	struct tp_border *call = &search->borders->items[search->open[--search->depth]];
+	call->partner = at;
+	call->cut = cut;
+	if (!cut)
+		search->borders->items[at].partner = search->open[search->depth];
+}
+
+static bool begin(struct search *search, uint32_t at)
+{
+	if (search->depth == search->open_capacity) {
+		const uint32_t capacity = search->open_capacity ? search->open_capacity * 2 : 64;
+		uint32_t *open = realloc(search->open, capacity * sizeof(*open));
+		if (!open)
+			return false;
+		search->open = open;
+		search->open_capacity = capacity;
+	}
+	search->open[search->depth++] = at;
+	return true;
+}
+
+/*
+ * The same again, and nothing between: it was told by the program and by the compiler. Of calls out the last one counts,
+ * of others the first.
+ */
+static void add_again(struct search *search, uint32_t at)
+{
+	struct tp_border *items = search->borders->items;
+	if (items[at].kind != TEEPERF_CONTROL_CALL_OUT || !search->depth) {
+		items[at].kind = 0;
+		return;
+	}
+	items[at].number = items[at - 1].number;
+	items[at - 1].kind = 0;
+	search->open[search->depth - 1] = at;
+	search->current = at;
+}
+
+/*
+ * Leaving and arriving alternate. Where they do not, a record is missing: a call was not come back from, or
+ * recording was off.
+ */
+static bool add(struct search *search, const struct tp_border *border)
+{
+	struct tp_borders *borders = search->borders;
+	if (borders->count == search->capacity) {
+		if (search->capacity >= UINT32_MAX / 2)
+			return false;
+		const uint32_t capacity = search->capacity ? search->capacity * 2 : 256;
+		struct tp_border *items = realloc(borders->items, capacity * sizeof(*items));
+		if (!items)
+			return false;
+		borders->items = items;
+		search->capacity = capacity;
+	}
+	const uint32_t at = borders->count++;
+	borders->items[at] = *border;
+	const bool again = at && !search->events && search->last_kind == border->kind;
+	search->events = false;
+	search->last_kind = border->kind;
+	if (again) {
+		add_again(search, at);
+		return true;
+	}
+	search->current = at;
+	const bool leaves =
+	    border->kind == TEEPERF_CONTROL_CALL_OUT || border->kind == TEEPERF_CONTROL_RETURN_OUT;
+	const bool calls =
+	    border->kind == TEEPERF_CONTROL_CALL_OUT || border->kind == TEEPERF_CONTROL_CALL_IN;
+	// Who leaves is here, who arrives is away.
+	const uint16_t wrong = leaves ? TEEPERF_CONTROL_CALL_OUT : TEEPERF_CONTROL_CALL_IN;
+	if (is_at(search, wrong) && (calls || search->depth > 1))
+		end(search, at, true);
+	if (calls)
+		return begin(search, at);
+	const uint16_t right = leaves ? TEEPERF_CONTROL_CALL_IN : TEEPERF_CONTROL_CALL_OUT;
+	if (is_at(search, right))
+		end(search, at, false);
+	return true;
+}
+
+// What stands in the words of one chunk.
+static bool look(
+    struct search *search, const struct tp_chunk *chunk, uint32_t index, const uint64_t *words)
+{
+	struct tp_borders *borders = search->borders;
+	uint64_t high = chunk->first_time >> 32 << 32;
+	for (uint32_t i = 0; i < chunk->word_count; i++) {
+		const uint32_t tagged = (uint32_t)(words[i] >> 32);
+		const uint32_t low = (uint32_t)words[i];
+		const uint32_t kind = tagged & TEEPERF_KIND_MASK;
+		if (tagged >= TEEPERF_NAME_FIRST) {
+			search->events = true;
+			if (kind != TEEPERF_KIND_UNTIMED && (high | low) > borders->last)
+				borders->last = high | low;
+			borders->resyncs |= kind == TEEPERF_KIND_RESYNC;
+			i += kind == TEEPERF_KIND_RESYNC;
+		} else if (tagged == TEEPERF_CONTROL_SYNC) {
+			high = (uint64_t)low << 32;
+		} else if (tagged == TEEPERF_CONTROL_COUNTS) {
+			if (low > TEEPERF_COUNTS_MAX || low > (chunk->word_count - i - 1) / 2)
+				return true; // nothing tells where the next record is
+			i += 2 * low;
+		} else if (tagged >= TEEPERF_CONTROL_CALL_OUT &&
+			   tagged <= TEEPERF_CONTROL_RETURN_IN) {
+			const struct tp_border border = {
+			    .time = (high | low) > borders->last ? high | low : borders->last,
+			    .chunk = index,
+			    .word = i,
+			    .partner = TP_BORDER_NONE,
+			    .match = TP_BORDER_NONE,
+			    .kind = (uint16_t)tagged,
+			};
+			borders->last = border.time;
+			if (!add(search, &border))
+				return false;
+		} else if (tagged == TEEPERF_CONTROL_CROSSING && borders->count &&
+			   !borders->items[search->current].number) {
+			borders->items[search->current].number = low;
+		}
+	}
+	return true;
+}
+
+int tp_borders_find(struct tp_borders *borders, const struct tp_tracefile *trace, uint32_t thread,
+    struct tp_err *err)
+{
+	const struct tp_thread *of = &trace->threads[thread];
+	struct search search = {.borders = borders};
+	struct tp_chunk_reader reader;
+	*borders = (struct tp_borders){0};
+	int code = tp_chunk_reader_init(&reader, trace, err);
+	for (uint64_t i = 0; !code && i < of->chunk_count && i < UINT32_MAX; i++) {
+		code = tp_chunk_reader_read(&reader, &of->chunks[i], err);
+		if (!code && !look(&search, &of->chunks[i], (uint32_t)i, reader.words))
+			code = tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
+			    "no memory for the calls over the border");
+	}
+	// What cannot be read ends the thread here; who replays it tells.
+	if (code && code != TP_ERR_MEMORY)
+		code = 0;
+	while (search.depth)
+		end(&search, borders->count, true);
+	free(search.open);
+	tp_chunk_reader_release(&reader);
+	return code;
+}
+
+void tp_borders_release(struct tp_borders *borders)
+{
+	free(borders->items);
+	*borders = (struct tp_borders){0};
+}
+
+uint64_t tp_border_end(const struct tp_borders *borders, uint32_t call)
+{
+	const uint32_t partner = borders->items[call].partner;
+	return partner < borders->count ? borders->items[partner].time : UINT64_MAX;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf join: the traces of a host program and of its TEE become one.
+#include "cli/command.h"
+#include "cli/join_files.h"
+
+#include <stddef.h>
+
+static const char *output = "joined.trace";
+static bool quiet;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_STRING, 'o', "output", "FILE",
+	"write the joined trace to FILE, which may be HOST (default: joined.trace)", &output, NULL},
+    {TP_OPTION_BOOL, 'q', "quiet", NULL, "do not say what was done", &quiet, NULL},
+    {.type = TP_OPTION_END},
+};
+
+extern const struct tp_command tp_cmd_join;
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	bool damaged;
+	if (!tp_options_parse(&tp_cmd_join, &argc, &argv, true, &status))
+		return status;
+	if (argc != 2)
+		return tp_options_usage(&tp_cmd_join,
+		    argc > 2 ? "only two traces: that of the HOST, and that of the TEE"
+			     : "which traces? name that of the HOST, and that of the TEE");
+	status = tp_join_files(&tp_cmd_join, argv[0], argv[1], output, quiet, &damaged);
+	return status ? status : damaged ? TP_EXIT_FAILED : TP_EXIT_DONE;
+}
+
+const struct tp_command tp_cmd_join = {
+    .name = "join",
+    .summary = "make one trace of a host program's and its TEE's",
+    .usage = "[options] HOST TEE",
+    .description =
+	"Put what the threads of a host program did in its TEE, which the trace TEE has, into the\n"
+	"trace HOST, where they had called there. 'teeperf record --tee' does it at its end; this\n"
+	"is for traces that it had to leave apart, as when it was killed ('teeperf recover' first).\n"
+	"Both must be of one such recording.\n",
+    .examples = "teeperf join -o app.trace app.trace app.trace.tee\n",
+    .options = options,
+    .run = run,
+};
