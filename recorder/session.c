@@ -12,6 +12,7 @@
 
 #include "host_facts.h"
 #include "log_guard.h"
+#include "session_inner.h"
 #include "shared.h"
 #include "trace_ends.h"
 
@@ -210,61 +211,6 @@ static void frame_snapshot(void *context, struct tp_trace_writer *writer, bool e
 		.end_ns = tp_clock_monotonic_ns()});
 }
 
-// The log and the trace of the TEE's side.
-static int create_inner(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
-{
-	if (!options->inner)
-		return 0;
-	if (!session->writer.regular)
-		return tp_err_set(err, TP_ERR_LIMIT, options->output, TP_ERR_NO_OFFSET,
-		    "with '--tee' the output must be a regular file: the two sides are joined there");
-	const struct tp_region_options region = {
-	    .size = options->size_bytes,
-	    .ready = (uint64_t)TP_REGION_FIRST_CHUNKS / 4 * TP_REGION_CHUNK_SIZE,
-	    .mode = options->mode,
-	    .clock = session->clock_log.clock,
-	    .only = options->only,
-	};
-	const int r =
-	    tp_inner_create(&session->inner, &region, options->inner, options->compress, err);
-	session->has_inner = !r;
-	return r;
-}
-
-static void discard_inner(struct tp_session *session)
-{
-	if (session->has_inner)
-		tp_inner_discard(&session->inner);
-	session->has_inner = false;
-}
-
-static int start_inner(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
-{
-	if (!session->has_inner)
-		return 0;
-	const struct tp_host_facts facts = host_facts(session);
-	return tp_inner_start(&session->inner, session->clock_log.clock,
-	    &session->clock_log.points[0], session->soft ? &session->counter : NULL,
-	    session->drain.policy, options->start_off, &facts, err);
-}
-
-static void finish_inner(struct tp_session *session, uint64_t end_ns)
-{
-	if (!session->has_inner)
-		return;
-	const struct tp_host_facts facts = host_facts(session);
-	const struct teeperf_trace_end known = {
-	    .exit_kind = session->launch.exit_kind,
-	    .exit_value = session->launch.exit_value,
-	    .start_ns = session->start_ns,
-	    .end_ns = end_ns,
-	};
-	tp_inner_finish(&session->inner, &facts, &known, &session->inner_result);
-	session->has_inner = false;
-}
-
 static int start_threads(struct tp_session *session, struct tp_err *err)
 {
 	int r = tp_doorbell_init(&session->supply_bell, err);
@@ -440,7 +386,7 @@ int tp_session_start(
 	if (options->compress)
 		r = tp_trace_writer_pack(&session->writer, options->compress, err);
 	if (!r)
-		r = create_inner(session, options, err);
+		r = tp_session_inner_create(session, options, err);
 	if (r)
 		goto fail_writer;
 	r = start_clock(session, options, err);
@@ -468,7 +414,8 @@ int tp_session_start(
 	r = start_follow(session, options, err);
 	if (r)
 		goto fail_clock;
-	r = start_inner(session, options, err);
+	const struct tp_host_facts facts = host_facts(session);
+	r = tp_session_inner_start(session, options, &facts, err);
 	if (r)
 		goto fail_follow;
 	r = start_threads(session, err);
@@ -495,7 +442,7 @@ fail_follow:
 fail_clock:
 	stop_clock(session);
 fail_writer:
-	discard_inner(session);
+	tp_session_inner_discard(session);
 	tp_trace_writer_discard(&session->writer);
 fail_region:
 	tp_region_release(&session->region);
@@ -606,7 +553,8 @@ int tp_session_finish(
 	stop_follow(session);
 	// Before the clock's last word goes with its log.
 	stop_threads(session);
-	finish_inner(session, end_ns);
+	const struct tp_host_facts facts = host_facts(session);
+	tp_session_inner_finish(session, &facts, end_ns);
 	write_host(session, true);
 	tp_trace_add_end(&session->writer, &session->region,
 	    &(struct teeperf_trace_end){.exit_kind = session->launch.exit_kind,

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The TEE's side of a session.
+#include "session_inner.h"
+
+int tp_session_inner_create(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	if (!options->inner)
+		return 0;
+	if (!session->writer.regular)
+		return tp_err_set(err, TP_ERR_LIMIT, options->output, TP_ERR_NO_OFFSET,
+		    "with '--tee' the output must be a regular file: the two sides are joined there");
+	const struct tp_region_options region = {
+	    .size = options->size_bytes,
+	    .ready = (uint64_t)TP_REGION_FIRST_CHUNKS / 4 * TP_REGION_CHUNK_SIZE,
+	    .mode = options->mode,
+	    .clock = session->clock_log.clock,
+	    .only = options->only,
+	};
+	const int r =
+	    tp_inner_create(&session->inner, &region, options->inner, options->compress, err);
+	session->has_inner = !r;
+	return r;
+}
+
+void tp_session_inner_discard(struct tp_session *session)
+{
+	if (session->has_inner)
+		tp_inner_discard(&session->inner);
+	session->has_inner = false;
+}
+
+int tp_session_inner_start(struct tp_session *session, const struct tp_session_options *options,
+    const struct tp_host_facts *facts, struct tp_err *err)
+{
+	if (!session->has_inner)
+		return 0;
+	return tp_inner_start(&session->inner, session->clock_log.clock,
+	    &session->clock_log.points[0], session->soft ? &session->counter : NULL,
+	    session->drain.policy, options->start_off, facts, err);
+}
+
+void tp_session_inner_finish(
+    struct tp_session *session, const struct tp_host_facts *facts, uint64_t end_ns)
+{
+	if (!session->has_inner)
+		return;
+	const struct teeperf_trace_end known = {
+	    .exit_kind = session->launch.exit_kind,
+	    .exit_value = session->launch.exit_value,
+	    .start_ns = session->start_ns,
+	    .end_ns = end_ns,
+	};
+	tp_inner_finish(&session->inner, facts, &known, &session->inner_result);
+	session->has_inner = false;
+}
