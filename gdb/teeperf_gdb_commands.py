@@ -2,7 +2,8 @@
 """The commands of teeperf-gdb.py."""
 import gdb
 
-from teeperf_gdb_log import COUNTS, FORK, LOST, MODULE, PAD, RESYNC, STATES, SYNC, THREAD_END, UNTIMED, find_log
+from teeperf_gdb_log import (COUNTS, FORK, LOST, MODULE, PAD, RESYNC, RING, STATES, SYNC, THREAD_END, UNTIMED,
+                             find_log)
 from teeperf_gdb_replay import Replay
 
 CHUNKS_READ = 64  # of a thread, unless told: half a million records
@@ -81,6 +82,9 @@ class Status(gdb.Command):
         if log.off:
             say("  recording is switched off")
         say("  chunks of 64 KiB: %d, written now %d, complete %d" % (log.count, log.owned, log.done))
+        if log.mode == RING:
+            say("  each thread keeps its last %d chunks, or fewer if there are many threads" % log.keeps if log.keeps
+                else "  the runtime of the program is too old for rings: they hold the beginning")
         say("  lost: %d before the log came, %d by threads without an entry" % (log.lost_early, log.lost_overflow))
         if log.ended:
             say("  the program is over")
@@ -131,7 +135,7 @@ record are in it. -chunks: how many of a thread's last chunks are read (64); -fr
     def show(self, log, thread, run, cut, replay, now, limit):
         frames = replay.now.frames
         if not run:
-            say("%s: not known: its last chunk is not in memory, the recorder has taken it" % thread.title())
+            say("%s: not known: its last chunk is not in memory, %s" % (thread.title(), log.gone("it")))
             return
         if replay.left:
             say("%s: it is leaving a stack for another one; the open calls of the one it leaves:" % thread.title())
@@ -152,7 +156,7 @@ record are in it. -chunks: how many of a thread's last chunks are read (64); -fr
             elif replay.gone:
                 why = "a chunk is damaged, or was taken by the recorder meanwhile"
             elif run[-1] != thread.first:
-                why = "the recorder has taken the first %d chunks" % run[-1]
+                why = log.gone("the first %d chunks" % run[-1])
             else:
                 why = "the log does not tell of the thread from its beginning"
             say("  and the calls that began before what is in memory (%s)" % why)
@@ -200,9 +204,9 @@ the function. An exit without a time was recorded without one."""
         say("%s: %s %d record%s" % (thread.title(), "all its" if whole else "the last", min(len(lines), count),
                                    "" if min(len(lines), count) == 1 else "s"))
         if not run and thread.chunks:
-            say("  its last chunk is not in memory: the recorder has taken it")
+            say("  its last chunk is not in memory: " + log.gone("it"))
         elif not whole and len(lines) <= count:
-            say("  those before are not in memory: the recorder has taken them")
+            say("  those before are not in memory: " + log.gone("them"))
         last = 0
         for sequence, (_, time, kind, low, value) in lines[-count:]:
             last = max(last, time or thread.chunks[sequence][2])

@@ -21,7 +21,8 @@ SWITCHES = 128
 ENTER, EXIT, UNTIMED, RESYNC = range(4)
 EMPTY, SYNC, PAD, LOST, MARK, MODULE, FORK, THREAD_END, COUNTS = range(9)
 FREE, OWNED, DONE = range(3)
-MODES = {1: "stream", 2: "full", 3: "ring"}
+STREAM, FULL, RING = 1, 2, 3
+MODES = {STREAM: "stream", FULL: "full", RING: "ring"}
 CLOCKS = {0: "none", 1: "tsc", 2: "cntvct", 3: "rdtime", 4: "soft-tsc", 5: "soft", 6: "count", 7: "tsc-ordered"}
 STATES = ["no instrumented module has registered yet", "recording", "switched off for the time being",
           "not recording: started without 'teeperf record', refused by it, or a forked child without a log",
@@ -83,7 +84,7 @@ class Log:
         self.chunks = self.area("chunks_offset", number(64), CHUNK * self.count)
         self.counter, self.pid, self.attach = number(128), number(640), small(648)
         self.module_count, self.lost_early, self.lost_overflow = number(664), number(672), number(680)
-        self.switch_count, self.forked, self.ended = number(696), number(728), number(736)
+        self.switch_count, self.forked, self.ended, self.keeps = number(696), number(728), number(736), number(744)
         self.switches = struct.unpack_from("<%dQ" % SWITCHES, data, 768)
         self.modules = self.read_modules(number(48), min(small(72), self.module_count))
         self.threads = self.read_threads(number(56), small(76))
@@ -139,7 +140,7 @@ class Log:
     def read_chunks(self):
         """
         Give each thread those of its chunks that are whole: OWNED and DONE ones. In mode full nobody clears
-        a chunk that the recorder has taken; in mode stream it may just do so.
+        a chunk that the recorder has taken; in mode stream it may just do so. In mode ring nobody takes any.
         """
         data = read(self.states, 8 * self.count)
         if data is None:
@@ -151,7 +152,7 @@ class Log:
             self.problems.append("damage: %d chunks have a state that does not exist" % odd)
         unread = 0
         for number, state in enumerate(states):
-            if state not in (OWNED, DONE) and not (state == FREE and self.mode == 2):
+            if state not in (OWNED, DONE) and not (state == FREE and self.mode == FULL):
                 continue
             data = read(self.chunks + number * CHUNK, CHUNK_HEADER)
             if data is None:
@@ -231,6 +232,13 @@ class Log:
             if ns >= size:
                 return "%.3f %s" % (ns / size, unit)
         return "%d ns" % ns
+
+    def gone(self, what):
+        """Why some of a thread's chunks are not in memory any more."""
+        if self.mode != RING:
+            return "the recorder has taken " + what
+        verb = "was" if what == "it" else "were"
+        return "%s %s overwritten" % ("they" if what == "them" else what, verb)
 
     def title(self):
         rate = ", %.3f MHz" % (self.hz / 1e6) if self.hz else ""

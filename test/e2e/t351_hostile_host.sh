@@ -55,13 +55,16 @@ read_it() {
 	done
 }
 for number in $kept; do
-	expect 0 "$checked" record -o x.trace --size 1M --drain now ./replay logs/log.$number
+	# Half of them are drained, and the others are looked at in the end.
+	now='--drain now' end='--drain end'
+	[ $((number % 2)) = 1 ] || now='--mode ring --ring 128K' end='--mode ring --ring 128K'
+	expect 0 "$checked" record -o x.trace --size 1M $now ./replay logs/log.$number
 	fake=
 	facts x.trace end_sections=1 exit=1/0
 	[ "$(fact records)" -gt 1000 ] || fail "nothing hostile was drained"
 	read_it x.trace
 	got=0
-	"$checked" record -o killed.trace --size 1M --drain end ./replay logs/log.$number kill \
+	"$checked" record -o killed.trace --size 1M $end ./replay logs/log.$number kill \
 		>out 2>err || got=$?
 	[ $got = 137 ] || fail "the recorder was not killed, but ended with $got"
 	# The program may not have ended yet.

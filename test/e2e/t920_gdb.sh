@@ -238,6 +238,25 @@ at_stop --mode stream --drain now -- ./app -ex 'source wait.py'
 says '^STACKS AGREE IN PART$' out
 says 'and the calls that began before what is in memory .the recorder has taken the first [1-9][0-9]* chunks.' out
 says 'and the calls that began before what is in memory .only the last 1 chunks were read' out
+
+# A flight recorder: what is there is the end, to the last record, of the process and in its core.
+cat >filter.py <<'EOP'
+def dump(filter, name):
+    with open("/proc/%d/coredump_filter" % gdb.selected_inferior().pid, "w") as file:
+        file.write(filter)
+    gdb.execute("gcore " + name)
+EOP
+at_stop --mode ring --ring 128K -- ./app -ex 'python check("part")' -ex 'python save("events")' \
+	-ex 'source filter.py' -ex 'python dump("0x3b", "core.ring")' -ex 'teeperf status' -ex 'teeperf stacks'
+says '^STACKS AGREE IN PART$' out
+says ', mode ring$' out
+says '^  each thread keeps its last 2 chunks' out
+says 'and the calls that began before what is in memory .the first [1-9][0-9]* chunks were overwritten.' out
+says '^  those before are not in memory: they were overwritten$' events
+echo "ring: $(same_events events)"
+gdb_run ./app core.ring -ex 'python check("part")' -ex 'python save("events")' >out 2>err
+says '^STACKS AGREE IN PART$' out
+echo "core of a ring: $(same_events events)"
 loops=10
 
 # Recording that is switched off, from the beginning or by now: no calls are shown that may have ended.
@@ -286,12 +305,6 @@ core() {
 	says '^STACKS AGREE$' out
 	same_events events
 }
-cat >filter.py <<'EOP'
-def dump(filter, name):
-    with open("/proc/%d/coredump_filter" % gdb.selected_inferior().pid, "w") as file:
-        file.write(filter)
-    gdb.execute("gcore " + name)
-EOP
 at_stop --mode full -- ./app -ex 'source filter.py' -ex 'python dump("0x3b", "core.with")' \
 	-ex 'python dump("0x33", "core.without")' \
 	-ex "shell gdb -nx -batch -ex 'source $helper' ./app core.without -ex 'teeperf stacks' >live 2>&1"
@@ -382,7 +395,7 @@ def told(place, form, value):
         teeperf_gdb_log.read = real
 for place, form, value, want in [
     (0, "<Q", 7, "is no log: it begins with 0x7"),
-    (8, "<H", 2, "has version 2.2"),
+    (8, "<H", 2, "has version 2."),
     (20, "<I", 3, "chunk_count 3"),
     (24, "<Q", 1 << 40, "of which 0x"),
     (40, "<Q", log.size - 8, "state_offset is"),

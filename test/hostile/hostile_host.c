@@ -295,7 +295,8 @@ static void make_log(void)
 	    .module_capacity = MODULES,
 	    .thread_capacity = THREADS,
 	    .clock = any(2) ? TEEPERF_CLOCK_SOFT_TSC : TEEPERF_CLOCK_TSC,
-	    .mode = TEEPERF_MODE_STREAM,
+	    .mode = any(2) ? TEEPERF_MODE_RING : TEEPERF_MODE_STREAM,
+	    .ring = any(2) ? 2 + (uint32_t)any(CHUNKS / 2) : (uint32_t)any(UINT32_MAX),
 	    .control = TEEPERF_ACTIVE,
 	};
 #if defined(HOSTILE_CLOCK)

@@ -158,11 +158,41 @@ static void the_end_section(void **state)
 	check_end(false, true, (struct teeperf_trace_end){0}, NULL, 0);
 }
 
+// In a trace of a flight recorder what is missing was overwritten: that is no problem.
+static void rings_lack_what_was_overwritten(void **state)
+{
+	(void)state;
+	const struct tp_chunk chunks[] = {
+	    {.offset = 10, .thread = 0, .sequence = 1, .os_tid = 5},
+	    {.offset = 20, .thread = 0, .sequence = 9, .os_tid = 5},
+	    {.offset = 30, .thread = 0, .sequence = 8, .os_tid = 5},
+	    {.offset = 40, .thread = 3, .sequence = 4, .os_tid = 6},
+	};
+	const struct teeperf_thread table[] = {
+	    {.os_tid = 5, .chunks = 10},
+	    {.os_tid = 7, .chunks = 3, .ended = 1},
+	    {.os_tid = 8},
+	    {.os_tid = 6, .chunks = 5, .first = 4},
+	    {.os_tid = 9, .chunks = 6, .first = 4},
+	};
+	static const uint64_t overwritten[] = {1 + 6, 3, 0, 0, 2};
+	begin(chunks, 4);
+	trace.rings = true;
+	assert_int_equal(tp_verify_threads(&trace, table, 5, &err), 0);
+	assert_int_equal(trace.problems.count, 0);
+	for (uint32_t i = 0; i < 5; i++) {
+		assert_int_equal(trace.threads[i].overwritten, overwritten[i]);
+		assert_int_equal(trace.threads[i].missing, 0);
+	}
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(chunks_are_sorted_and_joined_with_the_table),
 	    cmocka_unit_test(duplicates_and_gaps),
+	    cmocka_unit_test(rings_lack_what_was_overwritten),
 	    cmocka_unit_test(an_empty_trace),
 	    cmocka_unit_test(the_end_section),
 	};
