@@ -376,9 +376,10 @@ int tp_region_create(
 		r = create_file(region, err);
 	if (r)
 		goto fail;
-	// A thread leaves an eighth to others, and as much as it has: there must always be more than that.
-	if (region->mode == TEEPERF_MODE_RING && region->low_chunks < region->chunk_count / 4)
-		region->low_chunks = region->chunk_count / 4;
+	// A thread leaves some to others, and as many as it has: there must always be more than that.
+	const uint32_t least = (uint32_t)TEEPERF_RING_SPARE(region->chunk_count) + 2 * region->ring;
+	if (region->mode == TEEPERF_MODE_RING && region->low_chunks < least)
+		region->low_chunks = least;
 	region->newest = TP_REGION_NONE;
 	region->older = malloc(region->chunk_count * sizeof(*region->older));
 	region->newer = malloc(region->chunk_count * sizeof(*region->newer));

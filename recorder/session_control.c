@@ -158,7 +158,9 @@ void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *re
 	}
 	describe(session, reply);
 	reply->result = result;
-	reply->snapshot = verb == TP_CONTROL_FLUSH && session->region.mode == TEEPERF_MODE_RING;
+	// One that is still being written has no name for us.
+	reply->snapshot = verb == TP_CONTROL_FLUSH && session->region.mode == TEEPERF_MODE_RING &&
+			  tp_drain_has_flushed(&session->drain, session->drain.flush_asked);
 	if (reply->snapshot)
 		name_output(reply, session->drain.snapshots.last);
 }

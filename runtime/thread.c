@@ -165,7 +165,7 @@ static bool draw_in_ring(struct tp_thread *thread)
 	const uint64_t count = tp_kept_count(thread->kept);
 	const int64_t left =
 	    (int64_t)(tp_load_relaxed(&header->head) - tp_load_relaxed(&header->tail));
-	const int64_t spare = (int64_t)(tp_process.chunk_mask + 1) / 8;
+	const int64_t spare = TEEPERF_RING_SPARE(tp_process.chunk_mask + 1);
 	const bool may_grow = count < tp_process.ring && left > spare + (int64_t)count;
 	if ((count < 2 || may_grow || thread->ticket) && draw(thread))
 		return true;

@@ -251,6 +251,8 @@ enum teeperf_only {
 
 /* Mode ring: most chunks of a log, since the program keeps lists of them in private memory. */
 #define TEEPERF_RING_LOG_CHUNKS 16384
+/* ... and how many of CHUNKS a thread leaves to others before it takes more than two. */
+#define TEEPERF_RING_SPARE(chunks) ((chunks) / 8 < 64 ? (int64_t)((chunks) / 8) : 64)
 
 #define TEEPERF_LOG_HEADER_SIZE 4096
 #define TEEPERF_CHUNK_SHIFT_DEFAULT 16

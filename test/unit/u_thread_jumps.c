@@ -9,6 +9,8 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "test/lib/play_host.h"
 
@@ -117,9 +119,143 @@ static void test_interrupted_thread_ends(void **state)
 	assert_int_equal(words_of(1)[3], word(0, TEEPERF_CONTROL_THREAD_END));
 }
 
+#if defined(__x86_64__)
+// Steps of the processor until the handler is to jump out; and how many there were when it did not.
+static uint64_t steps_left;
+static uint64_t steps;
+
+static void on_step(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)info;
+	(void)context;
+	steps++;
+	if (!--steps_left)
+		siglongjmp(out, 1);
+}
+
+// An event that is left for good at its instruction number COUNT. False: it has no more than `steps`.
+static bool jump_out_at_step(uint64_t count, uint64_t name)
+{
+	const struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+	sigaction(SIGTRAP, &action, NULL);
+	steps = 0;
+	steps_left = count;
+	if (sigsetjmp(out, 1))
+		return true;
+	__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+	event(name);
+	__asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+	return false;
+}
+
+// The numbers of the thread's chunks follow one another, up to the newest; returns how many there are.
+static uint64_t count_kept(uint64_t *newest)
+{
+	uint64_t kept = 0;
+	uint64_t oldest = UINT64_MAX;
+	*newest = 0;
+	for (uint64_t i = 0; i < CHUNKS; i++) {
+		if (states[i] != TEEPERF_CHUNK_OWNED)
+			continue;
+		const uint64_t sequence = chunk_at(i)->sequence;
+		kept++;
+		oldest = sequence < oldest ? sequence : oldest;
+		*newest = sequence > *newest ? sequence : *newest;
+	}
+	assert_int_equal(*newest - oldest + 1, kept);
+	return kept;
+}
+
+static void fill_chunk(void)
+{
+	do
+		event(0x402000);
+	while (__teeperf_thread.cursor % CHUNK);
+}
+
+// As if the oldest chunk had hardly been used: clearing it is most of the steps otherwise, each as the next one.
+static void empty_oldest(void)
+{
+	uint64_t oldest = CHUNKS;
+	for (uint64_t i = 0; i < CHUNKS; i++)
+		if (states[i] == TEEPERF_CHUNK_OWNED &&
+		    (oldest == CHUNKS || chunk_at(i)->sequence < chunk_at(oldest)->sequence))
+			oldest = i;
+	memset(words_of(oldest), 0, CHUNK - sizeof(struct teeperf_chunk));
+	words_of(oldest)[1] = word(1, 0x402000);
+	chunk_at(oldest)->used = sizeof(struct teeperf_chunk) + 16;
+}
+
+// One round: the steps that there are, all done if STEP is more than that.
+static uint64_t jump_and_go_on(uint64_t step, bool short_way, uint64_t position)
+{
+	uint64_t newest;
+	uint64_t before;
+	fill_chunk();
+	assert_int_equal(count_kept(&before), 3);
+	if (short_way)
+		empty_oldest();
+	const bool jumped = jump_out_at_step(step, 0x404000);
+	const uint64_t done = steps;
+	__teeperf_resync(position, 0x401003);
+	fill_chunk();
+	assert_int_equal(count_kept(&newest), 3);
+	assert_true(newest > before);
+	// But for the place of the record that it jumped out of.
+	for (uint64_t i = 0; i < CHUNKS; i++) {
+		int holes = 0;
+		if (states[i] != TEEPERF_CHUNK_OWNED || chunk_at(i)->sequence <= before)
+			continue;
+		for (int j = 0; j < PER_CHUNK; j++)
+			holes += !words_of(i)[j];
+		assert_true(holes <= jumped);
+	}
+	fill_chunk();
+	fill_chunk();
+	assert_int_equal(count_kept(&newest), 3);
+	return jumped ? 0 : done;
+}
+
+/*
+ * Mode ring: a handler jumps out of any instruction with which the thread goes on in its oldest chunk. It keeps
+ * as many chunks as before from then on, each with what it should have, and asks for no other one.
+ */
+static void test_jump_out_of_ring(void **state)
+{
+	(void)state;
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	header->mode = TEEPERF_MODE_RING;
+	header->ring = 3;
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	header->counter = 1;
+	for (uint64_t i = 0; i < CHUNKS; i++)
+		serve(i);
+	const uint64_t position = event(0x401000);
+	for (int i = 0; i < 4; i++)
+		fill_chunk();
+	uint64_t step = 0;
+	while (!jump_and_go_on(++step, true, position))
+		;
+	assert_true(step > 100 && step < 2000);
+	// And in the middle of clearing all of it.
+	assert_int_equal(jump_and_go_on(1000, false, position), 0);
+	assert_int_equal(jump_and_go_on(5000, false, position), 0);
+	assert_int_equal(header->tail, 3);
+	assert_int_equal(header->head, CHUNKS);
+}
+#endif
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(test_jump_out_of_runtime),
-	    TEST(test_thread_ends_inside_runtime), TEST(test_interrupted_thread_ends)};
+	const struct CMUnitTest tests[] = {
+		TEST(test_jump_out_of_runtime),
+		TEST(test_thread_ends_inside_runtime),
+		TEST(test_interrupted_thread_ends),
+#if defined(__x86_64__)
+		TEST(test_jump_out_of_ring),
+#endif
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
