@@ -48,6 +48,8 @@ static int ask_at(
 	int r = 0;
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	// To connect takes as long as the queue of a recorder that was stopped is full.
+	setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	const struct tp_control_request request = {TP_CONTROL_VERSION, verb};
 	if (connect(connection, (const struct sockaddr *)&address, sizeof(address))) {
 		if (errno == ENOENT || errno == ECONNREFUSED)
@@ -56,7 +58,9 @@ static int ask_at(
 			r = tp_err_set(err, TP_ERR_SYSTEM, path, TP_ERR_NO_OFFSET,
 			    "this recording is another user's: ask as that user, or as root");
 		else
-			r = tp_err_system(err, errno, path, "cannot reach the recorder");
+			r = tp_err_system(err, errno, path,
+			    errno == EAGAIN ? "the recorder does not answer"
+					    : "cannot reach the recorder");
 	} else {
 		send(connection, &request, sizeof(request), MSG_NOSIGNAL);
 		struct tp_control_reply message;

@@ -114,7 +114,8 @@ static void sweep(void)
 			continue;
 		struct sockaddr_un address;
 		make_address(&address, path);
-		const int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+		// Without waiting: one whose queue is full belongs to a recorder that was stopped.
+		const int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		if (probe >= 0 &&
 		    connect(probe, (const struct sockaddr *)&address, sizeof(address)) &&
 		    errno == ECONNREFUSED)

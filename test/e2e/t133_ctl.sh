@@ -75,6 +75,16 @@ facts ctl.trace switches=on,off lost=0
 "$TEEPERF" analyze ctl.trace --format csv >top.csv 2>err
 says '^leaf,' top.csv
 
+# A recorder that stands still keeps nobody from recording, though its queue is full of those who looked if it was alive.
+start ./main
+kill -STOP "$recorder"
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	expect 0 "$TEEPERF" record -q -o other.trace true
+done
+kill -CONT "$recorder"
+expect 0 "$TEEPERF" ctl status "$recorder"
+stop
+
 # What is complete is in the file after a flush, though it would have been drained at the end.
 start --control --drain end ./main
 while :; do
