@@ -181,15 +181,15 @@ cmp left-out.1 left-out.50 || fail "$(cat left-out.1 left-out.50)"
 
 # Hundreds of modules at once, and hundreds in turn in a few places.
 i=0
-many=
+set --
 while [ $i -lt 300 ]; do
 	cp first.so "many$i.so"
-	many="$many $here/many$i.so"
+	set -- "$@" "$here/many$i.so"
 	i=$((i + 1))
 done
-run -- 1 4 $many
+run -- 1 4 "$@"
 [ "$(modules many)" = 300 ] || fail "$(modules many) modules of 300"
-run -- 2 0 $many
+run -- 2 0 "$@"
 
 # The same library twice, the second with a C library and a runtime of its own: the first is exact, and that
 # the second is not recorded is said.

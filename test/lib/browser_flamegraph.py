@@ -4,7 +4,7 @@
 
 Leaves light.png and dark.png in the current folder.
 """
-import os
+import pathlib
 import sys
 
 from browser import Browser
@@ -178,8 +178,8 @@ def is_tall(browser):
 
 
 def main():
-    tall = "file://" + os.path.abspath(sys.argv[2])
-    url = "file://" + os.path.abspath(sys.argv[1])
+    tall = pathlib.Path(sys.argv[2]).absolute().as_uri()
+    url = pathlib.Path(sys.argv[1]).absolute().as_uri()
     everything = sorted(["program", "main", "left", "x", "y", EVIL, MARKUP])
     with Browser(1280, 500) as browser:
         browser.open(url)
@@ -191,7 +191,7 @@ def main():
         resizes(browser, everything)
         browser.open(tall)
         is_tall(browser)
-        icicle = "file://" + os.path.abspath(sys.argv[3])
+        icicle = pathlib.Path(sys.argv[3]).absolute().as_uri()
         browser.open(icicle)
         before = loads(browser, everything, True)
         zooms(browser, before)
