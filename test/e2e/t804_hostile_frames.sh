@@ -21,11 +21,16 @@ printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.
 # private NAME OPTION...: the private log, as the runtime has it, and the host's answers.
 general=-mgeneral-regs-only
 [ "$(uname -m)" != riscv64 ] || general=
+# What is defined must stay in its order, with the guards around it: gcc can be told so.
+order=-fno-toplevel-reorder
+cc=${CC:-cc}
+$cc $order -fsyntax-only -x c /dev/null 2>/dev/null || cc=gcc
+command -v $cc >/dev/null || skip "no gcc"
 private() {
 	name=$1
 	shift
-	${CC:-cc} -O2 -g -std=gnu17 -fPIC -ftls-model=initial-exec -ffreestanding -fno-stack-protector $general \
-		-fno-toplevel-reorder "$@" -I "$root" -I "$root/include" -c -o $name.frames.o "$from/hostile_frames.c"
+	$cc -O2 -g -std=gnu17 -fPIC -ftls-model=initial-exec -ffreestanding -fno-stack-protector $general \
+		$order "$@" -I "$root" -I "$root/include" -c -o $name.frames.o "$from/hostile_frames.c"
 }
 private vm -DTP_PRIVATE_CHUNKS=256
 private occlum -DTP_PRIVATE_CHUNKS=4
