@@ -98,6 +98,13 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 		    reply->attached, reply->listens_value);
 		return TP_EXIT_FAILED;
 	case TP_CONTROL_FAILED:
+		if (reply->snapshot) {
+			fprintf(stderr,
+			    "teeperf ctl: the snapshot '%s' could not be written: there is no room for it, "
+			    "or the trace is no file\n",
+			    reply->output);
+			return TP_EXIT_FAILED;
+		}
 		fprintf(stderr, "teeperf ctl: '%s' could not be written in full\n", reply->output);
 		return TP_EXIT_FAILED;
 	case TP_CONTROL_UNKNOWN:

@@ -48,7 +48,7 @@ static bool inner;
 static bool signals;
 static uint64_t size_bytes;
 static uint64_t ready_bytes;
-static uint64_t ring_bytes;
+static uint64_t ring_bytes = UINT64_MAX; // not given
 static uint64_t level;
 static bool quiet;
 static struct tp_record_attach attach = {.timeout_s = UINT64_MAX};
@@ -489,7 +489,8 @@ static uint32_t chunks_to_keep(void)
 {
 	if (modes[mode] != TEEPERF_MODE_RING)
 		return 0;
-	return ring_bytes ? (uint32_t)(ring_bytes / TP_REGION_CHUNK_SIZE) : TP_REGION_KEPT_CHUNKS;
+	return ring_bytes != UINT64_MAX ? (uint32_t)(ring_bytes / TP_REGION_CHUNK_SIZE)
+					: TP_REGION_KEPT_CHUNKS;
 }
 
 static int run(int argc, char **argv)
@@ -517,17 +518,18 @@ static int run(int argc, char **argv)
 	if (signals && (control_signal == SIGUSR1 || control_signal == SIGUSR2))
 		return tp_options_usage(&tp_cmd_record,
 		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
-	if (ring_bytes && modes[mode] != TEEPERF_MODE_RING)
+	const bool has_ring = ring_bytes != UINT64_MAX;
+	if (has_ring && modes[mode] != TEEPERF_MODE_RING)
 		return tp_options_usage(
 		    &tp_cmd_record, "option '--ring' goes with '--mode ring' only");
 	if (drain_index && modes[mode] == TEEPERF_MODE_RING)
 		return tp_options_usage(&tp_cmd_record,
 		    "with '--mode ring' nothing is drained while the program runs: leave '--drain' out "
 		    "('teeperf ctl flush' writes a snapshot)");
-	if (ring_bytes && ring_bytes < 2 * TP_REGION_CHUNK_SIZE)
+	if (has_ring && ring_bytes < 2 * TP_REGION_CHUNK_SIZE)
 		return tp_options_usage(&tp_cmd_record, "option '--ring' takes at least %dK",
 		    2 * TP_REGION_CHUNK_SIZE / 1024);
-	if (ring_bytes / TP_REGION_CHUNK_SIZE > TEEPERF_RING_LOG_CHUNKS / 4)
+	if (has_ring && ring_bytes / TP_REGION_CHUNK_SIZE > TEEPERF_RING_LOG_CHUNKS / 4)
 		return tp_options_usage(&tp_cmd_record, "option '--ring' takes at most %dM",
 		    TEEPERF_RING_LOG_CHUNKS / 4096 * (TP_REGION_CHUNK_SIZE / 1024));
 	struct tp_region_only only = {.kind = TEEPERF_ONLY_ALL};

@@ -288,7 +288,14 @@ static void snapshot(struct tp_drain *drain)
 		r = tp_trace_writer_create(&writer, snapshots->last, &snapshots->error);
 	if (!r) {
 		write_snapshot(drain, &writer);
-		r = tp_trace_writer_close(&writer, &snapshots->error);
+		// Half a snapshot would take the room that the recording's own trace needs.
+		if (writer.failed) {
+			snapshots->error = writer.error;
+			r = writer.error.code;
+			tp_trace_writer_discard(&writer);
+		} else {
+			r = tp_trace_writer_close(&writer, &snapshots->error);
+		}
 	}
 	snapshots->failed = r != 0;
 }

@@ -129,6 +129,10 @@ for i in 1 2 3; do
 		sleep 0.05
 	done
 done
+# One that cannot be written leaves nothing, and the next ones are.
+mkdir s.trace.snapshot-4
+expect 1 "$TEEPERF" ctl flush $recorder
+says "the snapshot 's.trace.snapshot-4' could not be written" err
 # While it is off nothing is overwritten.
 "$TEEPERF" ctl off $recorder || true # on a busy machine it is obeyed later
 until "$TEEPERF" ctl status $recorder | grep -q '^recording  off'; do
@@ -141,12 +145,12 @@ done
 expect 0 "$TEEPERF" ctl flush $recorder
 kill -9 "$program"
 wait $recorder || true
-for trace in s.trace s.trace.snapshot-4; do
+for trace in s.trace s.trace.snapshot-5; do
 	"$TEEPERF" dump $trace | grep '^chunk' >$trace.chunks
 	expect 0 "$TEEPERF" analyze $trace
 	says 'switched off 1 time' out
 done
-cmp s.trace.chunks s.trace.snapshot-4.chunks || fail 'the rings changed while recording was off'
+cmp s.trace.chunks s.trace.snapshot-5.chunks || fail 'the rings changed while recording was off'
 # Each is whole: with its process, its threads, its modules and an end.
 expect 0 "$TEEPERF" analyze s.trace.snapshot-2
 says '^program    ./app forever progress$' out
@@ -178,6 +182,8 @@ says "option '--ring' goes with '--mode ring' only" err
 expect 129 "$TEEPERF" record --mode ring --drain late ./app steps 1
 says "nothing is drained while the program runs" err
 expect 129 "$TEEPERF" record --mode ring --ring 64K ./app steps 1
+says "option '--ring' takes at least 128K" err
+expect 129 "$TEEPERF" record --mode ring --ring 0 ./app steps 1
 says "option '--ring' takes at least 128K" err
 expect 129 "$TEEPERF" record --mode ring --ring 1G ./app steps 1
 says "option '--ring' takes at most 256M" err

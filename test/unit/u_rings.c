@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is copied of a ring that is being written: whole records only.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "recorder/rings.h"
+
+static uint64_t record(uint64_t time, uint64_t name)
+{
+	return time | name << 32;
+}
+
+static void a_record_is_whole_or_left_out(void **state)
+{
+	(void)state;
+	const uint64_t words[] = {
+	    record(1, 0x401000), // enter
+	    record(2, 0x401003), // resync
+	    64,                  // its position
+	    0,                   // never written
+	    record(7, TEEPERF_CONTROL_LOST),
+	    record(2, TEEPERF_CONTROL_COUNTS),
+	    0x401000,
+	    record(3, 0x401003), // a count, whatever it looks like
+	    0,
+	    0,
+	    record(4, 0x401001),
+	};
+	static const uint32_t whole[] = {0, 1, 1, 3, 4, 5, 5, 5, 5, 5, 10, 11};
+	for (uint32_t count = 0; count < sizeof(whole) / sizeof(whole[0]); count++)
+		assert_int_equal(tp_rings_whole(words, count), whole[count]);
+}
+
+static void a_count_of_pairs_may_be_anything(void **state)
+{
+	(void)state;
+	const uint64_t words[] = {
+	    record(1, 0x401000), record(UINT32_MAX, TEEPERF_CONTROL_COUNTS), 0, 0};
+	assert_int_equal(tp_rings_whole(words, 4), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_record_is_whole_or_left_out),
+	    cmocka_unit_test(a_count_of_pairs_may_be_anything),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
