@@ -331,6 +331,8 @@ PLAIN static void work(uint64_t seed)
 		for (uint64_t i = any.below(4) + 1; i--;)
 			burst(any);
 		hostile_bare_leave();
+		// Where there may be no log.
+		expect("calls outside", fib(6), 8);
 	}
 }
 
