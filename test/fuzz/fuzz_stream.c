@@ -226,7 +226,7 @@ static int read_all(size_t most, unsigned *count)
 			abort();
 	}
 	const size_t first = offsetof(struct teeperf_log_header, pid);
-	const size_t end = offsetof(struct teeperf_log_header, reserved6);
+	const size_t end = offsetof(struct teeperf_log_header, crossings);
 	// What is the host's stays as it was, but for the draws.
 	before.tail = region.header->tail;
 	if (memcmp(region.header, &before, first) ||

@@ -113,7 +113,7 @@ static void words_of_the_header(void **state)
 	(void)state;
 	struct teeperf_log_header before;
 	const size_t from = offsetof(struct teeperf_log_header, pid);
-	const size_t end = offsetof(struct teeperf_log_header, reserved6);
+	const size_t end = offsetof(struct teeperf_log_header, crossings);
 	memcpy(&before, region.header, sizeof(before));
 	send_words(0, TEEPERF_LOG_HEADER_SIZE);
 	assert_memory_equal(region.header, &before, from);
