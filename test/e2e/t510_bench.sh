@@ -6,6 +6,7 @@
 # counted, and the summary computes medians and verdicts right. The times are not looked at.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
+plain_folder
 command -v clang-19 >/dev/null || skip "clang 19, which benchmarks compare with, is not there"
 bench=$root/benchmarks
 

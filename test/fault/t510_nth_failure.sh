@@ -111,6 +111,6 @@ cp x.trace saved.trace
 nth --prepare "cp saved.trace x.trace; cp saved.log $log" \
 	--verify "test ! -e $log && '$TEEPERF' analyze x.trace" -- "$tool" recover -q x.trace
 # What cannot be read is neither another file nor the end of the trace.
-nth --prepare "cp saved.trace x.trace; cp saved.log $log; ln -sf $PWD/x.trace $log.trace; rm -f r.trace*" \
+nth --prepare "cp saved.trace x.trace; cp saved.log $log; ln -sf '$PWD/x.trace' $log.trace; rm -f r.trace*" \
 	--verify "$(verify) && { test -e $log || '$TEEPERF' analyze x.trace; }" -- \
 	"$tool" record -o r.trace --size 1M ./crash accounts 2 50 0
