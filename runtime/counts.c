@@ -34,6 +34,13 @@ void __teeperf_counted_gone(struct teeperf_counted *counted)
 		;
 }
 
+void tp_counts_gone(uint64_t start, uint64_t end)
+{
+	for (struct teeperf_counted *at = first; at; at = at->next)
+		if ((uint64_t)(uintptr_t)at >= start && (uint64_t)(uintptr_t)at < end)
+			__teeperf_counted_gone(at);
+}
+
 static void forget_pointers(void)
 {
 	for (struct teeperf_counted *at = __atomic_load_n(&first, __ATOMIC_SEQ_CST); at;

@@ -102,7 +102,7 @@ static void store(uint64_t index, const struct teeperf_module *module)
 }
 
 // Word by word: compilers make a call of memset of an initializer, and 'bare' has none.
-static void clear(struct teeperf_module *module)
+void tp_module_clear(struct teeperf_module *module)
 {
 	uint64_t *words = (uint64_t *)(void *)module;
 	for (unsigned i = 0; i < sizeof(*module) / 8; i++)
@@ -122,9 +122,9 @@ static void hash_code(struct teeperf_module_block *block, struct teeperf_module 
 enum tp_admission tp_module_add(struct teeperf_module_block *block)
 {
 	struct teeperf_module module;
-	clear(&module);
+	tp_module_clear(&module);
 	module.anchor = (uint64_t)(uintptr_t)block;
-	if (tp_port_find_module(block, &module)) {
+	if (tp_loaded_find(block, &module) || tp_port_find_module(block, &module)) {
 		hash_code(block, &module);
 	} else {
 		// A range that holds just the anchor still tells the load bias.

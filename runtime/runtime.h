@@ -185,6 +185,8 @@ TP_HIDDEN void tp_ring_supply(uint64_t number);
 /* Make chunk `number` as if it had never been used. */
 TP_HIDDEN void tp_ring_clear(uint64_t number, struct teeperf_chunk *chunk);
 
+/* The memory [start, end) goes: forget what is counted there. */
+TP_HIDDEN void tp_counts_gone(uint64_t start, uint64_t end);
 /* The thread ends: hand over its counts. */
 TP_HIDDEN void tp_counts_end(struct tp_thread *thread);
 /* In a forked child: as tp_gates_forked; its thread has no place for counts any more. */
@@ -236,6 +238,10 @@ enum tp_admission {
 /* The module with this block has been loaded; the one that holds ANCHOR is about to go. pre: as tp_now. */
 TP_HIDDEN enum tp_admission tp_module_add(struct teeperf_module_block *block);
 TP_HIDDEN void tp_module_remove(const void *anchor);
+/* All of it 0, without a call of memset. */
+TP_HIDDEN void tp_module_clear(struct teeperf_module *module);
+/* As tp_port_find_module, of those that the program has told of itself (loaded.c). */
+TP_HIDDEN bool tp_loaded_find(const void *anchor, struct teeperf_module *module);
 /* The module that holds ADDRESS: its index in the log's table + 1, or 0. In any thread. */
 TP_HIDDEN uint64_t tp_module_number(uint64_t address);
 
@@ -330,6 +336,9 @@ TP_EXPORT void __teeperf_exit(void);
 TP_EXPORT void *__teeperf_tee_log(unsigned long long *size);
 TP_EXPORT void __teeperf_thread_over(void);
 TP_EXPORT void __teeperf_over(int code);
+struct teeperf_loaded;
+TP_EXPORT int __teeperf_module_add(struct teeperf_loaded *loaded);
+TP_EXPORT void __teeperf_module_remove(struct teeperf_loaded *loaded);
 struct teeperf_context;
 TP_EXPORT void __teeperf_context_leave(struct teeperf_context *here);
 TP_EXPORT void __teeperf_context_arrive(const struct teeperf_context *here);

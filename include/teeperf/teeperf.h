@@ -214,6 +214,34 @@ TEEPERF_INLINE_ void teeperf_border_handle(unsigned long long handle)
 		__teeperf_border(13, handle);
 }
 
+/*
+ * ---- Modules that a loader of the program's own has mapped, of which neither the system nor the TEE can tell. Tell of one
+ * when it is mapped and relocated, before its constructors run (they must run), and take it back before its memory goes;
+ * until then struct, headers and path stay as they are. One module at a time, also beside dlopen and dlclose.
+ */
+struct teeperf_loaded {
+	unsigned long long bias;   /* address at run time less the address in the file */
+	const void *headers;       /* the program headers of ELF-64, in memory */
+	unsigned int header_count; /* how many */
+	const char *path; /* absolute; NULL: the file is found by its build ID, or by its code */
+	struct teeperf_loaded *next; /* the runtime's */
+};
+extern int __teeperf_module_add(struct teeperf_loaded *loaded) __attribute__((weak));
+extern void __teeperf_module_remove(struct teeperf_loaded *loaded) __attribute__((weak));
+
+/* 1, or 0 if there is nothing to load in the headers, or it was told already. */
+TEEPERF_INLINE_ int teeperf_module_add(struct teeperf_loaded *loaded)
+{
+	return __teeperf_module_add ? __teeperf_module_add(loaded) : 0;
+}
+
+/* Its code does not run any more. If its destructors have not run, they must not. */
+TEEPERF_INLINE_ void teeperf_module_remove(struct teeperf_loaded *loaded)
+{
+	if (__teeperf_module_remove)
+		__teeperf_module_remove(loaded);
+}
+
 #undef TEEPERF_INLINE_
 
 #ifdef __cplusplus
