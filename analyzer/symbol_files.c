@@ -181,7 +181,8 @@ static bool find_in_folders(struct search *search)
 	const struct tp_symbol_options *options = search->options;
 	struct tp_symbol_files *files = search->files;
 	struct tp_symbol_folder *folder = &search->folder;
-	*folder = (struct tp_symbol_folder){.module = search->module, .notes = search->notes};
+	*folder = (struct tp_symbol_folder){
+	    .module = search->module, .notes = search->notes, .room = options->folder_room};
 	for (uint32_t i = 0; i < options->debug_dir_count && !tp_symbol_folder_done(folder); i++)
 		tp_symbol_folder_look(folder, options->debug_dirs[i]);
 	files->has_debug = folder->found;

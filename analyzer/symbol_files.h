@@ -16,6 +16,8 @@ struct tp_symbol_options {
 	uint32_t debug_dir_count;
 	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for what is not here */
 	bool no_cache;   /* neither read nor write what is kept of earlier runs */
+	uint32_t
+	    *folder_room; /* so many files may still be looked at in folders; NULL: any number */
 };
 
 enum { TP_SYMBOL_PATH_MAX = 4096 };

@@ -24,6 +24,10 @@ static int rank(const struct tp_elf_file *elf)
 static enum tp_symbol_match look_at(
     struct tp_symbol_folder *folder, const char *dir, const char *name)
 {
+	if (folder->room && !*folder->room)
+		return TP_MATCH_UNTOLD;
+	if (folder->room)
+		--*folder->room;
 	char path[TP_SYMBOL_PATH_MAX];
 	struct stat status;
 	struct tp_elf_file elf;
@@ -86,7 +90,7 @@ void tp_symbol_folder_look(struct tp_symbol_folder *folder, const char *dir)
 		look_at_named(folder, dir, strcat(elf, ".elf"));
 	if (name[0] && !tp_symbol_folder_done(folder))
 		look_at_named(folder, dir, name);
-	if (tp_symbol_folder_done(folder))
+	if (tp_symbol_folder_done(folder) || (folder->room && !*folder->room))
 		return;
 	const int count = scandir(dir, &entries, is_candidate, alphasort);
 	for (int i = 0; i < count; i++) {

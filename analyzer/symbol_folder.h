@@ -8,6 +8,7 @@
 struct tp_symbol_folder {
 	const struct teeperf_module *module; /* set by the caller */
 	struct tp_problems *notes;           /* ... */
+	uint32_t *room;                      /* ..., as folder_room of the options */
 	struct tp_elf_file elf;              /* the best one so far; the caller's to release */
 	bool found;
 	char path[TP_SYMBOL_PATH_MAX];

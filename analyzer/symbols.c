@@ -12,6 +12,9 @@
 
 #define NAMES (UINT64_C(1) << 32)
 
+// So many files are looked at in folders, for all modules together.
+#define FOLDER_ROOM 65536
+
 // Where a function is, sorted by address within a module.
 struct place {
 	uint64_t address; // in the module's file; UINT64_MAX without one
@@ -320,9 +323,13 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
     const struct tp_symbol_key *keys, uint32_t count, struct tp_symbol *symbols,
     struct tp_arena *arena, struct tp_problems *notes, struct tp_err *err)
 {
+	// A trace may list any number of modules.
+	uint32_t room = FOLDER_ROOM;
+	struct tp_symbol_options limited = *options;
+	limited.folder_room = &room;
 	struct job job = {
 	    .trace = trace,
-	    .options = options,
+	    .options = &limited,
 	    .keys = keys,
 	    .count = count,
 	    .symbols = symbols,
@@ -363,6 +370,11 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 		fill_up(&job, place, module_name);
 	}
 	free(job.places);
+	if (!room)
+		tp_problems_add(notes, TP_ERR_LIMIT, trace->source.name, TP_ERR_NO_OFFSET,
+		    "%d files were looked at for its modules: the rest of the folders given with "
+		    "--debug-dir is not searched",
+		    FOLDER_ROOM);
 	if (unclear)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
 		    "%u functions are where several modules have been, and their times do not tell "
