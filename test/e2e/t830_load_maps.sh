@@ -27,7 +27,7 @@ more=
 
 # run PROGRAM WORKS: a.trace
 run() {
-	expect 7 "$TEEPERF" record -o a.trace --clock soft -- "./$1" $rounds 1
+	expect 7 "$TEEPERF" record -o a.trace --size 16M --clock soft -- "./$1" $rounds 1
 	works=$2
 }
 
@@ -167,3 +167,89 @@ for layout in separate-code noseparate-code; do
 done
 nameless "the program did not tell where its file is; its functions have no names: name the folder with --debug-dir that has a file with the code that ran$"
 more=
+
+# ---- a loader of the program's own, which tells of its modules: taken back, in the place of one another, and back elsewhere,
+# also where it does not run their destructors; stripped libraries without a build ID and without a path
+mkdir -p libraries
+sed 's/leaf/other_leaf/g; s/middle/other_middle/g; s/deep/other_deep/g' "$from/work.c" >other.c
+library() {
+	"$TEEPERF" cc -I "$from" -O2 -g -fPIC -shared -Wl,--build-id=none -Wl,--hash-style=both -o "libraries/$1.so" "$2"
+	strip -o "$1.so" "libraries/$1.so"
+}
+library one "$from/work.c"
+library two other.c
+prefix=${TEEPERF_BUILD:-$(dirname "$TEEPERF")/..}
+${CC:-cc} -O1 -g -I "$root/include" -o own_loader "$from/own_loader.c" -Wl,--no-as-needed -L "$prefix/lib" -lteeperf \
+	-Wl,-rpath,"$prefix/lib" -ldl
+for how in '' careless; do
+	expect 7 ./own_loader one.so two.so $how
+	expect 7 "$TEEPERF" record -o a.trace --size 16M -- ./own_loader one.so two.so $how
+	expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir libraries
+	sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
+	printf '%s\n' deep,400 leaf,4000 middle,2000 other_deep,320 other_leaf,3200 other_middle,1600 work,12 work,8 |
+		diff - counted >&2 || fail "the libraries of an own loader do not have their calls ($how)"
+	# The second one's file is of another build: its functions, and only those, have no names.
+	mkdir -p half
+	cp libraries/one.so half
+	cp "$TEST_TMP/two.so" half/two.so
+	expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir half
+	[ "$(grep -c '+0x' out)" = 4 ] && says '^leaf,4000,' out || fail "names of a library that is not there: $(cat out)"
+	says "'half/two.so': it is what ran, but stripped" err
+done
+
+# ---- an application with a library, which the loader maps during a command, and tells with its UUID
+sed 's/leaf/other_leaf/g; s/middle/other_middle/g; s/deep/other_deep/g' "$from/work.c" >other.c
+other=11111111-2222-3333-4444-555555555555
+"$TEEPERF" cc --clock=soft -I "$from" -O2 -g -fPIC -c -o other.o other.c
+${CC:-cc} -shared -Wl,--build-id=none -o ta/$other.elf other.o
+strip -o $other ta/$other.elf
+${CC:-cc} -O1 -I "$from" -c -o ta_library.o "$from/ta_library.c"
+more="ta_library.o -Wl,--wrap=work -Wl,--export-dynamic -ldl"
+build optee ta/$uuid.elf
+strip -o app ta/$uuid.elf
+run app $((rounds / 100))
+expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir ta
+sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
+for name in '' other_; do
+	printf '%s\n' "${name}deep,$((rounds / 100 * 20))" "${name}leaf,$((rounds * 2))" "${name}middle,$rounds" \
+		"work,$((rounds / 100))"
+done | sort | diff - counted >&2 || fail "an application and its library do not have their calls"
+rm ta/$other.elf
+expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir ta
+[ "$(grep -c "^$other+0x" out)" = 4 ] && says '^leaf,' out || fail "names of a library that is not there: $(cat out)"
+says "'$other': the program did not tell where its file is; .* there is no '$other.elf' or another file" err
+more=
+
+# ---- Gramine: its libc's loader, which opens and closes; stripped libraries without a build ID, one in the place of the other
+cat >opener.c <<'EOS'
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void call(const char *path, uint64_t rounds)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		puts(dlerror());
+		exit(1);
+	}
+	((uint64_t (*)(uint64_t))dlsym(library, "work"))(rounds);
+	dlclose(library);
+}
+int main(void)
+{
+	for (int i = 0; i < 3; i++) {
+		call("./one.so", 100);
+		call("./two.so", 200);
+		call("./two.so", 100);
+	}
+	return 0;
+}
+EOS
+"$TEEPERF" cc --port=gramine -O1 -o opener opener.c -ldl
+expect 0 "$TEEPERF" record -o a.trace --size 16M --clock soft -- ./opener
+rm -rf away && mkdir away && mv one.so two.so away # there, the paths are those inside
+expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir libraries
+sed -n '2,$p' out | cut -d, -f1,2 | grep -v '^main,\|^call,' | sort >counted
+printf '%s\n' deep,60 leaf,600 middle,300 other_deep,180 other_leaf,1800 other_middle,900 work,3 work,6 |
+	diff - counted >&2 || fail "libraries that Gramine's loader opens do not have their calls"

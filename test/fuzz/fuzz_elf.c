@@ -6,6 +6,7 @@
 // inputs that it survives are read again without one, so that they are told apart by what they reach.
 // Runs: 1 of 40.
 #define _GNU_SOURCE
+#include "analyzer/elf_code.h"
 #include "analyzer/elf_file.h"
 #include "analyzer/elf_sections.h"
 #include "analyzer/symbol_lines.h"
@@ -20,6 +21,26 @@
 enum { PLACES = 64 };
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
+// The code of whatever the headers say is code: twice the same, and none where the file is too short for it.
+static void check_code(const char *path, const uint8_t *data, size_t size)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	if (size < sizeof(header))
+		return;
+	memcpy(&header, data, sizeof(header));
+	for (uint64_t i = 0; i < 4 && i < header.e_phnum; i++) {
+		if (header.e_phoff > size || size - header.e_phoff < (i + 1) * sizeof(segment))
+			return;
+		memcpy(&segment, data + header.e_phoff + i * sizeof(segment), sizeof(segment));
+		const uint64_t length = segment.p_filesz & ~UINT64_C(7);
+		const uint64_t hash = tp_elf_code_hash(path, segment.p_vaddr, length);
+		if (hash != tp_elf_code_hash(path, segment.p_vaddr, length) ||
+		    (hash && length > size))
+			abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
@@ -161,6 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	check_sections(path);
+	check_code(path, data, size);
 	const int code = tp_elf_file_read(&elf, path, &err);
 	if (code && (err.code != code || !err.what[0]))
 		abort();
