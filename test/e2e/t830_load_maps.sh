@@ -71,6 +71,8 @@ for tool in strip 'strip --strip-unneeded' 'objcopy --strip-unneeded' 'objcopy -
 done
 "$TEEPERF" dump a.trace >text
 says " uuid=8aaaf200245011e4abe20002a5d5c51b code=0x[0-9a-f]+ code-size=0x[0-9a-f]+ code-hash=0x[0-9a-f]+ path=\"\"" text
+expect 0 "$TEEPERF" dump --assemble text -o again.trace
+cmp a.trace again.trace || fail "what dump shows of modules is not all of it"
 nameless "'$uuid': the program did not tell where its file is; its functions have no names: name the folder with --debug-dir that has a '$uuid.elf' or another file with the code that ran$"
 nameless "there is no '$uuid.elf' or another file with the code that ran in 'empty', 'nowhere'$" \
 	--debug-dir empty --debug-dir nowhere
