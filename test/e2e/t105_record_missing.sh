@@ -59,5 +59,5 @@ facts nested.trace records=100 exit=1/4
 
 expect 129 "$TEEPERF" record
 says "Try 'teeperf record --help'" err
-expect 129 "$TEEPERF" record --mode ring ./fake 1 0
-says "'--mode' takes stream|full, not 'ring'" err
+expect 129 "$TEEPERF" record --mode round ./fake 1 0
+says "'--mode' takes stream\|full\|ring, not 'round'" err
