@@ -69,7 +69,7 @@ static uint64_t make_room(struct tp_thread *thread, const struct teeperf_counted
 		const uint64_t taken = tp_thread_take_extra(thread);
 		if (!taken)
 			return 0;
-		thread->count_chunks[n] = taken;
+		thread->count_chunks[n] = (uint32_t)taken;
 		thread->count_used[n] = sizeof(struct teeperf_chunk);
 		tp_barrier_signal();
 		thread->count_chunk_count = ++n;
@@ -80,7 +80,7 @@ static uint64_t make_room(struct tp_thread *thread, const struct teeperf_counted
 	uint64_t *word =
 	    (uint64_t *)(uintptr_t)(tp_chunk_address(chunk) + thread->count_used[n - 1]);
 	// The place is taken at once and the pairs are 0 so far: a signal handler may jump out of here.
-	thread->count_used[n - 1] += size;
+	thread->count_used[n - 1] += (uint32_t)size;
 	tp_barrier_signal();
 	tp_store_relaxed(word++, module | (uint64_t)TEEPERF_CONTROL_MODULE << 32);
 	const uint64_t at = (uint64_t)(uintptr_t)word;

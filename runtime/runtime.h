@@ -136,8 +136,8 @@ struct tp_thread {
 	uint64_t lost_told; /* of these, told by LOST records */
 	uint64_t lost_published; /* of these, stored in the thread table */
 	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
-	uint64_t count_chunks[TP_COUNT_CHUNKS];
-	uint64_t count_used[TP_COUNT_CHUNKS];
+	uint32_t count_chunks[TP_COUNT_CHUNKS];
+	uint32_t count_used[TP_COUNT_CHUNKS];
 };
 
 extern TP_EXPORT _Thread_local struct teeperf_thread_block __teeperf_thread;
