@@ -4,11 +4,15 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "drain.h"
 #include "shared.h"
 
-enum { HEADER_WORDS = sizeof(struct teeperf_chunk) / 8 };
+enum {
+	HEADER_WORDS = sizeof(struct teeperf_chunk) / 8,
+	TRIES = 100, // while we have no processor, a thread may go round its whole ring
+};
 
 struct held {
 	uint32_t number;
@@ -100,14 +104,21 @@ static uint64_t write(struct tp_trace_writer *writer, const uint64_t *chunk)
 	return header->used - sizeof(*header);
 }
 
-// The chunks of one thread. First all are copied and then written: the thread is quicker than a disk.
-static uint64_t write_thread(const struct tp_region *region, struct held *held, uint32_t count,
-    uint64_t *room, struct tp_trace_writer *writer)
+// Copy the chunks of one thread. False if it went on from the last of them meanwhile.
+static bool copy_all(
+    const struct tp_region *region, struct held *held, uint32_t count, uint64_t *room)
+{
+	for (uint32_t i = 0; i < count; i++)
+		held[i].copied = copy(region, &held[i], room + i * (TP_REGION_CHUNK_SIZE / 8));
+	return held[count - 1].copied;
+}
+
+// What has been copied of one thread: the newest, as far back as nothing is missing.
+static uint64_t write_thread(
+    const struct held *held, uint32_t count, const uint64_t *room, struct tp_trace_writer *writer)
 {
 	const uint64_t words = TP_REGION_CHUNK_SIZE / 8;
 	uint64_t bytes = 0;
-	for (uint32_t i = 0; i < count; i++)
-		held[i].copied = copy(region, &held[i], room + i * words);
 	uint32_t end = count;
 	while (end && !held[end - 1].copied)
 		end--;
@@ -117,16 +128,6 @@ static uint64_t write_thread(const struct tp_region *region, struct held *held, 
 	for (uint32_t i = 0; i < end; i++)
 		if (held[i].copied && (i >= first || has_counts(room + i * words)))
 			bytes += write(writer, room + i * words);
-	return bytes;
-}
-
-// Without memory for all chunks of a thread: one after the other.
-static uint64_t write_singly(const struct tp_region *region, struct held *held, uint32_t count,
-    uint64_t *room, struct tp_trace_writer *writer)
-{
-	uint64_t bytes = 0;
-	for (uint32_t i = 0; i < count; i++)
-		bytes += write_thread(region, &held[i], 1, room, writer);
 	return bytes;
 }
 
@@ -150,14 +151,63 @@ static uint32_t find(struct tp_region *region, uint32_t *numbers, struct held *h
 	return count;
 }
 
+// One look at the log: what is there, and in `numbers` and `held` room for all of it.
+struct look {
+	struct tp_region *region;
+	uint32_t *numbers;
+	struct held *held;
+};
+
+// The newest chunks of one thread as they are now, at most `most`, into held: how many.
+static uint32_t find_thread(
+    const struct look *look, uint32_t thread, struct held *held, uint32_t most)
+{
+	const uint32_t count = find(look->region, look->numbers, look->held);
+	uint32_t first = 0;
+	while (first < count && look->held[first].thread != thread)
+		first++;
+	uint32_t end = first;
+	while (end < count && look->held[end].thread == thread)
+		end++;
+	if (end - first > most)
+		first = end - most;
+	memcpy(held, look->held + first, (end - first) * sizeof(*held));
+	return end - first;
+}
+
+// All chunks of one thread: first they are copied and then written, for the thread is quicker than a disk.
+static uint64_t take_thread(const struct look *look, struct held *held, uint32_t count,
+    uint64_t *room, struct tp_trace_writer *writer)
+{
+	const uint32_t thread = held[0].thread;
+	uint32_t now = count;
+	for (int i = 1; !copy_all(look->region, held, now, room) && i < TRIES; i++) {
+		const uint32_t found = find_thread(look, thread, held, count);
+		now = found ? found : now;
+	}
+	return write_thread(held, now, room, writer);
+}
+
+// Without memory for all chunks of a thread: one after the other.
+static uint64_t take_singly(const struct look *look, struct held *held, uint32_t count,
+    uint64_t *room, struct tp_trace_writer *writer)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (copy_all(look->region, &held[i], 1, room))
+			bytes += write_thread(&held[i], 1, room, writer);
+	return bytes;
+}
+
 uint64_t tp_rings_write(struct tp_region *region, uint32_t *numbers, struct tp_trace_writer *writer)
 {
 	struct held *held = calloc(region->chunk_count, sizeof(*held));
+	struct look look = {region, numbers, calloc(region->chunk_count, sizeof(*held))};
 	uint64_t *one = malloc(TP_REGION_CHUNK_SIZE);
 	uint64_t *room = NULL;
 	uint32_t room_count = 0;
 	uint64_t bytes = 0;
-	if (!held || !one) {
+	if (!held || !look.held || !one) {
 		writer->dropped++;
 		writer->failed = true;
 		tp_err_set(&writer->error, TP_ERR_MEMORY, writer->path, TP_ERR_NO_OFFSET,
@@ -174,12 +224,13 @@ uint64_t tp_rings_write(struct tp_region *region, uint32_t *numbers, struct tp_t
 			room = malloc((size_t)room_count * TP_REGION_CHUNK_SIZE);
 			room_count = room ? room_count : 0;
 		}
-		bytes += room ? write_thread(region, &held[first], end - first, room, writer)
-			      : write_singly(region, &held[first], end - first, one, writer);
+		bytes += room ? take_thread(&look, &held[first], end - first, room, writer)
+			      : take_singly(&look, &held[first], end - first, one, writer);
 	}
 out:
 	free(room);
 	free(one);
+	free(look.held);
 	free(held);
 	return bytes;
 }

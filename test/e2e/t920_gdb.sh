@@ -186,7 +186,7 @@ clang=$("$TEEPERF" cc --print-prog-name=clang)
 "$TEEPERF" cc -O1 -g -pthread -static app.c -o app-static
 "$TEEPERF" cc -O1 -g -pthread -no-pie app.c -o app-fixed
 "$TEEPERF" cc -O1 -g -pthread --exits=untimed app.c -o app-untimed
-objcopy --wildcard -N 'tp_*' app app-nameless
+objcopy --strip-debug --wildcard -N 'tp_*' app app-nameless
 mkdir -p lib
 cp "$(readlink -f "$TEEPERF_BUILD/lib/libteeperf.so")" lib/libteeperf.so
 soname=$(readelf -d lib/libteeperf.so | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
