@@ -79,7 +79,7 @@ ring a.trace
 echo signals
 # What a handler records while it interrupts the runtime is lost, and told.
 expect 0 "$TEEPERF" record --mode ring --ring 128K -o a.trace ./app handlers $count
-ring a.trace chunks=2 last:0=$((count - 1)) handlers=1
+ring a.trace chunks=2 last:0=$((count - 1)) handlers=5
 
 echo fork
 record --follow-fork -o a.trace ./app fork $count
