@@ -4,8 +4,8 @@
 
 #include "analyzer/text_line.h"
 #include "analyzer/timebase.h"
+#include "analyzer/trace_section.h"
 #include "common/arena.h"
-#include "common/checksum.h"
 #include "common/chunk_codec.h"
 
 #include <inttypes.h>
@@ -64,15 +64,7 @@ static void close_section(struct assembler *as)
 		if (as->level && !as->body.failed)
 			pack_body(as);
 	}
-	const struct teeperf_section header = {
-	    .magic = TEEPERF_SECTION_MAGIC,
-	    .type = as->type,
-	    .size = as->body.size,
-	    .checksum = tp_checksum(as->body.data, as->body.size),
-	};
-	tp_buf_add(as->out, &header, sizeof(header));
-	tp_buf_add(as->out, as->body.data, as->body.size);
-	tp_buf_add(as->out, "\0\0\0\0\0\0\0", (8 - as->body.size % 8) % 8);
+	tp_trace_section_add(as->out, as->type, as->body.data, as->body.size);
 	if (as->body.failed)
 		as->out->failed = true;
 	tp_buf_reset(&as->body);

@@ -3,6 +3,7 @@
 #include "join.h"
 
 #include "analyzer/join_splice.h"
+#include "analyzer/trace_section.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -135,7 +136,7 @@ static void add_facts(struct tp_splice *splice, struct tp_buf *out)
 	    "\njoined_unmatched=%" PRIu64 "\njoined_threads=%" PRIu32 "\n",
 	    counts->calls, counts->ambiguous, counts->alone, counts->moved, counts->times,
 	    counts->dropped, counts->unmatched, counts->threads);
-	tp_join_add_section(out, TEEPERF_SECTION_HOST, text.data, text.size);
+	tp_trace_section_add(out, TEEPERF_SECTION_HOST, text.data, text.size);
 	out->failed |= text.failed;
 	tp_buf_release(&text);
 }
@@ -150,7 +151,7 @@ static void add_command(const struct tp_tracefile *host, struct tp_buf *out)
 	tp_buf_add(&text, host->directory, strlen(host->directory) + 1);
 	for (const char *const *at = host->arguments; at && *at; at++)
 		tp_buf_add(&text, *at, strlen(*at) + 1);
-	tp_join_add_section(out, TEEPERF_SECTION_COMMAND, text.data, text.size);
+	tp_trace_section_add(out, TEEPERF_SECTION_COMMAND, text.data, text.size);
 	out->failed |= text.failed;
 	tp_buf_release(&text);
 }
@@ -163,7 +164,7 @@ static void add_modules(const struct tp_splice *splice, struct tp_buf *out)
 	tp_buf_add(&table, host->modules, host->module_count * sizeof(*host->modules));
 	tp_buf_add(
 	    &table, splice->names.modules, splice->names.count * sizeof(*splice->names.modules));
-	tp_join_add_section(out, TEEPERF_SECTION_MODULES, table.data, table.size);
+	tp_trace_section_add(out, TEEPERF_SECTION_MODULES, table.data, table.size);
 	out->failed |= table.failed;
 	tp_buf_release(&table);
 }
@@ -174,7 +175,7 @@ static void add_clock(const struct tp_tracefile *host, struct tp_buf *out)
 	tp_buf_init(&text);
 	tp_buf_add(&text, &host->clock, sizeof(host->clock));
 	tp_buf_add(&text, host->points, host->clock.point_count * sizeof(*host->points));
-	tp_join_add_section(out, TEEPERF_SECTION_CLOCK, text.data, text.size);
+	tp_trace_section_add(out, TEEPERF_SECTION_CLOCK, text.data, text.size);
 	out->failed |= text.failed;
 	tp_buf_release(&text);
 }
@@ -201,7 +202,7 @@ static void add_symbols(const struct tp_splice *splice, struct tp_buf *out)
 		line += length + (line[length] == '\n');
 	}
 	if (text.size)
-		tp_join_add_section(out, TEEPERF_SECTION_SYMBOLS, text.data, text.size);
+		tp_trace_section_add(out, TEEPERF_SECTION_SYMBOLS, text.data, text.size);
 	out->failed |= text.failed;
 	tp_buf_release(&text);
 }
@@ -221,7 +222,7 @@ static void add_switches(const struct tp_tracefile *host, struct tp_buf *out)
 			tp_buf_add(&words, &on, sizeof(on));
 	}
 	if (words.size)
-		tp_join_add_section(out, TEEPERF_SECTION_SWITCHES, words.data, words.size);
+		tp_trace_section_add(out, TEEPERF_SECTION_SWITCHES, words.data, words.size);
 	out->failed |= words.failed;
 	tp_buf_release(&words);
 }
@@ -242,7 +243,7 @@ static void add_end(const struct tp_splice *splice, struct tp_buf *out)
 		end.lost_overflow += tee->end.lost_overflow;
 		end.log_bytes += tee->end.log_bytes;
 	}
-	tp_join_add_section(out, TEEPERF_SECTION_END, &end, sizeof(end));
+	tp_trace_section_add(out, TEEPERF_SECTION_END, &end, sizeof(end));
 }
 
 int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, struct tp_buf *out,
@@ -281,7 +282,7 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, str
 	code = add_threads(&splice, &table);
 	if (code)
 		goto out;
-	tp_join_add_section(out, TEEPERF_SECTION_THREADS, table.data, table.size);
+	tp_trace_section_add(out, TEEPERF_SECTION_THREADS, table.data, table.size);
 	out->failed |= table.failed;
 	add_modules(&splice, out);
 	add_clock(host, out);

@@ -2,26 +2,13 @@
 // The records of a joined trace, as they are put into chunks.
 #include "join_write.h"
 
-#include "common/checksum.h"
+#include "analyzer/trace_section.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CHUNK ((uint32_t)1 << TEEPERF_CHUNK_SHIFT_DEFAULT)
 #define HEADER ((uint32_t)sizeof(struct teeperf_chunk))
-
-void tp_join_add_section(struct tp_buf *out, uint32_t type, const void *payload, uint64_t size)
-{
-	const struct teeperf_section header = {
-	    .magic = TEEPERF_SECTION_MAGIC,
-	    .type = type,
-	    .size = size,
-	    .checksum = tp_checksum(payload, size),
-	};
-	tp_buf_add(out, &header, sizeof(header));
-	tp_buf_add(out, payload, size);
-	tp_buf_add(out, "\0\0\0\0\0\0\0", (8 - size % 8) % 8);
-}
 
 bool tp_join_writer_init(struct tp_join_writer *writer, struct tp_buf *out)
 {
@@ -43,7 +30,7 @@ static void flush(struct tp_join_writer *writer)
 	memcpy(&header, writer->chunk, sizeof(header));
 	header.used = writer->used;
 	memcpy(writer->chunk, &header, sizeof(header));
-	tp_join_add_section(writer->out, TEEPERF_SECTION_CHUNK, writer->chunk, writer->used);
+	tp_trace_section_add(writer->out, TEEPERF_SECTION_CHUNK, writer->chunk, writer->used);
 	writer->used = 0;
 	writer->sequence++;
 	writer->chunk_count++;

@@ -44,7 +44,5 @@ void tp_join_writer_plain(struct tp_join_writer *writer, uint32_t tagged, uint32
 /* A COUNTS record with its pairs, COUNT words, behind a MODULE record if MODULE is not 0. */
 void tp_join_writer_counts(
     struct tp_join_writer *writer, uint32_t module, const uint64_t *words, uint32_t count);
-/* Any other section. */
-void tp_join_add_section(struct tp_buf *out, uint32_t type, const void *payload, uint64_t size);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "analyzer/original_log.h"
 #include "analyzer/original_names.h"
-#include "common/checksum.h"
+#include "analyzer/trace_section.h"
 #include "common/out_file.h"
 #include "common/temporary.h"
 
@@ -55,19 +55,6 @@ struct translation {
 	uint32_t next_victim;
 };
 
-static void add_section(struct tp_buf *out, uint32_t type, const void *payload, size_t size)
-{
-	const struct teeperf_section header = {
-	    .magic = TEEPERF_SECTION_MAGIC,
-	    .type = type,
-	    .size = size,
-	    .checksum = tp_checksum(payload, size),
-	};
-	tp_buf_add(out, &header, sizeof(header));
-	tp_buf_add(out, payload, size);
-	tp_buf_add(out, "\0\0\0\0\0\0\0", (8 - size % 8) % 8);
-}
-
 static void flush(struct translation *to, uint32_t index)
 {
 	struct thread *thread = &to->threads[index];
@@ -81,7 +68,7 @@ static void flush(struct translation *to, uint32_t index)
 	if (thread->used == sizeof(header))
 		return;
 	memcpy(thread->chunk, &header, sizeof(header));
-	add_section(to->out, TEEPERF_SECTION_CHUNK, thread->chunk, thread->used);
+	tp_trace_section_add(to->out, TEEPERF_SECTION_CHUNK, thread->chunk, thread->used);
 	thread->sequence++;
 	thread->used = sizeof(header);
 	to->chunk_count++;
@@ -273,7 +260,7 @@ static void add_threads(struct translation *to)
 	if (table.failed)
 		to->out->failed = true;
 	else
-		add_section(to->out, TEEPERF_SECTION_THREADS, table.data, table.size);
+		tp_trace_section_add(to->out, TEEPERF_SECTION_THREADS, table.data, table.size);
 	tp_buf_release(&table);
 }
 
@@ -291,15 +278,15 @@ static int add_modules(struct translation *to, const struct tp_original_options 
 	tp_buf_init(&text);
 	tp_original_names_list(options, &to->functions, found ? &module : NULL, file, &text, notes);
 	if (text.size)
-		add_section(to->out, TEEPERF_SECTION_SYMBOLS, text.data, text.size);
+		tp_trace_section_add(to->out, TEEPERF_SECTION_SYMBOLS, text.data, text.size);
 	if (text.failed)
 		to->out->failed = true;
 	tp_buf_reset(&text);
 	if (found) {
-		add_section(to->out, TEEPERF_SECTION_MODULES, &module, sizeof(module));
+		tp_trace_section_add(to->out, TEEPERF_SECTION_MODULES, &module, sizeof(module));
 		tp_buf_add(&text, "", 1); // no folder
 		tp_buf_add(&text, module.path, strlen(module.path) + 1);
-		add_section(to->out, TEEPERF_SECTION_COMMAND, text.data, text.size);
+		tp_trace_section_add(to->out, TEEPERF_SECTION_COMMAND, text.data, text.size);
 	}
 	tp_buf_release(&text);
 	return 0;
@@ -317,12 +304,12 @@ static int add_rest(struct translation *to, const struct tp_original_options *op
 	if (code)
 		return code;
 	if (to->switches.size)
-		add_section(
+		tp_trace_section_add(
 		    to->out, TEEPERF_SECTION_SWITCHES, to->switches.data, to->switches.size);
-	add_section(to->out, TEEPERF_SECTION_CLOCK, &clock, sizeof(clock));
+	tp_trace_section_add(to->out, TEEPERF_SECTION_CLOCK, &clock, sizeof(clock));
 	const int length = snprintf(
 	    host, sizeof(host), "clock=soft-count\nmode=full\nprocess=%" PRIu64 "\n", header->pid);
-	add_section(to->out, TEEPERF_SECTION_HOST, host, (size_t)length);
+	tp_trace_section_add(to->out, TEEPERF_SECTION_HOST, host, (size_t)length);
 	const struct teeperf_trace_end end = {
 	    .exit_kind = TEEPERF_EXIT_UNKNOWN,
 	    .chunk_count = to->chunk_count,
@@ -333,7 +320,7 @@ static int add_rest(struct translation *to, const struct tp_original_options *op
 	    .attach = TEEPERF_ATTACH_DONE,
 	    .thread_count = to->numbers.count,
 	};
-	add_section(to->out, TEEPERF_SECTION_END, &end, sizeof(end));
+	tp_trace_section_add(to->out, TEEPERF_SECTION_END, &end, sizeof(end));
 	return to->switches.failed ? no_memory(to, err) : 0;
 }
 
