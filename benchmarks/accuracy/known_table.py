@@ -10,7 +10,7 @@ import statistics
 import sys
 
 DATA, ROUNDS = sys.argv[1], int(sys.argv[2])
-BARS = {"tsc": 2, "tsc-ordered": 2, "soft": 5}
+BARS = {"tsc": 2, "tsc-ordered": 2, "soft": 5, "soft-500ns": 5}
 # Functions of 2 ns, and callers whose own time is a loop: what is known of them is not known to 2 %.
 UNKNOWN = {"burst_leaf", "deep_caller", "compute_caller", "many_caller"}
 
@@ -24,92 +24,75 @@ def rounds(name):
 
 
 CLOCKS = [clock for clock in BARS if os.path.exists(path(clock + ".1"))]
-SHORT = {"tsc-ordered": "ordered"}
+SHORT = {"tsc-ordered": "ordered", "soft-500ns": "500 ns"}
 
 
-def phases(name):
-    """{phase: [(calls, wall ns)]}"""
+def phases(name, i):
+    """{phase: (calls, ns plain, ns hollow, ns looked at)} of a round, by the program's own clock"""
     found = {}
-    for i in rounds(name):
-        with open(path(f"{name}.{i}"), encoding="utf-8") as file:
-            for line in file:
-                words = line.split()
-                if words[0] == "phase":
-                    found.setdefault(words[1], []).append((int(words[2]), int(words[3])))
+    with open(path(f"{name}.{i}"), encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if words[0] == "phase":
+                found[words[1]] = tuple(int(word) for word in words[2:])
     return found
 
 
-def wall(found, phase):
-    return statistics.median(ns for _, ns in found[phase])
-
-
-def known(native, hollow):
-    """{function: (calls, ns of its own)} by the program's own clock, without any instrumentation."""
+def known(runs):
+    """{function: (calls, ns of its own)}, of what phases() has: by the copy without any instrumentation."""
     truth = {}
-    for phase, runs in native.items():
-        calls = runs[0][0]
-        all_ns = wall(native, phase)
+    for phase, (calls, plain, hollow, _) in runs.items():
         if phase in ("deep", "compute"):
-            truth[phase + "_leaf"] = (calls, all_ns)
+            truth[phase + "_leaf"] = (calls, plain)
             continue
-        own = wall(hollow, phase)
-        if phase == "burst":
-            own = all_ns
+        own = plain if phase == "burst" else hollow
         truth[phase + "_caller"] = (calls, own)
-        truth[phase + "_leaf"] = (calls, all_ns - own)
+        truth[phase + "_leaf"] = (calls, plain - own)
     return truth
 
 
-def medians(samples):
-    return {name: statistics.median(values) for name, values in samples.items()}
+def teeperf(clock, kind, i):
+    """{function: ns of its own}, {function: ns with what it called}"""
+    own, inclusive = {}, {}
+    with open(path(f"{clock}.{i}{kind}.csv"), encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            own[row["function"]] = int(row["self_ns"] or 0)
+            inclusive[row["function"]] = int(row["inclusive_ns"] or 0)
+    return own, inclusive
 
 
-def teeperf(clock, kind):
-    found, inclusive = {}, {}
-    for i in range(1, ROUNDS + 1):
-        with open(path(f"{clock}.{i}{kind}.csv"), encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                found.setdefault(row["function"], []).append(int(row["self_ns"] or 0))
-                inclusive.setdefault(row["function"], []).append(int(row["inclusive_ns"] or 0))
-    return medians(found), medians(inclusive)
-
-
-def perf(native):
-    """Shares of samples, of the CPU time that all phases take."""
+def perf(i, runs):
+    """{function: ns}: shares of the samples, of the time that all phases of the plain copy take."""
     found = {}
-    total = sum(wall(native, phase) for phase in native)
-    for i in rounds("perf"):
-        with open(path(f"perf.{i}"), encoding="utf-8") as file:
-            for line in file:
-                match = re.match(r"\s*([\d.]+)%\s+\[\.\]\s+(\w+)", line)
-                if match:
-                    found.setdefault(match[2], []).append(float(match[1]))
-    ours = {name: values for name, values in medians(found).items() if re.search("_(leaf|caller)$", name)}
-    scale = sum(ours.values())
-    return {name: value / scale * total for name, value in ours.items()} if scale else {}
+    with open(path(f"perf.{i}"), encoding="utf-8") as file:
+        for line in file:
+            match = re.match(r"\s*([\d.]+)%\s+\[\.\]\s+plain_(\w+_(?:leaf|caller))\s*$", line)
+            if match:
+                found[match[2]] = float(match[1])
+    total = sum(plain for _, plain, _, _ in runs.values())
+    samples = sum(found.values())
+    return {name: value / samples * total for name, value in found.items()} if samples else {}
 
 
-def gprof():
+def gprof(i):
     found = {}
-    for i in rounds("gprof"):
-        with open(path(f"gprof.{i}"), encoding="utf-8") as file:
-            for line in file:
-                words = line.split()
-                if len(words) >= 4 and re.fullmatch(r"\w+_(leaf|caller)", words[-1]):
-                    found.setdefault(words[-1], []).append(float(words[2]) * 1e9)
-    return medians(found)
+    with open(path(f"gprof.{i}"), encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if len(words) >= 4 and re.fullmatch(r"\w+_(leaf|caller)", words[-1]):
+                found[words[-1]] = float(words[2]) * 1e9
+    return found
 
 
-def uftrace():
+def uftrace(i):
     units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9}
     found = {}
-    for i in rounds("uftrace"):
-        with open(path(f"uftrace.{i}"), encoding="utf-8") as file:
-            for line in file:
-                match = re.match(r"\s*([\d.]+)\s+(ns|us|ms|s|m)\s+(\d+)\s+(\w+)\s*$", line)
-                if match:
-                    found.setdefault(match[4], []).append(float(match[1]) * units[match[2]])
-    return medians(found)
+    with open(path(f"uftrace.{i}"), encoding="utf-8") as file:
+        for line in file:
+            match = re.match(r"\s*([\d.]+)\s+(ns|us|ms|s|m)\s+(\d+)\s+(\w+)\s*$", line)
+            if match:
+                found[match[4]] = float(match[1]) * units[match[2]]
+    return found
 
 
 def error(value, truth):
@@ -122,42 +105,65 @@ def text(value):
     return f"{value:+.0f}" if abs(value) >= 99.95 else f"{value:+.1f}"
 
 
-def main():
-    native = phases("native")
-    truth = known(native, phases("hollow"))
-    columns = []
+def columns():
+    """[(name, [(what the tool says, what is known)] by round)]"""
+    found = []
     for clock in CLOCKS:
+        runs = {i: known(phases(clock, i)) for i in rounds(clock)}
         name = SHORT.get(clock, clock)
-        columns.append((name + " raw", teeperf(clock, ".raw")[0], truth))
-        columns.append((name, teeperf(clock, "")[0], truth))
-    columns.append(("perf", perf(native), truth))
-    columns.append(("gprof", gprof(), known(phases("native-gcc"), phases("hollow-gcc"))))
-    columns.append(("uftrace", uftrace(), known(phases("native-small"), phases("hollow-small"))))
+        for kind, title in (".raw", name + " raw"), ("", name):
+            found.append((title, [(teeperf(clock, kind, i)[0], runs[i]) for i in runs]))
+    of_perf = [(phases("tsc", i), i) for i in rounds("perf")]
+    found.append(("perf", [(perf(i, runs), known(runs)) for runs, i in of_perf]))
+    for name, read in ("gprof", gprof), ("uftrace", uftrace):
+        found.append((name, [(read(i), known(phases(name + "-phases", i))) for i in rounds(name)]))
+    return found
 
-    print("\nOwn time of each function: what it is known to take, and by how many per cent each tool is off.\n")
-    print(f"{'function':18}{'calls':>10}{'ns a call':>14}" + "".join(f"{name:>12}" for name, _, _ in columns))
-    errors = {name: {} for name, _, _ in columns}
-    for function, (calls, own) in truth.items():
-        row = f"{function:18}{calls:>10}{own / calls:>14.1f}" if function not in UNKNOWN else ""
-        for name, values, base in columns:
-            # gprof and uftrace do not name what they never saw.
-            off = None
-            if values and function in base:
-                off = error(values.get(function, 0), base[function][1])
-            if function not in UNKNOWN and not (clock_missing(name, function, values)):
-                if off is not None:
-                    errors[name][function] = off
-                row += f"{text(off):>12}"
-            elif function not in UNKNOWN:
-                row += f"{'-':>12}"
-        if row:
-            print(row)
+
+def errors_of(samples):
+    """{function: [per cent by round]}; of a tool that says nothing of a function, as if it said 0"""
+    found = {}
+    for values, truth in samples:
+        for function, (_, own) in truth.items():
+            off = error(values.get(function, 0), own) if values else None
+            if off is not None and function not in UNKNOWN:
+                found.setdefault(function, []).append(off)
+    return found
+
+
+def median_phase(clock, phase, index):
+    return statistics.median(phases(clock, i)[phase][index] for i in rounds(clock))
+
+
+def main():
+    tools = [(name, errors_of(samples)) for name, samples in columns()]
+    errors = {name: {function: statistics.median(off) for function, off in found.items()} for name, found in tools}
+    truths = [known(phases("tsc", i)) for i in rounds("tsc")]
+
+    print("\nOwn time of each function: what it is known to take (in the runs with tsc), and by how many per cent each")
+    print("tool is off from what is known of the same run; medians of the rounds.\n")
+    print(f"{'function':18}{'calls':>10}{'ns a call':>14}" + "".join(f"{name:>12}" for name in errors))
+    for function in truths[0]:
+        if function in UNKNOWN:
+            continue
+        calls = truths[0][function][0]
+        own = statistics.median(truth[function][1] for truth in truths)
+        print(f"{function:18}{calls:>10}{own / calls:>14.1f}" +
+              "".join(f"{text(errors[name].get(function)):>12}" for name in errors))
     print(f"\n{'worst':42}" + "".join(
-        f"{text(max(errors[name].values(), key=abs) if errors[name] else None):>12}" for name, _, _ in columns))
+        f"{text(max(off.values(), key=abs) if off else None):>12}" for off in errors.values()))
     for bar in (2, 5):
         print(f"{'functions within ' + str(bar) + ' %':42}" + "".join(
-            f"{sum(abs(off) <= bar for off in errors[name].values()):>5} of {len(errors[name]):<2}"
-            if errors[name] else f"{'-':>12}" for name, _, _ in columns))
+            f"{sum(abs(one) <= bar for one in off.values()):>5} of {len(off):<2}" if off else f"{'-':>12}"
+            for off in errors.values()))
+    # Of the longer ones a nanosecond a call is nothing, and the machine's own unrest shows.
+    short = {function: truths[0][function] for function in truths[0]
+             if function not in UNKNOWN and truths[0][function][1] / truths[0][function][0] < 1000}
+    print(f"{'worst below 1 us, ns a call':42}" + "".join(
+        f"{text(worst_ns(off, short)):>12}" for off in errors.values()))
+    # How far the rounds are apart: half of them lie in a range of this width.
+    print(f"{'half of the rounds within, points':42}" + "".join(
+        f"{text(spread(found)):>12}" for _, found in tools))
     for tool in ("perf", "gprof", "uftrace"):
         if os.path.exists(path(tool + ".reason")):
             with open(path(tool + ".reason"), encoding="utf-8") as file:
@@ -169,18 +175,17 @@ def main():
     for phase in ("compute", "many", "burst", "chain50", "spin50"):
         row = f"{phase:18}"
         for clock in CLOCKS:
-            inclusive = teeperf(clock, ".raw")[1]
-            runs = phases(clock)
-            row += f"{inclusive[phase + '_caller'] / wall(runs, phase):>12.3f}" if phase in runs else f"{'-':>12}"
+            ratios = [teeperf(clock, ".raw", i)[1][phase + "_caller"] / phases(clock, i)[phase][3]
+                      for i in rounds(clock)]
+            row += f"{statistics.median(ratios):>12.3f}"
         print(row)
 
-    print("\nThe program in all, ns: native; recorded; less what recording cost\n")
+    print("\nThe program in all, ns: the plain copy; the recorded one; less what recording cost\n")
     for clock in CLOCKS:
-        runs = phases(clock)
-        common = [phase for phase in runs if not phase.startswith("thread")]
-        raw, net = teeperf(clock, ".raw")[1], teeperf(clock, "")[1]
-        print(f"{SHORT.get(clock, clock):8}{sum(wall(native, p) for p in common):>16.0f}"
-              f"{sum(raw[p + '_caller'] for p in common):>16.0f}{sum(net[p + '_caller'] for p in common):>16.0f}")
+        common = [phase for phase in phases(clock, 1) if not phase.startswith("thread")]
+        net = [sum(teeperf(clock, "", i)[1][phase + "_caller"] for phase in common) for i in rounds(clock)]
+        print(f"{SHORT.get(clock, clock):8}{sum(median_phase(clock, phase, 1) for phase in common):>16.0f}"
+              f"{sum(median_phase(clock, phase, 3) for phase in common):>16.0f}{statistics.median(net):>16.0f}")
         with open(path(f"{clock}.1.head"), encoding="utf-8") as file:
             for line in file:
                 if line.startswith(("times", "clock", "lost", "coarse")):
@@ -193,9 +198,20 @@ def main():
         print(f"{clock:12}{'missed: ' + ', '.join(missed) if missed else 'met'}")
 
 
-def clock_missing(name, function, values):
-    """Whether the phase was not run with this tool: threads where there was no core for them."""
-    return function.startswith("thread") and not values.get(function)
+def worst_ns(off, truth):
+    """By how many ns a call a tool is off, for the function that it is most off for."""
+    each = [off[function] / 100 * own / calls for function, (calls, own) in truth.items() if function in off]
+    return max(each, key=abs) if each else None
+
+
+def spread(found):
+    """The median, over functions, of the distance between the quartiles of the rounds."""
+    widths = []
+    for off in found.values():
+        if len(off) > 3:
+            low, _, high = statistics.quantiles(off, n=4)
+            widths.append(high - low)
+    return statistics.median(widths) if widths else None
 
 
 main()

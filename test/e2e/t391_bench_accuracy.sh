@@ -18,7 +18,7 @@ done
 figures=$(grep -Ec '^[a-z0-9]+_(leaf|caller) .* [-+][0-9.]+ +[-+][0-9.]+ ' "$table")
 [ "$figures" -ge 5 ] || fail "only $figures rows of $table have figures"
 grep -q '^      times      less about ' "$table" || fail "nothing was compensated"
-clocks="tsc soft"
+clocks="tsc soft soft-500ns"
 [ "$(uname -m)" != x86_64 ] || clocks="$clocks tsc-ordered"
 for clock in $clocks; do
 	grep -Eq "^$clock +(met|missed: )" "$table" || fail "nothing about the bar for $clock"
