@@ -4,15 +4,17 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <teeperf/log.h>
+#include <teeperf/abi.h>
 #include <time.h>
 
 enum {
 	ROUNDS = 21, // the median of so many; those in which we are interrupted lie at its end
 	CALLS = 2000,
-	SOFT_CALLS = 4000, // shorter ones, so that the line moves between the cores now and then
-	SLOTS = 8192,      // 64 KiB: a chunk of the log
+	SOFT_CALLS = 4000,  // shorter ones, so that the line moves between the cores now and then
+	SLOTS_SIZE = 65536, // a chunk of the log
 };
+
+#define UNLIKELY(condition) __builtin_expect((condition), 0)
 
 enum shape {
 	NO_EVENTS,
@@ -20,13 +22,13 @@ enum shape {
 	UNTIMED,
 };
 
-// What a thread of the runtime has; volatile, as the sequence has nothing in registers either.
+// What a thread of the runtime has, where it has it; volatile, as the sequence has nothing in registers either.
 struct writer {
-	uint64_t *volatile cursor;
-	volatile uint32_t upper;
-	const volatile uint64_t *word;
+	volatile struct teeperf_thread_block block;
+	volatile uint8_t gate;
 	uint64_t *slots;
 };
+static _Thread_local struct writer writer __attribute__((tls_model("initial-exec")));
 
 static double now_ns(void)
 {
@@ -35,72 +37,83 @@ static double now_ns(void)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static inline __attribute__((always_inline)) uint64_t read_clock(
-    uint32_t clock, const struct writer *writer)
+// In halves, as the sequence has it from x86-64's instruction.
+struct halves {
+	uint32_t low, high;
+};
+
+static inline __attribute__((always_inline)) struct halves read_counter_word(void)
 {
-	if (TEEPERF_CLOCK_IS_SOFT(clock))
-		return __atomic_load_n(writer->word, __ATOMIC_RELAXED);
+	const volatile uint32_t *word = (const volatile uint32_t *)writer.block.counter;
+	const uint32_t low = word[0];
+	return (struct halves){low, word[1]};
+}
+
+static inline __attribute__((always_inline)) struct halves read_hardware(uint8_t gate)
+{
 #if defined(__x86_64__)
-	if (clock == TEEPERF_CLOCK_TSC)
-		return __builtin_ia32_rdtsc();
-	__builtin_ia32_lfence();
-	const uint64_t value = __builtin_ia32_rdtsc();
-	__builtin_ia32_lfence();
-	return value;
-#elif defined(__aarch64__)
-	uint64_t value;
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
-	return value;
-#elif defined(__riscv) && __riscv_xlen == 64
-	uint64_t value;
-	__asm__ volatile("rdtime %0" : "=r"(value));
-	return value;
+	struct halves time;
+	if (gate == TEEPERF_GATE_ORDERED)
+		__builtin_ia32_lfence();
+	__asm__ volatile("rdtsc" : "=a"(time.low), "=d"(time.high));
+	if (gate == TEEPERF_GATE_ORDERED)
+		__builtin_ia32_lfence();
+	return time;
 #else
-	return 0;
+	(void)gate;
+	uint64_t value = 0;
+#if defined(__aarch64__)
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+#elif defined(__riscv) && __riscv_xlen == 64
+	__asm__ volatile("rdtime %0" : "=r"(value));
+#endif
+	return (struct halves){(uint32_t)value, (uint32_t)(value >> 32)};
 #endif
 }
 
-// One record, as the sequence writes it.
-static inline __attribute__((always_inline)) void record(
-    uint32_t clock, bool timed, uint64_t name, struct writer *writer)
+// One record, as the sequence of abi.h writes it, with the same jumps: what is rare, or slow, stands apart.
+static inline __attribute__((always_inline)) void record(bool timed, uint64_t name)
 {
-	uint64_t time = 0;
+	const uint8_t gate = writer.gate;
+	if (UNLIKELY(gate == TEEPERF_GATE_OFF))
+		return;
+	struct halves time = {0, 0};
 	if (timed) {
-		time = read_clock(clock, writer);
-		if (__builtin_expect((uint32_t)(time >> 32) != writer->upper, 0))
-			writer->upper = (uint32_t)(time >> 32);
+		time =
+		    UNLIKELY(gate != TEEPERF_GATE_SOFT) ? read_hardware(gate) : read_counter_word();
+		if (UNLIKELY(time.high != writer.block.clock_high))
+			writer.block.clock_high = time.high;
 	}
-	uint64_t *at = writer->cursor;
-	if (__builtin_expect(((uintptr_t)at & (SLOTS * sizeof(*at) - 1)) == 0, 0))
-		at = writer->slots;
-	writer->cursor = at + 1;
-	*at = name << 32 | (uint32_t)time;
+	uint64_t at = writer.block.cursor;
+	if (UNLIKELY((at & (SLOTS_SIZE - 1)) == 0))
+		at = (uintptr_t)writer.slots;
+	at += sizeof(uint64_t);
+	writer.block.cursor = at;
+	volatile uint64_t *place = (volatile uint64_t *)(uintptr_t)at - 1;
+	if (UNLIKELY((writer.block.end - at) >> 16 != 0) || UNLIKELY(*place != 0))
+		place = writer.slots;
+	*place = name << 32 | time.low;
 }
 
-static inline __attribute__((always_inline)) void call(
-    uint32_t clock, enum shape shape, struct writer *writer)
+static inline __attribute__((always_inline)) void call(enum shape shape)
 {
 	if (shape != NO_EVENTS)
-		record(clock, true, TEEPERF_NAME_FIRST, writer);
+		record(true, TEEPERF_NAME_FIRST);
 	__asm__ volatile("" : : : "memory");
 	if (shape == NO_EVENTS)
 		return;
-	record(clock, shape == TIMED, TEEPERF_NAME_FIRST + TEEPERF_KIND_EXIT, writer);
-	__builtin_prefetch(writer->cursor + 128, 1);
+	record(shape == TIMED, TEEPERF_NAME_FIRST + TEEPERF_KIND_EXIT);
+	__builtin_prefetch((void *)(uintptr_t)(writer.block.cursor + 1024), 1);
 }
 
-#define CALLEE(name, clock, shape)                                        \
-	static __attribute__((noinline)) void name(struct writer *writer) \
-	{                                                                 \
-		call(clock, shape, writer);                               \
+#define CALLEE(name, shape)                              \
+	static __attribute__((noinline)) void name(void) \
+	{                                                \
+		call(shape);                             \
 	}
-CALLEE(call_nothing, TEEPERF_CLOCK_TSC, NO_EVENTS)
-CALLEE(call_hard, TEEPERF_CLOCK_TSC, TIMED)
-CALLEE(call_hard_untimed, TEEPERF_CLOCK_TSC, UNTIMED)
-CALLEE(call_ordered, TEEPERF_CLOCK_TSC_ORDERED, TIMED)
-CALLEE(call_ordered_untimed, TEEPERF_CLOCK_TSC_ORDERED, UNTIMED)
-CALLEE(call_soft, TEEPERF_CLOCK_SOFT_TSC, TIMED)
-CALLEE(call_soft_untimed, TEEPERF_CLOCK_SOFT_TSC, UNTIMED)
+CALLEE(call_nothing, NO_EVENTS)
+CALLEE(call_timed, TIMED)
+CALLEE(call_untimed, UNTIMED)
 
 static int compare(const void *a, const void *b)
 {
@@ -110,42 +123,31 @@ static int compare(const void *a, const void *b)
 }
 
 // The part of the time that passed inside of calls, as the records in the slots say.
-static double part_of(const struct writer *writer, uint64_t count)
+static double part_of(const uint64_t *slots, uint64_t count)
 {
 	double enters = 0;
 	for (uint64_t i = 0; i < count; i += 2)
-		enters += (uint32_t)((uint32_t)writer->slots[i + 1] - (uint32_t)writer->slots[i]);
-	const double all =
-	    (uint32_t)((uint32_t)writer->slots[count - 2] - (uint32_t)writer->slots[0]);
+		enters += (uint32_t)((uint32_t)slots[i + 1] - (uint32_t)slots[i]);
+	const double all = (uint32_t)((uint32_t)slots[count - 2] - (uint32_t)slots[0]);
 	return enters <= all && all > 0 ? enters / all : 0.5;
 }
 
-// Nanoseconds for each of CALLS calls, which fit the slots, and the part of them that is inside (may be
-// NULL): medians of the rounds, for in some of them we are interrupted.
-static double time_calls(
-    void (*callee)(struct writer *writer), uint64_t calls, struct writer *writer, double *part)
+// Nanoseconds for each of CALLS calls, which fit the slots.
+static double time_calls(void (*callee)(void), uint64_t calls)
 {
-	double rounds[ROUNDS];
-	double parts[ROUNDS];
-	// One more at first, which warms up.
-	for (int i = -1; i < ROUNDS; i++) {
-		writer->cursor = writer->slots;
-		const double start = now_ns();
-		for (uint64_t j = 0; j < calls; j++)
-			callee(writer);
-		const double each = (now_ns() - start) / (double)calls;
-		if (i < 0)
-			continue;
-		rounds[i] = each;
-		if (part)
-			parts[i] = part_of(writer, calls * 2);
-	}
-	if (part) {
-		qsort(parts, ROUNDS, sizeof(parts[0]), compare);
-		*part = parts[ROUNDS / 2];
-	}
-	qsort(rounds, ROUNDS, sizeof(rounds[0]), compare);
-	return rounds[ROUNDS / 2];
+	memset(writer.slots, 0, SLOTS_SIZE);
+	writer.block.cursor = (uintptr_t)writer.slots;
+	writer.block.end = writer.block.cursor + SLOTS_SIZE;
+	const double start = now_ns();
+	for (uint64_t j = 0; j < calls; j++)
+		callee();
+	return (now_ns() - start) / (double)calls;
+}
+
+static double median(double *values, size_t count)
+{
+	qsort(values, count, sizeof(values[0]), compare);
+	return values[count / 2];
 }
 
 static bool has_clock(uint32_t clock)
@@ -170,27 +172,36 @@ bool tp_event_cost_measure(
 	if (soft ? !word : !has_clock(clock))
 		return false;
 	const uint64_t calls = soft ? SOFT_CALLS : CALLS;
-	struct writer writer = {.word = word};
-	writer.slots = aligned_alloc(SLOTS * sizeof(uint64_t), SLOTS * sizeof(uint64_t));
+	writer.slots = aligned_alloc(SLOTS_SIZE, SLOTS_SIZE);
 	if (!writer.slots)
 		return false;
-	memset(writer.slots, 0, SLOTS * sizeof(uint64_t));
-	double part = 0.5;
-	const double nothing = time_calls(call_nothing, calls, &writer, NULL);
-	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half is inside.
-	const bool ordered = clock == TEEPERF_CLOCK_TSC_ORDERED;
-	const double timed =
-	    soft ? time_calls(call_soft, calls, &writer, NULL)
-		 : time_calls(ordered ? call_ordered : call_hard, calls, &writer, &part);
-	const double untimed = time_calls(soft      ? call_soft_untimed
-					  : ordered ? call_ordered_untimed
-						    : call_hard_untimed,
-	    calls, &writer, NULL);
+	writer.gate = soft                                 ? TEEPERF_GATE_SOFT
+		      : clock == TEEPERF_CLOCK_TSC_ORDERED ? TEEPERF_GATE_ORDERED
+							   : TEEPERF_GATE_HARDWARE;
+	writer.block.counter = (const uint64_t *)word;
+	double nothing[ROUNDS];
+	double timed[ROUNDS];
+	double untimed[ROUNDS];
+	double part[ROUNDS];
+	// One more at first, which warms up.
+	for (int i = -1; i < ROUNDS; i++) {
+		const int at = i < 0 ? 0 : i;
+		nothing[at] = time_calls(call_nothing, calls);
+		untimed[at] = time_calls(call_untimed, calls);
+		timed[at] = time_calls(call_timed, calls);
+		part[at] = part_of(writer.slots, calls * 2);
+	}
 	free(writer.slots);
-	if (timed <= nothing)
+	const double without = median(nothing, ROUNDS);
+	const double with = median(timed, ROUNDS);
+	const double with_untimed = median(untimed, ROUNDS);
+	if (with <= without)
 		return false;
-	cost->in_ns = (timed - nothing) * part;
-	cost->out_ns = (timed - nothing) - cost->in_ns;
-	cost->untimed_ns = untimed > nothing ? untimed - nothing : 0;
+	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half is inside then.
+	// Between its looks at the clock the call has no work of its own: all that passes there is what recording costs.
+	const double in = with * median(part, ROUNDS);
+	cost->in_ns = soft || in > with - without ? (with - without) / 2 : in;
+	cost->out_ns = (with - without) - cost->in_ns;
+	cost->untimed_ns = with_untimed > without ? with_untimed - without : 0;
 	return true;
 }

@@ -53,6 +53,23 @@ static uint64_t first_rate(struct tp_session *session)
 	return tp_clock_log_hz(&session->clock_log);
 }
 
+// What recording costs, before the program starts and when it has ended: with whom a virtual machine shares its cores,
+// and how busy they are, changes within a second.
+static void measure_cost(struct tp_session *session)
+{
+	struct tp_event_cost cost;
+	if (!tp_event_cost_measure(&cost, session->clock_log.clock,
+		session->soft ? session->counter.options.word : NULL))
+		return;
+	if (session->has_cost) {
+		cost.in_ns = (cost.in_ns + session->cost.in_ns) / 2;
+		cost.out_ns = (cost.out_ns + session->cost.out_ns) / 2;
+		cost.untimed_ns = (cost.untimed_ns + session->cost.untimed_ns) / 2;
+	}
+	session->cost = cost;
+	session->has_cost = true;
+}
+
 static int start_clock(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
 {
@@ -62,7 +79,7 @@ static int start_clock(
 	session->soft = TEEPERF_CLOCK_IS_SOFT(clock);
 	// In the time that the first rate needs in any case.
 	if (!session->soft && !session->clock_log.foreign)
-		session->has_cost = tp_event_cost_measure(&session->cost, clock, NULL);
+		measure_cost(session);
 	if (session->clock_log.foreign) {
 		header->clock_hz = session->clock_log.stated_hz;
 		session->soft = false;
@@ -89,7 +106,7 @@ static int start_clock(
 		tp_clock_log_init(&session->clock_log, clock, &session->counter.stores);
 	// On the program's cores, as this thread has left that of the counter.
 	if (!r)
-		session->has_cost = tp_event_cost_measure(&session->cost, clock, word);
+		measure_cost(session);
 	return r;
 }
 
@@ -551,6 +568,8 @@ int tp_session_finish(
 	if (session->attaches)
 		stop_guest(session);
 	stop_follow(session);
+	if (session->has_cost)
+		measure_cost(session);
 	// Before the clock's last word goes with its log.
 	stop_threads(session);
 	const struct tp_host_facts facts = host_facts(session);
