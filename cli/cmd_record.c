@@ -74,7 +74,7 @@ static const struct tp_option options[] = {
 	"take no times (default: auto)",
 	&clock_index, clock_words},
     {TP_OPTION_COUNT, 0, "clock-period", "NS",
-	"soft and count: store the word once in NS nanoseconds, 0: all the time (default: 500)",
+	"soft and count: store the word once in NS nanoseconds, 0: all the time (default: 2000)",
 	&period_ns, NULL},
     {TP_OPTION_SIZE, 's', "size", "SIZE",
 	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G)",

@@ -43,7 +43,7 @@ facts none.trace clock=0 records=20002 host.clock=none host.clock_gaps=0
 calls none.trace
 
 expect 0 "$TEEPERF" record -o count.trace --clock count ./main
-facts count.trace clock=6 records=20002 stored=1 period=500 host.clock=soft-count
+facts count.trace clock=6 records=20002 stored=1 period=2000 host.clock=soft-count
 calls count.trace
 # The program slept for a tenth of a second: whatever a period really was, the trace knows it.
 [ "$(fact points)" -ge 4 ] || fail "only $(fact points) points"
