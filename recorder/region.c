@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The shared region: a file in /dev/shm that the program maps, and the supply of chunks in it.
+// One file above 600 lines: creating, finding, growing and giving back a region keep one set of sizes true.
 #define _GNU_SOURCE
 #include "region.h"
 

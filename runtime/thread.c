@@ -2,6 +2,7 @@
 // The cold path of the sequence: a thread's first event, the end of a chunk, a new upper half of
 // the clock, losses. Called at any instruction boundary of instrumented code, so it is built without
 // vector registers and calls nothing outside the runtime but through tp_call_preserving.
+// One file above 600 lines: each step of it may be interrupted by itself, and the order of all of them is what makes that safe.
 #include "runtime.h"
 
 #include "port.h"

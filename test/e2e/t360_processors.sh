@@ -11,14 +11,7 @@ set -eu
 fake=
 full=${TEEPERF_FULL:-0}
 host=$(uname -m)
-machines=
-for machine in x86_64 aarch64 riscv64; do
-	[ "$machine" != "$host" ] || continue
-	links_for $machine || continue
-	command -v qemu-$machine >/dev/null && [ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
-		[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] && machines="$machines $machine"
-done
-[ -n "$machines" ] || skip "no other processor: qemu-user or the C++ libraries of the others are not there"
+find_machines x86_64 aarch64 riscv64
 
 # The recorder's own clock, were it run there.
 cat >clock.c <<'EOF'

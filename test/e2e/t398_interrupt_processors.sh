@@ -9,14 +9,7 @@ set -eu
 full=${TEEPERF_FULL:-0}
 patience=300
 [ "$full" != 1 ] || patience=3000
-machines=
-for machine in aarch64 riscv64; do
-	[ "$machine" != "$(uname -m)" ] || continue
-	links_for $machine || continue
-	command -v qemu-$machine >/dev/null && [ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
-		[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] && machines="$machines $machine"
-done
-[ -n "$machines" ] || skip "no other processor: qemu-user or the C++ libraries of the others are not there"
+find_machines aarch64 riscv64
 
 cat >list <<'END'
 src:*interrupted.cpp

@@ -10,14 +10,7 @@ private_shm || true
 rounds=250
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=10000
 from=$root/test/hostile
-machines=
-for machine in aarch64 riscv64; do
-	[ "$machine" != "$(uname -m)" ] || continue
-	links_for $machine || continue
-	command -v qemu-$machine >/dev/null && [ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
-		[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] && machines="$machines $machine"
-done
-[ -n "$machines" ] || skip "no other processor: qemu-user or the C++ libraries of the others are not there"
+find_machines aarch64 riscv64
 printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
 
 # attack NAME KINDS: the host against ./NAME, which does work of these kinds: while it runs, and while it attaches.

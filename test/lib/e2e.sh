@@ -94,6 +94,19 @@ links_for() {
 	return 1
 }
 
+# find_machines MACHINE...: sets $machines to those that are not this processor, and that C++ programs can be built for
+# and run on here; skips the test where there is none.
+find_machines() {
+	machines=
+	for machine; do
+		[ "$machine" != "$(uname -m)" ] || continue
+		links_for $machine || continue
+		command -v qemu-$machine >/dev/null && [ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
+			[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] && machines="$machines $machine"
+	done
+	[ -n "$machines" ] || skip "no other processor: qemu-user or the C++ libraries of the others are not there"
+}
+
 # lto COMMAND...: COMMAND links with -flto; false where no LLVM that is used here can do that, which is then refused in
 # one sentence.
 lto() {
