@@ -6,6 +6,7 @@
 # the program does, however it ends; and that a file that will not do is refused, and left as it was.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
+. "$lib/waits.sh"
 private_shm || true
 fake=
 cat >app.cpp <<'EOC'
@@ -89,27 +90,7 @@ counts() {
 
 # attach [OPTIONS...]: a recorder that waits for a program at $log.
 attach() {
-	: >recorder.err
-	"$TEEPERF" record -o attached.trace --size 4M --attach "$log" "$@" >recorder.out 2>recorder.err &
-	recorder=$!
-	while ! grep -q 'now start' recorder.err; do
-		kill -0 $recorder 2>/dev/null || {
-			cat recorder.err >&2
-			fail "the recorder has ended"
-		}
-		sleep 0.02
-	done
-}
-
-# ends STATUS PATTERN: the recorder does so, by itself.
-ends() {
-	got=0
-	wait $recorder || got=$?
-	[ $got = "$1" ] || {
-		cat recorder.err >&2
-		fail "the recorder's exit status is $got, not $1"
-	}
-	says "$2" recorder.err
+	waits -o attached.trace --size 4M --attach "$log" "$@"
 }
 
 for program in app plain; do

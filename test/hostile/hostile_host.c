@@ -34,11 +34,11 @@
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <teeperf/log.h>
 
+#include "hostile_dice.h"
 #include "hostile_side.h"
 
 enum {
@@ -68,33 +68,11 @@ static struct hostile_side *side;
 static pid_t program;
 static bool listens;
 static uint64_t patience_s;
-static uint64_t random_state;
 
 static struct {
 	uint64_t rounds, writes, runs, refused, taken, faults, stops, files, stepped;
 	uint64_t bursts, kinds[BURST_KINDS];
 } done;
-
-static uint64_t any(uint64_t below)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state >> 11) % below;
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static void nap(long ns)
-{
-	const struct timespec time = {.tv_nsec = ns};
-	nanosleep(&time, NULL);
-}
 
 static void fail(const char *what)
 {

@@ -22,11 +22,11 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <teeperf/stream.h>
 
+#include "hostile_dice.h"
 #include "hostile_side.h"
 
 enum { ROUNDS_A_RUN = 60, KEPT = 8 };
@@ -44,7 +44,7 @@ enum plan {
 static struct hostile_side *side;
 static int side_fd;
 static pid_t program;
-static uint64_t patience_s, random_state, mode;
+static uint64_t patience_s, mode;
 static char transport;
 static enum plan plan;
 static int from = -1; // where frames are taken from
@@ -57,27 +57,6 @@ static struct {
 	uint64_t rounds, runs, bytes, frames, chunks, whole, left, stops;
 	uint64_t bursts, kinds[BURST_KINDS];
 } done;
-
-static uint64_t any(uint64_t below)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state >> 11) % below;
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static void nap(long ns)
-{
-	const struct timespec time = {.tv_nsec = ns};
-	nanosleep(&time, NULL);
-}
 
 static void fail(const char *what, uint64_t number)
 {

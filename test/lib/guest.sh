@@ -3,6 +3,7 @@
 # Functions for tests with a virtual machine and this machine's recorder; after e2e.sh and calls.sh. Programs for the
 # machine are in ./vm, its memory is ./memory, its port 'teeperf' is connected to ./stream.
 
+. "$lib/waits.sh"
 began=$(date +%s)
 mkdir -p vm
 
@@ -41,29 +42,9 @@ start() {
 
 log=TEEPERF_LOG=/sys/bus/pci/devices/0000:00:10.0/resource2
 
-# recorder OPTIONS...: one in the background, with its trace in run.trace, that waits.
+# recorder OPTIONS...: one that waits, with its trace in run.trace; ends() is in waits.sh.
 recorder() {
-	: >recorder.err
-	"$TEEPERF" record -o run.trace --port vm "$@" >recorder.out 2>recorder.err &
-	recorder=$!
-	while ! grep -Eq 'now start|waiting for' recorder.err; do
-		kill -0 $recorder 2>/dev/null || {
-			cat recorder.err >&2
-			fail "the recorder has ended"
-		}
-		sleep 0.02
-	done
-}
-
-# ends STATUS PATTERN: the recorder does so, by itself.
-ends() {
-	got=0
-	wait $recorder || got=$?
-	[ $got = "$1" ] || {
-		cat recorder.err >&2
-		fail "the recorder's exit status is $got, not $1"
-	}
-	says "$2" recorder.err
+	waits -o run.trace --port vm "$@"
 }
 
 # build NAME DRIVER SOURCE OPTIONS...: ./NAME for here, vm/NAME for the machine, and what is wanted of it.
