@@ -44,9 +44,9 @@ struct halves {
 
 static inline __attribute__((always_inline)) struct halves read_counter_word(void)
 {
-	const volatile uint32_t *word = (const volatile uint32_t *)writer.block.counter;
-	const uint32_t low = word[0];
-	return (struct halves){low, word[1]};
+	const uint32_t *word = (const uint32_t *)writer.block.counter;
+	const uint32_t low = __atomic_load_n(&word[0], __ATOMIC_RELAXED);
+	return (struct halves){low, __atomic_load_n(&word[1], __ATOMIC_RELAXED)};
 }
 
 static inline __attribute__((always_inline)) struct halves read_hardware(uint8_t gate)
