@@ -127,9 +127,6 @@ static int open_stream(const struct tp_command *command, struct tp_record_attach
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	enum { SIGNAL_COUNT = sizeof(signals) / sizeof(signals[0]) };
 	struct tp_err err;
-	if (!quiet)
-		fprintf(
-		    stderr, "teeperf record: waiting for a program at '%s'\n", attach->stream_name);
 	if (tp_stream_open(&source, attach->stream_name, timeout_ms, &err))
 		return tp_command_fail(command, &err);
 	// The session takes signals later, once it is there. What was ignored stays so.
@@ -138,6 +135,10 @@ static int open_stream(const struct tp_command *command, struct tp_record_attach
 	for (int i = 0; i < SIGNAL_COUNT; i++)
 		if (!sigaction(signals[i], NULL, &old[i]) && old[i].sa_handler != SIG_IGN)
 			sigaction(signals[i], &ours, NULL);
+	// Who reads this may start the program at once.
+	if (!quiet)
+		fprintf(
+		    stderr, "teeperf record: waiting for a program at '%s'\n", attach->stream_name);
 	int r = await_program(command, &err);
 	for (int i = 0; i < SIGNAL_COUNT; i++)
 		sigaction(signals[i], &old[i], NULL);
