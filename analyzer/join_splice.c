@@ -185,9 +185,19 @@ static int host_call(struct tp_splice *splice, uint32_t end)
 	return code;
 }
 
+// How many of the host's calls are open behind RECORD, of those that began where none of DEPTH was.
+static uint32_t depth_behind(const struct tp_join_record *record, uint32_t depth)
+{
+	const uint32_t kind = record->tagged & TEEPERF_KIND_MASK;
+	if (record->tagged < TEEPERF_NAME_FIRST || kind == TEEPERF_KIND_RESYNC)
+		return depth;
+	return kind == TEEPERF_KIND_ENTER ? depth + 1 : depth - (depth > 0);
+}
+
 /*
  * The TEE calls the host, at CALL of its borders: the host's records of that, before the host's border END. Marked, they
- * are between an arrival and its return; else those that fit by time.
+ * are between an arrival and its return; else those that fit by time. A call of the host that has begun ends before
+ * the TEE goes on, whatever the TEE says of times.
  */
 static int host_part(
     struct tp_splice *splice, uint32_t end, const struct tp_borders *tee, uint32_t call, bool last)
@@ -196,6 +206,7 @@ static int host_part(
 	const uint64_t until = tp_border_end(tee, call);
 	uint32_t depth = 0;
 	bool some = false;
+	bool marked = false;
 	int code = 0;
 	while (!code && splice->has_next && !is_at(splice, end)) {
 		const struct tp_join_record *next = &splice->next;
@@ -203,22 +214,23 @@ static int host_part(
 		    is_border(splice)
 			? &splice->host_borders[splice->at.thread].items[splice->border]
 			: NULL;
-		if (in && in->kind == TEEPERF_CONTROL_CALL_IN) {
-			const bool fits = in->number && out->number
-					      ? in->number == out->number
-					      : in->time >= out->time && in->time <= until;
-			return fits ? host_call(splice, end) : 0;
+		if (in && in->kind == TEEPERF_CONTROL_CALL_IN && !marked) {
+			marked = in->number && out->number
+				     ? in->number == out->number
+				     : in->time >= out->time && in->time <= until;
+			if (marked)
+				code = host_call(splice, end);
+			if (!depth)
+				return code;
+			if (marked)
+				continue;
+		} else if (!depth) {
+			// Nobody has marked it. Where the clock stood still, one more call may be the next one's.
+			if (marked || next->time > until || (next->time == until && some && !last))
+				return 0;
 		}
-		// Nobody has marked it. Where the clock stood still, one more call may be the next one's.
-		if (next->time > until || (next->time == until && some && !depth && !last))
-			return 0;
-		const bool names = next->tagged >= TEEPERF_NAME_FIRST;
-		const uint32_t kind = next->tagged & TEEPERF_KIND_MASK;
-		if (names && kind == TEEPERF_KIND_ENTER)
-			depth++;
-		else if (names && kind != TEEPERF_KIND_RESYNC)
-			depth -= depth > 0;
-		some |= names;
+		some |= next->tagged >= TEEPERF_NAME_FIRST;
+		depth = depth_behind(next, depth);
 		code = step(splice);
 	}
 	return code;
@@ -276,9 +288,12 @@ static int tee_records(
 			continue;
 		}
 		// A call from the TEE that the TEE has not marked.
-		while (!code && record.timed && splice->has_next && !is_at(splice, end) &&
-		       splice->next.time < record.time)
+		uint32_t depth = 0;
+		while (!code && splice->has_next && !is_at(splice, end) &&
+		       (depth || (record.timed && splice->next.time < record.time))) {
+			depth = depth_behind(&splice->next, depth);
 			code = step(splice);
+		}
 		if (!code)
 			code = tp_join_tee_record(splice, &record, base, limit(splice, end_time));
 		if (code)
