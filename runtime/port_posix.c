@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The platform interface on Linux and other POSIX systems with an ELF loader.
+// The platform interface on Linux and other POSIX systems with an ELF loader. What is called here leaves errno as it was:
+// a program may ask for it when main begins, or behind any call.
 #define _GNU_SOURCE
 #include "port.h"
 #include "port_elf_segments.h"
@@ -7,6 +8,7 @@
 
 #include "runtime.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -75,12 +77,12 @@ bool tp_port_map_named(uint64_t alignment, void **base, uint64_t *size)
 	const char *text = secure_getenv(TEEPERF_LOG_OFFSET_ENV);
 	const uint64_t offset = text ? whole_number(text) : 0;
 	const int given = inherited(path);
+	const int error = errno;
 	const int fd = given >= 0 ? given : open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return false;
-	const bool done = tp_port_map_file(fd, offset, alignment, base, size);
-	if (fd != given)
+	const bool done = fd >= 0 && tp_port_map_file(fd, offset, alignment, base, size);
+	if (fd >= 0 && fd != given)
 		close(fd);
+	errno = error;
 	return done;
 }
 
@@ -104,14 +106,18 @@ static void thread_ended(void *value)
 
 void tp_port_thread_start(uint64_t *os_tid, uint64_t name[2])
 {
+	const int error = errno;
 	*os_tid = (uint64_t)syscall(SYS_gettid);
 	tp_port_thread_name(name);
 	pthread_setspecific(thread_key, &thread_key);
+	errno = error;
 }
 
 void tp_port_thread_name(uint64_t name[2])
 {
+	const int error = errno;
 	prctl(PR_GET_NAME, name, 0, 0, 0);
+	errno = error;
 }
 
 bool tp_port_attached(void)
@@ -145,12 +151,13 @@ static int read_number(const char **text)
 // False if the program has a use for this signal already, or nobody can have one.
 static bool listen_to(int number)
 {
+	const int error = errno;
 	struct sigaction old;
-	if (sigaction(number, NULL, &old) || (old.sa_flags & SA_SIGINFO) ||
-	    old.sa_handler != SIG_DFL)
-		return false;
-	struct sigaction action = {.sa_handler = heard, .sa_flags = SA_RESTART | SA_ONSTACK};
-	return sigaction(number, &action, NULL) == 0;
+	const struct sigaction action = {.sa_handler = heard, .sa_flags = SA_RESTART | SA_ONSTACK};
+	const bool done = sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+			  old.sa_handler == SIG_DFL && sigaction(number, &action, NULL) == 0;
+	errno = error;
+	return done;
 }
 
 enum teeperf_listens tp_port_listen(uint32_t *value)
@@ -220,6 +227,9 @@ static int look_at(struct dl_phdr_info *info, size_t info_size, void *data)
 
 bool tp_port_find_module(const void *anchor, struct teeperf_module *module)
 {
+	const int error = errno; // realpath() looks whether names are links
 	struct search search = {(uint64_t)(uintptr_t)anchor, module};
-	return dl_iterate_phdr(look_at, &search) == 1;
+	const bool found = dl_iterate_phdr(look_at, &search) == 1;
+	errno = error;
+	return found;
 }

@@ -6,6 +6,7 @@
 
 #include "port_posix.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -136,6 +137,7 @@ static bool map_counter(int fd, const uint64_t **counter)
 bool tp_port_own_log(uint64_t alignment, void **base, uint64_t *size, const uint64_t **counter)
 {
 	static const struct teeperf_fork_request nothing;
+	const int error = errno;
 	int fds[FDS];
 	const uint64_t mask = block_signals(UINT64_MAX);
 	bool done = ask(&nothing, fds) && tp_port_map_file(fds[OWN], 0, alignment, base, size);
@@ -145,6 +147,7 @@ bool tp_port_own_log(uint64_t alignment, void **base, uint64_t *size, const uint
 	}
 	close_all(fds);
 	block_signals(mask);
+	errno = error;
 	return done;
 }
 
@@ -187,7 +190,9 @@ void tp_port_hide_counter(void)
 
 void tp_port_forked(void)
 {
+	const int error = errno;
 	const uint64_t mask = block_signals(UINT64_MAX);
 	tp_fork_child();
 	block_signals(mask);
+	errno = error;
 }

@@ -7,6 +7,7 @@
 
 #include "runtime.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -36,8 +37,10 @@ static void map_tee_page(void)
 
 bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
 {
+	const int error = errno;
 	tp_port_fork_setting(secure_getenv(TEEPERF_FORK_ENV));
 	map_tee_page();
+	errno = error;
 	return tp_port_map_named(alignment, base, size);
 }
 

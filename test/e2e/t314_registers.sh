@@ -111,3 +111,68 @@ for level in -O0 -O2 '-O3 -ffast-math'; do
 		done
 	done
 done
+
+# Nor errno: it is 0 when main begins, and as it was behind a first event, a fork, and a dlopen, whether there is a log or none.
+cat >errno.c <<'EOF'
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int bad;
+static void is(const char *where, int wanted)
+{
+	if (errno != wanted) {
+		printf("%s: errno is %d, not %d\n", where, errno, wanted);
+		bad = 1;
+	}
+}
+__attribute__((noinline)) void leaf(void)
+{
+	__asm__ volatile("");
+}
+static void *thread(void *unused)
+{
+	errno = 77;
+	leaf();
+	is("thread", 77);
+	return unused;
+}
+int main(void)
+{
+	is("main", 0);
+	errno = 78;
+	void *library = dlopen("./errno_library.so", RTLD_NOW);
+	is("dlopen", 78);
+	int (*work)(int) = library ? (int (*)(int))dlsym(library, "work") : NULL;
+	if (!work || work(1) != 2)
+		return 2;
+	is("its first call", 78);
+	pthread_t other;
+	pthread_create(&other, NULL, thread, NULL);
+	pthread_join(other, NULL);
+	fflush(stdout);
+	errno = 79;
+	const pid_t child = fork();
+	is(child ? "parent" : "child", 79);
+	leaf();
+	is("behind the fork", 79);
+	fflush(stdout);
+	if (!child)
+		_exit(bad);
+	int status = 1;
+	waitpid(child, &status, 0);
+	return bad || status;
+}
+EOF
+echo 'int work(int x) { return x + 1; }' >errno_library.c
+"$TEEPERF" cc -O2 -shared -fPIC -o errno_library.so errno_library.c
+"$TEEPERF" cc -O2 -pthread -o errno errno.c -ldl
+expect 0 ./errno
+expect 0 env TEEPERF_LOG="$TEST_TMP/nothing" ./errno
+expect 0 "$TEEPERF" record -q -o errno.trace -- ./errno
+expect 0 "$TEEPERF" record -q --follow-fork --control=SIGUSR1 -o errno2.trace -- ./errno
+# A library alone, in a program that is not instrumented.
+${CC:-cc} -O2 -pthread -o errno_plain errno.c -ldl
+expect 0 "$TEEPERF" record -q -o errno3.trace -- ./errno_plain
