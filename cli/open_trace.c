@@ -98,57 +98,60 @@ void tp_open_options_init(struct tp_open_options *options)
 	};
 }
 
-// The same; *TOO_LARGE: it is a time, but not one that fits.
-static bool parse_time(const char *text, uint64_t *ns, bool *too_large)
+// What is wrong with a time or a range of times, to be put behind it; NULL: nothing.
+static const char *const too_large =
+    "has a time that is too large: there is none above 9000000000s";
+static const char *const no_range = "is no range of times such as 1.5s..1600ms";
+
+static const char *parse_time(const char *text, uint64_t *ns)
 {
 	struct tp_err err;
 	double value = 0;
-	if (strcmp(text, "0") != 0 && tp_units_ns(text, &value, &err))
-		return false;
-	*too_large = !(value < 9e18);
-	if (!*too_large)
-		*ns = (uint64_t)(value + 0.5);
-	return !*too_large;
+	if (tp_units_ns_or_zero(text, &value, &err))
+		return no_range;
+	if (!(value < 9e18))
+		return too_large;
+	*ns = (uint64_t)(value + 0.5);
+	return NULL;
 }
 
 bool tp_open_parse_time(const char *text, uint64_t *ns)
 {
-	bool too_large = false;
-	return parse_time(text, ns, &too_large);
+	return !parse_time(text, ns);
 }
 
-// "FROM..TO", either of which may be missing. An empty range is none.
-static bool parse_range(const char *text, uint64_t *from, uint64_t *to, bool *too_large)
+// "FROM..TO", either of which may be missing.
+static const char *parse_range(const char *text, uint64_t *from, uint64_t *to)
 {
 	const char *dots = strstr(text, "..");
 	if (!dots || (size_t)(dots - text) > 63)
-		return false;
+		return no_range;
 	char first[64];
 	memcpy(first, text, (size_t)(dots - text));
 	first[dots - text] = '\0';
-	if (first[0] && !parse_time(first, from, too_large))
-		return false;
-	if (dots[2] && !parse_time(dots + 2, to, too_large))
-		return false;
-	return (first[0] || dots[2]) && (!dots[2] || *to > *from);
+	const char *wrong = first[0] ? parse_time(first, from) : NULL;
+	if (!wrong && dots[2])
+		wrong = parse_time(dots + 2, to);
+	if (wrong)
+		return wrong;
+	if (!first[0] && !dots[2])
+		return no_range;
+	if (!dots[2] || *to > *from)
+		return NULL;
+	return *to < *from ? "is a range that ends before it begins"
+			   : "is a range with nothing in it";
 }
 
 // What the options say, but for the thread. Returns an exit code.
 static int parse_filters(const struct tp_command *command, const struct tp_open_options *options,
     struct tp_analysis_options *analysis)
 {
-	bool too_large = false;
-	if (options->time_range &&
-	    !parse_range(options->time_range, &analysis->from_ns, &analysis->to_ns, &too_large)) {
-		if (too_large)
-			return tp_options_usage(command,
-			    "--time-range: '%s' has a time that is too large: there is none above "
-			    "9000000000s",
-			    options->time_range);
-		return tp_options_usage(command,
-		    "--time-range: '%s' is no range of times such as 1.5s..1600ms",
-		    options->time_range);
-	}
+	const char *wrong = NULL;
+	if (options->time_range)
+		wrong = parse_range(options->time_range, &analysis->from_ns, &analysis->to_ns);
+	if (wrong)
+		return tp_options_usage(
+		    command, "--time-range: '%s' %s", options->time_range, wrong);
 	if (options->min_time && !tp_open_parse_time(options->min_time, &analysis->least_ns))
 		return tp_options_usage(
 		    command, "--min-time: '%s' is no time such as 10us", options->min_time);

@@ -13,10 +13,26 @@ for range in 18446744073s.. ..18446744073s 1s..18446744073s 99999999999999999999
 		says "'$range' has a time that is too large" err
 	done
 done
-for range in 1s 2s..1s 1x.. ..; do
+for range in 1s 1x.. .. -1s..1s .ns..1ms 1e3..2e3; do
 	expect 129 "$TEEPERF" analyze --time-range $range ended.trace
 	says "'$range' is no range of times" err
 done
+for range in 2s..1s 5s..1s 1us..0; do
+	expect 129 "$TEEPERF" analyze --time-range $range ended.trace
+	says "'$range' is a range that ends before it begins" err
+done
+for range in 1ms..1ms 1ms..1000us 0..0s ..0ns; do
+	expect 129 "$TEEPERF" analyze --time-range $range ended.trace
+	says "'$range' is a range with nothing in it" err
+done
+# 0 is a time with any unit, and without one.
+expect 0 "$TEEPERF" analyze --time-range 0..1ms ended.trace
+mv out from_zero
+for zero in 0s 0ns 0us 0.0ms '0 ms' 00; do
+	expect 0 "$TEEPERF" analyze --time-range "$zero..1ms" ended.trace
+	cmp -s from_zero out || fail "from '$zero' on is not from 0 on"
+done
+expect 0 "$TEEPERF" analyze --min-time 0us ended.trace
 expect 0 "$TEEPERF" analyze --time-range 1000s.. ended.trace
 says 'empty .*no call begins or ends in this range of times: the recording lasted 2\.0+ us' out
 expect 0 "$TEEPERF" analyze --time-range 1000s.. endless.trace
