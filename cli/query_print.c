@@ -34,15 +34,22 @@ void tp_query_printer_release(struct tp_query_printer *printer)
 	printer->right = NULL;
 }
 
+// The first failure is the one that is told: those behind it follow from it.
+static void fail(struct tp_query_printer *printer, int error)
+{
+	if (printer->failed)
+		return;
+	printer->failed = true;
+	printer->error = error;
+}
+
 static void flush(struct tp_query_printer *printer)
 {
-	if (printer->out.failed || printer->cells.failed || printer->names.failed) {
-		errno = 0;
-		printer->failed = true;
-	}
+	if (printer->out.failed || printer->cells.failed || printer->names.failed)
+		fail(printer, 0);
 	if (!printer->failed && printer->out.size &&
 	    fwrite(printer->out.data, 1, printer->out.size, stdout) != printer->out.size)
-		printer->failed = true;
+		fail(printer, errno);
 	tp_buf_reset(&printer->out);
 }
 
@@ -223,7 +230,7 @@ static void end_result(struct tp_query_printer *printer)
 	flush(printer);
 	// The next statement may take long.
 	if (!printer->failed && fflush(stdout) != 0)
-		printer->failed = true;
+		fail(printer, errno);
 }
 
 static bool start_result(void *context, const char *const *names, uint32_t count)
@@ -332,6 +339,6 @@ bool tp_query_printer_finish(struct tp_query_printer *printer)
 	end_result(printer);
 	flush(printer);
 	if (!printer->failed && fflush(stdout) != 0)
-		printer->failed = true;
+		fail(printer, errno);
 	return !printer->failed;
 }

@@ -28,13 +28,14 @@ struct tp_query_printer {
 	uint64_t waiting;    /* rows in cells */
 	bool printed_titles;
 	bool failed; /* standard output takes no more, or no memory */
+	int error;   /* if it has failed: errno of the write, 0 for memory */
 };
 
 void tp_query_printer_init(struct tp_query_printer *printer, enum tp_query_format format);
 void tp_query_printer_release(struct tp_query_printer *printer);
 /* To give to tp_query_run; the printer must stay where it is. */
 struct tp_query_sink tp_query_printer_sink(struct tp_query_printer *printer);
-/* Write what is left; after each tp_query_run. False: it could not be written (errno), or no memory (0). */
+/* Write what is left; after each tp_query_run. False: it could not be written: see error. */
 bool tp_query_printer_finish(struct tp_query_printer *printer);
 
 #endif

@@ -46,11 +46,11 @@ static int run_with(struct tp_query_session *session, const char *sql,
 	    tp_query_run(session->query, sql, parameters, parameter_count, &sink, &err);
 	sigaction(SIGINT, &before, NULL);
 	running = NULL;
-	errno = 0;
 	if (!tp_query_printer_finish(&session->printer)) {
 		struct tp_err out_err;
-		if (errno)
-			tp_err_system(&out_err, errno, "standard output", "cannot write");
+		if (session->printer.error)
+			tp_err_system(
+			    &out_err, session->printer.error, "standard output", "cannot write");
 		else
 			tp_err_set(&out_err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
 			    "no memory for the output");

@@ -167,10 +167,14 @@ static void to_ns(sqlite3_context *context, int argc, sqlite3_value **argv)
 	const struct tp_query *query = sqlite3_user_data(context);
 	if (sqlite3_value_type(argv[0]) == SQLITE_NULL || !query->trace_count)
 		return;
+	const struct tp_analysis *analysis = query->traces[0]->data.analysis;
 	const sqlite3_int64 ticks = sqlite3_value_int64(argv[0]);
-	if (ticks < 0)
+	if (analysis->timeless)
 		return;
-	tp_sql_result_ns(context, &query->traces[0]->data, true, (uint64_t)ticks);
+	// A difference may be negative.
+	const uint64_t size = ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
+	const sqlite3_int64 ns = tp_sql_clamp(tp_timebase_ns(&analysis->time, size));
+	sqlite3_result_int64(context, ticks < 0 ? -ns : ns);
 }
 
 // A time in ns as text with a unit, as in the views.

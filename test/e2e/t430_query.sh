@@ -59,6 +59,19 @@ a         1' ] || fail table
 ?[1m' ] || fail "an escape sequence came through"
 [ "$(query --format json $t 'SELECT 1 WHERE 0')" = '[]' ] || fail "no rows"
 
+# ---- ticks as nanoseconds, also of differences
+[ "$(query --format csv app.trace 'SELECT ns(0) = 0 AND ns(3000000) > 0, ns(-3000000) = -ns(3000000), ns(NULL),
+	ns(-9223372036854775807 - 1) <= -ns(9223372036854775807)' | tail -n 1)" = '1,1,,1' ] ||
+	fail "ns() of a negative number"
+
+# ---- standard output that takes no more, at once or at the end
+for format in table csv json tsv; do
+	for sql in 'SELECT 1' 'SELECT * FROM calls'; do
+		expect 1 sh -c '"$TEEPERF" query --format $1 app.trace "$2" >/dev/full' sh $format "$sql"
+		says "'standard output': cannot write: No space left on device" err
+	done
+done
+
 # ---- standard input, parameters, several traces
 printf 'SELECT count(*) AS n\nFROM calls;\n.param who=a\n.format csv\nSELECT calls FROM functions WHERE name = :who' |
 	query $t >out
