@@ -147,6 +147,12 @@ static int store(const struct tp_command *command, const struct tp_option *optio
 {
 	switch (option->type) {
 	case TP_OPTION_STRING:
+		// An empty name is a variable that a script has not set, not a wish for the default.
+		if (!*text && !strcmp(option->name, "output"))
+			return tp_options_usage(
+			    command, "option '--%s' needs a name", option->name);
+		*(const char **)option->value = text;
+		return 0;
 	case TP_OPTION_WORD:
 		*(const char **)option->value = text;
 		return 0;

@@ -38,6 +38,15 @@ expect 1 "$TEEPERF" report keep
 says 'would be overwritten' err
 cmp keep before
 
+# ---- an output without a name is none, and not standard output
+for command in 'export --format csv' 'export --format folded' report dump; do
+	for option in -o --output; do
+		expect 129 "$TEEPERF" $command $option '' before
+		says "option '--output' needs a name" err
+		[ ! -s out ] || fail "$command writes to standard output"
+	done
+done
+
 # ---- nor do the parts of an output
 ln keep.html part.0001
 for format in chrome perfetto; do

@@ -14,7 +14,7 @@
 
 static struct {
 	bool loud, quiet;
-	const char *output;
+	const char *output, *text;
 	int color;
 	uint64_t size, count, level;
 	const char *items[2];
@@ -26,6 +26,7 @@ static const struct tp_option options[] = {
     {TP_OPTION_BOOL, 'l', "loud", NULL, "be loud", &values.loud, NULL},
     {TP_OPTION_BOOL, 'q', "quiet", NULL, "be quiet", &values.quiet, NULL},
     {TP_OPTION_STRING, 'o', "output", "FILE", "write FILE", &values.output, NULL},
+    {TP_OPTION_STRING, 't', "text", "TEXT", "say TEXT", &values.text, NULL},
     {TP_OPTION_CHOICE, 0, "color", NULL, "use a color", &values.color, colors},
     {TP_OPTION_SIZE, 's', "size", "SIZE", "take SIZE", &values.size, NULL},
     {TP_OPTION_COUNT, 0, "count", "N", "count to N", &values.count, NULL},
@@ -90,8 +91,8 @@ static void spellings(void **state)
 	assert_true(values.loud && values.quiet);
 	assert_int_equal(parse("--loud --quiet --no-loud", false), -1);
 	assert_true(!values.loud && values.quiet);
-	assert_int_equal(parse("--output=", false), -1);
-	assert_string_equal(values.output, "");
+	assert_int_equal(parse("--text=", false), -1);
+	assert_string_equal(values.text, "");
 	assert_int_equal(parse("--color green", false), -1);
 	assert_int_equal(values.color, 1);
 	assert_int_equal(parse("-ia --item b", false), -1);
@@ -122,7 +123,8 @@ static void refusals(void **state)
 {
 	(void)state;
 	static const char *const lines[] = {"--nothing", "-z", "--output", "-o", "--color blue",
-	    "--co green", "--loud=1", "--no-output", "-ia -ib -ic", "--", NULL};
+	    "--co green", "--loud=1", "--no-output", "-ia -ib -ic", "--output=", "--out=", "-o ",
+	    "--output ", "--", NULL};
 	for (const char *const *line = lines; strcmp(*line, "--") != 0; line++)
 		assert_int_equal(parse(*line, false), TP_EXIT_USAGE);
 }
