@@ -246,8 +246,17 @@ static void add_end(const struct tp_splice *splice, struct tp_buf *out)
 	tp_trace_section_add(out, TEEPERF_SECTION_END, &end, sizeof(end));
 }
 
-int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, struct tp_buf *out,
-    struct tp_join_counts *counts, struct tp_err *err)
+static bool has_calls_out(const struct tp_borders *borders, uint32_t thread_count)
+{
+	for (uint32_t i = 0; i < thread_count; i++)
+		for (uint32_t k = 0; k < borders[i].count; k++)
+			if (borders[i].items[k].kind == TEEPERF_CONTROL_CALL_OUT)
+				return true;
+	return false;
+}
+
+int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, bool known,
+    struct tp_buf *out, struct tp_join_counts *counts, struct tp_err *err)
 {
 	struct tp_border_match match = {0};
 	struct tp_splice splice = {.counts = counts, .err = err};
@@ -258,6 +267,12 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, str
 	if (code)
 		return code;
 	code = find_all(host, &splice.host_borders, err);
+	if (!code && !known && !has_calls_out(splice.host_borders, host->thread_count))
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, host->source.name, TP_ERR_NO_OFFSET,
+		    "nothing of '%s' can be joined: no call into a TEE is marked in the host's trace; both "
+		    "must be of one 'teeperf record --tee', of a host whose calls into the TEE are marked "
+		    "(teeperf-record(1), A HOST AND ITS TEE)",
+		    tee->source.name);
 	if (!code)
 		code = find_all(tee, &splice.tee_borders, err);
 	if (!code)

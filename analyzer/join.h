@@ -24,8 +24,11 @@ struct tp_join_counts {
 	    threads; /* of the TEE that have calls which are not joined, as threads of their own */
 };
 
-/* Write the joined trace to OUT. 0 or a negative tp_error. */
-int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, struct tp_buf *out,
-    struct tp_join_counts *counts, struct tp_err *err);
+/*
+ * Write the joined trace to OUT. Unless the two are KNOWN to be of one recording, the host's must have a mark of a call
+ * into a TEE: TP_ERR_NOT_FOUND, with nothing written, if it has none. 0 or a negative tp_error.
+ */
+int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, bool known,
+    struct tp_buf *out, struct tp_join_counts *counts, struct tp_err *err);
 
 #endif

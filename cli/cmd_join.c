@@ -27,7 +27,7 @@ static int run(int argc, char **argv)
 		return tp_options_usage(&tp_cmd_join,
 		    argc > 2 ? "only two traces: that of the HOST, and that of the TEE"
 			     : "which traces? name that of the HOST, and that of the TEE");
-	status = tp_join_files(&tp_cmd_join, argv[0], argv[1], output, quiet, &damaged);
+	status = tp_join_files(&tp_cmd_join, argv[0], argv[1], output, false, quiet, &damaged);
 	return status ? status : damaged ? TP_EXIT_FAILED : TP_EXIT_DONE;
 }
 

@@ -55,7 +55,7 @@ static void tell(
 }
 
 int tp_join_files(const struct tp_command *command, const char *host, const char *tee,
-    const char *output, bool quiet, bool *damaged)
+    const char *output, bool known, bool quiet, bool *damaged)
 {
 	static struct tp_tracefile traces[2];
 	struct tp_join_counts counts;
@@ -77,7 +77,7 @@ int tp_join_files(const struct tp_command *command, const char *host, const char
 	if (!code)
 		code = tp_out_file_replace(&out, output, &err);
 	if (!code) {
-		code = tp_join(&traces[0], &traces[1], &out.buf, &counts, &err);
+		code = tp_join(&traces[0], &traces[1], known, &out.buf, &counts, &err);
 		if (code) {
 			tp_out_file_drop(&out);
 			if (!is_there)

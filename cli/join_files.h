@@ -8,10 +8,11 @@
 #include <stdbool.h>
 
 /*
- * Join HOST and TEE into OUTPUT, which may be one of them: what is there stays until the new one is complete. Prints
- * what is wrong with them, and unless `quiet` what was joined. *DAMAGED: something was wrong. Returns an exit code.
+ * Join HOST and TEE into OUTPUT, which may be one of them: what is there stays until the new one is complete. Unless
+ * they are `known` to be of one recording, HOST must have a mark of a call into a TEE. Prints what is wrong with them,
+ * and unless `quiet` what was joined. *DAMAGED: something was wrong. Returns an exit code.
  */
 int tp_join_files(const struct tp_command *command, const char *host, const char *tee,
-    const char *output, bool quiet, bool *damaged);
+    const char *output, bool known, bool quiet, bool *damaged);
 
 #endif

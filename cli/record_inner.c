@@ -80,7 +80,7 @@ bool tp_record_inner_judge(const struct tp_command *command, const struct tp_ses
 		return true;
 	}
 	if (failed ||
-	    tp_join_files(command, wanted->output, path, wanted->output, quiet, &damaged)) {
+	    tp_join_files(command, wanted->output, path, wanted->output, true, quiet, &damaged)) {
 		tp_command_warn(command,
 		    "the two sides are not joined: the host's is '%s', the TEE's '%s'; 'teeperf join' "
 		    "does it later",

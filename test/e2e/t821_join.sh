@@ -380,3 +380,16 @@ expect 1 "$TEEPERF" join -o x.trace host.trace other.trace
 says 'not have the same clock' err
 [ ! -e x.trace ] || fail "a trace was written"
 expect 1 "$TEEPERF" join -o missing/x.trace tee.trace tee.trace
+# A host that has called into no TEE.
+host <<'END'
+chunk
+	0 enter main
+	60 exit main
+END
+printf kept >old.trace
+for output in x.trace old.trace; do
+	expect 1 "$TEEPERF" join -o $output host.trace tee.trace
+	says "'host.trace'.*nothing of 'tee.trace' can be joined: no call into a TEE is marked" err
+done
+[ ! -e x.trace ] || fail "a trace was written"
+[ "$(cat old.trace)" = kept ] || fail "what was there was replaced"

@@ -107,8 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	tp_buf_init(&out);
 	const bool has_host = open_text(&host, &data[0], host_text, host_size);
 	const bool has_tee = open_text(&tee, &data[1], text, tee_size);
-	if (has_host && has_tee && tp_join(&host, &tee, &out, &counts, &err) == 0 && !out.failed &&
-	    !behind)
+	if (has_host && has_tee && tp_join(&host, &tee, true, &out, &counts, &err) == 0 &&
+	    !out.failed && !behind)
 		check(&host, &out);
 	tp_buf_release(&out);
 	if (has_host)
