@@ -7,7 +7,9 @@
 #include "record_foreign.h"
 #include "record_inner.h"
 #include "record_only.h"
+#include "record_output.h"
 #include "record_secure.h"
+#include "shell_word.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -408,11 +410,14 @@ static void warn(
 static void summarize(
     const struct tp_session_counts *counts, const struct tp_launch *launch, const char *how)
 {
+	char shown[PATH_MAX];
+	snprintf(shown, sizeof(shown), "%s", output);
+	tp_clean(shown, strlen(shown));
 	fprintf(stderr,
 	    "teeperf record: %llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'",
 	    (unsigned long long)counts->records, (unsigned long long)counts->threads,
 	    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
-	    (unsigned long long)counts->lost, mega(counts->file_bytes), output);
+	    (unsigned long long)counts->lost, mega(counts->file_bytes), shown);
 	if (launch->ended && launch->exit_kind == TEEPERF_EXIT_SIGNAL)
 		fprintf(stderr, "; the program was killed by signal %u (%s)", launch->exit_value,
 		    strsignal((int)launch->exit_value));
@@ -421,8 +426,9 @@ static void summarize(
 	if (how)
 		fprintf(stderr, "; %s", how);
 	// Calls may have been counted, which are no records.
+	char word[TP_SHELL_WORD_SIZE];
 	if (counts->attach != TEEPERF_ATTACH_NONE || counts->records)
-		fprintf(stderr, "; next: teeperf analyze %s", output);
+		fprintf(stderr, "; next: teeperf analyze %s", tp_shell_word(word, output));
 	fputc('\n', stderr);
 }
 
@@ -533,6 +539,10 @@ static int run(int argc, char **argv)
 	if (has_ring && ring_bytes / TP_REGION_CHUNK_SIZE > TEEPERF_RING_LOG_CHUNKS / 4)
 		return tp_options_usage(&tp_cmd_record, "option '--ring' takes at most %dM",
 		    TEEPERF_RING_LOG_CHUNKS / 4096 * (TP_REGION_CHUNK_SIZE / 1024));
+	bool away;
+	status = tp_record_output_check(&tp_cmd_record, output, argc > 0, quiet, &away);
+	if (status)
+		return status;
 	struct tp_region_only only = {.kind = TEEPERF_ONLY_ALL};
 	if (only_lists.count) {
 		status = tp_record_only(
@@ -543,6 +553,7 @@ static int run(int argc, char **argv)
 	struct tp_session_options wanted = {
 	    .only = only,
 	    .output = output,
+	    .away = away,
 	    .size_bytes = size_bytes,
 	    .ready_bytes = ready_bytes,
 	    .mode = modes[mode],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf recover: complete a trace whose recorder was killed.
 #include "cli/command.h"
+#include "cli/shell_word.h"
 #include "common/clean.h"
 #include "recovery/recover.h"
 
@@ -20,6 +21,7 @@ extern const struct tp_command tp_cmd_recover;
 static void say(const struct tp_recovered *recovered)
 {
 	char trace[PATH_MAX];
+	char word[TP_SHELL_WORD_SIZE];
 	snprintf(trace, sizeof(trace), "%s", recovered->trace);
 	tp_clean(trace, strlen(trace));
 	if (recovered->complete) {
@@ -31,7 +33,7 @@ static void say(const struct tp_recovered *recovered)
 	    "teeperf recover: %llu chunks with %llu records were added to '%s', %llu events were lost; "
 	    "next: teeperf analyze %s\n",
 	    (unsigned long long)recovered->chunks, (unsigned long long)recovered->records, trace,
-	    (unsigned long long)recovered->lost, trace);
+	    (unsigned long long)recovered->lost, tp_shell_word(word, recovered->trace));
 	if (recovered->cut)
 		fprintf(stderr,
 		    "teeperf recover: %llu bytes of a half-written section were cut off\n",

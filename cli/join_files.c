@@ -4,9 +4,13 @@
 
 #include "analyzer/join.h"
 #include "cli/open_trace.h"
+#include "cli/shell_word.h"
+#include "common/clean.h"
 #include "common/out_file.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char *plural(uint64_t count)
@@ -46,12 +50,16 @@ static void warn_of(const struct tp_command *command, const struct tp_join_count
 static void tell(
     const struct tp_command *command, const struct tp_join_counts *counts, const char *output)
 {
+	char shown[PATH_MAX];
+	char word[TP_SHELL_WORD_SIZE];
+	snprintf(shown, sizeof(shown), "%s", output);
+	tp_clean(shown, strlen(shown));
 	fprintf(stderr, "teeperf %s: %llu call%s into the TEE joined in '%s'", command->name,
-	    (unsigned long long)counts->calls, plural(counts->calls), output);
+	    (unsigned long long)counts->calls, plural(counts->calls), shown);
 	if (counts->moved)
 		fprintf(stderr, "; %llu module%s of the TEE got other addresses",
 		    (unsigned long long)counts->moved, plural(counts->moved));
-	fprintf(stderr, "; next: teeperf analyze %s\n", output);
+	fprintf(stderr, "; next: teeperf analyze %s\n", tp_shell_word(word, output));
 }
 
 int tp_join_files(const struct tp_command *command, const char *host, const char *tee,

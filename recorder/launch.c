@@ -111,10 +111,11 @@ static bool make_settings(
 
 // In the child: become the program, or tell the parent through the pipe why not.
 static _Noreturn void become(
-    struct tp_launch *launch, char *const *argv, char **environment, int report)
+    struct tp_launch *launch, char *const *argv, char **environment, bool away, int report)
 {
 	tp_launch_restore(launch);
-	execvpe(argv[0], argv, environment);
+	if (!away || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+		execvpe(argv[0], argv, environment);
 	const int error = errno;
 	ssize_t written;
 	do {
@@ -185,7 +186,7 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 	if (!pid) {
 		if (inherited >= 0)
 			fcntl(inherited, F_SETFD, 0);
-		become(launch, argv, environment, pipe_fds[1]);
+		become(launch, argv, environment, settings->away, pipe_fds[1]);
 	}
 	__atomic_store_n(&launch->pid, pid, __ATOMIC_RELAXED);
 	close(pipe_fds[1]);

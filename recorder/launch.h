@@ -45,6 +45,7 @@ struct tp_launch_settings {
 	const char *control; /* TEEPERF_CONTROL */
 	const char *follow;  /* TEEPERF_FORK */
 	const char *tee;     /* TEEPERF_TEE_LOG */
+	bool away;           /* its standard output is our standard error */
 };
 
 /* Call it before any thread is created, so that all of them have the signals blocked. */

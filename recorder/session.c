@@ -348,6 +348,7 @@ static int start_program(
 	    .control = control[0] ? control : NULL,
 	    .follow = session->follows ? session->follow.setting : NULL,
 	    .tee = session->has_inner ? session->inner.region.path : NULL,
+	    .away = options->away,
 	};
 	if (options->argv)
 		r = tp_launch_start(&session->launch, options->argv, &settings, err);

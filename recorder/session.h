@@ -51,6 +51,7 @@ struct tp_session_options {
 	char *const *argv; /* the program and its arguments, NULL-terminated; NULL: see below */
 	const struct tp_place *place; /* where the log is to be, NULL: where nobody else looks */
 	bool inherit;                 /* the program gets the log as a descriptor */
+	bool away; /* the output is our standard output: the program gets standard error for it */
 	bool
 	    foreign; /* what starts as a process here runs in a world of its own: its ids say nothing */
 	const char *port; /* of the TEE, for the trace; NULL: none */

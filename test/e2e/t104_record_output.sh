@@ -58,3 +58,44 @@ facts cut.trace end_sections=1 exit=1/7 threads=1
 # A pipe takes a trace too.
 expect 0 sh -c '"$TEEPERF" record -q -o /dev/stdout ./fake 100 0 | cat >piped.trace'
 facts piped.trace records=100 end_sections=1
+
+# What the program prints does not get into it, and what we print may not either.
+expect 0 sh -c '"$TEEPERF" record -o /dev/stdout -- sh -c "echo one; ./fake 100 0; echo two" | cat >piped.trace'
+facts piped.trace records=100 end_sections=1
+says '^one$' err
+says '^two$' err
+says 'so that of the program goes to standard error' err
+expect 0 sh -c '"$TEEPERF" record -q -o /dev/stdout -- sh -c "echo one; ./fake 100 0; echo two" >plain.trace'
+facts plain.trace records=100 end_sections=1
+printf 'one\ntwo\n' | diff - err >&2 || fail "quiet says more than the program"
+for way in '>both 2>&1' '2>both >&2'; do
+	for name in stdout stderr fd/2; do
+		expect 129 sh -c "\"\$TEEPERF\" record -o /dev/$name -- sh -c 'touch started' $way"
+		says "standard error goes to '/dev/$name', too, .*redirect it, or choose another file" both
+	done
+done
+[ ! -e started ] || fail "the program ran although its output would destroy the trace"
+expect 0 sh -c '"$TEEPERF" record -q -o same.trace -- sh -c "echo one; ./fake 10 0" >same.trace'
+facts same.trace records=10
+says '^one$' same.trace.old
+expect 0 sh -c '"$TEEPERF" record -o /dev/null ./fake 10 0 >/dev/null 2>&1'
+
+# Names that are none, and '-', which is a file's name to no other command.
+for name in '' -; do
+	expect 129 "$TEEPERF" record -o "$name" sh -c 'touch started'
+	says "option '--output' (needs a name|takes no '-' here: name /dev/stdout)" err
+done
+[ ! -e started ] || fail "the program ran although the trace has no name"
+[ ! -e ./- ] || fail "a file '-' was made"
+
+# What to do next can be pasted into a shell.
+for name in "a b" "it's" '$(touch started)' -x.trace '~' 'a;b'; do
+	expect 0 "$TEEPERF" record -o "$name" ./fake 10 0
+	command=$(sed -n 's/.*; next: teeperf //p' err)
+	eval "expect 0 \"\$TEEPERF\" $command"
+	[ ! -e started ] || fail "'$name' was run"
+done
+name=$(printf 'a\033[1mb')
+expect 0 "$TEEPERF" record -o "$name" ./fake 10 0
+says "in 'a.\[1mb'; next: teeperf analyze 'a.\[1mb'" err
+! grep -q "$(printf '\033')" err || fail "an escape sequence came through"
