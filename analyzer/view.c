@@ -125,12 +125,12 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 	}
 	switch (sort) {
 	case TP_SORT_SELF:
-		x = a->self;
-		y = b->self;
+		x = tp_function_scaled(a, a->self);
+		y = tp_function_scaled(b, b->self);
 		break;
 	case TP_SORT_INCLUSIVE:
-		x = a->inclusive;
-		y = b->inclusive;
+		x = tp_function_scaled(a, a->inclusive);
+		y = tp_function_scaled(b, b->inclusive);
 		break;
 	case TP_SORT_CALLS:
 		x = a->calls;
