@@ -23,6 +23,10 @@ struct tp_function {
 	uint64_t counted; /* of these, calls that were only counted: the times are not of them */
 	uint64_t
 	    sampled; /* calls of a sampled function, 0 of others: the timed are one in N of them */
+	/* Before focus, depth and least time leave out any: calls with records, and of a sampled function those without. */
+	uint64_t recorded;
+	uint64_t not_sampled;
+	uint64_t chosen; /* with records and left, of the threads that are summed up so far */
 	uint64_t self;
 	uint64_t inclusive; /* of recursive calls only the outermost counts */
 	uint64_t total;     /* durations of all timed calls, recursive ones too */
@@ -37,6 +41,7 @@ struct tp_thread_result {
 	const struct tp_thread *thread;
 	struct tp_profile profile;
 	struct tp_call_counts calls; /* that were only counted */
+	uint64_t call_count;         /* what this thread adds to the calls of all functions */
 	uint32_t *functions;         /* index in analysis->functions for each local function */
 	struct tp_stack_counts counts;
 	uint64_t first; /* ticks of the first and the last timed event; UINT64_MAX and 0 without */
@@ -72,8 +77,11 @@ struct tp_analysis {
 	uint32_t thread_count;
 	struct tp_function *functions; /* by address, those of which the low half is known first */
 	uint32_t function_count;
-	uint32_t counted_count;        /* functions that have no timed calls */
-	uint32_t sampled_count;        /* functions that are sampled */
+	uint32_t counted_count; /* functions that have no timed calls */
+	uint32_t sampled_count; /* functions that are sampled */
+	/* With a range, a least time, or filtered: functions with calls that are left out as they have no records. */
+	uint32_t left_out_count;
+	uint32_t unscaled_count;       /* with a range: functions that are sampled, not scaled up */
 	struct tp_stack_counts counts; /* of all threads */
 	uint64_t self;                 /* ticks of all functions */
 	uint64_t scaled_self;          /* the same, with what tp_function_scaled adds */

@@ -88,7 +88,7 @@ void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t
 	for (uint32_t i = profile->node_count; i-- > 0;) {
 		struct tp_node *node = &nodes[i];
 		if (i && profile->dropped)
-			take(node, multiply(1, profile->dropped[i]), taken, missing);
+			take(node, multiply(1, profile->dropped[i].cost), taken, missing);
 		const bool untimed = i && profile->functions[node->function].untimed;
 		if (i)
 			take(node, multiply(node->calls, untimed ? cost->untimed : cost->in), taken,

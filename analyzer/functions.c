@@ -110,26 +110,48 @@ static bool map_functions(const struct tp_analysis *analysis, struct tp_thread_r
 	return true;
 }
 
-// Add the calls that were counted.
-static void add_counted(struct tp_analysis *analysis, const struct tp_thread_result *thread)
+// The largest number is not exceeded: a hostile trace may have more than can be counted.
+static void add_calls(uint64_t *to, uint64_t calls)
 {
+	*to = calls > UINT64_MAX - *to ? UINT64_MAX : *to + calls;
+}
+
+// How many calls of the thread's functions have records, before any is left out; and which calls have none.
+static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *thread)
+{
+	const struct tp_profile *profile = &thread->profile;
+	uint64_t *recorded = calloc((size_t)profile->function_count + 1, sizeof(*recorded));
+	if (!recorded)
+		return false;
+	for (uint32_t i = 1; i < profile->node_count; i++)
+		recorded[profile->nodes[i].function] +=
+		    profile->nodes[i].calls + (profile->dropped ? profile->dropped[i].calls : 0);
+	for (uint32_t i = 1; i < profile->function_count; i++)
+		add_calls(&analysis->functions[thread->functions[i]].recorded, recorded[i]);
 	for (uint32_t i = 0; i < thread->calls.count; i++) {
 		const struct tp_call_count *item = &thread->calls.items[i];
 		const struct tp_symbol_key key =
 		    counted_key(analysis, item->address & ~TEEPERF_COUNTS_SAMPLED);
 		struct tp_function *function = find_function(analysis, key.address, key.low_half);
+		uint64_t calls = item->calls;
 		if (item->address & TEEPERF_COUNTS_SAMPLED) {
-			function->sampled += item->calls < UINT64_MAX - function->sampled
-						 ? item->calls
-						 : UINT64_MAX - function->sampled;
-			continue;
+			// The count has the calls with records, too; but some of it may have been lost.
+			const uint32_t local =
+			    key.low_half && profile->names
+				? tp_profile_function(profile, (uint32_t)key.address)
+				: 0;
+			const uint64_t both = calls < recorded[local] ? calls : recorded[local];
+			add_calls(&function->sampled, calls);
+			recorded[local] -= both;
+			calls -= both;
+			add_calls(&function->not_sampled, calls);
+		} else {
+			add_calls(&function->counted, calls);
 		}
-		// A hostile trace may have more than can be counted.
-		const uint64_t room = UINT64_MAX - function->calls;
-		const uint64_t calls = item->calls < room ? item->calls : room;
-		function->calls += calls;
-		function->counted += calls;
+		add_calls(&thread->call_count, calls);
 	}
+	free(recorded);
+	return true;
 }
 
 // Add the thread's nodes to the functions. Inclusive time counts where no caller is the same one.
@@ -185,7 +207,8 @@ bool tp_functions_list(struct tp_analysis *analysis)
 {
 	bool ok = list_functions(analysis);
 	for (uint32_t i = 0; ok && i < analysis->thread_count; i++)
-		ok = map_functions(analysis, &analysis->threads[i]);
+		ok = map_functions(analysis, &analysis->threads[i]) &&
+		     add_recorded(analysis, &analysis->threads[i]);
 	return ok;
 }
 
@@ -234,20 +257,87 @@ static void note_missing_times(struct tp_analysis *analysis)
 		    count);
 }
 
+/*
+ * What so many calls with records stand for, of those that were chosen. Nothing tells which of the calls
+ * without records would have been: they are taken to be spread as those with records are.
+ */
+static uint64_t stands_for(
+    const struct tp_analysis *analysis, const struct tp_function *function, uint64_t calls)
+{
+	// What has records outside of a range of times was not looked at.
+	if (!function->not_sampled || !function->recorded || analysis->ranged)
+		return calls;
+	const double scaled =
+	    (double)calls * (1 + (double)function->not_sampled / (double)function->recorded);
+	const uint64_t rounded = scaled < 9e18 ? (uint64_t)(scaled + 0.5) : UINT64_MAX / 2;
+	return rounded > calls ? rounded : calls;
+}
+
+// The calls of the thread, of those that were chosen. Differences, so that all threads make up the whole.
+static void add_chosen(struct tp_analysis *analysis, struct tp_thread_result *thread)
+{
+	const struct tp_profile *profile = &thread->profile;
+	thread->call_count = 0;
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		const struct tp_node *node = &profile->nodes[i];
+		if (!node->function)
+			continue;
+		struct tp_function *function =
+		    &analysis->functions[thread->functions[node->function]];
+		const uint64_t before = stands_for(analysis, function, function->chosen);
+		function->chosen += node->calls;
+		thread->call_count += stands_for(analysis, function, function->chosen) - before;
+	}
+}
+
+// What has no records cannot be chosen.
+static void choose_calls(struct tp_analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->thread_count; i++)
+		add_chosen(analysis, &analysis->threads[i]);
+	for (uint32_t i = 0; i < analysis->function_count; i++) {
+		struct tp_function *function = &analysis->functions[i];
+		const uint64_t all = stands_for(analysis, function, function->calls);
+		if (analysis->ranged)
+			analysis->unscaled_count += function->sampled != 0;
+		else if (function->sampled && !function->recorded)
+			function->counted += function->sampled;
+		analysis->left_out_count += function->counted != 0;
+		function->counted = all - function->calls;
+		function->calls = all;
+		function->sampled = function->sampled && !analysis->ranged ? all : 0;
+	}
+}
+
+// All calls: those that were only counted, and those of sampled functions that have no records.
+static void add_counted(struct tp_analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		struct tp_thread_result *thread = &analysis->threads[i];
+		for (uint32_t j = 1; j < thread->profile.node_count; j++)
+			add_calls(&thread->call_count, thread->profile.nodes[j].calls);
+	}
+	for (uint32_t i = 0; i < analysis->function_count; i++) {
+		struct tp_function *function = &analysis->functions[i];
+		const uint64_t timed = function->calls;
+		add_calls(&function->calls, function->counted);
+		add_calls(&function->calls, function->not_sampled);
+		function->counted = function->calls - timed;
+	}
+}
+
 void tp_functions_add(struct tp_analysis *analysis)
 {
 	static const double parts[] = {0.5, 0.9, 0.99};
 	for (uint32_t i = 0; i < analysis->thread_count; i++)
 		add_timed(analysis, &analysis->threads[i]);
-	for (uint32_t i = 0; i < analysis->thread_count; i++)
-		add_counted(analysis, &analysis->threads[i]);
+	const bool chosen = analysis->filtered || analysis->ranged || analysis->least;
+	if (chosen)
+		choose_calls(analysis);
+	else
+		add_counted(analysis);
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		struct tp_function *function = &analysis->functions[i];
-		// The count has the calls with records, too; but records may have been lost.
-		if (function->sampled > function->calls) {
-			function->counted += function->sampled - function->calls;
-			function->calls = function->sampled;
-		}
 		analysis->sampled_count += function->sampled != 0;
 		analysis->scaled_self += tp_function_scaled(function, function->self);
 		analysis->counted_count += function->calls && tp_function_timed(function) == 0;
@@ -256,6 +346,6 @@ void tp_functions_add(struct tp_analysis *analysis)
 			    &function->times, parts[j], function->min, function->max);
 	}
 	note_missing_times(analysis);
-	if (analysis->filtered || analysis->ranged || analysis->least)
+	if (chosen)
 		drop_unused(analysis);
 }

@@ -424,6 +424,18 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 		    " function%s with times of some calls: ~ marks what was scaled up; the other calls are "
 		    "part of their callers' self time\n",
 		    analysis->sampled_count, analysis->sampled_count == 1 ? "" : "s");
+	if (analysis->left_out_count)
+		tp_buf_addf(out,
+		    "counted    %" PRIu32
+		    " function%s left out: calls that were only counted have no call paths and no times to "
+		    "choose by\n",
+		    analysis->left_out_count, analysis->left_out_count == 1 ? "" : "s");
+	if (analysis->unscaled_count)
+		tp_buf_addf(out,
+		    "sampled    %" PRIu32
+		    " function%s with the recorded calls only: in a range of times they cannot be scaled up, "
+		    "so that calls and times are too low\n",
+		    analysis->unscaled_count, analysis->unscaled_count == 1 ? "" : "s");
 	add_contexts(counts, out);
 	if (analysis->lost)
 		tp_buf_addf(out, "lost       %s events: times and counts are too low\n",
@@ -532,6 +544,10 @@ static void add_json_limits(const struct tp_analysis *analysis, struct tp_buf *o
 		add_json_patterns(out, "only_focus", analysis->focus, analysis->focus_count);
 	if (analysis->ignore_count)
 		add_json_patterns(out, "without", analysis->ignore, analysis->ignore_count);
+	if (analysis->left_out_count)
+		add_number(out, "left_out_functions", analysis->left_out_count);
+	if (analysis->unscaled_count)
+		add_number(out, "unscaled_functions", analysis->unscaled_count);
 }
 
 static void add_json_host(const struct tp_tracefile *trace, struct tp_buf *out)

@@ -84,7 +84,8 @@ static bool grow_nodes(struct tp_profile *profile)
 	const uint32_t capacity = profile->node_capacity * 2;
 	struct tp_node *nodes = tp_table_alloc(capacity, sizeof(*nodes));
 	struct tp_edge *edges = tp_table_alloc((size_t)capacity * 2, sizeof(*edges));
-	uint64_t *dropped = profile->dropped ? tp_table_alloc(capacity, sizeof(*dropped)) : NULL;
+	struct tp_dropped *dropped =
+	    profile->dropped ? tp_table_alloc(capacity, sizeof(*dropped)) : NULL;
 	if (!nodes || !edges || (profile->dropped && !dropped)) {
 		free(nodes);
 		free(edges);

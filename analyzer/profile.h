@@ -55,11 +55,16 @@ struct tp_edge {
 	uint32_t function;
 };
 
+/* What is not in a node since a least time was asked for. */
+struct tp_dropped {
+	uint64_t cost;  /* of recording the calls that are part of its own, in parts of a tick */
+	uint64_t calls; /* of it, that are part of its callers */
+};
+
 struct tp_profile {
 	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
 	struct tp_node *nodes;
-	/* NULL, or for each node what it cost to record the calls that are part of its own, in parts. */
-	uint64_t *dropped;
+	struct tp_dropped *dropped; /* NULL, or for each node */
 	uint32_t node_count;
 	uint32_t node_capacity;
 	struct tp_pool pool; /* of the nodes' histograms */

@@ -3,6 +3,7 @@
 #include "replay.h"
 
 #include "analyzer/chunk_read.h"
+#include "analyzer/stack_steps.h"
 
 // Replay chunk number I, which is in the reader.
 static int replay_chunk(
@@ -53,6 +54,45 @@ int tp_replay_chunks(struct tp_replay *replay, uint64_t first, uint64_t end, str
 		    "out of memory while thread %u was replayed", replay->thread->number);
 	tp_chunk_reader_release(&reader);
 	return code;
+}
+
+// The counts among WORDS; *any: there are some. False: no memory.
+static bool find_counts(struct tp_stack *stack, const uint64_t *words, uint32_t count, bool *any)
+{
+	for (uint32_t i = 0; i < count;) {
+		const uint64_t word = words[i++];
+		const uint32_t tagged = (uint32_t)(word >> 32);
+		const uint32_t pairs = (uint32_t)word;
+		if (tagged == TEEPERF_CONTROL_COUNTS) {
+			// Damage behind the range is not looked for.
+			if (pairs > TEEPERF_COUNTS_MAX || pairs > (count - i) / 2)
+				return true;
+			if (tp_stack_counts(stack, words + i, pairs, count - i, i - 1) < 0)
+				return false;
+			*any = true;
+			i += pairs * 2;
+		} else if (tagged >= TEEPERF_NAME_FIRST &&
+			   (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC) {
+			i++;
+		}
+	}
+	return true;
+}
+
+bool tp_replay_last_counts(struct tp_replay *replay)
+{
+	struct tp_chunk_reader reader;
+	struct tp_err err;
+	bool any = true;
+	bool ok = tp_chunk_reader_init(&reader, replay->trace, &err) == 0;
+	for (uint64_t i = replay->thread->chunk_count; ok && any && i-- > 0;) {
+		const struct tp_chunk *chunk = &replay->thread->chunks[i];
+		any = false;
+		if (!tp_chunk_reader_read(&reader, chunk, &err))
+			ok = find_counts(replay->stack, reader.words, chunk->word_count, &any);
+	}
+	tp_chunk_reader_release(&reader);
+	return ok;
 }
 
 void tp_replay_prepare(const struct tp_replay *replay)

@@ -103,13 +103,11 @@ static void finish(struct work *work, struct job *job)
 			tp_compensation_apply(&result->profile, &result->taken, &result->missing);
 			result->busy = result->profile.nodes[0].inclusive;
 		}
+		result->calls = job->stack.calls;
+		job->stack.calls = (struct tp_call_counts){0};
 		// What was only counted has no times to be in a range by.
-		if (analysis->ranged) {
+		if (analysis->ranged)
 			result->counts.counted = 0;
-		} else {
-			result->calls = job->stack.calls;
-			job->stack.calls = (struct tp_call_counts){0};
-		}
 	}
 	tp_stack_release(&job->stack);
 }
@@ -123,6 +121,8 @@ static void replay_first(struct work *work, struct job *job)
 		return;
 	tp_replay_prepare(&job->replay);
 	result->code = tp_replay_chunks(&job->replay, 0, part_start(job, 1), &result->err);
+	if (!result->code && job->stack.over && !tp_replay_last_counts(&job->replay))
+		result->code = TP_ERR_MEMORY;
 }
 
 static void *worker(void *argument)

@@ -90,10 +90,12 @@ static void end_specially(
 		return;
 	if ((inclusive > ticks ? inclusive - ticks : 0) < stack->least) {
 		caller->dropped += cost + out;
+		if (stack->profile->dropped)
+			stack->profile->dropped[frame->node].calls++;
 		return;
 	}
 	if (stack->profile->dropped)
-		stack->profile->dropped[frame->node] += frame->dropped;
+		stack->profile->dropped[frame->node].cost += frame->dropped;
 	if (!stack->only_calls)
 		tp_profile_add(stack->profile, frame->node, inclusive, frame->children, cost);
 	caller->children += inclusive;

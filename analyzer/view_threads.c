@@ -12,18 +12,14 @@ struct row {
 
 static struct row make_row(const struct tp_thread_result *result)
 {
-	struct row row = {
+	return (struct row){
 	    .thread = result->thread,
 	    .events = result->counts.events,
 	    .lost = result->thread->lost > result->counts.lost ? result->thread->lost
 							       : result->counts.lost,
+	    .calls = result->call_count,
 	    .busy = result->busy,
 	};
-	for (uint32_t i = 1; i < result->profile.node_count; i++)
-		row.calls += result->profile.nodes[i].calls;
-	for (uint32_t i = 0; i < result->calls.count; i++)
-		row.calls += result->calls.items[i].calls;
-	return row;
 }
 
 static void add_row(struct tp_grid *grid, const struct row *row)

@@ -216,7 +216,8 @@ static void note_calls(const struct tp_analysis *analysis)
 	if (split)
 		tp_command_warn(
 		    &tp_cmd_export, "calls that run on from one file into the next appear in both");
-	if (analysis->counted_count || analysis->sampled_count)
+	if (analysis->counted_count || analysis->sampled_count || analysis->left_out_count ||
+	    analysis->unscaled_count)
 		tp_command_warn(
 		    &tp_cmd_export, "calls that were only counted are not in the output");
 }

@@ -29,16 +29,6 @@ static int64_t key(const struct tp_trace_data *data, uint64_t row)
 	return data->analysis->threads[row].thread->number;
 }
 
-static uint64_t calls_of(const struct tp_trace_data *data, uint64_t row)
-{
-	const struct tp_thread_result *thread = &data->analysis->threads[row];
-	uint64_t calls = data->calls.threads[row].count;
-	for (uint32_t i = 0; i < thread->calls.count; i++)
-		if (!(thread->calls.items[i].address & TEEPERF_COUNTS_SAMPLED))
-			calls += thread->calls.items[i].calls;
-	return calls;
-}
-
 static void value(
     const struct tp_trace_data *data, uint64_t row, int column, sqlite3_context *context)
 {
@@ -66,7 +56,7 @@ static void value(
 		tp_sql_result_number(context, thread->counts.events);
 		break;
 	case CALLS:
-		tp_sql_result_number(context, calls_of(data, row));
+		tp_sql_result_number(context, thread->call_count);
 		break;
 	case LOST:
 		tp_sql_result_number(

@@ -70,6 +70,17 @@ calls() {
 	awk -F, 'NR > 1 && $2 > 0 { print $1 "=" $2 }' top.csv | sort | tr '\n' ' '
 }
 
+# In every table the threads have as many calls as the functions: CALLS.
+adds_up() {
+	found=$("$TEEPERF" analyze run.trace --view threads --format csv 2>notes |
+		awk -F, 'NR > 1 { s += $6 } END { print s + 0 }')
+	[ "$found" = "$1" ] || fail "the threads have $found calls, not $1"
+	found=$("$TEEPERF" query --format csv run.trace \
+		'SELECT (SELECT sum(calls) FROM threads) || " " || (SELECT sum(calls) FROM functions) AS n' \
+		2>notes | tail -n 1)
+	[ "$found" = "$1 $1" ] || fail "the tables have '$found' calls, not $1"
+}
+
 # holds EVENTS: that many, and none lost.
 holds() {
 	facts run.trace lost=0
@@ -105,6 +116,7 @@ for clock in tsc soft none; do
 	# 20000 / 7, rounded up, in each of 8 threads.
 	awk -F, '$1 == "step" { exit $12 != 8 * 2858 }' top.csv || fail "one in seven ($clock)"
 	holds $((2 + 16 + 16 * 2858))
+	adds_up 160009
 done
 expect 137 "$TEEPERF" record -q -o run.trace -- ./sampled killed
 [ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "samples of a killed program"; }
@@ -114,6 +126,15 @@ expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -o mixed app.c -l
 expect 0 "$TEEPERF" record -q -o run.trace -- ./mixed
 [ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "samples beside events"; }
 holds $((2 + 16 * 200))
+adds_up 160009
+# What a filter leaves stands for as many calls as before; what was only counted goes, and that is said.
+"$TEEPERF" analyze run.trace --ignore main >table
+grep -q '^counted  *1 function left out' table || fail "nothing tells of counts that are left out"
+"$TEEPERF" analyze run.trace --ignore main --format csv >top.csv 2>notes
+awk -F, '$1 == "step" { exit !($2 == 160000 && $12 == 1600) } $1 == "work" { exit 1 }' top.csv ||
+	{ cat top.csv >&2; fail "filtered samples"; }
+"$TEEPERF" analyze run.trace --time-range 0..1000s >table
+grep -q '^sampled  *1 function with the recorded calls only' table || fail "nothing tells that samples are not scaled"
 # More than one object file, more functions than one record holds.
 awk 'BEGIN {
 	for (i = 0; i < 2500; i++)

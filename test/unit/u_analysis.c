@@ -12,6 +12,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/dump_text.h"
+#include "analyzer/view.h"
 
 static struct tp_buf file;
 static struct tp_tracefile trace;
@@ -258,6 +259,122 @@ static void counts_find_their_function(void **state)
 	end();
 }
 
+static void check_sampled(
+    const char *name, uint64_t calls, uint64_t timed, uint64_t self, uint64_t scaled)
+{
+	const struct tp_function *function = function_named(name);
+	assert_int_equal(function->calls, calls);
+	assert_int_equal(tp_function_timed(function), timed);
+	assert_int_equal(function->self, self);
+	assert_int_equal(tp_function_scaled(function, function->self), scaled);
+}
+
+// What the threads have is what the functions add up to.
+static void check_threads(uint64_t first, uint64_t second)
+{
+	uint64_t calls = 0;
+	for (uint32_t i = 0; i < analysis.function_count; i++)
+		calls += analysis.functions[i].calls;
+	assert_int_equal(analysis.threads[0].call_count, first);
+	assert_int_equal(analysis.threads[1].call_count, second);
+	assert_int_equal(calls, first + second);
+}
+
+// Nothing tells which of the calls without records are below a, or took long: as many as of those with some.
+static void filtered_samples_are_scaled(void **state)
+{
+	(void)state;
+	static const char text[] =
+	    "clock kind=tsc hz=1000000000\n"
+	    "symbols\n	symbol 0x1000 main\n	symbol 0x2000 a\n	symbol 0x3000 b\n"
+	    "	symbol 0x4000 leaf\n	symbol 0x5000 only\n	symbol 0x6000 rare\n"
+	    "chunk\n	0 enter main\n	10 enter a\n	12 enter leaf\n	14 exit leaf\n"
+	    "	16 enter leaf\n	18 exit leaf\n	20 enter leaf\n	22 exit leaf\n"
+	    "	30 exit a\n	40 enter b\n	42 enter leaf\n	50 exit leaf\n"
+	    "	60 exit b\n	100 exit main\n"
+	    "	counts 3\n	sampled leaf 40\n	count only 9\n	sampled rare 3\n"
+	    "chunk thread=1\n	0 enter b\n	1 enter leaf\n	9 exit leaf\n	10 exit b\n"
+	    "	counts 1\n	sampled leaf 5\n"
+	    "end\n";
+	const char *const a = "a";
+	const char *const b = "b";
+	const char *const leaf = "leaf";
+	open_trace(text);
+	analyse();
+	check_sampled("leaf", 45, 5, 22, 198);
+	check_sampled("only", 9, 0, 0, 0);
+	check_sampled("rare", 3, 0, 0, 0);
+	check_threads(55, 6);
+	assert_int_equal(analysis.sampled_count, 2);
+	assert_int_equal(analysis.counted_count, 2);
+	assert_int_equal(analysis.left_out_count, 0);
+	end();
+	for (int i = 0; i < 2; i++) {
+		open_trace(text);
+		options.focus = &b;
+		options.focus_count = i;
+		options.ignore = &a;
+		options.ignore_count = !i;
+		analyse();
+		// Of 5 recorded calls 2 are not below a, of 45 in all.
+		check_sampled("leaf", 18, 2, 16, 144);
+		assert_int_equal(function_named("leaf")->sampled, 18);
+		check_threads(11, 10);
+		assert_int_equal(analysis.function_count, 3);
+		assert_int_equal(analysis.sampled_count, 1);
+		assert_int_equal(analysis.counted_count, 0);
+		assert_int_equal(analysis.left_out_count, 2);
+		end();
+	}
+	open_trace(text);
+	options.least_ns = 3;
+	analyse();
+	check_sampled("leaf", 18, 2, 16, 144);
+	check_threads(12, 10);
+	end();
+	for (int i = 0; i < 2; i++) {
+		open_trace(text);
+		options.ignore = &leaf;
+		options.ignore_count = !i;
+		options.depth = i;
+		analyse();
+		assert_int_equal(analysis.function_count, i ? 2 : 3);
+		assert_int_equal(analysis.sampled_count, 0);
+		assert_int_equal(analysis.left_out_count, 2);
+		check_threads(i ? 1 : 3, 1);
+		end();
+	}
+	// In a range nothing is known of the calls outside; the counts stand behind it.
+	for (uint64_t to = 45; to <= 1000; to += 955) {
+		open_trace(text);
+		options.to_ns = to;
+		analyse();
+		check_sampled("leaf", 5, 5, to == 45 ? 17 : 22, to == 45 ? 17 : 22);
+		assert_int_equal(analysis.sampled_count, 0);
+		assert_int_equal(analysis.counted_count, 0);
+		assert_int_equal(analysis.left_out_count, 1);
+		assert_int_equal(analysis.unscaled_count, 2);
+		check_threads(7, 2);
+		end();
+	}
+}
+
+// What is shown decides: more calls that were not recorded count as well.
+static void samples_are_sorted_by_what_they_stand_for(void **state)
+{
+	(void)state;
+	open_trace("symbols\n	symbol 0x1000 all\n	symbol 0x2000 leaf\n"
+		   "chunk\n	0 enter all\n	10 exit all\n	20 enter leaf\n	25 exit leaf\n"
+		   "	counts 1\n	sampled leaf 3\nend\n");
+	analyse();
+	const struct tp_function *all = function_named("all");
+	const struct tp_function *leaf = function_named("leaf");
+	assert_true(tp_view_compare(TP_SORT_SELF, leaf, all) < 0);
+	assert_true(tp_view_compare(TP_SORT_INCLUSIVE, leaf, all) < 0);
+	assert_true(tp_view_compare(TP_SORT_MAX, leaf, all) > 0);
+	end();
+}
+
 static void impossible_counts_are_damage(void **state)
 {
 	(void)state;
@@ -381,6 +498,8 @@ int main(void)
 	    cmocka_unit_test(losses_are_counted_once),
 	    cmocka_unit_test(progress_and_damage),
 	    cmocka_unit_test(counts_find_their_function),
+	    cmocka_unit_test(filtered_samples_are_scaled),
+	    cmocka_unit_test(samples_are_sorted_by_what_they_stand_for),
 	    cmocka_unit_test(impossible_counts_are_damage),
 	    cmocka_unit_test(many_counts),
 	    cmocka_unit_test(what_was_recorded_of_the_run),
