@@ -18,7 +18,7 @@ int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack
 		code = tp_stack_init(stack, profile);
 	if (code)
 		return code;
-	if (analysis->compensation.applied)
+	if (analysis->compensation.applied || (analysis->compensation.chooses && analysis->least))
 		profile->cost = tp_compensation_cost(&analysis->compensation, &analysis->time);
 	if (analysis->from || analysis->to != UINT64_MAX)
 		tp_stack_set_range(stack, analysis->from, analysis->to);

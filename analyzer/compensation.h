@@ -25,6 +25,8 @@
 struct tp_compensation {
 	bool known;   /* the trace says what a call has cost, and times can be compared with it */
 	bool applied; /* and it has been taken off */
+	bool
+	    chooses; /* it was taken off where calls were chosen by a least time, and off no time that is shown */
 	uint64_t in_ps;
 	uint64_t out_ps;
 	uint64_t untimed_ps; /* of a call without a time at its end, all of it in its own time */

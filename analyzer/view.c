@@ -73,6 +73,8 @@ int tp_export_render_directory(const struct tp_export *export, const struct tp_a
 struct tp_analysis tp_view_as_recorded(const struct tp_analysis *analysis)
 {
 	struct tp_analysis recorded = *analysis;
+	// The calls of the sums, whose times are without that, and no others.
+	recorded.compensation.chooses = analysis->compensation.applied;
 	recorded.compensation.applied = false;
 	recorded.compensation.taken = recorded.compensation.missing = 0;
 	return recorded;

@@ -222,12 +222,57 @@ static void random_traces(void **state)
 	}
 }
 
+// A least time chooses the same calls for the sums and for the calls, though only the sums are without a cost.
+static void a_least_time_leaves_the_long_calls(void **state)
+{
+	(void)state;
+	static const char text[] =
+	    "clock kind=tsc hz=1000000000\n"
+	    "host\n	line \"cost_in_ps=10000\"\n	line \"cost_out_ps=6000\"\n"
+	    "	line \"cost_untimed_ps=12500\"\n"
+	    "symbols\n	symbol 0x401000 work\n"
+	    "chunk\n"
+	    "	0 enter work\n	55 exit work\n" // 45 without the cost
+	    "	100 enter work\n	155 exit work\n"
+	    "	1000 enter work\n	1200 exit work\n"
+	    "chunk thread=1\n"
+	    "	200 enter work\n	255 exit work\n"
+	    "	1100 enter work\n	1400 exit work\n"
+	    "end\n";
+	static const struct tp_view_options view = {.format = TP_FORMAT_CSV};
+	const struct tp_analysis_options options = {
+	    .workers = 1, .compensate = true, .least_ns = 50};
+	struct tp_buf file;
+	struct tp_buf out;
+	struct tp_tracefile trace;
+	struct tp_analysis analysis;
+	struct tp_err err;
+	tp_buf_init(&file);
+	tp_buf_init(&out);
+	if (tp_dump_assemble(text, strlen(text), "text", &file, &err))
+		fail_msg("line %u: %s", err.line, err.what);
+	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
+	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
+	assert_int_equal(analysis.functions[0].calls, 2);
+	const struct tp_analysis recorded = tp_view_as_recorded(&analysis);
+	assert_int_equal(tp_view_find("contention")->render(&recorded, &view, &out, &err), 0);
+	// overlap, share, busy, total, most, threads, calls
+	const char *row = strchr(out.data, '\n') + 1;
+	assert_int_equal(strtoull(row, NULL, 10), 100);
+	assert_non_null(strstr(row, ",400,500,2,2,2,2,"));
+	tp_analysis_release(&analysis);
+	tp_tracefile_close(&trace);
+	tp_buf_release(&file);
+	tp_buf_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(random_times),
 	    cmocka_unit_test(medians),
 	    cmocka_unit_test(random_traces),
+	    cmocka_unit_test(a_least_time_leaves_the_long_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
