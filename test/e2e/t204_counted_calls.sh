@@ -76,9 +76,9 @@ adds_up() {
 		awk -F, 'NR > 1 { s += $6 } END { print s + 0 }')
 	[ "$found" = "$1" ] || fail "the threads have $found calls, not $1"
 	found=$("$TEEPERF" query --format csv run.trace \
-		'SELECT (SELECT sum(calls) FROM threads) || " " || (SELECT sum(calls) FROM functions) AS n' \
+		'SELECT (SELECT sum(calls) FROM threads) AS t, (SELECT sum(calls) FROM functions) AS f' \
 		2>notes | tail -n 1)
-	[ "$found" = "$1 $1" ] || fail "the tables have '$found' calls, not $1"
+	[ "$found" = "$1,$1" ] || fail "the tables have '$found' calls, not $1"
 }
 
 # holds EVENTS: that many, and none lost.
