@@ -300,6 +300,12 @@ static int find_toolchain(const struct tp_command *command, const char *name,
     const struct tp_driver_plan *plan, struct toolchain *tools)
 {
 	struct tp_err err;
+	if (!is_off && plan->emulated_tls && (plan->compiles || plan->links)) {
+		tp_err_set(&err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
+		    "-femulated-tls cannot be instrumented: counters are in thread-local storage as the "
+		    "processor has it; compile without that option, or with --level off");
+		return tp_command_fail(command, &err);
+	}
 	if (tp_driver_libraries(tools->libraries, &err))
 		return tp_command_fail(command, &err);
 	char installed[128] = "";

@@ -15,13 +15,14 @@ enum { TP_DRIVER_PATH_SIZE = 4096, TP_DRIVER_FIRST_LLVM = 14, TP_DRIVER_LAST_LLV
 
 /* What one compiler command line asks for. */
 struct tp_driver_plan {
-	bool compiles;   /* some source is compiled: the plugin is of use */
-	bool links;      /* an executable or shared object comes out */
-	bool shared;     /* -shared */
-	bool is_static;  /* -static or -static-pie */
-	bool lto;        /* -flto, not taken back later */
-	bool zero;       /* -O0 is the last -O */
-	bool has_linker; /* the linker is chosen by the user */
+	bool compiles;     /* some source is compiled: the plugin is of use */
+	bool links;        /* an executable or shared object comes out */
+	bool shared;       /* -shared */
+	bool is_static;    /* -static or -static-pie */
+	bool lto;          /* -flto, not taken back later */
+	bool zero;         /* -O0 is the last -O */
+	bool emulated_tls; /* -femulated-tls, not taken back later */
+	bool has_linker;   /* the linker is chosen by the user */
 	char machine
 	    [16]; /* the processor of --target, as x86_64, aarch64 or riscv64; "": not given */
 };

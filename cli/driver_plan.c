@@ -13,11 +13,13 @@ struct reading {
 	struct tp_driver_plan plan;
 	bool has_input;  // something to compile or link
 	bool has_source; // ... that is compiled
+	bool has_linked; // ... that goes on to the linker: not a header
 	bool stops;      // -c, -S, -E, ...: no link
 	bool only_text;  // -E, -M, ...: no code either
 	bool takes_next; // the next argument belongs to an option
 	bool next_is_language;
 	bool language; // -x: what follows is source, whatever its name
+	bool header;   // ... and is to be precompiled
 	bool partial;  // -r
 	char pending;  // 'o', 'L', 'l', 't' (target): the option that the next argument belongs to
 	struct tp_driver_inputs *inputs; // NULL: not asked for
@@ -105,9 +107,29 @@ static bool is_linker_input(const char *name)
 	return is_one_of(dot, suffixes) || strstr(name, ".so.");
 }
 
+// Whether a file of this name becomes a precompiled header.
+static bool is_header(const char *name)
+{
+	static const char *const suffixes[] = {".h", ".hh", ".hpp", ".hxx", ".H", NULL};
+	const char *dot = strrchr(name, '.');
+	return dot && is_one_of(dot, suffixes);
+}
+
+// What -x says.
+static void read_language(struct reading *reading, const char *language)
+{
+	static const char header[] = "-header";
+	const size_t length = strlen(language);
+	reading->language = strcmp(language, "none") != 0;
+	reading->header =
+	    length >= strlen(header) && !strcmp(language + length - strlen(header), header);
+}
+
 static void read_input(struct reading *reading, const char *name)
 {
 	reading->has_input = true;
+	if (!(reading->language ? reading->header : is_header(name)))
+		reading->has_linked = true;
 	note_input(reading, '\0', name);
 	if (reading->language || !strcmp(name, "-") || !is_linker_input(name))
 		reading->has_source = true;
@@ -126,10 +148,11 @@ static void read_option(struct reading *reading, const char *option)
 		reading->takes_next = true;
 		reading->next_is_language = true;
 	} else if (!strncmp(option, "-x", 2)) {
-		reading->language = strcmp(option, "-xnone") != 0;
+		read_language(reading, option + 2);
 	} else if (!strcmp(option, "-l")) {
 		reading->takes_next = true;
 		reading->has_input = true;
+		reading->has_linked = true;
 	} else if (takes_value(option)) {
 		reading->takes_next = true;
 	} else if (is_one_of(option, only_text) || !strncmp(option, "-print-", 7) ||
@@ -152,8 +175,11 @@ static void read_option(struct reading *reading, const char *option)
 		plan->zero = !strcmp(option, "-O0");
 	} else if (!strncmp(option, "-fuse-ld=", 9) || !strncmp(option, "--ld-path=", 10)) {
 		plan->has_linker = true;
+	} else if (!strcmp(option, "-femulated-tls") || !strcmp(option, "-fno-emulated-tls")) {
+		plan->emulated_tls = option[2] == 'e';
 	} else if (!strncmp(option, "-l", 2)) {
 		reading->has_input = true;
+		reading->has_linked = true;
 	}
 }
 
@@ -169,7 +195,7 @@ static void read_argument(struct reading *reading, const char *argument, int dep
 			note_input(reading, reading->pending, argument);
 		reading->pending = '\0';
 		if (reading->next_is_language)
-			reading->language = strcmp(argument, "none") != 0;
+			read_language(reading, argument);
 		reading->next_is_language = false;
 	} else if (argument[0] == '@' && depth < RESPONSE_DEPTH) {
 		read_response_file(reading, argument + 1, depth + 1);
@@ -230,7 +256,7 @@ struct tp_driver_plan tp_driver_plan(int argc, char *const *argv)
 		read_argument(&reading, argv[i], 0);
 	struct tp_driver_plan plan = reading.plan;
 	plan.compiles = reading.has_source && !reading.only_text;
-	plan.links = reading.has_input && !reading.stops && !reading.only_text && !reading.partial;
+	plan.links = reading.has_linked && !reading.stops && !reading.only_text && !reading.partial;
 	return plan;
 }
 

@@ -71,9 +71,22 @@ one_line 1 'clang of LLVM 39 was not found: install clang-39 .*usable here: ' --
 one_line 129 "'--llvm' takes an LLVM major" --llvm newest
 one_line 129 "'--clock' takes auto, soft or tsc, not 'sundial'" --clock=sundial
 one_line 129 "'--tail-calls' takes keep" --tail-calls=drop
+one_line 1 '-femulated-tls cannot be instrumented' -femulated-tls
+expect 0 "$TEEPERF" cc --level off -femulated-tls -c ab.c
+expect 0 "$TEEPERF" cc -femulated-tls -fno-emulated-tls -c ab.c
 expect 129 "$TEEPERF" cc --allowlist
 TEEPERF_CLOCK=sundial expect 129 "$TEEPERF" cc -c ab.c
 says "TEEPERF_CLOCK takes auto" err
+
+# Headers are precompiled, not linked, and serve programs that are recorded.
+echo 'static int plus(int x) { return x + 1; }' >plus.h
+echo 'int main(void) { return plus(-1); }' >main.c
+expect 0 "$TEEPERF" cc -x c-header plus.h -o plus.pch
+expect 0 "$TEEPERF" cc -include-pch plus.pch main.c -o plus
+expect 0 ./plus
+rm -f a.out
+expect 0 "$TEEPERF" cc plus.h
+[ ! -e a.out ] || fail "a header was linked"
 
 expect 0 "$TEEPERF" cc --help
 says '--allowlist FILE' out

@@ -51,6 +51,21 @@ static void stages(void **state)
 	check("a.c -x none b.o", true, true);
 }
 
+// Headers are precompiled, and that is the end of it.
+static void headers(void **state)
+{
+	(void)state;
+	check("a.h", true, false);
+	check("include/a.hpp -o a.pch", true, false);
+	check("-x c-header a.h -o a.pch", true, false);
+	check("-xc++-header a -o a.pch", true, false);
+	check("-x c a.h -o app", true, true);
+	check("a.h b.c", true, true);
+	check("-x c-header a.h -x none b.o", true, true);
+	check("-include a.h b.c", true, true);
+	check("a.x/h", false, true);
+}
+
 static void probes(void **state)
 {
 	(void)state;
@@ -85,8 +100,11 @@ static void kinds(void **state)
 	assert_true(plan_of("-O2 -O0 a.o").zero);
 	assert_true(!plan_of("-O0 -Os a.o").zero && !plan_of("a.o").zero);
 	assert_true(plan_of("-fuse-ld=mold a.o").has_linker);
+	assert_true(plan_of("-femulated-tls a.c").emulated_tls);
+	assert_true(!plan_of("-femulated-tls -fno-emulated-tls a.c").emulated_tls);
 	const struct tp_driver_plan plain = plan_of("a.o");
-	assert_true(!plain.shared && !plain.is_static && !plain.lto && !plain.has_linker);
+	assert_true(!plain.shared && !plain.is_static && !plain.lto && !plain.has_linker &&
+		    !plain.emulated_tls);
 }
 
 static void targets(void **state)
@@ -149,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stages),
+	    cmocka_unit_test(headers),
 	    cmocka_unit_test(probes),
 	    cmocka_unit_test(targets),
 	    cmocka_unit_test(inputs),
