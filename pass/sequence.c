@@ -154,6 +154,13 @@ bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence)
 	return sequence->machine->needs_no_red_zone && !sequence->pass->inlined_later;
 }
 
+// Assemblers take other characters for their own, even where names are quoted, and a version behind @.
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.' || c == '$';
+}
+
 /*
  * The name is the function's own address through a private alias: no relocation, no table, and it
  * survives COMDAT, identical code folding, --gc-sections and PIC. What may still be inlined elsewhere
@@ -171,10 +178,12 @@ static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 	char *alias_name = malloc(length + sizeof(suffix));
 	if (!alias_name)
 		return base;
-	memcpy(alias_name, name, length);
+	// Of two that become the same one gets a number behind it.
+	for (size_t i = 0; i < length; i++)
+		alias_name[i] = is_plain(name[i]) ? name[i] : '_';
 	memcpy(alias_name + length, suffix, sizeof(suffix));
-	LLVMValueRef alias = LLVMAddAlias2(
-	    sequence->module, i8, 0, base, alias_name + (alias_name[0] == '\1' ? 1 : 0));
+	LLVMValueRef alias =
+	    LLVMAddAlias2(sequence->module, i8, 0, base, alias_name + (name[0] == '\1' ? 1 : 0));
 	free(alias_name);
 	LLVMSetLinkage(alias, LLVMPrivateLinkage);
 	return alias;
