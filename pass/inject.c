@@ -79,10 +79,19 @@ static void resync(struct injection *in, LLVMValueRef at, LLVMValueRef where, LL
 		context, LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind")), 0));
 }
 
+// Whether it is a call of __builtin_setjmp.
+static bool is_builtin_setjmp(LLVMValueRef instruction)
+{
+	static const char name[] = "llvm.eh.sjlj.setjmp";
+	return LLVMIsAIntrinsicInst(instruction) &&
+	       LLVMGetIntrinsicID(LLVMGetCalledValue(instruction)) ==
+		   LLVMLookupIntrinsicID(name, strlen(name));
+}
+
 static bool may_return_twice(LLVMValueRef instruction)
 {
 	return (LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction)) &&
-	       tp_llvm_call_has(instruction, "returns_twice");
+	       (tp_llvm_call_has(instruction, "returns_twice") || is_builtin_setjmp(instruction));
 }
 
 // Whether the call leaves for another stack, and we can say so behind it too.
@@ -149,6 +158,21 @@ static void prepare_switches(struct injection *in)
 				if (LLVMIsACallInst(i))
 					LLVMSetTailCall(i, 0);
 			}
+}
+
+// Before there is any code of ours. What comes back there needs the activation's position, in whose place on
+// the stack code generation may put something else behind a call that does not say so.
+static void prepare_jumps(struct injection *in)
+{
+	static const char name[] = "returns_twice";
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			if (is_builtin_setjmp(i))
+				LLVMAddCallSiteAttribute(i,
+				    (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+				    LLVMCreateEnumAttribute(in->sequence->context,
+					LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
 }
 
 static void inject_switches(struct injection *in, LLVMValueRef where, LLVMValueRef home)
@@ -237,6 +261,7 @@ void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 	// Looked for before there is any code of ours. What only cleans up goes on to whoever catches.
 	const bool with_position = comes_back(sequence->pass, function, target->sample == 0);
 	prepare_switches(&in);
+	prepare_jumps(&in);
 	position_at_entry(&in);
 	if (target->group)
 		tp_count_at_entry(sequence, in.builder, target);

@@ -9,6 +9,7 @@
 extern "C" {
 void may_throw(int);
 jmp_buf place;
+void *bare[5];
 
 // CHECK-LABEL: define{{.*}} @plain(
 // CHECK-NOT: call void @__teeperf_resync
@@ -45,6 +46,25 @@ __attribute__((noinline)) int jumps(int x)
 	return 0;
 }
 
+#ifdef __x86_64__ // not every processor has it
+// CHECK-LABEL: define{{.*}} @jumps_bare(
+// CHECK: call i32 @llvm.eh.sjlj.setjmp(
+// CHECK-NEXT: call void @__teeperf_resync(i64 %
+__attribute__((noinline)) void jump_bare(void)
+{
+	__builtin_longjmp(bare, 1);
+}
+
+__attribute__((noinline)) int jumps_bare(int x)
+{
+	const int twice = 2 * x;
+	if (__builtin_setjmp(bare))
+		return twice + x;
+	jump_bare();
+	return 0;
+}
+#endif
+
 __attribute__((noinline)) void may_throw(int x)
 {
 	if (x)
@@ -56,5 +76,8 @@ int main()
 {
 	int wrong = catches(0) != 0 || catches(5) != 5;
 	wrong |= jumps(0) != 0 || jumps(1) != 1;
+#ifdef __x86_64__
+	wrong |= jumps_bare(5) != 15;
+#endif
 	return wrong;
 }

@@ -9,6 +9,14 @@
 static jmp_buf place, plain;
 static sigjmp_buf out;
 static volatile int laps;
+#ifdef __x86_64__
+static void *bare[5];
+#define BARE_SETJMP __builtin_setjmp(bare)
+#define BARE_LONGJMP __builtin_longjmp(bare, 1)
+#else // not every processor has them
+#define BARE_SETJMP setjmp(place)
+#define BARE_LONGJMP longjmp(place, 1)
+#endif
 
 KEEP void work(void)
 {
@@ -82,8 +90,27 @@ KEEP void over(void)
 		inner();
 	work();
 }
+// The compiler's own, behind which no register but the frame pointer is what it was.
+KEEP void bare_jumps(int n)
+{
+	if (n == 0)
+		BARE_LONGJMP;
+	bare_jumps(n - 1);
+	DONE;
+}
+KEEP int bare_lands(int a, int b)
+{
+	const int c = a * b;
+	if (!BARE_SETJMP) {
+		bare_jumps(2);
+		return 0;
+	}
+	work();
+	return a + b + c;
+}
 int main(void)
 {
+	int wrong = 0;
 	signal(SIGUSR1, handler);
 	for (int i = 0; i < 50; i++) {
 		lands();
@@ -91,9 +118,10 @@ int main(void)
 		survives();
 		loops();
 		over();
+		wrong |= bare_lands(i, 3) != 4 * i + 3;
 		work();
 	}
-	return 0;
+	return wrong;
 }
 
 // want: main 1
@@ -101,6 +129,11 @@ int main(void)
 // want: main;_lands;_jumps 50
 // want: main;_lands;_jumps;_jumps 50
 // want: main;_lands;work 50
+// want: main;bare_lands 50
+// want: main;bare_lands;bare_jumps 50
+// want: main;bare_lands;bare_jumps;bare_jumps 50
+// want: main;bare_lands;bare_jumps;bare_jumps;bare_jumps 50
+// want: main;bare_lands;work 50
 // want: main;lands 50
 // want: main;lands;jumps 50
 // want: main;lands;jumps;jumps 50
