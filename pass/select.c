@@ -67,6 +67,44 @@ static bool is_impossible(LLVMValueRef function)
 	       LLVMGetFunctionCallConv(function) == LLVMX86INTRCallConv;
 }
 
+// Whether `features`, words with "," between them, enable `word` (`whole`), or one that begins so.
+static bool enables(const char *features, unsigned length, const char *word, bool whole)
+{
+	const size_t size = strlen(word);
+	for (unsigned at = 0; at < length;) {
+		unsigned end = at;
+		while (end < length && features[end] != ',')
+			end++;
+		if (end - at > size && features[at] == '+' &&
+		    !memcmp(features + at + 1, word, size) && (!whole || end - at == size + 1))
+			return true;
+		at = end + 1;
+	}
+	return false;
+}
+
+/*
+ * Whether the function may hold values in vector registers whose size the processor decides. The runtime's
+ * cold path does not keep them, and system calls clear them. Not only where there are such types: code
+ * generation takes these registers for others too.
+ */
+static bool has_scalable_vectors(LLVMValueRef function)
+{
+	static const char name[] = "target-features";
+	const LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(
+	    function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name, strlen(name));
+	if (!attribute)
+		return false;
+	unsigned length;
+	const char *features = LLVMGetStringAttributeValue(attribute, &length);
+	const char *triple = LLVMGetTarget(LLVMGetGlobalParent(function));
+	if (!strncmp(triple, "aarch64", strlen("aarch64")))
+		return enables(features, length, "sve", false) ||
+		       enables(features, length, "sme", false);
+	return !strncmp(triple, "riscv64", strlen("riscv64")) &&
+	       (enables(features, length, "v", true) || enables(features, length, "zve", false));
+}
+
 // `main_file`: what was compiled, NULL for the module's; `facts`: NULL as long as they may change.
 static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef function,
     const char *main_file, const struct tp_facts *facts)
@@ -183,6 +221,10 @@ static void decide_level(
 		tp_select_set(function, TP_ATTRIBUTE_NEVER);
 		return;
 	}
+	if (has_scalable_vectors(function)) {
+		tp_select_set(function, TP_ATTRIBUTE_SKIP);
+		return;
+	}
 	if (is_discarded_elsewhere(function))
 		sample = 1;
 	snprintf(text, sizeof(text), TP_ATTRIBUTE_SAMPLE "%u", sample);
@@ -201,6 +243,28 @@ struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef funct
 	return verdict;
 }
 
+static bool is_lost(LLVMValueRef function, const struct tp_verdict *verdict)
+{
+	return verdict->category != TP_CATEGORY_SKIP && verdict->category != TP_CATEGORY_FORBID &&
+	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
+	       has_scalable_vectors(function);
+}
+
+// Of `count` functions that would be recorded but for their registers.
+static void warn_of_scalable_vectors(LLVMModuleRef module, unsigned count)
+{
+	const bool is_arm = !strncmp(LLVMGetTarget(module), "aarch64", strlen("aarch64"));
+	char text[320];
+	snprintf(text, sizeof(text),
+	    "teeperf: %u function%s compiled for scalable vectors (%s), whose registers recording "
+	    "would not keep, and %s not recorded: compile without %s, or leave %s out with =skip in "
+	    "an allowlist to silence this",
+	    count, count == 1 ? " is" : "s are", is_arm ? "SVE or SME" : "V",
+	    count == 1 ? "is" : "are", is_arm ? "+sve and +sme" : "v and zve",
+	    count == 1 ? "it" : "them");
+	tp_llvm_warn(module, text);
+}
+
 bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_link)
 {
 	static const struct tp_verdict impossible = {.category = TP_CATEGORY_SKIP};
@@ -208,6 +272,7 @@ bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_l
 		return false;
 	const bool has_notes = tp_inventory_is_wanted(pass);
 	struct tp_note note;
+	unsigned lost = 0;
 	if (has_notes)
 		tp_note_begin(&note, pass, module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
@@ -222,12 +287,15 @@ bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_l
 			verdict = decide(pass, f, NULL, NULL);
 			decide_level(pass, f, &verdict);
 			keep_name(f);
+			lost += is_lost(f, &verdict);
 		}
 		if (verdict.category == TP_CATEGORY_FORCE)
 			force(pass, f, &verdict);
 		if (has_notes && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
 			tp_note_function(&note, f, &verdict);
 	}
+	if (lost)
+		warn_of_scalable_vectors(module, lost);
 	if (has_notes)
 		tp_note_end(&note, before_link);
 	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(module); i; i = LLVMGetNextGlobalIFunc(i))
