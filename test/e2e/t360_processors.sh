@@ -146,3 +146,64 @@ for machine in $machines; do
 	expect 0 "$TEEPERF" record --clock tsc -o run.trace -- qemu-$machine -L /usr/$machine-linux-gnu ./app
 	says "'./app' ran without recording: it is for $machine.*--clock soft" err
 done
+
+# Functions compiled for vectors whose size the processor decides are left out, and compute what they should;
+# others that they call are recorded.
+cat >vectors.c <<'EOF'
+long outside(long x);
+#ifdef __aarch64__
+#include <arm_sve.h>
+__attribute__((noinline)) svint64_t add(svint64_t a, svint64_t b) {
+	return svadd_x(svptrue_b64(), a, b);
+}
+static long twice(void) {
+	return svaddv(svptrue_b64(), add(svdup_s64(3), svdup_s64(3))) / (long)svcntd();
+}
+#else
+__attribute__((noinline)) long sum(const int *a, int n) {
+	long all = 0;
+	for (int i = 0; i < n; i++)
+		all += a[i] * 2;
+	return all;
+}
+static long twice(void) {
+	int a[64];
+	for (int i = 0; i < 64; i++)
+		a[i] = i % 2;
+	return sum(a, 64) - 58;
+}
+#endif
+int wrong(void) {
+	int all = 0;
+	for (long i = 0; i < 1000; i++)
+		all += outside(i) != i + 1 || twice() != 6;
+	return all;
+}
+EOF
+cat >plain.c <<'EOF'
+int wrong(void);
+__attribute__((noinline)) long outside(long x) {
+	return x + 1;
+}
+int main(void) {
+	return wrong() != 0;
+}
+EOF
+for machine in $machines; do
+	case $machine in
+	aarch64) architecture=armv8-a+sve processor=max ;;
+	riscv64) architecture=rv64gcv processor=rv64,v=true ;;
+	*) continue ;;
+	esac
+	for level in event count; do
+		target=--target=$machine-linux-gnu
+		expect 0 "$TEEPERF" cc --level=$level $target -march=$architecture -O2 -c vectors.c
+		says 'functions are compiled for scalable vectors .* are not recorded: ' err
+		[ "$(grep -c scalable err)" = 1 ] || fail "$machine: said more than once: $(cat err)"
+		expect 0 "$TEEPERF" cc --level=$level $target -O2 plain.c vectors.o -o app
+		expect 0 "$TEEPERF" record -q --clock soft -o run.trace -- \
+			qemu-$machine -cpu $processor -L /usr/$machine-linux-gnu ./app
+		"$TEEPERF" analyze run.trace --view top --format csv 2>odd | cut -d, -f1,2 | sort >got
+		printf 'function,calls\nmain,1\noutside,1000\n' | diff - got || fail "$machine, $level: calls"
+	done
+done
