@@ -246,3 +246,26 @@ while [ $number -lt $rounds ]; do
 done
 echo "$failures of $rounds damaged streams were refused or cut short"
 [ $failures -gt $((rounds / 4)) ] || fail "hardly any damage was noticed"
+
+# That it waits is said when it can be reached: while nobody can read that, its socket is there.
+cat >quiet.py <<'EOF'
+import os, subprocess, sys, time
+out, to = os.pipe()
+os.set_blocking(to, False)
+try:
+    while True:
+        os.write(to, b"x")
+except BlockingIOError:
+    os.set_blocking(to, True)
+recorder = subprocess.Popen([sys.argv[1], "record", "-o", "quiet.trace", "--stream", "unix:quiet", "--attach-timeout", "600"], stderr=to)
+os.close(to)
+for _ in range(3000):
+    if os.path.exists("quiet") or recorder.poll() is not None:
+        break
+    time.sleep(0.01)
+there = os.path.exists("quiet")
+recorder.kill()
+recorder.wait()
+sys.exit(0 if there else "nothing can be reached before the recorder has said that it waits")
+EOF
+expect 0 python3 quiet.py "$TEEPERF"
