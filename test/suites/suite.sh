@@ -10,7 +10,7 @@
 #   suite_tests             standard input: what all tests of one build printed; standard output: a line
 #                           "passed|failed|skipped NAME" for each test
 #   suite_same              filter: leaves what must be the same in both builds of a test's output
-#                           (default: all of it)
+#                           (default: all of it); builds are in folders "native" and "traced"
 #   suite_counts            compare calls with callgrind's, by `count_calls` (default: nothing)
 # and is told $flavour (native or instrumented), $full (1: all of it), $sources (folder of the
 # packages' sources), $JOBS.
@@ -141,6 +141,14 @@ compilers() {
 	flags="$TEEPERF_SUITE_FLAGS -gdwarf-4"
 }
 
+# Some tests go by the letters in their folder's path: both have as many.
+folder_of_build() {
+	case $flavour in
+	native) echo "$work/$name/native" ;;
+	*) echo "$work/$name/traced" ;;
+	esac
+}
+
 run_suite() {
 	name=$1
 	if [ $again = 0 ]; then
@@ -177,9 +185,10 @@ run_suite() {
 	for flavour in native instrumented; do
 		results=$work/$name/$flavour.results
 		mkdir "$results"
-		[ ! -d "$work/$name/$flavour" ] || continue
-		mkdir "$work/$name/$flavour"
-		cd "$work/$name/$flavour"
+		folder=$(folder_of_build)
+		[ ! -d "$folder" ] || continue
+		mkdir "$folder"
+		cd "$folder"
 		compilers
 		(set -e; suite_build) >"$results/build.log" 2>&1 || {
 			tail -n 30 "$results/build.log" >&2
@@ -189,8 +198,9 @@ run_suite() {
 	done
 	for flavour in native instrumented; do
 		results=$work/$name/$flavour.results
-		traces=$work/$name/$flavour/traces
-		cd "$work/$name/$flavour"
+		folder=$(folder_of_build)
+		traces=$folder/traces
+		cd "$folder"
 		mkdir -p "$traces"
 		compilers
 		suite_run
