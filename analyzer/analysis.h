@@ -30,7 +30,10 @@ struct tp_function {
 	uint64_t self;
 	uint64_t inclusive; /* of recursive calls only the outermost counts */
 	uint64_t total;     /* durations of all timed calls, recursive ones too */
-	uint64_t min;       /* of a call, inclusive; UINT64_MAX without timed calls */
+	/* Of recording how many calls a part lies in its self time: its own, and those that it made. */
+	uint64_t costs_in;
+	uint64_t costs_out;
+	uint64_t min; /* of a call, inclusive; UINT64_MAX without timed calls */
 	uint64_t max;
 	struct tp_histogram times; /* of timed calls, inclusive */
 	uint64_t percentiles[3];   /* of them: 50, 90 and 99 percent are not longer */
@@ -144,6 +147,12 @@ static inline uint64_t tp_function_timed(const struct tp_function *function)
  * added was measured as self time of callers. Nothing is added to recursive functions.
  */
 uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
+/*
+ * How far off its self time may be, in ticks, as recording took a time of which not more is known; false: it is not
+ * known how far, or times are as they were recorded.
+ */
+bool tp_function_uncertainty(
+    const struct tp_analysis *analysis, const struct tp_function *function, uint64_t *ticks);
 /* The function of a node that is not node 0. */
 const struct tp_function *tp_analysis_function(const struct tp_analysis *analysis,
     const struct tp_thread_result *thread, const struct tp_node *node);

@@ -3,6 +3,8 @@
 #include "compensation.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 // Of a call, in parts of a tick: whatever rate a trace may have, 2^32 calls do not overflow.
 #define COST_MAX (UINT64_C(1) << 32)
@@ -25,9 +27,10 @@ static bool read_cost(
 		return true;
 	}
 	tp_problems_add(notes, TP_ERR_FORMAT, trace->source.name, TP_ERR_NO_OFFSET,
-	    "%s is '%s', and not a number of picoseconds up to %" PRIu64
-	    ": times are shown as they were recorded",
-	    key, text, TP_COMPENSATION_MAX_PS);
+	    "%s is '%s', and not a number of picoseconds up to %" PRIu64 ": %s", key, text,
+	    TP_COMPENSATION_MAX_PS,
+	    strstr(key, "_off_") ? "how far off times may be is not shown"
+				 : "times are shown as they were recorded");
 	return false;
 }
 
@@ -39,6 +42,11 @@ void tp_compensation_init(struct tp_compensation *compensation, const struct tp_
 	const bool out = read_cost(trace, "cost_out_ps", &compensation->out_ps, notes);
 	const bool untimed = read_cost(trace, "cost_untimed_ps", &compensation->untimed_ps, notes);
 	compensation->known = in && out && untimed && time->known;
+	const bool in_off = read_cost(trace, "cost_in_off_ps", &compensation->in_off_ps, notes);
+	const bool out_off = read_cost(trace, "cost_out_off_ps", &compensation->out_off_ps, notes);
+	compensation->bounded = compensation->known && in_off && out_off;
+	if (trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind))
+		compensation->period_ns = trace->clock.period_ns;
 }
 
 // Picoseconds in the unit of tp_profile_cost. The rate is anything that a trace may say.
@@ -60,6 +68,17 @@ struct tp_profile_cost tp_compensation_cost(
 	cost.out = to_parts(compensation->out_ps, time);
 	cost.untimed = to_parts(compensation->untimed_ps, time);
 	return cost;
+}
+
+uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
+    const struct tp_timebase *time, uint64_t in, uint64_t out)
+{
+	const double ps = (double)in * (double)compensation->in_off_ps +
+			  (double)out * (double)compensation->out_off_ps;
+	const double ns =
+	    ps / 1000 + (double)compensation->period_ns * sqrt((double)in + (double)out);
+	const double ticks = ns * (double)time->ticks / (double)time->ns;
+	return ticks < 9e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX / 2;
 }
 
 // CALLS times COST, in ticks.

@@ -154,6 +154,20 @@ static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *
 	return true;
 }
 
+// In whose self time the recording of the node's calls lies.
+static void add_costs(
+    struct tp_analysis *analysis, const struct tp_thread_result *thread, const struct tp_node *node)
+{
+	const struct tp_profile *profile = &thread->profile;
+	struct tp_function *function = &analysis->functions[thread->functions[node->function]];
+	const uint32_t caller = profile->nodes[node->parent].function;
+	function->costs_in += node->calls;
+	if (profile->functions[node->function].untimed)
+		function->costs_out += node->calls;
+	else if (node->parent && caller)
+		analysis->functions[thread->functions[caller]].costs_out += node->calls;
+}
+
 // Add the thread's nodes to the functions. Inclusive time counts where no caller is the same one.
 static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thread)
 {
@@ -175,6 +189,7 @@ static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thr
 			function->max = node->max;
 		tp_histogram_merge(&function->times, &node->times);
 		analysis->self += node->self;
+		add_costs(analysis, thread, node);
 
 		// Down, else to the side, else up. No recursion: paths may be millions deep.
 		if (node->first_child) {
@@ -201,6 +216,18 @@ uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks)
 		return ticks;
 	const double scaled = (double)ticks * ((double)function->calls / (double)timed);
 	return scaled < 9e18 ? (uint64_t)scaled : UINT64_MAX / 2;
+}
+
+bool tp_function_uncertainty(
+    const struct tp_analysis *analysis, const struct tp_function *function, uint64_t *ticks)
+{
+	*ticks = 0;
+	// What is part of its callers for a least time has costs there, of which only the sum is known.
+	if (!analysis->compensation.applied || !analysis->compensation.bounded || analysis->least)
+		return false;
+	*ticks = tp_compensation_uncertainty(
+	    &analysis->compensation, &analysis->time, function->costs_in, function->costs_out);
+	return tp_function_timed(function) != 0;
 }
 
 bool tp_functions_list(struct tp_analysis *analysis)

@@ -9,7 +9,10 @@
 #include <string.h>
 
 // Columns of the table before the function: calls, and then what needs a clock.
-#define TIMES 9
+#define TIMES 10
+
+// The column that is there if it is known how far off self times may be.
+#define UNCERTAINTY 1
 
 static _Thread_local enum tp_sort sort_key; // for qsort, which passes nothing on
 
@@ -36,17 +39,43 @@ static void add_scaled(struct tp_table *table, const struct tp_analysis *analysi
 	tp_table_add(table, marked);
 }
 
-static void add_times(
+static bool has_uncertainty(const struct tp_analysis *analysis)
+{
+	uint64_t ticks;
+	for (uint32_t i = 0; i < analysis->function_count; i++)
+		if (tp_function_uncertainty(analysis, &analysis->functions[i], &ticks))
+			return true;
+	return false;
+}
+
+// In parts of the self time; more than all of it says no more than that.
+static void add_uncertainty(
     struct tp_table *table, const struct tp_analysis *analysis, const struct tp_function *function)
+{
+	char text[TP_TEXT_NUMBER] = "";
+	uint64_t ticks;
+	if (tp_function_uncertainty(analysis, function, &ticks)) {
+		if (ticks > function->self)
+			snprintf(text, sizeof(text), ">100%%");
+		else
+			tp_view_share(text, ticks, function->self);
+	}
+	tp_table_add(table, text);
+}
+
+static void add_times(struct tp_table *table, const struct tp_analysis *analysis,
+    const struct tp_function *function, bool uncertainty)
 {
 	char text[TP_TEXT_NUMBER];
 	const uint64_t timed = tp_function_timed(function);
 	if (!timed) {
-		for (int i = 0; i < TIMES; i++)
+		for (int i = uncertainty ? 0 : 1; i < TIMES; i++)
 			tp_table_add(table, "");
 		return;
 	}
 	add_scaled(table, analysis, function, function->self);
+	if (uncertainty)
+		add_uncertainty(table, analysis, function);
 	tp_table_add(table, tp_view_share(text, tp_function_scaled(function, function->self),
 				analysis->scaled_self));
 	add_scaled(table, analysis, function, function->inclusive);
@@ -57,14 +86,14 @@ static void add_times(
 	tp_table_add(table, tp_view_time(analysis, text, function->max));
 }
 
-static void add_row(
-    struct tp_table *table, const struct tp_analysis *analysis, const struct tp_function *function)
+static void add_row(struct tp_table *table, const struct tp_analysis *analysis,
+    const struct tp_function *function, bool uncertainty)
 {
 	char text[TP_TEXT_NUMBER];
 	char place[1024] = "";
 	tp_table_add(table, tp_text_count(text, function->calls));
 	if (!analysis->timeless)
-		add_times(table, analysis, function);
+		add_times(table, analysis, function, uncertainty);
 	tp_table_add(table, function->symbol.name);
 	if (function->symbol.file[0])
 		snprintf(place, sizeof(place), "%s:%" PRIu64, short_file(function->symbol.file),
@@ -72,7 +101,7 @@ static void add_row(
 	tp_table_add(table, place);
 }
 
-static void add_total(struct tp_table *table, const struct tp_analysis *analysis)
+static void add_total(struct tp_table *table, const struct tp_analysis *analysis, bool uncertainty)
 {
 	char text[TP_TEXT_NUMBER];
 	char total[64];
@@ -82,8 +111,10 @@ static void add_total(struct tp_table *table, const struct tp_analysis *analysis
 	tp_table_add(table, tp_text_count(text, calls));
 	if (!analysis->timeless) {
 		tp_table_add(table, tp_view_time(analysis, text, analysis->self));
+		if (uncertainty)
+			tp_table_add(table, "");
 		tp_table_add(table, tp_view_share(text, analysis->self, analysis->self));
-		for (int i = 2; i < TIMES; i++)
+		for (int i = 3; i < TIMES; i++)
 			tp_table_add(table, "");
 	}
 	snprintf(total, sizeof(total), "total of %" PRIu32 " functions", analysis->function_count);
@@ -95,28 +126,33 @@ static int render_table(const struct tp_analysis *analysis, const struct tp_view
     const struct tp_function *const *rows, uint32_t count, struct tp_buf *out, struct tp_err *err)
 {
 	static const char *const titles[TIMES] = {
-	    "self", "share", "inclusive", "mean", "min", "p50", "p90", "p99", "max"};
+	    "self", "+/-", "share", "inclusive", "mean", "min", "p50", "p90", "p99", "max"};
 	// What is left out first where there is no room for all.
+	static const uint8_t all_ranks[] = {0, 0, 3, 2, 1, 0, 8, 7, 9, 4, 5, 0, 6};
 	static const uint8_t ranks[] = {0, 0, 2, 1, 0, 7, 6, 8, 3, 4, 0, 5};
 	static const uint8_t timeless_ranks[] = {0, 0, 1};
+	const bool uncertainty = !analysis->timeless && has_uncertainty(analysis);
 	struct tp_table table;
 	if (analysis->timeless)
 		tp_table_init(&table, "rll", 1);
+	else if (uncertainty)
+		tp_table_init(&table, "rrrrrrrrrrrll", 1 + TIMES);
 	else
-		tp_table_init(&table, "rrrrrrrrrrll", 1 + TIMES);
-	table.ranks = analysis->timeless ? timeless_ranks : ranks;
+		tp_table_init(&table, "rrrrrrrrrrll", TIMES);
+	table.ranks = analysis->timeless ? timeless_ranks : uncertainty ? all_ranks : ranks;
 	table.width = options->width;
 	table.color = options->color;
 	tp_table_add(&table, "calls");
 	for (int i = 0; i < TIMES && !analysis->timeless; i++)
-		tp_table_add(&table, titles[i]);
+		if (i != UNCERTAINTY || uncertainty)
+			tp_table_add(&table, titles[i]);
 	tp_table_add(&table, "function");
 	tp_table_add(&table, "source");
 	const int code = tp_table_choose(&table, options->columns, err);
 	for (uint32_t i = 0; !code && i < count; i++)
-		add_row(&table, analysis, rows[i]);
+		add_row(&table, analysis, rows[i], uncertainty);
 	if (!code) {
-		add_total(&table, analysis);
+		add_total(&table, analysis, uncertainty);
 		tp_table_render(&table, out);
 	}
 	tp_table_release(&table);
@@ -131,7 +167,7 @@ static void render_csv(const struct tp_analysis *analysis, const struct tp_funct
 {
 	tp_buf_add_string(out,
 	    "function,calls,self_ns,inclusive_ns,min_ns,max_ns,module,file,line,linkage,address,"
-	    "timed_calls,p50_ns,p90_ns,p99_ns\n");
+	    "timed_calls,p50_ns,p90_ns,p99_ns,self_uncertainty_ns\n");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tp_function *function = rows[i];
 		const bool timed = tp_function_timed(function) != 0;
@@ -151,6 +187,9 @@ static void render_csv(const struct tp_analysis *analysis, const struct tp_funct
 		    tp_function_timed(function));
 		for (uint32_t j = 0; j < 3; j++)
 			tp_view_add_ns(analysis, timed, function->percentiles[j], ",", "", out);
+		uint64_t ticks;
+		const bool known = tp_function_uncertainty(analysis, function, &ticks);
+		tp_view_add_ns(analysis, known, ticks, ",", "", out);
 		tp_buf_add_char(out, '\n');
 	}
 }
@@ -184,6 +223,9 @@ static void render_json(const struct tp_analysis *analysis, const struct tp_func
 		for (uint32_t j = 0; j < 3; j++)
 			tp_view_add_ns(
 			    analysis, timed, function->percentiles[j], keys[j], "null", out);
+		uint64_t ticks;
+		const bool known = tp_function_uncertainty(analysis, function, &ticks);
+		tp_view_add_ns(analysis, known, ticks, ",\"self_uncertainty_ns\":", "null", out);
 		tp_buf_add_char(out, '}');
 	}
 	tp_buf_add_string(out, "\n]}\n");

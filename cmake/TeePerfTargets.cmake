@@ -62,7 +62,7 @@ function(teeperf_host_variant suffix dir flags)
 		teeperf_host_library(${name} "${suffix}" "${flags}")
 	endforeach()
 	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
-	target_link_libraries(tp_common${suffix} PUBLIC "${TEEPERF_XXHASH}" "${TEEPERF_ZSTD}" stdc++)
+	target_link_libraries(tp_common${suffix} PUBLIC "${TEEPERF_XXHASH}" "${TEEPERF_ZSTD}" stdc++ m)
 	target_link_libraries(tp_recorder${suffix} PUBLIC tp_common${suffix} Threads::Threads)
 	target_link_libraries(tp_analyzer${suffix} PUBLIC
 		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" "${TEEPERF_ZLIB}" Threads::Threads m)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What recording a call costs, by a loop of such calls and a loop of calls without events.
+// What recording a call costs, by a loop of such calls and a loop of calls without events; and how much that depends
+// on what the program does around it, by loops that do.
 #include "event_cost.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <teeperf/abi.h>
@@ -10,9 +12,17 @@
 enum {
 	ROUNDS = 21, // the median of so many; those in which we are interrupted lie at its end
 	CALLS = 2000,
-	SOFT_CALLS = 4000,  // shorter ones, so that the line moves between the cores now and then
+	SOFT_CALLS = 4000, // shorter ones, so that the line moves between the cores now and then
+	WORK_ROUNDS = 11,
+	WORK_CALLS = 400,
+	SOFT_WORK_CALLS = 1000,
+	FENCES = 4,         // some 20 ns
+	STEPS = 30,         // some 40 ns
 	SLOTS_SIZE = 65536, // a chunk of the log
 };
+
+// By so much the same loop may be faster or slower a tenth of a second later, where the machine is shared.
+#define DRIFT 0.1
 
 #define UNLIKELY(condition) __builtin_expect((condition), 0)
 
@@ -20,6 +30,13 @@ enum shape {
 	NO_EVENTS,
 	TIMED,
 	UNTIMED,
+};
+
+// What caller and callee do besides.
+enum work {
+	NO_WORK,
+	FENCED,  // all that is begun ends before anything else begins: nothing of the cost hides
+	CHAINED, // the same arithmetic goes on through all calls: nearly all of it hides, and reads of the clock come early
 };
 
 // What a thread of the runtime has, where it has it; volatile, as the sequence has nothing in registers either.
@@ -95,25 +112,53 @@ static inline __attribute__((always_inline)) void record(bool timed, uint64_t na
 	*place = name << 32 | time.low;
 }
 
-static inline __attribute__((always_inline)) void call(enum shape shape)
+static volatile uint64_t chain = 88172645463325252;
+
+static inline __attribute__((always_inline)) void do_work(enum work work)
+{
+	if (work == FENCED) {
+		for (int i = 0; i < FENCES; i++)
+#if defined(__x86_64__)
+			__builtin_ia32_lfence();
+#elif defined(__aarch64__)
+			__asm__ volatile("isb");
+#else
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+	} else if (work == CHAINED) {
+		uint64_t x = chain;
+		for (int i = 0; i < STEPS; i++) {
+			x = x * 6364136223846793005U + 1442695040888963407U;
+			__asm__ volatile("" : "+r"(x));
+		}
+		chain = x;
+	}
+}
+
+static inline __attribute__((always_inline)) void call(enum shape shape, enum work work)
 {
 	if (shape != NO_EVENTS)
 		record(true, TEEPERF_NAME_FIRST);
 	__asm__ volatile("" : : : "memory");
+	do_work(work);
 	if (shape == NO_EVENTS)
 		return;
 	record(shape == TIMED, TEEPERF_NAME_FIRST + TEEPERF_KIND_EXIT);
 	__builtin_prefetch((void *)(uintptr_t)(writer.block.cursor + 1024), 1);
 }
 
-#define CALLEE(name, shape)                              \
+#define CALLEE(name, shape, work)                        \
 	static __attribute__((noinline)) void name(void) \
 	{                                                \
-		call(shape);                             \
+		call(shape, work);                       \
 	}
-CALLEE(call_nothing, NO_EVENTS)
-CALLEE(call_timed, TIMED)
-CALLEE(call_untimed, UNTIMED)
+CALLEE(call_nothing, NO_EVENTS, NO_WORK)
+CALLEE(call_timed, TIMED, NO_WORK)
+CALLEE(call_untimed, UNTIMED, NO_WORK)
+CALLEE(call_fenced, NO_EVENTS, FENCED)
+CALLEE(call_fenced_timed, TIMED, FENCED)
+CALLEE(call_chained, NO_EVENTS, CHAINED)
+CALLEE(call_chained_timed, TIMED, CHAINED)
 
 static int compare(const void *a, const void *b)
 {
@@ -132,15 +177,18 @@ static double part_of(const uint64_t *slots, uint64_t count)
 	return enters <= all && all > 0 ? enters / all : 0.5;
 }
 
-// Nanoseconds for each of CALLS calls, which fit the slots.
-static double time_calls(void (*callee)(void), uint64_t calls)
+// Nanoseconds for each of CALLS calls, which fit the slots, and the caller's work before each.
+static inline __attribute__((always_inline)) double time_calls(
+    void (*callee)(void), uint64_t calls, enum work work)
 {
 	memset(writer.slots, 0, SLOTS_SIZE);
 	writer.block.cursor = (uintptr_t)writer.slots;
 	writer.block.end = writer.block.cursor + SLOTS_SIZE;
 	const double start = now_ns();
-	for (uint64_t j = 0; j < calls; j++)
+	for (uint64_t j = 0; j < calls; j++) {
+		do_work(work);
 		callee();
+	}
 	return (now_ns() - start) / (double)calls;
 }
 
@@ -164,6 +212,57 @@ static bool has_clock(uint32_t clock)
 #endif
 }
 
+// The first round warms up.
+static int kept(int round)
+{
+	return round < 0 ? 0 : round;
+}
+
+static void measure_bare(struct tp_event_cost *cost, bool soft)
+{
+	const uint64_t calls = soft ? SOFT_CALLS : CALLS;
+	double nothing[ROUNDS];
+	double timed[ROUNDS];
+	double untimed[ROUNDS];
+	double part[ROUNDS];
+	for (int i = -1; i < ROUNDS; i++) {
+		nothing[kept(i)] = time_calls(call_nothing, calls, NO_WORK);
+		untimed[kept(i)] = time_calls(call_untimed, calls, NO_WORK);
+		timed[kept(i)] = time_calls(call_timed, calls, NO_WORK);
+		part[kept(i)] = part_of(writer.slots, calls * 2);
+	}
+	const double without = median(nothing, ROUNDS);
+	const double all = median(timed, ROUNDS) - without;
+	const double all_untimed = median(untimed, ROUNDS) - without;
+	// Between its looks at the clock the call has no work of its own: all that passes there is what recording costs.
+	const double in = median(timed, ROUNDS) * median(part, ROUNDS);
+	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half is inside then.
+	cost->in_ns = soft || in > all ? all / 2 : in;
+	cost->out_ns = all - cost->in_ns;
+	cost->untimed_ns = all_untimed > 0 ? all_untimed : 0;
+}
+
+// How far off the cost is where caller and callee do that work.
+static inline __attribute__((always_inline)) void measure_work(struct tp_event_cost *cost,
+    enum work work, void (*plain)(void), void (*recorded)(void), bool soft)
+{
+	const uint64_t calls = soft ? SOFT_WORK_CALLS : WORK_CALLS;
+	double all[WORK_ROUNDS];
+	double in[WORK_ROUNDS];
+	for (int i = -1; i < WORK_ROUNDS; i++) {
+		const double without = time_calls(plain, calls, work);
+		const double hollow = time_calls(call_nothing, calls, work);
+		const double with = time_calls(recorded, calls, work);
+		all[kept(i)] = with - without;
+		in[kept(i)] = soft ? (with - without) / 2
+				   : with * part_of(writer.slots, calls * 2) - (without - hollow);
+	}
+	const double in_here = median(in, WORK_ROUNDS);
+	const double out_here = median(all, WORK_ROUNDS) - in_here;
+	cost->in_off_ns = fmax(cost->in_off_ns, fabs(in_here - cost->in_ns));
+	cost->out_off_ns = fmax(cost->out_off_ns, fabs(out_here - cost->out_ns));
+}
+
 bool tp_event_cost_measure(
     struct tp_event_cost *cost, uint32_t clock, const volatile uint64_t *word)
 {
@@ -171,7 +270,6 @@ bool tp_event_cost_measure(
 	*cost = (struct tp_event_cost){0};
 	if (soft ? !word : !has_clock(clock))
 		return false;
-	const uint64_t calls = soft ? SOFT_CALLS : CALLS;
 	writer.slots = aligned_alloc(SLOTS_SIZE, SLOTS_SIZE);
 	if (!writer.slots)
 		return false;
@@ -179,29 +277,11 @@ bool tp_event_cost_measure(
 		      : clock == TEEPERF_CLOCK_TSC_ORDERED ? TEEPERF_GATE_ORDERED
 							   : TEEPERF_GATE_HARDWARE;
 	writer.block.counter = (const uint64_t *)word;
-	double nothing[ROUNDS];
-	double timed[ROUNDS];
-	double untimed[ROUNDS];
-	double part[ROUNDS];
-	// One more at first, which warms up.
-	for (int i = -1; i < ROUNDS; i++) {
-		const int at = i < 0 ? 0 : i;
-		nothing[at] = time_calls(call_nothing, calls);
-		untimed[at] = time_calls(call_untimed, calls);
-		timed[at] = time_calls(call_timed, calls);
-		part[at] = part_of(writer.slots, calls * 2);
-	}
+	measure_bare(cost, soft);
+	measure_work(cost, FENCED, call_fenced, call_fenced_timed, soft);
+	measure_work(cost, CHAINED, call_chained, call_chained_timed, soft);
+	cost->in_off_ns += cost->in_ns * DRIFT;
+	cost->out_off_ns += cost->out_ns * DRIFT;
 	free(writer.slots);
-	const double without = median(nothing, ROUNDS);
-	const double with = median(timed, ROUNDS);
-	const double with_untimed = median(untimed, ROUNDS);
-	if (with <= without)
-		return false;
-	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half is inside then.
-	// Between its looks at the clock the call has no work of its own: all that passes there is what recording costs.
-	const double in = with * median(part, ROUNDS);
-	cost->in_ns = soft || in > with - without ? (with - without) / 2 : in;
-	cost->out_ns = (with - without) - cost->in_ns;
-	cost->untimed_ns = with_untimed > without ? with_untimed - without : 0;
-	return true;
+	return cost->in_ns + cost->out_ns > 0;
 }

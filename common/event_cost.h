@@ -2,7 +2,8 @@
 /*
  * What recording a call costs on this machine, with this clock, now: measured by a loop that does what
  * the sequence of abi.h does and nothing else. In a program it may be less, where the processor does
- * other work meanwhile, or more, where it waits for each step: docs/decisions/0016-compensation.md.
+ * other work meanwhile, or more, where it waits for each step: loops that do either say how much that
+ * makes. docs/decisions/0016-compensation.md.
  */
 #ifndef TP_EVENT_COST_H
 #define TP_EVENT_COST_H
@@ -12,13 +13,16 @@
 
 /* In nanoseconds, of a call with its return, over the same call without events. */
 struct tp_event_cost {
-	double in_ns;      /* between its two looks at the clock: part of its own time */
-	double out_ns;     /* around them: part of its caller's time */
+	double in_ns;  /* between its two looks at the clock: part of its own time */
+	double out_ns; /* around them: part of its caller's time */
+	/* How far off in_ns and out_ns may be, after what the program does around the call, and how fast the machine is then. */
+	double in_off_ns;
+	double out_off_ns;
 	double untimed_ns; /* if its exit does not look at the clock; it lasts to the next look */
 };
 
 /*
- * Takes one to five milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock, whose thread
+ * Takes five to fifteen milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock, whose thread
  * must be running, else NULL. False: this machine does not have the clock.
  */
 bool tp_event_cost_measure(

@@ -22,6 +22,7 @@ enum {
 	P50,
 	P90,
 	P99,
+	SELF_UNCERTAINTY,
 	SELF_TICKS,
 	INCLUSIVE_TICKS
 };
@@ -49,6 +50,9 @@ static const struct tp_column columns[] = {
 	false},
     {"p90", "INTEGER", "the same for 90 %", false},
     {"p99", "INTEGER", "the same for 99 %", false},
+    {"self_uncertainty", "INTEGER",
+	"ns by which self may be off, as it is not known better what recording cost there; NULL if not known",
+	false},
     {"self_ticks", "INTEGER", "self in ticks of the clock", true},
     {"inclusive_ticks", "INTEGER", "inclusive in ticks", true},
     {0},
@@ -101,6 +105,12 @@ static void time_value(const struct tp_trace_data *data, const struct tp_functio
 	case P99:
 		percentile(context, data, function, 0.99);
 		break;
+	case SELF_UNCERTAINTY: {
+		uint64_t ticks;
+		const bool known = tp_function_uncertainty(data->analysis, function, &ticks);
+		tp_sql_result_ns(context, data, known, ticks);
+		break;
+	}
 	case SELF_TICKS:
 		if (timed && !data->analysis->timeless)
 			tp_sql_result_number(context, function->self);

@@ -99,6 +99,10 @@ static void add_clock(struct tp_trace_data *data)
 		add_number(data, "cost_out_ps", analysis->compensation.out_ps);
 		add_number(data, "cost_untimed_ps", analysis->compensation.untimed_ps);
 	}
+	if (analysis->compensation.bounded) {
+		add_number(data, "cost_in_off_ps", analysis->compensation.in_off_ps);
+		add_number(data, "cost_out_off_ps", analysis->compensation.out_off_ps);
+	}
 	if (analysis->compensation.applied) {
 		add_number(data, "cost_taken_ns",
 		    tp_timebase_ns(&analysis->time, analysis->compensation.taken));

@@ -83,9 +83,12 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 	if (facts->start_off)
 		tp_buf_addf(buf, "on_start=off\n");
 	if (facts->has_cost)
-		tp_buf_addf(buf, "cost_in_ps=%.0f\ncost_out_ps=%.0f\ncost_untimed_ps=%.0f\n",
+		tp_buf_addf(buf,
+		    "cost_in_ps=%.0f\ncost_out_ps=%.0f\ncost_untimed_ps=%.0f\n"
+		    "cost_in_off_ps=%.0f\ncost_out_off_ps=%.0f\n",
 		    facts->cost.in_ns * 1000, facts->cost.out_ns * 1000,
-		    facts->cost.untimed_ns * 1000);
+		    facts->cost.untimed_ns * 1000, facts->cost.in_off_ns * 1000,
+		    facts->cost.out_off_ns * 1000);
 	if (facts->process)
 		tp_buf_addf(buf, "process=%llu\n", (unsigned long long)facts->process);
 	if (facts->parent)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "session.h"
 
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,8 +63,13 @@ static void measure_cost(struct tp_session *session)
 		session->soft ? session->counter.options.word : NULL))
 		return;
 	if (session->has_cost) {
-		cost.in_ns = (cost.in_ns + session->cost.in_ns) / 2;
-		cost.out_ns = (cost.out_ns + session->cost.out_ns) / 2;
+		const struct tp_event_cost *before = &session->cost;
+		cost.in_off_ns =
+		    fmax(cost.in_off_ns, before->in_off_ns) + fabs(cost.in_ns - before->in_ns) / 2;
+		cost.out_off_ns = fmax(cost.out_off_ns, before->out_off_ns) +
+				  fabs(cost.out_ns - before->out_ns) / 2;
+		cost.in_ns = (cost.in_ns + before->in_ns) / 2;
+		cost.out_ns = (cost.out_ns + before->out_ns) / 2;
 		cost.untimed_ns = (cost.untimed_ns + session->cost.untimed_ns) / 2;
 	}
 	session->cost = cost;

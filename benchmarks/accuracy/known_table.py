@@ -61,6 +61,13 @@ def teeperf(clock, kind, i):
     return own, inclusive
 
 
+def stated(clock, i):
+    """{function: ns by which teeperf says that its own time may be off}"""
+    with open(path(f"{clock}.{i}.csv"), encoding="utf-8") as file:
+        return {row["function"]: int(row["self_uncertainty_ns"]) for row in csv.DictReader(file)
+                if row["self_uncertainty_ns"]}
+
+
 def perf(i, runs):
     """{function: ns}: shares of the samples, of the time that all phases of the plain copy take."""
     found = {}
@@ -169,6 +176,7 @@ def main():
             with open(path(tool + ".reason"), encoding="utf-8") as file:
                 print(f"{tool}: not run: {file.read().strip()}")
 
+    print_stated(truths[0])
     print("\nThe clock: inclusive time as recorded, over what the program saw itself in the same run. Where calls")
     print("slow a clock down, 'many' falls behind 'compute' (the original TEE-Perf: by a factor of 2.7 to 3.7).\n")
     print(f"{'phase':18}" + "".join(f"{SHORT.get(clock, clock):>12}" for clock in CLOCKS))
@@ -196,6 +204,35 @@ def main():
         bar = BARS[clock]
         missed = [f"{name} {text(off)} %" for name, off in errors[SHORT.get(clock, clock)].items() if abs(off) > bar]
         print(f"{clock:12}{'missed: ' + ', '.join(missed) if missed else 'met'}")
+
+
+def print_stated(functions):
+    """By how much a report says that it may be off (its column +/-), beside by how much it is; in all rounds."""
+    print("\nHow far off a report says that the own time may be (column +/-), in per cent of what is known, beside how far")
+    print("it is; medians. Inside: in so many of the rounds the known time is not farther off than that.\n")
+    print(f"{'function':18}" + "".join(f"{SHORT.get(clock, clock):>12}{'+/-':>8}{'inside':>9}" for clock in CLOCKS))
+    inside = {clock: 0 for clock in CLOCKS}
+    pairs = {clock: 0 for clock in CLOCKS}
+    for function in functions:
+        if function in UNKNOWN:
+            continue
+        row = f"{function:18}"
+        for clock in CLOCKS:
+            offs, bounds = [], []
+            for i in rounds(clock):
+                own = known(phases(clock, i)).get(function, (0, 0))[1]
+                if own > 0 and function in stated(clock, i):
+                    offs.append(error(teeperf(clock, "", i)[0].get(function, 0), own))
+                    bounds.append(stated(clock, i)[function] / own * 100)
+            if not offs:
+                row += f"{'-':>12}{'-':>8}{'-':>9}"
+                continue
+            within = sum(abs(off) <= bound for off, bound in zip(offs, bounds))
+            inside[clock] += within
+            pairs[clock] += len(offs)
+            row += f"{text(statistics.median(offs)):>12}{statistics.median(bounds):>8.1f}{within:>4} of {len(offs):<2}"
+        print(row)
+    print(f"{'all':18}" + "".join(f"{'':16}{inside[clock]:>5} of {pairs[clock]:<4}" for clock in CLOCKS))
 
 
 def worst_ns(off, truth):

@@ -54,6 +54,10 @@ check() { # TRACE
 		fail "$1: self times are $2 in all, and main is $3"
 	"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^times      less about .* a call for recording it, .* in all' ||
 		fail "the table of $1 does not say what was taken off"
+	"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^uncertain  self times' ||
+		fail "the table of $1 does not say how far off times may be"
+	"$TEEPERF" analyze --limit 1 "$1" 2>/dev/null | grep -Eq '^ *calls +self +\+/- ' || fail "$1 has no column +/-"
+	"$TEEPERF" analyze --raw "$1" 2>/dev/null | grep -Eq '^uncertain|\+/-' && fail "$1 --raw is uncertain of what it did not take off"
 	"$TEEPERF" analyze --format json "$1" 2>/dev/null | grep -q '"times":"compensated"' ||
 		fail "$1 as JSON does not say that times are compensated"
 	"$TEEPERF" analyze --format json --raw "$1" 2>/dev/null | grep -q '"times":"recorded"' ||
@@ -68,7 +72,7 @@ check() { # TRACE
 for program in main untimed; do
 	for clock in auto soft; do
 		expect 0 "$TEEPERF" record -o $program.$clock.trace --clock $clock ./$program
-		for key in cost_in_ps cost_out_ps cost_untimed_ps; do
+		for key in cost_in_ps cost_out_ps cost_untimed_ps cost_in_off_ps cost_out_off_ps; do
 			"$TEEPERF" dump $program.$clock.trace | grep -q "line \"$key=[0-9]*\"" ||
 				fail "there is no $key in $program.$clock.trace"
 		done

@@ -194,6 +194,51 @@ static void only_what_can_be_true(void **state)
 	}
 }
 
+#define BOUNDS(kind, in, out)                                                               \
+	"clock kind=" kind " hz=1000000000 period=2000\nhost\n\tline \"cost_in_ps=1000\"\n" \
+	"\tline \"cost_out_ps=1000\"\n\tline \"cost_untimed_ps=1000\"\n"                    \
+	"\tline \"cost_in_off_ps=" in "\"\n\tline \"cost_out_off_ps=" out "\"\n"
+#define CALLS                                                                       \
+	"symbols\n\tsymbol 0x1000 f\n\tsymbol 0x2000 g\n\tsymbol 0x3000 h\nchunk\n" \
+	"\t1000 enter 0x1000\n\t2000 enter 0x2000\n\t3000 exit 0x2000\n"            \
+	"\t4000 enter 0x2000\n\t5000 exit 0x2000\n\t6000 enter 0x3000\n"            \
+	"\texit 0x3000\n\t9000 exit 0x1000\nend\n"
+
+static uint64_t uncertainty_of(const char *name)
+{
+	uint64_t ticks = 0;
+	for (uint32_t i = 0; i < analysis.function_count; i++)
+		if (!strcmp(analysis.functions[i].symbol.name, name) &&
+		    tp_function_uncertainty(&analysis, &analysis.functions[i], &ticks))
+			return ticks;
+	return UINT64_MAX;
+}
+
+// f calls g twice, and h, of which all that recording costs lies in h.
+static void uncertainty_follows_the_costs(void **state)
+{
+	(void)state;
+	analyse(BOUNDS("tsc", "30000", "7000") CALLS, true);
+	assert_int_equal(uncertainty_of("f"), 30 + 2 * 7);
+	assert_int_equal(uncertainty_of("g"), 2 * 30);
+	assert_int_equal(uncertainty_of("h"), 30 + 7);
+	end();
+	// A period of 2 us for each look at the clock, as steps of a random walk.
+	analyse(BOUNDS("soft-tsc", "30000", "7000") CALLS, true);
+	assert_int_equal(uncertainty_of("f"), 30 + 2 * 7 + 3464);
+	assert_int_equal(uncertainty_of("g"), 2 * 30 + 2828);
+	end();
+	// As recorded, nothing was taken off that could have been too much.
+	analyse(BOUNDS("tsc", "30000", "7000") CALLS, false);
+	assert_int_equal(uncertainty_of("f"), UINT64_MAX);
+	end();
+	analyse(BOUNDS("tsc", "nan", "7000") CALLS, true);
+	assert_int_equal(uncertainty_of("f"), UINT64_MAX);
+	assert_true(analysis.compensation.applied);
+	assert_int_equal(analysis.notes.count, 1);
+	end();
+}
+
 // What is measured here is a time, of which no test can know how long it is; but its parts can be known.
 static void a_cost_has_parts(void **state)
 {
@@ -221,6 +266,8 @@ static void a_cost_has_parts(void **state)
 		assert_true(cost.out_ns >= 0);
 		assert_true(cost.in_ns + cost.out_ns > 0);
 		assert_true(cost.untimed_ns >= 0);
+		assert_true(cost.in_off_ns >= cost.in_ns / 10 && cost.in_off_ns < 1e6);
+		assert_true(cost.out_off_ns >= cost.out_ns / 10 && cost.out_off_ns < 1e6);
 	}
 }
 
@@ -229,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(parts_make_up_the_whole),
 	    cmocka_unit_test(only_what_can_be_true),
+	    cmocka_unit_test(uncertainty_follows_the_costs),
 	    cmocka_unit_test(a_cost_has_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
