@@ -29,8 +29,9 @@ static bool read_cost(
 	tp_problems_add(notes, TP_ERR_FORMAT, trace->source.name, TP_ERR_NO_OFFSET,
 	    "%s is '%s', and not a number of picoseconds up to %" PRIu64 ": %s", key, text,
 	    TP_COMPENSATION_MAX_PS,
-	    strstr(key, "_off_") ? "how far off times may be is not shown"
-				 : "times are shown as they were recorded");
+	    strstr(key, "_off_") || strstr(key, "_wait_")
+		? "how far off times may be is not shown"
+		: "times are shown as they were recorded");
 	return false;
 }
 
@@ -45,8 +46,10 @@ void tp_compensation_init(struct tp_compensation *compensation, const struct tp_
 	const bool in_off = read_cost(trace, "cost_in_off_ps", &compensation->in_off_ps, notes);
 	const bool out_off = read_cost(trace, "cost_out_off_ps", &compensation->out_off_ps, notes);
 	compensation->bounded = compensation->known && in_off && out_off;
-	if (trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind))
+	if (trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind)) {
 		compensation->period_ns = trace->clock.period_ns;
+		read_cost(trace, "cost_wait_ps", &compensation->wait_ps, notes);
+	}
 }
 
 // Picoseconds in the unit of tp_profile_cost. The rate is anything that a trace may say.
@@ -71,13 +74,18 @@ struct tp_profile_cost tp_compensation_cost(
 }
 
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
-    const struct tp_timebase *time, uint64_t in, uint64_t out)
+    const struct tp_timebase *time, uint64_t self, uint64_t in, uint64_t out)
 {
-	const double ps = (double)in * (double)compensation->in_off_ps +
-			  (double)out * (double)compensation->out_off_ps;
-	const double ns =
-	    ps / 1000 + (double)compensation->period_ns * sqrt((double)in + (double)out);
-	const double ticks = ns * (double)time->ticks / (double)time->ns;
+	const double looks = (double)in + (double)out;
+	const double period = (double)compensation->period_ns;
+	const double ticks_per_ns = (double)time->ticks / (double)time->ns;
+	double ps = (double)in * (double)compensation->in_off_ps +
+		    (double)out * (double)compensation->out_off_ps;
+	if (period > 0)
+		ps += fmin(looks, (double)self / ticks_per_ns / period) *
+		      (double)compensation->wait_ps;
+	const double ns = ps / 1000 + period * sqrt(looks);
+	const double ticks = ns * ticks_per_ns;
 	return ticks < 9e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX / 2;
 }
 

@@ -33,6 +33,8 @@ struct tp_compensation {
 	bool bounded;        /* the trace says how far off in_ps and out_ps may be */
 	uint64_t in_off_ps;
 	uint64_t out_off_ps;
+	uint64_t
+	    wait_ps; /* by which a look at a soft clock may be late, if it was stored since the last one; else 0 */
 	uint64_t taken;     /* ticks that were taken off self times */
 	uint64_t period_ns; /* of a soft clock, else 0 */
 	uint64_t missing;   /* ticks that should have been, but the self times were not so long */
@@ -47,10 +49,11 @@ struct tp_profile_cost tp_compensation_cost(
 /*
  * How far off, in ticks, a self time may be for all that was taken off it, or should have been: so many calls IN which
  * it passed, and so many that were made OUT of it. With a soft clock also for its period: it moves between two looks
- * or does not, which adds up like steps of a random walk.
+ * or does not, which adds up like steps of a random walk; and for the waits that its stores make, once a period at most,
+ * and once a look.
  */
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
-    const struct tp_timebase *time, uint64_t in, uint64_t out);
+    const struct tp_timebase *time, uint64_t self, uint64_t in, uint64_t out);
 /* Take it off a profile that is complete, by its cost. Adds to *taken and *missing. */
 void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing);
 

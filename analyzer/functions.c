@@ -225,8 +225,8 @@ bool tp_function_uncertainty(
 	// What is part of its callers for a least time has costs there, of which only the sum is known.
 	if (!analysis->compensation.applied || !analysis->compensation.bounded || analysis->least)
 		return false;
-	*ticks = tp_compensation_uncertainty(
-	    &analysis->compensation, &analysis->time, function->costs_in, function->costs_out);
+	*ticks = tp_compensation_uncertainty(&analysis->compensation, &analysis->time,
+	    function->self, function->costs_in, function->costs_out);
 	return tp_function_timed(function) != 0;
 }
 

@@ -131,7 +131,7 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	tp_buf_addf(out,
 	    "uncertain  self times, as the processor hides some of that cost behind other work: by up to %s "
 	    "a call and %s for each call made%s\n",
-	    in, all, compensation->period_ns ? ", and by the clock's period" : "");
+	    in, all, compensation->period_ns ? ", by the clock's period, and by waits for it" : "");
 }
 
 // The size of the log, 0 if unknown.
@@ -519,6 +519,8 @@ static void add_json_compensation(const struct tp_analysis *analysis, struct tp_
 	add_ns(out, "cost_untimed_ns", known, compensation->untimed_ps);
 	add_ns(out, "cost_in_off_ns", compensation->bounded, compensation->in_off_ps);
 	add_ns(out, "cost_out_off_ns", compensation->bounded, compensation->out_off_ps);
+	add_ns(out, "cost_wait_ns", compensation->bounded && compensation->period_ns,
+	    compensation->wait_ps);
 	add_number(out, "taken_ns", tp_timebase_ns(&analysis->time, compensation->taken));
 	add_number(out, "missing_ns", tp_timebase_ns(&analysis->time, compensation->missing));
 }

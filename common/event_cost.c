@@ -4,6 +4,7 @@
 #include "event_cost.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <teeperf/abi.h>
@@ -16,8 +17,10 @@ enum {
 	WORK_ROUNDS = 11,
 	WORK_CALLS = 400,
 	SOFT_WORK_CALLS = 1000,
-	FENCES = 4,         // some 20 ns
-	STEPS = 30,         // some 40 ns
+	FENCES = 4, // some 20 ns
+	STEPS = 30, // some 40 ns
+	WAITS = 1000,
+	WAIT_BEFORE_NS = 3000,
 	SLOTS_SIZE = 65536, // a chunk of the log
 };
 
@@ -263,6 +266,30 @@ static inline __attribute__((always_inline)) void measure_work(struct tp_event_c
 	cost->out_off_ns = fmax(cost->out_off_ns, fabs(out_here - cost->out_ns));
 }
 
+// How long a load takes that comes a while after the one before; less the same without a load.
+static double time_look(const volatile uint64_t *word)
+{
+	const double start = now_ns();
+	while (now_ns() - start < WAIT_BEFORE_NS)
+		;
+	const double before = now_ns();
+	if (word)
+		(void)__atomic_load_n(word, __ATOMIC_RELAXED);
+	atomic_thread_fence(memory_order_seq_cst);
+	return now_ns() - before;
+}
+
+static double measure_wait(const volatile uint64_t *word)
+{
+	static double with[WAITS];
+	static double without[WAITS];
+	for (int i = 0; i < WAITS; i++) {
+		with[i] = time_look(word);
+		without[i] = time_look(NULL);
+	}
+	return fmax(0, median(with, WAITS) - median(without, WAITS));
+}
+
 bool tp_event_cost_measure(
     struct tp_event_cost *cost, uint32_t clock, const volatile uint64_t *word)
 {
@@ -280,6 +307,8 @@ bool tp_event_cost_measure(
 	measure_bare(cost, soft);
 	measure_work(cost, FENCED, call_fenced, call_fenced_timed, soft);
 	measure_work(cost, CHAINED, call_chained, call_chained_timed, soft);
+	if (soft)
+		cost->wait_ns = measure_wait(word);
 	cost->in_off_ns += cost->in_ns * DRIFT;
 	cost->out_off_ns += cost->out_ns * DRIFT;
 	free(writer.slots);

@@ -19,10 +19,12 @@ struct tp_event_cost {
 	double in_off_ns;
 	double out_off_ns;
 	double untimed_ns; /* if its exit does not look at the clock; it lasts to the next look */
+	double
+	    wait_ns; /* with a soft clock: a look that finds it stored since the last one waits so long, if nothing hides that */
 };
 
 /*
- * Takes five to fifteen milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock, whose thread
+ * Takes five to twenty milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock, whose thread
  * must be running, else NULL. False: this machine does not have the clock.
  */
 bool tp_event_cost_measure(

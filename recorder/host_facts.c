@@ -89,6 +89,8 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 		    facts->cost.in_ns * 1000, facts->cost.out_ns * 1000,
 		    facts->cost.untimed_ns * 1000, facts->cost.in_off_ns * 1000,
 		    facts->cost.out_off_ns * 1000);
+	if (facts->has_cost && facts->cost.wait_ns > 0)
+		tp_buf_addf(buf, "cost_wait_ps=%.0f\n", facts->cost.wait_ns * 1000);
 	if (facts->process)
 		tp_buf_addf(buf, "process=%llu\n", (unsigned long long)facts->process);
 	if (facts->parent)

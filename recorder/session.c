@@ -70,6 +70,7 @@ static void measure_cost(struct tp_session *session)
 				  fabs(cost.out_ns - before->out_ns) / 2;
 		cost.in_ns = (cost.in_ns + before->in_ns) / 2;
 		cost.out_ns = (cost.out_ns + before->out_ns) / 2;
+		cost.wait_ns = fmax(cost.wait_ns, before->wait_ns);
 		cost.untimed_ns = (cost.untimed_ns + session->cost.untimed_ns) / 2;
 	}
 	session->cost = cost;

@@ -211,12 +211,14 @@ def print_stated(functions):
     print("\nHow far off a report says that the own time may be (column +/-), in per cent of what is known, beside how far")
     print("it is; medians. Inside: in so many of the rounds the known time is not farther off than that.\n")
     print(f"{'function':18}" + "".join(f"{SHORT.get(clock, clock):>12}{'+/-':>8}{'inside':>9}" for clock in CLOCKS))
-    inside = {clock: 0 for clock in CLOCKS}
-    pairs = {clock: 0 for clock in CLOCKS}
+    groups = ("below 1 us a call", "longer calls")
+    inside = {(group, clock): 0 for group in groups for clock in CLOCKS}
+    pairs = dict(inside)
     for function in functions:
         if function in UNKNOWN:
             continue
         row = f"{function:18}"
+        group = groups[functions[function][1] / functions[function][0] >= 1000]
         for clock in CLOCKS:
             offs, bounds = [], []
             for i in rounds(clock):
@@ -228,11 +230,13 @@ def print_stated(functions):
                 row += f"{'-':>12}{'-':>8}{'-':>9}"
                 continue
             within = sum(abs(off) <= bound for off, bound in zip(offs, bounds))
-            inside[clock] += within
-            pairs[clock] += len(offs)
+            inside[group, clock] += within
+            pairs[group, clock] += len(offs)
             row += f"{text(statistics.median(offs)):>12}{statistics.median(bounds):>8.1f}{within:>4} of {len(offs):<2}"
         print(row)
-    print(f"{'all':18}" + "".join(f"{'':16}{inside[clock]:>5} of {pairs[clock]:<4}" for clock in CLOCKS))
+    for group in groups:
+        print(f"{group:18}" + "".join(
+            f"{inside[group, clock]:>21} of {pairs[group, clock]:<4}" for clock in CLOCKS))
 
 
 def worst_ns(off, truth):

@@ -228,6 +228,16 @@ static void uncertainty_follows_the_costs(void **state)
 	assert_int_equal(uncertainty_of("f"), 30 + 2 * 7 + 3464);
 	assert_int_equal(uncertainty_of("g"), 2 * 30 + 2828);
 	end();
+	// And one wait for each period of its own time, of which f has 2997 ns, or each look: it has three, in 1 us each.
+	analyse(BOUNDS("soft-tsc", "0", "0") "\tline \"cost_wait_ps=1000000\"\n" CALLS, true);
+	assert_int_equal(uncertainty_of("f"), 3464 + 1499);
+	end();
+	analyse(BOUNDS("soft-tsc", "0", "0") "\tline \"cost_wait_ps=1000000\"\n"
+					     "symbols\n\tsymbol 0x1000 f\nchunk\n"
+					     "\t1000 enter 0x1000\n\t99000 exit 0x1000\nend\n",
+	    true);
+	assert_int_equal(uncertainty_of("f"), 2000 + 1000);
+	end();
 	// As recorded, nothing was taken off that could have been too much.
 	analyse(BOUNDS("tsc", "30000", "7000") CALLS, false);
 	assert_int_equal(uncertainty_of("f"), UINT64_MAX);
