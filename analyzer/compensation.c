@@ -9,6 +9,12 @@
 // Of a call, in parts of a tick: whatever rate a trace may have, 2^32 calls do not overflow.
 #define COST_MAX (UINT64_C(1) << 32)
 
+// More are not taken off at once.
+#define TICKS_MAX (UINT64_C(1) << 62)
+
+// Of a wait for the clock the processor hides between nothing and all behind other work.
+#define WAIT_SHOWS 0.5
+
 // A whole number of picoseconds; false if the trace has none that can be believed.
 static bool read_cost(
     const struct tp_tracefile *trace, const char *key, uint64_t *value, struct tp_problems *notes)
@@ -52,13 +58,17 @@ void tp_compensation_init(struct tp_compensation *compensation, const struct tp_
 	}
 }
 
+static double to_ticks(double ns, const struct tp_timebase *time)
+{
+	return ns * (double)time->ticks / (double)time->ns;
+}
+
 // Picoseconds in the unit of tp_profile_cost. The rate is anything that a trace may say.
 static uint64_t to_parts(uint64_t ps, const struct tp_timebase *time)
 {
-	const double ticks =
-	    (double)ps / 1000 * (double)time->ticks / (double)time->ns * TP_COST_PARTS;
+	const double parts = to_ticks((double)ps / 1000, time) * TP_COST_PARTS;
 	const double most = (double)COST_MAX;
-	return ticks < most ? (uint64_t)(ticks + 0.5) : COST_MAX;
+	return parts < most ? (uint64_t)(parts + 0.5) : COST_MAX;
 }
 
 struct tp_profile_cost tp_compensation_cost(
@@ -70,22 +80,26 @@ struct tp_profile_cost tp_compensation_cost(
 	cost.in = to_parts(compensation->in_ps, time);
 	cost.out = to_parts(compensation->out_ps, time);
 	cost.untimed = to_parts(compensation->untimed_ps, time);
+	cost.period = to_ticks((double)compensation->period_ns, time);
+	cost.wait = to_ticks((double)compensation->wait_ps / 1000 * WAIT_SHOWS, time);
 	return cost;
+}
+
+// How often so many LOOKS, between which SELF passed, found the clock stored since the one before.
+static double waits(uint64_t self, double looks, double period)
+{
+	return period > 0 ? fmin(looks, (double)self / period) : 0;
 }
 
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
     const struct tp_timebase *time, uint64_t self, uint64_t in, uint64_t out)
 {
 	const double looks = (double)in + (double)out;
-	const double period = (double)compensation->period_ns;
-	const double ticks_per_ns = (double)time->ticks / (double)time->ns;
-	double ps = (double)in * (double)compensation->in_off_ps +
-		    (double)out * (double)compensation->out_off_ps;
-	if (period > 0)
-		ps += fmin(looks, (double)self / ticks_per_ns / period) *
-		      (double)compensation->wait_ps;
-	const double ns = ps / 1000 + period * sqrt(looks);
-	const double ticks = ns * ticks_per_ns;
+	const double period = to_ticks((double)compensation->period_ns, time);
+	const double ps = (double)in * (double)compensation->in_off_ps +
+			  (double)out * (double)compensation->out_off_ps +
+			  waits(self, looks, period) * (double)compensation->wait_ps * WAIT_SHOWS;
+	const double ticks = to_ticks(ps / 1000, time) + period * sqrt(looks);
 	return ticks < 9e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX / 2;
 }
 
@@ -94,7 +108,7 @@ static uint64_t multiply(uint64_t calls, uint64_t cost)
 {
 	const unsigned __int128 ticks =
 	    ((unsigned __int128)calls * cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
-	return ticks > UINT64_MAX / 4 ? UINT64_MAX / 4 : (uint64_t)ticks;
+	return ticks > TICKS_MAX ? TICKS_MAX : (uint64_t)ticks;
 }
 
 static void take(struct tp_node *node, uint64_t ticks, uint64_t *taken, uint64_t *missing)
@@ -103,6 +117,15 @@ static void take(struct tp_node *node, uint64_t ticks, uint64_t *taken, uint64_t
 	node->self -= part;
 	*taken += part;
 	*missing += ticks - part;
+}
+
+// The stretches of a node's own time end with a look at the clock: at its calls' ends, and when they call.
+static double looks_of(const struct tp_profile *profile, const struct tp_node *node)
+{
+	uint64_t looks = node->calls;
+	for (uint32_t i = node->first_child; i; i = profile->nodes[i].next_sibling)
+		looks += profile->nodes[i].calls;
+	return (double)looks;
 }
 
 void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing)
@@ -120,6 +143,12 @@ void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t
 		if (i)
 			take(node, multiply(node->calls, untimed ? cost->untimed : cost->in), taken,
 			    missing);
+		if (i && cost->wait > 0)
+			take(node,
+			    (uint64_t)fmin((double)TICKS_MAX,
+				cost->wait *
+				    waits(node->self, looks_of(profile, node), cost->period)),
+			    taken, missing);
 		node->inclusive += node->self;
 		if (!i)
 			break;

@@ -4,9 +4,11 @@
  * own two looks at the clock, the rest in its caller's time. How much that is, the recorder has
  * measured (docs/format.md, HOST: cost_in_ps, ...); docs/decisions/0016-compensation.md says why so.
  *
- *     self      = recorded self time - calls x in - calls that it made x out      (at least 0)
+ *     self      = recorded self time - calls x in - calls that it made x out - waits     (at least 0)
  *     inclusive = self + inclusive of all that it called
- *     a call    = recorded time - in - calls inside of it x (in + out)            (at least 0)
+ *     a call    = recorded time - in - calls inside of it x (in + out)                   (at least 0)
+ *     waits     = min(self / period, looks that end a stretch of it) x half a wait for the clock's cache line, with a
+ *                 clock that another core stores each period
  */
 #ifndef TP_COMPENSATION_H
 #define TP_COMPENSATION_H

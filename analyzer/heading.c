@@ -117,9 +117,13 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 		return;
 	}
 	tp_buf_addf(out,
-	    "times      less about %s a call for recording it, %s of it in the call's own time: %s in "
-	    "all",
-	    all, in, tp_view_time(analysis, text, compensation->taken));
+	    "times      less about %s a call for recording it, %s of it in the call's own time",
+	    all, in);
+	if (compensation->wait_ps) {
+		cost(all, compensation->wait_ps / 2);
+		tp_buf_addf(out, ", and %s for each wait for the clock", all);
+	}
+	tp_buf_addf(out, ": %s in all", tp_view_time(analysis, text, compensation->taken));
 	if (compensation->missing)
 		tp_buf_addf(out, " (%s more than some functions have)",
 		    tp_view_time(analysis, text, compensation->missing));

@@ -37,11 +37,14 @@ struct tp_local_function {
 /* A tick has so many parts. */
 #define TP_COST_PARTS 256
 
-/* What recording a call costs, in parts of a tick; all 0: nothing is to be taken off. */
+/* What recording costs, the first three in parts of a tick for each call; all 0: nothing is to be taken off. */
 struct tp_profile_cost {
 	uint64_t in;      /* in its own time, if it ended with a time */
 	uint64_t out;     /* in its caller's time, if it ended with a time */
 	uint64_t untimed; /* in its own time, if it ended without one */
+	/* With a clock that another core stores: by so many ticks the first look behind a store is later than it would be. */
+	double wait;
+	double period; /* ticks from store to store; 0 with other clocks */
 };
 
 /*

@@ -276,7 +276,7 @@ static void the_quick_way_is_the_same(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct tp_stack stack;
 		assert_int_equal(tp_profile_init(&profiles[i]), 0);
-		profiles[i].cost = (struct tp_profile_cost){700, 300, 900};
+		profiles[i].cost = (struct tp_profile_cost){.in = 700, .out = 300, .untimed = 900};
 		assert_int_equal(tp_stack_init(&stack, &profiles[i]), 0);
 		if (i == 1)
 			tp_stack_set_sink(&stack, &sink);

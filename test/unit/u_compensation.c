@@ -214,6 +214,14 @@ static uint64_t uncertainty_of(const char *name)
 	return UINT64_MAX;
 }
 
+static uint64_t self_of(const char *name)
+{
+	for (uint32_t i = 0; i < analysis.function_count; i++)
+		if (!strcmp(analysis.functions[i].symbol.name, name))
+			return analysis.functions[i].self;
+	return UINT64_MAX;
+}
+
 // f calls g twice, and h, of which all that recording costs lies in h.
 static void uncertainty_follows_the_costs(void **state)
 {
@@ -228,15 +236,23 @@ static void uncertainty_follows_the_costs(void **state)
 	assert_int_equal(uncertainty_of("f"), 30 + 2 * 7 + 3464);
 	assert_int_equal(uncertainty_of("g"), 2 * 30 + 2828);
 	end();
-	// And one wait for each period of its own time, of which f has 2997 ns, or each look: it has three, in 1 us each.
+	// Half of a wait comes off for each period of its own time, of which f has 2997 ns, in three stretches; so much it
+	// may be off, too.
 	analyse(BOUNDS("soft-tsc", "0", "0") "\tline \"cost_wait_ps=1000000\"\n" CALLS, true);
-	assert_int_equal(uncertainty_of("f"), 3464 + 1499);
+	assert_int_equal(self_of("f"), 2997 - 749);
+	assert_int_equal(uncertainty_of("f"), 3464 + 562);
 	end();
+	// A hardware clock has no such waits, whatever a trace says.
+	analyse(BOUNDS("tsc", "0", "0") "\tline \"cost_wait_ps=1000000\"\n" CALLS, true);
+	assert_int_equal(self_of("f"), 2997);
+	end();
+	// But not more than one for each stretch.
 	analyse(BOUNDS("soft-tsc", "0", "0") "\tline \"cost_wait_ps=1000000\"\n"
 					     "symbols\n\tsymbol 0x1000 f\nchunk\n"
 					     "\t1000 enter 0x1000\n\t99000 exit 0x1000\nend\n",
 	    true);
-	assert_int_equal(uncertainty_of("f"), 2000 + 1000);
+	assert_int_equal(self_of("f"), 98000 - 1 - 500);
+	assert_int_equal(uncertainty_of("f"), 2000 + 500);
 	end();
 	// As recorded, nothing was taken off that could have been too much.
 	analyse(BOUNDS("tsc", "30000", "7000") CALLS, false);

@@ -94,7 +94,7 @@ static void make_records(uint32_t hostile)
 	borders[border_count++] = word_count;
 }
 
-static const struct tp_profile_cost cost = {700, 300, 900};
+static const struct tp_profile_cost cost = {.in = 700, .out = 300, .untimed = 900};
 static const struct tp_gaps no_gaps;
 
 static void begin(struct tp_stack *stack, struct tp_profile *profile)
