@@ -71,10 +71,23 @@ const struct tp_symbol *tp_report_symbol(const struct tp_report *report, uint32_
 
 // ---- columns of numbers
 
-enum column { CALLS, TIMED, SELF, INCLUSIVE, TOTAL, MIN, P50, P90, P99, MAX, COLUMNS };
+enum column {
+	CALLS,
+	TIMED,
+	SELF,
+	UNCERTAINTY, // of SELF
+	INCLUSIVE,
+	TOTAL,
+	MIN,
+	P50,
+	P90,
+	P99,
+	MAX,
+	COLUMNS
+};
 
-static const char *const titles[] = {
-    "calls", "timed", "self", "inclusive", "total", "min", "p50", "p90", "p99", "max"};
+static const char *const titles[] = {"calls", "timed", "self", "self_uncertainty", "inclusive",
+    "total", "min", "p50", "p90", "p99", "max"};
 
 static uint64_t value(
     const struct tp_analysis *analysis, const struct tp_function *function, enum column column)
@@ -88,6 +101,11 @@ static uint64_t value(
 	switch (column) {
 	case SELF:
 		ticks = tp_function_scaled(function, function->self);
+		break;
+	case UNCERTAINTY:
+		if (!tp_function_uncertainty(analysis, function, &ticks))
+			return 0;
+		ticks = tp_function_scaled(function, ticks);
 		break;
 	case INCLUSIVE:
 		ticks = tp_function_scaled(function, function->inclusive);

@@ -60,7 +60,7 @@ function showFoot() {
 	const row = functionRows()[fn];
 	const timed = data.facts.unit !== 'calls';
 	const numbers = [
-		timed && ['Self', formatTime(row.self)],
+		timed && ['Self', formatTime(row.self) + (row.self_uncertainty ? ' ± ' + formatTime(row.self_uncertainty) : '')],
 		timed && ['Inclusive', formatTime(row.inclusive)],
 		row.calls !== null && ['Calls', formatCount(row.calls)],
 		row.mean > 0 && ['Mean', formatTime(row.mean)],

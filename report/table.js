@@ -18,7 +18,7 @@ const functionRows = remember(() => [state.thread, state.range, state.weight, da
 				row[name] = table[name][fn];
 			if (table.timed[fn]) {
 				row.mean = table.total[fn] / table.timed[fn];
-				for (const name of ['min', 'p50', 'p90', 'p99', 'max'])
+				for (const name of ['self_uncertainty', 'min', 'p50', 'p90', 'p99', 'max'])
 					row[name] = table[name][fn];
 			}
 			if (data.baseline)

@@ -54,6 +54,11 @@ check() { # TRACE
 		fail "$1: self times are $2 in all, and main is $3"
 	"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^times      less about .* a call for recording it, .* in all' ||
 		fail "the table of $1 does not say what was taken off"
+	# A counter thread without a processor stores nothing that one could wait for.
+	if "$TEEPERF" dump "$1" | grep -q 'line "cost_wait_ps=[1-9]'; then
+		"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^times .* for each wait for the clock: ' ||
+			fail "the table of $1 does not say what comes off for waits"
+	fi
 	"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^uncertain  self times' ||
 		fail "the table of $1 does not say how far off times may be"
 	"$TEEPERF" analyze --limit 1 "$1" 2>/dev/null | grep -Eq '^ *calls +self +\+/- ' || fail "$1 has no column +/-"

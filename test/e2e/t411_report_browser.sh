@@ -13,6 +13,12 @@ head='clock kind=tsc hz=1000000000
 command
 	string "/"
 	string "program"
+host
+	line "cost_in_ps=0"
+	line "cost_out_ps=0"
+	line "cost_untimed_ps=0"
+	line "cost_in_off_ps=5000"
+	line "cost_out_off_ps=2000"
 symbols
 	symbol 0x401000 main file="prog.c" line=1
 	symbol 0x401010 left file="prog.c" line=2

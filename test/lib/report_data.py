@@ -93,7 +93,7 @@ def read_paths(data, base):
 
 def check_functions(facts, analysis):
     functions = facts["functions"]
-    times = ["self", "inclusive", "min", "p50", "p90", "p99", "max"]
+    times = ["self", "self_uncertainty", "inclusive", "min", "p50", "p90", "p99", "max"]
     found = sorted(zip(*(functions[name] for name in ["name", "calls"] + times)))
     wanted = sorted((f["function"], f["calls"], *(f.get(name + "_ns") or 0 for name in times))
                     for f in analysis["functions"])
