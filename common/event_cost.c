@@ -14,7 +14,6 @@ enum {
 	ROUNDS = 21, // the median of so many; those in which we are interrupted lie at its end
 	CALLS = 2000,
 	SOFT_CALLS = 4000, // shorter ones, so that the line moves between the cores now and then
-	WORK_ROUNDS = 11,
 	WORK_CALLS = 400,
 	SOFT_WORK_CALLS = 1000,
 	FENCES = 4, // some 20 ns
@@ -221,38 +220,42 @@ static int kept(int round)
 	return round < 0 ? 0 : round;
 }
 
-static void measure_bare(struct tp_event_cost *cost, bool soft)
+// Of a call with its return, in nanoseconds: between its looks at the clock, and around them.
+struct parts {
+	double in, out;
+};
+
+static struct parts measure_bare(bool soft, double *untimed)
 {
 	const uint64_t calls = soft ? SOFT_CALLS : CALLS;
 	double nothing[ROUNDS];
 	double timed[ROUNDS];
-	double untimed[ROUNDS];
+	double without_time[ROUNDS];
 	double part[ROUNDS];
 	for (int i = -1; i < ROUNDS; i++) {
 		nothing[kept(i)] = time_calls(call_nothing, calls, NO_WORK);
-		untimed[kept(i)] = time_calls(call_untimed, calls, NO_WORK);
+		without_time[kept(i)] = time_calls(call_untimed, calls, NO_WORK);
 		timed[kept(i)] = time_calls(call_timed, calls, NO_WORK);
 		part[kept(i)] = part_of(writer.slots, calls * 2);
 	}
 	const double without = median(nothing, ROUNDS);
 	const double all = median(timed, ROUNDS) - without;
-	const double all_untimed = median(untimed, ROUNDS) - without;
+	*untimed = median(without_time, ROUNDS) - without;
 	// Between its looks at the clock the call has no work of its own: all that passes there is what recording costs.
 	const double in = median(timed, ROUNDS) * median(part, ROUNDS);
 	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half is inside then.
-	cost->in_ns = soft || in > all ? all / 2 : in;
-	cost->out_ns = all - cost->in_ns;
-	cost->untimed_ns = all_untimed > 0 ? all_untimed : 0;
+	const double inside = soft || in > all ? all / 2 : in;
+	return (struct parts){inside, all - inside};
 }
 
-// How far off the cost is where caller and callee do that work.
-static inline __attribute__((always_inline)) void measure_work(struct tp_event_cost *cost,
+// The same where caller and callee do that work.
+static inline __attribute__((always_inline)) struct parts measure_work(
     enum work work, void (*plain)(void), void (*recorded)(void), bool soft)
 {
 	const uint64_t calls = soft ? SOFT_WORK_CALLS : WORK_CALLS;
-	double all[WORK_ROUNDS];
-	double in[WORK_ROUNDS];
-	for (int i = -1; i < WORK_ROUNDS; i++) {
+	double all[ROUNDS];
+	double in[ROUNDS];
+	for (int i = -1; i < ROUNDS; i++) {
 		const double without = time_calls(plain, calls, work);
 		const double hollow = time_calls(call_nothing, calls, work);
 		const double with = time_calls(recorded, calls, work);
@@ -260,10 +263,14 @@ static inline __attribute__((always_inline)) void measure_work(struct tp_event_c
 		in[kept(i)] = soft ? (with - without) / 2
 				   : with * part_of(writer.slots, calls * 2) - (without - hollow);
 	}
-	const double in_here = median(in, WORK_ROUNDS);
-	const double out_here = median(all, WORK_ROUNDS) - in_here;
-	cost->in_off_ns = fmax(cost->in_off_ns, fabs(in_here - cost->in_ns));
-	cost->out_off_ns = fmax(cost->out_off_ns, fabs(out_here - cost->out_ns));
+	const double inside = median(in, ROUNDS);
+	return (struct parts){inside, median(all, ROUNDS) - inside};
+}
+
+static void add_off(struct tp_event_cost *cost, struct parts elsewhere)
+{
+	cost->in_off_ns = fmax(cost->in_off_ns, fabs(elsewhere.in - cost->in_ns));
+	cost->out_off_ns = fmax(cost->out_off_ns, fabs(elsewhere.out - cost->out_ns));
 }
 
 // How long a load takes that comes a while after the one before; less the same without a load.
@@ -304,9 +311,20 @@ bool tp_event_cost_measure(
 		      : clock == TEEPERF_CLOCK_TSC_ORDERED ? TEEPERF_GATE_ORDERED
 							   : TEEPERF_GATE_HARDWARE;
 	writer.block.counter = (const uint64_t *)word;
-	measure_bare(cost, soft);
-	measure_work(cost, FENCED, call_fenced, call_fenced_timed, soft);
-	measure_work(cost, CHAINED, call_chained, call_chained_timed, soft);
+	double untimed;
+	const struct parts bare = measure_bare(soft, &untimed);
+	const struct parts fenced = measure_work(FENCED, call_fenced, call_fenced_timed, soft);
+	const struct parts chained = measure_work(CHAINED, call_chained, call_chained_timed, soft);
+	// Where each look is between fences, so is what surrounds it.
+	const struct parts usual = writer.gate == TEEPERF_GATE_ORDERED ? fenced : bare;
+	cost->in_ns = fmax(0, usual.in);
+	cost->out_ns = fmax(0, usual.out);
+	// It has one look instead of two.
+	untimed += (usual.in + usual.out - bare.in - bare.out) / 2;
+	cost->untimed_ns = fmax(0, untimed);
+	add_off(cost, bare);
+	add_off(cost, fenced);
+	add_off(cost, chained);
 	if (soft)
 		cost->wait_ns = measure_wait(word);
 	cost->in_off_ns += cost->in_ns * DRIFT;

@@ -24,7 +24,7 @@ struct tp_event_cost {
 };
 
 /*
- * Takes five to twenty milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock, whose thread
+ * Takes ten to thirty milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock, whose thread
  * must be running, else NULL. False: this machine does not have the clock.
  */
 bool tp_event_cost_measure(
