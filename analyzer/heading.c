@@ -133,7 +133,7 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	cost(in, compensation->in_off_ps);
 	cost(all, compensation->out_off_ps);
 	tp_buf_addf(out,
-	    "uncertain  self times, as the processor hides some of that cost behind other work: by up to %s "
+	    "uncertain  self times, as the processor hides some of that cost behind other work: by some %s "
 	    "a call and %s for each call made%s\n",
 	    in, all, compensation->period_ns ? ", by the clock's period, and by waits for it" : "");
 }
