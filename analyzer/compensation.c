@@ -35,9 +35,9 @@ static bool read_cost(
 	tp_problems_add(notes, TP_ERR_FORMAT, trace->source.name, TP_ERR_NO_OFFSET,
 	    "%s is '%s', and not a number of picoseconds up to %" PRIu64 ": %s", key, text,
 	    TP_COMPENSATION_MAX_PS,
-	    strstr(key, "_off_") || strstr(key, "_wait_")
-		? "how far off times may be is not shown"
-		: "times are shown as they were recorded");
+	    strstr(key, "_off_")    ? "how far off times may be is not shown"
+	    : strstr(key, "_wait_") ? "nothing is taken off for waits"
+				    : "times are shown as they were recorded");
 	return false;
 }
 
@@ -92,14 +92,14 @@ static double waits(uint64_t self, double looks, double period)
 }
 
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
-    const struct tp_timebase *time, uint64_t self, uint64_t in, uint64_t out)
+    const struct tp_timebase *time, uint64_t self, uint64_t in, uint64_t out, uint64_t looks)
 {
-	const double looks = (double)in + (double)out;
 	const double period = to_ticks((double)compensation->period_ns, time);
-	const double ps = (double)in * (double)compensation->in_off_ps +
-			  (double)out * (double)compensation->out_off_ps +
-			  waits(self, looks, period) * (double)compensation->wait_ps * WAIT_SHOWS;
-	const double ticks = to_ticks(ps / 1000, time) + period * sqrt(looks);
+	const double ps =
+	    (double)in * (double)compensation->in_off_ps +
+	    (double)out * (double)compensation->out_off_ps +
+	    waits(self, (double)looks, period) * (double)compensation->wait_ps * WAIT_SHOWS;
+	const double ticks = to_ticks(ps / 1000, time) + period * sqrt((double)looks);
 	return ticks < 9e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX / 2;
 }
 
@@ -119,12 +119,16 @@ static void take(struct tp_node *node, uint64_t ticks, uint64_t *taken, uint64_t
 	*missing += ticks - part;
 }
 
-// The stretches of a node's own time end with a look at the clock: at its calls' ends, and when they call.
-static double looks_of(const struct tp_profile *profile, const struct tp_node *node)
+// The stretches of a node's own time end with a look at the clock: at its calls' ends, and when they call; what follows a
+// call that ended without a look is that call's.
+static double looks_of(const struct tp_profile *profile, uint32_t node)
 {
-	uint64_t looks = node->calls;
-	for (uint32_t i = node->first_child; i; i = profile->nodes[i].next_sibling)
-		looks += profile->nodes[i].calls;
+	uint64_t looks = profile->nodes[node].calls;
+	for (uint32_t i = profile->nodes[node].first_child; i; i = profile->nodes[i].next_sibling)
+		if (!profile->functions[profile->nodes[i].function].untimed)
+			looks += profile->nodes[i].calls;
+	if (profile->dropped)
+		looks += 2 * profile->dropped[node].parts;
 	return (double)looks;
 }
 
@@ -146,8 +150,7 @@ void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t
 		if (i && cost->wait > 0)
 			take(node,
 			    (uint64_t)fmin((double)TICKS_MAX,
-				cost->wait *
-				    waits(node->self, looks_of(profile, node), cost->period)),
+				cost->wait * waits(node->self, looks_of(profile, i), cost->period)),
 			    taken, missing);
 		node->inclusive += node->self;
 		if (!i)

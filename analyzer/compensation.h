@@ -50,12 +50,11 @@ struct tp_profile_cost tp_compensation_cost(
     const struct tp_compensation *compensation, const struct tp_timebase *time);
 /*
  * How far off, in ticks, a self time may be for all that was taken off it, or should have been: so many calls IN which
- * it passed, and so many that were made OUT of it. With a soft clock also for its period: it moves between two looks
- * or does not, which adds up like steps of a random walk; and for the waits that its stores make, once a period at most,
- * and once a look.
+ * it passed, and so many that were made OUT of it. With a soft clock also for its period: between two LOOKS at it, it
+ * has moved or not, which adds up like steps of a random walk; and for the waits that its stores make.
  */
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
-    const struct tp_timebase *time, uint64_t self, uint64_t in, uint64_t out);
+    const struct tp_timebase *time, uint64_t self, uint64_t in, uint64_t out, uint64_t looks);
 /* Take it off a profile that is complete, by its cost. Adds to *taken and *missing. */
 void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing);
 

@@ -162,10 +162,13 @@ static void add_costs(
 	struct tp_function *function = &analysis->functions[thread->functions[node->function]];
 	const uint32_t caller = profile->nodes[node->parent].function;
 	function->costs_in += node->calls;
-	if (profile->functions[node->function].untimed)
+	function->looks += node->calls;
+	if (profile->functions[node->function].untimed) {
 		function->costs_out += node->calls;
-	else if (node->parent && caller)
+	} else if (node->parent && caller) {
 		analysis->functions[thread->functions[caller]].costs_out += node->calls;
+		analysis->functions[thread->functions[caller]].looks += node->calls;
+	}
 }
 
 // Add the thread's nodes to the functions. Inclusive time counts where no caller is the same one.
@@ -222,11 +225,12 @@ bool tp_function_uncertainty(
     const struct tp_analysis *analysis, const struct tp_function *function, uint64_t *ticks)
 {
 	*ticks = 0;
-	// What is part of its callers for a least time has costs there, of which only the sum is known.
-	if (!analysis->compensation.applied || !analysis->compensation.bounded || analysis->least)
+	// What is left out or part of its callers has costs there, of which only the sum is known.
+	if (!analysis->compensation.applied || !analysis->compensation.bounded || analysis->least ||
+	    analysis->filtered)
 		return false;
 	*ticks = tp_compensation_uncertainty(&analysis->compensation, &analysis->time,
-	    function->self, function->costs_in, function->costs_out);
+	    function->self, function->costs_in, function->costs_out, function->looks);
 	return tp_function_timed(function) != 0;
 }
 

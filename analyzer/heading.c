@@ -119,7 +119,7 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	tp_buf_addf(out,
 	    "times      less about %s a call for recording it, %s of it in the call's own time",
 	    all, in);
-	if (compensation->wait_ps) {
+	if (compensation->wait_ps && compensation->period_ns) {
 		cost(all, compensation->wait_ps / 2);
 		tp_buf_addf(out, ", and %s for each wait for the clock", all);
 	}
@@ -128,14 +128,17 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 		tp_buf_addf(out, " (%s more than some functions have)",
 		    tp_view_time(analysis, text, compensation->missing));
 	tp_buf_add_string(out, "; --raw shows them as recorded\n");
-	if (!compensation->bounded || analysis->least)
+	if (!compensation->bounded || analysis->least || analysis->filtered)
 		return;
 	cost(in, compensation->in_off_ps);
 	cost(all, compensation->out_off_ps);
 	tp_buf_addf(out,
 	    "uncertain  self times, as the processor hides some of that cost behind other work: by some %s "
 	    "a call and %s for each call made%s\n",
-	    in, all, compensation->period_ns ? ", by the clock's period, and by waits for it" : "");
+	    in, all,
+	    !compensation->period_ns ? ""
+	    : compensation->wait_ps  ? ", by the clock's period, and by waits for it"
+				     : ", and by the clock's period");
 }
 
 // The size of the log, 0 if unknown.
@@ -523,7 +526,7 @@ static void add_json_compensation(const struct tp_analysis *analysis, struct tp_
 	add_ns(out, "cost_untimed_ns", known, compensation->untimed_ps);
 	add_ns(out, "cost_in_off_ns", compensation->bounded, compensation->in_off_ps);
 	add_ns(out, "cost_out_off_ns", compensation->bounded, compensation->out_off_ps);
-	add_ns(out, "cost_wait_ns", compensation->bounded && compensation->period_ns,
+	add_ns(out, "cost_wait_ns", known && compensation->period_ns && compensation->wait_ps,
 	    compensation->wait_ps);
 	add_number(out, "taken_ns", tp_timebase_ns(&analysis->time, compensation->taken));
 	add_number(out, "missing_ns", tp_timebase_ns(&analysis->time, compensation->missing));

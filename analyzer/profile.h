@@ -62,6 +62,7 @@ struct tp_edge {
 struct tp_dropped {
 	uint64_t cost;  /* of recording the calls that are part of its own, in parts of a tick */
 	uint64_t calls; /* of it, that are part of its callers */
+	uint64_t parts; /* calls that are part of it */
 };
 
 struct tp_profile {

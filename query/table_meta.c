@@ -103,6 +103,8 @@ static void add_clock(struct tp_trace_data *data)
 		add_number(data, "cost_in_off_ps", analysis->compensation.in_off_ps);
 		add_number(data, "cost_out_off_ps", analysis->compensation.out_off_ps);
 	}
+	if (analysis->compensation.known && analysis->compensation.wait_ps)
+		add_number(data, "cost_wait_ps", analysis->compensation.wait_ps);
 	if (analysis->compensation.applied) {
 		add_number(data, "cost_taken_ns",
 		    tp_timebase_ns(&analysis->time, analysis->compensation.taken));

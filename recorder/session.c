@@ -70,7 +70,10 @@ static void measure_cost(struct tp_session *session)
 				  fabs(cost.out_ns - before->out_ns) / 2;
 		cost.in_ns = (cost.in_ns + before->in_ns) / 2;
 		cost.out_ns = (cost.out_ns + before->out_ns) / 2;
-		cost.wait_ns = fmax(cost.wait_ns, before->wait_ns);
+		// None: the clock's thread had no processor then.
+		cost.wait_ns = cost.wait_ns > 0 && before->wait_ns > 0
+				   ? (cost.wait_ns + before->wait_ns) / 2
+				   : fmax(cost.wait_ns, before->wait_ns);
 		cost.untimed_ns = (cost.untimed_ns + session->cost.untimed_ns) / 2;
 	}
 	session->cost = cost;
@@ -84,7 +87,7 @@ static int start_clock(
 	const uint32_t clock = session->clock_log.clock;
 	const bool counts = clock == TEEPERF_CLOCK_SOFT_COUNT;
 	session->soft = TEEPERF_CLOCK_IS_SOFT(clock);
-	// In the time that the first rate needs in any case.
+	// Part of it in the time that the first rate needs in any case.
 	if (!session->soft && !session->clock_log.foreign)
 		measure_cost(session);
 	if (session->clock_log.foreign) {

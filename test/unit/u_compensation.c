@@ -19,14 +19,19 @@ static struct tp_tracefile trace;
 static struct tp_analysis analysis;
 static struct tp_err err;
 
-static void analyse(const char *text, bool compensate)
+static void analyse_as(const char *text, struct tp_analysis_options options)
 {
-	const struct tp_analysis_options options = {.workers = 1, .compensate = compensate};
+	options.workers = 1;
 	tp_buf_init(&file);
 	if (tp_dump_assemble(text, strlen(text), "text", &file, &err))
 		fail_msg("line %u: %s", err.line, err.what);
 	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
 	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
+}
+
+static void analyse(const char *text, bool compensate)
+{
+	analyse_as(text, (struct tp_analysis_options){.compensate = compensate});
 }
 
 static void end(void)
@@ -265,6 +270,50 @@ static void uncertainty_follows_the_costs(void **state)
 	end();
 }
 
+#define WAITS                                                                            \
+	"clock kind=soft-tsc hz=1000000000 period=1000\nhost\n\tline \"cost_in_ps=0\"\n" \
+	"\tline \"cost_out_ps=0\"\n\tline \"cost_untimed_ps=0\"\n"                       \
+	"\tline \"cost_in_off_ps=0\"\n\tline \"cost_out_off_ps=0\"\n"                    \
+	"\tline \"cost_wait_ps=200000\"\n"
+
+// A call that ends without a look has the time to the next one: its caller has no stretch behind it.
+static void waits_are_for_looks(void **state)
+{
+	(void)state;
+	analyse(WAITS "symbols\n\tsymbol 0x1000 f\n\tsymbol 0x3000 h\nchunk\n\t0 enter 0x1000\n"
+		      "\t10000 enter 0x3000\n\texit 0x3000\n\t20000 enter 0x3000\n"
+		      "\texit 0x3000\n\t30000 exit 0x1000\nend\n",
+	    true);
+	assert_int_equal(self_of("f"), 10000 - 100);
+	assert_int_equal(self_of("h"), 20000 - 2 * 100);
+	assert_int_equal(uncertainty_of("f"), 1000 + 100);
+	assert_int_equal(uncertainty_of("h"), 1414 + 2 * 100);
+	end();
+}
+
+// Calls that are too short to be seen are part of their caller, and so are their looks; what was taken off is the same.
+static void short_calls_bring_their_looks(void **state)
+{
+	(void)state;
+	static const char text[] =
+	    WAITS "symbols\n\tsymbol 0x1000 f\n\tsymbol 0x2000 g\nchunk\n\t0 enter 0x1000\n"
+		  "\t1000 enter 0x2000\n\t2000 exit 0x2000\n\t3000 enter 0x2000\n"
+		  "\t4000 exit 0x2000\n\t5000 exit 0x1000\nend\n";
+	analyse(text, true);
+	assert_int_equal(self_of("f"), 3000 - 3 * 100);
+	assert_int_equal(self_of("g"), 2000 - 2 * 100);
+	end();
+	analyse_as(text, (struct tp_analysis_options){.compensate = true, .least_ns = 1500});
+	assert_int_equal(self_of("f"), 5000 - 5 * 100);
+	assert_int_equal(uncertainty_of("f"), UINT64_MAX);
+	end();
+	// What else is left out or part of its caller has costs that are no longer told apart.
+	analyse_as(text, (struct tp_analysis_options){.compensate = true, .depth = 1});
+	assert_int_equal(self_of("f"), 5000 - 5 * 100);
+	assert_int_equal(uncertainty_of("f"), UINT64_MAX);
+	end();
+}
+
 // What is measured here is a time, of which no test can know how long it is; but its parts can be known.
 static void a_cost_has_parts(void **state)
 {
@@ -303,6 +352,8 @@ int main(void)
 	    cmocka_unit_test(parts_make_up_the_whole),
 	    cmocka_unit_test(only_what_can_be_true),
 	    cmocka_unit_test(uncertainty_follows_the_costs),
+	    cmocka_unit_test(waits_are_for_looks),
+	    cmocka_unit_test(short_calls_bring_their_looks),
 	    cmocka_unit_test(a_cost_has_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
