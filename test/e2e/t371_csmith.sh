@@ -14,7 +14,7 @@ every=$(($(echo $majors | wc -w) * 5 / 2))
 first=1
 count=3
 if [ "${TEEPERF_FULL:-0}" = 1 ]; then
-	count=200
+	count=50 # a good half hour
 	first=1000
 fi
 
@@ -36,7 +36,7 @@ while [ $seed -lt $((first + count)) ]; do
 		for level in $levels; do
 			# The short form takes another level and LLVM with each program.
 			number=$((number + 1))
-			if [ $count -lt 100 ] && [ $((number % every)) != 0 ]; then
+			if [ "${TEEPERF_FULL:-0}" != 1 ] && [ $((number % every)) != 0 ]; then
 				continue
 			fi
 			shape=inline
