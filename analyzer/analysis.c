@@ -20,6 +20,8 @@ int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack
 		return code;
 	if (analysis->compensation.applied || (analysis->compensation.chooses && analysis->least))
 		profile->cost = tp_compensation_cost(&analysis->compensation, &analysis->time);
+	if (!tp_profile_keep_waited(profile))
+		return TP_ERR_MEMORY;
 	if (analysis->from || analysis->to != UINT64_MAX)
 		tp_stack_set_range(stack, analysis->from, analysis->to);
 	if (analysis->least) {

@@ -33,8 +33,9 @@ struct tp_function {
 	/* Of recording how many calls a part lies in its self time: its own, and those that it made. */
 	uint64_t costs_in;
 	uint64_t costs_out;
-	uint64_t looks; /* at the clock, which end the stretches of its self time */
-	uint64_t min;   /* of a call, inclusive; UINT64_MAX without timed calls */
+	uint64_t looks;  /* at the clock, which end the stretches of its self time */
+	uint64_t waited; /* profile.h */
+	uint64_t min;    /* of a call, inclusive; UINT64_MAX without timed calls */
 	uint64_t max;
 	struct tp_histogram times; /* of timed calls, inclusive */
 	uint64_t percentiles[3];   /* of them: 50, 90 and 99 percent are not longer */

@@ -80,25 +80,20 @@ struct tp_profile_cost tp_compensation_cost(
 	cost.in = to_parts(compensation->in_ps, time);
 	cost.out = to_parts(compensation->out_ps, time);
 	cost.untimed = to_parts(compensation->untimed_ps, time);
-	cost.period = to_ticks((double)compensation->period_ns, time);
+	const double period = to_ticks((double)compensation->period_ns, time);
+	cost.period = period < (double)TICKS_MAX ? (uint64_t)(period + 0.5) : TICKS_MAX;
 	cost.wait = to_ticks((double)compensation->wait_ps / 1000 * WAIT_SHOWS, time);
 	return cost;
 }
 
-// How often so many LOOKS, between which SELF passed, found the clock stored since the one before.
-static double waits(uint64_t self, double looks, double period)
-{
-	return period > 0 ? fmin(looks, (double)self / period) : 0;
-}
-
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
-    const struct tp_timebase *time, uint64_t self, uint64_t in, uint64_t out, uint64_t looks)
+    const struct tp_timebase *time, uint64_t in, uint64_t out, uint64_t looks, uint64_t waited)
 {
 	const double period = to_ticks((double)compensation->period_ns, time);
-	const double ps =
-	    (double)in * (double)compensation->in_off_ps +
-	    (double)out * (double)compensation->out_off_ps +
-	    waits(self, (double)looks, period) * (double)compensation->wait_ps * WAIT_SHOWS;
+	double ps = (double)in * (double)compensation->in_off_ps +
+		    (double)out * (double)compensation->out_off_ps;
+	if (period > 0)
+		ps += (double)waited / period * (double)compensation->wait_ps * WAIT_SHOWS;
 	const double ticks = to_ticks(ps / 1000, time) + period * sqrt((double)looks);
 	return ticks < 9e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX / 2;
 }
@@ -119,17 +114,21 @@ static void take(struct tp_node *node, uint64_t ticks, uint64_t *taken, uint64_t
 	*missing += ticks - part;
 }
 
-// The stretches of a node's own time end with a look at the clock: at its calls' ends, and when they call; what follows a
-// call that ended without a look is that call's.
-static double looks_of(const struct tp_profile *profile, uint32_t node)
+// What comes off node number NODE for waits.
+static uint64_t waits(struct tp_profile *profile, uint32_t node)
 {
-	uint64_t looks = profile->nodes[node].calls;
-	for (uint32_t i = profile->nodes[node].first_child; i; i = profile->nodes[i].next_sibling)
-		if (!profile->functions[profile->nodes[i].function].untimed)
-			looks += profile->nodes[i].calls;
-	if (profile->dropped)
-		looks += 2 * profile->dropped[node].parts;
-	return (double)looks;
+	const struct tp_profile_cost *cost = &profile->cost;
+	uint64_t *waited = profile->waited;
+	// Those in calls that are part of its caller, as many of its calls as these are.
+	if (profile->dropped && profile->dropped[node].calls) {
+		const double part = (double)profile->dropped[node].calls;
+		const uint64_t moved = (uint64_t)((double)waited[node] * part /
+						  (part + (double)profile->nodes[node].calls));
+		waited[profile->nodes[node].parent] += moved;
+		waited[node] -= moved < waited[node] ? moved : waited[node];
+	}
+	return (uint64_t)fmin(
+	    (double)TICKS_MAX, (double)waited[node] / (double)cost->period * cost->wait);
 }
 
 void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing)
@@ -147,11 +146,8 @@ void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t
 		if (i)
 			take(node, multiply(node->calls, untimed ? cost->untimed : cost->in), taken,
 			    missing);
-		if (i && cost->wait > 0)
-			take(node,
-			    (uint64_t)fmin((double)TICKS_MAX,
-				cost->wait * waits(node->self, looks_of(profile, i), cost->period)),
-			    taken, missing);
+		if (i && profile->waited)
+			take(node, waits(profile, i), taken, missing);
 		node->inclusive += node->self;
 		if (!i)
 			break;

@@ -7,8 +7,8 @@
  *     self      = recorded self time - calls x in - calls that it made x out - waits     (at least 0)
  *     inclusive = self + inclusive of all that it called
  *     a call    = recorded time - in - calls inside of it x (in + out)                   (at least 0)
- *     waits     = min(self / period, looks that end a stretch of it) x half a wait for the clock's cache line, with a
- *                 clock that another core stores each period
+ *     waits     = sum of min(1, stretch / period) x half a wait for the clock's cache line, of all stretches of self
+ *                 time from look to look, with a clock that another core stores each period
  */
 #ifndef TP_COMPENSATION_H
 #define TP_COMPENSATION_H
@@ -51,10 +51,11 @@ struct tp_profile_cost tp_compensation_cost(
 /*
  * How far off, in ticks, a self time may be for all that was taken off it, or should have been: so many calls IN which
  * it passed, and so many that were made OUT of it. With a soft clock also for its period: between two LOOKS at it, it
- * has moved or not, which adds up like steps of a random walk; and for the waits that its stores make.
+ * has moved or not, which adds up like steps of a random walk; and for the waits that its stores make, by the ticks WAITED
+ * of its profile.
  */
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
-    const struct tp_timebase *time, uint64_t self, uint64_t in, uint64_t out, uint64_t looks);
+    const struct tp_timebase *time, uint64_t in, uint64_t out, uint64_t looks, uint64_t waited);
 /* Take it off a profile that is complete, by its cost. Adds to *taken and *missing. */
 void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing);
 

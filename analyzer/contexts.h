@@ -20,8 +20,7 @@ struct tp_frame {
 	uint64_t dropped;  /* of this, of calls that are part of it (tp_stack_set_least) */
 	uint32_t node;
 	uint32_t function;
-	uint32_t name;       /* of the function; 0 for frame 0 */
-	uint32_t part_calls; /* inside of it that are part of it (tp_stack_set_least) */
+	uint32_t name; /* of the function; 0 for frame 0 */
 };
 
 /* The name of a stack that nothing can come back to by name. */

@@ -163,6 +163,8 @@ static void add_costs(
 	const uint32_t caller = profile->nodes[node->parent].function;
 	function->costs_in += node->calls;
 	function->looks += node->calls;
+	if (profile->waited)
+		function->waited += profile->waited[node - profile->nodes];
 	if (profile->functions[node->function].untimed) {
 		function->costs_out += node->calls;
 	} else if (node->parent && caller) {
@@ -230,7 +232,7 @@ bool tp_function_uncertainty(
 	    analysis->filtered)
 		return false;
 	*ticks = tp_compensation_uncertainty(&analysis->compensation, &analysis->time,
-	    function->self, function->costs_in, function->costs_out, function->looks);
+	    function->costs_in, function->costs_out, function->looks, function->waited);
 	return tp_function_timed(function) != 0;
 }
 

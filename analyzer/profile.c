@@ -39,6 +39,7 @@ void tp_profile_release(struct tp_profile *profile)
 	tp_pool_release(&profile->pool);
 	free(profile->nodes);
 	free(profile->dropped);
+	free(profile->waited);
 	free(profile->edges);
 	free(profile->functions);
 	free(profile->names);
@@ -75,6 +76,24 @@ bool tp_profile_keep_dropped(struct tp_profile *profile)
 	return profile->dropped != NULL;
 }
 
+bool tp_profile_keep_waited(struct tp_profile *profile)
+{
+	if (!(profile->cost.wait > 0) || !profile->cost.period)
+		return true;
+	profile->waited = tp_table_alloc(profile->node_capacity, sizeof(*profile->waited));
+	return profile->waited != NULL;
+}
+
+// A larger one of the tables that a profile may have or not, as TABLE is there or not. False: no memory.
+static bool copy_table(
+    void **copy, const void *table, uint32_t capacity, uint32_t count, size_t size)
+{
+	*copy = table ? tp_table_alloc(capacity, size) : NULL;
+	if (*copy)
+		memcpy(*copy, table, count * size);
+	return *copy || !table;
+}
+
 static bool grow_nodes(struct tp_profile *profile)
 {
 	if (profile->node_count < profile->node_capacity)
@@ -84,19 +103,23 @@ static bool grow_nodes(struct tp_profile *profile)
 	const uint32_t capacity = profile->node_capacity * 2;
 	struct tp_node *nodes = tp_table_alloc(capacity, sizeof(*nodes));
 	struct tp_edge *edges = tp_table_alloc((size_t)capacity * 2, sizeof(*edges));
-	struct tp_dropped *dropped =
-	    profile->dropped ? tp_table_alloc(capacity, sizeof(*dropped)) : NULL;
-	if (!nodes || !edges || (profile->dropped && !dropped)) {
+	void *dropped = NULL;
+	void *waited = NULL;
+	if (!nodes || !edges ||
+	    !copy_table(&dropped, profile->dropped, capacity, profile->node_count,
+		sizeof(*profile->dropped)) ||
+	    !copy_table(&waited, profile->waited, capacity, profile->node_count,
+		sizeof(*profile->waited))) {
 		free(nodes);
 		free(edges);
 		free(dropped);
+		free(waited);
 		return false;
 	}
-	if (dropped) {
-		memcpy(dropped, profile->dropped, profile->node_count * sizeof(*dropped));
-		free(profile->dropped);
-		profile->dropped = dropped;
-	}
+	free(profile->dropped);
+	profile->dropped = dropped;
+	free(profile->waited);
+	profile->waited = waited;
 	memcpy(nodes, profile->nodes, profile->node_count * sizeof(*nodes));
 	free(profile->nodes);
 	profile->nodes = nodes;

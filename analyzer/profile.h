@@ -44,7 +44,7 @@ struct tp_profile_cost {
 	uint64_t untimed; /* in its own time, if it ended without one */
 	/* With a clock that another core stores: by so many ticks the first look behind a store is later than it would be. */
 	double wait;
-	double period; /* ticks from store to store; 0 with other clocks */
+	uint64_t period; /* ticks from store to store; 0 with other clocks */
 };
 
 /*
@@ -62,13 +62,14 @@ struct tp_edge {
 struct tp_dropped {
 	uint64_t cost;  /* of recording the calls that are part of its own, in parts of a tick */
 	uint64_t calls; /* of it, that are part of its callers */
-	uint64_t parts; /* calls that are part of it */
 };
 
 struct tp_profile {
 	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
 	struct tp_node *nodes;
 	struct tp_dropped *dropped; /* NULL, or for each node */
+	uint64_t *
+	    waited; /* NULL, or for each node: of each stretch of its own time what is not above cost.period */
 	uint32_t node_count;
 	uint32_t node_capacity;
 	struct tp_pool pool; /* of the nodes' histograms */
@@ -95,6 +96,13 @@ const struct tp_edge *tp_profile_find_edge(
     struct tp_profile *profile, uint32_t parent, uint32_t name);
 /* Have `dropped`. False: no memory. */
 bool tp_profile_keep_dropped(struct tp_profile *profile);
+/* Have `waited`, if the cost has a wait. False: no memory. */
+bool tp_profile_keep_waited(struct tp_profile *profile);
+/* A look at the clock ended a stretch of NODE's own time. */
+static inline void tp_profile_look(struct tp_profile *profile, uint32_t node, uint64_t ticks)
+{
+	profile->waited[node] += ticks < profile->cost.period ? ticks : profile->cost.period;
+}
 /* Index of the function NAME, or 0 if it was never called. */
 uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name);
 

@@ -90,15 +90,12 @@ static void end_specially(
 		return;
 	if ((inclusive > ticks ? inclusive - ticks : 0) < stack->least) {
 		caller->dropped += cost + out;
-		caller->part_calls += frame->part_calls + 1;
 		if (stack->profile->dropped)
 			stack->profile->dropped[frame->node].calls++;
 		return;
 	}
-	if (stack->profile->dropped) {
+	if (stack->profile->dropped)
 		stack->profile->dropped[frame->node].cost += frame->dropped;
-		stack->profile->dropped[frame->node].parts += frame->part_calls;
-	}
 	if (!stack->only_calls)
 		tp_profile_add(stack->profile, frame->node, inclusive, frame->children, cost);
 	caller->children += inclusive;
@@ -368,7 +365,6 @@ static void begin_frames(struct tp_frame *frames, uint32_t depth, uint64_t start
 		frames[i].start = start;
 		frames[i].began = began;
 		frames[i].children = frames[i].cost = frames[i].dropped = 0;
-		frames[i].part_calls = 0;
 	}
 }
 
@@ -689,6 +685,7 @@ static bool replay_record(struct tp_stack *stack, struct tp_place *at)
 		stack->counts.backwards++;
 		time = at->last;
 	}
+	tp_stack_look(stack, time - at->last);
 	at->last = time;
 	if (time >= stack->edge) {
 		const bool quiet = stack->quiet;

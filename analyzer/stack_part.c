@@ -18,6 +18,8 @@ int tp_part_init(struct tp_part *part, const struct tp_profile_cost *cost)
 	if (!code)
 		code = tp_stack_init(&part->stack, &part->profile);
 	part->profile.cost = *cost;
+	if (!code && !tp_profile_keep_waited(&part->profile))
+		code = TP_ERR_MEMORY;
 	return code;
 }
 
@@ -110,8 +112,9 @@ static bool replay_record(struct tp_part *part, struct tp_place *at)
 		return false;
 	if (!stack->started) {
 		stack->started = true;
-		stack->first = time;
+		stack->first = at->last = time;
 	}
+	tp_stack_look(stack, time - at->last);
 	at->last = time;
 	if (kind == TEEPERF_KIND_RESYNC)
 		return at->i < at->count && resync(part, name, at->words[at->i++], time);
@@ -174,6 +177,8 @@ static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_
 {
 	struct tp_profile *profile = stack->profile;
 	moved[root] = stack->frames[stack->depth - 1].node;
+	if (profile->waited)
+		profile->waited[moved[root]] += part->profile.waited[root];
 	for (uint32_t i = root + 1; i < end; i++) {
 		const struct tp_node *node = &part->profile.nodes[i];
 		const struct tp_edge *edge =
@@ -182,6 +187,8 @@ static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_
 			return false;
 		moved[i] = edge->node;
 		add_node(profile, edge->node, node);
+		if (profile->waited)
+			profile->waited[edge->node] += part->profile.waited[i];
 	}
 	return true;
 }
@@ -231,6 +238,8 @@ int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
 	if (!stack->started && from->started) {
 		stack->started = true;
 		stack->first = from->first;
+	} else if (from->started) {
+		tp_stack_look(stack, from->first - stack->last);
 	}
 	for (uint32_t i = 0; ok && i < part->step_count; i++) {
 		const struct tp_part_step *step = &part->steps[i];

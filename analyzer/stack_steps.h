@@ -26,6 +26,13 @@ struct tp_place {
  */
 void tp_stack_replay_usual(struct tp_stack *stack, struct tp_place *at);
 
+/* A look at the clock, TICKS behind the last one. */
+static inline void tp_stack_look(struct tp_stack *stack, uint64_t ticks)
+{
+	if (stack->profile->waited && !stack->quiet && !stack->in_gap && !stack->left)
+		tp_profile_look(stack->profile, stack->frames[stack->depth - 1].node, ticks);
+}
+
 /* What a record does, if nothing waits to be settled. False: no memory. */
 bool tp_stack_push(struct tp_stack *stack, uint32_t name, uint64_t time, uint64_t position);
 void tp_stack_exit(struct tp_stack *stack, uint32_t name, uint64_t time);

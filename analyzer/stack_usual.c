@@ -93,7 +93,7 @@ static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
  * might change the stack itself, for all that the compiler knows, and each record would load it anew.
  */
 static inline __attribute__((always_inline)) void replay_usual(
-    struct tp_stack *stack, struct tp_place *at, const bool far, const bool tell)
+    struct tp_stack *stack, struct tp_place *at, const bool far, const bool tell, const bool waits)
 {
 	struct tp_profile *profile = stack->profile;
 	struct tp_edge *edges = profile->edges;
@@ -124,6 +124,8 @@ static inline __attribute__((always_inline)) void replay_usual(
 			const struct tp_edge *edge = tp_edges_find(edges, mask, top->node, tagged);
 			if (__builtin_expect(!edge || top == full, 0))
 				break;
+			if (waits)
+				tp_profile_look(profile, top->node, time - last);
 			if (far) {
 				__builtin_prefetch(&nodes[edge->node], 1);
 				__builtin_prefetch(tp_profile_line(edges, mask, edge->node));
@@ -143,6 +145,8 @@ static inline __attribute__((always_inline)) void replay_usual(
 		} else {
 			if (__builtin_expect(tagged != (top->name | TEEPERF_KIND_EXIT), 0))
 				break;
+			if (waits)
+				tp_profile_look(profile, top->node, time - last);
 			const struct ended call = {
 			    .inclusive = time - away - top->start,
 			    .children = top->children,
@@ -173,25 +177,41 @@ static inline __attribute__((always_inline)) void replay_usual(
 
 static void replay_far(struct tp_stack *stack, struct tp_place *at)
 {
-	replay_usual(stack, at, true, false);
+	replay_usual(stack, at, true, false, false);
 }
 
 static void replay_near(struct tp_stack *stack, struct tp_place *at)
 {
-	replay_usual(stack, at, false, false);
+	replay_usual(stack, at, false, false, false);
 }
 
 static void replay_telling(struct tp_stack *stack, struct tp_place *at)
 {
-	replay_usual(stack, at, false, true);
+	replay_usual(stack, at, false, true, false);
+}
+
+static void replay_far_waiting(struct tp_stack *stack, struct tp_place *at)
+{
+	replay_usual(stack, at, true, false, true);
+}
+
+static void replay_near_waiting(struct tp_stack *stack, struct tp_place *at)
+{
+	replay_usual(stack, at, false, false, true);
+}
+
+static void replay_telling_waiting(struct tp_stack *stack, struct tp_place *at)
+{
+	replay_usual(stack, at, false, true, true);
 }
 
 void tp_stack_replay_usual(struct tp_stack *stack, struct tp_place *at)
 {
+	const bool waits = stack->profile->waited;
 	if (stack->special)
-		replay_telling(stack, at);
+		(waits ? replay_telling_waiting : replay_telling)(stack, at);
 	else if (stack->profile->node_count > FAR_NODES)
-		replay_far(stack, at);
+		(waits ? replay_far_waiting : replay_far)(stack, at);
 	else
-		replay_near(stack, at);
+		(waits ? replay_near_waiting : replay_near)(stack, at);
 }

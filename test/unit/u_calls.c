@@ -276,7 +276,9 @@ static void the_quick_way_is_the_same(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct tp_stack stack;
 		assert_int_equal(tp_profile_init(&profiles[i]), 0);
-		profiles[i].cost = (struct tp_profile_cost){.in = 700, .out = 300, .untimed = 900};
+		profiles[i].cost = (struct tp_profile_cost){
+		    .in = 700, .out = 300, .untimed = 900, .wait = 0.5, .period = 3};
+		assert_true(tp_profile_keep_waited(&profiles[i]));
 		assert_int_equal(tp_stack_init(&stack, &profiles[i]), 0);
 		if (i == 1)
 			tp_stack_set_sink(&stack, &sink);
@@ -293,6 +295,7 @@ static void the_quick_way_is_the_same(void **state)
 	assert_true(profiles[0].node_count > 50000);
 	assert_int_equal(profiles[0].node_count, profiles[1].node_count);
 	assert_int_equal(profiles[0].node_count, profiles[2].node_count);
+	uint64_t waited = 0;
 	for (uint32_t j = 0; j < 2 * profiles[0].node_count; j++) {
 		const uint32_t i = j / 2;
 		const struct tp_node *a = &profiles[0].nodes[i];
@@ -303,7 +306,10 @@ static void the_quick_way_is_the_same(void **state)
 		if (a->times.size)
 			assert_memory_equal(a->times.counts, b->times.counts, a->times.size * 4);
 		assert_true(tp_histogram_total(&a->times) == a->calls);
+		assert_true(profiles[0].waited[i] == profiles[1 + j % 2].waited[i]);
+		waited += profiles[0].waited[i];
 	}
+	assert_true(waited > MANY);
 	tp_profile_release(&profiles[0]);
 	tp_profile_release(&profiles[1]);
 	tp_profile_release(&profiles[2]);

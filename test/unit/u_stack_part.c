@@ -94,13 +94,15 @@ static void make_records(uint32_t hostile)
 	borders[border_count++] = word_count;
 }
 
-static const struct tp_profile_cost cost = {.in = 700, .out = 300, .untimed = 900};
+static const struct tp_profile_cost cost = {
+    .in = 700, .out = 300, .untimed = 900, .wait = 0.5, .period = 7};
 static const struct tp_gaps no_gaps;
 
 static void begin(struct tp_stack *stack, struct tp_profile *profile)
 {
 	assert_int_equal(tp_profile_init(profile), 0);
 	profile->cost = cost;
+	assert_true(tp_profile_keep_waited(profile));
 	assert_int_equal(tp_stack_init(stack, profile), 0);
 	tp_stack_set_gaps(stack, &no_gaps, false);
 }
@@ -135,6 +137,9 @@ static void expect_same(const struct tp_stack *a, const struct tp_stack *b)
 		assert_int_equal(x->times.size, y->times.size);
 		if (x->times.size)
 			assert_memory_equal(x->times.counts, y->times.counts, x->times.size * 4);
+		if (a->profile->waited[i] != b->profile->waited[i])
+			fail_msg("seed %" PRIu64 ": node %u waited %" PRIu64 " and %" PRIu64,
+			    first_seed, i, a->profile->waited[i], b->profile->waited[i]);
 	}
 }
 
