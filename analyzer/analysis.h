@@ -149,6 +149,8 @@ static inline uint64_t tp_function_timed(const struct tp_function *function)
  * added was measured as self time of callers. Nothing is added to recursive functions.
  */
 uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
+/* Whether it is known how far off self times may be, and costs are told apart by function. */
+bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis);
 /*
  * How far off its self time may be, in ticks, as recording took a time of which not more is known; false: it is not
  * known how far, or times are as they were recorded.

@@ -12,9 +12,6 @@
 // More are not taken off at once.
 #define TICKS_MAX (UINT64_C(1) << 62)
 
-// Of a wait for the clock the processor hides between nothing and all behind other work.
-#define WAIT_SHOWS 0.5
-
 // A whole number of picoseconds; false if the trace has none that can be believed.
 static bool read_cost(
     const struct tp_tracefile *trace, const char *key, uint64_t *value, struct tp_problems *notes)
@@ -82,7 +79,8 @@ struct tp_profile_cost tp_compensation_cost(
 	cost.untimed = to_parts(compensation->untimed_ps, time);
 	const double period = to_ticks((double)compensation->period_ns, time);
 	cost.period = period < (double)TICKS_MAX ? (uint64_t)(period + 0.5) : TICKS_MAX;
-	cost.wait = to_ticks((double)compensation->wait_ps / 1000 * WAIT_SHOWS, time);
+	cost.wait =
+	    to_ticks((double)compensation->wait_ps / 1000 * TP_COMPENSATION_WAIT_SHOWS, time);
 	return cost;
 }
 
@@ -93,7 +91,8 @@ uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
 	double ps = (double)in * (double)compensation->in_off_ps +
 		    (double)out * (double)compensation->out_off_ps;
 	if (period > 0)
-		ps += (double)waited / period * (double)compensation->wait_ps * WAIT_SHOWS;
+		ps += (double)waited / period * (double)compensation->wait_ps *
+		      TP_COMPENSATION_WAIT_SHOWS;
 	const double ticks = to_ticks(ps / 1000, time) + period * sqrt((double)looks);
 	return ticks < 9e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX / 2;
 }

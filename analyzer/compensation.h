@@ -24,6 +24,9 @@
 /* A call cannot have cost more than this: then the constants are wrong. */
 #define TP_COMPENSATION_MAX_PS UINT64_C(100000000)
 
+/* Of a wait for the clock: the processor hides between nothing and all of it behind other work. */
+#define TP_COMPENSATION_WAIT_SHOWS 0.5
+
 struct tp_compensation {
 	bool known;   /* the trace says what a call has cost, and times can be compared with it */
 	bool applied; /* and it has been taken off */

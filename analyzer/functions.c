@@ -223,13 +223,18 @@ uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks)
 	return scaled < 9e18 ? (uint64_t)scaled : UINT64_MAX / 2;
 }
 
+bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis)
+{
+	// What is left out or part of its callers has costs there, of which only the sum is known.
+	return analysis->compensation.applied && analysis->compensation.bounded &&
+	       !analysis->least && !analysis->filtered;
+}
+
 bool tp_function_uncertainty(
     const struct tp_analysis *analysis, const struct tp_function *function, uint64_t *ticks)
 {
 	*ticks = 0;
-	// What is left out or part of its callers has costs there, of which only the sum is known.
-	if (!analysis->compensation.applied || !analysis->compensation.bounded || analysis->least ||
-	    analysis->filtered)
+	if (!tp_analysis_tells_uncertainty(analysis))
 		return false;
 	*ticks = tp_compensation_uncertainty(&analysis->compensation, &analysis->time,
 	    function->costs_in, function->costs_out, function->looks, function->waited);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What stands above each view: what was recorded, how well, and what limits the meaning of the numbers.
+#include "analyzer/heading_compensation.h"
 #include "analyzer/heading_rings.h"
 #include "analyzer/text.h"
 #include "analyzer/heading_joined.h"
@@ -89,58 +90,6 @@ static void add_clock(const struct tp_analysis *analysis, struct tp_buf *out)
 	tp_buf_add_char(out, '\n');
 }
 
-// What a call has cost.
-static char *cost(char text[TP_TEXT_NUMBER], uint64_t ps)
-{
-	if (ps >= 1000000)
-		return tp_text_ns(text, ps / 1000);
-	snprintf(text, TP_TEXT_NUMBER, "%.3g ns", (double)ps / 1000);
-	return text;
-}
-
-// Whether times are as they were recorded, and what a call has cost. Nothing if that is not known.
-static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *out)
-{
-	const struct tp_compensation *compensation = &analysis->compensation;
-	char text[TP_TEXT_NUMBER];
-	char in[TP_TEXT_NUMBER];
-	char all[TP_TEXT_NUMBER];
-	if (!compensation->known)
-		return;
-	cost(in, compensation->in_ps);
-	cost(all, compensation->in_ps + compensation->out_ps);
-	if (!compensation->applied) {
-		tp_buf_addf(out,
-		    "times      as recorded: recording a call takes about %s, %s of it in the call's "
-		    "own time\n",
-		    all, in);
-		return;
-	}
-	tp_buf_addf(out,
-	    "times      less about %s a call for recording it, %s of it in the call's own time",
-	    all, in);
-	if (compensation->wait_ps && compensation->period_ns) {
-		cost(all, compensation->wait_ps / 2);
-		tp_buf_addf(out, ", and %s for each wait for the clock", all);
-	}
-	tp_buf_addf(out, ": %s in all", tp_view_time(analysis, text, compensation->taken));
-	if (compensation->missing)
-		tp_buf_addf(out, " (%s more than some functions have)",
-		    tp_view_time(analysis, text, compensation->missing));
-	tp_buf_add_string(out, "; --raw shows them as recorded\n");
-	if (!compensation->bounded || analysis->least || analysis->filtered)
-		return;
-	cost(in, compensation->in_off_ps);
-	cost(all, compensation->out_off_ps);
-	tp_buf_addf(out,
-	    "uncertain  self times, as the processor hides some of that cost behind other work: by some %s "
-	    "a call and %s for each call made%s\n",
-	    in, all,
-	    !compensation->period_ns ? ""
-	    : compensation->wait_ps  ? ", by the clock's period, and by waits for it"
-				     : ", and by the clock's period");
-}
-
 // The size of the log, 0 if unknown.
 static uint64_t log_bytes(const struct tp_tracefile *trace)
 {
@@ -199,7 +148,7 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 	tp_buf_addf(out, "threads    %" PRIu32 "\n", analysis->thread_count);
 	tp_buf_addf(out, "events     %s\n", tp_text_count(text, analysis->counts.events));
 	add_clock(analysis, out);
-	add_compensation(analysis, out);
+	tp_heading_add_compensation(analysis, out);
 	add_log(analysis->trace, out);
 	tp_heading_add_joined(analysis->trace, out);
 }
@@ -508,30 +457,6 @@ static void add_optional(struct tp_buf *out, const char *name, bool known, uint6
 		tp_buf_addf(out, ",\"%s\":null", name);
 }
 
-static void add_ns(struct tp_buf *out, const char *name, bool known, uint64_t ps)
-{
-	if (known)
-		tp_buf_addf(out, ",\"%s\":%.3f", name, (double)ps / 1000);
-	else
-		tp_buf_addf(out, ",\"%s\":null", name);
-}
-
-static void add_json_compensation(const struct tp_analysis *analysis, struct tp_buf *out)
-{
-	const struct tp_compensation *compensation = &analysis->compensation;
-	const bool known = compensation->known;
-	tp_buf_addf(out, ",\"times\":\"%s\"", compensation->applied ? "compensated" : "recorded");
-	add_ns(out, "cost_in_ns", known, compensation->in_ps);
-	add_ns(out, "cost_out_ns", known, compensation->out_ps);
-	add_ns(out, "cost_untimed_ns", known, compensation->untimed_ps);
-	add_ns(out, "cost_in_off_ns", compensation->bounded, compensation->in_off_ps);
-	add_ns(out, "cost_out_off_ns", compensation->bounded, compensation->out_off_ps);
-	add_ns(out, "cost_wait_ns", known && compensation->period_ns && compensation->wait_ps,
-	    compensation->wait_ps);
-	add_number(out, "taken_ns", tp_timebase_ns(&analysis->time, compensation->taken));
-	add_number(out, "missing_ns", tp_timebase_ns(&analysis->time, compensation->missing));
-}
-
 static void add_json_patterns(
     struct tp_buf *out, const char *name, const char *const *patterns, uint32_t count)
 {
@@ -598,7 +523,7 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	add_optional(out, "clock_period_ns", is_soft(trace), trace->clock.period_ns);
 	add_optional(out, "clock_max_gap_ns", health, trace->clock.max_gap_ns);
 	add_optional(out, "clock_starved_ns", health, trace->clock.starved_ns);
-	add_json_compensation(analysis, out);
+	tp_heading_add_json_compensation(analysis, out);
 	add_json_host(trace, out);
 	add_optional(out, "duration_ns", timed || duration, duration);
 	add_optional(out, "recorded_ns", timed, tp_analysis_recorded_ns(analysis));

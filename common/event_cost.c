@@ -19,8 +19,8 @@ enum {
 	FENCES = 4, // some 20 ns
 	STEPS = 30, // some 40 ns
 	WAITS = 1000,
-	WAIT_BEFORE_NS = 3000,
-	SLOTS_SIZE = 65536, // a chunk of the log
+	WAIT_BEFORE_NS = 3000, // longer than the usual period
+	SLOTS_SIZE = 65536,    // a chunk of the log
 };
 
 // By so much the same loop may be faster or slower a tenth of a second later, where the machine is shared.
