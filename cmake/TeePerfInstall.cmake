@@ -12,7 +12,7 @@ foreach(major IN LISTS TEEPERF_MAJORS)
 	install(TARGETS tp_pass_${major} LIBRARY DESTINATION lib/teeperf/llvm-${major})
 endforeach()
 if(TEEPERF_MAJORS)
-	install(FILES "${PROJECT_BINARY_DIR}/lib/teeperf/TeePerf.so" DESTINATION lib/teeperf)
+	install(TARGETS tp_dispatcher LIBRARY DESTINATION lib/teeperf)
 endif()
 install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists

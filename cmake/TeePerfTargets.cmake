@@ -210,7 +210,7 @@ teeperf_port(vm tp_runtime_system "${flags}" port_vm port_posix_stream private_l
 # here would bring a second copy of LLVM into a statically linked clang.
 # Lists are converted by the command only.
 teeperf_sources(sources "pass/*.c" "pass/*.cpp" "allowlists/*.c")
-list(FILTER sources EXCLUDE REGEX "/allowlists/list_")
+list(FILTER sources EXCLUDE REGEX "/allowlists/list_|/pass/dispatcher\\.c$")
 foreach(major IN LISTS TEEPERF_MAJORS)
 	set(target tp_pass_${major})
 	add_library(${target} MODULE ${sources}
@@ -220,14 +220,25 @@ foreach(major IN LISTS TEEPERF_MAJORS)
 	target_include_directories(${target} SYSTEM PRIVATE "${TEEPERF_LLVM_${major}_INCLUDE}")
 	target_compile_options(${target} PRIVATE -fvisibility=hidden -ffunction-sections
 		$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions -fvisibility-inlines-hidden>)
-	target_compile_definitions(${target} PRIVATE
+	target_compile_definitions(${target} PRIVATE TP_LLVM_MAJOR=${major}
 		__STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
-	target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL)
+	# Lazy: host_check.c has to run where LLVM's symbols are not there.
+	target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,-z,lazy)
 	set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME TeePerf SUFFIX .so
 		LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/teeperf/llvm-${major}")
 endforeach()
+# What users name, whichever clang they have.
 if(TEEPERF_MAJORS)
-	set(link "${PROJECT_BINARY_DIR}/lib/teeperf/TeePerf.so")
-	file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/lib/teeperf")
-	file(CREATE_LINK "llvm-${TEEPERF_DEFAULT_MAJOR}/TeePerf.so" "${link}" SYMBOLIC)
+	list(JOIN TEEPERF_SUPPORTED_MAJORS "," text)
+	add_library(tp_dispatcher MODULE
+		"${PROJECT_SOURCE_DIR}/pass/dispatcher.c" "${PROJECT_SOURCE_DIR}/pass/host_llvm.c")
+	target_link_libraries(tp_dispatcher PRIVATE tp_flags)
+	target_compile_options(tp_dispatcher PRIVATE -fvisibility=hidden)
+	target_compile_definitions(tp_dispatcher PRIVATE "TP_LLVM_SUPPORTED=${text}")
+	set_target_properties(tp_dispatcher PROPERTIES PREFIX "" OUTPUT_NAME TeePerf SUFFIX .so
+		LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/teeperf")
+	# A build folder of before has a link there, which a linker might follow.
+	if(IS_SYMLINK "${PROJECT_BINARY_DIR}/lib/teeperf/TeePerf.so")
+		file(REMOVE "${PROJECT_BINARY_DIR}/lib/teeperf/TeePerf.so")
+	endif()
 endif()

@@ -17,9 +17,8 @@ for file in bin/teeperf lib/libteeperf.a lib/libteeperf.so lib/teeperf/TeePerf.s
 	share/man/man1/teeperf.1; do
 	[ -e "$prefix/$file" ] || fail "$file is not installed"
 done
-major=$(readlink "$prefix/lib/teeperf/TeePerf.so")
-major=${major#llvm-}
-major=${major%/TeePerf.so}
+major=$(sed -n 's/^set(TeePerf_LLVM_MAJORS "\(.*\)")/\1/p' "$prefix/lib/cmake/TeePerf/TeePerfConfig.cmake" |
+	tr ';' '\n' | grep -Fx 19 || ls "$prefix/lib/teeperf" | sed -n 's/^llvm-//p' | tail -n 1)
 
 mkdir project
 cat >project/app.c <<'C'
