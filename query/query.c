@@ -4,6 +4,7 @@
 
 #include "query/query_private.h"
 #include "query/sql_table.h"
+#include "query/sql_verb.h"
 #include "query/sql_views.h"
 
 #include <errno.h>
@@ -28,29 +29,27 @@ static bool is_harmless_pragma(const char *name)
 	return false;
 }
 
-static const char *name_of(int action)
+// Whether FIRST is SQLite's own table of the schema.
+static bool is_schema_table(const char *first)
 {
-	switch (action) {
-	case SQLITE_INSERT:
-		return "INSERT";
-	case SQLITE_UPDATE:
-		return "UPDATE";
-	case SQLITE_DELETE:
-		return "DELETE";
-	case SQLITE_ATTACH:
-		return "ATTACH";
-	case SQLITE_DETACH:
-		return "DETACH";
-	case SQLITE_PRAGMA:
-		return "this PRAGMA";
-	case SQLITE_TRANSACTION:
-	case SQLITE_SAVEPOINT:
-		return "a transaction";
-	case SQLITE_FUNCTION:
-		return "this function";
-	default:
-		return "changing the schema";
-	}
+	return first && (sqlite3_stricmp(first, "sqlite_master") == 0 ||
+			    sqlite3_stricmp(first, "sqlite_temp_master") == 0);
+}
+
+// Statements that write do not come here (see refuse_writing()): what is left may be hidden in others.
+static void deny(struct tp_query *query, int action, const char *first, const char *second)
+{
+	if (query->denied[0])
+		return;
+	if (action == SQLITE_PRAGMA || action == SQLITE_FUNCTION)
+		snprintf(query->denied, sizeof(query->denied),
+		    "traces are only read: %s%.60s%s is not possible",
+		    action == SQLITE_PRAGMA ? "PRAGMA " : "",
+		    action == SQLITE_PRAGMA ? (first ? first : "") : (second ? second : ""),
+		    action == SQLITE_PRAGMA ? "" : "()");
+	else
+		snprintf(query->denied, sizeof(query->denied),
+		    "traces are only read: this statement is not possible");
 }
 
 static int authorize(void *context, int action, const char *first, const char *second,
@@ -66,6 +65,12 @@ static int authorize(void *context, int action, const char *first, const char *s
 	case SQLITE_READ:
 	case SQLITE_RECURSIVE:
 		return SQLITE_OK;
+	case SQLITE_UPDATE:
+		// So SQLite declares the columns of pragma_table_list, json_each and their like when they are first
+		// read. A statement that is an UPDATE has been refused before.
+		if (is_schema_table(first))
+			return SQLITE_OK;
+		break;
 	case SQLITE_FUNCTION:
 		if (second && sqlite3_stricmp(second, "load_extension") != 0)
 			return SQLITE_OK;
@@ -77,10 +82,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 	default:
 		break;
 	}
-	if (!query->denied[0])
-		snprintf(query->denied, sizeof(query->denied),
-		    "traces are only read: %s is not possible%s", name_of(action),
-		    action == SQLITE_ATTACH ? "; --attach NAME=FILE adds a trace" : "");
+	deny(query, action, first, second);
 	return SQLITE_DENY;
 }
 
@@ -356,6 +358,19 @@ static int bind_all(struct tp_query *query, sqlite3_stmt *statement, const char 
 	return code;
 }
 
+// Say that the statement SQL, which would change something, cannot be run. *offset: where its verb is.
+static int refuse_writing(struct tp_query *query, const char *sql, int *offset)
+{
+	struct tp_sql_verb verb;
+	tp_sql_verb_find(&verb, sql);
+	if (!verb.writes)
+		return SQLITE_OK;
+	*offset = verb.offset;
+	snprintf(query->denied, sizeof(query->denied), "traces are only read: %s is not possible%s",
+	    verb.name, strcmp(verb.name, "ATTACH") == 0 ? "; --attach NAME=FILE adds a trace" : "");
+	return SQLITE_AUTH;
+}
+
 static void get_value(sqlite3_stmt *statement, int column, struct tp_value *value)
 {
 	*value = (struct tp_value){.type = TP_VALUE_NULL};
@@ -423,8 +438,17 @@ int tp_query_run(struct tp_query *query, const char *sql,
 		sqlite3_stmt *statement = NULL;
 		const char *tail = at;
 		query->denied[0] = '\0';
-		int code = sqlite3_prepare_v2(query->db, at, -1, &statement, &tail);
-		int offset = code ? sqlite3_error_offset(query->db) : -1;
+		int offset = -1;
+		int code = refuse_writing(query, at, &offset);
+		if (!code) {
+			code = sqlite3_prepare_v2(query->db, at, -1, &statement, &tail);
+			offset = code ? sqlite3_error_offset(query->db) : -1;
+		}
+		// What no word has shown, SQLite knows.
+		if (!code && statement && !sqlite3_stmt_readonly(statement)) {
+			deny(query, 0, NULL, NULL);
+			code = SQLITE_AUTH;
+		}
 		if (!code && statement) {
 			code = bind_all(query, statement, at, parameters, parameter_count, &offset);
 			if (!code)

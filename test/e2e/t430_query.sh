@@ -79,6 +79,22 @@ printf 'SELECT count(*) AS n\nFROM calls;\n.param who=a\n.format csv\nSELECT cal
 3
 calls
 1' ] || fail "standard input: $(cat out)"
+
+# ---- lines that begin with a dot
+printf '.format csv\n.tables\n' | expect 0 "$TEEPERF" query --attach b=$t $t
+mv out tables
+for table in calls events functions latencies meta modules paths thread_paths threads; do
+	says "^main,$table,virtual$" tables
+	says "^b,$table,virtual$" tables
+	printf '.schema %s\n' $table | expect 0 "$TEEPERF" query $t
+	says "$table: " out
+done
+for line in .help .schema .example '.show inside' '.example inside' '.param a=b' .quit; do
+	printf '%s\n' "$line" | expect 0 "$TEEPERF" query $t
+done
+for line in .nosuch '.schema nosuch' '.show nosuch' '.format nosuch'; do
+	printf '%s\n' "$line" | expect 1 "$TEEPERF" query $t
+done
 [ "$(query --format csv $t -p n=5 -p t=5x -p u 'SELECT typeof(:n) a, typeof(:t) b, :u IS NULL c')" = 'a,b,c
 integer,text,1' ] || fail parameters
 [ "$(query --format csv --attach other=golden/recursion.trace $t \
@@ -109,18 +125,43 @@ says 'no parameter :bogus' err
 expect 1 "$TEEPERF" query --example=inside -p function=nosuch $t
 says "named 'nosuch'" err
 expect 0 "$TEEPERF" query --example=inside -p function=a $t
-wrong 'INSERT INTO calls VALUES (1)' 'only read: INSERT'
-wrong 'DELETE FROM calls' 'only read|may not be modified'
-wrong 'UPDATE calls SET dur = 0' 'only read|may not be modified'
-wrong 'CREATE TABLE x(y)' 'only read'
-wrong 'CREATE TEMP TABLE x(y)' 'only read'
-wrong 'CREATE VIRTUAL TABLE x USING teeperf_calls(0, 0)' 'only read'
-wrong 'DROP TABLE calls' 'only read|may not'
-wrong "ATTACH 'x.db' AS x" 'only read: ATTACH.*--attach NAME=FILE'
-wrong "VACUUM INTO 'x.db'" 'only read'
-wrong 'PRAGMA temp_store = file' 'only read: this PRAGMA'
-wrong "SELECT load_extension('x')" 'load_extension'
-wrong 'BEGIN' 'only read: a transaction'
+# What is refused is what was written, at its place.
+refused() {
+	wrong "$1" "SQL:1:$2: traces are only read: $3 is not possible"
+}
+refused 'INSERT INTO calls VALUES (1)' 1 INSERT
+refused 'REPLACE INTO calls VALUES (1)' 1 REPLACE
+refused 'DELETE FROM calls' 1 DELETE
+refused 'UPDATE calls SET dur = 0' 1 UPDATE
+refused 'WITH x AS (SELECT 1) UPDATE calls SET dur = 0' 22 UPDATE
+refused 'EXPLAIN DELETE FROM calls' 9 DELETE
+refused 'SELECT 1; UPDATE sqlite_master SET sql = 1' 11 UPDATE
+refused 'CREATE TABLE x(y)' 1 'CREATE TABLE'
+refused 'CREATE TEMP TABLE x(y)' 1 'CREATE TABLE'
+refused 'CREATE VIEW x AS SELECT 1' 1 'CREATE VIEW'
+refused 'CREATE INDEX x ON calls(fn)' 1 'CREATE INDEX'
+refused 'CREATE TRIGGER x AFTER INSERT ON calls BEGIN SELECT 1; END' 1 'CREATE TRIGGER'
+refused 'CREATE VIRTUAL TABLE x USING teeperf_calls(0, 0)' 1 'CREATE TABLE'
+refused 'DROP TABLE calls' 1 'DROP TABLE'
+refused 'ALTER TABLE calls RENAME TO x' 1 'ALTER TABLE'
+refused 'DETACH main' 1 DETACH
+refused VACUUM 1 VACUUM
+refused "VACUUM INTO 'x.db'" 1 VACUUM
+refused ANALYZE 1 ANALYZE
+refused REINDEX 1 REINDEX
+refused BEGIN 1 BEGIN
+refused 'ROLLBACK' 1 ROLLBACK
+refused 'SAVEPOINT x' 1 SAVEPOINT
+wrong "ATTACH 'x.db' AS x" 'only read: ATTACH is not possible; --attach NAME=FILE'
+wrong 'PRAGMA temp_store = file' 'only read: PRAGMA temp_store is'
+wrong 'SELECT * FROM pragma_journal_mode' 'only read: PRAGMA journal_mode is'
+wrong 'PRAGMA writable_schema = 1' 'only read: PRAGMA writable_schema is'
+wrong "SELECT load_extension('x')" 'SQL:1:8: .*only read: load_extension\(\) is'
+# What SQLite declares when it is first read, is read.
+[ "$(query --format csv $t "SELECT value FROM json_each('[7]')")" = 'value
+7' ] || fail json_each
+[ "$(query --format csv $t "SELECT name FROM pragma_table_info('calls') LIMIT 1")" = 'name
+id' ] || fail pragma_table_info
 wrong 'SELECT pctl(dur, 2) FROM calls' 'a part from 0 to 1'
 [ ! -e x.db ] || fail "SQL wrote a file"
 expect 1 "$TEEPERF" query --attach 1x=$t $t SELECT
