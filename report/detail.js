@@ -51,22 +51,49 @@ function sayNode(tree, node) {
 	return [functionName(tree.fn[node]), ...nodeFacts(tree, node).slice(0, 3).map(([title, text]) => title + ' ' + text)].join(', ');
 }
 
-// The foot of the page: the selected function.
-function showFoot() {
-	const fn = stateIndex(state.fn, data.functions.all);
-	byId('acts').hidden = fn < 0 || isSmaller(fn);
-	if (fn < 0)
-		return;
-	const row = functionRows()[fn];
+// The frame or the call that was clicked last, with its own numbers: {what, fn, facts, isThere}.
+let chosen = null;
+
+// Show the numbers of `it`, and have the state changed by `patch`.
+function choose(it, patch) {
+	chosen = null;
+	change(patch);
+	chosen = {...it, tab: state.tab, selected: state.fn};
+	showFoot();
+}
+
+// Whether it is still to be seen, and nothing else has been selected.
+const isChosen = () => chosen && chosen.tab === state.tab && chosen.selected === state.fn && chosen.isThere();
+
+// Lines of title and text for a function.
+function functionFacts(row) {
 	const timed = data.facts.unit !== 'calls';
-	const numbers = [
+	return [
 		timed && ['Self', formatTime(row.self) + (row.self_uncertainty ? ' ± ' + formatTime(row.self_uncertainty) : '')],
 		timed && ['Inclusive', formatTime(row.inclusive)],
 		row.calls !== null && ['Calls', formatCount(row.calls)],
 		row.mean > 0 && ['Mean', formatTime(row.mean)],
 		row.p99 > 0 && ['p50 / p99', formatTime(row.p50) + ' / ' + formatTime(row.p99)],
 	].filter(Boolean);
-	byId('foot-name').textContent = byId('foot-name').title = functionName(fn);
-	byId('foot-place').textContent = byId('foot-place').title = functionPlace(fn, true);
-	byId('foot-numbers').replaceChildren(...numbers.map(([title, text]) => make('span', null, make('small', null, title), text)));
+}
+
+/*
+ * The foot of the page: the selected function, and the frame or call of it that was clicked. Each number is a
+ * column, what was clicked above, the function below.
+ */
+function showFoot() {
+	const fn = stateIndex(state.fn, data.functions.all);
+	const it = isChosen() ? chosen : null;
+	byId('acts').hidden = fn < 0 || isSmaller(fn);
+	const shown = fn >= 0 ? fn : it?.fn;
+	byId('foot-name').textContent = byId('foot-name').title = shown === undefined ? 'No function is selected' : functionName(shown);
+	byId('foot-place').textContent = byId('foot-place').title = shown === undefined ? 'Click one to see its numbers here.' : functionPlace(shown, true);
+	const frame = new Map(it?.facts().filter(([title]) => title !== 'Min – max'));
+	const whole = new Map(fn >= 0 ? functionFacts(functionRows()[fn]) : []);
+	const columns = [...new Set([...frame.keys(), ...whole.keys()])].map(title => [title, frame.get(title) ?? '', whole.get(title) ?? '']);
+	if (it)
+		columns.unshift(['', it.fn === shown ? it.what || 'This frame' : shortName(functionName(it.fn)), whole.size ? 'The function' : '']);
+	byId('foot-numbers').classList.toggle('two', Boolean(it));
+	byId('foot-numbers').replaceChildren(...columns.map(([title, own, all]) =>
+		make('span', null, make('small', null, title), it && make('b', null, own), make('i', null, all))));
 }

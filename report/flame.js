@@ -5,7 +5,7 @@
 const NARROW = 0.3;
 
 class Flame extends Sheet {
-	// `up()`: the root is at the bottom. selected(fn) is told; with `keep` the zoom is part of the state.
+	// `up()`: the root is at the bottom. selected(fn, what choose() takes) is told; with `keep` the zoom is part of the state.
 	constructor(host, {label, up = () => false, selected, keep}) {
 		super(host, make('canvas', {tabindex: 0, role: 'application', 'aria-label': label}));
 		Object.assign(this, {up, keep, selected, tree: null, root: 0, zoom: 0, at: -1, over: -1, frames: null});
@@ -170,7 +170,8 @@ class Flame extends Sheet {
 
 	select(node, scrollTo = true) {
 		this.at = node;
-		this.selected(this.tree.fn[node]);
+		const {tree} = this;
+		this.selected(tree.fn[node], {fn: tree.fn[node], facts: () => nodeFacts(tree, node), isThere: () => this.tree === tree && this.at === node});
 		if (scrollTo && this.frames) {
 			const i = this.frames.node.indexOf(node);
 			const y = i < 0 ? 0 : this.edge(this.frames.depth[i])[0];

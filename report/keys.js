@@ -47,6 +47,11 @@ function pressKey(event) {
 	}
 	if (event.target.matches('input, select'))
 		return;
+	// After a wheel, or a click on a button, no canvas may have the focus.
+	if (/^([-+0v]|Escape|Backspace)$/.test(event.key))
+		(state.tab === 'timeline' && data.time ? views.timeline : currentFlame())?.key(event);
+	if (event.defaultPrevented)
+		return;
 	const tab = tabs[event.key - 1];
 	if (!tab && !keys[event.key])
 		return;

@@ -6,7 +6,7 @@ const views = {};
 function makeView(tab) {
 	const host = byId('view-' + tab);
 	const flame = (place, label, keep) => new Flame(place, {label, up: () => state.up, keep,
-		selected: fn => change({fn: String(fn)})});
+		selected: (fn, it) => choose(it, {fn: fn < 0 ? '' : String(fn)})});
 	if (tab === 'flame') {
 		views.flame = flame(host, 'Flame graph. The call tree is the same as a table.', true);
 	} else if (tab === 'timeline') {
@@ -45,7 +45,7 @@ function showTools() {
 	};
 	for (const tool of byId('tools').children) {
 		tool.hidden = !tool.dataset.tabs.includes(state.tab) || (tool.dataset.if && !known[tool.dataset.if]);
-		for (const button of tool.querySelectorAll('[value]'))
+		for (const button of tool.querySelectorAll('button[value]'))
 			button.setAttribute('aria-pressed', button.value === state[tool.dataset.name]);
 	}
 	for (const select of document.querySelectorAll('select[name]'))
@@ -68,8 +68,8 @@ function render(names) {
 	}
 	showTools();
 	showChips();
-	showFoot();
 	showView(state.tab, names);
+	showFoot();
 }
 
 function showView(tab, names) {

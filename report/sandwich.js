@@ -3,7 +3,10 @@
 
 class Sandwich {
 	constructor() {
-		const selected = fn => this.at = fn;
+		const selected = (fn, it) => {
+			this.at = fn;
+			choose(it, {});
+		};
 		this.callers = new Flame(byId('callers'), {label: 'Callers', up: () => true, selected});
 		this.callees = new Flame(byId('callees'), {label: 'What it calls', selected});
 		for (const {canvas} of [this.callers, this.callees])

@@ -25,12 +25,18 @@ class Timeline extends Sheet {
 		on('wheel', this.wheel);
 		for (const name of ['pointerdown', 'pointermove'])
 			map.addEventListener(name, event => this.moveWindow(event));
+		map.addEventListener('mousedown', event => {
+			canvas.focus({preventScroll: true});
+			event.preventDefault();
+		});
 	}
 
 	show() {
 		const {span, threads} = data.facts;
 		const [from, to] = numberList(state.view);
-		[this.from, this.to] = from < to && to <= span ? [from, to] : [0, span];
+		// While the mouse zooms, the address comes later.
+		if (!this.later)
+			[this.from, this.to] = from < to && to <= span ? [from, to] : [0, span];
 		this.span = span;
 		this.bucket = span / data.time.buckets;
 		this.cell = span / data.time.cells;
@@ -47,7 +53,10 @@ class Timeline extends Sheet {
 		this.from = Math.min(Math.max(0, (from + to - wide) / 2), span - wide);
 		this.to = this.from + wide;
 		clearTimeout(this.later);
-		this.later = setTimeout(() => change({view: wide < span ? Math.round(this.from) + '.' + Math.round(this.to) : ''}), 150);
+		this.later = setTimeout(() => {
+			this.later = 0;
+			change({view: wide < span ? Math.round(this.from) + '.' + Math.round(this.to) : ''});
+		}, 150);
 		this.draw();
 	}
 
@@ -261,10 +270,10 @@ class Timeline extends Sheet {
 		const {start, duration, path} = thread.longest;
 		const call = callsAt(thread, depth).findLast(i => start[i] <= time && time <= start[i] + Math.max(duration[i], slack));
 		if (call !== undefined)
-			return {index, path: path[call], facts: [['Takes', formatTime(duration[call])], ['Begins at', formatTime(start[call] + data.facts.start)]]};
+			return {index, what: 'This call', path: path[call], facts: [['Takes', formatTime(duration[call])], ['Begins at', formatTime(start[call] + data.facts.start)]]};
 		const runs = thread.rows[depth];
 		const run = runs ? firstAfter(runs.to, Math.floor(time / this.bucket)) : 0;
-		return runs?.fill[run] ? {index, path: runs.path[run], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)]]} : {index};
+		return runs?.fill[run] ? {index, what: 'Here', path: runs.path[run], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)]]} : {index};
 	}
 
 	// A selection from one corner to another, snapped to cells.
@@ -305,14 +314,14 @@ class Timeline extends Sheet {
 	release(event) {
 		const range = this.drag?.range;
 		const [x, y] = this.place(event);
-		const {index, path} = this.hit(x, y);
+		const {index, path, facts, what} = this.hit(x, y);
 		this.drag = null;
 		if (range)
 			change({range: [range.from, range.to, ...range.threads].join('.'), zoom: '', weight: 'time'});
 		else if (x < this.gutter && index >= 0 && !this.open.delete(index))
 			this.open.add(index);
 		else if (path)
-			change({fn: String(data.paths.fn[path])});
+			choose({what, fn: data.paths.fn[path], facts: () => facts, isThere: () => true}, {fn: String(data.paths.fn[path])});
 		this.draw();
 	}
 
@@ -325,6 +334,8 @@ class Timeline extends Sheet {
 			this.setView(from + step, to + step);
 		else
 			return;
+		// The keys are for what the mouse is used on.
+		this.canvas.focus({preventScroll: true});
 		event.preventDefault();
 	}
 
@@ -358,6 +369,8 @@ class Timeline extends Sheet {
 			Escape: () => state.range ? change({range: ''}) : this.setView(0, this.span),
 		};
 		if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		if (event.key === 'Escape' && !state.range && to - from >= this.span)
 			return;
 		keys[event.key]();
 		announce('Showing ' + formatTime(this.from) + ' to ' + formatTime(this.to));

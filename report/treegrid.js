@@ -111,7 +111,13 @@ class TreeGrid {
 			row.scrollIntoView({block: 'nearest'});
 		}
 		if (row.node > 0 && take)
-			change({fn: String(this.tree.fn[row.node])});
+			this.choose(row);
+	}
+
+	choose(row) {
+		const {tree} = this;
+		choose({fn: tree.fn[row.node], facts: () => nodeFacts(tree, row.node), isThere: () => this.current === row && this.tree === tree},
+			{fn: String(tree.fn[row.node])});
 	}
 
 	key(event) {

@@ -96,6 +96,16 @@ class Browser:
             "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"},
             "actions": actions}]})
 
+    def wheel(self, x, y, delta, *held):
+        """Turn the wheel by so many pixels at a place in the window, with these keys held down."""
+        self.call("POST", "/actions", {"actions": [
+            {"type": "key", "id": "keyboard", "actions": [{"type": "keyDown", "value": key} for key in held]}]})
+        self.call("POST", "/actions", {"actions": [{
+            "type": "wheel", "id": "wheel", "actions": [
+                {"type": "scroll", "x": round(x), "y": round(y), "deltaX": 0, "deltaY": delta, "duration": 0}]}]})
+        self.call("POST", "/actions", {"actions": [
+            {"type": "key", "id": "keyboard", "actions": [{"type": "keyUp", "value": key} for key in held]}]})
+
     def keys(self, *names):
         """Press the keys one after the other, and release them in the opposite order."""
         codes = [KEYS.get(name, name) for name in names]

@@ -4,6 +4,7 @@
 browser. Leaves pictures of each view, light and dark, in the current folder.
 """
 import os
+import re
 import sys
 
 from browser import KEYS, Browser
@@ -275,6 +276,197 @@ def table(report):
     check("arrows", report.text("#foot-name") != "turn", True)
 
 
+UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "%": 1, "": 1}
+
+
+def number(text):
+    """What a cell of the table is worth: the time or count at its beginning; -1 for none."""
+    match = re.match(r"([+−±]?)([\d,.]+) ?(ns|µs|ms|s|%|)", text)
+    return float(match.group(2).replace(",", "")) * UNITS[match.group(3)] if match else -1
+
+
+def sorts(report, wanted):
+    """Each heading that is there is seen, and sorts by what stands below it."""
+    report.press("3")
+    report.settle()
+    heads = report.browser.run("return [...document.querySelectorAll('#table-head th:not([hidden])')].map(e => "
+                               "[e.className, e.textContent.replace(/[▲▼]/, ''), e.firstChild.offsetWidth > 0])")
+    check("headings", heads, [[name, title, True] for name, title in wanted])
+    for name, _ in wanted:
+        report.click_on("th.%s button" % name)
+        order, cells = report.browser.run(
+            "return [document.querySelector('th.%s').ariaSort, [...document.querySelectorAll('#table-body td.%s')]"
+            ".map(e => e.textContent)]" % (name, name))
+        check("%s sorts" % name, order in ("ascending", "descending"), True)
+        if name == "histogram":
+            continue
+        values = [cell.lower() for cell in cells] if name in ("name", "place") else list(map(number, cells))
+        check("by %s, %s" % (name, order), values, sorted(values, reverse=order == "descending"))
+    report.browser.run("change({sort: 'self'})")
+
+
+def frames(report, before):
+    """A frame that was clicked has its own numbers, above those of all calls of its function."""
+    columns = """return [...document.querySelectorAll('#foot-numbers span')].map(e => [...e.children].map(c => c.textContent))"""
+    report.open()
+    report.click(report.state()["frames"]["turn'"])
+    report.settle()
+    check("a frame", (report.text("#foot-name"), report.browser.run(columns)), ("turn", [
+        ["", "This frame", "The function"], ["Total", "700 ns · 35.0%", ""], ["Self", "300 ns · 15.0%", "700 ns ± 21 ns"],
+        ["Calls", "1", "3"], ["Mean", "700 ns", "667 ns"], ["Inclusive", "", "900 ns"],
+        ["p50 / p99", "", "688 ns / 900 ns"]]))
+    report.click(report.state()["frames"]["turn"])
+    report.settle()
+    check("another of the same function", report.browser.run(columns)[1][1], "900 ns · 45.0%")
+    report.press("Down")
+    check("by keys", report.browser.run(columns)[1][1], "700 ns · 35.0%")
+    report.click(report.state()["frames"]["program"])
+    report.settle()
+    check("the root", (report.text("#foot-name"), report.browser.run(columns)[1][1],
+                       report.browser.run("return document.getElementById('acts').hidden")),
+          ("program", "2.000 µs · 100%", True))
+    report.press("3")
+    report.click_on('tr[data-fn="6"] .name')
+    check("of a row all calls", report.browser.run(columns)[0], ["Self", "700 ns ± 21 ns"])
+    report.press("s")
+    report.settle()
+    report.click(report.state("views.sandwich.callees")["frames"]["leaf"])
+    report.settle()
+    check("in the sandwich", report.browser.run(columns)[:2], [["", "leaf", "The function"], ["Total", "200 ns · 22.2%", ""]])
+    report.press("5")
+    report.settle()
+    check("other tabs have no frame", report.browser.run(columns)[0], ["Self", "700 ns ± 21 ns"])
+    report.browser.run("[...document.querySelectorAll('#tree-body tr')].find(r => r.cells[0].textContent.includes('loop')).click()")
+    report.press("Right", "Right")
+    check("a branch", report.browser.run(columns)[:2], [["", "This frame", "The function"], ["Total", "900 ns · 45.0%", ""]])
+    report.press("2")
+    report.settle()
+    box = report.browser.run("const b = views.timeline.canvas.getBoundingClientRect(), t = views.timeline;"
+                             "return {x: b.x + t.x(250), y: b.y + t.tracks()[0].top + 2 * 18 + 8}")
+    report.browser.pointer(box["x"], box["y"])
+    report.settle()
+    check("a call", (report.text("#foot-name"), report.browser.run(columns)[:3]),
+          ("x", [["", "This call", "The function"], ["Takes", "300 ns", ""], ["Begins at", "0 ns", ""]]))
+
+
+def keys_after_mouse(report):
+    """Keys are for what the mouse was used on, though no canvas was clicked."""
+    browser = report.browser
+    report.open("tab=timeline")
+    box = browser.run("const b = views.timeline.canvas.getBoundingClientRect(), m = views.timeline.map.getBoundingClientRect();"
+                      "return {x: b.x + b.width / 2, y: b.y + 40, map: m.y + m.height / 2}")
+    span = browser.run("return data.facts.span")
+    view = "return views.timeline.to - views.timeline.from"
+
+    def zoom():
+        browser.wheel(box["x"], box["y"], -400, KEYS["Control"])
+        check("the wheel zooms", bool(browser.until("return views.timeline.to - views.timeline.from < data.facts.span / 2")), True)
+
+    for key in ("Escape", "0"):
+        zoom()
+        report.press(key)
+        near("%s after the wheel" % key, browser.run(view), span)
+    zoom()
+    wide = browser.run(view)
+    report.press("-")
+    near("- after the wheel", browser.run(view), 2 * wide)
+    report.press("0")
+    # A button has the focus, or nothing: what had it is gone.
+    zoom()
+    report.click_on("#select-view")
+    check("a part", len(report.state("views.part")["chips"]), 1)
+    report.press("Escape")
+    check("Escape after a button ends the selection", report.state("views.part")["chips"], [])
+    report.press("0")
+    near("0 after a button", browser.run(view), span)
+    zoom()
+    report.press("v")
+    report.settle()
+    report.click_on(".chip")
+    report.press("-")
+    near("- after a button that is gone", browser.run(view), 2 * wide)
+    report.press("0")
+    browser.pointer(box["x"], box["map"])
+    check("a click on the map", browser.run(view) < span, True)
+    report.press("Escape")
+    near("Escape after it", browser.run(view), span)
+    # The flame graph likewise.
+    browser.run("change({tab: 'flame'})")
+    all_frames = report.state()["frames"]
+    for key in ("Escape", "0", "Backspace", "-"):
+        report.click(all_frames["main"])
+        check("zoomed", report.state()["frames"]["main"]["width"] > all_frames["main"]["width"], True)
+        report.click_on('[data-name="up"] [value=""]')
+        report.press(key)
+        check("%s after a button" % key, report.state()["frames"], all_frames)
+    # A field takes its keys itself.
+    browser.run("change({tab: 'timeline'})")
+    zoom()
+    report.press("/", "0", "-")
+    check("the field has them", (browser.run("return document.getElementById('search').value"),
+                                 browser.run(view) < span / 2), ("0-", True))
+    report.press("Escape")
+    check("Escape is the field's", (browser.run("return document.getElementById('search').value"),
+                                    browser.run(view) < span / 2), ("", True))
+
+
+# Which element or role may have which attribute: what WAI-ARIA allows, of what the pages use.
+ACCESSIBLE = """
+const allowed = {
+	'aria-pressed': 'button', 'aria-expanded': 'row button', 'aria-selected': 'tab row gridcell', 'aria-level': 'row',
+	'aria-posinset': 'row', 'aria-setsize': 'row', 'aria-sort': 'columnheader', 'aria-controls': '*', 'aria-label': '*',
+	'aria-labelledby': '*', 'aria-hidden': '*', 'aria-live': '*', 'aria-modal': 'dialog'};
+const own = {BUTTON: 'button', OPTION: 'option', TR: 'row', TD: 'cell', TH: 'columnheader', DIALOG: 'dialog', TABLE: 'table'};
+const wrong = [];
+const ids = new Map();
+for (const e of document.querySelectorAll('*')) {
+	const role = e.getAttribute('role') || own[e.tagName] || '';
+	const say = text => wrong.push(text + ': ' + e.outerHTML.slice(0, 90));
+	if (e.id)
+		ids.set(e.id, (ids.get(e.id) || 0) + 1);
+	for (const {name, value} of e.attributes) {
+		if (!name.startsWith('aria-'))
+			continue;
+		if (!(allowed[name] === '*' || allowed[name]?.split(' ').includes(role)))
+			say(name + ' of a ' + (role || e.tagName));
+		if (role === 'row' && name !== 'aria-hidden' && !e.closest(name === 'aria-selected' ? '[role=grid], [role=treegrid]' : '[role=treegrid]'))
+			say(name + ' of a row that is in no grid');
+		if ((name === 'aria-controls' || name === 'aria-labelledby') && !value.split(' ').every(id => document.getElementById(id)))
+			say(name + ' names nothing');
+		if (value === '' || value === 'undefined' || value === 'null')
+			say(name + ' is ' + value);
+	}
+	for (const [outer, inner] of [['tablist', 'tab'], ['treegrid', 'row']])
+		if (role === inner && !e.closest('[role=' + outer + '], table'))
+			say('a ' + inner + ' outside of a ' + outer);
+	if (e.matches('label[for]') && !document.getElementById(e.htmlFor))
+		say('a label of nothing');
+	if (e.matches('[aria-hidden=true] *, [aria-hidden=true]') && e.matches('button, a, input, select, [tabindex="0"]'))
+		say('what is hidden takes the focus');
+}
+for (const [id, count] of ids)
+	if (count > 1)
+		wrong.push('id ' + id + ' ' + count + ' times');
+return wrong;
+"""
+
+
+def accessible(report):
+    browser = report.browser
+    report.open("fn=1")
+    for tab in ("flame", "timeline", "table", "sandwich", "tree"):
+        browser.run("change({tab: %r})" % tab)
+        report.settle()
+        check("ids and attributes in %s of %s" % (tab, report.url[-12:]), browser.run(ACCESSIBLE), [])
+        nodes = browser.devtools("Accessibility.getFullAXTree")["nodes"]
+        nameless = [node["role"]["value"] for node in nodes if not node.get("ignored") and
+                    node["role"]["value"] in ("button", "tab", "combobox", "searchbox", "application", "Canvas", "grid", "treegrid")
+                    and not node.get("name", {}).get("value")]
+        check("nothing to be used is without a name in %s" % tab, nameless, [])
+    roles = {node["role"]["value"] for node in nodes}
+    check("the tree of what can be used is there", {"tab", "button", "treegrid"} <= roles, True)
+
+
 def sandwich(report):
     report.click_on('tr[data-fn="6"] .name')
     report.press("s")
@@ -437,6 +629,17 @@ def main():
         table(report)
         sandwich(report)
         tree(report)
+        frames(report, before)
+        keys_after_mouse(report)
+        sorts(report, [("name", "Function"), ("self", "Self"), ("share", "Self %"), ("inclusive", "Inclusive"),
+                       ("calls", "Calls"), ("mean", "Mean"), ("p50", "p50"), ("p90", "p90"), ("p99", "p99"),
+                       ("max", "Max"), ("histogram", "Durations"), ("place", "Source")])
+        diff.open()
+        sorts(diff, [("name", "Function"), ("self", "Self"), ("share", "Self %"), ("before", "Before"),
+                     ("change", "Change"), ("inclusive", "Inclusive"), ("calls", "Calls"),
+                     ("callsBefore", "Calls before"), ("mean", "Mean"), ("p99", "p99"), ("place", "Source")])
+        for page in (report, diff, timeless, empty):
+            accessible(page)
         remembers(report)
         compares(diff)
         looks(report)
