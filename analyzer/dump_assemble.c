@@ -171,6 +171,35 @@ static void do_clock(struct assembler *as)
 	tp_buf_add(&as->body, &clock, sizeof(clock));
 }
 
+static void do_cpu(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	open_section(as, TEEPERF_SECTION_CPU);
+	const struct teeperf_trace_cpu cpu = {
+	    .cpu_ns = tp_line_option(line, "ns", 0, UINT64_MAX),
+	    .wall_ns = tp_line_option(line, "wall", 0, UINT64_MAX),
+	    .flags = (uint32_t)tp_line_option(line, "flags", TEEPERF_CPU_EXACT, UINT32_MAX),
+	};
+	tp_buf_add(&as->body, &cpu, sizeof(cpu));
+}
+
+// of-thread NUMBER [ns=N] [delay=N] [flags=N]
+static void do_cpu_thread(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	const struct teeperf_trace_cpu_thread thread = {
+	    .thread = (uint32_t)tp_line_number(line, UINT32_MAX),
+	    .cpu_ns = tp_line_option(line, "ns", 0, UINT64_MAX),
+	    .delay_ns = tp_line_option(line, "delay", 0, UINT64_MAX),
+	    .flags = (uint32_t)tp_line_option(
+		line, "flags", TEEPERF_CPU_EXACT | TEEPERF_CPU_DELAY, UINT32_MAX),
+	};
+	tp_buf_add(&as->body, &thread, sizeof(thread));
+	struct teeperf_trace_cpu *cpu = (void *)as->body.data;
+	if (!as->body.failed)
+		cpu->thread_count++;
+}
+
 static void do_end(struct assembler *as)
 {
 	struct tp_line *line = &as->line;
@@ -227,6 +256,7 @@ static void do_thread(struct assembler *as)
 	    .chunks = tp_line_option(line, "chunks", 0, UINT64_MAX),
 	    .ended = tp_line_option(line, "ended", 1, UINT64_MAX),
 	    .first = tp_line_option(line, "first", 0, UINT64_MAX),
+	    .cpu_ns = tp_line_option(line, "cpu", 0, UINT64_MAX),
 	};
 	tp_line_option_string(line, "name", thread.name, sizeof(thread.name));
 	tp_buf_add(&as->body, &thread, sizeof(thread));
@@ -438,6 +468,8 @@ static void do_line(struct assembler *as)
 		do_clock(as);
 	else if (strcmp(word, "end") == 0)
 		do_end(as);
+	else if (strcmp(word, "cpu") == 0)
+		do_cpu(as);
 	else if (strcmp(word, "bytes") == 0)
 		do_bytes(as);
 	else if (type == TEEPERF_SECTION_CHUNK)
@@ -446,6 +478,8 @@ static void do_line(struct assembler *as)
 		do_module(as);
 	else if (type == TEEPERF_SECTION_THREADS && strcmp(word, "thread") == 0)
 		do_thread(as);
+	else if (type == TEEPERF_SECTION_CPU && strcmp(word, "of-thread") == 0)
+		do_cpu_thread(as);
 	else if (type == TEEPERF_SECTION_SYMBOLS && strcmp(word, "symbol") == 0)
 		do_symbol(as);
 	else if (type == TEEPERF_SECTION_SWITCHES &&

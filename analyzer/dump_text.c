@@ -193,8 +193,11 @@ static void add_threads(struct tp_buf *out, struct tp_bytes *bytes)
 		tp_bytes_copy(bytes, &thread, sizeof(thread));
 		tp_buf_addf(out,
 		    "\tthread tid=%" PRIu64 " lost=%" PRIu64 " chunks=%" PRIu64 " ended=%" PRIu64
-		    " first=%" PRIu64 " name=",
+		    " first=%" PRIu64,
 		    thread.os_tid, thread.lost, thread.chunks, thread.ended, thread.first);
+		if (thread.cpu_ns)
+			tp_buf_addf(out, " cpu=%" PRIu64, thread.cpu_ns);
+		tp_buf_add_string(out, " name=");
 		add_quoted(out, thread.name, strnlen(thread.name, sizeof(thread.name)));
 		tp_buf_add_char(out, '\n');
 	}
@@ -238,6 +241,21 @@ static void add_switches(struct tp_buf *out, struct tp_bytes *bytes)
 	while (!bytes->underflow && tp_bytes_left(bytes)) {
 		const uint64_t word = tp_bytes_u64(bytes);
 		tp_buf_addf(out, "\t%s %" PRIu64 "\n", word & 1 ? "on" : "off", word >> 1);
+	}
+}
+
+static void add_cpu(struct tp_buf *out, struct tp_bytes *bytes)
+{
+	struct teeperf_trace_cpu cpu;
+	tp_bytes_copy(bytes, &cpu, sizeof(cpu));
+	tp_buf_addf(out, "cpu ns=%" PRIu64 " wall=%" PRIu64 " flags=%" PRIu32 "\n", cpu.cpu_ns,
+	    cpu.wall_ns, cpu.flags);
+	while (!bytes->underflow && tp_bytes_left(bytes)) {
+		struct teeperf_trace_cpu_thread thread;
+		tp_bytes_copy(bytes, &thread, sizeof(thread));
+		tp_buf_addf(out,
+		    "\tof-thread %" PRIu32 " ns=%" PRIu64 " delay=%" PRIu64 " flags=%" PRIu32 "\n",
+		    thread.thread, thread.cpu_ns, thread.delay_ns, thread.flags);
 	}
 }
 
@@ -286,6 +304,9 @@ static void add_structure(struct tp_buf *out, const struct tp_section *section, 
 		break;
 	case TEEPERF_SECTION_SWITCHES:
 		add_switches(out, &bytes);
+		break;
+	case TEEPERF_SECTION_CPU:
+		add_cpu(out, &bytes);
 		break;
 	case TEEPERF_SECTION_END:
 		add_end(out, &bytes);

@@ -227,6 +227,36 @@ static void add_switches(const struct tp_tracefile *host, struct tp_buf *out)
 	tp_buf_release(&words);
 }
 
+// The host's threads carry the TEE's.
+static void add_cpu(const struct tp_tracefile *host, struct tp_buf *out)
+{
+	struct teeperf_trace_cpu cpu = host->cpu;
+	struct tp_buf table;
+	tp_buf_init(&table);
+	cpu.thread_count = 0;
+	for (uint32_t i = 0; i < host->thread_count; i++)
+		cpu.thread_count += host->threads[i].has_cpu || host->threads[i].has_delay;
+	tp_buf_add(&table, &cpu, sizeof(cpu));
+	for (uint32_t i = 0; i < host->thread_count; i++) {
+		const struct tp_thread *thread = &host->threads[i];
+		const struct teeperf_trace_cpu_thread entry = {
+		    .thread = thread->number,
+		    .flags = (!thread->has_cpu          ? 0
+				 : thread->cpu_is_exact ? TEEPERF_CPU_EXACT
+							: TEEPERF_CPU_AT_LEAST) |
+			     (thread->has_delay ? TEEPERF_CPU_DELAY : 0),
+		    .cpu_ns = thread->cpu_ns,
+		    .delay_ns = thread->delay_ns,
+		};
+		if (entry.flags)
+			tp_buf_add(&table, &entry, sizeof(entry));
+	}
+	if (cpu.flags || cpu.thread_count)
+		tp_trace_section_add(out, TEEPERF_SECTION_CPU, table.data, table.size);
+	out->failed |= table.failed;
+	tp_buf_release(&table);
+}
+
 static void add_end(const struct tp_splice *splice, struct tp_buf *out)
 {
 	const struct tp_tracefile *host = splice->host.trace;
@@ -302,6 +332,7 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	add_modules(&splice, out);
 	add_clock(host, out);
 	add_switches(host, out);
+	add_cpu(host, out);
 	add_symbols(&splice, out);
 	add_facts(&splice, out);
 	add_end(&splice, out);

@@ -176,10 +176,12 @@ static int add_switches(
 	return code ? no_memory(trace, err) : 0;
 }
 
-// Keep the raw thread table; tp_verify_threads makes the list of threads from it and the chunks.
+// Keep the raw tables; tp_verify_threads makes the list of threads from the first and the chunks.
 struct thread_table {
 	const struct teeperf_thread *entries;
 	size_t count;
+	const struct teeperf_trace_cpu_thread *cpu;
+	uint32_t cpu_count;
 };
 
 static int add_threads(struct tp_tracefile *trace, const struct tp_section *section,
@@ -197,6 +199,48 @@ static int add_threads(struct tp_tracefile *trace, const struct tp_section *sect
 	table->entries = entries;
 	table->count = count;
 	return 0;
+}
+
+static int add_cpu(struct tp_tracefile *trace, const struct tp_section *section,
+    struct thread_table *table, struct tp_err *err)
+{
+	struct tp_bytes bytes;
+	tp_bytes_init(&bytes, section->payload, section->header.size);
+	struct teeperf_trace_cpu cpu;
+	tp_bytes_copy(&bytes, &cpu, sizeof(cpu));
+	const size_t size = tp_bytes_left(&bytes);
+	if (bytes.underflow ||
+	    size != (uint64_t)cpu.thread_count * sizeof(struct teeperf_trace_cpu_thread)) {
+		reject(trace, section, "its size is not that of a process and its threads");
+		return 0;
+	}
+	struct teeperf_trace_cpu_thread *threads = tp_arena_alloc(&trace->arena, size);
+	if (!threads)
+		return no_memory(trace, err);
+	tp_bytes_copy(&bytes, threads, size);
+	trace->cpu = cpu;
+	table->cpu = threads;
+	table->cpu_count = cpu.thread_count;
+	return 0;
+}
+
+// Both are sorted by number, or should be: an entry that comes too late is not found.
+static void give_cpu(struct tp_tracefile *trace, const struct thread_table *table)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < trace->thread_count; i++) {
+		struct tp_thread *thread = &trace->threads[i];
+		while (at < table->cpu_count && table->cpu[at].thread < thread->number)
+			at++;
+		if (at == table->cpu_count || table->cpu[at].thread != thread->number)
+			continue;
+		const struct teeperf_trace_cpu_thread *cpu = &table->cpu[at];
+		thread->has_cpu = cpu->flags & (TEEPERF_CPU_EXACT | TEEPERF_CPU_AT_LEAST);
+		thread->cpu_is_exact = cpu->flags & TEEPERF_CPU_EXACT;
+		thread->cpu_ns = cpu->cpu_ns;
+		thread->has_delay = cpu->flags & TEEPERF_CPU_DELAY;
+		thread->delay_ns = cpu->delay_ns;
+	}
 }
 
 static int add_section(struct tp_tracefile *trace, const struct tp_section *section,
@@ -222,6 +266,8 @@ static int add_section(struct tp_tracefile *trace, const struct tp_section *sect
 		return add_text(trace, section, &trace->symbols, err);
 	case TEEPERF_SECTION_SWITCHES:
 		return add_switches(trace, section, err);
+	case TEEPERF_SECTION_CPU:
+		return add_cpu(trace, section, table, err);
 	case TEEPERF_SECTION_LOG:
 		if (section->header.size < sizeof(trace->log)) {
 			reject(trace, section, "it is too short");
@@ -265,6 +311,7 @@ static int load(struct tp_tracefile *trace, struct tp_err *err)
 	code = tp_verify_threads(trace, table.entries, table.count, err);
 	if (code)
 		goto out;
+	give_cpu(trace, &table);
 	tp_verify_end(trace, reader.stopped);
 	if (tp_module_map_init(&trace->map, trace->modules, trace->module_count, trace->source.name,
 		&trace->problems, &trace->arena))

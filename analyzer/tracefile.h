@@ -37,7 +37,12 @@ struct tp_thread {
 	uint64_t overwritten; /* chunks that its ring had no room for any more; not missing */
 	const struct tp_chunk *chunks;
 	uint64_t chunk_count;
-	char name[17]; /* empty if unknown */
+	bool has_cpu;      /* the next three are known */
+	bool cpu_is_exact; /* cpu_ns is all; else what it had at the last look */
+	uint64_t cpu_ns;   /* for so long it had a processor */
+	bool has_delay;
+	uint64_t delay_ns; /* ... and for so long, at least, it could have run and had none */
+	char name[17];     /* empty if unknown */
 };
 
 struct tp_tracefile {
@@ -64,6 +69,7 @@ struct tp_tracefile {
 	struct tp_gaps gaps;                      /* when recording was switched off */
 	struct teeperf_trace_log log;             /* valid if has_log */
 	bool has_log;
+	struct teeperf_trace_cpu cpu; /* of the process; all zero if nothing is known */
 	struct teeperf_trace_end end; /* valid if has_end */
 	bool has_end;
 };

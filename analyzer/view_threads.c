@@ -31,13 +31,25 @@ static void add_row(struct tp_grid *grid, const struct row *row)
 	tp_grid_count(grid, row->lost);
 	tp_grid_count(grid, row->calls);
 	tp_grid_time(grid, true, row->busy);
+	tp_grid_duration(grid, row->thread->has_cpu, row->thread->cpu_ns);
+	tp_grid_duration(grid, row->thread->has_delay, row->thread->delay_ns);
 	tp_grid_text(grid, tp_view_thread_name(row->thread));
+}
+
+static bool has_cpu(const struct tp_analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->thread_count; i++)
+		if (analysis->threads[i].thread->has_cpu)
+			return true;
+	return false;
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
     struct tp_buf *out, struct tp_err *err)
 {
-	static const struct tp_column columns[] = {
+	// Of processor time, tables have nothing where nothing is known.
+	const bool cpu = has_cpu(analysis);
+	const struct tp_column columns[] = {
 	    {"thread", "thread", 'r', 0, false, false},
 	    {"tid", "tid", 'r', 0, false, false},
 	    {NULL, "name", 'l', 0, false, false},
@@ -45,6 +57,8 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	    {"lost", "lost", 'r', 0, false, false},
 	    {"calls", "calls", 'r', 0, false, false},
 	    {"busy", "busy_ns", 'r', 0, true, false},
+	    {cpu ? "cpu" : NULL, "cpu_ns", 'r', 1, false, false},
+	    {cpu ? "delay" : NULL, "delay_ns", 'r', 2, false, false},
 	    {"name", NULL, 'l', 0, false, true},
 	};
 	struct tp_grid grid;

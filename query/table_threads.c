@@ -2,7 +2,7 @@
 // The table "threads".
 #include "query/sql_table.h"
 
-enum { TID, NAME, OS_TID, T_FIRST, T_LAST, EVENTS, CALLS, LOST, BUSY, ENDED, DAMAGED };
+enum { TID, NAME, OS_TID, T_FIRST, T_LAST, EVENTS, CALLS, LOST, BUSY, ENDED, DAMAGED, CPU, DELAY };
 
 static const struct tp_column columns[] = {
     {"tid", "INTEGER", "number of the thread in the trace, as --thread takes it", false},
@@ -16,6 +16,8 @@ static const struct tp_column columns[] = {
     {"busy", "INTEGER", "ns in recorded functions", false},
     {"ended", "INTEGER", "1: the thread has ended", false},
     {"damaged", "INTEGER", "1: its records could not be read to the end", false},
+    {"cpu", "INTEGER", "ns for which it had a processor; NULL: not known", false},
+    {"delay", "INTEGER", "ns, at least, for which it could have run and had none", false},
     {0},
 };
 
@@ -70,6 +72,14 @@ static void value(
 		break;
 	case DAMAGED:
 		sqlite3_result_int(context, thread->code != 0);
+		break;
+	case CPU:
+		if (thread->thread->has_cpu)
+			tp_sql_result_number(context, thread->thread->cpu_ns);
+		break;
+	case DELAY:
+		if (thread->thread->has_delay)
+			tp_sql_result_number(context, thread->thread->delay_ns);
 		break;
 	}
 }

@@ -141,6 +141,18 @@ static void write_threads(struct tp_drain *drain)
 	    count * sizeof(*drain->threads));
 }
 
+// Behind the threads: of the table that was written then.
+static void write_cpu(struct tp_drain *drain)
+{
+	struct tp_buf section;
+	tp_buf_init(&section);
+	tp_cpu_times_add(
+	    &drain->cpu, drain->threads, tp_region_thread_count(drain->region), &section);
+	if (section.size)
+		tp_trace_writer_add(drain->writer, TEEPERF_SECTION_CPU, section.data, section.size);
+	tp_buf_release(&section);
+}
+
 static void write_clock(struct tp_drain *drain)
 {
 	const struct tp_clock_log *log = drain->clock_log;
@@ -195,6 +207,7 @@ static void write_tables(struct tp_drain *drain)
 	if (tp_shared_load_acquire(&drain->region->header->module_count) != drain->modules_seen)
 		write_modules(drain);
 	write_threads(drain);
+	write_cpu(drain);
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);
 	write_switches(drain);
@@ -263,6 +276,7 @@ static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *write
 	// Of a thread that begins meanwhile there is a chunk and no entry; the other way round, it would look as if
 	// its chunk had been overwritten. The modules of all records were there before them.
 	write_threads(drain);
+	write_cpu(drain);
 	write_rings(drain);
 	write_modules(drain);
 	tp_switch_log_follow(&drain->switches, drain->region->header);
@@ -354,6 +368,7 @@ static void *run(void *argument)
 		if (!is_time(drain) || !take_chunks(drain))
 			tp_doorbell_wait(&drain->bell, nap_ms);
 		tp_clock_log_tick(drain->clock_log);
+		tp_cpu_times_look(&drain->cpu);
 		checkpoint(drain);
 	}
 	return NULL;
@@ -362,6 +377,7 @@ static void *run(void *argument)
 static void release(struct tp_drain *drain)
 {
 	tp_switch_log_release(&drain->switches);
+	tp_cpu_times_release(&drain->cpu);
 	free(drain->chunk);
 	free(drain->numbers);
 	free(drain->threads);
@@ -379,6 +395,12 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	drain->threads = calloc(TP_REGION_THREADS, sizeof(*drain->threads));
 	drain->modules = calloc(TP_REGION_MODULES, sizeof(*drain->modules));
 	tp_switch_log_init(&drain->switches, !drain->start_off);
+	int r = tp_cpu_times_init(
+	    &drain->cpu, drain->region, drain->foreign ? -1 : drain->process, err);
+	if (r) {
+		release(drain);
+		return r;
+	}
 	if (!drain->chunk || !drain->numbers || !drain->threads || !drain->modules) {
 		release(drain);
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
@@ -387,7 +409,7 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	write_clock(drain);
 	drain->checkpoint_gap_ns = 250 * MS;
 	drain->checkpoint_ns = tp_clock_monotonic_ns() + 50 * MS;
-	int r = tp_doorbell_init(&drain->bell, err);
+	r = tp_doorbell_init(&drain->bell, err);
 	if (r) {
 		release(drain);
 		return r;
@@ -421,6 +443,7 @@ void tp_drain_finish(struct tp_drain *drain)
 	}
 	write_modules(drain);
 	write_threads(drain);
+	write_cpu(drain);
 	write_clock(drain);
 	write_switches(drain);
 	release(drain);

@@ -125,6 +125,7 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	    .counter = options->counter,
 	    .policy = options->policy,
 	    .start_off = options->start_off,
+	    .process = pid,
 	    .snapshots = {.frame = frame_snapshot, .context = process},
 	};
 	write_host(process, options, &process->writer, false);
@@ -179,6 +180,7 @@ void tp_followed_end(struct tp_followed *process)
 {
 	process->over = true;
 	process->end_ns = tp_clock_monotonic_ns();
+	tp_cpu_times_look_last(&process->drain.cpu, process->pid);
 	int status = status_of_zombie(process->pid);
 	// If it still waits, its number was not another's when we looked.
 	if (status >= 0 && syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) &&

@@ -211,6 +211,11 @@ static bool has_ended(struct tp_launch *launch)
 {
 	int status;
 	pid_t pid;
+	siginfo_t info = {0};
+	if (launch->look &&
+	    waitid(P_PID, (id_t)launch->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid == launch->pid)
+		launch->look(launch->context, launch->pid);
 	do {
 		pid = waitpid(launch->pid, &status, WNOHANG);
 	} while (pid < 0 && errno == EINTR);

@@ -23,6 +23,9 @@ struct tp_launch {
 	int signal;          /* of TP_LAUNCH_SIGNAL; 0: it has reached our processes already */
 	enum teeperf_exit_kind exit_kind;
 	uint32_t exit_value;
+	/* Called when the program has ended and is not waited for yet, so that the kernel still knows of it; or NULL. */
+	void (*look)(void *context, pid_t pid);
+	void *context;
 	sigset_t taken; /* what tp_launch_wait takes */
 	sigset_t old_mask;
 	struct sigaction old_pipe;

@@ -7,17 +7,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-// Whether the process' maps name the file: "from-to mode offset major:minor inode path".
-static bool maps(const char *process, dev_t device, ino_t inode)
+// Its maps have lines "from-to mode offset major:minor inode path".
+bool tp_log_file_maps(pid_t pid, dev_t device, ino_t inode)
 {
-	char path[300];
-	snprintf(path, sizeof(path), "/proc/%s/maps", process);
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return false;
@@ -45,11 +44,9 @@ pid_t tp_log_file_user(dev_t device, ino_t inode)
 		return 0;
 	pid_t user = 0;
 	for (struct dirent *entry; !user && (entry = readdir(folder));) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
-		    atoi(entry->d_name) == getpid())
-			continue;
-		if (maps(entry->d_name, device, inode))
-			user = (pid_t)atoi(entry->d_name);
+		const pid_t pid = (pid_t)atoi(entry->d_name);
+		if (pid > 0 && pid != getpid() && tp_log_file_maps(pid, device, inode))
+			user = pid;
 	}
 	closedir(folder);
 	return user;

@@ -3,7 +3,11 @@
 #ifndef TP_LOG_USER_H
 #define TP_LOG_USER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
+
+/* Whether the process has mapped the file, as far as we can see. */
+bool tp_log_file_maps(pid_t pid, dev_t device, ino_t inode);
 
 /* A process other than this one that has mapped the file (device, inode); 0 if there is none that we can see. */
 pid_t tp_log_file_user(dev_t device, ino_t inode);

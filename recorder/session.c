@@ -223,6 +223,12 @@ static int write_command(
 	return r;
 }
 
+static void look_at_end(void *context, pid_t pid)
+{
+	struct tp_session *session = context;
+	tp_cpu_times_look_last(&session->drain.cpu, pid);
+}
+
 // What a snapshot of the rings has that does not come from the log.
 static void frame_snapshot(void *context, struct tp_trace_writer *writer, bool end)
 {
@@ -394,6 +400,8 @@ int tp_session_start(
 	session->has_only = options->only.kind != TEEPERF_ONLY_ALL;
 	session->cores = usable_cores();
 	tp_launch_prepare(&session->launch);
+	session->launch.look = look_at_end;
+	session->launch.context = session;
 	if (sent)
 		tp_clock_log_init_foreign(&session->clock_log, clock, sent->clock_hz);
 	else

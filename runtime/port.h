@@ -72,6 +72,12 @@ void tp_port_thread_start(uint64_t *os_tid, uint64_t name[2]);
 void tp_port_thread_name(uint64_t name[2]);
 
 /*
+ * Nanoseconds for which the calling thread has had a processor since it began; 0: nobody can tell. What is told
+ * is told to the host. Called when a thread or the process ends.
+ */
+uint64_t tp_port_thread_cpu(void);
+
+/*
  * Describe the module that holds address `anchor`: bias, start, end, build ID, path and
  * TEEPERF_MODULE_PATH_CUT; the rest of *module is the caller's. False if no module holds it.
  */

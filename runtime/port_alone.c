@@ -54,6 +54,11 @@ void tp_port_thread_name(uint64_t name[2])
 	name[0] = name[1] = 0;
 }
 
+uint64_t tp_port_thread_cpu(void)
+{
+	return 0;
+}
+
 bool tp_port_attached(void)
 {
 	return true;

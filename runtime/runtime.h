@@ -207,6 +207,9 @@ TP_HIDDEN void tp_thread_border(uint32_t control, uint64_t number);
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);
 
+/* The process is about to end: what the log is told of a thread's end, of the calling one, which goes on. */
+TP_HIDDEN void tp_thread_tell_cpu(void);
+
 /* ---- attaching (attach.c) ---- */
 
 /*

@@ -590,6 +590,15 @@ void tp_thread_depart(void)
 	tp_store_relaxed(&block->end, 0);
 }
 
+void tp_thread_tell_cpu(void)
+{
+	struct tp_thread *thread = &tp_thread;
+	struct teeperf_thread *slot =
+	    thread->ready ? table_slot(thread) : (struct teeperf_thread *)0;
+	if (slot)
+		tp_store_relaxed(&slot->cpu_ns, tp_port_thread_cpu());
+}
+
 void tp_thread_end(void)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
@@ -606,6 +615,7 @@ void tp_thread_end(void)
 		uint64_t *to = (uint64_t *)(void *)slot->name;
 		tp_store_relaxed(&to[0], name[0]);
 		tp_store_relaxed(&to[1], name[1]);
+		tp_store_relaxed(&slot->cpu_ns, tp_port_thread_cpu());
 		tp_store_release(&slot->ended, 1);
 	}
 	if (thread->chunk && make_room(block, thread, tp_now()))

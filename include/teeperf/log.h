@@ -34,7 +34,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 5
+#define TEEPERF_LOG_MINOR 6
 
 /*
  * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
@@ -373,7 +373,7 @@ struct teeperf_thread {
 	uint64_t ended;  /* 1 when the thread has ended */
 	char name[16];   /* NUL-terminated, empty if unknown */
 	uint64_t first;  /* sequence of its first chunk: not 0 if it began before a fork */
-	uint64_t reserved[1];
+	uint64_t cpu_ns; /* processor time that it has had, stored before `ended`; 0: not known */
 };
 
 /* Header of a chunk; records follow. In the region `used` is 0 while the thread still writes. */

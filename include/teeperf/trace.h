@@ -13,7 +13,7 @@
 #define TEEPERF_TRACE_MAGIC UINT64_C(0x3145434152545054)
 #define TEEPERF_TRACE_MAJOR 1
 #define TEEPERF_TRACE_OLDEST_MAJOR 1
-#define TEEPERF_TRACE_MINOR 2
+#define TEEPERF_TRACE_MINOR 3
 
 struct teeperf_trace_header {
 	uint64_t magic; /* TEEPERF_TRACE_MAGIC */
@@ -41,6 +41,8 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_SWITCHES = 9, /* uint64_t[], header.switches in order; the last counts */
 	TEEPERF_SECTION_PACKED = 10, /* struct teeperf_packed and its two parts: a CHUNK, smaller */
 	TEEPERF_SECTION_LOG = 11, /* struct teeperf_trace_log: where to look if there is no END */
+	TEEPERF_SECTION_CPU =
+	    12, /* struct teeperf_trace_cpu, then one for each thread; the last counts */
 };
 
 /* "TPSC", read as a little-endian word. */
@@ -106,6 +108,26 @@ struct teeperf_trace_log {
 	uint64_t constants[TEEPERF_LOG_CONSTANT_WORDS];
 };
 
+/*
+ * Processor time, as the operating system counts it: of the process, then of the threads of which it is known,
+ * by ascending numbers.
+ */
+#define TEEPERF_CPU_EXACT UINT32_C(1)    /* cpu_ns is all that there was until the end */
+#define TEEPERF_CPU_AT_LEAST UINT32_C(2) /* cpu_ns is what there was until the last look */
+#define TEEPERF_CPU_DELAY UINT32_C(4)    /* delay_ns is known, until the last look */
+struct teeperf_trace_cpu_thread {
+	uint32_t thread; /* its number */
+	uint32_t flags;  /* TEEPERF_CPU_* */
+	uint64_t cpu_ns;
+	uint64_t delay_ns; /* how long it could have run, and had no processor */
+};
+struct teeperf_trace_cpu {
+	uint64_t cpu_ns;       /* of all threads of the process, ended ones included */
+	uint64_t wall_ns;      /* from the start of the recording to the last look */
+	uint32_t flags;        /* TEEPERF_CPU_EXACT, TEEPERF_CPU_AT_LEAST; 0: cpu_ns is not known */
+	uint32_t thread_count; /* struct teeperf_trace_cpu_thread that follow */
+};
+
 /* How the program ended. */
 enum teeperf_exit_kind {
 	TEEPERF_EXIT_UNKNOWN = 0, /* still running when the recording was ended, or not known */
@@ -144,6 +166,8 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_clock) == 48, "clock");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_log) == 192, "log");
 TEEPERF_STATIC_ASSERT(
     8 * TEEPERF_LOG_CONSTANT_WORDS == offsetof(struct teeperf_log_header, counter), "constants");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu_thread) == 24, "processor time");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu) == 24, "processor time of all");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
 
 #endif
