@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TRIES = 100, NAME_SIZE = 48 };
+enum { TRIES = 16, NAME_SIZE = 48 };
 
 static void forget(struct tp_replace *replace)
 {
@@ -32,8 +33,11 @@ static int open_beside(struct tp_replace *replace)
 	memcpy(replace->temporary, replace->target, directory);
 	int fd = -1;
 	for (int i = 0; i < TRIES && fd < 0; i++) {
-		snprintf(replace->temporary + directory, NAME_SIZE, ".teeperf-%ld-%d",
-		    (long)getpid(), i);
+		// In a folder like /tmp, somebody else could be there first with any name that he can guess.
+		unsigned long long random;
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			break;
+		snprintf(replace->temporary + directory, NAME_SIZE, ".teeperf-%016llx", random);
 		fd = open(replace->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0 && errno != EEXIST)
 			break;
