@@ -23,9 +23,14 @@ void tp_launch_prepare(struct tp_launch *launch)
 	memset(launch, 0, sizeof(*launch));
 	sigemptyset(&launch->taken);
 	for (int i = 0; i < FORWARDED_COUNT; i++) {
-		// What was ignored when we came (nohup, a shell's background job) stays so.
+		// What was ignored when we came (nohup, a shell's background job) stays so, but for a SIGINT that
+		// somebody sends on purpose: see tp_launch_wait. Linux keeps a signal that is blocked, be it ignored or not.
 		struct sigaction old;
-		if (sigaction(forwarded[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		if (sigaction(forwarded[i], NULL, &old))
+			continue;
+		const bool ignored = old.sa_handler == SIG_IGN;
+		launch->background |= ignored && forwarded[i] == SIGINT;
+		if (!ignored || forwarded[i] == SIGINT)
 			sigaddset(&launch->taken, forwarded[i]);
 	}
 	sigaddset(&launch->taken, SIGCHLD);
@@ -243,6 +248,22 @@ static void forward(const struct tp_launch *launch, const siginfo_t *info)
 		kill(launch->pid, info->si_signo);
 }
 
+// Whether passing SIGINT on would do nothing: the program has inherited that from us, and wants no better.
+static bool is_deaf(const struct tp_launch *launch)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)launch->pid);
+	FILE *file = launch->ended ? NULL : fopen(path, "re");
+	if (!file)
+		return launch->ended;
+	char line[256];
+	unsigned long long ignored = 0;
+	while (fgets(line, sizeof(line), file) && sscanf(line, "SigIgn: %llx", &ignored) != 1)
+		;
+	fclose(file);
+	return ignored >> (SIGINT - 1) & 1;
+}
+
 enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms)
 {
 	if (launch->pid && !launch->ended && has_ended(launch))
@@ -253,13 +274,17 @@ enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_m
 	const int signal = sigtimedwait(&launch->taken, &info, &timeout);
 	if (signal < 0)
 		return TP_LAUNCH_TIMEOUT;
+	// The keyboard's are for the jobs in front of it.
+	if (signal == SIGINT && launch->background && info.si_code == SI_KERNEL)
+		return TP_LAUNCH_TIMEOUT;
 	if (!launch->pid)
 		return signal == SIGCHLD || signal == SIGUSR1 || signal == SIGUSR2
 			   ? TP_LAUNCH_TIMEOUT
 			   : TP_LAUNCH_RELEASE;
 	if (signal == SIGCHLD)
 		return !launch->ended && has_ended(launch) ? TP_LAUNCH_ENDED : TP_LAUNCH_TIMEOUT;
-	if (signal == SIGINT && ++launch->interrupts >= 2)
+	if (signal == SIGINT &&
+	    (++launch->interrupts >= 2 || (launch->background && is_deaf(launch))))
 		return TP_LAUNCH_RELEASE;
 	if (launch->ended) {
 		launch->signal = info.si_code == SI_KERNEL ? 0 : signal;

@@ -19,8 +19,9 @@ struct tp_launch {
 	pid_t pid;           /* the program, 0 before it was started; any thread may look */
 	int start_errno;     /* why it could not be started, 0 otherwise */
 	uint32_t interrupts; /* SIGINTs taken so far */
-	bool ended;          /* the program has, and was waited for */
-	int signal;          /* of TP_LAUNCH_SIGNAL; 0: it has reached our processes already */
+	bool background; /* SIGINT was ignored when we came, as it is in a shell's background job */
+	bool ended;      /* the program has, and was waited for */
+	int signal;      /* of TP_LAUNCH_SIGNAL; 0: it has reached our processes already */
 	enum teeperf_exit_kind exit_kind;
 	uint32_t exit_value;
 	/* Called when the program has ended and is not waited for yet, so that the kernel still knows of it; or NULL. */
@@ -35,9 +36,9 @@ struct tp_launch {
 
 enum tp_launch_event {
 	TP_LAUNCH_TIMEOUT = 0,
-	TP_LAUNCH_ENDED,   /* the program has ended: see exit_kind */
-	TP_LAUNCH_RELEASE, /* a second SIGINT: stop recording, let the program run on */
-	TP_LAUNCH_SIGNAL,  /* one that came when the program had ended */
+	TP_LAUNCH_ENDED, /* the program has ended: see exit_kind */
+	TP_LAUNCH_RELEASE, /* a second SIGINT, or one that the program ignores: stop recording, let it run on */
+	TP_LAUNCH_SIGNAL, /* one that came when the program had ended */
 };
 
 /* What the program's environment says of the log; NULL: nothing. The strings are the caller's. */
