@@ -193,7 +193,7 @@ static void add_left_out_processes(const struct tp_tracefile *trace, struct tp_b
 {
 	char text[TP_TEXT_NUMBER];
 	if (trace->has_end && trace->end.forked)
-		tp_buf_addf(out, "forked     %s child%s not recorded\n",
+		tp_buf_addf(out, "forked     %s child%s not recorded: see 'record --follow-fork'\n",
 		    tp_text_count(text, trace->end.forked),
 		    trace->end.forked == 1 ? " was" : "ren were");
 	if (trace->has_end && trace->end.refused)

@@ -18,8 +18,8 @@ static int run(int argc, char **argv);
 
 const struct tp_command tp_cmd_ctl = {
     .name = "ctl",
-    .summary = "switch a running recording on and off, or ask how it does",
-    .usage = "[options] on|off|status|flush PID",
+    .summary = "switch a running recording on and off, end it, or ask how it does",
+    .usage = "[options] on|off|status|flush|stop PID",
     .description =
 	"Commands the recording whose 'teeperf record' or whose program has process id PID.\n"
 	"\n"
@@ -28,11 +28,13 @@ const struct tp_command tp_cmd_ctl = {
 	"  status  show whether it records, and how much has been recorded\n"
 	"  flush   write all that is complete to the trace now; with 'record --mode ring', write\n"
 	"          what the rings hold to a trace of its own, FILE.snapshot-1, -2 and so on\n"
+	"  stop    end the recording: the trace is completed, and the program runs on\n"
 	"\n"
 	"The program obeys at once if it was started with 'teeperf record --control', else\n"
 	"when one of its threads has filled a chunk of the log or calls teeperf_poll().\n",
     .examples = "  teeperf record --control --on-start off ./server &\n"
-		"  teeperf ctl on $!\n",
+		"  teeperf ctl on $!\n"
+		"  teeperf ctl stop $!\n",
     .options = options,
     .run = run,
 };
@@ -45,6 +47,7 @@ static const struct {
     {"off", TP_CONTROL_OFF},
     {"status", TP_CONTROL_STATUS},
     {"flush", TP_CONTROL_FLUSH},
+    {"stop", TP_CONTROL_STOP},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
@@ -134,8 +137,8 @@ static int run(int argc, char **argv)
 	while (verb < VERB_COUNT && strcmp(verbs[verb].word, argv[0]))
 		verb++;
 	if (verb == VERB_COUNT)
-		return tp_options_usage(
-		    &tp_cmd_ctl, "the command is on, off, status or flush, not '%s'", argv[0]);
+		return tp_options_usage(&tp_cmd_ctl,
+		    "the command is on, off, status, flush or stop, not '%s'", argv[0]);
 	const pid_t pid = parse_pid(argv[1]);
 	if (!pid)
 		return tp_options_usage(&tp_cmd_ctl, "'%s' is no process id", argv[1]);

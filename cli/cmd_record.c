@@ -153,8 +153,9 @@ const struct tp_command tp_cmd_record = {
 	"log to a trace file. Exits with PROGRAM's exit code, or dies of the signal that\n"
 	"killed it. A trace that is already there is kept as FILE.old.\n"
 	"\n"
-	"Signals sent to teeperf are passed on to PROGRAM; a second SIGINT ends the recording\n"
-	"and leaves PROGRAM running. The trace is complete in every case.\n"
+	"Signals sent to teeperf are passed on to PROGRAM; a second SIGINT, or the first one if\n"
+	"PROGRAM ignores it, ends the recording and leaves PROGRAM running, as 'teeperf ctl stop'\n"
+	"does. The trace is complete in every case.\n"
 	"\n"
 	"Without PROGRAM, '--attach' or '--stream' wait for one program that somebody else\n"
 	"starts, in a TEE for example. The recording ends when that program says that it is\n"
@@ -335,6 +336,12 @@ static void warn_of_switches(const struct tp_session_counts *counts, const char 
 		    program);
 }
 
+static void warn_of(const char *what, const struct tp_err *why)
+{
+	char text[TP_ERR_TEXT_SIZE];
+	tp_command_warn(&tp_cmd_record, "%s: %s", what, tp_err_format(why, text, sizeof(text)));
+}
+
 static void warn(
     const struct tp_session_counts *counts, const struct tp_launch *launch, char *const *argv)
 {
@@ -351,8 +358,11 @@ static void warn(
 		    "inventory %s' for their names",
 		    (unsigned long long)counts->functions, program, program);
 	if (counts->forked)
-		tp_command_warn(&tp_cmd_record, "%llu forked child%s not recorded",
-		    (unsigned long long)counts->forked, counts->forked == 1 ? " was" : "ren were");
+		tp_command_warn(&tp_cmd_record, "%llu forked child%s not recorded%s",
+		    (unsigned long long)counts->forked, counts->forked == 1 ? " was" : "ren were",
+		    follow_fork           ? ""
+		    : counts->forked == 1 ? ": record with '--follow-fork' to have it, too"
+					  : ": record with '--follow-fork' to have them, too");
 	if (counts->refused)
 		tp_command_warn(&tp_cmd_record,
 		    "%llu more process%s instrumented but not recorded: the log takes "
@@ -596,6 +606,11 @@ static int run(int argc, char **argv)
 	if (session.writer.old_path && !quiet)
 		fprintf(stderr, "teeperf record: the older trace is now '%s'\n",
 		    session.writer.old_path);
+	if (!session.has_control)
+		warn_of("'teeperf ctl' cannot reach this recording", &session.control_err);
+	if (session.region.note_err.code)
+		warn_of("if this recorder is killed, only 'teeperf recover' completes the trace",
+		    &session.region.note_err);
 	if (!quiet)
 		tp_record_attach_tell(&attach, &session, argc > 0);
 	const bool ended = wait_for_end(&session);

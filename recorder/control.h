@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * How `teeperf ctl` talks to a running `teeperf record`: one request and one reply over a socket in
- * /dev/shm that only its owner (and root) can open. The file's name holds the recorder's process id, so the
- * folder is the list of recordings.
+ * /dev/shm that only its owner (and root) can open. The folder is the list of recordings.
+ *
+ * Any user may create files in that folder. So half of a socket's name is random: nobody can be there first. And
+ * nothing follows from a name: the kernel says whose a socket is and which process listens.
  */
 #ifndef TP_CONTROL_H
 #define TP_CONTROL_H
@@ -19,17 +21,21 @@
 
 enum { TP_CONTROL_PATH_SIZE = 64 };
 
-/* The socket of the recorder with this process id. */
-void tp_control_path(pid_t recorder, char path[TP_CONTROL_PATH_SIZE]);
+/* Behind the name of a socket that does not listen yet. */
+#define TP_CONTROL_EARLY ".new"
 
-/* The recorder whose socket has this name in the folder, 0 if it is none. */
-pid_t tp_control_recorder(const char *name);
+/*
+ * The recorder whose socket says to have this name in the folder ("teeperf-PID.RANDOM.ctl", without RANDOM before
+ * version 0.2), 0 if it is none; *early: it does not listen yet.
+ */
+pid_t tp_control_recorder(const char *name, bool *early);
 
 enum tp_control_verb {
 	TP_CONTROL_STATUS = 1,
 	TP_CONTROL_ON,
 	TP_CONTROL_OFF,
 	TP_CONTROL_FLUSH,
+	TP_CONTROL_STOP,
 };
 
 /* What became of a request. */
@@ -103,7 +109,8 @@ void tp_control_server_stop(struct tp_control_server *server);
 
 /*
  * The client's side: ask the recording whose recorder or program has process id `pid`, and wait for
- * the reply. TP_ERR_NOT_FOUND if there is none that is ours, TP_ERR_VERSION if it is another version's.
+ * the reply; after TP_CONTROL_STOP also for the recorder's end. TP_ERR_NOT_FOUND if there is none that is ours,
+ * TP_ERR_VERSION if it is another version's.
  */
 int tp_control_ask(
     pid_t pid, enum tp_control_verb verb, struct tp_control_reply *reply, struct tp_err *err);

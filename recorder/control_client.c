@@ -8,24 +8,71 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 // A reply may take as long as a flush of a large log to a slow disk.
 enum { PATIENCE_S = 60 };
 
-void tp_control_path(pid_t recorder, char path[TP_CONTROL_PATH_SIZE])
-{
-	snprintf(path, TP_CONTROL_PATH_SIZE, TP_CONTROL_FOLDER "/teeperf-%d.ctl", (int)recorder);
-}
-
-pid_t tp_control_recorder(const char *name)
+pid_t tp_control_recorder(const char *name, bool *early)
 {
 	int recorder;
 	int end = 0;
-	if (sscanf(name, "teeperf-%d.ctl%n", &recorder, &end) != 1 || !end || name[end])
+	if (sscanf(name, "teeperf-%d%n", &recorder, &end) != 1 || recorder <= 0)
 		return 0;
-	return recorder > 0 ? recorder : 0;
+	int more = 0;
+	if (sscanf(name + end, ".%*16[0-9a-f].ctl%n", &more) < 0 || !more)
+		sscanf(name + end, ".ctl%n", &more);
+	*early = !strcmp(name + end + more, TP_CONTROL_EARLY);
+	return more && (*early || !name[end + more]) ? recorder : 0;
+}
+
+// The user that a process works as; -1: not known.
+static int64_t user_of(pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return -1;
+	char line[256];
+	unsigned user;
+	int64_t found = -1;
+	while (found < 0 && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Uid: %*u %u", &user) == 1)
+			found = user;
+	fclose(file);
+	return found;
+}
+
+/*
+ * Who asks for `pid` believes sockets of his own; root also those of the user of that process. Of others, who may claim
+ * to record what they like, no word is heard.
+ */
+static bool is_trusted(uid_t owner, pid_t pid)
+{
+	return owner == geteuid() || (geteuid() == 0 && user_of(pid) == (int64_t)owner);
+}
+
+// Whether the process that listens at `path`, whose name says `named`, is `pid`.
+static bool listens(const char *path, pid_t named, pid_t pid)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (connection < 0)
+		return false;
+	struct ucred who;
+	socklen_t size = sizeof(who);
+	bool found = false;
+	if (!connect(connection, (const struct sockaddr *)&address, sizeof(address)))
+		found =
+		    !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.pid == pid;
+	else if (errno == EAGAIN) // a recorder that was stopped: its queue is full
+		found = named == pid;
+	close(connection);
+	return found;
 }
 
 static int not_found(pid_t pid, struct tp_err *err)
@@ -34,6 +81,16 @@ static int not_found(pid_t pid, struct tp_err *err)
 	    "process %d is neither a running 'teeperf record' of yours nor a program that one "
 	    "records",
 	    (int)pid);
+}
+
+// Until the other side has ended, however long it writes.
+static void await_end(int connection)
+{
+	const struct timeval forever = {0};
+	char byte;
+	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever));
+	while (tp_control_receive(connection, &byte, sizeof(byte)) > 0)
+		;
 }
 
 // Ask the recorder that listens at `path`: 0, or TP_ERR_NOT_FOUND if there is none any more.
@@ -54,9 +111,6 @@ static int ask_at(
 	if (connect(connection, (const struct sockaddr *)&address, sizeof(address))) {
 		if (errno == ENOENT || errno == ECONNREFUSED)
 			r = TP_ERR_NOT_FOUND;
-		else if (errno == EACCES)
-			r = tp_err_set(err, TP_ERR_SYSTEM, path, TP_ERR_NO_OFFSET,
-			    "this recording is another user's: ask as that user, or as root");
 		else
 			r = tp_err_system(err, errno, path,
 			    errno == EAGAIN ? "the recorder does not answer"
@@ -71,44 +125,63 @@ static int ask_at(
 			r = TP_ERR_NOT_FOUND; // it has just ended
 		else
 			r = tp_control_reply_read(reply, &message, (uint64_t)size, path, err);
+		if (!r && verb == TP_CONTROL_STOP && reply->result == TP_CONTROL_DONE)
+			await_end(connection);
 	}
 	close(connection);
 	return r;
 }
 
-// The one among all recordings that are ours whose program is `pid`; its socket's path.
-static int find_program(pid_t pid, char path[TP_CONTROL_PATH_SIZE], struct tp_err *err)
+// Whether the program of the recorder that listens at `path` is `pid`.
+static bool records(const char *path, pid_t pid)
+{
+	struct tp_control_reply reply;
+	// Recordings that end meanwhile are not the one.
+	return ask_at(path, TP_CONTROL_STATUS, &reply, NULL) == 0 &&
+	       (reply.program == (uint32_t)pid || reply.attached == (uint32_t)pid);
+}
+
+// The socket's path of the recording whose recorder, or whose program, is `pid`: 0, or negative. *theirs: another user's
+// has the recorder's process id in its name.
+static int find(
+    pid_t pid, bool program, char path[TP_CONTROL_PATH_SIZE], bool *theirs, struct tp_err *err)
 {
 	DIR *folder = opendir(TP_CONTROL_FOLDER);
 	if (!folder)
 		return tp_err_system(err, errno, TP_CONTROL_FOLDER, "cannot look for recordings");
 	int r = TP_ERR_NOT_FOUND;
 	for (struct dirent *entry; r && (entry = readdir(folder));) {
-		const pid_t recorder = tp_control_recorder(entry->d_name);
-		if (!recorder)
+		bool early;
+		struct stat info;
+		const pid_t named = tp_control_recorder(entry->d_name, &early);
+		if (!named || early ||
+		    (size_t)snprintf(path, TP_CONTROL_PATH_SIZE, TP_CONTROL_FOLDER "/%s",
+			entry->d_name) >= TP_CONTROL_PATH_SIZE ||
+		    lstat(path, &info) || !S_ISSOCK(info.st_mode))
 			continue;
-		tp_control_path(recorder, path);
-		struct tp_control_reply reply;
-		// Others' recordings, and those that end meanwhile, are not the one.
-		if (ask_at(path, TP_CONTROL_STATUS, &reply, NULL) == 0 &&
-		    (reply.program == (uint32_t)pid || reply.attached == (uint32_t)pid))
+		if (!is_trusted(info.st_uid, pid))
+			*theirs |= named == pid;
+		else if (program ? records(path, pid) : listens(path, named, pid))
 			r = 0;
 	}
 	closedir(folder);
-	return r ? not_found(pid, err) : 0;
+	return r;
 }
 
 int tp_control_ask(
     pid_t pid, enum tp_control_verb verb, struct tp_control_reply *reply, struct tp_err *err)
 {
 	char path[TP_CONTROL_PATH_SIZE];
-	tp_control_path(pid, path);
+	bool theirs = false;
 	memset(reply, 0, sizeof(*reply));
-	if (access(path, F_OK)) {
-		const int r = find_program(pid, path, err);
-		if (r)
-			return r;
-	}
-	const int r = ask_at(path, verb, reply, err);
+	int r = find(pid, false, path, &theirs, err);
+	if (r == TP_ERR_NOT_FOUND)
+		r = find(pid, true, path, &theirs, err);
+	if (r == TP_ERR_NOT_FOUND && theirs)
+		return tp_err_set(err, TP_ERR_SYSTEM, NULL, TP_ERR_NO_OFFSET,
+		    "the recording of process %d is another user's: ask as that user, or as root",
+		    (int)pid);
+	if (!r)
+		r = ask_at(path, verb, reply, err);
 	return r == TP_ERR_NOT_FOUND ? not_found(pid, err) : r;
 }

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -15,9 +16,6 @@
 #include <unistd.h>
 
 #include "shared.h"
-
-// Behind the name of a socket that does not listen yet.
-#define EARLY ".new"
 
 enum { PATIENCE_S = 2, BACKLOG = 8, NAP_MS = 20, EARLY_S = 60 };
 
@@ -37,8 +35,9 @@ static bool is_trusted(int connection)
 	       (who.uid == geteuid() || who.uid == 0);
 }
 
-// A client that says nothing, or does not take its answer, is left after a while.
-static void serve(struct tp_control_server *server, int connection)
+// A client that says nothing, or does not take its answer, is left after a while. True: the connection stays open until
+// we end, which is what the client waits for.
+static bool serve(struct tp_control_server *server, int connection)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -46,16 +45,18 @@ static void serve(struct tp_control_server *server, int connection)
 	struct tp_control_request message;
 	struct tp_control_request request;
 	if (!is_trusted(connection))
-		return;
+		return false;
 	const int64_t size = tp_control_receive(connection, &message, sizeof(message));
 	if (size < 0 || tp_control_request_read(&request, &message, (uint64_t)size))
-		return;
+		return false;
 	struct tp_control_reply reply = {0};
 	if (request.version == TP_CONTROL_VERSION)
 		server->answer(server->context, request.verb, &reply);
 	reply.version = TP_CONTROL_VERSION;
 	reply.recorder = (uint32_t)getpid();
 	send(connection, &reply, sizeof(reply), MSG_NOSIGNAL);
+	return request.version == TP_CONTROL_VERSION && request.verb == TP_CONTROL_STOP &&
+	       reply.result == TP_CONTROL_DONE;
 }
 
 static void *run(void *argument)
@@ -71,25 +72,10 @@ static void *run(void *argument)
 			tp_doorbell_wait(&server->bell, NAP_MS);
 		if (connection < 0)
 			continue;
-		serve(server, connection);
-		close(connection);
+		if (!serve(server, connection))
+			close(connection);
 	}
 	return NULL;
-}
-
-// Whose socket has this name, 0 if it is none; *early: it does not listen yet.
-static pid_t recorder_of(const char *name, bool *early)
-{
-	char text[TP_CONTROL_PATH_SIZE];
-	const size_t length = strlen(name);
-	const size_t more = sizeof(EARLY) - 1;
-	*early = length > more && !strcmp(name + length - more, EARLY);
-	const size_t kept = *early ? length - more : length;
-	if (kept >= sizeof(text))
-		return 0;
-	memcpy(text, name, kept);
-	text[kept] = '\0';
-	return tp_control_recorder(text);
 }
 
 // Sockets of recorders that were killed: nobody listens there any more.
@@ -100,14 +86,12 @@ static void sweep(void)
 		return;
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		bool early;
-		const pid_t recorder = recorder_of(entry->d_name, &early);
-		char path[TP_CONTROL_PATH_SIZE + sizeof(EARLY)];
+		char path[TP_CONTROL_PATH_SIZE];
 		struct stat info;
-		tp_control_path(recorder, path);
-		if (early)
-			strcat(path, EARLY);
-		if (!recorder || lstat(path, &info) || !S_ISSOCK(info.st_mode) ||
-		    info.st_uid != geteuid())
+		if (!tp_control_recorder(entry->d_name, &early) ||
+		    (size_t)snprintf(path, sizeof(path), TP_CONTROL_FOLDER "/%s", entry->d_name) >=
+			sizeof(path) ||
+		    lstat(path, &info) || !S_ISSOCK(info.st_mode) || info.st_uid != geteuid())
 			continue;
 		// Its owner is between two calls.
 		if (early && time(NULL) - info.st_mtime < EARLY_S)
@@ -126,18 +110,27 @@ static void sweep(void)
 	closedir(folder);
 }
 
-// Bound under another name and renamed when it listens: to a sweep a socket that does not is dead.
+static void make_path(char path[TP_CONTROL_PATH_SIZE], uint64_t random, const char *behind)
+{
+	snprintf(path, TP_CONTROL_PATH_SIZE, TP_CONTROL_FOLDER "/teeperf-%d.%016llx.ctl%s",
+	    (int)getpid(), (unsigned long long)random, behind);
+}
+
+// Bound under another name and renamed when it listens: to a sweep a socket that does not is dead. The second name does
+// not follow from the first, which others may have seen.
 static int open_socket(struct tp_control_server *server, struct tp_err *err)
 {
-	char early[sizeof(server->path) + sizeof(EARLY)];
-	snprintf(early, sizeof(early), "%s" EARLY, server->path);
+	char early[TP_CONTROL_PATH_SIZE];
+	uint64_t random[2];
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return tp_err_system(err, errno, NULL, "cannot get random bytes");
+	make_path(early, random[0], TP_CONTROL_EARLY);
+	make_path(server->path, random[1], "");
 	struct sockaddr_un address;
 	make_address(&address, early);
 	server->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server->socket < 0)
 		return tp_err_system(err, errno, NULL, "cannot make a socket for 'teeperf ctl'");
-	// What has our process id in its name is a dead recorder's.
-	unlink(early);
 	if (!bind(server->socket, (const struct sockaddr *)&address, sizeof(address)) &&
 	    !chmod(early, 0600) && !listen(server->socket, BACKLOG) && !rename(early, server->path))
 		return 0;
@@ -150,7 +143,6 @@ static int open_socket(struct tp_control_server *server, struct tp_err *err)
 
 int tp_control_server_start(struct tp_control_server *server, struct tp_err *err)
 {
-	tp_control_path(getpid(), server->path);
 	server->stop = 0;
 	sweep();
 	int r = tp_doorbell_init(&server->bell, err);

@@ -19,8 +19,9 @@
 #include "follow_process.h"
 #include "shared.h"
 
-// Who connects has his request ready.
-enum { PATIENCE_S = 1, BACKLOG = 64, SAME_PID_MAX = 1000, NAP_MS = 20 };
+// Who connects has his request ready. Another user, who may be one that the program has become, or one that only wants to
+// keep others waiting, is waited for less.
+enum { PATIENCE_MS = 1000, STRANGER_MS = 20, BACKLOG = 64, SAME_PID_MAX = 1000, NAP_MS = 20 };
 
 static int open_spare(void)
 {
@@ -133,17 +134,24 @@ static bool answer(
 static bool receive(
     const struct tp_follow *follow, int connection, struct tp_follow_request *request, pid_t *pid)
 {
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
-	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	struct ucred who;
 	socklen_t who_size = sizeof(who);
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &who_size) || who.pid <= 0)
+		return false;
+	struct pollfd event = {.fd = connection, .events = POLLIN};
+	int ready;
+	do {
+		ready = poll(&event, 1, who.uid == geteuid() ? PATIENCE_MS : STRANGER_MS);
+	} while (ready < 0 && errno == EINTR);
+	if (ready <= 0)
+		return false;
+	const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
+	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	struct teeperf_fork_request message;
 	const int64_t size = tp_control_receive(connection, &message, sizeof(message));
-	if (size < 0 ||
-	    tp_follow_request_read(request, &message, (uint64_t)size, follow->token,
-		follow->options.first->chunk_count) ||
-	    getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &who_size) || who.pid <= 0)
+	if (size < 0 || tp_follow_request_read(request, &message, (uint64_t)size, follow->token,
+			    follow->options.first->chunk_count))
 		return false;
 	*pid = who.pid;
 	return true;

@@ -448,15 +448,14 @@ static void note_path(const struct tp_region *region, char path[128])
 	snprintf(path, 128, "%s" TP_REGION_NOTE, region->path);
 }
 
-int tp_region_note_trace(const struct tp_region *region, const char *trace, struct tp_err *err)
+void tp_region_note_trace(struct tp_region *region, const char *trace)
 {
 	char path[128];
 	note_path(region, path);
 	char *whole = realpath(trace, NULL);
-	const int failed = !whole || symlink(whole, path);
-	const int error = errno;
+	if (!whole || symlink(whole, path))
+		tp_err_system(&region->note_err, errno, path, "cannot note the trace's path");
 	free(whole);
-	return failed ? tp_err_system(err, error, path, "cannot note the trace's path") : 0;
 }
 
 void tp_region_unlink(struct tp_region *region)

@@ -62,11 +62,12 @@ struct tp_region {
 	char path[96]; /* in TP_REGION_FOLDER; empty: the log cannot be found there */
 	uint64_t id;   /* random; in the path, and in the trace */
 	int fd;
-	char *place;     /* the path that was asked for, NULL: none was */
-	bool made;       /* the file there is ours to remove */
-	uint64_t offset; /* of the region in the file */
-	bool published;  /* tp_region_publish was called */
-	char *map;       /* aligned to the chunk size */
+	char *place;            /* the path that was asked for, NULL: none was */
+	bool made;              /* the file there is ours to remove */
+	uint64_t offset;        /* of the region in the file */
+	bool published;         /* tp_region_publish was called */
+	struct tp_err note_err; /* .code is 0, or there is no note beside the log */
+	char *map;              /* aligned to the chunk size */
 	uint64_t map_size;
 	struct teeperf_log_header *header;
 	uint64_t *supply;
@@ -117,9 +118,10 @@ void tp_region_release(struct tp_region *region);
 
 /*
  * Note beside the log which trace it belongs to, for whoever finds it when we were killed: a symbolic
- * link, which is there whole or not at all.
+ * link, which is there whole or not at all. If that fails (another user, who sees the log's name, was faster)
+ * region->note_err says why, and the log is found by its trace only.
  */
-int tp_region_note_trace(const struct tp_region *region, const char *trace, struct tp_err *err);
+void tp_region_note_trace(struct tp_region *region, const char *trace);
 
 /* Folder of logs; the name of a log there, and what is behind it in that of its note. */
 #define TP_REGION_FOLDER "/dev/shm"

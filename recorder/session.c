@@ -339,6 +339,13 @@ static int start_guest(
 	return r;
 }
 
+static void stop_control(struct tp_session *session)
+{
+	if (session->has_control)
+		tp_control_server_stop(&session->control);
+	session->has_control = false;
+}
+
 static int start_program(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
 {
@@ -349,9 +356,9 @@ static int start_program(
 		    &session->inner.region.header->control, session->control_word);
 	session->control.answer = tp_session_answer;
 	session->control.context = session;
-	int r = tp_control_server_start(&session->control, err);
-	if (r)
-		return r;
+	// Without it the program can still be recorded.
+	session->has_control = !tp_control_server_start(&session->control, &session->control_err);
+	int r = 0;
 	// Nobody can find it before.
 	if (session->region.place)
 		tp_region_publish(&session->region);
@@ -371,7 +378,7 @@ static int start_program(
 	else
 		r = start_guest(session, options, err);
 	if (r)
-		tp_control_server_stop(&session->control);
+		stop_control(session);
 	return r;
 }
 
@@ -515,6 +522,8 @@ static enum tp_launch_event look_at_guest(struct tp_session *session)
 
 enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeout_ms)
 {
+	if (tp_shared_load_relaxed(&session->stop_asked))
+		return TP_LAUNCH_RELEASE;
 	if (session->attaches) {
 		if (look_at_guest(session) == TP_LAUNCH_ENDED)
 			return TP_LAUNCH_ENDED;
@@ -582,7 +591,7 @@ int tp_session_finish(
 	const uint64_t end_ns = tp_clock_monotonic_ns();
 	if (session->soft)
 		tp_clock_gaps_end(&session->counter.gaps, end_ns);
-	tp_control_server_stop(&session->control);
+	stop_control(session);
 	tp_session_command(session, false);
 	if (session->attaches)
 		stop_guest(session);

@@ -74,6 +74,9 @@ struct tp_session {
 	struct tp_drain drain;
 	struct tp_launch launch;
 	struct tp_control_server control;
+	bool has_control;          /* control is in use */
+	struct tp_err control_err; /* why it is not: 'teeperf ctl' does not find this recording */
+	uint64_t stop_asked;       /* 1: by 'teeperf ctl stop' */
 	struct tp_follow follow;
 	bool follows; /* follow is in use */
 	struct tp_inner inner;

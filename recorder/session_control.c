@@ -153,6 +153,9 @@ void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *re
 	case TP_CONTROL_FLUSH:
 		result = flush(session);
 		break;
+	case TP_CONTROL_STOP:
+		tp_shared_store_relaxed(&session->stop_asked, 1);
+		break;
 	default:
 		result = TP_CONTROL_UNKNOWN;
 	}

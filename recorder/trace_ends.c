@@ -17,7 +17,7 @@ void tp_trace_add_host(struct tp_trace_writer *writer, const struct tp_host_fact
 	tp_buf_release(&host);
 }
 
-int tp_trace_add_log(struct tp_trace_writer *writer, const struct tp_region *region, int compress,
+int tp_trace_add_log(struct tp_trace_writer *writer, struct tp_region *region, int compress,
     bool start_off, const char *path, struct tp_err *err)
 {
 	struct teeperf_trace_log log = {
@@ -36,7 +36,8 @@ int tp_trace_add_log(struct tp_trace_writer *writer, const struct tp_region *reg
 			*err = writer->error;
 		return writer->error.code;
 	}
-	return tp_region_note_trace(region, path, err);
+	tp_region_note_trace(region, path);
+	return 0;
 }
 
 void tp_trace_add_end(struct tp_trace_writer *writer, const struct tp_region *region,

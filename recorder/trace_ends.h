@@ -14,7 +14,7 @@ void tp_trace_add_host(struct tp_trace_writer *writer, const struct tp_host_fact
  * Add LOG, and note the trace beside the log: where to find what has not been written, should we be
  * killed. Nothing if the trace is no regular file. An error if all sections so far could not be written.
  */
-int tp_trace_add_log(struct tp_trace_writer *writer, const struct tp_region *region, int compress,
+int tp_trace_add_log(struct tp_trace_writer *writer, struct tp_region *region, int compress,
     bool start_off, const char *path, struct tp_err *err);
 
 /* Add END: `known` (exit and times), and the rest from the region. pre: the drain has finished. */

@@ -445,6 +445,22 @@ static bool parse_name(
 	return strncmp(text, name, length) == 0 && (*is_note || !text[length]);
 }
 
+// Any user may have made a link beside our log.
+static bool is_ours(int folder, const char *note)
+{
+	struct stat info;
+	return !fstatat(folder, note, &info, AT_SYMLINK_NOFOLLOW) && info.st_uid == geteuid();
+}
+
+// Whether a program has recorded into a log: without a note that is rare, see tp_region_note_trace.
+static bool has_program(const struct tp_log_file *log)
+{
+	uint32_t attach = 0;
+	const off_t at = offsetof(struct teeperf_log_header, attach);
+	return pread(log->fd, &attach, sizeof(attach), at) == sizeof(attach) &&
+	       attach == TEEPERF_ATTACH_DONE;
+}
+
 void tp_recover_all(void (*tell)(const struct tp_recovered *recovered, const struct tp_err *err))
 {
 	DIR *folder = opendir(TP_REGION_FOLDER);
@@ -472,10 +488,12 @@ void tp_recover_all(void (*tell)(const struct tp_recovered *recovered, const str
 			continue;
 		const ssize_t size = readlinkat(dirfd(folder), note, path, sizeof(path) - 1);
 		path[size > 0 ? size : 0] = '\0';
-		if (path[0] == '/')
+		if (path[0] == '/' && is_ours(dirfd(folder), note))
 			recover_orphan(&log, path, id, tell);
+		else if (size > 0 || has_program(&log))
+			close(log.fd); // 'teeperf recover TRACE' knows where it belongs
 		else
-			tp_log_file_remove(&log); // its program had not been started
+			tp_log_file_remove(&log);
 	}
 	closedir(folder);
 }

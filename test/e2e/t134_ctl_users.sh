@@ -23,7 +23,7 @@ recorder=$!
 await log ready
 program=$(sed -n 's/^ready //p' log)
 expect 1 other "$TEEPERF" ctl off "$recorder"
-says "this recording is another user's: ask as that user, or as root" err
+says "the recording of process $recorder is another user's: ask as that user, or as root" err
 expect 1 other "$TEEPERF" ctl status "$program"
 says "process $program is neither a running 'teeperf record' of yours" err
 expect 0 "$TEEPERF" ctl status "$program"

@@ -118,18 +118,86 @@ lto() {
 	return 1
 }
 
-# await FILE PATTERN: until FILE has it; a test that hangs here is ended by ctest.
-await() {
-	while ! grep -q "$2" "$1" 2>/dev/null; do
-		sleep 0.05
+# ---- What runs beside a test.
+#
+# begin NAME COMMAND...: run COMMAND in the background; $begun is its process id. Its output goes to NAME.out and NAME.err.
+# They are empty before anybody can look for something in them: with '>NAME.out &' the shell empties a file when the new
+# process comes to it, and until then there is what an earlier one has said.
+begin() {
+	begun_name=$1
+	shift
+	: >"$begun_name.out"
+	: >"$begun_name.err"
+	"$@" >>"$begun_name.out" 2>>"$begun_name.err" &
+	begun=$!
+	sides="$(for begun_side in ${sides:-}; do
+		[ "${begun_side%=*}" = "$begun_name" ] || echo "$begun_side"
+	done) $begun_name=$begun"
+}
+
+# tree PID: this process, if it is our child, and what it has started.
+tree() {
+	grep -q "^PPid:[[:space:]]*${2:-$$}\$" "/proc/$1/status" 2>/dev/null || return 0
+	echo "$1"
+	for member in $(cat "/proc/$1/task"/*/children 2>/dev/null); do
+		tree "$member" "$1"
 	done
+}
+
+# show_sides: what runs beside this test, what it does, and what it has said.
+show_sides() {
+	for side in ${sides:-}; do
+		echo "---- '${side%=*}', process ${side##*=}:"
+		for member in $(tree "${side##*=}"); do
+			echo "$member: $(tr '\0' ' ' <"/proc/$member/cmdline" 2>/dev/null)" \
+				"$(grep '^State' "/proc/$member/status" 2>/dev/null || echo 'is no more')"
+		done
+		tail -n 30 "${side%=*}.out" "${side%=*}.err"
+	done
+}
+
+# await_true CONDITION [WHAT]: until the shell finds CONDITION true. Gives up after a minute, and shows what is known of both
+# sides. A minute is 1200 looks 50 ms apart: on a machine that is slow or busy they take longer, as all else does.
+await_true() (
+	looks=0
+	until eval "$1"; do
+		sleep 0.05
+		looks=$((looks + 1))
+		[ $looks = 1200 ] || continue
+		show_sides >&2
+		for side in ${sides:-}; do
+			for member in $(tree "${side##*=}"); do
+				kill -KILL "$member" 2>/dev/null || true
+			done
+		done
+		fail "waited in vain for ${2:-$1}"
+	done
+)
+
+# await FILE PATTERN: until FILE, which was empty or not there before, has it.
+await() {
+	awaited=$1
+	awaited_pattern=$2
+	await_true 'grep -q -- "$awaited_pattern" "$awaited" 2>/dev/null' "'$2' in the file '$1'"
 }
 
 # gone PID: until the process is no more, or only waits for a parent to take notice.
 gone() {
-	while grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; do
-		sleep 0.05
+	await_true "! grep -q '^State:[[:space:]]*[^ZX]' /proc/$1/status 2>/dev/null" "the end of process $1"
+}
+
+# ended STATUS NAME: what begin has started as NAME ends, by itself, with STATUS.
+ended() {
+	for begun_side in $sides; do
+		[ "${begun_side%=*}" != "$2" ] || begun=${begun_side##*=}
 	done
+	gone "$begun"
+	got=0
+	wait "$begun" || got=$?
+	[ "$got" = "$1" ] || {
+		cat "$2.out" "$2.err" >&2
+		fail "'$2' ended with $got, not $1"
+	}
 }
 
 # Whether programs can be run as another user: by root, but not by that of a namespace that has no others.
