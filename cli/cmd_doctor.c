@@ -67,6 +67,7 @@ static _Noreturn void compile(char *compiler, char *plugin_option, int source)
 	unsetenv("TEEPERF_ALLOWLIST");
 	unsetenv("TEEPERF_CLOCK");
 	unsetenv("TEEPERF_TAIL_CALLS");
+	unsetenv("TEEPERF_THREADS");
 	const int null = open("/dev/null", O_RDWR);
 	dup2(source, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);

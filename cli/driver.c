@@ -70,8 +70,8 @@ const struct tp_option tp_driver_options[] = {
 	"TEEPERF_MODULE)",
 	&module, NULL},
     {TP_OPTION_STRING, 0, "port", "NAME",
-	"link the runtime for this platform: posix, bare, gramine, keystone, occlum, openenclave, optee, "
-	"scone, sgxsdk or vm (default: TEEPERF_PORT, else posix)",
+	"compile, and link the runtime, for this platform: posix, bare, gramine, keystone, occlum, "
+	"openenclave, optee, scone, sgxsdk or vm (default: TEEPERF_PORT, else posix)",
 	&port_name, NULL},
     {TP_OPTION_STRING, 0, "shape", "inline|call",
 	"put the recording code in line, or call it: a quarter of the size, slower with a soft clock "
@@ -246,8 +246,10 @@ static int choose_port(const struct tp_command *command, struct tp_driver_port *
 {
 	const char *name = port_name ? port_name : getenv("TEEPERF_PORT");
 	char names[128];
-	if (tp_driver_port_find(name, port))
+	if (tp_driver_port_find(name, port)) {
+		setenv("TEEPERF_THREADS", port->has_one_thread ? "one" : "many", 1);
 		return 0;
+	}
 	tp_driver_port_names(names, sizeof(names));
 	return tp_options_usage(command, "%s takes %s, not '%s'",
 	    port_name ? "option '--port'" : "TEEPERF_PORT", names, name);

@@ -23,8 +23,9 @@ void tp_driver_inputs_release(struct tp_driver_inputs *inputs);
 
 /* The platform that is linked for. */
 struct tp_driver_port {
-	const char *name; /* NULL: the usual one */
-	bool is_posix;    /* threads, shared libraries and a loader */
+	const char *name;    /* NULL: the usual one */
+	bool is_posix;       /* threads, shared libraries and a loader */
+	bool has_one_thread; /* each instance of a program; its code is compiled for that (abi.h) */
 };
 
 /* The port of that name (NULL or empty: the usual one); false if there is none. */

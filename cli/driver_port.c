@@ -7,20 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
-// One that stands alone is the only runtime of one image, which has no threads library.
+// One that stands alone is the only runtime of one image, which has no threads library. One thread: abi.h.
 static const struct {
 	const char *name;
 	bool is_alone;
+	bool has_one_thread;
 } ports[] = {
-    {"bare", true},
-    {"gramine", false},
-    {"keystone", true},
-    {"occlum", false},
-    {"openenclave", true},
-    {"optee", true},
-    {"scone", false},
-    {"sgxsdk", true},
-    {"vm", false},
+    {"bare", true, false},
+    {"gramine", false, false},
+    {"keystone", true, false},
+    {"occlum", false, false},
+    {"openenclave", true, false},
+    {"optee", true, true},
+    {"scone", false, false},
+    {"sgxsdk", true, false},
+    {"vm", false, false},
 };
 enum { PORTS = sizeof(ports) / sizeof(ports[0]) };
 
@@ -42,6 +43,7 @@ bool tp_driver_port_find(const char *name, struct tp_driver_port *port)
 			continue;
 		port->name = ports[i].name;
 		port->is_posix = !ports[i].is_alone;
+		port->has_one_thread = ports[i].has_one_thread;
 		return true;
 	}
 	return false;

@@ -186,6 +186,13 @@ add_library(tp_runtime_enclave OBJECT ${core} ${alone})
 target_link_libraries(tp_runtime_enclave PRIVATE tp_flags)
 target_compile_options(tp_runtime_enclave PRIVATE ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_HAS_XSAVE)
 
+# Where each instance of a program runs one thread (abi.h).
+set(TEEPERF_RUNTIME_ONE_FLAGS -DTP_ONE_THREAD=1)
+add_library(tp_runtime_one_thread OBJECT ${core} ${alone})
+target_link_libraries(tp_runtime_one_thread PRIVATE tp_flags)
+target_compile_options(tp_runtime_one_thread PRIVATE
+	${TEEPERF_RUNTIME_ALONE_FLAGS} ${TEEPERF_RUNTIME_ONE_FLAGS})
+
 # And with POSIX, but another log.
 list(FILTER posix EXCLUDE REGEX "/port_posix_log\\.c$")
 add_library(tp_runtime_system OBJECT ${core} ${posix})
@@ -196,8 +203,9 @@ set(flags "${TEEPERF_RUNTIME_ALONE_FLAGS}")
 teeperf_port(bare tp_runtime_alone "${flags}" port_bare)
 teeperf_port(keystone tp_runtime_alone "${flags}" port_keystone port_elf_image private_log)
 teeperf_port(openenclave tp_runtime_enclave "${flags}" port_openenclave port_elf_image)
-teeperf_port(optee tp_runtime_alone "${flags}" port_optee port_elf_image)
 teeperf_port(sgxsdk tp_runtime_enclave "${flags}" port_sgxsdk port_elf_image)
+list(APPEND flags ${TEEPERF_RUNTIME_ONE_FLAGS})
+teeperf_port(optee tp_runtime_one_thread "${flags}" port_optee port_elf_image)
 set(flags "${TEEPERF_RUNTIME_FLAGS}")
 teeperf_port(gramine tp_runtime_system "${flags}" port_gramine)
 teeperf_port(scone tp_runtime_system "${flags}" port_scone)

@@ -50,7 +50,8 @@ bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *seque
 		return false;
 	group->place = own_global(sequence, pointer, TEEPERF_SYMBOL_PREFIX "counts");
 	LLVMSetInitializer(group->place, LLVMConstNull(pointer));
-	LLVMSetThreadLocalMode(group->place, LLVMInitialExecTLSModel);
+	if (!sequence->pass->one_thread)
+		LLVMSetThreadLocalMode(group->place, LLVMInitialExecTLSModel);
 	for (unsigned i = 0; i < count; i++) {
 		targets[i].group = group;
 		targets[i].number = i;
@@ -59,10 +60,9 @@ bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *seque
 	LLVMTypeRef nothing = LLVMVoidTypeInContext(sequence->context);
 	LLVMTypeRef types[2] = {pointer, LLVMPointerType(pointer, 0)};
 	LLVMValueRef arguments[2] = {LLVMConstBitCast(group->counted, pointer), group->place};
-	tp_llvm_add_constructor(sequence->module,
+	tp_sequence_construct(sequence,
 	    tp_sequence_caller(sequence, TEEPERF_SYMBOL_PREFIX "count_attach", true,
-		TEEPERF_SYMBOL_COUNTED, LLVMFunctionType(nothing, types, 2, 0), arguments, 2),
-	    1);
+		TEEPERF_SYMBOL_COUNTED, LLVMFunctionType(nothing, types, 2, 0), arguments, 2));
 	tp_llvm_add_destructor(sequence->module,
 	    tp_sequence_caller(sequence, TEEPERF_SYMBOL_PREFIX "count_detach", true,
 		TEEPERF_SYMBOL_COUNTED_GONE, LLVMFunctionType(nothing, types, 1, 0), arguments, 1),

@@ -98,6 +98,7 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 	static const char *const exits[] = {"timed", "untimed", NULL};
 	static const char *const shapes[] = {"inline", "call", NULL};
 	static const char *const tails[] = {"call", "keep", NULL};
+	static const char *const threads[] = {"many", "one", NULL};
 	*pass = (struct tp_pass){0};
 	const int clock = choose(setting(options->clock, "TEEPERF_CLOCK"),
 	    "TEEPERF_CLOCK (-teeperf-clock)", clocks, "auto, tsc or soft", err);
@@ -118,12 +119,17 @@ int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, st
 	    "TEEPERF_TAIL_CALLS (-teeperf-tail-calls)", tails, "call or keep", err);
 	if (tail < 0)
 		return tail;
+	const int how_many = choose(setting(options->threads, "TEEPERF_THREADS"),
+	    "TEEPERF_THREADS (-teeperf-threads)", threads, "many or one", err);
+	if (how_many < 0)
+		return how_many;
 	const char *inventory = setting(options->inventory, "TEEPERF_INVENTORY");
 	pass->inventory = !inventory || strcmp(inventory, "none") != 0;
 	pass->inventory_folder = pass->inventory ? inventory : NULL;
 	pass->module = setting(options->module, "TEEPERF_MODULE");
 	pass->switches = setting(options->switches, "TEEPERF_SWITCHES");
 	pass->clock = (enum teeperf_compiled_clock)clock;
+	pass->one_thread = how_many == 1;
 	pass->untimed_exits = exit == 1;
 	pass->shape = (enum tp_shape)shape;
 	pass->tail_calls = (enum tp_tail_calls)tail;

@@ -29,6 +29,7 @@ struct tp_pass {
 	enum teeperf_compiled_clock clock;
 	enum tp_tail_calls tail_calls;
 	enum tp_shape shape;
+	bool one_thread;    /* for a platform that runs one thread (abi.h) */
 	bool untimed_exits; /* the clock is read on entry only */
 	uint32_t sample; /* of functions that would have events: 1 of so many calls has, 0: none */
 	const char *module; /* what it will be linked into, for mod: lines; NULL: not known */
@@ -69,6 +70,7 @@ struct tp_pass_options {
 	const char *shape;      /* TEEPERF_SHAPE: inline or call */
 	const char *switches;   /* TEEPERF_SWITCHES: names of functions, with "," between them */
 	const char *tail_calls; /* TEEPERF_TAIL_CALLS: call or keep */
+	const char *threads;    /* TEEPERF_THREADS: many or one */
 };
 
 /* 0, or a negative tp_error with *err. */
@@ -169,6 +171,13 @@ LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef b
 /* void name(): a hidden function, one when linked, or one of this object file (`own`). */
 LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, bool own,
     const char *callee, LLVMTypeRef callee_type, LLVMValueRef *arguments, unsigned count);
+
+/*
+ * Call `function` before the program's own constructors. Where one thread is all that a platform has, its linker script
+ * may know no constructors with a priority, or none at all: there it is one without, and one of those that entering
+ * calls, too (abi.h). So it may be called more than once.
+ */
+void tp_sequence_construct(struct tp_sequence *sequence, LLVMValueRef function);
 
 /* The counted and sampled functions of an object file, at most TEEPERF_COUNTED_MAX of them. */
 struct tp_count_group {

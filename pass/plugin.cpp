@@ -52,6 +52,10 @@ static cl::opt<std::string> switches_option("teeperf-switches",
 static cl::opt<std::string> tail_calls_option("teeperf-tail-calls",
     cl::desc("Tail calls: call or keep (default: TEEPERF_TAIL_CALLS, else call)"),
     cl::value_desc("how"));
+static cl::opt<std::string> threads_option("teeperf-threads",
+    cl::desc(
+	"Threads of the program's platform: many or one (default: TEEPERF_THREADS, else many)"),
+    cl::value_desc("many|one"));
 
 namespace
 {
@@ -68,7 +72,7 @@ struct Options {
 		const tp_pass_options options = {allowlist_option.c_str(), clock_option.c_str(),
 		    exits_option.c_str(), inventory_option.c_str(), level_option.c_str(),
 		    module_option.c_str(), shape_option.c_str(), switches_option.c_str(),
-		    tail_calls_option.c_str()};
+		    tail_calls_option.c_str(), threads_option.c_str()};
 		status = tp_pass_init(&pass, &options, &err);
 	}
 

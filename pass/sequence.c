@@ -257,6 +257,7 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 	    .shape = pass->inlined_later ? TP_SHAPE_INLINE : pass->shape,
 	    .kind = kind,
 	    .position = position,
+	    .one_thread = pass->one_thread,
 	    .name_in_register = pass->inlined_later,
 	    .sampled = target->sampled != NULL,
 	    .gate = target->gate};
@@ -275,7 +276,7 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef builder)
 {
 	struct tp_text text = {.output_count = 0};
-	sequence->machine->write_between(&text);
+	sequence->machine->write_between(&text, sequence->pass->one_thread);
 	return tp_sequence_assemble(sequence, builder, &text, &sequence->functions, 1);
 }
 
@@ -300,6 +301,24 @@ LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, 
 	return function;
 }
 
+void tp_sequence_construct(struct tp_sequence *sequence, LLVMValueRef function)
+{
+	enum { FIRST = 1, USUAL = 65535 };
+	// The first priority that is ours to take: before the program's own constructors.
+	tp_llvm_add_constructor(sequence->module, function, FIRST);
+	if (!sequence->pass->one_thread)
+		return;
+	tp_llvm_add_constructor(sequence->module, function, USUAL);
+	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
+	LLVMValueRef entry =
+	    LLVMAddGlobal(sequence->module, pointer, TEEPERF_SYMBOL_PREFIX "constructor");
+	LLVMSetInitializer(entry, LLVMConstBitCast(function, pointer));
+	LLVMSetLinkage(entry, LLVMInternalLinkage);
+	LLVMSetSection(entry, TEEPERF_CONSTRUCTORS_SECTION);
+	LLVMSetAlignment(entry, 8);
+	tp_llvm_keep(sequence->module, entry);
+}
+
 // The constructor that registers this module with the runtime, and the destructor.
 static void add_constructor(struct tp_sequence *sequence)
 {
@@ -313,13 +332,11 @@ static void add_constructor(struct tp_sequence *sequence)
 	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
 	LLVMValueRef arguments[2] = {LLVMConstInt(i64, TEEPERF_ABI << 8 | clock, 0),
 	    LLVMConstBitCast(sequence->block, pointer)};
-	// The first priority that is ours to take: before the program's own constructors, and behind
-	// its destructors.
 	if (!LLVMGetNamedFunction(module, names[clock]))
-		tp_llvm_add_constructor(module,
+		tp_sequence_construct(sequence,
 		    tp_sequence_caller(sequence, names[clock], false, TEEPERF_SYMBOL_MODULE,
-			two_words(sequence->context, pointer), arguments, 2),
-		    1);
+			two_words(sequence->context, pointer), arguments, 2));
+	// Behind its destructors.
 	if (!LLVMGetNamedFunction(module, TEEPERF_SYMBOL_DESTRUCTOR))
 		tp_llvm_add_destructor(module,
 		    tp_sequence_caller(sequence, TEEPERF_SYMBOL_DESTRUCTOR, false,

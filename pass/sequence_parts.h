@@ -8,11 +8,13 @@
 /*
  * In the parts `#` and a letter stand for an operand:
  *   #G gate   #N name   #K kind   #P position   #A, #a, #w and #B, #b registers of 64, 32, 16 bits
+ *   #T code that loads the address of the thread's block   #F what is before an address in it
  *   #S whether it is sampled now   #O the gate that tells whether recording is on
  * and `$` is doubled, as LLVM wants it. Local labels: 1 the cold path, 2 the end, 6 no record now.
  */
 struct tp_text_names {
 	char a64[16], a32[16], a16[16], b64[16], b32[16];
+	const char *thread, *segment;
 	char gate[32], on[32], name[32], kind[4], position[16], sampled[16];
 };
 

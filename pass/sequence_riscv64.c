@@ -10,6 +10,9 @@
  * the global offset table: the linkage table's code changes t0 to t3.
  */
 #define THREAD "la.tls.ie t1, " TEEPERF_SYMBOL_THREAD "\n\tadd t1, t1, tp\n\t"
+#define ONLY_THREAD                                               \
+	"9:\tauipc t1, %got_pcrel_hi(" TEEPERF_SYMBOL_ONLY_THREAD \
+	")\n\tld t1, %pcrel_lo(9b)(t1)\n\t"
 #define SOFT "ld t2, 8(t1)\n\tld #B, 0(t2)\n\t"
 #define HARDWARE "rdtime #B\n\t"
 #define HIGH "lwu t2, 16(t1)\n\tsrli t0, #B, 32\n\tbne t0, t2, 1f\n\t"
@@ -31,9 +34,9 @@
 	"8:\tauipc t2, %got_pcrel_hi(" symbol ")\n\tld t2, %pcrel_lo(8b)(t2)\n\tjalr t0, t2\n"
 
 #define ON "li #P, 1\n\tlbu t2, #O\n\tbeqz t2, 2f\n\t"
-#define BETWEEN                                                                       \
-	THREAD "7:\tld t0, 24(t1)\n\tld #P, 0(t1)\n\tld t2, 24(t1)\n\tbne t0, t2, 7b" \
-	       "\n\tadd #P, #P, t0\n\taddi #P, #P, -4\n"
+#define BETWEEN                                                                  \
+	"#T7:\tld t0, 24(t1)\n\tld #P, 0(t1)\n\tld t2, 24(t1)\n\tbne t0, t2, 7b" \
+	"\n\tadd #P, #P, t0\n\taddi #P, #P, -4\n"
 
 static void end(struct tp_text *text, const struct tp_text_names *n, bool position)
 {
@@ -57,7 +60,7 @@ static void write(struct tp_text *text, const struct tp_text_request *request)
 	const bool untimed = request->kind == TEEPERF_KIND_UNTIMED;
 	const bool call = request->shape == TP_SHAPE_CALL;
 	unsigned operand = 0;
-	struct tp_text_names n = {.b32 = ""};
+	struct tp_text_names n = {.b32 = "", .thread = request->one_thread ? ONLY_THREAD : THREAD};
 	if (request->position) {
 		snprintf(n.position, sizeof(n.position), "$%u", operand++);
 		tp_text_constrain(text, "=&r");
@@ -87,7 +90,7 @@ static void write(struct tp_text *text, const struct tp_text_request *request)
 		return;
 	}
 	const bool is_auto = !untimed && request->clock == TEEPERF_COMPILED_AUTO;
-	tp_text_append(text, &n, THREAD);
+	tp_text_append(text, &n, "#T");
 	if (is_auto)
 		tp_text_append(text, &n, "addi t2, t2, -1\n\tbnez t2, 3f\n\t" SOFT "4:\t" HIGH);
 	else
@@ -107,9 +110,9 @@ static void write(struct tp_text *text, const struct tp_text_request *request)
 	end(text, &n, request->position);
 }
 
-static void write_between(struct tp_text *text)
+static void write_between(struct tp_text *text, bool one_thread)
 {
-	struct tp_text_names n = {.position = "$0"};
+	struct tp_text_names n = {.position = "$0", .thread = one_thread ? ONLY_THREAD : THREAD};
 	snprintf(n.on, sizeof(n.on), "$1+%u", TEEPERF_GATE_OFFSET);
 	text->output_count = 1;
 	tp_text_constrain(text, "=&r,S,~{t0},~{t1},~{t2},~{memory}");

@@ -20,6 +20,10 @@ static const char *named(const struct tp_text_names *names, char letter)
 		return names->sampled;
 	case 'O':
 		return names->on;
+	case 'T':
+		return names->thread;
+	case 'F':
+		return names->segment;
 	case 'A':
 		return names->a64;
 	case 'a':
@@ -63,37 +67,44 @@ void tp_text_constrain(struct tp_text *text, const char *constraint)
  */
 #define GATE_X86(value, jump) "cmpb $$" value ", #G(%rip)\n\t" jump " 6f\n\t"
 #define THREAD_X86 "movq " TEEPERF_SYMBOL_THREAD "@gottpoff(%rip), %r11\n\t"
+#define ONLY_THREAD_X86 "movq " TEEPERF_SYMBOL_ONLY_THREAD "@GOTPCREL(%rip), %r11\n\t"
 #define NAME_X86 "leal #N, %r10d\n\t"
 // The low half first: if the upper half then still agrees, the low half belongs to it.
-#define SOFT_X86 "movq %fs:8(%r11), #A\n\tmovl (#A), #b\n\tmovl 4(#A), #a\n\t"
+#define SOFT_X86 "movq #F8(%r11), #A\n\tmovl (#A), #b\n\tmovl 4(#A), #a\n\t"
 // The flags are still those of the gate. rdtsc waits for nothing, and nothing for it, but where the gate is
 // TEEPERF_GATE_ORDERED.
 #define HARD_X86 "3:\tjnp 8f\n\tlfence\n8:\trdtsc\n\tjnp 4b\n\tlfence\n\tjmp 4b\n"
-#define HIGH_X86 "cmpl #a, %fs:16(%r11)\n\tjne 1f\n\t"
-#define HIGH_UNTIMED_X86 "cmpl $$-1, %fs:16(%r11)\n\tje 1f\n\t"
+#define HIGH_X86 "cmpl #a, #F16(%r11)\n\tjne 1f\n\t"
+#define HIGH_UNTIMED_X86 "cmpl $$-1, #F16(%r11)\n\tje 1f\n\t"
 /*
  * A signal handler that comes between load and store of the cursor writes from the same place on, and
  * the store then takes the cursor back. So the place must be in the thread's chunk still, and what is
  * there must be 0; the cold path finds the way again. (One xadd instead costs 1.8 ns a call more with the
  * counter word; the two looks cost 0.8 in the shortest loop, and nothing that shows in a thousand functions.)
  */
-#define CURSOR_X86 "movq %fs:(%r11), #A\n\ttestw #w, #w\n\tje 1f\n\t"
-#define BUMP_X86                                                                              \
-	"addq $$8, #A\n\tmovq #A, %fs:(%r11)\n\tmovq %fs:32(%r11), %r11\n\tsubq #A, %r11\n\t" \
+#define CURSOR_X86 "movq #F(%r11), #A\n\ttestw #w, #w\n\tje 1f\n\t"
+#define BUMP_X86                                                                          \
+	"addq $$8, #A\n\tmovq #A, #F(%r11)\n\tmovq #F32(%r11), %r11\n\tsubq #A, %r11\n\t" \
 	"shrq $$16, %r11\n\tjne 1f\n\tcmpq $$0, -8(#A)\n\tjne 1f\n\t"
 // The log streams through memory: have the lines ready that come next, to be written. Without it a log
 // larger than the second-level cache costs 1 ns a call more. (movnti instead makes the next locked
 // instruction wait for memory.) Behind a chunk's end it touches what is not ours, and changes nothing.
 #define AHEAD_X86 "prefetchw 1024(#A)\n\t"
 // Read before the cursor is stored: so it is of the same chunk, if the place was free.
-#define BIAS_X86 "movq %fs:24(%r11), #P\n\t"
+#define BIAS_X86 "movq #F24(%r11), #P\n\t"
 #define POSITION_X86 "leaq -8(#A,#P), #P\n\t"
 // Without a record there is still a position, unless recording is off.
 #define ON_X86 "movl $$1, ${0:k}\n\tcmpb $$0, #O(%rip)\n\tje 2f\n\t"
 // A signal handler may change chunks between the two loads.
-#define BETWEEN_X86                                                                    \
-	THREAD_X86 "7:\tmovq %fs:24(%r11), %r10\n\tmovq %fs:(%r11), #P\n\tcmpq %r10, " \
-		   "%fs:24(%r11)\n\tjne 7b\n\tleaq -4(#P,%r10), #P\n\t"
+#define BETWEEN_X86                                                       \
+	"#T7:\tmovq #F24(%r11), %r10\n\tmovq #F(%r11), #P\n\tcmpq %r10, " \
+	"#F24(%r11)\n\tjne 7b\n\tleaq -4(#P,%r10), #P\n\t"
+
+static void find_thread_x86(struct tp_text_names *n, bool one_thread)
+{
+	n->thread = one_thread ? ONLY_THREAD_X86 : THREAD_X86;
+	n->segment = one_thread ? "" : "%fs:";
+}
 
 // The end of a text: label 2, and 6, which is the same where no position is wanted.
 static void end_x86(struct tp_text *text, const struct tp_text_names *n, bool position)
@@ -111,6 +122,7 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	struct tp_text_names n = {
 	    .a64 = "%rdx", .a32 = "%edx", .a16 = "%dx", .b64 = "%rax", .b32 = "%eax"};
 	unsigned operand = 0;
+	find_thread_x86(&n, request->one_thread);
 	if (request->position) {
 		snprintf(n.position, sizeof(n.position), "${%u:q}", operand++);
 		tp_text_constrain(text, "=&r");
@@ -158,7 +170,7 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	}
 	const bool is_auto = !untimed && request->clock == TEEPERF_COMPILED_AUTO;
 	tp_text_append(text, &n, is_auto ? GATE_X86("1", "jb") : GATE_X86("0", "je"));
-	tp_text_append(text, &n, THREAD_X86 NAME_X86);
+	tp_text_append(text, &n, "#T" NAME_X86);
 	tp_text_append(text, &n,
 	    is_auto   ? "ja 3f\n\t" SOFT_X86 "4:\t" HIGH_X86
 	    : untimed ? HIGH_UNTIMED_X86
@@ -186,9 +198,10 @@ static void write_x86(struct tp_text *text, const struct tp_text_request *reques
 	end_x86(text, &n, request->position);
 }
 
-static void write_between_x86(struct tp_text *text)
+static void write_between_x86(struct tp_text *text, bool one_thread)
 {
 	struct tp_text_names n = {.position = "${0:q}"};
+	find_thread_x86(&n, one_thread);
 	snprintf(n.on, sizeof(n.on), "${1:c}+%u", TEEPERF_GATE_OFFSET);
 	text->output_count = 1;
 	tp_text_constrain(text, "=&r,i,~{r10},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
@@ -224,6 +237,9 @@ static void write_count_x86(struct tp_text *text, const struct tp_text_count *re
 	"adrp x16, :gottprel:" TEEPERF_SYMBOL_THREAD               \
 	"\n\tldr x16, [x16, :gottprel_lo12:" TEEPERF_SYMBOL_THREAD \
 	"]\n\tmrs x15, tpidr_el0\n\tadd x16, x16, x15\n\t"
+#define ONLY_THREAD_ARM                              \
+	"adrp x16, :got:" TEEPERF_SYMBOL_ONLY_THREAD \
+	"\n\tldr x16, [x16, :got_lo12:" TEEPERF_SYMBOL_ONLY_THREAD "]\n\t"
 #define SOFT_ARM "ldr x17, [x16, 8]\n\tldr #B, [x17]\n\t"
 #define NAME_ARM(to) "adrp " to ", #N\n\tadd " to ", " to ", :lo12:#N+#K\n\t"
 #define NAME_REGISTER_ARM(to) "add " to ", #N, #K\n\t"
@@ -237,9 +253,9 @@ static void write_count_x86(struct tp_text *text, const struct tp_text_count *re
 #define GATE_ARM(gate, label) \
 	"adrp x17, " gate "\n\tldrb w17, [x17, :lo12:" gate "]\n\tcbz w17, " label "\n\t"
 #define ON_ARM "mov #P, 1\n\t" GATE_ARM("#O", "2f")
-#define BETWEEN_ARM                                                                    \
-	THREAD_ARM "7:\tldr x15, [x16, 24]\n\tldr #P, [x16]\n\tldr x17, [x16, 24]\n\t" \
-		   "cmp x15, x17\n\tb.ne 7b\n\tadd #P, #P, x15\n\tsub #P, #P, 4\n\t"
+#define BETWEEN_ARM                                                           \
+	"#T7:\tldr x15, [x16, 24]\n\tldr #P, [x16]\n\tldr x17, [x16, 24]\n\t" \
+	"cmp x15, x17\n\tb.ne 7b\n\tadd #P, #P, x15\n\tsub #P, #P, 4\n\t"
 
 static void end_arm(struct tp_text *text, const struct tp_text_names *n, bool position)
 {
@@ -251,7 +267,8 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 {
 	const bool untimed = request->kind == TEEPERF_KIND_UNTIMED;
 	unsigned operand = 0;
-	struct tp_text_names n = {.b32 = ""};
+	struct tp_text_names n = {
+	    .b32 = "", .thread = request->one_thread ? ONLY_THREAD_ARM : THREAD_ARM};
 	if (request->position) {
 		snprintf(n.position, sizeof(n.position), "$%u", operand++);
 		tp_text_constrain(text, "=&r");
@@ -294,7 +311,7 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 		return;
 	}
 	const bool is_auto = !untimed && request->clock == TEEPERF_COMPILED_AUTO;
-	tp_text_append(text, &n, THREAD_ARM);
+	tp_text_append(text, &n, "#T");
 	if (is_auto)
 		tp_text_append(text, &n, "cmp w17, 1\n\tb.ne 3f\n\t" SOFT_ARM "4:\t");
 	else if (!untimed && request->clock == TEEPERF_COMPILED_SOFT)
@@ -325,9 +342,10 @@ static void write_arm(struct tp_text *text, const struct tp_text_request *reques
 	end_arm(text, &n, request->position);
 }
 
-static void write_between_arm(struct tp_text *text)
+static void write_between_arm(struct tp_text *text, bool one_thread)
 {
-	struct tp_text_names n = {.position = "$0"};
+	struct tp_text_names n = {
+	    .position = "$0", .thread = one_thread ? ONLY_THREAD_ARM : THREAD_ARM};
 	snprintf(n.on, sizeof(n.on), "$1+%u", TEEPERF_GATE_OFFSET);
 	text->output_count = 1;
 	tp_text_constrain(text, "=&r,S,~{x15},~{x16},~{x17},~{memory},~{cc}");

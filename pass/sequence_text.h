@@ -26,6 +26,7 @@ struct tp_text_request {
 	bool position;          /* the record's position is wanted: output 0 */
 	bool name_in_register;  /* the name comes in a register, not as a symbol */
 	bool sampled;           /* only if a further operand is not 0 */
+	bool one_thread;        /* the thread's block is not thread-local (abi.h) */
 	unsigned gate;          /* offset of the function's gate from its operand */
 };
 
@@ -53,7 +54,7 @@ struct tp_text_machine {
 	const char *prefix;
 	void (*write)(struct tp_text *text, const struct tp_text_request *request);
 	/* The position of an activation without a record. Operands: the output, teeperf_functions. */
-	void (*write_between)(struct tp_text *text);
+	void (*write_between)(struct tp_text *text, bool one_thread);
 	/* Operands: the output, the thread's pointer, teeperf_functions, teeperf_counted. */
 	void (*write_count)(struct tp_text *text, const struct tp_text_count *request);
 	/* Return addresses are pushed: nothing may live below the stack pointer. */

@@ -20,8 +20,11 @@ enum { CLOCKS_MASK = 3, TOLD = 1 << 8 };
 // Whether it recorded when the log went (tp_attach_leave).
 static enum tp_state state_before;
 
-// Code that cannot be recorded: no log that comes later changes that.
-static bool is_refused;
+// Code that cannot be recorded, and why: no log that comes later changes that. DONE: the program is over.
+static enum teeperf_attach refused;
+
+// Why the program's last call did not get it a log.
+static enum teeperf_attach why_not;
 
 // Who attaches is profiled, whoever put the calls there. (gcc gives a variable in such a section another type.)
 #define TEXT_OF(value) #value
@@ -72,8 +75,8 @@ static uint32_t keeps(uint64_t wanted, uint64_t chunk_count)
 	return most < 2 ? 2 : (uint32_t)most;
 }
 
-// Tell the host how attaching ended, and for which processor: one 8-byte store.
-void tp_attach_report(enum teeperf_attach attach)
+// header.attach and header.machine, in one word.
+static uint64_t report_of(enum teeperf_attach attach)
 {
 #if defined(__x86_64__)
 	const uint64_t machine = 62; // EM_X86_64
@@ -82,7 +85,12 @@ void tp_attach_report(enum teeperf_attach attach)
 #elif defined(__riscv)
 	const uint64_t machine = 243; // EM_RISCV
 #endif
-	tp_store_release((uint64_t *)(void *)&tp_process.header->attach, machine << 32 | attach);
+	return machine << 32 | attach;
+}
+
+void tp_attach_report(enum teeperf_attach attach)
+{
+	tp_store_release((uint64_t *)(void *)&tp_process.header->attach, report_of(attach));
 }
 
 // Fill tp_process from a header that the host may be changing as we read: each word is read once. The
@@ -190,10 +198,15 @@ static bool claim(void)
 }
 
 // A log is only looked at where it is known to be memory that the host may write.
-static bool adopt_outside(void *base, uint64_t size, const uint64_t *counter)
+static bool is_outside(void *base, uint64_t size)
 {
 	return (uintptr_t)base % sizeof(uint64_t) == 0 && size <= UINT64_MAX - (uintptr_t)base &&
-	       tp_port_is_outside(base, size) && adopt(base, size, counter);
+	       tp_port_is_outside(base, size);
+}
+
+static bool adopt_outside(void *base, uint64_t size, const uint64_t *counter)
+{
+	return is_outside(base, size) && adopt(base, size, counter);
 }
 
 // The log that the environment names, or one of our own if another process has it and the host gives more.
@@ -285,7 +298,7 @@ void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block
 	if (abi_and_clock >> 8 != TEEPERF_ABI) {
 		if (has_log())
 			tp_attach_report(TEEPERF_ATTACH_BAD_MODULE);
-		is_refused = true;
+		refused = TEEPERF_ATTACH_BAD_MODULE;
 		tp_process_off();
 		return;
 	}
@@ -301,7 +314,7 @@ void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block
 	tp_gates_add(block);
 	if (!agrees) {
 		tp_attach_report(TEEPERF_ATTACH_BAD_CLOCK);
-		is_refused = true;
+		refused = TEEPERF_ATTACH_BAD_CLOCK;
 		tp_process_off();
 	}
 }
@@ -320,7 +333,7 @@ void __teeperf_over(int code)
 		(uint64_t)(uint32_t)code << TEEPERF_ENDED_CODE_SHIFT;
 	if (claimed && tp_thread_may_record())
 		tell_end_now();
-	is_refused = true;
+	refused = TEEPERF_ATTACH_DONE;
 	tp_process_off();
 }
 
@@ -382,19 +395,67 @@ static void begin_log(void)
 	tp_gates_each(forget_told);
 }
 
+static void tell_why(struct teeperf_log_header *header, enum teeperf_attach why)
+{
+	tp_change_acq_rel((uint64_t *)(void *)&header->attach, TEEPERF_ATTACH_NONE, report_of(why));
+}
+
+void tp_attach_refuse(void *base, uint64_t size, enum teeperf_attach why)
+{
+	why_not = why;
+	if (base && why != TEEPERF_ATTACH_DONE && is_outside(base, size) &&
+	    size >= TEEPERF_LOG_HEADER_SIZE &&
+	    tp_load_relaxed(&((struct teeperf_log_header *)base)->magic) == TEEPERF_LOG_MAGIC)
+		tell_why(base, why);
+}
+
+const char *__teeperf_why(void)
+{
+	switch (why_not) {
+	case TEEPERF_ATTACH_BAD_CLOCK:
+		return "it is compiled for another clock than the log's";
+	case TEEPERF_ATTACH_BAD_MODULE:
+		return "a part of it is compiled by another version of teeperf than its runtime";
+	case TEEPERF_ATTACH_NO_MODULE:
+		return "no code of it is compiled by 'teeperf cc', or no function was chosen";
+	case TEEPERF_ATTACH_BAD_LOG:
+		return "what was given is no log, or a part of one, or of another version of teeperf";
+	case TEEPERF_ATTACH_NOT_SHARED:
+		return "what was given is not wholly memory that the host may read and write";
+	case TEEPERF_ATTACH_TAKEN:
+		return "another program has the log, or this one has entered already";
+	case TEEPERF_ATTACH_DONE:
+		return "the program is over";
+	case TEEPERF_ATTACH_NONE:
+		break;
+	}
+	return "no log was given";
+}
+
 bool tp_attach_region(void *base, uint64_t size, bool by_call)
 {
 	static bool port_is_ready;
 	struct tp_process *process = &tp_process;
 	const uint32_t state = tp_load32_acquire(&process->state);
-	if (is_refused || (state != TP_STATE_AWAY && state != TP_STATE_OFF))
+	if (refused || state == TP_STATE_START) {
+		tp_attach_refuse(base, size, refused ? refused : TEEPERF_ATTACH_NO_MODULE);
+		return false;
+	}
+	why_not = TEEPERF_ATTACH_TAKEN;
+	if (state != TP_STATE_AWAY && state != TP_STATE_OFF)
 		return false;
 	if (!port_is_ready && !tp_port_attached())
 		return false;
 	port_is_ready = true;
 	process->pid = tp_port_process_id();
-	if (!adopt_outside(base, size, (uint64_t *)0))
+	why_not = TEEPERF_ATTACH_NOT_SHARED;
+	if (!is_outside(base, size))
 		return false;
+	if (!adopt(base, size, (uint64_t *)0)) {
+		tp_attach_refuse(base, size, TEEPERF_ATTACH_BAD_LOG);
+		return false;
+	}
+	why_not = TEEPERF_ATTACH_TAKEN;
 	const bool fresh = claim();
 	if (!fresh && (!process->log || tp_load_relaxed(&process->header->pid) != process->pid)) {
 		tp_fetch_add_relaxed(&process->header->refused, 1);
@@ -406,7 +467,7 @@ bool tp_attach_region(void *base, uint64_t size, bool by_call)
 	tp_gates_each(check_clock);
 	if (!all_agree) {
 		tp_attach_report(TEEPERF_ATTACH_BAD_CLOCK);
-		is_refused = true;
+		refused = why_not = TEEPERF_ATTACH_BAD_CLOCK;
 		return false;
 	}
 	process->by_call = by_call;

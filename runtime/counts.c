@@ -10,14 +10,27 @@
 static struct teeperf_counted *first;
 static uint64_t walkers;
 
+// What an object file's pointer has its offset from.
+static uintptr_t base(void)
+{
+#if TP_ONE_THREAD
+	return 0;
+#else
+	return (uintptr_t)__builtin_thread_pointer();
+#endif
+}
+
 static uint64_t *pointer_of(const struct teeperf_counted *counted)
 {
-	return (uint64_t *)((uintptr_t)__builtin_thread_pointer() + (uintptr_t)counted->offset);
+	return (uint64_t *)(base() + (uintptr_t)counted->offset);
 }
 
 void __teeperf_counted(struct teeperf_counted *counted, void **pointer)
 {
-	counted->offset = (int64_t)((uintptr_t)pointer - (uintptr_t)__builtin_thread_pointer());
+	// Where constructors may be called twice (abi.h).
+	if (TP_ONE_THREAD && counted->offset)
+		return;
+	counted->offset = (int64_t)((uintptr_t)pointer - base());
 	counted->next = first;
 	__atomic_store_n(&first, counted, __ATOMIC_SEQ_CST);
 }

@@ -49,11 +49,38 @@ static bool begin_use(void *region, uint64_t size, bool *first)
 	return false;
 }
 
+#if TP_ONE_THREAD
+// The section TEEPERF_CONSTRUCTORS_SECTION: entries that the linker has put between others' are NULL.
+extern void (*const __start_teeperf_constructors[])(void) __attribute__((weak)) TP_HIDDEN;
+extern void (*const __stop_teeperf_constructors[])(void) __attribute__((weak)) TP_HIDDEN;
+
+// What nobody has called before: linker scripts of such platforms may leave out constructors.
+static void call_constructors(void)
+{
+	for (void (*const *at)(void) = __start_teeperf_constructors;
+	     at < __stop_teeperf_constructors; at++)
+		if (*at)
+			(*at)();
+}
+#else
+static void call_constructors(void)
+{
+}
+#endif
+
 static int come(void *region, uint64_t size, bool by_call)
 {
 	bool first;
-	if (!region || tp_thread_self()->entered || !begin_use(region, size, &first))
+	if (!region || tp_thread_self()->entered) {
+		tp_attach_refuse(NULL, 0, region ? TEEPERF_ATTACH_TAKEN : TEEPERF_ATTACH_NONE);
 		return 0;
+	}
+	if (tp_load32_acquire(&tp_process.state) == TP_STATE_START)
+		call_constructors();
+	if (!begin_use(region, size, &first)) {
+		tp_attach_refuse(NULL, 0, TEEPERF_ATTACH_TAKEN);
+		return 0;
+	}
 	if (!first) {
 		tp_thread_arrive();
 		tp_border(TEEPERF_CONTROL_CALL_IN, 0);

@@ -12,10 +12,15 @@
 \symbol:
 	.cfi_startproc
 	hint	34 // bti c
+#if TP_ONE_THREAD
+	adrp	x9, __teeperf_only_thread
+	add	x9, x9, :lo12:__teeperf_only_thread
+#else
 	adrp	x9, :gottprel:__teeperf_thread
 	ldr	x9, [x9, :gottprel_lo12:__teeperf_thread]
 	mrs	x17, tpidr_el0
 	add	x9, x9, x17
+#endif
 	.if	\timed
 	adrp	x17, tp_gate_current
 	ldr	w17, [x17, :lo12:tp_gate_current]

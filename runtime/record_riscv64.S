@@ -12,8 +12,12 @@
 \symbol:
 	.cfi_startproc
 	.cfi_return_column 5 // see slow_riscv64.S
+#if TP_ONE_THREAD
+	lla	t3, __teeperf_only_thread
+#else
 	la.tls.ie t3, __teeperf_thread
 	add	t3, t3, tp
+#endif
 	.if	\timed
 	lw	t2, tp_gate_current
 	addi	t2, t2, -2

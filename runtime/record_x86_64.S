@@ -2,6 +2,12 @@
 // x86-64: the sequence of abi.h as a routine, for code that was compiled in the shape "call".
 #if defined(__x86_64__)
 
+#if TP_ONE_THREAD
+#define BLOCK
+#else
+#define BLOCK %fs:
+#endif
+
 	.text
 
 // In: r10 = name. Changes rax, rdx, r10, r11 and flags.
@@ -12,7 +18,11 @@
 \symbol:
 	.cfi_startproc
 	endbr64
+#if TP_ONE_THREAD
+	leaq	__teeperf_only_thread(%rip), %r11
+#else
 	movq	__teeperf_thread@gottpoff(%rip), %r11
+#endif
 	.if	\timed
 	cmpl	$2, tp_gate_current(%rip)
 	jb	3f
@@ -24,28 +34,28 @@
 	lfence
 	jmp	4f
 	// The low half first: if the upper half then still agrees, the low half belongs to it.
-3:	movq	%fs:8(%r11), %rdx
+3:	movq	BLOCK 8(%r11), %rdx
 	movl	(%rdx), %eax
 	movl	4(%rdx), %edx
-4:	cmpl	%edx, %fs:16(%r11)
+4:	cmpl	%edx, BLOCK 16(%r11)
 	jne	1f
 	.else
-	cmpl	$-1, %fs:16(%r11)
+	cmpl	$-1, BLOCK 16(%r11)
 	je	1f
 	.endif
 	shlq	$32, %r10
 	.if	\timed
 	orq	%rax, %r10
 	.endif
-	movq	%fs:(%r11), %rdx
+	movq	BLOCK (%r11), %rdx
 	testw	%dx, %dx
 	je	5f
 	.if	\position
-	movq	%fs:24(%r11), %rax
+	movq	BLOCK 24(%r11), %rax
 	.endif
 	addq	$8, %rdx
-	movq	%rdx, %fs:(%r11)
-	movq	%fs:32(%r11), %r11 // see pass/sequence_text.c
+	movq	%rdx, BLOCK (%r11)
+	movq	BLOCK 32(%r11), %r11 // see pass/sequence_text.c
 	subq	%rdx, %r11
 	shrq	$16, %r11
 	jne	5f

@@ -22,6 +22,18 @@
 #define TP_HIDDEN __attribute__((visibility("hidden")))
 #define TP_EXPORT __attribute__((visibility("default")))
 
+/* 1: this is for a platform with one thread, whose state is not thread-local (abi.h). */
+#ifndef TP_ONE_THREAD
+#define TP_ONE_THREAD 0
+#endif
+#if TP_ONE_THREAD
+#define TP_PER_THREAD
+#define TP_BLOCK_NAME TEEPERF_SYMBOL_ONLY_THREAD
+#else
+#define TP_PER_THREAD _Thread_local
+#define TP_BLOCK_NAME TEEPERF_SYMBOL_THREAD
+#endif
+
 enum {
 	TP_CHUNK_SHIFT = TEEPERF_CHUNK_SHIFT_DEFAULT,
 	TP_TICKETS = 32,
@@ -140,7 +152,7 @@ struct tp_thread {
 	uint32_t count_used[TP_COUNT_CHUNKS];
 };
 
-extern TP_EXPORT _Thread_local struct teeperf_thread_block __teeperf_thread;
+extern TP_EXPORT TP_PER_THREAD struct teeperf_thread_block __teeperf_thread __asm__(TP_BLOCK_NAME);
 
 /* What the cold path calls: see slow_*.S. Built without vector registers. */
 TP_HIDDEN uint64_t tp_slow(uint64_t name);
@@ -217,6 +229,8 @@ TP_HIDDEN void tp_thread_tell_cpu(void);
  * before, or false: then all is as it was. pre: nobody records, and nobody else is at it.
  */
 TP_HIDDEN bool tp_attach_region(void *base, uint64_t size, bool by_call);
+/* Why not; also told to the host, if a log is there that has not been told anything (log.h). */
+TP_HIDDEN void tp_attach_refuse(void *base, uint64_t size, enum teeperf_attach why);
 /* There is no log now. pre: as above, and no thread points into it. */
 TP_HIDDEN void tp_attach_leave(void);
 
@@ -336,6 +350,7 @@ TP_EXPORT void __teeperf_poll(void);
 TP_EXPORT int __teeperf_region(void *region, unsigned long long size);
 TP_EXPORT int __teeperf_enter(void *region, unsigned long long size);
 TP_EXPORT void __teeperf_exit(void);
+TP_EXPORT const char *__teeperf_why(void);
 TP_EXPORT void *__teeperf_tee_log(unsigned long long *size);
 TP_EXPORT void __teeperf_thread_over(void);
 TP_EXPORT void __teeperf_over(int code);

@@ -21,10 +21,15 @@ typedef struct {
 } TEE_UUID;
 typedef struct __TEE_PropSetHandle *TEE_PropSetHandle;
 #define TEE_PROPSET_CURRENT_TA ((TEE_PropSetHandle)0xffffffff)
-/* Whether the application may access the buffer so; without ANY_OWNER: and it is its own. */
+/* Whether the application may access the buffer so: all of it. */
 TEE_Result TEE_CheckMemoryAccessRights(uint32_t flags, void *buffer, size_t size);
 void TEE_GenerateRandom(void *buffer, size_t size);
 TEE_Result TEE_GetPropertyAsUUID(TEE_PropSetHandle properties, const char *name, TEE_UUID *value);
+#endif
+
+/* OP-TEE's own, since version 2.3: and no page of it is in secure memory. */
+#ifndef TEE_MEMORY_ACCESS_NONSECURE
+#define TEE_MEMORY_ACCESS_NONSECURE 0x10000000
 #endif
 
 /*

@@ -7,10 +7,10 @@
 
 #include "port.h"
 
-_Thread_local struct teeperf_thread_block __teeperf_thread = {.counter = &tp_counter_never,
+TP_PER_THREAD struct teeperf_thread_block __teeperf_thread = {.counter = &tp_counter_never,
     .clock_high = TEEPERF_HIGH_NEVER,
     .bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
-static _Thread_local struct tp_thread tp_thread = {.bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
+static TP_PER_THREAD struct tp_thread tp_thread = {.bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
 
 struct tp_thread *tp_thread_self(void)
 {

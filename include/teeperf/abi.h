@@ -50,6 +50,17 @@ struct teeperf_thread_block {
 	uint64_t end;  /* address of the end of the thread's chunk, 0 without one */
 };
 
+/*
+ * Where each instance of a program runs one thread (TEEPERF_THREADS=one, 'teeperf cc --port optee') its block is
+ * TEEPERF_SYMBOL_ONLY_THREAD, an ordinary variable, and so is the pointer to an object file's counts: nothing depends on
+ * a thread pointer. OP-TEE's is that of the processor that the first command of an instance came by. The two kinds of
+ * code do not link with each other's runtime.
+ *
+ * There the constructors are called by teeperf_enter, too, if nobody has: linker scripts of such platforms may not know
+ * of constructors. Their addresses lie one behind another in a section.
+ */
+#define TEEPERF_CONSTRUCTORS_SECTION "teeperf_constructors"
+
 /* clock_high of a thread that has no chunk: no clock comes so far. */
 #define TEEPERF_HIGH_NEVER UINT32_MAX
 
@@ -152,6 +163,7 @@ struct teeperf_counted {
  * Symbols of the runtime that instrumented code refers to.
  *
  *   __teeperf_thread  thread-local (initial exec): the thread's teeperf_thread_block
+ *   __teeperf_only_thread  the same where there is one thread: not thread-local
  *   __teeperf_slow    the cold path: called (x86-64), or jumped to with the return address in x15
  *                     (aarch64) or t0 (riscv64), with the name in r10, x16 or t1; returns the position
  *                     of the activation, or 0 in a handler that found its thread in the runtime, in the
@@ -177,6 +189,7 @@ struct teeperf_counted {
  *   __teeperf_module_gone   void (struct teeperf_module_block *): called by its destructor
  */
 #define TEEPERF_SYMBOL_THREAD "__teeperf_thread"
+#define TEEPERF_SYMBOL_ONLY_THREAD "__teeperf_only_thread"
 #define TEEPERF_SYMBOL_SLOW "__teeperf_slow"
 #define TEEPERF_SYMBOL_RECORD "__teeperf_record"
 #define TEEPERF_SYMBOL_RECORD_UNTIMED "__teeperf_record_untimed"

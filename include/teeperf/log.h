@@ -194,7 +194,13 @@ enum teeperf_attach {
 	TEEPERF_ATTACH_DONE = 1,      /* recording */
 	TEEPERF_ATTACH_BAD_CLOCK = 2, /* compiled for another clock than this log's */
 	TEEPERF_ATTACH_BAD_MODULE =
-	    3 /* a module's pass and the runtime are of different versions */
+	    3, /* a module's pass and the runtime are of different versions */
+	/* Of a log that the program was given by a call (teeperf_enter), if it is still NONE: */
+	TEEPERF_ATTACH_NO_MODULE = 4, /* no instrumented code has registered */
+	TEEPERF_ATTACH_BAD_LOG = 5,   /* of another version, or not all of it was given */
+	/* What the program is told only (teeperf_why_not), since it must not write there: */
+	TEEPERF_ATTACH_NOT_SHARED = 6, /* not wholly memory that the host may read and write */
+	TEEPERF_ATTACH_TAKEN = 7,      /* another program has it, or this one has entered already */
 };
 
 /*

@@ -100,6 +100,7 @@ TEEPERF_INLINE_ void teeperf_arrive(const struct teeperf_context *here)
 extern int __teeperf_region(void *region, unsigned long long size) __attribute__((weak));
 extern int __teeperf_enter(void *region, unsigned long long size) __attribute__((weak));
 extern void __teeperf_exit(void) __attribute__((weak));
+extern const char *__teeperf_why(void) __attribute__((weak));
 extern void __teeperf_thread_over(void) __attribute__((weak));
 extern void __teeperf_over(int code) __attribute__((weak));
 
@@ -129,6 +130,12 @@ TEEPERF_INLINE_ int teeperf_region(void *region, unsigned long long size)
 TEEPERF_INLINE_ int teeperf_enter(void *region, unsigned long long size)
 {
 	return __teeperf_enter ? __teeperf_enter(region, size) : 0;
+}
+
+/* Why the last of these calls returned 0, in words, for a message. What can be told in the log 'teeperf record' tells, too. */
+TEEPERF_INLINE_ const char *teeperf_why_not(void)
+{
+	return __teeperf_why ? __teeperf_why() : "it is linked without the runtime of teeperf";
 }
 
 TEEPERF_INLINE_ void teeperf_leave_region(void)

@@ -32,7 +32,7 @@ counts() {
 build() {
 	port=$1
 	shift
-	"$TEEPERF" cc "$@" -O2 -g -c -o "$port.work.o" "$from/work.c"
+	"$TEEPERF" cc --port="$port" "$@" -O2 -g -c -o "$port.work.o" "$from/work.c"
 	${CC:-cc} -O1 -g -I "$root/include" -DPORT="\"$port\"" -DWORK_PATH="\"$TEST_TMP/$port\"" -c \
 		-o "$port.host.o" "$from/$side.c"
 	"$TEEPERF" cc --port="$port" -pthread -o "$port" "$port.work.o" "$port.host.o" \

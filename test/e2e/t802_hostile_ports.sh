@@ -30,10 +30,10 @@ for port in scone gramine vm; do
 		"$from/hostile_program.cpp" -ldl
 	attack $port 'calls throws jumps counts signals switches threads'
 done
-"$TEEPERF" c++ --allowlist levels.allow -O1 -pthread -DHOSTILE_BARE -I "$root/include" -c -o program.o \
-	"$from/hostile_program.cpp"
 for how in bare:ALWAYS bare:BY_CALL sgxsdk:BY_REGION openenclave:BY_REGION optee:BY_CALL; do
 	port=${how%:*}
+	"$TEEPERF" c++ --port=$port --allowlist levels.allow -O1 -pthread -DHOSTILE_BARE -I "$root/include" -c -o program.o \
+		"$from/hostile_program.cpp"
 	"$TEEPERF" c++ --level=off -O1 -DHOSTILE_${how#*:} -I "$root/include" -c -o hooks.o \
 		"$from/hostile_bare.cpp"
 	"$TEEPERF" c++ --port=$port -pthread -o $port.${how#*:} program.o hooks.o -ldl \

@@ -22,7 +22,7 @@ done
 $cc $addresses -pthread -o host host.o u.o sdk_u.o
 $cc $addresses -pthread -o client client.o sdk_u.o
 $cc -fno-pie --clock=soft -c -o t.o "$from/border_t.c"
-$cc -fpie --clock=soft -c -o ta.o "$from/border_ta.c"
+"$TEEPERF" cc --port=optee -I "$root/include" -O2 -g -fpie --clock=soft -c -o ta.o "$from/border_ta.c"
 # enclave NAME PORT OPTION... -- OBJECT...
 enclave() {
 	name=$1 port=$2

@@ -17,7 +17,7 @@ build() {
 	port=$1
 	file=$2
 	shift 2
-	"$TEEPERF" cc --clock=soft "$@" -O2 -g -c -o work.o "$from/work.c"
+	"$TEEPERF" cc --port="$port" --clock=soft "$@" -O2 -g -c -o work.o "$from/work.c"
 	${CC:-cc} -O1 -I "$root/include" -DPORT="\"$port\"" -c -o host.o "$from/sdk_host.c" ||
 		skip "no C compiler (CC=${CC:-cc})"
 	"$TEEPERF" cc --port="$port" -pthread -Wl,--build-id=none -o "$file" work.o host.o ${more:-} \
@@ -97,7 +97,7 @@ nameless "'mixed/a.stripped.elf': it is what ran, but stripped" --debug-dir mixe
 sed 's/leaf(n + 1)/leaf(n + 2)/' "$from/work.c" >changed.c
 sed 's/leaf/other/g; s/middle/leaf/g; s/other/middle/g' "$from/work.c" >renamed.c
 for what in changed renamed; do
-	"$TEEPERF" cc --clock=soft -I "$from" -O2 -g -c -o $what.o $what.c
+	"$TEEPERF" cc --port=optee --clock=soft -I "$from" -O2 -g -c -o $what.o $what.c
 	mv work.o kept.o
 	cp $what.o work.o
 	"$TEEPERF" cc --port=optee -pthread -Wl,--build-id=none -o other/$uuid.elf work.o host.o \
@@ -202,7 +202,7 @@ done
 # ---- an application with a library, which the loader maps during a command, and tells with its UUID
 sed 's/leaf/other_leaf/g; s/middle/other_middle/g; s/deep/other_deep/g' "$from/work.c" >other.c
 other=11111111-2222-3333-4444-555555555555
-"$TEEPERF" cc --clock=soft -I "$from" -O2 -g -fPIC -c -o other.o other.c
+"$TEEPERF" cc --port=optee --clock=soft -I "$from" -O2 -g -fPIC -c -o other.o other.c
 ${CC:-cc} -shared -Wl,--build-id=none -o ta/$other.elf other.o
 strip -o $other ta/$other.elf
 ${CC:-cc} -O1 -I "$from" -c -o ta_library.o "$from/ta_library.c"

@@ -74,33 +74,10 @@ if [ -e "$runtime" ] && command -v ld.lld-19 >/dev/null && command -v clang-19 >
 	cd examples/optee/ta
 	expect 0 "$make" primes.o TA_DEV_KIT_DIR="$kit" TEEPERF="$TEEPERF"
 	clang-19 --target=aarch64-linux-gnu -ffreestanding -fpie -Os -I "$kit/include" -I "$root/include" -c -o entry.o entry.c
-	cat >ta.lds <<'EOS'
-PHDRS { exec PT_LOAD FLAGS(5); rodata PT_LOAD FLAGS(4); data PT_LOAD FLAGS(6); tls PT_TLS; dynamic PT_DYNAMIC; }
-SECTIONS {
-	.text : { __text_start = .; *(.text .text.*) __text_end = .; } :exec
-	. = ALIGN(4096);
-	.rodata : { *(.rodata .rodata.*) } :rodata
-	.dynsym : { *(.dynsym) } :rodata
-	.dynstr : { *(.dynstr) } :rodata
-	.hash : { *(.hash) } :rodata
-	.rela.dyn : { *(.rela.*) } :rodata
-	. = ALIGN(4096);
-	.tdata : { *(.tdata .tdata.*) } :data :tls
-	.tbss : { *(.tbss .tbss.*) } :data :tls
-	.init_array : { *(.init_array .init_array.*) } :data
-	.fini_array : { *(.fini_array .fini_array.*) } :data
-	.dynamic : { *(.dynamic) } :data :dynamic
-	.got : { *(.got .got.plt) } :data
-	.data : { *(.data .data.*) } :data
-	teeperf_functions : { *(teeperf_functions) } :data
-	.bss : { *(.bss .bss.* COMMON) } :data
-	/DISCARD/ : { *(.interp) }
-}
-EOS
 	printf '%s\n' 'int TEE_CheckMemoryAccessRights(void) { return 0; }' 'void TEE_GenerateRandom(void) {}' \
 		'int TEE_GetPropertyAsUUID(void) { return 1; }' 'int dl_iterate_phdr(void) { return 0; }' >sdk.c
 	clang-19 --target=aarch64-linux-gnu -ffreestanding -fpie -Os -c -o sdk.o sdk.c
-	ld.lld-19 -pie -z max-page-size=4096 -T ta.lds -e TA_InvokeCommandEntryPoint -o ta.elf entry.o primes.o "$runtime" sdk.o ||
+	ld.lld-19 -pie -z max-page-size=4096 -T "$root/test/tee/ta_shape.lds" -e TA_InvokeCommandEntryPoint -o ta.elf entry.o primes.o "$runtime" sdk.o ||
 		fail "the application for aarch64 does not link with the SDK's four functions alone"
 	[ "$(nm ta.elf | sed -n 's/^\([0-9a-f]*\) . __text_start$/\1/p')" = 0000000000000000 ] || fail "text is not at 0"
 	cd "$TEST_TMP"

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every text that the pass can write is taken by the assembler, on each processor: with and without the
-// record's position (landing pads), each clock, both kinds of exits, both shapes, and counted calls.
+// record's position (landing pads), each clock, both kinds of exits, both shapes, and counted calls; for many threads and for one, whose code has no
+// thread-local storage, and constructors in three places.
 // RUN: for target in x86_64 aarch64 riscv64; do for clock in auto tsc soft; do for exits in timed untimed; do for shape in inline call; do env TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.$clock.$exits.$shape.o || exit 1; done; done; done; done
 // RUN: for target in x86_64 aarch64 riscv64; do env TEEPERF_LEVEL=count %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.count.o || exit 1; done
 // RUN: for target in x86_64 aarch64 riscv64; do for clock in auto tsc soft; do for exits in timed untimed; do for shape in inline call; do env TEEPERF_LEVEL=sample/3 TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.sampled.o || exit 1; done; done; done; done
+// RUN: for target in x86_64 aarch64 riscv64; do for clock in auto soft; do for exits in timed untimed; do for shape in inline call; do for level in event sample/3; do env TEEPERF_THREADS=one TEEPERF_LEVEL=$level TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.one.o || exit 1; ! llvm-readelf -sW %t.$target.one.o | grep -q " TLS " || exit 1; done; done; done; done; done
+// RUN: env TEEPERF_THREADS=one %clangxx --target=aarch64-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.one.o && llvm-nm -u %t.one.o | FileCheck %s --check-prefix=ONE
+// RUN: env TEEPERF_THREADS=one %clangxx --target=aarch64-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.one.o && llvm-readelf -SW %t.one.o | FileCheck %s --check-prefix=SECTIONS
 // RUN: llvm-nm -u %t.x86_64.auto.timed.call.o | FileCheck %s --check-prefix=CALL
 // RUN: llvm-nm -u %t.aarch64.soft.untimed.call.o | FileCheck %s --check-prefixes=CALL,UNTIMED
 // RUN: llvm-nm -u %t.aarch64.auto.timed.inline.o | FileCheck %s --check-prefix=INLINE
@@ -19,6 +23,12 @@
 // INLINE: __teeperf_slow{{$}}
 // INLINE-NOT: __teeperf_record
 // COUNT: __teeperf_count{{$}}
+// ONE-NOT: __teeperf_thread
+// ONE: __teeperf_only_thread{{$}}
+// ONE-NOT: __teeperf_thread
+// SECTIONS-DAG: .init_array {{.*}}INIT_ARRAY
+// SECTIONS-DAG: .init_array.1 {{.*}}INIT_ARRAY
+// SECTIONS-DAG: teeperf_constructors
 extern "C" int other(int x);
 
 int plain(int x)

@@ -9,6 +9,7 @@
 // RUN: not env TEEPERF_ALLOWLIST=%t.dubious:%t.bad %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: not env TEEPERF_ALLOWLIST=%t.bad %clang -c -O0 -fpass-plugin=%plugin %s -o %t.o
 // RUN: not env TEEPERF_CLOCK=sundial %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=CLOCK
+// RUN: not env TEEPERF_THREADS=two %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not env TEEPERF_TAIL_CALLS=perhaps %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=TAIL
 // MISSING: error: {{.*}}.missing{{.*}}No such file
 // MISSING-NOT: error:
@@ -19,6 +20,7 @@
 // DUBIOUS-NEXT: warning: {{.*}}.dubious:3:2: section '[nver]' is not read; did you mean '[never]'?
 // QUIET-NOT: dubious
 // CLOCK: error: teeperf: 'sundial' is no value for TEEPERF_CLOCK {{.*}}: expected auto, tsc or soft
+// THREADS: error: teeperf: 'two' is no value for TEEPERF_THREADS {{.*}}: expected many or one
 // TAIL: error: teeperf: 'perhaps' is no value for TEEPERF_TAIL_CALLS {{.*}}: expected call or keep
 int f(int x)
 {

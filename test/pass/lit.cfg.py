@@ -28,7 +28,7 @@ config.test_exec_root = os.path.join(build, "test-tmp", "pass-llvm-" + major, "o
 
 config.environment["PATH"] = os.pathsep.join([bindir, os.environ["PATH"]])
 config.environment["TEEPERF_LLVM"] = major
-for name in ("TEEPERF_ALLOWLIST", "TEEPERF_CLOCK", "TEEPERF_TAIL_CALLS", "TEEPERF_EXITS", "TEEPERF_LEVEL",
+for name in ("TEEPERF_ALLOWLIST", "TEEPERF_CLOCK", "TEEPERF_TAIL_CALLS", "TEEPERF_THREADS", "TEEPERF_EXITS", "TEEPERF_LEVEL",
              "TEEPERF_SHAPE", "TEEPERF_LOG", "TEEPERF_INVENTORY", "TEEPERF_MODULE", "TEEPERF_SWITCHES"):
     config.environment.pop(name, None)
 

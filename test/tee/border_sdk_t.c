@@ -80,7 +80,7 @@ uint32_t TEE_CheckMemoryAccessRights(uint32_t flags, void *buffer, size_t size)
 {
 	const char *from = buffer;
 	const bool shared = region && from >= region && from + size <= region + region_size;
-	return shared && flags & 4 ? 0 : 0xffff0001;
+	return shared && flags & 4 ? 0 : 0xffff0001; // ANY_OWNER
 }
 
 void TEE_GenerateRandom(void *buffer, size_t size)

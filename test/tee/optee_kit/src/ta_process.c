@@ -24,7 +24,8 @@ TEE_Result TEE_CheckMemoryAccessRights(uint32_t flags, void *buffer, size_t size
 	for (const char *at = from; at < from + size; at += 4096 - (uintptr_t)at % 4096) {
 		const bool is_shared = shared && at >= shared && at < shared + shared_size;
 		const bool is_own = at >= &__executable_start && at < &_end;
-		if (!is_own && !(is_shared && flags & TEE_MEMORY_ACCESS_ANY_OWNER))
+		if (!(is_own && !(flags & TEE_MEMORY_ACCESS_NONSECURE)) &&
+		    !(is_shared && flags & TEE_MEMORY_ACCESS_ANY_OWNER))
 			return TEE_ERROR_ACCESS_DENIED;
 	}
 	return TEE_SUCCESS;
