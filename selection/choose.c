@@ -31,11 +31,18 @@ static uint32_t sample_of(const struct tp_choice *item, enum tp_category level)
 	return level == TP_CATEGORY_SAMPLE ? tp_choose_sample(item->calls) : 1;
 }
 
+// Whether a function of this level has code that records it.
+static bool has_code(enum tp_category level)
+{
+	return level != TP_CATEGORY_SKIP && level != TP_CATEGORY_FORBID;
+}
+
 // Nanoseconds and bytes that the item takes at a level.
 static double ns_at(const struct tp_choosing *choosing, const struct tp_choice *item,
     enum tp_category level, uint32_t sample)
 {
-	return item->calls * tp_cost_call_ns(&choosing->options->cost, level, sample);
+	const double code_ns = has_code(level) ? item->code_ns : 0;
+	return item->calls * tp_cost_call_ns(&choosing->options->cost, level, sample) + code_ns;
 }
 
 static double bytes_at(const struct tp_choice *item, enum tp_category level, uint32_t sample)
@@ -72,15 +79,25 @@ void tp_choosing_set(struct tp_choosing *choosing, struct tp_choice *item, enum 
 	set(choosing, item, level, sample_of(item, level), reason);
 }
 
+double tp_choosing_size(const struct tp_choosing *choosing, const struct tp_choice *item,
+    enum tp_category level, enum tp_limit limit)
+{
+	const uint32_t sample = sample_of(item, level);
+	if (limit == TP_LIMIT_LOG)
+		return bytes_at(item, level, sample);
+	return ns_at(choosing, item, level, sample) - ns_at(choosing, item, TP_CATEGORY_SKIP, 1);
+}
+
 double tp_choosing_weight(
     const struct tp_choosing *choosing, const struct tp_choice *item, enum tp_category level)
 {
 	const struct tp_choose_options *options = choosing->options;
-	const uint32_t sample = sample_of(item, level);
-	const double ns = ns_at(choosing, item, level, sample) / options->budget_ns;
+	const double ns =
+	    tp_choosing_size(choosing, item, level, TP_LIMIT_TIME) / options->budget_ns;
 	if (options->budget_bytes <= 0)
 		return ns;
-	const double log = bytes_at(item, level, sample) / options->budget_bytes;
+	const double log =
+	    tp_choosing_size(choosing, item, level, TP_LIMIT_LOG) / options->budget_bytes;
 	return ns > log ? ns : log;
 }
 
@@ -94,6 +111,7 @@ static void settle(struct tp_choosing *choosing)
 		struct tp_choice *item = &choosing->items[i];
 		const enum tp_category level = item->level;
 		item->level = TP_CATEGORY_SKIP;
+		choosing->left_ns -= ns_at(choosing, item, TP_CATEGORY_SKIP, 1);
 		if (item->pinned) {
 			set(choosing, item, level, item->sample, item->reason);
 			continue;
@@ -222,7 +240,10 @@ static void sum_up(const struct tp_choosing *choosing, struct tp_chosen *chosen)
 	for (uint32_t i = 0; i < choosing->count; i++) {
 		const struct tp_choice *item = &choosing->items[i];
 		chosen->all_value += item->value;
+		chosen->all_sure += item->sure;
 		chosen->all_event_ns += ns_at(choosing, item, TP_CATEGORY_ALLOW, 1);
+		if (has_code(item->level))
+			chosen->code_ns += item->code_ns;
 		const double ns = ns_at(choosing, item, item->level, item->sample);
 		chosen->cost_ns += ns;
 		chosen->cost_bytes += bytes_at(item, item->level, item->sample);
@@ -230,9 +251,11 @@ static void sum_up(const struct tp_choosing *choosing, struct tp_chosen *chosen)
 			chosen->pinned_ns += ns;
 		if (tp_choice_has_events(item)) {
 			chosen->event_value += item->value;
+			chosen->event_sure += item->sure;
 			chosen->event_count++;
 		} else if (item->level == TP_CATEGORY_SAMPLE) {
 			chosen->sample_value += item->value;
+			chosen->sample_sure += item->sure;
 			chosen->sample_count++;
 		} else if (item->level == TP_CATEGORY_COUNT) {
 			chosen->count_count++;
@@ -304,6 +327,7 @@ int tp_choose(struct tp_choice *items, uint32_t count, const struct tp_choose_op
 		if (tp_choice_open(&items[i]) && items[i].value <= 0)
 			items[i].reason = TP_REASON_NO_TIME;
 	sum_up(&choosing, chosen);
+	chosen->sample_bound = tp_choosing_sample_bound(&choosing);
 	free(choosing.order);
 	return code;
 }

@@ -29,12 +29,15 @@ enum tp_reason {
 struct tp_choice {
 	/* What is known. */
 	double calls;
-	double value; /* its own time, in any unit */
-	bool pinned;  /* level, sample and reason are decided */
+	double value;   /* its own time, in any unit */
+	double sure;    /* the part of it that is known to be its own */
+	double code_ns; /* what the code that records it costs, whatever its level */
+	bool pinned;    /* level, sample and reason are decided */
 	/* What is chosen. */
 	enum tp_category level; /* ALLOW, SAMPLE, COUNT or SKIP */
 	uint32_t sample;        /* of SAMPLE, else 1 */
 	enum tp_reason reason;
+	double size; /* the chooser's own */
 };
 
 /* A call path: the time spent at its end, by callers first. For the path term only. */
@@ -62,9 +65,14 @@ struct tp_chosen {
 	double cost_bytes;
 	double pinned_ns; /* part of the cost that the user asked for */
 	double all_value; /* of all items */
+	double all_sure;  /* of their values */
 	double event_value;
 	double sample_value;
+	double event_sure; /* of these values */
+	double sample_sure;
 	double bound; /* no choice of events alone names more than this value within the budget */
+	double sample_bound; /* no samples name more within what its events leave of the budget */
+	double code_ns;      /* part of the cost that is the size of the code */
 	double all_event_ns; /* what events for all would cost */
 	double path_value;   /* covered, with the path term */
 	uint32_t event_count;

@@ -41,6 +41,16 @@ double tp_choosing_weight(
 int tp_choosing_take_events(struct tp_choosing *choosing);
 /* The value that no choice of events within what is left exceeds. */
 double tp_choosing_bound(struct tp_choosing *choosing);
+/* The value that no samples exceed within what is left when events have been chosen. */
+double tp_choosing_sample_bound(struct tp_choosing *choosing);
+
+enum tp_limit { TP_LIMIT_TIME, TP_LIMIT_LOG };
+
+/* What the level takes of a budget above what leaving the item out does, in ns or bytes. */
+double tp_choosing_size(const struct tp_choosing *choosing, const struct tp_choice *item,
+    enum tp_category level, enum tp_limit limit);
+/* `order` by value for each part of `size`, the COUNT first of it. */
+void tp_choosing_sort(struct tp_choosing *choosing, uint32_t count);
 
 /* The same as take_events with the path term; *covered is the value with it. */
 int tp_choosing_take_paths(struct tp_choosing *choosing, double *covered);

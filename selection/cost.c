@@ -16,6 +16,16 @@
 // A sampled call counts down as well: so much dearer than counting.
 #define SAMPLE_COUNTS 1.5
 
+// A gate that is closed is tested at entry and exit: 3.4 ns a call of a leaf in a loop, 2.0 without (LLVM 19,
+// x86-64). In a program it mostly hides behind other work.
+#define CLOSED_NS 1.4
+// Entry and exit make a function larger by some 235 bytes; an instruction of LLVM makes 3.9.
+#define CODE_INSTRS 60
+// With the same gates, in line, and code that is 33 and 57 % larger, SQLite took 8 % and Lua 16 % more.
+#define CODE_PART 0.25
+// But never more than the misses for its lines in a call.
+#define CODE_CALL_NS 8.0
+
 // research: 15.8 ns a call in LevelDB where the loop said 37; half or less of the prediction elsewhere.
 #define LOW_OF_LOOP 0.35
 // Two measurements of the same program agree to about this.
@@ -40,6 +50,20 @@ void tp_cost_init(struct tp_cost *cost, uint32_t clock_kind, bool calibrate)
 	}
 }
 
+double tp_cost_closed_ns(void)
+{
+	return CLOSED_NS;
+}
+
+double tp_cost_code_ns(double calls, double time_ns, double instrs)
+{
+	if (instrs <= 0)
+		return 0;
+	const double by_size = CODE_PART * time_ns * CODE_INSTRS / instrs;
+	const double by_calls = calls * CODE_CALL_NS;
+	return by_size < by_calls ? by_size : by_calls;
+}
+
 double tp_cost_call_ns(const struct tp_cost *cost, enum tp_category level, uint32_t sample)
 {
 	switch (level) {
@@ -54,7 +78,7 @@ double tp_cost_call_ns(const struct tp_cost *cost, enum tp_category level, uint3
 	case TP_CATEGORY_FORBID:
 		break;
 	}
-	return 0;
+	return cost->closed_ns;
 }
 
 double tp_cost_call_bytes(enum tp_category level, uint32_t sample)

@@ -25,6 +25,8 @@ struct tp_cost {
 	double event_ns;
 	double event_in_ns; /* part of it that falls between the two looks at the clock */
 	double count_ns;
+	double
+	    closed_ns; /* of a function that is compiled in, and not recorded; 0: it is not compiled in */
 	enum tp_cost_source source; /* of event_ns */
 };
 
@@ -33,6 +35,16 @@ struct tp_cost {
  * own processor clock, calibrated in a few milliseconds; else a constant.
  */
 void tp_cost_init(struct tp_cost *cost, uint32_t clock_kind, bool calibrate);
+
+/* What a call costs whose function is compiled in, and whose gate is closed, at most. */
+double tp_cost_closed_ns(void);
+
+/*
+ * What the size of the code that records costs by itself, at most: of a function with this many calls, in
+ * a program that takes TIME_NS and whose functions that run have INSTRS instructions (of LLVM, optimised) in
+ * all. 0 if that is not known.
+ */
+double tp_cost_code_ns(double calls, double time_ns, double instrs);
 
 /* Nanoseconds and bytes for a call at this level; sample is the N of sample/N, above 0. */
 double tp_cost_call_ns(const struct tp_cost *cost, enum tp_category level, uint32_t sample);

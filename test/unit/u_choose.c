@@ -183,6 +183,104 @@ static void cheap_events_are_not_sampled(void **state)
 	assert_int_equal(items[1].level, TP_CATEGORY_SAMPLE);
 }
 
+// Events and samples have bounds of their own, and no choice exceeds them; what events name is none of samples'.
+static void samples_have_a_bound_of_their_own(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct tp_choice items[10];
+		const uint32_t count = 1 + number(10);
+		double all = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			items[i] = item(20000 + number(900000), 1 + number(1000));
+			items[i].sure = items[i].value / 2;
+			all += items[i].calls * cost.event_ns;
+		}
+		const struct tp_choose_options options = {.budget_ns = all * (1 + number(60)) / 100,
+		    .budget_bytes = number(2) ? all / (1 + number(9)) : 0,
+		    .cost = cost,
+		    .sample_worth = 0.5};
+		struct tp_chosen chosen;
+		choose(items, count, &options, &chosen);
+		assert_true(chosen.event_value <= chosen.bound * (1 + 1e-9));
+		assert_true(chosen.sample_value <= chosen.sample_bound * (1 + 1e-9));
+		assert_true(
+		    chosen.event_value + chosen.sample_bound <= chosen.all_value * (1 + 1e-9));
+		assert_true(chosen.event_sure == chosen.event_value / 2);
+		assert_true(chosen.sample_sure == chosen.sample_value / 2);
+		assert_true(chosen.all_sure == chosen.all_value / 2);
+	}
+	// 40 % of the sampling of one function fit beside the events of another.
+	const double sample_ns = 1e6 * (1.5 + 10.0 / 256);
+	struct tp_choice few[] = {item(1000, 50), item(1e6, 900)};
+	const struct tp_choose_options options = {
+	    .budget_ns = 10000 + 0.4 * sample_ns, .cost = cost, .sample_worth = 0.5};
+	struct tp_chosen chosen;
+	choose(few, 2, &options, &chosen);
+	assert_int_equal(few[0].level, TP_CATEGORY_ALLOW);
+	assert_int_equal(few[1].level, TP_CATEGORY_SKIP);
+	assert_true(chosen.sample_bound > 359.999 && chosen.sample_bound < 360.001);
+}
+
+// Code that makes the program larger costs, whatever the calls: the choice, against all that there are, counts it.
+static void the_size_of_code_counts(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct tp_choice items[8];
+		const uint32_t count = 1 + number(8);
+		double all = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			items[i] = item(1000 + number(9000), 1 + number(1000));
+			items[i].code_ns = number(30000);
+			all += items[i].calls * 10 + items[i].code_ns;
+		}
+		const struct tp_choose_options options = {
+		    .budget_ns = all * (1 + number(99)) / 100, .cost = cost};
+		double best = 0;
+		for (uint32_t set = 0; set < 1u << count; set++) {
+			double value = 0;
+			double used = 0;
+			for (uint32_t i = 0; i < count; i++)
+				if (set >> i & 1) {
+					value += items[i].value;
+					used += items[i].calls * 10 + items[i].code_ns;
+				}
+			if (used <= options.budget_ns && value > best)
+				best = value;
+		}
+		struct tp_chosen chosen;
+		choose(items, count, &options, &chosen);
+		assert_true(chosen.cost_ns <= options.budget_ns * (1 + 1e-9));
+		assert_true(chosen.code_ns <= chosen.cost_ns);
+		assert_true(chosen.event_value >= best * (1 - 1e-9));
+		assert_true(chosen.event_value <= best * (1 + 1e-9));
+		assert_true(chosen.bound >= best * (1 - 1e-9));
+	}
+}
+
+// Where all is compiled in, a function that is left out costs its closed gate.
+static void closed_gates_cost(void **state)
+{
+	(void)state;
+	const struct tp_cost gated = {.event_ns = 10, .count_ns = 1, .closed_ns = 2};
+	struct tp_choice items[] = {item(1000, 5), item(1000, 9)};
+	struct tp_choose_options options = {.budget_ns = 12000, .cost = gated};
+	struct tp_chosen chosen;
+	choose(items, 2, &options, &chosen);
+	assert_int_equal(items[0].level, TP_CATEGORY_SKIP);
+	assert_int_equal(items[1].level, TP_CATEGORY_ALLOW);
+	assert_true(chosen.cost_ns == 2000 + 10000);
+	options.budget_ns = 11999;
+	choose(items, 2, &options, &chosen);
+	assert_int_equal(chosen.event_count, 0);
+	assert_false(chosen.over_budget);
+	options.budget_ns = 3999;
+	choose(items, 2, &options, &chosen);
+	assert_true(chosen.over_budget);
+	assert_true(chosen.cost_ns == 4000);
+}
+
 static void the_log_may_be_what_is_short(void **state)
 {
 	(void)state;
@@ -320,6 +418,9 @@ int main(void)
 	    cmocka_unit_test(samples_keep_enough_calls),
 	    cmocka_unit_test(a_dear_function_is_sampled),
 	    cmocka_unit_test(cheap_events_are_not_sampled),
+	    cmocka_unit_test(samples_have_a_bound_of_their_own),
+	    cmocka_unit_test(the_size_of_code_counts),
+	    cmocka_unit_test(closed_gates_cost),
 	    cmocka_unit_test(the_log_may_be_what_is_short),
 	    cmocka_unit_test(cheap_functions_are_in),
 	    cmocka_unit_test(the_user_decides),

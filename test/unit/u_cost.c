@@ -76,6 +76,14 @@ static void costs(void **state)
 	assert_true(tp_cost_call_bytes(TP_CATEGORY_ALLOW, 1) == 16);
 	assert_true(tp_cost_call_bytes(TP_CATEGORY_SAMPLE, 64) == 0.25);
 	assert_true(tp_cost_call_bytes(TP_CATEGORY_COUNT, 1) == 0);
+	check_near(tp_cost_closed_ns(), 1.4);
+	cost.closed_ns = 2;
+	check_near(tp_cost_call_ns(&cost, TP_CATEGORY_SKIP, 1), 2);
+	// Of 6000 instructions a function's code makes one in a hundred more, of which a quarter costs; but no more than
+	// its calls can miss.
+	check_near(tp_cost_code_ns(1e9, 1e9, 6000), 0.25 * 0.01 * 1e9);
+	check_near(tp_cost_code_ns(100, 1e9, 6000), 800);
+	assert_true(tp_cost_code_ns(1e9, 1e9, 0) == 0);
 	check_near(tp_cost_low(&cost), 0.35);
 	check_near(tp_cost_high(&cost), 1);
 	cost.source = TP_COST_IN_SITU;
