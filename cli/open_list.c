@@ -97,7 +97,7 @@ static int read_workload(struct tp_open_profile *profile, double event_ns, doubl
 		profile->cost.event_ns = event_ns;
 		profile->cost.source = TP_COST_GIVEN;
 	}
-	workload->time_ns = workload->measured_ns;
+	workload->time_ns = tp_workload_run_ns(workload);
 	bool believed;
 	if (timed && tp_workload_compensate(workload, &profile->cost, &believed))
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");

@@ -17,6 +17,9 @@
 // A cost of the profile's events that lies beyond this is noise.
 #define MEASURED_MIN 0.2
 #define MEASURED_MAX 3
+// Less of the time than this, and waiting or preemption is not worth a note.
+#define DELAYED_PART 0.1
+#define WAITED_PART 0.1
 
 static const double curve[TP_GENERATE_POINTS] = {0.01, 0.02, 0.05, 0.10, 0.25, 0.50};
 
@@ -108,9 +111,43 @@ static double profile_cost(const struct tp_generated *generated)
 		return options->profile_cost_ns;
 	if (native <= 0 || workload->threads != 1 || !workload->pairs)
 		return likely;
-	const double measured = (workload->measured_ns - native) / (double)workload->pairs;
-	return measured >= likely * MEASURED_MIN && measured <= likely * MEASURED_MAX ? measured
-										      : likely;
+	// In processor time a run that was preempted costs no more; but one that waits is longer than that.
+	const double runs[] = {tp_workload_run_ns(workload), workload->measured_ns};
+	for (int i = 0; i < 2; i++) {
+		const double measured = (runs[i] - native) / (double)workload->pairs;
+		if (measured >= likely * MEASURED_MIN && measured <= likely * MEASURED_MAX)
+			return measured;
+	}
+	return likely;
+}
+
+// What stands between recorded times and work.
+static void note_waiting(struct tp_generated *generated)
+{
+	const struct tp_workload *workload = &generated->workload;
+	const char *file = generated->options.profile;
+	double raw_ns = 0;
+	for (uint32_t i = 0; i < workload->thread_time_count; i++)
+		raw_ns += workload->thread_times[i].raw_ns;
+	if (workload->cpu_ns <= 0) {
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		    "does not say how long its threads had a processor: waiting is taken for own time, and a "
+		    "program that was preempted for a longer one; give --time if it waits or the machine "
+		    "was busy");
+		return;
+	}
+	const double waited = workload->waited_ns - workload->delayed_ns;
+	if (workload->delayed_ns > DELAYED_PART * (raw_ns - waited))
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		    "others had the processors for %.0f%% of the time that its threads could have run: own "
+		    "times are what is left of them; record again when the machine is not busy",
+		    100 * workload->delayed_ns / (raw_ns - waited));
+	if (waited > WAITED_PART * raw_ns)
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		    "%.0f%% of the time of its functions had no processor, in %u threads: they waited, or were "
+		    "preempted. That is taken off the functions with the longest stretches between records, and "
+		    "where it cannot be told who waited their time counts as not named",
+		    100 * waited / raw_ns, workload->waiting);
 }
 
 // Times of the functions, and of the whole run, from the best that there is.
@@ -118,8 +155,9 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 {
 	const struct tp_generate_options *options = &generated->options;
 	struct tp_workload *workload = &generated->workload;
-	workload->time_ns = workload->measured_ns;
-	generated->time_source = "the recording";
+	workload->time_ns = tp_workload_run_ns(workload);
+	const bool by_cpu = workload->cpu_ns > 0;
+	generated->time_source = by_cpu ? "processor time of the recording" : "the recording";
 	if (timed) {
 		bool believed;
 		generated->spent = generated->cost;
@@ -135,7 +173,9 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 			    "the run; give --event-cost, and --time for a run without events",
 			    generated->spent.event_ns);
 		generated->quality = TP_QUALITY_EVENTS;
-		generated->time_source = "the recording, less its events";
+		generated->time_source = by_cpu ? "processor time of the recording, less its events"
+						: "the recording, less its events";
+		note_waiting(generated);
 	}
 	struct tp_samples samples = {0};
 	if (options->samples) {
@@ -174,6 +214,8 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 		    "--profile would tell");
 	}
 	generated->time_ns = workload->time_ns;
+	generated->in_cpu_time = workload->cpu_ns > 0 && options->time_ns <= 0 &&
+				 options->native_ns <= 0 && samples.time_ns <= 0;
 	if (options->cost_factor > 0) {
 		generated->cost.event_ns *= options->cost_factor;
 		generated->cost.count_ns *= options->cost_factor;
@@ -187,6 +229,32 @@ static double all_value(const struct tp_workload *workload)
 	for (uint32_t i = 0; i < workload->function_count; i++)
 		sum += workload->functions[i].self_ns;
 	return sum;
+}
+
+// The size of the code that records, as a cost of each function; what was measured in the program has it in it.
+static void add_code(struct tp_generated *generated)
+{
+	const struct tp_workload *workload = &generated->workload;
+	double instrs = 0;
+	if (generated->cost.source == TP_COST_IN_SITU)
+		return;
+	for (uint32_t i = 0; i < workload->function_count; i++)
+		if (workload->functions[i].calls && workload->functions[i].inventory)
+			instrs += (double)workload->functions[i].inventory->facts.instrs;
+	for (uint32_t i = 0; i < workload->function_count; i++)
+		generated->choices[i].code_ns =
+		    tp_cost_code_ns(generated->choices[i].calls, generated->time_ns, instrs);
+}
+
+// Without compiling again, all functions keep their code, and those that are left out a closed gate.
+static void find_closed(struct tp_generated *generated)
+{
+	for (uint32_t i = 0; i < generated->workload.function_count; i++) {
+		const struct tp_choice *choice = &generated->choices[i];
+		if (choice->level == TP_CATEGORY_SKIP)
+			generated->closed_ns +=
+			    choice->calls * tp_cost_closed_ns() + choice->code_ns;
+	}
 }
 
 static struct tp_choice_node *make_nodes(const struct tp_workload *workload)
@@ -236,6 +304,7 @@ static int choose(struct tp_generated *generated, struct tp_err *err)
 	if (!code)
 		code = tp_choose(
 		    generated->choices, workload->function_count, &options, &generated->chosen);
+	find_closed(generated);
 	if (!code && generated->chosen.over_budget)
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "what --keep wants is over the budget, so nothing else was chosen");
@@ -247,7 +316,7 @@ out:
 static void note_limits(struct tp_generated *generated)
 {
 	const struct tp_workload *workload = &generated->workload;
-	if (workload->threads > 1)
+	if (workload->threads > 1 && !generated->in_cpu_time)
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "the calls of %u threads are added up as if they ran one after the other: "
 		    "where they run at the same time, the overhead is lower",
@@ -313,6 +382,7 @@ int tp_generate(
 		return 0;
 	}
 	note_limits(generated);
+	add_code(generated);
 	if (all_value(&generated->workload) <= 0)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, options->profile, TP_ERR_NO_OFFSET,
 		    "no function has any time left when %.1f ns are taken off for each event: the "
@@ -343,15 +413,26 @@ static double share(const struct tp_generated *generated, double value)
 
 double tp_generated_event_share(const struct tp_generated *generated)
 {
-	return share(generated, generated->chosen.event_value);
+	return share(generated, generated->chosen.event_sure);
 }
 
 double tp_generated_sample_share(const struct tp_generated *generated)
 {
-	return share(generated, generated->chosen.sample_value);
+	return share(generated, generated->chosen.sample_sure);
 }
 
 double tp_generated_bound_share(const struct tp_generated *generated)
 {
 	return share(generated, generated->chosen.bound);
+}
+
+double tp_generated_sample_bound_share(const struct tp_generated *generated)
+{
+	return share(generated, generated->chosen.sample_bound);
+}
+
+double tp_generated_untold_share(const struct tp_generated *generated)
+{
+	const struct tp_chosen *chosen = &generated->chosen;
+	return share(generated, chosen->all_value - chosen->all_sure);
 }

@@ -76,9 +76,13 @@ struct tp_generated {
 	uint32_t clock_kind;     /* of the trace */
 	bool clock_known;
 	struct tp_cost cost;
-	struct tp_cost spent;      /* of the profile's events, which was taken off its times */
-	double time_ns;            /* of a run without events, what the budget is a part of */
-	const char *time_source;   /* such as "the recording" */
+	struct tp_cost spent;    /* of the profile's events, which was taken off its times */
+	double time_ns;          /* of a run without events, what the budget is a part of */
+	const char *time_source; /* such as "the recording" */
+	bool in_cpu_time;        /* it is processor time of all threads */
+	double
+	    closed_ns; /* what a program with everything compiled in costs, with gates open for the list alone, above
+	                     what is chosen */
 	struct tp_choice *choices; /* for each function of the workload */
 	struct tp_chosen chosen;
 	struct tp_generate_point points[TP_GENERATE_POINTS]; /* with `curve` */
@@ -95,10 +99,15 @@ void tp_generated_release(struct tp_generated *generated);
 
 /* Parts of the time without events: predicted overhead, and its range. */
 double tp_generated_overhead(const struct tp_generated *generated);
-/* Parts of all self time: named by events, by samples, and the bound of events alone. */
+/*
+ * Parts of all self time: named by events, by samples, and the bound of events alone, and that of samples within what
+ * its events leave of the budget; and of how much it cannot be told whose it is, as threads waited.
+ */
 double tp_generated_event_share(const struct tp_generated *generated);
 double tp_generated_sample_share(const struct tp_generated *generated);
 double tp_generated_bound_share(const struct tp_generated *generated);
+double tp_generated_sample_bound_share(const struct tp_generated *generated);
+double tp_generated_untold_share(const struct tp_generated *generated);
 
 /* The allowlist; what was chosen and what was left out, as tables or as a JSON object. */
 void tp_generated_add_list(const struct tp_generated *generated, struct tp_buf *out);

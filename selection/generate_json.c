@@ -25,11 +25,13 @@ static void add_chosen(
 	tp_buf_addf(out,
 	    "\"overhead\":%.6f,\"overhead_low\":%.6f,\"overhead_high\":%.6f,\"cost_ns\":%.0f,"
 	    "\"log_bytes\":%.0f,\"named_by_events\":%.6f,\"named_by_samples\":%.6f,"
-	    "\"bound\":%.6f,\"events\":%u,\"sampled\":%u,\"counted\":%u",
+	    "\"bound\":%.6f,\"sample_bound\":%.6f,\"untold\":%.6f,\"code_ns\":%.0f,"
+	    "\"events\":%u,\"sampled\":%u,\"counted\":%u",
 	    overhead, overhead * tp_cost_low(&generated->cost),
 	    overhead * tp_cost_high(&generated->cost), chosen->cost_ns, chosen->cost_bytes,
-	    chosen->event_value / all, chosen->sample_value / all, chosen->bound / all,
-	    chosen->event_count, chosen->sample_count, chosen->count_count);
+	    chosen->event_sure / all, chosen->sample_sure / all, chosen->bound / all,
+	    chosen->sample_bound / all, (chosen->all_value - chosen->all_sure) / all,
+	    chosen->code_ns, chosen->event_count, chosen->sample_count, chosen->count_count);
 }
 
 static void add_function(const struct tp_generated *generated, uint32_t index, struct tp_buf *out)
@@ -44,10 +46,11 @@ static void add_function(const struct tp_generated *generated, uint32_t index, s
 	tp_buf_add_string(out, ",\"file\":");
 	tp_text_add_json(out, function->file);
 	tp_buf_addf(out,
-	    ",\"line\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"self_ns\":%.1f,\"raw_self_ns\":%.1f,"
+	    ",\"line\":%" PRIu64 ",\"calls\":%" PRIu64
+	    ",\"self_ns\":%.1f,\"sure_ns\":%.1f,\"raw_self_ns\":%.1f,"
 	    "\"level\":\"%s\",\"reason\":\"%s\",\"cost_ns\":%.1f,\"event_ns\":%.1f",
-	    function->line, function->calls, function->self_ns, function->raw_self_ns,
-	    tp_level_text(level, choice), tp_reason_text(choice->reason),
+	    function->line, function->calls, function->self_ns, function->sure_ns,
+	    function->raw_self_ns, tp_level_text(level, choice), tp_reason_text(choice->reason),
 	    (double)function->calls *
 		tp_cost_call_ns(&generated->cost, choice->level, choice->sample),
 	    (double)function->calls * generated->cost.event_ns);
@@ -95,6 +98,12 @@ void tp_generated_add_json(const struct tp_generated *generated, struct tp_buf *
 	    generated->time_ns, generated->cost.event_ns, generated->spent.event_ns,
 	    generated->spent.event_in_ns, generated->cost.count_ns,
 	    tp_cost_source_name(generated->cost.source), options->budget, options->log_budget);
+	const struct tp_workload *workload = &generated->workload;
+	if (workload->cpu_ns > 0)
+		tp_buf_addf(out,
+		    "\"cpu_ns\":%.0f,\"waited_ns\":%.0f,\"delayed_ns\":%.0f,\"waiting_threads\":%u,",
+		    workload->cpu_ns, workload->waited_ns, workload->delayed_ns, workload->waiting);
+	tp_buf_addf(out, "\"closed_ns\":%.0f,", generated->closed_ns);
 	if (generated->refined.done)
 		tp_buf_addf(out, "\"refined_from_ns\":%.3f,", generated->refined.old_event_ns);
 	add_chosen(generated, &generated->chosen, out);

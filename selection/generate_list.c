@@ -55,10 +55,11 @@ static void add_promise(const struct tp_generated *generated, struct tp_buf *out
 	    tp_share_text(text[2], overhead * tp_cost_high(&generated->cost)),
 	    tp_bytes_text(text[3], generated->chosen.cost_bytes));
 	tp_buf_addf(out,
-	    "# %-10s %s of own time by events, %s by samples; events alone: %s at most\n", "named",
+	    "# %-10s %s of own time by events (%s at most), %s by samples (%s at most)\n", "named",
 	    tp_share_text(text[0], tp_generated_event_share(generated)),
-	    tp_share_text(text[1], tp_generated_sample_share(generated)),
-	    tp_share_text(text[2], tp_generated_bound_share(generated)));
+	    tp_share_text(text[1], tp_generated_bound_share(generated)),
+	    tp_share_text(text[2], tp_generated_sample_share(generated)),
+	    tp_share_text(text[3], tp_generated_sample_bound_share(generated)));
 }
 
 static void add_heading(const struct tp_generated *generated, struct tp_buf *out)

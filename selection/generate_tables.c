@@ -58,12 +58,18 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	case TP_QUALITY_NONE:
 		return;
 	}
+	const struct tp_workload *workload = &generated->workload;
 	tp_buf_addf(out, "%-10s %s without events (%s", "program",
 	    tp_ns_text(text[0], generated->time_ns), generated->time_source);
-	if (generated->workload.measured_ns > 0)
-		tp_buf_addf(
-		    out, "; recorded: %s", tp_ns_text(text[1], generated->workload.measured_ns));
+	if (workload->measured_ns > 0)
+		tp_buf_addf(out, "; recorded: %s", tp_ns_text(text[1], workload->measured_ns));
+	if (workload->measured_ns > 0 && workload->cpu_ns > 0)
+		tp_buf_addf(out, ", %s of it on processors", tp_ns_text(text[1], workload->cpu_ns));
 	tp_buf_add_string(out, ")\n");
+	if (generated->quality == TP_QUALITY_EVENTS && workload->waited_ns > 0)
+		tp_buf_addf(out,
+		    "%-10s %s of %u threads had no processor and are nobody's own time\n",
+		    "waiting", tp_ns_text(text[0], workload->waited_ns), workload->waiting);
 }
 
 static void add_inputs(const struct tp_generated *generated, struct tp_buf *out)
@@ -281,13 +287,13 @@ static void add_invisible(const struct tp_generated *generated, uint32_t width, 
 static void add_curve(const struct tp_generated *generated, struct tp_buf *out)
 {
 	static const char *const titles[] = {"budget", "cost", "events", "sampled",
-	    "named by events", "by samples", "bound of events", "log"};
+	    "named by events", "bound", "by samples", "bound", "log"};
 	struct tp_table table;
 	char text[32];
 	if (!generated->point_count)
 		return;
 	tp_buf_add_string(out, "\nother budgets\n");
-	tp_table_init(&table, "rrrrrrrr", 0);
+	tp_table_init(&table, "rrrrrrrrr", 0);
 	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
 		tp_table_add(&table, titles[i]);
 	for (uint32_t i = 0; i < generated->point_count; i++) {
@@ -298,9 +304,10 @@ static void add_curve(const struct tp_generated *generated, struct tp_buf *out)
 		    &table, tp_share_text(text, part(chosen->cost_ns, generated->time_ns)));
 		tp_table_add(&table, tp_text_count(text, chosen->event_count));
 		tp_table_add(&table, tp_text_count(text, chosen->sample_count));
-		tp_table_add(&table, tp_share_text(text, part(chosen->event_value, all)));
-		tp_table_add(&table, tp_share_text(text, part(chosen->sample_value, all)));
+		tp_table_add(&table, tp_share_text(text, part(chosen->event_sure, all)));
 		tp_table_add(&table, tp_share_text(text, part(chosen->bound, all)));
+		tp_table_add(&table, tp_share_text(text, part(chosen->sample_sure, all)));
+		tp_table_add(&table, tp_share_text(text, part(chosen->sample_bound, all)));
 		tp_table_add(&table, tp_bytes_text(text, chosen->cost_bytes));
 	}
 	end_table(&table, out);
@@ -312,29 +319,38 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 	const double overhead = tp_generated_overhead(generated);
 	const double events = tp_generated_event_share(generated);
 	const double samples = tp_generated_sample_share(generated);
-	const double bound = tp_generated_bound_share(generated);
+	const double untold = tp_generated_untold_share(generated);
+	const double rest = 1 - events - samples - untold;
 	char text[4][32];
 	tp_buf_addf(out, "\n%-10s %s of the time (%s to %s), %s of log\n", "predicted",
 	    tp_share_text(text[0], overhead),
 	    tp_share_text(text[1], overhead * tp_cost_low(&generated->cost)),
 	    tp_share_text(text[2], overhead * tp_cost_high(&generated->cost)),
 	    tp_bytes_text(text[3], chosen->cost_bytes));
-	tp_buf_addf(out, "%-10s %s of own time exactly by events, %s by samples, %s not\n", "named",
+	tp_buf_addf(out, "%-10s %s of own time exactly by events, %s by samples, %s not", "named",
 	    tp_share_text(text[0], events), tp_share_text(text[1], samples),
-	    tp_share_text(text[2], events + samples < 1 ? 1 - events - samples : 0));
-	tp_buf_addf(out, "%-10s %s is the most that events alone can name for this budget; ",
-	    "bound", tp_share_text(text[0], bound));
-	if (events + samples >= bound)
-		tp_buf_addf(out, "samples name %s more\n",
-		    tp_share_text(text[1], events + samples - bound));
-	else
+	    tp_share_text(text[2], rest > 0 ? rest : 0));
+	if (untold > 0)
 		tp_buf_addf(
-		    out, "the gap is %s\n", tp_share_text(text[1], bound - events - samples));
+		    out, "; %s cannot be told, as threads waited", tp_share_text(text[3], untold));
+	tp_buf_addf(out,
+	    "\n%-10s for this budget events alone can name %s at most, and samples %s of what these "
+	    "events leave\n",
+	    "bound", tp_share_text(text[0], tp_generated_bound_share(generated)),
+	    tp_share_text(text[1], tp_generated_sample_bound_share(generated)));
 	if (chosen->path_value > 0)
 		tp_buf_addf(out, "%-10s %s of own time, callers included at half for each call\n",
 		    "paths", tp_share_text(text[0], part(chosen->path_value, chosen->all_value)));
-	tp_buf_addf(out, "%-10s events for all would cost %s and name 100%%\n", "all",
-	    tp_share_text(text[0], part(chosen->all_event_ns, generated->time_ns)));
+	if (chosen->code_ns > 0)
+		tp_buf_addf(out, "%-10s %s of the prediction is for the size of the code\n", "code",
+		    tp_share_text(text[0], part(chosen->code_ns, generated->time_ns)));
+	tp_buf_addf(out, "%-10s events for all would cost %s and name %s\n", "all",
+	    tp_share_text(text[0], part(chosen->all_event_ns, generated->time_ns)),
+	    tp_share_text(text[1], untold < 1 ? 1 - untold : 0));
+	tp_buf_addf(out,
+	    "%-10s %s more if all is compiled in, and 'record --only' takes the list: closed gates cost, "
+	    "too\n",
+	    "closed", tp_share_text(text[0], part(generated->closed_ns, generated->time_ns)));
 }
 
 static void add_seed(const struct tp_generated *generated, struct tp_buf *out)

@@ -30,10 +30,10 @@ void tp_list_cost(struct tp_list_cost *sum, const struct tp_list_use *use,
 			sum->counted += function->calls;
 		} else if (verdict.category == TP_CATEGORY_SAMPLE) {
 			sum->events += calls / verdict.sample;
-			sum->sampled_ns += function->self_ns;
+			sum->sampled_ns += function->sure_ns;
 		} else {
 			sum->events += calls;
-			sum->named_ns += function->self_ns;
+			sum->named_ns += function->sure_ns;
 		}
 	}
 }

@@ -132,6 +132,7 @@ static void decide(struct tp_generated *generated, struct patterns *keep, struct
 		*choice = (struct tp_choice){
 		    .calls = (double)function->calls,
 		    .value = function->self_ns,
+		    .sure = function->sure_ns,
 		    .level = TP_CATEGORY_SKIP,
 		    .sample = 1,
 		};

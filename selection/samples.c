@@ -203,7 +203,7 @@ void tp_samples_apply(
 	for (uint32_t i = 0; i < workload->function_count; i++) {
 		struct tp_workload_function *function = &workload->functions[i];
 		function->raw_self_ns = time_ns * (double)function->samples / (double)samples->all;
-		function->self_ns = function->raw_self_ns;
+		function->self_ns = function->sure_ns = function->raw_self_ns;
 		function->quality = TP_QUALITY_SAMPLED;
 	}
 }

@@ -20,6 +20,7 @@ void tp_workload_release(struct tp_workload *workload)
 {
 	free(workload->functions);
 	free(workload->nodes);
+	free(workload->thread_times);
 	free(workload->slots);
 	tp_arena_release(&workload->arena);
 	memset(workload, 0, sizeof(*workload));
@@ -193,7 +194,7 @@ void tp_workload_guess_times(struct tp_workload *workload)
 		struct tp_workload_function *function = &workload->functions[i];
 		if (sum > 0)
 			function->raw_self_ns *= workload->time_ns / sum;
-		function->self_ns = function->raw_self_ns;
+		function->self_ns = function->sure_ns = function->raw_self_ns;
 		function->quality = function->calls ? TP_QUALITY_STATIC : TP_QUALITY_NONE;
 	}
 }

@@ -30,7 +30,8 @@ struct tp_workload_function {
 	uint64_t child_calls; /* with events, that it made */
 	double scale;         /* all calls for each timed one, if it was sampled; else 1 */
 	double raw_self_ns;   /* as the profile has it */
-	double self_ns;       /* less what events cost */
+	double self_ns;       /* less what events cost, and what waiting can be told */
+	double sure_ns;       /* part of it in which it ran, wherever its threads waited */
 	uint64_t samples;
 	double min_ns;        /* of a call in the profile, as it has it; 0: unknown */
 	uint32_t definitions; /* different functions of this name in the profile */
@@ -51,6 +52,21 @@ struct tp_workload_node {
 	double self_ns; /* less what events cost, once that is known */
 };
 
+/* A thread of the trace with events. */
+struct tp_workload_thread {
+	uint32_t first_node; /* its call paths */
+	uint32_t node_count;
+	uint64_t pairs;  /* calls with events */
+	double first_ns; /* its first and last timed event, since the trace's first */
+	double last_ns;
+	double raw_ns; /* in its functions, as recorded */
+	double cpu_ns; /* processor time that it had; 0: not known */
+	double
+	    delay_ns; /* how long it could have run, and had no processor; 0: none, or not known */
+	double waited_ns;  /* part of raw_ns without a processor */
+	double delayed_ns; /* of waited_ns, as far as others had its processor */
+};
+
 struct tp_workload {
 	struct tp_workload_function *functions;
 	uint32_t function_count;
@@ -58,14 +74,20 @@ struct tp_workload {
 	struct tp_workload_node *nodes; /* of the trace with events; parents first */
 	uint32_t node_count;
 	uint32_t node_capacity;
+	struct tp_workload_thread *thread_times;
+	uint32_t thread_time_count;
 	uint32_t *slots; /* hash table of function numbers + 1 by name */
 	uint32_t slot_mask;
-	uint64_t pairs;        /* calls with events in the profile */
-	uint64_t thread_pairs; /* of the thread that made most of them */
-	uint32_t threads;      /* of the profile, with calls */
-	double measured_ns;    /* time of the run that was recorded */
-	double time_ns;        /* of a run without events; 0: unknown */
-	bool hard_clock;       /* the profile's clock can tell single calls */
+	uint64_t pairs;     /* calls with events in the profile */
+	uint32_t threads;   /* of the profile, with calls */
+	double measured_ns; /* time of the run that was recorded */
+	double cpu_ns;      /* processor time of all its threads; 0: not known */
+	double
+	    time_ns; /* of a run without events, in processor time if that is known; 0: unknown */
+	double waited_ns; /* of the threads, once times are compensated */
+	double delayed_ns;
+	uint32_t waiting; /* threads that waited */
+	bool hard_clock;  /* the profile's clock can tell single calls */
 	struct tp_arena arena;
 };
 
@@ -85,6 +107,25 @@ uint32_t tp_workload_find_clone(const struct tp_workload *workload, const char *
  */
 int tp_workload_add_trace(struct tp_workload *workload, const struct tp_analysis *analysis,
     bool times, struct tp_err *err);
+
+/* The time of the recorded run that costs are a part of: of processors if that is known. */
+static inline double tp_workload_run_ns(const struct tp_workload *workload)
+{
+	return workload->cpu_ns > 0 ? workload->cpu_ns : workload->measured_ns;
+}
+
+/*
+ * How much shorter the run would have been without its events, by what each thread has of them: where
+ * threads were there at the same time, that of the thread with most events in it counts. -1: no memory.
+ */
+double tp_workload_events_ns(const struct tp_workload *workload, double event_ns);
+
+/*
+ * What is left of the times of the functions when their threads' waiting is taken off, docs/selection.md:
+ * as parts of them, kept[i] what is left of function i, and sure[i] what is certainly its own. The paths' times
+ * are to be less what events cost; they become less the waiting, too. 0 or TP_ERR_MEMORY.
+ */
+int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double *sure);
 
 /*
  * Take from raw times what the events cost, and from the run's time: needs a trace with times. If

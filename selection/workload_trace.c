@@ -89,18 +89,35 @@ static bool reserve_nodes(struct tp_workload *workload, uint32_t more)
 	return true;
 }
 
+static struct tp_workload_thread *add_thread(struct tp_workload *workload)
+{
+	const size_t size =
+	    ((size_t)workload->thread_time_count + 1) * sizeof(*workload->thread_times);
+	struct tp_workload_thread *threads = realloc(workload->thread_times, size);
+	if (!threads)
+		return NULL;
+	workload->thread_times = threads;
+	return &threads[workload->thread_time_count++];
+}
+
 // The call paths of one thread. FUNCTIONS: the workload's, for each function of the analysis.
 static bool add_paths(struct tp_workload *workload, const struct tp_analysis *analysis,
     const struct tp_thread_result *thread, const uint32_t *functions)
 {
 	const struct tp_profile *profile = &thread->profile;
-	uint64_t pairs = 0;
 	if (profile->node_count < 2)
 		return true;
-	if (!reserve_nodes(workload, profile->node_count - 1))
+	struct tp_workload_thread *times = add_thread(workload);
+	if (!times || !reserve_nodes(workload, profile->node_count - 1))
 		return false;
 	// Node 0, the thread, is left out: node i becomes first + i - 1.
 	const uint32_t first = workload->node_count;
+	*times = (struct tp_workload_thread){
+	    .first_node = first,
+	    .node_count = profile->node_count - 1,
+	    .first_ns = (double)tp_analysis_at_ns(analysis, thread->first),
+	    .last_ns = (double)tp_analysis_at_ns(analysis, thread->last),
+	};
 	for (uint32_t i = 1; i < profile->node_count; i++) {
 		const struct tp_node *node = &profile->nodes[i];
 		const uint32_t at = first + i - 1;
@@ -111,15 +128,14 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 		    .calls = node->calls,
 		    .self_ns = to_ns(analysis, node->self),
 		};
-		pairs += node->calls;
+		times->pairs += node->calls;
+		times->raw_ns += workload->nodes[at].self_ns;
 		if (parent == at)
 			continue;
 		workload->nodes[parent].child_calls += node->calls;
 		workload->functions[workload->nodes[parent].function].child_calls += node->calls;
 	}
 	workload->node_count += profile->node_count - 1;
-	if (pairs > workload->thread_pairs)
-		workload->thread_pairs = pairs;
 	return true;
 }
 
@@ -181,16 +197,19 @@ static double less(double raw, double cost)
 	return raw > cost ? raw - cost : 0;
 }
 
-// What events cost, off the paths' own times. Of a sampled function most calls are part of its callers'
-// own time, where BORROWED says how much.
-static void compensate_paths(
-    struct tp_workload *workload, double in_ns, double out_ns, double *borrowed)
+// What events cost, off the paths' own times.
+static void compensate_paths(struct tp_workload *workload, double in_ns, double out_ns)
 {
 	for (uint32_t i = 0; i < workload->node_count; i++) {
 		struct tp_workload_node *node = &workload->nodes[i];
 		node->self_ns = less(node->self_ns,
 		    (double)node->calls * in_ns + (double)node->child_calls * out_ns);
 	}
+}
+
+// Of a sampled function most calls are part of its callers' own time, where BORROWED says how much.
+static void lend(struct tp_workload *workload, double *borrowed)
+{
 	// Children come behind their parents, which so have been seen when they lend.
 	for (uint32_t i = 0; i < workload->node_count; i++) {
 		struct tp_workload_node *node = &workload->nodes[i];
@@ -220,30 +239,47 @@ static void scale_paths(struct tp_workload *workload, double *sums)
 int tp_workload_compensate(struct tp_workload *workload, struct tp_cost *cost, bool *believed)
 {
 	const uint32_t count = workload->function_count;
-	double *sums = calloc(2 * ((size_t)count + 1), sizeof(*sums));
+	double *sums = calloc(4 * ((size_t)count + 1), sizeof(*sums));
 	if (!sums)
 		return TP_ERR_MEMORY;
 	double *borrowed = sums + count;
-	const double least = workload->measured_ns * TIME_PART_MIN;
+	double *kept = borrowed + count;
+	double *sure = kept + count;
+	int code = TP_ERR_MEMORY;
 	double event_ns = cost->event_ns;
-	workload->time_ns = less(workload->measured_ns, (double)workload->thread_pairs * event_ns);
+	const bool by_cpu = workload->cpu_ns > 0;
+	const double run_ns = tp_workload_run_ns(workload);
+	const double events_ns =
+	    by_cpu ? (double)workload->pairs * event_ns : tp_workload_events_ns(workload, event_ns);
+	if (events_ns < 0)
+		goto out;
+	const double least = run_ns * TIME_PART_MIN;
+	workload->time_ns = less(run_ns, events_ns);
 	*believed = workload->time_ns >= least;
 	if (!*believed) {
 		workload->time_ns = least;
-		event_ns = (workload->measured_ns - least) / (double)workload->thread_pairs;
+		event_ns *= (run_ns - least) / events_ns;
 	}
 	double in_ns = cost->event_in_ns;
 	if (in_ns <= 0)
 		cost->event_in_ns = in_ns = estimate_in(workload, event_ns);
 	const double out_ns = less(event_ns, in_ns);
-	compensate_paths(workload, in_ns, out_ns, borrowed);
+	compensate_paths(workload, in_ns, out_ns);
+	code = tp_workload_take_waiting(workload, kept, sure);
+	if (code)
+		goto out;
+	lend(workload, borrowed);
 	for (uint32_t i = 0; i < count; i++) {
 		struct tp_workload_function *function = &workload->functions[i];
 		const double own = less(function->raw_self_ns,
 		    (double)function->timed * in_ns + (double)function->child_calls * out_ns);
-		function->self_ns = less(own * function->scale, borrowed[i]);
+		const double all = less(own * kept[i] * function->scale, borrowed[i]);
+		function->self_ns = all;
+		function->sure_ns = kept[i] > 0 ? all * sure[i] / kept[i] : 0;
 	}
 	scale_paths(workload, sums);
+	code = 0;
+out:
 	free(sums);
-	return 0;
+	return code;
 }

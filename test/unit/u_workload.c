@@ -66,6 +66,12 @@ static void compensate(double event_ns, double in_ns)
 	assert_true(believed);
 }
 
+static void near(double is, double wanted)
+{
+	if (is < wanted * 0.999 || is > wanted * 1.001)
+		fail_msg("%g is not near %g", is, wanted);
+}
+
 static const char nested[] =
     CLOCK "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n	symbol 0x3000 h\n"
 	  "chunk\n"
@@ -136,6 +142,113 @@ static void the_inner_part_is_estimated(void **state)
 	cost = (struct tp_cost){.event_ns = 8};
 	assert_int_equal(tp_workload_compensate(&workload, &cost, &believed), 0);
 	assert_true(cost.event_in_ns == 4);
+}
+
+// Three threads of 100 pairs, of 100 ns each: the first two one after the other, the third beside them.
+static void events_come_off_along_each_thread(void **state)
+{
+	(void)state;
+	static struct tp_workload_thread threads[] = {
+	    {.pairs = 100, .first_ns = 0, .last_ns = 20000},
+	    {.pairs = 100, .first_ns = 20000, .last_ns = 40000},
+	    {.pairs = 100, .first_ns = 0, .last_ns = 40000},
+	};
+	struct tp_workload some = {.thread_times = threads, .thread_time_count = 2};
+	assert_true(tp_workload_events_ns(&some, 100) == 20000);
+	some.thread_time_count = 3;
+	assert_true(tp_workload_events_ns(&some, 100) == 20000); // half as many, at the same time
+	threads[2].pairs = 400;
+	assert_true(tp_workload_events_ns(&some, 100) == 40000);
+	threads[2].last_ns = 10000;
+	threads[2].pairs = 100;
+	assert_true(tp_workload_events_ns(&some, 100) == 10000 + 5000 + 10000);
+	threads[1].first_ns = 30000; // a gap, and more events than time
+	assert_true(tp_workload_events_ns(&some, 100) == 10000 + 5000 + 10000);
+	some.thread_time_count = 0;
+	assert_true(tp_workload_events_ns(&some, 100) == 0);
+}
+
+// A worker waits 9.9 ms of 10 in `loop`, and works in two functions of short stretches; the main thread waits for it.
+static const char waits[] = CLOCK
+    "symbols\n	symbol 0x1000 main\n	symbol 0x2000 loop\n	symbol 0x3000 a\n	symbol 0x4000 b\n"
+    "chunk thread=0\n	0 enter main\n	10000000 exit main\n"
+    "chunk thread=1\n	0 enter loop\n	60000 enter a\n	64000 exit a\n"
+    "	9900000 enter b\n	9906000 exit b\n	10000000 exit loop\n"
+    "end\n";
+
+static void waiting_is_nobodys_own_time(void **state)
+{
+	(void)state;
+	add(waits, true);
+	assert_int_equal(workload.thread_time_count, 2);
+	workload.cpu_ns = 400000;
+	workload.thread_times[0].cpu_ns = 300000;
+	workload.thread_times[1].cpu_ns = 100000;
+	compensate(0.001, 0.0005);
+	assert_true(workload.time_ns > 399999 && workload.time_ns < 400000);
+	assert_int_equal(workload.waiting, 2);
+	near(workload.waited_ns, 9700000 + 9900000);
+	near(function("main")->self_ns, 300000);
+	near(function("main")->sure_ns, 300000);
+	near(function("a")->self_ns, 4000);
+	near(function("b")->self_ns, 6000);
+	near(function("b")->sure_ns, 6000);
+	near(function("loop")->self_ns, 90000);
+	near(function("loop")->sure_ns, 90000);
+	double sum = 0;
+	for (uint32_t i = 0; i < workload.node_count; i++)
+		sum += workload.nodes[i].self_ns;
+	near(sum, 400000);
+}
+
+// Two functions that may have waited: 5 ms of 16 had a processor, and neither can have had less than none.
+static void who_waited_cannot_be_told(void **state)
+{
+	(void)state;
+	add(CLOCK
+	    "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n"
+	    "chunk\n	0 enter f\n	6000000 enter g\n	16000000 exit g\n	16000000 exit f\nend\n",
+	    true);
+	workload.cpu_ns = 5000000;
+	workload.thread_times[0].cpu_ns = 5000000;
+	compensate(0.001, 0.0005);
+	near(function("f")->self_ns,
+	    2500000); // as much as the other one: the most is taken off the largest
+	near(function("g")->self_ns, 2500000);
+	assert_true(function("f")->sure_ns == 0);
+	assert_true(function("g")->sure_ns == 0);
+	// A little waiting leaves something sure.
+	tp_workload_release(&workload);
+	tp_workload_init(&workload);
+	add(CLOCK
+	    "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n"
+	    "chunk\n	0 enter f\n	6000000 enter g\n	16000000 exit g\n	16000000 exit f\nend\n",
+	    true);
+	workload.cpu_ns = 15000000;
+	workload.thread_times[0].cpu_ns = 15000000;
+	compensate(0.001, 0.0005);
+	near(function("g")->self_ns, 9000000);
+	near(function("g")->sure_ns, 9000000);
+	near(function("f")->self_ns, 6000000);
+	near(function("f")->sure_ns, 5000000);
+}
+
+// Preempted half of the time: all functions alike.
+static void preemption_is_off_all_alike(void **state)
+{
+	(void)state;
+	add(CLOCK
+	    "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n"
+	    "chunk\n	0 enter f\n	6000000 enter g\n	16000000 exit g\n	16000000 exit f\nend\n",
+	    true);
+	workload.cpu_ns = 8000000;
+	workload.thread_times[0].cpu_ns = 8000000;
+	workload.thread_times[0].delay_ns = 8000000;
+	compensate(0.001, 0.0005);
+	near(function("f")->self_ns, 3000000);
+	near(function("g")->self_ns, 5000000);
+	near(function("g")->sure_ns, 5000000);
+	near(workload.delayed_ns, 8000000);
 }
 
 // One call of 10 was recorded: the others' time is its caller's.
@@ -257,6 +370,10 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(nothing_becomes_negative, start, end),
 	    cmocka_unit_test_setup_teardown(impossible_costs_are_not_believed, start, end),
 	    cmocka_unit_test_setup_teardown(the_inner_part_is_estimated, start, end),
+	    cmocka_unit_test_setup_teardown(events_come_off_along_each_thread, start, end),
+	    cmocka_unit_test_setup_teardown(waiting_is_nobodys_own_time, start, end),
+	    cmocka_unit_test_setup_teardown(who_waited_cannot_be_told, start, end),
+	    cmocka_unit_test_setup_teardown(preemption_is_off_all_alike, start, end),
 	    cmocka_unit_test_setup_teardown(sampled_functions_are_scaled_up, start, end),
 	    cmocka_unit_test_setup_teardown(exact_calls_replace_others, start, end),
 	    cmocka_unit_test_setup_teardown(names, start, end),
