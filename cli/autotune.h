@@ -40,6 +40,7 @@ struct tp_autotune_options {
 	uint32_t never_count;
 	bool no_sample;
 	bool count_rest;
+	const char *from; /* trace that has the profile, or NULL */
 	const char *work; /* folder for what is left over; NULL: nothing is */
 	bool verbose;
 	bool progress;
@@ -54,11 +55,22 @@ struct tp_autotune_series {
 	double other_cpu[TP_AUTOTUNE_RUNS_MAX];
 };
 
+/* How far it is, to be shown: autotune_progress.c. */
+struct tp_autotune_progress {
+	uint32_t builds; /* that have ended */
+	uint32_t most_builds;
+	double build_ns; /* that they took */
+	uint32_t runs;
+	uint32_t most_runs;
+	double run_ns;
+};
+
 struct tp_autotune_round {
 	struct tp_autotune_try tried;
 	double event_share;
 	double sample_share;
 	double bound_share;
+	double sample_bound_share;
 	uint32_t runs;
 	double event_ns;  /* a call, as it was predicted */
 	double native_ns; /* medians */
@@ -81,13 +93,15 @@ struct tp_autotune {
 	/* What the program did in its first run, and so must always do. */
 	struct tp_autotune_ran first;
 	bool output_varies;
+	bool given_times; /* the trace that was given has them, and not only calls */
+	struct tp_autotune_progress progress;
 	/* What was measured before any list. */
 	struct tp_autotune_series alone_series; /* the native program beside a recorder */
 	double fixed_ns;                        /* what that takes */
-	struct tp_autotune_series count_series;
-	double native_ns; /* medians */
+	struct tp_autotune_series count_series; /* none with a profile that is given */
+	double native_ns;                       /* medians */
 	double native_cpu_ns;
-	uint64_t calls;       /* that the count build counted */
+	uint64_t calls;       /* that the count build counted, or the given profile has */
 	double count_cost_ns; /* of one call; 0: not to be told */
 	bool by_perf;
 	double event_time_ns; /* of the run with events for all; 0: there was none */
@@ -111,6 +125,8 @@ void tp_autotune_release(struct tp_autotune *tune, bool keep_logs);
 
 /* "3.1 s" and such; TEXT has 32 bytes. Returns text. */
 char *tp_autotune_time_text(double ns, char *text);
+/* Whether the best list can be kept: what it costs could be told. */
+bool tp_autotune_has_best(const struct tp_autotune *tune);
 void tp_autotune_report_text(const struct tp_autotune *tune, const char *output);
 void tp_autotune_report_json(const struct tp_autotune *tune, const char *output);
 /* Calls, own time, size and level of each function, as CSV. */

@@ -21,6 +21,7 @@ static const char *const suffixes[TP_AUTOTUNE_VARIANTS] = {
     [TP_AUTOTUNE_EVENT] = "event",
     [TP_AUTOTUNE_LIST] = "list",
     [TP_AUTOTUNE_BEST] = "best",
+    [TP_AUTOTUNE_FROM] = "from",
 };
 #define PLACE_SUFFIX "place"
 
@@ -290,7 +291,7 @@ static int run_command(const struct tp_autotune_builder *builder, enum tp_autotu
 	snprintf(texts[5], size, "PATH=%s:%s", self, path ? path : "/usr/local/bin:/usr/bin:/bin");
 	settings[count++] = texts[5];
 	settings[count] = NULL;
-	return tp_autotune_command(builder->argv, settings, builder->log, err);
+	return tp_autotune_command(builder->argv, settings, builder->log, builder->idle, err);
 }
 
 static int keep(
@@ -305,6 +306,16 @@ static int keep(
 			return keep_failed(product, error, err);
 	}
 	return 0;
+}
+
+int tp_autotune_builder_keep_from(struct tp_autotune_builder *builder, struct tp_err *err)
+{
+	for (uint32_t i = 0; i < builder->product_count; i++)
+		if (!is_elf(builder->products[i].path))
+			return tp_err_set(err, TP_ERR_NOT_FOUND, builder->products[i].path,
+			    TP_ERR_NO_OFFSET,
+			    "has to be there, as it was recorded: a profile has no names of its own");
+	return keep(builder, TP_AUTOTUNE_FROM, err);
 }
 
 int tp_autotune_builder_build(struct tp_autotune_builder *builder, enum tp_autotune_variant variant,

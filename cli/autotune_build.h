@@ -21,6 +21,7 @@ enum tp_autotune_variant {
 	TP_AUTOTUNE_EVENT,
 	TP_AUTOTUNE_LIST, /* instrumented by the list that is being tried */
 	TP_AUTOTUNE_BEST, /* ... by the best one so far */
+	TP_AUTOTUNE_FROM, /* what was there before: a profile that is given is of it */
 	TP_AUTOTUNE_VARIANTS,
 };
 
@@ -33,6 +34,7 @@ struct tp_autotune_builder {
 	char *const *argv;
 	const char *clock; /* TEEPERF_CLOCK for the compiler, NULL: as it is */
 	const char *log;   /* file for what the build command prints */
+	bool idle;         /* builds take only what others leave of the machine */
 	struct tp_autotune_product products[TP_AUTOTUNE_PRODUCTS_MAX];
 	uint32_t product_count;
 	bool kept[TP_AUTOTUNE_VARIANTS];
@@ -52,6 +54,9 @@ int tp_autotune_builder_init(struct tp_autotune_builder *builder, const char *co
  */
 int tp_autotune_builder_build(struct tp_autotune_builder *builder, enum tp_autotune_variant variant,
     const char *list, struct tp_err *err);
+
+/* Keep the products as they are, before anything is built, as TP_AUTOTUNE_FROM. */
+int tp_autotune_builder_keep_from(struct tp_autotune_builder *builder, struct tp_err *err);
 
 /* Make the products those of a variant that is kept. */
 int tp_autotune_builder_place(

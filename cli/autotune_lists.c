@@ -63,6 +63,7 @@ static int keep_choice(struct tp_autotune *tune, struct tp_autotune_round *round
 	round->event_share = tp_generated_event_share(generated);
 	round->sample_share = tp_generated_sample_share(generated);
 	round->bound_share = tp_generated_bound_share(generated);
+	round->sample_bound_share = tp_generated_sample_bound_share(generated);
 	tried->named = round->event_share + round->sample_share;
 	tried->worth = round->event_share + SAMPLE_WORTH * round->sample_share;
 	round->event_ns = generated->cost.event_ns;
@@ -102,20 +103,29 @@ static void note_waiting(struct tp_autotune *tune, const struct tp_generated *ge
 		    100 * (own_ns / tune->native_cpu_ns - 1));
 }
 
+// The build that the profile is of, or the counts beside samples.
+static enum tp_autotune_variant profile_variant(const struct tp_autotune *tune)
+{
+	if (tune->given_times || (tune->options.from && tune->by_perf))
+		return TP_AUTOTUNE_FROM;
+	return tune->by_perf ? TP_AUTOTUNE_COUNT : TP_AUTOTUNE_EVENT;
+}
+
 static int choose(struct tp_autotune *tune, struct tp_autotune_round *round, struct tp_err *err)
 {
 	const struct tp_autotune_options *options = &tune->options;
-	const enum tp_autotune_variant variant =
-	    tune->by_perf ? TP_AUTOTUNE_COUNT : TP_AUTOTUNE_EVENT;
+	const enum tp_autotune_variant variant = profile_variant(tune);
 	const struct tp_autotune_path trace = tp_autotune_file(tune, "profile.trace");
 	const struct tp_autotune_path counts = tp_autotune_file(tune, "count.trace");
+	const char *profile = tune->given_times ? options->from : trace.text;
+	const char *calls = options->from ? options->from : counts.text;
 	const struct tp_autotune_path samples = tp_autotune_file(tune, "samples");
 	const char *inventories[TP_AUTOTUNE_PRODUCTS_MAX];
 	for (uint32_t i = 0; i < tune->builder.product_count; i++)
 		inventories[i] = tune->builder.products[i].path;
 	const struct tp_generate_options wanted = {
-	    .profile = tune->by_perf ? NULL : trace.text,
-	    .counts = tune->by_perf ? counts.text : NULL,
+	    .profile = tune->by_perf ? NULL : profile,
+	    .counts = tune->by_perf ? calls : NULL,
 	    .samples = tune->by_perf ? samples.text : NULL,
 	    .inventories = inventories,
 	    .inventory_count = tune->builder.product_count,
@@ -206,9 +216,11 @@ static int measure_list(
 		if (code)
 			return code;
 		*measured = tp_autotune_overhead(series.native, series.other, series.count);
-	} while (tp_autotune_unclear(measured, tune->options.budget) &&
+	} while ((tp_autotune_unclear(measured, tune->options.budget) ||
+		     !tp_autotune_told(measured, tune->options.budget)) &&
 		 series.count + runs <= MORE_RUNS * runs &&
 		 series.count + runs <= TP_AUTOTUNE_RUNS_MAX);
+	round->tried.untold = !tp_autotune_told(measured, tune->options.budget);
 	round->runs = series.count;
 	round->native_ns = tp_autotune_median(series.native, series.count);
 	round->time_ns = tp_autotune_median(series.other, series.count);
@@ -243,7 +255,7 @@ int tp_autotune_try_lists(struct tp_autotune *tune, struct tp_err *err)
 		for (uint32_t i = 0; i < tune->round_count; i++)
 			tries[i] = tune->rounds[i].tried;
 		tune->best = tp_autotune_best(tries, tune->round_count, tune->options.budget);
-		if (tune->best == tune->round_count - 1)
+		if (tune->best == tune->round_count - 1 && !tries[tune->best].untold)
 			code = tp_autotune_builder_accept(&tune->builder, err);
 		if (code)
 			return code;

@@ -85,6 +85,7 @@ const char *const tp_autotune_variant_texts[TP_AUTOTUNE_VARIANTS] = {
     [TP_AUTOTUNE_EVENT] = "with events for all functions",
     [TP_AUTOTUNE_LIST] = "with the list",
     [TP_AUTOTUNE_BEST] = "with the best list",
+    [TP_AUTOTUNE_FROM] = "as it was",
 };
 
 // Run the program in a variant; TRACE is the name of a file in the folder, or NULL.
@@ -106,10 +107,13 @@ int tp_autotune_run_variant(struct tp_autotune *tune, enum tp_autotune_variant v
 	int code = tp_autotune_builder_place(&tune->builder, variant, err);
 	if (!code && trace)
 		unlink(file.text);
+	const uint64_t start_ns = tp_clock_monotonic_ns();
 	if (!code)
 		code = tp_autotune_run(&wanted, ran, err);
 	if (code)
 		return code;
+	tune->progress.runs++;
+	tune->progress.run_ns += (double)(tp_clock_monotonic_ns() - start_ns);
 	if (tune->options.verbose) {
 		show_file(output.text);
 		show_file(errors.text);
@@ -156,9 +160,14 @@ int tp_autotune_make(struct tp_autotune *tune, enum tp_autotune_variant variant,
     struct tp_err *err)
 {
 	const struct tp_autotune_path log = tp_autotune_file(tune, "build.log");
-	tp_autotune_say(tune, "building %s", tp_autotune_variant_texts[variant]);
+	char text[TP_AUTOTUNE_PROGRESS_TEXT];
+	tp_autotune_say(tune, "building %s (%s)", tp_autotune_variant_texts[variant],
+	    tp_autotune_progress_text(tune, text));
 	tune->builder.log = log.text;
+	const uint64_t start_ns = tp_clock_monotonic_ns();
 	const int code = tp_autotune_builder_build(&tune->builder, variant, list, err);
+	tune->progress.builds++;
+	tune->progress.build_ns += (double)(tp_clock_monotonic_ns() - start_ns);
 	if (tune->options.verbose)
 		show_file(log.text);
 	return code;

@@ -14,6 +14,12 @@
 // So many standard errors away from the budget is clear enough.
 #define SURE_ERRORS 2.0
 
+// A round so far off the median says nothing of the list; more of them than this part, and none does.
+#define WILD 0.5
+#define WILD_PART 0.25
+// No list makes a program so much faster (code that lies elsewhere: up to 5 %).
+#define FASTER 0.15
+
 // After a list over the budget the next one keeps this much away from it, and is at least so much smaller: a part
 // of what a list costs, such as larger code, does not shrink with its calls. (With 1.05 and 1.15 three lists
 // for SQLite and Lua ended a tenth to a third above their budgets.)
@@ -76,6 +82,8 @@ struct tp_autotune_overhead tp_autotune_overhead(
 		deviations[i] = off < 0 ? -off : off;
 		overhead.low = values[i] < overhead.low ? values[i] : overhead.low;
 		overhead.high = values[i] > overhead.high ? values[i] : overhead.high;
+		const double far = WILD * (1 + overhead.median);
+		overhead.wild += deviations[i] > far ? 1.0 / count : 0;
 	}
 	overhead.error =
 	    DEVIATION_OF_MAD * MEDIAN_OF_MEAN * tp_autotune_median(deviations, count) / sqrt(count);
@@ -86,6 +94,15 @@ bool tp_autotune_unclear(const struct tp_autotune_overhead *measured, double bud
 {
 	const double off = measured->median - budget;
 	return (off < 0 ? -off : off) < SURE_ERRORS * measured->error;
+}
+
+bool tp_autotune_told(const struct tp_autotune_overhead *measured, double budget)
+{
+	const double error = SURE_ERRORS * measured->error;
+	const double least = budget > FASTER ? -budget : -FASTER;
+	if (measured->wild > WILD_PART || measured->median < least)
+		return false;
+	return error < budget || !tp_autotune_unclear(measured, budget);
 }
 
 static double limit(double value, double least, double most)
@@ -132,6 +149,8 @@ enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint
     double budget, double fixed, uint32_t max_rounds, double *factor)
 {
 	const struct tp_autotune_try *last = &tries[count - 1];
+	if (last->untold)
+		return TP_AUTOTUNE_UNTOLD;
 	// Of events alone, which are all that a choice changes.
 	const double predicted = last->predicted - fixed;
 	const double measured = last->measured.median - fixed;
@@ -165,6 +184,10 @@ uint32_t tp_autotune_best(const struct tp_autotune_try *tries, uint32_t count, d
 {
 	uint32_t best = 0;
 	for (uint32_t i = 1; i < count; i++) {
+		if (tries[i].untold != tries[best].untold) {
+			best = tries[i].untold ? best : i;
+			continue;
+		}
 		const bool fits = tries[i].measured.median <= budget;
 		const bool best_fits = tries[best].measured.median <= budget;
 		if (fits != best_fits ? fits

@@ -18,6 +18,7 @@ struct tp_autotune_overhead {
 	double low; /* of the single rounds */
 	double high;
 	double error; /* standard error of the median, from the median absolute deviation */
+	double wild;  /* part of the rounds that is far off the median */
 };
 
 double tp_autotune_median(const double *values, uint32_t count);
@@ -29,6 +30,13 @@ struct tp_autotune_overhead tp_autotune_overhead(
 /* Whether more runs are needed to say on which side of the budget it is. */
 bool tp_autotune_unclear(const struct tp_autotune_overhead *measured, double budget);
 
+/*
+ * Whether the measurement can be trusted to say on which side of the budget it is: not if more than a quarter of the
+ * rounds are wild, if the error is as large as the budget and the budget within it, or if the program seems to be faster
+ * than any list can make it.
+ */
+bool tp_autotune_told(const struct tp_autotune_overhead *measured, double budget);
+
 /* One list that was tried. */
 struct tp_autotune_try {
 	double factor;    /* by which costs were multiplied to choose it */
@@ -36,6 +44,7 @@ struct tp_autotune_try {
 	struct tp_autotune_overhead measured;
 	double worth; /* share of the time that has a name; that of sampled functions counts less */
 	double named; /* share of the time that has a name, by events or samples */
+	bool untold;  /* `measured` is not to be trusted */
 };
 
 enum tp_autotune_step {
@@ -43,6 +52,7 @@ enum tp_autotune_step {
 	TP_AUTOTUNE_AGAIN,     /* choose with the factor */
 	TP_AUTOTUNE_NO_EVENTS, /* over the budget, but hardly by events: nothing left to take away */
 	TP_AUTOTUNE_TIRED,     /* no more rounds */
+	TP_AUTOTUNE_UNTOLD, /* what the last one costs cannot be told, nor so what another one would */
 };
 
 /*
@@ -52,7 +62,10 @@ enum tp_autotune_step {
 enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint32_t count,
     double budget, double fixed, uint32_t max_rounds, double *factor);
 
-/* The one to keep: within the budget and of most worth, or else the one that cost least. */
+/*
+ * The one to keep: within the budget and of most worth, or else the one that cost least. One that is untold only if
+ * all are.
+ */
 uint32_t tp_autotune_best(const struct tp_autotune_try *tries, uint32_t count, double budget);
 
 /*

@@ -35,24 +35,32 @@ static const struct tp_autotune_round *best_round(const struct tp_autotune *tune
 
 static bool fits(const struct tp_autotune *tune)
 {
-	return best_round(tune)->tried.measured.median <= tune->options.budget;
+	return tp_autotune_has_best(tune) &&
+	       best_round(tune)->tried.measured.median <= tune->options.budget;
 }
 
-// Of the largest named share that events alone could have within the budget.
-static double of_bound(const struct tp_autotune_round *round)
+static void print_counts(const struct tp_autotune *tune)
 {
-	return round->bound_share > 0 ? round->tried.named / round->bound_share : 1;
+	const struct tp_autotune_series *series = &tune->count_series;
+	char time[32];
+	char calls[32];
+	if (!series->count) {
+		printf("%-22s%s calls, from '%s': not built\n", "calls counted",
+		    count_text(tune->calls, calls), tune->options.from);
+		return;
+	}
+	const double count_ns = tp_autotune_median(series->other, series->count);
+	const struct tp_autotune_overhead count =
+	    tp_autotune_overhead(series->native, series->other, series->count);
+	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%   %s calls\n", "calls counted",
+	    tp_autotune_time_text(count_ns, time), 100 * count.median, 100 * count.low,
+	    100 * count.high, count_text(tune->calls, calls));
 }
 
 static void print_builds(const struct tp_autotune *tune)
 {
 	char time[32];
-	char calls[32];
 	char cost[32];
-	const struct tp_autotune_series *series = &tune->count_series;
-	const double count_ns = tp_autotune_median(series->other, series->count);
-	const struct tp_autotune_overhead count =
-	    tp_autotune_overhead(series->native, series->other, series->count);
 	printf("%-22s%12s%12s%22s\n", "build", "time", "overhead", "range over rounds");
 	printf("%-22s%12s\n", "not instrumented", tp_autotune_time_text(tune->native_ns, time));
 	const struct tp_autotune_series *alone = &tune->alone_series;
@@ -61,9 +69,7 @@ static void print_builds(const struct tp_autotune *tune)
 	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%\n", "... beside a recorder",
 	    tp_autotune_time_text(tp_autotune_median(alone->other, alone->count), time),
 	    100 * fixed.median, 100 * fixed.low, 100 * fixed.high);
-	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%   %s calls\n", "calls counted",
-	    tp_autotune_time_text(count_ns, time), 100 * count.median, 100 * count.low,
-	    100 * count.high, count_text(tune->calls, calls));
+	print_counts(tune);
 	if (tune->event_time_ns > 0) {
 		printf("%-22s%12s%+11.1f %%%22s", "events for all",
 		    tp_autotune_time_text(tune->event_time_ns, time),
@@ -76,7 +82,11 @@ static void print_builds(const struct tp_autotune *tune)
 	for (uint32_t i = 0; i < tune->round_count; i++) {
 		const struct tp_autotune_try *tried = &tune->rounds[i].tried;
 		char name[32];
-		snprintf(name, sizeof(name), "list %u%s", i + 1, i == tune->best ? " (kept)" : "");
+		const bool kept = i == tune->best && !tried->untold;
+		snprintf(name, sizeof(name), "list %u%s", i + 1,
+		    kept            ? " (kept)"
+		    : tried->untold ? " (?)"
+				    : "");
 		printf(
 		    "%-22s%12s%+11.1f %%%+12.1f to %+.1f %%   predicted %+.1f %%, names %.1f %%\n",
 		    name, tp_autotune_time_text(tune->rounds[i].time_ns, time),
@@ -85,19 +95,34 @@ static void print_builds(const struct tp_autotune *tune)
 	}
 }
 
+static void print_untold(const struct tp_autotune *tune)
+{
+	const struct tp_autotune_overhead *measured = &best_round(tune)->tried.measured;
+	printf(
+	    "\nBudget %.4g %%: cannot be told. The overheads of single runs are %+.1f to %+.1f %%, median %+.1f %%,\n"
+	    "error of the median %.1f: the machine is busy, or the program too short.\n"
+	    "No list was written, and '%s' is built without instrumentation.\n",
+	    100 * tune->options.budget, 100 * measured->low, 100 * measured->high,
+	    100 * measured->median, 100 * measured->error, tune->options.program[0]);
+}
+
 static void print_verdict(const struct tp_autotune *tune, const char *output)
 {
 	const struct tp_autotune_round *best = best_round(tune);
 	char records[32];
+	if (!tp_autotune_has_best(tune)) {
+		print_untold(tune);
+		return;
+	}
 	printf(
 	    "\nBudget %.4g %%: measured %+.1f %% (error of the median %.1f), predicted %+.1f %%.\n",
 	    100 * tune->options.budget, 100 * best->tried.measured.median,
 	    100 * best->tried.measured.error, 100 * best->tried.predicted);
 	printf(
-	    "Named: %.1f %% of the time, %.1f %% by events and %.1f %% by samples; events alone\n"
-	    "could name at most %.1f %% within the budget (%.0f %% of that).\n",
+	    "Named: %.1f %% of the time, %.1f %% by events and %.1f %% by samples. Within the budget\n"
+	    "events alone could name at most %.1f %%, and samples at most %.1f %% of what these events leave.\n",
 	    100 * best->tried.named, 100 * best->event_share, 100 * best->sample_share,
-	    100 * best->bound_share, 100 * of_bound(best));
+	    100 * best->bound_share, 100 * best->sample_bound_share);
 	printf("Functions: %u with events, %u sampled, %u counted; %s records a run.\n",
 	    best->events, best->samples, best->counts, count_text(best->records, records));
 	printf("The list is '%s', and '%s' is built with it.\n", output, tune->options.program[0]);
@@ -105,7 +130,9 @@ static void print_verdict(const struct tp_autotune *tune, const char *output)
 
 void tp_autotune_report_text(const struct tp_autotune *tune, const char *output)
 {
-	const char *how = tune->by_perf ? "samples by perf" : "a trace of all calls";
+	const char *how = tune->by_perf       ? "samples by perf"
+			  : tune->given_times ? "the trace that was given"
+					      : "a trace of all calls";
 	printf(
 	    "%s time of '%s', medians of %u or more runs in turn with ones that are not instrumented;\n"
 	    "own times of functions are from %s.\n\n",
@@ -136,13 +163,14 @@ static void print_round(const struct tp_autotune_round *round, bool last)
 	    "    {\"runs\": %u, \"predicted\": %.6f, \"measured\": %.6f, \"measured_low\": %.6f, "
 	    "\"measured_high\": %.6f, \"measured_error\": %.6f, \"native_ns\": %.0f, "
 	    "\"time_ns\": %.0f, \"event_cost_ns\": %.3f, \"named_by_events\": %.6f, "
-	    "\"named_by_samples\": %.6f, \"bound\": %.6f, \"events\": %u, \"samples\": %u, "
+	    "\"named_by_samples\": %.6f, \"bound\": %.6f, \"sample_bound\": %.6f, \"told\": %s, "
+	    "\"events\": %u, \"samples\": %u, "
 	    "\"counts\": %u, \"records\": %" PRIu64 ", \"lost\": %" PRIu64 "}%s\n",
 	    round->runs, tried->predicted, tried->measured.median, tried->measured.low,
 	    tried->measured.high, tried->measured.error, round->native_ns, round->time_ns,
 	    round->event_ns, round->event_share, round->sample_share, round->bound_share,
-	    round->events, round->samples, round->counts, round->records, round->lost,
-	    last ? "" : ",");
+	    round->sample_bound_share, tried->untold ? "false" : "true", round->events,
+	    round->samples, round->counts, round->records, round->lost, last ? "" : ",");
 }
 
 void tp_autotune_report_json(const struct tp_autotune *tune, const char *output)
@@ -150,16 +178,23 @@ void tp_autotune_report_json(const struct tp_autotune *tune, const char *output)
 	const struct tp_autotune_series *series = &tune->count_series;
 	printf("{\n");
 	print_string("program", tune->options.program[0]);
-	print_string("list", output);
+	if (tp_autotune_has_best(tune))
+		print_string("list", output);
+	else
+		printf("  \"list\": null,\n");
 	print_string("time", tune->options.by_cpu ? "cpu" : "wall");
-	print_string("profile", tune->by_perf ? "perf" : "trace");
+	print_string("profile", tune->by_perf ? "perf" : tune->given_times ? "given" : "trace");
 	printf("  \"budget\": %.6f,\n", tune->options.budget);
+	printf("  \"told\": %s,\n", tp_autotune_has_best(tune) ? "true" : "false");
 	printf("  \"within_budget\": %s,\n", fits(tune) ? "true" : "false");
 	printf("  \"runs\": %u,\n", tune->options.runs);
 	printf("  \"native_ns\": %.0f,\n", tune->native_ns);
 	printf("  \"fixed_ns\": %.0f,\n", tune->fixed_ns);
 	printf("  \"calls\": %" PRIu64 ",\n", tune->calls);
-	printf("  \"count_ns\": %.0f,\n", tp_autotune_median(series->other, series->count));
+	if (series->count)
+		printf("  \"count_ns\": %.0f,\n", tp_autotune_median(series->other, series->count));
+	else
+		printf("  \"count_ns\": null,\n");
 	printf("  \"event_ns\": %.0f,\n", tune->event_time_ns);
 	printf("  \"event_cost_ns\": %.3f,\n", tune->event_cost_ns);
 	printf("  \"best\": %u,\n", tune->best);

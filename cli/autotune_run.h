@@ -46,9 +46,10 @@ int tp_autotune_run(
 
 /*
  * Run a command with its output in the file LOG and the settings ("NAME=VALUE", or "NAME" to remove it;
- * NULL ends them) in its environment. 0, or an error that names the command and LOG.
+ * NULL ends them) in its environment; `idle`: with the processors and disks that nobody else wants. 0, or an error that
+ * names the command and LOG.
  */
 int tp_autotune_command(
-    char *const *argv, const char *const *settings, const char *log, struct tp_err *err);
+    char *const *argv, const char *const *settings, const char *log, bool idle, struct tp_err *err);
 
 #endif

@@ -58,21 +58,61 @@ static int first_native(struct tp_autotune *tune, struct tp_err *err)
 	    tune, &again, tp_autotune_variant_texts[TP_AUTOTUNE_NATIVE], err);
 }
 
-// The calls in a trace.
-static int count_calls(const char *file, uint64_t *calls, struct tp_err *err)
+// What a trace has.
+struct contents {
+	uint64_t calls;
+	uint64_t named; /* calls of functions whose names are known */
+	uint64_t lost;
+	bool timed;
+};
+
+static int look_into(const char *file, struct contents *contents, struct tp_err *err)
 {
 	struct tp_tracefile trace = {.source.fd = -1};
 	struct tp_analysis analysis = {0};
 	const struct tp_analysis_options options = {0};
-	*calls = 0;
+	*contents = (struct contents){0};
 	int code = tp_tracefile_open(&trace, file, err);
 	if (!code)
 		code = tp_analysis_init(&analysis, &trace, &options, err);
-	for (uint32_t i = 0; !code && i < analysis.function_count; i++)
-		*calls += analysis.functions[i].calls;
+	for (uint32_t i = 0; !code && i < analysis.function_count; i++) {
+		const struct tp_function *function = &analysis.functions[i];
+		contents->calls += function->calls;
+		contents->named += function->symbol.linkage[0] ? function->calls : 0;
+	}
+	contents->lost = analysis.lost;
+	contents->timed = analysis.counts.events && !analysis.timeless && analysis.time.known;
 	tp_analysis_release(&analysis);
 	tp_tracefile_close(&trace);
 	return code;
+}
+
+// The profile that was given, while the program that it is of is still there.
+static int open_given(struct tp_autotune *tune, struct tp_err *err)
+{
+	const char *file = tune->options.from;
+	struct contents contents;
+	int code = tp_autotune_builder_keep_from(&tune->builder, err);
+	if (!code)
+		code = look_into(file, &contents, err);
+	if (code)
+		return code;
+	if (!contents.calls)
+		return tp_err_set(
+		    err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET, "there are no calls in it");
+	if (contents.lost)
+		return tp_err_set(err, TP_ERR_TRUNCATED, file, TP_ERR_NO_OFFSET,
+		    "lost %llu events, so that calls and times are too low: record again with a larger "
+		    "--size, or leave out --from",
+		    (unsigned long long)contents.lost);
+	if (contents.named < contents.calls / 2)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		    "is not of '%s' as it is now, so that its functions have no names: build it as it was "
+		    "recorded, or record it again",
+		    tune->builder.products[0].path);
+	tune->calls = contents.calls;
+	tune->given_times = contents.timed && tune->options.samples != TP_AUTOTUNE_PERF;
+	return 0;
 }
 
 // What a recorder costs a program that does not log anything: memory that it prepares, cores.
@@ -93,12 +133,19 @@ static int find_fixed(struct tp_autotune *tune, struct tp_err *err)
 	return 0;
 }
 
+static void find_native(struct tp_autotune *tune, const struct tp_autotune_series *series)
+{
+	tune->native_ns = tp_autotune_median(series->native, series->count);
+	tune->native_cpu_ns = tp_autotune_median(series->native_cpu, series->count);
+}
+
 static int count(struct tp_autotune *tune, struct tp_err *err)
 {
 	int code = tp_autotune_make(tune, TP_AUTOTUNE_COUNT, NULL, err);
 	if (code)
 		return code;
 	tp_autotune_say(tune, "running it, counting calls and without instrumentation");
+	struct contents contents;
 	struct tp_autotune_ran last;
 	struct tp_autotune_series *series = &tune->count_series;
 	code = tp_autotune_run_series(
@@ -109,14 +156,14 @@ static int count(struct tp_autotune *tune, struct tp_err *err)
 		code = tp_autotune_builder_place(&tune->builder, TP_AUTOTUNE_COUNT, err);
 	const struct tp_autotune_path trace = tp_autotune_file(tune, "count.trace");
 	if (!code)
-		code = count_calls(trace.text, &tune->calls, err);
+		code = look_into(trace.text, &contents, err);
 	if (code)
 		return code;
+	tune->calls = contents.calls;
 	if (!tune->calls)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
 		    "'%s' calls no function that could be instrumented", tune->options.program[0]);
-	tune->native_ns = tp_autotune_median(series->native, series->count);
-	tune->native_cpu_ns = tp_autotune_median(series->native_cpu, series->count);
+	find_native(tune, series);
 	tune->count_cost_ns = tp_autotune_cost(tune->native_ns + tune->fixed_ns,
 	    tp_autotune_median(series->other, series->count), (double)tune->calls,
 	    COUNT_EXPECTED_NS);
@@ -244,6 +291,8 @@ static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 
 static int profile(struct tp_autotune *tune, struct tp_err *err)
 {
+	if (tune->given_times)
+		return 0;
 	const enum tp_autotune_samples samples = tune->options.samples;
 	if (samples == TP_AUTOTUNE_PERF)
 		return profile_by_perf(tune, err);
@@ -262,9 +311,16 @@ static int profile(struct tp_autotune *tune, struct tp_err *err)
 	return profile_by_trace(tune, err);
 }
 
-// Leave the program and its object files as the best list makes them.
+bool tp_autotune_has_best(const struct tp_autotune *tune)
+{
+	return tune->round_count && !tune->rounds[tune->best].tried.untold;
+}
+
+// Leave the program and its object files as the best list makes them; without one, as they are without instrumentation.
 static int finish(struct tp_autotune *tune, struct tp_err *err)
 {
+	if (!tp_autotune_has_best(tune))
+		return tp_autotune_make(tune, TP_AUTOTUNE_NATIVE, NULL, err);
 	const struct tp_autotune_round *best = &tune->rounds[tune->best];
 	const struct tp_buf list = {.data = best->list, .size = best->list_size};
 	const int code = tp_autotune_write_file(tune->list_path, &list, err);
@@ -307,10 +363,16 @@ int tp_autotune_all(struct tp_autotune *tune, struct tp_err *err)
 		return code;
 	const struct tp_autotune_path list = tp_autotune_file(tune, "list.allow");
 	memcpy(tune->list_path, list.text, sizeof(tune->list_path));
-	code = first_native(tune, err);
+	if (tune->options.from)
+		code = open_given(tune, err);
+	tp_autotune_plan_progress(tune);
+	if (!code)
+		code = first_native(tune, err);
 	if (!code)
 		code = find_fixed(tune, err);
-	if (!code)
+	if (!code && tune->options.from)
+		find_native(tune, &tune->alone_series);
+	else if (!code)
 		code = count(tune, err);
 	if (!code)
 		code = profile(tune, err);

@@ -17,6 +17,13 @@ int tp_autotune_write_file(const char *path, const struct tp_buf *text, struct t
 void tp_autotune_say(const struct tp_autotune *tune, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Say how many builds and runs there may be. */
+void tp_autotune_plan_progress(struct tp_autotune *tune);
+/* " (build 2 of at most 8; at most 3 min left)", of the one that begins. Returns TEXT. */
+enum { TP_AUTOTUNE_PROGRESS_TEXT = 96 };
+char *tp_autotune_progress_text(
+    const struct tp_autotune *tune, char text[TP_AUTOTUNE_PROGRESS_TEXT]);
+
 /* "without instrumentation", ... */
 extern const char *const tp_autotune_variant_texts[TP_AUTOTUNE_VARIANTS];
 

@@ -14,6 +14,9 @@
 
 enum { RUNS = 5, ROUNDS = 5 };
 
+// What the lists cost could not be told.
+#define EXIT_UNTOLD 2
+
 static const char *const clock_words[] = {"auto", "tsc", "soft", NULL};
 static const enum tp_clock_choice clocks[] = {
     TP_CLOCK_CHOICE_AUTO, TP_CLOCK_CHOICE_HARDWARE, TP_CLOCK_CHOICE_SOFT};
@@ -39,6 +42,8 @@ static const char *never_items[TP_AUTOTUNE_LINES_MAX];
 static struct tp_option_list never = {never_items, TP_AUTOTUNE_LINES_MAX, 0};
 static bool sample = true;
 static bool count_rest;
+static bool idle = true;
+static const char *from;
 static const char *work;
 static int format;
 static bool verbose;
@@ -70,6 +75,13 @@ static const struct tp_option options[] = {
 	&samples, sample_words},
     {TP_OPTION_CHOICE, 0, "time", "wall|cpu", "the time that the budget is a share of", &time_index,
 	time_words},
+    {TP_OPTION_STRING, 0, "from", "TRACE",
+	"take calls and own times from TRACE, of PROGRAM as it is built now and with the same input, and "
+	"make no builds to find them",
+	&from, NULL},
+    {TP_OPTION_BOOL, 0, "idle", NULL,
+	"build with what others leave of the machine (default; --no-idle: as any build)", &idle,
+	NULL},
     {TP_OPTION_LIST, 0, "keep", "LINE",
 	"line of an allowlist, such as 'fun:main': these have events whatever they cost; may be "
 	"repeated",
@@ -104,7 +116,8 @@ const struct tp_command tp_cmd_autotune = {
 	"BUILD must compile with 'teeperf cc' and 'teeperf c++' and build everything each time,\n"
 	"as 'make -B CC=\"teeperf cc\"' does; each file tells how it was built, so one that was\n"
 	"left over is noticed. PROGRAM must do the same in each run. Leave the machine alone\n"
-	"meanwhile. Exits with 1 if no list keeps to the budget.\n",
+	"while it is measured. Exits with 1 if no list keeps to the budget, and with 2, without a\n"
+	"list, if what it costs cannot be told.\n",
     .examples = "  teeperf autotune -- make -B CC='teeperf cc' -- ./app input.txt\n"
 		"  teeperf autotune --budget 10% --build 'ninja -t clean && ninja' -- ./app\n",
     .options = options,
@@ -150,6 +163,7 @@ static int read_options(struct tp_autotune_options *wanted)
 	    .never_count = never.count,
 	    .no_sample = !sample,
 	    .count_rest = count_rest,
+	    .from = from,
 	    .work = work,
 	    .verbose = verbose,
 	    .progress = verbose || isatty(STDERR_FILENO),
@@ -185,6 +199,16 @@ static int report(const struct tp_autotune *tune)
 {
 	const struct tp_autotune_round *best = &tune->rounds[tune->best];
 	warn_all(&tune->notes);
+	if (!tp_autotune_has_best(tune)) {
+		if (format == 1)
+			tp_autotune_report_json(tune, output);
+		else
+			tp_autotune_report_text(tune, output);
+		tp_command_warn(&tp_cmd_autotune,
+		    "no list is kept, as what it costs cannot be told: leave the machine alone, let PROGRAM run "
+		    "longer, or give more --runs, or --time cpu");
+		return EXIT_UNTOLD;
+	}
 	int status = write_list(best);
 	if (status)
 		return status;
@@ -242,6 +266,7 @@ static int run(int argc, char **argv)
 	tune.command = &tp_cmd_autotune;
 	tune.options.program = program;
 	tune.builder.argv = build_command ? shell : argv;
+	tune.builder.idle = idle;
 	tune.builder.clock = clock_index ? clock_words[clock_index] : NULL;
 	if (!products.count)
 		product_items[products.count++] = program[0];

@@ -166,6 +166,49 @@ static void test_best_is_within_and_names_most(void **state)
 	assert_int_equal(tp_autotune_best(tries, 4, 0.001), 3);
 }
 
+static void test_what_cannot_be_told(void **state)
+{
+	(void)state;
+	const double native[] = {100, 100, 100, 100, 100};
+	// Of five rounds two are wild: -76 and +603 %.
+	const double busy[] = {24, 101, 102, 103, 703};
+	const struct tp_autotune_overhead wild = tp_autotune_overhead(native, busy, 5);
+	near(wild.median, 0.02);
+	near(wild.wild, 0.4);
+	assert_false(tp_autotune_told(&wild, 0.05));
+	// One of five may be: that is what a median is for.
+	const double once[] = {99, 101, 102, 103, 703};
+	const struct tp_autotune_overhead some = tp_autotune_overhead(native, once, 5);
+	near(some.wild, 0.2);
+	assert_true(tp_autotune_told(&some, 0.05));
+	// What doubles a program is no wilder for that.
+	const double slow[] = {1900, 2000, 2100, 2200, 2600};
+	assert_true(tp_autotune_told(
+	    &(struct tp_autotune_overhead){tp_autotune_overhead(native, slow, 5).median, 0, 0, 0.1,
+		tp_autotune_overhead(native, slow, 5).wild},
+	    0.05));
+	// An error as large as the budget, unless it is clear all the same.
+	struct tp_autotune_overhead measured = {.median = 0.03, .error = 0.02};
+	assert_true(tp_autotune_told(&measured, 0.05));
+	measured.error = 0.03;
+	assert_false(tp_autotune_told(&measured, 0.05));
+	measured.median = 0.5;
+	assert_true(tp_autotune_told(&measured, 0.05));
+	measured = (struct tp_autotune_overhead){.median = -0.3};
+	assert_false(tp_autotune_told(&measured, 0.05));
+
+	// Such a list is not kept if there is another, and nothing follows on it.
+	double factor = 0;
+	struct tp_autotune_try tries[] = {tried(1, 0.05, 0.9, 0.5), tried(2, 0.05, 0.04, 0.9)};
+	tries[1].untold = true;
+	assert_int_equal(tp_autotune_next(tries, 2, 0.05, 0, 3, &factor), TP_AUTOTUNE_UNTOLD);
+	assert_int_equal(tp_autotune_best(tries, 2, 0.05), 0);
+	tries[0].untold = true;
+	assert_int_equal(tp_autotune_best(tries, 2, 0.05), 1);
+	tries[1].untold = false;
+	assert_int_equal(tp_autotune_best(tries, 2, 0.05), 1);
+}
+
 static void test_costs(void **state)
 {
 	(void)state;
@@ -188,6 +231,7 @@ int main(void)
 	    cmocka_unit_test(test_between_two_lists),
 	    cmocka_unit_test(test_room_is_used_once),
 	    cmocka_unit_test(test_best_is_within_and_names_most),
+	    cmocka_unit_test(test_what_cannot_be_told),
 	    cmocka_unit_test(test_costs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
