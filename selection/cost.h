@@ -39,12 +39,18 @@ void tp_cost_init(struct tp_cost *cost, uint32_t clock_kind, bool calibrate);
 /* What a call costs whose function is compiled in, and whose gate is closed, at most. */
 double tp_cost_closed_ns(void);
 
+/* The code of a program that runs. */
+struct tp_cost_code {
+	double time_ns;   /* that it takes */
+	double instrs;    /* of LLVM, optimised; 0: not known */
+	double functions; /* that they are of */
+};
+
 /*
- * What the size of the code that records costs by itself, at most: of a function with this many calls, in
- * a program that takes TIME_NS and whose functions that run have INSTRS instructions (of LLVM, optimised) in
- * all. 0 if that is not known.
+ * What the size of the code that records costs by itself, at most: of a function with this many calls. 0 if that is not
+ * known, or all code fits the processor's cache with it.
  */
-double tp_cost_code_ns(double calls, double time_ns, double instrs);
+double tp_cost_code_ns(const struct tp_cost_code *code, double calls);
 
 /* Nanoseconds and bytes for a call at this level; sample is the N of sample/N, above 0. */
 double tp_cost_call_ns(const struct tp_cost *cost, enum tp_category level, uint32_t sample);

@@ -144,10 +144,10 @@ static void note_waiting(struct tp_generated *generated)
 		    100 * workload->delayed_ns / (raw_ns - waited));
 	if (waited > WAITED_PART * raw_ns)
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
-		    "%.0f%% of the time of its functions had no processor, in %u threads: they waited, or were "
+		    "%.0f%% of the time of its functions had no processor, in %u thread%s: they waited, or were "
 		    "preempted. That is taken off the functions with the longest stretches between records, and "
 		    "where it cannot be told who waited their time counts as not named",
-		    100 * waited / raw_ns, workload->waiting);
+		    100 * waited / raw_ns, workload->waiting, workload->waiting == 1 ? "" : "s");
 }
 
 // Times of the functions, and of the whole run, from the best that there is.
@@ -235,15 +235,18 @@ static double all_value(const struct tp_workload *workload)
 static void add_code(struct tp_generated *generated)
 {
 	const struct tp_workload *workload = &generated->workload;
-	double instrs = 0;
+	struct tp_cost_code code = {.time_ns = generated->time_ns};
 	if (generated->cost.source == TP_COST_IN_SITU)
 		return;
+	for (uint32_t i = 0; i < workload->function_count; i++) {
+		const struct tp_workload_function *function = &workload->functions[i];
+		if (!function->calls || !function->inventory)
+			continue;
+		code.instrs += (double)function->inventory->facts.instrs;
+		code.functions++;
+	}
 	for (uint32_t i = 0; i < workload->function_count; i++)
-		if (workload->functions[i].calls && workload->functions[i].inventory)
-			instrs += (double)workload->functions[i].inventory->facts.instrs;
-	for (uint32_t i = 0; i < workload->function_count; i++)
-		generated->choices[i].code_ns =
-		    tp_cost_code_ns(generated->choices[i].calls, generated->time_ns, instrs);
+		generated->choices[i].code_ns = tp_cost_code_ns(&code, generated->choices[i].calls);
 }
 
 // Without compiling again, all functions keep their code, and those that are left out a closed gate.

@@ -68,8 +68,9 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	tp_buf_add_string(out, ")\n");
 	if (generated->quality == TP_QUALITY_EVENTS && workload->waited_ns > 0)
 		tp_buf_addf(out,
-		    "%-10s %s of %u threads had no processor and are nobody's own time\n",
-		    "waiting", tp_ns_text(text[0], workload->waited_ns), workload->waiting);
+		    "%-10s %s in %u thread%s without a processor, which is nobody's own time\n",
+		    "waiting", tp_ns_text(text[0], workload->waited_ns), workload->waiting,
+		    workload->waiting == 1 ? "" : "s");
 }
 
 static void add_inputs(const struct tp_generated *generated, struct tp_buf *out)
@@ -347,10 +348,12 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 	tp_buf_addf(out, "%-10s events for all would cost %s and name %s\n", "all",
 	    tp_share_text(text[0], part(chosen->all_event_ns, generated->time_ns)),
 	    tp_share_text(text[1], untold < 1 ? 1 - untold : 0));
-	tp_buf_addf(out,
-	    "%-10s %s more if all is compiled in, and 'record --only' takes the list: closed gates cost, "
-	    "too\n",
-	    "closed", tp_share_text(text[0], part(generated->closed_ns, generated->time_ns)));
+	if (generated->closed_ns > 0)
+		tp_buf_addf(out,
+		    "%-10s %s more if all is compiled in, and 'record --only' takes the list: closed gates cost, "
+		    "too\n",
+		    "closed",
+		    tp_share_text(text[0], part(generated->closed_ns, generated->time_ns)));
 }
 
 static void add_seed(const struct tp_generated *generated, struct tp_buf *out)

@@ -31,8 +31,13 @@ static int refine_by_trace(struct tp_generated *generated, struct tp_err *err)
 	const int code = tp_read_trace(&read, generated, options->refine, err);
 	if (!code) {
 		refined->pairs = read.analysis.counts.events / 2;
-		refined->measured_ns = (double)tp_analysis_recorded_ns(&read.analysis);
 		refined->native_ns = options->native_ns;
+		refined->measured_ns = (double)tp_analysis_recorded_ns(&read.analysis);
+		// A run that was preempted took longer for that; one that waits has less than the native time.
+		const double cpu_ns = tp_workload_cpu_ns(&read.analysis);
+		if (read.analysis.thread_count == 1 && cpu_ns >= options->native_ns &&
+		    cpu_ns < refined->measured_ns)
+			refined->measured_ns = cpu_ns;
 		const double pairs = (double)refined->pairs;
 		const double counted = (double)read.analysis.counts.counted;
 		const double extra =

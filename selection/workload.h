@@ -127,6 +127,9 @@ double tp_workload_events_ns(const struct tp_workload *workload, double event_ns
  */
 int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double *sure);
 
+/* Processor time of the process, where the trace is of all that it did; 0: not known. */
+double tp_workload_cpu_ns(const struct tp_analysis *analysis);
+
 /*
  * Take from raw times what the events cost, and from the run's time: needs a trace with times. If
  * the cost's event_in_ns is 0, it is estimated and set. Not *believed: the events cannot have cost that

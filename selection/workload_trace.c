@@ -14,6 +14,8 @@
 #define IN_PART_MAX 0.75
 // No run is believed to have been less than this part of what was measured.
 #define TIME_PART_MIN 0.05
+// Recording that was switched on for less of the time says nothing of all processor time.
+#define RECORDED_MIN 0.99
 
 static int no_memory(const struct tp_analysis *analysis, struct tp_err *err)
 {
@@ -117,6 +119,8 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 	    .node_count = profile->node_count - 1,
 	    .first_ns = (double)tp_analysis_at_ns(analysis, thread->first),
 	    .last_ns = (double)tp_analysis_at_ns(analysis, thread->last),
+	    .cpu_ns = thread->thread->has_cpu ? (double)thread->thread->cpu_ns : 0,
+	    .delay_ns = thread->thread->has_delay ? (double)thread->thread->delay_ns : 0,
 	};
 	for (uint32_t i = 1; i < profile->node_count; i++) {
 		const struct tp_node *node = &profile->nodes[i];
@@ -137,6 +141,20 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 	}
 	workload->node_count += profile->node_count - 1;
 	return true;
+}
+
+double tp_workload_cpu_ns(const struct tp_analysis *analysis)
+{
+	const struct teeperf_trace_cpu *cpu = &analysis->trace->cpu;
+	const double duration_ns = (double)tp_analysis_duration_ns(analysis);
+	const double recorded_ns = (double)tp_analysis_recorded_ns(analysis);
+	if (!(cpu->flags & (TEEPERF_CPU_EXACT | TEEPERF_CPU_AT_LEAST)) || analysis->ranged ||
+	    recorded_ns < duration_ns * RECORDED_MIN)
+		return 0;
+	for (uint32_t i = 0; i < analysis->thread_count; i++)
+		if (analysis->threads[i].thread->overwritten)
+			return 0;
+	return (double)cpu->cpu_ns;
 }
 
 int tp_workload_add_trace(struct tp_workload *workload, const struct tp_analysis *analysis,
@@ -172,6 +190,7 @@ int tp_workload_add_trace(struct tp_workload *workload, const struct tp_analysis
 	if (times || workload->measured_ns <= 0) {
 		workload->measured_ns = (double)tp_analysis_recorded_ns(analysis);
 		workload->hard_clock = has_hard_clock(analysis);
+		workload->cpu_ns = tp_workload_cpu_ns(analysis);
 	}
 	code = 0;
 out:

@@ -79,11 +79,17 @@ static void costs(void **state)
 	check_near(tp_cost_closed_ns(), 1.4);
 	cost.closed_ns = 2;
 	check_near(tp_cost_call_ns(&cost, TP_CATEGORY_SKIP, 1), 2);
-	// Of 6000 instructions a function's code makes one in a hundred more, of which a quarter costs; but no more than
-	// its calls can miss.
-	check_near(tp_cost_code_ns(1e9, 1e9, 6000), 0.25 * 0.01 * 1e9);
-	check_near(tp_cost_code_ns(100, 1e9, 6000), 800);
-	assert_true(tp_cost_code_ns(1e9, 1e9, 0) == 0);
+	// Of 60,000 instructions a function's code makes one in a thousand more, of which a quarter costs; but no more than
+	// its calls can miss, and nothing where all fits the cache.
+	struct tp_cost_code code = {.time_ns = 1e9, .instrs = 60000, .functions = 200};
+	check_near(tp_cost_code_ns(&code, 1e9), 0.25 * 0.001 * 1e9);
+	check_near(tp_cost_code_ns(&code, 100), 800);
+	code.instrs = 6000;
+	assert_true(tp_cost_code_ns(&code, 1e9) > 0);
+	code.functions = 30;
+	assert_true(tp_cost_code_ns(&code, 1e9) == 0);
+	code = (struct tp_cost_code){.time_ns = 1e9, .functions = 1000};
+	assert_true(tp_cost_code_ns(&code, 1e9) == 0);
 	check_near(tp_cost_low(&cost), 0.35);
 	check_near(tp_cost_high(&cost), 1);
 	cost.source = TP_COST_IN_SITU;

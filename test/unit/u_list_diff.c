@@ -19,7 +19,7 @@ static void add_calls(
 	const uint32_t at = tp_workload_add(workload, name);
 	assert_int_not_equal(at, UINT32_MAX);
 	workload->functions[at].calls = calls;
-	workload->functions[at].self_ns = self_ns;
+	workload->functions[at].self_ns = workload->functions[at].sure_ns = self_ns;
 }
 
 static void make_workload(struct tp_workload *workload, const struct tp_inventory *inventory)
