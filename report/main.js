@@ -152,7 +152,7 @@ async function main() {
 		await loadMore();
 		const threads = document.querySelector('[name="thread"]');
 		threads.hidden = data.facts.threads.length < 2;
-		threads.append(...data.facts.threads.map((thread, i) => make('option', {value: i}, thread.title)));
+		threads.append(...data.facts.threads.map((thread, i) => make('option', {value: i, disabled: thread.path.length ? null : ''}, thread.title)));
 		data.loaded = true;
 		render(Object.keys(state));
 		document.documentElement.dataset.loaded = 'yes';

@@ -168,11 +168,11 @@ class Forward {
 		return this.count++;
 	}
 
-	// Children of all nodes in one array, those of each in order; what weighs nothing is left out.
+	// Children of all nodes in one array, those of each in order; what weighs nothing and was not called is left out.
 	link(order) {
-		const {count, parent, total, base} = this;
+		const {count, parent, total, base, calls} = this;
 		const start = this.start = new Int32Array(count + 2);
-		const weighs = i => total[i] > 0 || (base && base[i] > 0);
+		const weighs = i => total[i] > 0 || calls[i] > 0 || (base && base[i] > 0);
 		for (let i = 1; i < count; i++)
 			if (weighs(i))
 				start[parent[i] + 2]++;
@@ -196,7 +196,8 @@ class Forward {
 /*
  * What was called above, its callers below. Nodes are made when they are first looked at, as there may
  * be far more of them than paths. Without `of` the root is everything and its children are functions
- * with their self times; with it the root is that function with the time of its outermost calls.
+ * with their self times; with it the root is that function with the time of its outermost calls. Calls
+ * are all that were made from there.
  */
 class Backward {
 	constructor(sums, {of = -1, hidden = new Set(), recursion = false, order = 'weight'}) {
@@ -206,11 +207,12 @@ class Backward {
 			this[column] = [];
 		this.base = sums.baseWeight ? [] : null;
 		this.order = orders[order](this);
-		this.own = of < 0 ? sums.weight : sums.total;
-		this.ownBase = of < 0 ? sums.baseWeight : sums.baseTotal;
+		const outermost = times => times && times.map((time, i) => level[i] ? 0 : time);
+		this.own = of < 0 ? sums.weight : outermost(sums.total);
+		this.ownBase = of < 0 ? sums.baseWeight : outermost(sums.baseTotal);
 		const root = this.add(-1, of);
 		for (let i = 1; i < count; i++)
-			if ((of < 0 || (fn[i] === of && level[i] === 0)) && (this.own[i] > 0 || (this.base && this.ownBase[i] > 0)))
+			if ((of < 0 || fn[i] === of) && (this.own[i] > 0 || sums.calls[i] > 0 || this.ownBase?.[i] > 0))
 				this.put(root, i, i);
 		// Places are the paths that the next step names: callers, or at first the functions themselves.
 		this.first = of < 0;
@@ -272,6 +274,43 @@ class Backward {
 		this.paths[node] = this.places[node] = [];
 		return this.kids[node] = [...made.values()].sort(this.order);
 	}
+}
+
+/*
+ * Whoever calls a function, or with `up` false what it calls, over all of a Forward tree: all calls of that pair, and
+ * the time of those that are not within another call of the same pair. The command line's view "function"
+ * has the same numbers.
+ */
+function pairsOf(tree, fn, up) {
+	const {count, parent, calls, total} = tree;
+	// Places in preorder: a node's are from `at` to before `at + size`.
+	const size = new Int32Array(count).fill(1), at = new Int32Array(count), next = new Int32Array(count);
+	for (let i = count - 1; i > 0; i--)
+		size[parent[i]] += size[i];
+	const order = new Int32Array(count);
+	next[0] = 1;
+	for (let i = 1; i < count; i++) {
+		at[i] = next[parent[i]];
+		next[parent[i]] += size[i];
+		next[i] = at[i] + 1;
+		order[at[i]] = i;
+	}
+	const pairs = new Map();
+	for (const i of order.subarray(1)) {
+		const above = tree.fn[parent[i]];
+		if ((up ? tree.fn[i] : above) !== fn)
+			continue;
+		const other = up ? above : tree.fn[i];
+		const pair = pairs.get(other) ?? {fn: other, calls: 0, total: 0, until: 0};
+		pairs.set(other, pair);
+		pair.calls += calls[i];
+		if (at[i] < pair.until)
+			continue;
+		pair.total += total[i];
+		pair.until = at[i] + size[i];
+	}
+	return [...pairs.values()].filter(pair => pair.calls > 0 || pair.total > 0)
+		.sort((a, b) => b.total - a.total || b.calls - a.calls || a.fn - b.fn);
 }
 
 // The tree of flame graph and call tree.

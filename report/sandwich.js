@@ -20,33 +20,40 @@ class Sandwich {
 		if (fn < 0)
 			return;
 		const sums = currentSums();
-		const options = {hidden: hiddenFunctions(), recursion: Boolean(state.recursion), order: state.order};
+		const hidden = hiddenFunctions();
+		hidden.delete(fn);
+		const options = {hidden, recursion: Boolean(state.recursion), order: state.order};
 		const key = [fn, state.thread, state.range, state.weight, state.hide, state.recursion, state.order, data.loaded].join('|');
 		if (key === this.key)
 			return this.callers.draw(), this.callees.draw();
 		this.key = key;
-		const callers = new Backward(sums, {...options, of: fn});
 		const callees = new Forward(sums, {...options, focus: fn});
-		this.callers.show(callers);
+		this.callers.show(new Backward(sums, {...options, of: fn}));
 		// Its root is the program again: the function itself is below.
 		const root = callees.children(0)[0] ?? 0;
 		this.callees.show(callees, root, root);
 		byId('filling-name').textContent = functionName(fn);
 		byId('filling-place').textContent = functionPlace(fn, true);
 		byId('filling-share').textContent = formatWeight(callees.total[root]) + ' · ' + formatShare(callees.total[root], sums.total[0]) + ' of all';
-		this.list('edges-up', callers, 0);
-		this.list('edges-down', callees, root);
+		const tree = new Forward(sums, options);
+		const callers = pairsOf(tree, fn, true);
+		const known = callers.reduce((sum, pair) => sum + pair.calls, 0);
+		this.list('edges-up', callers, callees.total[root], sums.part || sums.before ? 0 : data.functions.calls[fn] - known);
+		this.list('edges-down', pairsOf(tree, fn, false), callees.total[root], 0);
 	}
 
-	list(id, tree, node) {
-		const kids = [...tree.children(node)];
-		const rows = kids.slice(0, 40).map(kid => {
-			const fn = tree.fn[kid];
-			return [make('button.link', {type: 'button', title: functionName(fn), onclick: () => change({fn: String(fn)})}, functionName(fn)),
-				formatWeight(tree.total[kid]), formatShare(tree.total[kid], tree.total[node]), currentSums().range ? '–' : formatCount(tree.calls[kid])];
-		});
-		if (kids.length !== rows.length || !rows.length)
-			rows.push([rows.length ? 'and ' + plural(kids.length - rows.length, 'lighter one') : 'none', '', '', '']);
+	// `unknown`: calls on none of the report's paths.
+	list(id, pairs, all, unknown) {
+		const rows = pairs.slice(0, 40).map(({fn, total, calls}) => [
+			fn < 0 ? '(start of a thread)' : isSmaller(fn) ? functionName(fn) :
+				make('button.link', {type: 'button', title: functionName(fn), onclick: () => change({fn: String(fn)})}, functionName(fn)),
+			formatWeight(total), formatShare(total, all), currentSums().range ? '–' : formatCount(calls)]);
+		if (pairs.length > rows.length)
+			rows.push(['and ' + plural(pairs.length - rows.length, 'lighter one'), '', '', '']);
+		if (unknown > 0)
+			rows.push([make('span', {title: 'Calls that were only counted have no caller; light paths are put together, and of a sampled function only some calls are on paths.'}, '(caller not known)'), '', '', formatCount(unknown)]);
+		if (!rows.length)
+			rows.push(['none', '', '', '']);
 		byId(id).replaceChildren(...rows.map(row => make('tr', null, row.map(content => make('td', null, content)))));
 	}
 }
