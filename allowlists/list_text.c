@@ -2,6 +2,8 @@
 // Lines and words of lists, and globs that are written anew.
 #include "list_text.h"
 
+#include "common/clean.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -154,8 +156,18 @@ void tp_glob_add_set(struct tp_buf *out, const tp_byte_set set, enum tp_dialect 
 
 void tp_glob_add_literal(struct tp_buf *out, struct tp_span text)
 {
-	for (size_t i = 0; i < text.size; i++)
-		tp_glob_add_byte(out, (unsigned char)text.text[i], TP_DIALECT_OWN);
+	struct tp_buf clean; // as long as the text
+	tp_buf_init(&clean);
+	tp_buf_add_clean_part(&clean, text.text, text.size);
+	if (clean.failed)
+		out->failed = true;
+	for (size_t i = 0; i < clean.size; i++) {
+		if (clean.data[i] == text.text[i])
+			tp_glob_add_byte(out, (unsigned char)clean.data[i], TP_DIALECT_OWN);
+		else
+			tp_buf_add_char(out, '?');
+	}
+	tp_buf_release(&clean);
 }
 
 static bool add_class(struct tp_span name, tp_byte_set set)

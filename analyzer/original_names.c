@@ -4,6 +4,7 @@
 
 #include "analyzer/elf_segments.h"
 #include "analyzer/symbol_module.h"
+#include "common/clean.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -202,6 +203,14 @@ static uint64_t rounded(uint64_t address)
 }
 
 // Those of the program, by its file. Here, since a record has no room for an address that is no multiple of 4.
+// A line of the symbols section, which has no tabs or newlines in names.
+static void add_line(struct tp_buf *out, uint64_t address, const struct tp_module_symbol *symbol)
+{
+	tp_buf_addf(out, "%" PRIx64 "\t1\t", address);
+	tp_buf_add_clean(out, symbol->linkage);
+	tp_buf_addf(out, "\t%s\t%" PRIu64 "\n", symbol->file ? symbol->file : "", symbol->line);
+}
+
 static void list_program(const struct tp_original_options *options,
     const struct tp_number_set *functions, const struct teeperf_module *module, struct tp_buf *out,
     struct tp_problems *notes)
@@ -220,9 +229,7 @@ static void list_program(const struct tp_original_options *options,
 		goto no_memory;
 	for (uint32_t i = 0; i < count; i++)
 		if (symbols[i].linkage && symbols[i].linkage[0])
-			tp_buf_addf(out, "%" PRIx64 "\t1\t%s\t%s\t%" PRIu64 "\n",
-			    rounded(symbols[i].address + module->bias), symbols[i].linkage,
-			    symbols[i].file ? symbols[i].file : "", symbols[i].line);
+			add_line(out, rounded(symbols[i].address + module->bias), &symbols[i]);
 	goto out;
 no_memory:
 	out->failed = true;

@@ -57,20 +57,8 @@ void tp_protobuf_add_bytes(struct tp_buf *message, uint32_t field, const void *b
 
 void tp_protobuf_add_text(struct tp_buf *message, uint32_t field, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
 	add_length(message, field, strlen(text));
-	while (*at) {
-		// A run of what can stay, then one byte that cannot.
-		size_t size = 0;
-		for (size_t next; at[size] && (next = tp_clean_character(at + size)) != 0;)
-			size += next;
-		tp_buf_add(message, at, size);
-		at += size;
-		if (*at) {
-			tp_buf_add_char(message, '?');
-			at++;
-		}
-	}
+	tp_buf_add_clean(message, text); // as long as TEXT
 }
 
 void tp_protobuf_add_part(struct tp_buf *message, uint32_t field, struct tp_buf *part)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC UINT64_C(0x31534d5953505454) // "TTPSYMS1" in memory
+#define MAGIC UINT64_C(0x32534d5953505454) // "TTPSYMS2" in memory
 #define SUFFIX ".symbols"
 #define PATH_SIZE 4096
 

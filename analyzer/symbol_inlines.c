@@ -206,9 +206,8 @@ static int64_t find(void *context, struct tp_buf *out, struct tp_err *err)
 static bool add_function(struct tp_inline_chain *chain, const char *linkage, const char *file,
     uint64_t line, struct tp_arena *arena)
 {
-	const char *kept = tp_symbol_keep(arena, linkage);
 	const struct tp_inlined function = {
-	    .function = kept ? tp_symbol_readable(arena, linkage, kept) : NULL,
+	    .function = tp_symbol_readable(arena, linkage),
 	    .call_file = tp_symbol_keep(arena, file),
 	    .call_line = line,
 	};

@@ -39,12 +39,10 @@ const char *tp_symbol_keep(struct tp_arena *arena, const char *text)
 	return copy;
 }
 
-const char *tp_symbol_readable(struct tp_arena *arena, const char *text, const char *kept)
+const char *tp_symbol_readable(struct tp_arena *arena, const char *text)
 {
 	char *readable = tp_demangle(text);
-	if (!readable)
-		return kept;
-	kept = tp_symbol_keep(arena, readable);
+	const char *kept = tp_symbol_keep(arena, readable ? readable : text);
 	free(readable);
 	return kept;
 }
@@ -62,10 +60,9 @@ static void find_names(struct job *job, const struct tp_symbol_files *files)
 			found = tp_elf_file_find(&files->elf, symbol->address);
 		if (!found)
 			continue;
-		symbol->linkage = tp_symbol_keep(job->arena, found->name);
-		if (symbol->linkage)
-			symbol->name = tp_symbol_readable(job->arena, found->name, symbol->linkage);
-		if (!symbol->name)
+		symbol->linkage = tp_arena_copy(job->arena, found->name, strlen(found->name));
+		symbol->name = tp_symbol_readable(job->arena, found->name);
+		if (!symbol->linkage || !symbol->name)
 			job->no_memory = true;
 	}
 }

@@ -9,8 +9,8 @@
 /* A function of a module. All strings live as long as the arena, and hold no control characters. */
 struct tp_module_symbol {
 	uint64_t address;    /* as in the module's file; set by the caller */
-	const char *linkage; /* the name in the symbol table; NULL: not found */
-	const char *name;    /* demangled; NULL: not found */
+	const char *linkage; /* the name in the symbol table, byte for byte; NULL: not found */
+	const char *name;    /* demangled, clean; NULL: not found */
 	const char *file;    /* of the source; NULL: not found */
 	uint64_t line;
 };
@@ -23,10 +23,10 @@ int tp_symbol_module_find(const struct teeperf_module *module,
     const struct tp_symbol_options *options, struct tp_module_symbol *symbols, uint32_t count,
     struct tp_arena *arena, struct tp_problems *notes);
 
-/* A copy of TEXT in which no byte can steer a terminal; NULL if memory runs out. */
+/* A clean copy of TEXT (common/clean.h); NULL if memory runs out. */
 const char *tp_symbol_keep(struct tp_arena *arena, const char *text);
 
-/* TEXT, a name as in a symbol table, as people write it; kept likewise. KEPT is tp_symbol_keep's of it. */
-const char *tp_symbol_readable(struct tp_arena *arena, const char *text, const char *kept);
+/* TEXT, a name as in a symbol table, as people write it; clean. NULL if memory runs out. */
+const char *tp_symbol_readable(struct tp_arena *arena, const char *text);
 
 #endif

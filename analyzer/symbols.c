@@ -4,6 +4,7 @@
 
 #include "analyzer/symbol_module.h"
 #include "analyzer/symbol_text.h"
+#include "common/clean.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ struct job {
 	bool no_memory; // sticky
 };
 
-// A copy of TEXT in which no byte can steer a terminal.
+// A clean copy of TEXT.
 static const char *keep(struct job *job, const char *text)
 {
 	const char *copy = tp_symbol_keep(job->arena, text);
@@ -55,11 +56,11 @@ static const char *keep(struct job *job, const char *text)
 
 static void set_name(struct job *job, struct tp_symbol *symbol, const char *linkage)
 {
-	symbol->linkage = keep(job, linkage);
-	symbol->name = tp_symbol_readable(job->arena, linkage, symbol->linkage);
-	if (!symbol->name) {
+	symbol->raw = tp_arena_copy(job->arena, linkage, strlen(linkage));
+	symbol->name = tp_symbol_readable(job->arena, linkage);
+	if (!symbol->raw || !symbol->name) {
 		job->no_memory = true;
-		symbol->name = "";
+		symbol->raw = symbol->name = "";
 	}
 }
 
@@ -270,7 +271,7 @@ static void from_module(struct job *job, uint32_t first, uint32_t end)
 			continue;
 		found[count++] = (struct tp_module_symbol){
 		    .address = place->address,
-		    .linkage = symbol->linkage,
+		    .linkage = symbol->raw,
 		    .name = symbol->name,
 		    .file = symbol->file,
 		    .line = symbol->line,
@@ -284,7 +285,7 @@ static void from_module(struct job *job, uint32_t first, uint32_t end)
 		const struct place *place = &job->places[i];
 		struct tp_symbol *symbol = &job->symbols[place->index];
 		at += found[at].address != place->address;
-		symbol->linkage = found[at].linkage;
+		symbol->raw = found[at].linkage;
 		symbol->name = found[at].name;
 		symbol->file = found[at].file;
 		symbol->line = found[at].line;
@@ -313,8 +314,9 @@ static void fill_up(struct job *job, const struct place *place, const char *modu
 		    module ? "+" : "", symbol->address);
 		symbol->name = keep(job, text);
 	}
-	if (!symbol->linkage)
-		symbol->linkage = "";
+	if (!symbol->raw)
+		symbol->raw = "";
+	symbol->linkage = tp_is_clean(symbol->raw) ? symbol->raw : keep(job, symbol->raw);
 	if (!symbol->file)
 		symbol->file = "";
 }

@@ -9,10 +9,11 @@
 #include "analyzer/symbol_files.h"
 #include "analyzer/tracefile.h"
 
-/* All strings are without control characters and live as long as the arena that they were made in. */
+/* All strings but `raw` are clean (common/clean.h), and live as long as the arena that they were made in. */
 struct tp_symbol {
 	const char *name;    /* demangled; "module+0xOFFSET" or "0xLOW" if there is none */
-	const char *linkage; /* as in the symbol table; "" if there is none */
+	const char *linkage; /* as in the symbol table, but clean; "" if there is none */
+	const char *raw;     /* the same, byte for byte: for matching, never to be shown */
 	const char *module;  /* last component of the module's path, or "" */
 	const char *file;    /* of the source, or "" */
 	uint64_t line;       /* 0: unknown */

@@ -2,8 +2,11 @@
 // Pieces of output: numbers with units, quoted strings, tables.
 #include "text.h"
 
+#include "common/clean.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // What is left of the elastic column before others are left out for it.
@@ -47,51 +50,59 @@ char *tp_text_count(char text[TP_TEXT_NUMBER], uint64_t count)
 	return text;
 }
 
-void tp_text_add_csv(struct tp_buf *buf, const char *text)
+// A spreadsheet takes what begins so for a formula; with an apostrophe in front it shows the text as it is.
+static void add_guard(struct tp_buf *buf, const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
-		tp_buf_add_string(buf, text);
+	char *end;
+	if (!*text || !strchr("=+-@", *text))
 		return;
-	}
-	tp_buf_add_char(buf, '"');
-	for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
-		tp_buf_add(buf, text, (size_t)(quote + 1 - text));
-		tp_buf_add_char(buf, '"');
-	}
-	tp_buf_add_string(buf, text);
-	tp_buf_add_char(buf, '"');
+	strtod(text, &end);
+	if (end == text || *end) // a number is harmless
+		tp_buf_add_char(buf, '\'');
 }
 
-// Bytes of the well-formed UTF-8 sequence at TEXT, 0 if there is none.
-static size_t utf8_size(const unsigned char *text)
+void tp_text_add_csv(struct tp_buf *buf, const char *text)
 {
-	const unsigned char c = text[0];
-	const size_t size = c < 0x80   ? 1
-			    : c < 0xc2 ? 0
-			    : c < 0xe0 ? 2
-			    : c < 0xf0 ? 3
-			    : c < 0xf5 ? 4
-				       : 0;
-	for (size_t i = 1; i < size; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) ||
-	    (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
-		return 0;
-	return size;
+	const bool quoted = strpbrk(text, ",\"\n") != NULL;
+	if (quoted)
+		tp_buf_add_char(buf, '"');
+	add_guard(buf, text);
+	for (const char *end; *text; text = end) {
+		end = text + strcspn(text, "\"\n");
+		tp_buf_add_clean_part(buf, text, (size_t)(end - text));
+		if (*end)
+			tp_buf_add_string(buf, *end++ == '"' ? "\"\"" : "\n");
+	}
+	if (quoted)
+		tp_buf_add_char(buf, '"');
+}
+
+void tp_text_add_tsv(struct tp_buf *buf, const char *text)
+{
+	static const char special[] = "\t\n\r\\";
+	add_guard(buf, text);
+	for (const char *end; *text; text = end) {
+		end = text + strcspn(text, special);
+		tp_buf_add_clean_part(buf, text, (size_t)(end - text));
+		if (!*end)
+			break;
+		tp_buf_add_char(buf, '\\');
+		tp_buf_add_char(buf, "tnr\\"[strcspn(special, (const char[]){*end, '\0'})]);
+		end++;
+	}
 }
 
 void tp_text_add_json(struct tp_buf *buf, const char *text)
 {
 	tp_buf_add_char(buf, '"');
 	for (const unsigned char *at = (const unsigned char *)text; *at;) {
-		const size_t size = utf8_size(at);
+		const size_t size = tp_clean_character(at);
 		if (*at == '"' || *at == '\\')
 			tp_buf_addf(buf, "\\%c", *at);
 		else if (size == 0)
 			tp_buf_add_string(buf, "\\ufffd");
-		else if (*at < 0x20)
-			tp_buf_addf(buf, "\\u%04x", *at);
+		else if (tp_clean_unfit(at, size))
+			tp_buf_addf(buf, "\\u%04x", tp_clean_unfit(at, size));
 		else
 			tp_buf_add(buf, at, size);
 		at += size ? size : 1;
@@ -102,7 +113,7 @@ void tp_text_add_json(struct tp_buf *buf, const char *text)
 void tp_text_add_xml(struct tp_buf *buf, const char *text)
 {
 	for (const unsigned char *at = (const unsigned char *)text; *at;) {
-		const size_t size = utf8_size(at);
+		const size_t size = tp_clean_character(at);
 		if (*at == '<')
 			tp_buf_add_string(buf, "&lt;");
 		else if (*at == '>')
@@ -111,7 +122,7 @@ void tp_text_add_xml(struct tp_buf *buf, const char *text)
 			tp_buf_add_string(buf, "&amp;");
 		else if (*at == '"')
 			tp_buf_add_string(buf, "&quot;");
-		else if (size == 0 || *at < 0x20)
+		else if (size == 0 || tp_clean_unfit(at, size))
 			tp_buf_add_string(buf, "?");
 		else
 			tp_buf_add(buf, at, size);
@@ -144,7 +155,8 @@ void tp_table_release(struct tp_table *table)
 
 void tp_table_add(struct tp_table *table, const char *text)
 {
-	tp_buf_add(&table->cells, text, strlen(text) + 1);
+	tp_buf_add_clean(&table->cells, text);
+	tp_buf_add_char(&table->cells, '\0');
 	table->cell_count++;
 }
 

@@ -16,8 +16,14 @@ char *tp_text_ns(char text[TP_TEXT_NUMBER], uint64_t ns);
 /* A count of ticks or calls with thin groups: "1,234,567". Returns text. */
 char *tp_text_count(char text[TP_TEXT_NUMBER], uint64_t count);
 
-/* Quoted as CSV wants it (only if needed), as a JSON string, as XML text. */
+/*
+ * Text from the trace, the program or the user, for one format. What is unfit to be shown (common/clean.h) becomes '?', in
+ * JSON an escape; bytes that are not UTF-8 become '?', in JSON U+FFFD. CSV quotes only if needed; TSV writes tab, newline,
+ * carriage return and backslash as \t, \n, \r and \\. Both put an apostrophe in front of '=', '+', '-' and '@', which
+ * begin formulas.
+ */
 void tp_text_add_csv(struct tp_buf *buf, const char *text);
+void tp_text_add_tsv(struct tp_buf *buf, const char *text);
 void tp_text_add_json(struct tp_buf *buf, const char *text);
 void tp_text_add_xml(struct tp_buf *buf, const char *text);
 
@@ -43,6 +49,7 @@ struct tp_table {
 
 void tp_table_init(struct tp_table *table, const char *alignment, uint32_t elastic);
 void tp_table_release(struct tp_table *table);
+/* Cleaned. */
 void tp_table_add(struct tp_table *table, const char *text);
 /*
  * Show the columns whose titles, which have been added, are in LIST, with commas in between, in that order;

@@ -4,6 +4,7 @@
 #include "cli/open_list.h"
 #include "selection/function_find.h"
 #include "selection/list_hint.h"
+#include "common/clean.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,9 +51,9 @@ static void add_listing(
 	for (uint32_t i = 0; i < found->count && i < SHOWN; i++) {
 		const struct tp_inventory_function *function =
 		    &inventory->functions[found->functions[i]];
-		tp_buf_addf(out, "  %s", function->demangled);
+		tp_buf_addf_clean(out, "  %s", function->demangled);
 		if (strcmp(function->name, function->demangled) != 0)
-			tp_buf_addf(out, "  [%s]", function->name);
+			tp_buf_addf_clean(out, "  [%s]", function->name);
 		tp_buf_addf(out, "  %s\n", tp_presence_name(function->presence));
 	}
 	if (found->count > SHOWN)
@@ -63,11 +64,13 @@ static void add_listing(
 static void report_nothing(const char *word, const struct tp_inventory *inventory)
 {
 	const struct tp_inventory_function *nearest = tp_list_nearest(inventory, word);
-	fprintf(stderr, "teeperf %s: there is no function '%s' in the inventory",
-	    tp_allowlist_explain.name, word);
+	struct tp_buf text;
+	tp_buf_init(&text);
+	tp_buf_addf_clean(&text, "there is no function '%s' in the inventory", word);
 	if (nearest)
-		fprintf(stderr, "; did you mean '%s'?", nearest->demangled);
-	fputc('\n', stderr);
+		tp_buf_addf_clean(&text, "; did you mean '%s'?", nearest->demangled);
+	fprintf(stderr, "teeperf %s: %s\n", tp_allowlist_explain.name, text.data);
+	tp_buf_release(&text);
 }
 
 // What is opened, for all functions that are explained.

@@ -4,6 +4,7 @@
 #include "list_file.h"
 
 #include "allowlists/list_text.h"
+#include "common/clean.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,7 +52,11 @@ static int print_one(const char *file)
 	while (tp_lines_next(&lines, &line)) {
 		if (!line.size || tp_span_starts(line, "# SPDX"))
 			continue;
-		printf("%-20s %.*s\n", name, (int)line.size - 2, line.text + 2);
+		struct tp_buf shown;
+		tp_buf_init(&shown);
+		tp_buf_addf_clean(&shown, "%-20s %.*s\n", name, (int)line.size - 2, line.text + 2);
+		fputs(shown.data, stdout);
+		tp_buf_release(&shown);
 		break;
 	}
 	tp_buf_release(&text);

@@ -2,6 +2,7 @@
 // After a link: which lines of the allowlist record nothing in the program that came out.
 #include "driver_link.h"
 
+#include "common/clean.h"
 #include "selection/list_check.h"
 
 #include <inttypes.h>
@@ -129,10 +130,15 @@ static bool matters(const struct report *report, const struct tp_finding *findin
 static void print_finding(const struct report *report, const struct tp_finding *finding)
 {
 	const struct tp_allowlist_line line = tp_allowlist_line(report->use->list, finding->line);
-	fprintf(stderr, "teeperf %s: warning: %s:%" PRIu32 ":%" PRIu32 ": %s\n",
+	struct tp_buf text;
+	tp_buf_init(&text);
+	tp_buf_addf_clean(&text, "teeperf %s: warning: %s:%" PRIu32 ":%" PRIu32 ": %s\n",
 	    report->command->name, line.file, line.line, line.column, finding->what);
 	if (finding->remedy)
-		fprintf(stderr, "teeperf %s: note: %s\n", report->command->name, finding->remedy);
+		tp_buf_addf_clean(
+		    &text, "teeperf %s: note: %s\n", report->command->name, finding->remedy);
+	fputs(text.data, stderr);
+	tp_buf_release(&text);
 }
 
 // Whether any line that instruments something matches any function, here or in a library.

@@ -2,8 +2,8 @@
 // One function, explained as text for people.
 #include "explain.h"
 
-#include "allowlists/allowlist_reading.h"
 #include "analyzer/text.h"
+#include "common/clean.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,60 +31,18 @@ static void add_definition(struct tp_buf *out, const struct tp_inventory_functio
 {
 	add_title(out, "defined");
 	if (*function->file)
-		tp_buf_addf(out, "%s:%" PRIu64 ", ", function->file, function->line);
-	tp_buf_addf(out, "%s, in ", function->linkage);
+		tp_buf_addf_clean(out, "%s:%" PRIu64 ", ", function->file, function->line);
+	tp_buf_addf_clean(out, "%s, in ", function->linkage);
 	if (function->definitions > 1)
 		tp_buf_addf(out, "%" PRIu32 " object files, of ", function->definitions);
-	tp_buf_add_string(out, *function->main_file ? function->main_file : "an unknown file");
+	tp_buf_add_clean(out, *function->main_file ? function->main_file : "an unknown file");
 	if (function->module && *function->module)
-		tp_buf_addf(out, " (%s)", function->module);
+		tp_buf_addf_clean(out, " (%s)", function->module);
 	tp_buf_add_string(out, function->system ? ", from a system header\n" : "\n");
 	if (function->ambiguous) {
 		add_title(out, "");
 		tp_buf_add_string(out, "other functions have the same name\n");
 	}
-}
-
-static void add_origin(struct tp_buf *out, const struct tp_inventory_function *function)
-{
-	if (!function->origin)
-		return;
-	add_title(out, tp_name_is_renamed(function->name, function->origin) ? "was" : "copy of");
-	tp_buf_addf(out, "'%s'\n", function->origin_demangled);
-}
-
-static uint32_t count_copies(
-    const struct tp_explained *explained, const struct tp_inventory_function *function)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < explained->inventory->function_count; i++)
-		count += tp_inventory_is_copy_of(function_at(explained, i), function);
-	return count;
-}
-
-// The functions that the compiler made of it.
-static void add_made(struct tp_buf *out, const struct tp_explained *explained,
-    const struct tp_inventory_function *function)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < explained->inventory->function_count; i++) {
-		const struct tp_inventory_function *made = function_at(explained, i);
-		if (!tp_inventory_is_copy_of(made, function))
-			continue;
-		if (!count)
-			add_title(out, "copies");
-		if (count < NAMES_SHOWN) {
-			add_separator(out, count);
-			tp_buf_addf(out, "'%s' (", made->name);
-			tp_list_add_category(out, made->decision, made->sample);
-			tp_buf_add_char(out, ')');
-		}
-		count++;
-	}
-	if (count > NAMES_SHOWN)
-		tp_buf_addf(out, " and %" PRIu32 " more", count - NAMES_SHOWN);
-	if (count)
-		tp_buf_add_char(out, '\n');
 }
 
 static void add_presence(struct tp_buf *out, const struct tp_explained *explained,
@@ -98,10 +56,7 @@ static void add_presence(struct tp_buf *out, const struct tp_explained *explaine
 	    [TP_PRESENCE_SOURCE] = "seen in the source only",
 	};
 	add_title(out, "presence");
-	if (function->presence == TP_PRESENCE_REMOVED && count_copies(explained, function))
-		tp_buf_add_string(out, "replaced by copies");
-	else
-		tp_buf_add_string(out, texts[function->presence]);
+	tp_buf_add_string(out, texts[function->presence]);
 	if (function->presence == TP_PRESENCE_PARTLY || function->presence == TP_PRESENCE_INLINED) {
 		if (function->into_count)
 			tp_list_add_into(out, explained->inventory, function, NAMES_SHOWN);
@@ -161,7 +116,7 @@ static void add_callees(struct tp_buf *out, const struct tp_explained *explained
 	for (const struct tp_inventory_edge *edge = next_callee(function, NULL);
 	     edge && shown < NAMES_SHOWN; edge = next_callee(function, edge)) {
 		add_separator(out, shown++);
-		tp_buf_addf(out, "'%s'", function_at(explained, edge->function)->demangled);
+		tp_buf_addf_clean(out, "'%s'", function_at(explained, edge->function)->demangled);
 		if (edge->frequency > 0)
 			tp_buf_addf(out, " (about %.3g for each call)", edge->frequency);
 	}
@@ -181,7 +136,8 @@ static void add_callers(struct tp_buf *out, const struct tp_explained *explained
 	add_title(out, "called by");
 	for (uint32_t i = 0; i < count && i < NAMES_SHOWN; i++) {
 		add_separator(out, i);
-		tp_buf_addf(out, "'%s'", function_at(explained, explained->callers[i])->demangled);
+		tp_buf_addf_clean(
+		    out, "'%s'", function_at(explained, explained->callers[i])->demangled);
 	}
 	if (count > NAMES_SHOWN)
 		tp_buf_addf(out, " and %" PRIu32 " more", count - NAMES_SHOWN);
@@ -191,7 +147,7 @@ static void add_callers(struct tp_buf *out, const struct tp_explained *explained
 static void add_line(struct tp_buf *out, const struct tp_allowlist *list, uint32_t index)
 {
 	const struct tp_allowlist_line line = tp_allowlist_line(list, index);
-	tp_buf_addf(out, "%s:%" PRIu32 ": %s\n", line.file, line.line, line.text);
+	tp_buf_addf_clean(out, "%s:%" PRIu32 ": %s\n", line.file, line.line, line.text);
 }
 
 static void add_decision(struct tp_buf *out, const struct tp_explained *explained)
@@ -219,7 +175,7 @@ static void add_compiled(struct tp_buf *out, const struct tp_inventory_function 
 	add_title(out, "compiled as");
 	tp_list_add_category(out, function->decision, function->sample);
 	if (function->by_file)
-		tp_buf_addf(out, ", by %s:%" PRIu32, function->by_file, function->by_line);
+		tp_buf_addf_clean(out, ", by %s:%" PRIu32, function->by_file, function->by_line);
 	tp_buf_add_char(out, '\n');
 }
 
@@ -254,27 +210,26 @@ static void add_force(struct tp_buf *out, const struct tp_inventory_function *fu
 		copies += function->into[i].guessed ? 0 : function->into[i].sites;
 	add_title(out, "force");
 	if (copies)
-		tp_buf_addf(out,
+		tp_buf_addf_clean(out,
 		    "'fun:%s=force' makes a call, which is recorded, of each inlined copy (%" PRIu64
 		    ")\n",
 		    function->name, copies);
 	else
-		tp_buf_addf(out, "'fun:%s=force' keeps it from being inlined\n", function->name);
+		tp_buf_addf_clean(
+		    out, "'fun:%s=force' keeps it from being inlined\n", function->name);
 }
 
 void tp_explain_add_text(
     struct tp_buf *out, const struct tp_explained *explained, const struct tp_open_profile *profile)
 {
 	const struct tp_inventory_function *function = explained->function;
-	tp_buf_addf(out, "%s\n", function->demangled);
+	tp_buf_addf_clean(out, "%s\n", function->demangled);
 	if (strcmp(function->name, function->demangled) != 0) {
 		add_title(out, "linkage");
-		tp_buf_addf(out, "%s\n", function->name);
+		tp_buf_addf_clean(out, "%s\n", function->name);
 	}
 	add_definition(out, function);
-	add_origin(out, function);
 	add_presence(out, explained, function);
-	add_made(out, explained, function);
 	add_size(out, function);
 	add_callees(out, explained, function);
 	add_callers(out, explained);

@@ -4,8 +4,10 @@
 
 #include "allowlists/list_line.h"
 #include "analyzer/text.h"
+#include "common/clean.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char bold[] = "\033[1m";
 static const char plain[] = "\033[0m";
@@ -26,9 +28,12 @@ static const char *severity_color(enum tp_severity severity)
 static void add_head(
     struct tp_buf *out, const struct tp_allowlist_line *line, enum tp_severity severity, bool color)
 {
-	if (line)
-		tp_buf_addf(out, "%s%s:%" PRIu32 ":%" PRIu32 ":%s ", color ? bold : "", line->file,
-		    line->line, line->column, color ? plain : "");
+	if (line) {
+		tp_buf_add_string(out, color ? bold : "");
+		tp_buf_addf_clean(
+		    out, "%s:%" PRIu32 ":%" PRIu32 ":", line->file, line->line, line->column);
+		tp_buf_addf(out, "%s ", color ? plain : "");
+	}
 	tp_buf_addf(out, "%s%s:%s ", color ? severity_color(severity) : "",
 	    tp_severity_name(severity), color ? plain : "");
 }
@@ -43,7 +48,15 @@ static void add_excerpt(struct tp_buf *out, const char *text)
 	struct tp_span glob = tp_line_split(tp_span_of(text)).glob;
 	if (!glob.size)
 		glob = tp_span_of(text); // a bare name
-	tp_buf_addf(out, "  %s\n  ", text);
+	tp_buf_add_string(out, "  ");
+	for (const char *at = text; *at;) { // tabs stay
+		const size_t size = strcspn(at, "\t");
+		tp_buf_add_clean_part(out, at, size);
+		at += size;
+		if (*at)
+			tp_buf_add_char(out, *at++);
+	}
+	tp_buf_add_string(out, "\n  ");
 	// A tab stays one, so that the mark stands right whatever its width is.
 	for (const char *at = text; at < glob.text; at++)
 		tp_buf_add_char(out, *at == '\t' ? '\t' : ' ');
@@ -64,14 +77,15 @@ void tp_finding_add_text(
 	if (placed)
 		line = tp_allowlist_line(use->list, finding->line);
 	add_head(out, placed ? &line : NULL, finding->severity, color);
-	tp_buf_addf(out, "%s%s%s [%s]\n", color ? bold : "", finding->what, color ? plain : "",
-	    tp_finding_kind_name(finding->kind));
+	tp_buf_add_string(out, color ? bold : "");
+	tp_buf_add_clean(out, finding->what);
+	tp_buf_addf(out, "%s [%s]\n", color ? plain : "", tp_finding_kind_name(finding->kind));
 	if (placed)
 		add_excerpt(out, line.text);
 	if (!finding->remedy)
 		return;
 	add_head(out, placed ? &line : NULL, TP_SEVERITY_NOTE, color);
-	tp_buf_addf(out, "%s\n", finding->remedy);
+	tp_buf_addf_clean(out, "%s\n", finding->remedy);
 }
 
 void tp_findings_add_counts(struct tp_buf *out, const struct tp_list_check *check)

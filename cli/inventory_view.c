@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyzer/text.h"
+#include "common/clean.h"
 
 // What states are called where programs read it, as in docs/inventory.md.
 static const char *const states[] = {"emitted", "partly", "inlined", "removed", "source"};
@@ -157,7 +158,7 @@ static void add_place(const struct tp_inventory *inventory,
 		tp_buf_addf(out, ":%" PRIu64, function->line);
 	if (!function->into_count)
 		return;
-	tp_buf_addf(out, ", %sinto %s", function->into[0].guessed ? "probably " : "",
+	tp_buf_addf_clean(out, ", %sinto %s", function->into[0].guessed ? "probably " : "",
 	    inventory->functions[function->into[0].function].demangled);
 	if (function->into_count > 1)
 		tp_buf_addf(out, " and %" PRIu32 " more", function->into_count - 1);
@@ -240,8 +241,6 @@ static void add_json_function(const struct tp_inventory *inventory,
 	tp_buf_add_string(out, "    {\"function\": ");
 	tp_text_add_json(out, function->name);
 	add_json(out, "demangled", function->demangled);
-	if (function->origin)
-		add_json(out, "of", function->origin);
 	add_json(out, "state", states[function->presence]);
 	add_json(out, "linkage", function->linkage);
 	add_json(out, "file", function->file);
@@ -310,23 +309,25 @@ void tp_inventory_view_csv(
 	struct rows rows = choose_rows(inventory, view, out);
 	tp_buf_add_string(out,
 	    "function,state,linkage,start,instrs,blocks,loops,depth,trips,calls,indirect,level,by,"
-	    "definitions,ambiguous,system,into,module,main_file,file,line,demangled,of\n");
+	    "definitions,ambiguous,system,into,module,main_file,file,line,demangled\n");
 	for (uint32_t i = 0; i < rows.count; i++) {
 		const struct tp_inventory_function *function = rows.items[i];
 		const struct tp_facts *facts = &function->facts;
 		tp_text_add_csv(out, function->name);
+		tp_buf_addf(out, ",%s,", states[function->presence]);
+		tp_text_add_csv(out, function->linkage);
 		tp_buf_addf(out,
-		    ",%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+		    ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 		    ",%" PRIu64 ",%" PRIu64 ",",
-		    states[function->presence], function->linkage, function->instrs_start,
-		    facts->instrs, facts->blocks, facts->loops, facts->depth,
-		    function->constant_trips, facts->calls, function->indirect_calls);
+		    function->instrs_start, facts->instrs, facts->blocks, facts->loops,
+		    facts->depth, function->constant_trips, facts->calls, function->indirect_calls);
 		add_level(out, function);
 		tp_buf_add_char(out, ',');
 		if (function->by_file) {
 			struct tp_buf place;
 			tp_buf_init(&place);
-			tp_buf_addf(&place, "%s:%" PRIu32, function->by_file, function->by_line);
+			tp_buf_addf_clean(
+			    &place, "%s:%" PRIu32, function->by_file, function->by_line);
 			tp_text_add_csv(out, place.data);
 			tp_buf_release(&place);
 		}
@@ -339,8 +340,6 @@ void tp_inventory_view_csv(
 		tp_text_add_csv(out, function->file);
 		tp_buf_addf(out, ",%" PRIu64 ",", function->line);
 		tp_text_add_csv(out, function->demangled);
-		tp_buf_add_char(out, ',');
-		tp_text_add_csv(out, function->origin ? function->origin : "");
 		tp_buf_add_char(out, '\n');
 	}
 	free(rows.items);

@@ -93,27 +93,6 @@ static void add_plain(struct tp_buf *out, const struct tp_value *value)
 	}
 }
 
-static void add_tsv(struct tp_buf *out, const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '\t':
-			tp_buf_add_string(out, "\\t");
-			break;
-		case '\n':
-			tp_buf_add_string(out, "\\n");
-			break;
-		case '\r':
-			tp_buf_add_string(out, "\\r");
-			break;
-		case '\\':
-			tp_buf_add_string(out, "\\\\");
-			break;
-		default:
-			tp_buf_add_char(out, *text);
-		}
-}
-
 static void add_json(struct tp_buf *out, const struct tp_value *value)
 {
 	switch (value->type) {
@@ -269,7 +248,7 @@ static bool start_result(void *context, const char *const *names, uint32_t count
 			if (printer->format == TP_QUERY_CSV)
 				tp_text_add_csv(&printer->out, names[i]);
 			else
-				add_tsv(&printer->out, names[i]);
+				tp_text_add_tsv(&printer->out, names[i]);
 		}
 	}
 	if (printer->format == TP_QUERY_JSON)
@@ -292,7 +271,7 @@ static void add_separated(
 		else if (csv)
 			tp_text_add_csv(out, values[i].text);
 		else
-			add_tsv(out, values[i].text);
+			tp_text_add_tsv(out, values[i].text);
 	}
 	tp_buf_add_char(out, '\n');
 }

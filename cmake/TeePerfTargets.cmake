@@ -223,6 +223,7 @@ foreach(major IN LISTS TEEPERF_MAJORS)
 	set(target tp_pass_${major})
 	add_library(${target} MODULE ${sources}
 		"${PROJECT_SOURCE_DIR}/common/arena.c" "${PROJECT_SOURCE_DIR}/common/buf.c"
+		"${PROJECT_SOURCE_DIR}/common/clean.c"
 		"${PROJECT_SOURCE_DIR}/common/err.c" "${PROJECT_SOURCE_DIR}/common/read_all.c")
 	target_link_libraries(${target} PRIVATE tp_flags)
 	target_include_directories(${target} SYSTEM PRIVATE "${TEEPERF_LLVM_${major}_INCLUDE}")

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Text from a trace or a binary, before it is shown: nothing in it steers a terminal. */
+/*
+ * Text from a trace, a binary or a file name, before a person sees it. Nothing in clean text steers a terminal, changes
+ * the order in which a line is read, or is anything but UTF-8.
+ */
 #ifndef TP_CLEAN_H
 #define TP_CLEAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the character of UTF-8 that AT, which ends with a NUL, begins with; 0: it begins with none. */
+#include "buf.h"
+
+/* Bytes of the UTF-8 character that AT, which ends with a NUL, begins with; 0 if it begins with none. */
 static inline size_t tp_clean_character(const unsigned char *at)
 {
 	const unsigned char lead = at[0];
@@ -26,21 +32,26 @@ static inline size_t tp_clean_character(const unsigned char *at)
 }
 
 /*
- * Replace the control characters in SIZE bytes of TEXT by '?': those below a space, DEL, and those from U+0080
- * to U+009F, which terminals obey in UTF-8 and as single bytes. A byte of these that is part of another
- * character stays. TEXT has a NUL behind SIZE bytes.
+ * The code point of the character of SIZE bytes at AT if it must not reach a person as it is, else 0:
+ * a control character (C0, DEL, C1), a line or paragraph separator, or one of Unicode's marks, embeddings, overrides and
+ * isolates of direction (Unicode Standard Annex 9). pre: SIZE is tp_clean_character(AT), not 0, and AT is not empty.
  */
-static inline void tp_clean(char *text, size_t size)
-{
-	unsigned char *at = (unsigned char *)text;
-	for (size_t i = 0; i < size;) {
-		const size_t length = tp_clean_character(at + i);
-		if (at[i] < 0x20 || at[i] == 0x7f || (!length && at[i] >= 0x80 && at[i] <= 0x9f))
-			at[i] = '?';
-		else if (length == 2 && at[i] == 0xc2 && at[i + 1] <= 0x9f)
-			at[i] = at[i + 1] = '?';
-		i += length ? length : 1;
-	}
-}
+unsigned tp_clean_unfit(const unsigned char *at, size_t size);
+
+/* Whether tp_clean would leave TEXT as it is. */
+bool tp_is_clean(const char *text);
+
+/*
+ * Replace what is unfit in SIZE bytes of TEXT by '?', byte for byte, and so each byte that is not UTF-8. TEXT has a NUL
+ * behind SIZE bytes.
+ */
+void tp_clean(char *text, size_t size);
+
+/* Add TEXT, cleaned; or the first SIZE bytes of it, which hold no NUL. The length stays. */
+void tp_buf_add_clean(struct tp_buf *buf, const char *text);
+void tp_buf_add_clean_part(struct tp_buf *buf, const char *text, size_t size);
+/* As tp_buf_addf, cleaned. A newline at the end of FORMAT stays one; there must be none before it. */
+void tp_buf_addf_clean(struct tp_buf *buf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

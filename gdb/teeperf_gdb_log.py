@@ -8,6 +8,7 @@ memory that could be read, and what the log does not tell is said, not guessed.
 import os
 import re
 import struct
+import tempfile
 
 import gdb
 
@@ -32,10 +33,14 @@ HOW_TO_DUMP = ("cores leave out shared memory unless bit 3 of /proc/PID/coredump
                "gcore")
 
 
-def printable(data):
-    """Bytes of the log as text that does nothing to a terminal."""
-    text = data.split(b"\0")[0].decode("utf-8", "backslashreplace")
+def harmless(text):
+    """Text without anything that steers a terminal or changes the direction of a line."""
     return "".join(c if c.isprintable() else "\\x%02x" % ord(c) for c in text)
+
+
+def printable(data):
+    """Bytes of the log as such text."""
+    return harmless(data.split(b"\0")[0].decode("utf-8", "backslashreplace"))
 
 
 def read(address, size):
@@ -49,10 +54,19 @@ def read(address, size):
 
 
 def command(text):
+    """What GDB prints, also where names in it are not in GDB's character set; "" if it fails."""
     try:
         return gdb.execute(text, to_string=True)
     except gdb.error:
         return ""
+    except UnicodeDecodeError: # what is not UTF-8 never reaches Python, but a shell
+        pass
+    with tempfile.NamedTemporaryFile() as file:
+        try:
+            gdb.execute("pipe %s | cat >'%s'" % (text, file.name))
+        except gdb.error:
+            return ""
+        return file.read().decode("utf-8", "backslashreplace")
 
 
 class Log:
@@ -218,8 +232,8 @@ class Log:
                 return "%s+%#x, which was unloaded" % (path, address - bias)
         if address not in self.names:
             text = command("info symbol %#x" % address)
-            match = re.match(r"(.+) in section \S+", text)
-            self.names[address] = match.group(1) if match else "%s+%#x" % (path or "?", address - bias)
+            match = re.match(r"(.+) in section \S+", text, re.DOTALL)
+            self.names[address] = harmless(match.group(1)) if match else "%s+%#x" % (path or "?", address - bias)
         return self.names[address]
 
     def duration(self, ticks):

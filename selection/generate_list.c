@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A generated choice as an allowlist that people read and change.
+#include "allowlists/list_text.h"
 #include "analyzer/text.h"
+#include "common/clean.h"
 #include "selection/generate_text.h"
 
 #include <inttypes.h>
@@ -76,24 +78,6 @@ static void add_heading(const struct tp_generated *generated, struct tp_buf *out
 	tp_buf_add_string(out, "default:skip\n");
 }
 
-// A name that is matched as it is.
-static void add_pattern(struct tp_buf *out, const char *name)
-{
-	tp_buf_add_string(out, "fun:");
-	for (; *name; name++) {
-		if (strchr("*?[]{}\\", *name))
-			tp_buf_add_char(out, '\\');
-		tp_buf_add_char(out, *name);
-	}
-}
-
-// In a comment no name may start a line of its own.
-static void add_comment(struct tp_buf *out, const char *text)
-{
-	for (; *text; text++)
-		tp_buf_add_char(out, (unsigned char)*text < ' ' ? '?' : *text);
-}
-
 static void add_function(
     const struct tp_generated *generated, uint32_t index, bool seed, struct tp_buf *out)
 {
@@ -102,7 +86,7 @@ static void add_function(
 	char text[2][32];
 	char level[TP_LEVEL_TEXT];
 	tp_buf_add_string(out, "# ");
-	add_comment(out, function->demangled);
+	tp_buf_add_clean(out, function->demangled);
 	if (seed && function->inventory && function->inventory->presence == TP_PRESENCE_SOURCE)
 		tp_buf_addf(out, ": %s statements and expressions\n",
 		    tp_text_count(text[0], function->inventory->instrs_start));
@@ -116,7 +100,8 @@ static void add_function(
 	if (function->definitions > 1)
 		tp_buf_addf(
 		    out, "# %u different functions have this name\n", function->definitions);
-	add_pattern(out, function->name);
+	tp_buf_add_string(out, "fun:");
+	tp_glob_add_literal(out, tp_span_of(function->name));
 	if (choice->level != TP_CATEGORY_ALLOW)
 		tp_buf_addf(out, "=%s", tp_level_text(level, choice));
 	tp_buf_add_char(out, '\n');
@@ -131,42 +116,6 @@ struct group {
 static bool is_in(const struct group *group, const struct tp_choice *choice)
 {
 	return choice->level == group->level && (choice->reason == TP_REASON_CHEAP) == group->cheap;
-}
-
-// Whether the lines so far, LIST, do to the function what was chosen for it.
-static bool is_listed(const struct tp_allowlist *list, const struct tp_workload_function *function,
-    const struct tp_choice *choice)
-{
-	const struct tp_subject subject = tp_workload_subject(function);
-	const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
-	return verdict.category == choice->level &&
-	       (verdict.category != TP_CATEGORY_SAMPLE || verdict.sample == choice->sample);
-}
-
-/*
- * Copies that the compiler made of functions, such as the parts of a coroutine: the line of a function means
- * them, too, if it comes last.
- */
-static void add_copies(
-    const struct tp_generated *generated, const uint32_t *order, struct tp_buf *out)
-{
-	struct tp_allowlist *list = NULL;
-	// Whoever reads the list is told what is wrong with it.
-	if (out->failed || tp_allowlist_parse(&list, out->data, out->size, "generated", NULL))
-		return;
-	bool any = false;
-	for (uint32_t i = 0; i < generated->workload.function_count; i++) {
-		const struct tp_workload_function *function =
-		    &generated->workload.functions[order[i]];
-		if (function->nameless || is_listed(list, function, &generated->choices[order[i]]))
-			continue;
-		if (!any)
-			tp_buf_add_string(
-			    out, "\n## copies, which the lines above would mean, too\n");
-		any = true;
-		add_function(generated, order[i], generated->seed, out);
-	}
-	tp_allowlist_free(list);
 }
 
 void tp_generated_add_list(const struct tp_generated *generated, struct tp_buf *out)
@@ -195,6 +144,5 @@ void tp_generated_add_list(const struct tp_generated *generated, struct tp_buf *
 			if (is_in(&groups[g], &generated->choices[order[i]]))
 				add_function(generated, order[i], generated->seed, out);
 	}
-	add_copies(generated, order, out);
 	free(order);
 }

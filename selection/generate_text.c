@@ -3,6 +3,7 @@
 #include "generate_text.h"
 
 #include "analyzer/text.h"
+#include "common/clean.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +166,7 @@ void tp_invisible_add_hosts(const struct tp_generated *generated,
 {
 	for (uint32_t i = 0; i < function->into_count && i < HOSTS_SHOWN; i++) {
 		const struct tp_inventory_edge *edge = &function->into[i];
-		tp_buf_addf(out, "%s%s", i ? ", " : "",
+		tp_buf_addf_clean(out, "%s%s", i ? ", " : "",
 		    generated->inventory.functions[edge->function].demangled);
 		if (edge->sites > 1)
 			tp_buf_addf(out, " (x%u)", edge->sites);

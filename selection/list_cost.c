@@ -8,7 +8,11 @@ static struct tp_verdict verdict_of(
 {
 	if (function->inventory)
 		return use->verdicts[function->inventory - use->inventory->functions];
-	const struct tp_subject subject = tp_workload_subject(function);
+	const struct tp_subject subject = {
+	    .function = function->name,
+	    .demangled = function->demangled,
+	    .source = *function->file ? function->file : NULL,
+	};
 	return tp_allowlist_match(use->list, &subject);
 }
 

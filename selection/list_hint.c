@@ -4,6 +4,7 @@
 #include "list_hint.h"
 
 #include "allowlists/list_line.h"
+#include "common/clean.h"
 #include "function_find.h"
 
 #include <inttypes.h>
@@ -114,7 +115,7 @@ static const struct tp_inventory_function *at(const struct tp_list_use *use, uin
 // "'fun:_Z3fooi' is foo(int)".
 static void add_linkage(struct tp_buf *hint, const struct tp_inventory_function *function)
 {
-	tp_buf_addf(hint, "'fun:%s' is %s", function->name, function->demangled);
+	tp_buf_addf_clean(hint, "'fun:%s' is %s", function->name, function->demangled);
 }
 
 // fun: with what looks like a demangled name, or with the plain name of a C++ function.
@@ -262,9 +263,9 @@ static void hint_near(struct tp_buf *hint, const struct tp_list_use *use,
 	tp_glob_add_literal(hint, tp_span_of(demangled ? nearest->demangled : nearest->name));
 	tp_buf_add_char(hint, '\'');
 	if (!demangled && strcmp(nearest->name, nearest->demangled) != 0)
-		tp_buf_addf(hint, ", which is %s", nearest->demangled);
+		tp_buf_addf_clean(hint, ", which is %s", nearest->demangled);
 	if (*nearest->file)
-		tp_buf_addf(hint, " (%s:%" PRIu64 ")", nearest->file, nearest->line);
+		tp_buf_addf_clean(hint, " (%s:%" PRIu64 ")", nearest->file, nearest->line);
 	tp_buf_add_char(hint, '?');
 }
 
@@ -316,7 +317,7 @@ static bool hint_joined(
 	if (!answer.count)
 		return false;
 	const struct tp_inventory_function *function = at(use, answer.first);
-	tp_buf_addf(hint, "'%s:%.*s' alone matches %" PRIu32 " function%s: %s in %s", kind,
+	tp_buf_addf_clean(hint, "'%s:%.*s' alone matches %" PRIu32 " function%s: %s in %s", kind,
 	    (int)parts->glob.size, parts->glob.text, answer.count, answer.count == 1 ? "" : "s",
 	    function->demangled, *function->file ? function->file : "an unknown file");
 	return true;
@@ -343,7 +344,7 @@ static bool hint_escaped(
 	    changed ? ask_line(use->inventory, "name", "", glob.data, glob.size, "")
 		    : (struct answer){0};
 	if (answer.count)
-		tp_buf_addf(hint, "brackets of a name need a backslash: 'name:%s' matches %s",
+		tp_buf_addf_clean(hint, "brackets of a name need a backslash: 'name:%s' matches %s",
 		    glob.data, at(use, answer.first)->demangled);
 	tp_buf_release(&glob);
 	return answer.count > 0;

@@ -2,7 +2,7 @@
 // An allowlist against an inventory: what each line matches, and which line decides about each function.
 #include "list_use.h"
 
-#include "allowlists/allowlist_reading.h"
+#include "common/clean.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,13 +75,6 @@ static bool says_the_same(
 	       (line.category != TP_CATEGORY_SAMPLE || line.sample == verdict->sample);
 }
 
-bool tp_line_names(
-    const struct tp_allowlist_line *line, const struct tp_inventory_function *function)
-{
-	return line->exact && (!strcmp(function->name, line->exact) ||
-				  tp_name_is_renamed(function->name, line->exact));
-}
-
 static void note_function(
     struct tp_list_use *use, uint32_t index, const struct matches *matches, uint32_t decider)
 {
@@ -90,11 +83,8 @@ static void note_function(
 		struct tp_line_use *line = &use->lines[matches->items[i]];
 		if (line->fates[fate] < TP_LINE_EXAMPLES)
 			line->examples[fate][line->fates[fate]] = index;
-		const struct tp_allowlist_line text =
-		    tp_allowlist_line(use->list, matches->items[i]);
 		line->fates[fate]++;
 		line->matched++;
-		line->named += tp_line_names(&text, &use->inventory->functions[index]);
 		if (matches->items[i] == decider) {
 			line->decided++;
 			continue;
@@ -153,7 +143,7 @@ void tp_list_add_category(struct tp_buf *buf, enum tp_category category, uint32_
 void tp_list_add_place(struct tp_buf *buf, const struct tp_verdict *verdict)
 {
 	if (verdict->line)
-		tp_buf_addf(buf, "%s:%" PRIu32, verdict->file, verdict->line);
+		tp_buf_addf_clean(buf, "%s:%" PRIu32, verdict->file, verdict->line);
 	else
 		tp_buf_add_string(buf, "the default");
 }
@@ -166,7 +156,7 @@ void tp_list_add_into(struct tp_buf *buf, const struct tp_inventory *inventory,
 		const struct tp_inventory_edge *edge = &function->into[i];
 		const bool last = i + 1 == shown && shown == function->into_count;
 		tp_buf_add_string(buf, i == 0 ? "" : last ? " and " : ", ");
-		tp_buf_addf(buf, "'%s'", inventory->functions[edge->function].demangled);
+		tp_buf_addf_clean(buf, "'%s'", inventory->functions[edge->function].demangled);
 		if (edge->guessed)
 			tp_buf_add_string(buf, " (probably)");
 		else if (edge->sites > 1)

@@ -44,8 +44,8 @@ static const char *copy_text(struct tp_workload *workload, const char *text)
 // The workload's function for one of the trace, with its names; NONE: no memory.
 static uint32_t add_function(struct tp_workload *workload, const struct tp_symbol *symbol)
 {
-	const bool nameless = !symbol->linkage[0];
-	const uint32_t at = tp_workload_add(workload, nameless ? symbol->name : symbol->linkage);
+	const bool nameless = !symbol->raw[0];
+	const uint32_t at = tp_workload_add(workload, nameless ? symbol->name : symbol->raw);
 	if (at == NONE)
 		return NONE;
 	struct tp_workload_function *function = &workload->functions[at];

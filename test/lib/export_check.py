@@ -53,13 +53,19 @@ def exact(trace):
     return "real" not in trace or "1ghz" in trace
 
 
+def unguarded(cell):
+    """Text without the apostrophe that keeps a spreadsheet from taking it for a formula."""
+    return cell[1:] if cell and cell[0] == "'" and cell[1:2] in ("=", "+", "-", "@") else cell
+
+
 def view(name, trace, *options):
     """The rows of a view."""
     done = subprocess.run([teeperf, "analyze", "--view", name, "--format", "csv", *options, trace],
                           capture_output=True, text=True, errors="surrogateescape")
     if done.returncode not in (0, 1):
         sys.exit(f"FAILED: analyze of {trace} ends with {done.returncode}: {done.stderr}")
-    return list(csv.DictReader(io.StringIO(done.stdout)))
+    return [{key: unguarded(cell) for key, cell in row.items()}
+            for row in csv.DictReader(io.StringIO(done.stdout))]
 
 
 def rows(trace, *options):

@@ -32,10 +32,10 @@ static void text_is_cleaned(void **state)
 	     "2J",
 		"\xc3\xa9?2J"},
 	    {"\xe2\x82\x9b", "\xe2\x82\x9b"},
-	    {"\xe2\x9b", "\xe2?"},
+	    {"\xe2\x9b", "??"},
 	    {"\xe2\x9b"
 	     "2J",
-		"\xe2?2J"},
+		"??2J"},
 	    {"\x80\x9f", "??"},
 	    // Letters that hold such bytes: U+00DB, U+045B, U+26D4, U+1F6D1; and U+00A0, which is no control.
 	    {"\xc3\x9b", "\xc3\x9b"},
@@ -44,22 +44,36 @@ static void text_is_cleaned(void **state)
 	    {"\xf0\x9f\x9b\x91", "\xf0\x9f\x9b\x91"},
 	    {"\xc2\xa0", "\xc2\xa0"},
 	    // More bytes than the character needs, a surrogate, behind the last character.
-	    {"\xc0\x9b", "\xc0?"},
-	    {"\xc1\x9b", "\xc1?"},
-	    {"\xe0\x82\x9b", "\xe0??"},
-	    {"\xf0\x80\x82\x9b", "\xf0???"},
-	    {"\xed\xa0\x9b", "\xed\xa0?"},
-	    {"\xf4\x90\x9b\x9b", "\xf4???"},
-	    {"\xf5\x9b", "\xf5?"},
-	    // Latin-1 that is no control.
-	    {"\xe9t\xe9", "\xe9t\xe9"},
-	    {"\xff\x9b", "\xff?"},
+	    {"\xc0\x9b", "??"},
+	    {"\xc1\x9b", "??"},
+	    {"\xe0\x82\x9b", "???"},
+	    {"\xf0\x80\x82\x9b", "????"},
+	    {"\xed\xa0\x9b", "???"},
+	    {"\xf4\x90\x9b\x9b", "????"},
+	    {"\xf5\x9b", "??"},
+	    // Latin-1, which is not UTF-8.
+	    {"\xe9t\xe9", "?t?"},
+	    {"\xff\x9b", "??"},
+	    // Marks, embeddings, overrides and isolates of direction; separators of lines and paragraphs.
+	    {"a\xe2\x80\xae"
+	     "b",
+		"a???b"},
+	    {"\xe2\x80\xaa\xe2\x80\xad\xe2\x81\xa6\xe2\x81\xa9", "????????????"},
+	    {"\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8\xe2\x80\xa9", "??????????????"},
+	    // Their neighbours: a joiner, a hyphen, a narrow space, an Arabic letter.
+	    {"\xe2\x80\x8d\xe2\x80\x90\xe2\x80\xaf\xd8\x9b",
+		"\xe2\x80\x8d\xe2\x80\x90\xe2\x80\xaf\xd8\x9b"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[32];
 		strcpy(text, cases[i].from);
 		tp_clean(text, strlen(text));
 		assert_string_equal(text, cases[i].to);
+		struct tp_buf buf;
+		tp_buf_init(&buf);
+		tp_buf_add_clean(&buf, cases[i].from);
+		assert_string_equal(buf.data, cases[i].to);
+		tp_buf_release(&buf);
 	}
 }
 
@@ -81,6 +95,11 @@ static void twice_is_once(void **state)
 		strcpy(again, text);
 		tp_clean(again, 8);
 		assert_string_equal(again, text);
+		for (const unsigned char *at = (const unsigned char *)text; *at;) {
+			const size_t size = tp_clean_character(at);
+			assert_true(size && !tp_clean_unfit(at, size));
+			at += size;
+		}
 	}
 }
 

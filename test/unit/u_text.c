@@ -65,8 +65,23 @@ static void quoting(void **state)
 	check(tp_text_add_csv, "f(int, int)", "\"f(int, int)\"");
 	check(tp_text_add_csv, "operator\"\"_x", "\"operator\"\"\"\"_x\"");
 	check(tp_text_add_csv, "a\nb", "\"a\nb\"");
+	check(tp_text_add_csv, "a\x1b[2J\r\xff\xe2\x80\xae,",
+	    "\"a?[2J??"
+	    "???,\"");
+	// What a spreadsheet would take for a formula, and numbers, which it may.
+	check(tp_text_add_csv, "=HYPERLINK(\"x\")", "\"'=HYPERLINK(\"\"x\"\")\"");
+	check(tp_text_add_csv, "-[Shape draw]", "'-[Shape draw]");
+	check(tp_text_add_csv, "+1-1", "'+1-1");
+	check(tp_text_add_csv, "@SUM(A1)", "'@SUM(A1)");
+	check(tp_text_add_csv, "-3.25", "-3.25");
+	check(tp_text_add_csv, "-", "'-");
+	check(tp_text_add_tsv, "a\tb\nc\rd\\e", "a\\tb\\nc\\rd\\\\e");
+	check(tp_text_add_tsv, "=a\x1b\t", "'=a?\\t");
+	check(tp_text_add_tsv, "", "");
+	check(tp_text_add_json, "\xe2\x80\xae\xc2\x9b\xd8\x9c", "\"\\u202e\\u009b\\u061c\"");
+	check(tp_text_add_xml, "<\xe2\x80\xae\x1b\xff>", "&lt;???&gt;");
 	check(tp_text_add_json, "a\"b\\c", "\"a\\\"b\\\\c\"");
-	check(tp_text_add_json, "\x01\n\x7f", "\"\\u0001\\u000a\x7f\"");
+	check(tp_text_add_json, "\x01\n\x7f", "\"\\u0001\\u000a\\u007f\"");
 	check(tp_text_add_xml, "operator<<&\">'", "operator&lt;&lt;&amp;&quot;&gt;'");
 	check(tp_text_add_xml, "\x1b[31m", "?[31m");
 }
