@@ -207,6 +207,9 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 		return code;
 	tp_functions_add(analysis);
 	add_counts(analysis);
+	tp_starvation_init(&analysis->starvation, trace, &analysis->time,
+	    tp_analysis_duration_ns(analysis),
+	    analysis->one_thread ? analysis->threads[0].thread : NULL);
 	return 0;
 }
 

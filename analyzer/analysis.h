@@ -9,6 +9,7 @@
 #include "analyzer/compensation.h"
 #include "analyzer/profile.h"
 #include "analyzer/stack.h"
+#include "analyzer/starvation.h"
 #include "analyzer/symbols.h"
 #include "analyzer/timebase.h"
 #include "analyzer/tracefile.h"
@@ -77,6 +78,7 @@ struct tp_analysis {
 	const char *const *ignore;
 	uint32_t ignore_count;
 	struct tp_compensation compensation; /* whether times are as they were recorded */
+	struct tp_starvation starvation;     /* whether clock and program had processors */
 	struct tp_arena arena;
 	struct tp_thread_result *threads; /* by number */
 	uint32_t thread_count;
@@ -149,11 +151,12 @@ static inline uint64_t tp_function_timed(const struct tp_function *function)
  * added was measured as self time of callers. Nothing is added to recursive functions.
  */
 uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
-/* Whether it is known how far off self times may be, and costs are told apart by function. */
+/* Whether it is known how far off self times may be: costs are told apart by function, and the clock did not stand still. */
 bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis);
 /*
- * How far off its self time may be, in ticks, as recording took a time of which not more is known; false: it is not
- * known how far, or times are as they were recorded.
+ * How far off its self time may be, in ticks, as recording took a time of which not more is known, and as nobody knows in
+ * whose calls the clock stood still or the program had no processor; false: it is not known how far, or times are as they
+ * were recorded.
  */
 bool tp_function_uncertainty(
     const struct tp_analysis *analysis, const struct tp_function *function, uint64_t *ticks);

@@ -227,7 +227,8 @@ bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis)
 {
 	// What is left out or part of its callers has costs there, of which only the sum is known.
 	return analysis->compensation.applied && analysis->compensation.bounded &&
-	       !analysis->least && !analysis->filtered;
+	       !analysis->least && !analysis->filtered &&
+	       !tp_starvation_hides(&analysis->starvation);
 }
 
 bool tp_function_uncertainty(
@@ -236,8 +237,11 @@ bool tp_function_uncertainty(
 	*ticks = 0;
 	if (!tp_analysis_tells_uncertainty(analysis))
 		return false;
-	*ticks = tp_compensation_uncertainty(&analysis->compensation, &analysis->time,
+	const uint64_t costs = tp_compensation_uncertainty(&analysis->compensation, &analysis->time,
 	    function->costs_in, function->costs_out, function->looks, function->waited);
+	const double starved =
+	    tp_starvation_uncertainty(&analysis->starvation, &analysis->time, function->self);
+	*ticks = starved < 9e18 ? costs + (uint64_t)(starved + 0.5) : UINT64_MAX;
 	return tp_function_timed(function) != 0;
 }
 

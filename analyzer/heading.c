@@ -2,6 +2,7 @@
 // What stands above each view: what was recorded, how well, and what limits the meaning of the numbers.
 #include "analyzer/heading_compensation.h"
 #include "analyzer/heading_rings.h"
+#include "analyzer/heading_starvation.h"
 #include "analyzer/text.h"
 #include "analyzer/heading_joined.h"
 #include "analyzer/view.h"
@@ -10,9 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// From this part of the run on, coarse times get a warning.
-#define COARSE_SHARE 0.01
 
 static void add_command(const struct tp_tracefile *trace, struct tp_buf *out)
 {
@@ -45,27 +43,6 @@ static bool has_health(const struct tp_tracefile *trace)
 	return is_soft(trace) && (trace->clock.stores || trace->clock.max_gap_ns);
 }
 
-// The part of the run in which the clock stood still, its thread having no processor.
-static double coarse_share(const struct tp_analysis *analysis)
-{
-	const double duration = (double)tp_analysis_duration_ns(analysis);
-	const double starved = (double)analysis->trace->clock.starved_ns;
-	if (!is_soft(analysis->trace) || !analysis->time.known || duration <= 0)
-		return 0;
-	return starved < duration ? starved / duration : 1;
-}
-
-// A part of the run in percent.
-static char *percent(char text[TP_TEXT_NUMBER], double share)
-{
-	const double value = share * 100;
-	if (value > 0 && value < 0.001)
-		snprintf(text, TP_TEXT_NUMBER, "<0.001%%");
-	else
-		snprintf(text, TP_TEXT_NUMBER, value < 9.95 ? "%.2g%%" : "%.0f%%", value);
-	return text;
-}
-
 static void add_clock(const struct tp_analysis *analysis, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
@@ -83,7 +60,7 @@ static void add_clock(const struct tp_analysis *analysis, struct tp_buf *out)
 		if (has_health(analysis->trace))
 			tp_buf_addf(out, ", longest gap %s, starved %s of the run",
 			    tp_text_ns(text, clock->max_gap_ns),
-			    percent(part, coarse_share(analysis)));
+			    tp_heading_percent(part, analysis->starvation.clock_share));
 		else
 			tp_buf_add_string(out, ", health unknown");
 	}
@@ -148,6 +125,7 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 	tp_buf_addf(out, "threads    %" PRIu32 "\n", analysis->thread_count);
 	tp_buf_addf(out, "events     %s\n", tp_text_count(text, analysis->counts.events));
 	add_clock(analysis, out);
+	tp_heading_add_processor(analysis, out);
 	tp_heading_add_compensation(analysis, out);
 	add_log(analysis->trace, out);
 	tp_heading_add_joined(analysis->trace, out);
@@ -417,14 +395,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 		    tp_text_count(text, counts->open));
 	if (!analysis->time.known && !analysis->timeless)
 		tp_buf_add_string(out, "unit       ticks: the rate of the clock is not known\n");
-	if (coarse_share(analysis) >= COARSE_SHARE) {
-		char part[TP_TEXT_NUMBER];
-		tp_buf_addf(out,
-		    "coarse     times are coarse for %s of the run: the clock's thread had no "
-		    "processor for up to %s; leave it one of its own, or use a hardware clock\n",
-		    percent(part, coarse_share(analysis)),
-		    tp_text_ns(text, trace->clock.max_gap_ns));
-	}
+	tp_heading_add_starved(analysis, out);
 }
 
 void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out)
@@ -523,6 +494,7 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	add_optional(out, "clock_period_ns", is_soft(trace), trace->clock.period_ns);
 	add_optional(out, "clock_max_gap_ns", health, trace->clock.max_gap_ns);
 	add_optional(out, "clock_starved_ns", health, trace->clock.starved_ns);
+	tp_heading_add_json_starvation(analysis, out);
 	tp_heading_add_json_compensation(analysis, out);
 	add_json_host(trace, out);
 	add_optional(out, "duration_ns", timed || duration, duration);

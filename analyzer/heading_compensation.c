@@ -2,6 +2,7 @@
 // What headings say of the cost of recording that comes off the times.
 #include "heading_compensation.h"
 
+#include "analyzer/heading_starvation.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"
 
@@ -46,17 +47,23 @@ void tp_heading_add_compensation(const struct tp_analysis *analysis, struct tp_b
 		tp_buf_addf(out, " (%s more than some functions have)",
 		    tp_view_time(analysis, text, compensation->missing));
 	tp_buf_add_string(out, "; --raw shows them as recorded\n");
+	if (compensation->bounded && tp_starvation_hides(&analysis->starvation))
+		tp_buf_addf(out,
+		    "uncertain  by how much, nobody can tell: the clock stood still for %s of the run\n",
+		    tp_heading_percent(all, analysis->starvation.clock_share));
 	if (!tp_analysis_tells_uncertainty(analysis))
 		return;
 	cost(in, compensation->in_off_ps);
 	cost(all, compensation->out_off_ps);
 	tp_buf_addf(out,
 	    "uncertain  self times, as the processor hides some of that cost behind other work: by some %s "
-	    "a call and %s for each call made%s\n",
+	    "a call and %s for each call made%s%s%s\n",
 	    in, all,
 	    !compensation->period_ns ? ""
 	    : compensation->wait_ps  ? ", by the clock's period, and by waits for it"
-				     : ", and by the clock's period");
+				     : ", and by the clock's period",
+	    analysis->starvation.clock_gaps > 0 ? "; by when the clock stood still" : "",
+	    analysis->starvation.delays > 0 ? "; by waits for a processor" : "");
 }
 
 static void add_ns(struct tp_buf *out, const char *name, bool known, uint64_t ps)

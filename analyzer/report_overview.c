@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a report says in words: what was recorded, how well, what is left out; and a table for those
 // whose browser runs no scripts.
+#include "analyzer/heading_starvation.h"
 #include "analyzer/report.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"
@@ -11,8 +12,6 @@
 #include <string.h>
 
 #define NOSCRIPT_ROWS 50
-// From this part of the run on, a clock that stood still is a warning.
-#define COARSE_SHARE 0.01
 
 static void add_tile(
     struct tp_buf *out, const char *mood, const char *title, const char *text, const char *more)
@@ -63,11 +62,25 @@ static void add_clock_tile(const struct tp_analysis *analysis, struct tp_buf *ou
 		add_tile(out, "bad", "Clock", name, "nothing tells how well it ran");
 		return;
 	}
-	const double duration = (double)tp_analysis_duration_ns(analysis);
-	const double share = duration > 0 ? (double)clock->starved_ns / duration : 0;
+	const double share = analysis->starvation.clock_share;
 	snprintf(text, sizeof(text), "%s: stood still for %.2g%% of the run",
-	    share > COARSE_SHARE ? "coarse" : "good", share < 1 ? share * 100 : 100.0);
-	add_tile(out, share > COARSE_SHARE ? "bad" : "good", "Clock", name, text);
+	    share >= TP_STARVATION_COARSE ? "coarse" : "good", share * 100);
+	add_tile(out, share >= TP_STARVATION_COARSE ? "bad" : "good", "Clock", name, text);
+}
+
+// Only if it is known: inside TEEs and in older traces it is not.
+static void add_processor_tile(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	const struct tp_starvation *starvation = &analysis->starvation;
+	char part[TP_TEXT_NUMBER];
+	char number[TP_TEXT_NUMBER];
+	char more[96];
+	if (!starvation->has_delay)
+		return;
+	snprintf(more, sizeof(more), "of the time that it could run; waited %s",
+	    nice(tp_text_ns(number, starvation->delay_ns)));
+	add_tile(out, tp_starvation_is_news(starvation) ? "bad" : "", "Had a processor",
+	    tp_heading_percent(part, 1 - starvation->delay_share), more);
 }
 
 static void add_loss_tile(const struct tp_analysis *analysis, struct tp_buf *out)
@@ -116,6 +129,7 @@ static void add_tiles(const struct tp_report *report, struct tp_buf *out)
 	add_tile(out, "", "Events", tp_text_count(text, analysis->counts.events), more);
 	add_loss_tile(analysis, out);
 	add_clock_tile(analysis, out);
+	add_processor_tile(analysis, out);
 	tp_buf_add_string(out, "</dl>\n");
 }
 

@@ -3,6 +3,7 @@
 // soon one followed the other, and what these numbers suggest.
 #include "analyzer/calls.h"
 #include "analyzer/grid.h"
+#include "analyzer/heading_starvation.h"
 #include "analyzer/pattern.h"
 
 #include <inttypes.h>
@@ -210,6 +211,15 @@ static void add_advice(struct tp_grid *grid, const struct gate *gate)
 	const bool enough = gate->calls >= ADVICE_CALLS && grid->analysis->time.known;
 	const bool successive = enough && (double)gate->successive >= least;
 	const bool is_short = enough && (double)gate->shorts >= least;
+	const double still = grid->analysis->starvation.clock_share;
+	if (enough && still >= TP_STARVATION_COARSE) {
+		char text[96];
+		char part[TP_TEXT_NUMBER];
+		snprintf(text, sizeof(text), "none: the clock stood still for %s of the run",
+		    tp_heading_percent(part, still));
+		tp_grid_text(grid, text);
+		return;
+	}
 	if (successive && is_short)
 		tp_grid_text(grid, "short and in a row: batch them, or make them switchless");
 	else if (is_short)

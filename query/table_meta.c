@@ -91,6 +91,12 @@ static void add_clock(struct tp_trace_data *data)
 		add_number(data, "clock_max_gap_ns", trace->clock.max_gap_ns);
 	if (trace->clock.starved_ns)
 		add_number(data, "clock_starved_ns", trace->clock.starved_ns);
+	if (analysis->starvation.has_cpu)
+		add_number(data, "processor_ns", analysis->starvation.cpu_ns);
+	if (analysis->starvation.has_delay) {
+		add_number(data, "processor_delay_ns", analysis->starvation.delay_ns);
+		add(data, "processor_share", "%.6f", 1 - analysis->starvation.delay_share);
+	}
 	add_number(data, "duration_ns", tp_analysis_duration_ns(analysis));
 	add_number(data, "recorded_ns", tp_analysis_recorded_ns(analysis));
 	add(data, "times", "%s", analysis->compensation.applied ? "compensated" : "recorded");

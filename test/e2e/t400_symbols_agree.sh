@@ -68,7 +68,8 @@ record() {
 	expect 0 "$TEEPERF" record -q -o run.trace -- ./app
 	expect 0 "$TEEPERF" analyze --format csv "$@" run.trace
 	cp out app.csv
-	cp err app.err
+	# On a busy machine it may say that the program had no processor.
+	grep -v 'warning: starved ' err >app.err || true
 }
 
 # agree WHAT COUNT [MODULE=FILE...]: teeperf found nothing amiss, and names what the others name.

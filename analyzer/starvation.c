@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Times in which a clock stood still, or a program had no processor.
+#include "starvation.h"
+
+#include <math.h>
+
+// How long a wait for a processor is: a usual time slice.
+#define WAIT_NS 4e6
+// Shorter waits in all are no news: a program of a millisecond may well wait for two.
+#define NEWS_NS UINT64_C(100000000)
+
+static double to_ticks(double ns, const struct tp_timebase *time)
+{
+	return ns * (double)time->ticks / (double)time->ns;
+}
+
+static void add_clock(struct tp_starvation *starvation, const struct tp_tracefile *trace,
+    const struct tp_timebase *time, uint64_t duration_ns)
+{
+	const struct teeperf_trace_clock *clock = &trace->clock;
+	if (!trace->has_clock || !TEEPERF_CLOCK_IS_SOFT(clock->kind) || !time->known ||
+	    !duration_ns)
+		return;
+	starvation->clock_share = fmin((double)clock->starved_ns / (double)duration_ns, 1);
+	starvation->clock_gaps = to_ticks((double)clock->starved_ns, time);
+	starvation->clock_gap = to_ticks((double)clock->max_gap_ns, time);
+}
+
+static void add_cpu(struct tp_starvation *starvation, const struct tp_tracefile *trace,
+    const struct tp_thread *only)
+{
+	double could = 0;
+	double waited = 0;
+	double ran = 0;
+	for (uint32_t i = 0; i < trace->thread_count; i++) {
+		const struct tp_thread *thread = &trace->threads[i];
+		if ((only && thread != only) || !thread->has_cpu)
+			continue;
+		starvation->has_cpu = true;
+		ran += (double)thread->cpu_ns;
+		if (!thread->has_delay)
+			continue;
+		starvation->has_delay = true;
+		could += (double)thread->cpu_ns + (double)thread->delay_ns;
+		waited += (double)thread->delay_ns;
+	}
+	// That of the process has threads, too, of which nothing was recorded.
+	if (!only && trace->cpu.flags & (TEEPERF_CPU_EXACT | TEEPERF_CPU_AT_LEAST)) {
+		starvation->has_cpu = true;
+		ran = (double)trace->cpu.cpu_ns;
+	}
+	const double most = 9e18;
+	starvation->cpu_ns = (uint64_t)fmin(ran, most);
+	starvation->delay_ns = (uint64_t)fmin(waited, most);
+	starvation->delay_share = could > 0 ? waited / could : 0;
+}
+
+void tp_starvation_init(struct tp_starvation *starvation, const struct tp_tracefile *trace,
+    const struct tp_timebase *time, uint64_t duration_ns, const struct tp_thread *only)
+{
+	*starvation = (struct tp_starvation){.run = to_ticks((double)duration_ns, time)};
+	add_clock(starvation, trace, time, duration_ns);
+	add_cpu(starvation, trace, only);
+	if (time->known)
+		starvation->delays = to_ticks((double)starvation->delay_ns, time);
+}
+
+bool tp_starvation_hides(const struct tp_starvation *starvation)
+{
+	return starvation->clock_share >= TP_STARVATION_HEAVY;
+}
+
+/*
+ * A gap goes to whoever runs when the clock goes on, a wait to whoever runs when the processor is taken away: of many short
+ * ones each function has its share, give or take the square root of how many it has.
+ */
+double tp_starvation_uncertainty(
+    const struct tp_starvation *starvation, const struct tp_timebase *time, uint64_t self)
+{
+	const double own = (double)self;
+	const double part = starvation->run > 0 ? fmin(own / starvation->run, 1) : 1;
+	const double gaps = sqrt(starvation->clock_gap * starvation->clock_gaps * part);
+	const double wait = to_ticks(WAIT_NS, time);
+	const double waited = own * starvation->delay_share;
+	const double waits = starvation->delay_share >= TP_STARVATION_HEAVY
+				 ? starvation->delays
+				 : waited + sqrt(waited * wait);
+	// It cannot have waited for longer than it took, nor for longer than all did.
+	return gaps + fmin(waits, fmin(own, starvation->delays));
+}
+
+bool tp_starvation_is_news(const struct tp_starvation *starvation)
+{
+	return starvation->delay_share >= TP_STARVATION_HEAVY && starvation->delay_ns >= NEWS_NS;
+}
