@@ -230,6 +230,7 @@ void tp_cpu_times_add(struct tp_cpu_times *times, const struct teeperf_thread *t
 {
 	struct teeperf_trace_cpu process = {0};
 	const size_t start = out->size;
+	uint64_t sum = 0;
 	pthread_mutex_lock(&times->lock);
 	if (times->cpu_ns) {
 		process.cpu_ns = times->cpu_ns;
@@ -243,7 +244,11 @@ void tp_cpu_times_add(struct tp_cpu_times *times, const struct teeperf_thread *t
 			continue;
 		tp_buf_add(out, &entry, sizeof(entry));
 		process.thread_count++;
+		sum = sum + entry.cpu_ns < sum ? UINT64_MAX : sum + entry.cpu_ns;
 	}
+	// Threads told of their ends behind the last look.
+	if (process.flags == TEEPERF_CPU_AT_LEAST && sum > process.cpu_ns)
+		process.cpu_ns = sum;
 	pthread_mutex_unlock(&times->lock);
 	if (out->failed || (!process.flags && !process.thread_count)) {
 		out->size = start;

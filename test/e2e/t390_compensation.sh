@@ -59,9 +59,13 @@ check() { # TRACE
 		"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^times .* for each wait for the clock: ' ||
 			fail "the table of $1 does not say what comes off for waits"
 	fi
-	"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^uncertain  self times' ||
-		fail "the table of $1 does not say how far off times may be"
-	"$TEEPERF" analyze --limit 1 "$1" 2>/dev/null | grep -Eq '^ *calls +self +\+/- ' || fail "$1 has no column +/-"
+	# Nobody can tell if the clock's thread had no processor, as on a busy machine.
+	"$TEEPERF" analyze "$1" 2>/dev/null >table
+	grep -q '^uncertain  by how much, nobody can tell: the clock stood still ' table || {
+		grep -q '^uncertain  self times' table ||
+			fail "the table of $1 does not say how far off times may be"
+		"$TEEPERF" analyze --limit 1 "$1" 2>/dev/null | grep -Eq '^ *calls +self +\+/- ' || fail "$1 has no column +/-"
+	}
 	"$TEEPERF" analyze --raw "$1" 2>/dev/null | grep -Eq '^uncertain|\+/-' && fail "$1 --raw is uncertain of what it did not take off"
 	"$TEEPERF" analyze --format json "$1" 2>/dev/null | grep -q '"times":"compensated"' ||
 		fail "$1 as JSON does not say that times are compensated"
