@@ -69,16 +69,18 @@ static void open_folder(struct tp_cpu_times *times)
 		times->hidden = true;
 }
 
-int tp_cpu_times_init(
-    struct tp_cpu_times *times, const struct tp_region *region, pid_t pid, struct tp_err *err)
+int tp_cpu_times_init(struct tp_cpu_times *times, const struct tp_region *region, pid_t pid,
+    bool old, struct tp_err *err)
 {
 	*times = (struct tp_cpu_times){.region = region, .folder = -1, .hidden = pid < 0};
 	times->start_ns = times->next_ns = tp_clock_monotonic_ns();
 	pthread_mutex_init(&times->lock, NULL);
 	if (pid > 0) {
-		uint64_t delay_ns;
 		times->pid = pid;
 		open_folder(times);
+	}
+	if (pid > 0 && old) {
+		uint64_t delay_ns;
 		times->base_ns = process_ns(pid);
 		if (times->hidden ||
 		    read_task(times->folder, pid, &times->base_first_ns, &delay_ns))

@@ -43,10 +43,11 @@ struct tp_cpu_times {
 
 /*
  * Get ready to look at the process that attaches to the log of `region`, which outlives this. PID: it is this one; 0:
- * the one that the log names, if it has the log mapped; -1: none that could be seen. 0 or TP_ERR_MEMORY; release it in any case.
+ * the one that the log names, if it has the log mapped; -1: none that could be seen. 0 or TP_ERR_MEMORY; release it in any case. OLD: it has been another program
+ * before, whose time does not count.
  */
-int tp_cpu_times_init(
-    struct tp_cpu_times *times, const struct tp_region *region, pid_t pid, struct tp_err *err);
+int tp_cpu_times_init(struct tp_cpu_times *times, const struct tp_region *region, pid_t pid,
+    bool old, struct tp_err *err);
 void tp_cpu_times_release(struct tp_cpu_times *times);
 
 /* Look, if it is time to. This and what follows may be called by any thread. */

@@ -395,8 +395,8 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	drain->threads = calloc(TP_REGION_THREADS, sizeof(*drain->threads));
 	drain->modules = calloc(TP_REGION_MODULES, sizeof(*drain->modules));
 	tp_switch_log_init(&drain->switches, !drain->start_off);
-	int r = tp_cpu_times_init(
-	    &drain->cpu, drain->region, drain->foreign ? -1 : drain->process, err);
+	int r = tp_cpu_times_init(&drain->cpu, drain->region, drain->foreign ? -1 : drain->process,
+	    drain->process_is_old, err);
 	if (r) {
 		release(drain);
 		return r;

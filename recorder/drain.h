@@ -45,9 +45,10 @@ struct tp_drain {
 	struct tp_clock_log *clock_log;
 	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
 	enum tp_drain_policy policy;
-	bool start_off; /* recording begins switched off */
-	bool foreign;   /* process and thread ids in the log are not this machine's */
-	pid_t process;  /* whose log it is, 0: the one that the log names */
+	bool start_off;      /* recording begins switched off */
+	bool foreign;        /* process and thread ids in the log are not this machine's */
+	pid_t process;       /* whose log it is, 0: the one that the log names */
+	bool process_is_old; /* it was another program before */
 	struct tp_cpu_times cpu;
 	uint64_t record_bytes;    /* of records in complete chunks; other threads may load it */
 	uint64_t modules_seen;    /* module_count when MODULES was last written */

@@ -126,6 +126,7 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	    .policy = options->policy,
 	    .start_off = options->start_off,
 	    .process = pid,
+	    .process_is_old = !request->parent,
 	    .snapshots = {.frame = frame_snapshot, .context = process},
 	};
 	write_host(process, options, &process->writer, false);

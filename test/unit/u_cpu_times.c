@@ -39,7 +39,7 @@ static void remove_log(void)
 
 static void begin(pid_t pid, uint64_t told_pid, uint64_t os_tid)
 {
-	assert_int_equal(tp_cpu_times_init(&times, &region, pid, NULL), 0);
+	assert_int_equal(tp_cpu_times_init(&times, &region, pid, false, NULL), 0);
 	region.threads[0].os_tid = os_tid;
 	region.header->thread_count = 1;
 	region.header->pid = told_pid;
