@@ -2,6 +2,7 @@
 """The commands of teeperf-gdb.py."""
 import gdb
 
+import teeperf_gdb_clock as clock
 from teeperf_gdb_log import (COUNTS, FORK, LOST, MODULE, PAD, RESYNC, RING, STATES, SYNC, THREAD_END, UNTIMED,
                              find_log)
 from teeperf_gdb_replay import Replay
@@ -118,10 +119,11 @@ record are in it. -chunks: how many of a thread's last chunks are read (64); -fr
             cut = len(run) > limit
             whole = bool(run) and not cut and run[-1] == thread.first == 0 and not log.lost_early
             replays.append((thread, run[:limit], cut, Replay(thread, run[:limit], whole)))
-        now = max((r.last for _, _, _, r in replays), default=0)
-        since = "the last record of all threads"
-        if 4 <= log.clock <= 6 and log.counter >= now:
-            now, since = log.counter, "now by the log's counter"
+        last = max((r.last for _, _, _, r in replays), default=0)
+        now, since = clock.now(log), "now"
+        known = now is not None and now >= last
+        if not known:
+            now, since = last, "the last record of all threads; how long ago that was is not known"
         heading(log, state)
         if log.clock:
             say("  times are from the beginning of a call to " + since)
@@ -130,9 +132,17 @@ record are in it. -chunks: how many of a thread's last chunks are read (64); -fr
         if not replays:
             say("  no thread has recorded anything" if not log.threads else "  all threads have ended: try -all")
         for thread, run, cut, replay in replays:
-            self.show(log, thread, run, cut, replay, now, options.get("frames", FRAMES_SHOWN))
+            self.show(log, thread, run, cut, replay, now, known, options.get("frames", FRAMES_SHOWN))
 
-    def show(self, log, thread, run, cut, replay, now, limit):
+    def age(self, log, replay, now, known):
+        """How long ago the thread wrote its last record: one that hangs has written none since."""
+        if not log.clock or not replay.last:
+            return ""
+        if not known and replay.last == now:
+            return ", last record: the newest of all"
+        return ", last record %s %s" % (log.duration(now - replay.last), "ago" if known else "before the newest of all")
+
+    def show(self, log, thread, run, cut, replay, now, known, limit):
         frames = replay.now.frames
         if not run:
             say("%s: not known: its last chunk is not in memory, %s" % (thread.title(), log.gone("it")))
@@ -140,12 +150,14 @@ record are in it. -chunks: how many of a thread's last chunks are read (64); -fr
         if replay.left:
             say("%s: it is leaving a stack for another one; the open calls of the one it leaves:" % thread.title())
         else:
-            say("%s: %d open call%s" % (thread.title(), len(frames), "" if len(frames) == 1 else "s"))
+            say("%s: %d open call%s%s" % (thread.title(), len(frames), "" if len(frames) == 1 else "s",
+                                         self.age(log, replay, now, known)))
         # Losses that no record tells of come behind the last one, if there is no chunk to tell them in.
         untold = thread.lost is not None and thread.lost > replay.lost and not replay.current
         for number, (position, time, name) in enumerate(reversed(frames[-limit:] if limit else [])):
             doubt = " ?" if untold or position < replay.doubt else ""
-            say("  #%-3d %s  %s%s" % (number, log.name(name, time), log.duration(max(now - time, 0)), doubt))
+            least = "" if known or not log.clock else "at least "
+            say("  #%-3d %s  %s%s%s" % (number, log.name(name, time), least, log.duration(max(now - time, 0)), doubt))
         if len(frames) > limit:
             say("  ... and %d calls further out: -frames %d" % (len(frames) - limit, len(frames)))
         if not replay.now.whole:
