@@ -49,6 +49,11 @@ void tp_source_close(struct tp_source *source)
 int tp_source_read(
     const struct tp_source *source, uint64_t offset, void *to, size_t size, struct tp_err *err)
 {
+	if (offset >= TP_SOURCE_MORE && offset - TP_SOURCE_MORE <= source->more_size &&
+	    size <= source->more_size - (offset - TP_SOURCE_MORE)) {
+		memcpy(to, source->more + (offset - TP_SOURCE_MORE), size);
+		return 0;
+	}
 	if (offset > source->size || size > source->size - offset)
 		return tp_err_set(err, TP_ERR_TRUNCATED, source->name, offset,
 		    "%zu bytes are needed, but the file ends at offset %" PRIu64, size,

@@ -16,7 +16,12 @@ struct tp_source {
 	uint64_t size;       /* bytes when it was opened */
 	int fd;              /* -1: memory */
 	const uint8_t *data; /* memory: the caller's */
+	const uint8_t *more; /* more bytes, which begin at TP_SOURCE_MORE; the caller's */
+	uint64_t more_size;
 };
+
+/* Behind the end of any file. */
+#define TP_SOURCE_MORE (UINT64_C(1) << 62)
 
 /* Open the file NAME. 0, or a negative tp_error. */
 int tp_source_open(struct tp_source *source, const char *name, struct tp_err *err);

@@ -288,6 +288,23 @@ static int add_section(struct tp_tracefile *trace, const struct tp_section *sect
 	return 0; // of a newer minor version
 }
 
+// Sections that are in memory, and whole: ours.
+static int add_more(struct tp_tracefile *trace, struct thread_table *table, struct tp_err *err)
+{
+	const struct tp_source *source = &trace->source;
+	int code = 0;
+	for (uint64_t at = 0; !code && at < source->more_size;) {
+		struct tp_section section = {
+		    .offset = TP_SOURCE_MORE + at,
+		    .payload = source->more + at + sizeof(section.header),
+		};
+		memcpy(&section.header, source->more + at, sizeof(section.header));
+		code = add_section(trace, &section, table, err);
+		at += sizeof(section.header) + (section.header.size + 7) / 8 * 8;
+	}
+	return code;
+}
+
 static int load(struct tp_tracefile *trace, struct tp_err *err)
 {
 	struct tp_reader reader;
@@ -302,6 +319,8 @@ static int load(struct tp_tracefile *trace, struct tp_err *err)
 		if (code)
 			goto out;
 	}
+	if (!code)
+		code = add_more(trace, &table, err);
 	if (code)
 		goto out;
 	char mode[8];
@@ -337,8 +356,17 @@ int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_er
 int tp_tracefile_open_with(struct tp_tracefile *trace, const char *file,
     const struct tp_original_options *original, struct tp_err *err)
 {
+	return tp_tracefile_open_more(trace, file, original, NULL, 0, err);
+}
+
+int tp_tracefile_open_more(struct tp_tracefile *trace, const char *file,
+    const struct tp_original_options *original, const void *more, size_t more_size,
+    struct tp_err *err)
+{
 	clear(trace);
 	int code = tp_source_open(&trace->source, file, err);
+	trace->source.more = more;
+	trace->source.more_size = more_size;
 	if (!code)
 		code = tp_original_open(
 		    &trace->source, original, &trace->problems, &trace->notes, err);

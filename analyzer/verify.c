@@ -27,6 +27,8 @@ static void drop_duplicates(struct tp_tracefile *trace)
 		const struct tp_chunk *before = kept ? &trace->chunks[kept - 1] : NULL;
 		if (before && before->thread == chunk->thread &&
 		    before->sequence == chunk->sequence) {
+			if (chunk->offset >= TP_SOURCE_MORE)
+				continue; // it came into the file meanwhile
 			tp_problems_add(&trace->problems, TP_ERR_FORMAT, trace->source.name,
 			    chunk->offset,
 			    "a second chunk %" PRIu64 " of thread %" PRIu32 " is not used",

@@ -5,6 +5,7 @@
 #include "cli/view_options.h"
 #include "common/out_file.h"
 #include "recorder/control.h"
+#include "recovery/live.h"
 #include "recovery/recover.h"
 
 #include <errno.h>
@@ -37,6 +38,9 @@ struct watch {
 	bool over;
 	bool on_terminal;
 	uint64_t rounds;
+	struct teeperf_trace_log log; /* where what is not in the trace yet is; valid if has_log */
+	bool has_log;
+	bool live; /* at the last look, that was read, too */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -92,6 +96,10 @@ static void add_age(const struct watch *watch, const struct tp_control_reply *re
 	if (watch->pid)
 		tp_buf_addf(out, "; recording %s, for %.1f s", reply->on ? "on" : "off",
 		    (double)reply->elapsed_ns / 1e9);
+	if (watch->live) {
+		tp_buf_add_string(out, "; with what threads have recorded until now\n");
+		return;
+	}
 	tp_buf_add_string(out,
 	    watch->pid
 		? "; chunks that threads are filling are not in it yet\n"
@@ -115,6 +123,23 @@ static uint64_t terminal_lines(void)
 	return 24;
 }
 
+// Add what the log has to MORE. The trace says which log it is.
+static void add_live(struct watch *watch, struct tp_buf *more)
+{
+	if (!watch->has_log && watch->known) {
+		struct tp_tracefile trace;
+		struct tp_err err;
+		if (tp_tracefile_open(&trace, watch->path, &err) == 0 && trace.has_log) {
+			watch->log = trace.log;
+			watch->has_log = true;
+		}
+		tp_tracefile_close(&trace);
+	}
+	watch->live = watch->has_log && tp_live_add(&watch->log, more);
+	if (!watch->live)
+		tp_buf_reset(more);
+}
+
 // One look. Returns an exit code.
 static int look(struct watch *watch)
 {
@@ -130,9 +155,15 @@ static int look(struct watch *watch)
 		// It is about to end, and writes the rest.
 		watch->pid = 0;
 	}
+	// First the log: a chunk that is written to the trace meanwhile is in both, and not in none.
+	struct tp_buf more;
+	tp_buf_init(&more);
+	add_live(watch, &more);
+	quiet.more = &more;
 	int status = tp_open_trace(&open, watch->command, watch->path, &quiet);
 	if (status) {
 		tp_open_trace_release(&open);
+		tp_buf_release(&more);
 		// It has not begun, perhaps; but wrong usage stays wrong, and who is over will not begin.
 		if (status == TP_EXIT_USAGE || !watch->rounds || watch->over)
 			return status == TP_EXIT_USAGE ? status
@@ -177,6 +208,7 @@ static int look(struct watch *watch)
 		    watch->view->timeline ? &recorded : &open.analysis, &shown, &out.buf, &err);
 	const int closed = tp_out_file_close(&out, &close_err);
 	tp_open_trace_release(&open);
+	tp_buf_release(&more);
 	watch->rounds++;
 	if (code)
 		return tp_command_fail(watch->command, &err);

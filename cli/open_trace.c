@@ -200,7 +200,9 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 	    .symbols = analysis.symbols,
 	};
 	struct tp_err err;
-	int code = tp_tracefile_open_with(&open->trace, file, &original, &err);
+	const struct tp_buf *more = options->more;
+	int code = tp_tracefile_open_more(
+	    &open->trace, file, &original, more ? more->data : NULL, more ? more->size : 0, &err);
 	if (!code)
 		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, &err);
 	if (progress.last)

@@ -24,6 +24,8 @@ struct tp_open_options {
 	struct tp_option_list programs;
 	struct tp_err
 	    *quiet; /* nothing is printed but wrong usage, and an error goes here; or NULL */
+	const struct tp_buf
+	    *more; /* sections that belong to the trace, and are not in it yet; or NULL */
 	const char *items[4][TP_OPEN_LIST_MAX]; /* of these lists */
 };
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "recorder/drain.h"
+#include "recorder/rings.h"
 
 // Whether it is ours: only such a process gets a log of ours.
 static bool is_of_this_user(pid_t pid)
@@ -86,6 +87,24 @@ out:
 	else
 		close(fd);
 	return state;
+}
+
+bool tp_log_file_open_live(struct tp_log_file *log, const char *name)
+{
+	*log = (struct tp_log_file){.fd = -1};
+	snprintf(log->path, sizeof(log->path), TP_REGION_FOLDER "/%s", name);
+	struct stat info;
+	log->fd = open(log->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (log->fd < 0)
+		return false;
+	if (fstat(log->fd, &info) == 0 && S_ISREG(info.st_mode) &&
+	    (info.st_uid == geteuid() || !geteuid())) {
+		log->size = (uint64_t)info.st_size;
+		return true;
+	}
+	close(log->fd);
+	log->fd = -1;
+	return false;
 }
 
 // Bytes of the log; zeroes for those behind its end.
@@ -239,6 +258,33 @@ int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_log_chunk *
 	to->used = chunk->complete ? tp_drain_clamp_used(to->used)
 				   : tp_drain_find_used((const uint64_t *)(const void *)to);
 	return 0;
+}
+
+bool tp_log_file_chunk_now(
+    const struct tp_log_file *log, const struct tp_log_chunk *chunk, struct teeperf_chunk *to)
+{
+	const uint64_t header_words = sizeof(*to) / 8;
+	const uint64_t *words = (const uint64_t *)(const void *)to;
+	struct tp_err err;
+	struct teeperf_chunk after;
+	uint64_t state;
+	uint64_t used;
+	if (tp_log_file_chunk(log, chunk, to, &err))
+		return false;
+	used = to->used;
+	// While we read, its thread wrote on: what it had written when we came to the end, it had written before the next look.
+	if (read_at(log, chunk_offset(log, chunk->number), to, used, &err) ||
+	    read_at(log, chunk_offset(log, chunk->number), &after, sizeof(after), &err) ||
+	    read_at(
+		log, log->constants.state_offset + 8 * (uint64_t)chunk->number, &state, 8, &err))
+		return false;
+	if (to->thread != chunk->thread || to->sequence != chunk->sequence ||
+	    after.thread != chunk->thread || after.sequence != chunk->sequence ||
+	    (state != TEEPERF_CHUNK_OWNED && state != TEEPERF_CHUNK_DONE))
+		return false;
+	to->used = sizeof(*to) + 8 * (uint64_t)tp_rings_whole(
+					 words + header_words, (uint32_t)(used / 8 - header_words));
+	return true;
 }
 
 void tp_log_file_remove(struct tp_log_file *log)

@@ -53,6 +53,16 @@ enum tp_log_state {
  */
 enum tp_log_state tp_log_file_open(struct tp_log_file *log, const char *name, pid_t *pid);
 
+/* Open the log NAME to look at it while it is written: everything in it may change. log->fd is to be closed. */
+bool tp_log_file_open_live(struct tp_log_file *log, const char *name);
+
+/*
+ * One chunk as it is now, whole records only, into TP_REGION_CHUNK_SIZE bytes; false: it is another one by now, or cannot
+ * be read.
+ */
+bool tp_log_file_chunk_now(
+    const struct tp_log_file *log, const struct tp_log_chunk *chunk, struct teeperf_chunk *to);
+
 /* Read all but the chunks' records. pre: err is not NULL. Release it in any case. */
 int tp_log_file_read(
     struct tp_log_file *log, const struct teeperf_trace_log *section, struct tp_err *err);
