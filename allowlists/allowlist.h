@@ -52,6 +52,9 @@ struct tp_facts {
 struct tp_subject {
 	const char *function;  /* linkage name */
 	const char *demangled; /* only looked at if tp_allowlist_needs(list, TP_NEEDS_NAMES) */
+	/* If it is a copy that the compiler made, or has been renamed: the same of what it was. */
+	const char *origin;
+	const char *origin_demangled;
 	const char *source;
 	const char *main_file;
 	const char *module;           /* its path or last component */

@@ -87,9 +87,11 @@ static void ask(
 {
 	question->list = list;
 	question->facts = subject->facts;
-	tp_readings_of_function(&question->readings[TP_RULE_FUNCTION], subject->function);
-	tp_readings_of_name(&question->readings[TP_RULE_NAME],
-	    list->needs & TP_NEEDS_NAMES ? subject->demangled : NULL);
+	const bool names = list->needs & TP_NEEDS_NAMES;
+	tp_readings_of_function(
+	    &question->readings[TP_RULE_FUNCTION], subject->function, subject->origin);
+	tp_readings_of_name(&question->readings[TP_RULE_NAME], names ? subject->demangled : NULL,
+	    names ? subject->origin_demangled : NULL);
 	tp_readings_of_file(&question->readings[TP_RULE_SOURCE], subject->source);
 	tp_readings_of_file(&question->readings[TP_RULE_MAIN_FILE], subject->main_file);
 	tp_readings_of_module(&question->readings[TP_RULE_MODULE], subject->module);

@@ -2,11 +2,13 @@
 // The texts by which a function, a file or a module may be known to a list.
 #include "allowlist_reading.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static void add(struct tp_readings *readings, const char *text, size_t size)
 {
+	for (uint32_t i = 0; i < readings->count; i++)
+		if (readings->items[i].size == size && !memcmp(readings->items[i].text, text, size))
+			return;
 	if (readings->count < TP_READINGS_MAX)
 		readings->items[readings->count++] = (struct tp_reading){text, size};
 }
@@ -25,6 +27,13 @@ static const char *const copy_words[] = {
     "lto_priv",
     "localalias",
     "specialized",
+    "memprof",
+    "internalized",
+    "argprom",
+    "argelim",
+    "retelim",
+    "extracted",
+    "cfi",
     "__uniq",
     "default",
     "resolver",
@@ -32,6 +41,7 @@ static const char *const copy_words[] = {
     "resume",
     "destroy",
     "cleanup",
+    "noalloc",
     "arch_-",
     "avx-",
     "sse-",
@@ -78,17 +88,43 @@ static size_t without_copy(const char *name, size_t size)
 	return 0;
 }
 
-void tp_readings_of_function(struct tp_readings *readings, const char *function)
+// The name without each suffix that it has.
+static void add_originals(struct tp_readings *readings, const char *name)
+{
+	size_t size = strlen(name);
+	while (memchr(name, '.', size) && (size = without_copy(name, size)) != 0)
+		add(readings, name, size);
+}
+
+void tp_readings_of_function(struct tp_readings *readings, const char *function, const char *origin)
 {
 	readings->count = 0;
-	if (!function)
-		return;
-	size_t size = strlen(function);
-	add(readings, function, size);
-	if (!memchr(function, '.', size))
-		return;
-	while ((size = without_copy(function, size)) != 0)
-		add(readings, function, size);
+	if (function)
+		add(readings, function, strlen(function));
+	// Before those that there may be too many of.
+	if (origin)
+		add(readings, origin, strlen(origin));
+	if (function)
+		add_originals(readings, function);
+	if (origin)
+		add_originals(readings, origin);
+}
+
+bool tp_name_is_renamed(const char *name, const char *origin)
+{
+	const size_t size = strlen(origin);
+	if (strncmp(name, origin, size) != 0 || !name[size])
+		return false;
+	const char *at = name + size;
+	while (*at == '.') {
+		if (!strncmp(at, ".llvm.", 6))
+			at += 5;
+		const size_t digits = strspn(at + 1, "0123456789");
+		if (!digits)
+			return false;
+		at += 1 + digits;
+	}
+	return !*at;
 }
 
 static bool ends_with(const char *text, size_t size, const char *end)
@@ -109,19 +145,25 @@ static size_t opening(const char *name, size_t size)
 	return 0;
 }
 
+// The size of a demangled name without what marks a copy: " [clone .cold]".
+static size_t without_clones(const char *name, size_t size)
+{
+	while (size && name[size - 1] == ']') {
+		size_t open = size - 1;
+		while (open && name[open] != '[')
+			open--;
+		if (!open || name[open - 1] != ' ')
+			break;
+		size = open - 1;
+	}
+	return size;
+}
+
 // The size of a demangled name without its parameters and what follows them; `size` if it has none.
 static size_t without_parameters(const char *name, size_t size)
 {
 	static const char *const tails[] = {" const", " volatile", " &", " &&", " noexcept"};
-	size_t end = size;
-	while (end && name[end - 1] == ']') { // " [clone .cold]"
-		size_t open = end - 1;
-		while (open && name[open] != '[')
-			open--;
-		if (!open || name[open - 1] != ' ')
-			return size;
-		end = open - 1;
-	}
+	size_t end = without_clones(name, size);
 	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
 		if (ends_with(name, end, tails[i])) {
 			end -= strlen(tails[i]);
@@ -135,16 +177,22 @@ static size_t without_parameters(const char *name, size_t size)
 	return !open || ends_with(name, open, "operator") ? size : open;
 }
 
-void tp_readings_of_name(struct tp_readings *readings, const char *demangled)
+static void add_name(struct tp_readings *readings, const char *demangled)
 {
-	readings->count = 0;
-	if (!demangled)
-		return;
 	const size_t size = strlen(demangled);
 	add(readings, demangled, size);
-	const size_t bare = without_parameters(demangled, size);
-	if (bare != size)
-		add(readings, demangled, bare);
+	add_originals(readings, demangled);
+	add(readings, demangled, without_clones(demangled, size));
+	add(readings, demangled, without_parameters(demangled, size));
+}
+
+void tp_readings_of_name(struct tp_readings *readings, const char *demangled, const char *origin)
+{
+	readings->count = 0;
+	if (demangled)
+		add_name(readings, demangled);
+	if (origin)
+		add_name(readings, origin);
 }
 
 void tp_readings_of_file(struct tp_readings *readings, const char *file)

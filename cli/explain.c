@@ -2,6 +2,7 @@
 // One function, explained as text for people.
 #include "explain.h"
 
+#include "allowlists/allowlist_reading.h"
 #include "analyzer/text.h"
 #include "common/clean.h"
 
@@ -45,6 +46,48 @@ static void add_definition(struct tp_buf *out, const struct tp_inventory_functio
 	}
 }
 
+static void add_origin(struct tp_buf *out, const struct tp_inventory_function *function)
+{
+	if (!function->origin)
+		return;
+	add_title(out, tp_name_is_renamed(function->name, function->origin) ? "was" : "copy of");
+	tp_buf_addf_clean(out, "'%s'\n", function->origin_demangled);
+}
+
+static uint32_t count_copies(
+    const struct tp_explained *explained, const struct tp_inventory_function *function)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < explained->inventory->function_count; i++)
+		count += tp_inventory_is_copy_of(function_at(explained, i), function);
+	return count;
+}
+
+// The functions that the compiler made of it.
+static void add_made(struct tp_buf *out, const struct tp_explained *explained,
+    const struct tp_inventory_function *function)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < explained->inventory->function_count; i++) {
+		const struct tp_inventory_function *made = function_at(explained, i);
+		if (!tp_inventory_is_copy_of(made, function))
+			continue;
+		if (!count)
+			add_title(out, "copies");
+		if (count < NAMES_SHOWN) {
+			add_separator(out, count);
+			tp_buf_addf_clean(out, "'%s' (", made->name);
+			tp_list_add_category(out, made->decision, made->sample);
+			tp_buf_add_char(out, ')');
+		}
+		count++;
+	}
+	if (count > NAMES_SHOWN)
+		tp_buf_addf(out, " and %" PRIu32 " more", count - NAMES_SHOWN);
+	if (count)
+		tp_buf_add_char(out, '\n');
+}
+
 static void add_presence(struct tp_buf *out, const struct tp_explained *explained,
     const struct tp_inventory_function *function)
 {
@@ -56,7 +99,10 @@ static void add_presence(struct tp_buf *out, const struct tp_explained *explaine
 	    [TP_PRESENCE_SOURCE] = "seen in the source only",
 	};
 	add_title(out, "presence");
-	tp_buf_add_string(out, texts[function->presence]);
+	if (function->presence == TP_PRESENCE_REMOVED && count_copies(explained, function))
+		tp_buf_add_string(out, "replaced by copies");
+	else
+		tp_buf_add_string(out, texts[function->presence]);
 	if (function->presence == TP_PRESENCE_PARTLY || function->presence == TP_PRESENCE_INLINED) {
 		if (function->into_count)
 			tp_list_add_into(out, explained->inventory, function, NAMES_SHOWN);
@@ -229,7 +275,9 @@ void tp_explain_add_text(
 		tp_buf_addf_clean(out, "%s\n", function->name);
 	}
 	add_definition(out, function);
+	add_origin(out, function);
 	add_presence(out, explained, function);
+	add_made(out, explained, function);
 	add_size(out, function);
 	add_callees(out, explained, function);
 	add_callers(out, explained);

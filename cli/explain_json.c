@@ -105,6 +105,8 @@ void tp_explain_add_json(
 	add_json_text(out, "linkage", function->name);
 	tp_buf_add_string(out, ", ");
 	add_json_text(out, "name", function->demangled);
+	tp_buf_add_string(out, ", ");
+	add_json_text(out, "of", function->origin);
 	tp_buf_add_string(out, ",\n   ");
 	add_json_text(out, "linkage_type", function->linkage);
 	tp_buf_add_string(out, ", ");

@@ -241,6 +241,8 @@ static void add_json_function(const struct tp_inventory *inventory,
 	tp_buf_add_string(out, "    {\"function\": ");
 	tp_text_add_json(out, function->name);
 	add_json(out, "demangled", function->demangled);
+	if (function->origin)
+		add_json(out, "of", function->origin);
 	add_json(out, "state", states[function->presence]);
 	add_json(out, "linkage", function->linkage);
 	add_json(out, "file", function->file);
@@ -309,7 +311,7 @@ void tp_inventory_view_csv(
 	struct rows rows = choose_rows(inventory, view, out);
 	tp_buf_add_string(out,
 	    "function,state,linkage,start,instrs,blocks,loops,depth,trips,calls,indirect,level,by,"
-	    "definitions,ambiguous,system,into,module,main_file,file,line,demangled\n");
+	    "definitions,ambiguous,system,into,module,main_file,file,line,demangled,of\n");
 	for (uint32_t i = 0; i < rows.count; i++) {
 		const struct tp_inventory_function *function = rows.items[i];
 		const struct tp_facts *facts = &function->facts;
@@ -340,6 +342,8 @@ void tp_inventory_view_csv(
 		tp_text_add_csv(out, function->file);
 		tp_buf_addf(out, ",%" PRIu64 ",", function->line);
 		tp_text_add_csv(out, function->demangled);
+		tp_buf_add_char(out, ',');
+		tp_text_add_csv(out, function->origin ? function->origin : "");
 		tp_buf_add_char(out, '\n');
 	}
 	free(rows.items);

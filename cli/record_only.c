@@ -2,6 +2,7 @@
 // Which functions `teeperf record --only LIST` keeps.
 #include "record_only.h"
 
+#include "allowlists/allowlist_reading.h"
 #include "inventory/inventory.h"
 
 #include <stdio.h>
@@ -21,11 +22,18 @@ struct choice {
 	uint32_t finer; /* functions that the list would count or sample, but that are not */
 };
 
-// As in abi.h. Link-time optimisation adds .llvm.N to internal functions that it makes public.
+// Whether nothing but the suffix follows that link-time optimisation adds to internal functions which it makes
+// public: .llvm.N.
+static bool is_public_suffix(const char *text)
+{
+	return !strncmp(text, ".llvm.", 6) && !text[6 + strspn(text + 6, "0123456789")];
+}
+
+// As in abi.h.
 static uint64_t hash_of(const char *name)
 {
 	uint64_t hash = TEEPERF_HASH_START;
-	for (; *name && strncmp(name, ".llvm.", 6); name++)
+	for (; *name && !is_public_suffix(name); name++)
 		hash = (hash ^ (unsigned char)*name) * TEEPERF_HASH_PRIME;
 	return hash < TEEPERF_HASH_FIRST ? TEEPERF_HASH_FIRST : hash;
 }
@@ -80,7 +88,11 @@ static void decide_inventory(
 		const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
 		choice->seen++;
 		if (keeps(choice, &verdict, function) == choice->listed)
-			gather(choice, function->name);
+			// What link-time optimisation has renamed has the hash of its first name.
+			gather(choice,
+			    function->origin && tp_name_is_renamed(function->name, function->origin)
+				? function->origin
+				: function->name);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "allowlists/allowlist_reading.h"
 #include "inventory_file.h"
 
 int tp_inventory_open(
@@ -51,11 +52,22 @@ struct tp_subject tp_inventory_subject(const struct tp_inventory_function *funct
 	return (struct tp_subject){
 	    .function = function->name,
 	    .demangled = function->demangled,
+	    .origin = function->origin,
+	    .origin_demangled = function->origin_demangled,
 	    .source = *function->file ? function->file : function->main_file,
 	    .main_file = function->main_file,
 	    .module = *function->module ? function->module : NULL,
 	    .facts = there ? &function->facts : NULL,
 	};
+}
+
+bool tp_inventory_is_copy_of(
+    const struct tp_inventory_function *copy, const struct tp_inventory_function *function)
+{
+	return copy->origin && !strcmp(copy->origin, function->name) &&
+	       !tp_name_is_renamed(copy->name, copy->origin) &&
+	       (tp_inventory_is_mergeable(function->linkage) ||
+		   !strcmp(copy->main_file, function->main_file));
 }
 
 const char *tp_presence_name(enum tp_presence presence)

@@ -37,9 +37,13 @@ struct tp_inventory_edge {
 struct tp_inventory_function {
 	const char *name;      /* linkage name */
 	const char *demangled; /* the same if it is not mangled */
-	const char *linkage;   /* LLVM's word */
-	const char *file;      /* of the source, or "" */
-	uint64_t line;         /* 0: unknown */
+	const char
+	    *origin; /* linkage name of the function that it is a copy of, or what it was called
+	                          before link-time optimisation renamed it; or NULL */
+	const char *origin_demangled; /* likewise */
+	const char *linkage;          /* LLVM's word */
+	const char *file;             /* of the source, or "" */
+	uint64_t line;                /* 0: unknown */
 	const char *main_file; /* the source file that was compiled; of the first definition */
 	const char *module;    /* last component of the program or library that it was read from */
 	enum tp_presence presence;
@@ -93,6 +97,10 @@ const struct tp_inventory_function *tp_inventory_find(
 
 /* What an allowlist is asked about it. Strings live as long as the inventory. */
 struct tp_subject tp_inventory_subject(const struct tp_inventory_function *function);
+
+/* Whether the compiler made COPY of FUNCTION, such as a part of a coroutine. */
+bool tp_inventory_is_copy_of(
+    const struct tp_inventory_function *copy, const struct tp_inventory_function *function);
 
 /* "emitted", "partly inlined", "inlined", "removed", "source only". */
 const char *tp_presence_name(enum tp_presence presence);

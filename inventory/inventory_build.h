@@ -69,7 +69,7 @@ struct tp_build_unit *tp_inventory_add_unit(
 
 /*
  * A definition: of *function all that one unit can know (not main_file and module, which are the
- * unit's, nor demangled, ambiguous, system and edges; definitions is 1, or what an earlier merge found). Or a name that is only referred
+ * unit's, nor demangled names, ambiguous, system and edges; definitions is 1, or what an earlier merge found). Or a name that is only referred
  * to. Returns the number by which edges refer to it, TP_BUILD_NONE if memory ran out.
  * pre: a unit has been added.
  */

@@ -102,6 +102,17 @@ static bool is_system(const struct tp_inventory_function *function)
 	return strstr(file, "/include/c++/") || strstr(file, "/lib/clang/");
 }
 
+// The demangled name, or the name itself if it is not mangled; NULL if memory ran out.
+static const char *demangle(struct merge *merge, const char *name)
+{
+	char *demangled = tp_demangle(name);
+	const char *kept = name;
+	if (demangled)
+		kept = tp_arena_copy(&merge->inventory->arena, demangled, strlen(demangled));
+	free(demangled);
+	return kept;
+}
+
 // One function of COUNT definitions. The first that is emitted is what the linker takes.
 static int add_group(struct merge *merge, const struct definition *definitions, uint32_t count)
 {
@@ -163,17 +174,14 @@ static int add_group(struct merge *merge, const struct definition *definitions, 
 		function->by_file = builder->entries[listed->entry].function->by_file;
 		function->by_line = builder->entries[listed->entry].function->by_line;
 	}
-	char *demangled = tp_demangle(function->name);
-	function->demangled = function->name;
-	if (demangled) {
-		function->demangled =
-		    tp_arena_copy(&merge->inventory->arena, demangled, strlen(demangled));
-		free(demangled);
-	}
+	function->demangled = demangle(merge, function->name);
+	function->origin_demangled = function->origin ? demangle(merge, function->origin) : NULL;
 	merge->chosen[index] = chosen->entry;
 	merge->first_member[index + 1] = merge->first_member[index] + count;
 	merge->inventory->function_count++;
-	return function->demangled ? 0 : TP_ERR_MEMORY;
+	return function->demangled && !function->origin == !function->origin_demangled
+		   ? 0
+		   : TP_ERR_MEMORY;
 }
 
 // The functions of one name.

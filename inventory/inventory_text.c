@@ -189,6 +189,8 @@ static int read_function(struct parser *parser)
 		code = option_place(parser, 4, &function);
 	if (!code)
 		code = option_file(parser, 4, &function.file);
+	if (!code)
+		code = tp_inventory_line_string(&parser->line, 4, "of", &function.origin);
 	if (code)
 		return code;
 	if (!parser->in_unit)

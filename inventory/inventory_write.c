@@ -99,6 +99,7 @@ static void add_function(const struct writer *writer, const struct tp_inventory_
 	tp_buf_add_char(out, '\t');
 	add_escaped(out, function->linkage);
 	tp_buf_addf(out, "\t%s", states[function->presence]);
+	add_string(out, "of", function->origin);
 	add_string(out, "file", function->file);
 	add_number(out, "line", function->line, 0);
 	add_number(out, "start", function->instrs_start, 0);

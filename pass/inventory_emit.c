@@ -213,10 +213,11 @@ static void guess_copies(struct tp_notes *notes)
 	tp_buf_release(&callers);
 }
 
-// Lists may look at facts: now these are what they will stay.
+// Lists may look at facts, and name copies: now these are what they will stay.
 static void decide_again(struct tp_notes *notes, struct tp_emitted *emitted)
 {
 	const struct tp_llvm_facts *known = &emitted->facts;
+	const uint32_t noted = emitted->noted == TP_NOTE_NONE ? emitted->made_of : emitted->noted;
 	const struct tp_facts facts = {
 	    .instrs = known->instructions,
 	    .blocks = known->blocks,
@@ -227,8 +228,7 @@ static void decide_again(struct tp_notes *notes, struct tp_emitted *emitted)
 	    .linkage = emitted->noted == TP_NOTE_NONE ? tp_note_linkage(emitted->function)
 						      : notes->noted[emitted->noted].linkage,
 	};
-	const uint32_t unit =
-	    emitted->noted == TP_NOTE_NONE ? 0 : notes->noted[emitted->noted].unit;
+	const uint32_t unit = noted == TP_NOTE_NONE ? 0 : notes->noted[noted].unit;
 	emitted->verdict =
 	    tp_select_again(notes->pass, emitted->function, notes->units[unit].main_file, &facts);
 	emitted->decided_again = true;
@@ -236,15 +236,16 @@ static void decide_again(struct tp_notes *notes, struct tp_emitted *emitted)
 
 void tp_notes_look(struct tp_notes *notes)
 {
-	const bool again =
-	    notes->pass->allowlist && tp_allowlist_needs(notes->pass->allowlist, TP_NEEDS_FACTS);
+	const struct tp_allowlist *list = notes->pass->allowlist;
+	const bool by_facts = list && tp_allowlist_needs(list, TP_NEEDS_FACTS);
 	for (uint32_t i = 0; i < notes->emitted_count; i++) {
 		struct look look = {notes, i};
 		struct tp_emitted *emitted = &notes->emitted[i];
 		emitted->first_call = (uint32_t)(notes->calls.size / sizeof(struct tp_noted_call));
 		tp_llvm_function_facts(emitted->function, &emitted->facts, add_call, &look);
 		tp_llvm_inlined_functions(emitted->function, find_copy, &look);
-		if (again)
+		// A copy has what was decided about another name.
+		if (by_facts || (list && emitted->origin))
 			decide_again(notes, emitted);
 	}
 	guess_copies(notes);

@@ -125,8 +125,10 @@ static void read_text(struct tp_notes *notes, uint32_t unit_count)
 		struct tp_noted_unit *unit = &notes->units[notes->unit_count];
 		const size_t size = strlen(text);
 		const uint32_t first_file = notes->file_count;
-		*unit = (struct tp_noted_unit){
-		    .line = "", .hash = tp_note_hash(text, size), .first = notes->noted_count};
+		*unit = (struct tp_noted_unit){.line = "",
+		    .hash = tp_note_hash(text, size),
+		    .first = notes->noted_count,
+		    .first_made = TP_NOTE_NONE};
 		for (char *line = text, *next; *line; line = next) {
 			char *end = strchr(line, '\n');
 			next = end ? end + 1 : line + strlen(line);
@@ -190,6 +192,39 @@ static bool attached(LLVMValueRef function, uint64_t words[2])
 	return found;
 }
 
+// The first noted function that has this name, which is not escaped.
+static uint32_t find_plain(const struct tp_notes *notes, const char *name, size_t size)
+{
+	struct tp_buf escaped;
+	tp_buf_init(&escaped);
+	tp_note_add_string(&escaped, name, size);
+	const uint32_t noted = tp_notes_find(notes, escaped.data, escaped.size);
+	tp_buf_release(&escaped);
+	return noted;
+}
+
+// Which noted function is attached, whether or not it has been found; TP_NOTE_NONE: none.
+static uint32_t find_attached(const struct tp_notes *notes, const uint64_t words[2])
+{
+	for (uint32_t i = 0; i < notes->unit_count; i++) {
+		const struct tp_noted_unit *unit = &notes->units[i];
+		if (unit->hash == words[0] && words[1] < unit->count)
+			return unit->first + (uint32_t)words[1];
+	}
+	return TP_NOTE_NONE;
+}
+
+// The noted function that `emitted` was made of: it inherits what the tag stage has left there.
+static uint32_t find_origin(const struct tp_notes *notes, const struct tp_emitted *emitted)
+{
+	uint64_t words[2];
+	if (!emitted->origin)
+		return TP_NOTE_NONE;
+	return attached(emitted->function, words)
+		   ? find_attached(notes, words)
+		   : find_plain(notes, emitted->origin, strlen(emitted->origin));
+}
+
 // Which noted function it is, if it is one that has not been found yet.
 static uint32_t identify(const struct tp_notes *notes, LLVMValueRef function)
 {
@@ -206,11 +241,7 @@ static uint32_t identify(const struct tp_notes *notes, LLVMValueRef function)
 	}
 	size_t size;
 	const char *name = tp_select_name(function, &size);
-	struct tp_buf escaped;
-	tp_buf_init(&escaped);
-	tp_note_add_string(&escaped, name, size);
-	uint32_t noted = tp_notes_find(notes, escaped.data, escaped.size);
-	tp_buf_release(&escaped);
+	uint32_t noted = find_plain(notes, name, size);
 	while (noted != TP_NOTE_NONE && notes->noted[noted].emitted != TP_NOTE_NONE)
 		noted = tp_notes_find_next(notes, noted);
 	return noted;
@@ -241,9 +272,26 @@ static void find_functions(struct tp_notes *notes)
 			continue;
 		any->emitted = notes->emitted_count++;
 		struct tp_emitted *emitted = &notes->emitted[any->emitted];
-		*emitted = (struct tp_emitted){.function = f, .noted = identify(notes, f)};
+		*emitted = (struct tp_emitted){.function = f,
+		    .noted = identify(notes, f),
+		    .origin = tp_select_origin(f),
+		    .made_of = TP_NOTE_NONE,
+		    .next_made = TP_NOTE_NONE};
 		if (emitted->noted != TP_NOTE_NONE)
 			notes->noted[emitted->noted].emitted = any->emitted;
+		else
+			emitted->made_of = find_origin(notes, emitted);
+		if (emitted->made_of != TP_NOTE_NONE)
+			notes->noted[emitted->made_of].has_made = true;
+	}
+	for (uint32_t i = notes->emitted_count; i-- > 0;) {
+		struct tp_emitted *emitted = &notes->emitted[i];
+		if (emitted->noted != TP_NOTE_NONE)
+			continue;
+		const uint32_t unit =
+		    emitted->made_of == TP_NOTE_NONE ? 0 : notes->noted[emitted->made_of].unit;
+		emitted->next_made = notes->units[unit].first_made;
+		notes->units[unit].first_made = i;
 	}
 	qsort(
 	    notes->functions, notes->function_count, sizeof(*notes->functions), compare_functions);
@@ -302,6 +350,8 @@ void tp_notes_release(struct tp_notes *notes)
 		if (notes->noted[i].unit == TP_NOTE_NONE)
 			free((void *)(uintptr_t)notes->noted[i].name);
 	free(notes->noted);
+	for (uint32_t i = 0; notes->emitted && i < notes->emitted_count; i++)
+		free(notes->emitted[i].origin);
 	free(notes->emitted);
 	free(notes->functions);
 	free(notes->slots);

@@ -33,8 +33,8 @@ static void number_emitted(struct tp_notes *notes, struct tp_emitted *emitted, u
 	tp_notes_function(notes, emitted->function)->number = number;
 }
 
-// Number all functions in the order in which they are written: a unit's, of the first one also those
-// that optimisation has made. Functions of elsewhere follow, as they come up.
+// Number all functions in the order in which they are written: a unit's, then those that optimisation has
+// made of them. Functions of elsewhere follow, as they come up.
 static uint32_t number_functions(struct tp_notes *notes)
 {
 	uint32_t number = 0;
@@ -49,9 +49,9 @@ static uint32_t number_functions(struct tp_notes *notes)
 				number_emitted(
 				    notes, &notes->emitted[noted->emitted], noted->number);
 		}
-		for (uint32_t i = 0; !u && i < notes->emitted_count; i++)
-			if (notes->emitted[i].noted == TP_NOTE_NONE)
-				number_emitted(notes, &notes->emitted[i], number++);
+		for (uint32_t i = unit->first_made; i != TP_NOTE_NONE;
+		     i = notes->emitted[i].next_made)
+			number_emitted(notes, &notes->emitted[i], number++);
 	}
 	return number;
 }
@@ -137,6 +137,22 @@ static void add_facts(struct tp_buf *text, const struct tp_llvm_facts *facts)
 	add_number(text, "trips", facts->constant_trips);
 }
 
+static void add_origin(struct tp_buf *text, const struct tp_emitted *emitted)
+{
+	if (!emitted->origin)
+		return;
+	tp_buf_add_string(text, "\tof=");
+	tp_note_add_string(text, emitted->origin, strlen(emitted->origin));
+}
+
+static void add_source(struct output *output, const struct tp_noted *noted)
+{
+	if (noted->file != TP_NOTE_NONE)
+		tp_buf_addf(&output->text, "\tfile=#%u", output->files[noted->file] - 1);
+	if (strcmp(noted->line, "0") != 0)
+		add_value(&output->text, "line", noted->line);
+}
+
 static void add_calls(struct output *output, const struct tp_emitted *emitted)
 {
 	const struct tp_notes *notes = output->notes;
@@ -196,12 +212,10 @@ static void add_noted(struct output *output, uint32_t index)
 	    emitted         ? noted->copies ? "partly" : "emitted"
 	    : noted->copies ? "inlined"
 			    : "removed");
-	if (noted->file != TP_NOTE_NONE)
-		tp_buf_addf(text, "\tfile=#%u", output->files[noted->file] - 1);
-	if (strcmp(noted->line, "0") != 0)
-		add_value(text, "line", noted->line);
+	add_source(output, noted);
 	add_value(text, "start", noted->instructions);
 	if (emitted) {
+		add_origin(text, emitted);
 		add_facts(text, &emitted->facts);
 		add_decision(text, emitted->function,
 		    emitted->decided_again ? emitted->verdict.category == TP_CATEGORY_FORCE
@@ -220,13 +234,21 @@ static void add_noted(struct output *output, uint32_t index)
 // A function that optimisation has made, such as a cold part.
 static void add_made(struct output *output, const struct tp_emitted *emitted)
 {
+	const struct tp_noted *noted =
+	    emitted->made_of == TP_NOTE_NONE ? NULL : &output->notes->noted[emitted->made_of];
 	size_t size;
 	const char *name = tp_select_name(emitted->function, &size);
+	if (noted && noted->file != TP_NOTE_NONE)
+		add_file(output, noted->file);
 	tp_buf_add_string(&output->text, "fun\t");
 	tp_note_add_string(&output->text, name, size);
 	tp_buf_addf(&output->text, "\t%s\temitted", tp_note_linkage(emitted->function));
+	if (noted)
+		add_source(output, noted);
+	add_origin(&output->text, emitted);
 	add_facts(&output->text, &emitted->facts);
-	add_decision(&output->text, emitted->function, false);
+	add_decision(&output->text, emitted->function,
+	    emitted->decided_again && emitted->verdict.category == TP_CATEGORY_FORCE);
 	if (emitted->decided_again)
 		add_place(&output->text, &emitted->verdict);
 	tp_buf_add_char(&output->text, '\n');
@@ -243,9 +265,9 @@ static void add_all(struct output *output)
 		for (uint32_t i = unit->first; i < unit->first + unit->count; i++)
 			if (notes->noted[i].number != TP_NOTE_NONE)
 				add_noted(output, i);
-		for (uint32_t i = 0; !u && i < notes->emitted_count; i++)
-			if (notes->emitted[i].noted == TP_NOTE_NONE)
-				add_made(output, &notes->emitted[i]);
+		for (uint32_t i = unit->first_made; i != TP_NOTE_NONE;
+		     i = notes->emitted[i].next_made)
+			add_made(output, &notes->emitted[i]);
 	}
 	const LLVMValueRef *externals = (const LLVMValueRef *)(const void *)output->externals.data;
 	for (size_t i = 0; i < output->externals.size / sizeof(*externals); i++) {

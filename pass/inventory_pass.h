@@ -64,15 +64,20 @@ struct tp_noted {
 	uint32_t number;  /* in the inventory, or TP_NOTE_NONE */
 	uint32_t copies;  /* how many copies entries it has */
 	bool forced;
+	bool has_made; /* optimisation has made functions of it, such as cold parts */
 };
 
 /* A function that is there after optimisation. */
 struct tp_emitted {
 	LLVMValueRef function;
-	uint32_t noted;  /* or TP_NOTE_NONE: made by an optimisation */
-	uint32_t number; /* in the inventory */
+	uint32_t noted; /* or TP_NOTE_NONE: made by an optimisation */
+	char *
+	    origin; /* what it was called when it was decided about, if it has another name; or NULL */
+	uint32_t made_of;   /* the noted function of that name if it was made, or TP_NOTE_NONE */
+	uint32_t next_made; /* in the same unit, or TP_NOTE_NONE */
+	uint32_t number;    /* in the inventory */
 	struct tp_llvm_facts facts;
-	bool decided_again; /* by the facts: */
+	bool decided_again; /* by the facts, or the new name: */
 	struct tp_verdict verdict;
 	uint32_t first_call, call_count; /* in calls */
 };
@@ -82,6 +87,8 @@ struct tp_noted_unit {
 	char *main_file;  /* its first field */
 	uint64_t hash;
 	uint32_t first, count; /* in noted */
+	uint32_t
+	    first_made; /* of the emitted functions that optimisation made here, or TP_NOTE_NONE */
 };
 
 struct tp_noted_call {

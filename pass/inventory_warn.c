@@ -82,7 +82,9 @@ static bool has_vanished(const struct tp_notes *notes, uint32_t noted)
 	const struct tp_noted *function = &notes->noted[noted];
 	const bool internal =
 	    !strcmp(function->linkage, "internal") || !strcmp(function->linkage, "private");
-	if (function->emitted != TP_NOTE_NONE || (!internal && notes->unit_count == 1))
+	// What a line says of it holds for what was made of it.
+	if (function->emitted != TP_NOTE_NONE || function->has_made ||
+	    (!internal && notes->unit_count == 1))
 		return false;
 	for (uint32_t i = tp_notes_find(notes, function->name, strlen(function->name));
 	     !internal && i != TP_NOTE_NONE; i = tp_notes_find_next(notes, i))

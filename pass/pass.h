@@ -51,7 +51,10 @@ struct tp_pass {
 #define TP_ATTRIBUTE_SKIP "skip"
 #define TP_ATTRIBUTE_NEVER "never" /* no code of ours at all */
 #define TP_ATTRIBUTE_DONE "done"
-/* String attribute on internal functions: the linkage name, which link-time optimisation changes. */
+/*
+ * String attribute: the linkage name about which the decision was made. Copies inherit both, and link-time
+ * optimisation renames internal functions.
+ */
 #define TP_ATTRIBUTE_NAME "teeperf-name"
 /* Module flag: this module has been through the tag stage. */
 #define TP_FLAG_TAGGED "teeperf.tagged"
@@ -90,7 +93,9 @@ void tp_select_set(LLVMValueRef function, const char *decision);
 LLVMValueRef tp_select_callee(LLVMValueRef called);
 /* The linkage name. */
 const char *tp_select_name(LLVMValueRef function, size_t *length);
-/* Decide again, and change the attribute, now that the facts are known; `main_file` is what was
+/* The name about which the decision was made if it is another one, to be freed; else NULL. */
+char *tp_select_origin(LLVMValueRef function);
+/* Decide again, and change the attribute, now that facts and names will stay; `main_file` is what was
  * compiled, NULL for the module's. */
 struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef function,
     const char *main_file, const struct tp_facts *facts);

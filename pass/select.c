@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stage 1: decide for each function whether to instrument it, and leave the decision on it.
+#define _GNU_SOURCE
 #include "pass.h"
 
 #include <stdio.h>
@@ -45,6 +46,20 @@ const char *tp_select_name(LLVMValueRef function, size_t *length)
 		return name;
 	--*length;
 	return name + 1;
+}
+
+char *tp_select_origin(LLVMValueRef function)
+{
+	const LLVMAttributeRef attribute =
+	    LLVMGetStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+		TP_ATTRIBUTE_NAME, strlen(TP_ATTRIBUTE_NAME));
+	if (!attribute)
+		return NULL;
+	unsigned size;
+	const char *origin = LLVMGetStringAttributeValue(attribute, &size);
+	size_t length;
+	const char *name = tp_select_name(function, &length);
+	return length == size && !memcmp(name, origin, size) ? NULL : strndup(origin, size);
 }
 
 static void add_enum_attribute(LLVMValueRef function, const char *name)
@@ -112,17 +127,23 @@ static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef functio
 	if (!pass->allowlist)
 		return (struct tp_verdict){.category = TP_CATEGORY_ALLOW, .sample = 1};
 	size_t length;
+	char *origin = tp_select_origin(function);
 	struct tp_subject subject = {
 	    .function = tp_select_name(function, &length),
+	    .origin = origin,
 	    .main_file = main_file,
 	    .module = pass->module,
 	    .facts = facts,
 	};
 	char *demangled = NULL;
+	char *origin_demangled = NULL;
 	if (tp_allowlist_needs(pass->allowlist, TP_NEEDS_NAMES)) {
 		int status;
 		demangled = __cxa_demangle(subject.function, NULL, NULL, &status);
 		subject.demangled = demangled ? demangled : subject.function;
+		if (origin)
+			origin_demangled = __cxa_demangle(origin, NULL, NULL, &status);
+		subject.origin_demangled = origin_demangled ? origin_demangled : origin;
 	}
 	char *source = tp_llvm_function_source(function);
 	if (!subject.main_file)
@@ -131,6 +152,8 @@ static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef functio
 	const struct tp_verdict verdict = tp_allowlist_match(pass->allowlist, &subject);
 	free(source);
 	free(demangled);
+	free(origin_demangled);
+	free(origin);
 	return verdict;
 }
 
@@ -185,11 +208,8 @@ static bool is_discarded_elsewhere(LLVMValueRef function)
 
 static void keep_name(LLVMValueRef function)
 {
-	const LLVMLinkage linkage = LLVMGetLinkage(function);
-	if (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage)
-		return;
 	size_t length;
-	const char *name = LLVMGetValueName2(function, &length);
+	const char *name = tp_select_name(function, &length);
 	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
 	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
 	    LLVMCreateStringAttribute(

@@ -7,6 +7,7 @@
 
 #include <llvm-c/Comdat.h>
 
+#include "allowlists/allowlist_reading.h"
 #include "llvm_compat.h"
 
 enum { OUTPUTS_MAX = 3, ARGUMENTS_MAX = 3 };
@@ -189,23 +190,21 @@ static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 	return alias;
 }
 
-// Of the linkage name as it is in the source: Clang marks names given by asm labels with \1, and link-time
-// optimisation renames internal functions.
+// Of the linkage name as it is in the source, if link-time optimisation has renamed the function. Copies
+// have names of their own.
 static uint64_t hash_of(LLVMValueRef function)
 {
-	const LLVMAttributeRef kept =
-	    LLVMGetStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		TP_ATTRIBUTE_NAME, strlen(TP_ATTRIBUTE_NAME));
 	size_t length;
-	const char *name = LLVMGetValueName2(function, &length);
-	if (kept) {
-		unsigned size;
-		name = LLVMGetStringAttributeValue(kept, &size);
-		length = size;
+	const char *name = tp_select_name(function, &length);
+	char *origin = tp_select_origin(function);
+	if (origin && tp_name_is_renamed(name, origin)) {
+		name = origin;
+		length = strlen(origin);
 	}
 	uint64_t hash = TEEPERF_HASH_START;
-	for (size_t i = length && name[0] == '\1'; i < length; i++)
+	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (unsigned char)name[i]) * TEEPERF_HASH_PRIME;
+	free(origin);
 	return hash < TEEPERF_HASH_FIRST ? TEEPERF_HASH_FIRST : hash;
 }
 

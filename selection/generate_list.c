@@ -118,6 +118,42 @@ static bool is_in(const struct group *group, const struct tp_choice *choice)
 	return choice->level == group->level && (choice->reason == TP_REASON_CHEAP) == group->cheap;
 }
 
+// Whether the lines so far, LIST, do to the function what was chosen for it.
+static bool is_listed(const struct tp_allowlist *list, const struct tp_workload_function *function,
+    const struct tp_choice *choice)
+{
+	const struct tp_subject subject = tp_workload_subject(function);
+	const struct tp_verdict verdict = tp_allowlist_match(list, &subject);
+	return verdict.category == choice->level &&
+	       (verdict.category != TP_CATEGORY_SAMPLE || verdict.sample == choice->sample);
+}
+
+/*
+ * Copies that the compiler made of functions, such as the parts of a coroutine: the line of a function means
+ * them, too, if it comes last.
+ */
+static void add_copies(
+    const struct tp_generated *generated, const uint32_t *order, struct tp_buf *out)
+{
+	struct tp_allowlist *list = NULL;
+	// Whoever reads the list is told what is wrong with it.
+	if (out->failed || tp_allowlist_parse(&list, out->data, out->size, "generated", NULL))
+		return;
+	bool any = false;
+	for (uint32_t i = 0; i < generated->workload.function_count; i++) {
+		const struct tp_workload_function *function =
+		    &generated->workload.functions[order[i]];
+		if (function->nameless || is_listed(list, function, &generated->choices[order[i]]))
+			continue;
+		if (!any)
+			tp_buf_add_string(
+			    out, "\n## copies, which the lines above would mean, too\n");
+		any = true;
+		add_function(generated, order[i], generated->seed, out);
+	}
+	tp_allowlist_free(list);
+}
+
 void tp_generated_add_list(const struct tp_generated *generated, struct tp_buf *out)
 {
 	static const struct group groups[] = {
@@ -144,5 +180,6 @@ void tp_generated_add_list(const struct tp_generated *generated, struct tp_buf *
 			if (is_in(&groups[g], &generated->choices[order[i]]))
 				add_function(generated, order[i], generated->seed, out);
 	}
+	add_copies(generated, order, out);
 	free(order);
 }

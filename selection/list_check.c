@@ -291,7 +291,7 @@ static void check_partly(struct checking *at)
 // fun:init, and there are several static functions of this name.
 static void check_ambiguous(struct checking *at)
 {
-	if (!at->line.exact || at->found->matched < 2 || at->options->lenient[TP_FINDING_AMBIGUOUS])
+	if (!at->line.exact || at->found->named < 2 || at->options->lenient[TP_FINDING_AMBIGUOUS])
 		return;
 	const struct tp_line_parts parts = tp_line_split(tp_span_of(at->line.text));
 	if (parts.and_prefix)
@@ -301,7 +301,7 @@ static void check_ambiguous(struct checking *at)
 	tp_buf_init(&what);
 	tp_buf_init(&remedy);
 	tp_buf_addf(
-	    &what, "%" PRIu32 " functions are named '%s': ", at->found->matched, at->line.exact);
+	    &what, "%" PRIu32 " functions are named '%s': ", at->found->named, at->line.exact);
 	uint32_t named = 0;
 	const char *file = NULL;
 	for (enum tp_fate fate = 0; fate < TP_FATE_COUNT; fate++) {
@@ -309,6 +309,8 @@ static void check_ambiguous(struct checking *at)
 			const struct tp_inventory_function *function =
 			    function_at(at, at->found->examples[fate][i]);
 			const bool debug = *function->file != '\0';
+			if (!tp_line_names(&at->line, function))
+				continue;
 			tp_buf_addf_clean(&what, "%s%s", named++ ? ", " : "",
 			    debug ? function->file : function->main_file);
 			if (debug)
@@ -317,8 +319,8 @@ static void check_ambiguous(struct checking *at)
 				file = debug ? function->file : function->main_file;
 		}
 	}
-	if (named < at->found->matched)
-		tp_buf_addf(&what, " and %" PRIu32 " more", at->found->matched - named);
+	if (named < at->found->named)
+		tp_buf_addf(&what, " and %" PRIu32 " more", at->found->named - named);
 	if (file && *file) {
 		tp_buf_addf(&remedy,
 		    "to mean one, add its source: 'fun:%.*s@src:", (int)parts.glob.size,

@@ -8,11 +8,7 @@ static struct tp_verdict verdict_of(
 {
 	if (function->inventory)
 		return use->verdicts[function->inventory - use->inventory->functions];
-	const struct tp_subject subject = {
-	    .function = function->name,
-	    .demangled = function->demangled,
-	    .source = *function->file ? function->file : NULL,
-	};
+	const struct tp_subject subject = tp_workload_subject(function);
 	return tp_allowlist_match(use->list, &subject);
 }
 

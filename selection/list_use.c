@@ -2,6 +2,7 @@
 // An allowlist against an inventory: what each line matches, and which line decides about each function.
 #include "list_use.h"
 
+#include "allowlists/allowlist_reading.h"
 #include "common/clean.h"
 
 #include <inttypes.h>
@@ -75,6 +76,13 @@ static bool says_the_same(
 	       (line.category != TP_CATEGORY_SAMPLE || line.sample == verdict->sample);
 }
 
+bool tp_line_names(
+    const struct tp_allowlist_line *line, const struct tp_inventory_function *function)
+{
+	return line->exact && (!strcmp(function->name, line->exact) ||
+				  tp_name_is_renamed(function->name, line->exact));
+}
+
 static void note_function(
     struct tp_list_use *use, uint32_t index, const struct matches *matches, uint32_t decider)
 {
@@ -83,8 +91,11 @@ static void note_function(
 		struct tp_line_use *line = &use->lines[matches->items[i]];
 		if (line->fates[fate] < TP_LINE_EXAMPLES)
 			line->examples[fate][line->fates[fate]] = index;
+		const struct tp_allowlist_line text =
+		    tp_allowlist_line(use->list, matches->items[i]);
 		line->fates[fate]++;
 		line->matched++;
+		line->named += tp_line_names(&text, &use->inventory->functions[index]);
 		if (matches->items[i] == decider) {
 			line->decided++;
 			continue;

@@ -29,7 +29,8 @@ struct tp_line_use {
 	uint32_t fates[TP_FATE_COUNT];                      /* functions that the line matches */
 	uint32_t examples[TP_FATE_COUNT][TP_LINE_EXAMPLES]; /* the first of each; see fates */
 	uint32_t matched;                                   /* all of them */
-	uint32_t decided;                                   /* ... that it decides about */
+	uint32_t named;     /* ... that have the name in the line itself, copies of them aside */
+	uint32_t decided;   /* ... that it decides about */
 	uint32_t beaten_by; /* the line that decided about the first one that it does not */
 	bool contradicted;  /* a line that decided instead of it says something else */
 };
@@ -48,6 +49,10 @@ struct tp_list_use {
 int tp_list_use_init(struct tp_list_use *use, const struct tp_allowlist *list,
     const struct tp_inventory *inventory, struct tp_err *err);
 void tp_list_use_release(struct tp_list_use *use);
+
+/* Whether the line is fun: without a glob, and the function has this name: it is no copy of such a one. */
+bool tp_line_names(
+    const struct tp_allowlist_line *line, const struct tp_inventory_function *function);
 
 enum tp_fate tp_fate_of(const struct tp_inventory_function *function);
 

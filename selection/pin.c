@@ -82,17 +82,6 @@ static void note_unmatched(struct tp_generated *generated, const struct patterns
 			    patterns->texts[i]);
 }
 
-static struct tp_subject subject_of(const struct tp_workload_function *function)
-{
-	if (function->inventory)
-		return tp_inventory_subject(function->inventory);
-	return (struct tp_subject){
-	    .function = function->nameless ? NULL : function->name,
-	    .demangled = function->demangled,
-	    .source = function->file[0] ? function->file : NULL,
-	};
-}
-
 static void pin(
     struct tp_choice *choice, enum tp_category level, uint32_t sample, enum tp_reason reason)
 {
@@ -138,7 +127,7 @@ static void decide(struct tp_generated *generated, struct patterns *keep, struct
 	const struct tp_workload *workload = &generated->workload;
 	for (uint32_t i = 0; i < workload->function_count; i++) {
 		const struct tp_workload_function *function = &workload->functions[i];
-		const struct tp_subject subject = subject_of(function);
+		const struct tp_subject subject = tp_workload_subject(function);
 		struct tp_choice *choice = &generated->choices[i];
 		*choice = (struct tp_choice){
 		    .calls = (double)function->calls,

@@ -170,6 +170,17 @@ int tp_workload_add_inventory(
 	return 0;
 }
 
+struct tp_subject tp_workload_subject(const struct tp_workload_function *function)
+{
+	if (function->inventory)
+		return tp_inventory_subject(function->inventory);
+	return (struct tp_subject){
+	    .function = function->nameless ? NULL : function->name,
+	    .demangled = function->demangled,
+	    .source = function->file[0] ? function->file : NULL,
+	};
+}
+
 void tp_workload_guess_times(struct tp_workload *workload)
 {
 	double sum = 0;

@@ -40,6 +40,9 @@ struct tp_workload_function {
 	const struct tp_inventory_function *inventory; /* or NULL */
 };
 
+/* What an allowlist is asked about it. */
+struct tp_subject tp_workload_subject(const struct tp_workload_function *function);
+
 /* A call path of the profile. */
 struct tp_workload_node {
 	uint32_t function;

@@ -64,7 +64,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		name[length] = '\0';
 		const struct tp_facts facts = {
 		    .instrs = at, .loops = at % 3, .linkage = "internal"};
-		const struct tp_subject subject = {name, name, name, name, name, &facts};
+		const struct tp_subject subject = {.function = name,
+		    .demangled = name,
+		    .origin = name + length / 2,
+		    .origin_demangled = name + length / 2,
+		    .source = name,
+		    .main_file = name,
+		    .module = name,
+		    .facts = &facts};
 		ask(list, &subject, size);
 	}
 	tp_allowlist_free(list);

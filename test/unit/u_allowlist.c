@@ -222,6 +222,18 @@ static void test_kinds(void **state)
 	expect("name:A::put\n", &put, TP_CATEGORY_ALLOW, 1);
 	expect("name:A::put(*)*\n", &put, TP_CATEGORY_ALLOW, 1);
 	expect("name:A::put(int)\n", &put, TP_CATEGORY_SKIP, 0);
+	// A copy by a name that does not show of what, as LLVM 14 to 16 give to those of function
+	// specialisation.
+	const struct tp_subject copy = {.function = "fold.1",
+	    .demangled = "fold.1",
+	    .origin = "fold",
+	    .origin_demangled = "fold"};
+	expect("fun:fold\n", &copy, TP_CATEGORY_ALLOW, 1);
+	expect("name:fold\n", &copy, TP_CATEGORY_ALLOW, 1);
+	expect("fun:fold\nfun:fold.1=skip\n", &copy, TP_CATEGORY_SKIP, 2);
+	expect("fun:fold.1=skip\nfun:fold\n", &copy, TP_CATEGORY_ALLOW, 2);
+	expect("fun:fold.1\n", &copy, TP_CATEGORY_ALLOW, 1);
+	expect("fun:fold.2\n", &copy, TP_CATEGORY_SKIP, 0);
 
 	expect("where:instrs<31,loops>=1,depth<=1,linkage=internal\n", &put, TP_CATEGORY_ALLOW, 1);
 	expect("where:instrs<30\n", &put, TP_CATEGORY_SKIP, 0);

@@ -13,12 +13,10 @@
 #include <string.h>
 
 // The readings, with '|' between them.
-static void expect(
-    void (*read)(struct tp_readings *readings, const char *text), const char *text, const char *all)
+static void expect_joined(const struct tp_readings *found, const char *all)
 {
-	struct tp_readings readings;
-	char joined[512] = "";
-	read(&readings, text);
+	const struct tp_readings readings = *found;
+	char joined[1024] = "";
 	for (uint32_t i = 0; i < readings.count; i++) {
 		if (i)
 			strcat(joined, "|");
@@ -27,10 +25,38 @@ static void expect(
 	assert_string_equal(joined, all);
 }
 
+static void expect(
+    void (*read)(struct tp_readings *readings, const char *text), const char *text, const char *all)
+{
+	struct tp_readings readings;
+	read(&readings, text);
+	expect_joined(&readings, all);
+}
+
+// Of a copy, what it was made of is a reading, whatever the copy is called.
+static void expect_copy(
+    void (*read)(struct tp_readings *readings, const char *text, const char *origin),
+    const char *text, const char *origin, const char *all)
+{
+	struct tp_readings readings;
+	read(&readings, text, origin);
+	expect_joined(&readings, all);
+}
+
+static void read_function(struct tp_readings *readings, const char *function)
+{
+	tp_readings_of_function(readings, function, NULL);
+}
+
+static void read_name(struct tp_readings *readings, const char *demangled)
+{
+	tp_readings_of_name(readings, demangled, NULL);
+}
+
 static void test_functions(void **state)
 {
 	(void)state;
-	void (*const read)(struct tp_readings *, const char *) = tp_readings_of_function;
+	void (*const read)(struct tp_readings *, const char *) = read_function;
 	expect(read, NULL, "");
 	expect(read, "main", "main");
 	expect(read, "_Z3foov.llvm.123", "_Z3foov.llvm.123|_Z3foov");
@@ -57,13 +83,50 @@ static void test_functions(void **state)
 	// No more than there is room for.
 	expect(read, "f.cold.cold.cold.cold.cold.cold.cold",
 	    "f.cold.cold.cold.cold.cold.cold.cold|f.cold.cold.cold.cold.cold.cold|"
-	    "f.cold.cold.cold.cold.cold|f.cold.cold.cold.cold|f.cold.cold.cold|f.cold.cold");
+	    "f.cold.cold.cold.cold.cold|f.cold.cold.cold.cold|f.cold.cold.cold|f.cold.cold|"
+	    "f.cold|f");
+	expect(read,
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold",
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold.cold.cold.cold|f.cold.cold.cold.cold.cold.cold.cold|"
+	    "f.cold.cold.cold.cold.cold.cold|f.cold.cold.cold.cold.cold|f.cold.cold.cold.cold|"
+	    "f.cold.cold.cold|f.cold.cold|f.cold");
+	expect_copy(tp_readings_of_function, "foo.1", "foo", "foo.1|foo");
+	expect_copy(tp_readings_of_function, "foo.1.if.then", "foo.__uniq.1",
+	    "foo.1.if.then|foo.__uniq.1|foo");
+	expect_copy(tp_readings_of_function, "", "foo", "|foo");
+	expect_copy(tp_readings_of_name, "foo.1", "foo", "foo.1|foo");
+	expect_copy(tp_readings_of_name, "A::put(int) [clone .1]", "A::put(int)",
+	    "A::put(int) [clone .1]|A::put(int)|A::put");
+}
+
+static void test_renamed(void **state)
+{
+	(void)state;
+	assert_true(tp_name_is_renamed("foo.llvm.123", "foo"));
+	assert_true(tp_name_is_renamed("foo.4", "foo"));
+	assert_true(tp_name_is_renamed("foo.4.llvm.123", "foo"));
+	assert_false(tp_name_is_renamed("foo", "foo"));
+	assert_false(tp_name_is_renamed("foo.", "foo"));
+	assert_false(tp_name_is_renamed("foo.llvm.", "foo"));
+	assert_false(tp_name_is_renamed("foo.llvm.1x", "foo"));
+	assert_false(tp_name_is_renamed("foo.specialized.1", "foo"));
+	assert_false(tp_name_is_renamed("foo.llvm.1.resume", "foo"));
+	assert_false(tp_name_is_renamed("fool.1", "foo"));
+	assert_false(tp_name_is_renamed("f", "foo"));
 }
 
 static void test_names(void **state)
 {
 	(void)state;
-	void (*const read)(struct tp_readings *, const char *) = tp_readings_of_name;
+	void (*const read)(struct tp_readings *, const char *) = read_name;
 	expect(read, NULL, "");
 	expect(read, "", "");
 	expect(read, "main", "main");
@@ -78,9 +141,10 @@ static void test_names(void **state)
 	expect(read, "f()::{lambda(int)#1}::operator()(int) const",
 	    "f()::{lambda(int)#1}::operator()(int) const|f()::{lambda(int)#1}::operator()");
 	expect(read, "put[abi:cxx11](int)", "put[abi:cxx11](int)|put[abi:cxx11]");
-	expect(read, "put(int) [clone .cold]", "put(int) [clone .cold]|put");
+	expect(read, "put(int) [clone .cold]", "put(int) [clone .cold]|put(int)|put");
 	expect(read, "put(int) const [clone .part.0] [clone .cold]",
-	    "put(int) const [clone .part.0] [clone .cold]|put");
+	    "put(int) const [clone .part.0] [clone .cold]|put(int) const|put");
+	expect(read, "put.part.0", "put.part.0|put");
 	expect(read, "operator new[]", "operator new[]");
 	expect(
 	    read, "operator new[](unsigned long)", "operator new[](unsigned long)|operator new[]");
@@ -108,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_functions),
+	    cmocka_unit_test(test_renamed),
 	    cmocka_unit_test(test_names),
 	    cmocka_unit_test(test_files),
 	};
