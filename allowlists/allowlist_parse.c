@@ -168,6 +168,11 @@ static int parse_default(struct tp_parser *parser, struct tp_span word)
 		tp_parser_warn(parser, word.text, "default:forbid is read as default:skip");
 		category = TP_CATEGORY_SKIP;
 	}
+	if (category == TP_CATEGORY_FORCE)
+		tp_parser_warn(parser, word.text,
+		    "default:force keeps every function that no line matches from being inlined, which "
+		    "makes programs much slower; write default:allow, and =force for those that are to "
+		    "stay");
 	parser->list->by_default = (struct tp_verdict){
 	    .category = category,
 	    .sample = sample,
@@ -285,16 +290,31 @@ static int parse_rule(struct tp_parser *parser, struct tp_span line, const char 
 	return tp_parser_add_rule(parser, kind, rest, reversed);
 }
 
+// A comment, which may be the header that tells the version of a special case list.
+static int parse_header(struct tp_parser *parser, struct tp_span line)
+{
+	static const char header[] = "#!special-case-list-v";
+	const size_t length = sizeof(header) - 1;
+	if (line.size < length || memcmp(line.text, header, length) != 0)
+		return 0;
+	const struct tp_span version = {line.text + length, line.size - length};
+	if (tp_span_is(version, "1"))
+		return tp_parser_error(parser, line.text,
+		    "regular expressions (special-case-list-v1) are not supported; expected globs");
+	if (!tp_span_is(version, "2"))
+		tp_parser_warn(parser, version.text,
+		    "version '%.*s' of special case lists is not known: the list is read as version 2; "
+		    "expected '%s2', or no such line",
+		    tp_span_shown(version), version.text, header);
+	return 0;
+}
+
 static int parse_line(struct tp_parser *parser, struct tp_span line)
 {
 	if (!line.size)
 		return 0;
 	if (line.text[0] == '#') {
-		if (tp_span_is(line, "#!special-case-list-v1"))
-			return tp_parser_error(parser, line.text,
-			    "regular expressions (special-case-list-v1) are not supported; expected "
-			    "globs");
-		return 0;
+		return parse_header(parser, line);
 	}
 	if (line.text[0] == '[')
 		return parse_section(parser, line);

@@ -177,11 +177,105 @@ static size_t without_parameters(const char *name, size_t size)
 	return !open || ends_with(name, open, "operator") ? size : open;
 }
 
+static bool begins(const char *text, const char *end, const char *with)
+{
+	const size_t length = strlen(with);
+	return (size_t)(end - text) >= length && !memcmp(text, with, length);
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '$';
+}
+
+// Behind the name of an operator: "operator<< " and its like have brackets and blanks of their own.
+static const char *skip_operator(const char *at, const char *end)
+{
+	static const char *const symbols[] = {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>",
+	    "<=", ">=", "->", "<", ">", "\"\" ", "\"\""};
+	at += strlen("operator");
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+		if (!begins(at, end, symbols[i]))
+			continue;
+		at += strlen(symbols[i]);
+		break;
+	}
+	if (begins(at, end, " <"))
+		return at + 1; // the arguments of a template
+	// A word, or the type that is converted to.
+	int depth = 0;
+	while (at < end && (depth || !strchr("(<", *at) || (*at == '<' && is_word(at[-1])))) {
+		depth += (*at == '<') - (*at == '>');
+		at++;
+	}
+	return at;
+}
+
+// Whether what is behind a blank says more about what is before it: "char const*", "f() const".
+static bool is_qualifier(const char *at, const char *end)
+{
+	static const char *const words[] = {"const", "volatile", "noexcept"};
+	if (at == end || strchr("&*[", *at))
+		return true;
+	if (*at == '(')
+		return !begins(at, end, "(anonymous namespace)");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (begins(at, end, words[i]) &&
+		    (at + strlen(words[i]) == end || !is_word(at[strlen(words[i])])))
+			return true;
+	return false;
+}
+
+/*
+ * Where the name begins in a demangled name: behind the type that is returned, which those of functions made
+ * from templates begin with: "void std::sort<int*>(int*, int*)". 0 if there is none, or if it stands around
+ * the name: "int (*f<int>())(char)".
+ */
+static size_t behind_return_type(const char *name, size_t size)
+{
+	enum { DEPTH_MAX = 128 };
+	static const char opening_brackets[] = "(<[{";
+	static const char closing_brackets[] = ")>]}";
+	char closing[DEPTH_MAX]; // of the brackets that are open
+	size_t depth = 0;
+	const char *const end = name + size;
+	const char *start = name;
+	for (const char *at = name; at < end; at++) {
+		const char *const open = strchr(opening_brackets, *at);
+		if (begins(at, end, "operator") && (at == name || !is_word(at[-1])) &&
+		    (at + 8 == end || !is_word(at[8]))) {
+			at = skip_operator(at, end) - 1;
+		} else if (open) {
+			if (depth == DEPTH_MAX)
+				return 0;
+			closing[depth++] = closing_brackets[open - opening_brackets];
+		} else if (depth && *at == closing[depth - 1]) {
+			depth--;
+		} else if (!depth && *at == ' ' && !is_qualifier(at + 1, end)) {
+			start = at + 1;
+		}
+	}
+	const size_t before = (size_t)(start - name);
+	// "non-virtual thunk to f()" and "guard variable for x" are no types.
+	if (depth || ends_with(name, before, " to ") || ends_with(name, before, " for "))
+		return 0;
+	return before;
+}
+
 static void add_name(struct tp_readings *readings, const char *demangled)
 {
-	const size_t size = strlen(demangled);
+	size_t size = strlen(demangled);
 	add(readings, demangled, size);
 	add_originals(readings, demangled);
+	add(readings, demangled, without_clones(demangled, size));
+	add(readings, demangled, without_parameters(demangled, size));
+	const size_t type = behind_return_type(demangled, size);
+	if (!type)
+		return;
+	demangled += type;
+	size -= type;
+	add(readings, demangled, size);
 	add(readings, demangled, without_clones(demangled, size));
 	add(readings, demangled, without_parameters(demangled, size));
 }

@@ -23,7 +23,10 @@ struct tp_readings {
  */
 void tp_readings_of_function(
     struct tp_readings *readings, const char *function, const char *origin);
-/* The demangled name, without its parameters, and both without the mark of a copy; the same of `origin`. */
+/*
+ * The demangled name, without its parameters, without the type that it begins with if it is of a function made
+ * from a template, and without the mark of a copy; the same of `origin`.
+ */
 void tp_readings_of_name(struct tp_readings *readings, const char *demangled, const char *origin);
 /*
  * Whether a name is that of the very function which was `origin`, as link-time optimisation renames internal

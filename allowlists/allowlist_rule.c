@@ -226,8 +226,32 @@ static int parse_where(
 			     : tp_parser_no_memory(parser);
 }
 
+// "fun:x@foo:y" is a glob with an '@' in it, but looks like a part.
+static void warn_of_unknown_part(struct tp_parser *parser, struct tp_span text)
+{
+	for (size_t at = 0; at < text.size; at++) {
+		if (text.text[at] != '@' || is_escaped(text, at))
+			continue;
+		size_t end = at + 1;
+		while (end < text.size && ((text.text[end] >= 'a' && text.text[end] <= 'z') ||
+					      text.text[end] == '_' || text.text[end] == '-'))
+			end++;
+		if (end == at + 1 || end == text.size || text.text[end] != ':' ||
+		    (end + 1 < text.size && text.text[end + 1] == ':'))
+			continue;
+		tp_parser_warn(parser, text.text + at,
+		    "'%.*s' is not the start of a part, and belongs to the glob; expected '@fun:', "
+		    "'@name:', '@src:', '@mainfile:', '@mod:' or '@where:', or '\\@' for the "
+		    "character itself",
+		    tp_span_shown((struct tp_span){text.text + at, end + 1 - at}), text.text + at);
+		return;
+	}
+}
+
 static int parse_part(struct tp_parser *parser, struct tp_span text, struct tp_condition *condition)
 {
+	if (condition->kind != TP_RULE_WHERE)
+		warn_of_unknown_part(parser, text);
 	static const unsigned int needs[TP_RULE_KIND_COUNT] = {
 	    [TP_RULE_NAME] = TP_NEEDS_NAMES,
 	    [TP_RULE_WHERE] = TP_NEEDS_FACTS,

@@ -87,11 +87,26 @@ static bool set_fill(uint8_t bits[32], const char *set, size_t size)
 	return true;
 }
 
+// Whether a set, which ends at its first ']', was meant to contain a class: "[[:alpha:]]".
+static bool has_class(const char *set, size_t size)
+{
+	if (size < 4 || set[size - 1] != ':')
+		return false;
+	size_t at = size - 1;
+	while (at && set[at - 1] >= 'a' && set[at - 1] <= 'z')
+		at--;
+	return at >= 2 && at < size - 1 && set[at - 1] == ':' && set[at - 2] == '[';
+}
+
 static int scan_set(struct scan *scan, size_t *at)
 {
 	const size_t end = set_end(scan->text, scan->size, *at);
 	if (!end)
 		return fail(scan, *at, "'[' without ']'; write '\\[' for the character itself");
+	if (has_class(scan->text + *at + 1, end - *at - 1))
+		return fail(scan, *at,
+		    "classes such as [:alpha:] are not known, this would be a set of these letters; "
+		    "write a set such as [a-zA-Z]");
 	uint8_t bits[32];
 	if (!set_fill(bits, scan->text + *at + 1, end - *at - 1))
 		return fail(scan, *at, "a range in this set ends before it starts");

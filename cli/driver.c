@@ -376,6 +376,7 @@ static void add_compile(struct line *line, const struct toolchain *tools)
 	add(line, "-fpass-plugin=%s", tools->plugin);
 	// What a list cannot have is worth a warning, but must not end a build with -Werror.
 	add(line, "-Wno-error=backend-plugin");
+	add(line, "-Wno-error=source-mgr"); // those with a place in a list
 	add(line, "--end-no-unused-arguments");
 }
 

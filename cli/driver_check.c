@@ -132,11 +132,11 @@ static void print_finding(const struct report *report, const struct tp_finding *
 	const struct tp_allowlist_line line = tp_allowlist_line(report->use->list, finding->line);
 	struct tp_buf text;
 	tp_buf_init(&text);
-	tp_buf_addf_clean(&text, "teeperf %s: warning: %s:%" PRIu32 ":%" PRIu32 ": %s\n",
-	    report->command->name, line.file, line.line, line.column, finding->what);
+	tp_buf_addf_clean(&text, "%s:%" PRIu32 ":%" PRIu32 ": warning: %s\n", line.file, line.line,
+	    line.column, finding->what);
 	if (finding->remedy)
-		tp_buf_addf_clean(
-		    &text, "teeperf %s: note: %s\n", report->command->name, finding->remedy);
+		tp_buf_addf_clean(&text, "%s:%" PRIu32 ":%" PRIu32 ": note: %s\n", line.file,
+		    line.line, line.column, finding->remedy);
 	fputs(text.data, stderr);
 	tp_buf_release(&text);
 }

@@ -70,9 +70,7 @@ int tp_open_list(struct tp_allowlist **list, const struct tp_command *command,
 	if (code)
 		status = fail(command, &err);
 	for (uint32_t i = 0; !code && i < tp_allowlist_warning_count(*list); i++) {
-		char text[TP_ERR_TEXT_SIZE];
-		tp_command_warn(command, "%s",
-		    tp_err_render(tp_allowlist_warning(*list, i), text, sizeof(text)));
+		tp_command_tell_place(tp_allowlist_warning(*list, i), "warning");
 	}
 	free(paths);
 	free(names);

@@ -14,11 +14,20 @@ static bool is_instrumented(enum tp_category category)
 	return category != TP_CATEGORY_SKIP && category != TP_CATEGORY_FORBID;
 }
 
-static void warn(LLVMModuleRef module, struct tp_buf *text)
+// The place of a line is that of what it matches, which the line's text may be indented from.
+static void warn(
+    LLVMModuleRef module, const struct tp_allowlist_line *line, const struct tp_buf *text)
 {
+	size_t before = strcspn(line->text, ":");
+	before += line->text[before] == ':';
+	before += strspn(line->text + before, " \t");
+	const struct tp_llvm_place place = {.file = line->file,
+	    .line = line->line,
+	    .column = line->column,
+	    .text = line->text,
+	    .before = (uint32_t)before};
 	if (!text->failed)
-		tp_llvm_warn(module, text->data);
-	tp_buf_release(text);
+		tp_llvm_warn_at(module, &place, text->data);
 }
 
 // Into whom the function was inlined: "'a', 'b' (3 times) and 2 more".
@@ -62,7 +71,7 @@ static void warn_of(
 		return;
 	struct tp_buf text;
 	tp_buf_init(&text);
-	tp_buf_addf(&text, "%s:%u: '%s' ", line->file, line->line, line->exact);
+	tp_buf_addf(&text, "'%s' ", line->exact);
 	if (notes->noted[noted].copies) {
 		tp_buf_addf(
 		    &text, "was %sinlined into ", is_guessed(notes, noted) ? "probably " : "");
@@ -73,7 +82,8 @@ static void warn_of(
 		tp_buf_add_string(&text, "was removed, as nothing calls it or its calls were "
 					 "computed beforehand, and has no events");
 	}
-	warn(notes->module, &text);
+	warn(notes->module, line, &text);
+	tp_buf_release(&text);
 }
 
 // Whether the function is gone for sure: no other file has a definition of its own.
@@ -139,11 +149,11 @@ void tp_warn_of_always_inline(
 		struct tp_buf text;
 		tp_buf_init(&text);
 		tp_buf_addf(&text,
-		    "%s:%u: '%.*s' is declared always_inline, so that '=force' cannot keep it: "
-		    "its calls have no events of their own",
-		    line.file, line.line, (int)size, name);
+		    "'%.*s' is declared always_inline, so that '=force' cannot keep it: its calls "
+		    "have no events of their own",
+		    (int)size, name);
 		if (line.exact)
-			warn(LLVMGetGlobalParent(function), &text);
+			warn(LLVMGetGlobalParent(function), &line, &text);
 		tp_buf_release(&text);
 		return;
 	}

@@ -20,6 +20,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
@@ -80,6 +81,58 @@ class Warning : public DiagnosticInfo
 void tp_llvm_warn(LLVMModuleRef module, const char *message)
 {
 	unwrap(module)->getContext().diagnose(Warning(message));
+}
+
+namespace
+{
+
+// Clang puts the place first, and shows the line. Others, such as linkers, say what print() says.
+class PlacedDiagnostic : public DiagnosticInfoSrcMgr
+{
+	const SMDiagnostic &diagnostic;
+
+      public:
+	explicit PlacedDiagnostic(const SMDiagnostic &at)
+	    : DiagnosticInfoSrcMgr(at, "", false), diagnostic(at)
+	{
+	}
+	void print(DiagnosticPrinter &printer) const override
+	{
+		printer << diagnostic.getFilename() << ":" << diagnostic.getLineNo() << ":"
+			<< diagnostic.getColumnNo() + 1 << ": " << diagnostic.getMessage();
+	}
+};
+
+// The diagnostic wants a buffer with the line at its place, of which the rest does not matter.
+void report_at(
+    LLVMModuleRef module, const tp_llvm_place &place, const char *message, SourceMgr::DiagKind kind)
+{
+	std::string text(place.line ? place.line - 1 : 0, '\n');
+	const size_t column = place.column ? place.column - 1 : 0;
+	if (column > place.before)
+		text.append(column - place.before, ' ');
+	text += place.text;
+	SourceMgr manager;
+	const unsigned id =
+	    manager.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(text, place.file), SMLoc());
+	const MemoryBuffer *buffer = manager.getMemoryBuffer(id);
+	const size_t offset =
+	    std::min<size_t>((place.line ? place.line - 1 : 0) + column, buffer->getBufferSize());
+	const SMDiagnostic diagnostic = manager.GetMessage(
+	    SMLoc::getFromPointer(buffer->getBufferStart() + offset), kind, message);
+	unwrap(module)->getContext().diagnose(PlacedDiagnostic(diagnostic));
+}
+
+} // namespace
+
+void tp_llvm_error_at(LLVMModuleRef module, const struct tp_llvm_place *place, const char *message)
+{
+	report_at(module, *place, message, SourceMgr::DK_Error);
+}
+
+void tp_llvm_warn_at(LLVMModuleRef module, const struct tp_llvm_place *place, const char *message)
+{
+	report_at(module, *place, message, SourceMgr::DK_Warning);
 }
 
 void tp_llvm_strip_memory(LLVMValueRef function_or_call)

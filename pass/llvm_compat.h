@@ -28,6 +28,19 @@ void tp_llvm_error(LLVMModuleRef module, const char *message);
 /* Show a warning at no particular line. */
 void tp_llvm_warn(LLVMModuleRef module, const char *message);
 
+/*
+ * The same at a place in a text file, which clang shows as it shows places in sources: FILE:LINE:COLUMN: error.
+ * `text` is the line there, or a piece of it in which the place is behind `before` bytes.
+ */
+struct tp_llvm_place {
+	const char *file;
+	uint32_t line, column;
+	const char *text;
+	uint32_t before;
+};
+void tp_llvm_error_at(LLVMModuleRef module, const struct tp_llvm_place *place, const char *message);
+void tp_llvm_warn_at(LLVMModuleRef module, const struct tp_llvm_place *place, const char *message);
+
 /* Drop what says that a function touches no memory but some, from a function or a call. */
 void tp_llvm_strip_memory(LLVMValueRef function_or_call);
 

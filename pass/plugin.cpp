@@ -86,29 +86,32 @@ struct Options {
 	{
 		char text[TP_ERR_TEXT_SIZE];
 		if (!reported.exchange(true)) {
-			if (status)
-				tp_llvm_error(wrap(&module), render(text, sizeof(text)));
+			if (status && err.line)
+				tell(module, err, tp_llvm_error_at);
+			else if (status)
+				tp_llvm_error(
+				    wrap(&module), tp_err_format(&err, text, sizeof(text)));
 			else if (pass.allowlist)
 				warn(module);
 		}
 		return !status;
 	}
 
-	// Clang 14 puts all on one line.
-	const char *render(char *text, size_t size) const
-	{
-		return LLVM_VERSION_MAJOR >= 15 ? tp_err_render(&err, text, size)
-						: tp_err_format(&err, text, size);
-	}
-
-	// Clang adds the name of a warning group behind the text: no place for an excerpt.
-	void warn(Module &module)
+	static void tell(Module &module, const tp_err &what,
+	    void (*at)(LLVMModuleRef module, const tp_llvm_place *place, const char *message))
 	{
 		char text[TP_ERR_TEXT_SIZE];
+		const tp_llvm_place place = {
+		    what.file, what.line, what.column, what.excerpt, what.caret};
+		tp_err message = what;
+		message.file[0] = '\0';
+		at(wrap(&module), &place, tp_err_format(&message, text, sizeof(text)));
+	}
+
+	void warn(Module &module)
+	{
 		for (uint32_t i = 0; i < tp_allowlist_warning_count(pass.allowlist); i++)
-			tp_llvm_warn(
-			    wrap(&module), tp_err_format(tp_allowlist_warning(pass.allowlist, i),
-					       text, sizeof(text)));
+			tell(module, *tp_allowlist_warning(pass.allowlist, i), tp_llvm_warn_at);
 	}
 };
 

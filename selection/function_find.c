@@ -3,32 +3,11 @@
 #define _GNU_SOURCE
 #include "function_find.h"
 
+#include "allowlists/allowlist_reading.h"
 #include "common/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Where the parameters begin: at the '(' that belongs to the last ')'. Unless that pair is part of the
- * name, as in "operator()" and "(anonymous namespace)::f".
- */
-size_t tp_function_bare_size(const char *name)
-{
-	static const char call[] = "operator()";
-	const size_t size = strlen(name);
-	const char *end = strrchr(name, ')');
-	if (!end || end[1] == ':')
-		return size;
-	if (size >= sizeof(call) - 1 && strcmp(name + size - (sizeof(call) - 1), call) == 0)
-		return size;
-	int depth = 0;
-	for (const char *at = end; at > name; at--) {
-		depth += (*at == ')') - (*at == '(');
-		if (depth == 0)
-			return (size_t)(at - name);
-	}
-	return size;
-}
 
 struct search {
 	const char *word;
@@ -43,9 +22,14 @@ static bool matches(
 	case TP_FOUND_LINKAGE:
 		return strcmp(function->name, word) == 0;
 	case TP_FOUND_NAME: {
-		const size_t size = tp_function_bare_size(function->demangled);
-		return strcmp(function->demangled, word) == 0 ||
-		       (strlen(word) == size && memcmp(function->demangled, word, size) == 0);
+		struct tp_readings readings;
+		tp_readings_of_name(&readings, function->demangled, NULL);
+		const size_t size = strlen(word);
+		for (uint32_t i = 0; i < readings.count; i++)
+			if (readings.items[i].size == size &&
+			    memcmp(readings.items[i].text, word, size) == 0)
+				return true;
+		return false;
 	}
 	case TP_FOUND_GLOB: {
 		const struct tp_subject subject = tp_inventory_subject(function);

@@ -25,7 +25,4 @@ int tp_function_find(struct tp_found *found, const struct tp_inventory *inventor
     struct tp_err *err);
 void tp_found_release(struct tp_found *found);
 
-/* Bytes of the demangled NAME without its parameters and what follows them. */
-size_t tp_function_bare_size(const char *name);
-
 #endif

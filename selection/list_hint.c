@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "list_hint.h"
 
+#include "allowlists/allowlist_reading.h"
 #include "allowlists/list_line.h"
 #include "common/clean.h"
 #include "function_find.h"
@@ -212,14 +213,12 @@ static uint32_t tolerance(size_t size)
 // Which of the function's names to compare; as bits.
 enum { LINKAGE = 1, DEMANGLED = 2 };
 
-// The function whose name is nearly WORD; of demangled names the parameters count if WORD has any.
+// The function whose name is nearly WORD; of demangled names with parameters and return type, or without.
 static const struct tp_inventory_function *nearest_to(
     const struct tp_inventory *inventory, const char *word, int names)
 {
 	const struct tp_inventory_function *nearest = NULL;
-	const size_t size = strlen(word);
-	const bool bare = tp_function_bare_size(word) == size;
-	uint32_t most = tolerance(size);
+	uint32_t most = tolerance(strlen(word));
 	struct tp_buf name;
 	tp_buf_init(&name);
 	for (uint32_t i = 0; most && i < inventory->function_count; i++) {
@@ -227,11 +226,14 @@ static const struct tp_inventory_function *nearest_to(
 		uint32_t distance = most + 1;
 		if (names & LINKAGE)
 			distance = tp_list_distance(word, function->name, most);
-		if (names & DEMANGLED && distance > most) {
-			const char *full = function->demangled;
+		struct tp_readings readings = {.count = 0};
+		if (names & DEMANGLED)
+			tp_readings_of_name(&readings, function->demangled, NULL);
+		for (uint32_t r = 0; r < readings.count && distance > most; r++) {
 			tp_buf_reset(&name);
-			tp_buf_add(&name, full, bare ? tp_function_bare_size(full) : strlen(full));
-			distance = tp_list_distance(word, name.data, most);
+			tp_buf_add(&name, readings.items[r].text, readings.items[r].size);
+			if (!name.failed)
+				distance = tp_list_distance(word, name.data, most);
 		}
 		if (distance > most)
 			continue;
@@ -248,6 +250,17 @@ const struct tp_inventory_function *tp_list_nearest(
 	return nearest_to(inventory, word, LINKAGE | DEMANGLED);
 }
 
+// "did you mean 'name:X' (x.cc:3)?"
+static void add_meant(struct tp_buf *hint, const struct tp_inventory_function *function)
+{
+	tp_buf_add_string(hint, "did you mean 'name:");
+	tp_glob_add_literal(hint, tp_span_of(function->demangled));
+	tp_buf_add_char(hint, '\'');
+	if (*function->file)
+		tp_buf_addf_clean(hint, " (%s:%" PRIu64 ")", function->file, function->line);
+	tp_buf_add_char(hint, '?');
+}
+
 static void hint_near(struct tp_buf *hint, const struct tp_list_use *use,
     const struct tp_line_parts *parts, bool demangled)
 {
@@ -259,10 +272,14 @@ static void hint_near(struct tp_buf *hint, const struct tp_list_use *use,
 	tp_buf_release(&wanted);
 	if (!nearest)
 		return;
-	tp_buf_addf(hint, "did you mean '%s:", demangled ? "name" : "fun");
-	tp_glob_add_literal(hint, tp_span_of(demangled ? nearest->demangled : nearest->name));
+	if (demangled) {
+		add_meant(hint, nearest);
+		return;
+	}
+	tp_buf_add_string(hint, "did you mean 'fun:");
+	tp_glob_add_literal(hint, tp_span_of(nearest->name));
 	tp_buf_add_char(hint, '\'');
-	if (!demangled && strcmp(nearest->name, nearest->demangled) != 0)
+	if (strcmp(nearest->name, nearest->demangled) != 0)
 		tp_buf_addf_clean(hint, ", which is %s", nearest->demangled);
 	if (*nearest->file)
 		tp_buf_addf_clean(hint, " (%s:%" PRIu64 ")", nearest->file, nearest->line);
@@ -328,6 +345,46 @@ static const char *const name_brackets[] = {
     "[abi:", "[clone", "operator[]", "operator new[]", "operator delete[]", "[]", NULL};
 static const char *const name_braces[] = {"{lambda", "{unnamed", "{default arg", NULL};
 
+// name: without the class or namespace, with other parameters, or with a linkage name.
+static bool hint_name(
+    struct tp_buf *hint, const struct tp_list_use *use, const struct tp_line_parts *parts)
+{
+	const char *glob = parts->glob.text;
+	size_t size = parts->glob.size;
+	struct answer answer = ask_line(use->inventory, "fun", "", glob, size, "");
+	if (answer.count) {
+		tp_buf_addf(hint, "name: takes demangled names: ");
+		add_linkage(hint, at(use, answer.first));
+		return true;
+	}
+	const char *before = "*::";
+	answer = ask_line(use->inventory, "name", before, glob, size, "");
+	const char *open = memchr(glob, '(', size);
+	if (!answer.count && open && open > glob) {
+		size = (size_t)(open - glob);
+		before = "";
+		answer = ask_line(use->inventory, "name", before, glob, size, "");
+		if (!answer.count)
+			answer = ask_line(use->inventory, "name", before = "*::", glob, size, "");
+	}
+	// The arguments of its template are missing.
+	const char *after = "";
+	if (!answer.count && !memchr(glob, '<', size)) {
+		after = "<*";
+		before = "";
+		answer = ask_line(use->inventory, "name", before, glob, size, after);
+		if (!answer.count)
+			answer =
+			    ask_line(use->inventory, "name", before = "*::", glob, size, after);
+	}
+	if (answer.count == 1)
+		add_meant(hint, at(use, answer.first));
+	else if (answer.count)
+		tp_buf_addf_clean(hint, "'name:%s%.*s%s' matches %" PRIu32 " functions, such as %s",
+		    before, (int)size, glob, after, answer.count, at(use, answer.first)->demangled);
+	return answer.count > 0;
+}
+
 static bool hint_escaped(
     struct tp_buf *hint, const struct tp_list_use *use, const struct tp_line_parts *parts)
 {
@@ -364,7 +421,7 @@ void tp_list_hint(struct tp_buf *hint, const struct tp_list_use *use, uint32_t l
 		return;
 	if (hint_regex(hint, use, &parts))
 		return;
-	if (name && hint_escaped(hint, use, &parts))
+	if (name && (hint_escaped(hint, use, &parts) || hint_name(hint, use, &parts)))
 		return;
 	if (function || name)
 		hint_near(hint, use, &parts, name);

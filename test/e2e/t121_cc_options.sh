@@ -42,11 +42,9 @@ for lists in sub/list.allow::shipped:cxx-std=2 shipped:cxx-std:sub/less.allow=1;
 done
 printf 'src:*\n  fun:a[b=skip\n' >sub/wrong.allow
 expect 1 "$TEEPERF" cc --allowlist sub/wrong.allow -O1 -c ab.c
-says "/sub/wrong.allow:2:8: '\[' without '\]'" err
-if [ "$(llvm)" -gt 14 ]; then
-	says '^ +fun:a\[b=skip$' err
-	says '^ {9}\^$' err
-fi # clang 14 puts all on one line
+says "^/.*/sub/wrong.allow:2:8: error: '\[' without '\]'" err
+says '^( +2 \|)? +fun:a\[b=skip$' err
+says '^( +\|)? +\^$' err
 mkdir -p a:b
 cp sub/list.allow a:b/
 expect 1 "$TEEPERF" cc --allowlist a:b/list.allow -O1 -c ab.c

@@ -157,14 +157,14 @@ ls >files
 
 # Errors name the place, and nothing is written.
 expect 1 "$TEEPERF" allowlist import --format scorep -o none.allow list.xray
-says "list.xray:1:1: '\[always\]' outside of a block" err
+says "^list.xray:1:1: error: '\[always\]' outside of a block" err
 expect 1 "$TEEPERF" allowlist import --format tau missing.tau
 says "'missing.tau': cannot open the list: No such file" err
 expect 1 "$TEEPERF" allowlist import --format gcc -o none.allow app.c
 says 'neither -finstrument-functions-exclude-function-list' err
 printf 'fun:a\nfum:b\n' >bad.allow
 expect 1 "$TEEPERF" allowlist export --format xray -o none.allow bad.allow
-says "bad.allow:2:1: unknown prefix 'fum:'" err
+says "^bad.allow:2:1: error: unknown prefix 'fum:'" err
 cp bad.allow kept.allow
 expect 1 "$TEEPERF" allowlist fmt -w bad.allow
 cmp bad.allow kept.allow || fail "a list with an error was changed"

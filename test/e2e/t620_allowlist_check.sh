@@ -110,7 +110,7 @@ one_error() {
 	shift
 	expect 2 "$@"
 	says "$pattern" err
-	[ "$(grep -c 'teeperf allowlist' err)" = 1 ] || fail "more than one error: $(cat err)"
+	[ "$(grep -cE '^teeperf allowlist|: error: ' err)" = 1 ] || fail "more than one error: $(cat err)"
 	[ ! -s out ] || fail "output in spite of an error"
 }
 printf 'fun:parse\nfun:[a\n' >broken.allow

@@ -5,7 +5,7 @@
 // RUN: not env TEEPERF_ALLOWLIST=%t.bad %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: printf '!fun:a\nf\n[nver]\n' > %t.dubious
 // RUN: env TEEPERF_ALLOWLIST=%t.dubious %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=DUBIOUS
-// RUN: env TEEPERF_ALLOWLIST=%t.dubious %clang -c -O1 -Wno-backend-plugin -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=QUIET --allow-empty
+// RUN: env TEEPERF_ALLOWLIST=%t.dubious %clang -c -O1 -Wno-source-mgr -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=QUIET --allow-empty
 // RUN: not env TEEPERF_ALLOWLIST=%t.dubious:%t.bad %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: not env TEEPERF_ALLOWLIST=%t.bad %clang -c -O0 -fpass-plugin=%plugin %s -o %t.o
 // RUN: not env TEEPERF_CLOCK=sundial %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=CLOCK
@@ -13,11 +13,13 @@
 // RUN: not env TEEPERF_TAIL_CALLS=perhaps %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=TAIL
 // MISSING: error: {{.*}}.missing{{.*}}No such file
 // MISSING-NOT: error:
-// BAD: error: {{.*}}.bad:2:1: {{.*}}func
+// BAD: {{^[^ ]*}}.bad:2:1: error: unknown prefix 'func:'
+// BAD-NEXT: func:b
+// BAD-NEXT: {{\^}}
 // BAD-NOT: error:
-// DUBIOUS: warning: {{.*}}.dubious:1:1: '!' is deprecated
-// DUBIOUS-NEXT: warning: {{.*}}.dubious:2:1: a line without a prefix
-// DUBIOUS-NEXT: warning: {{.*}}.dubious:3:2: section '[nver]' is not read; did you mean '[never]'?
+// DUBIOUS: {{^}}{{.*}}.dubious:1:1: warning: '!' is deprecated
+// DUBIOUS: {{^}}{{.*}}.dubious:2:1: warning: a line without a prefix
+// DUBIOUS: {{^}}{{.*}}.dubious:3:2: warning: section '[nver]' is not read; did you mean '[never]'?
 // QUIET-NOT: dubious
 // CLOCK: error: teeperf: 'sundial' is no value for TEEPERF_CLOCK {{.*}}: expected auto, tsc or soft
 // THREADS: error: teeperf: 'two' is no value for TEEPERF_THREADS {{.*}}: expected many or one

@@ -6,24 +6,24 @@
 // RUN: echo 'fun:kept=force' >> hot.allow && echo 'fun:over' >> hot.allow && echo 'fun:over=skip' >> hot.allow
 // RUN: echo 'fun:glob*' >> hot.allow && echo 'fun:shared' >> hot.allow && echo 'fun:always=force' >> hot.allow
 // RUN: echo 'fun:no_such_function' >> hot.allow
-// RUN: env TEEPERF_ALLOWLIST=hot.allow %clang -g -O2 -Werror -Wno-error=backend-plugin -fpass-plugin=%plugin -c warnings.c -o debug.o 2>debug.err
+// RUN: env TEEPERF_ALLOWLIST=hot.allow %clang -g -O2 -Werror -Wno-error=source-mgr -fpass-plugin=%plugin -c warnings.c -o debug.o 2>debug.err
 // RUN: FileCheck %s --check-prefixes=CHECK,DEBUG < debug.err
 // RUN: env TEEPERF_ALLOWLIST=hot.allow %clang -O2 -fpass-plugin=%plugin -c warnings.c -o plain.o 2>plain.err
 // RUN: FileCheck %s --check-prefixes=CHECK,PLAIN < plain.err
-// RUN: env TEEPERF_ALLOWLIST=hot.allow %clang -g -O2 -Werror -Wno-backend-plugin -fpass-plugin=%plugin -c warnings.c -o quiet.o 2>&1 | count 0
+// RUN: env TEEPERF_ALLOWLIST=hot.allow %clang -g -O2 -Werror -Wno-source-mgr -fpass-plugin=%plugin -c warnings.c -o quiet.o 2>&1 | count 0
 // RUN: env TEEPERF_INVENTORY=none TEEPERF_ALLOWLIST=hot.allow %clang -g -O2 -fpass-plugin=%plugin -c warnings.c -o none.o 2>none.err
 // RUN: FileCheck %s --check-prefixes=CHECK,DEBUG < none.err
 // RUN: env TEEPERF_ALLOWLIST=hot.allow %teeperf cc --llvm %llvm_major -g -O2 -Werror -c warnings.c -o driver.o 2>driver.err
 // RUN: FileCheck %s --check-prefixes=CHECK,DEBUG < driver.err
 
 // CHECK-NOT: {{glob|over|shared|no_such|kept}}
-// CHECK: hot.allow:9: 'always' is declared always_inline, so that '=force' cannot keep it
-// DEBUG: hot.allow:1: 'hot' was inlined into 'one' (2 times) and 'two' and has no events of its own: use '=force' to keep it, or name its callers
-// PLAIN: hot.allow:1: 'hot' was probably inlined into 'one' (2 times) and 'two' and has no events
-// DEBUG: hot.allow:2: 'deep' was inlined into
-// PLAIN: hot.allow:2: 'deep' was probably inlined into 'one' (2 times) and 'two' and has no events
-// DEBUG: hot.allow:3: 'dead' was removed, as nothing calls it
-// PLAIN: hot.allow:3: 'dead' was probably inlined into 'two'
+// CHECK: hot.allow:9:5: warning: 'always' is declared always_inline, so that '=force' cannot keep it
+// DEBUG: hot.allow:1:5: warning: 'hot' was inlined into 'one' (2 times) and 'two' and has no events of its own: use '=force' to keep it, or name its callers
+// PLAIN: hot.allow:1:5: warning: 'hot' was probably inlined into 'one' (2 times) and 'two' and has no events
+// DEBUG: hot.allow:2:5: warning: 'deep' was inlined into
+// PLAIN: hot.allow:2:5: warning: 'deep' was probably inlined into 'one' (2 times) and 'two' and has no events
+// DEBUG: hot.allow:3:5: warning: 'dead' was removed, as nothing calls it
+// PLAIN: hot.allow:3:5: warning: 'dead' was probably inlined into 'two'
 // CHECK-NOT: {{glob|over|shared|no_such|kept|always}}
 
 int unknown(int);

@@ -145,6 +145,43 @@ static void test_names(void **state)
 	expect(read, "put(int) const [clone .part.0] [clone .cold]",
 	    "put(int) const [clone .part.0] [clone .cold]|put(int) const|put");
 	expect(read, "put.part.0", "put.part.0|put");
+	// What is made from a template begins with the type that it returns.
+	expect(read, "int tmpl<int>(int)",
+	    "int tmpl<int>(int)|int tmpl<int>|tmpl<int>(int)|tmpl<int>");
+	expect(read, "char const* A::f<int>(int) const [clone .cold]",
+	    "char const* A::f<int>(int) const [clone .cold]|char const* A::f<int>(int) const|"
+	    "char const* A::f<int>|A::f<int>(int) const [clone .cold]|A::f<int>(int) const|"
+	    "A::f<int>");
+	expect(read, "unsigned long (anonymous namespace)::f<int>()",
+	    "unsigned long (anonymous namespace)::f<int>()|unsigned long (anonymous namespace)::f<int>|"
+	    "(anonymous namespace)::f<int>()|(anonymous namespace)::f<int>");
+	expect(read, "S& std::operator<< <T<int> >(S&, char)",
+	    "S& std::operator<< <T<int> >(S&, char)|S& std::operator<< <T<int> >|"
+	    "std::operator<< <T<int> >(S&, char)|std::operator<< <T<int> >");
+	expect(read, "bool A::operator==<int>(int)",
+	    "bool A::operator==<int>(int)|bool A::operator==<int>|A::operator==<int>(int)|"
+	    "A::operator==<int>");
+	expect(read, "auto main::{lambda(auto:1)#1}::operator()<int>(int) const",
+	    "auto main::{lambda(auto:1)#1}::operator()<int>(int) const|"
+	    "auto main::{lambda(auto:1)#1}::operator()<int>|"
+	    "main::{lambda(auto:1)#1}::operator()<int>(int) const|"
+	    "main::{lambda(auto:1)#1}::operator()<int>");
+	expect(read, "decltype ((a)+(b)) sum<int>(int)",
+	    "decltype ((a)+(b)) sum<int>(int)|decltype ((a)+(b)) sum<int>|sum<int>(int)|sum<int>");
+	// No type, or one around the name.
+	expect(read, "A::f() const::{lambda()#1}::operator()() const",
+	    "A::f() const::{lambda()#1}::operator()() const|A::f() const::{lambda()#1}::operator()");
+	expect(read, "A::operator unsigned long() const",
+	    "A::operator unsigned long() const|A::operator unsigned long");
+	expect(read, "A::operator std::vector<int, B<int> >()",
+	    "A::operator std::vector<int, B<int> >()|A::operator std::vector<int, B<int> >");
+	expect(read, "int (*f<int>(int))(char)", "int (*f<int>(int))(char)|int (*f<int>(int))");
+	expect(read, "non-virtual thunk to A::f()",
+	    "non-virtual thunk to A::f()|non-virtual thunk to A::f");
+	expect(read, "<T as core::fmt::Display>::fmt", "<T as core::fmt::Display>::fmt");
+	expect(read, "a b(", "a b(");
+	expect(read, "operator", "operator");
+	expect(read, "x operator<", "x operator<|operator<");
 	expect(read, "operator new[]", "operator new[]");
 	expect(
 	    read, "operator new[](unsigned long)", "operator new[](unsigned long)|operator new[]");

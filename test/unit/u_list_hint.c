@@ -70,27 +70,6 @@ static void distances(void **state)
 	}
 }
 
-static void bare_names(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *name;
-		size_t size;
-	} cases[] = {
-	    {"main", 4},
-	    {"f(int)", 1},
-	    {"A::f(int (*)(char), long) const", 4},
-	    {"A::operator()(int)", 13},
-	    {"f(int)::{lambda(char)#1}::operator()(char) const", 36},
-	    {"(anonymous namespace)::f()", 24},
-	    {"(anonymous namespace)::f", 24},
-	    {"A::operator()", 13},
-	    {"", 0},
-	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(tp_function_bare_size(cases[i].name), cases[i].size);
-}
-
 static void find(
     const struct tp_inventory *inventory, const char *word, enum tp_found_by by, const char *names)
 {
@@ -131,7 +110,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(distances),
-	    cmocka_unit_test(bare_names),
 	    cmocka_unit_test(finding),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ def compile_with(text, option):
         out.write(text)
     environment = dict(os.environ, TEEPERF_ALLOWLIST="list")
     command = [clang, "-O0", "-gline-tables-only", "-Iinc", "-S", "-emit-llvm", "-o", "-", "main.c",
-               "-fpass-plugin=" + plugin, "-Wno-backend-plugin"] + option
+               "-fpass-plugin=" + plugin, "-Wno-source-mgr"] + option
     run = subprocess.run(command, env=environment, capture_output=True, text=True)
     if run.returncode:
         sys.exit("the list does not load:\n%s\n%s" % (text, run.stderr))
