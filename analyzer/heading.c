@@ -3,6 +3,7 @@
 #include "analyzer/heading_compensation.h"
 #include "analyzer/heading_rings.h"
 #include "analyzer/heading_starvation.h"
+#include "analyzer/heading_unsure.h"
 #include "analyzer/text.h"
 #include "analyzer/heading_joined.h"
 #include "analyzer/view.h"
@@ -127,6 +128,7 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 	add_clock(analysis, out);
 	tp_heading_add_processor(analysis, out);
 	tp_heading_add_compensation(analysis, out);
+	tp_heading_add_unsure(analysis, out);
 	add_log(analysis->trace, out);
 	tp_heading_add_joined(analysis->trace, out);
 }
@@ -496,6 +498,7 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	add_optional(out, "clock_starved_ns", health, trace->clock.starved_ns);
 	tp_heading_add_json_starvation(analysis, out);
 	tp_heading_add_json_compensation(analysis, out);
+	tp_heading_add_json_unsure(analysis, out);
 	add_json_host(trace, out);
 	add_optional(out, "duration_ns", timed || duration, duration);
 	add_optional(out, "recorded_ns", timed, tp_analysis_recorded_ns(analysis));

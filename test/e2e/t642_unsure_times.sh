@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Where a self time is smaller than what is not known of it, the table, the JSON object and the page say what to do instead;
+# where none is, they say nothing of it.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+
+advice="the self time of 1 function is smaller than what is not known of it: compare calls, or record fewer functions, by a list"
+expect 0 "$TEEPERF" dump --assemble "$root/test/golden/compensated.txt" -o tiny.trace
+expect 0 "$TEEPERF" analyze tiny.trace
+grep -F -- "+/- >100%  $advice ('teeperf allowlist generate'), or with 'record --clock tsc-ordered'" out >found ||
+	fail "$(head -20 out)"
+expect 0 "$TEEPERF" analyze --format json tiny.trace
+says "\"unsure_functions\":1,\"unsure_advice\":\"$advice" out
+expect 0 "$TEEPERF" report -o tiny.html tiny.trace
+says "<dd>$advice" tiny.html
+# As they were recorded, nothing is known of it.
+expect 0 "$TEEPERF" analyze --raw tiny.trace
+! grep -F '>100%' out >found || fail "$(cat found)"
+expect 0 "$TEEPERF" dump --assemble "$root/test/golden/nested.txt" -o large.trace
+expect 0 "$TEEPERF" analyze --format json large.trace
+! grep unsure out >found || fail "$(cat found)"
+exit 0
