@@ -64,6 +64,7 @@ static void add_counts(struct tp_analysis *analysis)
 		sum->contexts += counts->contexts;
 		sum->left += counts->left;
 		sum->moved += counts->moved;
+		sum->apart += counts->apart;
 		sum->unmatched_exits += counts->unmatched_exits;
 		sum->unmatched_enters += counts->unmatched_enters;
 		sum->unknown_resyncs += counts->unknown_resyncs;

@@ -25,6 +25,10 @@ struct marks {
 	uint64_t *bits;
 	uint64_t *ranks; // of each 64 of them
 	uint64_t chunk;  // that was looked at last
+	// The same for calls that came from other threads (moves.h), which come behind all others.
+	uint64_t *moved;
+	uint64_t *moved_ranks;
+	uint64_t moved_words;
 };
 
 struct load {
@@ -118,6 +122,8 @@ static void marks_release(struct marks *marks)
 	free(marks->first_word);
 	free(marks->bits);
 	free(marks->ranks);
+	free(marks->moved);
+	free(marks->moved_ranks);
 }
 
 static bool marks_init(struct marks *marks, const struct tp_thread *thread, uint32_t chunk_shift)
@@ -164,18 +170,58 @@ static uint64_t marks_word(struct marks *marks, uint64_t id)
 		   : UINT64_MAX;
 }
 
-static void marks_rank(struct marks *marks)
+// The bit of the call with this id; NULL: there can be none, or there is no memory.
+static uint64_t *marks_bits(struct marks *marks, uint64_t id, uint64_t *bit)
+{
+	const uint64_t word = id & TP_CALL_MOVED ? id & ~TP_CALL_MOVED : marks_word(marks, id);
+	if (word == UINT64_MAX)
+		return NULL;
+	*bit = UINT64_C(1) << (word % 64);
+	if (!(id & TP_CALL_MOVED))
+		return &marks->bits[word / 64];
+	if (word / 64 >= marks->moved_words) {
+		const uint64_t count = (word / 64 + 1) * 2;
+		uint64_t *moved = realloc(marks->moved, count * sizeof(*moved));
+		if (!moved)
+			return NULL;
+		memset(
+		    moved + marks->moved_words, 0, (count - marks->moved_words) * sizeof(*moved));
+		marks->moved = moved;
+		marks->moved_words = count;
+	}
+	return &marks->moved[word / 64];
+}
+
+// False: no memory.
+static bool marks_rank(struct marks *marks)
 {
 	uint64_t before = 0;
 	for (uint64_t i = 0; i < marks->word_count / 64 + 1; i++) {
 		marks->ranks[i] = before;
 		before += (uint64_t)__builtin_popcountll(marks->bits[i]);
 	}
+	marks->moved_ranks = calloc(marks->moved_words + 1, sizeof(*marks->moved_ranks));
+	for (uint64_t i = 0; marks->moved_ranks && i < marks->moved_words; i++) {
+		marks->moved_ranks[i] = before;
+		before += (uint64_t)__builtin_popcountll(marks->moved[i]);
+	}
+	return marks->moved_ranks;
+}
+
+// As marks_row, of a call that came from another thread: how many such calls came before, and all others.
+static uint64_t marks_moved_row(const struct marks *marks, uint64_t number)
+{
+	if (number / 64 >= marks->moved_words || !(marks->moved[number / 64] >> (number % 64) & 1))
+		return UINT64_MAX;
+	const uint64_t below = marks->moved[number / 64] & ((UINT64_C(1) << (number % 64)) - 1);
+	return marks->moved_ranks[number / 64] + (uint64_t)__builtin_popcountll(below);
 }
 
 // How many calls began before the one with this id; UINT64_MAX if it is not marked.
 static uint64_t marks_row(struct marks *marks, uint64_t id)
 {
+	if (id & TP_CALL_MOVED)
+		return marks_moved_row(marks, id & ~TP_CALL_MOVED);
 	const uint64_t word = marks_word(marks, id);
 	if (word == UINT64_MAX || !(marks->bits[word / 64] >> (word % 64) & 1))
 		return UINT64_MAX;
@@ -193,11 +239,10 @@ static bool given_up(const struct tp_call_store *store)
 static void mark_call(void *context, const struct tp_call *call)
 {
 	struct load *load = context;
-	const uint64_t word = marks_word(&load->marks, call->id);
-	if (word == UINT64_MAX)
+	uint64_t bit;
+	uint64_t *bits = marks_bits(&load->marks, call->id, &bit);
+	if (!bits)
 		return;
-	uint64_t *bits = &load->marks.bits[word / 64];
-	const uint64_t bit = UINT64_C(1) << (word % 64);
 	if (!(*bits & bit) && load->to->rows < load->to->count) {
 		*bits |= bit;
 		load->to->rows++;
@@ -335,9 +380,10 @@ static int load_thread(struct tp_call_store *store, uint32_t thread, struct tp_e
 	if (!code)
 		code = map_calls(&load, err);
 	if (!code && to->rows) {
-		marks_rank(&load.marks);
+		load.no_memory = !marks_rank(&load.marks);
 		load.sink.leave = put_call;
-		code = tp_calls_each(analysis, thread, &load.sink, err);
+		if (!load.no_memory)
+			code = tp_calls_each(analysis, thread, &load.sink, err);
 		if (code && damaged && code == analysis->threads[thread].code)
 			code = 0;
 	}

@@ -3,6 +3,7 @@
 #include "calls.h"
 
 #include "analyzer/replay.h"
+#include "analyzer/together.h"
 
 // Between the stack and the sink of an analysis that leaves paths out.
 struct filter {
@@ -71,6 +72,9 @@ int tp_calls_each(const struct tp_analysis *analysis, uint32_t thread, struct tp
 	    .own = {NULL, enter, leave, pause_call, resume_call, lost, false},
 	};
 	filter.own.context = &filter;
+	if (tp_together_concerns(analysis, thread))
+		return tp_together_calls(
+		    analysis, thread, analysis->filtered ? &filter.own : sink, err);
 	struct tp_profile profile = {0};
 	struct tp_stack stack = {0};
 	struct tp_replay replay = {

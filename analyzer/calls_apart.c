@@ -3,6 +3,7 @@
 #include "calls_apart.h"
 
 #include "analyzer/replay.h"
+#include "analyzer/together.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@ uint32_t tp_calls_parts(const struct tp_analysis *analysis, uint32_t thread, uin
 {
 	const struct tp_tracefile *trace = analysis->trace;
 	// As in replay_all.c: where times or modules decide what a record means, that of an earlier one has to be known.
-	if (analysis->timeless || analysis->ranged || analysis->least || analysis->filtered ||
-	    trace->gaps.count || trace->map.moves)
+	if (tp_together_concerns(analysis, thread) || analysis->timeless || analysis->ranged ||
+	    analysis->least || analysis->filtered || trace->gaps.count || trace->map.moves)
 		return 1;
 	uint64_t all = 0;
 	for (uint32_t i = 0; i < analysis->thread_count; i++)

@@ -22,10 +22,20 @@ static uint32_t *head(const struct tp_contexts *contexts, uint64_t named)
 	return &contexts->heads[hash >> 32 & (contexts->head_count - 1)];
 }
 
+static uint32_t *head_left(const struct tp_contexts *contexts, uint64_t left_at)
+{
+	return head(contexts, left_at) + contexts->head_count;
+}
+
 // Only what has a name is found by it.
 static void link_name(struct tp_contexts *contexts, uint32_t index)
 {
 	struct tp_context *item = &contexts->items[index];
+	if (item->left_at) {
+		uint32_t *at = head_left(contexts, item->left_at);
+		item->next_left = *at;
+		*at = index;
+	}
 	if (item->named == TP_CONTEXT_UNNAMED)
 		return;
 	uint32_t *at = head(contexts, item->named);
@@ -36,6 +46,12 @@ static void link_name(struct tp_contexts *contexts, uint32_t index)
 static void unlink_name(struct tp_contexts *contexts, uint32_t index)
 {
 	const struct tp_context *item = &contexts->items[index];
+	if (item->left_at) {
+		uint32_t *at = head_left(contexts, item->left_at);
+		while (*at != index)
+			at = &contexts->items[*at].next_left;
+		*at = item->next_left;
+	}
 	if (item->named == TP_CONTEXT_UNNAMED)
 		return;
 	uint32_t *at = head(contexts, item->named);
@@ -53,7 +69,7 @@ static bool grow(struct tp_contexts *contexts)
 	if (!items)
 		return false;
 	contexts->items = items;
-	uint32_t *heads = calloc(capacity, sizeof(*heads));
+	uint32_t *heads = calloc((size_t)capacity * 2, sizeof(*heads));
 	if (!heads)
 		return false;
 	free(contexts->heads);
@@ -104,13 +120,25 @@ uint32_t tp_contexts_find(const struct tp_contexts *contexts, uint64_t named)
 	return left ? index : 0;
 }
 
+uint32_t tp_contexts_find_left(const struct tp_contexts *contexts, uint64_t left_at)
+{
+	uint32_t index = contexts->live && left_at ? *head_left(contexts, left_at) : 0;
+	uint32_t left = SEARCH_MAX;
+	while (index && left && contexts->items[index].left_at != left_at) {
+		index = contexts->items[index].next_left;
+		left--;
+	}
+	return left ? index : 0;
+}
+
 uint32_t tp_frames_find(const struct tp_frame *frames, uint32_t depth, uint64_t position)
 {
 	uint32_t low = 1;
 	uint32_t high = depth;
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
-		if (frames[middle].position < position)
+		// Those that have moved are below all others.
+		if (!frames[middle].name || frames[middle].position < position)
 			low = middle + 1;
 		else
 			high = middle;

@@ -145,6 +145,7 @@ static void do_chunk(struct assembler *as)
 	    .sequence = tp_line_option(line, "sequence", 0, UINT64_MAX),
 	};
 	as->chunk.os_tid = tp_line_option(line, "tid", as->chunk.thread + UINT64_C(1), UINT64_MAX);
+	as->chunk.home = tp_line_option(line, "home", 0, UINT64_MAX);
 	as->chunk.first_time = tp_line_option(line, "time", 0, UINT64_MAX);
 	as->level = (int)tp_line_option(line, "packed", 0, TP_PACKER_LEVEL_MAX);
 	as->high = as->chunk.first_time >> 32;
@@ -394,6 +395,8 @@ static void do_record(struct assembler *as, const char *word)
 		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_FORK);
 	} else if (strcmp(word, "lost") == 0) {
 		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_LOST);
+	} else if (strcmp(word, "left") == 0) {
+		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_LEFT);
 	} else if (strcmp(word, "crossing") == 0) {
 		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_CROSSING);
 	} else if (strcmp(word, "of-module") == 0) {

@@ -94,6 +94,8 @@ static void add_record(
 		    out, "\t%" PRIu64 " %s\n", time, borders[name - TEEPERF_CONTROL_CALL_OUT]);
 	} else if (name == TEEPERF_CONTROL_CROSSING) {
 		tp_buf_addf(out, "\tcrossing %" PRIu32 "\n", low);
+	} else if (name == TEEPERF_CONTROL_LEFT) {
+		tp_buf_addf(out, "\tleft %" PRIu32 "\n", low);
 	} else if (name == TEEPERF_CONTROL_PAD && low == 0) {
 		tp_buf_add_string(out, "\tpad\n");
 	} else if (name == TEEPERF_CONTROL_THREAD_END && low == 0) {
@@ -118,6 +120,8 @@ static bool add_chunk(struct tp_buf *out, struct tp_bytes *bytes, uint32_t level
 	tp_buf_addf(out,
 	    "chunk thread=%" PRIu32 " sequence=%" PRIu64 " tid=%" PRIu64 " time=%" PRIu64,
 	    chunk.thread, chunk.sequence, chunk.os_tid, chunk.first_time);
+	if (chunk.home)
+		tp_buf_addf(out, " home=%" PRIu64, chunk.home);
 	if (level)
 		tp_buf_addf(out, " packed=%" PRIu32, level);
 	tp_buf_add_char(out, '\n');

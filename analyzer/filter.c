@@ -78,7 +78,8 @@ static bool filter_thread(
 		struct tp_node *caller = &nodes[node->parent];
 		const bool in_focus = !focus || of[i] & FOCUS;
 		// A node that was made for a call which does not count has none.
-		if (!(of[i] & IGNORE) && ((node->calls && in_focus) || of[i] & NEEDED)) {
+		if (!(of[i] & IGNORE) &&
+		    (((node->calls || node->inclusive) && in_focus) || of[i] & NEEDED)) {
 			of[node->parent] |= NEEDED;
 			node->is_way = !in_focus;
 			if (!in_focus)

@@ -260,11 +260,16 @@ static void add_contexts(const struct tp_stack_counts *counts, struct tp_buf *ou
 		tp_buf_addf(out,
 		    "left       %s stacks were not come back to: their calls count up to there\n",
 		    tp_text_count(text, counts->left));
-	if (counts->moved)
+	if (counts->moved > counts->apart)
+		tp_buf_addf(out,
+		    "moved      %s times a stack went on in another thread: its calls go on there, "
+		    "and each thread has the time for which they ran in it\n",
+		    tp_text_count(text, counts->moved - counts->apart));
+	if (counts->apart)
 		tp_buf_addf(out,
 		    "moved      %s times a stack went on in another thread: call paths begin anew "
 		    "there\n",
-		    tp_text_count(text, counts->moved));
+		    tp_text_count(text, counts->apart));
 }
 
 static void add_patterns(struct tp_buf *out, const char *const *patterns, uint32_t count)
@@ -516,6 +521,8 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	add_number(out, "contexts", counts->contexts);
 	add_number(out, "contexts_left", counts->left);
 	add_number(out, "contexts_moved", counts->moved);
+	if (counts->moved)
+		add_number(out, "contexts_apart", counts->apart);
 	add_number(out, "lost", analysis->lost);
 	add_number(out, "unmatched_enters", counts->unmatched_enters);
 	add_number(out, "unmatched_exits", counts->unmatched_exits);

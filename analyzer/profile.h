@@ -179,6 +179,27 @@ static inline uint64_t tp_node_add(
 	return net;
 }
 
+/*
+ * A call of INCLUSIVE ticks has ended, of which PERIOD are NODE's, and SELF of these in no call that it made: what was
+ * before was another thread's (tp_profile_add_open).
+ */
+static inline void tp_profile_add_period(struct tp_profile *profile, uint32_t node,
+    uint64_t inclusive, uint64_t period, uint64_t self, uint64_t cost)
+{
+	struct tp_node *to = &profile->nodes[node];
+	tp_histogram_add(&to->times, tp_node_add(to, inclusive, inclusive, cost), &profile->pool);
+	to->inclusive -= inclusive - period;
+	to->self += self;
+}
+
+/* A call that is open has run here for so long, and goes on in another thread. */
+static inline void tp_profile_add_open(
+    struct tp_profile *profile, uint32_t node, uint64_t period, uint64_t self)
+{
+	profile->nodes[node].inclusive += period;
+	profile->nodes[node].self += self;
+}
+
 /* The same for node number NODE, with its histogram. */
 static inline void tp_profile_add(
     struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)

@@ -3,6 +3,7 @@
 #include "replay_all.h"
 
 #include "analyzer/replay.h"
+#include "analyzer/together.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,6 +31,7 @@ struct item {
 
 // What the workers share.
 struct work {
+	atomic_bool arrives; // stacks from other threads
 	const struct tp_analysis *analysis;
 	const struct tp_analysis_options *options;
 	struct job *jobs;
@@ -73,6 +75,27 @@ static void replay_part(struct work *work, struct job *job, uint32_t number)
 		part->unusual = true;
 }
 
+// What comes of a stack to which all records have been replayed.
+static void take_results(const struct tp_analysis *analysis, struct tp_thread_result *result,
+    struct tp_stack *stack, const struct tp_replay *replay)
+{
+	tp_stack_finish(stack);
+	result->bad_counts_offset = replay->bad_counts_offset;
+	result->counts = stack->counts;
+	result->first = stack->started ? stack->first : UINT64_MAX;
+	result->last = stack->last;
+	result->busy = stack->frames[0].children;
+	if (analysis->compensation.applied) {
+		tp_compensation_apply(&result->profile, &result->taken, &result->missing);
+		result->busy = result->profile.nodes[0].inclusive;
+	}
+	result->calls = stack->calls;
+	stack->calls = (struct tp_call_counts){0};
+	// What was only counted has no times to be in a range by.
+	if (analysis->ranged)
+		result->counts.counted = 0;
+}
+
 // All parts are done: join them to the first one.
 static void finish(struct work *work, struct job *job)
 {
@@ -92,23 +115,10 @@ static void finish(struct work *work, struct job *job)
 		tp_err_set(&result->err, result->code, analysis->trace->source.name,
 		    TP_ERR_NO_OFFSET, "out of memory while thread %u was replayed",
 		    result->thread->number);
-	if (job->stack.frames) {
-		tp_stack_finish(&job->stack);
-		result->bad_counts_offset = job->replay.bad_counts_offset;
-		result->counts = job->stack.counts;
-		result->first = job->stack.started ? job->stack.first : UINT64_MAX;
-		result->last = job->stack.last;
-		result->busy = job->stack.frames[0].children;
-		if (analysis->compensation.applied) {
-			tp_compensation_apply(&result->profile, &result->taken, &result->missing);
-			result->busy = result->profile.nodes[0].inclusive;
-		}
-		result->calls = job->stack.calls;
-		job->stack.calls = (struct tp_call_counts){0};
-		// What was only counted has no times to be in a range by.
-		if (analysis->ranged)
-			result->counts.counted = 0;
-	}
+	if (job->stack.frames)
+		take_results(analysis, result, &job->stack, &job->replay);
+	result->moves = job->stack.leaves || job->stack.arrives;
+	work->arrives |= job->stack.arrives;
 	tp_stack_release(&job->stack);
 }
 
@@ -194,6 +204,64 @@ static bool plan(struct work *work, struct tp_analysis *analysis, uint32_t worke
 	return true;
 }
 
+// The results of one thread, once more.
+static void forget(struct tp_thread_result *result)
+{
+	tp_profile_release(&result->profile);
+	tp_call_counts_release(&result->calls);
+	*result = (struct tp_thread_result){.thread = result->thread, .moves = result->moves};
+}
+
+/*
+ * Stacks have come from other threads, so that none of these means anything without the others: replay them again, together.
+ * Where only one thread is wanted, it is with all others.
+ */
+static int replay_together(struct work *work, struct tp_analysis *analysis, struct tp_err *err)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	struct tp_together together = {
+	    .threads = calloc((size_t)trace->thread_count + 1, sizeof(*together.threads)),
+	};
+	struct tp_thread_result **results =
+	    calloc((size_t)trace->thread_count + 1, sizeof(*results));
+	int code = together.threads && results ? 0 : TP_ERR_MEMORY;
+	for (uint32_t i = 0; !code && i < trace->thread_count; i++) {
+		struct tp_thread_result *result = NULL;
+		if (!analysis->one_thread || analysis->threads[0].thread == &trace->threads[i])
+			result = &analysis->threads[analysis->one_thread ? 0 : i];
+		if (result ? !result->moves : !analysis->one_thread)
+			continue;
+		struct tp_together_thread *item = &together.threads[together.count];
+		item->thread = &trace->threads[i];
+		results[together.count++] = result;
+		if (!result)
+			continue;
+		forget(result);
+		item->profile = &result->profile;
+		item->chunk_done = work->options->progress ? chunk_done : NULL;
+		item->context = work;
+	}
+	if (!code && tp_together_replay(analysis, &together) == TP_ERR_MEMORY)
+		code = TP_ERR_MEMORY;
+	for (uint32_t i = 0; i < together.count; i++) {
+		struct tp_together_thread *item = &together.threads[i];
+		struct tp_thread_result *result = results[i];
+		if (!result || !item->stack.frames)
+			continue;
+		result->code = item->code;
+		result->err = item->err;
+		if (item->stack.over && !item->code && !tp_replay_last_counts(&item->replay))
+			code = result->code = TP_ERR_MEMORY;
+		take_results(analysis, result, &item->stack, &item->replay);
+	}
+	tp_together_release(&together);
+	free(together.threads);
+	free(results);
+	return code ? tp_err_set(err, code, trace->source.name, TP_ERR_NO_OFFSET,
+			  "out of memory while %u threads were replayed together", together.count)
+		    : 0;
+}
+
 int tp_replay_all(
     struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
 {
@@ -224,6 +292,8 @@ int tp_replay_all(
 	}
 	free(work.jobs);
 	free(work.items);
+	if (planned && work.arrives)
+		return replay_together(&work, analysis, err);
 	return planned ? 0
 		       : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
 			     TP_ERR_NO_OFFSET, "no memory for %u threads", analysis->thread_count);

@@ -77,13 +77,22 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 	return true;
 }
 
-// What end_top does, for analyses that need more than a profile.
+// What end_top does, for analyses that need more than a profile, and for calls that were open in other threads before:
+// their time is each thread's own, the call is that of the thread in which it ends.
 static void end_specially(
     struct tp_stack *stack, const struct tp_frame *frame, uint64_t time, uint64_t in, uint64_t out)
 {
+	static const struct tp_moved_call nothing = {0};
 	struct tp_frame *caller = &stack->frames[stack->depth - 1];
-	const uint64_t inclusive = time - stack->away - frame->start;
+	const struct tp_moved_call before =
+	    frame->moved ? stack->member->moves->calls[frame->moved] : nothing;
+	const uint64_t period = time - stack->away - frame->start;
+	const uint64_t inclusive = period + before.duration;
+	const uint64_t self = frame->children < period ? period - frame->children : 0;
 	const uint64_t cost = frame->cost + in;
+	const uint64_t id = tp_frame_id(stack, frame);
+	if (frame->moved)
+		tp_moves_drop(stack->member->moves, frame->moved);
 	const uint64_t ticks = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
 	caller->cost += cost + out;
 	if (stack->quiet)
@@ -97,17 +106,17 @@ static void end_specially(
 	if (stack->profile->dropped)
 		stack->profile->dropped[frame->node].cost += frame->dropped;
 	if (!stack->only_calls)
-		tp_profile_add(stack->profile, frame->node, inclusive, frame->children, cost);
-	caller->children += inclusive;
+		tp_profile_add_period(stack->profile, frame->node, inclusive, period, self, cost);
+	caller->children += period;
 	if (!stack->sink || !stack->sink->leave)
 		return;
 	const struct tp_call call = {
-	    .id = frame->position,
-	    .parent = stack->depth > 1 ? caller->position : 0,
+	    .id = id,
+	    .parent = stack->depth > 1 ? tp_frame_id(stack, caller) : 0,
 	    .start = frame->began,
 	    .end = time,
 	    .duration = inclusive,
-	    .self = frame->children < inclusive ? inclusive - frame->children : 0,
+	    .self = self + before.self,
 	    .cost = ticks,
 	    .node = frame->node,
 	    .depth = stack->depth,
@@ -122,7 +131,7 @@ static void end_specially(
 static inline void end_top(struct tp_stack *stack, uint64_t time, uint64_t in, uint64_t out)
 {
 	const struct tp_frame *frame = &stack->frames[--stack->depth];
-	if (__builtin_expect(stack->special, 0)) {
+	if (__builtin_expect(stack->special || frame->moved, 0)) {
 		end_specially(stack, frame, time, in, out);
 		return;
 	}
@@ -153,6 +162,8 @@ static void exchange(
 	    .away = stack->away,
 	    .since = stack->since,
 	    .named = stack->named,
+	    .left_at = stack->left_at,
+	    .outer = stack->outer,
 	    .foreign = stack->foreign,
 	};
 	stack->frames = with->frames;
@@ -161,6 +172,8 @@ static void exchange(
 	stack->away = with->away;
 	stack->since = with->since;
 	stack->named = with->named;
+	stack->left_at = with->left_at;
+	stack->outer = with->outer;
 	stack->foreign = with->foreign;
 	stack->frames[0].children += now.frames[0].children;
 	stack->frames[0].cost += now.frames[0].cost;
@@ -191,8 +204,10 @@ static void tell_resume(struct tp_stack *stack, uint64_t time)
 static bool go_to(struct tp_stack *stack, const struct tp_context *with, uint64_t time)
 {
 	struct tp_context was;
-	const bool known = stack->named % 8 == TEEPERF_POSITION_BETWEEN;
+	const bool known = stack->named % 8 == TEEPERF_POSITION_BETWEEN ||
+			   (stack->member && stack->left && stack->left_at);
 	if (!stack->left) {
+		stack->left_at = 0;
 		stack->since = time;
 		tell_pause(stack, time);
 	}
@@ -221,8 +236,147 @@ static bool begin_context(struct tp_stack *stack, bool foreign, uint64_t time)
 static void come_back(struct tp_stack *stack, uint64_t time)
 {
 	stack->left = false;
+	stack->left_at = 0;
 	stack->away += time - stack->since;
 	tell_resume(stack, time);
+}
+
+// ---- stacks that come from other threads
+
+// As if the calls of this stack had begun when the range of time does.
+static void begin_frames(const struct tp_stack *stack, struct tp_frame *frames, uint32_t depth,
+    uint64_t start, uint64_t began)
+{
+	frames[0].children = frames[0].cost = 0;
+	for (uint32_t i = 1; i < depth; i++) {
+		frames[i].start = start;
+		frames[i].began = began;
+		frames[i].children = frames[i].cost = frames[i].dropped = 0;
+		if (frames[i].moved) {
+			struct tp_moved_call *call = &stack->member->moves->calls[frames[i].moved];
+			call->duration = call->self = 0;
+		}
+	}
+}
+
+/*
+ * The calls of a stack that FROM has left: what they took there is FROM's, and what they take from now on is that of TO,
+ * in whose profile they are on the same path. With a least time it is not known yet which of them count: there a
+ * call is TO's with all its time. False: no memory.
+ */
+static bool carry(
+    struct tp_stack *from, struct tp_context *context, struct tp_stack *to, uint64_t time)
+{
+	struct tp_moves *moves = to->member->moves;
+	const bool sums = !from->quiet && !from->least;
+	// It was left before the range of time began, which FROM has not come to yet.
+	const bool early = from->quiet && !to->quiet;
+	const uint64_t now = context->since - context->away;
+	for (uint32_t i = context->depth; i-- > 1;) {
+		struct tp_frame *frame = &context->frames[i];
+		const uint64_t period = now > frame->start ? now - frame->start : 0;
+		const uint64_t self = frame->children < period ? period - frame->children : 0;
+		const uint32_t moved = frame->moved ? frame->moved : tp_moves_add(moves);
+		from->profile->functions[frame->function].active--;
+		if (!moved)
+			return false;
+		if (frame->name)
+			moves->calls[moved].name = frame->name;
+		frame->moved = moved;
+		frame->name = 0;
+		frame->start = sums ? time : time - period;
+		if (!sums)
+			continue;
+		if (!from->only_calls)
+			tp_profile_add_open(from->profile, frame->node, period, self);
+		moves->calls[moved].duration += period;
+		moves->calls[moved].self += self;
+		frame->children = 0;
+		if (i > 1)
+			context->frames[i - 1].children += period;
+		else
+			from->frames[0].children += period;
+	}
+	if (early)
+		begin_frames(to, context->frames, context->depth, time, to->from);
+	uint32_t node = 0;
+	for (uint32_t i = 1; i < context->depth; i++) {
+		struct tp_frame *frame = &context->frames[i];
+		struct tp_moved_call *call = &moves->calls[frame->moved];
+		const struct tp_edge *edge = tp_profile_edge(to->profile, node, call->name);
+		if (!edge)
+			return false;
+		to->profile->functions[edge->function].active++;
+		frame->node = node = edge->node;
+		frame->function = edge->function;
+		call->id = TP_CALL_MOVED | to->member->arrived++;
+	}
+	context->named = TP_CONTEXT_UNNAMED;
+	context->away = 0;
+	context->since = time;
+	return true;
+}
+
+// Take the stack that FROM left by the record at POSITION. *found: there is one. False: no memory.
+static bool take(struct tp_stack *from, uint64_t position, struct tp_context *taken, bool *found)
+{
+	*found = false;
+	if (from->left && from->left_at == position) {
+		struct tp_context fresh = {
+		    .frames = calloc(CONTEXT_FRAMES_AT_FIRST, sizeof(*fresh.frames)),
+		    .depth = 1,
+		    .capacity = CONTEXT_FRAMES_AT_FIRST,
+		    .named = TP_CONTEXT_UNNAMED,
+		    .since = from->since,
+		};
+		if (!fresh.frames)
+			return false;
+		exchange(from, taken, &fresh);
+		*found = true;
+		return true;
+	}
+	const uint32_t index = tp_contexts_find_left(&from->contexts, position);
+	if (index)
+		*taken = tp_contexts_take(&from->contexts, index);
+	*found = index != 0;
+	return true;
+}
+
+// The stack runs on that was left by this departure. False: no memory.
+static bool arrive(struct tp_stack *stack, uint64_t departure, uint64_t time)
+{
+	const uint64_t position = TEEPERF_DEPARTURE_POSITION(departure);
+	struct tp_member *source =
+	    stack->member && position
+		? tp_moves_member(stack->member->moves, departure >> TEEPERF_DEPARTURE_SHIFT)
+		: NULL;
+	stack->arrives = true;
+	if (departure && departure == stack->outer && !stack->left) {
+		// An inner call has told already.
+		stack->outer = 0;
+		return true;
+	}
+	stack->counts.moved++;
+	if (source && source->stack == stack && stack->left && stack->left_at == position) {
+		come_back(stack, time);
+		return true;
+	}
+	struct tp_context taken;
+	bool found = false;
+	if (source && !source->stack->over && !take(source->stack, position, &taken, &found))
+		return false;
+	if (!found) {
+		stack->counts.apart++;
+		return begin_context(stack, true, time);
+	}
+	if (source->stack != stack && !carry(source->stack, &taken, stack, time)) {
+		free(taken.frames);
+		return false;
+	}
+	if (!go_to(stack, &taken, time))
+		return false;
+	come_back(stack, time);
+	return true;
 }
 
 // Go on in the stack on which the activation at POSITION, of function NAME, is open. *found: there is one.
@@ -357,17 +511,6 @@ static void cross(struct tp_stack *stack, uint64_t time)
 	}
 }
 
-// As if the calls of this stack had begun when the range of time does.
-static void begin_frames(struct tp_frame *frames, uint32_t depth, uint64_t start, uint64_t began)
-{
-	frames[0].children = frames[0].cost = 0;
-	for (uint32_t i = 1; i < depth; i++) {
-		frames[i].start = start;
-		frames[i].began = began;
-		frames[i].children = frames[i].cost = frames[i].dropped = 0;
-	}
-}
-
 // The range of time begins. What ended or waits from before does not count.
 static void begin_range(struct tp_stack *stack)
 {
@@ -379,12 +522,12 @@ static void begin_range(struct tp_stack *stack)
 	stack->first = stack->from;
 	if (stack->left)
 		stack->since = stack->from;
-	begin_frames(stack->frames, stack->depth, stack->from - stack->away, stack->from);
+	begin_frames(stack, stack->frames, stack->depth, stack->from - stack->away, stack->from);
 	for (uint32_t i = stack->contexts.newest; i; i = stack->contexts.items[i].older) {
 		struct tp_context *context = &stack->contexts.items[i];
 		context->since = stack->from;
-		begin_frames(
-		    context->frames, context->depth, stack->from - context->away, stack->from);
+		begin_frames(stack, context->frames, context->depth, stack->from - context->away,
+		    stack->from);
 	}
 	const struct tp_call_sink *sink = stack->sink;
 	for (uint32_t i = 1; sink && sink->enter && !stack->left && i < stack->depth; i++)
@@ -531,6 +674,32 @@ static bool is_at(const struct tp_stack *stack, uint32_t frame, uint64_t positio
 	return frame < stack->depth && stack->frames[frame].position == position;
 }
 
+// Of calls that have moved here: a hostile trace could make it search a deep stack again and again.
+#define MOVED_SEARCH_MAX 4096
+
+/*
+ * The first frame that did not begin before the activation at POSITION, of function NAME. Calls that have moved here are
+ * below all others, and have the positions of other threads: with the name, nothing else is like them. *open: it is
+ * that activation's.
+ */
+static uint32_t find_activation(
+    const struct tp_stack *stack, uint32_t name, uint64_t position, bool *open)
+{
+	const uint32_t low = tp_frames_find(stack->frames, stack->depth, position);
+	*open = is_at(stack, low, position);
+	if ((*open && stack->frames[low].name == name) || stack->depth == 1 ||
+	    !stack->frames[1].moved)
+		return low;
+	uint32_t top = tp_frames_find(stack->frames, stack->depth, 0);
+	for (uint32_t left = MOVED_SEARCH_MAX; top-- > 1 && left; left--)
+		if (stack->frames[top].position == position &&
+		    stack->member->moves->calls[stack->frames[top].moved].name == name) {
+			*open = true;
+			return top;
+		}
+	return low;
+}
+
 /*
  * The activation whose enter record is at POSITION runs on. First go to its stack, if that is another one;
  * all that began later on it has ended, whether that activation is open or not: it may have begun while
@@ -538,9 +707,9 @@ static bool is_at(const struct tp_stack *stack, uint32_t frame, uint64_t positio
  */
 bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time)
 {
-	// The first frame that did not begin earlier.
-	uint32_t low = tp_frames_find(stack->frames, stack->depth, position);
-	bool here = is_at(stack, low, position) || position == stack->named;
+	bool open;
+	uint32_t low = find_activation(stack, name, position, &open);
+	bool here = open || position == stack->named;
 	if (!here && position != TEEPERF_POSITION_OFF && stack->contexts.live &&
 	    !go_to_position(stack, name, position, time, &here))
 		return false;
@@ -548,13 +717,12 @@ bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, u
 		come_back(stack, time);
 	else if (stack->left && !begin_context(stack, false, time))
 		return false;
-	low = tp_frames_find(stack->frames, stack->depth, position);
-	const bool open = is_at(stack, low, position);
+	low = find_activation(stack, name, position, &open);
 	// An activation that was not sampled has no record, and a position between two.
 	const bool early = position == TEEPERF_POSITION_OFF ||
 			   (low == 1 && (stack->switched || stack->forked || stack->overwritten)) ||
 			   position % 8 == TEEPERF_POSITION_BETWEEN;
-	if (open ? stack->frames[low].name != name : !early)
+	if (open ? stack->frames[low].name != name && stack->frames[low].name : !early)
 		stack->counts.unknown_resyncs++;
 	stack->how = TP_CALL_UNWOUND;
 	while (stack->depth > low + open)
@@ -564,18 +732,23 @@ bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, u
 	return true;
 }
 
-// A record of kind RESYNC, with the WORD that follows it. False: no memory.
-static bool change(struct tp_stack *stack, uint32_t name, uint64_t word, uint64_t time)
+// A record of kind RESYNC at PLACE, with the WORD that follows it. False: no memory.
+static bool change(
+    struct tp_stack *stack, uint32_t name, uint64_t word, uint64_t time, uint64_t place)
 {
 	const uint64_t position = word & ~TEEPERF_POSITION_LEAVES;
-	if (word == TEEPERF_POSITION_ELSEWHERE) {
-		stack->counts.moved++;
-		return begin_context(stack, true, time);
-	}
+	const uint64_t departure = stack->departure;
+	const uint64_t before = stack->left ? stack->left_at : 0;
+	stack->departure = 0;
+	if (word == TEEPERF_POSITION_ELSEWHERE)
+		return arrive(stack, departure, time);
 	if (position && !tp_stack_resync(stack, name, position, time))
 		return false;
 	if (word & TEEPERF_POSITION_LEAVES) {
-		stack->left = true;
+		stack->outer =
+		    before && stack->member ? TEEPERF_DEPARTURE(stack->member->home, before) : 0;
+		stack->left = stack->leaves = true;
+		stack->left_at = place;
 		stack->since = time;
 		stack->edge = 0;
 		tell_pause(stack, time);
@@ -617,6 +790,9 @@ void tp_stack_control(
 	case TEEPERF_CONTROL_FORK:
 		stack->forked = true;
 		break;
+	case TEEPERF_CONTROL_LEFT:
+		stack->departure = stack->departure << 32 | value;
+		break;
 	case TEEPERF_CONTROL_PAD:
 	case TEEPERF_CONTROL_MODULE: // the module map has looked at it
 		break;
@@ -653,6 +829,33 @@ int64_t tp_stack_counts(
 	return pairs * 2;
 }
 
+// Whether the record of KIND at TIME must wait for other threads that are replayed together with this one.
+static bool must_wait(
+    struct tp_stack *stack, const struct tp_place *at, uint32_t kind, uint64_t time)
+{
+	struct tp_member *member = stack->member;
+	// Where a gap or the range of time begins or ends, stacks do, whoever has them then.
+	uint64_t bound = stack->quiet ? stack->from : stack->to;
+	if (!stack->in_gap && stack->gap < stack->gaps.count &&
+	    stack->gaps.items[stack->gap].from < bound)
+		bound = stack->gaps.items[stack->gap].from;
+	member->position = at->position + (uint64_t)(at->i - 1) * 8;
+	member->time = time;
+	member->waits_for = NULL;
+	member->waits_time = bound <= time ? bound : 0;
+	if (kind == TEEPERF_KIND_RESYNC && at->i < at->count &&
+	    at->words[at->i] == TEEPERF_POSITION_ELSEWHERE) {
+		member->waits_for =
+		    tp_moves_member(member->moves, stack->departure >> TEEPERF_DEPARTURE_SHIFT);
+		member->waits_position = TEEPERF_DEPARTURE_POSITION(stack->departure);
+	}
+	if (member->waits_for == member)
+		member->waits_for = NULL;
+	const bool waits = !tp_member_may_go_on(member);
+	member->forced = false;
+	return waits;
+}
+
 // Replay the record at hand, whatever it is. False: no memory, or the range of time is over.
 static bool replay_record(struct tp_stack *stack, struct tp_place *at)
 {
@@ -680,6 +883,11 @@ static bool replay_record(struct tp_stack *stack, struct tp_place *at)
 	if (!stack->started) {
 		stack->started = true;
 		stack->first = at->last = time;
+	}
+	if (stack->member && must_wait(stack, at, kind, time < at->last ? at->last : time)) {
+		at->i = i;
+		stack->blocked = true;
+		return true;
 	}
 	if (time < at->last) {
 		stack->counts.backwards++;
@@ -710,7 +918,8 @@ static bool replay_record(struct tp_stack *stack, struct tp_place *at)
 		return false;
 	if (kind == TEEPERF_KIND_RESYNC) {
 		if (at->i < at->count)
-			return change(stack, name, at->words[at->i++], time);
+			return change(
+			    stack, name, at->words[at->i++], time, at->position + (uint64_t)i * 8);
 		stack->counts.unknown_resyncs++;
 		return true;
 	}
@@ -750,17 +959,24 @@ int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t coun
 	if (stack->over)
 		return 0;
 	stack->counts.records += count;
+	return tp_stack_go_on(stack, &at);
+}
+
+int tp_stack_go_on(struct tp_stack *stack, struct tp_place *at)
+{
 	bool ok = true;
-	while (ok && at.i < count) {
+	stack->blocked = false;
+	while (ok && at->i < at->count && !stack->blocked) {
 		// A sink alone does not hinder; a range that has not begun, and a least time, do.
 		if (stack->started &&
 		    (!stack->special || (stack->sink && !stack->quiet && !stack->least)))
-			tp_stack_replay_usual(stack, &at);
-		if (at.i < count)
-			ok = replay_record(stack, &at);
+			tp_stack_replay_usual(stack, at);
+		if (at->i < at->count)
+			ok = replay_record(stack, at);
 	}
-	stack->last = at.last;
-	stack->counts.events += at.events;
+	stack->last = at->last;
+	stack->counts.events += at->events;
+	at->events = 0;
 	return ok || stack->over ? 0 : TP_ERR_MEMORY;
 }
 

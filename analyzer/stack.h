@@ -9,6 +9,7 @@
 #include "analyzer/call_counts.h"
 #include "analyzer/call_sink.h"
 #include "analyzer/contexts.h"
+#include "analyzer/moves.h"
 #include "analyzer/profile.h"
 #include "analyzer/switches.h"
 
@@ -29,7 +30,8 @@ struct tp_stack_counts {
 	/* Contexts: stacks beside the thread's own. */
 	uint64_t contexts; /* that began */
 	uint64_t left;     /* with open calls, to which the thread has not come back */
-	uint64_t moved;    /* arrivals in calls that began in another thread */
+	uint64_t moved;    /* arrivals of stacks from other threads */
+	uint64_t apart;    /* of these, of stacks that are not known: paths begin anew */
 	/* Oddities. */
 	uint64_t unmatched_exits;  /* exits of functions that were not running */
 	uint64_t unmatched_enters; /* calls without an exit, ended by an exit further down */
@@ -66,6 +68,13 @@ struct tp_stack {
 	uint64_t since;    /* when it was left */
 	uint64_t away;     /* ticks for which it was left before */
 	uint64_t named;    /* as in struct tp_context */
+	uint64_t left_at;
+	uint64_t outer;
+	uint64_t departure;       /* what LEFT records have told so far */
+	struct tp_member *member; /* of threads that are replayed together; NULL: replayed alone */
+	bool blocked;             /* it waits for others at the record that is next */
+	bool leaves;              /* a stack of it was left: others may take it */
+	bool arrives;             /* a stack has come from another thread */
 	struct tp_contexts contexts;
 	struct tp_gaps gaps;
 	uint32_t gap;     /* gaps that have begun and ended */
@@ -118,6 +127,12 @@ void tp_stack_set_sink(struct tp_stack *stack, struct tp_call_sink *sink);
  */
 int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t count,
     uint64_t first_time, uint64_t position);
+/*
+ * The same without counting its words, from where AT is on; AT is the place in a chunk. Stops early with `blocked` if
+ * it has to wait for other members; call it again then.
+ */
+struct tp_place;
+int tp_stack_go_on(struct tp_stack *stack, struct tp_place *at);
 /* End the calls that are still open, at the time of the last event or of a switch to off. */
 void tp_stack_finish(struct tp_stack *stack);
 

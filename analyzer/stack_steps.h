@@ -33,6 +33,12 @@ static inline void tp_stack_look(struct tp_stack *stack, uint64_t ticks)
 		tp_profile_look(stack->profile, stack->frames[stack->depth - 1].node, ticks);
 }
 
+/* The id of an open call, for sinks. */
+static inline uint64_t tp_frame_id(const struct tp_stack *stack, const struct tp_frame *frame)
+{
+	return frame->moved ? stack->member->moves->calls[frame->moved].id : frame->position;
+}
+
 /* What a record does, if nothing waits to be settled. False: no memory. */
 bool tp_stack_push(struct tp_stack *stack, uint32_t name, uint64_t time, uint64_t position);
 void tp_stack_exit(struct tp_stack *stack, uint32_t name, uint64_t time);

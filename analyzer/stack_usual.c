@@ -75,7 +75,7 @@ static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
 	const uint32_t depth = (uint32_t)(top - stack->frames);
 	const struct tp_call call = {
 	    .id = top->position,
-	    .parent = depth > 1 ? top[-1].position : 0,
+	    .parent = depth > 1 ? tp_frame_id(stack, &top[-1]) : 0,
 	    .start = top->began,
 	    .end = time,
 	    .duration = ended->inclusive,

@@ -73,6 +73,7 @@ static int add_chunk(
 	    .first_time = header->first_time,
 	    .sequence = header->sequence,
 	    .os_tid = header->os_tid,
+	    .home = header->home,
 	    .thread = header->thread,
 	    .word_count = (uint32_t)((header->used - sizeof(*header)) / 8),
 	    .packed_size = is_packed ? (uint32_t)size : 0,

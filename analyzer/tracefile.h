@@ -21,6 +21,7 @@ struct tp_chunk {
 	uint64_t first_time;
 	uint64_t sequence;
 	uint64_t os_tid;
+	uint64_t home;
 	uint32_t thread;
 	uint32_t word_count; /* 8-byte words behind the chunk header */
 	uint32_t
@@ -32,6 +33,7 @@ struct tp_thread {
 	bool ended;
 	uint64_t os_tid;
 	uint64_t lost;        /* events, by the thread's own count */
+	uint64_t home;        /* what other threads call it (log.h); 0: unknown */
 	uint64_t first;       /* sequence of its first chunk: not 0 if it began before a fork */
 	uint64_t missing;     /* chunks that are not in the file */
 	uint64_t overwritten; /* chunks that its ring had no room for any more; not missing */

@@ -68,6 +68,8 @@ static uint64_t take_chunks(struct tp_tracefile *trace, struct tp_thread *thread
 	thread->chunk_count = next - first;
 	if (thread->chunk_count && !thread->os_tid)
 		thread->os_tid = thread->chunks->os_tid;
+	if (thread->chunk_count)
+		thread->home = thread->chunks->home;
 	return next;
 }
 

@@ -207,7 +207,9 @@ static void on_call_around(void *context, const struct tp_call *call)
 		if (call->end < slow->start || call->start > slow->end)
 			continue;
 		if (timeline->thread == slow->thread) {
-			if (call->id < slow->id || call->end > slow->end ||
+			// The id of a call that came from another thread tells nothing of when it began.
+			if ((call->id < slow->id && !(slow->id & TP_CALL_MOVED)) ||
+			    call->start < slow->start || call->end > slow->end ||
 			    (call->depth <= slow->depth && call->id != slow->id))
 				continue;
 			const struct row row = make_row(timeline, call);

@@ -175,7 +175,8 @@ static void prepare_jumps(struct injection *in)
 					LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
 }
 
-static void inject_switches(struct injection *in, LLVMValueRef where, LLVMValueRef home)
+static void inject_switches(
+    struct injection *in, LLVMValueRef where, const struct tp_stacks_entry *entry)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(in->sequence->context);
 	LLVMValueRef id = LLVMConstPtrToInt(in->target->name, i64);
@@ -186,10 +187,10 @@ static void inject_switches(struct injection *in, LLVMValueRef where, LLVMValueR
 			if (!switches_stack(in->sequence->pass, i))
 				continue;
 			position(in, i);
-			tp_stacks_tell(in->sequence, in->builder, false, where, id, home);
+			tp_stacks_tell(in->sequence, in->builder, false, where, id, entry);
 			position(in, LLVMIsAInvokeInst(i) ? first_behind_phis(LLVMGetNormalDest(i))
 							  : LLVMGetNextInstruction(i));
-			tp_stacks_tell(in->sequence, in->builder, true, where, id, home);
+			tp_stacks_tell(in->sequence, in->builder, true, where, id, entry);
 		}
 }
 
@@ -271,11 +272,13 @@ void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 		    sequence, in.builder, target, TEEPERF_KIND_ENTER, with_position);
 	else if (with_position)
 		where = tp_sequence_between(sequence, in.builder);
-	LLVMValueRef home = in.switches ? tp_stacks_home(sequence, in.builder) : NULL;
+	struct tp_stacks_entry entry = {0};
+	if (in.switches)
+		entry = tp_stacks_enter(sequence, in.builder);
 	if (target->sample)
 		inject_exits(&in);
 	if (in.switches)
-		inject_switches(&in, where, home);
+		inject_switches(&in, where, &entry);
 	if (with_position)
 		inject_resyncs(&in, where);
 	LLVMDisposeBuilder(in.builder);

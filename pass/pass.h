@@ -194,12 +194,16 @@ void tp_count_at_entry(
 
 /* Whether a call or invoke may leave for another stack (swapcontext and the like). */
 bool tp_stacks_switched_by(const struct tp_pass *pass, LLVMValueRef instruction);
-/* At the function's entry: where the activation begins, for tp_stacks_tell (i64). */
-LLVMValueRef tp_stacks_home(struct tp_sequence *sequence, LLVMBuilderRef builder);
+/* At the function's entry: in which thread the activation begins, and room for what leaving tells arriving. */
+struct tp_stacks_entry {
+	LLVMValueRef home; /* i64 */
+	LLVMValueRef left; /* alloca of an i64 */
+};
+struct tp_stacks_entry tp_stacks_enter(struct tp_sequence *sequence, LLVMBuilderRef builder);
 /* Say at the builder's place, before such a call or behind it, that the stack is left or come back to.
  * `where`: position of the activation; `name`: of its function, as i64. */
 void tp_stacks_tell(struct tp_sequence *sequence, LLVMBuilderRef builder, bool behind,
-    LLVMValueRef where, LLVMValueRef name, LLVMValueRef home);
+    LLVMValueRef where, LLVMValueRef name, const struct tp_stacks_entry *entry);
 
 /*
  * Mark calls over the border of a TEE, and functions that are called over it, as the SDKs' tools generate them.

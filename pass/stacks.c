@@ -58,15 +58,27 @@ static LLVMValueRef call(struct tp_sequence *sequence, LLVMBuilderRef builder, c
 	return made;
 }
 
-LLVMValueRef tp_stacks_home(struct tp_sequence *sequence, LLVMBuilderRef builder)
+struct tp_stacks_entry tp_stacks_enter(struct tp_sequence *sequence, LLVMBuilderRef builder)
 {
-	return call(sequence, builder, TEEPERF_SYMBOL_HOME, true, NULL, 0);
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
+	struct tp_stacks_entry entry = {.left = LLVMBuildAlloca(builder, i64, "")};
+	entry.home = call(sequence, builder, TEEPERF_SYMBOL_HOME, true, NULL, 0);
+	LLVMBuildStore(builder, LLVMConstInt(i64, 0, 0), entry.left);
+	return entry;
 }
 
 void tp_stacks_tell(struct tp_sequence *sequence, LLVMBuilderRef builder, bool behind,
-    LLVMValueRef where, LLVMValueRef name, LLVMValueRef home)
+    LLVMValueRef where, LLVMValueRef name, const struct tp_stacks_entry *entry)
 {
-	LLVMValueRef arguments[3] = {where, name, home};
-	call(sequence, builder, behind ? TEEPERF_SYMBOL_ARRIVE : TEEPERF_SYMBOL_LEAVE, false,
-	    arguments, 3);
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
+	LLVMValueRef arguments[3] = {where, name, entry->home};
+	if (!behind) {
+		LLVMBuildStore(builder,
+		    call(sequence, builder, TEEPERF_SYMBOL_LEAVE, true, arguments, 3), entry->left);
+		return;
+	}
+	// In memory, and 0 again: an invoke may go on in a block that others come to as well.
+	arguments[2] = LLVMBuildLoad2(builder, i64, entry->left, "");
+	call(sequence, builder, TEEPERF_SYMBOL_ARRIVE, false, arguments, 3);
+	LLVMBuildStore(builder, LLVMConstInt(i64, 0, 0), entry->left);
 }

@@ -18,13 +18,12 @@ enum {
 	T0,
 	T1,
 	DUR,
-	SELF_RAW,
+	SELF,
 	COST,
 	HOW,
 	AWAY,
 	DUR_TICKS,
 	SELF_TICKS,
-	SELF,
 	COLUMN_COUNT
 };
 
@@ -40,9 +39,7 @@ static const struct tp_column columns[] = {
     {"t1", "INTEGER", "... to its end", false},
     {"dur", "INTEGER", "ns that it took as recorded, without the time for which its stack was left",
 	false},
-    {"self_raw", "INTEGER",
-	"ns of dur that it was not in calls that it made: as recorded, unlike self in functions",
-	false},
+    {"self", "INTEGER", "ns of dur that it was not in calls that it made", false},
     {"cost", "INTEGER",
 	"ns of dur that recording it and the calls inside has cost; 0 if unknown or with --raw",
 	false},
@@ -52,8 +49,7 @@ static const struct tp_column columns[] = {
 	false},
     {"away", "INTEGER", "1: its stack was left and not come back to", false},
     {"dur_ticks", "INTEGER", "dur in ticks of the clock", true},
-    {"self_ticks", "INTEGER", "self_raw in ticks", true},
-    {"self", "INTEGER", "the name that self_raw had", true},
+    {"self_ticks", "INTEGER", "self in ticks", true},
     {0},
 };
 
@@ -554,7 +550,6 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 	case DUR:
 		tp_sql_result_ns(context, data, true, call->duration);
 		break;
-	case SELF_RAW:
 	case SELF:
 		tp_sql_result_ns(context, data, true, call->self);
 		break;

@@ -13,6 +13,9 @@ uint64_t __teeperf_home(void)
 	return tp_thread_self()->home;
 }
 
+// What leave tells arrive: the departure (log.h), and whether the activation's position is one of that thread.
+#define POSITION_IS_ITS (UINT64_C(1) << 63)
+
 // Whether an activation that began in the thread HOME (0: before it had a number) is this thread's. In a
 // forked child those that its thread had begun are, those of the parent's other threads are not.
 static bool is_here(uint64_t home)
@@ -26,16 +29,28 @@ static bool has_none(uint64_t position)
 	return !position || position >= TP_POSITION_LIMIT;
 }
 
-void __teeperf_leave(uint64_t position, uint64_t name, uint64_t home)
+uint64_t __teeperf_leave(uint64_t position, uint64_t name, uint64_t home)
 {
-	if (!has_none(position))
-		__teeperf_resync((is_here(home) ? position : 0) | TEEPERF_POSITION_LEAVES, name);
+	if (has_none(position))
+		return 0;
+	const bool here = is_here(home);
+	const uint64_t at =
+	    tp_resync((here ? position : 0) | TEEPERF_POSITION_LEAVES, name, TP_NO_DEPARTURE);
+	return TEEPERF_DEPARTURE(__teeperf_home(), at) | (here ? POSITION_IS_ITS : 0);
 }
 
-void __teeperf_arrive(uint64_t position, uint64_t name, uint64_t home)
+void __teeperf_arrive(uint64_t position, uint64_t name, uint64_t left)
 {
-	if (!has_none(position))
-		__teeperf_resync(is_here(home) ? position : TEEPERF_POSITION_ELSEWHERE, name);
+	// Nothing was left: the code is shared with a way on which nothing is.
+	if (!left || has_none(position))
+		return;
+	const uint64_t departure = left & ~POSITION_IS_ITS;
+	const bool same =
+	    departure >> TEEPERF_DEPARTURE_SHIFT == (__teeperf_home() & TEEPERF_DEPARTURE_HOMES);
+	if (same && left & POSITION_IS_ITS)
+		tp_resync(position, name, TP_NO_DEPARTURE);
+	else
+		tp_resync(TEEPERF_POSITION_ELSEWHERE, name, departure);
 }
 
 // The position is that of an activation without a record; the name is where it is.
@@ -56,7 +71,8 @@ void __teeperf_context_leave(struct teeperf_context *here)
 	here->home = __teeperf_home();
 	here->name =
 	    name < TEEPERF_NAME_FIRST ? TEEPERF_NAME_FIRST : name & ~(uint64_t)TEEPERF_KIND_MASK;
-	__teeperf_leave(here->position, here->name, here->home);
+	// From here on it is what arrive wants to know.
+	here->home = __teeperf_leave(here->position, here->name, here->home);
 }
 
 void __teeperf_context_arrive(const struct teeperf_context *here)

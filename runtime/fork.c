@@ -36,6 +36,7 @@ static void keep_chunk(const struct tp_thread *thread, uint64_t sequence)
 	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, 0);
 	tp_store_relaxed(&chunk->sequence, sequence);
 	tp_store_relaxed(&chunk->os_tid, thread->os_tid);
+	tp_store_relaxed(&chunk->home, thread->home);
 	tp_store_relaxed(&chunk->first_time, same ? now : (uint64_t)block->clock_high << 32);
 	uint64_t word = (tp_process.pid & UINT32_MAX) | (uint64_t)TEEPERF_CONTROL_FORK << 32;
 	for (uint64_t at = start + sizeof(*chunk); at != block->cursor; at += 8) {

@@ -165,6 +165,12 @@ TP_HIDDEN uint64_t tp_count(uint64_t counted);
 TP_HIDDEN bool tp_thread_enter(
     struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t events);
 TP_HIDDEN void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *thread);
+/*
+ * What __teeperf_resync does, with a departure (log.h) before it unless that is TP_NO_DEPARTURE. Returns the position
+ * of the RESYNC record, 0: there is none.
+ */
+#define TP_NO_DEPARTURE UINT64_MAX
+TP_HIDDEN uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure);
 /* The private half of the calling thread's state. */
 TP_HIDDEN struct tp_thread *tp_thread_self(void);
 /* A chunk of this thread's beside the one it writes: its number + 1, 0 if there is none. */
@@ -247,9 +253,6 @@ TP_HIDDEN void tp_border(uint32_t control, uint64_t handle);
 /* Another log: it knows of no modules. */
 TP_HIDDEN void tp_modules_forget(void);
 
-/* Whether another instance of a program has had a module's place in the log's table for modules. */
-TP_HIDDEN bool tp_modules_displaced(void);
-
 enum tp_admission {
 	TP_ADMISSION_NEW,
 	TP_ADMISSION_AGAIN,   /* this file has been loaded before */
@@ -306,9 +309,6 @@ TP_HIDDEN enum teeperf_gate tp_gate_open(void);
 /* What recording begins as, by the host's word; from here on that word is followed (switch.c). */
 TP_HIDDEN enum tp_state tp_switch_start(void);
 
-/* The same in a log that other instances have used meanwhile; BEFORE: what it was when we left. */
-TP_HIDDEN enum tp_state tp_switch_again(enum tp_state before);
-
 /* In a forked child with a log of its own: record on as the parent did. */
 TP_HIDDEN void tp_switch_forked(bool on);
 
@@ -337,8 +337,8 @@ TP_HIDDEN void tp_call_preserving(void (*function)(void *), void *argument);
 TP_EXPORT void __teeperf_slow(void);
 TP_EXPORT void __teeperf_resync(uint64_t position, uint64_t name);
 TP_EXPORT uint64_t __teeperf_home(void);
-TP_EXPORT void __teeperf_leave(uint64_t position, uint64_t name, uint64_t home);
-TP_EXPORT void __teeperf_arrive(uint64_t position, uint64_t name, uint64_t home);
+TP_EXPORT uint64_t __teeperf_leave(uint64_t position, uint64_t name, uint64_t home);
+TP_EXPORT void __teeperf_arrive(uint64_t position, uint64_t name, uint64_t left);
 TP_EXPORT void __teeperf_count(void);
 TP_EXPORT void __teeperf_counted(struct teeperf_counted *counted, void **pointer);
 TP_EXPORT void __teeperf_counted_gone(struct teeperf_counted *counted);

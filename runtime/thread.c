@@ -17,8 +17,8 @@ struct tp_thread *tp_thread_self(void)
 	return &tp_thread;
 }
 
-// SYNC, LOST and a record of two words fit between any two chunk switches.
-enum { ROOM_WORDS = 4, ROOM_BYTES = ROOM_WORDS * 8 };
+// SYNC, LOST and a record of two words fit between any two chunk switches; with a departure two more.
+enum { ROOM_BYTES = 4 * 8, DEPARTURE_BYTES = 2 * 8 };
 
 static uint64_t control_record(uint64_t value, enum teeperf_control control)
 {
@@ -65,8 +65,6 @@ static void publish_lost(struct tp_thread *thread)
 	struct teeperf_thread *slot = table_slot(thread);
 	if (slot)
 		tp_store_relaxed(&slot->lost, lost);
-	else if (TP_ONE_THREAD)
-		tp_fetch_add_relaxed(&tp_process.header->lost_overflow, more);
 	else
 		tp_store_relaxed(&tp_process.header->lost_overflow,
 		    tp_fetch_add_relaxed(&tp_process.lost_overflow, more) + more);
@@ -194,6 +192,7 @@ static void write_header(
 	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, thread->index & UINT32_MAX);
 	tp_store_relaxed(&chunk->sequence, sequence);
 	tp_store_relaxed(&chunk->os_tid, thread->os_tid);
+	tp_store_relaxed(&chunk->home, thread->home);
 	tp_store_relaxed(&chunk->first_time, time);
 	tp_store_relaxed(&chunk->used, 0);
 }
@@ -303,13 +302,14 @@ static void put(struct tp_thread *thread, uint64_t record)
 }
 
 /*
- * Make sure that ROOM_BYTES are free at the cursor and that the chunk's upper half is that of `time`. Where
+ * Make sure that `room` bytes are free at the cursor and that the chunk's upper half is that of `time`. Where
  * chunks are not aligned to their size (teeperf_enter) the sequence comes here in the middle of each, too.
  */
-static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
+static bool make_room_for(
+    struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time, uint64_t room)
 {
 	const uint64_t end = end_of_chunk(thread);
-	while (thread->cursor != end && end - thread->cursor < ROOM_BYTES)
+	while (thread->cursor != end && end - thread->cursor < room)
 		put(thread, control_record(0, TEEPERF_CONTROL_PAD));
 	if (thread->cursor == end) {
 		if (!take_chunk(block, thread, time))
@@ -329,6 +329,11 @@ static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thre
 		thread->lost_told = thread->lost;
 	}
 	return true;
+}
+
+static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
+{
+	return make_room_for(block, thread, time, ROOM_BYTES);
 }
 
 struct start {
@@ -356,9 +361,6 @@ static void thread_start(struct teeperf_thread_block *block, struct tp_thread *t
 		uint64_t *name = (uint64_t *)(void *)slot->name;
 		tp_store_relaxed(&name[0], start.name[0]);
 		tp_store_relaxed(&name[1], start.name[1]);
-		// Where there is one thread the slot has its id already (attach.c).
-		if (TP_ONE_THREAD)
-			thread->os_tid = tp_load_relaxed(&slot->os_tid);
 		tp_store_release(&slot->os_tid, thread->os_tid);
 	}
 	block->counter = tp_process.counter;
@@ -487,19 +489,26 @@ uint64_t tp_slow(uint64_t name)
 	return position;
 }
 
-void __teeperf_resync(uint64_t position, uint64_t name)
+uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	struct tp_thread *thread = &tp_thread;
 	// Without a position it is an activation of a signal handler that came while this thread was in here.
 	if (!position || position >= TP_POSITION_LIMIT ||
 	    tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
-		return;
+		return 0;
 	retake(thread);
 	if (!tp_thread_enter(block, thread, 1))
-		return;
+		return 0;
 	const uint64_t time = tp_now();
-	if (make_room(block, thread, time)) {
+	const bool departs = departure != TP_NO_DEPARTURE;
+	uint64_t place = 0;
+	if (make_room_for(block, thread, time, ROOM_BYTES + (departs ? DEPARTURE_BYTES : 0))) {
+		if (departs) {
+			put(thread, control_record(departure >> 32, TEEPERF_CONTROL_LEFT));
+			put(thread, control_record(departure, TEEPERF_CONTROL_LEFT));
+		}
+		place = thread->cursor + thread->bias;
 		// Both words at once: what follows the first is never taken for a record.
 		uint64_t *at = (uint64_t *)(uintptr_t)thread->cursor;
 		thread->cursor += 16;
@@ -509,6 +518,12 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 		thread->lost++;
 	}
 	tp_thread_leave(block, thread);
+	return place;
+}
+
+void __teeperf_resync(uint64_t position, uint64_t name)
+{
+	tp_resync(position, name, TP_NO_DEPARTURE);
 }
 
 void tp_thread_border(uint32_t control, uint64_t number)

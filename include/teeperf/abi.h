@@ -9,7 +9,7 @@
 
 #include <teeperf/log.h>
 
-#define TEEPERF_ABI 5
+#define TEEPERF_ABI 6
 
 /* The clock that code was compiled for. */
 enum teeperf_compiled_clock {
@@ -176,9 +176,11 @@ struct teeperf_counted {
  *                     teeperf_counted instead of a name; returns the pointer, or 0
  *   __teeperf_resync  void (uint64_t position, uint64_t name): an ordinary call, made at each
  *                     landing pad and behind each call that may return twice
- *   __teeperf_leave   void (uint64_t position, uint64_t name, uint64_t home): an ordinary call, made
- *   __teeperf_arrive  before and behind each call that may switch to another stack. The home is what
- *   __teeperf_home    uint64_t (void) returned when the activation began: its thread, or 0
+ *   __teeperf_leave   uint64_t (uint64_t position, uint64_t name, uint64_t home): an ordinary call, made
+ *                     before each call that may switch to another stack. The home is what __teeperf_home
+ *                     returned when the activation began
+ *   __teeperf_arrive  void (uint64_t position, uint64_t name, uint64_t left): behind it; what leave returned
+ *   __teeperf_home    uint64_t (void): the calling thread, or 0 while it has no number
  *   __teeperf_border  void (uint64_t control, uint64_t handle): an ordinary call, made around calls that
  *                     go over the border of a TEE, and in functions that are called over it (log.h)
  *   __teeperf_module  void (uint64_t abi_and_clock, struct teeperf_module_block *): called by a

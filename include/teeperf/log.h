@@ -34,7 +34,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 6
+#define TEEPERF_LOG_MINOR 7
 
 /*
  * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
@@ -119,6 +119,7 @@ enum teeperf_control {
 	TEEPERF_CONTROL_RETURN_OUT = 11, /* it returns */
 	TEEPERF_CONTROL_RETURN_IN = 12,  /* the thread is back from its call */
 	TEEPERF_CONTROL_CROSSING = 13,   /* time = number of the last CALL_OUT or CALL_IN */
+	TEEPERF_CONTROL_LEFT = 14, /* time = half of a departure (below), the upper one first */
 };
 
 /*
@@ -162,8 +163,19 @@ enum teeperf_control {
  * them.
  */
 #define TEEPERF_POSITION_LEAVES UINT64_C(2)
-/* Instead of one: the activation that runs on began in another thread. */
+/*
+ * Instead of one: the activation that runs on, or the stack, comes from another thread. Two LEFT records come
+ * before it, of the departure: the RESYNC record with TEEPERF_POSITION_LEAVES by which the stack was left last. Bits
+ * 0-39 are that record's position / 8, bits 40-62 `home` of its chunk modulo 2^23. A position of 0: not recorded.
+ */
 #define TEEPERF_POSITION_ELSEWHERE 5
+#define TEEPERF_DEPARTURE_SHIFT 40
+#define TEEPERF_DEPARTURE_HOMES ((UINT64_C(1) << 23) - 1)
+#define TEEPERF_DEPARTURE(home, position)                                        \
+	(((uint64_t)(home)&TEEPERF_DEPARTURE_HOMES) << TEEPERF_DEPARTURE_SHIFT | \
+	    (uint64_t)(position) >> 3)
+#define TEEPERF_DEPARTURE_POSITION(departure) \
+	(((uint64_t)(departure) & ((UINT64_C(1) << TEEPERF_DEPARTURE_SHIFT) - 1)) << 3)
 
 /* ---- region header ------------------------------------------------------------------------- */
 
@@ -309,9 +321,7 @@ struct teeperf_log_header {
 	uint64_t reserved4[15];
 
 	/* Facts from the runtime. */
-	uint64_t
-	    pid; /* the process that attached; claimed once by compare-and-swap. Of instances that
-			 take turns (OP-TEE): the one whose turn it is, 0 between turns */
+	uint64_t pid;            /* the process that attached; claimed once by compare-and-swap */
 	uint32_t attach;         /* enum teeperf_attach */
 	uint32_t machine;        /* ELF e_machine of the program */
 	uint64_t thread_count;   /* thread indices given out so far */
@@ -392,7 +402,8 @@ struct teeperf_chunk {
 	uint64_t os_tid;
 	uint64_t first_time; /* full clock when the chunk was taken: upper half for the records */
 	uint64_t used;       /* bytes in use, this header included */
-	uint64_t reserved[3];
+	uint64_t home; /* what other threads call its thread in departures, from 1; 0: unknown */
+	uint64_t reserved[2];
 };
 
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_log_header) == TEEPERF_LOG_HEADER_SIZE, "header");

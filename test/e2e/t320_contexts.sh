@@ -315,7 +315,7 @@ run;schedule;start 50
 run;schedule;work 2000
 EOS
 
-# A context that another thread goes on with: its calls there are told apart, and the move is counted.
+# A context that another thread goes on with: its calls go on there, and the moves are counted.
 cat >moves.c <<'EOS'
 #include <pthread.h>
 #include <stdlib.h>
@@ -372,18 +372,15 @@ int main(void)
 }
 EOS
 # Two steps begin in main's thread, three in the other, one in main's again. Two end where they did not
-# begin: their last call of work is at the root.
+# begin; the last does not end.
 cat >moves.want <<'EOS'
 body 1
-body;step 2
-body;step;work 3
+body;step 6
+body;step;work 11
 main 1
 main;resume 3
 other 1
 other;resume 3
-step 4
-step;work 6
-work 2
 EOS
 
 # paths WHAT: run.trace has the paths in want.

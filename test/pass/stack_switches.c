@@ -16,7 +16,7 @@ int my_switch(int);
 
 // CHECK-LABEL: define{{.*}} @plain(
 // CHECK-NOT: call {{.*}} @__teeperf_home
-// CHECK-NOT: call void @__teeperf_leave
+// CHECK-NOT: call i64 @__teeperf_leave
 // CHECK: ret
 __attribute__((noinline)) int plain(int x)
 {
@@ -26,12 +26,15 @@ __attribute__((noinline)) int plain(int x)
 
 // CHECK-LABEL: define{{.*}} @switches(
 // CHECK: [[HOME:%.*]] = {{.*}}call i64 @__teeperf_home()
-// CHECK: call void @__teeperf_leave(i64 [[POSITION:%.*]], i64 {{.*}}, i64 [[HOME]])
+// CHECK: [[LEFT:%.*]] = {{.*}}call i64 @__teeperf_leave(i64 [[POSITION:%.*]], i64 {{.*}}, i64 [[HOME]])
+// CHECK-NEXT: store i64 [[LEFT]], {{.*}} [[ROOM:%.*]],
 // CHECK-NEXT: call i32 @swapcontext(
-// CHECK-NEXT: call void @__teeperf_arrive(i64 [[POSITION]], i64 {{.*}}, i64 [[HOME]])
+// CHECK-NEXT: [[BACK:%.*]] = load i64, {{.*}} [[ROOM]],
+// CHECK-NEXT: call void @__teeperf_arrive(i64 [[POSITION]], i64 {{.*}}, i64 [[BACK]])
 // CHECK: ret
 // TAIL-LABEL: define{{.*}} @switches(
 // TAIL: call i32 @swapcontext(
+// TAIL-NEXT: load i64
 // TAIL-NEXT: call void @__teeperf_arrive(
 __attribute__((noinline)) int switches(ucontext_t *from, ucontext_t *to)
 {
@@ -39,11 +42,13 @@ __attribute__((noinline)) int switches(ucontext_t *from, ucontext_t *to)
 }
 
 // CHECK-LABEL: define{{.*}} @named(
-// CHECK: call void @__teeperf_leave(
+// CHECK: call i64 @__teeperf_leave(
+// CHECK-NEXT: store i64
 // CHECK-NEXT: call i32 @my_switch(
+// CHECK-NEXT: load i64
 // CHECK-NEXT: call void @__teeperf_arrive(
 // UNKNOWN-LABEL: define{{.*}} @named(
-// UNKNOWN-NOT: call void @__teeperf_leave(
+// UNKNOWN-NOT: call i64 @__teeperf_leave(
 // UNKNOWN: ret
 __attribute__((noinline)) int named(int x)
 {

@@ -21,6 +21,15 @@ static void expect_resync(uint64_t position)
 	assert_int_equal(words_of(0)[at], 0);
 }
 
+static void expect_departure(uint64_t departure)
+{
+	const uint64_t control = (uint64_t)TEEPERF_CONTROL_LEFT << 32;
+	assert_int_equal(words_of(0)[at], control | departure >> 32);
+	assert_int_equal(words_of(0)[at + 1], control | (departure & UINT32_MAX));
+	at += 2;
+	expect_resync(TEEPERF_POSITION_ELSEWHERE);
+}
+
 static void test_leave_and_arrive(void **state)
 {
 	(void)state;
@@ -32,25 +41,35 @@ static void test_leave_and_arrive(void **state)
 	const uint64_t home = __teeperf_home();
 	assert_int_equal(home, 1);
 	at = 1;
-	__teeperf_leave(position, name, home);
+	uint64_t left = __teeperf_leave(position, name, home);
 	expect_resync(position | TEEPERF_POSITION_LEAVES);
-	__teeperf_arrive(position, name, home);
+	__teeperf_arrive(position, name, left);
 	expect_resync(position);
 	// Began before its thread had a number: its own.
-	__teeperf_arrive(position, name, 0);
+	left = __teeperf_leave(position, name, 0);
+	expect_resync(position | TEEPERF_POSITION_LEAVES);
+	__teeperf_arrive(position, name, left);
 	expect_resync(position);
-	// The position is another thread's.
-	__teeperf_leave(position, name, home + 1);
+	// Nothing was left.
+	__teeperf_arrive(position, name, 0);
+	assert_int_equal(words_of(0)[at], 0);
+	// The position is another thread's: where the stack was left tells which it is.
+	const uint64_t left_at = sizeof(struct teeperf_chunk) + 8 * at;
+	left = __teeperf_leave(position, name, home + 1);
 	expect_resync(TEEPERF_POSITION_LEAVES);
-	__teeperf_arrive(position, name, home + 1);
-	expect_resync(TEEPERF_POSITION_ELSEWHERE);
+	__teeperf_arrive(position, name, left);
+	expect_departure(TEEPERF_DEPARTURE(home, left_at));
+	// It was left in another thread, and began in this one.
+	left = TEEPERF_DEPARTURE(home + 1, 4096) | UINT64_C(1) << 63;
+	__teeperf_arrive(position, name, left);
+	expect_departure(TEEPERF_DEPARTURE(home + 1, 4096));
+	assert_int_equal(TEEPERF_DEPARTURE_POSITION(left), 4096);
 	// What a handler has that came while this thread was in the runtime.
 	static const uint64_t none[] = {0, TP_BIAS_BUSY + 64, TP_BIAS_BUSY + 60};
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		__teeperf_leave(none[i], name, home);
-		__teeperf_arrive(none[i], name, home);
+		__teeperf_arrive(none[i], name, left);
 		__teeperf_leave(none[i], name, home + 1);
-		__teeperf_arrive(none[i], name, home + 1);
 		assert_int_equal(words_of(0)[at], 0);
 	}
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Threads that are replayed together, who waits for whom, and what is kept of calls that moved.
+#include "moves.h"
+
+#include <stdlib.h>
+#include <teeperf/log.h>
+
+void tp_moves_release(struct tp_moves *moves)
+{
+	free(moves->calls);
+	free(moves->members);
+	*moves = (struct tp_moves){0};
+}
+
+struct tp_member *tp_moves_member(const struct tp_moves *moves, uint64_t home)
+{
+	uint32_t low = 0;
+	uint32_t high = moves->count;
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+		if ((moves->members[middle].home & TEEPERF_DEPARTURE_HOMES) < home)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	struct tp_member *member = low < moves->count ? &moves->members[low] : NULL;
+	return home && member && (member->home & TEEPERF_DEPARTURE_HOMES) == home ? member : NULL;
+}
+
+uint32_t tp_moves_add(struct tp_moves *moves)
+{
+	uint32_t index = moves->free;
+	if (index) {
+		moves->free = moves->calls[index].next;
+		moves->calls[index] = (struct tp_moved_call){0};
+		return index;
+	}
+	if (moves->call_count >= moves->call_capacity) {
+		if (moves->call_capacity > UINT32_MAX / 2)
+			return 0;
+		const uint32_t capacity = moves->call_capacity ? moves->call_capacity * 2 : 64;
+		struct tp_moved_call *calls =
+		    realloc(moves->calls, (size_t)capacity * sizeof(*calls));
+		if (!calls)
+			return 0;
+		moves->calls = calls;
+		moves->call_capacity = capacity;
+	}
+	index = moves->call_count ? moves->call_count : 1;
+	moves->call_count = index + 1;
+	moves->calls[index] = (struct tp_moved_call){0};
+	return index;
+}
+
+void tp_moves_drop(struct tp_moves *moves, uint32_t call)
+{
+	moves->calls[call].next = moves->free;
+	moves->free = call;
+}
+
+bool tp_member_may_go_on(const struct tp_member *member)
+{
+	if (member->forced)
+		return true;
+	const struct tp_member *other = member->waits_for;
+	if (other && !other->done && other->position <= member->waits_position)
+		return false;
+	for (uint32_t i = 0; member->waits_time && i < member->moves->count; i++) {
+		other = &member->moves->members[i];
+		if (other != member && !other->done && other->time < member->waits_time)
+			return false;
+	}
+	return true;
+}
