@@ -17,6 +17,8 @@
 static const uint64_t MS = 1000 * 1000;
 // A program that has taken no chunk for so long is not disturbed when its chunks are written.
 static const uint64_t QUIET_MS = 50;
+static const uint64_t NAMES_MS = 100;
+enum { NAMES_LOOK = 64 };
 enum { MODULES_FEW = 64, SHORT_LIVES = 64 };
 
 uint64_t tp_drain_clamp_used(uint64_t used)
@@ -104,10 +106,10 @@ static void write_modules(struct tp_drain *drain)
 		drain->modules_refused += (drain->modules[i].flags & TEEPERF_MODULE_COLLIDES) != 0;
 }
 
-// The name of a thread that did not tell it, as the kernel knows it; stays empty if it has ended.
+// The name that the kernel knows a thread by; one that is gone keeps what it has.
 static void find_name(uint64_t pid, struct teeperf_thread *thread)
 {
-	if (thread->name[0] || !thread->os_tid || thread->os_tid > INT_MAX || pid > INT_MAX)
+	if (!thread->os_tid || thread->os_tid > INT_MAX || pid > INT_MAX)
 		return;
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)thread->os_tid);
@@ -119,7 +121,31 @@ static void find_name(uint64_t pid, struct teeperf_thread *thread)
 	close(fd);
 	name[size > 0 ? size : 0] = '\0';
 	name[strcspn(name, "\n")] = '\0';
-	memcpy(thread->name, name, sizeof(name));
+	if (name[0])
+		memcpy(thread->name, name, sizeof(name));
+}
+
+// Whether the name is the thread's own word at its end, or at that of the process; its first word may be old.
+static bool has_told_last(const struct teeperf_thread *thread)
+{
+	return thread->ended || thread->cpu_ns;
+}
+
+// Threads may rename themselves while they run: look at a few of them now and then.
+static void look_at_names(struct tp_drain *drain)
+{
+	const uint64_t now = tp_clock_monotonic_ns();
+	if (drain->foreign || now < drain->names_ns)
+		return;
+	drain->names_ns = now + NAMES_MS * MS;
+	const uint64_t pid = tp_shared_load_relaxed(&drain->region->header->pid);
+	const uint32_t count = tp_region_thread_count(drain->region);
+	for (uint32_t i = 0; i < NAMES_LOOK && i < count; i++) {
+		drain->names_at = drain->names_at + 1 < count ? drain->names_at + 1 : 0;
+		struct teeperf_thread *known = &drain->threads[drain->names_at];
+		if (!has_told_last(known))
+			find_name(pid, known);
+	}
 }
 
 static void write_threads(struct tp_drain *drain)
@@ -132,7 +158,9 @@ static void write_threads(struct tp_drain *drain)
 		const struct teeperf_thread before = *copy;
 		tp_region_copy(copy, &region->threads[i], sizeof(*copy));
 		// A name that was found while the thread lived outlasts it.
-		if (!copy->name[0] && before.os_tid == copy->os_tid)
+		if (has_told_last(copy))
+			continue;
+		if (before.os_tid == copy->os_tid && before.name[0])
 			memcpy(copy->name, before.name, sizeof(copy->name));
 		if (!drain->foreign)
 			find_name(pid, copy);
@@ -369,6 +397,7 @@ static void *run(void *argument)
 			tp_doorbell_wait(&drain->bell, nap_ms);
 		tp_clock_log_tick(drain->clock_log);
 		tp_cpu_times_look(&drain->cpu);
+		look_at_names(drain);
 		checkpoint(drain);
 	}
 	return NULL;

@@ -55,6 +55,8 @@ struct tp_drain {
 	uint64_t modules_refused; /* of these, modules that do not record */
 	uint64_t checkpoint_ns;   /* when THREADS and CLOCK are to be written next */
 	uint64_t checkpoint_gap_ns;
+	uint64_t names_ns; /* when to look at names next, and the thread that was looked at last */
+	uint32_t names_at;
 	uint64_t *chunk;                /* TP_REGION_CHUNK_SIZE bytes: private copy of one chunk */
 	uint32_t *numbers;              /* chunk_count: those to take in one look */
 	struct teeperf_thread *threads; /* TP_REGION_THREADS: private copy */

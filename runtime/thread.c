@@ -610,13 +610,24 @@ void tp_thread_depart(void)
 	tp_store_relaxed(&block->end, 0);
 }
 
+// A thread may have renamed itself since it began.
+static void tell_name_and_cpu(struct teeperf_thread *slot)
+{
+	uint64_t name[2] = {0, 0};
+	tp_port_thread_name(name);
+	uint64_t *to = (uint64_t *)(void *)slot->name;
+	tp_store_relaxed(&to[0], name[0]);
+	tp_store_relaxed(&to[1], name[1]);
+	tp_store_relaxed(&slot->cpu_ns, tp_port_thread_cpu());
+}
+
 void tp_thread_tell_cpu(void)
 {
 	struct tp_thread *thread = &tp_thread;
 	struct teeperf_thread *slot =
 	    thread->ready ? table_slot(thread) : (struct teeperf_thread *)0;
 	if (slot)
-		tp_store_relaxed(&slot->cpu_ns, tp_port_thread_cpu());
+		tell_name_and_cpu(slot);
 }
 
 void tp_thread_end(void)
@@ -630,12 +641,7 @@ void tp_thread_end(void)
 		return;
 	struct teeperf_thread *slot = table_slot(thread);
 	if (slot) {
-		uint64_t name[2] = {0, 0};
-		tp_port_thread_name(name);
-		uint64_t *to = (uint64_t *)(void *)slot->name;
-		tp_store_relaxed(&to[0], name[0]);
-		tp_store_relaxed(&to[1], name[1]);
-		tp_store_relaxed(&slot->cpu_ns, tp_port_thread_cpu());
+		tell_name_and_cpu(slot);
 		tp_store_release(&slot->ended, 1);
 	}
 	if (thread->chunk && make_room(block, thread, tp_now()))

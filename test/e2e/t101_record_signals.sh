@@ -9,16 +9,13 @@ build_fake
 
 # start END: the recorder in the background, SIGINT not ignored as a shell would have it.
 start() {
-	rm -f log
-	env --default-signal=INT "$TEEPERF" record -o "$1.trace" ./fake 20000 "$1" >log 2>err &
-	recorder=$!
-	await log ready
+	begin run env --default-signal=INT "$TEEPERF" record -o "$1.trace" ./fake 20000 "$1"
+	recorder=$begun
+	await run.out ready
 }
 # stops STATUS: the recorder ends, with STATUS.
 stops() {
-	got=0
-	wait "$recorder" || got=$?
-	[ "$got" = "$1" ] || fail "the recorder ended with $got, not $1: $(cat err)"
+	ended "$1" run
 }
 
 start pause
@@ -38,12 +35,12 @@ facts linger.trace records=20000 exit=1/9
 
 start linger
 kill -INT "$recorder"
-await log interrupted
+await run.out interrupted
 kill -INT "$recorder"
 stops 0
 facts linger.trace records=20000 exit=0/0 end_sections=1
-[ "$(grep -c interrupted log)" = 1 ] || fail "the second SIGINT was passed on"
-program=$(sed -n 's/^ready //p' log)
-says "\(process $program\) runs on" err
+[ "$(grep -c interrupted run.out)" = 1 ] || fail "the second SIGINT was passed on"
+program=$(sed -n 's/^ready //p' run.out)
+says "\(process $program\) runs on" run.err
 kill -TERM "$program" || fail "the program did not run on"
 gone "$program"

@@ -38,12 +38,12 @@ mkfifo fifo
 expect 1 "$TEEPERF" record -o fifo sh -c 'touch started'
 says "'fifo': is a FIFO that nobody reads: start its reader first, or name a file" err
 [ ! -e started ] || fail "the program ran although nobody reads the trace"
-cat fifo >from.fifo &
+begin reader cat fifo
 exec 3>fifo
 expect 0 "$TEEPERF" record -q -o fifo ./fake 100 0
 exec 3>&-
-wait
-facts from.fifo records=100 end_sections=1
+ended 0 reader
+facts reader.out records=100 end_sections=1
 
 # A limit that is reached half-way stands for a disk that runs full. The program runs to its end.
 (

@@ -9,22 +9,18 @@ set -eu
 private_shm || true
 build_fake
 
-"$TEEPERF" record -o killed.trace ./fake 20000 pause >log 2>err &
-recorder=$!
-await log ready
+begin killed "$TEEPERF" record -o killed.trace ./fake 20000 pause
+recorder=$begun
+await killed.out ready
 # The tables are written soon after the start.
-while :; do
-	facts killed.trace
-	[ "$(fact chunks_sections)" = 2 ] && [ "$(fact modules)" = 1 ] && [ "$(fact threads)" = 1 ] &&
-		break
-	sleep 0.05
-done
+await_true 'facts killed.trace
+	[ "$(fact chunks_sections)" = 2 ] && [ "$(fact modules)" = 1 ] && [ "$(fact threads)" = 1 ]' 'the tables of killed.trace'
 path=$(find /dev/shm -name "teeperf-$recorder-*" ! -name '*.trace')
 [ -n "$path" ] || fail "there is no log of process $recorder"
 expect 0 "$TEEPERF" record -q ./fake 10 0
 [ -e "$path" ] || fail "the log of a living recorder was removed"
 
-program=$(sed -n 's/^ready //p' log)
+program=$(sed -n 's/^ready //p' killed.out)
 kill -KILL "$recorder"
 wait "$recorder" || true
 facts killed.trace records=16368 threads=1 names=fake modules=1 end_sections=0

@@ -12,17 +12,14 @@ build_fake
 orphan() {
 	records=$1
 	shift
-	rm -f log
-	"$TEEPERF" record -q -o x.trace --size 1M "$@" ./fake "$records" pause >log 2>err &
-	recorder=$!
-	await log ready
-	while ! [ -s x.trace ] || ! (facts x.trace log_sections=1 threads=1 modules=1); do
-		sleep 0.02
-	done 2>err
+	begin run "$TEEPERF" record -q -o x.trace --size 1M "$@" ./fake "$records" pause
+	recorder=$begun
+	await run.out ready
+	await_true '[ -s x.trace ] && (facts x.trace log_sections=1 threads=1 modules=1) 2>err' 'the tables of x.trace'
 	log=$(find /dev/shm -name "teeperf-$recorder-*" ! -name '*.trace')
 	kill -KILL "$recorder"
 	wait "$recorder" || true
-	program=$(sed -n 's/^ready //p' log)
+	program=$(sed -n 's/^ready //p' run.out)
 }
 end_program() {
 	kill -KILL "$program"
@@ -87,15 +84,11 @@ ${CC:-cc} -shared -fPIC -o late.so late.c
 half=$(($(wc -c <whole) / 2))
 head -c "$half" whole >x.trace
 cp "$log" saved
-LD_PRELOAD=./late.so "$TEEPERF" recover x.trace >out 2>err &
-recover=$!
-while ! [ -e waits ]; do
-	kill -0 "$recover" || fail "it did not come to the lock: $(cat err)"
-	sleep 0.02
-done
+begin recover env LD_PRELOAD=./late.so "$TEEPERF" recover x.trace
+await_true '[ -e waits ]' 'the call of flock'
 tail -c +$((half + 1)) whole >>x.trace
 touch go
-wait "$recover" || fail "a trace that grew was not recovered"
+ended 0 recover
 facts x.trace records=60000 end_sections=1
 mv saved "$log"
 

@@ -44,15 +44,11 @@ esac
 [ "$(fact host.drain)" = "$wanted" ] || fail "drain is $(fact host.drain), not $wanted"
 
 # A program that is quiet is drained all the same, so that little is lost if the recorder is killed.
-"$TEEPERF" record -o quiet.trace --drain late ./fake 20000 pause >log 2>err &
-await log ready
-while :; do
-	facts quiet.trace
-	[ "$(fact chunks_sections)" = 2 ] && break
-	sleep 0.05
-done
-kill -TERM "$(sed -n 's/^ready //p' log)"
-wait $! || true
+begin quiet "$TEEPERF" record -o quiet.trace --drain late ./fake 20000 pause
+await quiet.out ready
+await_true 'facts quiet.trace; [ "$(fact chunks_sections)" = 2 ]'
+kill -TERM "$(sed -n 's/^ready //p' quiet.out)"
+wait "$begun" || true
 facts quiet.trace records=20000 lost=0
 
 expect 129 "$TEEPERF" record --drain never ./fake 1 0

@@ -45,15 +45,20 @@ fake=
 
 # start OPTIONS... PROGRAM...: record it in the background; sets recorder and program.
 start() {
-	rm -f log
-	"$TEEPERF" record -o ctl.trace "$@" >log 2>record.err &
-	recorder=$!
-	await log ready
-	program=$(sed -n 's/^ready //p' log)
+	begin run "$TEEPERF" record -o ctl.trace "$@"
+	recorder=$begun
+	await run.out ready
+	program=$(sed -n 's/^ready //p' run.out)
+}
+# is_on STATE: wait until the recording is.
+is_on() {
+	state=$1
+	await_true '"$TEEPERF" ctl status "$recorder" 2>&1 | grep -q "^recording  $state\$"' "a recording that is $1"
+	expect 0 "$TEEPERF" ctl status "$recorder"
 }
 stop() {
 	kill -TERM "$program"
-	wait "$recorder" || fail "the recorder: $(cat record.err)"
+	ended 0 run
 }
 
 # It listens: obeyed at once, by either process id.
@@ -87,21 +92,14 @@ stop
 
 # What is complete is in the file after a flush, though it would have been drained at the end.
 start --control --drain end ./main
-while :; do
-	expect 0 "$TEEPERF" ctl flush "$recorder"
-	facts ctl.trace
-	[ "$(fact chunks_sections)" -gt 0 ] && break
-done
+await_true 'expect 0 "$TEEPERF" ctl flush "$recorder"; facts ctl.trace; [ "$(fact chunks_sections)" -gt 0 ]' 'a chunk in the file'
 says '^threads=1$' facts
 stop
 
 # It does not listen, but it takes chunks: it can be switched off, not on.
 start ./main busy
 expect 0 "$TEEPERF" ctl off "$recorder"
-while :; do
-	expect 0 "$TEEPERF" ctl status "$recorder"
-	grep -q '^recording  off$' out && break
-done
+is_on off
 says '^listens    when it takes a new chunk' out
 expect 1 "$TEEPERF" ctl on "$recorder"
 says "does not look until it calls teeperf_poll\(\).*'--control'" err
@@ -124,30 +122,19 @@ facts ctl.trace switches=on,off
 # Signals of the user's own.
 start --signals --control=IO ./main
 kill -USR2 "$program"
-while :; do
-	expect 0 "$TEEPERF" ctl status "$recorder"
-	grep -q '^recording  off$' out && break
-done
+is_on off
 kill -USR1 "$program"
-while :; do
-	expect 0 "$TEEPERF" ctl status "$recorder"
-	grep -q '^recording  on$' out && break
-done
+is_on on
 expect 0 "$TEEPERF" ctl off "$program"
 stop
 facts ctl.trace switches=off,on,off
 
 # The program has another use for the signal.
-rm -f log
-(
-	trap '' URG
-	exec "$TEEPERF" record -o used.trace --control ./main still
-) >log 2>record.err &
-recorder=$!
-await log ready
-program=$(sed -n 's/^ready //p' log)
+begin run sh -c "trap '' URG; exec \"\$@\"" sh "$TEEPERF" record -o used.trace --control ./main still
+await run.out ready
+program=$(sed -n 's/^ready //p' run.out)
 stop
-says "has a use of its own for signal 23" record.err
+says "has a use of its own for signal 23" run.err
 
 # It never attaches.
 cat >plain.sh <<'EOF'
@@ -234,12 +221,8 @@ EOF
 "$TEEPERF" cc -O1 -o two two.c
 rm -f ctl.trace*
 start -f --control --drain end ./two
-child=$(sed -n 's/^child //p' log)
-while :; do
-	expect 0 "$TEEPERF" ctl flush "$recorder"
-	facts "ctl.trace.$child"
-	[ "$(fact chunks_sections)" -gt 0 ] && break
-done
+child=$(sed -n 's/^child //p' run.out)
+await_true 'expect 0 "$TEEPERF" ctl flush "$recorder"; facts "ctl.trace.$child"; [ "$(fact chunks_sections)" -gt 0 ]' 'a chunk of the child'
 says '^end_sections=0$' facts
 expect 0 "$TEEPERF" ctl status "$recorder"
 [ "$(sed -n 's/^records *\([0-9]*\).*/\1/p' out)" -gt 0 ] || fail "$(cat out)"

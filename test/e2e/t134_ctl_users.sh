@@ -18,10 +18,10 @@ cp fake "$users"
 cd "$users"
 TEEPERF=$users/teeperf
 
-"$TEEPERF" record -o mine.trace ./fake 10 pause >log 2>record.err &
-recorder=$!
-await log ready
-program=$(sed -n 's/^ready //p' log)
+begin mine "$TEEPERF" record -o mine.trace ./fake 10 pause
+recorder=$begun
+await mine.out ready
+program=$(sed -n 's/^ready //p' mine.out)
 expect 1 other "$TEEPERF" ctl off "$recorder"
 says "the recording of process $recorder is another user's: ask as that user, or as root" err
 expect 1 other "$TEEPERF" ctl status "$program"
@@ -34,11 +34,10 @@ wait "$recorder" || true
 # The other way round: root may.
 mkdir -p theirs
 chown 65534:65534 theirs
-rm log # it says "ready" already
-other "$TEEPERF" record -o theirs/their.trace ./fake 10 pause >log 2>record.err &
-await log ready || fail "$(cat record.err)"
-program=$(sed -n 's/^ready //p' log)
+begin theirs other "$TEEPERF" record -o theirs/their.trace ./fake 10 pause
+await theirs.out ready
+program=$(sed -n 's/^ready //p' theirs.out)
 expect 0 "$TEEPERF" ctl status "$program"
 expect 0 other "$TEEPERF" ctl flush "$program"
 kill -TERM "$program"
-wait $! || true
+wait "$begun" || true

@@ -33,15 +33,12 @@ for level in 20 x '' -1; do
 done
 
 # A killed recorder leaves whole sections.
-"$TEEPERF" record --compress -o killed.trace ./fake 20000 pause >log 2>err &
-recorder=$!
-await log ready
-while :; do
-	facts killed.trace
-	[ "$(fact packed_sections)" = 2 ] && [ "$(fact threads)" = 1 ] && break
-	sleep 0.05
-done
-program=$(sed -n 's/^ready //p' log)
+begin killed "$TEEPERF" record --compress -o killed.trace ./fake 20000 pause
+recorder=$begun
+await killed.out ready
+await_true 'facts killed.trace
+	[ "$(fact packed_sections)" = 2 ] && [ "$(fact threads)" = 1 ]' 'the chunks of killed.trace'
+program=$(sed -n 's/^ready //p' killed.out)
 kill -KILL "$recorder"
 wait "$recorder" || true
 facts killed.trace records=16368 end_sections=0

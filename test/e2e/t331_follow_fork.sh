@@ -517,17 +517,18 @@ for limit in 20 21 22 23; do
 	not_all 12
 done
 if command -v prlimit >/dev/null; then
-	rm -f run.trace* log
-	"$TEEPERF" record -q -f -o run.trace -- ./many 12 go >log 2>err &
-	recorder=$!
-	await log ready
+	rm -f run.trace*
+	begin run "$TEEPERF" record -q -f -o run.trace -- ./many 12 go
+	recorder=$begun
+	await run.out ready
 	first_free=0
 	while [ -L /proc/$recorder/fd/$first_free ]; do
 		first_free=$((first_free + 1))
 	done
 	prlimit --pid $recorder --nofile=$first_free
 	touch go
-	wait $recorder || fail "$(cat err)"
+	ended 0 run
+	cp run.err err
 	not_all 12
 	says 'cannot take a connection' err
 fi

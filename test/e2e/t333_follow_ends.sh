@@ -55,19 +55,17 @@ int main(int argc, char **argv)
 EOS
 expect 0 "$TEEPERF" cc -O1 -o ends ends.c
 at() {
-	sed -n "s/^$1 //p" log
+	sed -n "s/^$1 //p" run.out
 }
 for how in '' abort; do
-	rm -f go log run.trace*
-	"$TEEPERF" record -f -o run.trace -- ./ends $how >log 2>err &
-	recorder=$!
-	await log pid
+	rm -f go run.trace*
+	begin run "$TEEPERF" record -f -o run.trace -- ./ends $how
+	recorder=$begun
+	await run.out pid
 	child=$(at pid)
 	# Its trace is complete while its parent and the recording go on.
-	until python3 "$lib/trace_facts.py" "run.trace.$child" 2>&1 | grep -q '^end_sections=1'; do
-		kill -0 $recorder || fail "the recording has ended"
-		sleep 0.05
-	done
+	await_true 'python3 "$lib/trace_facts.py" "run.trace.$child" 2>&1 | grep -q "^end_sections=1"' "the end of the child's trace"
+	kill -0 $recorder || fail "the recording has ended"
 	touch go
 	wait $recorder || true
 	exit=1/5
@@ -76,9 +74,9 @@ for how in '' abort; do
 	ended=$(fact end_ns)
 	[ "$(fact start_ns)" -lt "$ended" ] && [ "$(at begin)" -le "$(at child)" ] &&
 		[ "$(at child)" -le "$ended" ] && [ "$ended" -le "$(at complete)" ] ||
-		fail "it ended at $ended: $(cat log facts)"
+		fail "it ended at $ended: $(cat run.out facts)"
 	facts run.trace end_sections=1
-	[ "$(at complete)" -le "$(fact end_ns)" ] || fail "its parent ended at $(fact end_ns): $(cat log)"
+	[ "$(at complete)" -le "$(fact end_ns)" ] || fail "its parent ended at $(fact end_ns): $(cat run.out)"
 done
 
 # The parent's log is as large as it may become; the child's is to grow, and cannot.
@@ -133,20 +131,15 @@ looks() {
 # grow CALLS ARGS...: the child has these, each as two records, or lost; a few more records are no events.
 grow() {
 	rm -f run.trace* /dev/shm/full called go
-	"$TEEPERF" record -f --mode full --size 16M --ready 16M -o run.trace -- ./grows "$@" >out 2>err &
-	recorder=$!
-	until [ -e called ]; do
-		kill -0 $recorder || fail "the recording has ended: $(cat err)"
-		sleep 0.05
-	done
+	begin run "$TEEPERF" record -f --mode full --size 16M --ready 16M -o run.trace -- ./grows "$@"
+	recorder=$begun
+	await_true '[ -e called ]' 'the calls of the child'
 	# More than once, as a look may wait for a lock as well.
 	enough=$(($(looks $recorder) + 20))
-	until [ "$(looks $recorder)" -ge $enough ]; do
-		kill -0 $recorder || fail "the recording has ended: $(cat err)"
-		sleep 0.05
-	done
+	await_true '[ "$(looks $recorder)" -ge $enough ]' "the recorder's looks"
 	touch go
-	wait $recorder || fail "the recorder: $(cat err)"
+	ended 0 run
+	cp run.err err
 	for trace in run.trace.*; do
 		facts "$trace" end_sections=1
 	done

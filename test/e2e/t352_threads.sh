@@ -86,14 +86,10 @@ record 0 --mode full --drain now ./app
 record 137 --clock soft ./app kill
 
 # All that 'teeperf ctl' can ask for, while the recorder is busy.
-$wrap "$checked/teeperf" record -o x.trace --size 1M --clock soft --compress --control=URG ./app wait \
-	>out 2>err &
-recorder=$!
+begin run $wrap "$checked/teeperf" record -o x.trace --size 1M --clock soft --compress --control=URG ./app wait
+recorder=$begun
 trap ": >go" EXIT # let it end, whatever happens
-until "$TEEPERF" ctl status $recorder >status 2>&1 && grep -q 'records' status; do
-	kill -0 $recorder 2>/dev/null || fail "the recorder has ended: $(cat err)"
-	sleep 0.05
-done
+await_true '"$TEEPERF" ctl status $recorder >status 2>&1 && grep -q records status' "the recorder's answer"
 for verb in off flush on status flush off on; do
 	"$TEEPERF" ctl $verb $recorder >>status 2>&1 || {
 		cat status >&2
@@ -104,7 +100,7 @@ done
 got=0
 wait $recorder || got=$?
 [ $got = 0 ] || fail "record: exit status $got"
-quiet err
+quiet run.err
 facts x.trace end_sections=1
 
 # Processes that come and go, in several at once, while their traces are asked for.
@@ -131,15 +127,12 @@ int main(void)
 }
 EOF
 "$TEEPERF" cc -O1 -o forks forks.c
-$wrap "$checked/teeperf" record -q -f --clock soft -o forks.trace --size 2M ./forks >out 2>err &
-recorder=$!
+begin forks $wrap "$checked/teeperf" record -q -f --clock soft -o forks.trace --size 2M ./forks
+recorder=$begun
 # It may end between any two of them.
-while kill -0 $recorder 2>/dev/null; do
-	for verb in flush off status on; do
+await_true 'for verb in flush off status on; do
 		"$TEEPERF" ctl $verb $recorder >status 2>&1 || true
 	done
-done
-got=0
-wait $recorder || got=$?
-[ $got = 0 ] || fail "record --follow-fork: exit status $got: $(cat err)"
-quiet err
+	! kill -0 $recorder 2>/dev/null' 'the end of all processes' 10
+ended 0 forks
+quiet forks.err

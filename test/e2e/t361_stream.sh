@@ -108,11 +108,9 @@ with socket.socket(socket.AF_UNIX) as stranger:
     except ConnectionResetError:
         pass
 EOP
-"$TEEPERF" record -o unix.trace --stream unix:socket 2>recorder.err &
-recorder=$!
-until [ -S socket ]; do
-	sleep 0.02
-done
+begin recorder "$TEEPERF" record -o unix.trace --stream unix:socket
+recorder=$begun
+await_true '[ -S socket ]'
 for sent in "b''" "b'GET / HTTP/1.0'" "b'?' * 5000"; do
 	python3 stranger.py "$sent" || fail "the recorder has not closed a stranger's connection"
 done

@@ -179,9 +179,7 @@ done
 attach
 TEEPERF_LOG=$log ./app stay &
 program=$!
-until "$TEEPERF" ctl status $recorder 2>/dev/null | grep -q '^recording  on'; do
-	sleep 0.05
-done
+await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  on"' 'a recording that is on'
 kill -TERM $recorder
 ends 0 'next: teeperf analyze'
 kill -0 $program || fail "the program died with its recording"
@@ -211,9 +209,7 @@ wait $recorder || true
 attach --drain end
 TEEPERF_LOG=$log ./app stay &
 program=$!
-until "$TEEPERF" ctl status $recorder 2>/dev/null | grep -q '^recording  on'; do
-	sleep 0.05
-done
+await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  on"' 'a recording that is on'
 kill -KILL $recorder
 wait $recorder || true
 expect 1 "$TEEPERF" record --attach $log -o x.trace

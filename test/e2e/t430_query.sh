@@ -208,12 +208,8 @@ done
 
 # ---- Ctrl-C
 sql='WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT sum(x) FROM r'
-: >out # what stands there from before is not what is waited for
-"$TEEPERF" query $t "SELECT 1; $sql" >out 2>err &
-pid=$!
-await out 1
-kill -INT $pid
-status=0
-wait $pid || status=$?
-[ $status = 1 ] || fail "interrupted: exit status $status"
-says interrupted err
+begin endless "$TEEPERF" query $t "SELECT 1; $sql"
+await endless.out 1
+kill -INT $begun
+ended 1 endless
+says interrupted endless.err

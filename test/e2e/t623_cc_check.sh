@@ -99,8 +99,8 @@ echo $$ >linker.pid
 exec sleep 60
 EOS
 chmod +x slow-ld
-"$TEEPERF" cc --allowlist good.allow main.o twice.o --ld-path="$PWD/slow-ld" -o app &
-driver=$!
+begin driver "$TEEPERF" cc --allowlist good.allow main.o twice.o --ld-path="$PWD/slow-ld" -o app
+driver=$begun
 await linker.pid '[0-9]'
 kill -TERM $driver
 status=0

@@ -152,11 +152,10 @@ says "ended with exit status 1 when built to count calls, and not otherwise" err
 
 # A signal ends what runs, and leaves nothing.
 rm -rf tmp/*
-expect 143 sh -c '
-	"$TEEPERF" autotune --build "make -B -C app && sleep 1000 & echo \$! >sleeping; wait" -- ./app/app &
-	until [ -s sleeping ] && [ -e app/app ]; do sleep 0.05; done
-	kill -TERM $!
-	wait $!'
+begin tune "$TEEPERF" autotune --build "make -B -C app && sleep 1000 & echo \$! >sleeping; wait" -- ./app/app
+await_true '[ -s sleeping ] && [ -e app/app ]' 'a build'
+kill -TERM "$begun"
+ended 143 tune
 gone "$(cat sleeping)"
 ls app | grep -q teeperf- && fail "copies were left over: $(ls app)"
 [ -z "$(ls tmp)" ] || fail "a folder was left over: $(ls tmp/*)"

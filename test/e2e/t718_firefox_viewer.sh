@@ -16,14 +16,9 @@ trap '[ -z "$daemon" ] || kill $daemon' EXIT
 for name in program recursion resync switches cxx; do
 	expect 0 "$TEEPERF" export --format firefox -o $name.json traces/$name.trace
 	# What its command "load" starts, but that gives up after half a second.
-	"$cli" --daemon "$PWD/$name.json" --session $name >daemon.log 2>&1 &
-	daemon=$!
-	tries=0
-	until "$cli" profile info --session $name --json >out 2>err; do
-		tries=$((tries + 1))
-		[ $tries -lt 60 ] || { cat out err daemon.log; fail "profiler-cli does not load $name.json"; }
-		sleep 0.5
-	done
+	begin daemon "$cli" --daemon "$PWD/$name.json" --session $name
+	daemon=$begun
+	await_true '"$cli" profile info --session $name --json >out 2>err' "profiler-cli to load $name.json"
 	python3 -c 'import json, sys
 for process in json.load(open("out"))["processes"]:
     for thread in process["threads"]:

@@ -35,25 +35,24 @@ int main(void)
 }
 EOF
 "$TEEPERF" cc -O1 -o main main.c
-"$TEEPERF" record -o live.trace ./main >log 2>record.err &
-recorder=$!
+begin live "$TEEPERF" record -o live.trace ./main
+recorder=$begun
 trap 'kill "$recorder" 2>/dev/null || :' EXIT
-await log ready
-program=$(sed -n 's/^ready //p' log)
+await live.out ready
+program=$(sed -n 's/^ready //p' live.out)
 
-# rounds FILE: wait until there were three that show leaf; ctest ends it if they do not come.
+# rounds FILE: wait until there were three that show leaf.
 rounds() {
-	until [ "$(grep -c ' leaf' "$1")" -ge 3 ]; do
-		sleep 0.1
-	done
+	shown=$1
+	await_true '[ "$(grep -c " leaf" "$shown")" -ge 3 ]' "three rounds in $1"
 }
 
-"$TEEPERF" analyze --watch --interval 50ms "$program" >by_pid 2>by_pid.err &
-by_pid=$!
-"$TEEPERF" analyze --watch --interval 50ms --sort calls live.trace >by_file 2>by_file.err &
-by_file=$!
-rounds by_pid
-says '^watching .* MB, written .* s ago; recording on, for ' by_pid
+begin by_pid "$TEEPERF" analyze --watch --interval 50ms "$program"
+by_pid=$begun
+begin by_file "$TEEPERF" analyze --watch --interval 50ms --sort calls live.trace
+by_file=$begun
+rounds by_pid.out
+says '^watching .* MB, written .* s ago; recording on, for ' by_pid.out
 # By SIGINT it ends well; a shell's children in the background ignore it unless they ask for it.
 python3 - "$TEEPERF" <<'EOF' || fail "SIGINT, or q on a terminal"
 import os, pty, select, signal, subprocess, sys
@@ -83,18 +82,18 @@ assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 EOF
 # The first three rounds of the file may have no chunk that is drained: they come when it ends.
 kill -TERM "$program"
-wait "$recorder" || fail "the recorder: $(cat record.err)"
+wait "$recorder" || fail "the recorder: $(cat live.err)"
 trap - EXIT
 wait "$by_pid" || fail "by process id: $(cat by_pid.err)"
 wait "$by_file" || fail "by file: $(cat by_file.err)"
-says '^watching +the recording has ended: this is all of it' by_file
-says '^watching +the recording has ended: this is all of it' by_pid
+says '^watching +the recording has ended: this is all of it' by_file.out
+says '^watching +the recording has ended: this is all of it' by_pid.out
 [ ! -s by_pid.err ] || fail "$(cat by_pid.err)"
 
 # What it showed last is what there is.
 "$TEEPERF" analyze --format csv live.trace >all 2>/dev/null
 calls=$(sed -n "s/^leaf,\([0-9]*\),.*/\1/p" all)
-tail -5 by_file | tr -d , | grep -Eq "^ *$calls  .* leaf( |$)" || fail "not all of $calls calls: $(tail -5 by_file)"
+tail -5 by_file.out | tr -d , | grep -Eq "^ *$calls  .* leaf( |$)" || fail "not all of $calls calls: $(tail -5 by_file.out)"
 expect 0 "$TEEPERF" analyze --watch live.trace
 [ "$(grep -c '^watching' out)" -eq 1 ] || fail "more than once"
 
@@ -104,33 +103,31 @@ expect 129 "$TEEPERF" analyze --watch --interval 0 live.trace
 
 # A recorder that was killed writes no end. That there is none is seen from the log, which is left: it says so, and ends.
 for how in file pid; do
-	rm -f killed killed.err killed.trace* log
-	"$TEEPERF" record -o killed.trace ./main >log 2>record.err &
-	recorder=$!
+	rm -f killed.trace*
+	begin killed_run "$TEEPERF" record -o killed.trace ./main
+	recorder=$begun
 	trap 'kill "$recorder" "$program" 2>/dev/null || :' EXIT
-	await log ready
-	program=$(sed -n 's/^ready //p' log)
+	await killed_run.out ready
+	program=$(sed -n 's/^ready //p' killed_run.out)
 	what=killed.trace
 	[ $how = file ] || what=$program
-	"$TEEPERF" analyze --watch --interval 50ms "$what" >killed 2>killed.err &
-	watch=$!
-	await killed ' written '
+	begin killed "$TEEPERF" analyze --watch --interval 50ms "$what"
+	watch=$begun
+	await killed.out ' written '
 	kill -KILL "$recorder" "$program"
 	wait "$recorder" || :
 	gone "$program"
 	# It may look a few times more, but not for good.
-	before=$(grep -c ' written ' killed)
-	while kill -0 "$watch" 2>/dev/null; do
-		[ "$(grep -c ' written ' killed)" -lt $((before + 20)) ] || {
-			kill "$watch"
-			fail "by $how: it goes on when the recorder was killed"
-		}
-		sleep 0.05
-	done
-	wait "$watch" || fail "by $how: $(cat killed.err)"
+	before=$(grep -c ' written ' killed.out)
+	await_true '! kill -0 "$watch" 2>/dev/null || [ "$(grep -c " written " killed.out)" -ge $((before + 20)) ]'
+	[ "$(grep -c ' written ' killed.out)" -lt $((before + 20)) ] || {
+		kill "$watch"
+		fail "by $how: it goes on when the recorder was killed"
+	}
+	ended 0 killed
 	trap - EXIT
-	says '^watching +the recorder is gone: see teeperf-recover' killed
-	[ "$(grep -c 'recorder is gone' killed)" = 1 ] || fail "by $how: it went on"
+	says '^watching +the recorder is gone: see teeperf-recover' killed.out
+	[ "$(grep -c 'recorder is gone' killed.out)" = 1 ] || fail "by $how: it went on"
 	expect 0 "$TEEPERF" recover killed.trace
 	expect 0 "$TEEPERF" analyze --watch killed.trace
 	says '^watching +the recording has ended: this is all of it' out

@@ -166,7 +166,7 @@ for port in occlum vm; do
 	# Each frame waits until there is room.
 	: >stream
 	mkfifo full 2>/dev/null || true
-	{ sleep 0.2; cat; } <full >stream &
+	{ sleep 0.2; cat; } <full >stream & # paces
 	expect 3 env TEEPERF_STREAM=fd:9 ./$port $rounds 1 nonblock 9>full
 	wait $!
 	sums events=$((2 * calls)) lost=0 ended=1

@@ -159,12 +159,11 @@ taken() {
 	for kind in $kinds; do
 		rm -f pipe
 		mkfifo pipe
-		"$TEEPERF" record -o x.trace --stream "$2" >recorder.out 2>recorder.err &
-		recorder=$!
+		begin recorder "$TEEPERF" record -o x.trace --stream "$2"
 		await recorder.err waiting
 		# shellcheck disable=SC2086 # words are meant
 		expect 0 env TEEPERF_STREAM="$3" $emulator ./$kind
-		wait $recorder || fail "$1: $(cat recorder.err)"
+		ended 0 recorder
 		same $kind x.trace $times "$1"
 	done
 }
@@ -203,12 +202,10 @@ for kind in $kinds; do
 done
 shared 'mapped once, by descriptor' sh inherit.sh
 for kind in $kinds; do
-	: >recorder.err
-	"$TEEPERF" record -o x.trace --mode full --size 16M --attach "$TEST_TMP/shared" >recorder.out 2>recorder.err &
-	recorder=$!
+	begin recorder "$TEEPERF" record -o x.trace --mode full --size 16M --attach "$TEST_TMP/shared"
 	await recorder.err 'now start'
 	expect 0 env TEEPERF_LOG="$TEST_TMP/shared" ./$kind
-	wait $recorder || fail "attached: $(cat recorder.err)"
+	ended 0 recorder
 	same $kind x.trace $times 'mapped once, by path'
 done
 streamed 'frames, in a file' $times

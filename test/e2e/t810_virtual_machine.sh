@@ -55,9 +55,7 @@ inside="threads contexts unwind $TEEPERF"
 # begin ARGUMENTS...: ./stays in the machine, until it has made 12,345 calls.
 begin() {
 	guest ask on start $log "$TEST_TMP/vm/stays" "$@"
-	until guest ask on get /output | grep -q done; do
-		sleep 0.1
-	done
+	await_true 'guest ask on get /output | grep -q done' 'the calls of ./stays' 10
 }
 
 # shellcheck disable=SC2086 # words are meant

@@ -103,12 +103,9 @@ trap '[ -z "${program:-}" ] || kill -9 "$program" 2>/dev/null || true' EXIT
 # forever: the endless program is being recorded, by $recorder; its own id is $program.
 forever() {
 	rm -f progress
-	"$TEEPERF" record --mode ring --ring 256K --size 8M --control "$@" ./app forever progress \
-		>/dev/null 2>record.err &
-	recorder=$!
-	until [ -s progress ] && [ "$(done_by 0)" -gt 20000 ] && [ "$(done_by 1)" -gt 20000 ]; do
-		sleep 0.05
-	done
+	begin run "$TEEPERF" record --mode ring --ring 256K --size 8M --control "$@" ./app forever progress
+	recorder=$begun
+	await_true '[ -s progress ] && [ "$(done_by 0)" -gt 20000 ] && [ "$(done_by 1)" -gt 20000 ]' 'steps of both threads'
 	program=$("$TEEPERF" ctl status $recorder | sed -n 's/^program *process //p')
 }
 
@@ -125,9 +122,7 @@ for i in 1 2 3; do
 	expect 0 "$TEEPERF" ctl flush $recorder
 	says "^snapshot 's.trace.snapshot-$i'$" out
 	ring s.trace.snapshot-$i chunks=4 threads=2 last:0\>=$((before - 1))
-	until [ "$(done_by 0)" -gt $((before + 20000)) ]; do
-		sleep 0.05
-	done
+	await_true '[ "$(done_by 0)" -gt $((before + 20000)) ]' 'more steps'
 done
 # One that cannot be written leaves nothing, and the next ones are.
 mkdir s.trace.snapshot-4
@@ -135,13 +130,9 @@ expect 1 "$TEEPERF" ctl flush $recorder
 says "the snapshot 's.trace.snapshot-4' could not be written" err
 # While it is off nothing is overwritten.
 "$TEEPERF" ctl off $recorder || true # on a busy machine it is obeyed later
-until "$TEEPERF" ctl status $recorder | grep -q '^recording  off'; do
-	sleep 0.05
-done
+await_true '"$TEEPERF" ctl status $recorder | grep -q "^recording  off"' 'a recording that is off'
 before=$(done_by 0)
-until [ "$(done_by 0)" -gt $((before + 20000)) ]; do
-	sleep 0.05
-done
+await_true '[ "$(done_by 0)" -gt $((before + 20000)) ]' 'more steps'
 expect 0 "$TEEPERF" ctl flush $recorder
 kill -9 "$program"
 wait $recorder || true
@@ -169,11 +160,10 @@ ring r.trace chunks=4 last:0\>=$(($(done_by 0) - 1)) last:1\>=$(($(done_by 1) - 
 says '^ring       the last ' out
 
 echo attached
-"$TEEPERF" record --mode ring --ring 128K -o a.trace --attach "$PWD/log" 2>attach.err &
-recorder=$!
+begin attach "$TEEPERF" record --mode ring --ring 128K -o a.trace --attach "$PWD/log"
 await attach.err 'TEEPERF_LOG'
 TEEPERF_LOG=$PWD/log ./app steps $count
-wait $recorder || fail "$(cat attach.err)"
+ended 0 attach
 ring a.trace chunks=2 last:0=$((count - 1))
 
 echo what does not go together

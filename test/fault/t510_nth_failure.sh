@@ -86,19 +86,16 @@ left=$(find /dev/shm -name 'teeperf-*')
 [ -z "$left" ] || fail "left behind: $left"
 
 # A recorder that was killed: its trace and its log, again and again. What is not recovered stays.
-head -c 1024 /dev/zero >accounts
-"$TEEPERF" record -q -o x.trace --size 1M --drain end ./crash accounts 2 0 50 &
-recorder=$!
+# Its accounts are its own: a program whose recorder was made to fail above may still be writing to the others.
+head -c 1024 /dev/zero >accounts.killed
+begin killed "$TEEPERF" record -q -o x.trace --size 1M --drain end ./crash accounts.killed 2 0 50
+recorder=$begun
 trap 'kill -KILL $recorder $program 2>/dev/null || true' EXIT
 program=
-while [ "$(find /dev/shm -name "teeperf-$recorder-*.trace")" = "" ]; do
-	sleep 0.05
-done
+await_true '[ "$(find /dev/shm -name "teeperf-$recorder-*.trace")" ]' 'the log'
 # Both of its threads have called something.
 for at in 16 80; do
-	while [ "$(od -An -tu8 -j$at -N8 accounts | tr -d ' ')" = 0 ]; do
-		sleep 0.05
-	done
+	await_true '[ "$(od -An -tu8 -j$at -N8 accounts.killed | tr -d " ")" != 0 ]' 'calls of both threads'
 done
 program=$(cat "/proc/$recorder/task/$recorder/children")
 program=${program% }

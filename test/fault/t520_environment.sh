@@ -52,9 +52,9 @@ one err
 says "'small/x.trace': cannot create the trace: Read-only file system" err
 umount small
 mkdir gone
-"$TEEPERF" record -q -o gone/x.trace ./fake 20000 pause >log 2>err &
-recorder=$!
-await log ready
+begin gone "$TEEPERF" record -q -o gone/x.trace ./fake 20000 pause
+recorder=$begun
+await gone.out ready
 mv gone elsewhere
 kill -TERM "$recorder"
 wait "$recorder" || true

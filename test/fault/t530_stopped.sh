@@ -36,9 +36,9 @@ EOS
 
 # await_calls NAME NUMBER: until its first thread has made that many.
 await_calls() {
-	while [ "$(od -An -tu8 -j16 -N8 "$1.accounts" | tr -d ' ')" -lt "$2" ]; do
-		sleep 0.02
-	done
+	accounts=$1.accounts
+	calls_wanted=$2
+	await_true '[ "$(od -An -tu8 -j16 -N8 "$accounts" | tr -d " ")" -ge "$calls_wanted" ]' "$2 calls in $1"
 }
 
 # start NAME CALLS PACE OPTIONS...: record in the background and wait until calls are made.
@@ -48,9 +48,8 @@ start() {
 	pace=$3
 	shift 3
 	head -c 1024 /dev/zero >"$name.accounts"
-	"$TEEPERF" record -q -o "$name.trace" "$@" ./crash "$name.accounts" 2 "$calls" "$pace" \
-		2>"$name.err" &
-	recorder=$!
+	begin "$name" "$TEEPERF" record -q -o "$name.trace" "$@" ./crash "$name.accounts" 2 "$calls" "$pace"
+	recorder=$begun
 	await_calls "$name" 1
 }
 
@@ -89,12 +88,11 @@ core=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
 if taskset -c "$core" true 2>err; then
 	for name in one two; do
 		head -c 1024 /dev/zero >"$name.accounts"
-		taskset -c "$core" "$TEEPERF" record -o "$name.trace" --clock soft --size 8M ./crash \
-			"$name.accounts" 3 30000 0 2>"$name.err" &
-		eval "$name=\$!"
+		begin "$name" taskset -c "$core" "$TEEPERF" record -o "$name.trace" --clock soft --size 8M ./crash \
+			"$name.accounts" 3 30000 0
 	done
-	wait "$one" || fail "$(cat one.err)"
-	wait "$two" || fail "$(cat two.err)"
+	ended 0 one
+	ended 0 two
 	for name in one two; do
 		exact "$name.trace" "$name.accounts" >lost || fail "the counts are wrong"
 		says '^lost=0' lost

@@ -156,14 +156,14 @@ show_sides() {
 	done
 }
 
-# await_true CONDITION [WHAT]: until the shell finds CONDITION true. Gives up after a minute, and shows what is known of both
-# sides. A minute is 1200 looks 50 ms apart: on a machine that is slow or busy they take longer, as all else does.
+# await_true CONDITION [WHAT [MINUTES]]: until the shell finds CONDITION true. Gives up after a minute, and shows what is known
+# of both sides. A minute is 1200 looks 50 ms apart: on a machine that is slow or busy they take longer, as all else does.
 await_true() (
 	looks=0
 	until eval "$1"; do
 		sleep 0.05
 		looks=$((looks + 1))
-		[ $looks = 1200 ] || continue
+		[ $looks = $((1200 * ${3:-1})) ] || continue
 		show_sides >&2
 		for side in ${sides:-}; do
 			for member in $(tree "${side##*=}"); do
@@ -181,9 +181,17 @@ await() {
 	await_true 'grep -q -- "$awaited_pattern" "$awaited" 2>/dev/null' "'$2' in the file '$1'"
 }
 
-# gone PID: until the process is no more, or only waits for a parent to take notice.
+# gone PID [MINUTES]: until the process is no more, or only waits for a parent to take notice.
 gone() {
-	await_true "! grep -q '^State:[[:space:]]*[^ZX]' /proc/$1/status 2>/dev/null" "the end of process $1"
+	await_true "! grep -q '^State:[[:space:]]*[^ZX]' /proc/$1/status 2>/dev/null" "the end of process $1" "${2:-1}"
+}
+
+# wait PID...: as the shell's, which would wait for ever for what hangs. It may have much to do.
+wait() {
+	for awaited; do
+		gone "$awaited" 10
+	done
+	command wait "$@"
 }
 
 # ended STATUS NAME: what begin has started as NAME ends, by itself, with STATUS.
@@ -191,7 +199,6 @@ ended() {
 	for begun_side in $sides; do
 		[ "${begun_side%=*}" != "$2" ] || begun=${begun_side##*=}
 	done
-	gone "$begun"
 	got=0
 	wait "$begun" || got=$?
 	[ "$got" = "$1" ] || {

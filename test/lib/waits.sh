@@ -4,16 +4,13 @@
 
 # waits OPTIONS...: a recorder in the background that does, $recorder.
 waits() {
-	: >recorder.err
-	"$TEEPERF" record "$@" >recorder.out 2>recorder.err &
-	recorder=$!
-	while ! grep -Eq 'now start|waiting for' recorder.err; do
-		kill -0 $recorder 2>/dev/null || {
-			cat recorder.err >&2
-			fail "the recorder has ended"
-		}
-		sleep 0.02
-	done
+	begin recorder "$TEEPERF" record "$@"
+	recorder=$begun
+	await_true 'grep -Eq "now start|waiting for" recorder.err || ! kill -0 $recorder 2>/dev/null' 'a recorder that waits'
+	grep -Eq 'now start|waiting for' recorder.err || {
+		cat recorder.err >&2
+		fail "the recorder has ended"
+	}
 }
 
 # ends STATUS PATTERN: the recorder does so, by itself.
