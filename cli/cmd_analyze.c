@@ -3,6 +3,7 @@
 #include "analyzer/view.h"
 #include "cli/analyze_watch.h"
 #include "cli/command.h"
+#include "cli/default_trace.h"
 #include "cli/open_trace.h"
 #include "cli/view_options.h"
 #include "common/out_file.h"
@@ -159,9 +160,11 @@ static int run(int argc, char **argv)
 	tp_open_options_init(&open_options);
 	if (!tp_options_parse(&tp_cmd_analyze, &argc, &argv, true, &status))
 		return status;
+	status = tp_default_trace(&tp_cmd_analyze, &argc, &argv);
+	if (status)
+		return status;
 	if (argc != 1)
-		return tp_options_usage(&tp_cmd_analyze,
-		    argc ? "only one trace at a time" : "which trace? name its FILE");
+		return tp_options_usage(&tp_cmd_analyze, "only one trace at a time");
 	const struct tp_view *view = tp_view_find(view_name ? view_name : "top");
 	if (!view)
 		return unknown_view();
@@ -240,7 +243,7 @@ out:
 const struct tp_command tp_cmd_analyze = {
     .name = "analyze",
     .summary = "show where the time of a recorded program went",
-    .usage = "[options] FILE",
+    .usage = "[options] [FILE]",
     .description =
 	"Show the profile in the trace FILE: calls, self time, inclusive time of each function;\n"
 	"the call tree; or what --view names. Results go to standard output, all else to standard error.\n"

@@ -2,6 +2,7 @@
 // teeperf dump: a trace as text, and text as a trace.
 #include "analyzer/dump_text.h"
 #include "cli/command.h"
+#include "cli/default_trace.h"
 #include "cli/open_trace.h"
 
 #include <stdlib.h>
@@ -58,9 +59,13 @@ static int run(int argc, char **argv)
 	int status = TP_EXIT_DONE;
 	if (!tp_options_parse(&tp_cmd_dump, &argc, &argv, true, &status))
 		return status;
+	if (!argc && assemble)
+		return tp_options_usage(&tp_cmd_dump, "which text? name its FILE");
+	status = tp_default_trace(&tp_cmd_dump, &argc, &argv);
+	if (status)
+		return status;
 	if (argc != 1)
-		return tp_options_usage(
-		    &tp_cmd_dump, argc ? "only one file at a time" : "which trace? name its FILE");
+		return tp_options_usage(&tp_cmd_dump, "only one file at a time");
 	status = tp_keep_input(&tp_cmd_dump, output, argv[0], NULL);
 	if (status)
 		return status;
@@ -88,7 +93,7 @@ static int run(int argc, char **argv)
 const struct tp_command tp_cmd_dump = {
     .name = "dump",
     .summary = "show a trace as text, or make one from text",
-    .usage = "[options] FILE",
+    .usage = "[options] [FILE]",
     .description =
 	"Write the whole trace FILE as text, record by record, from which --assemble makes the\n"
 	"very same bytes again. Tests of the analyzer are written in this form.\n",

@@ -3,6 +3,7 @@
 #include "analyzer/slices.h"
 #include "analyzer/view.h"
 #include "cli/command.h"
+#include "cli/default_trace.h"
 #include "cli/open_trace.h"
 #include "common/out_file.h"
 #include "query/exports.h"
@@ -281,9 +282,11 @@ static int run(int argc, char **argv)
 		return status;
 	if (list)
 		return print_formats();
+	status = tp_default_trace(&tp_cmd_export, &argc, &argv);
+	if (status)
+		return status;
 	if (argc != 1)
-		return tp_options_usage(&tp_cmd_export,
-		    argc ? "only one trace at a time" : "which trace? name its FILE");
+		return tp_options_usage(&tp_cmd_export, "only one trace at a time");
 	const struct tp_export *export = format ? find_export(format) : NULL;
 	if (!export)
 		return unknown_format();
@@ -362,7 +365,7 @@ out:
 const struct tp_command tp_cmd_export = {
     .name = "export",
     .summary = "write a recorded profile for other programs",
-    .usage = "--format FORMAT [options] FILE",
+    .usage = "--format FORMAT [options] [FILE]",
     .description =
 	"Write the profile in the trace FILE for other programs: folded stacks, a flame graph\n"
 	"(one SVG file that any browser shows, with search and zoom, and without any network\n"

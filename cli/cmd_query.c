@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf query: SQL over traces.
 #include "cli/command.h"
+#include "cli/default_trace.h"
 #include "cli/open_trace.h"
 #include "cli/query_shell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ATTACH_MAX 9 // SQLite has room for ten
 
@@ -171,6 +173,12 @@ static int run_all(struct opened *opened, int argc, char **argv)
 	return status;
 }
 
+// No file has such a name: it is what is asked of the trace that is meant when none is named.
+static bool is_sql(const char *word)
+{
+	return strpbrk(word, " \t\n") && access(word, F_OK);
+}
+
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
@@ -179,8 +187,18 @@ static int run(int argc, char **argv)
 		return status;
 	if (is_help(&status))
 		return status;
-	if (!argc)
-		return tp_options_usage(&tp_cmd_query, "which trace? name its FILE");
+	char **sql = argv;
+	const int sql_count = argc && is_sql(argv[0]) ? argc : 0;
+	argc -= sql_count;
+	status = tp_default_trace(&tp_cmd_query, &argc, &argv);
+	if (status)
+		return status;
+	if (sql_count) {
+		// Operands lie behind the command's name, or behind options.
+		sql[-1] = argv[0];
+		argv = sql - 1;
+		argc += sql_count;
+	}
 	if (example && argc > 1)
 		return tp_options_usage(
 		    &tp_cmd_query, "'%s' and an example: one of them at a time", argv[1]);
@@ -215,7 +233,7 @@ static int run(int argc, char **argv)
 const struct tp_command tp_cmd_query = {
     .name = "query",
     .summary = "ask a trace in SQL",
-    .usage = "[options] FILE [SQL ...]",
+    .usage = "[options] [FILE] [SQL ...]",
     .description =
 	"Answer SQL (SQLite's) over the trace FILE: its threads, functions, call paths, single calls\n"
 	"and records are tables; --schema explains them. Nothing is imported and nothing written.\n"

@@ -2,6 +2,7 @@
 // teeperf record: run a program and keep what its instrumented functions log.
 // One file above 600 lines: a third of it is the table of options, and the rest checks which of them go together.
 #define _GNU_SOURCE
+#include "default_trace.h"
 #include "record_attach.h"
 #include "record_followed.h"
 #include "record_foreign.h"
@@ -39,7 +40,7 @@ static const enum tp_drain_choice drains[] = {
 
 static const char *const on_start_words[] = {"on", "off", NULL};
 
-static const char *output = "teeperf.trace";
+static const char *output = TP_DEFAULT_TRACE;
 static int mode;
 static int clock_index;
 static uint64_t period_ns = TP_COUNTER_PERIOD_NS;

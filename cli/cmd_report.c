@@ -2,6 +2,7 @@
 // teeperf report: write an HTML page about a trace.
 #include "analyzer/report.h"
 #include "cli/command.h"
+#include "cli/default_trace.h"
 #include "cli/open_trace.h"
 
 #include <stdio.h>
@@ -81,11 +82,12 @@ static int run(int argc, char **argv)
 	tp_open_options_init(&open_options);
 	if (!tp_options_parse(&tp_cmd_report, &argc, &argv, true, &status))
 		return status;
+	status = tp_default_trace(&tp_cmd_report, &argc, &argv);
+	if (status)
+		return status;
 	if (argc != 1)
 		return tp_options_usage(&tp_cmd_report,
-		    argc
-			? "only one trace at a time; to compare, name the other one with --baseline"
-			: "which trace? name its FILE");
+		    "only one trace at a time; to compare, name the other one with --baseline");
 	// What is short is told by the timeline's times, which are as recorded; the sums are to agree with it.
 	if (open_options.min_time && !open_options.raw) {
 		open_options.raw = true;
@@ -116,7 +118,7 @@ static int run(int argc, char **argv)
 const struct tp_command tp_cmd_report = {
     .name = "report",
     .summary = "write an HTML page about a recorded program",
-    .usage = "[options] FILE",
+    .usage = "[options] [FILE]",
     .description =
 	"Write one HTML file about the trace FILE that any current browser shows, without any\n"
 	"network access: flame graph, timeline of the threads, functions with percentiles, callers\n"
