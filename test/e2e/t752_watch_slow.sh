@@ -38,21 +38,19 @@ int main(void)
 EOF
 "$TEEPERF" cc -O1 -pthread -o slow slow.c
 for drain in now end; do
-	: >log
-	"$TEEPERF" record -o slow.trace --drain $drain ./slow >log 2>record.err &
-	recorder=$!
+	begin run "$TEEPERF" record -o slow.trace --drain $drain ./slow
+	recorder=$begun
 	trap 'kill "$recorder" $program $watch 2>/dev/null || :' EXIT
 	program= watch=
-	await log ready
-	program=$(sed -n 's/^ready //p' log)
+	await run.out ready
+	program=$(sed -n 's/^ready //p' run.out)
 	for what in "$program" slow.trace; do
-		: >seen
-		"$TEEPERF" analyze --watch --interval 50ms "$what" >seen 2>seen.err &
-		watch=$!
-		await seen ' leaf'
-		says '^ +19 .* leaf' seen
-		says '^ +1 .* main' seen
-		says '^watching .*; with what threads have recorded until now$' seen
+		begin seen "$TEEPERF" analyze --watch --interval 50ms "$what"
+		watch=$begun
+		await seen.out ' leaf'
+		says '^ +19 .* leaf' seen.out
+		says '^ +1 .* main' seen.out
+		says '^watching .*; with what threads have recorded until now$' seen.out
 		kill -INT $watch
 		kill $watch
 		wait $watch || :
