@@ -176,20 +176,39 @@ static bool find_by_server(struct search *search)
 	return false;
 }
 
-static bool find_in_folders(struct search *search)
+static bool find_in_folders(struct search *search, const char *const *dirs, uint32_t count)
 {
-	const struct tp_symbol_options *options = search->options;
 	struct tp_symbol_files *files = search->files;
 	struct tp_symbol_folder *folder = &search->folder;
 	*folder = (struct tp_symbol_folder){
-	    .module = search->module, .notes = search->notes, .room = options->folder_room};
-	for (uint32_t i = 0; i < options->debug_dir_count && !tp_symbol_folder_done(folder); i++)
-		tp_symbol_folder_look(folder, options->debug_dirs[i]);
+	    .module = search->module, .notes = search->notes, .room = search->options->folder_room};
+	for (uint32_t i = 0; i < count && !tp_symbol_folder_done(folder); i++)
+		if (dirs[i])
+			tp_symbol_folder_look(folder, dirs[i]);
 	files->has_debug = folder->found;
 	files->debug = folder->elf;
 	if (folder->found)
 		strcpy(files->debug_path, folder->path);
 	return folder->found;
+}
+
+/*
+ * A library OS or a container has the program elsewhere. Only an exact match will do, so what else lies there is no
+ * trouble worth a note.
+ */
+static bool find_near(struct search *search)
+{
+	struct tp_problems *notes = search->notes;
+	struct tp_problems unused = {0};
+	if (search->files->usable || !search->module->build_id_size || !search->module->path[0] ||
+	    access(search->module->path, F_OK) == 0)
+		return false;
+	search->notes = &unused;
+	const bool found = find_in_folders(search, search->options->near_dirs, 2);
+	search->notes = notes;
+	if (!found)
+		memset(&search->folder, 0, sizeof(search->folder));
+	return found;
 }
 
 // What was looked for, and where: "file of build ID ... in 'DIR', 'DIR'".
@@ -272,8 +291,9 @@ void tp_symbol_files_find(struct tp_symbol_files *files, const struct teeperf_mo
 		tp_elf_file_release(&files->elf);
 	if (files->elf.has_debug_info)
 		return;
-	if (find_by_build_id(&search) || find_by_link(&search) || find_in_folders(&search) ||
-	    find_by_server(&search))
+	if (find_by_build_id(&search) || find_by_link(&search) ||
+	    find_in_folders(&search, options->debug_dirs, options->debug_dir_count) ||
+	    find_near(&search) || find_by_server(&search))
 		return;
 	if (!files->usable)
 		tell_missing(&search, &err);

@@ -14,6 +14,8 @@
 struct tp_symbol_options {
 	const char *const *debug_dirs; /* searched before the system's folder */
 	uint32_t debug_dir_count;
+	const char *near_dirs
+	    [2]; /* where a program is looked for by its build ID if it is not in its place; or NULL */
 	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for what is not here */
 	bool no_cache;   /* neither read nor write what is kept of earlier runs */
 	uint32_t
@@ -33,7 +35,8 @@ struct tp_symbol_files {
 /*
  * Find and read the files of the module. In order: DIR/.build-id/xx/yyy.debug for each folder, the
  * system's last; then what the module's .gnu_debuglink names: beside it, in .debug/ there, in DIR, in
- * DIR/PATH-OF-MODULE; then what lies in DIR: UUID.elf, the last component of the path, any other file (symbol_folder.h);
+ * DIR/PATH-OF-MODULE; then what lies in DIR: UUID.elf, the last component of the path, any other file (symbol_folder.h); if the
+ * module's own file is not usable, the same in near_dirs;
  * then debuginfod. What is used must be of the build that ran: by its build ID, or without one by the hash of its code,
  * or by the checksum that the link tells. What stands in the way becomes a note. Release it in any case.
  */

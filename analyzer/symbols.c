@@ -321,6 +321,15 @@ static void fill_up(struct job *job, const struct place *place, const char *modu
 		symbol->file = "";
 }
 
+// The folder that FILE is in; NULL if memory runs out.
+static char *folder_of(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	return slash == file ? strdup("/")
+	       : slash       ? strndup(file, (size_t)(slash - file))
+			     : strdup(".");
+}
+
 int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
     const struct tp_symbol_key *keys, uint32_t count, struct tp_symbol *symbols,
     struct tp_arena *arena, struct tp_problems *notes, struct tp_err *err)
@@ -329,6 +338,9 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 	uint32_t room = FOLDER_ROOM;
 	struct tp_symbol_options limited = *options;
 	limited.folder_room = &room;
+	char *folder = folder_of(trace->source.name);
+	limited.near_dirs[0] = folder;
+	limited.near_dirs[1] = trace->directory;
 	struct job job = {
 	    .trace = trace,
 	    .options = &limited,
@@ -341,6 +353,7 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 	memset(symbols, 0, count * sizeof(*symbols));
 	if (!find_places(&job)) {
 		free(job.places);
+		free(folder);
 		goto no_memory;
 	}
 	if (trace->symbols)
@@ -372,6 +385,7 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 		fill_up(&job, place, module_name);
 	}
 	free(job.places);
+	free(folder);
 	if (!room)
 		tp_problems_add(notes, TP_ERR_LIMIT, trace->source.name, TP_ERR_NO_OFFSET,
 		    "%d files were looked at for its modules: the rest of the folders given with "

@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf gramine-manifest: the lines by which a Gramine manifest lets a program at its log.
 #include "cli/command.h"
+#include "cli/manifest_edit.h"
+#include "common/out_file.h"
+#include "common/read_all.h"
 #include "recorder/tee.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FOLDER "/dev/shm/"
+#define MANIFEST_MAX (1 << 20)
 
 static const char *log_file;
+static const char *edited;
 
 static const struct tp_option options[] = {
     {TP_OPTION_STRING, 0, "log", "FILE",
 	"the log, as given to record --attach (default: that of record --port gramine)", &log_file,
 	NULL},
+    {TP_OPTION_STRING, 0, "edit", "FILE",
+	"add the lines to this manifest or template; what it has of them stays", &edited, NULL},
     {.type = TP_OPTION_END},
 };
 
@@ -31,6 +41,41 @@ static bool is_usable(const char *file)
 	return true;
 }
 
+// Put the manifest in its place again, with what the log needs.
+static int edit(const char *log)
+{
+	struct tp_err err;
+	struct tp_buf text;
+	struct tp_out_file out;
+	struct tp_buf changed;
+	tp_buf_init(&text);
+	tp_buf_init(&changed);
+	const int fd = open(edited, O_RDONLY | O_CLOEXEC);
+	int code = fd < 0 ? tp_err_system(&err, errno, edited, "cannot read it") : 0;
+	if (!code)
+		code = tp_read_all(&text, fd, edited, "the manifest", MANIFEST_MAX, &err);
+	if (fd >= 0)
+		close(fd);
+	if (!code && strlen(text.data) != text.size)
+		code = tp_err_set(&err, TP_ERR_FORMAT, edited, strlen(text.data), "not a text");
+	if (!code)
+		code = tp_manifest_edit(&changed, text.data, edited, log, &err);
+	if (!code && (text.failed || changed.failed))
+		code = tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	if (!code && strcmp(text.data, changed.data) == 0) {
+		fprintf(stderr, "teeperf gramine-manifest: '%s' has all of it\n", edited);
+	} else if (!code) {
+		code = tp_out_file_replace(&out, edited, &err);
+		if (!code) {
+			tp_buf_add(&out.buf, changed.data, changed.size);
+			code = tp_out_file_close(&out, &err);
+		}
+	}
+	tp_buf_release(&text);
+	tp_buf_release(&changed);
+	return code ? tp_command_fail(&tp_cmd_gramine_manifest, &err) : TP_EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
@@ -44,6 +89,8 @@ static int run(int argc, char **argv)
 		return tp_options_usage(&tp_cmd_gramine_manifest,
 		    "--log: Gramine shares files of " FOLDER
 		    " with the host: give one there, of letters, digits, '.', '_' and '-'");
+	if (edited)
+		return edit(file);
 	printf(
 	    "# For the manifest of a program that TeePerf profiles. What is there already of these\n"
 	    "# arrays stays: add the entries to it. Not for production: whoever runs the enclave sees\n"
@@ -68,8 +115,9 @@ const struct tp_command tp_cmd_gramine_manifest = {
     .description =
 	"Under Gramine a program sees only the files that its manifest names, and shares memory with\n"
 	"the host only where it says so. This prints the lines for the log of 'teeperf record --port\n"
-	"gramine', or of a log elsewhere in /dev/shm, as TOML.\n",
-    .examples = "teeperf gramine-manifest >>app.manifest.template\n"
+	"gramine', or of a log elsewhere in /dev/shm, as TOML, or adds them to a manifest that is there.\n"
+	"In a manifest that has mounts of its own the arrays must become one, which --edit does.\n",
+    .examples = "teeperf gramine-manifest --edit app.manifest.template\n"
 		"teeperf gramine-manifest --log /dev/shm/db.log\n",
     .options = options,
     .run = run,

@@ -153,7 +153,7 @@ static bool show_virtual_machine(const struct machine *machine)
 	    nitro
 		? "no memory is shared with the parent: 'teeperf record' in here, or a stream over vsock"
 		: "'teeperf record' in here; or ivshmem or vsock to a recorder on the host");
-	tp_doctor_show("", "  next", "docs/platforms: %s", nitro ? "nitro" : "sev-tdx-cca");
+	tp_doctor_show("", "  next", "docs/platforms: %s", nitro ? "nitro" : "vm");
 	return true;
 }
 
@@ -177,8 +177,8 @@ static bool show_virtual_host(const struct machine *machine)
 		any = true;
 	}
 	if (any)
-		tp_doctor_show("", "  next",
-		    "run 'teeperf doctor' in the guest; docs/platforms: sev-tdx-cca, nitro");
+		tp_doctor_show(
+		    "", "  next", "run 'teeperf doctor' in the guest; docs/platforms: vm, nitro");
 	return any;
 }
 

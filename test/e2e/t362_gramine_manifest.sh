@@ -41,6 +41,91 @@ b'; do
 done
 expect 129 "$TEEPERF" gramine-manifest app
 
+# --edit: whatever form the arrays have, the manifest is still TOML, has what was there and what is needed, once.
+cat >edited.py <<'EOP'
+import sys, tomllib
+name, log = sys.argv[1:]
+with open(name + ".before", "rb") as file:
+    before = tomllib.load(file)
+with open(name, "rb") as file:
+    after = tomllib.load(file)
+mount = {"type": "untrusted_shm", "path": "/dev/shm", "uri": "dev:/dev/shm"}
+mounts = before.get("fs", {}).get("mounts", [])
+found = after["fs"]["mounts"]
+assert sorted(map(str, found)) == sorted(map(str, mounts + ([] if mount in mounts else [mount]))), found
+files = before.get("sgx", {}).get("allowed_files", [])
+found = after["sgx"]["allowed_files"]
+assert sorted(found) == sorted(set(files) | {"dev:" + log}), found
+assert after["loader"]["env"].pop("TEEPERF_LOG") == log
+for table, key in (("fs", "mounts"), ("sgx", "allowed_files")):
+    del after[table][key]
+    before.setdefault(table, {}).pop(key, None)
+before.setdefault("loader", {}).setdefault("env", {}).pop("TEEPERF_LOG", None)
+assert before == after, (before, after)
+EOP
+edited() { # NAME: as standard input has it
+	cat >"$1.before"
+	cp "$1.before" "$1"
+	expect 0 "$TEEPERF" gramine-manifest --edit "$1"
+	python3 edited.py "$1" "$log" || { cat "$1"; fail "--edit: $1"; }
+	cp "$1" once
+	expect 0 "$TEEPERF" gramine-manifest --edit "$1"
+	says 'has all of it' err
+	cmp once "$1" || fail "a second --edit: $1"
+}
+printf '' | edited empty
+edited dotted <<'EOS'
+# a manifest with dotted keys
+loader.entrypoint.uri = "file:libos"
+loader.env.LD_LIBRARY_PATH = "/lib"
+fs.mounts = [ # first comes the library
+  { path = "/lib", uri = "file:/usr/lib" },
+  { path = "/app", uri = "file:app" }
+]
+sgx.debug = true
+sgx.allowed_files = ["file:data"]
+sgx.trusted_files = [
+  "file:app",
+]
+EOS
+edited tables <<'EOS'
+[loader]
+log_level = "error"
+entrypoint = { uri = "file:libos" }
+[loader.env]
+HOME = "/"
+[sgx]
+debug = true
+trusted_files = [ "file:app" ]
+[fs.root]
+uri = "file:."
+[[fs.mounts]]
+path = "/lib"
+uri = "file:/usr/lib"
+[[fs.mounts]]
+path = "/app"
+uri = "file:app"
+[sys]
+stack.size = "1M"
+EOS
+edited some <<'EOS'
+libos.entrypoint = "/app"
+loader.env.TEEPERF_LOG = "/dev/shm/of-yesterday"
+[fs]
+mounts = [ { type = "untrusted_shm", path = "/dev/shm", uri = "dev:/dev/shm" } ]
+[sgx]
+allowed_files = [
+	"file:data",
+]
+EOS
+printf 'loader.env = { A = "b" }\n' >inline
+cp inline inline.before
+expect 1 "$TEEPERF" gramine-manifest --edit inline
+says "'inline': line 1: 'loader.env.TEEPERF_LOG' is written in a form that cannot be added to" err
+cmp inline inline.before || fail "a manifest that cannot be edited was changed"
+expect 1 "$TEEPERF" gramine-manifest --edit missing
+says "'missing': cannot read it" err
+
 cat >app.c <<'EOS'
 __attribute__((noinline)) static int step(int x) { __asm__ volatile(""); return x + 1; }
 int main(void)
@@ -63,3 +148,26 @@ expect 0 "$TEEPERF" record --port gramine -o app.trace -- ./launcher ./app
 "$TEEPERF" analyze --format csv app.trace >table.csv
 says '^"?step"?,1000,' table.csv
 says '^"?main"?,1,' table.csv
+
+# The program has another path inside: it is found by its build ID beside the trace, and where the recording was started.
+mkdir -p start moved
+cat >paths <<'EOS'
+#!/bin/sh
+exec env -i TEEPERF_LOG="$1" "$2"
+EOS
+chmod +x paths
+if readelf -n app | grep -q 'Build ID'; then
+	cp app inside
+	expect 0 "$TEEPERF" record --port gramine -o app.trace -- ./paths "$log" ./inside
+	rm inside
+	expect 0 "$TEEPERF" analyze --format csv app.trace
+	says '^"?step"?,1000,' out
+	mv app.trace moved/
+	expect 0 "$TEEPERF" analyze --format csv moved/app.trace
+	says '^"?step"?,1000,' out
+	# Another build of the same name is not taken.
+	"$TEEPERF" cc --port=gramine --clock=soft -O1 -DOTHER -g app.c -o app
+	expect 0 "$TEEPERF" analyze --format csv moved/app.trace
+	if grep -q '^"*step' out; then fail "names of another build"; fi
+	says 'inside.: cannot open it' err
+fi

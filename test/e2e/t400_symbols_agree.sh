@@ -147,6 +147,12 @@ expect 0 "$TEEPERF" analyze --format csv --debug-dir debug run.trace
 cp out app.csv
 cp err app.err
 agree "replaced, with its debug file" 7 "app=$debug_app"
+# Nothing in its place: another file beside the trace will do if it has the build ID.
 rm app
+expect 0 "$TEEPERF" analyze --format csv run.trace
+cp out app.csv
+cp err app.err
+agree "moved away" 7 "app=app.whole"
+rm app.whole
 expect 0 "$TEEPERF" analyze --format csv run.trace
 says "'.*/app': cannot open .*No such file or directory; its functions have no names" err

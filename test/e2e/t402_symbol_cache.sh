@@ -50,7 +50,7 @@ cmp plain.one first || fail "other names when they are kept"
 file=$(kept)
 id=$(readelf -n app | sed -n 's/.*Build ID: //p')
 [ "$file" = "cache/teeperf/$id.symbols" ] || fail "it is '$file'"
-mv app app.kept
+mkdir -p away && mv app away/ # not beside the trace: it would be found
 table again one.trace
 [ ! -s err ] || fail "said: $(cat err)"
 cmp plain.one again || fail "other names from the cache"
@@ -63,10 +63,10 @@ table less two.trace
 says "'.*/app': cannot open it" err
 grep -q '^main,1,app,.*app\.cpp,7,main,' less || fail "what is kept is not used when something is missing"
 ! grep -q rare less || fail "a name from nowhere"
-mv app.kept app
+mv away/app app
 table more two.trace
 cmp plain.two more || fail "other names after adding"
-mv app app.kept
+mkdir -p away && mv app away/ # not beside the trace: it would be found
 for trace in one two; do
 	table again $trace.trace
 	[ ! -s err ] || fail "said: $(cat err)"
@@ -74,7 +74,7 @@ for trace in one two; do
 done
 
 # Damage is told, and costs nothing but time.
-mv app.kept app
+mv away/app app
 cp "$file" sound
 printf 'x' | dd of="$file" bs=1 seek=150 conv=notrunc 2>/dev/null
 ! cmp -s "$file" sound || printf 'y' | dd of="$file" bs=1 seek=150 conv=notrunc 2>/dev/null
