@@ -107,13 +107,25 @@ static bool has_symbol(struct tp_release_mark *mark, Elf *elf, Elf_Scn *section)
 	return false;
 }
 
+static uint64_t inventory_bytes(Elf *elf, Elf_Scn *section)
+{
+	size_t names;
+	GElf_Shdr header;
+	if (elf_getshdrstrndx(elf, &names) || !gelf_getshdr(section, &header))
+		return 0;
+	const char *name = elf_strptr(elf, names, header.sh_name);
+	return name && !strcmp(name, ".teeperf.inventory") ? header.sh_size : 0;
+}
+
 static void look_at_symbols(struct tp_release_mark *mark, Elf *elf)
 {
 	mark->elf = true;
 	for (Elf_Scn *section = elf_nextscn(elf, NULL); section;
-	     section = elf_nextscn(elf, section))
-		if (has_symbol(mark, elf, section))
-			return;
+	     section = elf_nextscn(elf, section)) {
+		mark->inventory += inventory_bytes(elf, section);
+		if (!mark->symbol[0])
+			has_symbol(mark, elf, section);
+	}
 }
 
 // What libelf cannot make sense of has no symbols: whatever it is, its bytes were scanned.
@@ -126,8 +138,8 @@ static void look_at_elf(struct tp_release_mark *mark, int fd)
 		return;
 	if (elf_kind(outer) == ELF_K_ELF)
 		look_at_symbols(mark, outer);
-	for (Elf *member; elf_kind(outer) == ELF_K_AR && !mark->symbol[0] &&
-			  (member = elf_begin(fd, ELF_C_READ, outer));) {
+	for (Elf *member;
+	     elf_kind(outer) == ELF_K_AR && (member = elf_begin(fd, ELF_C_READ, outer));) {
 		if (elf_kind(member) == ELF_K_ELF)
 			look_at_symbols(mark, member);
 		const Elf_Cmd next = elf_next(member);

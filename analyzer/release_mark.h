@@ -17,7 +17,8 @@ struct tp_release_mark {
 	uint64_t first;  /* offset of the first */
 	uint32_t abi;    /* ... and what it says */
 	char symbol[64]; /* a symbol of instrumented code, in what is ELF; empty: none */
-	bool elf;        /* an ELF file, or an archive, whose symbols were looked at */
+	uint64_t inventory; /* bytes of inventories (docs/inventory.md) in what is ELF */
+	bool elf;           /* an ELF file, or an archive, whose symbols were looked at */
 };
 
 /* Read the file PATH. 0 or a negative tp_error. */

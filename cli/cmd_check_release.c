@@ -43,7 +43,11 @@ static bool check(const char *file)
 		    mark.elf
 			? ""
 			: "; it is no ELF file, so what is packed or encrypted in it was not seen");
-	return !mark.notes && !mark.symbol[0];
+	if (mark.inventory)
+		printf("%s: has the names and sources of all functions: an inventory of %" PRIu64
+		       " bytes; 'strip -R .teeperf.inventory' removes it\n",
+		    name, mark.inventory);
+	return !mark.notes && !mark.symbol[0] && !mark.inventory;
 }
 
 static int run(int argc, char **argv)

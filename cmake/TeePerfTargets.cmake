@@ -224,8 +224,10 @@ foreach(major IN LISTS TEEPERF_MAJORS)
 	add_library(${target} MODULE ${sources}
 		"${PROJECT_SOURCE_DIR}/common/arena.c" "${PROJECT_SOURCE_DIR}/common/buf.c"
 		"${PROJECT_SOURCE_DIR}/common/clean.c"
-		"${PROJECT_SOURCE_DIR}/common/err.c" "${PROJECT_SOURCE_DIR}/common/read_all.c")
-	target_link_libraries(${target} PRIVATE tp_flags)
+		"${PROJECT_SOURCE_DIR}/common/err.c" "${PROJECT_SOURCE_DIR}/common/read_all.c"
+		"${PROJECT_SOURCE_DIR}/common/system_header.c"
+		"${PROJECT_SOURCE_DIR}/common/zipped_text.c")
+	target_link_libraries(${target} PRIVATE tp_flags "${TEEPERF_ZSTD}")
 	target_include_directories(${target} SYSTEM PRIVATE "${TEEPERF_LLVM_${major}_INCLUDE}")
 	target_compile_options(${target} PRIVATE -fvisibility=hidden -ffunction-sections
 		$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions -fvisibility-inlines-hidden>)

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/zipped_text.h"
 #include "inventory_text.h"
 
 enum { FOLDER_DEPTH = 64, ARCHIVE_HEADER = 60 };
@@ -78,6 +79,29 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+// The packed inventory at *AT in SECTION of SIZE bytes; moves *AT behind it. *ALL is what has been unpacked.
+static int add_packed(struct finder *finder, const struct region *region, const char *section,
+    uint64_t size, uint64_t *at, uint64_t *all, const char *module)
+{
+	struct tp_arena *arena = &finder->builder->inventory->arena;
+	size_t packed;
+	size_t unpacked;
+	if (!tp_zipped_size(section + *at, size - *at, &packed, &unpacked))
+		return damaged(finder, region, "the packed inventory is damaged or too large");
+	*all += unpacked;
+	if (*all > TP_ZIPPED_BYTES_MAX)
+		return damaged(finder, region, "its inventories unpack to more than 1 GiB");
+	char *text = tp_arena_alloc(arena, unpacked + 1);
+	if (!text)
+		return no_memory(finder, region);
+	text[unpacked] = '\0';
+	if (!tp_zipped_unpack(section + *at, packed, text, unpacked))
+		return damaged(finder, region, "the packed inventory is damaged");
+	*at += packed;
+	return tp_inventory_parse(
+	    finder->builder, text, unpacked, region->name, module, finder->err);
+}
+
 static int add_text(struct finder *finder, const struct region *region, uint64_t offset,
     uint64_t size, const char *module)
 {
@@ -90,7 +114,36 @@ static int add_text(struct finder *finder, const struct region *region, uint64_t
 		return no_memory(finder, region);
 	if (!read_at(region, offset, text, size))
 		return damaged(finder, region, "the inventory cannot be read");
-	return tp_inventory_parse(finder->builder, text, size, region->name, kept, finder->err);
+	// Of each object file one inventory, packed or, from older plugins, as it is.
+	uint64_t all = 0;
+	for (uint64_t at = 0; at < size;) {
+		if (!text[at]) {
+			at++; // a linker may fill up between inventories
+			continue;
+		}
+		if (tp_zipped_begins(text + at, size - at)) {
+			const int code = add_packed(finder, region, text, size, &at, &all, kept);
+			if (code)
+				return code;
+			continue;
+		}
+		uint64_t end = at + 1;
+		while (end < size && !((text[end - 1] == '\n' || !text[end - 1]) &&
+					 tp_zipped_begins(text + end, size - end)))
+			end++;
+		// The parser wants a NUL behind the text.
+		char *plain = text + at;
+		if (end < size)
+			plain = tp_arena_copy(arena, text + at, end - at);
+		if (!plain)
+			return no_memory(finder, region);
+		const int code = tp_inventory_parse(
+		    finder->builder, plain, end - at, region->name, kept, finder->err);
+		if (code)
+			return code;
+		at = end;
+	}
+	return 0;
 }
 
 // What both classes of ELF files say about a section.
@@ -303,7 +356,7 @@ static int add_region(struct finder *finder, const struct region *region, const 
 	    region, 0, magic, region->size < sizeof(text) - 1 ? region->size : sizeof(text) - 1);
 	if (!memcmp(magic, ELFMAG, SELFMAG))
 		return add_elf(finder, region, module);
-	if (!memcmp(magic, text, sizeof(text) - 1))
+	if (!memcmp(magic, text, sizeof(text) - 1) || tp_zipped_begins(magic, sizeof(magic)))
 		return add_text(finder, region, 0, region->size, module);
 	if (!memcmp(magic, "BC\xc0\xde", 4))
 		finder->bitcode = true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/demangle.h"
+#include "common/system_header.h"
 
 struct definition {
 	const char *main_file;
@@ -82,26 +83,6 @@ static const char *unit_main_file(const struct merge *merge, uint32_t entry)
 	return merge->builder->units[merge->builder->entries[entry].unit].unit.main_file;
 }
 
-// Where standard libraries are installed; without debug information, their namespaces.
-static bool is_system(const struct tp_inventory_function *function)
-{
-	static const char *const folders[] = {
-	    "/usr/include/", "/usr/lib/", "/usr/local/include/", "/opt/"};
-	static const char *const names[] = {
-	    "_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"};
-	const char *file = function->file;
-	if (!*file) {
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			if (!strncmp(function->name, names[i], strlen(names[i])))
-				return true;
-		return false;
-	}
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (!strncmp(file, folders[i], strlen(folders[i])))
-			return true;
-	return strstr(file, "/include/c++/") || strstr(file, "/lib/clang/");
-}
-
 // The demangled name, or the name itself if it is not mangled; NULL if memory ran out.
 static const char *demangle(struct merge *merge, const char *name)
 {
@@ -160,7 +141,7 @@ static int add_group(struct merge *merge, const struct definition *definitions, 
 	function->main_file = unit->main_file;
 	function->module = unit->module;
 	function->definitions = sources > merged_before ? sources : merged_before;
-	function->system = is_system(function);
+	function->system = tp_is_from_system(function->file, function->name);
 	function->facts.linkage = function->linkage;
 	function->calls = NULL;
 	function->into = NULL;

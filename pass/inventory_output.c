@@ -4,6 +4,9 @@
 #define _GNU_SOURCE
 #include "inventory_pass.h"
 
+#include "common/system_header.h"
+#include "common/zipped_text.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +36,15 @@ static void number_emitted(struct tp_notes *notes, struct tp_emitted *emitted, u
 	tp_notes_function(notes, emitted->function)->number = number;
 }
 
+// What nobody called of a standard library; there is so much of it that it would be most of the inventory.
+static bool is_of_no_interest(const struct tp_notes *notes, const struct tp_noted *noted)
+{
+	return noted->emitted == TP_NOTE_NONE && !noted->copies && !noted->has_made &&
+	       !noted->forced &&
+	       tp_is_from_system(
+		   noted->file == TP_NOTE_NONE ? "" : notes->files[noted->file], noted->name);
+}
+
 // Number all functions in the order in which they are written: a unit's, then those that optimisation has
 // made of them. Functions of elsewhere follow, as they come up.
 static uint32_t number_functions(struct tp_notes *notes)
@@ -42,7 +54,7 @@ static uint32_t number_functions(struct tp_notes *notes)
 		const struct tp_noted_unit *unit = &notes->units[u];
 		for (uint32_t i = unit->first; i < unit->first + unit->count; i++) {
 			struct tp_noted *noted = &notes->noted[i];
-			if (is_replaced(notes, noted))
+			if (is_replaced(notes, noted) || is_of_no_interest(notes, noted))
 				continue;
 			noted->number = number++;
 			if (noted->emitted != TP_NOTE_NONE)
@@ -285,30 +297,27 @@ static void add_all(struct output *output)
 	}
 }
 
-// One directive for each line, in a section that is not allocated.
+// Packed, in a section that is not allocated. The linker puts such frames behind one another.
 static void add_assembly(struct tp_buf *assembly, const struct tp_buf *text)
 {
+	enum { BYTES_A_LINE = 64 };
+	struct tp_buf packed;
+	tp_buf_init(&packed);
+	tp_zipped_add(&packed, text->data, text->size);
 	tp_buf_add_string(assembly, "\t.pushsection\t.teeperf.inventory,\"\",%progbits\n");
-	size_t plain = 0;
-	bool open = false;
-	for (size_t i = 0; i < text->size; i++) {
-		const unsigned char c = (unsigned char)text->data[i];
-		if (!open)
-			tp_buf_add_string(assembly, "\t.ascii\t\"");
-		open = true;
+	for (size_t i = 0; i < packed.size; i++) {
+		const unsigned char c = (unsigned char)packed.data[i];
+		tp_buf_add_string(assembly, i % BYTES_A_LINE ? "" : "\t.ascii\t\"");
 		if (c >= ' ' && c < 127 && c != '"' && c != '\\')
-			continue;
-		tp_buf_add(assembly, text->data + plain, i - plain);
-		plain = i + 1;
-		if (c == '\t')
-			tp_buf_add_string(assembly, "\\t");
-		else if (c == '\n')
-			tp_buf_add_string(assembly, "\\n\"\n");
+			tp_buf_add_char(assembly, (char)c);
 		else
 			tp_buf_addf(assembly, "\\%03o", c);
-		open = c != '\n';
+		if (i % BYTES_A_LINE == BYTES_A_LINE - 1 || i + 1 == packed.size)
+			tp_buf_add_string(assembly, "\"\n");
 	}
 	tp_buf_add_string(assembly, "\t.popsection\n");
+	assembly->failed |= packed.failed;
+	tp_buf_release(&packed);
 }
 
 // DIR/NAME-HASH.tpinv, where the hash tells files of one name apart. Written aside and renamed: a

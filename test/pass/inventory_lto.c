@@ -7,12 +7,12 @@
 // RUN: %clang -g -O2 -flto -fpass-plugin=%plugin -c main.c
 // RUN: %clang -g -O2 -flto -fpass-plugin=%plugin -DOTHER -c other.c
 // RUN: %clang -flto -fuse-ld=lld %lto_plugin main.o other.o %runtime -o full && ./full
-// RUN: llvm-objcopy --dump-section .teeperf.inventory=full.txt full x
+// RUN: llvm-objcopy --dump-section .teeperf.inventory=full.zst full x && %unpack full.zst > full.txt
 // RUN: FileCheck %s --check-prefixes=CHECK,FULL < full.txt
 // RUN: %clang -g -O2 -flto=thin -fpass-plugin=%plugin -c main.c
 // RUN: %clang -g -O2 -flto=thin -fpass-plugin=%plugin -DOTHER -c other.c
 // RUN: %clang -flto=thin -fuse-ld=lld %lto_plugin main.o other.o %runtime -o thin && ./thin
-// RUN: llvm-objcopy --dump-section .teeperf.inventory=thin.txt thin x
+// RUN: llvm-objcopy --dump-section .teeperf.inventory=thin.zst thin x && %unpack thin.zst > thin.txt
 // RUN: FileCheck %s --check-prefixes=CHECK,THIN < thin.txt
 // RUN: grep -c '^teeperf-inventory' full.txt | FileCheck %s --check-prefix=ONE
 // RUN: grep -c '^teeperf-inventory' thin.txt | FileCheck %s --check-prefix=TWO
@@ -22,7 +22,7 @@
 //
 // Taken over into native code by the compiler as well, it is there once.
 // RUN: %if llvm-at-least-18 %{ %clang -g -O2 -flto -ffat-lto-objects -fpass-plugin=%plugin -c main.c -o fat.o %}
-// RUN: %if llvm-at-least-18 %{ llvm-objcopy --dump-section .teeperf.inventory=fat.txt fat.o x %}
+// RUN: %if llvm-at-least-18 %{ llvm-objcopy --dump-section .teeperf.inventory=fat.zst fat.o x && %unpack fat.zst > fat.txt %}
 // RUN: %if llvm-at-least-18 %{ grep -c '^unit' fat.txt | FileCheck %s --check-prefix=ONE %}
 
 // ONE: {{^1$}}

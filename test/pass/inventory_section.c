@@ -5,9 +5,9 @@
 // RUN: %clang -g -O2 -fpass-plugin=%plugin -c inventory.c -o debug.o
 // RUN: %clang -O2 -fpass-plugin=%plugin -c inventory.c -o plain.o
 // RUN: %clang -O0 -fpass-plugin=%plugin -c inventory.c -o zero.o
-// RUN: llvm-objcopy --dump-section .teeperf.inventory=debug.txt debug.o x
-// RUN: llvm-objcopy --dump-section .teeperf.inventory=plain.txt plain.o x
-// RUN: llvm-objcopy --dump-section .teeperf.inventory=zero.txt zero.o x
+// RUN: llvm-objcopy --dump-section .teeperf.inventory=debug.zst debug.o x && %unpack debug.zst > debug.txt
+// RUN: llvm-objcopy --dump-section .teeperf.inventory=plain.zst plain.o x && %unpack plain.zst > plain.txt
+// RUN: llvm-objcopy --dump-section .teeperf.inventory=zero.zst zero.o x && %unpack zero.zst > zero.txt
 // RUN: FileCheck %s --check-prefixes=ALL,DEBUG < debug.txt
 // RUN: FileCheck %s --check-prefixes=ALL,PLAIN < plain.txt
 // RUN: FileCheck %s --check-prefix=ZERO < zero.txt
@@ -17,7 +17,7 @@
 // Written as text it is the same; with TEEPERF_INVENTORY it is also a file, or neither.
 // RUN: %clang -g -O2 -fpass-plugin=%plugin -S inventory.c -o debug.s
 // RUN: %clang -c debug.s -o assembled.o
-// RUN: llvm-objcopy --dump-section .teeperf.inventory=assembled.txt assembled.o x
+// RUN: llvm-objcopy --dump-section .teeperf.inventory=assembled.zst assembled.o x && %unpack assembled.zst > assembled.txt
 // RUN: diff debug.txt assembled.txt
 // RUN: mkdir files && env TEEPERF_INVENTORY=%t/files %clang -g -O2 -fpass-plugin=%plugin -c inventory.c -o again.o
 // RUN: diff debug.txt files/inventory.c-*.tpinv

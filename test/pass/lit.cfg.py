@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 
 import lit.formats
 
@@ -47,6 +48,7 @@ config.substitutions += [
     # lld 14 cannot load plugins: there the compile step instruments.
     ("%lto_plugin", "-Wl,--load-pass-plugin=" + plugin if int(major) >= 15 else ""),
     ("%llvm_major", major),
+    ("%unpack", sys.executable + " " + os.path.join(config.test_source_root, "Inputs/unpack.py")),
     ("%source", source),
     ("%qemu_aarch64", "qemu-aarch64 -L /usr/aarch64-linux-gnu"),
     ("%aarch64", "--target=aarch64-linux-gnu -fuse-ld=lld"),

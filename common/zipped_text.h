@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Text packed as a frame of zstd, which tells its own size, and back. What is unpacked is untrusted. */
+#ifndef TP_ZIPPED_TEXT_H
+#define TP_ZIPPED_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+
+/* A frame unpacks to no more than so many times its size, and no more than so many bytes. */
+enum { TP_ZIPPED_RATIO_MAX = 1024 };
+#define TP_ZIPPED_BYTES_MAX (UINT64_C(1) << 30)
+
+/* Append SIZE bytes of TEXT as one frame; out->failed if memory runs out. */
+void tp_zipped_add(struct tp_buf *out, const char *text, size_t size);
+
+/* Whether a frame begins at DATA of SIZE bytes. */
+bool tp_zipped_begins(const void *data, size_t size);
+
+/*
+ * How large the frame is that begins at DATA, of which SIZE bytes are there (*packed), and what it unpacks to
+ * (*unpacked). False: it is damaged, or unpacks to more than it may.
+ */
+bool tp_zipped_size(const void *data, size_t size, size_t *packed, size_t *unpacked);
+
+/* Unpack this frame, of PACKED bytes, TO exactly UNPACKED bytes. False: it is damaged. */
+bool tp_zipped_unpack(const void *data, size_t packed, char *to, size_t unpacked);
+
+#endif
