@@ -161,6 +161,11 @@ bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis);
  */
 bool tp_function_uncertainty(
     const struct tp_analysis *analysis, const struct tp_function *function, uint64_t *ticks);
+/*
+ * What a function has in common with itself in other recordings: a hash of its name in the symbol table (or of
+ * the name that is shown, if there is none) and of its module's. Functions of one name in one module share it.
+ */
+int64_t tp_function_stable_key(const struct tp_function *function);
 /* The function of a node that is not node 0. */
 const struct tp_function *tp_analysis_function(const struct tp_analysis *analysis,
     const struct tp_thread_result *thread, const struct tp_node *node);

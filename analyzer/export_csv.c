@@ -106,7 +106,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the names");
 	if (!code)
 		tp_buf_add_string(out,
-		    "id,parent,tid,thread,fn,function,path,depth,rec,t0,t1,dur,self,"
+		    "id,parent,tid,thread,fn,function,path,depth,rec,t0,t1,dur,self_raw,"
 		    "cost,how,away\n");
 	for (uint32_t i = 0; !code && i < analysis->thread_count; i++) {
 		code = tp_call_store_load(&store, i, err);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "parquet": the tables of SQL as Parquet files, a folder each, as Spark, Trino and pandas want it:
-// calls/run=NAME/thread=N/calls.parquet, functions/run=NAME/functions.parquet. Columns are never NULL: a caller that is none is -1 (call 0), a missing text empty.
+// calls/run=NAME/thread=N/calls.parquet, functions/run=NAME/functions.parquet. Columns are never NULL: a caller that is none is -1
+// (call 0), a missing text empty. fn is of one recording, fn_key the same in all.
 #include "analyzer/call_store.h"
 #include "analyzer/parquet.h"
 #include "analyzer/view.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -36,6 +38,7 @@ static const struct tp_parquet_column functions_columns[] = {
     {"total", TP_PARQUET_INT64, true},
     {"min", TP_PARQUET_INT64, true},
     {"max", TP_PARQUET_INT64, true},
+    {"fn_key", TP_PARQUET_INT64, false},
     {0},
 };
 
@@ -46,6 +49,7 @@ static const struct tp_parquet_column paths_columns[] = {
     {"depth", TP_PARQUET_INT32, false},
     {"rec", TP_PARQUET_INT32, false},
     {"last", TP_PARQUET_INT32, false},
+    {"fn_key", TP_PARQUET_INT64, false},
     {0},
 };
 
@@ -71,10 +75,11 @@ static const struct tp_parquet_column calls_columns[] = {
     {"t0", TP_PARQUET_INT64, true},
     {"t1", TP_PARQUET_INT64, true},
     {"dur", TP_PARQUET_INT64, true},
-    {"self", TP_PARQUET_INT64, true},
+    {"self_raw", TP_PARQUET_INT64, true},
     {"cost", TP_PARQUET_INT64, true},
     {"how", TP_PARQUET_TEXT, false},
     {"away", TP_PARQUET_INT32, false},
+    {"fn_key", TP_PARQUET_INT64, false},
     {0},
 };
 
@@ -82,6 +87,7 @@ struct output {
 	const struct tp_analysis *analysis;
 	const struct tp_paths *paths;
 	const char *directory;
+	int64_t *keys; // of each function: tp_function_stable_key
 	struct tp_parquet parquet;
 };
 
@@ -151,7 +157,14 @@ static void add_functions(struct output *output)
 		add_ns(output, function->total);
 		add_ns(output, timed ? function->min : 0);
 		add_ns(output, function->max);
+		tp_parquet_add(to, output->keys[i]);
 	}
+}
+
+// Of the function at the end of a path; path 0 has none.
+static int64_t key_of(const struct output *output, const struct tp_path *path)
+{
+	return path->function == UINT32_MAX ? 0 : output->keys[path->function];
 }
 
 static void add_paths(struct output *output)
@@ -165,6 +178,7 @@ static void add_paths(struct output *output)
 		tp_parquet_add(to, path->depth);
 		tp_parquet_add(to, path->recursion);
 		tp_parquet_add(to, path->last);
+		tp_parquet_add(to, key_of(output, path));
 	}
 }
 
@@ -207,6 +221,7 @@ static void add_calls(struct output *output, const struct tp_stored_thread *stor
 		add_ns(output, call.cost);
 		tp_parquet_add_text(to, tp_call_end_name(call.how));
 		tp_parquet_add(to, call.away);
+		tp_parquet_add(to, key_of(output, path));
 	}
 }
 
@@ -336,10 +351,17 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	(void)options;
 	int code = tp_paths_init(&paths, analysis, err);
 	struct output output = {.analysis = analysis, .paths = &paths, .directory = directory};
+	output.keys = malloc(((size_t)analysis->function_count + 1) * sizeof(*output.keys));
+	if (!output.keys && !code)
+		code = tp_err_set(
+		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the functions");
+	for (uint32_t i = 0; output.keys && i < analysis->function_count; i++)
+		output.keys[i] = tp_function_stable_key(&analysis->functions[i]);
 	if (!code)
 		code = write_tables(&output, err);
 	if (!code)
 		code = write_calls(&output, err);
+	free(output.keys);
 	tp_paths_release(&paths);
 	return code;
 }

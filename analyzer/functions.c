@@ -286,6 +286,25 @@ out:
 	free(used);
 }
 
+// FNV-1a over the text and the NUL at its end.
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	do
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	while (*text++);
+	return hash;
+}
+
+int64_t tp_function_stable_key(const struct tp_function *function)
+{
+	const struct tp_symbol *symbol = &function->symbol;
+	uint64_t hash = UINT64_C(14695981039346656037);
+	hash =
+	    hash_text(hash, symbol->linkage && *symbol->linkage ? symbol->linkage : symbol->name);
+	hash = hash_text(hash, symbol->module ? symbol->module : "");
+	return (int64_t)hash;
+}
+
 // A histogram that had no memory for some times has wrong percentiles: say so.
 static void note_missing_times(struct tp_analysis *analysis)
 {

@@ -91,7 +91,7 @@ const struct tp_query_example tp_query_examples[] = {
     {"phases", "what did the program do when? (:bucket ns at a time)",
 	"WITH w(ns) AS (SELECT coalesce(:bucket, CAST(value AS INTEGER) / 20 + 1)\n"
 	"               FROM meta WHERE key = 'duration_ns')\n"
-	"SELECT c.t0 - c.t0 % w.ns AS t, f.name, count(*) AS calls, sum(c.self) AS self_ns\n"
+	"SELECT c.t0 - c.t0 % w.ns AS t, f.name, count(*) AS calls, sum(c.self_raw) AS self_ns\n"
 	"FROM w, functions f JOIN calls c ON c.fn = f.fn\n"
 	"WHERE f.fn IN (SELECT fn FROM functions ORDER BY self DESC, fn LIMIT 5)\n"
 	"GROUP BY t, f.fn ORDER BY t, self_ns DESC, f.fn;\n"},

@@ -21,7 +21,7 @@ const struct tp_sql_table *const tp_sql_tables[] = {
 const struct tp_sql_view tp_sql_views[] = {
     {"slice", "calls with Perfetto's names",
 	"SELECT c.id AS id, c.t0 AS ts, c.dur AS dur, c.tid AS track_id, 'call' AS category, "
-	"f.name AS name, c.depth - 1 AS depth, c.parent AS parent_id, c.self AS self_dur "
+	"f.name AS name, c.depth - 1 AS depth, c.parent AS parent_id, c.self_raw AS self_dur "
 	"FROM calls c JOIN functions f ON f.fn = c.fn"},
     {"thread_track", "threads with Perfetto's names",
 	"SELECT tid AS id, tid AS utid, os_tid AS tid, name FROM threads"},

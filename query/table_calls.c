@@ -18,12 +18,13 @@ enum {
 	T0,
 	T1,
 	DUR,
-	SELF,
+	SELF_RAW,
 	COST,
 	HOW,
 	AWAY,
 	DUR_TICKS,
 	SELF_TICKS,
+	SELF,
 	COLUMN_COUNT
 };
 
@@ -39,7 +40,9 @@ static const struct tp_column columns[] = {
     {"t1", "INTEGER", "... to its end", false},
     {"dur", "INTEGER", "ns that it took as recorded, without the time for which its stack was left",
 	false},
-    {"self", "INTEGER", "ns of dur that it was not in calls that it made", false},
+    {"self_raw", "INTEGER",
+	"ns of dur that it was not in calls that it made: as recorded, unlike self in functions",
+	false},
     {"cost", "INTEGER",
 	"ns of dur that recording it and the calls inside has cost; 0 if unknown or with --raw",
 	false},
@@ -49,7 +52,8 @@ static const struct tp_column columns[] = {
 	false},
     {"away", "INTEGER", "1: its stack was left and not come back to", false},
     {"dur_ticks", "INTEGER", "dur in ticks of the clock", true},
-    {"self_ticks", "INTEGER", "self in ticks", true},
+    {"self_ticks", "INTEGER", "self_raw in ticks", true},
+    {"self", "INTEGER", "the name that self_raw had", true},
     {0},
 };
 
@@ -550,6 +554,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 	case DUR:
 		tp_sql_result_ns(context, data, true, call->duration);
 		break;
+	case SELF_RAW:
 	case SELF:
 		tp_sql_result_ns(context, data, true, call->self);
 		break;

@@ -23,6 +23,7 @@ enum {
 	P90,
 	P99,
 	SELF_UNCERTAINTY,
+	FN_KEY,
 	SELF_TICKS,
 	INCLUSIVE_TICKS
 };
@@ -52,6 +53,10 @@ static const struct tp_column columns[] = {
     {"p99", "INTEGER", "the same for 99 %", false},
     {"self_uncertainty", "INTEGER",
 	"ns by which self may be off, as it is not known better what recording cost there; NULL if not known",
+	false},
+    {"fn_key", "INTEGER",
+	"the same in every recording: a hash of linkage (or name) and module, which functions of one name in "
+	"one module share",
 	false},
     {"self_ticks", "INTEGER", "self in ticks of the clock", true},
     {"inclusive_ticks", "INTEGER", "inclusive in ticks", true},
@@ -160,6 +165,9 @@ static void value(
 		break;
 	case SAMPLED:
 		tp_sql_result_number(context, function->sampled);
+		break;
+	case FN_KEY:
+		sqlite3_result_int64(context, tp_function_stable_key(function));
 		break;
 	default:
 		time_value(data, function, column, context);

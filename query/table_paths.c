@@ -2,7 +2,7 @@
 // The table "paths".
 #include "query/sql_table.h"
 
-enum { PATH, PARENT, FN, DEPTH, REC, LAST, CALLS, TOTAL, SELF, MIN, MAX };
+enum { PATH, PARENT, FN, DEPTH, REC, LAST, CALLS, TOTAL, SELF, MIN, MAX, FN_KEY };
 
 static const struct tp_column columns[] = {
     {"path", "INTEGER", "number of a call path, in preorder; 0 is the program itself", false},
@@ -19,6 +19,7 @@ static const struct tp_column columns[] = {
     {"self", "INTEGER", "ns of these calls alone", false},
     {"min", "INTEGER", "ns of the shortest of them", false},
     {"max", "INTEGER", "ns of the longest", false},
+    {"fn_key", "INTEGER", "fn_key of the function at its end; NULL for path 0", false},
     {0},
 };
 
@@ -72,6 +73,11 @@ static void value(
 		break;
 	case MAX:
 		tp_sql_result_ns(context, data, path->calls != 0, path->max);
+		break;
+	case FN_KEY:
+		if (row)
+			sqlite3_result_int64(context,
+			    tp_function_stable_key(&data->analysis->functions[path->function]));
 		break;
 	}
 }

@@ -38,7 +38,7 @@ def same(what, got, wanted):
 
 def without_null(row):
     """What Parquet has instead of NULL."""
-    no = {"parent": 0 if "id" in row else -1, "fn": -1, "path": 0}
+    no = {"parent": 0 if "id" in row else -1, "fn": -1, "path": 0, "fn_key": 0}
     texts = ("name", "linkage", "file", "module", "how")
     return {key: no.get(key, "" if key in texts else 0) if value is None else value for key, value in row.items()}
 
@@ -55,8 +55,10 @@ def check_parquet(trace, tables, timed):
         columns, _ = parquet_read.read(os.path.join(out, table, run_name, table + ".parquet"))
         compare(trace + " " + table, columns, tables[table])
     calls = {}
+    # SQL has the key with the functions; single calls of several recordings are added up by it.
+    keys = {row["fn"]: row["fn_key"] for row in tables["functions"]}
     for row in tables["calls"]:
-        calls.setdefault(row["tid"], []).append(row)
+        calls.setdefault(row["tid"], []).append({**row, "fn_key": keys.get(row["fn"])})
     for row in tables["threads"]:
         columns, of_thread = parquet_read.read(os.path.join(out, "calls", run_name, "thread=%d" % row["tid"], "calls.parquet"))
         compare("%s calls of thread %d" % (trace, row["tid"]), columns, calls.pop(row["tid"], []))

@@ -20,7 +20,7 @@ async function duckdb() {
 	const db = await (await DuckDBInstance.create(":memory:")).connect();
 	const ask = async sql => (await db.runAndReadAll(sql)).getRows();
 	const calls = `read_parquet('${directory}/calls/run=*/thread=*/calls.parquet', hive_partitioning = true)`;
-	const sql = "SELECT fn, count(*), CAST(sum(self) AS BIGINT), CAST(sum(t0) AS BIGINT) " +
+	const sql = "SELECT fn, count(*), CAST(sum(self_raw) AS BIGINT), CAST(sum(t0) AS BIGINT) " +
 		`FROM ${calls} GROUP BY fn ORDER BY fn`;
 	for (const row of await ask(sql))
 		console.log(["duckdb", ...row].join(" "));
@@ -42,7 +42,7 @@ async function hyparquet() {
 		const file = await asyncBufferFromFile(name);
 		for (const row of await parquetReadObjects({ file, compressors })) {
 			const sum = sums.get(row.fn) || [0n, 0n, 0n];
-			sums.set(row.fn, [sum[0] + 1n, sum[1] + row.self, sum[2] + row.t0]);
+			sums.set(row.fn, [sum[0] + 1n, sum[1] + row.self_raw, sum[2] + row.t0]);
 		}
 	}
 	for (const fn of [...sums.keys()].sort((a, b) => a - b))

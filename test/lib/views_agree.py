@@ -175,7 +175,7 @@ SQL = {
         sum(t.total) AS inclusive FROM paths p LEFT JOIN functions f ON f.fn = p.fn LEFT JOIN thread_paths t
         ON t.path = p.path GROUP BY p.path""",
 }
-SINGLE = """SELECT p.path, p.parent, f.name, count(c.id) AS calls, sum(c.self) AS self, sum(c.dur) AS inclusive FROM paths p
+SINGLE = """SELECT p.path, p.parent, f.name, count(c.id) AS calls, sum(c.self_raw) AS self, sum(c.dur) AS inclusive FROM paths p
     LEFT JOIN functions f ON f.fn = p.fn LEFT JOIN calls c ON c.path = p.path GROUP BY p.path"""
 
 
@@ -244,7 +244,7 @@ def check_parquet(what, trace, truth, single_calls, *options):
     agree(f"{what}: functions", truth.functions, functions, *FIELDS)
     agree(f"{what}: paths", truth.paths, paths, *FIELDS)
     for row in read("calls", "thread"):
-        single.add(of[row["path"]], calls=1, self=row.get("self", 0), inclusive=row.get("dur", 0))
+        single.add(of[row["path"]], calls=1, self=row.get("self_raw", 0), inclusive=row.get("dur", 0))
     if single_calls:
         agree(f"{what}: single calls", truth.paths, single, *FIELDS)
 
@@ -255,7 +255,7 @@ def check_csv(what, trace, truth, *options):
     file = check.export(trace, "csv", "agree.csv", *options)
     for row in csv.DictReader(open(file, newline="")):
         of[row["id"]] = of[row["parent"]] + (row["function"],)
-        paths.add(of[row["id"]], calls=1, self=number(row["self"]), inclusive=number(row["dur"]))
+        paths.add(of[row["id"]], calls=1, self=number(row["self_raw"]), inclusive=number(row["dur"]))
     agree(what, truth.paths, paths, *FIELDS)
 
 
