@@ -81,7 +81,8 @@ static const struct tp_option options[] = {
 	"soft and count: store the word once in NS nanoseconds, 0: all the time (default: 2000)",
 	&period_ns, NULL},
     {TP_OPTION_SIZE, 's', "size", "SIZE",
-	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G)",
+	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G; "
+	"with '--port optee' 1M, and at most 8M, for the TEE's)",
 	&size_bytes, NULL},
     {TP_OPTION_SIZE, 0, "ready", "SIZE",
 	"have so much of the log's memory in place before PROGRAM starts (default: 64M, or 256M if "
@@ -271,6 +272,16 @@ static void warn_of_attach(
 			    program, tp_record_secure(program));
 			break;
 		}
+		if (attach.tee && attach.tee->transport == TP_TEE_PER_CALL &&
+		    !is_not_loaded(launch)) {
+			tp_command_warn(&tp_cmd_record,
+			    "'%s' ran without recording: no code in the TEE has taken the log: the host "
+			    "must pass the log's own memory with its calls, for reading and writing and no "
+			    "copy of it, and what is called must give it to teeperf_enter or "
+			    "teeperf_region; where these return 0, teeperf_why_not says why",
+			    program);
+			break;
+		}
 		if (is_not_loaded(launch)) {
 			tp_command_warn(&tp_cmd_record,
 			    "nothing was recorded: '%s' exited with %u, as programs do that cannot be "
@@ -311,6 +322,9 @@ static void warn_of_attach(
 		    program, what);
 		break;
 	default:
+		if (tp_record_attach_reason(counts->attach))
+			tp_command_warn(&tp_cmd_record, "'%s' %s: %s", program, what,
+			    tp_record_attach_reason(counts->attach));
 		break;
 	}
 }
@@ -364,12 +378,20 @@ static void warn(
 		    follow_fork           ? ""
 		    : counts->forked == 1 ? ": record with '--follow-fork' to have it, too"
 					  : ": record with '--follow-fork' to have them, too");
-	if (counts->refused)
+	if (counts->refused && attach.tee && attach.tee->transport == TP_TEE_PER_CALL)
+		tp_command_warn(&tp_cmd_record,
+		    "%llu calls were not recorded: the log takes one instance of one program in the TEE, and "
+		    "they came to another one",
+		    (unsigned long long)counts->refused);
+	else if (counts->refused)
 		tp_command_warn(&tp_cmd_record,
 		    "%llu more process%s instrumented but not recorded: the log takes "
-		    "the first one (a library that dlmopen loads with a C library of its "
-		    "own counts as a process)",
-		    (unsigned long long)counts->refused, counts->refused == 1 ? " is" : "es are");
+		    "the first one%s",
+		    (unsigned long long)counts->refused, counts->refused == 1 ? " is" : "es are",
+		    attach.tee
+			? ""
+			: " (a library that dlmopen loads with a C library of its own counts as "
+			  "a process)");
 	if (counts->modules_refused)
 		tp_command_warn(&tp_cmd_record,
 		    "%llu module%s not recorded: more than the log has room for, or at addresses that "

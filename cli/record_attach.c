@@ -186,6 +186,17 @@ int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_
 	}
 	if (tee && wanted->clock == TP_CLOCK_CHOICE_AUTO)
 		wanted->clock = tee->clock;
+	if (tee && tee->log_limit_bytes && wanted->size_bytes > tee->log_limit_bytes)
+		return tp_options_usage(command,
+		    "with '--port %s' '--size' is at most %lluM: a larger log is registered, but then "
+		    "each command that it is passed with fails, as the TEE lacks memory to map it",
+		    tee->name, (unsigned long long)(tee->log_limit_bytes >> 20));
+	// Such a log is small, and each call takes a chunk of it, which must not wait for others.
+	if (tee && tee->log_bytes && wanted->drain == TP_DRAIN_CHOICE_AUTO &&
+	    wanted->mode == TEEPERF_MODE_STREAM)
+		wanted->drain = TP_DRAIN_CHOICE_NOW;
+	if (tee && tee->log_bytes)
+		wanted->registered_bytes = wanted->size_bytes ? wanted->size_bytes : tee->log_bytes;
 	wanted->place = attach->place.path ? &attach->place : NULL;
 	wanted->stream = attach->stream;
 	wanted->inherit = tee && tee->transport == TP_TEE_INHERITED;
@@ -194,6 +205,17 @@ int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_
 	wanted->watch = (pid_t)attach->pid;
 	wanted->timeout_ms = timeout_ms;
 	return 0;
+}
+
+const char *tp_record_attach_reason(uint32_t attach)
+{
+	if (attach == TEEPERF_ATTACH_NO_MODULE)
+		return "it entered with the log, but none of its code is built with 'teeperf cc', or the "
+		       "allowlist left no function to instrument";
+	if (attach == TEEPERF_ATTACH_BAD_LOG)
+		return "it entered with the log, but was given a part of it only, or its runtime is of "
+		       "another version of teeperf";
+	return NULL;
 }
 
 void tp_record_attach_release(struct tp_record_attach *attach)

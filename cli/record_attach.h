@@ -31,6 +31,9 @@ struct tp_record_attach {
  */
 int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_attach *attach,
     struct tp_session_options *wanted, bool quiet);
+/* Why a program that was given the log by a call did not take it (enum teeperf_attach), NULL: for no such reason. */
+const char *tp_record_attach_reason(uint32_t attach);
+
 void tp_record_attach_release(struct tp_record_attach *attach);
 
 /* What the program's side is to be given, once the recording has begun. */

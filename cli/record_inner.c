@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 'teeperf record --tee': the TEE's side beside that of its host program.
 #include "record_inner.h"
+#include "record_attach.h"
 
 #include "cli/join_files.h"
 
@@ -53,6 +54,9 @@ static void warn_of_attach(const struct tp_command *command, uint32_t attach)
 		tp_command_warn(command,
 		    "the TEE's side ran without recording: a part of it was compiled by another "
 		    "version of teeperf than it was linked with; build all of it again");
+	else if (tp_record_attach_reason(attach))
+		tp_command_warn(command, "the TEE's side ran without recording: %s",
+		    tp_record_attach_reason(attach));
 }
 
 bool tp_record_inner_judge(const struct tp_command *command, const struct tp_session *session,

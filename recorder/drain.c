@@ -96,7 +96,7 @@ static void write_modules(struct tp_drain *drain)
 {
 	const struct tp_region *region = drain->region;
 	const uint64_t seen = tp_shared_load_acquire(&region->header->module_count);
-	const uint64_t count = seen < TP_REGION_MODULES ? seen : TP_REGION_MODULES;
+	const uint64_t count = seen < region->module_capacity ? seen : region->module_capacity;
 	const uint64_t size = count * sizeof(*drain->modules);
 	tp_region_copy(drain->modules, region->modules, size);
 	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_MODULES, drain->modules, size);

@@ -42,8 +42,8 @@ void tp_mirror_words(struct tp_mirror *mirror, const struct tp_frames *frames)
 {
 	const struct teeperf_log_header *log = &frames->start;
 	const struct teeperf_frame *frame = &frames->frame;
-	const uint64_t modules = lesser(log->module_capacity, TP_REGION_MODULES);
-	const uint64_t threads = lesser(log->thread_capacity, TP_REGION_THREADS);
+	const uint64_t modules = lesser(log->module_capacity, mirror->region->module_capacity);
+	const uint64_t threads = lesser(log->thread_capacity, mirror->region->thread_capacity);
 	take(mirror->region->modules, log->modules_offset, modules * sizeof(struct teeperf_module),
 	    frames->payload, frame->offset, frame->length);
 	take(mirror->region->threads, log->threads_offset, threads * sizeof(struct teeperf_thread),

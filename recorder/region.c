@@ -57,19 +57,28 @@ static uint64_t free_in_folder(void)
 	return (uint64_t)info.f_bavail * info.f_frsize;
 }
 
-static uint64_t metadata_size(uint32_t chunk_count, uint32_t only_count)
+static uint32_t module_capacity(const struct tp_region_options *options)
+{
+	return options->small_tables ? TP_REGION_SMALL_MODULES : TP_REGION_MODULES;
+}
+
+static uint32_t thread_capacity(const struct tp_region_options *options)
+{
+	return options->small_tables ? TP_REGION_SMALL_THREADS : TP_REGION_THREADS;
+}
+
+static uint64_t metadata_size(const struct tp_region_options *options, uint32_t chunk_count)
 {
 	return round_up(TEEPERF_LOG_HEADER_SIZE + 2 * 8 * (uint64_t)chunk_count +
-			    TP_REGION_MODULES * sizeof(struct teeperf_module) +
-			    TP_REGION_THREADS * sizeof(struct teeperf_thread) +
-			    8 * (uint64_t)only_count,
+			    module_capacity(options) * sizeof(struct teeperf_module) +
+			    thread_capacity(options) * sizeof(struct teeperf_thread) +
+			    8 * (uint64_t)options->only.count,
 	    TP_REGION_CHUNK_SIZE);
 }
 
 static uint64_t bytes_needed(const struct tp_region_options *options, uint32_t chunk_count)
 {
-	return metadata_size(chunk_count, options->only.count) +
-	       (uint64_t)chunk_count * TP_REGION_CHUNK_SIZE;
+	return metadata_size(options, chunk_count) + (uint64_t)chunk_count * TP_REGION_CHUNK_SIZE;
 }
 
 // How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB; or what fits in the file.
@@ -258,8 +267,8 @@ static void init_header(struct tp_region *region, const struct tp_region_options
 	header->modules_offset = (uint64_t)((char *)region->modules - region->map);
 	header->threads_offset = (uint64_t)((char *)region->threads - region->map);
 	header->chunks_offset = (uint64_t)(region->chunks - region->map);
-	header->module_capacity = TP_REGION_MODULES;
-	header->thread_capacity = TP_REGION_THREADS;
+	header->module_capacity = region->module_capacity;
+	header->thread_capacity = region->thread_capacity;
 	header->clock = options->clock;
 	header->mode = region->mode;
 	header->ring = options->ring;
@@ -282,9 +291,9 @@ static void lay_out(struct tp_region *region, uint64_t metadata)
 	region->states = (void *)at;
 	at += 8 * (uint64_t)region->chunk_count;
 	region->modules = (void *)at;
-	at += TP_REGION_MODULES * sizeof(struct teeperf_module);
+	at += region->module_capacity * sizeof(struct teeperf_module);
 	region->threads = (void *)at;
-	at += TP_REGION_THREADS * sizeof(struct teeperf_thread);
+	at += region->thread_capacity * sizeof(struct teeperf_thread);
 	region->only = (void *)at;
 	region->chunks = region->map + metadata;
 }
@@ -364,6 +373,8 @@ int tp_region_create(
 	region->step_chunks = options->step_chunks ? options->step_chunks : TP_REGION_STEP_CHUNKS;
 	region->chunk_count = options->chunk_count;
 	region->ring = options->ring;
+	region->module_capacity = module_capacity(options);
+	region->thread_capacity = thread_capacity(options);
 	struct tp_place_file file = {.fd = -1};
 	int r = options->place ? tp_place_open(options->place, &file, err) : 0;
 	region->fd = file.fd;
@@ -388,7 +399,7 @@ int tp_region_create(
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 		goto fail;
 	}
-	const uint64_t metadata = metadata_size(region->chunk_count, options->only.count);
+	const uint64_t metadata = metadata_size(options, region->chunk_count);
 	region->map_size = metadata + (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE;
 	if (!file.fixed && ftruncate(region->fd, (off_t)(region->offset + region->map_size))) {
 		r = tp_err_system(
@@ -599,7 +610,8 @@ uint64_t tp_region_lost(const struct tp_region *region)
 	uint64_t lost = tp_shared_load_relaxed(&header->lost_early) +
 			tp_shared_load_relaxed(&header->lost_overflow);
 	const uint64_t hint = tp_shared_load_relaxed(&header->thread_count);
-	const uint32_t count = hint < TP_REGION_THREADS ? (uint32_t)hint : TP_REGION_THREADS;
+	const uint32_t count =
+	    hint < region->thread_capacity ? (uint32_t)hint : region->thread_capacity;
 	for (uint32_t i = 0; i < count; i++)
 		lost += tp_shared_load_relaxed(&region->threads[i].lost);
 	return lost;
@@ -607,7 +619,7 @@ uint64_t tp_region_lost(const struct tp_region *region)
 
 uint32_t tp_region_thread_count(const struct tp_region *region)
 {
-	uint32_t count = TP_REGION_THREADS;
+	uint32_t count = region->thread_capacity;
 	while (count && !tp_shared_load_acquire(&region->threads[count - 1].os_tid))
 		count--;
 	return count;

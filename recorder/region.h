@@ -26,6 +26,8 @@ enum {
 	TP_REGION_CHUNK_SIZE = 1 << TEEPERF_CHUNK_SHIFT_DEFAULT,
 	TP_REGION_MODULES = 2048,
 	TP_REGION_THREADS = 16384,
+	TP_REGION_SMALL_MODULES = 128, /* with small tables */
+	TP_REGION_SMALL_THREADS = 512,
 	TP_REGION_MIN_CHUNKS = 8,
 	TP_REGION_FIRST_CHUNKS = 1024,        /* ready before the start: 64 MiB */
 	TP_REGION_SHARED_FIRST_CHUNKS = 4096, /* ... where more would cost the program */
@@ -54,6 +56,7 @@ struct tp_region_options {
 	uint32_t mode;
 	uint32_t ring; /* mode ring: chunks that a thread keeps; at most a quarter of them all */
 	uint32_t clock;
+	bool small_tables; /* for a log all of which is mapped at each call */
 	struct tp_region_only only;
 	const struct tp_place *place; /* NULL: a new file in TP_REGION_FOLDER */
 };
@@ -76,6 +79,8 @@ struct tp_region {
 	struct teeperf_thread *threads;
 	uint64_t *only;
 	char *chunks;
+	uint32_t module_capacity;
+	uint32_t thread_capacity;
 	uint32_t chunk_count;
 	uint32_t mode;
 	uint32_t ring;       /* as in the options */

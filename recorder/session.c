@@ -413,7 +413,11 @@ int tp_session_start(
 		tp_clock_log_init_foreign(&session->clock_log, clock, sent->clock_hz);
 	else
 		tp_clock_log_init(&session->clock_log, clock, NULL);
-	const struct tp_region_options region = {.size = options->size_bytes,
+	// With a host beside it, it is the TEE's log that is mapped at each call.
+	const bool registered = options->registered_bytes && !options->inner;
+	const struct tp_region_options region = {
+	    .size = registered ? options->registered_bytes : options->size_bytes,
+	    .small_tables = registered,
 	    .ready = ready_bytes(session, options->ready_bytes, clock),
 	    .mode = options->mode,
 	    .ring = options->ring,

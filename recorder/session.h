@@ -35,7 +35,9 @@ enum tp_drain_choice {
 
 struct tp_session_options {
 	const char *output;
-	uint64_t size_bytes;  /* of the log, 0: choose */
+	uint64_t size_bytes; /* of the log, 0: choose */
+	uint64_t
+	    registered_bytes; /* of the TEE's log where it is mapped at each call; 0: it is not */
 	uint64_t ready_bytes; /* of it, in place before the program starts; 0: choose */
 	uint32_t mode;        /* enum teeperf_mode */
 	uint32_t ring;        /* mode ring: chunks that a thread keeps */

@@ -11,7 +11,8 @@ int tp_session_inner_create(
 		return tp_err_set(err, TP_ERR_LIMIT, options->output, TP_ERR_NO_OFFSET,
 		    "with '--tee' the output must be a regular file: the two sides are joined there");
 	const struct tp_region_options region = {
-	    .size = options->size_bytes,
+	    .size = options->registered_bytes ? options->registered_bytes : options->size_bytes,
+	    .small_tables = options->registered_bytes != 0,
 	    .ready = (uint64_t)TP_REGION_FIRST_CHUNKS / 4 * TP_REGION_CHUNK_SIZE,
 	    .mode = options->mode,
 	    .clock = session->clock_log.clock,

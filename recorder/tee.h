@@ -7,6 +7,7 @@
 #define TP_TEE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "host_clock.h"
 
@@ -23,9 +24,11 @@ struct tp_tee {
 	const char *summary; /* a few words for the list of ports */
 	enum tp_tee_transport transport;
 	enum tp_clock_choice clock; /* for `--clock auto`: what is legal there */
-	const char *place; /* where the log is unless `--attach` says so; NULL: under a new name */
-	bool at_start;     /* its runtime takes the log at the file's beginning only */
-	bool foreign;      /* its process and thread ids are of a world of its own */
+	const char *place;  /* where the log is unless `--attach` says so; NULL: under a new name */
+	uint64_t log_bytes; /* of the log unless '--size' says so, and the most; 0: as elsewhere */
+	uint64_t log_limit_bytes;
+	bool at_start; /* its runtime takes the log at the file's beginning only */
+	bool foreign;  /* its process and thread ids are of a world of its own */
 	bool
 	    elsewhere; /* it is never started by a program here: `--attach` or `--stream` is needed */
 	const char *const

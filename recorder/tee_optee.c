@@ -16,5 +16,9 @@ const struct tp_tee tp_tee_optee = {
     // Reading the processor's counter ends a trusted application of a stock OP-TEE.
     .clock = TP_CLOCK_CHOICE_SOFT,
     .foreign = true,
+    // OP-TEE maps all of it for each command, which takes time, and of its own memory for page tables: with 16 MiB each
+    // command failed for lack of that.
+    .log_bytes = UINT64_C(1) << 20,
+    .log_limit_bytes = UINT64_C(8) << 20,
     .hints = hints,
 };

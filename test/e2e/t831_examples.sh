@@ -53,6 +53,7 @@ print("primes_below,%d" % commands)
 EOP
 expect 0 "$TEEPERF" record --port optee --size 4M -o ta.trace -- $client $commands 1000
 says '^168 primes below 1000$' out
+! grep -q 'not recorded' err || fail "the client is refused: $(cat err)"
 expect 0 "$TEEPERF" analyze --debug-dir built --view top --format csv ta.trace
 sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
 diff wanted counted >&2 || fail "the application's functions are not in the trace as they are called"
@@ -65,6 +66,18 @@ says 'it is what ran, but stripped' err
 expect 0 env TEEC_MEMORY_MAX=100000 "$TEEPERF" record --port optee --size 4M -o none.trace -- $client 2 1000
 says '^168 primes below 1000$' out
 says "^cannot register [0-9]* bytes of '.*' with the TEE .*try a smaller log" err
+# One that is registered, but that OP-TEE has no memory to map: the command is made without it.
+expect 0 env TEEC_MAP_MAX=100000 "$TEEPERF" record --port optee -o none.trace -- $client 2 1000
+says '^168 primes below 1000$' out
+[ "$(grep -c '^the TEE has no memory to map a log of [0-9]* bytes; not recorded from here on' err)" = 1 ] ||
+	fail "the client does not say once that its log cannot be mapped: $(cat err)"
+says 'no code in the TEE has taken the log' err
+# What the TEE is given is small unless it is asked otherwise, and never more than can be mapped.
+expect 0 env TEEC_MEMORY_MAX=1200000 "$TEEPERF" record --port optee -o small.trace -- $client 1 100
+! grep -q 'cannot register' err || fail "the default log is too large: $(cat err)"
+expect 129 "$TEEPERF" record --port optee --size 16M -o none.trace -- $client 1 100
+says "with '--port optee' '--size' is at most 8M" err
+expect 129 "$TEEPERF" record --tee --port optee --size 16M -o none.trace -- $client 1 100
 expect 0 "$make" -C examples/optee clean TA_DEV_KIT_DIR="$kit"
 [ -z "$(find examples/optee -name '*.o' -o -name '*.ta' -o -name '*.elf')" ] || fail "make clean leaves files"
 

@@ -10,7 +10,7 @@ set -eu
 from=$root/test/tee
 uuid=8aaaf200-2450-11e4-abe2-0002a5d5c51b
 rounds=200
-commands=40
+commands=20 # with two chunks each: no test waits for the recorder
 prefix=${TEEPERF_BUILD:-$(dirname "$TEEPERF")/..}
 flags='-O2 -g -ffreestanding -fpie -fno-stack-protector -fno-asynchronous-unwind-tables'
 
@@ -37,7 +37,7 @@ build() {
 try() {
 	expect 7 $1 ./app $rounds $commands
 	for where in '' outside; do
-		expect 7 "$TEEPERF" record --port optee --size 4M -o a.trace -- $1 ./app $rounds $commands $where
+		expect 7 "$TEEPERF" record --port optee --size 8M -o a.trace -- $1 ./app $rounds $commands $where
 		expect 0 "$TEEPERF" analyze a.trace --debug-dir ta --view top --format csv
 		sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
 		printf '%s\n' "deep,$((commands * rounds / 100 * 20))" "leaf,$((commands * rounds * 2))" \

@@ -40,8 +40,7 @@ int main(int argc, char **argv)
 		operation.paramTypes =
 		    TEEC_PARAM_TYPES(TEEC_VALUE_INOUT, TEEC_NONE, TEEC_NONE, TEEC_NONE);
 		operation.params[0].value.a = limit;
-		teeperf_client_add(&log, &operation);
-		result = TEEC_InvokeCommand(&session, PRIMES_COUNT, &operation, &origin);
+		result = teeperf_client_invoke(&log, &session, PRIMES_COUNT, &operation, &origin);
 		if (result != TEEC_SUCCESS)
 			return failed("TEEC_InvokeCommand", result);
 		count = operation.params[0].value.a;

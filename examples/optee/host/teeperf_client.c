@@ -42,7 +42,7 @@ int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context)
 		return 0;
 	fprintf(stderr,
 	    "cannot register %zu bytes of '%s' with the TEE (0x%x); not recorded; try a smaller log, "
-	    "as 'teeperf record --size 4M'\n",
+	    "as 'teeperf record --size 512K'\n",
 	    client->size, path, (unsigned)result);
 	munmap(client->map, client->size);
 	client->map = NULL;
@@ -55,6 +55,30 @@ void teeperf_client_add(struct teeperf_client *client, TEEC_Operation *operation
 		return;
 	operation->paramTypes |= TEEC_PARAM_TYPES(0, 0, 0, TEEC_MEMREF_WHOLE);
 	operation->params[3].memref.parent = &client->memory;
+}
+
+TEEC_Result teeperf_client_invoke(struct teeperf_client *client, TEEC_Session *session,
+    uint32_t command, TEEC_Operation *operation, uint32_t *origin)
+{
+	const TEEC_Operation before = *operation;
+	uint32_t from = 0;
+	TEEC_Result result;
+
+	teeperf_client_add(client, operation);
+	result = TEEC_InvokeCommand(session, command, operation, &from);
+	// Of OP-TEE, not of the application: this one has not been called.
+	if (client->map && result == TEEC_ERROR_OUT_OF_MEMORY && from == TEEC_ORIGIN_TEE) {
+		fprintf(stderr,
+		    "the TEE has no memory to map a log of %zu bytes; not recorded from here on; try a "
+		    "smaller one, as 'teeperf record --size 512K'\n",
+		    client->size);
+		teeperf_client_close(client);
+		*operation = before;
+		result = TEEC_InvokeCommand(session, command, operation, &from);
+	}
+	if (origin)
+		*origin = from;
+	return result;
 }
 
 void teeperf_client_close(struct teeperf_client *client)

@@ -5,8 +5,7 @@
  *
  *   teeperf_client_open(&log, &context);
  *   operation.paramTypes = TEEC_PARAM_TYPES(..., TEEC_NONE);
- *   teeperf_client_add(&log, &operation);
- *   TEEC_InvokeCommand(&session, command, &operation, &origin);
+ *   teeperf_client_invoke(&log, &session, command, &operation, &origin);
  *   ...
  *   teeperf_client_close(&log);
  */
@@ -27,6 +26,13 @@ struct teeperf_client {
  * unrecorded. CONTEXT must outlive it.
  */
 int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context);
+
+/*
+ * As TEEC_InvokeCommand, with the log. Where OP-TEE lacks memory to map it the command is made again without, and so are all
+ * that follow: the reason is printed, and the application works.
+ */
+TEEC_Result teeperf_client_invoke(struct teeperf_client *client, TEEC_Session *session,
+    uint32_t command, TEEC_Operation *operation, uint32_t *origin);
 
 /* Make the log parameter 3 of the operation, which must be free. Does nothing without a recorder. */
 void teeperf_client_add(struct teeperf_client *client, TEEC_Operation *operation);

@@ -49,6 +49,7 @@ TEE_Result TA_InvokeCommandEntryPoint(
 	if (TEE_PARAM_TYPE_GET(types, PRIMES_LOG) == TEE_PARAM_TYPE_MEMREF_INOUT)
 		log =
 		    teeperf_enter(params[PRIMES_LOG].memref.buffer, params[PRIMES_LOG].memref.size);
+	// Where it is 0, teeperf_why_not() says why: EMSG("%s", teeperf_why_not()) shows it.
 	result = run(command, types, params);
 	if (log)
 		teeperf_leave_region();

@@ -12,6 +12,9 @@ typedef uint32_t TEEC_Result;
 #define TEEC_ERROR_ITEM_NOT_FOUND 0xffff0008
 #define TEEC_ERROR_OUT_OF_MEMORY 0xffff000c
 
+#define TEEC_ORIGIN_TEE 3
+#define TEEC_ORIGIN_TRUSTED_APP 4
+
 #define TEEC_NONE 0
 #define TEEC_VALUE_INOUT 3
 #define TEEC_MEMREF_WHOLE 12

@@ -114,11 +114,17 @@ TEEC_Result TEEC_InvokeCommand(
 	struct wire wire = {
 	    .what = WIRE_INVOKE, .command = command, .types = operation->paramTypes};
 	int fd = -1;
-	*origin = 0;
+	const char *most = getenv("TEEC_MAP_MAX");
+	*origin = TEEC_ORIGIN_TRUSTED_APP;
 	for (int i = 0; i < 4; i++) {
 		const TEEC_Parameter *param = &operation->params[i];
 		const uint32_t type = operation->paramTypes >> (4 * i) & 0xf;
 		if (type == TEEC_MEMREF_WHOLE) {
+			// What can be registered may still be too much to map.
+			if (most && param->memref.parent->size > strtoul(most, NULL, 10)) {
+				*origin = TEEC_ORIGIN_TEE;
+				return TEEC_ERROR_OUT_OF_MEMORY;
+			}
 			fd = param->memref.parent->fd;
 			wire.size = param->memref.parent->size;
 		} else if (type == TEEC_VALUE_INOUT) {
