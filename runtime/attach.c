@@ -197,6 +197,42 @@ static bool claim(void)
 	return tp_claim_acq_rel(&tp_process.header->pid, tp_process.pid);
 }
 
+/*
+ * Where each instance of a program runs one thread, instances take turns: the log is one's for the time of a call, and
+ * each is a thread of its own in it, whose id tells it whose the slot is.
+ */
+static uint64_t own_slot;
+
+static uint64_t own_tid(void)
+{
+	return (tp_process.pid & INT32_MAX) | 1;
+}
+
+static uint64_t *own_word(void)
+{
+	return own_slot <= tp_process.thread_mask
+		   ? &tp_process.threads[own_slot & tp_process.thread_mask].os_tid
+		   : (uint64_t *)0;
+}
+
+static bool has_slot(void)
+{
+	const uint64_t *word = own_word();
+	return tp_process.log && word && tp_load_relaxed(word) == own_tid();
+}
+
+// The next slot, and the next entry for modules. What the host may have written there is a number, and bounded where it is used.
+static void take_slot(void)
+{
+	own_slot = tp_load_relaxed(&tp_process.header->thread_count) & UINT32_MAX;
+	tp_process.next_thread = own_slot;
+	tp_process.next_module = tp_load_relaxed(&tp_process.header->module_count) & UINT32_MAX;
+	uint64_t *word = own_word();
+	if (word)
+		tp_store_release(word, own_tid());
+	tp_store_relaxed(&tp_process.header->thread_count, own_slot + 1);
+}
+
 // A log is only looked at where it is known to be memory that the host may write.
 static bool is_outside(void *base, uint64_t size)
 {
@@ -241,7 +277,13 @@ static bool find_log(void)
 static void begin(enum tp_state state)
 {
 	struct teeperf_log_header *header = tp_process.header;
-	tp_store_relaxed(&header->lost_early, tp_process.lost_early);
+	static uint64_t told_early;
+	const uint64_t early = tp_process.lost_early;
+	if (TP_ONE_THREAD)
+		tp_fetch_add_relaxed(&header->lost_early, early - told_early);
+	else
+		tp_store_relaxed(&header->lost_early, early);
+	told_early = early;
 	tp_store_relaxed(&header->keeps, tp_process.ring);
 	tp_gates_set(state == TP_STATE_RECORDING ? tp_gate_open() : TEEPERF_GATE_OFF);
 	tp_store32_release(&tp_process.state, state);
@@ -393,6 +435,14 @@ static void begin_log(void)
 	tp_modules_forget();
 	tp_gates_forget();
 	tp_gates_each(forget_told);
+	if (TP_ONE_THREAD)
+		take_slot();
+}
+
+// A log that we have had before, and have still or again.
+static enum tp_state come_back(void)
+{
+	return TP_ONE_THREAD ? tp_switch_again(state_before) : state_before;
 }
 
 static void tell_why(struct teeperf_log_header *header, enum teeperf_attach why)
@@ -456,8 +506,10 @@ bool tp_attach_region(void *base, uint64_t size, bool by_call)
 		return false;
 	}
 	why_not = TEEPERF_ATTACH_TAKEN;
-	const bool fresh = claim();
-	if (!fresh && (!process->log || tp_load_relaxed(&process->header->pid) != process->pid)) {
+	const bool claimed_now = claim();
+	const bool fresh = TP_ONE_THREAD ? !has_slot() : claimed_now;
+	const bool is_ours = process->log && tp_load_relaxed(&process->header->pid) == process->pid;
+	if (!claimed_now && !is_ours) {
 		tp_fetch_add_relaxed(&process->header->refused, 1);
 		return false;
 	}
@@ -473,8 +525,14 @@ bool tp_attach_region(void *base, uint64_t size, bool by_call)
 	process->by_call = by_call;
 	claimed = process->header;
 	tp_thread_arrive();
+	// Another instance was at its addresses meanwhile.
+	if (TP_ONE_THREAD && !fresh && tp_modules_displaced()) {
+		tp_modules_forget();
+		process->next_module = tp_load_relaxed(&process->header->module_count) & UINT32_MAX;
+		tp_gates_each(forget_told);
+	}
 	tp_gates_each(tell);
-	begin(fresh ? tp_switch_start() : state_before);
+	begin(fresh ? tp_switch_start() : come_back());
 	if (fresh) {
 		listen();
 		tp_attach_report(TEEPERF_ATTACH_DONE);
@@ -492,4 +550,6 @@ void tp_attach_leave(void)
 		tp_store32_release(&tp_process.state, TP_STATE_AWAY);
 	claimed = (struct teeperf_log_header *)0;
 	tp_process.counter = &tp_counter_never;
+	if (TP_ONE_THREAD)
+		tp_change_acq_rel(&tp_process.header->pid, tp_process.pid, 0);
 }

@@ -17,6 +17,7 @@ static struct known {
 	uint64_t start, end;
 	uint64_t identity; // hash of all that tells what it is, path and size
 	uint64_t unloaded; // ticks; 0 while it is loaded
+	uint64_t slot;     // in the log's table: the same number, unless others are there, too
 	bool is_recorded;
 } known[MODULES_KNOWN];
 static uint64_t known_count;
@@ -78,8 +79,8 @@ void tp_modules_forget(void)
 static void set_unloaded(uint64_t index, uint64_t ticks)
 {
 	known[index].unloaded = ticks;
-	if (index < tp_process.module_limit)
-		tp_store_relaxed(&tp_process.modules[index].unloaded, ticks);
+	if (known[index].slot < tp_process.module_limit)
+		tp_store_relaxed(&tp_process.modules[known[index].slot].unloaded, ticks);
 }
 
 static uint64_t end_time(void)
@@ -117,6 +118,44 @@ static void hash_code(struct teeperf_module_block *block, struct teeperf_module 
 	if (!(block->reserved & TP_BLOCK_NAMES_MASK))
 		block->reserved |= tp_gates_names(block) & TP_BLOCK_NAMES_MASK;
 	tp_code_hash_set(module, block->reserved & TP_BLOCK_NAMES_MASK);
+}
+
+/*
+ * Other instances of a program have entries of their own in the table. One that is the same file at the same place is this
+ * module's, too: returns its number. Others at its addresses end, and the module begins behind that; returns the number of
+ * the next entry. The table is the host's: what it has there gives modules wrong times, and nothing else.
+ */
+static uint64_t make_way(struct teeperf_module *module)
+{
+	const uint64_t next = tp_process.next_module;
+	const uint64_t count = next < tp_process.module_limit ? next : tp_process.module_limit;
+	for (uint64_t i = 0; i < count; i++) {
+		struct teeperf_module *other = &tp_process.modules[i];
+		const struct known place = {
+		    .start = tp_load_relaxed(&other->start), .end = tp_load_relaxed(&other->end)};
+		if (tp_load_relaxed(&other->unloaded) ||
+		    !collide(&place, module->start, module->end))
+			continue;
+		if (place.start == module->start && place.end == module->end &&
+		    tp_load_relaxed(&other->code_hash) == module->code_hash &&
+		    tp_load_relaxed(&other->bias) == module->bias &&
+		    tp_load_relaxed((uint64_t *)(void *)other->uuid) ==
+			*(uint64_t *)(void *)module->uuid)
+			return i;
+		const uint64_t ends = end_time();
+		tp_store_relaxed(&other->unloaded, ends);
+		module->loaded = later_than(ends);
+	}
+	return next;
+}
+
+bool tp_modules_displaced(void)
+{
+	for (uint64_t i = 0; i < known_count; i++)
+		if (!known[i].unloaded && known[i].slot < tp_process.module_limit &&
+		    tp_load_relaxed(&tp_process.modules[known[i].slot].unloaded))
+			return true;
+	return false;
 }
 
 enum tp_admission tp_module_add(struct teeperf_module_block *block)
@@ -170,17 +209,22 @@ enum tp_admission tp_module_add(struct teeperf_module_block *block)
 		return TP_ADMISSION_AGAIN;
 	}
 	const uint64_t index = known_count;
-	tp_process.next_module++;
-	if (index >= MODULES_KNOWN || index >= tp_process.module_limit) {
+	uint64_t slot = TP_ONE_THREAD ? make_way(&module) : tp_process.next_module;
+	const bool is_there = slot != tp_process.next_module;
+	if (!is_there)
+		tp_process.next_module++;
+	if (index >= MODULES_KNOWN || slot >= tp_process.module_limit) {
 		tp_store_release(&tp_process.header->module_count, tp_process.next_module);
 		return TP_ADMISSION_REFUSED;
 	}
 	known[index] = (struct known){.start = module.start,
 	    .end = module.end,
 	    .identity = identity,
+	    .slot = slot,
 	    .is_recorded = !collides};
 	tp_store_release(&known_count, index + 1);
-	store(index, &module);
+	if (!is_there)
+		store(slot, &module);
 	tp_store_release(&tp_process.header->module_count, tp_process.next_module);
 	return collides ? TP_ADMISSION_REFUSED : again ? TP_ADMISSION_AGAIN : TP_ADMISSION_NEW;
 }
@@ -199,6 +243,6 @@ uint64_t tp_module_number(uint64_t address)
 {
 	for (uint64_t i = tp_load_acquire(&known_count); i--;)
 		if (known[i].is_recorded && address >= known[i].start && address < known[i].end)
-			return i + 1;
+			return known[i].slot + 1;
 	return 0;
 }

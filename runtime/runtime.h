@@ -253,6 +253,9 @@ TP_HIDDEN void tp_border(uint32_t control, uint64_t handle);
 /* Another log: it knows of no modules. */
 TP_HIDDEN void tp_modules_forget(void);
 
+/* Whether another instance of a program has had a module's place in the log's table for modules. */
+TP_HIDDEN bool tp_modules_displaced(void);
+
 enum tp_admission {
 	TP_ADMISSION_NEW,
 	TP_ADMISSION_AGAIN,   /* this file has been loaded before */
@@ -308,6 +311,9 @@ TP_HIDDEN enum teeperf_gate tp_gate_open(void);
 
 /* What recording begins as, by the host's word; from here on that word is followed (switch.c). */
 TP_HIDDEN enum tp_state tp_switch_start(void);
+
+/* The same in a log that other instances have used meanwhile; BEFORE: what it was when we left. */
+TP_HIDDEN enum tp_state tp_switch_again(enum tp_state before);
 
 /* In a forked child with a log of its own: record on as the parent did. */
 TP_HIDDEN void tp_switch_forked(bool on);

@@ -65,9 +65,23 @@ void tp_switch_serve(void)
 
 enum tp_state tp_switch_start(void)
 {
-	count = gap = 0;
+	gap = 0;
+	count = TP_ONE_THREAD ? tp_load_relaxed(&tp_process.header->switch_count) : 0;
 	tp_store_relaxed(&control, tp_load_relaxed(&tp_process.header->control));
 	return tp_load_relaxed(&control) & TEEPERF_ACTIVE ? TP_STATE_RECORDING : TP_STATE_PAUSED;
+}
+
+// Other instances may have switched it, or have begun when it was switched: what the host says counts.
+enum tp_state tp_switch_again(enum tp_state before)
+{
+	const struct teeperf_log_header *header = tp_process.header;
+	const uint64_t others = tp_load_relaxed(&header->switch_count);
+	const uint64_t now = tp_load_relaxed(&header->control);
+	if (others == count)
+		return before;
+	count = others;
+	tp_store_relaxed(&control, now);
+	return now & TEEPERF_ACTIVE ? TP_STATE_RECORDING : TP_STATE_PAUSED;
 }
 
 // Another thread of the parent may have held `busy`. What the host wants is known; what was recorded by the

@@ -65,6 +65,8 @@ static void publish_lost(struct tp_thread *thread)
 	struct teeperf_thread *slot = table_slot(thread);
 	if (slot)
 		tp_store_relaxed(&slot->lost, lost);
+	else if (TP_ONE_THREAD)
+		tp_fetch_add_relaxed(&tp_process.header->lost_overflow, more);
 	else
 		tp_store_relaxed(&tp_process.header->lost_overflow,
 		    tp_fetch_add_relaxed(&tp_process.lost_overflow, more) + more);
@@ -361,6 +363,9 @@ static void thread_start(struct teeperf_thread_block *block, struct tp_thread *t
 		uint64_t *name = (uint64_t *)(void *)slot->name;
 		tp_store_relaxed(&name[0], start.name[0]);
 		tp_store_relaxed(&name[1], start.name[1]);
+		// Where there is one thread the slot has its id already (attach.c).
+		if (TP_ONE_THREAD)
+			thread->os_tid = tp_load_relaxed(&slot->os_tid);
 		tp_store_release(&slot->os_tid, thread->os_tid);
 	}
 	block->counter = tp_process.counter;

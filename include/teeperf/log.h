@@ -321,7 +321,9 @@ struct teeperf_log_header {
 	uint64_t reserved4[15];
 
 	/* Facts from the runtime. */
-	uint64_t pid;            /* the process that attached; claimed once by compare-and-swap */
+	uint64_t
+	    pid; /* the process that attached; claimed once by compare-and-swap. Of instances that
+			 take turns (OP-TEE): the one whose turn it is, 0 between turns */
 	uint32_t attach;         /* enum teeperf_attach */
 	uint32_t machine;        /* ELF e_machine of the program */
 	uint64_t thread_count;   /* thread indices given out so far */

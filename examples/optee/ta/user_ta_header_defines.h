@@ -7,10 +7,7 @@
 
 #define TA_UUID PRIMES_TA_UUID
 
-/*
- * All sessions go to one instance: a log belongs to one instance, and a second one would be refused. An application with
- * one instance for each session is recorded with one session.
- */
+/* All sessions go to one instance. One instance for each session is recorded, too: each is a thread then. */
 #define TA_FLAGS (TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)
 
 #define TA_STACK_SIZE (8 * 1024)
