@@ -88,7 +88,9 @@ def named(kept):
 
 
 def of_bound(kept):
-    return named(kept) / kept["bound"] if kept["bound"] else 1.0
+    """What events and what samples name, each as a part of its own bound."""
+    return [kept[share] / kept[bound] if kept.get(bound) else 1.0
+            for share, bound in (("named_by_events", "bound"), ("named_by_samples", "sample_bound"))]
 
 
 def percent(value, digits=1):
@@ -134,9 +136,10 @@ def print_table(name, stem):
         print(ROW % (title, count, million(calls),
                      percent(share(calls * kept["event_cost_ns"], found["native_ns"])), "", "",
                      percent(rule_named)))
-    print("named: %s by events (%d functions), %s by samples (%d); bound of events alone %s; %.2f of it" % (
-        percent(kept["named_by_events"]), kept["events"], percent(kept["named_by_samples"]),
-        kept["samples"], percent(kept["bound"]), of_bound(kept)))
+    print("named: %s by events (%d functions), %.2f of their bound %s; %s by samples (%d), %.2f of their bound %s" % (
+        percent(kept["named_by_events"]), kept["events"], of_bound(kept)[0], percent(kept["bound"]),
+        percent(kept["named_by_samples"]), kept["samples"], of_bound(kept)[1],
+        percent(kept.get("sample_bound", 0))))
     print("lists tried: %s" % "; ".join(
         "predicted %s, measured %s (error %s)" % (
             percent(tried["predicted"]), percent(tried["measured"]), percent(tried["measured_error"]))
@@ -161,10 +164,14 @@ def print_bars(directory):
             found = json.load(file)
         kept = kept_round(found)
         name = "%s, %s" % (os.path.basename(os.path.dirname(path)), percent(found["budget"], 0))
+        if not found.get("told", True):
+            print("%-28s measured overhead <= budget %8s MISSED: cannot be told" % (name, ""))
+            continue
         print("%-28s measured overhead <= budget %8s %s" % (
             name, percent(kept["measured"]), verdict(kept["measured"] <= found["budget"])))
-        print("%-28s named >= 0.9 of the bound   %8.2f %s" % (
-            name, of_bound(kept), verdict(of_bound(kept) >= 0.9)))
+        for what, part in zip(("events", "samples"), of_bound(kept)):
+            print("%-28s %-7s >= 0.9 of their bound %7.2f %s" % (
+                name, what, part, verdict(part >= 0.9)))
         perf = os.path.splitext(path)[0] + ".perf"
         if found["budget"] < 0.05 and os.path.exists(perf):
             ratio = read_perf(perf)[3]

@@ -37,7 +37,8 @@ for name in 'all functions' 'Score-P' 'TAU, tau_reduce' 'TAU, LLVM' 'XRay'; do
 	says "^$name.* [0-9.]+ %\$" out
 done
 says '^string_match, 1000 % +measured overhead <= budget .* (met|MISSED)$' out
-says '^string_match, 1000 % +named >= 0.9 of the bound .* (met|MISSED)$' out
+says '^string_match, 1000 % +events +>= 0.9 of their bound .* (met|MISSED)$' out
+says '^string_match, 1000 % +samples +>= 0.9 of their bound .* (met|MISSED)$' out
 [ "$(ls results)" != "" ] || fail "the table was not kept"
 cp out first
 expect 0 "$bench/run" --mini --budgets 1000 --teeperf "$TEEPERF" --work work --results results --table-only
