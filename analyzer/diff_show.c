@@ -2,6 +2,7 @@
 // A comparison of runs as a table, CSV or JSON, and what is wrong with it.
 #include "diff_show.h"
 
+#include "analyzer/completeness.h"
 #include "analyzer/grid.h"
 
 #include <inttypes.h>
@@ -181,8 +182,19 @@ static void add_sides(const struct tp_diff *diff, const struct tp_analysis *cons
 		const double ns = side ? total.after : total.before;
 		tp_buf_addf(out, "%-10s %s%s", side ? "after" : "before",
 		    runs[first]->trace->source.name, count > 1 ? " and others" : "");
+		uint32_t incomplete = 0;
+		for (uint32_t i = first; i < first + count; i++)
+			incomplete += !tp_analysis_is_complete(runs[i]);
+		tp_buf_add_string(out, " (");
 		if (count > 1)
-			tp_buf_addf(out, " (%" PRIu32 " runs)", count);
+			tp_buf_addf(out, "%" PRIu32 " runs, ", count);
+		if (count == 1)
+			tp_completeness_add_text(runs[first], out);
+		else if (incomplete)
+			tp_buf_addf(out, "%" PRIu32 " incomplete", incomplete);
+		else
+			tp_buf_add_string(out, "complete");
+		tp_buf_add_char(out, ')');
 		if (!runs[0]->timeless && runs[0]->time.known)
 			tp_buf_addf(out, ": %s in functions",
 			    tp_text_ns(text, ns < 1.8e19 ? (uint64_t)ns : UINT64_MAX));

@@ -221,8 +221,25 @@ static void do_end(struct assembler *as)
 	    .module_count = tp_line_option(line, "modules", 0, UINT64_MAX),
 	    .thread_count = tp_line_option(line, "threads", 0, UINT64_MAX),
 	    .forked = tp_line_option(line, "forked", 0, UINT64_MAX),
+	    .missing_chunks = (uint32_t)tp_line_option(line, "missing-chunks", 0, UINT32_MAX),
+	    .unwritten = (uint32_t)tp_line_option(line, "unwritten", 0, UINT32_MAX),
+	    .missing_events = tp_line_option(line, "missing-events", 0, UINT64_MAX),
+	    .missing_calls = tp_line_option(line, "missing-calls", 0, UINT64_MAX),
 	};
 	tp_buf_add(&as->body, &end, sizeof(end));
+}
+
+// thread N [chunks=N] [events=N] [calls=N]: what it lacks
+static void do_missing(struct assembler *as)
+{
+	struct tp_line *line = &as->line;
+	const struct teeperf_trace_missing missing = {
+	    .thread = (uint32_t)tp_line_number(line, UINT32_MAX),
+	    .chunks = tp_line_option(line, "chunks", 0, UINT64_MAX),
+	    .events = tp_line_option(line, "events", 0, UINT64_MAX),
+	    .calls = tp_line_option(line, "calls", 0, UINT64_MAX),
+	};
+	tp_buf_add(&as->body, &missing, sizeof(missing));
 }
 
 static void do_module(struct assembler *as)
@@ -452,6 +469,7 @@ static void do_line(struct assembler *as)
 	    {"host", TEEPERF_SECTION_HOST},
 	    {"symbols", TEEPERF_SECTION_SYMBOLS},
 	    {"switches", TEEPERF_SECTION_SWITCHES},
+	    {"missing", TEEPERF_SECTION_MISSING},
 	};
 	struct tp_line *line = &as->line;
 	if (!tp_line_peek(line))
@@ -483,6 +501,8 @@ static void do_line(struct assembler *as)
 		do_thread(as);
 	else if (type == TEEPERF_SECTION_CPU && strcmp(word, "of-thread") == 0)
 		do_cpu_thread(as);
+	else if (type == TEEPERF_SECTION_MISSING && strcmp(word, "thread") == 0)
+		do_missing(as);
 	else if (type == TEEPERF_SECTION_SYMBOLS && strcmp(word, "symbol") == 0)
 		do_symbol(as);
 	else if (type == TEEPERF_SECTION_SWITCHES &&

@@ -271,10 +271,29 @@ static void add_end(struct tp_buf *out, struct tp_bytes *bytes)
 	    "end exit-kind=%" PRIu32 " exit-value=%" PRIu32 " start=%" PRIu64 " end=%" PRIu64
 	    " chunks=%" PRIu64 " chunk-draws=%" PRIu64 " lost-early=%" PRIu64
 	    " lost-overflow=%" PRIu64 " refused=%" PRIu64 " log-bytes=%" PRIu64 " mode=%" PRIu32
-	    " attach=%" PRIu32 " modules=%" PRIu64 " threads=%" PRIu64 " forked=%" PRIu64 "\n",
+	    " attach=%" PRIu32 " modules=%" PRIu64 " threads=%" PRIu64 " forked=%" PRIu64,
 	    end.exit_kind, end.exit_value, end.start_ns, end.end_ns, end.chunk_count,
 	    end.chunk_draws, end.lost_early, end.lost_overflow, end.refused, end.log_bytes,
 	    end.mode, end.attach, end.module_count, end.thread_count, end.forked);
+	if (end.missing_chunks || end.unwritten || end.missing_events || end.missing_calls)
+		tp_buf_addf(out,
+		    " missing-chunks=%" PRIu32 " unwritten=%" PRIu32 " missing-events=%" PRIu64
+		    " missing-calls=%" PRIu64,
+		    end.missing_chunks, end.unwritten, end.missing_events, end.missing_calls);
+	tp_buf_add_char(out, '\n');
+}
+
+static void add_missing(struct tp_buf *out, struct tp_bytes *bytes)
+{
+	tp_buf_add_string(out, "missing\n");
+	while (!bytes->underflow && tp_bytes_left(bytes)) {
+		struct teeperf_trace_missing missing;
+		tp_bytes_copy(bytes, &missing, sizeof(missing));
+		tp_buf_addf(out,
+		    "\tthread %" PRIu32 " chunks=%" PRIu64 " events=%" PRIu64 " calls=%" PRIu64
+		    "\n",
+		    missing.thread, missing.chunks, missing.events, missing.calls);
+	}
 }
 
 static void add_structure(struct tp_buf *out, const struct tp_section *section, uint64_t chunk_size)
@@ -314,6 +333,9 @@ static void add_structure(struct tp_buf *out, const struct tp_section *section, 
 		break;
 	case TEEPERF_SECTION_END:
 		add_end(out, &bytes);
+		break;
+	case TEEPERF_SECTION_MISSING:
+		add_missing(out, &bytes);
 		break;
 	}
 }

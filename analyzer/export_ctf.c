@@ -6,6 +6,7 @@
  * Events are called as those of LTTng's tracing of functions, which Trace Compass makes call stacks of; so are their
  * fields: addr, and of whom, vtid and procname. Names of functions are labels of an enumeration, told once.
  */
+#include "analyzer/completeness.h"
 #include "analyzer/slices.h"
 #include "common/out_file.h"
 
@@ -85,7 +86,9 @@ static void add_trace(const struct tp_slices *slices, struct tp_buf *out)
 	    "\ttracer_minor = 7;\n"
 	    "\tproducer = \"teeperf " TEEPERF_VERSION "\";\n"
 	    "\ttimes = \"as recorded\";\n"
-	    "\tprogram = ");
+	    "\ttrace = \"");
+	tp_completeness_add_text(slices->analysis, out);
+	tp_buf_add_string(out, "\";\n\tprogram = ");
 	add_literal(out, tp_slices_process(slices));
 	tp_buf_addf(out, ";\n\tvpid = %u;\n\tlost_events = %" PRIu64 ";\n};\n\n",
 	    tp_slices_pid(slices),

@@ -6,6 +6,7 @@
  * A sample is a stretch of time in which the stack was the same, and weighs as many milliseconds. Samples are
  * arrays one behind the other, so that a thread is told three times: for stacks, times and weights.
  */
+#include "analyzer/completeness.h"
 #include "analyzer/digits.h"
 #include "analyzer/slices.h"
 #include "analyzer/text.h"
@@ -40,9 +41,10 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 	    "\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\n\"extra\":[{\"label\":\"Recording\",\"entries\":"
 	    "[{\"label\":\"times\",\"format\":\"string\",\"value\":\"as recorded\"},{\"label\":\"lost "
 	    "events\",\"format\":\"integer\",\"value\":");
-	tp_buf_addf(out,
-	    "%" PRIu64 "}]}]},\n\"libs\":[],\"pages\":[],\"counters\":[],\"threads\":[",
+	tp_buf_addf(out, "%" PRIu64 "},{\"label\":\"trace\",\"format\":\"string\",\"value\":\"",
 	    slices->analysis->lost);
+	tp_completeness_add_text(slices->analysis, out);
+	tp_buf_add_string(out, "\"}]}]},\n\"libs\":[],\"pages\":[],\"counters\":[],\"threads\":[");
 	return 0;
 }
 

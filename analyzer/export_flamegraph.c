@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "flamegraph": one SVG file, complete as a picture, with search and zoom by script.
+#include "analyzer/completeness.h"
 #include "analyzer/flame_layout.h"
 #include "analyzer/flame_script.h"
 #include "analyzer/text.h"
@@ -208,6 +209,10 @@ static void add_head(const struct tp_flame *flame, struct tp_buf *out)
 	    analysis->thread_count == 1 ? "" : "s", tp_text_count(text, analysis->counts.events));
 	if (analysis->lost)
 		tp_buf_addf(out, ", %s lost", tp_text_count(text, analysis->lost));
+	if (tp_analysis_lacks(analysis)) {
+		tp_buf_add_string(out, ", ");
+		tp_completeness_add_text(analysis, out);
+	}
 	if (flame->left_out)
 		tp_buf_addf(out, "; %s branch%s too narrow or deep to be drawn",
 		    tp_text_count(text, flame->left_out), flame->left_out == 1 ? "" : "es");

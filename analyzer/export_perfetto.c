@@ -7,6 +7,7 @@
  * Each thread is a track, and a sequence of packets of its own: names are told once, then meant by number,
  * and times are what has passed since the packet before.
  */
+#include "analyzer/completeness.h"
 #include "analyzer/protobuf.h"
 #include "analyzer/slices.h"
 
@@ -135,6 +136,13 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 		snprintf(
 		    text, sizeof(text), "[%" PRIu64 " events lost in all]", slices->analysis->lost);
 		add_process_event(slices, slices->from_ns, TYPE_INSTANT, text, PROCESS_UUID);
+	}
+	if (tp_analysis_lacks(slices->analysis)) {
+		struct tp_buf lacks;
+		tp_buf_init(&lacks);
+		tp_completeness_add_text(slices->analysis, &lacks);
+		add_process_event(slices, slices->from_ns, TYPE_INSTANT, lacks.data, PROCESS_UUID);
+		tp_buf_release(&lacks);
 	}
 	add_gaps(slices);
 	return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "speedscope": its own format, file-format-schema.json, one sampled profile for each thread with one
 // sample for each path.
+#include "analyzer/completeness.h"
 #include "analyzer/path_sums.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"
@@ -120,6 +121,10 @@ static void add_file(const struct tp_analysis *analysis, const struct tp_path_su
 					     : "times as recorded");
 	if (analysis->lost)
 		tp_buf_addf(&name, ", %" PRIu64 " events lost", analysis->lost);
+	if (tp_analysis_lacks(analysis)) {
+		tp_buf_add_string(&name, ", ");
+		tp_completeness_add_text(analysis, &name);
+	}
 	tp_text_add_json(out, name.data);
 	if (name.failed)
 		out->failed = true;

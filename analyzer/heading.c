@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What stands above each view: what was recorded, how well, and what limits the meaning of the numbers.
+#include "analyzer/completeness.h"
 #include "analyzer/heading_compensation.h"
 #include "analyzer/heading_rings.h"
 #include "analyzer/heading_starvation.h"
@@ -124,7 +125,9 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 	else
 		tp_buf_add_string(out, "duration   unknown\n");
 	tp_buf_addf(out, "threads    %" PRIu32 "\n", analysis->thread_count);
-	tp_buf_addf(out, "events     %s\n", tp_text_count(text, analysis->counts.events));
+	tp_buf_addf(out, "events     %s, ", tp_text_count(text, analysis->counts.events));
+	tp_completeness_add_text(analysis, out);
+	tp_buf_add_char(out, '\n');
 	add_clock(analysis, out);
 	tp_heading_add_processor(analysis, out);
 	tp_heading_add_compensation(analysis, out);
@@ -219,6 +222,8 @@ static void add_gone(const struct tp_tracefile *trace, struct tp_buf *out)
 static const char *why_empty(const struct tp_tracefile *trace)
 {
 	char text[4];
+	if (trace->lacks.chunks)
+		return "all that was recorded is missing";
 	if (trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE)
 		return "the program is not built with 'teeperf cc', or nothing in it was chosen";
 	if (!trace->gaps.count && tp_tracefile_host(trace, "on_start", text, sizeof(text)) &&
@@ -389,6 +394,7 @@ static void add_trouble(const struct tp_analysis *analysis, struct tp_buf *out)
 	if (analysis->lost)
 		tp_buf_addf(out, "lost       %s events: times and counts are too low\n",
 		    tp_text_count(text, analysis->lost));
+	tp_completeness_add_line(analysis, out);
 	for (size_t i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++)
 		if (oddities[i].count)
 			tp_buf_addf(out, "%-10s %s %s\n", oddities[i].title,
@@ -524,6 +530,7 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	if (counts->moved)
 		add_number(out, "contexts_apart", counts->apart);
 	add_number(out, "lost", analysis->lost);
+	tp_completeness_add_json(analysis, out);
 	add_number(out, "unmatched_enters", counts->unmatched_enters);
 	add_number(out, "unmatched_exits", counts->unmatched_exits);
 	add_number(out, "unknown_resyncs", counts->unknown_resyncs);

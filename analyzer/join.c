@@ -98,7 +98,8 @@ static int add_threads(struct tp_splice *splice, struct tp_buf *table)
 		    thread->chunk_count ? thread->chunks[0].first_time : 0);
 		code = tp_splice_host(splice, i);
 		tp_join_writer_end(&splice->writer);
-		entry.chunks = splice->writer.own;
+		// What the host's trace lacks of a thread, the joined one lacks as well.
+		entry.chunks = splice->writer.sequence + thread->cut;
 		tp_buf_add(table, &entry, sizeof(entry));
 	}
 	uint32_t number = host->thread_count;
@@ -257,6 +258,29 @@ static void add_cpu(const struct tp_tracefile *host, struct tp_buf *out)
 	tp_buf_release(&table);
 }
 
+// What each of the host's threads lacks; of the TEE's, which are not threads any more, there are sums in END.
+static void add_missing(const struct tp_tracefile *host, struct tp_buf *out)
+{
+	struct tp_buf entries;
+	tp_buf_init(&entries);
+	for (uint32_t i = 0; i < host->thread_count; i++) {
+		struct teeperf_trace_missing entry = host->threads[i].unwritten;
+		entry.thread = i;
+		if (entry.chunks)
+			tp_buf_add(&entries, &entry, sizeof(entry));
+	}
+	if (entries.size)
+		tp_trace_section_add(out, TEEPERF_SECTION_MISSING, entries.data, entries.size);
+	out->failed |= entries.failed;
+	tp_buf_release(&entries);
+}
+
+// Whether more is missing of it than its END has numbers for.
+static bool lacks_unknown(const struct tp_tracefile *trace)
+{
+	return !trace->has_end || trace->lacks.open || trace->lacks.more;
+}
+
 static void add_end(const struct tp_splice *splice, struct tp_buf *out)
 {
 	const struct tp_tracefile *host = splice->host.trace;
@@ -272,7 +296,15 @@ static void add_end(const struct tp_splice *splice, struct tp_buf *out)
 		end.lost_early += tee->end.lost_early;
 		end.lost_overflow += tee->end.lost_overflow;
 		end.log_bytes += tee->end.log_bytes;
+		end.missing_events += tee->end.missing_events;
+		end.missing_calls += tee->end.missing_calls;
+		end.unwritten |= tee->end.unwritten;
+		end.missing_chunks = UINT32_MAX - end.missing_chunks < tee->end.missing_chunks
+					 ? UINT32_MAX
+					 : end.missing_chunks + tee->end.missing_chunks;
 	}
+	if (lacks_unknown(host) || lacks_unknown(tee))
+		end.unwritten |= UINT32_C(1) << TEEPERF_SECTION_CHUNK;
 	tp_trace_section_add(out, TEEPERF_SECTION_END, &end, sizeof(end));
 }
 
@@ -335,6 +367,7 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	add_cpu(host, out);
 	add_symbols(&splice, out);
 	add_facts(&splice, out);
+	add_missing(host, out);
 	add_end(&splice, out);
 out:
 	tp_splice_release(&splice);

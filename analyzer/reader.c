@@ -28,6 +28,7 @@ const char *tp_section_name(uint32_t type)
 	    [TEEPERF_SECTION_SWITCHES] = "switches",
 	    [TEEPERF_SECTION_LOG] = "log",
 	    [TEEPERF_SECTION_CPU] = "cpu",
+	    [TEEPERF_SECTION_MISSING] = "missing",
 	};
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The block "facts" of a report: what its numbers belong to.
+#include "analyzer/completeness.h"
 #include "analyzer/report.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"
@@ -272,6 +273,7 @@ void tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
 	tp_buf_addf(out, ",\"span\":%" PRIu64 ",\"start\":%" PRIu64,
 	    tp_timebase_ns(&analysis->time, time->width * time->buckets),
 	    analysis->timeless || !time->buckets ? 0 : tp_analysis_at_ns(analysis, time->from));
+	tp_completeness_add_json(analysis, out);
 	tp_buf_add_string(out, ",\"no_timeline\":");
 	tp_text_add_json(out, analysis->timeless
 				  ? "Recorded without a clock, so that there is no timeline."

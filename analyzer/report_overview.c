@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a report says in words: what was recorded, how well, what is left out; and a table for those
 // whose browser runs no scripts.
+#include "analyzer/completeness.h"
 #include "analyzer/heading_starvation.h"
 #include "analyzer/report.h"
 #include "analyzer/text.h"
@@ -85,18 +86,26 @@ static void add_processor_tile(const struct tp_analysis *analysis, struct tp_buf
 
 static void add_loss_tile(const struct tp_analysis *analysis, struct tp_buf *out)
 {
-	char text[TP_TEXT_NUMBER + 8];
+	char text[TP_TEXT_NUMBER + 16];
 	char more[96];
 	char number[TP_TEXT_NUMBER];
 	const uint64_t damage = analysis->trace->problems.count + analysis->damage.count;
-	if (analysis->lost) {
-		snprintf(text, sizeof(text), "%s lost", tp_text_count(number, analysis->lost));
+	const uint64_t known = tp_analysis_missing(analysis);
+	if (known) {
+		uint64_t most;
+		const bool exact = tp_analysis_missing_at_most(analysis, &most) && most == known;
+		snprintf(text, sizeof(text), "%s%s %s", exact ? "" : "≥ ",
+		    tp_text_count(number, known), known > analysis->lost ? "missing" : "lost");
 		snprintf(more, sizeof(more), "%.2g%% of all events: calls are missing",
-		    (double)analysis->lost * 100 /
-			((double)analysis->lost + (double)analysis->counts.events));
+		    (double)known * 100 / ((double)known + (double)analysis->counts.events));
 		add_tile(out, "bad", "Losses", text, more);
-	} else if (damage) {
-		add_tile(out, "bad", "Losses", "damaged", "parts of the trace cannot be read");
+	} else if (tp_analysis_lacks(analysis)) {
+		struct tp_buf lacks;
+		tp_buf_init(&lacks);
+		tp_completeness_add_text(analysis, &lacks);
+		add_tile(out, "bad", "Losses", damage && !known ? "damaged" : "incomplete",
+		    lacks.data ? lacks.data : "");
+		tp_buf_release(&lacks);
 	} else {
 		add_tile(out, "good", "Losses", "none",
 		    analysis->filtered || analysis->ranged

@@ -244,6 +244,23 @@ static void give_cpu(struct tp_tracefile *trace, const struct thread_table *tabl
 	}
 }
 
+static int add_missing(
+    struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
+{
+	const uint64_t count = section->header.size / sizeof(*trace->missing);
+	if (section->header.size % sizeof(*trace->missing)) {
+		reject(trace, section, "its size is not a multiple of an entry's");
+		return 0;
+	}
+	void *entries = tp_arena_alloc(&trace->arena, section->header.size);
+	if (!entries)
+		return no_memory(trace, err);
+	memcpy(entries, section->payload, section->header.size);
+	trace->missing = entries;
+	trace->missing_count = count;
+	return 0;
+}
+
 static int add_section(struct tp_tracefile *trace, const struct tp_section *section,
     struct thread_table *table, struct tp_err *err)
 {
@@ -269,6 +286,8 @@ static int add_section(struct tp_tracefile *trace, const struct tp_section *sect
 		return add_switches(trace, section, err);
 	case TEEPERF_SECTION_CPU:
 		return add_cpu(trace, section, table, err);
+	case TEEPERF_SECTION_MISSING:
+		return add_missing(trace, section, err);
 	case TEEPERF_SECTION_LOG:
 		if (section->header.size < sizeof(trace->log)) {
 			reject(trace, section, "it is too short");

@@ -32,10 +32,13 @@ struct tp_thread {
 	uint32_t number;
 	bool ended;
 	uint64_t os_tid;
-	uint64_t lost;        /* events, by the thread's own count */
-	uint64_t home;        /* what other threads call it (log.h); 0: unknown */
-	uint64_t first;       /* sequence of its first chunk: not 0 if it began before a fork */
-	uint64_t missing;     /* chunks that are not in the file */
+	uint64_t lost;    /* events, by the thread's own count */
+	uint64_t home;    /* what other threads call it (log.h); 0: unknown */
+	uint64_t first;   /* sequence of its first chunk: not 0 if it began before a fork */
+	uint64_t missing; /* chunks that are not in the file, between others */
+	uint64_t cut;     /* chunks that are not in the file, behind its last one */
+	/* Of these, what the recorder could not write, by its own count. */
+	struct teeperf_trace_missing unwritten;
 	uint64_t overwritten; /* chunks that its ring had no room for any more; not missing */
 	const struct tp_chunk *chunks;
 	uint64_t chunk_count;
@@ -45,6 +48,16 @@ struct tp_thread {
 	bool has_delay;
 	uint64_t delay_ns; /* ... and for so long, at least, it could have run and had none */
 	char name[17];     /* empty if unknown */
+};
+
+/* What was recorded and is not in the file; what was never recorded is lost, and not part of it. */
+struct tp_lacks {
+	uint64_t chunks;
+	uint64_t counted; /* of these, chunks of which the recorder has counted the events */
+	uint64_t events;  /* enters and exits in those */
+	uint64_t calls;   /* of functions that are only counted, in those */
+	uint64_t more;    /* events that the other chunks may have at most */
+	bool open;        /* nobody knows what is missing besides */
 };
 
 struct tp_tracefile {
@@ -74,6 +87,9 @@ struct tp_tracefile {
 	struct teeperf_trace_cpu cpu; /* of the process; all zero if nothing is known */
 	struct teeperf_trace_end end; /* valid if has_end */
 	bool has_end;
+	const struct teeperf_trace_missing *missing; /* missing_count, as they were read */
+	uint64_t missing_count;
+	struct tp_lacks lacks;
 };
 
 /*

@@ -2,6 +2,7 @@
 // What a trace says about itself, held against what is there.
 #include "verify.h"
 
+#include "analyzer/reader.h"
 #include "common/clean.h"
 
 #include <inttypes.h>
@@ -41,14 +42,15 @@ static void drop_duplicates(struct tp_tracefile *trace)
 }
 
 // Give the thread its chunks, which begin at index FIRST, and report those that are missing.
-static uint64_t take_chunks(struct tp_tracefile *trace, struct tp_thread *thread, uint64_t first)
+static uint64_t take_chunks(
+    struct tp_tracefile *trace, struct tp_thread *thread, uint64_t taken, uint64_t first)
 {
 	uint64_t next = first;
 	// What came before a fork is in the parent's trace.
+	const bool has_chunks =
+	    first < trace->chunk_count && trace->chunks[first].thread == thread->number;
 	uint64_t expected =
-	    first < trace->chunk_count && thread->first <= trace->chunks[first].sequence
-		? thread->first
-		: 0;
+	    !has_chunks || thread->first <= trace->chunks[first].sequence ? thread->first : 0;
 	// Without any chunk the array is NULL, and even NULL + 0 is undefined.
 	thread->chunks = trace->chunks ? trace->chunks + first : NULL;
 	for (; next < trace->chunk_count && trace->chunks[next].thread == thread->number; next++) {
@@ -66,6 +68,9 @@ static uint64_t take_chunks(struct tp_tracefile *trace, struct tp_thread *thread
 		expected = chunk->sequence + 1;
 	}
 	thread->chunk_count = next - first;
+	// In mode ring the thread itself made room for what followed.
+	if (!trace->rings && taken > expected)
+		thread->cut = taken - expected;
 	if (thread->chunk_count && !thread->os_tid)
 		thread->os_tid = thread->chunks->os_tid;
 	if (thread->chunk_count)
@@ -114,17 +119,116 @@ int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *t
 			tp_clean(thread->name, strlen(thread->name));
 			slot++;
 		}
-		chunk = take_chunks(trace, thread, chunk);
+		chunk = take_chunks(trace, thread, taken, chunk);
 		if (trace->rings && !thread->chunk_count && taken > thread->first)
 			thread->overwritten = taken - thread->first;
 	}
 	return 0;
 }
 
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+// What the recorder says that each thread lacks.
+static void spread_missing(struct tp_tracefile *trace)
+{
+	for (uint64_t i = 0; i < trace->missing_count; i++) {
+		const struct teeperf_trace_missing *missing = &trace->missing[i];
+		uint32_t low = 0;
+		uint32_t high = trace->thread_count;
+		while (low < high) {
+			const uint32_t middle = low + (high - low) / 2;
+			if (trace->threads[middle].number < missing->thread)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low == trace->thread_count || trace->threads[low].number != missing->thread)
+			continue;
+		struct tp_thread *thread = &trace->threads[low];
+		thread->unwritten = *missing;
+		// A ring of which nothing was written.
+		if (!thread->chunk_count)
+			thread->overwritten -= thread->overwritten < missing->chunks
+						   ? thread->overwritten
+						   : missing->chunks;
+	}
+}
+
+// Chunks that threads have taken and that are not there.
+static uint64_t count_lacking(const struct tp_tracefile *trace)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		sum = add(sum, add(trace->threads[i].missing, trace->threads[i].cut));
+	return sum;
+}
+
+// Sections that would have said more than those that are there.
+static void report_unwritten(struct tp_tracefile *trace)
+{
+	for (uint32_t type = 0; type < 32; type++) {
+		const char *name = tp_section_name(type);
+		if (!(trace->end.unwritten >> type & 1) || type == TEEPERF_SECTION_CHUNK)
+			continue;
+		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
+		    TP_ERR_NO_OFFSET,
+		    "the last %s section could not be written: what it says of the end is missing",
+		    name ? name : "unknown");
+	}
+}
+
+static void report_cuts(struct tp_tracefile *trace)
+{
+	for (uint32_t i = 0; i < trace->thread_count; i++) {
+		const struct tp_thread *thread = &trace->threads[i];
+		if (thread->cut > thread->unwritten.chunks)
+			tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
+			    TP_ERR_NO_OFFSET,
+			    "the last %" PRIu64 " chunks of thread %" PRIu32 " are missing",
+			    thread->cut - thread->unwritten.chunks, thread->number);
+	}
+}
+
+static void find_lacks(struct tp_tracefile *trace)
+{
+	const struct teeperf_trace_end *end = &trace->end;
+	struct tp_lacks *lacks = &trace->lacks;
+	const uint64_t per_chunk =
+	    ((UINT64_C(1) << trace->header.chunk_shift) - sizeof(struct teeperf_chunk)) / 8;
+	const uint64_t gone =
+	    end->chunk_count > trace->chunk_count ? end->chunk_count - trace->chunk_count : 0;
+	const uint64_t by_threads = count_lacking(trace);
+	const uint64_t by_end = add(gone, end->missing_chunks);
+	lacks->chunks = by_threads > by_end ? by_threads : by_end;
+	lacks->counted = end->missing_chunks;
+	lacks->events = end->missing_events;
+	lacks->calls = end->missing_calls;
+	const uint64_t others = lacks->chunks - lacks->counted;
+	lacks->more = others > UINT64_MAX / per_chunk ? UINT64_MAX : others * per_chunk;
+	lacks->open = end->unwritten >> TEEPERF_SECTION_CHUNK & 1;
+	if (lacks->counted)
+		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
+		    TP_ERR_NO_OFFSET,
+		    "%" PRIu64 " chunks with %" PRIu64
+		    " events could not be written when this was recorded",
+		    lacks->counted, lacks->events);
+	if (lacks->open)
+		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
+		    TP_ERR_NO_OFFSET, "chunks are missing whose events nobody has counted");
+	if (by_threads > lacks->counted)
+		report_cuts(trace);
+	report_unwritten(trace);
+}
+
 void tp_verify_end(struct tp_tracefile *trace, bool stopped)
 {
 	const char *file = trace->source.name;
+	spread_missing(trace);
 	if (!trace->has_end) {
+		trace->lacks.open = true;
 		if (!stopped)
 			tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, file,
 			    trace->source.size,
@@ -136,6 +240,7 @@ void tp_verify_end(struct tp_tracefile *trace, bool stopped)
 		tp_problems_add(&trace->problems, TP_ERR_FORMAT, file, TP_ERR_NO_OFFSET,
 		    "%" PRIu64 " chunks are usable, but %" PRIu64 " were written",
 		    trace->chunk_count, trace->end.chunk_count);
+	find_lacks(trace);
 	if (trace->end.module_count > trace->module_count)
 		tp_problems_add(&trace->problems, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
 		    "%" PRIu32 " modules are described, but %" PRIu64

@@ -15,7 +15,10 @@
 int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *table, size_t count,
     struct tp_err *err);
 
-/* Compare the end section with what was read. STOPPED: reading broke off, which was reported. */
+/*
+ * Compare the end section with what was read, and fill trace->lacks. STOPPED: reading broke off, which was
+ * reported. After tp_verify_threads.
+ */
 void tp_verify_end(struct tp_tracefile *trace, bool stopped);
 
 #endif

@@ -8,6 +8,7 @@ struct row {
 	uint64_t lost;
 	uint64_t calls;
 	uint64_t busy;
+	uint64_t missing;
 };
 
 static struct row make_row(const struct tp_thread_result *result)
@@ -19,6 +20,7 @@ static struct row make_row(const struct tp_thread_result *result)
 							       : result->counts.lost,
 	    .calls = result->call_count,
 	    .busy = result->busy,
+	    .missing = result->thread->unwritten.events,
 	};
 }
 
@@ -34,6 +36,7 @@ static void add_row(struct tp_grid *grid, const struct row *row)
 	tp_grid_duration(grid, row->thread->has_cpu, row->thread->cpu_ns);
 	tp_grid_duration(grid, row->thread->has_delay, row->thread->delay_ns);
 	tp_grid_text(grid, tp_view_thread_name(row->thread));
+	tp_grid_count(grid, row->missing);
 }
 
 static bool has_cpu(const struct tp_analysis *analysis)
@@ -60,6 +63,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	    {cpu ? "cpu" : NULL, "cpu_ns", 'r', 1, false, false},
 	    {cpu ? "delay" : NULL, "delay_ns", 'r', 2, false, false},
 	    {"name", NULL, 'l', 0, false, true},
+	    {NULL, "missing", 'r', 0, false, false},
 	};
 	struct tp_grid grid;
 	tp_grid_init(&grid, analysis, options, columns, sizeof(columns) / sizeof(columns[0]),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf diff: compare the profiles in traces.
+#include "analyzer/completeness.h"
 #include "analyzer/diff_show.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
@@ -43,7 +44,7 @@ static const struct tp_option options[] = {
 	"show at most N rows, 0 for all; tables show 40 unless told otherwise", &limit_text, NULL},
     {TP_OPTION_LIST, 0, "fail-if", "RULE",
 	"exit with 1 if a change is as RULE says, as in 'self>+5%', 'calls>+0' or "
-	"'parse_*:inclusive>+10us'; may be repeated",
+	"'parse_*:inclusive>+10us', or if a trace is incomplete; may be repeated",
 	&rule_list, NULL},
     {TP_OPTION_STRING, 0, "alpha", "P",
 	"rules disregard differences that are as likely as this by chance; 0.05", &alpha_text,
@@ -107,6 +108,19 @@ static int parse(struct tp_diff_options *diff)
 // Whether these can be compared at all.
 static int check(const struct tp_analysis *const *runs, uint32_t count)
 {
+	for (uint32_t i = 0; i < count && rule_list.count; i++) {
+		if (tp_analysis_is_complete(runs[i]))
+			continue;
+		struct tp_buf text;
+		struct tp_err err;
+		tp_buf_init(&text);
+		tp_completeness_add_text(runs[i], &text);
+		tp_err_set(&err, TP_ERR_LIMIT, runs[i]->trace->source.name, TP_ERR_NO_OFFSET,
+		    "is %s: --fail-if compares complete traces only; record it again",
+		    text.data ? text.data : "incomplete");
+		tp_buf_release(&text);
+		return tp_command_fail(&tp_cmd_diff, &err);
+	}
 	for (uint32_t i = 1; i < count; i++) {
 		const struct tp_analysis *one = runs[0];
 		const struct tp_analysis *other = runs[i];

@@ -648,10 +648,12 @@ static int run(int argc, char **argv)
 	warn(&counts, &session.launch, argv);
 	if (r) {
 		tp_command_fail(&tp_cmd_record, &err);
-		if (counts.dropped_chunks)
+		if (counts.missing_chunks)
 			tp_command_warn(&tp_cmd_record,
-			    "'%s' lacks the last %llu chunks; what it holds can be analyzed",
-			    output, (unsigned long long)counts.dropped_chunks);
+			    "'%s' lacks the last %llu chunks, with %llu events; what it holds can be "
+			    "analyzed",
+			    output, (unsigned long long)counts.missing_chunks,
+			    (unsigned long long)counts.missing_events);
 	}
 	if (!r && !quiet)
 		summarize(&counts, &session.launch, how);

@@ -18,15 +18,35 @@ static const struct tp_option options[] = {
 
 extern const struct tp_command tp_cmd_recover;
 
+// What no log has any more.
+static void say_lacks(const struct tp_lacks *lacks)
+{
+	const unsigned long long others = lacks->chunks - lacks->counted;
+	if (lacks->counted)
+		fprintf(stderr,
+		    "teeperf recover: %llu chunks with %llu events are gone: they could not be written "
+		    "when this was recorded\n",
+		    (unsigned long long)lacks->counted, (unsigned long long)lacks->events);
+	if (others)
+		fprintf(stderr,
+		    "teeperf recover: %llu chunks, with up to %llu events, are gone: they are neither in "
+		    "the trace nor in a log\n",
+		    others, (unsigned long long)lacks->more);
+}
+
 static void say(const struct tp_recovered *recovered)
 {
 	char trace[PATH_MAX];
 	char word[TP_SHELL_WORD_SIZE];
 	snprintf(trace, sizeof(trace), "%s", recovered->trace);
 	tp_clean(trace, strlen(trace));
-	if (recovered->complete) {
-		fprintf(stderr, "teeperf recover: '%s' is complete: there is nothing to recover\n",
-		    trace);
+	if (recovered->ended) {
+		const bool whole = !recovered->lacks.chunks && !recovered->lacks.open;
+		fprintf(stderr, "teeperf recover: '%s' %s: there is nothing to recover\n", trace,
+		    recovered->damaged
+			? whole ? "has its end, but is damaged" : "has its end, and is incomplete"
+			: "is complete");
+		say_lacks(&recovered->lacks);
 		return;
 	}
 	fprintf(stderr,
@@ -38,6 +58,7 @@ static void say(const struct tp_recovered *recovered)
 		fprintf(stderr,
 		    "teeperf recover: %llu bytes of a half-written section were cut off\n",
 		    (unsigned long long)recovered->cut);
+	say_lacks(&recovered->lacks);
 }
 
 static int run(int argc, char **argv)
@@ -54,11 +75,11 @@ static int run(int argc, char **argv)
 		return tp_command_fail(&tp_cmd_recover, &err);
 	if (!quiet)
 		say(&recovered);
-	if (recovered.soft && !recovered.complete)
+	if (recovered.soft && !recovered.ended)
 		tp_command_warn(&tp_cmd_recover,
 		    "the soft clock stopped with its recorder: what the program did from then on has "
 		    "no times");
-	return TP_EXIT_DONE;
+	return recovered.lacks.chunks || recovered.lacks.open ? TP_EXIT_FAILED : TP_EXIT_DONE;
 }
 
 const struct tp_command tp_cmd_recover = {
@@ -67,7 +88,8 @@ const struct tp_command tp_cmd_recover = {
     .usage = "[options] FILE",
     .description =
 	"Add to the trace FILE what was still in the log, in memory, when the recorder was killed,\n"
-	"and remove the log. Nothing is lost then but what the program itself counted as lost.\n"
+	"and remove the log. Nothing is missing then but what the program itself counted as lost, and\n"
+	"what the recorder could not write while it lived, which is told.\n"
 	"The program must have ended. The next 'teeperf record' does the same for all traces of\n"
 	"this user.\n",
     .examples = "teeperf recover teeperf.trace\n",

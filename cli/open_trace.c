@@ -2,6 +2,7 @@
 // What analyze and export share: open a trace, analyse it, say what is wrong with it, write out.
 #include "open_trace.h"
 
+#include "analyzer/completeness.h"
 #include "analyzer/view.h"
 #include "common/out_file.h"
 #include "recovery/recover.h"
@@ -158,6 +159,17 @@ static int parse_filters(const struct tp_command *command, const struct tp_open_
 	return TP_EXIT_DONE;
 }
 
+// Why --strict makes it a failure.
+static void tell_incomplete(const struct tp_command *command, const struct tp_analysis *analysis)
+{
+	struct tp_buf text;
+	tp_buf_init(&text);
+	tp_completeness_add_text(analysis, &text);
+	tp_command_warn(command, "--strict: '%s' is %s", analysis->trace->source.name,
+	    text.data ? text.data : "incomplete");
+	tp_buf_release(&text);
+}
+
 int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, const char *file,
     const struct tp_open_options *options)
 {
@@ -208,6 +220,8 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 	if (progress.last)
 		fputs("\r\033[K", stderr);
 	open->damaged = open->trace.problems.count || open->analysis.damage.count;
+	const bool incomplete = !code && !tp_analysis_is_complete(&open->analysis);
+	open->damaged |= options->strict && incomplete;
 	if (options->quiet && code)
 		*options->quiet = err;
 	if (options->quiet)
@@ -219,6 +233,8 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 		return tp_command_fail(command, &err);
 	tp_open_warn_all(command, &open->analysis.damage);
 	tp_open_warn_all(command, &open->analysis.notes);
+	if (options->strict && incomplete)
+		tell_incomplete(command, &open->analysis);
 	return TP_EXIT_DONE;
 }
 

@@ -22,6 +22,7 @@ struct tp_open_options {
 	struct tp_option_list focus;
 	struct tp_option_list ignore;
 	struct tp_option_list programs;
+	bool strict; /* a trace that lacks events counts as damaged */
 	struct tp_err
 	    *quiet; /* nothing is printed but wrong usage, and an error goes here; or NULL */
 	const struct tp_buf
@@ -60,6 +61,9 @@ void tp_open_options_init(struct tp_open_options *options);
 	    {TP_OPTION_BOOL, 0, "raw", NULL,                                                           \
 		"show times as they were recorded, with what recording the calls has cost",            \
 		&(o).raw, NULL},                                                                       \
+	    {TP_OPTION_BOOL, 0, "strict", NULL,                                                        \
+		"exit with 1 if the trace is incomplete: events were lost or are missing",             \
+		&(o).strict, NULL},                                                                    \
 	    {TP_OPTION_BOOL, 0, "debuginfod", NULL,                                                    \
 		"fetch debug files that are not here from the servers in DEBUGINFOD_URLS",             \
 		&(o).debuginfod, NULL},                                                                \

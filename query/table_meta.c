@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "query/sql_table.h"
 
+#include "analyzer/completeness.h"
 #include "common/buf.h"
 #include "common/clean.h"
 
@@ -119,6 +120,24 @@ static void add_clock(struct tp_trace_data *data)
 	}
 }
 
+// A number that is not known has no row.
+static void add_completeness(struct tp_trace_data *data)
+{
+	const struct tp_analysis *analysis = data->analysis;
+	struct tp_buf text;
+	uint64_t most;
+	tp_buf_init(&text);
+	tp_completeness_add_text(analysis, &text);
+	add(data, "completeness", "%s", text.data ? text.data : "");
+	tp_buf_release(&text);
+	add_number(data, "complete", tp_analysis_is_complete(analysis));
+	add_number(data, "missing_events", tp_analysis_missing(analysis));
+	if (tp_analysis_missing_at_most(analysis, &most))
+		add_number(data, "missing_events_at_most", most);
+	add_number(data, "missing_chunks", analysis->trace->lacks.chunks);
+	add_number(data, "missing_counted_calls", analysis->trace->lacks.calls);
+}
+
 static void add_counts(struct tp_trace_data *data)
 {
 	const struct tp_analysis *analysis = data->analysis;
@@ -129,6 +148,7 @@ static void add_counts(struct tp_trace_data *data)
 	add_number(data, "calls", data->calls.count);
 	add_number(data, "counted_calls", counts->counted);
 	add_number(data, "lost_events", analysis->lost);
+	add_completeness(data);
 	add_number(data, "cut_calls", counts->cut);
 	add_number(data, "open_calls", counts->open);
 	add_number(data, "unmatched_exits", counts->unmatched_exits);

@@ -2,7 +2,22 @@
 // The table "threads".
 #include "query/sql_table.h"
 
-enum { TID, NAME, OS_TID, T_FIRST, T_LAST, EVENTS, CALLS, LOST, BUSY, ENDED, DAMAGED, CPU, DELAY };
+enum {
+	TID,
+	NAME,
+	OS_TID,
+	T_FIRST,
+	T_LAST,
+	EVENTS,
+	CALLS,
+	LOST,
+	BUSY,
+	ENDED,
+	DAMAGED,
+	CPU,
+	DELAY,
+	MISSING
+};
 
 static const struct tp_column columns[] = {
     {"tid", "INTEGER", "number of the thread in the trace, as --thread takes it", false},
@@ -18,6 +33,7 @@ static const struct tp_column columns[] = {
     {"damaged", "INTEGER", "1: its records could not be read to the end", false},
     {"cpu", "INTEGER", "ns for which it had a processor; NULL: not known", false},
     {"delay", "INTEGER", "ns, at least, for which it could have run and had none", false},
+    {"missing", "INTEGER", "events that were recorded and could not be written", false},
     {0},
 };
 
@@ -80,6 +96,9 @@ static void value(
 	case DELAY:
 		if (thread->thread->has_delay)
 			tp_sql_result_number(context, thread->thread->delay_ns);
+		break;
+	case MISSING:
+		tp_sql_result_number(context, thread->thread->unwritten.events);
 		break;
 	}
 }

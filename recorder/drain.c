@@ -148,7 +148,8 @@ static void look_at_names(struct tp_drain *drain)
 	}
 }
 
-static void write_threads(struct tp_drain *drain)
+// The table's private copy.
+static uint32_t copy_threads(struct tp_drain *drain)
 {
 	const struct tp_region *region = drain->region;
 	const uint64_t pid = tp_shared_load_relaxed(&region->header->pid);
@@ -165,6 +166,12 @@ static void write_threads(struct tp_drain *drain)
 		if (!drain->foreign)
 			find_name(pid, copy);
 	}
+	return count;
+}
+
+static void write_threads(struct tp_drain *drain)
+{
+	const uint32_t count = copy_threads(drain);
 	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_THREADS, drain->threads,
 	    count * sizeof(*drain->threads));
 }
@@ -218,6 +225,8 @@ static void follow_program(struct tp_drain *drain)
 	if (!tp_shared_load32_acquire(&header->attach))
 		return;
 	tp_trace_writer_set_machine(drain->writer, tp_shared_load32_acquire(&header->machine));
+	if (drain->writer->failed)
+		return; // the room is for what ends the file
 	// Each section holds them all: of many, further ones wait for the next checkpoint, or for more.
 	const uint64_t modules = tp_shared_load_acquire(&header->module_count);
 	if (modules > drain->modules_seen &&
@@ -245,7 +254,7 @@ static void write_tables(struct tp_drain *drain)
 static void checkpoint(struct tp_drain *drain)
 {
 	const uint64_t now = tp_clock_monotonic_ns();
-	if (now < drain->checkpoint_ns)
+	if (now < drain->checkpoint_ns || drain->writer->failed)
 		return;
 	write_tables(drain);
 	drain->checkpoint_ns = now + drain->checkpoint_gap_ns;
@@ -351,7 +360,8 @@ static void flush(struct tp_drain *drain)
 		snapshot(drain);
 	} else {
 		take_chunks(drain);
-		write_tables(drain);
+		if (!drain->writer->failed)
+			write_tables(drain);
 	}
 	tp_shared_store_release(&drain->flush_done, asked);
 }
@@ -461,17 +471,48 @@ void tp_drain_stop(struct tp_drain *drain)
 	tp_clock_log_point(drain->clock_log);
 }
 
+/*
+ * The table as it was before the rest was taken, with what has been lost since then: a program that runs on may
+ * have taken a chunk that is not in the trace, as the recording was over.
+ */
+static void write_threads_of_rest(struct tp_drain *drain, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t lost = tp_shared_load_relaxed(&drain->region->threads[i].lost);
+		const uint64_t ended = tp_shared_load_relaxed(&drain->region->threads[i].ended);
+		drain->threads[i].lost = lost;
+		drain->threads[i].ended = ended;
+	}
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_THREADS, drain->threads,
+	    count * sizeof(*drain->threads));
+}
+
+// At most, of all that follows the last chunk.
+static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
+{
+	enum { HOST_AND_END = 16384 };
+	const uint64_t told = tp_shared_load_acquire(&drain->region->header->module_count);
+	const uint64_t modules = told < TP_REGION_MODULES ? told : TP_REGION_MODULES;
+	return HOST_AND_END + modules * sizeof(*drain->modules) +
+	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +
+	       drain->clock_log->count * sizeof(drain->clock_log->points[0]) +
+	       drain->switches.words.size +
+	       drain->writer->missing.count * sizeof(struct teeperf_trace_missing);
+}
+
 void tp_drain_finish(struct tp_drain *drain)
 {
 	follow_program(drain);
+	const uint32_t threads = copy_threads(drain);
 	if (drain->region->mode == TEEPERF_MODE_RING) {
 		drain->record_bytes = write_rings(drain);
 	} else {
 		take_chunks(drain);
 		take_rest(drain);
 	}
+	tp_trace_writer_make_room(drain->writer, bytes_of_end(drain, threads));
 	write_modules(drain);
-	write_threads(drain);
+	write_threads_of_rest(drain, threads);
 	write_cpu(drain);
 	write_clock(drain);
 	write_switches(drain);

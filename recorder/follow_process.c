@@ -223,7 +223,7 @@ void tp_followed_finish(struct tp_followed *process, const struct tp_follow_opti
 	result->modules_refused = process->drain.modules_refused;
 	result->log_gone_bytes = tp_log_guard_lost_bytes(process->region.map);
 	result->stunted = process->region.stunted;
-	if (!result->records && !process->writer.dropped && !result->lost) {
+	if (!result->records && !process->writer.failed && !result->lost) {
 		tp_trace_writer_discard(&process->writer);
 	} else {
 		result->path = strdup(process->writer.path);

@@ -208,7 +208,7 @@ uint64_t tp_rings_write(struct tp_region *region, uint32_t *numbers, struct tp_t
 	uint32_t room_count = 0;
 	uint64_t bytes = 0;
 	if (!held || !look.held || !one) {
-		writer->dropped++;
+		writer->unwritten |= UINT32_C(1) << TEEPERF_SECTION_CHUNK; // nobody counts them
 		writer->failed = true;
 		tp_err_set(&writer->error, TP_ERR_MEMORY, writer->path, TP_ERR_NO_OFFSET,
 		    "no memory to copy the rings of threads");

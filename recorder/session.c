@@ -614,7 +614,8 @@ int tp_session_finish(
 		.end_ns = end_ns});
 	tp_session_count(session, counts);
 	counts->elapsed_ns = end_ns - session->start_ns;
-	counts->dropped_chunks = session->writer.dropped;
+	counts->missing_chunks = session->writer.missing.chunks;
+	counts->missing_events = session->writer.missing.events;
 	counts->stunted = session->region.stunted;
 	counts->no_rings = session->region.mode == TEEPERF_MODE_RING &&
 			   counts->attach == TEEPERF_ATTACH_DONE &&

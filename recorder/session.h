@@ -114,7 +114,8 @@ struct tp_session_counts {
 	uint64_t threads;
 	uint64_t refused;        /* processes that found the log taken */
 	uint64_t forked;         /* children that were forked and have no log */
-	uint64_t dropped_chunks; /* not written because the file could not be */
+	uint64_t missing_chunks; /* not written because the file could not be */
+	uint64_t missing_events; /* enters and exits in them */
 	uint64_t elapsed_ns;
 	uint64_t starved_ns;    /* soft clock: time without an update of more than 10 us */
 	uint64_t starved_count; /* ... and how often */

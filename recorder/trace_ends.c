@@ -58,5 +58,22 @@ void tp_trace_add_end(struct tp_trace_writer *writer, const struct tp_region *re
 	end.attach = tp_shared_load32_acquire(&header->attach);
 	end.module_count = tp_shared_load_relaxed(&header->module_count);
 	end.thread_count = told > filled ? told : filled;
+	const struct tp_missing *missing = &writer->missing;
+	const uint64_t before = writer->offset;
+	if (missing->count)
+		tp_trace_writer_add(writer, TEEPERF_SECTION_MISSING, missing->threads,
+		    missing->count * sizeof(*missing->threads));
+	end.missing_chunks = missing->chunks < UINT32_MAX ? (uint32_t)missing->chunks : UINT32_MAX;
+	end.missing_events = missing->events;
+	end.missing_calls = missing->calls;
+	end.unwritten = writer->unwritten;
+	const uint64_t at = writer->offset;
 	tp_trace_writer_add(writer, TEEPERF_SECTION_END, &end, sizeof(end));
+	if (writer->offset != at || at == before)
+		return;
+	// The sums matter more than what each thread lacks.
+	writer->unwritten |= UINT32_C(1) << TEEPERF_SECTION_MISSING;
+	end.unwritten = writer->unwritten;
+	if (tp_trace_writer_cut(writer, before))
+		tp_trace_writer_add(writer, TEEPERF_SECTION_END, &end, sizeof(end));
 }

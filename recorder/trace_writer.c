@@ -59,15 +59,22 @@ static const char *remedy(int error)
 	}
 }
 
+bool tp_trace_writer_cut(struct tp_trace_writer *writer, uint64_t bytes)
+{
+	if (writer->regular && ftruncate(writer->fd, (off_t)bytes) == 0 &&
+	    lseek(writer->fd, (off_t)bytes, SEEK_SET) >= 0) {
+		tp_shared_store_relaxed(&writer->offset, bytes);
+		return true;
+	}
+	close(writer->fd);
+	writer->fd = -1;
+	return false;
+}
+
 static void fail(struct tp_trace_writer *writer, int error)
 {
 	// Cut the piece of a section off, so that the file ends where a section does.
-	bool whole = writer->regular && ftruncate(writer->fd, (off_t)writer->offset) == 0 &&
-		     lseek(writer->fd, (off_t)writer->offset, SEEK_SET) >= 0;
-	if (!whole) {
-		close(writer->fd);
-		writer->fd = -1;
-	}
+	tp_trace_writer_cut(writer, writer->offset);
 	if (writer->failed)
 		return;
 	writer->failed = true;
@@ -144,10 +151,11 @@ static int open_there(const char *path, int flags)
 static int open_output(struct tp_trace_writer *writer, mode_t type, struct tp_err *err)
 {
 	const int flags = O_WRONLY | O_CLOEXEC;
+	const int new_file = O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL; // read by make_room
 	const bool follow = S_ISLNK(type);
 	writer->made = !type;
 	if (!type)
-		writer->fd = open(writer->path, flags | O_CREAT | O_EXCL, 0666);
+		writer->fd = open(writer->path, new_file, 0666);
 	else if (follow && is_descriptor(writer->path))
 		writer->fd = open(writer->path, flags | O_TRUNC);
 	else
@@ -236,6 +244,7 @@ static void release(struct tp_trace_writer *writer)
 	if (writer->fd >= 0)
 		close(writer->fd);
 	tp_packer_release(&writer->packer);
+	tp_missing_release(&writer->missing);
 	free(writer->path);
 	free(writer->old_path);
 	writer->fd = -1;
@@ -270,8 +279,14 @@ void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_ty
 {
 	static char zeroes[8];
 	const bool chunk = type == TEEPERF_SECTION_CHUNK;
+	const uint32_t bit = UINT32_C(1) << type;
+	const struct teeperf_chunk *whole = payload;
+	const uint64_t whole_size = size;
 	if (writer->fd < 0 || (writer->failed && chunk)) {
-		writer->dropped += chunk;
+		if (chunk)
+			tp_missing_add(&writer->missing, whole, whole_size);
+		else
+			writer->unwritten |= bit;
 		return;
 	}
 	if (chunk && writer->packer.context) {
@@ -295,10 +310,11 @@ void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_ty
 	};
 	const uint64_t before = writer->offset;
 	write_parts(writer, parts, 3);
+	const bool written = writer->offset != before;
 	if (!chunk)
-		return;
-	if (writer->offset == before)
-		writer->dropped++;
+		writer->unwritten = written ? writer->unwritten & ~bit : writer->unwritten | bit;
+	else if (!written)
+		tp_missing_add(&writer->missing, whole, whole_size);
 	else
 		tp_shared_store_relaxed(&writer->chunks, writer->chunks + 1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Writes a trace file (include/teeperf/trace.h) section by section. The file is whole after each
- * section. After the first failed write no more chunks are written, what the file holds stays
+ * section. After the first failed write no more chunks are written but counted, what the file holds stays
  * readable, and small sections are still tried: they may fit where a chunk did not.
  */
 #ifndef TP_TRACE_WRITER_H
@@ -14,6 +14,7 @@
 
 #include "common/chunk_codec.h"
 #include "common/err.h"
+#include "missing.h"
 
 struct tp_trace_writer {
 	char *path;
@@ -25,7 +26,8 @@ struct tp_trace_writer {
 	struct tp_err error; /* the first failure */
 	uint64_t offset;     /* bytes written; other threads may load it */
 	uint64_t chunks;     /* CHUNK and PACKED sections written; other threads may load it */
-	uint64_t dropped;    /* those that were not written because of a failure */
+	struct tp_missing missing; /* chunks that were not written because of a failure */
+	uint32_t unwritten;        /* bit N: the last section of type N was not written, either */
 	struct teeperf_trace_header header;
 	struct tp_packer packer; /* of no use without a context */
 };
@@ -61,6 +63,16 @@ void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machin
 
 /* Whether the file is still under its path; true if we did not make it. pre: it is open. */
 bool tp_trace_writer_in_place(const struct tp_trace_writer *writer);
+
+/*
+ * After a failure, behind which no chunk is written: have room for BYTES of further sections, so that the file can
+ * say what it lacks. If there is none, the last chunks in the file make room, and are missing as well; so are all
+ * sections behind the first of them, which the caller writes again. In trace_room.c.
+ */
+void tp_trace_writer_make_room(struct tp_trace_writer *writer, uint64_t bytes);
+
+/* Cut the file back to its first BYTES, which end with a section; without that, nothing more is written. */
+bool tp_trace_writer_cut(struct tp_trace_writer *writer, uint64_t bytes);
 
 /* Close; 0 or the first failure, also copied to *err. */
 int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err);

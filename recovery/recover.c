@@ -314,7 +314,7 @@ static int recover_once(
 	int r = tp_unfinished_read(&trace, path, true, err);
 	if (r)
 		goto out;
-	out->complete = trace.has_end;
+	out->ended = trace.has_end;
 	if (!trace.has_log) {
 		if (!trace.has_end)
 			r = tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
@@ -330,7 +330,7 @@ static int recover_once(
 			close(log.fd);
 			goto out;
 		}
-		out->complete = trace.has_end;
+		out->ended = trace.has_end;
 	}
 	if (trace.has_end) {
 		// We were killed before we could remove it.
@@ -352,6 +352,17 @@ out:
 	return r;
 }
 
+// What is gone for good: the views' own word for it.
+static int find_lacks(const char *path, struct tp_recovered *out, struct tp_err *err)
+{
+	struct tp_tracefile trace;
+	const int r = tp_tracefile_open(&trace, path, err);
+	out->lacks = trace.lacks;
+	out->damaged = trace.problems.count != 0;
+	tp_tracefile_close(&trace);
+	return r;
+}
+
 int tp_recover(const char *path, struct tp_recovered *out, struct tp_err *err)
 {
 	bool is_gone = false;
@@ -359,7 +370,7 @@ int tp_recover(const char *path, struct tp_recovered *out, struct tp_err *err)
 	// Another one may have completed the trace after we had read it.
 	if (r && is_gone)
 		r = recover_once(path, out, &is_gone, err);
-	return r;
+	return r ? r : find_lacks(path, out, err);
 }
 
 enum tp_log_state tp_recover_look(const struct teeperf_trace_log *section, pid_t *pid)
@@ -395,7 +406,7 @@ static enum attempt try_path(const char *path, uint64_t id, struct tp_log_file *
 		attempt = RECOVERED;
 	else if (!r)
 		attempt = complete(&trace, log, out, err) ? KEPT : RECOVERED;
-	out->complete = trace.has_end;
+	out->ended = trace.has_end;
 	tp_unfinished_release(&trace);
 	tp_log_file_release(log);
 	return attempt;
@@ -419,7 +430,7 @@ static void recover_orphan(struct tp_log_file *log, const char *note, uint64_t i
 		out->gone = true;
 		snprintf(out->trace, sizeof(out->trace), "%s", note);
 	}
-	if (attempt != RECOVERED || !out->complete)
+	if (attempt != RECOVERED || !out->ended)
 		tell(out, attempt == KEPT ? &err : NULL);
 	free(out);
 	if (attempt != KEPT) {

@@ -11,18 +11,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "analyzer/tracefile.h"
 #include "common/err.h"
 #include "log_file.h"
 
 struct tp_recovered {
 	char trace[PATH_MAX];
-	bool complete;    /* the trace had its END already: there was nothing to add */
+	bool ended;       /* the trace had its END already: there was nothing to add */
 	bool gone;        /* of a sweep: the trace of the log is not there any more */
 	uint64_t chunks;  /* that were added */
 	uint64_t records; /* in these */
 	uint64_t lost;    /* events, as the program counted them */
 	uint64_t cut;     /* bytes of a half-written section that were taken off */
 	bool soft;        /* the clock stopped with its recorder */
+	/* By tp_recover only: what the trace lacks all the same, as no log has it any more. */
+	struct tp_lacks lacks;
+	bool damaged; /* it has other problems, which 'teeperf analyze' shows */
 };
 
 /* Complete the trace PATH and remove its log. pre: err is not NULL. */

@@ -43,6 +43,7 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_LOG = 11, /* struct teeperf_trace_log: where to look if there is no END */
 	TEEPERF_SECTION_CPU =
 	    12, /* struct teeperf_trace_cpu, then one for each thread; the last counts */
+	TEEPERF_SECTION_MISSING = 13, /* struct teeperf_trace_missing[]: what was not written */
 };
 
 /* "TPSC", read as a little-endian word. */
@@ -150,7 +151,20 @@ struct teeperf_trace_end {
 	uint64_t module_count;  /* modules seen, also those beyond the table */
 	uint64_t thread_count;  /* threads seen, also those beyond the table */
 	uint64_t forked;        /* as in the log header */
-	uint64_t reserved[3];
+	/* What the recorder had in hand and could not write, as the disk was full for example. */
+	uint32_t missing_chunks; /* chunks that are not in this file */
+	uint32_t unwritten;      /* bit N: the last section of type N is not in this file */
+	uint64_t missing_events; /* enters and exits in these chunks */
+	uint64_t missing_calls;  /* calls in their COUNTS records */
+};
+
+/* MISSING: the same of each thread that has any, by number. */
+struct teeperf_trace_missing {
+	uint32_t thread;
+	uint32_t reserved;
+	uint64_t chunks;
+	uint64_t events;
+	uint64_t calls;
 };
 
 /*
@@ -169,5 +183,6 @@ TEEPERF_STATIC_ASSERT(
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu_thread) == 24, "processor time");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu) == 24, "processor time of all");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_missing) == 32, "missing");
 
 #endif

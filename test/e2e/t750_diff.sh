@@ -29,11 +29,11 @@ run new2 133 3 8192
 run new3 128 4 8192
 
 expect 0 "$TEEPERF" diff old1.trace new1.trace
-says '^before +old1\.trace: ' out
+says '^before +old1\.trace \(complete\): ' out
 says '^p +unknown: ' out
 says '^ *300 ns +390 ns +\+90 ns +\+30\.0% +\+90 ns +3 +3 +a, "b"$' out
 expect 0 "$TEEPERF" diff old1.trace old2.trace old3.trace -- new1.trace new2.trace new3.trace
-says '^after +new1\.trace and others \(3 runs\)' out
+says '^after +new1\.trace and others \(3 runs, complete\)' out
 says '^ *306 ns +434 ns +\+128 ns +\+41\.7% +0\.[01][0-9]* ' out
 
 # A row for each function, and for each path; each format says the same.

@@ -174,8 +174,14 @@ says 'the TEE recorded nothing' err
 sound silent.trace
 
 # ---- a TEE whose log is garbage
+# query TRACE SQL: what a TEE says whose log is garbage may be that chunks are missing, which is told.
+query() {
+	got=0
+	"$TEEPERF" query --format csv "$@" >out 2>err || got=$?
+	[ $got = 0 ] || { [ $got = 1 ] && grep -q 'warning: missing ' err; } || fail "exit status $got: $(cat err)"
+}
 host_calls() {
-	expect 0 "$TEEPERF" query --format csv "$1" \
+	query "$1" \
 		"SELECT name, sum(calls) FROM functions WHERE module = 'host' GROUP BY name ORDER BY name"
 }
 host_calls silent.trace
@@ -187,7 +193,7 @@ for some in 1 3 40; do
 	[ $got = 7 ] || [ $got = 1 ] || fail "recording a TEE whose log is garbage ended with $got: $(cat err)"
 	host_calls garbage.trace
 	diff wanted out >&2 || fail "garbage in the TEE's log has changed the host's calls"
-	expect 0 "$TEEPERF" query --format csv garbage.trace \
+	query garbage.trace \
 		"SELECT count(*) FROM calls c JOIN calls p ON p.id = c.parent AND p.tid = c.tid
 			WHERE c.t0 < p.t0 OR c.t1 > p.t1 OR c.t0 > c.t1"
 	[ "$(tail -n 1 out)" = 0 ] || fail "calls are not inside of their callers"

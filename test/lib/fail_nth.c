@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // To be preloaded: the N-th call of a kind fails in the program whose name ends in FAIL_IN.
 //
-//   FAIL_KIND=memory|io  FAIL_AT=N  FAIL_STICKY=1 (all from the N-th on)
+//   FAIL_KIND=memory|io|write (to a regular file)  FAIL_AT=N  FAIL_STICKY=1 (all from the N-th on)
 //   FAIL_COUNT=FILE (8 bytes: calls so far, 8 bytes: those that failed)
 //
 // glibc calls malloc and its kin through their symbols, so what strdup, fopen or getline take fails too.
@@ -23,7 +23,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { MEMORY = 1, IO = 2 };
+enum kind { MEMORY = 1, IO = 2, WRITE = 3 };
 
 // AddressSanitizer's, where it is there: what it did not allocate it will not free.
 #define WEAK __attribute__((weak))
@@ -66,7 +66,8 @@ __attribute__((constructor)) static void init(void)
 	at = strtoull(number, NULL, 10);
 	sticky = getenv("FAIL_STICKY") != NULL;
 	counts = map;
-	__atomic_store_n(&kind, strcmp(what, "io") ? MEMORY : IO, __ATOMIC_RELEASE);
+	const enum kind of = !strcmp(what, "io") ? IO : !strcmp(what, "write") ? WRITE : MEMORY;
+	__atomic_store_n(&kind, of, __ATOMIC_RELEASE);
 }
 
 // Whether this call is to fail.
@@ -125,11 +126,26 @@ WRAP(ssize_t, -1, EIO, read, (int fd, void *to, size_t size), (fd, to, size))
 WRAP(ssize_t, -1, EIO, pread, (int fd, void *to, size_t size, off_t offset), (fd, to, size, offset))
 WRAP(ssize_t, -1, EIO, pread64, (int fd, void *to, size_t size, off64_t offset),
     (fd, to, size, offset))
-WRAP(ssize_t, -1, ENOSPC, write, (int fd, const void *from, size_t size), (fd, from, size))
-WRAP(ssize_t, -1, ENOSPC, pwrite, (int fd, const void *from, size_t size, off_t offset),
-    (fd, from, size, offset))
-WRAP(
-    ssize_t, -1, ENOSPC, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+
+static bool is_file(int fd)
+{
+	struct stat info;
+	return syscall(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+// The same for what writes to FD.
+#define WRAP_WRITE(name, parameters, arguments)                   \
+	ssize_t name parameters                                   \
+	{                                                         \
+		if (fails(IO) || (is_file(fd) && fails(WRITE))) { \
+			errno = ENOSPC;                           \
+			return -1;                                \
+		}                                                 \
+		return NEXT(name) arguments;                      \
+	}
+WRAP_WRITE(write, (int fd, const void *from, size_t size), (fd, from, size))
+WRAP_WRITE(pwrite, (int fd, const void *from, size_t size, off_t offset), (fd, from, size, offset))
+WRAP_WRITE(writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
 WRAP(FILE *, NULL, EMFILE, fopen, (const char *path, const char *mode), (path, mode))
 WRAP(void *, MAP_FAILED, ENOMEM, mmap,
     (void *where, size_t size, int protection, int flags, int fd, off_t offset),

@@ -73,7 +73,7 @@ static void what_is_written_is_read(void **state)
 		    payload, sizes[i]);
 	tp_trace_writer_set_machine(&writer, 183);
 	assert_int_equal(writer.chunks, 4);
-	assert_int_equal(writer.dropped, 0);
+	assert_int_equal(writer.missing.chunks, 0);
 	const uint64_t offset = writer.offset;
 	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
 
@@ -127,7 +127,7 @@ static void a_full_disk_leaves_whole_sections(void **state)
 	assert_int_equal(after, before);
 	assert_int_equal(writer.chunks, 1);
 	// No chunk after a lost one, however small: a gap would look like a whole trace.
-	assert_int_equal(writer.dropped, 2);
+	assert_int_equal(writer.missing.chunks, 2);
 	assert_int_equal(tp_trace_writer_close(&writer, &err), TP_ERR_SYSTEM);
 	assert_string_equal(
 	    err.what, "cannot write the trace: File too large (raise the limit, 'ulimit -f')");
