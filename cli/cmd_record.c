@@ -439,9 +439,9 @@ static void warn(
 		    tp_record_foreign(argv, &machine) || is_tee ? "" : ", or use '--clock tsc'");
 }
 
-// `how` it ended, if it was not started here.
-static void summarize(
-    const struct tp_session_counts *counts, const struct tp_launch *launch, const char *how)
+// `how` it ended, if it was not started here. `can_be_read`: the output is a file of ours, no pipe or device.
+static void summarize(const struct tp_session_counts *counts, const struct tp_launch *launch,
+    const char *how, bool can_be_read)
 {
 	char shown[PATH_MAX];
 	snprintf(shown, sizeof(shown), "%s", output);
@@ -460,7 +460,7 @@ static void summarize(
 		fprintf(stderr, "; %s", how);
 	// Calls may have been counted, which are no records.
 	char word[TP_SHELL_WORD_SIZE];
-	if (counts->attach != TEEPERF_ATTACH_NONE || counts->records)
+	if (can_be_read && (counts->attach != TEEPERF_ATTACH_NONE || counts->records))
 		fprintf(stderr, "; next: teeperf analyze %s", tp_shell_word(word, output));
 	fputc('\n', stderr);
 }
@@ -626,6 +626,12 @@ static int run(int argc, char **argv)
 			return TP_EXIT_FAILED;
 		return session.launch.start_errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 	}
+	if (session.region.shrunk_by)
+		tp_command_warn(&tp_cmd_record,
+		    "the log has only %llu MiB, as '%s' allows no more: raise that limit, or choose with "
+		    "'--size'",
+		    (unsigned long long)session.region.chunk_count * TP_REGION_CHUNK_SIZE / 1048576,
+		    session.region.shrunk_by);
 	if (session.writer.old_path && !quiet)
 		fprintf(stderr, "teeperf record: the older trace is now '%s'\n",
 		    session.writer.old_path);
@@ -656,7 +662,8 @@ static int run(int argc, char **argv)
 			    (unsigned long long)counts.missing_events);
 	}
 	if (!r && !quiet)
-		summarize(&counts, &session.launch, how);
+		summarize(
+		    &counts, &session.launch, how, session.writer.made && !counts.output_gone);
 	bool whole = !r && came;
 	if (inner)
 		whole &= tp_record_inner_judge(&tp_cmd_record, &session, &wanted, r, quiet);

@@ -16,6 +16,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "limits.h"
 #include "log_guard.h"
 #include "shared.h"
 
@@ -81,10 +82,34 @@ static uint64_t bytes_needed(const struct tp_region_options *options, uint32_t c
 	return metadata_size(options, chunk_count) + (uint64_t)chunk_count * TP_REGION_CHUNK_SIZE;
 }
 
-// How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB; or what fits in the file.
-static int choose_count(const struct tp_region_options *options, const struct tp_place_file *file,
-    uint32_t *chunk_count, struct tp_err *err)
+// A size that was asked for is had or refused; another one shrinks to what our limits allow, which is told.
+static int keep_limit(struct tp_region *region, const struct tp_region_options *options,
+    const struct tp_limit *limit, struct tp_err *err)
 {
+	const uint64_t needed = bytes_needed(options, region->chunk_count);
+	if (needed <= limit->bytes)
+		return 0;
+	if (options->size)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "a log of %llu MiB is more than '%s' allows: raise that limit, or give a smaller "
+		    "'--size'",
+		    (unsigned long long)((needed + MIB - 1) / MIB), limit->name);
+	while (region->chunk_count > TP_REGION_MIN_CHUNKS &&
+	       bytes_needed(options, region->chunk_count) > limit->bytes)
+		region->chunk_count /= 2;
+	region->shrunk_by = limit->name;
+	if (bytes_needed(options, region->chunk_count) > limit->bytes)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "'%s' allows %llu KiB, too little for a log: raise that limit", limit->name,
+		    (unsigned long long)(limit->bytes / 1024));
+	return 0;
+}
+
+// How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB; or what fits in the file.
+static int choose_count(struct tp_region *region, const struct tp_region_options *options,
+    const struct tp_place_file *file, struct tp_err *err)
+{
+	uint32_t *chunk_count = &region->chunk_count;
 	const uint64_t size = options->size;
 	const char *where = file ? options->place->path : FOLDER;
 	const uint64_t room = file ? file->room : free_in_folder();
@@ -115,6 +140,14 @@ static int choose_count(const struct tp_region_options *options, const struct tp
 	while (!size && *chunk_count > TP_REGION_MIN_CHUNKS &&
 	       bytes_needed(options, *chunk_count) > room)
 		*chunk_count /= 2;
+	const struct tp_limit of_file = tp_limit_file();
+	const struct tp_limit of_addresses = tp_limit_addresses();
+	int r = file && file->fixed ? 0 : keep_limit(region, options, &of_file, err);
+	// A size that was asked for is refused where the addresses run out (map_file).
+	if (!r && !size)
+		r = keep_limit(region, options, &of_addresses, err);
+	if (r)
+		return r;
 	if (in_rings && options->ring > *chunk_count / 4)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "'--ring' is more than a quarter of the log's %llu KiB: give a larger '--size', or a "
@@ -210,7 +243,7 @@ static int map_file(struct tp_region *region, struct tp_err *err)
 	    mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return tp_err_system(err, errno, NULL,
-		    "cannot reserve %llu MiB of addresses: give a smaller '--size'",
+		    "cannot reserve %llu MiB of addresses: give a smaller '--size', or raise 'ulimit -v'",
 		    (unsigned long long)(reserved / MIB));
 	const uint64_t skip = -(uint64_t)(uintptr_t)at & (TP_REGION_CHUNK_SIZE - 1);
 	if (skip)
@@ -382,7 +415,7 @@ int tp_region_create(
 	if (!r && options->place)
 		r = take_place(region, options->place, err);
 	if (!r && !options->chunk_count)
-		r = choose_count(options, options->place ? &file : NULL, &region->chunk_count, err);
+		r = choose_count(region, options, options->place ? &file : NULL, err);
 	region->owned = options->owned <= region->chunk_count ? options->owned : 0;
 	if (!r && !options->place)
 		r = create_file(region, err);

@@ -90,9 +90,10 @@ struct tp_region {
 	/* The supply; guarded by lock. */
 	pthread_mutex_t lock;
 	uint64_t head; /* tickets served; in mode ring the log's word counts, as others serve too */
-	uint32_t committed; /* chunks [0, committed) have memory and have been supplied */
-	bool stunted;       /* memory ran out before the region had its whole size */
-	uint32_t touched;   /* chunks [0, touched) are in the page tables; the grower's own */
+	uint32_t committed;    /* chunks [0, committed) have memory and have been supplied */
+	bool stunted;          /* memory ran out before the region had its whole size */
+	const char *shrunk_by; /* the limit that made it smaller than it is by default, or NULL */
+	uint32_t touched;      /* chunks [0, touched) are in the page tables; the grower's own */
 	/* The chunks that are out, as a list in the order of their tickets, newest first. */
 	uint32_t
 	    *older; /* for each chunk that is out, the one supplied before it, or TP_REGION_NONE */

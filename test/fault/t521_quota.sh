@@ -38,7 +38,8 @@ for options in '' '--mode full' '--drain end'; do
 	facts x.trace threads=1
 	[ "$(fact records)" -gt 80000 ] || fail "$options: only $(fact records) records were kept"
 	[ "$(wc -c <x.trace)" -le 700001 ] || fail "$options: it was written on"
-	expect 0 "$TEEPERF" export --format folded --weight calls x.trace
+	expect 1 "$TEEPERF" export --format folded --weight calls x.trace
+	says "warning: missing    [0-9,]+ events in [0-9]+ chunks? could not be written" err
 	[ -s out ] || fail "$options: nothing can be read"
 done
 rm -f x.trace

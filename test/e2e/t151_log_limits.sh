@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that a limit of files or addresses makes the log smaller only where nobody asked for a size, which is told in one
+# line; and that a size which cannot be had is refused with what to do. Nothing is read again by 'next:' that cannot be.
+set -eu
+. "$(dirname "$0")/../lib/e2e.sh"
+build_fake
+
+limited() { # LIMIT COMMAND...
+	limit=$1
+	shift
+	(
+		ulimit $limit
+		exec "$@"
+	)
+}
+# size: of the log, in MiB.
+size() {
+	"$TEEPERF" dump x.trace | sed -n 's/.*log_bytes=\([0-9]*\).*/\1/p' | tail -1 | awk '{ print $1 / 1048576 }'
+}
+# POSIX counts blocks of 512 bytes.
+expect 0 limited '-f 40000' "$TEEPERF" record -q -o x.trace ./fake 1000 0
+says "^teeperf record: warning: the log has only 16 MiB, as 'ulimit -f' allows no more: raise that limit, or choose" err
+[ "$(grep -c . err)" = 1 ] || fail "more than one line: $(cat err)"
+[ "$(size)" = 16 ] || fail "the log has $(size) MiB"
+expect 1 limited '-f 40000' "$TEEPERF" record -o y.trace --size 64M sh -c 'touch started'
+says "^teeperf record: a log of 67 MiB is more than 'ulimit -f' allows: raise that limit, or give a smaller '--size'$" err
+expect 0 limited '-f 40000' "$TEEPERF" record -o x.trace --size 8M ./fake 1000 0
+! grep -q ulimit err || fail "told of a size that was asked for: $(cat err)"
+expect 1 limited '-f 200' "$TEEPERF" record -o y.trace sh -c 'touch started'
+says "^teeperf record: 'ulimit -f' allows 100 KiB, too little for a log: raise that limit$" err
+
+expect 0 limited '-v 400000' "$TEEPERF" record -q -o x.trace ./fake 1000 0
+if grep -q ulimit err; then # else the machine has so little memory that the log is small anyway
+	says "^teeperf record: warning: the log has only (64|128) MiB, as 'ulimit -v' allows no more" err
+fi
+expect 1 limited '-v 400000' "$TEEPERF" record -o y.trace --size 2G sh -c 'touch started'
+says "^teeperf record: .*'--size'" err
+[ ! -e started ] && [ ! -e y.trace ] || fail "something is left of a recording that never was"
+
+# What is no file cannot be analyzed next.
+expect 0 "$TEEPERF" record -o x.trace ./fake 1000 0
+says "; next: teeperf analyze x.trace$" err
+expect 0 "$TEEPERF" record -o /dev/null ./fake 1000 0
+says "1000 records of .* in '/dev/null'$" err
+mkfifo pipe
+cat pipe >piped.trace &
+expect 0 "$TEEPERF" record -o pipe ./fake 1000 0
+wait
+says "1000 records of .* in 'pipe'$" err
+expect 0 sh -c '"$TEEPERF" record -o /dev/stdout ./fake 1000 0 >redirected.trace'
+says "in '/dev/stdout'$" err
+for trace in piped redirected; do
+	facts $trace.trace records=1000 end_sections=1
+done
