@@ -316,8 +316,9 @@ static void list_usable(struct build *build, uint32_t count, struct tp_problems 
 		build->same[i] = UINT32_MAX;
 		if (module->flags & TEEPERF_MODULE_COLLIDES)
 			tp_problems_add(problems, TP_ERR_LIMIT, module->path, TP_ERR_NO_OFFSET,
-			    "its calls were not recorded: at its addresses they could not be told "
-			    "from another module's (run it again)");
+			    "its calls were not recorded: the low halves of its addresses cannot name them, "
+			    "since another module has the same ones, or they are below 4096 (run it "
+			    "again; if that does not help, link it with -z separate-code)");
 		else if (module->end > module->start)
 			build->usable[build->usable_count++] = i;
 	}

@@ -382,6 +382,15 @@ static void add_compile(struct line *line, const struct toolchain *tools)
 
 // What comes last: a library resolves what stands before it. -Xlinker, as -x would make a source
 // of a plain name, and -Wl splits at commas.
+static bool is_x86(const struct tp_driver_plan *plan)
+{
+#if defined(__x86_64__)
+	return !tp_driver_is_foreign(plan);
+#else
+	return strcmp(plan->machine, "x86_64") == 0;
+#endif
+}
+
 static void add_link(
     struct line *line, const struct toolchain *tools, const struct tp_driver_plan *plan)
 {
@@ -392,6 +401,16 @@ static void add_link(
 	if (!plan->has_linker && tools->linker[0]) {
 		add(line, "-fuse-ld=lld");
 		add(line, "--ld-path=%s", tools->linker);
+	}
+	/*
+	 * Names in records are low halves of addresses, from 4096 on. Linkers for these processors put code right behind the
+	 * headers, and where the program is loaded at a multiple of 4 GiB (QEMU does that), it would begin below.
+	 */
+	if (!is_x86(plan) && !plan->has_linker) {
+		add(line, "-Xlinker");
+		add(line, "-z");
+		add(line, "-Xlinker");
+		add(line, "separate-code");
 	}
 	if (plan->lto) {
 		if (!is_off) {

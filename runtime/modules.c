@@ -158,12 +158,22 @@ bool tp_modules_displaced(void)
 	return false;
 }
 
+// Whether functions may be where the low half of an address is no name, but a control record (TEEPERF_NAME_FIRST).
+static bool has_low_code(const struct teeperf_module *module)
+{
+	const uint64_t first = module->start + module->code_offset;
+	return module->code_size && ((uint32_t)first < TEEPERF_NAME_FIRST ||
+					first >> 32 != (first + module->code_size - 1) >> 32);
+}
+
 enum tp_admission tp_module_add(struct teeperf_module_block *block)
 {
 	struct teeperf_module module;
 	tp_module_clear(&module);
 	module.anchor = (uint64_t)(uintptr_t)block;
 	if (tp_loaded_find(block, &module) || tp_port_find_module(block, &module)) {
+		if (has_low_code(&module))
+			module.flags |= TEEPERF_MODULE_COLLIDES;
 		hash_code(block, &module);
 	} else {
 		// A range that holds just the anchor still tells the load bias.

@@ -374,8 +374,8 @@ struct teeperf_module {
 };
 #define TEEPERF_MODULE_PATH_CUT UINT32_C(1) /* path is the tail of a longer one */
 #define TEEPERF_MODULE_COLLIDES \
-	UINT32_C(2)                    /* shares low halves of addresses with an earlier module:
-                                                names in both ranges are ambiguous */
+	UINT32_C(2)                    /* shares low halves of addresses with an earlier module,
+                                                or with control records: they name nothing */
 #define TEEPERF_MODULE_TEE UINT32_C(4) /* of a joined trace: on the TEE's side */
 
 /*
