@@ -362,6 +362,10 @@ static void warn(
 {
 	const char *program = argv[0] ? argv[0] : "the program";
 	const char *machine;
+	if (counts->forged)
+		tp_command_warn(&tp_cmd_record,
+		    "the log has counts that nobody can have counted: something beside the program "
+		    "wrote into it. They are not shown, and what else it says may be wrong");
 	// Where 'auto' stands for soft the program's counter may not be read, or is not this machine's.
 	const bool is_tee = attach.tee && attach.tee->clock == TP_CLOCK_CHOICE_SOFT;
 	warn_of_attach(counts, launch, argv);

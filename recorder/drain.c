@@ -95,7 +95,7 @@ static void take_rest(struct tp_drain *drain)
 static void write_modules(struct tp_drain *drain)
 {
 	const struct tp_region *region = drain->region;
-	const uint64_t seen = tp_shared_load_acquire(&region->header->module_count);
+	const uint64_t seen = tp_shared_count_acquire(&region->header->module_count);
 	const uint64_t count = seen < region->module_capacity ? seen : region->module_capacity;
 	const uint64_t size = count * sizeof(*drain->modules);
 	tp_region_copy(drain->modules, region->modules, size);
@@ -158,6 +158,8 @@ static uint32_t copy_threads(struct tp_drain *drain)
 		struct teeperf_thread *copy = &drain->threads[i];
 		const struct teeperf_thread before = *copy;
 		tp_region_copy(copy, &region->threads[i], sizeof(*copy));
+		copy->lost = tp_shared_count_acquire(&copy->lost);
+		copy->chunks = tp_shared_count_acquire(&copy->chunks);
 		// A name that was found while the thread lived outlasts it.
 		if (has_told_last(copy))
 			continue;
@@ -478,7 +480,7 @@ void tp_drain_stop(struct tp_drain *drain)
 static void write_threads_of_rest(struct tp_drain *drain, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t lost = tp_shared_load_relaxed(&drain->region->threads[i].lost);
+		const uint64_t lost = tp_shared_count_acquire(&drain->region->threads[i].lost);
 		const uint64_t ended = tp_shared_load_relaxed(&drain->region->threads[i].ended);
 		drain->threads[i].lost = lost;
 		drain->threads[i].ended = ended;

@@ -218,8 +218,8 @@ void tp_followed_finish(struct tp_followed *process, const struct tp_follow_opti
 	const uint64_t records = process->drain.record_bytes / 8;
 	result->records = records > process->padding ? records - process->padding : 0;
 	result->lost = tp_region_lost(&process->region);
-	result->forked = tp_shared_load_relaxed(&header->forked);
-	result->refused = tp_shared_load_relaxed(&header->refused);
+	result->forked = tp_shared_count_acquire(&header->forked);
+	result->refused = tp_shared_count_acquire(&header->refused);
 	result->modules_refused = process->drain.modules_refused;
 	result->log_gone_bytes = tp_log_guard_lost_bytes(process->region.map);
 	result->stunted = process->region.stunted;

@@ -637,16 +637,30 @@ uint32_t tp_region_limit(struct tp_region *region)
 	return limit;
 }
 
+bool tp_region_is_forged(const struct tp_region *region)
+{
+	const struct teeperf_log_header *header = region->header;
+	const uint64_t *const counts[] = {&header->lost_early, &header->lost_overflow,
+	    &header->refused, &header->forked, &header->thread_count, &header->module_count,
+	    &header->switch_count, &header->function_count, &header->functions_left_out};
+	bool forged = false;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		forged |= tp_shared_load_relaxed(counts[i]) >= TP_SHARED_COUNT_MAX;
+	for (uint32_t i = 0; i < TP_REGION_THREADS; i++)
+		forged |= tp_shared_load_relaxed(&region->threads[i].lost) >= TP_SHARED_COUNT_MAX;
+	return forged;
+}
+
 uint64_t tp_region_lost(const struct tp_region *region)
 {
 	const struct teeperf_log_header *header = region->header;
-	uint64_t lost = tp_shared_load_relaxed(&header->lost_early) +
-			tp_shared_load_relaxed(&header->lost_overflow);
+	uint64_t lost = tp_shared_count_acquire(&header->lost_early) +
+			tp_shared_count_acquire(&header->lost_overflow);
 	const uint64_t hint = tp_shared_load_relaxed(&header->thread_count);
 	const uint32_t count =
 	    hint < region->thread_capacity ? (uint32_t)hint : region->thread_capacity;
 	for (uint32_t i = 0; i < count; i++)
-		lost += tp_shared_load_relaxed(&region->threads[i].lost);
+		lost += tp_shared_count_acquire(&region->threads[i].lost);
 	return lost;
 }
 

@@ -173,6 +173,9 @@ bool tp_region_grow(struct tp_region *region);
 /* Chunks that there can be in all: fewer than chunk_count once memory has run out. */
 uint32_t tp_region_limit(struct tp_region *region);
 
+/* Whether the log has counts that nobody can have counted (tp_shared_count_acquire takes them for 0). */
+bool tp_region_is_forged(const struct tp_region *region);
+
 /* Events lost so far, as the program counts them. */
 uint64_t tp_region_lost(const struct tp_region *region);
 

@@ -197,8 +197,8 @@ static void write_host_to(struct tp_session *session, struct tp_trace_writer *wr
 	facts.ended = ended;
 	facts.switches_missed = session->drain.switches.missed;
 	facts.log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
-	facts.functions = tp_shared_load_relaxed(&header->function_count);
-	facts.functions_left_out = tp_shared_load_relaxed(&header->functions_left_out);
+	facts.functions = tp_shared_count_acquire(&header->function_count);
+	facts.functions_left_out = tp_shared_count_acquire(&header->functions_left_out);
 	tp_trace_add_host(writer, &facts);
 }
 
@@ -564,14 +564,14 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	    .records = tp_shared_load_relaxed(&session->drain.record_bytes) / 8,
 	    .file_bytes = tp_shared_load_relaxed(&session->writer.offset),
 	    .lost = tp_region_lost(&session->region),
-	    .threads = tp_shared_load_relaxed(&header->thread_count),
-	    .refused = tp_shared_load_relaxed(&header->refused),
-	    .forked = tp_shared_load_relaxed(&header->forked),
+	    .threads = tp_shared_count_acquire(&header->thread_count),
+	    .refused = tp_shared_count_acquire(&header->refused),
+	    .forked = tp_shared_count_acquire(&header->forked),
 	    .elapsed_ns = tp_clock_monotonic_ns() - session->start_ns,
-	    .switches = tp_shared_load_relaxed(&header->switch_count),
+	    .switches = tp_shared_count_acquire(&header->switch_count),
 	    .attach = tp_shared_load32_acquire(&header->attach),
-	    .functions = tp_shared_load_relaxed(&header->function_count),
-	    .functions_left_out = tp_shared_load_relaxed(&header->functions_left_out),
+	    .functions = tp_shared_count_acquire(&header->function_count),
+	    .functions_left_out = tp_shared_count_acquire(&header->functions_left_out),
 	    .listens = tp_shared_load32_acquire(&header->listens),
 	    .listens_value = tp_shared_load32_acquire(&header->listens_value),
 	};
@@ -622,6 +622,7 @@ int tp_session_finish(
 			   !tp_shared_load_relaxed(&session->region.header->keeps);
 	counts->switches_missed = session->drain.switches.missed;
 	counts->modules_refused = session->drain.modules_refused;
+	counts->forged = tp_region_is_forged(&session->region);
 	counts->log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
 	counts->output_gone = !tp_trace_writer_in_place(&session->writer);
 	const int r = tp_trace_writer_close(&session->writer, err);

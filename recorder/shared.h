@@ -35,4 +35,15 @@ static inline uint32_t tp_shared_load32_acquire(const uint32_t *p)
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
 
+/*
+ * A count in the log, where anybody who has it mapped may write. Above this it was not counted: at a thousand million
+ * a second it would have taken three days.
+ */
+#define TP_SHARED_COUNT_MAX (UINT64_C(1) << 48)
+static inline uint64_t tp_shared_count_acquire(const uint64_t *word)
+{
+	const uint64_t count = tp_shared_load_acquire(word);
+	return count < TP_SHARED_COUNT_MAX ? count : 0;
+}
+
 #endif

@@ -11,6 +11,11 @@ for mode in stream full; do
 	expect 0 "$TEEPERF" record -o rubbish.trace --mode "$mode" --size 512K --drain now \
 		./fake 100 scribble
 	facts rubbish.trace end_sections=1 exit=1/0
+	# Counts that cannot be are no facts.
+	says 'the log has counts that nobody can have counted' err
+	if grep -E '[0-9]{16,}' err; then fail "a forged number is shown"; fi
+	"$TEEPERF" query rubbish.trace --format csv 'SELECT lost FROM threads WHERE lost >= 1 << 48' >out 2>log || [ -s out ]
+	[ "$(wc -l <out)" = 1 ] || fail "a forged number of lost events is shown: $(cat out)"
 	# Its 100 records fill no chunk: what is more than that is rubbish.
 	[ "$(fact records)" -gt 8000 ] || fail "nothing hostile was drained"
 done

@@ -136,7 +136,7 @@ for machine in $machines; do
 	python3 "$lib/symbols_agree.py" app.csv 9 || fail "$machine: names or lines differ"
 
 	build "$machine" cc --level=off -std=gnu17 -I "$root" -I "$root/include" clock.c "$root/recorder/host_clock.c" \
-		"$root/common/err.c" -o read_clock
+		"$root/common/err.c" "$root/common/clean.c" "$root/common/buf.c" -o read_clock
 	qemu-$machine -L /usr/$machine-linux-gnu ./read_clock >clock || fail "the clock of $machine: $(cat clock)"
 	says '^(tsc|cntvct|rdtime) ' clock
 

@@ -58,7 +58,7 @@ class Harness:
         if result.returncode not in self.allowed:
             die("%s: exit status %d" % (what, result.returncode), result)
         lines = result.stderr.decode(errors="replace").splitlines()
-        said = [line for line in lines if line.startswith("teeperf")]
+        said = [line for line in lines if re.match(r"teeperf|\S+:\d+:\d+: error: ", line)]
         errors = [line for line in said if not NO_ERROR.search(line)]
         # A file that can be read in part is shown in part, with a warning for each part that is not.
         if result.returncode == self.trouble and (len(errors) > 1 or not said):
