@@ -4,6 +4,7 @@
 #include "cli/analyze_watch.h"
 #include "cli/command.h"
 #include "cli/default_trace.h"
+#include "cli/open_family.h"
 #include "cli/open_trace.h"
 #include "cli/view_options.h"
 #include "common/out_file.h"
@@ -30,6 +31,7 @@ static const char *border_texts[TP_OPEN_LIST_MAX];
 static struct tp_option_list borders = {border_texts, TP_OPEN_LIST_MAX, 0};
 static bool module_border;
 static bool watch;
+static bool family;
 static const char *interval_text;
 static const char *limit_text;
 static const char *min_share_text;
@@ -38,8 +40,11 @@ static struct tp_open_options open_options;
 static const struct tp_option options[] = {
     {TP_OPTION_STRING, 0, "view", "VIEW",
 	"what to show: top (default), tree, inverted, threads, function, histogram, timeline, contention or "
-	"transitions",
+	"transitions; with --family top, threads or processes",
 	&view_name, NULL},
+    {TP_OPTION_BOOL, 0, "family", NULL,
+	"show all processes of a recording with --follow-fork together: FILE, and FILE.PID beside it",
+	&family, NULL},
     {TP_OPTION_STRING, 0, "function", "PATTERN",
 	"the functions that a view is of: a glob for the name, or /REGEX/", &function, NULL},
     {TP_OPTION_BOOL, 0, "by-caller", NULL, "a histogram for each caller", &by_caller, NULL},
@@ -154,6 +159,100 @@ static int show(const struct tp_analysis *analysis, const struct tp_view *view,
 	return closed ? tp_command_fail(&tp_cmd_analyze, &close_err) : TP_EXIT_DONE;
 }
 
+// Of a family only; its rows are the family's own.
+static const struct tp_view processes = {.name = "processes"};
+
+static const struct tp_view *find_view(void)
+{
+	if (family && view_name && strcmp(view_name, processes.name) == 0)
+		return &processes;
+	return tp_view_find(view_name ? view_name : "top");
+}
+
+// What is not of a family is refused.
+static int check_family(const struct tp_view *view)
+{
+	const char *given = watch                         ? "--watch"
+			    : open_options.thread         ? "--thread"
+			    : open_options.time_range     ? "--time-range"
+			    : open_options.focus.count    ? "--focus"
+			    : open_options.ignore.count   ? "--ignore"
+			    : open_options.programs.count ? "--program"
+							  : NULL;
+	if (view != &processes && strcmp(view->name, "top") != 0 &&
+	    strcmp(view->name, "threads") != 0)
+		return tp_options_usage(&tp_cmd_analyze,
+		    "the view '%s' is of a single trace: --family has top, threads and processes",
+		    view->name);
+	if (given)
+		return tp_options_usage(&tp_cmd_analyze,
+		    "%s is for a single trace: it does not go with --family", given);
+	if (sort >= TP_SORT_P50 && sort <= TP_SORT_P99)
+		return tp_options_usage(&tp_cmd_analyze,
+		    "--sort: a family has no percentiles, as they do not add up over processes");
+	return TP_EXIT_DONE;
+}
+
+static int write_family(const struct tp_family *shown, enum tp_family_view view,
+    const struct tp_view_options *view_options)
+{
+	struct tp_out_file out;
+	struct tp_err err;
+	struct tp_err close_err;
+	// A file that grows too large is an error of write(), not the end of us.
+	signal(SIGXFSZ, SIG_IGN);
+	tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+	if (view_options->format == TP_FORMAT_TABLE)
+		tp_family_add_heading(shown, false, &out.buf);
+	const int code = tp_family_show(shown, view, view_options, &out.buf, &err);
+	const int closed = tp_out_file_close(&out, &close_err);
+	if (code)
+		return tp_command_fail(&tp_cmd_analyze, &err);
+	return closed ? tp_command_fail(&tp_cmd_analyze, &close_err) : TP_EXIT_DONE;
+}
+
+// What limits the sums, on standard error.
+static void warn_of_family(const struct tp_family *shown)
+{
+	struct tp_buf buf;
+	tp_buf_init(&buf);
+	tp_family_add_heading(shown, true, &buf);
+	for (const char *line = buf.data; *line;) {
+		const char *end = strchr(line, '\n');
+		tp_command_warn(&tp_cmd_analyze, "%.*s", (int)(end - line), line);
+		line = end + 1;
+	}
+	tp_buf_release(&buf);
+}
+
+static int show_family(
+    const char *file, const struct tp_view *view, const struct tp_view_options *view_options)
+{
+	const enum tp_family_view which = view == &processes                   ? TP_FAMILY_PROCESSES
+					  : strcmp(view->name, "threads") == 0 ? TP_FAMILY_THREADS
+									       : TP_FAMILY_TOP;
+	struct tp_open_family open;
+	struct tp_family shown = {0};
+	struct tp_err err;
+	int status = tp_open_family(&open, &tp_cmd_analyze, file, &open_options);
+	if (status)
+		goto out;
+	if (tp_family_init(&shown, open.members, open.count, &err)) {
+		status = tp_command_fail(&tp_cmd_analyze, &err);
+		goto out;
+	}
+	shown.left_out = open.left_out;
+	if (view_options->format != TP_FORMAT_TABLE)
+		warn_of_family(&shown);
+	status = write_family(&shown, which, view_options);
+	if (!status && open.damaged)
+		status = TP_EXIT_FAILED;
+out:
+	tp_family_release(&shown);
+	tp_open_family_release(&open);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
@@ -165,7 +264,10 @@ static int run(int argc, char **argv)
 		return status;
 	if (argc != 1)
 		return tp_options_usage(&tp_cmd_analyze, "only one trace at a time");
-	const struct tp_view *view = tp_view_find(view_name ? view_name : "top");
+	const struct tp_view *view = find_view();
+	if (!view && strcmp(view_name, processes.name) == 0)
+		return tp_options_usage(&tp_cmd_analyze,
+		    "the view 'processes' is of several traces: it goes with --family");
 	if (!view)
 		return unknown_view();
 	if (view->of == TP_VIEW_OF_SOME && !function)
@@ -189,6 +291,8 @@ static int run(int argc, char **argv)
 		    "--function",
 		    view->name);
 	status = check_options(view);
+	if (!status && family)
+		status = check_family(view);
 	if (status)
 		return status;
 	struct tp_view_options view_options = {
@@ -208,6 +312,8 @@ static int run(int argc, char **argv)
 	if (status)
 		return status;
 
+	if (family)
+		return show_family(argv[0], view, &view_options);
 	if (watch) {
 		uint64_t ns = 1000000000;
 		if (interval_text && (!tp_open_parse_time(interval_text, &ns) || ns < 1000000 ||
@@ -252,7 +358,8 @@ const struct tp_command tp_cmd_analyze = {
 		"teeperf analyze --view tree --min-share 2 teeperf.trace\n"
 		"teeperf analyze --view function --function 'parse_*' teeperf.trace\n"
 		"teeperf analyze --view histogram --function main --by-caller teeperf.trace\n"
-		"teeperf analyze --format csv --sort calls teeperf.trace > profile.csv\n",
+		"teeperf analyze --format csv --sort calls teeperf.trace > profile.csv\n"
+		"teeperf analyze --family --view processes teeperf.trace\n",
     .options = options,
     .run = run,
 };
