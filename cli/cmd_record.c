@@ -3,6 +3,7 @@
 // One file above 600 lines: a third of it is the table of options, and the rest checks which of them go together.
 #define _GNU_SOURCE
 #include "default_trace.h"
+#include "edition.h"
 #include "record_attach.h"
 #include "record_followed.h"
 #include "record_foreign.h"
@@ -465,7 +466,8 @@ static void summarize(const struct tp_session_counts *counts, const struct tp_la
 	// Calls may have been counted, which are no records.
 	char word[TP_SHELL_WORD_SIZE];
 	if (can_be_read && (counts->attach != TEEPERF_ATTACH_NONE || counts->records))
-		fprintf(stderr, "; next: teeperf analyze %s", tp_shell_word(word, output));
+		fprintf(
+		    stderr, "; %steeperf analyze %s", tp_edition.next, tp_shell_word(word, output));
 	fputc('\n', stderr);
 }
 
@@ -548,6 +550,9 @@ static int run(int argc, char **argv)
 	if (level > TP_PACKER_LEVEL_MAX)
 		return tp_options_usage(
 		    &tp_cmd_record, "option '--compress' takes 1 to %d", TP_PACKER_LEVEL_MAX);
+	if (level && !tp_packer_is_there())
+		return tp_options_usage(
+		    &tp_cmd_record, "this teeperf is built without zstd: leave out '--compress'");
 	const int control_signal = control ? signal_number(control) : 0;
 	if (control_signal < 0)
 		return tp_options_usage(&tp_cmd_record,

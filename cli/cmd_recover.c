@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf recover: complete a trace whose recorder was killed.
 #include "cli/command.h"
+#include "cli/edition.h"
 #include "cli/shell_word.h"
 #include "common/clean.h"
 #include "recovery/recover.h"
@@ -51,9 +52,10 @@ static void say(const struct tp_recovered *recovered)
 	}
 	fprintf(stderr,
 	    "teeperf recover: %llu chunks with %llu records were added to '%s', %llu events were lost; "
-	    "next: teeperf analyze %s\n",
+	    "%steeperf analyze %s\n",
 	    (unsigned long long)recovered->chunks, (unsigned long long)recovered->records, trace,
-	    (unsigned long long)recovered->lost, tp_shell_word(word, recovered->trace));
+	    (unsigned long long)recovered->lost, tp_edition.next,
+	    tp_shell_word(word, recovered->trace));
 	if (recovered->cut)
 		fprintf(stderr,
 		    "teeperf recover: %llu bytes of a half-written section were cut off\n",

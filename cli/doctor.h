@@ -3,11 +3,16 @@
 #ifndef TP_DOCTOR_H
 #define TP_DOCTOR_H
 
+#include "common/err.h"
+
 #include <stdbool.h>
 
 /* MARK is "ok", "-", "wrong" or "missing" (docs/man/teeperf-doctor.1). */
 void tp_doctor_show(const char *mark, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Compilers, plugins and the runtime. *GOOD becomes false if one is missing that is needed. 0 or a tp_error. */
+int tp_doctor_build(bool *good, struct tp_err *err);
 
 /*
  * The TEEs that the system with its root in folder ROOT ("" for this one) has, or is inside of: which clock is legal there,

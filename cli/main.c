@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The teeperf command: finds the subcommand in the generated table and runs it.
 #include "command_table.h"
+#include "edition.h"
 
 #include <teeperf/version.h>
 
@@ -21,19 +22,24 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static void print_overview(FILE *to)
 {
-	fprintf(to, "usage: teeperf COMMAND [options] [arguments]\n"
-		    "       teeperf help COMMAND\n"
-		    "       teeperf --version\n"
-		    "\n"
-		    "teeperf - profile functions of programs inside and outside TEEs\n"
-		    "\n"
-		    "Commands:\n");
+	fprintf(to,
+	    "usage: teeperf COMMAND [options] [arguments]\n"
+	    "       teeperf help COMMAND\n"
+	    "       teeperf --version\n"
+	    "\n"
+	    "teeperf - %s\n"
+	    "\n"
+	    "Commands:\n",
+	    tp_edition.summary);
 	tp_command_list(commands, COMMAND_COUNT, to);
-	fprintf(to, "\n"
-		    "Start with:\n"
-		    "  teeperf cc -O2 -g -o app app.c\n"
-		    "  teeperf record -- ./app\n"
-		    "  teeperf analyze teeperf.trace\n");
+	fprintf(to, "\n%s", tp_edition.start);
+}
+
+static int unknown(const char *name)
+{
+	const int status = tp_command_unknown("teeperf", commands, COMMAND_COUNT, name);
+	fputs(tp_edition.unknown, stderr);
+	return status;
 }
 
 static int run_help(int argc, char **argv)
@@ -44,7 +50,7 @@ static int run_help(int argc, char **argv)
 	}
 	const struct tp_command *command = tp_command_find(commands, COMMAND_COUNT, argv[1]);
 	if (!command)
-		return tp_command_unknown("teeperf", commands, COMMAND_COUNT, argv[1]);
+		return unknown(argv[1]);
 	// A command that has subcommands shows their help itself.
 	if (!command->options) {
 		char *words[] = {argv[1], argc > 2 ? argv[2] : "--help", "--help", NULL};
@@ -76,7 +82,7 @@ static int dispatch(int argc, char **argv)
 	}
 	const struct tp_command *command = tp_command_find(commands, COMMAND_COUNT, name);
 	if (!command)
-		return tp_command_unknown("teeperf", commands, COMMAND_COUNT, name);
+		return unknown(name);
 	return command->run(argc - 1, argv + 1);
 }
 

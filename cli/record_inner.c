@@ -3,8 +3,6 @@
 #include "record_inner.h"
 #include "record_attach.h"
 
-#include "cli/join_files.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,11 +57,18 @@ static void warn_of_attach(const struct tp_command *command, uint32_t attach)
 		    tp_record_attach_reason(attach));
 }
 
+void tp_record_inner_tell_apart(const struct tp_command *command, const char *host, const char *tee)
+{
+	tp_command_warn(command,
+	    "the two sides are not joined: the host's is '%s', the TEE's '%s'; 'teeperf join' "
+	    "does it later",
+	    host, tee);
+}
+
 bool tp_record_inner_judge(const struct tp_command *command, const struct tp_session *session,
     const struct tp_session_options *wanted, int failed, bool quiet)
 {
 	const struct tp_inner_result *result = &session->inner_result;
-	bool damaged = false;
 	warn_of_attach(command, result->attach);
 	if (result->lost)
 		tp_command_warn(command,
@@ -83,14 +88,9 @@ bool tp_record_inner_judge(const struct tp_command *command, const struct tp_ses
 		unlink(path);
 		return true;
 	}
-	if (failed ||
-	    tp_join_files(command, wanted->output, path, wanted->output, true, quiet, &damaged)) {
-		tp_command_warn(command,
-		    "the two sides are not joined: the host's is '%s', the TEE's '%s'; 'teeperf join' "
-		    "does it later",
-		    wanted->output, path);
+	if (failed) {
+		tp_record_inner_tell_apart(command, wanted->output, path);
 		return false;
 	}
-	unlink(path);
-	return !damaged && !result->failed;
+	return tp_record_inner_join(command, wanted->output, path, quiet) && !result->failed;
 }

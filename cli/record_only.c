@@ -3,6 +3,7 @@
 #include "record_only.h"
 
 #include "allowlists/allowlist_reading.h"
+#include "cli/edition.h"
 #include "inventory/inventory.h"
 
 #include <stdio.h>
@@ -195,10 +196,10 @@ static int choose(const struct tp_command *command, const struct tp_allowlist *l
 			decide_inventory(choice, list, &inventory);
 		else if (has_globs(list))
 			tp_command_warn(command,
-			    "'%s' has no inventory, so only lines of '--only' that name one function "
-			    "outright (fun:NAME) count; build it with 'teeperf cc', or give "
-			    "'--inventory'",
-			    program ? program : "the program");
+			    "'%s' %s, so only lines of '--only' that name one function outright "
+			    "(fun:NAME) count%s",
+			    program ? program : "the program", tp_edition.no_inventory,
+			    tp_edition.get_inventory);
 		decide_named(choice, list, has ? &inventory : NULL);
 	}
 	tp_inventory_release(&inventory);

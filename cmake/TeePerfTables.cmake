@@ -5,10 +5,15 @@
 
 set(TEEPERF_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 
-# Write OUTPUT with a line MACRO(tp_NAME) for each source that matches GLOB, sorted by name.
-function(teeperf_table output macro glob)
-	file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${glob}")
+# Write OUTPUT with a line MACRO(tp_NAME) for each source that matches one of the globs, sorted by name.
+function(teeperf_table output macro)
+	set(globs)
+	foreach(glob IN LISTS ARGN)
+		list(APPEND globs "${PROJECT_SOURCE_DIR}/${glob}")
+	endforeach()
+	file(GLOB sources CONFIGURE_DEPENDS ${globs})
 	list(SORT sources)
+	list(JOIN ARGN " " glob)
 	set(text "/* Generated from the names of ${glob}. */\n")
 	foreach(source IN LISTS sources)
 		get_filename_component(name "${source}" NAME_WE)
@@ -18,6 +23,13 @@ function(teeperf_table output macro glob)
 	file(CONFIGURE OUTPUT "${TEEPERF_GENERATED_DIR}/${output}" CONTENT "${text}" @ONLY)
 endfunction()
 
+# The recorder for targets (TeePerfTargetOnly.cmake) has these commands.
+set(TEEPERF_TARGET_COMMANDS cli/cmd_ctl.c cli/cmd_doctor.c cli/cmd_record.c cli/cmd_recover.c)
+if(TEEPERF_TARGET_ONLY)
+	teeperf_table(commands.inc TP_COMMAND ${TEEPERF_TARGET_COMMANDS})
+	teeperf_table(tees.inc TP_TEE "recorder/tee_*.c")
+	return()
+endif()
 teeperf_table(commands.inc TP_COMMAND "cli/cmd_*.c")
 teeperf_table(allowlist_commands.inc TP_COMMAND "cli/allowlist_*.c")
 teeperf_table(views.inc TP_VIEW "analyzer/view_*.c")

@@ -12,26 +12,6 @@ find_library(TEEPERF_LIBDWARF dwarf REQUIRED)
 find_library(TEEPERF_SQLITE sqlite3 REQUIRED)
 find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
 
-add_library(tp_flags INTERFACE)
-target_compile_options(tp_flags INTERFACE -Wall -Wextra $<$<BOOL:${TEEPERF_WERROR}>:-Werror>)
-target_include_directories(tp_flags INTERFACE
-	"${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include" "${TEEPERF_GENERATED_DIR}")
-
-# Set OUT to the files that match the globs; to an empty source if there are none, which a target
-# may not be without.
-file(CONFIGURE OUTPUT "${TEEPERF_GENERATED_DIR}/empty.c" CONTENT "typedef int tp_empty;\n")
-function(teeperf_sources out)
-	set(globs)
-	foreach(glob IN LISTS ARGN)
-		list(APPEND globs "${PROJECT_SOURCE_DIR}/${glob}")
-	endforeach()
-	file(GLOB sources CONFIGURE_DEPENDS ${globs})
-	if(NOT sources)
-		set(sources "${TEEPERF_GENERATED_DIR}/empty.c")
-	endif()
-	set(${out} "${sources}" PARENT_SCOPE)
-endfunction()
-
 # Add static library tp_NAME<SUFFIX> from NAME/*.c, compiled (and what uses it linked) with FLAGS.
 function(teeperf_host_library name suffix flags)
 	teeperf_sources(sources "${name}/*.c")

@@ -29,6 +29,11 @@ static int no_memory(struct tp_err *err)
 	    "no memory for packing or unpacking chunks");
 }
 
+bool tp_packer_is_there(void)
+{
+	return true;
+}
+
 int tp_packer_init(struct tp_packer *packer, uint64_t chunk_size, int level, struct tp_err *err)
 {
 	const uint64_t words = words_of(chunk_size);

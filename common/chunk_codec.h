@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <teeperf/trace.h>
 
@@ -24,6 +25,9 @@ struct tp_packer {
 	uint8_t *packed;     /* the payload */
 	uint64_t capacity;   /* bytes of packed */
 };
+
+/* False: this command was built without zstd, and packs nothing. */
+bool tp_packer_is_there(void);
 
 /* For chunks of at most CHUNK_SIZE bytes. pre: 1 <= level <= TP_PACKER_LEVEL_MAX. */
 int tp_packer_init(struct tp_packer *packer, uint64_t chunk_size, int level, struct tp_err *err);

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The recorder for targets: one static 'teeperf' that records, and needs nothing of C++, libdwarf, libelf and SQLite.
+# The files of target/ stand in for what of the complete command it goes without. zstd is used if it can be linked.
+
+option(TEEPERF_STATIC "link the recorder for targets statically" ON)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# A header for any processor. Alone in a folder, so that no other header of the building machine is seen.
+find_file(TEEPERF_XXHASH_HEADER xxhash.h)
+find_file(TEEPERF_XXHASH_HEADER xxhash.h NO_CMAKE_FIND_ROOT_PATH PATHS /usr/local/include /usr/include)
+if(NOT TEEPERF_XXHASH_HEADER)
+	message(FATAL_ERROR "xxhash.h is not there (package libxxhash-dev); no library of it is needed")
+endif()
+configure_file("${TEEPERF_XXHASH_HEADER}" "${TEEPERF_GENERATED_DIR}/xxhash.h" COPYONLY)
+
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES zstd)
+if(TEEPERF_STATIC)
+	set(CMAKE_REQUIRED_LINK_OPTIONS -static)
+endif()
+check_c_source_compiles("#include <zstd.h>
+	int main(void) { return ZSTD_createCCtx() == 0; }" TEEPERF_TARGET_ZSTD)
+
+teeperf_sources(sources "common/*.c" "recorder/*.c" "recovery/*.c" "allowlists/*.c" "target/*.c"
+	"cli/command*.c" "cli/record_*.c")
+list(FILTER sources EXCLUDE REGEX
+	"/(demangle|zipped_text|live|list_[a-z_]*|record_inner_join)\\.c$")
+foreach(file analyzer/module_map analyzer/problems analyzer/reader analyzer/source analyzer/switches
+		analyzer/tracefile analyzer/verify cli/doctor_tee cli/driver_find cli/main cli/options cli/shell_word)
+	list(APPEND sources "${PROJECT_SOURCE_DIR}/${file}.c")
+endforeach()
+list(TRANSFORM TEEPERF_TARGET_COMMANDS PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE commands)
+if(TEEPERF_TARGET_ZSTD)
+	list(FILTER sources EXCLUDE REGEX "/target_chunk_codec\\.c$")
+else()
+	list(FILTER sources EXCLUDE REGEX "/common/chunk_codec\\.c$")
+	message(STATUS "No zstd for the target: its recorder has no --compress")
+endif()
+
+add_executable(teeperf ${sources} ${commands})
+target_link_libraries(teeperf PRIVATE tp_flags Threads::Threads m)
+target_compile_definitions(teeperf PRIVATE XXH_INLINE_ALL)
+target_compile_options(teeperf PRIVATE -ffunction-sections -fdata-sections)
+target_link_options(teeperf PRIVATE -Wl,--gc-sections)
+if(TEEPERF_TARGET_ZSTD)
+	target_link_libraries(teeperf PRIVATE zstd)
+endif()
+if(TEEPERF_STATIC)
+	set_target_properties(teeperf PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+	target_link_options(teeperf PRIVATE -static)
+endif()
+install(TARGETS teeperf RUNTIME DESTINATION bin)
