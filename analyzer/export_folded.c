@@ -14,14 +14,16 @@ static void add_frame(struct tp_buf *path, const char *name)
 }
 
 static void add_thread(const struct tp_analysis *analysis, const struct tp_thread_result *thread,
-    enum tp_weight kind, struct tp_buf *out)
+    const struct tp_export_options *options, struct tp_buf *out)
 {
+	const enum tp_weight kind = options->weight;
 	const struct tp_profile *profile = &thread->profile;
 	struct tp_buf path; // of the node at hand; a line is the path and its time
 	struct tp_buf ends; // uint64_t for each frame above: the size of path behind it
 	tp_buf_init(&path);
 	tp_buf_init(&ends);
-	add_frame(&path, tp_tracefile_program(analysis->trace));
+	add_frame(
+	    &path, options->process ? options->process : tp_tracefile_program(analysis->trace));
 	if (analysis->trace->thread_count > 1) {
 		tp_buf_add_char(&path, ';');
 		add_frame(&path, tp_view_thread_name(thread->thread));
@@ -85,12 +87,13 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 {
 	const int code = check(analysis, options->weight, err);
 	for (uint32_t i = 0; i < analysis->thread_count && !code; i++)
-		add_thread(analysis, &analysis->threads[i], options->weight, out);
+		add_thread(analysis, &analysis->threads[i], options, out);
 	return code;
 }
 
 const struct tp_export tp_export_folded = {
     .name = "folded",
     .summary = "call paths and their self time in ns or calls, as flame graph tools read them",
+    .families = true,
     .render = render,
 };

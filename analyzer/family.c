@@ -67,11 +67,11 @@ static void add_entry(struct tp_family_function *sum, const struct tp_analysis *
 	const struct tp_timebase *time = &analysis->time;
 	const uint64_t timed = tp_function_timed(function);
 	sum->calls = add(sum->calls, function->calls);
+	sum->timed = add(sum->timed, timed);
 	if (!timed || analysis->timeless)
 		return;
 	const uint64_t min = tp_timebase_ns(time, function->min);
 	const uint64_t max = tp_timebase_ns(time, function->max);
-	sum->timed = add(sum->timed, timed);
 	sum->self = add(sum->self, tp_timebase_ns(time, function->self));
 	sum->inclusive = add(sum->inclusive, tp_timebase_ns(time, function->inclusive));
 	sum->scaled_self = add(

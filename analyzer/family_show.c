@@ -458,6 +458,17 @@ static void show_processes(struct tp_grid *grid, const struct tp_family *family)
 	}
 }
 
+// The column that is there if it is known of some function how far off its self time may be.
+#define UNCERTAINTY 5
+
+static bool has_uncertainty(const struct tp_family *family)
+{
+	for (uint32_t i = 0; i < family->function_count; i++)
+		if (family->functions[i].timed && !family->functions[i].is_unsure)
+			return true;
+	return false;
+}
+
 int tp_family_show(const struct tp_family *family, enum tp_family_view view,
     const struct tp_view_options *options, struct tp_buf *out, struct tp_err *err)
 {
@@ -474,14 +485,18 @@ int tp_family_show(const struct tp_family *family, enum tp_family_view view,
 		show_processes},
 	};
 	const struct tp_analysis sums = in_ns(family);
+	struct tp_column columns[sizeof(top_columns) / sizeof(top_columns[0])];
+	memcpy(columns, views[view].columns, views[view].count * sizeof(*columns));
+	if (view == TP_FAMILY_TOP && !has_uncertainty(family))
+		columns[UNCERTAINTY].title = NULL;
 	struct tp_buf members;
 	tp_buf_init(&members);
 	if (options->format == TP_FORMAT_JSON)
 		add_json_members(family, &members);
 	out->failed |= members.failed;
 	struct tp_grid grid;
-	tp_grid_init_with(&grid, &sums, options, views[view].columns, views[view].count,
-	    views[view].list, members.data, out);
+	tp_grid_init_with(
+	    &grid, &sums, options, columns, views[view].count, views[view].list, members.data, out);
 	tp_buf_release(&members);
 	views[view].show(&grid, family);
 	return tp_grid_end(&grid, err);

@@ -78,6 +78,7 @@ struct tp_export_options {
 	enum tp_weight weight;
 	uint64_t split_ns;         /* slices.h: several files of this time each; 0: one */
 	struct tp_problems *notes; /* gets what the output leaves out; may be NULL */
+	const char *process; /* of families: what the process is called; NULL: as its program is */
 	/* Of flame graphs. */
 	bool icicle;                        /* the program is at the top */
 	bool inverted;                      /* functions by self time, with their callers */
@@ -104,6 +105,8 @@ struct tp_export {
 	/* What it is of: it can be split, and has none of the functions below (slices.h). NULL: of others. */
 	const struct tp_slice_format *slices;
 	bool flame; /* takes the options of flame graphs */
+	bool
+	    families; /* of several processes: that of each behind those before, with options->process */
 	/* Add the export to OUT, which may forget what it has passed on. 0 or a negative tp_error. */
 	int (*render)(const struct tp_analysis *analysis, const struct tp_export_options *options,
 	    struct tp_buf *out, struct tp_err *err);

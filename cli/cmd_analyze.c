@@ -172,13 +172,7 @@ static const struct tp_view *find_view(void)
 // What is not of a family is refused.
 static int check_family(const struct tp_view *view)
 {
-	const char *given = watch                         ? "--watch"
-			    : open_options.thread         ? "--thread"
-			    : open_options.time_range     ? "--time-range"
-			    : open_options.focus.count    ? "--focus"
-			    : open_options.ignore.count   ? "--ignore"
-			    : open_options.programs.count ? "--program"
-							  : NULL;
+	const char *given = watch ? "--watch" : tp_open_family_refuses(&open_options);
 	if (view != &processes && strcmp(view->name, "top") != 0 &&
 	    strcmp(view->name, "threads") != 0)
 		return tp_options_usage(&tp_cmd_analyze,
@@ -211,20 +205,6 @@ static int write_family(const struct tp_family *shown, enum tp_family_view view,
 	return closed ? tp_command_fail(&tp_cmd_analyze, &close_err) : TP_EXIT_DONE;
 }
 
-// What limits the sums, on standard error.
-static void warn_of_family(const struct tp_family *shown)
-{
-	struct tp_buf buf;
-	tp_buf_init(&buf);
-	tp_family_add_heading(shown, true, &buf);
-	for (const char *line = buf.data; *line;) {
-		const char *end = strchr(line, '\n');
-		tp_command_warn(&tp_cmd_analyze, "%.*s", (int)(end - line), line);
-		line = end + 1;
-	}
-	tp_buf_release(&buf);
-}
-
 static int show_family(
     const char *file, const struct tp_view *view, const struct tp_view_options *view_options)
 {
@@ -243,7 +223,7 @@ static int show_family(
 	}
 	shown.left_out = open.left_out;
 	if (view_options->format != TP_FORMAT_TABLE)
-		warn_of_family(&shown);
+		tp_open_family_warn(&shown, &tp_cmd_analyze);
 	status = write_family(&shown, which, view_options);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;

@@ -4,12 +4,14 @@
 #include "analyzer/view.h"
 #include "cli/command.h"
 #include "cli/default_trace.h"
+#include "cli/open_family.h"
 #include "cli/open_trace.h"
 #include "common/out_file.h"
 #include "query/exports.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@ static const char *output;
 static bool list;
 static int weight = -1; // not said
 static const char *split;
+static bool family;
 static bool icicle;
 static bool inverted;
 static const char *least_pixels;
@@ -44,6 +47,9 @@ static const struct tp_option options[] = {
     {TP_OPTION_STRING, 0, "split", "TIME",
 	"of formats that have single calls: write files OUT.0001, OUT.0002, ... of this time each",
 	&split, NULL},
+    {TP_OPTION_BOOL, 0, "family", NULL,
+	"of folded: all processes of a recording with --follow-fork, FILE and FILE.PID beside it, each below a frame of its own",
+	&family, NULL},
     {TP_OPTION_BOOL, 0, "icicle", NULL, "of a flame graph: the program at the top", &icicle, NULL},
     {TP_OPTION_BOOL, 0, "inverted", NULL,
 	"of a flame graph: functions by the time in them, and their callers beyond them", &inverted,
@@ -123,6 +129,48 @@ static int choose(const struct tp_open_trace *open, const struct tp_export *expo
 		    "recorded without a clock: call paths weigh their calls, as with --weight calls");
 	chosen->weight = TP_WEIGHT_CALLS;
 	return TP_EXIT_DONE;
+}
+
+// What the process is called in an export of several: its program, its id and, after a dash, its number among those of this id.
+static void add_process_name(
+    const struct tp_open_family *members, uint32_t index, struct tp_buf *out)
+{
+	const struct tp_family_member *member = &members->members[index];
+	tp_buf_add_string(out, tp_tracefile_program(member->analysis->trace));
+	if (index)
+		tp_buf_addf(out, " %s", members->names[index] + strlen(members->names[0]) + 1);
+	else if (member->process)
+		tp_buf_addf(out, " %" PRIu64, member->process);
+}
+
+static int write_members(const struct tp_open_family *members, const struct tp_export *export,
+    const struct tp_export_options *chosen, const char *path)
+{
+	struct tp_out_file out;
+	struct tp_err err;
+	int code = 0;
+	if (!path || strcmp(path, "-") == 0)
+		tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+	else
+		code = tp_out_file_replace(&out, path, &err);
+	if (code)
+		return tp_command_fail(&tp_cmd_export, &err);
+	struct tp_buf name;
+	tp_buf_init(&name);
+	for (uint32_t i = 0; i < members->count && !code; i++) {
+		struct tp_export_options its = *chosen;
+		tp_buf_reset(&name);
+		add_process_name(members, i, &name);
+		out.buf.failed |= name.failed;
+		its.process = name.data;
+		code = tp_export_render(export, members->members[i].analysis, &its, &out.buf, &err);
+	}
+	tp_buf_release(&name);
+	if (code)
+		tp_out_file_drop(&out);
+	else
+		code = tp_out_file_close(&out, &err);
+	return code ? tp_command_fail(&tp_cmd_export, &err) : TP_EXIT_DONE;
 }
 
 static int write_file(const struct tp_analysis *analysis, const struct tp_export *export,
@@ -274,6 +322,32 @@ static int open_baseline(
 	return TP_EXIT_DONE;
 }
 
+// All processes of a recording into one file. Returns an exit code.
+static int export_family(
+    const char *file, const struct tp_export *export, struct tp_export_options *chosen)
+{
+	struct tp_open_family members;
+	int status = tp_open_family(&members, &tp_cmd_export, file, &open_options);
+	if (status)
+		goto out;
+	const struct tp_family shown = {
+	    .members = members.members, .count = members.count, .left_out = members.left_out};
+	tp_open_family_warn(&shown, &tp_cmd_export);
+	status = choose(members.opens[0], export, file, chosen);
+	for (uint32_t i = 0; i < members.count && !status; i++)
+		status = tp_keep_input(&tp_cmd_export, output, members.names[i], NULL);
+	if (status)
+		goto out;
+	// A file that grows too large is an error of write(), not the end of us.
+	signal(SIGXFSZ, SIG_IGN);
+	status = write_members(&members, export, chosen, output);
+	if (!status && members.damaged)
+		status = TP_EXIT_FAILED;
+out:
+	tp_open_family_release(&members);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
@@ -305,6 +379,15 @@ static int run(int argc, char **argv)
 	status = choose_flame(export, &chosen);
 	if (status)
 		return status;
+	if (family && !export->families)
+		return tp_options_usage(&tp_cmd_export,
+		    "--family: '%s' is of a single trace; folded has several processes", format);
+	if (family && tp_open_family_refuses(&open_options))
+		return tp_options_usage(&tp_cmd_export,
+		    "%s is for a single trace: it does not go with --family",
+		    tp_open_family_refuses(&open_options));
+	if (family)
+		return export_family(argv[0], export, &chosen);
 	// Single calls are shown as recorded: what all calls together have cost cannot be taken off one.
 	if (export->timeline)
 		open_options.raw = true;
@@ -373,6 +456,7 @@ const struct tp_command tp_cmd_export = {
     .examples = "teeperf export --format flamegraph teeperf.trace\n"
 		"teeperf export --format folded teeperf.trace > teeperf.folded\n"
 		"teeperf export --format flamegraph --baseline before.trace after.trace\n"
+		"teeperf export --format folded --family teeperf.trace > teeperf.folded\n"
 		"teeperf export --list\n",
     .options = options,
     .run = run,

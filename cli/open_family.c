@@ -362,3 +362,26 @@ void tp_open_family_release(struct tp_open_family *family)
 	free(family->members);
 	*family = (struct tp_open_family){0};
 }
+
+const char *tp_open_family_refuses(const struct tp_open_options *options)
+{
+	return options->thread           ? "--thread"
+	       : options->time_range     ? "--time-range"
+	       : options->focus.count    ? "--focus"
+	       : options->ignore.count   ? "--ignore"
+	       : options->programs.count ? "--program"
+					 : NULL;
+}
+
+void tp_open_family_warn(const struct tp_family *family, const struct tp_command *command)
+{
+	struct tp_buf buf;
+	tp_buf_init(&buf);
+	tp_family_add_heading(family, true, &buf);
+	for (const char *line = buf.data; *line;) {
+		const char *end = strchr(line, '\n');
+		tp_command_warn(command, "%.*s", (int)(end - line), line);
+		line = end + 1;
+	}
+	tp_buf_release(&buf);
+}

@@ -25,5 +25,9 @@ struct tp_open_family {
 int tp_open_family(struct tp_open_family *family, const struct tp_command *command,
     const char *file, const struct tp_open_options *options);
 void tp_open_family_release(struct tp_open_family *family);
+/* An option that was given and is for a single trace, as "--thread"; NULL: none. */
+const char *tp_open_family_refuses(const struct tp_open_options *options);
+/* Print what limits the sums as warnings. */
+void tp_open_family_warn(const struct tp_family *family, const struct tp_command *command);
 
 #endif

@@ -195,6 +195,26 @@ assert len(found["family"]) == 4 and sum(it["events"] for it in found["family"])
 assert sum(it["calls"] for it in found["functions"]) == 202, found
 EOS
 
+# Folded stacks: those of each trace, below the process.
+for weight in self calls; do
+	expect 0 "$TEEPERF" export --format folded --family --weight $weight run.trace
+	LC_ALL=C sort out >family.folded
+	for trace in run.trace "$child" "$grandchild" "$other"; do
+		suffix=${trace#run.trace.}
+		[ "$trace" != run.trace ] || suffix=$(pid first)
+		"$TEEPERF" export --format folded --weight $weight "$trace" 2>/dev/null |
+			sed "s/^\([^;]*\);/\1 $suffix;/"
+	done | LC_ALL=C sort >singles.folded
+	cmp family.folded singles.folded || fail "$(cat family.folded singles.folded)"
+	[ "$(wc -l <family.folded)" -gt 3 ] || fail "$(cat family.folded)"
+done
+says "^first $(pid child);work;step 50\$" family.folded
+says "^second ${other#run.trace.};main;step 40\$" family.folded
+expect 129 "$TEEPERF" export --format pprof --family run.trace
+expect 129 "$TEEPERF" export --format folded --family --thread 0 run.trace
+expect 1 "$TEEPERF" export --format folded --family -o "$child" run.trace
+says "'$child': is what is read" err
+
 # What else has such a name. A trace of another recording is told, and is no mistake.
 cp told told.run
 record later.trace
@@ -216,6 +236,18 @@ cmp out family.csv || fail "$(cat out)"
 says "run\.trace\.3.*: it is left out" err
 says '^.*left out   1 trace that could not be used' err
 rm run.trace.3
+
+# More processes than files that can be open.
+for n in $(seq 60); do
+	cp "$grandchild" run.trace.$((9000000 + n))
+done
+(
+	ulimit -n 30
+	family 0 --format csv run.trace
+	awk -F, '$1 == "step" && $7 == "first" { print $2, $17 }' out >many
+	[ "$(cat many)" = "$((157 + 60 * 7)) 63" ] || fail "$(cat out err)"
+)
+rm run.trace.90000??
 
 # A missing one is told where a child names it.
 mv "$child" away
@@ -256,6 +288,14 @@ family 1 --view processes run.trace
 says "damaged .*$child" out
 says '^damaged    1 of 4 processes' out
 mv away "$child"
+
+# Without a clock calls are all there is.
+expect 0 "$TEEPERF" record --clock none --follow-fork -o none.trace -- ./first
+family 0 --format csv none.trace
+says '^step,157,,,,,first,.*,157,,,,,3$' out
+says '^step,40,,,,,second,.*,40,,,,,1$' out
+family 0 none.trace
+says '^ *157 +3  step  +first$' out
 
 # What it is not for.
 family 1 "$child"
