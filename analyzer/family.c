@@ -162,9 +162,9 @@ const char *tp_family_state(const struct tp_family_member *member)
 {
 	char text[TP_TEXT_NUMBER];
 	const struct tp_tracefile *trace = member->analysis->trace;
-	if (member->damaged)
-		return "damaged";
-	if (tp_tracefile_host(trace, "recovered", text, sizeof(text)))
-		return "recovered";
-	return trace->has_end ? "complete" : "unfinished";
+	const bool recovered = tp_tracefile_host(trace, "recovered", text, sizeof(text));
+	// That the end is missing is damage as well.
+	if (!trace->has_end && !recovered)
+		return "unfinished";
+	return member->damaged ? "damaged" : recovered ? "recovered" : "complete";
 }

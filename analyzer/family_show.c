@@ -137,7 +137,9 @@ void tp_family_add_heading(const struct tp_family *family, bool only_trouble, st
 		    " processes: times and counts are too low\n",
 		    tp_text_count(text, lost), losers, family->count);
 	add_state(family, "damaged", "not all of their traces could be read", out);
-	add_state(family, "unfinished", "their recorder was killed, or records still", out);
+	add_state(family, "unfinished",
+	    "their traces have no end, as the recorder was killed or records still, or the file was cut",
+	    out);
 	add_state(family, "recovered", "their recorder was killed", out);
 	add_members(family, out);
 	if (!only_trouble)

@@ -285,10 +285,21 @@ mv away "$child"
 cp "$child" away
 head -c $(($(wc -c <away) - 60)) away >"$child"
 family 1 --view processes run.trace
+says "unfinished .*$child" out
+says '^unfinished 1 of 4 processes' out
+mv away "$child"
+# A record that nobody wrote.
+cp "$child" away
+python3 - "$child" <<'EOS'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[len(data) // 2] ^= 255
+open(sys.argv[1], "wb").write(data)
+EOS
+family 1 --view processes run.trace
 says "damaged .*$child" out
 says '^damaged    1 of 4 processes' out
 mv away "$child"
-
 # Without a clock calls are all there is.
 expect 0 "$TEEPERF" record --clock none --follow-fork -o none.trace -- ./first
 family 0 --format csv none.trace
