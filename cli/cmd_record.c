@@ -358,6 +358,34 @@ static void warn_of(const char *what, const struct tp_err *why)
 	tp_command_warn(&tp_cmd_record, "%s: %s", what, tp_err_format(why, text, sizeof(text)));
 }
 
+// Why events were lost, with what was measured of it.
+static void warn_of_losses(const struct tp_session_counts *counts)
+{
+	const unsigned long long lost = counts->lost;
+	const double passed = (double)counts->elapsed_ns / 1e9;
+	const double absent = (double)counts->absent_ns / 1e9;
+	const double writing = (double)counts->write_ns / 1e9;
+	if (modes[mode] == TEEPERF_MODE_FULL)
+		tp_command_warn(&tp_cmd_record,
+		    "%llu events were lost: the log was full; give a larger '--size' or use '--mode "
+		    "stream'",
+		    lost);
+	else if (modes[mode] == TEEPERF_MODE_RING)
+		tp_command_warn(&tp_cmd_record,
+		    "%llu events were lost: there were more threads than the log has room for (or "
+		    "signal handlers interrupted the runtime); give a larger '--size'",
+		    lost);
+	else
+		tp_command_warn(&tp_cmd_record,
+		    "%llu events were lost: the program was faster than the recorder, which in %.2f s "
+		    "had no processor for %.2f s and wrote for %.2f s (or signal handlers interrupted "
+		    "the runtime); %sgive a larger '--size', or instrument less with an allowlist",
+		    lost, passed, absent, writing,
+		    absent > passed / 4 && absent > writing ? "leave a processor to it, "
+		    : writing > passed / 4                  ? "write to a faster disk, "
+							    : "");
+}
+
 static void warn(
     const struct tp_session_counts *counts, const struct tp_launch *launch, char *const *argv)
 {
@@ -422,16 +450,7 @@ static void warn(
 		    "ran out; what was in there is not in the trace",
 		    (unsigned long long)counts->log_gone_bytes / 1024, program);
 	if (counts->lost)
-		tp_command_warn(&tp_cmd_record, "%llu events were lost: %s",
-		    (unsigned long long)counts->lost,
-		    modes[mode] == TEEPERF_MODE_FULL
-			? "the log was full; give a larger '--size' or use '--mode stream'"
-		    : modes[mode] == TEEPERF_MODE_RING
-			? "there were more threads than the log has room for (or signal handlers "
-			  "interrupted the runtime); give a larger '--size'"
-			: "the program was faster than the disk (or signal handlers interrupted "
-			  "the runtime); give a larger '--size', or instrument less with an "
-			  "allowlist");
+		warn_of_losses(counts);
 	// One part in a hundred is where times of single calls start to mislead.
 	if (counts->starved_ns > counts->elapsed_ns / 100)
 		tp_command_warn(&tp_cmd_record,

@@ -622,6 +622,8 @@ int tp_session_finish(
 			   !tp_shared_load_relaxed(&session->region.header->keeps);
 	counts->switches_missed = session->drain.switches.missed;
 	counts->modules_refused = session->drain.modules_refused;
+	counts->write_ns = session->writer.write_ns;
+	counts->absent_ns = session->drain.absent_ns;
 	counts->forged = tp_region_is_forged(&session->region);
 	counts->log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
 	counts->output_gone = !tp_trace_writer_in_place(&session->writer);

@@ -128,6 +128,8 @@ struct tp_session_counts {
 	uint64_t log_gone_bytes;     /* memory of the log that went away; known at the end */
 	uint64_t functions;          /* instrumented, in the modules seen */
 	uint64_t functions_left_out; /* of these, by `only` */
+	uint64_t write_ns;           /* what the recorder spent on writing the trace */
+	uint64_t absent_ns;          /* how long it could have drained the log and did not run */
 	bool forged; /* the log has counts that nobody can have counted; they are 0 here */
 	uint64_t modules_refused; /* whose functions were not recorded */
 	bool output_gone;         /* the trace is no longer under its path; known at the end */

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "trace_writer.h"
 
+#include "host_clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -89,7 +91,9 @@ static void write_parts(struct tp_trace_writer *writer, struct iovec *parts, int
 	uint64_t size = 0;
 	for (int i = 0; i < count; i++)
 		size += parts[i].iov_len;
+	const uint64_t before = tp_clock_monotonic_ns();
 	const int error = write_all(writer->fd, parts, count);
+	writer->write_ns += tp_clock_monotonic_ns() - before;
 	if (error)
 		fail(writer, error);
 	else

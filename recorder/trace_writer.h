@@ -25,6 +25,7 @@ struct tp_trace_writer {
 	bool failed;
 	struct tp_err error; /* the first failure */
 	uint64_t offset;     /* bytes written; other threads may load it */
+	uint64_t write_ns;   /* time spent in writing */
 	uint64_t chunks;     /* CHUNK and PACKED sections written; other threads may load it */
 	struct tp_missing missing; /* chunks that were not written because of a failure */
 	uint32_t unwritten;        /* bit N: the last section of type N was not written, either */
