@@ -20,8 +20,9 @@ static const struct tp_option options[] = {
 extern const struct tp_command tp_cmd_recover;
 
 // What no log has any more.
-static void say_lacks(const struct tp_lacks *lacks)
+static void say_lacks(const struct tp_recovered *recovered, const char *trace)
 {
+	const struct tp_lacks *lacks = &recovered->lacks;
 	const unsigned long long others = lacks->chunks - lacks->counted;
 	if (lacks->counted)
 		fprintf(stderr,
@@ -33,6 +34,11 @@ static void say_lacks(const struct tp_lacks *lacks)
 		    "teeperf recover: %llu chunks, with up to %llu events, are gone: they are neither in "
 		    "the trace nor in a log\n",
 		    others, (unsigned long long)lacks->more);
+	if (lacks->open && !lacks->chunks)
+		fprintf(stderr,
+		    "teeperf recover: '%s' could not be read again to its end, so whether anything is "
+		    "missing is not known\n",
+		    trace);
 }
 
 static void say(const struct tp_recovered *recovered)
@@ -41,13 +47,17 @@ static void say(const struct tp_recovered *recovered)
 	char word[TP_SHELL_WORD_SIZE];
 	snprintf(trace, sizeof(trace), "%s", recovered->trace);
 	tp_clean(trace, strlen(trace));
+	if (quiet) {
+		say_lacks(recovered, trace); // the reason for the exit status
+		return;
+	}
 	if (recovered->ended) {
 		const bool whole = !recovered->lacks.chunks && !recovered->lacks.open;
 		fprintf(stderr, "teeperf recover: '%s' %s: there is nothing to recover\n", trace,
 		    recovered->damaged
 			? whole ? "has its end, but is damaged" : "has its end, and is incomplete"
 			: "is complete");
-		say_lacks(&recovered->lacks);
+		say_lacks(recovered, trace);
 		return;
 	}
 	fprintf(stderr,
@@ -60,7 +70,7 @@ static void say(const struct tp_recovered *recovered)
 		fprintf(stderr,
 		    "teeperf recover: %llu bytes of a half-written section were cut off\n",
 		    (unsigned long long)recovered->cut);
-	say_lacks(&recovered->lacks);
+	say_lacks(recovered, trace);
 }
 
 static int run(int argc, char **argv)
@@ -75,8 +85,7 @@ static int run(int argc, char **argv)
 	struct tp_err err;
 	if (tp_recover(argv[0], &recovered, &err))
 		return tp_command_fail(&tp_cmd_recover, &err);
-	if (!quiet)
-		say(&recovered);
+	say(&recovered);
 	if (recovered.soft && !recovered.ended)
 		tp_command_warn(&tp_cmd_recover,
 		    "the soft clock stopped with its recorder: what the program did from then on has "
