@@ -48,15 +48,23 @@ void tp_clean(char *text, size_t size)
 	}
 }
 
+// tp_clean_character of text that ends behind LEFT bytes, without a NUL.
+static size_t character_within(const unsigned char *at, size_t left)
+{
+	unsigned char copy[4] = {0};
+	if (left >= sizeof(copy))
+		return tp_clean_character(at);
+	memcpy(copy, at, left);
+	return tp_clean_character(copy);
+}
+
 void tp_buf_add_clean_part(struct tp_buf *buf, const char *text, size_t size)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	const unsigned char *end = at + size;
 	const unsigned char *run = at; // of what can stay
 	while (at < end) {
-		size_t length = tp_clean_character(at);
-		if (length > (size_t)(end - at))
-			length = 0; // cut
+		const size_t length = character_within(at, (size_t)(end - at));
 		const unsigned char *next = at + (length ? length : 1);
 		if (!length || tp_clean_unfit(at, length)) {
 			tp_buf_add(buf, run, (size_t)(at - run));
