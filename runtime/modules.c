@@ -158,12 +158,19 @@ bool tp_modules_displaced(void)
 	return false;
 }
 
-// Whether functions may be where the low half of an address is no name, but a control record (TEEPERF_NAME_FIRST).
+/*
+ * Whether functions may be where the low half of an address is no name, but a control record (TEEPERF_NAME_FIRST). What has a
+ * UUID was loaded by OP-TEE, behind its loader and so never at a multiple of 4 GiB.
+ */
 static bool has_low_code(const struct teeperf_module *module)
 {
 	const uint64_t first = module->start + module->code_offset;
-	return module->code_size && ((uint32_t)first < TEEPERF_NAME_FIRST ||
-					first >> 32 != (first + module->code_size - 1) >> 32);
+	bool has_uuid = false;
+	for (unsigned i = 0; i < sizeof(module->uuid); i++)
+		has_uuid |= module->uuid[i] != 0;
+	return module->code_size && !has_uuid &&
+	       ((uint32_t)first < TEEPERF_NAME_FIRST ||
+		   first >> 32 != (first + module->code_size - 1) >> 32);
 }
 
 enum tp_admission tp_module_add(struct teeperf_module_block *block)
