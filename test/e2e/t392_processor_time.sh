@@ -133,7 +133,7 @@ at_least run.trace process process
 sums run.trace
 # The sleeper was there for most of the time, and had a processor for nearly nothing of it.
 "$TEEPERF" analyze run.trace --view threads --format csv >threads.csv
-says '^thread,tid,name,events,lost,calls,busy_ns,cpu_ns,delay_ns$' threads.csv
+says '^thread,tid,name,events,lost,calls,busy_ns,cpu_ns,delay_ns,missing$' threads.csv
 "$TEEPERF" query --format csv run.trace \
 	"SELECT cpu IS NULL OR cpu < (SELECT cpu FROM threads WHERE name = 'long') FROM threads WHERE NOT ended AND tid > 0" >sleeper
 says '^1$' sleeper

@@ -52,7 +52,7 @@ for drain in now end; do
 		says '^ +1 .* main' seen.out
 		says '^watching .*; with what threads have recorded until now$' seen.out
 		kill -INT $watch
-		kill $watch
+		kill $watch 2>/dev/null || : # it may have ended
 		wait $watch || :
 		watch=
 	done

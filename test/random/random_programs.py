@@ -59,6 +59,8 @@ class Options:
         self.major = choose.choice(majors())
         self.level = choose.choice(["-O0", "-O1", "-O2", "-O2", "-O3", "-Os"])
         self.lto = choose.choice(["", "", "", "", "-flto", "-flto=thin"]) if self.major >= 15 else ""
+        if not shutil.which("ld.lld-%d" % self.major):
+            self.lto = ""
         self.shape = choose.choice(["inline", "inline", "call"])
         self.exits = choose.choice(["timed", "timed", "untimed"])
         ordered = "tsc-ordered" if platform.machine() == "x86_64" else "tsc"
