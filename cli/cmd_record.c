@@ -378,7 +378,7 @@ static void warn_of_losses(const struct tp_session_counts *counts)
 	else
 		tp_command_warn(&tp_cmd_record,
 		    "%llu events were lost: the program was faster than the recorder, which in %.2f s "
-		    "had no processor for %.2f s and wrote for %.2f s (or signal handlers interrupted "
+		    "did not get to run for %.2f s and wrote for %.2f s (or signal handlers interrupted "
 		    "the runtime); %sgive a larger '--size', or instrument less with an allowlist",
 		    lost, passed, absent, writing,
 		    absent > passed / 4 && absent > writing ? "leave a processor to it, "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One recording from start to end, put together in the right order.
+// One file above 600 lines: each part that is started is stopped here, in the reverse order, also when a later one fails.
 #define _GNU_SOURCE
 #include "session.h"
 
