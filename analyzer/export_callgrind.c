@@ -5,6 +5,7 @@
 // The format knows calls between two functions, not paths. So that its readers come to our inclusive times,
 // there is a function (root) that calls what threads begin with, and a function that is called
 // again while it runs is another one, NAME'2, NAME'3, ..., as callgrind itself writes recursion.
+#include "analyzer/export.h"
 #include "analyzer/path_sums.h"
 #include "analyzer/view.h"
 

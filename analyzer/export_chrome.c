@@ -9,6 +9,7 @@
 #include "analyzer/digits.h"
 #include "analyzer/slices.h"
 #include "analyzer/text.h"
+#include "analyzer/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "csv": one row for each call, as in the table calls of SQL, with names.
 #include "analyzer/call_store.h"
+#include "analyzer/export.h"
 #include "analyzer/text.h"
-#include "analyzer/view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "flamegraph": one SVG file, complete as a picture, with search and zoom by script.
 #include "analyzer/completeness.h"
+#include "analyzer/export.h"
 #include "analyzer/flame_layout.h"
 #include "analyzer/flame_script.h"
 #include "analyzer/text.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "folded": one line for each call path, "root;a;b WEIGHT".
+#include "analyzer/export.h"
 #include "analyzer/path_sums.h"
 #include "analyzer/view.h"
 

@@ -3,8 +3,8 @@
 // calls/run=NAME/thread=N/calls.parquet, functions/run=NAME/functions.parquet. Columns are never NULL: a caller that is none is -1
 // (call 0), a missing text empty. fn is of one recording, fn_key the same in all.
 #include "analyzer/call_store.h"
+#include "analyzer/export.h"
 #include "analyzer/parquet.h"
-#include "analyzer/view.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 // processors (it stops with a fault without); Perfetto attributes with identifiers behind them. None wants
 // more than 128 bytes of attributes; older ones refuse them.
 #include "analyzer/elf_segments.h"
+#include "analyzer/export.h"
 #include "analyzer/path_sums.h"
 #include "analyzer/view.h"
 

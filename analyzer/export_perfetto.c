@@ -10,6 +10,7 @@
 #include "analyzer/completeness.h"
 #include "analyzer/protobuf.h"
 #include "analyzer/slices.h"
+#include "analyzer/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "pprof": a profile of github.com/google/pprof, profile.proto, whose numbers of fields these are.
+#include "analyzer/export.h"
 #include "analyzer/gzip.h"
 #include "analyzer/path_sums.h"
 #include "analyzer/protobuf.h"

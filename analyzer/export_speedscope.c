@@ -2,6 +2,7 @@
 // The export "speedscope": its own format, file-format-schema.json, one sampled profile for each thread with one
 // sample for each path.
 #include "analyzer/completeness.h"
+#include "analyzer/export.h"
 #include "analyzer/path_sums.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"

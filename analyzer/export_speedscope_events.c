@@ -6,6 +6,7 @@
 #include "analyzer/digits.h"
 #include "analyzer/slices.h"
 #include "analyzer/text.h"
+#include "analyzer/view.h"
 
 #include <inttypes.h>
 #include <teeperf/version.h>

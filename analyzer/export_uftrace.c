@@ -21,6 +21,7 @@
  * it take 1 ns off the self time of the function on top, so one of its own is put there.
  */
 #include "analyzer/slices.h"
+#include "analyzer/view.h"
 #include "common/out_file.h"
 
 #include <inttypes.h>

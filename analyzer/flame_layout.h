@@ -6,7 +6,7 @@
 #ifndef TP_FLAME_LAYOUT_H
 #define TP_FLAME_LAYOUT_H
 
-#include "analyzer/view.h"
+#include "analyzer/export.h"
 
 #define TP_FLAME_FRAMES_MAX 16000 /* some 5 MB */
 #define TP_FLAME_ROWS_MAX 600     /* deeper frames are left out */

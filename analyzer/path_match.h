@@ -6,8 +6,8 @@
 #ifndef TP_PATH_MATCH_H
 #define TP_PATH_MATCH_H
 
+#include "analyzer/export.h"
 #include "analyzer/paths.h"
-#include "analyzer/view.h"
 
 struct tp_path_match {
 	/* What each path weighs alone in the other trace: calls, or ticks as if of this trace's clock. */

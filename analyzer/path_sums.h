@@ -8,8 +8,8 @@
 #ifndef TP_PATH_SUMS_H
 #define TP_PATH_SUMS_H
 
+#include "analyzer/export.h"
 #include "analyzer/paths.h"
-#include "analyzer/view.h"
 
 struct tp_path_sums {
 	struct tp_paths paths;

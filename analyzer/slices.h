@@ -11,7 +11,7 @@
 #ifndef TP_SLICES_H
 #define TP_SLICES_H
 
-#include "analyzer/view.h"
+#include "analyzer/export.h"
 
 struct tp_slice {
 	const struct tp_function *function;

@@ -325,7 +325,7 @@ static int add_more(struct tp_tracefile *trace, struct thread_table *table, stru
 	return code;
 }
 
-static int load(struct tp_tracefile *trace, struct tp_err *err)
+int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 {
 	struct tp_reader reader;
 	struct thread_table table = {0};
@@ -367,30 +367,16 @@ static void clear(struct tp_tracefile *trace)
 	tp_arena_init(&trace->arena);
 }
 
-int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_err *err)
-{
-	const struct tp_original_options none = {0};
-	return tp_tracefile_open_with(trace, file, &none, err);
-}
-
-int tp_tracefile_open_with(struct tp_tracefile *trace, const char *file,
-    const struct tp_original_options *original, struct tp_err *err)
-{
-	return tp_tracefile_open_more(trace, file, original, NULL, 0, err);
-}
-
-int tp_tracefile_open_more(struct tp_tracefile *trace, const char *file,
-    const struct tp_original_options *original, const void *more, size_t more_size,
-    struct tp_err *err)
+int tp_tracefile_begin(struct tp_tracefile *trace, const char *file, struct tp_err *err)
 {
 	clear(trace);
-	int code = tp_source_open(&trace->source, file, err);
-	trace->source.more = more;
-	trace->source.more_size = more_size;
-	if (!code)
-		code = tp_original_open(
-		    &trace->source, original, &trace->problems, &trace->notes, err);
-	return code ? code : load(trace, err);
+	return tp_source_open(&trace->source, file, err);
+}
+
+int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_err *err)
+{
+	const int code = tp_tracefile_begin(trace, file, err);
+	return code ? code : tp_tracefile_load(trace, err);
 }
 
 int tp_tracefile_from_memory(
@@ -398,7 +384,7 @@ int tp_tracefile_from_memory(
 {
 	clear(trace);
 	tp_source_from_memory(&trace->source, name, data, size);
-	return load(trace, err);
+	return tp_tracefile_load(trace, err);
 }
 
 void tp_tracefile_close(struct tp_tracefile *trace)

@@ -7,7 +7,6 @@
 #define TP_TRACEFILE_H
 
 #include "analyzer/module_map.h"
-#include "analyzer/original_trace.h"
 #include "analyzer/problems.h"
 #include "analyzer/source.h"
 #include "analyzer/switches.h"
@@ -97,16 +96,13 @@ struct tp_tracefile {
  * listed in problems; the call fails only if not even the header can be used. Close it in any case.
  */
 int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_err *err);
-/* The same, knowing more of FILE if that is a log of the original TEE-Perf, which is read as a trace. */
-int tp_tracefile_open_with(struct tp_tracefile *trace, const char *file,
-    const struct tp_original_options *original, struct tp_err *err);
 /*
- * The same, with MORE sections behind those of the file (trace_section.h), which are the caller's and outlive it. Of two
- * chunks that are one, that of the file counts.
+ * The two steps of it, for those who do something with the source in between: translate it (import_open.h), or give it
+ * MORE sections behind those of the file (trace_section.h), which outlive the trace. Of two chunks that are one, that of
+ * the file counts.
  */
-int tp_tracefile_open_more(struct tp_tracefile *trace, const char *file,
-    const struct tp_original_options *original, const void *more, size_t more_size,
-    struct tp_err *err);
+int tp_tracefile_begin(struct tp_tracefile *trace, const char *file, struct tp_err *err);
+int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err);
 int tp_tracefile_from_memory(struct tp_tracefile *trace, const char *name, const void *data,
     size_t size, struct tp_err *err);
 void tp_tracefile_close(struct tp_tracefile *trace);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tables of views and exports, and what views share.
+// The table of views, and what they share.
 #include "view.h"
 
 #include "analyzer/pattern.h"
-#include "analyzer/slices.h"
 #include "analyzer/text.h"
 
 #include <inttypes.h>
@@ -14,21 +13,10 @@
 #define TP_VIEW(view) extern const struct tp_view view;
 #include "views.inc"
 #undef TP_VIEW
-#define TP_EXPORT(export) extern const struct tp_export export;
-#include "exports.inc"
-#undef TP_EXPORT
-
 static const struct tp_view *const views[] = {
 #define TP_VIEW(view) &view,
 #include "views.inc"
 #undef TP_VIEW
-    NULL,
-};
-
-static const struct tp_export *const exports[] = {
-#define TP_EXPORT(export) &export,
-#include "exports.inc"
-#undef TP_EXPORT
     NULL,
 };
 
@@ -37,37 +25,12 @@ const struct tp_view *const *tp_views(void)
 	return views;
 }
 
-const struct tp_export *const *tp_exports(void)
-{
-	return exports;
-}
-
 const struct tp_view *tp_view_find(const char *name)
 {
 	for (size_t i = 0; views[i]; i++)
 		if (strcmp(views[i]->name, name) == 0)
 			return views[i];
 	return NULL;
-}
-
-bool tp_export_is_directory(const struct tp_export *export)
-{
-	return export->slices ? export->slices->directory : export->render_directory != NULL;
-}
-
-int tp_export_render(const struct tp_export *export, const struct tp_analysis *analysis,
-    const struct tp_export_options *options, struct tp_buf *out, struct tp_err *err)
-{
-	return export->slices ? tp_slices_render(export->slices, analysis, options, out, err)
-			      : export->render(analysis, options, out, err);
-}
-
-int tp_export_render_directory(const struct tp_export *export, const struct tp_analysis *analysis,
-    const struct tp_export_options *options, const char *directory, struct tp_err *err)
-{
-	return export->slices
-		   ? tp_slices_render_directory(export->slices, analysis, options, directory, err)
-		   : export->render_directory(analysis, options, directory, err);
 }
 
 struct tp_analysis tp_view_as_recorded(const struct tp_analysis *analysis)

@@ -4,6 +4,7 @@
 #include "autotune_stages.h"
 
 #include "analyzer/analysis.h"
+#include "analyzer/import_open.h"
 #include "driver.h"
 #include "selection/perf_report.h"
 
@@ -72,7 +73,7 @@ static int look_into(const char *file, struct contents *contents, struct tp_err 
 	struct tp_analysis analysis = {0};
 	const struct tp_analysis_options options = {0};
 	*contents = (struct contents){0};
-	int code = tp_tracefile_open(&trace, file, err);
+	int code = tp_import_open(&trace, file, NULL, NULL, 0, err);
 	if (!code)
 		code = tp_analysis_init(&analysis, &trace, &options, err);
 	for (uint32_t i = 0; !code && i < analysis.function_count; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf dump: a trace as text, and text as a trace.
 #include "analyzer/dump_text.h"
+#include "analyzer/original_trace.h"
 #include "cli/command.h"
 #include "cli/default_trace.h"
 #include "cli/open_trace.h"

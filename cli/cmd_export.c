@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf export: write the profile in a form that other programs read.
+#include "analyzer/export.h"
 #include "analyzer/slices.h"
-#include "analyzer/view.h"
 #include "cli/command.h"
 #include "cli/default_trace.h"
 #include "cli/open_family.h"

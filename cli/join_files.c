@@ -2,6 +2,7 @@
 // Two trace files become one: for 'join' and 'record --tee'.
 #include "join_files.h"
 
+#include "analyzer/import_open.h"
 #include "analyzer/join.h"
 #include "cli/open_trace.h"
 #include "cli/shell_word.h"
@@ -71,12 +72,12 @@ int tp_join_files(const struct tp_command *command, const char *host, const char
 	struct tp_err err;
 	int status = TP_EXIT_DONE;
 	*damaged = false;
-	int code = tp_tracefile_open(&traces[0], host, &err);
+	int code = tp_import_open(&traces[0], host, NULL, NULL, 0, &err);
 	if (code) {
 		tp_tracefile_close(&traces[0]);
 		return tp_command_fail(command, &err);
 	}
-	code = tp_tracefile_open(&traces[1], tee, &err);
+	code = tp_import_open(&traces[1], tee, NULL, NULL, 0, &err);
 	for (int i = 0; i < 2; i++) {
 		tp_open_warn_all(command, &traces[i].problems);
 		*damaged |= traces[i].problems.count != 0;

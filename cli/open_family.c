@@ -2,6 +2,8 @@
 // Find, open and analyse the traces of one recording.
 #include "open_family.h"
 
+#include "analyzer/import_open.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -154,7 +156,7 @@ static bool belongs(struct tp_open_family *family, const struct tp_command *comm
 	struct tp_err err;
 	struct tp_tracefile trace;
 	bool wanted = false;
-	if (tp_tracefile_open(&trace, name, &err)) {
+	if (tp_import_open(&trace, name, NULL, NULL, 0, &err)) {
 		tp_command_warn(
 		    command, "%s: it is left out", tp_err_format(&err, text, sizeof(text)));
 		leave_out(family);

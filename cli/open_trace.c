@@ -3,6 +3,7 @@
 #include "open_trace.h"
 
 #include "analyzer/completeness.h"
+#include "analyzer/import_open.h"
 #include "analyzer/view.h"
 #include "common/out_file.h"
 #include "recovery/recover.h"
@@ -213,7 +214,7 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 	};
 	struct tp_err err;
 	const struct tp_buf *more = options->more;
-	int code = tp_tracefile_open_more(
+	int code = tp_import_open(
 	    &open->trace, file, &original, more ? more->data : NULL, more ? more->size : 0, &err);
 	if (!code)
 		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, &err);

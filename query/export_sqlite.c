@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "sqlite": the tables of SQL in a database file, with the indexes that pay.
-#include "analyzer/view.h"
+#include "analyzer/export.h"
 #include "common/replace.h"
 #include "query/exports.h"
 #include "query/query.h"

@@ -3,7 +3,7 @@
 #ifndef TP_QUERY_EXPORTS_H
 #define TP_QUERY_EXPORTS_H
 
-#include "analyzer/view.h"
+#include "analyzer/export.h"
 
 /* NULL at the end. */
 extern const struct tp_export *const tp_query_exports[];

@@ -2,6 +2,8 @@
 // A trace, opened and analysed for the chooser.
 #include "selection/generate_internal.h"
 
+#include "analyzer/import_open.h"
+
 #include <string.h>
 
 static void move_problems(struct tp_problems *to, const struct tp_problems *from)
@@ -27,7 +29,7 @@ int tp_read_trace(struct tp_read_trace *read, struct tp_generated *generated, co
 	    .program_count = generated->options.program_count,
 	    .symbols = options.symbols,
 	};
-	int code = tp_tracefile_open_with(&read->trace, file, &original, err);
+	int code = tp_import_open(&read->trace, file, &original, NULL, 0, err);
 	move_problems(&generated->damage, &read->trace.problems);
 	move_problems(&generated->notes, &read->trace.notes);
 	if (code)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analyzer/dump_text.h"
+#include "analyzer/export.h"
 #include "analyzer/flame_script.h"
 #include "analyzer/view.h"
 
