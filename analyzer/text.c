@@ -92,24 +92,6 @@ void tp_text_add_tsv(struct tp_buf *buf, const char *text)
 	}
 }
 
-void tp_text_add_json(struct tp_buf *buf, const char *text)
-{
-	tp_buf_add_char(buf, '"');
-	for (const unsigned char *at = (const unsigned char *)text; *at;) {
-		const size_t size = tp_clean_character(at);
-		if (*at == '"' || *at == '\\')
-			tp_buf_addf(buf, "\\%c", *at);
-		else if (size == 0)
-			tp_buf_add_string(buf, "\\ufffd");
-		else if (tp_clean_unfit(at, size))
-			tp_buf_addf(buf, "\\u%04x", tp_clean_unfit(at, size));
-		else
-			tp_buf_add(buf, at, size);
-		at += size ? size : 1;
-	}
-	tp_buf_add_char(buf, '"');
-}
-
 void tp_text_add_xml(struct tp_buf *buf, const char *text)
 {
 	for (const unsigned char *at = (const unsigned char *)text; *at;) {

@@ -5,6 +5,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
+#include "common/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +25,10 @@ char *tp_text_count(char text[TP_TEXT_NUMBER], uint64_t count);
  */
 void tp_text_add_csv(struct tp_buf *buf, const char *text);
 void tp_text_add_tsv(struct tp_buf *buf, const char *text);
-void tp_text_add_json(struct tp_buf *buf, const char *text);
+static inline void tp_text_add_json(struct tp_buf *buf, const char *text)
+{
+	tp_json_quote(buf, text);
+}
 void tp_text_add_xml(struct tp_buf *buf, const char *text);
 
 /* Columns that TEXT takes on a terminal, as one for each code point. */

@@ -177,28 +177,43 @@ static void add_json(struct tp_buf *out, const struct tp_list_use *use,
     const struct tp_list_cost *cost)
 {
 	const struct tally tally = count_functions(use);
-	tp_buf_add_string(out, "{\n  \"findings\": ");
-	tp_findings_add_json(out, check, use);
-	tp_buf_addf(out,
-	    ",\n  \"errors\": %" PRIu32 ", \"warnings\": %" PRIu32 ", \"notes\": %" PRIu32
-	    ",\n  \"lines\": %" PRIu32 ",\n",
-	    check->counts[TP_SEVERITY_ERROR], check->counts[TP_SEVERITY_WARNING],
-	    check->counts[TP_SEVERITY_NOTE], use->line_count);
-	tp_buf_addf(out,
-	    "  \"functions\": {\"all\": %" PRIu32 ", \"recorded\": %" PRIu32
-	    ", \"sampled\": %" PRIu32 ", \"counted\": %" PRIu32 ", \"not_instrumented\": %" PRIu32
-	    ", \"inlined\": %" PRIu32 ", \"removed\": %" PRIu32 ", \"compiled_otherwise\": %" PRIu32
-	    "},\n",
-	    use->inventory->function_count, tally.events, tally.sampled, tally.counted, tally.none,
-	    tally.inlined, tally.removed, tally.otherwise);
-	if (!profile->is_there) {
-		tp_buf_add_string(out, "  \"cost\": null\n}\n");
-		return;
+	struct tp_json json;
+	tp_json_init(&json, out, TP_JSON_SPACED);
+	tp_json_object(&json, NULL);
+	tp_json_line(&json, 2);
+	tp_findings_add_json(&json, "findings", check, use);
+	tp_json_line(&json, 2);
+	tp_json_uint(&json, "errors", check->counts[TP_SEVERITY_ERROR]);
+	tp_json_uint(&json, "warnings", check->counts[TP_SEVERITY_WARNING]);
+	tp_json_uint(&json, "notes", check->counts[TP_SEVERITY_NOTE]);
+	tp_json_line(&json, 2);
+	tp_json_uint(&json, "lines", use->line_count);
+	tp_json_line(&json, 2);
+	tp_json_object(&json, "functions");
+	tp_json_uint(&json, "all", use->inventory->function_count);
+	tp_json_uint(&json, "recorded", tally.events);
+	tp_json_uint(&json, "sampled", tally.sampled);
+	tp_json_uint(&json, "counted", tally.counted);
+	tp_json_uint(&json, "not_instrumented", tally.none);
+	tp_json_uint(&json, "inlined", tally.inlined);
+	tp_json_uint(&json, "removed", tally.removed);
+	tp_json_uint(&json, "compiled_otherwise", tally.otherwise);
+	tp_json_end(&json);
+	tp_json_line(&json, 2);
+	if (profile->is_there) {
+		tp_json_object(&json, "cost");
+		tp_json_uint(&json, "calls", cost->calls);
+		tp_json_real(&json, "overhead_ns", 0, cost->overhead_ns);
+		tp_json_real(&json, "time_ns", 0, cost->time_ns);
+		tp_json_real(&json, "log_bytes", 0, cost->log_bytes);
+		tp_json_real(&json, "event_ns", 3, profile->cost.event_ns);
+		tp_json_end(&json);
+	} else {
+		tp_json_null(&json, "cost");
 	}
-	tp_buf_addf(out,
-	    "  \"cost\": {\"calls\": %" PRIu64 ", \"overhead_ns\": %.0f, \"time_ns\": %.0f"
-	    ", \"log_bytes\": %.0f, \"event_ns\": %.3f}\n}\n",
-	    cost->calls, cost->overhead_ns, cost->time_ns, cost->log_bytes, profile->cost.event_ns);
+	tp_json_line(&json, 0);
+	tp_json_end(&json);
+	tp_buf_add_char(out, '\n');
 }
 
 // An error if the predicted overhead is above the budget; 0 or a tp_error.

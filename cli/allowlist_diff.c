@@ -155,71 +155,82 @@ static void add_summary(struct tp_buf *out, const struct comparison *comparison)
 }
 
 static void add_json_level(
-    struct tp_buf *out, const char *name, const struct tp_list_use *use, uint32_t function)
+    struct tp_json *writer, const char *name, const struct tp_list_use *use, uint32_t function)
 {
 	const struct tp_verdict *verdict = &use->verdicts[function];
-	struct tp_buf level;
-	tp_buf_init(&level);
-	add_level(&level, use, function);
-	tp_buf_addf(out, ", \"%s\": {\"level\": \"%s\", \"file\": ", name, level.data);
-	if (level.failed)
-		out->failed = true;
-	tp_buf_release(&level);
-	if (verdict->line) {
-		tp_text_add_json(out, verdict->file);
-		tp_buf_addf(out, ", \"line\": %" PRIu32 "}", verdict->line);
-	} else {
-		tp_buf_add_string(out, "null, \"line\": null}");
-	}
+	tp_json_object(writer, name);
+	tp_list_add_category_json(writer, "level", verdict->category, verdict->sample);
+	tp_json_text(writer, "file", verdict->line ? verdict->file : NULL);
+	if (verdict->line)
+		tp_json_uint(writer, "line", verdict->line);
+	else
+		tp_json_null(writer, "line");
+	tp_json_end(writer);
 }
 
-static void add_json_cost(struct tp_buf *out, const struct tp_list_cost *cost)
+static void add_json_cost(struct tp_json *writer, const char *name, const struct tp_list_cost *cost)
 {
-	tp_buf_addf(out,
-	    "{\"calls\": %" PRIu64
-	    ", \"events\": %.0f, \"overhead_ns\": %.0f, \"log_bytes\": %.0f, "
-	    "\"named_ns\": %.0f, \"sampled_ns\": %.0f, \"self_ns\": %.0f, \"time_ns\": %.0f}",
-	    cost->calls, cost->events, cost->overhead_ns, cost->log_bytes, cost->named_ns,
-	    cost->sampled_ns, cost->all_ns, cost->time_ns);
+	tp_json_line(writer, 2);
+	tp_json_object(writer, name);
+	tp_json_uint(writer, "calls", cost->calls);
+	tp_json_real(writer, "events", 0, cost->events);
+	tp_json_real(writer, "overhead_ns", 0, cost->overhead_ns);
+	tp_json_real(writer, "log_bytes", 0, cost->log_bytes);
+	tp_json_real(writer, "named_ns", 0, cost->named_ns);
+	tp_json_real(writer, "sampled_ns", 0, cost->sampled_ns);
+	tp_json_real(writer, "self_ns", 0, cost->all_ns);
+	tp_json_real(writer, "time_ns", 0, cost->time_ns);
+	tp_json_end(writer);
+}
+
+static void add_json_change(
+    struct tp_json *writer, const struct comparison *comparison, const struct tp_change *change)
+{
+	const struct tp_inventory_function *function =
+	    &comparison->uses[0].inventory->functions[change->function];
+	tp_json_object(writer, NULL);
+	tp_json_text(writer, "kind", tp_change_kind_name(change->kind));
+	tp_json_text(writer, "linkage", function->name);
+	tp_json_text(writer, "name", function->demangled);
+	add_json_level(writer, "from", &comparison->uses[0], change->function);
+	add_json_level(writer, "to", &comparison->uses[1], change->function);
+	tp_json_text(writer, "presence", tp_presence_name(function->presence));
+	tp_json_bool(writer, "effective", change->effective);
+	if (comparison->profile->is_there) {
+		tp_json_uint(writer, "calls", change->calls);
+		tp_json_real(writer, "overhead_ns", 0, change->delta_ns);
+	}
+	tp_json_end(writer);
 }
 
 static void add_json(struct tp_buf *out, const struct comparison *comparison)
 {
 	const struct tp_list_diff *diff = comparison->diff;
-	const struct tp_inventory *inventory = comparison->uses[0].inventory;
-	tp_buf_add_string(out, "{\n  \"changes\": [");
-	for (uint32_t i = 0; i < diff->count; i++) {
-		const struct tp_change *change = &diff->changes[i];
-		const struct tp_inventory_function *function =
-		    &inventory->functions[change->function];
-		tp_buf_addf(out, "%s\n    {\"kind\": \"%s\", \"linkage\": ", i ? "," : "",
-		    tp_change_kind_name(change->kind));
-		tp_text_add_json(out, function->name);
-		tp_buf_add_string(out, ", \"name\": ");
-		tp_text_add_json(out, function->demangled);
-		add_json_level(out, "from", &comparison->uses[0], change->function);
-		add_json_level(out, "to", &comparison->uses[1], change->function);
-		tp_buf_addf(out, ", \"presence\": \"%s\", \"effective\": %s",
-		    tp_presence_name(function->presence), change->effective ? "true" : "false");
-		if (comparison->profile->is_there)
-			tp_buf_addf(out, ", \"calls\": %" PRIu64 ", \"overhead_ns\": %.0f",
-			    change->calls, change->delta_ns);
-		tp_buf_add_char(out, '}');
-	}
-	tp_buf_addf(out,
-	    "%s],\n  \"added\": %" PRIu32 ", \"removed\": %" PRIu32 ", \"changed\": %" PRIu32
-	    ", \"without_effect\": %" PRIu32 ",\n  \"from\": ",
-	    diff->count ? "\n  " : "", diff->effective[TP_CHANGE_ADDED],
-	    diff->effective[TP_CHANGE_REMOVED], diff->effective[TP_CHANGE_LEVEL],
-	    diff->without_effect);
+	struct tp_json writer;
+	tp_json_init(&writer, out, TP_JSON_SPACED);
+	tp_json_object(&writer, NULL);
+	tp_json_line(&writer, 2);
+	tp_json_array(&writer, "changes");
+	tp_json_lines(&writer);
+	for (uint32_t i = 0; i < diff->count; i++)
+		add_json_change(&writer, comparison, &diff->changes[i]);
+	tp_json_end(&writer);
+	tp_json_line(&writer, 2);
+	tp_json_uint(&writer, "added", diff->effective[TP_CHANGE_ADDED]);
+	tp_json_uint(&writer, "removed", diff->effective[TP_CHANGE_REMOVED]);
+	tp_json_uint(&writer, "changed", diff->effective[TP_CHANGE_LEVEL]);
+	tp_json_uint(&writer, "without_effect", diff->without_effect);
 	if (comparison->profile->is_there) {
-		add_json_cost(out, &comparison->costs[0]);
-		tp_buf_add_string(out, ",\n  \"to\": ");
-		add_json_cost(out, &comparison->costs[1]);
+		add_json_cost(&writer, "from", &comparison->costs[0]);
+		add_json_cost(&writer, "to", &comparison->costs[1]);
 	} else {
-		tp_buf_add_string(out, "null, \"to\": null");
+		tp_json_line(&writer, 2);
+		tp_json_null(&writer, "from");
+		tp_json_null(&writer, "to");
 	}
-	tp_buf_add_string(out, "\n}\n");
+	tp_json_line(&writer, 0);
+	tp_json_end(&writer);
+	tp_buf_add_char(out, '\n');
 }
 
 // Compare, print, and say by the exit code whether there is a difference.

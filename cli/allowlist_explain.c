@@ -85,14 +85,18 @@ static int add_explanations(struct tp_buf *out, const struct request *request,
 {
 	const struct tp_workload *workload =
 	    request->profile->is_there ? &request->profile->workload : NULL;
-	tp_buf_add_string(out, json ? "[" : "");
+	struct tp_json writer;
+	tp_json_init(&writer, out, TP_JSON_SPACED);
+	if (json) {
+		tp_json_array(&writer, NULL);
+		tp_json_lines(&writer);
+	}
 	for (uint32_t i = 0; i < found->count; i++) {
 		struct tp_explained explained;
 		const int code = tp_explained_init(&explained, request->inventory,
 		    found->functions[i], request->list, workload, err);
 		if (!code && json) {
-			tp_buf_add_string(out, i ? ",\n  " : "\n  ");
-			tp_explain_add_json(out, &explained, request->profile);
+			tp_explain_add_json(&writer, &explained, request->profile);
 		} else if (!code) {
 			tp_buf_add_string(out, i ? "\n" : "");
 			tp_explain_add_text(out, &explained, request->profile);
@@ -101,7 +105,10 @@ static int add_explanations(struct tp_buf *out, const struct request *request,
 		if (code)
 			return code;
 	}
-	tp_buf_add_string(out, json ? "\n]\n" : "");
+	if (json) {
+		tp_json_end(&writer);
+		tp_buf_add_char(out, '\n');
+	}
 	return 0;
 }
 

@@ -128,7 +128,8 @@ char *tp_autotune_time_text(double ns, char *text);
 /* Whether the best list can be kept: what it costs could be told. */
 bool tp_autotune_has_best(const struct tp_autotune *tune);
 void tp_autotune_report_text(const struct tp_autotune *tune, const char *output);
-void tp_autotune_report_json(const struct tp_autotune *tune, const char *output);
+void tp_autotune_report_json(
+    const struct tp_autotune *tune, const char *output, struct tp_buf *out);
 /* Calls, own time, size and level of each function, as CSV. */
 void tp_autotune_profile_csv(const struct tp_generated *generated, struct tp_buf *out);
 

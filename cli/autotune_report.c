@@ -2,6 +2,8 @@
 // What teeperf autotune found: for people, for scripts, and the profile for other tools.
 #include "autotune.h"
 
+#include "common/json.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,66 +144,69 @@ void tp_autotune_report_text(const struct tp_autotune *tune, const char *output)
 	print_verdict(tune, output);
 }
 
-static void print_string(const char *name, const char *text)
-{
-	printf("  \"%s\": \"", name);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
-		else if ((unsigned char)*text < ' ')
-			printf("\\u%04x", (unsigned)(unsigned char)*text);
-		else
-			putchar(*text);
-	}
-	printf("\",\n");
-}
-
-static void print_round(const struct tp_autotune_round *round, bool last)
+static void add_round(struct tp_json *json, const struct tp_autotune_round *round)
 {
 	const struct tp_autotune_try *tried = &round->tried;
-	printf(
-	    "    {\"runs\": %u, \"predicted\": %.6f, \"measured\": %.6f, \"measured_low\": %.6f, "
-	    "\"measured_high\": %.6f, \"measured_error\": %.6f, \"native_ns\": %.0f, "
-	    "\"time_ns\": %.0f, \"event_cost_ns\": %.3f, \"named_by_events\": %.6f, "
-	    "\"named_by_samples\": %.6f, \"bound\": %.6f, \"sample_bound\": %.6f, \"told\": %s, "
-	    "\"events\": %u, \"samples\": %u, "
-	    "\"counts\": %u, \"records\": %" PRIu64 ", \"lost\": %" PRIu64 "}%s\n",
-	    round->runs, tried->predicted, tried->measured.median, tried->measured.low,
-	    tried->measured.high, tried->measured.error, round->native_ns, round->time_ns,
-	    round->event_ns, round->event_share, round->sample_share, round->bound_share,
-	    round->sample_bound_share, tried->untold ? "false" : "true", round->events,
-	    round->samples, round->counts, round->records, round->lost, last ? "" : ",");
+	tp_json_object(json, NULL);
+	tp_json_uint(json, "runs", round->runs);
+	tp_json_real(json, "predicted", 6, tried->predicted);
+	tp_json_real(json, "measured", 6, tried->measured.median);
+	tp_json_real(json, "measured_low", 6, tried->measured.low);
+	tp_json_real(json, "measured_high", 6, tried->measured.high);
+	tp_json_real(json, "measured_error", 6, tried->measured.error);
+	tp_json_real(json, "native_ns", 0, round->native_ns);
+	tp_json_real(json, "time_ns", 0, round->time_ns);
+	tp_json_real(json, "event_cost_ns", 3, round->event_ns);
+	tp_json_real(json, "named_by_events", 6, round->event_share);
+	tp_json_real(json, "named_by_samples", 6, round->sample_share);
+	tp_json_real(json, "bound", 6, round->bound_share);
+	tp_json_real(json, "sample_bound", 6, round->sample_bound_share);
+	tp_json_bool(json, "told", !tried->untold);
+	tp_json_uint(json, "events", round->events);
+	tp_json_uint(json, "samples", round->samples);
+	tp_json_uint(json, "counts", round->counts);
+	tp_json_uint(json, "records", round->records);
+	tp_json_uint(json, "lost", round->lost);
+	tp_json_end(json);
 }
 
-void tp_autotune_report_json(const struct tp_autotune *tune, const char *output)
+void tp_autotune_report_json(const struct tp_autotune *tune, const char *output, struct tp_buf *out)
 {
 	const struct tp_autotune_series *series = &tune->count_series;
-	printf("{\n");
-	print_string("program", tune->options.program[0]);
-	if (tp_autotune_has_best(tune))
-		print_string("list", output);
-	else
-		printf("  \"list\": null,\n");
-	print_string("time", tune->options.by_cpu ? "cpu" : "wall");
-	print_string("profile", tune->by_perf ? "perf" : tune->given_times ? "given" : "trace");
-	printf("  \"budget\": %.6f,\n", tune->options.budget);
-	printf("  \"told\": %s,\n", tp_autotune_has_best(tune) ? "true" : "false");
-	printf("  \"within_budget\": %s,\n", fits(tune) ? "true" : "false");
-	printf("  \"runs\": %u,\n", tune->options.runs);
-	printf("  \"native_ns\": %.0f,\n", tune->native_ns);
-	printf("  \"fixed_ns\": %.0f,\n", tune->fixed_ns);
-	printf("  \"calls\": %" PRIu64 ",\n", tune->calls);
+	const bool told = tp_autotune_has_best(tune);
+	struct tp_json json;
+	tp_json_init(&json, out, TP_JSON_SPACED);
+	tp_json_object(&json, NULL);
+	tp_json_lines(&json);
+	tp_json_text(&json, "program", tune->options.program[0]);
+	tp_json_text(&json, "list", told ? output : NULL);
+	tp_json_text(&json, "time", tune->options.by_cpu ? "cpu" : "wall");
+	tp_json_text(&json, "profile",
+	    tune->by_perf       ? "perf"
+	    : tune->given_times ? "given"
+				: "trace");
+	tp_json_real(&json, "budget", 6, tune->options.budget);
+	tp_json_bool(&json, "told", told);
+	tp_json_bool(&json, "within_budget", fits(tune));
+	tp_json_uint(&json, "runs", tune->options.runs);
+	tp_json_real(&json, "native_ns", 0, tune->native_ns);
+	tp_json_real(&json, "fixed_ns", 0, tune->fixed_ns);
+	tp_json_uint(&json, "calls", tune->calls);
 	if (series->count)
-		printf("  \"count_ns\": %.0f,\n", tp_autotune_median(series->other, series->count));
+		tp_json_real(
+		    &json, "count_ns", 0, tp_autotune_median(series->other, series->count));
 	else
-		printf("  \"count_ns\": null,\n");
-	printf("  \"event_ns\": %.0f,\n", tune->event_time_ns);
-	printf("  \"event_cost_ns\": %.3f,\n", tune->event_cost_ns);
-	printf("  \"best\": %u,\n", tune->best);
-	printf("  \"rounds\": [\n");
+		tp_json_null(&json, "count_ns");
+	tp_json_real(&json, "event_ns", 0, tune->event_time_ns);
+	tp_json_real(&json, "event_cost_ns", 3, tune->event_cost_ns);
+	tp_json_uint(&json, "best", tune->best);
+	tp_json_array(&json, "rounds");
+	tp_json_lines(&json);
 	for (uint32_t i = 0; i < tune->round_count; i++)
-		print_round(&tune->rounds[i], i + 1 == tune->round_count);
-	printf("  ]\n}\n");
+		add_round(&json, &tune->rounds[i]);
+	tp_json_end(&json);
+	tp_json_end(&json);
+	tp_buf_add_char(out, '\n');
 }
 
 void tp_autotune_profile_csv(const struct tp_generated *generated, struct tp_buf *out)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "autotune.h"
 
+#include "cli/open_trace.h"
 #include "selection/units.h"
 
 #include <errno.h>
@@ -195,21 +196,33 @@ static int write_list(const struct tp_autotune_round *best)
 	return tp_command_fail(&tp_cmd_autotune, &err);
 }
 
+static int print_report(const struct tp_autotune *tune)
+{
+	if (format != 1) {
+		tp_autotune_report_text(tune, output);
+		return TP_EXIT_DONE;
+	}
+	struct tp_buf out;
+	tp_buf_init(&out);
+	tp_autotune_report_json(tune, output, &out);
+	const int status = tp_write_out(&tp_cmd_autotune, &out, NULL);
+	tp_buf_release(&out);
+	return status;
+}
+
 static int report(const struct tp_autotune *tune)
 {
+	int status;
 	const struct tp_autotune_round *best = &tune->rounds[tune->best];
 	warn_all(&tune->notes);
 	if (!tp_autotune_has_best(tune)) {
-		if (format == 1)
-			tp_autotune_report_json(tune, output);
-		else
-			tp_autotune_report_text(tune, output);
+		status = print_report(tune);
 		tp_command_warn(&tp_cmd_autotune,
 		    "no list is kept, as what it costs cannot be told: leave the machine alone, let PROGRAM run "
 		    "longer, or give more --runs, or --time cpu");
-		return EXIT_UNTOLD;
+		return status ? status : EXIT_UNTOLD;
 	}
-	int status = write_list(best);
+	status = write_list(best);
 	if (status)
 		return status;
 	if (best->lost)
@@ -217,10 +230,9 @@ static int report(const struct tp_autotune *tune)
 		    "%llu events of a run were lost, so that it cost less than it should have: give "
 		    "a --log-budget",
 		    (unsigned long long)best->lost);
-	if (format == 1)
-		tp_autotune_report_json(tune, output);
-	else
-		tp_autotune_report_text(tune, output);
+	status = print_report(tune);
+	if (status)
+		return status;
 	if (best->tried.measured.median <= tune->options.budget)
 		return TP_EXIT_DONE;
 	if (tune->ended == TP_AUTOTUNE_NO_EVENTS)

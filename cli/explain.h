@@ -4,11 +4,12 @@
 #define TP_EXPLAIN_H
 
 #include "cli/open_list.h"
+#include "common/json.h"
 #include "selection/explained.h"
 
 void tp_explain_add_text(struct tp_buf *out, const struct tp_explained *explained,
     const struct tp_open_profile *profile);
-void tp_explain_add_json(struct tp_buf *out, const struct tp_explained *explained,
+void tp_explain_add_json(struct tp_json *json, const struct tp_explained *explained,
     const struct tp_open_profile *profile);
 
 #endif

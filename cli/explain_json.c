@@ -2,140 +2,128 @@
 // One function, explained, as a JSON object.
 #include "explain.h"
 
-#include "analyzer/text.h"
-
-#include <inttypes.h>
-
 static const struct tp_inventory_function *function_at(
     const struct tp_explained *explained, uint32_t index)
 {
 	return &explained->inventory->functions[index];
 }
 
-static void add_json_text(struct tp_buf *out, const char *name, const char *text)
+static void add_edges(struct tp_json *json, const struct tp_explained *explained, const char *name,
+    const struct tp_inventory_edge *edges, uint32_t count)
 {
-	tp_buf_addf(out, "\"%s\": ", name);
-	if (text)
-		tp_text_add_json(out, text);
-	else
-		tp_buf_add_string(out, "null");
-}
-
-static void add_json_edges(struct tp_buf *out, const struct tp_explained *explained,
-    const char *name, const struct tp_inventory_edge *edges, uint32_t count)
-{
-	tp_buf_addf(out, ",\n   \"%s\": [", name);
+	tp_json_line(json, 3);
+	tp_json_array(json, name);
 	for (uint32_t i = 0; i < count; i++) {
-		tp_buf_add_string(out, i ? ", {" : "{");
-		add_json_text(out, "linkage", function_at(explained, edges[i].function)->name);
-		tp_buf_addf(out, ", \"sites\": %" PRIu32 ", \"frequency\": %.6g, \"guessed\": %s}",
-		    edges[i].sites, edges[i].frequency, edges[i].guessed ? "true" : "false");
+		tp_json_object(json, NULL);
+		tp_json_text(json, "linkage", function_at(explained, edges[i].function)->name);
+		tp_json_uint(json, "sites", edges[i].sites);
+		tp_json_value(json, "frequency");
+		tp_buf_addf(json->out, "%.6g", edges[i].frequency);
+		tp_json_bool(json, "guessed", edges[i].guessed);
+		tp_json_end(json);
 	}
-	tp_buf_add_char(out, ']');
+	tp_json_end(json);
 }
 
-static void add_json_callers(struct tp_buf *out, const struct tp_explained *explained)
+static void add_callers(struct tp_json *json, const struct tp_explained *explained)
 {
-	tp_buf_add_string(out, ",\n   \"called_by\": [");
-	for (uint32_t i = 0; i < explained->caller_count; i++) {
-		tp_buf_add_string(out, i ? ", " : "");
-		tp_text_add_json(out, function_at(explained, explained->callers[i])->name);
-	}
-	tp_buf_add_char(out, ']');
-}
-
-static void add_json_level(
-    struct tp_buf *out, const char *name, enum tp_category category, uint32_t sample)
-{
-	tp_buf_addf(out, "\"%s\": \"", name);
-	tp_list_add_category(out, category, sample);
-	tp_buf_add_char(out, '"');
+	tp_json_line(json, 3);
+	tp_json_array(json, "called_by");
+	for (uint32_t i = 0; i < explained->caller_count; i++)
+		tp_json_text(json, NULL, function_at(explained, explained->callers[i])->name);
+	tp_json_end(json);
 }
 
 // A line's place and text; nulls for TP_LINE_NONE.
-static void add_json_line(struct tp_buf *out, const struct tp_explained *explained, uint32_t index)
+static void add_line(struct tp_json *json, const struct tp_explained *explained, uint32_t index)
 {
 	if (index == TP_LINE_NONE) {
-		tp_buf_add_string(out, "\"file\": null, \"line\": null, \"text\": null}");
+		tp_json_null(json, "file");
+		tp_json_null(json, "line");
+		tp_json_null(json, "text");
 		return;
 	}
 	const struct tp_allowlist_line line = tp_allowlist_line(explained->list, index);
-	add_json_text(out, "file", line.file);
-	tp_buf_addf(out, ", \"line\": %" PRIu32 ", ", line.line);
-	add_json_text(out, "text", line.text);
-	tp_buf_add_char(out, '}');
+	tp_json_text(json, "file", line.file);
+	tp_json_uint(json, "line", line.line);
+	tp_json_text(json, "text", line.text);
 }
 
-static void add_json_decision(struct tp_buf *out, const struct tp_explained *explained)
+static void add_decision(struct tp_json *json, const struct tp_explained *explained)
 {
 	const struct tp_verdict *verdict = &explained->verdict;
-	tp_buf_add_string(out, ",\n   \"decision\": {");
-	add_json_level(out, "level", verdict->category, verdict->sample);
-	tp_buf_add_string(out, ", ");
-	add_json_line(out, explained, explained->decider);
-	tp_buf_add_string(out, ",\n   \"overrides\": [");
+	tp_json_line(json, 3);
+	tp_json_object(json, "decision");
+	tp_list_add_category_json(json, "level", verdict->category, verdict->sample);
+	add_line(json, explained, explained->decider);
+	tp_json_end(json);
+	tp_json_line(json, 3);
+	tp_json_array(json, "overrides");
 	for (uint32_t i = 0; i < explained->override_count; i++) {
-		tp_buf_add_string(out, i ? ", {" : "{");
-		add_json_line(out, explained, explained->overrides[i]);
+		tp_json_object(json, NULL);
+		add_line(json, explained, explained->overrides[i]);
+		tp_json_end(json);
 	}
-	tp_buf_add_char(out, ']');
+	tp_json_end(json);
 }
 
-static void add_json_profile(struct tp_buf *out, const struct tp_workload_function *measured,
+static void add_profile(struct tp_json *json, const struct tp_workload_function *measured,
     const struct tp_open_profile *profile)
 {
-	tp_buf_addf(out,
-	    ",\n   \"profile\": {\"calls\": %" PRIu64 ", \"timed\": %" PRIu64
-	    ", \"self_ns\": %.0f}, \"costs_ns\": {",
-	    measured->calls, measured->timed, measured->self_ns);
+	tp_json_line(json, 3);
+	tp_json_object(json, "profile");
+	tp_json_uint(json, "calls", measured->calls);
+	tp_json_uint(json, "timed", measured->timed);
+	tp_json_real(json, "self_ns", 0, measured->self_ns);
+	tp_json_end(json);
+	tp_json_object(json, "costs_ns");
 	for (int i = 0; i < TP_EXPLAINED_LEVELS; i++) {
 		const struct tp_explained_level *level = &tp_explained_levels[i];
-		tp_buf_addf(out, "%s\"%s\": %.0f", i ? ", " : "", level->name,
+		tp_json_real(json, level->name, 0,
 		    (double)measured->calls *
 			tp_cost_call_ns(&profile->cost, level->category, level->sample));
 	}
-	tp_buf_addf(out, "}, \"time_ns\": %.0f", profile->workload.time_ns);
+	tp_json_end(json);
+	tp_json_real(json, "time_ns", 0, profile->workload.time_ns);
 }
 
-void tp_explain_add_json(
-    struct tp_buf *out, const struct tp_explained *explained, const struct tp_open_profile *profile)
+void tp_explain_add_json(struct tp_json *json, const struct tp_explained *explained,
+    const struct tp_open_profile *profile)
 {
 	const struct tp_inventory_function *function = explained->function;
-	tp_buf_add_char(out, '{');
-	add_json_text(out, "linkage", function->name);
-	tp_buf_add_string(out, ", ");
-	add_json_text(out, "name", function->demangled);
-	tp_buf_add_string(out, ", ");
-	add_json_text(out, "of", function->origin);
-	tp_buf_add_string(out, ",\n   ");
-	add_json_text(out, "linkage_type", function->linkage);
-	tp_buf_add_string(out, ", ");
-	add_json_text(out, "file", function->file);
-	tp_buf_addf(out, ", \"line\": %" PRIu64 ", ", function->line);
-	add_json_text(out, "main_file", function->main_file);
-	tp_buf_add_string(out, ", ");
-	add_json_text(out, "module", function->module);
-	tp_buf_addf(out, ", \"definitions\": %" PRIu32 ", \"ambiguous\": %s, \"system\": %s",
-	    function->definitions, function->ambiguous ? "true" : "false",
-	    function->system ? "true" : "false");
-	tp_buf_add_string(out, ",\n   ");
-	add_json_text(out, "presence", tp_presence_name(function->presence));
-	tp_buf_addf(out,
-	    ", \"instrs_start\": %" PRIu64 ", \"instrs\": %" PRIu64 ", \"blocks\": %" PRIu64
-	    ", \"loops\": %" PRIu64 ", \"depth\": %" PRIu64 ", \"indirect_calls\": %" PRIu64,
-	    function->instrs_start, function->facts.instrs, function->facts.blocks,
-	    function->facts.loops, function->facts.depth, function->indirect_calls);
-	add_json_edges(out, explained, "into", function->into, function->into_count);
-	add_json_edges(out, explained, "calls", function->calls, function->call_count);
-	add_json_callers(out, explained);
-	tp_buf_add_string(out, ",\n   \"compiled_as\": {");
-	add_json_level(out, "level", function->decision, function->sample);
-	tp_buf_add_string(out, ", ");
-	add_json_text(out, "file", function->by_file);
-	tp_buf_addf(out, ", \"line\": %" PRIu32 "}", function->by_line);
+	tp_json_object(json, NULL);
+	tp_json_text(json, "linkage", function->name);
+	tp_json_text(json, "name", function->demangled);
+	tp_json_text(json, "of", function->origin);
+	tp_json_line(json, 3);
+	tp_json_text(json, "linkage_type", function->linkage);
+	tp_json_text(json, "file", function->file);
+	tp_json_uint(json, "line", function->line);
+	tp_json_text(json, "main_file", function->main_file);
+	tp_json_text(json, "module", function->module);
+	tp_json_uint(json, "definitions", function->definitions);
+	tp_json_bool(json, "ambiguous", function->ambiguous);
+	tp_json_bool(json, "system", function->system);
+	tp_json_line(json, 3);
+	tp_json_text(json, "presence", tp_presence_name(function->presence));
+	tp_json_uint(json, "instrs_start", function->instrs_start);
+	tp_json_uint(json, "instrs", function->facts.instrs);
+	tp_json_uint(json, "blocks", function->facts.blocks);
+	tp_json_uint(json, "loops", function->facts.loops);
+	tp_json_uint(json, "depth", function->facts.depth);
+	tp_json_uint(json, "indirect_calls", function->indirect_calls);
+	add_edges(json, explained, "into", function->into, function->into_count);
+	add_edges(json, explained, "calls", function->calls, function->call_count);
+	add_callers(json, explained);
+	tp_json_line(json, 3);
+	tp_json_object(json, "compiled_as");
+	tp_list_add_category_json(json, "level", function->decision, function->sample);
+	tp_json_text(json, "file", function->by_file);
+	tp_json_uint(json, "line", function->by_line);
+	tp_json_end(json);
 	if (explained->list)
-		add_json_decision(out, explained);
+		add_decision(json, explained);
 	if (explained->measured)
-		add_json_profile(out, explained->measured, profile);
-	tp_buf_add_char(out, '}');
+		add_profile(json, explained->measured, profile);
+	tp_json_end(json);
 }

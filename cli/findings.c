@@ -3,7 +3,6 @@
 #include "findings.h"
 
 #include "allowlists/list_line.h"
-#include "analyzer/text.h"
 #include "common/clean.h"
 
 #include <inttypes.h>
@@ -103,70 +102,68 @@ void tp_findings_add_counts(struct tp_buf *out, const struct tp_list_check *chec
 		tp_buf_add_string(out, "no findings");
 }
 
-static void add_member(struct tp_buf *out, const char *name, const char *text)
-{
-	tp_buf_addf(out, "\"%s\": ", name);
-	if (text)
-		tp_text_add_json(out, text);
-	else
-		tp_buf_add_string(out, "null");
-}
-
-static void add_function(struct tp_buf *out, const struct tp_inventory *inventory, uint32_t index)
+static void add_function(struct tp_json *json, const struct tp_inventory *inventory, uint32_t index)
 {
 	const struct tp_inventory_function *function = &inventory->functions[index];
-	tp_buf_add_char(out, '{');
-	add_member(out, "linkage", function->name);
-	tp_buf_add_string(out, ", ");
-	add_member(out, "name", function->demangled);
-	tp_buf_add_string(out, ", ");
-	add_member(out, "file", function->file);
-	tp_buf_addf(out, ", \"line\": %" PRIu64 ", ", function->line);
-	add_member(out, "presence", tp_presence_name(function->presence));
-	tp_buf_add_string(out, ", \"into\": [");
+	tp_json_object(json, NULL);
+	tp_json_text(json, "linkage", function->name);
+	tp_json_text(json, "name", function->demangled);
+	tp_json_text(json, "file", function->file);
+	tp_json_uint(json, "line", function->line);
+	tp_json_text(json, "presence", tp_presence_name(function->presence));
+	tp_json_array(json, "into");
 	for (uint32_t i = 0; i < function->into_count; i++) {
 		const struct tp_inventory_edge *edge = &function->into[i];
-		tp_buf_add_string(out, i ? ", {" : "{");
-		add_member(out, "linkage", inventory->functions[edge->function].name);
-		tp_buf_addf(out, ", \"copies\": %" PRIu32 ", \"guessed\": %s}", edge->sites,
-		    edge->guessed ? "true" : "false");
+		tp_json_object(json, NULL);
+		tp_json_text(json, "linkage", inventory->functions[edge->function].name);
+		tp_json_uint(json, "copies", edge->sites);
+		tp_json_bool(json, "guessed", edge->guessed);
+		tp_json_end(json);
 	}
-	tp_buf_add_string(out, "]}");
+	tp_json_end(json);
+	tp_json_end(json);
 }
 
-void tp_findings_add_json(
-    struct tp_buf *out, const struct tp_list_check *check, const struct tp_list_use *use)
+static void add_place(struct tp_json *json, const struct tp_list_use *use, uint32_t index)
 {
-	tp_buf_add_char(out, '[');
+	if (index == TP_LINE_NONE) {
+		tp_json_null(json, "file");
+		tp_json_null(json, "line");
+		tp_json_null(json, "column");
+		tp_json_null(json, "text");
+		return;
+	}
+	const struct tp_allowlist_line line = tp_allowlist_line(use->list, index);
+	tp_json_text(json, "file", line.file);
+	tp_json_uint(json, "line", line.line);
+	tp_json_uint(json, "column", line.column);
+	tp_json_text(json, "text", line.text);
+}
+
+void tp_findings_add_json(struct tp_json *json, const char *key, const struct tp_list_check *check,
+    const struct tp_list_use *use)
+{
+	tp_json_array(json, key);
+	tp_json_lines(json);
 	for (uint32_t i = 0; i < check->count; i++) {
 		const struct tp_finding *finding = &check->findings[i];
-		tp_buf_add_string(out, i ? ",\n    {" : "\n    {");
-		add_member(out, "kind", tp_finding_kind_name(finding->kind));
-		tp_buf_add_string(out, ", ");
-		add_member(out, "severity", tp_severity_name(finding->severity));
-		tp_buf_add_string(out, ", ");
-		if (finding->line != TP_LINE_NONE) {
-			const struct tp_allowlist_line line =
-			    tp_allowlist_line(use->list, finding->line);
-			add_member(out, "file", line.file);
-			tp_buf_addf(out, ", \"line\": %" PRIu32 ", \"column\": %" PRIu32 ", ",
-			    line.line, line.column);
-			add_member(out, "text", line.text);
-		} else {
-			tp_buf_add_string(out,
-			    "\"file\": null, \"line\": null, \"column\": null, \"text\": null");
-		}
-		tp_buf_add_string(out, ",\n     ");
-		add_member(out, "message", finding->what);
-		tp_buf_add_string(out, ",\n     ");
-		add_member(out, "remedy", finding->remedy);
-		tp_buf_addf(
-		    out, ",\n     \"function_count\": %" PRIu32 ", \"functions\": [", finding->all);
+		tp_json_object(json, NULL);
+		tp_json_text(json, "kind", tp_finding_kind_name(finding->kind));
+		tp_json_text(json, "severity", tp_severity_name(finding->severity));
+		add_place(json, use, finding->line);
+		tp_json_line(json, 5);
+		tp_json_text(json, "message", finding->what);
+		tp_json_line(json, 5);
+		tp_json_text(json, "remedy", finding->remedy);
+		tp_json_line(json, 5);
+		tp_json_uint(json, "function_count", finding->all);
+		tp_json_array(json, "functions");
 		for (uint32_t f = 0; f < finding->function_count; f++) {
-			tp_buf_add_string(out, f ? ",\n      " : "\n      ");
-			add_function(out, use->inventory, finding->functions[f]);
+			tp_json_line(json, 6);
+			add_function(json, use->inventory, finding->functions[f]);
 		}
-		tp_buf_add_string(out, "]}");
+		tp_json_end(json);
+		tp_json_end(json);
 	}
-	tp_buf_add_string(out, check->count ? "\n  ]" : "]");
+	tp_json_end(json);
 }

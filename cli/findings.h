@@ -3,7 +3,7 @@
 #ifndef TP_FINDINGS_H
 #define TP_FINDINGS_H
 
-#include "common/buf.h"
+#include "common/json.h"
 #include "selection/list_check.h"
 
 /* One finding, several lines: the message, the line with a mark, what to do. */
@@ -13,8 +13,8 @@ void tp_finding_add_text(struct tp_buf *out, const struct tp_finding *finding,
 /* "3 warnings and 1 note", "nothing to complain about". */
 void tp_findings_add_counts(struct tp_buf *out, const struct tp_list_check *check);
 
-/* The findings as an array of JSON objects. */
-void tp_findings_add_json(
-    struct tp_buf *out, const struct tp_list_check *check, const struct tp_list_use *use);
+/* The findings as an array of JSON objects, member KEY. */
+void tp_findings_add_json(struct tp_json *json, const char *key, const struct tp_list_check *check,
+    const struct tp_list_use *use);
 
 #endif

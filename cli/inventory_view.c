@@ -11,6 +11,8 @@
 
 #include "analyzer/text.h"
 #include "common/clean.h"
+#include "common/json.h"
+#include "selection/list_use.h"
 
 // What states are called where programs read it, as in docs/inventory.md.
 static const char *const states[] = {"emitted", "partly", "inlined", "removed", "source"};
@@ -135,13 +137,6 @@ static void add_heading(const struct tp_inventory *inventory, struct tp_buf *out
 	    sums.levels[TP_CATEGORY_SKIP] + sums.levels[TP_CATEGORY_FORBID]);
 }
 
-static void add_level(struct tp_buf *out, const struct tp_inventory_function *function)
-{
-	tp_buf_add_string(out, tp_category_name(function->decision));
-	if (function->decision == TP_CATEGORY_SAMPLE)
-		tp_buf_addf(out, "/%" PRIu32, function->sample);
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -192,7 +187,7 @@ void tp_inventory_view_table(
 		tp_table_add(&table, tp_presence_name(function->presence));
 		tp_buf_reset(&cell);
 		if (there)
-			add_level(&cell, function);
+			tp_list_add_category(&cell, function->decision, function->sample);
 		tp_table_add(&table, cell.data);
 		tp_table_add(&table, function->demangled);
 		tp_buf_reset(&cell);
@@ -212,64 +207,81 @@ void tp_inventory_view_table(
 	tp_table_release(&table);
 }
 
-static void add_json(struct tp_buf *out, const char *key, const char *text)
+static void add_json_edges(struct tp_json *json, const char *key,
+    const struct tp_inventory *inventory, const struct tp_inventory_edge *edges, uint32_t count,
+    bool calls)
 {
-	tp_buf_addf(out, ", \"%s\": ", key);
-	tp_text_add_json(out, text);
-}
-
-static void add_json_edges(const struct tp_inventory *inventory, const char *key,
-    const struct tp_inventory_edge *edges, uint32_t count, bool calls, struct tp_buf *out)
-{
-	tp_buf_addf(out, ", \"%s\": [", key);
+	tp_json_array(json, key);
 	for (uint32_t i = 0; i < count; i++) {
-		tp_buf_add_string(out, i ? ", {\"function\": " : "{\"function\": ");
-		tp_text_add_json(out, inventory->functions[edges[i].function].name);
-		tp_buf_addf(out, ", \"sites\": %" PRIu32, edges[i].sites);
-		if (calls)
-			tp_buf_addf(out, ", \"frequency\": %.6g}", edges[i].frequency);
-		else
-			tp_buf_addf(out, ", \"guessed\": %s}", edges[i].guessed ? "true" : "false");
+		tp_json_object(json, NULL);
+		tp_json_text(json, "function", inventory->functions[edges[i].function].name);
+		tp_json_uint(json, "sites", edges[i].sites);
+		if (calls) {
+			tp_json_value(json, "frequency");
+			tp_buf_addf(json->out, "%.6g", edges[i].frequency);
+		} else {
+			tp_json_bool(json, "guessed", edges[i].guessed);
+		}
+		tp_json_end(json);
 	}
-	tp_buf_add_char(out, ']');
+	tp_json_end(json);
 }
 
-static void add_json_function(const struct tp_inventory *inventory,
-    const struct tp_inventory_function *function, struct tp_buf *out)
+static void add_json_function(struct tp_json *json, const struct tp_inventory *inventory,
+    const struct tp_inventory_function *function)
 {
 	const struct tp_facts *facts = &function->facts;
-	tp_buf_add_string(out, "    {\"function\": ");
-	tp_text_add_json(out, function->name);
-	add_json(out, "demangled", function->demangled);
+	tp_json_object(json, NULL);
+	tp_json_text(json, "function", function->name);
+	tp_json_text(json, "demangled", function->demangled);
 	if (function->origin)
-		add_json(out, "of", function->origin);
-	add_json(out, "state", states[function->presence]);
-	add_json(out, "linkage", function->linkage);
-	add_json(out, "file", function->file);
-	tp_buf_addf(out, ", \"line\": %" PRIu64, function->line);
-	add_json(out, "main_file", function->main_file);
-	add_json(out, "module", function->module);
-	tp_buf_addf(out,
-	    ", \"definitions\": %" PRIu32 ", \"ambiguous\": %s, \"system\": %s"
-	    ", \"start\": %" PRIu64 ", \"instrs\": %" PRIu64 ", \"blocks\": %" PRIu64
-	    ", \"loops\": %" PRIu64 ", \"depth\": %" PRIu64 ", \"trips\": %" PRIu64
-	    ", \"call_sites\": %" PRIu64 ", \"indirect\": %" PRIu64 ", \"level\": \"",
-	    function->definitions, function->ambiguous ? "true" : "false",
-	    function->system ? "true" : "false", function->instrs_start, facts->instrs,
-	    facts->blocks, facts->loops, facts->depth, function->constant_trips, facts->calls,
-	    function->indirect_calls);
-	add_level(out, function);
-	tp_buf_add_char(out, '"');
+		tp_json_text(json, "of", function->origin);
+	tp_json_text(json, "state", states[function->presence]);
+	tp_json_text(json, "linkage", function->linkage);
+	tp_json_text(json, "file", function->file);
+	tp_json_uint(json, "line", function->line);
+	tp_json_text(json, "main_file", function->main_file);
+	tp_json_text(json, "module", function->module);
+	tp_json_uint(json, "definitions", function->definitions);
+	tp_json_bool(json, "ambiguous", function->ambiguous);
+	tp_json_bool(json, "system", function->system);
+	tp_json_uint(json, "start", function->instrs_start);
+	tp_json_uint(json, "instrs", facts->instrs);
+	tp_json_uint(json, "blocks", facts->blocks);
+	tp_json_uint(json, "loops", facts->loops);
+	tp_json_uint(json, "depth", facts->depth);
+	tp_json_uint(json, "trips", function->constant_trips);
+	tp_json_uint(json, "call_sites", facts->calls);
+	tp_json_uint(json, "indirect", function->indirect_calls);
+	tp_list_add_category_json(json, "level", function->decision, function->sample);
 	if (function->by_file) {
-		tp_buf_add_string(out, ", \"by\": {\"file\": ");
-		tp_text_add_json(out, function->by_file);
-		tp_buf_addf(out, ", \"line\": %" PRIu32 "}", function->by_line);
+		tp_json_object(json, "by");
+		tp_json_text(json, "file", function->by_file);
+		tp_json_uint(json, "line", function->by_line);
+		tp_json_end(json);
 	} else {
-		tp_buf_add_string(out, ", \"by\": null");
+		tp_json_null(json, "by");
 	}
-	add_json_edges(inventory, "calls", function->calls, function->call_count, true, out);
-	add_json_edges(inventory, "into", function->into, function->into_count, false, out);
-	tp_buf_add_char(out, '}');
+	add_json_edges(json, "calls", inventory, function->calls, function->call_count, true);
+	add_json_edges(json, "into", inventory, function->into, function->into_count, false);
+	tp_json_end(json);
+}
+
+static void add_json_units(struct tp_json *json, const struct tp_inventory *inventory)
+{
+	tp_json_array(json, "units");
+	tp_json_lines(json);
+	for (uint32_t i = 0; i < inventory->unit_count; i++) {
+		const struct tp_inventory_unit *unit = &inventory->units[i];
+		tp_json_object(json, NULL);
+		tp_json_text(json, "main_file", unit->main_file);
+		tp_json_text(json, "module", unit->module);
+		tp_json_text(json, "compiler", unit->compiler);
+		tp_json_text(json, "level", unit->level);
+		tp_json_text(json, "lists", unit->lists);
+		tp_json_end(json);
+	}
+	tp_json_end(json);
 }
 
 void tp_inventory_view_json(
@@ -277,31 +289,27 @@ void tp_inventory_view_json(
 {
 	const struct sums sums = add_up(inventory);
 	struct rows rows = choose_rows(inventory, view, out);
-	tp_buf_addf(out, "{\n  \"hash\": \"%016" PRIx64 "\",\n  \"functions\": %" PRIu32,
-	    inventory->hash, inventory->function_count);
+	struct tp_json json;
+	tp_json_init(&json, out, TP_JSON_SPACED);
+	tp_json_object(&json, NULL);
+	tp_json_lines(&json);
+	tp_json_value(&json, "hash");
+	tp_buf_addf(out, "\"%016" PRIx64 "\"", inventory->hash);
+	tp_json_uint(&json, "functions", inventory->function_count);
 	for (int i = 0; i <= TP_PRESENCE_SOURCE; i++)
-		tp_buf_addf(out, ",\n  \"%s\": %" PRIu32, states[i], sums.states[i]);
-	tp_buf_add_string(out, ",\n  \"levels\": {");
+		tp_json_uint(&json, states[i], sums.states[i]);
+	tp_json_object(&json, "levels");
 	for (int i = 0; i <= TP_CATEGORY_SAMPLE; i++)
-		tp_buf_addf(out, "%s\"%s\": %" PRIu32, i ? ", " : "",
-		    tp_category_name((enum tp_category)i), sums.levels[i]);
-	tp_buf_add_string(out, "},\n  \"units\": [");
-	for (uint32_t i = 0; i < inventory->unit_count; i++) {
-		const struct tp_inventory_unit *unit = &inventory->units[i];
-		tp_buf_add_string(out, i ? ",\n    {\"main_file\": " : "\n    {\"main_file\": ");
-		tp_text_add_json(out, unit->main_file);
-		add_json(out, "module", unit->module);
-		add_json(out, "compiler", unit->compiler);
-		add_json(out, "level", unit->level);
-		add_json(out, "lists", unit->lists);
-		tp_buf_add_char(out, '}');
-	}
-	tp_buf_add_string(out, "\n  ],\n  \"rows\": [\n");
-	for (uint32_t i = 0; i < rows.count; i++) {
-		add_json_function(inventory, rows.items[i], out);
-		tp_buf_add_string(out, i + 1 < rows.count ? ",\n" : "\n");
-	}
-	tp_buf_add_string(out, "  ]\n}\n");
+		tp_json_uint(&json, tp_category_name((enum tp_category)i), sums.levels[i]);
+	tp_json_end(&json);
+	add_json_units(&json, inventory);
+	tp_json_array(&json, "rows");
+	tp_json_lines(&json);
+	for (uint32_t i = 0; i < rows.count; i++)
+		add_json_function(&json, inventory, rows.items[i]);
+	tp_json_end(&json);
+	tp_json_end(&json);
+	tp_buf_add_char(out, '\n');
 	free(rows.items);
 }
 
@@ -323,7 +331,7 @@ void tp_inventory_view_csv(
 		    ",%" PRIu64 ",%" PRIu64 ",",
 		    function->instrs_start, facts->instrs, facts->blocks, facts->loops,
 		    facts->depth, function->constant_trips, facts->calls, function->indirect_calls);
-		add_level(out, function);
+		tp_list_add_category(out, function->decision, function->sample);
 		tp_buf_add_char(out, ',');
 		if (function->by_file) {
 			struct tp_buf place;

@@ -151,6 +151,15 @@ void tp_list_add_category(struct tp_buf *buf, enum tp_category category, uint32_
 		tp_buf_addf(buf, "/%" PRIu32, sample);
 }
 
+void tp_list_add_category_json(
+    struct tp_json *json, const char *key, enum tp_category category, uint32_t sample)
+{
+	tp_json_value(json, key);
+	tp_buf_add_char(json->out, '"');
+	tp_list_add_category(json->out, category, sample);
+	tp_buf_add_char(json->out, '"');
+}
+
 void tp_list_add_place(struct tp_buf *buf, const struct tp_verdict *verdict)
 {
 	if (verdict->line)

@@ -7,7 +7,7 @@
 #define TP_LIST_USE_H
 
 #include "allowlists/allowlist.h"
-#include "common/buf.h"
+#include "common/json.h"
 #include "inventory/inventory.h"
 
 /* Stands for no line: the default decides. */
@@ -61,6 +61,9 @@ bool tp_category_instruments(enum tp_category category);
 
 /* "allow", "sample/64", ...: the category as a list spells it. */
 void tp_list_add_category(struct tp_buf *buf, enum tp_category category, uint32_t sample);
+/* The same as member KEY of a JSON object. */
+void tp_list_add_category_json(
+    struct tp_json *json, const char *key, enum tp_category category, uint32_t sample);
 
 /* "FILE:LINE", or "the default". */
 void tp_list_add_place(struct tp_buf *buf, const struct tp_verdict *verdict);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes JSON into a tp_buf as it goes: the writer puts commas, quotes and escapes, and keeps one bit for each open object or
+ * array. KEY is the name of a member and needs no escapes; it is NULL for an element of an array and for the outermost value.
+ * What goes wrong is in out->failed.
+ *
+ *	struct tp_json json;
+ *	tp_json_init(&json, out, TP_JSON_SPACED);
+ *	tp_json_object(&json, NULL);
+ *	tp_json_text(&json, "name", name);
+ *	tp_json_array(&json, "calls");
+ *	for (...)
+ *		tp_json_uint(&json, NULL, calls[i]);
+ *	tp_json_end(&json);
+ *	tp_json_end(&json);
+ */
+#ifndef TP_JSON_H
+#define TP_JSON_H
+
+#include "common/buf.h"
+
+#include <stdint.h>
+
+#define TP_JSON_DEPTH 30 /* objects and arrays within one another */
+
+enum tp_json_spacing {
+	TP_JSON_COMPACT, /* {"a":1,"b":2} */
+	TP_JSON_SPACED,  /* {"a": 1, "b": 2} */
+};
+
+struct tp_json {
+	struct tp_buf *out; /* the caller's */
+	enum tp_json_spacing spacing;
+	uint32_t depth;   /* open objects and arrays */
+	uint32_t begun;   /* bit N: what is open at depth N has an item */
+	uint32_t objects; /* bit N: it is an object */
+	uint32_t lines;   /* bit N: each of its items has a line of its own */
+	int32_t indent;   /* the next item begins a line with so many spaces; -1: it goes on */
+};
+
+void tp_json_init(struct tp_json *json, struct tp_buf *out, enum tp_json_spacing spacing);
+
+/* Open an object or an array; close what was opened last. pre: at most TP_JSON_DEPTH are open. */
+void tp_json_object(struct tp_json *json, const char *key);
+void tp_json_array(struct tp_json *json, const char *key);
+void tp_json_end(struct tp_json *json);
+
+/* null if TEXT is NULL. */
+void tp_json_text(struct tp_json *json, const char *key, const char *text);
+void tp_json_uint(struct tp_json *json, const char *key, uint64_t number);
+void tp_json_int(struct tp_json *json, const char *key, int64_t number);
+/* With so many decimals; null if it is not finite. */
+void tp_json_real(struct tp_json *json, const char *key, int decimals, double number);
+void tp_json_bool(struct tp_json *json, const char *key, bool value);
+void tp_json_null(struct tp_json *json, const char *key);
+/* A value that the caller adds to json->out itself. */
+void tp_json_value(struct tp_json *json, const char *key);
+
+/* Each item of what was opened last has a line of its own, two spaces deeper than the line of its end. */
+void tp_json_lines(struct tp_json *json);
+/* The next item, or end, begins a line with INDENT spaces. */
+void tp_json_line(struct tp_json *json, uint32_t indent);
+
+/*
+ * Add TEXT in quotes. Invalid UTF-8 becomes U+FFFD, byte by byte, and what is unfit to be shown (common/clean.h) an escape.
+ */
+void tp_json_quote(struct tp_buf *out, const char *text);
+
+#endif
