@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "default_trace.h"
 #include "edition.h"
+#include "port_names.inc"
 #include "record_attach.h"
 #include "record_followed.h"
 #include "record_foreign.h"
@@ -130,9 +131,7 @@ static const struct tp_option options[] = {
 	"read what the program sends: from a file, a pipe, '-', or a connection to unix:PATH or "
 	"vsock:[CID]:PORT",
 	&attach.stream_name, NULL},
-    {TP_OPTION_STRING, 0, "port", "NAME",
-	"the program runs in a TEE of this kind: posix, gramine, scone, occlum, sgxsdk, openenclave, "
-	"optee, keystone, vm or bare",
+    {TP_OPTION_STRING, 0, "port", "NAME", "the program runs in a TEE of this kind: " TP_PORT_NAMES,
 	&attach.port_name, NULL},
     {TP_OPTION_COUNT, 0, "pid", "PID",
 	"with '--attach' or '--stream', end when process PID of this machine ends", &attach.pid,

@@ -15,6 +15,7 @@
 #include "cli/doctor.h"
 #include "cli/driver.h"
 #include "common/clean.h"
+#include "recorder/tee.h"
 
 struct machine {
 	const char *root;
@@ -235,25 +236,14 @@ static bool show_gramine(const struct machine *machine)
 
 static bool show_kits(const struct machine *machine)
 {
-	static const struct {
-		const char *subject;
-		const char *path;
-		const char *tool;
-		const char *text;
-	} kits[] = {
-	    {"SGX SDK", "/opt/intel/sgxsdk", NULL, "docs/platforms: sgx-sdk"},
-	    {"Open Encl.", "/opt/openenclave", NULL, "docs/platforms: openenclave"},
-	    {"Occlum", "/opt/occlum", "occlum",
-		"no memory is shared with the host: the log is flushed to a file; docs/platforms: occlum"},
-	    {"SCONE", "/opt/scone", "scone",
-		"the log is an inherited descriptor; docs/platforms: scone"},
-	};
 	bool any = false;
-	for (size_t i = 0; i < sizeof(kits) / sizeof(kits[0]); i++) {
-		if (!has(machine, kits[i].path) &&
-		    !(kits[i].tool && has_tool(machine, kits[i].tool)))
+	for (const struct tp_tee *tee = tp_tees(); tee->name; tee++) {
+		const struct tp_tee_kit *kit = &tee->kit;
+		if (!kit->subject ||
+		    (!has(machine, kit->path) && !(kit->tool && has_tool(machine, kit->tool))))
 			continue;
-		tp_doctor_show("ok", kits[i].subject, "installed; %s", kits[i].text);
+		tp_doctor_show(
+		    "ok", kit->subject, "installed; %sdocs/platforms: %s", kit->text, tee->pages);
 		any = true;
 	}
 	return any;

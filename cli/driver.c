@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "driver_link.h"
 #include "list_file.h"
+#include "port_names.inc"
 
 #include "allowlists/allowlist.h"
 
@@ -70,8 +71,8 @@ const struct tp_option tp_driver_options[] = {
 	"TEEPERF_MODULE)",
 	&module, NULL},
     {TP_OPTION_STRING, 0, "port", "NAME",
-	"compile, and link the runtime, for this platform: posix, bare, gramine, keystone, occlum, "
-	"openenclave, optee, scone, sgxsdk or vm (default: TEEPERF_PORT, else posix)",
+	"compile, and link the runtime, for this platform: " TP_PORT_NAMES
+	" (default: TEEPERF_PORT, else posix)",
 	&port_name, NULL},
     {TP_OPTION_STRING, 0, "shape", "inline|call",
 	"put the recording code in line, or call it: a quarter of the size, slower with a soft clock "
@@ -245,14 +246,12 @@ static int choose_major(const struct tp_command *command, uint32_t *major)
 static int choose_port(const struct tp_command *command, struct tp_driver_port *port)
 {
 	const char *name = port_name ? port_name : getenv("TEEPERF_PORT");
-	char names[128];
 	if (tp_driver_port_find(name, port)) {
 		setenv("TEEPERF_THREADS", port->has_one_thread ? "one" : "many", 1);
 		return 0;
 	}
-	tp_driver_port_names(names, sizeof(names));
-	return tp_options_usage(command, "%s takes %s, not '%s'",
-	    port_name ? "option '--port'" : "TEEPERF_PORT", names, name);
+	return tp_options_usage(command, "%s takes " TP_PORT_NAMES ", not '%s'",
+	    port_name ? "option '--port'" : "TEEPERF_PORT", name);
 }
 
 // "; installed: 14, 19", the majors for which all is there, appended to `text`.

@@ -31,9 +31,6 @@ struct tp_driver_port {
 /* The port of that name (NULL or empty: the usual one); false if there is none. */
 bool tp_driver_port_find(const char *name, struct tp_driver_port *port);
 
-/* "posix, bare, ... or vm". */
-void tp_driver_port_names(char *text, size_t size);
-
 /* Its runtime, as an archive; RUNTIME is the folder of the usual one. */
 int tp_driver_port_archive(const struct tp_driver_port *port, const char *runtime, bool is_foreign,
     char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);

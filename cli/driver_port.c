@@ -4,49 +4,21 @@
 #include "driver_link.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-// One that stands alone is the only runtime of one image, which has no threads library. One thread: abi.h.
-static const struct {
-	const char *name;
-	bool is_alone;
-	bool has_one_thread;
-} ports[] = {
-    {"bare", true, false},
-    {"gramine", false, false},
-    {"keystone", true, false},
-    {"occlum", false, false},
-    {"openenclave", true, false},
-    {"optee", true, true},
-    {"scone", false, false},
-    {"sgxsdk", true, false},
-    {"vm", false, false},
-};
-enum { PORTS = sizeof(ports) / sizeof(ports[0]) };
-
-void tp_driver_port_names(char *text, size_t size)
-{
-	int used = snprintf(text, size, "posix");
-	for (int i = 0; i < PORTS && used > 0 && (size_t)used < size; i++)
-		used += snprintf(text + used, size - (size_t)used, "%s%s",
-		    i == PORTS - 1 ? " or " : ", ", ports[i].name);
-}
+#include "recorder/tee.h"
 
 bool tp_driver_port_find(const char *name, struct tp_driver_port *port)
 {
-	*port = (struct tp_driver_port){.is_posix = true};
-	if (!name || !*name || !strcmp(name, "posix"))
-		return true;
-	for (int i = 0; i < PORTS; i++) {
-		if (strcmp(name, ports[i].name))
-			continue;
-		port->name = ports[i].name;
-		port->is_posix = !ports[i].is_alone;
-		port->has_one_thread = ports[i].has_one_thread;
-		return true;
-	}
-	return false;
+	const struct tp_tee *tee = name && *name ? tp_tee_find(name) : tp_tees();
+	if (!tee)
+		return false;
+	*port = (struct tp_driver_port){
+	    .name = tee->runtime == TP_TEE_RUNTIME_POSIX ? NULL : tee->name,
+	    .is_posix = tee->runtime <= TP_TEE_RUNTIME_STREAM,
+	    .has_one_thread = tee->runtime == TP_TEE_RUNTIME_ONE_THREAD,
+	};
+	return true;
 }
 
 int tp_driver_port_archive(const struct tp_driver_port *port, const char *runtime, bool is_foreign,

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "record_attach.h"
 
+#include "port_names.inc"
+
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -20,13 +22,8 @@ static int find_tee(const struct tp_command *command, struct tp_record_attach *a
 	attach->tee = tp_tee_find(attach->port_name);
 	if (attach->tee)
 		return 0;
-	char names[256] = "";
-	size_t length = 0;
-	for (const struct tp_tee *const *at = tp_tees(); *at && length < sizeof(names); at++)
-		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
-		    at == tp_tees() ? "" : ", ", (*at)->name);
 	return tp_options_usage(
-	    command, "option '--port' takes one of %s, not '%s'", names, attach->port_name);
+	    command, "option '--port' takes " TP_PORT_NAMES ", not '%s'", attach->port_name);
 }
 
 // What does not go together.
@@ -228,7 +225,7 @@ void tp_record_attach_release(struct tp_record_attach *attach)
 static void tell_hints(const struct tp_tee *tee, const char *where)
 {
 	static const char mark[] = "@LOG@";
-	for (const char *const *hint = tee->hints; *hint; hint++) {
+	for (const char *const *hint = tee->hints; hint && *hint; hint++) {
 		const char *at = strstr(*hint, mark);
 		if (at)
 			fprintf(stderr, "teeperf record: %s: %.*s%s%s\n", tee->name,

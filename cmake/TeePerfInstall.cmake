@@ -19,7 +19,7 @@ install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists
 	FILES_MATCHING PATTERN "*.allow")
 install(DIRECTORY examples/ DESTINATION share/teeperf/examples)
 install(DIRECTORY gdb/ DESTINATION share/teeperf/gdb FILES_MATCHING PATTERN "*.py")
-install(DIRECTORY docs/man/ DESTINATION share/man/man1 FILES_MATCHING PATTERN "*.1")
+install(DIRECTORY "${TEEPERF_MAN_DIR}/" DESTINATION share/man/man1 FILES_MATCHING PATTERN "*.1")
 
 configure_file(cmake/TeePerfConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/TeePerfConfig.cmake" @ONLY)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/TeePerfConfigVersion.cmake"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The tables that follow from file names: commands.inc, tees.inc, allowlist_commands.inc, views.inc, exports.inc,
-# query_exports.inc, sql_tables.inc.
+# The tables that follow from file names: commands.inc, allowlist_commands.inc, views.inc, exports.inc,
+# query_exports.inc, sql_tables.inc. And the rows of runtime/ports.def.
 
 set(TEEPERF_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 
@@ -23,11 +23,36 @@ function(teeperf_table output macro)
 	file(CONFIGURE OUTPUT "${TEEPERF_GENERATED_DIR}/${output}" CONTENT "${text}" @ONLY)
 endfunction()
 
+# Set TEEPERF_PORTS to the names in runtime/ports.def, and for each TEEPERF_PORT_<name>_RUNTIME, _MACHINES and _FILES;
+# write port_names.inc, the names as a sentence has them.
+function(teeperf_ports)
+	set(table "${PROJECT_SOURCE_DIR}/runtime/ports.def")
+	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")
+	file(STRINGS "${table}" rows REGEX "^TP_PORT")
+	set(ports)
+	foreach(row IN LISTS rows)
+		if(NOT row MATCHES "^TP_PORT\\(([a-z0-9_]+), ([A-Z_]+), ([A-Za-z0-9_]+), \"([a-z0-9_ ]*)\",$")
+			message(FATAL_ERROR "${table}: a row begins otherwise than 'TP_PORT(name, RUNTIME, MACHINES, \"files\",': "
+				"${row}")
+		endif()
+		list(APPEND ports ${CMAKE_MATCH_1})
+		set(TEEPERF_PORT_${CMAKE_MATCH_1}_RUNTIME ${CMAKE_MATCH_2} PARENT_SCOPE)
+		set(TEEPERF_PORT_${CMAKE_MATCH_1}_MACHINES ${CMAKE_MATCH_3} PARENT_SCOPE)
+		string(REPLACE " " ";" files "${CMAKE_MATCH_4}")
+		set(TEEPERF_PORT_${CMAKE_MATCH_1}_FILES "${files}" PARENT_SCOPE)
+	endforeach()
+	set(TEEPERF_PORTS ${ports} PARENT_SCOPE)
+	list(POP_BACK ports last)
+	list(JOIN ports ", " names)
+	file(CONFIGURE OUTPUT "${TEEPERF_GENERATED_DIR}/port_names.inc" CONTENT
+		"/* Generated from runtime/ports.def. */\n#define TP_PORT_NAMES \"${names} or ${last}\"\n" @ONLY)
+endfunction()
+teeperf_ports()
+
 # The recorder for targets (TeePerfTargetOnly.cmake) has these commands.
 set(TEEPERF_TARGET_COMMANDS cli/cmd_ctl.c cli/cmd_doctor.c cli/cmd_record.c cli/cmd_recover.c)
 if(TEEPERF_TARGET_ONLY)
 	teeperf_table(commands.inc TP_COMMAND ${TEEPERF_TARGET_COMMANDS})
-	teeperf_table(tees.inc TP_TEE "recorder/tee_*.c")
 	return()
 endif()
 teeperf_table(commands.inc TP_COMMAND "cli/cmd_*.c")
@@ -36,4 +61,3 @@ teeperf_table(views.inc TP_VIEW "analyzer/view_*.c")
 teeperf_table(exports.inc TP_EXPORT "analyzer/export_*.c")
 teeperf_table(query_exports.inc TP_EXPORT "query/export_*.c")
 teeperf_table(sql_tables.inc TP_SQL_TABLE "query/table_*.c")
-teeperf_table(tees.inc TP_TEE "recorder/tee_*.c")

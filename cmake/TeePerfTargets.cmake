@@ -35,6 +35,17 @@ add_custom_command(OUTPUT "${TEEPERF_REPORT_PAGE}"
 	DEPENDS ${report_parts} VERBATIM)
 add_custom_target(tp_report_page DEPENDS "${TEEPERF_REPORT_PAGE}")
 
+# The manual pages, with what the tables of rows say.
+file(GLOB TEEPERF_MAN_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.1")
+set(TEEPERF_MAN_DIR "${PROJECT_BINARY_DIR}/share/man/man1")
+list(TRANSFORM TEEPERF_MAN_SOURCES REPLACE ".*/" "${TEEPERF_MAN_DIR}/" OUTPUT_VARIABLE pages)
+add_custom_command(OUTPUT ${pages}
+	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/docs/rows.py" "${PROJECT_SOURCE_DIR}" man
+		"${TEEPERF_MAN_DIR}"
+	DEPENDS ${TEEPERF_MAN_SOURCES} "${PROJECT_SOURCE_DIR}/docs/rows.py" "${PROJECT_SOURCE_DIR}/runtime/ports.def"
+	VERBATIM)
+add_custom_target(tp_man ALL DEPENDS ${pages})
+
 # The host side once, in a variant: targets end in SUFFIX, outputs go to DIR (bin/, lib/), all is
 # compiled and linked with FLAGS.
 function(teeperf_host_variant suffix dir flags)
@@ -128,10 +139,16 @@ if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
 		PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
 endif()
 
+# What a runtime has below it, as runtime/ports.def names it: the objects that it is put together with, and what its port's
+# file is compiled with.
+function(teeperf_runtime_core name flags)
+	add_library(${name} OBJECT ${core} ${ARGN})
+	target_link_libraries(${name} PRIVATE tp_flags)
+	target_compile_options(${name} PRIVATE ${flags})
+endfunction()
+
 teeperf_runtime_files(posix fork port_elf_segments port_posix port_posix_fork port_posix_log)
-add_library(tp_runtime OBJECT ${core} ${posix})
-target_link_libraries(tp_runtime PRIVATE tp_flags)
-target_compile_options(tp_runtime PRIVATE ${TEEPERF_RUNTIME_FLAGS})
+teeperf_runtime_core(tp_runtime "${TEEPERF_RUNTIME_FLAGS}" ${posix})
 add_library(teeperf_static STATIC $<TARGET_OBJECTS:tp_runtime>)
 add_library(teeperf_shared SHARED $<TARGET_OBJECTS:tp_runtime>)
 set_target_properties(teeperf_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME teeperf)
@@ -141,58 +158,47 @@ target_link_libraries(teeperf_shared PRIVATE Threads::Threads)
 # Threads call into it as they end, also when the library that brought it has been closed.
 target_link_options(teeperf_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete)
 
-teeperf_runtime_files(alone port_alone port_elf_segments)
-add_library(tp_runtime_alone OBJECT ${core} ${alone})
-target_link_libraries(tp_runtime_alone PRIVATE tp_flags)
-target_compile_options(tp_runtime_alone PRIVATE ${TEEPERF_RUNTIME_ALONE_FLAGS})
-
-# Port NAME, of the objects of target CORE and of the files ARGN of runtime/, compiled with FLAGS.
-function(teeperf_port name core flags)
-	teeperf_runtime_files(files ${ARGN})
-	add_library(tp_runtime_port_${name} OBJECT ${files})
-	target_link_libraries(tp_runtime_port_${name} PRIVATE tp_flags)
-	target_compile_options(tp_runtime_port_${name} PRIVATE ${flags})
-	add_library(teeperf_port_${name} STATIC
-		$<TARGET_OBJECTS:${core}> $<TARGET_OBJECTS:tp_runtime_port_${name}>)
-	set_target_properties(teeperf_port_${name} PROPERTIES LINKER_LANGUAGE C
-		OUTPUT_NAME teeperf-${name}
-		ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/teeperf/ports")
-	add_dependencies(teeperf_static teeperf_port_${name})
-	install(TARGETS teeperf_port_${name} ARCHIVE DESTINATION lib/teeperf/ports)
-endfunction()
-
-# The same where CPUID is not legal, but XSAVE is there.
-add_library(tp_runtime_enclave OBJECT ${core} ${alone})
-target_link_libraries(tp_runtime_enclave PRIVATE tp_flags)
-target_compile_options(tp_runtime_enclave PRIVATE ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_HAS_XSAVE)
-
-# Where each instance of a program runs one thread (abi.h).
-set(TEEPERF_RUNTIME_ONE_FLAGS -DTP_ONE_THREAD=1)
-add_library(tp_runtime_one_thread OBJECT ${core} ${alone})
-target_link_libraries(tp_runtime_one_thread PRIVATE tp_flags)
-target_compile_options(tp_runtime_one_thread PRIVATE
-	${TEEPERF_RUNTIME_ALONE_FLAGS} ${TEEPERF_RUNTIME_ONE_FLAGS})
-
-# And with POSIX, but another log.
+# With POSIX, but another log.
 list(FILTER posix EXCLUDE REGEX "/port_posix_log\\.c$")
-add_library(tp_runtime_system OBJECT ${core} ${posix})
-target_link_libraries(tp_runtime_system PRIVATE tp_flags)
-target_compile_options(tp_runtime_system PRIVATE ${TEEPERF_RUNTIME_FLAGS})
+set(TEEPERF_SYSTEM_FLAGS ${TEEPERF_RUNTIME_FLAGS})
+teeperf_runtime_core(tp_runtime_SYSTEM "${TEEPERF_SYSTEM_FLAGS}" ${posix})
+# The same, and the log is private and sent. Of memory that is not used nothing is there: so many chunks that a thread that
+# is stopped while it sends costs nothing.
+set(TEEPERF_STREAM_FLAGS ${TEEPERF_RUNTIME_FLAGS} -DTP_PRIVATE_CHUNKS=256)
+add_library(tp_runtime_STREAM ALIAS tp_runtime_SYSTEM)
+set(TEEPERF_STREAM_FILES port_posix_stream private_log)
 
-set(flags "${TEEPERF_RUNTIME_ALONE_FLAGS}")
-teeperf_port(bare tp_runtime_alone "${flags}" port_bare)
-teeperf_port(keystone tp_runtime_alone "${flags}" port_keystone port_elf_image private_log)
-teeperf_port(openenclave tp_runtime_enclave "${flags}" port_openenclave port_elf_image)
-teeperf_port(sgxsdk tp_runtime_enclave "${flags}" port_sgxsdk port_elf_image)
-list(APPEND flags ${TEEPERF_RUNTIME_ONE_FLAGS})
-teeperf_port(optee tp_runtime_one_thread "${flags}" port_optee port_elf_image)
-set(flags "${TEEPERF_RUNTIME_FLAGS}")
-teeperf_port(gramine tp_runtime_system "${flags}" port_gramine)
-teeperf_port(scone tp_runtime_system "${flags}" port_scone)
-# Of memory that is not used nothing is there: so many that a thread that is stopped while it sends costs nothing.
-list(APPEND flags -DTP_PRIVATE_CHUNKS=256)
-teeperf_port(occlum tp_runtime_system "${flags}" port_occlum port_posix_stream private_log)
-teeperf_port(vm tp_runtime_system "${flags}" port_vm port_posix_stream private_log)
+teeperf_runtime_files(alone port_alone port_elf_segments)
+set(TEEPERF_ALONE_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS})
+# Where CPUID is not legal, but XSAVE is there.
+set(TEEPERF_ENCLAVE_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_HAS_XSAVE)
+# Where each instance of a program runs one thread (abi.h).
+set(TEEPERF_ONE_THREAD_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_ONE_THREAD=1)
+foreach(runtime ALONE ENCLAVE ONE_THREAD)
+	teeperf_runtime_core(tp_runtime_${runtime} "${TEEPERF_${runtime}_FLAGS}" ${alone})
+endforeach()
+
+# The ports, as runtime/ports.def has them.
+foreach(port IN LISTS TEEPERF_PORTS)
+	set(runtime ${TEEPERF_PORT_${port}_RUNTIME})
+	if(runtime STREQUAL "POSIX")
+		continue()
+	endif()
+	if(NOT TARGET tp_runtime_${runtime})
+		message(FATAL_ERROR "runtime/ports.def: '${port}' is for '${runtime}', of which there is no runtime")
+	endif()
+	teeperf_runtime_files(files port_${port} ${TEEPERF_PORT_${port}_FILES} ${TEEPERF_${runtime}_FILES})
+	add_library(tp_runtime_port_${port} OBJECT ${files})
+	target_link_libraries(tp_runtime_port_${port} PRIVATE tp_flags)
+	target_compile_options(tp_runtime_port_${port} PRIVATE ${TEEPERF_${runtime}_FLAGS})
+	add_library(teeperf_port_${port} STATIC
+		$<TARGET_OBJECTS:tp_runtime_${runtime}> $<TARGET_OBJECTS:tp_runtime_port_${port}>)
+	set_target_properties(teeperf_port_${port} PROPERTIES LINKER_LANGUAGE C
+		OUTPUT_NAME teeperf-${port}
+		ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/teeperf/ports")
+	add_dependencies(teeperf_static teeperf_port_${port})
+	install(TARGETS teeperf_port_${port} ARCHIVE DESTINATION lib/teeperf/ports)
+endforeach()
 
 # One plugin per LLVM major. LLVM's symbols come from the compiler that loads it: linking libLLVM
 # here would bring a second copy of LLVM into a statically linked clang.

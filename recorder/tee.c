@@ -5,26 +5,24 @@
 #include <stddef.h>
 #include <string.h>
 
-#define TP_TEE(tee) extern const struct tp_tee tee;
-#include "tees.inc"
-#undef TP_TEE
+#define TP_HINTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define TP_PORT(port, kind, machines, files, ...) \
+	{.name = #port, .runtime = TP_TEE_RUNTIME_##kind, __VA_ARGS__},
 
-static const struct tp_tee *const tees[] = {
-#define TP_TEE(tee) &tee,
-#include "tees.inc"
-#undef TP_TEE
-    NULL,
+static const struct tp_tee tees[] = {
+#include "runtime/ports.def"
+    {0},
 };
 
-const struct tp_tee *const *tp_tees(void)
+const struct tp_tee *tp_tees(void)
 {
 	return tees;
 }
 
 const struct tp_tee *tp_tee_find(const char *name)
 {
-	for (const struct tp_tee *const *at = tees; *at; at++)
-		if (!strcmp((*at)->name, name))
-			return *at;
+	for (const struct tp_tee *at = tees; at->name; at++)
+		if (!strcmp(at->name, name))
+			return at;
 	return NULL;
 }

@@ -73,7 +73,7 @@ says 'teeperf gramine-manifest' out
 system direct dev/attestation/attestation_type=none
 says 'Gramine, attestation is off' out
 system kits opt/intel/sgxsdk/x opt/openenclave/x opt/occlum/x opt/scone/x
-only 'SGX SDK' 'Open Encl.' Occlum SCONE
+only Occlum 'Open Encl.' SCONE 'SGX SDK'
 system shared sys/bus/pci/devices/0000:00:04.0/vendor=0x1af4 sys/bus/pci/devices/0000:00:04.0/device=0x1110 \
 	sys/bus/pci/devices/0000:00:05.0/vendor=0x1af4 sys/bus/pci/devices/0000:00:05.0/device=0x1000
 only TEE ivshmem
