@@ -3,6 +3,7 @@
 #include "rule_index.h"
 
 #include "common/err.h"
+#include "common/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,6 @@ static uint64_t mix(uint64_t key, uint64_t size)
 static uint64_t cut(uint64_t window, uint32_t size)
 {
 	return size == 8 ? window : window & ((UINT64_C(1) << size * 8) - 1);
-}
-
-static uint64_t hash_text(const char *text, size_t size)
-{
-	uint64_t hash = UINT64_C(14695981039346656037); // FNV-1a
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-	return hash;
 }
 
 int tp_rule_index_add(struct tp_rule_index *index, const struct tp_glob *glob, uint64_t rank)
@@ -186,8 +179,8 @@ static int choose_keys(struct tp_rule_index *index)
 	for (uint32_t i = 0; i < index->count; i++) {
 		struct tp_rule *rule = &index->rules[i];
 		if (rule->glob->literal) {
-			rule->key =
-			    hash_text((const char *)rule->glob->prefix, rule->glob->prefix_size);
+			rule->key = tp_hash_bytes(TEEPERF_HASH_START,
+			    (const char *)rule->glob->prefix, rule->glob->prefix_size);
 			continue;
 		}
 		struct choice choice = {.tally = &tally};
@@ -316,7 +309,8 @@ uint64_t tp_rule_index_search(const struct tp_rule_index *index, const struct tp
 	if (!index->count || !count)
 		return floor;
 	for (uint32_t i = 0; index->whole.count && i < count; i++)
-		look_up(&search, &index->whole, hash_text(readings[i].text, readings[i].size), 0);
+		look_up(&search, &index->whole,
+		    tp_hash_bytes(TEEPERF_HASH_START, readings[i].text, readings[i].size), 0);
 	if (index->pieces.count)
 		search_pieces(&search, index);
 	for (uint32_t i = 0; i < index->rest_count && index->rest[i].rank > search.floor; i++)

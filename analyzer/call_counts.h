@@ -6,6 +6,8 @@
 #ifndef TP_CALL_COUNTS_H
 #define TP_CALL_COUNTS_H
 
+#include "common/index.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,8 +20,8 @@ struct tp_call_count {
 struct tp_call_counts {
 	struct tp_call_count *items; /* in the order in which the addresses were first seen */
 	uint32_t count;
-	uint32_t *slots; /* hash table of indices + 1 by address; 0: free */
-	uint32_t mask;
+	uint32_t room;
+	struct tp_index index; /* by address */
 };
 
 /* Add CALLS to those of ADDRESS; the largest number is not exceeded. False: no memory. */

@@ -2,6 +2,8 @@
 // The stacks of a thread that it does not run on now, found by name.
 #include "contexts.h"
 
+#include "common/hash.h"
+
 #include <stdlib.h>
 
 // How many stacks a search looks at: a hostile trace could ask for one again and again.
@@ -18,8 +20,7 @@ void tp_contexts_release(struct tp_contexts *contexts)
 
 static uint32_t *head(const struct tp_contexts *contexts, uint64_t named)
 {
-	const uint64_t hash = named * UINT64_C(0x9e3779b97f4a7c15);
-	return &contexts->heads[hash >> 32 & (contexts->head_count - 1)];
+	return &contexts->heads[tp_hash_number(named) & (contexts->head_count - 1)];
 }
 
 static uint32_t *head_left(const struct tp_contexts *contexts, uint64_t left_at)

@@ -4,48 +4,24 @@
 
 #include "analyzer/paths.h"
 #include "analyzer/significance.h"
+#include "common/hash.h"
+#include "common/index.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct table {
-	uint32_t *slots; // index of an item + 1; 0: free
-	uint32_t mask;
-};
-
 struct builder {
 	struct tp_diff *diff;
 	const struct tp_analysis *const *runs;
-	struct table table;
+	struct tp_index index;          // of items
 	struct tp_diff_item *functions; // of paths: of all runs
 	uint32_t function_count;
-	struct table function_table;
+	struct tp_index function_index;
 	const char
 	    *programs[TP_DIFF_RUNS_MAX]; // of each run the module that is the program, or NULL
 	uint32_t *item_functions;        // of paths: of each item
 };
-
-static bool table_init(struct table *table, uint64_t count)
-{
-	uint64_t slots = 64;
-	while (slots < count * 2)
-		slots *= 2;
-	if (slots > UINT32_MAX)
-		return false;
-	table->mask = (uint32_t)(slots - 1);
-	table->slots = calloc(slots, sizeof(*table->slots));
-	return table->slots != NULL;
-}
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	// FNV-1a; the end counts, so that "ab" and "c" are not "a" and "bc".
-	do {
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	} while (*text++);
-	return hash;
-}
 
 // What a function is known by: its name in the symbol table, or the shown one if there is none.
 static const char *key_of(const struct tp_symbol *symbol)
@@ -94,13 +70,12 @@ static void find_programs(struct builder *builder)
 	}
 }
 
-static uint32_t find_function(struct table *table, struct tp_diff_item *items, uint32_t *count,
+static uint32_t find_function(struct tp_index *index, struct tp_diff_item *items, uint32_t *count,
     const struct tp_symbol *symbol, const char *module)
 {
 	const char *key = key_of(symbol);
-	const uint64_t hash = hash_text(hash_text(UINT64_C(0xcbf29ce484222325), key), module);
-	for (uint32_t i = (uint32_t)(hash ^ hash >> 32);; i++) {
-		uint32_t *slot = &table->slots[i & table->mask];
+	const uint64_t hash = tp_hash_string(tp_hash_string(TEEPERF_HASH_START, key), module);
+	for (uint32_t *slot = tp_index_first(index, hash);; slot = tp_index_next(index, slot)) {
 		if (!*slot) {
 			items[*count] =
 			    (struct tp_diff_item){symbol->name, key, module, UINT32_MAX};
@@ -116,9 +91,8 @@ static uint32_t find_function(struct table *table, struct tp_diff_item *items, u
 static uint32_t find_path(struct builder *builder, uint32_t parent, uint32_t function)
 {
 	struct tp_diff *diff = builder->diff;
-	const uint64_t key = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
-	for (uint32_t i = (uint32_t)(key >> 32);; i++) {
-		uint32_t *slot = &builder->table.slots[i & builder->table.mask];
+	uint32_t *slot = tp_index_first(&builder->index, tp_hash_pair(parent, function));
+	for (;; slot = tp_index_next(&builder->index, slot)) {
 		if (!*slot) {
 			diff->items[diff->count] = builder->functions[function];
 			diff->items[diff->count].parent = parent;
@@ -150,7 +124,7 @@ static bool allocate(struct builder *builder, uint64_t items)
 	diff->items = calloc(items + 1, sizeof(*diff->items));
 	diff->values =
 	    calloc(items + 1, (size_t)diff->runs * TP_DIFF_METRICS * sizeof(*diff->values));
-	return diff->items && diff->values && table_init(&builder->table, items);
+	return diff->items && diff->values && tp_index_init(&builder->index, items);
 }
 
 static uint64_t count_functions(const struct builder *builder)
@@ -171,7 +145,7 @@ static bool add_functions(struct builder *builder)
 		for (uint32_t j = 0; j < analysis->function_count; j++) {
 			const struct tp_function *function = &analysis->functions[j];
 			const uint32_t item =
-			    find_function(&builder->table, diff->items, &diff->count,
+			    find_function(&builder->index, diff->items, &diff->count,
 				&function->symbol, module_of(builder, i, function->symbol.module));
 			double *values = values_of(diff, item, i);
 			values[TP_DIFF_SELF] +=
@@ -192,7 +166,7 @@ static bool add_run(struct builder *builder, uint32_t run, const struct tp_paths
 	uint32_t *functions = calloc((size_t)analysis->function_count + 1, sizeof(*functions));
 	const bool ok = items && functions;
 	for (uint32_t i = 0; ok && i < analysis->function_count; i++)
-		functions[i] = find_function(&builder->function_table, builder->functions,
+		functions[i] = find_function(&builder->function_index, builder->functions,
 		    &builder->function_count, &analysis->functions[i].symbol,
 		    module_of(builder, run, analysis->functions[i].symbol.module));
 	if (ok)
@@ -225,7 +199,7 @@ static int add_paths(struct builder *builder, struct tp_err *err)
 	builder->functions = calloc(functions + 1, sizeof(*builder->functions));
 	builder->item_functions = calloc(count + 1, sizeof(*builder->item_functions));
 	bool ok = !code && builder->functions && builder->item_functions &&
-		  table_init(&builder->function_table, functions) && allocate(builder, count);
+		  tp_index_init(&builder->function_index, functions) && allocate(builder, count);
 	for (uint32_t i = 0; ok && i < diff->runs; i++)
 		ok = add_run(builder, i, &paths[i]);
 	for (uint32_t i = 0; i < made; i++)
@@ -244,8 +218,8 @@ int tp_diff_init(struct tp_diff *diff, const struct tp_analysis *const *runs, ui
 	find_programs(&builder);
 	const int code =
 	    by_path ? add_paths(&builder, err) : (add_functions(&builder) ? 0 : TP_ERR_MEMORY);
-	free(builder.table.slots);
-	free(builder.function_table.slots);
+	tp_index_release(&builder.index);
+	tp_index_release(&builder.function_index);
 	free(builder.functions);
 	free(builder.item_functions);
 	if (code)

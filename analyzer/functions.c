@@ -2,6 +2,8 @@
 // The functions of all threads together, from records and from counts.
 #include "functions.h"
 
+#include "common/hash.h"
+
 #include <stdlib.h>
 
 // Functions of records come first, whose low halves are known; then those that were only counted.
@@ -137,7 +139,7 @@ static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *
 		if (item->address & TEEPERF_COUNTS_SAMPLED) {
 			// The count has the calls with records, too; but some of it may have been lost.
 			const uint32_t local =
-			    key.low_half && profile->names
+			    key.low_half && profile->names.slots
 				? tp_profile_function(profile, (uint32_t)key.address)
 				: 0;
 			const uint64_t both = calls < recorded[local] ? calls : recorded[local];
@@ -286,23 +288,13 @@ out:
 	free(used);
 }
 
-// FNV-1a over the text and the NUL at its end.
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	do
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	while (*text++);
-	return hash;
-}
-
 int64_t tp_function_stable_key(const struct tp_function *function)
 {
 	const struct tp_symbol *symbol = &function->symbol;
-	uint64_t hash = UINT64_C(14695981039346656037);
-	hash =
-	    hash_text(hash, symbol->linkage && *symbol->linkage ? symbol->linkage : symbol->name);
-	hash = hash_text(hash, symbol->module ? symbol->module : "");
-	return (int64_t)hash;
+	const bool named = symbol->linkage && *symbol->linkage;
+	const uint64_t hash =
+	    tp_hash_string(TEEPERF_HASH_START, named ? symbol->linkage : symbol->name);
+	return (int64_t)tp_hash_string(hash, symbol->module ? symbol->module : "");
 }
 
 // A histogram that had no memory for some times has wrong percentiles: say so.

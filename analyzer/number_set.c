@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Numbers that get an index when they are first seen: open addressing by multiplication with a secret.
+// Numbers that get an index when they are first seen, found by multiplication with a secret.
 #include "number_set.h"
 
+#include "common/array.h"
 #include "common/err.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-
-#define FIRST_BITS 6
 
 void tp_number_set_init(struct tp_number_set *set, uint32_t most)
 {
@@ -22,56 +20,43 @@ void tp_number_set_init(struct tp_number_set *set, uint32_t most)
 void tp_number_set_release(struct tp_number_set *set)
 {
 	free(set->items);
-	free(set->slots);
+	tp_index_release(&set->index);
 	memset(set, 0, sizeof(*set));
 }
 
-// The slot of NUMBER, or the free one where it belongs.
-static uint32_t *find(const struct tp_number_set *set, uint64_t number)
+// Twice, so that the place does not only depend on the number's lower half.
+static uint32_t hash_number(const struct tp_number_set *set, uint64_t number)
 {
-	const uint32_t mask = (UINT32_C(1) << set->bits) - 1;
-	uint32_t at = (uint32_t)((number * set->secret) >> (64 - set->bits));
-	while (set->slots[at] && set->items[set->slots[at] - 1] != number)
-		at = (at + 1) & mask;
-	return &set->slots[at];
+	const uint64_t half = number * set->secret;
+	return (uint32_t)(((half ^ half >> 32) * set->secret) >> 32);
 }
 
-// Twice as much room.
-static bool grow(struct tp_number_set *set)
+static uint32_t hash_item(const void *set, uint32_t number)
 {
-	const uint32_t bits = set->bits ? set->bits + 1 : FIRST_BITS;
-	const uint32_t capacity = UINT32_C(1) << (bits - 1);
-	uint32_t *slots = calloc((size_t)1 << bits, sizeof(*slots));
-	uint64_t *items = slots ? realloc(set->items, capacity * sizeof(*items)) : NULL;
-	if (!items) {
-		free(slots);
-		return false;
-	}
-	free(set->slots);
-	set->slots = slots;
-	set->items = items;
-	set->capacity = capacity;
-	set->bits = bits;
-	for (uint32_t i = 0; i < set->count; i++)
-		*find(set, items[i]) = i + 1;
-	return true;
+	return hash_number(set, ((const struct tp_number_set *)set)->items[number - 1]);
+}
+
+static uint32_t *find(const struct tp_number_set *set, uint64_t number)
+{
+	uint32_t *slot = tp_index_first(&set->index, hash_number(set, number));
+	while (*slot && set->items[*slot - 1] != number)
+		slot = tp_index_next(&set->index, slot);
+	return slot;
 }
 
 uint32_t tp_number_set_add(struct tp_number_set *set, uint64_t number)
 {
-	uint32_t *slot = set->bits ? find(set, number) : NULL;
-	if (slot && *slot)
-		return *slot - 1;
-	if (set->failed || set->count >= set->most || set->bits == 31)
+	const uint32_t known = set->count ? *find(set, number) : 0;
+	if (known)
+		return known - 1;
+	if (set->failed || set->count >= set->most)
 		return TP_NUMBER_NONE;
-	if (set->count == set->capacity) {
-		if (!grow(set)) {
-			set->failed = TP_ERR_MEMORY;
-			return TP_NUMBER_NONE;
-		}
-		slot = find(set, number);
+	if (!TP_GROW(set->items, set->room, set->count + UINT64_C(1)) ||
+	    !tp_index_reserve(&set->index, set->count, hash_item, set)) {
+		set->failed = TP_ERR_MEMORY;
+		return TP_NUMBER_NONE;
 	}
 	set->items[set->count] = number;
-	*slot = ++set->count;
+	*find(set, number) = ++set->count;
 	return set->count - 1;
 }

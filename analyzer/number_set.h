@@ -6,6 +6,8 @@
 #ifndef TP_NUMBER_SET_H
 #define TP_NUMBER_SET_H
 
+#include "common/index.h"
+
 #include <stdint.h>
 
 /* No index: see tp_number_set_add. */
@@ -14,12 +16,11 @@
 struct tp_number_set {
 	uint64_t *items; /* by index */
 	uint32_t count;
-	uint32_t most;     /* never more than these */
-	uint32_t *slots;   /* index + 1, 0: free */
-	uint32_t bits;     /* log2 of how many slots; 0: none yet */
-	uint32_t capacity; /* of items */
-	uint64_t secret;   /* odd */
-	int failed;        /* TP_ERR_MEMORY if there was no memory for one, else 0; sticky */
+	uint32_t most; /* never more than these */
+	uint32_t room; /* for items */
+	struct tp_index index;
+	uint64_t secret; /* odd */
+	int failed;      /* TP_ERR_MEMORY if there was no memory for one, else 0; sticky */
 };
 
 /* For at most MOST numbers. Release it in the end. */

@@ -2,6 +2,9 @@
 // Finds the paths of one trace in another one, by the names of their functions.
 #include "path_match.h"
 
+#include "common/hash.h"
+#include "common/index.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,19 +53,17 @@ static bool number_names(struct names *names)
 	return ok;
 }
 
-// A hash table of paths by (parent, name); 0: free, as path 0 is nobody's child.
+// Finds paths by (parent, name).
 struct table {
 	const struct tp_path *items;
 	const uint32_t *names;
-	uint32_t *slots;
-	uint32_t mask;
+	struct tp_index index;
 };
 
 static uint32_t *slot_of(const struct table *table, uint32_t parent, uint32_t name)
 {
-	const uint64_t key = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
-	for (uint32_t i = (uint32_t)(key >> 32);; i++) {
-		uint32_t *slot = &table->slots[i & table->mask];
+	uint32_t *slot = tp_index_first(&table->index, tp_hash_pair(parent, name));
+	for (;; slot = tp_index_next(&table->index, slot)) {
 		const struct tp_path *item = &table->items[*slot];
 		if (!*slot || (item->parent == parent && table->names[item->function] == name))
 			return slot;
@@ -71,19 +72,17 @@ static uint32_t *slot_of(const struct table *table, uint32_t parent, uint32_t na
 
 static bool fill(struct table *table, const struct tp_paths *paths, const uint32_t *names)
 {
-	uint64_t slots = 64;
-	while (slots < (uint64_t)paths->count * 2)
-		slots *= 2;
-	*table = (struct table){
-	    paths->items, names, calloc(slots, sizeof(uint32_t)), (uint32_t)(slots - 1)};
-	for (uint32_t i = 1; table->slots && i < paths->count; i++) {
+	*table = (struct table){paths->items, names, {0}};
+	if (!tp_index_init(&table->index, paths->count))
+		return false;
+	for (uint32_t i = 1; i < paths->count; i++) {
 		uint32_t *slot =
 		    slot_of(table, paths->items[i].parent, names[paths->items[i].function]);
 		// Of functions of one name the first stands for all.
 		if (!*slot)
 			*slot = i;
 	}
-	return table->slots != NULL;
+	return true;
 }
 
 static int check_times(
@@ -138,7 +137,7 @@ int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *an
 		else
 			match->gone += own;
 	}
-	free(table.slots);
+	tp_index_release(&table.index);
 	free(same);
 	free(names.of[0]);
 	free(names.of[1]);

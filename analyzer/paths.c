@@ -2,6 +2,9 @@
 // The calling contexts of all threads in one tree.
 #include "paths.h"
 
+#include "common/hash.h"
+#include "common/index.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,15 +14,13 @@ struct tree {
 	uint32_t *first_child;
 	uint32_t *next;
 	uint32_t count;
-	uint32_t *slots; // hash table by (parent, function); 0: free
-	uint32_t mask;
+	struct tp_index index; // by (parent, function)
 };
 
 static uint32_t *slot_of(const struct tree *tree, uint32_t parent, uint32_t function)
 {
-	const uint64_t key = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
-	for (uint32_t i = (uint32_t)(key >> 32);; i++) {
-		uint32_t *slot = &tree->slots[i & tree->mask];
+	uint32_t *slot = tp_index_first(&tree->index, tp_hash_pair(parent, function));
+	for (;; slot = tp_index_next(&tree->index, slot)) {
 		const struct tp_path *item = &tree->items[*slot];
 		if (!*slot || (item->parent == parent && item->function == function))
 			return slot;
@@ -140,16 +141,11 @@ static bool allocate(
 	}
 	if (*most > UINT32_MAX / 4)
 		return false;
-	uint64_t slots = 64;
-	while (slots < *most * 2)
-		slots *= 2;
-	tree->mask = (uint32_t)(slots - 1);
 	tree->count = 1;
 	tree->items = calloc(*most, sizeof(*tree->items));
 	tree->first_child = calloc(*most, sizeof(*tree->first_child));
 	tree->next = calloc(*most, sizeof(*tree->next));
-	tree->slots = calloc(slots, sizeof(*tree->slots));
-	return tree->items && tree->first_child && tree->next && tree->slots;
+	return tp_index_init(&tree->index, *most) && tree->items && tree->first_child && tree->next;
 }
 
 // The tree is complete: make the paths of it.
@@ -194,7 +190,7 @@ int tp_paths_init(struct tp_paths *paths, const struct tp_analysis *analysis, st
 	free(tree.items);
 	free(tree.first_child);
 	free(tree.next);
-	free(tree.slots);
+	tp_index_release(&tree.index);
 	return ok ? 0
 		  : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name, TP_ERR_NO_OFFSET,
 			"no memory for the paths of all threads");

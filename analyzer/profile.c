@@ -2,6 +2,7 @@
 // The calling-context tree of one thread.
 #include "profile.h"
 
+#include "common/array.h"
 #include "common/err.h"
 
 #include <stdlib.h>
@@ -21,11 +22,9 @@ int tp_profile_init(struct tp_profile *profile)
 	    .functions = calloc(FUNCTIONS_AT_FIRST, sizeof(*profile->functions)),
 	    .function_count = 1,
 	    .function_capacity = FUNCTIONS_AT_FIRST,
-	    .names = calloc(FUNCTIONS_AT_FIRST * 2, sizeof(*profile->names)),
-	    .name_mask = FUNCTIONS_AT_FIRST * 2 - 1,
 	};
-	if (!profile->nodes || !profile->edges || !profile->functions || !profile->names) {
-
+	if (!tp_index_init(&profile->names, FUNCTIONS_AT_FIRST) || !profile->nodes ||
+	    !profile->edges || !profile->functions) {
 		// Without any node, as if it had not been begun: the other threads are still shown.
 		tp_profile_release(profile);
 		return TP_ERR_MEMORY;
@@ -42,7 +41,7 @@ void tp_profile_release(struct tp_profile *profile)
 	free(profile->waited);
 	free(profile->edges);
 	free(profile->functions);
-	free(profile->names);
+	tp_index_release(&profile->names);
 	memset(profile, 0, sizeof(*profile));
 }
 
@@ -54,7 +53,7 @@ static struct tp_edge *edge_slot(const struct tp_profile *profile, uint32_t pare
 		if (!line[i].node || (line[i].parent == parent && line[i].name == name))
 			return &line[i];
 	// Nothing is ever taken out, so the line was full when the edge was made.
-	for (uint32_t i = tp_profile_hash(parent, name);; i++) {
+	for (uint32_t i = tp_hash_pair(parent, name);; i++) {
 		struct tp_edge *edge = &profile->edges[i & profile->edge_mask];
 		if (!edge->node || (edge->parent == parent && edge->name == name))
 			return edge;
@@ -63,11 +62,10 @@ static struct tp_edge *edge_slot(const struct tp_profile *profile, uint32_t pare
 
 static uint32_t *name_slot(const struct tp_profile *profile, uint32_t name)
 {
-	for (uint32_t i = tp_profile_hash(0, name);; i++) {
-		uint32_t *slot = &profile->names[i & profile->name_mask];
-		if (!*slot || profile->functions[*slot].name == name)
-			return slot;
-	}
+	uint32_t *slot = tp_index_first(&profile->names, tp_hash_number(name));
+	while (*slot && profile->functions[*slot].name != name)
+		slot = tp_index_next(&profile->names, slot);
+	return slot;
 }
 
 bool tp_profile_keep_dropped(struct tp_profile *profile)
@@ -135,28 +133,9 @@ static bool grow_nodes(struct tp_profile *profile)
 	return true;
 }
 
-static bool grow_functions(struct tp_profile *profile)
+static uint32_t hash_function(const void *profile, uint32_t number)
 {
-	if (profile->function_count < profile->function_capacity)
-		return true;
-	if (profile->function_capacity > UINT32_MAX / 4)
-		return false;
-	const uint32_t capacity = profile->function_capacity * 2;
-	struct tp_local_function *functions =
-	    realloc(profile->functions, (size_t)capacity * sizeof(*functions));
-	if (!functions)
-		return false;
-	profile->functions = functions;
-	uint32_t *names = calloc((size_t)capacity * 2, sizeof(*names));
-	if (!names)
-		return false;
-	free(profile->names);
-	profile->names = names;
-	profile->name_mask = capacity * 2 - 1;
-	profile->function_capacity = capacity;
-	for (uint32_t i = 1; i < profile->function_count; i++)
-		*name_slot(profile, functions[i].name) = i;
-	return true;
+	return tp_hash_number(((const struct tp_profile *)profile)->functions[number].name);
 }
 
 // Index of the function NAME, making it if need be; 0: no memory.
@@ -165,7 +144,10 @@ static uint32_t find_function(struct tp_profile *profile, uint32_t name)
 	uint32_t *slot = name_slot(profile, name);
 	if (*slot)
 		return *slot;
-	if (!grow_functions(profile))
+	const uint32_t count = profile->function_count;
+	if (count > UINT32_MAX / 4 ||
+	    !TP_GROW(profile->functions, profile->function_capacity, (uint64_t)count + 1) ||
+	    !tp_index_reserve(&profile->names, count - 1, hash_function, profile))
 		return 0;
 	const uint32_t index = profile->function_count++;
 	profile->functions[index] = (struct tp_local_function){.name = name};

@@ -7,6 +7,8 @@
 #define TP_PROFILE_H
 
 #include "analyzer/time_histogram.h"
+#include "common/hash.h"
+#include "common/index.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,8 +85,7 @@ struct tp_profile {
 	struct tp_local_function *functions; /* 0 is not used */
 	uint32_t function_count;
 	uint32_t function_capacity;
-	uint32_t *names; /* hash table of function indices by name; 0: free */
-	uint32_t name_mask;
+	struct tp_index names; /* of functions */
 };
 
 /* 0 or TP_ERR_MEMORY. Release it in any case. */
@@ -108,17 +109,10 @@ uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name);
 
 #define TP_EDGES_IN_LINE 4
 
-static inline uint32_t tp_profile_hash(uint32_t parent, uint32_t name)
-{
-	// Multiplicative; the upper half of the product is well mixed.
-	const uint64_t key = (uint64_t)parent << 32 | name;
-	return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
-}
-
 /* The line of PARENT; MASK is that of the table. */
 static inline struct tp_edge *tp_profile_line(struct tp_edge *edges, uint32_t mask, uint32_t parent)
 {
-	return &edges[tp_profile_hash(0, parent) & mask & ~(TP_EDGES_IN_LINE - 1U)];
+	return &edges[tp_hash_pair(0, parent) & mask & ~(TP_EDGES_IN_LINE - 1U)];
 }
 
 /* The edge in a line, or NULL. */
@@ -139,7 +133,7 @@ static inline const struct tp_edge *tp_edges_find(
 	    tp_edge_in_line(tp_profile_line(edges, mask, parent), parent, name);
 	if (__builtin_expect(edge != NULL, 1))
 		return edge;
-	edge = &edges[tp_profile_hash(parent, name) & mask];
+	edge = &edges[tp_hash_pair(parent, name) & mask];
 	return edge->name == name && edge->parent == parent ? edge : NULL;
 }
 

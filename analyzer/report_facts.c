@@ -4,6 +4,8 @@
 #include "analyzer/report.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"
+#include "common/hash.h"
+#include "common/index.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,34 +18,25 @@
 struct texts {
 	const char **items;
 	uint32_t count;
-	uint32_t *slots;
-	uint32_t mask;
+	struct tp_index index;
 };
 
 static bool texts_init(struct texts *texts, uint32_t most)
 {
-	texts->mask = 63;
-	while (texts->mask < 2 * (uint64_t)most)
-		texts->mask = texts->mask * 2 + 1;
 	texts->items = calloc((size_t)most + 1, sizeof(*texts->items));
-	texts->slots = calloc((size_t)texts->mask + 1, sizeof(*texts->slots));
-	return texts->items && texts->slots;
+	return tp_index_init(&texts->index, most) && texts->items;
 }
 
 static uint32_t texts_find(struct texts *texts, const char *text)
 {
-	uint32_t hash = UINT32_C(2166136261);
-	for (const char *c = text; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * UINT32_C(16777619);
-	for (;; hash++) {
-		uint32_t *slot = &texts->slots[hash & texts->mask];
-		if (!*slot) {
-			texts->items[texts->count++] = text;
-			*slot = texts->count;
-		}
-		if (strcmp(texts->items[*slot - 1], text) == 0)
-			return *slot - 1;
+	uint32_t *slot = tp_index_first(&texts->index, tp_hash_text(text));
+	while (*slot && strcmp(texts->items[*slot - 1], text) != 0)
+		slot = tp_index_next(&texts->index, slot);
+	if (!*slot) {
+		texts->items[texts->count++] = text;
+		*slot = texts->count;
 	}
+	return *slot - 1;
 }
 
 static void texts_add(const struct texts *texts, const char *name, struct tp_buf *out)
@@ -60,7 +53,7 @@ static void texts_add(const struct texts *texts, const char *name, struct tp_buf
 static void texts_release(struct texts *texts)
 {
 	free(texts->items);
-	free(texts->slots);
+	tp_index_release(&texts->index);
 }
 
 const struct tp_symbol *tp_report_symbol(const struct tp_report *report, uint32_t function)

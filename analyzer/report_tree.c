@@ -2,6 +2,9 @@
 // The paths that a report has.
 #include "report_tree.h"
 
+#include "common/hash.h"
+#include "common/index.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +18,7 @@ struct joint {
 	uint32_t *next;
 	uint32_t *of_base; // the joint path of each of the base's
 	uint32_t count;
-	uint32_t mask;
-	uint32_t *slots;
+	struct tp_index index; // of items by (parent, function), if there is a base
 	uint64_t
 	    least; // weight of the lightest that is kept, and of those with that weight the last
 	uint32_t last;
@@ -26,13 +28,8 @@ struct joint {
 // What functions of two recordings have in common: their name, and the name of their file.
 static uint64_t hash_function(const struct tp_symbol *symbol)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
 	const char *slash = strrchr(symbol->file, '/');
-	for (const char *c = symbol->name; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-	for (const char *c = slash ? slash + 1 : symbol->file; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-	return hash ^ hash >> 29;
+	return tp_hash_string(tp_hash_text(symbol->name), slash ? slash + 1 : symbol->file);
 }
 
 static bool same_function(const struct tp_symbol *a, const struct tp_symbol *b)
@@ -43,39 +40,36 @@ static bool same_function(const struct tp_symbol *a, const struct tp_symbol *b)
 	       strcmp(x ? x + 1 : a->file, y ? y + 1 : b->file) == 0;
 }
 
+// The slot of the function of ANALYSIS that is as SYMBOL, or the free one.
+static uint32_t *function_slot(const struct tp_index *index, const struct tp_analysis *analysis,
+    const struct tp_symbol *symbol)
+{
+	uint32_t *slot = tp_index_first(index, hash_function(symbol));
+	while (*slot && !same_function(&analysis->functions[*slot - 1].symbol, symbol))
+		slot = tp_index_next(index, slot);
+	return slot;
+}
+
 // The functions of both; of_base[i] is where the base's function i is in them.
 static bool join_functions(struct tp_report_tree *tree, const struct tp_analysis *analysis,
     const struct tp_analysis *base, uint32_t *of_base)
 {
 	const uint32_t most = analysis->function_count + (base ? base->function_count : 0);
-	uint32_t mask = 63;
-	while (mask < 2 * (uint64_t)most)
-		mask = mask * 2 + 1;
-	uint32_t *slots = base ? calloc((size_t)mask + 1, sizeof(*slots)) : NULL;
+	struct tp_index index = {0};
 	tree->functions = calloc((size_t)most + 1, sizeof(*tree->functions));
-	if (!tree->functions || (base && !slots)) {
-		free(slots);
+	if (!tree->functions || (base && !tp_index_init(&index, most)))
 		return false;
-	}
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		tree->functions[i] = (struct tp_report_function){i, UINT32_MAX};
 		// Several of the same name and file: the first one stands for the base's.
-		uint32_t at = base ? (uint32_t)hash_function(&analysis->functions[i].symbol) : 0;
-		while (base && slots[at & mask] &&
-		       !same_function(&analysis->functions[slots[at & mask] - 1].symbol,
-			   &analysis->functions[i].symbol))
-			at++;
-		if (base && !slots[at & mask])
-			slots[at & mask] = i + 1;
+		uint32_t *slot =
+		    base ? function_slot(&index, analysis, &analysis->functions[i].symbol) : NULL;
+		if (slot && !*slot)
+			*slot = i + 1;
 	}
 	tree->function_count = analysis->function_count;
 	for (uint32_t i = 0; base && i < base->function_count; i++) {
-		uint32_t at = (uint32_t)hash_function(&base->functions[i].symbol);
-		while (slots[at & mask] &&
-		       !same_function(&analysis->functions[slots[at & mask] - 1].symbol,
-			   &base->functions[i].symbol))
-			at++;
-		const uint32_t here = slots[at & mask];
+		const uint32_t here = *function_slot(&index, analysis, &base->functions[i].symbol);
 		if (here && tree->functions[here - 1].there == UINT32_MAX) {
 			of_base[i] = here - 1;
 			tree->functions[here - 1].there = i;
@@ -84,15 +78,14 @@ static bool join_functions(struct tp_report_tree *tree, const struct tp_analysis
 			tree->functions[of_base[i]] = (struct tp_report_function){UINT32_MAX, i};
 		}
 	}
-	free(slots);
+	tp_index_release(&index);
 	return true;
 }
 
 static uint32_t *slot_of(const struct joint *joint, uint32_t parent, uint32_t function)
 {
-	const uint64_t key = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
-	for (uint32_t i = (uint32_t)(key >> 32);; i++) {
-		uint32_t *slot = &joint->slots[i & joint->mask];
+	uint32_t *slot = tp_index_first(&joint->index, tp_hash_pair(parent, function));
+	for (;; slot = tp_index_next(&joint->index, slot)) {
 		const struct tp_report_item *item = &joint->items[*slot];
 		if (!*slot || (item->parent == parent && item->function == function))
 			return slot;
@@ -127,20 +120,15 @@ static bool join(struct joint *joint, const struct tp_analysis *analysis,
     const struct tp_paths *base, const uint32_t *functions)
 {
 	const uint64_t most = (uint64_t)paths->count + (base ? base->count : 0);
-	uint64_t slots = 64;
-	while (slots < most * 2)
-		slots *= 2;
 	if (most >= UINT32_MAX / 4)
 		return false;
-	joint->mask = (uint32_t)(slots - 1);
 	joint->items = calloc(most, sizeof(*joint->items));
 	joint->weights = calloc(most, sizeof(*joint->weights));
 	joint->first_child = calloc(most, sizeof(*joint->first_child));
 	joint->next = calloc(most, sizeof(*joint->next));
 	joint->of_base = calloc(most, sizeof(*joint->of_base));
-	joint->slots = base ? calloc(slots, sizeof(*joint->slots)) : NULL;
 	if (!joint->items || !joint->weights || !joint->first_child || !joint->next ||
-	    !joint->of_base || (base && !joint->slots))
+	    !joint->of_base || (base && !tp_index_init(&joint->index, most)))
 		return false;
 	joint->count = paths->count;
 	for (uint32_t i = 0; i < paths->count; i++) {
@@ -312,7 +300,7 @@ int tp_report_tree_init(struct tp_report_tree *tree, const struct tp_analysis *a
 	free(joint.first_child);
 	free(joint.next);
 	free(joint.of_base);
-	free(joint.slots);
+	tp_index_release(&joint.index);
 	return ok ? 0
 		  : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
 			"no memory for the paths of the report");

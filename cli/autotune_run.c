@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "autotune_run.h"
 
+#include "common/hash.h"
 #include "recorder/session.h"
 
 #include <errno.h>
@@ -214,17 +215,16 @@ static bool read_report(int fd, struct report *report)
 	return true;
 }
 
-// FNV-1a of the file, so that runs can be compared.
+// Of the whole file, so that runs can be compared.
 static void hash_output(const char *file, struct tp_autotune_ran *ran)
 {
-	ran->output_hash = UINT64_C(0xcbf29ce484222325);
+	ran->output_hash = TEEPERF_HASH_START;
 	FILE *output = fopen(file, "re");
 	unsigned char bytes[16384];
 	size_t size;
 	while (output && (size = fread(bytes, 1, sizeof(bytes), output)) > 0) {
 		ran->output_bytes += size;
-		for (size_t i = 0; i < size; i++)
-			ran->output_hash = (ran->output_hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+		ran->output_hash = tp_hash_bytes(ran->output_hash, bytes, size);
 	}
 	if (output)
 		fclose(output);

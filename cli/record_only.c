@@ -30,13 +30,13 @@ static bool is_public_suffix(const char *text)
 	return !strncmp(text, ".llvm.", 6) && !text[6 + strspn(text + 6, "0123456789")];
 }
 
-// As in abi.h.
+// Of the name that the source has.
 static uint64_t hash_of(const char *name)
 {
-	uint64_t hash = TEEPERF_HASH_START;
-	for (; *name && !is_public_suffix(name); name++)
-		hash = (hash ^ (unsigned char)*name) * TEEPERF_HASH_PRIME;
-	return hash < TEEPERF_HASH_FIRST ? TEEPERF_HASH_FIRST : hash;
+	const char *end = name;
+	while (*end && !is_public_suffix(end))
+		end++;
+	return teeperf_name_hash(name, (uint64_t)(end - name));
 }
 
 static void gather(struct choice *choice, const char *name)

@@ -2,10 +2,12 @@
 // Collects units, functions and edges as they are read; names are interned on the way.
 #include "inventory_build.h"
 
+#include "common/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 64, FIRST_SLOTS = 1024 };
+enum { FIRST_ROOM = 64 };
 
 void tp_inventory_builder_init(struct tp_inventory_builder *builder, struct tp_inventory *inventory)
 {
@@ -20,7 +22,7 @@ void tp_inventory_builder_release(struct tp_inventory_builder *builder)
 	free(builder->entries);
 	free(builder->edges);
 	free(builder->names);
-	free(builder->slots);
+	tp_index_release(&builder->index);
 	*builder = (struct tp_inventory_builder){0};
 }
 
@@ -55,60 +57,33 @@ struct tp_build_unit *tp_inventory_add_unit(
 	return added;
 }
 
-static uint64_t hash_of(const char *text)
+static uint32_t hash_name(const void *builder, uint32_t number)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static void put_slot(struct tp_inventory_builder *builder, uint32_t name)
-{
-	uint64_t at = builder->names[name].hash;
-	while (builder->slots[at & (builder->slot_count - 1)])
-		at++;
-	builder->slots[at & (builder->slot_count - 1)] = name + 1;
-}
-
-static bool grow_slots(struct tp_inventory_builder *builder)
-{
-	if (builder->name_count < builder->slot_count / 2)
-		return true;
-	const uint32_t count = builder->slot_count ? builder->slot_count * 2 : FIRST_SLOTS;
-	free(builder->slots);
-	builder->slots = calloc(count, sizeof(*builder->slots));
-	builder->slot_count = count;
-	if (!builder->slots) {
-		builder->failed = true;
-		return false;
-	}
-	for (uint32_t i = 0; i < builder->name_count; i++)
-		put_slot(builder, i);
-	return true;
+	return (uint32_t)((const struct tp_inventory_builder *)builder)->names[number - 1].hash;
 }
 
 static uint32_t intern(struct tp_inventory_builder *builder, const char *name)
 {
 	if (!grow(builder, (void **)&builder->names, builder->name_count, &builder->name_room,
-		sizeof(*builder->names)) ||
-	    !grow_slots(builder))
+		sizeof(*builder->names)))
 		return TP_BUILD_NONE;
-	const uint64_t hash = hash_of(name);
-	for (uint64_t at = hash;; at++) {
-		const uint32_t slot = builder->slots[at & (builder->slot_count - 1)];
-		if (!slot)
-			break;
-		const struct tp_build_name *known = &builder->names[slot - 1];
+	if (!tp_index_reserve(&builder->index, builder->name_count, hash_name, builder)) {
+		builder->failed = true;
+		return TP_BUILD_NONE;
+	}
+	const uint64_t hash = tp_hash_text(name);
+	uint32_t *slot = tp_index_first(&builder->index, hash);
+	for (; *slot; slot = tp_index_next(&builder->index, slot)) {
+		const struct tp_build_name *known = &builder->names[*slot - 1];
 		if (known->hash == hash && !strcmp(known->name, name))
-			return slot - 1;
+			return *slot - 1;
 	}
 	builder->names[builder->name_count] = (struct tp_build_name){.name = name,
 	    .hash = hash,
 	    .last_entry = TP_BUILD_NONE,
 	    .global_function = TP_BUILD_NONE};
-	put_slot(builder, builder->name_count);
-	return builder->name_count++;
+	*slot = ++builder->name_count;
+	return *slot - 1;
 }
 
 static uint32_t add_entry(struct tp_inventory_builder *builder, const char *name)

@@ -7,6 +7,8 @@
 #ifndef TP_INVENTORY_BUILD_H
 #define TP_INVENTORY_BUILD_H
 
+#include "common/index.h"
+
 #include "inventory.h"
 
 struct tp_build_unit {
@@ -49,12 +51,11 @@ struct tp_inventory_builder {
 	struct tp_build_entry *entries;
 	struct tp_build_edge *edges;
 	struct tp_build_name *names;
-	uint32_t *slots; /* hash table of names: index + 1 */
+	struct tp_index index; /* of names */
 	uint32_t unit_count, unit_room;
 	uint32_t entry_count, entry_room;
 	uint32_t edge_count, edge_room;
 	uint32_t name_count, name_room;
-	uint32_t slot_count;
 	bool failed;
 };
 

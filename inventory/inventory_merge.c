@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/demangle.h"
+#include "common/hash.h"
 #include "common/system_header.h"
 
 struct definition {
@@ -340,22 +341,15 @@ static int add_edges(struct merge *merge, const uint32_t *entries, uint32_t entr
 	return 0;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 static uint64_t hash_inventory(const struct tp_inventory *inventory)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+	uint64_t hash = TEEPERF_HASH_START;
 	for (uint32_t i = 0; i < inventory->function_count; i++) {
 		const struct tp_inventory_function *function = &inventory->functions[i];
 		const uint64_t sizes[] = {function->presence, function->instrs_start,
 		    function->facts.instrs, function->facts.blocks};
-		hash = hash_bytes(hash, function->name, strlen(function->name) + 1);
-		hash = hash_bytes(hash, sizes, sizeof(sizes));
+		hash = tp_hash_string(hash, function->name);
+		hash = tp_hash_bytes(hash, sizes, sizeof(sizes));
 	}
 	return hash;
 }

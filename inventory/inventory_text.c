@@ -2,6 +2,8 @@
 // Reads the text form of inventories.
 #include "inventory_text.h"
 
+#include "common/hash.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,9 +301,7 @@ static int finish(struct parser *parser)
 static int read_line(struct parser *parser, char *line, size_t length)
 {
 	// Several units may have the same name; what is in them tells whether they are the same.
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (uint8_t)line[i]) * UINT64_C(0x100000001b3);
+	const uint64_t hash = tp_hash_bytes(TEEPERF_HASH_START, line, length);
 	tp_inventory_line_split(&parser->line, line);
 	const char *kind = parser->line.fields[0];
 	int code = 0;
@@ -320,7 +320,7 @@ static int read_line(struct parser *parser, char *line, size_t length)
 	if (!code && parser->in_unit) {
 		struct tp_build_unit *unit =
 		    &parser->builder->units[parser->builder->unit_count - 1];
-		unit->identity = (unit->identity ^ hash) * UINT64_C(0x100000001b3);
+		unit->identity = (unit->identity ^ hash) * TEEPERF_HASH_PRIME;
 	}
 	return code;
 }

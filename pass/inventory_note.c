@@ -2,6 +2,8 @@
 // At the start of the pipeline: notes in the module which functions there are.
 #include "inventory_pass.h"
 
+#include <teeperf/abi.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +11,7 @@
 
 uint64_t tp_note_hash(const char *text, size_t size)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-	return hash;
+	return teeperf_hash_bytes(TEEPERF_HASH_START, text, size);
 }
 
 void tp_note_add_string(struct tp_buf *out, const char *text, size_t size)

@@ -201,11 +201,9 @@ static uint64_t hash_of(LLVMValueRef function)
 		name = origin;
 		length = strlen(origin);
 	}
-	uint64_t hash = TEEPERF_HASH_START;
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)name[i]) * TEEPERF_HASH_PRIME;
+	const uint64_t hash = teeperf_name_hash(name, length);
 	free(origin);
-	return hash < TEEPERF_HASH_FIRST ? TEEPERF_HASH_FIRST : hash;
+	return hash;
 }
 
 struct tp_target tp_sequence_begin(

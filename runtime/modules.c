@@ -25,24 +25,15 @@ static uint64_t known_count;
 // Without a clock the counter word counts modules that came into a place where there had been another.
 _Alignas(128) uint64_t tp_counter_places;
 
-// FNV-1a.
-static uint64_t hash(uint64_t value, const void *bytes, uint64_t size)
-{
-	const unsigned char *at = bytes;
-	for (uint64_t i = 0; i < size; i++)
-		value = (value ^ at[i]) * UINT64_C(0x100000001b3);
-	return value;
-}
-
 static uint64_t identity_of(const struct teeperf_module *module)
 {
 	const uint64_t size = module->end - module->start;
 	uint64_t value =
-	    hash(UINT64_C(0xcbf29ce484222325), module->build_id, sizeof(module->build_id));
-	value = hash(value, module->uuid, sizeof(module->uuid));
-	value = hash(value, &module->code_hash, sizeof(module->code_hash));
-	value = hash(value, module->path, sizeof(module->path));
-	return hash(value, &size, sizeof(size));
+	    teeperf_hash_bytes(TEEPERF_HASH_START, module->build_id, sizeof(module->build_id));
+	value = teeperf_hash_bytes(value, module->uuid, sizeof(module->uuid));
+	value = teeperf_hash_bytes(value, &module->code_hash, sizeof(module->code_hash));
+	value = teeperf_hash_bytes(value, module->path, sizeof(module->path));
+	return teeperf_hash_bytes(value, &size, sizeof(size));
 }
 
 // Do the low halves of the addresses of two modules meet?

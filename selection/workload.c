@@ -2,13 +2,14 @@
 // What a program does, function by function: the table, by linkage name.
 #include "workload.h"
 
+#include "common/array.h"
 #include "common/demangle.h"
+#include "common/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE UINT32_MAX
-#define SLOTS_MIN 256u
 
 void tp_workload_init(struct tp_workload *workload)
 {
@@ -21,71 +22,35 @@ void tp_workload_release(struct tp_workload *workload)
 	free(workload->functions);
 	free(workload->nodes);
 	free(workload->thread_times);
-	free(workload->slots);
+	tp_index_release(&workload->index);
 	tp_arena_release(&workload->arena);
 	memset(workload, 0, sizeof(*workload));
 }
 
-// FNV-1a of Fowler, Noll and Vo.
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
+static uint32_t hash_item(const void *workload, uint32_t number)
 {
-	const unsigned char *bytes = data;
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
+	const struct tp_workload *of = workload;
+	return (uint32_t)tp_hash_text(of->functions[number - 1].name);
 }
-#define HASH_START UINT64_C(0xcbf29ce484222325)
 
 // The slot of NAME, of SIZE bytes, or the free one where it would go. There are slots.
 static uint32_t *find_slot(const struct tp_workload *workload, const char *name, size_t size)
 {
-	uint32_t at = (uint32_t)hash_bytes(HASH_START, name, size) & workload->slot_mask;
-	for (;; at = (at + 1) & workload->slot_mask) {
-		uint32_t *slot = &workload->slots[at];
-		if (!*slot)
-			return slot;
+	uint32_t *slot =
+	    tp_index_first(&workload->index, tp_hash_bytes(TEEPERF_HASH_START, name, size));
+	for (; *slot; slot = tp_index_next(&workload->index, slot)) {
 		const char *other = workload->functions[*slot - 1].name;
 		if (strncmp(other, name, size) == 0 && !other[size])
-			return slot;
+			break;
 	}
-}
-
-static bool grow_slots(struct tp_workload *workload)
-{
-	const uint32_t count = workload->slots ? (workload->slot_mask + 1) * 2 : SLOTS_MIN;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-	if (!count || !slots)
-		return false;
-	free(workload->slots);
-	workload->slots = slots;
-	workload->slot_mask = count - 1;
-	for (uint32_t i = 0; i < workload->function_count; i++) {
-		const char *name = workload->functions[i].name;
-		*find_slot(workload, name, strlen(name)) = i + 1;
-	}
-	return true;
-}
-
-static bool grow(struct tp_workload *workload)
-{
-	if (workload->function_count == workload->function_capacity) {
-		const uint32_t capacity =
-		    workload->function_capacity ? workload->function_capacity * 2 : 128;
-		void *functions =
-		    realloc(workload->functions, capacity * sizeof(*workload->functions));
-		if (!functions)
-			return false;
-		workload->functions = functions;
-		workload->function_capacity = capacity;
-	}
-	return (workload->slots &&
-		   workload->function_count < workload->slot_mask - workload->slot_mask / 4) ||
-	       grow_slots(workload);
+	return slot;
 }
 
 uint32_t tp_workload_add(struct tp_workload *workload, const char *name)
 {
-	if (!grow(workload))
+	if (!TP_GROW(workload->functions, workload->function_capacity,
+		workload->function_count + UINT64_C(1)) ||
+	    !tp_index_reserve(&workload->index, workload->function_count, hash_item, workload))
 		return NONE;
 	const size_t size = strlen(name);
 	uint32_t *slot = find_slot(workload, name, size);
@@ -102,7 +67,7 @@ uint32_t tp_workload_add(struct tp_workload *workload, const char *name)
 
 static uint32_t find(const struct tp_workload *workload, const char *name, size_t size)
 {
-	if (!workload->slots)
+	if (!workload->index.slots)
 		return NONE;
 	const uint32_t *slot = find_slot(workload, name, size);
 	return *slot ? *slot - 1 : NONE;
@@ -207,9 +172,10 @@ uint64_t tp_workload_hash(const struct tp_workload *workload)
 		const struct tp_workload_function *function = &workload->functions[i];
 		if (!function->calls)
 			continue;
-		uint64_t hash = hash_bytes(HASH_START, function->name, strlen(function->name));
-		hash = hash_bytes(hash, &function->calls, sizeof(function->calls));
-		sum += hash_bytes(hash, &hash, sizeof(hash));
+		uint64_t hash =
+		    tp_hash_bytes(TEEPERF_HASH_START, function->name, strlen(function->name));
+		hash = tp_hash_bytes(hash, &function->calls, sizeof(function->calls));
+		sum += tp_hash_bytes(hash, &hash, sizeof(hash));
 	}
 	return sum;
 }

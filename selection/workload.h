@@ -7,6 +7,7 @@
 #define TP_WORKLOAD_H
 
 #include "analyzer/analysis.h"
+#include "common/index.h"
 #include "inventory/inventory.h"
 #include "selection/cost.h"
 
@@ -76,12 +77,11 @@ struct tp_workload {
 	uint32_t node_capacity;
 	struct tp_workload_thread *thread_times;
 	uint32_t thread_time_count;
-	uint32_t *slots; /* hash table of function numbers + 1 by name */
-	uint32_t slot_mask;
-	uint64_t pairs;     /* calls with events in the profile */
-	uint32_t threads;   /* of the profile, with calls */
-	double measured_ns; /* time of the run that was recorded */
-	double cpu_ns;      /* processor time of all its threads; 0: not known */
+	struct tp_index index; /* of functions, by name */
+	uint64_t pairs;        /* calls with events in the profile */
+	uint32_t threads;      /* of the profile, with calls */
+	double measured_ns;    /* time of the run that was recorded */
+	double cpu_ns;         /* processor time of all its threads; 0: not known */
 	double
 	    time_ns; /* of a run without events, in processor time if that is known; 0: unknown */
 	double waited_ns; /* of the threads, once times are compensated */

@@ -98,14 +98,28 @@ struct teeperf_functions {
 #define TEEPERF_GATE_OFFSET 8 /* of gates[0] */
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_functions, gates) == TEEPERF_GATE_OFFSET, "gates");
 
+/* FNV-1a of 64 bits: go on with HASH, at first TEEPERF_HASH_START. */
+#define TEEPERF_HASH_START UINT64_C(0xcbf29ce484222325)
+#define TEEPERF_HASH_PRIME UINT64_C(0x100000001b3)
+static inline uint64_t teeperf_hash_bytes(uint64_t hash, const void *bytes, uint64_t size)
+{
+	const unsigned char *at = (const unsigned char *)bytes;
+	for (uint64_t i = 0; i < size; i++)
+		hash = (hash ^ at[i]) * TEEPERF_HASH_PRIME;
+	return hash;
+}
+
 /*
- * The hash of a linkage name, as it is before link-time optimisation renames internal functions, is FNV-1a of
- * 64 bits, with 2 instead of 0 and 1.
+ * What the pass writes down for a function, and what the recorder looks for: the hash of its linkage name, of SIZE bytes, as
+ * it is before link-time optimisation renames internal functions; with 2 instead of 0 and 1.
  */
 #define TEEPERF_HASH_ALWAYS 1
 #define TEEPERF_HASH_FIRST 2
-#define TEEPERF_HASH_START UINT64_C(0xcbf29ce484222325)
-#define TEEPERF_HASH_PRIME UINT64_C(0x100000001b3)
+static inline uint64_t teeperf_name_hash(const char *name, uint64_t size)
+{
+	const uint64_t hash = teeperf_hash_bytes(TEEPERF_HASH_START, name, size);
+	return hash < TEEPERF_HASH_FIRST ? TEEPERF_HASH_FIRST : hash;
+}
 
 /*
  * One in each instrumented module, hidden. The runtime keeps them in a list from __teeperf_module to

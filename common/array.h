@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Arrays that grow: the caller has a pointer, a count, and how many items there is room for.
+ *
+ *	if (!TP_GROW(list->items, list->room, list->count + 1))
+ *		return TP_ERR_MEMORY;
+ *	list->items[list->count++] = item;
+ */
+#ifndef TP_ARRAY_H
+#define TP_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define TP_ARRAY_FIRST 16 /* items that there is room for at first */
+
+/*
+ * ITEMS of SIZE bytes each, with room for at least NEED and at most MOST of them: twice as many as before, where that is
+ * enough. Sets *ROOM. NULL: no memory, or NEED is above MOST.
+ */
+static inline void *tp_array_grow(
+    void *items, uint64_t *room, uint64_t need, uint64_t most, size_t size)
+{
+	uint64_t wanted = *room ? *room : TP_ARRAY_FIRST / 2;
+	wanted = wanted > UINT64_MAX / 2 ? UINT64_MAX : 2 * wanted;
+	wanted = wanted < need ? need : wanted > most ? most : wanted;
+	if (wanted > most || wanted > SIZE_MAX / size)
+		return NULL;
+	void *larger = realloc(items, wanted * size);
+	if (larger)
+		*room = wanted;
+	return larger;
+}
+
+/*
+ * Have room for NEED items in the array ITEMS, which has ROOM, a variable of an unsigned type. False: no memory, or so
+ * many do not fit that type; nothing has changed then.
+ */
+#define TP_GROW(items, room, need)                                                               \
+	__extension__({                                                                          \
+		const uint64_t tp_need = (need);                                                 \
+		bool tp_is_there = tp_need <= (room);                                            \
+		if (!tp_is_there) {                                                              \
+			uint64_t tp_room = (room);                                               \
+			void *tp_larger = tp_array_grow(                                         \
+			    (items), &tp_room, tp_need, (__typeof__(room))-1, sizeof(*(items))); \
+			if (tp_larger) {                                                         \
+				(items) = tp_larger;                                             \
+				(room) = (__typeof__(room))tp_room;                              \
+				tp_is_there = true;                                              \
+			}                                                                        \
+		}                                                                                \
+		tp_is_there;                                                                     \
+	})
+
+#endif
