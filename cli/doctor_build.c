@@ -2,7 +2,7 @@
 // teeperf doctor: what programs are built with, unless this is a target, where they are only recorded.
 #define _GNU_SOURCE
 #include "doctor.h"
-#include "driver.h"
+#include "driver_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,7 @@
 static _Noreturn void compile(char *compiler, char *plugin_option, int source)
 {
 	// A setting of the caller's must not look like a broken plugin.
-	unsetenv("TEEPERF_ALLOWLIST");
-	unsetenv("TEEPERF_CLOCK");
-	unsetenv("TEEPERF_TAIL_CALLS");
-	unsetenv("TEEPERF_THREADS");
+	tp_driver_options_forget();
 	const int null = open("/dev/null", O_RDWR);
 	dup2(source, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);

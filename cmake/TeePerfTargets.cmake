@@ -42,7 +42,8 @@ list(TRANSFORM TEEPERF_MAN_SOURCES REPLACE ".*/" "${TEEPERF_MAN_DIR}/" OUTPUT_VA
 add_custom_command(OUTPUT ${pages}
 	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/docs/rows.py" "${PROJECT_SOURCE_DIR}" man
 		"${TEEPERF_MAN_DIR}"
-	DEPENDS ${TEEPERF_MAN_SOURCES} "${PROJECT_SOURCE_DIR}/docs/rows.py" "${PROJECT_SOURCE_DIR}/runtime/ports.def"
+	DEPENDS ${TEEPERF_MAN_SOURCES} "${PROJECT_SOURCE_DIR}/docs/rows.py"
+		"${PROJECT_SOURCE_DIR}/runtime/ports.def" "${PROJECT_SOURCE_DIR}/cli/cc_options.def"
 	VERBATIM)
 add_custom_target(tp_man ALL DEPENDS ${pages})
 

@@ -16,9 +16,11 @@ CLOCKS = {"AUTO": "any", "SOFT": "soft", "HARDWARE": "the processor's"}
 
 
 def text_of(tokens):
-    """What an argument says: its strings as one, without quotes, if it has nothing else."""
-    if tokens and all(token[0] == '"' for token in tokens):
-        return "".join(re.sub(r"\\(.)", r"\1", token[1:-1]) for token in tokens)
+    """What an argument says: its strings as one, without quotes, and the names of macros among them."""
+    if tokens and tokens[0][0] == '"':
+        escapes = {"n": "\n"}
+        return "".join(re.sub(r"\\(.)", lambda match: escapes.get(match.group(1), match.group(1)), token[1:-1])
+                       if token[0] == '"' else token for token in tokens)
     return " ".join(tokens)
 
 
@@ -72,14 +74,26 @@ def roff(text):
     return text.replace("\\", "\\e").replace("-", "\\-")
 
 
+def option_text(row, ports):
+    """An option of cc in a manual page: a sentence as in --help, and what the row has more of it."""
+    _, name, _, _, _, argument, _, text, more = row[:9]
+    text = text[0].upper() + text[1:].replace("TP_PORT_NAMES", ports) + "."
+    lines = [".TP", "\\fB%s\\fR \\fI%s\\fR" % (roff("--" + name), argument), text.replace("--", "\\-\\-")]
+    return "\n".join(lines + [more] if more else lines)
+
+
 def words(source):
     """What stands for each @WORD@ in a manual page."""
+    options = [row for row in rows(source + "/cli/cc_options.def", "TP_CC_OPTION") if row[2] != "PLUGIN"]
     ports = [Port(row) for row in rows(source + "/runtime/ports.def", "TP_PORT")]
     lines = [".RS"]
     for port in ports:
         lines += [".TP", "\\fB%s\\fR" % port.name, roff(port.fields["summary"])]
+    names = sentence([port.name for port in ports], " or ")
     return {
-        "PORTS": sentence([port.name for port in ports], " or "),
+        "CC_OPTIONS": "\n".join(option_text(row, names) for row in options),
+        "CC_VARIABLES": ", ".join(row[4] for row in options),
+        "PORTS": names,
         "PORT_LIST": "\n".join(lines + [".RE"]),
         "PORTS_WITH_LIBRARIES": sentence(
             [port.name for port in ports if port.runtime in ("SYSTEM", "STREAM")], " and "),
@@ -101,7 +115,9 @@ def write_pages(source, output):
     for name in names:
         path = os.path.join(source, "docs/man", name)
         with open(path, encoding="utf-8") as file:
-            text = re.sub(r"@([A-Z_]+)@", fill, file.read())
+            text = file.read()
+        while re.search(r"@[A-Z_]+@", text):
+            text = re.sub(r"@([A-Z_]+)@", fill, text)
         with open(os.path.join(output, name), "w", encoding="utf-8") as file:
             file.write(text)
     return 0

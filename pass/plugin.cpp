@@ -22,40 +22,17 @@ extern "C" {
 
 using namespace llvm;
 
-static cl::opt<std::string> allowlist_option("teeperf-allowlist",
-    cl::desc(
-	"Instrument what these files list, with ':' between them (default: TEEPERF_ALLOWLIST, else all)"),
-    cl::value_desc("files"));
-static cl::opt<std::string> clock_option("teeperf-clock",
-    cl::desc("Clock to read: auto, tsc or soft (default: TEEPERF_CLOCK, else auto)"),
-    cl::value_desc("clock"));
-static cl::opt<std::string> exits_option("teeperf-exits",
-    cl::desc("Exits: timed or untimed (default: TEEPERF_EXITS, else timed)"),
-    cl::value_desc("how"));
-static cl::opt<std::string> inventory_option("teeperf-inventory",
-    cl::desc("Also write inventories to this folder, or none at all (default: TEEPERF_INVENTORY)"),
-    cl::value_desc("folder|none"));
-static cl::opt<std::string> level_option("teeperf-level",
-    cl::desc(
-	"Instrumented functions: event, count, sample or sample/N (default: TEEPERF_LEVEL, else event)"),
-    cl::value_desc("level"));
-static cl::opt<std::string> module_option("teeperf-module",
-    cl::desc("Program or library that this will be part of (default: TEEPERF_MODULE)"),
-    cl::value_desc("name"));
-static cl::opt<std::string> shape_option("teeperf-shape",
-    cl::desc("Shape of a record's code: inline or call (default: TEEPERF_SHAPE, else inline)"),
-    cl::value_desc("shape"));
-static cl::opt<std::string> switches_option("teeperf-switches",
-    cl::desc(
-	"Functions that switch to another stack, with ',' between them (default: TEEPERF_SWITCHES)"),
-    cl::value_desc("names"));
-static cl::opt<std::string> tail_calls_option("teeperf-tail-calls",
-    cl::desc("Tail calls: call or keep (default: TEEPERF_TAIL_CALLS, else call)"),
-    cl::value_desc("how"));
-static cl::opt<std::string> threads_option("teeperf-threads",
-    cl::desc(
-	"Threads of the program's platform: many or one (default: TEEPERF_THREADS, else many)"),
-    cl::value_desc("many|one"));
+// -teeperf-NAME for each row that is for the pass.
+// clang-format off
+#define OPTION_OF_DRIVER(id, name, help, argument)
+#define OPTION_OF_PASS(id, name, help, argument) \
+	static cl::opt<std::string> id##_option("teeperf-" name, cl::desc(help), cl::value_desc(argument));
+#define OPTION_OF_PLUGIN OPTION_OF_PASS
+#define TP_CC_OPTION(id, name, reader, value, variable, word, fallback, cc_help, more, help, argument) \
+	OPTION_OF_##reader(id, name, help, argument)
+#include "cli/cc_options.def"
+#undef TP_CC_OPTION
+// clang-format on
 
 namespace
 {
@@ -69,10 +46,13 @@ struct Options {
 
 	Options()
 	{
-		const tp_pass_options options = {allowlist_option.c_str(), clock_option.c_str(),
-		    exits_option.c_str(), inventory_option.c_str(), level_option.c_str(),
-		    module_option.c_str(), shape_option.c_str(), switches_option.c_str(),
-		    tail_calls_option.c_str(), threads_option.c_str()};
+		tp_pass_options options = {};
+#define SET_OF_DRIVER(id)
+#define SET_OF_PASS(id) options.id = id##_option.c_str();
+#define SET_OF_PLUGIN SET_OF_PASS
+#define TP_CC_OPTION(id, name, reader, ...) SET_OF_##reader(id)
+#include "cli/cc_options.def"
+#undef TP_CC_OPTION
 		status = tp_pass_init(&pass, &options, &err);
 	}
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # A new TEE is one row of runtime/ports.def, one file and one page. A tree with one more has a runtime for it, and cc,
-# record, doctor, help and manual know it. Of the command only what reads the rows is compiled again.
+# record, doctor, help and manual know it. A new option of cc is one row of cli/cc_options.def: cc takes it, hands it to the
+# pass, and help and manual have it. Of the command only what reads the rows is compiled again.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 command -v ninja >/dev/null || skip "ninja is not installed"
@@ -12,11 +13,11 @@ command -v ninja >/dev/null || skip "ninja is not installed"
 mkdir tree
 for entry in "$root"/*; do
 	case ${entry##*/} in
-	build | runtime | docs) ;;
+	build | cli | runtime | docs) ;;
 	*) ln -s "$entry" tree/ ;;
 	esac
 done
-cp -r "$root/runtime" "$root/docs" tree/
+cp -r "$root/cli" "$root/runtime" "$root/docs" tree/
 
 cat >>tree/runtime/ports.def <<'DEF'
 
@@ -40,6 +41,12 @@ bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
 	return tp_port_map_named(alignment, base, size);
 }
 C
+cat >>tree/cli/cc_options.def <<'DEF'
+
+TP_CC_OPTION(zebra, "zebra", PASS, WORDS, "TEEPERF_ZEBRA", "plain|striped|dotted", "plain",
+	"fake an option; for a test (default: TEEPERF_ZEBRA, else plain)", "The manual has more of it.",
+	"Fake: plain, striped or dotted", "coat")
+DEF
 # A row whose page is missing is found, and so is a table of pages that lacks a row.
 expect 1 tree/docs/rows.py tree ports
 says 'docs/platforms/fake.md, which runtime/ports.def names, is not there' out
@@ -60,7 +67,7 @@ cmake -S tree -B tree/build -G Ninja -DTEEPERF_TESTS=OFF -DTEEPERF_CROSS=none -D
 	-DTEEPERF_COVERAGE="$(setting TEEPERF_COVERAGE)" >configure.log 2>&1 || fail "$(cat configure.log)"
 
 # The sources that the rows go into; they come before the libraries that have the same without the row.
-rows='"(runtime/ports\.def|port_names\.inc)"'
+rows='"(runtime/ports\.def|cc_options\.def|port_names\.inc)"'
 sources=$(cd tree && grep -rElR "$rows" --include='*.c' cli recorder)
 [ "$(echo "$sources" | wc -l)" -ge 3 ] || fail "only these read the rows: $sources"
 link=$(ninja -C "$TEEPERF_BUILD" -t commands bin/teeperf | tail -n 1)
@@ -113,9 +120,33 @@ for command in cc c++ record; do
 	says 'sgxsdk, vm or fake' words
 	expect 129 "$teeperf" $command --port none ./app
 	says "option '--port' takes posix, .*, vm or fake, not 'none'" err
-	expect 0 mandoc -Tascii tree/build/share/man/man1/teeperf-$command.1
-	tr -s ' \n' ' ' <out >words
-	says 'sgxsdk, vm or fake' words
+	says 'sgxsdk, vm or fake' tree/build/share/man/man1/teeperf-$command.1
+done
+
+# What stands in for clang shows what the pass would be told.
+mkdir -p tools
+printf '#!/bin/sh\necho "coat: $TEEPERF_ZEBRA"\n' >tools/clang-19
+chmod +x tools/clang-19
+coat() {
+	wanted_coat=$1
+	shift
+	PATH=$TEST_TMP/tools:$PATH expect 0 "$teeperf" cc --llvm=19 --level=off "$@"
+	says "^coat: $wanted_coat$" out
+}
+coat plain -c app.c
+coat striped --zebra striped -c app.c
+coat dotted -c app.c --zebra=dotted
+TEEPERF_ZEBRA=striped coat striped -c app.c
+expect 129 "$teeperf" cc --zebra=spotted -c app.c
+says "option '--zebra' takes plain, striped or dotted, not 'spotted'" err
+for command in cc c++; do
+	expect 0 "$teeperf" $command --help
+	says '^  --zebra plain\|striped\|dotted$' out
+	says '^ +fake an option; for a test' out
+	page=tree/build/share/man/man1/teeperf-$command.1
+	says '^Fake an option; for a test \(default: TEEPERF_ZEBRA, else plain\)\.$' "$page"
+	says '^The manual has more of it\.$' "$page"
+	says 'TEEPERF_TAIL_CALLS, TEEPERF_ZEBRA' "$page"
 done
 
 # The command that has not got it says so.
