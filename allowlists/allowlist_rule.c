@@ -2,6 +2,8 @@
 // What one line says: its category, its parts, and the globs in them.
 #include "allowlist_parser.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -332,14 +334,8 @@ static void order_parts(struct tp_entry *entry)
 struct tp_entry *tp_parser_add_entry(struct tp_parser *parser, const char *at)
 {
 	struct tp_allowlist *list = parser->list;
-	if (list->entry_count == list->entry_capacity) {
-		const uint32_t capacity = list->entry_capacity ? list->entry_capacity * 2 : 64;
-		struct tp_entry *entries = realloc(list->entries, capacity * sizeof(*entries));
-		if (!entries)
-			return NULL;
-		list->entries = entries;
-		list->entry_capacity = capacity;
-	}
+	if (!TP_GROW(list->entries, list->entry_capacity, list->entry_count + UINT64_C(1)))
+		return NULL;
 	const char *end = parser->whole.text + parser->whole.size;
 	const struct tp_span line = tp_span_between(parser->whole.text, end);
 	const char *text = tp_arena_copy(&list->arena, line.text, line.size);

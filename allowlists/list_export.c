@@ -2,6 +2,8 @@
 // Writing lists for other tools: our rules in order, and what the other tool makes of the order.
 #include "list_export.h"
 
+#include "common/array.h"
+
 #include "glob.h"
 
 #include <stdarg.h>
@@ -80,14 +82,9 @@ static void warn_of_level(const struct tp_export *export, const struct tp_export
 
 static int add(struct tp_export *export, const struct tp_export_rule *rule)
 {
-	if ((export->count & (export->count - 1)) == 0) {
-		const size_t room = export->count ? export->count * (size_t)2 : 1;
-		struct tp_export_rule *rules = realloc(export->rules, room * sizeof(*rules));
-		if (!rules)
-			return tp_err_set(export->err, TP_ERR_MEMORY, export->input->file,
-			    TP_ERR_NO_OFFSET, "out of memory");
-		export->rules = rules;
-	}
+	if (!TP_GROW(export->rules, export->room, export->count + UINT64_C(1)))
+		return tp_err_set(export->err, TP_ERR_MEMORY, export->input->file, TP_ERR_NO_OFFSET,
+		    "out of memory");
 	export->rules[export->count++] = *rule;
 	return 0;
 }
@@ -201,15 +198,9 @@ struct globs {
 static int take_glob(void *context, struct tp_glob *glob)
 {
 	struct globs *globs = context;
-	if (globs->count == globs->capacity) {
-		const uint32_t capacity = globs->capacity ? globs->capacity * 2 : 4;
-		struct tp_glob **items = realloc(globs->items, capacity * sizeof(*items));
-		if (!items) {
-			tp_glob_free(glob);
-			return TP_ERR_MEMORY;
-		}
-		globs->items = items;
-		globs->capacity = capacity;
+	if (!TP_GROW(globs->items, globs->capacity, globs->count + UINT64_C(1))) {
+		tp_glob_free(glob);
+		return TP_ERR_MEMORY;
 	}
 	globs->items[globs->count++] = glob;
 	return 0;

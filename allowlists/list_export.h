@@ -27,6 +27,7 @@ struct tp_export {
 	/* In the order in which they count, the last most: forbid lines are behind all others. */
 	struct tp_export_rule *rules;
 	uint32_t count;
+	uint32_t room;
 };
 
 /*

@@ -2,6 +2,8 @@
 // Reading lists of other tools: lines, the rules they become, and what cannot become one.
 #include "list_import.h"
 
+#include "common/array.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,16 +61,9 @@ bool tp_import_line(struct tp_import *import, struct tp_span *line)
 
 int tp_import_add(struct tp_import *import, struct tp_span pattern, uint32_t group)
 {
-	if (import->count == import->capacity) {
-		const uint32_t capacity = import->capacity ? import->capacity * 2 : 64;
-		struct tp_import_entry *entries =
-		    realloc(import->entries, capacity * sizeof(*entries));
-		if (!entries)
-			return tp_err_set(import->err, TP_ERR_MEMORY, import->input->file,
-			    TP_ERR_NO_OFFSET, "out of memory");
-		import->entries = entries;
-		import->capacity = capacity;
-	}
+	if (!TP_GROW(import->entries, import->capacity, import->count + UINT64_C(1)))
+		return tp_err_set(import->err, TP_ERR_MEMORY, import->input->file, TP_ERR_NO_OFFSET,
+		    "out of memory");
 	import->entries[import->count++] = (struct tp_import_entry){
 	    .pattern = pattern,
 	    .line = import->lines.number,

@@ -4,6 +4,8 @@
 // hold nothing else.
 #include "list_special.h"
 
+#include "common/array.h"
+
 #include "glob.h"
 
 #include <stdlib.h>
@@ -128,14 +130,9 @@ static int read_line(struct reader *reader, struct tp_span line)
 	if (status || !pattern.size)
 		return status;
 	const uint32_t index = import->count;
-	if ((index & (index - 1)) == 0) {
-		struct tp_special_entry *entries =
-		    realloc(list->entries, (index ? index * 2 : 1) * sizeof(*entries));
-		if (!entries)
-			return tp_err_set(import->err, TP_ERR_MEMORY, import->input->file,
-			    TP_ERR_NO_OFFSET, "out of memory");
-		list->entries = entries;
-	}
+	if (!TP_GROW(list->entries, list->room, index + UINT64_C(1)))
+		return tp_err_set(import->err, TP_ERR_MEMORY, import->input->file, TP_ERR_NO_OFFSET,
+		    "out of memory");
 	list->entries[index] = (struct tp_special_entry){
 	    .section = reader->section,
 	    .prefix = prefix,
@@ -154,6 +151,7 @@ int tp_special_read(struct tp_special_list *list, const char *const *words)
 	reader.regex =
 	    tp_span_starts((struct tp_span){input->text, input->size}, "#!special-case-list-v1");
 	list->entries = NULL;
+	list->room = 0;
 	tp_buf_init(&list->patterns);
 	int status = 0;
 	while (!status && tp_import_line(&list->import, &line))

@@ -18,6 +18,7 @@ struct tp_special_entry {
 struct tp_special_list {
 	struct tp_import import; /* patterns, which are our globs; group: index in entries */
 	struct tp_special_entry *entries; /* import.count of them */
+	uint32_t room;                    /* for entries */
 	struct tp_buf patterns;           /* of lists with regular expressions */
 };
 

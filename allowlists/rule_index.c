@@ -2,6 +2,7 @@
 // Finding the globs that match a text by pieces that the text contains.
 #include "rule_index.h"
 
+#include "common/array.h"
 #include "common/err.h"
 #include "common/hash.h"
 
@@ -29,14 +30,8 @@ static uint64_t cut(uint64_t window, uint32_t size)
 
 int tp_rule_index_add(struct tp_rule_index *index, const struct tp_glob *glob, uint64_t rank)
 {
-	if (index->count == index->capacity) {
-		const uint32_t capacity = index->capacity ? index->capacity * 2 : 64;
-		struct tp_rule *rules = realloc(index->rules, capacity * sizeof(*rules));
-		if (!rules)
-			return TP_ERR_MEMORY;
-		index->rules = rules;
-		index->capacity = capacity;
-	}
+	if (!TP_GROW(index->rules, index->capacity, index->count + UINT64_C(1)))
+		return TP_ERR_MEMORY;
 	index->rules[index->count++] = (struct tp_rule){.glob = glob, .rank = rank};
 	return 0;
 }

@@ -2,6 +2,8 @@
 // Where a thread goes over the border: finds the records and pairs calls with their ends.
 #include "borders.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,14 +36,8 @@ static void end(struct search *search, uint32_t at, bool cut)
 
 static bool begin(struct search *search, uint32_t at)
 {
-	if (search->depth == search->open_capacity) {
-		const uint32_t capacity = search->open_capacity ? search->open_capacity * 2 : 64;
-		uint32_t *open = realloc(search->open, capacity * sizeof(*open));
-		if (!open)
-			return false;
-		search->open = open;
-		search->open_capacity = capacity;
-	}
+	if (!TP_GROW(search->open, search->open_capacity, search->depth + UINT64_C(1)))
+		return false;
 	search->open[search->depth++] = at;
 	return true;
 }
@@ -70,16 +66,8 @@ static void add_again(struct search *search, uint32_t at)
 static bool add(struct search *search, const struct tp_border *border)
 {
 	struct tp_borders *borders = search->borders;
-	if (borders->count == search->capacity) {
-		if (search->capacity >= UINT32_MAX / 2)
-			return false;
-		const uint32_t capacity = search->capacity ? search->capacity * 2 : 256;
-		struct tp_border *items = realloc(borders->items, capacity * sizeof(*items));
-		if (!items)
-			return false;
-		borders->items = items;
-		search->capacity = capacity;
-	}
+	if (!TP_GROW(borders->items, search->capacity, borders->count + UINT64_C(1)))
+		return false;
 	const uint32_t at = borders->count++;
 	borders->items[at] = *border;
 	const bool again = at && !search->events && search->last_kind == border->kind;

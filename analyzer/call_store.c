@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "call_store.h"
 
+#include "common/array.h"
 #include "common/temporary.h"
 
 #include <errno.h>
@@ -179,16 +180,11 @@ static uint64_t *marks_bits(struct marks *marks, uint64_t id, uint64_t *bit)
 	*bit = UINT64_C(1) << (word % 64);
 	if (!(id & TP_CALL_MOVED))
 		return &marks->bits[word / 64];
-	if (word / 64 >= marks->moved_words) {
-		const uint64_t count = (word / 64 + 1) * 2;
-		uint64_t *moved = realloc(marks->moved, count * sizeof(*moved));
-		if (!moved)
-			return NULL;
-		memset(
-		    moved + marks->moved_words, 0, (count - marks->moved_words) * sizeof(*moved));
-		marks->moved = moved;
-		marks->moved_words = count;
-	}
+	const uint64_t before = marks->moved_words;
+	if (!TP_GROW(marks->moved, marks->moved_words, word / 64 + 1))
+		return NULL;
+	if (marks->moved_words > before)
+		memset(&marks->moved[before], 0, (marks->moved_words - before) * sizeof(uint64_t));
 	return &marks->moved[word / 64];
 }
 
@@ -254,16 +250,9 @@ static void mark_call(void *context, const struct tp_call *call)
 static uint32_t add_wide(struct load *load, const struct tp_call *call)
 {
 	struct tp_stored_thread *to = load->to;
-	if (to->wide_count == to->wide_capacity) {
-		const uint64_t capacity = to->wide_capacity ? (uint64_t)to->wide_capacity * 2 : 64;
-		struct tp_wide_call *wide =
-		    capacity < UINT32_MAX ? realloc(to->wide, capacity * sizeof(*wide)) : NULL;
-		if (!wide) {
-			load->no_memory = true;
-			return 0;
-		}
-		to->wide = wide;
-		to->wide_capacity = (uint32_t)capacity;
+	if (!TP_GROW(to->wide, to->wide_capacity, to->wide_count + UINT64_C(1))) {
+		load->no_memory = true;
+		return 0;
 	}
 	to->wide[to->wide_count++] = (struct tp_wide_call){
 	    .end = call->end,

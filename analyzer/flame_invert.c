@@ -3,6 +3,7 @@
 #include "flame_invert.h"
 
 #include "analyzer/paths.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 
@@ -42,18 +43,9 @@ static int compare_steps(const void *a, const void *b)
 
 static bool push_group(struct inverter *inverter, struct group group)
 {
-	if (inverter->group_count == inverter->group_capacity) {
-		const uint32_t capacity =
-		    inverter->group_capacity ? inverter->group_capacity * 2 : 256;
-		if (capacity < inverter->group_capacity)
-			return false;
-		struct group *groups =
-		    realloc(inverter->groups, (size_t)capacity * sizeof(*groups));
-		if (!groups)
-			return false;
-		inverter->groups = groups;
-		inverter->group_capacity = capacity;
-	}
+	if (!TP_GROW(
+		inverter->groups, inverter->group_capacity, inverter->group_count + UINT64_C(1)))
+		return false;
 	inverter->groups[inverter->group_count++] = group;
 	return true;
 }

@@ -4,6 +4,7 @@
 
 #include "analyzer/flame_invert.h"
 #include "analyzer/path_match.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +14,8 @@
 // Put a frame at the end of the list; its number, or 0: no memory.
 static uint32_t push(struct tp_flame *flame, struct tp_flame_frame frame)
 {
-	if (flame->count == flame->capacity) {
-		const uint32_t capacity = flame->capacity ? flame->capacity * 2 : 1024;
-		if (capacity < flame->capacity)
-			return 0;
-		struct tp_flame_frame *frames =
-		    realloc(flame->frames, (size_t)capacity * sizeof(*frames));
-		if (!frames)
-			return 0;
-		flame->frames = frames;
-		flame->capacity = capacity;
-	}
+	if (!TP_GROW(flame->frames, flame->capacity, flame->count + UINT64_C(1)))
+		return 0;
 	flame->frames[flame->count] = frame;
 	return flame->count++;
 }

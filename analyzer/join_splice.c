@@ -3,6 +3,7 @@
 #include "join_splice.h"
 
 #include "analyzer/join_tee.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,14 +71,8 @@ static bool note_run(struct tp_splice *splice, uint64_t before, uint64_t after)
 		if (after - run->after == before - run->before)
 			return true;
 	}
-	if (splice->run_count == splice->run_capacity) {
-		const uint64_t capacity = splice->run_capacity ? 2 * splice->run_capacity : 256;
-		struct tp_splice_run *runs = realloc(splice->runs, capacity * sizeof(*runs));
-		if (!runs)
-			return false;
-		splice->runs = runs;
-		splice->run_capacity = capacity;
-	}
+	if (!TP_GROW(splice->runs, splice->run_capacity, splice->run_count + 1))
+		return false;
 	splice->runs[splice->run_count++] = (struct tp_splice_run){before, after};
 	return true;
 }

@@ -2,6 +2,8 @@
 // The TEE's records, as they go into a joined trace.
 #include "join_tee.h"
 
+#include "common/array.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +14,9 @@
 
 static bool push(struct tp_splice *splice, uint32_t name, uint64_t position)
 {
-	if (splice->depth == splice->capacity) {
-		const uint32_t capacity = splice->capacity ? 2 * splice->capacity : 256;
-		struct tp_splice_frame *frames =
-		    capacity > FRAMES_MAX ? NULL
-					  : realloc(splice->frames, capacity * sizeof(*frames));
-		if (!frames)
-			return false;
-		splice->frames = frames;
-		splice->capacity = capacity;
-	}
+	if (splice->depth >= FRAMES_MAX ||
+	    !TP_GROW(splice->frames, splice->capacity, splice->depth + UINT64_C(1)))
+		return false;
 	splice->frames[splice->depth++] = (struct tp_splice_frame){position, name};
 	return true;
 }

@@ -2,6 +2,8 @@
 // Threads that are replayed together, who waits for whom, and what is kept of calls that moved.
 #include "moves.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <teeperf/log.h>
 
@@ -35,17 +37,8 @@ uint32_t tp_moves_add(struct tp_moves *moves)
 		moves->calls[index] = (struct tp_moved_call){0};
 		return index;
 	}
-	if (moves->call_count >= moves->call_capacity) {
-		if (moves->call_capacity > UINT32_MAX / 2)
-			return 0;
-		const uint32_t capacity = moves->call_capacity ? moves->call_capacity * 2 : 64;
-		struct tp_moved_call *calls =
-		    realloc(moves->calls, (size_t)capacity * sizeof(*calls));
-		if (!calls)
-			return 0;
-		moves->calls = calls;
-		moves->call_capacity = capacity;
-	}
+	if (!TP_GROW(moves->calls, moves->call_capacity, moves->call_count + UINT64_C(1)))
+		return 0;
 	index = moves->call_count ? moves->call_count : 1;
 	moves->call_count = index + 1;
 	moves->calls[index] = (struct tp_moved_call){0};

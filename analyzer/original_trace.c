@@ -5,6 +5,7 @@
 #include "analyzer/original_log.h"
 #include "analyzer/original_names.h"
 #include "analyzer/trace_section.h"
+#include "common/array.h"
 #include "common/out_file.h"
 #include "common/temporary.h"
 
@@ -141,16 +142,12 @@ static struct thread *thread_of(
 	if (*index == TP_NUMBER_NONE)
 		return NULL;
 	if (*index >= to->thread_room) {
-		const uint32_t room = to->thread_room ? 2 * to->thread_room : 64;
-		struct thread *threads = realloc(to->threads, room * sizeof(*threads));
-		if (!threads) {
+		const uint32_t before = to->thread_room;
+		if (!TP_GROW(to->threads, to->thread_room, *index + UINT64_C(1))) {
 			*failed = true;
 			return NULL;
 		}
-		memset(
-		    threads + to->thread_room, 0, (room - to->thread_room) * sizeof(struct thread));
-		to->threads = threads;
-		to->thread_room = room;
+		memset(&to->threads[before], 0, (to->thread_room - before) * sizeof(struct thread));
 	}
 	return &to->threads[*index];
 }

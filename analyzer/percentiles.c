@@ -7,6 +7,7 @@
 
 #include "analyzer/calls.h"
 #include "analyzer/calls_apart.h"
+#include "common/array.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -204,14 +205,8 @@ struct part_sink {
 static bool add_wanted(struct part_sink *sink)
 {
 	const struct tp_profile *own = &sink->part->part.profile;
-	if (own->function_count > sink->wanted_capacity) {
-		const uint32_t capacity = own->function_capacity;
-		void *more = realloc(sink->wanted, (size_t)capacity * sizeof(*sink->wanted));
-		if (!more)
-			return false;
-		sink->wanted = more;
-		sink->wanted_capacity = capacity;
-	}
+	if (!TP_GROW(sink->wanted, sink->wanted_capacity, own->function_count))
+		return false;
 	for (uint32_t i = sink->wanted_count; i < own->function_count; i++) {
 		// 0, which is none, has no cursors in use.
 		const uint32_t function =
@@ -229,14 +224,8 @@ static bool add_wanted(struct part_sink *sink)
 
 static bool keep_value(struct part_sink *sink, uint64_t cursor, uint64_t value)
 {
-	if (sink->kept_count == sink->kept_capacity) {
-		const uint64_t capacity = sink->kept_capacity ? sink->kept_capacity * 2 : 1024;
-		void *more = realloc(sink->kept, capacity * sizeof(*sink->kept));
-		if (!more)
-			return false;
-		sink->kept = more;
-		sink->kept_capacity = capacity;
-	}
+	if (!TP_GROW(sink->kept, sink->kept_capacity, sink->kept_count + 1))
+		return false;
 	sink->kept[sink->kept_count++] = (struct kept){value, cursor};
 	return true;
 }

@@ -7,6 +7,7 @@
 
 #include "analyzer/calls.h"
 #include "analyzer/report_block.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -315,16 +316,10 @@ static inline uint32_t item_of(const struct recorder *recorder, uint32_t node)
 
 static bool grow(struct recorder *recorder)
 {
-	const uint64_t capacity = recorder->capacity ? 2 * (uint64_t)recorder->capacity : 256;
-	struct open *stack =
-	    capacity > UINT32_MAX ? NULL : realloc(recorder->stack, capacity * sizeof(*stack));
-	if (!stack) {
-		recorder->failed = recorder->sink.stop = true;
-		return false;
-	}
-	recorder->stack = stack;
-	recorder->capacity = (uint32_t)capacity;
-	return true;
+	if (TP_GROW(recorder->stack, recorder->capacity, recorder->capacity + UINT64_C(1)))
+		return true;
+	recorder->failed = recorder->sink.stop = true;
+	return false;
 }
 
 static inline void push(struct recorder *recorder, uint32_t node, uint64_t ticks)

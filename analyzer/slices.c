@@ -4,6 +4,7 @@
 
 #include "analyzer/calls.h"
 #include "analyzer/slice_files.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,17 +165,9 @@ static void begin(struct feed *feed, uint32_t node, uint64_t ticks)
 	if (!is_path(feed, node))
 		return;
 	settle(feed, feed->thread->profile.nodes[node].parent, ticks);
-	if (feed->count == feed->capacity) {
-		const uint32_t capacity = feed->capacity ? feed->capacity * 2 : 64;
-		struct open *open = capacity > feed->capacity
-					? realloc(feed->open, (size_t)capacity * sizeof(*open))
-					: NULL;
-		if (!open) {
-			no_memory(feed);
-			return;
-		}
-		feed->open = open;
-		feed->capacity = capacity;
+	if (!TP_GROW(feed->open, feed->capacity, feed->count + UINT64_C(1))) {
+		no_memory(feed);
+		return;
 	}
 	feed->open[feed->count++] = (struct open){ticks, node, HELD};
 	if (!feed->analysis->least && !feed->code)

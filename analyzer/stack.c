@@ -7,6 +7,7 @@
 #include "stack.h"
 
 #include "analyzer/stack_steps.h"
+#include "common/array.h"
 #include "common/err.h"
 
 #include <stdlib.h>
@@ -42,15 +43,7 @@ void tp_stack_release(struct tp_stack *stack)
 
 static bool grow(struct tp_stack *stack)
 {
-	if (stack->capacity > UINT32_MAX / 2)
-		return false;
-	struct tp_frame *frames =
-	    realloc(stack->frames, (size_t)stack->capacity * 2 * sizeof(*frames));
-	if (!frames)
-		return false;
-	stack->frames = frames;
-	stack->capacity *= 2;
-	return true;
+	return TP_GROW(stack->frames, stack->capacity, stack->capacity + UINT64_C(1));
 }
 
 static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, uint64_t position)

@@ -3,6 +3,7 @@
 #include "stack_part.h"
 
 #include "analyzer/stack_steps.h"
+#include "common/array.h"
 #include "common/err.h"
 
 #include <stdlib.h>
@@ -34,17 +35,8 @@ void tp_part_release(struct tp_part *part)
 // Note a step, and begin a new root. False: no memory.
 static bool add_step(struct tp_part *part, uint32_t name, uint64_t position, uint64_t time)
 {
-	if (part->step_count == part->step_capacity) {
-		if (part->step_capacity > UINT32_MAX / 2)
-			return false;
-		const uint32_t capacity = part->step_capacity ? part->step_capacity * 2 : 64;
-		struct tp_part_step *steps =
-		    realloc(part->steps, (size_t)capacity * sizeof(*steps));
-		if (!steps)
-			return false;
-		part->steps = steps;
-		part->step_capacity = capacity;
-	}
+	if (!TP_GROW(part->steps, part->step_capacity, part->step_count + UINT64_C(1)))
+		return false;
 	struct tp_frame *bottom = &part->stack.frames[0];
 	part->steps[part->step_count++] = (struct tp_part_step){
 	    .time = time,

@@ -6,6 +6,7 @@
 #include "symbol_dies.h"
 
 #include "analyzer/symbol_cursor.h"
+#include "common/array.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -142,19 +143,6 @@ static void skip_value(struct tp_cursor *cursor, const struct tp_dies_unit *unit
 		skip_variable(cursor, form);
 }
 
-static bool grow(void **array, uint32_t *room, uint32_t needed, size_t size)
-{
-	if (needed <= *room)
-		return true;
-	const uint32_t more = needed < 128 ? 256 : 2 * needed;
-	void *larger = realloc(*array, more * size);
-	if (!larger)
-		return false;
-	*array = larger;
-	*room = more;
-	return true;
-}
-
 // The attributes of an abbreviation, up to the two zeroes at their end.
 static bool read_attributes(struct tp_dies *dies, const struct tp_dies_unit *unit,
     struct tp_die_abbrev *abbrev, struct tp_cursor *cursor)
@@ -171,8 +159,8 @@ static bool read_attributes(struct tp_dies *dies, const struct tp_dies_unit *uni
 			return false;
 		abbrev->fixed = abbrev->fixed && size >= 0;
 		abbrev->size += size > 0 ? (uint32_t)size : 0;
-		if (!grow((void **)&dies->attributes, &dies->attribute_room,
-			dies->attribute_count + 1, sizeof(*dies->attributes)))
+		if (!TP_GROW(dies->attributes, dies->attribute_room,
+			dies->attribute_count + UINT64_C(1)))
 			return false;
 		dies->attributes[dies->attribute_count++] = (struct tp_die_attribute){
 		    .name = name <= UINT16_MAX ? (uint16_t)name : UINT16_MAX,
@@ -199,8 +187,7 @@ bool tp_dies_open(struct tp_dies *dies, const struct tp_dies_unit *unit)
 		if (!code)
 			return true;
 		// Compilers number them from 1 on.
-		if (code > ABBREVS_MAX || !grow((void **)&dies->abbrevs, &dies->abbrev_room,
-					      (uint32_t)code, sizeof(*dies->abbrevs)))
+		if (code > ABBREVS_MAX || !TP_GROW(dies->abbrevs, dies->abbrev_room, code))
 			return false;
 		while (dies->abbrev_count < code)
 			dies->abbrevs[dies->abbrev_count++].known = false;

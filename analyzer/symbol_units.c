@@ -5,6 +5,8 @@
 
 #include "symbol_units.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,13 +51,8 @@ Dwarf_Die tp_dwarf_units_die(const struct tp_dwarf_units *units, const struct tp
 
 static bool add_unit(struct tp_dwarf_units *units, uint32_t *room, const struct tp_dwarf_unit *unit)
 {
-	if (units->count == *room) {
-		*room = *room ? 2 * *room : 64;
-		struct tp_dwarf_unit *more = realloc(units->units, *room * sizeof(*more));
-		if (!more)
-			return false;
-		units->units = more;
-	}
+	if (!TP_GROW(units->units, *room, units->count + UINT64_C(1)))
+		return false;
 	units->units[units->count++] = *unit;
 	return true;
 }

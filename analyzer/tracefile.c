@@ -4,6 +4,7 @@
 
 #include "analyzer/reader.h"
 #include "analyzer/verify.h"
+#include "common/array.h"
 #include "common/clean.h"
 #include "common/bytes.h"
 
@@ -27,15 +28,8 @@ static void reject(struct tp_tracefile *trace, const struct tp_section *section,
 static int append_chunk(
     struct tp_tracefile *trace, const struct tp_chunk *chunk, struct tp_err *err)
 {
-	const uint64_t count = trace->chunk_count;
-	// Capacities are the powers of two from 64 on.
-	if (count == 0 || (count >= 64 && (count & (count - 1)) == 0)) {
-		const uint64_t capacity = count ? count * 2 : 64;
-		struct tp_chunk *chunks = realloc(trace->chunks, capacity * sizeof(*chunks));
-		if (!chunks)
-			return no_memory(trace, err);
-		trace->chunks = chunks;
-	}
+	if (!TP_GROW(trace->chunks, trace->chunk_room, trace->chunk_count + 1))
+		return no_memory(trace, err);
 	trace->chunks[trace->chunk_count++] = *chunk;
 	return 0;
 }

@@ -67,6 +67,7 @@ struct tp_tracefile {
 	struct teeperf_trace_header header;
 	struct tp_chunk *chunks; /* by thread, then by sequence */
 	uint64_t chunk_count;
+	uint64_t chunk_room;
 	struct tp_thread *threads; /* by number */
 	uint32_t thread_count;
 	const struct teeperf_module *modules; /* path is NUL-terminated */

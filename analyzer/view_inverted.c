@@ -3,6 +3,7 @@
 // that, and so on. Threads are summed.
 #include "analyzer/grid.h"
 #include "analyzer/paths.h"
+#include "common/array.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -79,16 +80,8 @@ static void sort(struct entry *entries, size_t count, int (*compare)(const void 
 
 static bool push(struct inverted *inverted, struct branch branch)
 {
-	if (inverted->branch_count == inverted->branch_capacity) {
-		const size_t capacity =
-		    inverted->branch_capacity ? inverted->branch_capacity * 2 : 256;
-		struct branch *branches =
-		    realloc(inverted->branches, capacity * sizeof(*inverted->branches));
-		if (!branches)
-			return false;
-		inverted->branches = branches;
-		inverted->branch_capacity = capacity;
-	}
+	if (!TP_GROW(inverted->branches, inverted->branch_capacity, inverted->branch_count + 1))
+		return false;
 	inverted->branches[inverted->branch_count++] = branch;
 	return true;
 }

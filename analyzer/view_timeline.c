@@ -3,6 +3,7 @@
 // calls of a function, each with what it called and what other threads did meanwhile.
 #include "analyzer/calls.h"
 #include "analyzer/grid.h"
+#include "common/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,17 +120,9 @@ static void keep(struct kept *kept, const struct row *row)
 		}
 		return;
 	}
-	if (kept->count == kept->capacity) {
-		const uint64_t capacity = kept->capacity ? kept->capacity * 2 : 256;
-		struct row *rows = capacity > ROWS_MAX
-				       ? NULL
-				       : realloc(kept->rows, capacity * sizeof(*kept->rows));
-		if (!rows) {
-			kept->code = capacity > ROWS_MAX ? TP_ERR_LIMIT : TP_ERR_MEMORY;
-			return;
-		}
-		kept->rows = rows;
-		kept->capacity = capacity;
+	if (kept->count >= ROWS_MAX || !TP_GROW(kept->rows, kept->capacity, kept->count + 1)) {
+		kept->code = kept->count >= ROWS_MAX ? TP_ERR_LIMIT : TP_ERR_MEMORY;
+		return;
 	}
 	kept->rows[kept->count++] = *row;
 	// Without a bound no one asks for the top.

@@ -2,6 +2,7 @@
 // The view "tree": each thread's calling-context tree, the heaviest calls first.
 #include "analyzer/text.h"
 #include "analyzer/view.h"
+#include "common/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,14 +54,8 @@ static bool push_children(
 			walk->left_out++;
 			continue;
 		}
-		if (walk->count == walk->capacity) {
-			const size_t capacity = walk->capacity ? walk->capacity * 2 : 256;
-			struct item *items = realloc(walk->items, capacity * sizeof(*items));
-			if (!items)
-				return false;
-			walk->items = items;
-			walk->capacity = capacity;
-		}
+		if (!TP_GROW(walk->items, walk->capacity, walk->count + 1))
+			return false;
 		walk->items[walk->count++] = (struct item){at, depth};
 	}
 	sort_nodes = nodes;

@@ -2,6 +2,8 @@
 // Addresses of functions: read, and sorted.
 #include "address_list.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,20 +18,9 @@ void tp_address_list_release(struct tp_address_list *list)
 	*list = (struct tp_address_list){0};
 }
 
-static bool grow(struct tp_address_list *list)
-{
-	const uint32_t room = list->room ? 2 * list->room : 1024;
-	void *more = room > list->room ? realloc(list->items, room * sizeof(*list->items)) : NULL;
-	if (!more)
-		return false;
-	list->items = more;
-	list->room = room;
-	return true;
-}
-
 bool tp_address_list_add(struct tp_address_list *list, uint64_t address)
 {
-	if (list->count == list->room && !grow(list))
+	if (!TP_GROW(list->items, list->room, list->count + UINT64_C(1)))
 		return false;
 	list->items[list->count++] = address;
 	return true;

@@ -3,6 +3,7 @@
 #include "open_family.h"
 
 #include "analyzer/import_open.h"
+#include "common/array.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,14 +19,8 @@ struct names {
 
 static bool names_add(struct names *names, char *name)
 {
-	if (names->count == names->capacity) {
-		const size_t capacity = names->capacity ? names->capacity * 2 : 16;
-		char **items = realloc(names->items, capacity * sizeof(*items));
-		if (!items)
-			return false;
-		names->items = items;
-		names->capacity = capacity;
-	}
+	if (!TP_GROW(names->items, names->capacity, names->count + 1))
+		return false;
 	names->items[names->count++] = name;
 	return name != NULL;
 }

@@ -4,6 +4,7 @@
 
 #include "allowlists/allowlist_reading.h"
 #include "cli/edition.h"
+#include "common/array.h"
 #include "inventory/inventory.h"
 
 #include <stdio.h>
@@ -41,15 +42,9 @@ static uint64_t hash_of(const char *name)
 
 static void gather(struct choice *choice, const char *name)
 {
-	if (choice->count == choice->capacity) {
-		const uint32_t capacity = choice->capacity ? choice->capacity * 2 : 1024;
-		uint64_t *hashes = realloc(choice->hashes, capacity * sizeof(*hashes));
-		if (!hashes) {
-			choice->failed = true;
-			return;
-		}
-		choice->hashes = hashes;
-		choice->capacity = capacity;
+	if (!TP_GROW(choice->hashes, choice->capacity, choice->count + UINT64_C(1))) {
+		choice->failed = true;
+		return;
 	}
 	choice->hashes[choice->count++] = hash_of(name);
 }

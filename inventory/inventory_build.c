@@ -2,12 +2,11 @@
 // Collects units, functions and edges as they are read; names are interned on the way.
 #include "inventory_build.h"
 
+#include "common/array.h"
 #include "common/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_ROOM = 64 };
 
 void tp_inventory_builder_init(struct tp_inventory_builder *builder, struct tp_inventory *inventory)
 {
@@ -26,31 +25,22 @@ void tp_inventory_builder_release(struct tp_inventory_builder *builder)
 	*builder = (struct tp_inventory_builder){0};
 }
 
-// Room for one more of SIZE bytes in *ITEMS; false, and the builder has failed, if there is none.
-static bool grow(
-    struct tp_inventory_builder *builder, void **items, uint32_t count, uint32_t *room, size_t size)
+// Room for one more in ITEMS, of which there are COUNT; false, and the builder has failed, if there is none.
+#define GROW(builder, items, count, room)                                                    \
+	(!(builder)->failed &&                                                               \
+	    (((count) < TP_BUILD_NONE / 2 && TP_GROW(items, room, (count) + UINT64_C(1))) || \
+		fail(builder)))
+
+static bool fail(struct tp_inventory_builder *builder)
 {
-	if (builder->failed)
-		return false;
-	if (count < *room)
-		return true;
-	const uint32_t more = *room ? *room * 2 : FIRST_ROOM;
-	void *larger =
-	    more > *room && more < TP_BUILD_NONE / 2 ? realloc(*items, (size_t)more * size) : NULL;
-	if (!larger) {
-		builder->failed = true;
-		return false;
-	}
-	*items = larger;
-	*room = more;
-	return true;
+	builder->failed = true;
+	return false;
 }
 
 struct tp_build_unit *tp_inventory_add_unit(
     struct tp_inventory_builder *builder, const struct tp_inventory_unit *unit)
 {
-	if (!grow(builder, (void **)&builder->units, builder->unit_count, &builder->unit_room,
-		sizeof(*builder->units)))
+	if (!GROW(builder, builder->units, builder->unit_count, builder->unit_room))
 		return NULL;
 	struct tp_build_unit *added = &builder->units[builder->unit_count++];
 	*added = (struct tp_build_unit){.unit = *unit};
@@ -64,8 +54,7 @@ static uint32_t hash_name(const void *builder, uint32_t number)
 
 static uint32_t intern(struct tp_inventory_builder *builder, const char *name)
 {
-	if (!grow(builder, (void **)&builder->names, builder->name_count, &builder->name_room,
-		sizeof(*builder->names)))
+	if (!GROW(builder, builder->names, builder->name_count, builder->name_room))
 		return TP_BUILD_NONE;
 	if (!tp_index_reserve(&builder->index, builder->name_count, hash_name, builder)) {
 		builder->failed = true;
@@ -90,8 +79,7 @@ static uint32_t add_entry(struct tp_inventory_builder *builder, const char *name
 {
 	const uint32_t number = intern(builder, name);
 	if (number == TP_BUILD_NONE ||
-	    !grow(builder, (void **)&builder->entries, builder->entry_count, &builder->entry_room,
-		sizeof(*builder->entries)))
+	    !GROW(builder, builder->entries, builder->entry_count, builder->entry_room))
 		return TP_BUILD_NONE;
 	builder->entries[builder->entry_count] = (struct tp_build_entry){
 	    .unit = builder->unit_count - 1,
@@ -131,8 +119,7 @@ void tp_inventory_add_edge(struct tp_inventory_builder *builder, uint32_t from, 
     const struct tp_inventory_edge *edge, bool into)
 {
 	if (from >= builder->entry_count || to >= builder->entry_count ||
-	    !grow(builder, (void **)&builder->edges, builder->edge_count, &builder->edge_room,
-		sizeof(*builder->edges)))
+	    !GROW(builder, builder->edges, builder->edge_count, builder->edge_room))
 		return;
 	struct tp_build_entry *entry = &builder->entries[from];
 	builder->edges[builder->edge_count] =

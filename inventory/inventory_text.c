@@ -2,6 +2,7 @@
 // Reads the text form of inventories.
 #include "inventory_text.h"
 
+#include "common/array.h"
 #include "common/hash.h"
 
 #include <math.h>
@@ -41,20 +42,6 @@ static int no_memory(struct parser *parser)
 {
 	return tp_err_set(parser->line.err, TP_ERR_MEMORY, parser->line.file, TP_ERR_NO_OFFSET,
 	    "no memory for the inventory");
-}
-
-// Room for one more item; NULL if there is none.
-static void *grow(void **items, uint32_t count, uint32_t *room, size_t size)
-{
-	if (count == *room) {
-		const uint32_t more = *room ? *room * 2 : 64;
-		void *larger = more > *room ? realloc(*items, (size_t)more * size) : NULL;
-		if (!larger)
-			return NULL;
-		*items = larger;
-		*room = more;
-	}
-	return (char *)*items + (size_t)count * size;
 }
 
 // "allow", "sample/16", ...
@@ -145,12 +132,10 @@ static int read_unit(struct parser *parser)
 
 static int number_entry(struct parser *parser, uint32_t entry)
 {
-	uint32_t *number = grow((void **)&parser->entries, parser->entry_count, &parser->entry_room,
-	    sizeof(*parser->entries));
-	if (!number || entry == TP_BUILD_NONE)
+	if (entry == TP_BUILD_NONE ||
+	    !TP_GROW(parser->entries, parser->entry_room, parser->entry_count + UINT64_C(1)))
 		return no_memory(parser);
-	*number = entry;
-	parser->entry_count++;
+	parser->entries[parser->entry_count++] = entry;
 	return 0;
 }
 
@@ -252,10 +237,9 @@ static int read_edge(struct parser *parser, bool into)
 		tp_inventory_add_edge(parser->builder, parser->function, entry, &edge, into);
 		return 0;
 	}
-	struct pending *pending = grow((void **)&parser->pending, parser->pending_count,
-	    &parser->pending_room, sizeof(*parser->pending));
-	if (!pending)
+	if (!TP_GROW(parser->pending, parser->pending_room, parser->pending_count + UINT64_C(1)))
 		return no_memory(parser);
+	struct pending *pending = &parser->pending[parser->pending_count];
 	*pending = (struct pending){
 	    .edge = edge, .from = parser->function, .line = parser->line.number, .into = into};
 	if (!tp_inventory_line_parse(to + 1, &pending->number))
@@ -270,12 +254,9 @@ static int read_file(struct parser *parser)
 	const int code = tp_inventory_line_need(&parser->line, 1, "the name of a source file");
 	if (code)
 		return code;
-	const char **file = grow((void **)&parser->files, parser->file_count, &parser->file_room,
-	    sizeof(*parser->files));
-	if (!file)
+	if (!TP_GROW(parser->files, parser->file_room, parser->file_count + UINT64_C(1)))
 		return no_memory(parser);
-	*file = parser->line.fields[1];
-	parser->file_count++;
+	parser->files[parser->file_count++] = parser->line.fields[1];
 	return 0;
 }
 

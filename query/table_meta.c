@@ -4,6 +4,7 @@
 #include "query/sql_table.h"
 
 #include "analyzer/completeness.h"
+#include "common/array.h"
 #include "common/buf.h"
 #include "common/clean.h"
 
@@ -23,17 +24,9 @@ static void add(struct tp_trace_data *data, const char *key, const char *format,
     __attribute__((format(printf, 3, 4)));
 static void add(struct tp_trace_data *data, const char *key, const char *format, ...)
 {
-	if (data->meta_count == data->meta_capacity) {
-		const uint32_t capacity = data->meta_capacity ? data->meta_capacity * 2 : 64;
-		struct tp_meta_row *meta = capacity < UINT32_MAX / 4
-					       ? realloc(data->meta, capacity * sizeof(*meta))
-					       : NULL;
-		if (!meta) {
-			data->meta_failed = true;
-			return;
-		}
-		data->meta = meta;
-		data->meta_capacity = capacity;
+	if (!TP_GROW(data->meta, data->meta_capacity, data->meta_count + UINT64_C(1))) {
+		data->meta_failed = true;
+		return;
 	}
 	struct tp_meta_row *row = &data->meta[data->meta_count++];
 	*row = (struct tp_meta_row){.key = strdup(key)};

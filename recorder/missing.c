@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/chunk_events.h"
 #include "region.h"
 
@@ -35,15 +36,8 @@ static struct teeperf_trace_missing *entry(struct tp_missing *missing, uint32_t 
 	const uint32_t at = find(missing, thread);
 	if (at < missing->count && missing->threads[at].thread == thread)
 		return &missing->threads[at];
-	if (missing->count == missing->capacity) {
-		const uint32_t capacity = missing->capacity ? missing->capacity * 2 : 16;
-		struct teeperf_trace_missing *threads =
-		    realloc(missing->threads, capacity * sizeof(*threads));
-		if (!threads)
-			return NULL;
-		missing->threads = threads;
-		missing->capacity = capacity;
-	}
+	if (!TP_GROW(missing->threads, missing->capacity, missing->count + UINT64_C(1)))
+		return NULL;
 	struct teeperf_trace_missing *to = &missing->threads[at];
 	memmove(to + 1, to, (missing->count - at) * sizeof(*to));
 	missing->count++;

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "trace_writer.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -70,13 +72,8 @@ static struct place *find_chunks(const struct tp_trace_writer *writer, uint64_t 
 		if (place.header.type != TEEPERF_SECTION_CHUNK &&
 		    place.header.type != TEEPERF_SECTION_PACKED)
 			continue;
-		if (*count == capacity) {
-			capacity = capacity ? capacity * 2 : 256;
-			struct place *more = realloc(places, capacity * sizeof(*places));
-			if (!more)
-				goto fail;
-			places = more;
-		}
+		if (!TP_GROW(places, capacity, *count + 1))
+			goto fail;
 		places[(*count)++] = place;
 	}
 	return places;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyzer/reader.h"
+#include "common/array.h"
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -52,15 +53,8 @@ static int add_key(
 	if (section->damaged || section->header.size < sizeof(chunk))
 		return 0;
 	memcpy(&chunk, section->payload, sizeof(chunk));
-	const uint64_t count = trace->key_count;
-	// Capacities are the powers of two from 64 on.
-	if (!count || (count >= 64 && !(count & (count - 1)))) {
-		struct tp_chunk_key *keys =
-		    realloc(trace->keys, (count ? count * 2 : 64) * sizeof(*keys));
-		if (!keys)
-			return no_memory(trace, err);
-		trace->keys = keys;
-	}
+	if (!TP_GROW(trace->keys, trace->key_room, trace->key_count + 1))
+		return no_memory(trace, err);
 	trace->keys[trace->key_count++] = (struct tp_chunk_key){chunk.thread, chunk.sequence};
 	return 0;
 }

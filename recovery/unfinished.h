@@ -27,6 +27,7 @@ struct tp_unfinished {
 	uint64_t chunk_count;      /* CHUNK and PACKED sections, damaged ones too */
 	struct tp_chunk_key *keys; /* of those that are not damaged, in order */
 	uint64_t key_count;
+	uint64_t key_room;
 	/* The payloads of the last sections of their kinds; empty: there was none. */
 	struct tp_buf threads;
 	struct tp_buf clock;

@@ -3,6 +3,7 @@
 #include "list_check.h"
 
 #include "allowlists/list_line.h"
+#include "common/array.h"
 #include "common/clean.h"
 #include "list_hint.h"
 
@@ -45,15 +46,8 @@ const char *tp_severity_name(enum tp_severity severity)
 static struct tp_finding *add_finding(struct tp_list_check *check, enum tp_finding_kind kind,
     enum tp_severity severity, const char *what, const char *remedy)
 {
-	if (check->count == check->capacity) {
-		const uint32_t capacity = check->capacity ? 2 * check->capacity : 32;
-		struct tp_finding *findings =
-		    realloc(check->findings, capacity * sizeof(*findings));
-		if (!findings)
-			return NULL;
-		check->findings = findings;
-		check->capacity = capacity;
-	}
+	if (!TP_GROW(check->findings, check->capacity, check->count + UINT64_C(1)))
+		return NULL;
 	struct tp_finding *finding = &check->findings[check->count];
 	*finding = (struct tp_finding){
 	    .kind = kind,

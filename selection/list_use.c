@@ -3,6 +3,7 @@
 #include "list_use.h"
 
 #include "allowlists/allowlist_reading.h"
+#include "common/array.h"
 #include "common/clean.h"
 
 #include <inttypes.h>
@@ -41,15 +42,9 @@ struct matches {
 static void add_match(void *context, uint32_t index)
 {
 	struct matches *matches = context;
-	if (matches->count == matches->capacity) {
-		const uint32_t capacity = matches->capacity ? 2 * matches->capacity : 64;
-		uint32_t *items = realloc(matches->items, capacity * sizeof(*items));
-		if (!items) {
-			matches->failed = true;
-			return;
-		}
-		matches->items = items;
-		matches->capacity = capacity;
+	if (!TP_GROW(matches->items, matches->capacity, matches->count + UINT64_C(1))) {
+		matches->failed = true;
+		return;
 	}
 	matches->items[matches->count++] = index;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of a program's functions from a trace, and what its events cost taken off.
+#include "common/array.h"
 #include "selection/workload.h"
 
 #include <stdlib.h>
@@ -77,20 +78,6 @@ static void add_times(struct tp_workload *workload, const struct tp_analysis *an
 	workload->pairs += timed;
 }
 
-static bool reserve_nodes(struct tp_workload *workload, uint32_t more)
-{
-	const uint64_t wanted = (uint64_t)workload->node_count + more;
-	if (wanted <= workload->node_capacity)
-		return true;
-	void *nodes =
-	    wanted < NONE ? realloc(workload->nodes, wanted * sizeof(*workload->nodes)) : NULL;
-	if (!nodes)
-		return false;
-	workload->nodes = nodes;
-	workload->node_capacity = (uint32_t)wanted;
-	return true;
-}
-
 static struct tp_workload_thread *add_thread(struct tp_workload *workload)
 {
 	const size_t size =
@@ -110,7 +97,8 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 	if (profile->node_count < 2)
 		return true;
 	struct tp_workload_thread *times = add_thread(workload);
-	if (!times || !reserve_nodes(workload, profile->node_count - 1))
+	const uint64_t nodes = (uint64_t)workload->node_count + profile->node_count - 1;
+	if (!times || !TP_GROW(workload->nodes, workload->node_capacity, nodes))
 		return false;
 	// Node 0, the thread, is left out: node i becomes first + i - 1.
 	const uint32_t first = workload->node_count;
