@@ -100,7 +100,8 @@ struct tp_process {
 	uint64_t next_module;
 	uint64_t lost_early;
 	uint64_t lost_overflow;
-	uint64_t tickets[TP_TICKETS]; /* left by threads that ended before they were served; or 0 */
+	uint64_t tickets
+	    [TP_TICKETS]; /* mode ring: left by threads that ended before they were served; or 0 */
 };
 extern TP_HIDDEN struct tp_process tp_process;
 
@@ -136,7 +137,7 @@ struct tp_thread {
 	uint64_t chunk;    /* number + 1 of the chunk in use, 0: none */
 	uint64_t previous; /* number + 1 of the one before, not yet given back; 0: none */
 	uint64_t drawn;    /* number + 1 of a chunk that is ours but not begun; 0: none */
-	uint64_t ticket;   /* drawn but not yet served, + 1; 0: none */
+	uint64_t ticket;   /* mode ring: drawn but not yet served, + 1; 0: none */
 	/* While a chunk becomes ours (finish_taking): number + 1, else 0; for our records; what was before. */
 	uint64_t taking;
 	uint64_t taking_next;

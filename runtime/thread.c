@@ -86,7 +86,7 @@ void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used)
 		tp_process.chunk_done(number);
 }
 
-// A thread that ends with a ticket leaves it to others: its chunk would be missing for ever.
+// Mode ring: a thread that ends with a ticket leaves it to others: its chunk would be missing for ever.
 static void give_up_ticket(struct tp_thread *thread)
 {
 	for (unsigned i = 0; thread->ticket && i < TP_TICKETS; i++)
@@ -105,35 +105,81 @@ static uint64_t inherit_ticket(void)
 	return 0;
 }
 
-/*
- * Draw a chunk. The supply ring belongs to the host: its word is masked and that is all the trust it
- * gets. A ticket that is not served yet is kept, so that one fetch-and-add pays for one chunk.
- */
-static bool draw(struct tp_thread *thread)
+// The supply ring belongs to the host: its word is masked and that is all the trust it gets.
+static bool is_served(uint64_t slot, uint64_t ticket)
 {
-	struct teeperf_log_header *header = tp_process.header;
-	if (thread->drawn)
-		return true;
-	if (!thread->ticket)
-		thread->ticket = inherit_ticket();
-	if (!thread->ticket) {
-		if ((int64_t)(tp_load_relaxed(&header->head) - tp_load_relaxed(&header->tail)) <= 0)
-			return false;
-		thread->ticket = tp_fetch_add_relaxed(&header->tail, 1) + 1;
-	}
-	const uint64_t ticket = thread->ticket - 1;
-	const uint64_t slot = tp_load_acquire(&tp_process.supply[ticket & tp_process.chunk_mask]);
-	if ((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS) {
-		// Nobody came for it until its slot was needed again: it will never be served.
-		const uint64_t ahead = slot - TEEPERF_SUPPLY_SLOT(ticket, 0);
-		if (ahead >> 63 == 0)
-			thread->ticket = 0;
-		return false;
-	}
-	thread->ticket = 0;
+	return !((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS);
+}
+
+static bool drew(struct tp_thread *thread, uint64_t slot)
+{
 	tp_barrier_signal();
 	thread->drawn = (slot & tp_process.chunk_mask) + 1;
 	return true;
+}
+
+// Somebody else was faster each time, or the host plays with the words: that is a loss then, as nobody waits.
+enum { DRAW_TRIES = 64 };
+
+/*
+ * Draw the next chunk. Its number is read first: with a ticket in hand and no number yet, a thread that does not get
+ * to run would find its slot in use again, with another chunk's number. What a slot holds stays as long as nobody
+ * has drawn its ticket.
+ */
+static bool draw_next(struct tp_thread *thread)
+{
+	struct teeperf_log_header *header = tp_process.header;
+	for (int i = 0; i < DRAW_TRIES; i++) {
+		const uint64_t ticket = tp_load_acquire(&header->tail);
+		const uint64_t slot =
+		    tp_load_acquire(&tp_process.supply[ticket & tp_process.chunk_mask]);
+		if (is_served(slot, ticket)) {
+			if (tp_change_acq_rel(&header->tail, ticket, ticket + 1))
+				return drew(thread, slot);
+		} else if (tp_load_relaxed(&header->tail) == ticket) {
+			return false;
+		}
+	}
+	return false;
+}
+
+/*
+ * Mode ring, where threads supply, too: one that stands still before it has filled its slot must not keep the others
+ * from those behind it. They draw such a ticket as it is, and keep it until it is served.
+ */
+static bool draw_ticket(struct tp_thread *thread)
+{
+	struct teeperf_log_header *header = tp_process.header;
+	for (int i = 0; i < DRAW_TRIES; i++) {
+		if (!thread->ticket)
+			thread->ticket = inherit_ticket();
+		if (!thread->ticket) {
+			if (draw_next(thread))
+				return true;
+			if ((int64_t)(tp_load_relaxed(&header->head) -
+				      tp_load_relaxed(&header->tail)) <= 0)
+				return false;
+			thread->ticket = tp_fetch_add_relaxed(&header->tail, 1) + 1;
+		}
+		const uint64_t ticket = thread->ticket - 1;
+		const uint64_t slot =
+		    tp_load_acquire(&tp_process.supply[ticket & tp_process.chunk_mask]);
+		if (is_served(slot, ticket)) {
+			thread->ticket = 0;
+			return drew(thread, slot);
+		}
+		const uint64_t ahead = slot - TEEPERF_SUPPLY_SLOT(ticket, 0);
+		if (ahead >> 63)
+			return false;
+		// Nobody came for it until its slot was needed again: it will never be served.
+		thread->ticket = 0;
+	}
+	return false;
+}
+
+static bool draw(struct tp_thread *thread)
+{
+	return thread->drawn || (tp_process.ring ? draw_ticket(thread) : draw_next(thread));
 }
 
 // Mode ring: as with take_chunk, forgotten before it is given back.

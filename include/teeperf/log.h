@@ -237,10 +237,10 @@ enum teeperf_chunk_state {
 };
 
 /*
- * Supply ring: how the host hands out chunks. Slot (t & (chunk_count - 1)) serves ticket t, which a
- * thread draws with one fetch-and-add on header.tail. The slot is ready when its upper 40 bits are
- * the low 40 bits of t + 1; its low 24 bits are then the chunk's number. A thread whose ticket is not
- * ready keeps it, counts what it loses, and looks again; it never waits.
+ * Supply ring: how the host hands out chunks. Slot (t & (chunk_count - 1)) serves ticket t. It is ready when its
+ * upper 40 bits are the low 40 bits of t + 1; its low 24 bits are then the chunk's number. header.tail is the next
+ * ticket: a thread reads its slot, then draws it by compare-and-swap of header.tail from t to t + 1. A thread that
+ * finds no slot ready counts what it loses, and looks again at the next event; it never waits.
  */
 #define TEEPERF_SUPPLY_CHUNK_BITS 24
 #define TEEPERF_SUPPLY_SLOT(ticket, chunk) \
@@ -312,7 +312,7 @@ struct teeperf_log_header {
 	uint64_t control; /* TEEPERF_ACTIVE */
 	uint64_t reserved2[15];
 
-	/* Tickets drawn: the only word that threads of the program share; one fetch-and-add a chunk. */
+	/* Tickets drawn: the only word that threads of the program share; one locked instruction a chunk. */
 	uint64_t tail;
 	uint64_t reserved3[15];
 

@@ -141,7 +141,7 @@ struct teeperf_trace_end {
 	uint64_t start_ns;      /* CLOCK_MONOTONIC_RAW when the program was started */
 	uint64_t end_ns;        /* ... and when it had ended */
 	uint64_t chunk_count;   /* CHUNK and PACKED sections in this file */
-	uint64_t chunk_draws;   /* fetch-and-adds on the log's tail: chunks taken by threads */
+	uint64_t chunk_draws;   /* the log's tail: chunks taken by threads */
 	uint64_t lost_early;    /* as in the log header */
 	uint64_t lost_overflow; /* as in the log header */
 	uint64_t refused;       /* as in the log header */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <signal.h>
 
 #include "test/lib/play_host.h"
 
@@ -93,12 +94,38 @@ static void test_losses_are_exact(void **state)
 	assert_int_equal(header->tail, 1);
 }
 
-static void test_ticket_is_kept(void **state)
+static void test_promise_without_chunk(void **state)
 {
 	(void)state;
 	attach(TEEPERF_CLOCK_SOFT_TSC);
 	header->counter = 1;
 	// The hint says that there is a chunk, the slot says that there is not.
+	header->head = 1;
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(event(0x401000), CHUNK_HEADER_POSITION);
+	assert_int_equal(header->tail, 0);
+	header->head = 0;
+	serve(2);
+	assert_int_equal(event(0x401000), sizeof(struct teeperf_chunk) + 8);
+	assert_int_equal(header->tail, 1);
+	assert_int_equal(states[2], TEEPERF_CHUNK_OWNED);
+}
+
+// Mode ring: a log whose threads keep so many chunks.
+static void attach_ring(uint32_t keeps)
+{
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	header->mode = TEEPERF_MODE_RING;
+	header->ring = keeps;
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	header->counter = 1;
+}
+
+static void test_ticket_is_kept(void **state)
+{
+	(void)state;
+	attach_ring(2);
 	header->head = 1;
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(event(0x401000), CHUNK_HEADER_POSITION);
@@ -108,6 +135,83 @@ static void test_ticket_is_kept(void **state)
 	assert_int_equal(event(0x401000), sizeof(struct teeperf_chunk) + 8);
 	assert_int_equal(header->tail, 1);
 	assert_int_equal(states[2], TEEPERF_CHUNK_OWNED);
+}
+
+/*
+ * The thread gets no processor while it draws a chunk: it stops at the first access that a page's PROTECTION forbids,
+ * and meanwhile others draw and give back all that there is, twice.
+ */
+static int stops;
+
+static void others_go_on(int signal)
+{
+	(void)signal;
+	stops++;
+	mprotect(tp_process.header, 2 * 4096, PROT_READ | PROT_WRITE);
+	for (int i = 0; i < 2 * CHUNKS; i++) {
+		const uint64_t number = supply[header->tail % CHUNKS] % CHUNKS;
+		header->tail++;
+		serve(number);
+	}
+}
+
+// Each chunk is the thread's, or in the supply, and once.
+static void check_no_chunk_is_gone(void)
+{
+	int seen[CHUNKS] = {0};
+	for (uint64_t i = 0; i < CHUNKS; i++)
+		seen[i] += states[i] == TEEPERF_CHUNK_OWNED;
+	for (uint64_t t = header->tail; t != header->head; t++) {
+		assert_int_equal(supply[t % CHUNKS] >> TEEPERF_SUPPLY_CHUNK_BITS, t + 1);
+		seen[supply[t % CHUNKS] % CHUNKS]++;
+	}
+	for (int i = 0; i < CHUNKS; i++)
+		assert_int_equal(seen[i], 1);
+}
+
+static void stop_while_drawing(uint64_t page, int protection)
+{
+	header->counter = 1;
+	for (uint64_t i = 0; i < CHUNKS; i++)
+		serve(i);
+	for (int i = 0; i < PER_CHUNK; i++)
+		event(0x401000);
+	signal(SIGSEGV, others_go_on);
+	assert_int_equal(mprotect((char *)tp_process.header + page, 4096, protection), 0);
+	assert_int_equal(event(0x402000), CHUNK + sizeof(struct teeperf_chunk));
+	assert_int_equal(stops, 1);
+	const struct teeperf_thread *thread =
+	    (const void *)((char *)header + header->threads_offset);
+	assert_int_equal(thread->lost, 0);
+	check_no_chunk_is_gone();
+}
+
+static void test_stop_before_slot(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	stop_while_drawing(4096, PROT_NONE);
+}
+
+static void test_stop_behind_slot(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	stop_while_drawing(0, PROT_READ);
+}
+
+static void test_stop_before_slot_in_ring(void **state)
+{
+	(void)state;
+	attach_ring(3);
+	stop_while_drawing(4096, PROT_NONE);
+}
+
+static void test_stop_behind_slot_in_ring(void **state)
+{
+	(void)state;
+	attach_ring(3);
+	stop_while_drawing(0, PROT_READ);
 }
 
 static void test_lying_supply(void **state)
@@ -260,12 +364,11 @@ static void *thread_without_chunk(void *argument)
 	return NULL;
 }
 
-// A thread that ends with a ticket leaves it to the next that needs one.
+// Mode ring: a thread that ends with a ticket leaves it to the next that needs one.
 static void test_ticket_is_inherited(void **state)
 {
 	(void)state;
-	attach(TEEPERF_CLOCK_SOFT_TSC);
-	header->counter = 1;
+	attach_ring(2);
 	serve(0);
 	pthread_t thread;
 	for (int i = 0; i < 2; i++) {
@@ -314,17 +417,6 @@ static void test_threads_end(void **state)
 		assert_int_equal(threads[i].ended, 1);
 		assert_int_equal(threads[i].chunks, 1);
 	}
-}
-
-// Mode ring: a log whose threads keep so many chunks.
-static void attach_ring(uint32_t keeps)
-{
-	make_log(TEEPERF_CLOCK_SOFT_TSC);
-	header->mode = TEEPERF_MODE_RING;
-	header->ring = keeps;
-	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &anchor);
-	unlink(getenv(TEEPERF_LOG_ENV));
-	header->counter = 1;
 }
 
 static void fill(uint64_t chunks, uint64_t name)
@@ -480,18 +572,16 @@ static void test_ring_shrinks(void **state)
 	assert_int_equal(find_chunk(0, 8), CHUNKS);
 }
 
-// A ticket for which nobody came until its slot was needed again.
+// Mode ring: a ticket for which nobody came until its slot was needed again.
 static void test_ticket_is_given_up(void **state)
 {
 	(void)state;
-	attach(TEEPERF_CLOCK_SOFT_TSC);
-	header->counter = 1;
+	attach_ring(2);
 	header->head = 1;
 	assert_int_equal(event(0x401000), CHUNK_HEADER_POSITION);
 	supply[0] = TEEPERF_SUPPLY_SLOT(CHUNKS, 5);
 	header->head = CHUNKS + 1;
 	header->tail = CHUNKS;
-	assert_int_equal(event(0x401000), CHUNK_HEADER_POSITION);
 	assert_int_equal(event(0x401000), sizeof(struct teeperf_chunk) + 8);
 	assert_int_equal(states[5], TEEPERF_CHUNK_OWNED);
 }
@@ -499,7 +589,10 @@ static void test_ticket_is_given_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(test_first_event), TEST(test_sync),
-	    TEST(test_chunks_in_turn), TEST(test_losses_are_exact), TEST(test_ticket_is_kept),
+	    TEST(test_chunks_in_turn), TEST(test_losses_are_exact),
+	    TEST(test_promise_without_chunk), TEST(test_ticket_is_kept),
+	    TEST(test_stop_before_slot), TEST(test_stop_behind_slot),
+	    TEST(test_stop_before_slot_in_ring), TEST(test_stop_behind_slot_in_ring),
 	    TEST(test_lying_supply), TEST(test_resync), TEST(test_interrupted_sequence),
 	    TEST(test_interrupted_in_chunk), TEST(test_interrupted_sequence_without_chunk),
 	    TEST(test_destructors_log), TEST(test_ticket_is_inherited), TEST(test_threads_end),
