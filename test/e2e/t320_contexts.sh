@@ -387,9 +387,13 @@ EOS
 paths() {
 	"$TEEPERF" analyze run.trace --view tree --format csv >tree.csv 2>tree.err
 	python3 "$lib/tree_paths.py" tree.csv >got
-	diff want got || fail "$1: the stacks are not exact"
+	diff want got || {
+		show_trace run.trace "$1"
+		fail "$1: the stacks are not exact"
+	}
 	! grep -Ei 'unmatched|lost ' tree.err || {
 		cat tree.err >&2
+		show_trace run.trace "$1"
 		fail "$1: records did not match"
 	}
 }

@@ -70,7 +70,10 @@ same() {
 		build "$machine" "$driver" "$@" -o app
 		# shellcheck disable=SC2086 # words are meant
 		measure "$machine" got $recording
-		diff want got || fail "$what: calls on $machine are not those on $host"
+		diff want got || {
+			show_trace run.trace "$machine: $what"
+			fail "$what: calls on $machine are not those on $host"
+		}
 		cmp "said.$host" "said.$machine" || fail "$what: the program itself differs on $machine"
 	done
 	echo "$what: $(grep -vc '^sum' want) paths, $(awk '/^sum/ { n += $NF } END { print n }' want) calls"

@@ -44,6 +44,7 @@ same() {
 	"$TEEPERF" analyze "$1" --view top --format csv >top.csv 2>/dev/null
 	[ "$(awk -F, 'NR > 1 { print $1 "=" $2 }' top.csv | sort | tr '\n' ' ')" = "$profile" ] || {
 		cat top.csv >&2
+		show_trace "$1" 'calls are missing'
 		fail "not all calls are in $1"
 	}
 	"$TEEPERF" analyze "$1" --view threads --format csv 2>/dev/null >threads.csv

@@ -17,6 +17,7 @@ calls_list() {
 calls_of() {
 	"$TEEPERF" analyze "$1" --view tree --format csv >tree.csv 2>tree.err
 	if grep -i 'unmatched\|lost' tree.err >&2; then
+		show_trace "$1" 'odd records'
 		fail "the records of $1 are odd"
 	fi
 	"$TEEPERF" analyze "$1" --format csv >top.csv 2>top.err

@@ -75,6 +75,30 @@ fact() {
 	sed -n "s/^$1=//p" facts
 }
 
+# show_trace TRACE WHAT: on standard error, what is to be known of a trace that should be otherwise: its threads, what each
+# has lost, and the records around each note of a loss. The trace is kept where the next run of the test leaves it.
+show_trace() {
+	kept=$TEST_TMP.odd/$(date +%Y%m%d-%H%M%S)-$$.trace
+	mkdir -p "$TEST_TMP.odd" && cp "$1" "$kept" || kept="nowhere, as it cannot be copied"
+	{
+		echo "---- $2: the trace is kept: $kept"
+		"$TEEPERF" analyze --view threads --format csv "$1"
+		"$TEEPERF" dump "$1" | awk '
+			/^chunk/ { chunk = $0 }
+			/^threads/ { table = "" } # the last one counts
+			/^\tthread / { table = table $0 "\n" }
+			{ line[NR % 5] = $0 }
+			/^\tlost / && notes++ < 10 {
+				print chunk
+				for (i = NR - 4; i < NR; i++)
+					print line[i % 5]
+				after = 5
+			}
+			after-- > 0
+			/^end / { printf "%s%s\n", table, $0 }'
+	} >&2 2>&1 || true
+}
+
 build_fake() {
 	${CC:-cc} -O1 -I "$root/include" -o fake "$lib/fake_program.c" ||
 		skip "no C compiler (CC=${CC:-cc})"

@@ -84,7 +84,10 @@ run() {
 # same TRACE NAME: it has the calls of NAME.
 same() {
 	calls_of "$1" >got
-	diff "$2.want" got >&2 || fail "calls in $1 are not those of '$2' here"
+	diff "$2.want" got >&2 || {
+		show_trace "$1" "$machine: '$2'"
+		fail "calls in $1 are not those of '$2' here"
+	}
 }
 
 # through_memory NAME...: this machine's recorder makes the log, and the time in it.
