@@ -8,14 +8,25 @@
 
 #define TP_DIGITS_MAX 24 /* room for any of these */
 
-/* Write NUMBER at AT, without a NUL; returns where it ends. */
+/* Write NUMBER at AT, without a NUL; returns where it ends. Two digits with each division. */
 static inline char *tp_digits(char *at, uint64_t number)
 {
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
 	char digits[20];
 	char *from = digits + sizeof(digits);
-	do
-		*--from = (char)('0' + number % 10);
-	while (number /= 10);
+	if (number < 10) {
+		*at = (char)('0' + number);
+		return at + 1;
+	}
+	for (; number >= 100; number /= 100)
+		memcpy(from -= 2, pairs + number % 100 * 2, 2);
+	if (number >= 10)
+		memcpy(from -= 2, pairs + number * 2, 2);
+	else
+		*--from = (char)('0' + number);
 	const size_t size = (size_t)(digits + sizeof(digits) - from);
 	memcpy(at, from, size);
 	return at + size;

@@ -145,8 +145,7 @@ void tp_grid_text(struct tp_grid *grid, const char *text)
 	tp_grid_indented(grid, text, 1);
 }
 
-// What is written plainly, or as TABLE in tables.
-static void add_plain(struct tp_grid *grid, const char *table, const char *other)
+void tp_grid_plain(struct tp_grid *grid, const char *table, const char *other)
 {
 	if (next(grid)) {
 		if (grid->options->format == TP_FORMAT_TABLE)
@@ -167,19 +166,19 @@ void tp_grid_count(struct tp_grid *grid, uint64_t count)
 	char table[TP_TEXT_NUMBER];
 	char other[TP_TEXT_NUMBER];
 	snprintf(other, sizeof(other), "%" PRIu64, count);
-	add_plain(grid, tp_text_count(table, count), other);
+	tp_grid_plain(grid, tp_text_count(table, count), other);
 }
 
 void tp_grid_number(struct tp_grid *grid, uint64_t number)
 {
 	char text[TP_TEXT_NUMBER];
 	snprintf(text, sizeof(text), "%" PRIu64, number);
-	add_plain(grid, text, text);
+	tp_grid_plain(grid, text, text);
 }
 
 void tp_grid_blank(struct tp_grid *grid)
 {
-	add_plain(grid, "", unknown(grid));
+	tp_grid_plain(grid, "", unknown(grid));
 }
 
 void tp_grid_time(struct tp_grid *grid, bool known, uint64_t ticks)
@@ -191,7 +190,7 @@ void tp_grid_time(struct tp_grid *grid, bool known, uint64_t ticks)
 		return;
 	}
 	snprintf(other, sizeof(other), "%" PRIu64, tp_timebase_ns(&grid->analysis->time, ticks));
-	add_plain(grid, tp_view_time(grid->analysis, table, ticks), other);
+	tp_grid_plain(grid, tp_view_time(grid->analysis, table, ticks), other);
 }
 
 void tp_grid_ns(struct tp_grid *grid, bool known, double ns, bool sign)
@@ -210,7 +209,7 @@ void tp_grid_ns(struct tp_grid *grid, bool known, double ns, bool sign)
 		tp_text_count(number, size);
 	snprintf(table, sizeof(table), "%s%s", !size ? "" : ns < 0 ? "-" : sign ? "+" : "", number);
 	snprintf(other, sizeof(other), "%.0f", fabs(ns) < 0.5 ? 0.0 : ns);
-	add_plain(grid, table, other);
+	tp_grid_plain(grid, table, other);
 }
 
 void tp_grid_duration(struct tp_grid *grid, bool known, uint64_t ns)
@@ -222,7 +221,7 @@ void tp_grid_duration(struct tp_grid *grid, bool known, uint64_t ns)
 		return;
 	}
 	snprintf(other, sizeof(other), "%" PRIu64, ns);
-	add_plain(grid, tp_text_ns(table, ns), other);
+	tp_grid_plain(grid, tp_text_ns(table, ns), other);
 }
 
 void tp_grid_relative(struct tp_grid *grid, double relative)
@@ -230,12 +229,12 @@ void tp_grid_relative(struct tp_grid *grid, double relative)
 	char table[TP_TEXT_NUMBER];
 	char other[TP_TEXT_NUMBER];
 	if (!isfinite(relative)) {
-		add_plain(grid, "new", unknown(grid));
+		tp_grid_plain(grid, "new", unknown(grid));
 		return;
 	}
 	snprintf(table, sizeof(table), fabs(relative) < 10 ? "%+.1f%%" : "%+.3g%%", relative * 100);
 	snprintf(other, sizeof(other), "%.6f", relative);
-	add_plain(grid, table, other);
+	tp_grid_plain(grid, table, other);
 }
 
 void tp_grid_mean(struct tp_grid *grid, uint64_t total, uint64_t calls)
@@ -248,7 +247,7 @@ void tp_grid_mean(struct tp_grid *grid, uint64_t total, uint64_t calls)
 	}
 	snprintf(
 	    other, sizeof(other), "%" PRIu64, tp_timebase_ns(&grid->analysis->time, total) / calls);
-	add_plain(grid, tp_view_mean(grid->analysis, table, total, calls), other);
+	tp_grid_plain(grid, tp_view_mean(grid->analysis, table, total, calls), other);
 }
 
 void tp_grid_share(struct tp_grid *grid, uint64_t part, uint64_t all)
@@ -256,7 +255,7 @@ void tp_grid_share(struct tp_grid *grid, uint64_t part, uint64_t all)
 	char table[TP_TEXT_NUMBER];
 	char other[TP_TEXT_NUMBER];
 	snprintf(other, sizeof(other), "%.6f", all ? (double)part / (double)all : 0.0);
-	add_plain(grid, tp_view_share(table, part, all), other);
+	tp_grid_plain(grid, tp_view_share(table, part, all), other);
 }
 
 void tp_grid_real(struct tp_grid *grid, bool known, double value, int fraction)
@@ -267,7 +266,7 @@ void tp_grid_real(struct tp_grid *grid, bool known, double value, int fraction)
 		return;
 	}
 	snprintf(text, sizeof(text), "%.*f", fraction, value);
-	add_plain(grid, text, text);
+	tp_grid_plain(grid, text, text);
 }
 
 void tp_grid_flush(struct tp_grid *grid, struct tp_err *err)

@@ -68,6 +68,8 @@ void tp_grid_relative(struct tp_grid *grid, double relative);
 /* A number with FRACTION digits behind the point. */
 void tp_grid_real(struct tp_grid *grid, bool known, double value, int fraction);
 void tp_grid_blank(struct tp_grid *grid);
+/* TABLE in tables, a number as text elsewhere. */
+void tp_grid_plain(struct tp_grid *grid, const char *table, const char *other);
 
 /* Whether the limit is reached: then the view adds to `more` what else there would be. */
 static inline bool tp_grid_full(const struct tp_grid *grid)

@@ -103,7 +103,7 @@ static void begin_group(struct tp_parquet *parquet)
 }
 
 int tp_parquet_open(struct tp_parquet *parquet, const char *directory, const char *name,
-    const struct tp_parquet_column *columns, bool timed, const char *sorted, struct tp_err *err)
+    const struct tp_parquet_column *columns, const char *sorted, struct tp_err *err)
 {
 	uint32_t count = 0;
 	while (columns[count].name)
@@ -120,8 +120,6 @@ int tp_parquet_open(struct tp_parquet *parquet, const char *directory, const cha
 		return tp_err_set(
 		    err, TP_ERR_MEMORY, name, TP_ERR_NO_OFFSET, "no memory for its columns");
 	for (uint32_t i = 0; i < count; i++) {
-		if (columns[i].time && !timed)
-			continue;
 		if (sorted && strcmp(columns[i].name, sorted) == 0)
 			parquet->sorted = (int)parquet->column_count;
 		init_buffer(&parquet->columns[parquet->column_count]);
@@ -279,10 +277,17 @@ static void end_value(struct tp_parquet *parquet)
 void tp_parquet_add(struct tp_parquet *parquet, int64_t value)
 {
 	struct tp_parquet_buffer *buffer = &parquet->columns[parquet->at];
-	if (buffer->column->type == TP_PARQUET_INT32)
+	const bool narrow = buffer->column->type == TP_PARQUET_INT32;
+	struct tp_buf *bytes = &buffer->bytes;
+	if (narrow)
 		value = (int32_t)value;
-	// Little-endian, as the machines are that this runs on.
-	tp_buf_add(&buffer->bytes, &value, buffer->column->type == TP_PARQUET_INT32 ? 4 : 8);
+	// Little-endian, as the machines are that this runs on. Mostly there is room, and no call for it.
+	if (bytes->capacity - bytes->size > sizeof(value)) {
+		memcpy(bytes->data + bytes->size, &value, sizeof(value));
+		bytes->size += narrow ? 4 : 8;
+	} else {
+		tp_buf_add(bytes, &value, narrow ? 4 : 8);
+	}
 	if (value < buffer->min)
 		buffer->min = value;
 	if (value > buffer->max)

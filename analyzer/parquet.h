@@ -19,7 +19,6 @@ enum tp_parquet_type { TP_PARQUET_INT32 = 1, TP_PARQUET_INT64 = 2, TP_PARQUET_TE
 struct tp_parquet_column {
 	const char *name; /* NULL: the end of a list */
 	enum tp_parquet_type type;
-	bool time; /* left out by tp_parquet_open if there are no times */
 };
 
 /* Of a column of the row group at hand. */
@@ -48,11 +47,11 @@ struct tp_parquet {
 };
 
 /*
- * Begin the file NAME in DIRECTORY. Of COLUMNS those that are times only if TIMED. SORTED is the name of the column
- * that rows are sorted by, or NULL. 0 or a negative tp_error; close it in any case.
+ * Begin the file NAME in DIRECTORY. COLUMNS must outlive it. SORTED is the name of the column that rows are sorted by, or
+ * NULL. 0 or a negative tp_error; close it in any case.
  */
 int tp_parquet_open(struct tp_parquet *parquet, const char *directory, const char *name,
-    const struct tp_parquet_column *columns, bool timed, const char *sorted, struct tp_err *err);
+    const struct tp_parquet_column *columns, const char *sorted, struct tp_err *err);
 /* The value of the next column; the last one ends the row. Of INT32 columns the low half. */
 void tp_parquet_add(struct tp_parquet *parquet, int64_t value);
 void tp_parquet_add_text(struct tp_parquet *parquet, const char *text);

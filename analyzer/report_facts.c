@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The block "facts" of a report: what its numbers belong to.
 #include "analyzer/completeness.h"
+#include "analyzer/relation.h"
 #include "analyzer/report.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"
@@ -65,74 +66,22 @@ const struct tp_symbol *tp_report_symbol(const struct tp_report *report, uint32_
 
 // ---- columns of numbers
 
-enum column {
-	CALLS,
-	TIMED,
-	SELF,
-	UNCERTAINTY, // of SELF
-	INCLUSIVE,
-	TOTAL,
-	MIN,
-	P50,
-	P90,
-	P99,
-	MAX,
-	COLUMNS
-};
-
-static const char *const titles[] = {"calls", "timed", "self", "self_uncertainty", "inclusive",
-    "total", "min", "p50", "p90", "p99", "max"};
-
-static uint64_t value(
-    const struct tp_analysis *analysis, const struct tp_function *function, enum column column)
+static void add_numbers(
+    const struct tp_report *report, uint8_t column, bool base, struct tp_buf *out)
 {
-	const uint64_t timed = tp_function_timed(function);
-	if (column == CALLS)
-		return function->calls;
-	if (column == TIMED || !timed || analysis->timeless)
-		return column == TIMED && !analysis->timeless ? timed : 0;
-	uint64_t ticks = 0;
-	switch (column) {
-	case SELF:
-		ticks = tp_function_scaled(function, function->self);
-		break;
-	case UNCERTAINTY:
-		if (!tp_function_uncertainty(analysis, function, &ticks))
-			return 0;
-		ticks = tp_function_scaled(function, ticks);
-		break;
-	case INCLUSIVE:
-		ticks = tp_function_scaled(function, function->inclusive);
-		break;
-	case TOTAL:
-		ticks = function->total;
-		break;
-	case MIN:
-		ticks = function->min;
-		break;
-	case MAX:
-		ticks = function->max;
-		break;
-	default:
-		ticks = tp_histogram_percentile(&function->times,
-		    column == P50   ? 0.5
-		    : column == P90 ? 0.9
-				    : 0.99,
-		    function->min, function->max);
-	}
-	return tp_timebase_ns(&analysis->time, ticks);
-}
-
-static void add_numbers(const struct tp_report *report, enum column column, bool base,
-    const char *prefix, struct tp_buf *out)
-{
-	const struct tp_analysis *analysis = base ? report->options->base : report->analysis;
-	tp_buf_addf(out, ",\"%s%s\":[", prefix, titles[column]);
+	const struct tp_relation *relation = &tp_relation_functions;
+	struct tp_relation_data data = {
+	    .analysis = base ? report->options->base : report->analysis,
+	    .scaled = true,
+	};
+	tp_buf_addf(out, ",\"%s%s\":[", base ? "base_" : "", relation->columns[column].key);
 	for (uint32_t i = 0; i < report->tree.function_count; i++) {
 		const struct tp_report_function *it = &report->tree.functions[i];
 		const uint32_t at = base ? it->there : it->here;
-		tp_buf_addf(out, "%s%" PRIu64, i ? "," : "",
-		    at == UINT32_MAX ? 0 : value(analysis, &analysis->functions[at], column));
+		const struct tp_cell cell =
+		    at == UINT32_MAX ? (struct tp_cell){.type = TP_CELL_NULL}
+				     : relation->value(&data, relation->row(&data, at), column);
+		tp_buf_addf(out, "%s%" PRIu64, i ? "," : "", cell.type ? cell.count : 0);
 	}
 	tp_buf_add_char(out, ']');
 }
@@ -238,12 +187,14 @@ static bool add_functions(struct tp_report *report, struct tp_buf *out)
 		tp_buf_add_char(out, ']');
 		texts_add(&files, "files", out);
 		texts_add(&modules, "modules", out);
-		for (int i = 0; i < COLUMNS; i++)
-			add_numbers(report, (enum column)i, false, "", out);
-		if (report->options->base) {
-			add_numbers(report, CALLS, true, "base_", out);
-			add_numbers(report, SELF, true, "base_", out);
-		}
+		uint8_t list[TP_RELATION_COLUMNS];
+		const uint32_t columns =
+		    tp_relation_list(&tp_relation_functions, TP_FORM_REPORT, list);
+		for (uint32_t i = 0; i < columns; i++)
+			add_numbers(report, list[i], false, out);
+		// Of the baseline calls and self times.
+		for (uint32_t i = 0; i < 2 && report->options->base; i++)
+			add_numbers(report, list[i], true, out);
 		highest = add_histograms(report, out);
 		tp_buf_add_char(out, '}');
 		add_bounds(report, highest, out);

@@ -172,7 +172,7 @@ uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view
 	uint32_t *order = calloc((size_t)analysis->function_count + 1, sizeof(*order));
 	*count = 0;
 	for (uint32_t i = 0; order && i < analysis->function_count; i++)
-		if (marks[i])
+		if (!marks || marks[i])
 			order[(*count)++] = i;
 	order_functions = analysis->functions;
 	order_key = tp_view_sort(analysis, options->sort);

@@ -111,7 +111,7 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_options *options,
     bool **marks, struct tp_err *err);
 /*
- * The functions that are marked, as indices, in the order that options->sort asks for, and how many; to be
+ * The functions that are marked (all if MARKS is NULL), as indices, in the order that options->sort asks for, and how many; to be
  * freed. NULL: no memory.
  */
 uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view_options *options,

@@ -239,7 +239,7 @@ const struct tp_command tp_cmd_query = {
 	"and records are tables; --schema explains them. Nothing is imported and nothing written.\n"
 	"Without SQL, it is read from standard input, on a terminal with a prompt.\n",
     .examples =
-	"teeperf query teeperf.trace 'SELECT name, calls, self FROM functions ORDER BY self DESC'\n"
+	"teeperf query teeperf.trace 'SELECT function, calls, self_ns FROM functions ORDER BY self_ns DESC'\n"
 	"teeperf query --example=latency-by-caller --param function=parse teeperf.trace\n"
 	"teeperf query --example=diff --attach b=before.trace teeperf.trace\n",
     .options = options,

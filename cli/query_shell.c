@@ -33,6 +33,18 @@ static void note_times(struct tp_query_session *session)
 	    session->command->name);
 }
 
+// For one release: a query with such a condition finds other rows than before.
+static void note_tid(struct tp_query_session *session)
+{
+	if (session->noted_tid || !tp_query_reads_tid(session->query))
+		return;
+	session->noted_tid = true;
+	fprintf(stderr,
+	    "teeperf %s: note: tid is the system's number of a thread in all tables now; thread is the "
+	    "number in the trace, which calls, events and thread_paths had as tid\n",
+	    session->command->name);
+}
+
 static int run_with(struct tp_query_session *session, const char *sql,
     const struct tp_query_parameter *parameters, uint32_t parameter_count)
 {
@@ -60,6 +72,7 @@ static int run_with(struct tp_query_session *session, const char *sql,
 	if (code)
 		return tp_command_fail(session->command, &err);
 	note_times(session);
+	note_tid(session);
 	return TP_EXIT_DONE;
 }
 
@@ -101,10 +114,10 @@ static int check_function(
 	const struct tp_query_sink sink = {&found, ignore_columns, see_row};
 	struct tp_err err;
 	const int code = tp_query_run(session->query,
-	    "SELECT 1 FROM functions WHERE name = :function", parameter, 1, &sink, &err);
+	    "SELECT 1 FROM functions WHERE function = :function", parameter, 1, &sink, &err);
 	if (!code && !found)
 		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
-		    "no function that was called is named '%s' (all of the name, as SELECT name FROM "
+		    "no function that was called is named '%s' (all of the name, as SELECT function FROM "
 		    "functions shows it)",
 		    parameter->value);
 	return code || !found ? tp_command_fail(session->command, &err) : TP_EXIT_DONE;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The tables that follow from file names: commands.inc, allowlist_commands.inc, views.inc, exports.inc,
-# query_exports.inc, sql_tables.inc. And the rows of runtime/ports.def.
+# query_exports.inc. And the rows of runtime/ports.def.
 
 set(TEEPERF_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 
@@ -60,4 +60,3 @@ teeperf_table(allowlist_commands.inc TP_COMMAND "cli/allowlist_*.c")
 teeperf_table(views.inc TP_VIEW "analyzer/view_*.c")
 teeperf_table(exports.inc TP_EXPORT "analyzer/export_*.c")
 teeperf_table(query_exports.inc TP_EXPORT "query/export_*.c")
-teeperf_table(sql_tables.inc TP_SQL_TABLE "query/table_*.c")

@@ -8,13 +8,12 @@
 #include "query/sql_table.h"
 #include "query/sql_views.h"
 
-#include <string.h>
 #include <unistd.h>
 
 // Records are in the trace, and twice as many as calls.
-static bool is_saved(const struct tp_sql_table *table)
+static bool is_saved(const struct tp_relation *relation)
 {
-	return strcmp(table->name, "events") != 0;
+	return relation != &tp_relation_events;
 }
 
 static int run(struct tp_query *query, char *sql)
@@ -25,34 +24,38 @@ static int run(struct tp_query *query, char *sql)
 }
 
 // "a, b" of the columns, with types or not; the first is the key if values of it are there once.
-static char *list_columns(const struct tp_sql_table *table, bool types)
+static char *list_columns(const struct tp_relation *relation, bool types)
 {
+	uint8_t list[TP_RELATION_COLUMNS];
 	sqlite3_str *text = sqlite3_str_new(NULL);
-	const bool key = table->key_is_unique || strcmp(table->name, "calls") == 0;
-	for (int i = 0; table->columns[i].name; i++) {
-		if (table->columns[i].hidden)
+	const bool key = relation->unique || relation == &tp_relation_calls;
+	const uint32_t count = tp_relation_list(relation, TP_FORM_SQL, list);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tp_relation_column *column = &relation->columns[i];
+		if (column->hidden)
 			continue;
-		sqlite3_str_appendf(text, "%s\"%w\"", i ? ", " : "", table->columns[i].name);
+		sqlite3_str_appendf(text, "%s\"%w\"", i ? ", " : "", column->key);
 		if (types)
 			sqlite3_str_appendf(
-			    text, " %s%s", table->columns[i].type, !i && key ? " PRIMARY KEY" : "");
+			    text, " %s%s", tp_sql_type(column), !i && key ? " PRIMARY KEY" : "");
 	}
 	return sqlite3_str_finish(text);
 }
 
 static int save_table(struct tp_query *query, const struct tp_sql_table *table)
 {
-	char *typed = list_columns(table, true);
-	char *plain = list_columns(table, false);
+	const char *name = table->relation->name;
+	char *typed = list_columns(table->relation, true);
+	char *plain = list_columns(table->relation, false);
 	int code = typed && plain ? SQLITE_OK : SQLITE_NOMEM;
 	if (!code)
-		code = run(query, sqlite3_mprintf("CREATE TABLE saved.%s(%s)", table->name, typed));
+		code = run(query, sqlite3_mprintf("CREATE TABLE saved.%s(%s)", name, typed));
 	if (!code)
 		code = run(query, sqlite3_mprintf("INSERT INTO saved.%s SELECT %s FROM main.%s",
-				      table->name, plain, table->name));
+				      name, plain, name));
 	for (int i = 0; !code && table->indexes && table->indexes[i]; i++)
-		code = run(query, sqlite3_mprintf("CREATE INDEX saved.%s_%d ON %s(%s)", table->name,
-				      i, table->name, table->indexes[i]));
+		code = run(query, sqlite3_mprintf("CREATE INDEX saved.%s_%d ON %s(%s)", name, i,
+				      name, table->indexes[i]));
 	sqlite3_free(typed);
 	sqlite3_free(plain);
 	return code;
@@ -66,9 +69,9 @@ static int save_all(struct tp_query *query, const char *path)
 	if (!code)
 		code = run(query, sqlite3_mprintf("PRAGMA saved.journal_mode = off; "
 						  "PRAGMA saved.synchronous = off; BEGIN"));
-	for (int i = 0; !code && tp_sql_tables[i]; i++)
-		if (is_saved(tp_sql_tables[i]))
-			code = save_table(query, tp_sql_tables[i]);
+	for (int i = 0; !code && tp_sql_tables[i].relation; i++)
+		if (is_saved(tp_sql_tables[i].relation))
+			code = save_table(query, &tp_sql_tables[i]);
 	for (int i = 0; !code && tp_sql_views[i].name; i++)
 		code = run(query, sqlite3_mprintf("CREATE VIEW saved.%s AS %s",
 				      tp_sql_views[i].name, tp_sql_views[i].sql));

@@ -61,8 +61,13 @@ static int authorize(void *context, int action, const char *first, const char *s
 	if (!query->locked)
 		return SQLITE_OK;
 	switch (action) {
-	case SQLITE_SELECT:
 	case SQLITE_READ:
+		query->reads_tid |= sqlite3_stricmp(second, "tid") == 0 &&
+				    (sqlite3_stricmp(first, "calls") == 0 ||
+					sqlite3_stricmp(first, "events") == 0 ||
+					sqlite3_stricmp(first, "thread_paths") == 0);
+		return SQLITE_OK;
+	case SQLITE_SELECT:
 	case SQLITE_RECURSIVE:
 		return SQLITE_OK;
 	case SQLITE_UPDATE:
@@ -122,9 +127,9 @@ static int create_modules(struct tp_query *query)
 {
 	char name[64];
 	int code = SQLITE_OK;
-	for (int i = 0; !code && tp_sql_tables[i]; i++) {
-		snprintf(name, sizeof(name), "teeperf_%s", tp_sql_tables[i]->name);
-		const sqlite3_module *module = tp_sql_tables[i]->module;
+	for (int i = 0; !code && tp_sql_tables[i].relation; i++) {
+		snprintf(name, sizeof(name), "teeperf_%s", tp_sql_tables[i].relation->name);
+		const sqlite3_module *module = tp_sql_tables[i].module;
 		code = sqlite3_create_module_v2(
 		    query->db, name, module ? module : &tp_sql_plain_module, query, NULL);
 	}
@@ -223,10 +228,11 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 	query->locked = false;
 	int failed = name ? run_plain(query, "ATTACH ':memory:' AS \"%w\"", name) : SQLITE_OK;
 	name = name ? name : "main";
-	for (int i = 0; !failed && tp_sql_tables[i]; i++)
+	for (int i = 0; !failed && tp_sql_tables[i].relation; i++) {
+		const char *table = tp_sql_tables[i].relation->name;
 		failed = run_plain(query, "CREATE VIRTUAL TABLE \"%w\".%s USING teeperf_%s(%d, %d)",
-		    name, tp_sql_tables[i]->name, tp_sql_tables[i]->name,
-		    (int)query->trace_count - 1, i);
+		    name, table, table, (int)query->trace_count - 1, i);
+	}
 	for (int i = 0; !failed && tp_sql_views[i].name; i++)
 		failed = run_plain(query, "CREATE VIEW \"%w\".%s AS %s", name, tp_sql_views[i].name,
 		    tp_sql_views[i].sql);
@@ -482,6 +488,11 @@ bool tp_query_mixes_times(const struct tp_query *query)
 		    query->traces[i]->data.analysis->compensation.applied)
 			return true;
 	return false;
+}
+
+bool tp_query_reads_tid(const struct tp_query *query)
+{
+	return query->reads_tid;
 }
 
 bool tp_query_is_complete(const char *sql)

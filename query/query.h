@@ -65,6 +65,8 @@ const char *tp_query_find_parameter(const char *sql, const char *name);
  * recording has cost.
  */
 bool tp_query_mixes_times(const struct tp_query *query);
+/* Whether a query has read tid of calls, events or thread_paths, which was the trace's number and is the system's. */
+bool tp_query_reads_tid(const struct tp_query *query);
 /* Whether SQL ends behind a statement, so that it can be run. */
 bool tp_query_is_complete(const char *sql);
 

@@ -20,6 +20,7 @@ struct tp_query {
 	uint64_t steps;
 	atomic_bool give_up;
 	bool locked;      /* what is run is a user's: see authorizer in query.c */
+	bool reads_tid;   /* a statement has named tid where it was the trace's number */
 	char denied[256]; /* what it did not allow, or empty */
 };
 

@@ -26,43 +26,52 @@ int64_t tp_sql_clamp(uint64_t number)
 	return number > INT64_MAX ? INT64_MAX : (int64_t)number;
 }
 
-void tp_sql_result_number(sqlite3_context *context, uint64_t number)
+uint32_t tp_sql_column(const struct tp_relation *relation, int column)
 {
-	sqlite3_result_int64(context, tp_sql_clamp(number));
+	uint8_t list[TP_RELATION_COLUMNS];
+	int old = column - (int)tp_relation_list(relation, TP_FORM_SQL, list);
+	if (old < 0)
+		return (uint32_t)column;
+	for (uint32_t i = 0; i < relation->count; i++)
+		for (int j = 0; j < 2 && relation->columns[i].old[j]; j++)
+			if (!old--)
+				return i;
+	return 0;
 }
 
-void tp_sql_result_ns(
-    sqlite3_context *context, const struct tp_trace_data *data, bool known, uint64_t ticks)
+void tp_sql_result(
+    sqlite3_context *context, const struct tp_sql_vtab *vtab, const void *row, int column)
 {
-	if (known && !data->analysis->timeless)
-		tp_sql_result_number(context, tp_timebase_ns(&data->analysis->time, ticks));
+	const struct tp_relation *relation = vtab->table->relation;
+	const uint32_t at =
+	    column < vtab->column_count ? (uint32_t)column : tp_sql_column(relation, column);
+	const struct tp_relation_column *of = &relation->columns[at];
+	const struct tp_cell cell = relation->value(&vtab->data->relation, row, at);
+	if (of->nullable && (cell.type == TP_CELL_TEXT ? !*cell.text : !cell.count))
+		return;
+	// A text outlives the statement, or is copied.
+	if (cell.type == TP_CELL_TEXT)
+		sqlite3_result_text(
+		    context, cell.text, -1, of->made ? SQLITE_TRANSIENT : SQLITE_STATIC);
+	else if (cell.type)
+		sqlite3_result_int64(context, tp_cell_signed(&cell));
 }
 
-void tp_sql_result_ticks(sqlite3_context *context, const struct tp_trace_data *data, uint64_t ticks)
+char *tp_sql_declaration(const struct tp_relation *relation)
 {
-	if (!data->analysis->timeless)
-		tp_sql_result_number(context, ticks);
-}
-
-void tp_sql_result_at(sqlite3_context *context, const struct tp_trace_data *data, uint64_t ticks)
-{
-	if (!data->analysis->timeless)
-		tp_sql_result_number(context, tp_analysis_at_ns(data->analysis, ticks));
-}
-
-void tp_sql_result_text(sqlite3_context *context, const char *text)
-{
-	if (text && *text)
-		sqlite3_result_text(context, text, -1, SQLITE_STATIC);
-}
-
-char *tp_sql_declaration(const struct tp_sql_table *table)
-{
+	uint8_t list[TP_RELATION_COLUMNS];
 	sqlite3_str *text = sqlite3_str_new(NULL);
+	const uint32_t count = tp_relation_list(relation, TP_FORM_SQL, list);
 	sqlite3_str_appendall(text, "CREATE TABLE x(");
-	for (int i = 0; table->columns[i].name; i++)
-		sqlite3_str_appendf(text, "%s\"%w\" %s%s", i ? ", " : "", table->columns[i].name,
-		    table->columns[i].type, table->columns[i].hidden ? " HIDDEN" : "");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tp_relation_column *column = &relation->columns[i];
+		sqlite3_str_appendf(text, "%s\"%w\" %s%s", i ? ", " : "", column->key,
+		    tp_sql_type(column), column->hidden ? " HIDDEN" : "");
+	}
+	for (uint32_t i = 0; i < relation->count; i++)
+		for (int j = 0; j < 2 && relation->columns[i].old[j]; j++)
+			sqlite3_str_appendf(text, ", \"%w\" %s HIDDEN", relation->columns[i].old[j],
+			    tp_sql_type(&relation->columns[i]));
 	sqlite3_str_appendall(text, ")");
 	return sqlite3_str_finish(text);
 }
@@ -86,11 +95,12 @@ int tp_sql_connect(sqlite3 *db, void *context, int argc, const char *const *argv
 	const uint32_t trace = argc == 5 ? (uint32_t)strtoul(argv[3], NULL, 10) : UINT32_MAX;
 	const uint32_t number = argc == 5 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0;
 	uint32_t count = 0;
-	while (tp_sql_tables[count])
+	while (tp_sql_tables[count].relation)
 		count++;
 	if (trace >= query->trace_count || number >= count)
 		return SQLITE_ERROR;
-	char *text = tp_sql_declaration(tp_sql_tables[number]);
+	const struct tp_relation *relation = tp_sql_tables[number].relation;
+	char *text = tp_sql_declaration(relation);
 	if (!text)
 		return SQLITE_NOMEM;
 	int code = sqlite3_declare_vtab(db, text);
@@ -98,9 +108,11 @@ int tp_sql_connect(sqlite3 *db, void *context, int argc, const char *const *argv
 	struct tp_sql_vtab *vtab = code ? NULL : sqlite3_malloc(sizeof(*vtab));
 	if (!vtab)
 		return code ? code : SQLITE_NOMEM;
+	uint8_t list[TP_RELATION_COLUMNS];
 	*vtab = (struct tp_sql_vtab){
 	    .data = &query->traces[trace]->data,
-	    .table = tp_sql_tables[number],
+	    .table = &tp_sql_tables[number],
+	    .column_count = (int)tp_relation_list(relation, TP_FORM_SQL, list),
 	};
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 	*out = &vtab->base;
@@ -132,9 +144,10 @@ static const struct tp_sql_vtab *of(const sqlite3_vtab_cursor *base)
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	const struct tp_sql_vtab *vtab = (const struct tp_sql_vtab *)(const void *)base;
-	const uint64_t rows = vtab->table->rows(vtab->data);
+	const struct tp_relation *relation = vtab->table->relation;
+	const uint64_t rows = relation->rows(&vtab->data->relation);
 	int chosen[3] = {-1, -1, -1}; // constraints for =, >= and <=
-	for (int i = 0; vtab->table->key && i < info->nConstraint; i++) {
+	for (int i = 0; relation->ordered && i < info->nConstraint; i++) {
 		if (info->aConstraint[i].iColumn != 0 || !info->aConstraint[i].usable)
 			continue;
 		switch (info->aConstraint[i].op) {
@@ -159,8 +172,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	if (chosen[0] >= 0) {
 		info->idxNum = PLAN_KEY_IS;
 		info->aConstraintUsage[chosen[0]].argvIndex = ++arguments;
-		estimate = vtab->table->key_is_unique ? 1 : 4;
-		if (vtab->table->key_is_unique)
+		estimate = relation->unique ? 1 : 4;
+		if (relation->unique)
 			info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 	} else {
 		for (int i = 1; i < 3; i++)
@@ -172,7 +185,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	}
 	info->estimatedRows = (sqlite3_int64)estimate + (estimate < 1);
 	info->estimatedCost = estimate + 2;
-	info->orderByConsumed = vtab->table->key && info->nOrderBy == 1 &&
+	info->orderByConsumed = relation->ordered && info->nOrderBy == 1 &&
 				info->aOrderBy[0].iColumn == 0 && !info->aOrderBy[0].desc;
 	return SQLITE_OK;
 }
@@ -189,13 +202,20 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
+static int64_t key_of(const struct tp_sql_vtab *vtab, uint64_t row)
+{
+	const struct tp_relation *relation = vtab->table->relation;
+	struct tp_relation_data *data = &vtab->data->relation;
+	return relation->value(data, relation->row(data, row), 0).number;
+}
+
 // The first row whose key is at least KEY.
 static uint64_t find(const struct tp_sql_vtab *vtab, uint64_t rows, int64_t key)
 {
 	uint64_t low = 0;
 	while (low < rows) {
 		const uint64_t middle = low + (rows - low) / 2;
-		if (vtab->table->key(vtab->data, middle) < key)
+		if (key_of(vtab, middle) < key)
 			low = middle + 1;
 		else
 			rows = middle;
@@ -213,7 +233,7 @@ static int filter(
 	const int code = vtab->table->prepare ? vtab->table->prepare(vtab->data, &err) : 0;
 	if (code)
 		return tp_sql_fail(base->pVtab, code, &err);
-	const uint64_t rows = vtab->table->rows(vtab->data);
+	const uint64_t rows = vtab->table->relation->rows(&vtab->data->relation);
 	cursor->row = 0;
 	cursor->end = rows;
 	// SQLite compares once more, so a key that is no whole number may be left to it.
@@ -249,7 +269,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 {
 	const struct cursor *cursor = (const struct cursor *)(const void *)base;
 	const struct tp_sql_vtab *vtab = of(base);
-	vtab->table->value(vtab->data, cursor->row, number, context);
+	tp_sql_result(
+	    context, vtab, vtab->table->relation->row(&vtab->data->relation, cursor->row), number);
 	return SQLITE_OK;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The tables of SQL: one file query/table_NAME.c each, with a descriptor that the schema, the virtual
- * table, the help and the export to SQLite are all made from.
+ * The tables of SQL: relations (analyzer/relation.h) with what only SQL asks for. The schema, the virtual table, the
+ * help and the export to SQLite are made from them. A column of the virtual table is one of the relation, in its order, or
+ * behind them an old name of one, hidden.
  */
 #ifndef TP_SQL_TABLE_H
 #define TP_SQL_TABLE_H
@@ -10,43 +11,27 @@
 
 #include <sqlite3.h>
 
-struct tp_column {
-	const char *name;
-	const char *type; /* INTEGER, TEXT, REAL */
-	const char *help; /* with its unit */
-	bool hidden;      /* not in SELECT * nor in exports */
-};
-
-#define TP_COLUMNS_MAX 24
-
 struct tp_sql_table {
-	const char *name;
-	const char *summary;
-	const struct tp_column *columns; /* ended by one without a name */
+	const struct tp_relation *relation;
 	/* What an export indexes: lists of columns, NULL at the end; may be NULL. */
 	const char *const *indexes;
 	/* Make what it needs; NULL: nothing. 0 or a negative tp_error. */
 	int (*prepare)(struct tp_trace_data *data, struct tp_err *err);
-	/* Rows, for the planner before prepare and exactly after it. */
-	uint64_t (*rows)(const struct tp_trace_data *data);
-	/* The value of a column: one sqlite3_result_ function, or none for NULL. */
-	void (*value)(
-	    const struct tp_trace_data *data, uint64_t row, int column, sqlite3_context *context);
-	/* If not NULL: the value of column 0, which never falls from row to row. */
-	int64_t (*key)(const struct tp_trace_data *data, uint64_t row);
-	bool key_is_unique;
-	/* A virtual table of its own instead of all this but the columns. */
+	/* A virtual table of its own, of a relation that is a stream. */
 	const sqlite3_module *module;
 };
 
-/* NULL at the end. */
-extern const struct tp_sql_table *const tp_sql_tables[];
+/* Ended by one without a relation. */
+extern const struct tp_sql_table tp_sql_tables[];
+extern const sqlite3_module tp_sql_calls_module;
+extern const sqlite3_module tp_sql_events_module;
 
 /* What a virtual table begins with. */
 struct tp_sql_vtab {
 	sqlite3_vtab base;
 	struct tp_trace_data *data;
 	const struct tp_sql_table *table;
+	int column_count; /* of the relation; old names are behind them */
 };
 
 /* xConnect and xDisconnect for all of them: arguments are the index of the trace and of the table. */
@@ -66,22 +51,20 @@ int tp_sql_open_cursor(size_t size, sqlite3_vtab_cursor **out);
 /* Report ERR, of CODE, as the error of a virtual table. Returns an SQLite code. */
 int tp_sql_fail(sqlite3_vtab *base, int code, const struct tp_err *err);
 /* What such a table declares: "CREATE TABLE x(...)". NULL: no memory; sqlite3_free it. */
-char *tp_sql_declaration(const struct tp_sql_table *table);
+char *tp_sql_declaration(const struct tp_relation *relation);
+/* INTEGER or TEXT. */
+static inline const char *tp_sql_type(const struct tp_relation_column *column)
+{
+	return column->type == TP_TYPE_TEXT ? "TEXT" : "INTEGER";
+}
 /* The module of tables that have none of their own. */
 extern const sqlite3_module tp_sql_plain_module;
 
-/* Results: ticks as nanoseconds; NULL without a clock, or if not KNOWN. */
-void tp_sql_result_ns(
-    sqlite3_context *context, const struct tp_trace_data *data, bool known, uint64_t ticks);
-/* Ticks as they are; NULL without a clock. */
-void tp_sql_result_ticks(
-    sqlite3_context *context, const struct tp_trace_data *data, uint64_t ticks);
-/* Nanoseconds since the first record. */
-void tp_sql_result_at(sqlite3_context *context, const struct tp_trace_data *data, uint64_t ticks);
-/* A number, at most INT64_MAX. */
-void tp_sql_result_number(sqlite3_context *context, uint64_t number);
-/* Text that outlives the statement; NULL if it is empty. */
-void tp_sql_result_text(sqlite3_context *context, const char *text);
+/* The column of the relation that a column of the virtual table is. */
+uint32_t tp_sql_column(const struct tp_relation *relation, int column);
+/* The value of a column in ROW. */
+void tp_sql_result(
+    sqlite3_context *context, const struct tp_sql_vtab *vtab, const void *row, int column);
 int64_t tp_sql_clamp(uint64_t number);
 
 #endif

@@ -5,25 +5,26 @@
 
 #include "analyzer/chunk_read.h"
 
-enum { SEQ, TID, KIND, T, FN, VALUE };
+enum { SEQ, THREAD, KIND, TIME, FN, VALUE, TID };
 
-static const struct tp_column columns[] = {
-    {"seq", "INTEGER", "number of the record in its thread, from 0 on", false},
-    {"tid", "INTEGER", "of threads", false},
-    {"kind", "TEXT",
+static const struct tp_relation_column columns[] = {
+    [SEQ] = {"seq", "number of the record in its thread, from 0 on", .type = TP_TYPE_INT64},
+    [THREAD] = {"thread", "of threads", .type = TP_TYPE_INT32},
+    [KIND] = {"kind",
 	"enter, exit, untimed (an exit without a time), resync (goes on in a call), sync, lost, "
 	"module, fork, end, counts, pad, empty or other",
-	false},
-    {"t", "INTEGER", "ns from the trace's first record; NULL: it has no time of its own", false},
-    {"fn", "INTEGER", "of functions; NULL: it names none, or one without calls", false},
-    {"value", "INTEGER",
+	.type = TP_TYPE_TEXT},
+    [TIME] = {"time_ns", "ns from the trace's first record; NULL: it has no time of its own",
+	.unit = TP_UNIT_TIME, .old = {"t"}},
+    [FN] = {"fn", "of functions; NULL: it names none, or one without calls", .type = TP_TYPE_INT32},
+    [VALUE] = {"value",
 	"lost: events; counts: pairs; resync: the position in the log that it names; fork: the parent's "
 	"process; else NULL",
-	false},
-    {0},
+	.type = TP_TYPE_INT64},
+    [TID] = {"tid", "of threads: the number in the operating system", TP_HIDDEN_TID},
 };
 
-#define PLAN_TID 1
+#define PLAN_THREAD 1
 
 struct cursor {
 	sqlite3_vtab_cursor base;
@@ -59,9 +60,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	double rows = (double)data->analysis->counts.records + 1;
 	info->idxNum = 0;
 	for (int i = 0; i < info->nConstraint; i++)
-		if (info->aConstraint[i].iColumn == TID && info->aConstraint[i].usable &&
+		if (info->aConstraint[i].iColumn == THREAD && info->aConstraint[i].usable &&
 		    info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
-			info->idxNum = PLAN_TID;
+			info->idxNum = PLAN_THREAD;
 			info->aConstraintUsage[i].argvIndex = 1;
 			rows /= (double)data->analysis->thread_count + 1;
 			break;
@@ -69,7 +70,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	info->estimatedRows = (sqlite3_int64)rows + 1;
 	info->estimatedCost = rows;
 	info->orderByConsumed = info->nOrderBy == 1 && !info->aOrderBy[0].desc &&
-				(info->aOrderBy[0].iColumn == TID ||
+				(info->aOrderBy[0].iColumn == THREAD ||
 				    (info->idxNum && info->aOrderBy[0].iColumn == SEQ));
 	return SQLITE_OK;
 }
@@ -168,10 +169,10 @@ static int filter(
 	cursor->last_thread = data->analysis->thread_count;
 	cursor->chunk = cursor->sequence = cursor->last_time = 0;
 	cursor->word = cursor->word_count = 0;
-	int64_t tid;
-	if ((plan & PLAN_TID) && argc && tp_sql_bound(argv[0], true, &tid)) {
+	int64_t number;
+	if ((plan & PLAN_THREAD) && argc && tp_sql_bound(argv[0], true, &number)) {
 		while (cursor->thread < cursor->last_thread &&
-		       data->analysis->threads[cursor->thread].thread->number != tid)
+		       data->analysis->threads[cursor->thread].thread->number != number)
 			cursor->thread++;
 		if (cursor->thread < cursor->last_thread)
 			cursor->last_thread = cursor->thread + 1;
@@ -206,21 +207,21 @@ static const char *kind_of(uint64_t record)
 }
 
 // The function that the record names.
-static void function_of(const struct cursor *cursor, uint32_t name, sqlite3_context *context)
+static struct tp_cell function_of(const struct cursor *cursor, uint32_t name)
 {
 	const struct tp_analysis *analysis = data_of(cursor)->analysis;
 	const struct tp_thread_result *thread = &analysis->threads[cursor->thread];
-	if (!thread->profile.node_count)
-		return;
-	const uint32_t local = tp_profile_function(&thread->profile, name);
+	const uint32_t local =
+	    thread->profile.node_count ? tp_profile_function(&thread->profile, name) : 0;
 	const uint32_t index = local ? thread->functions[local] : analysis->function_count;
 	// A function that a filter has left without calls is not in the list.
-	if (index < analysis->function_count && analysis->functions[index].key.low_half &&
-	    (uint32_t)analysis->functions[index].key.address == name)
-		sqlite3_result_int64(context, index);
+	return tp_cell_if(index < analysis->function_count &&
+			      analysis->functions[index].key.low_half &&
+			      (uint32_t)analysis->functions[index].key.address == name,
+	    tp_cell_number(index));
 }
 
-static void value_of(const struct cursor *cursor, sqlite3_context *context)
+static struct tp_cell value_of(const struct cursor *cursor)
 {
 	const uint32_t tagged = (uint32_t)(cursor->record >> 32);
 	switch (tagged) {
@@ -228,44 +229,47 @@ static void value_of(const struct cursor *cursor, sqlite3_context *context)
 	case TEEPERF_CONTROL_COUNTS:
 	case TEEPERF_CONTROL_FORK:
 	case TEEPERF_CONTROL_CROSSING:
-		sqlite3_result_int64(context, (uint32_t)cursor->record);
-		break;
+		return tp_cell_number((uint32_t)cursor->record);
 	default:
-		if (tagged >= TEEPERF_NAME_FIRST &&
-		    (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC)
-			sqlite3_result_int64(context, (sqlite3_int64)cursor->next);
+		return tp_cell_if(tagged >= TEEPERF_NAME_FIRST &&
+				      (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC,
+		    tp_cell_number((int64_t)cursor->next));
+	}
+}
+
+static struct tp_cell value(struct tp_relation_data *data, const void *row, uint32_t column)
+{
+	const struct cursor *cursor = row;
+	const struct tp_thread *thread = data->analysis->threads[cursor->thread].thread;
+	const uint32_t tagged = (uint32_t)(cursor->record >> 32);
+	const bool names = tagged >= TEEPERF_NAME_FIRST;
+	switch (column) {
+	case SEQ:
+		return tp_cell_count(cursor->at);
+	case THREAD:
+		return tp_cell_number(thread->number);
+	case KIND:
+		return tp_cell_text(kind_of(cursor->record));
+	case TIME:
+		return tp_cell_at(data,
+		    names && (tagged & TEEPERF_KIND_MASK) != TEEPERF_KIND_UNTIMED,
+		    cursor->high | (uint32_t)cursor->record);
+	case FN:
+		if (!names)
+			return (struct tp_cell){.type = TP_CELL_NULL};
+		return function_of(cursor, tagged & ~TEEPERF_KIND_MASK);
+	case VALUE:
+		return value_of(cursor);
+	default:
+		return tp_cell_count(thread->os_tid);
 	}
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
 	const struct cursor *cursor = cursor_of(base);
-	const struct tp_trace_data *data = data_of(cursor);
-	const uint32_t tagged = (uint32_t)(cursor->record >> 32);
-	const bool names = tagged >= TEEPERF_NAME_FIRST;
-	switch (number) {
-	case SEQ:
-		tp_sql_result_number(context, cursor->at);
-		break;
-	case TID:
-		sqlite3_result_int64(
-		    context, data->analysis->threads[cursor->thread].thread->number);
-		break;
-	case KIND:
-		tp_sql_result_text(context, kind_of(cursor->record));
-		break;
-	case T:
-		if (names && (tagged & TEEPERF_KIND_MASK) != TEEPERF_KIND_UNTIMED)
-			tp_sql_result_at(context, data, cursor->high | (uint32_t)cursor->record);
-		break;
-	case FN:
-		if (names)
-			function_of(cursor, tagged & ~TEEPERF_KIND_MASK, context);
-		break;
-	case VALUE:
-		value_of(cursor, context);
-		break;
-	}
+	tp_sql_result(
+	    context, (const struct tp_sql_vtab *)(const void *)base->pVtab, cursor, number);
 	return SQLITE_OK;
 }
 
@@ -275,11 +279,14 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module module = TP_SQL_MODULE;
+const sqlite3_module tp_sql_events_module = TP_SQL_MODULE;
 
-const struct tp_sql_table tp_table_events = {
+const struct tp_relation tp_relation_events = {
     .name = "events",
     .summary = "the records of the log, as they were written",
     .columns = columns,
-    .module = &module,
+    .count = sizeof(columns) / sizeof(columns[0]),
+    .forms = TP_FORM_SQL,
+    .reason = "the trace itself has them, in less room; teeperf dump prints them",
+    .value = value,
 };

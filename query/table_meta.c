@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table "meta": facts about the trace, as text.
 #define _GNU_SOURCE
-#include "query/sql_table.h"
+#include "query/trace_data.h"
 
 #include "analyzer/completeness.h"
 #include "common/array.h"
@@ -14,10 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tp_column columns[] = {
-    {"key", "TEXT", "what", false},
-    {"value", "TEXT", "as text; CAST(value AS INTEGER) computes with it", false},
-    {0},
+static const struct tp_relation_column columns[] = {
+    {"key", "what", .type = TP_TYPE_TEXT},
+    {"value", "as text; CAST(value AS INTEGER) computes with it", .type = TP_TYPE_TEXT},
 };
 
 static void add(struct tp_trace_data *data, const char *key, const char *format, ...)
@@ -176,22 +175,36 @@ void tp_trace_data_add_meta(struct tp_trace_data *data)
 	add_host(data);
 }
 
-static uint64_t rows(const struct tp_trace_data *data)
+static const struct tp_trace_data *data_of(const struct tp_relation_data *data)
 {
-	return data->meta_count;
+	return (const struct tp_trace_data *)(const void *)data;
 }
 
-static void value(
-    const struct tp_trace_data *data, uint64_t row, int column, sqlite3_context *context)
+static uint64_t rows(const struct tp_relation_data *data)
 {
-	sqlite3_result_text(
-	    context, column ? data->meta[row].value : data->meta[row].key, -1, SQLITE_STATIC);
+	return data_of(data)->meta_count;
 }
 
-const struct tp_sql_table tp_table_meta = {
+static const void *row(const struct tp_relation_data *data, uint64_t i)
+{
+	return &data_of(data)->meta[i];
+}
+
+static struct tp_cell value(struct tp_relation_data *data, const void *row, uint32_t column)
+{
+	const struct tp_meta_row *meta = row;
+	(void)data;
+	return tp_cell_text(column ? meta->value : meta->key);
+}
+
+const struct tp_relation tp_relation_meta = {
     .name = "meta",
     .summary = "facts about the trace: program, clock, losses, what recording costs, host",
     .columns = columns,
+    .count = sizeof(columns) / sizeof(columns[0]),
+    .forms = TP_FORM_SQL,
+    .reason = "views have these facts in their heading, and JSON as members beside the rows",
     .rows = rows,
+    .row = row,
     .value = value,
 };

@@ -15,6 +15,11 @@ int tp_trace_data_init(struct tp_trace_data *data, const struct tp_analysis *ana
     uint64_t memory_limit, const atomic_bool *give_up, struct tp_err *err)
 {
 	*data = (struct tp_trace_data){.analysis = analysis, .give_up = give_up};
+	data->relation = (struct tp_relation_data){
+	    .analysis = analysis,
+	    .paths = &data->paths,
+	    .percentiles = &data->percentiles,
+	};
 	int code = tp_paths_init(&data->paths, analysis, err);
 	if (!code)
 		code = tp_call_store_init(&data->calls, analysis, &data->paths, err);

@@ -6,8 +6,7 @@
 #ifndef TP_TRACE_DATA_H
 #define TP_TRACE_DATA_H
 
-#include "analyzer/call_store.h"
-#include "analyzer/percentiles.h"
+#include "analyzer/relation.h"
 
 struct tp_meta_row {
 	char *key;
@@ -15,6 +14,8 @@ struct tp_meta_row {
 };
 
 struct tp_trace_data {
+	struct tp_relation_data
+	    relation; /* of all this; first, so that rows of ours find the rest */
 	const struct tp_analysis *analysis;
 	const atomic_bool *give_up;
 	struct tp_paths paths;
@@ -50,7 +51,11 @@ static inline bool tp_trace_data_can_order(const struct tp_trace_data *data)
 /* The index of the thread that has call NUMBER (from 0 on among all calls). */
 uint32_t tp_trace_data_thread_of(const struct tp_trace_data *data, uint64_t number);
 
-/* table_table_meta.c: fill meta. */
+/* Those that only SQL has. */
+extern const struct tp_relation tp_relation_meta;   /* struct tp_meta_row */
+extern const struct tp_relation tp_relation_events; /* what the cursor reads */
+
+/* table_meta.c: fill meta. */
 void tp_trace_data_add_meta(struct tp_trace_data *data);
 
 #endif

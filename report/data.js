@@ -142,7 +142,7 @@ async function loadData() {
 	functions.count = functions.name.length;
 	functions.all = functions.count + 1;
 	functions.name.push('(smaller)');
-	data.baseline = Boolean(functions.base_self);
+	data.baseline = Boolean(functions.base_self_ns);
 	// Few files are few colours. The first one is none.
 	if (functions.files.length < 5)
 		defaults.colour = 'function';

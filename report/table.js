@@ -14,15 +14,16 @@ const functionRows = remember(() => [state.thread, state.range, state.weight, da
 	for (let fn = 0; fn < table.all; fn++) {
 		const row = {fn, self: 0, inclusive: 0, calls: sums.range ? null : 0, mean: null};
 		if (!sums.part && fn < table.count) {
-			for (const name of ['self', 'inclusive', 'calls'])
-				row[name] = table[name][fn];
-			if (table.timed[fn]) {
-				row.mean = table.total[fn] / table.timed[fn];
+			row.calls = table.calls[fn];
+			for (const name of ['self', 'inclusive'])
+				row[name] = table[name + '_ns'][fn];
+			if (table.timed_calls[fn]) {
+				row.mean = table.total_ns[fn] / table.timed_calls[fn];
 				for (const name of ['self_uncertainty', 'min', 'p50', 'p90', 'p99', 'max'])
-					row[name] = table[name][fn];
+					row[name] = table[name + '_ns'][fn];
 			}
 			if (data.baseline)
-				Object.assign(row, {before: table.base_self[fn], change: row.self - table.base_self[fn], callsBefore: table.base_calls[fn]});
+				Object.assign(row, {before: table.base_self_ns[fn], change: row.self - table.base_self_ns[fn], callsBefore: table.base_calls[fn]});
 		}
 		rows.push(row);
 	}
@@ -221,7 +222,7 @@ class FunctionTable {
 		byId('durations-name').textContent = functionName(fn);
 		byId('durations-bars').replaceChildren(drawBars(histogram, from, to, 288, 110));
 		byId('durations-scale').replaceChildren(...[from, (from + to) >> 1, to + 1].map(bin => make('span', null, formatTime(Math.round(bounds[Math.min(bin, bounds.length - 1)])))));
-		byId('durations-facts').replaceChildren(definitions([['Timed calls', formatCount(table.timed[fn])],
-			...[['Shortest', 'min'], ['p50', 'p50'], ['p90', 'p90'], ['p99', 'p99'], ['Longest', 'max']].map(([title, name]) => [title, formatTime(table[name][fn])])]));
+		byId('durations-facts').replaceChildren(definitions([['Timed calls', formatCount(table.timed_calls[fn])],
+			...[['Shortest', 'min'], ['p50', 'p50'], ['p90', 'p90'], ['p99', 'p99'], ['Longest', 'max']].map(([title, name]) => [title, formatTime(table[name + '_ns'][fn])])]));
 	}
 }

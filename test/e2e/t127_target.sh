@@ -36,9 +36,9 @@ EOS
 
 # counts TRACE LINE...: the complete teeperf finds these calls, and nothing wrong.
 counts() {
-	expect 0 "$TEEPERF" query --format csv "$1" "SELECT name, calls FROM functions ORDER BY name"
+	expect 0 "$TEEPERF" query --format csv "$1" "SELECT function, calls FROM functions ORDER BY function"
 	shift
-	printf '%s\n' name,calls "$@" | diff - out >&2 || fail "the calls are not right"
+	printf '%s\n' function,calls "$@" | diff - out >&2 || fail "the calls are not right"
 }
 
 # build PRESET FOLDER

@@ -33,9 +33,9 @@ EOC
 expect 0 "$TEEPERF" record -q ./app
 expect 0 "$TEEPERF" analyze --format csv
 says '^leaf,77,' out
-expect 0 "$TEEPERF" query "SELECT calls FROM functions WHERE name = 'leaf'"
+expect 0 "$TEEPERF" query "SELECT calls FROM functions WHERE function = 'leaf'"
 says '77' out
-expect 0 "$TEEPERF" query --format csv "SELECT 1 AS one" "SELECT calls FROM functions WHERE name = 'leaf'"
+expect 0 "$TEEPERF" query --format csv "SELECT 1 AS one" "SELECT calls FROM functions WHERE function = 'leaf'"
 says '^77' out
 expect 0 "$TEEPERF" export --format folded --weight calls
 says 'main;leaf 77' out

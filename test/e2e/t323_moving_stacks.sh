@@ -200,9 +200,10 @@ check() {
 	says 'left +40 stacks' tree.err
 	"$TEEPERF" analyze run.trace --raw --view threads --format csv >threads.csv 2>/dev/null
 	"$TEEPERF" analyze run.trace --raw --format csv >top.csv 2>/dev/null
-	"$TEEPERF" query --raw --format csv run.trace "SELECT f.name, count(*), sum(c.dur), sum(c.self), min(c.dur), max(c.dur),
+	"$TEEPERF" query --raw --format csv run.trace "SELECT f.function, count(*), sum(c.duration_ns),
+		sum(c.self_raw_ns), min(c.duration_ns), max(c.duration_ns),
 		count(p.id), sum(c.depth > 1), sum(c.parent IS NOT NULL AND p.depth <> c.depth - 1), count(DISTINCT c.id)
-		FROM calls c JOIN functions f ON f.fn = c.fn LEFT JOIN calls p ON p.id = c.parent AND p.tid = c.tid GROUP BY f.name" >calls.csv
+		FROM calls c JOIN functions f ON f.fn = c.fn LEFT JOIN calls p ON p.id = c.parent AND p.thread = c.thread GROUP BY f.function" >calls.csv
 	python3 - "$2" <<'EOS'
 import collections, csv, sys
 def rows(name):

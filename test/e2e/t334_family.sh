@@ -154,8 +154,8 @@ calls() {
 
 # The same by SQL.
 expect 0 "$TEEPERF" query --format csv --attach b="$child" --attach c="$grandchild" --attach d="$other" run.trace \
-	"SELECT module, sum(calls), sum(self) FROM (SELECT * FROM functions UNION ALL SELECT * FROM b.functions
-	UNION ALL SELECT * FROM c.functions UNION ALL SELECT * FROM d.functions) WHERE name = 'step'
+	"SELECT module, sum(calls), sum(self_ns) FROM (SELECT * FROM functions UNION ALL SELECT * FROM b.functions
+	UNION ALL SELECT * FROM c.functions UNION ALL SELECT * FROM d.functions) WHERE function = 'step'
 	GROUP BY module ORDER BY module"
 sed 1d out >sql
 awk -F, '$1 == "step" { print $7 "," $2 "," $3 }' family.csv | LC_ALL=C sort >ours

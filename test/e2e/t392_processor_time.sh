@@ -133,9 +133,10 @@ at_least run.trace process process
 sums run.trace
 # The sleeper was there for most of the time, and had a processor for nearly nothing of it.
 "$TEEPERF" analyze run.trace --view threads --format csv >threads.csv
-says '^thread,tid,name,events,lost,calls,busy_ns,cpu_ns,delay_ns,missing$' threads.csv
+says '^thread,tid,name,events,lost,calls,busy_ns,cpu_ns,delay_ns,missing,' threads.csv
 "$TEEPERF" query --format csv run.trace \
-	"SELECT cpu IS NULL OR cpu < (SELECT cpu FROM threads WHERE name = 'long') FROM threads WHERE NOT ended AND tid > 0" >sleeper
+	"SELECT cpu_ns IS NULL OR cpu_ns < (SELECT cpu_ns FROM threads WHERE name = 'long') FROM threads
+	WHERE NOT ended AND thread > 0" >sleeper
 says '^1$' sleeper
 
 # A shell is waited for, and not the program: its first thread tells its time when the process ends.

@@ -56,7 +56,7 @@ says '^function,.*,self_uncertainty_ns$' csv
 [ "$(sed -n 's/^leaf,.*,//p' csv)" = "" ] || fail "CSV says how far off times are: $(cat csv)"
 "$TEEPERF" analyze --format json soft.trace >json 2>err
 [ "$(grep -c '"self_uncertainty_ns":null' json)" = 2 ] || fail "JSON says how far off times are: $(cat json)"
-"$TEEPERF" query --format csv soft.trace 'SELECT count(*) FROM functions WHERE self_uncertainty IS NOT NULL' >sql 2>err
+"$TEEPERF" query --format csv soft.trace 'SELECT count(*) FROM functions WHERE self_uncertainty_ns IS NOT NULL' >sql 2>err
 says '^0$' sql
 "$TEEPERF" report -o soft.html soft.trace 2>err
 says 'coarse: stood still for ' soft.html
@@ -73,8 +73,8 @@ if grep -q constant_tsc /proc/cpuinfo; then
 	"$TEEPERF" analyze tsc.trace >table
 	says '^processor  had one for .* of the time that it could run; waited .* for one$' table
 	says '^starved    the program had a processor for ' table
-	self=$("$TEEPERF" query --format csv tsc.trace "SELECT self FROM functions WHERE name = 'leaf'" 2>err | sed 1d)
-	off=$("$TEEPERF" query --format csv tsc.trace "SELECT self_uncertainty FROM functions WHERE name = 'leaf'" 2>err | sed 1d)
+	self=$("$TEEPERF" query --format csv tsc.trace "SELECT self_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
+	off=$("$TEEPERF" query --format csv tsc.trace "SELECT self_uncertainty_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
 	# What the function has beyond what the whole process had of processors can be nothing but waits.
 	holds "$off >= ($self < $delay ? $self : $delay) * 0.999"
 	holds "$self - $off <= $(number tsc.trace processor_ns)"

@@ -21,14 +21,14 @@ expect 0 "$TEEPERF" record -q --clock tsc -o app.trace -- ./app 3 400
 expect 0 "$TEEPERF" record -q --clock soft --compress -o soft.trace -- ./app 2 100
 python3 "$lib/query_agrees.py" "$TEEPERF" golden/*.trace app.trace soft.trace
 for range in --time-range=1us..2ms --min-time=2us --thread=1 --depth=4 --focus=recurse --ignore=recurse; do
-	query "$range" --raw --format csv app.trace 'SELECT count(*), sum(self_ticks) FROM calls' >part.calls
+	query "$range" --raw --format csv app.trace 'SELECT count(*), sum(self_raw_ticks) AS "sum(self_ticks)" FROM calls' >part.calls
 	query "$range" --raw --format csv app.trace \
 		'SELECT sum(calls) AS "count(*)", sum(self_ticks) FROM thread_paths' >part.paths
 	tail -n +2 part.calls >a && tail -n +2 part.paths >b && cmp a b || fail "$range: $(cat part.calls part.paths)"
 	# And for each function; times of single calls are rounded to nanoseconds, each by itself.
-	query "$range" --raw --format csv app.trace 'SELECT f.name, f.calls, count(c.id) AS single, f.self, sum(c.self)
+	query "$range" --raw --format csv app.trace 'SELECT f.function, f.calls, count(c.id) AS single, f.self_ns, sum(c.self_raw_ns)
 		FROM functions f LEFT JOIN calls c ON c.fn = f.fn GROUP BY f.fn
-		HAVING single <> f.calls OR abs(coalesce(sum(c.self), 0) - f.self) > single + 1' >differ
+		HAVING single <> f.calls OR abs(coalesce(sum(c.self_raw_ns), 0) - f.self_ns) > single + 1' >differ
 	[ "$(wc -l <differ)" = 1 ] || fail "$range: $(cat differ)"
 done
 
@@ -39,7 +39,7 @@ cmp memory.csv file.csv || fail "calls in a file are others"
 if ls teeperf-calls.* >/dev/null 2>&1; then
 	fail "the file of calls was left"
 fi
-expect 1 env TMPDIR=/nonexistent "$TEEPERF" query app.trace --memory 1K 'SELECT max(dur) FROM calls'
+expect 1 env TMPDIR=/nonexistent "$TEEPERF" query app.trace --memory 1K 'SELECT max(duration_ns) FROM calls'
 says "nonexistent.*TMPDIR" err
 
 # ---- formats
@@ -52,9 +52,9 @@ sql="SELECT 1 AS one, NULL AS none, 'a\"b,c' AS text, 2.5 AS real, x'00ff' AS bl
 ]' ] || fail json
 [ "$(query --format tsv $t "SELECT 'a' || char(9) || 'b\\c' AS t, 1 AS n")" = "t	n
 a\\tb\\\\c	1" ] || fail tsv
-[ "$(query $t "SELECT name, calls FROM functions ORDER BY fn")" = 'name  calls
-main      2
-a         1' ] || fail table
+[ "$(query $t "SELECT function, calls FROM functions ORDER BY fn")" = 'function  calls
+main          2
+a             1' ] || fail table
 [ "$(query $t "SELECT char(27) || '[1m' AS c")" = 'c
 ?[1m' ] || fail "an escape sequence came through"
 [ "$(query --format json $t 'SELECT 1 WHERE 0')" = '[]' ] || fail "no rows"
@@ -73,7 +73,7 @@ for format in table csv json tsv; do
 done
 
 # ---- standard input, parameters, several traces
-printf 'SELECT count(*) AS n\nFROM calls;\n.param who=a\n.format csv\nSELECT calls FROM functions WHERE name = :who' |
+printf 'SELECT count(*) AS n\nFROM calls;\n.param who=a\n.format csv\nSELECT calls FROM functions WHERE function = :who' |
 	query $t >out
 [ "$(cat out)" = 'n
 3
@@ -162,7 +162,7 @@ wrong "SELECT load_extension('x')" 'SQL:1:8: .*only read: load_extension\(\) is'
 7' ] || fail json_each
 [ "$(query --format csv $t "SELECT name FROM pragma_table_info('calls') LIMIT 1")" = 'name
 id' ] || fail pragma_table_info
-wrong 'SELECT pctl(dur, 2) FROM calls' 'a part from 0 to 1'
+wrong 'SELECT pctl(duration_ns, 2) FROM calls' 'a part from 0 to 1'
 [ ! -e x.db ] || fail "SQL wrote a file"
 expect 1 "$TEEPERF" query --attach 1x=$t $t SELECT
 expect 129 "$TEEPERF" query --example=none $t

@@ -59,9 +59,9 @@ if [ -e /dev/full ]; then
 	says 'cannot write' err
 fi
 if command -v sqlite3 >/dev/null; then
-	sqlite3 -csv app.trace.sqlite "SELECT f.name, count(*), sum(c.self_raw) FROM calls c JOIN functions f ON f.fn = c.fn
+	sqlite3 -csv app.trace.sqlite "SELECT f.function, count(*), sum(c.self_raw_ns) FROM calls c JOIN functions f ON f.fn = c.fn
 		GROUP BY c.fn ORDER BY c.fn" >by_sqlite3
-	"$TEEPERF" query --format csv app.trace "SELECT f.name, count(*), sum(c.self) FROM calls c
+	"$TEEPERF" query --format csv app.trace "SELECT f.function, count(*), sum(c.self_raw_ns) FROM calls c
 		JOIN functions f ON f.fn = c.fn GROUP BY c.fn ORDER BY c.fn" 2>/dev/null | tail -n +2 >by_query
 	tr -d '\r"' <by_sqlite3 | cmp - by_query || fail "the sqlite3 command reads something else"
 fi

@@ -15,7 +15,7 @@ expect 0 "$TEEPERF" record -q --clock tsc -o app.trace -- ./app 2 9000
 expect 0 "$TEEPERF" export --format parquet -o files app.trace
 node "$lib/parquet_readers.cjs" "$modules" files >read
 "$TEEPERF" query --format tsv app.trace \
-	'SELECT fn, count(*), sum(self), sum(t0) FROM calls GROUP BY fn ORDER BY fn' 2>/dev/null |
+	'SELECT fn, count(*), sum(self_raw_ns), sum(start_ns) FROM calls GROUP BY fn ORDER BY fn' 2>/dev/null |
 	tail -n +2 | tr '\t' ' ' >wanted
 for reader in duckdb hyparquet; do
 	sed -n "s/^$reader \([0-9]\)/\1/p" read >$reader

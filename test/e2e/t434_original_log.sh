@@ -70,7 +70,7 @@ for format in folded flamegraph chrome callgrind pprof perfdata perfetto speedsc
 	[ -s "p.$format" ] || fail "$format: nothing was written"
 done
 says '"unit":"ticks"|ticks' p.speedscope
-expect 0 "$TEEPERF" query --program p p.log "SELECT count(*) FROM calls WHERE fn = (SELECT fn FROM functions WHERE name = 'work')"
+expect 0 "$TEEPERF" query --program p p.log "SELECT count(*) FROM calls WHERE fn = (SELECT fn FROM functions WHERE function = 'work')"
 says '2' out
 expect 0 "$TEEPERF" report --program p -o p.html p.log
 says 'ticks' p.html

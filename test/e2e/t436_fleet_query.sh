@@ -58,11 +58,52 @@ done
 expect 0 python3 "$lib/fleet_query.py" "$TEEPERF" built before.trace after.trace
 says '^4 functions, 11 calls of 2 runs$' out
 
-# The old name of calls.self_raw is understood, and in the way of nobody.
-"$TEEPERF" query --format csv one.trace 'SELECT sum(self) = sum(self_raw) AS same FROM calls' >out
-[ "$(cat out)" = 'same
-1' ] || fail "calls.self: $(cat out)"
+# Columns have one name in all formats; SQL knows the old names for one release, and shows the new ones alone.
+expect 0 "$TEEPERF" cc -O1 -pthread -o threads "$lib/query_program.c"
+expect 0 "$TEEPERF" record -q --clock tsc -o threads.trace -- ./threads 2 20
+old_names=0
+for table in calls events functions latencies modules paths thread_paths threads; do
+	expect 0 "$TEEPERF" query --schema=$table
+	sed -n 's/^  old names, for one release: //p' out | tr ',' '\n' >names
+	"$TEEPERF" query --format csv threads.trace "SELECT * FROM $table LIMIT 1" 2>/dev/null | head -n 1 | tr ',' '\n' >shown
+	[ -s shown ] || fail "$table has no columns"
+	while read -r old equals new; do
+		[ "$equals" = = ] || fail "$table: $old $equals $new"
+		old_names=$((old_names + 1))
+		! grep -qx "$old" shown || fail "$table shows $old"
+		"$TEEPERF" query --format csv threads.trace \
+			"SELECT count(*) > 0 AND sum($old IS NOT $new) = 0 AS same FROM $table" >out 2>err
+		[ "$(cat out)" = 'same
+1' ] || fail "$table.$old is not $new: $(cat out err)"
+	done <names
+done
+[ $old_names -ge 40 ] || fail "$old_names old names"
+for query in 'SELECT name, calls, timed, self, inclusive, total, min, max, p50, p90, p99 FROM functions ORDER BY self DESC' \
+	'SELECT id, tid, t0, t1, dur, self_raw, self, cost, dur_ticks, self_ticks FROM calls WHERE dur > 0 ORDER BY t0 LIMIT 3' \
+	'SELECT os_tid, t_first, t_last, busy, cpu, delay FROM threads' 'SELECT tid, t FROM events LIMIT 3' \
+	'SELECT tid, total, self, p50, p99, total_ticks, self_ticks FROM thread_paths' 'SELECT total, self, min, max FROM paths' \
+	'SELECT calls, p999 FROM latencies' 'SELECT name, path, loaded, unloaded FROM modules'; do
+	expect 0 "$TEEPERF" query threads.trace "$query"
+done
+
+# tid is the system's number everywhere, and thread the trace's. What joins by tid goes on working; a note says what has changed.
+"$TEEPERF" analyze --view threads --format csv threads.trace | cut -d, -f1-3 >view
+"$TEEPERF" query --format csv threads.trace 'SELECT thread, tid, name FROM threads' >out 2>err
+cmp view out || fail "threads in SQL and in the view: $(cat view out)"
+! grep -q 'note: tid' err || fail "a note about threads.tid: $(cat err)"
+"$TEEPERF" query --format csv threads.trace "SELECT count(*) = (SELECT count(*) FROM calls) AS joined,
+	sum(t.thread = c.thread) = count(*) AS same FROM calls c JOIN threads t ON t.tid = c.tid" >out 2>err
+[ "$(cat out)" = 'joined,same
+1,1' ] || fail "a join by tid: $(cat out)"
+says 'note: tid is the system' err
+"$TEEPERF" query --format csv threads.trace "SELECT (SELECT count(*) FROM calls WHERE tid = t.tid) =
+	(SELECT count(*) FROM calls WHERE +thread = t.thread) AS same, (SELECT count(*) FROM calls c JOIN functions f ON f.fn = c.fn
+	WHERE c.tid > t.tid AND f.function = 'mix') = (SELECT count(*) FROM calls c JOIN functions f ON f.fn = c.fn JOIN threads o
+	ON o.thread = +c.thread WHERE o.tid > t.tid AND f.function = 'mix') AS above FROM threads t" 2>/dev/null | sort -u >out
+[ "$(cat out)" = '1,1
+same,above' ] || fail "conditions on tid: $(cat out)"
+
 "$TEEPERF" query --format csv one.trace 'SELECT * FROM calls LIMIT 1' >out
-says '^id,parent,tid,fn,path,depth,rec,t0,t1,dur,self_raw,cost,how,away$' out
+says '^id,parent,thread,fn,path,depth,rec,start_ns,end_ns,duration_ns,self_raw_ns,cost_ns,how,away$' out
 "$TEEPERF" export --format csv -o - one.trace >out
-says '^id,parent,tid,thread,fn,function,path,depth,rec,t0,t1,dur,self_raw,cost,how,away$' out
+says '^id,parent,thread,tid,name,fn,function,path,depth,rec,start_ns,end_ns,duration_ns,self_raw_ns,cost_ns,how,away$' out

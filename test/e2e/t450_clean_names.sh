@@ -33,7 +33,7 @@ for format in folded flamegraph callgrind speedscope speedscope-events chrome fi
 	clean export odd.trace --format "$format" -o /dev/stdout
 done
 table comma export odd.trace --format csv -o /dev/stdout
-select='SELECT name, linkage, file FROM functions'
+select='SELECT function, linkage, file FROM functions'
 clean query odd.trace "$select"
 clean query odd.trace --format json "$select"
 table comma query odd.trace --format csv "$select"
@@ -70,8 +70,8 @@ says '10 recorded' out
 says 'no findings' out
 expect 0 "$TEEPERF" cc --allowlist odd.allow -O1 -g "$lib/odd_symbols.c" -o again
 expect 0 "$TEEPERF" record -q --clock tsc -o again.trace -- ./again
-"$TEEPERF" query odd.trace --format csv 'SELECT name, calls FROM functions ORDER BY name' >before
-"$TEEPERF" query again.trace --format csv 'SELECT name, calls FROM functions ORDER BY name' >after
+"$TEEPERF" query odd.trace --format csv 'SELECT function, calls FROM functions ORDER BY function' >before
+"$TEEPERF" query again.trace --format csv 'SELECT function, calls FROM functions ORDER BY function' >after
 cmp before after || fail "another list of functions"
 
 # GDB's helper, whose names come from GDB.

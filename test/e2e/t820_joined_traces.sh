@@ -51,11 +51,11 @@ paths() {
 # sound TRACE: calls are inside of each other, times do not run backwards and add up.
 sound() {
 	expect 0 "$TEEPERF" query --format csv "$1" \
-		"SELECT count(*) FROM calls c JOIN calls p ON p.id = c.parent AND p.tid = c.tid
-			WHERE c.t0 < p.t0 OR c.t1 > p.t1 OR c.t0 > c.t1"
+		"SELECT count(*) FROM calls c JOIN calls p ON p.id = c.parent AND p.thread = c.thread
+			WHERE c.start_ns < p.start_ns OR c.end_ns > p.end_ns OR c.start_ns > c.end_ns"
 	[ "$(tail -n 1 out)" = 0 ] || fail "$(tail -n 1 out) calls of $1 are not inside of their callers"
 	expect 0 "$TEEPERF" query --raw --format csv "$1" \
-		"SELECT (SELECT sum(self) FROM calls) - (SELECT sum(dur) FROM calls WHERE parent IS NULL)"
+		"SELECT (SELECT sum(self_raw_ns) FROM calls) - (SELECT sum(duration_ns) FROM calls WHERE parent IS NULL)"
 	awk 'END { exit !($1 > -1000 && $1 < 1000) }' out || fail "self times of $1 do not add up: $(cat out)"
 	expect 0 "$TEEPERF" analyze --format json "$1"
 	for fact in lost backwards unmatched_enters unmatched_exits holes open problems unknown_resyncs; do
@@ -123,7 +123,7 @@ for threads in 1 3; do
 done
 # The two sides are told apart, though their addresses are the same.
 expect 0 "$TEEPERF" query --format csv sgx.trace \
-	"SELECT module, sum(calls) FROM functions WHERE name = 'ecall_sum' GROUP BY module ORDER BY module"
+	"SELECT module, sum(calls) FROM functions WHERE function = 'ecall_sum' GROUP BY module ORDER BY module"
 printf 'module,sum(calls)\nenclave,%d\nhost,%d\n' $n $n | diff - out >&2 || fail "the sides are not told apart"
 # Exports know nothing of it.
 expect 0 "$TEEPERF" export --format chrome -o sgx.json sgx.trace
@@ -140,7 +140,7 @@ says 'joined already' err
 expect 7 "$TEEPERF" record -q -o empty.trace --tee --clock soft -- ./host ./enclave $rounds 1 empty
 sound empty.trace
 expect 0 "$TEEPERF" query --format csv empty.trace \
-	"SELECT sum(calls) FROM functions WHERE name = 'ecall_empty'"
+	"SELECT sum(calls) FROM functions WHERE function = 'ecall_empty'"
 [ "$(tail -n 1 out)" = $((2 * rounds)) ] || fail "calls without parameters are missing: $(cat out)"
 
 # ---- OP-TEE: the log is there for the time of a command only
@@ -182,7 +182,7 @@ query() {
 }
 host_calls() {
 	query "$1" \
-		"SELECT name, sum(calls) FROM functions WHERE module = 'host' GROUP BY name ORDER BY name"
+		"SELECT function, sum(calls) FROM functions WHERE module = 'host' GROUP BY function ORDER BY function"
 }
 host_calls silent.trace
 mv out wanted
@@ -194,8 +194,8 @@ for some in 1 3 40; do
 	host_calls garbage.trace
 	diff wanted out >&2 || fail "garbage in the TEE's log has changed the host's calls"
 	query garbage.trace \
-		"SELECT count(*) FROM calls c JOIN calls p ON p.id = c.parent AND p.tid = c.tid
-			WHERE c.t0 < p.t0 OR c.t1 > p.t1 OR c.t0 > c.t1"
+		"SELECT count(*) FROM calls c JOIN calls p ON p.id = c.parent AND p.thread = c.thread
+			WHERE c.start_ns < p.start_ns OR c.end_ns > p.end_ns OR c.start_ns > c.end_ns"
 	[ "$(tail -n 1 out)" = 0 ] || fail "calls are not inside of their callers"
 done
 

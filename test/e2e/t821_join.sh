@@ -43,7 +43,7 @@ tee_side() {
 host_is_kept() {
 	for trace in host joined; do
 		expect 0 "$TEEPERF" query --format csv $trace.trace \
-			"SELECT c.tid, f.name, c.t0, c.t1, c.how FROM calls c JOIN functions f ON f.fn = c.fn
+			"SELECT c.thread, f.function, c.start_ns, c.end_ns, c.how FROM calls c JOIN functions f ON f.fn = c.fn
 				WHERE f.module = 'host' ORDER BY 1, 3, 4 DESC, 2"
 		mv out $trace.calls
 	done
@@ -311,7 +311,7 @@ thread 0;main 53
 thread 0;main;entry 1
 thread 0;main;entry;inner 6
 END
-expect 0 "$TEEPERF" query --format csv joined.trace "SELECT name, calls, counted FROM functions ORDER BY name"
+expect 0 "$TEEPERF" query --format csv joined.trace "SELECT function, calls, counted_calls FROM functions ORDER BY function"
 says '^inner,5,4$' out
 
 # ---- a TEE that says what is not true: times of another world, functions of the host, a stranger's calls

@@ -38,8 +38,9 @@ def same(what, got, wanted):
 
 def without_null(row):
     """What Parquet has instead of NULL."""
-    no = {"parent": 0 if "id" in row else -1, "fn": -1, "path": 0, "fn_key": 0}
-    texts = ("name", "linkage", "file", "module", "how")
+    no = {"parent": 0 if "id" in row else -1, "fn": -1, "self_uncertainty_ns": -1, "cpu_ns": -1, "delay_ns": -1,
+          "unloaded_ns": -1}
+    texts = ("name", "function", "linkage", "file", "module", "how", "module_path", "build_id")
     return {key: no.get(key, "" if key in texts else 0) if value is None else value for key, value in row.items()}
 
 
@@ -47,24 +48,24 @@ def check_parquet(trace, tables, timed):
     out = os.path.join(FOLDER, os.path.basename(trace) + ".parquet")
     run(TEEPERF, "export", "--format", "parquet", "-o", out, trace)
     run_name = "run=" + os.path.basename(trace)[:-len(".trace")]
-    for table in ("threads", "functions", "paths", "thread_paths", "calls"):
+    for table in ("threads", "modules", "functions", "paths", "thread_paths", "calls"):
         if os.listdir(os.path.join(out, table)) != [run_name]:
             sys.exit("%s: %s has %s" % (trace, table, os.listdir(os.path.join(out, table))))
     groups = []
-    for table in ("threads", "functions", "paths", "thread_paths"):
+    for table in ("threads", "modules", "functions", "paths", "thread_paths"):
         columns, _ = parquet_read.read(os.path.join(out, table, run_name, table + ".parquet"))
         compare(trace + " " + table, columns, tables[table])
     calls = {}
     # SQL has the key with the functions; single calls of several recordings are added up by it.
     keys = {row["fn"]: row["fn_key"] for row in tables["functions"]}
     for row in tables["calls"]:
-        calls.setdefault(row["tid"], []).append({**row, "fn_key": keys.get(row["fn"])})
+        calls.setdefault(row["thread"], []).append({**row, "fn_key": keys.get(row["fn"])})
     for row in tables["threads"]:
-        columns, of_thread = parquet_read.read(os.path.join(out, "calls", run_name, "thread=%d" % row["tid"], "calls.parquet"))
-        compare("%s calls of thread %d" % (trace, row["tid"]), columns, calls.pop(row["tid"], []))
+        columns, of_thread = parquet_read.read(os.path.join(out, "calls", run_name, "thread=%d" % row["thread"], "calls.parquet"))
+        compare("%s calls of thread %d" % (trace, row["thread"]), columns, calls.pop(row["thread"], []))
         groups += of_thread
-        if timed and columns["t0"] != sorted(columns["t0"]):
-            sys.exit("%s: calls of thread %d are not sorted" % (trace, row["tid"]))
+        if timed and columns["start_ns"] != sorted(columns["start_ns"]):
+            sys.exit("%s: calls of thread %d are not sorted" % (trace, row["thread"]))
     if calls:
         sys.exit("%s: no file for threads %s" % (trace, list(calls)))
     return max(groups, default=0), len(groups)
@@ -79,11 +80,12 @@ def compare(what, columns, rows):
 
 def check_csv(trace, tables):
     text = run(TEEPERF, "export", "--format", "csv", "-o", "-", trace)
-    functions = {row["fn"]: row["name"] for row in tables["functions"]}
-    threads = {row["tid"]: row["name"] or "" for row in tables["threads"]}
+    functions = {row["fn"]: row["function"] for row in tables["functions"]}
+    threads = {row["thread"]: row for row in tables["threads"]}
     wanted = [{key: "" if value is None else str(value) for key, value in row.items()} for row in tables["calls"]]
     for row, text_row in zip(tables["calls"], wanted):
-        text_row["thread"] = threads[row["tid"]]
+        text_row["tid"] = str(threads[row["thread"]]["tid"])
+        text_row["name"] = threads[row["thread"]]["name"] or ""
         text_row["function"] = functions[row["fn"]]
     got = list(csv.DictReader(text.splitlines()))
     same(trace + " csv", [dict(row) for row in got], [{key: row[key] for key in got[0]} for row in wanted] if got else [])

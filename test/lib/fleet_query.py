@@ -39,10 +39,10 @@ def main():
     for trace in sys.argv[3:]:
         run = "run=" + os.path.basename(trace)[:-len(".trace")]
         functions, columns = rows(f"{RUNS}/functions/{run}/functions.parquet")
-        wanted("self" in columns and "self_raw" not in columns, "columns of functions:", columns)
+        wanted("self_ns" in columns and "self_raw_ns" not in columns, "columns of functions:", columns)
         of = {}
         for row in functions:
-            name = (row["linkage"] or row["name"], row["module"])
+            name = (row["linkage"] or row["function"], row["module"])
             wanted(row["fn_key"] == stable_key(*name), name, "has the key", row["fn_key"], "not", stable_key(*name))
             wanted(names.setdefault(row["fn_key"], name) == name, name, "has the key of", names[row["fn_key"]])
             of[row["fn"]] = name
@@ -57,11 +57,11 @@ def main():
             wanted(row["fn_key"] == (stable_key(*of[row["fn"]]) if row["path"] else 0), "path", row)
         for thread in os.listdir(f"{RUNS}/calls/{run}"):
             calls, columns = rows(f"{RUNS}/calls/{run}/{thread}/calls.parquet")
-            wanted("self_raw" in columns and "self" not in columns, "columns of calls:", columns)
+            wanted("self_raw_ns" in columns and "self_ns" not in columns, "columns of calls:", columns)
             for row in calls:
                 for sums, key in ((by_key, row["fn_key"]), (by_name, of[row["fn"]]), (by_number, row["fn"])):
                     sums[key][0] += 1
-                    sums[key][1] += row["self_raw"]
+                    sums[key][1] += row["self_raw_ns"]
     wanted({names[key]: sums for key, sums in by_key.items()} == by_name, "sums by key are others than those by name")
     # Else nothing would have been shown.
     wanted(any(len(of) > 1 for of in numbers.values()), "each function has the same fn in all runs")

@@ -55,9 +55,9 @@ def percentile(values, part):
 def check_functions(trace, analyzed):
     """Times are summed up in ticks and converted once, as analyze does it."""
     rows = trace.rows(
-        "SELECT f.name, f.module, f.address, f.linkage, count(*) calls, ns(sum(c.self_ticks)) self, "
-        "ns(sum(CASE WHEN c.rec = 0 THEN c.dur_ticks ELSE 0 END)) inclusive, min(c.dur) min, "
-        "max(c.dur) max FROM calls c JOIN functions f ON f.fn = c.fn GROUP BY c.fn")
+        "SELECT f.function, f.module, f.address, f.linkage, count(*) calls, ns(sum(c.self_raw_ticks)) self, "
+        "ns(sum(CASE WHEN c.rec = 0 THEN c.duration_ticks ELSE 0 END)) inclusive, min(c.duration_ns) min, "
+        "max(c.duration_ns) max FROM calls c JOIN functions f ON f.fn = c.fn GROUP BY c.fn")
     calls = {(row["module"] or "", row["address"], row["linkage"] or ""): row for row in rows}
     for row in analyzed:
         key = (row["module"], int(row["address"], 16), row["linkage"])
@@ -76,7 +76,7 @@ def check_functions(trace, analyzed):
 
 def check_nesting(trace):
     """Each call lies in its parent, and begins behind it; ids follow each other."""
-    rows = trace.rows("SELECT id, parent, tid, fn, path, depth, rec, t0, t1, dur, self, how FROM calls")
+    rows = trace.rows("SELECT id, parent, thread, fn, path, depth, rec, start_ns, end_ns, duration_ns, self_raw_ns, how FROM calls")
     paths = {row["path"]: row for row in trace.rows("SELECT * FROM paths")}
     by_id = {row["id"]: row for row in rows}
     wanted([row["id"] for row in rows] == list(range(1, len(rows) + 1)), "ids are not 1, 2, ...")
@@ -89,10 +89,10 @@ def check_nesting(trace):
             continue
         parent = by_id[row["parent"]]
         children[parent["id"]] += 1
-        wanted(parent["id"] < row["id"] and parent["tid"] == row["tid"], "parent of", row)
+        wanted(parent["id"] < row["id"] and parent["thread"] == row["thread"], "parent of", row)
         wanted(path["parent"] == parent["path"], "path of the parent of", row)
-        if row["t0"] is not None:
-            wanted(parent["t0"] <= row["t0"] and row["t1"] <= parent["t1"], row, "is outside of", parent)
+        if row["start_ns"] is not None:
+            wanted(parent["start_ns"] <= row["start_ns"] and row["end_ns"] <= parent["end_ns"], row, "is outside of", parent)
     sums = collections.Counter(row["path"] for row in rows)
     for path in paths.values():
         wanted(sums[path["path"]] == path["calls"], "calls of path", path)
@@ -104,22 +104,31 @@ def check_conditions(trace, rows):
     if not rows:
         return
     middle = rows[len(rows) // 2]
-    where = ["tid = {tid}", "fn = {fn}", "path = {path}", "id = {id}", "id > {id}", "id <= {id} AND tid = {tid}",
-             "fn = {fn} AND tid = {tid}", "fn = {fn} AND id < {id}", "fn >= {fn} AND tid = {tid}",
+    tids = {row["thread"]: row["tid"] for row in trace.rows("SELECT thread, tid FROM threads")}
+    unique = len(set(tids.values())) == len(tids)
+    where = ["thread = {thread}", "fn = {fn}", "path = {path}", "id = {id}", "id > {id}", "id <= {id} AND thread = {thread}",
+             "fn = {fn} AND thread = {thread}", "fn = {fn} AND id < {id}", "fn >= {fn} AND thread = {thread}",
              "depth < {depth}", "rec = {rec} AND fn = {fn}", "path BETWEEN {path} AND {path} + 3",
              "parent = {id}", "parent = 1", "parent < {id}", "fn IN (0, {fn}, 99)", "fn = {fn} + 0.5",
              "fn > 1e300", "id < -1"]
-    if middle["t0"] is not None:
-        where += ["t0 >= {t0}", "t0 < {t0} AND tid = {tid}", "t1 <= {t1}", "t1 > {t0} AND t0 < {t1}",
-                  "t1 > {t0} AND t0 < {t1} AND fn = {fn} AND tid = {tid}", "dur > {dur}",
-                  "dur = {dur} AND fn = {fn}", "t0 BETWEEN {t0} AND {t1}", "t0 < {t0} + 0.5"]
-    orders = ("", " ORDER BY id", " ORDER BY fn, id", " ORDER BY t0, id")
+    if middle["start_ns"] is not None:
+        where += ["start_ns >= {start_ns}", "start_ns < {start_ns} AND thread = {thread}", "end_ns <= {end_ns}", "end_ns > {start_ns} AND start_ns < {end_ns}",
+                  "end_ns > {start_ns} AND start_ns < {end_ns} AND fn = {fn} AND thread = {thread}", "duration_ns > {duration_ns}",
+                  "duration_ns = {duration_ns} AND fn = {fn}", "start_ns BETWEEN {start_ns} AND {end_ns}", "start_ns < {start_ns} + 0.5"]
+    # Conditions by old names and by the system's numbers of threads give the same.
+    old = {"start_ns": "t0", "end_ns": "t1", "duration_ns": "dur"}
+    orders = ("", " ORDER BY id", " ORDER BY fn, id", " ORDER BY start_ns, id")
     statements = []
     for condition in where:
         condition = condition.format(**middle)
         hidden = condition
-        for name in ("tid", "fn", "path", "id", "depth", "rec", "parent", "t0", "t1", "dur"):
+        for name in ("thread", "fn", "path", "id", "depth", "rec", "parent", "start_ns", "end_ns", "duration_ns"):
             hidden = " ".join("+" + word if word == name else word for word in hidden.split(" "))
+        by_old = condition.replace("thread = %d" % middle["thread"], "tid = %d" % tids[middle["thread"]])
+        for name, was in old.items():
+            by_old = by_old.replace(name, was)
+        if unique:
+            statements += ["SELECT id FROM calls WHERE %s" % by_old, "SELECT id FROM calls WHERE %s" % hidden]
         for order in orders:
             statements += ["SELECT id FROM calls WHERE %s%s" % (condition, order),
                            "SELECT id FROM calls WHERE %s%s" % (hidden, order)]
@@ -135,26 +144,26 @@ def check_conditions(trace, rows):
 def check_latencies(trace, rows):
     durations = collections.defaultdict(list)
     for row in rows:
-        if row["dur"] is not None:
-            durations[row["fn"]].append(row["dur"])
+        if row["duration_ns"] is not None:
+            durations[row["fn"]].append(row["duration_ns"])
     parts = {"p50": 500, "p90": 900, "p99": 990, "p999": 999}
     for row in trace.rows("SELECT * FROM latencies"):
         values = durations.get(row["fn"])
-        wanted((row["p50"] is not None) == bool(values), "percentiles of", row)
+        wanted((row["p50_ns"] is not None) == bool(values), "percentiles of", row)
         if not values:
             continue
-        wanted(row["exact"] == 1 and row["calls"] == len(values), row)
+        wanted(row["exact"] == 1 and row["timed_calls"] == len(values), row)
         for name, part in parts.items():
-            wanted(row[name] == percentile(values, part), name, row, percentile(values, part))
-        wanted((row["min"], row["max"]) == (min(values), max(values)), row)
-    for row in trace.rows("SELECT fn, pctl(dur, 0.5) p50, pctl(dur, 0.9) p90, pctl(dur, 0.99) p99, "
-                          "pctl(dur, 0.999) p999 FROM calls GROUP BY fn"):
+            wanted(row[name + "_ns"] == percentile(values, part), name, row, percentile(values, part))
+        wanted((row["min_ns"], row["max_ns"]) == (min(values), max(values)), row)
+    for row in trace.rows("SELECT fn, pctl(duration_ns, 0.5) p50, pctl(duration_ns, 0.9) p90, pctl(duration_ns, 0.99) p99, "
+                          "pctl(duration_ns, 0.999) p999 FROM calls GROUP BY fn"):
         for name, part in parts.items():
             if durations.get(row["fn"]):
                 wanted(row[name] == percentile(durations[row["fn"]], part), "pctl", name, row)
     # Near ones: within a sixteenth, and a tick.
-    for row in trace.rows("SELECT f.fn, f.p50, f.p90, f.p99, l.p50 e50, l.p90 e90, l.p99 e99 FROM functions f "
-                          "JOIN latencies l ON l.fn = f.fn WHERE l.p50 IS NOT NULL"):
+    for row in trace.rows("SELECT f.fn, f.p50_ns p50, f.p90_ns p90, f.p99_ns p99, l.p50_ns e50, l.p90_ns e90, l.p99_ns e99 FROM functions f "
+                          "JOIN latencies l ON l.fn = f.fn WHERE l.p50_ns IS NOT NULL"):
         for part in ("50", "90", "99"):
             exact = row["e" + part]
             wanted(abs(row["p" + part] - exact) <= exact / 16 + 1, "near percentile", row)
@@ -162,17 +171,17 @@ def check_latencies(trace, rows):
 
 def check_compensated(trace):
     """Without --raw, percentiles are of what is left of each call, and min and max are those of functions."""
-    for row in trace.rows("SELECT l.fn, l.min, l.max, f.min fmin, f.max fmax FROM latencies l "
+    for row in trace.rows("SELECT l.fn, l.min_ns min, l.max_ns max, f.min_ns fmin, f.max_ns fmax FROM latencies l "
                           "JOIN functions f ON f.fn = l.fn"):
         wanted((row["min"], row["max"]) == (row["fmin"], row["fmax"]), row)
 
 
 def check_events(trace):
-    counts = {row["tid"]: row["n"] for row in trace.rows(
-        "SELECT tid, count(*) n FROM events WHERE kind IN ('enter', 'exit', 'untimed') GROUP BY tid")}
-    for row in trace.rows("SELECT tid, events, damaged FROM threads"):
+    counts = {row["thread"]: row["n"] for row in trace.rows(
+        "SELECT thread, count(*) n FROM events WHERE kind IN ('enter', 'exit', 'untimed') GROUP BY thread")}
+    for row in trace.rows("SELECT thread, events, damaged FROM threads"):
         if not row["damaged"]:
-            wanted(counts.get(row["tid"], 0) == row["events"], "events of thread", row, counts)
+            wanted(counts.get(row["thread"], 0) == row["events"], "events of thread", row, counts)
 
 
 def main():

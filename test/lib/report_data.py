@@ -94,18 +94,18 @@ def read_paths(data, base):
 def check_functions(facts, analysis):
     functions = facts["functions"]
     times = ["self", "self_uncertainty", "inclusive", "min", "p50", "p90", "p99", "max"]
-    found = sorted(zip(*(functions[name] for name in ["name", "calls"] + times)))
+    found = sorted(zip(*(functions[name] for name in ["name", "calls"] + [name + "_ns" for name in times])))
     wanted = sorted((f["function"], f["calls"], *(f.get(name + "_ns") or 0 for name in times))
                     for f in analysis["functions"])
     if not analysis["sampled_functions"]:
         check("functions", found, wanted)
     for i, histogram in enumerate(functions["histogram"]):
-        check("histogram", sum(histogram[1::2]), functions["timed"][i])
+        check("histogram", sum(histogram[1::2]), functions["timed_calls"][i] if facts["unit"] != "calls" else 0)
         check("order of bins", sorted(set(histogram[::2])), histogram[::2])
         if histogram:
             # A bound is a rounded number.
             low = facts["bounds"][histogram[0]]
-            near("its lowest bin", functions["min"][i], low, low / 8 + 2)
+            near("its lowest bin", functions["min_ns"][i], low, low / 8 + 2)
     return functions
 
 
@@ -130,10 +130,10 @@ def check_sums(functions, paths):
     for fn in range(count):
         name = functions["name"][fn]
         # Of a sampled function times are scaled up to all calls.
-        if functions["timed"][fn] and functions["timed"][fn] == functions["calls"][fn]:
-            check("calls of " + name, calls[fn], functions["timed"][fn])
-            near("self of " + name, own[fn], functions["self"][fn], places[fn])
-            near("inclusive of " + name, inclusive[fn], functions["inclusive"][fn], places[fn])
+        if functions["timed_calls"][fn] and functions["timed_calls"][fn] == functions["calls"][fn]:
+            check("calls of " + name, calls[fn], functions["timed_calls"][fn])
+            near("self of " + name, own[fn], functions["self_ns"][fn], places[fn])
+            near("inclusive of " + name, inclusive[fn], functions["inclusive_ns"][fn], places[fn])
 
 
 def check_threads(facts, data, paths):
@@ -203,7 +203,7 @@ def main():
     blocks = read_page(text)
     facts = json.loads(blocks["facts"])
     functions = check_functions(facts, analysis)
-    paths = read_paths(blocks["paths"], "base_self" in functions)
+    paths = read_paths(blocks["paths"], "base_self_ns" in functions)
     if "folded" not in sys.argv:
         check_sums(functions, paths)
     check_threads(facts, blocks["threads"], paths)

@@ -165,17 +165,18 @@ def check_threads(what, trace, *options):
 
 
 SQL = {
-    "functions": "SELECT name, NULL AS caller, timed AS calls, self, inclusive FROM functions",
-    "pairs": """SELECT f.name, coalesce(g.name, '%s') AS caller, p.calls, p.self, CASE WHEN EXISTS (
+    "functions": "SELECT function AS name, NULL AS caller, timed_calls AS calls, self_ns AS self, inclusive_ns AS inclusive FROM functions",
+    "pairs": """SELECT f.function AS name, coalesce(g.function, '%s') AS caller, p.calls, p.self_ns AS self, CASE WHEN EXISTS (
         SELECT 1 FROM paths q JOIN paths r ON r.path = q.parent WHERE q.path < p.path AND p.path <= q.last
-        AND q.fn = p.fn AND r.fn IS u.fn) THEN 0 ELSE p.total END AS inclusive FROM paths p JOIN functions f
+        AND q.fn = p.fn AND r.fn IS u.fn) THEN 0 ELSE p.inclusive_ns END AS inclusive FROM paths p JOIN functions f
         ON f.fn = p.fn JOIN paths u ON u.path = p.parent LEFT JOIN functions g ON g.fn = u.fn""" % START,
-    "paths": "SELECT p.path, p.parent, f.name, p.calls, p.self, p.total AS inclusive FROM paths p LEFT JOIN functions f USING (fn)",
-    "thread_paths": """SELECT p.path, p.parent, f.name, sum(t.calls) AS calls, sum(t.self) AS self,
-        sum(t.total) AS inclusive FROM paths p LEFT JOIN functions f ON f.fn = p.fn LEFT JOIN thread_paths t
+    "paths": "SELECT p.path, p.parent, f.function AS name, p.calls, p.self_ns AS self, p.inclusive_ns AS inclusive FROM paths p LEFT JOIN functions f USING (fn)",
+    "thread_paths": """SELECT p.path, p.parent, f.function AS name, sum(t.calls) AS calls, sum(t.self_ns) AS self,
+        sum(t.inclusive_ns) AS inclusive FROM paths p LEFT JOIN functions f ON f.fn = p.fn LEFT JOIN thread_paths t
         ON t.path = p.path GROUP BY p.path""",
 }
-SINGLE = """SELECT p.path, p.parent, f.name, count(c.id) AS calls, sum(c.self_raw) AS self, sum(c.dur) AS inclusive FROM paths p
+SINGLE = """SELECT p.path, p.parent, f.function AS name, count(c.id) AS calls, sum(c.self_raw_ns) AS self,
+    sum(c.duration_ns) AS inclusive FROM paths p
     LEFT JOIN functions f ON f.fn = p.fn LEFT JOIN calls c ON c.path = p.path GROUP BY p.path"""
 
 
@@ -234,17 +235,18 @@ def check_parquet(what, trace, truth, single_calls, *options):
     names = {}
     functions, paths, single = Sums(), Sums(), Sums()
     for row in read("functions"):
-        names[row["fn"]] = row["name"].decode()
-        functions.add(names[row["fn"]], calls=row["timed"], self=row.get("self", 0), inclusive=row.get("inclusive", 0))
+        names[row["fn"]] = row["function"].decode()
+        functions.add(names[row["fn"]], calls=row["timed_calls"], self=row.get("self_ns", 0),
+                      inclusive=row.get("inclusive_ns", 0))
     of = {0: ()}
     for row in read("paths")[1:]:
         of[row["path"]] = of[row["parent"]] + (names[row["fn"]],)
     for row in read("thread_paths"):
-        paths.add(of[row["path"]], calls=row["calls"], self=row.get("self", 0), inclusive=row.get("total", 0))
+        paths.add(of[row["path"]], calls=row["calls"], self=row.get("self_ns", 0), inclusive=row.get("inclusive_ns", 0))
     agree(f"{what}: functions", truth.functions, functions, *FIELDS)
     agree(f"{what}: paths", truth.paths, paths, *FIELDS)
     for row in read("calls", "thread"):
-        single.add(of[row["path"]], calls=1, self=row.get("self_raw", 0), inclusive=row.get("dur", 0))
+        single.add(of[row["path"]], calls=1, self=row.get("self_raw_ns", 0), inclusive=row.get("duration_ns", 0))
     if single_calls:
         agree(f"{what}: single calls", truth.paths, single, *FIELDS)
 
@@ -255,7 +257,7 @@ def check_csv(what, trace, truth, *options):
     file = check.export(trace, "csv", "agree.csv", *options)
     for row in csv.DictReader(open(file, newline="")):
         of[row["id"]] = of[row["parent"]] + (row["function"],)
-        paths.add(of[row["id"]], calls=1, self=number(row["self_raw"]), inclusive=number(row["dur"]))
+        paths.add(of[row["id"]], calls=1, self=number(row["self_raw_ns"]), inclusive=number(row["duration_ns"]))
     agree(what, truth.paths, paths, *FIELDS)
 
 

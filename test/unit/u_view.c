@@ -163,7 +163,7 @@ static void without_a_clock_calls_decide(void **state)
 		const struct tp_view_options csv = {
 		    .sort = (enum tp_sort)sort, .format = TP_FORMAT_CSV};
 		assert_non_null(
-		    strstr(show("top", csv), "\n0x2000,2,,,,,,,0,,0x2000,2,,,,\n0x1000,1,"));
+		    strstr(show("top", csv), ",fn_key\n0x2000,2,,,,,,,0,,0x2000,2,,,,,"));
 	}
 	// Half a percent of no time leaves nothing out.
 	const struct tp_view_options tree = {.format = TP_FORMAT_CSV, .min_share = 0.005};

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The relation "modules".
+#include "relation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER, MODULE, PATH, BUILD_ID, BASE, START, END, LOADED, UNLOADED, COLUMNS };
+
+static const struct tp_relation_column columns[COLUMNS] = {
+    [NUMBER] = {"number", "of the module in the trace", .type = TP_TYPE_INT32},
+    [MODULE] = {"module", "last component of the path, as in functions", .type = TP_TYPE_TEXT,
+	.nullable = true, .old = {"name"}},
+    [PATH] = {"module_path", "of its file", .type = TP_TYPE_TEXT, .nullable = true,
+	.old = {"path"}},
+    [BUILD_ID] = {"build_id", "in hexadecimal", .type = TP_TYPE_TEXT, .nullable = true,
+	.made = true},
+    [BASE] = {"base", "address at run time less the address in the file", .unit = TP_UNIT_ADDRESS},
+    [START] = {"start", "first address at run time", .unit = TP_UNIT_ADDRESS},
+    [END] = {"end", "first address behind it", .unit = TP_UNIT_ADDRESS},
+    [LOADED] = {"loaded_ns", "ns from the first record to its loading; 0 if that came before",
+	.unit = TP_UNIT_TIME, .old = {"loaded"}},
+    [UNLOADED] = {"unloaded_ns", "the same for unloading; NULL: not unloaded", .unit = TP_UNIT_TIME,
+	.missing = -1, .old = {"unloaded"}},
+};
+
+static struct tp_cell build_id(struct tp_relation_data *data, const struct teeperf_module *module)
+{
+	uint32_t size = module->build_id_size;
+	size = size < TEEPERF_BUILD_ID_SIZE ? size : TEEPERF_BUILD_ID_SIZE;
+	data->made[0] = '\0';
+	for (uint32_t i = 0; i < size; i++)
+		snprintf(data->made + 2 * i, 3, "%02x", module->build_id[i]);
+	return tp_cell_text(data->made);
+}
+
+static struct tp_cell value(struct tp_relation_data *data, const void *row, uint32_t column)
+{
+	const struct teeperf_module *module = row;
+	const char *slash = strrchr(module->path, '/');
+	switch (column) {
+	case NUMBER:
+		return tp_cell_number(module - data->analysis->trace->modules);
+	case MODULE:
+		return tp_cell_text(slash ? slash + 1 : module->path);
+	case PATH:
+		return tp_cell_text(module->path);
+	case BUILD_ID:
+		return build_id(data, module);
+	case BASE:
+		return tp_cell_number((int64_t)module->bias);
+	case START:
+		return tp_cell_number((int64_t)module->start);
+	case END:
+		return tp_cell_number((int64_t)module->end);
+	case LOADED:
+		return tp_cell_at(data, true, module->loaded);
+	default:
+		return tp_cell_at(data, module->unloaded, module->unloaded);
+	}
+}
+
+static uint64_t rows(const struct tp_relation_data *data)
+{
+	return data->analysis->trace->module_count;
+}
+
+static const void *row(const struct tp_relation_data *data, uint64_t i)
+{
+	return &data->analysis->trace->modules[i];
+}
+
+const struct tp_relation tp_relation_modules = {
+    .name = "modules",
+    .summary = "the program and the libraries that it had loaded",
+    .columns = columns,
+    .count = COLUMNS,
+    .ordered = true,
+    .unique = true,
+    .forms = TP_FORM_SQL | TP_FORM_PARQUET,
+    .reason = "no view is of modules; functions name theirs",
+    .rows = rows,
+    .row = row,
+    .value = value,
+};
