@@ -6,6 +6,7 @@
 #include "common/buf.h"
 #include "common/checksum.h"
 #include "analyzer/source.h"
+#include "common/read_all.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -256,20 +257,6 @@ static void make_room(const char *path, uint64_t size)
 	}
 }
 
-static bool write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		const ssize_t written = write(fd, data, size);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		data += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 void tp_symbol_cache_write(const struct tp_cached_symbol *symbols, uint32_t count,
     const uint8_t *build_id, uint32_t build_id_size)
 {
@@ -287,7 +274,7 @@ void tp_symbol_cache_write(const struct tp_cached_symbol *symbols, uint32_t coun
 	const int fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		goto out;
-	const bool written = write_all(fd, out.data, out.size);
+	const bool written = tp_write_all(fd, out.data, out.size);
 	if ((close(fd) != 0) | !written || rename(temporary, path))
 		unlink(temporary);
 out:

@@ -7,8 +7,8 @@
 #include "common/buf.h"
 #include "common/bytes.h"
 #include "common/clean.h"
+#include "common/read_all.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -40,21 +40,6 @@
 #define PARALLEL_MIN 4096
 // Names of files that the sender remembers having sent.
 #define SENT_MAX 4096
-
-static bool send_all(int fd, const void *data, size_t size)
-{
-	const char *at = data;
-	while (size) {
-		const ssize_t sent = write(fd, at, size);
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return false;
-		at += sent;
-		size -= (size_t)sent;
-	}
-	return true;
-}
 
 // Lower the limit of RESOURCE to MOST. The hard limit stays: at that of the time there is no telling
 // what the signal was for.
@@ -150,22 +135,33 @@ static void add_places(struct tp_buf *out, const struct tp_source_place *places,
 	}
 }
 
-// What a process does. It ends without running what the parent has registered.
-static _Noreturn void serve(const struct tp_dwarf_request *given, uint32_t part, uint32_t parts,
-    struct tp_source_place *places, uint32_t count, int fd)
+// A part of the work, for one process.
+struct share {
+	struct tp_symbol_lines *lines;
+	uint32_t part;
+	uint32_t parts;
+};
+
+// What a process does.
+static int serve(void *context, int fd)
 {
-	struct tp_dwarf_request request = *given;
+	const struct share *share = context;
+	struct tp_symbol_lines *lines = share->lines;
+	struct tp_dwarf_request request = *lines->request;
 	struct tp_dwarf_notes notes;
 	struct tp_arena arena;
 	struct tp_buf out;
 	struct tp_err err = {0};
-	limit_all(given);
+	for (uint32_t i = 0; i < lines->worker_count; i++)
+		close(lines->workers[i].fd);
+	limit_all(lines->request);
 	tp_arena_init(&arena);
 	tp_buf_init(&out);
-	request.part = part;
-	request.parts = parts;
+	request.part = share->part;
+	request.parts = share->parts;
 	request.leave_open = true;
-	const int64_t found = tp_symbol_dwarf_find(&request, places, count, &arena, &notes, &err);
+	const int64_t found =
+	    tp_symbol_dwarf_find(&request, lines->places, lines->count, &arena, &notes, &err);
 	tp_buf_add(&out, &found, sizeof(found));
 	if (found < 0)
 		add_text(&out, err.what);
@@ -174,25 +170,9 @@ static _Noreturn void serve(const struct tp_dwarf_request *given, uint32_t part,
 	add_u32(&out, (uint32_t)notes.damage.code);
 	add_text(&out, notes.damage.code ? notes.damage.what : "");
 	if (found > 0)
-		add_places(&out, places, count);
+		add_places(&out, lines->places, lines->count);
 	add_u32(&out, DONE);
-	_exit(!out.failed && send_all(fd, out.data, out.size) ? 0 : 1);
-}
-
-// All that comes through FD; false if it is more than it can be, or there is no memory for it.
-static bool receive(int fd, uint64_t most, struct tp_buf *got)
-{
-	char block[65536];
-	for (;;) {
-		const ssize_t size = read(fd, block, sizeof(block));
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size <= 0)
-			return size == 0;
-		tp_buf_add(got, block, (size_t)size);
-		if (got->failed || got->size > most)
-			return false;
-	}
+	return out.failed || !tp_write_all(fd, out.data, out.size);
 }
 
 // An answer is not believed more than the file is: the process may have been taken over by it.
@@ -291,12 +271,8 @@ static uint32_t processors(void)
 // End what was started: one of the processes could not be.
 static void abandon(struct tp_symbol_lines *lines)
 {
-	for (uint32_t i = 0; i < lines->worker_count; i++) {
-		close(lines->workers[i].fd);
-		kill(lines->workers[i].pid, SIGKILL);
-		while (waitpid(lines->workers[i].pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	for (uint32_t i = 0; i < lines->worker_count; i++)
+		tp_process_kill(&lines->workers[i]);
 	lines->worker_count = 0;
 }
 
@@ -307,32 +283,15 @@ int tp_symbol_lines_start(struct tp_symbol_lines *lines, const struct tp_dwarf_r
 	const uint32_t parts =
 	    count >= PARALLEL_MIN && processors() > 1 && !request->parts ? TP_LINES_WORKERS : 1;
 	for (uint32_t i = 0; i < parts; i++) {
-		int fds[2];
-		if (pipe2(fds, O_CLOEXEC)) {
-			const int error = errno;
-			abandon(lines);
-			return tp_err_system(err, error, request->path, "cannot make a pipe");
-		}
-		const pid_t pid = fork();
-		if (pid < 0) {
-			const int error = errno;
-			close(fds[0]);
-			close(fds[1]);
+		struct share share = {lines, i, parts};
+		const int error = tp_process_fork(&lines->workers[i], serve, &share);
+		if (error) {
 			abandon(lines);
 			return tp_err_system(
 			    err, error, request->path, "cannot start a process that reads it");
 		}
-		if (pid == 0) {
-			for (uint32_t j = 0; j < i; j++)
-				close(lines->workers[j].fd);
-			close(fds[0]);
-			serve(request, i, parts, places, count, fds[1]);
-		}
-		close(fds[1]);
 		// So that it need not wait for us to send what it found.
-		(void)!fcntl(fds[0], F_SETPIPE_SZ, 1 << 20);
-		lines->workers[i].pid = pid;
-		lines->workers[i].fd = fds[0];
+		(void)!fcntl(lines->workers[i].fd, F_SETPIPE_SZ, 1 << 20);
 		lines->worker_count++;
 	}
 	return 0;
@@ -342,7 +301,6 @@ int tp_symbol_lines_start(struct tp_symbol_lines *lines, const struct tp_dwarf_r
 static int finish_one(struct tp_symbol_lines *lines, uint32_t index, struct tp_arena *arena,
     struct tp_dwarf_notes *notes, struct tp_err *err)
 {
-	const pid_t pid = lines->workers[index].pid;
 	struct answer answer = {
 	    .lines = lines, .arena = arena, .seen = calloc(lines->count / 8 + 1, 1)};
 	struct tp_buf got;
@@ -350,17 +308,13 @@ static int finish_one(struct tp_symbol_lines *lines, uint32_t index, struct tp_a
 	tp_buf_init(&answer.names);
 	const uint64_t most = 2 * sizeof(struct tp_err) + sizeof(struct tp_dwarf_notes) +
 			      (uint64_t)lines->count * ANSWER_MAX;
-	const bool received = answer.seen && receive(lines->workers[index].fd, most, &got);
-	close(lines->workers[index].fd);
-	if (!received)
-		kill(pid, SIGKILL);
 	int status = 0;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	const bool received =
+	    tp_process_take(&lines->workers[index], answer.seen ? most : 0, &got, &status);
 	int code = 0;
 	tp_bytes_init(&answer.bytes, got.data, got.size);
 	// Whether all came tells more than the exit status, which is not known if SIGCHLD is ignored.
-	if (!received || !parse(&answer, notes, &code, err))
+	if (!received || !answer.seen || !parse(&answer, notes, &code, err))
 		code = failed(lines->request->path, status, err);
 	tp_buf_release(&got);
 	tp_buf_release(&answer.names);
@@ -397,52 +351,43 @@ int64_t tp_symbol_lines_find(const struct tp_dwarf_request *request, struct tp_s
 	return code ? code : tp_symbol_lines_finish(&lines, arena, notes, err);
 }
 
-// As serve, for any work.
-static _Noreturn void serve_work(
-    const struct tp_dwarf_request *request, tp_isolated_fn *work, void *context, int fd)
+// Work of another kind.
+struct task {
+	const struct tp_dwarf_request *request;
+	tp_isolated_fn *work;
+	void *context;
+};
+
+static int serve_task(void *context, int fd)
 {
+	const struct task *task = context;
 	struct tp_buf out;
 	struct tp_err err = {0};
 	int64_t code = 0;
-	limit_all(request);
+	limit_all(task->request);
 	tp_buf_init(&out);
 	tp_buf_add(&out, &code, sizeof(code));
-	code = work(context, &out, &err);
+	code = task->work(task->context, &out, &err);
 	if (code < 0) {
 		tp_buf_reset(&out);
 		tp_buf_add(&out, &code, sizeof(code));
 		add_text(&out, err.what);
 	}
 	add_u32(&out, DONE);
-	_exit(!out.failed && send_all(fd, out.data, out.size) ? 0 : 1);
+	return out.failed || !tp_write_all(fd, out.data, out.size);
 }
 
 int tp_symbol_lines_isolate(const struct tp_dwarf_request *request, tp_isolated_fn *work,
     void *context, uint64_t most, struct tp_buf *got, struct tp_err *err)
 {
-	int fds[2];
-	if (pipe2(fds, O_CLOEXEC))
-		return tp_err_system(err, errno, request->path, "cannot make a pipe");
-	const pid_t pid = fork();
-	if (pid < 0) {
-		const int error = errno;
-		close(fds[0]);
-		close(fds[1]);
+	struct task task = {request, work, context};
+	struct tp_process process;
+	int status = 0;
+	const int error = tp_process_fork(&process, serve_task, &task);
+	if (error)
 		return tp_err_system(
 		    err, error, request->path, "cannot start a process that reads it");
-	}
-	if (pid == 0) {
-		close(fds[0]);
-		serve_work(request, work, context, fds[1]);
-	}
-	close(fds[1]);
-	const bool received = receive(fds[0], most + sizeof(struct tp_err), got);
-	close(fds[0]);
-	if (!received)
-		kill(pid, SIGKILL);
-	int status = 0;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	const bool received = tp_process_take(&process, most + sizeof(struct tp_err), got, &status);
 	uint32_t done = 0;
 	int64_t code = 0;
 	const size_t frame = sizeof(code) + sizeof(done);

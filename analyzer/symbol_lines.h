@@ -4,9 +4,7 @@
 #define TP_SYMBOL_LINES_H
 
 #include "analyzer/symbol_dwarf.h"
-#include "common/buf.h"
-
-#include <sys/types.h>
+#include "common/process.h"
 
 enum { TP_LINES_WORKERS = 2 };
 
@@ -16,10 +14,7 @@ struct tp_symbol_lines {
 	struct tp_source_place *places;
 	uint32_t count;
 	uint32_t worker_count;
-	struct {
-		pid_t pid;
-		int fd;
-	} workers[TP_LINES_WORKERS];
+	struct tp_process workers[TP_LINES_WORKERS];
 };
 
 /*

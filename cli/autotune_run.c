@@ -4,6 +4,8 @@
 #include "autotune_run.h"
 
 #include "common/hash.h"
+#include "common/process.h"
+#include "common/read_all.h"
 #include "recorder/session.h"
 
 #include <errno.h>
@@ -104,9 +106,7 @@ static pid_t start_child(struct tp_err *err)
 
 static int wait_child(pid_t pid)
 {
-	int status = 0;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	const int status = tp_process_wait(pid);
 	running = 0;
 	return status;
 }
@@ -185,17 +185,7 @@ static _Noreturn void measure(const struct tp_autotune_run *run, int pipe_fd)
 		run_recorded(run, &report);
 	else
 		run_plain(run, &report);
-	const char *at = (const char *)&report;
-	size_t left = sizeof(report);
-	while (left) {
-		const ssize_t written = write(pipe_fd, at, left);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			break;
-		at += written;
-		left -= (size_t)written;
-	}
+	tp_write_all(pipe_fd, &report, sizeof(report));
 	_exit(0);
 }
 

@@ -1,55 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf doctor: what programs are built with, unless this is a target, where they are only recorded.
-#define _GNU_SOURCE
 #include "doctor.h"
+
+#include "common/process.h"
 #include "driver_options.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-// In the child: the compiler on a function that comes from `source`, in silence.
-static _Noreturn void compile(char *compiler, char *plugin_option, int source)
-{
-	// A setting of the caller's must not look like a broken plugin.
-	tp_driver_options_forget();
-	const int null = open("/dev/null", O_RDWR);
-	dup2(source, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
-	char *argv[] = {
-	    compiler, plugin_option, "-O1", "-x", "c", "-c", "-", "-o", "/dev/null", NULL};
-	execv(compiler, argv);
-	_exit(127);
-}
-
 // Whether this clang loads this plugin and instruments a function with it.
-static bool plugin_works(char *compiler, const char *plugin)
+static bool plugin_works(const char *compiler, const char *plugin)
 {
-	static const char program[] = "int f(int x) { return x; }\n";
 	char option[TP_DRIVER_PATH_SIZE + 16];
 	snprintf(option, sizeof(option), "-fpass-plugin=%s", plugin);
-	int fds[2];
-	if (pipe2(fds, O_CLOEXEC))
-		return false;
-	fflush(stdout);
-	const pid_t pid = fork();
-	if (!pid)
-		compile(compiler, option, fds[0]);
-	close(fds[0]);
-	// The text fits the pipe, so this neither blocks nor, if clang is gone by then, kills us.
-	signal(SIGPIPE, SIG_IGN);
-	const bool sent = pid > 0 && write(fds[1], program, strlen(program)) > 0;
-	close(fds[1]);
-	int status = -1;
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return sent && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	const char *const argv[] = {
+	    compiler, option, "-O1", "-x", "c", "-c", "-", "-o", "/dev/null", NULL};
+	const struct tp_program program = {.argv = argv, .input = "int f(int x) { return x; }\n"};
+	int status = 0;
+	return !tp_process_run(&program, &status) && !status;
 }
 
 // All majors of which there is a clang or a plugin: true if at least one is usable.
@@ -59,6 +29,8 @@ static bool check_compilers(const char *libraries)
 	char compiler[TP_DRIVER_PATH_SIZE];
 	char subject[16];
 	bool usable = false;
+	// A setting of the caller's must not look like a broken plugin.
+	tp_driver_options_forget();
 	for (uint32_t major = TP_DRIVER_FIRST_LLVM; major <= TP_DRIVER_LAST_LLVM; major++) {
 		const bool has_plugin = tp_driver_plugin(libraries, major, plugin);
 		const bool has_compiler = tp_driver_tool("clang", major, compiler);

@@ -3,15 +3,14 @@
 #define _GNU_SOURCE
 #include "driver.h"
 
+#include "common/process.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 int tp_driver_libraries(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
@@ -96,37 +95,19 @@ bool tp_driver_find(const char *name, char path[TP_DRIVER_PATH_SIZE])
 }
 
 // The major in `TOOL --version`, as in "clang version 19.1.7" or "LLD 19.1.7"; 0 if unclear.
-static uint32_t ask_major(char *path)
+static uint32_t ask_major(const char *path)
 {
-	int fds[2];
-	if (pipe2(fds, O_CLOEXEC))
-		return 0;
-	posix_spawn_file_actions_t actions;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	char option[] = "--version";
-	char *argv[] = {path, option, NULL};
-	pid_t pid;
-	const int error = posix_spawn(&pid, path, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	uint32_t major = 0;
-	FILE *answer = error ? NULL : fdopen(fds[0], "r");
-	char line[512];
-	while (answer && fgets(line, sizeof(line), answer)) {
-		const char *at = strstr(line, "version ");
-		if (!at)
-			at = strstr(line, "LLD ");
-		if (at && !major)
-			major = (uint32_t)strtoul(strchr(at, ' '), NULL, 10);
-	}
-	if (answer)
-		fclose(answer);
-	else
-		close(fds[0]);
-	if (!error)
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
+	const char *const argv[] = {path, "--version", NULL};
+	struct tp_buf answer;
+	int status = 0;
+	tp_buf_init(&answer);
+	tp_process_run(
+	    &(struct tp_program){.argv = argv, .output = &answer, .keep_errors = true}, &status);
+	const char *at = strstr(answer.data, "version ");
+	if (!at)
+		at = strstr(answer.data, "LLD ");
+	const uint32_t major = at ? (uint32_t)strtoul(strchr(at, ' '), NULL, 10) : 0;
+	tp_buf_release(&answer);
 	return major;
 }
 

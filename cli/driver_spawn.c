@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "driver_link.h"
 
+#include "common/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -89,8 +91,7 @@ int tp_driver_spawn(const char *program, char **argv, struct tp_err *err)
 			;
 		if (got == (ssize_t)sizeof(sent))
 			error = sent;
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
+		status = tp_process_wait(pid);
 	}
 	close(fds[0]);
 	child = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// All that a descriptor still has to give.
+// All that a descriptor still has to give, or is to take.
 #include "read_all.h"
 
 #include <errno.h>
@@ -24,4 +24,19 @@ int tp_read_all(struct tp_buf *buf, int fd, const char *name, const char *what, 
 	}
 	return buf->failed ? tp_err_set(err, TP_ERR_MEMORY, name, TP_ERR_NO_OFFSET, "out of memory")
 			   : 0;
+}
+
+bool tp_write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+	while (size) {
+		const ssize_t written = write(fd, at, size);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		at += written;
+		size -= (size_t)written;
+	}
+	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* All that a descriptor still has to give, up to a limit. */
+/* All that a descriptor still has to give, up to a limit; and all that it is to take. */
 #ifndef TP_READ_ALL_H
 #define TP_READ_ALL_H
 
@@ -13,5 +13,8 @@
  */
 int tp_read_all(struct tp_buf *buf, int fd, const char *name, const char *what, uint64_t most,
     struct tp_err *err);
+
+/* Write all SIZE bytes to FD; false, and errno, if that cannot be done. */
+bool tp_write_all(int fd, const void *data, size_t size);
 
 #endif

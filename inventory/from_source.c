@@ -4,6 +4,9 @@
 #define _GNU_SOURCE
 #include "from_source.h"
 
+#include "common/process.h"
+#include "common/read_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,10 +21,12 @@
 
 enum { JOBS_MAX = 64 };
 
+struct project;
+
 // A process and what it has sent so far.
 struct job {
-	pid_t pid; // 0: none
-	int fd;
+	struct tp_process process; // pid 0: none
+	const struct project *project;
 	void *command;
 	struct tp_buf got;
 };
@@ -47,24 +52,11 @@ static void warn(const struct project *project, void *command, const char *text)
 	clang->disposeString(file);
 }
 
-static bool send_all(int fd, const void *data, size_t size)
+// What the process of a file does.
+static int serve(void *context, int fd)
 {
-	const char *at = data;
-	while (size) {
-		const ssize_t sent = write(fd, at, size);
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return false;
-		at += sent;
-		size -= (size_t)sent;
-	}
-	return true;
-}
-
-// What the process of a file does. It ends without running what the parent has registered.
-static _Noreturn void serve(const struct project *project, void *command, int fd)
-{
+	const struct job *job = context;
+	const struct project *project = job->project;
 	struct tp_from_source_report report;
 	struct tp_buf text;
 	tp_buf_init(&text);
@@ -74,35 +66,24 @@ static _Noreturn void serve(const struct project *project, void *command, int fd
 		dup2(null, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
 	}
-	tp_from_source_read(&project->clang, command, project->options->system, &report, &text);
-	const bool sent = !text.failed && send_all(fd, &report, sizeof(report)) &&
-			  send_all(fd, text.data, report.text_size);
-	_exit(sent ? 0 : 1);
+	tp_from_source_read(
+	    &project->clang, job->command, project->options->system, &report, &text);
+	const bool sent = !text.failed && tp_write_all(fd, &report, sizeof(report)) &&
+			  tp_write_all(fd, text.data, report.text_size);
+	return !sent;
 }
 
 static int start(struct project *project, void *command)
 {
-	int fds[2];
-	if (pipe2(fds, O_CLOEXEC))
-		return tp_err_system(project->err, errno, NULL, "cannot make a pipe");
 	fflush(NULL);
-	const pid_t pid = fork();
-	if (pid < 0) {
-		const int error = errno;
-		close(fds[0]);
-		close(fds[1]);
-		return tp_err_system(project->err, error, NULL, "cannot start a process");
-	}
-	if (pid == 0) {
-		close(fds[0]);
-		serve(project, command, fds[1]);
-	}
-	close(fds[1]);
 	struct job *job = project->jobs;
-	while (job->pid)
+	while (job->process.pid)
 		job++;
-	*job = (struct job){.pid = pid, .fd = fds[0], .command = command};
+	*job = (struct job){.project = project, .command = command};
 	tp_buf_init(&job->got);
+	const int error = tp_process_fork(&job->process, serve, job);
+	if (error)
+		return tp_err_system(project->err, error, NULL, "cannot start a process");
 	project->running++;
 	return 0;
 }
@@ -151,13 +132,10 @@ static int take(struct project *project, const struct job *job, int status)
 
 static int finish(struct project *project, struct job *job)
 {
-	int status = 0;
-	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	const int code = take(project, job, status);
-	close(job->fd);
+	const int code = take(project, job, tp_process_wait(job->process.pid));
+	close(job->process.fd);
 	tp_buf_release(&job->got);
-	job->pid = 0;
+	job->process.pid = 0;
 	project->running--;
 	return code;
 }
@@ -168,7 +146,8 @@ static int pump(struct project *project)
 	struct pollfd fds[JOBS_MAX];
 	for (uint32_t i = 0; i < project->job_count; i++)
 		fds[i] = (struct pollfd){
-		    .fd = project->jobs[i].pid ? project->jobs[i].fd : -1, .events = POLLIN};
+		    .fd = project->jobs[i].process.pid ? project->jobs[i].process.fd : -1,
+		    .events = POLLIN};
 	if (poll(fds, project->job_count, -1) < 0)
 		return errno == EINTR ? 0 : tp_err_system(project->err, errno, NULL, "cannot wait");
 	int code = 0;
@@ -199,12 +178,9 @@ static int read_all(struct project *project, void *commands)
 	}
 	for (uint32_t i = 0; i < project->job_count; i++) {
 		struct job *job = &project->jobs[i];
-		if (!job->pid)
+		if (!job->process.pid)
 			continue;
-		kill(job->pid, SIGKILL);
-		while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-		close(job->fd);
+		tp_process_kill(&job->process);
 		tp_buf_release(&job->got);
 	}
 	return code;

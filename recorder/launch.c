@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "launch.h"
 
+#include "common/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -142,9 +144,7 @@ static int read_report(int fd)
 
 static int report_failure(struct tp_launch *launch, const char *program, struct tp_err *err)
 {
-	int status;
-	while (waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	tp_process_wait(launch->pid);
 	launch->pid = 0;
 	if (launch->start_errno == ENOENT && access(program, F_OK) && strchr(program, '/'))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,

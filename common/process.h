@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Child processes: programs whose output is wanted, and work that runs apart, because it may crash. (The program that is
+ * recorded is started by recorder/launch.h.)
+ */
+#ifndef TP_PROCESS_H
+#define TP_PROCESS_H
+
+#include "common/buf.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A program and its standard streams. */
+struct tp_program {
+	const char *const *argv; /* the first is looked for in PATH; NULL at the end */
+	const char *input;       /* what it reads, less than fits a pipe; NULL: nothing */
+	struct tp_buf *output;   /* what it writes is added here; NULL: it is lost */
+	bool keep_errors;        /* its standard error is ours; else that is lost, too */
+};
+
+/*
+ * Run PROGRAM to its end. Returns 0, or an errno if it could not be started; *STATUS is then that of tp_process_wait.
+ */
+int tp_process_run(const struct tp_program *program, int *status);
+
+/* A process that does some work of ours. */
+struct tp_process {
+	pid_t pid;
+	int fd; /* what it writes */
+};
+
+/* Does the work, writes its result to FD, and returns the exit status. */
+typedef int tp_process_work(void *context, int fd);
+
+/* Start it. 0, or an errno. Nothing that was registered to run at exit runs in it. */
+int tp_process_fork(struct tp_process *process, tp_process_work *work, void *context);
+/*
+ * Add all that it writes to GOT, and wait for its end. True if that was at most MOST bytes; with more, or without memory, it is
+ * killed. *STATUS is that of tp_process_wait.
+ */
+bool tp_process_take(struct tp_process *process, uint64_t most, struct tp_buf *got, int *status);
+/* End it at once. */
+void tp_process_kill(struct tp_process *process);
+
+/* Wait for the end of PID. Its status, as of waitpid; 0 where that is not known, as SIGCHLD is ignored. */
+int tp_process_wait(pid_t pid);
+
+#endif
