@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A comparison of runs as a table, CSV or JSON, and what is wrong with it.
+#define _GNU_SOURCE
 #include "diff_show.h"
 
 #include "analyzer/completeness.h"
@@ -43,15 +44,14 @@ struct order {
 	double key;
 };
 
-static _Thread_local const struct tp_diff *sort_diff; // for qsort, which passes nothing on
-
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *context)
 {
+	const struct tp_diff *diff = context;
 	const struct order *x = a;
 	const struct order *y = b;
 	if (x->key != y->key)
 		return x->key > y->key ? -1 : 1;
-	const int order = strcmp(sort_diff->items[x->item].name, sort_diff->items[y->item].name);
+	const int order = strcmp(diff->items[x->item].name, diff->items[y->item].name);
 	if (order)
 		return order;
 	return x->item < y->item ? -1 : x->item > y->item;
@@ -74,9 +74,8 @@ static struct order *sort_items(const struct tp_diff *diff, enum tp_diff_sort so
 		return NULL;
 	for (uint32_t i = 0; i < diff->count; i++)
 		order[i] = (struct order){i, key_of(diff, sort, i)};
-	sort_diff = diff;
 	if (diff->count)
-		qsort(order, diff->count, sizeof(*order), compare);
+		qsort_r(order, diff->count, sizeof(*order), compare, (void *)(uintptr_t)diff);
 	return order;
 }
 

@@ -5,6 +5,7 @@
 // The format knows calls between two functions, not paths. So that its readers come to our inclusive times,
 // there is a function (root) that calls what threads begin with, and a function that is called
 // again while it runs is another one, NAME'2, NAME'3, ..., as callgrind itself writes recursion.
+#define _GNU_SOURCE
 #include "analyzer/export.h"
 #include "analyzer/path_sums.h"
 #include "analyzer/view.h"
@@ -174,12 +175,11 @@ static void merge_edges(struct graph *graph)
 	graph->edge_count = kept;
 }
 
-static _Thread_local const struct tp_function *sort_functions; // for qsort, which passes nothing on
-
-static int compare_names(const void *a, const void *b)
+static int compare_names(const void *a, const void *b, void *context)
 {
-	const struct tp_symbol *x = &sort_functions[*(const uint32_t *)a].symbol;
-	const struct tp_symbol *y = &sort_functions[*(const uint32_t *)b].symbol;
+	const struct tp_function *functions = context;
+	const struct tp_symbol *x = &functions[*(const uint32_t *)a].symbol;
+	const struct tp_symbol *y = &functions[*(const uint32_t *)b].symbol;
 	const int order = strcmp(x->name, y->name);
 	return order ? order : strcmp(x->file, y->file);
 }
@@ -200,12 +200,10 @@ static bool find_twins(struct graph *graph)
 					? graph->file_of[i - 1]
 					: i + 2;
 	}
-	if (ok) {
-		sort_functions = analysis->functions;
-		qsort(order, count, sizeof(*order), compare_names);
-	}
+	if (ok)
+		qsort_r(order, count, sizeof(*order), compare_names, analysis->functions);
 	for (uint32_t i = 1; ok && i < count; i++)
-		if (compare_names(&order[i - 1], &order[i]) == 0)
+		if (compare_names(&order[i - 1], &order[i], analysis->functions) == 0)
 			graph->twin[order[i - 1]] = graph->twin[order[i]] = true;
 	free(order);
 	return ok;

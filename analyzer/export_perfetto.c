@@ -11,6 +11,7 @@
 #include "analyzer/protobuf.h"
 #include "analyzer/slices.h"
 #include "analyzer/view.h"
+#include "common/varint.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -192,17 +193,9 @@ static int thread_begin(struct tp_slices *slices, struct tp_err *err)
 
 // ---- events: millions of them, so that they are put together byte by byte
 
-static uint8_t *put_varint(uint8_t *at, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (uint8_t)(value | 0x80);
-	*at++ = (uint8_t)value;
-	return at;
-}
-
 static uint8_t *put_number(uint8_t *at, uint32_t field, uint64_t value)
 {
-	return put_varint(put_varint(at, (uint64_t)field << 3), value);
+	return tp_varint_put(tp_varint_put(at, (uint64_t)field << 3), value);
 }
 
 /*
@@ -215,15 +208,15 @@ static void add_event(struct tp_slices *slices, uint64_t ns, const uint8_t *even
 	uint8_t head[16];
 	uint8_t packet[96];
 	uint8_t *at = put_number(packet, PACKET_TIMESTAMP, ns - state->last_ns);
-	at = put_varint(at, PACKET_EVENT << 3 | 2);
-	at = put_varint(at, size);
+	at = tp_varint_put(at, PACKET_EVENT << 3 | 2);
+	at = tp_varint_put(at, size);
 	memcpy(at, event, size);
 	at = put_number(at + size, PACKET_FLAGS, FLAG_NEEDED);
 	at = put_number(at, PACKET_SEQUENCE, state->sequence);
 	state->last_ns = ns;
 	const size_t rest = (size_t)(at - packet);
-	uint8_t *end = put_varint(head, TRACE_PACKET << 3 | 2);
-	end = put_varint(end, state->packet.size + rest);
+	uint8_t *end = tp_varint_put(head, TRACE_PACKET << 3 | 2);
+	end = tp_varint_put(end, state->packet.size + rest);
 	tp_buf_add(slices->out, head, (size_t)(end - head));
 	tp_buf_add(slices->out, state->packet.data, state->packet.size);
 	tp_buf_add(slices->out, packet, rest);
@@ -278,8 +271,8 @@ static void lost(struct tp_slices *slices, uint64_t time, uint64_t count, uint32
 	char text[48];
 	const int size = snprintf(text, sizeof(text), "[%" PRIu64 " events lost]", count);
 	uint8_t *at = put_number(event, EVENT_TYPE, TYPE_INSTANT);
-	at = put_varint(at, EVENT_NAME << 3 | 2);
-	at = put_varint(at, (uint64_t)size);
+	at = tp_varint_put(at, EVENT_NAME << 3 | 2);
+	at = tp_varint_put(at, (uint64_t)size);
 	memcpy(at, text, (size_t)size);
 	add_event(slices, time, event, (size_t)(at + size - event));
 }

@@ -20,6 +20,7 @@
  * uftrace sums by name, so functions that share one get their places added. A record of lost events makes
  * it take 1 ns off the self time of the function on top, so one of its own is put there.
  */
+#define _GNU_SOURCE
 #include "analyzer/slices.h"
 #include "analyzer/view.h"
 #include "common/out_file.h"
@@ -54,6 +55,7 @@ struct module {
 };
 
 struct state {
+	const struct tp_function *functions;
 	uint32_t *order;     // functions, by module and address
 	uint64_t *addresses; // of the functions
 	struct module *modules;
@@ -66,10 +68,9 @@ struct state {
 
 // ---- made-up addresses
 
-static _Thread_local const struct tp_function *functions; // for qsort, which passes nothing on
-
-static int compare_places(const void *a, const void *b)
+static int compare_places(const void *a, const void *b, void *context)
 {
+	const struct tp_function *functions = context;
 	const uint32_t x = *(const uint32_t *)a;
 	const uint32_t y = *(const uint32_t *)b;
 	const int order = strcmp(functions[x].symbol.module, functions[y].symbol.module);
@@ -80,8 +81,9 @@ static int compare_places(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_names(const void *a, const void *b, void *context)
 {
+	const struct tp_function *functions = context;
 	const uint32_t x = *(const uint32_t *)a;
 	const uint32_t y = *(const uint32_t *)b;
 	const int order = strcmp(functions[x].symbol.name, functions[y].symbol.name);
@@ -114,6 +116,7 @@ static const char *file_name(struct state *state, const char *module, uint32_t n
 // Addresses of the functions of a module: their own if they differ and are near one another.
 static void place(struct state *state, struct module *module, uint64_t base)
 {
+	const struct tp_function *functions = state->functions;
 	const uint32_t *order = state->order + module->first;
 	bool own = true;
 	for (uint32_t i = 0; i < module->count; i++) {
@@ -154,7 +157,7 @@ static bool place_functions(struct state *state, const struct tp_analysis *analy
 {
 	const uint32_t count = analysis->function_count;
 	const char *program = tp_tracefile_program(analysis->trace);
-	functions = analysis->functions;
+	const struct tp_function *functions = state->functions = analysis->functions;
 	state->order = calloc(count + UINT64_C(1), sizeof(*state->order));
 	state->addresses = calloc(count + UINT64_C(1), sizeof(*state->addresses));
 	state->modules = calloc(count + UINT64_C(1), sizeof(*state->modules));
@@ -162,7 +165,7 @@ static bool place_functions(struct state *state, const struct tp_analysis *analy
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		state->order[i] = i;
-	qsort(state->order, count, sizeof(*state->order), compare_places);
+	qsort_r(state->order, count, sizeof(*state->order), compare_places, analysis->functions);
 	for (uint32_t i = 0, next; i < count; i = next) {
 		const char *name = functions[state->order[i]].symbol.module;
 		for (next = i + 1; next < count; next++)
@@ -291,9 +294,10 @@ static void add_place(struct tp_buf *out, const struct tp_symbol *symbol)
 }
 
 // The names of functions; those that several have get a place.
-static void add_name(struct tp_buf *out, const bool *shared, uint32_t function)
+static void add_name(
+    struct tp_buf *out, const struct state *state, const bool *shared, uint32_t function)
 {
-	const struct tp_symbol *symbol = &functions[function].symbol;
+	const struct tp_symbol *symbol = &state->functions[function].symbol;
 	tp_buf_add_string(out, symbol->name);
 	if (shared[function])
 		add_place(out, symbol);
@@ -306,7 +310,7 @@ static void write_symbols(const struct tp_slices *slices, const struct module *m
 	for (uint32_t i = 0; i < module->count; i++) {
 		const uint32_t function = state->order[module->first + i];
 		tp_buf_addf(out, "%016" PRIx64 " T ", state->addresses[function] - module->base);
-		add_name(out, shared, function);
+		add_name(out, state, shared, function);
 		tp_buf_add_char(out, '\n');
 	}
 	if (module == state->modules)
@@ -322,11 +326,11 @@ static void write_lines(const struct tp_slices *slices, const struct module *mod
 	tp_buf_addf(out, "# path name: /%s\n", module->name);
 	for (uint32_t i = 0; i < module->count; i++) {
 		const uint32_t function = state->order[module->first + i];
-		const struct tp_symbol *symbol = &functions[function].symbol;
+		const struct tp_symbol *symbol = &state->functions[function].symbol;
 		if (!symbol->file[0])
 			continue;
 		tp_buf_addf(out, "F: %" PRIx64 " ", state->addresses[function] - module->base);
-		add_name(out, shared, function);
+		add_name(out, state, shared, function);
 		tp_buf_addf(out, "\nL: %" PRIu64 " %s\n", symbol->line, symbol->file);
 	}
 }
@@ -367,14 +371,14 @@ static int add_module_files(const struct tp_slices *slices, struct tp_err *err)
 	uint32_t *order = calloc(count + UINT64_C(1), sizeof(*order));
 	bool *shared = calloc(count + UINT64_C(1), sizeof(*shared));
 	int code = 0;
-	functions = slices->analysis->functions;
+	const struct tp_function *functions = slices->analysis->functions;
 	if (!order || !shared)
 		code = tp_err_set(
 		    err, TP_ERR_MEMORY, slices->directory, TP_ERR_NO_OFFSET, "no memory for names");
 	for (uint32_t i = 0; !code && i < count; i++)
 		order[i] = i;
 	if (!code)
-		qsort(order, count, sizeof(*order), compare_names);
+		qsort_r(order, count, sizeof(*order), compare_names, slices->analysis->functions);
 	for (uint32_t i = 1; !code && i < count; i++)
 		if (strcmp(functions[order[i]].symbol.name, functions[order[i - 1]].symbol.name) ==
 		    0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The processes of a recording as tables, CSV and JSON: their functions, their threads, and they themselves.
+#define _GNU_SOURCE
 #include "family.h"
 
 #include "analyzer/grid.h"
@@ -183,11 +184,9 @@ static void add_json_members(const struct tp_family *family, struct tp_buf *out)
 
 // ---- functions
 
-static _Thread_local enum tp_sort sort_key; // for qsort, which passes nothing on
-
-static uint64_t rank_of(const struct tp_family_function *function)
+static uint64_t rank_of(enum tp_sort key, const struct tp_family_function *function)
 {
-	switch (sort_key) {
+	switch (key) {
 	case TP_SORT_INCLUSIVE:
 		return function->scaled_inclusive;
 	case TP_SORT_MIN:
@@ -201,25 +200,26 @@ static uint64_t rank_of(const struct tp_family_function *function)
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *context)
 {
+	const enum tp_sort key = *(const enum tp_sort *)context;
 	const struct tp_family_function *x = a;
 	const struct tp_family_function *y = b;
-	const bool by_time = sort_key != TP_SORT_CALLS && sort_key != TP_SORT_NAME;
+	const bool by_time = key != TP_SORT_CALLS && key != TP_SORT_NAME;
 	// What has no times comes last, and then by calls.
 	if (by_time && !x->timed != !y->timed)
 		return x->timed ? -1 : 1;
-	uint64_t p = rank_of(x);
-	uint64_t q = rank_of(y);
+	uint64_t p = rank_of(key, x);
+	uint64_t q = rank_of(key, y);
 	if (by_time && !x->timed) {
 		p = x->calls;
 		q = y->calls;
-	} else if (sort_key == TP_SORT_MEAN) {
+	} else if (key == TP_SORT_MEAN) {
 		const double r = (double)x->total / (double)x->timed;
 		const double s = (double)y->total / (double)y->timed;
 		p = r > s;
 		q = s > r;
-	} else if (sort_key == TP_SORT_NAME) {
+	} else if (key == TP_SORT_NAME) {
 		p = q = 0;
 	}
 	if (p != q)
@@ -346,8 +346,9 @@ static void add_total(struct tp_grid *grid, const struct tp_family *family)
 
 static void show_top(struct tp_grid *grid, const struct tp_family *family)
 {
-	sort_key = tp_view_sort(grid->analysis, grid->options->sort);
-	qsort(family->functions, family->function_count, sizeof(*family->functions), compare);
+	enum tp_sort key = tp_view_sort(grid->analysis, grid->options->sort);
+	qsort_r(
+	    family->functions, family->function_count, sizeof(*family->functions), compare, &key);
 	for (uint32_t i = 0; i < family->function_count; i++) {
 		if (tp_grid_full(grid))
 			grid->more++;

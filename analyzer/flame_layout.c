@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which frames a flame graph has, and where: from threads, or from all threads in one tree.
+#define _GNU_SOURCE
 #include "flame_layout.h"
 
 #include "analyzer/flame_invert.h"
@@ -131,13 +132,12 @@ static bool choose_least(struct tp_flame *flame)
 	return true;
 }
 
-static _Thread_local const struct tp_flame_frame *sort_frames; // for qsort, which passes nothing on
-
 // By row, by parent, the heaviest first. Threads stay in their order.
-static int compare_frames(const void *a, const void *b)
+static int compare_frames(const void *a, const void *b, void *context)
 {
-	const struct tp_flame_frame *x = &sort_frames[*(const uint32_t *)a];
-	const struct tp_flame_frame *y = &sort_frames[*(const uint32_t *)b];
+	const struct tp_flame_frame *frames = context;
+	const struct tp_flame_frame *x = &frames[*(const uint32_t *)a];
+	const struct tp_flame_frame *y = &frames[*(const uint32_t *)b];
 	if (x->depth != y->depth)
 		return x->depth < y->depth ? -1 : 1;
 	if (x->parent != y->parent)
@@ -159,10 +159,8 @@ static bool lay_out(struct tp_flame *flame)
 	uint32_t shown = 0;
 	for (uint32_t i = 0; ok && i < count; i++)
 		order[i] = i;
-	if (ok) {
-		sort_frames = flame->frames;
-		qsort(order, count, sizeof(*order), compare_frames);
-	}
+	if (ok)
+		qsort_r(order, count, sizeof(*order), compare_frames, flame->frames);
 	for (uint32_t i = 0; ok && i < count; i++) {
 		struct tp_flame_frame frame = flame->frames[order[i]];
 		if (order[i]) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whose a name is, where modules came and went.
+#define _GNU_SOURCE
 #include "module_map.h"
 
 #include <inttypes.h>
@@ -30,9 +31,6 @@ struct build {
 	bool *placed;     // for the first module of each file
 };
 
-static _Thread_local const struct teeperf_module
-    *sort_modules; // for qsort, which passes nothing on
-
 static int compare_identity(const struct teeperf_module *a, const struct teeperf_module *b)
 {
 	const uint64_t a_size = a->end - a->start;
@@ -57,20 +55,22 @@ static int compare_identity(const struct teeperf_module *a, const struct teeperf
 	return order ? order : strcmp(a->path, b->path);
 }
 
-static int by_identity(const void *a, const void *b)
+static int by_identity(const void *a, const void *b, void *context)
 {
+	const struct build *build = context;
 	const uint32_t x = *(const uint32_t *)a;
 	const uint32_t y = *(const uint32_t *)b;
-	const int order = compare_identity(&sort_modules[x], &sort_modules[y]);
+	const int order = compare_identity(&build->modules[x], &build->modules[y]);
 	return order ? order : x < y ? -1 : x > y;
 }
 
-static int by_loaded(const void *a, const void *b)
+static int by_loaded(const void *a, const void *b, void *context)
 {
+	const struct build *build = context;
 	const uint32_t x = *(const uint32_t *)a;
 	const uint32_t y = *(const uint32_t *)b;
-	const uint64_t x_loaded = sort_modules[x].loaded;
-	const uint64_t y_loaded = sort_modules[y].loaded;
+	const uint64_t x_loaded = build->modules[x].loaded;
+	const uint64_t y_loaded = build->modules[y].loaded;
 	if (x_loaded != y_loaded)
 		return x_loaded < y_loaded ? -1 : 1;
 	return x < y ? -1 : x > y;
@@ -100,7 +100,7 @@ static uint32_t find_span(const struct tp_module_span *spans, uint32_t count, ui
 
 static void find_same(struct build *build)
 {
-	qsort(build->usable, build->usable_count, sizeof(*build->usable), by_identity);
+	qsort_r(build->usable, build->usable_count, sizeof(*build->usable), by_identity, build);
 	for (uint32_t i = 0; i < build->usable_count; i++) {
 		const uint32_t at = build->usable[i];
 		const uint32_t before = i ? build->usable[i - 1] : at;
@@ -108,7 +108,7 @@ static void find_same(struct build *build)
 		    i && compare_identity(&build->modules[before], &build->modules[at]) == 0;
 		build->same[at] = same ? build->same[before] : at;
 	}
-	qsort(build->usable, build->usable_count, sizeof(*build->usable), by_loaded);
+	qsort_r(build->usable, build->usable_count, sizeof(*build->usable), by_loaded, build);
 }
 
 static void find_bounds(struct build *build)
@@ -346,7 +346,6 @@ int tp_module_map_init(struct tp_module_map *map, const struct teeperf_module *m
 	if (!map->moved || !build.usable || !build.same || !build.bounds || !build.spans ||
 	    !build.alone || !build.placed || !places || !map->original_moves)
 		return TP_ERR_MEMORY;
-	sort_modules = modules;
 	list_usable(&build, count, problems);
 	find_same(&build);
 	find_bounds(&build);

@@ -2,6 +2,8 @@
 // A writer of Parquet files.
 #include "parquet.h"
 
+#include "common/varint.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <teeperf/version.h>
@@ -27,13 +29,6 @@ enum { CODEC_ZSTD = 6, ENCODING_PLAIN = 0, ENCODING_RLE = 3, REQUIRED = 0, CONVE
 
 // ---- thrift
 
-static void add_varint(struct tp_buf *out, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		tp_buf_add_char(out, (char)(value | 0x80));
-	tp_buf_add_char(out, (char)value);
-}
-
 // Field ID of TYPE, behind field *LAST of this struct.
 static void add_field(struct tp_buf *out, int *last, int id, int type)
 {
@@ -43,7 +38,7 @@ static void add_field(struct tp_buf *out, int *last, int id, int type)
 
 static void add_zigzag(struct tp_buf *out, int64_t value)
 {
-	add_varint(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+	tp_varint_add(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
 }
 
 static void add_number(struct tp_buf *out, int *last, int id, int type, int64_t value)
@@ -54,7 +49,7 @@ static void add_number(struct tp_buf *out, int *last, int id, int type, int64_t 
 
 static void add_bytes(struct tp_buf *out, const void *bytes, size_t size)
 {
-	add_varint(out, size);
+	tp_varint_add(out, size);
 	tp_buf_add(out, bytes, size);
 }
 
@@ -71,7 +66,7 @@ static void add_list(struct tp_buf *out, int *last, int id, int type, uint32_t c
 		tp_buf_add_char(out, (char)(count << 4 | (uint32_t)type));
 	} else {
 		tp_buf_add_char(out, (char)(0xf0 | type));
-		add_varint(out, count);
+		tp_varint_add(out, count);
 	}
 }
 

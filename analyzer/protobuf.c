@@ -3,6 +3,7 @@
 #include "protobuf.h"
 
 #include "common/clean.h"
+#include "common/varint.h"
 
 #include <string.h>
 
@@ -11,53 +12,28 @@ enum {
 	WIRE_BYTES = 2,
 };
 
-#define VARINT_MAX 10 // bytes
-
-static size_t put_varint(unsigned char *at, uint64_t value)
+// FIELD of type WIRE, and behind it a number.
+static void add_tag(struct tp_buf *message, uint32_t field, uint32_t wire, uint64_t value)
 {
-	size_t size = 0;
-	for (; value >= 0x80; value >>= 7)
-		at[size++] = (unsigned char)(value | 0x80);
-	at[size++] = (unsigned char)value;
-	return size;
-}
-
-static size_t put_tag(unsigned char *at, uint32_t field, uint32_t wire)
-{
-	return put_varint(at, (uint64_t)field << 3 | wire);
-}
-
-void tp_protobuf_add_varint(struct tp_buf *message, uint64_t value)
-{
-	unsigned char bytes[VARINT_MAX];
-	tp_buf_add(message, bytes, put_varint(bytes, value));
+	uint8_t bytes[2 * TP_VARINT_MAX];
+	uint8_t *end = tp_varint_put(bytes, (uint64_t)field << 3 | wire);
+	tp_buf_add(message, bytes, (size_t)(tp_varint_put(end, value) - bytes));
 }
 
 void tp_protobuf_add_number(struct tp_buf *message, uint32_t field, uint64_t value)
 {
-	unsigned char bytes[2 * VARINT_MAX];
-	size_t size = put_tag(bytes, field, WIRE_VARINT);
-	size += put_varint(bytes + size, value);
-	tp_buf_add(message, bytes, size);
-}
-
-static void add_length(struct tp_buf *message, uint32_t field, size_t size)
-{
-	unsigned char bytes[2 * VARINT_MAX];
-	size_t used = put_tag(bytes, field, WIRE_BYTES);
-	used += put_varint(bytes + used, size);
-	tp_buf_add(message, bytes, used);
+	add_tag(message, field, WIRE_VARINT, value);
 }
 
 void tp_protobuf_add_bytes(struct tp_buf *message, uint32_t field, const void *bytes, size_t size)
 {
-	add_length(message, field, size);
+	add_tag(message, field, WIRE_BYTES, size);
 	tp_buf_add(message, bytes, size);
 }
 
 void tp_protobuf_add_text(struct tp_buf *message, uint32_t field, const char *text)
 {
-	add_length(message, field, strlen(text));
+	add_tag(message, field, WIRE_BYTES, strlen(text));
 	tp_buf_add_clean(message, text); // as long as TEXT
 }
 

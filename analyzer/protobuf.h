@@ -11,8 +11,6 @@
 
 #include <stdint.h>
 
-/* A number without its field, as packed fields have them. */
-void tp_protobuf_add_varint(struct tp_buf *message, uint64_t value);
 /* Fields of type uint32, uint64, int32, int64, bool, enum; negative numbers as (uint64_t)(int64_t). */
 void tp_protobuf_add_number(struct tp_buf *message, uint32_t field, uint64_t value);
 /* string, bytes, messages, packed fields */

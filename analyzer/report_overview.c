@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a report says in words: what was recorded, how well, what is left out; and a table for those
 // whose browser runs no scripts.
+#define _GNU_SOURCE
 #include "analyzer/completeness.h"
 #include "analyzer/heading_starvation.h"
 #include "analyzer/report.h"
@@ -291,12 +292,10 @@ void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out)
 
 // ---- without scripts
 
-static _Thread_local enum tp_sort sort_key;
-
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *context)
 {
-	return tp_view_compare(
-	    sort_key, *(const struct tp_function *const *)a, *(const struct tp_function *const *)b);
+	return tp_view_compare(*(const enum tp_sort *)context,
+	    *(const struct tp_function *const *)a, *(const struct tp_function *const *)b);
 }
 
 static void add_cell(struct tp_buf *out, const char *text)
@@ -318,8 +317,8 @@ void tp_report_add_noscript(const struct tp_report *report, struct tp_buf *out)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		rows[i] = &analysis->functions[i];
-	sort_key = tp_view_sort(analysis, TP_SORT_SELF);
-	qsort(rows, count, sizeof(*rows), compare);
+	enum tp_sort key = tp_view_sort(analysis, TP_SORT_SELF);
+	qsort_r(rows, count, sizeof(*rows), compare, &key);
 	tp_buf_addf(out,
 	    "<noscript><p class=\"note\">This browser runs no scripts. These are the first %d of %s "
 	    "functions.</p><table class=\"functions\">\n<thead><tr><th>Function</th><th>Self</th>"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the functions of a trace are called and where their source is.
+#define _GNU_SOURCE
 #include "symbols.h"
 
 #include "analyzer/symbol_module.h"
@@ -82,20 +83,19 @@ static uint64_t address_in(const struct teeperf_module *module, const struct tp_
 	return address >= module->start && address < module->end ? address : 0;
 }
 
-static _Thread_local const struct teeperf_module
-    *sort_modules; // for qsort, which passes nothing on
-
-static int compare_starts(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b, void *context)
 {
-	const uint64_t x = sort_modules[*(const uint32_t *)a].start;
-	const uint64_t y = sort_modules[*(const uint32_t *)b].start;
+	const struct teeperf_module *modules = context;
+	const uint64_t x = modules[*(const uint32_t *)a].start;
+	const uint64_t y = modules[*(const uint32_t *)b].start;
 	return x < y ? -1 : x > y;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_names(const void *a, const void *b, void *context)
 {
-	const uint32_t x = (uint32_t)sort_modules[*(const uint32_t *)a].start;
-	const uint32_t y = (uint32_t)sort_modules[*(const uint32_t *)b].start;
+	const struct teeperf_module *modules = context;
+	const uint32_t x = (uint32_t)modules[*(const uint32_t *)a].start;
+	const uint32_t y = (uint32_t)modules[*(const uint32_t *)b].start;
 	return x < y ? -1 : x > y;
 }
 
@@ -134,9 +134,9 @@ static bool finder_init(
 		return false;
 	for (uint32_t i = 0; i < map->count; i++)
 		finder->by_start[i] = finder->by_name[i] = i;
-	sort_modules = map->modules;
-	qsort(finder->by_start, map->count, sizeof(*finder->by_start), compare_starts);
-	qsort(finder->by_name, map->count, sizeof(*finder->by_name), compare_names);
+	void *modules = (void *)(uintptr_t)map->modules;
+	qsort_r(finder->by_start, map->count, sizeof(*finder->by_start), compare_starts, modules);
+	qsort_r(finder->by_name, map->count, sizeof(*finder->by_name), compare_names, modules);
 	finder->simple = are_apart(finder);
 	return true;
 }

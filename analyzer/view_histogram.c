@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The view "histogram": how often the calls of a function took how long, in all or by caller.
+#define _GNU_SOURCE
 #include "analyzer/grid.h"
 #include "analyzer/paths.h"
 
@@ -113,14 +114,13 @@ struct called {
 	uint32_t path;
 };
 
-static _Thread_local const uint32_t *sort_rank; // for qsort, which passes nothing on
-
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *context)
 {
+	const uint32_t *rank = context;
 	const struct called *x = a;
 	const struct called *y = b;
 	if (x->function != y->function)
-		return sort_rank[x->function] < sort_rank[y->function] ? -1 : 1;
+		return rank[x->function] < rank[y->function] ? -1 : 1;
 	if (x->caller != y->caller)
 		return x->caller < y->caller ? -1 : 1;
 	return x->path < y->path ? -1 : x->path > y->path;
@@ -149,9 +149,8 @@ static int add_by_caller(struct tp_grid *grid, const uint32_t *order, uint32_t c
 			called[found++] = (struct called){paths.items[i].function,
 			    caller == UINT32_MAX ? analysis->function_count : caller, i};
 	}
-	sort_rank = rank;
 	if (found)
-		qsort(called, found, sizeof(*called), compare);
+		qsort_r(called, found, sizeof(*called), compare, rank);
 	for (uint32_t i = 0; i < found;) {
 		const struct called first = called[i];
 		struct tp_histogram times = {0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The view "inverted": functions by their self time, and below each of them who called it, who called
 // that, and so on. Threads are summed.
+#define _GNU_SOURCE
 #include "analyzer/grid.h"
 #include "analyzer/paths.h"
 #include "common/array.h"
@@ -40,40 +41,40 @@ struct inverted {
 	struct tp_grid grid;
 };
 
-static _Thread_local const struct tp_path *sort_items; // for qsort, which passes nothing on
-
-static uint32_t function_of(const struct entry *entry)
+static uint32_t function_of(const struct inverted *inverted, const struct entry *entry)
 {
-	return sort_items[entry->at].function;
+	return inverted->paths.items[entry->at].function;
 }
 
-static int by_function(const void *a, const void *b)
+static int by_function(const void *a, const void *b, void *context)
 {
 	const struct entry *x = a;
 	const struct entry *y = b;
-	const uint32_t p = function_of(x);
-	const uint32_t q = function_of(y);
+	const uint32_t p = function_of(context, x);
+	const uint32_t q = function_of(context, y);
 	if (p != q)
 		return p < q ? -1 : 1;
 	return x->path < y->path ? -1 : x->path > y->path;
 }
 
 // Ascending, as the heaviest must be last to be printed first.
-static int by_weight(const void *a, const void *b)
+static int by_weight(const void *a, const void *b, void *context)
 {
 	const struct entry *x = a;
 	const struct entry *y = b;
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? -1 : 1;
-	return function_of(x) == function_of(y) ? by_function(a, b) : by_function(b, a);
+	return function_of(context, x) == function_of(context, y) ? by_function(a, b, context)
+								  : by_function(b, a, context);
 }
 
 // Most often they are in order already: the callers of what was sorted by callees.
-static void sort(struct entry *entries, size_t count, int (*compare)(const void *, const void *))
+static void sort(struct inverted *inverted, struct entry *entries, size_t count,
+    int (*compare)(const void *, const void *, void *))
 {
 	for (size_t i = 1; i < count; i++)
-		if (compare(&entries[i - 1], &entries[i]) > 0) {
-			qsort(entries, count, sizeof(*entries), compare);
+		if (compare(&entries[i - 1], &entries[i], inverted) > 0) {
+			qsort_r(entries, count, sizeof(*entries), compare, inverted);
 			return;
 		}
 }
@@ -95,12 +96,12 @@ static uint64_t weight_of(const struct inverted *inverted, const struct branch *
 static bool split(struct inverted *inverted, size_t first, size_t count, uint32_t depth)
 {
 	struct entry *entries = inverted->entries + first;
-	sort_items = inverted->paths.items;
-	sort(entries, count, by_function);
+	sort(inverted, entries, count, by_function);
 	for (size_t i = 0; i < count;) {
 		struct branch branch = {0};
 		size_t end = i;
-		for (; end < count && function_of(&entries[end]) == function_of(&entries[i]);
+		for (; end < count &&
+		       function_of(inverted, &entries[end]) == function_of(inverted, &entries[i]);
 		     end++) {
 			branch.self += inverted->paths.items[entries[end].path].self;
 			branch.calls += inverted->paths.items[entries[end].path].calls;
@@ -108,11 +109,11 @@ static bool split(struct inverted *inverted, size_t first, size_t count, uint32_
 		for (; i < end; i++)
 			entries[i].weight = weight_of(inverted, &branch);
 	}
-	sort(entries, count, by_weight);
+	sort(inverted, entries, count, by_weight);
 	for (size_t i = 0; i < count;) {
 		struct branch branch = {.first = first + i, .depth = depth};
-		const uint32_t function = function_of(&entries[i]);
-		for (; i < count && function_of(&entries[i]) == function; i++) {
+		const uint32_t function = function_of(inverted, &entries[i]);
+		for (; i < count && function_of(inverted, &entries[i]) == function; i++) {
 			branch.self += inverted->paths.items[entries[i].path].self;
 			branch.calls += inverted->paths.items[entries[i].path].calls;
 			branch.count++;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The view "tree": each thread's calling-context tree, the heaviest calls first.
+#define _GNU_SOURCE
 #include "analyzer/text.h"
 #include "analyzer/view.h"
 #include "common/array.h"
@@ -23,21 +24,20 @@ struct walk {
 	uint64_t least;   // inclusive ticks below which a node is left out
 	uint64_t printed; // rows
 	uint64_t left_out;
+	const struct tp_node *nodes; // of the items
 };
 
-// For qsort, which passes nothing on.
-static _Thread_local const struct tp_node *sort_nodes;
-static _Thread_local bool sort_by_calls;
-
 // Ascending, as the heaviest must be pushed last to be printed first.
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *context)
 {
+	const struct walk *walk = context;
+	const bool by_calls = walk->analysis->timeless;
 	const struct item *x = a;
 	const struct item *y = b;
-	const struct tp_node *a_node = &sort_nodes[x->node];
-	const struct tp_node *b_node = &sort_nodes[y->node];
-	const uint64_t p = sort_by_calls ? a_node->calls : a_node->inclusive;
-	const uint64_t q = sort_by_calls ? b_node->calls : b_node->inclusive;
+	const struct tp_node *a_node = &walk->nodes[x->node];
+	const struct tp_node *b_node = &walk->nodes[y->node];
+	const uint64_t p = by_calls ? a_node->calls : a_node->inclusive;
+	const uint64_t q = by_calls ? b_node->calls : b_node->inclusive;
 	if (p != q)
 		return p < q ? -1 : 1;
 	// Older nodes were called earlier: they come first.
@@ -58,10 +58,10 @@ static bool push_children(
 			return false;
 		walk->items[walk->count++] = (struct item){at, depth};
 	}
-	sort_nodes = nodes;
-	sort_by_calls = walk->analysis->timeless;
+	walk->nodes = nodes;
 	if (walk->count > first)
-		qsort(walk->items + first, walk->count - first, sizeof(*walk->items), compare);
+		qsort_r(
+		    walk->items + first, walk->count - first, sizeof(*walk->items), compare, walk);
 	return true;
 }
 

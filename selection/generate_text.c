@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Words and orders that the list, the tables and the JSON object of a generated allowlist share.
+#define _GNU_SOURCE
 #include "generate_text.h"
 
 #include "analyzer/text.h"
@@ -11,8 +12,6 @@
 
 // Names of where a function was inlined, before "and N more".
 #define HOSTS_SHOWN 3
-
-static _Thread_local const struct tp_workload *sorted; // for qsort, which passes nothing on
 
 char *tp_level_text(char text[TP_LEVEL_TEXT], const struct tp_choice *choice)
 {
@@ -99,10 +98,11 @@ const char *tp_quality_text(enum tp_quality quality)
 	return texts[quality];
 }
 
-static int compare_time(const void *a, const void *b)
+static int compare_time(const void *a, const void *b, void *context)
 {
-	const struct tp_workload_function *x = &sorted->functions[*(const uint32_t *)a];
-	const struct tp_workload_function *y = &sorted->functions[*(const uint32_t *)b];
+	const struct tp_workload *workload = context;
+	const struct tp_workload_function *x = &workload->functions[*(const uint32_t *)a];
+	const struct tp_workload_function *y = &workload->functions[*(const uint32_t *)b];
 	if (x->self_ns != y->self_ns)
 		return x->self_ns > y->self_ns ? -1 : 1;
 	if (x->calls != y->calls)
@@ -118,8 +118,8 @@ uint32_t *tp_generated_by_time(const struct tp_generated *generated)
 		return NULL;
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = i;
-	sorted = &generated->workload;
-	qsort(order, count, sizeof(*order), compare_time);
+	qsort_r(
+	    order, count, sizeof(*order), compare_time, (void *)(uintptr_t)&generated->workload);
 	return order;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Protocol buffers: the bytes are those of the specification.
 #include "analyzer/protobuf.h"
+#include "common/varint.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,7 @@ static void test_numbers(void **state)
 	assert_bytes(out, "\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01");
 	tp_protobuf_add_number(&out, 536870911, UINT64_MAX); // the greatest of both
 	assert_bytes(out, "\xf8\xff\xff\xff\x0f\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
-	tp_protobuf_add_varint(&out, 86942);
+	tp_varint_add(&out, 86942);
 	assert_bytes(out, "\x9e\xa7\x05");
 	tp_buf_release(&out);
 }
@@ -53,7 +54,7 @@ static void test_bytes(void **state)
 	assert_bytes(out, "\x1a\x03\x08\x96\x01");
 	assert_int_equal(part.size, 0);
 	for (uint32_t i = 0; i < 300; i++)
-		tp_protobuf_add_varint(&part, 1);
+		tp_varint_add(&part, 1);
 	tp_protobuf_add_part(&out, 3, &part);
 	assert_int_equal(out.size, 303);
 	assert_memory_equal(out.data, "\x1a\xac\x02\x01", 4);
