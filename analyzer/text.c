@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pieces of output: numbers with units, quoted strings, tables.
+// Pieces of output: quoted strings, tables.
 #include "text.h"
 
 #include "common/clean.h"
@@ -13,42 +13,6 @@
 #define ELASTIC_LEAST 30
 // Where nothing is cut, so wide is the elastic column; a longer cell moves what is behind it, in its row only.
 #define ELASTIC_MOST 80
-
-char *tp_text_ns(char text[TP_TEXT_NUMBER], uint64_t ns)
-{
-	static const char *const units[] = {"ns", "us", "ms", "s"};
-	if (ns < 1000) {
-		snprintf(text, TP_TEXT_NUMBER, "%" PRIu64 " ns", ns);
-		return text;
-	}
-	double value = (double)ns;
-	int unit = 0;
-	// 999.95 would be printed as 1000.0: it belongs to the next unit.
-	while (value >= 999.95 && unit < 3) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(text, TP_TEXT_NUMBER, "%.*f %s",
-	    value < 9.9995   ? 3
-	    : value < 99.995 ? 2
-			     : 1,
-	    value, units[unit]);
-	return text;
-}
-
-char *tp_text_count(char text[TP_TEXT_NUMBER], uint64_t count)
-{
-	char digits[TP_TEXT_NUMBER];
-	const int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
-	char *to = text;
-	for (int i = 0; i < length; i++) {
-		if (i && (length - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = '\0';
-	return text;
-}
 
 // A spreadsheet takes what begins so for a formula; with an apostrophe in front it shows the text as it is.
 static void add_guard(struct tp_buf *buf, const char *text)

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Pieces of output: numbers with units, quoted strings, tables. */
+/* Pieces of output: quoted strings, tables. Numbers are in common/units.h. */
 #ifndef TP_TEXT_H
 #define TP_TEXT_H
 
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/json.h"
+#include "common/units.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define TP_TEXT_NUMBER 32 /* room for any number below */
-
-/* "0", "123 ns", "1.234 us", "12.35 ms", ...: four significant digits. Returns text. */
-char *tp_text_ns(char text[TP_TEXT_NUMBER], uint64_t ns);
-/* A count of ticks or calls with thin groups: "1,234,567". Returns text. */
-char *tp_text_count(char text[TP_TEXT_NUMBER], uint64_t count);
 
 /*
  * Text from the trace, the program or the user, for one format. What is unfit to be shown (common/clean.h) becomes '?', in

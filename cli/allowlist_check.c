@@ -3,8 +3,8 @@
 #include "analyzer/text.h"
 #include "cli/findings.h"
 #include "cli/open_list.h"
+#include "common/units.h"
 #include "selection/list_check.h"
-#include "selection/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 // teeperf allowlist generate: choose which functions to instrument, for a budget.
 #include "cli/command.h"
 #include "cli/open_trace.h"
+#include "common/units.h"
 #include "selection/generate.h"
-#include "selection/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -123,8 +123,6 @@ struct tp_autotune {
 int tp_autotune_all(struct tp_autotune *tune, struct tp_err *err);
 void tp_autotune_release(struct tp_autotune *tune, bool keep_logs);
 
-/* "3.1 s" and such; TEXT has 32 bytes. Returns text. */
-char *tp_autotune_time_text(double ns, char *text);
 /* Whether the best list can be kept: what it costs could be told. */
 bool tp_autotune_has_best(const struct tp_autotune *tune);
 void tp_autotune_report_text(const struct tp_autotune *tune, const char *output);

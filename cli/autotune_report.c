@@ -3,32 +3,11 @@
 #include "autotune.h"
 
 #include "common/json.h"
+#include "common/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-char *tp_autotune_time_text(double ns, char *text)
-{
-	if (ns >= 1e9)
-		snprintf(text, 32, "%.3f s", ns / 1e9);
-	else if (ns >= 1e6)
-		snprintf(text, 32, "%.2f ms", ns / 1e6);
-	else if (ns >= 1e3)
-		snprintf(text, 32, "%.2f us", ns / 1e3);
-	else
-		snprintf(text, 32, "%.1f ns", ns);
-	return text;
-}
-
-static char *count_text(uint64_t count, char *text)
-{
-	if (count >= 10000000)
-		snprintf(text, 32, "%.1f M", (double)count / 1e6);
-	else
-		snprintf(text, 32, "%" PRIu64, count);
-	return text;
-}
 
 static const struct tp_autotune_round *best_round(const struct tp_autotune *tune)
 {
@@ -48,15 +27,15 @@ static void print_counts(const struct tp_autotune *tune)
 	char calls[32];
 	if (!series->count) {
 		printf("%-22s%s calls, from '%s': not built\n", "calls counted",
-		    count_text(tune->calls, calls), tune->options.from);
+		    tp_text_count_short(calls, tune->calls), tune->options.from);
 		return;
 	}
 	const double count_ns = tp_autotune_median(series->other, series->count);
 	const struct tp_autotune_overhead count =
 	    tp_autotune_overhead(series->native, series->other, series->count);
 	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%   %s calls\n", "calls counted",
-	    tp_autotune_time_text(count_ns, time), 100 * count.median, 100 * count.low,
-	    100 * count.high, count_text(tune->calls, calls));
+	    tp_text_ns_fixed(time, count_ns), 100 * count.median, 100 * count.low, 100 * count.high,
+	    tp_text_count_short(calls, tune->calls));
 }
 
 static void print_builds(const struct tp_autotune *tune)
@@ -64,21 +43,21 @@ static void print_builds(const struct tp_autotune *tune)
 	char time[32];
 	char cost[32];
 	printf("%-22s%12s%12s%22s\n", "build", "time", "overhead", "range over rounds");
-	printf("%-22s%12s\n", "not instrumented", tp_autotune_time_text(tune->native_ns, time));
+	printf("%-22s%12s\n", "not instrumented", tp_text_ns_fixed(time, tune->native_ns));
 	const struct tp_autotune_series *alone = &tune->alone_series;
 	const struct tp_autotune_overhead fixed =
 	    tp_autotune_overhead(alone->native, alone->other, alone->count);
 	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%\n", "... beside a recorder",
-	    tp_autotune_time_text(tp_autotune_median(alone->other, alone->count), time),
+	    tp_text_ns_fixed(time, tp_autotune_median(alone->other, alone->count)),
 	    100 * fixed.median, 100 * fixed.low, 100 * fixed.high);
 	print_counts(tune);
 	if (tune->event_time_ns > 0) {
 		printf("%-22s%12s%+11.1f %%%22s", "events for all",
-		    tp_autotune_time_text(tune->event_time_ns, time),
+		    tp_text_ns_fixed(time, tune->event_time_ns),
 		    100 * (tune->event_time_ns / tune->native_ns - 1),
 		    tune->event_runs > 1 ? "the fastest run" : "one run");
 		if (tune->event_cost_ns > 0)
-			printf("   %s a call", tp_autotune_time_text(tune->event_cost_ns, cost));
+			printf("   %s a call", tp_text_ns_fixed(cost, tune->event_cost_ns));
 		putchar('\n');
 	}
 	for (uint32_t i = 0; i < tune->round_count; i++) {
@@ -91,7 +70,7 @@ static void print_builds(const struct tp_autotune *tune)
 				    : "");
 		printf(
 		    "%-22s%12s%+11.1f %%%+12.1f to %+.1f %%   predicted %+.1f %%, names %.1f %%\n",
-		    name, tp_autotune_time_text(tune->rounds[i].time_ns, time),
+		    name, tp_text_ns_fixed(time, tune->rounds[i].time_ns),
 		    100 * tried->measured.median, 100 * tried->measured.low,
 		    100 * tried->measured.high, 100 * tried->predicted, 100 * tried->named);
 	}
@@ -126,7 +105,7 @@ static void print_verdict(const struct tp_autotune *tune, const char *output)
 	    100 * best->tried.named, 100 * best->event_share, 100 * best->sample_share,
 	    100 * best->bound_share, 100 * best->sample_bound_share);
 	printf("Functions: %u with events, %u sampled, %u counted; %s records a run.\n",
-	    best->events, best->samples, best->counts, count_text(best->records, records));
+	    best->events, best->samples, best->counts, tp_text_count_short(records, best->records));
 	printf("The list is '%s', and '%s' is built with it.\n", output, tune->options.program[0]);
 }
 

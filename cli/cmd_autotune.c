@@ -4,7 +4,7 @@
 #include "autotune.h"
 
 #include "cli/open_trace.h"
-#include "selection/units.h"
+#include "common/units.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 
 #include "analyzer/text.h"
 #include "cli/list_file.h"
-#include "selection/units.h"
+#include "common/units.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "analyzer/import_open.h"
 #include "analyzer/view.h"
 #include "common/out_file.h"
+#include "common/units.h"
 #include "recovery/recover.h"
-#include "selection/units.h"
 
 #include <errno.h>
 #include <inttypes.h>

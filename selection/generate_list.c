@@ -43,25 +43,25 @@ static void add_promise(const struct tp_generated *generated, struct tp_buf *out
 	const double overhead = tp_generated_overhead(generated);
 	char text[4][32];
 	tp_buf_addf(out, "# %-10s %s of %s", "budget",
-	    tp_budget_text(text[0], generated->options.budget),
-	    tp_ns_text(text[1], generated->time_ns));
+	    tp_text_share_exact(text[0], generated->options.budget),
+	    tp_text_ns_real(text[1], generated->time_ns));
 	if (generated->options.log_budget)
 		tp_buf_addf(out, ", %s of log",
-		    tp_bytes_text(text[0], (double)generated->options.log_budget));
+		    tp_text_bytes(text[0], (double)generated->options.log_budget));
 	tp_buf_addf(out, "\n# %-10s %s a call, %s\n", "event",
-	    tp_ns_text(text[0], generated->cost.event_ns),
+	    tp_text_ns_real(text[0], generated->cost.event_ns),
 	    tp_cost_source_name(generated->cost.source));
 	tp_buf_addf(out, "# %-10s %s (%s to %s), %s of log\n", "predicted",
-	    tp_share_text(text[0], overhead),
-	    tp_share_text(text[1], overhead * tp_cost_low(&generated->cost)),
-	    tp_share_text(text[2], overhead * tp_cost_high(&generated->cost)),
-	    tp_bytes_text(text[3], generated->chosen.cost_bytes));
+	    tp_text_share(text[0], overhead),
+	    tp_text_share(text[1], overhead * tp_cost_low(&generated->cost)),
+	    tp_text_share(text[2], overhead * tp_cost_high(&generated->cost)),
+	    tp_text_bytes(text[3], generated->chosen.cost_bytes));
 	tp_buf_addf(out,
 	    "# %-10s %s of own time by events (%s at most), %s by samples (%s at most)\n", "named",
-	    tp_share_text(text[0], tp_generated_event_share(generated)),
-	    tp_share_text(text[1], tp_generated_bound_share(generated)),
-	    tp_share_text(text[2], tp_generated_sample_share(generated)),
-	    tp_share_text(text[3], tp_generated_sample_bound_share(generated)));
+	    tp_text_share(text[0], tp_generated_event_share(generated)),
+	    tp_text_share(text[1], tp_generated_bound_share(generated)),
+	    tp_text_share(text[2], tp_generated_sample_share(generated)),
+	    tp_text_share(text[3], tp_generated_sample_bound_share(generated)));
 }
 
 static void add_heading(const struct tp_generated *generated, struct tp_buf *out)
@@ -96,7 +96,7 @@ static void add_function(
 		    tp_text_count(text[1], function->inventory->facts.loops));
 	else
 		tp_buf_addf(out, ": %s calls, %s\n", tp_text_count(text[0], function->calls),
-		    tp_ns_text(text[1], function->self_ns));
+		    tp_text_ns_real(text[1], function->self_ns));
 	if (function->definitions > 1)
 		tp_buf_addf(
 		    out, "# %u different functions have this name\n", function->definitions);

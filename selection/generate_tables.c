@@ -42,15 +42,15 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	case TP_QUALITY_EVENTS:
 		tp_buf_addf(out,
 		    "%-10s from events, less %s inside of each call and %s around it\n", "times",
-		    tp_ns_text(text[0], generated->spent.event_in_ns),
-		    tp_ns_text(
+		    tp_text_ns_real(text[0], generated->spent.event_in_ns),
+		    tp_text_ns_real(
 			text[1], generated->spent.event_ns > generated->spent.event_in_ns
 				     ? generated->spent.event_ns - generated->spent.event_in_ns
 				     : 0));
 		break;
 	case TP_QUALITY_SAMPLED:
 		tp_buf_addf(out, "%-10s from samples; %s of them in no function of the profile\n",
-		    "times", tp_share_text(text[0], generated->elsewhere));
+		    "times", tp_text_share(text[0], generated->elsewhere));
 		break;
 	case TP_QUALITY_STATIC:
 		tp_buf_addf(out, "%-10s guessed: calls times instructions\n", "times");
@@ -60,16 +60,17 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	}
 	const struct tp_workload *workload = &generated->workload;
 	tp_buf_addf(out, "%-10s %s without events (%s", "program",
-	    tp_ns_text(text[0], generated->time_ns), generated->time_source);
+	    tp_text_ns_real(text[0], generated->time_ns), generated->time_source);
 	if (workload->measured_ns > 0)
-		tp_buf_addf(out, "; recorded: %s", tp_ns_text(text[1], workload->measured_ns));
+		tp_buf_addf(out, "; recorded: %s", tp_text_ns_real(text[1], workload->measured_ns));
 	if (workload->measured_ns > 0 && workload->cpu_ns > 0)
-		tp_buf_addf(out, ", %s of it on processors", tp_ns_text(text[1], workload->cpu_ns));
+		tp_buf_addf(
+		    out, ", %s of it on processors", tp_text_ns_real(text[1], workload->cpu_ns));
 	tp_buf_add_string(out, ")\n");
 	if (generated->quality == TP_QUALITY_EVENTS && workload->waited_ns > 0)
 		tp_buf_addf(out,
 		    "%-10s %s in %u thread%s without a processor, which is nobody's own time\n",
-		    "waiting", tp_ns_text(text[0], workload->waited_ns), workload->waiting,
+		    "waiting", tp_text_ns_real(text[0], workload->waited_ns), workload->waiting,
 		    workload->waiting == 1 ? "" : "s");
 }
 
@@ -88,24 +89,24 @@ static void add_inputs(const struct tp_generated *generated, struct tp_buf *out)
 		return;
 	add_times(generated, out);
 	tp_buf_addf(out, "%-10s %s a call, %s; counting %s\n", "event",
-	    tp_ns_text(text[0], generated->cost.event_ns),
+	    tp_text_ns_real(text[0], generated->cost.event_ns),
 	    tp_cost_source_name(generated->cost.source),
-	    tp_ns_text(text[1], generated->cost.count_ns));
+	    tp_text_ns_real(text[1], generated->cost.count_ns));
 	if (refined->done && refined->pairs)
 		tp_buf_addf(out, "%-10s was %s; %s calls with events took %s, without %s\n",
-		    "refined", tp_ns_text(text[0], refined->old_event_ns),
+		    "refined", tp_text_ns_real(text[0], refined->old_event_ns),
 		    tp_text_count(text[1], refined->pairs),
-		    tp_ns_text(text[2], refined->measured_ns),
-		    tp_ns_text(text[3], refined->native_ns));
+		    tp_text_ns_real(text[2], refined->measured_ns),
+		    tp_text_ns_real(text[3], refined->native_ns));
 	else if (refined->done)
-		tp_buf_addf(
-		    out, "%-10s was %s\n", "refined", tp_ns_text(text[0], refined->old_event_ns));
+		tp_buf_addf(out, "%-10s was %s\n", "refined",
+		    tp_text_ns_real(text[0], refined->old_event_ns));
 	tp_buf_addf(out, "%-10s %s = %s", "budget",
-	    tp_budget_text(text[0], generated->options.budget),
-	    tp_ns_text(text[1], generated->options.budget * generated->time_ns));
+	    tp_text_share_exact(text[0], generated->options.budget),
+	    tp_text_ns_real(text[1], generated->options.budget * generated->time_ns));
 	if (options->log_budget)
 		tp_buf_addf(
-		    out, ", %s of log", tp_bytes_text(text[0], (double)options->log_budget));
+		    out, ", %s of log", tp_text_bytes(text[0], (double)options->log_budget));
 	tp_buf_add_char(out, '\n');
 }
 
@@ -132,10 +133,10 @@ static void add_measures(struct tp_table *table, const struct tp_generated *gene
 {
 	char text[32];
 	tp_table_add(
-	    table, tp_share_text(text, part(function->self_ns, generated->chosen.all_value)));
-	tp_table_add(table, tp_ns_text(text, function->self_ns));
+	    table, tp_text_share(text, part(function->self_ns, generated->chosen.all_value)));
+	tp_table_add(table, tp_text_ns_real(text, function->self_ns));
 	tp_table_add(table, tp_text_count(text, function->calls));
-	tp_table_add(table, tp_ns_text(text, self_per_call(function)));
+	tp_table_add(table, tp_text_ns_real(text, self_per_call(function)));
 }
 
 static void end_table(struct tp_table *table, struct tp_buf *out)
@@ -180,7 +181,7 @@ static void add_selected(
 		shown++;
 		add_measures(&table, generated, function);
 		tp_table_add(&table,
-		    tp_share_text(text, price(generated, function, choice->level, choice->sample)));
+		    tp_text_share(text, price(generated, function, choice->level, choice->sample)));
 		tp_table_add(&table, tp_level_text(text, choice));
 		tp_table_add(&table, function->demangled);
 	}
@@ -199,11 +200,11 @@ static void add_prices(struct tp_table *table, const struct tp_generated *genera
 	const uint32_t sample = tp_choose_sample((double)function->calls);
 	char text[TP_LEVEL_TEXT];
 	char prices[128];
-	tp_table_add(table, tp_share_text(text, price(generated, function, TP_CATEGORY_ALLOW, 1)));
+	tp_table_add(table, tp_text_share(text, price(generated, function, TP_CATEGORY_ALLOW, 1)));
 	snprintf(prices, sizeof(prices), "/%u: %s", sample,
-	    tp_share_text(text, price(generated, function, TP_CATEGORY_SAMPLE, sample)));
+	    tp_text_share(text, price(generated, function, TP_CATEGORY_SAMPLE, sample)));
 	tp_table_add(table, prices);
-	tp_table_add(table, tp_share_text(text, price(generated, function, TP_CATEGORY_COUNT, 1)));
+	tp_table_add(table, tp_text_share(text, price(generated, function, TP_CATEGORY_COUNT, 1)));
 	tp_table_add(table,
 	    choice->level == TP_CATEGORY_COUNT ? "only counted" : tp_reason_text(choice->reason));
 }
@@ -245,7 +246,7 @@ static void add_left_out(
 	tp_table_release(&table);
 	if (more)
 		tp_buf_addf(out, "(%u more, %s of own time)\n", more,
-		    tp_share_text(text, part(more_ns, generated->chosen.all_value)));
+		    tp_text_share(text, part(more_ns, generated->chosen.all_value)));
 }
 
 static void add_invisible(const struct tp_generated *generated, uint32_t width, struct tp_buf *out)
@@ -300,16 +301,16 @@ static void add_curve(const struct tp_generated *generated, struct tp_buf *out)
 	for (uint32_t i = 0; i < generated->point_count; i++) {
 		const struct tp_chosen *chosen = &generated->points[i].chosen;
 		const double all = chosen->all_value;
-		tp_table_add(&table, tp_budget_text(text, generated->points[i].budget));
+		tp_table_add(&table, tp_text_share_exact(text, generated->points[i].budget));
 		tp_table_add(
-		    &table, tp_share_text(text, part(chosen->cost_ns, generated->time_ns)));
+		    &table, tp_text_share(text, part(chosen->cost_ns, generated->time_ns)));
 		tp_table_add(&table, tp_text_count(text, chosen->event_count));
 		tp_table_add(&table, tp_text_count(text, chosen->sample_count));
-		tp_table_add(&table, tp_share_text(text, part(chosen->event_sure, all)));
-		tp_table_add(&table, tp_share_text(text, part(chosen->bound, all)));
-		tp_table_add(&table, tp_share_text(text, part(chosen->sample_sure, all)));
-		tp_table_add(&table, tp_share_text(text, part(chosen->sample_bound, all)));
-		tp_table_add(&table, tp_bytes_text(text, chosen->cost_bytes));
+		tp_table_add(&table, tp_text_share(text, part(chosen->event_sure, all)));
+		tp_table_add(&table, tp_text_share(text, part(chosen->bound, all)));
+		tp_table_add(&table, tp_text_share(text, part(chosen->sample_sure, all)));
+		tp_table_add(&table, tp_text_share(text, part(chosen->sample_bound, all)));
+		tp_table_add(&table, tp_text_bytes(text, chosen->cost_bytes));
 	}
 	end_table(&table, out);
 }
@@ -324,36 +325,36 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 	const double rest = 1 - events - samples - untold;
 	char text[4][32];
 	tp_buf_addf(out, "\n%-10s %s of the time (%s to %s), %s of log\n", "predicted",
-	    tp_share_text(text[0], overhead),
-	    tp_share_text(text[1], overhead * tp_cost_low(&generated->cost)),
-	    tp_share_text(text[2], overhead * tp_cost_high(&generated->cost)),
-	    tp_bytes_text(text[3], chosen->cost_bytes));
+	    tp_text_share(text[0], overhead),
+	    tp_text_share(text[1], overhead * tp_cost_low(&generated->cost)),
+	    tp_text_share(text[2], overhead * tp_cost_high(&generated->cost)),
+	    tp_text_bytes(text[3], chosen->cost_bytes));
 	tp_buf_addf(out, "%-10s %s of own time exactly by events, %s by samples, %s not", "named",
-	    tp_share_text(text[0], events), tp_share_text(text[1], samples),
-	    tp_share_text(text[2], rest > 0 ? rest : 0));
+	    tp_text_share(text[0], events), tp_text_share(text[1], samples),
+	    tp_text_share(text[2], rest > 0 ? rest : 0));
 	if (untold > 0)
 		tp_buf_addf(
-		    out, "; %s cannot be told, as threads waited", tp_share_text(text[3], untold));
+		    out, "; %s cannot be told, as threads waited", tp_text_share(text[3], untold));
 	tp_buf_addf(out,
 	    "\n%-10s for this budget events alone can name %s at most, and samples %s of what these "
 	    "events leave\n",
-	    "bound", tp_share_text(text[0], tp_generated_bound_share(generated)),
-	    tp_share_text(text[1], tp_generated_sample_bound_share(generated)));
+	    "bound", tp_text_share(text[0], tp_generated_bound_share(generated)),
+	    tp_text_share(text[1], tp_generated_sample_bound_share(generated)));
 	if (chosen->path_value > 0)
 		tp_buf_addf(out, "%-10s %s of own time, callers included at half for each call\n",
-		    "paths", tp_share_text(text[0], part(chosen->path_value, chosen->all_value)));
+		    "paths", tp_text_share(text[0], part(chosen->path_value, chosen->all_value)));
 	if (chosen->code_ns > 0)
 		tp_buf_addf(out, "%-10s %s of the prediction is for the size of the code\n", "code",
-		    tp_share_text(text[0], part(chosen->code_ns, generated->time_ns)));
+		    tp_text_share(text[0], part(chosen->code_ns, generated->time_ns)));
 	tp_buf_addf(out, "%-10s events for all would cost %s and name %s\n", "all",
-	    tp_share_text(text[0], part(chosen->all_event_ns, generated->time_ns)),
-	    tp_share_text(text[1], untold < 1 ? 1 - untold : 0));
+	    tp_text_share(text[0], part(chosen->all_event_ns, generated->time_ns)),
+	    tp_text_share(text[1], untold < 1 ? 1 - untold : 0));
 	if (generated->closed_ns > 0)
 		tp_buf_addf(out,
 		    "%-10s %s more if all is compiled in, and 'record --only' takes the list: closed gates cost, "
 		    "too\n",
 		    "closed",
-		    tp_share_text(text[0], part(generated->closed_ns, generated->time_ns)));
+		    tp_text_share(text[0], part(generated->closed_ns, generated->time_ns)));
 }
 
 static void add_seed(const struct tp_generated *generated, struct tp_buf *out)

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "generate_text.h"
 
-#include "analyzer/text.h"
 #include "common/clean.h"
 
 #include <stdio.h>
@@ -28,39 +27,6 @@ char *tp_level_text(char text[TP_LEVEL_TEXT], const struct tp_choice *choice)
 		break;
 	}
 	return strcpy(text, tp_category_name(choice->level));
-}
-
-char *tp_share_text(char text[32], double share)
-{
-	snprintf(text, 32, share > 0 && share < 0.00995 ? "%.2f%%" : "%.1f%%", share * 100);
-	return text;
-}
-
-char *tp_budget_text(char text[32], double share)
-{
-	snprintf(text, 32, "%.6g%%", share * 100);
-	return text;
-}
-
-char *tp_ns_text(char text[32], double ns)
-{
-	if (ns < 1000) {
-		snprintf(text, 32, "%.1f ns", ns);
-		return text;
-	}
-	return tp_text_ns(text, ns < 1e18 ? (uint64_t)(ns + 0.5) : UINT64_C(1000000000000000000));
-}
-
-char *tp_bytes_text(char text[32], double bytes)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-	int unit = 0;
-	while (bytes >= 1023.5 && unit < 4) {
-		bytes /= 1024;
-		unit++;
-	}
-	snprintf(text, 32, unit && bytes < 99.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-	return text;
 }
 
 const char *tp_reason_text(enum tp_reason reason)

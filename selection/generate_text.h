@@ -3,22 +3,15 @@
 #ifndef TP_GENERATE_TEXT_H
 #define TP_GENERATE_TEXT_H
 
+#include "common/units.h"
 #include "selection/generate.h"
 
 #define TP_LEVEL_TEXT 32
 
 /* "event", "sample/64", "count", "skip", "force", as a level is called in docs and output. */
 char *tp_level_text(char text[TP_LEVEL_TEXT], const struct tp_choice *choice);
-/* A share as "12.3%". */
-char *tp_share_text(char text[32], double share);
-/* Nanoseconds as "12.35 ms"; below a microsecond with a fraction: "12.3 ns". */
-char *tp_ns_text(char text[32], double ns);
 /* Why a function has not been chosen, or why it has. */
 const char *tp_reason_text(enum tp_reason reason);
-/* Bytes as "1.2 MiB". */
-char *tp_bytes_text(char text[32], double bytes);
-/* The budget's part of the time, which is that with a decimal only if need be: "5%". */
-char *tp_budget_text(char text[32], double share);
 /* "events", "samples", ... */
 const char *tp_quality_text(enum tp_quality quality);
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "common/units.h"
 #include "selection/cost.h"
-#include "selection/units.h"
 
 #include <teeperf/log.h>
 

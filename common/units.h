@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Numbers with units, as people read and write them. What is printed goes into TEXT, which is returned; the rounding of each
+ * kind is part of what users compare, and stays.
+ */
+#ifndef TP_UNITS_H
+#define TP_UNITS_H
+
+#include "common/err.h"
+
+#define TP_TEXT_NUMBER 32 /* room for any number below */
+
+/* "0", "123 ns", "1.234 us", "12.35 ms", ...: four significant digits. */
+char *tp_text_ns(char text[TP_TEXT_NUMBER], uint64_t ns);
+/* The same; below a microsecond with a fraction: "12.3 ns". */
+char *tp_text_ns_real(char text[TP_TEXT_NUMBER], double ns);
+/* "1.234 s", "12.35 ms", "12.35 us", "12.3 ns": as many decimals for each unit. */
+char *tp_text_ns_fixed(char text[TP_TEXT_NUMBER], double ns);
+/* A count of ticks or calls with thin groups: "1,234,567". */
+char *tp_text_count(char text[TP_TEXT_NUMBER], uint64_t count);
+/* From ten millions on in millions: "12.3 M". */
+char *tp_text_count_short(char text[TP_TEXT_NUMBER], uint64_t count);
+/* "1.2 MiB". */
+char *tp_text_bytes(char text[TP_TEXT_NUMBER], double bytes);
+/* "12.3%", below 1 % "0.12%". */
+char *tp_text_share(char text[TP_TEXT_NUMBER], double share);
+/* With decimals only where there are any: "5%". */
+char *tp_text_share_exact(char text[TP_TEXT_NUMBER], double share);
+
+/* "5%", "2.5 %" or "5" as 0.05; above 0 and at most 1000 %. 0 or TP_ERR_SYNTAX; *err says what is wanted. */
+int tp_units_share(const char *text, double *share, struct tp_err *err);
+
+/* "15.5", "15.5ns", "3us", "2ms", "0.7s" in nanoseconds, above 0; a bare number is nanoseconds. */
+int tp_units_ns(const char *text, double *ns, struct tp_err *err);
+
+/* The same, from 0 on. */
+int tp_units_ns_or_zero(const char *text, double *ns, struct tp_err *err);
+
+/* A number above 0 without a unit. */
+int tp_units_number(const char *text, double *number, struct tp_err *err);
+
+#endif

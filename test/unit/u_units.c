@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Numbers with units: the rounding of each kind, where it changes its unit.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/units.h"
+
+static void test_times(void **state)
+{
+	(void)state;
+	char text[TP_TEXT_NUMBER];
+	assert_string_equal(tp_text_ns(text, 999), "999 ns");
+	assert_string_equal(tp_text_ns(text, 999949), "999.9 us");
+	assert_string_equal(tp_text_ns(text, 999950), "1.000 ms");
+	assert_string_equal(tp_text_ns_real(text, 12.34), "12.3 ns");
+	assert_string_equal(tp_text_ns_real(text, 1234), "1.234 us");
+	assert_string_equal(tp_text_ns_real(text, 1e30), "1000000000.0 s");
+	assert_string_equal(tp_text_ns_fixed(text, 12.34), "12.3 ns");
+	assert_string_equal(tp_text_ns_fixed(text, 1e3), "1.00 us");
+	assert_string_equal(tp_text_ns_fixed(text, 999999), "1000.00 us");
+	assert_string_equal(tp_text_ns_fixed(text, 2e6), "2.00 ms");
+	assert_string_equal(tp_text_ns_fixed(text, 1.5e9), "1.500 s");
+}
+
+static void test_counts(void **state)
+{
+	(void)state;
+	char text[TP_TEXT_NUMBER];
+	assert_string_equal(tp_text_count(text, 0), "0");
+	assert_string_equal(tp_text_count(text, 999), "999");
+	assert_string_equal(tp_text_count(text, 1000), "1,000");
+	assert_string_equal(tp_text_count(text, UINT64_MAX), "18,446,744,073,709,551,615");
+	assert_string_equal(tp_text_count_short(text, 9999999), "9999999");
+	assert_string_equal(tp_text_count_short(text, 10000000), "10.0 M");
+	assert_string_equal(tp_text_bytes(text, 1023), "1023 B");
+	assert_string_equal(tp_text_bytes(text, 1024), "1.0 KiB");
+	assert_string_equal(tp_text_bytes(text, 100 * 1024 * 1024.0), "100 MiB");
+	assert_string_equal(tp_text_bytes(text, 1e18), "909495 TiB");
+}
+
+static void test_shares(void **state)
+{
+	(void)state;
+	char text[TP_TEXT_NUMBER];
+	assert_string_equal(tp_text_share(text, 0), "0.0%");
+	assert_string_equal(tp_text_share(text, 0.0099), "0.99%");
+	assert_string_equal(tp_text_share(text, 0.00996), "1.0%");
+	assert_string_equal(tp_text_share_exact(text, 0.05), "5%");
+	assert_string_equal(tp_text_share_exact(text, 0.025), "2.5%");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_times),
+	    cmocka_unit_test(test_counts),
+	    cmocka_unit_test(test_shares),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
