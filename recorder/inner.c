@@ -67,12 +67,6 @@ int tp_inner_start(struct tp_inner *inner, uint32_t clock, const struct teeperf_
 	return tp_drain_start(&inner->drain, err);
 }
 
-void tp_inner_stop(struct tp_inner *inner)
-{
-	tp_drain_stop(&inner->drain);
-	tp_drain_finish(&inner->drain);
-}
-
 void tp_inner_discard(struct tp_inner *inner)
 {
 	tp_trace_writer_discard(&inner->writer);
@@ -82,7 +76,6 @@ void tp_inner_discard(struct tp_inner *inner)
 void tp_inner_finish(struct tp_inner *inner, const struct tp_host_facts *facts,
     const struct teeperf_trace_end *known, struct tp_inner_result *result)
 {
-	tp_drain_stop(&inner->drain);
 	tp_drain_finish(&inner->drain);
 	write_host(inner, facts, true);
 	tp_trace_add_end(&inner->writer, &inner->region, known);

@@ -34,20 +34,17 @@ int tp_inner_create(struct tp_inner *inner, const struct tp_region_options *regi
     const char *path, int compress, struct tp_err *err);
 
 /*
- * Record. The clock runs by now, and began at `origin`; `counter` is NULL if it is none of soft clocks. On failure
- * discard it.
+ * Record. The clock runs by now, and began at `origin`; `counter` is NULL if it is none of soft clocks. Undone by
+ * tp_drain_stop. On failure discard it.
  */
 int tp_inner_start(struct tp_inner *inner, uint32_t clock, const struct teeperf_trace_point *origin,
     const struct tp_counter_thread *counter, enum tp_drain_policy policy, bool start_off,
     const struct tp_host_facts *facts, struct tp_err *err);
 
-/* Undo tp_inner_start. */
-void tp_inner_stop(struct tp_inner *inner);
-
 /* Undo tp_inner_create. */
 void tp_inner_discard(struct tp_inner *inner);
 
-/* Stop to drain; `facts` as at the start, but known to the end. Free everything. */
+/* pre: its drain was stopped. Take the rest; `facts` as at the start, but known to the end. Free everything. */
 void tp_inner_finish(struct tp_inner *inner, const struct tp_host_facts *facts,
     const struct teeperf_trace_end *known, struct tp_inner_result *result);
 

@@ -69,6 +69,9 @@ struct tp_session_options {
 };
 
 struct tp_session {
+	const struct tp_session_step
+	    *steps; /* what it is made of, and how many of them have begun */
+	uint32_t step_count;
 	struct tp_region region;
 	struct tp_trace_writer writer;
 	struct tp_clock_log clock_log;

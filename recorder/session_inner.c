@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The TEE's side of a session.
-#include "session_inner.h"
+#include "session_steps.h"
 
-int tp_session_inner_create(
+int tp_session_inner_open(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
 {
 	if (!options->inner)
@@ -24,34 +24,41 @@ int tp_session_inner_create(
 	return r;
 }
 
-void tp_session_inner_discard(struct tp_session *session)
-{
-	if (session->has_inner)
-		tp_inner_discard(&session->inner);
-	session->has_inner = false;
-}
-
-int tp_session_inner_start(struct tp_session *session, const struct tp_session_options *options,
-    const struct tp_host_facts *facts, struct tp_err *err)
-{
-	if (!session->has_inner)
-		return 0;
-	return tp_inner_start(&session->inner, session->clock_log.clock,
-	    &session->clock_log.points[0], session->soft ? &session->counter : NULL,
-	    session->drain.policy, options->start_off, facts, err);
-}
-
-void tp_session_inner_finish(
-    struct tp_session *session, const struct tp_host_facts *facts, uint64_t end_ns)
+void tp_session_inner_close(struct tp_session *session, struct tp_session_end *end)
 {
 	if (!session->has_inner)
 		return;
+	session->has_inner = false;
+	if (!end) {
+		tp_inner_discard(&session->inner);
+		return;
+	}
+	const struct tp_host_facts facts = tp_session_facts(session);
 	const struct teeperf_trace_end known = {
 	    .exit_kind = session->launch.exit_kind,
 	    .exit_value = session->launch.exit_value,
 	    .start_ns = session->start_ns,
-	    .end_ns = end_ns,
+	    .end_ns = end->end_ns,
 	};
-	tp_inner_finish(&session->inner, facts, &known, &session->inner_result);
-	session->has_inner = false;
+	tp_inner_finish(&session->inner, &facts, &known, &session->inner_result);
+}
+
+int tp_session_inner_start(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	if (!session->has_inner)
+		return 0;
+	const struct tp_host_facts facts = tp_session_facts(session);
+	return tp_inner_start(&session->inner, session->clock_log.clock,
+	    &session->clock_log.points[0], session->soft ? &session->counter : NULL,
+	    session->drain.policy, options->start_off, &facts, err);
+}
+
+void tp_session_inner_stop(struct tp_session *session, struct tp_session_end *end)
+{
+	if (!session->has_inner)
+		return;
+	tp_drain_stop(&session->inner.drain);
+	if (!end)
+		tp_drain_finish(&session->inner.drain);
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The clock of a session: its rate, its thread, and what recording costs with it.
+#define _GNU_SOURCE
+#include "session_steps.h"
+
+#include <math.h>
+#include <time.h>
+
+// Less time than this between two points says too little about the clock's rate.
+static const uint64_t RATE_NS = 2 * 1000 * 1000;
+
+static void nap(uint64_t ns)
+{
+	const struct timespec time = {.tv_nsec = (long)ns};
+	nanosleep(&time, NULL);
+}
+
+// The rate by now, for the header and the counter thread; better ones follow in the trace.
+static uint64_t first_rate(struct tp_session *session)
+{
+	const uint64_t start = session->clock_log.points[0].monotonic_ns;
+	const uint64_t now = tp_clock_monotonic_ns();
+	if (now - start < RATE_NS)
+		nap(RATE_NS - (now - start));
+	tp_clock_log_point(&session->clock_log);
+	return tp_clock_log_hz(&session->clock_log);
+}
+
+// What recording costs, before the program starts and when it has ended: with whom a virtual machine shares its cores,
+// and how busy they are, changes within a second.
+static void measure_cost(struct tp_session *session)
+{
+	struct tp_event_cost cost;
+	if (!tp_event_cost_measure(&cost, session->clock_log.clock,
+		session->soft ? session->counter.options.word : NULL))
+		return;
+	if (session->has_cost) {
+		const struct tp_event_cost *before = &session->cost;
+		cost.in_off_ns =
+		    fmax(cost.in_off_ns, before->in_off_ns) + fabs(cost.in_ns - before->in_ns) / 2;
+		cost.out_off_ns = fmax(cost.out_off_ns, before->out_off_ns) +
+				  fabs(cost.out_ns - before->out_ns) / 2;
+		cost.in_ns = (cost.in_ns + before->in_ns) / 2;
+		cost.out_ns = (cost.out_ns + before->out_ns) / 2;
+		// None: the clock's thread had no processor then.
+		cost.wait_ns = cost.wait_ns > 0 && before->wait_ns > 0
+				   ? (cost.wait_ns + before->wait_ns) / 2
+				   : fmax(cost.wait_ns, before->wait_ns);
+		cost.untimed_ns = (cost.untimed_ns + session->cost.untimed_ns) / 2;
+	}
+	session->cost = cost;
+	session->has_cost = true;
+}
+
+int tp_session_clock_start(
+    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+{
+	struct teeperf_log_header *header = session->region.header;
+	const uint32_t clock = session->clock_log.clock;
+	const bool counts = clock == TEEPERF_CLOCK_SOFT_COUNT;
+	session->soft = TEEPERF_CLOCK_IS_SOFT(clock);
+	// Part of it in the time that the first rate needs in any case.
+	if (!session->soft && !session->clock_log.foreign)
+		measure_cost(session);
+	if (session->clock_log.foreign) {
+		header->clock_hz = session->clock_log.stated_hz;
+		session->soft = false;
+		return 0;
+	}
+	if (!counts)
+		header->clock_hz = first_rate(session);
+	if (session->has_inner)
+		session->inner.region.header->clock_hz = header->clock_hz;
+	if (!session->soft)
+		return 0;
+	// Both sides load the TEE's word: one word is one clock.
+	uint64_t *word =
+	    session->has_inner ? &session->inner.region.header->counter : &header->counter;
+	const struct tp_counter_options wanted = {
+	    .word = word,
+	    .clock = clock,
+	    .hz = header->clock_hz,
+	    .period_ns = options->period_ns,
+	};
+	const int r = tp_counter_thread_start(&session->counter, &wanted, err);
+	session->soft = !r;
+	if (!r && counts)
+		tp_clock_log_init(&session->clock_log, clock, &session->counter.stores);
+	// On the program's cores, as this thread has left that of the counter.
+	if (!r)
+		measure_cost(session);
+	return r;
+}
+
+void tp_session_clock_stop(struct tp_session *session, struct tp_session_end *end)
+{
+	if (end && session->has_cost)
+		measure_cost(session);
+	if (session->soft)
+		tp_counter_thread_stop(&session->counter);
+}
