@@ -25,8 +25,8 @@ static void warn_of(const struct tp_command *command, const struct tp_join_count
 	if (counts->ambiguous)
 		tp_command_warn(command,
 		    "%llu call%s of the TEE could be those of several threads, or of several calls of "
-		    "one: %s in threads of %s own; give calls that have no parameters a handle, see "
-		    "teeperf/teeperf.h",
+		    "one: %s in threads of %s own; give calls that have no parameters a handle, and "
+		    "commands of OP-TEE the whole log of teeperf_tee_log: see teeperf/teeperf.h",
 		    (unsigned long long)counts->ambiguous, plural(counts->ambiguous),
 		    counts->ambiguous == 1 ? "it is" : "they are",
 		    counts->ambiguous == 1 ? "its" : "their");

@@ -11,16 +11,17 @@
 
 #define ATTRIBUTE "teeperf-border"
 
-// Functions that lead to the other side, and which parameter is a pointer that is given there, too (-1: none).
+// Functions that lead to the other side, and which parameter is a pointer that is given there, too; or the operation of
+// a command, which stays outside.
 static const struct {
 	const char *name;
-	int handle;
+	unsigned parameter;
+	bool is_command;
 } gates[] = {
-    {"sgx_ecall", 3},                              // (enclave, index, table of OCALLs, parameters)
-    {"sgx_ecall_switchless", 3}, {"sgx_ocall", 1}, // (index, parameters)
-    {"sgx_ocall_switchless", 1},
-    {"TEEC_InvokeCommand",
-	-1}, // (session, command, operation, origin): the operation stays outside
+    {"sgx_ecall", 3, false}, // (enclave, index, table of OCALLs, parameters)
+    {"sgx_ecall_switchless", 3, false}, {"sgx_ocall", 1, false}, // (index, parameters)
+    {"sgx_ocall_switchless", 1, false},
+    {"TEEC_InvokeCommand", 2, true}, // (session, command, operation, origin)
 };
 
 // Tables of the functions that are called from the other side; they get what was given to sgx_ecall and sgx_ocall.
@@ -44,24 +45,45 @@ static void place(struct marking *marking, LLVMValueRef at, LLVMValueRef functio
 	LLVMSetCurrentDebugLocation2(marking->builder, scope && line ? line : scope);
 }
 
+static void call(struct marking *marking, const char *name, LLVMTypeRef type,
+    LLVMValueRef *arguments, unsigned count)
+{
+	LLVMValueRef function = LLVMGetNamedFunction(marking->module, name);
+	if (!function)
+		function = LLVMAddFunction(marking->module, name, type);
+	LLVMValueRef made = LLVMBuildCall2(marking->builder, type, function, arguments, count, "");
+	// Nothing that our own runtime does can throw.
+	LLVMAddCallSiteAttribute(made, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	    LLVMCreateEnumAttribute(marking->context,
+		LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind")), 0));
+	marking->changed = true;
+}
+
+static bool is_pointer(LLVMValueRef value)
+{
+	return value && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
+}
+
 static void tell(struct marking *marking, enum teeperf_control control, LLVMValueRef handle)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(marking->context);
 	LLVMTypeRef parameters[2] = {i64, i64};
 	LLVMTypeRef type =
 	    LLVMFunctionType(LLVMVoidTypeInContext(marking->context), parameters, 2, 0);
-	LLVMValueRef function = LLVMGetNamedFunction(marking->module, TEEPERF_SYMBOL_BORDER);
 	LLVMValueRef arguments[2] = {LLVMConstInt(i64, control, 0), LLVMConstInt(i64, 0, 0)};
-	if (!function)
-		function = LLVMAddFunction(marking->module, TEEPERF_SYMBOL_BORDER, type);
-	if (handle && LLVMGetTypeKind(LLVMTypeOf(handle)) == LLVMPointerTypeKind)
+	if (is_pointer(handle))
 		arguments[1] = LLVMBuildPtrToInt(marking->builder, handle, i64, "");
-	LLVMValueRef made = LLVMBuildCall2(marking->builder, type, function, arguments, 2, "");
-	// Nothing that our own runtime does can throw.
-	LLVMAddCallSiteAttribute(made, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateEnumAttribute(marking->context,
-		LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind")), 0));
-	marking->changed = true;
+	call(marking, TEEPERF_SYMBOL_BORDER, type, arguments, 2);
+}
+
+// The same of a command: the runtime changes its operation until the border behind it.
+static void tell_command(struct marking *marking, LLVMValueRef operation)
+{
+	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(marking->context), 0);
+	LLVMTypeRef type =
+	    LLVMFunctionType(LLVMVoidTypeInContext(marking->context), &pointer, 1, 0);
+	LLVMValueRef argument = LLVMBuildBitCast(marking->builder, operation, pointer, "");
+	call(marking, TEEPERF_SYMBOL_COMMAND, type, &argument, 1);
 }
 
 // The place in gates of what is called, -1: no gate.
@@ -116,14 +138,16 @@ static void mark_calls(struct marking *marking, LLVMValueRef function)
 			const int gate = gate_of(i);
 			if (gate < 0 || (!invokes && tp_llvm_is_musttail(i)))
 				continue;
-			LLVMValueRef handle =
-			    gates[gate].handle >= 0 &&
-				    (unsigned)gates[gate].handle < LLVMGetNumArgOperands(i)
-				? LLVMGetOperand(i, (unsigned)gates[gate].handle)
-				: NULL;
+			LLVMValueRef given = gates[gate].parameter < LLVMGetNumArgOperands(i)
+						 ? LLVMGetOperand(i, gates[gate].parameter)
+						 : NULL;
 			some = true;
 			place(marking, i, function);
-			tell(marking, TEEPERF_CONTROL_CALL_OUT, handle);
+			if (gates[gate].is_command && is_pointer(given))
+				tell_command(marking, given);
+			else
+				tell(marking, TEEPERF_CONTROL_CALL_OUT,
+				    gates[gate].is_command ? NULL : given);
 			if (!invokes)
 				LLVMSetTailCall(i, 0);
 			place(marking,

@@ -79,7 +79,8 @@ static uint64_t metadata_size(const struct tp_region_options *options, uint32_t 
 
 static uint64_t bytes_needed(const struct tp_region_options *options, uint32_t chunk_count)
 {
-	return metadata_size(options, chunk_count) + (uint64_t)chunk_count * TP_REGION_CHUNK_SIZE;
+	return metadata_size(options, chunk_count) + (uint64_t)chunk_count * TP_REGION_CHUNK_SIZE +
+	       options->behind;
 }
 
 // A size that was asked for is had or refused; another one shrinks to what our limits allow, which is told.
@@ -434,7 +435,8 @@ int tp_region_create(
 	}
 	const uint64_t metadata = metadata_size(options, region->chunk_count);
 	region->map_size = metadata + (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE;
-	if (!file.fixed && ftruncate(region->fd, (off_t)(region->offset + region->map_size))) {
+	const uint64_t end = region->offset + region->map_size + options->behind;
+	if (!file.fixed && ftruncate(region->fd, (off_t)end)) {
 		r = tp_err_system(
 		    err, errno, tp_region_where(region), "cannot size the shared log");
 		goto fail;
@@ -455,6 +457,8 @@ int tp_region_create(
 			       : most < region->chunk_count ? (uint32_t)most
 							    : region->chunk_count;
 	int error = allocate(region, 0, metadata);
+	if (!error && options->behind)
+		error = allocate(region, region->map_size, options->behind);
 	if (!error) {
 		touch(region, 0, metadata);
 		init_header(region, options);

@@ -57,6 +57,7 @@ struct tp_region_options {
 	uint32_t ring; /* mode ring: chunks that a thread keeps; at most a quarter of them all */
 	uint32_t clock;
 	bool small_tables; /* for a log all of which is mapped at each call */
+	uint64_t behind;   /* bytes of the file behind the region; with a new file only */
 	struct tp_region_only only;
 	const struct tp_place *place; /* NULL: a new file in TP_REGION_FOLDER */
 };

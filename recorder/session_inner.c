@@ -13,6 +13,7 @@ int tp_session_inner_open(
 	const struct tp_region_options region = {
 	    .size = options->registered_bytes ? options->registered_bytes : options->size_bytes,
 	    .small_tables = options->registered_bytes != 0,
+	    .behind = TEEPERF_LABEL_ROOM,
 	    .ready = (uint64_t)TP_REGION_FIRST_CHUNKS / 4 * TP_REGION_CHUNK_SIZE,
 	    .mode = options->mode,
 	    .clock = session->clock_log.clock,

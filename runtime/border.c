@@ -57,19 +57,37 @@ static uint64_t take_number(uint64_t handle)
 	return 0;
 }
 
-void tp_border(uint32_t control, uint64_t handle)
+// Whether it goes into the log.
+static bool is_recorded(uint32_t control)
 {
 	const uint32_t state = tp_load32_acquire(&tp_process.state);
 	if ((state != TP_STATE_RECORDING && state != TP_STATE_PAUSED) || !tp_thread_may_record())
-		return;
+		return false;
 	// One side alone has no use for them.
 	if (!tp_process.tee && !tp_load32_acquire(&tp_process.header->border))
-		return;
+		return false;
 	// No signal reaches into a TEE: this is where it hears of commands.
 	if (control == TEEPERF_CONTROL_CALL_IN)
 		tp_switch_look();
 	// Where recording is switched off, nothing of the call is in the log.
-	if (tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
+	return tp_load32_acquire(&tp_process.state) == TP_STATE_RECORDING;
+}
+
+// The thread goes over: what it did before is over. The number of the call out that the program has told of, or 0.
+static uint64_t leave_behind(uint32_t control)
+{
+	struct tp_thread *thread = tp_thread_self();
+	const uint64_t told = thread->told;
+	thread->told = 0;
+	tp_command_over(control == TEEPERF_CONTROL_RETURN_IN);
+	return told;
+}
+
+void tp_border(uint32_t control, uint64_t handle)
+{
+	if (control != TEEPERF_CONTROL_CROSSING)
+		leave_behind(control);
+	if (!is_recorded(control))
 		return;
 	uint64_t number = 0;
 	if (handle && control == TEEPERF_CONTROL_CALL_OUT)
@@ -77,9 +95,23 @@ void tp_border(uint32_t control, uint64_t handle)
 	else if (handle &&
 		 (control == TEEPERF_CONTROL_CALL_IN || control == TEEPERF_CONTROL_CROSSING))
 		number = take_number(handle);
+	if (control == TEEPERF_CONTROL_CALL_OUT)
+		tp_thread_self()->told = (uint32_t)number;
 	// Of a call that has arrived already, only the number is told.
 	if (control != TEEPERF_CONTROL_CROSSING || number)
 		tp_thread_border(control, number);
+}
+
+// The program itself may have told of this very call, and the other side asks for that number then.
+void __teeperf_command(void *operation)
+{
+	uint64_t number = leave_behind(TEEPERF_CONTROL_CALL_OUT);
+	if (!is_recorded(TEEPERF_CONTROL_CALL_OUT))
+		return;
+	const uint64_t handle = number ? 0 : tp_command_label(operation);
+	if (handle)
+		number = draw_number(handle);
+	tp_thread_border(TEEPERF_CONTROL_CALL_OUT, number);
 }
 
 void __teeperf_border(unsigned long long control, unsigned long long handle)

@@ -68,6 +68,16 @@ static void call_constructors(void)
 }
 #endif
 
+/*
+ * How much of the log's room a call was given may be its label (log.h). It is the host's word, and a number to look up
+ * another one by, nothing else: what is used of the log is checked to be in what was given.
+ */
+static uint64_t handle_of(uint64_t size)
+{
+	const uint64_t label = -size % TEEPERF_LABEL_ROOM;
+	return label ? TEEPERF_LABEL_HANDLE(label) : 0;
+}
+
 static int come(void *region, uint64_t size, bool by_call)
 {
 	bool first;
@@ -83,7 +93,7 @@ static int come(void *region, uint64_t size, bool by_call)
 	}
 	if (!first) {
 		tp_thread_arrive();
-		tp_border(TEEPERF_CONTROL_CALL_IN, 0);
+		tp_border(TEEPERF_CONTROL_CALL_IN, handle_of(size));
 		return 1;
 	}
 	const bool done = tp_attach_region(region, size, by_call);
@@ -92,7 +102,7 @@ static int come(void *region, uint64_t size, bool by_call)
 	tp_store_release(&users, !done ? 0 : by_call ? 1 : FOR_GOOD);
 	// A log for the time of a call is one of a call from the host.
 	if (done && by_call)
-		tp_border(TEEPERF_CONTROL_CALL_IN, 0);
+		tp_border(TEEPERF_CONTROL_CALL_IN, handle_of(size));
 	return done;
 }
 

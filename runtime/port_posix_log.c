@@ -57,6 +57,17 @@ uint64_t tp_port_thread_cpu(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+// What labels are made of is behind the log (log.h, TEEPERF_LABEL_ROOM).
+static void know_room(void *log, uint64_t size)
+{
+	const struct teeperf_log_header *header = log;
+	if (size < TEEPERF_LOG_HEADER_SIZE || size % TEEPERF_LABEL_ROOM ||
+	    tp_load_relaxed(&header->region_size) > size - TEEPERF_LABEL_ROOM)
+		return;
+	tp_process.tee_log = log;
+	tp_store_release(&tp_process.tee_log_size, size);
+}
+
 void *__teeperf_tee_log(unsigned long long *size)
 {
 	static void *log;
@@ -70,6 +81,8 @@ void *__teeperf_tee_log(unsigned long long *size)
 			log = base;
 		if (fd >= 0)
 			close(fd);
+		if (log)
+			know_room(log, log_size);
 	}
 	*size = log ? log_size : 0;
 	return log;

@@ -77,6 +77,8 @@ struct tp_process {
 	uint64_t listens;                  /* header.listens and listens_value, in one word */
 	uint64_t *supply;
 	struct teeperf_log_header *tee; /* of a host's TEE: the beginning of its log; NULL: none */
+	void *tee_log;                  /* all of it, as the program has got it, ... */
+	uint64_t tee_log_size; /* ... and bytes of that; 0: not asked for, or no room for labels */
 	uint64_t *states;
 	struct teeperf_module *modules;
 	struct teeperf_thread *threads;
@@ -128,9 +130,14 @@ struct tp_thread {
 	uint8_t forked;            /* a FORK record is to come before all others */
 	uint8_t entered;           /* between tp_thread_arrive and tp_thread_depart */
 	uint8_t count_chunk_count; /* of count_chunks */
-	uint32_t log;              /* tp_process.log when it was given a number */
-	uint64_t index;            /* thread number */
-	uint64_t home; /* the same + 1, but of all threads of this process and of those that it was
+	uint8_t command_parameter; /* while it has a label: which of a command's is the log */
+	uint8_t command_type;      /* ... and what the type of that was */
+	uint16_t label;            /* of the command that it has called (border_label.c), 0: none */
+	void *command;             /* ... and the operation */
+	uint32_t told;  /* number of the call out that the program has told of, 0: none */
+	uint32_t log;   /* tp_process.log when it was given a number */
+	uint64_t index; /* thread number */
+	uint64_t home;  /* the same + 1, but of all threads of this process and of those that it was
 			    forked from; 0: it has no number yet */
 	uint64_t os_tid;
 	uint64_t sequence; /* of the next chunk */
@@ -249,6 +256,15 @@ TP_HIDDEN void tp_attach_leave(void);
  */
 TP_HIDDEN void tp_border(uint32_t control, uint64_t handle);
 
+/* ---- commands (border_label.c) ---- */
+
+/*
+ * Give a command that is about to be called, with the API's operation, a label: the handle of it, or 0. It is over at the
+ * thread's next border; RETURNED: by coming back from it.
+ */
+TP_HIDDEN uint64_t tp_command_label(void *operation);
+TP_HIDDEN void tp_command_over(bool returned);
+
 /* ---- modules (modules.c) ---- */
 
 /* Another log: it knows of no modules. */
@@ -353,6 +369,7 @@ TP_EXPORT void __teeperf_record(void);
 TP_EXPORT void __teeperf_record_untimed(void);
 TP_EXPORT void __teeperf_record_position(void);
 TP_EXPORT void __teeperf_border(unsigned long long control, unsigned long long handle);
+TP_EXPORT void __teeperf_command(void *operation);
 TP_EXPORT void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block);
 TP_EXPORT void __teeperf_module_gone(struct teeperf_module_block *block);
 

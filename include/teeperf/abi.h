@@ -197,6 +197,8 @@ struct teeperf_counted {
  *   __teeperf_home    uint64_t (void): the calling thread, or 0 while it has no number
  *   __teeperf_border  void (uint64_t control, uint64_t handle): an ordinary call, made around calls that
  *                     go over the border of a TEE, and in functions that are called over it (log.h)
+ *   __teeperf_command void (void *operation): the same for a call of TEEC_InvokeCommand, before it; behind it
+ *                     __teeperf_border is called
  *   __teeperf_module  void (uint64_t abi_and_clock, struct teeperf_module_block *): called by a
  *                     constructor of each instrumented module; abi << 8 | enum teeperf_compiled_clock
  *   __teeperf_counted       void (struct teeperf_counted *, void **pointer): called by a constructor of
@@ -215,6 +217,7 @@ struct teeperf_counted {
 #define TEEPERF_SYMBOL_ARRIVE "__teeperf_arrive"
 #define TEEPERF_SYMBOL_HOME "__teeperf_home"
 #define TEEPERF_SYMBOL_BORDER "__teeperf_border"
+#define TEEPERF_SYMBOL_COMMAND "__teeperf_command"
 #define TEEPERF_SYMBOL_MODULE "__teeperf_module"
 #define TEEPERF_SYMBOL_MODULE_GONE "__teeperf_module_gone"
 #define TEEPERF_SYMBOL_COUNT "__teeperf_count"

@@ -34,7 +34,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 7
+#define TEEPERF_LOG_MINOR 8
 
 /*
  * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
@@ -134,6 +134,15 @@ enum teeperf_control {
 #define TEEPERF_CROSSING_MIX UINT64_C(0xa3c59ac2b7f1e26d)
 #define TEEPERF_CROSSING_TRIES 16
 #define TEEPERF_CROSSING_BITS 28 /* of the number, which is not 0 */
+
+/*
+ * A TEE whose commands have nothing in common with the host's calls but the log itself: the file of a TEE's log is so many
+ * bytes longer than the log, and a host gives L of them less with a call, of 1 to TEEPERF_LABEL_ROOM - 1. L is the
+ * call's label, which no other call in progress has, and TEEPERF_LABEL_HANDLE(L) is its handle. Without a label
+ * the size is a multiple of TEEPERF_LABEL_ROOM.
+ */
+#define TEEPERF_LABEL_ROOM 4096
+#define TEEPERF_LABEL_HANDLE(label) (UINT64_C(0x4c4142454c) << 24 | (label)) /* "LABEL" */
 
 /*
  * Functions of which only the calls are counted: the time field of COUNTS is a number N, and N pairs

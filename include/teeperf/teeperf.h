@@ -189,7 +189,8 @@ TEEPERF_INLINE_ void *teeperf_tee_log(unsigned long long *size)
  *
  * By the handle it is known which call is which, where several threads call at once: any number that both sides have
  * and that no other call has which is in progress at that time, such as the address of the parameters. 0: there is
- * none. teeperf_border_handle tells one for a call that has begun by teeperf_enter.
+ * none. teeperf_border_handle tells one for a call that has begun by teeperf_enter. Calls of TEEC_InvokeCommand that are
+ * given the whole log of teeperf_tee_log need none: how much of it they give tells which is which.
  */
 TEEPERF_INLINE_ void teeperf_border_call(unsigned long long handle)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code that the SGX SDK's tool generates, and calls of TEEC_InvokeCommand, are marked where they go over the border of a TEE:
-// 9 and 12 around a call, 10 and 11 in what is called, outside of the function's own records; also in functions that
+// 9 (of TEEC_InvokeCommand: its operation) and 12 around a call, 10 and 11 in what is called, outside of the function's own records; also in functions that
 // are left out. Nothing else is marked.
 // RUN: %clang -O1 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s
 // RUN: %clang -O0 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s --check-prefix=PLAIN
@@ -12,7 +12,9 @@
 
 int sgx_ecall(uint64_t enclave, int index, const void *table, void *parameters);
 int sgx_ocall(unsigned index, void *parameters);
-uint32_t TEEC_InvokeCommand(void *session, uint32_t command, void *operation, uint32_t *origin);
+struct operation;
+uint32_t TEEC_InvokeCommand(
+    void *session, uint32_t command, struct operation *operation, uint32_t *origin);
 int other(int x);
 
 // CHECK-LABEL: define{{.*}} @enclave_ocall(
@@ -63,10 +65,10 @@ int ocall(void *ms)
 }
 
 // CHECK-LABEL: define{{.*}} @invoke(
-// CHECK: call void @__teeperf_border(i64 9, i64 0)
+// CHECK: call void @__teeperf_command({{(ptr|i8\*)}}{{( nonnull)?}} %{{[0-9a-z]+}})
 // CHECK-NEXT: call i32 @TEEC_InvokeCommand(
 // CHECK-NEXT: call void @__teeperf_border(i64 12, i64 0)
-uint32_t invoke(void *session, void *operation)
+uint32_t invoke(void *session, struct operation *operation)
 {
 	uint32_t origin;
 	return TEEC_InvokeCommand(session, 1, operation, &origin);

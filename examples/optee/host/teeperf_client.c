@@ -11,15 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context)
-{
-	const char *path = getenv("TEEPERF_LOG");
-	struct stat status;
-	TEEC_Result result;
+// A client that 'teeperf cc' builds and 'record --tee' records has two logs. This one is the application's.
+#if defined(__has_include)
+#if __has_include(<teeperf/teeperf.h>)
+#include <teeperf/teeperf.h>
+#define TEE_LOG(size) teeperf_tee_log(size)
+#endif
+#endif
+#ifndef TEE_LOG
+#define TEE_LOG(size) ((void)(size), (void *)NULL)
+#endif
 
-	memset(client, 0, sizeof(*client));
-	if (!path || !*path)
-		return 0;
+static int map_named(struct teeperf_client *client, const char *path)
+{
+	struct stat status;
+
 	const int fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &status) == 0)
 		client->map =
@@ -33,6 +39,30 @@ int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context)
 		return -1;
 	}
 	client->size = (size_t)status.st_size;
+	client->mapped = 1;
+	return 0;
+}
+
+static void drop(struct teeperf_client *client)
+{
+	if (client->mapped)
+		munmap(client->map, client->size);
+	client->map = NULL;
+}
+
+int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context)
+{
+	const char *path = getenv("TEEPERF_LOG");
+	unsigned long long size = 0;
+	TEEC_Result result;
+
+	memset(client, 0, sizeof(*client));
+	client->map = TEE_LOG(&size);
+	client->size = (size_t)size;
+	if (!client->map && (!path || !*path))
+		return 0;
+	if (!client->map && map_named(client, path))
+		return -1;
 	// Both directions: the application reads the clock and the supply of chunks, and writes what it records.
 	client->memory.buffer = client->map;
 	client->memory.size = client->size;
@@ -43,9 +73,8 @@ int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context)
 	fprintf(stderr,
 	    "cannot register %zu bytes of '%s' with the TEE (0x%x); not recorded; try a smaller log, "
 	    "as 'teeperf record --size 512K'\n",
-	    client->size, path, (unsigned)result);
-	munmap(client->map, client->size);
-	client->map = NULL;
+	    client->size, client->mapped ? path : getenv("TEEPERF_TEE_LOG"), (unsigned)result);
+	drop(client);
 	return -1;
 }
 
@@ -86,6 +115,5 @@ void teeperf_client_close(struct teeperf_client *client)
 	if (!client->map)
 		return;
 	TEEC_ReleaseSharedMemory(&client->memory);
-	munmap(client->map, client->size);
-	client->map = NULL;
+	drop(client);
 }

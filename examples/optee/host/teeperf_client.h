@@ -18,12 +18,13 @@
 struct teeperf_client {
 	void *map; /* the log; NULL without a recorder */
 	size_t size;
+	int mapped; /* by teeperf_client_open, and not by the client's own runtime */
 	TEEC_SharedMemory memory;
 };
 
 /*
- * Map the file that TEEPERF_LOG names and register it. 0, also if nobody records; -1: the reason was printed, and the application runs
- * unrecorded. CONTEXT must outlive it.
+ * Map the file that TEEPERF_LOG names, or take the application's log of 'teeperf record --tee', and register it. 0, also if
+ * nobody records; -1: the reason was printed, and the application runs unrecorded. CONTEXT must outlive it.
  */
 int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context);
 

@@ -12,7 +12,8 @@ struct wire {
 	uint32_t command;
 	uint32_t types;
 	uint32_t result;
-	uint64_t size; /* of the memory */
+	uint64_t offset; /* in the memory, of what is given */
+	uint64_t size;
 	uint32_t values[4][2];
 };
 

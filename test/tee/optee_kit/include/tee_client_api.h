@@ -3,21 +3,25 @@
 #ifndef TEE_CLIENT_API_H
 #define TEE_CLIENT_API_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef uint32_t TEEC_Result;
 #define TEEC_SUCCESS 0x00000000
 #define TEEC_ERROR_GENERIC 0xffff0000
+#define TEEC_ERROR_BAD_PARAMETERS 0xffff0006
 #define TEEC_ERROR_ITEM_NOT_FOUND 0xffff0008
 #define TEEC_ERROR_OUT_OF_MEMORY 0xffff000c
 
+#define TEEC_ORIGIN_API 1
 #define TEEC_ORIGIN_TEE 3
 #define TEEC_ORIGIN_TRUSTED_APP 4
 
 #define TEEC_NONE 0
 #define TEEC_VALUE_INOUT 3
 #define TEEC_MEMREF_WHOLE 12
+#define TEEC_MEMREF_PARTIAL_INOUT 15
 #define TEEC_PARAM_TYPES(a, b, c, d) ((a) | (b) << 4 | (c) << 8 | (d) << 12)
 #define TEEC_MEM_INPUT 1
 #define TEEC_MEM_OUTPUT 2
@@ -36,6 +40,7 @@ typedef struct {
 
 typedef struct {
 	int socket;
+	pthread_mutex_t lock;
 } TEEC_Session;
 
 typedef struct {

@@ -68,10 +68,10 @@ static void invoke(struct wire *wire, int fd)
 		uint32_t type = TEE_PARAM_TYPE_GET(wire->types, i);
 		params[i].value.a = wire->values[i][0];
 		params[i].value.b = wire->values[i][1];
-		if (type == 12) { // TEEC_MEMREF_WHOLE
-			map(fd, wire->size);
-			params[i].memref.buffer = shared;
-			params[i].memref.size = shared_size;
+		if (type == 12 || type == 15) { // TEEC_MEMREF_WHOLE, TEEC_MEMREF_PARTIAL_INOUT
+			map(fd, wire->offset + wire->size);
+			params[i].memref.buffer = shared + wire->offset;
+			params[i].memref.size = wire->size;
 			type = TEE_PARAM_TYPE_MEMREF_INOUT;
 		}
 		types |= type << (4 * i);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stands in for OP-TEE's client library: runs the application UUID.ta of the folder TEEC_APPLICATIONS as a process.
+// Stands in for OP-TEE's client library: runs the application UUID.ta of the folder TEEC_APPLICATIONS as a process. Commands
+// of a session wait for one another; with TEEC_TOGETHER, which is a number of threads, each command begins when so many
+// have come, and returns when all of these are over.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +44,30 @@ static TEEC_Result call(TEEC_Session *session, struct wire *wire, int fd)
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
 	}
-	if (sendmsg(session->socket, &message, MSG_NOSIGNAL) != sizeof(*wire) ||
-	    recv(session->socket, wire, sizeof(*wire), 0) != sizeof(*wire))
-		return 0xffff3024; // as of an application that was ended
-	return wire->result;
+	pthread_mutex_lock(&session->lock);
+	const int done = sendmsg(session->socket, &message, MSG_NOSIGNAL) == sizeof(*wire) &&
+			 recv(session->socket, wire, sizeof(*wire), 0) == sizeof(*wire);
+	pthread_mutex_unlock(&session->lock);
+	return done ? wire->result : 0xffff3024; // as of an application that was ended
+}
+
+static pthread_barrier_t together;
+static unsigned together_count;
+
+static void begin_together(void)
+{
+	const char *count = getenv("TEEC_TOGETHER");
+	together_count = count ? (unsigned)strtoul(count, NULL, 10) : 0;
+	if (together_count)
+		pthread_barrier_init(&together, NULL, together_count);
+}
+
+static void wait_for_others(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, begin_together);
+	if (together_count)
+		pthread_barrier_wait(&together);
 }
 
 // What is behind the header of 32 bytes, as a program.
@@ -98,6 +121,7 @@ TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session, const
 	close(ends[1]);
 	close(program);
 	session->socket = ends[0];
+	pthread_mutex_init(&session->lock, NULL);
 	return call(session, &wire, -1);
 }
 
@@ -115,29 +139,42 @@ TEEC_Result TEEC_InvokeCommand(
 	    .what = WIRE_INVOKE, .command = command, .types = operation->paramTypes};
 	int fd = -1;
 	const char *most = getenv("TEEC_MAP_MAX");
-	*origin = TEEC_ORIGIN_TRUSTED_APP;
+	*origin = TEEC_ORIGIN_API;
 	for (int i = 0; i < 4; i++) {
 		const TEEC_Parameter *param = &operation->params[i];
 		const uint32_t type = operation->paramTypes >> (4 * i) & 0xf;
-		if (type == TEEC_MEMREF_WHOLE) {
+		if (type == TEEC_MEMREF_WHOLE || type == TEEC_MEMREF_PARTIAL_INOUT) {
 			// What can be registered may still be too much to map.
 			if (most && param->memref.parent->size > strtoul(most, NULL, 10)) {
 				*origin = TEEC_ORIGIN_TEE;
 				return TEEC_ERROR_OUT_OF_MEMORY;
 			}
+			const size_t whole = param->memref.parent->size;
+			const int partial = type == TEEC_MEMREF_PARTIAL_INOUT;
 			fd = param->memref.parent->fd;
-			wire.size = param->memref.parent->size;
+			wire.offset = partial ? param->memref.offset : 0;
+			wire.size = partial ? param->memref.size : whole;
+			if (wire.offset > whole || wire.size > whole - wire.offset)
+				return TEEC_ERROR_BAD_PARAMETERS;
 		} else if (type == TEEC_VALUE_INOUT) {
 			wire.values[i][0] = param->value.a;
 			wire.values[i][1] = param->value.b;
 		}
 	}
+	*origin = TEEC_ORIGIN_TRUSTED_APP;
+	wait_for_others();
 	const TEEC_Result result = call(session, &wire, fd);
-	for (int i = 0; i < 4; i++)
-		if ((operation->paramTypes >> (4 * i) & 0xf) == TEEC_VALUE_INOUT) {
-			operation->params[i].value.a = wire.values[i][0];
-			operation->params[i].value.b = wire.values[i][1];
+	wait_for_others();
+	for (int i = 0; i < 4; i++) {
+		TEEC_Parameter *param = &operation->params[i];
+		const uint32_t type = operation->paramTypes >> (4 * i) & 0xf;
+		if (type == TEEC_VALUE_INOUT) {
+			param->value.a = wire.values[i][0];
+			param->value.b = wire.values[i][1];
+		} else if (type == TEEC_MEMREF_WHOLE || type == TEEC_MEMREF_PARTIAL_INOUT) {
+			param->memref.size = wire.size;
 		}
+	}
 	return result;
 }
 
