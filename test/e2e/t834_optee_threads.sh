@@ -72,3 +72,8 @@ grep -q teeperf_border_handle examples/optee/ta/entry.c || fail "the application
 application
 try 1 $commands hand
 try 1 $commands
+
+# A log that cannot be mapped: all threads learn of it at the same time. It is said once, and no command fails.
+expect 7 env TEEC_TOGETHER=4 TEEC_MAP_MAX=100000 "$TEEPERF" record --tee --port optee -o none.trace -- ./threads 1 3 helper
+[ "$(grep -c '^the TEE has no memory to map a log' err)" = 1 ] ||
+	fail "it is not said once that the log cannot be mapped: $(cat err)"

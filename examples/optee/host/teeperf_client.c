@@ -78,9 +78,14 @@ int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context)
 	return -1;
 }
 
+static int is_given(const struct teeperf_client *client)
+{
+	return client->map && !__atomic_load_n(&client->off, __ATOMIC_RELAXED);
+}
+
 void teeperf_client_add(struct teeperf_client *client, TEEC_Operation *operation)
 {
-	if (!client->map)
+	if (!is_given(client))
 		return;
 	operation->paramTypes |= TEEC_PARAM_TYPES(0, 0, 0, TEEC_MEMREF_WHOLE);
 	operation->params[3].memref.parent = &client->memory;
@@ -90,18 +95,20 @@ TEEC_Result teeperf_client_invoke(struct teeperf_client *client, TEEC_Session *s
     uint32_t command, TEEC_Operation *operation, uint32_t *origin)
 {
 	const TEEC_Operation before = *operation;
+	const int given = is_given(client);
 	uint32_t from = 0;
 	TEEC_Result result;
 
-	teeperf_client_add(client, operation);
+	if (given)
+		teeperf_client_add(client, operation);
 	result = TEEC_InvokeCommand(session, command, operation, &from);
-	// Of OP-TEE, not of the application: this one has not been called.
-	if (client->map && result == TEEC_ERROR_OUT_OF_MEMORY && from == TEEC_ORIGIN_TEE) {
-		fprintf(stderr,
-		    "the TEE has no memory to map a log of %zu bytes; not recorded from here on; try a "
-		    "smaller one, as 'teeperf record --size 512K'\n",
-		    client->size);
-		teeperf_client_close(client);
+	// Of OP-TEE, not of the application: this one has not been called. Commands of other threads may have the log still.
+	if (given && result == TEEC_ERROR_OUT_OF_MEMORY && from == TEEC_ORIGIN_TEE) {
+		if (!__atomic_exchange_n(&client->off, 1, __ATOMIC_RELAXED))
+			fprintf(stderr,
+			    "the TEE has no memory to map a log of %zu bytes; not recorded from here on; "
+			    "try a smaller one, as 'teeperf record --size 512K'\n",
+			    client->size);
 		*operation = before;
 		result = TEEC_InvokeCommand(session, command, operation, &from);
 	}

@@ -18,6 +18,7 @@
 struct teeperf_client {
 	void *map; /* the log; NULL without a recorder */
 	size_t size;
+	int off;    /* a command had no memory to map it */
 	int mapped; /* by teeperf_client_open, and not by the client's own runtime */
 	TEEC_SharedMemory memory;
 };
@@ -30,7 +31,7 @@ int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context);
 
 /*
  * As TEEC_InvokeCommand, with the log. Where OP-TEE lacks memory to map it the command is made again without, and so are all
- * that follow: the reason is printed, and the application works.
+ * that follow: the reason is printed once, and the application works. Any thread may call it.
  */
 TEEC_Result teeperf_client_invoke(struct teeperf_client *client, TEEC_Session *session,
     uint32_t command, TEEC_Operation *operation, uint32_t *origin);

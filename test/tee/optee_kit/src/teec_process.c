@@ -146,6 +146,7 @@ TEEC_Result TEEC_InvokeCommand(
 		if (type == TEEC_MEMREF_WHOLE || type == TEEC_MEMREF_PARTIAL_INOUT) {
 			// What can be registered may still be too much to map.
 			if (most && param->memref.parent->size > strtoul(most, NULL, 10)) {
+				wait_for_others();
 				*origin = TEEC_ORIGIN_TEE;
 				return TEEC_ERROR_OUT_OF_MEMORY;
 			}
