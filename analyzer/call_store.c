@@ -150,16 +150,8 @@ static uint64_t marks_word(struct marks *marks, uint64_t id)
 	const uint64_t sequence = id >> marks->chunk_shift;
 	uint64_t at = marks->chunk;
 	if (at >= marks->thread->chunk_count || chunks[at].sequence != sequence) {
-		uint64_t low = 0;
-		uint64_t high = marks->thread->chunk_count;
-		while (low < high) {
-			const uint64_t middle = low + (high - low) / 2;
-			if (chunks[middle].sequence < sequence)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		at = low;
+		at = TP_LOWER_BOUND(
+		    0, marks->thread->chunk_count, middle, chunks[middle].sequence < sequence);
 		if (at >= marks->thread->chunk_count || chunks[at].sequence != sequence)
 			return UINT64_MAX;
 		marks->chunk = at;

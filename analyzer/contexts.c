@@ -2,6 +2,7 @@
 // The stacks of a thread that it does not run on now, found by name.
 #include "contexts.h"
 
+#include "common/array.h"
 #include "common/hash.h"
 
 #include <stdlib.h>
@@ -134,17 +135,9 @@ uint32_t tp_contexts_find_left(const struct tp_contexts *contexts, uint64_t left
 
 uint32_t tp_frames_find(const struct tp_frame *frames, uint32_t depth, uint64_t position)
 {
-	uint32_t low = 1;
-	uint32_t high = depth;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		// Those that have moved are below all others.
-		if (!frames[middle].name || frames[middle].position < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	// Those that have moved are below all others.
+	return TP_LOWER_BOUND(
+	    1, depth, middle, !frames[middle].name || frames[middle].position < position);
 }
 
 uint32_t tp_contexts_search(const struct tp_contexts *contexts, uint64_t position, uint32_t name)

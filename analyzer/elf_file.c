@@ -2,6 +2,7 @@
 // What is needed of an ELF file. Every offset and size is checked against the file's size.
 #include "elf_file.h"
 
+#include "common/array.h"
 #include "common/bytes.h"
 
 #include <elf.h>
@@ -256,15 +257,8 @@ void tp_elf_file_release(struct tp_elf_file *elf)
 
 const struct tp_elf_symbol *tp_elf_file_find(const struct tp_elf_file *elf, uint64_t address)
 {
-	uint32_t low = 0;
-	uint32_t high = elf->symbol_count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (elf->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	const uint32_t low =
+	    TP_LOWER_BOUND(0, elf->symbol_count, middle, elf->symbols[middle].address <= address);
 	const struct tp_elf_symbol *symbol = low ? &elf->symbols[low - 1] : NULL;
 	if (!symbol || (symbol->address != address && address - symbol->address >= symbol->size))
 		return NULL;

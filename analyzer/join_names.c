@@ -2,6 +2,8 @@
 // Addresses for a TEE's modules in a joined trace.
 #include "join_names.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,15 +139,8 @@ void tp_join_names_release(struct tp_join_names *names)
 // The place that NAME is in, NULL if none.
 static const struct tp_join_place *find(const struct tp_join_names *names, uint64_t name)
 {
-	uint32_t low = 0;
-	uint32_t high = names->count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (names->places[middle].first <= name)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	const uint32_t low =
+	    TP_LOWER_BOUND(0, names->count, middle, names->places[middle].first <= name);
 	return low && name < names->places[low - 1].end ? &names->places[low - 1] : NULL;
 }
 

@@ -84,15 +84,8 @@ static uint64_t map_position(const struct tp_splice *splice, uint64_t raw)
 	const uint64_t position = raw & ~TEEPERF_POSITION_LEAVES;
 	if (raw == TEEPERF_POSITION_ELSEWHERE || position <= TEEPERF_POSITION_OFF)
 		return raw;
-	uint64_t low = 0;
-	uint64_t high = splice->run_count;
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-		if (splice->runs[middle].before <= position + position % 8)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	const uint64_t low = TP_LOWER_BOUND(
+	    0, splice->run_count, middle, splice->runs[middle].before <= position + position % 8);
 	if (!low)
 		return raw;
 	const struct tp_splice_run *run = &splice->runs[low - 1];

@@ -16,15 +16,8 @@ void tp_moves_release(struct tp_moves *moves)
 
 struct tp_member *tp_moves_member(const struct tp_moves *moves, uint64_t home)
 {
-	uint32_t low = 0;
-	uint32_t high = moves->count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if ((moves->members[middle].home & TEEPERF_DEPARTURE_HOMES) < home)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	const uint32_t low = TP_LOWER_BOUND(0, moves->count, middle,
+	    (moves->members[middle].home & TEEPERF_DEPARTURE_HOMES) < home);
 	struct tp_member *member = low < moves->count ? &moves->members[low] : NULL;
 	return home && member && (member->home & TEEPERF_DEPARTURE_HOMES) == home ? member : NULL;
 }

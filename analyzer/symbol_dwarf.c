@@ -13,6 +13,7 @@
 #include "analyzer/symbol_ranges.h"
 #include "analyzer/symbol_rnglists.h"
 #include "analyzer/symbol_split.h"
+#include "common/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,16 +55,7 @@ struct search {
 // The first place at or above ADDRESS.
 static uint32_t lower_bound(const struct search *search, uint64_t address)
 {
-	uint32_t low = 0;
-	uint32_t high = search->count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (search->places[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return TP_LOWER_BOUND(0, search->count, middle, search->places[middle].address < address);
 }
 
 // The place at ADDRESS whose line is not known yet, or NULL.

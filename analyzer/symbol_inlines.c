@@ -9,6 +9,7 @@
 #include "analyzer/symbol_module.h"
 #include "analyzer/symbol_ranges.h"
 #include "analyzer/symbol_split.h"
+#include "common/array.h"
 #include "common/buf.h"
 #include "common/bytes.h"
 
@@ -39,16 +40,7 @@ struct search {
 
 static uint32_t lower_bound(const struct search *search, uint64_t address)
 {
-	uint32_t low = 0;
-	uint32_t high = search->count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (search->chains[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return TP_LOWER_BOUND(0, search->count, middle, search->chains[middle].address < address);
 }
 
 static bool has_chain(void *context, uint64_t low, uint64_t high)

@@ -5,6 +5,7 @@
 
 #include "analyzer/symbol_module.h"
 #include "analyzer/symbol_text.h"
+#include "common/array.h"
 #include "common/clean.h"
 
 #include <inttypes.h>
@@ -156,16 +157,9 @@ static uint32_t module_of(
 	}
 	const uint32_t *order = key->low_half ? finder->by_name : finder->by_start;
 	const uint64_t wanted = key->low_half ? (uint32_t)key->address : key->address;
-	uint32_t low = 0;
-	uint32_t high = count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		const uint64_t start = modules[order[middle]].start;
-		if ((key->low_half ? (uint32_t)start : start) <= wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	const uint32_t low = TP_LOWER_BOUND(0, count, middle,
+	    (key->low_half ? (uint32_t)modules[order[middle]].start
+			   : modules[order[middle]].start) <= wanted);
 	// A name below all others' may be in the module whose names wrap, which is the last one.
 	const uint32_t found = order[low ? low - 1 : count - 1];
 	*address = address_in(&modules[found], key);

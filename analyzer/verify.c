@@ -3,6 +3,7 @@
 #include "verify.h"
 
 #include "analyzer/reader.h"
+#include "common/array.h"
 #include "common/clean.h"
 
 #include <inttypes.h>
@@ -136,15 +137,8 @@ static void spread_missing(struct tp_tracefile *trace)
 {
 	for (uint64_t i = 0; i < trace->missing_count; i++) {
 		const struct teeperf_trace_missing *missing = &trace->missing[i];
-		uint32_t low = 0;
-		uint32_t high = trace->thread_count;
-		while (low < high) {
-			const uint32_t middle = low + (high - low) / 2;
-			if (trace->threads[middle].number < missing->thread)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		const uint32_t low = TP_LOWER_BOUND(0, trace->thread_count, middle,
+		    trace->threads[middle].number < missing->thread);
 		if (low == trace->thread_count || trace->threads[low].number != missing->thread)
 			continue;
 		struct tp_thread *thread = &trace->threads[low];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of views, and what they share.
+#define _GNU_SOURCE
 #include "view.h"
 
 #include "analyzer/pattern.h"
@@ -156,14 +157,16 @@ int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_opti
 	return code;
 }
 
-// For qsort, which passes nothing on.
-static _Thread_local const struct tp_function *order_functions;
-static _Thread_local enum tp_sort order_key;
+struct order {
+	const struct tp_function *functions;
+	enum tp_sort key;
+};
 
-static int compare_order(const void *a, const void *b)
+static int compare_order(const void *a, const void *b, void *context)
 {
-	return tp_view_compare(order_key, &order_functions[*(const uint32_t *)a],
-	    &order_functions[*(const uint32_t *)b]);
+	const struct order *order = context;
+	return tp_view_compare(order->key, &order->functions[*(const uint32_t *)a],
+	    &order->functions[*(const uint32_t *)b]);
 }
 
 uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view_options *options,
@@ -174,10 +177,9 @@ uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view
 	for (uint32_t i = 0; order && i < analysis->function_count; i++)
 		if (!marks || marks[i])
 			order[(*count)++] = i;
-	order_functions = analysis->functions;
-	order_key = tp_view_sort(analysis, options->sort);
+	struct order by = {analysis->functions, tp_view_sort(analysis, options->sort)};
 	if (*count)
-		qsort(order, *count, sizeof(*order), compare_order);
+		qsort_r(order, *count, sizeof(*order), compare_order, &by);
 	return order;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Arrays that grow: the caller has a pointer, a count, and how many items there is room for.
+ * Arrays that grow, and searches in sorted ones: the caller has a pointer, a count, and how many items there is room for.
  *
  *	if (!TP_GROW(list->items, list->room, list->count + 1))
  *		return TP_ERR_MEMORY;
@@ -53,6 +53,24 @@ static inline void *tp_array_grow(
 			}                                                                        \
 		}                                                                                \
 		tp_is_there;                                                                     \
+	})
+
+/*
+ * The first number from FROM on, or END, for which BEFORE is false: an expression of the variable AT that is true for all
+ * numbers up to some one and false for those behind it.
+ */
+#define TP_LOWER_BOUND(from, end, at, before)                                                  \
+	__extension__({                                                                        \
+		__typeof__((from) + (end)) tp_low = (from);                                    \
+		__typeof__((from) + (end)) tp_high = (end);                                    \
+		while (tp_low < tp_high) {                                                     \
+			const __typeof__((from) + (end)) at = tp_low + (tp_high - tp_low) / 2; \
+			if (before)                                                            \
+				tp_low = at + 1;                                               \
+			else                                                                   \
+				tp_high = at;                                                  \
+		}                                                                              \
+		tp_low;                                                                        \
 	})
 
 #endif

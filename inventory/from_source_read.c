@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/demangle.h"
+#include "inventory_text.h"
 
 struct reader {
 	const struct tp_clang *clang;
@@ -134,19 +135,6 @@ static const char **make_argv(const struct tp_clang *clang, void *command, int *
 	return argv;
 }
 
-// Strings of an inventory's text: tabs, line ends, backslashes and a leading '#' are escaped.
-static void add_escaped(struct tp_buf *out, const char *text)
-{
-	for (const char *at = text; *at; at++) {
-		if (*at == '\\')
-			tp_buf_add_string(out, "\\\\");
-		else if ((unsigned char)*at < ' ' || (*at == '#' && at == text))
-			tp_buf_addf(out, "\\x%02x", (unsigned char)*at);
-		else
-			tp_buf_add_char(out, *at);
-	}
-}
-
 struct size {
 	const struct tp_clang *clang;
 	uint64_t nodes;
@@ -198,12 +186,12 @@ static void write_function(
 	unsigned line = 0;
 	clang->getExpansionLocation(clang->getCursorLocation(cursor), &file, &line, NULL, NULL);
 	tp_buf_add_string(reader->text, "fun\t");
-	add_escaped(reader->text, name);
+	tp_inventory_add_escaped(reader->text, name);
 	tp_buf_addf(reader->text, "\t%s\tsource", linkage_of(clang, cursor));
 	if (file) {
 		const tp_clang_string path = clang->getFileName(file);
 		tp_buf_add_string(reader->text, "\tfile=");
-		add_escaped(reader->text, clang->getCString(path));
+		tp_inventory_add_escaped(reader->text, clang->getCString(path));
 		clang->disposeString(path);
 	}
 	tp_buf_addf(reader->text, "\tline=%u\tstart=%llu\n", line, (unsigned long long)nodes);
@@ -360,9 +348,9 @@ void tp_from_source_read(const struct tp_clang *clang, void *command, bool syste
 	const tp_clang_string file = clang->CompileCommand_getFilename(command);
 	const char *name = clang->getCString(spelling);
 	tp_buf_add_string(text, "teeperf-inventory\t1\nunit\t");
-	add_escaped(text, name && *name ? name : clang->getCString(file));
+	tp_inventory_add_escaped(text, name && *name ? name : clang->getCString(file));
 	tp_buf_add_string(text, "\tcompiler=");
-	add_escaped(text, clang->name);
+	tp_inventory_add_escaped(text, clang->name);
 	tp_buf_add_char(text, '\n');
 	struct reader reader = {
 	    .clang = clang, .counts = &report->counts, .text = text, .system = system};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "allowlists/allowlist_reading.h"
+#include "common/array.h"
 #include "inventory_file.h"
 
 int tp_inventory_open(
@@ -32,15 +33,8 @@ void tp_inventory_release(struct tp_inventory *inventory)
 const struct tp_inventory_function *tp_inventory_find(
     const struct tp_inventory *inventory, const char *name)
 {
-	uint32_t low = 0;
-	uint32_t high = inventory->function_count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (strcmp(inventory->functions[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	const uint32_t low = TP_LOWER_BOUND(0, inventory->function_count, middle,
+	    strcmp(inventory->functions[middle].name, name) < 0);
 	const struct tp_inventory_function *found = &inventory->functions[low];
 	return low < inventory->function_count && !strcmp(found->name, name) ? found : NULL;
 }

@@ -16,6 +16,9 @@
 int tp_inventory_parse(struct tp_inventory_builder *builder, char *text, size_t size,
     const char *file, const char *module, struct tp_err *err);
 
+/* Add a string as the text has it: tabs, line ends, backslashes and a leading '#' are escaped. */
+void tp_inventory_add_escaped(struct tp_buf *out, const char *text);
+
 /* Add the merged inventory as text, from which the same is read again. */
 void tp_inventory_write(const struct tp_inventory *inventory, struct tp_buf *out);
 

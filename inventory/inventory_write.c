@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_escaped(struct tp_buf *out, const char *text)
+void tp_inventory_add_escaped(struct tp_buf *out, const char *text)
 {
 	for (const char *at = text; *at; at++) {
 		if (*at == '\\')
@@ -22,7 +22,7 @@ static void add_string(struct tp_buf *out, const char *key, const char *text)
 	if (!text || !*text)
 		return;
 	tp_buf_addf(out, "\t%s=", key);
-	add_escaped(out, text);
+	tp_inventory_add_escaped(out, text);
 }
 
 static void add_number(struct tp_buf *out, const char *key, uint64_t number, uint64_t without)
@@ -68,7 +68,7 @@ static int compare_keyed(const void *a, const void *b)
 static void add_unit(struct tp_buf *out, const struct tp_inventory_unit *unit, uint32_t twin)
 {
 	tp_buf_add_string(out, "unit\t");
-	add_escaped(out, unit->main_file);
+	tp_inventory_add_escaped(out, unit->main_file);
 	add_string(out, "compiler", unit->compiler);
 	add_string(out, "level", unit->level);
 	add_string(out, "lists", unit->lists);
@@ -95,9 +95,9 @@ static void add_function(const struct writer *writer, const struct tp_inventory_
 	static const char *const states[] = {"emitted", "partly", "inlined", "removed", "source"};
 	struct tp_buf *out = writer->out;
 	tp_buf_add_string(out, "fun\t");
-	add_escaped(out, function->name);
+	tp_inventory_add_escaped(out, function->name);
 	tp_buf_add_char(out, '\t');
-	add_escaped(out, function->linkage);
+	tp_inventory_add_escaped(out, function->linkage);
 	tp_buf_addf(out, "\t%s", states[function->presence]);
 	add_string(out, "of", function->origin);
 	add_string(out, "file", function->file);
@@ -119,7 +119,7 @@ static void add_function(const struct writer *writer, const struct tp_inventory_
 	}
 	if (function->by_file) {
 		tp_buf_add_string(out, "\tby=");
-		add_escaped(out, function->by_file);
+		tp_inventory_add_escaped(out, function->by_file);
 		tp_buf_addf(out, ":%u", function->by_line);
 	}
 	tp_buf_add_char(out, '\n');

@@ -2,6 +2,7 @@
 // The table "calls": every single call. A query is answered from the call store (analyzer/call_store.h):
 // in the order in which calls began, or by function, leaving out here what its conditions exclude, since a
 // row that SQLite looks at costs ten times as much.
+#include "common/array.h"
 #include "query/query_private.h"
 #include "query/sql_table.h"
 
@@ -175,16 +176,8 @@ static bool matches(const struct cursor *cursor, const struct tp_trace_data *dat
 static uint64_t find_t0(
     const struct tp_trace_data *data, const struct tp_stored_thread *thread, int64_t ns)
 {
-	uint64_t low = 0;
-	uint64_t high = thread->rows;
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-		if (at_ns(data, thread->calls[middle].start) < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return TP_LOWER_BOUND(
+	    0, thread->rows, middle, at_ns(data, thread->calls[middle].start) < ns);
 }
 
 static void take_thread(struct cursor *cursor, uint32_t thread)

@@ -18,16 +18,7 @@ void tp_missing_release(struct tp_missing *missing)
 // Where THREAD is, or belongs.
 static uint32_t find(const struct tp_missing *missing, uint32_t thread)
 {
-	uint32_t low = 0;
-	uint32_t high = missing->count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (missing->threads[middle].thread < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return TP_LOWER_BOUND(0, missing->count, middle, missing->threads[middle].thread < thread);
 }
 
 // The entry of THREAD, which is made if need be. NULL: no memory.

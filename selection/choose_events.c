@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events or nothing: a 0-1 knapsack of what is short, time or log. Branch and
 // bound after Horowitz and Sahni (J. ACM 21, 1974), cut off if it takes too long; it starts with greedy.
+#include "common/array.h"
 #include "selection/choose_internal.h"
 
 #include <math.h>
@@ -47,16 +48,8 @@ static enum tp_limit tighter(const struct tp_choosing *choosing)
 // The first item from FROM on that does not fit with those between.
 static uint32_t find_break(const struct knapsack *knapsack, uint32_t from, double left)
 {
-	uint32_t low = from;
-	uint32_t high = knapsack->count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (knapsack->size_sums[middle + 1] - knapsack->size_sums[from] <= left)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return TP_LOWER_BOUND(from, knapsack->count, middle,
+	    knapsack->size_sums[middle + 1] - knapsack->size_sums[from] <= left);
 }
 
 static double size_of(const struct knapsack *knapsack, uint32_t i)

@@ -2,6 +2,7 @@
 // Samples of a profiler: perf.data by way of perf report, folded stacks, or lines NAME<TAB>SAMPLES.
 #include "samples.h"
 
+#include "common/array.h"
 #include "common/buf.h"
 #include "selection/perf_report.h"
 
@@ -46,15 +47,8 @@ static bool sort_names(struct names *names, const struct tp_workload *workload)
 static uint32_t find_demangled(
     const struct names *names, const struct tp_workload *workload, const char *name)
 {
-	uint32_t low = 0;
-	uint32_t high = names->count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (strcmp(names->sorted[middle]->demangled, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	const uint32_t low = TP_LOWER_BOUND(
+	    0, names->count, middle, strcmp(names->sorted[middle]->demangled, name) < 0);
 	if (low == names->count || strcmp(names->sorted[low]->demangled, name) != 0)
 		return NONE;
 	return (uint32_t)(names->sorted[low] - workload->functions);

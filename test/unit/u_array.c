@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arrays that grow: contents stay, and what does not fit leaves all as it was.
+// Arrays that grow: contents stay, and what does not fit leaves all as it was. Searches in sorted ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,11 +58,28 @@ static void test_limits(void **state)
 	assert_int_equal(many, 0);
 }
 
+static void test_search(void **state)
+{
+	(void)state;
+	static const uint32_t items[] = {1, 3, 3, 3, 9};
+	const uint32_t count = 5;
+	assert_int_equal(TP_LOWER_BOUND(0, count, i, items[i] < 1), 0);
+	assert_int_equal(TP_LOWER_BOUND(0, count, i, items[i] < 3), 1);
+	assert_int_equal(TP_LOWER_BOUND(0, count, i, items[i] <= 3), 4);
+	assert_int_equal(TP_LOWER_BOUND(2, count, i, items[i] < 3), 2);
+	assert_int_equal(TP_LOWER_BOUND(0, count, i, items[i] < 10), 5);
+	assert_int_equal(TP_LOWER_BOUND(0, 0u, i, items[i] < 10), 0);
+	// Numbers whose sum is none.
+	const uint64_t far = TP_LOWER_BOUND(UINT64_MAX - 9, UINT64_MAX, i, i < UINT64_MAX - 4);
+	assert_int_equal(far, UINT64_MAX - 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_grow),
 	    cmocka_unit_test(test_limits),
+	    cmocka_unit_test(test_search),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
