@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions whose calls are only counted: their places in one teeperf_counted (abi.h) and the code.
-#include "pass.h"
+#include "count.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls over the border of a TEE (log.h, TEEPERF_CONTROL_CALL_OUT): which they are in code that uses an SDK, and
 // what they tell the runtime. The SDKs' own code is not compiled by us; what their tools generate around it is.
-#include "pass.h"
+#include "crossings.h"
 
 #include <string.h>
 
 #include <llvm-c/DebugInfo.h>
 
+#include <teeperf/abi.h>
+
+#include "function.h"
 #include "llvm_compat.h"
 
 #define ATTRIBUTE "teeperf-border"
@@ -89,11 +92,11 @@ static void tell_command(struct marking *marking, LLVMValueRef operation)
 // The place in gates of what is called, -1: no gate.
 static int gate_of(LLVMValueRef instruction)
 {
-	LLVMValueRef function = tp_select_callee(LLVMGetCalledValue(instruction));
+	LLVMValueRef function = tp_function_callee(LLVMGetCalledValue(instruction));
 	if (!function || !LLVMIsAFunction(function))
 		return -1;
 	size_t length;
-	const char *name = tp_select_name(function, &length);
+	const char *name = tp_function_name(function, &length);
 	for (int i = 0; i < (int)(sizeof(gates) / sizeof(gates[0])); i++)
 		if (strlen(gates[i].name) == length && !memcmp(gates[i].name, name, length))
 			return i;
@@ -105,7 +108,7 @@ static bool may_mark(LLVMValueRef function)
 {
 	return !LLVMIsDeclaration(function) &&
 	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
-	       !tp_select_is(function, TP_ATTRIBUTE_NEVER) &&
+	       !tp_function_is(function, TP_ATTRIBUTE_NEVER) &&
 	       !LLVMGetStringAttributeAtIndex(function,
 		   (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ATTRIBUTE, strlen(ATTRIBUTE));
 }
@@ -115,14 +118,6 @@ static void set_marked(struct marking *marking, LLVMValueRef function)
 	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
 	    LLVMCreateStringAttribute(marking->context, ATTRIBUTE, strlen(ATTRIBUTE), "", 0));
 	tp_llvm_strip_memory(function);
-}
-
-static LLVMValueRef first_behind_phis(LLVMBasicBlockRef block)
-{
-	LLVMValueRef at = LLVMGetFirstInstruction(block);
-	while (LLVMIsAPHINode(at))
-		at = LLVMGetNextInstruction(at);
-	return at;
 }
 
 static void mark_calls(struct marking *marking, LLVMValueRef function)
@@ -151,7 +146,7 @@ static void mark_calls(struct marking *marking, LLVMValueRef function)
 			if (!invokes)
 				LLVMSetTailCall(i, 0);
 			place(marking,
-			    invokes ? first_behind_phis(LLVMGetNormalDest(i))
+			    invokes ? tp_block_behind_phis(LLVMGetNormalDest(i))
 				    : LLVMGetNextInstruction(i),
 			    function);
 			tell(marking, TEEPERF_CONTROL_RETURN_IN, NULL);
@@ -165,10 +160,7 @@ static void mark_bridge(struct marking *marking, LLVMValueRef function)
 {
 	if (!may_mark(function))
 		return;
-	LLVMValueRef at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
-	while (LLVMIsAAllocaInst(at) && tp_llvm_is_static_alloca(at))
-		at = LLVMGetNextInstruction(at);
-	place(marking, at, function);
+	place(marking, tp_function_behind_allocations(function), function);
 	tell(marking, TEEPERF_CONTROL_CALL_IN,
 	    LLVMCountParams(function) ? LLVMGetParam(function, 0) : NULL);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
@@ -187,7 +179,7 @@ static void mark_bridge(struct marking *marking, LLVMValueRef function)
 
 static void mark_table(struct marking *marking, LLVMValueRef value, int depth)
 {
-	LLVMValueRef function = tp_select_callee(value);
+	LLVMValueRef function = tp_function_callee(value);
 	if (function && LLVMIsAFunction(function)) {
 		mark_bridge(marking, function);
 		return;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stage 2 for one function: where enter, exit and resync records go.
-#include "pass.h"
+#include "inject.h"
 
 #include <string.h>
 
 #include <llvm-c/DebugInfo.h>
 
+#include "count.h"
+#include "function.h"
 #include "llvm_compat.h"
+#include "stacks.h"
 
 // Calling conventions that promise tail calls (llvm/IR/CallingConv.h).
 enum { CC_GHC = 10, CC_TAIL = 18, CC_SWIFT_TAIL = 20 };
@@ -28,15 +31,6 @@ static void position(struct injection *in, LLVMValueRef at)
 	LLVMSetCurrentDebugLocation2(in->builder, !in->scope_location ? NULL
 						  : line              ? line
 								      : in->scope_location);
-}
-
-// The first instruction behind the function's fixed allocations at its top.
-static LLVMValueRef after_allocations(LLVMValueRef function)
-{
-	LLVMValueRef at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
-	while (LLVMIsAAllocaInst(at) && tp_llvm_is_static_alloca(at))
-		at = LLVMGetNextInstruction(at);
-	return at;
 }
 
 static bool promises_tail_call(LLVMValueRef call)
@@ -72,11 +66,7 @@ static void resync(struct injection *in, LLVMValueRef at, LLVMValueRef where, LL
 	position(in, at);
 	LLVMValueRef call = LLVMBuildCall2(
 	    in->builder, in->sequence->resync_type, in->sequence->resync, arguments, 2, "");
-	// Nothing that our own runtime does can throw.
-	const LLVMContextRef context = in->sequence->context;
-	LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateEnumAttribute(
-		context, LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind")), 0));
+	tp_llvm_throws_nothing(call);
 }
 
 // Whether it is a call of __builtin_setjmp.
@@ -100,14 +90,6 @@ static bool switches_stack(const struct tp_pass *pass, LLVMValueRef instruction)
 	return (LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction)) &&
 	       tp_stacks_switched_by(pass, instruction) &&
 	       !(LLVMIsACallInst(instruction) && promises_tail_call(instruction));
-}
-
-static LLVMValueRef first_behind_phis(LLVMBasicBlockRef block)
-{
-	LLVMValueRef i = LLVMGetFirstInstruction(block);
-	while (LLVMIsAPHINode(i))
-		i = LLVMGetNextInstruction(i);
-	return i;
 }
 
 // Whether control can come back into a function from above it without a return: at landing pads (those
@@ -143,7 +125,7 @@ static void inject_resyncs(struct injection *in, LLVMValueRef where)
 				 !tp_llvm_is_musttail(i))
 				resync(in, LLVMGetNextInstruction(i), where, id);
 			else if (may_return_twice(i) && LLVMIsAInvokeInst(i))
-				resync(in, first_behind_phis(LLVMGetNormalDest(i)), where, id);
+				resync(in, tp_block_behind_phis(LLVMGetNormalDest(i)), where, id);
 		}
 }
 
@@ -188,8 +170,9 @@ static void inject_switches(
 				continue;
 			position(in, i);
 			tp_stacks_tell(in->sequence, in->builder, false, where, id, entry);
-			position(in, LLVMIsAInvokeInst(i) ? first_behind_phis(LLVMGetNormalDest(i))
-							  : LLVMGetNextInstruction(i));
+			position(in, LLVMIsAInvokeInst(i)
+					 ? tp_block_behind_phis(LLVMGetNormalDest(i))
+					 : LLVMGetNextInstruction(i));
 			tp_stacks_tell(in->sequence, in->builder, true, where, id, entry);
 		}
 }
@@ -246,7 +229,7 @@ static void prepare(struct tp_sequence *sequence, LLVMValueRef function)
 // behind the prologue, and at -O0 the arguments are only stored behind us.
 static void position_at_entry(struct injection *in)
 {
-	LLVMPositionBuilderBefore(in->builder, after_allocations(in->function));
+	LLVMPositionBuilderBefore(in->builder, tp_function_behind_allocations(in->function));
 	LLVMSetCurrentDebugLocation2(in->builder, in->scope_location);
 }
 

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // At the end of the pipeline: looks at what is there, and for where the rest has gone.
-#include "inventory_pass.h"
+#include "inventory_emit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "function.h"
+#include "inventory_note.h"
+#include "llvm_compat.h"
+#include "select.h"
+
 static bool is_intrinsic(LLVMValueRef function)
 {
 	size_t size;
-	return !strncmp(tp_select_name(function, &size), "llvm.", 5);
+	return !strncmp(tp_function_name(function, &size), "llvm.", 5);
 }
 
 // What the look at one function adds to.
@@ -251,26 +256,4 @@ void tp_notes_look(struct tp_notes *notes)
 	guess_copies(notes);
 	combine_copies(notes);
 	notes->failed |= notes->calls.failed || notes->copies.failed;
-}
-
-bool tp_inventory_is_wanted(const struct tp_pass *pass)
-{
-	return pass->inventory || pass->allowlist;
-}
-
-bool tp_inventory_emit(const struct tp_pass *pass, LLVMModuleRef module)
-{
-	struct tp_notes notes;
-	tp_notes_take(&notes, pass, module);
-	const bool found = notes.unit_count != 0;
-	if (found && !notes.failed)
-		tp_notes_look(&notes);
-	if (found && !notes.failed)
-		tp_warn_of_vanished(&notes);
-	if (found && !notes.failed && pass->inventory)
-		tp_notes_write(&notes);
-	if (notes.failed)
-		tp_llvm_error(module, "teeperf: no memory for the inventory");
-	tp_notes_release(&notes);
-	return found;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // At the start of the pipeline: notes in the module which functions there are.
-#include "inventory_pass.h"
+#include "inventory_note.h"
 
 #include <teeperf/abi.h>
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "function.h"
 #include "llvm_compat.h"
 
 uint64_t tp_note_hash(const char *text, size_t size)
@@ -117,7 +118,7 @@ static void add_callees(struct tp_buf *out, LLVMValueRef function)
 			size_t size;
 			if (!LLVMIsAFunction(callee) || LLVMIsDeclaration(callee))
 				continue;
-			const char *name = tp_select_name(callee, &size);
+			const char *name = tp_function_name(callee, &size);
 			tp_buf_add_char(out, '\t');
 			tp_note_add_string(out, name, size);
 		}
@@ -127,7 +128,7 @@ static void add_callees(struct tp_buf *out, LLVMValueRef function)
 void tp_note_function(struct tp_note *note, LLVMValueRef function, const struct tp_verdict *verdict)
 {
 	size_t size;
-	const char *name = tp_select_name(function, &size);
+	const char *name = tp_function_name(function, &size);
 	char *file = tp_llvm_function_source(function);
 	const size_t number = file && *file ? file_number(note, file) : 0;
 	tp_buf_add_string(&note->text, "fun\t");

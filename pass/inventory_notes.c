@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Takes the notes out of a module again, and finds the functions in them that are still there.
 #define _GNU_SOURCE
-#include "inventory_pass.h"
+#include "inventory_notes.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "function.h"
+#include "inventory_note.h"
 
 // Code that the plugin makes is in no inventory.
 static bool is_ours(LLVMValueRef function)
 {
 	size_t size;
-	const char *name = tp_select_name(function, &size);
+	const char *name = tp_function_name(function, &size);
 	return !strncmp(name, TEEPERF_SYMBOL_PREFIX, strlen(TEEPERF_SYMBOL_PREFIX));
 }
 
@@ -240,7 +243,7 @@ static uint32_t identify(const struct tp_notes *notes, LLVMValueRef function)
 		return TP_NOTE_NONE;
 	}
 	size_t size;
-	const char *name = tp_select_name(function, &size);
+	const char *name = tp_function_name(function, &size);
 	uint32_t noted = find_plain(notes, name, size);
 	while (noted != TP_NOTE_NONE && notes->noted[noted].emitted != TP_NOTE_NONE)
 		noted = tp_notes_find_next(notes, noted);
@@ -274,7 +277,7 @@ static void find_functions(struct tp_notes *notes)
 		struct tp_emitted *emitted = &notes->emitted[any->emitted];
 		*emitted = (struct tp_emitted){.function = f,
 		    .noted = identify(notes, f),
-		    .origin = tp_select_origin(f),
+		    .origin = tp_function_origin(f),
 		    .made_of = TP_NOTE_NONE,
 		    .next_made = TP_NOTE_NONE};
 		if (emitted->noted != TP_NOTE_NONE)

@@ -2,16 +2,18 @@
 // Writes the inventory (docs/inventory.md): into a section of the object file that is not loaded, by
 // assembly, as LLVM's variables cannot do without memory at run time; and into a file.
 #define _GNU_SOURCE
-#include "inventory_pass.h"
-
-#include "common/system_header.h"
-#include "common/zipped_text.h"
+#include "inventory_output.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "common/system_header.h"
+#include "common/zipped_text.h"
+#include "function.h"
+#include "inventory_note.h"
 
 static bool is_internal(const struct tp_noted *noted)
 {
@@ -121,11 +123,11 @@ static void add_file(struct output *output, uint32_t file)
 static void add_decision(struct tp_buf *text, LLVMValueRef function, bool forced)
 {
 	unsigned length;
-	const char *decision = tp_select_decision(function, &length);
-	if (tp_select_is(function, TP_ATTRIBUTE_EVENT))
+	const char *decision = tp_function_decision(function, &length);
+	if (tp_function_is(function, TP_ATTRIBUTE_EVENT))
 		tp_buf_add_string(text, forced ? "\tdid=force" : "\tdid=allow");
-	else if (length && !tp_select_is(function, TP_ATTRIBUTE_SKIP) &&
-		 !tp_select_is(function, TP_ATTRIBUTE_NEVER))
+	else if (length && !tp_function_is(function, TP_ATTRIBUTE_SKIP) &&
+		 !tp_function_is(function, TP_ATTRIBUTE_NEVER))
 		tp_buf_addf(text, "\tdid=%.*s", (int)length, decision);
 }
 
@@ -215,7 +217,7 @@ static void add_noted(struct output *output, uint32_t index)
 	if (emitted) {
 		// LTO may have given it another name.
 		size_t size;
-		const char *name = tp_select_name(emitted->function, &size);
+		const char *name = tp_function_name(emitted->function, &size);
 		tp_note_add_string(text, name, size);
 	} else {
 		tp_buf_add_string(text, noted->name);
@@ -249,7 +251,7 @@ static void add_made(struct output *output, const struct tp_emitted *emitted)
 	const struct tp_noted *noted =
 	    emitted->made_of == TP_NOTE_NONE ? NULL : &output->notes->noted[emitted->made_of];
 	size_t size;
-	const char *name = tp_select_name(emitted->function, &size);
+	const char *name = tp_function_name(emitted->function, &size);
 	if (noted && noted->file != TP_NOTE_NONE)
 		add_file(output, noted->file);
 	tp_buf_add_string(&output->text, "fun\t");
@@ -284,7 +286,7 @@ static void add_all(struct output *output)
 	const LLVMValueRef *externals = (const LLVMValueRef *)(const void *)output->externals.data;
 	for (size_t i = 0; i < output->externals.size / sizeof(*externals); i++) {
 		size_t size;
-		const char *name = tp_select_name(externals[i], &size);
+		const char *name = tp_function_name(externals[i], &size);
 		tp_buf_add_string(&output->text, "ext\t");
 		tp_note_add_string(&output->text, name, size);
 		tp_buf_add_char(&output->text, '\n');

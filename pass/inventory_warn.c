@@ -2,10 +2,13 @@
 // Warns of functions that a list names and that will have no events: those that are gone by the end of
 // the pipeline, and those that cannot be kept. Only of lines that name one function: a glob does not
 // promise that all it matches are there.
-#include "inventory_pass.h"
+#include "inventory_warn.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "function.h"
+#include "inventory_note.h"
 
 enum { CALLERS_SHOWN = 3 };
 
@@ -42,7 +45,7 @@ static void add_callers(struct tp_buf *text, const struct tp_notes *notes, uint3
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct tp_noted_copy *copy = &copies[first + i];
 		size_t size;
-		const char *name = tp_select_name(notes->emitted[copy->into].function, &size);
+		const char *name = tp_function_name(notes->emitted[copy->into].function, &size);
 		if (i)
 			tp_buf_add_string(text, i + 1 == all ? " and " : ", ");
 		tp_buf_addf(text, "'%.*s'", (int)size, name);
@@ -141,7 +144,7 @@ void tp_warn_of_always_inline(
     const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict)
 {
 	size_t size;
-	const char *name = tp_select_name(function, &size);
+	const char *name = tp_function_name(function, &size);
 	for (uint32_t i = 0; verdict->line && i < tp_allowlist_line_count(pass->allowlist); i++) {
 		const struct tp_allowlist_line line = tp_allowlist_line(pass->allowlist, i);
 		if (line.line != verdict->line || strcmp(line.file, verdict->file) != 0)

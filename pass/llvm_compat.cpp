@@ -32,6 +32,11 @@ bool tp_llvm_is_musttail(LLVMValueRef call)
 	return instruction && instruction->isMustTailCall();
 }
 
+void tp_llvm_throws_nothing(LLVMValueRef call)
+{
+	unwrap<CallBase>(call)->setDoesNotThrow();
+}
+
 bool tp_llvm_is_tail(LLVMValueRef call)
 {
 	const auto *instruction = dyn_cast<CallInst>(unwrap(call));

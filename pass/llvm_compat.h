@@ -18,6 +18,9 @@ bool tp_llvm_is_musttail(LLVMValueRef call);
 /* Is this call marked tail, musttail excluded? pre: a call instruction. */
 bool tp_llvm_is_tail(LLVMValueRef call);
 
+/* Promise that the call throws nothing, as none of the runtime's functions does. */
+void tp_llvm_throws_nothing(LLVMValueRef call);
+
 /* Does the function, or the call itself, have the enum or string attribute `name`? */
 bool tp_llvm_function_has(LLVMValueRef function, const char *name);
 bool tp_llvm_call_has(LLVMValueRef call, const char *name);

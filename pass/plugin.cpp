@@ -17,6 +17,8 @@
 
 extern "C" {
 #include "pass.h"
+#include "select.h"
+#include "sequence.h"
 }
 #include "llvm_compat.h"
 

@@ -1,66 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stage 1: decide for each function whether to instrument it, and leave the decision on it.
-#define _GNU_SOURCE
-#include "pass.h"
+#include "select.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "inventory_pass.h"
 #include <llvm-c/Comdat.h>
 
+#include "function.h"
+#include "inventory_note.h"
+#include "inventory_warn.h"
 #include "llvm_compat.h"
+
+// Module flag: this module has been through the tag stage.
+static const char tagged[] = "teeperf.tagged";
 
 // The C++ runtime that every LLVM host process contains.
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
-
-const char *tp_select_decision(LLVMValueRef function, unsigned *length)
-{
-	const LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(function,
-	    (LLVMAttributeIndex)LLVMAttributeFunctionIndex, TP_ATTRIBUTE, strlen(TP_ATTRIBUTE));
-	*length = 0;
-	return attribute ? LLVMGetStringAttributeValue(attribute, length) : "";
-}
-
-bool tp_select_is(LLVMValueRef function, const char *decision)
-{
-	unsigned length;
-	const char *value = tp_select_decision(function, &length);
-	return length == strlen(decision) && !memcmp(value, decision, length);
-}
-
-void tp_select_set(LLVMValueRef function, const char *decision)
-{
-	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
-	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateStringAttribute(
-		context, TP_ATTRIBUTE, strlen(TP_ATTRIBUTE), decision, (unsigned)strlen(decision)));
-}
-
-const char *tp_select_name(LLVMValueRef function, size_t *length)
-{
-	const char *name = LLVMGetValueName2(function, length);
-	// Clang marks names given by asm labels with \1: they are used as they are.
-	if (*name != '\1')
-		return name;
-	--*length;
-	return name + 1;
-}
-
-char *tp_select_origin(LLVMValueRef function)
-{
-	const LLVMAttributeRef attribute =
-	    LLVMGetStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		TP_ATTRIBUTE_NAME, strlen(TP_ATTRIBUTE_NAME));
-	if (!attribute)
-		return NULL;
-	unsigned size;
-	const char *origin = LLVMGetStringAttributeValue(attribute, &size);
-	size_t length;
-	const char *name = tp_select_name(function, &length);
-	return length == size && !memcmp(name, origin, size) ? NULL : strndup(origin, size);
-}
 
 static void add_enum_attribute(LLVMValueRef function, const char *name)
 {
@@ -127,9 +84,9 @@ static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef functio
 	if (!pass->allowlist)
 		return (struct tp_verdict){.category = TP_CATEGORY_ALLOW, .sample = 1};
 	size_t length;
-	char *origin = tp_select_origin(function);
+	char *origin = tp_function_origin(function);
 	struct tp_subject subject = {
-	    .function = tp_select_name(function, &length),
+	    .function = tp_function_name(function, &length),
 	    .origin = origin,
 	    .main_file = main_file,
 	    .module = pass->module,
@@ -157,29 +114,15 @@ static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef functio
 	return verdict;
 }
 
-// Typed pointers of LLVM 14 have casts.
-LLVMValueRef tp_select_callee(LLVMValueRef value)
-{
-	while (value) {
-		if (LLVMIsAGlobalAlias(value))
-			value = LLVMAliasGetAliasee(value);
-		else if (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == LLVMBitCast)
-			value = LLVMGetOperand(value, 0);
-		else
-			break;
-	}
-	return value;
-}
-
 // An ifunc's resolver runs while the program is being relocated, before thread-local storage works;
 // so does what it calls. (Not what it merely refers to: that is what it chooses from.)
 static void skip_resolver(LLVMValueRef value)
 {
-	LLVMValueRef function = tp_select_callee(value);
+	LLVMValueRef function = tp_function_callee(value);
 	if (!function || !LLVMIsAFunction(function) || LLVMIsDeclaration(function) ||
-	    tp_select_is(function, TP_ATTRIBUTE_NEVER))
+	    tp_function_is(function, TP_ATTRIBUTE_NEVER))
 		return;
-	tp_select_set(function, TP_ATTRIBUTE_NEVER);
+	tp_function_set(function, TP_ATTRIBUTE_NEVER);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
 	     b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
@@ -209,7 +152,7 @@ static bool is_discarded_elsewhere(LLVMValueRef function)
 static void keep_name(LLVMValueRef function)
 {
 	size_t length;
-	const char *name = tp_select_name(function, &length);
+	const char *name = tp_function_name(function, &length);
 	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
 	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
 	    LLVMCreateStringAttribute(
@@ -235,30 +178,30 @@ static void decide_level(
 		sample = 0;
 		break;
 	case TP_CATEGORY_SKIP:
-		tp_select_set(function, TP_ATTRIBUTE_SKIP);
+		tp_function_set(function, TP_ATTRIBUTE_SKIP);
 		return;
 	default:
-		tp_select_set(function, TP_ATTRIBUTE_NEVER);
+		tp_function_set(function, TP_ATTRIBUTE_NEVER);
 		return;
 	}
 	if (has_scalable_vectors(function)) {
-		tp_select_set(function, TP_ATTRIBUTE_SKIP);
+		tp_function_set(function, TP_ATTRIBUTE_SKIP);
 		return;
 	}
 	if (is_discarded_elsewhere(function))
 		sample = 1;
 	snprintf(text, sizeof(text), TP_ATTRIBUTE_SAMPLE "%u", sample);
-	tp_select_set(function, sample == 0   ? TP_ATTRIBUTE_COUNT
-				: sample == 1 ? TP_ATTRIBUTE_EVENT
-					      : text);
+	tp_function_set(function, sample == 0   ? TP_ATTRIBUTE_COUNT
+				  : sample == 1 ? TP_ATTRIBUTE_EVENT
+						: text);
 }
 
 struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef function,
     const char *main_file, const struct tp_facts *facts)
 {
 	const struct tp_verdict verdict = decide(pass, function, main_file, facts);
-	if (!tp_select_is(function, TP_ATTRIBUTE_NEVER) &&
-	    !tp_select_is(function, TP_ATTRIBUTE_DONE))
+	if (!tp_function_is(function, TP_ATTRIBUTE_NEVER) &&
+	    !tp_function_is(function, TP_ATTRIBUTE_DONE))
 		decide_level(pass, function, &verdict);
 	return verdict;
 }
@@ -285,24 +228,30 @@ static void warn_of_scalable_vectors(LLVMModuleRef module, unsigned count)
 	tp_llvm_warn(module, text);
 }
 
+bool tp_pass_is_tagged(LLVMModuleRef module)
+{
+	return LLVMGetModuleFlag(module, tagged, strlen(tagged)) != NULL;
+}
+
 bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_link)
 {
 	static const struct tp_verdict impossible = {.category = TP_CATEGORY_SKIP};
 	if (tp_pass_is_tagged(module))
 		return false;
-	const bool has_notes = tp_inventory_is_wanted(pass);
+	// For the inventory, or to decide by facts and to warn.
+	const bool has_notes = pass->inventory || pass->allowlist;
 	struct tp_note note;
 	unsigned lost = 0;
 	if (has_notes)
 		tp_note_begin(&note, pass, module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		unsigned length;
-		tp_select_decision(f, &length);
+		tp_function_decision(f, &length);
 		if (LLVMIsDeclaration(f) || length)
 			continue;
 		struct tp_verdict verdict = impossible;
 		if (is_impossible(f)) {
-			tp_select_set(f, TP_ATTRIBUTE_NEVER);
+			tp_function_set(f, TP_ATTRIBUTE_NEVER);
 		} else {
 			verdict = decide(pass, f, NULL, NULL);
 			decide_level(pass, f, &verdict);
@@ -321,7 +270,7 @@ bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_l
 	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(module); i; i = LLVMGetNextGlobalIFunc(i))
 		skip_resolver(LLVMGetGlobalIFuncResolver(i));
 	const LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(module));
-	LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorOverride, TP_FLAG_TAGGED,
-	    strlen(TP_FLAG_TAGGED), LLVMValueAsMetadata(LLVMConstInt(i32, 1, 0)));
+	LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorOverride, tagged, strlen(tagged),
+	    LLVMValueAsMetadata(LLVMConstInt(i32, 1, 0)));
 	return true;
 }

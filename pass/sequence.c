@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Records in IR: one call of inline assembly each, and what a module needs besides.
-#include "pass.h"
+#include "sequence.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include <llvm-c/Comdat.h>
 
 #include "allowlists/allowlist_reading.h"
+#include "function.h"
 #include "llvm_compat.h"
 
 enum { OUTPUTS_MAX = 3, ARGUMENTS_MAX = 3 };
@@ -195,8 +196,8 @@ static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 static uint64_t hash_of(LLVMValueRef function)
 {
 	size_t length;
-	const char *name = tp_select_name(function, &length);
-	char *origin = tp_select_origin(function);
+	const char *name = tp_function_name(function, &length);
+	char *origin = tp_function_origin(function);
 	if (origin && tp_name_is_renamed(name, origin)) {
 		name = origin;
 		length = strlen(origin);
@@ -241,9 +242,7 @@ LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef b
 	LLVMValueRef code = LLVMGetInlineAsm(type, assembly, strlen(assembly), constraints,
 	    strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
 	LLVMValueRef call = LLVMBuildCall2(builder, type, code, arguments, count, "");
-	const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
-	LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateEnumAttribute(sequence->context, nounwind, 0));
+	tp_llvm_throws_nothing(call);
 	return call;
 }
 
@@ -288,7 +287,7 @@ LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, 
 		LLVMSetLinkage(function, LLVMInternalLinkage);
 	else
 		make_hidden_once(sequence->module, function);
-	tp_select_set(function, TP_ATTRIBUTE_NEVER);
+	tp_function_set(function, TP_ATTRIBUTE_NEVER);
 	LLVMBuilderRef builder = LLVMCreateBuilderInContext(sequence->context);
 	LLVMPositionBuilderAtEnd(
 	    builder, LLVMAppendBasicBlockInContext(sequence->context, function, "entry"));

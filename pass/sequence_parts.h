@@ -21,6 +21,13 @@ struct tp_text_names {
 void tp_text_append(struct tp_text *text, const struct tp_text_names *names, const char *part);
 void tp_text_constrain(struct tp_text *text, const char *constraint);
 
-extern const struct tp_text_machine tp_text_riscv64;
+/*
+ * For processors whose operands are "$N" in all sizes: name and constrain those of a record. `time`: a register takes
+ * the time. What else the text changes is to be constrained behind them.
+ */
+void tp_text_operands(struct tp_text *text, struct tp_text_names *names,
+    const struct tp_text_request *request, bool time);
+
+extern const struct tp_text_machine tp_text_x86_64, tp_text_aarch64, tp_text_riscv64;
 
 #endif

@@ -20,7 +20,7 @@
 #define CURSOR "ld t0, 0(t1)\n\tslli t2, t0, 48\n\tbeqz t2, 1f\n\t"
 // Read before the cursor is stored: so it is of the same chunk, if the place was free.
 #define BIAS "ld #P, 24(t1)\n\t"
-// As BUMP_X86: the place must be in the thread's chunk still, and free.
+// As in sequence_x86_64.c: the place must be in the thread's chunk still, and free.
 #define BUMP                                                                    \
 	"addi t2, t0, 8\n\tsd t2, 0(t1)\n\tld t1, 32(t1)\n\tsub t1, t1, t2\n\t" \
 	"srli t1, t1, 16\n\tbnez t1, 1f\n\tld t1, 0(t0)\n\tbnez t1, 1f\n\t"
@@ -59,25 +59,8 @@ static void write(struct tp_text *text, const struct tp_text_request *request)
 {
 	const bool untimed = request->kind == TEEPERF_KIND_UNTIMED;
 	const bool call = request->shape == TP_SHAPE_CALL;
-	unsigned operand = 0;
 	struct tp_text_names n = {.b32 = "", .thread = request->one_thread ? ONLY_THREAD : THREAD};
-	if (request->position) {
-		snprintf(n.position, sizeof(n.position), "$%u", operand++);
-		tp_text_constrain(text, "=&r");
-	}
-	if (!call && !untimed) {
-		snprintf(n.b64, sizeof(n.b64), "$%u", operand++);
-		tp_text_constrain(text, "=&r");
-	}
-	text->output_count = operand;
-	snprintf(n.on, sizeof(n.on), "$%u+%u", operand, TEEPERF_GATE_OFFSET);
-	snprintf(n.gate, sizeof(n.gate), "$%u+%u", operand++, request->gate);
-	snprintf(n.name, sizeof(n.name), "$%u", operand++);
-	snprintf(n.sampled, sizeof(n.sampled), "$%u", operand);
-	snprintf(n.kind, sizeof(n.kind), "%d", (int)request->kind);
-	tp_text_constrain(text, request->name_in_register ? "S,r" : "S,S");
-	if (request->sampled)
-		tp_text_constrain(text, "r");
+	tp_text_operands(text, &n, request, !call && !untimed);
 	tp_text_constrain(text, "~{t0},~{t1},~{t2},~{memory}");
 
 	if (request->position)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that leave for another stack: which they are, and what they tell the runtime.
-#include "pass.h"
+#include "stacks.h"
 
 #include <string.h>
+
+#include "function.h"
+#include "llvm_compat.h"
 
 // Functions of the C library and of widespread fiber libraries. getcontext is not among them: it returns twice.
 static const char *const known[] = {
@@ -28,11 +31,11 @@ static bool is_listed(const char *list, const char *name, size_t length)
 
 bool tp_stacks_switched_by(const struct tp_pass *pass, LLVMValueRef instruction)
 {
-	LLVMValueRef function = tp_select_callee(LLVMGetCalledValue(instruction));
+	LLVMValueRef function = tp_function_callee(LLVMGetCalledValue(instruction));
 	if (!function || !LLVMIsAFunction(function))
 		return false;
 	size_t length;
-	const char *name = tp_select_name(function, &length);
+	const char *name = tp_function_name(function, &length);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strlen(known[i]) == length && !memcmp(known[i], name, length))
 			return true;
@@ -51,10 +54,7 @@ static LLVMValueRef call(struct tp_sequence *sequence, LLVMBuilderRef builder, c
 	if (!function)
 		function = LLVMAddFunction(sequence->module, symbol, type);
 	LLVMValueRef made = LLVMBuildCall2(builder, type, function, arguments, count, "");
-	// Nothing that our own runtime does can throw.
-	LLVMAddCallSiteAttribute(made, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateEnumAttribute(
-		context, LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind")), 0));
+	tp_llvm_throws_nothing(made);
 	return made;
 }
 

@@ -1,55 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/*
- * The inventory (docs/inventory.md) that the pass leaves in what it compiles. At the start of the
- * pipeline a note in the module says which functions there are; it outlives what is inlined and goes
- * to the linker with LTO. At the end the notes of all that is in the module become the inventory.
- */
-#ifndef TP_INVENTORY_PASS_H
-#define TP_INVENTORY_PASS_H
+/* The notes of a module at the end of the pipeline, and what has become of the functions in them. */
+#ifndef TP_INVENTORY_NOTES_H
+#define TP_INVENTORY_NOTES_H
 
 #include "common/buf.h"
 #include "llvm_compat.h"
-#include "pass.h"
-
-/* What the variables are called that hold notes, with numbers behind. */
-#define TP_NOTE_NAME "teeperf.note"
-/*
- * Metadata of internal functions, which the linker may rename: two words, the hash of the note and
- * the number of the function in it.
- */
-#define TP_NOTE_KIND "teeperf.note"
-
-/*
- * A note under construction: lines of fields between tabs, strings escaped as in docs/inventory.md.
- *   unit  MAIN-FILE COMPILER LEVEL LISTS MODULE
- *   file  NAME
- *   fun   NAME LINKAGE FILE LINE INSTRUCTIONS FORCED LIST LIST-LINE CALLEE...
- * FILE is the number of a file line, or empty. Callees are noted only without debug information.
- */
-struct tp_note {
-	LLVMModuleRef module;
-	struct tp_buf text;
-	struct tp_buf files;     /* uint64_t hashes of the names that have lines, in their order */
-	struct tp_buf functions; /* LLVMValueRef of the noted functions, in their order */
-	bool callees;
-};
-
-void tp_note_begin(struct tp_note *note, const struct tp_pass *pass, LLVMModuleRef module);
-void tp_note_function(
-    struct tp_note *note, LLVMValueRef function, const struct tp_verdict *verdict);
-/* Leave the note in the module; `renamed`: an LTO link is to come. */
-void tp_note_end(struct tp_note *note, bool renamed);
-
-/* Which note it is. */
-uint64_t tp_note_hash(const char *text, size_t size);
-
-/* Escaped as in docs/inventory.md. */
-void tp_note_add_string(struct tp_buf *out, const char *text, size_t size);
-
-/* LLVM's word for the linkage of a function. */
-const char *tp_note_linkage(LLVMValueRef function);
-
-/* ---- the end of the pipeline ----------------------------------------------------------------- */
+#include "pass_options.h"
 
 #define TP_NOTE_NONE UINT32_MAX
 
@@ -156,22 +112,5 @@ static inline uint32_t tp_notes_copy_count(const struct tp_notes *notes)
 {
 	return (uint32_t)(notes->copies.size / sizeof(struct tp_noted_copy));
 }
-
-/* Facts of what is there, and where the rest has gone. */
-void tp_notes_look(struct tp_notes *notes);
-/* Write it all into the module, and into a file if that is wanted. */
-void tp_notes_write(struct tp_notes *notes);
-
-/* Warn of lines of allowlists that name functions which are not there any more. */
-void tp_warn_of_vanished(const struct tp_notes *notes);
-/* Warn that a forced function will be inlined all the same. */
-void tp_warn_of_always_inline(
-    const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict);
-
-/* Whether notes are to be taken: for the inventory, or to decide by facts and to warn. */
-bool tp_inventory_is_wanted(const struct tp_pass *pass);
-
-/* Turn the module's notes, if there are any, into its inventory. Returns whether it changed. */
-bool tp_inventory_emit(const struct tp_pass *pass, LLVMModuleRef module);
 
 #endif
