@@ -50,13 +50,6 @@ void tp_process_off(void)
 	tp_gates_set(TEEPERF_GATE_OFF);
 }
 
-enum teeperf_gate tp_gate_open(void)
-{
-	if (tp_process.clock == TEEPERF_CLOCK_TSC_ORDERED)
-		return TEEPERF_GATE_ORDERED;
-	return tp_clock_is_hardware(tp_process.clock) ? TEEPERF_GATE_HARDWARE : TEEPERF_GATE_SOFT;
-}
-
 static bool is_power_of_two(uint64_t value)
 {
 	return value && (value & (value - 1)) == 0;
@@ -159,27 +152,6 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 			   : process->clock == TEEPERF_CLOCK_NONE ? &tp_counter_places
 								  : &tp_counter_never;
 	return true;
-}
-
-// The list is the host's, and may be changing: what comes out is a choice of functions, nothing else.
-bool tp_only_wants(uint64_t hash)
-{
-	const struct tp_process *process = &tp_process;
-	if (process->only != TEEPERF_ONLY_LISTED && process->only != TEEPERF_ONLY_REST)
-		return true;
-	uint32_t low = 0;
-	uint32_t high = process->only_count;
-	bool listed = false;
-	while (low < high && !listed) {
-		const uint32_t middle = low + (high - low) / 2;
-		const uint64_t here = tp_load_relaxed(&process->only_list[middle]);
-		listed = here == hash;
-		if (here < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return listed == (process->only == TEEPERF_ONLY_LISTED);
 }
 
 // Whether code compiled for `compiled` can run on the log's clock.
@@ -398,6 +370,30 @@ void tp_process_ended(uint64_t word)
 {
 	ended = word;
 	tell_end();
+}
+
+// ---- memory of a module that a loader of the program's own gives back (loaded.c)
+
+static uint64_t going_start; // of the module that goes
+static uint64_t going_end;
+
+static void drop(struct teeperf_module_block *block)
+{
+	const uint64_t at = (uint64_t)(uintptr_t)block;
+	if (at >= going_start && at < going_end)
+		__teeperf_module_gone(block);
+}
+
+void __teeperf_module_remove(struct teeperf_loaded *loaded)
+{
+	struct teeperf_module module;
+	// If its destructors have not run: nothing of ours may be in memory that goes.
+	if (!tp_loaded_take(loaded, &module))
+		return;
+	going_start = module.start;
+	going_end = module.end;
+	tp_gates_each(drop);
+	tp_counts_gone(going_start, going_end);
 }
 
 // ---- a log that comes when the program runs already

@@ -31,6 +31,13 @@ static void for_each(struct teeperf_module_block *block,
 	}
 }
 
+enum teeperf_gate tp_gate_open(void)
+{
+	if (tp_process.clock == TEEPERF_CLOCK_TSC_ORDERED)
+		return TEEPERF_GATE_ORDERED;
+	return tp_clock_is_hardware(tp_process.clock) ? TEEPERF_GATE_HARDWARE : TEEPERF_GATE_SOFT;
+}
+
 // What has been left out has no hash any more.
 static void set(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
 {
@@ -39,11 +46,32 @@ static void set(struct teeperf_functions *functions, uint64_t *hashes, uint8_t g
 		    __ATOMIC_RELAXED);
 }
 
+// The list is the host's, and may be changing: what comes out is a choice of functions, nothing else.
+static bool is_wanted(uint64_t hash)
+{
+	const struct tp_process *process = &tp_process;
+	if (process->only != TEEPERF_ONLY_LISTED && process->only != TEEPERF_ONLY_REST)
+		return true;
+	uint32_t low = 0;
+	uint32_t high = process->only_count;
+	bool listed = false;
+	while (low < high && !listed) {
+		const uint32_t middle = low + (high - low) / 2;
+		const uint64_t here = tp_load_relaxed(&process->only_list[middle]);
+		listed = here == hash;
+		if (here < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return listed == (process->only == TEEPERF_ONLY_LISTED);
+}
+
 static void leave_out(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
 {
 	(void)gate;
 	for (uint32_t i = 0; i < functions->count; i++)
-		if (hashes[i] >= TEEPERF_HASH_FIRST && !tp_only_wants(hashes[i]))
+		if (hashes[i] >= TEEPERF_HASH_FIRST && !is_wanted(hashes[i]))
 			hashes[i] = 0;
 }
 

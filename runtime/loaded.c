@@ -23,16 +23,6 @@ bool tp_loaded_find(const void *anchor, struct teeperf_module *module)
 	return false;
 }
 
-static uint64_t start; // of the module that goes
-static uint64_t end;
-
-static void drop(struct teeperf_module_block *block)
-{
-	const uint64_t at = (uint64_t)(uintptr_t)block;
-	if (at >= start && at < end)
-		__teeperf_module_gone(block);
-}
-
 int __teeperf_module_add(struct teeperf_loaded *loaded)
 {
 	struct teeperf_module module;
@@ -49,20 +39,15 @@ int __teeperf_module_add(struct teeperf_loaded *loaded)
 	return 1;
 }
 
-void __teeperf_module_remove(struct teeperf_loaded *loaded)
+bool tp_loaded_take(struct teeperf_loaded *loaded, struct teeperf_module *module)
 {
 	struct teeperf_loaded **link = &first;
-	struct teeperf_module module;
 	while (*link && *link != loaded)
 		link = &(*link)->next;
 	if (!*link)
-		return;
-	tp_module_clear(&module);
-	// If its destructors have not run: nothing of ours may be in memory that goes.
-	tp_elf_segments_describe(loaded->headers, loaded->header_count, loaded->bias, 0, &module);
-	start = module.start;
-	end = module.end;
-	tp_gates_each(drop);
-	tp_counts_gone(start, end);
+		return false;
+	tp_module_clear(module);
+	tp_elf_segments_describe(loaded->headers, loaded->header_count, loaded->bias, 0, module);
 	*link = loaded->next;
+	return true;
 }

@@ -98,6 +98,7 @@ uint64_t tp_port_process_id(void)
 	return (uint64_t)getpid();
 }
 
+// Call circle with attach.c, switch.c and thread.c: the system says what has happened here, in handlers and destructors.
 static void thread_ended(void *value)
 {
 	(void)value;

@@ -188,6 +188,7 @@ void tp_port_hide_counter(void)
 		    HIDDEN, -1, 0);
 }
 
+// Call circle with fork.c: the system says here that it has forked.
 void tp_port_forked(void)
 {
 	const int error = errno;

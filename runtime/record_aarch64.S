@@ -48,7 +48,7 @@
 	.endif
 	add	x17, x17, 8
 	str	x17, [x9]
-	ldr	x9, [x9, 32] // see pass/sequence_text.c
+	ldr	x9, [x9, 32] // see pass/sequence_aarch64.c
 	sub	x9, x9, x17
 	lsr	x9, x9, 16
 	cbnz	x9, 5f

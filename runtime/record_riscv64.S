@@ -42,7 +42,7 @@
 	.endif
 	addi	t2, t2, 8
 	sd	t2, 0(t3)
-	ld	t3, 32(t3) // see pass/sequence_text.c
+	ld	t3, 32(t3) // see pass/sequence_riscv64.c
 	sub	t3, t3, t2
 	srli	t3, t3, 16
 	bnez	t3, 1f

@@ -55,7 +55,7 @@
 	.endif
 	addq	$8, %rdx
 	movq	%rdx, BLOCK (%r11)
-	movq	BLOCK 32(%r11), %r11 // see pass/sequence_text.c
+	movq	BLOCK 32(%r11), %r11 // see pass/sequence_x86_64.c
 	subq	%rdx, %r11
 	shrq	$16, %r11
 	jne	5f

@@ -285,6 +285,9 @@ TP_HIDDEN void tp_module_remove(const void *anchor);
 TP_HIDDEN void tp_module_clear(struct teeperf_module *module);
 /* As tp_port_find_module, of those that the program has told of itself (loaded.c). */
 TP_HIDDEN bool tp_loaded_find(const void *anchor, struct teeperf_module *module);
+/* It is not to be found any more; *module tells where it was. False: it was not among them. */
+struct teeperf_loaded;
+TP_HIDDEN bool tp_loaded_take(struct teeperf_loaded *loaded, struct teeperf_module *module);
 /* The module that holds ADDRESS: its index in the log's table + 1, or 0. In any thread. */
 TP_HIDDEN uint64_t tp_module_number(uint64_t address);
 
@@ -297,6 +300,8 @@ TP_HIDDEN void tp_code_hash_step(uint64_t *hash, uint64_t word);
  * to come; safe in a signal handler and beside dlopen and dlclose.
  */
 extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record_*.S */
+/* The gate of a process that records. */
+TP_HIDDEN enum teeperf_gate tp_gate_open(void);
 TP_HIDDEN bool tp_gates_has(const struct teeperf_module_block *block);
 TP_HIDDEN bool tp_gates_none(void); /* all modules have gone, or none has come */
 TP_HIDDEN void tp_gates_add(struct teeperf_module_block *block);
@@ -311,8 +316,6 @@ TP_HIDDEN void tp_gates_narrow(struct teeperf_module_block *block, enum tp_admis
     uint64_t *functions, uint64_t *out);
 /* The hash of its functions' names (log.h), whole. pre: none of them has been left out yet. */
 TP_HIDDEN uint64_t tp_gates_names(struct teeperf_module_block *block);
-/* Whether the host wants the function whose name has this hash (attach.c). */
-TP_HIDDEN bool tp_only_wants(uint64_t hash);
 /* In a forked child: other threads, which may have been at it, are gone. */
 TP_HIDDEN void tp_gates_forked(void);
 /* Another log: it has been told of no functions. */
@@ -322,9 +325,6 @@ TP_HIDDEN void tp_gates_each(void (*visit)(struct teeperf_module_block *block));
 
 /* Tell the host how attaching ended. */
 TP_HIDDEN void tp_attach_report(enum teeperf_attach attach);
-
-/* The gate of a process that records. */
-TP_HIDDEN enum teeperf_gate tp_gate_open(void);
 
 /* What recording begins as, by the host's word; from here on that word is followed (switch.c). */
 TP_HIDDEN enum tp_state tp_switch_start(void);
@@ -384,7 +384,6 @@ TP_EXPORT const char *__teeperf_why(void);
 TP_EXPORT void *__teeperf_tee_log(unsigned long long *size);
 TP_EXPORT void __teeperf_thread_over(void);
 TP_EXPORT void __teeperf_over(int code);
-struct teeperf_loaded;
 TP_EXPORT int __teeperf_module_add(struct teeperf_loaded *loaded);
 TP_EXPORT void __teeperf_module_remove(struct teeperf_loaded *loaded);
 struct teeperf_context;

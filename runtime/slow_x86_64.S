@@ -46,6 +46,7 @@
 	.size	\symbol, . - \symbol
 	.endm
 
+// Call circle with thread.c and counts.c: code goes in and out of the runtime here, tp_call_preserving is the way out.
 	cold	__teeperf_slow, tp_slow
 	cold	__teeperf_count, tp_count
 

@@ -608,6 +608,7 @@ static void hand_over(struct teeperf_thread_block *block, struct tp_thread *thre
 	if (thread->chunk)
 		tp_chunk_give_back(
 		    thread->chunk, thread->cursor - chunk_address(thread->chunk - 1));
+	// Call circle with counts.c: it takes its chunks from here, and they go back with the others.
 	tp_counts_end(thread);
 	thread->previous = 0;
 	thread->chunk = 0;
