@@ -83,13 +83,6 @@ int tp_allowlist_parse(
 	return finish(list, result, tp_allowlist_add_text(result, text, size, file, err), err);
 }
 
-void tp_condition_release(struct tp_condition *condition)
-{
-	for (uint32_t i = 0; i < condition->glob_count; i++)
-		tp_glob_free(condition->globs[i]);
-	free(condition->globs);
-}
-
 void tp_allowlist_free(struct tp_allowlist *list)
 {
 	if (!list)
@@ -135,17 +128,4 @@ uint32_t tp_allowlist_warning_count(const struct tp_allowlist *list)
 const struct tp_err *tp_allowlist_warning(const struct tp_allowlist *list, uint32_t index)
 {
 	return &list->warnings[index];
-}
-
-const char *tp_category_name(enum tp_category category)
-{
-	static const char *const names[] = {
-	    [TP_CATEGORY_ALLOW] = "allow",
-	    [TP_CATEGORY_SKIP] = "skip",
-	    [TP_CATEGORY_FORCE] = "force",
-	    [TP_CATEGORY_FORBID] = "forbid",
-	    [TP_CATEGORY_COUNT] = "count",
-	    [TP_CATEGORY_SAMPLE] = "sample",
-	};
-	return (unsigned int)category < sizeof(names) / sizeof(names[0]) ? names[category] : "?";
 }

@@ -9,9 +9,6 @@
 #include "allowlist_list.h"
 #include "span.h"
 
-/* Bytes of the input that an error quotes. */
-enum { TP_SPAN_SHOWN_MAX = 40 };
-
 /* Whose lines these are. */
 enum tp_section {
 	TP_SECTION_OURS,    /* what is wrong stops the reading */
@@ -31,11 +28,6 @@ struct tp_parser {
 	bool names_us;    /* the file has a section that is ours by name */
 	bool warned_bare; /* of a line without a prefix */
 };
-
-/* Between two places, without blanks around it. */
-struct tp_span tp_span_between(const char *start, const char *end);
-/* For "%.*s". */
-int tp_span_shown(struct tp_span span);
 
 /* An error or a warning at AT, which is in the line. The error's code is returned. */
 int tp_parser_error(struct tp_parser *parser, const char *at, const char *format, ...)

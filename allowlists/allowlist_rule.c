@@ -42,6 +42,19 @@ static bool is_digits(struct tp_span span)
 	return span.size != 0;
 }
 
+const char *tp_category_name(enum tp_category category)
+{
+	static const char *const names[] = {
+	    [TP_CATEGORY_ALLOW] = "allow",
+	    [TP_CATEGORY_SKIP] = "skip",
+	    [TP_CATEGORY_FORCE] = "force",
+	    [TP_CATEGORY_FORBID] = "forbid",
+	    [TP_CATEGORY_COUNT] = "count",
+	    [TP_CATEGORY_SAMPLE] = "sample",
+	};
+	return (unsigned int)category < sizeof(names) / sizeof(names[0]) ? names[category] : "?";
+}
+
 bool tp_category_find(struct tp_span word, enum tp_category *category, uint32_t *sample)
 {
 	*sample = 1;
@@ -167,6 +180,13 @@ static int cut_category(
 	level->at = word.text;
 	*rest = tp_span_between(rest->text, equals);
 	return 0;
+}
+
+void tp_condition_release(struct tp_condition *condition)
+{
+	for (uint32_t i = 0; i < condition->glob_count; i++)
+		tp_glob_free(condition->globs[i]);
+	free(condition->globs);
 }
 
 /* ---- parts ---------------------------------------------------------------------------------- */

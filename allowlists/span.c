@@ -46,3 +46,13 @@ struct tp_span tp_span_cut(struct tp_span *rest, char c)
 	rest->size -= taken;
 	return first;
 }
+
+struct tp_span tp_span_between(const char *start, const char *end)
+{
+	return tp_span_trim((struct tp_span){start, (size_t)(end - start)});
+}
+
+int tp_span_shown(struct tp_span span)
+{
+	return (int)(span.size < TP_SPAN_SHOWN_MAX ? span.size : TP_SPAN_SHOWN_MAX);
+}

@@ -124,7 +124,10 @@ int tp_autotune_all(struct tp_autotune *tune, struct tp_err *err);
 void tp_autotune_release(struct tp_autotune *tune, bool keep_logs);
 
 /* Whether the best list can be kept: what it costs could be told. */
-bool tp_autotune_has_best(const struct tp_autotune *tune);
+static inline bool tp_autotune_has_best(const struct tp_autotune *tune)
+{
+	return tune->round_count && !tune->rounds[tune->best].tried.untold;
+}
 void tp_autotune_report_text(const struct tp_autotune *tune, const char *output);
 void tp_autotune_report_json(
     const struct tp_autotune *tune, const char *output, struct tp_buf *out);

@@ -312,11 +312,6 @@ static int profile(struct tp_autotune *tune, struct tp_err *err)
 	return profile_by_trace(tune, err);
 }
 
-bool tp_autotune_has_best(const struct tp_autotune *tune)
-{
-	return tune->round_count && !tune->rounds[tune->best].tried.untold;
-}
-
 // Leave the program and its object files as the best list makes them; without one, as they are without instrumentation.
 static int finish(struct tp_autotune *tune, struct tp_err *err)
 {

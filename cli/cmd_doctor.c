@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -40,16 +39,6 @@ const struct tp_command tp_cmd_doctor = {
     .options = options,
     .run = run,
 };
-
-void tp_doctor_show(const char *mark, const char *subject, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	printf("%-8s %-10s ", mark, subject);
-	vprintf(format, arguments);
-	putchar('\n');
-	va_end(arguments);
-}
 
 static void show(const char *mark, const char *subject, const char *text)
 {

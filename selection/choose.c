@@ -12,95 +12,6 @@
 #define CHEAP_PART 1e-4
 // ... this part of it.
 #define CHEAP_ALL 0.05
-// N of sample/N leaves so many recorded calls: their mean is then good to a few percent.
-#define SAMPLES_WANTED 1000
-
-static const uint32_t sample_steps[] = {1024, 256, 64, 16};
-
-uint32_t tp_choose_sample(double calls)
-{
-	const uint32_t last = sizeof(sample_steps) / sizeof(sample_steps[0]) - 1;
-	uint32_t i = 0;
-	while (i < last && calls / sample_steps[i] < SAMPLES_WANTED)
-		i++;
-	return sample_steps[i];
-}
-
-static uint32_t sample_of(const struct tp_choice *item, enum tp_category level)
-{
-	return level == TP_CATEGORY_SAMPLE ? tp_choose_sample(item->calls) : 1;
-}
-
-// Whether a function of this level has code that records it.
-static bool has_code(enum tp_category level)
-{
-	return level != TP_CATEGORY_SKIP && level != TP_CATEGORY_FORBID;
-}
-
-// Nanoseconds and bytes that the item takes at a level.
-static double ns_at(const struct tp_choosing *choosing, const struct tp_choice *item,
-    enum tp_category level, uint32_t sample)
-{
-	const double code_ns = has_code(level) ? item->code_ns : 0;
-	return item->calls * tp_cost_call_ns(&choosing->options->cost, level, sample) + code_ns;
-}
-
-static double bytes_at(const struct tp_choice *item, enum tp_category level, uint32_t sample)
-{
-	return item->calls * tp_cost_call_bytes(level, sample);
-}
-
-bool tp_choosing_fits(
-    const struct tp_choosing *choosing, const struct tp_choice *item, enum tp_category level)
-{
-	const uint32_t sample = sample_of(item, level);
-	const double ns =
-	    ns_at(choosing, item, level, sample) - ns_at(choosing, item, item->level, item->sample);
-	const double bytes =
-	    bytes_at(item, level, sample) - bytes_at(item, item->level, item->sample);
-	return ns <= choosing->left_ns && bytes <= choosing->left_bytes;
-}
-
-static void set(struct tp_choosing *choosing, struct tp_choice *item, enum tp_category level,
-    uint32_t sample, enum tp_reason reason)
-{
-	choosing->left_ns +=
-	    ns_at(choosing, item, item->level, item->sample) - ns_at(choosing, item, level, sample);
-	choosing->left_bytes +=
-	    bytes_at(item, item->level, item->sample) - bytes_at(item, level, sample);
-	item->level = level;
-	item->sample = sample;
-	item->reason = reason;
-}
-
-void tp_choosing_set(struct tp_choosing *choosing, struct tp_choice *item, enum tp_category level,
-    enum tp_reason reason)
-{
-	set(choosing, item, level, sample_of(item, level), reason);
-}
-
-double tp_choosing_size(const struct tp_choosing *choosing, const struct tp_choice *item,
-    enum tp_category level, enum tp_limit limit)
-{
-	const uint32_t sample = sample_of(item, level);
-	if (limit == TP_LIMIT_LOG)
-		return bytes_at(item, level, sample);
-	return ns_at(choosing, item, level, sample) - ns_at(choosing, item, TP_CATEGORY_SKIP, 1);
-}
-
-double tp_choosing_weight(
-    const struct tp_choosing *choosing, const struct tp_choice *item, enum tp_category level)
-{
-	const struct tp_choose_options *options = choosing->options;
-	const double ns =
-	    tp_choosing_size(choosing, item, level, TP_LIMIT_TIME) / options->budget_ns;
-	if (options->budget_bytes <= 0)
-		return ns;
-	const double log =
-	    tp_choosing_size(choosing, item, level, TP_LIMIT_LOG) / options->budget_bytes;
-	return ns > log ? ns : log;
-}
-
 // What is decided beforehand: by the user, or as nothing was called.
 static void settle(struct tp_choosing *choosing)
 {
@@ -111,9 +22,9 @@ static void settle(struct tp_choosing *choosing)
 		struct tp_choice *item = &choosing->items[i];
 		const enum tp_category level = item->level;
 		item->level = TP_CATEGORY_SKIP;
-		choosing->left_ns -= ns_at(choosing, item, TP_CATEGORY_SKIP, 1);
+		choosing->left_ns -= tp_choosing_ns(choosing, item, TP_CATEGORY_SKIP, 1);
 		if (item->pinned) {
-			set(choosing, item, level, item->sample, item->reason);
+			tp_choosing_set_to(choosing, item, level, item->sample, item->reason);
 			continue;
 		}
 		item->sample = 1;
@@ -241,12 +152,12 @@ static void sum_up(const struct tp_choosing *choosing, struct tp_chosen *chosen)
 		const struct tp_choice *item = &choosing->items[i];
 		chosen->all_value += item->value;
 		chosen->all_sure += item->sure;
-		chosen->all_event_ns += ns_at(choosing, item, TP_CATEGORY_ALLOW, 1);
-		if (has_code(item->level))
+		chosen->all_event_ns += tp_choosing_ns(choosing, item, TP_CATEGORY_ALLOW, 1);
+		if (tp_choice_has_code(item->level))
 			chosen->code_ns += item->code_ns;
-		const double ns = ns_at(choosing, item, item->level, item->sample);
+		const double ns = tp_choosing_ns(choosing, item, item->level, item->sample);
 		chosen->cost_ns += ns;
-		chosen->cost_bytes += bytes_at(item, item->level, item->sample);
+		chosen->cost_bytes += tp_choosing_bytes(item, item->level, item->sample);
 		if (item->pinned)
 			chosen->pinned_ns += ns;
 		if (tp_choice_has_events(item)) {

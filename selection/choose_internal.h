@@ -25,9 +25,22 @@ static inline bool tp_choice_has_events(const struct tp_choice *item)
 	return item->level == TP_CATEGORY_ALLOW || item->level == TP_CATEGORY_FORCE;
 }
 
+/* Whether a function of this level has code that records it. */
+static inline bool tp_choice_has_code(enum tp_category level)
+{
+	return level != TP_CATEGORY_SKIP && level != TP_CATEGORY_FORBID;
+}
+
+/* Nanoseconds and bytes that the item takes at a level. */
+double tp_choosing_ns(const struct tp_choosing *choosing, const struct tp_choice *item,
+    enum tp_category level, uint32_t sample);
+double tp_choosing_bytes(const struct tp_choice *item, enum tp_category level, uint32_t sample);
+
 /* Whether raising the item to this level stays within what is left. */
 bool tp_choosing_fits(
     const struct tp_choosing *choosing, const struct tp_choice *item, enum tp_category level);
+void tp_choosing_set_to(struct tp_choosing *choosing, struct tp_choice *item,
+    enum tp_category level, uint32_t sample, enum tp_reason reason);
 void tp_choosing_set(struct tp_choosing *choosing, struct tp_choice *item, enum tp_category level,
     enum tp_reason reason);
 /* What the level costs, as a part of the budget, time or log, of which it takes more. */

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What all that replay threads of an analysis begin with.
+#include "analysis.h"
+
+int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack,
+    struct tp_profile *profile, struct tp_call_sink *sink)
+{
+	int code = tp_profile_init(profile);
+	if (!code)
+		code = tp_stack_init(stack, profile);
+	if (code)
+		return code;
+	if (analysis->compensation.applied || (analysis->compensation.chooses && analysis->least))
+		profile->cost = tp_compensation_cost(&analysis->compensation, &analysis->time);
+	if (!tp_profile_keep_waited(profile))
+		return TP_ERR_MEMORY;
+	if (analysis->from || analysis->to != UINT64_MAX)
+		tp_stack_set_range(stack, analysis->from, analysis->to);
+	if (analysis->least) {
+		tp_stack_set_least(stack, analysis->least);
+		if (!tp_profile_keep_dropped(profile))
+			return TP_ERR_MEMORY;
+	}
+	if (sink)
+		tp_stack_set_sink(stack, sink);
+	return 0;
+}
