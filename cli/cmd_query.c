@@ -237,7 +237,7 @@ const struct tp_command tp_cmd_query = {
     .description =
 	"Answer SQL (SQLite's) over the trace FILE: its threads, functions, call paths, single calls\n"
 	"and records are tables; --schema explains them. Nothing is imported and nothing written.\n"
-	"Without SQL, it is read from standard input, on a terminal with a prompt.\n",
+	"Without SQL, it is read from standard input, as are commands: .help lists them.\n",
     .examples =
 	"teeperf query teeperf.trace 'SELECT function, calls, self_ns FROM functions ORDER BY self_ns DESC'\n"
 	"teeperf query --example=latency-by-caller --param function=parse teeperf.trace\n"

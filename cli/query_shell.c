@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// SQL from standard input, with a prompt on a terminal. No line editor is linked: rlwrap is one.
+// SQL from standard input. There is no prompt, as no line editor is linked: rlwrap and sqlite3 have one.
 #include "query_shell.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct tp_query *volatile running; // what Ctrl-C ends
@@ -270,31 +267,20 @@ static int do_command(struct tp_query_session *session, char *line, bool *quit)
 
 // ---- reading
 
-static double now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 static bool is_blank(const char *text)
 {
 	return text[strspn(text, " \t\r\n")] == '\0';
 }
 
-static int run_timed(struct tp_query_session *session, const char *sql, bool terminal)
+static int run_one(struct tp_query_session *session, const char *sql)
 {
-	const double start = now_ms();
-	session->printer.results = 0;
-	const int status = tp_query_session_run(session, sql);
-	if (terminal && !status)
-		fprintf(stderr, "(%" PRIu64 " row%s, %.0f ms)\n", session->printer.rows,
-		    session->printer.rows == 1 ? "" : "s", now_ms() - start);
-	return status;
+	session->printer.results = 0; // no empty line in front
+	return tp_query_session_run(session, sql);
 }
 
 int tp_query_shell(struct tp_query_session *session)
 {
+	// There an error is not the end, so that the next line can do better.
 	const bool terminal = isatty(STDIN_FILENO);
 	struct tp_buf sql;
 	char *line = NULL;
@@ -303,43 +289,25 @@ int tp_query_shell(struct tp_query_session *session)
 	bool quit = false;
 	tp_buf_init(&sql);
 	if (terminal)
-		fputs("SQL over the trace; .help says what else there is.\n", stderr);
-	const struct sigaction action = {.sa_handler = on_interrupt};
-	struct sigaction before;
-	if (terminal)
-		sigaction(SIGINT, &action, &before);
-	while (!quit && (terminal || !status)) {
-		if (terminal) {
-			fflush(stdout);
-			fputs(is_blank(sql.data) ? "teeperf> " : "    ...> ", stderr);
-		}
-		errno = 0;
-		const ssize_t length = getline(&line, &capacity, stdin);
-		if (length < 0 && errno == EINTR && terminal) {
-			// Ctrl-C forgets what has been written so far.
-			clearerr(stdin);
-			fputc('\n', stderr);
-			tp_buf_reset(&sql);
-			continue;
-		}
-		if (length < 0)
-			break;
+		fprintf(stderr,
+		    "teeperf %s: reading SQL from the terminal, without a prompt; for editing and "
+		    "history use 'rlwrap teeperf query FILE', or sqlite3 on the file of 'teeperf "
+		    "export --format sqlite'\n",
+		    session->command->name);
+	while (!quit && (terminal || !status) && getline(&line, &capacity, stdin) >= 0) {
 		if (is_blank(sql.data) && line[0] == '.') {
 			status = do_command(session, line, &quit);
-			continue;
+		} else {
+			tp_buf_add(&sql, line, strlen(line));
+			if (!is_blank(sql.data) && tp_query_is_complete(sql.data)) {
+				status = run_one(session, sql.data);
+				tp_buf_reset(&sql);
+			}
 		}
-		tp_buf_add(&sql, line, strlen(line));
-		if (!is_blank(sql.data) && tp_query_is_complete(sql.data)) {
-			status = run_timed(session, sql.data, terminal);
-			tp_buf_reset(&sql);
-		}
+		fflush(stdout);
 	}
 	if (!quit && !is_blank(sql.data) && (terminal || !status))
-		status = run_timed(session, sql.data, terminal);
-	if (terminal) {
-		sigaction(SIGINT, &before, NULL);
-		fputc('\n', stderr);
-	}
+		status = run_one(session, sql.data);
 	free(line);
 	tp_buf_release(&sql);
 	return status;

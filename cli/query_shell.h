@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* SQL from standard input, with a prompt on a terminal. */
+/* SQL from standard input. */
 #ifndef TP_QUERY_SHELL_H
 #define TP_QUERY_SHELL_H
 

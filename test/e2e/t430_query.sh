@@ -92,6 +92,28 @@ done
 for line in .help .schema .example '.show inside' '.example inside' '.param a=b' .quit; do
 	printf '%s\n' "$line" | expect 0 "$TEEPERF" query $t
 done
+# On a terminal, too: no prompt, but a word about where one is, and an error is not the end.
+expect 0 python3 - "$TEEPERF" $t <<'EOF'
+import os, pty, sys
+pid, master = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "query", "--format", "csv", sys.argv[2]])
+os.write(master, b".nosuch\nSELECT 6 *\n7 AS product;\n.quit\n")
+text = b""
+try:
+    while True:
+        part = os.read(master, 4096)
+        if not part:
+            break
+        text += part
+except OSError:  # its other end is closed
+    pass
+code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+sys.stdout.write(text.decode())
+sys.exit(code if code or b"product\r\n42" in text else 1)
+EOF
+says 'rlwrap.*sqlite3' out
+! grep -q '>' out || fail "a prompt: $(cat out)"
 for line in .nosuch '.schema nosuch' '.show nosuch' '.format nosuch'; do
 	printf '%s\n' "$line" | expect 1 "$TEEPERF" query $t
 done
