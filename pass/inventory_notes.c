@@ -95,8 +95,9 @@ uint32_t tp_notes_add_elsewhere(struct tp_notes *notes, const char *name, size_t
 {
 	if (notes->noted_count == notes->noted_room) {
 		const size_t room = notes->noted_room * (size_t)2;
-		struct tp_noted *larger = realloc(notes->noted, room * sizeof(*larger));
-		if (!larger || room >= TP_NOTE_NONE)
+		struct tp_noted *larger =
+		    room < TP_NOTE_NONE ? realloc(notes->noted, room * sizeof(*larger)) : NULL;
+		if (!larger)
 			return TP_NOTE_NONE;
 		notes->noted = larger;
 		notes->noted_room = (uint32_t)room;
