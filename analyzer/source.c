@@ -2,6 +2,8 @@
 // Where the bytes of a trace come from: a file or memory.
 #include "source.h"
 
+#include "common/read_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -62,19 +64,11 @@ int tp_source_read(
 		memcpy(to, source->data + offset, size);
 		return 0;
 	}
-	uint8_t *at = to;
-	while (size) {
-		const ssize_t got = pread(source->fd, at, size, (off_t)offset);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return tp_err_system(err, errno, source->name, "cannot read it");
-		if (got == 0)
-			return tp_err_set(err, TP_ERR_TRUNCATED, source->name, offset,
-			    "the file became shorter while it was read");
-		at += got;
-		offset += (uint64_t)got;
-		size -= (size_t)got;
-	}
+	const int64_t got = tp_read_at(source->fd, to, size, offset);
+	if (got < 0)
+		return tp_err_system(err, errno, source->name, "cannot read it");
+	if ((uint64_t)got < size)
+		return tp_err_set(err, TP_ERR_TRUNCATED, source->name, offset + (uint64_t)got,
+		    "the file became shorter while it was read");
 	return 0;
 }

@@ -40,3 +40,20 @@ bool tp_write_all(int fd, const void *data, size_t size)
 	}
 	return true;
 }
+
+int64_t tp_read_at(int fd, void *to, uint64_t size, uint64_t offset)
+{
+	uint64_t done = 0;
+	while (done < size) {
+		const ssize_t got =
+		    pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (uint64_t)got;
+	}
+	return (int64_t)done;
+}

@@ -14,6 +14,9 @@
 int tp_read_all(struct tp_buf *buf, int fd, const char *name, const char *what, uint64_t most,
     struct tp_err *err);
 
+/* Read SIZE bytes from OFFSET of the file FD on. How many there were, less if it ends before; -1 and errno: it cannot be read. */
+int64_t tp_read_at(int fd, void *to, uint64_t size, uint64_t offset);
+
 /* Write all SIZE bytes to FD; false, and errno, if that cannot be done. */
 bool tp_write_all(int fd, const void *data, size_t size);
 

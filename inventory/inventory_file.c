@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/read_all.h"
 #include "common/zipped_text.h"
 #include "inventory_text.h"
 
@@ -60,16 +61,7 @@ static bool read_at(const struct region *region, uint64_t offset, void *to, uint
 			memcpy(to, region->data + region->start + offset, size);
 		return true;
 	}
-	for (uint64_t done = 0; done < size;) {
-		const ssize_t got = pread(region->fd, (char *)to + done, size - done,
-		    (off_t)(region->start + offset + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (uint64_t)got;
-	}
-	return true;
+	return tp_read_at(region->fd, to, size, region->start + offset) == (int64_t)size;
 }
 
 // The last component of a path.

@@ -4,6 +4,7 @@
 #include "trace_writer.h"
 
 #include "common/array.h"
+#include "common/read_all.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,18 +22,7 @@ struct place {
 
 static bool read_at(int fd, void *to, uint64_t size, uint64_t offset)
 {
-	char *at = to;
-	while (size) {
-		const ssize_t done = pread(fd, at, size, (off_t)offset);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		at += done;
-		offset += (uint64_t)done;
-		size -= (uint64_t)done;
-	}
-	return true;
+	return tp_read_at(fd, to, size, offset) == (int64_t)size;
 }
 
 // Nothing else tells whether there is room: free blocks, quotas and limits all count.

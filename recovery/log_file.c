@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/read_all.h"
 #include "recorder/drain.h"
 #include "recorder/rings.h"
 
@@ -111,21 +112,10 @@ bool tp_log_file_open_live(struct tp_log_file *log, const char *name)
 static int read_at(
     const struct tp_log_file *log, uint64_t offset, void *to, uint64_t size, struct tp_err *err)
 {
-	char *at = to;
 	memset(to, 0, size);
-	while (size) {
-		const ssize_t got = pread(log->fd, at, size, (off_t)offset);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return tp_err_system(err, errno, log->path, "cannot read the log");
-		if (!got)
-			break;
-		at += got;
-		offset += (uint64_t)got;
-		size -= (uint64_t)got;
-	}
-	return 0;
+	return tp_read_at(log->fd, to, size, offset) < 0
+		   ? tp_err_system(err, errno, log->path, "cannot read the log")
+		   : 0;
 }
 
 // A copy of COUNT entries of SIZE bytes, to be freed; NULL and *err if that fails.
