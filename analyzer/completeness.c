@@ -75,32 +75,29 @@ void tp_completeness_add_text(const struct tp_analysis *analysis, struct tp_buf 
 		tp_buf_add_string(out, "parts of the trace cannot be used");
 }
 
-void tp_completeness_add_line(const struct tp_analysis *analysis, struct tp_buf *out)
+void tp_completeness_note(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
 	char text[TP_TEXT_NUMBER];
 	char calls[TP_TEXT_NUMBER];
 	char chunks[TP_TEXT_NUMBER];
 	const struct tp_lacks *lacks = &analysis->trace->lacks;
 	const uint64_t others = lacks->chunks - lacks->counted;
-	if (lacks->counted) {
-		tp_buf_addf(out, "missing    %s events", tp_text_count(text, lacks->events));
-		if (lacks->calls)
-			tp_buf_addf(
-			    out, " and %s counted calls", tp_text_count(calls, lacks->calls));
-		tp_buf_addf(out,
-		    " in %s chunk%s could not be written: times and counts are too low\n",
-		    tp_text_count(chunks, lacks->counted), lacks->counted == 1 ? "" : "s");
-	}
+	if (lacks->counted)
+		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->events,
+		    "%s events%s%s%s in %s chunk%s could not be written: times and counts are too low",
+		    tp_text_count(text, lacks->events), lacks->calls ? " and " : "",
+		    lacks->calls ? tp_text_count(calls, lacks->calls) : "",
+		    lacks->calls ? " counted calls" : "", tp_text_count(chunks, lacks->counted),
+		    lacks->counted == 1 ? "" : "s");
 	if (others)
-		tp_buf_addf(out,
-		    "missing    %s%s chunk%s not in the file, with up to %s events: times and counts "
-		    "are too low\n",
+		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->more,
+		    "%s%s chunk%s not in the file, with up to %s events: times and counts are too low",
 		    tp_text_count(chunks, others), lacks->counted ? " more" : "",
 		    others == 1 ? " is" : "s are", tp_text_count(text, lacks->more));
 	// Without an end, a trace is cut off or still being written, which is told elsewhere.
 	if (lacks->open && analysis->trace->has_end)
-		tp_buf_add_string(out,
-		    "missing    chunks whose events nobody has counted: times and counts are too low\n");
+		tp_notes_add(notes, TP_NOTE_ID_MISSING, 1,
+		    "chunks whose events nobody has counted: times and counts are too low");
 }
 
 void tp_completeness_add_json(const struct tp_analysis *analysis, struct tp_buf *out)

@@ -2,6 +2,7 @@
 // What the heading says of a joined trace.
 #include "heading_joined.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Of a trace of a host and its TEE.
@@ -13,7 +14,7 @@ void tp_heading_add_joined(const struct tp_tracefile *trace, struct tp_buf *out)
 }
 
 // What of it is not where it belongs.
-void tp_heading_add_apart(const struct tp_tracefile *trace, struct tp_buf *out)
+void tp_heading_note_apart(struct tp_notes *notes, const struct tp_tracefile *trace)
 {
 	static const struct {
 		const char *key;
@@ -28,5 +29,6 @@ void tp_heading_add_apart(const struct tp_tracefile *trace, struct tp_buf *out)
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (tp_tracefile_host(trace, facts[i].key, text, sizeof(text)) &&
 		    strcmp(text, "0") != 0)
-			tp_buf_addf(out, "apart      %s %s\n", text, facts[i].what);
+			tp_notes_add(notes, TP_NOTE_ID_JOINED_APART, strtoull(text, NULL, 10),
+			    "%s %s", text, facts[i].what);
 }

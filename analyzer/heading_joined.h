@@ -3,12 +3,13 @@
 #ifndef TP_HEADING_JOINED_H
 #define TP_HEADING_JOINED_H
 
+#include "analyzer/notes.h"
 #include "analyzer/tracefile.h"
 #include "common/buf.h"
 
 /* How many calls are joined. */
 void tp_heading_add_joined(const struct tp_tracefile *trace, struct tp_buf *out);
 /* What is not where it belongs. */
-void tp_heading_add_apart(const struct tp_tracefile *trace, struct tp_buf *out);
+void tp_heading_note_apart(struct tp_notes *notes, const struct tp_tracefile *trace);
 
 #endif

@@ -11,21 +11,22 @@
 #define RINGS_SHOWN 8
 
 // What is left of a thread in a flight recorder.
-static void add_ring(
-    const struct tp_analysis *analysis, const struct tp_thread_result *result, struct tp_buf *out)
+static void note_ring(struct tp_notes *notes, const struct tp_analysis *analysis,
+    const struct tp_thread_result *result)
 {
 	char text[TP_TEXT_NUMBER];
+	char count[TP_TEXT_NUMBER];
 	const struct tp_thread *thread = result->thread;
 	const uint64_t gone = tp_analysis_overwritten(analysis, thread);
 	const bool timed = result->last > result->first && !analysis->timeless;
-	tp_buf_addf(out, "ring       the last %s of thread %" PRIu32 "%s%s",
+	tp_notes_add(notes, TP_NOTE_ID_RING, gone,
+	    "the last %s of thread %" PRIu32 "%s%s; %s records before that were overwritten",
 	    timed ? tp_view_time(analysis, text, result->last - result->first) : "records",
-	    thread->number, thread->name[0] ? " " : "", thread->name);
-	tp_buf_addf(out, "; %s records before that were overwritten\n", tp_text_count(text, gone));
+	    thread->number, thread->name[0] ? " " : "", thread->name, tp_text_count(count, gone));
 }
 
 // A flight recorder: nothing of this is a loss.
-void tp_heading_add_rings(const struct tp_analysis *analysis, struct tp_buf *out)
+void tp_heading_note_rings(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
 	char text[TP_TEXT_NUMBER];
 	char count[TP_TEXT_NUMBER];
@@ -45,22 +46,23 @@ void tp_heading_add_rings(const struct tp_analysis *analysis, struct tp_buf *out
 			whole_gone += thread->overwritten;
 		} else if (shown < RINGS_SHOWN) {
 			shown++;
-			add_ring(analysis, &analysis->threads[i], out);
+			note_ring(notes, analysis, &analysis->threads[i]);
 		} else {
 			more++;
 			more_gone += tp_analysis_overwritten(analysis, thread);
 		}
 	}
 	if (more)
-		tp_buf_addf(out, "ring       %s threads more: %s records were overwritten\n",
-		    tp_text_count(count, more), tp_text_count(text, more_gone));
+		tp_notes_add(notes, TP_NOTE_ID_RING, more_gone,
+		    "%s threads more: %s records were overwritten", tp_text_count(count, more),
+		    tp_text_count(text, more_gone));
 	if (whole)
-		tp_buf_addf(out,
-		    "ring       all of %s thread%s that had ended was overwritten: %s chunks\n",
+		tp_notes_add(notes, TP_NOTE_ID_RING, whole_gone,
+		    "all of %s thread%s that had ended was overwritten: %s chunks",
 		    tp_text_count(count, whole), whole == 1 ? "" : "s",
 		    tp_text_count(text, whole_gone));
 	if (!shown && !whole)
-		tp_buf_add_string(out, "ring       nothing was overwritten: this is all\n");
+		tp_notes_add(notes, TP_NOTE_ID_RING, 0, "nothing was overwritten: this is all");
 }
 
 void tp_heading_add_json_rings(const struct tp_analysis *analysis, struct tp_buf *out)

@@ -4,10 +4,11 @@
 #define TP_HEADING_RINGS_H
 
 #include "analyzer/analysis.h"
+#include "analyzer/notes.h"
 #include "common/buf.h"
 
 /* How far back each thread goes, and how much was before. */
-void tp_heading_add_rings(const struct tp_analysis *analysis, struct tp_buf *out);
+void tp_heading_note_rings(struct tp_notes *notes, const struct tp_analysis *analysis);
 /* The same as members of an object: each with a comma before it. */
 void tp_heading_add_json_rings(const struct tp_analysis *analysis, struct tp_buf *out);
 

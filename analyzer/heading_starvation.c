@@ -30,21 +30,21 @@ void tp_heading_add_processor(const struct tp_analysis *analysis, struct tp_buf 
 	tp_buf_add_char(out, '\n');
 }
 
-void tp_heading_add_starved(const struct tp_analysis *analysis, struct tp_buf *out)
+void tp_heading_note_starved(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
 	const struct tp_starvation *starvation = &analysis->starvation;
 	char part[TP_TEXT_NUMBER];
 	char text[TP_TEXT_NUMBER];
 	if (starvation->clock_share >= TP_STARVATION_COARSE)
-		tp_buf_addf(out,
-		    "coarse     times are coarse for %s of the run: the clock's thread had no "
-		    "processor for up to %s; leave it one of its own, or use a hardware clock\n",
+		tp_notes_add(notes, TP_NOTE_ID_COARSE_CLOCK, 1,
+		    "times are coarse for %s of the run: the clock's thread had no "
+		    "processor for up to %s; leave it one of its own, or use a hardware clock",
 		    tp_heading_percent(part, starvation->clock_share),
 		    tp_text_ns(text, analysis->trace->clock.max_gap_ns));
 	if (!analysis->timeless && tp_starvation_is_news(starvation))
-		tp_buf_addf(out,
-		    "starved    the program had a processor for %s of the time that it could run: %s of "
-		    "its times are waits for one; leave it processors, or look at calls\n",
+		tp_notes_add(notes, TP_NOTE_ID_STARVED, 1,
+		    "the program had a processor for %s of the time that it could run: %s of "
+		    "its times are waits for one; leave it processors, or look at calls",
 		    tp_heading_percent(part, 1 - starvation->delay_share),
 		    tp_text_ns(text, starvation->delay_ns));
 }

@@ -4,6 +4,7 @@
 #define TP_HEADING_STARVATION_H
 
 #include "analyzer/analysis.h"
+#include "analyzer/notes.h"
 #include "analyzer/text.h"
 #include "common/buf.h"
 
@@ -13,7 +14,7 @@ char *tp_heading_percent(char text[TP_TEXT_NUMBER], double share);
 /* For how long the program had a processor; nothing if it is not known. */
 void tp_heading_add_processor(const struct tp_analysis *analysis, struct tp_buf *out);
 /* What is wrong with times for that. */
-void tp_heading_add_starved(const struct tp_analysis *analysis, struct tp_buf *out);
+void tp_heading_note_starved(struct tp_notes *notes, const struct tp_analysis *analysis);
 /* The same as members of an object: each with a comma before it. */
 void tp_heading_add_json_starvation(const struct tp_analysis *analysis, struct tp_buf *out);
 

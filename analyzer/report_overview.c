@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "analyzer/completeness.h"
 #include "analyzer/heading_starvation.h"
+#include "analyzer/notes.h"
 #include "analyzer/report.h"
 #include "analyzer/text.h"
 #include "analyzer/view.h"
@@ -269,11 +270,10 @@ void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out)
 	tp_buf_add_string(out, "</div>\n");
 	add_tiles(report, out);
 
-	tp_view_add_header(analysis, true, &lines);
-	uint32_t warnings = 0;
-	for (const char *line = lines.data; (line = strchr(line, '\n')); line++)
-		warnings++;
-	tp_buf_reset(&lines);
+	struct tp_notes limits;
+	tp_notes_init(&limits, analysis);
+	const uint32_t warnings = limits.count;
+	tp_notes_release(&limits);
 	tp_view_add_header(analysis, false, &lines);
 	add_lines(lines.data, &notes);
 	tp_buf_addf(out, "<details%s><summary>What these numbers mean, and what is left out",

@@ -49,3 +49,9 @@ int tp_gaps_init(struct tp_gaps *gaps, const void *words, size_t count, const ch
 	*gaps = (struct tp_gaps){.items = items, .count = found};
 	return 0;
 }
+
+uint32_t tp_gaps_switches(const struct tp_gaps *gaps, bool *at_first)
+{
+	*at_first = gaps->count && gaps->items[0].from == 0;
+	return gaps->count - *at_first;
+}

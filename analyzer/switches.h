@@ -9,6 +9,7 @@
 #include "analyzer/problems.h"
 #include "common/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,5 +31,8 @@ struct tp_gaps {
  */
 int tp_gaps_init(struct tp_gaps *gaps, const void *words, size_t count, const char *file,
     uint64_t offset, struct tp_problems *problems, struct tp_arena *arena);
+
+/* How often recording was switched off while the program ran; *at_first: it began switched off. */
+uint32_t tp_gaps_switches(const struct tp_gaps *gaps, bool *at_first);
 
 #endif

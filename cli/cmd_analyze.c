@@ -79,6 +79,7 @@ static const struct tp_option options[] = {
 	"tables",
 	&min_share_text, NULL},
     TP_OPEN_OPTIONS(open_options),
+    TP_OPEN_FAIL_IF(open_options),
     {.type = TP_OPTION_END},
 };
 

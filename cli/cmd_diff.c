@@ -2,6 +2,7 @@
 // teeperf diff: compare the profiles in traces.
 #include "analyzer/completeness.h"
 #include "analyzer/diff_show.h"
+#include "analyzer/notes.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
 #include "cli/view_options.h"
@@ -44,7 +45,8 @@ static const struct tp_option options[] = {
 	"show at most N rows, 0 for all; tables show 40 unless told otherwise", &limit_text, NULL},
     {TP_OPTION_LIST, 0, "fail-if", "RULE",
 	"exit with 1 if a change is as RULE says, as in 'self>+5%', 'calls>+0' or "
-	"'parse_*:inclusive>+10us', or if a trace is incomplete; may be repeated",
+	"'parse_*:inclusive>+10us', or if a trace has a note, as 'note:starved', or is incomplete; may be "
+	"repeated",
 	&rule_list, NULL},
     {TP_OPTION_STRING, 0, "alpha", "P",
 	"rules disregard differences that are as likely as this by chance; 0.05", &alpha_text,
@@ -97,6 +99,8 @@ static int parse(struct tp_diff_options *diff)
 	for (uint32_t i = 0; i < rule_list.count; i++) {
 		struct tp_diff_rule rule;
 		struct tp_err err;
+		if (tp_note_rule_is_valid(rule_list.items[i]))
+			continue;
 		const int code = tp_diff_rule_init(&rule, rule_list.items[i], &err);
 		tp_diff_rule_release(&rule);
 		if (code)
@@ -121,6 +125,11 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 		tp_buf_release(&text);
 		return tp_command_fail(&tp_cmd_diff, &err);
 	}
+	bool noted = false;
+	for (uint32_t i = 0; i < count; i++)
+		noted |= tp_open_has_notes(&tp_cmd_diff, runs[i], &rule_list);
+	if (noted)
+		return TP_EXIT_FAILED;
 	for (uint32_t i = 1; i < count; i++) {
 		const struct tp_analysis *one = runs[0];
 		const struct tp_analysis *other = runs[i];
@@ -194,10 +203,9 @@ static int compare(struct tp_open_trace *open, uint32_t count, uint32_t before,
 	for (uint32_t i = 0; i < count; i++)
 		runs[i] = &open[i].analysis;
 	int status = check(runs, count);
-	while (!status && !code && made < rule_list.count) {
-		code = tp_diff_rule_init(&rules[made], rule_list.items[made], &err);
-		made++;
-	}
+	for (uint32_t i = 0; !status && !code && i < rule_list.count; i++)
+		if (!tp_note_rule_is_valid(rule_list.items[i]))
+			code = tp_diff_rule_init(&rules[made++], rule_list.items[i], &err);
 	diff_options->rules = rules;
 	diff_options->rule_count = made;
 	if (!status && !code)

@@ -59,6 +59,7 @@ static const struct tp_option options[] = {
     {TP_OPTION_STRING, 0, "min-width", "PIXELS",
 	"of a flame graph: leave out what is narrower (default 0.2)", &least_pixels, NULL},
     TP_OPEN_OPTIONS(open_options),
+    TP_OPEN_FAIL_IF(open_options),
     {.type = TP_OPTION_END},
 };
 

@@ -43,6 +43,7 @@ static const struct tp_option options[] = {
 	"1G unless told otherwise",
 	&memory, NULL},
     TP_OPEN_OPTIONS(open_options),
+    TP_OPEN_FAIL_IF(open_options),
     {.type = TP_OPTION_END},
 };
 

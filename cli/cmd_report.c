@@ -25,6 +25,7 @@ static const struct tp_option options[] = {
 	"draw the N longest calls one by one in the timeline; 50000 unless told otherwise", &calls,
 	NULL},
     TP_OPEN_OPTIONS(open_options),
+    TP_OPEN_FAIL_IF(open_options),
     {.type = TP_OPTION_END},
 };
 

@@ -4,6 +4,7 @@
 
 #include "analyzer/completeness.h"
 #include "analyzer/import_open.h"
+#include "analyzer/notes.h"
 #include "analyzer/view.h"
 #include "common/out_file.h"
 #include "common/units.h"
@@ -97,6 +98,7 @@ void tp_open_options_init(struct tp_open_options *options)
 	    .focus = {options->items[1], TP_OPEN_LIST_MAX, 0},
 	    .ignore = {options->items[2], TP_OPEN_LIST_MAX, 0},
 	    .programs = {options->items[3], TP_OPEN_LIST_MAX, 0},
+	    .fail_if = {options->items[4], TP_OPEN_LIST_MAX, 0},
 	};
 }
 
@@ -204,6 +206,12 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 		analysis.one_thread = true;
 		analysis.thread = (uint32_t)number;
 	}
+	for (uint32_t i = 0; i < options->fail_if.count; i++)
+		if (!tp_note_rule_is_valid(options->fail_if.items[i]))
+			return tp_options_usage(command,
+			    "--fail-if: '%s' is no note: 'note:lost', 'note:wrong' and the like; "
+			    "docs/troubleshooting.md lists them",
+			    options->fail_if.items[i]);
 	if (isatty(STDERR_FILENO) && !options->quiet)
 		analysis.progress = show_progress;
 
@@ -236,6 +244,7 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 	tp_open_warn_all(command, &open->analysis.notes);
 	if (options->strict && incomplete)
 		tell_incomplete(command, &open->analysis);
+	open->damaged |= tp_open_has_notes(command, &open->analysis, &options->fail_if);
 	return TP_EXIT_DONE;
 }
 
@@ -243,6 +252,30 @@ void tp_open_trace_release(struct tp_open_trace *open)
 {
 	tp_analysis_release(&open->analysis);
 	tp_tracefile_close(&open->trace);
+}
+
+bool tp_open_has_notes(const struct tp_command *command, const struct tp_analysis *analysis,
+    const struct tp_option_list *rules)
+{
+	struct tp_notes notes;
+	bool found = false;
+	if (!rules->count)
+		return false;
+	tp_notes_init(&notes, analysis);
+	for (uint32_t i = 0; i < notes.count; i++)
+		for (uint32_t j = 0; j < rules->count; j++)
+			if (tp_note_rule_matches(rules->items[j], &notes.items[i])) {
+				const struct tp_note *note = &notes.items[i];
+				fprintf(stderr, "teeperf %s: failed by --fail-if note:%s: %s%s%s\n",
+				    command->name, note->kind->id, note->text,
+				    note->kind->remedy[0] ? "; " : "", note->kind->remedy);
+				found = true;
+				break;
+			}
+	// What cannot be known has to fail, too.
+	found |= notes.failed;
+	tp_notes_release(&notes);
+	return found;
 }
 
 void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_command *command)

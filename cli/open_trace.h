@@ -22,12 +22,13 @@ struct tp_open_options {
 	struct tp_option_list focus;
 	struct tp_option_list ignore;
 	struct tp_option_list programs;
-	bool strict; /* a trace that lacks events counts as damaged */
+	bool strict;                   /* a trace that lacks events counts as damaged */
+	struct tp_option_list fail_if; /* rules of notes.h: so does one with such a note */
 	struct tp_err
 	    *quiet; /* nothing is printed but wrong usage, and an error goes here; or NULL */
 	const struct tp_buf
 	    *more; /* sections that belong to the trace, and are not in it yet; or NULL */
-	const char *items[4][TP_OPEN_LIST_MAX]; /* of these lists */
+	const char *items[5][TP_OPEN_LIST_MAX]; /* of these lists */
 };
 
 /* A time as "1.5ms", "20us", "7" (ns): nanoseconds. */
@@ -79,6 +80,15 @@ void tp_open_options_init(struct tp_open_options *options);
 		    &(o).programs, NULL                                                                \
 	}
 
+/* The same for commands whose gates are notes only. */
+#define TP_OPEN_FAIL_IF(o)                                                                       \
+	{                                                                                        \
+		TP_OPTION_LIST, 0, "fail-if", "note:ID",                                         \
+		    "exit with 1 if the trace has this note, as note:lost; note:wrong and "      \
+		    "note:limit are all that make numbers false, or mean less; may be repeated", \
+		    &(o).fail_if, NULL                                                           \
+	}
+
 struct tp_open_trace {
 	struct tp_tracefile trace;
 	struct tp_analysis analysis;
@@ -92,6 +102,13 @@ struct tp_open_trace {
 int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, const char *file,
     const struct tp_open_options *options);
 void tp_open_trace_release(struct tp_open_trace *open);
+
+/*
+ * Whether ANALYSIS has a note that one of the rules names; each is printed as the reason for a failure. Rules that are not
+ * of notes name none.
+ */
+bool tp_open_has_notes(const struct tp_command *command, const struct tp_analysis *analysis,
+    const struct tp_option_list *rules);
 
 /* What a heading would say of the clock and of what limits the numbers, on standard error. */
 void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_command *command);
