@@ -18,7 +18,7 @@ install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.
 install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists
 	FILES_MATCHING PATTERN "*.allow")
 install(DIRECTORY examples/ DESTINATION share/teeperf/examples)
-install(DIRECTORY gdb/ DESTINATION share/teeperf/gdb FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY "${TEEPERF_GDB_DIR}/" DESTINATION share/teeperf/gdb FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY "${TEEPERF_MAN_DIR}/" DESTINATION share/man/man1 FILES_MATCHING PATTERN "*.1")
 
 configure_file(cmake/TeePerfConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/TeePerfConfig.cmake" @ONLY)

@@ -240,3 +240,29 @@ if(TEEPERF_MAJORS)
 		file(REMOVE "${PROJECT_BINARY_DIR}/lib/teeperf/TeePerf.so")
 	endif()
 endif()
+
+# The helper of GDB as it is installed, with the layouts of the formats, which tests read as well.
+set(TEEPERF_GDB_DIR "${PROJECT_BINARY_DIR}/share/teeperf/gdb")
+set(headers)
+foreach(name abi log stream trace)
+	list(APPEND headers "${PROJECT_SOURCE_DIR}/include/teeperf/${name}.h")
+endforeach()
+set(layouts "${TEEPERF_GENERATED_DIR}/teeperf_abi.c")
+add_custom_command(OUTPUT "${layouts}"
+	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/make-abi" "${layouts}" ${headers}
+	DEPENDS "${PROJECT_SOURCE_DIR}/tools/make-abi" ${headers} VERBATIM)
+add_executable(tp_layouts "${layouts}")
+target_link_libraries(tp_layouts PRIVATE tp_flags)
+add_custom_command(OUTPUT "${TEEPERF_GDB_DIR}/teeperf_abi.py"
+	COMMAND tp_layouts "${TEEPERF_GDB_DIR}/teeperf_abi.py" DEPENDS tp_layouts VERBATIM)
+file(MAKE_DIRECTORY "${TEEPERF_GDB_DIR}")
+set(helper "${TEEPERF_GDB_DIR}/teeperf_abi.py")
+file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/gdb/*.py")
+foreach(script IN LISTS scripts)
+	get_filename_component(name "${script}" NAME)
+	add_custom_command(OUTPUT "${TEEPERF_GDB_DIR}/${name}"
+		COMMAND "${CMAKE_COMMAND}" -E copy "${script}" "${TEEPERF_GDB_DIR}/${name}"
+		DEPENDS "${script}" VERBATIM)
+	list(APPEND helper "${TEEPERF_GDB_DIR}/${name}")
+endforeach()
+add_custom_target(tp_gdb_helper ALL DEPENDS ${helper})

@@ -14,7 +14,13 @@ if folder not in sys.path:
     sys.path.append(folder)
 writes = sys.dont_write_bytecode
 sys.dont_write_bytecode = True
-import teeperf_gdb_commands  # noqa: E402,F401
+try:
+    import teeperf_gdb_commands  # noqa: E402,F401
+except ModuleNotFoundError as error:
+    if error.name != "teeperf_abi":
+        raise
+    raise ImportError("the build makes teeperf_abi.py: source share/teeperf/gdb/teeperf-gdb.py of the build folder, or of "
+                      "where TeePerf is installed, not the source tree's") from None
 
 sys.dont_write_bytecode = writes
 del folder, writes

@@ -10,6 +10,8 @@ import platform
 
 import gdb
 
+import teeperf_abi as abi
+
 # By the log's clock: machine, and code that returns its counter.
 COUNTERS = {
     1: ("x86_64", "0f3148c1e2204809d0c3"),  # rdtsc; shl $32, %rdx; or %rdx, %rax; ret
@@ -52,6 +54,6 @@ def counter(clock):
 
 def now(log):
     """Ticks, or None where nobody knows."""
-    if 4 <= log.clock <= 6:
+    if log.clock in (abi.TEEPERF_CLOCK_SOFT_TSC, abi.TEEPERF_CLOCK_SOFT_MONOTONIC, abi.TEEPERF_CLOCK_SOFT_COUNT):
         return log.counter
     return counter(log.clock) if is_here() else None

@@ -12,19 +12,24 @@ import tempfile
 
 import gdb
 
-MAGIC = 0x474F4C4652455054
-CHUNK_SHIFT = 16
+import teeperf_abi as abi
+from teeperf_abi import (
+    TEEPERF_CHUNK_DONE as DONE, TEEPERF_CHUNK_FREE as FREE, TEEPERF_CHUNK_OWNED as OWNED,
+    TEEPERF_CHUNK_SHIFT_DEFAULT as CHUNK_SHIFT, TEEPERF_CONTROL_COUNTS as COUNTS, TEEPERF_CONTROL_FORK as FORK,
+    TEEPERF_CONTROL_LOST as LOST, TEEPERF_CONTROL_MODULE as MODULE, TEEPERF_CONTROL_PAD as PAD,
+    TEEPERF_CONTROL_SYNC as SYNC, TEEPERF_CONTROL_THREAD_END as THREAD_END, TEEPERF_COUNTS_MAX as COUNTS_MAX,
+    TEEPERF_KIND_ENTER as ENTER, TEEPERF_KIND_RESYNC as RESYNC, TEEPERF_KIND_UNTIMED as UNTIMED,
+    TEEPERF_LOG_MAGIC as MAGIC, TEEPERF_MODE_FULL as FULL, TEEPERF_MODE_RING as RING, TEEPERF_MODE_STREAM as STREAM,
+    TEEPERF_NAME_FIRST as NAME_FIRST, TEEPERF_SWITCHES as SWITCHES)
+
 CHUNK = 1 << CHUNK_SHIFT
-HEADER = 4096
-CHUNK_HEADER = 64
-COUNTS_MAX = 4091
-SWITCHES = 128
-ENTER, EXIT, UNTIMED, RESYNC = range(4)
-EMPTY, SYNC, PAD, LOST, MARK, MODULE, FORK, THREAD_END, COUNTS = range(9)
-FREE, OWNED, DONE = range(3)
-STREAM, FULL, RING = 1, 2, 3
+HEADER = abi.teeperf_log_header.size
+CHUNK_HEADER = abi.teeperf_chunk.size
 MODES = {STREAM: "stream", FULL: "full", RING: "ring"}
-CLOCKS = {0: "none", 1: "tsc", 2: "cntvct", 3: "rdtime", 4: "soft-tsc", 5: "soft", 6: "count", 7: "tsc-ordered"}
+CLOCKS = {abi.TEEPERF_CLOCK_NONE: "none", abi.TEEPERF_CLOCK_TSC: "tsc", abi.TEEPERF_CLOCK_CNTVCT: "cntvct",
+          abi.TEEPERF_CLOCK_RDTIME: "rdtime", abi.TEEPERF_CLOCK_SOFT_TSC: "soft-tsc",
+          abi.TEEPERF_CLOCK_SOFT_MONOTONIC: "soft", abi.TEEPERF_CLOCK_SOFT_COUNT: "count",
+          abi.TEEPERF_CLOCK_TSC_ORDERED: "tsc-ordered"}
 STATES = ["no instrumented module has registered yet", "recording", "switched off for the time being",
           "not recording: started without 'teeperf record', refused by it, or a forked child without a log",
           "outside of teeperf_enter: there is no log now"]
@@ -80,28 +85,26 @@ class Log:
             raise gdb.GdbError("the log at %#x is not in memory; %s" % (base, HOW_TO_DUMP))
         if data == bytes(HEADER) and core_segments():
             raise gdb.GdbError("the log at %#x reads as zeroes: it is not in this core file; %s" % (base, HOW_TO_DUMP))
-        number = lambda at: struct.unpack_from("<Q", data, at)[0]
-        small = lambda at: struct.unpack_from("<I", data, at)[0]
-        if number(0) != MAGIC:
-            raise gdb.GdbError("what the runtime has mapped at %#x is no log: it begins with %#x" % (base, number(0)))
-        major, _, minor, size = struct.unpack_from("<4H", data, 8)
-        self.count, self.size = small(20), number(24)
-        if major != 1 or size != HEADER or small(16) != CHUNK_SHIFT:
-            raise gdb.GdbError("the log at %#x has version %d.%d, with chunks of 2^%d bytes: this script knows "
-                               "version 1, of 2^%d" % (base, major, minor, small(16), CHUNK_SHIFT))
+        header = abi.teeperf_log_header.read(data)
+        if header.magic != MAGIC:
+            raise gdb.GdbError("what the runtime has mapped at %#x is no log: it begins with %#x" % (base, header.magic))
+        self.count, self.size = header.chunk_count, header.region_size
+        if (header.major, header.header_size, header.chunk_shift) != (abi.TEEPERF_LOG_MAJOR, HEADER, CHUNK_SHIFT):
+            raise gdb.GdbError("the log at %#x has version %d.%d, with chunks of 2^%d bytes: this script knows version "
+                               "%d, of 2^%d" % (base, header.major, header.minor, header.chunk_shift,
+                                                abi.TEEPERF_LOG_MAJOR, CHUNK_SHIFT))
         if not 0 < self.count <= 1 << 24 or self.count & (self.count - 1) or self.size >> 48:
             self.damaged("chunk_count %d, region_size %#x" % (self.count, self.size))
         if limit is not None and self.size > limit:
             self.damaged("region_size %#x, of which %#x are mapped" % (self.size, limit))
-        self.clock, self.mode, self.hz = small(80), small(84), number(88)
-        self.states = self.area("state_offset", number(40), 8 * self.count)
-        self.chunks = self.area("chunks_offset", number(64), CHUNK * self.count)
-        self.counter, self.pid, self.attach = number(128), number(640), small(648)
-        self.module_count, self.lost_early, self.lost_overflow = number(664), number(672), number(680)
-        self.switch_count, self.forked, self.ended, self.keeps = number(696), number(728), number(736), number(744)
-        self.switches = struct.unpack_from("<%dQ" % SWITCHES, data, 768)
-        self.modules = self.read_modules(number(48), min(small(72), self.module_count))
-        self.threads = self.read_threads(number(56), small(76))
+        self.clock, self.mode, self.hz = header.clock, header.mode, header.clock_hz
+        self.states = self.area("state_offset", header.state_offset, 8 * self.count)
+        self.chunks = self.area("chunks_offset", header.chunks_offset, CHUNK * self.count)
+        for field in ("counter", "pid", "attach", "module_count", "lost_early", "lost_overflow", "switch_count",
+                      "forked", "ended", "keeps", "switches"):
+            setattr(self, field, getattr(header, field))
+        self.modules = self.read_modules(header.modules_offset, min(header.module_capacity, self.module_count))
+        self.threads = self.read_threads(header.threads_offset, header.thread_capacity)
         self.read_chunks()
         self.read_gaps()
         self.names = {}
@@ -129,22 +132,24 @@ class Log:
 
     def read_modules(self, offset, count):
         modules = []
-        data = self.table("modules_offset", offset, count, 512)
-        for at in range(0, len(data), 512):
-            bias, start, end, _, loaded, unloaded, flags = struct.unpack_from("<6QI", data, at)
-            if start < end and not flags & 2:
-                path = printable(data[at + 128:at + 512])
-                modules.append((loaded, start, end, bias, unloaded, path))
+        size = abi.teeperf_module.size
+        data = self.table("modules_offset", offset, count, size)
+        for at in range(0, len(data), size):
+            module = abi.teeperf_module.read(data, at)
+            if module.start < module.end and not module.flags & abi.TEEPERF_MODULE_COLLIDES:
+                modules.append((module.loaded, module.start, module.end, module.bias, module.unloaded,
+                                printable(module.path)))
         return sorted(modules)
 
     def read_threads(self, offset, count):
         threads = {}
-        data = self.table("threads_offset", offset, count, 64)
-        for at in range(0, len(data), 64):
-            tid, lost, chunks, ended = struct.unpack_from("<4Q", data, at)
-            if tid:
-                threads[at // 64] = Thread(self, at // 64, tid, printable(data[at + 32:at + 48]), lost, chunks, ended,
-                                           struct.unpack_from("<Q", data, at + 48)[0])
+        size = abi.teeperf_thread.size
+        data = self.table("threads_offset", offset, count, size)
+        for index in range(len(data) // size):
+            thread = abi.teeperf_thread.read(data, index * size)
+            if thread.os_tid:
+                threads[index] = Thread(self, index, thread.os_tid, printable(thread.name), thread.lost, thread.chunks,
+                                        thread.ended, thread.first)
         return threads
 
     def state(self, number):
@@ -174,19 +179,20 @@ class Log:
                 continue
             if state == DONE and self.state(number) != state:
                 continue  # just taken by the recorder
-            index, _, sequence, tid, time, used = struct.unpack_from("<2I4Q", data)
+            chunk = abi.teeperf_chunk.read(data)
+            index, sequence, used = chunk.thread, chunk.sequence, chunk.used
             if state == FREE and not used:
                 continue
             if used > CHUNK or used % 8 or 0 < used < CHUNK_HEADER or sequence >> 46:
                 self.problems.append("damage: chunk %d has %d bytes in use, sequence %d" % (number, used, sequence))
                 continue
             if index not in self.threads:
-                self.threads[index] = Thread(self, index, tid, "", None, None, 0, 0)
+                self.threads[index] = Thread(self, index, chunk.os_tid, "", None, None, 0, 0)
             thread = self.threads[index]
             if sequence in thread.chunks:
                 self.problems.append("damage: two chunks are number %d of thread %d" % (sequence, index))
                 thread.doubtful = True
-            thread.chunks[sequence] = (number, state, time, used)
+            thread.chunks[sequence] = (number, state, chunk.first_time, used)
         if unread:
             self.problems.append("%d chunks cannot be read; %s" % (unread, HOW_TO_DUMP))
 
@@ -302,7 +308,7 @@ class Thread:
         while at < end:  # the last pairs of counts may be 0, and belong to them
             if words[at] >> 32 == COUNTS and words[at] & 0xFFFFFFFF <= COUNTS_MAX:
                 at += 2 * (words[at] & 0xFFFFFFFF)
-            elif words[at] >> 32 >= HEADER and words[at] >> 32 & 3 == RESYNC:
+            elif words[at] >> 32 >= NAME_FIRST and words[at] >> 32 & 3 == RESYNC:
                 at += 1
             at += 1
         return words[:max(at, end)]
@@ -320,7 +326,7 @@ class Thread:
             word, place = words[at], base + 8 * at
             at += 1
             tagged, low = word >> 32, word & 0xFFFFFFFF
-            if tagged >= HEADER:  # TEEPERF_NAME_FIRST is the same number
+            if tagged >= NAME_FIRST:
                 kind = tagged & 3
                 value = 0
                 if kind == RESYNC:

@@ -7,7 +7,7 @@
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 command -v gdb >/dev/null || skip "gdb is not there: run tools/setup"
-helper=$root/gdb/teeperf-gdb.py
+helper=$TEEPERF_BUILD/share/teeperf/gdb/teeperf-gdb.py
 folder=$PWD
 
 cat >app.c <<'EOS'

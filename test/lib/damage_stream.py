@@ -9,13 +9,15 @@ import random
 import struct
 import sys
 
-FRAME = struct.Struct("<IHHQQ")
+import teeperf_abi as abi
+
+FRAME = abi.teeperf_frame
 
 
 def frames(data):
     at, found = 0, []
     while at < len(data):
-        length = FRAME.unpack_from(data, at)[4]
+        length = FRAME.get("length", data, at)
         end = at + FRAME.size + (length + 7) // 8 * 8
         found.append(bytearray(data[at:end]))
         at = end

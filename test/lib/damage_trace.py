@@ -14,10 +14,12 @@ import struct
 import subprocess
 import sys
 
+import teeperf_abi as abi
+
 TEEPERF, TRACE, FUNCTION = sys.argv[1:4]
-SECTION = struct.Struct("<IIQII")
-CHUNK, END = 1, 8
-CHUNK_HEADER = 64
+SECTION = abi.teeperf_section
+CHUNK, END = abi.TEEPERF_SECTION_CHUNK, abi.TEEPERF_SECTION_END
+CHUNK_HEADER = abi.teeperf_chunk.size
 CUTS, FLIPS = 50, 200
 COMMANDS = (
     ["analyze", "--format", "csv"],
@@ -46,11 +48,11 @@ def run(what, path, command):
 
 def sections(data):
     """(offset, end, type) of each section."""
-    at = struct.unpack_from("<H", data, 14)[0]
+    at = abi.teeperf_trace_header.get("header_size", data)
     while at < len(data):
-        _, kind, size, _, _ = SECTION.unpack_from(data, at)
-        end = at + SECTION.size + (size + 7) // 8 * 8
-        yield at, end, kind
+        section = SECTION.read(data, at)
+        end = at + SECTION.size + (section.size + 7) // 8 * 8
+        yield at, end, section.type
         at = end
 
 
@@ -59,10 +61,10 @@ def exits(data, part):
     at, _, kind = part
     if kind != CHUNK:
         return 0
-    size = SECTION.unpack_from(data, at)[2]
+    size = SECTION.get("size", data, at)
     first = at + SECTION.size + CHUNK_HEADER
     words = struct.unpack_from("<%dQ" % ((size - CHUNK_HEADER) // 8), data, first)
-    return sum(word >> 32 >= 4096 and (word >> 32 & 3) in (1, 2) for word in words)
+    return sum(word >> 32 >= abi.TEEPERF_NAME_FIRST and (word >> 32 & abi.TEEPERF_KIND_MASK) in (abi.TEEPERF_KIND_EXIT, abi.TEEPERF_KIND_UNTIMED) for word in words)
 
 
 def calls(result, function=None):
@@ -118,10 +120,10 @@ def main():
             at, end, _ = choose.choice(parts)
             byte = choose.randrange(at, min(end, at + SECTION.size + 256))
         else:
-            byte = choose.randrange(struct.calcsize("<QHHHH"), len(good))
+            byte = choose.randrange(abi.teeperf_trace_header.offset("created_unix_ns"), len(good))
         data[byte] ^= 1 << choose.randrange(8)
         covered = any(
-            at <= byte < at + SECTION.size + SECTION.unpack_from(good, at)[2] for at, _, _ in parts
+            at <= byte < at + SECTION.size + SECTION.get("size", good, at) for at, _, _ in parts
         )
         check("bit in byte %d" % byte, bytes(data), byte, parts, whole, covered)
     print("%d calls, %d sections" % (sum(ENDED), len(parts)))

@@ -9,18 +9,20 @@ import ctypes
 import struct
 import sys
 
+import teeperf_abi as abi
+
 XXH3 = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
 XXH3.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
 XXH3.restype = ctypes.c_uint64
 UNZSTD = ctypes.CDLL("libzstd.so.1").ZSTD_decompress
 UNZSTD.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
 UNZSTD.restype = ctypes.c_size_t
-SECTION = struct.Struct("<IIQII")
-CHUNK = struct.Struct("<IIQQQQ24x")
-THREAD = struct.Struct("<QQQQ16s16x")
-END = struct.Struct("<IIQQQQQQQQIIQQ32x")
-NAMES = {1: "chunks", 2: "modules", 3: "threads", 4: "clock", 5: "command", 6: "host", 8: "end",
-         10: "packed", 11: "log"}
+SECTION = abi.teeperf_section
+CHUNK = abi.teeperf_chunk
+NAMES = {abi.TEEPERF_SECTION_CHUNK: "chunks", abi.TEEPERF_SECTION_MODULES: "modules",
+         abi.TEEPERF_SECTION_THREADS: "threads", abi.TEEPERF_SECTION_CLOCK: "clock",
+         abi.TEEPERF_SECTION_COMMAND: "command", abi.TEEPERF_SECTION_HOST: "host", abi.TEEPERF_SECTION_END: "end",
+         abi.TEEPERF_SECTION_PACKED: "packed", abi.TEEPERF_SECTION_LOG: "log"}
 
 
 def fail(text):
@@ -29,18 +31,19 @@ def fail(text):
 
 
 def sections(data):
-    at = struct.unpack_from("<H", data, 14)[0]
+    at = abi.teeperf_trace_header.get("header_size", data)
     while at + SECTION.size <= len(data):
-        magic, kind, size, checksum, _ = SECTION.unpack_from(data, at)
-        if magic != 0x43535054:
+        section = SECTION.read(data, at)
+        size = section.size
+        if section.magic != abi.TEEPERF_SECTION_MAGIC:
             fail("no section at %d" % at)
         start = at + SECTION.size
         if start + size > len(data):
             break
         payload = data[start : start + size]
-        if XXH3(payload, size) & 0xffffffff != checksum:
+        if XXH3(payload, size) & 0xffffffff != section.checksum:
             fail("checksum of section at %d" % at)
-        yield kind, payload
+        yield section.type, payload
         at = start + (size + 7) // 8 * 8
     if at != len(data):
         print("trailing=%d" % (len(data) - at))
@@ -56,17 +59,18 @@ def unzstd(data, most):
 
 def unpack(payload):
     """The CHUNK that a PACKED section stands for, as docs/format.md says."""
-    used = CHUNK.unpack_from(payload)[5]
-    names_size, times_size = struct.unpack_from("<II", payload, 64)
-    if used <= len(payload) or 80 + names_size + times_size != len(payload):
+    chunk, packed = CHUNK.read(payload), abi.teeperf_packed.read(payload)
+    first = abi.teeperf_packed.size
+    behind = first + packed.names_size
+    if chunk.used <= len(payload) or behind + packed.times_size != len(payload):
         fail("sizes of a packed chunk")
-    count = (used - 64) // 8
-    names = unzstd(payload[80:80 + names_size], 4 * count)
-    times = unzstd(payload[80 + names_size:], 5 * count)
+    count = (chunk.used - CHUNK.size) // 8
+    names = unzstd(payload[first:behind], 4 * count)
+    times = unzstd(payload[behind:], 5 * count)
     if len(names) != 4 * count:
         fail("a packed chunk has %d bytes of names" % len(names))
     at = count
-    last = CHUNK.unpack_from(payload)[4] & 0xffffffff
+    last = chunk.first_time & 0xffffffff
     records = []
     for name, code in zip(struct.unpack("<%dI" % count, names), times):
         more = 4 if code == 255 else 1 if code >= 240 else 0
@@ -80,7 +84,7 @@ def unpack(payload):
         records.append(name << 32 | time)
     if at != len(times):
         fail("a packed chunk has %d bytes of times, not %d" % (len(times), at))
-    return payload[:64] + struct.pack("<%dQ" % count, *records)
+    return payload[:CHUNK.size] + struct.pack("<%dQ" % count, *records)
 
 
 def main():
@@ -96,13 +100,13 @@ def main():
     for kind, payload in sections(data):
         counts[kind] = counts.get(kind, 0) + 1
         last[kind] = payload
-        if kind == 10:
-            kind, payload = 1, unpack(payload)
-        if kind == 1:
-            thread, _, sequence, _, _, used = CHUNK.unpack_from(payload)
-            if used != len(payload):
-                fail("chunk says %d bytes, section %d" % (used, len(payload)))
-            chunks.append((thread, sequence, payload[64:]))
+        if kind == abi.TEEPERF_SECTION_PACKED:
+            kind, payload = abi.TEEPERF_SECTION_CHUNK, unpack(payload)
+        if kind == abi.TEEPERF_SECTION_CHUNK:
+            chunk = CHUNK.read(payload)
+            if chunk.used != len(payload):
+                fail("chunk says %d bytes, section %d" % (chunk.used, len(payload)))
+            chunks.append((chunk.thread, chunk.sequence, payload[CHUNK.size:]))
     chunks.sort(key=lambda chunk: chunk[:2])
     words = {}
     for thread, sequence, records in chunks:
@@ -118,46 +122,54 @@ def main():
             for i, word in enumerate(known[2], 1):
                 if word != i | (0x401000 + (i & 1)) << 32:
                     fail("record %d of thread %d is %x" % (i, thread, word))
-    print("machine=%d" % struct.unpack_from("<I", data, 28)[0])
+    print("machine=%d" % abi.teeperf_trace_header.get("machine", data))
     for kind, name in NAMES.items():
         print("%s_sections=%d" % (name, counts.get(kind, 0)))
     print("records=%d" % sum(known[1] for known in words.values()))
-    if 3 in last:
-        threads = [t for t in THREAD.iter_unpack(last[3])]
+    if abi.TEEPERF_SECTION_THREADS in last:
+        data, size = last[abi.TEEPERF_SECTION_THREADS], abi.teeperf_thread.size
+        threads = [abi.teeperf_thread.read(data, at) for at in range(0, len(data), size)]
         print("threads=%d" % len(threads))
-        print("lost=%d" % sum(t[1] for t in threads))
-        names = (t[4].split(b"\0")[0].decode(errors="replace") for t in threads)
+        print("lost=%d" % sum(t.lost for t in threads))
+        names = (t.name.split(b"\0")[0].decode(errors="replace") for t in threads)
         print("names=%s" % ",".join(names))
-        if fake and any(t[4].split(b"\0", 1)[-1].strip(b"\0") for t in threads):
+        if fake and any(t.name.split(b"\0", 1)[-1].strip(b"\0") for t in threads):
             fail("rubbish behind a thread's name")
-    if 2 in last:
-        print("modules=%d" % (len(last[2]) // 512))
-    if 4 in last:
-        kind, points, hz, stores, max_gap, _, period = struct.unpack_from("<IIQQQQQ", last[4])
-        print("clock=%d\npoints=%d\nstored=%d\nperiod=%d" % (kind, points, stores > 0, period))
+    if abi.TEEPERF_SECTION_MODULES in last:
+        print("modules=%d" % (len(last[abi.TEEPERF_SECTION_MODULES]) // abi.teeperf_module.size))
+    if abi.TEEPERF_SECTION_CLOCK in last:
+        data = last[abi.TEEPERF_SECTION_CLOCK]
+        clock = abi.teeperf_trace_clock.read(data)
+        print("clock=%d\npoints=%d\nstored=%d\nperiod=%d" % (
+            clock.kind, clock.point_count, clock.stores > 0, clock.period_ns))
+        none = abi.TEEPERF_CLOCK_NONE
         # A counter that had no processor has no rate.
-        wrong_rate = kind == 0 and hz != 0 or kind not in (0, 6) and hz == 0
-        if len(last[4]) != 48 + 16 * points or wrong_rate:
+        wrong_rate = (clock.kind == none and clock.hz != 0 or
+                      clock.kind not in (none, abi.TEEPERF_CLOCK_SOFT_COUNT) and clock.hz == 0)
+        size = abi.teeperf_trace_clock.size
+        if len(data) != size + abi.teeperf_trace_point.size * clock.point_count or wrong_rate:
             fail("clock section")
-        values = list(struct.iter_unpack("<QQ", last[4][48:]))
+        values = list(struct.iter_unpack("<QQ", data[size:]))
         if any(a > b for a, b in zip(values, values[1:])):
             fail("clock points go back")
-    if 5 in last:
-        print("command=%s" % "|".join(last[5].decode().split("\0")[1:-1]))
+    if abi.TEEPERF_SECTION_COMMAND in last:
+        print("command=%s" % "|".join(last[abi.TEEPERF_SECTION_COMMAND].decode().split("\0")[1:-1]))
         gaps = [b[1] - a[1] for a, b in zip(values, values[1:])]
         print("longest_between_points=%d" % max(gaps, default=0))
-    if 9 in last:
+    if abi.TEEPERF_SECTION_SWITCHES in last:
         switches = ("%s" % ("on" if word & 1 else "off")
-                    for (word,) in struct.iter_unpack("<Q", last[9]))
+                    for (word,) in struct.iter_unpack("<Q", last[abi.TEEPERF_SECTION_SWITCHES]))
         print("switches=%s" % ",".join(switches))
-    if 6 in last:
-        for line in last[6].decode().splitlines():
+    if abi.TEEPERF_SECTION_HOST in last:
+        for line in last[abi.TEEPERF_SECTION_HOST].decode().splitlines():
             print("host." + line)
-    if 8 in last:
-        end = END.unpack(last[8])
-        print("exit=%d/%d\nstart_ns=%d\nend_ns=%d" % end[:4])
-        print("end_chunks=%d\ndraws=%d\nmode=%d\nattach=%d" % (end[4], end[5], end[10], end[11]))
-        if end[4] != counts.get(1, 0) + counts.get(10, 0) or end[3] < end[2]:
+    if abi.TEEPERF_SECTION_END in last:
+        end = abi.teeperf_trace_end.read(last[abi.TEEPERF_SECTION_END])
+        print("exit=%d/%d\nstart_ns=%d\nend_ns=%d" % (end.exit_kind, end.exit_value, end.start_ns, end.end_ns))
+        print("end_chunks=%d\ndraws=%d\nmode=%d\nattach=%d" % (
+            end.chunk_count, end.chunk_draws, end.mode, end.attach))
+        chunks = counts.get(abi.TEEPERF_SECTION_CHUNK, 0) + counts.get(abi.TEEPERF_SECTION_PACKED, 0)
+        if end.chunk_count != chunks or end.end_ns < end.start_ns:
             fail("end section")
 
 
