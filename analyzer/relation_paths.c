@@ -88,20 +88,8 @@ const struct tp_relation tp_relation_paths = {
 
 // ---- of each thread
 
-enum {
-	T_PATH,
-	T_THREAD,
-	T_CALLS,
-	T_INCLUSIVE,
-	T_SELF,
-	T_MIN,
-	T_MAX,
-	T_P50,
-	T_P99,
-	T_TID,
-	T_INCLUSIVE_TICKS,
-	T_SELF_TICKS
-};
+enum { T_PATH, T_THREAD, T_CALLS, T_INCLUSIVE, T_SELF, T_MIN, T_MAX, T_P50, T_P99, T_TID };
+enum { T_INCLUSIVE_TICKS = T_TID + 1, T_SELF_TICKS };
 
 static const struct tp_relation_column thread_path_columns[] = {
     [T_PATH] = {"path", "of paths", .type = TP_TYPE_INT32},

@@ -4,24 +4,8 @@
 
 #include "analyzer/view.h"
 
-enum {
-	THREAD,
-	TID,
-	NAME,
-	EVENTS,
-	LOST,
-	CALLS,
-	BUSY,
-	CPU,
-	DELAY,
-	MISSING,
-	FIRST,
-	LAST,
-	ENDED,
-	DAMAGED,
-	SHOWN_NAME,
-	COLUMNS,
-};
+enum { THREAD, TID, NAME, EVENTS, LOST, CALLS, BUSY, CPU, DELAY, MISSING };
+enum { FIRST = MISSING + 1, LAST, ENDED, DAMAGED, SHOWN_NAME, COLUMNS };
 
 static const struct tp_relation_column columns[COLUMNS] = {
     [THREAD] = {"thread", "number of the thread in the trace, from 0 on, as --thread takes it",

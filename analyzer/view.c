@@ -56,16 +56,6 @@ char *tp_view_time(const struct tp_analysis *analysis, char *text, uint64_t tick
 	return tp_text_count(text, ticks);
 }
 
-void tp_view_add_ns(const struct tp_analysis *analysis, bool known, uint64_t ticks,
-    const char *before, const char *unknown, struct tp_buf *out)
-{
-	tp_buf_add_string(out, before);
-	if (known && !analysis->timeless)
-		tp_buf_addf(out, "%" PRIu64, tp_timebase_ns(&analysis->time, ticks));
-	else
-		tp_buf_add_string(out, unknown);
-}
-
 const char *tp_view_thread_name(const struct tp_thread *thread)
 {
 	return thread->name[0] ? thread->name : "thread";

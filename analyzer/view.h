@@ -91,9 +91,6 @@ struct tp_analysis tp_view_as_recorded(const struct tp_analysis *analysis);
 const char *tp_view_unit(const struct tp_analysis *analysis);
 /* Ticks as they are printed in a table: nanoseconds with a unit, or ticks if no rate is known. */
 char *tp_view_time(const struct tp_analysis *analysis, char *text, uint64_t ticks);
-/* BEFORE, then ticks as a number of nanoseconds, or UNKNOWN if not KNOWN or without a clock. */
-void tp_view_add_ns(const struct tp_analysis *analysis, bool known, uint64_t ticks,
-    const char *before, const char *unknown, struct tp_buf *out);
 /* What a thread is called in output: its name, or "thread". */
 const char *tp_view_thread_name(const struct tp_thread *thread);
 /* The key to sort by: without a clock, calls instead of times. */

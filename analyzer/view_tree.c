@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The view "tree": each thread's calling-context tree, the heaviest calls first.
 #define _GNU_SOURCE
-#include "analyzer/text.h"
-#include "analyzer/view.h"
+#include "analyzer/grid.h"
 #include "common/array.h"
 
 #include <inttypes.h>
@@ -21,11 +20,26 @@ struct walk {
 	struct item *items;
 	size_t count;
 	size_t capacity;
-	uint64_t least;   // inclusive ticks below which a node is left out
-	uint64_t printed; // rows
-	uint64_t left_out;
+	uint64_t least;              // inclusive ticks below which a node is left out
+	uint64_t printed;            // rows
 	const struct tp_node *nodes; // of the items
+	struct tp_grid grid;
 };
+
+static const struct tp_column columns[] = {
+    {NULL, "thread", 'r', 0, false, false},
+    {NULL, "depth", 'r', 0, false, false},
+    {NULL, "function", 'l', 0, false, false},
+    {NULL, "calls", 'r', 0, false, false},
+    {"inclusive", "inclusive_ns", 'r', 0, true, false},
+    {"share", NULL, 'r', 0, true, false},
+    {"self", "self_ns", 'r', 0, true, false},
+    {"calls", NULL, 'r', 0, false, false},
+    {NULL, "min_ns", 'r', 0, false, false},
+    {NULL, "max_ns", 'r', 0, false, false},
+    {"function", NULL, 'l', 0, false, true},
+};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 // Ascending, as the heaviest must be pushed last to be printed first.
 static int compare(const void *a, const void *b, void *context)
@@ -51,7 +65,7 @@ static bool push_children(
 	const size_t first = walk->count;
 	for (uint32_t at = nodes[node].first_child; at; at = nodes[at].next_sibling) {
 		if (nodes[at].inclusive < walk->least) {
-			walk->left_out++;
+			walk->grid.more++;
 			continue;
 		}
 		if (!TP_GROW(walk->items, walk->capacity, walk->count + 1))
@@ -65,63 +79,26 @@ static bool push_children(
 	return true;
 }
 
-static void add_row(struct walk *walk, const struct tp_thread_result *thread, struct item item,
-    struct tp_table *table, struct tp_buf *out)
+static void add_row(struct walk *walk, const struct tp_thread_result *thread, struct item item)
 {
-	const struct tp_analysis *analysis = walk->analysis;
+	struct tp_grid *grid = &walk->grid;
 	const struct tp_node *node = &thread->profile.nodes[item.node];
-	const struct tp_function *function = tp_analysis_function(analysis, thread, node);
-	char text[TP_TEXT_NUMBER];
-	switch (walk->options->format) {
-	case TP_FORMAT_TABLE: {
-		if (!analysis->timeless) {
-			tp_table_add(table, tp_view_time(analysis, text, node->inclusive));
-			snprintf(text, sizeof(text), "%.1f%%",
-			    thread->busy ? (double)node->inclusive * 100 / (double)thread->busy
-					 : 0.0);
-			tp_table_add(table, text);
-			tp_table_add(table, tp_view_time(analysis, text, node->self));
-		}
-		tp_table_add(table, tp_text_count(text, node->calls));
-		struct tp_buf name;
-		tp_buf_init(&name);
-		// Beyond this, indentation says nothing more to the eye: the depth does.
-		for (uint32_t i = 1; i < item.depth && i < 64; i++)
-			tp_buf_add_string(&name, "  ");
-		if (item.depth > 64)
-			tp_buf_addf(&name, "[%" PRIu32 "] ", item.depth);
-		tp_buf_add_string(&name, function->symbol.name);
-		if (name.failed)
-			out->failed = true;
-		tp_table_add(table, name.data);
-		tp_buf_release(&name);
-		break;
-	}
-	case TP_FORMAT_CSV:
-		tp_buf_addf(out, "%" PRIu32 ",%" PRIu32 ",", thread->thread->number, item.depth);
-		tp_text_add_csv(out, function->symbol.name);
-		tp_buf_addf(out, ",%" PRIu64, node->calls);
-		tp_view_add_ns(analysis, true, node->inclusive, ",", "", out);
-		tp_view_add_ns(analysis, true, node->self, ",", "", out);
-		tp_view_add_ns(analysis, true, node->calls ? node->min : 0, ",", "", out);
-		tp_view_add_ns(analysis, true, node->max, ",", "", out);
-		tp_buf_add_char(out, '\n');
-		break;
-	case TP_FORMAT_JSON:
-		tp_buf_addf(out, "%s\n{\"thread\":%" PRIu32 ",\"depth\":%" PRIu32 ",\"function\":",
-		    walk->printed ? "," : "", thread->thread->number, item.depth);
-		tp_text_add_json(out, function->symbol.name);
-		tp_buf_addf(out, ",\"calls\":%" PRIu64, node->calls);
-		tp_view_add_ns(analysis, true, node->inclusive, ",\"inclusive_ns\":", "null", out);
-		tp_view_add_ns(analysis, true, node->self, ",\"self_ns\":", "null", out);
-		tp_buf_add_char(out, '}');
-		break;
-	}
+	const char *name = tp_analysis_function(walk->analysis, thread, node)->symbol.name;
+	tp_grid_number(grid, thread->thread->number);
+	tp_grid_number(grid, item.depth);
+	tp_grid_text(grid, name);
+	tp_grid_count(grid, node->calls);
+	tp_grid_time(grid, true, node->inclusive);
+	tp_grid_share(grid, node->inclusive, thread->busy);
+	tp_grid_time(grid, true, node->self);
+	tp_grid_count(grid, node->calls);
+	tp_grid_time(grid, true, node->calls ? node->min : 0);
+	tp_grid_time(grid, true, node->max);
+	tp_grid_indented(grid, name, item.depth);
 	walk->printed++;
 }
 
-static bool add_thread(struct walk *walk, const struct tp_thread_result *thread,
-    struct tp_table *table, struct tp_buf *out)
+static bool add_thread(struct walk *walk, const struct tp_thread_result *thread)
 {
 	const struct tp_node *nodes = thread->profile.nodes;
 	if (thread->profile.node_count < 2)
@@ -129,11 +106,11 @@ static bool add_thread(struct walk *walk, const struct tp_thread_result *thread,
 	walk->least = (uint64_t)((double)thread->busy * walk->options->min_share);
 	if (walk->options->format == TP_FORMAT_TABLE && walk->analysis->thread_count > 1) {
 		char text[64];
-		for (uint32_t i = 0; i < table->elastic; i++)
-			tp_table_add(table, "");
+		for (size_t i = 0; i + 1 < COLUMNS; i++)
+			tp_grid_blank(&walk->grid);
 		snprintf(text, sizeof(text), "%s %" PRIu32, tp_view_thread_name(thread->thread),
 		    thread->thread->number);
-		tp_table_add(table, text);
+		tp_grid_text(&walk->grid, text);
 	}
 	walk->count = 0;
 	if (!push_children(walk, nodes, 0, 1))
@@ -141,10 +118,10 @@ static bool add_thread(struct walk *walk, const struct tp_thread_result *thread,
 	while (walk->count) {
 		const struct item item = walk->items[--walk->count];
 		if (walk->options->limit && walk->printed >= walk->options->limit) {
-			walk->left_out++;
+			walk->grid.more++;
 			continue;
 		}
-		add_row(walk, thread, item, table, out);
+		add_row(walk, thread, item);
 		if (!push_children(walk, nodes, item.node, item.depth + 1))
 			return false;
 	}
@@ -154,45 +131,15 @@ static bool add_thread(struct walk *walk, const struct tp_thread_result *thread,
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
     struct tp_buf *out, struct tp_err *err)
 {
-	static const char *const titles[] = {"inclusive", "share", "self", "calls", "function"};
-	const int first = analysis->timeless ? 3 : 0;
 	struct walk walk = {.analysis = analysis, .options = options};
-	struct tp_table table;
-	tp_table_init(&table, analysis->timeless ? "rl" : "rrrrl", analysis->timeless ? 1 : 4);
-	table.width = options->width;
-	table.color = options->color;
-	for (int i = first; i < 5; i++)
-		tp_table_add(&table, titles[i]);
-	const int code =
-	    options->format == TP_FORMAT_TABLE ? tp_table_choose(&table, options->columns, err) : 0;
-	if (code) {
-		tp_table_release(&table);
-		return code;
-	}
-	if (options->format == TP_FORMAT_CSV)
-		tp_buf_add_string(
-		    out, "thread,depth,function,calls,inclusive_ns,self_ns,min_ns,max_ns\n");
-	if (options->format == TP_FORMAT_JSON) {
-		tp_buf_add_char(out, '{');
-		tp_view_add_json_header(analysis, out);
-		tp_buf_add_string(out, "\"tree\":[");
-	}
+	tp_grid_init(&walk.grid, analysis, options, columns, COLUMNS, "tree", out);
+	walk.grid.left_out = "lighter branches left out: see --min-share and --limit";
 	bool done = true;
 	for (uint32_t i = 0; i < analysis->thread_count && done; i++)
-		done = add_thread(&walk, &analysis->threads[i], &table, out);
-	if (options->format == TP_FORMAT_TABLE) {
-		tp_table_render(&table, out);
-		if (walk.left_out)
-			tp_buf_addf(out,
-			    "(%" PRIu64
-			    " lighter branches left out: see --min-share and --limit)\n",
-			    walk.left_out);
-	}
-	if (options->format == TP_FORMAT_JSON)
-		tp_buf_add_string(out, "\n]}\n");
-	tp_table_release(&table);
+		done = add_thread(&walk, &analysis->threads[i]);
 	free(walk.items);
-	return done ? 0
+	const int code = tp_grid_end(&walk.grid, err);
+	return done ? code
 		    : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
 			  "no memory for the call tree");
 }
