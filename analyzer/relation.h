@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A relation is a table that users see in several formats: functions, threads, paths, calls, ... It is described once,
- * in analyzer/relation_NAME.c or, if only SQL has it, in query/table_NAME.c. A column has one name, one unit and one help text everywhere.
+ * A relation is a table that users see in several formats: functions, threads, paths, calls, ... It is described once, in
+ * analyzer/relation_NAME.c or, if only SQL has it, in query/table_NAME.c. A column has one name and one unit everywhere.
  *
- * Data flow: an analysis (with paths and percentiles where a relation needs them) is a struct tp_relation_data. A row is a pointer into
- * it: row(data, i) for i below rows(data); of calls and events, which are read as a stream, whoever reads them makes it.
- * value(data, row, column) gives one cell: a number, a text or nothing. A format turns cells into bytes by the unit of the
- * column, and decides nothing else: SQL in query/sql_table.c, SQLite through SQL, Parquet in export_parquet.c, CSV, JSON and
- * tables for people in relation_show.c (through grid.h), CSV of calls in export_csv.c, the report in report_facts.c. So filters, ranges, compensation
- * and sampling are what the analysis says, and the same in all formats. docs/columns.md is generated from here; a column that
- * a format does not have carries its reason.
+ * Data flow: struct tp_relation_data is an analysis, with paths and percentiles where a relation needs them. A row is a
+ * pointer into it: row(data, i) for i below rows(data). Calls and events are streams, whose reader makes the row.
+ * value(data, row, column) gives one cell: a number, a text or nothing. A format turns cells into bytes by the unit of
+ * the column, and decides nothing else: SQL in query/sql_table.c, SQLite through SQL, Parquet in export_parquet.c, CSV,
+ * JSON and tables for people in relation_show.c (through grid.h), CSV of calls in export_csv.c, the report in
+ * report_facts.c. So filters, compensation and sampling are what the analysis says, and the same in all formats.
+ * docs/columns.md is generated from here; a column that a format does not have carries its reason.
  */
 #ifndef TP_RELATION_H
 #define TP_RELATION_H
@@ -78,9 +78,8 @@ struct tp_relation_data {
 	const struct tp_analysis *analysis;
 	const struct tp_paths *paths;             /* of paths, thread_paths, calls */
 	const struct tp_percentiles *percentiles; /* of latencies */
-	const int64_t
-	    *keys;   /* tp_function_stable_key of each function; NULL: made when asked for */
-	bool scaled; /* times of sampled functions are estimates for all of their calls */
+	const int64_t *keys; /* fn_key of each function; NULL: made when asked for */
+	bool scaled;         /* times of sampled functions are estimates for all their calls */
 	char made[1024];
 };
 
@@ -103,7 +102,7 @@ struct tp_relation {
 	struct tp_cell (*value)(struct tp_relation_data *data, const void *row, uint32_t column);
 };
 
-/* Columns of calls that SQL takes conditions on, and that have texts which CSV quotes once. */
+/* Columns of calls: SQL takes conditions on them, and CSV quotes texts of them once. */
 enum { TP_CALLS_ID, TP_CALLS_PARENT, TP_CALLS_THREAD, TP_CALLS_FN, TP_CALLS_PATH };
 enum { TP_CALLS_DEPTH = TP_CALLS_PATH + 1, TP_CALLS_REC, TP_CALLS_START, TP_CALLS_END };
 enum { TP_CALLS_DURATION = TP_CALLS_END + 1, TP_CALLS_SELF, TP_CALLS_COST, TP_CALLS_HOW };

@@ -26,25 +26,11 @@ int64_t tp_sql_clamp(uint64_t number)
 	return number > INT64_MAX ? INT64_MAX : (int64_t)number;
 }
 
-uint32_t tp_sql_column(const struct tp_relation *relation, int column)
-{
-	uint8_t list[TP_RELATION_COLUMNS];
-	int old = column - (int)tp_relation_list(relation, TP_FORM_SQL, list);
-	if (old < 0)
-		return (uint32_t)column;
-	for (uint32_t i = 0; i < relation->count; i++)
-		for (int j = 0; j < 2 && relation->columns[i].old[j]; j++)
-			if (!old--)
-				return i;
-	return 0;
-}
-
 void tp_sql_result(
     sqlite3_context *context, const struct tp_sql_vtab *vtab, const void *row, int column)
 {
 	const struct tp_relation *relation = vtab->table->relation;
-	const uint32_t at =
-	    column < vtab->column_count ? (uint32_t)column : tp_sql_column(relation, column);
+	const uint32_t at = vtab->columns[column];
 	const struct tp_relation_column *of = &relation->columns[at];
 	const struct tp_cell cell = relation->value(&vtab->data->relation, row, at);
 	if (of->nullable && (cell.type == TP_CELL_TEXT ? !*cell.text : !cell.count))
@@ -108,12 +94,14 @@ int tp_sql_connect(sqlite3 *db, void *context, int argc, const char *const *argv
 	struct tp_sql_vtab *vtab = code ? NULL : sqlite3_malloc(sizeof(*vtab));
 	if (!vtab)
 		return code ? code : SQLITE_NOMEM;
-	uint8_t list[TP_RELATION_COLUMNS];
 	*vtab = (struct tp_sql_vtab){
 	    .data = &query->traces[trace]->data,
 	    .table = &tp_sql_tables[number],
-	    .column_count = (int)tp_relation_list(relation, TP_FORM_SQL, list),
 	};
+	uint32_t columns = tp_relation_list(relation, TP_FORM_SQL, vtab->columns);
+	for (uint8_t i = 0; i < relation->count; i++)
+		for (int j = 0; j < 2 && relation->columns[i].old[j]; j++)
+			vtab->columns[columns++] = i;
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 	*out = &vtab->base;
 	return SQLITE_OK;

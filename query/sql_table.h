@@ -31,7 +31,8 @@ struct tp_sql_vtab {
 	sqlite3_vtab base;
 	struct tp_trace_data *data;
 	const struct tp_sql_table *table;
-	int column_count; /* of the relation; old names are behind them */
+	/* Of the relation; old names are behind its columns. */
+	uint8_t columns[2 * TP_RELATION_COLUMNS];
 };
 
 /* xConnect and xDisconnect for all of them: arguments are the index of the trace and of the table. */
@@ -60,8 +61,6 @@ static inline const char *tp_sql_type(const struct tp_relation_column *column)
 /* The module of tables that have none of their own. */
 extern const sqlite3_module tp_sql_plain_module;
 
-/* The column of the relation that a column of the virtual table is. */
-uint32_t tp_sql_column(const struct tp_relation *relation, int column);
 /* The value of a column in ROW. */
 void tp_sql_result(
     sqlite3_context *context, const struct tp_sql_vtab *vtab, const void *row, int column);

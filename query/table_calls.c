@@ -59,15 +59,15 @@ static char letter_of(unsigned char op)
 	}
 }
 
-static int condition_of(int column)
+static int condition_of(const struct tp_sql_vtab *vtab, int column)
 {
-	const uint32_t at = column < 0 ? UINT32_MAX : tp_sql_column(&tp_relation_calls, column);
+	const uint32_t at = column < 0 ? UINT32_MAX : vtab->columns[column];
 	return at <= TP_CALLS_DURATION ? (int)at : at == TP_CALLS_TID ? C_TID : -1;
 }
 
-static bool orders_by(const sqlite3_index_info *info, int column)
+static bool orders_by(const struct tp_sql_vtab *vtab, const sqlite3_index_info *info, int column)
 {
-	return info->nOrderBy >= 1 && condition_of(info->aOrderBy[0].iColumn) == column &&
+	return info->nOrderBy >= 1 && condition_of(vtab, info->aOrderBy[0].iColumn) == column &&
 	       !info->aOrderBy[0].desc &&
 	       (info->nOrderBy == 1 ||
 		   (info->nOrderBy == 2 && info->aOrderBy[1].iColumn == TP_CALLS_ID &&
@@ -76,7 +76,8 @@ static bool orders_by(const sqlite3_index_info *info, int column)
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	const struct tp_trace_data *data = ((const struct tp_sql_vtab *)(const void *)base)->data;
+	const struct tp_sql_vtab *vtab = (const struct tp_sql_vtab *)(const void *)base;
+	const struct tp_trace_data *data = vtab->data;
 	const double all = (double)data->calls.count + 1;
 	// Of the calls, what is left by an equality; ranges are thought to leave a third.
 	const double left_by[CONDITIONS] = {
@@ -99,7 +100,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	bool equal[CONDITIONS] = {false};
 	double rows = all;
 	for (int i = 0; i < info->nConstraint; i++) {
-		const int condition = condition_of(info->aConstraint[i].iColumn);
+		const int condition = condition_of(vtab, info->aConstraint[i].iColumn);
 		const char letter = letter_of(info->aConstraint[i].op);
 		if (!info->aConstraint[i].usable || condition < 0 || !letter)
 			continue;
@@ -124,10 +125,10 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
 	info->estimatedCost = rows + looks * 0.1 + 1;
-	if (orders_by(info, TP_CALLS_ID) || orders_by(info, TP_CALLS_THREAD) ||
-	    (equal[TP_CALLS_THREAD] && orders_by(info, TP_CALLS_START)))
+	if (orders_by(vtab, info, TP_CALLS_ID) || orders_by(vtab, info, TP_CALLS_THREAD) ||
+	    (equal[TP_CALLS_THREAD] && orders_by(vtab, info, TP_CALLS_START)))
 		info->orderByConsumed = 1;
-	if (orders_by(info, TP_CALLS_FN) && tp_trace_data_can_order(data)) {
+	if (orders_by(vtab, info, TP_CALLS_FN) && tp_trace_data_can_order(data)) {
 		info->orderByConsumed = 1;
 		info->idxNum = PLAN_BY_FUNCTION;
 	}
