@@ -55,10 +55,7 @@ static void call(struct marking *marking, const char *name, LLVMTypeRef type,
 	if (!function)
 		function = LLVMAddFunction(marking->module, name, type);
 	LLVMValueRef made = LLVMBuildCall2(marking->builder, type, function, arguments, count, "");
-	// Nothing that our own runtime does can throw.
-	LLVMAddCallSiteAttribute(made, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateEnumAttribute(marking->context,
-		LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind")), 0));
+	tp_llvm_throws_nothing(made);
 	marking->changed = true;
 }
 
