@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf allowlist: make, check and explain lists of functions to instrument; cli/allowlist_*.c.
-#include "command_table.h"
+// teeperf allowlist: make, check and explain lists of functions to instrument; cli/allowlist/cmd_*.c.
+#include "cli/command/table.h"
 
 #include <string.h>
 

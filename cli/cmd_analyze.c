@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf analyze: show the profile in a trace.
-#include "analyzer/view.h"
-#include "cli/analyze_watch.h"
-#include "cli/command.h"
-#include "cli/default_trace.h"
-#include "cli/open_family.h"
-#include "cli/open_trace.h"
-#include "cli/view_options.h"
+#include "analyzer/output/view.h"
+#include "cli/analyze/watch.h"
+#include "cli/command/command.h"
+#include "cli/analyze/default_trace.h"
+#include "cli/analyze/open_family.h"
+#include "cli/analyze/open_trace.h"
+#include "cli/analyze/view_options.h"
 #include "common/out_file.h"
 
 #include <signal.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf autotune: builds and runs a program until an allowlist keeps to a budget, as measured.
 #define _GNU_SOURCE
-#include "autotune.h"
+#include "cli/tune/autotune.h"
 
-#include "cli/open_trace.h"
+#include "cli/analyze/open_trace.h"
 #include "common/units.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf check-release: refuse to ship what was built for profiling.
-#include "analyzer/release_mark.h"
-#include "cli/command.h"
+#include "analyzer/symbols/release_mark.h"
+#include "cli/command/command.h"
 #include "common/clean.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf ctl: command a running recording.
-#include "command.h"
+#include "cli/command/command.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 
 #include <teeperf/log.h>
 
-#include "recorder/control.h"
+#include "recorder/control/control.h"
 
 static const struct tp_option options[] = {{0}};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf c++: compile and link C++ so that its functions can be recorded.
-#include "driver.h"
+#include "cli/driver/driver.h"
 
 static int run(int argc, char **argv);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf diff: compare the profiles in traces.
-#include "analyzer/completeness.h"
-#include "analyzer/diff_show.h"
-#include "analyzer/notes.h"
-#include "cli/command.h"
-#include "cli/open_trace.h"
-#include "cli/view_options.h"
+#include "analyzer/output/completeness.h"
+#include "analyzer/output/diff_show.h"
+#include "analyzer/output/notes.h"
+#include "cli/command/command.h"
+#include "cli/analyze/open_trace.h"
+#include "cli/analyze/view_options.h"
 #include "common/out_file.h"
 
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf doctor: say what this machine, and a program, have of what recording needs.
 #define _GNU_SOURCE
-#include "command.h"
-#include "doctor.h"
+#include "cli/command/command.h"
+#include "cli/doctor/doctor.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "recorder/host_clock.h"
+#include "recorder/clock/host_clock.h"
 
 static const char *root;
 

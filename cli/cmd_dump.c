@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf dump: a trace as text, and text as a trace.
-#include "analyzer/dump_text.h"
-#include "analyzer/original_trace.h"
-#include "cli/command.h"
-#include "cli/default_trace.h"
-#include "cli/open_trace.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/import/original_trace.h"
+#include "cli/command/command.h"
+#include "cli/analyze/default_trace.h"
+#include "cli/analyze/open_trace.h"
 
 #include <stdlib.h>
 #include <string.h>

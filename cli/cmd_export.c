@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf export: write the profile in a form that other programs read.
-#include "analyzer/export.h"
-#include "analyzer/slices.h"
-#include "cli/command.h"
-#include "cli/default_trace.h"
-#include "cli/open_family.h"
-#include "cli/open_trace.h"
+#include "analyzer/output/format/export.h"
+#include "analyzer/output/format/slices.h"
+#include "cli/command/command.h"
+#include "cli/analyze/default_trace.h"
+#include "cli/analyze/open_family.h"
+#include "cli/analyze/open_trace.h"
 #include "common/out_file.h"
-#include "query/exports.h"
+#include "analyzer/query/exports.h"
 
 #include <dirent.h>
 #include <errno.h>

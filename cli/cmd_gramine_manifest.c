@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf gramine-manifest: the lines by which a Gramine manifest lets a program at its log.
-#include "cli/command.h"
+#include "cli/command/command.h"
 #include "cli/manifest_edit.h"
 #include "common/out_file.h"
 #include "common/read_all.h"

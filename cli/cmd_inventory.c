@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf inventory: what the compiler saw of each function.
-#include "cli/command.h"
-#include "cli/inventory_view.h"
-#include "cli/open_trace.h"
-#include "inventory/from_source.h"
-#include "inventory/inventory_text.h"
+#include "cli/command/command.h"
+#include "cli/allowlist/inventory_view.h"
+#include "cli/analyze/open_trace.h"
+#include "allowlists/inventory/from_source.h"
+#include "allowlists/inventory/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf query: SQL over traces.
-#include "cli/command.h"
-#include "cli/default_trace.h"
-#include "cli/open_trace.h"
-#include "cli/query_shell.h"
+#include "cli/command/command.h"
+#include "cli/analyze/default_trace.h"
+#include "cli/analyze/open_trace.h"
+#include "cli/analyze/query_shell.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf record: run a program and keep what its instrumented functions log.
 #define _GNU_SOURCE
-#include "record_end.h"
-#include "record_followed.h"
-#include "record_inner.h"
+#include "cli/record/end.h"
+#include "cli/record/followed.h"
+#include "cli/record/inner.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "common/clean.h"
-#include "recovery/recover.h"
+#include "recorder/recover/recover.h"
 
 enum { TICK_MS = 200, LAST_TICK_MS = 20 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf recover: complete a trace whose recorder was killed.
-#include "cli/command.h"
-#include "cli/edition.h"
-#include "cli/shell_word.h"
+#include "cli/command/command.h"
+#include "cli/command/edition.h"
+#include "cli/command/shell_word.h"
 #include "common/clean.h"
-#include "recovery/recover.h"
+#include "recorder/recover/recover.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf report: write an HTML page about a trace.
-#include "analyzer/report.h"
-#include "cli/command.h"
-#include "cli/default_trace.h"
-#include "cli/open_trace.h"
+#include "analyzer/output/report/report.h"
+#include "cli/command/command.h"
+#include "cli/analyze/default_trace.h"
+#include "cli/analyze/open_trace.h"
 
 #include <stdio.h>
 

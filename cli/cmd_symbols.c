@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf symbols: names and places of the functions of a program, as analyze finds them.
-#include "analyzer/symbol_inlines.h"
-#include "analyzer/symbol_module.h"
-#include "analyzer/text.h"
-#include "cli/address_list.h"
-#include "cli/command.h"
-#include "cli/open_trace.h"
+#include "analyzer/symbols/inlines.h"
+#include "analyzer/symbols/module.h"
+#include "analyzer/output/text.h"
+#include "cli/command/address_list.h"
+#include "cli/command/command.h"
+#include "cli/analyze/open_trace.h"
 #include "common/out_file.h"
 
 #include <errno.h>

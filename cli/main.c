@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The teeperf command: finds the subcommand in the generated table and runs it.
-#include "command_table.h"
-#include "edition.h"
+#include "cli/command/table.h"
+#include "cli/command/edition.h"
 
 #include <teeperf/version.h>
 

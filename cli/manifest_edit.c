@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "allowlists/span.h"
+#include "allowlists/language/span.h"
 
 // What is added: KEY of TABLE, an array that gets ENTRY or, without one, a string VALUE.
 struct setting {

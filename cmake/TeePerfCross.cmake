@@ -60,7 +60,7 @@ function(teeperf_cross_runtime machine)
 	teeperf_cross_objects(objects ${machine} "${scratch}" "${TEEPERF_RUNTIME_FLAGS}" ${sources})
 	# As in TeePerfTargets.cmake: with POSIX, but another log.
 	set(core_SYSTEM ${objects})
-	list(FILTER core_SYSTEM EXCLUDE REGEX "/port_posix_log\\.c\\.o$")
+	list(FILTER core_SYSTEM EXCLUDE REGEX "/posix_log\\.c\\.o$")
 	set(core_STREAM ${core_SYSTEM})
 	set(archives)
 	foreach(port IN LISTS TEEPERF_PORTS)

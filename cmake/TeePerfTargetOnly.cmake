@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The recorder for targets: one static 'teeperf' that records, and needs nothing of C++, libdwarf, libelf and SQLite.
-# The files of target/ stand in for what of the complete command it goes without. zstd is used if it can be linked.
+# The files of cli/target/ stand in for what of the complete command it goes without. zstd is used if it can be linked.
 
 option(TEEPERF_STATIC "link the recorder for targets statically" ON)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -23,19 +23,19 @@ endif()
 check_c_source_compiles("#include <zstd.h>
 	int main(void) { return ZSTD_createCCtx() == 0; }" TEEPERF_TARGET_ZSTD)
 
-teeperf_sources(sources "common/*.c" "recorder/*.c" "recovery/*.c" "allowlists/*.c" "target/*.c"
-	"cli/command*.c" "cli/record_*.c")
+teeperf_sources(sources "common/*.c" "common/chunks/*.c" "recorder/*.c" "recorder/*/*.c" "allowlists/language/*.c" "cli/target/*.c"
+	"cli/command/command.c" "cli/command/table.c" "cli/record/*.c")
 list(FILTER sources EXCLUDE REGEX
-	"/(demangle|zipped_text|live|list_[a-z_]*|record_inner_join)\\.c$")
-foreach(file analyzer/module_map analyzer/problems analyzer/reader analyzer/source analyzer/switches
-		analyzer/tracefile analyzer/verify cli/doctor_tee cli/driver_find cli/main cli/options cli/shell_word)
+	"/(demangle|zipped_text|recover/live|record/inner_join)\\.c$")
+foreach(file analyzer/trace/modules analyzer/trace/problems analyzer/trace/reader analyzer/trace/source analyzer/trace/switches
+		analyzer/trace/tracefile analyzer/trace/verify cli/doctor/show cli/doctor/tee cli/driver/find cli/main cli/command/options cli/command/shell_word)
 	list(APPEND sources "${PROJECT_SOURCE_DIR}/${file}.c")
 endforeach()
 list(TRANSFORM TEEPERF_TARGET_COMMANDS PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE commands)
 if(TEEPERF_TARGET_ZSTD)
-	list(FILTER sources EXCLUDE REGEX "/target_chunk_codec\\.c$")
+	list(FILTER sources EXCLUDE REGEX "/target/chunk_codec\\.c$")
 else()
-	list(FILTER sources EXCLUDE REGEX "/common/chunk_codec\\.c$")
+	list(FILTER sources EXCLUDE REGEX "/common/chunks/chunk_codec\\.c$")
 	message(STATUS "No zstd for the target: its recorder has no --compress")
 endif()
 

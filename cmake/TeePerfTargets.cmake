@@ -12,9 +12,24 @@ find_library(TEEPERF_LIBDWARF dwarf REQUIRED)
 find_library(TEEPERF_SQLITE sqlite3 REQUIRED)
 find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
 
-# Add static library tp_NAME<SUFFIX> from NAME/*.c, compiled (and what uses it linked) with FLAGS.
+# The rooms of each library; query and the recovery of killed recorders' logs are apart from what they need most of.
+set(TEEPERF_ROOMS_common common common/chunks)
+set(TEEPERF_ROOMS_allowlists allowlists/language allowlists/convert)
+set(TEEPERF_ROOMS_inventory allowlists/inventory)
+set(TEEPERF_ROOMS_selection allowlists/choose allowlists/check)
+set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/drain recorder/follow recorder/region
+	recorder/stream)
+set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols analyzer/symbols/elf analyzer/replay
+	analyzer/profile analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format
+	analyzer/output/export analyzer/output/relation analyzer/output/report)
+set(TEEPERF_ROOMS_recovery recorder/recover)
+set(TEEPERF_ROOMS_query analyzer/query)
+set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/doctor cli/driver cli/record cli/tune)
+
+# Add static library tp_NAME<SUFFIX> from its rooms, compiled (and what uses it linked) with FLAGS.
 function(teeperf_host_library name suffix flags)
-	teeperf_sources(sources "${name}/*.c")
+	list(TRANSFORM TEEPERF_ROOMS_${name} APPEND "/*.c" OUTPUT_VARIABLE globs)
+	teeperf_sources(sources ${globs})
 	list(FILTER sources EXCLUDE REGEX "/cli/main\\.c$")
 	set(target tp_${name}${suffix})
 	add_library(${target} STATIC ${sources})
@@ -27,11 +42,11 @@ endfunction()
 
 # The viewer of reports, as strings.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
-file(GLOB report_parts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/report/*")
+file(GLOB report_parts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/analyzer/output/report/viewer/*")
 set(TEEPERF_REPORT_PAGE "${TEEPERF_GENERATED_DIR}/report_page.c")
 add_custom_command(OUTPUT "${TEEPERF_REPORT_PAGE}"
-	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/report/embed.py"
-		"${TEEPERF_REPORT_PAGE}" "${PROJECT_SOURCE_DIR}/report"
+	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/analyzer/output/report/viewer/embed.py"
+		"${TEEPERF_REPORT_PAGE}" "${PROJECT_SOURCE_DIR}/analyzer/output/report/viewer"
 	DEPENDS ${report_parts} VERBATIM)
 add_custom_target(tp_report_page DEPENDS "${TEEPERF_REPORT_PAGE}")
 
@@ -43,7 +58,7 @@ add_custom_command(OUTPUT ${pages}
 	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/docs/rows.py" "${PROJECT_SOURCE_DIR}" man
 		"${TEEPERF_MAN_DIR}"
 	DEPENDS ${TEEPERF_MAN_SOURCES} "${PROJECT_SOURCE_DIR}/docs/rows.py"
-		"${PROJECT_SOURCE_DIR}/runtime/ports.def" "${PROJECT_SOURCE_DIR}/cli/cc_options.def"
+		"${PROJECT_SOURCE_DIR}/runtime/ports.def" "${PROJECT_SOURCE_DIR}/cli/driver/cc_options.def"
 	VERBATIM)
 add_custom_target(tp_man ALL DEPENDS ${pages})
 
@@ -111,10 +126,10 @@ if(TEEPERF_TEST_ASAN)
 endif()
 
 # The runtime is linked into the profiled program: never a sanitizer, never the plugin.
-# Its platforms: one port_NAME.c each, beside what all have, what those with POSIX below them have, and what
+# Its platforms: one port/NAME.c each, beside what all have, what those with POSIX below them have, and what
 # those have that stand alone.
-teeperf_sources(core "runtime/*.c" "runtime/*.S")
-list(FILTER core EXCLUDE REGEX "/(port_.*|fork|private_log)\\.c$")
+teeperf_sources(core "runtime/*.c" "runtime/arch/*.S")
+list(FILTER core EXCLUDE REGEX "/(fork|elf_segments)\\.c$")
 set(TEEPERF_RUNTIME_COMMON -O2 -g -fvisibility=hidden -fno-exceptions -fno-stack-protector -ffreestanding)
 set(TEEPERF_RUNTIME_FLAGS -fPIC -ftls-model=initial-exec ${TEEPERF_RUNTIME_COMMON})
 # Programs that stand alone have one module, to which the runtime belongs, and no support library.
@@ -133,8 +148,8 @@ function(teeperf_runtime_files out)
 endfunction()
 
 # Runs between any two instructions of the program: it must leave vector registers alone. (No such option
-# for riscv64, where runtime/slow_riscv64.S saves what compilers may use.)
-teeperf_runtime_files(TEEPERF_RUNTIME_ANYWHERE thread counts gates switch context modules private_log)
+# for riscv64, where runtime/arch/slow_riscv64.S saves what compilers may use.)
+teeperf_runtime_files(TEEPERF_RUNTIME_ANYWHERE thread counts gates switch context modules port/private_log)
 if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
 	set_source_files_properties(${TEEPERF_RUNTIME_ANYWHERE}
 		PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
@@ -148,7 +163,7 @@ function(teeperf_runtime_core name flags)
 	target_compile_options(${name} PRIVATE ${flags})
 endfunction()
 
-teeperf_runtime_files(posix fork port_elf_segments port_posix port_posix_fork port_posix_log)
+teeperf_runtime_files(posix fork elf_segments port/posix port/posix_fork port/posix_log)
 teeperf_runtime_core(tp_runtime "${TEEPERF_RUNTIME_FLAGS}" ${posix})
 add_library(teeperf_static STATIC $<TARGET_OBJECTS:tp_runtime>)
 add_library(teeperf_shared SHARED $<TARGET_OBJECTS:tp_runtime>)
@@ -160,16 +175,16 @@ target_link_libraries(teeperf_shared PRIVATE Threads::Threads)
 target_link_options(teeperf_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete)
 
 # With POSIX, but another log.
-list(FILTER posix EXCLUDE REGEX "/port_posix_log\\.c$")
+list(FILTER posix EXCLUDE REGEX "/port/posix_log\\.c$")
 set(TEEPERF_SYSTEM_FLAGS ${TEEPERF_RUNTIME_FLAGS})
 teeperf_runtime_core(tp_runtime_SYSTEM "${TEEPERF_SYSTEM_FLAGS}" ${posix})
 # The same, and the log is private and sent. Of memory that is not used nothing is there: so many chunks that a thread that
 # is stopped while it sends costs nothing.
 set(TEEPERF_STREAM_FLAGS ${TEEPERF_RUNTIME_FLAGS} -DTP_PRIVATE_CHUNKS=256)
 add_library(tp_runtime_STREAM ALIAS tp_runtime_SYSTEM)
-set(TEEPERF_STREAM_FILES port_posix_stream private_log)
+set(TEEPERF_STREAM_FILES port/posix_stream port/private_log)
 
-teeperf_runtime_files(alone port_alone port_elf_segments)
+teeperf_runtime_files(alone port/alone elf_segments)
 set(TEEPERF_ALONE_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS})
 # Where CPUID is not legal, but XSAVE is there.
 set(TEEPERF_ENCLAVE_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_HAS_XSAVE)
@@ -188,7 +203,7 @@ foreach(port IN LISTS TEEPERF_PORTS)
 	if(NOT TARGET tp_runtime_${runtime})
 		message(FATAL_ERROR "runtime/ports.def: '${port}' is for '${runtime}', of which there is no runtime")
 	endif()
-	teeperf_runtime_files(files port_${port} ${TEEPERF_PORT_${port}_FILES} ${TEEPERF_${runtime}_FILES})
+	teeperf_runtime_files(files port/${port} ${TEEPERF_PORT_${port}_FILES} ${TEEPERF_${runtime}_FILES})
 	add_library(tp_runtime_port_${port} OBJECT ${files})
 	target_link_libraries(tp_runtime_port_${port} PRIVATE tp_flags)
 	target_compile_options(tp_runtime_port_${port} PRIVATE ${TEEPERF_${runtime}_FLAGS})
@@ -204,8 +219,8 @@ endforeach()
 # One plugin per LLVM major. LLVM's symbols come from the compiler that loads it: linking libLLVM
 # here would bring a second copy of LLVM into a statically linked clang.
 # Lists are converted by the command only.
-teeperf_sources(sources "pass/*.c" "pass/*.cpp" "allowlists/*.c")
-list(FILTER sources EXCLUDE REGEX "/allowlists/list_|/pass/dispatcher\\.c$")
+teeperf_sources(sources "pass/*.c" "pass/*.cpp" "pass/*/*.c" "allowlists/language/*.c")
+list(FILTER sources EXCLUDE REGEX "/pass/dispatcher\\.c$")
 foreach(major IN LISTS TEEPERF_MAJORS)
 	set(target tp_pass_${major})
 	add_library(${target} MODULE ${sources}

@@ -84,7 +84,7 @@ def option_text(row, ports):
 
 def words(source):
     """What stands for each @WORD@ in a manual page."""
-    options = [row for row in rows(source + "/cli/cc_options.def", "TP_CC_OPTION") if row[2] != "PLUGIN"]
+    options = [row for row in rows(source + "/cli/driver/cc_options.def", "TP_CC_OPTION") if row[2] != "PLUGIN"]
     ports = [Port(row) for row in rows(source + "/runtime/ports.def", "TP_PORT")]
     lines = [".RS"]
     for port in ports:

@@ -3,7 +3,7 @@
 #ifndef TP_COUNT_H
 #define TP_COUNT_H
 
-#include "sequence.h"
+#include "pass/sequence/sequence.h"
 
 /* The counted and sampled functions of an object file, at most TEEPERF_COUNTED_MAX of them. */
 struct tp_count_group {

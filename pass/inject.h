@@ -3,7 +3,7 @@
 #ifndef TP_INJECT_H
 #define TP_INJECT_H
 
-#include "sequence.h"
+#include "pass/sequence/sequence.h"
 
 /* Whether control can come back into the function from above, other than to clean up on its way. */
 bool tp_inject_catches(const struct tp_pass *pass, LLVMValueRef function);

@@ -7,7 +7,7 @@
 #ifndef TP_PASS_H
 #define TP_PASS_H
 
-#include "pass_options.h"
+#include "options.h"
 
 /* Stage 2, idempotent. Returns whether the module changed. */
 bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module);

@@ -18,7 +18,7 @@
 extern "C" {
 #include "pass.h"
 #include "select.h"
-#include "sequence.h"
+#include "pass/sequence/sequence.h"
 }
 #include "llvm_compat.h"
 
@@ -32,7 +32,7 @@ using namespace llvm;
 #define OPTION_OF_PLUGIN OPTION_OF_PASS
 #define TP_CC_OPTION(id, name, reader, value, variable, word, fallback, cc_help, more, help, argument) \
 	OPTION_OF_##reader(id, name, help, argument)
-#include "cli/cc_options.def"
+#include "cli/driver/cc_options.def"
 #undef TP_CC_OPTION
 // clang-format on
 
@@ -53,7 +53,7 @@ struct Options {
 #define SET_OF_PASS(id) options.id = id##_option.c_str();
 #define SET_OF_PLUGIN SET_OF_PASS
 #define TP_CC_OPTION(id, name, reader, ...) SET_OF_##reader(id)
-#include "cli/cc_options.def"
+#include "cli/driver/cc_options.def"
 #undef TP_CC_OPTION
 		status = tp_pass_init(&pass, &options, &err);
 	}

@@ -9,8 +9,8 @@
 #include <llvm-c/Comdat.h>
 
 #include "function.h"
-#include "inventory_note.h"
-#include "inventory_warn.h"
+#include "pass/inventory/note.h"
+#include "pass/inventory/warn.h"
 #include "llvm_compat.h"
 
 // Module flag: this module has been through the tag stage.

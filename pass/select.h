@@ -3,7 +3,7 @@
 #ifndef TP_SELECT_H
 #define TP_SELECT_H
 
-#include "pass_options.h"
+#include "options.h"
 
 /* Tag all functions; `before_link`: of LTO. Returns whether the module changed. */
 bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_link);

@@ -3,7 +3,7 @@
 #ifndef TP_STACKS_H
 #define TP_STACKS_H
 
-#include "sequence.h"
+#include "pass/sequence/sequence.h"
 
 /* Whether a call or invoke may leave for another stack (swapcontext and the like). */
 bool tp_stacks_switched_by(const struct tp_pass *pass, LLVMValueRef instruction);

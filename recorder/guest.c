@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "host_clock.h"
-#include "log_user.h"
-#include "shared.h"
+#include "recorder/clock/host_clock.h"
+#include "recorder/region/log_user.h"
+#include "recorder/region/shared.h"
 
 static const uint64_t LOOK_NS = 1000 * 1000 * 1000; // all of /proc is read
 

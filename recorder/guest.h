@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "common/err.h"
-#include "region.h"
+#include "recorder/region/region.h"
 
 enum tp_guest_state {
 	TP_GUEST_AWAITED = 0, /* none has come */

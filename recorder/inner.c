@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log_guard.h"
-#include "shared.h"
-#include "trace_ends.h"
+#include "recorder/region/log_guard.h"
+#include "recorder/region/shared.h"
+#include "recorder/drain/trace_ends.h"
 
 static void write_host(struct tp_inner *inner, const struct tp_host_facts *known, bool ended)
 {

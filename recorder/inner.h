@@ -6,10 +6,10 @@
 #ifndef TP_INNER_H
 #define TP_INNER_H
 
-#include "drain.h"
-#include "host_facts.h"
-#include "region.h"
-#include "trace_writer.h"
+#include "recorder/drain/drain.h"
+#include "recorder/region/host_facts.h"
+#include "recorder/region/region.h"
+#include "recorder/drain/trace_writer.h"
 
 struct tp_inner {
 	struct tp_region region;

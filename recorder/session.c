@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "session_steps.h"
-#include "shared.h"
+#include "recorder/region/shared.h"
 
 static void look_at_end(void *context, pid_t pid)
 {

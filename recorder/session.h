@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "common/event_cost.h"
-#include "control.h"
-#include "counter_thread.h"
-#include "doorbell.h"
-#include "drain.h"
-#include "follow.h"
+#include "common/chunks/event_cost.h"
+#include "recorder/control/control.h"
+#include "recorder/clock/counter_thread.h"
+#include "recorder/region/doorbell.h"
+#include "recorder/drain/drain.h"
+#include "recorder/follow/follow.h"
 #include "guest.h"
-#include "host_clock.h"
+#include "recorder/clock/host_clock.h"
 #include "inner.h"
 #include "launch.h"
-#include "place.h"
-#include "region.h"
-#include "stream_thread.h"
-#include "trace_writer.h"
+#include "recorder/region/place.h"
+#include "recorder/region/region.h"
+#include "recorder/stream/thread.h"
+#include "recorder/drain/trace_writer.h"
 
 enum tp_drain_choice {
 	TP_DRAIN_CHOICE_AUTO = 0, /* by the cores there are */

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shared.h"
+#include "recorder/region/shared.h"
 
 enum {
 	// How long we wait for the program: one that is told by signal, one that is not.

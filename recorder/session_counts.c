@@ -2,8 +2,8 @@
 // What has happened in a session so far.
 #include "session.h"
 
-#include "host_clock.h"
-#include "shared.h"
+#include "recorder/clock/host_clock.h"
+#include "recorder/region/shared.h"
 
 void tp_session_count(const struct tp_session *session, struct tp_session_counts *counts)
 {

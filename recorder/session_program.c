@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "shared.h"
+#include "recorder/region/shared.h"
 
 // Nobody wakes us when the program is over.
 enum { GUEST_TICK_MS = 20 };

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "log_guard.h"
-#include "shared.h"
-#include "trace_ends.h"
+#include "recorder/region/log_guard.h"
+#include "recorder/region/shared.h"
+#include "recorder/drain/trace_ends.h"
 
 struct tp_host_facts tp_session_facts(const struct tp_session *session)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host_clock.h"
+#include "recorder/clock/host_clock.h"
 
 /* How what the program logs comes to the recorder. */
 enum tp_tee_transport {

@@ -3,7 +3,7 @@
 // has no part in it.
 #include "runtime.h"
 
-#include "port_elf_segments.h"
+#include "elf_segments.h"
 
 #include <teeperf/teeperf.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The platform interface: all that the runtime asks of the system it runs on, one file port_*.c for
+ * The platform interface: all that the runtime asks of the system it runs on, one file port/NAME.c for
  * each platform. Except where a line says otherwise, functions are called in ordinary context.
  */
 #ifndef TP_PORT_H

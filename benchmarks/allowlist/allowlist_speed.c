@@ -2,7 +2,7 @@
 // How long it takes to read a list and to decide about functions: allowlist_speed LINES FUNCTIONS. Lists are of
 // several mixes of lines, made up like the functions' names. Beside it what comparing each name with
 // each line takes, measured on a few functions.
-#include "allowlists/allowlist_list.h"
+#include "allowlists/language/list.h"
 #include "common/buf.h"
 
 #include <inttypes.h>

@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/chunk_read.h"
-#include "common/checksum.h"
-#include "recorder/drain.h"
-#include "recorder/shared.h"
+#include "analyzer/trace/chunk_read.h"
+#include "common/chunks/checksum.h"
+#include "recorder/drain/drain.h"
+#include "recorder/region/shared.h"
 
 enum {
 	CHUNK = TP_REGION_CHUNK_SIZE,

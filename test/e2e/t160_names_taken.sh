@@ -39,7 +39,7 @@ if other_users; then
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include "recorder/control.h"
+#include "recorder/control/control.h"
 int main(int argc, char **argv)
 {
 	const int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);

@@ -14,11 +14,10 @@ printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.
 
 copy() {
 	rm -rf runtime
-	mkdir runtime
-	cp "$root"/runtime/*.[chS] runtime/
+	cp -r "$root/runtime" .
 	# The other platforms.
-	for port in runtime/port_*.c runtime/private_log.c; do
-		case $port in *posix_stream*) rm "$port" ;; *posix* | *elf_segments*) ;; *) rm -f "$port" ;; esac
+	for port in runtime/port/*.c; do
+		case $port in *posix_stream*) rm "$port" ;; *posix*) ;; *) rm -f "$port" ;; esac
 	done
 }
 
@@ -26,9 +25,9 @@ copy() {
 build() {
 	rm -rf objects
 	mkdir objects
-	for file in runtime/*.c runtime/*.S; do
+	for file in runtime/*.c runtime/port/*.c runtime/arch/*.S; do
 		registers=-mgeneral-regs-only
-		case $file in */port_*) registers= ;; esac
+		case $file in */port/* | */elf_segments.c) registers= ;; esac
 		${CC:-cc} -O2 -fPIC -ftls-model=initial-exec -ffreestanding -fno-stack-protector \
 			$registers -I . -I "$root/include" -c "$file" -o "objects/${file##*/}.o"
 	done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # A new TEE is one row of runtime/ports.def, one file and one page. A tree with one more has a runtime for it, and cc,
-# record, doctor, help and manual know it. A new option of cc is one row of cli/cc_options.def: cc takes it, hands it to the
+# record, doctor, help and manual know it. A new option of cc is one row of cli/driver/cc_options.def: cc takes it, hands it to the
 # pass, and help and manual have it. Of the command only what reads the rows is compiled again.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
@@ -30,18 +30,18 @@ TP_PORT(fake, SYSTEM, NONE, "",
 	.foreign = true,
 	.hints = TP_HINTS("pass '@LOG@' on"))
 DEF
-cat >tree/runtime/port_fake.c <<'C'
+cat >tree/runtime/port/fake.c <<'C'
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fake TEE.
-#include "port.h"
-#include "port_posix.h"
+#include "runtime/port.h"
+#include "runtime/port/posix.h"
 
 bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
 {
 	return tp_port_map_named(alignment, base, size);
 }
 C
-cat >>tree/cli/cc_options.def <<'DEF'
+cat >>tree/cli/driver/cc_options.def <<'DEF'
 
 TP_CC_OPTION(zebra, "zebra", PASS, WORDS, "TEEPERF_ZEBRA", "plain|striped|dotted", "plain",
 	"fake an option; for a test (default: TEEPERF_ZEBRA, else plain)", "The manual has more of it.",

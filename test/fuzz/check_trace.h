@@ -3,10 +3,10 @@
 #ifndef TP_CHECK_TRACE_H
 #define TP_CHECK_TRACE_H
 
-#include "analyzer/analysis.h"
-#include "analyzer/calls.h"
-#include "analyzer/report.h"
-#include "analyzer/view.h"
+#include "analyzer/profile/analysis.h"
+#include "analyzer/profile/calls.h"
+#include "analyzer/output/report/report.h"
+#include "analyzer/output/view.h"
 #include "test/fuzz/check_exports.h"
 
 #include <stdlib.h>

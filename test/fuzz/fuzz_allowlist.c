@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parse any bytes as a list; ask a list that parses about names taken from its own text.
-#include "allowlists/allowlist.h"
+#include "allowlists/language/allowlist.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "recorder/control.h"
+#include "recorder/control/control.h"
 
 enum { CLIENTS_MAX = 12, FDS = 3 };
 

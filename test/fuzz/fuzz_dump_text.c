@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any text as a trace: what assembles must come back from its dump byte by byte.
-#include "analyzer/dump_text.h"
+#include "analyzer/trace/text/dump_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,10 +6,10 @@
 // inputs that it survives are read again without one, so that they are told apart by what they reach.
 // Runs: 1 of 40.
 #define _GNU_SOURCE
-#include "analyzer/elf_code.h"
-#include "analyzer/elf_file.h"
-#include "analyzer/elf_sections.h"
-#include "analyzer/symbol_lines.h"
+#include "analyzer/symbols/elf/code.h"
+#include "analyzer/symbols/elf/file.h"
+#include "analyzer/symbols/elf/sections.h"
+#include "analyzer/symbols/lines.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -15,9 +15,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "recorder/control.h"
-#include "recorder/follow_process.h"
-#include "recorder/follow_server.h"
+#include "recorder/control/control.h"
+#include "recorder/follow/process.h"
+#include "recorder/follow/server.h"
 
 enum { CLIENTS_MAX = 4, LOG_CHUNKS = 8, PATCH = 6, FDS = 2 };
 // "tokenful"

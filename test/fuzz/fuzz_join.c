@@ -3,9 +3,9 @@
 // were, at their times, and the joined trace has no fault. Behind a line "host", the text is the host's trace, too.
 // Runs: 1 of 2.
 #define _GNU_SOURCE
-#include "analyzer/calls.h"
-#include "analyzer/dump_text.h"
-#include "analyzer/join.h"
+#include "analyzer/profile/calls.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/join/join.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // Read any bytes as the list of some tool, chosen by the first byte: what is read loads, what loads can be
 // written for every tool, and its canonical form is its own.
 #define _GNU_SOURCE
-#include "allowlists/list_convert.h"
+#include "allowlists/convert/convert.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 // Any bytes as the entries of a log of the original TEE-Perf, behind a header that is most often mended: the trace that
 // it is read as is whole, and all views and exports of it are sound and add up.
 // Runs: 1 of 20.
-#include "analyzer/original_log.h"
-#include "analyzer/original_trace.h"
+#include "analyzer/import/original_log.h"
+#include "analyzer/import/original_trace.h"
 #include "test/fuzz/check_trace.h"
 
 // What makes it a log, or hardly an input would be one. The number of entries stays, and the layout.

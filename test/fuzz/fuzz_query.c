@@ -2,9 +2,9 @@
 // Any text as SQL over two small traces: it ends, it takes no more memory than it may, it changes nothing, and an
 // error names a place that is there.
 // Runs: 1 of 2.
-#include "analyzer/dump_text.h"
+#include "analyzer/trace/text/dump_text.h"
 #include "common/buf.h"
-#include "query/query.h"
+#include "analyzer/query/query.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // Any bytes as a trace: open, analyse, show in every view and export; all that comes out is sound, and
 // adds up. The checksums are mended first, or hardly an input would get past them.
 // Runs: 1 of 20.
-#include "common/checksum.h"
+#include "common/chunks/checksum.h"
 #include "test/fuzz/check_trace.h"
 
 static void mend(uint8_t *data, size_t size)

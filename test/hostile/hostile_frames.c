@@ -23,7 +23,7 @@
 // The log itself, in the place of the archive's.
 enum { GUARD = 1 << 16 };
 static char before[GUARD] __attribute__((aligned(GUARD), used));
-#include "runtime/private_log.c"
+#include "runtime/port/private_log.c"
 static char behind[GUARD] __attribute__((aligned(GUARD), used));
 
 #include <teeperf/keystone.h>

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inventory/inventory_file.h"
-#include "inventory/inventory_text.h"
-#include "selection/list_use.h"
+#include "allowlists/inventory/file.h"
+#include "allowlists/inventory/text.h"
+#include "allowlists/check/use.h"
 
 /* What most of these tests look at: functions of every fate. */
 #define FIXTURE_PROGRAM                                                                        \

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "cli/address_list.h"
+#include "cli/command/address_list.h"
 
 static void texts(void **state)
 {

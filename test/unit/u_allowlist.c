@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "allowlists/allowlist.h"
-#include "allowlists/allowlist_list.h"
+#include "allowlists/language/allowlist.h"
+#include "allowlists/language/list.h"
 #include "common/buf.h"
 
 #include <stdio.h>

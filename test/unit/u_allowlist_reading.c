@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "allowlists/allowlist_reading.h"
+#include "allowlists/language/reading.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "allowlists/allowlist_where.h"
+#include "allowlists/language/where.h"
 
 #include <stdio.h>
 #include <string.h>

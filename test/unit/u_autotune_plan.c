@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cli/autotune_plan.h"
+#include "cli/tune/plan.h"
 
 static void near(double is, double wanted)
 {

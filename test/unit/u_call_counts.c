@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/call_counts.h"
+#include "analyzer/replay/call_counts.h"
 
 #define ADDRESSES 5000
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/checksum.h"
+#include "common/chunks/checksum.h"
 
 static void published_values(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "selection/choose.h"
+#include "allowlists/choose/choose.h"
 
 static const struct tp_cost cost = {.event_ns = 10, .count_ns = 1};
 

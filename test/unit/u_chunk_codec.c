@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/chunk_codec.h"
+#include "common/chunks/chunk_codec.h"
 
 enum { CHUNK = 65536, RECORDS = (CHUNK - sizeof(struct teeperf_chunk)) / 8 };
 

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/chunk_read.h"
+#include "analyzer/trace/chunk_read.h"
 #include "common/buf.h"
-#include "common/checksum.h"
+#include "common/chunks/checksum.h"
 
 enum { RECORDS = 3000 };
 

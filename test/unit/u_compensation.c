@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/analysis.h"
-#include "analyzer/dump_text.h"
-#include "common/event_cost.h"
+#include "analyzer/profile/analysis.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "common/chunks/event_cost.h"
 
 static struct tp_buf file;
 static struct tp_tracefile trace;

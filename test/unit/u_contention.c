@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/contention.h"
-#include "analyzer/dump_text.h"
-#include "analyzer/view.h"
+#include "analyzer/profile/contention.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/output/view.h"
 
 #define TICKS 400
 #define CALLS 40

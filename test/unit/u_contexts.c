@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/profile.h"
-#include "analyzer/stack.h"
+#include "analyzer/replay/profile.h"
+#include "analyzer/replay/stack.h"
 
 #define STACKS 9
 #define DEPTH 12

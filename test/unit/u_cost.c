@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/units.h"
-#include "selection/cost.h"
+#include "allowlists/choose/cost.h"
 
 #include <teeperf/log.h>
 

@@ -15,7 +15,7 @@
 #include <teeperf/trace.h>
 
 #include "common/buf.h"
-#include "recorder/cpu_times.h"
+#include "recorder/clock/cpu_times.h"
 
 static struct tp_region region;
 static struct tp_cpu_times times;

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "analyzer/diff_rule.h"
-#include "analyzer/dump_text.h"
+#include "analyzer/profile/diff_rule.h"
+#include "analyzer/trace/text/dump_text.h"
 
 #define RUNS 4
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/digits.h"
+#include "analyzer/output/format/digits.h"
 
 static void check(uint64_t number)
 {

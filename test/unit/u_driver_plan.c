@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "cli/driver_link.h"
+#include "cli/driver/link.h"
 
 static struct tp_driver_plan plan_of(const char *line)
 {

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "analyzer/tracefile.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/trace/tracefile.h"
 
 static struct tp_buf file;
 static struct tp_tracefile trace;

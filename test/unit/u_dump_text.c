@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "analyzer/problems.h"
-#include "common/checksum.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/trace/problems.h"
+#include "common/chunks/checksum.h"
 
 #include <teeperf/trace.h>
 

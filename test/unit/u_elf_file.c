@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/elf_file.h"
+#include "analyzer/symbols/elf/file.h"
 #include "common/buf.h"
 
 #define FILE_NAME "u_elf_file.tmp"

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "analyzer/calls.h"
-#include "analyzer/dump_text.h"
-#include "analyzer/paths.h"
-#include "analyzer/view.h"
+#include "analyzer/profile/calls.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/profile/paths.h"
+#include "analyzer/output/view.h"
 
 /*
  * main 0-100: work(int) 10-50 with leaf 20-30 and 30-45; work(int) 60-90 with other 70-80, which

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "recorder/follow.h"
-#include "recorder/follow_server.h"
-#include "recorder/shared.h"
+#include "recorder/follow/follow.h"
+#include "recorder/follow/server.h"
+#include "recorder/region/shared.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 

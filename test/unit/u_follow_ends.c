@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "recorder/follow_process.h"
-#include "recorder/shared.h"
+#include "recorder/follow/process.h"
+#include "recorder/region/shared.h"
 
 static struct teeperf_trace_end end_of(const char *path)
 {

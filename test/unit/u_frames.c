@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder/frames.h"
+#include "recorder/stream/frames.h"
 
 static uint8_t bytes[1 << 18];
 static size_t size, at, most;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "allowlists/glob.h"
+#include "allowlists/language/glob.h"
 #include "common/err.h"
 
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "recorder/guest.h"
-#include "recorder/shared.h"
+#include "recorder/region/shared.h"
 
 static struct tp_region region;
 static struct tp_guest guest;

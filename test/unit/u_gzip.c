@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/gzip.h"
+#include "analyzer/output/format/gzip.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "recorder/counter_thread.h"
-#include "recorder/host_clock.h"
+#include "recorder/clock/counter_thread.h"
+#include "recorder/clock/host_clock.h"
 
 static struct tp_clock_log log;
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "inventory/inventory_file.h"
-#include "inventory/inventory_text.h"
+#include "allowlists/inventory/file.h"
+#include "allowlists/inventory/text.h"
 
 #define HEAD "teeperf-inventory\t1\n"
 

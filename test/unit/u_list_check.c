@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "list_fixture.h"
-#include "selection/list_check.h"
+#include "allowlists/check/check.h"
 
 /* The findings of LIST for PROGRAM as "LINE kind severity: what | remedy\n". */
 static struct tp_buf findings(

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "allowlists/allowlist_list.h"
-#include "allowlists/list_convert.h"
-#include "allowlists/list_text.h"
+#include "allowlists/language/list.h"
+#include "allowlists/convert/convert.h"
+#include "allowlists/convert/text.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

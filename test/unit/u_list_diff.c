@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "list_fixture.h"
-#include "selection/list_cost.h"
-#include "selection/list_diff.h"
+#include "allowlists/check/cost.h"
+#include "allowlists/check/diff.h"
 
 static const struct tp_cost cost = {.event_ns = 10, .count_ns = 1};
 

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "list_fixture.h"
-#include "selection/function_find.h"
-#include "selection/list_hint.h"
+#include "allowlists/check/function_find.h"
+#include "allowlists/check/hint.h"
 
 // The same by the definition: every cell.
 static uint32_t slow_distance(const char *a, const char *b)

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "recorder/log_guard.h"
+#include "recorder/region/log_guard.h"
 
 enum { SIZE = 4 * 64 * 1024, HALF = SIZE / 2 + 4096 };
 

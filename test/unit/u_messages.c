@@ -10,8 +10,8 @@
 
 #include <teeperf/log.h>
 
-#include "recorder/control.h"
-#include "recorder/follow_server.h"
+#include "recorder/control/control.h"
+#include "recorder/follow/server.h"
 
 static void control_requests(void **state)
 {

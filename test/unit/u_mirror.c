@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "recorder/mirror.h"
+#include "recorder/stream/mirror.h"
 
 enum { CHUNKS = 8 };
 static struct tp_region region;

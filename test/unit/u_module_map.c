@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/module_map.h"
+#include "analyzer/trace/modules.h"
 
 static struct tp_arena arena;
 static struct tp_problems problems;

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/analysis.h"
-#include "analyzer/calls.h"
-#include "analyzer/dump_text.h"
+#include "analyzer/profile/analysis.h"
+#include "analyzer/profile/calls.h"
+#include "analyzer/trace/text/dump_text.h"
 
 #define THREADS 4
 #define STACKS 11

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "analyzer/notes.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/output/notes.h"
 
 static struct tp_buf file;
 static struct tp_tracefile trace;

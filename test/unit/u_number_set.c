@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/number_set.h"
+#include "analyzer/import/number_set.h"
 
 static void each_has_an_index(void **state)
 {

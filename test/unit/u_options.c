@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/command/command.h"
 
 static struct {
 	bool loud, quiet;

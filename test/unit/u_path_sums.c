@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/analysis.h"
-#include "analyzer/dump_text.h"
-#include "analyzer/path_sums.h"
+#include "analyzer/profile/analysis.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/output/format/path_sums.h"
 
 #include <string.h>
 

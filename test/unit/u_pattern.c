@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "analyzer/pattern.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/profile/pattern.h"
 
 static bool matches(const char *text, const char *name, const char *linkage)
 {

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "analyzer/percentiles.h"
-#include "query/query.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/profile/percentiles.h"
+#include "analyzer/query/query.h"
 
 static uint64_t seed = 1;
 

@@ -20,8 +20,8 @@
 
 #include <teeperf/log.h>
 
-#include "recorder/place.h"
-#include "recorder/region.h"
+#include "recorder/region/place.h"
+#include "recorder/region/region.h"
 
 static struct tp_place_file file;
 static struct tp_err err;

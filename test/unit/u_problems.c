@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/problems.h"
+#include "analyzer/trace/problems.h"
 
 static void the_first_are_kept(void **state)
 {

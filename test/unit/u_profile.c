@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/profile.h"
+#include "analyzer/replay/profile.h"
 
 #define FUNCTIONS 3000
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Protocol buffers: the bytes are those of the specification.
-#include "analyzer/protobuf.h"
+#include "analyzer/output/format/protobuf.h"
 #include "common/varint.h"
 
 #include <setjmp.h>

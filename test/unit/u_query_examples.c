@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "query/query.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/query/query.h"
 
 #define DEPTH 2000
 #define STEPS (DEPTH * 2000) // a query that is quadratic in DEPTH takes a hundred times as many

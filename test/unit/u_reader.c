@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/reader.h"
+#include "analyzer/trace/reader.h"
 #include "common/buf.h"
-#include "common/checksum.h"
+#include "common/chunks/checksum.h"
 
 static struct tp_buf file;
 static struct tp_source source;

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recorder/drain.h"
-#include "recorder/log_guard.h"
-#include "recorder/region.h"
+#include "recorder/drain/drain.h"
+#include "recorder/region/log_guard.h"
+#include "recorder/region/region.h"
 
 static struct tp_region region;
 static struct tp_err err;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/buf.h"
-#include "query/sql_table.h"
+#include "analyzer/query/sql_table.h"
 
 static const struct {
 	uint8_t form;

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "analyzer/report.h"
-#include "analyzer/report_block.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/output/report/report.h"
+#include "analyzer/output/report/block.h"
 
 #define FUNCTIONS 7
 #define DEPTH 180 // more than the rows that are drawn

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "allowlists/rule_index.h"
+#include "allowlists/language/rule_index.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "analyzer/significance.h"
+#include "analyzer/profile/significance.h"
 
 static void assert_near(double value, double expected)
 {

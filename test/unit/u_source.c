@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/source.h"
+#include "analyzer/trace/source.h"
 
 #define FILE_NAME "u_source.tmp"
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/profile.h"
-#include "analyzer/stack.h"
+#include "analyzer/replay/profile.h"
+#include "analyzer/replay/stack.h"
 
 #define WORDS 400
 #define FUNCTIONS 6

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/stack_part.h"
+#include "analyzer/replay/stack_part.h"
 
 #define WORDS 900
 #define ROUNDS 3000

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/switches.h"
+#include "analyzer/trace/switches.h"
 
 #define OFF(time) ((uint64_t)(time) << 1)
 #define ON(time) ((uint64_t)(time) << 1 | 1)

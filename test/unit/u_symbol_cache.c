@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/symbol_cache.h"
+#include "analyzer/symbols/cache.h"
 
 static const uint8_t id[20] = {
     0xab, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 0xff};

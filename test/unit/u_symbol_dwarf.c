@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/elf_file.h"
-#include "analyzer/symbol_dwarf.h"
+#include "analyzer/symbols/elf/file.h"
+#include "analyzer/symbols/dwarf.h"
 
 static const int first_line = __LINE__ + 1;
 __attribute__((noinline, used)) static int one(int x)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/symbol_folder.h"
+#include "analyzer/symbols/folder.h"
 
 #define UUID "00112233-4455-6677-8899-aabbccddeeff"
 

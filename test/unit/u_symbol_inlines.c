@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/elf_file.h"
-#include "analyzer/symbol_inlines.h"
+#include "analyzer/symbols/elf/file.h"
+#include "analyzer/symbols/inlines.h"
 
 static inline __attribute__((always_inline)) int innermost(int x)
 {

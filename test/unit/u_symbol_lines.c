@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tests analyzer/symbol_lines.c: a file that crashes libdwarf costs its lines and nothing else.
+// Tests analyzer/symbols/lines.c: a file that crashes libdwarf costs its lines and nothing else.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "analyzer/elf_file.h"
-#include "analyzer/symbol_lines.h"
+#include "analyzer/symbols/elf/file.h"
+#include "analyzer/symbols/lines.h"
 
 __attribute__((noinline)) static int wanted_one(int x)
 {

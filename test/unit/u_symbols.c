@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "analyzer/elf_file.h"
-#include "analyzer/symbols.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/symbols/elf/file.h"
+#include "analyzer/symbols/symbols.h"
 
 static struct tp_buf file;
 static struct tp_tracefile trace;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/text.h"
+#include "analyzer/output/text.h"
 
 static void times_have_four_digits(void **state)
 {

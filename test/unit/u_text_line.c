@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/text_line.h"
+#include "analyzer/trace/text/line.h"
 
 static struct tp_line line;
 static struct tp_err err;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/time_histogram.h"
+#include "analyzer/replay/time_histogram.h"
 
 #define VALUES 5000
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/timebase.h"
+#include "analyzer/trace/timebase.h"
 
 static struct tp_timebase make(
     uint32_t kind, uint64_t hz, uint32_t count, const struct teeperf_trace_point *points)

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/reader.h"
-#include "recorder/trace_writer.h"
+#include "analyzer/trace/reader.h"
+#include "recorder/drain/trace_writer.h"
 
 #define TRACE "u_trace_writer.trace"
 

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "analyzer/tracefile.h"
-#include "common/checksum.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/trace/tracefile.h"
+#include "common/chunks/checksum.h"
 
 static struct tp_buf file;
 static struct tp_tracefile trace;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/verify.h"
+#include "analyzer/trace/verify.h"
 
 static struct tp_tracefile trace;
 static struct tp_err err;

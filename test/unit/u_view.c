@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "analyzer/export.h"
-#include "analyzer/flame_script.h"
-#include "analyzer/view.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "analyzer/output/format/export.h"
+#include "analyzer/output/format/flame_script.h"
+#include "analyzer/output/view.h"
 
 static struct tp_buf file;
 static struct tp_buf out;

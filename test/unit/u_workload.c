@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/dump_text.h"
-#include "selection/samples.h"
-#include "selection/workload.h"
+#include "analyzer/trace/text/dump_text.h"
+#include "allowlists/choose/samples.h"
+#include "allowlists/choose/workload.h"
 
 #define CLOCK "clock kind=tsc hz=1000000000\n"
 

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is wrong with an allowlist for a program.
+#include "check.h"
+
+#include "allowlists/convert/line.h"
+#include "common/array.h"
+#include "common/clean.h"
+#include "hint.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Looking for what was meant takes a look at every function, several times (some 40 ms for 100,000):
+ * a list that is wrong as a whole does not need it for each line.
+ */
+enum { HINTS_LEAST = 10, HINTS_MOST = 100, HINTS_FUNCTIONS = 2000000 };
+enum { NAMES_MOST = 3, INTO_MOST = 3 };
+
+struct checking {
+	struct tp_list_check *check;
+	const struct tp_list_use *use;
+	const struct tp_list_check_options *options;
+	uint32_t index; /* of the line that is looked at */
+	struct tp_allowlist_line line;
+	const struct tp_line_use *found;
+	uint32_t hints;
+	bool failed;
+};
+
+const char *tp_finding_kind_name(enum tp_finding_kind kind)
+{
+	static const char *const names[] = {"no-match", "inlined", "removed", "partly-inlined",
+	    "ambiguous", "shadowed", "suspicious", "empty", "budget"};
+	_Static_assert(sizeof(names) / sizeof(names[0]) == TP_FINDING_KIND_COUNT, "a name each");
+	return names[kind];
+}
+
+const char *tp_severity_name(enum tp_severity severity)
+{
+	static const char *const names[] = {"note", "warning", "error"};
+	return names[severity];
+}
+
+static struct tp_finding *add_finding(struct tp_list_check *check, enum tp_finding_kind kind,
+    enum tp_severity severity, const char *what, const char *remedy)
+{
+	if (!TP_GROW(check->findings, check->capacity, check->count + UINT64_C(1)))
+		return NULL;
+	struct tp_finding *finding = &check->findings[check->count];
+	*finding = (struct tp_finding){
+	    .kind = kind,
+	    .severity = severity,
+	    .line = TP_LINE_NONE,
+	    .what = tp_arena_copy(&check->arena, what, strlen(what)),
+	};
+	if (remedy && *remedy)
+		finding->remedy = tp_arena_copy(&check->arena, remedy, strlen(remedy));
+	if (!finding->what || (remedy && *remedy && !finding->remedy))
+		return NULL;
+	check->count++;
+	check->counts[severity]++;
+	return finding;
+}
+
+int tp_list_check_add(struct tp_list_check *check, enum tp_finding_kind kind,
+    enum tp_severity severity, const char *what, const char *remedy, struct tp_err *err)
+{
+	if (add_finding(check, kind, severity, what, remedy))
+		return 0;
+	return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+}
+
+// The functions of these fates that the line matches, as examples of a finding.
+static void add_functions(
+    struct checking *at, struct tp_finding *finding, enum tp_fate first, enum tp_fate last)
+{
+	enum { MOST = TP_FATE_COUNT * TP_LINE_EXAMPLES };
+	uint32_t *functions = tp_arena_alloc(&at->check->arena, MOST * sizeof(*functions));
+	if (!functions) {
+		at->failed = true;
+		return;
+	}
+	finding->functions = functions;
+	for (enum tp_fate fate = first; fate <= last; fate++) {
+		const uint32_t count = at->found->fates[fate];
+		finding->all += count;
+		for (uint32_t i = 0; i < count && i < TP_LINE_EXAMPLES; i++)
+			functions[finding->function_count++] = at->found->examples[fate][i];
+	}
+}
+
+// A finding about the line, which matches functions of the fates FIRST to LAST. Frees the texts.
+static void find(struct checking *at, enum tp_finding_kind kind, enum tp_severity severity,
+    struct tp_buf *what, struct tp_buf *remedy, enum tp_fate first, enum tp_fate last)
+{
+	if (what->failed || remedy->failed)
+		at->failed = true;
+	struct tp_finding *finding =
+	    at->failed ? NULL : add_finding(at->check, kind, severity, what->data, remedy->data);
+	if (finding) {
+		finding->line = at->index;
+		add_functions(at, finding, first, last);
+	} else {
+		at->failed = true;
+	}
+	tp_buf_release(what);
+	tp_buf_release(remedy);
+}
+
+static const struct tp_inventory_function *function_at(const struct checking *at, uint32_t index)
+{
+	return &at->use->inventory->functions[index];
+}
+
+static void add_name(struct tp_buf *buf, const struct tp_inventory_function *function)
+{
+	tp_buf_addf_clean(buf, "'%s'", function->demangled);
+}
+
+// "'f' into 'g' (3 times) and 'h'".
+static void add_inlined(
+    struct checking *at, struct tp_buf *buf, const struct tp_inventory_function *function)
+{
+	add_name(buf, function);
+	if (!function->into_count)
+		return;
+	tp_buf_add_string(buf, " into ");
+	tp_list_add_into(buf, at->use->inventory, function, INTO_MOST);
+}
+
+// The line that keeps FUNCTION visible, and those of who holds its copies.
+static void add_force(
+    struct checking *at, struct tp_buf *remedy, const struct tp_inventory_function *function)
+{
+	tp_buf_add_string(remedy, "write 'fun:");
+	tp_glob_add_literal(remedy, tp_span_of(function->name));
+	tp_buf_add_string(remedy, "=force' to keep it from being inlined");
+	if (!function->into_count)
+		return;
+	tp_buf_add_string(remedy, ", or list who holds it:");
+	for (uint32_t i = 0; i < function->into_count && i < INTO_MOST; i++) {
+		tp_buf_addf(remedy, "%s 'fun:", i ? "," : "");
+		tp_glob_add_literal(
+		    remedy, tp_span_of(function_at(at, function->into[i].function)->name));
+		tp_buf_add_char(remedy, '\'');
+	}
+}
+
+static void check_no_match(struct checking *at)
+{
+	const bool general =
+	    at->options->is_general && at->options->is_general(at->options->context, at->line.file);
+	if (general || at->options->lenient[TP_FINDING_NO_MATCH])
+		return;
+	struct tp_buf what;
+	struct tp_buf remedy;
+	tp_buf_init(&what);
+	tp_buf_init(&remedy);
+	if (at->line.exact)
+		tp_buf_addf(&what, "there is no function '%s'", at->line.exact);
+	else
+		tp_buf_add_string(&what, "this matches no function");
+	const uint64_t looks = (uint64_t)at->hints * at->use->inventory->function_count;
+	if (at->hints < HINTS_LEAST || (at->hints < HINTS_MOST && looks < HINTS_FUNCTIONS)) {
+		at->hints++;
+		tp_list_hint(&remedy, at->use, at->index);
+	}
+	find(at, TP_FINDING_NO_MATCH, TP_SEVERITY_WARNING, &what, &remedy, TP_FATE_THERE,
+	    TP_FATE_REMOVED);
+}
+
+static void check_one_gone(struct checking *at, bool inlined)
+{
+	const enum tp_fate fate = inlined ? TP_FATE_INLINED : TP_FATE_REMOVED;
+	const struct tp_inventory_function *function =
+	    function_at(at, at->found->examples[fate][0]);
+	struct tp_buf what;
+	struct tp_buf remedy;
+	tp_buf_init(&what);
+	tp_buf_init(&remedy);
+	if (inlined) {
+		add_name(&what, function);
+		tp_buf_add_string(&what, " was inlined");
+		if (function->into_count) {
+			tp_buf_add_string(&what, " into ");
+			tp_list_add_into(&what, at->use->inventory, function, INTO_MOST);
+		}
+		tp_buf_add_string(&what, " and is not a function of its own: nothing is recorded");
+		if (at->line.category != TP_CATEGORY_FORCE)
+			add_force(at, &remedy, function);
+		else
+			tp_buf_add_string(&remedy,
+			    "it was compiled without this line, or is declared always_inline");
+	} else {
+		add_name(&what, function);
+		tp_buf_add_string(&what, " was removed by the compiler: nothing is recorded");
+		tp_buf_add_string(&remedy,
+		    "nothing calls it, or nothing of it was left after inlining: '=force' keeps "
+		    "the calls, if there are any");
+	}
+	find(at, inlined ? TP_FINDING_INLINED : TP_FINDING_REMOVED, TP_SEVERITY_WARNING, &what,
+	    &remedy, TP_FATE_INLINED, TP_FATE_REMOVED);
+}
+
+// Nothing of what the line matches is a function of the program any more.
+static void check_gone(struct checking *at)
+{
+	const uint32_t inlined = at->found->fates[TP_FATE_INLINED];
+	const enum tp_finding_kind kind = inlined ? TP_FINDING_INLINED : TP_FINDING_REMOVED;
+	if (!tp_category_instruments(at->line.category) || at->options->lenient[kind])
+		return;
+	if (at->found->matched == 1) {
+		check_one_gone(at, inlined);
+		return;
+	}
+	struct tp_buf what;
+	struct tp_buf remedy;
+	tp_buf_init(&what);
+	tp_buf_init(&remedy);
+	tp_buf_addf(&what, "all %" PRIu32 " functions that match were %s: ", at->found->matched,
+	    !inlined                            ? "removed by the compiler"
+	    : at->found->fates[TP_FATE_REMOVED] ? "inlined or removed"
+						: "inlined");
+	const enum tp_fate fate = inlined ? TP_FATE_INLINED : TP_FATE_REMOVED;
+	uint32_t named = 0;
+	for (; named < at->found->fates[fate] && named < NAMES_MOST; named++) {
+		tp_buf_add_string(&what, named ? "; " : "");
+		add_inlined(at, &what, function_at(at, at->found->examples[fate][named]));
+	}
+	if (named < at->found->matched)
+		tp_buf_addf(&what, "; and %" PRIu32 " more", at->found->matched - named);
+	if (inlined && at->line.category != TP_CATEGORY_FORCE)
+		tp_buf_add_string(
+		    &remedy, "'=force' keeps functions from being inlined, at a price");
+	find(at, kind, TP_SEVERITY_WARNING, &what, &remedy, TP_FATE_INLINED, TP_FATE_REMOVED);
+}
+
+/*
+ * Functions that were inlined elsewhere, too. Of a line that names one function this is a warning;
+ * that a glob matches some of these is normal.
+ */
+static void check_partly(struct checking *at)
+{
+	const uint32_t partly = at->found->fates[TP_FATE_PARTLY];
+	if (!partly || !at->found->decided || !tp_category_instruments(at->line.category) ||
+	    at->options->lenient[TP_FINDING_PARTLY])
+		return;
+	const struct tp_inventory_function *function =
+	    function_at(at, at->found->examples[TP_FATE_PARTLY][0]);
+	const bool one = at->found->matched == 1;
+	struct tp_buf what;
+	struct tp_buf remedy;
+	tp_buf_init(&what);
+	tp_buf_init(&remedy);
+	if (one) {
+		add_name(&what, function);
+		tp_buf_add_string(&what, " was also inlined");
+		if (function->into_count) {
+			tp_buf_add_string(&what, " into ");
+			tp_list_add_into(&what, at->use->inventory, function, INTO_MOST);
+		}
+		tp_buf_add_string(&what, ": calls there are not seen");
+		if (at->line.category != TP_CATEGORY_FORCE)
+			add_force(at, &remedy, function);
+	} else {
+		tp_buf_addf(&what,
+		    "%" PRIu32 " of the %" PRIu32 " functions that match were also inlined "
+		    "elsewhere, and calls there are not seen: ",
+		    partly, at->found->matched);
+		uint32_t named = 0;
+		for (; named < partly && named < NAMES_MOST; named++) {
+			tp_buf_add_string(&what, named ? "; " : "");
+			add_inlined(
+			    at, &what, function_at(at, at->found->examples[TP_FATE_PARTLY][named]));
+		}
+		if (named < partly)
+			tp_buf_addf(&what, "; and %" PRIu32 " more", partly - named);
+	}
+	find(at, TP_FINDING_PARTLY, one ? TP_SEVERITY_WARNING : TP_SEVERITY_NOTE, &what, &remedy,
+	    TP_FATE_PARTLY, TP_FATE_PARTLY);
+}
+
+// fun:init, and there are several static functions of this name.
+static void check_ambiguous(struct checking *at)
+{
+	if (!at->line.exact || at->found->named < 2 || at->options->lenient[TP_FINDING_AMBIGUOUS])
+		return;
+	const struct tp_line_parts parts = tp_line_split(tp_span_of(at->line.text));
+	if (parts.and_prefix)
+		return;
+	struct tp_buf what;
+	struct tp_buf remedy;
+	tp_buf_init(&what);
+	tp_buf_init(&remedy);
+	tp_buf_addf(
+	    &what, "%" PRIu32 " functions are named '%s': ", at->found->named, at->line.exact);
+	uint32_t named = 0;
+	const char *file = NULL;
+	for (enum tp_fate fate = 0; fate < TP_FATE_COUNT; fate++) {
+		for (uint32_t i = 0; i < at->found->fates[fate] && i < TP_LINE_EXAMPLES; i++) {
+			const struct tp_inventory_function *function =
+			    function_at(at, at->found->examples[fate][i]);
+			const bool debug = *function->file != '\0';
+			if (!tp_line_names(&at->line, function))
+				continue;
+			tp_buf_addf_clean(&what, "%s%s", named++ ? ", " : "",
+			    debug ? function->file : function->main_file);
+			if (debug)
+				tp_buf_addf(&what, ":%" PRIu64, function->line);
+			if (!file)
+				file = debug ? function->file : function->main_file;
+		}
+	}
+	if (named < at->found->named)
+		tp_buf_addf(&what, " and %" PRIu32 " more", at->found->named - named);
+	if (file && *file) {
+		tp_buf_addf(&remedy,
+		    "to mean one, add its source: 'fun:%.*s@src:", (int)parts.glob.size,
+		    parts.glob.text);
+		tp_glob_add_literal(&remedy, tp_span_of(file));
+		if (parts.has_category)
+			tp_line_add_category(&remedy, &parts);
+		tp_buf_add_char(&remedy, '\'');
+	}
+	find(at, TP_FINDING_AMBIGUOUS, TP_SEVERITY_WARNING, &what, &remedy, TP_FATE_THERE,
+	    TP_FATE_REMOVED);
+}
+
+static void check_shadowed(struct checking *at)
+{
+	if (at->found->decided || at->options->lenient[TP_FINDING_SHADOWED])
+		return;
+	const struct tp_allowlist_line other =
+	    tp_allowlist_line(at->use->list, at->found->beaten_by);
+	struct tp_buf what;
+	struct tp_buf remedy;
+	tp_buf_init(&what);
+	tp_buf_init(&remedy);
+	tp_buf_add_string(&what, "this line has no effect: ");
+	if (strcmp(other.file, at->line.file) != 0)
+		tp_buf_addf(&what, "%s:", other.file);
+	else
+		tp_buf_add_string(&what, "line ");
+	tp_buf_addf(&what, "%" PRIu32 ", '%s', %s the %s that it matches", other.line, other.text,
+	    at->found->contradicted ? "decides about" : "says the same of",
+	    at->found->matched == 1 ? "function" : "functions");
+	if (at->found->contradicted)
+		tp_buf_add_string(
+		    &remedy, other.category == TP_CATEGORY_FORBID
+				 ? "'forbid' beats every other line"
+				 : "the last line that matches decides: move this one "
+				   "down, or take it out");
+	find(at, TP_FINDING_SHADOWED,
+	    at->found->contradicted ? TP_SEVERITY_WARNING : TP_SEVERITY_NOTE, &what, &remedy,
+	    TP_FATE_THERE, TP_FATE_REMOVED);
+}
+
+static void check_suspicious(struct checking *at)
+{
+	if (at->options->lenient[TP_FINDING_SUSPICIOUS])
+		return;
+	struct tp_buf what;
+	struct tp_buf remedy;
+	tp_buf_init(&what);
+	tp_buf_init(&remedy);
+	if (tp_list_suspicious(&what, &remedy, &at->line)) {
+		find(at, TP_FINDING_SUSPICIOUS, TP_SEVERITY_WARNING, &what, &remedy, TP_FATE_THERE,
+		    TP_FATE_REMOVED);
+		return;
+	}
+	tp_buf_release(&what);
+	tp_buf_release(&remedy);
+}
+
+static void check_line(struct checking *at)
+{
+	check_suspicious(at);
+	if (!at->use->inventory->function_count)
+		return;
+	if (!at->found->matched) {
+		check_no_match(at);
+		return;
+	}
+	check_ambiguous(at);
+	if (at->found->beaten_by != TP_LINE_NONE && !at->found->decided) {
+		check_shadowed(at);
+		return;
+	}
+	if (at->found->fates[TP_FATE_THERE] + at->found->fates[TP_FATE_PARTLY] == 0)
+		check_gone(at);
+	else
+		check_partly(at);
+}
+
+static void check_list(struct checking *at)
+{
+	const struct tp_inventory *inventory = at->use->inventory;
+	if (!inventory->function_count || at->options->lenient[TP_FINDING_EMPTY])
+		return;
+	uint32_t there = 0;
+	for (uint32_t i = 0; i < inventory->function_count; i++) {
+		if (tp_fate_of(&inventory->functions[i]) > TP_FATE_PARTLY)
+			continue;
+		if (tp_category_instruments(at->use->verdicts[i].category))
+			return;
+		there++;
+	}
+	struct tp_buf what;
+	tp_buf_init(&what);
+	tp_buf_addf(&what,
+	    "nothing is instrumented: none of the %" PRIu32 " functions that the program has",
+	    there);
+	if (what.failed || !add_finding(at->check, TP_FINDING_EMPTY, TP_SEVERITY_WARNING, what.data,
+			       "functions are instrumented if the last line that matches them says "
+			       "allow, sample, count or force, or 'default:allow' does"))
+		at->failed = true;
+	tp_buf_release(&what);
+}
+
+int tp_list_check_init(struct tp_list_check *check, const struct tp_list_use *use,
+    const struct tp_list_check_options *options, struct tp_err *err)
+{
+	*check = (struct tp_list_check){0};
+	tp_arena_init(&check->arena);
+	struct checking at = {.check = check, .use = use, .options = options};
+	for (at.index = 0; at.index < use->line_count && !at.failed; at.index++) {
+		at.line = tp_allowlist_line(use->list, at.index);
+		at.found = &use->lines[at.index];
+		check_line(&at);
+	}
+	if (!at.failed)
+		check_list(&at);
+	if (at.failed)
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	return 0;
+}
+
+void tp_list_check_release(struct tp_list_check *check)
+{
+	free(check->findings);
+	tp_arena_release(&check->arena);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An allowlist against an inventory: what each line matches, and which line decides about each function.
+#include "use.h"
+
+#include "allowlists/language/reading.h"
+#include "common/array.h"
+#include "common/clean.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum tp_fate tp_fate_of(const struct tp_inventory_function *function)
+{
+	switch (function->presence) {
+	case TP_PRESENCE_PARTLY:
+		return TP_FATE_PARTLY;
+	case TP_PRESENCE_INLINED:
+		return TP_FATE_INLINED;
+	case TP_PRESENCE_REMOVED:
+		return TP_FATE_REMOVED;
+	case TP_PRESENCE_EMITTED:
+	case TP_PRESENCE_SOURCE:
+		break;
+	}
+	return TP_FATE_THERE;
+}
+
+bool tp_category_instruments(enum tp_category category)
+{
+	return category != TP_CATEGORY_SKIP && category != TP_CATEGORY_FORBID;
+}
+
+// The lines that match one function.
+struct matches {
+	uint32_t *items;
+	uint32_t count;
+	uint32_t capacity;
+	bool failed;
+};
+
+static void add_match(void *context, uint32_t index)
+{
+	struct matches *matches = context;
+	if (!TP_GROW(matches->items, matches->capacity, matches->count + UINT64_C(1))) {
+		matches->failed = true;
+		return;
+	}
+	matches->items[matches->count++] = index;
+}
+
+// Which of the lines gave the verdict. Asked of the list's own answer, so that no rule is told twice.
+static uint32_t find_decider(const struct tp_allowlist *list, const struct matches *matches,
+    const struct tp_verdict *verdict)
+{
+	if (!verdict->line)
+		return TP_LINE_NONE;
+	for (uint32_t i = matches->count; i--;) {
+		const struct tp_allowlist_line line = tp_allowlist_line(list, matches->items[i]);
+		if (line.line == verdict->line && strcmp(line.file, verdict->file) == 0)
+			return matches->items[i];
+	}
+	return TP_LINE_NONE;
+}
+
+static bool says_the_same(
+    const struct tp_allowlist *list, uint32_t index, const struct tp_verdict *verdict)
+{
+	const struct tp_allowlist_line line = tp_allowlist_line(list, index);
+	return line.category == verdict->category &&
+	       (line.category != TP_CATEGORY_SAMPLE || line.sample == verdict->sample);
+}
+
+bool tp_line_names(
+    const struct tp_allowlist_line *line, const struct tp_inventory_function *function)
+{
+	return line->exact && (!strcmp(function->name, line->exact) ||
+				  tp_name_is_renamed(function->name, line->exact));
+}
+
+static void note_function(
+    struct tp_list_use *use, uint32_t index, const struct matches *matches, uint32_t decider)
+{
+	const enum tp_fate fate = tp_fate_of(&use->inventory->functions[index]);
+	for (uint32_t i = 0; i < matches->count; i++) {
+		struct tp_line_use *line = &use->lines[matches->items[i]];
+		if (line->fates[fate] < TP_LINE_EXAMPLES)
+			line->examples[fate][line->fates[fate]] = index;
+		const struct tp_allowlist_line text =
+		    tp_allowlist_line(use->list, matches->items[i]);
+		line->fates[fate]++;
+		line->matched++;
+		line->named += tp_line_names(&text, &use->inventory->functions[index]);
+		if (matches->items[i] == decider) {
+			line->decided++;
+			continue;
+		}
+		if (line->beaten_by == TP_LINE_NONE)
+			line->beaten_by = decider;
+		if (!says_the_same(use->list, matches->items[i], &use->verdicts[index]))
+			line->contradicted = true;
+	}
+}
+
+int tp_list_use_init(struct tp_list_use *use, const struct tp_allowlist *list,
+    const struct tp_inventory *inventory, struct tp_err *err)
+{
+	*use = (struct tp_list_use){.list = list, .inventory = inventory};
+	tp_arena_init(&use->arena);
+	use->line_count = tp_allowlist_line_count(list);
+	const size_t functions = inventory->function_count;
+	use->lines = tp_arena_alloc(&use->arena, use->line_count * sizeof(*use->lines) + 1);
+	use->verdicts = tp_arena_alloc(&use->arena, functions * sizeof(*use->verdicts) + 1);
+	use->deciders = tp_arena_alloc(&use->arena, functions * sizeof(*use->deciders) + 1);
+	struct matches matches = {0};
+	if (!use->lines || !use->verdicts || !use->deciders)
+		goto no_memory;
+	for (uint32_t i = 0; i < use->line_count; i++)
+		use->lines[i].beaten_by = TP_LINE_NONE;
+	for (uint32_t i = 0; i < functions; i++) {
+		const struct tp_subject subject = tp_inventory_subject(&inventory->functions[i]);
+		use->verdicts[i] = tp_allowlist_match(list, &subject);
+		matches.count = 0;
+		tp_allowlist_matches(list, &subject, add_match, &matches);
+		if (matches.failed)
+			goto no_memory;
+		use->deciders[i] = find_decider(list, &matches, &use->verdicts[i]);
+		note_function(use, i, &matches, use->deciders[i]);
+	}
+	free(matches.items);
+	return 0;
+no_memory:
+	free(matches.items);
+	return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+}
+
+void tp_list_use_release(struct tp_list_use *use)
+{
+	tp_arena_release(&use->arena);
+}
+
+void tp_list_add_category(struct tp_buf *buf, enum tp_category category, uint32_t sample)
+{
+	tp_buf_add_string(buf, tp_category_name(category));
+	if (category == TP_CATEGORY_SAMPLE)
+		tp_buf_addf(buf, "/%" PRIu32, sample);
+}
+
+void tp_list_add_category_json(
+    struct tp_json *json, const char *key, enum tp_category category, uint32_t sample)
+{
+	tp_json_value(json, key);
+	tp_buf_add_char(json->out, '"');
+	tp_list_add_category(json->out, category, sample);
+	tp_buf_add_char(json->out, '"');
+}
+
+void tp_list_add_place(struct tp_buf *buf, const struct tp_verdict *verdict)
+{
+	if (verdict->line)
+		tp_buf_addf_clean(buf, "%s:%" PRIu32, verdict->file, verdict->line);
+	else
+		tp_buf_add_string(buf, "the default");
+}
+
+void tp_list_add_into(struct tp_buf *buf, const struct tp_inventory *inventory,
+    const struct tp_inventory_function *function, uint32_t limit)
+{
+	const uint32_t shown = function->into_count < limit ? function->into_count : limit;
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct tp_inventory_edge *edge = &function->into[i];
+		const bool last = i + 1 == shown && shown == function->into_count;
+		tp_buf_add_string(buf, i == 0 ? "" : last ? " and " : ", ");
+		tp_buf_addf_clean(buf, "'%s'", inventory->functions[edge->function].demangled);
+		if (edge->guessed)
+			tp_buf_add_string(buf, " (probably)");
+		else if (edge->sites > 1)
+			tp_buf_addf(buf, " (%" PRIu32 " times)", edge->sites);
+	}
+	if (shown < function->into_count)
+		tp_buf_addf(buf, " and %" PRIu32 " more", function->into_count - shown);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * An allowlist against an inventory: which functions each line matches, what became of them, and
+ * which line decides about each function. What check, explain and diff work on.
+ */
+#ifndef TP_LIST_USE_H
+#define TP_LIST_USE_H
+
+#include "allowlists/language/allowlist.h"
+#include "common/json.h"
+#include "allowlists/inventory/inventory.h"
+
+/* Stands for no line: the default decides. */
+#define TP_LINE_NONE UINT32_MAX
+
+/* What became of a function, as far as a line of a list is concerned. */
+enum tp_fate {
+	TP_FATE_THERE = 0, /* it is a function of its own, or nothing has been compiled yet */
+	TP_FATE_PARTLY,    /* it is, and was inlined elsewhere as well */
+	TP_FATE_INLINED,
+	TP_FATE_REMOVED,
+	TP_FATE_COUNT,
+};
+
+/* So many of the functions that a line matches are remembered for messages, of each fate. */
+enum { TP_LINE_EXAMPLES = 4 };
+
+struct tp_line_use {
+	uint32_t fates[TP_FATE_COUNT];                      /* functions that the line matches */
+	uint32_t examples[TP_FATE_COUNT][TP_LINE_EXAMPLES]; /* the first of each; see fates */
+	uint32_t matched;                                   /* all of them */
+	uint32_t named;     /* ... that have the name in the line itself, copies of them aside */
+	uint32_t decided;   /* ... that it decides about */
+	uint32_t beaten_by; /* the line that decided about the first one that it does not */
+	bool contradicted;  /* a line that decided instead of it says something else */
+};
+
+struct tp_list_use {
+	const struct tp_allowlist *list;
+	const struct tp_inventory *inventory;
+	struct tp_line_use *lines; /* by index of the list's lines */
+	uint32_t line_count;
+	struct tp_verdict *verdicts; /* by index of the inventory's functions */
+	uint32_t *deciders;          /* index of the line that decided, or TP_LINE_NONE */
+	struct tp_arena arena;
+};
+
+/* Ask the list about every function; both must outlive it. 0 or TP_ERR_MEMORY. Release it in any case. */
+int tp_list_use_init(struct tp_list_use *use, const struct tp_allowlist *list,
+    const struct tp_inventory *inventory, struct tp_err *err);
+void tp_list_use_release(struct tp_list_use *use);
+
+/* Whether the line is fun: without a glob, and the function has this name: it is no copy of such a one. */
+bool tp_line_names(
+    const struct tp_allowlist_line *line, const struct tp_inventory_function *function);
+
+enum tp_fate tp_fate_of(const struct tp_inventory_function *function);
+
+/* Whether a function of this category is instrumented in some way. */
+bool tp_category_instruments(enum tp_category category);
+
+/* "allow", "sample/64", ...: the category as a list spells it. */
+void tp_list_add_category(struct tp_buf *buf, enum tp_category category, uint32_t sample);
+/* The same as member KEY of a JSON object. */
+void tp_list_add_category_json(
+    struct tp_json *json, const char *key, enum tp_category category, uint32_t sample);
+
+/* "FILE:LINE", or "the default". */
+void tp_list_add_place(struct tp_buf *buf, const struct tp_verdict *verdict);
+
+/*
+ * Who holds copies of FUNCTION: "'bar' (3 times), 'baz' and 2 more", at most LIMIT of them by name.
+ * Nothing if that is not known.
+ */
+void tp_list_add_into(struct tp_buf *buf, const struct tp_inventory *inventory,
+    const struct tp_inventory_function *function, uint32_t limit);
+
+#endif

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An allowlist made for a budget: from profiles and inventories to a choice for each function.
+#include "generate.h"
+
+#include "allowlists/inventory/from_source.h"
+#include "allowlists/choose/generate_internal.h"
+#include "allowlists/choose/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <teeperf/log.h>
+
+#define BUDGET 0.05
+#define SAMPLE_WORTH 0.5
+#define PATH_DECAY 0.5
+// A cost of the profile's events that lies beyond this is noise.
+#define MEASURED_MIN 0.2
+#define MEASURED_MAX 3
+// Less of the time than this, and waiting or preemption is not worth a note.
+#define DELAYED_PART 0.1
+#define WAITED_PART 0.1
+
+static const double curve[TP_GENERATE_POINTS] = {0.01, 0.02, 0.05, 0.10, 0.25, 0.50};
+
+static int missing(struct tp_err *err, const char *what)
+{
+	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET, "%s", what);
+}
+
+// What could not be read of the sources becomes a note.
+static void warn_source(void *context, const char *file, const char *text)
+{
+	struct tp_generated *generated = context;
+	tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET, "%s", text);
+}
+
+static int read_inventory(struct tp_generated *generated, struct tp_err *err)
+{
+	const struct tp_generate_options *options = &generated->options;
+	generated->has_inventory = options->inventory_count || options->from_source;
+	if (options->from_source) {
+		const struct tp_from_source_options source = {
+		    .warn = warn_source, .context = generated};
+		return tp_inventory_from_source(
+		    &generated->inventory, options->from_source, &source, err);
+	}
+	if (!options->inventory_count)
+		return 0;
+	return tp_inventory_open(
+	    &generated->inventory, options->inventories, options->inventory_count, err);
+}
+
+// Add the trace FILE to the workload; *times: whether its times are wanted, and whether it has any.
+static int read_trace(
+    struct tp_generated *generated, const char *file, bool *times, struct tp_err *err)
+{
+	struct tp_read_trace read;
+	int code = tp_read_trace(&read, generated, file, err);
+	const struct tp_analysis *analysis = &read.analysis;
+	if (!code && !analysis->counts.events && !analysis->counts.counted)
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		    "there are no calls in it: was the program built by 'teeperf cc'?");
+	// Ticks of a clock whose rate is not known are not to be held against a cost in ns.
+	const bool in_ticks = !code && !analysis->timeless && !analysis->time.known;
+	if (!code && *times && (analysis->timeless || in_ticks || !analysis->counts.events)) {
+		*times = false;
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		    in_ticks
+			? "has calls, but times only in ticks of a clock whose rate is not known"
+			: "has calls but no times");
+	}
+	if (!code) {
+		if (!generated->clock_known)
+			generated->clock_kind = read.trace.clock.kind;
+		generated->clock_known = true;
+		code = tp_workload_add_trace(&generated->workload, analysis, *times, err);
+	}
+	tp_read_trace_release(&read);
+	return code;
+}
+
+static void find_cost(struct tp_generated *generated)
+{
+	const struct tp_generate_options *options = &generated->options;
+	struct tp_cost *cost = &generated->cost;
+	// Events need a clock: one that counts only says nothing of how they will be timed.
+	const bool clock = generated->clock_known &&
+			   (generated->clock_kind != TEEPERF_CLOCK_NONE || !options->counts);
+	tp_cost_init(cost, clock ? generated->clock_kind : TEEPERF_CLOCK_TSC,
+	    options->event_cost_ns <= 0 && !generated->seed);
+	if (options->event_cost_ns > 0) {
+		cost->event_ns = options->event_cost_ns;
+		cost->source = options->cost_in_situ ? TP_COST_IN_SITU : TP_COST_GIVEN;
+	}
+	cost->event_in_ns = options->event_in_ns;
+	if (options->count_cost_ns > 0)
+		cost->count_ns = options->count_cost_ns;
+}
+
+// What an event of the profile has cost. With everything recorded that may be another cost than the
+// choice's: it is measured if the program's own time is known and the difference is not noise.
+static double profile_cost(const struct tp_generated *generated)
+{
+	const struct tp_generate_options *options = &generated->options;
+	const struct tp_workload *workload = &generated->workload;
+	const double native = options->time_ns > 0 ? options->time_ns : options->native_ns;
+	const double likely =
+	    generated->refined.done ? generated->refined.old_event_ns : generated->cost.event_ns;
+	if (options->profile_cost_ns > 0)
+		return options->profile_cost_ns;
+	if (native <= 0 || workload->threads != 1 || !workload->pairs)
+		return likely;
+	// In processor time a run that was preempted costs no more; but one that waits is longer than that.
+	const double runs[] = {tp_workload_run_ns(workload), workload->measured_ns};
+	for (int i = 0; i < 2; i++) {
+		const double measured = (runs[i] - native) / (double)workload->pairs;
+		if (measured >= likely * MEASURED_MIN && measured <= likely * MEASURED_MAX)
+			return measured;
+	}
+	return likely;
+}
+
+// What stands between recorded times and work.
+static void note_waiting(struct tp_generated *generated)
+{
+	const struct tp_workload *workload = &generated->workload;
+	const char *file = generated->options.profile;
+	double raw_ns = 0;
+	for (uint32_t i = 0; i < workload->thread_time_count; i++)
+		raw_ns += workload->thread_times[i].raw_ns;
+	if (workload->cpu_ns <= 0) {
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		    "does not say how long its threads had a processor: waiting is taken for own time, and a "
+		    "program that was preempted for a longer one; give --time if it waits or the machine "
+		    "was busy");
+		return;
+	}
+	const double waited = workload->waited_ns - workload->delayed_ns;
+	if (workload->delayed_ns > DELAYED_PART * (raw_ns - waited))
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		    "others had the processors for %.0f%% of the time that its threads could have run: own "
+		    "times are what is left of them; record again when the machine is not busy",
+		    100 * workload->delayed_ns / (raw_ns - waited));
+	if (waited > WAITED_PART * raw_ns)
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		    "%.0f%% of the time of its functions had no processor, in %u thread%s: they waited, or were "
+		    "preempted. That is taken off the functions with the longest stretches between records, and "
+		    "where it cannot be told who waited their time counts as not named",
+		    100 * waited / raw_ns, workload->waiting, workload->waiting == 1 ? "" : "s");
+}
+
+// Times of the functions, and of the whole run, from the best that there is.
+static int find_times(struct tp_generated *generated, bool timed, struct tp_err *err)
+{
+	const struct tp_generate_options *options = &generated->options;
+	struct tp_workload *workload = &generated->workload;
+	workload->time_ns = tp_workload_run_ns(workload);
+	const bool by_cpu = workload->cpu_ns > 0;
+	generated->time_source = by_cpu ? "processor time of the recording" : "the recording";
+	if (timed) {
+		bool believed;
+		generated->spent = generated->cost;
+		generated->spent.event_ns = profile_cost(generated);
+		const int code = tp_workload_compensate(workload, &generated->spent, &believed);
+		if (code)
+			return tp_err_set(err, TP_ERR_MEMORY, options->profile, TP_ERR_NO_OFFSET,
+			    "no memory for the times");
+		if (!believed)
+			tp_problems_add(&generated->notes, TP_ERR_LIMIT, options->profile,
+			    TP_ERR_NO_OFFSET,
+			    "its events cannot have cost %.1f ns each: they would have taken all of "
+			    "the run; give --event-cost, and --time for a run without events",
+			    generated->spent.event_ns);
+		generated->quality = TP_QUALITY_EVENTS;
+		generated->time_source = by_cpu ? "processor time of the recording, less its events"
+						: "the recording, less its events";
+		note_waiting(generated);
+	}
+	struct tp_samples samples = {0};
+	if (options->samples) {
+		const int code = tp_samples_read(&samples, workload, options->samples, err);
+		if (code)
+			return code;
+		if (samples.time_ns > 0) {
+			workload->time_ns = samples.time_ns;
+			generated->time_source = "the samples";
+		}
+	}
+	if (options->native_ns > 0) {
+		workload->time_ns = options->native_ns;
+		generated->time_source = "--native";
+	}
+	if (options->time_ns > 0) {
+		workload->time_ns = options->time_ns;
+		generated->time_source = "--time";
+	}
+	if (workload->time_ns <= 0)
+		return missing(err, "the profile does not say how long the program ran: give "
+				    "--time, such as --time 2.5s");
+	if (options->samples) {
+		tp_samples_apply(&samples, workload, workload->time_ns);
+		generated->quality = TP_QUALITY_SAMPLED;
+		generated->elsewhere = 1 - (double)samples.known / (double)samples.all;
+	} else if (!timed) {
+		if (!generated->has_inventory)
+			return missing(err,
+			    "calls alone do not say where the time goes: give --samples, a "
+			    "--profile with events, or at least --inventory for the sizes");
+		tp_workload_guess_times(workload);
+		generated->quality = TP_QUALITY_STATIC;
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "times are guessed from calls and sizes, which is weak: --samples or a "
+		    "--profile would tell");
+	}
+	generated->time_ns = workload->time_ns;
+	generated->in_cpu_time = workload->cpu_ns > 0 && options->time_ns <= 0 &&
+				 options->native_ns <= 0 && samples.time_ns <= 0;
+	if (options->cost_factor > 0) {
+		generated->cost.event_ns *= options->cost_factor;
+		generated->cost.count_ns *= options->cost_factor;
+	}
+	return 0;
+}
+
+static double all_value(const struct tp_workload *workload)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < workload->function_count; i++)
+		sum += workload->functions[i].self_ns;
+	return sum;
+}
+
+// The size of the code that records, as a cost of each function; what was measured in the program has it in it.
+static void add_code(struct tp_generated *generated)
+{
+	const struct tp_workload *workload = &generated->workload;
+	struct tp_cost_code code = {.time_ns = generated->time_ns};
+	if (generated->cost.source == TP_COST_IN_SITU)
+		return;
+	for (uint32_t i = 0; i < workload->function_count; i++) {
+		const struct tp_workload_function *function = &workload->functions[i];
+		if (!function->calls || !function->inventory)
+			continue;
+		code.instrs += (double)function->inventory->facts.instrs;
+		code.functions++;
+	}
+	for (uint32_t i = 0; i < workload->function_count; i++)
+		generated->choices[i].code_ns = tp_cost_code_ns(&code, generated->choices[i].calls);
+}
+
+// Without compiling again, all functions keep their code, and those that are left out a closed gate.
+static void find_closed(struct tp_generated *generated)
+{
+	for (uint32_t i = 0; i < generated->workload.function_count; i++) {
+		const struct tp_choice *choice = &generated->choices[i];
+		if (choice->level == TP_CATEGORY_SKIP)
+			generated->closed_ns +=
+			    choice->calls * tp_cost_closed_ns() + choice->code_ns;
+	}
+}
+
+static struct tp_choice_node *make_nodes(const struct tp_workload *workload)
+{
+	struct tp_choice_node *nodes = malloc(((size_t)workload->node_count + 1) * sizeof(*nodes));
+	for (uint32_t i = 0; nodes && i < workload->node_count; i++) {
+		const struct tp_workload_node *node = &workload->nodes[i];
+		nodes[i] = (struct tp_choice_node){node->function, node->parent, node->self_ns};
+	}
+	return nodes;
+}
+
+static int choose(struct tp_generated *generated, struct tp_err *err)
+{
+	const struct tp_generate_options *wanted = &generated->options;
+	struct tp_workload *workload = &generated->workload;
+	struct tp_choice_node *nodes = NULL;
+	struct tp_choose_options options = {
+	    .budget_ns = wanted->budget * generated->time_ns,
+	    .budget_bytes = (double)wanted->log_budget,
+	    .cost = generated->cost,
+	    .sample_worth = wanted->no_sample ? 0 : SAMPLE_WORTH,
+	    .count_rest = wanted->count_rest,
+	    .path_decay = PATH_DECAY,
+	};
+	int code = TP_ERR_MEMORY;
+	if (wanted->paths && workload->node_count) {
+		options.nodes = nodes = make_nodes(workload);
+		options.node_count = workload->node_count;
+		if (!nodes)
+			goto out;
+	}
+	const size_t size = ((size_t)workload->function_count + 1) * sizeof(struct tp_choice);
+	struct tp_choice *copy = malloc(size);
+	if (!copy)
+		goto out;
+	code = 0;
+	for (uint32_t i = 0; !code && wanted->curve && i < TP_GENERATE_POINTS; i++) {
+		struct tp_generate_point *point = &generated->points[generated->point_count++];
+		struct tp_choose_options other = options;
+		other.budget_ns = curve[i] * generated->time_ns;
+		point->budget = curve[i];
+		memcpy(copy, generated->choices, workload->function_count * sizeof(*copy));
+		code = tp_choose(copy, workload->function_count, &other, &point->chosen);
+	}
+	free(copy);
+	if (!code)
+		code = tp_choose(
+		    generated->choices, workload->function_count, &options, &generated->chosen);
+	find_closed(generated);
+	if (!code && generated->chosen.over_budget)
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "what --keep wants is over the budget, so nothing else was chosen");
+out:
+	free(nodes);
+	return code ? tp_err_set(err, code, NULL, TP_ERR_NO_OFFSET, "no memory to choose with") : 0;
+}
+
+static void note_limits(struct tp_generated *generated)
+{
+	const struct tp_workload *workload = &generated->workload;
+	if (workload->threads > 1 && !generated->in_cpu_time)
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		    "the calls of %u threads are added up as if they ran one after the other: "
+		    "where they run at the same time, the overhead is lower",
+		    workload->threads);
+	if (generated->options.paths && !workload->node_count)
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "there are no call paths for --paths: they come from a --profile with events");
+}
+
+static int check_options(const struct tp_generate_options *options, struct tp_err *err)
+{
+	if (!options->profile && !options->counts && !options->inventory_count &&
+	    !options->from_source)
+		return missing(err, "nothing to choose from: give --profile, --counts or "
+				    "--inventory");
+	if (options->from_source &&
+	    (options->inventory_count || options->profile || options->counts))
+		return missing(err, "sources are read before anything is compiled: with a profile "
+				    "or an inventory, leave them out");
+	if (options->samples && !options->profile && !options->counts)
+		return missing(err, "samples say nothing of how often functions are called: give "
+				    "--counts, or --profile");
+	if (options->refine && options->native_ns <= 0)
+		return missing(err, "to refine by a trace, the time of a run without "
+				    "instrumentation has to be known: give --native");
+	return 0;
+}
+
+int tp_generate(
+    struct tp_generated *generated, const struct tp_generate_options *options, struct tp_err *err)
+{
+	memset(generated, 0, sizeof(*generated));
+	generated->options = *options;
+	if (generated->options.budget <= 0)
+		generated->options.budget = BUDGET;
+	tp_workload_init(&generated->workload);
+	bool timed = options->profile != NULL;
+	bool counts = false;
+	int code = check_options(options, err);
+	if (!code)
+		code = read_inventory(generated, err);
+	if (!code && options->profile)
+		code = read_trace(generated, options->profile, &timed, err);
+	if (!code && options->counts)
+		code = read_trace(generated, options->counts, &counts, err);
+	if (!code && generated->has_inventory)
+		code = tp_workload_add_inventory(&generated->workload, &generated->inventory, err);
+	if (code)
+		return code;
+	generated->seed = !options->profile && !options->counts;
+	find_cost(generated);
+	if (!generated->seed) {
+		code = tp_generate_refine(generated, err);
+		if (!code)
+			code = find_times(generated, timed, err);
+	}
+	if (!code)
+		code = tp_generate_pin(generated, err);
+	if (code)
+		return code;
+	if (generated->seed) {
+		tp_generate_seed(generated);
+		return 0;
+	}
+	note_limits(generated);
+	add_code(generated);
+	if (all_value(&generated->workload) <= 0)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, options->profile, TP_ERR_NO_OFFSET,
+		    "no function has any time left when %.1f ns are taken off for each event: the "
+		    "event cost is too high, give --event-cost",
+		    generated->quality == TP_QUALITY_EVENTS ? generated->spent.event_ns
+							    : generated->cost.event_ns);
+	return choose(generated, err);
+}
+
+void tp_generated_release(struct tp_generated *generated)
+{
+	if (generated->has_inventory)
+		tp_inventory_release(&generated->inventory);
+	tp_workload_release(&generated->workload);
+	free(generated->choices);
+	memset(generated, 0, sizeof(*generated));
+}
+
+double tp_generated_overhead(const struct tp_generated *generated)
+{
+	return generated->time_ns > 0 ? generated->chosen.cost_ns / generated->time_ns : 0;
+}
+
+static double share(const struct tp_generated *generated, double value)
+{
+	return generated->chosen.all_value > 0 ? value / generated->chosen.all_value : 0;
+}
+
+double tp_generated_event_share(const struct tp_generated *generated)
+{
+	return share(generated, generated->chosen.event_sure);
+}
+
+double tp_generated_sample_share(const struct tp_generated *generated)
+{
+	return share(generated, generated->chosen.sample_sure);
+}
+
+double tp_generated_bound_share(const struct tp_generated *generated)
+{
+	return share(generated, generated->chosen.bound);
+}
+
+double tp_generated_sample_bound_share(const struct tp_generated *generated)
+{
+	return share(generated, generated->chosen.sample_bound);
+}
+
+double tp_generated_untold_share(const struct tp_generated *generated)
+{
+	const struct tp_chosen *chosen = &generated->chosen;
+	return share(generated, chosen->all_value - chosen->all_sure);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is decided before the budget is looked at: the user's --keep and --never, and what has no name.
+#include "allowlists/choose/generate_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+static bool has_kind(const char *pattern)
+{
+	static const char *const kinds[] = {
+	    "fun:", "function:", "name:", "src:", "source:", "mainfile:", "mod:", "where:"};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(pattern, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return false;
+}
+
+// The patterns of an option as a list, and which of them match anything.
+struct patterns {
+	const char *option;
+	const char *const *texts;
+	uint32_t count;
+	struct tp_allowlist *list; // two lines for each pattern; NULL without patterns
+	bool *matched;
+};
+
+// A pattern without a kind is a name, mangled or not.
+static int parse(struct patterns *patterns, struct tp_err *err)
+{
+	if (!patterns->count)
+		return 0;
+	struct tp_buf text;
+	tp_buf_init(&text);
+	for (uint32_t i = 0; i < patterns->count; i++)
+		if (has_kind(patterns->texts[i]))
+			tp_buf_addf(&text, "%s\n\n", patterns->texts[i]);
+		else
+			tp_buf_addf(
+			    &text, "fun:%s\nname:%s\n", patterns->texts[i], patterns->texts[i]);
+	patterns->matched = calloc(patterns->count, sizeof(*patterns->matched));
+	int code = text.failed || !patterns->matched ? TP_ERR_MEMORY : 0;
+	if (code)
+		tp_err_set(err, code, NULL, TP_ERR_NO_OFFSET, "no memory for %s", patterns->option);
+	else
+		code = tp_allowlist_parse(
+		    &patterns->list, text.data, text.size, patterns->option, err);
+	tp_buf_release(&text);
+	return code;
+}
+
+static void release(struct patterns *patterns)
+{
+	tp_allowlist_free(patterns->list);
+	free(patterns->matched);
+}
+
+static void note_match(void *context, uint32_t index)
+{
+	struct patterns *patterns = context;
+	patterns->matched[(tp_allowlist_line(patterns->list, index).line - 1) / 2] = true;
+}
+
+// What the patterns say of a function; .line is 0 if none matches.
+static struct tp_verdict match(struct patterns *patterns, const struct tp_subject *subject)
+{
+	if (!patterns->list)
+		return (struct tp_verdict){0};
+	const struct tp_verdict verdict = tp_allowlist_match(patterns->list, subject);
+	if (verdict.line)
+		tp_allowlist_matches(patterns->list, subject, note_match, patterns);
+	return verdict;
+}
+
+static void note_unmatched(struct tp_generated *generated, const struct patterns *patterns)
+{
+	for (uint32_t i = 0; i < patterns->count; i++)
+		if (!patterns->matched[i])
+			tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+			    "%s '%s' matches no function that is there", patterns->option,
+			    patterns->texts[i]);
+}
+
+static void pin(
+    struct tp_choice *choice, enum tp_category level, uint32_t sample, enum tp_reason reason)
+{
+	choice->pinned = true;
+	choice->level = level;
+	choice->sample = sample ? sample : 1;
+	choice->reason = reason;
+}
+
+// Functions that are only inlined now can be forced to be there; nobody knows how often they are called.
+static int add_forced(struct tp_generated *generated, struct patterns *keep, struct tp_err *err)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < generated->inventory.function_count; i++) {
+		const struct tp_inventory_function *function = &generated->inventory.functions[i];
+		if (function->presence != TP_PRESENCE_INLINED)
+			continue;
+		const struct tp_subject subject = tp_inventory_subject(function);
+		const struct tp_verdict verdict = match(keep, &subject);
+		if (!verdict.line || verdict.category != TP_CATEGORY_FORCE)
+			continue;
+		const uint32_t at = tp_workload_add(&generated->workload, function->name);
+		if (at == NONE)
+			return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
+			    "no memory for the functions to force");
+		struct tp_workload_function *added = &generated->workload.functions[at];
+		added->inventory = function;
+		added->demangled = function->demangled;
+		added->file = function->file;
+		added->line = function->line;
+		count++;
+	}
+	if (count)
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "%u function%s to be kept from being inlined: what events cost there, and what "
+		    "inlining gained, is not part of the prediction",
+		    count, count == 1 ? " is" : "s are");
+	return 0;
+}
+
+static void decide(struct tp_generated *generated, struct patterns *keep, struct patterns *never)
+{
+	const struct tp_workload *workload = &generated->workload;
+	for (uint32_t i = 0; i < workload->function_count; i++) {
+		const struct tp_workload_function *function = &workload->functions[i];
+		const struct tp_subject subject = tp_workload_subject(function);
+		struct tp_choice *choice = &generated->choices[i];
+		*choice = (struct tp_choice){
+		    .calls = (double)function->calls,
+		    .value = function->self_ns,
+		    .sure = function->sure_ns,
+		    .level = TP_CATEGORY_SKIP,
+		    .sample = 1,
+		};
+		if (function->nameless) {
+			pin(choice, TP_CATEGORY_SKIP, 1, TP_REASON_NAMELESS);
+			continue;
+		}
+		const struct tp_verdict verdict = match(keep, &subject);
+		if (match(never, &subject).line)
+			pin(choice, TP_CATEGORY_SKIP, 1, TP_REASON_NEVER);
+		else if (verdict.line && (verdict.category == TP_CATEGORY_SKIP ||
+					     verdict.category == TP_CATEGORY_FORBID))
+			pin(choice, TP_CATEGORY_SKIP, 1, TP_REASON_NEVER);
+		else if (verdict.line)
+			pin(choice, verdict.category, verdict.sample, TP_REASON_KEPT);
+	}
+}
+
+int tp_generate_pin(struct tp_generated *generated, struct tp_err *err)
+{
+	const struct tp_generate_options *options = &generated->options;
+	struct patterns keep = {
+	    .option = "--keep", .texts = options->keep, .count = options->keep_count};
+	struct patterns never = {
+	    .option = "--never", .texts = options->never, .count = options->never_count};
+	int code = parse(&keep, err);
+	if (!code)
+		code = parse(&never, err);
+	if (!code && keep.list)
+		code = add_forced(generated, &keep, err);
+	if (code)
+		goto out;
+	generated->choices =
+	    calloc((size_t)generated->workload.function_count + 1, sizeof(*generated->choices));
+	if (!generated->choices) {
+		code = tp_err_set(
+		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the choices");
+		goto out;
+	}
+	decide(generated, &keep, &never);
+	note_unmatched(generated, &keep);
+	note_unmatched(generated, &never);
+out:
+	release(&keep);
+	release(&never);
+	return code;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Lists of other tools: read into ours, and written from ours. What the other side cannot say is kept
+ * as a comment, and the caller is told.
+ */
+#ifndef TP_LIST_CONVERT_H
+#define TP_LIST_CONVERT_H
+
+#include "allowlists/language/allowlist.h"
+#include "common/buf.h"
+
+/* TEXT is what was lost, or is decided differently, at LINE of the input (0: the list as a whole). */
+struct tp_list_warner {
+	void (*warn)(void *context, const char *file, uint32_t line, const char *text);
+	void *context;
+};
+
+/* A text to convert. FILE names it in errors and warnings. */
+struct tp_list_input {
+	const char *text;
+	size_t size;
+	const char *file;
+};
+
+struct tp_list_format {
+	const char *name;    /* after --format */
+	const char *summary; /* whose lists they are */
+	/* Append to *out. 0 or a negative tp_error. NULL: this direction is not there. */
+	int (*read)(const struct tp_list_input *input, struct tp_buf *out,
+	    const struct tp_list_warner *warner, struct tp_err *err);
+	int (*write)(const struct tp_list_input *input, struct tp_buf *out,
+	    const struct tp_list_warner *warner, struct tp_err *err);
+};
+
+/* All of them, by name; ended by one without a name. */
+extern const struct tp_list_format tp_list_formats[];
+
+/* The format of this name, or NULL. */
+const struct tp_list_format *tp_list_format_find(const char *name);
+
+/*
+ * Convert INPUT from FORMAT to an allowlist (import), or an allowlist to FORMAT (export), appended to
+ * *out. What import writes is a list that loads. 0; TP_ERR_SYNTAX with the place in the input; or
+ * another tp_error. pre: the format has this direction.
+ */
+int tp_list_import(const struct tp_list_format *format, const struct tp_list_input *input,
+    struct tp_buf *out, const struct tp_list_warner *warner, struct tp_err *err);
+int tp_list_export(const struct tp_list_format *format, const struct tp_list_input *input,
+    struct tp_buf *out, const struct tp_list_warner *warner, struct tp_err *err);
+
+/*
+ * The allowlist INPUT in its canonical form: one blank line between groups, the short names of
+ * kinds, categories in words, no blanks around parts. Comments and the order of lines stay. 0 or a
+ * negative tp_error, TP_ERR_SYNTAX as from tp_allowlist_parse.
+ */
+int tp_list_fmt(const struct tp_list_input *input, struct tp_buf *out, struct tp_err *err);
+
+#endif

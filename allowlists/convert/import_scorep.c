@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Score-P filters. Blocks of file names and of region names, each a sequence of INCLUDE and EXCLUDE
+// rules of which the last that matches decides; all is included at first. A file that is left out
+// stays out whatever the region rules say.
+#include "formats.h"
+#include "import.h"
+
+// Groups of entries: which block, and flags.
+enum {
+	REGION = 0,
+	FILES = 1,
+	EXCLUDE = 2,
+	MANGLED = 4,
+};
+
+enum { NOT_IN_BLOCK = -1, NO_RULE = -1 };
+
+// The next word of a line; a blank after a backslash is part of it, '#' without one ends the line.
+static bool next_word(struct tp_span *rest, struct tp_span *word)
+{
+	*rest = tp_span_trim(*rest);
+	if (!rest->size || rest->text[0] == '#')
+		return false;
+	size_t size = 0;
+	while (size < rest->size && rest->text[size] != ' ' && rest->text[size] != '\t' &&
+	       rest->text[size] != '#')
+		size += rest->text[size] == '\\' && size + 1 < rest->size ? 2 : 1;
+	*word = (struct tp_span){rest->text, size};
+	rest->text += size;
+	rest->size -= size;
+	return true;
+}
+
+static int read_word(struct tp_import *import, struct tp_span word, int *block, int *flags)
+{
+	static const char *const begins[] = {
+	    "SCOREP_REGION_NAMES_BEGIN", "SCOREP_FILE_NAMES_BEGIN"};
+	static const char *const ends[] = {"SCOREP_REGION_NAMES_END", "SCOREP_FILE_NAMES_END"};
+	if (*block == NOT_IN_BLOCK) {
+		*flags = NO_RULE;
+		for (*block = REGION; *block <= FILES; ++*block)
+			if (tp_span_is(word, begins[*block]))
+				return 0;
+		return tp_import_syntax(import, word.text,
+		    "'%.*s' outside of a block; expected SCOREP_REGION_NAMES_BEGIN or "
+		    "SCOREP_FILE_NAMES_BEGIN",
+		    (int)(word.size < 60 ? word.size : 60), word.text);
+	}
+	if (tp_span_is(word, ends[*block])) {
+		*block = NOT_IN_BLOCK;
+		return 0;
+	}
+	if (tp_span_starts(word, "SCOREP_"))
+		return tp_import_syntax(import, word.text, "'%.*s' in a block; expected %s first",
+		    (int)(word.size < 60 ? word.size : 60), word.text, ends[*block]);
+	if (tp_span_is(word, "INCLUDE")) {
+		*flags = 0;
+		return 0;
+	}
+	if (tp_span_is(word, "EXCLUDE")) {
+		*flags = EXCLUDE;
+		return 0;
+	}
+	if (*flags == NO_RULE)
+		return tp_import_syntax(import, word.text,
+		    "'%.*s' without a rule; expected INCLUDE or EXCLUDE first",
+		    (int)(word.size < 60 ? word.size : 60), word.text);
+	if (tp_span_is(word, "MANGLED") && *block == REGION) {
+		*flags |= MANGLED;
+		return 0;
+	}
+	return tp_import_add(import, word, (uint32_t)(*block | *flags));
+}
+
+static void write_region(struct tp_import *import, const struct tp_import_entry *entry,
+    const char *and_kind, struct tp_span and_glob)
+{
+	struct tp_buf glob;
+	tp_buf_init(&glob);
+	tp_glob_add_fnmatch(&glob, entry->pattern);
+	tp_import_rule(import, entry->group & MANGLED ? "fun" : "name",
+	    (struct tp_span){glob.data, glob.size}, and_kind, and_glob,
+	    entry->group & EXCLUDE ? TP_CATEGORY_SKIP : TP_CATEGORY_ALLOW);
+	import->out->failed |= glob.failed;
+	tp_buf_release(&glob);
+}
+
+static void write_regions(struct tp_import *import, struct tp_span source)
+{
+	for (uint32_t i = 0; i < import->count; i++)
+		if (!(import->entries[i].group & FILES))
+			write_region(import, &import->entries[i], "src", source);
+}
+
+// What an INCLUDE of files lets in again is decided by the region rules, which therefore follow it,
+// for these files.
+static void write_file(
+    struct tp_import *import, const struct tp_import_entry *entry, bool any_excluded)
+{
+	tp_import_comment(import, entry->comment);
+	if (!(entry->group & EXCLUDE) && !any_excluded) {
+		tp_buf_add_string(import->out, "# includes what is included already: ");
+		tp_buf_add_span(import->out, entry->pattern);
+		tp_buf_add_char(import->out, '\n');
+		return;
+	}
+	struct tp_buf glob;
+	tp_buf_init(&glob);
+	tp_glob_add_fnmatch(&glob, entry->pattern);
+	const struct tp_span source = {glob.data, glob.size};
+	if (entry->group & EXCLUDE) {
+		tp_import_rule(import, "src", source, NULL, (struct tp_span){0}, TP_CATEGORY_SKIP);
+	} else {
+		tp_import_rule(import, "src", source, NULL, (struct tp_span){0}, TP_CATEGORY_ALLOW);
+		write_regions(import, source);
+	}
+	import->out->failed |= glob.failed;
+	tp_buf_release(&glob);
+}
+
+static void write_all(struct tp_import *import)
+{
+	bool any_files = false;
+	tp_buf_add_string(import->out, "default:allow\n");
+	for (uint32_t i = 0; i < import->count; i++) {
+		const struct tp_import_entry *entry = &import->entries[i];
+		if (entry->group & FILES) {
+			any_files = true;
+			continue;
+		}
+		tp_import_comment(import, entry->comment);
+		write_region(import, entry, NULL, (struct tp_span){0});
+	}
+	if (any_files)
+		tp_buf_add_string(import->out, "\n# Files, which decide over regions.\n");
+	bool any_excluded = false;
+	for (uint32_t i = 0; i < import->count; i++) {
+		const struct tp_import_entry *entry = &import->entries[i];
+		if (!(entry->group & FILES))
+			continue;
+		write_file(import, entry, any_excluded);
+		any_excluded |= (entry->group & EXCLUDE) != 0;
+	}
+}
+
+TP_LIST_CONVERTER(tp_import_scorep)
+{
+	struct tp_import import;
+	struct tp_span line;
+	struct tp_span word;
+	int block = NOT_IN_BLOCK;
+	int flags = NO_RULE;
+	int status = 0;
+	tp_import_init(&import, input, out, warner, err);
+	while (!status && tp_import_line(&import, &line)) {
+		while (!status && next_word(&line, &word))
+			status = read_word(&import, word, &block, &flags);
+		// A comment behind a pattern, often the name that it is the linkage name of.
+		if (import.count && import.entries[import.count - 1].line == import.lines.number &&
+		    !import.entries[import.count - 1].comment.size)
+			import.entries[import.count - 1].comment = line;
+	}
+	if (!status) {
+		if (block != NOT_IN_BLOCK)
+			tp_import_warn(&import, import.lines.number,
+			    "the last block has no end; it is taken as one");
+		write_all(&import);
+	}
+	tp_import_release(&import);
+	return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Parsed lists, between the files of this folder: allowlist_load.c owns them, allowlist_parse.c and
+ * allowlist_rule.c fill them, allowlist_match.c asks them by way of rule_index.c.
+ */
+#ifndef TP_ALLOWLIST_LIST_H
+#define TP_ALLOWLIST_LIST_H
+
+#include "allowlist.h"
+#include "where.h"
+#include "common/arena.h"
+#include "glob.h"
+#include "rule_index.h"
+
+/* Larger texts are refused: it is a mistake, or not a list. */
+enum { TP_ALLOWLIST_BYTES_MAX = 64 << 20 };
+
+/* Most globs that all lines may stand for, once braces are expanded. */
+enum { TP_ALLOWLIST_RULES_MAX = 1 << 20 };
+
+enum tp_rule_kind {
+	TP_RULE_FUNCTION,
+	TP_RULE_NAME,
+	TP_RULE_SOURCE,
+	TP_RULE_MAIN_FILE,
+	TP_RULE_MODULE,
+	TP_RULE_INDEXED_COUNT, /* those above are globs, in an index of their kind */
+	TP_RULE_WHERE = TP_RULE_INDEXED_COUNT,
+	TP_RULE_KIND_COUNT,
+};
+
+/* One part of a line: KIND:GLOB or where:PREDICATES. */
+struct tp_condition {
+	enum tp_rule_kind kind;
+	struct tp_glob *
+	    *globs; /* what the braces stand for: one of them must match; freed singly */
+	uint32_t glob_count;
+	const struct tp_where *where; /* if kind is TP_RULE_WHERE */
+	struct tp_condition *next;    /* must match, too */
+};
+
+/* Who decides when several lines match. */
+enum tp_party {
+	TP_PARTY_ORDINARY,
+	/* Lines of XRay's sections, weakest first. The strongest that matches speaks for all of them. */
+	TP_PARTY_XRAY_NEVER_FUNCTION,
+	TP_PARTY_XRAY_ALWAYS_FUNCTION,
+	TP_PARTY_XRAY_NEVER_SOURCE,
+	TP_PARTY_XRAY_ALWAYS_SOURCE,
+};
+
+struct tp_entry {
+	struct tp_allowlist_line line;
+	struct tp_condition first; /* the one that is in an index, unless it is where: */
+	uint32_t part_count;
+	enum tp_party party;
+	bool any_name; /* fun: matches linkage names, demangled ones do as well */
+};
+
+struct tp_allowlist {
+	struct tp_arena arena; /* texts and conditions */
+	struct tp_entry *entries;
+	uint32_t entry_count;
+	uint32_t entry_capacity;
+	struct tp_rule_index ordinary[TP_RULE_INDEXED_COUNT];
+	struct tp_rule_index xray[TP_RULE_INDEXED_COUNT];
+	uint32_t *wheres; /* indexes of entries that are where: alone, ascending */
+	uint32_t where_count;
+	uint32_t glob_count; /* in first conditions */
+	unsigned int needs;  /* enum tp_needs */
+	struct tp_verdict by_default;
+	bool chooses;    /* some line instruments something */
+	bool leaves_out; /* some line, or section that is not read, does not */
+	struct tp_err *warnings;
+	uint32_t warning_count;
+};
+
+/* Add what TEXT of SIZE bytes says. FILE lives as long as the list. 0, or a tp_error with *err. */
+int tp_allowlist_add_text(
+    struct tp_allowlist *list, const char *text, size_t size, const char *file, struct tp_err *err);
+
+/* Warn of what only all texts together show. */
+void tp_allowlist_doubt(struct tp_allowlist *list);
+
+/* Free the globs of one condition. */
+void tp_condition_release(struct tp_condition *condition);
+
+/* Build the indexes once all lines are there. 0 or TP_ERR_MEMORY. */
+int tp_allowlist_build(struct tp_allowlist *list);
+
+#endif

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Two traces become one: what the host's threads did in the TEE is put into their records.
+#include "join.h"
+
+#include "analyzer/join/splice.h"
+#include "analyzer/trace/section.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check(
+    const struct tp_tracefile *host, const struct tp_tracefile *tee, struct tp_err *err)
+{
+	const uint32_t shift = TEEPERF_CHUNK_SHIFT_DEFAULT;
+	if (host->header.chunk_shift != shift || tee->header.chunk_shift != shift)
+		return tp_err_set(err, TP_ERR_FORMAT,
+		    host->header.chunk_shift != shift ? host->source.name : tee->source.name,
+		    TP_ERR_NO_OFFSET, "this trace is not one of 'teeperf record --tee'");
+	for (uint32_t i = 0; i < host->module_count; i++)
+		if (host->modules[i].flags & TEEPERF_MODULE_TEE)
+			return tp_err_set(err, TP_ERR_FORMAT, host->source.name, TP_ERR_NO_OFFSET,
+			    "this trace is joined already");
+	if (!host->has_clock || !tee->has_clock || host->clock.kind != tee->clock.kind)
+		return tp_err_set(err, TP_ERR_FORMAT, tee->source.name, TP_ERR_NO_OFFSET,
+		    "the two traces do not have the same clock: they are not of one recording");
+	if (host->clock.kind == TEEPERF_CLOCK_NONE)
+		return tp_err_set(err, TP_ERR_FORMAT, host->source.name, TP_ERR_NO_OFFSET,
+		    "without a clock two sides cannot be joined: record with '--clock soft' or 'tsc'");
+	return 0;
+}
+
+static int find_all(
+    const struct tp_tracefile *trace, struct tp_borders **borders, struct tp_err *err)
+{
+	*borders = calloc((size_t)trace->thread_count + 1, sizeof(**borders));
+	if (!*borders)
+		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
+		    "no memory for %" PRIu32 " threads", trace->thread_count);
+	int code = 0;
+	for (uint32_t i = 0; !code && i < trace->thread_count; i++)
+		code = tp_borders_find(&(*borders)[i], trace, i, err);
+	return code;
+}
+
+static void release_all(const struct tp_tracefile *trace, struct tp_borders *borders)
+{
+	for (uint32_t i = 0; borders && i < trace->thread_count; i++)
+		tp_borders_release(&borders[i]);
+	free(borders);
+}
+
+static struct teeperf_thread entry_of(const struct tp_thread *thread, const char *otherwise)
+{
+	struct teeperf_thread entry = {
+	    .os_tid = thread->os_tid,
+	    .lost = thread->lost,
+	    .chunks = thread->chunk_count,
+	    .ended = thread->ended,
+	    .first = thread->first,
+	};
+	const char *name = thread->name[0] ? thread->name : otherwise;
+	memcpy(entry.name, name, strnlen(name, sizeof(entry.name) - 1));
+	return entry;
+}
+
+// No record of the TEE is before what the host has recorded, or behind the end of the recording.
+static void find_bounds(struct tp_splice *splice)
+{
+	const struct tp_tracefile *host = splice->host.trace;
+	uint64_t first = UINT64_MAX;
+	uint64_t last = 0;
+	for (uint32_t i = 0; i < host->thread_count; i++) {
+		const struct tp_thread *thread = &host->threads[i];
+		if (thread->chunk_count && thread->chunks[0].first_time < first)
+			first = thread->chunks[0].first_time;
+		if (splice->host_borders[i].last > last)
+			last = splice->host_borders[i].last;
+	}
+	const uint32_t points = host->clock.point_count;
+	if (points && host->points[points - 1].ticks > last)
+		last = host->points[points - 1].ticks;
+	splice->first_time = first <= last ? first : 0;
+	splice->last_time = first <= last ? last : UINT64_MAX;
+}
+
+// The chunks of all threads, and their table.
+static int add_threads(struct tp_splice *splice, struct tp_buf *table)
+{
+	const struct tp_tracefile *host = splice->host.trace;
+	const struct tp_tracefile *tee = splice->tee.trace;
+	int code = 0;
+	find_bounds(splice);
+	for (uint32_t i = 0; !code && i < host->thread_count; i++) {
+		const struct tp_thread *thread = &host->threads[i];
+		struct teeperf_thread entry = entry_of(thread, "");
+		tp_join_writer_begin(&splice->writer, i, thread->os_tid, thread->first,
+		    thread->chunk_count ? thread->chunks[0].first_time : 0);
+		code = tp_splice_host(splice, i);
+		tp_join_writer_end(&splice->writer);
+		// What the host's trace lacks of a thread, the joined one lacks as well.
+		entry.chunks = splice->writer.sequence + thread->cut;
+		tp_buf_add(table, &entry, sizeof(entry));
+	}
+	uint32_t number = host->thread_count;
+	for (uint32_t i = 0; !code && i < tee->thread_count; i++) {
+		const struct tp_thread *thread = &tee->threads[i];
+		struct teeperf_thread entry = entry_of(thread, "TEE");
+		tp_join_writer_begin(
+		    &splice->writer, number, thread->os_tid, 0, splice->first_time);
+		code = tp_splice_rest(splice, i);
+		tp_join_writer_end(&splice->writer);
+		if (!splice->writer.own && !entry.lost)
+			continue;
+		entry.first = 0;
+		entry.chunks = splice->writer.own;
+		tp_buf_add(table, &entry, sizeof(entry));
+		number++;
+	}
+	splice->counts->threads = number - host->thread_count;
+	return code;
+}
+
+static void add_facts(struct tp_splice *splice, struct tp_buf *out)
+{
+	const struct tp_tracefile *host = splice->host.trace;
+	const struct tp_join_counts *counts = splice->counts;
+	struct tp_buf text;
+	tp_buf_init(&text);
+	if (host->host)
+		tp_buf_add_string(&text, host->host);
+	if (text.size && text.data[text.size - 1] != '\n')
+		tp_buf_add_char(&text, '\n');
+	tp_buf_addf(&text,
+	    "joined_calls=%" PRIu64 "\njoined_ambiguous=%" PRIu64 "\njoined_alone=%" PRIu64
+	    "\njoined_moved=%" PRIu64 "\njoined_times=%" PRIu64 "\njoined_dropped=%" PRIu64
+	    "\njoined_unmatched=%" PRIu64 "\njoined_threads=%" PRIu32 "\n",
+	    counts->calls, counts->ambiguous, counts->alone, counts->moved, counts->times,
+	    counts->dropped, counts->unmatched, counts->threads);
+	tp_trace_section_add(out, TEEPERF_SECTION_HOST, text.data, text.size);
+	out->failed |= text.failed;
+	tp_buf_release(&text);
+}
+
+// The working directory, then the arguments.
+static void add_command(const struct tp_tracefile *host, struct tp_buf *out)
+{
+	struct tp_buf text;
+	tp_buf_init(&text);
+	if (!host->directory)
+		return;
+	tp_buf_add(&text, host->directory, strlen(host->directory) + 1);
+	for (const char *const *at = host->arguments; at && *at; at++)
+		tp_buf_add(&text, *at, strlen(*at) + 1);
+	tp_trace_section_add(out, TEEPERF_SECTION_COMMAND, text.data, text.size);
+	out->failed |= text.failed;
+	tp_buf_release(&text);
+}
+
+static void add_modules(const struct tp_splice *splice, struct tp_buf *out)
+{
+	const struct tp_tracefile *host = splice->host.trace;
+	struct tp_buf table;
+	tp_buf_init(&table);
+	tp_buf_add(&table, host->modules, host->module_count * sizeof(*host->modules));
+	tp_buf_add(
+	    &table, splice->names.modules, splice->names.count * sizeof(*splice->names.modules));
+	tp_trace_section_add(out, TEEPERF_SECTION_MODULES, table.data, table.size);
+	out->failed |= table.failed;
+	tp_buf_release(&table);
+}
+
+static void add_clock(const struct tp_tracefile *host, struct tp_buf *out)
+{
+	struct tp_buf text;
+	tp_buf_init(&text);
+	tp_buf_add(&text, &host->clock, sizeof(host->clock));
+	tp_buf_add(&text, host->points, host->clock.point_count * sizeof(*host->points));
+	tp_trace_section_add(out, TEEPERF_SECTION_CLOCK, text.data, text.size);
+	out->failed |= text.failed;
+	tp_buf_release(&text);
+}
+
+// Names that the traces bring themselves: the host's, and the TEE's where its modules are now.
+static void add_symbols(const struct tp_splice *splice, struct tp_buf *out)
+{
+	struct tp_buf text;
+	tp_buf_init(&text);
+	if (splice->host.trace->symbols)
+		tp_buf_add_string(&text, splice->host.trace->symbols);
+	if (text.size && text.data[text.size - 1] != '\n')
+		tp_buf_add_char(&text, '\n');
+	for (const char *line = splice->tee.trace->symbols; line && *line;) {
+		const size_t length = strcspn(line, "\n");
+		char *rest;
+		const uint64_t address =
+		    tp_join_names_address(&splice->names, strtoull(line, &rest, 16));
+		if (address && *rest == '\t' && rest < line + length) {
+			tp_buf_addf(&text, "%" PRIx64, address);
+			tp_buf_add(&text, rest, (size_t)(line + length - rest));
+			tp_buf_add_char(&text, '\n');
+		}
+		line += length + (line[length] == '\n');
+	}
+	if (text.size)
+		tp_trace_section_add(out, TEEPERF_SECTION_SYMBOLS, text.data, text.size);
+	out->failed |= text.failed;
+	tp_buf_release(&text);
+}
+
+// When recording was off, as the host's log has it.
+static void add_switches(const struct tp_tracefile *host, struct tp_buf *out)
+{
+	struct tp_buf words;
+	tp_buf_init(&words);
+	for (uint32_t i = 0; i < host->gaps.count; i++) {
+		const struct tp_gap *gap = &host->gaps.items[i];
+		const uint64_t off = gap->from << 1;
+		const uint64_t on = gap->to << 1 | 1;
+		if (i || gap->from)
+			tp_buf_add(&words, &off, sizeof(off));
+		if (gap->to < UINT64_MAX / 2)
+			tp_buf_add(&words, &on, sizeof(on));
+	}
+	if (words.size)
+		tp_trace_section_add(out, TEEPERF_SECTION_SWITCHES, words.data, words.size);
+	out->failed |= words.failed;
+	tp_buf_release(&words);
+}
+
+// The host's threads carry the TEE's.
+static void add_cpu(const struct tp_tracefile *host, struct tp_buf *out)
+{
+	struct teeperf_trace_cpu cpu = host->cpu;
+	struct tp_buf table;
+	tp_buf_init(&table);
+	cpu.thread_count = 0;
+	for (uint32_t i = 0; i < host->thread_count; i++)
+		cpu.thread_count += host->threads[i].has_cpu || host->threads[i].has_delay;
+	tp_buf_add(&table, &cpu, sizeof(cpu));
+	for (uint32_t i = 0; i < host->thread_count; i++) {
+		const struct tp_thread *thread = &host->threads[i];
+		const struct teeperf_trace_cpu_thread entry = {
+		    .thread = thread->number,
+		    .flags = (!thread->has_cpu          ? 0
+				 : thread->cpu_is_exact ? TEEPERF_CPU_EXACT
+							: TEEPERF_CPU_AT_LEAST) |
+			     (thread->has_delay ? TEEPERF_CPU_DELAY : 0),
+		    .cpu_ns = thread->cpu_ns,
+		    .delay_ns = thread->delay_ns,
+		};
+		if (entry.flags)
+			tp_buf_add(&table, &entry, sizeof(entry));
+	}
+	if (cpu.flags || cpu.thread_count)
+		tp_trace_section_add(out, TEEPERF_SECTION_CPU, table.data, table.size);
+	out->failed |= table.failed;
+	tp_buf_release(&table);
+}
+
+// What each of the host's threads lacks; of the TEE's, which are not threads any more, there are sums in END.
+static void add_missing(const struct tp_tracefile *host, struct tp_buf *out)
+{
+	struct tp_buf entries;
+	tp_buf_init(&entries);
+	for (uint32_t i = 0; i < host->thread_count; i++) {
+		struct teeperf_trace_missing entry = host->threads[i].unwritten;
+		entry.thread = i;
+		if (entry.chunks)
+			tp_buf_add(&entries, &entry, sizeof(entry));
+	}
+	if (entries.size)
+		tp_trace_section_add(out, TEEPERF_SECTION_MISSING, entries.data, entries.size);
+	out->failed |= entries.failed;
+	tp_buf_release(&entries);
+}
+
+// Whether more is missing of it than its END has numbers for.
+static bool lacks_unknown(const struct tp_tracefile *trace)
+{
+	return !trace->has_end || trace->lacks.open || trace->lacks.more;
+}
+
+static void add_end(const struct tp_splice *splice, struct tp_buf *out)
+{
+	const struct tp_tracefile *host = splice->host.trace;
+	const struct tp_tracefile *tee = splice->tee.trace;
+	struct teeperf_trace_end end = host->end;
+	if (!host->has_end)
+		return;
+	end.chunk_count = splice->writer.chunk_count;
+	end.thread_count += splice->counts->threads;
+	end.module_count += splice->names.count;
+	if (tee->has_end) {
+		end.chunk_draws += tee->end.chunk_draws;
+		end.lost_early += tee->end.lost_early;
+		end.lost_overflow += tee->end.lost_overflow;
+		end.log_bytes += tee->end.log_bytes;
+		end.missing_events += tee->end.missing_events;
+		end.missing_calls += tee->end.missing_calls;
+		end.unwritten |= tee->end.unwritten;
+		end.missing_chunks = UINT32_MAX - end.missing_chunks < tee->end.missing_chunks
+					 ? UINT32_MAX
+					 : end.missing_chunks + tee->end.missing_chunks;
+	}
+	if (lacks_unknown(host) || lacks_unknown(tee))
+		end.unwritten |= UINT32_C(1) << TEEPERF_SECTION_CHUNK;
+	tp_trace_section_add(out, TEEPERF_SECTION_END, &end, sizeof(end));
+}
+
+static bool has_calls_out(const struct tp_borders *borders, uint32_t thread_count)
+{
+	for (uint32_t i = 0; i < thread_count; i++)
+		for (uint32_t k = 0; k < borders[i].count; k++)
+			if (borders[i].items[k].kind == TEEPERF_CONTROL_CALL_OUT)
+				return true;
+	return false;
+}
+
+int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, bool known,
+    struct tp_buf *out, struct tp_join_counts *counts, struct tp_err *err)
+{
+	struct tp_border_match match = {0};
+	struct tp_splice splice = {.counts = counts, .err = err};
+	struct tp_buf table;
+	*counts = (struct tp_join_counts){0};
+	tp_buf_init(&table);
+	int code = check(host, tee, err);
+	if (code)
+		return code;
+	code = find_all(host, &splice.host_borders, err);
+	if (!code && !known && !has_calls_out(splice.host_borders, host->thread_count))
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, host->source.name, TP_ERR_NO_OFFSET,
+		    "nothing of '%s' can be joined: no call into a TEE is marked in the host's trace; both "
+		    "must be of one 'teeperf record --tee', of a host whose calls into the TEE are marked "
+		    "(teeperf-record(1), A HOST AND ITS TEE)",
+		    tee->source.name);
+	if (!code)
+		code = find_all(tee, &splice.tee_borders, err);
+	if (!code)
+		code = tp_border_match_find(&match, splice.host_borders, host->thread_count,
+		    splice.tee_borders, tee->thread_count, err);
+	if (!code)
+		code = tp_join_names_init(&splice.names, host, tee, err);
+	if (!code)
+		code = tp_splice_init(&splice, host, tee, &match, out);
+	if (code)
+		goto out;
+	counts->ambiguous = match.ambiguous;
+	counts->alone = match.alone;
+	counts->moved = splice.names.moved;
+	struct teeperf_trace_header header = host->header;
+	header.major = TEEPERF_TRACE_MAJOR;
+	header.oldest_major = TEEPERF_TRACE_OLDEST_MAJOR;
+	header.minor = TEEPERF_TRACE_MINOR;
+	header.header_size = sizeof(header);
+	tp_buf_add(out, &header, sizeof(header));
+	add_command(host, out);
+	code = add_threads(&splice, &table);
+	if (code)
+		goto out;
+	tp_trace_section_add(out, TEEPERF_SECTION_THREADS, table.data, table.size);
+	out->failed |= table.failed;
+	add_modules(&splice, out);
+	add_clock(host, out);
+	add_switches(host, out);
+	add_cpu(host, out);
+	add_symbols(&splice, out);
+	add_facts(&splice, out);
+	add_missing(host, out);
+	add_end(&splice, out);
+out:
+	tp_splice_release(&splice);
+	tp_join_names_release(&splice.names);
+	tp_border_match_release(&match);
+	release_all(host, splice.host_borders);
+	release_all(tee, splice.tee_borders);
+	tp_buf_release(&table);
+	return code;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Whether a trace has each event that the program recorded, and how many it lacks: what every view says. Missing
+ * is what the program lost, what the recorder could not write, and what is not in the file any more.
+ */
+#ifndef TP_COMPLETENESS_H
+#define TP_COMPLETENESS_H
+
+#include "analyzer/profile/analysis.h"
+#include "analyzer/output/notes.h"
+#include "common/buf.h"
+
+bool tp_analysis_is_complete(const struct tp_analysis *analysis);
+/* Whether more is missing than the program lost. */
+bool tp_analysis_lacks(const struct tp_analysis *analysis);
+/* Events that are known to be missing. */
+uint64_t tp_analysis_missing(const struct tp_analysis *analysis);
+/* The same with all that may be missing besides; false: nobody knows how much that is. */
+bool tp_analysis_missing_at_most(const struct tp_analysis *analysis, uint64_t *events);
+
+/* "complete", "incomplete: 1,234 events missing" and the like, without a newline. */
+void tp_completeness_add_text(const struct tp_analysis *analysis, struct tp_buf *out);
+/* What could not be written or is not there, if there is anything. */
+void tp_completeness_note(struct tp_notes *notes, const struct tp_analysis *analysis);
+/* As members of a JSON object, each with a comma before it. */
+void tp_completeness_add_json(const struct tp_analysis *analysis, struct tp_buf *out);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Calls as slices, for exports that have single calls in the order of time: per thread, slices that begin
+ * and end, properly nested, with times that never run backwards. What all these exports share is
+ * here: ranges of time, least times, losses, threads with several stacks (a call is a slice
+ * for each stay on its stack), and writing several files of a time each.
+ *
+ * With a least time, slices that are shorter are left out. That is known when such a time has passed, so
+ * slices are begun late, but in order: at most the open ones are held back.
+ */
+#ifndef TP_SLICES_H
+#define TP_SLICES_H
+
+#include "analyzer/output/format/export.h"
+
+struct tp_slice {
+	const struct tp_function *function;
+	uint32_t node;  /* of the thread's profile */
+	uint32_t depth; /* 0: outermost */
+	uint64_t time;  /* of its begin or end: ns since the first record, as recorded */
+};
+
+/* What a format has to work with. */
+struct tp_slices {
+	const struct tp_analysis *analysis;
+	const struct tp_export_options *options;
+	const struct tp_thread_result *thread; /* whose slices come */
+	const uint32_t *tids;                  /* of each thread, see tp_slices_tid */
+	struct tp_buf *out;                    /* of formats that are a file */
+	const char *directory;                 /* of those that are a directory */
+	void *state;                           /* of the format, zeroes at first */
+	bool first;                            /* no other thread has begun in this file */
+	uint32_t pass;                         /* of format->passes over the thread, from 0 on */
+	uint32_t files;                        /* into which all is split, 1: it is not */
+	uint32_t file;                         /* this one, from 0 on */
+	uint64_t from_ns;                      /* the time of this file */
+	uint64_t to_ns;                        /* UINT64_MAX: to the end */
+};
+
+/*
+ * How a format writes: init, then for each file head, threads (in each pass), tail, then release. When there are several files,
+ * a thread is written to all of them before the next one is, and only to those where it has
+ * slices. Functions may be NULL; those that return an int return 0 or a negative tp_error.
+ */
+struct tp_slice_format {
+	bool directory; /* slices->directory is written to, else slices->out */
+	size_t state_size;
+	uint32_t passes;    /* each thread is told so often, one time after the other; 0: once */
+	uint32_t depth_max; /* slices this deep or deeper are left out; 0: none are */
+	int (*init)(struct tp_slices *slices, struct tp_err *err);
+	int (*head)(struct tp_slices *slices, struct tp_err *err);
+	int (*thread_begin)(struct tp_slices *slices, struct tp_err *err);
+	void (*begin)(struct tp_slices *slices, const struct tp_slice *slice);
+	void (*end)(struct tp_slices *slices, const struct tp_slice *slice);
+	/* COUNT events are missing somewhere around TIME; DEPTH slices are open. */
+	void (*lost)(struct tp_slices *slices, uint64_t time, uint64_t count, uint32_t depth);
+	int (*thread_end)(struct tp_slices *slices, struct tp_err *err);
+	int (*tail)(struct tp_slices *slices, struct tp_err *err);
+	void (*release)(struct tp_slices *slices);
+};
+
+/* All of it as one file, or into one directory. 0 or a negative tp_error. */
+int tp_slices_render(const struct tp_slice_format *format, const struct tp_analysis *analysis,
+    const struct tp_export_options *options, struct tp_buf *out, struct tp_err *err);
+int tp_slices_render_directory(const struct tp_slice_format *format,
+    const struct tp_analysis *analysis, const struct tp_export_options *options,
+    const char *directory, struct tp_err *err);
+/*
+ * As files (or directories) PATH.0001, PATH.0002, ... of options->split_ns each. What is open where one ends is ended
+ * there, and begun again in the next. TP_ERR_LIMIT if they would be too many.
+ */
+int tp_slices_split(const struct tp_slice_format *format, const struct tp_analysis *analysis,
+    const struct tp_export_options *options, const char *path, struct tp_err *err);
+
+/*
+ * A number for the current thread that no other has: that of the operating system if it can be, 1 to INT32_MAX.
+ */
+uint32_t tp_slices_tid(const struct tp_slices *slices);
+/* That of the process: the first thread's. */
+uint32_t tp_slices_pid(const struct tp_slices *slices);
+/* What the process is called. */
+const char *tp_slices_process(const struct tp_slices *slices);
+
+/* When recording was switched off, as far as it lies in this file; false: there is no gap of this number. */
+struct tp_slice_gap {
+	uint64_t from_ns;
+	uint64_t to_ns;
+	bool ends; /* recording went on, in this file */
+};
+uint32_t tp_slices_gap_count(const struct tp_slices *slices);
+bool tp_slices_gap(const struct tp_slices *slices, uint32_t number, struct tp_slice_gap *gap);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which notes an analysis gets, and what they say.
+#include "analyzer/output/completeness.h"
+#include "analyzer/output/heading_joined.h"
+#include "analyzer/output/heading_rings.h"
+#include "analyzer/output/heading_starvation.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/trace/switches.h"
+#include "analyzer/output/text.h"
+#include "analyzer/output/view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static const char *why_empty(const struct tp_tracefile *trace)
+{
+	char text[4];
+	if (trace->lacks.chunks)
+		return "all that was recorded is missing";
+	if (trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE)
+		return "the program is not built with 'teeperf cc', or nothing in it was chosen";
+	if (!trace->gaps.count && tp_tracefile_host(trace, "on_start", text, sizeof(text)) &&
+	    strcmp(text, "off") == 0)
+		return "recording was never switched on: see teeperf-ctl(1)";
+	return "no function that is instrumented was called";
+}
+
+// A range that is behind the end, most likely: how long the recording is.
+static void note_empty_range(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	static const char what[] =
+	    "no call begins or ends in this range of times: the recording lasted";
+	char text[TP_TEXT_NUMBER];
+	const struct tp_tracefile *trace = analysis->trace;
+	const struct teeperf_trace_end *end = &trace->end;
+	if (trace->has_end && end->end_ns > end->start_ns) {
+		tp_notes_add(notes, TP_NOTE_ID_EMPTY, 1, "%s %s", what,
+		    tp_text_ns(text, end->end_ns - end->start_ns));
+		return;
+	}
+	uint64_t last = 0;
+	for (uint64_t i = 0; i < trace->chunk_count; i++)
+		if (trace->chunks[i].first_time > last)
+			last = trace->chunks[i].first_time;
+	tp_notes_add(notes, TP_NOTE_ID_EMPTY, 1, "%s at least %s", what,
+	    tp_view_time(analysis, text, last > analysis->origin ? last - analysis->origin : 0));
+}
+
+static void note_patterns(struct tp_notes *notes, const char *before, const char *after,
+    const char *const *patterns, uint32_t count)
+{
+	struct tp_buf list;
+	tp_buf_init(&list);
+	for (uint32_t i = 0; i < count; i++)
+		tp_buf_addf(&list, "%s'%s'", i ? ", " : "", patterns[i]);
+	if (count)
+		tp_notes_add(
+		    notes, TP_NOTE_ID_PART, count, "%s %s, by %s", before, list.data, after);
+	notes->failed |= list.failed;
+	tp_buf_release(&list);
+}
+
+// That these are not the numbers of the whole trace, and of which part they are.
+static void note_part(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	char text[TP_TEXT_NUMBER];
+	char to[TP_TEXT_NUMBER];
+	const uint64_t origin = analysis->origin;
+	if (analysis->one_thread && analysis->thread_count)
+		tp_notes_add(notes, TP_NOTE_ID_PART, 1, "thread %" PRIu32 ", by --thread",
+		    analysis->threads[0].thread->number);
+	if (analysis->ranged) {
+		const uint64_t from = analysis->from > origin ? analysis->from - origin : 0;
+		const bool open = analysis->to == UINT64_MAX;
+		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
+		    "from %s%s%s since the first record, by --time-range: of calls that ran on before "
+		    "or after, the part in between",
+		    tp_view_time(analysis, text, from), open ? "" : " to ",
+		    open ? "" : tp_view_time(analysis, to, analysis->to - origin));
+	}
+	if (analysis->least)
+		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
+		    "calls of %s and more, by --min-time: shorter ones are part of their callers",
+		    tp_view_time(analysis, text, analysis->least));
+	if (analysis->depth)
+		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
+		    "calls down to depth %" PRIu64
+		    ", by --depth: deeper ones are part of their callers",
+		    analysis->depth);
+	note_patterns(notes, "paths through", "--focus", analysis->focus, analysis->focus_count);
+	note_patterns(notes, "paths without", "--ignore", analysis->ignore, analysis->ignore_count);
+}
+
+static void note_switches(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	char text[TP_TEXT_NUMBER];
+	char all[TP_TEXT_NUMBER];
+	char times[TP_TEXT_NUMBER];
+	bool at_first;
+	const uint32_t count = tp_gaps_switches(&analysis->trace->gaps, &at_first);
+	const uint64_t recorded = tp_analysis_recorded_ns(analysis);
+	const uint64_t duration = tp_analysis_duration_ns(analysis);
+	struct tp_buf line;
+	if (!count && !at_first)
+		return;
+	tp_buf_init(&line);
+	if (analysis->time.known && !analysis->timeless)
+		tp_buf_addf(
+		    &line, "%s of %s: ", tp_text_ns(text, recorded), tp_text_ns(all, duration));
+	else if (!analysis->timeless)
+		tp_buf_addf(&line, "%s of %s ticks: ", tp_text_count(text, recorded),
+		    tp_text_count(all, duration));
+	tp_buf_add_string(&line, at_first ? "off at first" : "");
+	if (count)
+		tp_buf_addf(&line, "%sswitched off %s time%s", at_first ? ", " : "",
+		    tp_text_count(times, count), plural(count));
+	tp_notes_add(notes, TP_NOTE_ID_SWITCHED_OFF, (uint64_t)count + at_first, "%s; %s",
+	    line.data,
+	    analysis->timeless
+		? "without a clock nothing tells which calls were running then, so that call paths "
+		  "may be wrong"
+		: "times and shares are of what was recorded");
+	notes->failed |= line.failed;
+	tp_buf_release(&line);
+}
+
+// What the recorder wrote down about the run.
+static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	char text[TP_TEXT_NUMBER];
+	char all[TP_TEXT_NUMBER];
+	char count[TP_TEXT_NUMBER];
+	if (tp_tracefile_host(trace, "switches_missed", text, sizeof(text))) {
+		const uint64_t missed = strtoull(text, NULL, 10);
+		tp_notes_add(notes, TP_NOTE_ID_SWITCHES_MISSED, missed,
+		    "%s switches came too fast to be noted: near them calls may have the wrong callers, "
+		    "and all of that time counts as recorded",
+		    tp_text_count(count, missed));
+	}
+	if (tp_tracefile_host(trace, "recovered", text, sizeof(text))) {
+		const uint64_t chunks = strtoull(text, NULL, 10);
+		const bool soft = trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind);
+		tp_notes_add(notes, TP_NOTE_ID_RECOVERED, chunks,
+		    "the recorder was killed; %s chunks were added from its log%s",
+		    tp_text_count(count, chunks),
+		    soft ? ", and the clock stood still from then on" : "");
+	}
+	if (trace->has_end && trace->end.forked)
+		tp_notes_add(notes, TP_NOTE_ID_FORKED, trace->end.forked,
+		    "%s child%s not recorded: see 'record --follow-fork'",
+		    tp_text_count(text, trace->end.forked),
+		    trace->end.forked == 1 ? " was" : "ren were");
+	if (trace->has_end && trace->end.refused)
+		tp_notes_add(notes, TP_NOTE_ID_REFUSED, trace->end.refused,
+		    "%s more instrumented process%s not recorded",
+		    tp_text_count(text, trace->end.refused),
+		    trace->end.refused == 1 ? " was" : "es were");
+	if (tp_tracefile_host(trace, "log_gone_bytes", text, sizeof(text))) {
+		const uint64_t bytes = strtoull(text, NULL, 10);
+		tp_notes_add(notes, TP_NOTE_ID_LOG_GONE, bytes,
+		    "%" PRIu64 " KiB of the log went away during the recording, with what was in "
+		    "there: the program cut its file short, or memory ran out",
+		    bytes / 1024);
+	}
+	tp_heading_note_apart(notes, trace);
+	if (analysis->timeless)
+		tp_notes_add(notes, TP_NOTE_ID_NO_CLOCK, 1,
+		    "none, as there was no clock: calls and call paths only");
+	if (tp_tracefile_host(trace, "functions", all, sizeof(all)) &&
+	    tp_tracefile_host(trace, "functions_left_out", text, sizeof(text)))
+		tp_notes_add(notes, TP_NOTE_ID_LEFT_OUT, strtoull(text, NULL, 10),
+		    "%s of %s instrumented functions, by 'record --only'", text, all);
+}
+
+// Functions that were not recorded call by call.
+static void note_levels(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	const struct {
+		uint32_t count;
+		enum tp_note_id id;
+		const char *what;
+	} levels[] = {
+	    {analysis->counted_count, TP_NOTE_ID_COUNTED,
+		"without times: their time is part of their caller's"},
+	    {analysis->sampled_count, TP_NOTE_ID_SAMPLED,
+		"with times of some calls: ~ marks what was scaled up; the other calls are part of "
+		"their callers' self time"},
+	    {analysis->left_out_count, TP_NOTE_ID_COUNTED_LEFT_OUT,
+		"left out: calls that were only counted have no call paths and no times to choose by"},
+	    {analysis->unscaled_count, TP_NOTE_ID_UNSCALED,
+		"with the recorded calls only: in a range of times they cannot be scaled up, so that "
+		"calls and times are too low"},
+	};
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (levels[i].count)
+			tp_notes_add(notes, levels[i].id, levels[i].count,
+			    "%" PRIu32 " function%s %s", levels[i].count, plural(levels[i].count),
+			    levels[i].what);
+}
+
+// Counts of the replay, each with what was counted.
+static void note_counts(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	char text[TP_TEXT_NUMBER];
+	const struct tp_stack_counts *counts = &analysis->counts;
+	const struct {
+		uint64_t count;
+		enum tp_note_id id;
+		const char *what;
+	} counted[] = {
+	    {counts->contexts, TP_NOTE_ID_CONTEXTS,
+		"stacks beside the threads' own: what ran on them begins there, and not below the "
+		"call that switched to them"},
+	    {counts->left, TP_NOTE_ID_STACKS_LEFT,
+		"stacks were not come back to: their calls count up to there"},
+	    {counts->moved > counts->apart ? counts->moved - counts->apart : 0,
+		TP_NOTE_ID_STACKS_MOVED,
+		"times a stack went on in another thread: its calls go on there, and each thread has "
+		"the time for which they ran in it"},
+	    {counts->apart, TP_NOTE_ID_STACKS_APART,
+		"times a stack went on in another thread: call paths begin anew there"},
+	    {analysis->lost, TP_NOTE_ID_LOST, "events: times and counts are too low"},
+	    {UINT64_MAX, TP_NOTE_ID_MISSING, NULL},
+	    {counts->cut, TP_NOTE_ID_CUT,
+		"calls were running when recording was switched off: they count up to there"},
+	    {counts->early, TP_NOTE_ID_BEGAN_OFF,
+		"exits are of calls that began before recording was switched on: they are left out"},
+	    {counts->forked, TP_NOTE_ID_BEGAN_FORKED,
+		"exits are of calls that began before the process was forked: they are in its "
+		"parent's trace"},
+	    {counts->overwritten, TP_NOTE_ID_BEGAN_OVERWRITTEN,
+		"exits are of calls that began in what was overwritten: they are left out"},
+	    {counts->dropped, TP_NOTE_ID_DROPPED,
+		"records of the time when recording was switched off"},
+	    {counts->unmatched_enters, TP_NOTE_ID_UNMATCHED_ENTERS, "calls without an exit"},
+	    {counts->unmatched_exits, TP_NOTE_ID_UNMATCHED_EXITS, "exits without a call"},
+	    {counts->unknown_resyncs, TP_NOTE_ID_UNKNOWN_RESYNCS, "resyncs to an unknown call"},
+	    {counts->backwards, TP_NOTE_ID_BACKWARDS, "times that run backwards"},
+	    {counts->holes, TP_NOTE_ID_HOLES, "words that were never written"},
+	    {counts->reserved, TP_NOTE_ID_RESERVED, "control records of an unknown kind"},
+	    {counts->open, TP_NOTE_ID_OPEN,
+		analysis->timeless ? "calls had not ended"
+				   : "calls had not ended: they count up to the last event"},
+	};
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+		if (!counted[i].what)
+			tp_completeness_note(notes, analysis);
+		else if (counted[i].count)
+			tp_notes_add(notes, counted[i].id, counted[i].count, "%s %s",
+			    tp_text_count(text, counted[i].count), counted[i].what);
+	}
+}
+
+void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	memset(notes, 0, sizeof(*notes));
+	tp_arena_init(&notes->arena);
+	const bool nothing = !analysis->counts.events && !analysis->counts.counted;
+	if (nothing && analysis->ranged)
+		note_empty_range(notes, analysis);
+	else if (nothing)
+		tp_notes_add(notes, TP_NOTE_ID_EMPTY, 1, "%s", why_empty(analysis->trace));
+	note_part(notes, analysis);
+	note_switches(notes, analysis);
+	tp_heading_note_rings(notes, analysis);
+	note_run(notes, analysis);
+	note_levels(notes, analysis);
+	note_counts(notes, analysis);
+	if (!analysis->time.known && !analysis->timeless)
+		tp_notes_add(
+		    notes, TP_NOTE_ID_TICKS, 1, "ticks: the rate of the clock is not known");
+	tp_heading_note_starved(notes, analysis);
+}

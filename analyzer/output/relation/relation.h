@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A relation is a table that users see in several formats: functions, threads, paths, calls, ... It is described once, in
+ * analyzer/relation_NAME.c or, if only SQL has it, in query/table_NAME.c. A column has one name and one unit everywhere.
+ *
+ * Data flow: struct tp_relation_data is an analysis, with paths and percentiles where a relation needs them. A row is a
+ * pointer into it: row(data, i) for i below rows(data). Calls and events are streams, whose reader makes the row.
+ * value(data, row, column) gives one cell: a number, a text or nothing. A format turns cells into bytes by the unit of
+ * the column, and decides nothing else: SQL in analyzer/query/sql_table.c, SQLite through SQL, Parquet in export_parquet.c, CSV,
+ * JSON and tables for people in relation_show.c (through grid.h), CSV of calls in export_csv.c, the report in
+ * report_facts.c. So filters, compensation and sampling are what the analysis says, and the same in all formats.
+ * docs/columns.md is generated from here; a column that a format does not have carries its reason.
+ */
+#ifndef TP_RELATION_H
+#define TP_RELATION_H
+
+#include "analyzer/profile/call_store.h"
+#include "analyzer/profile/percentiles.h"
+
+#define TP_RELATION_COLUMNS 32 /* at most */
+#define TP_RELATION_END UINT8_MAX
+
+enum tp_cell_type { TP_CELL_NULL = 0, TP_CELL_NUMBER, TP_CELL_COUNT, TP_CELL_REAL, TP_CELL_TEXT };
+
+struct tp_cell {
+	enum tp_cell_type type;
+	bool estimated; /* scaled up from the calls that were sampled */
+	union {
+		int64_t number;
+		uint64_t count;
+		double real;
+		const char *text; /* never NULL; outlives the analysis, or in data->made */
+	};
+};
+
+enum tp_unit {
+	TP_UNIT_NONE = 0, /* a number that is no amount, or a text */
+	TP_UNIT_COUNT,
+	TP_UNIT_TIME, /* ns by the trace's clock: ticks if no rate is known, no value without a clock */
+	TP_UNIT_NS,    /* by another clock */
+	TP_UNIT_TICKS, /* of the trace's clock */
+	TP_UNIT_ADDRESS,
+	TP_UNIT_KEY, /* a hash of 64 bits: a text in JSON, whose readers may have 53 */
+	TP_UNIT_PERCENT,
+};
+
+enum tp_column_type { TP_TYPE_INT64 = 0, TP_TYPE_INT32, TP_TYPE_TEXT };
+
+/* Formats, as bits. */
+enum {
+	TP_FORM_TEXT = 1,    /* the table of a view */
+	TP_FORM_CSV = 2,     /* CSV and JSON of a view; CSV of single calls */
+	TP_FORM_SQL = 4,     /* SELECT *, and the export to SQLite */
+	TP_FORM_PARQUET = 8, /* the export */
+	TP_FORM_REPORT = 16, /* the data of the HTML report */
+	TP_FORM_ALL = 31,
+};
+
+struct tp_relation_column {
+	const char *key; /* its name in every format */
+	const char *help;
+	enum tp_column_type type;
+	enum tp_unit unit;
+	const char *title; /* in text; NULL: not there */
+	uint8_t rank;      /* in text that is too wide the highest goes first, and 0 never */
+	bool elastic;      /* text: cut where it is too wide; one of the columns */
+	bool sparse;       /* text: not there if no row has a value */
+	bool made;         /* the text of a cell is in data->made */
+	bool nullable;     /* SQL: NULL instead of 0 or an empty text */
+	int8_t missing;    /* Parquet: what stands for no value */
+	bool hidden;    /* SQL: can be named, but is not in SELECT * nor in the export to SQLite */
+	uint8_t absent; /* of CSV, SQL and Parquet those that do not have it */
+	const char *reason; /* for that */
+	const char *old[2]; /* SQL: what it was called, for one release */
+};
+
+struct tp_relation_data {
+	const struct tp_analysis *analysis;
+	const struct tp_paths *paths;             /* of paths, thread_paths, calls */
+	const struct tp_percentiles *percentiles; /* of latencies */
+	const int64_t *keys; /* fn_key of each function; NULL: made when asked for */
+	bool scaled;         /* times of sampled functions are estimates for all their calls */
+	char made[1024];
+};
+
+struct tp_relation {
+	const char *name;
+	const char *summary;
+	const struct tp_relation_column *columns;
+	uint32_t count;
+	bool ordered; /* the first column is a number that never falls from row to row */
+	bool unique;  /* and no two rows have the same */
+	/* Columns in the order of a format, ended by TP_RELATION_END. NULL: text and report have none, CSV all. */
+	const uint8_t *text;
+	const uint8_t *csv;
+	const uint8_t *report;
+	uint8_t forms;      /* those that have it */
+	const char *reason; /* why the others do not */
+	/* NULL: its rows are a stream. */
+	uint64_t (*rows)(const struct tp_relation_data *data);
+	const void *(*row)(const struct tp_relation_data *data, uint64_t i);
+	struct tp_cell (*value)(struct tp_relation_data *data, const void *row, uint32_t column);
+};
+
+/* Columns of calls: SQL takes conditions on them, and CSV quotes texts of them once. */
+enum { TP_CALLS_ID, TP_CALLS_PARENT, TP_CALLS_THREAD, TP_CALLS_FN, TP_CALLS_PATH };
+enum { TP_CALLS_DEPTH = TP_CALLS_PATH + 1, TP_CALLS_REC, TP_CALLS_START, TP_CALLS_END };
+enum { TP_CALLS_DURATION = TP_CALLS_END + 1, TP_CALLS_SELF, TP_CALLS_COST, TP_CALLS_HOW };
+enum { TP_CALLS_AWAY = TP_CALLS_HOW + 1, TP_CALLS_FN_KEY, TP_CALLS_TID, TP_CALLS_DURATION_TICKS };
+enum { TP_CALLS_SELF_TICKS = TP_CALLS_DURATION_TICKS + 1, TP_CALLS_NAME, TP_CALLS_FUNCTION };
+
+/* A row of calls: tp_call_row_get fills in what is not of the thread. */
+struct tp_call_row {
+	struct tp_stored_call call;
+	const struct tp_path *path;
+	const struct tp_stored_thread *stored;
+	const struct tp_thread *thread;
+	uint64_t number; /* from 0 on among the calls of all threads */
+};
+
+/* The thread's call number I. */
+static inline void tp_call_row_get(
+    struct tp_call_row *row, const struct tp_paths *paths, uint64_t i)
+{
+	tp_call_store_get(row->stored, i, &row->call);
+	row->path = &paths->items[row->call.path];
+	row->number = row->stored->first + i;
+}
+
+extern const struct tp_relation tp_relation_functions;    /* struct tp_function */
+extern const struct tp_relation tp_relation_latencies;    /* struct tp_function */
+extern const struct tp_relation tp_relation_threads;      /* struct tp_thread_result */
+extern const struct tp_relation tp_relation_paths;        /* struct tp_path */
+extern const struct tp_relation tp_relation_thread_paths; /* struct tp_path_row */
+extern const struct tp_relation tp_relation_modules;      /* struct teeperf_module */
+extern const struct tp_relation tp_relation_calls;        /* struct tp_call_row */
+
+/* What columns have in common that only SQL has, for those who ask for them by name. */
+#define TP_HIDDEN_TICKS                                                                 \
+	.unit = TP_UNIT_TICKS, .hidden = true, .absent = TP_FORM_CSV | TP_FORM_PARQUET, \
+	.reason = "for ns(sum(...)), which rounds a sum once"
+#define TP_HIDDEN_TID .hidden = true, .absent = TP_FORM_PARQUET, .reason = "joined by thread"
+
+/* The columns that a format (one TP_FORM_) has, in its order. Returns their number. */
+uint32_t tp_relation_list(
+    const struct tp_relation *relation, uint8_t form, uint8_t columns[TP_RELATION_COLUMNS]);
+
+static inline struct tp_cell tp_cell_number(int64_t number)
+{
+	return (struct tp_cell){.type = TP_CELL_NUMBER, .number = number};
+}
+static inline struct tp_cell tp_cell_count(uint64_t count)
+{
+	return (struct tp_cell){.type = TP_CELL_COUNT, .count = count};
+}
+static inline struct tp_cell tp_cell_text(const char *text)
+{
+	return (struct tp_cell){.type = TP_CELL_TEXT, .text = text ? text : ""};
+}
+/* Nothing, unless it is KNOWN. */
+static inline struct tp_cell tp_cell_if(bool known, struct tp_cell cell)
+{
+	return known ? cell : (struct tp_cell){.type = TP_CELL_NULL};
+}
+/* A duration in ticks, as nanoseconds. */
+static inline struct tp_cell tp_cell_time(
+    const struct tp_relation_data *data, bool known, uint64_t ticks)
+{
+	if (!known || data->analysis->timeless)
+		return (struct tp_cell){.type = TP_CELL_NULL};
+	return tp_cell_count(tp_timebase_ns(&data->analysis->time, ticks));
+}
+/* A point of time, as nanoseconds from the first record on. */
+static inline struct tp_cell tp_cell_at(
+    const struct tp_relation_data *data, bool known, uint64_t ticks)
+{
+	if (!known || data->analysis->timeless)
+		return (struct tp_cell){.type = TP_CELL_NULL};
+	return tp_cell_count(tp_analysis_at_ns(data->analysis, ticks));
+}
+/* PART as percents of ALL. */
+static inline struct tp_cell tp_cell_percent(uint64_t part, uint64_t all)
+{
+	return (struct tp_cell){
+	    .type = TP_CELL_REAL,
+	    .real = all ? (double)part * 100 / (double)all : 0,
+	};
+}
+static inline struct tp_cell tp_cell_ticks(
+    const struct tp_relation_data *data, bool known, uint64_t ticks)
+{
+	return tp_cell_if(known && !data->analysis->timeless, tp_cell_count(ticks));
+}
+/* What stands for the cell where numbers have a sign: at most INT64_MAX. */
+static inline int64_t tp_cell_signed(const struct tp_cell *cell)
+{
+	return cell->type == TP_CELL_COUNT && cell->count > INT64_MAX ? INT64_MAX : cell->number;
+}
+
+/* tp_function_stable_key of a function. */
+static inline int64_t tp_relation_key(const struct tp_relation_data *data, uint32_t function)
+{
+	return data->keys ? data->keys[function]
+			  : tp_function_stable_key(&data->analysis->functions[function]);
+}
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The relation "threads".
+#include "relation.h"
+
+#include "analyzer/output/view.h"
+
+enum { THREAD, TID, NAME, EVENTS, LOST, CALLS, BUSY, CPU, DELAY, MISSING };
+enum { FIRST = MISSING + 1, LAST, ENDED, DAMAGED, SHOWN_NAME, COLUMNS };
+
+static const struct tp_relation_column columns[COLUMNS] = {
+    [THREAD] = {"thread", "number of the thread in the trace, from 0 on, as --thread takes it",
+	.type = TP_TYPE_INT32, .title = "thread"},
+    [TID] = {"tid", "its number in the operating system", .title = "tid", .old = {"os_tid"}},
+    [NAME] = {"name", "its name", .type = TP_TYPE_TEXT, .nullable = true},
+    [EVENTS] = {"events", "records of enters and exits", .unit = TP_UNIT_COUNT, .title = "events"},
+    [LOST] = {"lost", "events that were lost; not 0: the rest is too low", .unit = TP_UNIT_COUNT,
+	.title = "lost"},
+    [CALLS] = {"calls", "calls with times, and those that were only counted", .unit = TP_UNIT_COUNT,
+	.title = "calls"},
+    [BUSY] = {"busy_ns", "ns in recorded functions", .unit = TP_UNIT_TIME, .title = "busy",
+	.old = {"busy"}},
+    [CPU] = {"cpu_ns", "ns for which it had a processor; NULL: not known", .unit = TP_UNIT_NS,
+	.title = "cpu", .rank = 1, .sparse = true, .missing = -1, .old = {"cpu"}},
+    [DELAY] = {"delay_ns", "ns, at least, for which it could have run and had none",
+	.unit = TP_UNIT_NS, .title = "delay", .rank = 2, .sparse = true, .missing = -1,
+	.old = {"delay"}},
+    [MISSING] = {"missing", "events that were recorded and could not be written",
+	.unit = TP_UNIT_COUNT},
+    [FIRST] = {"first_ns", "ns from the trace's first record to its first event",
+	.unit = TP_UNIT_TIME, .old = {"t_first"}},
+    [LAST] = {"last_ns", "... to its last event", .unit = TP_UNIT_TIME, .old = {"t_last"}},
+    [ENDED] = {"ended", "1: the thread has ended", .type = TP_TYPE_INT32},
+    [DAMAGED] = {"damaged", "1: its records could not be read to the end", .type = TP_TYPE_INT32},
+    [SHOWN_NAME] = {"shown_name", "name, or \"thread\"", .type = TP_TYPE_TEXT, .title = "name",
+	.elastic = true, .absent = TP_FORM_CSV | TP_FORM_SQL | TP_FORM_PARQUET,
+	.reason = "computed from other columns"},
+};
+
+static struct tp_cell value(struct tp_relation_data *data, const void *row, uint32_t column)
+{
+	const struct tp_thread_result *result = row;
+	const struct tp_thread *thread = result->thread;
+	switch (column) {
+	case THREAD:
+		return tp_cell_number(thread->number);
+	case TID:
+		return tp_cell_count(thread->os_tid);
+	case NAME:
+		return tp_cell_text(thread->name);
+	case EVENTS:
+		return tp_cell_count(result->counts.events);
+	case LOST:
+		return tp_cell_count(
+		    thread->lost > result->counts.lost ? thread->lost : result->counts.lost);
+	case CALLS:
+		return tp_cell_count(result->call_count);
+	case BUSY:
+		return tp_cell_time(data, true, result->busy);
+	case CPU:
+		return tp_cell_if(thread->has_cpu, tp_cell_count(thread->cpu_ns));
+	case DELAY:
+		return tp_cell_if(thread->has_delay, tp_cell_count(thread->delay_ns));
+	case MISSING:
+		return tp_cell_count(thread->unwritten.events);
+	case FIRST:
+		return tp_cell_at(data, result->first != UINT64_MAX, result->first);
+	case LAST:
+		return tp_cell_at(data, result->first != UINT64_MAX, result->last);
+	case ENDED:
+		return tp_cell_number(thread->ended);
+	case DAMAGED:
+		return tp_cell_number(result->code != 0);
+	default:
+		return tp_cell_text(tp_view_thread_name(thread));
+	}
+}
+
+static uint64_t rows(const struct tp_relation_data *data)
+{
+	return data->analysis->thread_count;
+}
+
+static const void *row(const struct tp_relation_data *data, uint64_t i)
+{
+	return &data->analysis->threads[i];
+}
+
+const struct tp_relation tp_relation_threads = {
+    .name = "threads",
+    .summary = "the threads of the program",
+    .columns = columns,
+    .count = COLUMNS,
+    .ordered = true,
+    .unique = true,
+    .text = (const uint8_t[]){THREAD, TID, EVENTS, LOST, CALLS, BUSY, CPU, DELAY, SHOWN_NAME,
+	TP_RELATION_END},
+    .forms = TP_FORM_ALL & ~TP_FORM_REPORT,
+    .reason = "the report shows the sums of each thread, which it makes of its paths",
+    .rows = rows,
+    .row = row,
+    .value = value,
+};

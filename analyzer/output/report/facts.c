@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The block "facts" of a report: what its numbers belong to.
+#include "analyzer/output/completeness.h"
+#include "analyzer/output/relation/relation.h"
+#include "analyzer/output/report/report.h"
+#include "analyzer/output/text.h"
+#include "analyzer/output/view.h"
+#include "common/hash.h"
+#include "common/index.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HISTOGRAMS_MAX 3000
+
+// Texts that many functions share, each once.
+struct texts {
+	const char **items;
+	uint32_t count;
+	struct tp_index index;
+};
+
+static bool texts_init(struct texts *texts, uint32_t most)
+{
+	texts->items = calloc((size_t)most + 1, sizeof(*texts->items));
+	return tp_index_init(&texts->index, most) && texts->items;
+}
+
+static uint32_t texts_find(struct texts *texts, const char *text)
+{
+	uint32_t *slot = tp_index_first(&texts->index, tp_hash_text(text));
+	while (*slot && strcmp(texts->items[*slot - 1], text) != 0)
+		slot = tp_index_next(&texts->index, slot);
+	if (!*slot) {
+		texts->items[texts->count++] = text;
+		*slot = texts->count;
+	}
+	return *slot - 1;
+}
+
+static void texts_add(const struct texts *texts, const char *name, struct tp_buf *out)
+{
+	tp_buf_addf(out, ",\"%s\":[", name);
+	for (uint32_t i = 0; i < texts->count; i++) {
+		if (i)
+			tp_buf_add_char(out, ',');
+		tp_text_add_json(out, texts->items[i]);
+	}
+	tp_buf_add_char(out, ']');
+}
+
+static void texts_release(struct texts *texts)
+{
+	free(texts->items);
+	tp_index_release(&texts->index);
+}
+
+const struct tp_symbol *tp_report_symbol(const struct tp_report *report, uint32_t function)
+{
+	const struct tp_report_function *it = &report->tree.functions[function];
+	return it->here != UINT32_MAX ? &report->analysis->functions[it->here].symbol
+				      : &report->options->base->functions[it->there].symbol;
+}
+
+// ---- columns of numbers
+
+static void add_numbers(
+    const struct tp_report *report, uint8_t column, bool base, struct tp_buf *out)
+{
+	const struct tp_relation *relation = &tp_relation_functions;
+	struct tp_relation_data data = {
+	    .analysis = base ? report->options->base : report->analysis,
+	    .scaled = true,
+	};
+	tp_buf_addf(out, ",\"%s%s\":[", base ? "base_" : "", relation->columns[column].key);
+	for (uint32_t i = 0; i < report->tree.function_count; i++) {
+		const struct tp_report_function *it = &report->tree.functions[i];
+		const uint32_t at = base ? it->there : it->here;
+		const struct tp_cell cell =
+		    at == UINT32_MAX ? (struct tp_cell){.type = TP_CELL_NULL}
+				     : relation->value(&data, relation->row(&data, at), column);
+		tp_buf_addf(out, "%s%" PRIu64, i ? "," : "", cell.type ? cell.count : 0);
+	}
+	tp_buf_add_char(out, ']');
+}
+
+// ---- histograms
+
+static int compare_descending(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a;
+	const uint64_t y = *(const uint64_t *)b;
+	return x > y ? -1 : x < y;
+}
+
+// The calls that a function needs for its histogram to be there.
+static uint64_t least_calls(const struct tp_analysis *analysis)
+{
+	uint64_t least = 1;
+	if (analysis->function_count <= HISTOGRAMS_MAX)
+		return least;
+	uint64_t *calls = malloc(analysis->function_count * sizeof(*calls));
+	if (!calls)
+		return UINT64_MAX;
+	for (uint32_t i = 0; i < analysis->function_count; i++)
+		calls[i] = tp_function_timed(&analysis->functions[i]);
+	qsort(calls, analysis->function_count, sizeof(*calls), compare_descending);
+	least = calls[HISTOGRAMS_MAX - 1] + 1;
+	free(calls);
+	return least;
+}
+
+// Each as bin, count, bin, count, ...; returns the highest bin.
+static uint32_t add_histograms(struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	const uint64_t least = least_calls(analysis);
+	uint32_t highest = 0;
+	tp_buf_add_string(out, ",\"histogram\":[");
+	for (uint32_t i = 0; i < report->tree.function_count; i++) {
+		const uint32_t here = report->tree.functions[i].here;
+		tp_buf_add_string(out, i ? ",[" : "[");
+		const struct tp_function *function =
+		    here == UINT32_MAX ? NULL : &analysis->functions[here];
+		if (function && !analysis->timeless && tp_function_timed(function) >= least) {
+			const char *comma = "";
+			for (uint32_t j = 0; j < function->times.size; j++) {
+				if (!function->times.counts[j])
+					continue;
+				const uint32_t bin = function->times.first + j;
+				tp_buf_addf(out, "%s%" PRIu32 ",%" PRIu32, comma, bin,
+				    function->times.counts[j]);
+				comma = ",";
+				highest = bin > highest ? bin : highest;
+			}
+		} else if (function && !analysis->timeless && tp_function_timed(function)) {
+			report->histograms_left++;
+		}
+		tp_buf_add_char(out, ']');
+	}
+	tp_buf_add_char(out, ']');
+	return highest;
+}
+
+static void add_bounds(const struct tp_report *report, uint32_t highest, struct tp_buf *out)
+{
+	const struct tp_timebase *time = &report->analysis->time;
+	tp_buf_add_string(out, ",\"bounds\":[");
+	for (uint32_t i = 0; i <= highest + 1 && i < TP_HISTOGRAM_BUCKETS; i++)
+		tp_buf_addf(out, "%s%.6g", i ? "," : "",
+		    (double)tp_histogram_low(i) * (double)time->ns / (double)time->ticks);
+	tp_buf_add_char(out, ']');
+}
+
+// ---- all of it
+
+static bool add_functions(struct tp_report *report, struct tp_buf *out)
+{
+	struct texts files = {0};
+	struct texts modules = {0};
+	const uint32_t count = report->tree.function_count;
+	const bool ok = texts_init(&files, count + 1) && texts_init(&modules, count + 1);
+	uint32_t highest = 0;
+	if (ok) {
+		texts_find(&files, "");
+		texts_find(&modules, "");
+		tp_buf_add_string(out, ",\"functions\":{\"name\":[");
+		for (uint32_t i = 0; i < count; i++) {
+			if (i)
+				tp_buf_add_char(out, ',');
+			tp_text_add_json(out, tp_report_symbol(report, i)->name);
+		}
+		tp_buf_add_string(out, "],\"file\":[");
+		for (uint32_t i = 0; i < count; i++)
+			tp_buf_addf(out, "%s%" PRIu32, i ? "," : "",
+			    texts_find(&files, tp_report_symbol(report, i)->file));
+		tp_buf_add_string(out, "],\"module\":[");
+		for (uint32_t i = 0; i < count; i++)
+			tp_buf_addf(out, "%s%" PRIu32, i ? "," : "",
+			    texts_find(&modules, tp_report_symbol(report, i)->module));
+		tp_buf_add_string(out, "],\"line\":[");
+		for (uint32_t i = 0; i < count; i++)
+			tp_buf_addf(
+			    out, "%s%" PRIu64, i ? "," : "", tp_report_symbol(report, i)->line);
+		tp_buf_add_char(out, ']');
+		texts_add(&files, "files", out);
+		texts_add(&modules, "modules", out);
+		uint8_t list[TP_RELATION_COLUMNS];
+		const uint32_t columns =
+		    tp_relation_list(&tp_relation_functions, TP_FORM_REPORT, list);
+		for (uint32_t i = 0; i < columns; i++)
+			add_numbers(report, list[i], false, out);
+		// Of the baseline calls and self times.
+		for (uint32_t i = 0; i < 2 && report->options->base; i++)
+			add_numbers(report, list[i], true, out);
+		highest = add_histograms(report, out);
+		tp_buf_add_char(out, '}');
+		add_bounds(report, highest, out);
+	}
+	texts_release(&files);
+	texts_release(&modules);
+	return ok;
+}
+
+void tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	const struct tp_report_time *time = &report->time;
+	tp_buf_add_string(out, "{\"program\":");
+	tp_text_add_json(out, tp_tracefile_program(analysis->trace));
+	tp_buf_addf(out, ",\"unit\":\"%s\"",
+	    analysis->timeless      ? "calls"
+	    : !analysis->time.known ? "ticks"
+				    : "ns");
+	tp_buf_addf(out, ",\"span\":%" PRIu64 ",\"start\":%" PRIu64,
+	    tp_timebase_ns(&analysis->time, time->width * time->buckets),
+	    analysis->timeless || !time->buckets ? 0 : tp_analysis_at_ns(analysis, time->from));
+	tp_completeness_add_json(analysis, out);
+	tp_buf_add_string(out, ",\"no_timeline\":");
+	tp_text_add_json(out, analysis->timeless
+				  ? "Recorded without a clock, so that there is no timeline."
+				  : "No function was called, so that there is no timeline.");
+	tp_buf_add_string(out, ",\"threads\":[");
+	for (uint32_t i = 0; i < report->thread_count; i++) {
+		const struct tp_thread *thread = analysis->threads[report->threads[i]].thread;
+		char title[64];
+		snprintf(title, sizeof(title), "%s %" PRIu32, tp_view_thread_name(thread),
+		    thread->number);
+		tp_buf_add_string(out, i ? ",{\"title\":" : "{\"title\":");
+		tp_text_add_json(out, title);
+		tp_buf_add_char(out, '}');
+	}
+	tp_buf_add_char(out, ']');
+	if (!add_functions(report, out))
+		out->failed = true;
+	tp_buf_add_char(out, '}');
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a report says in words: what was recorded, how well, what is left out; and a table for those
+// whose browser runs no scripts.
+#define _GNU_SOURCE
+#include "analyzer/output/completeness.h"
+#include "analyzer/output/heading_starvation.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/output/report/report.h"
+#include "analyzer/output/text.h"
+#include "analyzer/output/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOSCRIPT_ROWS 50
+
+static void add_tile(
+    struct tp_buf *out, const char *mood, const char *title, const char *text, const char *more)
+{
+	tp_buf_addf(out, "<div class=\"%s\"><dt>%s</dt><dd>", mood, title);
+	tp_text_add_xml(out, text);
+	tp_buf_add_string(out, "</dd><dd class=\"sub\">");
+	tp_text_add_xml(out, more);
+	tp_buf_add_string(out, "</dd></div>\n");
+}
+
+// A time as the viewer writes it.
+static char *nice(char text[TP_TEXT_NUMBER])
+{
+	char *us = strstr(text, " us");
+	if (us)
+		memcpy(us, " \xc2\xb5s", sizeof(" \xc2\xb5s"));
+	return text;
+}
+
+static char *nice_time(
+    const struct tp_analysis *analysis, char text[TP_TEXT_NUMBER], uint64_t ticks)
+{
+	return nice(tp_view_time(analysis, text, ticks));
+}
+
+static void add_clock_tile(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	const struct teeperf_trace_clock *clock = &trace->clock;
+	const char *name = trace->has_clock ? tp_timebase_clock_name(clock->kind) : "unknown";
+	char text[96];
+	if (analysis->timeless) {
+		add_tile(out, "", "Clock", "none", "there are calls, but no times");
+		return;
+	}
+	if (!analysis->time.known) {
+		add_tile(out, "bad", "Clock", name, "its rate is unknown: times are ticks");
+		return;
+	}
+	const double rate = (double)analysis->time.ticks * 1000 / (double)analysis->time.ns;
+	if (!trace->has_clock || !TEEPERF_CLOCK_IS_SOFT(clock->kind)) {
+		snprintf(text, sizeof(text), "good: hardware, %.6g MHz", rate);
+		add_tile(out, "good", "Clock", name, text);
+		return;
+	}
+	if (!clock->stores && !clock->max_gap_ns) {
+		add_tile(out, "bad", "Clock", name, "nothing tells how well it ran");
+		return;
+	}
+	const double share = analysis->starvation.clock_share;
+	snprintf(text, sizeof(text), "%s: stood still for %.2g%% of the run",
+	    share >= TP_STARVATION_COARSE ? "coarse" : "good", share * 100);
+	add_tile(out, share >= TP_STARVATION_COARSE ? "bad" : "good", "Clock", name, text);
+}
+
+// Only if it is known: inside TEEs and in older traces it is not.
+static void add_processor_tile(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	const struct tp_starvation *starvation = &analysis->starvation;
+	char part[TP_TEXT_NUMBER];
+	char number[TP_TEXT_NUMBER];
+	char more[96];
+	if (!starvation->has_delay)
+		return;
+	snprintf(more, sizeof(more), "of the time that it could run; waited %s",
+	    nice(tp_text_ns(number, starvation->delay_ns)));
+	add_tile(out, tp_starvation_is_news(starvation) ? "bad" : "", "Had a processor",
+	    tp_heading_percent(part, 1 - starvation->delay_share), more);
+}
+
+static void add_loss_tile(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER + 16];
+	char more[96];
+	char number[TP_TEXT_NUMBER];
+	const uint64_t damage = analysis->trace->problems.count + analysis->damage.count;
+	const uint64_t known = tp_analysis_missing(analysis);
+	if (known) {
+		uint64_t most;
+		const bool exact = tp_analysis_missing_at_most(analysis, &most) && most == known;
+		snprintf(text, sizeof(text), "%s%s %s", exact ? "" : "≥ ",
+		    tp_text_count(number, known), known > analysis->lost ? "missing" : "lost");
+		snprintf(more, sizeof(more), "%.2g%% of all events: calls are missing",
+		    (double)known * 100 / ((double)known + (double)analysis->counts.events));
+		add_tile(out, "bad", "Losses", text, more);
+	} else if (tp_analysis_lacks(analysis)) {
+		struct tp_buf lacks;
+		tp_buf_init(&lacks);
+		tp_completeness_add_text(analysis, &lacks);
+		add_tile(out, "bad", "Losses", damage && !known ? "damaged" : "incomplete",
+		    lacks.data ? lacks.data : "");
+		tp_buf_release(&lacks);
+	} else {
+		add_tile(out, "good", "Losses", "none",
+		    analysis->filtered || analysis->ranged
+			? "of what was asked for, every call is here"
+			: "every recorded call is here");
+	}
+}
+
+static void add_tiles(const struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	char text[TP_TEXT_NUMBER];
+	char more[96];
+	char number[TP_TEXT_NUMBER];
+	const uint64_t duration = tp_analysis_duration_ns(analysis);
+	tp_buf_add_string(out, "<dl class=\"tiles\">\n");
+	add_tile(out, "", "Duration",
+	    analysis->time.known || (analysis->timeless && duration)
+		? nice(tp_text_ns(text, duration))
+	    : analysis->timeless ? "unknown"
+				 : tp_text_count(text, duration),
+	    analysis->timeless               ? "times of calls are unknown"
+	    : analysis->compensation.applied ? "times are less what recording cost"
+					     : "times are as recorded");
+	snprintf(
+	    more, sizeof(more), "%s functions", tp_text_count(number, analysis->function_count));
+	add_tile(out, "", "Threads", tp_text_count(text, analysis->thread_count), more);
+	snprintf(more, sizeof(more), "%s call paths",
+	    tp_text_count(number, report->paths.count ? report->paths.count - 1 : 0));
+	add_tile(out, "", "Events", tp_text_count(text, analysis->counts.events), more);
+	add_loss_tile(analysis, out);
+	add_clock_tile(analysis, out);
+	add_processor_tile(analysis, out);
+	tp_buf_add_string(out, "</dl>\n");
+}
+
+// ---- what is left out
+
+static void add_note(struct tp_buf *out, const char *title, const char *text)
+{
+	tp_buf_add_string(out, "<dt>");
+	tp_text_add_xml(out, title);
+	tp_buf_add_string(out, "</dt><dd>");
+	tp_text_add_xml(out, text);
+	tp_buf_add_string(out, "</dd>\n");
+}
+
+static void add_omissions(const struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	const struct tp_report_time *time = &report->time;
+	char text[400];
+	char a[TP_TEXT_NUMBER];
+	char b[TP_TEXT_NUMBER];
+	if (report->tree.folded) {
+		snprintf(text, sizeof(text),
+		    "%s of %s call paths are too light for this report: below each path they are one, "
+		    "\"(smaller)\"; sums have them, the table of functions has all functions",
+		    tp_text_count(a, report->tree.folded), tp_text_count(b, report->tree.all));
+		add_note(out, "left out", text);
+	}
+	if (report->thread_count < analysis->thread_count) {
+		snprintf(text, sizeof(text),
+		    "only the %s busiest of %s threads are in the timeline and can be looked at alone; "
+		    "sums have all",
+		    tp_text_count(a, report->thread_count),
+		    tp_text_count(b, analysis->thread_count));
+		add_note(out, "left out", text);
+	}
+	if (report->with_rows < report->thread_count) {
+		snprintf(text, sizeof(text), "only %s of them can be looked at alone",
+		    tp_text_count(a, report->with_rows));
+		add_note(out, "left out", text);
+	}
+	if (report->histograms_left) {
+		snprintf(text, sizeof(text),
+		    "durations as a histogram, of the %s functions with the fewest calls",
+		    tp_text_count(a, report->histograms_left));
+		add_note(out, "left out", text);
+	}
+	if (!time->buckets)
+		return;
+	add_note(out, "timeline",
+	    "its times are as recorded; a call is drawn from its beginning to its end");
+	snprintf(text, sizeof(text),
+	    "what was on top in each %s; a selection begins and ends at whole %s, of which self times "
+	    "are known by path, but not calls",
+	    nice_time(analysis, a, time->width),
+	    nice_time(analysis, b, time->width * (time->buckets / time->cells)));
+	add_note(out, "timeline", text);
+	if (time->least) {
+		snprintf(text, sizeof(text),
+		    "only the %s longest calls are drawn one by one, those of %s and more; of the others "
+		    "it has what was on top",
+		    tp_text_count(a, time->call_count), nice_time(analysis, b, time->least));
+		add_note(out, "left out", text);
+	} else if (time->call_count < time->all_calls) {
+		snprintf(text, sizeof(text),
+		    "%s calls are not drawn one by one: they took no time, or stopped in between, or "
+		    "are on paths that are too light or too deep; it has what was on top",
+		    tp_text_count(a, time->all_calls - time->call_count));
+		add_note(out, "left out", text);
+	}
+	if (time->rows_left)
+		add_note(
+		    out, "left out", "the timeline's deepest rows, which would have been too many");
+	if (time->moved_ticks) {
+		snprintf(text, sizeof(text),
+		    "in selections %.2g%% of the time counts for a caller of where it was spent, because "
+		    "too many paths were busy at once",
+		    time->all_ticks ? (double)time->moved_ticks * 100 / (double)time->all_ticks
+				    : 0.0);
+		add_note(out, "left out", text);
+	}
+}
+
+// The lines of a heading: a title of up to ten letters, then its text.
+static uint32_t add_lines(const char *lines, struct tp_buf *out)
+{
+	uint32_t count = 0;
+	while (*lines) {
+		const char *end = strchr(lines, '\n');
+		const size_t size = end ? (size_t)(end - lines) : strlen(lines);
+		char title[12] = "";
+		const size_t width = size < 11 ? size : 11;
+		memcpy(title, lines, width);
+		for (size_t i = width; i-- > 0 && title[i] == ' ';)
+			title[i] = '\0';
+		struct tp_buf text;
+		tp_buf_init(&text);
+		tp_buf_add(&text, lines + width, size - width);
+		add_note(out, title, text.data);
+		tp_buf_release(&text);
+		lines += size + (end != NULL);
+		count++;
+	}
+	return count;
+}
+
+void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	struct tp_buf lines;
+	struct tp_buf notes;
+	tp_buf_init(&lines);
+	tp_buf_init(&notes);
+	tp_buf_add_string(out, "<div class=\"title\"><h1>");
+	tp_text_add_xml(out, tp_tracefile_program(analysis->trace));
+	tp_buf_add_string(out, "</h1><code class=\"command\">");
+	for (size_t i = 0; analysis->trace->arguments && analysis->trace->arguments[i]; i++) {
+		tp_buf_add_string(out, i ? " " : "");
+		tp_text_add_xml(out, analysis->trace->arguments[i]);
+	}
+	tp_buf_add_string(out, "</code>");
+	if (report->options->base) {
+		tp_buf_add_string(out, "<span class=\"against\">compared with ");
+		tp_text_add_xml(out, report->options->base->trace->source.name);
+		tp_buf_add_string(out, "</span>");
+	}
+	tp_buf_add_string(out, "</div>\n");
+	add_tiles(report, out);
+
+	struct tp_notes limits;
+	tp_notes_init(&limits, analysis);
+	const uint32_t warnings = limits.count;
+	tp_notes_release(&limits);
+	tp_view_add_header(analysis, false, &lines);
+	add_lines(lines.data, &notes);
+	tp_buf_addf(out, "<details%s><summary>What these numbers mean, and what is left out",
+	    warnings ? " class=\"warned\"" : "");
+	if (warnings)
+		tp_buf_addf(out, " \xe2\x80\x93 <b>%" PRIu32 " thing%s to know</b>", warnings,
+		    warnings == 1 ? "" : "s");
+	tp_buf_add_string(out, "</summary><dl class=\"notes\">\n");
+	tp_buf_add(out, notes.data, notes.size);
+	add_omissions(report, out);
+	tp_buf_add_string(out, "</dl></details>\n");
+	out->failed |= lines.failed || notes.failed;
+	tp_buf_release(&lines);
+	tp_buf_release(&notes);
+}
+
+// ---- without scripts
+
+static int compare(const void *a, const void *b, void *context)
+{
+	return tp_view_compare(*(const enum tp_sort *)context,
+	    *(const struct tp_function *const *)a, *(const struct tp_function *const *)b);
+}
+
+static void add_cell(struct tp_buf *out, const char *text)
+{
+	tp_buf_add_string(out, "<td>");
+	tp_text_add_xml(out, text);
+	tp_buf_add_string(out, "</td>");
+}
+
+void tp_report_add_noscript(const struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	const uint32_t count = analysis->function_count;
+	const struct tp_function **rows = malloc(((size_t)count + 1) * sizeof(*rows));
+	char text[TP_TEXT_NUMBER];
+	if (!rows) {
+		out->failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		rows[i] = &analysis->functions[i];
+	enum tp_sort key = tp_view_sort(analysis, TP_SORT_SELF);
+	qsort_r(rows, count, sizeof(*rows), compare, &key);
+	tp_buf_addf(out,
+	    "<noscript><p class=\"note\">This browser runs no scripts. These are the first %d of %s "
+	    "functions.</p><table class=\"functions\">\n<thead><tr><th>Function</th><th>Self</th>"
+	    "<th>Inclusive</th><th>Calls</th><th>Source</th></tr></thead>\n<tbody>\n",
+	    count < NOSCRIPT_ROWS ? (int)count : NOSCRIPT_ROWS, tp_text_count(text, count));
+	for (uint32_t i = 0; i < count && i < NOSCRIPT_ROWS; i++) {
+		const struct tp_function *function = rows[i];
+		const bool timed = !analysis->timeless && tp_function_timed(function);
+		char line[32] = "";
+		tp_buf_add_string(out, "<tr>");
+		add_cell(out, function->symbol.name);
+		add_cell(out,
+		    timed ? nice_time(analysis, text, tp_function_scaled(function, function->self))
+			  : "");
+		add_cell(out, timed ? nice_time(analysis, text,
+					  tp_function_scaled(function, function->inclusive))
+				    : "");
+		add_cell(out, tp_text_count(text, function->calls));
+		tp_buf_add_string(out, "<td>");
+		tp_text_add_xml(out, function->symbol.file);
+		if (function->symbol.file[0])
+			snprintf(line, sizeof(line), ":%" PRIu64, function->symbol.line);
+		tp_buf_addf(out, "%s</td></tr>\n", line);
+	}
+	tp_buf_add_string(out, "</tbody></table></noscript>\n");
+	free(rows);
+}

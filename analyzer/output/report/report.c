@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The report: chooses what is shown, and puts the page together.
+#include "report.h"
+
+#include "analyzer/output/report/block.h"
+#include "analyzer/output/report/page.h"
+#include "analyzer/output/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_MAX 256
+#define ROWS_MAX 1500000 // of the block "threads"
+
+static int compare_busy(const void *a, const void *b)
+{
+	const struct tp_thread_result *x = *(const struct tp_thread_result *const *)a;
+	const struct tp_thread_result *y = *(const struct tp_thread_result *const *)b;
+	if (x->busy != y->busy)
+		return x->busy > y->busy ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a;
+	const uint32_t y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+// The busiest threads, in order of their numbers.
+static bool choose_threads(struct tp_report *report)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	const struct tp_thread_result **sorted =
+	    malloc(((size_t)analysis->thread_count + 1) * sizeof(*sorted));
+	report->threads = malloc(((size_t)analysis->thread_count + 1) * sizeof(*report->threads));
+	if (sorted && report->threads) {
+		uint32_t count = 0;
+		for (uint32_t i = 0; i < analysis->thread_count; i++)
+			if (analysis->threads[i].profile.node_count > 1)
+				sorted[count++] = &analysis->threads[i];
+		qsort(sorted, count, sizeof(*sorted), compare_busy);
+		report->thread_count = count < THREADS_MAX ? count : THREADS_MAX;
+		for (uint32_t i = 0; i < report->thread_count; i++)
+			report->threads[i] = (uint32_t)(sorted[i] - analysis->threads);
+		qsort(report->threads, report->thread_count, sizeof(*report->threads),
+		    compare_numbers);
+	}
+	free(sorted);
+	return sorted && report->threads;
+}
+
+// ---- blocks
+
+#define ADD_COLUMN(value)                          \
+	for (uint32_t i = 1; i < tree->count; i++) \
+	tp_varint_add(out, value)
+
+static void add_paths(const struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_report_tree *tree = &report->tree;
+	const struct tp_report_item *items = tree->items;
+	tp_varint_add(out, tree->count - 1);
+	ADD_COLUMN(items[i - 1].depth + 1 - items[i].depth);
+	ADD_COLUMN(
+	    items[i].function == TP_REPORT_SMALLER ? tree->function_count : items[i].function);
+	ADD_COLUMN(items[i].recursion);
+	ADD_COLUMN(items[i].calls);
+	ADD_COLUMN(items[i].self);
+	ADD_COLUMN(items[i].min);
+	ADD_COLUMN(items[i].max - items[i].min);
+	if (report->options->base) {
+		ADD_COLUMN(items[i].base_calls);
+		ADD_COLUMN(items[i].base_self);
+	}
+}
+
+// What thread number AT has of the items: CALLS and SELF have a place for each.
+static void add_rows(const struct tp_report *report, uint32_t at, uint64_t *calls, uint64_t *self,
+    struct tp_buf *out)
+{
+	const struct tp_analysis *analysis = report->analysis;
+	const struct tp_profile *profile = &analysis->threads[at].profile;
+	const uint32_t items = report->tree.count;
+	memset(calls, 0, items * sizeof(*calls));
+	memset(self, 0, items * sizeof(*self));
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		const uint32_t item = report->tree.of_path[report->paths.of_node[at][i]];
+		calls[item] += profile->nodes[i].calls;
+		self[item] += tp_timebase_ns(&analysis->time, profile->nodes[i].self);
+	}
+	uint32_t count = 0;
+	for (uint32_t i = 1; i < items; i++)
+		count += calls[i] || self[i];
+	tp_varint_add(out, count);
+	for (uint32_t i = 1, last = 0; i < items; i++) {
+		if (!calls[i] && !self[i])
+			continue;
+		tp_varint_add(out, i - last);
+		last = i;
+	}
+	for (uint32_t i = 1; i < items; i++)
+		if (calls[i] || self[i])
+			tp_varint_add(out, calls[i]);
+	for (uint32_t i = 1; i < items; i++)
+		if (calls[i] || self[i])
+			tp_varint_add(out, self[i]);
+}
+
+static bool add_threads(struct tp_report *report, struct tp_buf *out)
+{
+	uint64_t *calls = calloc(report->tree.count, sizeof(*calls));
+	uint64_t *self = calloc(report->tree.count, sizeof(*self));
+	uint64_t rows = 0;
+	for (uint32_t i = 0; calls && self && i < report->thread_count; i++) {
+		const uint32_t at = report->threads[i];
+		rows += report->analysis->threads[at].profile.node_count;
+		if (rows > ROWS_MAX && i) {
+			tp_varint_add(out, 0);
+			continue;
+		}
+		add_rows(report, at, calls, self, out);
+		report->with_rows++;
+	}
+	const bool ok = calls && self;
+	free(calls);
+	free(self);
+	return ok;
+}
+
+static void add_time(const struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_report_time *time = &report->time;
+	const struct tp_timebase *base = &report->analysis->time;
+	tp_varint_add(out, time->buckets);
+	tp_varint_add(out, time->cells);
+	uint32_t call = 0;
+	for (uint32_t i = 0; i < time->track_count; i++) {
+		const struct tp_report_track *track = &time->tracks[i];
+		tp_varint_add(out, track->row_count);
+		for (uint32_t row = 0; row < track->row_count; row++) {
+			tp_varint_add(out, track->runs[row]);
+			tp_buf_add(out, track->rows[row].data, track->rows[row].size);
+			out->failed |= track->rows[row].failed;
+		}
+		tp_buf_add(out, track->cells.data, track->cells.size);
+		out->failed |= track->cells.failed;
+		const uint32_t first = call;
+		while (call < time->call_count && time->calls[call].thread == i)
+			call++;
+		tp_varint_add(out, call - first);
+		uint64_t last = 0;
+		for (uint32_t j = first; j < call; j++) {
+			const uint64_t start = tp_timebase_ns(base, time->calls[j].start);
+			tp_varint_add(out, start - last);
+			last = start;
+		}
+		for (uint32_t j = first; j < call; j++)
+			tp_varint_add(out, tp_timebase_ns(base, time->calls[j].duration));
+		for (uint32_t j = first; j < call; j++)
+			tp_varint_add(out, time->calls[j].item);
+	}
+}
+
+// ---- the page
+
+static void add_start(const struct tp_report *report, struct tp_buf *out)
+{
+	tp_buf_addf(out,
+	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+	    "'%s'; style-src '%s'; base-uri 'none'; form-action 'none'; require-trusted-types-for "
+	    "'script'; trusted-types 'none'\">\n"
+	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+	    tp_report_script_hash, tp_report_style_hash);
+	tp_text_add_xml(out, tp_tracefile_program(report->analysis->trace));
+	tp_buf_addf(out, " \xe2\x80\x93 TeePerf</title>\n<style>%s</style>\n</head>\n<body>\n%s",
+	    tp_report_style, tp_report_before);
+}
+
+typedef bool add_block(struct tp_report *report, struct tp_buf *out);
+
+static bool block_paths(struct tp_report *report, struct tp_buf *out)
+{
+	add_paths(report, out);
+	return true;
+}
+
+static bool block_time(struct tp_report *report, struct tp_buf *out)
+{
+	add_time(report, out);
+	return true;
+}
+
+static bool block_facts(struct tp_report *report, struct tp_buf *out)
+{
+	tp_report_add_facts(report, out);
+	return true;
+}
+
+static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *err)
+{
+	static const struct {
+		const char *name;
+		add_block *add;
+	} blocks[] = {
+	    {"facts", block_facts},
+	    {"paths", block_paths},
+	    {"threads", add_threads},
+	    {"time", block_time},
+	};
+	struct tp_buf packed;
+	int code = 0;
+	tp_buf_init(&packed);
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]) && !code; i++) {
+		if (strcmp(blocks[i].name, "time") == 0 && !report->time.buckets)
+			continue;
+		struct tp_buf data;
+		tp_buf_init(&data);
+		code = blocks[i].add(report, &data)
+			   ? tp_report_block_add(&packed, blocks[i].name, &data, err)
+			   : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
+				 "no memory for the report");
+		tp_buf_release(&data);
+	}
+	// In words it says what the blocks have left out.
+	add_start(report, out);
+	tp_report_add_overview(report, out);
+	tp_buf_add_string(out, tp_report_behind);
+	tp_report_add_noscript(report, out);
+	tp_buf_add(out, packed.data, packed.size);
+	tp_buf_add_string(out, "<script>");
+	tp_buf_add_string(out, tp_report_script);
+	tp_buf_add_string(out, "</script>\n</body>\n</html>\n");
+	out->failed |= packed.failed;
+	tp_buf_release(&packed);
+	return code;
+}
+
+int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_options *options,
+    struct tp_buf *out, struct tp_err *err)
+{
+	static const struct tp_report_limits limits = {
+	    .cells = 512, .buckets_per_cell = 8, .runs = 1000000, .pairs = 1000000};
+	struct tp_report_limits chosen = limits;
+	struct tp_report report = {.analysis = analysis, .options = options};
+	const struct tp_analysis *base = options->base;
+	chosen.calls = options->calls;
+	int code = tp_paths_init(&report.paths, analysis, err);
+	if (!code && base)
+		code = tp_paths_init(&report.base_paths, base, err);
+	if (!code)
+		code = tp_report_tree_init(&report.tree, analysis, &report.paths, base,
+		    base ? &report.base_paths : NULL, options->paths, err);
+	if (!code && !choose_threads(&report))
+		code = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
+		    "no memory for the threads of the report");
+	if (!code && !analysis->timeless && report.thread_count)
+		code = tp_report_time_init(&report.time, analysis, &report.paths, &report.tree,
+		    report.threads, report.thread_count, &chosen, err);
+	if (!code)
+		code = render(&report, out, err);
+	tp_report_time_release(&report.time);
+	tp_report_tree_release(&report.tree);
+	tp_paths_release(&report.base_paths);
+	tp_paths_release(&report.paths);
+	free(report.threads);
+	return code;
+}

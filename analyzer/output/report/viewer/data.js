@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From the blocks of the page to columns of numbers. analyzer/output/report/report.h has the format.
+
+// What is known of the recording: facts, functions, paths, threads, and later the timeline.
+const data = {};
+
+// A block's bytes; null if the page has none of that name.
+async function readBlock(name) {
+	const text = document.getElementById('data-' + name)?.textContent;
+	if (!text)
+		return null;
+	const letters = atob(text);
+	const packed = new Uint8Array(letters.length);
+	for (let i = 0; i < letters.length; i++)
+		packed[i] = letters.charCodeAt(i);
+	const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
+	return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Numbers of seven bits a byte, the lowest first; whole up to 2^53.
+class Numbers {
+	constructor(bytes) {
+		this.bytes = bytes;
+		this.at = 0;
+	}
+
+	next() {
+		let value = 0, scale = 1, byte;
+		do {
+			if (this.at >= this.bytes.length)
+				throw new Error('a block of numbers ends too early');
+			byte = this.bytes[this.at++];
+			value += (byte & 127) * scale;
+			scale *= 128;
+		} while (byte > 127);
+		return value;
+	}
+
+	column(array) {
+		for (let i = 0; i < array.length; i++)
+			array[i] = this.next();
+		return array;
+	}
+}
+
+// The tree of calling contexts. Path 0 is the whole program; a parent's number is below its children's.
+function readPaths(bytes) {
+	const numbers = new Numbers(bytes);
+	const count = numbers.next() + 1;
+	const column = type => new type(count);
+	const paths = {
+		count,
+		parent: column(Int32Array),
+		fn: column(Int32Array),
+		level: column(Int32Array), // how many callers are the same function
+		calls: column(Float64Array),
+		self: column(Float64Array),
+		min: column(Float64Array),
+		max: column(Float64Array),
+	};
+	const columns = ['fn', 'level', 'calls', 'self', 'min', 'max'];
+	if (data.baseline) {
+		paths.baseCalls = column(Float64Array);
+		paths.baseSelf = column(Float64Array);
+		columns.push('baseCalls', 'baseSelf');
+	}
+	const stack = [0];
+	paths.parent[0] = paths.fn[0] = -1;
+	for (let i = 1; i < count; i++) {
+		stack.length -= numbers.next();
+		paths.parent[i] = stack[stack.length - 1];
+		stack.push(i);
+	}
+	for (const name of columns)
+		numbers.column(paths[name].subarray(1));
+	for (let i = 1; i < count; i++)
+		paths.max[i] += paths.min[i];
+	return paths;
+}
+
+// What each thread has of the paths: rows of path, calls, self.
+function readThreads(bytes) {
+	const numbers = new Numbers(bytes);
+	for (const thread of data.facts.threads) {
+		const count = numbers.next();
+		thread.path = numbers.column(new Int32Array(count));
+		for (let i = 1; i < count; i++)
+			thread.path[i] += thread.path[i - 1];
+		thread.calls = numbers.column(new Float64Array(count));
+		thread.self = numbers.column(new Float64Array(count));
+	}
+}
+
+/*
+ * The timeline: what was on top in each of many buckets of time. `rows` of a thread are runs for each
+ * depth: from, to, path, fill (0 to 15). `cells` are self times by path in each of fewer, wider ones.
+ */
+function readTimeline(bytes) {
+	const numbers = new Numbers(bytes);
+	const time = {buckets: numbers.next(), cells: numbers.next()};
+	for (const thread of data.facts.threads) {
+		thread.rows = [];
+		for (let rows = numbers.next(); rows > 0; rows--) {
+			const row = {to: [], path: [], fill: []};
+			let at = 0;
+			for (let runs = numbers.next(); runs > 0; runs--) {
+				const head = numbers.next();
+				at += Math.floor(head / 16);
+				row.to.push(at);
+				row.fill.push(head % 16);
+				row.path.push(head % 16 ? numbers.next() : 0);
+			}
+			thread.rows.push(row);
+		}
+		thread.cells = [];
+		for (let i = 0; i < time.cells; i++) {
+			const count = numbers.next();
+			const path = new Int32Array(count), self = new Float64Array(count);
+			for (let j = 0, last = 0; j < count; j++) {
+				path[j] = last += numbers.next();
+				self[j] = numbers.next();
+			}
+			thread.cells.push({path, self});
+		}
+		const count = numbers.next();
+		thread.longest = {
+			start: numbers.column(new Float64Array(count)),
+			duration: numbers.column(new Float64Array(count)),
+			path: numbers.column(new Int32Array(count)),
+		};
+		for (let i = 1; i < count; i++)
+			thread.longest.start[i] += thread.longest.start[i - 1];
+	}
+	data.time = time;
+}
+
+// All that the first picture needs.
+async function loadData() {
+	const [text, paths] = await Promise.all([readBlock('facts'), readBlock('paths')]);
+	const facts = data.facts = JSON.parse(new TextDecoder().decode(text));
+	const functions = data.functions = facts.functions;
+	functions.count = functions.name.length;
+	functions.all = functions.count + 1;
+	functions.name.push('(smaller)');
+	data.baseline = Boolean(functions.base_self_ns);
+	// Few files are few colours. The first one is none.
+	if (functions.files.length < 5)
+		defaults.colour = 'function';
+	data.paths = readPaths(paths);
+}
+
+// The rest.
+async function loadMore() {
+	readThreads(await readBlock('threads'));
+	const time = await readBlock('time');
+	if (time)
+		readTimeline(time);
+}
+
+const functionName = fn => fn < 0 ? data.facts.program : data.functions.name[fn];
+const isSmaller = fn => fn === data.functions.count;
+
+// "lvm.c:1141", or the module, or nothing.
+function functionPlace(fn, full) {
+	if (fn < 0 || isSmaller(fn))
+		return '';
+	const {files, file, modules, module, line} = data.functions;
+	const path = files[file[fn]];
+	if (!path)
+		return modules[module[fn]];
+	return (full ? path : path.slice(path.lastIndexOf('/') + 1)) + (line[fn] ? ':' + line[fn] : '');
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table of views, and what they share.
+#define _GNU_SOURCE
+#include "view.h"
+
+#include "analyzer/profile/pattern.h"
+#include "analyzer/output/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TP_VIEW(view) extern const struct tp_view view;
+#include "views.inc"
+#undef TP_VIEW
+static const struct tp_view *const views[] = {
+#define TP_VIEW(view) &view,
+#include "views.inc"
+#undef TP_VIEW
+    NULL,
+};
+
+const struct tp_view *const *tp_views(void)
+{
+	return views;
+}
+
+const struct tp_view *tp_view_find(const char *name)
+{
+	for (size_t i = 0; views[i]; i++)
+		if (strcmp(views[i]->name, name) == 0)
+			return views[i];
+	return NULL;
+}
+
+struct tp_analysis tp_view_as_recorded(const struct tp_analysis *analysis)
+{
+	struct tp_analysis recorded = *analysis;
+	// The calls of the sums, whose times are without that, and no others.
+	recorded.compensation.chooses = analysis->compensation.applied;
+	recorded.compensation.applied = false;
+	recorded.compensation.taken = recorded.compensation.missing = 0;
+	return recorded;
+}
+
+const char *tp_view_unit(const struct tp_analysis *analysis)
+{
+	return analysis->timeless ? "none" : analysis->time.known ? "ns" : "ticks";
+}
+
+char *tp_view_time(const struct tp_analysis *analysis, char *text, uint64_t ticks)
+{
+	if (analysis->time.known)
+		return tp_text_ns(text, tp_timebase_ns(&analysis->time, ticks));
+	return tp_text_count(text, ticks);
+}
+
+const char *tp_view_thread_name(const struct tp_thread *thread)
+{
+	return thread->name[0] ? thread->name : "thread";
+}
+
+enum tp_sort tp_view_sort(const struct tp_analysis *analysis, enum tp_sort sort)
+{
+	return analysis->timeless && sort != TP_SORT_NAME ? TP_SORT_CALLS : sort;
+}
+
+int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct tp_function *b)
+{
+	uint64_t x = 0;
+	uint64_t y = 0;
+	// What has no times comes last, and then by calls.
+	if (sort != TP_SORT_CALLS && sort != TP_SORT_NAME) {
+		const bool p = tp_function_timed(a) != 0;
+		const bool q = tp_function_timed(b) != 0;
+		if (p != q)
+			return p ? -1 : 1;
+		if (!p)
+			sort = TP_SORT_CALLS;
+	}
+	switch (sort) {
+	case TP_SORT_SELF:
+		x = tp_function_scaled(a, a->self);
+		y = tp_function_scaled(b, b->self);
+		break;
+	case TP_SORT_INCLUSIVE:
+		x = tp_function_scaled(a, a->inclusive);
+		y = tp_function_scaled(b, b->inclusive);
+		break;
+	case TP_SORT_CALLS:
+		x = a->calls;
+		y = b->calls;
+		break;
+	case TP_SORT_MEAN: {
+		const double p = (double)a->total / (double)tp_function_timed(a);
+		const double q = (double)b->total / (double)tp_function_timed(b);
+		x = p > q;
+		y = q > p;
+		break;
+	}
+	case TP_SORT_MIN:
+		x = a->min;
+		y = b->min;
+		break;
+	case TP_SORT_MAX:
+		x = a->max;
+		y = b->max;
+		break;
+	case TP_SORT_P50:
+	case TP_SORT_P90:
+	case TP_SORT_P99:
+		x = a->percentiles[sort - TP_SORT_P50];
+		y = b->percentiles[sort - TP_SORT_P50];
+		break;
+	case TP_SORT_NAME:
+		break;
+	}
+	if (x != y)
+		return x > y ? -1 : 1;
+	const int order = strcmp(a->symbol.name, b->symbol.name);
+	if (order)
+		return order;
+	return a->key.address < b->key.address ? -1 : a->key.address > b->key.address;
+}
+
+int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    bool **marks, struct tp_err *err)
+{
+	const uint32_t count = analysis->function_count;
+	const char *file = analysis->trace->source.name;
+	struct tp_pattern pattern = {0};
+	bool found = !options->function;
+	*marks = calloc((size_t)count + 1, sizeof(**marks));
+	if (!*marks)
+		return tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET,
+		    "no memory to choose of %" PRIu32 " functions", count);
+	int code = options->function ? tp_pattern_init(&pattern, options->function, err) : 0;
+	for (uint32_t i = 0; !code && i < count; i++) {
+		(*marks)[i] = !options->function ||
+			      tp_pattern_matches(&pattern, &analysis->functions[i].symbol);
+		found |= (*marks)[i];
+	}
+	tp_pattern_release(&pattern);
+	if (!code && !found)
+		code = tp_pattern_fail(options->function, analysis, err);
+	return code;
+}
+
+struct order {
+	const struct tp_function *functions;
+	enum tp_sort key;
+};
+
+static int compare_order(const void *a, const void *b, void *context)
+{
+	const struct order *order = context;
+	return tp_view_compare(order->key, &order->functions[*(const uint32_t *)a],
+	    &order->functions[*(const uint32_t *)b]);
+}
+
+uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    const bool *marks, uint32_t *count)
+{
+	uint32_t *order = calloc((size_t)analysis->function_count + 1, sizeof(*order));
+	*count = 0;
+	for (uint32_t i = 0; order && i < analysis->function_count; i++)
+		if (!marks || marks[i])
+			order[(*count)++] = i;
+	struct order by = {analysis->functions, tp_view_sort(analysis, options->sort)};
+	if (*count)
+		qsort_r(order, *count, sizeof(*order), compare_order, &by);
+	return order;
+}
+
+char *tp_view_share(char text[TP_TEXT_NUMBER], uint64_t part, uint64_t all)
+{
+	snprintf(text, TP_TEXT_NUMBER, "%.1f%%", all ? (double)part * 100 / (double)all : 0.0);
+	return text;
+}
+
+char *tp_view_mean(
+    const struct tp_analysis *analysis, char text[TP_TEXT_NUMBER], uint64_t total, uint64_t calls)
+{
+	if (analysis->time.known)
+		return tp_text_ns(text, tp_timebase_ns(&analysis->time, total) / calls);
+	return tp_text_count(text, total / calls);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The view "inverted": functions by their self time, and below each of them who called it, who called
+// that, and so on. Threads are summed.
+#define _GNU_SOURCE
+#include "analyzer/output/grid.h"
+#include "analyzer/profile/paths.h"
+#include "common/array.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+// What is shown unless --min-share limits it grows with the depth of all paths together.
+#define STEPS_MAX (UINT64_C(1) << 26)
+#define ROWS_MAX (UINT64_C(1) << 22)
+
+// A path, and how far up from it the tree has come. Each is in one branch at a time.
+struct entry {
+	uint32_t path;
+	uint32_t at;
+	uint64_t weight; // of the branch, to sort by
+};
+
+// The entries of a branch stand at the end of all entries, when it is its turn.
+struct branch {
+	size_t first;
+	size_t count;
+	uint32_t depth;
+	uint64_t self;
+	uint64_t calls;
+};
+
+struct inverted {
+	const struct tp_analysis *analysis;
+	struct tp_paths paths;
+	struct entry *entries;
+	struct branch *branches;
+	size_t branch_count;
+	size_t branch_capacity;
+	uint64_t steps;
+	uint64_t least;
+	struct tp_grid grid;
+};
+
+static uint32_t function_of(const struct inverted *inverted, const struct entry *entry)
+{
+	return inverted->paths.items[entry->at].function;
+}
+
+static int by_function(const void *a, const void *b, void *context)
+{
+	const struct entry *x = a;
+	const struct entry *y = b;
+	const uint32_t p = function_of(context, x);
+	const uint32_t q = function_of(context, y);
+	if (p != q)
+		return p < q ? -1 : 1;
+	return x->path < y->path ? -1 : x->path > y->path;
+}
+
+// Ascending, as the heaviest must be last to be printed first.
+static int by_weight(const void *a, const void *b, void *context)
+{
+	const struct entry *x = a;
+	const struct entry *y = b;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? -1 : 1;
+	return function_of(context, x) == function_of(context, y) ? by_function(a, b, context)
+								  : by_function(b, a, context);
+}
+
+// Most often they are in order already: the callers of what was sorted by callees.
+static void sort(struct inverted *inverted, struct entry *entries, size_t count,
+    int (*compare)(const void *, const void *, void *))
+{
+	for (size_t i = 1; i < count; i++)
+		if (compare(&entries[i - 1], &entries[i], inverted) > 0) {
+			qsort_r(entries, count, sizeof(*entries), compare, inverted);
+			return;
+		}
+}
+
+static bool push(struct inverted *inverted, struct branch branch)
+{
+	if (!TP_GROW(inverted->branches, inverted->branch_capacity, inverted->branch_count + 1))
+		return false;
+	inverted->branches[inverted->branch_count++] = branch;
+	return true;
+}
+
+static uint64_t weight_of(const struct inverted *inverted, const struct branch *branch)
+{
+	return inverted->analysis->timeless ? branch->calls : branch->self;
+}
+
+// The branches that COUNT entries from FIRST on make, at DEPTH. False: no memory.
+static bool split(struct inverted *inverted, size_t first, size_t count, uint32_t depth)
+{
+	struct entry *entries = inverted->entries + first;
+	sort(inverted, entries, count, by_function);
+	for (size_t i = 0; i < count;) {
+		struct branch branch = {0};
+		size_t end = i;
+		for (; end < count &&
+		       function_of(inverted, &entries[end]) == function_of(inverted, &entries[i]);
+		     end++) {
+			branch.self += inverted->paths.items[entries[end].path].self;
+			branch.calls += inverted->paths.items[entries[end].path].calls;
+		}
+		for (; i < end; i++)
+			entries[i].weight = weight_of(inverted, &branch);
+	}
+	sort(inverted, entries, count, by_weight);
+	for (size_t i = 0; i < count;) {
+		struct branch branch = {.first = first + i, .depth = depth};
+		const uint32_t function = function_of(inverted, &entries[i]);
+		for (; i < count && function_of(inverted, &entries[i]) == function; i++) {
+			branch.self += inverted->paths.items[entries[i].path].self;
+			branch.calls += inverted->paths.items[entries[i].path].calls;
+			branch.count++;
+		}
+		if (!push(inverted, branch))
+			return false;
+	}
+	return true;
+}
+
+static void add_row(struct inverted *inverted, const struct branch *branch)
+{
+	const struct tp_analysis *analysis = inverted->analysis;
+	struct tp_grid *grid = &inverted->grid;
+	const uint32_t function =
+	    inverted->paths.items[inverted->entries[branch->first].at].function;
+	tp_grid_number(grid, branch->depth);
+	tp_grid_time(grid, true, branch->self);
+	tp_grid_share(grid, branch->self, analysis->self);
+	tp_grid_count(grid, branch->calls);
+	tp_grid_indented(grid, analysis->functions[function].symbol.name, branch->depth);
+}
+
+// Add the row of the topmost branch, and put its callers in its place.
+static int expand(struct inverted *inverted, struct tp_err *err)
+{
+	const struct branch branch = inverted->branches[--inverted->branch_count];
+	if (weight_of(inverted, &branch) < inverted->least || tp_grid_full(&inverted->grid)) {
+		inverted->grid.more++;
+		return 0;
+	}
+	add_row(inverted, &branch);
+	inverted->steps += branch.count;
+	if (inverted->steps > STEPS_MAX || inverted->grid.rows > ROWS_MAX)
+		return tp_err_set(err, TP_ERR_LIMIT, inverted->analysis->trace->source.name,
+		    TP_ERR_NO_OFFSET,
+		    "the callers of all calls are too many to show them all: use --min-share, "
+		    "--limit or --depth");
+	size_t count = 0;
+	struct entry *entries = inverted->entries + branch.first;
+	for (size_t i = 0; i < branch.count; i++) {
+		const uint32_t parent = inverted->paths.items[entries[i].at].parent;
+		if (parent)
+			entries[count++] = (struct entry){entries[i].path, parent, 0};
+	}
+	if (split(inverted, branch.first, count, branch.depth + 1))
+		return 0;
+	return tp_err_set(err, TP_ERR_MEMORY, inverted->analysis->trace->source.name,
+	    TP_ERR_NO_OFFSET, "no memory for the inverted tree");
+}
+
+static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    struct tp_buf *out, struct tp_err *err)
+{
+	static const struct tp_column columns[] = {
+	    {NULL, "depth", 'r', 0, false, false},
+	    {"self", "self_ns", 'r', 0, true, false},
+	    {"share", NULL, 'r', 0, true, false},
+	    {"calls", "calls", 'r', 0, false, false},
+	    {"function", "function", 'l', 0, false, true},
+	};
+	struct inverted inverted = {.analysis = analysis};
+	int code = tp_paths_init(&inverted.paths, analysis, err);
+	if (code)
+		goto out;
+	inverted.entries = calloc(inverted.paths.count, sizeof(*inverted.entries));
+	if (!inverted.entries) {
+		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
+		    TP_ERR_NO_OFFSET, "no memory for the inverted tree");
+		goto out;
+	}
+	size_t count = 0;
+	uint64_t calls = 0;
+	for (uint32_t i = 1; i < inverted.paths.count; i++) {
+		calls += inverted.paths.items[i].calls;
+		if (inverted.paths.items[i].calls || inverted.paths.items[i].self)
+			inverted.entries[count++] = (struct entry){i, i, 0};
+	}
+	inverted.least =
+	    (uint64_t)((double)(analysis->timeless ? calls : analysis->self) * options->min_share);
+	tp_grid_init(&inverted.grid, analysis, options, columns,
+	    sizeof(columns) / sizeof(columns[0]), "inverted", out);
+	inverted.grid.left_out = "lighter branches left out: see --min-share and --limit";
+	if (!split(&inverted, 0, count, 1))
+		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
+		    TP_ERR_NO_OFFSET, "no memory for the inverted tree");
+	while (!code && inverted.branch_count)
+		code = expand(&inverted, err);
+	const int ended = tp_grid_end(&inverted.grid, err);
+	code = code ? code : ended;
+out:
+	free(inverted.branches);
+	free(inverted.entries);
+	tp_paths_release(&inverted.paths);
+	return code;
+}
+
+const struct tp_view tp_view_inverted = {
+    .name = "inverted",
+    .summary = "functions by self time, with their callers below",
+    .shares = true,
+    .render = render,
+};

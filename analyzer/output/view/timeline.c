@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The view "timeline": single calls in the order in which they began, indented by depth; or the slowest
+// calls of a function, each with what it called and what other threads did meanwhile.
+#include "analyzer/profile/calls.h"
+#include "analyzer/output/grid.h"
+#include "common/array.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MAX (UINT64_C(1) << 24)  // without a limit
+#define CELLS_MAX (UINT64_C(1) << 26) // functions times slow calls
+#define FRAMES 6                      // callers that are named
+#define THREADS_MAX 8                 // other threads that are shown with a slow call
+
+struct row {
+	uint64_t start;
+	uint64_t end;
+	uint64_t duration;
+	uint64_t self;
+	uint64_t id;
+	uint32_t thread; // index in analysis->threads
+	uint32_t node;
+	uint32_t depth;
+	enum tp_call_end how;
+};
+
+// Calls of which only the first are kept, by a key: a heap whose top is the last of them.
+struct kept {
+	struct row *rows;
+	uint64_t count;
+	uint64_t capacity;
+	uint64_t most; // that are kept; 0: all, up to ROWS_MAX
+	uint64_t seen;
+	bool slowest; // those that took longest are first, not those that began first
+	int code;
+};
+
+// What another thread did during a slow call.
+struct meanwhile {
+	uint32_t thread;
+	uint32_t function; // in which most of that was; UINT32_MAX: in none
+	uint64_t busy;
+	uint64_t inside;
+};
+
+struct around {
+	struct row call;
+	struct kept calls;
+	struct meanwhile others[THREADS_MAX];
+	uint32_t other_count;
+	uint32_t more_others;
+};
+
+struct timeline {
+	const struct tp_analysis *analysis;
+	const bool *marks; // NULL: all functions
+	struct kept kept;
+	struct around *arounds;
+	uint32_t around_count;
+	int64_t *inside; // of each slow call, of each function: ticks in the current thread
+	uint64_t *busy;  // of each slow call
+	uint32_t thread; // whose calls come
+	struct tp_grid grid;
+};
+
+// Whether A comes before B.
+static bool is_before(const struct row *a, const struct row *b, bool slowest)
+{
+	if (slowest && a->duration != b->duration)
+		return a->duration > b->duration;
+	if (a->start != b->start)
+		return a->start < b->start;
+	if (a->thread != b->thread)
+		return a->thread < b->thread;
+	return a->id < b->id;
+}
+
+static void sift_up(struct kept *kept, uint64_t at)
+{
+	while (at) {
+		const uint64_t parent = (at - 1) / 2;
+		if (!is_before(&kept->rows[parent], &kept->rows[at], kept->slowest))
+			return;
+		const struct row row = kept->rows[at];
+		kept->rows[at] = kept->rows[parent];
+		kept->rows[parent] = row;
+		at = parent;
+	}
+}
+
+static void sift_down(struct kept *kept)
+{
+	for (uint64_t at = 0;;) {
+		uint64_t last = at;
+		for (uint64_t child = 2 * at + 1; child <= 2 * at + 2 && child < kept->count;
+		     child++)
+			if (is_before(&kept->rows[last], &kept->rows[child], kept->slowest))
+				last = child;
+		if (last == at)
+			return;
+		const struct row row = kept->rows[at];
+		kept->rows[at] = kept->rows[last];
+		kept->rows[last] = row;
+		at = last;
+	}
+}
+
+static void keep(struct kept *kept, const struct row *row)
+{
+	kept->seen++;
+	if (kept->code)
+		return;
+	if (kept->most && kept->count == kept->most) {
+		if (is_before(row, &kept->rows[0], kept->slowest)) {
+			kept->rows[0] = *row;
+			sift_down(kept);
+		}
+		return;
+	}
+	if (kept->count >= ROWS_MAX || !TP_GROW(kept->rows, kept->capacity, kept->count + 1)) {
+		kept->code = kept->count >= ROWS_MAX ? TP_ERR_LIMIT : TP_ERR_MEMORY;
+		return;
+	}
+	kept->rows[kept->count++] = *row;
+	// Without a bound no one asks for the top.
+	if (kept->most)
+		sift_up(kept, kept->count - 1);
+}
+
+static int compare_start(const void *a, const void *b)
+{
+	return is_before(a, b, false) ? -1 : is_before(b, a, false);
+}
+
+static int compare_slowest(const void *a, const void *b)
+{
+	return is_before(a, b, true) ? -1 : is_before(b, a, true);
+}
+
+static void sort_kept(struct kept *kept)
+{
+	if (kept->count)
+		qsort(kept->rows, kept->count, sizeof(*kept->rows),
+		    kept->slowest ? compare_slowest : compare_start);
+}
+
+static uint32_t function_of(const struct timeline *timeline, uint32_t thread, uint32_t node)
+{
+	const struct tp_thread_result *result = &timeline->analysis->threads[thread];
+	return result->functions[result->profile.nodes[node].function];
+}
+
+// Not of a path that a filter has left out.
+static bool is_known(const struct timeline *timeline, const struct tp_call *call)
+{
+	const struct tp_profile *profile = &timeline->analysis->threads[timeline->thread].profile;
+	return call->node < profile->node_count && profile->nodes[call->node].function;
+}
+
+static struct row make_row(const struct timeline *timeline, const struct tp_call *call)
+{
+	return (struct row){
+	    .start = call->start,
+	    .end = call->end,
+	    .duration = call->duration,
+	    .self = call->self,
+	    .id = call->id,
+	    .thread = timeline->thread,
+	    .node = call->node,
+	    .depth = call->depth,
+	    .how = call->how,
+	};
+}
+
+// The first pass: which calls are shown.
+static void on_call(void *context, const struct tp_call *call)
+{
+	struct timeline *timeline = context;
+	if (!is_known(timeline, call))
+		return;
+	if (timeline->marks &&
+	    !timeline->marks[function_of(timeline, timeline->thread, call->node)])
+		return;
+	const struct row row = make_row(timeline, call);
+	keep(&timeline->kept, &row);
+}
+
+// The second pass: what is inside of slow calls, and beside them.
+static void on_call_around(void *context, const struct tp_call *call)
+{
+	struct timeline *timeline = context;
+	const struct tp_analysis *analysis = timeline->analysis;
+	const struct tp_profile *profile = &analysis->threads[timeline->thread].profile;
+	for (uint32_t i = 0; is_known(timeline, call) && i < timeline->around_count; i++) {
+		struct around *around = &timeline->arounds[i];
+		const struct row *slow = &around->call;
+		if (call->end < slow->start || call->start > slow->end)
+			continue;
+		if (timeline->thread == slow->thread) {
+			// The id of a call that came from another thread tells nothing of when it began.
+			if ((call->id < slow->id && !(slow->id & TP_CALL_MOVED)) ||
+			    call->start < slow->start || call->end > slow->end ||
+			    (call->depth <= slow->depth && call->id != slow->id))
+				continue;
+			const struct row row = make_row(timeline, call);
+			keep(&around->calls, &row);
+			continue;
+		}
+		const uint64_t from = call->start > slow->start ? call->start : slow->start;
+		const uint64_t to = call->end < slow->end ? call->end : slow->end;
+		int64_t *inside = timeline->inside + (size_t)i * analysis->function_count;
+		const uint32_t parent = profile->nodes[call->node].parent;
+		inside[function_of(timeline, timeline->thread, call->node)] += (int64_t)(to - from);
+		// What its callee was in, the caller was not.
+		if (parent && profile->nodes[parent].function)
+			inside[function_of(timeline, timeline->thread, parent)] -=
+			    (int64_t)(to - from);
+		else
+			timeline->busy[i] += to - from;
+	}
+}
+
+// The current thread is over: what it did during slow calls of others.
+static void add_meanwhile(struct timeline *timeline)
+{
+	const uint32_t functions = timeline->analysis->function_count;
+	for (uint32_t i = 0; i < timeline->around_count; i++) {
+		struct around *around = &timeline->arounds[i];
+		int64_t *inside = timeline->inside + (size_t)i * functions;
+		struct meanwhile other = {timeline->thread, UINT32_MAX, timeline->busy[i], 0};
+		for (uint32_t j = 0; j < functions; j++) {
+			if (inside[j] > (int64_t)other.inside) {
+				other.inside = (uint64_t)inside[j];
+				other.function = j;
+			}
+			inside[j] = 0;
+		}
+		timeline->busy[i] = 0;
+		if (!other.busy)
+			continue;
+		uint32_t least = 0;
+		for (uint32_t j = 1; j < around->other_count; j++)
+			if (around->others[j].busy < around->others[least].busy)
+				least = j;
+		if (around->other_count < THREADS_MAX)
+			around->others[around->other_count++] = other;
+		else {
+			around->more_others++;
+			if (other.busy > around->others[least].busy)
+				around->others[least] = other;
+		}
+	}
+}
+
+static int each_thread(struct timeline *timeline, bool second, struct tp_err *err)
+{
+	struct tp_call_sink sink = {
+	    .context = timeline, .leave = second ? on_call_around : on_call};
+	for (uint32_t i = 0; i < timeline->analysis->thread_count; i++) {
+		timeline->thread = i;
+		const int code = tp_calls_each(timeline->analysis, i, &sink, err);
+		// What there is of a damaged thread is shown.
+		if (code == TP_ERR_MEMORY)
+			return code;
+		if (second)
+			add_meanwhile(timeline);
+	}
+	return 0;
+}
+
+static void add_row(
+    struct timeline *timeline, const struct row *row, uint64_t around, uint32_t depth)
+{
+	static const char *const ends[] = {"", "unwound", "cut", "open", "no exit"};
+	struct tp_grid *grid = &timeline->grid;
+	const struct tp_analysis *analysis = timeline->analysis;
+	tp_grid_number(grid, around);
+	tp_grid_text(grid, "call");
+	tp_grid_time(grid, true, row->start > analysis->origin ? row->start - analysis->origin : 0);
+	tp_grid_time(grid, true, row->duration);
+	tp_grid_time(grid, true, row->self);
+	tp_grid_number(grid, analysis->threads[row->thread].thread->number);
+	tp_grid_number(grid, row->depth);
+	tp_grid_indented(grid,
+	    analysis->functions[function_of(timeline, row->thread, row->node)].symbol.name, depth);
+	tp_grid_text(grid, ends[row->how]);
+}
+
+static void add_other(
+    struct timeline *timeline, const struct around *around, uint32_t index, uint64_t number)
+{
+	const struct meanwhile *other = &around->others[index];
+	struct tp_grid *grid = &timeline->grid;
+	const struct tp_analysis *analysis = timeline->analysis;
+	const uint64_t start = around->call.start;
+	const char *function =
+	    other->function == UINT32_MAX ? "" : analysis->functions[other->function].symbol.name;
+	tp_grid_number(grid, number);
+	tp_grid_text(grid, "meanwhile");
+	tp_grid_time(grid, true, start > analysis->origin ? start - analysis->origin : 0);
+	tp_grid_time(grid, true, other->busy);
+	tp_grid_time(grid, true, other->inside);
+	tp_grid_number(grid, analysis->threads[other->thread].thread->number);
+	tp_grid_number(grid, 0);
+	tp_grid_text(grid, function);
+	tp_grid_text(grid, grid->options->format == TP_FORMAT_TABLE ? "meanwhile, most in it" : "");
+}
+
+static void add_title(struct timeline *timeline, const struct row *call, uint32_t number)
+{
+	const struct tp_analysis *analysis = timeline->analysis;
+	const struct tp_profile *profile = &analysis->threads[call->thread].profile;
+	const struct tp_function *function =
+	    &analysis->functions[function_of(timeline, call->thread, call->node)];
+	struct tp_buf *out = timeline->grid.out;
+	char text[TP_TEXT_NUMBER];
+	tp_buf_addf(out, "%s%" PRIu32 ". %s: %s", number > 1 ? "\n" : "", number,
+	    function->symbol.name, tp_view_time(analysis, text, call->duration));
+	tp_buf_addf(out, " (half of its calls take up to %s)\n",
+	    tp_view_time(analysis, text, function->percentiles[0]));
+	uint32_t at = profile->nodes[call->node].parent;
+	for (uint32_t i = 0; at && profile->nodes[at].function; i++) {
+		tp_buf_addf(out, "%s%s", i ? " < " : "called by ",
+		    i < FRAMES
+			? analysis->functions[function_of(timeline, call->thread, at)].symbol.name
+			: "...");
+		at = i < FRAMES ? profile->nodes[at].parent : 0;
+		if (!at)
+			tp_buf_add_char(out, '\n');
+	}
+}
+
+// The slowest calls, one after another.
+static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err *err)
+{
+	const struct tp_analysis *analysis = timeline->analysis;
+	const uint64_t cells = (uint64_t)timeline->kept.count * analysis->function_count;
+	const char *file = analysis->trace->source.name;
+	if (cells > CELLS_MAX)
+		return tp_err_set(err, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		    "what other threads did during %" PRIu64
+		    " calls is more than fits: ask for fewer with --around-slowest",
+		    timeline->kept.count);
+	timeline->around_count = (uint32_t)timeline->kept.count;
+	timeline->arounds = calloc(timeline->kept.count + 1, sizeof(*timeline->arounds));
+	timeline->inside = calloc(cells + 1, sizeof(*timeline->inside));
+	timeline->busy = calloc(timeline->kept.count + 1, sizeof(*timeline->busy));
+	if (!timeline->arounds || !timeline->inside || !timeline->busy)
+		return tp_err_set(
+		    err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "no memory for slow calls");
+	for (uint32_t i = 0; i < timeline->around_count; i++) {
+		timeline->arounds[i].call = timeline->kept.rows[i];
+		const uint64_t share = limit / timeline->around_count;
+		timeline->arounds[i].calls.most = limit && !share ? 1 : share;
+	}
+	int code = each_thread(timeline, true, err);
+	for (uint32_t i = 0; !code && i < timeline->around_count; i++) {
+		struct around *around = &timeline->arounds[i];
+		if (around->calls.code)
+			return around->calls.code;
+		if (timeline->grid.options->format == TP_FORMAT_TABLE)
+			add_title(timeline, &around->call, i + 1);
+		sort_kept(&around->calls);
+		for (uint64_t j = 0; j < around->calls.count; j++)
+			add_row(timeline, &around->calls.rows[j], i + 1,
+			    around->calls.rows[j].depth - around->call.depth + 1);
+		for (uint32_t j = 0; j < around->other_count; j++)
+			add_other(timeline, around, j, i + 1);
+		tp_grid_flush(&timeline->grid, err);
+		timeline->grid.more += around->calls.seen - around->calls.count;
+		if (around->more_others && timeline->grid.options->format == TP_FORMAT_TABLE)
+			tp_buf_addf(timeline->grid.out, "(%" PRIu32 " threads more)\n",
+			    around->more_others);
+	}
+	return code;
+}
+
+static int show(
+    struct timeline *timeline, const struct tp_view_options *options, struct tp_err *err)
+{
+	int code = each_thread(timeline, false, err);
+	if (!code && timeline->kept.code)
+		code = timeline->kept.code;
+	if (!code) {
+		sort_kept(&timeline->kept);
+		if (options->around_slowest)
+			code = add_arounds(timeline, options->limit, err);
+	}
+	for (uint64_t i = 0; !code && !options->around_slowest && i < timeline->kept.count; i++)
+		add_row(timeline, &timeline->kept.rows[i], 0, timeline->kept.rows[i].depth);
+	if (!options->around_slowest)
+		timeline->grid.more = timeline->kept.seen - timeline->kept.count;
+	if (code == TP_ERR_LIMIT && timeline->kept.code)
+		tp_err_set(err, code, timeline->analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		    "more than %" PRIu64 " calls: use --time-range or --limit, or 'teeperf export'",
+		    (uint64_t)ROWS_MAX);
+	else if (code == TP_ERR_MEMORY)
+		tp_err_set(err, code, timeline->analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		    "no memory for the calls: use --time-range or --limit");
+	return code;
+}
+
+static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
+    struct tp_buf *out, struct tp_err *err)
+{
+	static const struct tp_column columns[] = {
+	    {NULL, "around", 'r', 0, false, false},
+	    {NULL, "kind", 'l', 0, false, false},
+	    {"time", "start_ns", 'r', 0, false, false},
+	    {"duration", "duration_ns", 'r', 0, false, false},
+	    {"self", "self_ns", 'r', 2, false, false},
+	    {"thread", "thread", 'r', 1, false, false},
+	    {NULL, "depth", 'r', 0, false, false},
+	    {"function", "function", 'l', 0, false, true},
+	    {"", "end", 'l', 0, false, false},
+	};
+	struct timeline timeline = {.analysis = analysis};
+	bool *marks = NULL;
+	int code = tp_view_select(analysis, options, &marks, err);
+	if (!code) {
+		timeline.marks = options->function ? marks : NULL;
+		timeline.kept.slowest = options->around_slowest != 0;
+		timeline.kept.most =
+		    options->around_slowest ? options->around_slowest : options->limit;
+		tp_grid_init(&timeline.grid, analysis, options, columns,
+		    sizeof(columns) / sizeof(columns[0]), "timeline", out);
+		timeline.grid.left_out =
+		    "more calls: see --limit, --time-range, --depth and --min-time";
+		code = show(&timeline, options, err);
+		const int ended = tp_grid_end(&timeline.grid, err);
+		code = code ? code : ended;
+	}
+	for (uint32_t i = 0; i < timeline.around_count; i++)
+		free(timeline.arounds ? timeline.arounds[i].calls.rows : NULL);
+	free(timeline.arounds);
+	free(timeline.inside);
+	free(timeline.busy);
+	free(timeline.kept.rows);
+	free(marks);
+	return code;
+}
+
+const struct tp_view tp_view_timeline = {
+    .name = "timeline",
+    .summary = "single calls in the order in which they began",
+    .of = TP_VIEW_OF_ANY,
+    .timeline = true,
+    .limit = 200,
+    .render = render,
+};

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A trace, analysed: replays the threads in parallel, sums up and names.
+#include "analysis.h"
+
+#include "analyzer/profile/filter.h"
+#include "analyzer/profile/functions.h"
+#include "analyzer/profile/replay_all.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Ticks in all that are some call's own.
+static uint64_t own_times(const struct tp_analysis *analysis)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_profile *profile = &analysis->threads[i].profile;
+		for (uint32_t j = 0; j < profile->node_count; j++)
+			sum += profile->nodes[j].self;
+	}
+	return sum;
+}
+
+static void add_counts(struct tp_analysis *analysis)
+{
+	struct tp_stack_counts *sum = &analysis->counts;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		struct tp_thread_result *thread = &analysis->threads[i];
+		const struct tp_stack_counts *counts = &thread->counts;
+		sum->records += counts->records;
+		sum->events += counts->events;
+		sum->lost += counts->lost;
+		sum->counted += counts->counted;
+		sum->cut += counts->cut;
+		sum->early += counts->early;
+		sum->forked += counts->forked;
+		sum->overwritten += counts->overwritten;
+		sum->dropped += counts->dropped;
+		sum->contexts += counts->contexts;
+		sum->left += counts->left;
+		sum->moved += counts->moved;
+		sum->apart += counts->apart;
+		sum->unmatched_exits += counts->unmatched_exits;
+		sum->unmatched_enters += counts->unmatched_enters;
+		sum->unknown_resyncs += counts->unknown_resyncs;
+		sum->open += counts->open;
+		sum->backwards += counts->backwards;
+		sum->holes += counts->holes;
+		sum->reserved += counts->reserved;
+		sum->bad_counts += counts->bad_counts;
+		analysis->compensation.taken += thread->taken;
+		analysis->compensation.missing += thread->missing;
+		// The thread table knows of losses that no record could be written about.
+		analysis->lost +=
+		    thread->thread->lost > counts->lost ? thread->thread->lost : counts->lost;
+		if (counts->bad_counts)
+			tp_problems_add(&analysis->damage, TP_ERR_FORMAT,
+			    analysis->trace->source.name, thread->bad_counts_offset,
+			    "counts of more functions than the chunk or a record can hold; the rest "
+			    "of the chunk is not used (thread %" PRIu32 " has %" PRIu64
+			    " such records)",
+			    thread->thread->number, counts->bad_counts);
+		if (thread->code)
+			tp_problems_add(&analysis->damage, thread->code, thread->err.file,
+			    thread->err.offset, "%s", thread->err.what);
+	}
+	if (analysis->compensation.taken && !own_times(analysis))
+		tp_problems_add(&analysis->notes, TP_ERR_LIMIT, analysis->trace->source.name,
+		    TP_ERR_NO_OFFSET,
+		    "no call lasted longer than it cost to record it, so no time is left: --raw shows "
+		    "times as they were recorded");
+	if (analysis->trace->has_end)
+		analysis->lost +=
+		    analysis->trace->end.lost_early + analysis->trace->end.lost_overflow;
+}
+
+static int select_threads(
+    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	analysis->threads =
+	    calloc(trace->thread_count ? trace->thread_count : 1, sizeof(*analysis->threads));
+	if (!analysis->threads)
+		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
+		    "no memory for %u threads", trace->thread_count);
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		if (!options->one_thread || trace->threads[i].number == options->thread)
+			analysis->threads[analysis->thread_count++].thread = &trace->threads[i];
+	if (options->one_thread && !analysis->thread_count)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
+		    "there is no thread %u; --view threads lists them", options->thread);
+	return 0;
+}
+
+static int name_functions(
+    struct tp_analysis *analysis, const struct tp_symbol_options *options, struct tp_err *err)
+{
+	const uint32_t count = analysis->function_count;
+	struct tp_symbol *symbols = calloc(count + (size_t)1, sizeof(*symbols));
+	struct tp_symbol_key *keys = calloc(count + (size_t)1, sizeof(*keys));
+	int code = TP_ERR_MEMORY;
+	if (!symbols || !keys) {
+		tp_err_set(err, code, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		    "no memory for the names of %u functions", count);
+		goto out;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		keys[i] = analysis->functions[i].key;
+	code = tp_symbols_resolve(analysis->trace, options, keys, count, symbols, &analysis->arena,
+	    &analysis->notes, err);
+	for (uint32_t i = 0; !code && i < count; i++)
+		analysis->functions[i].symbol = symbols[i];
+out:
+	free(symbols);
+	free(keys);
+	return code;
+}
+
+static uint64_t add_ticks(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+// The origin of times, and the range of those that were asked for.
+static int set_range(
+    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	analysis->origin = UINT64_MAX;
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		if (trace->threads[i].chunk_count &&
+		    trace->threads[i].chunks[0].first_time < analysis->origin)
+			analysis->origin = trace->threads[i].chunks[0].first_time;
+	if (analysis->origin == UINT64_MAX)
+		analysis->origin = 0;
+	analysis->to = UINT64_MAX;
+	if (analysis->timeless && (options->from_ns || options->to_ns || options->least_ns))
+		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
+		    "recorded without a clock, so that there are no times to choose by");
+	if (options->from_ns || options->to_ns) {
+		analysis->from = add_ticks(
+		    analysis->origin, tp_timebase_ticks(&analysis->time, options->from_ns));
+		if (options->to_ns)
+			analysis->to = add_ticks(
+			    analysis->origin, tp_timebase_ticks(&analysis->time, options->to_ns));
+		// 0 is the start of all; a range from there on is without what was open before.
+		analysis->ranged = true;
+	}
+	analysis->least = tp_timebase_ticks(&analysis->time, options->least_ns);
+	return 0;
+}
+
+int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *trace,
+    const struct tp_analysis_options *options, struct tp_err *err)
+{
+	memset(analysis, 0, sizeof(*analysis));
+	analysis->trace = trace;
+	analysis->one_thread = options->one_thread;
+	analysis->focus = options->focus;
+	analysis->focus_count = options->focus_count;
+	analysis->ignore = options->ignore;
+	analysis->ignore_count = options->ignore_count;
+	analysis->timeless = trace->has_clock && trace->clock.kind == TEEPERF_CLOCK_NONE;
+	tp_arena_init(&analysis->arena);
+	tp_timebase_init(&analysis->time, &trace->clock, trace->points);
+	int code = select_threads(analysis, options, err);
+	if (!code)
+		code = set_range(analysis, options, err);
+	if (code)
+		return code;
+	tp_compensation_init(&analysis->compensation, trace, &analysis->time, &analysis->notes);
+	analysis->compensation.applied = options->compensate && analysis->compensation.known;
+	code = tp_replay_all(analysis, options, err);
+	if (code)
+		return code;
+	if (!tp_functions_list(analysis))
+		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
+		    "no memory for the functions");
+	code = name_functions(analysis, &options->symbols, err);
+	if (!code)
+		code = tp_filter_apply(analysis, options, err);
+	if (code)
+		return code;
+	tp_functions_add(analysis);
+	add_counts(analysis);
+	tp_starvation_init(&analysis->starvation, trace, &analysis->time,
+	    tp_analysis_duration_ns(analysis),
+	    analysis->one_thread ? analysis->threads[0].thread : NULL);
+	return 0;
+}
+
+void tp_analysis_release(struct tp_analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		tp_profile_release(&analysis->threads[i].profile);
+		tp_call_counts_release(&analysis->threads[i].calls);
+		free(analysis->threads[i].functions);
+	}
+	for (uint32_t i = 0; i < analysis->function_count; i++)
+		tp_histogram_release(&analysis->functions[i].times);
+	free(analysis->threads);
+	free(analysis->functions);
+	tp_arena_release(&analysis->arena);
+	memset(analysis, 0, sizeof(*analysis));
+}
+
+// Ticks of the first and the last timed event; false: there is none.
+static bool find_span(const struct tp_analysis *analysis, uint64_t *first, uint64_t *last)
+{
+	*first = UINT64_MAX;
+	*last = 0;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_thread_result *thread = &analysis->threads[i];
+		if (thread->first < *first)
+			*first = thread->first;
+		if (thread->last > *last)
+			*last = thread->last;
+	}
+	return *last >= *first;
+}
+
+uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks)
+{
+	return ticks > analysis->origin ? tp_timebase_ns(&analysis->time, ticks - analysis->origin)
+					: 0;
+}
+
+uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis)
+{
+	const struct teeperf_trace_end *end = &analysis->trace->end;
+	if (!analysis->ranged && analysis->trace->has_end && end->end_ns > end->start_ns)
+		return end->end_ns - end->start_ns;
+	uint64_t first;
+	uint64_t last;
+	return find_span(analysis, &first, &last) ? tp_timebase_ns(&analysis->time, last - first)
+						  : 0;
+}
+
+uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis)
+{
+	const struct tp_timebase *time = &analysis->time;
+	const struct teeperf_trace_end *end = &analysis->trace->end;
+	const uint64_t duration = tp_analysis_duration_ns(analysis);
+	// The run, by the recorder's clock if the switches can be told by it too.
+	uint64_t first;
+	uint64_t last;
+	uint64_t start = end->start_ns;
+	uint64_t stop = end->end_ns;
+	if (analysis->ranged || !time->has_origin || stop <= start) {
+		if (!find_span(analysis, &first, &last))
+			return duration;
+		start = tp_timebase_at(time, first);
+		stop = tp_timebase_at(time, last);
+	}
+	uint64_t off = 0;
+	for (uint32_t i = 0; i < analysis->trace->gaps.count; i++) {
+		const struct tp_gap *gap = &analysis->trace->gaps.items[i];
+		uint64_t from = gap->from ? tp_timebase_at(time, gap->from) : start;
+		uint64_t to = gap->to != UINT64_MAX ? tp_timebase_at(time, gap->to) : stop;
+		from = from > start ? from : start;
+		to = to < stop ? to : stop;
+		off += to > from ? to - from : 0;
+	}
+	return off < duration ? duration - off : 0;
+}
+
+const struct tp_function *tp_analysis_function(const struct tp_analysis *analysis,
+    const struct tp_thread_result *thread, const struct tp_node *node)
+{
+	return &analysis->functions[thread->functions[node->function]];
+}
+
+uint64_t tp_analysis_overwritten(const struct tp_analysis *analysis, const struct tp_thread *thread)
+{
+	const uint64_t chunk_size = UINT64_C(1) << analysis->trace->header.chunk_shift;
+	return thread->overwritten * ((chunk_size - sizeof(struct teeperf_chunk)) / 8);
+}

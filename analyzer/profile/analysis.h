@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A trace, analysed: the profile of each thread, and the functions of all threads together. What
+ * views and exports work on.
+ */
+#ifndef TP_ANALYSIS_H
+#define TP_ANALYSIS_H
+
+#include "analyzer/profile/compensation.h"
+#include "analyzer/replay/profile.h"
+#include "analyzer/replay/stack.h"
+#include "analyzer/profile/starvation.h"
+#include "analyzer/symbols/symbols.h"
+#include "analyzer/trace/timebase.h"
+#include "analyzer/trace/tracefile.h"
+
+/*
+ * A function: from enter and exit records, from counts, or from both (instrumented in one module and
+ * only counted in another), whose calls are then summed. Times are ticks; tp_timebase_ns converts.
+ */
+struct tp_function {
+	struct tp_symbol_key key;
+	uint64_t calls;   /* all */
+	uint64_t counted; /* of these, calls that were only counted: the times are not of them */
+	uint64_t
+	    sampled; /* calls of a sampled function, 0 of others: the timed are one in N of them */
+	/* Before focus, depth and least time leave out any: calls with records, and of a sampled function those without. */
+	uint64_t recorded;
+	uint64_t not_sampled;
+	uint64_t chosen; /* with records and left, of the threads that are summed up so far */
+	uint64_t self;
+	uint64_t inclusive; /* of recursive calls only the outermost counts */
+	uint64_t total;     /* durations of all timed calls, recursive ones too */
+	/* Of recording how many calls a part lies in its self time: its own, and those that it made. */
+	uint64_t costs_in;
+	uint64_t costs_out;
+	uint64_t looks;  /* at the clock, which end the stretches of its self time */
+	uint64_t waited; /* profile.h */
+	uint64_t min;    /* of a call, inclusive; UINT64_MAX without timed calls */
+	uint64_t max;
+	struct tp_histogram times; /* of timed calls, inclusive */
+	uint64_t percentiles[3];   /* of them: 50, 90 and 99 percent are not longer */
+	struct tp_symbol symbol;
+};
+
+struct tp_thread_result {
+	const struct tp_thread *thread;
+	struct tp_profile profile;
+	struct tp_call_counts calls; /* that were only counted */
+	uint64_t call_count;         /* what this thread adds to the calls of all functions */
+	uint32_t *functions;         /* index in analysis->functions for each local function */
+	struct tp_stack_counts counts;
+	uint64_t first; /* ticks of the first and the last timed event; UINT64_MAX and 0 without */
+	uint64_t last;
+	uint64_t busy;  /* ticks in instrumented functions */
+	uint64_t taken; /* tp_compensation, of this thread */
+	uint64_t missing;
+	bool moves; /* stacks have come from or gone to other threads: together.h */
+	int code;   /* tp_error that ended the replay early, or 0 */
+	struct tp_err err;
+	uint64_t bad_counts_offset; /* in the file, of the first COUNTS record of bad_counts */
+};
+
+struct tp_analysis {
+	const struct tp_tracefile *trace;
+	struct tp_timebase time;
+	bool timeless;   /* recorded without a clock: calls and paths are all there is */
+	uint64_t origin; /* ticks of the first record: where times that are shown begin */
+	bool ranged;     /* only [from, to) was analysed, in ticks */
+	uint64_t from;
+	uint64_t to;
+	uint64_t least; /* calls shorter than this are part of their callers */
+	bool filtered;  /* by functions or depth: sums are not those of the whole program */
+	uint64_t depth; /* deeper calls are part of their callers; 0: none */
+	/* As in the options, whose strings and arrays must outlive the analysis. */
+	bool one_thread;
+	const char *const *focus;
+	uint32_t focus_count;
+	const char *const *ignore;
+	uint32_t ignore_count;
+	struct tp_compensation compensation; /* whether times are as they were recorded */
+	struct tp_starvation starvation;     /* whether clock and program had processors */
+	struct tp_arena arena;
+	struct tp_thread_result *threads; /* by number */
+	uint32_t thread_count;
+	struct tp_function *functions; /* by address, those of which the low half is known first */
+	uint32_t function_count;
+	uint32_t counted_count; /* functions that have no timed calls */
+	uint32_t sampled_count; /* functions that are sampled */
+	/* With a range, a least time, or filtered: functions with calls that are left out as they have no records. */
+	uint32_t left_out_count;
+	uint32_t unscaled_count;       /* with a range: functions that are sampled, not scaled up */
+	struct tp_stack_counts counts; /* of all threads */
+	uint64_t self;                 /* ticks of all functions */
+	uint64_t scaled_self;          /* the same, with what tp_function_scaled adds */
+	uint64_t lost;                 /* events: the larger of what threads and records say */
+	struct tp_problems notes;      /* about symbols */
+	struct tp_problems damage;     /* found while records were read */
+};
+
+struct tp_analysis_options {
+	bool one_thread; /* analyse only thread number `thread` */
+	uint32_t thread;
+	bool compensate;  /* take off times what recording has cost, if that is known */
+	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
+	/* Only a part, see filter.h. All 0 or empty: everything. */
+	uint64_t from_ns; /* since the first record */
+	uint64_t to_ns;   /* 0: the end */
+	uint64_t least_ns;
+	uint64_t depth;
+	const char *const *focus; /* patterns of functions */
+	uint32_t focus_count;
+	const char *const *ignore;
+	uint32_t ignore_count;
+	/* Called now and then with chunks done and in all; may be NULL. From any thread, one at a time. */
+	void (*progress)(void *context, uint64_t done, uint64_t all);
+	void *context;
+	struct tp_symbol_options symbols;
+};
+
+/*
+ * Replay all chunks of the trace, which must outlive the analysis. 0; TP_ERR_NOT_FOUND if the wanted
+ * thread is not there; TP_ERR_MEMORY. Release it in any case.
+ */
+int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *trace,
+    const struct tp_analysis_options *options, struct tp_err *err);
+void tp_analysis_release(struct tp_analysis *analysis);
+
+/*
+ * A stack and its profile with all that this analysis asks for: to replay a thread with. 0 or
+ * TP_ERR_MEMORY; release both in any case.
+ */
+int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack,
+    struct tp_profile *profile, struct tp_call_sink *sink);
+
+/* Nanoseconds from the first record of the trace to TICKS. */
+uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks);
+/* Nanoseconds that the recording took, by the recorder's clock or else by the events. */
+uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis);
+/* The part of that in which recording was switched on. */
+uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis);
+/* Records of 8 bytes that the thread wrote and its ring does not hold any more (mode ring). */
+uint64_t tp_analysis_overwritten(
+    const struct tp_analysis *analysis, const struct tp_thread *thread);
+/* Calls of which times are known. */
+static inline uint64_t tp_function_timed(const struct tp_function *function)
+{
+	return function->calls - function->counted;
+}
+/*
+ * TICKS, the time of a function's timed calls, scaled up to all of its calls if it is sampled. What is
+ * added was measured as self time of callers. Nothing is added to recursive functions.
+ */
+uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
+/* Whether it is known how far off self times may be: costs are told apart by function, and the clock did not stand still. */
+bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis);
+/*
+ * How far off its self time may be, in ticks, as recording took a time of which not more is known, and as nobody knows in
+ * whose calls the clock stood still or the program had no processor; false: it is not known how far, or times are as they
+ * were recorded.
+ */
+bool tp_function_uncertainty(
+    const struct tp_analysis *analysis, const struct tp_function *function, uint64_t *ticks);
+/*
+ * What a function has in common with itself in other recordings: a hash of its name in the symbol table (or of
+ * the name that is shown, if there is none) and of its module's. Functions of one name in one module share it.
+ */
+int64_t tp_function_stable_key(const struct tp_function *function);
+/* The function of a node that is not node 0. */
+const struct tp_function *tp_analysis_function(const struct tp_analysis *analysis,
+    const struct tp_thread_result *thread, const struct tp_node *node);
+
+#endif

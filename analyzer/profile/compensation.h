@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Taking off times what recording them has cost: of each call with its return a part lies between its
+ * own two looks at the clock, the rest in its caller's time. How much that is, the recorder has
+ * measured (docs/format.md, HOST: cost_in_ps, ...); docs/decisions/0016-compensation.md says why so.
+ *
+ *     self      = recorded self time - calls x in - calls that it made x out - waits     (at least 0)
+ *     inclusive = self + inclusive of all that it called
+ *     a call    = recorded time - in - calls inside of it x (in + out)                   (at least 0)
+ *     waits     = sum of min(1, stretch / period) x half a wait for the clock's cache line, of all stretches of self
+ *                 time from look to look, with a clock that another core stores each period
+ */
+#ifndef TP_COMPENSATION_H
+#define TP_COMPENSATION_H
+
+#include "analyzer/trace/problems.h"
+#include "analyzer/replay/profile.h"
+#include "analyzer/trace/timebase.h"
+#include "analyzer/trace/tracefile.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A call cannot have cost more than this: then the constants are wrong. */
+#define TP_COMPENSATION_MAX_PS UINT64_C(100000000)
+
+/* Of a wait for the clock: the processor hides between nothing and all of it behind other work. */
+#define TP_COMPENSATION_WAIT_SHOWS 0.5
+
+struct tp_compensation {
+	bool known;   /* the trace says what a call has cost, and times can be compared with it */
+	bool applied; /* and it has been taken off */
+	bool
+	    chooses; /* it was taken off where calls were chosen by a least time, and off no time that is shown */
+	uint64_t in_ps;
+	uint64_t out_ps;
+	uint64_t untimed_ps; /* of a call without a time at its end, all of it in its own time */
+	bool bounded;        /* the trace says how far off in_ps and out_ps may be */
+	uint64_t in_off_ps;
+	uint64_t out_off_ps;
+	uint64_t
+	    wait_ps; /* by which a look at a soft clock may be late, if it was stored since the last one; else 0 */
+	uint64_t taken;     /* ticks that were taken off self times */
+	uint64_t period_ns; /* of a soft clock, else 0 */
+	uint64_t missing;   /* ticks that should have been, but the self times were not so long */
+};
+
+/* What the trace says. NOTES gets what cannot be believed. */
+void tp_compensation_init(struct tp_compensation *compensation, const struct tp_tracefile *trace,
+    const struct tp_timebase *time, struct tp_problems *notes);
+/* The same as a profile needs it while calls are added to it; nothing if it is not known. */
+struct tp_profile_cost tp_compensation_cost(
+    const struct tp_compensation *compensation, const struct tp_timebase *time);
+/*
+ * How far off, in ticks, a self time may be for all that was taken off it, or should have been: so many calls IN which
+ * it passed, and so many that were made OUT of it. With a soft clock also for its period: between two LOOKS at it, it
+ * has moved or not, which adds up like steps of a random walk; and for the waits that its stores make, by the ticks WAITED
+ * of its profile.
+ */
+uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
+    const struct tp_timebase *time, uint64_t in, uint64_t out, uint64_t looks, uint64_t waited);
+/* Take it off a profile that is complete, by its cost. Adds to *taken and *missing. */
+void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing);
+
+#endif

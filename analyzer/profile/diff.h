@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What has changed between the runs of one program and those of another one, or of another build of it: by
+ * function, or by call path. Functions are the same if their names in the symbol table and the last
+ * components of their modules' paths are, wherever they are; several such are summed. The program's own
+ * module is the same whatever its file is called.
+ */
+#ifndef TP_DIFF_H
+#define TP_DIFF_H
+
+#include "analyzer/profile/analysis.h"
+
+enum tp_diff_metric {
+	TP_DIFF_SELF =
+	    0, /* nanoseconds; of sampled functions what tp_function_scaled makes of it */
+	TP_DIFF_INCLUSIVE,
+	TP_DIFF_CALLS,
+	TP_DIFF_METRICS,
+};
+
+#define TP_DIFF_RUNS_MAX 256
+
+struct tp_diff_item {
+	const char *name; /* of the function; lives as long as the analyses */
+	const char *linkage;
+	const char *module;
+	uint32_t parent; /* of a path: the item of its caller; UINT32_MAX: the first function */
+};
+
+struct tp_diff {
+	uint32_t runs;
+	uint32_t before; /* so many of them come first */
+	struct tp_diff_item *items;
+	uint32_t count;
+	double *values;                  /* of each item, of each run, TP_DIFF_METRICS */
+	double totals[TP_DIFF_RUNS_MAX]; /* of each run: the self time of all functions */
+};
+
+struct tp_diff_change {
+	double before; /* mean of the runs */
+	double after;
+	double relative; /* (after - before) / before; INFINITY if there was nothing before */
+	double
+	    significance; /* p of Welch's t-test, significance.h; NAN if there are too few runs */
+};
+
+/*
+ * Compare COUNT runs, of which the first BEFORE are on one side, by call path or by function. The analyses
+ * must outlive it. 0 or TP_ERR_MEMORY; release it in any case.
+ */
+int tp_diff_init(struct tp_diff *diff, const struct tp_analysis *const *runs, uint32_t count,
+    uint32_t before, bool by_path, struct tp_err *err);
+void tp_diff_release(struct tp_diff *diff);
+struct tp_diff_change tp_diff_change(
+    const struct tp_diff *diff, uint32_t item, enum tp_diff_metric metric);
+/* The same of the self time of all functions. */
+struct tp_diff_change tp_diff_total(const struct tp_diff *diff);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which paths an analysis keeps, by functions and depth.
+#include "filter.h"
+
+#include "analyzer/profile/pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Of a function, then of a node.
+#define FOCUS 1  // it, or one that it was called from, is what was asked for
+#define IGNORE 2 // left out
+#define NEEDED 4 // something below is kept
+
+static int match_all(struct tp_analysis *analysis, const char *const *patterns, uint32_t count,
+    uint8_t bit, uint8_t *marks, struct tp_err *err)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct tp_pattern pattern;
+		const int code = tp_pattern_init(&pattern, patterns[i], err);
+		bool found = false;
+		for (uint32_t j = 0; !code && j < analysis->function_count; j++)
+			if (tp_pattern_matches(&pattern, &analysis->functions[j].symbol)) {
+				marks[j] |= bit;
+				found = true;
+			}
+		tp_pattern_release(&pattern);
+		if (code)
+			return code;
+		if (!found)
+			return tp_pattern_fail(patterns[i], analysis, err);
+	}
+	return 0;
+}
+
+static void leave_out(struct tp_node *node)
+{
+	node->times = (struct tp_histogram){0}; // in the profile's pool
+	node->function = 0;
+	node->calls = node->inclusive = node->self = node->max = 0;
+	node->min = UINT64_MAX;
+	node->first_child = node->next_sibling = 0;
+}
+
+// Lists of children anew, of the nodes that are left, in the order in which they were.
+static void link_again(struct tp_profile *profile)
+{
+	for (uint32_t i = 0; i < profile->node_count; i++)
+		profile->nodes[i].first_child = profile->nodes[i].next_sibling = 0;
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		struct tp_node *node = &profile->nodes[i];
+		if (!node->function)
+			continue;
+		node->next_sibling = profile->nodes[node->parent].first_child;
+		profile->nodes[node->parent].first_child = i;
+	}
+}
+
+// MARKS are those of the functions, DEPTH 0 is any.
+static bool filter_thread(
+    struct tp_thread_result *thread, const uint8_t *marks, bool focus, uint64_t depth)
+{
+	struct tp_profile *profile = &thread->profile;
+	struct tp_node *nodes = profile->nodes;
+	uint8_t *of = calloc(profile->node_count, sizeof(*of));
+	uint64_t *depths = calloc(profile->node_count, sizeof(*depths));
+	const bool ok = of && depths;
+	// Callers come before their callees.
+	for (uint32_t i = 1; ok && i < profile->node_count; i++) {
+		const uint32_t function = thread->functions[nodes[i].function];
+		of[i] = of[nodes[i].parent] | (marks ? marks[function] : 0);
+		depths[i] = depths[nodes[i].parent] + 1;
+		if (depth && depths[i] > depth)
+			of[i] |= IGNORE;
+	}
+	for (uint32_t i = profile->node_count; ok && i-- > 1;) {
+		struct tp_node *node = &nodes[i];
+		struct tp_node *caller = &nodes[node->parent];
+		const bool in_focus = !focus || of[i] & FOCUS;
+		// A node that was made for a call which does not count has none.
+		if (!(of[i] & IGNORE) &&
+		    (((node->calls || node->inclusive) && in_focus) || of[i] & NEEDED)) {
+			of[node->parent] |= NEEDED;
+			node->is_way = !in_focus;
+			if (!in_focus)
+				node->self = 0;
+		} else if (depth && depths[i] == depth + 1 && !(of[node->parent] & IGNORE)) {
+			if (!marks || !(marks[thread->functions[node->function]] & IGNORE))
+				caller->self += node->inclusive;
+			leave_out(node);
+		} else {
+			leave_out(node);
+		}
+	}
+	for (uint32_t i = 0; ok && i < profile->node_count; i++)
+		nodes[i].inclusive = 0;
+	for (uint32_t i = profile->node_count; ok && i-- > 1;) {
+		nodes[i].inclusive += nodes[i].self;
+		nodes[nodes[i].parent].inclusive += nodes[i].inclusive;
+	}
+	if (ok) {
+		link_again(profile);
+		thread->busy = nodes[0].inclusive;
+	}
+	free(of);
+	free(depths);
+	return ok;
+}
+
+int tp_filter_apply(
+    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
+{
+	analysis->depth = options->depth;
+	analysis->filtered = options->focus_count || options->ignore_count || options->depth;
+	if (!analysis->filtered && !analysis->ranged && !analysis->least)
+		return 0;
+	uint8_t *marks = calloc((size_t)analysis->function_count + 1, sizeof(*marks));
+	int code = marks ? 0 : TP_ERR_MEMORY;
+	if (!code)
+		code = match_all(analysis, options->focus, options->focus_count, FOCUS, marks, err);
+	if (!code)
+		code =
+		    match_all(analysis, options->ignore, options->ignore_count, IGNORE, marks, err);
+	for (uint32_t i = 0; !code && i < analysis->thread_count; i++)
+		if (analysis->threads[i].profile.node_count &&
+		    !filter_thread(
+			&analysis->threads[i], marks, options->focus_count != 0, options->depth))
+			code = TP_ERR_MEMORY;
+	free(marks);
+	if (code == TP_ERR_MEMORY)
+		tp_err_set(err, code, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		    "no memory to filter the paths");
+	return code;
+}

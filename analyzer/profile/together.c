@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Threads between which stacks move: each is replayed until it has to wait for another one, in turns.
+#include "together.h"
+
+#include "analyzer/trace/chunk_read.h"
+#include "analyzer/replay/stack_steps.h"
+#include "common/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Where the replay of a thread is.
+struct course {
+	struct tp_together_thread *thread;
+	struct tp_chunk_reader reader;
+	struct tp_place at;
+	uint64_t chunk; // number of the one in the reader, if it is loaded
+	uint64_t last;  // tp_module_map_chunk
+	bool loaded;
+	bool open; // the reader is
+};
+
+static int compare_home(const void *a, const void *b)
+{
+	const struct course *x = a;
+	const struct course *y = b;
+	const uint64_t home = x->thread->thread->home & TEEPERF_DEPARTURE_HOMES;
+	const uint64_t other = y->thread->thread->home & TEEPERF_DEPARTURE_HOMES;
+	return home < other ? -1 : home > other;
+}
+
+static void load(struct course *course)
+{
+	struct tp_together_thread *thread = course->thread;
+	const struct tp_chunk *chunk = &thread->thread->chunks[course->chunk];
+	const struct tp_tracefile *trace = thread->replay.trace;
+	if (!course->open) {
+		course->open = true;
+		thread->code = tp_chunk_reader_init(&course->reader, trace, &thread->err);
+	}
+	if (!thread->code)
+		thread->code = tp_chunk_reader_read(&course->reader, chunk, &thread->err);
+	if (thread->code)
+		return;
+	tp_module_map_chunk(
+	    &trace->map, course->reader.words, chunk->word_count, chunk->first_time, &course->last);
+	course->at = (struct tp_place){
+	    .words = course->reader.words,
+	    .count = chunk->word_count,
+	    .high = chunk->first_time >> 32 << 32,
+	    .last = thread->stack.last,
+	    .position =
+		(chunk->sequence << trace->header.chunk_shift) + sizeof(struct teeperf_chunk),
+	};
+	thread->stack.counts.records += chunk->word_count;
+	course->loaded = true;
+}
+
+static void chunk_done(struct course *course)
+{
+	struct tp_together_thread *thread = course->thread;
+	const struct tp_chunk *chunk = &thread->thread->chunks[course->chunk];
+	struct tp_replay *replay = &thread->replay;
+	if (thread->stack.counts.bad_counts && !replay->bad_counts_offset)
+		replay->bad_counts_offset =
+		    chunk->offset + (chunk->packed_size ? 0 : (uint64_t)thread->stack.bad_word * 8);
+	course->loaded = false;
+	course->chunk++;
+	if (thread->chunk_done)
+		thread->chunk_done(thread->context);
+}
+
+// Go on until it is done or has to wait.
+static void go_on(struct course *course)
+{
+	struct tp_together_thread *thread = course->thread;
+	struct tp_stack *stack = &thread->stack;
+	while (!thread->code && !stack->over && course->chunk < thread->thread->chunk_count) {
+		if (!course->loaded)
+			load(course);
+		if (thread->code)
+			break;
+		thread->code = tp_stack_go_on(stack, &course->at);
+		if (stack->blocked)
+			return;
+		chunk_done(course);
+	}
+	if (thread->code == TP_ERR_MEMORY)
+		tp_err_set(&thread->err, thread->code, thread->replay.trace->source.name,
+		    TP_ERR_NO_OFFSET, "out of memory while thread %u was replayed",
+		    thread->thread->number);
+	if (course->open)
+		tp_chunk_reader_release(&course->reader);
+	course->open = false;
+	stack->member->done = true;
+}
+
+static int prepare(const struct tp_analysis *analysis, struct tp_together_thread *thread)
+{
+	thread->code = tp_analysis_stack(analysis, &thread->stack,
+	    thread->profile ? thread->profile : &thread->own, thread->sink);
+	thread->stack.only_calls = thread->only_calls;
+	thread->replay = (struct tp_replay){
+	    .trace = analysis->trace,
+	    .thread = thread->thread,
+	    .stack = &thread->stack,
+	    .timeless = analysis->timeless,
+	};
+	if (!thread->code)
+		tp_replay_prepare(&thread->replay);
+	return thread->code;
+}
+
+// What is said to be true cannot be: let the one go on that is at the earliest time.
+static void force_one(struct tp_moves *moves)
+{
+	struct tp_member *first = NULL;
+	for (uint32_t i = 0; i < moves->count; i++) {
+		struct tp_member *member = &moves->members[i];
+		if (!member->done && (!first || member->time < first->time))
+			first = member;
+	}
+	if (first)
+		first->forced = true;
+}
+
+static bool is_over(const struct tp_together *together, const struct course *courses)
+{
+	bool done = true;
+	for (uint32_t i = 0; i < together->count; i++) {
+		const struct tp_call_sink *sink = courses[i].thread->sink;
+		if (sink && sink->stop)
+			return true;
+		done &= together->moves.members[i].done;
+	}
+	return done;
+}
+
+int tp_together_replay(const struct tp_analysis *analysis, struct tp_together *together)
+{
+	struct tp_moves *moves = &together->moves;
+	struct course *courses = calloc((size_t)together->count + 1, sizeof(*courses));
+	int code = courses ? 0 : TP_ERR_MEMORY;
+	moves->members = calloc((size_t)together->count + 1, sizeof(*moves->members));
+	if (!moves->members)
+		code = TP_ERR_MEMORY;
+	for (uint32_t i = 0; !code && i < together->count; i++) {
+		courses[i].thread = &together->threads[i];
+		code = prepare(analysis, &together->threads[i]);
+	}
+	if (!code) {
+		qsort(courses, together->count, sizeof(*courses), compare_home);
+		moves->count = together->count;
+	}
+	for (uint32_t i = 0; i < moves->count; i++) {
+		struct tp_together_thread *thread = courses[i].thread;
+		moves->members[i] = (struct tp_member){
+		    .moves = moves,
+		    .stack = &thread->stack,
+		    .home = thread->thread->home,
+		};
+		thread->stack.member = &moves->members[i];
+	}
+	while (!code && !is_over(together, courses)) {
+		bool moved = false;
+		for (uint32_t i = 0; i < moves->count; i++) {
+			struct tp_member *member = &moves->members[i];
+			if (member->done || !tp_member_may_go_on(member))
+				continue;
+			moved = true;
+			go_on(&courses[i]);
+		}
+		if (!moved)
+			force_one(moves);
+	}
+	for (uint32_t i = 0; courses && i < together->count; i++)
+		if (courses[i].open)
+			tp_chunk_reader_release(&courses[i].reader);
+	for (uint32_t i = 0; i < together->count; i++)
+		if (!code)
+			code = together->threads[i].code;
+	free(courses);
+	return code;
+}
+
+void tp_together_release(struct tp_together *together)
+{
+	for (uint32_t i = 0; i < together->count; i++) {
+		tp_stack_release(&together->threads[i].stack);
+		tp_profile_release(&together->threads[i].own);
+	}
+	tp_moves_release(&together->moves);
+}
+
+bool tp_together_concerns(const struct tp_analysis *analysis, uint32_t thread)
+{
+	return analysis->threads[thread].moves;
+}
+
+int tp_together_calls(const struct tp_analysis *analysis, uint32_t thread,
+    struct tp_call_sink *sink, struct tp_err *err)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	struct tp_together together = {
+	    .threads = calloc((size_t)trace->thread_count + 1, sizeof(*together.threads)),
+	};
+	struct tp_together_thread *wanted = NULL;
+	int code = TP_ERR_MEMORY;
+	if (together.threads) {
+		for (uint32_t i = 0; i < trace->thread_count; i++) {
+			struct tp_together_thread *item = &together.threads[together.count];
+			const bool is_wanted =
+			    &trace->threads[i] == analysis->threads[thread].thread;
+			if (!is_wanted && !analysis->one_thread && !analysis->threads[i].moves)
+				continue;
+			item->thread = &trace->threads[i];
+			// The analysis has the sums.
+			item->only_calls = true;
+			item->sink = is_wanted ? sink : NULL;
+			wanted = is_wanted ? item : wanted;
+			together.count++;
+		}
+		code = tp_together_replay(analysis, &together);
+		code = wanted->code || code == TP_ERR_MEMORY ? code : 0;
+		if (wanted->stack.frames)
+			tp_stack_finish(&wanted->stack);
+	}
+	if (code && wanted && wanted->code)
+		*err = wanted->err;
+	else if (code)
+		tp_err_set(err, code, trace->source.name, TP_ERR_NO_OFFSET,
+		    "out of memory while threads were replayed together");
+	tp_together_release(&together);
+	free(together.threads);
+	return code;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The calling-context tree of one thread: a node for each distinct path of calls, with counts and
+ * times in ticks. Memory grows with distinct paths, not with calls. The stack (stack.h) fills it.
+ */
+#ifndef TP_PROFILE_H
+#define TP_PROFILE_H
+
+#include "analyzer/replay/time_histogram.h"
+#include "common/hash.h"
+#include "common/index.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A parent's index is always below its children's. Node 0 is the thread itself. */
+struct tp_node {
+	uint32_t name;     /* as in a record, kind cleared; 0 for node 0 */
+	uint32_t function; /* index in functions */
+	uint32_t parent;
+	uint32_t first_child;  /* 0: none */
+	uint32_t next_sibling; /* 0: none */
+	bool is_way;    /* only there for what is below it (filter.h): own times do not count */
+	uint64_t calls; /* that have ended */
+	uint64_t inclusive;
+	uint64_t self;
+	uint64_t min; /* of the inclusive time of a call; UINT64_MAX without calls */
+	uint64_t max;
+	struct tp_histogram times; /* of calls, as min and max */
+};
+
+struct tp_local_function {
+	uint32_t name;
+	uint32_t active; /* calls of it on the stack */
+	bool untimed;    /* its calls end without a time */
+};
+
+/* A tick has so many parts. */
+#define TP_COST_PARTS 256
+
+/* What recording costs, the first three in parts of a tick for each call; all 0: nothing is to be taken off. */
+struct tp_profile_cost {
+	uint64_t in;      /* in its own time, if it ended with a time */
+	uint64_t out;     /* in its caller's time, if it ended with a time */
+	uint64_t untimed; /* in its own time, if it ended without one */
+	/* With a clock that another core stores: by so many ticks the first look behind a store is later than it would be. */
+	double wait;
+	uint64_t period; /* ticks from store to store; 0 with other clocks */
+};
+
+/*
+ * From a caller's node to a callee's. All that the start of a call has to know is here, so that it takes
+ * one place in memory, and the node waits for the end of the call.
+ */
+struct tp_edge {
+	uint32_t parent;
+	uint32_t name;
+	uint32_t node; /* 0: free */
+	uint32_t function;
+};
+
+/* What is not in a node since a least time was asked for. */
+struct tp_dropped {
+	uint64_t cost;  /* of recording the calls that are part of its own, in parts of a tick */
+	uint64_t calls; /* of it, that are part of its callers */
+};
+
+struct tp_profile {
+	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
+	struct tp_node *nodes;
+	struct tp_dropped *dropped; /* NULL, or for each node */
+	uint64_t *
+	    waited; /* NULL, or for each node: of each stretch of its own time what is not above cost.period */
+	uint32_t node_count;
+	uint32_t node_capacity;
+	struct tp_pool pool; /* of the nodes' histograms */
+	/*
+	 * Hash table by (parent, name). The first edges of a parent are in its line, one of a cache: when a
+	 * call makes several others, only the first of them has to wait for memory. When the line is full,
+	 * they are anywhere.
+	 */
+	struct tp_edge *edges;
+	uint32_t edge_mask;
+	struct tp_local_function *functions; /* 0 is not used */
+	uint32_t function_count;
+	uint32_t function_capacity;
+	struct tp_index names; /* of functions */
+};
+
+/* 0 or TP_ERR_MEMORY. Release it in any case. */
+int tp_profile_init(struct tp_profile *profile);
+void tp_profile_release(struct tp_profile *profile);
+
+/* The edge for a call of NAME from node PARENT, making its node if need be; NULL: no memory. */
+const struct tp_edge *tp_profile_find_edge(
+    struct tp_profile *profile, uint32_t parent, uint32_t name);
+/* Have `dropped`. False: no memory. */
+bool tp_profile_keep_dropped(struct tp_profile *profile);
+/* Have `waited`, if the cost has a wait. False: no memory. */
+bool tp_profile_keep_waited(struct tp_profile *profile);
+/* A look at the clock ended a stretch of NODE's own time. */
+static inline void tp_profile_look(struct tp_profile *profile, uint32_t node, uint64_t ticks)
+{
+	profile->waited[node] += ticks < profile->cost.period ? ticks : profile->cost.period;
+}
+/* Index of the function NAME, or 0 if it was never called. */
+uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name);
+
+#define TP_EDGES_IN_LINE 4
+
+/* The line of PARENT; MASK is that of the table. */
+static inline struct tp_edge *tp_profile_line(struct tp_edge *edges, uint32_t mask, uint32_t parent)
+{
+	return &edges[tp_hash_pair(0, parent) & mask & ~(TP_EDGES_IN_LINE - 1U)];
+}
+
+/* The edge in a line, or NULL. */
+static inline const struct tp_edge *tp_edge_in_line(
+    const struct tp_edge *line, uint32_t parent, uint32_t name)
+{
+	for (uint32_t i = 0; i < TP_EDGES_IN_LINE; i++)
+		if (line[i].name == name && line[i].parent == parent)
+			return &line[i];
+	return NULL;
+}
+
+/* The edge if it is where most are: in its line, or where the search outside of it begins. */
+static inline const struct tp_edge *tp_edges_find(
+    struct tp_edge *edges, uint32_t mask, uint32_t parent, uint32_t name)
+{
+	const struct tp_edge *edge =
+	    tp_edge_in_line(tp_profile_line(edges, mask, parent), parent, name);
+	if (__builtin_expect(edge != NULL, 1))
+		return edge;
+	edge = &edges[tp_hash_pair(parent, name) & mask];
+	return edge->name == name && edge->parent == parent ? edge : NULL;
+}
+
+/* The same as tp_profile_find_edge; quick for most edges that are there. */
+static inline const struct tp_edge *tp_profile_edge(
+    struct tp_profile *profile, uint32_t parent, uint32_t name)
+{
+	const struct tp_edge *edge =
+	    tp_edges_find(profile->edges, profile->edge_mask, parent, name);
+	return edge ? edge : tp_profile_find_edge(profile, parent, name);
+}
+
+/* The node of that edge, 0: no memory. */
+static inline uint32_t tp_profile_child(struct tp_profile *profile, uint32_t parent, uint32_t name)
+{
+	const struct tp_edge *edge = tp_profile_edge(profile, parent, name);
+	return edge ? edge->node : 0;
+}
+
+/*
+ * A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made. Returns the
+ * time that it took without COST, what it cost to record it and them in parts of a tick; the caller adds
+ * that to node->times.
+ */
+static inline uint64_t tp_node_add(
+    struct tp_node *node, uint64_t inclusive, uint64_t children, uint64_t cost)
+{
+	node->calls++;
+	node->inclusive += inclusive;
+	node->self += children < inclusive ? inclusive - children : 0;
+	const uint64_t ticks = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
+	const uint64_t net = ticks < inclusive ? inclusive - ticks : 0;
+	if (net < node->min)
+		node->min = net;
+	if (net > node->max)
+		node->max = net;
+	return net;
+}
+
+/*
+ * A call of INCLUSIVE ticks has ended, of which PERIOD are NODE's, and SELF of these in no call that it made: what was
+ * before was another thread's (tp_profile_add_open).
+ */
+static inline void tp_profile_add_period(struct tp_profile *profile, uint32_t node,
+    uint64_t inclusive, uint64_t period, uint64_t self, uint64_t cost)
+{
+	struct tp_node *to = &profile->nodes[node];
+	tp_histogram_add(&to->times, tp_node_add(to, inclusive, inclusive, cost), &profile->pool);
+	to->inclusive -= inclusive - period;
+	to->self += self;
+}
+
+/* A call that is open has run here for so long, and goes on in another thread. */
+static inline void tp_profile_add_open(
+    struct tp_profile *profile, uint32_t node, uint64_t period, uint64_t self)
+{
+	profile->nodes[node].inclusive += period;
+	profile->nodes[node].self += self;
+}
+
+/* The same for node number NODE, with its histogram. */
+static inline void tp_profile_add(
+    struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
+{
+	struct tp_node *to = &profile->nodes[node];
+	tp_histogram_add(&to->times, tp_node_add(to, inclusive, children, cost), &profile->pool);
+}
+
+#endif

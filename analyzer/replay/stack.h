@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Records become calls: the stack of one thread, replayed chunk by chunk into its profile. Any
+ * sequence of words is accepted; what does not fit is counted.
+ */
+#ifndef TP_STACK_H
+#define TP_STACK_H
+
+#include "analyzer/replay/call_counts.h"
+#include "analyzer/replay/call_sink.h"
+#include "analyzer/replay/contexts.h"
+#include "analyzer/replay/moves.h"
+#include "analyzer/replay/profile.h"
+#include "analyzer/trace/switches.h"
+
+#include <stdint.h>
+#include <teeperf/log.h>
+
+struct tp_stack_counts {
+	uint64_t records; /* words, the raw ones behind RESYNC and COUNTS included */
+	uint64_t events;  /* enters and exits, timed or not */
+	uint64_t lost;    /* events, by LOST records */
+	uint64_t counted; /* calls, by COUNTS records */
+	/* Where recording was switched off. */
+	uint64_t cut;         /* calls that were running when it was: they count up to there */
+	uint64_t early;       /* ends of calls that had begun before it was switched on again */
+	uint64_t forked;      /* ends of calls that had begun before the process was forked */
+	uint64_t overwritten; /* ends of calls that had begun before what is left of the thread */
+	uint64_t dropped;     /* records that lie in between: they were on their way when it was */
+	/* Contexts: stacks beside the thread's own. */
+	uint64_t contexts; /* that began */
+	uint64_t left;     /* with open calls, to which the thread has not come back */
+	uint64_t moved;    /* arrivals of stacks from other threads */
+	uint64_t apart;    /* of these, of stacks that are not known: paths begin anew */
+	/* Oddities. */
+	uint64_t unmatched_exits;  /* exits of functions that were not running */
+	uint64_t unmatched_enters; /* calls without an exit, ended by an exit further down */
+	uint64_t unknown_resyncs;  /* resyncs to an activation of which nothing is known */
+	uint64_t open;             /* calls that were still running at the thread's end */
+	uint64_t backwards;        /* times before their predecessor's, moved up to it */
+	uint64_t holes;            /* words that were never written */
+	uint64_t reserved;         /* control records that this version does not know */
+	uint64_t bad_counts;       /* COUNTS records with impossible numbers of pairs */
+};
+
+/*
+ * FRAMES is the stack that the thread runs on, CONTEXTS has its others. Frame 0 has the children of
+ * all of them.
+ *
+ * Untimed exits end calls at the time of the next record that has one: until then the frames of
+ * these calls stay on top, to be popped by it. Nothing is pushed onto them.
+ */
+struct tp_stack {
+	struct tp_profile *profile;
+	struct tp_call_counts calls; /* that were only counted */
+	struct tp_frame *frames;
+	uint32_t depth;    /* frames in use, at least 1 */
+	uint32_t pending;  /* of these, calls that have ended without a time; less than depth */
+	uint32_t capacity; /* frames allocated */
+	uint32_t bad_word; /* index in its chunk of the first COUNTS record that is bad_counts */
+	uint64_t first;    /* ticks of the first event */
+	uint64_t last;     /* ticks of the last event so far */
+	uint64_t edge;     /* a timed record from here on has to be settled first */
+	bool started;      /* first is valid */
+	bool ended;        /* a THREAD_END record has been seen */
+	bool left;         /* for another stack, which only the next record will tell */
+	bool foreign;      /* the stack began in another thread */
+	uint64_t since;    /* when it was left */
+	uint64_t away;     /* ticks for which it was left before */
+	uint64_t named;    /* as in struct tp_context */
+	uint64_t left_at;
+	uint64_t outer;
+	uint64_t departure;       /* what LEFT records have told so far */
+	struct tp_member *member; /* of threads that are replayed together; NULL: replayed alone */
+	bool blocked;             /* it waits for others at the record that is next */
+	bool leaves;              /* a stack of it was left: others may take it */
+	bool arrives;             /* a stack has come from another thread */
+	struct tp_contexts contexts;
+	struct tp_gaps gaps;
+	uint32_t gap;     /* gaps that have begun and ended */
+	bool in_gap;      /* gap number `gap` has begun */
+	bool forked;      /* calls may have begun before the process was forked */
+	bool switched;    /* recording was switched on: calls may have begun before that */
+	bool overwritten; /* the thread's beginning is, so calls may have begun in it */
+	/* Since the last timed record: untimed exits that match no call, and calls without an exit. */
+	uint32_t waiting_exits;
+	uint32_t waiting_enters;
+	struct tp_stack_counts counts;
+	/* What few analyses need; `special` if one of them does. */
+	bool special;
+	bool quiet;           /* the range of time has not begun: nothing counts yet */
+	bool over;            /* it has ended */
+	bool parked;          /* the calls that end just now are on a stack that was left */
+	enum tp_call_end how; /* in which way calls end just now */
+	uint64_t from;        /* the range of time in ticks; 0 and UINT64_MAX: all */
+	uint64_t to;
+	uint64_t least;            /* shorter calls are part of their callers */
+	struct tp_call_sink *sink; /* NULL: none */
+	bool only_calls;           /* the sink is all that wants them: the profile gets no sums */
+};
+
+/* The profile must outlive the stack. 0 or TP_ERR_MEMORY. Release it in any case. */
+int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile);
+/*
+ * Before the first chunk: when recording was switched off. The gaps must outlive the stack. Without
+ * a clock (`timeless`) there is no telling which records lie behind one.
+ */
+void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless);
+/* Before the first chunk: what the thread recorded first is not there any more (mode ring). */
+void tp_stack_set_overwritten(struct tp_stack *stack);
+void tp_stack_release(struct tp_stack *stack);
+
+/* All optional, before the first chunk. */
+/*
+ * Only what is in [from, to), in ticks: of a call that was running before or ran on, the part in
+ * between counts. The counts are then those of the records in the range.
+ */
+void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to);
+/* Calls that lasted less than LEAST ticks, by the net time, are part of their callers. */
+void tp_stack_set_least(struct tp_stack *stack, uint64_t least);
+/* Hand all calls to the sink, which must outlive the stack. */
+void tp_stack_set_sink(struct tp_stack *stack, struct tp_call_sink *sink);
+
+/*
+ * Replay the COUNT words of the thread's next chunk. FIRST_TIME is as in its header; POSITION is
+ * that of its first word. 0 or TP_ERR_MEMORY.
+ */
+int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t count,
+    uint64_t first_time, uint64_t position);
+/*
+ * The same without counting its words, from where AT is on; AT is the place in a chunk. Stops early with `blocked` if
+ * it has to wait for other members; call it again then.
+ */
+struct tp_place;
+int tp_stack_go_on(struct tp_stack *stack, struct tp_place *at);
+/* End the calls that are still open, at the time of the last event or of a switch to off. */
+void tp_stack_finish(struct tp_stack *stack);
+
+#endif

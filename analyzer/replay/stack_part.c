@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A thread replayed in parts: a part that begins in the middle, and how it is joined to what came before.
+#include "stack_part.h"
+
+#include "analyzer/replay/stack_steps.h"
+#include "common/array.h"
+#include "common/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Names an edge to the root of what follows a step. That of a function is a multiple of 4.
+#define NEXT_ROOT 1
+
+int tp_part_init(struct tp_part *part, const struct tp_profile_cost *cost)
+{
+	*part = (struct tp_part){0};
+	int code = tp_profile_init(&part->profile);
+	if (!code)
+		code = tp_stack_init(&part->stack, &part->profile);
+	part->profile.cost = *cost;
+	if (!code && !tp_profile_keep_waited(&part->profile))
+		code = TP_ERR_MEMORY;
+	return code;
+}
+
+void tp_part_release(struct tp_part *part)
+{
+	tp_stack_release(&part->stack);
+	tp_profile_release(&part->profile);
+	free(part->steps);
+	*part = (struct tp_part){0};
+}
+
+// Note a step, and begin a new root. False: no memory.
+static bool add_step(struct tp_part *part, uint32_t name, uint64_t position, uint64_t time)
+{
+	if (!TP_GROW(part->steps, part->step_capacity, part->step_count + UINT64_C(1)))
+		return false;
+	struct tp_frame *bottom = &part->stack.frames[0];
+	part->steps[part->step_count++] = (struct tp_part_step){
+	    .time = time,
+	    .position = position,
+	    .name = name,
+	    .root = part->root,
+	    .children = bottom->children,
+	    .cost = bottom->cost,
+	};
+	part->root = tp_profile_child(&part->profile, part->root, NEXT_ROOT);
+	bottom->node = part->root;
+	bottom->children = bottom->cost = 0;
+	return part->root != 0;
+}
+
+static bool is_open(const struct tp_part *part, uint32_t name)
+{
+	const uint32_t function = tp_profile_function(&part->profile, name);
+	return function && part->profile.functions[function].active;
+}
+
+// The word of a RESYNC record. False: it is unusual, or there is no memory.
+static bool resync(struct tp_part *part, uint32_t name, uint64_t position, uint64_t time)
+{
+	struct tp_stack *stack = &part->stack;
+	if (!position || position & TEEPERF_POSITION_LEAVES || position == TEEPERF_POSITION_OFF ||
+	    position == TEEPERF_POSITION_ELSEWHERE)
+		return false;
+	const uint32_t low = tp_frames_find(stack->frames, stack->depth, position);
+	if (low < stack->depth && stack->frames[low].position == position)
+		return tp_stack_resync(stack, name, position, time);
+	// Only in one of both is it known what is open from there on.
+	if (position >= part->position && low > 1)
+		return tp_stack_resync(stack, name, position, time);
+	stack->how = TP_CALL_UNWOUND;
+	tp_stack_unwind(stack, 1, time);
+	stack->how = TP_CALL_RETURNED;
+	stack->named = position;
+	return add_step(part, name, position, time);
+}
+
+// False: it is unusual, or there is no memory.
+static bool replay_record(struct tp_part *part, struct tp_place *at)
+{
+	struct tp_stack *stack = &part->stack;
+	const uint32_t i = at->i++;
+	const uint64_t word = at->words[i];
+	const uint32_t tagged = (uint32_t)(word >> 32);
+	if (tagged < TEEPERF_NAME_FIRST) {
+		if (tagged == TEEPERF_CONTROL_COUNTS) {
+			const int64_t skip = tp_stack_counts(
+			    stack, at->words + i + 1, (uint32_t)word, at->count - i - 1, i);
+			at->i += skip > 0 ? (uint32_t)skip : 0;
+			return skip >= 0 && !stack->counts.bad_counts;
+		}
+		if (tagged == TEEPERF_CONTROL_FORK)
+			return false;
+		tp_stack_control(stack, tagged, (uint32_t)word, &at->high, at->last);
+		return true;
+	}
+	const uint32_t name = tagged & ~TEEPERF_KIND_MASK;
+	const uint32_t kind = tagged & TEEPERF_KIND_MASK;
+	const uint64_t time = at->high | (uint32_t)word;
+	if (kind == TEEPERF_KIND_UNTIMED || (stack->started && time < at->last))
+		return false;
+	if (!stack->started) {
+		stack->started = true;
+		stack->first = at->last = time;
+	}
+	tp_stack_look(stack, time - at->last);
+	at->last = time;
+	if (kind == TEEPERF_KIND_RESYNC)
+		return at->i < at->count && resync(part, name, at->words[at->i++], time);
+	at->events++;
+	if (kind == TEEPERF_KIND_ENTER)
+		return tp_stack_push(stack, name, time, at->position + (uint64_t)i * 8);
+	if (stack->depth == 1)
+		return add_step(part, name, 0, time);
+	// Whether it ends calls here or below cannot be told.
+	if (stack->frames[stack->depth - 1].name != name && !is_open(part, name))
+		return false;
+	tp_stack_exit(stack, name, time);
+	return true;
+}
+
+void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
+    uint64_t first_time, uint64_t position)
+{
+	struct tp_stack *stack = &part->stack;
+	struct tp_place at = {words, count, 0, first_time >> 32 << 32, stack->last, 0, position};
+	if (!part->position)
+		part->position = position;
+	stack->counts.records += count;
+	while (!part->unusual && at.i < count) {
+		if (stack->started)
+			tp_stack_replay_usual(stack, &at);
+		if (at.i < count && !replay_record(part, &at))
+			part->unusual = true;
+	}
+	stack->last = at.last;
+	stack->counts.events += at.events;
+}
+
+bool tp_part_fits(const struct tp_part *part, const struct tp_stack *stack)
+{
+	// `edge` is where something has to be settled: a gap, a range, untimed exits, a stack that was left.
+	// A sink that has had the part's calls by the part's own does not hinder.
+	const bool plain = !stack->special || (stack->only_calls && !stack->quiet && !stack->least);
+	return !part->unusual && plain && stack->edge == UINT64_MAX && !stack->contexts.live &&
+	       !stack->foreign && !stack->pending && !stack->left && !stack->waiting_exits &&
+	       !stack->waiting_enters && (!part->stack.started || part->stack.first >= stack->last);
+}
+
+// Add the numbers of a node to the one that it is.
+static void add_node(struct tp_profile *profile, uint32_t to, const struct tp_node *from)
+{
+	struct tp_node *node = &profile->nodes[to];
+	node->calls += from->calls;
+	node->inclusive += from->inclusive;
+	node->self += from->self;
+	node->min = from->min < node->min ? from->min : node->min;
+	node->max = from->max > node->max ? from->max : node->max;
+	tp_histogram_merge_in(&node->times, &from->times, &profile->pool);
+}
+
+// Hang the calls of the nodes from ROOT on, up to END, below the frame that is on top. MOVED gets the node
+// that each of them is. False: no memory.
+static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_t root,
+    uint32_t end, uint32_t *moved)
+{
+	struct tp_profile *profile = stack->profile;
+	moved[root] = stack->frames[stack->depth - 1].node;
+	if (profile->waited)
+		profile->waited[moved[root]] += part->profile.waited[root];
+	for (uint32_t i = root + 1; i < end; i++) {
+		const struct tp_node *node = &part->profile.nodes[i];
+		const struct tp_edge *edge =
+		    tp_profile_edge(profile, moved[node->parent], node->name);
+		if (!edge)
+			return false;
+		moved[i] = edge->node;
+		add_node(profile, edge->node, node);
+		if (profile->waited)
+			profile->waited[edge->node] += part->profile.waited[i];
+	}
+	return true;
+}
+
+// The calls that are open at the end of the part are on top of the stack.
+static bool add_open(const struct tp_part *part, struct tp_stack *stack, const uint32_t *moved)
+{
+	for (uint32_t i = 1; i < part->stack.depth; i++) {
+		const struct tp_frame *frame = &part->stack.frames[i];
+		if (!tp_stack_push(stack, frame->name, frame->began, frame->position))
+			return false;
+		struct tp_frame *top = &stack->frames[stack->depth - 1];
+		top->children = frame->children;
+		top->cost = frame->cost;
+		if (top->node != moved[frame->node])
+			abort(); // only a bug can tell them apart
+	}
+	return true;
+}
+
+static bool add_counts(const struct tp_part *part, struct tp_stack *stack)
+{
+	const struct tp_stack_counts *from = &part->stack.counts;
+	struct tp_stack_counts *to = &stack->counts;
+	to->records += from->records;
+	to->events += from->events;
+	to->lost += from->lost;
+	to->counted += from->counted;
+	to->unmatched_exits += from->unmatched_exits;
+	to->unmatched_enters += from->unmatched_enters;
+	to->unknown_resyncs += from->unknown_resyncs;
+	to->holes += from->holes;
+	to->reserved += from->reserved;
+	for (uint32_t i = 0; i < part->stack.calls.count; i++) {
+		const struct tp_call_count *item = &part->stack.calls.items[i];
+		if (!tp_call_counts_add(&stack->calls, item->address, item->calls))
+			return false;
+	}
+	return true;
+}
+
+int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
+{
+	const struct tp_stack *from = &part->stack;
+	uint32_t *moved = calloc(part->profile.node_count, sizeof(*moved));
+	bool ok = moved != NULL;
+	if (!stack->started && from->started) {
+		stack->started = true;
+		stack->first = from->first;
+	} else if (from->started) {
+		tp_stack_look(stack, from->first - stack->last);
+	}
+	for (uint32_t i = 0; ok && i < part->step_count; i++) {
+		const struct tp_part_step *step = &part->steps[i];
+		const uint32_t next =
+		    i + 1 < part->step_count ? part->steps[i + 1].root : part->root;
+		ok = add_tree(part, stack, step->root, next, moved);
+		struct tp_frame *top = &stack->frames[stack->depth - 1];
+		top->children += step->children;
+		top->cost += step->cost;
+		stack->last = step->time;
+		if (!step->position)
+			tp_stack_exit(stack, step->name, step->time);
+		else
+			ok = ok && tp_stack_resync(stack, step->name, step->position, step->time);
+	}
+	ok = ok && add_tree(part, stack, part->root, part->profile.node_count, moved);
+	if (ok) {
+		struct tp_frame *top = &stack->frames[stack->depth - 1];
+		top->children += from->frames[0].children;
+		top->cost += from->frames[0].cost;
+		ok = add_open(part, stack, moved) && add_counts(part, stack);
+	}
+	if (from->started)
+		stack->last = from->last;
+	if (from->named != TP_CONTEXT_UNNAMED)
+		stack->named = from->named;
+	stack->ended |= from->ended;
+	free(moved);
+	return ok ? 0 : TP_ERR_MEMORY;
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where functions are in the source, by DWARF.
+//
+// Only units whose ranges hold a wanted address are gone through, and of those only the functions are
+// looked at closely (symbol_dies.h). libdwarf lists the units, reads ranges and names of files, finds
+// addresses by index; and it goes through units that symbol_dies.c does not understand.
+#include <dwarf.h>
+#include <libdwarf.h>
+
+#include "dwarf.h"
+
+#include "analyzer/symbols/dies.h"
+#include "analyzer/symbols/ranges.h"
+#include "analyzer/symbols/rnglists.h"
+#include "analyzer/symbols/split.h"
+#include "common/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Nesting of namespaces and classes, and lists of specifications, that we follow.
+#define DEPTH_MAX 64
+#define REFERENCES_MAX 8
+
+#ifndef DW_AT_GNU_addr_base
+#define DW_AT_GNU_addr_base 0x2133
+#endif
+
+struct search {
+	const struct tp_dwarf_request *request;
+	struct tp_source_place *places;
+	uint32_t count;
+	struct tp_arena *arena;
+	int64_t found;
+	bool no_memory;
+	bool trouble; // libdwarf could not read something that is there
+	struct tp_dwarf_units main;
+	struct tp_split split;
+	struct tp_dies dies;
+	// The unit that is gone through: that of the file, and the one that has its entries.
+	uint32_t number;
+	Dwarf_Die skeleton; // the same as die if it is not split
+	Dwarf_Die die;
+	const struct tp_dwarf_units *units;
+	const struct tp_dwarf_unit *unit;
+	struct tp_dies_unit scanned;
+	struct tp_rnglists lists;
+	bool has_read_files;
+	char **files;
+	Dwarf_Signed file_count;
+	const char **kept_files; // copies in the arena of those that were needed; NULL otherwise
+};
+
+// The first place at or above ADDRESS.
+static uint32_t lower_bound(const struct search *search, uint64_t address)
+{
+	return TP_LOWER_BOUND(0, search->count, middle, search->places[middle].address < address);
+}
+
+// The place at ADDRESS whose line is not known yet, or NULL.
+static struct tp_source_place *find_place(const struct search *search, uint64_t address)
+{
+	const uint32_t at = lower_bound(search, address);
+	if (at == search->count || search->places[at].address != address || search->places[at].file)
+		return NULL;
+	return &search->places[at];
+}
+
+static bool has_place(void *context, uint64_t low, uint64_t high)
+{
+	const struct search *search = context;
+	const uint32_t at = lower_bound(search, low);
+	return at < search->count && search->places[at].address < high;
+}
+
+// A number, of the entry or of what it was specified or inlined from.
+static bool find_number(
+    const struct search *search, Dwarf_Die die, Dwarf_Half wanted, Dwarf_Unsigned *value)
+{
+	static const Dwarf_Half references[] = {DW_AT_abstract_origin, DW_AT_specification};
+	Dwarf_Debug dbg = search->units->object.dbg;
+	Dwarf_Die at = die;
+	bool found = false;
+	for (int step = 0; step < REFERENCES_MAX && at; step++) {
+		Dwarf_Attribute attribute;
+		found = tp_dwarf_units_number(dbg, at, wanted, value);
+		if (found)
+			break;
+		Dwarf_Die next = NULL;
+		for (int i = 0; i < 2 && !next; i++) {
+			Dwarf_Off offset;
+			if (dwarf_attr(at, references[i], &attribute, NULL) != DW_DLV_OK)
+				continue;
+			if (dwarf_global_formref(attribute, &offset, NULL) == DW_DLV_OK)
+				dwarf_offdie_b(dbg, offset, true, &next, NULL);
+			dwarf_dealloc(dbg, attribute, DW_DLA_ATTR);
+		}
+		if (at != die)
+			dwarf_dealloc(dbg, at, DW_DLA_DIE);
+		at = next;
+	}
+	if (at && at != die)
+		dwarf_dealloc(dbg, at, DW_DLA_DIE);
+	return found;
+}
+
+// The names of the unit's files. A split unit may have them itself, or leave them to its skeleton.
+static void read_files(struct search *search)
+{
+	search->has_read_files = true;
+	int status = dwarf_srcfiles(search->die, &search->files, &search->file_count, NULL);
+	if ((status != DW_DLV_OK || search->file_count <= 0) && search->skeleton != search->die)
+		status =
+		    dwarf_srcfiles(search->skeleton, &search->files, &search->file_count, NULL);
+	search->trouble = search->trouble || status == DW_DLV_ERROR;
+	if (status != DW_DLV_OK)
+		search->files = NULL;
+	if (!search->files || search->file_count <= 0)
+		return;
+	search->kept_files = calloc((size_t)search->file_count, sizeof(*search->kept_files));
+	search->no_memory = search->no_memory || !search->kept_files;
+}
+
+static void fill_place(
+    struct search *search, struct tp_source_place *place, uint64_t file, uint64_t line)
+{
+	if (!search->has_read_files)
+		read_files(search);
+	if (!search->kept_files)
+		return;
+	// Files are numbered from 1 on before DWARF 5, from 0 on since.
+	if (search->unit->version < 5)
+		file--;
+	if (file >= (uint64_t)search->file_count)
+		return;
+	const char **name = &search->kept_files[file];
+	if (!*name)
+		*name =
+		    tp_arena_copy(search->arena, search->files[file], strlen(search->files[file]));
+	place->file = *name;
+	place->line = line;
+	place->unit = search->number;
+	if (place->file)
+		search->found++;
+	else
+		search->no_memory = true;
+}
+
+static void fill_from_die(struct search *search, Dwarf_Die die, struct tp_source_place *place)
+{
+	Dwarf_Unsigned file;
+	Dwarf_Unsigned line;
+	if (find_number(search, die, DW_AT_decl_file, &file) &&
+	    find_number(search, die, DW_AT_decl_line, &line))
+		fill_place(search, place, file, line);
+}
+
+struct piece {
+	struct search *search;
+	Dwarf_Die die;
+	const struct tp_die_function *function; // if it was read without libdwarf
+};
+
+static void fill_from_function(
+    struct search *search, const struct tp_die_function *found, struct tp_source_place *place);
+
+// A function may be in pieces (hot and cold, or each block), which may have symbols of their own: those count
+// that begin at a place.
+static bool take_piece(void *context, uint64_t low, uint64_t high)
+{
+	const struct piece *piece = context;
+	struct tp_source_place *place = find_place(piece->search, low);
+	(void)high;
+	if (place && piece->function)
+		fill_from_function(piece->search, piece->function, place);
+	else if (place)
+		fill_from_die(piece->search, piece->die, place);
+	return false;
+}
+
+static void take_die(struct search *search, Dwarf_Die die)
+{
+	struct piece piece = {search, die, NULL};
+	tp_symbol_ranges(search->units->object.dbg, search->unit->version, search->skeleton, die,
+	    take_piece, &piece);
+}
+
+// Look at the children of DIE. Functions inside of functions are few, but GNU C and D have them.
+static void walk(struct search *search, Dwarf_Die die, int depth)
+{
+	Dwarf_Debug dbg = search->units->object.dbg;
+	Dwarf_Die child = NULL;
+	int status = depth < DEPTH_MAX ? dwarf_child(die, &child, NULL) : DW_DLV_NO_ENTRY;
+	if (status != DW_DLV_OK)
+		child = NULL;
+	while (child) {
+		Dwarf_Half tag = 0;
+		dwarf_tag(child, &tag, NULL);
+		if (tag == DW_TAG_subprogram)
+			take_die(search, child);
+		if (tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_module ||
+		    tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
+			walk(search, child, depth + 1);
+		Dwarf_Die next = NULL;
+		status = dwarf_siblingof_b(dbg, child, true, &next, NULL);
+		dwarf_dealloc(dbg, child, DW_DLA_DIE);
+		child = status == DW_DLV_OK ? next : NULL;
+	}
+	search->trouble = search->trouble || status == DW_DLV_ERROR;
+}
+
+// File and line of what FUNCTION was specified or made from, as far as it does not have them itself.
+// False if libdwarf has to look: it is in another unit.
+static bool follow(const struct search *search, struct tp_die_function *function)
+{
+	struct tp_die_function at = *function;
+	for (int step = 1; step < REFERENCES_MAX && !(function->has_file && function->has_line);
+	     step++) {
+		if (!at.reference ||
+		    !tp_dies_read(&search->dies, &search->scanned, at.reference, &at))
+			return !at.refers_out;
+		if (!function->has_file && at.has_file) {
+			function->has_file = true;
+			function->file = at.file;
+		}
+		if (!function->has_line && at.has_line) {
+			function->has_line = true;
+			function->line = at.line;
+		}
+	}
+	return true;
+}
+
+static void fill_from_function(
+    struct search *search, const struct tp_die_function *found, struct tp_source_place *place)
+{
+	Dwarf_Debug dbg = search->units->object.dbg;
+	struct tp_die_function function = *found;
+	Dwarf_Die die;
+	if (follow(search, &function)) {
+		if (function.has_file && function.has_line)
+			fill_place(search, place, function.file, function.line);
+	} else if (dwarf_offdie_b(dbg, found->offset, true, &die, NULL) == DW_DLV_OK) {
+		fill_from_die(search, die, place);
+		dwarf_dealloc(dbg, die, DW_DLA_DIE);
+	} else {
+		search->trouble = true;
+	}
+}
+
+static void take_function(void *context, const struct tp_die_function *found)
+{
+	struct search *search = context;
+	Dwarf_Debug dbg = search->units->object.dbg;
+	if (found->has_code) {
+		struct tp_source_place *place = find_place(search, found->low);
+		if (place)
+			fill_from_function(search, found, place);
+		return;
+	}
+	struct piece piece = {search, NULL, found};
+	Dwarf_Die die;
+	if (search->unit->version >= 5 &&
+	    tp_rnglists_each(&search->lists, found, take_piece, &piece) != TP_RANGES_UNREADABLE)
+		return;
+	if (dwarf_offdie_b(dbg, found->offset, true, &die, NULL) == DW_DLV_OK) {
+		take_die(search, die);
+		dwarf_dealloc(dbg, die, DW_DLA_DIE);
+	} else {
+		search->trouble = true;
+	}
+}
+
+static void find_lists(struct search *search, uint64_t contribution)
+{
+	const bool is_split = search->die != search->skeleton;
+	struct tp_rnglists *lists = &search->lists;
+	Dwarf_Unsigned table = 0;
+	Dwarf_Addr base = 0;
+	*lists = (struct tp_rnglists){.unit = &search->scanned};
+	if (search->unit->version < 5)
+		return;
+	lists->data = tp_symbol_object_section((struct tp_symbol_object *)&search->units->object,
+	    is_split ? ".debug_rnglists.dwo" : ".debug_rnglists", &lists->size);
+	// What was split off has one table, behind a header; others say where theirs is.
+	if (is_split)
+		table = contribution + (search->unit->offset_size == 8 ? 20 : 12);
+	else
+		tp_dwarf_units_number(
+		    search->main.object.dbg, search->skeleton, DW_AT_rnglists_base, &table);
+	dwarf_lowpc(search->skeleton, &base, NULL);
+	lists->table = table;
+	lists->base = base;
+}
+
+// The bytes of the unit for symbol_dies.h. False if something is missing.
+static bool find_bytes(struct search *search)
+{
+	const bool is_split = search->die != search->skeleton;
+	struct tp_symbol_object *object = (struct tp_symbol_object *)&search->units->object;
+	const struct tp_dwarf_unit *unit = search->unit;
+	struct Dwarf_Debug_Fission_Per_CU_s packed;
+	uint64_t info_size;
+	uint64_t size;
+	Dwarf_Unsigned abbrevs = unit->abbrevs;
+	Dwarf_Unsigned addresses;
+	const uint8_t *info = tp_symbol_object_section(
+	    object, is_split ? ".debug_info.dwo" : ".debug_info", &info_size);
+	const uint8_t *abbrev = tp_symbol_object_section(
+	    object, is_split ? ".debug_abbrev.dwo" : ".debug_abbrev", &size);
+	memset(&packed, 0, sizeof(packed));
+	// In a .dwp file each unit has its part of the section. (Some releases of libdwarf have added it.)
+	if (!is_split || dwarf_get_debugfission_for_die(search->die, &packed, NULL) != DW_DLV_OK)
+		memset(&packed, 0, sizeof(packed));
+	if (packed.pcu_type && abbrevs < packed.pcu_offset[DW_SECT_ABBREV])
+		abbrevs += packed.pcu_offset[DW_SECT_ABBREV];
+	if (!info || !abbrev || abbrevs >= size || unit->end > info_size ||
+	    unit->die >= unit->end || unit->header > unit->die)
+		return false;
+	search->scanned = (struct tp_dies_unit){
+	    .info = info,
+	    .header = unit->header,
+	    .first = unit->die,
+	    .end = unit->end,
+	    .abbrevs = abbrev + abbrevs,
+	    .abbrevs_size = size - abbrevs,
+	    .version = unit->version,
+	    .address_size = (uint8_t)unit->address_size,
+	    .offset_size = (uint8_t)unit->offset_size,
+	};
+	const Dwarf_Half base = unit->version < 5 ? DW_AT_GNU_addr_base : DW_AT_addr_base;
+	const uint8_t *table = tp_symbol_object_section(&search->main.object, ".debug_addr", &size);
+	if (table &&
+	    tp_dwarf_units_number(search->main.object.dbg, search->skeleton, base, &addresses) &&
+	    addresses < size) {
+		search->scanned.addresses = table + addresses;
+		search->scanned.addresses_size = size - addresses;
+	}
+	find_lists(search, packed.pcu_offset[DW_SECT_RNGLISTS]);
+	return true;
+}
+
+static void go_through(struct search *search)
+{
+	const bool scanned = !search->request->slowly && find_bytes(search) &&
+			     tp_dies_open(&search->dies, &search->scanned) &&
+			     tp_dies_each(&search->dies, &search->scanned, take_function, search);
+	if (!scanned)
+		walk(search, search->die, 0);
+	if (search->files) {
+		Dwarf_Debug dbg = search->units->object.dbg;
+		for (Dwarf_Signed i = 0; i < search->file_count && !search->request->leave_open;
+		     i++)
+			dwarf_dealloc(dbg, search->files[i], DW_DLA_STRING);
+		dwarf_dealloc(dbg, search->files, DW_DLA_LIST);
+		free(search->kept_files);
+		search->files = NULL;
+		search->kept_files = NULL;
+	}
+	search->has_read_files = false;
+}
+
+static void look_at_unit(struct search *search, const struct tp_dwarf_unit *unit)
+{
+	Dwarf_Debug dbg = search->main.object.dbg;
+	const struct tp_dwarf_units *split_units;
+	const struct tp_dwarf_unit *split_unit;
+	search->units = &search->main;
+	search->unit = unit;
+	search->die = search->skeleton = tp_dwarf_units_die(&search->main, unit);
+	if (!search->die) {
+		search->trouble = true;
+		return;
+	}
+	// A unit whose ranges cannot be read is gone through to be sure.
+	if (tp_symbol_ranges(dbg, unit->version, search->die, search->die, has_place, search) !=
+	    TP_RANGES_PASSED) {
+		Dwarf_Die die = NULL;
+		if (tp_split_find(&search->split, &search->main, unit, search->skeleton,
+			&split_units, &split_unit) == TP_SPLIT_FOUND) {
+			search->units = split_units;
+			search->unit = split_unit;
+			die = tp_dwarf_units_die(split_units, split_unit);
+			search->die = die ? die : search->skeleton;
+			search->trouble = search->trouble || !die;
+		}
+		if (search->die == die || search->units == &search->main)
+			go_through(search);
+		if (die)
+			dwarf_dealloc(search->units->object.dbg, die, DW_DLA_DIE);
+	}
+	dwarf_dealloc(dbg, search->skeleton, DW_DLA_DIE);
+}
+
+int64_t tp_symbol_dwarf_find(const struct tp_dwarf_request *request, struct tp_source_place *places,
+    uint32_t count, struct tp_arena *arena, struct tp_dwarf_notes *notes, struct tp_err *err)
+{
+	struct tp_dwarf_notes unused;
+	struct search *search = calloc(1, sizeof(*search));
+	const uint32_t parts = request->parts ? request->parts : 1;
+	if (!search)
+		return tp_err_set(
+		    err, TP_ERR_MEMORY, request->path, TP_ERR_NO_OFFSET, "no memory for a search");
+	notes = notes ? notes : &unused;
+	memset(notes, 0, sizeof(*notes));
+	search->request = search->split.request = request;
+	search->places = places;
+	search->count = count;
+	search->arena = arena;
+	int64_t result = tp_dwarf_units_open(&search->main, request->path, &notes->damage, err);
+	for (uint32_t i = request->part; !result && i < search->main.count; i += parts) {
+		search->number = i;
+		look_at_unit(search, &search->main.units[i]);
+	}
+	if (!result)
+		result = search->found;
+	if (search->no_memory)
+		result = tp_err_set(err, TP_ERR_MEMORY, request->path, TP_ERR_NO_OFFSET,
+		    "no memory for source lines");
+	notes->missing = search->split.missing;
+	snprintf(notes->first_missing, sizeof(notes->first_missing), "%.255s",
+	    search->split.first_missing);
+	if (search->main.object.unpacking.code && !notes->damage.code)
+		notes->damage = search->main.object.unpacking;
+	if (search->trouble && !notes->damage.code)
+		tp_err_set(&notes->damage, TP_ERR_FORMAT, request->path, TP_ERR_NO_OFFSET,
+		    "libdwarf cannot read a part of its debug information: it is damaged, or memory ran "
+		    "out");
+	if (!request->leave_open) {
+		tp_split_release(&search->split);
+		tp_dwarf_units_close(&search->main);
+		tp_dies_release(&search->dies);
+		free(search);
+	}
+	return result;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is needed of an ELF file. Every offset and size is checked against the file's size.
+#include "file.h"
+
+#include "common/array.h"
+#include "common/bytes.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+// What is read while the file is looked through.
+struct input {
+	struct tp_source source;
+	Elf64_Ehdr header;
+	Elf64_Shdr *sections;
+	uint64_t section_count;
+	char *section_names;
+	uint64_t section_names_size;
+};
+
+// Read SIZE bytes from OFFSET into memory of their own, with a NUL behind.
+static void *read_part(
+    const struct input *input, uint64_t offset, uint64_t size, struct tp_err *err)
+{
+	const struct tp_source *source = &input->source;
+	if (offset > source->size || size > source->size - offset) {
+		tp_err_set(err, TP_ERR_FORMAT, source->name, offset,
+		    "%" PRIu64 " bytes are outside of the ELF file", size);
+		return NULL;
+	}
+	char *data = malloc(size + 1);
+	if (!data) {
+		tp_err_set(err, TP_ERR_MEMORY, source->name, offset,
+		    "no memory for %" PRIu64 " bytes of the ELF file", size);
+		return NULL;
+	}
+	data[size] = '\0';
+	if (tp_source_read(source, offset, data, size, err)) {
+		free(data);
+		return NULL;
+	}
+	return data;
+}
+
+static int open_input(struct input *input, const char *path, struct tp_err *err)
+{
+	int code = tp_source_open(&input->source, path, err);
+	if (code)
+		return code;
+	Elf64_Ehdr *header = &input->header;
+	code = tp_source_read(&input->source, 0, header, sizeof(*header), err);
+	if (code)
+		return code;
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return tp_err_set(err, TP_ERR_FORMAT, path, 0, "not an ELF file");
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
+		return tp_err_set(err, TP_ERR_FORMAT, path, EI_CLASS,
+		    "not a 64-bit little-endian ELF file: symbols of others are not read");
+	if (header->e_shoff == 0)
+		return 0;
+	if (header->e_shentsize != sizeof(Elf64_Shdr))
+		return tp_err_set(err, TP_ERR_FORMAT, path, 0, "section headers of %u bytes",
+		    header->e_shentsize);
+	Elf64_Shdr first;
+	code = tp_source_read(&input->source, header->e_shoff, &first, sizeof(first), err);
+	if (code)
+		return code;
+	// More than 65279 sections: the count is in the first one.
+	input->section_count = header->e_shnum ? header->e_shnum : first.sh_size;
+	if (input->section_count > input->source.size / sizeof(Elf64_Shdr))
+		return tp_err_set(err, TP_ERR_FORMAT, path, header->e_shoff, "%" PRIu64 " sections",
+		    input->section_count);
+	input->sections =
+	    read_part(input, header->e_shoff, input->section_count * sizeof(Elf64_Shdr), err);
+	if (!input->sections)
+		return TP_ERR_FORMAT;
+	const uint64_t names =
+	    header->e_shstrndx == SHN_XINDEX ? first.sh_link : header->e_shstrndx;
+	if (names >= input->section_count)
+		return 0;
+	input->section_names =
+	    read_part(input, input->sections[names].sh_offset, input->sections[names].sh_size, err);
+	input->section_names_size = input->section_names ? input->sections[names].sh_size : 0;
+	return 0;
+}
+
+static const char *section_name(const struct input *input, const Elf64_Shdr *section)
+{
+	return section->sh_name < input->section_names_size
+		   ? input->section_names + section->sh_name
+		   : "";
+}
+
+static void read_build_id(
+    struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *section)
+{
+	uint8_t *data = read_part(input, section->sh_offset, section->sh_size, NULL);
+	if (!data)
+		return;
+	struct tp_bytes bytes;
+	tp_bytes_init(&bytes, data, section->sh_size);
+	while (!bytes.underflow && tp_bytes_left(&bytes)) {
+		const uint32_t name_size = tp_bytes_u32(&bytes);
+		const uint32_t size = tp_bytes_u32(&bytes);
+		const uint32_t type = tp_bytes_u32(&bytes);
+		const char *name = tp_bytes_take(&bytes, ((uint64_t)name_size + 3) / 4 * 4);
+		const void *id = tp_bytes_take(&bytes, size);
+		const size_t padding = (4 - size % 4) % 4;
+		if (id && name && type == NT_GNU_BUILD_ID && name_size == 4 &&
+		    memcmp(name, "GNU", 4) == 0 && size <= sizeof(elf->build_id)) {
+			memcpy(elf->build_id, id, size);
+			elf->build_id_size = size;
+			break;
+		}
+		if (tp_bytes_left(&bytes) < padding)
+			break;
+		tp_bytes_take(&bytes, padding);
+	}
+	free(data);
+}
+
+// A name without folders, padding up to a multiple of four, a checksum.
+static void read_debug_link(
+    struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *section)
+{
+	uint8_t *data = read_part(input, section->sh_offset, section->sh_size, NULL);
+	if (!data)
+		return;
+	struct tp_bytes bytes;
+	tp_bytes_init(&bytes, data, section->sh_size);
+	const char *name = tp_bytes_string(&bytes);
+	if (name)
+		tp_bytes_take(&bytes, (4 - bytes.at % 4) % 4);
+	const uint32_t checksum = tp_bytes_u32(&bytes);
+	if (!bytes.underflow && name && name[0] && strlen(name) < sizeof(elf->debug_link) &&
+	    !strchr(name, '/')) {
+		strcpy(elf->debug_link, name);
+		elf->debug_link_checksum = checksum;
+	}
+	free(data);
+}
+
+static void look_at_name(
+    struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *section)
+{
+	const char *name = section_name(input, section);
+	if (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0)
+		elf->has_debug_info = true;
+	else if (strcmp(name, ".gnu_debuglink") == 0 && !elf->debug_link[0])
+		read_debug_link(elf, input, section);
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct tp_elf_symbol *x = a;
+	const struct tp_elf_symbol *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int read_symbols(
+    struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *table, struct tp_err *err)
+{
+	if (table->sh_link >= input->section_count || table->sh_entsize != sizeof(Elf64_Sym))
+		return tp_err_set(err, TP_ERR_FORMAT, input->source.name, table->sh_offset,
+		    "the symbol table is damaged");
+	const Elf64_Shdr *strings = &input->sections[table->sh_link];
+	elf->strings = read_part(input, strings->sh_offset, strings->sh_size, err);
+	Elf64_Sym *raw =
+	    elf->strings ? read_part(input, table->sh_offset, table->sh_size, err) : NULL;
+	if (!raw)
+		return TP_ERR_FORMAT;
+	const uint64_t count = table->sh_size / sizeof(*raw);
+	elf->symbols = malloc((count ? count : 1) * sizeof(*elf->symbols));
+	if (!elf->symbols || count > UINT32_MAX) {
+		free(raw);
+		return tp_err_set(err, TP_ERR_MEMORY, input->source.name, table->sh_offset,
+		    "no memory for %" PRIu64 " symbols", count);
+	}
+	uint32_t found = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		const int type = ELF64_ST_TYPE(raw[i].st_info);
+		const int binding = ELF64_ST_BIND(raw[i].st_info);
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || raw[i].st_shndx == SHN_UNDEF ||
+		    raw[i].st_name >= strings->sh_size)
+			continue;
+		elf->symbols[found++] = (struct tp_elf_symbol){
+		    .address = raw[i].st_value,
+		    .size = raw[i].st_size,
+		    .name = elf->strings + raw[i].st_name,
+		    .rank = binding == STB_GLOBAL ? 2
+			    : binding == STB_WEAK ? 1
+						  : 0,
+		};
+	}
+	free(raw);
+	qsort(elf->symbols, found, sizeof(*elf->symbols), compare_symbols);
+	for (uint32_t i = 0; i < found; i++)
+		if (!elf->symbol_count ||
+		    elf->symbols[elf->symbol_count - 1].address != elf->symbols[i].address)
+			elf->symbols[elf->symbol_count++] = elf->symbols[i];
+	return 0;
+}
+
+static int read_file(
+    struct tp_elf_file *elf, const char *path, bool with_symbols, struct tp_err *err)
+{
+	memset(elf, 0, sizeof(*elf));
+	struct input input = {.source = {.fd = -1}};
+	int code = open_input(&input, path, err);
+	if (code)
+		goto out;
+	const Elf64_Shdr *table = NULL;
+	for (uint64_t i = 0; i < input.section_count; i++) {
+		const Elf64_Shdr *section = &input.sections[i];
+		if (section->sh_type == SHT_NOTE && !elf->build_id_size)
+			read_build_id(elf, &input, section);
+		else if (section->sh_type == SHT_SYMTAB)
+			table = section;
+		else if (section->sh_type == SHT_DYNSYM && !table)
+			table = section;
+		else if (section->sh_type != SHT_NOBITS)
+			look_at_name(elf, &input, section);
+	}
+	elf->has_symbol_table = table && table->sh_type == SHT_SYMTAB;
+	if (table && with_symbols)
+		code = read_symbols(elf, &input, table, err);
+out:
+	tp_source_close(&input.source);
+	free(input.sections);
+	free(input.section_names);
+	return code;
+}
+
+int tp_elf_file_read(struct tp_elf_file *elf, const char *path, struct tp_err *err)
+{
+	return read_file(elf, path, true, err);
+}
+
+int tp_elf_file_identify(struct tp_elf_file *elf, const char *path, struct tp_err *err)
+{
+	return read_file(elf, path, false, err);
+}
+
+void tp_elf_file_release(struct tp_elf_file *elf)
+{
+	free(elf->symbols);
+	free(elf->strings);
+	memset(elf, 0, sizeof(*elf));
+}
+
+const struct tp_elf_symbol *tp_elf_file_find(const struct tp_elf_file *elf, uint64_t address)
+{
+	const uint32_t low =
+	    TP_LOWER_BOUND(0, elf->symbol_count, middle, elf->symbols[middle].address <= address);
+	const struct tp_elf_symbol *symbol = low ? &elf->symbols[low - 1] : NULL;
+	if (!symbol || (symbol->address != address && address - symbol->address >= symbol->size))
+		return NULL;
+	return symbol;
+}
+
+int tp_elf_file_checksum(const char *path, uint32_t *checksum, struct tp_err *err)
+{
+	struct tp_source source;
+	int code = tp_source_open(&source, path, err);
+	if (code)
+		return code;
+	uLong sum = crc32(0, NULL, 0);
+	uint8_t block[65536];
+	for (uint64_t at = 0; at < source.size && !code;) {
+		const uint64_t left = source.size - at;
+		const size_t size = left < sizeof(block) ? (size_t)left : sizeof(block);
+		code = tp_source_read(&source, at, block, size, err);
+		if (!code)
+			sum = crc32(sum, block, (uInt)size);
+		at += size;
+	}
+	tp_source_close(&source);
+	*checksum = (uint32_t)sum;
+	return code;
+}

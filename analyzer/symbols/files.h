@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Which files tell about a module's functions: the module itself, and the file that its debug information
+ * was put into.
+ */
+#ifndef TP_SYMBOL_FILES_H
+#define TP_SYMBOL_FILES_H
+
+#include "analyzer/symbols/elf/file.h"
+#include "analyzer/trace/problems.h"
+
+#include <teeperf/log.h>
+
+struct tp_symbol_options {
+	const char *const *debug_dirs; /* searched before the system's folder */
+	uint32_t debug_dir_count;
+	const char *near_dirs
+	    [2]; /* where a program is looked for by its build ID if it is not in its place; or NULL */
+	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for what is not here */
+	bool no_cache;   /* neither read nor write what is kept of earlier runs */
+	uint32_t
+	    *folder_room; /* so many files may still be looked at in folders; NULL: any number */
+};
+
+enum { TP_SYMBOL_PATH_MAX = 4096 };
+
+struct tp_symbol_files {
+	struct tp_elf_file elf;   /* the module's file; empty if it is not usable */
+	struct tp_elf_file debug; /* its debug file; empty if there is none */
+	bool usable;              /* the module's file is there, and is the one that was recorded */
+	bool has_debug;
+	char debug_path[TP_SYMBOL_PATH_MAX];
+};
+
+/*
+ * Find and read the files of the module. In order: DIR/.build-id/xx/yyy.debug for each folder, the
+ * system's last; then what the module's .gnu_debuglink names: beside it, in .debug/ there, in DIR, in
+ * DIR/PATH-OF-MODULE; then what lies in DIR: UUID.elf, the last component of the path, any other file (symbol_folder.h); if the
+ * module's own file is not usable, the same in near_dirs;
+ * then debuginfod. What is used must be of the build that ran: by its build ID, or without one by the hash of its code,
+ * or by the checksum that the link tells. What stands in the way becomes a note. Release it in any case.
+ */
+void tp_symbol_files_find(struct tp_symbol_files *files, const struct teeperf_module *module,
+    const struct tp_symbol_options *options, struct tp_problems *notes);
+void tp_symbol_files_release(struct tp_symbol_files *files);
+
+/* The file with the debug information, or NULL if neither has any. */
+const char *tp_symbol_files_dwarf(
+    const struct tp_symbol_files *files, const struct teeperf_module *module);
+
+/* Whether the file PATH, whose header ELF is, is of the build that ran. */
+enum tp_symbol_match {
+	TP_MATCH_SAME,
+	TP_MATCH_OTHER,
+	TP_MATCH_UNTOLD, /* the program did not tell by what it could be known */
+};
+enum tp_symbol_match tp_symbol_files_match(
+    const struct teeperf_module *module, const struct tp_elf_file *elf, const char *path);
+
+/* What a module is called: its path, else its UUID, else the empty string. TEXT has TP_MODULE_NAME_SIZE bytes. */
+enum { TP_UUID_TEXT_SIZE = 37, TP_MODULE_NAME_SIZE = TEEPERF_MODULE_PATH_SIZE };
+const char *tp_module_name(const struct teeperf_module *module, char *text);
+/* Its UUID as text, or the empty string. TEXT has TP_UUID_TEXT_SIZE bytes. */
+const char *tp_module_uuid(const struct teeperf_module *module, char *text);
+
+#endif

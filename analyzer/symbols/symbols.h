@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What the functions of a trace are called and where their source is: from the trace's own symbols,
+ * else from the modules' ELF files (names) and debug information (file and line).
+ */
+#ifndef TP_SYMBOLS_H
+#define TP_SYMBOLS_H
+
+#include "analyzer/symbols/files.h"
+#include "analyzer/trace/tracefile.h"
+
+/* All strings but `raw` are clean (common/clean.h), and live as long as the arena that they were made in. */
+struct tp_symbol {
+	const char *name;    /* demangled; "module+0xOFFSET" or "0xLOW" if there is none */
+	const char *linkage; /* as in the symbol table, but clean; "" if there is none */
+	const char *raw;     /* the same, byte for byte: for matching, never to be shown */
+	const char *module;  /* last component of the module's path, or "" */
+	const char *file;    /* of the source, or "" */
+	uint64_t line;       /* 0: unknown */
+	uint64_t address;    /* in the module's file; the low half at run time without a module */
+	uint32_t place;      /* the module's index in trace->map.modules; UINT32_MAX: in none */
+};
+
+/* Which function: by what a record says of its address. */
+struct tp_symbol_key {
+	uint64_t address; /* at run time */
+	bool low_half;    /* only the low half of it is known */
+};
+
+/*
+ * The run-time address whose low half is LOW, by the trace's module map; 0 if it is in none.
+ */
+uint64_t tp_symbols_address(const struct tp_tracefile *trace, uint32_t low);
+
+/*
+ * Name the COUNT functions in KEYS, in any order: symbols[i] is that of keys[i]. What stands in the
+ * way (a module that has changed, no debug information) becomes a note. 0 or TP_ERR_MEMORY.
+ */
+int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
+    const struct tp_symbol_key *keys, uint32_t count, struct tp_symbol *symbols,
+    struct tp_arena *arena, struct tp_problems *notes, struct tp_err *err);
+
+#endif

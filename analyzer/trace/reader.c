@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The parser of trace files: the file header, then one section after the other.
+#include "reader.h"
+
+#include "common/bytes.h"
+#include "common/chunks/checksum.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Chunk sizes that we believe: 4 KiB to 16 MiB.
+#define CHUNK_SHIFT_MIN 12
+#define CHUNK_SHIFT_MAX 24
+
+const char *tp_section_name(uint32_t type)
+{
+	static const char *const names[] = {
+	    [TEEPERF_SECTION_CHUNK] = "chunk",
+	    [TEEPERF_SECTION_MODULES] = "modules",
+	    [TEEPERF_SECTION_THREADS] = "threads",
+	    [TEEPERF_SECTION_CLOCK] = "clock",
+	    [TEEPERF_SECTION_COMMAND] = "command",
+	    [TEEPERF_SECTION_HOST] = "host",
+	    [TEEPERF_SECTION_SYMBOLS] = "symbols",
+	    [TEEPERF_SECTION_END] = "end",
+	    [TEEPERF_SECTION_PACKED] = "packed chunk",
+	    [TEEPERF_SECTION_SWITCHES] = "switches",
+	    [TEEPERF_SECTION_LOG] = "log",
+	    [TEEPERF_SECTION_CPU] = "cpu",
+	    [TEEPERF_SECTION_MISSING] = "missing",
+	};
+	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
+}
+
+int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
+    struct tp_problems *problems, struct tp_err *err)
+{
+	*reader = (struct tp_reader){.source = source, .problems = problems};
+	struct teeperf_trace_header *header = &reader->header;
+	const char *file = source->name;
+	if (source->size == 0)
+		return tp_err_set(err, TP_ERR_TRUNCATED, file, 0,
+		    "the file is empty: nothing was recorded in it");
+	uint64_t magic = 0;
+	if (source->size < sizeof(magic))
+		return tp_err_set(err, TP_ERR_FORMAT, file, 0, "not a TeePerf trace: too short");
+	int code = tp_source_read(source, 0, &magic, sizeof(magic), err);
+	if (code)
+		return code;
+	if (magic == TEEPERF_LOG_MAGIC)
+		return tp_err_set(err, TP_ERR_FORMAT, file, 0,
+		    "this is a shared log, not a trace: teeperf record makes the trace from it");
+	if (magic != TEEPERF_TRACE_MAGIC)
+		return tp_err_set(err, TP_ERR_FORMAT, file, 0,
+		    "not a TeePerf trace: it begins with 0x%016" PRIx64, magic);
+	code = tp_source_read(source, 0, header, sizeof(*header), err);
+	if (code)
+		return code;
+	if (header->major < header->oldest_major || header->major < TEEPERF_TRACE_OLDEST_MAJOR ||
+	    header->oldest_major > TEEPERF_TRACE_MAJOR)
+		return tp_err_set(err, TP_ERR_VERSION, file,
+		    offsetof(struct teeperf_trace_header, major),
+		    "trace format %u.%u (readable from major %u on), but this teeperf reads %u to %u: "
+		    "use the teeperf that recorded it, or a newer one",
+		    header->major, header->minor, header->oldest_major, TEEPERF_TRACE_OLDEST_MAJOR,
+		    TEEPERF_TRACE_MAJOR);
+	if (header->header_size < sizeof(*header) || header->header_size % 8)
+		return tp_err_set(err, TP_ERR_FORMAT, file,
+		    offsetof(struct teeperf_trace_header, header_size),
+		    "header of %u bytes, at least %zu and a multiple of 8 expected",
+		    header->header_size, sizeof(*header));
+	if (header->chunk_shift < CHUNK_SHIFT_MIN || header->chunk_shift > CHUNK_SHIFT_MAX)
+		return tp_err_set(err, TP_ERR_FORMAT, file,
+		    offsetof(struct teeperf_trace_header, chunk_shift),
+		    "chunk size 2^%" PRIu32 ", 2^%d to 2^%d expected", header->chunk_shift,
+		    CHUNK_SHIFT_MIN, CHUNK_SHIFT_MAX);
+	reader->at = header->header_size;
+	return 0;
+}
+
+void tp_reader_release(struct tp_reader *reader)
+{
+	free(reader->buffer);
+	reader->buffer = NULL;
+	reader->capacity = 0;
+}
+
+static void stop(struct tp_reader *reader, const struct tp_err *err)
+{
+	reader->stopped = true;
+	tp_problems_add(reader->problems, err->code, err->file, err->offset, "%s", err->what);
+}
+
+// The same when it is not the file's fault: who goes on with a trace must not take this for its end.
+static void stop_unread(struct tp_reader *reader, const struct tp_err *err)
+{
+	reader->unread = *err;
+	stop(reader, err);
+}
+
+// Read the section header at `at`; false (and stopped) if there is none.
+static bool read_header(struct tp_reader *reader, struct teeperf_section *header)
+{
+	const char *file = reader->source->name;
+	const uint64_t left = reader->source->size - reader->at;
+	struct tp_err err;
+	if (left < sizeof(*header)) {
+		tp_err_set(&err, TP_ERR_TRUNCATED, file, reader->at,
+		    "the file ends inside a section header; what precedes it is used");
+		stop(reader, &err);
+		return false;
+	}
+	if (tp_source_read(reader->source, reader->at, header, sizeof(*header), &err)) {
+		stop_unread(reader, &err);
+		return false;
+	}
+	if (header->magic != TEEPERF_SECTION_MAGIC) {
+		tp_err_set(&err, TP_ERR_FORMAT, file, reader->at,
+		    "no section begins here (0x%08" PRIx32 "): the rest of the file is not used",
+		    header->magic);
+		stop(reader, &err);
+		return false;
+	}
+	const char *name = tp_section_name(header->type);
+	if (header->size > left - sizeof(*header)) {
+		tp_err_set(&err, TP_ERR_TRUNCATED, file, reader->at,
+		    "%s section of %" PRIu64 " bytes, but only %" PRIu64
+		    " are there; what precedes it is used",
+		    name ? name : "unknown", header->size, left - sizeof(*header));
+		stop(reader, &err);
+		return false;
+	}
+	return true;
+}
+
+static int make_room(struct tp_reader *reader, uint64_t size, struct tp_err *err)
+{
+	if (size <= reader->capacity)
+		return 0;
+	uint8_t *buffer = realloc(reader->buffer, size);
+	if (!buffer)
+		return tp_err_set(err, TP_ERR_MEMORY, reader->source->name, reader->at,
+		    "no memory for a section of %" PRIu64 " bytes", size);
+	reader->buffer = buffer;
+	reader->capacity = size;
+	return 0;
+}
+
+int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct tp_err *err)
+{
+	if (reader->stopped || reader->at == reader->source->size)
+		return 0;
+	if (reader->at > reader->source->size) {
+		struct tp_err end;
+		tp_err_set(&end, TP_ERR_TRUNCATED, reader->source->name, reader->source->size,
+		    "the file ends inside a section's padding or the header");
+		stop(reader, &end);
+		return 0;
+	}
+	memset(section, 0, sizeof(*section));
+	section->offset = reader->at;
+	struct teeperf_section *header = &section->header;
+	if (!read_header(reader, header))
+		return 0;
+	const int code = make_room(reader, header->size ? header->size : 1, err);
+	if (code)
+		return code;
+	struct tp_err failure;
+	if (tp_source_read(reader->source, reader->at + sizeof(*header), reader->buffer,
+		header->size, &failure)) {
+		stop_unread(reader, &failure);
+		return 0;
+	}
+	section->payload = reader->buffer;
+	reader->at += sizeof(*header) + (header->size + 7) / 8 * 8;
+
+	const char *name = tp_section_name(header->type);
+	const uint32_t found = tp_checksum(reader->buffer, header->size);
+	if (found != header->checksum) {
+		section->damaged = true;
+		tp_problems_add(reader->problems, TP_ERR_FORMAT, reader->source->name,
+		    section->offset,
+		    "%s section is damaged: its checksum is 0x%08" PRIx32
+		    ", but its bytes give 0x%08" PRIx32 "; the section is not used",
+		    name ? name : "unknown", header->checksum, found);
+	} else if (header->flags || (!name && reader->header.minor <= TEEPERF_TRACE_MINOR)) {
+		// A newer minor may add types and flags; in one that we know they are damage.
+		section->damaged = true;
+		tp_problems_add(reader->problems, TP_ERR_FORMAT, reader->source->name,
+		    section->offset,
+		    "section of type %" PRIu32 " with flags 0x%" PRIx32
+		    " is not part of format %u.%u; it is not used",
+		    header->type, header->flags, reader->header.major, reader->header.minor);
+	}
+	return 1;
+}

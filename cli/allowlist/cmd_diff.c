@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf allowlist diff: what another list would instrument, and what that would cost.
+#include "analyzer/output/text.h"
+#include "cli/allowlist/open_list.h"
+#include "allowlists/check/diff.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const struct tp_command tp_allowlist_diff;
+
+static struct tp_open_list_options open_options;
+static bool all;
+static bool json;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_LIST, 0, "inventory", "PATH",
+	"compare for the functions in PATH: a program, library, object file, *.tpinv file or a "
+	"folder of these; may be repeated",
+	&open_options.inventories, NULL},
+    {TP_OPTION_STRING, 0, "counts", "TRACE",
+	"take calls and times from TRACE, to predict overheads", &open_options.counts, NULL},
+    {TP_OPTION_STRING, 0, "event-cost", "NS",
+	"what an event pair costs; without it, found out for the trace's clock",
+	&open_options.event_cost, NULL},
+    {TP_OPTION_STRING, 0, "time", "TIME",
+	"how long the program takes without instrumentation, as 1.5s; without it, as the trace has it",
+	&open_options.time, NULL},
+    {TP_OPTION_BOOL, 0, "all", NULL,
+	"also show functions that were inlined or removed, for which neither list changes anything",
+	&all, NULL},
+    {TP_OPTION_BOOL, 0, "json", NULL, "print everything as one JSON object", &json, NULL},
+    {.type = TP_OPTION_END},
+};
+
+// Two lists, compared; with their costs if there is a profile.
+struct comparison {
+	const struct tp_list_use *uses; // of A and B
+	const struct tp_list_diff *diff;
+	const struct tp_open_profile *profile;
+	struct tp_list_cost costs[2];
+};
+
+static void add_level(struct tp_buf *buf, const struct tp_list_use *use, uint32_t function)
+{
+	const struct tp_verdict *verdict = &use->verdicts[function];
+	tp_list_add_category(buf, verdict->category, verdict->sample);
+}
+
+static void add_signed_ns(struct tp_buf *buf, double ns)
+{
+	char text[TP_TEXT_NUMBER];
+	tp_buf_addf(buf, "%c%s", ns < 0 ? '-' : '+',
+	    tp_text_ns(text, (uint64_t)((ns < 0 ? -ns : ns) + 0.5)));
+}
+
+static void add_row(
+    struct tp_table *table, const struct comparison *comparison, const struct tp_change *change)
+{
+	static const char *const signs[] = {"+", "-", "~"};
+	const struct tp_inventory *inventory = comparison->uses[0].inventory;
+	const struct tp_inventory_function *function = &inventory->functions[change->function];
+	struct tp_buf cell;
+	tp_buf_init(&cell);
+	tp_table_add(table, signs[change->kind]);
+	tp_table_add(table, function->demangled);
+	for (int i = 0; i < 2; i++) {
+		tp_buf_reset(&cell);
+		add_level(&cell, &comparison->uses[i], change->function);
+		tp_table_add(table, cell.data);
+	}
+	tp_buf_reset(&cell);
+	tp_list_add_place(&cell, &comparison->uses[1].verdicts[change->function]);
+	tp_table_add(table, cell.data);
+	tp_table_add(table, change->effective ? "" : tp_presence_name(function->presence));
+	if (comparison->profile->is_there) {
+		char text[TP_TEXT_NUMBER];
+		tp_table_add(table, tp_text_count(text, change->calls));
+		tp_buf_reset(&cell);
+		add_signed_ns(&cell, change->delta_ns);
+		tp_table_add(table, cell.data);
+	}
+	if (cell.failed)
+		table->cells.failed = true;
+	tp_buf_release(&cell);
+}
+
+static void add_table(struct tp_buf *out, const struct comparison *comparison)
+{
+	static const char *const titles[] = {
+	    "", "function", "from", "to", "by", "", "calls", "overhead"};
+	const bool priced = comparison->profile->is_there;
+	const struct tp_list_diff *diff = comparison->diff;
+	struct tp_table table;
+	tp_table_init(&table, priced ? "llllllrr" : "llllll", 1);
+	table.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	for (uint32_t i = 0; i < table.columns; i++)
+		tp_table_add(&table, titles[i]);
+	bool any = false;
+	for (uint32_t i = 0; i < diff->count; i++) {
+		if (!diff->changes[i].effective && !all)
+			continue;
+		add_row(&table, comparison, &diff->changes[i]);
+		any = true;
+	}
+	if (any) {
+		tp_table_render(&table, out);
+		tp_buf_add_char(out, '\n');
+	}
+	tp_table_release(&table);
+}
+
+static double share(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+static void add_costs(struct tp_buf *out, const struct comparison *comparison)
+{
+	const struct tp_list_cost *a = &comparison->costs[0];
+	const struct tp_list_cost *b = &comparison->costs[1];
+	char texts[2][TP_TEXT_NUMBER];
+	tp_buf_addf(out, "calls       %s -> %s\n", tp_text_count(texts[0], a->calls),
+	    tp_text_count(texts[1], b->calls));
+	tp_buf_addf(out, "events      %s -> %s\n", tp_text_count(texts[0], (uint64_t)a->events),
+	    tp_text_count(texts[1], (uint64_t)b->events));
+	tp_buf_add_string(out, "overhead    ");
+	tp_open_add_overhead(out, a->overhead_ns, a->time_ns);
+	tp_buf_add_string(out, " -> ");
+	tp_open_add_overhead(out, b->overhead_ns, b->time_ns);
+	tp_buf_addf(out, " (events at %.1f ns, %s)\n", comparison->profile->cost.event_ns,
+	    tp_cost_source_name(comparison->profile->cost.source));
+	tp_buf_addf(out, "log         %.1f -> %.1f MB\n", a->log_bytes / 1e6, b->log_bytes / 1e6);
+	if (a->all_ns > 0)
+		tp_buf_addf(out,
+		    "named time  %.1f %% -> %.1f %% by events, %.1f %% -> %.1f %% by samples\n",
+		    share(a->named_ns, a->all_ns), share(b->named_ns, b->all_ns),
+		    share(a->sampled_ns, a->all_ns), share(b->sampled_ns, b->all_ns));
+}
+
+static void add_summary(struct tp_buf *out, const struct comparison *comparison)
+{
+	const struct tp_list_diff *diff = comparison->diff;
+	tp_buf_addf(out,
+	    "%" PRIu32 " added, %" PRIu32 " removed, %" PRIu32 " recorded in another way\n",
+	    diff->effective[TP_CHANGE_ADDED], diff->effective[TP_CHANGE_REMOVED],
+	    diff->effective[TP_CHANGE_LEVEL]);
+	if (diff->without_effect)
+		tp_buf_addf(out, "%" PRIu32 " more in name only: inlined or removed%s\n",
+		    diff->without_effect, all ? "" : " (--all shows them)");
+	if (comparison->profile->is_there)
+		add_costs(out, comparison);
+}
+
+static void add_json_level(
+    struct tp_json *writer, const char *name, const struct tp_list_use *use, uint32_t function)
+{
+	const struct tp_verdict *verdict = &use->verdicts[function];
+	tp_json_object(writer, name);
+	tp_list_add_category_json(writer, "level", verdict->category, verdict->sample);
+	tp_json_text(writer, "file", verdict->line ? verdict->file : NULL);
+	if (verdict->line)
+		tp_json_uint(writer, "line", verdict->line);
+	else
+		tp_json_null(writer, "line");
+	tp_json_end(writer);
+}
+
+static void add_json_cost(struct tp_json *writer, const char *name, const struct tp_list_cost *cost)
+{
+	tp_json_line(writer, 2);
+	tp_json_object(writer, name);
+	tp_json_uint(writer, "calls", cost->calls);
+	tp_json_real(writer, "events", 0, cost->events);
+	tp_json_real(writer, "overhead_ns", 0, cost->overhead_ns);
+	tp_json_real(writer, "log_bytes", 0, cost->log_bytes);
+	tp_json_real(writer, "named_ns", 0, cost->named_ns);
+	tp_json_real(writer, "sampled_ns", 0, cost->sampled_ns);
+	tp_json_real(writer, "self_ns", 0, cost->all_ns);
+	tp_json_real(writer, "time_ns", 0, cost->time_ns);
+	tp_json_end(writer);
+}
+
+static void add_json_change(
+    struct tp_json *writer, const struct comparison *comparison, const struct tp_change *change)
+{
+	const struct tp_inventory_function *function =
+	    &comparison->uses[0].inventory->functions[change->function];
+	tp_json_object(writer, NULL);
+	tp_json_text(writer, "kind", tp_change_kind_name(change->kind));
+	tp_json_text(writer, "linkage", function->name);
+	tp_json_text(writer, "name", function->demangled);
+	add_json_level(writer, "from", &comparison->uses[0], change->function);
+	add_json_level(writer, "to", &comparison->uses[1], change->function);
+	tp_json_text(writer, "presence", tp_presence_name(function->presence));
+	tp_json_bool(writer, "effective", change->effective);
+	if (comparison->profile->is_there) {
+		tp_json_uint(writer, "calls", change->calls);
+		tp_json_real(writer, "overhead_ns", 0, change->delta_ns);
+	}
+	tp_json_end(writer);
+}
+
+static void add_json(struct tp_buf *out, const struct comparison *comparison)
+{
+	const struct tp_list_diff *diff = comparison->diff;
+	struct tp_json writer;
+	tp_json_init(&writer, out, TP_JSON_SPACED);
+	tp_json_object(&writer, NULL);
+	tp_json_line(&writer, 2);
+	tp_json_array(&writer, "changes");
+	tp_json_lines(&writer);
+	for (uint32_t i = 0; i < diff->count; i++)
+		add_json_change(&writer, comparison, &diff->changes[i]);
+	tp_json_end(&writer);
+	tp_json_line(&writer, 2);
+	tp_json_uint(&writer, "added", diff->effective[TP_CHANGE_ADDED]);
+	tp_json_uint(&writer, "removed", diff->effective[TP_CHANGE_REMOVED]);
+	tp_json_uint(&writer, "changed", diff->effective[TP_CHANGE_LEVEL]);
+	tp_json_uint(&writer, "without_effect", diff->without_effect);
+	if (comparison->profile->is_there) {
+		add_json_cost(&writer, "from", &comparison->costs[0]);
+		add_json_cost(&writer, "to", &comparison->costs[1]);
+	} else {
+		tp_json_line(&writer, 2);
+		tp_json_null(&writer, "from");
+		tp_json_null(&writer, "to");
+	}
+	tp_json_line(&writer, 0);
+	tp_json_end(&writer);
+	tp_buf_add_char(out, '\n');
+}
+
+// Compare, print, and say by the exit code whether there is a difference.
+static int compare(const struct tp_list_use *uses, const struct tp_open_profile *profile)
+{
+	struct tp_list_diff diff;
+	struct tp_err err;
+	const struct tp_workload *workload = profile->is_there ? &profile->workload : NULL;
+	if (tp_list_diff_init(&diff, &uses[0], &uses[1], workload, &profile->cost, &err)) {
+		tp_command_fail(&tp_allowlist_diff, &err);
+		return TP_EXIT_TROUBLE;
+	}
+	struct comparison comparison = {.uses = uses, .diff = &diff, .profile = profile};
+	for (int i = 0; i < 2 && workload; i++)
+		tp_list_cost(&comparison.costs[i], &uses[i], workload, &profile->cost);
+	struct tp_buf out;
+	tp_buf_init(&out);
+	if (json) {
+		add_json(&out, &comparison);
+	} else {
+		add_table(&out, &comparison);
+		add_summary(&out, &comparison);
+	}
+	int status = diff.count > diff.without_effect ? TP_EXIT_FINDINGS : TP_EXIT_CLEAN;
+	if (tp_write_out(&tp_allowlist_diff, &out, NULL))
+		status = TP_EXIT_TROUBLE;
+	tp_buf_release(&out);
+	tp_list_diff_release(&diff);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_CLEAN;
+	open_options.inventories =
+	    (struct tp_option_list){open_options.items, TP_OPEN_INVENTORIES_MAX, 0};
+	const int programs = tp_open_list_programs(argc, argv);
+	if (!tp_options_parse(&tp_allowlist_diff, &argc, &argv, true, &status))
+		return status;
+	if (argc - programs != 2)
+		return tp_options_usage(&tp_allowlist_diff, "which two lists? name their files");
+	if (!tp_open_list_add_programs(&open_options, argv + 2, programs))
+		return tp_options_usage(
+		    &tp_allowlist_diff, "more than %d programs", (int)TP_OPEN_INVENTORIES_MAX);
+	if (!open_options.inventories.count)
+		return tp_options_usage(&tp_allowlist_diff,
+		    "for which functions? name a program behind '--', or an inventory with "
+		    "--inventory");
+
+	struct tp_allowlist *lists[2] = {NULL, NULL};
+	struct tp_list_use uses[2] = {{0}, {0}};
+	struct tp_inventory inventory = {0};
+	struct tp_open_profile profile = {0};
+	struct tp_err err;
+	status = tp_open_inventory(&inventory, &tp_allowlist_diff, &open_options);
+	for (int i = 0; i < 2 && !status; i++) {
+		const char *const file = argv[i];
+		status = tp_open_list(&lists[i], &tp_allowlist_diff, &file, 1);
+		if (!status && tp_list_use_init(&uses[i], lists[i], &inventory, &err)) {
+			tp_command_fail(&tp_allowlist_diff, &err);
+			status = TP_EXIT_TROUBLE;
+		}
+	}
+	if (!status)
+		status = tp_open_profile(&profile, &tp_allowlist_diff, &inventory, &open_options);
+	if (!status)
+		status = compare(uses, &profile);
+	tp_open_profile_release(&profile);
+	for (int i = 0; i < 2; i++) {
+		tp_list_use_release(&uses[i]);
+		tp_allowlist_free(lists[i]);
+	}
+	tp_inventory_release(&inventory);
+	return status;
+}
+
+const struct tp_command tp_allowlist_diff = {
+    .name = "allowlist diff",
+    .summary = "show what another list would instrument, and its price",
+    .usage = "[options] A B [-- PROGRAM...]",
+    .description =
+	"Show the functions of each PROGRAM that list A and list B treat differently: '+' if only\n"
+	"B instruments the function, '-' if only A does, '~' if both do, at another level. With\n"
+	"--counts also what the difference costs.\n"
+	"\n"
+	"Exit status: 0 no difference, 1 a difference, 2 trouble.\n",
+    .examples = "  teeperf allowlist diff old.allow new.allow -- ./app\n"
+		"  teeperf allowlist diff --counts counts.trace old.allow new.allow -- ./app\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf allowlist explain: all that is known of a function, and why it is or is not instrumented.
+#include "cli/allowlist/explain.h"
+#include "cli/allowlist/open_list.h"
+#include "allowlists/check/function_find.h"
+#include "allowlists/check/hint.h"
+#include "common/clean.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct tp_command tp_allowlist_explain;
+
+static struct tp_open_list_options open_options;
+static bool all;
+static bool json;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_LIST, 0, "inventory", "PATH",
+	"look for the function in PATH: a program, library, object file, *.tpinv file or a folder "
+	"of these; may be repeated",
+	&open_options.inventories, NULL},
+    {TP_OPTION_STRING, 0, "counts", "TRACE",
+	"take calls and times from TRACE, and tell what recording the function costs",
+	&open_options.counts, NULL},
+    {TP_OPTION_STRING, 0, "event-cost", "NS",
+	"what an event pair costs; without it, found out for the trace's clock",
+	&open_options.event_cost, NULL},
+    {TP_OPTION_STRING, 0, "time", "TIME",
+	"how long the program takes without instrumentation, as 1.5s; without it, as the trace has it",
+	&open_options.time, NULL},
+    {TP_OPTION_BOOL, 0, "all", NULL,
+	"explain every function that FUNCTION matches, instead of a list of them", &all, NULL},
+    {TP_OPTION_BOOL, 0, "json", NULL, "print a JSON array of objects", &json, NULL},
+    {.type = TP_OPTION_END},
+};
+
+// More than one function is listed, unless all of them have the very name that was asked for.
+static bool is_plain_list(const struct tp_found *found)
+{
+	return found->count > 1 && found->by != TP_FOUND_LINKAGE && !all && !json;
+}
+
+static void add_listing(
+    struct tp_buf *out, const struct tp_found *found, const struct tp_inventory *inventory)
+{
+	enum { SHOWN = 40 };
+	tp_buf_addf(out, "%" PRIu32 " functions match (--all explains each):\n", found->count);
+	for (uint32_t i = 0; i < found->count && i < SHOWN; i++) {
+		const struct tp_inventory_function *function =
+		    &inventory->functions[found->functions[i]];
+		tp_buf_addf_clean(out, "  %s", function->demangled);
+		if (strcmp(function->name, function->demangled) != 0)
+			tp_buf_addf_clean(out, "  [%s]", function->name);
+		tp_buf_addf(out, "  %s\n", tp_presence_name(function->presence));
+	}
+	if (found->count > SHOWN)
+		tp_buf_addf(out, "  and %" PRIu32 " more\n", found->count - SHOWN);
+}
+
+// Nothing is called WORD: what is nearly called so?
+static void report_nothing(const char *word, const struct tp_inventory *inventory)
+{
+	const struct tp_inventory_function *nearest = tp_list_nearest(inventory, word);
+	struct tp_buf text;
+	tp_buf_init(&text);
+	tp_buf_addf_clean(&text, "there is no function '%s' in the inventory", word);
+	if (nearest)
+		tp_buf_addf_clean(&text, "; did you mean '%s'?", nearest->demangled);
+	fprintf(stderr, "teeperf %s: %s\n", tp_allowlist_explain.name, text.data);
+	tp_buf_release(&text);
+}
+
+// What is opened, for all functions that are explained.
+struct request {
+	const struct tp_inventory *inventory;
+	const struct tp_allowlist *list; // or NULL
+	const struct tp_open_profile *profile;
+};
+
+static int add_explanations(struct tp_buf *out, const struct request *request,
+    const struct tp_found *found, struct tp_err *err)
+{
+	const struct tp_workload *workload =
+	    request->profile->is_there ? &request->profile->workload : NULL;
+	struct tp_json writer;
+	tp_json_init(&writer, out, TP_JSON_SPACED);
+	if (json) {
+		tp_json_array(&writer, NULL);
+		tp_json_lines(&writer);
+	}
+	for (uint32_t i = 0; i < found->count; i++) {
+		struct tp_explained explained;
+		const int code = tp_explained_init(&explained, request->inventory,
+		    found->functions[i], request->list, workload, err);
+		if (!code && json) {
+			tp_explain_add_json(&writer, &explained, request->profile);
+		} else if (!code) {
+			tp_buf_add_string(out, i ? "\n" : "");
+			tp_explain_add_text(out, &explained, request->profile);
+		}
+		tp_explained_release(&explained);
+		if (code)
+			return code;
+	}
+	if (json) {
+		tp_json_end(&writer);
+		tp_buf_add_char(out, '\n');
+	}
+	return 0;
+}
+
+static int explain(const char *word, const struct request *request)
+{
+	struct tp_found found;
+	struct tp_err err;
+	struct tp_buf out;
+	tp_buf_init(&out);
+	int status = TP_EXIT_CLEAN;
+	int code = tp_function_find(&found, request->inventory, word, &err);
+	if (!code && !found.count) {
+		report_nothing(word, request->inventory);
+		status = TP_EXIT_FINDINGS;
+	} else if (!code && is_plain_list(&found)) {
+		add_listing(&out, &found, request->inventory);
+	} else if (!code) {
+		code = add_explanations(&out, request, &found, &err);
+	}
+	if (code) {
+		tp_command_fail(&tp_allowlist_explain, &err);
+		status = TP_EXIT_TROUBLE;
+	} else if (tp_write_out(&tp_allowlist_explain, &out, NULL)) {
+		status = TP_EXIT_TROUBLE;
+	}
+	tp_buf_release(&out);
+	tp_found_release(&found);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_CLEAN;
+	open_options.inventories =
+	    (struct tp_option_list){open_options.items, TP_OPEN_INVENTORIES_MAX, 0};
+	const int programs = tp_open_list_programs(argc, argv);
+	if (!tp_options_parse(&tp_allowlist_explain, &argc, &argv, true, &status))
+		return status;
+	const int words = argc - programs;
+	if (words < 1)
+		return tp_options_usage(&tp_allowlist_explain, "which function? name it");
+	if (!tp_open_list_add_programs(&open_options, argv + words, programs))
+		return tp_options_usage(
+		    &tp_allowlist_explain, "more than %d programs", (int)TP_OPEN_INVENTORIES_MAX);
+	if (!open_options.inventories.count)
+		return tp_options_usage(&tp_allowlist_explain,
+		    "of which program? name it behind '--', or an inventory with --inventory");
+
+	struct tp_allowlist *list = NULL;
+	struct tp_inventory inventory = {0};
+	struct tp_open_profile profile = {0};
+	status = tp_open_inventory(&inventory, &tp_allowlist_explain, &open_options);
+	if (!status && words > 1)
+		status = tp_open_list(&list, &tp_allowlist_explain, (const char *const *)argv + 1,
+		    (uint32_t)words - 1);
+	if (!status)
+		status =
+		    tp_open_profile(&profile, &tp_allowlist_explain, &inventory, &open_options);
+	if (!status) {
+		const struct request request = {&inventory, list, &profile};
+		status = explain(argv[0], &request);
+	}
+	tp_open_profile_release(&profile);
+	tp_allowlist_free(list);
+	tp_inventory_release(&inventory);
+	return status;
+}
+
+const struct tp_command tp_allowlist_explain = {
+    .name = "allowlist explain",
+    .summary = "tell why a function is or is not instrumented",
+    .usage = "[options] FUNCTION [LIST...] [-- PROGRAM...]",
+    .description =
+	"Show where FUNCTION is defined, what became of it, which line of the LISTs decides about\n"
+	"it and which lines that one overrides, how large it is, whom it calls and who calls it;\n"
+	"with --counts also its calls and times, and its price at each level. Without a LIST, what\n"
+	"the compiler did. FUNCTION is a linkage name, a demangled name with or without\n"
+	"parameters, a glob, or a part of a name.\n"
+	"\n"
+	"Exit status: 0 done, 1 no such function, 2 trouble.\n",
+    .examples = "  teeperf allowlist explain Lexer::next hot.allow -- ./app\n"
+		"  teeperf allowlist explain --counts counts.trace parse hot.allow -- ./app\n",
+    .options = options,
+    .run = run,
+};

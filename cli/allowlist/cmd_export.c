@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf allowlist export: an allowlist for another tool.
+#include "cli/driver/list_file.h"
+
+static const char *format;
+static const char *output;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_STRING, 0, "format", "NAME",
+	"the tool to write for: afl, profile-list, sancov, sancov-ignore, scorep or xray", &format,
+	NULL},
+    {TP_OPTION_STRING, 'o', "output", "FILE", "write to FILE instead of the standard output",
+	&output, NULL},
+    {0},
+};
+
+static int run(int argc, char **argv);
+
+const struct tp_command tp_allowlist_export = {
+    .name = "allowlist export",
+    .summary = "make another tool's list of an allowlist",
+    .usage = "--format NAME [-o FILE] LIST",
+    .description =
+	"Write LIST ('-': the standard input; shipped:NAME: one that comes with TeePerf) as a list for\n"
+	"another tool. What that tool cannot say, such as the levels count and sample, is kept as a\n"
+	"comment or left out, and a warning tells of it; so it is of lines that the other tool's\n"
+	"precedence decides differently.\n",
+    .examples = "  teeperf allowlist export --format xray app.allow -o app.xray\n"
+		"  clang -fxray-instrument -fxray-attr-list=app.xray -c app.c\n",
+    .options = options,
+    .run = run,
+};
+
+static int run(int argc, char **argv)
+{
+	int status;
+	if (!tp_options_parse(&tp_allowlist_export, &argc, &argv, true, &status))
+		return status;
+	if (argc != 1)
+		return tp_options_usage(&tp_allowlist_export, "expected one LIST, not %d", argc);
+	const struct tp_list_format *chosen = tp_list_choose(&tp_allowlist_export, format, true);
+	if (!chosen)
+		return TP_EXIT_USAGE;
+	return tp_list_convert(&tp_allowlist_export, chosen, argv[0], output, true);
+}

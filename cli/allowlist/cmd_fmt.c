@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf allowlist fmt: allowlists in their canonical form.
+#include "cli/driver/list_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool in_place;
+static bool check;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_BOOL, 'w', "write", NULL, "rewrite the files that change, instead of printing them",
+	&in_place, NULL},
+    {TP_OPTION_BOOL, 0, "check", NULL,
+	"only print the names of the files that would change; exit 1 if there are any", &check,
+	NULL},
+    {0},
+};
+
+static int run(int argc, char **argv);
+
+const struct tp_command tp_allowlist_fmt = {
+    .name = "allowlist fmt",
+    .summary = "write allowlists in their canonical form",
+    .usage = "[-w | --check] LIST...",
+    .description =
+	"Print each LIST ('-': the standard input) in its canonical form: one blank line between\n"
+	"groups, no blanks around the parts of a line, the short names of kinds (fun, src), categories\n"
+	"in words. Comments and the order of lines stay, and so does what the list means.\n"
+	"\n"
+	"A line without a category gets '=allow' if its section has any line that only TeePerf\n"
+	"understands. If not, the lines stay bare, since other tools that read them look only at such.\n",
+    .examples = "  teeperf allowlist fmt app.allow\n"
+		"  teeperf allowlist fmt -w *.allow\n",
+    .options = options,
+    .run = run,
+};
+
+// Beside the file and then in its place, so that it is never half there; with the same permissions.
+static int rewrite(const char *file, const struct tp_buf *text, struct tp_err *err)
+{
+	char *real = realpath(file, NULL);
+	if (!real)
+		return tp_err_system(err, errno, file, "cannot find the list");
+	struct tp_buf beside;
+	struct stat info;
+	tp_buf_init(&beside);
+	tp_buf_addf(&beside, "%s.%d.new", real, (int)getpid());
+	int status = beside.failed
+			 ? tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "out of memory")
+			 : tp_list_file_write(beside.data, text, err);
+	if (!status && (stat(real, &info) || chmod(beside.data, info.st_mode & 07777) ||
+			   rename(beside.data, real)))
+		status = tp_err_system(err, errno, file, "cannot replace the list");
+	if (status && !beside.failed)
+		unlink(beside.data);
+	tp_buf_release(&beside);
+	free(real);
+	return status;
+}
+
+static int fmt_one(const char *file, bool *changed, struct tp_err *err)
+{
+	struct tp_buf text;
+	struct tp_buf result;
+	tp_buf_init(&text);
+	tp_buf_init(&result);
+	int status = tp_list_file_read(file, &text, err);
+	if (!status) {
+		const struct tp_list_input input = {
+		    text.data, text.size, strcmp(file, "-") ? file : "standard input"};
+		status = tp_list_fmt(&input, &result, err);
+	}
+	*changed =
+	    !status && (text.size != result.size || memcmp(text.data, result.data, text.size) != 0);
+	if (!status && check) {
+		if (*changed)
+			puts(file);
+	} else if (!status && !in_place) {
+		status = tp_list_file_write(NULL, &result, err);
+	} else if (*changed) {
+		status = rewrite(file, &result, err);
+	}
+	tp_buf_release(&text);
+	tp_buf_release(&result);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	if (!tp_options_parse(&tp_allowlist_fmt, &argc, &argv, true, &status))
+		return status;
+	if (!argc)
+		return tp_options_usage(&tp_allowlist_fmt, "expected a LIST");
+	if (in_place && check)
+		return tp_options_usage(&tp_allowlist_fmt, "'-w' and '--check' exclude each other");
+	bool any = false;
+	for (int i = 0; i < argc; i++) {
+		if (in_place && (!strcmp(argv[i], "-") || !strncmp(argv[i], "shipped:", 8)))
+			return tp_options_usage(
+			    &tp_allowlist_fmt, "'-w' needs files, not '%s'", argv[i]);
+		struct tp_err err;
+		bool changed;
+		if (fmt_one(argv[i], &changed, &err))
+			status = tp_command_fail(&tp_allowlist_fmt, &err);
+		any |= changed;
+	}
+	return check && any ? TP_EXIT_FAILED : status;
+}

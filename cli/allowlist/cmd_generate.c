@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf allowlist generate: choose which functions to instrument, for a budget.
+#include "cli/command/command.h"
+#include "cli/analyze/open_trace.h"
+#include "common/units.h"
+#include "allowlists/choose/generate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LIST_MAX 256
+
+static const char *const formats[] = {"table", "json", NULL};
+
+static struct tp_generate_options wanted;
+static const char *inventories[LIST_MAX];
+static const char *kept[LIST_MAX];
+static const char *unwanted[LIST_MAX];
+static const char *dirs[TP_OPEN_LIST_MAX];
+static const char *programs[TP_OPEN_LIST_MAX];
+static struct tp_option_list inventory_list = {inventories, LIST_MAX, 0};
+static struct tp_option_list keep_list = {kept, LIST_MAX, 0};
+static struct tp_option_list never_list = {unwanted, LIST_MAX, 0};
+static struct tp_option_list dir_list = {dirs, TP_OPEN_LIST_MAX, 0};
+static struct tp_option_list program_list = {programs, TP_OPEN_LIST_MAX, 0};
+static const char *budget;
+static const char *event_cost;
+static const char *event_inside;
+static const char *count_cost;
+static const char *program_time;
+static const char *native_time;
+static const char *refine;
+static const char *output;
+static int format;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_STRING, 'p', "profile", "TRACE",
+	"calls and times, from a trace with events; the best source", &wanted.profile, NULL},
+    {TP_OPTION_STRING, 'c', "counts", "TRACE",
+	"exact calls, from a trace of a program built with --level=count", &wanted.counts, NULL},
+    {TP_OPTION_STRING, 's', "samples", "FILE",
+	"times, from perf.data, folded stacks, or lines NAME<TAB>SAMPLES", &wanted.samples, NULL},
+    {TP_OPTION_LIST, 'i', "inventory", "PATH",
+	"what the compiler saw: a program, library, object file or folder; may be repeated",
+	&inventory_list, NULL},
+    {TP_OPTION_STRING, 0, "from-source", "DIR",
+	"a seed before anything is compiled: DIR has the compile_commands.json of the sources, "
+	"which libclang reads",
+	&wanted.from_source, NULL},
+    {TP_OPTION_STRING, 'b', "budget", "SHARE",
+	"how much longer the program may run; the default is 5%", &budget, NULL},
+    {TP_OPTION_SIZE, 0, "log-budget", "SIZE", "how large the log of a run like this may become",
+	&wanted.log_budget, NULL},
+    {TP_OPTION_STRING, 0, "event-cost", "TIME",
+	"of a call with its return, such as 15.5ns; the default, auto, is by the trace's clock",
+	&event_cost, NULL},
+    {TP_OPTION_STRING, 0, "event-cost-split", "TIME",
+	"the part of it that is inside of the call's own time; the default is estimated",
+	&event_inside, NULL},
+    {TP_OPTION_STRING, 0, "count-cost", "TIME", "of a counted call; the default is 1ns",
+	&count_cost, NULL},
+    {TP_OPTION_STRING, 0, "time", "TIME",
+	"how long the program runs without instrumentation; the default is what the profile says",
+	&program_time, NULL},
+    {TP_OPTION_STRING, 0, "refine", "RUN",
+	"correct the event cost: RUN is a trace recorded with the last list (give --native too), "
+	"or measured overhead divided by predicted overhead",
+	&refine, NULL},
+    {TP_OPTION_STRING, 0, "native", "TIME",
+	"how long the program ran without instrumentation, for --refine", &native_time, NULL},
+    {TP_OPTION_LIST, 0, "keep", "PATTERN",
+	"record these functions whatever they cost; a pattern as in a list, or of names; may be "
+	"repeated",
+	&keep_list, NULL},
+    {TP_OPTION_LIST, 0, "never", "PATTERN", "leave these functions out; may be repeated",
+	&never_list, NULL},
+    {TP_OPTION_BOOL, 0, "paths", NULL,
+	"also value functions for what they call and is left out, half as much for each call",
+	&wanted.paths, NULL},
+    {TP_OPTION_BOOL, 0, "no-sample", NULL, "do not sample functions: events or nothing",
+	&wanted.no_sample, NULL},
+    {TP_OPTION_BOOL, 0, "count-rest", NULL,
+	"count the calls of what is left out, as far as the budget goes", &wanted.count_rest, NULL},
+    {TP_OPTION_BOOL, 0, "curve", NULL, "show what budgets of 1% to 50% would name", &wanted.curve,
+	NULL},
+    {TP_OPTION_STRING, 'o', "output", "FILE",
+	"write the list to FILE, and the tables to standard output; without it the list goes to "
+	"standard output and the tables to standard error",
+	&output, NULL},
+    {TP_OPTION_CHOICE, 0, "format", NULL, "what the tables are written as", &format, formats},
+    {TP_OPTION_LIST, 0, "debug-dir", "DIR", "look for debug files in DIR first; may be repeated",
+	&dir_list, NULL},
+    {TP_OPTION_LIST, 0, "program", "FILE",
+	"the program that a log of the original TEE-Perf is of; may be repeated, the one that fits "
+	"is taken",
+	&program_list, NULL},
+    {.type = TP_OPTION_END},
+};
+
+extern const struct tp_command tp_allowlist_generate;
+
+// Columns of the terminal that the tables go to, 0 if they go elsewhere.
+static uint32_t width_of(int fd)
+{
+	struct winsize size;
+	if (!isatty(fd))
+		return 0;
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+static int wrong(const char *option, const struct tp_err *err)
+{
+	return tp_options_usage(&tp_allowlist_generate, "--%s: %s", option, err->what);
+}
+
+static int parse_times(void)
+{
+	const struct {
+		const char *option;
+		const char *text;
+		double *ns;
+	} times[] = {
+	    {"event-cost", event_cost, &wanted.event_cost_ns},
+	    {"event-cost-split", event_inside, &wanted.event_in_ns},
+	    {"count-cost", count_cost, &wanted.count_cost_ns},
+	    {"time", program_time, &wanted.time_ns},
+	    {"native", native_time, &wanted.native_ns},
+	};
+	struct tp_err err;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (times[i].text && tp_units_ns(times[i].text, times[i].ns, &err))
+			return wrong(times[i].option, &err);
+	return TP_EXIT_DONE;
+}
+
+static int parse_options(int *argc, char ***argv)
+{
+	int status = TP_EXIT_DONE;
+	struct tp_err err;
+	if (!tp_options_parse(&tp_allowlist_generate, argc, argv, true, &status))
+		return status ? status : -1;
+	if (*argc)
+		return tp_options_usage(&tp_allowlist_generate,
+		    "'%s' is no option: inputs are named by --profile, --counts, --samples or "
+		    "--inventory",
+		    **argv);
+	if (event_cost && strcmp(event_cost, "auto") == 0)
+		event_cost = NULL;
+	if (budget && tp_units_share(budget, &wanted.budget, &err))
+		return wrong("budget", &err);
+	status = parse_times();
+	if (status)
+		return status;
+	if (event_cost && event_inside && wanted.event_in_ns > wanted.event_cost_ns)
+		return tp_options_usage(&tp_allowlist_generate,
+		    "--event-cost-split: '%s' is more than --event-cost", event_inside);
+	// A number is a ratio, all else the name of a trace.
+	if (refine && tp_units_number(refine, &wanted.refine_ratio, &err)) {
+		wanted.refine_ratio = 0;
+		wanted.refine = refine;
+	}
+	if (!wanted.profile && !wanted.counts && !inventory_list.count && !wanted.from_source)
+		return tp_options_usage(&tp_allowlist_generate,
+		    "choose from what? give --profile, --counts or --inventory");
+	if (wanted.from_source && (wanted.profile || wanted.counts || inventory_list.count))
+		return tp_options_usage(&tp_allowlist_generate,
+		    "--from-source is for what is not compiled yet: leave it out here");
+	if (wanted.samples && !wanted.profile && !wanted.counts)
+		return tp_options_usage(&tp_allowlist_generate,
+		    "samples do not say how often functions are called: give --counts too");
+	if (wanted.refine && !native_time)
+		return tp_options_usage(&tp_allowlist_generate,
+		    "--refine with a trace needs --native, the time of a run without "
+		    "instrumentation");
+	wanted.inventories = inventory_list.items;
+	wanted.inventory_count = inventory_list.count;
+	wanted.keep = keep_list.items;
+	wanted.keep_count = keep_list.count;
+	wanted.never = never_list.items;
+	wanted.never_count = never_list.count;
+	wanted.debug_dirs = dir_list.items;
+	wanted.debug_dir_count = dir_list.count;
+	wanted.programs = program_list.items;
+	wanted.program_count = program_list.count;
+	return TP_EXIT_DONE;
+}
+
+static void warn_all(const struct tp_problems *problems)
+{
+	char text[1024];
+	const uint32_t count = tp_problems_kept(problems);
+	for (uint32_t i = 0; i < count; i++)
+		tp_command_warn(&tp_allowlist_generate, "%s",
+		    tp_err_format(&problems->kept[i], text, sizeof(text)));
+	if (problems->count > count)
+		tp_command_warn(&tp_allowlist_generate, "%" PRIu64 " more problems of this kind",
+		    problems->count - count);
+}
+
+static int write_all(const struct tp_generated *generated)
+{
+	const bool list_to_stdout = !output || strcmp(output, "-") == 0;
+	struct tp_buf list;
+	struct tp_buf tables;
+	tp_buf_init(&list);
+	tp_buf_init(&tables);
+	tp_generated_add_list(generated, &list);
+	if (format)
+		tp_generated_add_json(generated, &tables);
+	else
+		tp_generated_add_tables(
+		    generated, width_of(list_to_stdout ? STDERR_FILENO : STDOUT_FILENO), &tables);
+	int status = tp_write_out(&tp_allowlist_generate, &list, output);
+	if (!status && list_to_stdout && !tables.failed)
+		fputs(tables.data, stderr);
+	else if (!status)
+		status = tp_write_out(&tp_allowlist_generate, &tables, NULL);
+	tp_buf_release(&list);
+	tp_buf_release(&tables);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int status = parse_options(&argc, &argv);
+	if (status)
+		return status > 0 ? status : TP_EXIT_DONE;
+	struct tp_generated generated;
+	struct tp_err err;
+	const int code = tp_generate(&generated, &wanted, &err);
+	warn_all(&generated.damage);
+	warn_all(&generated.notes);
+	if (generated.seed && budget && !code)
+		tp_command_warn(&tp_allowlist_generate,
+		    "without a profile no budget can be held: --budget is not used");
+	status = code ? tp_command_fail(&tp_allowlist_generate, &err) : write_all(&generated);
+	if (!status && generated.damage.count)
+		status = TP_EXIT_FAILED;
+	tp_generated_release(&generated);
+	return status;
+}
+
+const struct tp_command tp_allowlist_generate = {
+    .name = "allowlist generate",
+    .summary = "choose functions to instrument, for a budget",
+    .usage = "[options] [-o FILE]",
+    .description =
+	"Write an allowlist whose events name as much of the program's time as a budget allows, and\n"
+	"say what was chosen, what was left out and what it would cost. Functions that are too dear\n"
+	"for events are sampled. The better the inputs, the better the choice: a profile with events;\n"
+	"exact counts with samples; counts with sizes; sizes alone, which promise nothing.\n",
+    .examples =
+	"teeperf allowlist generate --profile teeperf.trace --budget 5% -o hot.allow\n"
+	"teeperf allowlist generate --counts counts.trace --samples perf.data -o hot.allow\n"
+	"teeperf allowlist generate --inventory ./program -o seed.allow\n"
+	"teeperf allowlist generate -p teeperf.trace --refine run.trace --native 2.5s -o hot.allow\n",
+    .options = options,
+    .run = run,
+};

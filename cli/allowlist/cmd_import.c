@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf allowlist import: another tool's list as an allowlist.
+#include "cli/driver/list_file.h"
+
+static const char *format;
+static const char *output;
+
+static const struct tp_option options[] = {
+    {TP_OPTION_STRING, 0, "format", "NAME",
+	"the tool that FILE is for: afl, afl-deny, extrae, gcc, profile-list, sancov, sancov-ignore, "
+	"scorep, tau or xray",
+	&format, NULL},
+    {TP_OPTION_STRING, 'o', "output", "LIST",
+	"write the allowlist to LIST instead of the standard output", &output, NULL},
+    {0},
+};
+
+static int run(int argc, char **argv);
+
+const struct tp_command tp_allowlist_import = {
+    .name = "allowlist import",
+    .summary = "make an allowlist of another tool's list",
+    .usage = "--format NAME [-o LIST] FILE",
+    .description =
+	"Read FILE, the list of another tool ('-': the standard input), and write an allowlist that\n"
+	"decides about functions as that tool does, where its rules can be said. Lines are put in\n"
+	"another order if the other tool's precedence asks for it; comments stay with them. What\n"
+	"cannot be said is kept as a comment, and a warning tells of it.\n",
+    .examples =
+	"  teeperf allowlist import --format scorep app.filt -o app.allow\n"
+	"  grep finstrument-functions-exclude Makefile | teeperf allowlist import --format gcc -\n",
+    .options = options,
+    .run = run,
+};
+
+static int run(int argc, char **argv)
+{
+	int status;
+	if (!tp_options_parse(&tp_allowlist_import, &argc, &argv, true, &status))
+		return status;
+	if (argc != 1)
+		return tp_options_usage(&tp_allowlist_import, "expected one FILE, not %d", argc);
+	const struct tp_list_format *chosen = tp_list_choose(&tp_allowlist_import, format, false);
+	if (!chosen)
+		return TP_EXIT_USAGE;
+	return tp_list_convert(&tp_allowlist_import, chosen, argv[0], output, false);
+}

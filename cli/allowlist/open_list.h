@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What check, explain and diff share: lists, the inventories of programs, and profiles with costs. */
+#ifndef TP_OPEN_LIST_H
+#define TP_OPEN_LIST_H
+
+#include "cli/command/command.h"
+#include "cli/analyze/open_trace.h"
+#include "allowlists/check/cost.h"
+#include "allowlists/check/use.h"
+
+/* Their exit codes, like those of diff and grep. */
+enum {
+	TP_EXIT_CLEAN = 0,
+	TP_EXIT_FINDINGS = 1,
+	TP_EXIT_TROUBLE = 2,
+};
+
+enum { TP_OPEN_INVENTORIES_MAX = 1024 };
+
+/* What the options of the commands say. */
+struct tp_open_list_options {
+	const char *items[TP_OPEN_INVENTORIES_MAX];
+	struct tp_option_list inventories; /* --inventory; programs are added to it */
+	const char *counts;                /* --counts, or NULL */
+	const char *event_cost;            /* --event-cost, or NULL */
+	const char *time;                  /* --time, or NULL */
+};
+
+/* The operands behind "--", which are programs, and those before it. Call it before parsing. */
+int tp_open_list_programs(int argc, char *const *argv);
+
+/* Take COUNT operands as paths of inventories. False if there are too many. */
+bool tp_open_list_add_programs(
+    struct tp_open_list_options *options, char *const *programs, int count);
+
+/* Whether the list FILE is one of those that come with TeePerf, and are for any program. */
+bool tp_open_list_is_shipped(const char *file);
+
+/* The profile of --counts, and what its calls cost. */
+struct tp_open_profile {
+	struct tp_open_trace trace;
+	struct tp_workload workload;
+	struct tp_cost cost;
+	bool is_there;
+};
+
+/*
+ * Each prints its errors and returns TP_EXIT_CLEAN, TP_EXIT_TROUBLE or TP_EXIT_USAGE. The inventory
+ * stays empty if no option names one. Release the profile in any case.
+ */
+int tp_open_inventory(struct tp_inventory *inventory, const struct tp_command *command,
+    const struct tp_open_list_options *options);
+int tp_open_list(struct tp_allowlist **list, const struct tp_command *command,
+    const char *const *files, uint32_t count);
+int tp_open_profile(struct tp_open_profile *profile, const struct tp_command *command,
+    const struct tp_inventory *inventory, const struct tp_open_list_options *options);
+void tp_open_profile_release(struct tp_open_profile *profile);
+
+/* Add "3.21 % of 1.234 s" or, of an unknown time, "12.3 ms". */
+void tp_open_add_overhead(struct tp_buf *out, double ns, double time_ns);
+
+#endif

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What analyze and export share: open a trace, analyse it, say what is wrong with it, write out.
+#include "open_trace.h"
+
+#include "analyzer/output/completeness.h"
+#include "analyzer/import/open.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/output/view.h"
+#include "common/out_file.h"
+#include "common/units.h"
+#include "recorder/recover/recover.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+// When the progress line appears, and how often it changes.
+#define PROGRESS_AFTER_MS 1000
+#define PROGRESS_EVERY_MS 200
+
+struct progress {
+	int64_t start;
+	int64_t last; // 0: nothing printed yet
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void show_progress(void *context, uint64_t done, uint64_t all)
+{
+	struct progress *progress = context;
+	const int64_t now = now_ms();
+	if (now - progress->start < PROGRESS_AFTER_MS || now - progress->last < PROGRESS_EVERY_MS)
+		return;
+	progress->last = now;
+	fprintf(stderr, "\r\033[Kreading: %" PRIu64 " of %" PRIu64 " chunks", done, all);
+	const int64_t left =
+	    done ? (now - progress->start) * (int64_t)(all - done) / (int64_t)done : 0;
+	if (left >= 1000)
+		fprintf(stderr, ", %" PRId64 ":%02" PRId64 " left", left / 60000, left / 1000 % 60);
+}
+
+void tp_open_warn_all(const struct tp_command *command, const struct tp_problems *problems)
+{
+	char text[1024];
+	const uint32_t kept = tp_problems_kept(problems);
+	for (uint32_t i = 0; i < kept; i++)
+		tp_command_warn(
+		    command, "%s", tp_err_format(&problems->kept[i], text, sizeof(text)));
+	if (problems->count > kept)
+		tp_command_warn(
+		    command, "%" PRIu64 " more problems of this kind", problems->count - kept);
+}
+
+// What the recorder had not written when it was killed may still be in memory.
+static void warn_of_log(const struct tp_command *command, const struct tp_tracefile *trace)
+{
+	if (trace->has_end || !trace->has_log)
+		return;
+	const char *file = trace->source.name;
+	pid_t pid;
+	switch (tp_recover_look(&trace->log, &pid)) {
+	case TP_LOG_ORPHAN:
+		tp_command_warn(command,
+		    "more was recorded than '%s' holds, and its log is still there: 'teeperf recover "
+		    "%s' adds it",
+		    file, file);
+		break;
+	case TP_LOG_RUNNING:
+		tp_command_warn(command,
+		    "the recorder of '%s' was killed, but the program (process %d) runs on: when it "
+		    "has ended, 'teeperf recover %s' adds the rest",
+		    file, (int)pid, file);
+		break;
+	case TP_LOG_RECORDING:
+		tp_command_warn(command, "'%s' is still being recorded", file);
+		break;
+	case TP_LOG_GONE:
+		break;
+	}
+}
+
+void tp_open_options_init(struct tp_open_options *options)
+{
+	*options = (struct tp_open_options){
+	    .symbol_cache = true,
+	    .debug_dirs = {options->items[0], TP_OPEN_LIST_MAX, 0},
+	    .focus = {options->items[1], TP_OPEN_LIST_MAX, 0},
+	    .ignore = {options->items[2], TP_OPEN_LIST_MAX, 0},
+	    .programs = {options->items[3], TP_OPEN_LIST_MAX, 0},
+	    .fail_if = {options->items[4], TP_OPEN_LIST_MAX, 0},
+	};
+}
+
+// What is wrong with a time or a range of times, to be put behind it; NULL: nothing.
+static const char *const too_large =
+    "has a time that is too large: there is none above 9000000000s";
+static const char *const no_range = "is no range of times such as 1.5s..1600ms";
+
+static const char *parse_time(const char *text, uint64_t *ns)
+{
+	struct tp_err err;
+	double value = 0;
+	if (tp_units_ns_or_zero(text, &value, &err))
+		return no_range;
+	if (!(value < 9e18))
+		return too_large;
+	*ns = (uint64_t)(value + 0.5);
+	return NULL;
+}
+
+bool tp_open_parse_time(const char *text, uint64_t *ns)
+{
+	return !parse_time(text, ns);
+}
+
+// "FROM..TO", either of which may be missing.
+static const char *parse_range(const char *text, uint64_t *from, uint64_t *to)
+{
+	const char *dots = strstr(text, "..");
+	if (!dots || (size_t)(dots - text) > 63)
+		return no_range;
+	char first[64];
+	memcpy(first, text, (size_t)(dots - text));
+	first[dots - text] = '\0';
+	const char *wrong = first[0] ? parse_time(first, from) : NULL;
+	if (!wrong && dots[2])
+		wrong = parse_time(dots + 2, to);
+	if (wrong)
+		return wrong;
+	if (!first[0] && !dots[2])
+		return no_range;
+	if (!dots[2] || *to > *from)
+		return NULL;
+	return *to < *from ? "is a range that ends before it begins"
+			   : "is a range with nothing in it";
+}
+
+// What the options say, but for the thread. Returns an exit code.
+static int parse_filters(const struct tp_command *command, const struct tp_open_options *options,
+    struct tp_analysis_options *analysis)
+{
+	const char *wrong = NULL;
+	if (options->time_range)
+		wrong = parse_range(options->time_range, &analysis->from_ns, &analysis->to_ns);
+	if (wrong)
+		return tp_options_usage(
+		    command, "--time-range: '%s' %s", options->time_range, wrong);
+	if (options->min_time && !tp_open_parse_time(options->min_time, &analysis->least_ns))
+		return tp_options_usage(
+		    command, "--min-time: '%s' is no time such as 10us", options->min_time);
+	return TP_EXIT_DONE;
+}
+
+// Why --strict makes it a failure.
+static void tell_incomplete(const struct tp_command *command, const struct tp_analysis *analysis)
+{
+	struct tp_buf text;
+	tp_buf_init(&text);
+	tp_completeness_add_text(analysis, &text);
+	tp_command_warn(command, "--strict: '%s' is %s", analysis->trace->source.name,
+	    text.data ? text.data : "incomplete");
+	tp_buf_release(&text);
+}
+
+int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, const char *file,
+    const struct tp_open_options *options)
+{
+	memset(open, 0, sizeof(*open));
+	open->trace.source.fd = -1;
+	struct progress progress = {.start = now_ms()};
+	struct tp_analysis_options analysis = {
+	    .context = &progress,
+	    .compensate = !options->raw,
+	    .depth = options->depth,
+	    .focus = options->focus.items,
+	    .focus_count = options->focus.count,
+	    .ignore = options->ignore.items,
+	    .ignore_count = options->ignore.count,
+	    .symbols.debug_dirs = options->debug_dirs.items,
+	    .symbols.debug_dir_count = options->debug_dirs.count,
+	    .symbols.debuginfod = options->debuginfod,
+	    .symbols.no_cache = !options->symbol_cache,
+	};
+	const int status = parse_filters(command, options, &analysis);
+	if (status)
+		return status;
+	if (options->thread) {
+		char *end;
+		errno = 0;
+		const unsigned long number = strtoul(options->thread, &end, 10);
+		if (errno || *end || end == options->thread || options->thread[0] == '-' ||
+		    number > UINT32_MAX)
+			return tp_options_usage(
+			    command, "'%s' is not the number of a thread", options->thread);
+		analysis.one_thread = true;
+		analysis.thread = (uint32_t)number;
+	}
+	for (uint32_t i = 0; i < options->fail_if.count; i++)
+		if (!tp_note_rule_is_valid(options->fail_if.items[i]))
+			return tp_options_usage(command,
+			    "--fail-if: '%s' is no note: 'note:lost', 'note:wrong' and the like; "
+			    "docs/troubleshooting.md lists them",
+			    options->fail_if.items[i]);
+	if (isatty(STDERR_FILENO) && !options->quiet)
+		analysis.progress = show_progress;
+
+	const struct tp_original_options original = {
+	    .programs = options->programs.items,
+	    .program_count = options->programs.count,
+	    .symbols = analysis.symbols,
+	};
+	struct tp_err err;
+	const struct tp_buf *more = options->more;
+	int code = tp_import_open(
+	    &open->trace, file, &original, more ? more->data : NULL, more ? more->size : 0, &err);
+	if (!code)
+		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, &err);
+	if (progress.last)
+		fputs("\r\033[K", stderr);
+	open->damaged = open->trace.problems.count || open->analysis.damage.count;
+	const bool incomplete = !code && !tp_analysis_is_complete(&open->analysis);
+	open->damaged |= options->strict && incomplete;
+	if (options->quiet && code)
+		*options->quiet = err;
+	if (options->quiet)
+		return code ? TP_EXIT_FAILED : TP_EXIT_DONE;
+	tp_open_warn_all(command, &open->trace.problems);
+	tp_open_warn_all(command, &open->trace.notes);
+	warn_of_log(command, &open->trace);
+	if (code)
+		return tp_command_fail(command, &err);
+	tp_open_warn_all(command, &open->analysis.damage);
+	tp_open_warn_all(command, &open->analysis.notes);
+	if (options->strict && incomplete)
+		tell_incomplete(command, &open->analysis);
+	open->damaged |= tp_open_has_notes(command, &open->analysis, &options->fail_if);
+	return TP_EXIT_DONE;
+}
+
+void tp_open_trace_release(struct tp_open_trace *open)
+{
+	tp_analysis_release(&open->analysis);
+	tp_tracefile_close(&open->trace);
+}
+
+bool tp_open_has_notes(const struct tp_command *command, const struct tp_analysis *analysis,
+    const struct tp_option_list *rules)
+{
+	struct tp_notes notes;
+	bool found = false;
+	if (!rules->count)
+		return false;
+	tp_notes_init(&notes, analysis);
+	for (uint32_t i = 0; i < notes.count; i++)
+		for (uint32_t j = 0; j < rules->count; j++)
+			if (tp_note_rule_matches(rules->items[j], &notes.items[i])) {
+				const struct tp_note *note = &notes.items[i];
+				fprintf(stderr, "teeperf %s: failed by --fail-if note:%s: %s%s%s\n",
+				    command->name, note->kind->id, note->text,
+				    note->kind->remedy[0] ? "; " : "", note->kind->remedy);
+				found = true;
+				break;
+			}
+	// What cannot be known has to fail, too.
+	found |= notes.failed;
+	tp_notes_release(&notes);
+	return found;
+}
+
+void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_command *command)
+{
+	struct tp_buf buf;
+	tp_buf_init(&buf);
+	tp_view_add_health(&open->analysis, &buf);
+	if (buf.size)
+		fprintf(stderr, "teeperf %s: note: %s", command->name, buf.data);
+	tp_buf_reset(&buf);
+	tp_view_add_header(&open->analysis, true, &buf);
+	for (const char *line = buf.data; *line;) {
+		const char *end = strchr(line, '\n');
+		tp_command_warn(command, "%.*s", (int)(end - line), line);
+		line = end + 1;
+	}
+	tp_buf_release(&buf);
+}
+
+static bool is_same(const struct stat *output, const char *input)
+{
+	struct stat it;
+	return input && stat(input, &it) == 0 && it.st_dev == output->st_dev &&
+	       it.st_ino == output->st_ino;
+}
+
+int tp_keep_input(
+    const struct tp_command *command, const char *output, const char *input, const char *other)
+{
+	struct stat it;
+	struct tp_err err;
+	if (!output || strcmp(output, "-") == 0 || stat(output, &it) != 0 || !S_ISREG(it.st_mode) ||
+	    (!is_same(&it, input) && !is_same(&it, other)))
+		return TP_EXIT_DONE;
+	tp_err_set(&err, TP_ERR_LIMIT, output, TP_ERR_NO_OFFSET,
+	    "is what is read, and would be overwritten: give another name with -o");
+	return tp_command_fail(command, &err);
+}
+
+int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, const char *path)
+{
+	struct tp_err err;
+	if (buf->failed) {
+		tp_err_set(
+		    &err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory for the output");
+		return tp_command_fail(command, &err);
+	}
+	// A file that grows too large is an error of write(), not the end of us.
+	signal(SIGXFSZ, SIG_IGN);
+	if (!path || strcmp(path, "-") == 0) {
+		const bool wrote = fwrite(buf->data, 1, buf->size, stdout) == buf->size;
+		if (fflush(stdout) == 0 && wrote)
+			return TP_EXIT_DONE;
+		tp_err_system(&err, errno, "standard output", "cannot write");
+		tp_command_drop_output();
+		return tp_command_fail(command, &err);
+	}
+	struct tp_out_file out;
+	int code = tp_out_file_replace(&out, path, &err);
+	if (!code) {
+		tp_buf_add(&out.buf, buf->data, buf->size);
+		code = tp_out_file_close(&out, &err);
+	}
+	return code ? tp_command_fail(command, &err) : TP_EXIT_DONE;
+}

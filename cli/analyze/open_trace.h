@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What analyze and export share: open a trace, analyse it, say what is wrong with it, write out. */
+#ifndef TP_OPEN_TRACE_H
+#define TP_OPEN_TRACE_H
+
+#include "analyzer/profile/analysis.h"
+#include "cli/command/command.h"
+#include "common/buf.h"
+
+#define TP_OPEN_LIST_MAX 16
+
+/* Options as they were given. */
+struct tp_open_options {
+	bool raw;               /* times as recorded; see compensate in tp_analysis_options */
+	const char *thread;     /* number as text, NULL: all */
+	const char *time_range; /* "FROM..TO" */
+	const char *min_time;
+	uint64_t depth;
+	struct tp_option_list debug_dirs;
+	bool debuginfod;
+	bool symbol_cache;
+	struct tp_option_list focus;
+	struct tp_option_list ignore;
+	struct tp_option_list programs;
+	bool strict;                   /* a trace that lacks events counts as damaged */
+	struct tp_option_list fail_if; /* rules of notes.h: so does one with such a note */
+	struct tp_err
+	    *quiet; /* nothing is printed but wrong usage, and an error goes here; or NULL */
+	const struct tp_buf
+	    *more; /* sections that belong to the trace, and are not in it yet; or NULL */
+	const char *items[5][TP_OPEN_LIST_MAX]; /* of these lists */
+};
+
+/* A time as "1.5ms", "20us", "7" (ns): nanoseconds. */
+bool tp_open_parse_time(const char *text, uint64_t *ns);
+
+/* Print what is wrong with an input, or limits what comes of it, as warnings. */
+void tp_open_warn_all(const struct tp_command *command, const struct tp_problems *problems);
+
+/* Before the options are parsed. */
+void tp_open_options_init(struct tp_open_options *options);
+
+/* What commands that read a trace have in their tables of options; O is a struct tp_open_options. */
+#define TP_OPEN_OPTIONS(o)                                                                             \
+	{TP_OPTION_STRING, 0, "thread", "N", "only the thread with this number", &(o).thread,          \
+	    NULL},                                                                                     \
+	    {TP_OPTION_STRING, 0, "time-range", "FROM..TO",                                            \
+		"only what lies between these times since the first record, as 1.5s..1600ms; either "  \
+		"may be left out",                                                                     \
+		&(o).time_range, NULL},                                                                \
+	    {TP_OPTION_LIST, 0, "focus", "PATTERN",                                                    \
+		"only paths through functions that match: a glob for the name, or /REGEX/; may be "    \
+		"repeated",                                                                            \
+		&(o).focus, NULL},                                                                     \
+	    {TP_OPTION_LIST, 0, "ignore", "PATTERN",                                                   \
+		"no paths through functions that match; may be repeated", &(o).ignore, NULL},          \
+	    {TP_OPTION_COUNT, 0, "depth", "N",                                                         \
+		"calls deeper than N levels are part of their callers", &(o).depth, NULL},             \
+	    {TP_OPTION_STRING, 0, "min-time", "TIME",                                                  \
+		"calls shorter than this, as 10us, are part of their callers", &(o).min_time,          \
+		NULL},                                                                                 \
+	    {TP_OPTION_BOOL, 0, "raw", NULL,                                                           \
+		"show times as they were recorded, with what recording the calls has cost",            \
+		&(o).raw, NULL},                                                                       \
+	    {TP_OPTION_BOOL, 0, "strict", NULL,                                                        \
+		"exit with 1 if the trace is incomplete: events were lost or are missing",             \
+		&(o).strict, NULL},                                                                    \
+	    {TP_OPTION_BOOL, 0, "debuginfod", NULL,                                                    \
+		"fetch debug files that are not here from the servers in DEBUGINFOD_URLS",             \
+		&(o).debuginfod, NULL},                                                                \
+	    {TP_OPTION_BOOL, 0, "symbol-cache", NULL,                                                  \
+		"keep names and source lines for the next time (default; --no-symbol-cache does not)", \
+		&(o).symbol_cache, NULL},                                                              \
+	    {TP_OPTION_LIST, 0, "debug-dir", "DIR",                                                    \
+		"look for debug files in DIR first; may be repeated", &(o).debug_dirs, NULL},          \
+	{                                                                                              \
+		TP_OPTION_LIST, 0, "program", "FILE",                                                  \
+		    "the program that a log of the original TEE-Perf is of; may be repeated, the one " \
+		    "that fits is taken",                                                              \
+		    &(o).programs, NULL                                                                \
+	}
+
+/* The same for commands whose gates are notes only. */
+#define TP_OPEN_FAIL_IF(o)                                                                       \
+	{                                                                                        \
+		TP_OPTION_LIST, 0, "fail-if", "note:ID",                                         \
+		    "exit with 1 if the trace has this note, as note:lost; note:wrong and "      \
+		    "note:limit are all that make numbers false, or mean less; may be repeated", \
+		    &(o).fail_if, NULL                                                           \
+	}
+
+struct tp_open_trace {
+	struct tp_tracefile trace;
+	struct tp_analysis analysis;
+	bool damaged; /* exit with TP_EXIT_FAILED in the end, though there are results */
+};
+
+/*
+ * Open and analyse FILE, with progress on a terminal, and print its problems as warnings. Returns
+ * an exit code: on anything but TP_EXIT_DONE an error has been printed. Release it in any case.
+ */
+int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, const char *file,
+    const struct tp_open_options *options);
+void tp_open_trace_release(struct tp_open_trace *open);
+
+/*
+ * Whether ANALYSIS has a note that one of the rules names; each is printed as the reason for a failure. Rules that are not
+ * of notes name none.
+ */
+bool tp_open_has_notes(const struct tp_command *command, const struct tp_analysis *analysis,
+    const struct tp_option_list *rules);
+
+/* What a heading would say of the clock and of what limits the numbers, on standard error. */
+void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_command *command);
+
+/*
+ * Refuse to write to OUTPUT if that is the same file as INPUT or OTHER; each may be NULL, and OUTPUT "-".
+ * Returns an exit code.
+ */
+int tp_keep_input(
+    const struct tp_command *command, const char *output, const char *input, const char *other);
+
+/* Write BUF to PATH, or to standard output if it is NULL or "-". Returns an exit code. */
+int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, const char *path);
+
+#endif

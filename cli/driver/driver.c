@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiler driver behind `teeperf cc` and `teeperf c++`.
+#define _GNU_SOURCE
+#include "options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// "; installed: 14, 19", the majors for which all is there, appended to `text`.
+static void add_installed(char *text, size_t size, const char *libraries, const char *name)
+{
+	char path[TP_DRIVER_PATH_SIZE];
+	bool any = false;
+	for (uint32_t major = TP_DRIVER_FIRST_LLVM; major <= TP_DRIVER_LAST_LLVM; major++) {
+		if (!tp_driver_plugin(libraries, major, path) || !tp_driver_tool(name, major, path))
+			continue;
+		const size_t length = strlen(text);
+		snprintf(text + length, size - length, "%s%u", any ? ", " : "", major);
+		any = true;
+	}
+	if (!any)
+		snprintf(text + strlen(text), size - strlen(text), "none");
+}
+
+// Everything that the new command line refers to.
+struct toolchain {
+	struct tp_driver_settings settings;
+	char libraries[TP_DRIVER_PATH_SIZE];
+	char plugin[TP_DRIVER_PATH_SIZE];
+	char compiler[TP_DRIVER_PATH_SIZE];
+	char linker[TP_DRIVER_PATH_SIZE];  /* lld, for LTO and for other processors, else "" */
+	char runtime[TP_DRIVER_PATH_SIZE]; /* the folder of libteeperf, for links */
+	char archive[TP_DRIVER_PATH_SIZE]; /* the port's runtime; not for a shared library */
+};
+
+// For another processor lld, unless the linker that clang looks for is there. (lld 14 cannot do riscv64.)
+static void find_foreign_linker(const struct tp_driver_plan *plan, struct toolchain *tools)
+{
+	char name[64];
+	char path[TP_DRIVER_PATH_SIZE];
+	snprintf(name, sizeof(name), "%s-linux-gnu-ld", plan->machine);
+	if (!tp_driver_is_foreign(plan) || plan->has_linker || tp_driver_find(name, path))
+		return;
+	for (uint32_t major = tools->settings.major < 15 ? 15 : tools->settings.major;
+	     major <= TP_DRIVER_LAST_LLVM; major++)
+		if (tp_driver_tool("ld.lld", major, tools->linker))
+			return;
+	tools->linker[0] = '\0';
+}
+
+static int find_toolchain(const struct tp_command *command, const char *name,
+    const struct tp_driver_plan *plan, struct toolchain *tools)
+{
+	struct tp_err err;
+	if (!tools->settings.is_off && plan->emulated_tls && (plan->compiles || plan->links)) {
+		tp_err_set(&err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
+		    "-femulated-tls cannot be instrumented: counters are in thread-local storage as the "
+		    "processor has it; compile without that option, or with --level off");
+		return tp_command_fail(command, &err);
+	}
+	if (tp_driver_libraries(tools->libraries, &err))
+		return tp_command_fail(command, &err);
+	char installed[128] = "";
+	if (!tp_driver_tool(name, tools->settings.major, tools->compiler)) {
+		add_installed(installed, sizeof(installed), tools->libraries, name);
+		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "%s of LLVM %u was not found: install clang-%u or choose another with --llvm N "
+		    "(usable here: %s)",
+		    name, tools->settings.major, tools->settings.major, installed);
+		return tp_command_fail(command, &err);
+	}
+	if (!tools->settings.is_off &&
+	    !tp_driver_plugin(tools->libraries, tools->settings.major, tools->plugin)) {
+		add_installed(installed, sizeof(installed), tools->libraries, name);
+		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "there is no plugin for LLVM %u in %s/teeperf: build it, or choose another with "
+		    "--llvm N (usable here: %s)",
+		    tools->settings.major, tools->libraries, installed);
+		return tp_command_fail(command, &err);
+	}
+	if (!plan->links)
+		return 0;
+	if (tp_driver_runtime(tools->libraries, plan, tools->runtime, &err) ||
+	    tp_driver_port_archive(&tools->settings.port, tools->runtime,
+		tp_driver_is_foreign(plan), tools->archive, &err))
+		return tp_command_fail(command, &err);
+	if (!plan->lto) {
+		find_foreign_linker(plan, tools);
+		return 0;
+	}
+	if (tools->settings.major < 15) {
+		tp_err_set(&err, TP_ERR_VERSION, NULL, TP_ERR_NO_OFFSET,
+		    "-flto needs LLVM 15 or newer, since the linker of LLVM %u loads no plugin: "
+		    "choose another with --llvm N, or link without -flto",
+		    tools->settings.major);
+		return tp_command_fail(command, &err);
+	}
+	if (!plan->has_linker && !tp_driver_tool("ld.lld", tools->settings.major, tools->linker)) {
+		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "-flto needs ld.lld of LLVM %u, which was not found: install lld-%u",
+		    tools->settings.major, tools->settings.major);
+		return tp_command_fail(command, &err);
+	}
+	return 0;
+}
+
+// The command line under construction. Strings are kept until exec.
+struct line {
+	char **items;
+	size_t count;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	if (vasprintf(&line->items[line->count], format, arguments) < 0)
+		line->items[line->count] = NULL;
+	va_end(arguments);
+	line->count += line->items[line->count] != NULL;
+}
+
+static void add_compile(struct line *line, const struct toolchain *tools)
+{
+	// Clang warns of options that a run has no use for, as -fpass-plugin for an assembler file.
+	add(line, "--start-no-unused-arguments");
+	add(line, "-fpass-plugin=%s", tools->plugin);
+	// What a list cannot have is worth a warning, but must not end a build with -Werror.
+	add(line, "-Wno-error=backend-plugin");
+	add(line, "-Wno-error=source-mgr"); // those with a place in a list
+	add(line, "--end-no-unused-arguments");
+}
+
+// What comes last: a library resolves what stands before it. -Xlinker, as -x would make a source
+// of a plain name, and -Wl splits at commas.
+static bool is_x86(const struct tp_driver_plan *plan)
+{
+#if defined(__x86_64__)
+	return !tp_driver_is_foreign(plan);
+#else
+	return strcmp(plan->machine, "x86_64") == 0;
+#endif
+}
+
+static void add_link(
+    struct line *line, const struct toolchain *tools, const struct tp_driver_plan *plan)
+{
+	static const char *const exported[] = {"thread", "slow", "record", "record_untimed",
+	    "record_position", "count", "resync", "module", "module_gone", "counted",
+	    "counted_gone", "switch", "is_on", "poll", "home", "leave", "arrive", "context_leave",
+	    "context_arrive", "region", "enter", "exit", "thread_over", "over"};
+	if (!plan->has_linker && tools->linker[0]) {
+		add(line, "-fuse-ld=lld");
+		add(line, "--ld-path=%s", tools->linker);
+	}
+	/*
+	 * Names in records are low halves of addresses, from 4096 on. Linkers for these processors put code right behind the
+	 * headers, and where the program is loaded at a multiple of 4 GiB (QEMU does that), it would begin below.
+	 */
+	if (!is_x86(plan) && !plan->has_linker) {
+		add(line, "-Xlinker");
+		add(line, "-z");
+		add(line, "-Xlinker");
+		add(line, "separate-code");
+	}
+	if (plan->lto) {
+		if (!tools->settings.is_off) {
+			add(line, "-Xlinker");
+			add(line, "--load-pass-plugin=%s", tools->plugin);
+		}
+		// ThinLTO calls no plugin at -O0. At -O1 it leaves alone what was compiled with -O0.
+		if (!tools->settings.is_off && plan->zero) {
+			add(line, "-Xlinker");
+			add(line, "--lto-O1");
+		}
+	}
+	if (!tools->settings.port.is_posix) {
+		add(line, "-Xlinker");
+		add(line, "%s", tools->archive);
+		return;
+	}
+	if (plan->shared && tools->settings.port.name)
+		return; // the executable has the runtime
+	if (plan->shared) {
+		add(line, "-L%s", tools->runtime);
+		add(line, "-Xlinker");
+		add(line, "-rpath");
+		add(line, "-Xlinker");
+		add(line, "%s", tools->runtime);
+		if (tools->settings.is_off) {
+			add(line, "-Xlinker");
+			add(line, "--push-state");
+			add(line, "-Xlinker");
+			add(line, "--as-needed");
+		}
+		add(line, "-lteeperf");
+		if (tools->settings.is_off) {
+			add(line, "-Xlinker");
+			add(line, "--pop-state");
+		}
+		return;
+	}
+	// Shared libraries are to use this runtime. By their names: gold knows no globs here.
+	if (!plan->is_static)
+		for (size_t i = 0; i < sizeof(exported) / sizeof(exported[0]); i++)
+			add(line, "-Wl,--export-dynamic-symbol=__teeperf_%s", exported[i]);
+	add(line, "-Xlinker");
+	add(line, "%s", tools->archive);
+	add(line, "-lpthread");
+}
+
+int tp_driver_run(const struct tp_command *command, const char *name, int argc, char **argv)
+{
+	argc--;
+	argv++;
+	if (argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
+		tp_options_help(command);
+		return TP_EXIT_DONE;
+	}
+	struct toolchain tools = {0};
+	int status = tp_driver_options_take(command, &argc, argv, &tools.settings);
+	if (status)
+		return status;
+	const struct tp_driver_plan plan = tp_driver_plan(argc, argv);
+	status = find_toolchain(command, name, &plan, &tools);
+	if (status)
+		return status;
+
+	enum { ROOM = 48 };
+	struct line line = {.items = calloc((size_t)argc + ROOM, sizeof(*line.items))};
+	struct tp_err err;
+	if (!line.items) {
+		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_command_fail(command, &err);
+	}
+	add(&line, "%s", tools.compiler);
+	if (plan.compiles && !tools.settings.is_off)
+		add_compile(&line, &tools);
+	for (int i = 0; i < argc; i++)
+		line.items[line.count++] = argv[i];
+	if (plan.links)
+		add_link(&line, &tools, &plan);
+	if (plan.links && !tools.settings.is_off && tools.settings.checks &&
+	    getenv("TEEPERF_ALLOWLIST")) {
+		status = tp_driver_spawn(tools.compiler, line.items, &err);
+		if (status == 0)
+			tp_driver_check(command, &plan, argc, argv);
+		return status < 0 ? tp_command_fail(command, &err) : status;
+	}
+	execv(tools.compiler, line.items);
+	tp_err_system(&err, errno, tools.compiler, "cannot run the compiler");
+	return tp_command_fail(command, &err);
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// 'teeperf record' of programs in a TEE.
+#define _GNU_SOURCE
+#include "attach.h"
+
+#include "port_names.inc"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clean.h"
+
+enum { STREAM_LOG_BYTES = 16 << 20, STRANGERS_MAX = 8 };
+
+static int find_tee(const struct tp_command *command, struct tp_record_attach *attach)
+{
+	if (!attach->port_name)
+		return 0;
+	attach->tee = tp_tee_find(attach->port_name);
+	if (attach->tee)
+		return 0;
+	return tp_options_usage(
+	    command, "option '--port' takes " TP_PORT_NAMES ", not '%s'", attach->port_name);
+}
+
+// What does not go together.
+static int check(const struct tp_command *command, const struct tp_record_attach *attach,
+    const struct tp_session_options *wanted)
+{
+	const struct tp_tee *tee = attach->tee;
+	if (attach->stream_name && wanted->argv)
+		return tp_options_usage(command,
+		    "with '--stream' the program is started by somebody else: '%s' is too much",
+		    wanted->argv[0]);
+	if (attach->stream_name && (attach->file || attach->offset || attach->force))
+		return tp_options_usage(command,
+		    "'--stream' and '--attach' are two ways to the same: give one of them");
+	if (!attach->file && (attach->offset || (attach->force && !attach->place.path)))
+		return tp_options_usage(
+		    command, "'--offset' and '--force' go with '--attach' only");
+	if (attach->offset && tee && tee->at_start)
+		return tp_options_usage(command,
+		    "'%s' programs look for the log at the file's beginning: leave '--offset' out",
+		    tee->name);
+	if (!attach->waits && !wanted->argv)
+		return tp_options_usage(command, "no program to run was given%s",
+		    tee ? ", and neither '--attach' nor '--stream'" : "");
+	if (wanted->argv && tee && tee->transport == TP_TEE_STREAM)
+		return tp_options_usage(command,
+		    "'%s' shares no memory: start the program yourself, and give '--stream' where its "
+		    "frames come from",
+		    tee->name);
+	if (wanted->argv && tee && tee->elsewhere && !attach->file)
+		return tp_options_usage(command,
+		    "'%s' programs are not started from here: give '--attach' or '--stream', and no "
+		    "program",
+		    tee->name);
+	if (attach->waits && wanted->follow_fork)
+		return tp_options_usage(
+		    command, "'--follow-fork' needs a program that is started here");
+	if (attach->waits && (wanted->control_signal || wanted->switch_signals))
+		return tp_options_usage(command,
+		    "'--control' and '--signals' need a program that is started here: signals do not "
+		    "reach into a TEE");
+	if (!attach->waits && attach->pid)
+		return tp_options_usage(
+		    command, "'--pid' goes with '--attach' or '--stream', without a program");
+	if (!attach->waits && attach->timeout_s != UINT64_MAX)
+		return tp_options_usage(command,
+		    "'--attach-timeout' goes with '--attach' or '--stream', without a program");
+	if (attach->pid > INT_MAX)
+		return tp_options_usage(command, "option '--pid' takes a process id");
+	if (wanted->follow_fork && attach->place.path)
+		return tp_options_usage(
+		    command, "'--follow-fork' cannot share a file that was named beforehand");
+	if (attach->stream_name && wanted->mode == TEEPERF_MODE_FULL)
+		return tp_options_usage(command, "'--mode full' needs memory that is shared");
+	if (attach->stream_name && wanted->mode == TEEPERF_MODE_RING)
+		return tp_options_usage(command,
+		    "'--mode ring' needs memory that is shared: of what a program sends, nothing can "
+		    "be taken back");
+	if (attach->stream_name && wanted->start_off)
+		return tp_options_usage(command,
+		    "'--on-start off' needs memory that is shared: nobody could switch on");
+	if (attach->stream_name && wanted->only.kind != TEEPERF_ONLY_ALL)
+		return tp_options_usage(command, "'--only' needs memory that is shared");
+	if (attach->stream_name && wanted->clock != TP_CLOCK_CHOICE_AUTO)
+		return tp_options_usage(command,
+		    "with '--stream' the clock is the program's choice: leave '--clock' out");
+	return 0;
+}
+
+static struct tp_stream source;
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+	const int error = errno;
+	interrupted = signal_number;
+	tp_inlet_stop(&source.inlet);
+	errno = error;
+}
+
+// Wait for a program; others who connect are told of, but not without end.
+static int await_program(const struct tp_command *command, struct tp_err *err)
+{
+	char text[TP_ERR_TEXT_SIZE];
+	bool again;
+	int told = 0;
+	int r;
+	while ((r = tp_stream_await(&source, &again, err)) && again)
+		if (told++ < STRANGERS_MAX)
+			tp_command_warn(command, "a connection was closed, as no program's: %s",
+			    tp_err_format(err, text, sizeof(text)));
+	return r;
+}
+
+static int open_stream(const struct tp_command *command, struct tp_record_attach *attach,
+    uint64_t timeout_ms, bool quiet)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	enum { SIGNAL_COUNT = sizeof(signals) / sizeof(signals[0]) };
+	struct tp_err err;
+	if (tp_stream_open(&source, attach->stream_name, timeout_ms, &err))
+		return tp_command_fail(command, &err);
+	// The session takes signals later, once it is there. What was ignored stays so.
+	struct sigaction old[SIGNAL_COUNT];
+	const struct sigaction ours = {.sa_handler = interrupt};
+	for (int i = 0; i < SIGNAL_COUNT; i++)
+		if (!sigaction(signals[i], NULL, &old[i]) && old[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &ours, NULL);
+	// Who reads this may start the program at once.
+	if (!quiet)
+		fprintf(
+		    stderr, "teeperf record: waiting for a program at '%s'\n", attach->stream_name);
+	int r = await_program(command, &err);
+	for (int i = 0; i < SIGNAL_COUNT; i++)
+		sigaction(signals[i], &old[i], NULL);
+	if (interrupted)
+		r = tp_err_set(&err, TP_ERR_NOT_FOUND, attach->stream_name, TP_ERR_NO_OFFSET,
+		    "ended by signal %d before a program had come", (int)interrupted);
+	if (r) {
+		tp_stream_release(&source);
+		return tp_command_fail(command, &err);
+	}
+	attach->stream = &source;
+	return 0;
+}
+
+int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_attach *attach,
+    struct tp_session_options *wanted, bool quiet)
+{
+	int status = find_tee(command, attach);
+	if (status)
+		return status;
+	const struct tp_tee *tee = attach->tee;
+	attach->waits = !wanted->argv && (attach->file || attach->stream_name);
+	attach->place = (struct tp_place){
+	    .path = attach->file          ? attach->file
+		    : tee && wanted->argv ? tee->place
+					  : NULL,
+	    .offset = attach->offset,
+	    .force = attach->force,
+	    .guessable = !attach->file,
+	};
+	status = check(command, attach, wanted);
+	if (status)
+		return status;
+	const uint64_t timeout_ms =
+	    attach->timeout_s > UINT64_MAX / 1000 ? UINT64_MAX : attach->timeout_s * 1000;
+	if (attach->stream_name) {
+		status = open_stream(command, attach, timeout_ms, quiet);
+		if (status)
+			return status;
+		// What a stream needs of a log is little: it waits for what is written.
+		if (!wanted->size_bytes)
+			wanted->size_bytes = STREAM_LOG_BYTES;
+		// Frames wait for chunks to be free, so these must not wait for each other.
+		wanted->drain = TP_DRAIN_CHOICE_NOW;
+	}
+	if (tee && wanted->clock == TP_CLOCK_CHOICE_AUTO)
+		wanted->clock = tee->clock;
+	if (tee && tee->log_limit_bytes && wanted->size_bytes > tee->log_limit_bytes)
+		return tp_options_usage(command,
+		    "with '--port %s' '--size' is at most %lluM: a larger log is registered, but then "
+		    "each command that it is passed with fails, as the TEE lacks memory to map it",
+		    tee->name, (unsigned long long)(tee->log_limit_bytes >> 20));
+	// Such a log is small, and each call takes a chunk of it, which must not wait for others.
+	if (tee && tee->log_bytes && wanted->drain == TP_DRAIN_CHOICE_AUTO &&
+	    wanted->mode == TEEPERF_MODE_STREAM)
+		wanted->drain = TP_DRAIN_CHOICE_NOW;
+	if (tee && tee->log_bytes)
+		wanted->registered_bytes = wanted->size_bytes ? wanted->size_bytes : tee->log_bytes;
+	wanted->place = attach->place.path ? &attach->place : NULL;
+	wanted->stream = attach->stream;
+	wanted->inherit = tee && tee->transport == TP_TEE_INHERITED;
+	wanted->foreign = tee && tee->foreign;
+	wanted->port = tee ? tee->name : NULL;
+	wanted->watch = (pid_t)attach->pid;
+	wanted->timeout_ms = timeout_ms;
+	return 0;
+}
+
+const char *tp_record_attach_reason(uint32_t attach)
+{
+	if (attach == TEEPERF_ATTACH_NO_MODULE)
+		return "it entered with the log, but none of its code is built with 'teeperf cc', or the "
+		       "allowlist left no function to instrument";
+	if (attach == TEEPERF_ATTACH_BAD_LOG)
+		return "it entered with the log, but was given a part of it only, or its runtime is of "
+		       "another version of teeperf";
+	return NULL;
+}
+
+void tp_record_attach_release(struct tp_record_attach *attach)
+{
+	if (attach->stream)
+		tp_stream_release(attach->stream);
+	attach->stream = NULL;
+}
+
+static void tell_hints(const struct tp_tee *tee, const char *where)
+{
+	static const char mark[] = "@LOG@";
+	for (const char *const *hint = tee->hints; hint && *hint; hint++) {
+		const char *at = strstr(*hint, mark);
+		if (at)
+			fprintf(stderr, "teeperf record: %s: %.*s%s%s\n", tee->name,
+			    (int)(at - *hint), *hint, where, at + sizeof(mark) - 1);
+		else
+			fprintf(stderr, "teeperf record: %s: %s\n", tee->name, *hint);
+	}
+}
+
+void tp_record_attach_tell(
+    const struct tp_record_attach *attach, const struct tp_session *session, bool launched)
+{
+	char where[PATH_MAX];
+	snprintf(where, sizeof(where), "%s", tp_region_where(&session->region));
+	tp_clean(where, strlen(where));
+	if (attach->tee)
+		tell_hints(attach->tee, where);
+	if (launched || attach->stream)
+		return;
+	fprintf(stderr, "teeperf record: now start the program, with TEEPERF_LOG=%s", where);
+	if (attach->offset)
+		fprintf(stderr, " and TEEPERF_LOG_OFFSET=%llu", (unsigned long long)attach->offset);
+	fprintf(stderr, " (where it sees that file) in its environment\n");
+}
+
+static void warn_of_stream(const struct tp_command *command, const struct tp_stream *stream)
+{
+	char text[TP_ERR_TEXT_SIZE];
+	if (stream->failed)
+		tp_command_warn(command, "the stream was read no further: %s",
+		    tp_err_format(&stream->error, text, sizeof(text)));
+	else if (!stream->frames.ended)
+		tp_command_warn(command,
+		    "the stream ended without the program's saying so: what it sent last may be "
+		    "missing");
+	const uint64_t rest = stream->frames.ended ? tp_inlet_rest(&stream->inlet) : 0;
+	if (rest)
+		tp_command_warn(command,
+		    "%llu bytes of another run follow and were not read: give each run a file of its own",
+		    (unsigned long long)rest);
+}
+
+bool tp_record_attach_judge(const struct tp_command *command, const struct tp_record_attach *attach,
+    const struct tp_session *session, const struct tp_session_counts *counts, bool ended,
+    const char **how)
+{
+	*how = NULL;
+	if (!attach->waits)
+		return true;
+	if (attach->stream) {
+		warn_of_stream(command, attach->stream);
+		*how = attach->stream->frames.ended ? "the program said that it was over" : NULL;
+		return !attach->stream->failed;
+	}
+	if (counts->attach == TEEPERF_ATTACH_NONE) {
+		tp_command_warn(command,
+		    "no instrumented program came to '%s'%s: it must be started after this message's "
+		    "'now start', find TEEPERF_LOG in its environment, and be allowed to write that "
+		    "file; what runs already has looked for its log and does not look again",
+		    attach->file,
+		    session->guest_state == TP_GUEST_MISSING ? " in time"
+		    : session->guest_state == TP_GUEST_GONE  ? " before the process ended"
+							     : "");
+		return false;
+	}
+	if (ended && session->guest_state == TP_GUEST_ENDED)
+		*how = "the program said that it was over";
+	else if (ended && session->guest_state == TP_GUEST_GONE)
+		*how = "the process that was watched ended";
+	else if (ended && session->guest_state == TP_GUEST_LEFT)
+		*how = "nobody had the log any more: the program was killed, or left by _exit";
+	return true;
+}

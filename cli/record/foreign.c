@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs for another processor among the words of a command line.
+#define _GNU_SOURCE
+#include "foreign.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+enum { OWN_MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { OWN_MACHINE = EM_AARCH64 };
+#elif defined(__riscv)
+enum { OWN_MACHINE = EM_RISCV };
+#else
+enum { OWN_MACHINE = EM_NONE };
+#endif
+
+// The processor that an executable file is for, if it is one that we record and not ours.
+static const char *foreign_machine(const char *path)
+{
+	struct stat info;
+	unsigned char head[20];
+	if (stat(path, &info) || !S_ISREG(info.st_mode) || access(path, X_OK))
+		return NULL;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	const ssize_t size = read(fd, head, sizeof(head));
+	close(fd);
+	// e_type and e_machine are at the same place in all ELF files.
+	if (size != sizeof(head) || memcmp(head, ELFMAG, SELFMAG) || head[EI_CLASS] != ELFCLASS64 ||
+	    head[EI_DATA] != ELFDATA2LSB)
+		return NULL;
+	const int type = head[16] | head[17] << 8;
+	const int machine = head[18] | head[19] << 8;
+	if (machine == OWN_MACHINE || (type != ET_EXEC && type != ET_DYN))
+		return NULL;
+	return machine == EM_X86_64    ? "x86_64"
+	       : machine == EM_AARCH64 ? "aarch64"
+	       : machine == EM_RISCV   ? "riscv64"
+				       : NULL;
+}
+
+const char *tp_record_foreign(char *const *argv, const char **machine)
+{
+	for (; *argv; argv++) {
+		*machine = foreign_machine(*argv);
+		if (*machine)
+			return *argv;
+	}
+	return NULL;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// 'teeperf record --tee' has recorded: the two traces become one.
+#include "cli/analyze/join_files.h"
+#include "cli/record/inner.h"
+
+#include <unistd.h>
+
+bool tp_record_inner_join(
+    const struct tp_command *command, const char *host, const char *tee, bool quiet)
+{
+	bool damaged = false;
+	if (tp_join_files(command, host, tee, host, true, quiet, &damaged)) {
+		tp_record_inner_tell_apart(command, host, tee);
+		return false;
+	}
+	unlink(tee);
+	return !damaged;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The options of `teeperf record`, and which of them go together.
+#define _GNU_SOURCE
+#include "options.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/analyze/default_trace.h"
+#include "port_names.inc"
+#include "foreign.h"
+#include "inner.h"
+#include "only.h"
+#include "output.h"
+
+static const char *const mode_words[] = {"stream", "full", "ring", NULL};
+static const uint32_t modes[] = {TEEPERF_MODE_STREAM, TEEPERF_MODE_FULL, TEEPERF_MODE_RING};
+static const char *const clock_words[] = {
+    "auto", "tsc", "tsc-ordered", "soft", "count", "none", NULL};
+static const enum tp_clock_choice clocks[] = {TP_CLOCK_CHOICE_AUTO, TP_CLOCK_CHOICE_HARDWARE,
+    TP_CLOCK_CHOICE_ORDERED, TP_CLOCK_CHOICE_SOFT, TP_CLOCK_CHOICE_COUNT, TP_CLOCK_CHOICE_NONE};
+static const char *const drain_words[] = {"auto", "now", "late", "end", NULL};
+static const enum tp_drain_choice drains[] = {
+    TP_DRAIN_CHOICE_AUTO, TP_DRAIN_CHOICE_NOW, TP_DRAIN_CHOICE_LATE, TP_DRAIN_CHOICE_END};
+
+static const char *const on_start_words[] = {"on", "off", NULL};
+
+struct tp_record_options tp_record_options;
+
+#define OF(field) &tp_record_options.field
+
+const struct tp_option tp_record_option_table[] = {
+    {TP_OPTION_STRING, 'o', "output", "FILE", "write the trace to FILE (default: teeperf.trace)",
+	OF(output), NULL},
+    {TP_OPTION_CHOICE, 'm', "mode", "stream|full|ring",
+	"recycle the log's memory while the program runs, or stop when it is full, or be a flight "
+	"recorder: keep the last events of each thread (default: stream)",
+	OF(mode), mode_words},
+    {TP_OPTION_SIZE, 0, "ring", "SIZE",
+	"with '--mode ring', keep the last SIZE bytes of records of each thread (default: 1M)",
+	OF(ring_bytes), NULL},
+    {TP_OPTION_CHOICE, 'c', "clock", "auto|tsc|tsc-ordered|soft|count|none",
+	"read the processor's counter, also at the cost of waiting for exact borders between short "
+	"functions (tsc-ordered), or a word in memory where the recorder publishes the time or counts, or "
+	"take no times (default: auto)",
+	OF(clock), clock_words},
+    {TP_OPTION_COUNT, 0, "clock-period", "NS",
+	"soft and count: store the word once in NS nanoseconds, 0: all the time (default: 2000)",
+	OF(period_ns), NULL},
+    {TP_OPTION_SIZE, 's', "size", "SIZE",
+	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G; "
+	"with '--port optee' 1M, and at most 8M, for the TEE's)",
+	OF(size_bytes), NULL},
+    {TP_OPTION_SIZE, 0, "ready", "SIZE",
+	"have so much of the log's memory in place before PROGRAM starts (default: 64M, or 256M if "
+	"there is no core to do it later)",
+	OF(ready_bytes), NULL},
+    {TP_OPTION_CHOICE, 0, "drain", "auto|now|late|end",
+	"write to the trace at once, when half of the log is full, or when PROGRAM has ended "
+	"(default: auto, now if there is a core for it, else late)",
+	OF(drain), drain_words},
+    {TP_OPTION_LEVEL, 0, "compress", "LEVEL",
+	"write a smaller trace, about a tenth; LEVEL, 1 to 19, is zstd's (default: 1)", OF(level),
+	NULL},
+    {TP_OPTION_BOOL, 'f', "follow-fork", NULL,
+	"record forked children and instrumented programs that PROGRAM starts, too, each in FILE.PID",
+	OF(follow_fork), NULL},
+    {TP_OPTION_BOOL, 0, "tee", NULL,
+	"PROGRAM is the host of a TEE that it hands a second log to: record both sides, joined",
+	OF(inner), NULL},
+    {TP_OPTION_CHOICE, 0, "on-start", "on|off",
+	"begin recording, or wait until 'teeperf ctl on', the program or a signal says so (default: on)",
+	OF(on_start), on_start_words},
+    {TP_OPTION_WORD, 0, "control", "SIGNAL",
+	"tell PROGRAM of 'teeperf ctl' at once, by this signal (default: URG)", OF(control), NULL},
+    {TP_OPTION_BOOL, 0, "signals", NULL,
+	"let SIGUSR1 switch recording on in PROGRAM, and SIGUSR2 off", OF(signals), NULL},
+    {TP_OPTION_LIST, 0, "only", "LIST",
+	"record only those of the instrumented functions that this allowlist allows; may be given more "
+	"than once",
+	OF(only), NULL},
+    {TP_OPTION_LIST, 0, "inventory", "FILE",
+	"with '--only', a library or inventory whose functions it is about besides PROGRAM's; may be "
+	"given more than once",
+	OF(modules), NULL},
+    {TP_OPTION_STRING, 0, "attach", "FILE",
+	"keep the log in FILE for a program that somebody else starts, as a TEE's launcher does",
+	OF(attach.file), NULL},
+    {TP_OPTION_SIZE, 0, "offset", "SIZE",
+	"with '--attach', begin so far behind FILE's beginning: memory that has other users, too",
+	OF(attach.offset), NULL},
+    {TP_OPTION_BOOL, 0, "force", NULL,
+	"with '--attach', write over FILE though it holds something that is no log of ours",
+	OF(attach.force), NULL},
+    {TP_OPTION_STRING, 0, "stream", "SOURCE",
+	"read what the program sends: from a file, a pipe, '-', or a connection to unix:PATH or "
+	"vsock:[CID]:PORT",
+	OF(attach.stream_name), NULL},
+    {TP_OPTION_STRING, 0, "port", "NAME", "the program runs in a TEE of this kind: " TP_PORT_NAMES,
+	OF(attach.port_name), NULL},
+    {TP_OPTION_COUNT, 0, "pid", "PID",
+	"with '--attach' or '--stream', end when process PID of this machine ends", OF(attach.pid),
+	NULL},
+    {TP_OPTION_COUNT, 0, "attach-timeout", "SECONDS",
+	"with '--attach' or '--stream', give up if no program comes, or nothing of the stream, for so "
+	"long (default: wait)",
+	OF(attach.timeout_s), NULL},
+    {TP_OPTION_BOOL, 'q', "quiet", NULL, "show neither progress nor the summary", OF(quiet), NULL},
+    {0},
+};
+
+void tp_record_options_init(struct tp_record_options *options)
+{
+	*options = (struct tp_record_options){
+	    .output = TP_DEFAULT_TRACE,
+	    .period_ns = TP_COUNTER_PERIOD_NS,
+	    .ring_bytes = UINT64_MAX,
+	    .attach = {.timeout_s = UINT64_MAX},
+	};
+	options->only = (struct tp_option_list){options->only_items, TP_RECORD_LISTS_MAX, 0};
+	options->modules = (struct tp_option_list){options->module_items, TP_RECORD_LISTS_MAX, 0};
+}
+
+// The signal of '--control': a name with or without SIG, a number, or nothing. -1 if there is none.
+static int signal_number(const char *text)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} known[] = {
+	    // By default a program ignores SIGURG, so one that comes at a wrong moment does no harm.
+	    {"", SIGURG},
+	    {"URG", SIGURG},
+	    {"IO", SIGIO},
+	    {"HUP", SIGHUP},
+	    {"USR1", SIGUSR1},
+	    {"USR2", SIGUSR2},
+	    {"WINCH", SIGWINCH},
+	    {"PWR", SIGPWR},
+	    {"ALRM", SIGALRM},
+	    {"PROF", SIGPROF},
+	    {"VTALRM", SIGVTALRM},
+	};
+	char *end;
+	const long number = strtol(text, &end, 10);
+	if (*text && !*end)
+		return number > 0 && number <= SIGRTMAX && number != SIGKILL && number != SIGSTOP
+			   ? (int)number
+			   : -1;
+	const char *name = strncmp(text, "SIG", 3) ? text : text + 3;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!strcmp(known[i].name, name))
+			return known[i].number;
+	}
+	return -1;
+}
+
+static bool is_of_fault(int number)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (faults[i] == number)
+			return true;
+	return false;
+}
+
+// 0, or an exit code; *number: of the signal, 0: none.
+static int check_signal(
+    const struct tp_command *command, const struct tp_record_options *options, int *number)
+{
+	*number = options->control ? signal_number(options->control) : 0;
+	if (*number < 0)
+		return tp_options_usage(command,
+		    "option '--control' takes a signal that can be caught, such as URG, IO or a "
+		    "number, not '%s'",
+		    options->control);
+	if (is_of_fault(*number))
+		return tp_options_usage(command,
+		    "option '--control' takes no signal of a fault, as %d is: a fault of the program would "
+		    "be taken for a command, and come again for ever; URG does no harm",
+		    *number);
+	if (options->signals && (*number == SIGUSR1 || *number == SIGUSR2))
+		return tp_options_usage(command,
+		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
+	return 0;
+}
+
+// 0, or an exit code; *chunks: that each thread keeps, 0 in other modes.
+static int check_ring(
+    const struct tp_command *command, const struct tp_record_options *options, uint32_t *chunks)
+{
+	const bool is_ring = modes[options->mode] == TEEPERF_MODE_RING;
+	const bool is_given = options->ring_bytes != UINT64_MAX;
+	*chunks = is_ring ? TP_REGION_KEPT_CHUNKS : 0;
+	if (is_given && !is_ring)
+		return tp_options_usage(command, "option '--ring' goes with '--mode ring' only");
+	if (options->drain && is_ring)
+		return tp_options_usage(command,
+		    "with '--mode ring' nothing is drained while the program runs: leave '--drain' out "
+		    "('teeperf ctl flush' writes a snapshot)");
+	if (!is_given)
+		return 0;
+	if (options->ring_bytes < 2 * TP_REGION_CHUNK_SIZE)
+		return tp_options_usage(
+		    command, "option '--ring' takes at least %dK", 2 * TP_REGION_CHUNK_SIZE / 1024);
+	if (options->ring_bytes / TP_REGION_CHUNK_SIZE > TEEPERF_RING_LOG_CHUNKS / 4)
+		return tp_options_usage(command, "option '--ring' takes at most %dM",
+		    TEEPERF_RING_LOG_CHUNKS / 4096 * (TP_REGION_CHUNK_SIZE / 1024));
+	*chunks = (uint32_t)(options->ring_bytes / TP_REGION_CHUNK_SIZE);
+	return 0;
+}
+
+// What the options say by themselves. 0 or an exit code.
+static int check_values(const struct tp_command *command, struct tp_record_options *options)
+{
+	struct tp_session_options *wanted = &options->wanted;
+	if (options->period_ns > TP_COUNTER_MAX_PERIOD_NS)
+		return tp_options_usage(
+		    command, "option '--clock-period' takes at most %d", TP_COUNTER_MAX_PERIOD_NS);
+	if (options->level > TP_PACKER_LEVEL_MAX)
+		return tp_options_usage(
+		    command, "option '--compress' takes 1 to %d", TP_PACKER_LEVEL_MAX);
+	if (options->level && !tp_packer_is_there())
+		return tp_options_usage(
+		    command, "this teeperf is built without zstd: leave out '--compress'");
+	const int status = check_signal(command, options, &wanted->control_signal);
+	return status ? status : check_ring(command, options, &wanted->ring);
+}
+
+// The clock to record with: 'auto' takes no hardware's clock where the program's is another one.
+static enum tp_clock_choice choose_clock(const struct tp_record_options *options)
+{
+	const char *machine;
+	const char *foreign = tp_record_foreign(options->argv, &machine);
+	if (options->clock_choice != TP_CLOCK_CHOICE_AUTO || !foreign)
+		return options->clock_choice;
+	if (!options->quiet)
+		fprintf(stderr,
+		    "teeperf record: '%s' is for %s, whose clock is not that of this machine: recording "
+		    "with '--clock soft'\n",
+		    foreign, machine);
+	return TP_CLOCK_CHOICE_SOFT;
+}
+
+int tp_record_options_check(
+    const struct tp_command *command, struct tp_record_options *options, int argc, char **argv)
+{
+	struct tp_session_options *wanted = &options->wanted;
+	options->argv = argv;
+	options->clock_choice = clocks[options->clock];
+	*wanted = (struct tp_session_options){
+	    .only = {.kind = TEEPERF_ONLY_ALL},
+	    .output = options->output,
+	    .size_bytes = options->size_bytes,
+	    .ready_bytes = options->ready_bytes,
+	    .mode = modes[options->mode],
+	    .compress = (int)options->level,
+	    .period_ns = options->period_ns,
+	    .drain = drains[options->drain],
+	    .follow_fork = options->follow_fork,
+	    .start_off = options->on_start == 1,
+	    .switch_signals = options->signals,
+	    .argv = argc ? argv : NULL,
+	};
+	int status = check_values(command, options);
+	if (!status)
+		status = tp_record_output_check(
+		    command, options->output, argc > 0, options->quiet, &wanted->away);
+	if (!status && options->only.count)
+		status = tp_record_only(command, &options->only, &options->modules,
+		    argc ? argv[0] : NULL, &wanted->only);
+	if (status)
+		return status;
+	wanted->clock = choose_clock(options);
+	status = tp_record_attach_prepare(command, &options->attach, wanted, options->quiet);
+	if (status) {
+		tp_record_options_release_only(options);
+		return status;
+	}
+	if (options->inner)
+		status = tp_record_inner_prepare(command, wanted);
+	if (status)
+		tp_record_options_release(options);
+	return status;
+}
+
+void tp_record_options_release_only(struct tp_record_options *options)
+{
+	free((void *)(uintptr_t)options->wanted.only.hashes);
+	options->wanted.only.hashes = NULL;
+}
+
+void tp_record_options_release(struct tp_record_options *options)
+{
+	tp_record_attach_release(&options->attach);
+	tp_record_options_release_only(options);
+}

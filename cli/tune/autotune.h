@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * teeperf autotune: the state of one, which its stages (autotune_stages.c) fill and its report
+ * (autotune_report.c) shows.
+ */
+#ifndef TP_AUTOTUNE_H
+#define TP_AUTOTUNE_H
+
+#include "build.h"
+#include "plan.h"
+#include "run.h"
+#include "cli/command/command.h"
+#include "allowlists/choose/generate.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TP_AUTOTUNE_LINES_MAX 64
+
+enum tp_autotune_samples {
+	TP_AUTOTUNE_AUTO = 0, /* a trace, unless it would be too large and perf works */
+	TP_AUTOTUNE_TRACE,
+	TP_AUTOTUNE_PERF,
+};
+
+struct tp_autotune_options {
+	char *const *program;
+	const char *input; /* its standard input, or NULL */
+	double budget;
+	uint64_t log_budget;
+	uint32_t runs;
+	uint32_t rounds;
+	enum tp_clock_choice clock;
+	enum tp_autotune_samples samples;
+	bool by_cpu; /* time is CPU time, not wall time */
+	const char *const *keep;
+	uint32_t keep_count;
+	const char *const *never;
+	uint32_t never_count;
+	bool no_sample;
+	bool count_rest;
+	const char *from; /* trace that has the profile, or NULL */
+	const char *work; /* folder for what is left over; NULL: nothing is */
+	bool verbose;
+	bool progress;
+};
+
+/* Runs of two builds in turn; times in ns. */
+struct tp_autotune_series {
+	uint32_t count;
+	double native[TP_AUTOTUNE_RUNS_MAX];
+	double other[TP_AUTOTUNE_RUNS_MAX];
+	double native_cpu[TP_AUTOTUNE_RUNS_MAX];
+	double other_cpu[TP_AUTOTUNE_RUNS_MAX];
+};
+
+/* How far it is, to be shown: autotune_progress.c. */
+struct tp_autotune_progress {
+	uint32_t builds; /* that have ended */
+	uint32_t most_builds;
+	double build_ns; /* that they took */
+	uint32_t runs;
+	uint32_t most_runs;
+	double run_ns;
+};
+
+struct tp_autotune_round {
+	struct tp_autotune_try tried;
+	double event_share;
+	double sample_share;
+	double bound_share;
+	double sample_bound_share;
+	uint32_t runs;
+	double event_ns;  /* a call, as it was predicted */
+	double native_ns; /* medians */
+	double time_ns;
+	uint64_t records;
+	uint64_t lost;
+	uint32_t events; /* functions */
+	uint32_t samples;
+	uint32_t counts;
+	char *list; /* its text */
+	uint64_t list_size;
+};
+
+struct tp_autotune {
+	const struct tp_command *command;
+	struct tp_autotune_options options;
+	struct tp_autotune_builder builder;
+	char folder[PATH_MAX - 64]; /* for logs, traces and lists */
+	char list_path[PATH_MAX];
+	/* What the program did in its first run, and so must always do. */
+	struct tp_autotune_ran first;
+	bool output_varies;
+	bool given_times; /* the trace that was given has them, and not only calls */
+	struct tp_autotune_progress progress;
+	/* What was measured before any list. */
+	struct tp_autotune_series alone_series; /* the native program beside a recorder */
+	double fixed_ns;                        /* what that takes */
+	struct tp_autotune_series count_series; /* none with a profile that is given */
+	double native_ns;                       /* medians */
+	double native_cpu_ns;
+	uint64_t calls;       /* that the count build counted, or the given profile has */
+	double count_cost_ns; /* of one call; 0: not to be told */
+	bool by_perf;
+	double event_time_ns; /* of the run with events for all; 0: there was none */
+	double event_cpu_ns;
+	uint32_t event_runs;    /* of which this was the fastest */
+	double event_cost_ns;   /* of one call, by the time that counts; 0: not to be told */
+	double profile_cost_ns; /* of one call, to be taken off own times */
+	struct tp_autotune_round rounds[TP_AUTOTUNE_ROUNDS_MAX];
+	uint32_t round_count;
+	uint32_t best;
+	enum tp_autotune_step ended;
+	struct tp_problems notes;
+};
+
+/*
+ * All stages up to the choice of the best list, which the program is built with at the end. 0 or a
+ * tp_error. Release it in any case; logs are then removed too unless the user is to look at them.
+ */
+int tp_autotune_all(struct tp_autotune *tune, struct tp_err *err);
+void tp_autotune_release(struct tp_autotune *tune, bool keep_logs);
+
+/* Whether the best list can be kept: what it costs could be told. */
+static inline bool tp_autotune_has_best(const struct tp_autotune *tune)
+{
+	return tune->round_count && !tune->rounds[tune->best].tried.untold;
+}
+void tp_autotune_report_text(const struct tp_autotune *tune, const char *output);
+void tp_autotune_report_json(
+    const struct tp_autotune *tune, const char *output, struct tp_buf *out);
+/* Calls, own time, size and level of each function, as CSV. */
+void tp_autotune_profile_csv(const struct tp_generated *generated, struct tp_buf *out);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The notes of a module at the end of the pipeline, and what has become of the functions in them. */
+#ifndef TP_INVENTORY_NOTES_H
+#define TP_INVENTORY_NOTES_H
+
+#include "common/buf.h"
+#include "pass/llvm_compat.h"
+#include "pass/options.h"
+
+#define TP_NOTE_NONE UINT32_MAX
+
+/* A function of a note. Strings are still escaped; NULL if a damaged note lacks them. */
+struct tp_noted {
+	const char *name, *linkage, *line, *instructions, *list, *list_line;
+	uint32_t file;    /* of the notes' files, or TP_NOTE_NONE if it is not known */
+	char *callees;    /* names between tabs, or NULL */
+	uint32_t unit;    /* of the notes; TP_NOTE_NONE: it is defined elsewhere (ThinLTO) */
+	uint32_t emitted; /* as which function it is there, or TP_NOTE_NONE */
+	uint32_t next;    /* with the same hash of its name, or TP_NOTE_NONE */
+	uint32_t number;  /* in the inventory, or TP_NOTE_NONE */
+	uint32_t copies;  /* how many copies entries it has */
+	bool forced;
+	bool has_made; /* optimisation has made functions of it, such as cold parts */
+};
+
+/* A function that is there after optimisation. */
+struct tp_emitted {
+	LLVMValueRef function;
+	uint32_t noted; /* or TP_NOTE_NONE: made by an optimisation */
+	char *
+	    origin; /* what it was called when it was decided about, if it has another name; or NULL */
+	uint32_t made_of;   /* the noted function of that name if it was made, or TP_NOTE_NONE */
+	uint32_t next_made; /* in the same unit, or TP_NOTE_NONE */
+	uint32_t number;    /* in the inventory */
+	struct tp_llvm_facts facts;
+	bool decided_again; /* by the facts, or the new name: */
+	struct tp_verdict verdict;
+	uint32_t first_call, call_count; /* in calls */
+};
+
+struct tp_noted_unit {
+	const char *line; /* what is behind "unit" */
+	char *main_file;  /* its first field */
+	uint64_t hash;
+	uint32_t first, count; /* in noted */
+	uint32_t
+	    first_made; /* of the emitted functions that optimisation made here, or TP_NOTE_NONE */
+};
+
+struct tp_noted_call {
+	LLVMValueRef callee;
+	uint32_t sites;
+	double frequency;
+};
+
+/* A noted function was inlined into an emitted one. */
+struct tp_noted_copy {
+	uint32_t noted;
+	uint32_t into;
+	uint32_t sites;
+	bool guessed;
+};
+
+/* Any function of the module; sorted by address. */
+struct tp_module_function {
+	LLVMValueRef function;
+	uint32_t emitted; /* or TP_NOTE_NONE */
+	uint32_t number;  /* in the inventory, once it has one */
+};
+
+/* The notes of a module, and what has become of the functions in them. */
+struct tp_notes {
+	const struct tp_pass *pass;
+	LLVMModuleRef module;
+	char *text;   /* of the notes, cut up */
+	char **files; /* that functions are in */
+	struct tp_noted_unit *units;
+	struct tp_noted *noted;
+	struct tp_emitted *emitted;
+	struct tp_module_function *functions;
+	uint32_t *slots;      /* hash table of names: index of noted, or TP_NOTE_NONE */
+	struct tp_buf calls;  /* struct tp_noted_call */
+	struct tp_buf copies; /* struct tp_noted_copy; in the end sorted by noted, each pair once */
+	uint32_t file_count, unit_count, noted_count, emitted_count, function_count;
+	uint32_t noted_room;
+	uint32_t slot_mask;
+	bool failed; /* out of memory */
+};
+
+/* Take the notes out of the module; without any, unit_count is 0. To be released in any case. */
+void tp_notes_take(struct tp_notes *notes, const struct tp_pass *pass, LLVMModuleRef module);
+void tp_notes_release(struct tp_notes *notes);
+/* The first noted function of this name (escaped), then the others; TP_NOTE_NONE at the end. */
+uint32_t tp_notes_find(const struct tp_notes *notes, const char *name, size_t size);
+uint32_t tp_notes_find_next(const struct tp_notes *notes, uint32_t noted);
+/* Add a function (escaped name) that no note has. Its number; TP_NOTE_NONE if there is no memory. */
+uint32_t tp_notes_add_elsewhere(struct tp_notes *notes, const char *name, size_t size);
+/* The place of a function in notes->functions. */
+struct tp_module_function *tp_notes_function(const struct tp_notes *notes, LLVMValueRef function);
+
+static inline struct tp_noted_call *tp_notes_calls(const struct tp_notes *notes)
+{
+	return (struct tp_noted_call *)(void *)notes->calls.data;
+}
+
+static inline struct tp_noted_copy *tp_notes_copies(const struct tp_notes *notes)
+{
+	return (struct tp_noted_copy *)(void *)notes->copies.data;
+}
+
+static inline uint32_t tp_notes_copy_count(const struct tp_notes *notes)
+{
+	return (uint32_t)(notes->copies.size / sizeof(struct tp_noted_copy));
+}
+
+#endif

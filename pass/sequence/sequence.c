@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Records in IR: one call of inline assembly each, and what a module needs besides.
+#include "sequence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Comdat.h>
+
+#include "allowlists/language/reading.h"
+#include "pass/function.h"
+#include "pass/llvm_compat.h"
+
+enum { OUTPUTS_MAX = 3, ARGUMENTS_MAX = 3 };
+
+static const struct tp_text_machine *find_machine(LLVMModuleRef module)
+{
+	return tp_text_find(LLVMGetTarget(module));
+}
+
+const char *tp_sequence_refuse(LLVMModuleRef module)
+{
+	const char *triple = LLVMGetTarget(module);
+	if (!find_machine(module))
+		return "teeperf: cannot instrument for this processor: x86-64, aarch64 and riscv64 "
+		       "are supported; compile this file without the plugin";
+	if (strstr(triple, "gnux32") || strstr(triple, "ilp32"))
+		return "teeperf: cannot instrument for 32-bit pointers; compile this file without "
+		       "the plugin";
+	return NULL;
+}
+
+static LLVMValueRef declare_function(LLVMModuleRef module, const char *name, LLVMTypeRef type)
+{
+	LLVMValueRef function = LLVMGetNamedFunction(module, name);
+	return function ? function : LLVMAddFunction(module, name, type);
+}
+
+static LLVMTypeRef two_words(LLVMContextRef context, LLVMTypeRef second)
+{
+	LLVMTypeRef words[2] = {LLVMInt64TypeInContext(context), second};
+	return LLVMFunctionType(LLVMVoidTypeInContext(context), words, 2, 0);
+}
+
+// Assembly refers to the runtime by name, which no optimiser sees: the first reference that it does
+// see makes a link with LTO fetch the runtime.
+void tp_sequence_declare(LLVMModuleRef module)
+{
+	const LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
+	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
+	declare_function(module, TEEPERF_SYMBOL_RESYNC, two_words(context, i64));
+	LLVMValueRef attach =
+	    declare_function(module, TEEPERF_SYMBOL_MODULE, two_words(context, pointer));
+	tp_llvm_keep(module, attach);
+}
+
+static void make_hidden_once(LLVMModuleRef module, LLVMValueRef global)
+{
+	size_t length;
+	LLVMSetLinkage(global, LLVMLinkOnceODRLinkage);
+	LLVMSetVisibility(global, LLVMHiddenVisibility);
+	LLVMSetComdat(global, LLVMGetOrInsertComdat(module, LLVMGetValueName2(global, &length)));
+}
+
+// A symbol that the linker makes for one end of the section of teeperf_functions, if there is one.
+static LLVMValueRef section_end(LLVMModuleRef module, const char *name)
+{
+	LLVMTypeRef i8 = LLVMInt8TypeInContext(LLVMGetModuleContext(module));
+	LLVMValueRef global = LLVMGetNamedGlobal(module, name);
+	if (!global)
+		global = LLVMAddGlobal(module, i8, name);
+	LLVMSetLinkage(global, LLVMExternalWeakLinkage);
+	LLVMSetVisibility(global, LLVMHiddenVisibility);
+	return LLVMConstBitCast(global, LLVMPointerType(i8, 0));
+}
+
+// The module's teeperf_module_block.
+static LLVMValueRef module_block(LLVMModuleRef module)
+{
+	LLVMValueRef block = LLVMGetNamedGlobal(module, TEEPERF_SYMBOL_ANCHOR);
+	if (block)
+		return block;
+	const LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
+	LLVMValueRef fields[4] = {section_end(module, "__start_" TEEPERF_FUNCTIONS_SECTION),
+	    section_end(module, "__stop_" TEEPERF_FUNCTIONS_SECTION), LLVMConstNull(pointer),
+	    LLVMConstInt(LLVMInt64TypeInContext(context), 0, 0)};
+	LLVMValueRef value = LLVMConstStructInContext(context, fields, 4, 0);
+	block = LLVMAddGlobal(module, LLVMTypeOf(value), TEEPERF_SYMBOL_ANCHOR);
+	LLVMSetInitializer(block, value);
+	LLVMSetAlignment(block, sizeof(struct teeperf_module_block));
+	make_hidden_once(module, block);
+	return block;
+}
+
+// Gates in i8s, hashes in i64s: the type of a teeperf_functions for COUNT functions.
+static LLVMTypeRef functions_type(LLVMContextRef context, unsigned count)
+{
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
+	LLVMTypeRef fields[4] = {i32, i32,
+	    LLVMArrayType(LLVMInt8TypeInContext(context), (count + 7) / 8 * 8),
+	    LLVMArrayType(LLVMInt64TypeInContext(context), count)};
+	return LLVMStructTypeInContext(context, fields, 4, 0);
+}
+
+bool tp_sequence_init(struct tp_sequence *sequence, const struct tp_pass *pass,
+    LLVMModuleRef module, unsigned gate_count)
+{
+	const LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
+	*sequence = (struct tp_sequence){.module = module, .context = context, .pass = pass};
+	sequence->gate_count = gate_count + 1;
+	sequence->hashes = calloc(sequence->gate_count, sizeof(LLVMValueRef));
+	if (!sequence->hashes)
+		return false;
+	sequence->hashes[sequence->next++] = LLVMConstInt(i64, TEEPERF_HASH_ALWAYS, 0);
+	tp_sequence_declare(module);
+	sequence->machine = find_machine(module);
+	sequence->block = module_block(module);
+	sequence->functions = LLVMAddGlobal(module, functions_type(context, sequence->gate_count),
+	    TEEPERF_SYMBOL_PREFIX "functions");
+	LLVMSetLinkage(sequence->functions, LLVMInternalLinkage);
+	LLVMSetSection(sequence->functions, TEEPERF_FUNCTIONS_SECTION);
+	LLVMSetAlignment(sequence->functions, 8);
+	sequence->resync_type = two_words(context, i64);
+	sequence->resync = LLVMGetNamedFunction(module, TEEPERF_SYMBOL_RESYNC);
+	return true;
+}
+
+static void set_functions(struct tp_sequence *sequence)
+{
+	const unsigned count = sequence->gate_count;
+	LLVMTypeRef type = functions_type(sequence->context, count);
+	LLVMTypeRef fields[4];
+	LLVMGetStructElementTypes(type, fields);
+	const unsigned room = LLVMGetArrayLength(fields[2]);
+	char *gates = calloc(room + 1, 1);
+	if (!gates) {
+		tp_llvm_error(sequence->module, "teeperf: out of memory");
+		return;
+	}
+	memset(gates, TEEPERF_GATE_SOFT, count);
+	const unsigned size = TEEPERF_GATE_OFFSET + room + 8 * count;
+	LLVMValueRef values[4] = {LLVMConstInt(fields[0], size, 0),
+	    LLVMConstInt(fields[1], count, 0),
+	    LLVMConstStringInContext(sequence->context, gates, room, 1),
+	    LLVMConstArray(LLVMInt64TypeInContext(sequence->context), sequence->hashes, count)};
+	free(gates);
+	LLVMSetInitializer(
+	    sequence->functions, LLVMConstStructInContext(sequence->context, values, 4, 0));
+}
+
+bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence)
+{
+	return sequence->machine->needs_no_red_zone && !sequence->pass->inlined_later;
+}
+
+// Assemblers take other characters for their own, even where names are quoted, and a version behind @.
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.' || c == '$';
+}
+
+/*
+ * The name is the function's own address through a private alias: no relocation, no table, and it
+ * survives COMDAT, identical code folding, --gc-sections and PIC. What may still be inlined elsewhere
+ * must name the symbol itself: an alias into a discarded COMDAT does not link.
+ */
+static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
+{
+	static const char suffix[] = ".teeperf";
+	LLVMTypeRef i8 = LLVMInt8TypeInContext(sequence->context);
+	LLVMValueRef base = LLVMConstBitCast(function, LLVMPointerType(i8, 0));
+	if (sequence->pass->inlined_later)
+		return base;
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+	char *alias_name = malloc(length + sizeof(suffix));
+	if (!alias_name)
+		return base;
+	// Of two that become the same one gets a number behind it.
+	for (size_t i = 0; i < length; i++)
+		alias_name[i] = is_plain(name[i]) ? name[i] : '_';
+	memcpy(alias_name + length, suffix, sizeof(suffix));
+	LLVMValueRef alias =
+	    LLVMAddAlias2(sequence->module, i8, 0, base, alias_name + (name[0] == '\1' ? 1 : 0));
+	free(alias_name);
+	LLVMSetLinkage(alias, LLVMPrivateLinkage);
+	return alias;
+}
+
+// Of the linkage name as it is in the source, if link-time optimisation has renamed the function. Copies
+// have names of their own.
+static uint64_t hash_of(LLVMValueRef function)
+{
+	size_t length;
+	const char *name = tp_function_name(function, &length);
+	char *origin = tp_function_origin(function);
+	if (origin && tp_name_is_renamed(name, origin)) {
+		name = origin;
+		length = strlen(origin);
+	}
+	const uint64_t hash = teeperf_name_hash(name, length);
+	free(origin);
+	return hash;
+}
+
+struct tp_target tp_sequence_begin(
+    struct tp_sequence *sequence, LLVMValueRef function, uint32_t sample, bool watched)
+{
+	struct tp_target target = {.function = function,
+	    .name = name_of(sequence, function),
+	    .sample = sample,
+	    .watched = watched,
+	    .gate = TEEPERF_GATE_OFFSET};
+	if (watched)
+		return target;
+	const unsigned number = sequence->next++;
+	sequence->hashes[number] =
+	    LLVMConstInt(LLVMInt64TypeInContext(sequence->context), hash_of(function), 0);
+	target.gate += number;
+	return target;
+}
+
+LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef builder,
+    const struct tp_text *text, LLVMValueRef *arguments, unsigned count)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
+	LLVMTypeRef outputs[OUTPUTS_MAX] = {i64, i64, i64};
+	LLVMTypeRef result = text->output_count == 0   ? LLVMVoidTypeInContext(sequence->context)
+			     : text->output_count == 1 ? i64
+						       : LLVMStructTypeInContext(sequence->context,
+							     outputs, text->output_count, 0);
+	LLVMTypeRef types[ARGUMENTS_MAX];
+	for (unsigned i = 0; i < count; i++)
+		types[i] = LLVMTypeOf(arguments[i]);
+	LLVMTypeRef type = LLVMFunctionType(result, types, count, 0);
+	char *const assembly = (char *)(uintptr_t)text->assembly;
+	char *const constraints = (char *)(uintptr_t)text->constraints;
+	LLVMValueRef code = LLVMGetInlineAsm(type, assembly, strlen(assembly), constraints,
+	    strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
+	LLVMValueRef call = LLVMBuildCall2(builder, type, code, arguments, count, "");
+	tp_llvm_throws_nothing(call);
+	return call;
+}
+
+LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef builder,
+    const struct tp_target *target, enum teeperf_kind kind, bool position)
+{
+	const struct tp_pass *pass = sequence->pass;
+	const struct tp_text_request request = {.clock = pass->clock,
+	    .shape = pass->inlined_later ? TP_SHAPE_INLINE : pass->shape,
+	    .kind = kind,
+	    .position = position,
+	    .one_thread = pass->one_thread,
+	    .name_in_register = pass->inlined_later,
+	    .sampled = target->sampled != NULL,
+	    .gate = target->gate};
+	struct tp_text text = {.output_count = 0};
+	sequence->machine->write(&text, &request);
+
+	LLVMValueRef arguments[ARGUMENTS_MAX] = {
+	    sequence->functions, target->name, target->sampled};
+	LLVMValueRef call = tp_sequence_assemble(
+	    sequence, builder, &text, arguments, target->sampled ? ARGUMENTS_MAX : 2);
+	if (!position)
+		return NULL;
+	return text.output_count == 1 ? call : LLVMBuildExtractValue(builder, call, 0, "");
+}
+
+LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef builder)
+{
+	struct tp_text text = {.output_count = 0};
+	sequence->machine->write_between(&text, sequence->pass->one_thread);
+	return tp_sequence_assemble(sequence, builder, &text, &sequence->functions, 1);
+}
+
+LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, bool own,
+    const char *callee, LLVMTypeRef callee_type, LLVMValueRef *arguments, unsigned count)
+{
+	LLVMTypeRef nothing = LLVMVoidTypeInContext(sequence->context);
+	LLVMValueRef function =
+	    LLVMAddFunction(sequence->module, name, LLVMFunctionType(nothing, NULL, 0, 0));
+	if (own)
+		LLVMSetLinkage(function, LLVMInternalLinkage);
+	else
+		make_hidden_once(sequence->module, function);
+	tp_function_set(function, TP_ATTRIBUTE_NEVER);
+	LLVMBuilderRef builder = LLVMCreateBuilderInContext(sequence->context);
+	LLVMPositionBuilderAtEnd(
+	    builder, LLVMAppendBasicBlockInContext(sequence->context, function, "entry"));
+	LLVMBuildCall2(builder, callee_type,
+	    declare_function(sequence->module, callee, callee_type), arguments, count, "");
+	LLVMBuildRetVoid(builder);
+	LLVMDisposeBuilder(builder);
+	return function;
+}
+
+void tp_sequence_construct(struct tp_sequence *sequence, LLVMValueRef function)
+{
+	enum { FIRST = 1, USUAL = 65535 };
+	// The first priority that is ours to take: before the program's own constructors.
+	tp_llvm_add_constructor(sequence->module, function, FIRST);
+	if (!sequence->pass->one_thread)
+		return;
+	tp_llvm_add_constructor(sequence->module, function, USUAL);
+	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
+	LLVMValueRef entry =
+	    LLVMAddGlobal(sequence->module, pointer, TEEPERF_SYMBOL_PREFIX "constructor");
+	LLVMSetInitializer(entry, LLVMConstBitCast(function, pointer));
+	LLVMSetLinkage(entry, LLVMInternalLinkage);
+	LLVMSetSection(entry, TEEPERF_CONSTRUCTORS_SECTION);
+	LLVMSetAlignment(entry, 8);
+	tp_llvm_keep(sequence->module, entry);
+}
+
+// The constructor that registers this module with the runtime, and the destructor.
+static void add_constructor(struct tp_sequence *sequence)
+{
+	static const char *const names[] = {TEEPERF_SYMBOL_CONSTRUCTOR "auto",
+	    TEEPERF_SYMBOL_CONSTRUCTOR "hardware", TEEPERF_SYMBOL_CONSTRUCTOR "soft"};
+	const LLVMModuleRef module = sequence->module;
+	// Counting needs no clock, so it goes with any.
+	const enum teeperf_compiled_clock clock =
+	    sequence->has_records ? sequence->pass->clock : TEEPERF_COMPILED_AUTO;
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
+	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
+	LLVMValueRef arguments[2] = {LLVMConstInt(i64, TEEPERF_ABI << 8 | clock, 0),
+	    LLVMConstBitCast(sequence->block, pointer)};
+	if (!LLVMGetNamedFunction(module, names[clock]))
+		tp_sequence_construct(sequence,
+		    tp_sequence_caller(sequence, names[clock], false, TEEPERF_SYMBOL_MODULE,
+			two_words(sequence->context, pointer), arguments, 2));
+	// Behind its destructors.
+	if (!LLVMGetNamedFunction(module, TEEPERF_SYMBOL_DESTRUCTOR))
+		tp_llvm_add_destructor(module,
+		    tp_sequence_caller(sequence, TEEPERF_SYMBOL_DESTRUCTOR, false,
+			TEEPERF_SYMBOL_MODULE_GONE,
+			LLVMFunctionType(LLVMVoidTypeInContext(sequence->context), &pointer, 1, 0),
+			&arguments[1], 1),
+		    1);
+}
+
+void tp_sequence_finish(struct tp_sequence *sequence)
+{
+	set_functions(sequence);
+	add_constructor(sequence);
+	free(sequence->hashes);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The soft clock: a thread that stores a time into the log's counter word once in a period.
+#define _GNU_SOURCE
+#include "counter_thread.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include <teeperf/log.h>
+
+#include "host_clock.h"
+#include "recorder/region/shared.h"
+
+enum {
+	// How often a thread that counts looks at a clock, which may cost it a system call.
+	LOOK_NS = 50 * 1000,
+	STORES_A_LOOK_MAX = 1024,
+	CALIBRATION_PAUSES = 2000,
+};
+
+static void pause_a_little(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb");
+#elif defined(__riscv)
+	__asm__ volatile(".4byte 0x0100000f"); // pause, which older assemblers do not know
+#endif
+}
+
+static uint64_t to_ns(uint64_t ticks, uint64_t hz)
+{
+	return (uint64_t)((double)ticks * 1e9 / (double)hz);
+}
+
+// Publish the host's clock.
+static void publish(struct tp_counter_thread *counter)
+{
+	const struct tp_counter_options *options = &counter->options;
+	const uint64_t period = options->hz * options->period_ns / 1000000000;
+	// Gaps are looked into only when they are the longest so far, or long.
+	const uint64_t long_gap = options->hz * TP_CLOCK_STARVED_NS / 1000000000;
+	uint64_t longest = 0;
+	uint64_t last = tp_clock_ticks(options->clock);
+	uint64_t stores = 1;
+	tp_shared_store_relaxed(options->word, last);
+	tp_shared_store_relaxed(&counter->stores, stores);
+	while (!tp_shared_load_relaxed(&counter->stop)) {
+		if (period)
+			pause_a_little();
+		const uint64_t now = tp_clock_ticks(options->clock);
+		const uint64_t gap = now - last;
+		if (gap < period)
+			continue;
+		tp_shared_store_relaxed(options->word, now);
+		last = now;
+		tp_shared_store_relaxed(&counter->stores, ++stores);
+		if (gap > longest || gap > long_gap) {
+			const uint64_t ns = to_ns(gap, options->hz);
+			if (tp_clock_gaps_note(&counter->gaps, tp_clock_monotonic_ns(), ns) &&
+			    gap > longest)
+				longest = gap;
+		}
+	}
+	// We may have slept through the end.
+	const uint64_t rest = tp_clock_ticks(options->clock) - last;
+	tp_clock_gaps_note(&counter->gaps, tp_clock_monotonic_ns(), to_ns(rest, options->hz));
+}
+
+// How many pauses last `ns`: by the best of some tries, in the others we were interrupted.
+static uint64_t pauses_in(uint64_t ns)
+{
+	uint64_t best = UINT64_MAX;
+	for (int i = 0; i < 5; i++) {
+		const uint64_t start = tp_clock_monotonic_ns();
+		for (int j = 0; j < CALIBRATION_PAUSES; j++)
+			pause_a_little();
+		const uint64_t took = tp_clock_monotonic_ns() - start;
+		if (took < best)
+			best = took;
+	}
+	return best ? ns * CALIBRATION_PAUSES / best : 0;
+}
+
+/*
+ * Count. Without a clock to go by, a period is a number of pauses. That we stood still shows in a row
+ * of stores that took much longer than the fastest one.
+ */
+static void count(struct tp_counter_thread *counter)
+{
+	const struct tp_counter_options *options = &counter->options;
+	const uint64_t pauses = pauses_in(options->period_ns);
+	const uint64_t in_a_look = options->period_ns ? LOOK_NS / options->period_ns : UINT64_MAX;
+	const uint64_t row = in_a_look > STORES_A_LOOK_MAX ? STORES_A_LOOK_MAX
+			     : in_a_look                   ? in_a_look
+							   : 1;
+	uint64_t stores = 0;
+	uint64_t fastest = UINT64_MAX;
+	uint64_t last = tp_clock_monotonic_ns();
+	while (!tp_shared_load_relaxed(&counter->stop)) {
+		for (uint64_t i = 0; i < row; i++) {
+			for (uint64_t j = 0; j < pauses; j++)
+				pause_a_little();
+			tp_shared_store_relaxed(options->word, ++stores);
+			tp_shared_store_relaxed(&counter->stores, stores);
+		}
+		const uint64_t now = tp_clock_monotonic_ns();
+		const uint64_t took = now - last;
+		last = now;
+		if (took < fastest)
+			fastest = took;
+		// Program and counter fight for the line: up to four times as slow is usual.
+		else if (took / 4 > fastest)
+			tp_clock_gaps_note(&counter->gaps, now, took - fastest);
+	}
+}
+
+static void *run(void *argument)
+{
+	struct tp_counter_thread *counter = argument;
+	if (counter->options.clock == TEEPERF_CLOCK_SOFT_COUNT)
+		count(counter);
+	else
+		publish(counter);
+	return NULL;
+}
+
+// The last core that we may use: interrupts and first threads like the first one. -1 if only one.
+static int own_core(void)
+{
+	cpu_set_t allowed;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) || CPU_COUNT(&allowed) < 2)
+		return -1;
+	int core = -1;
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (CPU_ISSET(i, &allowed))
+			core = i;
+	}
+	return core;
+}
+
+// Keep the calling thread, and what it starts from here on, off the counter's core.
+static void leave_core(int core)
+{
+	cpu_set_t allowed;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return;
+	CPU_CLR((size_t)core, &allowed);
+	sched_setaffinity(0, sizeof(allowed), &allowed);
+}
+
+int tp_counter_thread_start(
+    struct tp_counter_thread *counter, const struct tp_counter_options *options, struct tp_err *err)
+{
+	*counter = (struct tp_counter_thread){.options = *options, .cpu = own_core()};
+	tp_clock_gaps_init(&counter->gaps);
+	const int error = pthread_create(&counter->thread, NULL, run, counter);
+	if (error)
+		return tp_err_system(err, error, NULL, "cannot start the counter thread");
+	if (counter->cpu >= 0) {
+		cpu_set_t set;
+		CPU_ZERO(&set);
+		CPU_SET((size_t)counter->cpu, &set);
+		if (pthread_setaffinity_np(counter->thread, sizeof(set), &set))
+			counter->cpu = -1;
+		else
+			leave_core(counter->cpu);
+	}
+	while (!tp_shared_load_relaxed(&counter->stores))
+		sched_yield();
+	return 0;
+}
+
+void tp_counter_thread_stop(struct tp_counter_thread *counter)
+{
+	tp_shared_store_relaxed(&counter->stop, 1);
+	pthread_join(counter->thread, NULL);
+}
+
+uint64_t tp_counter_thread_stores(const struct tp_counter_thread *counter)
+{
+	return tp_shared_load_relaxed(&counter->stores);
+}
+
+uint64_t tp_counter_thread_max_gap_ns(const struct tp_counter_thread *counter)
+{
+	return tp_shared_load_relaxed(&counter->gaps.max_ns);
+}
+
+uint64_t tp_counter_thread_starved_ns(const struct tp_counter_thread *counter)
+{
+	return tp_shared_load_relaxed(&counter->gaps.starved_ns);
+}
+
+uint64_t tp_counter_thread_starved_count(const struct tp_counter_thread *counter)
+{
+	return tp_shared_load_relaxed(&counter->gaps.starved_count);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Clocks of the host: which one a log uses, reading it, and the points that tie its ticks to
+// nanoseconds.
+#include "host_clock.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "recorder/region/shared.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <stdio.h>
+#include <stdlib.h>
+#endif
+
+#if defined(__x86_64__)
+#define HARDWARE_CLOCK TEEPERF_CLOCK_TSC
+
+static uint64_t read_counter(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+// Linux states both flags only when it believes them; CPUID alone does not say that the counters of
+// all sockets agree.
+bool tp_clock_has_steady_counter(void)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	if (!file)
+		return false;
+	char *line = NULL;
+	size_t capacity = 0;
+	bool steady = false;
+	while (getline(&line, &capacity, file) > 0) {
+		if (!strncmp(line, "flags", 5)) {
+			steady = strstr(line, " constant_tsc") && strstr(line, " nonstop_tsc");
+			break;
+		}
+	}
+	free(line);
+	fclose(file);
+	return steady;
+}
+
+// CPUID leaf 15h (Intel SDM vol. 2A): crystal frequency times EBX / EAX.
+static uint64_t stated_hz(void)
+{
+	unsigned denominator, numerator, crystal, unused;
+	if (!__get_cpuid(0x15, &denominator, &numerator, &crystal, &unused))
+		return 0;
+	return denominator && numerator ? (uint64_t)crystal * numerator / denominator : 0;
+}
+#elif defined(__aarch64__)
+#define HARDWARE_CLOCK TEEPERF_CLOCK_CNTVCT
+
+static uint64_t read_counter(void)
+{
+	uint64_t value;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+	return value;
+}
+
+// The generic timer is architecturally steady.
+bool tp_clock_has_steady_counter(void)
+{
+	return true;
+}
+
+static uint64_t stated_hz(void)
+{
+	uint64_t value;
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(value));
+	return value;
+}
+#elif defined(__riscv) && __riscv_xlen == 64
+#define HARDWARE_CLOCK TEEPERF_CLOCK_RDTIME
+
+static uint64_t read_counter(void)
+{
+	uint64_t value;
+	__asm__ volatile("rdtime %0" : "=r"(value));
+	return value;
+}
+
+// The architecture wants a constant rate, and all harts in step.
+bool tp_clock_has_steady_counter(void)
+{
+	return true;
+}
+
+// Only the device tree knows it: the points of the trace tell.
+static uint64_t stated_hz(void)
+{
+	return 0;
+}
+#else
+#define HARDWARE_CLOCK TEEPERF_CLOCK_NONE
+
+static uint64_t read_counter(void)
+{
+	return 0;
+}
+
+bool tp_clock_has_steady_counter(void)
+{
+	return false;
+}
+
+static uint64_t stated_hz(void)
+{
+	return 0;
+}
+#endif
+
+int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err *err)
+{
+	const bool steady = tp_clock_has_steady_counter();
+	if (choice == TP_CLOCK_CHOICE_HARDWARE && !steady)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "this processor has no counter that ticks evenly "
+		    "(constant_tsc and nonstop_tsc): use '--clock soft'");
+	if (choice == TP_CLOCK_CHOICE_ORDERED && (!steady || HARDWARE_CLOCK != TEEPERF_CLOCK_TSC))
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "'tsc-ordered' is for x86-64 with a counter that ticks evenly: use '--clock auto'");
+	if (choice == TP_CLOCK_CHOICE_ORDERED)
+		*clock = TEEPERF_CLOCK_TSC_ORDERED;
+	else if (choice == TP_CLOCK_CHOICE_NONE)
+		*clock = TEEPERF_CLOCK_NONE;
+	else if (choice == TP_CLOCK_CHOICE_COUNT)
+		*clock = TEEPERF_CLOCK_SOFT_COUNT;
+	else if (choice == TP_CLOCK_CHOICE_SOFT || !steady)
+		*clock = steady && HARDWARE_CLOCK == TEEPERF_CLOCK_TSC
+			     ? TEEPERF_CLOCK_SOFT_TSC
+			     : TEEPERF_CLOCK_SOFT_MONOTONIC;
+	else
+		*clock = HARDWARE_CLOCK;
+	return 0;
+}
+
+const char *tp_clock_name(uint32_t clock)
+{
+	switch (clock) {
+	case TEEPERF_CLOCK_TSC:
+		return "tsc";
+	case TEEPERF_CLOCK_TSC_ORDERED:
+		return "tsc-ordered";
+	case TEEPERF_CLOCK_CNTVCT:
+		return "cntvct";
+	case TEEPERF_CLOCK_RDTIME:
+		return "rdtime";
+	case TEEPERF_CLOCK_SOFT_TSC:
+		return "soft-tsc";
+	case TEEPERF_CLOCK_SOFT_MONOTONIC:
+		return "soft-monotonic";
+	case TEEPERF_CLOCK_SOFT_COUNT:
+		return "soft-count";
+	default:
+		return "none";
+	}
+}
+
+uint64_t tp_clock_monotonic_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t tp_clock_ticks(uint32_t clock)
+{
+	switch (clock) {
+	case TEEPERF_CLOCK_NONE:
+		return 0;
+	case TEEPERF_CLOCK_SOFT_MONOTONIC:
+		return tp_clock_monotonic_ns();
+	default:
+		return read_counter();
+	}
+}
+
+uint64_t tp_clock_stated_hz(uint32_t clock)
+{
+	switch (clock) {
+	case TEEPERF_CLOCK_NONE:
+	case TEEPERF_CLOCK_SOFT_COUNT:
+		return 0;
+	case TEEPERF_CLOCK_SOFT_MONOTONIC:
+		return 1000000000;
+	default:
+		return stated_hz();
+	}
+}
+
+static uint64_t log_ticks(const struct tp_clock_log *log)
+{
+	return log->word ? tp_shared_load_relaxed(log->word) : tp_clock_ticks(log->clock);
+}
+
+// Both clocks at one moment: the closest of several tries, since we may be descheduled in between.
+static struct teeperf_trace_point take_point(const struct tp_clock_log *log)
+{
+	struct teeperf_trace_point best = {0};
+	uint64_t narrowest = UINT64_MAX;
+	for (int i = 0; i < 5; i++) {
+		const uint64_t before = log_ticks(log);
+		const uint64_t ns = tp_clock_monotonic_ns();
+		const uint64_t width = log_ticks(log) - before;
+		if (width < narrowest) {
+			narrowest = width;
+			best = (struct teeperf_trace_point){before + width / 2, ns};
+		}
+	}
+	return best;
+}
+
+void tp_clock_log_init(struct tp_clock_log *log, uint32_t clock, const uint64_t *word)
+{
+	memset(log, 0, sizeof(*log));
+	log->clock = clock;
+	log->word = word;
+	log->interval_ns = 4 * 1000 * 1000;
+	tp_clock_log_point(log);
+}
+
+void tp_clock_log_init_foreign(struct tp_clock_log *log, uint32_t clock, uint64_t stated_hz)
+{
+	memset(log, 0, sizeof(*log));
+	log->clock = clock;
+	log->foreign = true;
+	log->stated_hz = stated_hz;
+}
+
+void tp_clock_log_point(struct tp_clock_log *log)
+{
+	if (log->foreign)
+		return;
+	if (log->count == TP_CLOCK_POINTS)
+		log->count--;
+	log->points[log->count++] = take_point(log);
+}
+
+void tp_clock_log_tick(struct tp_clock_log *log)
+{
+	if (log->foreign)
+		return;
+	const struct teeperf_trace_point *last = &log->points[log->count - 1];
+	if (tp_clock_monotonic_ns() - last->monotonic_ns < log->interval_ns)
+		return;
+	if (log->count == TP_CLOCK_POINTS) {
+		for (uint32_t i = 1; 2 * i < log->count; i++)
+			log->points[i] = log->points[2 * i];
+		log->count /= 2;
+		log->interval_ns *= 2;
+	}
+	tp_clock_log_point(log);
+}
+
+uint64_t tp_clock_log_hz(const struct tp_clock_log *log)
+{
+	if (!log->count)
+		return 0;
+	const struct teeperf_trace_point *first = &log->points[0];
+	const struct teeperf_trace_point *last = &log->points[log->count - 1];
+	if (last->monotonic_ns <= first->monotonic_ns || last->ticks < first->ticks)
+		return 0;
+	const uint64_t ns = last->monotonic_ns - first->monotonic_ns;
+	const double hz = (double)(last->ticks - first->ticks) * 1e9 / (double)ns + 0.5;
+	// Points may be a program's (log->foreign), which says what it likes.
+	return hz < (double)INT64_MAX ? (uint64_t)hz : 0;
+}

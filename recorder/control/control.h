@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * How `teeperf ctl` talks to a running `teeperf record`: one request and one reply over a socket in
+ * /dev/shm that only its owner (and root) can open. The folder is the list of recordings.
+ *
+ * Any user may create files in that folder. So half of a socket's name is random: nobody can be there first. And
+ * nothing follows from a name: the kernel says whose a socket is and which process listens.
+ */
+#ifndef TP_CONTROL_H
+#define TP_CONTROL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+#include "recorder/region/doorbell.h"
+
+#define TP_CONTROL_FOLDER "/dev/shm"
+
+enum { TP_CONTROL_PATH_SIZE = 64 };
+
+/* Behind the name of a socket that does not listen yet. */
+#define TP_CONTROL_EARLY ".new"
+
+/*
+ * The recorder whose socket says to have this name in the folder ("teeperf-PID.RANDOM.ctl", without RANDOM before
+ * version 0.2), 0 if it is none; *early: it does not listen yet.
+ */
+pid_t tp_control_recorder(const char *name, bool *early);
+
+enum tp_control_verb {
+	TP_CONTROL_STATUS = 1,
+	TP_CONTROL_ON,
+	TP_CONTROL_OFF,
+	TP_CONTROL_FLUSH,
+	TP_CONTROL_STOP,
+};
+
+/* What became of a request. */
+enum tp_control_result {
+	TP_CONTROL_DONE = 0,
+	TP_CONTROL_LATER,   /* the program obeys when it next asks for a chunk, or polls */
+	TP_CONTROL_UNHEARD, /* it was told by signal and has not answered */
+	TP_CONTROL_WAITING, /* no instrumented program has come yet: it will begin so */
+	TP_CONTROL_UNKNOWN, /* no such request */
+	TP_CONTROL_FAILED,  /* the trace cannot be written */
+};
+
+/* Either side's first word; it changes with these structures. */
+#define TP_CONTROL_VERSION UINT32_C(0x54504301)
+
+struct tp_control_request {
+	uint32_t version;
+	uint32_t verb; /* enum tp_control_verb */
+};
+
+struct tp_control_reply {
+	uint32_t version;
+	uint32_t result;    /* enum tp_control_result */
+	uint32_t recorder;  /* process ids */
+	uint32_t program;   /* that was started */
+	uint32_t attached;  /* that records, 0: none yet */
+	uint32_t on;        /* 1: it records */
+	uint32_t wanted_on; /* 1: the last command was on */
+	uint32_t listens;   /* enum teeperf_listens */
+	uint32_t listens_value;
+	uint32_t snapshot; /* 1: `output` is the snapshot that was asked for */
+	uint64_t switches;
+	uint64_t records; /* in the trace so far */
+	uint64_t lost;
+	uint64_t file_bytes;
+	uint64_t elapsed_ns;
+	char output[256]; /* the trace's path; the tail of a longer one */
+};
+
+/*
+ * Receive a message: its whole size, of which no more than `room` bytes come; negative: none in time. One
+ * that is stopped and continued, or gets a signal, goes on waiting.
+ */
+int64_t tp_control_receive(int connection, void *bytes, uint64_t room);
+
+/*
+ * What came over the socket, made safe: SIZE is the whole message's, of which no more than sizeof is at `bytes`.
+ * A request of another version is one (it is answered with ours); so is one with an unknown verb.
+ * TP_ERR_FORMAT: it is no message of ours; TP_ERR_VERSION: it is a reply of another version's.
+ */
+int tp_control_request_read(struct tp_control_request *request, const void *bytes, uint64_t size);
+/* output is terminated, and has no control characters. `path` is the socket's, for the error. */
+int tp_control_reply_read(struct tp_control_reply *reply, const void *bytes, uint64_t size,
+    const char *path, struct tp_err *err);
+
+/* The recorder's side: a thread that answers by calling `answer`. */
+struct tp_control_server {
+	char path[TP_CONTROL_PATH_SIZE];
+	int socket;
+	struct tp_doorbell bell;
+	uint64_t stop; /* 1: end */
+	pthread_t thread;
+	/* Fill all of *reply but version and recorder. May block for a second or so. */
+	void (*answer)(void *context, uint32_t verb, struct tp_control_reply *reply);
+	void *context;
+};
+
+/* The caller has set answer and context. On success end it with tp_control_server_stop. */
+int tp_control_server_start(struct tp_control_server *server, struct tp_err *err);
+void tp_control_server_stop(struct tp_control_server *server);
+
+/*
+ * The client's side: ask the recording whose recorder or program has process id `pid`, and wait for
+ * the reply; after TP_CONTROL_STOP also for the recorder's end. TP_ERR_NOT_FOUND if there is none that is ours,
+ * TP_ERR_VERSION if it is another version's.
+ */
+int tp_control_ask(
+    pid_t pid, enum tp_control_verb verb, struct tp_control_reply *reply, struct tp_err *err);
+
+#endif

@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Moves what the program recorded from the region to the trace file.
+#define _GNU_SOURCE
+#include "drain.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rings.h"
+#include "recorder/region/shared.h"
+
+static const uint64_t MS = 1000 * 1000;
+// A program that has taken no chunk for so long is not disturbed when its chunks are written.
+static const uint64_t QUIET_MS = 50;
+static const uint64_t NAMES_MS = 100;
+enum { NAMES_LOOK = 64 };
+enum { MODULES_FEW = 64, SHORT_LIVES = 64 };
+
+uint64_t tp_drain_clamp_used(uint64_t used)
+{
+	used &= ~UINT64_C(7);
+	if (used < sizeof(struct teeperf_chunk))
+		return sizeof(struct teeperf_chunk);
+	return used < TP_REGION_CHUNK_SIZE ? used : TP_REGION_CHUNK_SIZE;
+}
+
+uint64_t tp_drain_find_used(const uint64_t *chunk)
+{
+	const uint64_t header = sizeof(struct teeperf_chunk) / 8;
+	uint64_t words = TP_REGION_CHUNK_SIZE / 8;
+	while (words > header && !chunk[words - 1])
+		words--;
+	return words * 8;
+}
+
+// Copy the chunk, then judge and write the copy: the program may change the original meanwhile. Of a
+// complete one, only what is in use: threads that live for a moment leave theirs nearly empty.
+static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
+{
+	struct tp_region *region = drain->region;
+	struct teeperf_chunk *shared = tp_region_chunk(region, number);
+	const uint64_t size = complete ? tp_drain_clamp_used(tp_shared_load_relaxed(&shared->used))
+				       : TP_REGION_CHUNK_SIZE;
+	tp_region_copy(drain->chunk, shared, size);
+	struct teeperf_chunk *copy = (void *)drain->chunk;
+	copy->used = complete ? size : tp_drain_find_used(drain->chunk);
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_CHUNK, copy, copy->used);
+	tp_shared_add_relaxed(&drain->record_bytes, copy->used - sizeof(*copy));
+	if (!complete)
+		return;
+	drain->taken++;
+	tp_region_withdraw(region, number);
+	// Free before it is cleared: if we are killed meanwhile, nobody takes what is left of it for a chunk.
+	tp_shared_store_release(&region->states[number], TEEPERF_CHUNK_FREE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (region->mode == TEEPERF_MODE_STREAM) {
+		memset(shared, 0, size);
+		tp_region_supply(region, number);
+	}
+}
+
+static void take_numbers(struct tp_drain *drain, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t number = drain->numbers[i];
+		take_chunk(drain, number,
+		    tp_shared_load_acquire(&drain->region->states[number]) == TEEPERF_CHUNK_DONE);
+		// Half a log takes long enough for many of the clock's points.
+		if (!tp_shared_load_relaxed(&drain->stop))
+			tp_clock_log_tick(drain->clock_log);
+	}
+}
+
+// One look at all chunks that are complete: how many were taken. In the order in which threads filled them,
+// so that a file that ends early lacks the end of each thread and nothing between.
+static uint32_t take_chunks(struct tp_drain *drain)
+{
+	const uint32_t count = tp_region_collect(drain->region, TEEPERF_CHUNK_DONE, drain->numbers);
+	take_numbers(drain, count);
+	return count;
+}
+
+// What threads still own, too. Looked for apart, a chunk that becomes complete between two looks would be
+// in neither, and one that becomes so after them would be there twice.
+static void take_rest(struct tp_drain *drain)
+{
+	take_numbers(drain, tp_region_collect_rest(drain->region, drain->numbers));
+}
+
+static void write_modules(struct tp_drain *drain)
+{
+	const struct tp_region *region = drain->region;
+	const uint64_t seen = tp_shared_count_acquire(&region->header->module_count);
+	const uint64_t count = seen < region->module_capacity ? seen : region->module_capacity;
+	const uint64_t size = count * sizeof(*drain->modules);
+	tp_region_copy(drain->modules, region->modules, size);
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_MODULES, drain->modules, size);
+	drain->modules_seen = seen;
+	drain->modules_refused = seen - count;
+	for (uint64_t i = 0; i < count; i++)
+		drain->modules_refused += (drain->modules[i].flags & TEEPERF_MODULE_COLLIDES) != 0;
+}
+
+// The name that the kernel knows a thread by; one that is gone keeps what it has.
+static void find_name(uint64_t pid, struct teeperf_thread *thread)
+{
+	if (!thread->os_tid || thread->os_tid > INT_MAX || pid > INT_MAX)
+		return;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)thread->os_tid);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	char name[sizeof(thread->name)] = "";
+	const ssize_t size = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	name[size > 0 ? size : 0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	if (name[0])
+		memcpy(thread->name, name, sizeof(name));
+}
+
+// Whether the name is the thread's own word at its end, or at that of the process; its first word may be old.
+static bool has_told_last(const struct teeperf_thread *thread)
+{
+	return thread->ended || thread->cpu_ns;
+}
+
+// Threads may rename themselves while they run: look at a few of them now and then.
+static void look_at_names(struct tp_drain *drain)
+{
+	const uint64_t now = tp_clock_monotonic_ns();
+	if (drain->foreign || now < drain->names_ns)
+		return;
+	drain->names_ns = now + NAMES_MS * MS;
+	const uint64_t pid = tp_shared_load_relaxed(&drain->region->header->pid);
+	const uint32_t count = tp_region_thread_count(drain->region);
+	for (uint32_t i = 0; i < NAMES_LOOK && i < count; i++) {
+		drain->names_at = drain->names_at + 1 < count ? drain->names_at + 1 : 0;
+		struct teeperf_thread *known = &drain->threads[drain->names_at];
+		if (!has_told_last(known))
+			find_name(pid, known);
+	}
+}
+
+// The table's private copy.
+static uint32_t copy_threads(struct tp_drain *drain)
+{
+	const struct tp_region *region = drain->region;
+	const uint64_t pid = tp_shared_load_relaxed(&region->header->pid);
+	const uint32_t count = tp_region_thread_count(region);
+	for (uint32_t i = 0; i < count; i++) {
+		struct teeperf_thread *copy = &drain->threads[i];
+		const struct teeperf_thread before = *copy;
+		tp_region_copy(copy, &region->threads[i], sizeof(*copy));
+		copy->lost = tp_shared_count_acquire(&copy->lost);
+		copy->chunks = tp_shared_count_acquire(&copy->chunks);
+		// A name that was found while the thread lived outlasts it.
+		if (has_told_last(copy))
+			continue;
+		if (before.os_tid == copy->os_tid && before.name[0])
+			memcpy(copy->name, before.name, sizeof(copy->name));
+		if (!drain->foreign)
+			find_name(pid, copy);
+	}
+	return count;
+}
+
+static void write_threads(struct tp_drain *drain)
+{
+	const uint32_t count = copy_threads(drain);
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_THREADS, drain->threads,
+	    count * sizeof(*drain->threads));
+}
+
+// Behind the threads: of the table that was written then.
+static void write_cpu(struct tp_drain *drain)
+{
+	struct tp_buf section;
+	tp_buf_init(&section);
+	tp_cpu_times_add(
+	    &drain->cpu, drain->threads, tp_region_thread_count(drain->region), &section);
+	if (section.size)
+		tp_trace_writer_add(drain->writer, TEEPERF_SECTION_CPU, section.data, section.size);
+	tp_buf_release(&section);
+}
+
+static void write_clock(struct tp_drain *drain)
+{
+	const struct tp_clock_log *log = drain->clock_log;
+	struct {
+		struct teeperf_trace_clock clock;
+		struct teeperf_trace_point points[TP_CLOCK_POINTS];
+	} section = {.clock = {.kind = log->clock, .point_count = log->count}};
+	const uint64_t measured = tp_clock_log_hz(log);
+	section.clock.hz = measured       ? measured
+			   : log->foreign ? log->stated_hz
+					  : tp_clock_stated_hz(log->clock);
+	if (drain->counter) {
+		section.clock.stores = tp_counter_thread_stores(drain->counter);
+		section.clock.max_gap_ns = tp_counter_thread_max_gap_ns(drain->counter);
+		section.clock.starved_ns = tp_counter_thread_starved_ns(drain->counter);
+		section.clock.period_ns = drain->counter->options.period_ns;
+	}
+	memcpy(section.points, log->points, log->count * sizeof(log->points[0]));
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_CLOCK, &section,
+	    sizeof(section.clock) + log->count * sizeof(log->points[0]));
+}
+
+static void write_switches(struct tp_drain *drain)
+{
+	const struct tp_buf *words = &drain->switches.words;
+	if (words->size)
+		tp_trace_writer_add(
+		    drain->writer, TEEPERF_SECTION_SWITCHES, words->data, words->size);
+}
+
+// What the program says about itself, as soon as it says it.
+static void follow_program(struct tp_drain *drain)
+{
+	const struct teeperf_log_header *header = drain->region->header;
+	if (!tp_shared_load32_acquire(&header->attach))
+		return;
+	tp_trace_writer_set_machine(drain->writer, tp_shared_load32_acquire(&header->machine));
+	if (drain->writer->failed)
+		return; // the room is for what ends the file
+	// Each section holds them all: of many, further ones wait for the next checkpoint, or for more.
+	const uint64_t modules = tp_shared_load_acquire(&header->module_count);
+	if (modules > drain->modules_seen &&
+	    (modules <= MODULES_FEW || modules - drain->modules_seen >= modules / 4))
+		write_modules(drain);
+	// Each section holds them all: many wait for the next checkpoint.
+	if (tp_switch_log_follow(&drain->switches, header) &&
+	    drain->switches.words.size <= sizeof(header->switches))
+		write_switches(drain);
+}
+
+// The tables that change all the time.
+static void write_tables(struct tp_drain *drain)
+{
+	if (tp_shared_load_acquire(&drain->region->header->module_count) != drain->modules_seen)
+		write_modules(drain);
+	write_threads(drain);
+	write_cpu(drain);
+	tp_clock_log_point(drain->clock_log);
+	write_clock(drain);
+	write_switches(drain);
+}
+
+// Tables for the case that we are killed: soon after the start, then less and less often.
+static void checkpoint(struct tp_drain *drain)
+{
+	const uint64_t now = tp_clock_monotonic_ns();
+	if (now < drain->checkpoint_ns || drain->writer->failed)
+		return;
+	write_tables(drain);
+	drain->checkpoint_ns = now + drain->checkpoint_gap_ns;
+	// A flight recorder may run for weeks, and its trace holds nothing else.
+	if (drain->checkpoint_gap_ns < 30000 * MS || drain->region->mode == TEEPERF_MODE_RING)
+		drain->checkpoint_gap_ns *= 2;
+}
+
+/*
+ * Whether to take chunks now. `tail` is the program's word, and so a hint: a false one makes us take
+ * them at another time.
+ */
+static bool is_time(struct tp_drain *drain)
+{
+	if (drain->policy != TP_DRAIN_LATE)
+		return drain->policy == TP_DRAIN_NOW;
+	const uint64_t tail = tp_shared_load_relaxed(&drain->region->header->tail);
+	const uint64_t now = tp_clock_monotonic_ns();
+	if (tail != drain->tail_seen) {
+		drain->tail_seen = tail;
+		drain->tail_since_ns = now;
+	}
+	if (now - drain->tail_since_ns >= QUIET_MS * MS)
+		return true;
+	// Most chunks are of threads that have ended: it costs little, and more chunks cost a lot.
+	const uint64_t threads = tp_shared_load_relaxed(&drain->region->header->thread_count);
+	if (drain->region->mode == TEEPERF_MODE_STREAM && tail < 2 * threads &&
+	    tail - drain->taken >= SHORT_LIVES)
+		return true;
+	// In mode full no room is gained by it.
+	return drain->region->mode == TEEPERF_MODE_STREAM &&
+	       tail - drain->taken >= tp_region_limit(drain->region) / 2;
+}
+
+static uint64_t write_rings(struct tp_drain *drain)
+{
+	return tp_rings_write(drain->region, drain->numbers, drain->writer);
+}
+
+// A trace of its own, as whole as the recording's.
+static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *writer)
+{
+	struct tp_trace_writer *trace = drain->writer;
+	const struct tp_drain_snapshots *snapshots = &drain->snapshots;
+	const uint64_t modules = drain->modules_seen;
+	const int r = trace->packer.context
+			  ? tp_trace_writer_pack(writer, trace->packer.level, &writer->error)
+			  : 0;
+	if (r) {
+		writer->failed = true;
+		return;
+	}
+	drain->writer = writer;
+	tp_trace_writer_set_machine(writer, trace->header.machine);
+	snapshots->frame(snapshots->context, writer, false);
+	// Of a thread that begins meanwhile there is a chunk and no entry; the other way round, it would look as if
+	// its chunk had been overwritten. The modules of all records were there before them.
+	write_threads(drain);
+	write_cpu(drain);
+	write_rings(drain);
+	write_modules(drain);
+	tp_switch_log_follow(&drain->switches, drain->region->header);
+	tp_clock_log_point(drain->clock_log);
+	write_clock(drain);
+	write_switches(drain);
+	snapshots->frame(snapshots->context, writer, true);
+	drain->writer = trace;
+	drain->modules_seen = modules;
+}
+
+static void snapshot(struct tp_drain *drain)
+{
+	struct tp_drain_snapshots *snapshots = &drain->snapshots;
+	struct tp_trace_writer writer;
+	const int length = snprintf(snapshots->last, sizeof(snapshots->last), "%s.snapshot-%u",
+	    drain->writer->path, ++snapshots->count);
+	int r = 0;
+	if (!drain->writer->regular || length >= (int)sizeof(snapshots->last))
+		r = tp_err_set(&snapshots->error, TP_ERR_LIMIT, drain->writer->path,
+		    TP_ERR_NO_OFFSET, "is no file beside which a snapshot could be");
+	else
+		r = tp_trace_writer_create(&writer, snapshots->last, &snapshots->error);
+	if (!r) {
+		write_snapshot(drain, &writer);
+		// Half a snapshot would take the room that the recording's own trace needs.
+		if (writer.failed) {
+			snapshots->error = writer.error;
+			r = writer.error.code;
+			tp_trace_writer_discard(&writer);
+		} else {
+			r = tp_trace_writer_close(&writer, &snapshots->error);
+		}
+	}
+	snapshots->failed = r != 0;
+}
+
+static void flush(struct tp_drain *drain)
+{
+	const uint64_t asked = tp_shared_load_acquire(&drain->flush_asked);
+	if (asked == drain->flush_done)
+		return;
+	if (drain->region->mode == TEEPERF_MODE_RING) {
+		snapshot(drain);
+	} else {
+		take_chunks(drain);
+		if (!drain->writer->failed)
+			write_tables(drain);
+	}
+	tp_shared_store_release(&drain->flush_done, asked);
+}
+
+bool tp_drain_flush_worked(const struct tp_drain *drain)
+{
+	return !drain->writer->failed && !drain->snapshots.failed;
+}
+
+uint64_t tp_drain_ask_flush(struct tp_drain *drain)
+{
+	const uint64_t number = tp_shared_load_relaxed(&drain->flush_asked) + 1;
+	tp_shared_store_release(&drain->flush_asked, number);
+	tp_doorbell_ring(&drain->bell);
+	return number;
+}
+
+bool tp_drain_has_flushed(const struct tp_drain *drain, uint64_t number)
+{
+	return tp_shared_load_acquire(&drain->flush_done) >= number;
+}
+
+bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms)
+{
+	const uint64_t number = tp_drain_ask_flush(drain);
+	const struct timespec nap = {.tv_nsec = (long)MS};
+	for (uint32_t i = 0; i < timeout_ms; i++) {
+		if (tp_drain_has_flushed(drain, number))
+			return tp_drain_flush_worked(drain);
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec time;
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time))
+		return 0;
+	return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
+}
+
+// How long it really slept, but not beyond its nap: who comes back later had no processor, or was stopped.
+static uint64_t nap(struct tp_drain *drain, int nap_ms)
+{
+	const uint64_t before = tp_clock_monotonic_ns();
+	tp_doorbell_wait(&drain->bell, nap_ms);
+	const uint64_t slept = tp_clock_monotonic_ns() - before;
+	const uint64_t most = (uint64_t)nap_ms * MS;
+	return slept < most ? slept : most;
+}
+
+static void *run(void *argument)
+{
+	struct tp_drain *drain = argument;
+	const int nap_ms = drain->policy == TP_DRAIN_NOW ? 1 : 4;
+	const uint64_t start = tp_clock_monotonic_ns();
+	const uint64_t written = drain->writer->write_ns;
+	uint64_t accounted = 0; // asleep as it wanted
+	while (!tp_shared_load_relaxed(&drain->stop)) {
+		follow_program(drain);
+		flush(drain);
+		if (!is_time(drain) || !take_chunks(drain))
+			accounted += nap(drain, nap_ms);
+		tp_clock_log_tick(drain->clock_log);
+		tp_cpu_times_look(&drain->cpu);
+		look_at_names(drain);
+		checkpoint(drain);
+	}
+	// Part of its processor time is in the writes, too: what is left is a little too small.
+	accounted += drain->writer->write_ns - written + thread_cpu_ns();
+	const uint64_t passed = tp_clock_monotonic_ns() - start;
+	drain->absent_ns = passed > accounted ? passed - accounted : 0;
+	return NULL;
+}
+
+static void release(struct tp_drain *drain)
+{
+	tp_switch_log_release(&drain->switches);
+	tp_cpu_times_release(&drain->cpu);
+	free(drain->chunk);
+	free(drain->numbers);
+	free(drain->threads);
+	free(drain->modules);
+	drain->chunk = NULL;
+	drain->numbers = NULL;
+	drain->threads = NULL;
+	drain->modules = NULL;
+}
+
+int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
+{
+	drain->chunk = malloc(TP_REGION_CHUNK_SIZE);
+	drain->numbers = calloc(drain->region->chunk_count, sizeof(*drain->numbers));
+	drain->threads = calloc(TP_REGION_THREADS, sizeof(*drain->threads));
+	drain->modules = calloc(TP_REGION_MODULES, sizeof(*drain->modules));
+	tp_switch_log_init(&drain->switches, !drain->start_off);
+	int r = tp_cpu_times_init(&drain->cpu, drain->region, drain->foreign ? -1 : drain->process,
+	    drain->process_is_old, err);
+	if (r) {
+		release(drain);
+		return r;
+	}
+	if (!drain->chunk || !drain->numbers || !drain->threads || !drain->modules) {
+		release(drain);
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	}
+	tp_clock_log_point(drain->clock_log);
+	write_clock(drain);
+	drain->checkpoint_gap_ns = 250 * MS;
+	drain->checkpoint_ns = tp_clock_monotonic_ns() + 50 * MS;
+	r = tp_doorbell_init(&drain->bell, err);
+	if (r) {
+		release(drain);
+		return r;
+	}
+	const int error = pthread_create(&drain->thread, NULL, run, drain);
+	if (error) {
+		tp_doorbell_release(&drain->bell);
+		release(drain);
+		return tp_err_system(err, error, NULL, "cannot start the drain thread");
+	}
+	return 0;
+}
+
+void tp_drain_stop(struct tp_drain *drain)
+{
+	tp_shared_store_relaxed(&drain->stop, 1);
+	tp_doorbell_ring(&drain->bell);
+	pthread_join(drain->thread, NULL);
+	tp_doorbell_release(&drain->bell);
+	tp_clock_log_point(drain->clock_log);
+}
+
+/*
+ * The table as it was before the rest was taken, with what has been lost since then: a program that runs on may
+ * have taken a chunk that is not in the trace, as the recording was over.
+ */
+static void write_threads_of_rest(struct tp_drain *drain, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t lost = tp_shared_count_acquire(&drain->region->threads[i].lost);
+		const uint64_t ended = tp_shared_load_relaxed(&drain->region->threads[i].ended);
+		drain->threads[i].lost = lost;
+		drain->threads[i].ended = ended;
+	}
+	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_THREADS, drain->threads,
+	    count * sizeof(*drain->threads));
+}
+
+// At most, of all that follows the last chunk.
+static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
+{
+	enum { HOST_AND_END = 16384 };
+	const uint64_t told = tp_shared_load_acquire(&drain->region->header->module_count);
+	const uint64_t modules = told < TP_REGION_MODULES ? told : TP_REGION_MODULES;
+	return HOST_AND_END + modules * sizeof(*drain->modules) +
+	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +
+	       drain->clock_log->count * sizeof(drain->clock_log->points[0]) +
+	       drain->switches.words.size +
+	       drain->writer->missing.count * sizeof(struct teeperf_trace_missing);
+}
+
+void tp_drain_finish(struct tp_drain *drain)
+{
+	follow_program(drain);
+	const uint32_t threads = copy_threads(drain);
+	if (drain->region->mode == TEEPERF_MODE_RING) {
+		drain->record_bytes = write_rings(drain);
+	} else {
+		take_chunks(drain);
+		take_rest(drain);
+	}
+	tp_trace_writer_make_room(drain->writer, bytes_of_end(drain, threads));
+	write_modules(drain);
+	write_threads_of_rest(drain, threads);
+	write_cpu(drain);
+	write_clock(drain);
+	write_switches(drain);
+	release(drain);
+}

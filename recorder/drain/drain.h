@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Moves what the program recorded from the region to the trace file: a thread that takes complete
+ * chunks, recycles them in stream mode, and keeps the file's tables recent enough that the file is
+ * of use if the recorder is killed. While it runs, the writer and the clock log are its own.
+ */
+#ifndef TP_DRAIN_H
+#define TP_DRAIN_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "recorder/clock/counter_thread.h"
+#include "recorder/clock/cpu_times.h"
+#include "recorder/region/doorbell.h"
+#include "recorder/clock/host_clock.h"
+#include "recorder/region/region.h"
+#include "switch_log.h"
+#include "trace_writer.h"
+
+/* When complete chunks are taken while the program runs; docs/decisions/0005-drain-policy.md. */
+enum tp_drain_policy {
+	TP_DRAIN_NOW = 0, /* as soon as they are there */
+	TP_DRAIN_LATE,    /* when half of the log is full, or the program does not record */
+	TP_DRAIN_END,     /* only when the program has ended */
+};
+
+/* Mode ring: traces of what is there now, PATH.snapshot-N beside the recording's PATH. */
+struct tp_drain_snapshots {
+	/* Write what begins such a trace; at the end what ends it. Called by the drain's thread. */
+	void (*frame)(void *context, struct tp_trace_writer *writer, bool end);
+	void *context;
+	uint32_t count;      /* so far */
+	char last[PATH_MAX]; /* the newest, empty: none */
+	bool failed;         /* the last one could not be written */
+	struct tp_err error; /* why */
+};
+
+struct tp_drain {
+	struct tp_region *region;
+	struct tp_trace_writer *writer;
+	struct tp_clock_log *clock_log;
+	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
+	enum tp_drain_policy policy;
+	bool start_off;      /* recording begins switched off */
+	bool foreign;        /* process and thread ids in the log are not this machine's */
+	pid_t process;       /* whose log it is, 0: the one that the log names */
+	bool process_is_old; /* it was another program before */
+	struct tp_cpu_times cpu;
+	uint64_t record_bytes;    /* of records in complete chunks; other threads may load it */
+	uint64_t modules_seen;    /* module_count when MODULES was last written */
+	uint64_t modules_refused; /* of these, modules that do not record */
+	uint64_t checkpoint_ns;   /* when THREADS and CLOCK are to be written next */
+	uint64_t checkpoint_gap_ns;
+	uint64_t names_ns; /* when to look at names next, and the thread that was looked at last */
+	uint32_t names_at;
+	uint64_t *chunk;                /* TP_REGION_CHUNK_SIZE bytes: private copy of one chunk */
+	uint32_t *numbers;              /* chunk_count: those to take in one look */
+	struct teeperf_thread *threads; /* TP_REGION_THREADS: private copy */
+	struct teeperf_module *modules; /* TP_REGION_MODULES: private copy */
+	uint64_t taken;                 /* chunks taken that were complete */
+	uint64_t tail_seen;             /* LATE: draws at the last look, and since when so many */
+	uint64_t tail_since_ns;
+	struct tp_switch_log switches;
+	struct tp_drain_snapshots snapshots; /* the caller has filled frame and context */
+	uint64_t flush_asked; /* number of the last tp_drain_flush, and of the last one done */
+	uint64_t flush_done;
+	uint64_t stop; /* 1: end */
+	uint64_t
+	    absent_ns; /* after tp_drain_stop: how long the thread could have run and did not */
+	struct tp_doorbell bell;
+	pthread_t thread;
+};
+
+/*
+ * Write the first CLOCK section and start the thread. The caller has filled region, writer,
+ * clock_log, counter, policy and start_off; what they point to outlives the drain.
+ */
+int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
+
+/*
+ * Write all complete chunks and the tables now; in mode ring a snapshot. True when it is done, false if it took longer than
+ * timeout_ms or the file cannot be written. Called by one other thread at a time.
+ */
+bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms);
+
+/*
+ * Its parts, for who waits for several: the number of what is asked for, and whether that is done, well or
+ * not (tp_drain_flush_worked).
+ */
+uint64_t tp_drain_ask_flush(struct tp_drain *drain);
+bool tp_drain_has_flushed(const struct tp_drain *drain, uint64_t number);
+/* After that: whether it could be written. */
+bool tp_drain_flush_worked(const struct tp_drain *drain);
+
+/* Stop the thread and take the clock's last point: the counter thread may be stopped then. */
+void tp_drain_stop(struct tp_drain *drain);
+
+/*
+ * Take all that is left, also the chunks that threads of the program still own, and write the tables
+ * a last time. pre: it was stopped; the program has ended, or is to record no more.
+ */
+void tp_drain_finish(struct tp_drain *drain);
+
+/* Bytes that `used`, a word from the region, may stand for: whole words, within the chunk. */
+uint64_t tp_drain_clamp_used(uint64_t used);
+
+/* Bytes of a chunk in use when its thread did not say: up to the last word that is not 0. */
+uint64_t tp_drain_find_used(const uint64_t *chunk);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Mode ring: what the program's threads keep, written to a trace.
+#include "rings.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain.h"
+#include "recorder/region/shared.h"
+
+enum {
+	HEADER_WORDS = sizeof(struct teeperf_chunk) / 8,
+	TRIES = 100, // while we have no processor, a thread may go round its whole ring
+};
+
+struct held {
+	uint32_t number;
+	uint32_t thread;
+	uint64_t sequence;
+	bool copied;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct held *x = a;
+	const struct held *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+uint32_t tp_rings_whole(const uint64_t *words, uint32_t count)
+{
+	uint32_t at = 0;
+	while (at < count) {
+		const uint32_t tagged = (uint32_t)(words[at] >> 32);
+		uint64_t size = 1;
+		if (tagged == TEEPERF_CONTROL_COUNTS)
+			size += 2 * (words[at] & UINT32_MAX);
+		else if (tagged >= TEEPERF_NAME_FIRST &&
+			 (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC)
+			size++;
+		if (size > count - at)
+			break;
+		at += (uint32_t)size;
+	}
+	return at;
+}
+
+static uint32_t thread_of(const struct teeperf_chunk *chunk)
+{
+	return (uint32_t)tp_shared_load_relaxed((const uint64_t *)(const void *)&chunk->thread);
+}
+
+static bool is_still(const struct tp_region *region, const struct held *held)
+{
+	const struct teeperf_chunk *chunk = tp_region_chunk(region, held->number);
+	const uint64_t state = tp_shared_load_acquire(&region->states[held->number]);
+	return (state == TEEPERF_CHUNK_OWNED || state == TEEPERF_CHUNK_DONE) &&
+	       thread_of(chunk) == held->thread &&
+	       tp_shared_load_relaxed(&chunk->sequence) == held->sequence;
+}
+
+/*
+ * From the end to the beginning: a thread writes the other way round, so that whatever is there was written after
+ * all that is copied later. It takes a chunk away by its state, before it writes anything else to it.
+ */
+static bool copy(const struct tp_region *region, const struct held *held, uint64_t *to)
+{
+	const struct teeperf_chunk *chunk = tp_region_chunk(region, held->number);
+	const uint64_t *from = (const uint64_t *)(const void *)chunk;
+	struct teeperf_chunk *header = (void *)to;
+	const bool done =
+	    tp_shared_load_acquire(&region->states[held->number]) == TEEPERF_CHUNK_DONE;
+	const uint64_t used =
+	    done ? tp_drain_clamp_used(tp_shared_load_relaxed(&chunk->used)) : TP_REGION_CHUNK_SIZE;
+	for (uint64_t i = used / 8; i--;)
+		to[i] = tp_shared_load_relaxed(&from[i]);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!is_still(region, held) || header->thread != held->thread ||
+	    header->sequence != held->sequence)
+		return false;
+	header->used = done ? used : tp_drain_find_used(to);
+	if (!done)
+		header->used =
+		    sizeof(*header) + 8 * (uint64_t)tp_rings_whole(to + HEADER_WORDS,
+					      (uint32_t)(header->used / 8 - HEADER_WORDS));
+	return true;
+}
+
+// The room for a thread's counts is no part of its ring: it stays as long as the thread does.
+static bool has_counts(const uint64_t *chunk)
+{
+	return chunk[HEADER_WORDS] >> 32 == TEEPERF_CONTROL_MODULE;
+}
+
+static uint64_t write(struct tp_trace_writer *writer, const uint64_t *chunk)
+{
+	const struct teeperf_chunk *header = (const void *)chunk;
+	tp_trace_writer_add(writer, TEEPERF_SECTION_CHUNK, chunk, header->used);
+	return header->used - sizeof(*header);
+}
+
+// Copy the chunks of one thread. False if it went on from the last of them meanwhile.
+static bool copy_all(
+    const struct tp_region *region, struct held *held, uint32_t count, uint64_t *room)
+{
+	for (uint32_t i = 0; i < count; i++)
+		held[i].copied = copy(region, &held[i], room + i * (TP_REGION_CHUNK_SIZE / 8));
+	return held[count - 1].copied;
+}
+
+// What has been copied of one thread: the newest, as far back as nothing is missing.
+static uint64_t write_thread(
+    const struct held *held, uint32_t count, const uint64_t *room, struct tp_trace_writer *writer)
+{
+	const uint64_t words = TP_REGION_CHUNK_SIZE / 8;
+	uint64_t bytes = 0;
+	uint32_t end = count;
+	while (end && !held[end - 1].copied)
+		end--;
+	uint32_t first = end;
+	while (first && held[first - 1].copied)
+		first--;
+	for (uint32_t i = 0; i < end; i++)
+		if (held[i].copied && (i >= first || has_counts(room + i * words)))
+			bytes += write(writer, room + i * words);
+	return bytes;
+}
+
+// Which chunks there are, by thread and sequence; two that say the same are one.
+static uint32_t find(struct tp_region *region, uint32_t *numbers, struct held *held)
+{
+	const uint32_t found = tp_region_collect_rest(region, numbers);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < found; i++) {
+		const struct teeperf_chunk *chunk = tp_region_chunk(region, numbers[i]);
+		held[i] = (struct held){.number = numbers[i],
+		    .thread = thread_of(chunk),
+		    .sequence = tp_shared_load_relaxed(&chunk->sequence)};
+	}
+	if (found)
+		qsort(held, found, sizeof(*held), compare);
+	for (uint32_t i = 0; i < found; i++)
+		if (!count || held[count - 1].thread != held[i].thread ||
+		    held[count - 1].sequence != held[i].sequence)
+			held[count++] = held[i];
+	return count;
+}
+
+// One look at the log: what is there, and in `numbers` and `held` room for all of it.
+struct look {
+	struct tp_region *region;
+	uint32_t *numbers;
+	struct held *held;
+};
+
+// The newest chunks of one thread as they are now, at most `most`, into held: how many.
+static uint32_t find_thread(
+    const struct look *look, uint32_t thread, struct held *held, uint32_t most)
+{
+	const uint32_t count = find(look->region, look->numbers, look->held);
+	uint32_t first = 0;
+	while (first < count && look->held[first].thread != thread)
+		first++;
+	uint32_t end = first;
+	while (end < count && look->held[end].thread == thread)
+		end++;
+	if (end - first > most)
+		first = end - most;
+	memcpy(held, look->held + first, (end - first) * sizeof(*held));
+	return end - first;
+}
+
+// All chunks of one thread: first they are copied and then written, for the thread is quicker than a disk.
+static uint64_t take_thread(const struct look *look, struct held *held, uint32_t count,
+    uint64_t *room, struct tp_trace_writer *writer)
+{
+	const uint32_t thread = held[0].thread;
+	uint32_t now = count;
+	for (int i = 1; !copy_all(look->region, held, now, room) && i < TRIES; i++) {
+		const uint32_t found = find_thread(look, thread, held, count);
+		now = found ? found : now;
+	}
+	return write_thread(held, now, room, writer);
+}
+
+// Without memory for all chunks of a thread: one after the other.
+static uint64_t take_singly(const struct look *look, struct held *held, uint32_t count,
+    uint64_t *room, struct tp_trace_writer *writer)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (copy_all(look->region, &held[i], 1, room))
+			bytes += write_thread(&held[i], 1, room, writer);
+	return bytes;
+}
+
+uint64_t tp_rings_write(struct tp_region *region, uint32_t *numbers, struct tp_trace_writer *writer)
+{
+	struct held *held = calloc(region->chunk_count, sizeof(*held));
+	struct look look = {region, numbers, calloc(region->chunk_count, sizeof(*held))};
+	uint64_t *one = malloc(TP_REGION_CHUNK_SIZE);
+	uint64_t *room = NULL;
+	uint32_t room_count = 0;
+	uint64_t bytes = 0;
+	if (!held || !look.held || !one) {
+		writer->unwritten |= UINT32_C(1) << TEEPERF_SECTION_CHUNK; // nobody counts them
+		writer->failed = true;
+		tp_err_set(&writer->error, TP_ERR_MEMORY, writer->path, TP_ERR_NO_OFFSET,
+		    "no memory to copy the rings of threads");
+		goto out;
+	}
+	const uint32_t count = find(region, numbers, held);
+	for (uint32_t first = 0, end; first < count; first = end) {
+		for (end = first; end < count && held[end].thread == held[first].thread;)
+			end++;
+		if (end - first > room_count) {
+			free(room);
+			room_count = end - first;
+			room = malloc((size_t)room_count * TP_REGION_CHUNK_SIZE);
+			room_count = room ? room_count : 0;
+		}
+		bytes += room ? take_thread(&look, &held[first], end - first, room, writer)
+			      : take_singly(&look, &held[first], end - first, one, writer);
+	}
+out:
+	free(room);
+	free(one);
+	free(look.held);
+	free(held);
+	return bytes;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The other processes of a recording: each that asks, by the socket that TEEPERF_FORK names (log.h), gets a
+ * log and a trace of its own, OUTPUT.PID. One thread answers them, one waits for their ends, one completes the
+ * traces of those that have ended. The clock, the supply thread and the commands are the session's. docs/decisions/0013-follow-fork.md.
+ */
+#ifndef TP_FOLLOW_H
+#define TP_FOLLOW_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <teeperf/trace.h>
+
+#include "common/err.h"
+#include "recorder/clock/counter_thread.h"
+#include "recorder/region/doorbell.h"
+#include "recorder/drain/drain.h"
+#include "recorder/clock/host_clock.h"
+#include "recorder/region/host_facts.h"
+#include "recorder/region/region.h"
+#include "recorder/drain/trace_writer.h"
+
+/* So many may live at once: each takes some descriptors and memory. */
+enum { TP_FOLLOW_LIVE_MAX = 200, TP_FOLLOW_NAME_SIZE = 16, TP_FOLLOW_SETTING_SIZE = 40 };
+
+struct tp_follow_options {
+	const char *output;
+	const struct tp_region *first; /* the program's own; it outlives the rest */
+	uint32_t clock;
+	int compress;
+	enum tp_drain_policy policy;
+	struct teeperf_trace_point origin;       /* where the clock began */
+	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
+	bool start_off;
+	int control_signal;
+	struct tp_host_facts facts; /* that are the same for all */
+};
+
+/* One process; the list is guarded by tp_follow.lock. */
+struct tp_followed {
+	struct tp_followed *next;
+	pid_t pid;
+	pid_t parent;
+	int pidfd;
+	uint64_t number;    /* of all that were started, from 1 */
+	bool over;          /* it has ended, or has become another program */
+	bool replaced;      /* the latter */
+	uint64_t end_ns;    /* when that was seen, 0: it was not */
+	uint32_t exit_kind; /* enum teeperf_exit_kind */
+	uint32_t exit_value;
+	uint64_t flush; /* number of the flush that is waited for, 0: none */
+	char name[TP_FOLLOW_NAME_SIZE];
+	uint64_t padding; /* records that stand for those of its parent */
+	uint64_t start_ns;
+	const struct tp_follow_options *options;
+	struct tp_region region;
+	struct tp_trace_writer writer;
+	struct tp_clock_log clock_log;
+	struct tp_drain drain;
+};
+
+/* What became of one. */
+struct tp_follow_result {
+	pid_t pid;
+	char name[TP_FOLLOW_NAME_SIZE];
+	char *path;    /* NULL: it recorded nothing, and has no trace */
+	bool failed;   /* the trace lacks chunks: the file could not be written */
+	bool running;  /* when the recording was ended */
+	bool replaced; /* the process went on as another program */
+	uint64_t records;
+	uint64_t lost;
+	uint64_t forked;  /* as in struct tp_session_counts, for its log */
+	uint64_t refused; /* and so are these */
+	uint64_t modules_refused;
+	uint64_t log_gone_bytes;
+	bool stunted;
+	uint32_t exit_kind; /* enum teeperf_exit_kind */
+	uint32_t exit_value;
+};
+
+struct tp_follow {
+	struct tp_follow_options options;
+	struct tp_region_only only;           /* hashes are our own copy */
+	char setting[TP_FOLLOW_SETTING_SIZE]; /* for the environment */
+	uint64_t token;
+	int socket;
+	int spare;        /* a descriptor to close when there is none for a connection */
+	uint64_t control; /* the control word for new logs */
+	pthread_mutex_t lock;
+	struct tp_followed *list;
+	uint32_t live;
+	uint64_t started;     /* processes that were in the list, ever */
+	char *finishing;      /* path of the trace that is neither in list nor in results yet */
+	bool finishing_flush; /* it is waited for by tp_follow_flush */
+	struct tp_follow_result *results;
+	uint64_t result_count;
+	uint64_t failures;   /* processes that asked and got nothing */
+	struct tp_err error; /* why, the first time */
+	uint64_t stop;       /* 1: end */
+	struct tp_doorbell server_bell;
+	struct tp_doorbell watcher_bell;
+	struct tp_doorbell finisher_bell;
+	pthread_t server;
+	pthread_t watcher;
+	pthread_t finisher;
+};
+
+/* On success end it with tp_follow_stop and tp_follow_release. `only`'s hashes are copied. */
+int tp_follow_start(struct tp_follow *follow, const struct tp_follow_options *options,
+    const struct tp_region_only *only, uint64_t control, struct tp_err *err);
+
+/* Give their logs more memory where it is needed; false: there was nothing to do. */
+bool tp_follow_grow(struct tp_follow *follow);
+
+/*
+ * Whether process `pid` has the log mapped: its number is the program's word, and it may have become another
+ * program; only who opened our file may get our signal.
+ */
+bool tp_follow_maps_log(pid_t pid, const char *log_path);
+
+/* Whether it is known not to have it: a process may hide what it has mapped. */
+bool tp_follow_left_log(pid_t pid, const char *log_path);
+
+/* Set the control word of all logs, and tell the processes that listen. */
+void tp_follow_command(struct tp_follow *follow, uint64_t control);
+
+/* Write all that is complete; false if it took too long. */
+bool tp_follow_flush(struct tp_follow *follow, uint32_t timeout_ms);
+
+/* Pass a signal on to all of them. */
+void tp_follow_signal(struct tp_follow *follow, int number);
+
+/* How many are alive, and what all of them recorded so far (records and lost). */
+uint32_t tp_follow_count(struct tp_follow *follow, uint64_t *records, uint64_t *lost);
+
+/* Answer nobody any more, and finish the traces of all. results is complete then. */
+void tp_follow_stop(struct tp_follow *follow);
+void tp_follow_release(struct tp_follow *follow);
+
+#endif

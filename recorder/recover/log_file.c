@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The log of a recorder that was killed, as a file that is only read.
+#define _GNU_SOURCE
+#include "log_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/read_all.h"
+#include "recorder/drain/drain.h"
+#include "recorder/drain/rings.h"
+
+// Whether it is ours: only such a process gets a log of ours.
+static bool is_of_this_user(pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	char line[256];
+	unsigned user = 0;
+	bool found = false;
+	while (!found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "Uid: %u", &user) == 1;
+	fclose(file);
+	return found && user == getuid();
+}
+
+/*
+ * The process that says of itself that it attached, if it lives and does not let us look at its maps. The number
+ * is the word of whoever writes the log: that of another user's process, which may live for ever, says nothing.
+ */
+static pid_t hidden_user(int fd)
+{
+	uint64_t pid = 0;
+	const off_t at = offsetof(struct teeperf_log_header, pid);
+	char path[64];
+	if (pread(fd, &pid, sizeof(pid), at) != sizeof(pid) || !pid || pid > INT32_MAX)
+		return 0;
+	if (kill((pid_t)pid, 0) && errno == ESRCH)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	const int maps = open(path, O_RDONLY | O_CLOEXEC);
+	if (maps < 0)
+		return errno != ESRCH && errno != ENOENT && is_of_this_user((pid_t)pid) ? (pid_t)pid
+											: 0;
+	close(maps);
+	return 0;
+}
+
+enum tp_log_state tp_log_file_open(struct tp_log_file *log, const char *name, pid_t *pid)
+{
+	*log = (struct tp_log_file){.fd = -1};
+	*pid = 0;
+	snprintf(log->path, sizeof(log->path), TP_REGION_FOLDER "/%s", name);
+	const int fd = open(log->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct stat info;
+	enum tp_log_state state = TP_LOG_GONE;
+	if (fd < 0)
+		return state;
+	// An empty file may be one whose owner is just about to lock it.
+	if (fstat(fd, &info) || !S_ISREG(info.st_mode) || !info.st_size || info.st_uid != geteuid())
+		goto out;
+	state = TP_LOG_RECORDING;
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		goto out;
+	// Another one may have recovered and removed it before we got the lock.
+	state = TP_LOG_GONE;
+	if (fstat(fd, &info) || !info.st_nlink)
+		goto out;
+	*pid = tp_log_file_user(info.st_dev, info.st_ino);
+	if (!*pid)
+		*pid = hidden_user(fd);
+	state = *pid ? TP_LOG_RUNNING : TP_LOG_ORPHAN;
+	log->size = (uint64_t)info.st_size;
+	log->memory = (uint64_t)info.st_blocks * 512;
+out:
+	if (state == TP_LOG_ORPHAN)
+		log->fd = fd;
+	else
+		close(fd);
+	return state;
+}
+
+bool tp_log_file_open_live(struct tp_log_file *log, const char *name)
+{
+	*log = (struct tp_log_file){.fd = -1};
+	snprintf(log->path, sizeof(log->path), TP_REGION_FOLDER "/%s", name);
+	struct stat info;
+	log->fd = open(log->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (log->fd < 0)
+		return false;
+	if (fstat(log->fd, &info) == 0 && S_ISREG(info.st_mode) &&
+	    (info.st_uid == geteuid() || !geteuid())) {
+		log->size = (uint64_t)info.st_size;
+		return true;
+	}
+	close(log->fd);
+	log->fd = -1;
+	return false;
+}
+
+// Bytes of the log; zeroes for those behind its end.
+static int read_at(
+    const struct tp_log_file *log, uint64_t offset, void *to, uint64_t size, struct tp_err *err)
+{
+	memset(to, 0, size);
+	return tp_read_at(log->fd, to, size, offset) < 0
+		   ? tp_err_system(err, errno, log->path, "cannot read the log")
+		   : 0;
+}
+
+// A copy of COUNT entries of SIZE bytes, to be freed; NULL and *err if that fails.
+static void *read_table(const struct tp_log_file *log, uint64_t offset, uint64_t count,
+    uint64_t size, struct tp_err *err)
+{
+	void *table = calloc(count ? count : 1, size);
+	if (!table)
+		tp_err_set(err, TP_ERR_MEMORY, log->path, TP_ERR_NO_OFFSET,
+		    "no memory for %llu bytes", (unsigned long long)(count * size));
+	else if (read_at(log, offset, table, count * size, err)) {
+		free(table);
+		table = NULL;
+	}
+	return table;
+}
+
+static bool inside(
+    const struct teeperf_log_header *header, uint64_t offset, uint64_t count, uint64_t size)
+{
+	return offset % 8 == 0 && offset <= header->region_size &&
+	       count <= (header->region_size - offset) / size;
+}
+
+// The trace may be anyone's: all numbers are checked.
+static bool is_sound(const struct teeperf_log_header *header)
+{
+	return header->magic == TEEPERF_LOG_MAGIC && header->major == TEEPERF_LOG_MAJOR &&
+	       header->chunk_shift == TEEPERF_CHUNK_SHIFT_DEFAULT && header->chunk_count &&
+	       header->chunk_count <= UINT32_C(1) << TEEPERF_SUPPLY_CHUNK_BITS &&
+	       header->module_capacity <= TP_REGION_MODULES &&
+	       header->thread_capacity <= TP_REGION_THREADS &&
+	       inside(header, header->state_offset, header->chunk_count, 8) &&
+	       inside(header, header->modules_offset, header->module_capacity,
+		   sizeof(struct teeperf_module)) &&
+	       inside(header, header->threads_offset, header->thread_capacity,
+		   sizeof(struct teeperf_thread)) &&
+	       inside(header, header->chunks_offset, header->chunk_count, TP_REGION_CHUNK_SIZE);
+}
+
+static int compare_chunks(const void *a, const void *b)
+{
+	const struct tp_log_chunk *x = a;
+	const struct tp_log_chunk *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static uint64_t chunk_offset(const struct tp_log_file *log, uint32_t number)
+{
+	return log->constants.chunks_offset + (uint64_t)number * TP_REGION_CHUNK_SIZE;
+}
+
+static int find_chunks(struct tp_log_file *log, struct tp_err *err)
+{
+	const uint32_t count = log->constants.chunk_count;
+	uint64_t *states = read_table(log, log->constants.state_offset, count, 8, err);
+	int r = 0;
+	log->chunks = states ? calloc(count, sizeof(*log->chunks)) : NULL;
+	if (!states)
+		return err->code;
+	if (!log->chunks)
+		r = tp_err_set(err, TP_ERR_MEMORY, log->path, TP_ERR_NO_OFFSET,
+		    "no memory for %u chunks", count);
+	for (uint32_t i = 0; !r && i < count; i++) {
+		if (states[i] != TEEPERF_CHUNK_DONE && states[i] != TEEPERF_CHUNK_OWNED)
+			continue;
+		struct teeperf_chunk header;
+		r = read_at(log, chunk_offset(log, i), &header, sizeof(header), err);
+		log->chunks[log->chunk_count++] = (struct tp_log_chunk){
+		    .number = i,
+		    .thread = header.thread,
+		    .sequence = header.sequence,
+		    .complete = states[i] == TEEPERF_CHUNK_DONE,
+		};
+	}
+	if (!r && log->chunk_count)
+		qsort(log->chunks, log->chunk_count, sizeof(*log->chunks), compare_chunks);
+	free(states);
+	return r;
+}
+
+int tp_log_file_read(
+    struct tp_log_file *log, const struct teeperf_trace_log *section, struct tp_err *err)
+{
+	struct teeperf_log_header *constants = &log->constants;
+	memcpy(constants, section->constants, sizeof(section->constants));
+	if (!is_sound(constants) || log->size < constants->chunks_offset)
+		return tp_err_set(err, TP_ERR_FORMAT, log->path, TP_ERR_NO_OFFSET,
+		    "it is not laid out as the trace says: nothing was taken from it");
+	log->header = read_table(log, 0, 1, sizeof(*log->header), err);
+	if (log->header)
+		log->modules = read_table(log, constants->modules_offset,
+		    constants->module_capacity, sizeof(*log->modules), err);
+	if (log->modules)
+		log->threads = read_table(log, constants->threads_offset,
+		    constants->thread_capacity, sizeof(*log->threads), err);
+	if (!log->threads)
+		return err->code;
+	log->module_count = constants->module_capacity;
+	if (log->header->module_count < log->module_count)
+		log->module_count = (uint32_t)log->header->module_count;
+	log->thread_count = constants->thread_capacity;
+	while (log->thread_count && !log->threads[log->thread_count - 1].os_tid)
+		log->thread_count--;
+	return find_chunks(log, err);
+}
+
+void tp_log_file_release(struct tp_log_file *log)
+{
+	free(log->header);
+	free(log->modules);
+	free(log->threads);
+	free(log->chunks);
+	log->header = NULL;
+	log->modules = NULL;
+	log->threads = NULL;
+	log->chunks = NULL;
+}
+
+int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_log_chunk *chunk,
+    struct teeperf_chunk *to, struct tp_err *err)
+{
+	const int r = read_at(log, chunk_offset(log, chunk->number), to, TP_REGION_CHUNK_SIZE, err);
+	if (r)
+		return r;
+	to->used = chunk->complete ? tp_drain_clamp_used(to->used)
+				   : tp_drain_find_used((const uint64_t *)(const void *)to);
+	return 0;
+}
+
+bool tp_log_file_chunk_now(
+    const struct tp_log_file *log, const struct tp_log_chunk *chunk, struct teeperf_chunk *to)
+{
+	const uint64_t header_words = sizeof(*to) / 8;
+	const uint64_t *words = (const uint64_t *)(const void *)to;
+	struct tp_err err;
+	struct teeperf_chunk after;
+	uint64_t state;
+	uint64_t used;
+	if (tp_log_file_chunk(log, chunk, to, &err))
+		return false;
+	used = to->used;
+	// While we read, its thread wrote on: what it had written when we came to the end, it had written before the next look.
+	if (read_at(log, chunk_offset(log, chunk->number), to, used, &err) ||
+	    read_at(log, chunk_offset(log, chunk->number), &after, sizeof(after), &err) ||
+	    read_at(
+		log, log->constants.state_offset + 8 * (uint64_t)chunk->number, &state, 8, &err))
+		return false;
+	if (to->thread != chunk->thread || to->sequence != chunk->sequence ||
+	    after.thread != chunk->thread || after.sequence != chunk->sequence ||
+	    (state != TEEPERF_CHUNK_OWNED && state != TEEPERF_CHUNK_DONE))
+		return false;
+	to->used = sizeof(*to) + 8 * (uint64_t)tp_rings_whole(
+					 words + header_words, (uint32_t)(used / 8 - header_words));
+	return true;
+}
+
+void tp_log_file_remove(struct tp_log_file *log)
+{
+	char note[sizeof(log->path) + sizeof(TP_REGION_NOTE)];
+	snprintf(note, sizeof(note), "%s" TP_REGION_NOTE, log->path);
+	unlink(log->path);
+	unlink(note);
+	close(log->fd);
+	log->fd = -1;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where the log is on POSIX systems with a recorder: as the environment says, and more for forked children. Of a program
+// that is the host of a TEE, that one's log, too.
+#define _GNU_SOURCE
+#include "runtime/port.h"
+#include "posix.h"
+
+#include "runtime/runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+// Of the TEE's log we need the counter word and the table of crossings. All of it is the TEE's: what we read there is
+// a time or a number, never an address.
+static void map_tee_page(void)
+{
+	const char *path = secure_getenv(TEEPERF_TEE_LOG_ENV);
+	const int fd = path ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+	struct stat status;
+	if (fd < 0)
+		return;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_size >= TEEPERF_LOG_HEADER_SIZE) {
+		struct teeperf_log_header *header =
+		    mmap(NULL, TEEPERF_LOG_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (header != MAP_FAILED && tp_load_relaxed(&header->magic) == TEEPERF_LOG_MAGIC)
+			tp_process.tee = header;
+		else if (header != MAP_FAILED)
+			munmap(header, TEEPERF_LOG_HEADER_SIZE);
+	}
+	close(fd);
+}
+
+bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+{
+	const int error = errno;
+	tp_port_fork_setting(secure_getenv(TEEPERF_FORK_ENV));
+	map_tee_page();
+	errno = error;
+	return tp_port_map_named(alignment, base, size);
+}
+
+uint64_t tp_port_thread_cpu(void)
+{
+	const int error = errno;
+	struct timespec time = {0};
+	// The function of that name would be one symbol more, and comes down to the same.
+	if (syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time))
+		time = (struct timespec){0};
+	errno = error;
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+// What labels are made of is behind the log (log.h, TEEPERF_LABEL_ROOM).
+static void know_room(void *log, uint64_t size)
+{
+	const struct teeperf_log_header *header = log;
+	if (size < TEEPERF_LOG_HEADER_SIZE || size % TEEPERF_LABEL_ROOM ||
+	    tp_load_relaxed(&header->region_size) > size - TEEPERF_LABEL_ROOM)
+		return;
+	tp_process.tee_log = log;
+	tp_store_release(&tp_process.tee_log_size, size);
+}
+
+void *__teeperf_tee_log(unsigned long long *size)
+{
+	static void *log;
+	static uint64_t log_size;
+	const char *path = secure_getenv(TEEPERF_TEE_LOG_ENV);
+	*size = 0;
+	if (!log && path) {
+		const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		void *base;
+		if (fd >= 0 && tp_port_map_file(fd, 0, TEEPERF_LOG_HEADER_SIZE, &base, &log_size))
+			log = base;
+		if (fd >= 0)
+			close(fd);
+		if (log)
+			know_room(log, log_size);
+	}
+	*size = log ? log_size : 0;
+	return log;
+}

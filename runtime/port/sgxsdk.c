@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The Intel SGX SDK: the log is memory of the untrusted side, whose address comes with an ECALL (teeperf_region).
+// No system call, no CPUID, and no time-stamp counter unless the program was compiled for it (SGX2).
+#include "runtime/port.h"
+#include "elf_image.h"
+#include "sdk_sgx.h"
+
+bool tp_port_is_outside(const void *base, uint64_t size)
+{
+	return sgx_is_outside_enclave(base, size) == 1;
+}
+
+bool tp_port_find_module(const void *anchor, struct teeperf_module *module)
+{
+	(void)anchor;
+	tp_elf_image_path(module);
+	return tp_elf_image_describe(&__ImageBase, module);
+}
