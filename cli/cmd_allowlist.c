@@ -30,7 +30,7 @@ static void print_overview(FILE *to)
 	    tp_cmd_allowlist.usage, tp_cmd_allowlist.summary);
 	tp_command_list(commands, COMMAND_COUNT, to);
 	fprintf(to, "\nOptions:\n  -h, --help   show the list of commands and exit\n");
-	fprintf(to, "\n'teeperf allowlist COMMAND --help' tells more of each.\n");
+	fprintf(to, "\n'teeperf allowlist COMMAND --help' explains each.\n");
 }
 
 static int run(int argc, char **argv)

@@ -115,7 +115,7 @@ const struct tp_command tp_cmd_autotune = {
 	"budget is written, and PROGRAM is left built with it.\n"
 	"\n"
 	"BUILD must compile with 'teeperf cc' and 'teeperf c++' and build everything each time,\n"
-	"as 'make -B CC=\"teeperf cc\"' does; each file tells how it was built, so one that was\n"
+	"as 'make -B CC=\"teeperf cc\"' does; each file says how it was built, so one that was\n"
 	"left over is noticed. PROGRAM must do the same in each run. Leave the machine alone\n"
 	"while it is measured. Exits with 1 if no list keeps to the budget, and with 2, without a\n"
 	"list, if what it costs cannot be told.\n",

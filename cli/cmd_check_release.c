@@ -72,7 +72,7 @@ const struct tp_command tp_cmd_check_release = {
     .summary = "fail if a file was built for profiling",
     .usage = "[options] FILE...",
     .description =
-	"A recorded program tells its host when it runs which function: nothing that a TEE should\n"
+	"A recorded program shows its host when it runs which function: nothing that a TEE should\n"
 	"do in production. So all that 'teeperf cc' instruments carries a mark, an ELF note, and so\n"
 	"does the runtime. Before signing, this looks for the mark in programs, libraries, objects,\n"
 	"archives, and anything else that holds them as they are, such as a signed trusted\n"

@@ -129,7 +129,7 @@ static int print_schema(void)
 		status = tp_write_out(&tp_cmd_query, &text, NULL);
 	else
 		status = tp_options_usage(&tp_cmd_query,
-		    "--schema: there is no table '%s'; without a name it tells of all", schema);
+		    "--schema: there is no table '%s'; without a name it describes all", schema);
 	tp_buf_release(&text);
 	return status;
 }

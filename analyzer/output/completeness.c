@@ -61,7 +61,7 @@ void tp_completeness_add_text(const struct tp_analysis *analysis, struct tp_buf 
 	if (!bounded && known)
 		tp_buf_addf(out, "at least %s events missing", tp_text_count(text, known));
 	else if (!bounded)
-		tp_buf_add_string(out, "nobody knows how many events are missing");
+		tp_buf_add_string(out, "an unknown number of events is missing");
 	else if (known && most > known)
 		tp_buf_addf(out, "%s to %s events missing", tp_text_count(text, known),
 		    tp_text_count(more, most));
@@ -97,7 +97,7 @@ void tp_completeness_note(struct tp_notes *notes, const struct tp_analysis *anal
 	// Without an end, a trace is cut off or still being written, which is told elsewhere.
 	if (lacks->open && analysis->trace->has_end)
 		tp_notes_add(notes, TP_NOTE_ID_MISSING, 1,
-		    "chunks whose events nobody has counted: times and counts are too low");
+		    "chunks whose events were not counted: times and counts are too low");
 }
 
 void tp_completeness_add_json(const struct tp_analysis *analysis, struct tp_buf *out)

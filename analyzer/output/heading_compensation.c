@@ -49,7 +49,7 @@ void tp_heading_add_compensation(const struct tp_analysis *analysis, struct tp_b
 	tp_buf_add_string(out, "; --raw shows them as recorded\n");
 	if (compensation->bounded && tp_starvation_hides(&analysis->starvation))
 		tp_buf_addf(out,
-		    "uncertain  by how much, nobody can tell: the clock stood still for %s of the run\n",
+		    "uncertain  by an unknown amount: the clock stood still for %s of the run\n",
 		    tp_heading_percent(all, analysis->starvation.clock_share));
 	if (!tp_analysis_tells_uncertainty(analysis))
 		return;

@@ -54,7 +54,7 @@ void tp_heading_note_rings(struct tp_notes *notes, const struct tp_analysis *ana
 	}
 	if (more)
 		tp_notes_add(notes, TP_NOTE_ID_RING, more_gone,
-		    "%s threads more: %s records were overwritten", tp_text_count(count, more),
+		    "%s more threads: %s records were overwritten", tp_text_count(count, more),
 		    tp_text_count(text, more_gone));
 	if (whole)
 		tp_notes_add(notes, TP_NOTE_ID_RING, whole_gone,

@@ -123,8 +123,8 @@ static void note_switches(struct tp_notes *notes, const struct tp_analysis *anal
 	tp_notes_add(notes, TP_NOTE_ID_SWITCHED_OFF, (uint64_t)count + at_first, "%s; %s",
 	    line.data,
 	    analysis->timeless
-		? "without a clock nothing tells which calls were running then, so that call paths "
-		  "may be wrong"
+		? "without a clock it is not known which calls were running then, so call paths may be "
+		  "wrong"
 		: "times and shares are of what was recorded");
 	notes->failed |= line.failed;
 	tp_buf_release(&line);
@@ -140,8 +140,8 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 	if (tp_tracefile_host(trace, "switches_missed", text, sizeof(text))) {
 		const uint64_t missed = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_SWITCHES_MISSED, missed,
-		    "%s switches came too fast to be noted: near them calls may have the wrong callers, "
-		    "and all of that time counts as recorded",
+		    "%s switches were too quick to be noted: calls near them may have wrong callers, and "
+		    "all of that time counts as recorded",
 		    tp_text_count(count, missed));
 	}
 	if (tp_tracefile_host(trace, "recovered", text, sizeof(text))) {
@@ -216,16 +216,16 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 		const char *what;
 	} counted[] = {
 	    {counts->contexts, TP_NOTE_ID_CONTEXTS,
-		"stacks beside the threads' own: what ran on them begins there, and not below the "
+		"stacks besides the threads' own: calls on them begin call paths of their own, not below the "
 		"call that switched to them"},
 	    {counts->left, TP_NOTE_ID_STACKS_LEFT,
-		"stacks were not come back to: their calls count up to there"},
+		"stacks were left for good: their calls end there"},
 	    {counts->moved > counts->apart ? counts->moved - counts->apart : 0,
 		TP_NOTE_ID_STACKS_MOVED,
-		"times a stack went on in another thread: its calls go on there, and each thread has "
-		"the time for which they ran in it"},
+		"times a stack moved to another thread: its calls continue there, and each thread gets the "
+		"time for which they ran in it"},
 	    {counts->apart, TP_NOTE_ID_STACKS_APART,
-		"times a stack went on in another thread: call paths begin anew there"},
+		"times a stack moved to another thread, where its call paths begin anew"},
 	    {analysis->lost, TP_NOTE_ID_LOST, "events: times and counts are too low"},
 	    {UINT64_MAX, TP_NOTE_ID_MISSING, NULL},
 	    {counts->cut, TP_NOTE_ID_CUT,

@@ -23,7 +23,7 @@ const struct tp_command tp_allowlist_export = {
     .description =
 	"Write LIST ('-': the standard input; shipped:NAME: one that comes with TeePerf) as a list for\n"
 	"another tool. What that tool cannot say, such as the levels count and sample, is kept as a\n"
-	"comment or left out, and a warning tells of it; so it is of lines that the other tool's\n"
+	"comment or left out, and a warning says so; so it is of lines that the other tool's\n"
 	"precedence decides differently.\n",
     .examples = "  teeperf allowlist export --format xray app.allow -o app.xray\n"
 		"  clang -fxray-instrument -fxray-attr-list=app.xray -c app.c\n",

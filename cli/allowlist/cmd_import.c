@@ -25,7 +25,7 @@ const struct tp_command tp_allowlist_import = {
 	"Read FILE, the list of another tool ('-': the standard input), and write an allowlist that\n"
 	"decides about functions as that tool does, where its rules can be said. Lines are put in\n"
 	"another order if the other tool's precedence asks for it; comments stay with them. What\n"
-	"cannot be said is kept as a comment, and a warning tells of it.\n",
+	"cannot be said is kept as a comment, and a warning says so.\n",
     .examples =
 	"  teeperf allowlist import --format scorep app.filt -o app.allow\n"
 	"  grep finstrument-functions-exclude Makefile | teeperf allowlist import --format gcc -\n",

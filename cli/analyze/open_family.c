@@ -299,7 +299,7 @@ static int open_first(struct tp_open_family *family, const struct tp_command *co
 	}
 	if (!family->opens[0]->trace.has_log) {
 		tp_err_set(&err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
-		    "does not say of which recording it is, so that nothing tells what belongs to it: "
+		    "does not say of which recording it is, so that it is not known what belongs to it: "
 		    "analyse it without --family");
 		return tp_command_fail(command, &err);
 	}

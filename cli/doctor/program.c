@@ -76,7 +76,7 @@ static void show_names(const struct tp_elf_file *elf)
 		    elf->symbol_count);
 	if (elf->build_id_size)
 		tp_doctor_show(
-		    "ok", "build ID", "a trace tells this program from another build of it");
+		    "ok", "build ID", "a trace can tell this program from another build");
 	else
 		tp_doctor_show("-", "build ID",
 		    "none: a trace may be shown with the names of another build; link with "
@@ -122,7 +122,8 @@ static void show_lines(const struct tp_elf_file *elf, const char *file)
 	memcpy(link, elf->debug_link, sizeof(link));
 	tp_clean(link, strlen(link));
 	if (has_lines(elf, file))
-		tp_doctor_show("ok", "lines", "debug information tells the functions' sources");
+		tp_doctor_show(
+		    "ok", "lines", "debug information names the functions' source files");
 	else if (link[0])
 		tp_doctor_show("-", "lines",
 		    "debug information is in '%s': beside the program, in its .debug, or in a --debug-dir",

@@ -89,7 +89,7 @@ const struct tp_option tp_record_option_table[] = {
 	"keep the log in FILE for a program that somebody else starts, as a TEE's launcher does",
 	OF(attach.file), NULL},
     {TP_OPTION_SIZE, 0, "offset", "SIZE",
-	"with '--attach', begin so far behind FILE's beginning: memory that has other users, too",
+	"with '--attach', put the log at this offset of FILE, behind memory that others use",
 	OF(attach.offset), NULL},
     {TP_OPTION_BOOL, 0, "force", NULL,
 	"with '--attach', write over FILE though it holds something that is no log of ours",

@@ -72,7 +72,7 @@ kill -KILL "$recorder" "$program"
 wait || true
 gone "$program"
 expect 1 "$TEEPERF" analyze small/x.trace
-says '^events +[0-9,]+, incomplete: nobody knows how many events are missing$' out
+says '^events +[0-9,]+, incomplete: an unknown number of events is missing$' out
 done=$(od -An -tu8 -j16 -N8 accounts | tr -d ' ')
 mount -o remount,size=64m small
 expect 1 "$TEEPERF" recover small/x.trace

@@ -62,7 +62,7 @@ static void add_clock_tile(const struct tp_analysis *analysis, struct tp_buf *ou
 		return;
 	}
 	if (!clock->stores && !clock->max_gap_ns) {
-		add_tile(out, "bad", "Clock", name, "nothing tells how well it ran");
+		add_tile(out, "bad", "Clock", name, "its health is unknown");
 		return;
 	}
 	const double share = analysis->starvation.clock_share;
