@@ -118,8 +118,9 @@ static bool drew(struct tp_thread *thread, uint64_t slot)
 	return true;
 }
 
-// Somebody else was faster each time, or the host plays with the words: that is a loss then, as nobody waits.
-enum { DRAW_TRIES = 64 };
+// Each failure is another thread's success, so with all of a machine's processors drawing at once the last one fails as often
+// as there are others. More than this is the host playing with the words: a loss then, as nobody waits.
+enum { DRAW_TRIES = 1024 };
 
 /*
  * Draw the next chunk. Its number is read first: with a ticket in hand and no number yet, a thread that does not get
