@@ -7,7 +7,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc)
 PRESET ?= dev
 
-.PHONY: all setup test test-full demo bench bench-quick bench-selection bench-accuracy bench-analyzer install clean fresh-check format help
+.PHONY: all setup check test test-full demo bench bench-quick bench-selection bench-accuracy bench-analyzer install clean fresh-check format help
 
 all:
 	@tools/setup --build
@@ -15,6 +15,11 @@ all:
 
 setup:
 	@tools/setup
+
+# What finds most mistakes, a minute and a half after the build: see test/README.md.
+check: setup
+	@tools/build $(PRESET)
+	@tools/run-tests build/$(PRESET) -L quick -j$(JOBS)
 
 # Everything, from nothing if need be.
 test: setup
@@ -81,7 +86,8 @@ help:
 	@echo 'make             build into build/release'
 	@echo 'make install     build and install [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make demo        profile the Lua interpreter: table, call tree, flame graph'
-	@echo 'make test        all tests [PRESET=dev]'
+	@echo 'make check       the quick tests, one of each area: a minute and a half [PRESET=dev]'
+	@echo 'make test        all tests in short form [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
 	@echo 'make bench       all benchmarks but the next two, about two hours [BENCH_OPTIONS="--only sqlite"]'
 	@echo 'make bench-quick the same with smaller inputs, about twelve minutes'

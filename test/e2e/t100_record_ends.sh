@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that the trace is complete and the exit status passed on however the program ends.
+# tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 build_fake

@@ -4,6 +4,7 @@
 # Functions whose calls are only counted: exact in threads that end, in threads that still run when the
 # program exits, when it is killed, in a library that is closed, and beside functions with events; and
 # all shapes of the recording code see the same calls.
+# tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 fake=

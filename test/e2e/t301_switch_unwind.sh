@@ -3,6 +3,7 @@
 #
 # Exceptions that are caught by calls from before recording was switched on leave exact stacks: the catcher
 # began switched off, or before recording was switched off for a while.
+# tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 

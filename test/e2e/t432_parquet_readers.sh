@@ -3,6 +3,7 @@
 #
 # Proves that DuckDB and hyparquet read our Parquet files, and find in them what SQL over the trace gives. Neither is a
 # package of Debian's: they are looked for among npm's global packages, or in the node_modules of TEEPERF_PARQUET_READERS.
+# tier: full
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 modules=${TEEPERF_PARQUET_READERS:-$(npm root -g 2>/dev/null || true)}

@@ -3,6 +3,7 @@
 #
 # --fail-if note:ID: a note makes the exit status 1, the results are there all the same, and the reason is said; in each command
 # that reads traces. JSON and the gate know the same notes.
+# tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 

@@ -3,6 +3,7 @@
 #
 # Proves that benchmarks/allowlist can be run, and that each of its lists chooses something. It says
 # nothing of the times.
+# tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 command -v "${CC:-cc}" >/dev/null || skip "no C compiler (CC=${CC:-cc})"

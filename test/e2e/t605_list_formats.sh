@@ -4,6 +4,7 @@
 # Proves that lists for Clang's own tools decide the same there and here, imported and exported: one
 # compilation reads both, and each function tells what either has decided. And how the commands read,
 # write and fail.
+# tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 mkdir -p sub

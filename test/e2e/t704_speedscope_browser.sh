@@ -3,6 +3,7 @@
 #
 # Proves that speedscope itself opens its two exports, and shows our functions with their times. Speedscope is no
 # package of Debian's: it is looked for among npm's global packages, or in the folder TEEPERF_SPEEDSCOPE.
+# tier: full
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 . "$lib/export_traces.sh"

@@ -3,6 +3,7 @@
 #
 # Proves that the Firefox Profiler's own code opens its export, and has self and inclusive times of each
 # function as we do. Its command line is no package of Debian's: it is looked for in PATH, or TEEPERF_PROFILER_CLI.
+# tier: full
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 . "$lib/slices.sh"

@@ -5,6 +5,7 @@
 # which stands for a machine that is a TEE. Each call path has the calls that it has natively, through memory of a
 # device (ivshmem), through frames of a serial port (virtio) or over vsock, and recorded inside; several programs, one after another;
 # one that is killed; the machine killed hard; a host that goes away.
+# tier: full
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 . "$lib/calls.sh"

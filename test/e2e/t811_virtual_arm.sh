@@ -3,6 +3,7 @@
 #
 # The same for a virtual machine of another processor, aarch64, with Debian's kernel for it: a program there and this
 # machine's recorder, through memory of a device and through frames.
+# tier: full
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 . "$lib/calls.sh"

@@ -4,6 +4,7 @@
 # join, on traces that are written as text: whose call is whose by numbers, by times, and where nothing tells; host code that
 # is not marked; marks that are missing or told twice; jumps on both sides; a TEE that says what is not true. In all of
 # them the host's own calls, and their times, are those of its own trace.
+# tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 

@@ -3,6 +3,7 @@
 #
 # Proves that check-release finds what was built for profiling, however it was linked, stripped or
 # wrapped, and nothing else.
+# tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 

@@ -4,6 +4,7 @@
 # Proves that a quota that is used up becomes one clear error or warning that says what to do, and that what was
 # recorded before is kept and can be read. The quota is a preloaded library's, for few kernels have one that a test
 # could set up.
+# tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 private_shm || true
