@@ -55,9 +55,9 @@ file(GLOB TEEPERF_MAN_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/
 set(TEEPERF_MAN_DIR "${PROJECT_BINARY_DIR}/share/man/man1")
 list(TRANSFORM TEEPERF_MAN_SOURCES REPLACE ".*/" "${TEEPERF_MAN_DIR}/" OUTPUT_VARIABLE pages)
 add_custom_command(OUTPUT ${pages}
-	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/docs/rows.py" "${PROJECT_SOURCE_DIR}" man
+	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/write-rows" "${PROJECT_SOURCE_DIR}" man
 		"${TEEPERF_MAN_DIR}"
-	DEPENDS ${TEEPERF_MAN_SOURCES} "${PROJECT_SOURCE_DIR}/docs/rows.py"
+	DEPENDS ${TEEPERF_MAN_SOURCES} "${PROJECT_SOURCE_DIR}/tools/write-rows"
 		"${PROJECT_SOURCE_DIR}/runtime/ports.def" "${PROJECT_SOURCE_DIR}/cli/driver/cc_options.def"
 	VERBATIM)
 add_custom_target(tp_man ALL DEPENDS ${pages})
