@@ -25,6 +25,7 @@ static const char *format;
 static const char *output;
 static bool list;
 static int weight = -1; // not said
+static bool calls;
 static const char *split;
 static bool family;
 static bool icicle;
@@ -44,6 +45,9 @@ static const struct tp_option options[] = {
     {TP_OPTION_CHOICE, 0, "weight", "WEIGHT",
 	"what a call path weighs: self (the time in its last function; default) or calls", &weight,
 	weights},
+    {TP_OPTION_BOOL, 0, "calls", NULL,
+	"of speedscope: single calls in the order of time, instead of the sums of call paths",
+	&calls, NULL},
     {TP_OPTION_STRING, 0, "split", "TIME",
 	"of formats that have single calls: write files OUT.0001, OUT.0002, ... of this time each",
 	&split, NULL},
@@ -108,6 +112,30 @@ static int unknown_format(void)
 					"which format? give --format with one of: %s", names.data);
 	tp_buf_release(&names);
 	return status;
+}
+
+// The export that was asked for by name, in the form that was asked for. NULL: there is none; STATUS says what was printed.
+static const struct tp_export *choose_export(int *status)
+{
+	if (format && strcmp(format, "speedscope-events") == 0) {
+		tp_command_warn(&tp_cmd_export,
+		    "'speedscope-events' is an old name, which the next release does not have: use "
+		    "--format speedscope --calls");
+		format = "speedscope";
+		calls = true;
+	}
+	const struct tp_export *export = format ? find_export(format) : NULL;
+	if (!export)
+		*status = unknown_format();
+	else if (calls && !export->calls)
+		*status = tp_options_usage(&tp_cmd_export,
+		    export->slices
+			? "--calls: '%s' has single calls anyway"
+			: "--calls: '%s' has no form with single calls; speedscope has one",
+		    format);
+	else
+		return calls ? export->calls : export;
+	return NULL;
 }
 
 // What was asked for; without a clock calls are all there is.
@@ -362,9 +390,9 @@ static int run(int argc, char **argv)
 		return status;
 	if (argc != 1)
 		return tp_options_usage(&tp_cmd_export, "only one trace at a time");
-	const struct tp_export *export = format ? find_export(format) : NULL;
+	const struct tp_export *export = choose_export(&status);
 	if (!export)
-		return unknown_format();
+		return status;
 	struct tp_export_options chosen = {.notes = &export_notes};
 	if (weight >= 0 && (export->slices || export->tables))
 		return tp_options_usage(&tp_cmd_export,
@@ -376,7 +404,10 @@ static int run(int argc, char **argv)
 		    &tp_cmd_export, "--split: '%s' is no time such as 100ms", split);
 	if (split && !export->slices)
 		return tp_options_usage(&tp_cmd_export,
-		    "--split: '%s' has no single calls, so that it cannot be split", format);
+		    export->calls
+			? "--split: '%s' has single calls only with --calls, so that it cannot be split"
+			: "--split: '%s' has no single calls, so that it cannot be split",
+		    format);
 	status = choose_flame(export, &chosen);
 	if (status)
 		return status;

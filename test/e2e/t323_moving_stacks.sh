@@ -284,7 +284,7 @@ done
 "$TEEPERF" analyze all.trace --view timeline --function deep --around-slowest 3 >timeline 2>err || fail "timeline: $(cat err)"
 "$TEEPERF" analyze all.trace --view contention >contention 2>err || fail "contention: $(cat err)"
 "$TEEPERF" report all.trace -o report.html 2>err || fail "report: $(cat err)"
-for format in chrome perfetto firefox speedscope speedscope-events callgrind pprof perfdata ctf uftrace csv sqlite folded flamegraph parquet; do
+for format in chrome perfetto firefox speedscope "speedscope --calls" callgrind pprof perfdata ctf uftrace csv sqlite folded flamegraph parquet; do
 	expect 0 "$TEEPERF" export all.trace --format $format -o "out-$format"
 done
 python3 - <<'EOS'

@@ -64,7 +64,7 @@ expect 0 "$TEEPERF" analyze --view transitions --border leaf --program p p.log
 for view in function histogram; do
 	expect 0 "$TEEPERF" analyze --view $view --function work --program p p.log
 done
-for format in folded flamegraph chrome callgrind pprof perfdata perfetto speedscope speedscope-events firefox csv; do
+for format in folded flamegraph chrome callgrind pprof perfdata perfetto speedscope "speedscope --calls" firefox csv; do
 	expect 0 "$TEEPERF" export --format $format -o "p.$format" --program p p.log
 	says 'unit +ticks' err
 	[ -s "p.$format" ] || fail "$format: nothing was written"

@@ -29,8 +29,8 @@ for view in top tree threads inverted timeline contention 'histogram --function 
 	table comma analyze odd.trace --view $view --format csv
 	set +f
 done
-for format in folded flamegraph callgrind speedscope speedscope-events chrome firefox; do
-	clean export odd.trace --format "$format" -o /dev/stdout
+for format in folded flamegraph callgrind speedscope "speedscope --calls" chrome firefox; do
+	clean export odd.trace --format $format -o /dev/stdout
 done
 table comma export odd.trace --format csv -o /dev/stdout
 select='SELECT function, linkage, file FROM functions'

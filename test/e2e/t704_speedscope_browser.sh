@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that speedscope itself opens its two exports, and shows our functions with their times. Speedscope is no
+# Proves that speedscope itself opens both forms of its export, and shows our functions with their times. Speedscope is no
 # package of Debian's: it is looked for among npm's global packages, or in the folder TEEPERF_SPEEDSCOPE.
 # tier: full
 set -eu
@@ -21,7 +21,7 @@ for trace in recursion cxx real-plain; do
 	mv out $trace.csv
 	expect 0 python3 "$lib/browser_speedscope.py" "$speedscope" $trace.json $trace.csv
 	says '[1-9][0-9]* functions shown, 0 failures' out
-	expect 0 "$TEEPERF" export --format speedscope-events --thread 0 -o $trace-events.json $trace.trace
+	expect 0 "$TEEPERF" export --format speedscope --calls --thread 0 -o $trace-events.json $trace.trace
 	expect 0 "$TEEPERF" analyze --raw --thread 0 --format csv $trace.trace
 	mv out $trace-raw.csv
 	expect 0 python3 "$lib/browser_speedscope.py" "$speedscope" $trace-events.json $trace-raw.csv

@@ -5,8 +5,9 @@
 # by depth and functions, and split into several files.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
+. "$lib/slices.sh"
 
-formats="chrome speedscope-events firefox"
+formats="chrome speedscope firefox"
 command -v protoc >/dev/null && formats="$formats perfetto" || echo "not with protoc, which is not here"
 command -v uftrace >/dev/null && formats="$formats uftrace" || echo "not with uftrace, which is not here"
 command -v babeltrace2 >/dev/null && formats="$formats ctf" ||
@@ -21,7 +22,7 @@ same() {
 	format=$1
 	shift
 	rm -rf part
-	expect 0 "$TEEPERF" export --format $format -o part "$@" random.trace
+	expect 0 "$TEEPERF" export $(slices_format $format) -o part "$@" random.trace
 	"$TEEPERF" analyze --raw --format csv "$@" random.trace >part.csv 2>notes
 	how=same
 	case "$*" in *--focus*|*--ignore*) how=calls ;; esac
@@ -35,8 +36,8 @@ split() {
 	rm -rf whole piece.*
 	from=
 	[ "$3" = 0 ] || from="--time-range $3.."
-	expect 0 "$TEEPERF" export --format $1 -o whole $from random.trace
-	expect 0 "$TEEPERF" export --format $1 -o piece --split $2 $from random.trace
+	expect 0 "$TEEPERF" export $(slices_format $1) -o whole $from random.trace
+	expect 0 "$TEEPERF" export $(slices_format $1) -o piece --split $2 $from random.trace
 	expect 0 python3 "$lib/slices.py" split $1 whole $2 "$3" piece.*
 	echo "$1 --split $2 $from: $(cat out)"
 }
@@ -62,12 +63,12 @@ expect 0 "$TEEPERF" dump --assemble "$root/test/golden/contexts.txt" -o contexts
 for format in $formats; do
 	for part in "--min-time 3" "--min-time 11 --time-range 20..180" "--depth 1" "--time-range 47..115"; do
 		rm -rf part
-		expect 0 "$TEEPERF" export --format $format -o part $part contexts.trace
+		expect 0 "$TEEPERF" export $(slices_format $format) -o part $part contexts.trace
 		expect 0 python3 "$lib/slices.py" list $format part
 		[ -s out ] || fail "$format $part: nothing"
 	done
 	rm -rf piece.*
-	expect 0 "$TEEPERF" export --format $format -o piece --split 40 contexts.trace
+	expect 0 "$TEEPERF" export $(slices_format $format) -o piece --split 40 contexts.trace
 	for piece in piece.*; do
 		expect 0 python3 "$lib/slices.py" list $format $piece
 	done

@@ -61,7 +61,7 @@ peaks = []
 for trace in (few, many):
     out = f"{trace}.{form}"
     start = time.monotonic()
-    child = subprocess.Popen([os.environ["TEEPERF"], "export", "--format", form, "-o", out, trace],
+    child = subprocess.Popen([os.environ["TEEPERF"], "export", "--format", form, *["--calls"][form != "speedscope":], "-o", out, trace],
                              stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     took = time.monotonic() - start
@@ -79,7 +79,7 @@ calls=600000
 expect 0 "$TEEPERF" cc -O1 -g -pthread -o calls calls.c
 expect 0 "$TEEPERF" record -o few.trace -- ./calls $((calls / 10))
 expect 0 "$TEEPERF" record -o many.trace -- ./calls $calls
-for format in uftrace perfetto chrome speedscope-events firefox ctf; do
+for format in uftrace perfetto chrome speedscope firefox ctf; do
 	rm -rf few.trace.$format many.trace.$format
 	python3 measure.py $format few.trace many.trace 4 || fail "$format"
 	[ $format = uftrace ] || rm -rf few.trace.$format many.trace.$format

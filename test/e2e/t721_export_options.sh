@@ -16,25 +16,28 @@ written() {
 
 taken=0
 formats=0
-for format in $("$TEEPERF" export --list | cut -d ' ' -f 1); do
+"$TEEPERF" export --list | cut -d ' ' -f 1 >list
+echo 'speedscope --calls' >>list
+while read -r format calls <&3; do
 	formats=$((formats + 1))
-	case $format in
-	chrome|ctf|firefox|perfetto|speedscope-events|uftrace) kind=calls ;;
+	case $format$calls in
+	chrome|ctf|firefox|perfetto|speedscope--calls|uftrace) kind=calls ;;
 	csv|parquet|sqlite) kind=tables ;;
 	flamegraph) kind=flame ;;
 	*) kind=sums ;;
 	esac
 	rm -rf without
-	expect 0 "$TEEPERF" export --format $format -o without a.trace
+	expect 0 "$TEEPERF" export --format $format $calls -o without a.trace
 	while read -r option value kinds; do
 		[ "$value" != - ] || value=
 		# Single calls are as they were recorded anyway, which a note says.
 		[ $option$kind != rawcalls ] || continue
+		[ "--$option" != "$calls" ] || continue
 		rm -rf with with.*
 		status=0
-		"$TEEPERF" export --format $format --$option $value -o with a.trace >out 2>err || status=$?
+		"$TEEPERF" export --format $format $calls --$option $value -o with a.trace >out 2>err || status=$?
 		case " $kinds " in
-		*" $kind "*|' all ')
+		*" $kind "*|*" $format$calls "*)
 			[ $status = 0 ] || fail "'$format' refuses --$option: $(cat err)"
 			[ $option != split ] || { [ -e with.0001 ] && continue || fail "--split of $format"; }
 			[ "$(written without)" != "$(written with)" ] ||
@@ -52,7 +55,8 @@ for format in $("$TEEPERF" export --list | cut -d ' ' -f 1); do
 	min-width 500 flame
 	split 20ns calls
 	raw - sums flame tables
+	calls - speedscope
 	EOS
-done
-echo "$formats formats; $taken options make a difference"
-[ $formats = 15 ] && [ $taken = 19 ] || fail "of 15 formats and 19 options"
+done 3<list
+echo "$formats forms of formats; $taken options make a difference"
+[ $formats = 15 ] && [ $taken = 20 ] || fail "of 15 forms and 20 options"

@@ -5,6 +5,7 @@
 
 #include "analyzer/profile/analysis.h"
 #include "analyzer/profile/calls.h"
+#include "analyzer/output/format/export.h"
 #include "analyzer/output/report/report.h"
 #include "analyzer/output/view.h"
 #include "test/fuzz/check_exports.h"
@@ -60,8 +61,7 @@ static inline void check_export(const char *name, const struct tp_buf *out)
 		check_csv(out->data);
 	else if (!strcmp(name, "flamegraph"))
 		check_xml(out->data);
-	else if (!strcmp(name, "chrome") || !strcmp(name, "firefox") ||
-		 !strcmp(name, "speedscope-events") || !strcmp(name, "speedscope"))
+	else if (!strcmp(name, "chrome") || !strcmp(name, "firefox") || !strcmp(name, "speedscope"))
 		check_json(out->data);
 	else if (!strcmp(name, "pprof"))
 		check_pprof(out->data, out->size);
@@ -175,7 +175,14 @@ static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 					check_view(view.format, &out);
 			}
 		tp_view_add_health(&analysis, &out);
-		for (size_t i = 0; tp_exports()[i]; i++)
+		for (size_t i = 0; tp_exports()[i]; i++) {
+			if (tp_exports()[i]->calls) {
+				const struct tp_export_options chosen = {0};
+				tp_buf_reset(&out);
+				if (tp_export_render(tp_exports()[i]->calls, &analysis, &chosen,
+					&out, &err) == 0)
+					check_export(tp_exports()[i]->name, &out);
+			}
 			for (int weight = TP_WEIGHT_SELF; weight <= TP_WEIGHT_CALLS; weight++) {
 				const struct tp_export_options chosen = {
 				    .weight = (enum tp_weight)weight};
@@ -187,6 +194,7 @@ static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 				if (tp_exports()[i]->flame)
 					check_flames(&analysis, tp_exports()[i], &out);
 			}
+		}
 	}
 	tp_buf_release(&out);
 	tp_analysis_release(&analysis);

@@ -179,7 +179,7 @@ def read_perfetto(path):
                    names[sequence, event["name_iid"]] if begins else None)
 
 
-def read_speedscope_events(path):
+def read_speedscope_calls(path):
     trace = load(path)
     frames = trace["shared"]["frames"]
     for profile in trace["profiles"]:
@@ -252,7 +252,7 @@ READERS = {
     "ctf": read_ctf,
     "firefox": read_firefox,
     "perfetto": read_perfetto,
-    "speedscope-events": read_speedscope_events,
+    "speedscope": read_speedscope_calls,
     "uftrace": read_uftrace,
 }
 

@@ -135,12 +135,20 @@ slices_how() {
 	esac
 }
 
+# slices_format FORMAT: the options of export that make it with single calls.
+slices_format() {
+	case $1 in
+	speedscope) echo --format speedscope --calls ;;
+	*) echo --format "$1" ;;
+	esac
+}
+
 # slices_check FORMAT: each trace, exported, holds what the analyzer says.
 slices_check() {
 	for trace in traces/*.trace; do
 		name=$(basename "$trace" .trace)
 		rm -rf "$name.$1"
-		expect 0 "$TEEPERF" export --format "$1" -o "$name.$1" "$trace"
+		expect 0 "$TEEPERF" export $(slices_format "$1") -o "$name.$1" "$trace"
 		expect 0 python3 "$lib/slices.py" "$1" "$name.$1" "traces/$name.csv" "$(slices_how "$name")"
 		echo "$name: $(cat out)"
 	done

@@ -425,13 +425,14 @@ def check_sums(what, trace, truth, calls, timed, *options):
 # ---- exports of single calls, which are as recorded
 
 def check_single(what, trace, truth, parts, *options):
-    for form, program in (("chrome", None), ("perfetto", "protoc"), ("speedscope-events", None), ("firefox", None),
+    for form, program in (("chrome", None), ("perfetto", "protoc"), ("speedscope", None), ("firefox", None),
                           ("uftrace", "uftrace"), ("ctf", "babeltrace2")):
         if program and not shutil.which(program):
             missing.add(program)
             continue
         shutil.rmtree("agree.out", ignore_errors=True)
-        file = check.export(trace, form, "agree.out", *options) if form not in ("uftrace", "ctf") else "agree.out"
+        calls = ["--calls"] if form == "speedscope" else []
+        file = check.export(trace, form, "agree.out", *calls, *options) if form not in ("uftrace", "ctf") else "agree.out"
         if file == "agree.out" and form in ("uftrace", "ctf"):
             done = subprocess.run([check.teeperf, "export", "--format", form, "-o", file, *options, trace], capture_output=True)
             if done.returncode not in (0, 1):

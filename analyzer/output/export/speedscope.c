@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "speedscope": its own format, file-format-schema.json, one sampled profile for each thread with one
-// sample for each path.
+// sample for each path; or with single calls, which speedscope_calls.c writes.
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/path_sums.h"
+#include "analyzer/output/format/speedscope_calls.h"
 #include "analyzer/output/text.h"
 #include "analyzer/output/view.h"
 
@@ -180,9 +181,17 @@ out:
 	return code;
 }
 
+static const struct tp_export calls = {
+    .name = "speedscope",
+    .suffix = ".speedscope.json",
+    .timeline = true,
+    .slices = &tp_speedscope_calls,
+};
+
 const struct tp_export tp_export_speedscope = {
     .name = "speedscope",
-    .summary = "call paths with their self time, a profile for each thread, for speedscope",
+    .summary = "call paths with their self time for speedscope, or with --calls single calls",
     .suffix = ".speedscope.json",
     .render = render,
+    .calls = &calls,
 };

@@ -45,6 +45,8 @@ struct tp_export {
 	bool tables;
 	/* What it is of: it can be split, and has none of the functions below (slices.h). NULL: of others. */
 	const struct tp_slice_format *slices;
+	/* Its other form, with single calls, which is in no table; or NULL. */
+	const struct tp_export *calls;
 	bool flame; /* takes the options of flame graphs */
 	bool
 	    families; /* of several processes: that of each behind those before, with options->process */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The export "speedscope-events": evented profiles in speedscope's file format, one for each thread.
+ * The export "speedscope" with single calls: evented profiles in speedscope's file format, one for each thread.
  * https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts
  */
+#include "speedscope_calls.h"
+
 #include "analyzer/output/format/digits.h"
-#include "analyzer/output/format/slices.h"
 #include "analyzer/output/text.h"
 #include "analyzer/output/view.h"
 
@@ -109,7 +110,7 @@ static int tail(struct tp_slices *slices, struct tp_err *err)
 	return 0;
 }
 
-static const struct tp_slice_format format = {
+const struct tp_slice_format tp_speedscope_calls = {
     .state_size = sizeof(struct state),
     .head = head,
     .thread_begin = thread_begin,
@@ -117,12 +118,4 @@ static const struct tp_slice_format format = {
     .end = end,
     .thread_end = thread_end,
     .tail = tail,
-};
-
-const struct tp_export tp_export_speedscope_events = {
-    .name = "speedscope-events",
-    .summary = "JSON for speedscope with calls in the order of time; see speedscope",
-    .suffix = ".speedscope.json",
-    .timeline = true,
-    .slices = &format,
 };
