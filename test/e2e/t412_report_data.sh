@@ -7,31 +7,40 @@
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 
+# checked HOW REPORT ANALYSIS: to be compared, all at once.
+checked() {
+	pairs="$pairs $2 $3 $1"
+}
+pairs=
 count=0
 for text in "$root"/test/golden/*.txt; do
 	name=$(basename "$text" .txt)
 	expect 0 "$TEEPERF" dump --assemble "$text" -o case.trace
 	status=0
-	"$TEEPERF" analyze --raw --format json case.trace >case.json 2>err || status=$?
-	expect $status "$TEEPERF" report --raw -o case.html case.trace
-	expect 0 python3 "$lib/report_data.py" case.html case.json whole
-	expect $status "$TEEPERF" report --raw --paths 2 --calls 9 -o few.html case.trace
-	expect 0 python3 "$lib/report_data.py" few.html case.json folded
+	"$TEEPERF" analyze --raw --format json case.trace >$name.raw.json 2>err || status=$?
+	expect $status "$TEEPERF" report --raw -o $name.raw.html case.trace
+	checked whole $name.raw.html $name.raw.json
+	expect $status "$TEEPERF" report --raw --paths 2 --calls 9 -o $name.few.html case.trace
+	checked folded $name.few.html $name.raw.json
 	for limit in --depth=2 "--min-time=40ns --depth=9"; do
+		part=$name.${limit%%=*}
 		filtered=0
-		"$TEEPERF" analyze --raw $limit --format json case.trace >case.json 2>err || filtered=$?
+		"$TEEPERF" analyze --raw $limit --format json case.trace >$part.json 2>err || filtered=$?
 		if [ $filtered != $status ]; then
 			says 'recorded without a clock' err
 			continue
 		fi
-		expect $status "$TEEPERF" report --raw $limit -o case.html case.trace
-		expect 0 python3 "$lib/report_data.py" case.html case.json whole
+		expect $status "$TEEPERF" report --raw $limit -o $part.html case.trace
+		checked whole $part.html $part.json
 	done
-	"$TEEPERF" analyze --format json case.trace >case.json 2>err || true
-	expect $status "$TEEPERF" report -o case.html case.trace
-	expect 0 python3 "$lib/report_data.py" case.html case.json
+	"$TEEPERF" analyze --format json case.trace >$name.json 2>err || true
+	expect $status "$TEEPERF" report -o $name.html case.trace
+	checked plain $name.html $name.json
 	count=$((count + 1))
 done
+# shellcheck disable=SC2086 # words are meant
+expect 0 python3 "$lib/report_data.py" $pairs
+[ "$(grep -c ' 0 contradictions$' out)" -gt $((4 * count)) ] || fail "only $(wc -l <out) reports were compared"
 # What is short is told by times as recorded.
 expect $status "$TEEPERF" report --min-time 1us -o case.html case.trace
 says 'with --min-time, times are as they were recorded' err

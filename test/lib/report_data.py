@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Read a report independently of its viewer, and compare it with what analyze says.
+"""Read reports independently of their viewer, and compare them with what analyze says.
 
-report_data.py REPORT ANALYSIS.json [folded] [whole]: exits with 1 and a line for each contradiction.
-ANALYSIS is of the same options, as JSON, and made with --raw if `whole`: then the timeline must have
+report_data.py REPORT ANALYSIS.json plain|folded|whole [REPORT ANALYSIS.json HOW]...: exits with 1 and a line for each
+contradiction. ANALYSIS is of the same options, as JSON, and made with --raw if `whole`: then the timeline must have
 all time of all paths. `folded`: paths may be put together, so that functions have no sums of paths.
 """
 import base64
@@ -195,26 +195,33 @@ def check_time(facts, data, paths, whole):
             near("time of path %d in the cells" % i, own[i], paths["self"][i], pairs + 2)
 
 
-def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
+def check_report(report, result, how):
+    with open(report, encoding="utf-8") as file:
         text = file.read()
-    with open(sys.argv[2], encoding="utf-8") as file:
+    with open(result, encoding="utf-8") as file:
         analysis = json.load(file)
+    failures.clear()
     blocks = read_page(text)
     facts = json.loads(blocks["facts"])
     functions = check_functions(facts, analysis)
     paths = read_paths(blocks["paths"], "base_self_ns" in functions)
-    if "folded" not in sys.argv:
+    if how != "folded":
         check_sums(functions, paths)
     check_threads(facts, blocks["threads"], paths)
     if "time" in blocks:
-        check_time(facts, blocks["time"], paths, "whole" in sys.argv)
+        check_time(facts, blocks["time"], paths, how == "whole")
     for line in failures[:20]:
-        print(line)
-    print("%d functions, %d paths, %d self, %d smaller, %d contradictions" % (
-        len(functions["name"]), paths["count"] - 1, sum(paths["self"]),
+        print("%s: %s" % (report, line))
+    print("%s: %d functions, %d paths, %d self, %d smaller, %d contradictions" % (
+        report, len(functions["name"]), paths["count"] - 1, sum(paths["self"]),
         paths["fn"].count(len(functions["name"])), len(failures)))
-    return 1 if failures else 0
+    return not failures
+
+
+def main():
+    rest = iter(sys.argv[1:])
+    good = [check_report(*of) for of in zip(rest, rest, rest, strict=True)]
+    return 0 if good and all(good) else 1
 
 
 sys.exit(main())
