@@ -75,20 +75,59 @@ static int add_chunk(
 	return append_chunk(trace, &chunk, err);
 }
 
+// Copy what is left of a section, if that is COUNT entries. *entries is NULL if it is not, which becomes a problem for
+// the reason WHY, and without memory.
+static int copy_entries(struct tp_tracefile *trace, const struct tp_section *section,
+    struct tp_bytes *bytes, uint64_t count, size_t entry_size, const char *why, void **entries,
+    struct tp_err *err)
+{
+	const size_t size = tp_bytes_left(bytes);
+	*entries = NULL;
+	if (bytes->underflow || count > UINT32_MAX || size != count * entry_size) {
+		reject(trace, section, why);
+		return 0;
+	}
+	*entries = tp_arena_alloc(&trace->arena, size);
+	if (!*entries)
+		return no_memory(trace, err);
+	tp_bytes_copy(bytes, *entries, size);
+	return 0;
+}
+
+// Copy a section that is entries and nothing else.
+static int copy_table(struct tp_tracefile *trace, const struct tp_section *section,
+    size_t entry_size, void **entries, uint64_t *count, struct tp_err *err)
+{
+	struct tp_bytes bytes;
+	tp_bytes_init(&bytes, section->payload, section->header.size);
+	*count = section->header.size / entry_size;
+	return copy_entries(trace, section, &bytes, *count, entry_size,
+	    "its size is not a multiple of an entry's", entries, err);
+}
+
+// Copy a section that is one structure; a newer version's may be longer.
+static void copy_one(
+    struct tp_tracefile *trace, const struct tp_section *section, void *to, size_t size, bool *has)
+{
+	if (section->header.size < size) {
+		reject(trace, section, "it is too short");
+		return;
+	}
+	memcpy(to, section->payload, size);
+	*has = true;
+}
+
 static int add_modules(
     struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
 {
-	const size_t count = section->header.size / sizeof(struct teeperf_module);
-	if (section->header.size % sizeof(struct teeperf_module) || count > UINT32_MAX) {
-		reject(trace, section, "its size is not a multiple of an entry's");
-		return 0;
-	}
-	struct teeperf_module *modules =
-	    tp_arena_alloc(&trace->arena, count * sizeof(struct teeperf_module));
-	if (!modules)
-		return no_memory(trace, err);
-	memcpy(modules, section->payload, section->header.size);
-	for (size_t i = 0; i < count; i++) {
+	void *entries;
+	uint64_t count;
+	const int code =
+	    copy_table(trace, section, sizeof(struct teeperf_module), &entries, &count, err);
+	if (!entries)
+		return code;
+	struct teeperf_module *modules = entries;
+	for (uint64_t i = 0; i < count; i++) {
 		modules[i].path[TEEPERF_MODULE_PATH_SIZE - 1] = '\0';
 		if (modules[i].build_id_size > TEEPERF_BUILD_ID_SIZE)
 			modules[i].build_id_size = TEEPERF_BUILD_ID_SIZE;
@@ -105,16 +144,12 @@ static int add_clock(
 	tp_bytes_init(&bytes, section->payload, section->header.size);
 	struct teeperf_trace_clock clock;
 	tp_bytes_copy(&bytes, &clock, sizeof(clock));
-	const size_t size = tp_bytes_left(&bytes);
-	if (bytes.underflow ||
-	    size != (uint64_t)clock.point_count * sizeof(struct teeperf_trace_point)) {
-		reject(trace, section, "its size is not that of a clock and its points");
-		return 0;
-	}
-	struct teeperf_trace_point *points = tp_arena_alloc(&trace->arena, size);
+	void *points;
+	const int code = copy_entries(trace, section, &bytes, clock.point_count,
+	    sizeof(struct teeperf_trace_point), "its size is not that of a clock and its points",
+	    &points, err);
 	if (!points)
-		return no_memory(trace, err);
-	tp_bytes_copy(&bytes, points, size);
+		return code;
 	trace->clock = clock;
 	trace->has_clock = true;
 	trace->points = points;
@@ -182,15 +217,12 @@ struct thread_table {
 static int add_threads(struct tp_tracefile *trace, const struct tp_section *section,
     struct thread_table *table, struct tp_err *err)
 {
-	const size_t count = section->header.size / sizeof(struct teeperf_thread);
-	if (section->header.size % sizeof(struct teeperf_thread) || count > UINT32_MAX) {
-		reject(trace, section, "its size is not a multiple of an entry's");
-		return 0;
-	}
-	void *entries = tp_arena_alloc(&trace->arena, section->header.size);
+	void *entries;
+	uint64_t count;
+	const int code =
+	    copy_table(trace, section, sizeof(struct teeperf_thread), &entries, &count, err);
 	if (!entries)
-		return no_memory(trace, err);
-	memcpy(entries, section->payload, section->header.size);
+		return code;
 	table->entries = entries;
 	table->count = count;
 	return 0;
@@ -203,16 +235,12 @@ static int add_cpu(struct tp_tracefile *trace, const struct tp_section *section,
 	tp_bytes_init(&bytes, section->payload, section->header.size);
 	struct teeperf_trace_cpu cpu;
 	tp_bytes_copy(&bytes, &cpu, sizeof(cpu));
-	const size_t size = tp_bytes_left(&bytes);
-	if (bytes.underflow ||
-	    size != (uint64_t)cpu.thread_count * sizeof(struct teeperf_trace_cpu_thread)) {
-		reject(trace, section, "its size is not that of a process and its threads");
-		return 0;
-	}
-	struct teeperf_trace_cpu_thread *threads = tp_arena_alloc(&trace->arena, size);
+	void *threads;
+	const int code = copy_entries(trace, section, &bytes, cpu.thread_count,
+	    sizeof(struct teeperf_trace_cpu_thread),
+	    "its size is not that of a process and its threads", &threads, err);
 	if (!threads)
-		return no_memory(trace, err);
-	tp_bytes_copy(&bytes, threads, size);
+		return code;
 	trace->cpu = cpu;
 	table->cpu = threads;
 	table->cpu_count = cpu.thread_count;
@@ -241,15 +269,11 @@ static void give_cpu(struct tp_tracefile *trace, const struct thread_table *tabl
 static int add_missing(
     struct tp_tracefile *trace, const struct tp_section *section, struct tp_err *err)
 {
-	const uint64_t count = section->header.size / sizeof(*trace->missing);
-	if (section->header.size % sizeof(*trace->missing)) {
-		reject(trace, section, "its size is not a multiple of an entry's");
-		return 0;
-	}
-	void *entries = tp_arena_alloc(&trace->arena, section->header.size);
+	void *entries;
+	uint64_t count;
+	const int code = copy_table(trace, section, sizeof(*trace->missing), &entries, &count, err);
 	if (!entries)
-		return no_memory(trace, err);
-	memcpy(entries, section->payload, section->header.size);
+		return code;
 	trace->missing = entries;
 	trace->missing_count = count;
 	return 0;
@@ -283,20 +307,10 @@ static int add_section(struct tp_tracefile *trace, const struct tp_section *sect
 	case TEEPERF_SECTION_MISSING:
 		return add_missing(trace, section, err);
 	case TEEPERF_SECTION_LOG:
-		if (section->header.size < sizeof(trace->log)) {
-			reject(trace, section, "it is too short");
-			return 0;
-		}
-		memcpy(&trace->log, section->payload, sizeof(trace->log));
-		trace->has_log = true;
+		copy_one(trace, section, &trace->log, sizeof(trace->log), &trace->has_log);
 		return 0;
 	case TEEPERF_SECTION_END:
-		if (section->header.size < sizeof(trace->end)) {
-			reject(trace, section, "it is too short");
-			return 0;
-		}
-		memcpy(&trace->end, section->payload, sizeof(trace->end));
-		trace->has_end = true;
+		copy_one(trace, section, &trace->end, sizeof(trace->end), &trace->has_end);
 		return 0;
 	}
 	return 0; // of a newer minor version
