@@ -146,7 +146,7 @@ static int choose(const struct tp_open_trace *open, const struct tp_export *expo
 		chosen->weight = (enum tp_weight)weight;
 	if (!open->analysis.timeless || export->tables)
 		return TP_EXIT_DONE;
-	if (export->timeline)
+	if (export->slices)
 		return fail(TP_ERR_NOT_FOUND, file,
 		    "recorded without a clock, so that there are no times, and this format is made "
 		    "of them");
@@ -421,7 +421,7 @@ static int run(int argc, char **argv)
 	if (family)
 		return export_family(argv[0], export, &chosen);
 	// Single calls are shown as recorded: what all calls together have cost cannot be taken off one.
-	if (export->timeline)
+	if (export->slices)
 		open_options.raw = true;
 
 	struct tp_open_trace open;
@@ -433,7 +433,7 @@ static int run(int argc, char **argv)
 	if (status)
 		goto out;
 	tp_open_trace_warn(&open, &tp_cmd_export);
-	if (export->timeline)
+	if (export->slices)
 		note_calls(&open.analysis);
 	status = choose(&open, export, argv[0], &chosen);
 	has_other = !status && baseline;

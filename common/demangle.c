@@ -17,7 +17,7 @@ char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 // without, which is when each part stands for three of the one before it. A pack expansion (Dp) repeats what
 // follows, at most as often as the name has bytes. Of 88,000 names in LLVM and
 // clang 63 are above WORST_MAX.
-uint64_t tp_demangle_worst(const char *name)
+static uint64_t worst_size(const char *name)
 {
 	const uint64_t size = strlen(name) + 1;
 	uint64_t worst = size;
@@ -38,7 +38,7 @@ uint64_t tp_demangle_worst(const char *name)
 char *tp_demangle(const char *name)
 {
 	// Without the prefix the demangler takes "f" for a type, and says float.
-	if (strncmp(name, "_Z", 2) != 0 || tp_demangle_worst(name) > WORST_MAX)
+	if (strncmp(name, "_Z", 2) != 0 || worst_size(name) > WORST_MAX)
 		return NULL;
 	int status = 0;
 	char *text = __cxa_demangle(name, NULL, NULL, &status);

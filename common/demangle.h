@@ -14,7 +14,4 @@ enum { TP_DEMANGLE_MAX = 65536 };
  */
 char *tp_demangle(const char *name);
 
-/* What the demangled form of NAME takes at most; for tests. */
-uint64_t tp_demangle_worst(const char *name);
-
 #endif

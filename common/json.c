@@ -92,12 +92,6 @@ void tp_json_uint(struct tp_json *json, const char *key, uint64_t number)
 	tp_buf_addf(json->out, "%" PRIu64, number);
 }
 
-void tp_json_int(struct tp_json *json, const char *key, int64_t number)
-{
-	tp_json_value(json, key);
-	tp_buf_addf(json->out, "%" PRId64, number);
-}
-
 void tp_json_real(struct tp_json *json, const char *key, int decimals, double number)
 {
 	tp_json_value(json, key);

@@ -48,7 +48,6 @@ void tp_json_end(struct tp_json *json);
 /* null if TEXT is NULL. */
 void tp_json_text(struct tp_json *json, const char *key, const char *text);
 void tp_json_uint(struct tp_json *json, const char *key, uint64_t number);
-void tp_json_int(struct tp_json *json, const char *key, int64_t number);
 /* With so many decimals; null if it is not finite. */
 void tp_json_real(struct tp_json *json, const char *key, int decimals, double number);
 void tp_json_bool(struct tp_json *json, const char *key, bool value);

@@ -146,7 +146,7 @@ static void add_side(
 {
 	for (uint32_t i = first; i < end; i++) {
 		tp_buf_add_string(out, i == first ? "[\n{\"file\":" : ",\n{\"file\":");
-		tp_text_add_json(out, runs[i]->trace->source.name);
+		tp_json_quote(out, runs[i]->trace->source.name);
 		tp_buf_add_char(out, ',');
 		tp_view_add_json_header(runs[i], out);
 		// It ends in a comma.

@@ -169,7 +169,7 @@ static void add_json_members(const struct tp_family *family, struct tp_buf *out)
 	for (uint32_t i = 0; i < family->count; i++) {
 		const struct tp_family_member *member = &family->members[i];
 		tp_buf_add_string(out, i ? ",\n{\"file\":" : "\n{\"file\":");
-		tp_text_add_json(out, member->analysis->trace->source.name);
+		tp_json_quote(out, member->analysis->trace->source.name);
 		add_optional(out, "process", member->process);
 		add_optional(out, "parent", member->parent);
 		tp_buf_addf(out, ",\"state\":\"%s\",", tp_family_state(member));

@@ -128,7 +128,7 @@ void tp_grid_indented(struct tp_grid *grid, const char *text, uint32_t depth)
 	if (grid->options->format == TP_FORMAT_CSV) {
 		tp_text_add_csv(grid->out, text);
 	} else if (grid->options->format == TP_FORMAT_JSON) {
-		tp_text_add_json(grid->out, text);
+		tp_json_quote(grid->out, text);
 	} else {
 		struct tp_buf *cells = &grid->table.cells;
 		const uint32_t levels = depth > INDENT_MAX ? INDENT_MAX - 1 : depth ? depth - 1 : 0;

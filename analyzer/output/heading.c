@@ -165,7 +165,7 @@ static void add_json_patterns(
 	tp_buf_addf(out, ",\"%s\":[", name);
 	for (uint32_t i = 0; i < count; i++) {
 		tp_buf_add_string(out, i ? "," : "");
-		tp_text_add_json(out, patterns[i]);
+		tp_json_quote(out, patterns[i]);
 	}
 	tp_buf_add_char(out, ']');
 }
@@ -204,7 +204,7 @@ static void add_json_host(const struct tp_tracefile *trace, struct tp_buf *out)
 	add_optional(out, "cores", known, known ? strtoull(text, NULL, 10) : 0);
 	tp_buf_add_string(out, ",\"drain\":");
 	if (tp_tracefile_host(trace, "drain", text, sizeof(text)))
-		tp_text_add_json(out, text);
+		tp_json_quote(out, text);
 	else
 		tp_buf_add_string(out, "null");
 }
@@ -219,7 +219,7 @@ void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *
 	const uint32_t switches = tp_gaps_switches(&trace->gaps, &at_first);
 	const uint64_t duration = tp_analysis_duration_ns(analysis);
 	tp_buf_add_string(out, "\"program\":");
-	tp_text_add_json(out, tp_tracefile_program(trace));
+	tp_json_quote(out, tp_tracefile_program(trace));
 	tp_buf_addf(
 	    out, ",\"unit\":\"%s\",\"clock\":\"%s\"", tp_view_unit(analysis), clock_name(trace));
 	add_optional(out, "clock_period_ns", is_soft(trace), trace->clock.period_ns);

@@ -60,6 +60,6 @@ void tp_heading_add_json_unsure(const struct tp_analysis *analysis, struct tp_bu
 	tp_buf_init(&advice);
 	add_advice(analysis, count, &advice);
 	tp_buf_addf(out, ",\"unsure_functions\":%" PRIu32 ",\"unsure_advice\":", count);
-	tp_text_add_json(out, advice.failed ? "" : advice.data);
+	tp_json_quote(out, advice.failed ? "" : advice.data);
 	tp_buf_release(&advice);
 }

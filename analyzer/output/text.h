@@ -19,10 +19,6 @@
  */
 void tp_text_add_csv(struct tp_buf *buf, const char *text);
 void tp_text_add_tsv(struct tp_buf *buf, const char *text);
-static inline void tp_text_add_json(struct tp_buf *buf, const char *text)
-{
-	tp_json_quote(buf, text);
-}
 void tp_text_add_xml(struct tp_buf *buf, const char *text);
 
 /* Columns that TEXT takes on a terminal, as one for each code point. */

@@ -19,7 +19,7 @@
 #define SELECT_BITS 11 // of a value that selection looks at in one pass
 #define NO_SLOT UINT32_MAX
 
-const double tp_percentile_parts[TP_PERCENTILE_COUNT] = {0.5, 0.9, 0.99, 0.999};
+static const double percentile_parts[TP_PERCENTILE_COUNT] = {0.5, 0.9, 0.99, 0.999};
 
 // The values in one bucket of one function.
 struct slot {
@@ -96,12 +96,12 @@ static void plan(struct collection *collection, uint32_t f, struct tp_function_p
 		places[i].slot = NO_SLOT;
 	}
 	for (int i = 0; to->calls && i < TP_PERCENTILE_COUNT; i++) {
-		uint64_t rank = (uint64_t)ceil(tp_percentile_parts[i] * (double)to->calls);
+		uint64_t rank = (uint64_t)ceil(percentile_parts[i] * (double)to->calls);
 		rank = rank < 1 ? 1 : rank > to->calls ? to->calls : rank;
 		const uint32_t bucket = bucket_of(&function->times, rank, &places[i].rank);
 		const uint32_t count = count_in(&function->times, bucket);
 		to->values[i] = tp_histogram_percentile(
-		    &function->times, tp_percentile_parts[i], function->min, function->max);
+		    &function->times, percentile_parts[i], function->min, function->max);
 		to->exact = to->exact && count != UINT32_MAX;
 		if (tp_histogram_width(bucket) == 1 || count == UINT32_MAX)
 			continue;

@@ -13,10 +13,7 @@
 
 #include <stdatomic.h>
 
-#define TP_PERCENTILE_COUNT 4
-
-/* 0.5, 0.9, 0.99, 0.999 */
-extern const double tp_percentile_parts[TP_PERCENTILE_COUNT];
+#define TP_PERCENTILE_COUNT 4 /* 0.5, 0.9, 0.99, 0.999 */
 
 struct tp_function_percentiles {
 	uint64_t calls;                       /* timed ones */

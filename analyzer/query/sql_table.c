@@ -43,7 +43,8 @@ void tp_sql_result(
 		sqlite3_result_int64(context, tp_cell_signed(&cell));
 }
 
-char *tp_sql_declaration(const struct tp_relation *relation)
+// What a table declares: "CREATE TABLE x(...)". NULL: no memory; sqlite3_free it.
+static char *declaration(const struct tp_relation *relation)
 {
 	uint8_t list[TP_RELATION_COLUMNS];
 	sqlite3_str *text = sqlite3_str_new(NULL);
@@ -86,7 +87,7 @@ int tp_sql_connect(sqlite3 *db, void *context, int argc, const char *const *argv
 	if (trace >= query->trace_count || number >= count)
 		return SQLITE_ERROR;
 	const struct tp_relation *relation = tp_sql_tables[number].relation;
-	char *text = tp_sql_declaration(relation);
+	char *text = declaration(relation);
 	if (!text)
 		return SQLITE_NOMEM;
 	int code = sqlite3_declare_vtab(db, text);

@@ -51,8 +51,6 @@ int tp_sql_open_cursor(size_t size, sqlite3_vtab_cursor **out);
 	}
 /* Report ERR, of CODE, as the error of a virtual table. Returns an SQLite code. */
 int tp_sql_fail(sqlite3_vtab *base, int code, const struct tp_err *err);
-/* What such a table declares: "CREATE TABLE x(...)". NULL: no memory; sqlite3_free it. */
-char *tp_sql_declaration(const struct tp_relation *relation);
 /* INTEGER or TEXT. */
 static inline const char *tp_sql_type(const struct tp_relation_column *column)
 {

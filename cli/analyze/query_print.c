@@ -103,7 +103,7 @@ static void add_json(struct tp_buf *out, const struct tp_value *value)
 		add_real(out, value->real, true);
 		break;
 	case TP_VALUE_TEXT:
-		tp_text_add_json(out, value->text);
+		tp_json_quote(out, value->text);
 		break;
 	case TP_VALUE_BLOB:
 		tp_buf_add_char(out, '"');
@@ -293,7 +293,7 @@ static bool add_row(void *context, const struct tp_value *values, uint32_t count
 		tp_buf_add_string(out, printer->rows ? ",\n{" : "\n{");
 		for (uint32_t i = 0; i < count; i++) {
 			tp_buf_add_string(out, i ? "," : "");
-			tp_text_add_json(out, name);
+			tp_json_quote(out, name);
 			tp_buf_add_char(out, ':');
 			add_json(out, &values[i]);
 			name += strlen(name) + 1;

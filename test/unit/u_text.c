@@ -78,10 +78,10 @@ static void quoting(void **state)
 	check(tp_text_add_tsv, "a\tb\nc\rd\\e", "a\\tb\\nc\\rd\\\\e");
 	check(tp_text_add_tsv, "=a\x1b\t", "'=a?\\t");
 	check(tp_text_add_tsv, "", "");
-	check(tp_text_add_json, "\xe2\x80\xae\xc2\x9b\xd8\x9c", "\"\\u202e\\u009b\\u061c\"");
+	check(tp_json_quote, "\xe2\x80\xae\xc2\x9b\xd8\x9c", "\"\\u202e\\u009b\\u061c\"");
 	check(tp_text_add_xml, "<\xe2\x80\xae\x1b\xff>", "&lt;???&gt;");
-	check(tp_text_add_json, "a\"b\\c", "\"a\\\"b\\\\c\"");
-	check(tp_text_add_json, "\x01\n\x7f", "\"\\u0001\\u000a\\u007f\"");
+	check(tp_json_quote, "a\"b\\c", "\"a\\\"b\\\\c\"");
+	check(tp_json_quote, "\x01\n\x7f", "\"\\u0001\\u000a\\u007f\"");
 	check(tp_text_add_xml, "operator<<&\">'", "operator&lt;&lt;&amp;&quot;&gt;'");
 	check(tp_text_add_xml, "\x1b[31m", "?[31m");
 }
@@ -90,7 +90,7 @@ static void quoting(void **state)
 static void utf8(void **state)
 {
 	(void)state;
-	check(tp_text_add_json, "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+	check(tp_json_quote, "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
 	    "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
 	static const char *const bad[] = {
 	    "\x80",         // a continuation alone
@@ -109,7 +109,7 @@ static void utf8(void **state)
 			strcat(marks, "?");
 		}
 		strcat(expected, "\"");
-		check(tp_text_add_json, bad[i], expected);
+		check(tp_json_quote, bad[i], expected);
 		check(tp_text_add_xml, bad[i], marks);
 	}
 	assert_int_equal(tp_text_width("a\xc3\xa4\xe2\x82\xac"), 3);

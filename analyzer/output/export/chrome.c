@@ -35,7 +35,7 @@ static int init(struct tp_slices *slices, struct tp_err *err)
 	failed = !state->names;
 	for (uint32_t i = 0; !failed && i < analysis->function_count; i++) {
 		tp_buf_reset(&name);
-		tp_text_add_json(&name, analysis->functions[i].symbol.name);
+		tp_json_quote(&name, analysis->functions[i].symbol.name);
 		state->names[i] = tp_arena_copy(&state->arena, name.data, name.size);
 		failed = name.failed || !state->names[i];
 	}
@@ -58,7 +58,7 @@ static void add_meta(
 	tp_buf_addf(slices->out,
 	    "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"%s\",\"args\":{\"%s\":",
 	    tp_slices_pid(slices), tid, what, key);
-	tp_text_add_json(slices->out, value);
+	tp_json_quote(slices->out, value);
 	tp_buf_add_string(slices->out, "}}");
 }
 
@@ -158,21 +158,11 @@ static int tail(struct tp_slices *slices, struct tp_err *err)
 }
 
 static const struct tp_slice_format format = {
-    .state_size = sizeof(struct state),
-    .init = init,
-    .head = head,
-    .thread_begin = thread_begin,
-    .begin = begin,
-    .end = end,
-    .lost = lost,
-    .tail = tail,
-    .release = release,
-};
+    TP_SLICE_FORMAT, .init = init, .lost = lost, .tail = tail, .release = release};
 
 const struct tp_export tp_export_chrome = {
     .name = "chrome",
     .summary = "JSON in the Trace Event Format, for chrome://tracing and others",
     .suffix = ".json",
-    .timeline = true,
     .slices = &format,
 };

@@ -316,23 +316,12 @@ static void lost(struct tp_slices *slices, uint64_t time, uint64_t count, uint32
 	add_event(slices, time, EVENT_LOST, &count, sizeof(count));
 }
 
-static const struct tp_slice_format format = {
-    .directory = true,
-    .state_size = sizeof(struct state),
-    .init = init,
-    .head = head,
-    .thread_begin = thread_begin,
-    .begin = begin,
-    .end = end,
-    .lost = lost,
-    .thread_end = end_stream,
-    .release = release,
-};
+static const struct tp_slice_format format = {TP_SLICE_FORMAT, .directory = true, .init = init,
+    .lost = lost, .thread_end = end_stream, .release = release};
 
 const struct tp_export tp_export_ctf = {
     .name = "ctf",
     .summary = "a directory in the Common Trace Format 1.8, for babeltrace2 and Trace Compass",
     .suffix = ".ctf",
-    .timeline = true,
     .slices = &format,
 };

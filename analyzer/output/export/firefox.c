@@ -33,7 +33,7 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 	tp_buf_add_string(out,
 	    "{\"meta\":{\"version\":27,\"preprocessedProfileVersion\":48,\"interval\":1,\"startTime\":0,"
 	    "\"processType\":0,\"stackwalk\":1,\"debug\":false,\"gcpoison\":0,\"asyncstack\":1,\"product\":");
-	tp_text_add_json(out, tp_slices_process(slices));
+	tp_json_quote(out, tp_slices_process(slices));
 	tp_buf_add_string(out,
 	    ",\"importedFrom\":\"teeperf " TEEPERF_VERSION "\",\"symbolicated\":true,"
 	    "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
@@ -78,9 +78,9 @@ static void add_thread(struct tp_slices *slices)
 	    "\"registerTime\":0,\"unregisterTime\":null,\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,",
 	    thread->number ? "false" : "true", tp_slices_pid(slices), tp_slices_tid(slices));
 	tp_buf_add_string(out, "\"processName\":");
-	tp_text_add_json(out, tp_slices_process(slices));
+	tp_json_quote(out, tp_slices_process(slices));
 	tp_buf_add_string(out, ",\"name\":");
-	tp_text_add_json(out, name.data);
+	tp_json_quote(out, name.data);
 	// Where nothing was recorded, as far as this format knows.
 	tp_buf_add_string(out, ",\"pausedRanges\":[");
 	struct tp_slice_gap gap;
@@ -241,7 +241,7 @@ static void add_functions(const struct tp_slices *slices, struct tp_buf *out)
 	for (uint64_t i = 0; i < (uint64_t)count * 2; i++) {
 		const struct tp_symbol *symbol = symbol_of(slices, (uint32_t)(i % count));
 		tp_buf_add_string(out, i ? ",\n" : "\n");
-		tp_text_add_json(out, i < count ? symbol->name : symbol->file);
+		tp_json_quote(out, i < count ? symbol->name : symbol->file);
 	}
 	tp_buf_add_char(out, ']');
 }
@@ -279,21 +279,11 @@ static void release(struct tp_slices *slices)
 }
 
 static const struct tp_slice_format format = {
-    .state_size = sizeof(struct state),
-    .passes = PASSES,
-    .head = head,
-    .thread_begin = thread_begin,
-    .begin = begin,
-    .end = end,
-    .thread_end = thread_end,
-    .tail = tail,
-    .release = release,
-};
+    TP_SLICE_FORMAT, .passes = PASSES, .thread_end = thread_end, .tail = tail, .release = release};
 
 const struct tp_export tp_export_firefox = {
     .name = "firefox",
     .summary = "a processed profile for the Firefox Profiler",
     .suffix = ".firefox.json",
-    .timeline = true,
     .slices = &format,
 };

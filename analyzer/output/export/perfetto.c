@@ -278,20 +278,11 @@ static void lost(struct tp_slices *slices, uint64_t time, uint64_t count, uint32
 }
 
 static const struct tp_slice_format format = {
-    .state_size = sizeof(struct state),
-    .init = init,
-    .head = head,
-    .thread_begin = thread_begin,
-    .begin = begin,
-    .end = end,
-    .lost = lost,
-    .release = release,
-};
+    TP_SLICE_FORMAT, .init = init, .lost = lost, .release = release};
 
 const struct tp_export tp_export_perfetto = {
     .name = "perfetto",
     .summary = "TrackEvents in protocol buffers, for ui.perfetto.dev and trace_processor",
     .suffix = ".perfetto-trace",
-    .timeline = true,
     .slices = &format,
 };

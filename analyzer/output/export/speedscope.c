@@ -19,10 +19,10 @@ static void add_frames(const struct tp_analysis *analysis, struct tp_buf *out)
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		const struct tp_symbol *symbol = &analysis->functions[i].symbol;
 		tp_buf_add_string(out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		tp_text_add_json(out, symbol->name);
+		tp_json_quote(out, symbol->name);
 		if (symbol->file[0]) {
 			tp_buf_add_string(out, ",\"file\":");
-			tp_text_add_json(out, symbol->file);
+			tp_json_quote(out, symbol->file);
 		}
 		if (symbol->file[0] && symbol->line)
 			tp_buf_addf(out, ",\"line\":%" PRIu64, symbol->line);
@@ -63,7 +63,7 @@ static void add_profile(const struct tp_path_sums *sums, const struct tp_thread 
 	for (uint32_t i = 0; i < count; i++)
 		total += sums->self[rows[i]];
 	tp_buf_add_string(out, "{\"type\":\"sampled\",\"name\":");
-	tp_text_add_json(out, name.data);
+	tp_json_quote(out, name.data);
 	tp_buf_addf(out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
 	    unit, total);
 	bool first = true;
@@ -127,7 +127,7 @@ static void add_file(const struct tp_analysis *analysis, const struct tp_path_su
 		tp_buf_add_string(&name, ", ");
 		tp_completeness_add_text(analysis, &name);
 	}
-	tp_text_add_json(out, name.data);
+	tp_json_quote(out, name.data);
 	if (name.failed)
 		out->failed = true;
 	tp_buf_release(&name);
@@ -184,7 +184,6 @@ out:
 static const struct tp_export calls = {
     .name = "speedscope",
     .suffix = ".speedscope.json",
-    .timeline = true,
     .slices = &tp_speedscope_calls,
 };
 

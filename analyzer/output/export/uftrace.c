@@ -462,24 +462,13 @@ static void lost(struct tp_slices *slices, uint64_t time, uint64_t count, uint32
 	add_record(slices, time, RECORD_EXIT, depth, state->lost_address);
 }
 
-static const struct tp_slice_format format = {
-    .directory = true,
-    .state_size = sizeof(struct state),
-    .depth_max = DEPTH_MAX,
-    .init = init,
-    .head = head,
-    .thread_begin = thread_begin,
-    .begin = begin,
-    .end = end,
-    .lost = lost,
-    .thread_end = thread_end,
-    .release = release,
-};
+static const struct tp_slice_format format = {TP_SLICE_FORMAT, .directory = true,
+    .depth_max = DEPTH_MAX, .init = init, .lost = lost, .thread_end = thread_end,
+    .release = release};
 
 const struct tp_export tp_export_uftrace = {
     .name = "uftrace",
     .summary = "a data directory for uftrace report, graph, tui, replay, dump",
     .suffix = ".uftrace",
-    .timeline = true,
     .slices = &format,
 };

@@ -34,16 +34,14 @@ struct tp_export {
 	const char *summary;
 	const char *suffix; /* of the default output file, or NULL for standard output */
 	/*
-	 * Has single calls with their times (calls.h), as they were recorded, and is refused without a
-	 * clock. Other exports have sums, in the times of the analysis.
-	 */
-	bool timeline;
-	/*
 	 * Has tables: counts and times side by side, so that it needs no weight, and without a clock only times are
 	 * missing. A directory may have been written to before: it gets a new part.
 	 */
 	bool tables;
-	/* What it is of: it can be split, and has none of the functions below (slices.h). NULL: of others. */
+	/*
+	 * Of one with single calls and their times, as they were recorded (slices.h): it is refused without a clock, can be
+	 * split, and has none of the functions below. NULL: an export of sums, in the times of the analysis.
+	 */
 	const struct tp_slice_format *slices;
 	/* Its other form, with single calls, which is in no table; or NULL. */
 	const struct tp_export *calls;

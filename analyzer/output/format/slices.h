@@ -59,6 +59,11 @@ struct tp_slice_format {
 	void (*release)(struct tp_slices *slices);
 };
 
+/* What every format has, under these names in its file. */
+#define TP_SLICE_FORMAT                                                                 \
+	.state_size = sizeof(struct state), .head = head, .thread_begin = thread_begin, \
+	.begin = begin, .end = end
+
 /* All of it as one file, or into one directory. 0 or a negative tp_error. */
 int tp_slices_render(const struct tp_slice_format *format, const struct tp_analysis *analysis,
     const struct tp_export_options *options, struct tp_buf *out, struct tp_err *err);

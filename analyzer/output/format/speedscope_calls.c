@@ -22,10 +22,10 @@ static void add_frames(const struct tp_analysis *analysis, struct tp_buf *out)
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		const struct tp_symbol *symbol = &analysis->functions[i].symbol;
 		tp_buf_add_string(out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		tp_text_add_json(out, symbol->name);
+		tp_json_quote(out, symbol->name);
 		if (symbol->file[0]) {
 			tp_buf_add_string(out, ",\"file\":");
-			tp_text_add_json(out, symbol->file);
+			tp_json_quote(out, symbol->file);
 			tp_buf_addf(out, ",\"line\":%" PRIu64, symbol->line);
 		}
 		tp_buf_add_char(out, '}');
@@ -38,7 +38,7 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 	struct tp_buf *out = slices->out;
 	tp_buf_add_string(
 	    out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":");
-	tp_text_add_json(out, tp_slices_process(slices));
+	tp_json_quote(out, tp_slices_process(slices));
 	tp_buf_add_string(
 	    out, ",\"exporter\":\"teeperf " TEEPERF_VERSION "\",\n\"shared\":{\"frames\":[");
 	add_frames(slices->analysis, out);
@@ -59,7 +59,7 @@ static int thread_begin(struct tp_slices *slices, struct tp_err *err)
 		tp_buf_addf(&name, " [%" PRIu64 " events lost]", slices->thread->counts.lost);
 	tp_buf_add_string(out, slices->first ? "\n{\"type\":\"evented\",\"name\":"
 					     : ",\n{\"type\":\"evented\",\"name\":");
-	tp_text_add_json(out, name.data);
+	tp_json_quote(out, name.data);
 	tp_buf_addf(out, ",\"unit\":\"%s\",\"startValue\":%" PRIu64 ",\"events\":[",
 	    slices->analysis->time.known ? "nanoseconds" : "none", slices->from_ns);
 	out->failed = out->failed || name.failed;
@@ -111,11 +111,4 @@ static int tail(struct tp_slices *slices, struct tp_err *err)
 }
 
 const struct tp_slice_format tp_speedscope_calls = {
-    .state_size = sizeof(struct state),
-    .head = head,
-    .thread_begin = thread_begin,
-    .begin = begin,
-    .end = end,
-    .thread_end = thread_end,
-    .tail = tail,
-};
+    TP_SLICE_FORMAT, .thread_end = thread_end, .tail = tail};

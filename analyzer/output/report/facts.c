@@ -46,7 +46,7 @@ static void texts_add(const struct texts *texts, const char *name, struct tp_buf
 	for (uint32_t i = 0; i < texts->count; i++) {
 		if (i)
 			tp_buf_add_char(out, ',');
-		tp_text_add_json(out, texts->items[i]);
+		tp_json_quote(out, texts->items[i]);
 	}
 	tp_buf_add_char(out, ']');
 }
@@ -57,7 +57,8 @@ static void texts_release(struct texts *texts)
 	tp_index_release(&texts->index);
 }
 
-const struct tp_symbol *tp_report_symbol(const struct tp_report *report, uint32_t function)
+// Of the recording if it is there, else of the baseline.
+static const struct tp_symbol *symbol_of(const struct tp_report *report, uint32_t function)
 {
 	const struct tp_report_function *it = &report->tree.functions[function];
 	return it->here != UINT32_MAX ? &report->analysis->functions[it->here].symbol
@@ -170,20 +171,19 @@ static bool add_functions(struct tp_report *report, struct tp_buf *out)
 		for (uint32_t i = 0; i < count; i++) {
 			if (i)
 				tp_buf_add_char(out, ',');
-			tp_text_add_json(out, tp_report_symbol(report, i)->name);
+			tp_json_quote(out, symbol_of(report, i)->name);
 		}
 		tp_buf_add_string(out, "],\"file\":[");
 		for (uint32_t i = 0; i < count; i++)
 			tp_buf_addf(out, "%s%" PRIu32, i ? "," : "",
-			    texts_find(&files, tp_report_symbol(report, i)->file));
+			    texts_find(&files, symbol_of(report, i)->file));
 		tp_buf_add_string(out, "],\"module\":[");
 		for (uint32_t i = 0; i < count; i++)
 			tp_buf_addf(out, "%s%" PRIu32, i ? "," : "",
-			    texts_find(&modules, tp_report_symbol(report, i)->module));
+			    texts_find(&modules, symbol_of(report, i)->module));
 		tp_buf_add_string(out, "],\"line\":[");
 		for (uint32_t i = 0; i < count; i++)
-			tp_buf_addf(
-			    out, "%s%" PRIu64, i ? "," : "", tp_report_symbol(report, i)->line);
+			tp_buf_addf(out, "%s%" PRIu64, i ? "," : "", symbol_of(report, i)->line);
 		tp_buf_add_char(out, ']');
 		texts_add(&files, "files", out);
 		texts_add(&modules, "modules", out);
@@ -209,7 +209,7 @@ void tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
 	const struct tp_analysis *analysis = report->analysis;
 	const struct tp_report_time *time = &report->time;
 	tp_buf_add_string(out, "{\"program\":");
-	tp_text_add_json(out, tp_tracefile_program(analysis->trace));
+	tp_json_quote(out, tp_tracefile_program(analysis->trace));
 	tp_buf_addf(out, ",\"unit\":\"%s\"",
 	    analysis->timeless      ? "calls"
 	    : !analysis->time.known ? "ticks"
@@ -219,9 +219,9 @@ void tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
 	    analysis->timeless || !time->buckets ? 0 : tp_analysis_at_ns(analysis, time->from));
 	tp_completeness_add_json(analysis, out);
 	tp_buf_add_string(out, ",\"no_timeline\":");
-	tp_text_add_json(out, analysis->timeless
-				  ? "Recorded without a clock, so that there is no timeline."
-				  : "No function was called, so that there is no timeline.");
+	tp_json_quote(out, analysis->timeless
+			       ? "Recorded without a clock, so that there is no timeline."
+			       : "No function was called, so that there is no timeline.");
 	tp_buf_add_string(out, ",\"threads\":[");
 	for (uint32_t i = 0; i < report->thread_count; i++) {
 		const struct tp_thread *thread = analysis->threads[report->threads[i]].thread;
@@ -229,7 +229,7 @@ void tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
 		snprintf(title, sizeof(title), "%s %" PRIu32, tp_view_thread_name(thread),
 		    thread->number);
 		tp_buf_add_string(out, i ? ",{\"title\":" : "{\"title\":");
-		tp_text_add_json(out, title);
+		tp_json_quote(out, title);
 		tp_buf_add_char(out, '}');
 	}
 	tp_buf_add_char(out, ']');

@@ -47,7 +47,5 @@ int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_
 void tp_report_add_facts(struct tp_report *report, struct tp_buf *out);
 void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out);
 void tp_report_add_noscript(const struct tp_report *report, struct tp_buf *out);
-/* What stands before a function's numbers: of the recording if it is there, else of the baseline. */
-const struct tp_symbol *tp_report_symbol(const struct tp_report *report, uint32_t function);
 
 #endif
