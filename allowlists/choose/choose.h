@@ -20,7 +20,7 @@ enum tp_reason {
 	TP_REASON_NAMELESS,   /* it has no name that a list could hold */
 	TP_REASON_UNUSED,     /* it was never called */
 	TP_REASON_NO_TIME,    /* it is called, and has no time of its own */
-	TP_REASON_ENTRY,      /* seed: main, or called by nobody that is known */
+	TP_REASON_ENTRY,      /* seed: main */
 	TP_REASON_SIZE,       /* seed: large, or not large enough */
 	TP_REASON_LOOP,       /* seed: it has a loop */
 	TP_REASON_SYSTEM,     /* seed: from a system header */

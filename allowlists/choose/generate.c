@@ -87,8 +87,8 @@ static void find_cost(struct tp_generated *generated)
 	// Events need a clock: one that counts only says nothing of how they will be timed.
 	const bool clock = generated->clock_known &&
 			   (generated->clock_kind != TEEPERF_CLOCK_NONE || !options->counts);
-	tp_cost_init(cost, clock ? generated->clock_kind : TEEPERF_CLOCK_TSC,
-	    options->event_cost_ns <= 0 && !generated->seed);
+	tp_cost_init(
+	    cost, clock ? generated->clock_kind : TEEPERF_CLOCK_TSC, options->event_cost_ns <= 0);
 	if (options->event_cost_ns > 0) {
 		cost->event_ns = options->event_cost_ns;
 		cost->source = options->cost_in_situ ? TP_COST_IN_SITU : TP_COST_GIVEN;
@@ -370,8 +370,8 @@ int tp_generate(
 	if (code)
 		return code;
 	generated->seed = !options->profile && !options->counts;
-	find_cost(generated);
 	if (!generated->seed) {
+		find_cost(generated);
 		code = tp_generate_refine(generated, err);
 		if (!code)
 			code = find_times(generated, timed, err);

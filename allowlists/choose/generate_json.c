@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A generated choice as a JSON object; docs/selection.md lists its members.
+// A generated choice as a JSON object; docs/selection.md lists its members. Of a seed calls, times and costs are not
+// known, and are left out.
 #include "common/json.h"
 #include "allowlists/choose/generate_text.h"
 
@@ -39,15 +40,19 @@ static void add_function(struct tp_json *json, const struct tp_generated *genera
 	tp_json_text(json, "name", function->demangled);
 	tp_json_text(json, "file", function->file);
 	tp_json_uint(json, "line", function->line);
-	tp_json_uint(json, "calls", function->calls);
-	tp_json_real(json, "self_ns", 1, function->self_ns);
-	tp_json_real(json, "sure_ns", 1, function->sure_ns);
-	tp_json_real(json, "raw_self_ns", 1, function->raw_self_ns);
+	if (!generated->seed) {
+		tp_json_uint(json, "calls", function->calls);
+		tp_json_real(json, "self_ns", 1, function->self_ns);
+		tp_json_real(json, "sure_ns", 1, function->sure_ns);
+		tp_json_real(json, "raw_self_ns", 1, function->raw_self_ns);
+	}
 	tp_json_text(json, "level", tp_level_text(level, choice));
 	tp_json_text(json, "reason", tp_reason_text(choice->reason));
-	tp_json_real(json, "cost_ns", 1,
-	    calls * tp_cost_call_ns(&generated->cost, choice->level, choice->sample));
-	tp_json_real(json, "event_ns", 1, calls * generated->cost.event_ns);
+	if (!generated->seed) {
+		tp_json_real(json, "cost_ns", 1,
+		    calls * tp_cost_call_ns(&generated->cost, choice->level, choice->sample));
+		tp_json_real(json, "event_ns", 1, calls * generated->cost.event_ns);
+	}
 	if (function->inventory) {
 		tp_json_uint(json, "instrs", function->inventory->facts.instrs);
 		tp_json_uint(json, "instrs_start", function->inventory->instrs_start);
@@ -68,7 +73,8 @@ static void add_invisible(struct tp_json *json, const struct tp_generated *gener
 		tp_json_text(json, "function", function->name);
 		tp_json_text(json, "presence", tp_presence_name(function->presence));
 		tp_json_uint(json, "instrs_start", function->instrs_start);
-		tp_json_real(json, "host_ns", 1, list[i].host_ns);
+		if (!generated->seed)
+			tp_json_real(json, "host_ns", 1, list[i].host_ns);
 		tp_json_array(json, "into");
 		for (uint32_t k = 0; k < function->into_count; k++)
 			tp_json_text(json, NULL,
@@ -89,6 +95,8 @@ static void add_facts(struct tp_json *json, const struct tp_generated *generated
 	tp_json_text(json, "counts", options->counts);
 	tp_json_text(json, "samples", options->samples);
 	tp_json_bool(json, "seed", generated->seed);
+	if (generated->seed)
+		return;
 	tp_json_text(json, "times", tp_quality_text(generated->quality));
 	tp_json_real(json, "time_ns", 0, generated->time_ns);
 	tp_json_real(json, "event_ns", 3, generated->cost.event_ns);
@@ -115,7 +123,10 @@ void tp_generated_add_json(const struct tp_generated *generated, struct tp_buf *
 	tp_json_init(&json, out, TP_JSON_COMPACT);
 	tp_json_object(&json, NULL);
 	add_facts(&json, generated);
-	add_chosen(&json, generated, &generated->chosen);
+	if (generated->seed)
+		tp_json_uint(&json, "events", generated->chosen.event_count);
+	else
+		add_chosen(&json, generated, &generated->chosen);
 	tp_json_array(&json, "curve");
 	for (uint32_t i = 0; i < generated->point_count; i++) {
 		tp_json_line(&json, 0);

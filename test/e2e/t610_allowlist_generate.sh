@@ -144,7 +144,19 @@ calls forced.trace | grep -q '_ZN3appL3mixEjj=12000000 ' ||
 # Sizes alone, and sources alone.
 expect 0 "$TEEPERF" allowlist generate --inventory app -o seed.allow
 says '^fun:main$' seed.allow
+says '^fun:_ZN3app4spinEj$' seed.allow
 says 'This is a seed' out
+# Of calls and times nothing is known, and nothing is said.
+expect 0 "$TEEPERF" allowlist generate --inventory app --format json -o seed.allow
+python3 - out <<'EOS' || fail "the JSON object of a seed"
+import json, sys
+o = json.load(open(sys.argv[1]))
+assert o["seed"] and o["events"] >= 2 and o["functions"] and not o["curve"], o
+known = {"function", "name", "file", "line", "level", "reason", "instrs", "instrs_start", "loops"}
+assert set(o) == {"profile", "counts", "samples", "seed", "events", "curve", "functions", "invisible"}, set(o)
+assert all(set(f) == known for f in o["functions"]), o["functions"]
+assert all("host_ns" not in f for f in o["invisible"]), o["invisible"]
+EOS
 expect 0 "$TEEPERF" allowlist generate --inventory app --budget 5% -o seed.allow
 says 'without a profile no budget can be held' err
 printf '[{"directory":"%s","file":"app.cc","arguments":["c++","-O2","-c","app.cc"]}]' "$PWD" >compile_commands.json
