@@ -132,6 +132,9 @@ void tp_analysis_release(struct tp_analysis *analysis);
  */
 int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack,
     struct tp_profile *profile, struct tp_call_sink *sink);
+/* What replays THREAD into STACK. */
+struct tp_replay tp_analysis_replay(
+    const struct tp_analysis *analysis, const struct tp_thread *thread, struct tp_stack *stack);
 
 /* Nanoseconds from the first record of the trace to TICKS. */
 uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks);

@@ -2,6 +2,8 @@
 // What all that replay threads of an analysis begin with.
 #include "analysis.h"
 
+#include "analyzer/replay/replay.h"
+
 int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack,
     struct tp_profile *profile, struct tp_call_sink *sink)
 {
@@ -24,4 +26,15 @@ int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack
 	if (sink)
 		tp_stack_set_sink(stack, sink);
 	return 0;
+}
+
+struct tp_replay tp_analysis_replay(
+    const struct tp_analysis *analysis, const struct tp_thread *thread, struct tp_stack *stack)
+{
+	return (struct tp_replay){
+	    .trace = analysis->trace,
+	    .thread = thread,
+	    .stack = stack,
+	    .timeless = analysis->timeless,
+	};
 }

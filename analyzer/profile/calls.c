@@ -77,12 +77,8 @@ int tp_calls_each(const struct tp_analysis *analysis, uint32_t thread, struct tp
 		    analysis, thread, analysis->filtered ? &filter.own : sink, err);
 	struct tp_profile profile = {0};
 	struct tp_stack stack = {0};
-	struct tp_replay replay = {
-	    .trace = analysis->trace,
-	    .thread = analysis->threads[thread].thread,
-	    .stack = &stack,
-	    .timeless = analysis->timeless,
-	};
+	struct tp_replay replay =
+	    tp_analysis_replay(analysis, analysis->threads[thread].thread, &stack);
 	int code =
 	    tp_analysis_stack(analysis, &stack, &profile, analysis->filtered ? &filter.own : sink);
 	// The analysis has the sums.

@@ -69,12 +69,8 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 	const uint64_t chunks = analysis->threads[thread].thread->chunk_count;
 	struct tp_profile profile = {0};
 	struct tp_stack stack = {0};
-	struct tp_replay replay = {
-	    .trace = analysis->trace,
-	    .thread = analysis->threads[thread].thread,
-	    .stack = &stack,
-	    .timeless = analysis->timeless,
-	};
+	struct tp_replay replay =
+	    tp_analysis_replay(analysis, analysis->threads[thread].thread, &stack);
 	struct task *tasks = calloc((size_t)count + 1, sizeof(*tasks));
 	int code = tp_analysis_stack(analysis, &stack, &profile, sink);
 	code = tasks ? code : TP_ERR_MEMORY;

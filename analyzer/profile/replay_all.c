@@ -169,15 +169,9 @@ static uint32_t parts_of(const struct work *work, const struct tp_thread *thread
 
 static void prepare(struct work *work, struct job *job)
 {
-	struct tp_thread_result *result = job->result;
-	job->replay = (struct tp_replay){
-	    .trace = work->analysis->trace,
-	    .thread = result->thread,
-	    .stack = &job->stack,
-	    .timeless = work->analysis->timeless,
-	    .chunk_done = work->options->progress ? chunk_done : NULL,
-	    .context = work,
-	};
+	job->replay = tp_analysis_replay(work->analysis, job->result->thread, &job->stack);
+	job->replay.chunk_done = work->options->progress ? chunk_done : NULL;
+	job->replay.context = work;
 }
 
 // The list of what to do. False: no memory.

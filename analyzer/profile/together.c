@@ -100,12 +100,7 @@ static int prepare(const struct tp_analysis *analysis, struct tp_together_thread
 	thread->code = tp_analysis_stack(analysis, &thread->stack,
 	    thread->profile ? thread->profile : &thread->own, thread->sink);
 	thread->stack.only_calls = thread->only_calls;
-	thread->replay = (struct tp_replay){
-	    .trace = analysis->trace,
-	    .thread = thread->thread,
-	    .stack = &thread->stack,
-	    .timeless = analysis->timeless,
-	};
+	thread->replay = tp_analysis_replay(analysis, thread->thread, &thread->stack);
 	if (!thread->code)
 		tp_replay_prepare(&thread->replay);
 	return thread->code;

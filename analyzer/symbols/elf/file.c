@@ -94,14 +94,23 @@ static const char *section_name(const struct input *input, const Elf64_Shdr *sec
 		   : "";
 }
 
+// To be freed. NULL: it is outside of the file, or there is no memory.
+static void *read_section(
+    const struct input *input, const Elf64_Shdr *section, struct tp_bytes *bytes)
+{
+	void *data = read_part(input, section->sh_offset, section->sh_size, NULL);
+	if (data)
+		tp_bytes_init(bytes, data, section->sh_size);
+	return data;
+}
+
 static void read_build_id(
     struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *section)
 {
-	uint8_t *data = read_part(input, section->sh_offset, section->sh_size, NULL);
+	struct tp_bytes bytes;
+	void *data = read_section(input, section, &bytes);
 	if (!data)
 		return;
-	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, data, section->sh_size);
 	while (!bytes.underflow && tp_bytes_left(&bytes)) {
 		const uint32_t name_size = tp_bytes_u32(&bytes);
 		const uint32_t size = tp_bytes_u32(&bytes);
@@ -126,11 +135,10 @@ static void read_build_id(
 static void read_debug_link(
     struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *section)
 {
-	uint8_t *data = read_part(input, section->sh_offset, section->sh_size, NULL);
+	struct tp_bytes bytes;
+	void *data = read_section(input, section, &bytes);
 	if (!data)
 		return;
-	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, data, section->sh_size);
 	const char *name = tp_bytes_string(&bytes);
 	if (name)
 		tp_bytes_take(&bytes, (4 - bytes.at % 4) % 4);
