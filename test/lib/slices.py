@@ -12,8 +12,8 @@ slices.py FORMAT PATH CSV within
 slices.py uftrace-report|uftrace-graph|uftrace-replay TEXT CSV [same|parts|within DIR]
     What uftrace prints of DIR agrees with CSV: calls, and in a report times as far as they are printed; within: for
     any clock, as above.
-slices.py list FORMAT PATH
-    Print all slices as "thread begin end depth name".
+slices.py list FORMAT PATH...
+    Print all slices as "thread begin end depth name", those of each file in order.
 slices.py split FORMAT WHOLE TIME FROM PATH...
     The slices of the files PATH (PATH.0001, ...), each of TIME from FROM on, are those of WHOLE, cut where one file
     ends and the next begins. Nothing else may happen at these times.
@@ -447,8 +447,9 @@ def main():
                     sys.argv[6:])
         return
     if sys.argv[1] == "list":
-        for item in sorted(pair(READERS[sys.argv[2]](sys.argv[3]))):
-            print(*item)
+        for path in sys.argv[3:]:
+            for item in sorted(pair(READERS[sys.argv[2]](path))):
+                print(*item)
         return
     want = wanted(sys.argv[3], sys.argv[1])
     if sys.argv[1] in VIEWS:

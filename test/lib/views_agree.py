@@ -22,8 +22,8 @@ import sys
 
 import export_check as check
 import parquet_read
+import slices
 
-lib = os.path.dirname(os.path.abspath(__file__))
 START = "(start of a thread)"
 FIELDS = ("calls", "self", "inclusive")
 missing = set()
@@ -437,16 +437,14 @@ def check_single(what, trace, truth, parts, *options):
             done = subprocess.run([check.teeperf, "export", "--format", form, "-o", file, *options, trace], capture_output=True)
             if done.returncode not in (0, 1):
                 sys.exit(f"FAILED: {what}: {form}: {done.stderr}")
-        listed = check.run(sys.executable, os.path.join(lib, "slices.py"), "list", form, file)
+        of_threads = collections.defaultdict(list)
+        for thread, begin, end, depth, name in sorted(slices.pair(slices.READERS[form](file))):
+            of_threads[thread].append((int(begin), -int(end), depth, name))
         shutil.rmtree("agree.out", ignore_errors=True)
         if os.path.exists("agree.out"):
             os.remove("agree.out")
-        slices = collections.defaultdict(list)
-        for line in listed.splitlines():
-            thread, begin, end, depth, name = line.split(" ", 4)
-            slices[thread].append((int(begin), -int(end), int(depth), name))
         paths, functions = Sums(), Sums()
-        for of in slices.values():
+        for of in of_threads.values():
             stack = []
             # A call that begins where its caller does comes behind it.
             for begin, end, depth, name in sorted(of, key=lambda s: (s[0], s[2])):
