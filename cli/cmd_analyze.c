@@ -7,9 +7,7 @@
 #include "cli/analyze/open_family.h"
 #include "cli/analyze/open_trace.h"
 #include "cli/analyze/view_options.h"
-#include "common/out_file.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,20 +142,14 @@ static int show(const struct tp_analysis *analysis, const struct tp_view *view,
 {
 	struct tp_out_file out;
 	struct tp_err err;
-	struct tp_err close_err;
 	const struct tp_analysis recorded = tp_view_as_recorded(analysis);
 	if (view->timeline)
 		analysis = &recorded;
-	// A file that grows too large is an error of write(), not the end of us.
-	signal(SIGXFSZ, SIG_IGN);
-	tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+	tp_stdout_open(&out);
 	if (view_options->format == TP_FORMAT_TABLE)
 		tp_view_add_header(analysis, false, &out.buf);
 	const int code = view->render(analysis, view_options, &out.buf, &err);
-	const int closed = tp_out_file_close(&out, &close_err);
-	if (code)
-		return tp_command_fail(&tp_cmd_analyze, &err);
-	return closed ? tp_command_fail(&tp_cmd_analyze, &close_err) : TP_EXIT_DONE;
+	return tp_stdout_close(&out, &tp_cmd_analyze, code, &err);
 }
 
 // Of a family only; its rows are the family's own.
@@ -193,17 +185,11 @@ static int write_family(const struct tp_family *shown, enum tp_family_view view,
 {
 	struct tp_out_file out;
 	struct tp_err err;
-	struct tp_err close_err;
-	// A file that grows too large is an error of write(), not the end of us.
-	signal(SIGXFSZ, SIG_IGN);
-	tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+	tp_stdout_open(&out);
 	if (view_options->format == TP_FORMAT_TABLE)
 		tp_family_add_heading(shown, false, &out.buf);
 	const int code = tp_family_show(shown, view, view_options, &out.buf, &err);
-	const int closed = tp_out_file_close(&out, &close_err);
-	if (code)
-		return tp_command_fail(&tp_cmd_analyze, &err);
-	return closed ? tp_command_fail(&tp_cmd_analyze, &close_err) : TP_EXIT_DONE;
+	return tp_stdout_close(&out, &tp_cmd_analyze, code, &err);
 }
 
 static int show_family(

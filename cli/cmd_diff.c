@@ -6,9 +6,7 @@
 #include "cli/command/command.h"
 #include "cli/analyze/open_trace.h"
 #include "cli/analyze/view_options.h"
-#include "common/out_file.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,15 +156,11 @@ static int show(const struct tp_diff *diff, const struct tp_analysis *const *run
 {
 	struct tp_out_file out;
 	struct tp_err err;
-	struct tp_err close_err;
-	signal(SIGXFSZ, SIG_IGN);
-	tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+	tp_stdout_open(&out);
 	const int code = tp_diff_show(diff, runs, diff_options, &out.buf, &err);
-	const int closed = tp_out_file_close(&out, &close_err);
-	if (code)
-		return tp_command_fail(&tp_cmd_diff, &err);
-	if (closed)
-		return tp_command_fail(&tp_cmd_diff, &close_err);
+	const int status = tp_stdout_close(&out, &tp_cmd_diff, code, &err);
+	if (status)
+		return status;
 	struct tp_buf found;
 	tp_buf_init(&found);
 	const uint64_t count = tp_diff_judge(diff, diff_options, &found);

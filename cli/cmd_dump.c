@@ -18,10 +18,7 @@ static const struct tp_option options[] = {
     {TP_OPTION_BOOL, 0, "assemble", NULL, "make a trace from the text in FILE", &assemble, NULL},
     {TP_OPTION_STRING, 'o', "output", "OUT", "write to OUT instead of standard output", &output,
 	NULL},
-    {TP_OPTION_LIST, 0, "program", "FILE",
-	"the program that a log of the original TEE-Perf is of; may be repeated, the one that fits "
-	"is taken",
-	&program_list, NULL},
+    TP_OPEN_PROGRAMS(program_list),
     {.type = TP_OPTION_END},
 };
 

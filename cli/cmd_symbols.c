@@ -6,10 +6,8 @@
 #include "cli/command/address_list.h"
 #include "cli/command/command.h"
 #include "cli/analyze/open_trace.h"
-#include "common/out_file.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +20,7 @@ static bool debuginfod;
 static bool inlines;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_LIST, 0, "debug-dir", "DIR", "look for debug files in DIR first; may be repeated",
-	&debug_dirs, NULL},
+    TP_OPEN_DEBUG_DIRS(debug_dirs),
     {TP_OPTION_BOOL, 0, "debuginfod", NULL,
 	"fetch debug files that are not here from the servers in DEBUGINFOD_URLS", &debuginfod,
 	NULL},
@@ -161,9 +158,7 @@ static int show(const struct teeperf_module *module, const struct tp_symbol_opti
 	if (!status) {
 		// A piece at a time: memory that is written once costs more than what is written to it.
 		struct tp_out_file out;
-		// A file that grows too large is an error of write(), not the end of us.
-		signal(SIGXFSZ, SIG_IGN);
-		tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+		tp_stdout_open(&out);
 		write_table(symbols, count, &out.buf);
 		if (tp_out_file_close(&out, &err))
 			status = fail(&err);

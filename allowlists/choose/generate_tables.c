@@ -166,8 +166,7 @@ static void add_selected(
 	table.width = width;
 	static const char *const titles[] = {
 	    "share", "self", "calls", "self/call", "cost", "level", "function"};
-	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
-		tp_table_add(&table, titles[i]);
+	tp_table_add_titles(&table, titles);
 	for (uint32_t i = 0; i < generated->workload.function_count; i++) {
 		const struct tp_workload_function *function =
 		    &generated->workload.functions[order[i]];
@@ -221,8 +220,7 @@ static void add_left_out(
 	table.width = width;
 	static const char *const titles[] = {"share", "self", "calls", "self/call", "events",
 	    "sampled", "counted", "why", "function"};
-	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
-		tp_table_add(&table, titles[i]);
+	tp_table_add_titles(&table, titles);
 	for (uint32_t i = 0; i < generated->workload.function_count; i++) {
 		const struct tp_workload_function *function =
 		    &generated->workload.functions[order[i]];
@@ -296,8 +294,7 @@ static void add_curve(const struct tp_generated *generated, struct tp_buf *out)
 		return;
 	tp_buf_add_string(out, "\nother budgets\n");
 	tp_table_init(&table, "rrrrrrrrr", 0);
-	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
-		tp_table_add(&table, titles[i]);
+	tp_table_add_titles(&table, titles);
 	for (uint32_t i = 0; i < generated->point_count; i++) {
 		const struct tp_chosen *chosen = &generated->points[i].chosen;
 		const double all = chosen->all_value;

@@ -2,6 +2,7 @@
 // Writing lists for other tools: our rules in order, and what the other tool makes of the order.
 #include "export.h"
 
+#include "formats.h"
 #include "common/array.h"
 
 #include "allowlists/language/glob.h"
@@ -31,12 +32,10 @@ const char *tp_export_needs_linkage_names(const struct tp_export_rule *rule)
 
 void tp_export_warn(const struct tp_export *export, uint32_t line, const char *format, ...)
 {
-	char text[512];
 	va_list arguments;
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	tp_list_warn(export->warner, export->input, line, format, arguments);
 	va_end(arguments);
-	export->warner->warn(export->warner->context, export->input->file, line, text);
 }
 
 static void write_lines(struct tp_buf *out, struct tp_span text)

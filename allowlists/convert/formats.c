@@ -2,6 +2,7 @@
 // The formats that lists can be converted from and to.
 #include "formats.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct tp_list_format tp_list_formats[] = {
@@ -25,4 +26,12 @@ const struct tp_list_format *tp_list_format_find(const char *name)
 		if (!strcmp(format->name, name))
 			return format;
 	return NULL;
+}
+
+void tp_list_warn(const struct tp_list_warner *warner, const struct tp_list_input *input,
+    uint32_t line, const char *format, va_list arguments)
+{
+	char text[512];
+	vsnprintf(text, sizeof(text), format, arguments);
+	warner->warn(warner->context, input->file, line, text);
 }

@@ -7,6 +7,12 @@
 
 #include "convert.h"
 
+#include <stdarg.h>
+
+/* Tell the warner of LINE of the input. */
+void tp_list_warn(const struct tp_list_warner *warner, const struct tp_list_input *input,
+    uint32_t line, const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
+
 #define TP_LIST_CONVERTER(name)                                         \
 	int name(const struct tp_list_input *input, struct tp_buf *out, \
 	    const struct tp_list_warner *warner, struct tp_err *err)

@@ -2,6 +2,7 @@
 // Reading lists of other tools: lines, the rules they become, and what cannot become one.
 #include "import.h"
 
+#include "formats.h"
 #include "common/array.h"
 
 #include <stdarg.h>
@@ -102,12 +103,10 @@ void tp_import_lost(
 
 void tp_import_warn(const struct tp_import *import, uint32_t line, const char *format, ...)
 {
-	char text[512];
 	va_list arguments;
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	tp_list_warn(import->warner, import->input, line, format, arguments);
 	va_end(arguments);
-	import->warner->warn(import->warner->context, import->input->file, line, text);
 }
 
 // "@src:" and its like would begin a second predicate, a blank at an end would be cut off.

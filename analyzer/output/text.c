@@ -106,6 +106,12 @@ void tp_table_add(struct tp_table *table, const char *text)
 	table->cell_count++;
 }
 
+void tp_table_add_titles(struct tp_table *table, const char *const *titles)
+{
+	for (uint32_t i = 0; i < table->columns; i++)
+		tp_table_add(table, titles[i]);
+}
+
 static void pad(struct tp_buf *out, uint32_t count)
 {
 	while (count--)

@@ -45,6 +45,8 @@ void tp_table_init(struct tp_table *table, const char *alignment, uint32_t elast
 void tp_table_release(struct tp_table *table);
 /* Cleaned. */
 void tp_table_add(struct tp_table *table, const char *text);
+/* The first row; there are as many TITLES as columns. */
+void tp_table_add_titles(struct tp_table *table, const char *const *titles);
 /*
  * Show the columns whose titles, which have been added, are in LIST, with commas in between, in that order;
  * NULL leaves all. 0, or TP_ERR_NOT_FOUND.

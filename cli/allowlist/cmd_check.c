@@ -20,18 +20,8 @@ static const char *ignored_items[TP_FINDING_KIND_COUNT];
 static struct tp_option_list ignored = {ignored_items, TP_FINDING_KIND_COUNT, 0};
 
 static const struct tp_option options[] = {
-    {TP_OPTION_LIST, 0, "inventory", "PATH",
-	"check against the inventory in PATH: a program, library, object file, *.tpinv file or a "
-	"folder of these; may be repeated",
-	&open_options.inventories, NULL},
-    {TP_OPTION_STRING, 0, "counts", "TRACE",
-	"take calls and times from TRACE, to predict the overhead", &open_options.counts, NULL},
-    {TP_OPTION_STRING, 0, "event-cost", "NS",
-	"what an event pair costs; without it, found out for the trace's clock",
-	&open_options.event_cost, NULL},
-    {TP_OPTION_STRING, 0, "time", "TIME",
-	"how long the program takes without instrumentation, as 1.5s; without it, as the trace has it",
-	&open_options.time, NULL},
+    TP_OPEN_LIST_OPTIONS(open_options, "check against the inventory in PATH",
+	"take calls and times from TRACE, to predict the overhead"),
     {TP_OPTION_STRING, 0, "budget", "PERCENT",
 	"fail if the predicted overhead is above this; needs --counts", &budget_text, NULL},
     {TP_OPTION_LIST, 0, "ignore", "KIND",
@@ -277,17 +267,10 @@ out:
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_CLEAN;
-	open_options.inventories =
-	    (struct tp_option_list){open_options.items, TP_OPEN_INVENTORIES_MAX, 0};
-	const int programs = tp_open_list_programs(argc, argv);
-	if (!tp_options_parse(&tp_allowlist_check, &argc, &argv, true, &status))
+	if (!tp_open_list_parse(&open_options, &tp_allowlist_check, &argc, &argv, &status))
 		return status;
-	const int lists = argc - programs;
-	if (lists < 1)
+	if (argc < 1)
 		return tp_options_usage(&tp_allowlist_check, "which list? name its file");
-	if (!tp_open_list_add_programs(&open_options, argv + lists, programs))
-		return tp_options_usage(
-		    &tp_allowlist_check, "more than %d programs", (int)TP_OPEN_INVENTORIES_MAX);
 	struct request request = {.check.is_general = is_general};
 	status = read_request(&request);
 	if (status)
@@ -299,7 +282,7 @@ static int run(int argc, char **argv)
 	struct tp_list_use use = {0};
 	struct tp_err err;
 	status =
-	    tp_open_list(&list, &tp_allowlist_check, (const char *const *)argv, (uint32_t)lists);
+	    tp_open_list(&list, &tp_allowlist_check, (const char *const *)argv, (uint32_t)argc);
 	if (!status)
 		status = tp_open_inventory(&inventory, &tp_allowlist_check, &open_options);
 	if (!status)

@@ -16,18 +16,8 @@ static bool all;
 static bool json;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_LIST, 0, "inventory", "PATH",
-	"compare for the functions in PATH: a program, library, object file, *.tpinv file or a "
-	"folder of these; may be repeated",
-	&open_options.inventories, NULL},
-    {TP_OPTION_STRING, 0, "counts", "TRACE",
-	"take calls and times from TRACE, to predict overheads", &open_options.counts, NULL},
-    {TP_OPTION_STRING, 0, "event-cost", "NS",
-	"what an event pair costs; without it, found out for the trace's clock",
-	&open_options.event_cost, NULL},
-    {TP_OPTION_STRING, 0, "time", "TIME",
-	"how long the program takes without instrumentation, as 1.5s; without it, as the trace has it",
-	&open_options.time, NULL},
+    TP_OPEN_LIST_OPTIONS(open_options, "compare for the functions in PATH",
+	"take calls and times from TRACE, to predict overheads"),
     {TP_OPTION_BOOL, 0, "all", NULL,
 	"also show functions that were inlined or removed, for which neither list changes anything",
 	&all, NULL},
@@ -96,8 +86,7 @@ static void add_table(struct tp_buf *out, const struct comparison *comparison)
 	struct tp_table table;
 	tp_table_init(&table, priced ? "llllllrr" : "llllll", 1);
 	table.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-	for (uint32_t i = 0; i < table.columns; i++)
-		tp_table_add(&table, titles[i]);
+	tp_table_add_titles(&table, titles);
 	bool any = false;
 	for (uint32_t i = 0; i < diff->count; i++) {
 		if (!diff->changes[i].effective && !all)
@@ -265,16 +254,10 @@ static int compare(const struct tp_list_use *uses, const struct tp_open_profile 
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_CLEAN;
-	open_options.inventories =
-	    (struct tp_option_list){open_options.items, TP_OPEN_INVENTORIES_MAX, 0};
-	const int programs = tp_open_list_programs(argc, argv);
-	if (!tp_options_parse(&tp_allowlist_diff, &argc, &argv, true, &status))
+	if (!tp_open_list_parse(&open_options, &tp_allowlist_diff, &argc, &argv, &status))
 		return status;
-	if (argc - programs != 2)
+	if (argc != 2)
 		return tp_options_usage(&tp_allowlist_diff, "which two lists? name their files");
-	if (!tp_open_list_add_programs(&open_options, argv + 2, programs))
-		return tp_options_usage(
-		    &tp_allowlist_diff, "more than %d programs", (int)TP_OPEN_INVENTORIES_MAX);
 	if (!open_options.inventories.count)
 		return tp_options_usage(&tp_allowlist_diff,
 		    "for which functions? name a program behind '--', or an inventory with "

@@ -18,19 +18,8 @@ static bool all;
 static bool json;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_LIST, 0, "inventory", "PATH",
-	"look for the function in PATH: a program, library, object file, *.tpinv file or a folder "
-	"of these; may be repeated",
-	&open_options.inventories, NULL},
-    {TP_OPTION_STRING, 0, "counts", "TRACE",
-	"take calls and times from TRACE, and tell what recording the function costs",
-	&open_options.counts, NULL},
-    {TP_OPTION_STRING, 0, "event-cost", "NS",
-	"what an event pair costs; without it, found out for the trace's clock",
-	&open_options.event_cost, NULL},
-    {TP_OPTION_STRING, 0, "time", "TIME",
-	"how long the program takes without instrumentation, as 1.5s; without it, as the trace has it",
-	&open_options.time, NULL},
+    TP_OPEN_LIST_OPTIONS(open_options, "look for the function in PATH",
+	"take calls and times from TRACE, and tell what recording the function costs"),
     {TP_OPTION_BOOL, 0, "all", NULL,
 	"explain every function that FUNCTION matches, instead of a list of them", &all, NULL},
     {TP_OPTION_BOOL, 0, "json", NULL, "print a JSON array of objects", &json, NULL},
@@ -142,17 +131,10 @@ static int explain(const char *word, const struct request *request)
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_CLEAN;
-	open_options.inventories =
-	    (struct tp_option_list){open_options.items, TP_OPEN_INVENTORIES_MAX, 0};
-	const int programs = tp_open_list_programs(argc, argv);
-	if (!tp_options_parse(&tp_allowlist_explain, &argc, &argv, true, &status))
+	if (!tp_open_list_parse(&open_options, &tp_allowlist_explain, &argc, &argv, &status))
 		return status;
-	const int words = argc - programs;
-	if (words < 1)
+	if (argc < 1)
 		return tp_options_usage(&tp_allowlist_explain, "which function? name it");
-	if (!tp_open_list_add_programs(&open_options, argv + words, programs))
-		return tp_options_usage(
-		    &tp_allowlist_explain, "more than %d programs", (int)TP_OPEN_INVENTORIES_MAX);
 	if (!open_options.inventories.count)
 		return tp_options_usage(&tp_allowlist_explain,
 		    "of which program? name it behind '--', or an inventory with --inventory");
@@ -161,9 +143,9 @@ static int run(int argc, char **argv)
 	struct tp_inventory inventory = {0};
 	struct tp_open_profile profile = {0};
 	status = tp_open_inventory(&inventory, &tp_allowlist_explain, &open_options);
-	if (!status && words > 1)
+	if (!status && argc > 1)
 		status = tp_open_list(&list, &tp_allowlist_explain, (const char *const *)argv + 1,
-		    (uint32_t)words - 1);
+		    (uint32_t)argc - 1);
 	if (!status)
 		status =
 		    tp_open_profile(&profile, &tp_allowlist_explain, &inventory, &open_options);

@@ -92,12 +92,8 @@ static const struct tp_option options[] = {
 	"standard output and the tables to standard error",
 	&output, NULL},
     {TP_OPTION_CHOICE, 0, "format", NULL, "what the tables are written as", &format, formats},
-    {TP_OPTION_LIST, 0, "debug-dir", "DIR", "look for debug files in DIR first; may be repeated",
-	&dir_list, NULL},
-    {TP_OPTION_LIST, 0, "program", "FILE",
-	"the program that a log of the original TEE-Perf is of; may be repeated, the one that fits "
-	"is taken",
-	&program_list, NULL},
+    TP_OPEN_DEBUG_DIRS(dir_list),
+    TP_OPEN_PROGRAMS(program_list),
     {.type = TP_OPTION_END},
 };
 

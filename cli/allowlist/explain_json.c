@@ -2,6 +2,9 @@
 // One function, explained, as a JSON object.
 #include "explain.h"
 
+#include "cli/allowlist/findings.h"
+#include "cli/allowlist/inventory_view.h"
+
 static const struct tp_inventory_function *function_at(
     const struct tp_explained *explained, uint32_t index)
 {
@@ -34,34 +37,19 @@ static void add_callers(struct tp_json *json, const struct tp_explained *explain
 	tp_json_end(json);
 }
 
-// A line's place and text; nulls for TP_LINE_NONE.
-static void add_line(struct tp_json *json, const struct tp_explained *explained, uint32_t index)
-{
-	if (index == TP_LINE_NONE) {
-		tp_json_null(json, "file");
-		tp_json_null(json, "line");
-		tp_json_null(json, "text");
-		return;
-	}
-	const struct tp_allowlist_line line = tp_allowlist_line(explained->list, index);
-	tp_json_text(json, "file", line.file);
-	tp_json_uint(json, "line", line.line);
-	tp_json_text(json, "text", line.text);
-}
-
 static void add_decision(struct tp_json *json, const struct tp_explained *explained)
 {
 	const struct tp_verdict *verdict = &explained->verdict;
 	tp_json_line(json, 3);
 	tp_json_object(json, "decision");
 	tp_list_add_category_json(json, "level", verdict->category, verdict->sample);
-	add_line(json, explained, explained->decider);
+	tp_list_line_add_json(json, explained->list, explained->decider, false);
 	tp_json_end(json);
 	tp_json_line(json, 3);
 	tp_json_array(json, "overrides");
 	for (uint32_t i = 0; i < explained->override_count; i++) {
 		tp_json_object(json, NULL);
-		add_line(json, explained, explained->overrides[i]);
+		tp_list_line_add_json(json, explained->list, explained->overrides[i], false);
 		tp_json_end(json);
 	}
 	tp_json_end(json);
@@ -97,13 +85,7 @@ void tp_explain_add_json(struct tp_json *json, const struct tp_explained *explai
 	tp_json_text(json, "of", function->origin);
 	tp_json_line(json, 3);
 	tp_json_text(json, "linkage_type", function->linkage);
-	tp_json_text(json, "file", function->file);
-	tp_json_uint(json, "line", function->line);
-	tp_json_text(json, "main_file", function->main_file);
-	tp_json_text(json, "module", function->module);
-	tp_json_uint(json, "definitions", function->definitions);
-	tp_json_bool(json, "ambiguous", function->ambiguous);
-	tp_json_bool(json, "system", function->system);
+	tp_inventory_view_add_origin(json, function);
 	tp_json_line(json, 3);
 	tp_json_text(json, "presence", tp_presence_name(function->presence));
 	tp_json_uint(json, "instrs_start", function->instrs_start);

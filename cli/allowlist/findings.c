@@ -124,19 +124,22 @@ static void add_function(struct tp_json *json, const struct tp_inventory *invent
 	tp_json_end(json);
 }
 
-static void add_place(struct tp_json *json, const struct tp_list_use *use, uint32_t index)
+void tp_list_line_add_json(
+    struct tp_json *json, const struct tp_allowlist *list, uint32_t index, bool with_column)
 {
 	if (index == TP_LINE_NONE) {
 		tp_json_null(json, "file");
 		tp_json_null(json, "line");
-		tp_json_null(json, "column");
+		if (with_column)
+			tp_json_null(json, "column");
 		tp_json_null(json, "text");
 		return;
 	}
-	const struct tp_allowlist_line line = tp_allowlist_line(use->list, index);
+	const struct tp_allowlist_line line = tp_allowlist_line(list, index);
 	tp_json_text(json, "file", line.file);
 	tp_json_uint(json, "line", line.line);
-	tp_json_uint(json, "column", line.column);
+	if (with_column)
+		tp_json_uint(json, "column", line.column);
 	tp_json_text(json, "text", line.text);
 }
 
@@ -150,7 +153,7 @@ void tp_findings_add_json(struct tp_json *json, const char *key, const struct tp
 		tp_json_object(json, NULL);
 		tp_json_text(json, "kind", tp_finding_kind_name(finding->kind));
 		tp_json_text(json, "severity", tp_severity_name(finding->severity));
-		add_place(json, use, finding->line);
+		tp_list_line_add_json(json, use->list, finding->line, true);
 		tp_json_line(json, 5);
 		tp_json_text(json, "message", finding->what);
 		tp_json_line(json, 5);

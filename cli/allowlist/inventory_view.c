@@ -11,7 +11,6 @@
 
 #include "analyzer/output/text.h"
 #include "common/clean.h"
-#include "common/json.h"
 #include "allowlists/check/use.h"
 
 // What states are called where programs read it, as in docs/inventory.md.
@@ -173,8 +172,7 @@ void tp_inventory_view_table(
 	table.color = view->color;
 	struct rows rows = choose_rows(inventory, view, out);
 	add_heading(inventory, out);
-	for (int i = 0; i < COLUMNS; i++)
-		tp_table_add(&table, titles[i]);
+	tp_table_add_titles(&table, titles);
 	for (uint32_t i = 0; i < rows.count; i++) {
 		const struct tp_inventory_function *function = rows.items[i];
 		const bool there = function->presence <= TP_PRESENCE_PARTLY;
@@ -227,6 +225,18 @@ static void add_json_edges(struct tp_json *json, const char *key,
 	tp_json_end(json);
 }
 
+void tp_inventory_view_add_origin(
+    struct tp_json *json, const struct tp_inventory_function *function)
+{
+	tp_json_text(json, "file", function->file);
+	tp_json_uint(json, "line", function->line);
+	tp_json_text(json, "main_file", function->main_file);
+	tp_json_text(json, "module", function->module);
+	tp_json_uint(json, "definitions", function->definitions);
+	tp_json_bool(json, "ambiguous", function->ambiguous);
+	tp_json_bool(json, "system", function->system);
+}
+
 static void add_json_function(struct tp_json *json, const struct tp_inventory *inventory,
     const struct tp_inventory_function *function)
 {
@@ -238,13 +248,7 @@ static void add_json_function(struct tp_json *json, const struct tp_inventory *i
 		tp_json_text(json, "of", function->origin);
 	tp_json_text(json, "state", states[function->presence]);
 	tp_json_text(json, "linkage", function->linkage);
-	tp_json_text(json, "file", function->file);
-	tp_json_uint(json, "line", function->line);
-	tp_json_text(json, "main_file", function->main_file);
-	tp_json_text(json, "module", function->module);
-	tp_json_uint(json, "definitions", function->definitions);
-	tp_json_bool(json, "ambiguous", function->ambiguous);
-	tp_json_bool(json, "system", function->system);
+	tp_inventory_view_add_origin(json, function);
 	tp_json_uint(json, "start", function->instrs_start);
 	tp_json_uint(json, "instrs", facts->instrs);
 	tp_json_uint(json, "blocks", facts->blocks);

@@ -3,7 +3,7 @@
 #ifndef TP_INVENTORY_VIEW_H
 #define TP_INVENTORY_VIEW_H
 
-#include "common/buf.h"
+#include "common/json.h"
 #include "allowlists/inventory/inventory.h"
 
 enum tp_inventory_sort {
@@ -32,5 +32,9 @@ void tp_inventory_view_json(
     const struct tp_inventory *inventory, const struct tp_inventory_view *view, struct tp_buf *out);
 void tp_inventory_view_csv(
     const struct tp_inventory *inventory, const struct tp_inventory_view *view, struct tp_buf *out);
+
+/* Members with where FUNCTION is defined, and how often. */
+void tp_inventory_view_add_origin(
+    struct tp_json *json, const struct tp_inventory_function *function);
 
 #endif

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <teeperf/log.h>
 
-int tp_open_list_programs(int argc, char *const *argv)
+// The operands behind "--".
+static int count_programs(int argc, char *const *argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--") == 0)
@@ -18,14 +19,22 @@ int tp_open_list_programs(int argc, char *const *argv)
 	return 0;
 }
 
-bool tp_open_list_add_programs(
-    struct tp_open_list_options *options, char *const *programs, int count)
+bool tp_open_list_parse(struct tp_open_list_options *options, const struct tp_command *command,
+    int *argc, char ***argv, int *status)
 {
 	struct tp_option_list *list = &options->inventories;
-	for (int i = 0; i < count; i++) {
-		if (list->count == list->capacity)
+	*list = (struct tp_option_list){options->items, TP_OPEN_INVENTORIES_MAX, 0};
+	const int programs = count_programs(*argc, *argv);
+	if (!tp_options_parse(command, argc, argv, true, status))
+		return false;
+	*argc -= programs;
+	for (int i = 0; i < programs; i++) {
+		if (list->count == list->capacity) {
+			*status = tp_options_usage(
+			    command, "more than %d programs", (int)TP_OPEN_INVENTORIES_MAX);
 			return false;
-		list->items[list->count++] = programs[i];
+		}
+		list->items[list->count++] = (*argv)[*argc + i];
 	}
 	return true;
 }

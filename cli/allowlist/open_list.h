@@ -26,12 +26,32 @@ struct tp_open_list_options {
 	const char *time;                  /* --time, or NULL */
 };
 
-/* The operands behind "--", which are programs, and those before it. Call it before parsing. */
-int tp_open_list_programs(int argc, char *const *argv);
+/*
+ * Their rows in tables of options; O is a struct tp_open_list_options. What the command does with the
+ * inventory in PATH and with the calls of TRACE stands in the help.
+ */
+#define TP_OPEN_LIST_OPTIONS(o, use_of_path, use_of_trace)                                                          \
+	{TP_OPTION_LIST, 0, "inventory", "PATH",                                                                    \
+	    use_of_path                                                                                             \
+	    ": a program, library, object file, *.tpinv file or a folder of these; may be "                         \
+	    "repeated",                                                                                             \
+	    &(o).inventories, NULL},                                                                                \
+	    {TP_OPTION_STRING, 0, "counts", "TRACE", use_of_trace, &(o).counts, NULL},                              \
+	    {TP_OPTION_STRING, 0, "event-cost", "NS",                                                               \
+		"what an event pair costs; without it, found out for the trace's clock",                            \
+		&(o).event_cost, NULL},                                                                             \
+	{                                                                                                           \
+		TP_OPTION_STRING, 0, "time", "TIME",                                                                \
+		    "how long the program takes without instrumentation, as 1.5s; without it, as the trace has it", \
+		    &(o).time, NULL                                                                                 \
+	}
 
-/* Take COUNT operands as paths of inventories. False if there are too many. */
-bool tp_open_list_add_programs(
-    struct tp_open_list_options *options, char *const *programs, int count);
+/*
+ * As tp_options_parse, with operands. Those behind "--" are programs, and join the inventories; *argc
+ * counts only those before.
+ */
+bool tp_open_list_parse(struct tp_open_list_options *options, const struct tp_command *command,
+    int *argc, char ***argv, int *status);
 
 /* Whether the list FILE is one of those that come with TeePerf, and are for any program. */
 bool tp_open_list_is_shipped(const char *file);

@@ -6,7 +6,6 @@
 #include "analyzer/import/open.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/view.h"
-#include "common/out_file.h"
 #include "common/units.h"
 #include "recorder/recover/recover.h"
 
@@ -313,6 +312,23 @@ int tp_keep_input(
 	tp_err_set(&err, TP_ERR_LIMIT, output, TP_ERR_NO_OFFSET,
 	    "is what is read, and would be overwritten: give another name with -o");
 	return tp_command_fail(command, &err);
+}
+
+void tp_stdout_open(struct tp_out_file *out)
+{
+	// A file that grows too large is an error of write(), not the end of us.
+	signal(SIGXFSZ, SIG_IGN);
+	tp_out_file_from_fd(out, STDOUT_FILENO, "standard output");
+}
+
+int tp_stdout_close(
+    struct tp_out_file *out, const struct tp_command *command, int code, const struct tp_err *err)
+{
+	struct tp_err close_err;
+	const int closed = tp_out_file_close(out, &close_err);
+	if (code)
+		return tp_command_fail(command, err);
+	return closed ? tp_command_fail(command, &close_err) : TP_EXIT_DONE;
 }
 
 int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, const char *path)

@@ -6,6 +6,7 @@
 #include "analyzer/profile/analysis.h"
 #include "cli/command/command.h"
 #include "common/buf.h"
+#include "common/out_file.h"
 
 #define TP_OPEN_LIST_MAX 16
 
@@ -40,6 +41,20 @@ void tp_open_warn_all(const struct tp_command *command, const struct tp_problems
 /* Before the options are parsed. */
 void tp_open_options_init(struct tp_open_options *options);
 
+/* Rows of LIST, a struct tp_option_list, for commands that read traces in their own way. */
+#define TP_OPEN_DEBUG_DIRS(list)                                                        \
+	{                                                                               \
+		TP_OPTION_LIST, 0, "debug-dir", "DIR",                                  \
+		    "look for debug files in DIR first; may be repeated", &(list), NULL \
+	}
+#define TP_OPEN_PROGRAMS(list)                                                                         \
+	{                                                                                              \
+		TP_OPTION_LIST, 0, "program", "FILE",                                                  \
+		    "the program that a log of the original TEE-Perf is of; may be repeated, the one " \
+		    "that fits is taken",                                                              \
+		    &(list), NULL                                                                      \
+	}
+
 /* What commands that read a trace have in their tables of options; O is a struct tp_open_options. */
 #define TP_OPEN_OPTIONS(o)                                                                             \
 	{TP_OPTION_STRING, 0, "thread", "N", "only the thread with this number", &(o).thread,          \
@@ -71,14 +86,7 @@ void tp_open_options_init(struct tp_open_options *options);
 	    {TP_OPTION_BOOL, 0, "symbol-cache", NULL,                                                  \
 		"keep names and source lines for the next time (default; --no-symbol-cache does not)", \
 		&(o).symbol_cache, NULL},                                                              \
-	    {TP_OPTION_LIST, 0, "debug-dir", "DIR",                                                    \
-		"look for debug files in DIR first; may be repeated", &(o).debug_dirs, NULL},          \
-	{                                                                                              \
-		TP_OPTION_LIST, 0, "program", "FILE",                                                  \
-		    "the program that a log of the original TEE-Perf is of; may be repeated, the one " \
-		    "that fits is taken",                                                              \
-		    &(o).programs, NULL                                                                \
-	}
+	    TP_OPEN_DEBUG_DIRS((o).debug_dirs), TP_OPEN_PROGRAMS((o).programs)
 
 /* The same for commands whose gates are notes only. */
 #define TP_OPEN_FAIL_IF(o)                                                                       \
@@ -119,6 +127,14 @@ void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_comman
  */
 int tp_keep_input(
     const struct tp_command *command, const char *output, const char *input, const char *other);
+
+/*
+ * Standard output, for what is written a piece at a time; CODE is 0, or what went wrong meanwhile, as ERR
+ * says. Closing it returns an exit code.
+ */
+void tp_stdout_open(struct tp_out_file *out);
+int tp_stdout_close(
+    struct tp_out_file *out, const struct tp_command *command, int code, const struct tp_err *err);
 
 /* Write BUF to PATH, or to standard output if it is NULL or "-". Returns an exit code. */
 int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, const char *path);
