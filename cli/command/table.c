@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-const char *tp_command_word(const struct tp_command *command)
+// The last word of a command's name, by which it is called.
+static const char *word_of(const struct tp_command *command)
 {
 	const char *blank = strrchr(command->name, ' ');
 	return blank ? blank + 1 : command->name;
@@ -14,7 +15,7 @@ const struct tp_command *tp_command_find(
     const struct tp_command *const *table, unsigned count, const char *word)
 {
 	for (unsigned i = 0; i < count; i++) {
-		if (!strcmp(tp_command_word(table[i]), word))
+		if (!strcmp(word_of(table[i]), word))
 			return table[i];
 	}
 	return NULL;
@@ -50,7 +51,7 @@ int tp_command_unknown(
 	const char *nearest = NULL;
 	unsigned least = 3; // further away is no likely slip
 	for (unsigned i = 0; i < count; i++) {
-		const char *name = tp_command_word(table[i]);
+		const char *name = word_of(table[i]);
 		const unsigned distance = edit_distance(word, name);
 		if (distance < least && distance < strlen(name)) {
 			least = distance;
@@ -67,5 +68,5 @@ int tp_command_unknown(
 void tp_command_list(const struct tp_command *const *table, unsigned count, FILE *to)
 {
 	for (unsigned i = 0; i < count; i++)
-		fprintf(to, "  %-12s %s\n", tp_command_word(table[i]), table[i]->summary);
+		fprintf(to, "  %-12s %s\n", word_of(table[i]), table[i]->summary);
 }

@@ -10,9 +10,6 @@
 
 #include <stdio.h>
 
-/* The last word of a command's name, by which it is called. */
-const char *tp_command_word(const struct tp_command *command);
-
 /* The command that WORD calls, or NULL. */
 const struct tp_command *tp_command_find(
     const struct tp_command *const *table, unsigned count, const char *word);

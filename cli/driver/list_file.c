@@ -146,7 +146,8 @@ static void warn(void *context, const char *file, uint32_t line, const char *tex
 		fprintf(stderr, "%s: warning: %s\n", file, text);
 }
 
-const struct tp_list_warner tp_list_warn_stderr = {warn, NULL};
+// Reports what is lost on stderr, as FILE:LINE: warning: TEXT.
+static const struct tp_list_warner warner = {warn, NULL};
 
 const struct tp_list_format *tp_list_choose(
     const struct tp_command *command, const char *name, bool write)
@@ -181,7 +182,7 @@ int tp_list_convert(const struct tp_command *command, const struct tp_list_forma
 		const struct tp_list_input input = {
 		    text.data, text.size, strcmp(file, "-") ? file : "standard input"};
 		status = (write ? tp_list_export : tp_list_import)(
-		    chosen, &input, &result, &tp_list_warn_stderr, &err);
+		    chosen, &input, &result, &warner, &err);
 	}
 	if (!status)
 		status = tp_list_file_write(out, &result, &err);

@@ -36,9 +36,6 @@ int tp_list_file_read(const char *name, struct tp_buf *buf, struct tp_err *err);
 /* Write to the file OUT, or to the standard output if it is NULL. 0 or TP_ERR_SYSTEM. */
 int tp_list_file_write(const char *out, const struct tp_buf *buf, struct tp_err *err);
 
-/* Reports what is lost on stderr, as FILE:LINE: warning: TEXT. */
-extern const struct tp_list_warner tp_list_warn_stderr;
-
 /* The format NAME if it can be read, or written; else NULL, and wrong usage has been reported. */
 const struct tp_list_format *tp_list_choose(
     const struct tp_command *command, const char *name, bool write);
