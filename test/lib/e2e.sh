@@ -104,11 +104,13 @@ build_fake() {
 		skip "no C compiler (CC=${CC:-cc})"
 }
 
-# llvm: the major that 'teeperf cc' uses here.
+# llvm: the major that 'teeperf cc' uses here. 0 if it does not say, so that a comparison of numbers fails loudly.
 llvm() {
-	link=$(readlink "${TEEPERF_BUILD:-$(dirname "$TEEPERF")/..}/lib/teeperf/TeePerf.so")
-	link=${link%/*}
-	echo "${TEEPERF_LLVM:-${link#llvm-}}"
+	if [ -z "${teeperf_llvm:-}" ]; then
+		teeperf_llvm=$("$TEEPERF" cc --version | sed -n '1s/.*version \([0-9][0-9]*\).*/\1/p')
+		[ -n "$teeperf_llvm" ] || echo "'teeperf cc --version' does not say which LLVM it is" >&2
+	fi
+	echo "${teeperf_llvm:-0}"
 }
 
 # links_for MACHINE: whether the LLVM that is used here links programs for it.

@@ -14,7 +14,7 @@ import re
 import sys
 import zlib
 
-SCRIPT_MAX = 64000
+SCRIPT_MAX = 80000
 failures = []
 
 
