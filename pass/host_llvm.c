@@ -22,7 +22,8 @@ static unsigned number_behind(const char *name, const char *prefix)
 	return number < 1000 ? (unsigned)number : 0;
 }
 
-unsigned tp_host_llvm_of_file(const char *path)
+// The major that the file name of an LLVM library or of clang tells, 0: it tells none.
+static unsigned major_of_file(const char *path)
 {
 	// libLLVM-16.so.1, libLLVM.so.19.1; ...-clang-14; .../llvm-14/bin/opt
 	static const char *const prefixes[] = {
@@ -45,7 +46,7 @@ static int look_at_library(struct dl_phdr_info *info, size_t size, void *context
 	(void)size;
 	// Plugins lie in folders that have numbers, too.
 	if (strncmp(slash ? slash + 1 : info->dlpi_name, "libLLVM", strlen("libLLVM")) == 0)
-		*major = tp_host_llvm_of_file(info->dlpi_name);
+		*major = major_of_file(info->dlpi_name);
 	return *major != 0;
 }
 
@@ -68,7 +69,7 @@ unsigned tp_host_llvm(void)
 	if (length < 0)
 		return 0;
 	path[length] = '\0';
-	return tp_host_llvm_of_file(path);
+	return major_of_file(path);
 }
 
 _Noreturn void tp_host_refuse(const char *format, ...)

@@ -8,8 +8,6 @@
 
 /* The major of the LLVM in this process, 0: none is found. */
 unsigned tp_host_llvm(void);
-/* The major that the file name of an LLVM library or of clang tells, 0: it tells none. */
-unsigned tp_host_llvm_of_file(const char *path);
 /* Print "error: ..." in one line, and end the process: there is no other way to report without LLVM. */
 _Noreturn void tp_host_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -2,8 +2,8 @@
 // Where functions are in the source, by DWARF.
 //
 // Only units whose ranges hold a wanted address are gone through, and of those only the functions are
-// looked at closely (symbol_dies.h). libdwarf lists the units, reads ranges and names of files, finds
-// addresses by index; and it goes through units that symbol_dies.c does not understand.
+// looked at closely (dies.h). libdwarf lists the units, reads ranges and names of files, finds
+// addresses by index; and it goes through units that dies.c does not understand.
 #include <dwarf.h>
 #include <libdwarf.h>
 
@@ -294,7 +294,7 @@ static void find_lists(struct search *search, uint64_t contribution)
 	lists->base = base;
 }
 
-// The bytes of the unit for symbol_dies.h. False if something is missing.
+// The bytes of the unit for dies.h. False if something is missing.
 static bool find_bytes(struct search *search)
 {
 	const bool is_split = search->die != search->skeleton;

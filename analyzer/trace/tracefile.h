@@ -99,7 +99,7 @@ struct tp_tracefile {
 int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_err *err);
 /*
  * The two steps of it, for those who do something with the source in between: translate it (import_open.h), or give it
- * MORE sections behind those of the file (trace_section.h), which outlive the trace. Of two chunks that are one, that of
+ * MORE sections behind those of the file (section.h), which outlive the trace. Of two chunks that are one, that of
  * the file counts.
  */
 int tp_tracefile_begin(struct tp_tracefile *trace, const char *file, struct tp_err *err);

@@ -11,20 +11,21 @@
 #include <string.h>
 #include <unistd.h>
 
+// Whether the error has a place in a text file that is there.
+static bool has_place(const struct tp_err *err)
+{
+	return err->line && access(err->file, F_OK) == 0;
+}
+
 int tp_command_fail(const struct tp_command *command, const struct tp_err *err)
 {
 	char text[TP_ERR_TEXT_SIZE];
-	if (tp_command_places(err))
+	if (has_place(err))
 		tp_command_tell_place(err, "error");
 	else
 		fprintf(stderr, "teeperf %s: %s\n", command->name,
 		    tp_err_render(err, text, sizeof(text)));
 	return TP_EXIT_FAILED;
-}
-
-bool tp_command_places(const struct tp_err *err)
-{
-	return err->line && access(err->file, F_OK) == 0;
 }
 
 void tp_command_tell_place(const struct tp_err *err, const char *severity)

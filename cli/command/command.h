@@ -35,8 +35,6 @@ int tp_command_fail(const struct tp_command *command, const struct tp_err *err);
 void tp_command_drop_output(void);
 
 /* "teeperf COMMAND: warning: ..." on stderr. */
-/* Whether the error has a place in a text file that is there. */
-bool tp_command_places(const struct tp_err *err);
 /* Tell such a one as compilers do, so that editors find the place: FILE:LINE:COLUMN: SEVERITY: ... */
 void tp_command_tell_place(const struct tp_err *err, const char *severity);
 

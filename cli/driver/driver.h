@@ -52,7 +52,7 @@ bool tp_driver_find(const char *name, char path[TP_DRIVER_PATH_SIZE]);
  */
 bool tp_driver_tool(const char *name, uint32_t major, char path[TP_DRIVER_PATH_SIZE]);
 
-/* The options of both commands, ended by type TP_OPTION_END (driver_options.h). */
+/* The options of both commands, ended by type TP_OPTION_END (options.h). */
 extern const struct tp_option tp_driver_options[];
 
 /* Run clang's driver NAME ("clang" or "clang++"). Returns only if that fails. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * teeperf autotune: the state of one, which its stages (autotune_stages.c) fill and its report
- * (autotune_report.c) shows.
+ * teeperf autotune: the state of one, which its stages (stages.c) fill and its report
+ * (report.c) shows.
  */
 #ifndef TP_AUTOTUNE_H
 #define TP_AUTOTUNE_H
@@ -55,7 +55,7 @@ struct tp_autotune_series {
 	double other_cpu[TP_AUTOTUNE_RUNS_MAX];
 };
 
-/* How far it is, to be shown: autotune_progress.c. */
+/* How far it is, to be shown: progress.c. */
 struct tp_autotune_progress {
 	uint32_t builds; /* that have ended */
 	uint32_t most_builds;

@@ -233,12 +233,3 @@ void tp_followed_finish(struct tp_followed *process, const struct tp_follow_opti
 	close(process->pidfd);
 	free(process);
 }
-
-void tp_followed_discard(struct tp_followed *process)
-{
-	tp_drain_stop(&process->drain);
-	tp_drain_finish(&process->drain);
-	tp_trace_writer_discard(&process->writer);
-	tp_region_release(&process->region);
-	close(process->pidfd);
-}

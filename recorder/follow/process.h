@@ -20,7 +20,4 @@ void tp_followed_end(struct tp_followed *process);
 void tp_followed_finish(struct tp_followed *process, const struct tp_follow_options *options,
     bool running, struct tp_follow_result *result);
 
-/* Undo tp_followed_start: no trace is left. */
-void tp_followed_discard(struct tp_followed *process);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Takes a stream (stream_inlet.h) into a region (mirror.h), in a thread of its own. When the trace's disk is
+ * Takes a stream (inlet.h) into a region (mirror.h), in a thread of its own. When the trace's disk is
  * slower than the program, the stream waits, and so the program does if its transport can make it.
  */
 #ifndef TP_STREAM_THREAD_H
@@ -31,7 +31,7 @@ struct tp_stream {
 	pthread_t thread;
 };
 
-/* Open the source, or listen (stream_inlet.h). On success end it with tp_stream_release. */
+/* Open the source, or listen (inlet.h). On success end it with tp_stream_release. */
 int tp_stream_open(
     struct tp_stream *stream, const char *name, uint64_t timeout_ms, struct tp_err *err);
 

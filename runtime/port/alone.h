@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Between port_alone.c and the ports that it is a part of. */
+/* Between alone.c and the ports that it is a part of. */
 #ifndef TP_PORT_ALONE_H
 #define TP_PORT_ALONE_H
 

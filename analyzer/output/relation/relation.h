@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A relation is a table that users see in several formats: functions, threads, paths, calls, ... It is described once, in
- * analyzer/relation_NAME.c or, if only SQL has it, in query/table_NAME.c. A column has one name and one unit everywhere.
+ * NAME.c of this room or, if only SQL has it, in analyzer/query/table_NAME.c. A column has one name and one unit everywhere.
  *
  * Data flow: struct tp_relation_data is an analysis, with paths and percentiles where a relation needs them. A row is a
  * pointer into it: row(data, i) for i below rows(data). Calls and events are streams, whose reader makes the row.
  * value(data, row, column) gives one cell: a number, a text or nothing. A format turns cells into bytes by the unit of
- * the column, and decides nothing else: SQL in analyzer/query/sql_table.c, SQLite through SQL, Parquet in export_parquet.c, CSV,
- * JSON and tables for people in relation_show.c (through grid.h), CSV of calls in export_csv.c, the report in
- * report_facts.c. So filters, compensation and sampling are what the analysis says, and the same in all formats.
+ * the column, and decides nothing else: SQL in analyzer/query/sql_table.c, SQLite through SQL, Parquet in output/export/parquet.c, CSV,
+ * JSON and tables for people in show.c (through grid.h), CSV of calls in output/export/csv.c, the report in
+ * output/report/facts.c. So filters, compensation and sampling are what the analysis says, and the same in all formats.
  * docs/columns.md is generated from here; a column that a format does not have carries its reason.
  */
 #ifndef TP_RELATION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The report: one HTML page that needs nothing else, with the viewer of report/ and the data that it
- * shows. The data are blocks (report_block.h):
+ * shows. The data are blocks (block.h):
  *
  *   facts    JSON: program, unit (ns, ticks or calls), span and start of the timeline, no_timeline (why
  *            there is none), threads, bounds (of the bins of histograms), functions (a column each)
