@@ -112,8 +112,8 @@ static void warn_of_switches(const struct tp_command *command,
 		    program, counts->listens_value);
 	if (counts->switches_missed)
 		tp_command_warn(command,
-		    "%llu of %llu switches came too fast to be noted: near them calls may have the "
-		    "wrong callers; switch less often, or use an allowlist instead",
+		    "%llu of %llu switches were too quick to be noted: calls near them may have wrong "
+		    "callers; switch less often, or use an allowlist instead",
 		    (unsigned long long)counts->switches_missed,
 		    (unsigned long long)counts->switches);
 	if (options->wanted.start_off && !counts->switches)

@@ -134,7 +134,7 @@ for mode in stream full; do
 			END { for (path in n) print path, n[path] }' | LC_ALL=C sort >got
 	LC_ALL=C sort wanted | diff - got >&2 || fail "the paths are not right"
 	expect 0 "$TEEPERF" analyze fibers.trace
-	says '^moved +[0-9]+ times? a stack went on in another thread' out
+	says '^moved +[0-9]+ times? a stack moved to another thread' out
 	expect 0 "$TEEPERF" analyze --format json fibers.trace
 	for fact in lost unmatched_enters unmatched_exits problems unknown_resyncs; do
 		grep -q "\"$fact\":0[,}]" out || fail "$fact is not 0: $(head -c 2000 out)"

@@ -196,7 +196,7 @@ check() {
 	python3 "$lib/tree_paths.py" tree.csv | sort >got
 	diff "$1" got || fail "$2: the paths are not exact"
 	! grep -Ei 'unmatched|lost |unknown|begin anew' tree.err || fail "$2: $(cat tree.err)"
-	says 'moved +960 times a stack went on in another thread' tree.err
+	says 'moved +960 times a stack moved to another thread' tree.err
 	says 'left +40 stacks' tree.err
 	"$TEEPERF" analyze run.trace --raw --view threads --format csv >threads.csv 2>/dev/null
 	"$TEEPERF" analyze run.trace --raw --format csv >top.csv 2>/dev/null
