@@ -60,7 +60,7 @@ says '^function,.*,p99_ns,self_uncertainty_ns,' csv
 says '^0$' sql
 "$TEEPERF" report -o soft.html soft.trace 2>err
 says 'coarse: stood still for ' soft.html
-says 'by how much, nobody can tell' soft.html
+says 'by an unknown amount' soft.html
 
 if grep -q constant_tsc /proc/cpuinfo; then
 	taskset -c "$core" "$TEEPERF" record -q --clock tsc -o tsc.trace -- ./app
