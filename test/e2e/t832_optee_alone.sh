@@ -67,7 +67,8 @@ fi
 says "undefined reference to .__teeperf_thread" err
 
 runtime=$prefix/lib/teeperf/aarch64/ports/libteeperf-optee.a
-linker=$(command -v aarch64-linux-gnu-ld || command -v ld.lld-19 || true)
+# Not lld: what it links by this script ends at once.
+linker=$(command -v aarch64-linux-gnu-ld || true)
 if [ -e "$runtime" ] && [ "$linker" ] && command -v qemu-aarch64 >/dev/null; then
 	for options in '' --shape=call --level=count; do
 		build aarch64 "$linker" "$runtime" $options

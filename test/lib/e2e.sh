@@ -186,7 +186,8 @@ show_sides() {
 # of both sides. A minute is 1200 looks 50 ms apart: on a machine that is slow or busy they take longer, as all else does.
 await_true() (
 	looks=0
-	until eval "$1"; do
+	# What is asked may fail as a test does (facts), and ends then without ending us.
+	until (eval "$1"); do
 		sleep 0.05
 		looks=$((looks + 1))
 		[ $looks = $((1200 * ${3:-1})) ] || continue
