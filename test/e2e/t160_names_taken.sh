@@ -74,6 +74,7 @@ EOC
 	! grep -q asked lie.out || fail "another user's socket was asked"
 	kill "$begun"
 	gone "$begun"
+	rm -f "/dev/shm/teeperf-$recorder.0000000000000000.ctl"
 else
 	echo "not tried: other users, whom only root can play"
 fi
