@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime's cold path: chunks, tickets, losses, threads that end, and sequences that are interrupted.
+// One file above 600 lines: a test is a few lines, and all of them stand on the same log and the same ways to interrupt a thread.
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <setjmp.h>
