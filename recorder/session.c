@@ -170,7 +170,7 @@ static void stop_follow(struct tp_session *session, struct tp_session_end *end)
 static void *supply(void *argument)
 {
 	struct tp_session *session = argument;
-	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and t333
+	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and follow/process-ends
 	while (!tp_shared_load_relaxed(&session->stop)) {
 		// 48 MiB in reserve last for longer than this at a billion events a second.
 		bool grown = tp_region_grow(&session->region);

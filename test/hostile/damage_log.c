@@ -233,7 +233,7 @@ static void flood(void)
 		return;
 	}
 	uint32_t request[] = {UINT32_C(0x54504301), (uint32_t)any(9), 0, 0};
-	// A program may stop its recorder (t161), but then there is nothing left to flood.
+	// A program may stop its recorder (control/ended-from-outside), but then there is nothing left to flood.
 	if (request[1] == 5)
 		request[1] = UINT32_MAX;
 	send(client, request, any(3) ? 8 : any(16), MSG_NOSIGNAL | MSG_DONTWAIT);

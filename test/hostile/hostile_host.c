@@ -14,7 +14,7 @@
 // emulator plays: it then gets no signal that emulators have for themselves.
 //
 // More than 600 lines, and one file: what is attacked, how, and what must then be true share one picture of the log,
-// and t351, t353 and t802 compile it with one command, without the build.
+// and the tests hostile/host-against-* compile it with one command, without the build.
 //
 // A round is a burst of such writes and then a burst of the program's work, or more, which has come out
 // right. It prints what was done and exits with 0 if nothing was wrong: the program never died, never

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_flamegraph.py SVG TALL ICICLE: use the flame graphs of t410 with mouse and keyboard in a browser.
+"""browser_flamegraph.py SVG TALL ICICLE: use the flame graphs of report/flamegraph-browser with mouse and keyboard in a browser.
 
 Leaves light.png and dark.png in the current folder.
 """

@@ -2,9 +2,11 @@
 #
 # Functions for end-to-end tests. The caller has TEEPERF and TEST_TMP in its environment.
 : "${TEEPERF:?path of the built teeperf}" "${TEST_TMP:?scratch folder}"
-lib=$(cd "$(dirname "$0")/../lib" && pwd)
+lib=$(dirname "$0")/../lib # of test/fault/NAME.sh
+[ -d "$lib" ] || lib=$(dirname "$0")/../../lib # of test/e2e/AREA/NAME.sh
+lib=$(cd "$lib" && pwd)
 root=$(cd "$lib/../.." && pwd)
-script=$(dirname "$lib")/$(basename "$(dirname "$0")")/$(basename "$0")
+script=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 unset TEEPERF_ALLOWLIST TEEPERF_CHECK TEEPERF_CLOCK TEEPERF_EXITS TEEPERF_INVENTORY TEEPERF_LEVEL TEEPERF_MODULE TEEPERF_PORT TEEPERF_SHAPE TEEPERF_SWITCHES TEEPERF_TAIL_CALLS TEEPERF_THREADS TEEPERF_LLVM TEEPERF_LOG TEEPERF_LOG_OFFSET TEEPERF_FORK TEEPERF_STREAM
 # The LLVM that a test is run with, if not the default one.
 if [ "${TEEPERF_TEST_LLVM:-}" ]; then

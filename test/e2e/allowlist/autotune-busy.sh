@@ -4,7 +4,7 @@
 # Proves that autotune fits beside other work: builds are idle, and runs are not; each build says which it is of how
 # many; a profile that is given makes builds needless; and a list whose cost cannot be told is not kept.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >app.c <<'EOS'
 #define _GNU_SOURCE

@@ -5,7 +5,7 @@
 # beside it; that it notices builds that were left over, programs that do something else when they are
 # instrumented, and programs that it cannot run; and that level off is the compiler alone.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v make >/dev/null || skip "make is not there"
 
 mkdir app tmp

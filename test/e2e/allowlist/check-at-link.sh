@@ -4,7 +4,7 @@
 # Proves that a link with an allowlist warns of lines that record nothing in what came out, only of
 # those, only if it is to, and that it is otherwise the same link: its exit status, its signals.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 cc() {
 	"$TEEPERF" cc "$@"
 }

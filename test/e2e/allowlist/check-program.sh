@@ -4,7 +4,7 @@
 # Proves that `teeperf allowlist check` and `explain` are right about a real C++ program at -O2: lines for
 # functions that were inlined, inlined in part, removed, that have the same name in two files, or are not there.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 cat >shape.h <<'EOS'
 struct Shape {
 	virtual ~Shape() {}

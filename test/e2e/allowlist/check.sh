@@ -4,7 +4,7 @@
 # Proves what `teeperf allowlist check` prints and returns, for an inventory that is written by hand:
 # as a compiler would, with places, marks and remedies; as JSON; and its exit codes.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 check() {
 	"$TEEPERF" allowlist check "$@"
 }

@@ -5,7 +5,7 @@
 # a line about the function covers its copies, and that the inventory, explain, check, generate and
 # 'record --only' say what the trace shows.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v python3 >/dev/null || skip "no python3"
 
 cat >count.cc <<'EOS'

@@ -4,7 +4,7 @@
 # Proves what `teeperf allowlist explain` and `teeperf allowlist diff` print and return, for an inventory
 # and a profile that are written by hand.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 explain() {
 	"$TEEPERF" allowlist explain "$@"
 }

@@ -6,7 +6,7 @@
 # write and fail.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 mkdir -p sub
 cat >sub/head.h <<'EOS'
 static int in_head(int x) { return x + 1; }

@@ -4,7 +4,7 @@
 # A budget for a program whose threads run one after the other, beside a worker that waits: nobody's waiting is own time,
 # and the time of the program is what its threads had of the processors, less all their events.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >app.c <<'EOS'
 #include <pthread.h>

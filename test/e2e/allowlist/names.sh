@@ -4,7 +4,7 @@
 # Proves that name: lines mean function templates as people write them, that a wrong name: line gets a
 # suggestion, that what was ignored without a word is told, and that messages begin with their place.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >names.cc <<'EOS'
 namespace app {

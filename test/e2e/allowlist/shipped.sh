@@ -4,7 +4,7 @@
 # Proves that the shipped lists are found by name, load, and leave out of a C++ program what they say
 # and nothing else: the same program is recorded without a list and with each of them.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 cat >app.cc <<'EOS'
 #include <algorithm>
 #include <cstdio>

@@ -4,7 +4,7 @@
 # Commands that read a trace take the one that 'teeperf record' writes when it is told no name; where there is none, they say
 # which one they have looked for.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 for command in analyze report dump query 'export --format folded'; do
 	# shellcheck disable=SC2086 # words are meant

@@ -4,7 +4,7 @@
 # Proves that diff tells what has changed between runs whose functions have moved, in each format, says
 # when chance cannot be told from change, and fails by its rules and not otherwise.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 # run NAME A CALLS BASE: main calls a CALLS times, A ns each; functions begin at BASE.
 run() {

@@ -5,7 +5,7 @@
 # that reads traces. JSON and the gate know the same notes.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 # trace NAME: assembled from the text on standard input.
 trace() {

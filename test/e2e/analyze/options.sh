@@ -4,7 +4,7 @@
 # Proves that analyze refuses options that the view would not look at, and that the others are taken: for each view and
 # each option.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 printf 'clock kind=tsc hz=1000000000\nsymbols\n\tsymbol 4096 main\nchunk\n\t0 enter 4096\n\t9 exit 4096\nend\n' >a.txt
 "$TEEPERF" dump --assemble a.txt -o a.trace

@@ -6,7 +6,7 @@
 # have the same calls on the same paths. All commands take such logs; --program names functions, and a wrong one
 # does not; what is missing, cut off, overwritten or wrong is told, and nothing is a crash.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 CC=${CC:-gcc}
 command -v "$CC" >/dev/null || skip "no C compiler with -finstrument-functions (CC=$CC)"
 program=$lib/original_program.c

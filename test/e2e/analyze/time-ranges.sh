@@ -3,7 +3,7 @@
 #
 # Proves that a range of times that cannot be, or that nothing lies in, is told with what is wrong about it.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 "$TEEPERF" dump --assemble "$root/test/golden/compensated.txt" -o ended.trace
 "$TEEPERF" dump --assemble "$root/test/golden/border.txt" -o endless.trace

@@ -5,7 +5,7 @@
 # and of each path: on recursion of one function and of several, threads, counted and sampled functions, several stacks,
 # exceptions, losses, with and without compensation, and on a recorded program.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/views_traces.sh"
 
 make_views_traces

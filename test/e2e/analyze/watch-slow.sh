@@ -4,7 +4,7 @@
 # Proves that analyze --watch shows the calls of a program that never fills a chunk, by process id and by file, in each
 # thread, and that what it shows while the program runs is what the program has done: calls that have ended, and those that run.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 cat >slow.c <<'EOF'
 #include <pthread.h>

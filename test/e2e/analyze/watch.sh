@@ -4,7 +4,7 @@
 # Proves that analyze --watch shows a growing trace, by process id and by file, says how old its data are, and ends
 # with the recording, also where the recorder was killed, by q on a terminal, and by SIGINT.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 
 cat >main.c <<'EOF'

@@ -4,7 +4,7 @@
 # The benchmark of accuracy in miniature: every function has a row with a known time and what TeePerf
 # says of it, with each clock. The figures mean nothing here.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v clang-19 >/dev/null || skip "clang 19, with which the benchmark builds, is not there"
 bench=$root/benchmarks/accuracy
 

@@ -5,7 +5,7 @@
 # nothing of the times.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v "${CC:-cc}" >/dev/null || skip "no C compiler (CC=${CC:-cc})"
 expect 0 "$root/benchmarks/allowlist/run" -l 3000 -n 3000
 says '^3000 lines, 3000 functions' out

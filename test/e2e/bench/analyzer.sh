@@ -4,7 +4,7 @@
 # Proves that benchmarks/analyzer can be run, and that it counts the events of its programs. It says
 # nothing of the times.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v "${CC:-cc}" >/dev/null || skip "no C compiler (CC=${CC:-cc})"
 export TMPDIR=$TEST_TMP TEEPERF_BENCH_LUA=
 expect 0 "$root/benchmarks/analyzer/run" --mini --teeperf "$TEEPERF"

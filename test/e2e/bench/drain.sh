@@ -4,7 +4,7 @@
 # Proves that benchmarks/drain can be run: every row is there with a number, for made-up records and
 # for those of a trace, and nothing is lost where the program waits. It says nothing of the numbers.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 : "${TEEPERF_BUILD:?folder of the build}"
 command -v "${CC:-cc}" >/dev/null || skip "no C compiler (CC=${CC:-cc})"
 build_fake

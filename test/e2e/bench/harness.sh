@@ -5,7 +5,7 @@
 # that does not work here has a row that says why, one whose program prints something else is not
 # counted, and the summary computes medians and verdicts right. The times are not looked at.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 plain_folder
 command -v clang-19 >/dev/null || skip "clang 19, which benchmarks compare with, is not there"
 bench=$root/benchmarks

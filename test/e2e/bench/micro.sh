@@ -4,7 +4,7 @@
 # Proves that the micro benchmarks measure what they say: each call that they divide by is made, by
 # a function of its own, and the hand-written limits have the clock reads and stores of their names.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 micro=$root/benchmarks/micro
 native=${CC:-cc}

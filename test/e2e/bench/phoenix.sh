@@ -5,7 +5,7 @@
 # what a program computes, whatever the number of threads; that each kernel computes what its name
 # says; and, with inlining off, that string_match's calls are counted exactly.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 phoenix=$root/benchmarks/phoenix
 native=${CC:-cc}

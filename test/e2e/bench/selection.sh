@@ -4,7 +4,7 @@
 # Proves that the benchmark of selection works: run in miniature it makes a table and verdicts, and the
 # rules of other tools select what they should from a known profile. Times are not looked at.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 plain_folder
 command -v clang-19 >/dev/null || skip "clang 19, with which the benchmark builds, is not there"
 bench=$root/benchmarks/selection

@@ -4,7 +4,7 @@
 # teeperf ctl: another process switches a recording, asks about it, and has it written; what happens
 # with a program that listens, one that does not, and one that never comes.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 
 cat >main.c <<'EOF'

@@ -4,7 +4,7 @@
 # A recording is ended from outside: by 'teeperf ctl stop', and by SIGINT in the background of a script, where recorder and
 # program have inherited that it is ignored. The program runs on, and the trace is complete when the command is done.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 build_fake
 

@@ -3,7 +3,7 @@
 #
 # A recording obeys its owner and root, and says so to others.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 other_users || skip "only root can play two users"
 other() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"

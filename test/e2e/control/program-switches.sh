@@ -3,8 +3,9 @@
 #
 # A program that switches recording on and off itself: what it calls meanwhile is there to the last
 # call, with every clock, and nothing else is. The header is of use without the runtime, in C and C++.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >main.c <<'EOF'
 #include <pthread.h>

@@ -4,8 +4,9 @@
 # Proves that `teeperf cc` and `teeperf c++` behave as compilers in every kind of run that builds
 # make, add what instrumentation needs where something is compiled or linked and nothing elsewhere,
 # and print nothing of their own.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 cc() {
 	"$TEEPERF" cc "$@"
 }

@@ -4,7 +4,7 @@
 # Programs however they are compiled, linked and stripped: the calls that the program counts itself are
 # those of the profile, under their names. TEEPERF_FULL=1 tries all combinations that are listed.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 
 cat >app.c <<'EOS'

@@ -4,7 +4,7 @@
 # Proves that the drivers' own options work where they may stand, that what they cannot do is said in
 # one sentence, and that settings come from the environment too.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 echo 'int a(int x) { return x + 1; } int b(int x) { return x + 2; }' >ab.c
 
 # counts FILE: how many functions log, counted by the jumps to the cold path.

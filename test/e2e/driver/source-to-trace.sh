@@ -4,7 +4,7 @@
 # Proves the path from source to trace: for each optimisation, each clock, LTO and shared objects a
 # program that was compiled by `teeperf cc` leaves exactly the records of its calls.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 cat >main.c <<'EOS'
 int step(int x);

@@ -6,7 +6,7 @@
 # all shapes of the recording code see the same calls.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 
 cat >app.c <<'EOS'

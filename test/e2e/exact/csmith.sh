@@ -4,7 +4,7 @@
 # Proves that random C programs of csmith compute the same with instrumentation as without, whatever the
 # optimisation and the LLVM.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v csmith >/dev/null || skip "csmith is not there: run tools/setup"
 
 majors=$(ls -d "$TEEPERF_BUILD"/lib/teeperf/llvm-* | sed 's/.*-//' | sort -n)

@@ -5,7 +5,7 @@
 # itself, in templates, virtual and recursive functions, tail calls, destructors during unwinding and
 # calls that never return, and the profile agrees.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >app.h <<'EOS'
 #include <cstdio>

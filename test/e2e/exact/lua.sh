@@ -5,7 +5,7 @@
 # counts each call of each function, recorded, sampled or only counted: the same as callgrind, with errors thrown by longjmp, coroutines,
 # deep recursion, finalizers and callbacks from the C library.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/counts.sh"
 plain_folder
 

@@ -6,7 +6,7 @@
 # computes it: direct, indirect, virtual and tail calls, callbacks, exceptions, longjmp, signals, threads,
 # constructors and early exits, in C and C++, several files and a shared library, all optimisations.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 # The same seeds each time, so that a failure repeats.
 if [ "${TEEPERF_FULL:-0}" = 1 ]; then

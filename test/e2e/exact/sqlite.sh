@@ -5,7 +5,7 @@
 # counts each call of each function: the same as callgrind, with callbacks through tables of function
 # pointers, recursive queries, files, sorting and errors.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/counts.sh"
 plain_folder
 command -v tclsh >/dev/null || skip "tclsh is not there: run tools/setup"

@@ -6,7 +6,7 @@
 # that clone makes. The calls that the program counts itself are those of the profile; where the log
 # is too small, they are the recorded and the lost ones together.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 
 cat >threads.c <<'EOS'

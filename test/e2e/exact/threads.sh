@@ -4,7 +4,7 @@
 # Proves that 8 threads of 1,000,000 calls each are recorded exactly, each thread for itself, with no
 # event lost, and that a thread goes to the word that all threads share once for each of its chunks.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 
 cat >app.c <<'EOS'

@@ -3,7 +3,7 @@
 #
 # Proves that the Trace Event Format has each call with its times, and losses and gaps beside them.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
 
 slices_traces

@@ -4,7 +4,7 @@
 # Proves that babeltrace2 reads what is exported in the Common Trace Format: each call with its times, thread
 # and name, whatever the name is; losses, which it warns of; and gaps.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
 command -v babeltrace2 >/dev/null || skip "no babeltrace2 (package babeltrace2)"
 

@@ -5,7 +5,7 @@
 # function as we do. Its command line is no package of Debian's: it is looked for in PATH, or TEEPERF_PROFILER_CLI.
 # tier: full
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
 cli=${TEEPERF_PROFILER_CLI:-$(command -v profiler-cli || true)}
 [ -n "$cli" ] || skip "no profiler-cli (npm install -g @firefox-devtools/profiler-cli, or TEEPERF_PROFILER_CLI)"

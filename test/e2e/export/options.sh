@@ -4,7 +4,7 @@
 # Proves for each format of export and each option that it is refused, or that the output is another one.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 "$TEEPERF" dump --assemble "$root/test/golden/compensated.txt" -o a.trace
 "$TEEPERF" dump --assemble "$root/test/golden/contexts.txt" -o other.trace

@@ -4,7 +4,7 @@
 # Proves that no command writes its output over what it reads, by whatever name, nor loses an older output when it
 # fails; and that folded stacks of a recursion too deep for them are refused.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 "$TEEPERF" dump --assemble "$root/test/golden/border.txt" -o keep
 cp keep before

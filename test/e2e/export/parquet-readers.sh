@@ -5,7 +5,7 @@
 # package of Debian's: they are looked for among npm's global packages, or in the node_modules of TEEPERF_PARQUET_READERS.
 # tier: full
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 modules=${TEEPERF_PARQUET_READERS:-$(npm root -g 2>/dev/null || true)}
 command -v node >/dev/null || skip "no node"
 [ -d "$modules/@duckdb/node-api" ] || [ -d "$modules/hyparquet-compressors" ] ||

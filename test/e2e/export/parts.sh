@@ -4,7 +4,7 @@
 # Proves for each export with single calls that parts of a trace are what they should be: by time, by least time,
 # by depth and functions, and split into several files.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
 
 formats="chrome speedscope firefox"

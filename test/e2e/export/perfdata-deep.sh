@@ -3,7 +3,7 @@
 #
 # Proves that a path too deep for a record of perf.data, whose size has 16 bits, is shortened, and the file stays whole.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 python3 - <<'EOS' >deep.txt
 print('clock kind=tsc hz=1000000000\ncommand\n\tstring "/"\n\tstring "deep"\nsymbols')

@@ -4,7 +4,7 @@
 # Proves that perf report, script and diff open the export "perfdata", find the names of functions in
 # the program's own file, and add up the times that we show.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"
 perf version >/dev/null 2>&1 || skip "no reader (package linux-perf)"
 

@@ -4,7 +4,7 @@
 # Proves that protoc reads what is exported for Perfetto by the fields that Perfetto has, that sequences, interned
 # names and the clock of each sequence make each call with its times, and that losses and gaps are there.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
 command -v protoc >/dev/null || skip "no protoc (package protobuf-compiler)"
 

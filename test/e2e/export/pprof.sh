@@ -5,7 +5,7 @@
 # that we show: with recursion, threads, stacks that are switched, names of all kinds, functions that
 # are only counted, without a clock, compensated and as recorded.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"
 command -v protoc >/dev/null || skip "no reader (package protobuf-compiler)"
 

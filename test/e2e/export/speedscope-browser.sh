@@ -5,7 +5,7 @@
 # package of Debian's: it is looked for among npm's global packages, or in the folder TEEPERF_SPEEDSCOPE.
 # tier: full
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"
 speedscope=${TEEPERF_SPEEDSCOPE:-$(npm root -g 2>/dev/null || true)/speedscope/dist/release}
 [ -e "$speedscope/index.html" ] || skip "speedscope is not there (npm install -g speedscope, or TEEPERF_SPEEDSCOPE)"

@@ -4,7 +4,7 @@
 # Proves that evented profiles of speedscope, which --calls chooses, have each call with its times; that the old name of this
 # form gives the same file with a warning; and that formats without two forms refuse --calls.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
 
 slices_traces

@@ -4,7 +4,7 @@
 # Proves that the export "speedscope" has the form that speedscope's schema asks for, and the self and
 # inclusive times of each function that we show.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"
 
 golden_traces

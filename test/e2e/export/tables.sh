@@ -5,7 +5,7 @@
 # and on a recorded one of several row groups: Parquet by a reader of our own that checks every page, offset and statistic,
 # SQLite by Python's. And what a second export to the same place does.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 mkdir -p golden exports
 for text in "$root"/test/golden/*.txt; do

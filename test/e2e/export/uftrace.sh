@@ -4,7 +4,7 @@
 # Proves that uftrace reads what is exported for it: dump has each call with its times, report, graph and replay
 # have the sums that the analyzer has, and diff, tui, and dump for others work.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
 command -v uftrace >/dev/null || skip "no uftrace (package uftrace)"
 

@@ -5,7 +5,7 @@
 # nested calls and of try blocks, have exact counts of calls in each path, once '--switches' names what of the library
 # switches.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >fibers.cpp <<'EOS'
 #include <atomic>

@@ -6,7 +6,7 @@
 # assembly, by name and by teeperf.h; functions that are not recorded; and contexts that move between
 # threads. Each path is counted exactly, and the self times add up to what ran.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >generators.c <<'EOS'
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 # Proves that stacks are exact when exceptions cross shared libraries, either way, if what catches was compiled
 # with the pass; that what throws need not be; and that a catch which is unseen is counted.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >both.h <<'EOS'
 #include <stdexcept>

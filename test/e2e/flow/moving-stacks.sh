@@ -6,7 +6,7 @@
 # exactly, each thread has the time for which calls ran in it, and filters, ranges of time, single calls and exports
 # agree with that.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >tasks.cpp <<'EOS'
 #include <pthread.h>

@@ -5,7 +5,7 @@
 # (flow.h) which paths it takes and how often, and the trace has these and no others. TEEPERF_FULL=1 adds
 # optimisations, LTO, the called sequence, untimed exits, and each LLVM that there is a plugin for.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 full=0
 [ "${TEEPERF_FULL:-0}" = 1 ] && full=1
 

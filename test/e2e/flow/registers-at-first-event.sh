@@ -4,7 +4,7 @@
 # A thread's first event calls into the system; vector, x87 and integer arguments and results of the
 # function that brings it about come through unharmed. Each function is the first event of a thread.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 [ "$(uname -m)" = x86_64 ] || skip "the vector types are x86-64's"
 
 cat >registers.c <<'EOF'

@@ -5,7 +5,7 @@
 # began switched off, or before recording was switched off for a while.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >unwind.cpp <<'EOC'
 #include <teeperf/teeperf.h>

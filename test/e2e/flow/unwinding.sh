@@ -4,7 +4,7 @@
 # Proves that stacks are exact behind C++ exceptions and longjmp: each path that the program can take
 # is in the trace with its exact count of calls, and no other path is.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >unwind.cpp <<'EOF'
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 # of one name in two programs stay apart; and what is missing, damaged, lost, of another recording or of another clock
 # is told.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >first.c <<'EOS'
 #include <stdio.h>

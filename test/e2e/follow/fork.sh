@@ -4,7 +4,7 @@
 # record --follow-fork: each process has a trace of its own, whose calls are those that the process itself
 # has counted, however it came about and however it ends. With TEEPERF_FULL more rounds.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 
 cat >app.c <<'EOS'

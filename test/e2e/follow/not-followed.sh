@@ -3,8 +3,9 @@
 #
 # A forked child that has no log does not touch its parent's, neither with events nor with counts, and is
 # not passed over in silence; nor is a program that finds the log taken, or may not see it.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 
 cat >app.c <<'EOS'

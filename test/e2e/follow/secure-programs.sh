@@ -4,7 +4,7 @@
 # Programs with other rights than their caller's are not recorded, and the reason is told; processes that
 # give up their rights or see another root are followed all the same.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 other_users || skip "only root can make programs of other users"
 

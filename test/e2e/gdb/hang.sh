@@ -3,8 +3,9 @@
 #
 # A thread that hangs in a function is shown by GDB as there for as long as it is, not for 0 ns up to its own last record;
 # and where nobody knows what time it is, as in a core file, that is said.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 command -v gdb >/dev/null || skip "gdb is not there"
 helper=$root/gdb/teeperf-gdb.py

@@ -4,7 +4,7 @@
 # Proves that a real recorded trace with several threads, cut anywhere or with any bit flipped, never
 # crashes a command, is never taken for a whole one, and still shows what precedes the damage.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >many.c <<'EOS'
 #include <pthread.h>

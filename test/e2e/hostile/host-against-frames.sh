@@ -7,7 +7,7 @@
 # computes what it computes, and stores nothing outside of its private log. A host that does what any kernel may gets
 # all of the events; what it has no room for is counted. What has come is then read by the recorder.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 fake=
 rounds=1200

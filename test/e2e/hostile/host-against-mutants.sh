@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that t351 sees what it is there to see: copies of the runtime in which one of the rules at the top of
-# runtime/runtime.h is broken die, hang or compute something else under the same hostile host.
+# Proves that hostile/host-against-runtime sees what it is there to see: copies of the runtime in which one of the rules
+# at the top of runtime/runtime.h is broken die, hang or compute something else under the same hostile host.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 from=$root/test/hostile
 ${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" || skip "no C compiler (CC=${CC:-cc})"
 printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow

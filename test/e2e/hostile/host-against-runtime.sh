@@ -6,7 +6,7 @@
 # guard pages lie around the log, canaries in the program's memory, and all of its work has a known result.
 # What is then in the log is given to the recorder, to 'teeperf recover' and to the readers.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 rounds=20000
 stepped=600

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The hostile host of t351 against programs of aarch64 and riscv64 under qemu-user: linked to the usual runtime, to that
-# of virtual machines, and to 'bare' with a log that stays, and one that comes and goes. It writes while they attach
-# and while they run, stops, and cuts the log's file; between single instructions (t351) an emulator cannot be stopped.
+# The hostile host of host-against-runtime.sh against programs of aarch64 and riscv64 under qemu-user: linked to the
+# usual runtime, to that of virtual machines, and to 'bare' with a log that stays, and one that comes and goes. It writes
+# while they attach and while they run, stops, and cuts the log's file. Between single instructions, as there, an emulator
+# cannot be stopped.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 rounds=250
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=10000

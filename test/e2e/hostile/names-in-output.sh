@@ -4,7 +4,7 @@
 # Names with escape sequences, marks of direction, bytes that are not UTF-8, and formulas: nothing that a person or a
 # spreadsheet reads has them raw, and lists that are generated for such functions match them.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 expect 0 "$TEEPERF" cc -O1 -g "$lib/odd_symbols.c" -o odd
 expect 0 "$TEEPERF" record -q --clock tsc -o odd.trace -- ./odd

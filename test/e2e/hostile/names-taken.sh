@@ -5,7 +5,7 @@
 # that claim to record a program, and a link beside the log of a recorder that was killed. Where there can be no socket for
 # 'teeperf ctl', that is a warning.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 build_fake
 

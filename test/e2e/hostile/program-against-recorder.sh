@@ -7,7 +7,7 @@
 # write elsewhere or fill its memory; that what comes of it is a trace that is read without harm; and
 # that nothing in it steers a terminal. Recorder and readers are those built with sanitizers, if there are.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 ${CC:-cc} -O1 -I "$root/include" -o damage "$root/test/hostile/damage_log.c" ||
 	skip "no C compiler (CC=${CC:-cc})"
 plain=$TEEPERF

@@ -3,8 +3,9 @@
 #
 # Proves that a program that fills the shared log with rubbish, states and counts included, can
 # neither crash the recorder nor damage the structure of the trace.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
 fake=
 for mode in stream full; do

@@ -5,7 +5,7 @@
 # wrapped, and nothing else.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >app.c <<'EOS'
 __attribute__((noinline)) static int twice(int x) { return 2 * x; }

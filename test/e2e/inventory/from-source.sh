@@ -5,7 +5,7 @@
 # docs/from-source.md says: compared with the compiler's inventory of the same project. And that a
 # file which cannot be read, or crashes libclang, costs no other.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 mkdir -p src/sub build
 cat >src/sub/common.h <<'EOS'
 #pragma once

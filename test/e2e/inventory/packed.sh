@@ -4,8 +4,9 @@
 # Proves that inventories are packed and much smaller than their text, that older ones, which are not, and files
 # with both are read, that what is damaged or unpacks to too much is refused, that tools remove the section, and
 # that check-release tells of it.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v python3 >/dev/null || skip "no python3"
 
 cat >words.cc <<'EOS'

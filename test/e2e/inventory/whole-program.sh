@@ -5,7 +5,7 @@
 # comes through every linker, partial links, archives and strip, that it is never loaded, and that
 # parallel compilers write their files without disturbing one another.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v python3 >/dev/null || skip "no python3"
 
 cat >shape.h <<'EOS'

@@ -4,7 +4,7 @@
 # A library that is compiled for another clock than the log's, loaded by a program that records
 # already: the program runs on unharmed, and what it recorded before is in the trace.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >late.c <<'EOF'
 __attribute__((noinline)) static int inner(int x)

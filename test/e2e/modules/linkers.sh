@@ -3,7 +3,7 @@
 #
 # Whatever the linker, a program and a library that it loads share one runtime, and one log.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >library.c <<'EOF'
 __attribute__((noinline)) static int inner(int x)

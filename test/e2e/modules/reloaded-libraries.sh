@@ -5,7 +5,7 @@
 # Each call is counted under its own function's name, whatever its address has been before: the calls
 # that the program counts itself are the calls that the profile has.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 
 # Two libraries of the same shape: the kernel puts one where the other was.

@@ -4,7 +4,7 @@
 # Libraries that are loaded one after the other, as a rule at the same place, by a program that is
 # not instrumented: threads end unharmed behind them, and no call is told under a wrong name.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >library.c <<'EOF'
 __attribute__((noinline)) static int INNER(int x)

@@ -3,8 +3,9 @@
 #
 # Programs for musl, static, static PIE and dynamic, with a library that is loaded later: compiled by 'teeperf
 # cc' with musl's headers, linked by musl-gcc with the runtime as it is, they are recorded exactly.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 command -v musl-gcc >/dev/null || skip "musl-gcc is not there: run tools/setup"
 

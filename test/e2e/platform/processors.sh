@@ -6,7 +6,7 @@
 # longjmp; both shapes, all levels, both kinds of exits, static and shared; pages of 4 to 64 KiB; names and lines
 # are what other tools say; the recorder's counter is seen to move.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/calls.sh"
 fake=
 full=${TEEPERF_FULL:-0}

@@ -6,7 +6,7 @@
 # that its build for aarch64 does the same under qemu-user. And that a complete teeperf which has nothing to build with
 # beside it says that this is a target, and does not ask for a compiler.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 build_fake
 command -v ninja >/dev/null || skip "no ninja, which the presets build with"

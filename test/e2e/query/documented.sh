@@ -4,7 +4,7 @@
 # Runs docs/queries.md: its commands, whose columns are as shown, its Python (that with pandas and pyarrow if these are
 # there), and its SQL for DuckDB if npm has that.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 expect 0 "$TEEPERF" cc -O2 -g -pthread -o app "$lib/query_program.c"
 expect 0 "$TEEPERF" record -q --clock tsc -o teeperf.trace -- ./app 3 300

@@ -3,8 +3,9 @@
 #
 # Proves that functions of several recordings can be added up: fn_key in Parquet and SQL is the same for a function whatever
 # its number is, in runs that have called other functions, and in runs of a program that was built anew and is loaded elsewhere.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 # In the second run "first" was not called, so that all others have other numbers.
 for run in one two; do

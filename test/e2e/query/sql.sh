@@ -5,7 +5,7 @@
 # recorded one; that conditions which are looked at early change nothing; that SQL cannot write; that errors
 # name their place; that Ctrl-C ends a query; and what each format looks like.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 query() {
 	"$TEEPERF" query "$@" 2>>notes

@@ -4,7 +4,7 @@
 # Each clock that a recording can have: the calls are the same, and the trace says which it was, how
 # often it was stored, and how it compares with the system's clock all along.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >main.c <<'EOF'
 #include <time.h>

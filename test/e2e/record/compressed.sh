@@ -5,7 +5,7 @@
 # made from the format document alone, analyzed to the same counts, whole after a kill of the recorder;
 # and that what cannot be unpacked is told with file and offset.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 build_fake
 

@@ -4,7 +4,7 @@
 # Proves under ThreadSanitizer that the threads of the runtime, and those of the recorder, share nothing
 # without order: no report at all, and no suppressions.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 checked=${TEEPERF_BUILD:-}/tsan/bin
 [ -x "$checked/teeperf" ] && [ -x "$checked/runtime_threads" ] ||
 	skip "built without -DTEEPERF_TEST_TSAN=ON"

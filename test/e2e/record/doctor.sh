@@ -3,7 +3,7 @@
 #
 # Proves that doctor tells TEEs from what systems show of them, and what a program lacks for recording.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 # system NAME [FILE[=TEXT]...]: what doctor says of such a system.
 system() {

@@ -4,7 +4,7 @@
 # Proves that whenever the log is drained, the trace is the same: nothing is lost that has room, and
 # what has none is counted; and that draining late begins early enough to recycle a small log.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
 
 # 2 million records are 245 chunks; the log has 8, so each policy but 'end' must recycle.

@@ -3,7 +3,7 @@
 #
 # Proves that in full mode each chunk is used once, and what comes later is counted as lost.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
 
 # 8 chunks of 8184 records.

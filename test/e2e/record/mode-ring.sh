@@ -5,7 +5,7 @@
 # of one that has been idle for long, among thousands of short ones, with signal handlers, in forked children, when the
 # program or the recorder is killed, and while it runs, as often as 'teeperf ctl flush' asks for it.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 fake=
 count=20000

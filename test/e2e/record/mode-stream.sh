@@ -5,7 +5,7 @@
 # nothing, and one that does not has each of its losses counted. (fake_program also demands that
 # the chunks it is given are zero throughout.)
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
 
 # 2 million records are 245 chunks; the log has 8.

@@ -4,7 +4,7 @@
 # Proves what becomes of the output file: an older one is kept, one that cannot be written is
 # reported, and one that cannot be finished holds all that fitted.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
 
 expect 0 "$TEEPERF" record -o x.trace ./fake 10 0

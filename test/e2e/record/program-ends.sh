@@ -4,7 +4,7 @@
 # Proves that the trace is complete and the exit status passed on however the program ends.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
 
 # ends END STATUS KIND/VALUE: 20000 records fill two chunks and part of a third.

@@ -4,7 +4,7 @@
 # Proves that a program that cannot be run is told apart from one that fails, leaves no trace behind,
 # and that an uninstrumented one runs as ever.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
 
 expect 0 "$TEEPERF" record ./fake 10 0

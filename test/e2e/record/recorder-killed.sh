@@ -5,7 +5,7 @@
 # recorder adds what was in its shared log and removes that, but not while the program lives, and not the
 # log of a living recorder.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 build_fake
 

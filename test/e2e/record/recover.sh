@@ -4,7 +4,7 @@
 # Proves that a trace whose recorder was killed is completed by 'teeperf recover', wherever the recorder
 # was, and that nothing is touched that is not the trace of that log.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 build_fake
 

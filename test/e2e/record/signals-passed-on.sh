@@ -4,7 +4,7 @@
 # Proves that signals to the recorder reach the program once, that the recorder dies as the program
 # does, and that a second SIGINT ends the recording but not the program.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
 
 # start END: the recorder in the background, SIGINT not ignored as a shell would have it.

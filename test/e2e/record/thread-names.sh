@@ -4,7 +4,7 @@
 # A thread or process that renames itself after its first call is shown under its last name: also one that does not end by
 # itself, and the first thread of a process.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >names.c <<'EOC'
 #include <pthread.h>

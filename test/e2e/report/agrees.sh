@@ -4,7 +4,7 @@
 # Proves that what a report's script computes and shows in a real browser is what the command line says: functions, their
 # callers and callees in the sandwich, the call tree and its inversion, of all threads and of each.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/views_traces.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||
 	skip "no browser (packages chromium and chromium-driver)"

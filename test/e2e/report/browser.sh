@@ -5,7 +5,7 @@
 # search, selection of a stretch of time, comparison; that it asks the network for nothing, shows
 # hostile names as text, has enough contrast, and says so when it cannot be shown.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||
 	skip "no browser (packages chromium and chromium-driver)"
 

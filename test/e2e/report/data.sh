@@ -4,8 +4,9 @@
 # Proves that a report has what analyze has: its data, read by an independent reader, agree with each
 # other and with the sums of analyze, for all traces of the golden tests, folded or not; and that its
 # page may run nothing but its own script, whatever names there are.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 # checked HOW REPORT ANALYSIS: to be compared, all at once.
 checked() {

@@ -4,7 +4,7 @@
 # Proves that the flame graph works in a real browser: it asks the network for nothing, zooms on a
 # click, searches by keyboard, resets, shows hostile names as text, and follows the colour scheme.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||
 	skip "no browser (packages chromium and chromium-driver)"
 

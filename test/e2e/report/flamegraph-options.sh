@@ -3,7 +3,7 @@
 #
 # Proves what a flame graph shows that is inverted, compared with another trace, an icicle, or cut.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"
 frames() {
 	python3 "$lib/flamegraph_frames.py" "$@"

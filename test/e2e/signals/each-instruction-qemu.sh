@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# As t395_interrupt_anywhere.sh on the other processors, under qemu-user: a signal handler at each instruction of the
+# As signals/each-instruction.sh on the other processors, under qemu-user: a signal handler at each instruction of the
 # recorded functions and of the runtime behind them, one after another, by breakpoints that the program puts into
 # its own code; the stacks are exact, and a handler is recorded whole, or told as lost.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 full=${TEEPERF_FULL:-0}
 patience=300
 [ "$full" != 1 ] || patience=3000

@@ -5,7 +5,7 @@
 # a chunk ends: the stacks of the program are exact, and a handler is recorded whole, or told as lost. With
 # handlers that are plain, nested on another stack, longer than half a chunk, or jump out.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 [ "$(uname -m)" = x86_64 ] || skip 'it steps by the trap flag of x86-64'
 full=${TEEPERF_FULL:-0}
 

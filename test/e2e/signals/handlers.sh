@@ -5,7 +5,7 @@
 # exactly, a handler's activation is recorded whole or not at all, and one that jumps out of wherever
 # the program was leaves a thread that records on.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >storm.c <<'EOF'
 #include <setjmp.h>

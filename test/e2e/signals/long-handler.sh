@@ -3,8 +3,9 @@
 #
 # A handler that comes between load and store of the cursor and records so much that the interrupted chunk
 # has been drained, cleared and handed out again: the interrupted code does not go on in it.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 [ "$(uname -m)" = x86_64 ] || skip 'it steps by the trap flag of x86-64'
 
 cat >long.c <<'EOF'

@@ -4,7 +4,7 @@
 # Threads under a storm of signals, with handlers that interrupt one another: what each thread calls itself
 # is counted exactly, and what is missing of the handlers is told.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 gaps=30000
 [ "${TEEPERF_FULL:-0}" != 1 ] || gaps='20000 23000 29000 31000 37000 41000 43000 47000 53000 59000'
 

@@ -5,7 +5,7 @@
 # installed, llvm-symbolizer. For C and C++, DWARF 4 and 5, each kind of executable, a shared object, LTO,
 # debug information in a file of its own; and that a file which is not the recorded one names nothing.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v addr2line >/dev/null || skip "addr2line (package binutils) is not there"
 
 # Opening braces are on the line of the name: addr2line tells where the body begins.

@@ -5,7 +5,7 @@
 # starts, with a hardware and a soft clock, in C and C++, with threads and libraries; that the recording ends when
 # the program does, however it ends; and that a file that will not do is refused, and left as it was.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/waits.sh"
 private_shm || true
 fake=

@@ -8,7 +8,7 @@
 # clear. A host that does nothing at all loses events, but neither ends the program nor stops it.
 # (An emulator has neither seccomp nor a clock that could be forbidden: it says which calls and instructions there were.)
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 from=$root/test/tee
 rounds=4000

@@ -6,7 +6,7 @@
 # is recorded exactly with the soft clock. With a clock that it was not compiled for the error is clear. And a host
 # that does nothing at all loses events, but neither ends the program nor stops it.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 from=$root/test/tee
 ${CC:-cc} -O1 -o launch "$from/tee_launch.c" || skip "no C compiler (CC=${CC:-cc})"

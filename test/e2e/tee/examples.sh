@@ -5,7 +5,7 @@
 # stand-in of the dev kit and of the client library, whose application is a process of its own that shares nothing with the
 # client but the registered memory, for the time of a command; of Gramine a launcher that gives the program what the manifest does.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 private_shm || true # Gramine's log has one name
 make=$(command -v make || command -v gmake) || skip "no make"

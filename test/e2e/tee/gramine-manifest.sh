@@ -5,7 +5,7 @@
 # which a launcher starts with just what the manifest gives it finds that log. There is no Gramine here: the
 # launcher is a script.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 # parsed FILE: "KEY VALUE" lines of the manifest's parts.
 parsed() {

@@ -6,7 +6,7 @@
 # them the host's own calls, and their times, are those of its own trace.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 # side NAME FUNCTION...: both have their modules at the same addresses.
 side() {

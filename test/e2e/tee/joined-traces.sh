@@ -7,7 +7,7 @@
 # code that the SDK's tool would generate is written in its form. A TEE that is silent, or whose log is garbage,
 # leaves the host's profile right.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 from=$root/test/tee
 rounds=50
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=2000

@@ -3,9 +3,9 @@
 #
 # Names of what a TEE's own loader has mapped, where the file that ran has no symbols, no build ID and is signed: by UUID and
 # by the hash of its code, from the folder of the build. A file of another build never gives names. Stand-ins for SDK and
-# host, as in t801.
+# host, as in tee/ports.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 from=$root/test/tee
 uuid=8aaaf200-2450-11e4-abe2-0002a5d5c51b

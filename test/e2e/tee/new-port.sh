@@ -5,7 +5,7 @@
 # record, doctor, help and manual know it. A new option of cc is one row of cli/driver/cc_options.def: cc takes it, hands it to the
 # pass, and help and manual have it. Of the command only what reads the rows is compiled again.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 command -v ninja >/dev/null || skip "ninja is not installed"
 [ -e "$TEEPERF_BUILD/build.ninja" ] || skip "the build was not made by ninja"
 

@@ -6,7 +6,7 @@
 # thread; a command asks once what its log is; without a recorder it works. On this machine's processor and, where
 # qemu-user is, on the one that OP-TEE runs on. No SDK is here.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 from=$root/test/tee
 uuid=8aaaf200-2450-11e4-abe2-0002a5d5c51b
 rounds=200

@@ -4,9 +4,9 @@
 # record --tee: threads of a client that make commands at the same time, each of which lies in the calls of all the others.
 # Client and application tell no numbers: the application's calls stand in the calls of the thread that made the command,
 # all of them and with the limits of that thread, and the operations are what they were. Threads that tell numbers by hand
-# go with those that do not. The stand-ins are those of t831.
+# go with those that do not. The stand-ins are those of tee/examples.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 make=$(command -v make || command -v gmake) || skip "no make"
 unset MAKEFLAGS MAKELEVEL MFLAGS
 prefix=${TEEPERF_BUILD:-$(dirname "$TEEPERF")/..}

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Each port but 'bare' (t800), with a stand-in for its host and its SDK: all calls of the program are in the trace, as
+# Each port but 'bare' (tee/bare-contract), with a stand-in for its host and its SDK: all calls of the program are in the trace, as
 # natively. The log comes by a call (sgxsdk, openenclave), with each command at another address (optee), by a descriptor
 # or a file (scone, gramine, vm), or goes out in frames (keystone, occlum, vm). Frames that cannot be sent are counted,
 # and the program goes on. No SDK and no TEE is here: what is tested is the runtime's side of each contract.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 from=$root/test/tee
 ${CC:-cc} -O1 -I "$root/include" -o stream_sum "$from/stream_sum.c" || skip "no C compiler (CC=${CC:-cc})"

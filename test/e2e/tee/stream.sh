@@ -6,7 +6,7 @@
 # private log; and that a stream that is cut off, damaged or hostile gives what was whole before, one message, and no
 # crash.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 fake=
 rounds=21

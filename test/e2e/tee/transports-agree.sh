@@ -7,7 +7,7 @@
 # inside. On this processor and, under qemu-user, on aarch64 and riscv64. Nothing may depend on speed: logs hold all, and
 # so do private ones, for which a thread that nobody lets send does no harm.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/calls.sh"
 private_shm || true
 host=$(uname -m)

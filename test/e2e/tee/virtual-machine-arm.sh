@@ -5,7 +5,7 @@
 # machine's recorder, through memory of a device and through frames.
 # tier: full
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/calls.sh"
 . "$lib/guest.sh"
 fake=

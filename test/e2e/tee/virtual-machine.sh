@@ -7,7 +7,7 @@
 # one that is killed; the machine killed hard; a host that goes away.
 # tier: full
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/calls.sh"
 . "$lib/guest.sh"
 fake=

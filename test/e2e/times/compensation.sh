@@ -4,7 +4,7 @@
 # A recording says what recording a call has cost, for each clock that has times; reports take it off and
 # say so, or do not and say that. Calls stay the same, the parts make up the whole.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >main.c <<'EOC'
 __attribute__((noinline)) static void leaf(void)

@@ -5,7 +5,7 @@
 # least what they had at the last look. Held against what the threads read from the kernel themselves; also for
 # followed children, behind a shell, and not for a process that only says that the log is its own.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/waits.sh"
 fake=
 

@@ -5,7 +5,7 @@
 # thread has the same processor: nothing is said of how far off times are. With a hardware clock: that they may be waits,
 # all of them. Each view, SQL and the report say the same.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 command -v taskset >/dev/null || skip "taskset is not there"
 

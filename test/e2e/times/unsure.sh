@@ -3,8 +3,9 @@
 #
 # Where a self time is smaller than what is not known of it, the table, the JSON object and the page say what to do instead;
 # where none is, they say nothing of it.
+# tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 advice="the self time of 1 function is smaller than what is not known of it: compare calls, or record fewer functions, by a list"
 expect 0 "$TEEPERF" dump --assemble "$root/test/golden/compensated.txt" -o tiny.trace

@@ -4,7 +4,7 @@
 # README's sample of 'make demo' has the heading and the columns that the demo's command prints, and what takes minutes in the
 # demo, installing and building, says how far it is: without a terminal ten times, not hundreds.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 
 cat >app.c <<'EOC'
 __attribute__((noinline)) static int leaf(int x)

@@ -5,7 +5,7 @@
 # TEEPERF_KEEP=1. tools/run-tests shows the ten slowest tests, and ctest's count is its last line.
 # tier: quick
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 # left STATUS KEEP: how a test ends, and whether its folder is there afterwards.
 left() {
 	expect "$1" env "TEST_TMP=$PWD/one" TEEPERF_KEEP="$2" "$root/tools/run-test" \

@@ -5,7 +5,7 @@
 # with another output or exit status, one that is missing, stacks that are not whole, a process of which
 # nothing can be read, and that nothing was recorded or run.
 set -eu
-. "$(dirname "$0")/../lib/e2e.sh"
+. "$(dirname "$0")/../../lib/e2e.sh"
 verdict=$root/test/suites/verdict.py
 
 # What a suite with two tests leaves behind if all is well; its first process lost events, which is told.
