@@ -49,7 +49,7 @@ for format in folded flamegraph "flamegraph --inverted" "flamegraph --baseline a
 		"$tool" export --format $format -o out.export a.trace
 done
 # Names are in the trace: without a module's file they would be others.
-expect 0 "$TEEPERF" dump --assemble "$root/test/golden/two-threads.txt" -o names.trace
+expect 0 "$TEEPERF" dump --assemble "$root/test/golden/two-threads/trace.txt" -o names.trace
 for format in chrome firefox perfetto; do
 	expect 0 "$TEEPERF" export --format $format -o whole.$format names.trace
 	nth --prepare 'rm -f out.export' --verify "cmp whole.$format out.export" -- \

@@ -7,7 +7,7 @@ golden="recursion two-threads contexts resync cxx compensated counts sampled unm
 # golden_traces: NAME.trace for each of $golden.
 golden_traces() {
 	for name in $golden hostile; do
-		text=$root/test/golden/$name.txt
+		text=$root/test/golden/$name/trace.txt
 		[ "$name" != hostile ] || text=hostile.txt
 		"$TEEPERF" dump --assemble "$text" -o "$name.trace"
 	done

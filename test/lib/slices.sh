@@ -7,7 +7,7 @@
 slices_traces() {
 	mkdir -p traces
 	for name in recursion two-threads contexts resync cxx switches lost unmatched untimed open; do
-		expect 0 "$TEEPERF" dump --assemble "$root/test/golden/$name.txt" -o "traces/$name.trace"
+		expect 0 "$TEEPERF" dump --assemble "$root/test/golden/$name/trace.txt" -o "traces/$name.trace"
 	done
 	cat >hostile.txt <<'EOS'
 clock kind=tsc hz=1000000000

@@ -155,7 +155,7 @@ make_views_traces() {
 	"$TEEPERF" dump recorded.trace |
 		sed '/^\tpoint/d; s/^clock kind=tsc hz=[0-9]*/clock kind=tsc hz=1000000000/' >real.txt
 	for name in $views_traces; do
-		text=$root/test/golden/$name.txt
+		text=$root/test/golden/$name/trace.txt
 		[ -e "$text" ] || text=$name.txt
 		expect 0 "$TEEPERF" dump --assemble "$text" -o "$name.trace"
 	done

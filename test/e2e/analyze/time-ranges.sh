@@ -5,8 +5,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-"$TEEPERF" dump --assemble "$root/test/golden/compensated.txt" -o ended.trace
-"$TEEPERF" dump --assemble "$root/test/golden/border.txt" -o endless.trace
+"$TEEPERF" dump --assemble "$root/test/golden/compensated/trace.txt" -o ended.trace
+"$TEEPERF" dump --assemble "$root/test/golden/border/trace.txt" -o endless.trace
 for range in 18446744073s.. ..18446744073s 1s..18446744073s 99999999999999999999999.. ; do
 	for command in analyze report 'export --format folded'; do
 		expect 129 "$TEEPERF" $command --time-range $range ended.trace

@@ -14,6 +14,6 @@ says '"name":"thread_name","args":\{"name":"worker 1"\}' program.chrome
 # To standard output, and refused without a clock.
 expect 0 "$TEEPERF" export --format chrome -o - traces/lost.trace
 cmp out lost.chrome || fail "standard output differs from a file"
-expect 0 "$TEEPERF" dump --assemble "$root/test/golden/no-clock.txt" -o no-clock.trace
+expect 0 "$TEEPERF" dump --assemble "$root/test/golden/no-clock/trace.txt" -o no-clock.trace
 expect 1 "$TEEPERF" export --format chrome no-clock.trace
 says 'without a clock' err

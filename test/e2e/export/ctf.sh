@@ -49,6 +49,6 @@ while data:
 assert packets > 2 and events == 6000, (packets, events)
 EOS
 # Nothing recorded is a trace, too.
-expect 0 "$TEEPERF" dump --assemble "$root/test/golden/empty.txt" -o empty.trace
+expect 0 "$TEEPERF" dump --assemble "$root/test/golden/empty/trace.txt" -o empty.trace
 expect 0 "$TEEPERF" export --format ctf -o empty.ctf empty.trace
 expect 0 babeltrace2 empty.ctf

@@ -6,8 +6,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-"$TEEPERF" dump --assemble "$root/test/golden/compensated.txt" -o a.trace
-"$TEEPERF" dump --assemble "$root/test/golden/contexts.txt" -o other.trace
+"$TEEPERF" dump --assemble "$root/test/golden/compensated/trace.txt" -o a.trace
+"$TEEPERF" dump --assemble "$root/test/golden/contexts/trace.txt" -o other.trace
 
 # All that an export has written, file or directory.
 written() {

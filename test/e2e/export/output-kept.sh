@@ -6,7 +6,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-"$TEEPERF" dump --assemble "$root/test/golden/border.txt" -o keep
+"$TEEPERF" dump --assemble "$root/test/golden/border/trace.txt" -o keep
 cp keep before
 cp keep other
 ln keep hard

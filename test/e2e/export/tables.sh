@@ -8,8 +8,8 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
 mkdir -p golden exports
-for text in "$root"/test/golden/*.txt; do
-	"$TEEPERF" dump --assemble "$text" -o "golden/$(basename "$text" .txt).trace"
+for text in "$root"/test/golden/*/trace.txt; do
+	"$TEEPERF" dump --assemble "$text" -o "golden/$(basename "$(dirname "$text")").trace"
 done
 expect 0 "$TEEPERF" cc -O2 -g -pthread -o app "$lib/query_program.c"
 expect 0 "$TEEPERF" record -q --clock tsc -o app.trace -- ./app 3 60

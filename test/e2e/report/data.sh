@@ -14,8 +14,8 @@ checked() {
 }
 pairs=
 count=0
-for text in "$root"/test/golden/*.txt; do
-	name=$(basename "$text" .txt)
+for text in "$root"/test/golden/*/trace.txt; do
+	name=$(basename "$(dirname "$text")")
 	expect 0 "$TEEPERF" dump --assemble "$text" -o case.trace
 	status=0
 	"$TEEPERF" analyze --raw --format json case.trace >$name.raw.json 2>err || status=$?

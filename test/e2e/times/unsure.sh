@@ -8,7 +8,7 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
 advice="the self time of 1 function is smaller than what is not known of it: compare calls, or record fewer functions, by a list"
-expect 0 "$TEEPERF" dump --assemble "$root/test/golden/compensated.txt" -o tiny.trace
+expect 0 "$TEEPERF" dump --assemble "$root/test/golden/compensated/trace.txt" -o tiny.trace
 expect 0 "$TEEPERF" analyze tiny.trace
 grep -F -- "+/- >100%  $advice ('teeperf allowlist generate'), or with 'record --clock tsc-ordered'" out >found ||
 	fail "$(head -20 out)"
@@ -19,7 +19,7 @@ says "<dd>$advice" tiny.html
 # As they were recorded, nothing is known of it.
 expect 0 "$TEEPERF" analyze --raw tiny.trace
 ! grep -F '>100%' out >found || fail "$(cat found)"
-expect 0 "$TEEPERF" dump --assemble "$root/test/golden/nested.txt" -o large.trace
+expect 0 "$TEEPERF" dump --assemble "$root/test/golden/nested/trace.txt" -o large.trace
 expect 0 "$TEEPERF" analyze --format json large.trace
 ! grep unsure out >found || fail "$(cat found)"
 exit 0
