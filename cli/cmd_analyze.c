@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf analyze: show the profile in a trace.
-#include "analyzer/output/view.h"
+#include "analyzer/output/relation/show.h"
 #include "cli/analyze/watch.h"
 #include "cli/command/command.h"
 #include "cli/analyze/default_trace.h"

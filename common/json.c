@@ -92,6 +92,14 @@ void tp_json_uint(struct tp_json *json, const char *key, uint64_t number)
 	tp_buf_addf(json->out, "%" PRIu64, number);
 }
 
+void tp_json_uint_if(struct tp_json *json, const char *key, bool known, uint64_t number)
+{
+	if (known)
+		tp_json_uint(json, key, number);
+	else
+		tp_json_null(json, key);
+}
+
 void tp_json_real(struct tp_json *json, const char *key, int decimals, double number)
 {
 	tp_json_value(json, key);

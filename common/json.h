@@ -48,6 +48,8 @@ void tp_json_end(struct tp_json *json);
 /* null if TEXT is NULL. */
 void tp_json_text(struct tp_json *json, const char *key, const char *text);
 void tp_json_uint(struct tp_json *json, const char *key, uint64_t number);
+/* null unless it is KNOWN. */
+void tp_json_uint_if(struct tp_json *json, const char *key, bool known, uint64_t number);
 /* With so many decimals; null if it is not finite. */
 void tp_json_real(struct tp_json *json, const char *key, int decimals, double number);
 void tp_json_bool(struct tp_json *json, const char *key, bool value);

@@ -4,8 +4,6 @@
 
 #include "analyzer/output/text.h"
 
-#include <inttypes.h>
-
 static uint64_t add(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -75,41 +73,13 @@ void tp_completeness_add_text(const struct tp_analysis *analysis, struct tp_buf 
 		tp_buf_add_string(out, "parts of the trace cannot be used");
 }
 
-void tp_completeness_note(struct tp_notes *notes, const struct tp_analysis *analysis)
-{
-	char text[TP_TEXT_NUMBER];
-	char calls[TP_TEXT_NUMBER];
-	char chunks[TP_TEXT_NUMBER];
-	const struct tp_lacks *lacks = &analysis->trace->lacks;
-	const uint64_t others = lacks->chunks - lacks->counted;
-	if (lacks->counted)
-		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->events,
-		    "%s events%s%s%s in %s chunk%s could not be written: times and counts are too low",
-		    tp_text_count(text, lacks->events), lacks->calls ? " and " : "",
-		    lacks->calls ? tp_text_count(calls, lacks->calls) : "",
-		    lacks->calls ? " counted calls" : "", tp_text_count(chunks, lacks->counted),
-		    lacks->counted == 1 ? "" : "s");
-	if (others)
-		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->more,
-		    "%s%s chunk%s not in the file, with up to %s events: times and counts are too low",
-		    tp_text_count(chunks, others), lacks->counted ? " more" : "",
-		    others == 1 ? " is" : "s are", tp_text_count(text, lacks->more));
-	// Without an end, a trace is cut off or still being written, which is told elsewhere.
-	if (lacks->open && analysis->trace->has_end)
-		tp_notes_add(notes, TP_NOTE_ID_MISSING, 1,
-		    "chunks whose events were not counted: times and counts are too low");
-}
-
-void tp_completeness_add_json(const struct tp_analysis *analysis, struct tp_buf *out)
+void tp_completeness_add_json(struct tp_json *json, const struct tp_analysis *analysis)
 {
 	uint64_t most;
-	tp_buf_addf(out,
-	    ",\"complete\":%s,\"missing_events\":%" PRIu64 ",\"missing_events_at_most\":",
-	    tp_analysis_is_complete(analysis) ? "true" : "false", tp_analysis_missing(analysis));
-	if (tp_analysis_missing_at_most(analysis, &most))
-		tp_buf_addf(out, "%" PRIu64, most);
-	else
-		tp_buf_add_string(out, "null");
-	tp_buf_addf(out, ",\"missing_chunks\":%" PRIu64 ",\"missing_counted_calls\":%" PRIu64,
-	    analysis->trace->lacks.chunks, analysis->trace->lacks.calls);
+	const bool bounded = tp_analysis_missing_at_most(analysis, &most);
+	tp_json_bool(json, "complete", tp_analysis_is_complete(analysis));
+	tp_json_uint(json, "missing_events", tp_analysis_missing(analysis));
+	tp_json_uint_if(json, "missing_events_at_most", bounded, most);
+	tp_json_uint(json, "missing_chunks", analysis->trace->lacks.chunks);
+	tp_json_uint(json, "missing_counted_calls", analysis->trace->lacks.calls);
 }

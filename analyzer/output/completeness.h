@@ -7,8 +7,8 @@
 #define TP_COMPLETENESS_H
 
 #include "analyzer/profile/analysis.h"
-#include "analyzer/output/notes.h"
 #include "common/buf.h"
+#include "common/json.h"
 
 bool tp_analysis_is_complete(const struct tp_analysis *analysis);
 /* Whether more is missing than the program lost. */
@@ -20,9 +20,7 @@ bool tp_analysis_missing_at_most(const struct tp_analysis *analysis, uint64_t *e
 
 /* "complete", "incomplete: 1,234 events missing" and the like, without a newline. */
 void tp_completeness_add_text(const struct tp_analysis *analysis, struct tp_buf *out);
-/* What could not be written or is not there, if there is anything. */
-void tp_completeness_note(struct tp_notes *notes, const struct tp_analysis *analysis);
-/* As members of a JSON object, each with a comma before it. */
-void tp_completeness_add_json(const struct tp_analysis *analysis, struct tp_buf *out);
+/* As members of the JSON object that is open. */
+void tp_completeness_add_json(struct tp_json *json, const struct tp_analysis *analysis);
 
 #endif

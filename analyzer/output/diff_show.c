@@ -37,6 +37,7 @@ static const struct tp_column columns[] = {
     {NULL, "module", 'l', 0, false, false},
     {NULL, "linkage", 'l', 0, false, false},
     {NULL, "path", 'l', 0, false, false},
+    {0},
 };
 
 struct order {
@@ -141,33 +142,38 @@ static void add_row(struct tp_grid *grid, const struct tp_diff *diff, uint32_t i
 	tp_buf_release(&path);
 }
 
-static void add_side(
-    const struct tp_analysis *const *runs, uint32_t first, uint32_t end, struct tp_buf *out)
+struct shown {
+	const struct tp_diff *diff;
+	const struct tp_analysis *const *runs;
+	const struct tp_diff_options *options;
+};
+
+static void add_side(struct tp_json *json, const char *side, const struct tp_analysis *const *runs,
+    uint32_t first, uint32_t end)
 {
+	tp_json_array(json, side);
 	for (uint32_t i = first; i < end; i++) {
-		tp_buf_add_string(out, i == first ? "[\n{\"file\":" : ",\n{\"file\":");
-		tp_json_quote(out, runs[i]->trace->source.name);
-		tp_buf_add_char(out, ',');
-		tp_view_add_json_header(runs[i], out);
-		// It ends in a comma.
-		if (!out->failed)
-			out->data[--out->size] = '\0';
-		tp_buf_add_char(out, '}');
+		tp_json_line(json, 0);
+		tp_json_object(json, NULL);
+		tp_json_text(json, "file", runs[i]->trace->source.name);
+		tp_view_add_json(json, runs[i]);
+		tp_json_end(json);
 	}
-	tp_buf_add_string(out, "],");
+	tp_json_end(json);
 }
 
-static void add_members(const struct tp_diff *diff, const struct tp_analysis *const *runs,
-    const struct tp_diff_options *options, struct tp_buf *out)
+static void add_members(struct tp_json *json, const void *context)
 {
+	const struct shown *shown = context;
+	const struct tp_diff *diff = shown->diff;
 	const struct tp_diff_change total = tp_diff_total(diff);
-	tp_buf_add_string(out, "\"before\":");
-	add_side(runs, 0, diff->before, out);
-	tp_buf_add_string(out, "\"after\":");
-	add_side(runs, diff->before, diff->runs, out);
-	tp_buf_addf(out,
-	    "\"unit\":\"%s\",\"alpha\":%g,\"total_before_ns\":%.0f,\"total_after_ns\":%.0f,",
-	    tp_view_unit(runs[0]), options->alpha, total.before, total.after);
+	add_side(json, "before", shown->runs, 0, diff->before);
+	add_side(json, "after", shown->runs, diff->before, diff->runs);
+	tp_json_text(json, "unit", tp_view_unit(shown->runs[0]));
+	tp_json_value(json, "alpha");
+	tp_buf_addf(json->out, "%g", shown->options->alpha);
+	tp_json_real(json, "total_before_ns", 0, total.before);
+	tp_json_real(json, "total_after_ns", 0, total.after);
 }
 
 static void add_sides(const struct tp_diff *diff, const struct tp_analysis *const *runs,
@@ -216,8 +222,8 @@ static void add_sides(const struct tp_diff *diff, const struct tp_analysis *cons
 int tp_diff_show(const struct tp_diff *diff, const struct tp_analysis *const *runs,
     const struct tp_diff_options *options, struct tp_buf *out, struct tp_err *err)
 {
-	struct tp_buf members;
-	tp_buf_init(&members);
+	const struct shown shown = {diff, runs, options};
+	const struct tp_grid_members members = {add_members, &shown};
 	struct order *order = sort_items(diff, runs[0]->timeless && options->sort != TP_DIFF_BY_NAME
 						   ? TP_DIFF_BY_CALLS
 						   : options->sort);
@@ -226,19 +232,11 @@ int tp_diff_show(const struct tp_diff *diff, const struct tp_analysis *const *ru
 		    "no memory to sort %" PRIu32 " rows", diff->count);
 	if (options->view.format == TP_FORMAT_TABLE)
 		add_sides(diff, runs, options, out);
-	else if (options->view.format == TP_FORMAT_JSON)
-		add_members(diff, runs, options, &members);
-	out->failed |= members.failed;
 	struct tp_grid grid;
-	tp_grid_init_with(&grid, runs[0], &options->view, columns,
-	    sizeof(columns) / sizeof(columns[0]), "functions", members.data, out);
-	for (uint32_t i = 0; i < diff->count; i++) {
-		if (tp_grid_full(&grid))
-			grid.more++;
-		else
+	tp_grid_init(&grid, runs[0], &options->view, columns, "functions", &members, out);
+	for (uint32_t i = 0; i < diff->count; i++)
+		if (!tp_grid_skips(&grid))
 			add_row(&grid, diff, order[i].item);
-	}
-	tp_buf_release(&members);
 	free(order);
 	return tp_grid_end(&grid, err);
 }

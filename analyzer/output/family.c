@@ -61,32 +61,34 @@ static int compare(const void *a, const void *b)
 	return x->member < y->member ? -1 : x->member > y->member;
 }
 
-static void add_entry(struct tp_family_function *sum, const struct tp_analysis *analysis,
-    const struct tp_function *function)
+static void add_entry(
+    struct tp_function *sum, const struct tp_analysis *analysis, const struct tp_function *function)
 {
 	const struct tp_timebase *time = &analysis->time;
-	const uint64_t timed = tp_function_timed(function);
+	const struct {
+		uint64_t *sum;
+		uint64_t ticks;
+	} times[] = {
+	    {&sum->self, function->self},
+	    {&sum->inclusive, function->inclusive},
+	    {&sum->total, function->total},
+	    {&sum->scaled_self, function->scaled_self},
+	    {&sum->scaled_inclusive, function->scaled_inclusive},
+	    {&sum->uncertainty, function->uncertainty},
+	};
 	sum->calls = add(sum->calls, function->calls);
-	sum->timed = add(sum->timed, timed);
-	if (!timed || analysis->timeless)
+	sum->counted = add(sum->counted, function->counted);
+	if (!tp_function_timed(function) || analysis->timeless)
 		return;
 	const uint64_t min = tp_timebase_ns(time, function->min);
 	const uint64_t max = tp_timebase_ns(time, function->max);
-	sum->self = add(sum->self, tp_timebase_ns(time, function->self));
-	sum->inclusive = add(sum->inclusive, tp_timebase_ns(time, function->inclusive));
-	sum->scaled_self = add(
-	    sum->scaled_self, tp_timebase_ns(time, tp_function_scaled(function, function->self)));
-	sum->scaled_inclusive = add(sum->scaled_inclusive,
-	    tp_timebase_ns(time, tp_function_scaled(function, function->inclusive)));
-	sum->total = add(sum->total, tp_timebase_ns(time, function->total));
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		*times[i].sum = add(*times[i].sum, times[i].ticks == UINT64_MAX
+						       ? UINT64_MAX
+						       : tp_timebase_ns(time, times[i].ticks));
 	sum->min = min < sum->min ? min : sum->min;
 	sum->max = max > sum->max ? max : sum->max;
-	sum->sampled |= function->sampled != 0;
-	uint64_t ticks;
-	if (tp_function_uncertainty(analysis, function, &ticks))
-		sum->uncertainty = add(sum->uncertainty, tp_timebase_ns(time, ticks));
-	else
-		sum->is_unsure = true;
+	sum->sampled |= function->sampled;
 }
 
 // The module that a function is known by, NULL: in none, or in one of which nothing is known.
@@ -120,47 +122,62 @@ static struct entry *list_entries(const struct tp_family *family, uint64_t *coun
 int tp_family_init(struct tp_family *family, const struct tp_family_member *members, uint32_t count,
     struct tp_err *err)
 {
-	*family = (struct tp_family){.members = members, .count = count};
+	const struct tp_analysis *first = members[0].analysis;
+	*family = (struct tp_family){
+	    .members = members,
+	    .count = count,
+	    .sums =
+		{
+		    .trace = first->trace,
+		    .timeless = first->timeless,
+		    .time = {.ns = 1, .ticks = 1, .known = first->time.known},
+		},
+	};
+	struct tp_analysis *sums = &family->sums;
 	uint64_t entry_count;
 	struct entry *entries = list_entries(family, &entry_count);
-	family->functions = calloc(entry_count + 1, sizeof(*family->functions));
-	if (!entries || !family->functions || entry_count > UINT32_MAX) {
+	sums->functions = calloc(entry_count + 1, sizeof(*sums->functions));
+	family->processes = calloc(entry_count + 1, sizeof(*family->processes));
+	if (!entries || !sums->functions || !family->processes || entry_count > UINT32_MAX) {
 		free(entries);
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
 		    "no memory for the functions of %u processes", (unsigned)count);
 	}
 	qsort(entries, entry_count, sizeof(*entries), compare);
-	struct tp_family_function *sum = NULL;
 	for (uint64_t i = 0; i < entry_count; i++) {
 		const bool same = i && !compare_functions(&entries[i - 1], &entries[i]);
-		if (!same) {
-			sum = &family->functions[family->function_count++];
-			*sum = (struct tp_family_function){
-			    .symbol = &entries[i].function->symbol, .min = UINT64_MAX};
-		}
+		const struct tp_symbol *symbol = &entries[i].function->symbol;
+		if (!same)
+			sums->functions[sums->function_count++] =
+			    (struct tp_function){.symbol = *symbol,
+				.key = {.address = symbol->address},
+				.min = UINT64_MAX};
+		const uint32_t at = sums->function_count - 1;
 		// A library may be in one process twice.
-		sum->processes += !same || entries[i - 1].member != entries[i].member;
-		add_entry(sum, members[entries[i].member].analysis, entries[i].function);
+		family->processes[at] += !same || entries[i - 1].member != entries[i].member;
+		add_entry(
+		    &sums->functions[at], members[entries[i].member].analysis, entries[i].function);
 	}
 	free(entries);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tp_analysis *analysis = members[i].analysis;
-		family->self = add(family->self, tp_timebase_ns(&analysis->time, analysis->self));
-		family->scaled_self = add(
-		    family->scaled_self, tp_timebase_ns(&analysis->time, analysis->scaled_self));
+		sums->self = add(sums->self, tp_timebase_ns(&analysis->time, analysis->self));
+		sums->scaled_self =
+		    add(sums->scaled_self, tp_timebase_ns(&analysis->time, analysis->scaled_self));
 	}
 	return 0;
 }
 
 void tp_family_release(struct tp_family *family)
 {
-	free(family->functions);
+	free(family->sums.functions);
+	free(family->processes);
 	*family = (struct tp_family){0};
 }
 
 const char *tp_family_state(const struct tp_family_member *member)
 {
-	char text[TP_TEXT_NUMBER];
+	char text[4];
 	const struct tp_tracefile *trace = member->analysis->trace;
 	const bool recovered = tp_tracefile_host(trace, "recovered", text, sizeof(text));
 	// That the end is missing is damage as well.

@@ -6,13 +6,14 @@
  * symbol table. Modules are the same if their build IDs and the last components of their paths are; without a build
  * ID, if their whole paths are. What is in no module is of one process only: another program may have anything else
  * at that address. Times are added in nanoseconds (ticks if no rate is known), as each trace converts them, so that
- * sums are those of the traces' own tables. Percentiles do not add up, and are not here.
+ * sums are those of the traces' own tables. Percentiles do not add up, and are not here. Relations show all this.
  */
 #ifndef TP_FAMILY_H
 #define TP_FAMILY_H
 
 #include "analyzer/profile/analysis.h"
-#include "analyzer/output/view.h"
+#include "common/buf.h"
+#include "common/json.h"
 
 struct tp_family_member {
 	const struct tp_analysis *analysis;
@@ -21,31 +22,16 @@ struct tp_family_member {
 	bool damaged;     /* there is more than could be read */
 };
 
-struct tp_family_function {
-	const struct tp_symbol *symbol; /* of the first member that has it */
-	uint64_t processes;             /* that have called it */
-	uint64_t calls;
-	uint64_t timed;
-	uint64_t self;
-	uint64_t inclusive;
-	uint64_t scaled_self; /* tp_function_scaled */
-	uint64_t scaled_inclusive;
-	uint64_t uncertainty; /* tp_function_uncertainty, if known of all */
-	uint64_t total;
-	uint64_t min; /* UINT64_MAX without timed calls */
-	uint64_t max;
-	bool sampled;
-	bool is_unsure; /* of some timed calls the uncertainty is not known */
-};
-
 struct tp_family {
 	const struct tp_family_member *members; /* the caller's; the first is the first process */
 	uint32_t count;
 	uint32_t left_out; /* traces of the recording that could not be used */
-	struct tp_family_function *functions;
-	uint32_t function_count;
-	uint64_t self; /* of all functions */
-	uint64_t scaled_self;
+	/*
+	 * Functions and self times of all, in nanoseconds, or ticks: one is one. Symbols are those of the first member that has
+	 * the function. There is nothing else in it, but for what the first trace says.
+	 */
+	struct tp_analysis sums;
+	uint64_t *processes; /* that have called it, of each function */
 };
 
 /*
@@ -58,16 +44,9 @@ void tp_family_release(struct tp_family *family);
 /* "complete", or what it is instead. */
 const char *tp_family_state(const struct tp_family_member *member);
 
-enum tp_family_view {
-	TP_FAMILY_TOP = 0,
-	TP_FAMILY_THREADS,
-	TP_FAMILY_PROCESSES,
-};
-
 /* The block above a table; with `only_trouble` the lines that limit what the sums mean, if any. */
 void tp_family_add_heading(const struct tp_family *family, bool only_trouble, struct tp_buf *out);
-/* Add the view to OUT, without a heading. 0; TP_ERR_MEMORY; TP_ERR_NOT_FOUND for a wrong column. */
-int tp_family_show(const struct tp_family *family, enum tp_family_view view,
-    const struct tp_view_options *options, struct tp_buf *out, struct tp_err *err);
+/* The same as members of the JSON object that is open; of a struct tp_family. */
+void tp_family_add_json(struct tp_json *json, const void *family);
 
 #endif

@@ -41,45 +41,39 @@ static void begin_table(struct tp_grid *grid)
 }
 
 void tp_grid_init(struct tp_grid *grid, const struct tp_analysis *analysis,
-    const struct tp_view_options *options, const struct tp_column *columns, uint32_t count,
-    const char *list, struct tp_buf *out)
+    const struct tp_view_options *options, const struct tp_column *columns, const char *list,
+    const struct tp_grid_members *members, struct tp_buf *out)
 {
-	tp_grid_init_with(grid, analysis, options, columns, count, list, NULL, out);
-}
-
-void tp_grid_init_with(struct tp_grid *grid, const struct tp_analysis *analysis,
-    const struct tp_view_options *options, const struct tp_column *columns, uint32_t count,
-    const char *list, const char *members, struct tp_buf *out)
-{
+	const char *before = "";
 	*grid = (struct tp_grid){
 	    .analysis = analysis,
 	    .options = options,
 	    .columns = columns,
-	    .count = count,
 	    .out = out,
 	    .left_out = "more: --limit 0 shows all",
 	};
+	while (columns[grid->count].title || columns[grid->count].key)
+		grid->count++;
 	switch (options->format) {
 	case TP_FORMAT_TABLE:
 		begin_table(grid);
 		break;
-	case TP_FORMAT_CSV: {
-		const char *before = "";
-		for (uint32_t i = 0; i < count; i++)
+	case TP_FORMAT_CSV:
+		for (uint32_t i = 0; i < grid->count; i++)
 			if (columns[i].key) {
 				tp_buf_addf(out, "%s%s", before, columns[i].key);
 				before = ",";
 			}
 		tp_buf_add_char(out, '\n');
 		break;
-	}
 	case TP_FORMAT_JSON:
-		tp_buf_add_char(out, '{');
+		tp_json_init(&grid->json, out, TP_JSON_COMPACT);
+		tp_json_object(&grid->json, NULL);
 		if (members)
-			tp_buf_add_string(out, members);
+			members->add(&grid->json, members->context);
 		else
-			tp_view_add_json_header(analysis, out);
-		tp_buf_addf(out, "\"%s\":[", list);
+			tp_view_add_json(&grid->json, analysis);
+		tp_json_array(&grid->json, list);
 		break;
 	}
 }
@@ -90,19 +84,23 @@ static bool next(struct tp_grid *grid)
 	const uint32_t at = grid->at++;
 	const struct tp_column *column = &grid->columns[at];
 	const enum tp_format format = grid->options->format;
+	if (format == TP_FORMAT_TABLE)
+		return in_table(grid, column);
+	if (at == 0 && format == TP_FORMAT_JSON) {
+		tp_json_line(&grid->json, 0);
+		tp_json_object(&grid->json, NULL);
+	}
+	if (!column->key)
+		return false;
+	if (format == TP_FORMAT_JSON) {
+		tp_json_value(&grid->json, column->key);
+		return true;
+	}
 	bool first = true;
 	for (uint32_t i = 0; i < at; i++)
 		first &= !grid->columns[i].key;
-	if (at == 0 && format == TP_FORMAT_JSON)
-		tp_buf_add_string(grid->out, grid->rows ? ",\n{" : "\n{");
-	if (format == TP_FORMAT_TABLE)
-		return in_table(grid, column);
-	if (!column->key)
-		return false;
 	if (!first)
 		tp_buf_add_char(grid->out, ',');
-	if (format == TP_FORMAT_JSON)
-		tp_buf_addf(grid->out, "\"%s\":", column->key);
 	return true;
 }
 
@@ -116,7 +114,7 @@ static void done(struct tp_grid *grid)
 	if (grid->options->format == TP_FORMAT_CSV)
 		tp_buf_add_char(grid->out, '\n');
 	else if (grid->options->format == TP_FORMAT_JSON)
-		tp_buf_add_char(grid->out, '}');
+		tp_json_end(&grid->json);
 }
 
 void tp_grid_indented(struct tp_grid *grid, const char *text, uint32_t depth)
@@ -284,8 +282,13 @@ void tp_grid_flush(struct tp_grid *grid, struct tp_err *err)
 int tp_grid_end(struct tp_grid *grid, struct tp_err *err)
 {
 	assert(grid->at == 0);
-	if (grid->options->format == TP_FORMAT_JSON)
-		tp_buf_addf(grid->out, "\n],\"left_out\":%" PRIu64 "}\n", grid->more);
+	if (grid->options->format == TP_FORMAT_JSON) {
+		tp_json_line(&grid->json, 0);
+		tp_json_end(&grid->json);
+		tp_json_uint(&grid->json, "left_out", grid->more);
+		tp_json_end(&grid->json);
+		tp_buf_add_char(grid->out, '\n');
+	}
 	if (grid->options->format != TP_FORMAT_TABLE)
 		return 0;
 	if (!grid->rows || grid->table.cell_count > grid->table.columns)

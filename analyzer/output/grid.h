@@ -3,7 +3,7 @@
  * Rows of a view in any format: a view names its columns once and adds cells row by row; a grid makes a
  * table, CSV or a list in JSON of them. CSV and JSON go out as they come; a table waits for its end.
  *
- *	tp_grid_init(&grid, analysis, options, columns, count, "functions", out);
+ *	tp_grid_init(&grid, analysis, options, columns, "functions", NULL, out);
  *	tp_grid_text(&grid, name); tp_grid_time(&grid, true, ticks);
  *	tp_grid_end(&grid, err);
  */
@@ -12,6 +12,7 @@
 
 #include "analyzer/output/view.h"
 
+/* Lists of them end with one that is nowhere. */
 struct tp_column {
 	const char *title; /* in tables; NULL: not there */
 	const char *key;   /* in CSV and JSON; NULL: not there */
@@ -30,6 +31,7 @@ struct tp_grid {
 	uint64_t rows; /* complete */
 	uint64_t more; /* that were left out for options->limit; the view counts them */
 	struct tp_buf *out;
+	struct tp_json json;
 	struct tp_table table;
 	char alignment[TP_TABLE_COLUMNS + 1];
 	uint8_t ranks[TP_TABLE_COLUMNS];
@@ -37,14 +39,19 @@ struct tp_grid {
 	int code;             /* the first error */
 };
 
-/* COLUMNS must outlive the grid; LIST is the name of the list in JSON. Release it by tp_grid_end. */
+/* What is in the JSON object beside the list: ADD puts it there, of CONTEXT. */
+struct tp_grid_members {
+	void (*add)(struct tp_json *json, const void *context);
+	const void *context;
+};
+
+/*
+ * COLUMNS must outlive the grid; LIST is the name of the list in JSON; MEMBERS are NULL for the facts about the analysis.
+ * Release it by tp_grid_end.
+ */
 void tp_grid_init(struct tp_grid *grid, const struct tp_analysis *analysis,
-    const struct tp_view_options *options, const struct tp_column *columns, uint32_t count,
-    const char *list, struct tp_buf *out);
-/* The same, with members of the JSON object in the place of those of the analysis, each with a comma. */
-void tp_grid_init_with(struct tp_grid *grid, const struct tp_analysis *analysis,
-    const struct tp_view_options *options, const struct tp_column *columns, uint32_t count,
-    const char *list, const char *members, struct tp_buf *out);
+    const struct tp_view_options *options, const struct tp_column *columns, const char *list,
+    const struct tp_grid_members *members, struct tp_buf *out);
 
 /* One cell for each column, also for those that are not in the format. */
 void tp_grid_text(struct tp_grid *grid, const char *text);
@@ -75,6 +82,12 @@ void tp_grid_plain(struct tp_grid *grid, const char *table, const char *other);
 static inline bool tp_grid_full(const struct tp_grid *grid)
 {
 	return grid->options->limit && grid->rows >= grid->options->limit;
+}
+/* The same for one row more, which is counted if there is no place for it. */
+static inline bool tp_grid_skips(struct tp_grid *grid)
+{
+	grid->more += tp_grid_full(grid);
+	return tp_grid_full(grid);
 }
 /* Write what is in the table, and begin another one with the same columns; only of tables. */
 void tp_grid_flush(struct tp_grid *grid, struct tp_err *err);

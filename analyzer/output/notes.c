@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "notes.h"
 
-#include "common/json.h"
+#include "common/array.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,22 +42,14 @@ void tp_notes_add(
 	char *copy = size < 0 ? NULL : tp_arena_copy(&notes->arena, text, (size_t)size);
 	if (size >= 0)
 		free(text);
-	if (notes->count == notes->room) {
-		const uint32_t room = notes->room ? notes->room * 2 : 16;
-		struct tp_note *items = realloc(notes->items, room * sizeof(*items));
-		if (!items) {
-			notes->failed = true;
-			return;
-		}
-		notes->items = items;
-		notes->room = room;
-	}
-	if (!copy) {
+	if (!copy || !TP_GROW(notes->items, notes->room, notes->count + UINT64_C(1))) {
 		notes->failed = true;
 		return;
 	}
-	notes->items[notes->count++] =
-	    (struct tp_note){.kind = &tp_note_kinds[id], .count = count, .text = copy};
+	uint32_t at = notes->count++;
+	for (; at && notes->items[at - 1].kind > &tp_note_kinds[id]; at--)
+		notes->items[at] = notes->items[at - 1];
+	notes->items[at] = (struct tp_note){&tp_note_kinds[id], count, copy};
 }
 
 void tp_notes_add_text(const struct tp_notes *notes, struct tp_buf *out)
@@ -67,12 +59,9 @@ void tp_notes_add_text(const struct tp_notes *notes, struct tp_buf *out)
 	out->failed |= notes->failed;
 }
 
-void tp_notes_add_json(const struct tp_notes *notes, struct tp_buf *out)
+void tp_notes_add_json(const struct tp_notes *notes, struct tp_json *json)
 {
-	struct tp_json writer;
-	struct tp_json *json = &writer;
-	tp_json_init(json, out, TP_JSON_COMPACT);
-	tp_json_array(json, NULL);
+	tp_json_array(json, "notes");
 	for (uint32_t i = 0; i < notes->count; i++) {
 		const struct tp_note *note = &notes->items[i];
 		tp_json_object(json, NULL);
@@ -84,7 +73,7 @@ void tp_notes_add_json(const struct tp_notes *notes, struct tp_buf *out)
 		tp_json_end(json);
 	}
 	tp_json_end(json);
-	out->failed |= notes->failed;
+	json->out->failed |= notes->failed;
 }
 
 // What follows "note:", or NULL.

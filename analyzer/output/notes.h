@@ -9,6 +9,7 @@
 #include "analyzer/profile/analysis.h"
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/json.h"
 
 enum tp_note_severity {
 	TP_NOTE_SCOPE = 0, /* numbers are of a part, as it was asked for */
@@ -53,13 +54,14 @@ const char *tp_note_severity_name(enum tp_note_severity severity);
 /* All notes of ANALYSIS, in the order of notes.def. Release it in any case; they share nothing with the analysis. */
 void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis);
 void tp_notes_release(struct tp_notes *notes);
+/* Behind those that stand before it in notes.def, or are of its kind. */
 void tp_notes_add(struct tp_notes *notes, enum tp_note_id id, uint64_t count, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
 
 /* As lines, each with its title. */
 void tp_notes_add_text(const struct tp_notes *notes, struct tp_buf *out);
-/* As a JSON array of objects {id, severity, count, text, remedy}. */
-void tp_notes_add_json(const struct tp_notes *notes, struct tp_buf *out);
+/* As the member "notes" of the JSON object that is open: objects {id, severity, count, text, remedy}. */
+void tp_notes_add_json(const struct tp_notes *notes, struct tp_json *json);
 
 /*
  * Whether TEXT names notes: "note:ID", or "note:wrong" and "note:limit", which are all of that severity and worse.

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which notes an analysis gets, and what they say.
-#include "analyzer/output/completeness.h"
-#include "analyzer/output/heading_joined.h"
-#include "analyzer/output/heading_rings.h"
-#include "analyzer/output/heading_starvation.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/trace/switches.h"
 #include "analyzer/output/text.h"
@@ -12,6 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+// So many threads are told of one by one.
+#define RINGS_SHOWN 8
 
 static const char *plural(uint64_t count)
 {
@@ -130,6 +129,81 @@ static void note_switches(struct tp_notes *notes, const struct tp_analysis *anal
 	tp_buf_release(&line);
 }
 
+// What is left of a thread in a flight recorder.
+static void note_ring(struct tp_notes *notes, const struct tp_analysis *analysis,
+    const struct tp_thread_result *result)
+{
+	char text[TP_TEXT_NUMBER];
+	char count[TP_TEXT_NUMBER];
+	const struct tp_thread *thread = result->thread;
+	const uint64_t gone = tp_analysis_overwritten(analysis, thread);
+	const bool timed = result->last > result->first && !analysis->timeless;
+	tp_notes_add(notes, TP_NOTE_ID_RING, gone,
+	    "the last %s of thread %" PRIu32 "%s%s; %s records before that were overwritten",
+	    timed ? tp_view_time(analysis, text, result->last - result->first) : "records",
+	    thread->number, thread->name[0] ? " " : "", thread->name, tp_text_count(count, gone));
+}
+
+// A flight recorder: nothing of this is a loss.
+static void note_rings(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	char text[TP_TEXT_NUMBER];
+	char count[TP_TEXT_NUMBER];
+	uint64_t shown = 0;
+	uint64_t more = 0;
+	uint64_t more_gone = 0;
+	uint64_t whole = 0;
+	uint64_t whole_gone = 0;
+	if (!analysis->trace->rings)
+		return;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_thread *thread = analysis->threads[i].thread;
+		if (!thread->overwritten)
+			continue;
+		if (!thread->chunk_count) {
+			whole++;
+			whole_gone += thread->overwritten;
+		} else if (shown < RINGS_SHOWN) {
+			shown++;
+			note_ring(notes, analysis, &analysis->threads[i]);
+		} else {
+			more++;
+			more_gone += tp_analysis_overwritten(analysis, thread);
+		}
+	}
+	if (more)
+		tp_notes_add(notes, TP_NOTE_ID_RING, more_gone,
+		    "%s more threads: %s records were overwritten", tp_text_count(count, more),
+		    tp_text_count(text, more_gone));
+	if (whole)
+		tp_notes_add(notes, TP_NOTE_ID_RING, whole_gone,
+		    "all of %s thread%s that had ended was overwritten: %s chunks",
+		    tp_text_count(count, whole), whole == 1 ? "" : "s",
+		    tp_text_count(text, whole_gone));
+	if (!shown && !whole)
+		tp_notes_add(notes, TP_NOTE_ID_RING, 0, "nothing was overwritten: this is all");
+}
+
+// What of a joined trace is not where it belongs.
+static void note_apart(struct tp_notes *notes, const struct tp_tracefile *trace)
+{
+	static const struct {
+		const char *key;
+		const char *what;
+	} facts[] = {
+	    {"joined_ambiguous",
+		"calls in the TEE may be several of the host's: in threads of their own"},
+	    {"joined_alone",
+		"calls in the TEE are in none of the host's that was recorded: in threads of their own"},
+	};
+	char text[32];
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (tp_tracefile_host(trace, facts[i].key, text, sizeof(text)) &&
+		    strcmp(text, "0") != 0)
+			tp_notes_add(notes, TP_NOTE_ID_JOINED_APART, strtoull(text, NULL, 10),
+			    "%s %s", text, facts[i].what);
+}
+
 // What the recorder wrote down about the run.
 static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
@@ -169,7 +243,7 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 		    "there: the program cut its file short, or memory ran out",
 		    bytes / 1024);
 	}
-	tp_heading_note_apart(notes, trace);
+	note_apart(notes, trace);
 	if (analysis->timeless)
 		tp_notes_add(notes, TP_NOTE_ID_NO_CLOCK, 1,
 		    "none, as there was no clock: calls and call paths only");
@@ -205,6 +279,32 @@ static void note_levels(struct tp_notes *notes, const struct tp_analysis *analys
 			    levels[i].what);
 }
 
+// What could not be written or is not there.
+static void note_missing(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	char text[TP_TEXT_NUMBER];
+	char calls[TP_TEXT_NUMBER];
+	char chunks[TP_TEXT_NUMBER];
+	const struct tp_lacks *lacks = &analysis->trace->lacks;
+	const uint64_t others = lacks->chunks - lacks->counted;
+	if (lacks->counted)
+		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->events,
+		    "%s events%s%s%s in %s chunk%s could not be written: times and counts are too low",
+		    tp_text_count(text, lacks->events), lacks->calls ? " and " : "",
+		    lacks->calls ? tp_text_count(calls, lacks->calls) : "",
+		    lacks->calls ? " counted calls" : "", tp_text_count(chunks, lacks->counted),
+		    lacks->counted == 1 ? "" : "s");
+	if (others)
+		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->more,
+		    "%s%s chunk%s not in the file, with up to %s events: times and counts are too low",
+		    tp_text_count(chunks, others), lacks->counted ? " more" : "",
+		    others == 1 ? " is" : "s are", tp_text_count(text, lacks->more));
+	// Without an end, a trace is cut off or still being written, which is told elsewhere.
+	if (lacks->open && analysis->trace->has_end)
+		tp_notes_add(notes, TP_NOTE_ID_MISSING, 1,
+		    "chunks whose events were not counted: times and counts are too low");
+}
+
 // Counts of the replay, each with what was counted.
 static void note_counts(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
@@ -227,7 +327,6 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 	    {counts->apart, TP_NOTE_ID_STACKS_APART,
 		"times a stack moved to another thread, where its call paths begin anew"},
 	    {analysis->lost, TP_NOTE_ID_LOST, "events: times and counts are too low"},
-	    {UINT64_MAX, TP_NOTE_ID_MISSING, NULL},
 	    {counts->cut, TP_NOTE_ID_CUT,
 		"calls were running when recording was switched off: they count up to there"},
 	    {counts->early, TP_NOTE_ID_BEGAN_OFF,
@@ -249,13 +348,58 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 		analysis->timeless ? "calls had not ended"
 				   : "calls had not ended: they count up to the last event"},
 	};
-	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
-		if (!counted[i].what)
-			tp_completeness_note(notes, analysis);
-		else if (counted[i].count)
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+		if (counted[i].count)
 			tp_notes_add(notes, counted[i].id, counted[i].count, "%s %s",
 			    tp_text_count(text, counted[i].count), counted[i].what);
-	}
+}
+
+// A clock that knows more of short calls, as the end of a sentence.
+static const char *better_clock(const struct tp_analysis *analysis)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	if (!trace->has_clock)
+		return "";
+	if (TEEPERF_CLOCK_IS_SOFT(trace->clock.kind))
+		return ", or with 'record --clock tsc'";
+	return trace->clock.kind == TEEPERF_CLOCK_TSC ? ", or with 'record --clock tsc-ordered'"
+						      : "";
+}
+
+// Self times of which less is known than they are long: +/- above 100 %.
+static void note_unsure(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	uint32_t count = 0;
+	// Those of single calls are as they were recorded.
+	for (uint32_t i = 0; analysis->compensation.applied && i < analysis->function_count; i++)
+		count += analysis->functions[i].uncertainty != UINT64_MAX &&
+			 analysis->functions[i].uncertainty > analysis->functions[i].self;
+	if (count)
+		tp_notes_add(notes, TP_NOTE_ID_UNSURE, count,
+		    "the self time%s of %" PRIu32
+		    " function%s %s smaller than what is not known of %s: compare "
+		    "calls, or record fewer functions, by a list ('teeperf allowlist generate')%s",
+		    plural(count), count, plural(count), count == 1 ? "is" : "are",
+		    count == 1 ? "it" : "them", better_clock(analysis));
+}
+
+static void note_starved(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	const struct tp_starvation *starvation = &analysis->starvation;
+	char part[TP_TEXT_NUMBER];
+	char text[TP_TEXT_NUMBER];
+	if (starvation->clock_share >= TP_STARVATION_COARSE)
+		tp_notes_add(notes, TP_NOTE_ID_COARSE_CLOCK, 1,
+		    "times are coarse for %s of the run: the clock's thread had no "
+		    "processor for up to %s; leave it one of its own, or use a hardware clock",
+		    tp_text_percent(part, starvation->clock_share),
+		    tp_text_ns(text, analysis->trace->clock.max_gap_ns));
+	if (!analysis->timeless && tp_starvation_is_news(starvation))
+		tp_notes_add(notes, TP_NOTE_ID_STARVED, 1,
+		    "the program had a processor for %s of the time that it could run: %s of "
+		    "its times are waits for one; leave it processors, or look at calls",
+		    tp_text_percent(part, 1 - starvation->delay_share),
+		    tp_text_ns(text, starvation->delay_ns));
 }
 
 void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis)
@@ -269,12 +413,14 @@ void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis)
 		tp_notes_add(notes, TP_NOTE_ID_EMPTY, 1, "%s", why_empty(analysis->trace));
 	note_part(notes, analysis);
 	note_switches(notes, analysis);
-	tp_heading_note_rings(notes, analysis);
+	note_rings(notes, analysis);
 	note_run(notes, analysis);
 	note_levels(notes, analysis);
 	note_counts(notes, analysis);
+	note_missing(notes, analysis);
 	if (!analysis->time.known && !analysis->timeless)
 		tp_notes_add(
 		    notes, TP_NOTE_ID_TICKS, 1, "ticks: the rate of the clock is not known");
-	tp_heading_note_starved(notes, analysis);
+	note_starved(notes, analysis);
+	note_unsure(notes, analysis);
 }

@@ -76,6 +76,16 @@ void tp_text_add_xml(struct tp_buf *buf, const char *text)
 	}
 }
 
+char *tp_text_percent(char text[TP_TEXT_NUMBER], double share)
+{
+	const double value = share * 100;
+	if (value > 0 && value < 0.001)
+		snprintf(text, TP_TEXT_NUMBER, "<0.001%%");
+	else
+		snprintf(text, TP_TEXT_NUMBER, value < 9.95 ? "%.2g%%" : "%.0f%%", value);
+	return text;
+}
+
 uint32_t tp_text_width(const char *text)
 {
 	uint32_t width = 0;

@@ -21,6 +21,8 @@ void tp_text_add_csv(struct tp_buf *buf, const char *text);
 void tp_text_add_tsv(struct tp_buf *buf, const char *text);
 void tp_text_add_xml(struct tp_buf *buf, const char *text);
 
+/* A part of the whole in percent. */
+char *tp_text_percent(char text[TP_TEXT_NUMBER], double share);
 /* Columns that TEXT takes on a terminal, as one for each code point. */
 uint32_t tp_text_width(const char *text);
 

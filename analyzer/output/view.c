@@ -81,12 +81,12 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 	}
 	switch (sort) {
 	case TP_SORT_SELF:
-		x = tp_function_scaled(a, a->self);
-		y = tp_function_scaled(b, b->self);
+		x = a->scaled_self;
+		y = b->scaled_self;
 		break;
 	case TP_SORT_INCLUSIVE:
-		x = tp_function_scaled(a, a->inclusive);
-		y = tp_function_scaled(b, b->inclusive);
+		x = a->scaled_inclusive;
+		y = b->scaled_inclusive;
 		break;
 	case TP_SORT_CALLS:
 		x = a->calls;
@@ -118,7 +118,8 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 	}
 	if (x != y)
 		return x > y ? -1 : 1;
-	const int order = strcmp(a->symbol.name, b->symbol.name);
+	int order = strcmp(a->symbol.name, b->symbol.name);
+	order = order ? order : strcmp(a->symbol.module, b->symbol.module);
 	if (order)
 		return order;
 	return a->key.address < b->key.address ? -1 : a->key.address > b->key.address;
@@ -160,7 +161,7 @@ static int compare_order(const void *a, const void *b, void *context)
 }
 
 uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    const bool *marks, uint32_t *count)
+    const bool *marks, uint32_t *count, struct tp_err *err)
 {
 	uint32_t *order = calloc((size_t)analysis->function_count + 1, sizeof(*order));
 	*count = 0;
@@ -170,6 +171,9 @@ uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view
 	struct order by = {analysis->functions, tp_view_sort(analysis, options->sort)};
 	if (*count)
 		qsort_r(order, *count, sizeof(*order), compare_order, &by);
+	if (!order)
+		tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		    "no memory to sort %" PRIu32 " functions", analysis->function_count);
 	return order;
 }
 

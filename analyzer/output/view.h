@@ -78,8 +78,8 @@ const struct tp_view *const *tp_views(void);
 void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, struct tp_buf *out);
 /* The line about a clock whose health is a matter of luck, a soft one; nothing about others. */
 void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out);
-/* The same as members of a JSON object, without braces, with a comma at the end. */
-void tp_view_add_json_header(const struct tp_analysis *analysis, struct tp_buf *out);
+/* The same as members of the JSON object that is open. */
+void tp_view_add_json(struct tp_json *json, const struct tp_analysis *analysis);
 
 /*
  * ANALYSIS for the heading of single calls, whose times are as they were recorded: it says so. It shares all
@@ -109,10 +109,10 @@ int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_opti
     bool **marks, struct tp_err *err);
 /*
  * The functions that are marked (all if MARKS is NULL), as indices, in the order that options->sort asks for, and how many; to be
- * freed. NULL: no memory.
+ * freed. NULL: no memory, as *ERR says.
  */
 uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    const bool *marks, uint32_t *count);
+    const bool *marks, uint32_t *count, struct tp_err *err);
 /* "12.3%" of ALL. Returns text. */
 char *tp_view_share(char text[TP_TEXT_NUMBER], uint64_t part, uint64_t all);
 /* Ticks for each of CALLS, in a table; in nanoseconds, as a tick may be longer than many calls. */

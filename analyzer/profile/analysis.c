@@ -182,11 +182,11 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 		code = tp_filter_apply(analysis, options, err);
 	if (code)
 		return code;
-	tp_functions_add(analysis);
-	add_counts(analysis);
 	tp_starvation_init(&analysis->starvation, trace, &analysis->time,
 	    tp_analysis_duration_ns(analysis),
 	    analysis->one_thread ? analysis->threads[0].thread : NULL);
+	tp_functions_add(analysis);
+	add_counts(analysis);
 	return 0;
 }
 

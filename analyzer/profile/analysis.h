@@ -29,8 +29,15 @@ struct tp_function {
 	uint64_t not_sampled;
 	uint64_t chosen; /* with records and left, of the threads that are summed up so far */
 	uint64_t self;
-	uint64_t inclusive; /* of recursive calls only the outermost counts */
-	uint64_t total;     /* durations of all timed calls, recursive ones too */
+	uint64_t inclusive;   /* of recursive calls only the outermost counts */
+	uint64_t total;       /* durations of all timed calls, recursive ones too */
+	uint64_t scaled_self; /* tp_function_scaled of these */
+	uint64_t scaled_inclusive;
+	/*
+	 * By how much self may be off, as recording took a time of which not more is known, and as nobody knows in whose calls the
+	 * clock stood still or the program had no processor. UINT64_MAX: it is not known how far, or times are as they were recorded.
+	 */
+	uint64_t uncertainty;
 	/* Of recording how many calls a part lies in its self time: its own, and those that it made. */
 	uint64_t costs_in;
 	uint64_t costs_out;
@@ -92,7 +99,7 @@ struct tp_analysis {
 	uint32_t unscaled_count;       /* with a range: functions that are sampled, not scaled up */
 	struct tp_stack_counts counts; /* of all threads */
 	uint64_t self;                 /* ticks of all functions */
-	uint64_t scaled_self;          /* the same, with what tp_function_scaled adds */
+	uint64_t scaled_self;          /* that of all functions */
 	uint64_t lost;                 /* events: the larger of what threads and records say */
 	struct tp_problems notes;      /* about symbols */
 	struct tp_problems damage;     /* found while records were read */
@@ -157,13 +164,6 @@ static inline uint64_t tp_function_timed(const struct tp_function *function)
 uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
 /* Whether it is known how far off self times may be: costs are told apart by function, and the clock did not stand still. */
 bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis);
-/*
- * How far off its self time may be, in ticks, as recording took a time of which not more is known, and as nobody knows in
- * whose calls the clock stood still or the program had no processor; false: it is not known how far, or times are as they
- * were recorded.
- */
-bool tp_function_uncertainty(
-    const struct tp_analysis *analysis, const struct tp_function *function, uint64_t *ticks);
 /*
  * What a function has in common with itself in other recordings: a hash of its name in the symbol table (or of
  * the name that is shown, if there is none) and of its module's. Functions of one name in one module share it.

@@ -148,10 +148,8 @@ static bool add_functions(struct builder *builder)
 			    find_function(&builder->index, diff->items, &diff->count,
 				&function->symbol, module_of(builder, i, function->symbol.module));
 			double *values = values_of(diff, item, i);
-			values[TP_DIFF_SELF] +=
-			    ns_of(analysis, tp_function_scaled(function, function->self));
-			values[TP_DIFF_INCLUSIVE] +=
-			    ns_of(analysis, tp_function_scaled(function, function->inclusive));
+			values[TP_DIFF_SELF] += ns_of(analysis, function->scaled_self);
+			values[TP_DIFF_INCLUSIVE] += ns_of(analysis, function->scaled_inclusive);
 			values[TP_DIFF_CALLS] += (double)function->calls;
 		}
 	}

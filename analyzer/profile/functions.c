@@ -233,18 +233,16 @@ bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis)
 	       !tp_starvation_hides(&analysis->starvation);
 }
 
-bool tp_function_uncertainty(
-    const struct tp_analysis *analysis, const struct tp_function *function, uint64_t *ticks)
+static uint64_t uncertainty_of(
+    const struct tp_analysis *analysis, const struct tp_function *function)
 {
-	*ticks = 0;
-	if (!tp_analysis_tells_uncertainty(analysis))
-		return false;
+	if (!tp_function_timed(function) || !tp_analysis_tells_uncertainty(analysis))
+		return UINT64_MAX;
 	const uint64_t costs = tp_compensation_uncertainty(&analysis->compensation, &analysis->time,
 	    function->costs_in, function->costs_out, function->looks, function->waited);
 	const double starved =
 	    tp_starvation_uncertainty(&analysis->starvation, &analysis->time, function->self);
-	*ticks = starved < 9e18 ? costs + (uint64_t)(starved + 0.5) : UINT64_MAX;
-	return tp_function_timed(function) != 0;
+	return starved < 9e18 ? costs + (uint64_t)(starved + 0.5) : UINT64_MAX;
 }
 
 bool tp_functions_list(struct tp_analysis *analysis)
@@ -392,7 +390,10 @@ void tp_functions_add(struct tp_analysis *analysis)
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		struct tp_function *function = &analysis->functions[i];
 		analysis->sampled_count += function->sampled != 0;
-		analysis->scaled_self += tp_function_scaled(function, function->self);
+		function->scaled_self = tp_function_scaled(function, function->self);
+		function->scaled_inclusive = tp_function_scaled(function, function->inclusive);
+		function->uncertainty = uncertainty_of(analysis, function);
+		analysis->scaled_self += function->scaled_self;
 		analysis->counted_count += function->calls && tp_function_timed(function) == 0;
 		for (uint32_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++)
 			function->percentiles[j] = tp_histogram_percentile(

@@ -11,8 +11,8 @@
  */
 bool tp_functions_list(struct tp_analysis *analysis);
 /*
- * Add the threads' profiles and counts to the functions, which have their names. What a filter has left
- * without calls is taken off the list.
+ * Add the threads' profiles and counts to the functions, which have their names, of an analysis that has its starvation.
+ * What a filter has left without calls is taken off the list.
  */
 void tp_functions_add(struct tp_analysis *analysis);
 

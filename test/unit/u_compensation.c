@@ -211,11 +211,9 @@ static void only_what_can_be_true(void **state)
 
 static uint64_t uncertainty_of(const char *name)
 {
-	uint64_t ticks = 0;
 	for (uint32_t i = 0; i < analysis.function_count; i++)
-		if (!strcmp(analysis.functions[i].symbol.name, name) &&
-		    tp_function_uncertainty(&analysis, &analysis.functions[i], &ticks))
-			return ticks;
+		if (!strcmp(analysis.functions[i].symbol.name, name))
+			return analysis.functions[i].uncertainty;
 	return UINT64_MAX;
 }
 

@@ -74,12 +74,16 @@ static void as_json(void **state)
 	tp_buf_init(&out);
 	make("clock hz=1000000000\nthreads\n	thread lost=12\n"
 	     "chunk\n	0 enter 0x1000\n	5 exit 0x1000\nend\n");
-	tp_notes_add_json(&notes, &out);
+	struct tp_json json;
+	tp_json_init(&json, &out, TP_JSON_COMPACT);
+	tp_json_object(&json, NULL);
+	tp_notes_add_json(&notes, &json);
+	tp_json_end(&json);
 	assert_string_equal(out.data,
-	    "[{\"id\":\"lost\",\"severity\":\"wrong\",\"count\":12,"
+	    "{\"notes\":[{\"id\":\"lost\",\"severity\":\"wrong\",\"count\":12,"
 	    "\"text\":\"12 events: times and counts are too low\","
 	    "\"remedy\":\"record fewer functions ('teeperf allowlist generate'), or give a larger "
-	    "--size\"}]");
+	    "--size\"}]}");
 	end();
 	tp_buf_release(&out);
 }

@@ -87,11 +87,16 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 {
 	(void)err;
 	struct tp_buf *out = slices->out;
-	tp_buf_add_string(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
 	const struct tp_analysis recorded = tp_view_as_recorded(slices->analysis);
-	tp_view_add_json_header(&recorded, out);
-	tp_buf_add_string(
-	    out, "\"producer\":\"teeperf " TEEPERF_VERSION "\"},\n\"traceEvents\":[\n");
+	struct tp_json json;
+	tp_json_init(&json, out, TP_JSON_COMPACT);
+	tp_json_object(&json, NULL);
+	tp_json_text(&json, "displayTimeUnit", "ns");
+	tp_json_object(&json, "otherData");
+	tp_view_add_json(&json, &recorded);
+	tp_json_text(&json, "producer", "teeperf " TEEPERF_VERSION);
+	tp_json_end(&json);
+	tp_buf_add_string(out, ",\n\"traceEvents\":[\n");
 	add_meta(slices, "process_name", tp_slices_pid(slices), "name", tp_slices_process(slices));
 	add_gaps(slices);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The relations "functions" and "latencies".
+// The relations "functions" and "latencies", and the functions of a family.
 #include "relation.h"
 
 #include <inttypes.h>
@@ -9,12 +9,13 @@
 enum { FN, FUNCTION, LINKAGE, FILE_NAME, LINE, MODULE, ADDRESS, CALLS, TIMED, COUNTED, SAMPLED };
 enum { SELF = SAMPLED + 1, INCLUSIVE, TOTAL, MIN, MAX, P50, P90, P99, UNCERTAINTY, FN_KEY };
 enum { SELF_TICKS = FN_KEY + 1, INCLUSIVE_TICKS, UNCERTAINTY_SHARE, SHARE, MEAN, SOURCE, COLUMNS };
+enum { PROCESSES = COLUMNS, FAMILY_COLUMNS };
 
 #define ONLY_TEXT                                              \
 	.absent = TP_FORM_CSV | TP_FORM_SQL | TP_FORM_PARQUET, \
 	.reason = "computed from other columns"
 
-static const struct tp_relation_column columns[COLUMNS] = {
+static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
     [FN] = {"fn", "number of the function in this recording, from 0 on", .type = TP_TYPE_INT32},
     [FUNCTION] = {"function", "its name, demangled; several functions may have one name",
 	.type = TP_TYPE_TEXT, .nullable = true, .title = "function", .elastic = true,
@@ -23,7 +24,7 @@ static const struct tp_relation_column columns[COLUMNS] = {
     [FILE_NAME] = {"file", "of its source", .type = TP_TYPE_TEXT, .nullable = true},
     [LINE] = {"line", "of its source", .nullable = true},
     [MODULE] = {"module", "last component of its module's path", .type = TP_TYPE_TEXT,
-	.nullable = true},
+	.nullable = true, .title = "module"},
     [ADDRESS] = {"address", "in the module's file", .unit = TP_UNIT_ADDRESS},
     [CALLS] = {"calls", "all of them", .unit = TP_UNIT_COUNT, .title = "calls"},
     [TIMED] = {"timed_calls", "calls with times: the times below are of them", TP_TYPE_INT64,
@@ -64,27 +65,17 @@ static const struct tp_relation_column columns[COLUMNS] = {
 	ONLY_TEXT},
     [SOURCE] = {"source", "last component of file, and line", TP_TYPE_TEXT, .title = "source",
 	.made = true, ONLY_TEXT},
+    [PROCESSES] = {"processes", "of the family, that have called it", TP_TYPE_INT64, TP_UNIT_COUNT,
+	"processes", 3},
 };
 
-// As a part of the self time, in percent.
-static struct tp_cell uncertainty_share(
-    const struct tp_relation_data *data, const struct tp_function *function)
+// A time of the calls that have times; or SCALED, of all calls.
+static struct tp_cell scaled_time(const struct tp_relation_data *data,
+    const struct tp_function *function, uint64_t ticks, uint64_t scaled)
 {
-	uint64_t ticks;
-	if (!tp_function_uncertainty(data->analysis, function, &ticks))
-		return (struct tp_cell){.type = TP_CELL_NULL};
-	return tp_cell_percent(ticks, function->self ? function->self : 1);
-}
-
-// A time of the calls that have times; scaled, of all calls.
-static struct tp_cell scaled_time(
-    const struct tp_relation_data *data, const struct tp_function *function, uint64_t ticks)
-{
-	const bool timed = tp_function_timed(function) != 0;
-	if (!data->scaled)
-		return tp_cell_time(data, timed, ticks);
-	struct tp_cell cell = tp_cell_time(data, timed, tp_function_scaled(function, ticks));
-	cell.estimated = function->sampled != 0;
+	struct tp_cell cell =
+	    tp_cell_time(data, tp_function_timed(function), data->scaled ? scaled : ticks);
+	cell.estimated = data->scaled && function->sampled;
 	return cell;
 }
 
@@ -102,12 +93,12 @@ static struct tp_cell time_value(
     const struct tp_relation_data *data, const struct tp_function *function, uint32_t column)
 {
 	const uint64_t timed = tp_function_timed(function);
-	uint64_t ticks;
+	const bool bounded = timed && function->uncertainty != UINT64_MAX;
 	switch (column) {
 	case SELF:
-		return scaled_time(data, function, function->self);
+		return scaled_time(data, function, function->self, function->scaled_self);
 	case INCLUSIVE:
-		return scaled_time(data, function, function->inclusive);
+		return scaled_time(data, function, function->inclusive, function->scaled_inclusive);
 	case TOTAL:
 		return tp_cell_time(data, timed, function->total);
 	case MIN:
@@ -117,17 +108,19 @@ static struct tp_cell time_value(
 	case P50:
 	case P90:
 	case P99:
-		return tp_cell_time(data, timed, function->percentiles[column - P50]);
+		// They do not add up over processes.
+		return tp_cell_time(
+		    data, timed && !data->family, function->percentiles[column - P50]);
 	case UNCERTAINTY:
-		if (!tp_function_uncertainty(data->analysis, function, &ticks))
-			return (struct tp_cell){.type = TP_CELL_NULL};
-		return scaled_time(data, function, ticks);
+		return tp_cell_if(
+		    bounded, scaled_time(data, function, function->uncertainty,
+				 tp_function_scaled(function, function->uncertainty)));
 	case UNCERTAINTY_SHARE:
-		return uncertainty_share(data, function);
+		return tp_cell_if(bounded,
+		    tp_cell_percent(function->uncertainty, function->self ? function->self : 1));
 	case SHARE:
 		return tp_cell_if(
-		    timed, tp_cell_percent(tp_function_scaled(function, function->self),
-			       data->analysis->scaled_self));
+		    timed, tp_cell_percent(function->scaled_self, data->analysis->scaled_self));
 	case SELF_TICKS:
 		return tp_cell_ticks(data, timed, function->self);
 	case INCLUSIVE_TICKS:
@@ -173,6 +166,8 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 		    tp_relation_key(data, (uint32_t)(function - data->analysis->functions)));
 	case SOURCE:
 		return source(data, symbol);
+	case PROCESSES:
+		return tp_cell_count(data->family->processes[function - data->analysis->functions]);
 	default:
 		return time_value(data, function, column);
 	}
@@ -203,6 +198,22 @@ const struct tp_relation tp_relation_functions = {
     .report = (const uint8_t[]){CALLS, SELF, TIMED, UNCERTAINTY, INCLUSIVE, TOTAL, MIN, P50, P90,
 	P99, MAX, TP_RELATION_END},
     .forms = TP_FORM_ALL,
+    .rows = rows,
+    .row = row,
+    .value = value,
+};
+
+const struct tp_relation tp_relation_family_functions = {
+    .name = "functions",
+    .summary = "the functions of several processes together",
+    .columns = columns,
+    .count = FAMILY_COLUMNS,
+    .text = (const uint8_t[]){CALLS, SELF, UNCERTAINTY_SHARE, SHARE, INCLUSIVE, MEAN, MIN, MAX,
+	PROCESSES, FUNCTION, MODULE, TP_RELATION_END},
+    .csv = (const uint8_t[]){FUNCTION, CALLS, SELF, INCLUSIVE, MIN, MAX, MODULE, FILE_NAME, LINE,
+	LINKAGE, ADDRESS, TIMED, P50, P90, P99, UNCERTAINTY, PROCESSES, TP_RELATION_END},
+    .forms = TP_FORM_TEXT | TP_FORM_CSV,
+    .reason = "the other formats are of single traces",
     .rows = rows,
     .row = row,
     .value = value,

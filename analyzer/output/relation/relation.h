@@ -14,6 +14,7 @@
 #ifndef TP_RELATION_H
 #define TP_RELATION_H
 
+#include "analyzer/output/family.h"
 #include "analyzer/profile/call_store.h"
 #include "analyzer/profile/percentiles.h"
 
@@ -78,6 +79,8 @@ struct tp_relation_data {
 	const struct tp_analysis *analysis;
 	const struct tp_paths *paths;             /* of paths, thread_paths, calls */
 	const struct tp_percentiles *percentiles; /* of latencies */
+	const struct tp_family *family;        /* whose sums the analysis is; NULL: of one trace */
+	const struct tp_family_member *member; /* of family_threads: whose analysis it is */
 	const int64_t *keys; /* fn_key of each function; NULL: made when asked for */
 	bool scaled;         /* times of sampled functions are estimates for all their calls */
 	char made[1024];
@@ -134,6 +137,10 @@ extern const struct tp_relation tp_relation_paths;        /* struct tp_path */
 extern const struct tp_relation tp_relation_thread_paths; /* struct tp_path_row */
 extern const struct tp_relation tp_relation_modules;      /* struct teeperf_module */
 extern const struct tp_relation tp_relation_calls;        /* struct tp_call_row */
+/* Of families: */
+extern const struct tp_relation tp_relation_family_functions; /* struct tp_function */
+extern const struct tp_relation tp_relation_family_threads;   /* struct tp_thread_result */
+extern const struct tp_relation tp_relation_family_processes; /* struct tp_family_member */
 
 /* What columns have in common that only SQL has, for those who ask for them by name. */
 #define TP_HIDDEN_TICKS                                                                 \

@@ -2,7 +2,7 @@
 /*
  * Rows of a relation as a table, CSV or a list in JSON:
  *
- *	tp_relation_show_init(&show, &tp_relation_threads, &data, options, out);
+ *	tp_relation_show_init(&show, &tp_relation_threads, &data, options, NULL, out);
  *	tp_relation_show_row(&show, row);
  *	tp_grid_end(&show.grid, err);
  */
@@ -16,17 +16,29 @@ struct tp_relation_show {
 	const struct tp_relation *relation;
 	struct tp_relation_data *data;
 	struct tp_grid grid;
-	struct tp_column shown[TP_RELATION_COLUMNS];
+	struct tp_column shown[TP_RELATION_COLUMNS + 1];
 	uint8_t columns[TP_RELATION_COLUMNS]; /* of the relation, as they are shown */
 	uint32_t count;
 };
 
-/* Tables show estimates where CSV and JSON have what was measured. DATA and what it is made of must outlive it. */
+/* As tp_grid_init. Tables show estimates where CSV and JSON have what was measured. DATA and what it is made of must outlive it. */
 void tp_relation_show_init(struct tp_relation_show *show, const struct tp_relation *relation,
-    struct tp_relation_data *data, const struct tp_view_options *options, struct tp_buf *out);
+    struct tp_relation_data *data, const struct tp_view_options *options,
+    const struct tp_grid_members *members, struct tp_buf *out);
 /* One more row, unless the limit is reached. */
 void tp_relation_show_row(struct tp_relation_show *show, const void *row);
-/* One cell, of column COLUMN of the relation. */
-void tp_relation_show_cell(struct tp_relation_show *show, uint32_t column, struct tp_cell cell);
+/* All rows of functions, in the order that the options ask for, and their total. 0 or a negative tp_error. */
+int tp_relation_show_functions(const struct tp_relation *relation, struct tp_relation_data *data,
+    const struct tp_view_options *options, const struct tp_grid_members *members,
+    struct tp_buf *out, struct tp_err *err);
+
+enum tp_family_view {
+	TP_FAMILY_TOP = 0,
+	TP_FAMILY_THREADS,
+	TP_FAMILY_PROCESSES,
+};
+/* Add the view to OUT, without a heading. 0; TP_ERR_MEMORY; TP_ERR_NOT_FOUND for a wrong column. */
+int tp_family_show(const struct tp_family *family, enum tp_family_view view,
+    const struct tp_view_options *options, struct tp_buf *out, struct tp_err *err);
 
 #endif

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The relation "threads".
+// The relation "threads"; the threads and the processes of a family.
 #include "relation.h"
 
 #include "analyzer/output/view.h"
 
+#include <string.h>
+
 enum { THREAD, TID, NAME, EVENTS, LOST, CALLS, BUSY, CPU, DELAY, MISSING };
 enum { FIRST = MISSING + 1, LAST, ENDED, DAMAGED, SHOWN_NAME, COLUMNS };
+enum { PROCESS = COLUMNS, PARENT, PROGRAM, THREADS, STATE, TRACE, SHOWN_TRACE, FAMILY_COLUMNS };
 
-static const struct tp_relation_column columns[COLUMNS] = {
+static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
     [THREAD] = {"thread", "number of the thread in the trace, from 0 on, as --thread takes it",
 	.type = TP_TYPE_INT32, .title = "thread"},
     [TID] = {"tid", "its number in the operating system", .title = "tid", .old = {"os_tid"}},
@@ -34,6 +37,15 @@ static const struct tp_relation_column columns[COLUMNS] = {
     [SHOWN_NAME] = {"shown_name", "name, or \"thread\"", .type = TP_TYPE_TEXT, .title = "name",
 	.elastic = true, .absent = TP_FORM_CSV | TP_FORM_SQL | TP_FORM_PARQUET,
 	.reason = "computed from other columns"},
+    [PROCESS] = {"process", "its number in the operating system", .title = "pid"},
+    [PARENT] = {"parent", "the process that it was forked from", .title = "parent"},
+    [PROGRAM] = {"program", "last component of its path", .type = TP_TYPE_TEXT, .title = "program"},
+    [THREADS] = {"threads", "that were recorded", .title = "threads", .rank = 1},
+    [STATE] = {"state", "complete, unfinished, damaged or recovered", .type = TP_TYPE_TEXT,
+	.title = "state"},
+    [TRACE] = {"file", "its trace", .type = TP_TYPE_TEXT},
+    [SHOWN_TRACE] = {"shown_file", "last component of file", .type = TP_TYPE_TEXT, .title = "file",
+	.elastic = true},
 };
 
 static struct tp_cell value(struct tp_relation_data *data, const void *row, uint32_t column)
@@ -99,4 +111,87 @@ const struct tp_relation tp_relation_threads = {
     .rows = rows,
     .row = row,
     .value = value,
+};
+
+// ---- of a family
+
+// What threads and processes of a family have in common.
+static struct tp_cell member_value(const struct tp_family_member *member, uint32_t column)
+{
+	const struct tp_tracefile *trace = member->analysis->trace;
+	const char *slash = strrchr(trace->source.name, '/');
+	switch (column) {
+	case PROCESS:
+		return tp_cell_if(member->process, tp_cell_count(member->process));
+	case PARENT:
+		return tp_cell_if(member->parent, tp_cell_count(member->parent));
+	case PROGRAM:
+		return tp_cell_text(tp_tracefile_program(trace));
+	case STATE:
+		return tp_cell_text(tp_family_state(member));
+	case TRACE:
+		return tp_cell_text(trace->source.name);
+	default:
+		return tp_cell_text(slash ? slash + 1 : trace->source.name);
+	}
+}
+
+static struct tp_cell family_thread_value(
+    struct tp_relation_data *data, const void *row, uint32_t column)
+{
+	return column < COLUMNS ? value(data, row, column) : member_value(data->member, column);
+}
+
+const struct tp_relation tp_relation_family_threads = {
+    .name = "threads",
+    .summary = "the threads of several processes",
+    .columns = columns,
+    .count = FAMILY_COLUMNS,
+    .text = (const uint8_t[]){PROCESS, PROGRAM, THREAD, TID, EVENTS, LOST, CALLS, BUSY, CPU, DELAY,
+	SHOWN_NAME, TP_RELATION_END},
+    .csv = (const uint8_t[]){PROCESS, PROGRAM, THREAD, TID, NAME, EVENTS, LOST, CALLS, BUSY, CPU,
+	DELAY, TRACE, TP_RELATION_END},
+    .forms = TP_FORM_TEXT | TP_FORM_CSV,
+    .reason = "the other formats are of single traces",
+    .value = family_thread_value,
+};
+
+static struct tp_cell process_value(struct tp_relation_data *data, const void *row, uint32_t column)
+{
+	const struct tp_family_member *member = row;
+	const struct tp_analysis *analysis = member->analysis;
+	uint64_t calls = 0;
+	uint64_t busy = 0;
+	switch (column) {
+	case THREADS:
+		return tp_cell_number(analysis->thread_count);
+	case EVENTS:
+		return tp_cell_count(analysis->counts.events);
+	case LOST:
+		return tp_cell_count(analysis->lost);
+	case CALLS:
+		for (uint32_t i = 0; i < analysis->thread_count; i++)
+			calls += analysis->threads[i].call_count;
+		return tp_cell_count(calls);
+	case BUSY:
+		for (uint32_t i = 0; i < analysis->thread_count; i++)
+			busy += tp_timebase_ns(&analysis->time, analysis->threads[i].busy);
+		return tp_cell_time(data, true, busy);
+	default:
+		return member_value(member, column);
+	}
+}
+
+const struct tp_relation tp_relation_family_processes = {
+    .name = "processes",
+    .summary = "the processes of a recording",
+    .columns = columns,
+    .count = FAMILY_COLUMNS,
+    .text = (const uint8_t[]){PROCESS, PARENT, PROGRAM, THREADS, EVENTS, LOST, CALLS, BUSY, STATE,
+	SHOWN_TRACE, TP_RELATION_END},
+    .csv = (const uint8_t[]){PROCESS, PARENT, PROGRAM, THREADS, EVENTS, LOST, CALLS, BUSY, STATE,
+	TRACE, TP_RELATION_END},
+    .forms = TP_FORM_TEXT | TP_FORM_CSV,
+    .reason = "the other formats are of single traces",
+    .value = process_value,
 };

@@ -208,32 +208,30 @@ void tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = report->analysis;
 	const struct tp_report_time *time = &report->time;
-	tp_buf_add_string(out, "{\"program\":");
-	tp_json_quote(out, tp_tracefile_program(analysis->trace));
-	tp_buf_addf(out, ",\"unit\":\"%s\"",
-	    analysis->timeless      ? "calls"
-	    : !analysis->time.known ? "ticks"
-				    : "ns");
-	tp_buf_addf(out, ",\"span\":%" PRIu64 ",\"start\":%" PRIu64,
-	    tp_timebase_ns(&analysis->time, time->width * time->buckets),
+	struct tp_json json;
+	tp_json_init(&json, out, TP_JSON_COMPACT);
+	tp_json_object(&json, NULL);
+	tp_json_text(&json, "program", tp_tracefile_program(analysis->trace));
+	tp_json_text(&json, "unit", analysis->timeless ? "calls" : tp_view_unit(analysis));
+	tp_json_uint(&json, "span", tp_timebase_ns(&analysis->time, time->width * time->buckets));
+	tp_json_uint(&json, "start",
 	    analysis->timeless || !time->buckets ? 0 : tp_analysis_at_ns(analysis, time->from));
-	tp_completeness_add_json(analysis, out);
-	tp_buf_add_string(out, ",\"no_timeline\":");
-	tp_json_quote(out, analysis->timeless
-			       ? "Recorded without a clock, so that there is no timeline."
+	tp_completeness_add_json(&json, analysis);
+	tp_json_text(&json, "no_timeline",
+	    analysis->timeless ? "Recorded without a clock, so that there is no timeline."
 			       : "No function was called, so that there is no timeline.");
-	tp_buf_add_string(out, ",\"threads\":[");
+	tp_json_array(&json, "threads");
 	for (uint32_t i = 0; i < report->thread_count; i++) {
 		const struct tp_thread *thread = analysis->threads[report->threads[i]].thread;
 		char title[64];
 		snprintf(title, sizeof(title), "%s %" PRIu32, tp_view_thread_name(thread),
 		    thread->number);
-		tp_buf_add_string(out, i ? ",{\"title\":" : "{\"title\":");
-		tp_json_quote(out, title);
-		tp_buf_add_char(out, '}');
+		tp_json_object(&json, NULL);
+		tp_json_text(&json, "title", title);
+		tp_json_end(&json);
 	}
-	tp_buf_add_char(out, ']');
+	tp_json_end(&json);
 	if (!add_functions(report, out))
 		out->failed = true;
-	tp_buf_add_char(out, '}');
+	tp_json_end(&json);
 }

@@ -3,7 +3,6 @@
 // whose browser runs no scripts.
 #define _GNU_SOURCE
 #include "analyzer/output/completeness.h"
-#include "analyzer/output/heading_starvation.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/report/report.h"
 #include "analyzer/output/text.h"
@@ -83,7 +82,7 @@ static void add_processor_tile(const struct tp_analysis *analysis, struct tp_buf
 	snprintf(more, sizeof(more), "of the time that it could run; waited %s",
 	    nice(tp_text_ns(number, starvation->delay_ns)));
 	add_tile(out, tp_starvation_is_news(starvation) ? "bad" : "", "Had a processor",
-	    tp_heading_percent(part, 1 - starvation->delay_share), more);
+	    tp_text_percent(part, 1 - starvation->delay_share), more);
 }
 
 static void add_loss_tile(const struct tp_analysis *analysis, struct tp_buf *out)

@@ -239,16 +239,13 @@ static int show(struct contention *contention, const struct tp_view_options *opt
 	    {"threads inside", "inside_ns", 'l', 9, false, false},
 	    {"function", "function", 'l', 0, false, true},
 	    {"", "hint", 'l', 0, false, false},
+	    {0},
 	};
 	struct tp_grid grid;
-	tp_grid_init(&grid, contention->analysis, options, columns,
-	    sizeof(columns) / sizeof(columns[0]), "contention", out);
-	for (uint32_t i = 0; i < contention->count; i++) {
-		if (tp_grid_full(&grid))
-			grid.more++;
-		else
+	tp_grid_init(&grid, contention->analysis, options, columns, "contention", NULL, out);
+	for (uint32_t i = 0; i < contention->count; i++)
+		if (!tp_grid_skips(&grid))
 			add_row(&grid, &contention->items[i]);
-	}
 	return tp_grid_end(&grid, err);
 }
 

@@ -119,10 +119,8 @@ static void add_row(struct sandwich *sandwich, const char *function, const char 
     const char *name, const struct edge *edge)
 {
 	struct tp_grid *grid = &sandwich->grid;
-	if (tp_grid_full(grid)) {
-		grid->more++;
+	if (tp_grid_skips(grid))
 		return;
-	}
 	tp_grid_text(grid, function);
 	tp_grid_text(grid, relation);
 	tp_grid_count(grid, edge->calls);
@@ -189,11 +187,9 @@ static int add_functions(struct sandwich *sandwich, const bool *marks, struct tp
 {
 	const struct tp_analysis *analysis = sandwich->analysis;
 	uint32_t count;
-	uint32_t *order = tp_view_order(analysis, sandwich->grid.options, marks, &count);
+	uint32_t *order = tp_view_order(analysis, sandwich->grid.options, marks, &count, err);
 	if (!order)
-		return tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for %" PRIu32 " functions",
-		    analysis->function_count);
+		return TP_ERR_MEMORY;
 	for (uint32_t i = 0; i < count; i++) {
 		if (tp_grid_full(&sandwich->grid)) {
 			sandwich->grid.more += count - i;
@@ -216,6 +212,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	    {"self", "self_ns", 'r', 0, true, false},
 	    {"mean", "mean_ns", 'r', 2, true, false},
 	    {"function", "name", 'l', 0, false, true},
+	    {0},
 	};
 	struct sandwich sandwich = {.analysis = analysis};
 	bool *marks = NULL;
@@ -232,8 +229,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	}
 	sort_paths(&sandwich, false, sandwich.by_function, sandwich.starts);
 	sort_paths(&sandwich, true, sandwich.by_caller, sandwich.caller_starts);
-	tp_grid_init(&sandwich.grid, analysis, options, columns,
-	    sizeof(columns) / sizeof(columns[0]), "functions", out);
+	tp_grid_init(&sandwich.grid, analysis, options, columns, "functions", NULL, out);
 	code = add_functions(&sandwich, marks, err);
 	const int ended = tp_grid_end(&sandwich.grid, err);
 	code = code ? code : ended;

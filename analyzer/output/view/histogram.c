@@ -21,6 +21,7 @@ static const struct tp_column columns[] = {
     {"share", "share", 'r', 0, false, false},
     {"up to", "up_to", 'r', 1, false, false},
     {"", NULL, 'l', 0, false, true},
+    {0},
 };
 
 // Buckets are put together in groups of 1, 2, 4, ... 16 of a doubling until there are few: their log2.
@@ -70,12 +71,8 @@ static void add_histogram(struct tp_grid *grid, const struct tp_histogram *times
 {
 	const bool table = grid->options->format == TP_FORMAT_TABLE;
 	const uint64_t all = tp_histogram_total(times);
-	if (!all)
+	if (!all || tp_grid_skips(grid))
 		return;
-	if (tp_grid_full(grid)) {
-		grid->more++;
-		return;
-	}
 	uint32_t first = times->first;
 	uint32_t last = (uint32_t)times->first + times->size - 1;
 	while (!times->counts[first - times->first])
@@ -181,15 +178,12 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	bool *marks = NULL;
 	int code = tp_view_select(analysis, options, &marks, err);
 	uint32_t count = 0;
-	uint32_t *order = code ? NULL : tp_view_order(analysis, options, marks, &count);
+	uint32_t *order = code ? NULL : tp_view_order(analysis, options, marks, &count, err);
 	if (!code && !order)
-		code =
-		    tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name, TP_ERR_NO_OFFSET,
-			"no memory for %" PRIu32 " functions", analysis->function_count);
+		code = TP_ERR_MEMORY;
 	if (!code) {
 		struct tp_grid grid;
-		tp_grid_init(&grid, analysis, options, columns,
-		    sizeof(columns) / sizeof(columns[0]), "histogram", out);
+		tp_grid_init(&grid, analysis, options, columns, "histogram", NULL, out);
 		if (options->by_caller)
 			code = add_by_caller(&grid, order, count, marks, err);
 		else

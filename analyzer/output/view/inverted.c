@@ -174,6 +174,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	    {"share", NULL, 'r', 0, true, false},
 	    {"calls", "calls", 'r', 0, false, false},
 	    {"function", "function", 'l', 0, false, true},
+	    {0},
 	};
 	struct inverted inverted = {.analysis = analysis};
 	int code = tp_paths_init(&inverted.paths, analysis, err);
@@ -194,8 +195,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	}
 	inverted.least =
 	    (uint64_t)((double)(analysis->timeless ? calls : analysis->self) * options->min_share);
-	tp_grid_init(&inverted.grid, analysis, options, columns,
-	    sizeof(columns) / sizeof(columns[0]), "inverted", out);
+	tp_grid_init(&inverted.grid, analysis, options, columns, "inverted", NULL, out);
 	inverted.grid.left_out = "lighter branches left out: see --min-share and --limit";
 	if (!split(&inverted, 0, count, 1))
 		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,

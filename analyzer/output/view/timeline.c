@@ -416,6 +416,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	    {NULL, "depth", 'r', 0, false, false},
 	    {"function", "function", 'l', 0, false, true},
 	    {"", "end", 'l', 0, false, false},
+	    {0},
 	};
 	struct timeline timeline = {.analysis = analysis};
 	bool *marks = NULL;
@@ -425,8 +426,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 		timeline.kept.slowest = options->around_slowest != 0;
 		timeline.kept.most =
 		    options->around_slowest ? options->around_slowest : options->limit;
-		tp_grid_init(&timeline.grid, analysis, options, columns,
-		    sizeof(columns) / sizeof(columns[0]), "timeline", out);
+		tp_grid_init(&timeline.grid, analysis, options, columns, "timeline", NULL, out);
 		timeline.grid.left_out =
 		    "more calls: see --limit, --time-range, --depth and --min-time";
 		code = show(&timeline, options, err);

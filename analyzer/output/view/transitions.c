@@ -3,7 +3,6 @@
 // soon one followed the other, and what these numbers suggest.
 #include "analyzer/profile/calls.h"
 #include "analyzer/output/grid.h"
-#include "analyzer/output/heading_starvation.h"
 #include "analyzer/profile/pattern.h"
 
 #include <inttypes.h>
@@ -216,7 +215,7 @@ static void add_advice(struct tp_grid *grid, const struct gate *gate)
 		char text[96];
 		char part[TP_TEXT_NUMBER];
 		snprintf(text, sizeof(text), "none: the clock stood still for %s of the run",
-		    tp_heading_percent(part, still));
+		    tp_text_percent(part, still));
 		tp_grid_text(grid, text);
 		return;
 	}
@@ -268,6 +267,7 @@ static int show(struct transitions *transitions, const struct tp_view_options *o
 	    {"function", "function", 'l', 0, false, true},
 	    {NULL, "module", 'l', 0, false, false},
 	    {"advice", "advice", 'l', 7, false, false},
+	    {0},
 	};
 	struct tp_grid grid;
 	uint32_t kept = 0;
@@ -280,14 +280,10 @@ static int show(struct transitions *transitions, const struct tp_view_options *o
 	transitions->count = kept;
 	if (kept)
 		qsort(transitions->gates, kept, sizeof(*transitions->gates), compare);
-	tp_grid_init(&grid, transitions->analysis, options, columns,
-	    sizeof(columns) / sizeof(columns[0]), "transitions", out);
-	for (uint32_t i = 0; i < kept; i++) {
-		if (tp_grid_full(&grid))
-			grid.more++;
-		else
+	tp_grid_init(&grid, transitions->analysis, options, columns, "transitions", NULL, out);
+	for (uint32_t i = 0; i < kept; i++)
+		if (!tp_grid_skips(&grid))
 			add_row(&grid, &transitions->gates[i]);
-	}
 	return tp_grid_end(&grid, err);
 }
 

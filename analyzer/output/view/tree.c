@@ -38,8 +38,8 @@ static const struct tp_column columns[] = {
     {NULL, "min_ns", 'r', 0, false, false},
     {NULL, "max_ns", 'r', 0, false, false},
     {"function", NULL, 'l', 0, false, true},
+    {0},
 };
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 // Ascending, as the heaviest must be pushed last to be printed first.
 static int compare(const void *a, const void *b, void *context)
@@ -106,7 +106,7 @@ static bool add_thread(struct walk *walk, const struct tp_thread_result *thread)
 	walk->least = (uint64_t)((double)thread->busy * walk->options->min_share);
 	if (walk->options->format == TP_FORMAT_TABLE && walk->analysis->thread_count > 1) {
 		char text[64];
-		for (size_t i = 0; i + 1 < COLUMNS; i++)
+		for (uint32_t i = 0; i + 1 < walk->grid.count; i++)
 			tp_grid_blank(&walk->grid);
 		snprintf(text, sizeof(text), "%s %" PRIu32, tp_view_thread_name(thread->thread),
 		    thread->thread->number);
@@ -132,7 +132,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
     struct tp_buf *out, struct tp_err *err)
 {
 	struct walk walk = {.analysis = analysis, .options = options};
-	tp_grid_init(&walk.grid, analysis, options, columns, COLUMNS, "tree", out);
+	tp_grid_init(&walk.grid, analysis, options, columns, "tree", NULL, out);
 	walk.grid.left_out = "lighter branches left out: see --min-share and --limit";
 	bool done = true;
 	for (uint32_t i = 0; i < analysis->thread_count && done; i++)

@@ -13,11 +13,12 @@ expect 0 "$TEEPERF" analyze tiny.trace
 grep -F -- "+/- >100%  $advice ('teeperf allowlist generate'), or with 'record --clock tsc-ordered'" out >found ||
 	fail "$(head -20 out)"
 expect 0 "$TEEPERF" analyze --format json tiny.trace
-says "\"unsure_functions\":1,\"unsure_advice\":\"$advice" out
+says "{\"id\":\"unsure\",\"severity\":\"scope\",\"count\":1,\"text\":\"$advice" out
+expect 1 "$TEEPERF" analyze --fail-if note:unsure tiny.trace
 expect 0 "$TEEPERF" report -o tiny.html tiny.trace
 says "<dd>$advice" tiny.html
 # As they were recorded, nothing is known of it.
-expect 0 "$TEEPERF" analyze --raw tiny.trace
+expect 0 "$TEEPERF" analyze --raw --fail-if note:unsure tiny.trace
 ! grep -F '>100%' out >found || fail "$(cat found)"
 expect 0 "$TEEPERF" dump --assemble "$root/test/golden/nested/trace.txt" -o large.trace
 expect 0 "$TEEPERF" analyze --format json large.trace
