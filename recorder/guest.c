@@ -12,7 +12,6 @@
 
 #include "recorder/clock/host_clock.h"
 #include "recorder/region/log_user.h"
-#include "recorder/region/shared.h"
 
 static const uint64_t LOOK_NS = 1000 * 1000 * 1000; // all of /proc is read
 
@@ -84,13 +83,13 @@ static bool is_left(struct tp_guest *guest)
 enum tp_guest_state tp_guest_look(struct tp_guest *guest)
 {
 	const struct teeperf_log_header *header = guest->region ? guest->region->header : NULL;
-	if (header && tp_shared_load_acquire(&header->ended) & TEEPERF_ENDED)
+	if (header && tp_load_acquire(&header->ended) & TEEPERF_ENDED)
 		return TP_GUEST_ENDED;
 	if (guest->watched && has_ended(guest->watched, guest->watched_fd))
 		return TP_GUEST_GONE;
 	if (!header)
 		return TP_GUEST_RUNS;
-	if (!tp_shared_load32_acquire(&header->attach))
+	if (!tp_load32_acquire(&header->attach))
 		return tp_clock_monotonic_ns() >= guest->deadline_ns ? TP_GUEST_MISSING
 								     : TP_GUEST_AWAITED;
 	return is_left(guest) ? TP_GUEST_LEFT : TP_GUEST_RUNS;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "recorder/region/log_guard.h"
-#include "recorder/region/shared.h"
 #include "recorder/drain/trace_ends.h"
 
 static void write_host(struct tp_inner *inner, const struct tp_host_facts *known, bool ended)
@@ -19,8 +18,8 @@ static void write_host(struct tp_inner *inner, const struct tp_host_facts *known
 	facts.ended = ended;
 	facts.switches_missed = inner->drain.switches.missed;
 	facts.log_gone_bytes = tp_log_guard_lost_bytes(inner->region.map);
-	facts.functions = tp_shared_load_relaxed(&header->function_count);
-	facts.functions_left_out = tp_shared_load_relaxed(&header->functions_left_out);
+	facts.functions = tp_load_relaxed(&header->function_count);
+	facts.functions_left_out = tp_load_relaxed(&header->functions_left_out);
 	tp_trace_add_host(&inner->writer, &facts);
 }
 
@@ -80,7 +79,7 @@ void tp_inner_finish(struct tp_inner *inner, const struct tp_host_facts *facts,
 	write_host(inner, facts, true);
 	tp_trace_add_end(&inner->writer, &inner->region, known);
 	*result = (struct tp_inner_result){
-	    .attach = tp_shared_load32_acquire(&inner->region.header->attach),
+	    .attach = tp_load32_acquire(&inner->region.header->attach),
 	    .records = inner->drain.record_bytes / 8,
 	    .lost = tp_region_lost(&inner->region),
 	    .modules_refused = inner->drain.modules_refused,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "session_steps.h"
-#include "recorder/region/shared.h"
 
 static void look_at_end(void *context, pid_t pid)
 {
@@ -171,7 +170,7 @@ static void *supply(void *argument)
 {
 	struct tp_session *session = argument;
 	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and follow/process-ends
-	while (!tp_shared_load_relaxed(&session->stop)) {
+	while (!tp_load_relaxed(&session->stop)) {
 		// 48 MiB in reserve last for longer than this at a billion events a second.
 		bool grown = tp_region_grow(&session->region);
 		grown |= session->has_inner && tp_region_grow(&session->inner.region);
@@ -198,7 +197,7 @@ static int start_supply(
 static void stop_supply(struct tp_session *session, struct tp_session_end *end)
 {
 	(void)end;
-	tp_shared_store_relaxed(&session->stop, 1);
+	tp_store_relaxed(&session->stop, 1);
 	tp_doorbell_ring(&session->supply_bell);
 	pthread_join(session->supply_thread, NULL);
 	tp_doorbell_release(&session->supply_bell);
@@ -214,10 +213,9 @@ static int switch_on(
 	if (session->soft)
 		tp_clock_gaps_begin(&session->counter.gaps, session->start_ns);
 	session->control_word = options->start_off ? 0 : TEEPERF_ACTIVE;
-	tp_shared_store_release(&session->region.header->control, session->control_word);
+	tp_store_release(&session->region.header->control, session->control_word);
 	if (session->has_inner)
-		tp_shared_store_release(
-		    &session->inner.region.header->control, session->control_word);
+		tp_store_release(&session->inner.region.header->control, session->control_word);
 	return 0;
 }
 

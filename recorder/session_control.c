@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recorder/region/shared.h"
-
 enum {
 	// How long we wait for the program: one that is told by signal, one that is not.
 	TOLD_MS = 1000,
@@ -24,8 +22,8 @@ enum {
 static pid_t attached_pid(const struct tp_session *session)
 {
 	const struct teeperf_log_header *header = session->region.header;
-	const uint64_t pid = tp_shared_load_relaxed(&header->pid);
-	return tp_shared_load32_acquire(&header->attach) == TEEPERF_ATTACH_DONE && pid <= INT_MAX
+	const uint64_t pid = tp_load_relaxed(&header->pid);
+	return tp_load32_acquire(&header->attach) == TEEPERF_ATTACH_DONE && pid <= INT_MAX
 		   ? (pid_t)pid
 		   : 0;
 }
@@ -55,15 +53,14 @@ bool tp_session_command(struct tp_session *session, bool on)
 	struct teeperf_log_header *header = session->region.header;
 	const uint64_t number = session->control_word / 2 + 1;
 	session->control_word = number * 2 + (on ? TEEPERF_ACTIVE : 0);
-	tp_shared_store_release(&header->control, session->control_word);
+	tp_store_release(&header->control, session->control_word);
 	// It looks when it is called, or takes a chunk: no signal reaches into a TEE.
 	if (session->has_inner)
-		tp_shared_store_release(
-		    &session->inner.region.header->control, session->control_word);
+		tp_store_release(&session->inner.region.header->control, session->control_word);
 	if (session->follows)
 		tp_follow_command(&session->follow, session->control_word);
 	const pid_t pid = attached_pid(session);
-	return tp_shared_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
+	return tp_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
 	       session->control_signal && !session->foreign && pid > 0 &&
 	       tp_follow_maps_log(pid, session->region.path) &&
 	       kill(pid, session->control_signal) == 0;
@@ -122,7 +119,7 @@ static void describe(struct tp_session *session, struct tp_control_reply *reply)
 		reply->lost += lost;
 	}
 	if (session->has_inner) {
-		reply->records += tp_shared_load_relaxed(&session->inner.drain.record_bytes) / 8;
+		reply->records += tp_load_relaxed(&session->inner.drain.record_bytes) / 8;
 		reply->lost += tp_region_lost(&session->inner.region);
 	}
 	reply->file_bytes = counts.file_bytes;
@@ -154,7 +151,7 @@ void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *re
 		result = flush(session);
 		break;
 	case TP_CONTROL_STOP:
-		tp_shared_store_relaxed(&session->stop_asked, 1);
+		tp_store_relaxed(&session->stop_asked, 1);
 		break;
 	default:
 		result = TP_CONTROL_UNKNOWN;

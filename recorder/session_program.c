@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "recorder/region/shared.h"
-
 // Nobody wakes us when the program is over.
 enum { GUEST_TICK_MS = 20 };
 
@@ -83,7 +81,7 @@ static enum tp_launch_event look_at_guest(struct tp_session *session)
 		return TP_LAUNCH_TIMEOUT;
 	}
 	const uint64_t word =
-	    stream ? stream->frames.end : tp_shared_load_acquire(&session->region.header->ended);
+	    stream ? stream->frames.end : tp_load_acquire(&session->region.header->ended);
 	const uint64_t known = TEEPERF_ENDED | TEEPERF_ENDED_HAS_CODE;
 	if ((word & known) == known) {
 		session->launch.exit_kind = TEEPERF_EXIT_CODE;
@@ -96,7 +94,7 @@ static enum tp_launch_event look_at_guest(struct tp_session *session)
 
 enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeout_ms)
 {
-	if (tp_shared_load_relaxed(&session->stop_asked))
+	if (tp_load_relaxed(&session->stop_asked))
 		return TP_LAUNCH_RELEASE;
 	if (session->attaches) {
 		if (look_at_guest(session) == TP_LAUNCH_ENDED)

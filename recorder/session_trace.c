@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "recorder/region/log_guard.h"
-#include "recorder/region/shared.h"
 #include "recorder/drain/trace_ends.h"
 
 struct tp_host_facts tp_session_facts(const struct tp_session *session)
@@ -43,8 +42,8 @@ static void write_host_to(struct tp_session *session, struct tp_trace_writer *wr
 	facts.ended = ended;
 	facts.switches_missed = session->drain.switches.missed;
 	facts.log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
-	facts.functions = tp_shared_count_acquire(&header->function_count);
-	facts.functions_left_out = tp_shared_count_acquire(&header->functions_left_out);
+	facts.functions = tp_count_acquire(&header->function_count);
+	facts.functions_left_out = tp_count_acquire(&header->functions_left_out);
 	tp_trace_add_host(writer, &facts);
 }
 
@@ -111,7 +110,7 @@ static void count_end(const struct tp_session *session, const struct tp_session_
 	counts->stunted = session->region.stunted;
 	counts->no_rings = session->region.mode == TEEPERF_MODE_RING &&
 			   counts->attach == TEEPERF_ATTACH_DONE &&
-			   !tp_shared_load_relaxed(&session->region.header->keeps);
+			   !tp_load_relaxed(&session->region.header->keeps);
 	counts->switches_missed = session->drain.switches.missed;
 	counts->modules_refused = session->drain.modules_refused;
 	counts->write_ns = session->writer.write_ns;

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include <teeperf/abi.h>
+#include <teeperf/atomic.h>
 
-#include "atomic.h"
 #include "hardware_clock.h"
 
 #define TP_HIDDEN __attribute__((visibility("hidden")))

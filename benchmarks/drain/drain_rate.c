@@ -12,7 +12,6 @@
 #include "analyzer/trace/chunk_read.h"
 #include "common/chunks/checksum.h"
 #include "recorder/drain/drain.h"
-#include "recorder/region/shared.h"
 
 enum {
 	CHUNK = TP_REGION_CHUNK_SIZE,
@@ -100,23 +99,22 @@ struct producer {
 
 static bool has_chunk(const struct tp_region *region)
 {
-	const uint64_t head = tp_shared_load_acquire(&region->header->head);
-	return (int64_t)(head - tp_shared_load_relaxed(&region->header->tail)) > 0;
+	const uint64_t head = tp_load_acquire(&region->header->head);
+	return (int64_t)(head - tp_load_relaxed(&region->header->tail)) > 0;
 }
 
 static void fill_chunk(struct producer *producer)
 {
 	struct tp_region *region = producer->region;
-	const uint64_t ticket = tp_shared_add_relaxed(&region->header->tail, 1);
-	const uint64_t slot =
-	    tp_shared_load_acquire(&region->supply[ticket & (region->chunk_count - 1)]);
+	const uint64_t ticket = tp_fetch_add_relaxed(&region->header->tail, 1);
+	const uint64_t slot = tp_load_acquire(&region->supply[ticket & (region->chunk_count - 1)]);
 	const uint32_t number = slot & ((1 << TEEPERF_SUPPLY_CHUNK_BITS) - 1);
 	struct teeperf_chunk *chunk = tp_region_chunk(region, number);
 	chunk->os_tid = 1;
 	chunk->sequence = producer->sequence++;
 	memcpy(chunk + 1, prepared[chunk->sequence % PREPARED], sizeof(prepared[0]));
 	chunk->used = CHUNK;
-	tp_shared_store_release(&region->states[number], TEEPERF_CHUNK_DONE);
+	tp_store_release(&region->states[number], TEEPERF_CHUNK_DONE);
 	producer->filled++;
 }
 
@@ -239,7 +237,7 @@ static void measure_drain(struct producer producer, int level, const char *folde
 		die("cannot start the producer");
 	pthread_join(thread, NULL);
 	// All that was filled has been taken when the drain has seen it.
-	while (tp_shared_load_relaxed(&drain.record_bytes) < producer.filled * RECORDS * 8)
+	while (tp_load_relaxed(&drain.record_bytes) < producer.filled * RECORDS * 8)
 		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 	const uint64_t wall_ns = now_ns(CLOCK_MONOTONIC) - start;
 	const uint64_t cpu_ns = now_ns(cpu_clock);

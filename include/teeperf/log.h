@@ -360,6 +360,20 @@ struct teeperf_log_header {
 			  8 * TEEPERF_CROSSINGS];
 };
 
+/* What a log of this version is known by, but for `magic`: that is stored when the rest is there. */
+static inline void teeperf_log_init(
+    struct teeperf_log_header *header, uint32_t chunk_count, uint32_t clock, uint32_t mode)
+{
+	header->major = TEEPERF_LOG_MAJOR;
+	header->oldest_major = TEEPERF_LOG_OLDEST_MAJOR;
+	header->minor = TEEPERF_LOG_MINOR;
+	header->header_size = TEEPERF_LOG_HEADER_SIZE;
+	header->chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT;
+	header->chunk_count = chunk_count;
+	header->clock = clock;
+	header->mode = mode;
+}
+
 /* An instrumented module (executable or shared object); written by the runtime when it is loaded. */
 #define TEEPERF_MODULE_PATH_SIZE 384
 #define TEEPERF_BUILD_ID_SIZE 32

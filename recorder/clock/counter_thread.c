@@ -6,10 +6,10 @@
 #include <sched.h>
 #include <string.h>
 
+#include <teeperf/atomic.h>
 #include <teeperf/log.h>
 
 #include "host_clock.h"
-#include "recorder/region/shared.h"
 
 enum {
 	// How often a thread that counts looks at a clock, which may cost it a system call.
@@ -44,18 +44,18 @@ static void publish(struct tp_counter_thread *counter)
 	uint64_t longest = 0;
 	uint64_t last = tp_clock_ticks(options->clock);
 	uint64_t stores = 1;
-	tp_shared_store_relaxed(options->word, last);
-	tp_shared_store_relaxed(&counter->stores, stores);
-	while (!tp_shared_load_relaxed(&counter->stop)) {
+	tp_store_relaxed(options->word, last);
+	tp_store_relaxed(&counter->stores, stores);
+	while (!tp_load_relaxed(&counter->stop)) {
 		if (period)
 			pause_a_little();
 		const uint64_t now = tp_clock_ticks(options->clock);
 		const uint64_t gap = now - last;
 		if (gap < period)
 			continue;
-		tp_shared_store_relaxed(options->word, now);
+		tp_store_relaxed(options->word, now);
 		last = now;
-		tp_shared_store_relaxed(&counter->stores, ++stores);
+		tp_store_relaxed(&counter->stores, ++stores);
 		if (gap > longest || gap > long_gap) {
 			const uint64_t ns = to_ns(gap, options->hz);
 			if (tp_clock_gaps_note(&counter->gaps, tp_clock_monotonic_ns(), ns) &&
@@ -98,12 +98,12 @@ static void count(struct tp_counter_thread *counter)
 	uint64_t stores = 0;
 	uint64_t fastest = UINT64_MAX;
 	uint64_t last = tp_clock_monotonic_ns();
-	while (!tp_shared_load_relaxed(&counter->stop)) {
+	while (!tp_load_relaxed(&counter->stop)) {
 		for (uint64_t i = 0; i < row; i++) {
 			for (uint64_t j = 0; j < pauses; j++)
 				pause_a_little();
-			tp_shared_store_relaxed(options->word, ++stores);
-			tp_shared_store_relaxed(&counter->stores, stores);
+			tp_store_relaxed(options->word, ++stores);
+			tp_store_relaxed(&counter->stores, stores);
 		}
 		const uint64_t now = tp_clock_monotonic_ns();
 		const uint64_t took = now - last;
@@ -167,33 +167,33 @@ int tp_counter_thread_start(
 		else
 			leave_core(counter->cpu);
 	}
-	while (!tp_shared_load_relaxed(&counter->stores))
+	while (!tp_load_relaxed(&counter->stores))
 		sched_yield();
 	return 0;
 }
 
 void tp_counter_thread_stop(struct tp_counter_thread *counter)
 {
-	tp_shared_store_relaxed(&counter->stop, 1);
+	tp_store_relaxed(&counter->stop, 1);
 	pthread_join(counter->thread, NULL);
 }
 
 uint64_t tp_counter_thread_stores(const struct tp_counter_thread *counter)
 {
-	return tp_shared_load_relaxed(&counter->stores);
+	return tp_load_relaxed(&counter->stores);
 }
 
 uint64_t tp_counter_thread_max_gap_ns(const struct tp_counter_thread *counter)
 {
-	return tp_shared_load_relaxed(&counter->gaps.max_ns);
+	return tp_load_relaxed(&counter->gaps.max_ns);
 }
 
 uint64_t tp_counter_thread_starved_ns(const struct tp_counter_thread *counter)
 {
-	return tp_shared_load_relaxed(&counter->gaps.starved_ns);
+	return tp_load_relaxed(&counter->gaps.starved_ns);
 }
 
 uint64_t tp_counter_thread_starved_count(const struct tp_counter_thread *counter)
 {
-	return tp_shared_load_relaxed(&counter->gaps.starved_count);
+	return tp_load_relaxed(&counter->gaps.starved_count);
 }

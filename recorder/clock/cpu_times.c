@@ -18,7 +18,6 @@
 
 #include "host_clock.h"
 #include "recorder/region/log_user.h"
-#include "recorder/region/shared.h"
 
 static const uint64_t LOOK_NS = 4 * 1000 * 1000;
 // Threads that are read in one look, and slots of the table that are looked at for them.
@@ -105,7 +104,7 @@ void tp_cpu_times_release(struct tp_cpu_times *times)
 // The log says whose it is, and may say anything: that one must have the log mapped, or be ENDED.
 static bool find_process(struct tp_cpu_times *times, pid_t ended)
 {
-	const uint64_t told = tp_shared_load_acquire(&times->region->header->pid);
+	const uint64_t told = tp_load_acquire(&times->region->header->pid);
 	if (times->pid) {
 		times->has_tasks = told == (uint64_t)times->pid;
 		return !times->hidden;
@@ -129,10 +128,10 @@ static bool look_at_thread(struct tp_cpu_times *times, uint32_t number, bool end
 {
 	const struct teeperf_thread *slot = &times->region->threads[number];
 	struct tp_cpu_seen *seen = &times->threads[number];
-	const uint64_t tid = tp_shared_load_acquire(&slot->os_tid);
+	const uint64_t tid = tp_load_acquire(&slot->os_tid);
 	const bool first = tid == (uint64_t)times->pid;
 	if (!tid || tid > INT_MAX || seen->gone ||
-	    (tp_shared_load_relaxed(&slot->ended) && !(ended && first)))
+	    (tp_load_relaxed(&slot->ended) && !(ended && first)))
 		return false;
 	uint64_t cpu_ns;
 	uint64_t delay_ns;
@@ -161,7 +160,7 @@ static void look_at_process(struct tp_cpu_times *times, bool ended)
 
 static uint32_t thread_count(const struct tp_cpu_times *times)
 {
-	const uint64_t told = tp_shared_load_acquire(&times->region->header->thread_count);
+	const uint64_t told = tp_load_acquire(&times->region->header->thread_count);
 	return told < TP_REGION_THREADS ? (uint32_t)told : TP_REGION_THREADS;
 }
 

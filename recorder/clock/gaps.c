@@ -2,7 +2,7 @@
 // The times during a measurement in which a soft clock stood still.
 #include "gaps.h"
 
-#include "recorder/region/shared.h"
+#include <teeperf/atomic.h>
 
 void tp_clock_gaps_init(struct tp_clock_gaps *gaps)
 {
@@ -11,18 +11,18 @@ void tp_clock_gaps_init(struct tp_clock_gaps *gaps)
 
 void tp_clock_gaps_begin(struct tp_clock_gaps *gaps, uint64_t now_ns)
 {
-	tp_shared_store_relaxed(&gaps->from_ns, now_ns);
+	tp_store_relaxed(&gaps->from_ns, now_ns);
 }
 
 void tp_clock_gaps_end(struct tp_clock_gaps *gaps, uint64_t now_ns)
 {
-	tp_shared_store_relaxed(&gaps->to_ns, now_ns);
+	tp_store_relaxed(&gaps->to_ns, now_ns);
 }
 
 bool tp_clock_gaps_note(struct tp_clock_gaps *gaps, uint64_t now_ns, uint64_t gap_ns)
 {
-	const uint64_t first = tp_shared_load_relaxed(&gaps->from_ns);
-	const uint64_t last = tp_shared_load_relaxed(&gaps->to_ns);
+	const uint64_t first = tp_load_relaxed(&gaps->from_ns);
+	const uint64_t last = tp_load_relaxed(&gaps->to_ns);
 	uint64_t from = gap_ns < now_ns ? now_ns - gap_ns : 0;
 	// The noting thread measures in ticks, so two gaps may seem to overlap a little.
 	if (from < gaps->told_ns)
@@ -34,11 +34,11 @@ bool tp_clock_gaps_note(struct tp_clock_gaps *gaps, uint64_t now_ns, uint64_t ga
 		return false;
 	gaps->told_ns = to;
 	const uint64_t length = to - from;
-	if (length > tp_shared_load_relaxed(&gaps->max_ns))
-		tp_shared_store_relaxed(&gaps->max_ns, length);
+	if (length > tp_load_relaxed(&gaps->max_ns))
+		tp_store_relaxed(&gaps->max_ns, length);
 	if (length > TP_CLOCK_STARVED_NS) {
-		tp_shared_add_relaxed(&gaps->starved_ns, length);
-		tp_shared_add_relaxed(&gaps->starved_count, 1);
+		tp_fetch_add_relaxed(&gaps->starved_ns, length);
+		tp_fetch_add_relaxed(&gaps->starved_count, 1);
 	}
 	return true;
 }

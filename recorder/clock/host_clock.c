@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "recorder/region/shared.h"
+#include <teeperf/atomic.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -194,7 +194,7 @@ uint64_t tp_clock_stated_hz(uint32_t clock)
 
 static uint64_t log_ticks(const struct tp_clock_log *log)
 {
-	return log->word ? tp_shared_load_relaxed(log->word) : tp_clock_ticks(log->clock);
+	return log->word ? tp_load_relaxed(log->word) : tp_clock_ticks(log->clock);
 }
 
 // Both clocks at one moment: the closest of several tries, since we may be descheduled in between.

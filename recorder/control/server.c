@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recorder/region/shared.h"
-
 enum { PATIENCE_S = 2, BACKLOG = 8, NAP_MS = 20, EARLY_S = 60 };
 
 static void make_address(struct sockaddr_un *address, const char *path)
@@ -64,7 +62,7 @@ static void *run(void *argument)
 	struct tp_control_server *server = argument;
 	struct pollfd events[] = {
 	    {.fd = server->socket, .events = POLLIN}, {.fd = server->bell.fd, .events = POLLIN}};
-	while (!tp_shared_load_relaxed(&server->stop)) {
+	while (!tp_load_relaxed(&server->stop)) {
 		poll(events, 2, -1);
 		const int connection = accept4(server->socket, NULL, NULL, SOCK_CLOEXEC);
 		// Without a descriptor for it the client waits until there is one.
@@ -165,7 +163,7 @@ fail:
 void tp_control_server_stop(struct tp_control_server *server)
 {
 	unlink(server->path);
-	tp_shared_store_relaxed(&server->stop, 1);
+	tp_store_relaxed(&server->stop, 1);
 	tp_doorbell_ring(&server->bell);
 	pthread_join(server->thread, NULL);
 	close(server->socket);

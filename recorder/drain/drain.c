@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "rings.h"
-#include "recorder/region/shared.h"
 
 static const uint64_t MS = 1000 * 1000;
 // A program that has taken no chunk for so long is not disturbed when its chunks are written.
@@ -44,19 +43,19 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 {
 	struct tp_region *region = drain->region;
 	struct teeperf_chunk *shared = tp_region_chunk(region, number);
-	const uint64_t size = complete ? tp_drain_clamp_used(tp_shared_load_relaxed(&shared->used))
-				       : TP_REGION_CHUNK_SIZE;
+	const uint64_t size =
+	    complete ? tp_drain_clamp_used(tp_load_relaxed(&shared->used)) : TP_REGION_CHUNK_SIZE;
 	tp_region_copy(drain->chunk, shared, size);
 	struct teeperf_chunk *copy = (void *)drain->chunk;
 	copy->used = complete ? size : tp_drain_find_used(drain->chunk);
 	tp_trace_writer_add(drain->writer, TEEPERF_SECTION_CHUNK, copy, copy->used);
-	tp_shared_add_relaxed(&drain->record_bytes, copy->used - sizeof(*copy));
+	tp_fetch_add_relaxed(&drain->record_bytes, copy->used - sizeof(*copy));
 	if (!complete)
 		return;
 	drain->taken++;
 	tp_region_withdraw(region, number);
 	// Free before it is cleared: if we are killed meanwhile, nobody takes what is left of it for a chunk.
-	tp_shared_store_release(&region->states[number], TEEPERF_CHUNK_FREE);
+	tp_store_release(&region->states[number], TEEPERF_CHUNK_FREE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (region->mode == TEEPERF_MODE_STREAM) {
 		memset(shared, 0, size);
@@ -69,9 +68,9 @@ static void take_numbers(struct tp_drain *drain, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t number = drain->numbers[i];
 		take_chunk(drain, number,
-		    tp_shared_load_acquire(&drain->region->states[number]) == TEEPERF_CHUNK_DONE);
+		    tp_load_acquire(&drain->region->states[number]) == TEEPERF_CHUNK_DONE);
 		// Half a log takes long enough for many of the clock's points.
-		if (!tp_shared_load_relaxed(&drain->stop))
+		if (!tp_load_relaxed(&drain->stop))
 			tp_clock_log_tick(drain->clock_log);
 	}
 }
@@ -95,7 +94,7 @@ static void take_rest(struct tp_drain *drain)
 static void write_modules(struct tp_drain *drain)
 {
 	const struct tp_region *region = drain->region;
-	const uint64_t seen = tp_shared_count_acquire(&region->header->module_count);
+	const uint64_t seen = tp_count_acquire(&region->header->module_count);
 	const uint64_t count = seen < region->module_capacity ? seen : region->module_capacity;
 	const uint64_t size = count * sizeof(*drain->modules);
 	tp_region_copy(drain->modules, region->modules, size);
@@ -138,7 +137,7 @@ static void look_at_names(struct tp_drain *drain)
 	if (drain->foreign || now < drain->names_ns)
 		return;
 	drain->names_ns = now + NAMES_MS * MS;
-	const uint64_t pid = tp_shared_load_relaxed(&drain->region->header->pid);
+	const uint64_t pid = tp_load_relaxed(&drain->region->header->pid);
 	const uint32_t count = tp_region_thread_count(drain->region);
 	for (uint32_t i = 0; i < NAMES_LOOK && i < count; i++) {
 		drain->names_at = drain->names_at + 1 < count ? drain->names_at + 1 : 0;
@@ -152,14 +151,14 @@ static void look_at_names(struct tp_drain *drain)
 static uint32_t copy_threads(struct tp_drain *drain)
 {
 	const struct tp_region *region = drain->region;
-	const uint64_t pid = tp_shared_load_relaxed(&region->header->pid);
+	const uint64_t pid = tp_load_relaxed(&region->header->pid);
 	const uint32_t count = tp_region_thread_count(region);
 	for (uint32_t i = 0; i < count; i++) {
 		struct teeperf_thread *copy = &drain->threads[i];
 		const struct teeperf_thread before = *copy;
 		tp_region_copy(copy, &region->threads[i], sizeof(*copy));
-		copy->lost = tp_shared_count_acquire(&copy->lost);
-		copy->chunks = tp_shared_count_acquire(&copy->chunks);
+		copy->lost = tp_count_acquire(&copy->lost);
+		copy->chunks = tp_count_acquire(&copy->chunks);
 		// A name that was found while the thread lived outlasts it.
 		if (has_told_last(copy))
 			continue;
@@ -224,13 +223,13 @@ static void write_switches(struct tp_drain *drain)
 static void follow_program(struct tp_drain *drain)
 {
 	const struct teeperf_log_header *header = drain->region->header;
-	if (!tp_shared_load32_acquire(&header->attach))
+	if (!tp_load32_acquire(&header->attach))
 		return;
-	tp_trace_writer_set_machine(drain->writer, tp_shared_load32_acquire(&header->machine));
+	tp_trace_writer_set_machine(drain->writer, tp_load32_acquire(&header->machine));
 	if (drain->writer->failed)
 		return; // the room is for what ends the file
 	// Each section holds them all: of many, further ones wait for the next checkpoint, or for more.
-	const uint64_t modules = tp_shared_load_acquire(&header->module_count);
+	const uint64_t modules = tp_load_acquire(&header->module_count);
 	if (modules > drain->modules_seen &&
 	    (modules <= MODULES_FEW || modules - drain->modules_seen >= modules / 4))
 		write_modules(drain);
@@ -243,7 +242,7 @@ static void follow_program(struct tp_drain *drain)
 // The tables that change all the time.
 static void write_tables(struct tp_drain *drain)
 {
-	if (tp_shared_load_acquire(&drain->region->header->module_count) != drain->modules_seen)
+	if (tp_load_acquire(&drain->region->header->module_count) != drain->modules_seen)
 		write_modules(drain);
 	write_threads(drain);
 	write_cpu(drain);
@@ -273,7 +272,7 @@ static bool is_time(struct tp_drain *drain)
 {
 	if (drain->policy != TP_DRAIN_LATE)
 		return drain->policy == TP_DRAIN_NOW;
-	const uint64_t tail = tp_shared_load_relaxed(&drain->region->header->tail);
+	const uint64_t tail = tp_load_relaxed(&drain->region->header->tail);
 	const uint64_t now = tp_clock_monotonic_ns();
 	if (tail != drain->tail_seen) {
 		drain->tail_seen = tail;
@@ -282,7 +281,7 @@ static bool is_time(struct tp_drain *drain)
 	if (now - drain->tail_since_ns >= QUIET_MS * MS)
 		return true;
 	// Most chunks are of threads that have ended: it costs little, and more chunks cost a lot.
-	const uint64_t threads = tp_shared_load_relaxed(&drain->region->header->thread_count);
+	const uint64_t threads = tp_load_relaxed(&drain->region->header->thread_count);
 	if (drain->region->mode == TEEPERF_MODE_STREAM && tail < 2 * threads &&
 	    tail - drain->taken >= SHORT_LIVES)
 		return true;
@@ -355,7 +354,7 @@ static void snapshot(struct tp_drain *drain)
 
 static void flush(struct tp_drain *drain)
 {
-	const uint64_t asked = tp_shared_load_acquire(&drain->flush_asked);
+	const uint64_t asked = tp_load_acquire(&drain->flush_asked);
 	if (asked == drain->flush_done)
 		return;
 	if (drain->region->mode == TEEPERF_MODE_RING) {
@@ -365,7 +364,7 @@ static void flush(struct tp_drain *drain)
 		if (!drain->writer->failed)
 			write_tables(drain);
 	}
-	tp_shared_store_release(&drain->flush_done, asked);
+	tp_store_release(&drain->flush_done, asked);
 }
 
 bool tp_drain_flush_worked(const struct tp_drain *drain)
@@ -375,15 +374,15 @@ bool tp_drain_flush_worked(const struct tp_drain *drain)
 
 uint64_t tp_drain_ask_flush(struct tp_drain *drain)
 {
-	const uint64_t number = tp_shared_load_relaxed(&drain->flush_asked) + 1;
-	tp_shared_store_release(&drain->flush_asked, number);
+	const uint64_t number = tp_load_relaxed(&drain->flush_asked) + 1;
+	tp_store_release(&drain->flush_asked, number);
 	tp_doorbell_ring(&drain->bell);
 	return number;
 }
 
 bool tp_drain_has_flushed(const struct tp_drain *drain, uint64_t number)
 {
-	return tp_shared_load_acquire(&drain->flush_done) >= number;
+	return tp_load_acquire(&drain->flush_done) >= number;
 }
 
 bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms)
@@ -423,7 +422,7 @@ static void *run(void *argument)
 	const uint64_t start = tp_clock_monotonic_ns();
 	const uint64_t written = drain->writer->write_ns;
 	uint64_t accounted = 0; // asleep as it wanted
-	while (!tp_shared_load_relaxed(&drain->stop)) {
+	while (!tp_load_relaxed(&drain->stop)) {
 		follow_program(drain);
 		flush(drain);
 		if (!is_time(drain) || !take_chunks(drain))
@@ -491,7 +490,7 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 
 void tp_drain_stop(struct tp_drain *drain)
 {
-	tp_shared_store_relaxed(&drain->stop, 1);
+	tp_store_relaxed(&drain->stop, 1);
 	tp_doorbell_ring(&drain->bell);
 	pthread_join(drain->thread, NULL);
 	tp_doorbell_release(&drain->bell);
@@ -505,8 +504,8 @@ void tp_drain_stop(struct tp_drain *drain)
 static void write_threads_of_rest(struct tp_drain *drain, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t lost = tp_shared_count_acquire(&drain->region->threads[i].lost);
-		const uint64_t ended = tp_shared_load_relaxed(&drain->region->threads[i].ended);
+		const uint64_t lost = tp_count_acquire(&drain->region->threads[i].lost);
+		const uint64_t ended = tp_load_relaxed(&drain->region->threads[i].ended);
 		drain->threads[i].lost = lost;
 		drain->threads[i].ended = ended;
 	}
@@ -518,7 +517,7 @@ static void write_threads_of_rest(struct tp_drain *drain, uint32_t count)
 static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
 {
 	enum { HOST_AND_END = 16384 };
-	const uint64_t told = tp_shared_load_acquire(&drain->region->header->module_count);
+	const uint64_t told = tp_load_acquire(&drain->region->header->module_count);
 	const uint64_t modules = told < TP_REGION_MODULES ? told : TP_REGION_MODULES;
 	return HOST_AND_END + modules * sizeof(*drain->modules) +
 	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +

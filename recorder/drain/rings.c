@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "drain.h"
-#include "recorder/region/shared.h"
 
 enum {
 	HEADER_WORDS = sizeof(struct teeperf_chunk) / 8,
@@ -52,16 +51,16 @@ uint32_t tp_rings_whole(const uint64_t *words, uint32_t count)
 
 static uint32_t thread_of(const struct teeperf_chunk *chunk)
 {
-	return (uint32_t)tp_shared_load_relaxed((const uint64_t *)(const void *)&chunk->thread);
+	return (uint32_t)tp_load_relaxed((const uint64_t *)(const void *)&chunk->thread);
 }
 
 static bool is_still(const struct tp_region *region, const struct held *held)
 {
 	const struct teeperf_chunk *chunk = tp_region_chunk(region, held->number);
-	const uint64_t state = tp_shared_load_acquire(&region->states[held->number]);
+	const uint64_t state = tp_load_acquire(&region->states[held->number]);
 	return (state == TEEPERF_CHUNK_OWNED || state == TEEPERF_CHUNK_DONE) &&
 	       thread_of(chunk) == held->thread &&
-	       tp_shared_load_relaxed(&chunk->sequence) == held->sequence;
+	       tp_load_relaxed(&chunk->sequence) == held->sequence;
 }
 
 /*
@@ -73,12 +72,11 @@ static bool copy(const struct tp_region *region, const struct held *held, uint64
 	const struct teeperf_chunk *chunk = tp_region_chunk(region, held->number);
 	const uint64_t *from = (const uint64_t *)(const void *)chunk;
 	struct teeperf_chunk *header = (void *)to;
-	const bool done =
-	    tp_shared_load_acquire(&region->states[held->number]) == TEEPERF_CHUNK_DONE;
+	const bool done = tp_load_acquire(&region->states[held->number]) == TEEPERF_CHUNK_DONE;
 	const uint64_t used =
-	    done ? tp_drain_clamp_used(tp_shared_load_relaxed(&chunk->used)) : TP_REGION_CHUNK_SIZE;
+	    done ? tp_drain_clamp_used(tp_load_relaxed(&chunk->used)) : TP_REGION_CHUNK_SIZE;
 	for (uint64_t i = used / 8; i--;)
-		to[i] = tp_shared_load_relaxed(&from[i]);
+		to[i] = tp_load_relaxed(&from[i]);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (!is_still(region, held) || header->thread != held->thread ||
 	    header->sequence != held->sequence)
@@ -140,7 +138,7 @@ static uint32_t find(struct tp_region *region, uint32_t *numbers, struct held *h
 		const struct teeperf_chunk *chunk = tp_region_chunk(region, numbers[i]);
 		held[i] = (struct held){.number = numbers[i],
 		    .thread = thread_of(chunk),
-		    .sequence = tp_shared_load_relaxed(&chunk->sequence)};
+		    .sequence = tp_load_relaxed(&chunk->sequence)};
 	}
 	if (found)
 		qsort(held, found, sizeof(*held), compare);

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "recorder/region/shared.h"
-
 void tp_switch_log_init(struct tp_switch_log *log, bool on)
 {
 	*log = (struct tp_switch_log){.start_on = on};
@@ -36,17 +34,17 @@ static void bridge(struct tp_switch_log *log)
 
 bool tp_switch_log_follow(struct tp_switch_log *log, const struct teeperf_log_header *header)
 {
-	const uint64_t told = tp_shared_count_acquire(&header->switch_count);
+	const uint64_t told = tp_count_acquire(&header->switch_count);
 	if (told <= log->seen) // fewer than before were not counted
 		return false;
 	const uint64_t more = told - log->seen;
 	const uint64_t count = more < TEEPERF_SWITCHES ? more : TEEPERF_SWITCHES;
 	uint64_t words[TEEPERF_SWITCHES];
 	for (uint64_t i = 0; i < count; i++)
-		words[i] = tp_shared_load_acquire(
-		    &header->switches[(told - count + i) % TEEPERF_SWITCHES]);
+		words[i] =
+		    tp_load_acquire(&header->switches[(told - count + i) % TEEPERF_SWITCHES]);
 	// What was overwritten while we copied is among the first; one more may be about to be.
-	const uint64_t since = tp_shared_count_acquire(&header->switch_count) - told;
+	const uint64_t since = tp_count_acquire(&header->switch_count) - told;
 	const uint64_t kept = since < TEEPERF_SWITCHES ? TEEPERF_SWITCHES - 1 - since : 0;
 	uint64_t good = count < kept ? count : kept;
 	if (log->words.size / sizeof(words[0]) + good > TP_SWITCHES_MAX)
@@ -63,8 +61,8 @@ bool tp_switch_log_follow(struct tp_switch_log *log, const struct teeperf_log_he
 
 bool tp_switch_log_state(const struct teeperf_log_header *header, bool start)
 {
-	const uint64_t count = tp_shared_count_acquire(&header->switch_count);
+	const uint64_t count = tp_count_acquire(&header->switch_count);
 	if (!count)
 		return start;
-	return tp_shared_load_relaxed(&header->switches[(count - 1) % TEEPERF_SWITCHES]) & 1;
+	return tp_load_relaxed(&header->switches[(count - 1) % TEEPERF_SWITCHES]) & 1;
 }

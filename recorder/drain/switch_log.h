@@ -6,9 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <teeperf/log.h>
-
 #include "common/buf.h"
+#include "recorder/region/region.h"
 
 /* A program that switches all the time must not fill our memory. */
 enum { TP_SWITCHES_MAX = 1 << 20 };

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recorder/region/shared.h"
-
 void tp_trace_add_host(struct tp_trace_writer *writer, const struct tp_host_facts *facts)
 {
 	struct tp_buf host;
@@ -44,19 +42,19 @@ void tp_trace_add_end(struct tp_trace_writer *writer, const struct tp_region *re
     const struct teeperf_trace_end *known)
 {
 	const struct teeperf_log_header *header = region->header;
-	const uint64_t told = tp_shared_count_acquire(&header->thread_count);
+	const uint64_t told = tp_count_acquire(&header->thread_count);
 	const uint64_t filled = tp_region_thread_count(region);
 	struct teeperf_trace_end end = *known;
 	end.chunk_count = writer->chunks;
-	end.chunk_draws = tp_shared_load_relaxed(&header->tail);
-	end.lost_early = tp_shared_count_acquire(&header->lost_early);
-	end.lost_overflow = tp_shared_count_acquire(&header->lost_overflow);
-	end.refused = tp_shared_count_acquire(&header->refused);
-	end.forked = tp_shared_count_acquire(&header->forked);
+	end.chunk_draws = tp_load_relaxed(&header->tail);
+	end.lost_early = tp_count_acquire(&header->lost_early);
+	end.lost_overflow = tp_count_acquire(&header->lost_overflow);
+	end.refused = tp_count_acquire(&header->refused);
+	end.forked = tp_count_acquire(&header->forked);
 	end.log_bytes = (uint64_t)region->committed * TP_REGION_CHUNK_SIZE;
 	end.mode = region->mode;
-	end.attach = tp_shared_load32_acquire(&header->attach);
-	end.module_count = tp_shared_count_acquire(&header->module_count);
+	end.attach = tp_load32_acquire(&header->attach);
+	end.module_count = tp_count_acquire(&header->module_count);
 	end.thread_count = told > filled ? told : filled;
 	const struct tp_missing *missing = &writer->missing;
 	const uint64_t before = writer->offset;

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "recorder/region/shared.h"
-
 enum { CHUNK_SIZE = 1 << TEEPERF_CHUNK_SHIFT_DEFAULT };
 
 // Where a chunk's section is.
@@ -119,7 +117,7 @@ void tp_trace_writer_make_room(struct tp_trace_writer *writer, uint64_t bytes)
 			cut = places[count - ++gone].offset;
 	}
 	if (gone) {
-		tp_shared_store_relaxed(&writer->chunks, writer->chunks - gone);
+		tp_store_relaxed(&writer->chunks, writer->chunks - gone);
 		tp_trace_writer_cut(writer, cut);
 	}
 	tp_unpacker_release(&unpacker);

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/chunks/checksum.h"
-#include "recorder/region/shared.h"
 
 // Write all of the parts: 0 or an errno value. Changes parts.
 static int write_all(int fd, struct iovec *parts, int count)
@@ -65,7 +64,7 @@ bool tp_trace_writer_cut(struct tp_trace_writer *writer, uint64_t bytes)
 {
 	if (writer->regular && ftruncate(writer->fd, (off_t)bytes) == 0 &&
 	    lseek(writer->fd, (off_t)bytes, SEEK_SET) >= 0) {
-		tp_shared_store_relaxed(&writer->offset, bytes);
+		tp_store_relaxed(&writer->offset, bytes);
 		return true;
 	}
 	close(writer->fd);
@@ -97,7 +96,7 @@ static void write_parts(struct tp_trace_writer *writer, struct iovec *parts, int
 	if (error)
 		fail(writer, error);
 	else
-		tp_shared_store_relaxed(&writer->offset, writer->offset + size);
+		tp_store_relaxed(&writer->offset, writer->offset + size);
 }
 
 // Move a regular file at writer->path to PATH.old. 0 if no such file is in the way any more; *type is then
@@ -320,7 +319,7 @@ void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_ty
 	else if (!written)
 		tp_missing_add(&writer->missing, whole, whole_size);
 	else
-		tp_shared_store_relaxed(&writer->chunks, writer->chunks + 1);
+		tp_store_relaxed(&writer->chunks, writer->chunks + 1);
 }
 
 void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machine)

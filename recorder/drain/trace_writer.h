@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <teeperf/atomic.h>
 #include <teeperf/trace.h>
 
 #include "common/chunks/chunk_codec.h"

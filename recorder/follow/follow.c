@@ -14,7 +14,6 @@
 
 #include "process.h"
 #include "server.h"
-#include "recorder/region/shared.h"
 
 // Take one that is over off the list; NULL if there is none.
 static struct tp_followed *take_over(struct tp_follow *follow, bool all)
@@ -89,7 +88,7 @@ static bool wait_for_end(struct tp_follow *follow, int timeout_ms)
 static void *watch(void *argument)
 {
 	struct tp_follow *follow = argument;
-	while (!tp_shared_load_relaxed(&follow->stop))
+	while (!tp_load_relaxed(&follow->stop))
 		if (wait_for_end(follow, -1))
 			tp_doorbell_ring(&follow->finisher_bell);
 	return NULL;
@@ -99,7 +98,7 @@ static void *watch(void *argument)
 static void *finish_all(void *argument)
 {
 	struct tp_follow *follow = argument;
-	while (!tp_shared_load_relaxed(&follow->stop)) {
+	while (!tp_load_relaxed(&follow->stop)) {
 		tp_doorbell_wait(&follow->finisher_bell, -1);
 		for (struct tp_followed *process; (process = take_over(follow, false));)
 			finish(follow, process, false);
@@ -153,9 +152,9 @@ void tp_follow_command(struct tp_follow *follow, uint64_t control)
 	follow->control = control;
 	for (struct tp_followed *at = follow->list; at; at = at->next) {
 		struct teeperf_log_header *header = at->region.header;
-		tp_shared_store_release(&header->control, control);
+		tp_store_release(&header->control, control);
 		if (follow->options.control_signal &&
-		    tp_shared_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
+		    tp_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
 		    tp_follow_maps_log(at->pid, at->region.path))
 			syscall(SYS_pidfd_send_signal, at->pidfd, follow->options.control_signal,
 			    NULL, 0);
@@ -218,7 +217,7 @@ uint32_t tp_follow_count(struct tp_follow *follow, uint64_t *records, uint64_t *
 	*records = *lost = 0;
 	pthread_mutex_lock(&follow->lock);
 	for (const struct tp_followed *at = follow->list; at; at = at->next) {
-		*records += tp_shared_load_relaxed(&at->drain.record_bytes) / 8;
+		*records += tp_load_relaxed(&at->drain.record_bytes) / 8;
 		*lost += tp_region_lost(&at->region);
 	}
 	for (uint64_t i = 0; i < follow->result_count; i++) {
@@ -244,7 +243,7 @@ static int start_threads(struct tp_follow *follow, struct tp_err *err)
 	error = pthread_create(&follow->watcher, NULL, watch, follow);
 	if (!error)
 		return 0;
-	tp_shared_store_relaxed(&follow->stop, 1);
+	tp_store_relaxed(&follow->stop, 1);
 	tp_doorbell_ring(&follow->finisher_bell);
 	pthread_join(follow->finisher, NULL);
 fail_thread:
@@ -257,7 +256,7 @@ fail:
 
 static void stop_threads(struct tp_follow *follow)
 {
-	tp_shared_store_relaxed(&follow->stop, 1);
+	tp_store_relaxed(&follow->stop, 1);
 	tp_doorbell_ring(&follow->watcher_bell);
 	tp_doorbell_ring(&follow->finisher_bell);
 	pthread_join(follow->watcher, NULL);
@@ -295,7 +294,7 @@ fail:
 
 void tp_follow_stop(struct tp_follow *follow)
 {
-	tp_shared_store_relaxed(&follow->stop, 1);
+	tp_store_relaxed(&follow->stop, 1);
 	tp_follow_server_stop(follow);
 	stop_threads(follow);
 	for (struct tp_followed *process; (process = take_over(follow, true));)

@@ -15,7 +15,6 @@
 
 #include "common/clean.h"
 #include "recorder/region/log_guard.h"
-#include "recorder/region/shared.h"
 #include "recorder/drain/trace_ends.h"
 
 enum {
@@ -49,8 +48,8 @@ static void write_host(struct tp_followed *process, const struct tp_follow_optio
 	facts.clock_gaps = options->counter ? tp_counter_thread_starved_count(options->counter) : 0;
 	facts.switches_missed = process->drain.switches.missed;
 	facts.log_gone_bytes = tp_log_guard_lost_bytes(process->region.map);
-	facts.functions = tp_shared_load_relaxed(&header->function_count);
-	facts.functions_left_out = tp_shared_load_relaxed(&header->functions_left_out);
+	facts.functions = tp_load_relaxed(&header->function_count);
+	facts.functions_left_out = tp_load_relaxed(&header->functions_left_out);
 	tp_trace_add_host(writer, &facts);
 }
 
@@ -218,8 +217,8 @@ void tp_followed_finish(struct tp_followed *process, const struct tp_follow_opti
 	const uint64_t records = process->drain.record_bytes / 8;
 	result->records = records > process->padding ? records - process->padding : 0;
 	result->lost = tp_region_lost(&process->region);
-	result->forked = tp_shared_count_acquire(&header->forked);
-	result->refused = tp_shared_count_acquire(&header->refused);
+	result->forked = tp_count_acquire(&header->forked);
+	result->refused = tp_count_acquire(&header->refused);
 	result->modules_refused = process->drain.modules_refused;
 	result->log_gone_bytes = tp_log_guard_lost_bytes(process->region.map);
 	result->stunted = process->region.stunted;

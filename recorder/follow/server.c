@@ -17,7 +17,6 @@
 
 #include "recorder/control/control.h"
 #include "process.h"
-#include "recorder/region/shared.h"
 
 // Who connects has his request ready. Another user, who may be one that the program has become, or one that only wants to
 // keep others waiting, is waited for less.
@@ -170,7 +169,7 @@ static void serve(struct tp_follow *follow, int connection)
 		return;
 	}
 	pthread_mutex_lock(&follow->lock);
-	tp_shared_store_release(&process->region.header->control, follow->control);
+	tp_store_release(&process->region.header->control, follow->control);
 	process->number = ++follow->started;
 	process->next = follow->list;
 	follow->list = process;
@@ -209,7 +208,7 @@ static void *run(void *argument)
 	struct tp_follow *follow = argument;
 	struct pollfd events[] = {{.fd = follow->socket, .events = POLLIN},
 	    {.fd = follow->server_bell.fd, .events = POLLIN}};
-	while (!tp_shared_load_relaxed(&follow->stop)) {
+	while (!tp_load_relaxed(&follow->stop)) {
 		poll(events, 2, -1);
 		const int connection = take_connection(follow);
 		if (connection < 0)

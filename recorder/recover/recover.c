@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "recorder/clock/host_clock.h"
-#include "recorder/region/shared.h"
 #include "recorder/drain/switch_log.h"
 #include "recorder/drain/trace_writer.h"
 #include "unfinished.h"
@@ -70,15 +69,15 @@ static void add_threads(struct recovery *work)
 	for (uint32_t i = 0; i < log->thread_count; i++) {
 		struct teeperf_thread *thread = &log->threads[i];
 		struct teeperf_thread old;
-		work->recovered->lost += tp_shared_count_acquire(&thread->lost);
+		work->recovered->lost += tp_count_acquire(&thread->lost);
 		if (thread->name[0] || (i + 1) * sizeof(old) > before->size)
 			continue;
 		memcpy(&old, before->data + i * sizeof(old), sizeof(old));
 		if (old.os_tid == thread->os_tid)
 			memcpy(thread->name, old.name, sizeof(thread->name));
 	}
-	work->recovered->lost += tp_shared_count_acquire(&log->header->lost_early) +
-				 tp_shared_count_acquire(&log->header->lost_overflow);
+	work->recovered->lost += tp_count_acquire(&log->header->lost_early) +
+				 tp_count_acquire(&log->header->lost_overflow);
 	tp_trace_writer_add(&work->writer, TEEPERF_SECTION_THREADS, log->threads,
 	    log->thread_count * sizeof(*log->threads));
 }
@@ -173,19 +172,19 @@ static void add_end(struct recovery *work)
 	const struct tp_log_file *log = work->log;
 	const struct teeperf_log_header *header = log->header;
 	const uint64_t most = (uint64_t)log->constants.chunk_count * TP_REGION_CHUNK_SIZE;
-	const uint64_t threads = tp_shared_count_acquire(&header->thread_count);
+	const uint64_t threads = tp_count_acquire(&header->thread_count);
 	const struct teeperf_trace_end end = {
 	    .exit_kind = TEEPERF_EXIT_UNKNOWN,
 	    .chunk_count = work->trace->chunk_count + work->recovered->chunks,
 	    .chunk_draws = header->tail,
-	    .lost_early = tp_shared_count_acquire(&header->lost_early),
-	    .lost_overflow = tp_shared_count_acquire(&header->lost_overflow),
-	    .refused = tp_shared_count_acquire(&header->refused),
-	    .forked = tp_shared_count_acquire(&header->forked),
+	    .lost_early = tp_count_acquire(&header->lost_early),
+	    .lost_overflow = tp_count_acquire(&header->lost_overflow),
+	    .refused = tp_count_acquire(&header->refused),
+	    .forked = tp_count_acquire(&header->forked),
 	    .log_bytes = log->memory < most ? log->memory : most,
 	    .mode = log->constants.mode,
 	    .attach = header->attach,
-	    .module_count = tp_shared_count_acquire(&header->module_count),
+	    .module_count = tp_count_acquire(&header->module_count),
 	    .thread_count = threads > log->thread_count ? threads : log->thread_count,
 	};
 	tp_trace_writer_add(&work->writer, TEEPERF_SECTION_END, &end, sizeof(end));

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <teeperf/atomic.h>
+
 #include "common/err.h"
 
 struct tp_doorbell {

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shared.h"
+#include <teeperf/atomic.h>
 
 // Addresses; `to` 0: the place is free.
 struct guarded {
@@ -28,7 +28,7 @@ static bool put_empty(struct guarded *log, uint64_t start, uint64_t end)
 	if (mmap((void *)(uintptr_t)start, end - start, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 		return false;
-	tp_shared_add_relaxed(&log->lost_bytes, end - start);
+	tp_fetch_add_relaxed(&log->lost_bytes, end - start);
 	return true;
 }
 
@@ -38,8 +38,8 @@ static bool replace(uint64_t at)
 	const uint64_t start = at - at % page;
 	for (uint32_t i = 0; i < TP_LOG_GUARDS; i++) {
 		struct guarded *log = &table[i];
-		const uint64_t end = tp_shared_load_acquire(&log->to);
-		if (at >= end || at < tp_shared_load_relaxed(&log->from))
+		const uint64_t end = tp_load_acquire(&log->to);
+		if (at >= end || at < tp_load_relaxed(&log->from))
 			continue;
 		// Neighbours become one mapping. With holes everywhere there may be more mappings than a
 		// process can have: then all that follows goes.
@@ -94,8 +94,8 @@ static int add(uint64_t base, uint64_t size, struct tp_err *err)
 		return r;
 	in_use++;
 	table[i].lost_bytes = 0;
-	tp_shared_store_relaxed(&table[i].from, base);
-	tp_shared_store_release(&table[i].to, base + size);
+	tp_store_relaxed(&table[i].from, base);
+	tp_store_release(&table[i].to, base + size);
 	return 0;
 }
 
@@ -117,7 +117,7 @@ void tp_log_guard_stop(const void *base)
 	pthread_mutex_lock(&lock);
 	struct guarded *log = find((uint64_t)(uintptr_t)base);
 	if (log) {
-		tp_shared_store_release(&log->to, 0);
+		tp_store_release(&log->to, 0);
 		if (!--in_use)
 			sigaction(SIGBUS, &old, NULL);
 	}
@@ -128,7 +128,7 @@ uint64_t tp_log_guard_lost_bytes(const void *base)
 {
 	pthread_mutex_lock(&lock);
 	const struct guarded *log = find((uint64_t)(uintptr_t)base);
-	const uint64_t bytes = log ? tp_shared_load_relaxed(&log->lost_bytes) : 0;
+	const uint64_t bytes = log ? tp_load_relaxed(&log->lost_bytes) : 0;
 	pthread_mutex_unlock(&lock);
 	return bytes;
 }

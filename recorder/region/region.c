@@ -18,7 +18,6 @@
 
 #include "limits.h"
 #include "log_guard.h"
-#include "shared.h"
 
 #define FOLDER TP_REGION_FOLDER
 static const uint64_t MIB = 1024 * 1024;
@@ -281,7 +280,7 @@ static void touch(struct tp_region *region, uint64_t offset, uint64_t size)
 #endif
 	// Older kernels: an addition of 0 touches each page without changing it.
 	for (uint64_t at = offset; at < offset + size; at += 4096)
-		tp_shared_add_relaxed((uint64_t *)(void *)(region->map + at), 0);
+		tp_fetch_add_relaxed((uint64_t *)(void *)(region->map + at), 0);
 }
 
 static void init_header(struct tp_region *region, const struct tp_region_options *options)
@@ -289,12 +288,7 @@ static void init_header(struct tp_region *region, const struct tp_region_options
 	struct teeperf_log_header *header = region->header;
 	if (!region->place)
 		header->magic = TEEPERF_LOG_MAGIC;
-	header->major = TEEPERF_LOG_MAJOR;
-	header->oldest_major = TEEPERF_LOG_OLDEST_MAJOR;
-	header->minor = TEEPERF_LOG_MINOR;
-	header->header_size = TEEPERF_LOG_HEADER_SIZE;
-	header->chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT;
-	header->chunk_count = region->chunk_count;
+	teeperf_log_init(header, region->chunk_count, options->clock, region->mode);
 	header->region_size = region->map_size;
 	header->supply_offset = (uint64_t)((char *)region->supply - region->map);
 	header->state_offset = (uint64_t)((char *)region->states - region->map);
@@ -303,8 +297,6 @@ static void init_header(struct tp_region *region, const struct tp_region_options
 	header->chunks_offset = (uint64_t)(region->chunks - region->map);
 	header->module_capacity = region->module_capacity;
 	header->thread_capacity = region->thread_capacity;
-	header->clock = options->clock;
-	header->mode = region->mode;
 	header->ring = options->ring;
 	header->recorder_pid = (uint64_t)getpid();
 	header->only = options->only.kind;
@@ -312,7 +304,7 @@ static void init_header(struct tp_region *region, const struct tp_region_options
 	header->only_count = options->only.count;
 	if (options->only.count)
 		memcpy(region->only, options->only.hashes, 8 * (size_t)options->only.count);
-	tp_shared_store_release(&header->control, TEEPERF_ACTIVE);
+	tp_store_release(&header->control, TEEPERF_ACTIVE);
 }
 
 static void lay_out(struct tp_region *region, uint64_t metadata)
@@ -482,7 +474,7 @@ fail:
 
 void tp_region_publish(struct tp_region *region)
 {
-	tp_shared_store_release(&region->header->magic, TEEPERF_LOG_MAGIC);
+	tp_store_release(&region->header->magic, TEEPERF_LOG_MAGIC);
 	region->published = true;
 }
 
@@ -520,7 +512,7 @@ void tp_region_unlink(struct tp_region *region)
 		unlink(region->place);
 	// A file that stays holds a log no more, to programs that come late.
 	else if (region->place && region->published)
-		tp_shared_store_release(&region->header->magic, TEEPERF_LOG_OVER);
+		tp_store_release(&region->header->magic, TEEPERF_LOG_OVER);
 	region->published = false;
 	free(region->place);
 	region->place = NULL;
@@ -550,12 +542,12 @@ void tp_region_supply(struct tp_region *region, uint32_t number)
 	pthread_mutex_lock(&region->lock);
 	// What the program has made of the word decides about a slot, and about nothing else.
 	const uint64_t ticket =
-	    shared ? tp_shared_add_relaxed(&region->header->head, 1) : region->head++;
+	    shared ? tp_fetch_add_relaxed(&region->header->head, 1) : region->head++;
 	put_out(region, number);
-	tp_shared_store_release(&region->supply[ticket & (region->chunk_count - 1)],
+	tp_store_release(&region->supply[ticket & (region->chunk_count - 1)],
 	    TEEPERF_SUPPLY_SLOT(ticket, number));
 	if (!shared)
-		tp_shared_store_release(&region->header->head, region->head);
+		tp_store_release(&region->header->head, region->head);
 	pthread_mutex_unlock(&region->lock);
 }
 
@@ -564,11 +556,11 @@ static bool is_low(struct tp_region *region)
 {
 	pthread_mutex_lock(&region->lock);
 	const uint64_t head = region->mode == TEEPERF_MODE_RING
-				  ? tp_shared_load_relaxed(&region->header->head)
+				  ? tp_load_relaxed(&region->header->head)
 				  : region->head;
 	pthread_mutex_unlock(&region->lock);
 	// The tail is the program's word; a false one can only make us commit all that was asked for.
-	const uint64_t left = head - tp_shared_load_relaxed(&region->header->tail);
+	const uint64_t left = head - tp_load_relaxed(&region->header->tail);
 	return (int64_t)left <= (int64_t)region->low_chunks;
 }
 
@@ -595,7 +587,7 @@ static uint32_t collect(struct tp_region *region, uint64_t state, uint64_t other
 	// Newest first: a chunk that is seen complete proves that its thread's older ones, looked at
 	// later, are so too.
 	for (uint32_t at = region->newest; at != TP_REGION_NONE; at = region->older[at]) {
-		const uint64_t is = tp_shared_load_acquire(&region->states[at]);
+		const uint64_t is = tp_load_acquire(&region->states[at]);
 		if (is == state || is == other)
 			numbers[count++] = at;
 	}
@@ -649,29 +641,29 @@ bool tp_region_is_forged(const struct tp_region *region)
 	    &header->switch_count, &header->function_count, &header->functions_left_out};
 	bool forged = false;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		forged |= tp_shared_load_relaxed(counts[i]) >= TP_SHARED_COUNT_MAX;
+		forged |= tp_load_relaxed(counts[i]) >= TP_COUNT_MAX;
 	for (uint32_t i = 0; i < TP_REGION_THREADS; i++)
-		forged |= tp_shared_load_relaxed(&region->threads[i].lost) >= TP_SHARED_COUNT_MAX;
+		forged |= tp_load_relaxed(&region->threads[i].lost) >= TP_COUNT_MAX;
 	return forged;
 }
 
 uint64_t tp_region_lost(const struct tp_region *region)
 {
 	const struct teeperf_log_header *header = region->header;
-	uint64_t lost = tp_shared_count_acquire(&header->lost_early) +
-			tp_shared_count_acquire(&header->lost_overflow);
-	const uint64_t hint = tp_shared_load_relaxed(&header->thread_count);
+	uint64_t lost =
+	    tp_count_acquire(&header->lost_early) + tp_count_acquire(&header->lost_overflow);
+	const uint64_t hint = tp_load_relaxed(&header->thread_count);
 	const uint32_t count =
 	    hint < region->thread_capacity ? (uint32_t)hint : region->thread_capacity;
 	for (uint32_t i = 0; i < count; i++)
-		lost += tp_shared_count_acquire(&region->threads[i].lost);
+		lost += tp_count_acquire(&region->threads[i].lost);
 	return lost;
 }
 
 uint32_t tp_region_thread_count(const struct tp_region *region)
 {
 	uint32_t count = region->thread_capacity;
-	while (count && !tp_shared_load_acquire(&region->threads[count - 1].os_tid))
+	while (count && !tp_load_acquire(&region->threads[count - 1].os_tid))
 		count--;
 	return count;
 }
@@ -681,5 +673,5 @@ void tp_region_copy(void *to, const void *from, uint64_t size)
 	uint64_t *words = to;
 	const uint64_t *shared = from;
 	for (uint64_t i = 0; i < size / 8; i++)
-		words[i] = tp_shared_load_relaxed(&shared[i]);
+		words[i] = tp_load_relaxed(&shared[i]);
 }

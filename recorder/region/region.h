@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <teeperf/atomic.h>
 #include <teeperf/log.h>
 
 #include "common/err.h"
@@ -174,7 +175,18 @@ bool tp_region_grow(struct tp_region *region);
 /* Chunks that there can be in all: fewer than chunk_count once memory has run out. */
 uint32_t tp_region_limit(struct tp_region *region);
 
-/* Whether the log has counts that nobody can have counted (tp_shared_count_acquire takes them for 0). */
+/*
+ * A count in the log, where anybody who has it mapped may write. Above this it was not counted: at a thousand million
+ * a second it would have taken three days.
+ */
+#define TP_COUNT_MAX (UINT64_C(1) << 48)
+static inline uint64_t tp_count_acquire(const uint64_t *word)
+{
+	const uint64_t count = tp_load_acquire(word);
+	return count < TP_COUNT_MAX ? count : 0;
+}
+
+/* Whether the log has counts that nobody can have counted (tp_count_acquire takes them for 0). */
 bool tp_region_is_forged(const struct tp_region *region);
 
 /* Events lost so far, as the program counts them. */

@@ -16,7 +16,6 @@
 #include <linux/vm_sockets.h>
 
 #include "recorder/clock/host_clock.h"
-#include "recorder/region/shared.h"
 
 enum { GROWS_NAP_MS = 20 };
 
@@ -139,20 +138,20 @@ void tp_inlet_release(struct tp_inlet *inlet)
 
 void tp_inlet_finish(struct tp_inlet *inlet)
 {
-	tp_shared_store_release(&inlet->finish, 1);
+	tp_store_release(&inlet->finish, 1);
 	tp_doorbell_ring(&inlet->bell);
 }
 
 void tp_inlet_stop(struct tp_inlet *inlet)
 {
-	tp_shared_store_release(&inlet->stop, 1);
+	tp_store_release(&inlet->stop, 1);
 	tp_doorbell_ring(&inlet->bell);
 }
 
 // Wait until `fd` has something, or for a nap if it is -1. False: it is time to end.
 static bool wait_for(struct tp_inlet *inlet, int fd, uint64_t since_ns)
 {
-	if (tp_shared_load_acquire(&inlet->stop) || tp_shared_load_acquire(&inlet->finish))
+	if (tp_load_acquire(&inlet->stop) || tp_load_acquire(&inlet->finish))
 		return false;
 	const uint64_t waited_ms = (tp_clock_monotonic_ns() - since_ns) / 1000000;
 	if (waited_ms >= inlet->timeout_ms)
@@ -203,7 +202,7 @@ int64_t tp_inlet_read(void *context, void *to, uint64_t size, struct tp_err *err
 	const int64_t taken = take_connection(inlet, since_ns, err);
 	if (taken <= 0)
 		return taken;
-	while (!tp_shared_load_acquire(&inlet->stop)) {
+	while (!tp_load_acquire(&inlet->stop)) {
 		// Standard input may be one where read() waits, and hears no bell.
 		const bool ready = is_ready(inlet);
 		const ssize_t got = ready ? read(inlet->fd, to, size) : -1;
@@ -225,7 +224,7 @@ int64_t tp_inlet_read(void *context, void *to, uint64_t size, struct tp_err *err
 
 bool tp_inlet_again(struct tp_inlet *inlet)
 {
-	if (inlet->listener < 0 || inlet->fd < 0 || tp_shared_load_acquire(&inlet->stop))
+	if (inlet->listener < 0 || inlet->fd < 0 || tp_load_acquire(&inlet->stop))
 		return false;
 	close(inlet->fd);
 	inlet->fd = -1;

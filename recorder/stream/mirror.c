@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "recorder/region/shared.h"
-
 // Of `length` bytes `from`, which lie at `offset`, those within [start, start + size) go to the same place of `to`.
 static void take(
     void *to, uint64_t start, uint64_t size, const void *from, uint64_t offset, uint64_t length)
@@ -16,7 +14,7 @@ static void take(
 	for (uint64_t at = first; at < end; at += 8) {
 		uint64_t word;
 		memcpy(&word, (const char *)from + (at - offset), sizeof(word));
-		tp_shared_store_release((uint64_t *)(void *)((char *)to + (at - start)), word);
+		tp_store_release((uint64_t *)(void *)((char *)to + (at - start)), word);
 	}
 }
 
@@ -55,13 +53,13 @@ bool tp_mirror_chunk(struct tp_mirror *mirror, const struct tp_frames *frames)
 {
 	struct tp_region *region = mirror->region;
 	const uint64_t slot =
-	    tp_shared_load_acquire(&region->supply[mirror->ticket & (region->chunk_count - 1)]);
+	    tp_load_acquire(&region->supply[mirror->ticket & (region->chunk_count - 1)]);
 	const uint64_t number = slot & ((UINT64_C(1) << TEEPERF_SUPPLY_CHUNK_BITS) - 1);
 	if (slot != TEEPERF_SUPPLY_SLOT(mirror->ticket, number) || number >= region->chunk_count)
 		return false;
 	memcpy(tp_region_chunk(region, (uint32_t)number), frames->payload, frames->frame.length);
-	tp_shared_store_release(&region->states[number], TEEPERF_CHUNK_DONE);
+	tp_store_release(&region->states[number], TEEPERF_CHUNK_DONE);
 	mirror->ticket++;
-	tp_shared_store_release(&region->header->tail, mirror->ticket);
+	tp_store_release(&region->header->tail, mirror->ticket);
 	return true;
 }

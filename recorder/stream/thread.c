@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "recorder/region/shared.h"
-
 enum { STOP_MS = 2000 };
 
 int tp_stream_open(
@@ -71,7 +69,7 @@ static bool take_chunk(struct tp_stream *stream)
 {
 	const struct timespec nap = {.tv_nsec = 1000 * 1000};
 	for (uint32_t waited = 0; !tp_mirror_chunk(&stream->mirror, &stream->frames);) {
-		if (tp_shared_load_relaxed(&stream->stop) && waited++ == STOP_MS)
+		if (tp_load_relaxed(&stream->stop) && waited++ == STOP_MS)
 			return false;
 		nanosleep(&nap, NULL);
 	}
@@ -99,8 +97,8 @@ static void *run(void *argument)
 			break;
 		}
 	}
-	stream->failed = kind < 0 && !tp_shared_load_relaxed(&stream->stop);
-	tp_shared_store_release(&stream->over, 1);
+	stream->failed = kind < 0 && !tp_load_relaxed(&stream->stop);
+	tp_store_release(&stream->over, 1);
 	return NULL;
 }
 
@@ -114,7 +112,7 @@ int tp_stream_start(struct tp_stream *stream, struct tp_region *region, struct t
 
 bool tp_stream_is_over(const struct tp_stream *stream)
 {
-	return tp_shared_load_acquire(&stream->over);
+	return tp_load_acquire(&stream->over);
 }
 
 void tp_stream_finish(struct tp_stream *stream)
@@ -124,7 +122,7 @@ void tp_stream_finish(struct tp_stream *stream)
 
 void tp_stream_stop(struct tp_stream *stream)
 {
-	tp_shared_store_relaxed(&stream->stop, 1);
+	tp_store_relaxed(&stream->stop, 1);
 	tp_inlet_stop(&stream->inlet);
 	pthread_join(stream->thread, NULL);
 }

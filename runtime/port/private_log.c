@@ -344,12 +344,7 @@ static void finish(uint64_t ended)
 void tp_private_log_make(uint32_t clock, uint64_t hz, void **base, uint64_t *size)
 {
 	struct teeperf_log_header *header = &place.header;
-	header->major = TEEPERF_LOG_MAJOR;
-	header->oldest_major = TEEPERF_LOG_OLDEST_MAJOR;
-	header->minor = TEEPERF_LOG_MINOR;
-	header->header_size = TEEPERF_LOG_HEADER_SIZE;
-	header->chunk_shift = TP_CHUNK_SHIFT;
-	header->chunk_count = CHUNKS;
+	teeperf_log_init(header, CHUNKS, clock, TEEPERF_MODE_STREAM);
 	header->region_size = sizeof(place);
 	header->supply_offset = (uint64_t)((uint8_t *)tables->supply - place.first);
 	header->state_offset = (uint64_t)((uint8_t *)tables->states - place.first);
@@ -358,8 +353,6 @@ void tp_private_log_make(uint32_t clock, uint64_t hz, void **base, uint64_t *siz
 	header->chunks_offset = sizeof(place.first);
 	header->module_capacity = MODULES;
 	header->thread_capacity = THREADS;
-	header->clock = clock;
-	header->mode = TEEPERF_MODE_STREAM;
 	header->clock_hz = hz;
 	header->control = TEEPERF_ACTIVE;
 	for (uint64_t i = 0; i < CHUNKS; i++)

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "recorder/session.h"
-#include "recorder/region/shared.h"
 #include "test/fuzz/check_trace.h"
 
 enum { STREAM_MAX = 1 << 21, PARTS_MAX = 40, MODULES = 64, THREADS = 256, CHUNKS = 8 };

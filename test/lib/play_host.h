@@ -48,10 +48,7 @@ static __attribute__((unused)) void make_log(uint32_t clock)
 	header = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(header != MAP_FAILED);
 	header->magic = TEEPERF_LOG_MAGIC;
-	header->major = TEEPERF_LOG_MAJOR;
-	header->header_size = TEEPERF_LOG_HEADER_SIZE;
-	header->chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT;
-	header->chunk_count = CHUNKS;
+	teeperf_log_init(header, CHUNKS, clock, TEEPERF_MODE_STREAM);
 	header->region_size = REGION;
 	header->supply_offset = 4096;
 	header->state_offset = header->supply_offset + 8 * CHUNKS;
@@ -60,7 +57,6 @@ static __attribute__((unused)) void make_log(uint32_t clock)
 	header->chunks_offset = CHUNK;
 	header->module_capacity = MODULES;
 	header->thread_capacity = THREADS;
-	header->clock = clock;
 	header->control = TEEPERF_ACTIVE;
 	supply = (uint64_t *)(void *)((char *)header + header->supply_offset);
 	states = (uint64_t *)(void *)((char *)header + header->state_offset);

@@ -102,11 +102,14 @@ static void make_log(const char *path, uint32_t chunks)
 		die("mmap");
 	header = (void *)map;
 	header->magic = TEEPERF_LOG_MAGIC;
-	header->major = header->oldest_major = TEEPERF_LOG_MAJOR;
-	header->minor = TEEPERF_LOG_MINOR;
-	header->header_size = TEEPERF_LOG_HEADER_SIZE;
-	header->chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT;
-	header->chunk_count = chunks;
+#if defined(__x86_64__)
+	const uint32_t clock = TEEPERF_CLOCK_TSC;
+#elif defined(__aarch64__)
+	const uint32_t clock = TEEPERF_CLOCK_CNTVCT;
+#else
+	const uint32_t clock = TEEPERF_CLOCK_NONE;
+#endif
+	teeperf_log_init(header, chunks, clock, TEEPERF_MODE_STREAM);
 	header->region_size = size;
 	header->supply_offset = TEEPERF_LOG_HEADER_SIZE;
 	header->state_offset = header->supply_offset + 8 * (uint64_t)chunks;
@@ -116,12 +119,6 @@ static void make_log(const char *path, uint32_t chunks)
 	header->only_offset = start;
 	header->module_capacity = MODULES;
 	header->thread_capacity = THREADS;
-#if defined(__x86_64__)
-	header->clock = TEEPERF_CLOCK_TSC;
-#elif defined(__aarch64__)
-	header->clock = TEEPERF_CLOCK_CNTVCT;
-#endif
-	header->mode = TEEPERF_MODE_STREAM;
 	header->control = TEEPERF_ACTIVE;
 	supply = (void *)(map + header->supply_offset);
 	states = (void *)(map + header->state_offset);

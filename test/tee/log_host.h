@@ -21,12 +21,7 @@ static inline void *host_at(struct teeperf_log_header *header, uint64_t offset)
 static inline void host_make_log(struct teeperf_log_header *header, uint32_t chunks, uint32_t clock)
 {
 	memset(header, 0, HOST_SIZE(chunks));
-	header->major = TEEPERF_LOG_MAJOR;
-	header->oldest_major = TEEPERF_LOG_OLDEST_MAJOR;
-	header->minor = TEEPERF_LOG_MINOR;
-	header->header_size = TEEPERF_LOG_HEADER_SIZE;
-	header->chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT;
-	header->chunk_count = chunks;
+	teeperf_log_init(header, chunks, clock, TEEPERF_MODE_STREAM);
 	header->region_size = HOST_SIZE(chunks);
 	header->supply_offset = TEEPERF_LOG_HEADER_SIZE;
 	header->state_offset = header->supply_offset + 8 * chunks;
@@ -36,8 +31,6 @@ static inline void host_make_log(struct teeperf_log_header *header, uint32_t chu
 	header->chunks_offset = HOST_CHUNK;
 	header->module_capacity = HOST_MODULES;
 	header->thread_capacity = HOST_THREADS;
-	header->clock = clock;
-	header->mode = TEEPERF_MODE_STREAM;
 	header->control = TEEPERF_ACTIVE;
 	uint64_t *supply = host_at(header, header->supply_offset);
 	for (uint64_t i = 0; i < chunks; i++)

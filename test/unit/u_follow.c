@@ -12,7 +12,6 @@
 
 #include "recorder/follow/follow.h"
 #include "recorder/follow/server.h"
-#include "recorder/region/shared.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 
@@ -37,7 +36,7 @@ static void begin(pthread_t *thread)
 	done = false;
 	assert_int_equal(pthread_create(thread, NULL, flush, NULL), 0);
 	const struct timespec nap = {.tv_nsec = 1000 * 1000};
-	while (!tp_shared_load_acquire(&process.drain.flush_asked))
+	while (!tp_load_acquire(&process.drain.flush_asked))
 		nanosleep(&nap, NULL);
 }
 
@@ -57,7 +56,7 @@ static void a_flush_does_not_hold_the_list(void **state)
 	pthread_mutex_lock(&follow.lock);
 	follow.control = 1;
 	pthread_mutex_unlock(&follow.lock);
-	tp_shared_store_release(&process.drain.flush_done, 1);
+	tp_store_release(&process.drain.flush_done, 1);
 	end(thread);
 	assert_true(done);
 }

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "recorder/guest.h"
-#include "recorder/region/shared.h"
 
 static struct tp_region region;
 static struct tp_guest guest;
@@ -87,9 +86,9 @@ static void comes_and_says_that_it_is_over(void **state)
 	attach();
 	assert_int_equal(tp_guest_look(&guest), TP_GUEST_RUNS);
 	// An exit code is none without the flag that says so.
-	tp_shared_store_release(&region.header->ended, TEEPERF_ENDED_HAS_CODE);
+	tp_store_release(&region.header->ended, TEEPERF_ENDED_HAS_CODE);
 	assert_int_equal(tp_guest_look(&guest), TP_GUEST_RUNS);
-	tp_shared_store_release(&region.header->ended, TEEPERF_ENDED);
+	tp_store_release(&region.header->ended, TEEPERF_ENDED);
 	assert_int_equal(tp_guest_look(&guest), TP_GUEST_ENDED);
 	end_program(program);
 }
@@ -136,7 +135,7 @@ static void a_process_is_watched(void **state)
 	end_program(other);
 	// That is more than that none has come; that it said so is more than that.
 	assert_int_equal(tp_guest_look(&guest), TP_GUEST_GONE);
-	tp_shared_store_release(&region.header->ended, TEEPERF_ENDED);
+	tp_store_release(&region.header->ended, TEEPERF_ENDED);
 	assert_int_equal(tp_guest_look(&guest), TP_GUEST_ENDED);
 	tp_guest_stop(&guest);
 	assert_int_equal(tp_guest_start(&guest, &region, other, 0, &err), TP_ERR_NOT_FOUND);

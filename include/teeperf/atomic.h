@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Memory access with the order in the name. Every access to the log goes through these. */
-#ifndef TP_ATOMIC_H
-#define TP_ATOMIC_H
+/* Memory access with the order in the name: every access to the log goes through these. Not installed. */
+#ifndef TEEPERF_ATOMIC_H
+#define TEEPERF_ATOMIC_H
 
 #include <stdbool.h>
 #include <stdint.h>
