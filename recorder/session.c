@@ -170,12 +170,12 @@ static void *supply(void *argument)
 {
 	struct tp_session *session = argument;
 	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and follow/process-ends
-	while (!tp_load_relaxed(&session->stop)) {
+	while (!tp_load_relaxed(&session->supplier.stop)) {
 		// 48 MiB in reserve last for longer than this at a billion events a second.
 		bool grown = tp_region_grow(&session->region);
 		grown |= session->has_inner && tp_region_grow(&session->inner.region);
 		if (!(session->follows && tp_follow_grow(&session->follow)) && !grown)
-			tp_doorbell_wait(&session->supply_bell, 4);
+			tp_doorbell_wait(&session->supplier.bell, 4);
 	}
 	return NULL;
 }
@@ -184,23 +184,13 @@ static int start_supply(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
 {
 	(void)options;
-	const int r = tp_doorbell_init(&session->supply_bell, err);
-	if (r)
-		return r;
-	const int error = pthread_create(&session->supply_thread, NULL, supply, session);
-	if (!error)
-		return 0;
-	tp_doorbell_release(&session->supply_bell);
-	return tp_err_system(err, error, NULL, "cannot start the supply thread");
+	return tp_worker_start(&session->supplier, supply, session, "the supply thread", err);
 }
 
 static void stop_supply(struct tp_session *session, struct tp_session_end *end)
 {
 	(void)end;
-	tp_store_relaxed(&session->stop, 1);
-	tp_doorbell_ring(&session->supply_bell);
-	pthread_join(session->supply_thread, NULL);
-	tp_doorbell_release(&session->supply_bell);
+	tp_worker_stop(&session->supplier);
 }
 
 // ---- What the program is to do when it comes.

@@ -104,9 +104,7 @@ struct tp_session {
 	bool soft;                 /* there is a counter thread */
 	int cores;                 /* that we could use at the start */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC_RAW */
-	uint64_t stop;             /* 1: the supply thread ends */
-	struct tp_doorbell supply_bell;
-	pthread_t supply_thread;
+	struct tp_worker supplier; /* of memory */
 };
 
 /* What has happened so far, or in all after tp_session_finish. */

@@ -232,7 +232,7 @@ static void measure_drain(struct producer producer, int level, const char *folde
 	pthread_t thread;
 	producer.region = &region;
 	const uint64_t start = now_ns(CLOCK_MONOTONIC);
-	if (pthread_getcpuclockid(drain.thread, &cpu_clock) ||
+	if (pthread_getcpuclockid(drain.worker.thread, &cpu_clock) ||
 	    pthread_create(&thread, NULL, produce, &producer))
 		die("cannot start the producer");
 	pthread_join(thread, NULL);

@@ -95,9 +95,7 @@ int tp_control_reply_read(struct tp_control_reply *reply, const void *bytes, uin
 struct tp_control_server {
 	char path[TP_CONTROL_PATH_SIZE];
 	int socket;
-	struct tp_doorbell bell;
-	uint64_t stop; /* 1: end */
-	pthread_t thread;
+	struct tp_worker worker;
 	/* Fill all of *reply but version and recorder. May block for a second or so. */
 	void (*answer)(void *context, uint32_t verb, struct tp_control_reply *reply);
 	void *context;

@@ -61,13 +61,13 @@ static void *run(void *argument)
 {
 	struct tp_control_server *server = argument;
 	struct pollfd events[] = {
-	    {.fd = server->socket, .events = POLLIN}, {.fd = server->bell.fd, .events = POLLIN}};
-	while (!tp_load_relaxed(&server->stop)) {
+	    {.fd = server->socket, .events = POLLIN}, {.fd = server->worker.bell.fd, .events = POLLIN}};
+	while (!tp_load_relaxed(&server->worker.stop)) {
 		poll(events, 2, -1);
 		const int connection = accept4(server->socket, NULL, NULL, SOCK_CLOEXEC);
 		// Without a descriptor for it the client waits until there is one.
 		if (connection < 0 && errno != EAGAIN)
-			tp_doorbell_wait(&server->bell, NAP_MS);
+			tp_doorbell_wait(&server->worker.bell, NAP_MS);
 		if (connection < 0)
 			continue;
 		if (!serve(server, connection))
@@ -141,31 +141,21 @@ static int open_socket(struct tp_control_server *server, struct tp_err *err)
 
 int tp_control_server_start(struct tp_control_server *server, struct tp_err *err)
 {
-	server->stop = 0;
 	sweep();
-	int r = tp_doorbell_init(&server->bell, err);
+	int r = open_socket(server, err);
 	if (r)
 		return r;
-	r = open_socket(server, err);
-	if (r)
-		goto fail;
-	const int error = pthread_create(&server->thread, NULL, run, server);
-	if (!error)
-		return 0;
-	r = tp_err_system(err, error, NULL, "cannot start the control thread");
-	unlink(server->path);
-	close(server->socket);
-fail:
-	tp_doorbell_release(&server->bell);
+	r = tp_worker_start(&server->worker, run, server, "the control thread", err);
+	if (r) {
+		unlink(server->path);
+		close(server->socket);
+	}
 	return r;
 }
 
 void tp_control_server_stop(struct tp_control_server *server)
 {
 	unlink(server->path);
-	tp_store_relaxed(&server->stop, 1);
-	tp_doorbell_ring(&server->bell);
-	pthread_join(server->thread, NULL);
+	tp_worker_stop(&server->worker);
 	close(server->socket);
-	tp_doorbell_release(&server->bell);
 }

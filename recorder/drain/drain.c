@@ -70,7 +70,7 @@ static void take_numbers(struct tp_drain *drain, uint32_t count)
 		take_chunk(drain, number,
 		    tp_load_acquire(&drain->region->states[number]) == TEEPERF_CHUNK_DONE);
 		// Half a log takes long enough for many of the clock's points.
-		if (!tp_load_relaxed(&drain->stop))
+		if (!tp_load_relaxed(&drain->worker.stop))
 			tp_clock_log_tick(drain->clock_log);
 	}
 }
@@ -376,7 +376,7 @@ uint64_t tp_drain_ask_flush(struct tp_drain *drain)
 {
 	const uint64_t number = tp_load_relaxed(&drain->flush_asked) + 1;
 	tp_store_release(&drain->flush_asked, number);
-	tp_doorbell_ring(&drain->bell);
+	tp_doorbell_ring(&drain->worker.bell);
 	return number;
 }
 
@@ -409,7 +409,7 @@ static uint64_t thread_cpu_ns(void)
 static uint64_t nap(struct tp_drain *drain, int nap_ms)
 {
 	const uint64_t before = tp_clock_monotonic_ns();
-	tp_doorbell_wait(&drain->bell, nap_ms);
+	tp_doorbell_wait(&drain->worker.bell, nap_ms);
 	const uint64_t slept = tp_clock_monotonic_ns() - before;
 	const uint64_t most = (uint64_t)nap_ms * MS;
 	return slept < most ? slept : most;
@@ -422,7 +422,7 @@ static void *run(void *argument)
 	const uint64_t start = tp_clock_monotonic_ns();
 	const uint64_t written = drain->writer->write_ns;
 	uint64_t accounted = 0; // asleep as it wanted
-	while (!tp_load_relaxed(&drain->stop)) {
+	while (!tp_load_relaxed(&drain->worker.stop)) {
 		follow_program(drain);
 		flush(drain);
 		if (!is_time(drain) || !take_chunks(drain))
@@ -474,26 +474,15 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	write_clock(drain);
 	drain->checkpoint_gap_ns = 250 * MS;
 	drain->checkpoint_ns = tp_clock_monotonic_ns() + 50 * MS;
-	r = tp_doorbell_init(&drain->bell, err);
-	if (r) {
+	r = tp_worker_start(&drain->worker, run, drain, "the drain thread", err);
+	if (r)
 		release(drain);
-		return r;
-	}
-	const int error = pthread_create(&drain->thread, NULL, run, drain);
-	if (error) {
-		tp_doorbell_release(&drain->bell);
-		release(drain);
-		return tp_err_system(err, error, NULL, "cannot start the drain thread");
-	}
-	return 0;
+	return r;
 }
 
 void tp_drain_stop(struct tp_drain *drain)
 {
-	tp_store_relaxed(&drain->stop, 1);
-	tp_doorbell_ring(&drain->bell);
-	pthread_join(drain->thread, NULL);
-	tp_doorbell_release(&drain->bell);
+	tp_worker_stop(&drain->worker);
 	tp_clock_log_point(drain->clock_log);
 }
 

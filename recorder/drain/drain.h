@@ -68,11 +68,9 @@ struct tp_drain {
 	struct tp_drain_snapshots snapshots; /* the caller has filled frame and context */
 	uint64_t flush_asked; /* number of the last tp_drain_flush, and of the last one done */
 	uint64_t flush_done;
-	uint64_t stop; /* 1: end */
 	uint64_t
 	    absent_ns; /* after tp_drain_stop: how long the thread could have run and did not */
-	struct tp_doorbell bell;
-	pthread_t thread;
+	struct tp_worker worker;
 };
 
 /*

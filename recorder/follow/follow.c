@@ -59,7 +59,7 @@ static void finish(struct tp_follow *follow, struct tp_followed *process, bool r
 static bool wait_for_end(struct tp_follow *follow, int timeout_ms)
 {
 	struct pollfd events[TP_FOLLOW_LIVE_MAX + 1] = {
-	    {.fd = follow->watcher_bell.fd, .events = POLLIN}};
+	    {.fd = follow->watcher.bell.fd, .events = POLLIN}};
 	// A descriptor may be closed, and come again as another one, while we wait.
 	uint64_t numbers[TP_FOLLOW_LIVE_MAX + 1] = {0};
 	nfds_t count = 1;
@@ -73,7 +73,7 @@ static bool wait_for_end(struct tp_follow *follow, int timeout_ms)
 	}
 	pthread_mutex_unlock(&follow->lock);
 	poll(events, count, timeout_ms);
-	tp_doorbell_wait(&follow->watcher_bell, 0);
+	tp_doorbell_wait(&follow->watcher.bell, 0);
 	pthread_mutex_lock(&follow->lock);
 	for (struct tp_followed *at = follow->list; at; at = at->next) {
 		for (nfds_t i = 1; !at->over && i < count; i++)
@@ -88,9 +88,9 @@ static bool wait_for_end(struct tp_follow *follow, int timeout_ms)
 static void *watch(void *argument)
 {
 	struct tp_follow *follow = argument;
-	while (!tp_load_relaxed(&follow->stop))
+	while (!tp_load_relaxed(&follow->watcher.stop))
 		if (wait_for_end(follow, -1))
-			tp_doorbell_ring(&follow->finisher_bell);
+			tp_doorbell_ring(&follow->finisher.bell);
 	return NULL;
 }
 
@@ -98,8 +98,8 @@ static void *watch(void *argument)
 static void *finish_all(void *argument)
 {
 	struct tp_follow *follow = argument;
-	while (!tp_load_relaxed(&follow->stop)) {
-		tp_doorbell_wait(&follow->finisher_bell, -1);
+	while (!tp_load_relaxed(&follow->finisher.stop)) {
+		tp_doorbell_wait(&follow->finisher.bell, -1);
 		for (struct tp_followed *process; (process = take_over(follow, false));)
 			finish(follow, process, false);
 	}
@@ -229,47 +229,10 @@ uint32_t tp_follow_count(struct tp_follow *follow, uint64_t *records, uint64_t *
 	return live;
 }
 
-static int start_threads(struct tp_follow *follow, struct tp_err *err)
-{
-	int r = tp_doorbell_init(&follow->watcher_bell, err);
-	if (r)
-		return r;
-	r = tp_doorbell_init(&follow->finisher_bell, err);
-	if (r)
-		goto fail;
-	int error = pthread_create(&follow->finisher, NULL, finish_all, follow);
-	if (error)
-		goto fail_thread;
-	error = pthread_create(&follow->watcher, NULL, watch, follow);
-	if (!error)
-		return 0;
-	tp_store_relaxed(&follow->stop, 1);
-	tp_doorbell_ring(&follow->finisher_bell);
-	pthread_join(follow->finisher, NULL);
-fail_thread:
-	r = tp_err_system(err, error, NULL, "cannot start the threads for children");
-	tp_doorbell_release(&follow->finisher_bell);
-fail:
-	tp_doorbell_release(&follow->watcher_bell);
-	return r;
-}
-
-static void stop_threads(struct tp_follow *follow)
-{
-	tp_store_relaxed(&follow->stop, 1);
-	tp_doorbell_ring(&follow->watcher_bell);
-	tp_doorbell_ring(&follow->finisher_bell);
-	pthread_join(follow->watcher, NULL);
-	pthread_join(follow->finisher, NULL);
-	// What has ended by now does not run on.
-	wait_for_end(follow, 0);
-	tp_doorbell_release(&follow->watcher_bell);
-	tp_doorbell_release(&follow->finisher_bell);
-}
-
 int tp_follow_start(struct tp_follow *follow, const struct tp_follow_options *options,
     const struct tp_region_only *only, uint64_t control, struct tp_err *err)
 {
+	static const char what[] = "the threads for children";
 	*follow = (struct tp_follow){.options = *options, .only = *only, .control = control};
 	const size_t size = only->count * sizeof(*only->hashes);
 	uint64_t *hashes = malloc(size ? size : 1);
@@ -279,13 +242,18 @@ int tp_follow_start(struct tp_follow *follow, const struct tp_follow_options *op
 		memcpy(hashes, only->hashes, size);
 	follow->only.hashes = hashes;
 	pthread_mutex_init(&follow->lock, NULL);
-	int r = start_threads(follow, err);
+	int r = tp_worker_start(&follow->finisher, finish_all, follow, what, err);
 	if (r)
 		goto fail;
+	r = tp_worker_start(&follow->watcher, watch, follow, what, err);
+	if (r)
+		goto fail_finisher;
 	r = tp_follow_server_start(follow, err);
 	if (!r)
 		return 0;
-	stop_threads(follow);
+	tp_worker_stop(&follow->watcher);
+fail_finisher:
+	tp_worker_stop(&follow->finisher);
 fail:
 	pthread_mutex_destroy(&follow->lock);
 	free(hashes);
@@ -294,9 +262,11 @@ fail:
 
 void tp_follow_stop(struct tp_follow *follow)
 {
-	tp_store_relaxed(&follow->stop, 1);
 	tp_follow_server_stop(follow);
-	stop_threads(follow);
+	tp_worker_stop(&follow->watcher);
+	tp_worker_stop(&follow->finisher);
+	// What has ended by now does not run on.
+	wait_for_end(follow, 0);
 	for (struct tp_followed *process; (process = take_over(follow, true));)
 		finish(follow, process, !process->over);
 }

@@ -99,13 +99,9 @@ struct tp_follow {
 	uint64_t result_count;
 	uint64_t failures;   /* processes that asked and got nothing */
 	struct tp_err error; /* why, the first time */
-	uint64_t stop;       /* 1: end */
-	struct tp_doorbell server_bell;
-	struct tp_doorbell watcher_bell;
-	struct tp_doorbell finisher_bell;
-	pthread_t server;
-	pthread_t watcher;
-	pthread_t finisher;
+	struct tp_worker server;
+	struct tp_worker watcher;
+	struct tp_worker finisher;
 };
 
 /* On success end it with tp_follow_stop and tp_follow_release. `only`'s hashes are copied. */

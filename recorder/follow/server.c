@@ -91,7 +91,7 @@ static struct tp_followed *start(struct tp_follow *follow, pid_t pid,
 	const bool full = follow->live >= TP_FOLLOW_LIVE_MAX;
 	char *path = tp_follow_choose_path(follow, pid, err);
 	pthread_mutex_unlock(&follow->lock);
-	tp_doorbell_ring(&follow->watcher_bell);
+	tp_doorbell_ring(&follow->watcher.bell);
 	struct tp_followed *process = malloc(sizeof(*process));
 	int r = path ? 0 : err->code;
 	if (full)
@@ -176,7 +176,7 @@ static void serve(struct tp_follow *follow, int connection)
 	follow->live++;
 	process->over = !answer(follow, process, connection);
 	pthread_mutex_unlock(&follow->lock);
-	tp_doorbell_ring(&follow->watcher_bell);
+	tp_doorbell_ring(&follow->watcher.bell);
 }
 
 /*
@@ -197,7 +197,7 @@ static int take_connection(struct tp_follow *follow)
 		close(connection);
 		note_failure(follow, &err);
 	} else {
-		tp_doorbell_wait(&follow->server_bell, NAP_MS);
+		tp_doorbell_wait(&follow->server.bell, NAP_MS);
 	}
 	follow->spare = open_spare();
 	return -1;
@@ -207,8 +207,8 @@ static void *run(void *argument)
 {
 	struct tp_follow *follow = argument;
 	struct pollfd events[] = {{.fd = follow->socket, .events = POLLIN},
-	    {.fd = follow->server_bell.fd, .events = POLLIN}};
-	while (!tp_load_relaxed(&follow->stop)) {
+	    {.fd = follow->server.bell.fd, .events = POLLIN}};
+	while (!tp_load_relaxed(&follow->server.stop)) {
 		poll(events, 2, -1);
 		const int connection = take_connection(follow);
 		if (connection < 0)
@@ -252,27 +252,18 @@ static void close_sockets(struct tp_follow *follow)
 
 int tp_follow_server_start(struct tp_follow *follow, struct tp_err *err)
 {
-	int r = tp_doorbell_init(&follow->server_bell, err);
+	int r = open_socket(follow, err);
 	if (r)
 		return r;
-	r = open_socket(follow, err);
-	if (r)
-		goto fail;
 	follow->spare = open_spare();
-	const int error = pthread_create(&follow->server, NULL, run, follow);
-	if (!error)
-		return 0;
-	r = tp_err_system(err, error, NULL, "cannot start the thread for children");
-	close_sockets(follow);
-fail:
-	tp_doorbell_release(&follow->server_bell);
+	r = tp_worker_start(&follow->server, run, follow, "the thread for children", err);
+	if (r)
+		close_sockets(follow);
 	return r;
 }
 
 void tp_follow_server_stop(struct tp_follow *follow)
 {
-	tp_doorbell_ring(&follow->server_bell);
-	pthread_join(follow->server, NULL);
+	tp_worker_stop(&follow->server);
 	close_sockets(follow);
-	tp_doorbell_release(&follow->server_bell);
 }

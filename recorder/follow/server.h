@@ -6,7 +6,6 @@
 #include "follow.h"
 
 int tp_follow_server_start(struct tp_follow *follow, struct tp_err *err);
-/* pre: follow->stop is set. */
 void tp_follow_server_stop(struct tp_follow *follow);
 
 /* What a process asks for, made safe. */

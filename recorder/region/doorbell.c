@@ -35,3 +35,25 @@ void tp_doorbell_wait(struct tp_doorbell *bell, int timeout_ms)
 	if (poll(&event, 1, timeout_ms) > 0)
 		eventfd_read(bell->fd, &rings);
 }
+
+int tp_worker_start(struct tp_worker *worker, void *(*run)(void *), void *argument,
+    const char *what, struct tp_err *err)
+{
+	worker->stop = 0;
+	const int r = tp_doorbell_init(&worker->bell, err);
+	if (r)
+		return r;
+	const int error = pthread_create(&worker->thread, NULL, run, argument);
+	if (!error)
+		return 0;
+	tp_doorbell_release(&worker->bell);
+	return tp_err_system(err, error, NULL, "cannot start %s", what);
+}
+
+void tp_worker_stop(struct tp_worker *worker)
+{
+	tp_store_relaxed(&worker->stop, 1);
+	tp_doorbell_ring(&worker->bell);
+	pthread_join(worker->thread, NULL);
+	tp_doorbell_release(&worker->bell);
+}

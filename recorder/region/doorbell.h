@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread that has nothing to do waits for a time, or until another one rings. */
+/* A thread that has nothing to do waits for a time, or until another one rings: to tell it of work, or to end it. */
 #ifndef TP_DOORBELL_H
 #define TP_DOORBELL_H
 
+#include <pthread.h>
 #include <stdint.h>
 
 #include <teeperf/atomic.h>
@@ -22,5 +23,19 @@ void tp_doorbell_ring(struct tp_doorbell *bell);
 
 /* Return after timeout_ms, or soon after a ring. One thread at a time. */
 void tp_doorbell_wait(struct tp_doorbell *bell, int timeout_ms);
+
+/* A thread and the bell that it waits at. It looks at `stop` as often as it wakes up. */
+struct tp_worker {
+	struct tp_doorbell bell;
+	uint64_t stop; /* 1: end */
+	pthread_t thread;
+};
+
+/* Start it; `what` names it in errors. On success end it with tp_worker_stop. */
+int tp_worker_start(struct tp_worker *worker, void *(*run)(void *), void *argument,
+    const char *what, struct tp_err *err);
+
+/* Tell it to end, wait for that, and free its bell. */
+void tp_worker_stop(struct tp_worker *worker);
 
 #endif

@@ -41,7 +41,7 @@ static void start(void)
 	    .clock = TEEPERF_CLOCK_TSC,
 	    .facts = {.clock = "tsc", .mode = "stream", .drain = "now"}};
 	pthread_mutex_init(&follow.lock, NULL);
-	if (tp_doorbell_init(&follow.watcher_bell, &err) || tp_follow_server_start(&follow, &err))
+	if (tp_doorbell_init(&follow.watcher.bell, &err) || tp_follow_server_start(&follow, &err))
 		abort();
 	follow.token = token;
 }

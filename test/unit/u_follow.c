@@ -32,7 +32,7 @@ static void begin(pthread_t *thread)
 	follow = (struct tp_follow){.list = &process};
 	process = (struct tp_followed){.pid = 1};
 	assert_int_equal(pthread_mutex_init(&follow.lock, NULL), 0);
-	assert_int_equal(tp_doorbell_init(&process.drain.bell, &err), 0);
+	assert_int_equal(tp_doorbell_init(&process.drain.worker.bell, &err), 0);
 	done = false;
 	assert_int_equal(pthread_create(thread, NULL, flush, NULL), 0);
 	const struct timespec nap = {.tv_nsec = 1000 * 1000};
@@ -44,7 +44,7 @@ static void end(pthread_t thread)
 {
 	pthread_join(thread, NULL);
 	pthread_mutex_destroy(&follow.lock);
-	tp_doorbell_release(&process.drain.bell);
+	tp_doorbell_release(&process.drain.worker.bell);
 }
 
 static void a_flush_does_not_hold_the_list(void **state)
