@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "recorder/clock/host_clock.h"
-#include "recorder/region/log_user.h"
+#include "recorder/region/proc.h"
 
 static const uint64_t LOOK_NS = 1000 * 1000 * 1000; // all of /proc is read
 
@@ -60,7 +60,7 @@ void tp_guest_stop(struct tp_guest *guest)
  */
 static bool is_left(struct tp_guest *guest)
 {
-	const int used = tp_log_file_in_use(guest->region->fd);
+	const int used = tp_file_in_use(guest->region->fd);
 	if (used >= 0)
 		return !used;
 	if (guest->user && !has_ended(guest->user, guest->user_fd))
@@ -75,7 +75,8 @@ static bool is_left(struct tp_guest *guest)
 		return false;
 	if (guest->user_fd >= 0)
 		close(guest->user_fd);
-	guest->user = tp_log_file_user(info.st_dev, info.st_ino);
+	guest->user =
+	    tp_proc_user(&(struct tp_mapped){.device = info.st_dev, .inode = info.st_ino});
 	guest->user_fd = guest->user ? open_process(guest->user) : -1;
 	return had_one && !guest->user;
 }

@@ -4,6 +4,7 @@
 #include "launch.h"
 
 #include "common/process.h"
+#include "recorder/region/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -251,17 +252,9 @@ static void forward(const struct tp_launch *launch, const siginfo_t *info)
 // Whether passing SIGINT on would do nothing: the program has inherited that from us, and wants no better.
 static bool is_deaf(const struct tp_launch *launch)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)launch->pid);
-	FILE *file = launch->ended ? NULL : fopen(path, "re");
-	if (!file)
-		return launch->ended;
-	char line[256];
 	unsigned long long ignored = 0;
-	while (fgets(line, sizeof(line), file) && sscanf(line, "SigIgn: %llx", &ignored) != 1)
-		;
-	fclose(file);
-	return ignored >> (SIGINT - 1) & 1;
+	return launch->ended || (tp_proc_scan(launch->pid, "status", "SigIgn: %llx", &ignored) &&
+				    ignored >> (SIGINT - 1) & 1);
 }
 
 enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms)

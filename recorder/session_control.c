@@ -3,11 +3,11 @@
 #define _GNU_SOURCE
 #include "session.h"
 
-#include <dirent.h>
+#include "recorder/region/proc.h"
+
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,16 +36,7 @@ bool tp_session_has_log_users(void)
 {
 	char log[64];
 	snprintf(log, sizeof(log), TP_REGION_FOLDER "/" TP_REGION_PREFIX "%d-", (int)getpid());
-	DIR *folder = opendir("/proc");
-	if (!folder)
-		return false;
-	bool found = false;
-	for (struct dirent *entry; !found && (entry = readdir(folder));) {
-		const pid_t pid = atoi(entry->d_name);
-		found = pid > 0 && pid != getpid() && tp_follow_maps_log(pid, log);
-	}
-	closedir(folder);
-	return found;
+	return tp_proc_user(&(struct tp_mapped){.path = log}) != 0;
 }
 
 bool tp_session_command(struct tp_session *session, bool on)
@@ -62,7 +53,7 @@ bool tp_session_command(struct tp_session *session, bool on)
 	const pid_t pid = attached_pid(session);
 	return tp_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
 	       session->control_signal && !session->foreign && pid > 0 &&
-	       tp_follow_maps_log(pid, session->region.path) &&
+	       tp_region_is_mapped(&session->region, pid) > 0 &&
 	       kill(pid, session->control_signal) == 0;
 }
 

@@ -17,7 +17,7 @@
 #include <teeperf/trace.h>
 
 #include "host_clock.h"
-#include "recorder/region/log_user.h"
+#include "recorder/region/proc.h"
 
 static const uint64_t LOOK_NS = 4 * 1000 * 1000;
 // Threads that are read in one look, and slots of the table that are looked at for them.
@@ -117,7 +117,8 @@ static bool find_process(struct tp_cpu_times *times, pid_t ended)
 		return false;
 	times->pid = (pid_t)told;
 	open_folder(times);
-	if (times->pid != ended && !tp_log_file_maps(times->pid, log.st_dev, log.st_ino))
+	const struct tp_mapped file = {.device = log.st_dev, .inode = log.st_ino};
+	if (times->pid != ended && tp_proc_maps(times->pid, &file) <= 0)
 		times->hidden = true;
 	times->has_tasks = true;
 	return !times->hidden;

@@ -8,9 +8,10 @@
 
 #include <teeperf/atomic.h>
 
+#include "recorder/region/proc.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <stdio.h>
 #include <stdlib.h>
 #endif
 
@@ -26,20 +27,10 @@ static uint64_t read_counter(void)
 // all sockets agree.
 bool tp_clock_has_steady_counter(void)
 {
-	FILE *file = fopen("/proc/cpuinfo", "re");
-	if (!file)
-		return false;
-	char *line = NULL;
-	size_t capacity = 0;
-	bool steady = false;
-	while (getline(&line, &capacity, file) > 0) {
-		if (!strncmp(line, "flags", 5)) {
-			steady = strstr(line, " constant_tsc") && strstr(line, " nonstop_tsc");
-			break;
-		}
-	}
-	free(line);
-	fclose(file);
+	char *flags = tp_proc_cpu("flags");
+	const bool steady =
+	    flags && strstr(flags, " constant_tsc") && strstr(flags, " nonstop_tsc");
+	free(flags);
 	return steady;
 }
 

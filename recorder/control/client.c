@@ -12,6 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "recorder/region/proc.h"
+
 // A reply may take as long as a flush of a large log to a slow disk.
 enum { PATIENCE_S = 60 };
 
@@ -28,31 +30,16 @@ pid_t tp_control_recorder(const char *name, bool *early)
 	return more && (*early || !name[end + more]) ? recorder : 0;
 }
 
-// The user that a process works as; -1: not known.
-static int64_t user_of(pid_t pid)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return -1;
-	char line[256];
-	unsigned user;
-	int64_t found = -1;
-	while (found < 0 && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Uid: %*u %u", &user) == 1)
-			found = user;
-	fclose(file);
-	return found;
-}
-
 /*
  * Who asks for `pid` believes sockets of his own; root also those of the user of that process. Of others, who may claim
  * to record what they like, no word is heard.
  */
 static bool is_trusted(uid_t owner, pid_t pid)
 {
-	return owner == geteuid() || (geteuid() == 0 && user_of(pid) == (int64_t)owner);
+	unsigned user;
+	return owner == geteuid() ||
+	       (geteuid() == 0 && tp_proc_scan(pid, "status", "Uid: %*u %u", &user) &&
+		   user == owner);
 }
 
 // Whether the process that listens at `path`, whose name says `named`, is `pid`.

@@ -60,8 +60,8 @@ static bool serve(struct tp_control_server *server, int connection)
 static void *run(void *argument)
 {
 	struct tp_control_server *server = argument;
-	struct pollfd events[] = {
-	    {.fd = server->socket, .events = POLLIN}, {.fd = server->worker.bell.fd, .events = POLLIN}};
+	struct pollfd events[] = {{.fd = server->socket, .events = POLLIN},
+	    {.fd = server->worker.bell.fd, .events = POLLIN}};
 	while (!tp_load_relaxed(&server->worker.stop)) {
 		poll(events, 2, -1);
 		const int connection = accept4(server->socket, NULL, NULL, SOCK_CLOEXEC);

@@ -3,15 +3,14 @@
 #define _GNU_SOURCE
 #include "drain.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "rings.h"
+#include "recorder/region/proc.h"
 
 static const uint64_t MS = 1000 * 1000;
 // A program that has taken no chunk for so long is not disturbed when its chunks are written.
@@ -110,15 +109,10 @@ static void find_name(uint64_t pid, struct teeperf_thread *thread)
 {
 	if (!thread->os_tid || thread->os_tid > INT_MAX || pid > INT_MAX)
 		return;
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)thread->os_tid);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
+	char path[32];
 	char name[sizeof(thread->name)] = "";
-	const ssize_t size = read(fd, name, sizeof(name) - 1);
-	close(fd);
-	name[size > 0 ? size : 0] = '\0';
+	snprintf(path, sizeof(path), "task/%d/comm", (int)thread->os_tid);
+	tp_proc_read((pid_t)pid, path, name, sizeof(name));
 	name[strcspn(name, "\n")] = '\0';
 	if (name[0])
 		memcpy(thread->name, name, sizeof(name));

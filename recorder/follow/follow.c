@@ -106,36 +106,6 @@ static void *finish_all(void *argument)
 	return NULL;
 }
 
-// The lines of the process' maps that name the log; -1: they cannot be read.
-static int find_maps(pid_t pid, const char *log_path)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return -1;
-	char *line = NULL;
-	size_t capacity = 0;
-	int found = 0;
-	while (!found && getline(&line, &capacity, file) > 0)
-		found = strstr(line, log_path) != NULL;
-	if (ferror(file))
-		found = -1;
-	free(line);
-	fclose(file);
-	return found;
-}
-
-bool tp_follow_maps_log(pid_t pid, const char *log_path)
-{
-	return find_maps(pid, log_path) > 0;
-}
-
-bool tp_follow_left_log(pid_t pid, const char *log_path)
-{
-	return find_maps(pid, log_path) == 0;
-}
-
 bool tp_follow_grow(struct tp_follow *follow)
 {
 	bool grown = false;
@@ -155,7 +125,7 @@ void tp_follow_command(struct tp_follow *follow, uint64_t control)
 		tp_store_release(&header->control, control);
 		if (follow->options.control_signal &&
 		    tp_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
-		    tp_follow_maps_log(at->pid, at->region.path))
+		    tp_region_is_mapped(&at->region, at->pid) > 0)
 			syscall(SYS_pidfd_send_signal, at->pidfd, follow->options.control_signal,
 			    NULL, 0);
 	}

@@ -111,15 +111,6 @@ int tp_follow_start(struct tp_follow *follow, const struct tp_follow_options *op
 /* Give their logs more memory where it is needed; false: there was nothing to do. */
 bool tp_follow_grow(struct tp_follow *follow);
 
-/*
- * Whether process `pid` has the log mapped: its number is the program's word, and it may have become another
- * program; only who opened our file may get our signal.
- */
-bool tp_follow_maps_log(pid_t pid, const char *log_path);
-
-/* Whether it is known not to have it: a process may hide what it has mapped. */
-bool tp_follow_left_log(pid_t pid, const char *log_path);
-
 /* Set the control word of all logs, and tell the processes that listen. */
 void tp_follow_command(struct tp_follow *follow, uint64_t control);
 

@@ -4,8 +4,6 @@
 #include "process.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,6 +13,7 @@
 
 #include "common/clean.h"
 #include "recorder/region/log_guard.h"
+#include "recorder/region/proc.h"
 #include "recorder/drain/trace_ends.h"
 
 enum {
@@ -25,15 +24,9 @@ enum {
 
 static void read_name(struct tp_followed *process)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)process->pid);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const ssize_t size = fd >= 0 ? read(fd, process->name, sizeof(process->name) - 1) : 0;
-	process->name[size > 0 ? size : 0] = '\0';
+	tp_proc_read(process->pid, "comm", process->name, sizeof(process->name));
 	process->name[strcspn(process->name, "\n")] = '\0';
 	tp_clean(process->name, strlen(process->name));
-	if (fd >= 0)
-		close(fd);
 }
 
 static void write_host(struct tp_followed *process, const struct tp_follow_options *options,
@@ -149,12 +142,7 @@ fail:
 static int status_of_zombie(pid_t pid)
 {
 	char text[1024];
-	snprintf(text, sizeof(text), "/proc/%d/stat", (int)pid);
-	const int fd = open(text, O_RDONLY | O_CLOEXEC);
-	const ssize_t size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
-	if (fd >= 0)
-		close(fd);
-	text[size > 0 ? size : 0] = '\0';
+	tp_proc_read(pid, "stat", text, sizeof(text));
 	const char *behind = strrchr(text, ')');
 	const char *last = strrchr(text, ' ');
 	if (!behind || !last || strncmp(behind, ") Z", 3))

@@ -76,7 +76,7 @@ char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid, struct tp
 static void replace(struct tp_follow *follow, pid_t pid)
 {
 	for (struct tp_followed *at = follow->list; at; at = at->next) {
-		if (at->pid != pid || at->over || !tp_follow_left_log(pid, at->region.path))
+		if (at->pid != pid || at->over || tp_region_is_mapped(&at->region, pid))
 			continue;
 		at->over = at->replaced = true;
 		at->end_ns = tp_clock_monotonic_ns();

@@ -16,23 +16,7 @@
 #include "common/read_all.h"
 #include "recorder/drain/drain.h"
 #include "recorder/drain/rings.h"
-
-// Whether it is ours: only such a process gets a log of ours.
-static bool is_of_this_user(pid_t pid)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return false;
-	char line[256];
-	unsigned user = 0;
-	bool found = false;
-	while (!found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "Uid: %u", &user) == 1;
-	fclose(file);
-	return found && user == getuid();
-}
+#include "recorder/region/proc.h"
 
 /*
  * The process that says of itself that it attached, if it lives and does not let us look at its maps. The number
@@ -42,18 +26,15 @@ static pid_t hidden_user(int fd)
 {
 	uint64_t pid = 0;
 	const off_t at = offsetof(struct teeperf_log_header, pid);
-	char path[64];
+	const struct tp_mapped anything = {.path = ""};
+	unsigned user;
 	if (pread(fd, &pid, sizeof(pid), at) != sizeof(pid) || !pid || pid > INT32_MAX)
 		return 0;
-	if (kill((pid_t)pid, 0) && errno == ESRCH)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	const int maps = open(path, O_RDONLY | O_CLOEXEC);
-	if (maps < 0)
-		return errno != ESRCH && errno != ENOENT && is_of_this_user((pid_t)pid) ? (pid_t)pid
-											: 0;
-	close(maps);
-	return 0;
+	// Only a process of ours gets a log of ours.
+	return tp_proc_maps((pid_t)pid, &anything) < 0 &&
+		       tp_proc_scan((pid_t)pid, "status", "Uid: %u", &user) && user == getuid()
+		   ? (pid_t)pid
+		   : 0;
 }
 
 enum tp_log_state tp_log_file_open(struct tp_log_file *log, const char *name, pid_t *pid)
@@ -76,7 +57,7 @@ enum tp_log_state tp_log_file_open(struct tp_log_file *log, const char *name, pi
 	state = TP_LOG_GONE;
 	if (fstat(fd, &info) || !info.st_nlink)
 		goto out;
-	*pid = tp_log_file_user(info.st_dev, info.st_ino);
+	*pid = tp_proc_user(&(struct tp_mapped){.device = info.st_dev, .inode = info.st_ino});
 	if (!*pid)
 		*pid = hidden_user(fd);
 	state = *pid ? TP_LOG_RUNNING : TP_LOG_ORPHAN;

@@ -14,7 +14,6 @@
 #include <teeperf/trace.h>
 
 #include "common/err.h"
-#include "recorder/region/log_user.h"
 #include "recorder/region/region.h"
 
 /* A chunk that was not drained. */

@@ -11,6 +11,8 @@
 
 #include <teeperf/version.h>
 
+#include "proc.h"
+
 void tp_host_facts_command(struct tp_buf *buf, char *const *argv)
 {
 	char *folder = getcwd(NULL, 0);
@@ -43,26 +45,6 @@ void tp_host_facts_command_of(struct tp_buf *buf, pid_t pid)
 		tp_buf_add_char(buf, '\0');
 }
 
-// The processor's name, where /proc/cpuinfo has one.
-static void add_cpu(struct tp_buf *buf)
-{
-	FILE *file = fopen("/proc/cpuinfo", "re");
-	if (!file)
-		return;
-	char *line = NULL;
-	size_t capacity = 0;
-	while (getline(&line, &capacity, file) > 0) {
-		const char *colon = strchr(line, ':');
-		if (strncmp(line, "model name", 10) || !colon)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		tp_buf_addf(buf, "cpu=%s\n", colon + 1 + strspn(colon + 1, " \t"));
-		break;
-	}
-	free(line);
-	fclose(file);
-}
-
 void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 {
 	struct utsname name;
@@ -70,7 +52,10 @@ void tp_host_facts_text(struct tp_buf *buf, const struct tp_host_facts *facts)
 	if (uname(&name) == 0)
 		tp_buf_addf(
 		    buf, "os=%s %s\nmachine=%s\n", name.sysname, name.release, name.machine);
-	add_cpu(buf);
+	char *cpu = tp_proc_cpu("model name");
+	if (cpu)
+		tp_buf_addf(buf, "cpu=%s\n", cpu);
+	free(cpu);
 	tp_buf_addf(buf, "cores=%d\n", facts->cores);
 	tp_buf_addf(buf, "clock=%s\n", facts->clock);
 	if (facts->counter_cpu >= 0)

@@ -13,7 +13,7 @@
 
 #include <teeperf/log.h>
 
-#include "log_user.h"
+#include "proc.h"
 #include "region.h"
 
 static int open_file(const struct tp_place *place, struct tp_place_file *file, struct tp_err *err)
@@ -55,8 +55,9 @@ static int judge(const struct tp_place *place, struct tp_place_file *file,
 	file->old_size = header->region_size;
 	if (header->attach != TEEPERF_ATTACH_DONE || header->ended)
 		return 0;
-	const int used = tp_log_file_in_use(file->fd);
-	const pid_t user = used ? tp_log_file_user(file->device, file->inode) : 0;
+	const int used = tp_file_in_use(file->fd);
+	const struct tp_mapped mapped = {.device = file->device, .inode = file->inode};
+	const pid_t user = used ? tp_proc_user(&mapped) : 0;
 	if (user)
 		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
 		    "it is the log of an earlier recording, and process %d still has it mapped: end "

@@ -12,12 +12,13 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "limits.h"
 #include "log_guard.h"
+#include "proc.h"
 
 #define FOLDER TP_REGION_FOLDER
 static const uint64_t MIB = 1024 * 1024;
@@ -35,18 +36,30 @@ static uint32_t power_of_two_below(uint64_t value)
 	return power;
 }
 
-// MemAvailable of /proc/meminfo in bytes, 0 if it is not there.
-static uint64_t available_memory(void)
+// What this process may have by its own limits.
+struct limit {
+	const char *name; // as a shell sets it
+	uint64_t bytes;   // UINT64_MAX: as much as it likes
+};
+
+static uint64_t soft_limit(int which)
 {
-	FILE *file = fopen("/proc/meminfo", "re");
-	if (!file)
-		return 0;
-	char line[128];
-	unsigned long long kib = 0;
-	while (fgets(line, sizeof(line), file) && sscanf(line, "MemAvailable: %llu", &kib) != 1)
-		;
-	fclose(file);
-	return (uint64_t)kib * 1024;
+	struct rlimit limit;
+	if (getrlimit((__rlimit_resource_t)which, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+// Of addresses for a log: half of those that are left, as program and recorder need some for themselves.
+static uint64_t limit_of_addresses(void)
+{
+	const uint64_t limit = soft_limit(RLIMIT_AS);
+	unsigned long long pages = 0;
+	if (limit == UINT64_MAX)
+		return limit;
+	tp_proc_scan(0, "self/statm", "%llu", &pages);
+	const uint64_t used = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return limit > used ? (limit - used) / 2 : 0;
 }
 
 static uint64_t free_in_folder(void)
@@ -84,7 +97,7 @@ static uint64_t bytes_needed(const struct tp_region_options *options, uint32_t c
 
 // A size that was asked for is had or refused; another one shrinks to what our limits allow, which is told.
 static int keep_limit(struct tp_region *region, const struct tp_region_options *options,
-    const struct tp_limit *limit, struct tp_err *err)
+    const struct limit *limit, struct tp_err *err)
 {
 	const uint64_t needed = bytes_needed(options, region->chunk_count);
 	if (needed <= limit->bytes)
@@ -120,7 +133,9 @@ static int choose_count(struct tp_region *region, const struct tp_region_options
 		wanted = TP_REGION_CHUNK_SIZE *
 			 (chunks > TP_REGION_RING_CHUNKS ? chunks : TP_REGION_RING_CHUNKS);
 	} else if (!size) {
-		wanted = available_memory() / 8;
+		unsigned long long kib = 0;
+		tp_proc_scan(0, "meminfo", "MemAvailable: %llu", &kib);
+		wanted = kib * 1024 / 8;
 		wanted = wanted < 64 * MIB ? 64 * MIB : wanted > 1024 * MIB ? 1024 * MIB : wanted;
 		// In a container /dev/shm is often 64 MiB in all.
 		if (wanted > room / 4 * 3 && !(file && file->fixed))
@@ -140,8 +155,8 @@ static int choose_count(struct tp_region *region, const struct tp_region_options
 	while (!size && *chunk_count > TP_REGION_MIN_CHUNKS &&
 	       bytes_needed(options, *chunk_count) > room)
 		*chunk_count /= 2;
-	const struct tp_limit of_file = tp_limit_file();
-	const struct tp_limit of_addresses = tp_limit_addresses();
+	const struct limit of_file = {"ulimit -f", soft_limit(RLIMIT_FSIZE)};
+	const struct limit of_addresses = {"ulimit -v", limit_of_addresses()};
 	int r = file && file->fixed ? 0 : keep_limit(region, options, &of_file, err);
 	// A size that was asked for is refused where the addresses run out (map_file).
 	if (!r && !size)
@@ -481,6 +496,11 @@ void tp_region_publish(struct tp_region *region)
 const char *tp_region_where(const struct tp_region *region)
 {
 	return region->place ? region->place : region->path;
+}
+
+int tp_region_is_mapped(const struct tp_region *region, pid_t pid)
+{
+	return tp_proc_maps(pid, &(struct tp_mapped){.path = region->path});
 }
 
 static void note_path(const struct tp_region *region, char path[128])

@@ -120,6 +120,12 @@ void tp_region_publish(struct tp_region *region);
 /* What programs are told of where the log is: a path. */
 const char *tp_region_where(const struct tp_region *region);
 
+/*
+ * Whether process `pid` has the log mapped, 1 or 0; -1: it hides what it has mapped. Its number is the program's word, and
+ * it may have become another program: only who opened our file may get our signal.
+ */
+int tp_region_is_mapped(const struct tp_region *region, pid_t pid);
+
 /* Remove the file's name: no other process can find the log from here on. May be called twice. */
 void tp_region_unlink(struct tp_region *region);
 void tp_region_release(struct tp_region *region);

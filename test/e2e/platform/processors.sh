@@ -138,7 +138,7 @@ for machine in $machines; do
 	cp out app.csv
 	python3 "$lib/symbols_agree.py" app.csv 9 || fail "$machine: names or lines differ"
 
-	build "$machine" cc --level=off -std=gnu17 -I "$root" -I "$root/include" clock.c "$root/recorder/clock/host_clock.c" \
+	build "$machine" cc --level=off -std=gnu17 -I "$root" -I "$root/include" clock.c "$root/recorder/clock/host_clock.c" "$root/recorder/region/proc.c" \
 		"$root/common/err.c" "$root/common/clean.c" "$root/common/buf.c" -o read_clock
 	qemu-$machine -L /usr/$machine-linux-gnu ./read_clock >clock || fail "the clock of $machine: $(cat clock)"
 	says '^(tsc|cntvct|rdtime) ' clock
