@@ -77,6 +77,11 @@ void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size)
 	err->caret = (uint32_t)(at - start < length ? at - start : length);
 }
 
+int tp_err_memory(struct tp_err *err, const char *file)
+{
+	return tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "out of memory");
+}
+
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)
 {
 	if (!err)

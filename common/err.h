@@ -51,6 +51,9 @@ int tp_err_set_line(struct tp_err *err, int code, const char *file, uint32_t lin
  */
 void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size);
 
+/* Out of memory, wherever that was; FILE may be NULL. Returns TP_ERR_MEMORY. */
+int tp_err_memory(struct tp_err *err, const char *file);
+
 /* Like tp_err_set with code TP_ERR_SYSTEM; appends ": " and strerror(errno_value). */
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

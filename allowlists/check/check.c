@@ -2,7 +2,7 @@
 // What is wrong with an allowlist for a program.
 #include "check.h"
 
-#include "allowlists/convert/line.h"
+#include "allowlists/convert/text.h"
 #include "common/array.h"
 #include "common/clean.h"
 #include "hint.h"
@@ -288,7 +288,7 @@ static void check_ambiguous(struct checking *at)
 	if (!at->line.exact || at->found->named < 2 || at->options->lenient[TP_FINDING_AMBIGUOUS])
 		return;
 	const struct tp_line_parts parts = tp_line_split(tp_span_of(at->line.text));
-	if (parts.and_prefix)
+	if (parts.more_count)
 		return;
 	struct tp_buf what;
 	struct tp_buf remedy;

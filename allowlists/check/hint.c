@@ -4,7 +4,7 @@
 #include "hint.h"
 
 #include "allowlists/language/reading.h"
-#include "allowlists/convert/line.h"
+#include "allowlists/convert/text.h"
 #include "common/clean.h"
 #include "function_find.h"
 
@@ -413,7 +413,7 @@ void tp_list_hint(struct tp_buf *hint, const struct tp_list_use *use, uint32_t l
 	const struct tp_line_parts parts = tp_line_split(tp_span_of(told.text));
 	if (!parts.prefix || !parts.glob.size || strcmp(parts.prefix, "where") == 0)
 		return;
-	if (parts.and_prefix && hint_joined(hint, use, &parts))
+	if (parts.more_count && hint_joined(hint, use, &parts))
 		return;
 	const bool function = strcmp(parts.prefix, "fun") == 0;
 	const bool name = strcmp(parts.prefix, "name") == 0;

@@ -22,14 +22,15 @@ struct tp_list_input {
 	const char *file;
 };
 
+struct tp_import;
+struct tp_list_writer;
+
 struct tp_list_format {
 	const char *name;    /* after --format */
 	const char *summary; /* whose lists they are */
-	/* Append to *out. 0 or a negative tp_error. NULL: this direction is not there. */
-	int (*read)(const struct tp_list_input *input, struct tp_buf *out,
-	    const struct tp_list_warner *warner, struct tp_err *err);
-	int (*write)(const struct tp_list_input *input, struct tp_buf *out,
-	    const struct tp_list_warner *warner, struct tp_err *err);
+	/* How it is done (formats.h). NULL: this direction is not there. */
+	int (*read)(struct tp_import *import);
+	const struct tp_list_writer *write;
 };
 
 /* All of them, by name; ended by one without a name. */

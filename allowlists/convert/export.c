@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writing lists for other tools: our rules in order, and what the other tool makes of the order.
-#include "export.h"
-
 #include "formats.h"
 #include "common/array.h"
 
@@ -38,31 +36,15 @@ void tp_export_warn(const struct tp_export *export, uint32_t line, const char *f
 	va_end(arguments);
 }
 
-static void write_lines(struct tp_buf *out, struct tp_span text)
-{
-	struct tp_lines lines;
-	struct tp_span line;
-	tp_lines_init(&lines, text.text, text.size);
-	while (tp_lines_next(&lines, &line)) {
-		tp_buf_add_span(out, line);
-		tp_buf_add_char(out, '\n');
-	}
-}
-
-void tp_export_comment(struct tp_export *export, const struct tp_export_rule *rule)
-{
-	write_lines(export->out, rule->comment);
-}
-
 static void lose(struct tp_export *export, const struct tp_export_rule *rule, const char *why)
 {
-	write_lines(export->out, rule->comment);
+	tp_list_add_lines(export->out, rule->comment);
 	tp_buf_addf(export->out, "# not exported, %s: ", why);
 	tp_buf_add_span(export->out, rule->text);
 	tp_buf_add_char(export->out, '\n');
 	tp_export_warn(export, rule->line, "'%.*s' is not exported to %s: %s",
-	    (int)(rule->text.size < 100 ? rule->text.size : 100), rule->text.text, export->tool,
-	    why);
+	    (int)(rule->text.size < 100 ? rule->text.size : 100), rule->text.text,
+	    export->writer->tool, why);
 }
 
 // What becomes of the levels that the other tool has not.
@@ -72,18 +54,17 @@ static void warn_of_level(const struct tp_export *export, const struct tp_export
 	if (category == TP_CATEGORY_FORCE)
 		tp_export_warn(export, rule->line,
 		    "'force' becomes 'allow': %s does not keep a function from being inlined",
-		    export->tool);
+		    export->writer->tool);
 	else if (category == TP_CATEGORY_COUNT || category == TP_CATEGORY_SAMPLE)
 		tp_export_warn(export, rule->line,
 		    "'%s' becomes 'skip': %s would record every call", tp_category_name(category),
-		    export->tool);
+		    export->writer->tool);
 }
 
 static int add(struct tp_export *export, const struct tp_export_rule *rule)
 {
 	if (!TP_GROW(export->rules, export->room, export->count + UINT64_C(1)))
-		return tp_err_set(export->err, TP_ERR_MEMORY, export->input->file, TP_ERR_NO_OFFSET,
-		    "out of memory");
+		return tp_err_memory(export->err, export->input->file);
 	export->rules[export->count++] = *rule;
 	return 0;
 }
@@ -93,8 +74,7 @@ static int put_forbid_last(struct tp_export *export)
 {
 	struct tp_export_rule *sorted = malloc((export->count + 1) * sizeof(*sorted));
 	if (!sorted)
-		return tp_err_set(export->err, TP_ERR_MEMORY, export->input->file, TP_ERR_NO_OFFSET,
-		    "out of memory");
+		return tp_err_memory(export->err, export->input->file);
 	uint32_t at = 0;
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t i = 0; i < export->count; i++)
@@ -105,17 +85,16 @@ static int put_forbid_last(struct tp_export *export)
 	return 0;
 }
 
-static int read_rule(struct tp_export *export, const struct tp_export_rule *rule,
-    const char *(*cannot)(const struct tp_export_rule *rule))
+static int read_rule(struct tp_export *export, const struct tp_export_rule *rule)
 {
 	const char *why = NULL;
 	if (!rule->parts.prefix)
 		why =
 		    "it is not in the language of allowlists; 'teeperf allowlist import' reads it";
-	else if (rule->parts.and_prefix)
+	else if (rule->parts.more_count)
 		why = "it has no lines with several conditions";
 	else
-		why = cannot(rule);
+		why = export->writer->cannot(rule);
 	if (why) {
 		lose(export, rule, why);
 		return 0;
@@ -124,8 +103,7 @@ static int read_rule(struct tp_export *export, const struct tp_export_rule *rule
 	return add(export, rule);
 }
 
-static int read_lines(
-    struct tp_export *export, const char *(*cannot)(const struct tp_export_rule *rule))
+static int read_lines(struct tp_export *export)
 {
 	struct tp_lines lines;
 	struct tp_export_rule rule = {0};
@@ -145,14 +123,14 @@ static int read_lines(
 			    (size_t)(rule.text.text + rule.text.size - rule.comment.text);
 			continue;
 		case TP_LINE_EMPTY:
-			write_lines(export->out, rule.comment);
+			tp_list_add_lines(export->out, rule.comment);
 			break;
 		case TP_LINE_SECTION:
 			ours = tp_line_is_ours(rule.text);
-			write_lines(export->out, rule.comment);
+			tp_list_add_lines(export->out, rule.comment);
 			break;
 		case TP_LINE_DEFAULT:
-			write_lines(export->out, rule.comment);
+			tp_list_add_lines(export->out, rule.comment);
 			if (ours) {
 				export->allow = rule.allow;
 				warn_of_level(export, &rule);
@@ -160,63 +138,21 @@ static int read_lines(
 			break;
 		case TP_LINE_RULE:
 			if (ours)
-				status = read_rule(export, &rule, cannot);
+				status = read_rule(export, &rule);
 			else
 				lose(export, &rule, "its section is another tool's");
 			break;
 		}
 		rule.comment = (struct tp_span){0};
 	}
-	write_lines(export->out, rule.comment);
+	tp_list_add_lines(export->out, rule.comment);
 	return status;
 }
 
-int tp_export_read(struct tp_export *export, const struct tp_list_input *input, struct tp_buf *out,
-    const struct tp_list_warner *warner, struct tp_err *err, const char *tool,
-    const char *(*cannot)(const struct tp_export_rule *rule))
-{
-	*export = (struct tp_export){
-	    .input = input, .out = out, .warner = warner, .err = err, .tool = tool};
-	const int status = read_lines(export, cannot);
-	return status ? status : put_forbid_last(export);
-}
-
-void tp_export_release(struct tp_export *export)
-{
-	free(export->rules);
-	export->rules = NULL;
-}
-
-// Globs without braces, to compare.
-struct globs {
-	struct tp_glob **items;
-	uint32_t count;
-	uint32_t capacity;
-};
-
-static int take_glob(void *context, struct tp_glob *glob)
-{
-	struct globs *globs = context;
-	if (!TP_GROW(globs->items, globs->capacity, globs->count + UINT64_C(1))) {
-		tp_glob_free(glob);
-		return TP_ERR_MEMORY;
-	}
-	globs->items[globs->count++] = glob;
-	return 0;
-}
-
-static int compile(struct globs *globs, struct tp_span text)
+static int compile(struct tp_globs *globs, struct tp_span text)
 {
 	struct tp_glob_error error;
-	*globs = (struct globs){0};
-	return tp_glob_compile(text.text, text.size, take_glob, globs, &error);
-}
-
-static void release(struct globs *globs)
-{
-	for (uint32_t i = 0; i < globs->count; i++)
-		tp_glob_free(globs->items[i]);
-	free(globs->items);
+	return tp_globs_compile(globs, text.text, text.size, &error);
 }
 
 static bool token_has(const struct tp_glob *glob, uint16_t token, unsigned byte)
@@ -272,15 +208,15 @@ static bool rules_meet(const struct tp_export_rule *a, const struct tp_export_ru
 {
 	if (strcmp(a->parts.prefix, b->parts.prefix))
 		return true;
-	struct globs first;
-	struct globs second;
+	struct tp_globs first;
+	struct tp_globs second;
 	bool meet = compile(&first, a->parts.glob) != 0;
 	meet |= compile(&second, b->parts.glob) != 0;
 	for (uint32_t i = 0; !meet && i < first.count; i++)
 		for (uint32_t k = 0; !meet && k < second.count; k++)
 			meet = globs_meet(first.items[i], second.items[k]);
-	release(&first);
-	release(&second);
+	tp_globs_release(&first);
+	tp_globs_release(&second);
 	return meet;
 }
 
@@ -334,7 +270,7 @@ void tp_export_check_order(struct tp_export *export,
 				tp_export_warn(export, 0,
 				    "more lines may be decided differently by %s; not all pairs were "
 				    "compared",
-				    export->tool);
+				    export->writer->tool);
 				return;
 			}
 			if (!wrong || !rules_meet(a, b))
@@ -342,7 +278,7 @@ void tp_export_check_order(struct tp_export *export,
 			tp_export_warn(export, b->line,
 			    "'%.*s' decides over line %u here, but not in %s, where that line wins",
 			    (int)(b->text.size < 100 ? b->text.size : 100), b->text.text, a->line,
-			    export->tool);
+			    export->writer->tool);
 			reports++;
 		}
 	}
@@ -382,7 +318,7 @@ static bool lacks_parameters(const struct tp_glob *glob)
 void tp_export_fnmatch(
     struct tp_export *export, const char *lead, const struct tp_export_rule *rule)
 {
-	struct globs globs;
+	struct tp_globs globs;
 	struct tp_span glob;
 	const bool dot = tp_export_needs_dot(rule, &glob);
 	if (compile(&globs, glob))
@@ -403,7 +339,7 @@ void tp_export_fnmatch(
 		write_fnmatch(export->out, one);
 		tp_buf_add_string(export->out, "(*\n");
 	}
-	release(&globs);
+	tp_globs_release(&globs);
 }
 
 int tp_list_export(const struct tp_list_format *format, const struct tp_list_input *input,
@@ -412,10 +348,16 @@ int tp_list_export(const struct tp_list_format *format, const struct tp_list_inp
 	struct tp_allowlist *list;
 	int status = tp_allowlist_parse(&list, input->text, input->size, input->file, err);
 	tp_allowlist_free(list);
+	if (status)
+		return status;
+	struct tp_export export = {
+	    .writer = format->write, .input = input, .out = out, .warner = warner, .err = err};
+	tp_buf_add_string(out, format->write->heading);
+	status = read_lines(&export);
 	if (!status)
-		status = format->write(input, out, warner, err);
-	if (!status && out->failed)
-		status =
-		    tp_err_set(err, TP_ERR_MEMORY, input->file, TP_ERR_NO_OFFSET, "out of memory");
-	return status;
+		status = put_forbid_last(&export);
+	if (!status)
+		format->write->write(&export);
+	free(export.rules);
+	return !status && out->failed ? tp_err_memory(err, input->file) : status;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Score-P filters: in each block the last rule that matches decides; a file that is left out stays out,
 // and of the others the block of regions decides.
-#include "export.h"
 #include "formats.h"
 
 #include <string.h>
@@ -29,7 +28,7 @@ static void write_block(struct tp_export *export, const char *block, bool files,
 		const struct tp_export_rule *rule = &export->rules[i];
 		if (tp_export_is(rule, "src") != files)
 			continue;
-		tp_export_comment(export, rule);
+		tp_list_add_lines(export->out, rule->comment);
 		const bool mangled = tp_export_is(rule, "fun");
 		tp_export_fnmatch(export,
 		    rule->allow ? (mangled ? "  INCLUDE MANGLED " : "  INCLUDE ")
@@ -39,33 +38,28 @@ static void write_block(struct tp_export *export, const char *block, bool files,
 	tp_buf_addf(export->out, "SCOREP_%s_NAMES_END\n", block);
 }
 
-TP_LIST_CONVERTER(tp_export_scorep)
+static void write(struct tp_export *export)
 {
-	struct tp_export export;
-	const int status = tp_export_read(&export, input, out, warner, err, "Score-P", cannot);
-	if (!status) {
-		bool any_file = false;
-		bool file_allowed = false;
-		for (uint32_t i = 0; i < export.count; i++) {
-			any_file |= tp_export_is(&export.rules[i], "src");
-			file_allowed |=
-			    tp_export_is(&export.rules[i], "src") && export.rules[i].allow;
-		}
-		// The default is a rule of the block whose rules make exceptions of it.
-		const bool by_file = !export.allow && file_allowed;
-		for (uint32_t i = 0; by_file && i < export.count; i++)
-			if (!tp_export_is(&export.rules[i], "src") && export.rules[i].allow)
-				tp_export_warn(&export, export.rules[i].line,
-				    "'%.*s' counts in Score-P only for files that are included",
-				    (int)(export.rules[i].text.size < 100
-					      ? export.rules[i].text.size
-					      : 100),
-				    export.rules[i].text.text);
-		tp_export_check_order(&export, earlier_wins);
-		if (any_file)
-			write_block(&export, "FILE", true, by_file);
-		write_block(&export, "REGION", false, !export.allow && !by_file);
+	bool any_file = false;
+	bool file_allowed = false;
+	for (uint32_t i = 0; i < export->count; i++) {
+		const bool file = tp_export_is(&export->rules[i], "src");
+		any_file |= file;
+		file_allowed |= file && export->rules[i].allow;
 	}
-	tp_export_release(&export);
-	return status;
+	// The default is a rule of the block whose rules make exceptions of it.
+	const bool by_file = !export->allow && file_allowed;
+	for (uint32_t i = 0; by_file && i < export->count; i++) {
+		const struct tp_export_rule *rule = &export->rules[i];
+		if (!tp_export_is(rule, "src") && rule->allow)
+			tp_export_warn(export, rule->line,
+			    "'%.*s' counts in Score-P only for files that are included",
+			    (int)(rule->text.size < 100 ? rule->text.size : 100), rule->text.text);
+	}
+	tp_export_check_order(export, earlier_wins);
+	if (any_file)
+		write_block(export, "FILE", true, by_file);
+	write_block(export, "REGION", false, !export->allow && !by_file);
 }
+
+const struct tp_list_writer tp_export_scorep = {"Score-P", "", cannot, write};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The canonical form of an allowlist.
 #include "convert.h"
-#include "line.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool has_categories(struct tp_lines lines)
 		if (parts.kind == TP_LINE_SECTION)
 			break;
 		const bool plain =
-		    parts.prefix && !parts.and_prefix && !parts.has_category &&
+		    parts.prefix && !parts.more_count && !parts.has_category &&
 		    (strcmp(parts.prefix, "fun") == 0 || strcmp(parts.prefix, "src") == 0);
 		if (parts.kind == TP_LINE_DEFAULT || (parts.prefix && !plain))
 			return true;
@@ -45,8 +45,6 @@ static void add_line(
 			tp_buf_addf(out, "/%u", parts->sample);
 	} else if (parts->prefix) {
 		add_part(out, "", parts->prefix, parts->glob);
-		if (parts->and_prefix)
-			add_part(out, "@", parts->and_prefix, parts->and_glob);
 		for (uint32_t i = 0; i < parts->more_count; i++)
 			add_part(out, "@", parts->more[i].prefix, parts->more[i].glob);
 		if (parts->has_category || categories)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading lists of other tools: lines, the rules they become, and what cannot become one.
-#include "import.h"
-
 #include "formats.h"
 #include "common/array.h"
 
@@ -10,45 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tp_import_init(struct tp_import *import, const struct tp_list_input *input, struct tp_buf *out,
-    const struct tp_list_warner *warner, struct tp_err *err)
+void tp_import_own_comment(struct tp_import *import)
 {
-	*import = (struct tp_import){.input = input, .out = out, .warner = warner, .err = err};
-	tp_lines_init(&import->lines, input->text, input->size);
-}
-
-void tp_import_release(struct tp_import *import)
-{
-	free(import->entries);
-	import->entries = NULL;
-}
-
-void tp_import_comment(struct tp_import *import, struct tp_span comment)
-{
-	struct tp_lines lines;
-	struct tp_span line;
-	tp_lines_init(&lines, comment.text, comment.size);
-	while (tp_lines_next(&lines, &line)) {
-		tp_buf_add_span(import->out, line);
-		tp_buf_add_char(import->out, '\n');
-	}
-}
-
-// A comment that belongs to no entry is kept at the head of the list.
-static void flush_comment(struct tp_import *import)
-{
-	tp_import_comment(import, import->comment);
+	tp_list_add_lines(import->out, import->comment);
 	import->comment = (struct tp_span){0};
 }
 
 bool tp_import_line(struct tp_import *import, struct tp_span *line)
 {
-	flush_comment(import);
+	// A comment that belongs to no entry is kept at the head of the list.
+	tp_import_own_comment(import);
 	while (tp_lines_next(&import->lines, line)) {
 		if (line->size && line->text[0] != '#')
 			return true;
 		if (!line->size) {
-			flush_comment(import);
+			tp_import_own_comment(import);
 		} else if (!tp_span_starts(*line, "#!")) {
 			if (!import->comment.size)
 				import->comment.text = line->text;
@@ -56,15 +30,14 @@ bool tp_import_line(struct tp_import *import, struct tp_span *line)
 			    (size_t)(line->text + line->size - import->comment.text);
 		}
 	}
-	flush_comment(import);
+	tp_import_own_comment(import);
 	return false;
 }
 
 int tp_import_add(struct tp_import *import, struct tp_span pattern, uint32_t group)
 {
 	if (!TP_GROW(import->entries, import->capacity, import->count + UINT64_C(1)))
-		return tp_err_set(import->err, TP_ERR_MEMORY, import->input->file, TP_ERR_NO_OFFSET,
-		    "out of memory");
+		return tp_err_memory(import->err, import->input->file);
 	import->entries[import->count++] = (struct tp_import_entry){
 	    .pattern = pattern,
 	    .line = import->lines.number,
@@ -83,7 +56,7 @@ int tp_import_syntax(const struct tp_import *import, const char *at, const char 
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	return tp_err_set_line(import->err, TP_ERR_SYNTAX, import->input->file,
-	    import->lines.number, (uint32_t)(at - import->lines.start) + 1, "%s", text);
+	    import->lines.number, (uint32_t)(at - import->lines.whole.text) + 1, "%s", text);
 }
 
 void tp_import_lost(
@@ -129,7 +102,30 @@ static void add_glob(struct tp_buf *out, struct tp_span glob)
 	}
 }
 
-void tp_import_rule(struct tp_import *import, const char *kind, struct tp_span glob,
+struct tp_span tp_import_keep(struct tp_import *import, struct tp_buf *glob)
+{
+	const char *kept = tp_arena_copy(&import->arena, glob->data, glob->size);
+	const struct tp_span span = {kept, kept ? glob->size : 0};
+	import->out->failed |= glob->failed || !kept;
+	tp_buf_release(glob);
+	return span;
+}
+
+struct tp_span tp_import_fnmatch(struct tp_import *import, struct tp_span pattern)
+{
+	struct tp_buf glob;
+	tp_buf_init(&glob);
+	tp_glob_add_fnmatch(&glob, pattern);
+	return tp_import_keep(import, &glob);
+}
+
+void tp_import_rule(
+    struct tp_import *import, const char *kind, struct tp_span glob, enum tp_category category)
+{
+	tp_import_rule_and(import, kind, glob, NULL, glob, category);
+}
+
+void tp_import_rule_and(struct tp_import *import, const char *kind, struct tp_span glob,
     const char *and_kind, struct tp_span and_glob, enum tp_category category)
 {
 	tp_buf_addf(import->out, "%s:", kind);
@@ -151,12 +147,16 @@ int tp_list_import(const struct tp_list_format *format, const struct tp_list_inp
 	const char *slash = strrchr(input->file, '/');
 	tp_buf_addf(out, "# From %s, %s, by teeperf allowlist import.\n",
 	    slash ? slash + 1 : input->file, format->summary);
-	status = format->read(input, out, warner, err);
+	struct tp_import import = {.input = input, .out = out, .warner = warner, .err = err};
+	tp_lines_init(&import.lines, input->text, input->size);
+	tp_arena_init(&import.arena);
+	status = format->read(&import);
+	free(import.entries);
+	tp_arena_release(&import.arena);
 	if (status)
 		return status;
 	if (out->failed)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, input->file, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, input->file);
 	// What comes out must load: a pattern that our globs cannot hold is found here.
 	struct tp_allowlist *list;
 	struct tp_err inner;

@@ -1,63 +1,218 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lists that Clang itself reads. Each of its consumers has a precedence of its own, in which the order
-// of lines means nothing; here lines are written in that order, so that the last that matches is the
-// one that Clang would follow.
+// Lists that Clang itself reads, in the syntax of its SpecialCaseList: sections, and lines PREFIX:GLOB or
+// PREFIX:GLOB=CATEGORY. Globs (version 2) are ours as they are; regular expressions (version 1), in which '*'
+// means '.*' and '.' any byte, are translated if they hold nothing else. Each of the list's consumers has a
+// precedence of its own, in which the order of lines means nothing; here lines are written in that order, so
+// that the last that matches is the one that Clang would follow.
 #include "formats.h"
-#include "special.h"
 
-static void init(struct tp_special_list *list, const struct tp_list_input *input,
-    struct tp_buf *out, const struct tp_list_warner *warner, struct tp_err *err)
+#include "allowlists/language/glob.h"
+
+#include <string.h>
+
+struct reader {
+	struct tp_import *import;
+	const char *const *words;
+	bool regex;
+	uint32_t section; // index in words; if there is none, as many as there are
+	uint32_t word_count;
+};
+
+static int compile(struct tp_import *import, struct tp_span glob, struct tp_globs *globs)
 {
-	tp_import_init(&list->import, input, out, warner, err);
+	struct tp_glob_error error;
+	const int status = tp_globs_compile(globs, glob.text, glob.size, &error);
+	if (status == TP_ERR_SYNTAX)
+		return tp_import_syntax(import, glob.text + error.offset, "%s", error.what);
+	return status ? tp_err_memory(import->err, import->input->file) : 0;
+}
+
+// Of several words that match, the first counts.
+static int read_section(struct reader *reader, struct tp_span line)
+{
+	struct tp_import *import = reader->import;
+	if (line.size < 3 || line.text[line.size - 1] != ']')
+		return tp_import_syntax(
+		    import, line.text, "not a section header; expected '[NAME]'");
+	const struct tp_span name = {line.text + 1, line.size - 2};
+	struct tp_globs globs;
+	const int status = compile(import, name, &globs);
+	reader->section = 0;
+	while (reader->section < reader->word_count &&
+	       !tp_globs_match(
+		   &globs, reader->words[reader->section], strlen(reader->words[reader->section])))
+		reader->section++;
+	tp_globs_release(&globs);
+	if (!status && reader->section == reader->word_count)
+		tp_import_warn(import, import->lines.number,
+		    "section '[%.*s]' is not imported: it is not about '%s'",
+		    (int)(name.size < 60 ? name.size : 60), name.text, reader->words[0]);
+	return status;
+}
+
+// A regular expression in which only '*' and '.' are special, as a glob. False if it holds more.
+static bool translate(struct tp_buf *out, struct tp_span pattern)
+{
+	for (size_t i = 0; i < pattern.size; i++) {
+		const char c = pattern.text[i];
+		if (c == '\\' && i + 1 < pattern.size)
+			tp_glob_add_byte(out, (unsigned char)pattern.text[++i], TP_DIALECT_OWN);
+		else if (c == '.')
+			tp_buf_add_char(out, '?');
+		else if (c == '*')
+			tp_buf_add_char(out, '*');
+		else if ((c == '^' && i == 0) || (c == '$' && i + 1 == pattern.size))
+			continue;
+		else if (memchr("^$+?()[]{}|\\", c, 12))
+			return false;
+		else
+			tp_glob_add_byte(out, (unsigned char)c, TP_DIALECT_OWN);
+	}
+	return true;
+}
+
+// The pattern of LINE becomes a glob of ours; an empty one if it cannot.
+static int read_pattern(struct reader *reader, struct tp_span line, struct tp_span *pattern)
+{
+	struct tp_import *import = reader->import;
+	if (!reader->regex) {
+		struct tp_globs globs;
+		const int status = compile(import, *pattern, &globs);
+		tp_globs_release(&globs);
+		return status;
+	}
+	struct tp_buf glob;
+	tp_buf_init(&glob);
+	if (!translate(&glob, *pattern)) {
+		tp_import_lost(import, import->lines.number, line,
+		    "a regular expression that no glob can say");
+		tp_buf_reset(&glob);
+	}
+	*pattern = tp_import_keep(import, &glob);
+	return 0;
+}
+
+static int read_line(struct reader *reader, struct tp_span line)
+{
+	struct tp_import *import = reader->import;
+	if (line.text[0] == '[')
+		return read_section(reader, line);
+	if (reader->section == reader->word_count)
+		return 0;
+	struct tp_span rest = line;
+	const struct tp_span prefix = tp_span_cut(&rest, ':');
+	if (prefix.size == line.size)
+		return tp_import_syntax(import, line.text,
+		    "'%.*s' has no prefix; expected PREFIX:GLOB",
+		    (int)(line.size < 60 ? line.size : 60), line.text);
+	struct tp_span pattern = tp_span_trim(tp_span_cut(&rest, '='));
+	if (!pattern.size)
+		return tp_import_syntax(import, line.text, "nothing to match behind the ':'");
+	int status = read_pattern(reader, line, &pattern);
+	if (status || !pattern.size)
+		return status;
+	status = tp_import_add(import, pattern, reader->section);
+	if (status)
+		return status;
+	import->entries[import->count - 1].prefix = prefix;
+	import->entries[import->count - 1].category = tp_span_trim(rest);
+	return 0;
+}
+
+// Read the list. The group of an entry is which of WORDS (ended by NULL) its section is; of other sections only a
+// warning remains.
+static int read_list(struct tp_import *import, const char *const *words)
+{
+	struct reader reader = {.import = import, .words = words};
+	struct tp_span line;
+	while (words[reader.word_count])
+		reader.word_count++;
+	reader.regex = tp_span_starts(
+	    (struct tp_span){import->input->text, import->input->size}, "#!special-case-list-v1");
+	int status = 0;
+	while (!status && tp_import_line(import, &line))
+		status = read_line(&reader, line);
+	return status;
+}
+
+// Write the entries of section, prefix and category that are given as lines KIND:GLOB=BECOMES.
+static void write_lines(struct tp_import *import, uint32_t section, const char *prefix,
+    const char *category, const char *kind, enum tp_category becomes)
+{
+	for (uint32_t i = 0; i < import->count; i++) {
+		struct tp_import_entry *entry = &import->entries[i];
+		if (entry->used || entry->group != section || !tp_span_is(entry->prefix, prefix) ||
+		    !tp_span_is(entry->category, category))
+			continue;
+		entry->used = true;
+		tp_list_add_lines(import->out, entry->comment);
+		tp_import_rule(import, kind, entry->pattern, becomes);
+	}
+}
+
+// Report the entries that nothing has used.
+static void report_rest(struct tp_import *import, const char *why)
+{
+	for (uint32_t i = 0; i < import->count; i++) {
+		const struct tp_import_entry *entry = &import->entries[i];
+		if (entry->used)
+			continue;
+		struct tp_buf line;
+		tp_buf_init(&line);
+		tp_buf_add_span(&line, entry->prefix);
+		tp_buf_add_char(&line, ':');
+		tp_buf_add_span(&line, entry->pattern);
+		if (entry->category.size) {
+			tp_buf_add_char(&line, '=');
+			tp_buf_add_span(&line, entry->category);
+		}
+		tp_import_lost(import, entry->line, tp_import_keep(import, &line), "%s", why);
+	}
 }
 
 /*
  * XRay: files before functions, [always] before [never]. What neither names is instrumented if it has
  * 200 instructions, of the machine, or a loop. A section for both, such as [*], is [always].
  */
-TP_LIST_CONVERTER(tp_import_xray)
+int tp_import_xray(struct tp_import *import)
 {
 	static const char *const sections[] = {"always", "never", NULL};
 	enum { ALWAYS, NEVER };
-	struct tp_special_list list;
-	init(&list, input, out, warner, err);
-	const int status = tp_special_read(&list, sections);
-	if (!status) {
-		tp_buf_add_string(out,
-		    "default:skip\n"
-		    "# As XRay's threshold, for what is not listed; XRay counts machine instructions.\n"
-		    "where:instrs>=200=allow\n"
-		    "where:loops>0=allow\n");
-		tp_special_write(&list, NEVER, "fun", "", "fun", TP_CATEGORY_SKIP);
-		tp_special_write(&list, ALWAYS, "fun", "", "fun", TP_CATEGORY_ALLOW);
-		for (uint32_t i = 0; i < list.import.count; i++)
-			if (list.entries[i].section == ALWAYS &&
-			    tp_span_is(list.entries[i].category, "arg1"))
-				tp_import_warn(&list.import, list.import.entries[i].line,
-				    "the first argument is not recorded (arg1)");
-		tp_special_write(&list, ALWAYS, "fun", "arg1", "fun", TP_CATEGORY_ALLOW);
-		tp_special_write(&list, NEVER, "src", "", "src", TP_CATEGORY_SKIP);
-		tp_special_write(&list, ALWAYS, "src", "", "src", TP_CATEGORY_ALLOW);
-		tp_special_finish(
-		    &list, "XRay looks at fun: and src: lines without a category only");
-	}
-	tp_special_release(&list);
-	return status;
+	const int status = read_list(import, sections);
+	if (status)
+		return status;
+	tp_buf_add_string(import->out,
+	    "default:skip\n"
+	    "# As XRay's threshold, for what is not listed; XRay counts machine instructions.\n"
+	    "where:instrs>=200=allow\n"
+	    "where:loops>0=allow\n");
+	write_lines(import, NEVER, "fun", "", "fun", TP_CATEGORY_SKIP);
+	write_lines(import, ALWAYS, "fun", "", "fun", TP_CATEGORY_ALLOW);
+	for (uint32_t i = 0; i < import->count; i++)
+		if (import->entries[i].group == ALWAYS &&
+		    tp_span_is(import->entries[i].category, "arg1"))
+			tp_import_warn(import, import->entries[i].line,
+			    "the first argument is not recorded (arg1)");
+	write_lines(import, ALWAYS, "fun", "arg1", "fun", TP_CATEGORY_ALLOW);
+	write_lines(import, NEVER, "src", "", "src", TP_CATEGORY_SKIP);
+	write_lines(import, ALWAYS, "src", "", "src", TP_CATEGORY_ALLOW);
+	report_rest(import, "XRay looks at fun: and src: lines without a category only");
+	return 0;
 }
 
 // "default:" as the format has it: allow beats skip, skip beats forbid, wherever they stand.
-static const char *default_of(struct tp_special_list *list)
+static const char *default_of(struct tp_import *import)
 {
 	static const char *const words[] = {"forbid", "skip", "allow"};
 	const char *found = NULL;
 	bool selects = false;
 	for (uint32_t word = 0; word < 3; word++) {
-		for (uint32_t i = 0; i < list->import.count; i++) {
-			struct tp_special_entry *entry = &list->entries[i];
+		for (uint32_t i = 0; i < import->count; i++) {
+			struct tp_import_entry *entry = &import->entries[i];
 			selects |=
 			    tp_span_is(entry->prefix, "fun") || tp_span_is(entry->prefix, "src");
 			if (!tp_span_is(entry->prefix, "default") ||
-			    !tp_span_is(list->import.entries[i].pattern, words[word]))
+			    !tp_span_is(entry->pattern, words[word]))
 				continue;
 			entry->used = true;
 			found = words[word];
@@ -69,7 +224,7 @@ static const char *default_of(struct tp_special_list *list)
 }
 
 // Profile lists: functions before files; then function: and source: before the older words.
-TP_LIST_CONVERTER(tp_import_profile_list)
+int tp_import_profile_list(struct tp_import *import)
 {
 	static const char *const all[] = {"clang", "llvm", "csllvm", NULL};
 	static const struct {
@@ -91,103 +246,97 @@ TP_LIST_CONVERTER(tp_import_profile_list)
 	    {"function", "skip", "fun", TP_CATEGORY_SKIP},
 	    {"function", "allow", "fun", TP_CATEGORY_ALLOW},
 	};
-	struct tp_special_list list;
-	init(&list, input, out, warner, err);
-	const int status = tp_special_read(&list, all);
-	if (!status) {
-		// One kind of instrumentation: the first that the list has lines for.
-		uint32_t section = 3;
-		for (uint32_t i = 0; i < list.import.count; i++)
-			if (list.entries[i].section < section)
-				section = list.entries[i].section;
-		tp_buf_addf(out, "default:%s\n", default_of(&list));
-		for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-			tp_special_write(&list, section, steps[i].prefix, steps[i].category,
-			    steps[i].kind, steps[i].becomes);
-		tp_special_finish(&list,
-		    "Clang ignores it in a profile list, or it is about another kind of "
-		    "instrumentation");
-	}
-	tp_special_release(&list);
-	return status;
+	const int status = read_list(import, all);
+	if (status)
+		return status;
+	// One kind of instrumentation: the first that the list has lines for.
+	uint32_t section = 3;
+	for (uint32_t i = 0; i < import->count; i++)
+		if (import->entries[i].group < section)
+			section = import->entries[i].group;
+	tp_buf_addf(import->out, "default:%s\n", default_of(import));
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		write_lines(import, section, steps[i].prefix, steps[i].category, steps[i].kind,
+		    steps[i].becomes);
+	report_rest(import,
+	    "Clang ignores it in a profile list, or it is about another kind of instrumentation");
+	return 0;
 }
 
-// The kinds of lines of a sanitizer's list of either sort; src: is about the file that is compiled.
-static bool is_kind(const struct tp_special_list *list, uint32_t index, const char *prefix)
+static const char *const coverage[] = {"coverage", NULL};
+
+// Of the kinds of lines that a sanitizer's list of either sort has; src: is about the file that is compiled.
+static bool is_kind(const struct tp_import_entry *entry, const char *prefix)
 {
-	return tp_span_is(list->entries[index].prefix, prefix) &&
-	       !list->entries[index].category.size;
+	return tp_span_is(entry->prefix, prefix) && !entry->category.size;
+}
+
+// The function of ENTRY in each of the files.
+static void write_in_files(struct tp_import *import, const struct tp_import_entry *entry)
+{
+	const bool star = tp_span_is(entry->pattern, "*");
+	for (uint32_t i = 0; i < import->count; i++) {
+		const struct tp_import_entry *file = &import->entries[i];
+		if (!is_kind(file, "src"))
+			continue;
+		if (star)
+			tp_import_rule(import, "mainfile", file->pattern, TP_CATEGORY_ALLOW);
+		else
+			tp_import_rule_and(import, "fun", entry->pattern, "mainfile", file->pattern,
+			    TP_CATEGORY_ALLOW);
+	}
 }
 
 // Of an allowlist for coverage both the file that is compiled and the function must be named.
-TP_LIST_CONVERTER(tp_import_sancov)
+int tp_import_sancov(struct tp_import *import)
 {
-	static const char *const sections[] = {"coverage", NULL};
-	struct tp_special_list list;
-	init(&list, input, out, warner, err);
-	const int status = tp_special_read(&list, sections);
+	const int status = read_list(import, coverage);
+	if (status)
+		return status;
 	bool any_file = false;
 	bool any_function = false;
 	bool all_files = false;
 	bool all_functions = false;
-	for (uint32_t i = 0; !status && i < list.import.count; i++) {
-		const bool star = tp_span_is(list.import.entries[i].pattern, "*");
-		any_file |= is_kind(&list, i, "src");
-		all_files |= star && is_kind(&list, i, "src");
-		any_function |= is_kind(&list, i, "fun");
-		all_functions |= star && is_kind(&list, i, "fun");
+	for (uint32_t i = 0; i < import->count; i++) {
+		const struct tp_import_entry *entry = &import->entries[i];
+		const bool star = tp_span_is(entry->pattern, "*");
+		any_file |= is_kind(entry, "src");
+		all_files |= star && is_kind(entry, "src");
+		any_function |= is_kind(entry, "fun");
+		all_functions |= star && is_kind(entry, "fun");
 	}
-	if (!status) {
-		tp_buf_add_string(out, "default:skip\n");
-		if (!any_file || !any_function)
-			tp_import_warn(&list.import, 0,
-			    "there is no line '%s:', so Clang instruments nothing; '%s:*' would be "
-			    "all",
-			    any_file ? "fun" : "src", any_file ? "fun" : "src");
-		for (uint32_t i = 0; i < list.import.count; i++) {
-			if (!is_kind(&list, i, "fun"))
-				continue;
-			list.entries[i].used = any_file;
-			if (!any_file || (all_functions && !all_files &&
-					     !tp_span_is(list.import.entries[i].pattern, "*")))
-				continue;
-			tp_import_comment(&list.import, list.import.entries[i].comment);
-			if (all_files) {
-				tp_import_rule(&list.import, "fun", list.import.entries[i].pattern,
-				    NULL, (struct tp_span){0}, TP_CATEGORY_ALLOW);
-				continue;
-			}
-			const bool star = tp_span_is(list.import.entries[i].pattern, "*");
-			for (uint32_t k = 0; k < list.import.count; k++) {
-				if (!is_kind(&list, k, "src"))
-					continue;
-				const struct tp_span file = list.import.entries[k].pattern;
-				tp_import_rule(&list.import, star ? "mainfile" : "fun",
-				    star ? file : list.import.entries[i].pattern,
-				    star ? NULL : "mainfile", file, TP_CATEGORY_ALLOW);
-			}
-		}
-		for (uint32_t i = 0; i < list.import.count; i++)
-			list.entries[i].used |= any_function && is_kind(&list, i, "src");
-		tp_special_finish(&list, "Clang instruments nothing for it");
+	tp_buf_add_string(import->out, "default:skip\n");
+	if (!any_file || !any_function)
+		tp_import_warn(import, 0,
+		    "there is no line '%s:', so Clang instruments nothing; '%s:*' would be all",
+		    any_file ? "fun" : "src", any_file ? "fun" : "src");
+	for (uint32_t i = 0; i < import->count; i++) {
+		struct tp_import_entry *entry = &import->entries[i];
+		if (is_kind(entry, "src"))
+			entry->used = any_function;
+		if (!is_kind(entry, "fun"))
+			continue;
+		entry->used = any_file;
+		if (!any_file || (all_functions && !all_files && !tp_span_is(entry->pattern, "*")))
+			continue;
+		tp_list_add_lines(import->out, entry->comment);
+		if (all_files)
+			tp_import_rule(import, "fun", entry->pattern, TP_CATEGORY_ALLOW);
+		else
+			write_in_files(import, entry);
 	}
-	tp_special_release(&list);
-	return status;
+	report_rest(import, "Clang instruments nothing for it");
+	return 0;
 }
 
-TP_LIST_CONVERTER(tp_import_sancov_ignore)
+int tp_import_sancov_ignore(struct tp_import *import)
 {
-	static const char *const sections[] = {"coverage", NULL};
-	struct tp_special_list list;
-	init(&list, input, out, warner, err);
-	const int status = tp_special_read(&list, sections);
-	if (!status) {
-		tp_buf_add_string(out, "default:allow\n");
-		tp_special_write(&list, 0, "src", "", "mainfile", TP_CATEGORY_SKIP);
-		tp_special_write(&list, 0, "fun", "", "fun", TP_CATEGORY_SKIP);
-		tp_special_finish(
-		    &list, "Clang looks at fun: and src: lines without a category only");
-	}
-	tp_special_release(&list);
-	return status;
+	const int status = read_list(import, coverage);
+	if (status)
+		return status;
+	tp_buf_add_string(import->out, "default:allow\n");
+	write_lines(import, 0, "src", "", "mainfile", TP_CATEGORY_SKIP);
+	write_lines(import, 0, "fun", "", "fun", TP_CATEGORY_SKIP);
+	report_rest(import, "Clang looks at fun: and src: lines without a category only");
+	return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Plain lists of names: AFL++, gcc, Extrae.
 #include "formats.h"
-#include "import.h"
 
 #include <string.h>
 
@@ -45,31 +44,21 @@ static void afl_rule(struct tp_import *import, uint32_t kind, struct tp_span pat
 	if (kind == FILES && pattern.size && pattern.text[0] != '*')
 		tp_buf_add_char(&glob, '*');
 	tp_glob_add_fnmatch(&glob, pattern);
-	const struct tp_span whole = {glob.data, glob.size};
-	const struct tp_span none = {0};
-	if (kind == FILES) {
-		tp_import_rule(import, "src", whole, NULL, none, category);
-	} else {
-		tp_import_rule(import, "fun", whole, NULL, none, category);
-		// A mangled name has no demangled name that looks like it.
-		if (!tp_span_starts(pattern, "_Z"))
-			tp_import_rule(import, "name", whole, NULL, none, category);
-	}
-	import->out->failed |= glob.failed;
-	tp_buf_release(&glob);
+	const struct tp_span whole = tp_import_keep(import, &glob);
+	tp_import_rule(import, kind == FILES ? "src" : "fun", whole, category);
+	// A mangled name has no demangled name that looks like it.
+	if (kind == FUNCTION && !tp_span_starts(pattern, "_Z"))
+		tp_import_rule(import, "name", whole, category);
 }
 
-static int import_afl(const struct tp_list_input *input, struct tp_buf *out,
-    const struct tp_list_warner *warner, struct tp_err *err, bool deny)
+static int import_afl(struct tp_import *import, bool deny)
 {
-	struct tp_import import;
 	struct tp_span line;
 	struct tp_buf squeezed;
 	bool first = true;
-	tp_import_init(&import, input, out, warner, err);
 	tp_buf_init(&squeezed);
-	tp_buf_addf(out, "default:%s\n", deny ? "allow" : "skip");
-	while (tp_import_line(&import, &line)) {
+	tp_buf_addf(import->out, "default:%s\n", deny ? "allow" : "skip");
+	while (tp_import_line(import, &line)) {
 		struct tp_span pattern = squeeze(&squeezed, line);
 		const uint32_t kind = afl_kind(&pattern);
 		// Lists for Clang begin with it; AFL++ then takes what else is listed.
@@ -77,25 +66,23 @@ static int import_afl(const struct tp_list_input *input, struct tp_buf *out,
 		first = false;
 		if (!pattern.size)
 			continue;
-		tp_import_comment(&import, import.comment);
-		import.comment = (struct tp_span){0};
+		tp_import_own_comment(import);
 		if (!ignored)
-			afl_rule(&import, kind, pattern, deny);
+			afl_rule(import, kind, pattern, deny);
 	}
-	out->failed |= squeezed.failed;
+	import->out->failed |= squeezed.failed;
 	tp_buf_release(&squeezed);
-	tp_import_release(&import);
 	return 0;
 }
 
-TP_LIST_CONVERTER(tp_import_afl)
+int tp_import_afl(struct tp_import *import)
 {
-	return import_afl(input, out, warner, err, false);
+	return import_afl(import, false);
 }
 
-TP_LIST_CONVERTER(tp_import_afl_deny)
+int tp_import_afl_deny(struct tp_import *import)
 {
-	return import_afl(input, out, warner, err, true);
+	return import_afl(import, true);
 }
 
 // The parts of a list that gcc takes for substrings; "\," is a comma.
@@ -111,14 +98,11 @@ static void gcc_list(struct tp_import *import, struct tp_span value, bool files)
 			tp_glob_add_byte(&glob, (unsigned char)value.text[at], TP_DIALECT_OWN);
 		}
 		at++;
-		if (glob.size > 1) {
-			tp_buf_add_char(&glob, '*');
-			tp_import_rule(import, files ? "src" : "name",
-			    (struct tp_span){glob.data, glob.size}, NULL, (struct tp_span){0},
-			    TP_CATEGORY_SKIP);
-		}
-		import->out->failed |= glob.failed;
-		tp_buf_release(&glob);
+		const bool any = glob.size > 1;
+		tp_buf_add_char(&glob, '*');
+		const struct tp_span part = tp_import_keep(import, &glob);
+		if (any)
+			tp_import_rule(import, files ? "src" : "name", part, TP_CATEGORY_SKIP);
 	}
 }
 
@@ -152,21 +136,18 @@ static bool gcc_line(struct tp_import *import, struct tp_span line)
 	return any;
 }
 
-TP_LIST_CONVERTER(tp_import_gcc)
+int tp_import_gcc(struct tp_import *import)
 {
-	struct tp_import import;
 	struct tp_span line;
 	bool any = false;
-	tp_import_init(&import, input, out, warner, err);
-	tp_buf_add_string(
-	    out, "# gcc leaves out each name that has one of these anywhere in it.\n");
-	tp_buf_add_string(out, "default:allow\n");
-	while (tp_import_line(&import, &line))
-		any |= gcc_line(&import, line);
-	tp_import_release(&import);
+	tp_buf_add_string(import->out,
+	    "# gcc leaves out each name that has one of these anywhere in it.\n"
+	    "default:allow\n");
+	while (tp_import_line(import, &line))
+		any |= gcc_line(import, line);
 	if (any)
 		return 0;
-	return tp_err_set(err, TP_ERR_FORMAT, input->file, TP_ERR_NO_OFFSET,
+	return tp_err_set(import->err, TP_ERR_FORMAT, import->input->file, TP_ERR_NO_OFFSET,
 	    "neither -finstrument-functions-exclude-function-list= nor "
 	    "-finstrument-functions-exclude-file-list= is in it");
 }
@@ -182,13 +163,11 @@ static bool is_address(struct tp_span text)
 }
 
 // "ADDRESS#NAME" for gcc's hooks, "NAME" for Dyninst, with blanks around the parts; "NAME+loops".
-TP_LIST_CONVERTER(tp_import_extrae)
+int tp_import_extrae(struct tp_import *import)
 {
-	struct tp_import import;
 	struct tp_span line;
-	tp_import_init(&import, input, out, warner, err);
-	tp_buf_add_string(out, "default:skip\n");
-	while (tp_import_line(&import, &line)) {
+	tp_buf_add_string(import->out, "default:skip\n");
+	while (tp_import_line(import, &line)) {
 		struct tp_span rest = line;
 		struct tp_span name = tp_span_trim(tp_span_cut(&rest, '#'));
 		if (is_address(name) && rest.size)
@@ -201,7 +180,7 @@ TP_LIST_CONVERTER(tp_import_extrae)
 		if (base.size && loops.size && !tp_span_starts(base, "_Z") &&
 		    memchr(base.text, ':', base.size) == NULL &&
 		    !memchr(base.text, '(', base.size)) {
-			tp_import_lost(&import, import.lines.number, line,
+			tp_import_lost(import, import->lines.number, line,
 			    "TeePerf instruments whole functions only, and takes '%.*s'",
 			    (int)(base.size < 60 ? base.size : 60), base.text);
 			name = base;
@@ -211,15 +190,10 @@ TP_LIST_CONVERTER(tp_import_extrae)
 		tp_glob_add_literal(&glob, name);
 		const bool demangled =
 		    memchr(name.text, '(', name.size) || memchr(name.text, ':', name.size);
-		tp_import_comment(&import, import.comment);
-		import.comment = (struct tp_span){0};
+		const struct tp_span kept = tp_import_keep(import, &glob);
+		tp_import_own_comment(import);
 		if (name.size)
-			tp_import_rule(&import, demangled ? "name" : "fun",
-			    (struct tp_span){glob.data, glob.size}, NULL, (struct tp_span){0},
-			    TP_CATEGORY_ALLOW);
-		out->failed |= glob.failed;
-		tp_buf_release(&glob);
+			tp_import_rule(import, demangled ? "name" : "fun", kept, TP_CATEGORY_ALLOW);
 	}
-	tp_import_release(&import);
 	return 0;
 }

@@ -3,7 +3,6 @@
 // rules of which the last that matches decides; all is included at first. A file that is left out
 // stays out whatever the region rules say.
 #include "formats.h"
-#include "import.h"
 
 // Groups of entries: which block, and flags.
 enum {
@@ -72,24 +71,14 @@ static int read_word(struct tp_import *import, struct tp_span word, int *block, 
 	return tp_import_add(import, word, (uint32_t)(*block | *flags));
 }
 
-static void write_region(struct tp_import *import, const struct tp_import_entry *entry,
-    const char *and_kind, struct tp_span and_glob)
+static enum tp_category category_of(const struct tp_import_entry *entry)
 {
-	struct tp_buf glob;
-	tp_buf_init(&glob);
-	tp_glob_add_fnmatch(&glob, entry->pattern);
-	tp_import_rule(import, entry->group & MANGLED ? "fun" : "name",
-	    (struct tp_span){glob.data, glob.size}, and_kind, and_glob,
-	    entry->group & EXCLUDE ? TP_CATEGORY_SKIP : TP_CATEGORY_ALLOW);
-	import->out->failed |= glob.failed;
-	tp_buf_release(&glob);
+	return entry->group & EXCLUDE ? TP_CATEGORY_SKIP : TP_CATEGORY_ALLOW;
 }
 
-static void write_regions(struct tp_import *import, struct tp_span source)
+static const char *kind_of(const struct tp_import_entry *entry)
 {
-	for (uint32_t i = 0; i < import->count; i++)
-		if (!(import->entries[i].group & FILES))
-			write_region(import, &import->entries[i], "src", source);
+	return entry->group & MANGLED ? "fun" : "name";
 }
 
 // What an INCLUDE of files lets in again is decided by the region rules, which therefore follow it,
@@ -97,25 +86,22 @@ static void write_regions(struct tp_import *import, struct tp_span source)
 static void write_file(
     struct tp_import *import, const struct tp_import_entry *entry, bool any_excluded)
 {
-	tp_import_comment(import, entry->comment);
+	tp_list_add_lines(import->out, entry->comment);
 	if (!(entry->group & EXCLUDE) && !any_excluded) {
 		tp_buf_add_string(import->out, "# includes what is included already: ");
 		tp_buf_add_span(import->out, entry->pattern);
 		tp_buf_add_char(import->out, '\n');
 		return;
 	}
-	struct tp_buf glob;
-	tp_buf_init(&glob);
-	tp_glob_add_fnmatch(&glob, entry->pattern);
-	const struct tp_span source = {glob.data, glob.size};
-	if (entry->group & EXCLUDE) {
-		tp_import_rule(import, "src", source, NULL, (struct tp_span){0}, TP_CATEGORY_SKIP);
-	} else {
-		tp_import_rule(import, "src", source, NULL, (struct tp_span){0}, TP_CATEGORY_ALLOW);
-		write_regions(import, source);
+	const struct tp_span source = tp_import_fnmatch(import, entry->pattern);
+	tp_import_rule(import, "src", source, category_of(entry));
+	for (uint32_t i = 0; !(entry->group & EXCLUDE) && i < import->count; i++) {
+		const struct tp_import_entry *region = &import->entries[i];
+		if (!(region->group & FILES))
+			tp_import_rule_and(import, kind_of(region),
+			    tp_import_fnmatch(import, region->pattern), "src", source,
+			    category_of(region));
 	}
-	import->out->failed |= glob.failed;
-	tp_buf_release(&glob);
 }
 
 static void write_all(struct tp_import *import)
@@ -128,8 +114,9 @@ static void write_all(struct tp_import *import)
 			any_files = true;
 			continue;
 		}
-		tp_import_comment(import, entry->comment);
-		write_region(import, entry, NULL, (struct tp_span){0});
+		tp_list_add_lines(import->out, entry->comment);
+		tp_import_rule(import, kind_of(entry), tp_import_fnmatch(import, entry->pattern),
+		    category_of(entry));
 	}
 	if (any_files)
 		tp_buf_add_string(import->out, "\n# Files, which decide over regions.\n");
@@ -143,29 +130,27 @@ static void write_all(struct tp_import *import)
 	}
 }
 
-TP_LIST_CONVERTER(tp_import_scorep)
+int tp_import_scorep(struct tp_import *import)
 {
-	struct tp_import import;
 	struct tp_span line;
 	struct tp_span word;
 	int block = NOT_IN_BLOCK;
 	int flags = NO_RULE;
 	int status = 0;
-	tp_import_init(&import, input, out, warner, err);
-	while (!status && tp_import_line(&import, &line)) {
+	while (!status && tp_import_line(import, &line)) {
 		while (!status && next_word(&line, &word))
-			status = read_word(&import, word, &block, &flags);
+			status = read_word(import, word, &block, &flags);
 		// A comment behind a pattern, often the name that it is the linkage name of.
-		if (import.count && import.entries[import.count - 1].line == import.lines.number &&
-		    !import.entries[import.count - 1].comment.size)
-			import.entries[import.count - 1].comment = line;
+		struct tp_import_entry *last =
+		    import->count ? &import->entries[import->count - 1] : NULL;
+		if (last && last->line == import->lines.number && !last->comment.size)
+			last->comment = line;
 	}
-	if (!status) {
-		if (block != NOT_IN_BLOCK)
-			tp_import_warn(&import, import.lines.number,
-			    "the last block has no end; it is taken as one");
-		write_all(&import);
-	}
-	tp_import_release(&import);
-	return status;
+	if (status)
+		return status;
+	if (block != NOT_IN_BLOCK)
+		tp_import_warn(
+		    import, import->lines.number, "the last block has no end; it is taken as one");
+	write_all(import);
+	return 0;
 }

@@ -3,7 +3,6 @@
 // are; what is excluded is so in any case. Routines are prototypes with '#' for any text, files have
 // '*' and '?'.
 #include "formats.h"
-#include "import.h"
 
 #include <string.h>
 
@@ -110,20 +109,18 @@ static int read_line(struct tp_import *import, struct tp_span line, enum block *
 static void write_entry(struct tp_import *import, const struct tp_import_entry *entry,
     const struct tp_import_entry *file, enum tp_category category)
 {
-	struct tp_buf glob;
-	struct tp_buf and_glob;
-	tp_buf_init(&glob);
-	tp_buf_init(&and_glob);
 	const bool is_file = entry->group == FILES_IN || entry->group == FILES_OUT;
+	struct tp_buf glob;
+	tp_buf_init(&glob);
 	(is_file ? add_file : add_routine)(&glob, entry->pattern);
-	if (file)
-		add_file(&and_glob, file->pattern);
-	tp_import_comment(import, entry->comment);
-	tp_import_rule(import, is_file ? "src" : "name", (struct tp_span){glob.data, glob.size},
-	    file ? "src" : NULL, (struct tp_span){and_glob.data, and_glob.size}, category);
-	import->out->failed |= glob.failed || and_glob.failed;
-	tp_buf_release(&glob);
-	tp_buf_release(&and_glob);
+	const struct tp_span own = tp_import_keep(import, &glob);
+	tp_list_add_lines(import->out, entry->comment);
+	if (!file) {
+		tp_import_rule(import, is_file ? "src" : "name", own, category);
+		return;
+	}
+	add_file(&glob, file->pattern);
+	tp_import_rule_and(import, "name", own, "src", tp_import_keep(import, &glob), category);
 }
 
 static void write_group(struct tp_import *import, enum block group, enum tp_category category)
@@ -160,21 +157,18 @@ static void write_all(struct tp_import *import)
 			    "TeePerf instruments whole functions only");
 }
 
-TP_LIST_CONVERTER(tp_import_tau)
+int tp_import_tau(struct tp_import *import)
 {
-	struct tp_import import;
 	struct tp_span line;
 	enum block block = OUTSIDE;
 	int status = 0;
-	tp_import_init(&import, input, out, warner, err);
-	while (!status && tp_import_line(&import, &line))
-		status = read_line(&import, line, &block);
-	if (!status) {
-		if (block != OUTSIDE)
-			tp_import_warn(&import, import.lines.number,
-			    "the last block has no end; it is taken as one");
-		write_all(&import);
-	}
-	tp_import_release(&import);
-	return status;
+	while (!status && tp_import_line(import, &line))
+		status = read_line(import, line, &block);
+	if (status)
+		return status;
+	if (block != OUTSIDE)
+		tp_import_warn(
+		    import, import->lines.number, "the last block has no end; it is taken as one");
+	write_all(import);
+	return 0;
 }

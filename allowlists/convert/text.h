@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/*
- * Texts of lists, whoever's they are: lines, words, and globs that are written anew.
- */
+/* Texts of lists, whoever's they are: lines, their parts, and globs that are written anew. */
 #ifndef TP_LIST_TEXT_H
 #define TP_LIST_TEXT_H
 
@@ -11,24 +9,49 @@
 
 #include "common/buf.h"
 #include "common/err.h"
+#include "allowlists/language/allowlist.h"
 #include "allowlists/language/span.h"
-
-/* A text that is read line by line. */
-struct tp_lines {
-	const char *at;
-	const char *end;
-	const char *start; /* of the line that was read last */
-	uint32_t number;   /* its number, from 1 */
-};
-
-void tp_lines_init(struct tp_lines *lines, const char *text, size_t size);
-/* The next line without blanks around it and without its end; false behind the last. */
-bool tp_lines_next(struct tp_lines *lines, struct tp_span *line);
 
 /* 0, or TP_ERR_SYNTAX with *err naming the first byte that no text file has. */
 int tp_text_check(const char *text, size_t size, const char *file, struct tp_err *err);
 
 void tp_buf_add_span(struct tp_buf *buf, struct tp_span span);
+
+enum tp_line_kind {
+	TP_LINE_EMPTY,
+	TP_LINE_COMMENT,
+	TP_LINE_SECTION,
+	TP_LINE_DEFAULT,
+	TP_LINE_RULE,
+};
+
+enum { TP_LINE_MORE_MAX = 7 };
+
+struct tp_line_part {
+	const char *prefix; /* "fun", "name", "src", "mainfile", "mod" or "where" */
+	struct tp_span glob;
+};
+
+struct tp_line_parts {
+	enum tp_line_kind kind;
+	const char *prefix; /* of a rule's first part; NULL of a line that is another tool's and
+	                       skipped, or has no prefix */
+	struct tp_span glob;
+	struct tp_line_part more[TP_LINE_MORE_MAX]; /* parts behind the first */
+	uint32_t more_count;
+	bool has_category; /* it is written */
+	enum tp_category category;
+	uint32_t sample;
+};
+
+/* pre: the list that LINE, without blanks around it, is from has been parsed without an error. */
+struct tp_line_parts tp_line_split(struct tp_span line);
+
+/* Whether a section's lines are TeePerf's; LINE is its header. */
+bool tp_line_is_ours(struct tp_span line);
+
+/* Append "=CATEGORY", with N of sample/N. */
+void tp_line_add_category(struct tp_buf *out, const struct tp_line_parts *parts);
 
 /* 256 bits: which bytes are in a set. */
 typedef uint8_t tp_byte_set[32];

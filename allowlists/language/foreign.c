@@ -59,14 +59,11 @@ int tp_parser_add_bare(struct tp_parser *parser, struct tp_span line)
 			tp_buf_add_char(&glob, '\\');
 		tp_buf_add_char(&glob, line.text[i]);
 	}
-	struct tp_globs globs = {0};
 	struct tp_glob_error error;
-	int status = glob.failed
-			 ? TP_ERR_MEMORY
-			 : tp_glob_compile(glob.data, glob.size, tp_globs_take, &globs, &error);
+	const int status =
+	    glob.failed ? TP_ERR_MEMORY
+			: tp_globs_compile(&entry->first.globs, glob.data, glob.size, &error);
 	tp_buf_release(&glob);
-	entry->first.globs = globs.items;
-	entry->first.glob_count = globs.count;
 	if (status == TP_ERR_SYNTAX)
 		return tp_parser_error(parser, line.text, "%s", error.what);
 	return status ? tp_parser_no_memory(parser) : tp_parser_finish_entry(parser, entry);

@@ -254,39 +254,61 @@ static void expand(const struct scan *scan, uint64_t number, struct tp_buf *buf)
 	add_part(buf, scan, at, scan->size);
 }
 
-int tp_glob_compile(const char *text, size_t size, int (*take)(void *context, struct tp_glob *glob),
-    void *context, struct tp_glob_error *error)
+static int compile(struct tp_globs *globs, const struct scan *scan)
 {
-	struct scan *scan = malloc(sizeof(*scan));
+	globs->items = calloc(scan->expansions, sizeof(struct tp_glob *));
+	if (!globs->items)
+		return TP_ERR_MEMORY;
+	struct tp_buf buf;
+	tp_buf_init(&buf);
+	bool failed = false;
+	for (uint64_t i = 0; !failed && i < scan->expansions; i++) {
+		tp_buf_reset(&buf);
+		expand(scan, i, &buf);
+		struct tp_glob *glob = buf.failed ? NULL : glob_create(buf.data, buf.size);
+		failed = !glob;
+		if (glob)
+			globs->items[globs->count++] = glob;
+	}
+	tp_buf_release(&buf);
+	return failed ? TP_ERR_MEMORY : 0;
+}
+
+int tp_globs_compile(
+    struct tp_globs *globs, const char *text, size_t size, struct tp_glob_error *error)
+{
+	*globs = (struct tp_globs){0};
+	struct scan *scan = calloc(1, sizeof(*scan));
 	if (!scan)
 		return TP_ERR_MEMORY;
 	scan->text = text;
 	scan->size = size;
-	scan->group_count = 0;
-	scan->term_count = 0;
 	scan->expansions = 1;
 	scan->error = error;
-
-	struct tp_buf buf;
-	tp_buf_init(&buf);
 	// A token is 16 bits: more sets than its range holds cannot be told apart.
 	int status = size > UINT16_MAX - TP_GLOB_SET
 			 ? fail(scan, UINT16_MAX - TP_GLOB_SET, "the glob is too long")
 			 : scan_text(scan);
-	for (uint64_t i = 0; !status && i < scan->expansions; i++) {
-		tp_buf_reset(&buf);
-		expand(scan, i, &buf);
-		struct tp_glob *glob = buf.failed ? NULL : glob_create(buf.data, buf.size);
-		status = glob ? take(context, glob) : TP_ERR_MEMORY;
-	}
-	tp_buf_release(&buf);
+	if (!status)
+		status = compile(globs, scan);
 	free(scan);
 	return status;
 }
 
-void tp_glob_free(struct tp_glob *glob)
+void tp_globs_release(struct tp_globs *globs)
 {
-	free(glob);
+	for (uint32_t i = 0; i < globs->count; i++)
+		free(globs->items[i]);
+	free(globs->items);
+	*globs = (struct tp_globs){0};
+}
+
+bool tp_globs_match(const struct tp_globs *globs, const char *text, size_t size)
+{
+	for (uint32_t i = 0; i < globs->count; i++)
+		if (tp_glob_match(globs->items[i], text, size))
+			return true;
+	return false;
 }
 
 static bool token_matches(const struct tp_glob *glob, uint16_t token, unsigned char byte)

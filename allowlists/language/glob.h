@@ -46,16 +46,21 @@ struct tp_glob_error {
 	const char *what;
 };
 
-/*
- * Compile SIZE bytes of TEXT. Calls `take` for each glob that the braces expand to, in order; `take`
- * owns it from then on and returns 0, or a negative tp_error to stop. Returns 0, what `take`
- * returned, TP_ERR_MEMORY, or TP_ERR_SYNTAX with *error set and nothing passed to `take`.
- */
-int tp_glob_compile(const char *text, size_t size, int (*take)(void *context, struct tp_glob *glob),
-    void *context, struct tp_glob_error *error);
-/* Frees the glob; NULL is allowed. */
-void tp_glob_free(struct tp_glob *glob);
+/* What one glob with braces stands for: one of these must match. Starts as {0}. */
+struct tp_globs {
+	struct tp_glob **items;
+	uint32_t count;
+};
 
+/*
+ * Compile SIZE bytes of TEXT: *globs gets those that the braces expand to, in order. 0, TP_ERR_MEMORY, or
+ * TP_ERR_SYNTAX with *error set. Release it in any case.
+ */
+int tp_globs_compile(
+    struct tp_globs *globs, const char *text, size_t size, struct tp_glob_error *error);
+void tp_globs_release(struct tp_globs *globs);
+
+bool tp_globs_match(const struct tp_globs *globs, const char *text, size_t size);
 bool tp_glob_match(const struct tp_glob *glob, const char *text, size_t size);
 
 #endif

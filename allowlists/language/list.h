@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Parsed lists, between the files of this folder: allowlist_load.c owns them, allowlist_parse.c and
- * allowlist_rule.c fill them, allowlist_match.c asks them by way of rule_index.c.
+ * Parsed lists, between the files of this folder: load.c owns them, parse.c and rule.c fill them, match.c
+ * asks them by way of rule_index.c.
  */
 #ifndef TP_ALLOWLIST_LIST_H
 #define TP_ALLOWLIST_LIST_H
 
 #include "allowlist.h"
-#include "where.h"
 #include "common/arena.h"
 #include "glob.h"
 #include "rule_index.h"
@@ -15,6 +14,8 @@
 /* Larger texts are refused: it is a mistake, or not a list. */
 enum { TP_ALLOWLIST_BYTES_MAX = 64 << 20 };
 
+/* The most predicates of one line: more than there are facts to bound from both sides. */
+enum { TP_WHERE_MAX = 16 };
 /* Most globs that all lines may stand for, once braces are expanded. */
 enum { TP_ALLOWLIST_RULES_MAX = 1 << 20 };
 
@@ -29,12 +30,28 @@ enum tp_rule_kind {
 	TP_RULE_KIND_COUNT,
 };
 
+/* The predicates of a where: line, such as `instrs<20,loops=0`: all of them must hold. */
+struct tp_where;
+
+/* What is wrong with predicates. */
+struct tp_where_error {
+	size_t offset; /* of the byte at which it is */
+	char what[200];
+};
+
+/*
+ * Read SIZE bytes of TEXT. NULL if they are wrong (*error says how) or memory ran out (error->what is
+ * empty). It lives as long as the arena.
+ */
+const struct tp_where *tp_where_parse(
+    struct tp_arena *arena, const char *text, size_t size, struct tp_where_error *error);
+
+bool tp_where_holds(const struct tp_where *where, const struct tp_facts *facts);
+
 /* One part of a line: KIND:GLOB or where:PREDICATES. */
 struct tp_condition {
 	enum tp_rule_kind kind;
-	struct tp_glob *
-	    *globs; /* what the braces stand for: one of them must match; freed singly */
-	uint32_t glob_count;
+	struct tp_globs globs;
 	const struct tp_where *where; /* if kind is TP_RULE_WHERE */
 	struct tp_condition *next;    /* must match, too */
 };
@@ -81,9 +98,6 @@ int tp_allowlist_add_text(
 
 /* Warn of what only all texts together show. */
 void tp_allowlist_doubt(struct tp_allowlist *list);
-
-/* Free the globs of one condition. */
-void tp_condition_release(struct tp_condition *condition);
 
 /* Build the indexes once all lines are there. 0 or TP_ERR_MEMORY. */
 int tp_allowlist_build(struct tp_allowlist *list);

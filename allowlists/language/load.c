@@ -93,7 +93,7 @@ void tp_allowlist_free(struct tp_allowlist *list)
 	}
 	for (uint32_t i = 0; i < list->entry_count; i++)
 		for (struct tp_condition *part = &list->entries[i].first; part; part = part->next)
-			tp_condition_release(part);
+			tp_globs_release(&part->globs);
 	free(list->entries);
 	free(list->warnings);
 	tp_arena_release(&list->arena);

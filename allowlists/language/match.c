@@ -34,12 +34,12 @@ int tp_allowlist_build(struct tp_allowlist *list)
 		const struct tp_entry *entry = &list->entries[i];
 		const struct tp_condition *first = &entry->first;
 		struct tp_rule_index *indexes = entry->party ? list->xray : list->ordinary;
-		for (uint32_t g = 0; g < first->glob_count && !status; g++) {
+		for (uint32_t g = 0; g < first->globs.count && !status; g++) {
 			status = tp_rule_index_add(
-			    &indexes[first->kind], first->globs[g], rank_of(entry, i));
+			    &indexes[first->kind], first->globs.items[g], rank_of(entry, i));
 			if (!status && entry->any_name)
-				status = tp_rule_index_add(
-				    &indexes[TP_RULE_NAME], first->globs[g], rank_of(entry, i));
+				status = tp_rule_index_add(&indexes[TP_RULE_NAME],
+				    first->globs.items[g], rank_of(entry, i));
 		}
 		list->where_count += first->kind == TP_RULE_WHERE;
 	}
@@ -65,11 +65,10 @@ static bool holds(const struct question *question, const struct tp_condition *co
 	if (condition->kind == TP_RULE_WHERE)
 		return question->facts && tp_where_holds(condition->where, question->facts);
 	const struct tp_readings *readings = &question->readings[condition->kind];
-	for (uint32_t g = 0; g < condition->glob_count; g++)
-		for (uint32_t i = 0; i < readings->count; i++)
-			if (tp_glob_match(condition->globs[g], readings->items[i].text,
-				readings->items[i].size))
-				return true;
+	for (uint32_t i = 0; i < readings->count; i++)
+		if (tp_globs_match(
+			&condition->globs, readings->items[i].text, readings->items[i].size))
+			return true;
 	return false;
 }
 

@@ -18,20 +18,21 @@ struct section_names {
 	bool clang;
 };
 
-static bool matches(const struct tp_glob *glob, const char *name)
+static int read_section(
+    struct tp_span name, struct section_names *names, struct tp_glob_error *error)
 {
-	return tp_glob_match(glob, name, strlen(name));
-}
-
-static int take_names(void *context, struct tp_glob *glob)
-{
-	struct section_names *names = context;
-	names->teeperf |= matches(glob, "teeperf");
-	names->always |= matches(glob, "always") || matches(glob, "xray_always_instrument");
-	names->never |= matches(glob, "never") || matches(glob, "xray_never_instrument");
-	names->clang |= matches(glob, "clang");
-	tp_glob_free(glob);
-	return 0;
+	struct tp_globs globs;
+	const int status = tp_globs_compile(&globs, name.text, name.size, error);
+	*names = (struct section_names){
+	    .teeperf = tp_globs_match(&globs, "teeperf", 7),
+	    .always = tp_globs_match(&globs, "always", 6) ||
+		      tp_globs_match(&globs, "xray_always_instrument", 22),
+	    .never = tp_globs_match(&globs, "never", 5) ||
+		     tp_globs_match(&globs, "xray_never_instrument", 21),
+	    .clang = tp_globs_match(&globs, "clang", 5),
+	};
+	tp_globs_release(&globs);
+	return status;
 }
 
 // How many letters have to be changed, added or removed to make `word` of `span`; at least `limit`: no matter.
@@ -73,16 +74,11 @@ static int parse_section(struct tp_parser *parser, struct tp_span line)
 		return tp_parser_error(parser, line.text,
 		    "not a section header; expected '[teeperf]', '[*]' or '[NAME]'");
 	const struct tp_span name = {line.text + 1, line.size - 2};
-	struct section_names names = {false, false, false, false};
+	struct section_names names;
 	struct tp_glob_error error;
-	switch (tp_glob_compile(name.text, name.size, take_names, &names, &error)) {
-	case 0:
-		break;
-	case TP_ERR_SYNTAX:
-		return tp_parser_error(parser, name.text + error.offset, "%s", error.what);
-	default:
-		return tp_parser_no_memory(parser);
-	}
+	const int status = read_section(name, &names, &error);
+	if (status)
+		return tp_parser_glob_error(parser, status, name.text, &error);
 	parser->section = TP_SECTION_FOREIGN;
 	if (names.teeperf)
 		parser->section = TP_SECTION_OURS;
@@ -129,44 +125,19 @@ static int parse_default(struct tp_parser *parser, struct tp_span word)
 }
 
 // Prefixes of sanitizers' lists, about things that are no functions.
-static bool is_sanitizer_prefix(struct tp_span prefix)
-{
-	static const char *const prefixes[] = {"global", "type", "enum", "object", "vtable"};
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (tp_span_is(prefix, prefixes[i]))
-			return true;
-	return false;
-}
+static const char *const sanitizer_prefixes[] = {
+    "global", "type", "enum", "object", "vtable", NULL};
 
 static int unknown_prefix(struct tp_parser *parser, struct tp_span prefix, bool is_demangled)
 {
-	static const char *const hints[][2] = {
-	    {"fun", "fun"},
-	    {"func", "fun"},
-	    {"function", "fun"},
-	    {"functions", "fun"},
-	    {"symbol", "fun"},
-	    {"mangled", "fun"},
-	    {"src", "src"},
-	    {"source", "src"},
-	    {"sources", "src"},
-	    {"file", "src"},
-	    {"path", "src"},
-	    {"main", "mainfile"},
-	    {"main_file", "mainfile"},
-	    {"mainfile", "mainfile"},
-	    {"name", "name"},
-	    {"names", "name"},
-	    {"demangled", "name"},
-	    {"mod", "mod"},
-	    {"module", "mod"},
-	    {"lib", "mod"},
-	    {"library", "mod"},
-	    {"if", "where"},
-	    {"where", "where"},
-	    {"default", "default"},
-	};
-	if (parser->section != TP_SECTION_OURS || is_sanitizer_prefix(prefix)) {
+	static const char *const hints[][2] = {{"fun", "fun"}, {"func", "fun"}, {"function", "fun"},
+	    {"functions", "fun"}, {"symbol", "fun"}, {"mangled", "fun"}, {"src", "src"},
+	    {"source", "src"}, {"sources", "src"}, {"file", "src"}, {"path", "src"},
+	    {"main", "mainfile"}, {"main_file", "mainfile"}, {"mainfile", "mainfile"},
+	    {"name", "name"}, {"names", "name"}, {"demangled", "name"}, {"mod", "mod"},
+	    {"module", "mod"}, {"lib", "mod"}, {"library", "mod"}, {"if", "where"},
+	    {"where", "where"}, {"default", "default"}};
+	if (parser->section != TP_SECTION_OURS || tp_span_is_one_of(prefix, sanitizer_prefixes)) {
 		tp_parser_warn(parser, prefix.text,
 		    "the line is skipped: '%.*s:' says nothing about functions here",
 		    tp_span_shown(prefix), prefix.text);
@@ -259,9 +230,8 @@ static int parse_line(struct tp_parser *parser, struct tp_span line)
 {
 	if (!line.size)
 		return 0;
-	if (line.text[0] == '#') {
+	if (line.text[0] == '#')
 		return parse_header(parser, line);
-	}
 	if (line.text[0] == '[')
 		return parse_section(parser, line);
 	if (parser->section == TP_SECTION_FOREIGN) {
@@ -274,56 +244,14 @@ static int parse_line(struct tp_parser *parser, struct tp_span line)
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static int check_bytes(struct tp_parser *parser)
-{
-	for (size_t i = 0; i < parser->whole.size; i++) {
-		const unsigned char byte = (unsigned char)parser->whole.text[i];
-		if ((byte < ' ' && byte != '\t') || byte == 0x7f)
-			return tp_parser_error(parser, parser->whole.text + i,
-			    "byte 0x%02x in the list; expected a text file", byte);
-	}
-	return 0;
-}
-
-static int each_line(struct tp_parser *parser, struct tp_span text,
-    int (*visit)(struct tp_parser *parser, struct tp_span line))
-{
-	const char *at = text.text;
-	const char *end = text.text + text.size;
-	if (text.size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
-		at += 3; // a byte order mark
-	parser->line = 0;
-	while (at < end) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		const char *stop = newline ? newline : end;
-		const char *next = newline ? newline + 1 : end;
-		if (stop > at && stop[-1] == '\r')
-			stop--;
-		parser->line++;
-		parser->whole = (struct tp_span){at, (size_t)(stop - at)};
-		const int status = visit(parser, tp_span_between(at, stop));
-		if (status)
-			return status;
-		at = next;
-	}
-	return 0;
-}
-
 // [teeperf] is ours by name; [*] is everybody's.
-static int note_section(struct tp_parser *parser, struct tp_span line)
+static bool names_us(struct tp_span line)
 {
-	struct section_names names = {false, false, false, false};
+	struct section_names names;
 	struct tp_glob_error error;
-	if (line.size > 2 && line.text[0] == '[' && line.text[line.size - 1] == ']')
-		tp_glob_compile(line.text + 1, line.size - 2, take_names, &names, &error);
-	parser->names_us |= names.teeperf && !names.clang;
-	return 0;
-}
-
-static int check_and_parse_line(struct tp_parser *parser, struct tp_span line)
-{
-	const int status = check_bytes(parser);
-	return status ? status : parse_line(parser, line);
+	return line.size > 2 && line.text[0] == '[' && line.text[line.size - 1] == ']' &&
+	       !read_section((struct tp_span){line.text + 1, line.size - 2}, &names, &error) &&
+	       names.teeperf && !names.clang;
 }
 
 int tp_allowlist_add_text(
@@ -335,8 +263,22 @@ int tp_allowlist_add_text(
 	struct tp_parser parser = {
 	    .list = list, .err = err, .file = tp_arena_copy(&list->arena, file, strlen(file))};
 	if (!parser.file)
-		return tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "out of memory");
-	const struct tp_span whole = {text, size};
-	each_line(&parser, whole, note_section);
-	return each_line(&parser, whole, check_and_parse_line);
+		return tp_err_memory(err, file);
+	struct tp_lines lines;
+	struct tp_span line;
+	tp_lines_init(&lines, text, size);
+	while (!parser.names_us && tp_lines_next(&lines, &line))
+		parser.names_us = names_us(line);
+	tp_lines_init(&lines, text, size);
+	int status = 0;
+	while (!status && tp_lines_next(&lines, &line)) {
+		parser.line = lines.number;
+		parser.whole = lines.whole;
+		const char *control = tp_span_find_control(line);
+		status = control ? tp_parser_error(&parser, control,
+				       "byte 0x%02x in the list; expected a text file",
+				       (unsigned char)*control)
+				 : parse_line(&parser, line);
+	}
+	return status;
 }

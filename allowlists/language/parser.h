@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reading one text: what allowlist_parse.c (lines and sections) and allowlist_rule.c (what one line
+ * Reading one text: what parse.c (lines and sections) and rule.c (what one line
  * says) share.
  */
 #ifndef TP_ALLOWLIST_PARSER_H
@@ -35,12 +35,21 @@ int tp_parser_error(struct tp_parser *parser, const char *at, const char *format
 void tp_parser_warn(struct tp_parser *parser, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int tp_parser_no_memory(struct tp_parser *parser);
+/* The error of a glob, which begins at TEXT, by the STATUS of tp_globs_compile. */
+int tp_parser_glob_error(
+    struct tp_parser *parser, int status, const char *text, const struct tp_glob_error *error);
 
 /* The category of this word (`sample` and `sample/N` too); false if it is none. */
 bool tp_category_find(struct tp_span word, enum tp_category *category, uint32_t *sample);
 
 /* The kind that TEXT, up to a colon, names; false if it is none of ours. */
 bool tp_rule_kind_find(struct tp_span text, enum tp_rule_kind *kind);
+/* The word that it is written with. */
+const char *tp_rule_kind_name(enum tp_rule_kind kind);
+/* The start of the last part in REST, behind its "@KIND:", and *kind; NULL: there is only one. */
+const char *tp_rule_last_part(struct tp_span rest, enum tp_rule_kind *kind);
+/* The last '=', behind which a category may stand; NULL without one, or if it is escaped. */
+const char *tp_rule_last_equals(struct tp_span rest);
 
 /*
  * Add the line whose first part is KIND and REST: GLOB, perhaps @KIND:GLOB, perhaps =CATEGORY. REVERSED: it
@@ -64,14 +73,5 @@ int tp_parser_add_globs(
     struct tp_parser *parser, struct tp_span text, struct tp_condition *condition);
 /* What follows from the parts of a line. */
 int tp_parser_finish_entry(struct tp_parser *parser, struct tp_entry *entry);
-
-struct tp_globs {
-	struct tp_glob **items;
-	uint32_t count;
-	uint32_t capacity;
-};
-
-/* For tp_glob_compile: appends to a struct tp_globs. */
-int tp_globs_take(void *context, struct tp_glob *glob);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Of each kind the word that lists are written with first.
 static const struct {
 	const char *text;
 	enum tp_rule_kind kind;
@@ -30,6 +31,14 @@ bool tp_rule_kind_find(struct tp_span text, enum tp_rule_kind *kind)
 		}
 	}
 	return false;
+}
+
+const char *tp_rule_kind_name(enum tp_rule_kind kind)
+{
+	size_t i = 0;
+	while (kinds[i].kind != kind)
+		i++;
+	return kinds[i].text;
 }
 
 /* ---- categories ----------------------------------------------------------------------------- */
@@ -77,60 +86,38 @@ bool tp_category_find(struct tp_span word, enum tp_category *category, uint32_t 
 	return value >= 1 && value <= TP_SAMPLE_MAX;
 }
 
-static bool is_word(struct tp_span span)
-{
-	for (size_t i = 0; i < span.size; i++) {
-		const char c = span.text[i];
-		const char lower = (char)(c | 0x20);
-		if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
-		    c != '-')
-			return false;
-	}
-	return span.size != 0;
-}
-
 // Whether it is meant as a category, right or wrong.
 static bool is_like_category(struct tp_span span)
 {
 	if (span.size > 7 && !memcmp(span.text, "sample/", 7))
-		return is_word((struct tp_span){span.text + 7, span.size - 7});
-	return is_word(span) || tp_span_is(span, "sample/");
+		return tp_span_is_word((struct tp_span){span.text + 7, span.size - 7});
+	return tp_span_is_word(span) || tp_span_is(span, "sample/");
 }
 
-static bool is_escaped(struct tp_span span, size_t at)
-{
-	size_t backslashes = 0;
-	while (backslashes < at && span.text[at - backslashes - 1] == '\\')
-		backslashes++;
-	return backslashes % 2 != 0;
-}
-
-// The start of the last part in `rest`, behind its "@KIND:" (*kind), or NULL.
-static const char *last_part(struct tp_span rest, enum tp_rule_kind *kind)
+const char *tp_rule_last_part(struct tp_span rest, enum tp_rule_kind *kind)
 {
 	for (size_t at = rest.size; at-- > 0;) {
-		if (rest.text[at] != '@' || is_escaped(rest, at))
+		if (rest.text[at] != '@' || tp_span_is_escaped(rest, at))
 			continue;
-		const struct tp_span behind = {rest.text + at + 1, rest.size - at - 1};
-		const char *colon = memchr(behind.text, ':', behind.size);
-		if (colon &&
-		    tp_rule_kind_find(
-			(struct tp_span){behind.text, (size_t)(colon - behind.text)}, kind))
-			return colon + 1;
+		struct tp_span behind = {rest.text + at + 1, rest.size - at - 1};
+		const struct tp_span word = tp_span_cut(&behind, ':');
+		if (behind.text > word.text + word.size && tp_rule_kind_find(word, kind))
+			return behind.text;
 	}
 	return NULL;
 }
 
-// Words that sanitizers' lists have behind a '='; such lines say nothing about instrumentation.
-static bool is_sanitizer_category(struct tp_span word)
+const char *tp_rule_last_equals(struct tp_span rest)
 {
-	static const char *const words[] = {"sanitize", "init", "init-list", "uninstrumented",
-	    "discard", "functional", "custom", "force_zero_labels"};
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (tp_span_is(word, words[i]))
-			return true;
-	return false;
+	size_t at = rest.size;
+	while (at && rest.text[at - 1] != '=')
+		at--;
+	return at && !tp_span_is_escaped(rest, at - 1) ? rest.text + at - 1 : NULL;
 }
+
+// Words that sanitizers' lists have behind a '='; such lines say nothing about instrumentation.
+static const char *const sanitizer_categories[] = {"sanitize", "init", "init-list",
+    "uninstrumented", "discard", "functional", "custom", "force_zero_labels", NULL};
 
 struct level {
 	enum tp_category category;
@@ -148,21 +135,18 @@ static int cut_category(
     struct tp_parser *parser, enum tp_rule_kind kind, struct tp_span *rest, struct level *level)
 {
 	*level = (struct level){.category = TP_CATEGORY_ALLOW, .sample = 1};
-	size_t after = rest->size;
-	while (after && rest->text[after - 1] != '=')
-		after--;
-	if (!after || is_escaped(*rest, after - 1))
+	const char *equals = tp_rule_last_equals(*rest);
+	if (!equals)
 		return 0;
-	const char *equals = rest->text + after - 1;
 	const struct tp_span word = tp_span_between(equals + 1, rest->text + rest->size);
 	if (!is_like_category(word))
 		return 0;
 	if (!tp_category_find(word, &level->category, &level->sample)) {
-		last_part(*rest, &kind);
+		tp_rule_last_part(*rest, &kind);
 		if (kind == TP_RULE_WHERE)
 			return 0;
-		level->ignored =
-		    is_sanitizer_category(word) || parser->section == TP_SECTION_PROFILE;
+		level->ignored = tp_span_is_one_of(word, sanitizer_categories) ||
+				 parser->section == TP_SECTION_PROFILE;
 		if (level->ignored)
 			tp_parser_warn(parser, word.text,
 			    "the line is skipped: '%.*s' is a category of other tools",
@@ -182,31 +166,7 @@ static int cut_category(
 	return 0;
 }
 
-void tp_condition_release(struct tp_condition *condition)
-{
-	for (uint32_t i = 0; i < condition->glob_count; i++)
-		tp_glob_free(condition->globs[i]);
-	free(condition->globs);
-}
-
 /* ---- parts ---------------------------------------------------------------------------------- */
-
-int tp_globs_take(void *context, struct tp_glob *glob)
-{
-	struct tp_globs *globs = context;
-	if (globs->count == globs->capacity) {
-		const uint32_t capacity = globs->capacity ? globs->capacity * 4 : 1;
-		struct tp_glob **items = realloc(globs->items, capacity * sizeof(struct tp_glob *));
-		if (!items) {
-			tp_glob_free(glob);
-			return TP_ERR_MEMORY;
-		}
-		globs->items = items;
-		globs->capacity = capacity;
-	}
-	globs->items[globs->count++] = glob;
-	return 0;
-}
 
 int tp_parser_add_globs(
     struct tp_parser *parser, struct tp_span text, struct tp_condition *condition)
@@ -227,14 +187,9 @@ int tp_parser_add_globs(
 		text.text += 2;
 		text.size -= 2;
 	}
-	struct tp_globs globs = {0};
 	struct tp_glob_error error;
-	int status = tp_glob_compile(text.text, text.size, tp_globs_take, &globs, &error);
-	condition->globs = globs.items;
-	condition->glob_count = globs.count;
-	if (status == TP_ERR_SYNTAX)
-		return tp_parser_error(parser, text.text + error.offset, "%s", error.what);
-	return status ? tp_parser_no_memory(parser) : 0;
+	const int status = tp_globs_compile(&condition->globs, text.text, text.size, &error);
+	return status ? tp_parser_glob_error(parser, status, text.text, &error) : 0;
 }
 
 static int parse_where(
@@ -252,7 +207,7 @@ static int parse_where(
 static void warn_of_unknown_part(struct tp_parser *parser, struct tp_span text)
 {
 	for (size_t at = 0; at < text.size; at++) {
-		if (text.text[at] != '@' || is_escaped(text, at))
+		if (text.text[at] != '@' || tp_span_is_escaped(text, at))
 			continue;
 		size_t end = at + 1;
 		while (end < text.size && ((text.text[end] >= 'a' && text.text[end] <= 'z') ||
@@ -303,7 +258,7 @@ static int add_part(struct tp_parser *parser, struct tp_entry *entry, struct tp_
 	if (entry->part_count) {
 		part->next = tp_arena_alloc(&parser->list->arena, sizeof(*part->next));
 		if (!part->next) {
-			tp_condition_release(part);
+			tp_globs_release(&part->globs);
 			return tp_parser_no_memory(parser);
 		}
 		*part->next = entry->first;
@@ -319,7 +274,7 @@ static int parse_parts(
 {
 	for (;;) {
 		struct tp_condition part = {.kind = kind};
-		const char *start = last_part(rest, &part.kind);
+		const char *start = tp_rule_last_part(rest, &part.kind);
 		const struct tp_span text =
 		    start ? tp_span_between(start, rest.text + rest.size) : rest;
 		const int status = parse_part(parser, text, &part);
@@ -377,7 +332,7 @@ struct tp_entry *tp_parser_add_entry(struct tp_parser *parser, const char *at)
 
 static int check_limit(struct tp_parser *parser, const struct tp_entry *entry)
 {
-	parser->list->glob_count += entry->first.glob_count;
+	parser->list->glob_count += entry->first.globs.count;
 	if (parser->list->glob_count <= TP_ALLOWLIST_RULES_MAX)
 		return 0;
 	return tp_err_set_line(parser->err, TP_ERR_LIMIT, parser->file, parser->line, 1,
@@ -388,9 +343,9 @@ static int check_limit(struct tp_parser *parser, const struct tp_entry *entry)
 int tp_parser_finish_entry(struct tp_parser *parser, struct tp_entry *entry)
 {
 	const struct tp_condition *first = &entry->first;
-	if (first->kind == TP_RULE_FUNCTION && !first->next && first->glob_count == 1 &&
-	    first->globs[0]->literal && !entry->any_name)
-		entry->line.exact = (const char *)first->globs[0]->prefix;
+	if (first->kind == TP_RULE_FUNCTION && !first->next && first->globs.count == 1 &&
+	    first->globs.items[0]->literal && !entry->any_name)
+		entry->line.exact = (const char *)first->globs.items[0]->prefix;
 	entry->line.names_only = true;
 	for (const struct tp_condition *part = first; part; part = part->next)
 		entry->line.names_only &=

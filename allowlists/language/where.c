@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // where: lines: predicates on numbers of a function, and on its linkage.
-#include "where.h"
+#include "list.h"
+#include "span.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum comparison {
-	LESS,
-	LESS_OR_EQUAL,
-	GREATER,
-	GREATER_OR_EQUAL,
-	EQUAL,
-	NOT_EQUAL,
-};
+// What a comparison is true for.
+enum { LESS = 1, EQUAL = 2, GREATER = 4 };
 
 // Longer ones first, so that "<=" is not read as "<".
 static const struct {
 	const char *text;
-	enum comparison comparison;
+	unsigned int accepts;
 } comparisons[] = {
-    {"<=", LESS_OR_EQUAL},
-    {">=", GREATER_OR_EQUAL},
-    {"!=", NOT_EQUAL},
+    {"<=", LESS | EQUAL},
+    {">=", GREATER | EQUAL},
+    {"!=", LESS | GREATER},
     {"<", LESS},
     {">", GREATER},
     {"=", EQUAL},
@@ -38,25 +33,14 @@ static const struct fact {
     {"depth", offsetof(struct tp_facts, depth)},
     {"calls", offsetof(struct tp_facts, calls)},
 };
-enum { NUMBER_COUNT = sizeof(numbers) / sizeof(numbers[0]) };
 
-static const char *const linkages[] = {
-    "external",
-    "available_externally",
-    "linkonce",
-    "linkonce_odr",
-    "weak",
-    "weak_odr",
-    "appending",
-    "internal",
-    "private",
-    "extern_weak",
-    "common",
-};
+static const char *const linkages[] = {"external", "available_externally", "linkonce",
+    "linkonce_odr", "weak", "weak_odr", "appending", "internal", "private", "extern_weak",
+    "common"};
 
 struct predicate {
 	const struct fact *number; // NULL: the linkage
-	enum comparison comparison;
+	unsigned int accepts;
 	uint64_t value;
 	const char *linkage;
 };
@@ -67,163 +51,142 @@ struct tp_where {
 };
 
 struct cursor {
-	const char *text;
-	size_t size;
-	size_t at;
+	const char *start;
+	struct tp_span rest; // without blanks around it
 	struct tp_where_error *error;
 };
 
-__attribute__((format(printf, 3, 4))) static bool fail(
-    struct cursor *cursor, size_t offset, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool fail(
+    struct cursor *cursor, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	cursor->error->offset = offset;
+	cursor->error->offset = (size_t)(cursor->rest.text - cursor->start);
 	vsnprintf(cursor->error->what, sizeof(cursor->error->what), format, arguments);
 	va_end(arguments);
 	return false;
 }
 
-static void skip_blanks(struct cursor *cursor)
+static void skip(struct cursor *cursor, size_t size)
 {
-	while (cursor->at < cursor->size &&
-	       (cursor->text[cursor->at] == ' ' || cursor->text[cursor->at] == '\t'))
-		cursor->at++;
+	cursor->rest =
+	    tp_span_trim((struct tp_span){cursor->rest.text + size, cursor->rest.size - size});
 }
 
-// The length of the word at the cursor.
-static size_t word_size(const struct cursor *cursor)
+// The word at the cursor.
+static struct tp_span word_at(const struct cursor *cursor)
 {
-	size_t end = cursor->at;
-	while (end < cursor->size) {
-		const char c = cursor->text[end];
-		const char lower = (char)(c | 0x20);
-		if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '_')
-			break;
-		end++;
-	}
-	return end - cursor->at;
-}
-
-static bool is(const struct cursor *cursor, size_t size, const char *word)
-{
-	return size == strlen(word) && memcmp(cursor->text + cursor->at, word, size) == 0;
+	struct tp_span word = {cursor->rest.text, 0};
+	while (word.size < cursor->rest.size && word.text[word.size] != '-' &&
+	       tp_span_is_word((struct tp_span){word.text + word.size, 1}))
+		word.size++;
+	return word;
 }
 
 static bool parse_fact(struct cursor *cursor, struct predicate *predicate)
 {
-	const size_t size = word_size(cursor);
+	const struct tp_span word = word_at(cursor);
 	predicate->number = NULL;
-	for (size_t i = 0; i < NUMBER_COUNT; i++)
-		if (is(cursor, size, numbers[i].name))
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (tp_span_is(word, numbers[i].name))
 			predicate->number = &numbers[i];
-	if (!predicate->number && !is(cursor, size, "linkage"))
-		return fail(cursor, cursor->at,
+	if (!predicate->number && !tp_span_is(word, "linkage"))
+		return fail(cursor,
 		    "'%.*s' is nothing that where: knows of a function; expected instrs, blocks, loops, "
 		    "depth, calls or linkage",
-		    (int)(size < 40 ? size : 40), cursor->text + cursor->at);
-	cursor->at += size;
+		    tp_span_shown(word), word.text);
+	skip(cursor, word.size);
 	return true;
 }
 
 static bool parse_comparison(struct cursor *cursor, struct predicate *predicate)
 {
 	for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
-		const size_t length = strlen(comparisons[i].text);
-		if (cursor->size - cursor->at < length ||
-		    memcmp(cursor->text + cursor->at, comparisons[i].text, length) != 0)
+		if (!tp_span_starts(cursor->rest, comparisons[i].text))
 			continue;
-		predicate->comparison = comparisons[i].comparison;
-		if (!predicate->number && predicate->comparison < EQUAL)
-			return fail(
-			    cursor, cursor->at, "a linkage has no order; expected '=' or '!='");
-		cursor->at += length;
+		predicate->accepts = comparisons[i].accepts;
+		if (!predicate->number && predicate->accepts != EQUAL &&
+		    predicate->accepts != (LESS | GREATER))
+			return fail(cursor, "a linkage has no order; expected '=' or '!='");
+		skip(cursor, strlen(comparisons[i].text));
 		return true;
 	}
-	return fail(cursor, cursor->at, "no comparison; expected <, <=, >, >=, = or !=");
+	return fail(cursor, "no comparison; expected <, <=, >, >=, = or !=");
 }
 
-static bool parse_number(struct cursor *cursor, size_t size, struct predicate *predicate)
+static bool parse_number(struct cursor *cursor, struct tp_span word, struct predicate *predicate)
 {
 	predicate->value = 0;
-	for (size_t i = 0; i < size; i++) {
-		const char c = cursor->text[cursor->at + i];
+	for (size_t i = 0; i < word.size; i++) {
+		const char c = word.text[i];
 		if (c < '0' || c > '9')
-			return fail(cursor, cursor->at, "'%.*s' is no number; expected digits",
-			    (int)(size < 40 ? size : 40), cursor->text + cursor->at);
+			return fail(cursor, "'%.*s' is no number; expected digits",
+			    tp_span_shown(word), word.text);
 		// 18 digits always fit, and are more than any function has of anything.
 		if (i == 18)
-			return fail(cursor, cursor->at, "the number is too large");
+			return fail(cursor, "the number is too large");
 		predicate->value = predicate->value * 10 + (uint64_t)(c - '0');
 	}
 	return true;
 }
 
-static bool parse_linkage(struct cursor *cursor, size_t size, struct predicate *predicate)
+static bool parse_linkage(struct cursor *cursor, struct tp_span word, struct predicate *predicate)
 {
 	for (size_t i = 0; i < sizeof(linkages) / sizeof(linkages[0]); i++) {
-		if (is(cursor, size, linkages[i])) {
+		if (tp_span_is(word, linkages[i])) {
 			predicate->linkage = linkages[i];
 			return true;
 		}
 	}
-	return fail(cursor, cursor->at,
+	return fail(cursor,
 	    "'%.*s' is no linkage; expected external, internal, linkonce_odr, weak_odr or another "
 	    "of LLVM's words",
-	    (int)(size < 40 ? size : 40), cursor->text + cursor->at);
+	    tp_span_shown(word), word.text);
 }
 
 static bool parse_predicate(struct cursor *cursor, struct predicate *predicate)
 {
-	skip_blanks(cursor);
-	if (!parse_fact(cursor, predicate))
+	if (!parse_fact(cursor, predicate) || !parse_comparison(cursor, predicate))
 		return false;
-	skip_blanks(cursor);
-	if (!parse_comparison(cursor, predicate))
-		return false;
-	skip_blanks(cursor);
-	const size_t size = word_size(cursor);
-	if (!size)
-		return fail(cursor, cursor->at, "nothing to compare with; expected a %s",
+	const struct tp_span word = word_at(cursor);
+	if (!word.size)
+		return fail(cursor, "nothing to compare with; expected a %s",
 		    predicate->number ? "number" : "linkage");
-	if (predicate->number ? !parse_number(cursor, size, predicate)
-			      : !parse_linkage(cursor, size, predicate))
+	if (predicate->number ? !parse_number(cursor, word, predicate)
+			      : !parse_linkage(cursor, word, predicate))
 		return false;
-	cursor->at += size;
-	skip_blanks(cursor);
+	skip(cursor, word.size);
 	return true;
+}
+
+// False, and the error is set, if they are wrong.
+static bool parse_all(struct cursor *cursor, struct predicate *predicates, uint32_t *count)
+{
+	for (*count = 0; *count < TP_WHERE_MAX; skip(cursor, 1)) {
+		if (!parse_predicate(cursor, &predicates[(*count)++]))
+			return false;
+		if (!cursor->rest.size)
+			return true;
+		if (*cursor->rest.text == '=') {
+			cursor->rest.text++;
+			return fail(cursor,
+			    "unknown category; expected allow, count, skip or forbid, or sample");
+		}
+		if (*cursor->rest.text != ',')
+			return fail(cursor, "expected ',' and another predicate, or '=CATEGORY'");
+	}
+	return fail(cursor, "more than %d predicates in one line", TP_WHERE_MAX);
 }
 
 const struct tp_where *tp_where_parse(
     struct tp_arena *arena, const char *text, size_t size, struct tp_where_error *error)
 {
-	struct cursor cursor = {.text = text, .size = size, .error = error};
+	struct cursor cursor = {text, tp_span_trim((struct tp_span){text, size}), error};
 	struct predicate predicates[TP_WHERE_MAX];
-	uint32_t count = 0;
+	uint32_t count;
 	error->what[0] = '\0';
-	for (;;) {
-		if (count == TP_WHERE_MAX) {
-			fail(&cursor, cursor.at, "more than %d predicates in one line",
-			    TP_WHERE_MAX);
-			return NULL;
-		}
-		if (!parse_predicate(&cursor, &predicates[count]))
-			return NULL;
-		count++;
-		if (cursor.at == size)
-			break;
-		if (text[cursor.at] == '=') {
-			fail(&cursor, cursor.at + 1,
-			    "unknown category; expected allow, count, skip or forbid, or sample");
-			return NULL;
-		}
-		if (text[cursor.at] != ',') {
-			fail(&cursor, cursor.at,
-			    "expected ',' and another predicate, or '=CATEGORY'");
-			return NULL;
-		}
-		cursor.at++;
-	}
+	if (!parse_all(&cursor, predicates, &count))
+		return NULL;
 	struct tp_where *where =
 	    tp_arena_alloc(arena, sizeof(*where) + count * sizeof(predicates[0]));
 	if (!where)
@@ -237,24 +200,13 @@ static bool holds(const struct predicate *predicate, const struct tp_facts *fact
 {
 	if (!predicate->number) {
 		const bool same = facts->linkage && !strcmp(facts->linkage, predicate->linkage);
-		return same == (predicate->comparison == EQUAL);
+		return same == (predicate->accepts == EQUAL);
 	}
 	uint64_t value;
 	memcpy(&value, (const char *)facts + predicate->number->offset, sizeof(value));
-	switch (predicate->comparison) {
-	case LESS:
-		return value < predicate->value;
-	case LESS_OR_EQUAL:
-		return value <= predicate->value;
-	case GREATER:
-		return value > predicate->value;
-	case GREATER_OR_EQUAL:
-		return value >= predicate->value;
-	case EQUAL:
-		return value == predicate->value;
-	default:
-		return value != predicate->value;
-	}
+	return predicate->accepts & (value < predicate->value      ? LESS
+					: value > predicate->value ? GREATER
+								   : EQUAL);
 }
 
 bool tp_where_holds(const struct tp_where *where, const struct tp_facts *facts)

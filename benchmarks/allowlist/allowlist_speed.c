@@ -186,9 +186,8 @@ static uint32_t compare_all(
 		bool found = false;
 		for (uint32_t e = list->entry_count; e-- > 0 && !found;) {
 			const struct tp_condition *first = &list->entries[e].first;
-			for (uint32_t g = 0; g < first->glob_count && !found; g++)
-				found = tp_glob_match(first->globs[g], texts[first->kind],
-				    strlen(texts[first->kind]));
+			found = tp_globs_match(
+			    &first->globs, texts[first->kind], strlen(texts[first->kind]));
 		}
 		chosen += found;
 	}

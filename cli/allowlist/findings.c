@@ -2,7 +2,7 @@
 // What a check of an allowlist found, as a compiler would print it and as JSON.
 #include "findings.h"
 
-#include "allowlists/convert/line.h"
+#include "allowlists/convert/text.h"
 #include "common/clean.h"
 
 #include <inttypes.h>

@@ -153,12 +153,12 @@ const struct tp_list_format *tp_list_choose(
     const struct tp_command *command, const char *name, bool write)
 {
 	const struct tp_list_format *found = name ? tp_list_format_find(name) : NULL;
-	if (found && (write ? found->write : found->read))
+	if (found && (write ? found->write != NULL : found->read != NULL))
 		return found;
 	char known[256] = "";
 	size_t size = 0;
 	for (const struct tp_list_format *at = tp_list_formats; at->name; at++)
-		if (write ? at->write : at->read)
+		if (write ? at->write != NULL : at->read != NULL)
 			size += (size_t)snprintf(
 			    known + size, sizeof(known) - size, "%s%s", size ? ", " : "", at->name);
 	if (!name)

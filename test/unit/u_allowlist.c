@@ -583,9 +583,7 @@ static struct tp_verdict walk(const struct tp_allowlist *list, const char *name)
 	bool forbidden = false;
 	for (uint32_t i = 0; i < list->entry_count; i++) {
 		const struct tp_entry *entry = &list->entries[i];
-		bool matches = false;
-		for (uint32_t g = 0; g < entry->first.glob_count; g++)
-			matches |= tp_glob_match(entry->first.globs[g], name, strlen(name));
+		const bool matches = tp_globs_match(&entry->first.globs, name, strlen(name));
 		if (!matches || (forbidden && entry->line.category != TP_CATEGORY_FORBID))
 			continue;
 		forbidden |= entry->line.category == TP_CATEGORY_FORBID;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "allowlists/language/where.h"
+#include "allowlists/language/list.h"
 
 #include <stdio.h>
 #include <string.h>

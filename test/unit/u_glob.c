@@ -14,42 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct globs {
-	struct tp_glob *items[TP_GLOB_EXPANSIONS_MAX];
-	uint32_t count;
-	uint32_t limit; // take fails at this many
-};
-
-static int take(void *context, struct tp_glob *glob)
+static int compile(struct tp_globs *globs, const char *text, struct tp_glob_error *error)
 {
-	struct globs *globs = context;
-	if (globs->count == globs->limit) {
-		tp_glob_free(glob);
-		return TP_ERR_LIMIT;
-	}
-	globs->items[globs->count++] = glob;
-	return 0;
+	return tp_globs_compile(globs, text, strlen(text), error);
 }
 
-static int compile(struct globs *globs, const char *text, struct tp_glob_error *error)
+static bool match(const struct tp_globs *globs, const char *text)
 {
-	globs->count = 0;
-	globs->limit = TP_GLOB_EXPANSIONS_MAX;
-	return tp_glob_compile(text, strlen(text), take, globs, error);
-}
-
-static bool match(const struct globs *globs, const char *text)
-{
-	bool found = false;
-	for (uint32_t i = 0; i < globs->count; i++)
-		found |= tp_glob_match(globs->items[i], text, strlen(text));
-	return found;
-}
-
-static void release(struct globs *globs)
-{
-	while (globs->count)
-		tp_glob_free(globs->items[--globs->count]);
+	return tp_globs_match(globs, text, strlen(text));
 }
 
 static void test_matches(void **state)
@@ -129,17 +101,15 @@ static void test_matches(void **state)
 	    {"a}", "a}", true},
 	    {"\\{a,b\\}", "{a,b}", true},
 	};
-	struct globs *globs = calloc(1, sizeof(*globs));
-	assert_non_null(globs);
+	struct tp_globs globs;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tp_glob_error error = {0};
-		const int status = compile(globs, cases[i].glob, &error);
-		if ((status == 0 && match(globs, cases[i].text)) != cases[i].match)
+		const int status = compile(&globs, cases[i].glob, &error);
+		if ((status == 0 && match(&globs, cases[i].text)) != cases[i].match)
 			fail_msg("'%s' and '%s': expected %d", cases[i].glob, cases[i].text,
 			    cases[i].match);
-		release(globs);
+		tp_globs_release(&globs);
 	}
-	free(globs);
 }
 
 static void test_errors(void **state)
@@ -163,68 +133,56 @@ static void test_errors(void **state)
 	    {"{[a,b}", 1, "without ']'"},
 	    {"{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", 50, "more than 1024"},
 	};
-	struct globs *globs = calloc(1, sizeof(*globs));
-	assert_non_null(globs);
+	struct tp_globs globs;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tp_glob_error error = {0};
-		if (compile(globs, cases[i].glob, &error) != TP_ERR_SYNTAX ||
+		if (compile(&globs, cases[i].glob, &error) != TP_ERR_SYNTAX ||
 		    error.offset != cases[i].offset || !strstr(error.what, cases[i].what))
 			fail_msg("'%s': offset %zu, '%s'", cases[i].glob, error.offset,
 			    error.what ? error.what : "no error");
-		assert_int_equal(globs->count, 0);
+		assert_int_equal(globs.count, 0);
 	}
-	free(globs);
 }
 
 static void test_expansions(void **state)
 {
 	(void)state;
-	struct globs *globs = calloc(1, sizeof(*globs));
-	assert_non_null(globs);
+	struct tp_globs globs;
 	struct tp_glob_error error;
 	const char *ten = "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}";
-	assert_int_equal(compile(globs, ten, &error), 0);
-	assert_int_equal(globs->count, 1024);
-	assert_true(tp_glob_match(globs->items[0], "aaaaaaaaaa", 10));
-	assert_true(tp_glob_match(globs->items[1], "aaaaaaaaab", 10));
-	assert_true(tp_glob_match(globs->items[1023], "bbbbbbbbbb", 10));
-	release(globs);
+	assert_int_equal(compile(&globs, ten, &error), 0);
+	assert_int_equal(globs.count, 1024);
+	assert_true(tp_glob_match(globs.items[0], "aaaaaaaaaa", 10));
+	assert_true(tp_glob_match(globs.items[1], "aaaaaaaaab", 10));
+	assert_true(tp_glob_match(globs.items[1023], "bbbbbbbbbb", 10));
+	tp_globs_release(&globs);
 
 	// One group with too many globs.
 	char wide[2 * TP_GLOB_EXPANSIONS_MAX + 4] = "{";
 	for (int i = 0; i < TP_GLOB_EXPANSIONS_MAX; i++)
 		strcat(wide, ",");
 	strcat(wide, "}");
-	assert_int_equal(compile(globs, wide, &error), TP_ERR_SYNTAX);
+	assert_int_equal(compile(&globs, wide, &error), TP_ERR_SYNTAX);
 	wide[strlen(wide) - 2] = '}';
 	wide[strlen(wide) - 1] = '\0';
-	assert_int_equal(compile(globs, wide, &error), 0);
-	assert_int_equal(globs->count, TP_GLOB_EXPANSIONS_MAX);
-	release(globs);
-
-	// The taker's own failure ends it and is handed on.
-	globs->limit = 2;
-	assert_int_equal(tp_glob_compile("{a,b,c}", 7, take, globs, &error), TP_ERR_LIMIT);
-	assert_int_equal(globs->count, 2);
-	release(globs);
-	free(globs);
+	assert_int_equal(compile(&globs, wide, &error), 0);
+	assert_int_equal(globs.count, TP_GLOB_EXPANSIONS_MAX);
+	tp_globs_release(&globs);
 }
 
 static void test_prefix(void **state)
 {
 	(void)state;
-	struct globs *globs = calloc(1, sizeof(*globs));
-	assert_non_null(globs);
+	struct tp_globs globs;
 	struct tp_glob_error error;
-	assert_int_equal(compile(globs, "a\\*b*c", &error), 0);
-	assert_int_equal(globs->items[0]->prefix_size, 3);
-	assert_memory_equal(globs->items[0]->prefix, "a*b", 3);
-	assert_false(globs->items[0]->literal);
-	release(globs);
-	assert_int_equal(compile(globs, "a\\*", &error), 0);
-	assert_true(globs->items[0]->literal);
-	release(globs);
-	free(globs);
+	assert_int_equal(compile(&globs, "a\\*b*c", &error), 0);
+	assert_int_equal(globs.items[0]->prefix_size, 3);
+	assert_memory_equal(globs.items[0]->prefix, "a*b", 3);
+	assert_false(globs.items[0]->literal);
+	tp_globs_release(&globs);
+	assert_int_equal(compile(&globs, "a\\*", &error), 0);
+	assert_true(globs.items[0]->literal);
+	tp_globs_release(&globs);
 }
 
 // Would take 2^60 steps if each star were tried against each rest.
@@ -239,15 +197,13 @@ static void test_many_stars(void **state)
 	memset(text, 'a', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	text[sizeof(text) - 2] = 'c';
-	struct globs *globs = calloc(1, sizeof(*globs));
-	assert_non_null(globs);
+	struct tp_globs globs;
 	struct tp_glob_error error;
-	assert_int_equal(compile(globs, glob, &error), 0);
-	assert_false(match(globs, text));
+	assert_int_equal(compile(&globs, glob, &error), 0);
+	assert_false(match(&globs, text));
 	text[sizeof(text) - 4] = 'b';
-	assert_true(match(globs, text));
-	release(globs);
-	free(globs);
+	assert_true(match(&globs, text));
+	tp_globs_release(&globs);
 }
 
 /*
@@ -338,8 +294,7 @@ static void test_random(void **state)
 	static const char *const glob_parts[] = {"a", "b", "*", "?", "[ab]", "[^a]", "[b-c]", "{",
 	    "}", ",", "\\*", "c", "{a,b}", "{*a,c}", "[,}]"};
 	static const char *const text_parts[] = {"a", "b", "c", "*", ",", "}", "ab", "{"};
-	struct globs *globs = calloc(1, sizeof(*globs));
-	assert_non_null(globs);
+	struct tp_globs globs;
 	uint32_t valid = 0;
 	uint32_t matched = 0;
 	for (uint32_t i = 0; i < 40000; i++) {
@@ -347,8 +302,8 @@ static void test_random(void **state)
 		char glob[64];
 		random_text(glob, glob_parts, sizeof(glob_parts) / sizeof(glob_parts[0]), 8);
 		struct tp_glob_error error;
-		if (compile(globs, glob, &error) != 0) {
-			release(globs);
+		if (compile(&globs, glob, &error) != 0) {
+			tp_globs_release(&globs);
 			continue;
 		}
 		valid++;
@@ -358,12 +313,11 @@ static void test_random(void **state)
 			    text, text_parts, sizeof(text_parts) / sizeof(text_parts[0]), 6);
 			const bool expected = slow(glob, text);
 			matched += expected;
-			if (match(globs, text) != expected)
+			if (match(&globs, text) != expected)
 				fail_msg("'%s' and '%s': expected %d", glob, text, expected);
 		}
-		release(globs);
+		tp_globs_release(&globs);
 	}
-	free(globs);
 	// The comparison is only worth something if both outcomes are frequent.
 	assert_true(valid > 20000);
 	assert_true(matched > 10000);

@@ -423,17 +423,14 @@ static void random_text(char *text, size_t size, const char *alphabet)
 	text[length] = '\0';
 }
 
-struct matching {
-	const char *text;
-	bool matches;
-};
-
-static int match_one(void *context, struct tp_glob *glob)
+// 0, and whether GLOB matches TEXT; or why it is no glob.
+static int match(const char *glob, const char *text, bool *matches, struct tp_glob_error *error)
 {
-	struct matching *matching = context;
-	matching->matches |= tp_glob_match(glob, matching->text, strlen(matching->text));
-	tp_glob_free(glob);
-	return 0;
+	struct tp_globs globs;
+	const int status = tp_globs_compile(&globs, glob, strlen(glob), error);
+	*matches = tp_globs_match(&globs, text, strlen(text));
+	tp_globs_release(&globs);
+	return status;
 }
 
 // Patterns of fnmatch become globs that match the same.
@@ -452,15 +449,15 @@ static void test_fnmatch(void **state)
 			continue;
 		tp_buf_reset(&out);
 		tp_glob_add_fnmatch(&out, tp_span_of(pattern));
-		struct matching matching = {text, false};
+		bool matches;
 		struct tp_glob_error error;
-		if (tp_glob_compile(out.data, out.size, match_one, &matching, &error))
+		if (match(out.data, text, &matches, &error))
 			fail_msg("'%s' becomes '%s': %s", pattern, out.data, error.what);
 		const bool expected = fnmatch(pattern, text, 0) == 0;
 		matched += expected;
-		if (matching.matches != expected)
-			fail_msg("'%s' becomes '%s', for '%s': %d", pattern, out.data, text,
-			    matching.matches);
+		if (matches != expected)
+			fail_msg(
+			    "'%s' becomes '%s', for '%s': %d", pattern, out.data, text, matches);
 	}
 	assert_true(matched > 1000);
 }
@@ -475,9 +472,9 @@ static void test_globs(void **state)
 		char text[8] = "x";
 		random_text(glob + 5, 6, "ab[]^!-*?{,}");
 		random_text(text + 1, 6, "ab[]^!-");
-		struct matching matching = {text, false};
+		bool matches;
 		struct tp_glob_error error;
-		if (tp_glob_compile(glob + 4, strlen(glob + 4), match_one, &matching, &error))
+		if (match(glob + 4, text, &matches, &error))
 			continue;
 		assert_int_equal(convert("afl", glob, true), 0);
 		struct tp_lines lines;
@@ -491,7 +488,7 @@ static void test_globs(void **state)
 			any |= fnmatch(pattern, text, 0) == 0;
 		}
 		matched += any;
-		if (any != matching.matches)
+		if (any != matches)
 			fail_msg("'%s' becomes '%s', for '%s'", glob, out.data, text);
 	}
 	assert_true(matched > 300);

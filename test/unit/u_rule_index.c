@@ -15,31 +15,25 @@
 
 enum { GLOBS_MAX = 400 };
 
-static struct tp_glob *globs[GLOBS_MAX];
+static struct tp_globs globs[GLOBS_MAX]; // of one glob each
 static uint32_t glob_count;
 static uint64_t ranks[GLOBS_MAX];
-
-static int take(void *context, struct tp_glob *glob)
-{
-	(void)context;
-	assert_true(glob_count < GLOBS_MAX);
-	globs[glob_count++] = glob;
-	return 0;
-}
 
 static void add(struct tp_rule_index *index, const char *text, uint64_t rank)
 {
 	struct tp_glob_error error;
-	assert_int_equal(tp_glob_compile(text, strlen(text), take, NULL, &error), 0);
-	ranks[glob_count - 1] = rank;
-	assert_int_equal(tp_rule_index_add(index, globs[glob_count - 1], rank), 0);
+	assert_true(glob_count < GLOBS_MAX);
+	assert_int_equal(tp_globs_compile(&globs[glob_count], text, strlen(text), &error), 0);
+	assert_int_equal(globs[glob_count].count, 1);
+	ranks[glob_count] = rank;
+	assert_int_equal(tp_rule_index_add(index, globs[glob_count++].items[0], rank), 0);
 }
 
 static void clear(struct tp_rule_index *index)
 {
 	tp_rule_index_release(index);
 	while (glob_count)
-		tp_glob_free(globs[--glob_count]);
+		tp_globs_release(&globs[--glob_count]);
 }
 
 static uint64_t best(void *context, uint64_t rank, uint64_t floor)
@@ -162,7 +156,7 @@ static void test_agrees(void **state)
 			tp_rule_index_search(&index, &reading, 1, 0, mark, found);
 			uint64_t highest = 0;
 			for (uint32_t g = 0; g < glob_count; g++) {
-				const bool expected = tp_glob_match(globs[g], text, strlen(text));
+				const bool expected = tp_globs_match(&globs[g], text, strlen(text));
 				if (found[ranks[g]] != expected)
 					fail_msg("'%s' and rule %u of %u", text, g, glob_count);
 				if (expected && ranks[g] > highest)
