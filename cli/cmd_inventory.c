@@ -4,7 +4,7 @@
 #include "cli/allowlist/inventory_view.h"
 #include "cli/analyze/open_trace.h"
 #include "allowlists/inventory/from_source.h"
-#include "allowlists/inventory/text.h"
+#include "allowlists/inventory/build.h"
 
 #include <stdio.h>
 #include <stdlib.h>

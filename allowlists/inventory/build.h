@@ -7,9 +7,12 @@
 #ifndef TP_INVENTORY_BUILD_H
 #define TP_INVENTORY_BUILD_H
 
+#include "common/buf.h"
 #include "common/index.h"
 
 #include "inventory.h"
+
+#include <stddef.h>
 
 struct tp_build_unit {
 	struct tp_inventory_unit unit;
@@ -88,5 +91,30 @@ bool tp_inventory_is_mergeable(const char *linkage);
 
 /* Merge by linkage name. 0 or a negative tp_error. Once; the builder is then to be released. */
 int tp_inventory_merge(struct tp_inventory_builder *builder, struct tp_err *err);
+
+/* ---- files and texts (docs/inventory.md) ---- */
+
+/* Add what PATH holds: a file, or a folder with *.tpinv files. PATH must live as long as the call.
+ * TP_ERR_NOT_FOUND if it holds nothing. */
+int tp_inventory_add_path(
+    struct tp_inventory_builder *builder, const char *path, struct tp_err *err);
+
+/* The same of a file's bytes, named NAME; 0 also if it holds nothing. */
+int tp_inventory_add_memory(struct tp_inventory_builder *builder, const void *data, size_t size,
+    const char *name, struct tp_err *err);
+
+/*
+ * Add what is in TEXT of SIZE bytes, behind which a NUL must stand: one inventory or several. TEXT is
+ * changed, and the inventory refers to it: have it in its arena. FILE is for errors; `module` is for
+ * units that name none. 0, TP_ERR_FORMAT or TP_ERR_VERSION with *err naming FILE and line.
+ */
+int tp_inventory_parse(struct tp_inventory_builder *builder, char *text, size_t size,
+    const char *file, const char *module, struct tp_err *err);
+
+/* Add a string as the text has it: tabs, line ends, backslashes and a leading '#' are escaped. */
+void tp_inventory_add_escaped(struct tp_buf *out, const char *text);
+
+/* Add the merged inventory as text, from which the same is read again. */
+void tp_inventory_write(const struct tp_inventory *inventory, struct tp_buf *out);
 
 #endif

@@ -2,7 +2,6 @@
 // Finds the inventories in ELF files, archives, text files and folders. Files are read with pread,
 // never mapped: a compiler may be writing them.
 #define _GNU_SOURCE
-#include "file.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -16,7 +15,7 @@
 
 #include "common/read_all.h"
 #include "common/zipped_text.h"
-#include "text.h"
+#include "build.h"
 
 enum { FOLDER_DEPTH = 64, ARCHIVE_HEADER = 60 };
 
@@ -62,13 +61,6 @@ static bool read_at(const struct region *region, uint64_t offset, void *to, uint
 		return true;
 	}
 	return tp_read_at(region->fd, to, size, region->start + offset) == (int64_t)size;
-}
-
-// The last component of a path.
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
 }
 
 // The packed inventory at *AT in SECTION of SIZE bytes; moves *AT behind it. *ALL is what has been unpacked.
@@ -242,7 +234,7 @@ static int add_elf(struct finder *finder, const struct region *region, const cha
 			code = damaged(finder, region, "its inventories are larger than the file");
 		else
 			code = add_text(finder, region, section.offset, section.size,
-			    elf.type == ET_REL ? module : base_name(region->name));
+			    elf.type == ET_REL ? module : basename(region->name));
 		text_left -= section.size <= text_left ? section.size : 0;
 	}
 out:
@@ -258,7 +250,7 @@ static int add_file(struct finder *finder, const char *path, const char *module)
 static int add_thin_member(
     struct finder *finder, const struct region *archive, const char *name, const char *module)
 {
-	const char *base = base_name(archive->name);
+	const char *base = basename(archive->name);
 	char *path = NULL;
 	if (asprintf(&path, "%.*s%s", *name == '/' ? 0 : (int)(base - archive->name), archive->name,
 		name) < 0)
@@ -290,7 +282,7 @@ static void member_name(
 
 static int add_archive(struct finder *finder, const struct region *archive, bool thin)
 {
-	const char *module = base_name(archive->name);
+	const char *module = basename(archive->name);
 	char *names = NULL;
 	size_t names_size = 0;
 	int code = 0;
@@ -408,8 +400,7 @@ static int add_folder(struct finder *finder, const char *folder, int depth)
 			code = depth < FOLDER_DEPTH ? add_folder(finder, path, depth + 1) : 0;
 		else if (!code && ends_in(path, ".tpinv"))
 			code = add_file(finder, path, "");
-		if (path)
-			free(path);
+		free(path);
 		free(entries[i]);
 	}
 	free(entries);

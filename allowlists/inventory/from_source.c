@@ -2,33 +2,29 @@
 // Reads all sources of a compile_commands.json, each in a process of its own, so that one that
 // crashes libclang costs its functions and no more; several at once.
 #define _GNU_SOURCE
-#include "from_source.h"
 
 #include "common/process.h"
 #include "common/read_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "from_source_read.h"
-#include "text.h"
+#include "from_source_clang.h"
 
 enum { JOBS_MAX = 64 };
 
 struct project;
 
-// A process and what it has sent so far.
+// The process of a file.
 struct job {
-	struct tp_process process; // pid 0: none
+	struct tp_process process;
 	const struct project *project;
 	void *command;
-	struct tp_buf got;
 };
 
 struct project {
@@ -37,9 +33,8 @@ struct project {
 	struct tp_from_source_counts counts;
 	struct tp_inventory_builder builder;
 	struct tp_err *err;
-	struct job jobs[JOBS_MAX];
+	struct job jobs[JOBS_MAX]; // file N's, if it runs, is N modulo job_count
 	uint32_t job_count;
-	uint32_t running;
 };
 
 static void warn(const struct project *project, void *command, const char *text)
@@ -73,19 +68,12 @@ static int serve(void *context, int fd)
 	return !sent;
 }
 
-static int start(struct project *project, void *command)
+static int start(struct project *project, struct job *job, void *command)
 {
 	fflush(NULL);
-	struct job *job = project->jobs;
-	while (job->process.pid)
-		job++;
 	*job = (struct job){.project = project, .command = command};
-	tp_buf_init(&job->got);
 	const int error = tp_process_fork(&job->process, serve, job);
-	if (error)
-		return tp_err_system(project->err, error, NULL, "cannot start a process");
-	project->running++;
-	return 0;
+	return error ? tp_err_system(project->err, error, NULL, "cannot start a process") : 0;
 }
 
 static void add_counts(
@@ -100,11 +88,14 @@ static void add_counts(
 	sum->system += counts->system;
 }
 
-// Take over what a process that has ended said; not at all if it did not come to its end.
-static int take(struct project *project, const struct job *job, int status)
+// Take over what a process said; not at all if it did not come to its end.
+static int take_over(
+    struct project *project, const struct job *job, const struct tp_buf *got, int status)
 {
 	struct tp_from_source_report report = {0};
-	const struct tp_buf *got = &job->got;
+	if (got->failed)
+		return tp_err_set(project->err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
+		    "no memory for the inventory");
 	if (got->size >= sizeof(report))
 		memcpy(&report, got->data, sizeof(report));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) || got->size < sizeof(report) ||
@@ -114,9 +105,7 @@ static int take(struct project *project, const struct job *job, int status)
 		    WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended early");
 		warn(project, job->command, text);
 		project->counts.lost++;
-		return got->failed ? tp_err_set(project->err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-					 "no memory for the inventory")
-				   : 0;
+		return 0;
 	}
 	add_counts(&project->counts, &report.counts);
 	if (report.error[0])
@@ -132,57 +121,34 @@ static int take(struct project *project, const struct job *job, int status)
 
 static int finish(struct project *project, struct job *job)
 {
-	const int code = take(project, job, tp_process_wait(job->process.pid));
-	close(job->process.fd);
-	tp_buf_release(&job->got);
-	job->process.pid = 0;
-	project->running--;
+	struct tp_buf got;
+	int status;
+	tp_buf_init(&got);
+	tp_process_take(&job->process, UINT64_MAX, &got, &status);
+	const int code = take_over(project, job, &got, status);
+	tp_buf_release(&got);
 	return code;
 }
 
-// Wait for some process to say something, and finish those that have said all.
-static int pump(struct project *project)
-{
-	struct pollfd fds[JOBS_MAX];
-	for (uint32_t i = 0; i < project->job_count; i++)
-		fds[i] = (struct pollfd){
-		    .fd = project->jobs[i].process.pid ? project->jobs[i].process.fd : -1,
-		    .events = POLLIN};
-	if (poll(fds, project->job_count, -1) < 0)
-		return errno == EINTR ? 0 : tp_err_system(project->err, errno, NULL, "cannot wait");
-	int code = 0;
-	for (uint32_t i = 0; !code && i < project->job_count; i++) {
-		char block[65536];
-		if (!(fds[i].revents & (POLLIN | POLLHUP | POLLERR)))
-			continue;
-		const ssize_t got = read(fds[i].fd, block, sizeof(block));
-		if (got > 0)
-			tp_buf_add(&project->jobs[i].got, block, (size_t)got);
-		else if (got == 0 || errno != EINTR)
-			code = finish(project, &project->jobs[i]);
-	}
-	return code;
-}
-
+// In the order of the files: those behind the one that is waited for go on meanwhile.
 static int read_all(struct project *project, void *commands)
 {
 	const uint32_t count = project->clang.CompileCommands_getSize(commands);
+	uint32_t started = 0;
+	uint32_t ended = 0;
 	int code = 0;
 	project->counts.files = count;
-	for (uint32_t next = 0; !code && (next < count || project->running);) {
-		if (next < count && project->running < project->job_count)
-			code = start(
-			    project, project->clang.CompileCommands_getCommand(commands, next++));
-		else
-			code = pump(project);
+	while (!code && ended < count) {
+		if (started < count && started - ended < project->job_count) {
+			code = start(project, &project->jobs[started % project->job_count],
+			    project->clang.CompileCommands_getCommand(commands, started));
+			started += !code;
+		} else {
+			code = finish(project, &project->jobs[ended++ % project->job_count]);
+		}
 	}
-	for (uint32_t i = 0; i < project->job_count; i++) {
-		struct job *job = &project->jobs[i];
-		if (!job->process.pid)
-			continue;
-		tp_process_kill(&job->process);
-		tp_buf_release(&job->got);
-	}
+	for (; ended < started; ended++)
+		tp_process_kill(&project->jobs[ended % project->job_count].process);
 	return code;
 }
 
@@ -190,25 +156,23 @@ static int read_all(struct project *project, void *commands)
 static char *find_folder(const char *commands, int *code, struct tp_err *err)
 {
 	static const char name[] = "compile_commands.json";
-	const size_t length = strlen(commands);
-	const size_t size = sizeof(name) - 1;
-	char *folder = NULL;
-	if (length >= size && !strcmp(commands + length - size, name) &&
-	    (length == size || commands[length - size - 1] == '/'))
-		folder = length == size ? strdup(".") : strndup(commands, length - size);
-	else
-		folder = strdup(commands);
+	char *folder = strdup(commands);
 	char *file = NULL;
-	*code = 0;
+	if (folder && !strcmp(basename(folder), name)) {
+		char *const last = folder + strlen(folder) - strlen(name);
+		strcpy(last, last == folder ? "." : "");
+	}
 	if (!folder || asprintf(&file, "%s/%s", folder, name) < 0) {
 		free(folder);
-		*code = tp_err_set(err, TP_ERR_MEMORY, commands, TP_ERR_NO_OFFSET, "out of memory");
+		*code = tp_err_memory(err, commands);
 		return NULL;
 	}
-	if (access(file, R_OK))
-		*code = tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
-		    "cannot be read: configure with cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or build "
-		    "once with 'bear -- make'");
+	*code =
+	    access(file, R_OK)
+		? tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		      "cannot be read: configure with cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, "
+		      "or build once with 'bear -- make'")
+		: 0;
 	free(file);
 	return folder;
 }
@@ -227,7 +191,7 @@ int tp_inventory_from_source(struct tp_inventory *inventory, const char *command
 	struct project *project = calloc(1, sizeof(*project));
 	*inventory = (struct tp_inventory){0};
 	if (!project)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	project->options = options;
 	project->err = err;
 	project->job_count = job_count(options->jobs);

@@ -11,7 +11,10 @@
 
 #include <stdint.h>
 
+#include "build.h"
+#include "common/buf.h"
 #include "common/err.h"
+#include "from_source.h"
 
 typedef struct {
 	const void *data;
@@ -118,5 +121,21 @@ struct tp_clang {
 /* Open the libclang of LLVM `major`, 0: the newest. 0, or TP_ERR_NOT_FOUND with what to install. */
 int tp_clang_open(struct tp_clang *clang, uint32_t major, struct tp_err *err);
 void tp_clang_close(struct tp_clang *clang);
+
+/* ---- what the process of a file does ---- */
+
+/* What is said of a file before its functions. */
+struct tp_from_source_report {
+	struct tp_from_source_counts counts; /* of this file; lost if it could not be read */
+	char error[512];                     /* the first, or "" */
+	uint64_t text_size;                  /* of the inventory's text */
+};
+
+/*
+ * Read what COMMAND of libclang's database compiles, in its folder, and append the inventory's text.
+ * Changes the folder of the process.
+ */
+void tp_from_source_read(const struct tp_clang *clang, void *command, bool system,
+    struct tp_from_source_report *report, struct tp_buf *text);
 
 #endif

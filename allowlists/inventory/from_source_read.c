@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads one source file with libclang, and writes its functions as the text of an inventory.
-#include "from_source_read.h"
+#define _GNU_SOURCE
+#include "from_source_clang.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include "common/demangle.h"
-#include "text.h"
 
 struct reader {
 	const struct tp_clang *clang;
@@ -18,82 +18,41 @@ struct reader {
 	uint32_t dependent; // templates that the cursor is in
 };
 
-// Options that make files, load plugins, or are another tool's, and how many words they have: 2 if the
-// value is the next word. With '*' any word that begins so.
-static const struct {
-	const char *option;
-	int words;
-} dropped[] = {
-    {"-c", 1},
-    {"-S", 1},
-    {"-o", 2},
-    {"-o*", 1},
-    {"-M", 1},
-    {"-MM", 1},
-    {"-MD", 1},
-    {"-MMD", 1},
-    {"-MP", 1},
-    {"-MG", 1},
-    {"-MF", 2},
-    {"-MF*", 1},
-    {"-MT", 2},
-    {"-MT*", 1},
-    {"-MQ", 2},
-    {"-MQ*", 1},
-    {"-MJ", 2},
-    {"-fplugin=*", 1},
-    {"-fpass-plugin=*", 1},
-    {"-save-temps*", 1},
-    {"--save-temps*", 1},
-    {"-Werror*", 1},
-    {"--allowlist", 2},
-    {"--allowlist=*", 1},
-    {"--inventory", 2},
-    {"--inventory=*", 1},
-    {"--level", 2},
-    {"--level=*", 1},
-    {"--clock", 2},
-    {"--clock=*", 1},
-    {"--exits", 2},
-    {"--exits=*", 1},
-    {"--shape", 2},
-    {"--shape=*", 1},
-    {"--tail-calls", 2},
-    {"--tail-calls=*", 1},
-    {"--llvm", 2},
-    {"--llvm=*", 1},
-};
+// Options that make files, load plugins, or are another tool's. With '*' any word that begins so.
+static const char *const dropped[] = {"-c", "-S", "-o*", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG",
+    "-MF*", "-MT*", "-MQ*", "-fplugin=*", "-fpass-plugin=*", "-save-temps*", "--save-temps*",
+    "-Werror*", "--allowlist=*", "--inventory=*", "--level=*", "--clock=*", "--exits=*",
+    "--shape=*", "--tail-calls=*", "--llvm=*", NULL};
+// These have their value in the next word.
+static const char *const dropped_with_next[] = {"-o", "-MF", "-MT", "-MQ", "-MJ", "--allowlist",
+    "--inventory", "--level", "--clock", "--exits", "--shape", "--tail-calls", "--llvm", NULL};
 
-static int dropped_words(const char *word)
+static bool is_one_of(const char *word, const char *const *options)
 {
-	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++) {
-		const char *option = dropped[i].option;
-		const size_t size = strlen(option);
-		if (option[size - 1] == '*' ? strncmp(word, option, size - 1) == 0
-					    : strcmp(word, option) == 0)
-			return dropped[i].words;
+	for (; *options; options++) {
+		const size_t size = strlen(*options);
+		if ((*options)[size - 1] == '*' ? !strncmp(word, *options, size - 1)
+						: !strcmp(word, *options))
+			return true;
 	}
-	return 0;
+	return false;
 }
 
-static const char *base_name(const char *path)
+// How many words the option takes that is not for us.
+static uint32_t dropped_words(const char *word)
 {
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
+	return is_one_of(word, dropped_with_next) ? 2 : is_one_of(word, dropped);
 }
 
 // Programs that run the compiler that is named behind them. "teeperf cc" becomes clang.
 static uint32_t skip_launchers(const char **argv, uint32_t argc)
 {
-	static const char *const launchers[] = {"ccache", "sccache", "distcc", "icecc", "nice"};
+	static const char *const launchers[] = {
+	    "ccache", "sccache", "distcc", "icecc", "nice", NULL};
 	uint32_t at = 0;
-	for (size_t i = 0; at + 1 < argc && i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-		if (!strcmp(base_name(argv[at]), launchers[i])) {
-			at++;
-			i = (size_t)-1;
-		}
-	}
-	if (at + 1 < argc && !strcmp(base_name(argv[at]), "teeperf")) {
+	while (at + 1 < argc && is_one_of(basename(argv[at]), launchers))
+		at++;
+	if (at + 1 < argc && !strcmp(basename(argv[at]), "teeperf")) {
 		at++;
 		argv[at] = strstr(argv[at], "++") ? "clang++" : "clang";
 	}
@@ -104,34 +63,29 @@ static uint32_t skip_launchers(const char **argv, uint32_t argc)
 static const char **make_argv(const struct tp_clang *clang, void *command, int *count)
 {
 	const uint32_t argc = clang->CompileCommand_getNumArgs(command);
-	const char **argv = calloc(argc + 2, sizeof(*argv));
+	const char **argv = calloc(2 * ((size_t)argc + 1), sizeof(*argv));
 	if (!argv || !argc) {
 		free(argv);
 		return NULL;
 	}
+	const char **words = argv + argc + 1;
 	for (uint32_t i = 0; i < argc; i++)
-		argv[i] = clang->getCString(clang->CompileCommand_getArg(command, i));
-	uint32_t from = skip_launchers(argv, argc);
-	uint32_t to = 0;
-	argv[to++] = argv[from++];
-	// What is told of a file is not about style.
-	argv[argc] = "-w";
-	for (; from < argc; from++) {
-		const int words = dropped_words(argv[from]);
+		words[i] = clang->getCString(clang->CompileCommand_getArg(command, i));
+	uint32_t from = skip_launchers(words, argc);
+	*count = 0;
+	argv[(*count)++] = words[from++];
+	argv[(*count)++] = "-w"; // what is told of a file is not about style
+	while (from < argc) {
+		const uint32_t dropped_count = dropped_words(words[from]);
 		// "-Xclang -load" and its like: plugins.
-		if (!strcmp(argv[from], "-Xclang") && from + 3 < argc &&
-		    (!strcmp(argv[from + 1], "-load") || !strcmp(argv[from + 1], "-add-plugin"))) {
-			from += 3;
-			continue;
-		}
-		if (words)
-			from += (uint32_t)words - 1;
+		if (!strcmp(words[from], "-Xclang") && from + 3 < argc &&
+		    (!strcmp(words[from + 1], "-load") || !strcmp(words[from + 1], "-add-plugin")))
+			from += 4;
+		else if (dropped_count)
+			from += dropped_count;
 		else
-			argv[to++] = argv[from];
+			argv[(*count)++] = words[from++];
 	}
-	memmove(argv + 2, argv + 1, (to - 1) * sizeof(*argv));
-	argv[1] = "-w";
-	*count = (int)to + 1;
 	return argv;
 }
 

@@ -6,7 +6,6 @@
 
 #include "allowlists/language/reading.h"
 #include "common/array.h"
-#include "file.h"
 
 int tp_inventory_open(
     struct tp_inventory *inventory, const char *const *paths, uint32_t count, struct tp_err *err)
@@ -63,6 +62,8 @@ bool tp_inventory_is_copy_of(
 	       (tp_inventory_is_mergeable(function->linkage) ||
 		   !strcmp(copy->main_file, function->main_file));
 }
+
+const char *const tp_presence_words[] = {"emitted", "partly", "inlined", "removed", "source"};
 
 const char *tp_presence_name(enum tp_presence presence)
 {

@@ -102,7 +102,9 @@ struct tp_subject tp_inventory_subject(const struct tp_inventory_function *funct
 bool tp_inventory_is_copy_of(
     const struct tp_inventory_function *copy, const struct tp_inventory_function *function);
 
-/* "emitted", "partly inlined", "inlined", "removed", "source only". */
+/* What programs read: "emitted", "partly", "inlined", "removed", "source" (docs/inventory.md). */
+extern const char *const tp_presence_words[TP_PRESENCE_SOURCE + 1];
+/* What people read: "emitted", "partly inlined", "inlined", "removed", "source only". */
 const char *tp_presence_name(enum tp_presence presence);
 
 #endif

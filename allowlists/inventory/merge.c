@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/demangle.h"
 #include "common/hash.h"
 #include "common/system_header.h"
@@ -22,6 +23,7 @@ struct found_edge {
 };
 
 struct merge {
+	struct tp_arena arena; // of what follows, but for the inventory
 	struct tp_inventory_builder *builder;
 	struct tp_inventory *inventory;
 	struct tp_build_name **order;
@@ -30,8 +32,7 @@ struct merge {
 	uint32_t *chosen;               // for each function, the entry whose facts it has
 	uint32_t *members;              // all entries of the first function, then of the next, ...
 	uint32_t *first_member;
-	uint32_t *references;         // for each function, the first name that has copies of it
-	struct tp_build_unit **units; // each once
+	uint32_t *references; // for each function, the first name that has copies of it
 };
 
 bool tp_inventory_is_mergeable(const char *linkage)
@@ -225,20 +226,14 @@ static uint32_t resolve(const struct merge *merge, uint32_t from, uint32_t to)
 		return name->first_function;
 	const char *main_file = unit_main_file(merge, from);
 	uint32_t low = name->first_function;
-	uint32_t high = low + name->function_count;
+	const uint32_t high = low + name->function_count;
 	// A mergeable one, whose source file is any of several, comes before all others.
 	if (low < high && tp_inventory_is_mergeable(merge->inventory->functions[low].linkage))
 		low++;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		const int order = strcmp(merge->inventory->functions[middle].main_file, main_file);
-		if (!order)
-			return middle;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = TP_LOWER_BOUND(
+	    low, high, at, strcmp(merge->inventory->functions[at].main_file, main_file) < 0);
+	if (low < high && !strcmp(merge->inventory->functions[low].main_file, main_file))
+		return low;
 	return name->global_function;
 }
 
@@ -354,18 +349,7 @@ static uint64_t hash_inventory(const struct tp_inventory *inventory)
 	return hash;
 }
 
-static int compare_units(const void *a, const void *b)
-{
-	const struct tp_build_unit *x = *(const struct tp_build_unit *const *)a;
-	const struct tp_build_unit *y = *(const struct tp_build_unit *const *)b;
-	const int order = strcmp(x->unit.main_file, y->unit.main_file);
-	if (order)
-		return order;
-	if (x->identity != y->identity)
-		return x->identity < y->identity ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
+// By source file, and those of one by identity.
 static int compare_kept_units(const void *a, const void *b)
 {
 	const struct tp_build_unit *x = *(const struct tp_build_unit *const *)a;
@@ -374,35 +358,50 @@ static int compare_kept_units(const void *a, const void *b)
 	return order ? order : (x->identity > y->identity) - (x->identity < y->identity);
 }
 
+// The same, and units that are the same one as they were read.
+static int compare_units(const void *a, const void *b)
+{
+	const struct tp_build_unit *x = *(const struct tp_build_unit *const *)a;
+	const struct tp_build_unit *y = *(const struct tp_build_unit *const *)b;
+	const int order = compare_kept_units(a, b);
+	return order ? order : (x > y) - (x < y);
+}
+
+static void *room_for(struct merge *merge, uint32_t count, size_t size)
+{
+	return tp_arena_alloc(&merge->arena, ((size_t)count + 1) * size);
+}
+
 // Each unit once, sorted by source file. What tells units apart is from here on the number of the
 // first of its kind, so that units of one file stay in the order in which they were read.
 static int add_units(struct merge *merge)
 {
 	struct tp_inventory_builder *builder = merge->builder;
 	struct tp_inventory *inventory = merge->inventory;
-	const size_t room = (size_t)builder->unit_count + 1;
-	inventory->units = tp_arena_alloc(&inventory->arena, room * sizeof(*inventory->units));
-	merge->units = malloc(room * sizeof(struct tp_build_unit *));
-	if (!inventory->units || !merge->units)
+	const uint32_t count = builder->unit_count;
+	inventory->units =
+	    tp_arena_alloc(&inventory->arena, ((size_t)count + 1) * sizeof(*inventory->units));
+	struct tp_build_unit **units = room_for(merge, count, sizeof(struct tp_build_unit *));
+	if (!inventory->units || !units)
 		return TP_ERR_MEMORY;
-	for (uint32_t i = 0; i < builder->unit_count; i++)
-		merge->units[i] = &builder->units[i];
-	qsort(merge->units, builder->unit_count, sizeof(struct tp_build_unit *), compare_units);
+	for (uint32_t i = 0; i < count; i++)
+		units[i] = &builder->units[i];
+	qsort(units, count, sizeof(struct tp_build_unit *), compare_units);
 	uint32_t kept = 0;
 	uint64_t content = 0;
-	for (uint32_t i = 0; i < builder->unit_count; i++) {
-		struct tp_build_unit *unit = merge->units[i];
-		const struct tp_build_unit *last = kept ? merge->units[kept - 1] : NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		struct tp_build_unit *unit = units[i];
+		const struct tp_build_unit *last = kept ? units[kept - 1] : NULL;
 		const bool again = last && unit->identity == content &&
 				   !strcmp(last->unit.main_file, unit->unit.main_file);
 		content = unit->identity;
 		unit->identity = again ? last->identity : (uint64_t)(unit - builder->units);
 		if (!again)
-			merge->units[kept++] = unit;
+			units[kept++] = unit;
 	}
-	qsort(merge->units, kept, sizeof(struct tp_build_unit *), compare_kept_units);
+	qsort(units, kept, sizeof(struct tp_build_unit *), compare_kept_units);
 	for (uint32_t i = 0; i < kept; i++)
-		inventory->units[i] = merge->units[i]->unit;
+		inventory->units[i] = units[i]->unit;
 	inventory->unit_count = kept;
 	return 0;
 }
@@ -410,16 +409,16 @@ static int add_units(struct merge *merge)
 static int allocate(struct merge *merge)
 {
 	const struct tp_inventory_builder *builder = merge->builder;
-	const size_t entries = (size_t)builder->entry_count + 1;
+	const uint32_t entries = builder->entry_count;
 	merge->inventory->functions = tp_arena_alloc(
-	    &merge->inventory->arena, entries * sizeof(*merge->inventory->functions));
-	merge->definitions = malloc(entries * sizeof(*merge->definitions));
-	merge->members = malloc(entries * sizeof(*merge->members));
-	merge->first_member = malloc((entries + 1) * sizeof(*merge->first_member));
-	merge->chosen = malloc(entries * sizeof(*merge->chosen));
-	merge->found = malloc(((size_t)builder->edge_count + 1) * sizeof(*merge->found));
-	merge->references = malloc(entries * sizeof(*merge->references));
-	merge->order = malloc(((size_t)builder->name_count + 1) * sizeof(*merge->order));
+	    &merge->inventory->arena, ((size_t)entries + 1) * sizeof(*merge->inventory->functions));
+	merge->definitions = room_for(merge, entries, sizeof(*merge->definitions));
+	merge->members = room_for(merge, entries, sizeof(*merge->members));
+	merge->first_member = room_for(merge, entries + 1, sizeof(*merge->first_member));
+	merge->chosen = room_for(merge, entries, sizeof(*merge->chosen));
+	merge->found = room_for(merge, builder->edge_count, sizeof(*merge->found));
+	merge->references = room_for(merge, entries, sizeof(*merge->references));
+	merge->order = room_for(merge, builder->name_count, sizeof(*merge->order));
 	return merge->inventory->functions && merge->definitions && merge->members &&
 		       merge->first_member && merge->chosen && merge->found && merge->order &&
 		       merge->references
@@ -461,15 +460,9 @@ static int merge_all(struct merge *merge)
 int tp_inventory_merge(struct tp_inventory_builder *builder, struct tp_err *err)
 {
 	struct merge merge = {.builder = builder, .inventory = builder->inventory};
+	tp_arena_init(&merge.arena);
 	const int code = merge_all(&merge);
-	free(merge.definitions);
-	free(merge.members);
-	free(merge.first_member);
-	free(merge.chosen);
-	free(merge.found);
-	free(merge.order);
-	free(merge.references);
-	free(merge.units);
+	tp_arena_release(&merge.arena);
 	return code ? tp_err_set(err, code, NULL, TP_ERR_NO_OFFSET, "no memory for the inventory")
 		    : 0;
 }

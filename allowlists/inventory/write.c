@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes a merged inventory in its text form.
-#include "text.h"
+#include "build.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,13 +92,12 @@ static void add_edges(const struct writer *writer, const char *kind,
 
 static void add_function(const struct writer *writer, const struct tp_inventory_function *function)
 {
-	static const char *const states[] = {"emitted", "partly", "inlined", "removed", "source"};
 	struct tp_buf *out = writer->out;
 	tp_buf_add_string(out, "fun\t");
 	tp_inventory_add_escaped(out, function->name);
 	tp_buf_add_char(out, '\t');
 	tp_inventory_add_escaped(out, function->linkage);
-	tp_buf_addf(out, "\t%s", states[function->presence]);
+	tp_buf_addf(out, "\t%s", tp_presence_words[function->presence]);
 	add_string(out, "of", function->origin);
 	add_string(out, "file", function->file);
 	add_number(out, "line", function->line, 0);

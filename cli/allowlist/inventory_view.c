@@ -13,9 +13,6 @@
 #include "common/clean.h"
 #include "allowlists/check/use.h"
 
-// What states are called where programs read it, as in docs/inventory.md.
-static const char *const states[] = {"emitted", "partly", "inlined", "removed", "source"};
-
 // The functions that are shown, in their order.
 struct rows {
 	const struct tp_inventory_function **items; // NULL: no memory
@@ -246,7 +243,7 @@ static void add_json_function(struct tp_json *json, const struct tp_inventory *i
 	tp_json_text(json, "demangled", function->demangled);
 	if (function->origin)
 		tp_json_text(json, "of", function->origin);
-	tp_json_text(json, "state", states[function->presence]);
+	tp_json_text(json, "state", tp_presence_words[function->presence]);
 	tp_json_text(json, "linkage", function->linkage);
 	tp_inventory_view_add_origin(json, function);
 	tp_json_uint(json, "start", function->instrs_start);
@@ -301,7 +298,7 @@ void tp_inventory_view_json(
 	tp_buf_addf(out, "\"%016" PRIx64 "\"", inventory->hash);
 	tp_json_uint(&json, "functions", inventory->function_count);
 	for (int i = 0; i <= TP_PRESENCE_SOURCE; i++)
-		tp_json_uint(&json, states[i], sums.states[i]);
+		tp_json_uint(&json, tp_presence_words[i], sums.states[i]);
 	tp_json_object(&json, "levels");
 	for (int i = 0; i <= TP_CATEGORY_SAMPLE; i++)
 		tp_json_uint(&json, tp_category_name((enum tp_category)i), sums.levels[i]);
@@ -328,7 +325,7 @@ void tp_inventory_view_csv(
 		const struct tp_inventory_function *function = rows.items[i];
 		const struct tp_facts *facts = &function->facts;
 		tp_text_add_csv(out, function->name);
-		tp_buf_addf(out, ",%s,", states[function->presence]);
+		tp_buf_addf(out, ",%s,", tp_presence_words[function->presence]);
 		tp_text_add_csv(out, function->linkage);
 		tp_buf_addf(out,
 		    ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "allowlists/inventory/file.h"
-#include "allowlists/inventory/text.h"
+#include "allowlists/inventory/build.h"
 #include "allowlists/check/use.h"
 
 /* What most of these tests look at: functions of every fate. */

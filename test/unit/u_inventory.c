@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "allowlists/inventory/file.h"
-#include "allowlists/inventory/text.h"
+#include "allowlists/inventory/build.h"
 
 #define HEAD "teeperf-inventory\t1\n"
 
