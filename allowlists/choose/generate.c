@@ -3,7 +3,7 @@
 #include "generate.h"
 
 #include "allowlists/inventory/from_source.h"
-#include "allowlists/choose/generate_internal.h"
+#include "generate_internal.h"
 #include "allowlists/choose/samples.h"
 
 #include <math.h>
@@ -329,25 +329,6 @@ static void note_limits(struct tp_generated *generated)
 		    "there are no call paths for --paths: they come from a --profile with events");
 }
 
-static int check_options(const struct tp_generate_options *options, struct tp_err *err)
-{
-	if (!options->profile && !options->counts && !options->inventory_count &&
-	    !options->from_source)
-		return missing(err, "nothing to choose from: give --profile, --counts or "
-				    "--inventory");
-	if (options->from_source &&
-	    (options->inventory_count || options->profile || options->counts))
-		return missing(err, "sources are read before anything is compiled: with a profile "
-				    "or an inventory, leave them out");
-	if (options->samples && !options->profile && !options->counts)
-		return missing(err, "samples say nothing of how often functions are called: give "
-				    "--counts, or --profile");
-	if (options->refine && options->native_ns <= 0)
-		return missing(err, "to refine by a trace, the time of a run without "
-				    "instrumentation has to be known: give --native");
-	return 0;
-}
-
 int tp_generate(
     struct tp_generated *generated, const struct tp_generate_options *options, struct tp_err *err)
 {
@@ -358,9 +339,7 @@ int tp_generate(
 	tp_workload_init(&generated->workload);
 	bool timed = options->profile != NULL;
 	bool counts = false;
-	int code = check_options(options, err);
-	if (!code)
-		code = read_inventory(generated, err);
+	int code = read_inventory(generated, err);
 	if (!code && options->profile)
 		code = read_trace(generated, options->profile, &timed, err);
 	if (!code && options->counts)
@@ -404,38 +383,24 @@ void tp_generated_release(struct tp_generated *generated)
 	memset(generated, 0, sizeof(*generated));
 }
 
-double tp_generated_overhead(const struct tp_generated *generated)
+static double part(double value, double all)
 {
-	return generated->time_ns > 0 ? generated->chosen.cost_ns / generated->time_ns : 0;
+	return all > 0 ? value / all : 0;
 }
 
-static double share(const struct tp_generated *generated, double value)
+struct tp_shares tp_generated_shares(
+    const struct tp_generated *generated, const struct tp_chosen *chosen)
 {
-	return generated->chosen.all_value > 0 ? value / generated->chosen.all_value : 0;
-}
-
-double tp_generated_event_share(const struct tp_generated *generated)
-{
-	return share(generated, generated->chosen.event_sure);
-}
-
-double tp_generated_sample_share(const struct tp_generated *generated)
-{
-	return share(generated, generated->chosen.sample_sure);
-}
-
-double tp_generated_bound_share(const struct tp_generated *generated)
-{
-	return share(generated, generated->chosen.bound);
-}
-
-double tp_generated_sample_bound_share(const struct tp_generated *generated)
-{
-	return share(generated, generated->chosen.sample_bound);
-}
-
-double tp_generated_untold_share(const struct tp_generated *generated)
-{
-	const struct tp_chosen *chosen = &generated->chosen;
-	return share(generated, chosen->all_value - chosen->all_sure);
+	const double all = chosen->all_value;
+	const double overhead = part(chosen->cost_ns, generated->time_ns);
+	return (struct tp_shares){
+	    .overhead = overhead,
+	    .low = overhead * tp_cost_low(&generated->cost),
+	    .high = overhead * tp_cost_high(&generated->cost),
+	    .events = part(chosen->event_sure, all),
+	    .samples = part(chosen->sample_sure, all),
+	    .bound = part(chosen->bound, all),
+	    .sample_bound = part(chosen->sample_bound, all),
+	    .untold = part(all - chosen->all_sure, all),
+	};
 }

@@ -11,7 +11,10 @@
 #include "allowlists/choose/choose.h"
 #include "allowlists/choose/workload.h"
 
-/* Zeroes are defaults. At least one of profile, counts, inventories and from_source is needed. */
+/*
+ * Zeroes are defaults. pre: profile, counts or inventories are given, or from_source alone; profile or counts with samples;
+ * native_ns with refine.
+ */
 struct tp_generate_options {
 	const char *profile; /* trace with events */
 	const char *counts;  /* trace of exact calls; replaces the profile's */
@@ -97,17 +100,20 @@ int tp_generate(
     struct tp_generated *generated, const struct tp_generate_options *options, struct tp_err *err);
 void tp_generated_release(struct tp_generated *generated);
 
-/* Parts of the time without events: predicted overhead, and its range. */
-double tp_generated_overhead(const struct tp_generated *generated);
-/*
- * Parts of all self time: named by events, by samples, and the bound of events alone, and that of samples within what
- * its events leave of the budget; and of how much it cannot be told whose it is, as threads waited.
- */
-double tp_generated_event_share(const struct tp_generated *generated);
-double tp_generated_sample_share(const struct tp_generated *generated);
-double tp_generated_bound_share(const struct tp_generated *generated);
-double tp_generated_sample_bound_share(const struct tp_generated *generated);
-double tp_generated_untold_share(const struct tp_generated *generated);
+/* A choice in parts of the whole; 0 where that is not known. */
+struct tp_shares {
+	double overhead; /* of the time without events: as it is predicted, and its range */
+	double low;
+	double high;
+	double events; /* of all own time: named by events, and by samples, ... */
+	double samples;
+	double bound;        /* ... the most that events alone name, ... */
+	double sample_bound; /* ... and samples within what the events leave of the budget; */
+	double untold;       /* of how much it cannot be told whose it is, as threads waited */
+};
+
+struct tp_shares tp_generated_shares(
+    const struct tp_generated *generated, const struct tp_chosen *chosen);
 
 /* The allowlist; what was chosen and what was left out, as tables or as a JSON object. */
 void tp_generated_add_list(const struct tp_generated *generated, struct tp_buf *out);

@@ -2,26 +2,24 @@
 // A generated choice as a JSON object; docs/selection.md lists its members. Of a seed calls, times and costs are not
 // known, and are left out.
 #include "common/json.h"
-#include "allowlists/choose/generate_text.h"
+#include "generate_internal.h"
 
 #include <stdlib.h>
 
 static void add_chosen(
     struct tp_json *json, const struct tp_generated *generated, const struct tp_chosen *chosen)
 {
-	const double time = generated->time_ns;
-	const double all = chosen->all_value > 0 ? chosen->all_value : 1;
-	const double overhead = time > 0 ? chosen->cost_ns / time : 0;
-	tp_json_real(json, "overhead", 6, overhead);
-	tp_json_real(json, "overhead_low", 6, overhead * tp_cost_low(&generated->cost));
-	tp_json_real(json, "overhead_high", 6, overhead * tp_cost_high(&generated->cost));
+	const struct tp_shares shares = tp_generated_shares(generated, chosen);
+	tp_json_real(json, "overhead", 6, shares.overhead);
+	tp_json_real(json, "overhead_low", 6, shares.low);
+	tp_json_real(json, "overhead_high", 6, shares.high);
 	tp_json_real(json, "cost_ns", 0, chosen->cost_ns);
 	tp_json_real(json, "log_bytes", 0, chosen->cost_bytes);
-	tp_json_real(json, "named_by_events", 6, chosen->event_sure / all);
-	tp_json_real(json, "named_by_samples", 6, chosen->sample_sure / all);
-	tp_json_real(json, "bound", 6, chosen->bound / all);
-	tp_json_real(json, "sample_bound", 6, chosen->sample_bound / all);
-	tp_json_real(json, "untold", 6, (chosen->all_value - chosen->all_sure) / all);
+	tp_json_real(json, "named_by_events", 6, shares.events);
+	tp_json_real(json, "named_by_samples", 6, shares.samples);
+	tp_json_real(json, "bound", 6, shares.bound);
+	tp_json_real(json, "sample_bound", 6, shares.sample_bound);
+	tp_json_real(json, "untold", 6, shares.untold);
 	tp_json_real(json, "code_ns", 0, chosen->code_ns);
 	tp_json_uint(json, "events", chosen->event_count);
 	tp_json_uint(json, "sampled", chosen->sample_count);

@@ -3,7 +3,7 @@
 #include "allowlists/convert/text.h"
 #include "analyzer/output/text.h"
 #include "common/clean.h"
-#include "allowlists/choose/generate_text.h"
+#include "generate_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void add_inputs(const struct tp_generated *generated, struct tp_buf *out)
 
 static void add_promise(const struct tp_generated *generated, struct tp_buf *out)
 {
-	const double overhead = tp_generated_overhead(generated);
+	const struct tp_shares shares = tp_generated_shares(generated, &generated->chosen);
 	char text[4][32];
 	tp_buf_addf(out, "# %-10s %s of %s", "budget",
 	    tp_text_share_exact(text[0], generated->options.budget),
@@ -52,16 +52,13 @@ static void add_promise(const struct tp_generated *generated, struct tp_buf *out
 	    tp_text_ns_real(text[0], generated->cost.event_ns),
 	    tp_cost_source_name(generated->cost.source));
 	tp_buf_addf(out, "# %-10s %s (%s to %s), %s of log\n", "predicted",
-	    tp_text_share(text[0], overhead),
-	    tp_text_share(text[1], overhead * tp_cost_low(&generated->cost)),
-	    tp_text_share(text[2], overhead * tp_cost_high(&generated->cost)),
+	    tp_text_share(text[0], shares.overhead), tp_text_share(text[1], shares.low),
+	    tp_text_share(text[2], shares.high),
 	    tp_text_bytes(text[3], generated->chosen.cost_bytes));
 	tp_buf_addf(out,
 	    "# %-10s %s of own time by events (%s at most), %s by samples (%s at most)\n", "named",
-	    tp_text_share(text[0], tp_generated_event_share(generated)),
-	    tp_text_share(text[1], tp_generated_bound_share(generated)),
-	    tp_text_share(text[2], tp_generated_sample_share(generated)),
-	    tp_text_share(text[3], tp_generated_sample_bound_share(generated)));
+	    tp_text_share(text[0], shares.events), tp_text_share(text[1], shares.bound),
+	    tp_text_share(text[2], shares.samples), tp_text_share(text[3], shares.sample_bound));
 }
 
 static void add_heading(const struct tp_generated *generated, struct tp_buf *out)

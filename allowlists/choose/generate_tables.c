@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A generated choice as tables: inputs, what was chosen, what was left out and its price, totals.
 #include "analyzer/output/text.h"
-#include "allowlists/choose/generate_text.h"
+#include "generate_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -258,10 +258,8 @@ static void add_invisible(const struct tp_generated *generated, uint32_t width, 
 		tp_buf_init(&hosts);
 		tp_table_init(&table, "rlll", 2);
 		table.width = width;
-		tp_table_add(&table, "instrs");
-		tp_table_add(&table, "state");
-		tp_table_add(&table, "function");
-		tp_table_add(&table, "inlined into");
+		static const char *const titles[] = {"instrs", "state", "function", "inlined into"};
+		tp_table_add_titles(&table, titles);
 		for (uint32_t i = 0; i < count && i < LEFT_OUT_MAX; i++) {
 			const struct tp_inventory_function *function = list[i].function;
 			tp_buf_reset(&hosts);
@@ -297,16 +295,15 @@ static void add_curve(const struct tp_generated *generated, struct tp_buf *out)
 	tp_table_add_titles(&table, titles);
 	for (uint32_t i = 0; i < generated->point_count; i++) {
 		const struct tp_chosen *chosen = &generated->points[i].chosen;
-		const double all = chosen->all_value;
+		const struct tp_shares shares = tp_generated_shares(generated, chosen);
 		tp_table_add(&table, tp_text_share_exact(text, generated->points[i].budget));
-		tp_table_add(
-		    &table, tp_text_share(text, part(chosen->cost_ns, generated->time_ns)));
+		tp_table_add(&table, tp_text_share(text, shares.overhead));
 		tp_table_add(&table, tp_text_count(text, chosen->event_count));
 		tp_table_add(&table, tp_text_count(text, chosen->sample_count));
-		tp_table_add(&table, tp_text_share(text, part(chosen->event_sure, all)));
-		tp_table_add(&table, tp_text_share(text, part(chosen->bound, all)));
-		tp_table_add(&table, tp_text_share(text, part(chosen->sample_sure, all)));
-		tp_table_add(&table, tp_text_share(text, part(chosen->sample_bound, all)));
+		tp_table_add(&table, tp_text_share(text, shares.events));
+		tp_table_add(&table, tp_text_share(text, shares.bound));
+		tp_table_add(&table, tp_text_share(text, shares.samples));
+		tp_table_add(&table, tp_text_share(text, shares.sample_bound));
 		tp_table_add(&table, tp_text_bytes(text, chosen->cost_bytes));
 	}
 	end_table(&table, out);
@@ -315,28 +312,23 @@ static void add_curve(const struct tp_generated *generated, struct tp_buf *out)
 static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 {
 	const struct tp_chosen *chosen = &generated->chosen;
-	const double overhead = tp_generated_overhead(generated);
-	const double events = tp_generated_event_share(generated);
-	const double samples = tp_generated_sample_share(generated);
-	const double untold = tp_generated_untold_share(generated);
-	const double rest = 1 - events - samples - untold;
+	const struct tp_shares shares = tp_generated_shares(generated, chosen);
+	const double rest = 1 - shares.events - shares.samples - shares.untold;
 	char text[4][32];
 	tp_buf_addf(out, "\n%-10s %s of the time (%s to %s), %s of log\n", "predicted",
-	    tp_text_share(text[0], overhead),
-	    tp_text_share(text[1], overhead * tp_cost_low(&generated->cost)),
-	    tp_text_share(text[2], overhead * tp_cost_high(&generated->cost)),
-	    tp_text_bytes(text[3], chosen->cost_bytes));
+	    tp_text_share(text[0], shares.overhead), tp_text_share(text[1], shares.low),
+	    tp_text_share(text[2], shares.high), tp_text_bytes(text[3], chosen->cost_bytes));
 	tp_buf_addf(out, "%-10s %s of own time exactly by events, %s by samples, %s not", "named",
-	    tp_text_share(text[0], events), tp_text_share(text[1], samples),
+	    tp_text_share(text[0], shares.events), tp_text_share(text[1], shares.samples),
 	    tp_text_share(text[2], rest > 0 ? rest : 0));
-	if (untold > 0)
-		tp_buf_addf(
-		    out, "; %s cannot be told, as threads waited", tp_text_share(text[3], untold));
+	if (shares.untold > 0)
+		tp_buf_addf(out, "; %s cannot be told, as threads waited",
+		    tp_text_share(text[3], shares.untold));
 	tp_buf_addf(out,
 	    "\n%-10s for this budget events alone can name %s at most, and samples %s of what these "
 	    "events leave\n",
-	    "bound", tp_text_share(text[0], tp_generated_bound_share(generated)),
-	    tp_text_share(text[1], tp_generated_sample_bound_share(generated)));
+	    "bound", tp_text_share(text[0], shares.bound),
+	    tp_text_share(text[1], shares.sample_bound));
 	if (chosen->path_value > 0)
 		tp_buf_addf(out, "%-10s %s of own time, callers included at half for each call\n",
 		    "paths", tp_text_share(text[0], part(chosen->path_value, chosen->all_value)));
@@ -345,7 +337,7 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 		    tp_text_share(text[0], part(chosen->code_ns, generated->time_ns)));
 	tp_buf_addf(out, "%-10s events for all would cost %s and name %s\n", "all",
 	    tp_text_share(text[0], part(chosen->all_event_ns, generated->time_ns)),
-	    tp_text_share(text[1], untold < 1 ? 1 - untold : 0));
+	    tp_text_share(text[1], shares.untold < 1 ? 1 - shares.untold : 0));
 	if (generated->closed_ns > 0)
 		tp_buf_addf(out,
 		    "%-10s %s more if all is compiled in, and 'record --only' takes the list: closed gates cost, "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Words and orders that the list, the tables and the JSON object of a generated allowlist share.
 #define _GNU_SOURCE
-#include "generate_text.h"
+#include "generate_internal.h"
 
 #include "common/clean.h"
 

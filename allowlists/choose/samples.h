@@ -6,6 +6,7 @@
 #ifndef TP_SAMPLES_H
 #define TP_SAMPLES_H
 
+#include "common/buf.h"
 #include "allowlists/choose/workload.h"
 
 struct tp_samples {
@@ -25,5 +26,11 @@ int tp_samples_read(
 /* The times of the workload's functions from their samples, so that all of them make TIME_NS. */
 void tp_samples_apply(
     const struct tp_samples *samples, struct tp_workload *workload, double time_ns);
+
+/*
+ * What `perf report` says of FILE, a perf.data of whatever version, a line "SAMPLES<TAB>[.] LINKAGE-NAME" for each function. 0, or
+ * TP_ERR_SYSTEM if perf cannot be run or does not read the file; the message says what to do.
+ */
+int tp_perf_report(const char *file, struct tp_buf *report, struct tp_err *err);
 
 #endif

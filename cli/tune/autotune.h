@@ -67,10 +67,7 @@ struct tp_autotune_progress {
 
 struct tp_autotune_round {
 	struct tp_autotune_try tried;
-	double event_share;
-	double sample_share;
-	double bound_share;
-	double sample_bound_share;
+	struct tp_shares shares; /* as they were predicted */
 	uint32_t runs;
 	double event_ns;  /* a call, as it was predicted */
 	double native_ns; /* medians */

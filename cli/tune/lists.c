@@ -59,13 +59,10 @@ static int keep_choice(struct tp_autotune *tune, struct tp_autotune_round *round
     const struct tp_generated *generated, struct tp_err *err)
 {
 	struct tp_autotune_try *tried = &round->tried;
-	tried->predicted = fixed_share(tune) + tp_generated_overhead(generated);
-	round->event_share = tp_generated_event_share(generated);
-	round->sample_share = tp_generated_sample_share(generated);
-	round->bound_share = tp_generated_bound_share(generated);
-	round->sample_bound_share = tp_generated_sample_bound_share(generated);
-	tried->named = round->event_share + round->sample_share;
-	tried->worth = round->event_share + SAMPLE_WORTH * round->sample_share;
+	round->shares = tp_generated_shares(generated, &generated->chosen);
+	tried->predicted = fixed_share(tune) + round->shares.overhead;
+	tried->named = round->shares.events + round->shares.samples;
+	tried->worth = round->shares.events + SAMPLE_WORTH * round->shares.samples;
 	round->event_ns = generated->cost.event_ns;
 	round->events = generated->chosen.event_count;
 	round->samples = generated->chosen.sample_count;

@@ -102,8 +102,8 @@ static void print_verdict(const struct tp_autotune *tune, const char *output)
 	printf(
 	    "Named: %.1f %% of the time, %.1f %% by events and %.1f %% by samples. Within the budget\n"
 	    "events alone could name at most %.1f %%, and samples at most %.1f %% of what these events leave.\n",
-	    100 * best->tried.named, 100 * best->event_share, 100 * best->sample_share,
-	    100 * best->bound_share, 100 * best->sample_bound_share);
+	    100 * best->tried.named, 100 * best->shares.events, 100 * best->shares.samples,
+	    100 * best->shares.bound, 100 * best->shares.sample_bound);
 	printf("Functions: %u with events, %u sampled, %u counted; %s records a run.\n",
 	    best->events, best->samples, best->counts, tp_text_count_short(records, best->records));
 	printf("The list is '%s', and '%s' is built with it.\n", output, tune->options.program[0]);
@@ -136,10 +136,10 @@ static void add_round(struct tp_json *json, const struct tp_autotune_round *roun
 	tp_json_real(json, "native_ns", 0, round->native_ns);
 	tp_json_real(json, "time_ns", 0, round->time_ns);
 	tp_json_real(json, "event_cost_ns", 3, round->event_ns);
-	tp_json_real(json, "named_by_events", 6, round->event_share);
-	tp_json_real(json, "named_by_samples", 6, round->sample_share);
-	tp_json_real(json, "bound", 6, round->bound_share);
-	tp_json_real(json, "sample_bound", 6, round->sample_bound_share);
+	tp_json_real(json, "named_by_events", 6, round->shares.events);
+	tp_json_real(json, "named_by_samples", 6, round->shares.samples);
+	tp_json_real(json, "bound", 6, round->shares.bound);
+	tp_json_real(json, "sample_bound", 6, round->shares.sample_bound);
 	tp_json_bool(json, "told", !tried->untold);
 	tp_json_uint(json, "events", round->events);
 	tp_json_uint(json, "samples", round->samples);
