@@ -172,14 +172,6 @@ static int read_options(struct tp_autotune_options *wanted)
 	return TP_EXIT_DONE;
 }
 
-static void warn_all(const struct tp_problems *problems)
-{
-	char text[1024];
-	for (uint32_t i = 0; i < tp_problems_kept(problems); i++)
-		tp_command_warn(
-		    &tp_cmd_autotune, "%s", tp_err_format(&problems->kept[i], text, sizeof(text)));
-}
-
 static int write_list(const struct tp_autotune_round *best)
 {
 	FILE *file = fopen(output, "we");
@@ -214,7 +206,7 @@ static int report(const struct tp_autotune *tune)
 {
 	int status;
 	const struct tp_autotune_round *best = &tune->rounds[tune->best];
-	warn_all(&tune->notes);
+	tp_open_warn_all(&tp_cmd_autotune, &tune->notes);
 	if (!tp_autotune_has_best(tune)) {
 		status = print_report(tune);
 		tp_command_warn(&tp_cmd_autotune,
@@ -275,7 +267,6 @@ static int run(int argc, char **argv)
 	status = read_options(&tune.options);
 	if (status)
 		return status;
-	tune.command = &tp_cmd_autotune;
 	tune.options.program = program;
 	tune.builder.argv = build_command ? shell : argv;
 	tune.builder.idle = idle;

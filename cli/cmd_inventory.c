@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf inventory: what the compiler saw of each function.
 #include "cli/command/command.h"
-#include "cli/allowlist/inventory_view.h"
+#include "cli/allowlist/show.h"
 #include "cli/analyze/open_trace.h"
 #include "allowlists/inventory/from_source.h"
 #include "allowlists/inventory/build.h"

@@ -25,6 +25,8 @@ struct checking {
 	uint32_t index; /* of the line that is looked at */
 	struct tp_allowlist_line line;
 	const struct tp_line_use *found;
+	struct tp_buf what; // of the finding that is put together
+	struct tp_buf remedy;
 	uint32_t hints;
 	bool failed;
 };
@@ -69,7 +71,7 @@ int tp_list_check_add(struct tp_list_check *check, enum tp_finding_kind kind,
 {
 	if (add_finding(check, kind, severity, what, remedy))
 		return 0;
-	return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	return tp_err_memory(err, NULL);
 }
 
 // The functions of these fates that the line matches, as examples of a finding.
@@ -91,22 +93,21 @@ static void add_functions(
 	}
 }
 
-// A finding about the line, which matches functions of the fates FIRST to LAST. Frees the texts.
+// A finding about the line, which matches functions of the fates FIRST to LAST.
 static void find(struct checking *at, enum tp_finding_kind kind, enum tp_severity severity,
-    struct tp_buf *what, struct tp_buf *remedy, enum tp_fate first, enum tp_fate last)
+    enum tp_fate first, enum tp_fate last)
 {
-	if (what->failed || remedy->failed)
-		at->failed = true;
+	at->failed |= at->what.failed || at->remedy.failed;
 	struct tp_finding *finding =
-	    at->failed ? NULL : add_finding(at->check, kind, severity, what->data, remedy->data);
+	    at->failed ? NULL
+		       : add_finding(at->check, kind, severity, at->what.data, at->remedy.data);
 	if (finding) {
 		finding->line = at->index;
 		add_functions(at, finding, first, last);
-	} else {
-		at->failed = true;
 	}
-	tp_buf_release(what);
-	tp_buf_release(remedy);
+	at->failed |= !finding;
+	tp_buf_reset(&at->what);
+	tp_buf_reset(&at->remedy);
 }
 
 static const struct tp_inventory_function *function_at(const struct checking *at, uint32_t index)
@@ -114,20 +115,27 @@ static const struct tp_inventory_function *function_at(const struct checking *at
 	return &at->use->inventory->functions[index];
 }
 
-static void add_name(struct tp_buf *buf, const struct tp_inventory_function *function)
-{
-	tp_buf_addf_clean(buf, "'%s'", function->demangled);
-}
-
-// "'f' into 'g' (3 times) and 'h'".
+// "'f' was inlined into 'g' (3 times) and 'h'".
 static void add_inlined(
-    struct checking *at, struct tp_buf *buf, const struct tp_inventory_function *function)
+    struct checking *at, const struct tp_inventory_function *function, const char *was)
 {
-	add_name(buf, function);
+	tp_buf_addf_clean(&at->what, "'%s'%s", function->demangled, was);
 	if (!function->into_count)
 		return;
-	tp_buf_add_string(buf, " into ");
-	tp_list_add_into(buf, at->use->inventory, function, INTO_MOST);
+	tp_buf_add_string(&at->what, " into ");
+	tp_list_add_into(&at->what, at->use->inventory, function, INTO_MOST);
+}
+
+// "'f' into 'g'; 'h'; and 3 more" of ALL that have this fate, or another one.
+static void add_examples(struct checking *at, enum tp_fate fate, uint32_t all)
+{
+	uint32_t named = 0;
+	for (; named < at->found->fates[fate] && named < NAMES_MOST; named++) {
+		tp_buf_add_string(&at->what, named ? "; " : "");
+		add_inlined(at, function_at(at, at->found->examples[fate][named]), "");
+	}
+	if (named < all)
+		tp_buf_addf(&at->what, "; and %" PRIu32 " more", all - named);
 }
 
 // The line that keeps FUNCTION visible, and those of who holds its copies.
@@ -154,21 +162,16 @@ static void check_no_match(struct checking *at)
 	    at->options->is_general && at->options->is_general(at->options->context, at->line.file);
 	if (general || at->options->lenient[TP_FINDING_NO_MATCH])
 		return;
-	struct tp_buf what;
-	struct tp_buf remedy;
-	tp_buf_init(&what);
-	tp_buf_init(&remedy);
 	if (at->line.exact)
-		tp_buf_addf(&what, "there is no function '%s'", at->line.exact);
+		tp_buf_addf(&at->what, "there is no function '%s'", at->line.exact);
 	else
-		tp_buf_add_string(&what, "this matches no function");
+		tp_buf_add_string(&at->what, "this matches no function");
 	const uint64_t looks = (uint64_t)at->hints * at->use->inventory->function_count;
 	if (at->hints < HINTS_LEAST || (at->hints < HINTS_MOST && looks < HINTS_FUNCTIONS)) {
 		at->hints++;
-		tp_list_hint(&remedy, at->use, at->index);
+		tp_list_hint(&at->remedy, at->use, at->index);
 	}
-	find(at, TP_FINDING_NO_MATCH, TP_SEVERITY_WARNING, &what, &remedy, TP_FATE_THERE,
-	    TP_FATE_REMOVED);
+	find(at, TP_FINDING_NO_MATCH, TP_SEVERITY_WARNING, TP_FATE_THERE, TP_FATE_REMOVED);
 }
 
 static void check_one_gone(struct checking *at, bool inlined)
@@ -176,32 +179,24 @@ static void check_one_gone(struct checking *at, bool inlined)
 	const enum tp_fate fate = inlined ? TP_FATE_INLINED : TP_FATE_REMOVED;
 	const struct tp_inventory_function *function =
 	    function_at(at, at->found->examples[fate][0]);
-	struct tp_buf what;
-	struct tp_buf remedy;
-	tp_buf_init(&what);
-	tp_buf_init(&remedy);
 	if (inlined) {
-		add_name(&what, function);
-		tp_buf_add_string(&what, " was inlined");
-		if (function->into_count) {
-			tp_buf_add_string(&what, " into ");
-			tp_list_add_into(&what, at->use->inventory, function, INTO_MOST);
-		}
-		tp_buf_add_string(&what, " and is not a function of its own: nothing is recorded");
+		add_inlined(at, function, " was inlined");
+		tp_buf_add_string(
+		    &at->what, " and is not a function of its own: nothing is recorded");
 		if (at->line.category != TP_CATEGORY_FORCE)
-			add_force(at, &remedy, function);
+			add_force(at, &at->remedy, function);
 		else
-			tp_buf_add_string(&remedy,
+			tp_buf_add_string(&at->remedy,
 			    "it was compiled without this line, or is declared always_inline");
 	} else {
-		add_name(&what, function);
-		tp_buf_add_string(&what, " was removed by the compiler: nothing is recorded");
-		tp_buf_add_string(&remedy,
+		tp_buf_addf_clean(&at->what,
+		    "'%s' was removed by the compiler: nothing is recorded", function->demangled);
+		tp_buf_add_string(&at->remedy,
 		    "nothing calls it, or nothing of it was left after inlining: '=force' keeps "
 		    "the calls, if there are any");
 	}
-	find(at, inlined ? TP_FINDING_INLINED : TP_FINDING_REMOVED, TP_SEVERITY_WARNING, &what,
-	    &remedy, TP_FATE_INLINED, TP_FATE_REMOVED);
+	find(at, inlined ? TP_FINDING_INLINED : TP_FINDING_REMOVED, TP_SEVERITY_WARNING,
+	    TP_FATE_INLINED, TP_FATE_REMOVED);
 }
 
 // Nothing of what the line matches is a function of the program any more.
@@ -215,26 +210,15 @@ static void check_gone(struct checking *at)
 		check_one_gone(at, inlined);
 		return;
 	}
-	struct tp_buf what;
-	struct tp_buf remedy;
-	tp_buf_init(&what);
-	tp_buf_init(&remedy);
-	tp_buf_addf(&what, "all %" PRIu32 " functions that match were %s: ", at->found->matched,
+	tp_buf_addf(&at->what, "all %" PRIu32 " functions that match were %s: ", at->found->matched,
 	    !inlined                            ? "removed by the compiler"
 	    : at->found->fates[TP_FATE_REMOVED] ? "inlined or removed"
 						: "inlined");
-	const enum tp_fate fate = inlined ? TP_FATE_INLINED : TP_FATE_REMOVED;
-	uint32_t named = 0;
-	for (; named < at->found->fates[fate] && named < NAMES_MOST; named++) {
-		tp_buf_add_string(&what, named ? "; " : "");
-		add_inlined(at, &what, function_at(at, at->found->examples[fate][named]));
-	}
-	if (named < at->found->matched)
-		tp_buf_addf(&what, "; and %" PRIu32 " more", at->found->matched - named);
+	add_examples(at, inlined ? TP_FATE_INLINED : TP_FATE_REMOVED, at->found->matched);
 	if (inlined && at->line.category != TP_CATEGORY_FORCE)
 		tp_buf_add_string(
-		    &remedy, "'=force' keeps functions from being inlined, at a price");
-	find(at, kind, TP_SEVERITY_WARNING, &what, &remedy, TP_FATE_INLINED, TP_FATE_REMOVED);
+		    &at->remedy, "'=force' keeps functions from being inlined, at a price");
+	find(at, kind, TP_SEVERITY_WARNING, TP_FATE_INLINED, TP_FATE_REMOVED);
 }
 
 /*
@@ -250,36 +234,20 @@ static void check_partly(struct checking *at)
 	const struct tp_inventory_function *function =
 	    function_at(at, at->found->examples[TP_FATE_PARTLY][0]);
 	const bool one = at->found->matched == 1;
-	struct tp_buf what;
-	struct tp_buf remedy;
-	tp_buf_init(&what);
-	tp_buf_init(&remedy);
 	if (one) {
-		add_name(&what, function);
-		tp_buf_add_string(&what, " was also inlined");
-		if (function->into_count) {
-			tp_buf_add_string(&what, " into ");
-			tp_list_add_into(&what, at->use->inventory, function, INTO_MOST);
-		}
-		tp_buf_add_string(&what, ": calls there are not seen");
+		add_inlined(at, function, " was also inlined");
+		tp_buf_add_string(&at->what, ": calls there are not seen");
 		if (at->line.category != TP_CATEGORY_FORCE)
-			add_force(at, &remedy, function);
+			add_force(at, &at->remedy, function);
 	} else {
-		tp_buf_addf(&what,
+		tp_buf_addf(&at->what,
 		    "%" PRIu32 " of the %" PRIu32 " functions that match were also inlined "
 		    "elsewhere, and calls there are not seen: ",
 		    partly, at->found->matched);
-		uint32_t named = 0;
-		for (; named < partly && named < NAMES_MOST; named++) {
-			tp_buf_add_string(&what, named ? "; " : "");
-			add_inlined(
-			    at, &what, function_at(at, at->found->examples[TP_FATE_PARTLY][named]));
-		}
-		if (named < partly)
-			tp_buf_addf(&what, "; and %" PRIu32 " more", partly - named);
+		add_examples(at, TP_FATE_PARTLY, partly);
 	}
-	find(at, TP_FINDING_PARTLY, one ? TP_SEVERITY_WARNING : TP_SEVERITY_NOTE, &what, &remedy,
-	    TP_FATE_PARTLY, TP_FATE_PARTLY);
+	find(at, TP_FINDING_PARTLY, one ? TP_SEVERITY_WARNING : TP_SEVERITY_NOTE, TP_FATE_PARTLY,
+	    TP_FATE_PARTLY);
 }
 
 // fun:init, and there are several static functions of this name.
@@ -290,12 +258,8 @@ static void check_ambiguous(struct checking *at)
 	const struct tp_line_parts parts = tp_line_split(tp_span_of(at->line.text));
 	if (parts.more_count)
 		return;
-	struct tp_buf what;
-	struct tp_buf remedy;
-	tp_buf_init(&what);
-	tp_buf_init(&remedy);
 	tp_buf_addf(
-	    &what, "%" PRIu32 " functions are named '%s': ", at->found->named, at->line.exact);
+	    &at->what, "%" PRIu32 " functions are named '%s': ", at->found->named, at->line.exact);
 	uint32_t named = 0;
 	const char *file = NULL;
 	for (enum tp_fate fate = 0; fate < TP_FATE_COUNT; fate++) {
@@ -305,27 +269,26 @@ static void check_ambiguous(struct checking *at)
 			const bool debug = *function->file != '\0';
 			if (!tp_line_names(&at->line, function))
 				continue;
-			tp_buf_addf_clean(&what, "%s%s", named++ ? ", " : "",
+			tp_buf_addf_clean(&at->what, "%s%s", named++ ? ", " : "",
 			    debug ? function->file : function->main_file);
 			if (debug)
-				tp_buf_addf(&what, ":%" PRIu64, function->line);
+				tp_buf_addf(&at->what, ":%" PRIu64, function->line);
 			if (!file)
 				file = debug ? function->file : function->main_file;
 		}
 	}
 	if (named < at->found->named)
-		tp_buf_addf(&what, " and %" PRIu32 " more", at->found->named - named);
+		tp_buf_addf(&at->what, " and %" PRIu32 " more", at->found->named - named);
 	if (file && *file) {
-		tp_buf_addf(&remedy,
+		tp_buf_addf(&at->remedy,
 		    "to mean one, add its source: 'fun:%.*s@src:", (int)parts.glob.size,
 		    parts.glob.text);
-		tp_glob_add_literal(&remedy, tp_span_of(file));
+		tp_glob_add_literal(&at->remedy, tp_span_of(file));
 		if (parts.has_category)
-			tp_line_add_category(&remedy, &parts);
-		tp_buf_add_char(&remedy, '\'');
+			tp_line_add_category(&at->remedy, &parts);
+		tp_buf_add_char(&at->remedy, '\'');
 	}
-	find(at, TP_FINDING_AMBIGUOUS, TP_SEVERITY_WARNING, &what, &remedy, TP_FATE_THERE,
-	    TP_FATE_REMOVED);
+	find(at, TP_FINDING_AMBIGUOUS, TP_SEVERITY_WARNING, TP_FATE_THERE, TP_FATE_REMOVED);
 }
 
 static void check_shadowed(struct checking *at)
@@ -334,44 +297,32 @@ static void check_shadowed(struct checking *at)
 		return;
 	const struct tp_allowlist_line other =
 	    tp_allowlist_line(at->use->list, at->found->beaten_by);
-	struct tp_buf what;
-	struct tp_buf remedy;
-	tp_buf_init(&what);
-	tp_buf_init(&remedy);
-	tp_buf_add_string(&what, "this line has no effect: ");
+	tp_buf_add_string(&at->what, "this line has no effect: ");
 	if (strcmp(other.file, at->line.file) != 0)
-		tp_buf_addf(&what, "%s:", other.file);
+		tp_buf_addf(&at->what, "%s:", other.file);
 	else
-		tp_buf_add_string(&what, "line ");
-	tp_buf_addf(&what, "%" PRIu32 ", '%s', %s the %s that it matches", other.line, other.text,
-	    at->found->contradicted ? "decides about" : "says the same of",
+		tp_buf_add_string(&at->what, "line ");
+	tp_buf_addf(&at->what, "%" PRIu32 ", '%s', %s the %s that it matches", other.line,
+	    other.text, at->found->contradicted ? "decides about" : "says the same of",
 	    at->found->matched == 1 ? "function" : "functions");
 	if (at->found->contradicted)
 		tp_buf_add_string(
-		    &remedy, other.category == TP_CATEGORY_FORBID
-				 ? "'forbid' beats every other line"
-				 : "the last line that matches decides: move this one "
-				   "down, or take it out");
+		    &at->remedy, other.category == TP_CATEGORY_FORBID
+				     ? "'forbid' beats every other line"
+				     : "the last line that matches decides: move this one "
+				       "down, or take it out");
 	find(at, TP_FINDING_SHADOWED,
-	    at->found->contradicted ? TP_SEVERITY_WARNING : TP_SEVERITY_NOTE, &what, &remedy,
-	    TP_FATE_THERE, TP_FATE_REMOVED);
+	    at->found->contradicted ? TP_SEVERITY_WARNING : TP_SEVERITY_NOTE, TP_FATE_THERE,
+	    TP_FATE_REMOVED);
 }
 
 static void check_suspicious(struct checking *at)
 {
 	if (at->options->lenient[TP_FINDING_SUSPICIOUS])
 		return;
-	struct tp_buf what;
-	struct tp_buf remedy;
-	tp_buf_init(&what);
-	tp_buf_init(&remedy);
-	if (tp_list_suspicious(&what, &remedy, &at->line)) {
-		find(at, TP_FINDING_SUSPICIOUS, TP_SEVERITY_WARNING, &what, &remedy, TP_FATE_THERE,
-		    TP_FATE_REMOVED);
-		return;
-	}
-	tp_buf_release(&what);
-	tp_buf_release(&remedy);
+	if (tp_list_suspicious(&at->what, &at->remedy, &at->line))
+		find(
+		    at, TP_FINDING_SUSPICIOUS, TP_SEVERITY_WARNING, TP_FATE_THERE, TP_FATE_REMOVED);
 }
 
 static void check_line(struct checking *at)
@@ -407,16 +358,15 @@ static void check_list(struct checking *at)
 			return;
 		there++;
 	}
-	struct tp_buf what;
-	tp_buf_init(&what);
-	tp_buf_addf(&what,
+	tp_buf_addf(&at->what,
 	    "nothing is instrumented: none of the %" PRIu32 " functions that the program has",
 	    there);
-	if (what.failed || !add_finding(at->check, TP_FINDING_EMPTY, TP_SEVERITY_WARNING, what.data,
-			       "functions are instrumented if the last line that matches them says "
-			       "allow, sample, count or force, or 'default:allow' does"))
-		at->failed = true;
-	tp_buf_release(&what);
+	tp_buf_add_string(&at->remedy,
+	    "functions are instrumented if the last line that matches them says allow, sample, count "
+	    "or force, or 'default:allow' does");
+	at->failed = at->what.failed || at->remedy.failed ||
+		     !add_finding(at->check, TP_FINDING_EMPTY, TP_SEVERITY_WARNING, at->what.data,
+			 at->remedy.data);
 }
 
 int tp_list_check_init(struct tp_list_check *check, const struct tp_list_use *use,
@@ -425,6 +375,8 @@ int tp_list_check_init(struct tp_list_check *check, const struct tp_list_use *us
 	*check = (struct tp_list_check){0};
 	tp_arena_init(&check->arena);
 	struct checking at = {.check = check, .use = use, .options = options};
+	tp_buf_init(&at.what);
+	tp_buf_init(&at.remedy);
 	for (at.index = 0; at.index < use->line_count && !at.failed; at.index++) {
 		at.line = tp_allowlist_line(use->list, at.index);
 		at.found = &use->lines[at.index];
@@ -433,7 +385,7 @@ int tp_list_check_init(struct tp_list_check *check, const struct tp_list_use *us
 	if (!at.failed)
 		check_list(&at);
 	if (at.failed)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 // What is different if a program is instrumented by one list or by another.
 #include "diff.h"
 
-#include "cost.h"
+#include "use.h"
 
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ int tp_list_diff_init(struct tp_list_diff *diff, const struct tp_list_use *a,
 	const struct tp_inventory *inventory = a->inventory;
 	diff->changes = calloc((size_t)inventory->function_count + 1, sizeof(*diff->changes));
 	if (!diff->changes)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	for (uint32_t i = 0; i < inventory->function_count; i++) {
 		const struct tp_verdict *from = &a->verdicts[i];
 		const struct tp_verdict *to = &b->verdicts[i];

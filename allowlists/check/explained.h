@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is known of one function: who calls it, which lines of a list match it, what a profile says. */
+/* What is known of one function: who calls it, which lines of a list match it, what a profile says; and finding it. */
 #ifndef TP_EXPLAINED_H
 #define TP_EXPLAINED_H
 
 #include "allowlists/choose/cost.h"
 #include "allowlists/check/use.h"
 #include "allowlists/choose/workload.h"
+#include "allowlists/inventory/inventory.h"
 
 struct tp_explained {
 	const struct tp_inventory *inventory;
@@ -39,5 +40,25 @@ struct tp_explained_level {
 };
 enum { TP_EXPLAINED_LEVELS = 3 };
 extern const struct tp_explained_level tp_explained_levels[TP_EXPLAINED_LEVELS];
+
+/* How the functions were found: the first of these ways that finds any. */
+enum tp_found_by {
+	TP_FOUND_LINKAGE = 0, /* linkage name */
+	TP_FOUND_NAME,        /* demangled name, with its parameters or without */
+	TP_FOUND_GLOB,        /* a glob that matches either */
+	TP_FOUND_PART,        /* part of the demangled or linkage name */
+	TP_FOUND_NOTHING,
+};
+
+struct tp_found {
+	enum tp_found_by by;
+	uint32_t *functions; /* indices in the inventory, ascending */
+	uint32_t count;
+};
+
+/* Look for what WORD means. 0 or TP_ERR_MEMORY. Release it in any case. */
+int tp_function_find(struct tp_found *found, const struct tp_inventory *inventory, const char *word,
+    struct tp_err *err);
+void tp_found_release(struct tp_found *found);
 
 #endif

@@ -6,7 +6,7 @@
 #include "allowlists/language/reading.h"
 #include "allowlists/convert/text.h"
 #include "common/clean.h"
-#include "function_find.h"
+#include "explained.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

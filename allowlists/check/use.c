@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An allowlist against an inventory: what each line matches, and which line decides about each function.
+// An allowlist against an inventory: what each line matches, which line decides about each function, and what it costs.
 #include "use.h"
 
 #include "allowlists/language/reading.h"
@@ -131,7 +131,7 @@ int tp_list_use_init(struct tp_list_use *use, const struct tp_allowlist *list,
 	return 0;
 no_memory:
 	free(matches.items);
-	return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	return tp_err_memory(err, NULL);
 }
 
 void tp_list_use_release(struct tp_list_use *use)
@@ -179,4 +179,49 @@ void tp_list_add_into(struct tp_buf *buf, const struct tp_inventory *inventory,
 	}
 	if (shown < function->into_count)
 		tp_buf_addf(buf, " and %" PRIu32 " more", function->into_count - shown);
+}
+
+/* ---- cost ---- */
+
+// What the list says of a function: that of the inventory has been asked about already.
+static struct tp_verdict verdict_of(
+    const struct tp_list_use *use, const struct tp_workload_function *function)
+{
+	if (function->inventory)
+		return use->verdicts[function->inventory - use->inventory->functions];
+	const struct tp_subject subject = tp_workload_subject(function);
+	return tp_allowlist_match(use->list, &subject);
+}
+
+void tp_list_cost(struct tp_list_cost *sum, const struct tp_list_use *use,
+    const struct tp_workload *workload, const struct tp_cost *cost)
+{
+	*sum = (struct tp_list_cost){.time_ns = workload->time_ns};
+	for (uint32_t i = 0; i < workload->function_count; i++) {
+		const struct tp_workload_function *function = &workload->functions[i];
+		const struct tp_verdict verdict = verdict_of(use, function);
+		sum->all_ns += function->self_ns;
+		if (!tp_category_instruments(verdict.category))
+			continue;
+		const double calls = (double)function->calls;
+		sum->calls += function->calls;
+		sum->overhead_ns += calls * tp_cost_call_ns(cost, verdict.category, verdict.sample);
+		sum->log_bytes += calls * tp_cost_call_bytes(verdict.category, verdict.sample);
+		if (verdict.category == TP_CATEGORY_COUNT) {
+			sum->counted += function->calls;
+		} else if (verdict.category == TP_CATEGORY_SAMPLE) {
+			sum->events += calls / verdict.sample;
+			sum->sampled_ns += function->sure_ns;
+		} else {
+			sum->events += calls;
+			sum->named_ns += function->sure_ns;
+		}
+	}
+}
+
+uint64_t tp_list_calls(
+    const struct tp_workload *workload, const struct tp_inventory_function *function)
+{
+	const uint32_t index = tp_workload_find(workload, function->name);
+	return index == UINT32_MAX ? 0 : workload->functions[index].calls;
 }

@@ -4,7 +4,6 @@
 #include "common/array.h"
 #include "allowlists/choose/internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

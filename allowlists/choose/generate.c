@@ -6,7 +6,6 @@
 #include "generate_internal.h"
 #include "allowlists/choose/samples.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <teeperf/log.h>

@@ -100,7 +100,6 @@ int tp_list_fmt(const struct tp_list_input *input, struct tp_buf *out, struct tp
 		return status;
 	format(input, out);
 	if (out->failed)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, input->file, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, input->file);
 	return 0;
 }

@@ -6,7 +6,6 @@
 #include "common/process.h"
 #include "common/read_all.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -38,7 +38,7 @@ static struct tp_allowlist *create(const char *file, struct tp_err *err)
 			return list;
 	}
 	tp_allowlist_free(list);
-	tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "out of memory");
+	tp_err_memory(err, file);
 	return NULL;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf allowlist explain: all that is known of a function, and why it is or is not instrumented.
-#include "cli/allowlist/explain.h"
+#include "cli/allowlist/show.h"
 #include "cli/allowlist/open_list.h"
-#include "allowlists/check/function_find.h"
+#include "allowlists/check/explained.h"
 #include "allowlists/check/hint.h"
 #include "common/clean.h"
 

@@ -33,13 +33,5 @@ const struct tp_command tp_allowlist_export = {
 
 static int run(int argc, char **argv)
 {
-	int status;
-	if (!tp_options_parse(&tp_allowlist_export, &argc, &argv, true, &status))
-		return status;
-	if (argc != 1)
-		return tp_options_usage(&tp_allowlist_export, "expected one LIST, not %d", argc);
-	const struct tp_list_format *chosen = tp_list_choose(&tp_allowlist_export, format, true);
-	if (!chosen)
-		return TP_EXIT_USAGE;
-	return tp_list_convert(&tp_allowlist_export, chosen, argv[0], output, true);
+	return tp_list_convert(&tp_allowlist_export, true, &format, &output, argc, argv);
 }

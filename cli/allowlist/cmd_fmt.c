@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf allowlist fmt: allowlists in their canonical form.
 #include "cli/driver/list_file.h"
+#include "common/out_file.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static bool in_place;
 static bool check;
@@ -40,27 +37,15 @@ const struct tp_command tp_allowlist_fmt = {
     .run = run,
 };
 
-// Beside the file and then in its place, so that it is never half there; with the same permissions.
+// The file is never half there, and keeps its permissions.
 static int rewrite(const char *file, const struct tp_buf *text, struct tp_err *err)
 {
-	char *real = realpath(file, NULL);
-	if (!real)
-		return tp_err_system(err, errno, file, "cannot find the list");
-	struct tp_buf beside;
-	struct stat info;
-	tp_buf_init(&beside);
-	tp_buf_addf(&beside, "%s.%d.new", real, (int)getpid());
-	int status = beside.failed
-			 ? tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "out of memory")
-			 : tp_list_file_write(beside.data, text, err);
-	if (!status && (stat(real, &info) || chmod(beside.data, info.st_mode & 07777) ||
-			   rename(beside.data, real)))
-		status = tp_err_system(err, errno, file, "cannot replace the list");
-	if (status && !beside.failed)
-		unlink(beside.data);
-	tp_buf_release(&beside);
-	free(real);
-	return status;
+	struct tp_out_file out;
+	const int status = tp_out_file_replace(&out, file, err);
+	if (status)
+		return status;
+	tp_buf_add(&out.buf, text->data, text->size);
+	return tp_out_file_close(&out, err);
 }
 
 static int fmt_one(const char *file, bool *changed, struct tp_err *err)

@@ -185,18 +185,6 @@ static int parse_options(int *argc, char ***argv)
 	return TP_EXIT_DONE;
 }
 
-static void warn_all(const struct tp_problems *problems)
-{
-	char text[1024];
-	const uint32_t count = tp_problems_kept(problems);
-	for (uint32_t i = 0; i < count; i++)
-		tp_command_warn(&tp_allowlist_generate, "%s",
-		    tp_err_format(&problems->kept[i], text, sizeof(text)));
-	if (problems->count > count)
-		tp_command_warn(&tp_allowlist_generate, "%" PRIu64 " more problems of this kind",
-		    problems->count - count);
-}
-
 static int write_all(const struct tp_generated *generated)
 {
 	const bool list_to_stdout = !output || strcmp(output, "-") == 0;
@@ -228,8 +216,8 @@ static int run(int argc, char **argv)
 	struct tp_generated generated;
 	struct tp_err err;
 	const int code = tp_generate(&generated, &wanted, &err);
-	warn_all(&generated.damage);
-	warn_all(&generated.notes);
+	tp_open_warn_all(&tp_allowlist_generate, &generated.damage);
+	tp_open_warn_all(&tp_allowlist_generate, &generated.notes);
 	if (generated.seed && budget && !code)
 		tp_command_warn(&tp_allowlist_generate,
 		    "without a profile no budget can be held: --budget is not used");

@@ -35,13 +35,5 @@ const struct tp_command tp_allowlist_import = {
 
 static int run(int argc, char **argv)
 {
-	int status;
-	if (!tp_options_parse(&tp_allowlist_import, &argc, &argv, true, &status))
-		return status;
-	if (argc != 1)
-		return tp_options_usage(&tp_allowlist_import, "expected one FILE, not %d", argc);
-	const struct tp_list_format *chosen = tp_list_choose(&tp_allowlist_import, format, false);
-	if (!chosen)
-		return TP_EXIT_USAGE;
-	return tp_list_convert(&tp_allowlist_import, chosen, argv[0], output, false);
+	return tp_list_convert(&tp_allowlist_import, false, &format, &output, argc, argv);
 }

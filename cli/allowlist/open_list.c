@@ -67,9 +67,7 @@ int tp_open_list(struct tp_allowlist **list, const struct tp_command *command,
 	*list = NULL;
 	char(*paths)[TP_DRIVER_PATH_SIZE] = calloc(count, sizeof(*paths));
 	const char **names = calloc(count, sizeof(*names));
-	int code = paths && names
-		       ? 0
-		       : tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	int code = paths && names ? 0 : tp_err_memory(&err, NULL);
 	for (uint32_t i = 0; i < count && !code; i++) {
 		code = tp_list_file_path(files[i], paths[i], &err);
 		names[i] = paths[i];
@@ -107,7 +105,7 @@ static int read_workload(struct tp_open_profile *profile, double event_ns, doubl
 	workload->time_ns = tp_workload_run_ns(workload);
 	bool believed;
 	if (timed && tp_workload_compensate(workload, &profile->cost, &believed))
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	if (time_ns > 0)
 		workload->time_ns = time_ns;
 	return tp_workload_add_inventory(workload, inventory, err);

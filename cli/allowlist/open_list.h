@@ -5,7 +5,6 @@
 
 #include "cli/command/command.h"
 #include "cli/analyze/open_trace.h"
-#include "allowlists/check/cost.h"
 #include "allowlists/check/use.h"
 
 /* Their exit codes, like those of diff and grep. */

@@ -149,7 +149,8 @@ static void warn(void *context, const char *file, uint32_t line, const char *tex
 // Reports what is lost on stderr, as FILE:LINE: warning: TEXT.
 static const struct tp_list_warner warner = {warn, NULL};
 
-const struct tp_list_format *tp_list_choose(
+// The format NAME if it can be read, or written; else NULL, and wrong usage has been reported.
+static const struct tp_list_format *choose(
     const struct tp_command *command, const char *name, bool write)
 {
 	const struct tp_list_format *found = name ? tp_list_format_find(name) : NULL;
@@ -169,23 +170,32 @@ const struct tp_list_format *tp_list_choose(
 	return NULL;
 }
 
-int tp_list_convert(const struct tp_command *command, const struct tp_list_format *chosen,
-    const char *file, const char *out, bool write)
+int tp_list_convert(const struct tp_command *command, bool write, const char *const *format,
+    const char *const *out, int argc, char **argv)
 {
+	int status;
+	if (!tp_options_parse(command, &argc, &argv, true, &status))
+		return status;
+	if (argc != 1)
+		return tp_options_usage(
+		    command, "expected one %s, not %d", write ? "LIST" : "FILE", argc);
+	const struct tp_list_format *chosen = choose(command, *format, write);
+	if (!chosen)
+		return TP_EXIT_USAGE;
 	struct tp_err err;
 	struct tp_buf text;
 	struct tp_buf result;
 	tp_buf_init(&text);
 	tp_buf_init(&result);
-	int status = tp_list_file_read(file, &text, &err);
+	status = tp_list_file_read(argv[0], &text, &err);
 	if (!status) {
 		const struct tp_list_input input = {
-		    text.data, text.size, strcmp(file, "-") ? file : "standard input"};
+		    text.data, text.size, strcmp(argv[0], "-") ? argv[0] : "standard input"};
 		status = (write ? tp_list_export : tp_list_import)(
 		    chosen, &input, &result, &warner, &err);
 	}
 	if (!status)
-		status = tp_list_file_write(out, &result, &err);
+		status = tp_list_file_write(*out, &result, &err);
 	tp_buf_release(&text);
 	tp_buf_release(&result);
 	return status ? tp_command_fail(command, &err) : TP_EXIT_DONE;

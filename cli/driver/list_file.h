@@ -36,12 +36,11 @@ int tp_list_file_read(const char *name, struct tp_buf *buf, struct tp_err *err);
 /* Write to the file OUT, or to the standard output if it is NULL. 0 or TP_ERR_SYSTEM. */
 int tp_list_file_write(const char *out, const struct tp_buf *buf, struct tp_err *err);
 
-/* The format NAME if it can be read, or written; else NULL, and wrong usage has been reported. */
-const struct tp_list_format *tp_list_choose(
-    const struct tp_command *command, const char *name, bool write);
-
-/* Read FILE, import it from the format or (write) export it to it, and write OUT. An exit code. */
-int tp_list_convert(const struct tp_command *command, const struct tp_list_format *chosen,
-    const char *file, const char *out, bool write);
+/*
+ * What import and (write) export do, whose options put the format and the file to write in *FORMAT and *OUT. An exit
+ * code.
+ */
+int tp_list_convert(const struct tp_command *command, bool write, const char *const *format,
+    const char *const *out, int argc, char **argv);
 
 #endif

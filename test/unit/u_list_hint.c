@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "list_fixture.h"
-#include "allowlists/check/function_find.h"
+#include "allowlists/check/explained.h"
 #include "allowlists/check/hint.h"
 
 // The same by the definition: every cell.
