@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * teeperf autotune: the state of one, which its stages (stages.c) fill and its report
- * (report.c) shows.
+ * teeperf autotune: the state of one, which its stages (stages.c, lists.c) fill by builds and runs (measure.c), and
+ * its report (report.c) shows.
  */
 #ifndef TP_AUTOTUNE_H
 #define TP_AUTOTUNE_H
@@ -52,10 +52,9 @@ struct tp_autotune_series {
 	double native[TP_AUTOTUNE_RUNS_MAX];
 	double other[TP_AUTOTUNE_RUNS_MAX];
 	double native_cpu[TP_AUTOTUNE_RUNS_MAX];
-	double other_cpu[TP_AUTOTUNE_RUNS_MAX];
 };
 
-/* How far it is, to be shown: progress.c. */
+/* How far it is, to be shown. */
 struct tp_autotune_progress {
 	uint32_t builds; /* that have ended */
 	uint32_t most_builds;
@@ -82,7 +81,6 @@ struct tp_autotune_round {
 };
 
 struct tp_autotune {
-	const struct tp_command *command;
 	struct tp_autotune_options options;
 	struct tp_autotune_builder builder;
 	char folder[PATH_MAX - 64]; /* for logs, traces and lists */
@@ -130,5 +128,58 @@ void tp_autotune_report_json(
     const struct tp_autotune *tune, const char *output, struct tp_buf *out);
 /* Calls, own time, size and level of each function, as CSV. */
 void tp_autotune_profile_csv(const struct tp_generated *generated, struct tp_buf *out);
+
+/* ---- what the stages share: files, builds, runs; all return 0 or a tp_error ---- */
+
+struct tp_autotune_path {
+	char text[PATH_MAX];
+};
+
+/* The file NAME in the folder for logs and traces. */
+struct tp_autotune_path tp_autotune_file(const struct tp_autotune *tune, const char *name);
+int tp_autotune_write_file(const char *path, const struct tp_buf *text, struct tp_err *err);
+
+/* A line of progress, for who wants to see it. */
+void tp_autotune_say(const struct tp_autotune *tune, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Say how many builds and runs there may be. */
+void tp_autotune_plan_progress(struct tp_autotune *tune);
+
+/* "without instrumentation", ... */
+extern const char *const tp_autotune_variant_texts[TP_AUTOTUNE_VARIANTS];
+
+/* Build a variant, with the allowlist LIST or NULL. */
+int tp_autotune_make(struct tp_autotune *tune, enum tp_autotune_variant variant, const char *list,
+    struct tp_err *err);
+
+/* Run the program in a variant, recorded into the file TRACE of the folder unless it is NULL. */
+int tp_autotune_run_variant(struct tp_autotune *tune, enum tp_autotune_variant variant,
+    const char *trace, bool compress, struct tp_autotune_ran *ran, struct tp_err *err);
+
+/*
+ * Native and another variant (or native too), recorded, in turn, until the series has COUNT of each; who
+ * begins alternates. *last is the last run of the other one.
+ */
+int tp_autotune_run_series(struct tp_autotune *tune, enum tp_autotune_variant variant,
+    const char *trace, uint32_t count, struct tp_autotune_series *series,
+    struct tp_autotune_ran *last, struct tp_err *err);
+
+/* The time of a run that counts, in ns. */
+double tp_autotune_time(const struct tp_autotune *tune, const struct tp_autotune_ran *ran);
+
+/* The program did what it did in the first run. WHICH is a variant's text. */
+int tp_autotune_check_same(struct tp_autotune *tune, const struct tp_autotune_ran *ran,
+    const char *which, struct tp_err *err);
+/* It was recorded. */
+int tp_autotune_attached(
+    const struct tp_autotune *tune, const struct tp_autotune_ran *ran, struct tp_err *err);
+/* "ended with exit status 3"; returns TEXT. */
+const char *tp_autotune_end_text(const struct tp_autotune_ran *ran, char *text, size_t size);
+/* The error that the program did WHAT. */
+int tp_autotune_fail_of_run(const struct tp_autotune *tune, const char *what, struct tp_err *err);
+
+/* Choose, build and measure lists until one is good enough or there are no more rounds. */
+int tp_autotune_try_lists(struct tp_autotune *tune, struct tp_err *err);
 
 #endif

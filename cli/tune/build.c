@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 static const char *const suffixes[TP_AUTOTUNE_VARIANTS] = {
@@ -52,6 +53,12 @@ static bool find_product(const char *name, char path[PATH_MAX])
 	return size < PATH_MAX - 32;
 }
 
+static void note_before(struct tp_autotune_product *product)
+{
+	if (stat(product->path, &product->before))
+		memset(&product->before, 0, sizeof(product->before));
+}
+
 int tp_autotune_builder_init(struct tp_autotune_builder *builder, const char *const *products,
     uint32_t product_count, struct tp_err *err)
 {
@@ -61,8 +68,7 @@ int tp_autotune_builder_init(struct tp_autotune_builder *builder, const char *co
 		if (!find_product(products[i], product->path))
 			return tp_err_set(err, TP_ERR_LIMIT, products[i], TP_ERR_NO_OFFSET,
 			    "the path is too long");
-		if (stat(product->path, &product->before))
-			memset(&product->before, 0, sizeof(product->before));
+		note_before(product);
 	}
 	builder->product_count = product_count;
 	return 0;
@@ -85,18 +91,12 @@ static int copy_file(const char *from, const char *to)
 		close(in);
 		return error;
 	}
-	static char bytes[1 << 16];
-	for (;;) {
-		const ssize_t size = read(in, bytes, sizeof(bytes));
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size == 0)
-			break;
-		if (size < 0 || write(out, bytes, (size_t)size) != size) {
-			error = errno ? errno : ENOSPC;
-			break;
-		}
-	}
+	ssize_t size;
+	do {
+		size = sendfile(out, in, NULL, 1 << 30);
+	} while (size > 0 || (size < 0 && errno == EINTR));
+	if (size < 0)
+		error = errno;
 	const struct timespec times[2] = {info.st_atim, info.st_mtim};
 	if (!error && (fchmod(out, info.st_mode & 07777) || futimens(out, times)))
 		error = errno;
@@ -237,13 +237,6 @@ static int check_instrumented(
 	return 0;
 }
 
-// "TEEPERF_NAME=VALUE" in text.
-static const char *setting(char *text, size_t size, const char *name, const char *value)
-{
-	snprintf(text, size, "%s=%s", name, value);
-	return text;
-}
-
 // Run the command with an environment in which 'teeperf cc' does what the variant needs.
 static int run_command(const struct tp_autotune_builder *builder, enum tp_autotune_variant variant,
     const char *list, struct tp_err *err)
@@ -258,20 +251,14 @@ static int run_command(const struct tp_autotune_builder *builder, enum tp_autotu
 	if (length < 0)
 		return tp_err_system(err, errno, "/proc/self/exe", "cannot find my own file");
 	self[length] = '\0';
-	static char texts[6][2 * PATH_MAX];
-	const size_t size = sizeof(texts[0]);
-	const char *settings[12];
-	int count = 0;
-	settings[count++] = setting(texts[0], size, "TEEPERF_LEVEL", levels[variant]);
-	settings[count++] =
-	    list ? setting(texts[1], size, "TEEPERF_ALLOWLIST", list) : "TEEPERF_ALLOWLIST";
-	settings[count++] = "TEEPERF_CHECK=off";
-	settings[count++] = "TEEPERF_INVENTORY";
+	struct tp_autotune_setting settings[9] = {{"TEEPERF_LEVEL", levels[variant]},
+	    {"TEEPERF_ALLOWLIST", list}, {"TEEPERF_CHECK", "off"}, {"TEEPERF_INVENTORY", NULL}};
+	int count = 4;
 	if (builder->clock)
-		settings[count++] = setting(texts[2], size, "TEEPERF_CLOCK", builder->clock);
+		settings[count++] = (struct tp_autotune_setting){"TEEPERF_CLOCK", builder->clock};
 	// For makefiles that leave the compiler to make, and builds that ask the environment. These split what they are told
 	// as a shell does: where that is no file any more, it is a name that PATH leads to.
-	char words[PATH_MAX + 8];
+	char words[2][PATH_MAX + 8];
 	const char *name = strrchr(self, '/');
 	const char *compiler =
 	    name && strpbrk(self, " \t\n'\"\\$`&;|<>()[]{}*?!#~") ? name + 1 : self;
@@ -280,17 +267,15 @@ static int run_command(const struct tp_autotune_builder *builder, enum tp_autotu
 		const char *old = getenv(compilers[i][0]);
 		if (old && strstr(old, "teeperf"))
 			continue;
-		snprintf(words, sizeof(words), "%s %s", compiler, compilers[i][1]);
-		settings[count++] = setting(texts[3 + i], size, compilers[i][0], words);
+		snprintf(words[i], sizeof(words[i]), "%s %s", compiler, compilers[i][1]);
+		settings[count++] = (struct tp_autotune_setting){compilers[i][0], words[i]};
 	}
 	// So that 'teeperf cc' is this one.
-	char *slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	const char *path = getenv("PATH");
-	snprintf(texts[5], size, "PATH=%s:%s", self, path ? path : "/usr/local/bin:/usr/bin:/bin");
-	settings[count++] = texts[5];
-	settings[count] = NULL;
+	static char path[2 * PATH_MAX];
+	const char *old_path = getenv("PATH");
+	snprintf(path, sizeof(path), "%.*s:%s", name ? (int)(name - self) : (int)length, self,
+	    old_path ? old_path : "/usr/local/bin:/usr/bin:/bin");
+	settings[count] = (struct tp_autotune_setting){"PATH", path};
 	return tp_autotune_command(builder->argv, settings, builder->log, builder->idle, err);
 }
 
@@ -326,8 +311,7 @@ int tp_autotune_builder_build(struct tp_autotune_builder *builder, enum tp_autot
 		struct tp_autotune_product *product = &builder->products[i];
 		if (builder->any_built)
 			code = unshare(product, err);
-		if (stat(product->path, &product->before))
-			memset(&product->before, 0, sizeof(product->before));
+		note_before(product);
 	}
 	if (!code)
 		code = run_command(builder, variant, list, err);

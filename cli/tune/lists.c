@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lists that teeperf autotune tries: chosen, built with, measured, corrected.
 #define _GNU_SOURCE
-#include "stages.h"
+#include "autotune.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void add_notes(struct tp_autotune *tune, const struct tp_problems *from)
 int tp_autotune_write_file(const char *path, const struct tp_buf *text, struct tp_err *err)
 {
 	if (text->failed)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	FILE *file = fopen(path, "we");
 	bool ok = file && fwrite(text->data, 1, text->size, file) == text->size;
 	const int error = errno;
@@ -75,7 +75,7 @@ static int keep_choice(struct tp_autotune *tune, struct tp_autotune_round *round
 	round->list_size = list.size;
 	tp_buf_release(&list);
 	if (!code && !round->list)
-		code = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		code = tp_err_memory(err, NULL);
 	if (!code && tune->options.work) {
 		struct tp_buf csv;
 		tp_buf_init(&csv);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Builds and runs of teeperf autotune: each checked, and native ones in turn with others.
 #define _GNU_SOURCE
-#include "stages.h"
+#include "autotune.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -147,8 +147,9 @@ int tp_autotune_run_series(struct tp_autotune *tune, enum tp_autotune_variant va
 			if (code)
 				return code;
 			(native ? series->native : series->other)[i] = tp_autotune_time(tune, &ran);
-			(native ? series->native_cpu : series->other_cpu)[i] = (double)ran.cpu_ns;
-			if (!native)
+			if (native)
+				series->native_cpu[i] = (double)ran.cpu_ns;
+			else
 				*last = ran;
 		}
 		series->count = i + 1;
@@ -156,13 +157,59 @@ int tp_autotune_run_series(struct tp_autotune *tune, enum tp_autotune_variant va
 	return 0;
 }
 
+/* ---- builds, and how far it is ---- */
+
+// Of the recorder alone, and of the counts, in turn with native runs; of events for all; and two of the native program.
+enum { SERIES_RUNS = 10, EVENT_RUNS = 3, FIRST_RUNS = 2 };
+enum { PROGRESS_TEXT = 96 };
+
+void tp_autotune_plan_progress(struct tp_autotune *tune)
+{
+	const struct tp_autotune_options *options = &tune->options;
+	struct tp_autotune_progress *progress = &tune->progress;
+	const bool counts = !options->from;
+	const bool events = !tune->given_times && options->samples != TP_AUTOTUNE_PERF;
+	// The last one makes the best list's build again if another one was tried behind it.
+	progress->most_builds = 1 + counts + events + options->rounds + (options->rounds > 1);
+	progress->most_runs = FIRST_RUNS + SERIES_RUNS + (counts ? SERIES_RUNS : 0) +
+			      (events ? EVENT_RUNS : 0) + 2 * options->rounds * options->runs;
+}
+
+static double left_of(uint32_t done, uint32_t most, double ns)
+{
+	return done && most > done ? ns / done * (most - done) : 0;
+}
+
+// "build 2 of at most 8; at most 3 min left", of the one that begins. Returns TEXT.
+static char *progress_text(const struct tp_autotune *tune, char text[PROGRESS_TEXT])
+{
+	const struct tp_autotune_progress *progress = &tune->progress;
+	const double seconds =
+	    (left_of(progress->builds, progress->most_builds, progress->build_ns) +
+		left_of(progress->runs, progress->most_runs, progress->run_ns)) /
+	    1e9;
+	const int size = snprintf(text, PROGRESS_TEXT, "build %u of at most %u",
+	    progress->builds + 1, progress->most_builds);
+	char *end = text + size;
+	const size_t room = PROGRESS_TEXT - (size_t)size;
+	if (!progress->builds)
+		return text;
+	if (seconds < 90)
+		snprintf(end, room, "; at most about %.0f s left", seconds);
+	else if (seconds < 90 * 60)
+		snprintf(end, room, "; at most about %.0f min left", seconds / 60);
+	else
+		snprintf(end, room, "; at most about %.1f h left", seconds / 3600);
+	return text;
+}
+
 int tp_autotune_make(struct tp_autotune *tune, enum tp_autotune_variant variant, const char *list,
     struct tp_err *err)
 {
 	const struct tp_autotune_path log = tp_autotune_file(tune, "build.log");
-	char text[TP_AUTOTUNE_PROGRESS_TEXT];
+	char text[PROGRESS_TEXT];
 	tp_autotune_say(tune, "building %s (%s)", tp_autotune_variant_texts[variant],
-	    tp_autotune_progress_text(tune, text));
+	    progress_text(tune, text));
 	tune->builder.log = log.text;
 	const uint64_t start_ns = tp_clock_monotonic_ns();
 	const int code = tp_autotune_builder_build(&tune->builder, variant, list, err);

@@ -20,59 +20,56 @@ static bool fits(const struct tp_autotune *tune)
 	       best_round(tune)->tried.measured.median <= tune->options.budget;
 }
 
-static void print_counts(const struct tp_autotune *tune)
+// The line of a build that has run in turn with the native one; it goes on.
+static void print_row(const char *name, double time_ns, const struct tp_autotune_overhead *overhead)
 {
-	const struct tp_autotune_series *series = &tune->count_series;
-	char time[32];
-	char calls[32];
-	if (!series->count) {
-		printf("%-22s%s calls, from '%s': not built\n", "calls counted",
-		    tp_text_count_short(calls, tune->calls), tune->options.from);
-		return;
-	}
-	const double count_ns = tp_autotune_median(series->other, series->count);
-	const struct tp_autotune_overhead count =
+	char time[TP_TEXT_NUMBER];
+	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%", name, tp_text_ns_fixed(time, time_ns),
+	    100 * overhead->median, 100 * overhead->low, 100 * overhead->high);
+}
+
+static void print_series(const char *name, const struct tp_autotune_series *series)
+{
+	const struct tp_autotune_overhead overhead =
 	    tp_autotune_overhead(series->native, series->other, series->count);
-	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%   %s calls\n", "calls counted",
-	    tp_text_ns_fixed(time, count_ns), 100 * count.median, 100 * count.low, 100 * count.high,
-	    tp_text_count_short(calls, tune->calls));
+	print_row(name, tp_autotune_median(series->other, series->count), &overhead);
 }
 
 static void print_builds(const struct tp_autotune *tune)
 {
-	char time[32];
-	char cost[32];
+	char time[TP_TEXT_NUMBER];
+	char calls[TP_TEXT_NUMBER];
 	printf("%-22s%12s%12s%22s\n", "build", "time", "overhead", "range over rounds");
 	printf("%-22s%12s\n", "not instrumented", tp_text_ns_fixed(time, tune->native_ns));
-	const struct tp_autotune_series *alone = &tune->alone_series;
-	const struct tp_autotune_overhead fixed =
-	    tp_autotune_overhead(alone->native, alone->other, alone->count);
-	printf("%-22s%12s%+11.1f %%%+12.1f to %+.1f %%\n", "... beside a recorder",
-	    tp_text_ns_fixed(time, tp_autotune_median(alone->other, alone->count)),
-	    100 * fixed.median, 100 * fixed.low, 100 * fixed.high);
-	print_counts(tune);
+	print_series("... beside a recorder", &tune->alone_series);
+	putchar('\n');
+	tp_text_count_short(calls, tune->calls);
+	if (tune->count_series.count) {
+		print_series("calls counted", &tune->count_series);
+		printf("   %s calls\n", calls);
+	} else {
+		printf("%-22s%s calls, from '%s': not built\n", "calls counted", calls,
+		    tune->options.from);
+	}
 	if (tune->event_time_ns > 0) {
 		printf("%-22s%12s%+11.1f %%%22s", "events for all",
 		    tp_text_ns_fixed(time, tune->event_time_ns),
 		    100 * (tune->event_time_ns / tune->native_ns - 1),
 		    tune->event_runs > 1 ? "the fastest run" : "one run");
 		if (tune->event_cost_ns > 0)
-			printf("   %s a call", tp_text_ns_fixed(cost, tune->event_cost_ns));
+			printf("   %s a call", tp_text_ns_fixed(time, tune->event_cost_ns));
 		putchar('\n');
 	}
 	for (uint32_t i = 0; i < tune->round_count; i++) {
 		const struct tp_autotune_try *tried = &tune->rounds[i].tried;
 		char name[32];
-		const bool kept = i == tune->best && !tried->untold;
 		snprintf(name, sizeof(name), "list %u%s", i + 1,
-		    kept            ? " (kept)"
-		    : tried->untold ? " (?)"
-				    : "");
-		printf(
-		    "%-22s%12s%+11.1f %%%+12.1f to %+.1f %%   predicted %+.1f %%, names %.1f %%\n",
-		    name, tp_text_ns_fixed(time, tune->rounds[i].time_ns),
-		    100 * tried->measured.median, 100 * tried->measured.low,
-		    100 * tried->measured.high, 100 * tried->predicted, 100 * tried->named);
+		    tried->untold     ? " (?)"
+		    : i == tune->best ? " (kept)"
+				      : "");
+		print_row(name, tune->rounds[i].time_ns, &tried->measured);
+		printf("   predicted %+.1f %%, names %.1f %%\n", 100 * tried->predicted,
+		    100 * tried->named);
 	}
 }
 

@@ -191,18 +191,14 @@ static _Noreturn void measure(const struct tp_autotune_run *run, int pipe_fd)
 
 static bool read_report(int fd, struct report *report)
 {
-	char *at = (char *)report;
-	size_t left = sizeof(*report);
-	while (left) {
-		const ssize_t size = read(fd, at, left);
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size <= 0)
-			return false;
-		at += size;
-		left -= (size_t)size;
-	}
-	return true;
+	struct tp_buf got;
+	tp_buf_init(&got);
+	const bool told = !tp_read_all(&got, fd, "", "the report", sizeof(*report), NULL) &&
+			  got.size == sizeof(*report);
+	if (told)
+		memcpy(report, got.data, sizeof(*report));
+	tp_buf_release(&got);
+	return told;
 }
 
 // Of the whole file, so that runs can be compared.
@@ -252,20 +248,6 @@ int tp_autotune_run(
 	return 0;
 }
 
-static void apply(const char *const *settings)
-{
-	for (; *settings; settings++) {
-		const char *equals = strchr(*settings, '=');
-		if (!equals) {
-			unsetenv(*settings);
-			continue;
-		}
-		char name[64];
-		snprintf(name, sizeof(name), "%.*s", (int)(equals - *settings), *settings);
-		setenv(name, equals + 1, 1);
-	}
-}
-
 // What is not allowed is not needed: a build that is not idle is one all the same.
 static void become_idle(void)
 {
@@ -274,8 +256,8 @@ static void become_idle(void)
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
 }
 
-int tp_autotune_command(
-    char *const *argv, const char *const *settings, const char *log, bool idle, struct tp_err *err)
+int tp_autotune_command(char *const *argv, const struct tp_autotune_setting *settings,
+    const char *log, bool idle, struct tp_err *err)
 {
 	const pid_t pid = start_child(err);
 	if (pid < 0)
@@ -283,7 +265,11 @@ int tp_autotune_command(
 	if (pid == 0) {
 		if (!begin_child(NULL, log, log))
 			_exit(126);
-		apply(settings);
+		for (; settings->name; settings++)
+			if (settings->value)
+				setenv(settings->name, settings->value, 1);
+			else
+				unsetenv(settings->name);
 		if (idle)
 			become_idle();
 		execvp(argv[0], argv);

@@ -44,12 +44,17 @@ int tp_autotune_caught(void);
 int tp_autotune_run(
     const struct tp_autotune_run *run, struct tp_autotune_ran *ran, struct tp_err *err);
 
+/* A variable of a command's environment; VALUE is NULL to remove it. */
+struct tp_autotune_setting {
+	const char *name; /* NULL: the end of all */
+	const char *value;
+};
+
 /*
- * Run a command with its output in the file LOG and the settings ("NAME=VALUE", or "NAME" to remove it;
- * NULL ends them) in its environment; `idle`: with the processors and disks that nobody else wants. 0, or an error that
+ * Run a command with its output in the file LOG and the SETTINGS in its environment; `idle`: with the processors and disks that nobody else wants. 0, or an error that
  * names the command and LOG.
  */
-int tp_autotune_command(
-    char *const *argv, const char *const *settings, const char *log, bool idle, struct tp_err *err);
+int tp_autotune_command(char *const *argv, const struct tp_autotune_setting *settings,
+    const char *log, bool idle, struct tp_err *err);
 
 #endif

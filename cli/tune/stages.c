@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The stages of teeperf autotune, in their order: what is known before any list, and what is left behind.
 #define _GNU_SOURCE
-#include "stages.h"
+#include "autotune.h"
 
 #include "analyzer/profile/analysis.h"
 #include "analyzer/import/open.h"
@@ -260,7 +260,7 @@ static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 	enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 	char **argv = calloc(words + OPTIONS + 3, sizeof(*argv));
 	if (!argv)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	size_t at = 0;
 	for (int i = 0; i < OPTIONS; i++)
 		argv[at++] = (char *)(uintptr_t)options[i];
