@@ -2,9 +2,8 @@
 // Text as a trace: one line at a time, a section being written when the next one begins.
 #include "dump_text.h"
 
-#include "analyzer/trace/text/line.h"
-#include "analyzer/trace/timebase.h"
 #include "analyzer/trace/section.h"
+#include "analyzer/trace/text/layout.h"
 #include "common/arena.h"
 #include "common/chunks/chunk_codec.h"
 
@@ -71,16 +70,10 @@ static void close_section(struct assembler *as)
 	as->type = 0;
 }
 
-static void add_file_header(struct assembler *as, const struct teeperf_trace_header *header)
+// The file header, with the options of a line "trace" if that is there.
+static void add_file_header(struct assembler *as, bool told)
 {
-	tp_buf_add(as->out, header, sizeof(*header));
-	as->chunk_shift = header->chunk_shift;
-	as->begun = true;
-}
-
-static struct teeperf_trace_header default_header(void)
-{
-	return (struct teeperf_trace_header){
+	struct teeperf_trace_header header = {
 	    .magic = TEEPERF_TRACE_MAGIC,
 	    .major = TEEPERF_TRACE_MAJOR,
 	    .oldest_major = TEEPERF_TRACE_OLDEST_MAJOR,
@@ -88,15 +81,20 @@ static struct teeperf_trace_header default_header(void)
 	    .header_size = sizeof(struct teeperf_trace_header),
 	    .chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT,
 	};
+	if (told && as->begun)
+		tp_line_fail(&as->line, "'trace' has to be the first line");
+	if (told)
+		tp_text_read(&as->line, TP_TEXT_HEADER, &header);
+	tp_buf_add(as->out, &header, sizeof(header));
+	as->chunk_shift = header.chunk_shift;
+	as->begun = true;
 }
 
 static void open_section(struct assembler *as, uint32_t type)
 {
 	close_section(as);
-	if (!as->begun) {
-		const struct teeperf_trace_header header = default_header();
-		add_file_header(as, &header);
-	}
+	if (!as->begun)
+		add_file_header(as, false);
 	as->type = type;
 }
 
@@ -119,165 +117,43 @@ static void define(struct assembler *as, struct named **list, const char *name, 
 	*list = entry;
 }
 
-static void do_trace(struct assembler *as)
-{
-	struct tp_line *line = &as->line;
-	struct teeperf_trace_header header = default_header();
-	if (as->begun)
-		tp_line_fail(line, "'trace' has to be the first line");
-	header.major = (uint16_t)tp_line_option(line, "major", header.major, UINT16_MAX);
-	header.oldest_major =
-	    (uint16_t)tp_line_option(line, "oldest-major", header.oldest_major, UINT16_MAX);
-	header.minor = (uint16_t)tp_line_option(line, "minor", header.minor, UINT16_MAX);
-	header.chunk_shift =
-	    (uint32_t)tp_line_option(line, "chunk-shift", header.chunk_shift, UINT32_MAX);
-	header.machine = (uint32_t)tp_line_option(line, "machine", 0, UINT32_MAX);
-	header.created_unix_ns = tp_line_option(line, "created", 0, UINT64_MAX);
-	add_file_header(as, &header);
-}
-
 static void do_chunk(struct assembler *as)
 {
 	struct tp_line *line = &as->line;
 	open_section(as, TEEPERF_SECTION_CHUNK);
-	as->chunk = (struct teeperf_chunk){
-	    .thread = (uint32_t)tp_line_option(line, "thread", 0, UINT32_MAX),
-	    .sequence = tp_line_option(line, "sequence", 0, UINT64_MAX),
-	};
-	as->chunk.os_tid = tp_line_option(line, "tid", as->chunk.thread + UINT64_C(1), UINT64_MAX);
-	as->chunk.home = tp_line_option(line, "home", 0, UINT64_MAX);
-	as->chunk.first_time = tp_line_option(line, "time", 0, UINT64_MAX);
+	as->chunk = (struct teeperf_chunk){0};
+	tp_text_read(line, TP_TEXT_CHUNK_THREAD, &as->chunk);
+	as->chunk.os_tid = as->chunk.thread + UINT64_C(1);
+	tp_text_read(line, TP_TEXT_CHUNK, &as->chunk);
 	as->level = (int)tp_line_option(line, "packed", 0, TP_PACKER_LEVEL_MAX);
 	as->high = as->chunk.first_time >> 32;
 	as->chunk_count++;
 	tp_buf_add(&as->body, &as->chunk, sizeof(as->chunk));
 }
 
-static void do_clock(struct assembler *as)
+// A title, and the head of its section.
+static void do_section(struct assembler *as, const struct tp_text_section *section)
 {
-	struct tp_line *line = &as->line;
-	struct teeperf_trace_clock clock = {0};
-	const char *kind = tp_line_option_word(line, "kind", "tsc");
-	while (strcmp(tp_timebase_clock_name(clock.kind), kind) != 0)
-		if (clock.kind++ > TEEPERF_CLOCK_SOFT_COUNT) {
-			tp_line_fail(line, "there is no clock '%s'", kind);
-			break;
-		}
-	open_section(as, TEEPERF_SECTION_CLOCK);
-	clock.hz = tp_line_option(line, "hz", 0, UINT64_MAX);
-	clock.stores = tp_line_option(line, "stores", 0, UINT64_MAX);
-	clock.max_gap_ns = tp_line_option(line, "max-gap", 0, UINT64_MAX);
-	clock.starved_ns = tp_line_option(line, "starved", 0, UINT64_MAX);
-	clock.period_ns = tp_line_option(line, "period", 0, UINT64_MAX);
-	tp_buf_add(&as->body, &clock, sizeof(clock));
+	union {
+		struct teeperf_trace_end end;
+		uint8_t bytes[TP_TEXT_SIZE_MAX];
+	} head = {.bytes = {0}};
+	open_section(as, section->type);
+	if (section->type == TEEPERF_SECTION_END)
+		head.end.chunk_count = head.end.chunk_draws = as->chunk_count;
+	if (section->head_size)
+		tp_text_read(&as->line, section->head, &head);
+	tp_buf_add(&as->body, &head, section->head_size);
 }
 
-static void do_cpu(struct assembler *as)
+// An item that is a structure.
+static void do_entry(struct assembler *as, const struct tp_text_section *section)
 {
-	struct tp_line *line = &as->line;
-	open_section(as, TEEPERF_SECTION_CPU);
-	const struct teeperf_trace_cpu cpu = {
-	    .cpu_ns = tp_line_option(line, "ns", 0, UINT64_MAX),
-	    .wall_ns = tp_line_option(line, "wall", 0, UINT64_MAX),
-	    .flags = (uint32_t)tp_line_option(line, "flags", TEEPERF_CPU_EXACT, UINT32_MAX),
-	};
-	tp_buf_add(&as->body, &cpu, sizeof(cpu));
-}
-
-// of-thread NUMBER [ns=N] [delay=N] [flags=N]
-static void do_cpu_thread(struct assembler *as)
-{
-	struct tp_line *line = &as->line;
-	const struct teeperf_trace_cpu_thread thread = {
-	    .thread = (uint32_t)tp_line_number(line, UINT32_MAX),
-	    .cpu_ns = tp_line_option(line, "ns", 0, UINT64_MAX),
-	    .delay_ns = tp_line_option(line, "delay", 0, UINT64_MAX),
-	    .flags = (uint32_t)tp_line_option(
-		line, "flags", TEEPERF_CPU_EXACT | TEEPERF_CPU_DELAY, UINT32_MAX),
-	};
-	tp_buf_add(&as->body, &thread, sizeof(thread));
-	struct teeperf_trace_cpu *cpu = (void *)as->body.data;
-	if (!as->body.failed)
-		cpu->thread_count++;
-}
-
-static void do_end(struct assembler *as)
-{
-	struct tp_line *line = &as->line;
-	open_section(as, TEEPERF_SECTION_END);
-	const struct teeperf_trace_end end = {
-	    .exit_kind = (uint32_t)tp_line_option(line, "exit-kind", TEEPERF_EXIT_CODE, UINT32_MAX),
-	    .exit_value = (uint32_t)tp_line_option(line, "exit-value", 0, UINT32_MAX),
-	    .start_ns = tp_line_option(line, "start", 0, UINT64_MAX),
-	    .end_ns = tp_line_option(line, "end", 0, UINT64_MAX),
-	    .chunk_count = tp_line_option(line, "chunks", as->chunk_count, UINT64_MAX),
-	    .chunk_draws = tp_line_option(line, "chunk-draws", as->chunk_count, UINT64_MAX),
-	    .lost_early = tp_line_option(line, "lost-early", 0, UINT64_MAX),
-	    .lost_overflow = tp_line_option(line, "lost-overflow", 0, UINT64_MAX),
-	    .refused = tp_line_option(line, "refused", 0, UINT64_MAX),
-	    .log_bytes = tp_line_option(line, "log-bytes", 0, UINT64_MAX),
-	    .mode = (uint32_t)tp_line_option(line, "mode", TEEPERF_MODE_STREAM, UINT32_MAX),
-	    .attach = (uint32_t)tp_line_option(line, "attach", TEEPERF_ATTACH_DONE, UINT32_MAX),
-	    .module_count = tp_line_option(line, "modules", 0, UINT64_MAX),
-	    .thread_count = tp_line_option(line, "threads", 0, UINT64_MAX),
-	    .forked = tp_line_option(line, "forked", 0, UINT64_MAX),
-	    .missing_chunks = (uint32_t)tp_line_option(line, "missing-chunks", 0, UINT32_MAX),
-	    .unwritten = (uint32_t)tp_line_option(line, "unwritten", 0, UINT32_MAX),
-	    .missing_events = tp_line_option(line, "missing-events", 0, UINT64_MAX),
-	    .missing_calls = tp_line_option(line, "missing-calls", 0, UINT64_MAX),
-	};
-	tp_buf_add(&as->body, &end, sizeof(end));
-}
-
-// thread N [chunks=N] [events=N] [calls=N]: what it lacks
-static void do_missing(struct assembler *as)
-{
-	struct tp_line *line = &as->line;
-	const struct teeperf_trace_missing missing = {
-	    .thread = (uint32_t)tp_line_number(line, UINT32_MAX),
-	    .chunks = tp_line_option(line, "chunks", 0, UINT64_MAX),
-	    .events = tp_line_option(line, "events", 0, UINT64_MAX),
-	    .calls = tp_line_option(line, "calls", 0, UINT64_MAX),
-	};
-	tp_buf_add(&as->body, &missing, sizeof(missing));
-}
-
-static void do_module(struct assembler *as)
-{
-	struct tp_line *line = &as->line;
-	struct teeperf_module module = {
-	    .bias = tp_line_option(line, "bias", 0, UINT64_MAX),
-	    .start = tp_line_option(line, "start", 0, UINT64_MAX),
-	    .end = tp_line_option(line, "end", 0, UINT64_MAX),
-	    .anchor = tp_line_option(line, "anchor", 0, UINT64_MAX),
-	    .loaded = tp_line_option(line, "loaded", 0, UINT64_MAX),
-	    .unloaded = tp_line_option(line, "unloaded", 0, UINT64_MAX),
-	    .flags = (uint32_t)tp_line_option(line, "flags", 0, UINT32_MAX),
-	    .code_offset = (uint32_t)tp_line_option(line, "code", 0, UINT32_MAX),
-	    .code_size = (uint32_t)tp_line_option(line, "code-size", 0, UINT32_MAX),
-	    .code_hash = tp_line_option(line, "code-hash", 0, UINT64_MAX),
-	};
-	const char *id = tp_line_option_word(line, "build-id", "");
-	module.build_id_size = tp_line_hex(line, id, module.build_id, sizeof(module.build_id));
-	id = tp_line_option_word(line, "uuid", "");
-	tp_line_hex(line, id, module.uuid, sizeof(module.uuid));
-	tp_line_option_string(line, "path", module.path, sizeof(module.path));
-	tp_buf_add(&as->body, &module, sizeof(module));
-}
-
-static void do_thread(struct assembler *as)
-{
-	struct tp_line *line = &as->line;
-	struct teeperf_thread thread = {
-	    .os_tid = tp_line_option(line, "tid", 1, UINT64_MAX),
-	    .lost = tp_line_option(line, "lost", 0, UINT64_MAX),
-	    .chunks = tp_line_option(line, "chunks", 0, UINT64_MAX),
-	    .ended = tp_line_option(line, "ended", 1, UINT64_MAX),
-	    .first = tp_line_option(line, "first", 0, UINT64_MAX),
-	    .cpu_ns = tp_line_option(line, "cpu", 0, UINT64_MAX),
-	};
-	tp_line_option_string(line, "name", thread.name, sizeof(thread.name));
-	tp_buf_add(&as->body, &thread, sizeof(thread));
+	uint64_t entry[TP_TEXT_SIZE_MAX / sizeof(uint64_t)] = {0};
+	tp_text_read(&as->line, section->entry, entry);
+	tp_buf_add(&as->body, entry, section->entry_size);
+	if (section->count_at && !as->body.failed)
+		++*(uint32_t *)(void *)(as->body.data + section->count_at);
 }
 
 // symbol ADDRESS NAME [file="FILE"] [line=N] [size=N]: a line of the section, and a name for records
@@ -331,20 +207,6 @@ static void set_time(struct assembler *as, uint64_t time)
 	add_word(as, as->high, TEEPERF_CONTROL_SYNC);
 }
 
-// TIME call-out|call-in|return-out|return-in; false: it is something else.
-static bool do_border(struct assembler *as, const char *word, uint64_t time)
-{
-	static const char *const borders[] = {"call-out", "call-in", "return-out", "return-in"};
-	for (uint32_t i = 0; i < sizeof(borders) / sizeof(borders[0]); i++) {
-		if (strcmp(borders[i], word) != 0)
-			continue;
-		set_time(as, time);
-		add_word(as, time, TEEPERF_CONTROL_CALL_OUT + i);
-		return true;
-	}
-	return false;
-}
-
 // TIME enter|exit|resync|leave FUNCTION [POSITION] [@label], or a border
 static void do_timed(struct assembler *as, uint64_t time)
 {
@@ -364,8 +226,12 @@ static void do_timed(struct assembler *as, uint64_t time)
 	size_t i = 0;
 	while (i < count && strcmp(kinds[i].word, word) != 0)
 		i++;
-	if (i == count && do_border(as, word, time))
+	const struct tp_text_control *control = tp_text_control(0, word);
+	if (control && control->low == TP_TEXT_TIME) {
+		set_time(as, time);
+		add_word(as, time, control->code);
 		return;
+	}
 	if (i == count) {
 		tp_line_fail(line, "'%s' is none of enter, exit, resync, leave", word);
 		return;
@@ -392,36 +258,24 @@ static void do_timed(struct assembler *as, uint64_t time)
 static void do_record(struct assembler *as, const char *word)
 {
 	struct tp_line *line = &as->line;
+	const struct tp_text_control *control = tp_text_control(0, word);
 	uint64_t value;
 	if (tp_line_parse(word, UINT64_MAX, &value)) {
 		do_timed(as, value);
 	} else if (strcmp(word, "exit") == 0) {
 		add_word(as, 0, function_name(as) | TEEPERF_KIND_UNTIMED);
-	} else if (strcmp(word, "counts") == 0) {
-		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_COUNTS);
 	} else if (strcmp(word, "count") == 0 || strcmp(word, "sampled") == 0) {
 		const uint64_t mark = *word == 's' ? TEEPERF_COUNTS_SAMPLED : 0;
 		const uint64_t address = function_address(as, UINT64_MAX) | mark;
 		value = tp_line_number(line, UINT64_MAX);
 		tp_buf_add(&as->body, &address, sizeof(address));
 		tp_buf_add(&as->body, &value, sizeof(value));
-	} else if (strcmp(word, "sync") == 0) {
-		as->high = tp_line_number(line, UINT32_MAX);
-		add_word(as, as->high, TEEPERF_CONTROL_SYNC);
-	} else if (strcmp(word, "fork") == 0) {
-		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_FORK);
-	} else if (strcmp(word, "lost") == 0) {
-		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_LOST);
-	} else if (strcmp(word, "left") == 0) {
-		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_LEFT);
-	} else if (strcmp(word, "crossing") == 0) {
-		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_CROSSING);
-	} else if (strcmp(word, "of-module") == 0) {
-		add_word(as, tp_line_number(line, UINT32_MAX), TEEPERF_CONTROL_MODULE);
-	} else if (strcmp(word, "pad") == 0) {
-		add_word(as, 0, TEEPERF_CONTROL_PAD);
-	} else if (strcmp(word, "thread-end") == 0) {
-		add_word(as, 0, TEEPERF_CONTROL_THREAD_END);
+	} else if (control && control->low != TP_TEXT_TIME) {
+		const bool valued = control->low == TP_TEXT_NUMBER;
+		value = valued ? tp_line_number(line, UINT32_MAX) : 0;
+		add_word(as, value, control->code);
+		if (control->code == TEEPERF_CONTROL_SYNC)
+			as->high = value;
 	} else if (strcmp(word, "empty") == 0) {
 		add_word(as, 0, TEEPERF_CONTROL_EMPTY);
 	} else if (strcmp(word, "word") == 0) {
@@ -457,72 +311,43 @@ static void do_bytes(struct assembler *as)
 	tp_buf_add(as->out, data, tp_line_hex(&as->line, hex, data, sizeof(data)));
 }
 
-static void do_line(struct assembler *as)
+// An item of the section that is open. False: this is none.
+static bool do_item(struct assembler *as, const char *word)
 {
-	static const struct {
-		const char *word;
-		uint32_t type;
-	} openers[] = {
-	    {"modules", TEEPERF_SECTION_MODULES},
-	    {"threads", TEEPERF_SECTION_THREADS},
-	    {"command", TEEPERF_SECTION_COMMAND},
-	    {"host", TEEPERF_SECTION_HOST},
-	    {"symbols", TEEPERF_SECTION_SYMBOLS},
-	    {"switches", TEEPERF_SECTION_SWITCHES},
-	    {"missing", TEEPERF_SECTION_MISSING},
-	};
-	struct tp_line *line = &as->line;
-	if (!tp_line_peek(line))
-		return;
-	const char *word = tp_line_word(line);
-	for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++)
-		if (strcmp(word, openers[i].word) == 0) {
-			open_section(as, openers[i].type);
-			return;
-		}
-	const uint32_t type = as->type;
-	if (strcmp(word, "trace") == 0)
-		do_trace(as);
-	else if (strcmp(word, "chunk") == 0)
-		do_chunk(as);
-	else if (strcmp(word, "clock") == 0)
-		do_clock(as);
-	else if (strcmp(word, "end") == 0)
-		do_end(as);
-	else if (strcmp(word, "cpu") == 0)
-		do_cpu(as);
-	else if (strcmp(word, "bytes") == 0)
-		do_bytes(as);
-	else if (type == TEEPERF_SECTION_CHUNK)
+	const struct tp_text_section *section = tp_text_section(as->type, NULL);
+	const bool is_item = section && section->item && strcmp(word, section->item) == 0;
+	if (as->type == TEEPERF_SECTION_CHUNK)
 		do_record(as, word);
-	else if (type == TEEPERF_SECTION_MODULES && strcmp(word, "module") == 0)
-		do_module(as);
-	else if (type == TEEPERF_SECTION_THREADS && strcmp(word, "thread") == 0)
-		do_thread(as);
-	else if (type == TEEPERF_SECTION_CPU && strcmp(word, "of-thread") == 0)
-		do_cpu_thread(as);
-	else if (type == TEEPERF_SECTION_MISSING && strcmp(word, "thread") == 0)
-		do_missing(as);
-	else if (type == TEEPERF_SECTION_SYMBOLS && strcmp(word, "symbol") == 0)
+	else if (is_item && section->entry_size)
+		do_entry(as, section);
+	else if (is_item)
+		do_string(as, section->end);
+	else if (as->type == TEEPERF_SECTION_SYMBOLS && strcmp(word, "symbol") == 0)
 		do_symbol(as);
-	else if (type == TEEPERF_SECTION_SWITCHES &&
+	else if (as->type == TEEPERF_SECTION_SWITCHES &&
 		 (strcmp(word, "on") == 0 || strcmp(word, "off") == 0))
 		do_switch(as, word[1] == 'n');
-	else if (type == TEEPERF_SECTION_COMMAND && strcmp(word, "string") == 0)
-		do_string(as, '\0');
-	else if ((type == TEEPERF_SECTION_HOST || type == TEEPERF_SECTION_SYMBOLS) &&
-		 strcmp(word, "line") == 0)
-		do_string(as, '\n');
-	else if (type == TEEPERF_SECTION_CLOCK && strcmp(word, "point") == 0) {
-		uint64_t point[2];
-		point[0] = tp_line_number(line, UINT64_MAX);
-		point[1] = tp_line_number(line, UINT64_MAX);
-		tp_buf_add(&as->body, point, sizeof(point));
-		struct teeperf_trace_clock *clock = (void *)as->body.data;
-		if (!as->body.failed)
-			clock->point_count++;
-	} else
-		tp_line_fail(line, "'%s' does not belong here", word);
+	else
+		return false;
+	return true;
+}
+
+static void do_line(struct assembler *as)
+{
+	if (!tp_line_peek(&as->line))
+		return;
+	const char *word = tp_line_word(&as->line);
+	const struct tp_text_section *section = tp_text_section(0, word);
+	if (section)
+		do_section(as, section);
+	else if (strcmp(word, "trace") == 0)
+		add_file_header(as, true);
+	else if (strcmp(word, "chunk") == 0)
+		do_chunk(as);
+	else if (strcmp(word, "bytes") == 0)
+		do_bytes(as);
+	else if (!do_item(as, word))
+		tp_line_fail(&as->line, "'%s' does not belong here", word);
 }
 
 int tp_dump_assemble(

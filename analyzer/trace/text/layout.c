@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the text form of traces calls the parts of a trace.
+#include "layout.h"
+
+#include "analyzer/trace/timebase.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <teeperf/trace.h>
+
+enum form {
+	DECIMAL, // of 2, 4 or 8 bytes
+	HEX,
+	PLAIN, // decimal, without the key
+	CLOCK, // the name of a clock
+	STRING,
+	BYTES,
+	COUNTED, // bytes; the 4 before them are how many
+};
+
+struct field {
+	enum tp_text_struct of;
+	const char *key;
+	enum form form;
+	uint32_t offset;
+	uint32_t size;
+	uint32_t group;     // 0: it always stands there; else if one of its group is not all zeroes
+	uint64_t otherwise; // without the option, unless it is 0
+};
+
+#define FIELD(type, member) \
+	.offset = offsetof(struct type, member), .size = sizeof(((struct type *)0)->member)
+
+static const struct field fields[] = {
+    {TP_TEXT_HEADER, "major", DECIMAL, FIELD(teeperf_trace_header, major)},
+    {TP_TEXT_HEADER, "oldest-major", DECIMAL, FIELD(teeperf_trace_header, oldest_major)},
+    {TP_TEXT_HEADER, "minor", DECIMAL, FIELD(teeperf_trace_header, minor)},
+    {TP_TEXT_HEADER, "chunk-shift", DECIMAL, FIELD(teeperf_trace_header, chunk_shift)},
+    {TP_TEXT_HEADER, "machine", DECIMAL, FIELD(teeperf_trace_header, machine)},
+    {TP_TEXT_HEADER, "created", DECIMAL, FIELD(teeperf_trace_header, created_unix_ns)},
+    {TP_TEXT_CHUNK_THREAD, "thread", DECIMAL, FIELD(teeperf_chunk, thread)},
+    {TP_TEXT_CHUNK, "sequence", DECIMAL, FIELD(teeperf_chunk, sequence)},
+    {TP_TEXT_CHUNK, "tid", DECIMAL, FIELD(teeperf_chunk, os_tid)},
+    {TP_TEXT_CHUNK, "time", DECIMAL, FIELD(teeperf_chunk, first_time)},
+    {TP_TEXT_CHUNK, "home", DECIMAL, FIELD(teeperf_chunk, home), .group = 1},
+    {TP_TEXT_MODULE, "bias", HEX, FIELD(teeperf_module, bias)},
+    {TP_TEXT_MODULE, "start", HEX, FIELD(teeperf_module, start)},
+    {TP_TEXT_MODULE, "end", HEX, FIELD(teeperf_module, end)},
+    {TP_TEXT_MODULE, "anchor", HEX, FIELD(teeperf_module, anchor)},
+    {TP_TEXT_MODULE, "loaded", DECIMAL, FIELD(teeperf_module, loaded)},
+    {TP_TEXT_MODULE, "unloaded", DECIMAL, FIELD(teeperf_module, unloaded)},
+    {TP_TEXT_MODULE, "flags", DECIMAL, FIELD(teeperf_module, flags)},
+    {TP_TEXT_MODULE, "build-id", COUNTED, FIELD(teeperf_module, build_id)},
+    {TP_TEXT_MODULE, "uuid", BYTES, FIELD(teeperf_module, uuid), .group = 1},
+    {TP_TEXT_MODULE, "code", HEX, FIELD(teeperf_module, code_offset), .group = 2},
+    {TP_TEXT_MODULE, "code-size", HEX, FIELD(teeperf_module, code_size), .group = 2},
+    {TP_TEXT_MODULE, "code-hash", HEX, FIELD(teeperf_module, code_hash), .group = 2},
+    {TP_TEXT_MODULE, "path", STRING, FIELD(teeperf_module, path)},
+    {TP_TEXT_THREAD, "tid", DECIMAL, FIELD(teeperf_thread, os_tid), .otherwise = 1},
+    {TP_TEXT_THREAD, "lost", DECIMAL, FIELD(teeperf_thread, lost)},
+    {TP_TEXT_THREAD, "chunks", DECIMAL, FIELD(teeperf_thread, chunks)},
+    {TP_TEXT_THREAD, "ended", DECIMAL, FIELD(teeperf_thread, ended), .otherwise = 1},
+    {TP_TEXT_THREAD, "first", DECIMAL, FIELD(teeperf_thread, first)},
+    {TP_TEXT_THREAD, "cpu", DECIMAL, FIELD(teeperf_thread, cpu_ns), .group = 1},
+    {TP_TEXT_THREAD, "name", STRING, FIELD(teeperf_thread, name)},
+    {TP_TEXT_CLOCK, "kind", CLOCK, FIELD(teeperf_trace_clock, kind),
+	.otherwise = TEEPERF_CLOCK_TSC},
+    {TP_TEXT_CLOCK, "hz", DECIMAL, FIELD(teeperf_trace_clock, hz)},
+    {TP_TEXT_CLOCK, "stores", DECIMAL, FIELD(teeperf_trace_clock, stores)},
+    {TP_TEXT_CLOCK, "max-gap", DECIMAL, FIELD(teeperf_trace_clock, max_gap_ns)},
+    {TP_TEXT_CLOCK, "starved", DECIMAL, FIELD(teeperf_trace_clock, starved_ns)},
+    {TP_TEXT_CLOCK, "period", DECIMAL, FIELD(teeperf_trace_clock, period_ns)},
+    {TP_TEXT_POINT, "ticks", PLAIN, FIELD(teeperf_trace_point, ticks)},
+    {TP_TEXT_POINT, "ns", PLAIN, FIELD(teeperf_trace_point, monotonic_ns)},
+    {TP_TEXT_CPU, "ns", DECIMAL, FIELD(teeperf_trace_cpu, cpu_ns)},
+    {TP_TEXT_CPU, "wall", DECIMAL, FIELD(teeperf_trace_cpu, wall_ns)},
+    {TP_TEXT_CPU, "flags", DECIMAL, FIELD(teeperf_trace_cpu, flags),
+	.otherwise = TEEPERF_CPU_EXACT},
+    {TP_TEXT_CPU_THREAD, "thread", PLAIN, FIELD(teeperf_trace_cpu_thread, thread)},
+    {TP_TEXT_CPU_THREAD, "ns", DECIMAL, FIELD(teeperf_trace_cpu_thread, cpu_ns)},
+    {TP_TEXT_CPU_THREAD, "delay", DECIMAL, FIELD(teeperf_trace_cpu_thread, delay_ns)},
+    {TP_TEXT_CPU_THREAD, "flags", DECIMAL, FIELD(teeperf_trace_cpu_thread, flags),
+	.otherwise = TEEPERF_CPU_EXACT | TEEPERF_CPU_DELAY},
+    {TP_TEXT_END, "exit-kind", DECIMAL, FIELD(teeperf_trace_end, exit_kind),
+	.otherwise = TEEPERF_EXIT_CODE},
+    {TP_TEXT_END, "exit-value", DECIMAL, FIELD(teeperf_trace_end, exit_value)},
+    {TP_TEXT_END, "start", DECIMAL, FIELD(teeperf_trace_end, start_ns)},
+    {TP_TEXT_END, "end", DECIMAL, FIELD(teeperf_trace_end, end_ns)},
+    {TP_TEXT_END, "chunks", DECIMAL, FIELD(teeperf_trace_end, chunk_count)},
+    {TP_TEXT_END, "chunk-draws", DECIMAL, FIELD(teeperf_trace_end, chunk_draws)},
+    {TP_TEXT_END, "lost-early", DECIMAL, FIELD(teeperf_trace_end, lost_early)},
+    {TP_TEXT_END, "lost-overflow", DECIMAL, FIELD(teeperf_trace_end, lost_overflow)},
+    {TP_TEXT_END, "refused", DECIMAL, FIELD(teeperf_trace_end, refused)},
+    {TP_TEXT_END, "log-bytes", DECIMAL, FIELD(teeperf_trace_end, log_bytes)},
+    {TP_TEXT_END, "mode", DECIMAL, FIELD(teeperf_trace_end, mode),
+	.otherwise = TEEPERF_MODE_STREAM},
+    {TP_TEXT_END, "attach", DECIMAL, FIELD(teeperf_trace_end, attach),
+	.otherwise = TEEPERF_ATTACH_DONE},
+    {TP_TEXT_END, "modules", DECIMAL, FIELD(teeperf_trace_end, module_count)},
+    {TP_TEXT_END, "threads", DECIMAL, FIELD(teeperf_trace_end, thread_count)},
+    {TP_TEXT_END, "forked", DECIMAL, FIELD(teeperf_trace_end, forked)},
+    {TP_TEXT_END, "missing-chunks", DECIMAL, FIELD(teeperf_trace_end, missing_chunks), .group = 1},
+    {TP_TEXT_END, "unwritten", DECIMAL, FIELD(teeperf_trace_end, unwritten), .group = 1},
+    {TP_TEXT_END, "missing-events", DECIMAL, FIELD(teeperf_trace_end, missing_events), .group = 1},
+    {TP_TEXT_END, "missing-calls", DECIMAL, FIELD(teeperf_trace_end, missing_calls), .group = 1},
+    {TP_TEXT_MISSING, "thread", PLAIN, FIELD(teeperf_trace_missing, thread)},
+    {TP_TEXT_MISSING, "chunks", DECIMAL, FIELD(teeperf_trace_missing, chunks)},
+    {TP_TEXT_MISSING, "events", DECIMAL, FIELD(teeperf_trace_missing, events)},
+    {TP_TEXT_MISSING, "calls", DECIMAL, FIELD(teeperf_trace_missing, calls)},
+};
+static const size_t field_count = sizeof(fields) / sizeof(fields[0]);
+_Static_assert(offsetof(struct teeperf_module, build_id) ==
+		   offsetof(struct teeperf_module, build_id_size) + sizeof(uint32_t),
+    "the count is before the bytes");
+
+const struct tp_text_section *tp_text_section(uint32_t type, const char *title)
+{
+	static const struct tp_text_section sections[] = {
+	    {TEEPERF_SECTION_MODULES, "modules", .item = "module", .entry = TP_TEXT_MODULE,
+		.entry_size = sizeof(struct teeperf_module)},
+	    {TEEPERF_SECTION_THREADS, "threads", .item = "thread", .entry = TP_TEXT_THREAD,
+		.entry_size = sizeof(struct teeperf_thread)},
+	    {TEEPERF_SECTION_CLOCK, "clock", .head = TP_TEXT_CLOCK,
+		.head_size = sizeof(struct teeperf_trace_clock),
+		.count_at = offsetof(struct teeperf_trace_clock, point_count), .item = "point",
+		.entry = TP_TEXT_POINT, .entry_size = sizeof(struct teeperf_trace_point)},
+	    {TEEPERF_SECTION_COMMAND, "command", .item = "string", .end = '\0'},
+	    {TEEPERF_SECTION_HOST, "host", .item = "line", .end = '\n'},
+	    {TEEPERF_SECTION_SYMBOLS, "symbols", .item = "line", .end = '\n'},
+	    {TEEPERF_SECTION_SWITCHES, "switches", .item = NULL},
+	    {TEEPERF_SECTION_CPU, "cpu", .head = TP_TEXT_CPU,
+		.head_size = sizeof(struct teeperf_trace_cpu),
+		.count_at = offsetof(struct teeperf_trace_cpu, thread_count), .item = "of-thread",
+		.entry = TP_TEXT_CPU_THREAD, .entry_size = sizeof(struct teeperf_trace_cpu_thread)},
+	    {TEEPERF_SECTION_END, "end", .head = TP_TEXT_END,
+		.head_size = sizeof(struct teeperf_trace_end)},
+	    {TEEPERF_SECTION_MISSING, "missing", .item = "thread", .entry = TP_TEXT_MISSING,
+		.entry_size = sizeof(struct teeperf_trace_missing)},
+	};
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (title ? strcmp(sections[i].title, title) == 0 : sections[i].type == type)
+			return &sections[i];
+	return NULL;
+}
+
+const struct tp_text_control *tp_text_control(uint32_t code, const char *word)
+{
+	static const struct tp_text_control controls[] = {
+	    {"sync", TEEPERF_CONTROL_SYNC, TP_TEXT_NUMBER},
+	    {"pad", TEEPERF_CONTROL_PAD, TP_TEXT_NOTHING},
+	    {"lost", TEEPERF_CONTROL_LOST, TP_TEXT_NUMBER},
+	    {"of-module", TEEPERF_CONTROL_MODULE, TP_TEXT_NUMBER},
+	    {"fork", TEEPERF_CONTROL_FORK, TP_TEXT_NUMBER},
+	    {"thread-end", TEEPERF_CONTROL_THREAD_END, TP_TEXT_NOTHING},
+	    {"counts", TEEPERF_CONTROL_COUNTS, TP_TEXT_NUMBER},
+	    {"call-out", TEEPERF_CONTROL_CALL_OUT, TP_TEXT_TIME},
+	    {"call-in", TEEPERF_CONTROL_CALL_IN, TP_TEXT_TIME},
+	    {"return-out", TEEPERF_CONTROL_RETURN_OUT, TP_TEXT_TIME},
+	    {"return-in", TEEPERF_CONTROL_RETURN_IN, TP_TEXT_TIME},
+	    {"crossing", TEEPERF_CONTROL_CROSSING, TP_TEXT_NUMBER},
+	    {"left", TEEPERF_CONTROL_LEFT, TP_TEXT_NUMBER},
+	};
+	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+		if (word ? strcmp(controls[i].word, word) == 0 : controls[i].code == code)
+			return &controls[i];
+	return NULL;
+}
+
+void tp_text_add_quoted(struct tp_buf *out, const char *text, size_t size)
+{
+	tp_buf_add_char(out, '"');
+	for (size_t i = 0; i < size; i++) {
+		const unsigned char c = (unsigned char)text[i];
+		if (c == '"' || c == '\\')
+			tp_buf_addf(out, "\\%c", c);
+		else if (c < 0x20 || c >= 0x7f)
+			tp_buf_addf(out, "\\x%02x", c);
+		else
+			tp_buf_add_char(out, (char)c);
+	}
+	tp_buf_add_char(out, '"');
+}
+
+void tp_text_add_hex(struct tp_buf *out, const uint8_t *data, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		tp_buf_addf(out, "%02x", data[i]);
+}
+
+// Whether the field stands in a line: it, or another one of its group, is not all zeroes.
+static bool is_there(const struct field *wanted, const uint8_t *data)
+{
+	uint8_t bits = !wanted->group;
+	for (size_t i = 0; i < field_count && !bits; i++)
+		for (uint32_t j = 0; fields[i].of == wanted->of &&
+				     fields[i].group == wanted->group && j < fields[i].size;
+		     j++)
+			bits |= data[fields[i].offset + j];
+	return bits;
+}
+
+static uint64_t number_at(const uint8_t *at, uint32_t size)
+{
+	uint64_t value = 0;
+	memcpy(&value, at, size);
+	return value;
+}
+
+static void add_value(struct tp_buf *out, const struct field *field, const uint8_t *at)
+{
+	const uint64_t value = field->form < STRING ? number_at(at, field->size) : 0;
+	const uint64_t count = field->form == COUNTED ? number_at(at - 4, 4) : field->size;
+	if (field->form == STRING)
+		tp_text_add_quoted(out, (const char *)at, strnlen((const char *)at, field->size));
+	else if (field->form >= BYTES)
+		tp_text_add_hex(out, at, count < field->size ? count : field->size);
+	else if (field->form == CLOCK)
+		tp_buf_add_string(out, tp_timebase_clock_name((uint32_t)value));
+	else
+		tp_buf_addf(out, field->form == HEX ? "0x%" PRIx64 : "%" PRIu64, value);
+}
+
+void tp_text_add(struct tp_buf *out, enum tp_text_struct of, const void *data)
+{
+	for (size_t i = 0; i < field_count; i++) {
+		const struct field *field = &fields[i];
+		if (field->of != of || !is_there(field, data))
+			continue;
+		if (field->form == PLAIN)
+			tp_buf_add_char(out, ' ');
+		else
+			tp_buf_addf(out, " %s=", field->key);
+		add_value(out, field, (const uint8_t *)data + field->offset);
+	}
+}
+
+static uint32_t read_clock(struct tp_line *line, const char *key, uint32_t otherwise)
+{
+	const char *name = tp_line_option_word(line, key, tp_timebase_clock_name(otherwise));
+	for (uint32_t kind = 0; kind <= TEEPERF_CLOCK_TSC_ORDERED; kind++)
+		if (strcmp(tp_timebase_clock_name(kind), name) == 0)
+			return kind;
+	tp_line_fail(line, "there is no clock '%s'", name);
+	return otherwise;
+}
+
+static void read_value(struct tp_line *line, const struct field *field, uint8_t *at)
+{
+	const uint32_t size = field->size;
+	if (field->form == STRING) {
+		tp_line_option_string(line, field->key, (char *)at, size);
+		return;
+	}
+	if (field->form >= BYTES) {
+		const uint32_t count =
+		    tp_line_hex(line, tp_line_option_word(line, field->key, ""), at, size);
+		if (field->form == COUNTED)
+			memcpy(at - sizeof(count), &count, sizeof(count));
+		return;
+	}
+	const uint64_t most = UINT64_MAX >> (64 - 8 * size);
+	uint64_t value = field->otherwise ? field->otherwise : number_at(at, size);
+	if (field->form == PLAIN)
+		value = tp_line_number(line, most);
+	else if (field->form == CLOCK)
+		value = read_clock(line, field->key, (uint32_t)value);
+	else
+		value = tp_line_option(line, field->key, value, most);
+	memcpy(at, &value, size);
+}
+
+void tp_text_read(struct tp_line *line, enum tp_text_struct of, void *data)
+{
+	for (size_t i = 0; i < field_count; i++)
+		if (fields[i].of == of)
+			read_value(line, &fields[i], (uint8_t *)data + fields[i].offset);
+}
