@@ -2,7 +2,7 @@
 // Whose functions a log of the original TEE-Perf is of.
 #include "original_names.h"
 
-#include "analyzer/symbols/elf/segments.h"
+#include "analyzer/symbols/elf/file.h"
 #include "analyzer/symbols/module.h"
 #include "common/clean.h"
 

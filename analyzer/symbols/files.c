@@ -2,7 +2,6 @@
 // Finds the files that tell about a module's functions.
 #include "files.h"
 
-#include "analyzer/symbols/elf/code.h"
 #include "analyzer/symbols/fetch.h"
 #include "analyzer/symbols/folder.h"
 

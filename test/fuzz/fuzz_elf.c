@@ -6,7 +6,6 @@
 // inputs that it survives are read again without one, so that they are told apart by what they reach.
 // Runs: 1 of 40.
 #define _GNU_SOURCE
-#include "analyzer/symbols/elf/code.h"
 #include "analyzer/symbols/elf/file.h"
 #include "analyzer/symbols/elf/sections.h"
 #include "analyzer/symbols/lines.h"

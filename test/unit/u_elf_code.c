@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/symbols/elf/code.h"
+#include "analyzer/symbols/elf/file.h"
 #include "runtime/runtime.h"
 
 #define FILE_NAME "u_elf_code.tmp"

@@ -5,7 +5,7 @@
 // Some of what is in it only one reader wants: perf the host's architecture; hotspot identifiers, host name and
 // processors (it stops with a fault without); Perfetto attributes with identifiers behind them. None wants
 // more than 128 bytes of attributes; older ones refuse them.
-#include "analyzer/symbols/elf/segments.h"
+#include "analyzer/symbols/elf/file.h"
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/path_sums.h"
 #include "analyzer/output/view.h"

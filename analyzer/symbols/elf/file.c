@@ -9,7 +9,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <teeperf/abi.h>
 #include <zlib.h>
+
+// Of more executable segments there is no program.
+#define SEGMENTS_MAX 64
+// At most so many bytes of a file's list of functions: 100 million of them.
+#define FUNCTIONS_MAX (UINT64_C(1) << 30)
 
 // What is read while the file is looked through.
 struct input {
@@ -45,6 +51,12 @@ static void *read_part(
 	return data;
 }
 
+bool tp_elf_is_known(const unsigned char *ident)
+{
+	return memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS64 &&
+	       ident[EI_DATA] == ELFDATA2LSB;
+}
+
 static int open_input(struct input *input, const char *path, struct tp_err *err)
 {
 	int code = tp_source_open(&input->source, path, err);
@@ -56,7 +68,7 @@ static int open_input(struct input *input, const char *path, struct tp_err *err)
 		return code;
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return tp_err_set(err, TP_ERR_FORMAT, path, 0, "not an ELF file");
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
+	if (!tp_elf_is_known(header->e_ident))
 		return tp_err_set(err, TP_ERR_FORMAT, path, EI_CLASS,
 		    "not a 64-bit little-endian ELF file: symbols of others are not read");
 	if (header->e_shoff == 0)
@@ -85,6 +97,13 @@ static int open_input(struct input *input, const char *path, struct tp_err *err)
 	    read_part(input, input->sections[names].sh_offset, input->sections[names].sh_size, err);
 	input->section_names_size = input->section_names ? input->sections[names].sh_size : 0;
 	return 0;
+}
+
+static void close_input(struct input *input)
+{
+	tp_source_close(&input->source);
+	free(input->sections);
+	free(input->section_names);
 }
 
 static const char *section_name(const struct input *input, const Elf64_Shdr *section)
@@ -240,9 +259,7 @@ static int read_file(
 	if (table && with_symbols)
 		code = read_symbols(elf, &input, table, err);
 out:
-	tp_source_close(&input.source);
-	free(input.sections);
-	free(input.section_names);
+	close_input(&input);
 	return code;
 }
 
@@ -292,4 +309,148 @@ int tp_elf_file_checksum(const char *path, uint32_t *checksum, struct tp_err *er
 	tp_source_close(&source);
 	*checksum = (uint32_t)sum;
 	return code;
+}
+
+// ---- code
+
+// The executable segments.
+static uint32_t read_segments(const struct tp_source *source, const Elf64_Ehdr *header,
+    struct tp_elf_segment *segments, uint32_t max)
+{
+	uint32_t count = 0;
+	if (!tp_elf_is_known(header->e_ident) || header->e_phentsize != sizeof(Elf64_Phdr))
+		return 0;
+	for (uint32_t i = 0; i < header->e_phnum && count < max; i++) {
+		Elf64_Phdr segment;
+		const uint64_t at = i * sizeof(segment);
+		if (header->e_phoff > source->size ||
+		    tp_source_read(source, header->e_phoff + at, &segment, sizeof(segment), NULL))
+			break;
+		if (segment.p_type == PT_LOAD && segment.p_flags & PF_X && segment.p_filesz)
+			segments[count++] = (struct tp_elf_segment){
+			    segment.p_vaddr, segment.p_filesz, segment.p_offset};
+	}
+	return count;
+}
+
+uint32_t tp_elf_segments_read(const char *path, struct tp_elf_segment *segments, uint32_t max)
+{
+	struct tp_source source;
+	Elf64_Ehdr header;
+	uint32_t count = 0;
+	if (tp_source_open(&source, path, NULL))
+		return 0;
+	if (!tp_source_read(&source, 0, &header, sizeof(header), NULL))
+		count = read_segments(&source, &header, segments, max);
+	tp_source_close(&source);
+	return count;
+}
+
+static void step(uint64_t *hash, uint64_t word)
+{
+	const uint64_t product = (*hash ^ word) * TEEPERF_CODE_PRIME;
+	*hash = product ^ product >> 32;
+}
+
+static uint64_t word_at(const uint8_t *at)
+{
+	uint64_t word;
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+// Where in the file the code is; false if it is not all in an executable segment.
+static bool find_code(const struct input *input, uint64_t address, uint64_t size, uint64_t *offset)
+{
+	struct tp_elf_segment segments[SEGMENTS_MAX];
+	const uint64_t end = input->source.size;
+	const uint32_t count =
+	    read_segments(&input->source, &input->header, segments, SEGMENTS_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tp_elf_segment *segment = &segments[i];
+		const uint64_t skip = address - segment->address;
+		if (address < segment->address || skip > segment->size ||
+		    size > segment->size - skip || segment->offset > end ||
+		    skip > end - segment->offset)
+			continue;
+		*offset = segment->offset + skip;
+		return size <= end - *offset;
+	}
+	return false;
+}
+
+static bool hash_code(
+    const struct tp_source *source, uint64_t offset, uint64_t size, uint64_t *hash)
+{
+	uint8_t block[65536];
+	*hash = size;
+	for (uint64_t done = 0; done < size;) {
+		const uint64_t left = size - done;
+		const size_t count = left < sizeof(block) ? (size_t)left : sizeof(block);
+		if (tp_source_read(source, offset + done, block, count, NULL))
+			return false;
+		for (size_t i = 0; i < count; i += 8)
+			step(hash, word_at(block + i));
+		done += count;
+	}
+	return true;
+}
+
+// The parts that object files have brought; the linker may have put zeroes between them.
+static bool hash_names(const uint8_t *data, uint64_t size, uint64_t *hash)
+{
+	for (uint64_t at = 0; size - at >= TEEPERF_GATE_OFFSET;) {
+		struct teeperf_functions functions;
+		memcpy(&functions, data + at, sizeof(functions));
+		if (!functions.size) {
+			at += 8;
+			continue;
+		}
+		const uint64_t gates = (functions.count + UINT64_C(7)) & ~UINT64_C(7);
+		const uint64_t hashes = TEEPERF_GATE_OFFSET + gates;
+		if (functions.size > size - at ||
+		    hashes + UINT64_C(8) * functions.count > functions.size)
+			return false;
+		step(hash, functions.count);
+		for (uint32_t i = 0; i < functions.count; i++)
+			step(hash, word_at(data + at + hashes + UINT64_C(8) * i));
+		at += functions.size;
+	}
+	return true;
+}
+
+static bool hash_list(const struct input *input, uint64_t *hash)
+{
+	*hash = 0;
+	for (uint64_t i = 0; i < input->section_count; i++) {
+		const Elf64_Shdr *section = &input->sections[i];
+		if (section->sh_type != SHT_PROGBITS ||
+		    strcmp(section_name(input, section), TEEPERF_FUNCTIONS_SECTION) != 0)
+			continue;
+		uint8_t *data = section->sh_size <= FUNCTIONS_MAX
+				    ? read_part(input, section->sh_offset, section->sh_size, NULL)
+				    : NULL;
+		const bool good = data && hash_names(data, section->sh_size, hash);
+		free(data);
+		return good;
+	}
+	return input->section_names;
+}
+
+uint64_t tp_elf_code_hash(const char *path, uint64_t address, uint64_t size)
+{
+	struct input input = {.source = {.fd = -1}};
+	uint64_t offset;
+	uint64_t names;
+	uint64_t hash = 0;
+	if (size && size % 8 == 0 && !open_input(&input, path, NULL) &&
+	    find_code(&input, address, size, &offset) && hash_list(&input, &names) &&
+	    hash_code(&input.source, offset, size, &hash)) {
+		step(&hash, names & ~UINT64_C(0xffff));
+		hash = hash ? hash : 1;
+	} else {
+		hash = 0;
+	}
+	close_input(&input);
+	return hash;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * What is needed of a 64-bit little-endian ELF file: function symbols, build ID, whether it has
- * debug information, or where that was put. The file is untrusted.
+ * debug information, or where that was put; and its code. The file is untrusted.
  */
 #ifndef TP_ELF_FILE_H
 #define TP_ELF_FILE_H
@@ -39,5 +39,24 @@ const struct tp_elf_symbol *tp_elf_file_find(const struct tp_elf_file *elf, uint
 
 /* The checksum of the file PATH as debug_link_checksum has it (that of zlib). 0 or a negative tp_error. */
 int tp_elf_file_checksum(const char *path, uint32_t *checksum, struct tp_err *err);
+
+/* Whether a file that begins with these EI_NIDENT bytes is a 64-bit little-endian ELF file. */
+bool tp_elf_is_known(const unsigned char *ident);
+
+struct tp_elf_segment {
+	uint64_t address; /* as in the file */
+	uint64_t size;
+	uint64_t offset; /* in the file */
+};
+
+/* The executable segments of the file PATH, at most MAX; how many. 0: it has none, or cannot be read. */
+uint32_t tp_elf_segments_read(const char *path, struct tp_elf_segment *segments, uint32_t max);
+
+/*
+ * By what a module without a build ID is known: the hash of its code and of its functions' names (log.h), of the file PATH:
+ * SIZE bytes from ADDRESS (as in the file) on are the code. 0 if the file has no such code, or cannot be read. It is the
+ * same for a file and what strip leaves of it.
+ */
+uint64_t tp_elf_code_hash(const char *path, uint64_t address, uint64_t size);
 
 #endif

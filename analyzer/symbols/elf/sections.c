@@ -3,6 +3,8 @@
 // to less than a sixteenth, and does not know zstd.
 #include "sections.h"
 
+#include "analyzer/symbols/elf/file.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -132,8 +134,7 @@ int tp_elf_sections_open(struct tp_elf_sections *sections, const char *path, str
 	Elf64_Ehdr header;
 	Elf64_Shdr first = {0};
 	memcpy(&header, sections->map, sizeof(header));
-	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
+	if (!tp_elf_is_known(header.e_ident))
 		return tp_err_set(
 		    err, TP_ERR_FORMAT, path, 0, "not a 64-bit little-endian ELF file");
 	if (!header.e_shoff)
