@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Goes through the entries of a unit of .debug_info without making anything of most of them.
+// Goes through the entries of a unit of .debug_info without making anything of most of them, and reads lists of addresses.
 //
 // Clang writes no DW_AT_sibling, so whoever wants the functions has to pass over each variable and block
 // in them. libdwarf takes about a microsecond for an entry; adding up the sizes takes some nanoseconds.
 #include "dies.h"
 
-#include "analyzer/symbols/cursor.h"
 #include "common/array.h"
 
 #include <dwarf.h>
@@ -21,6 +20,69 @@
 #define FORM_GNU_STR_INDEX 0x1f02
 #define FORM_GNU_REF_ALT 0x1f20
 #define FORM_GNU_STRP_ALT 0x1f21
+
+// A place in bytes; what is read beyond the end is 0, and sets `bad`. Like common/bytes.h, but inline: millions of entries
+// are passed over.
+struct cursor {
+	const uint8_t *at;
+	const uint8_t *end;
+	bool bad;
+};
+
+static inline void skip(struct cursor *cursor, uint64_t size)
+{
+	if (size > (uint64_t)(cursor->end - cursor->at)) {
+		cursor->bad = true;
+		cursor->at = cursor->end;
+		return;
+	}
+	cursor->at += size;
+}
+
+// A number of SIZE bytes, 1 to 8.
+static inline uint64_t take_number(struct cursor *cursor, unsigned size)
+{
+	uint64_t value = 0;
+	if (size > (size_t)(cursor->end - cursor->at)) {
+		skip(cursor, size);
+		return 0;
+	}
+	memcpy(&value, cursor->at, size);
+	cursor->at += size;
+	return value;
+}
+
+static inline uint64_t take_uleb(struct cursor *cursor)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0; cursor->at < cursor->end; shift += 7) {
+		const uint8_t byte = *cursor->at++;
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+	cursor->bad = true;
+	return 0;
+}
+
+static inline int64_t take_sleb(struct cursor *cursor)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0; cursor->at < cursor->end;) {
+		const uint8_t byte = *cursor->at++;
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+		if (byte & 0x80)
+			continue;
+		if (shift < 64 && byte & 0x40)
+			value |= ~UINT64_C(0) << shift;
+		return (int64_t)value;
+	}
+	cursor->bad = true;
+	return 0;
+}
 
 struct tp_die_attribute {
 	uint16_t name;
@@ -104,8 +166,8 @@ static int size_of(const struct tp_dies_unit *unit, unsigned form)
 	}
 }
 
-// Pass over a value of a form whose values differ in size.
-static void skip_variable(struct tp_cursor *cursor, unsigned form)
+// Go behind a value of a form whose values differ in size. Returns the number that it is, 0 if it is something else.
+static uint64_t take_variable(struct cursor *cursor, unsigned form)
 {
 	switch (form) {
 	case DW_FORM_string: {
@@ -114,42 +176,45 @@ static void skip_variable(struct tp_cursor *cursor, unsigned form)
 			cursor->at = nul + 1;
 		else
 			cursor->bad = true;
-		break;
+		return 0;
 	}
 	case DW_FORM_block:
 	case DW_FORM_exprloc:
-		tp_cursor_skip(cursor, tp_cursor_uleb(cursor));
-		break;
+		skip(cursor, take_uleb(cursor));
+		return 0;
 	case DW_FORM_block1:
-		tp_cursor_skip(cursor, tp_cursor_number(cursor, 1));
-		break;
+		skip(cursor, take_number(cursor, 1));
+		return 0;
 	case DW_FORM_block2:
-		tp_cursor_skip(cursor, tp_cursor_number(cursor, 2));
-		break;
+		skip(cursor, take_number(cursor, 2));
+		return 0;
 	case DW_FORM_block4:
-		tp_cursor_skip(cursor, tp_cursor_number(cursor, 4));
-		break;
+		skip(cursor, take_number(cursor, 4));
+		return 0;
 	default:
-		tp_cursor_uleb(cursor);
+		return take_uleb(cursor);
 	}
 }
 
-static void skip_value(struct tp_cursor *cursor, const struct tp_dies_unit *unit, unsigned form)
+// The same for any form.
+static uint64_t take_value(struct cursor *cursor, const struct tp_dies_unit *unit, unsigned form)
 {
 	const int size = size_of(unit, form);
-	if (size >= 0)
-		tp_cursor_skip(cursor, (uint64_t)size);
-	else
-		skip_variable(cursor, form);
+	if (size < 0)
+		return take_variable(cursor, form);
+	if (size <= 8)
+		return take_number(cursor, (unsigned)size);
+	skip(cursor, (uint64_t)size);
+	return 0;
 }
 
 // The attributes of an abbreviation, up to the two zeroes at their end.
 static bool read_attributes(struct tp_dies *dies, const struct tp_dies_unit *unit,
-    struct tp_die_abbrev *abbrev, struct tp_cursor *cursor)
+    struct tp_die_abbrev *abbrev, struct cursor *cursor)
 {
 	for (;;) {
-		const uint64_t name = tp_cursor_uleb(cursor);
-		const uint64_t form = tp_cursor_uleb(cursor);
+		const uint64_t name = take_uleb(cursor);
+		const uint64_t form = take_uleb(cursor);
 		if (cursor->bad)
 			return false;
 		if (!name && !form)
@@ -166,7 +231,7 @@ static bool read_attributes(struct tp_dies *dies, const struct tp_dies_unit *uni
 		    .name = name <= UINT16_MAX ? (uint16_t)name : UINT16_MAX,
 		    .form = (uint16_t)form,
 		    .size = (int16_t)size,
-		    .constant = form == DW_FORM_implicit_const ? tp_cursor_sleb(cursor) : 0,
+		    .constant = form == DW_FORM_implicit_const ? take_sleb(cursor) : 0,
 		};
 		abbrev->count++;
 	}
@@ -174,14 +239,14 @@ static bool read_attributes(struct tp_dies *dies, const struct tp_dies_unit *uni
 
 bool tp_dies_open(struct tp_dies *dies, const struct tp_dies_unit *unit)
 {
-	struct tp_cursor cursor = {unit->abbrevs, unit->abbrevs + unit->abbrevs_size, false};
+	struct cursor cursor = {unit->abbrevs, unit->abbrevs + unit->abbrevs_size, false};
 	dies->abbrev_count = 0;
 	dies->attribute_count = 0;
 	if (unit->address_size < 1 || unit->address_size > 8 ||
 	    (unit->offset_size != 4 && unit->offset_size != 8))
 		return false;
 	for (;;) {
-		const uint64_t code = tp_cursor_uleb(&cursor);
+		const uint64_t code = take_uleb(&cursor);
 		if (cursor.bad)
 			return false;
 		if (!code)
@@ -193,9 +258,9 @@ bool tp_dies_open(struct tp_dies *dies, const struct tp_dies_unit *unit)
 			dies->abbrevs[dies->abbrev_count++].known = false;
 		struct tp_die_abbrev abbrev = {
 		    .attributes = dies->attribute_count, .known = true, .fixed = true};
-		const uint64_t tag = tp_cursor_uleb(&cursor);
+		const uint64_t tag = take_uleb(&cursor);
 		abbrev.tag = tag <= UINT16_MAX ? (uint16_t)tag : 0;
-		tp_cursor_skip(&cursor, 1); // whether it has children
+		skip(&cursor, 1); // whether it has children
 		if (dies->abbrevs[code - 1].known || !read_attributes(dies, unit, &abbrev, &cursor))
 			return false;
 		dies->abbrevs[code - 1] = abbrev;
@@ -210,7 +275,7 @@ void tp_dies_release(struct tp_dies *dies)
 }
 
 // A constant; false and passed over if the form is of another kind.
-static bool read_constant(struct tp_cursor *cursor, const struct tp_dies_unit *unit,
+static bool read_constant(struct cursor *cursor, const struct tp_dies_unit *unit,
     const struct tp_die_attribute *attribute, uint64_t *value)
 {
 	switch (attribute->form) {
@@ -221,23 +286,21 @@ static bool read_constant(struct tp_cursor *cursor, const struct tp_dies_unit *u
 	case DW_FORM_data2:
 	case DW_FORM_data4:
 	case DW_FORM_data8:
-		*value = tp_cursor_number(cursor, (unsigned)size_of(unit, attribute->form));
-		return true;
 	case DW_FORM_udata:
-		*value = tp_cursor_uleb(cursor);
+		*value = take_value(cursor, unit, attribute->form);
 		return true;
 	case DW_FORM_sdata: {
-		const int64_t number = tp_cursor_sleb(cursor);
+		const int64_t number = take_sleb(cursor);
 		*value = (uint64_t)number;
 		return number >= 0;
 	}
 	default:
-		skip_value(cursor, unit, attribute->form);
+		take_value(cursor, unit, attribute->form);
 		return false;
 	}
 }
 
-bool tp_dies_address(const struct tp_dies_unit *unit, uint64_t index, uint64_t *address)
+static bool address_at(const struct tp_dies_unit *unit, uint64_t index, uint64_t *address)
 {
 	if (!unit->addresses || index >= unit->addresses_size / unit->address_size)
 		return false;
@@ -247,71 +310,56 @@ bool tp_dies_address(const struct tp_dies_unit *unit, uint64_t index, uint64_t *
 }
 
 static bool read_address(
-    struct tp_cursor *cursor, const struct tp_dies_unit *unit, unsigned form, uint64_t *address)
+    struct cursor *cursor, const struct tp_dies_unit *unit, unsigned form, uint64_t *address)
 {
-	uint64_t index;
+	const uint64_t value = take_value(cursor, unit, form);
 	switch (form) {
 	case DW_FORM_addr:
-		*address = tp_cursor_number(cursor, unit->address_size);
+		*address = value;
 		return true;
 	case DW_FORM_addrx:
-	case FORM_GNU_ADDR_INDEX:
-		index = tp_cursor_uleb(cursor);
-		break;
 	case DW_FORM_addrx1:
 	case DW_FORM_addrx2:
 	case DW_FORM_addrx3:
 	case DW_FORM_addrx4:
-		index = tp_cursor_number(cursor, (unsigned)size_of(unit, form));
-		break;
+	case FORM_GNU_ADDR_INDEX:
+		return address_at(unit, value, address);
 	default:
-		skip_value(cursor, unit, form);
 		return false;
 	}
-	return tp_dies_address(unit, index, address);
 }
 
-static void read_reference(struct tp_cursor *cursor, const struct tp_dies_unit *unit, unsigned form,
+static void read_reference(struct cursor *cursor, const struct tp_dies_unit *unit, unsigned form,
     struct tp_die_function *function)
 {
-	uint64_t offset;
+	const uint64_t offset = take_value(cursor, unit, form);
 	switch (form) {
 	case DW_FORM_ref1:
 	case DW_FORM_ref2:
 	case DW_FORM_ref4:
 	case DW_FORM_ref8:
-		offset = tp_cursor_number(cursor, (unsigned)size_of(unit, form));
-		break;
 	case DW_FORM_ref_udata:
-		offset = tp_cursor_uleb(cursor);
+		if (offset < unit->end - unit->header)
+			function->reference = unit->header + offset;
 		break;
 	default:
-		skip_value(cursor, unit, form);
 		function->refers_out = true;
-		return;
 	}
-	if (offset < unit->end - unit->header)
-		function->reference = unit->header + offset;
 }
 
-static void read_ranges(struct tp_cursor *cursor, const struct tp_dies_unit *unit, unsigned form,
+static void read_ranges(struct cursor *cursor, const struct tp_dies_unit *unit, unsigned form,
     struct tp_die_function *function)
 {
+	const uint64_t value = take_value(cursor, unit, form);
 	function->has_ranges = true;
-	if (form == DW_FORM_rnglistx) {
-		function->ranges = tp_cursor_uleb(cursor);
-		function->ranges_by_index = true;
-	} else if (form == DW_FORM_sec_offset) {
-		function->ranges = tp_cursor_number(cursor, unit->offset_size);
-	} else {
-		function->ranges = UINT64_MAX;
-		skip_value(cursor, unit, form);
-	}
+	function->ranges_by_index |= form == DW_FORM_rnglistx;
+	function->ranges =
+	    form == DW_FORM_rnglistx || form == DW_FORM_sec_offset ? value : UINT64_MAX;
 }
 
 // What the entry says whose abbreviation has been read. False if it says what is not understood.
 static bool read_entry(const struct tp_dies *dies, const struct tp_dies_unit *unit,
-    const struct tp_die_abbrev *abbrev, struct tp_cursor *cursor, struct tp_die_function *function)
+    const struct tp_die_abbrev *abbrev, struct cursor *cursor, struct tp_die_function *function)
 {
 	bool has_low = false;
 	bool has_high = false;
@@ -326,7 +374,7 @@ static bool read_entry(const struct tp_dies *dies, const struct tp_dies_unit *un
 			break;
 		case DW_AT_high_pc:
 			has_high = true;
-			skip_value(cursor, unit, attribute->form);
+			take_value(cursor, unit, attribute->form);
 			break;
 		case DW_AT_ranges:
 			read_ranges(cursor, unit, attribute->form, function);
@@ -344,7 +392,7 @@ static bool read_entry(const struct tp_dies *dies, const struct tp_dies_unit *un
 			read_reference(cursor, unit, attribute->form, function);
 			break;
 		default:
-			skip_value(cursor, unit, attribute->form);
+			take_value(cursor, unit, attribute->form);
 		}
 	}
 	function->has_code = has_low && has_high;
@@ -361,11 +409,11 @@ static const struct tp_die_abbrev *find_abbrev(const struct tp_dies *dies, uint6
 bool tp_dies_each(
     const struct tp_dies *dies, const struct tp_dies_unit *unit, tp_dies_fn *call, void *context)
 {
-	struct tp_cursor cursor = {unit->info + unit->first, unit->info + unit->end, false};
+	struct cursor cursor = {unit->info + unit->first, unit->info + unit->end, false};
 	// Whose child an entry is does not matter: functions are wanted wherever they are.
 	while (cursor.at < cursor.end) {
 		const uint8_t *begin = cursor.at;
-		const uint64_t code = *begin < 0x80 ? *cursor.at++ : tp_cursor_uleb(&cursor);
+		const uint64_t code = *begin < 0x80 ? *cursor.at++ : take_uleb(&cursor);
 		if (!code)
 			continue;
 		const struct tp_die_abbrev *abbrev = find_abbrev(dies, code);
@@ -379,14 +427,14 @@ bool tp_dies_each(
 			if (!cursor.bad && (function.has_code || function.has_ranges))
 				call(context, &function);
 		} else if (abbrev->fixed) {
-			tp_cursor_skip(&cursor, abbrev->size);
+			skip(&cursor, abbrev->size);
 		} else {
 			const struct tp_die_attribute *at = &dies->attributes[abbrev->attributes];
 			for (uint32_t i = 0; i < abbrev->count; i++)
 				if (at[i].size >= 0)
-					tp_cursor_skip(&cursor, (uint64_t)at[i].size);
+					skip(&cursor, (uint64_t)at[i].size);
 				else
-					skip_variable(&cursor, at[i].form);
+					take_variable(&cursor, at[i].form);
 		}
 		if (cursor.bad)
 			return false;
@@ -400,8 +448,81 @@ bool tp_dies_read(const struct tp_dies *dies, const struct tp_dies_unit *unit, u
 	*function = (struct tp_die_function){.offset = offset};
 	if (offset < unit->first || offset >= unit->end)
 		return false;
-	struct tp_cursor cursor = {unit->info + offset, unit->info + unit->end, false};
-	const uint64_t code = tp_cursor_uleb(&cursor);
+	struct cursor cursor = {unit->info + offset, unit->info + unit->end, false};
+	const uint64_t code = take_uleb(&cursor);
 	const struct tp_die_abbrev *abbrev = code ? find_abbrev(dies, code) : NULL;
 	return abbrev && read_entry(dies, unit, abbrev, &cursor, function) && !cursor.bad;
+}
+
+// ---- lists of addresses
+
+// The two numbers of an entry, as addresses. False if they cannot be told.
+static bool read_list_entry(const struct tp_rnglists *lists, struct cursor *cursor, unsigned kind,
+    uint64_t *base, uint64_t range[2])
+{
+	const struct tp_dies_unit *unit = lists->unit;
+	switch (kind) {
+	case DW_RLE_base_addressx:
+		return address_at(unit, take_uleb(cursor), base);
+	case DW_RLE_base_address:
+		*base = take_number(cursor, unit->address_size);
+		return true;
+	case DW_RLE_startx_endx:
+		return address_at(unit, take_uleb(cursor), &range[0]) &&
+		       address_at(unit, take_uleb(cursor), &range[1]);
+	case DW_RLE_startx_length:
+		if (!address_at(unit, take_uleb(cursor), &range[0]))
+			return false;
+		range[1] = range[0] + take_uleb(cursor);
+		return true;
+	case DW_RLE_offset_pair:
+		range[0] = *base + take_uleb(cursor);
+		range[1] = *base + take_uleb(cursor);
+		return true;
+	case DW_RLE_start_end:
+		range[0] = take_number(cursor, unit->address_size);
+		range[1] = take_number(cursor, unit->address_size);
+		return true;
+	case DW_RLE_start_length:
+		range[0] = take_number(cursor, unit->address_size);
+		range[1] = range[0] + take_uleb(cursor);
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum tp_ranges tp_rnglists_each(const struct tp_rnglists *lists,
+    const struct tp_die_function *function, tp_range_fn *call, void *context)
+{
+	uint64_t offset = function->ranges;
+	if (!lists->data || lists->table > lists->size)
+		return TP_RANGES_UNREADABLE;
+	if (function->ranges_by_index) {
+		const unsigned size = lists->unit->offset_size;
+		const uint64_t room = (lists->size - lists->table) / size;
+		if (offset >= room)
+			return TP_RANGES_UNREADABLE;
+		const uint8_t *entry = lists->data + lists->table + offset * size;
+		struct cursor index = {entry, entry + size, false};
+		offset = take_number(&index, size);
+		if (offset > lists->size - lists->table)
+			return TP_RANGES_UNREADABLE;
+		offset += lists->table;
+	}
+	if (offset > lists->size)
+		return TP_RANGES_UNREADABLE;
+	struct cursor cursor = {lists->data + offset, lists->data + lists->size, false};
+	uint64_t base = lists->base;
+	for (;;) {
+		const unsigned kind = (unsigned)take_number(&cursor, 1);
+		uint64_t range[2] = {0, 0};
+		if (!cursor.bad && kind == DW_RLE_end_of_list)
+			return TP_RANGES_PASSED;
+		if (!read_list_entry(lists, &cursor, kind, &base, range) || cursor.bad)
+			return TP_RANGES_UNREADABLE;
+		if (kind != DW_RLE_base_address && kind != DW_RLE_base_addressx &&
+		    call(context, range[0], range[1]))
+			return TP_RANGES_ENDED;
+	}
 }

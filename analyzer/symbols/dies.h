@@ -70,7 +70,29 @@ bool tp_dies_each(
 bool tp_dies_read(const struct tp_dies *dies, const struct tp_dies_unit *unit, uint64_t offset,
     struct tp_die_function *function);
 
-/* The address with this index. False if there is none. */
-bool tp_dies_address(const struct tp_dies_unit *unit, uint64_t index, uint64_t *address);
+/* Called for each range [low, high); true ends the search. */
+typedef bool tp_range_fn(void *context, uint64_t low, uint64_t high);
+
+enum tp_ranges {
+	TP_RANGES_PASSED,     /* the function was called for all of them */
+	TP_RANGES_ENDED,      /* it returned true */
+	TP_RANGES_UNREADABLE, /* perhaps after some calls */
+};
+
+/*
+ * Lists of addresses in .debug_rnglists and .debug_rnglists.dwo (DWARF 5, section 7.25). Debian's libdwarf does
+ * not find the second, where clang has most functions of a split unit.
+ */
+struct tp_rnglists {
+	const uint8_t *data; /* the section; NULL: not there */
+	uint64_t size;
+	uint64_t table; /* offset of the unit's table of offsets, which are from there */
+	uint64_t base;  /* address of the unit's code */
+	const struct tp_dies_unit *unit;
+};
+
+/* Call CALL for each range of the list that FUNCTION names. */
+enum tp_ranges tp_rnglists_each(const struct tp_rnglists *lists,
+    const struct tp_die_function *function, tp_range_fn *call, void *context);
 
 #endif

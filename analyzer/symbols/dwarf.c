@@ -9,10 +9,7 @@
 
 #include "dwarf.h"
 
-#include "analyzer/symbols/dies.h"
-#include "analyzer/symbols/ranges.h"
-#include "analyzer/symbols/rnglists.h"
-#include "analyzer/symbols/split.h"
+#include "analyzer/symbols/units.h"
 #include "common/array.h"
 
 #include <stdio.h>
@@ -40,15 +37,10 @@ struct search {
 	struct tp_dies dies;
 	// The unit that is gone through: that of the file, and the one that has its entries.
 	uint32_t number;
-	Dwarf_Die skeleton; // the same as die if it is not split
-	Dwarf_Die die;
-	const struct tp_dwarf_units *units;
-	const struct tp_dwarf_unit *unit;
+	struct tp_whole_unit whole;
 	struct tp_dies_unit scanned;
 	struct tp_rnglists lists;
 	bool has_read_files;
-	char **files;
-	Dwarf_Signed file_count;
 	const char **kept_files; // copies in the arena of those that were needed; NULL otherwise
 };
 
@@ -78,24 +70,12 @@ static bool has_place(void *context, uint64_t low, uint64_t high)
 static bool find_number(
     const struct search *search, Dwarf_Die die, Dwarf_Half wanted, Dwarf_Unsigned *value)
 {
-	static const Dwarf_Half references[] = {DW_AT_abstract_origin, DW_AT_specification};
-	Dwarf_Debug dbg = search->units->object.dbg;
+	Dwarf_Debug dbg = search->whole.units->object.dbg;
 	Dwarf_Die at = die;
 	bool found = false;
-	for (int step = 0; step < REFERENCES_MAX && at; step++) {
-		Dwarf_Attribute attribute;
+	for (int step = 0; step < REFERENCES_MAX && at && !found; step++) {
 		found = tp_dwarf_units_number(dbg, at, wanted, value);
-		if (found)
-			break;
-		Dwarf_Die next = NULL;
-		for (int i = 0; i < 2 && !next; i++) {
-			Dwarf_Off offset;
-			if (dwarf_attr(at, references[i], &attribute, NULL) != DW_DLV_OK)
-				continue;
-			if (dwarf_global_formref(attribute, &offset, NULL) == DW_DLV_OK)
-				dwarf_offdie_b(dbg, offset, true, &next, NULL);
-			dwarf_dealloc(dbg, attribute, DW_DLA_ATTR);
-		}
+		Dwarf_Die next = found ? NULL : tp_dwarf_units_origin(dbg, at);
 		if (at != die)
 			dwarf_dealloc(dbg, at, DW_DLA_DIE);
 		at = next;
@@ -105,21 +85,14 @@ static bool find_number(
 	return found;
 }
 
-// The names of the unit's files. A split unit may have them itself, or leave them to its skeleton.
 static void read_files(struct search *search)
 {
 	search->has_read_files = true;
-	int status = dwarf_srcfiles(search->die, &search->files, &search->file_count, NULL);
-	if ((status != DW_DLV_OK || search->file_count <= 0) && search->skeleton != search->die)
-		status =
-		    dwarf_srcfiles(search->skeleton, &search->files, &search->file_count, NULL);
-	search->trouble = search->trouble || status == DW_DLV_ERROR;
-	if (status != DW_DLV_OK)
-		search->files = NULL;
-	if (!search->files || search->file_count <= 0)
+	search->trouble |= !tp_whole_unit_files(&search->whole);
+	if (!search->whole.file_count)
 		return;
-	search->kept_files = calloc((size_t)search->file_count, sizeof(*search->kept_files));
-	search->no_memory = search->no_memory || !search->kept_files;
+	search->kept_files = calloc((size_t)search->whole.file_count, sizeof(*search->kept_files));
+	search->no_memory |= !search->kept_files;
 }
 
 static void fill_place(
@@ -130,14 +103,14 @@ static void fill_place(
 	if (!search->kept_files)
 		return;
 	// Files are numbered from 1 on before DWARF 5, from 0 on since.
-	if (search->unit->version < 5)
+	if (search->whole.unit->version < 5)
 		file--;
-	if (file >= (uint64_t)search->file_count)
+	if (file >= (uint64_t)search->whole.file_count)
 		return;
 	const char **name = &search->kept_files[file];
 	if (!*name)
-		*name =
-		    tp_arena_copy(search->arena, search->files[file], strlen(search->files[file]));
+		*name = tp_arena_copy(
+		    search->arena, search->whole.files[file], strlen(search->whole.files[file]));
 	place->file = *name;
 	place->line = line;
 	place->unit = search->number;
@@ -156,58 +129,17 @@ static void fill_from_die(struct search *search, Dwarf_Die die, struct tp_source
 		fill_place(search, place, file, line);
 }
 
-struct piece {
-	struct search *search;
-	Dwarf_Die die;
-	const struct tp_die_function *function; // if it was read without libdwarf
-};
-
-static void fill_from_function(
-    struct search *search, const struct tp_die_function *found, struct tp_source_place *place);
-
-// A function may be in pieces (hot and cold, or each block), which may have symbols of their own: those count
-// that begin at a place.
-static bool take_piece(void *context, uint64_t low, uint64_t high)
+// The entry at OFFSET. False if it cannot be read.
+static bool open_die(struct search *search, uint64_t offset, Dwarf_Die *die)
 {
-	const struct piece *piece = context;
-	struct tp_source_place *place = find_place(piece->search, low);
-	(void)high;
-	if (place && piece->function)
-		fill_from_function(piece->search, piece->function, place);
-	else if (place)
-		fill_from_die(piece->search, piece->die, place);
-	return false;
+	*die = tp_dwarf_units_die(search->whole.units, offset);
+	search->trouble |= !*die;
+	return *die;
 }
 
-static void take_die(struct search *search, Dwarf_Die die)
+static void close_die(const struct search *search, Dwarf_Die die)
 {
-	struct piece piece = {search, die, NULL};
-	tp_symbol_ranges(search->units->object.dbg, search->unit->version, search->skeleton, die,
-	    take_piece, &piece);
-}
-
-// Look at the children of DIE. Functions inside of functions are few, but GNU C and D have them.
-static void walk(struct search *search, Dwarf_Die die, int depth)
-{
-	Dwarf_Debug dbg = search->units->object.dbg;
-	Dwarf_Die child = NULL;
-	int status = depth < DEPTH_MAX ? dwarf_child(die, &child, NULL) : DW_DLV_NO_ENTRY;
-	if (status != DW_DLV_OK)
-		child = NULL;
-	while (child) {
-		Dwarf_Half tag = 0;
-		dwarf_tag(child, &tag, NULL);
-		if (tag == DW_TAG_subprogram)
-			take_die(search, child);
-		if (tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_module ||
-		    tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
-			walk(search, child, depth + 1);
-		Dwarf_Die next = NULL;
-		status = dwarf_siblingof_b(dbg, child, true, &next, NULL);
-		dwarf_dealloc(dbg, child, DW_DLA_DIE);
-		child = status == DW_DLV_OK ? next : NULL;
-	}
-	search->trouble = search->trouble || status == DW_DLV_ERROR;
+	dwarf_dealloc(search->whole.units->object.dbg, die, DW_DLA_DIE);
 }
 
 // File and line of what FUNCTION was specified or made from, as far as it does not have them itself.
@@ -235,24 +167,70 @@ static bool follow(const struct search *search, struct tp_die_function *function
 static void fill_from_function(
     struct search *search, const struct tp_die_function *found, struct tp_source_place *place)
 {
-	Dwarf_Debug dbg = search->units->object.dbg;
 	struct tp_die_function function = *found;
-	Dwarf_Die die;
+	Dwarf_Die die = NULL;
 	if (follow(search, &function)) {
 		if (function.has_file && function.has_line)
 			fill_place(search, place, function.file, function.line);
-	} else if (dwarf_offdie_b(dbg, found->offset, true, &die, NULL) == DW_DLV_OK) {
+	} else if (open_die(search, found->offset, &die)) {
 		fill_from_die(search, die, place);
-		dwarf_dealloc(dbg, die, DW_DLA_DIE);
-	} else {
-		search->trouble = true;
+		close_die(search, die);
 	}
+}
+
+struct piece {
+	struct search *search;
+	Dwarf_Die die;
+	const struct tp_die_function *function; // if it was read without libdwarf
+};
+
+// A function may be in pieces (hot and cold, or each block), which may have symbols of their own: those count
+// that begin at a place.
+static bool take_piece(void *context, uint64_t low, uint64_t high)
+{
+	const struct piece *piece = context;
+	struct tp_source_place *place = find_place(piece->search, low);
+	(void)high;
+	if (place && piece->function)
+		fill_from_function(piece->search, piece->function, place);
+	else if (place)
+		fill_from_die(piece->search, piece->die, place);
+	return false;
+}
+
+static void take_die(struct search *search, Dwarf_Die die)
+{
+	struct piece piece = {search, die, NULL};
+	tp_symbol_ranges(&search->whole, die, take_piece, &piece);
+}
+
+// Look at the children of DIE. Functions inside of functions are few, but GNU C and D have them.
+static void walk(struct search *search, Dwarf_Die die, int depth)
+{
+	Dwarf_Debug dbg = search->whole.units->object.dbg;
+	Dwarf_Die child = NULL;
+	int status = depth < DEPTH_MAX ? dwarf_child(die, &child, NULL) : DW_DLV_NO_ENTRY;
+	if (status != DW_DLV_OK)
+		child = NULL;
+	while (child) {
+		Dwarf_Half tag = 0;
+		dwarf_tag(child, &tag, NULL);
+		if (tag == DW_TAG_subprogram)
+			take_die(search, child);
+		if (tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_module ||
+		    tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
+			walk(search, child, depth + 1);
+		Dwarf_Die next = NULL;
+		status = dwarf_siblingof_b(dbg, child, true, &next, NULL);
+		dwarf_dealloc(dbg, child, DW_DLA_DIE);
+		child = status == DW_DLV_OK ? next : NULL;
+	}
+	search->trouble = search->trouble || status == DW_DLV_ERROR;
 }
 
 static void take_function(void *context, const struct tp_die_function *found)
 {
 	struct search *search = context;
-	Dwarf_Debug dbg = search->units->object.dbg;
 	if (found->has_code) {
 		struct tp_source_place *place = find_place(search, found->low);
 		if (place)
@@ -261,35 +239,44 @@ static void take_function(void *context, const struct tp_die_function *found)
 	}
 	struct piece piece = {search, NULL, found};
 	Dwarf_Die die;
-	if (search->unit->version >= 5 &&
+	if (search->whole.unit->version >= 5 &&
 	    tp_rnglists_each(&search->lists, found, take_piece, &piece) != TP_RANGES_UNREADABLE)
 		return;
-	if (dwarf_offdie_b(dbg, found->offset, true, &die, NULL) == DW_DLV_OK) {
+	if (open_die(search, found->offset, &die)) {
 		take_die(search, die);
-		dwarf_dealloc(dbg, die, DW_DLA_DIE);
-	} else {
-		search->trouble = true;
+		close_die(search, die);
 	}
+}
+
+static bool is_split(const struct search *search)
+{
+	return search->whole.die != search->whole.skeleton;
+}
+
+// The bytes of a section that has the unit's part; NULL: it is not there.
+static const uint8_t *section_of(
+    const struct search *search, const char *name, const char *split_name, uint64_t *size)
+{
+	return tp_symbol_object_section((struct tp_symbol_object *)&search->whole.units->object,
+	    is_split(search) ? split_name : name, size);
 }
 
 static void find_lists(struct search *search, uint64_t contribution)
 {
-	const bool is_split = search->die != search->skeleton;
 	struct tp_rnglists *lists = &search->lists;
 	Dwarf_Unsigned table = 0;
 	Dwarf_Addr base = 0;
 	*lists = (struct tp_rnglists){.unit = &search->scanned};
-	if (search->unit->version < 5)
+	if (search->whole.unit->version < 5)
 		return;
-	lists->data = tp_symbol_object_section((struct tp_symbol_object *)&search->units->object,
-	    is_split ? ".debug_rnglists.dwo" : ".debug_rnglists", &lists->size);
+	lists->data = section_of(search, ".debug_rnglists", ".debug_rnglists.dwo", &lists->size);
 	// What was split off has one table, behind a header; others say where theirs is.
-	if (is_split)
-		table = contribution + (search->unit->offset_size == 8 ? 20 : 12);
+	if (is_split(search))
+		table = contribution + (search->whole.unit->offset_size == 8 ? 20 : 12);
 	else
 		tp_dwarf_units_number(
-		    search->main.object.dbg, search->skeleton, DW_AT_rnglists_base, &table);
-	dwarf_lowpc(search->skeleton, &base, NULL);
+		    search->main.object.dbg, search->whole.skeleton, DW_AT_rnglists_base, &table);
+	dwarf_lowpc(search->whole.skeleton, &base, NULL);
 	lists->table = table;
 	lists->base = base;
 }
@@ -297,21 +284,18 @@ static void find_lists(struct search *search, uint64_t contribution)
 // The bytes of the unit for dies.h. False if something is missing.
 static bool find_bytes(struct search *search)
 {
-	const bool is_split = search->die != search->skeleton;
-	struct tp_symbol_object *object = (struct tp_symbol_object *)&search->units->object;
-	const struct tp_dwarf_unit *unit = search->unit;
+	const struct tp_dwarf_unit *unit = search->whole.unit;
 	struct Dwarf_Debug_Fission_Per_CU_s packed;
 	uint64_t info_size;
 	uint64_t size;
 	Dwarf_Unsigned abbrevs = unit->abbrevs;
 	Dwarf_Unsigned addresses;
-	const uint8_t *info = tp_symbol_object_section(
-	    object, is_split ? ".debug_info.dwo" : ".debug_info", &info_size);
-	const uint8_t *abbrev = tp_symbol_object_section(
-	    object, is_split ? ".debug_abbrev.dwo" : ".debug_abbrev", &size);
+	const uint8_t *info = section_of(search, ".debug_info", ".debug_info.dwo", &info_size);
+	const uint8_t *abbrev = section_of(search, ".debug_abbrev", ".debug_abbrev.dwo", &size);
 	memset(&packed, 0, sizeof(packed));
 	// In a .dwp file each unit has its part of the section. (Some releases of libdwarf have added it.)
-	if (!is_split || dwarf_get_debugfission_for_die(search->die, &packed, NULL) != DW_DLV_OK)
+	if (!is_split(search) ||
+	    dwarf_get_debugfission_for_die(search->whole.die, &packed, NULL) != DW_DLV_OK)
 		memset(&packed, 0, sizeof(packed));
 	if (packed.pcu_type && abbrevs < packed.pcu_offset[DW_SECT_ABBREV])
 		abbrevs += packed.pcu_offset[DW_SECT_ABBREV];
@@ -332,7 +316,8 @@ static bool find_bytes(struct search *search)
 	const Dwarf_Half base = unit->version < 5 ? DW_AT_GNU_addr_base : DW_AT_addr_base;
 	const uint8_t *table = tp_symbol_object_section(&search->main.object, ".debug_addr", &size);
 	if (table &&
-	    tp_dwarf_units_number(search->main.object.dbg, search->skeleton, base, &addresses) &&
+	    tp_dwarf_units_number(
+		search->main.object.dbg, search->whole.skeleton, base, &addresses) &&
 	    addresses < size) {
 		search->scanned.addresses = table + addresses;
 		search->scanned.addresses_size = size - addresses;
@@ -347,15 +332,15 @@ static void go_through(struct search *search)
 			     tp_dies_open(&search->dies, &search->scanned) &&
 			     tp_dies_each(&search->dies, &search->scanned, take_function, search);
 	if (!scanned)
-		walk(search, search->die, 0);
-	if (search->files) {
-		Dwarf_Debug dbg = search->units->object.dbg;
-		for (Dwarf_Signed i = 0; i < search->file_count && !search->request->leave_open;
-		     i++)
-			dwarf_dealloc(dbg, search->files[i], DW_DLA_STRING);
-		dwarf_dealloc(dbg, search->files, DW_DLA_LIST);
+		walk(search, search->whole.die, 0);
+	if (search->whole.files) {
+		Dwarf_Debug dbg = search->whole.units->object.dbg;
+		for (Dwarf_Signed i = 0;
+		     i < search->whole.file_count && !search->request->leave_open; i++)
+			dwarf_dealloc(dbg, search->whole.files[i], DW_DLA_STRING);
+		dwarf_dealloc(dbg, search->whole.files, DW_DLA_LIST);
 		free(search->kept_files);
-		search->files = NULL;
+		search->whole.files = NULL;
 		search->kept_files = NULL;
 	}
 	search->has_read_files = false;
@@ -363,34 +348,21 @@ static void go_through(struct search *search)
 
 static void look_at_unit(struct search *search, const struct tp_dwarf_unit *unit)
 {
-	Dwarf_Debug dbg = search->main.object.dbg;
-	const struct tp_dwarf_units *split_units;
-	const struct tp_dwarf_unit *split_unit;
-	search->units = &search->main;
-	search->unit = unit;
-	search->die = search->skeleton = tp_dwarf_units_die(&search->main, unit);
-	if (!search->die) {
+	struct tp_whole_unit *whole = &search->whole;
+	if (!tp_whole_unit_open(whole, &search->main, unit)) {
 		search->trouble = true;
 		return;
 	}
 	// A unit whose ranges cannot be read is gone through to be sure.
-	if (tp_symbol_ranges(dbg, unit->version, search->die, search->die, has_place, search) !=
-	    TP_RANGES_PASSED) {
-		Dwarf_Die die = NULL;
-		if (tp_split_find(&search->split, &search->main, unit, search->skeleton,
-			&split_units, &split_unit) == TP_SPLIT_FOUND) {
-			search->units = split_units;
-			search->unit = split_unit;
-			die = tp_dwarf_units_die(split_units, split_unit);
-			search->die = die ? die : search->skeleton;
-			search->trouble = search->trouble || !die;
-		}
-		if (search->die == die || search->units == &search->main)
+	if (tp_symbol_ranges(whole, whole->die, has_place, search) != TP_RANGES_PASSED) {
+		if (tp_whole_unit_split(whole, &search->split, &search->main))
 			go_through(search);
-		if (die)
-			dwarf_dealloc(search->units->object.dbg, die, DW_DLA_DIE);
+		else
+			search->trouble = true;
+		if (whole->die && is_split(search))
+			close_die(search, whole->die);
 	}
-	dwarf_dealloc(dbg, search->skeleton, DW_DLA_DIE);
+	dwarf_dealloc(search->main.object.dbg, whole->skeleton, DW_DLA_DIE);
 }
 
 int64_t tp_symbol_dwarf_find(const struct tp_dwarf_request *request, struct tp_source_place *places,

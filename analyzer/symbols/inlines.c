@@ -7,8 +7,7 @@
 
 #include "analyzer/symbols/lines.h"
 #include "analyzer/symbols/module.h"
-#include "analyzer/symbols/ranges.h"
-#include "analyzer/symbols/split.h"
+#include "analyzer/symbols/units.h"
 #include "common/array.h"
 #include "common/buf.h"
 #include "common/bytes.h"
@@ -26,13 +25,7 @@ struct search {
 	struct tp_buf *out;
 	struct tp_dwarf_units main;
 	struct tp_split split;
-	// The unit that is looked at.
-	Dwarf_Die skeleton;
-	Dwarf_Die die;
-	const struct tp_dwarf_units *units;
-	const struct tp_dwarf_unit *unit;
-	char **files;
-	Dwarf_Signed file_count;
+	struct tp_whole_unit whole; // that is looked at
 	// The address that is looked for.
 	uint64_t address;
 	uint32_t number;
@@ -58,48 +51,35 @@ static bool has_address(void *context, uint64_t low, uint64_t high)
 
 static bool holds(struct search *search, Dwarf_Die die)
 {
-	return tp_symbol_ranges(search->units->object.dbg, search->unit->version, search->skeleton,
-		   die, has_address, search) == TP_RANGES_ENDED;
+	return tp_symbol_ranges(&search->whole, die, has_address, search) == TP_RANGES_ENDED;
 }
 
 // Its name as in a symbol table, else its plain one: its own, or of what it was made from.
 static const char *name_of(const struct search *search, Dwarf_Die die)
 {
-	static const Dwarf_Half references[] = {DW_AT_abstract_origin, DW_AT_specification};
-	Dwarf_Debug dbg = search->units->object.dbg;
 	const char *plain = NULL;
-	for (int step = 0; step < REFERENCES_MAX; step++) {
+	for (int step = 0; step < REFERENCES_MAX && die; step++) {
 		const char *linkage = tp_dwarf_units_text(die, DW_AT_linkage_name);
 		if (linkage)
 			return linkage;
 		if (!plain)
 			plain = tp_dwarf_units_text(die, DW_AT_name);
-		Dwarf_Unsigned offset = 0;
-		Dwarf_Die next = NULL;
-		for (int i = 0; i < 2 && !next; i++) {
-			Dwarf_Attribute attribute;
-			if (dwarf_attr(die, references[i], &attribute, NULL) != DW_DLV_OK)
-				continue;
-			if (dwarf_global_formref(attribute, &offset, NULL) == DW_DLV_OK)
-				dwarf_offdie_b(dbg, offset, true, &next, NULL);
-		}
-		if (!next)
-			break;
-		die = next; // what is read here ends with the process
+		// What is read here ends with the process.
+		die = tp_dwarf_units_origin(search->whole.units->object.dbg, die);
 	}
 	return plain ? plain : "";
 }
 
 static const char *file_name(const struct search *search, Dwarf_Unsigned file)
 {
-	if (search->unit->version < 5)
+	if (search->whole.unit->version < 5)
 		file--;
-	return file < (Dwarf_Unsigned)search->file_count ? search->files[file] : "";
+	return file < (Dwarf_Unsigned)search->whole.file_count ? search->whole.files[file] : "";
 }
 
 static void add_inlined(struct search *search, Dwarf_Die die)
 {
-	Dwarf_Debug dbg = search->units->object.dbg;
+	Dwarf_Debug dbg = search->whole.units->object.dbg;
 	Dwarf_Unsigned file = 0;
 	Dwarf_Unsigned line = 0;
 	const bool has_file = tp_dwarf_units_number(dbg, die, DW_AT_call_file, &file);
@@ -134,10 +114,10 @@ static bool descend(struct search *search, Dwarf_Die die, int depth)
 		if (scope && descend(search, child, depth + 1))
 			return true;
 		Dwarf_Die next = NULL;
-		if (dwarf_siblingof_b(search->units->object.dbg, child, true, &next, NULL) !=
+		if (dwarf_siblingof_b(search->whole.units->object.dbg, child, true, &next, NULL) !=
 		    DW_DLV_OK)
 			next = NULL;
-		dwarf_dealloc(search->units->object.dbg, child, DW_DLA_DIE);
+		dwarf_dealloc(search->whole.units->object.dbg, child, DW_DLA_DIE);
 		child = next;
 	}
 	return false;
@@ -151,37 +131,22 @@ static bool look_in(void *context, uint64_t low, uint64_t high)
 	     i < search->count && search->chains[i].address < high; i++) {
 		search->number = i;
 		search->address = search->chains[i].address;
-		descend(search, search->die, 0);
+		descend(search, search->whole.die, 0);
 	}
 	return false;
 }
 
 static void look_at_unit(struct search *search, const struct tp_dwarf_unit *unit)
 {
-	Dwarf_Debug dbg = search->main.object.dbg;
-	search->units = &search->main;
-	search->unit = unit;
-	search->die = search->skeleton = tp_dwarf_units_die(&search->main, unit);
-	if (!search->die || tp_symbol_ranges(dbg, unit->version, search->die, search->die,
-				has_chain, search) != TP_RANGES_ENDED)
+	struct tp_whole_unit *whole = &search->whole;
+	if (!tp_whole_unit_open(whole, &search->main, unit))
 		return;
-	const struct tp_dwarf_units *units;
-	const struct tp_dwarf_unit *split;
-	if (tp_split_find(&search->split, &search->main, unit, search->skeleton, &units, &split) ==
-	    TP_SPLIT_FOUND) {
-		search->units = units;
-		search->unit = split;
-		search->die = tp_dwarf_units_die(units, split);
-		if (!search->die)
-			return;
-	}
-	search->file_count = 0;
-	if ((dwarf_srcfiles(search->die, &search->files, &search->file_count, NULL) != DW_DLV_OK ||
-		search->file_count <= 0) &&
-	    (search->die == search->skeleton || dwarf_srcfiles(search->skeleton, &search->files,
-						    &search->file_count, NULL) != DW_DLV_OK))
-		search->file_count = 0;
-	tp_symbol_ranges(dbg, unit->version, search->skeleton, search->skeleton, look_in, search);
+	const struct tp_whole_unit skeleton = *whole;
+	if (tp_symbol_ranges(&skeleton, whole->die, has_chain, search) != TP_RANGES_ENDED ||
+	    !tp_whole_unit_split(whole, &search->split, &search->main))
+		return;
+	tp_whole_unit_files(whole);
+	tp_symbol_ranges(&skeleton, whole->skeleton, look_in, search);
 }
 
 static int64_t find(void *context, struct tp_buf *out, struct tp_err *err)

@@ -3,7 +3,7 @@
 #include <dwarf.h>
 #include <libdwarf.h>
 
-#include "object.h"
+#include "units.h"
 
 #include <string.h>
 

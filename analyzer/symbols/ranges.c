@@ -3,7 +3,7 @@
 #include <dwarf.h>
 #include <libdwarf.h>
 
-#include "ranges.h"
+#include "units.h"
 
 #include <stddef.h>
 
@@ -97,10 +97,11 @@ static enum tp_ranges each_old_range(
 	return result;
 }
 
-enum tp_ranges tp_symbol_ranges(Dwarf_Debug dbg, Dwarf_Half version, Dwarf_Die unit, Dwarf_Die die,
-    tp_range_fn *call, void *context)
+enum tp_ranges tp_symbol_ranges(
+    const struct tp_whole_unit *whole, Dwarf_Die die, tp_range_fn *call, void *context)
 {
-	const struct job job = {dbg, unit, call, context};
+	Dwarf_Debug dbg = whole->units->object.dbg;
+	const struct job job = {dbg, whole->skeleton, call, context};
 	Dwarf_Addr low;
 	Dwarf_Addr high;
 	if (low_and_high(die, &low, &high))
@@ -111,8 +112,8 @@ enum tp_ranges tp_symbol_ranges(Dwarf_Debug dbg, Dwarf_Half version, Dwarf_Die u
 	Dwarf_Half form;
 	enum tp_ranges result = TP_RANGES_UNREADABLE;
 	if (dwarf_whatform(attribute, &form, NULL) == DW_DLV_OK)
-		result = version >= 5 ? each_rnglist(&job, attribute, form)
-				      : each_old_range(&job, die, attribute);
+		result = whole->unit->version >= 5 ? each_rnglist(&job, attribute, form)
+						   : each_old_range(&job, die, attribute);
 	dwarf_dealloc(dbg, attribute, DW_DLA_ATTR);
 	return result;
 }

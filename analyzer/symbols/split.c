@@ -3,7 +3,7 @@
 #include <dwarf.h>
 #include <libdwarf.h>
 
-#include "split.h"
+#include "units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,29 +122,53 @@ static const struct tp_dwarf_unit *find_dwo(struct tp_split *split,
 	return found;
 }
 
-enum tp_split_answer tp_split_find(struct tp_split *split, const struct tp_dwarf_units *main,
-    const struct tp_dwarf_unit *unit, Dwarf_Die die, const struct tp_dwarf_units **found_units,
-    const struct tp_dwarf_unit **found)
+bool tp_whole_unit_open(struct tp_whole_unit *whole, const struct tp_dwarf_units *main,
+    const struct tp_dwarf_unit *unit)
 {
+	Dwarf_Die die = tp_dwarf_units_die(main, unit->die);
+	*whole = (struct tp_whole_unit){.skeleton = die, .die = die, .units = main, .unit = unit};
+	return die;
+}
+
+bool tp_whole_unit_split(
+    struct tp_whole_unit *whole, struct tp_split *split, const struct tp_dwarf_units *main)
+{
+	Dwarf_Die die = whole->skeleton;
+	const uint64_t id = whole->unit->id;
 	const char *name = tp_dwarf_units_text(die, DW_AT_dwo_name);
 	if (!name)
 		name = tp_dwarf_units_text(die, DW_AT_GNU_dwo_name);
-	if (!name || !unit->has_id)
-		return TP_SPLIT_NONE;
+	if (!name || !whole->unit->has_id)
+		return true;
 	if (!split->looked_for_dwp)
 		look_for_dwp(split, main);
-	*found_units = &split->dwp;
-	*found = split->has_dwp ? find_id(&split->dwp, unit->id) : NULL;
-	if (!*found) {
-		*found_units = &split->dwo;
-		*found =
-		    find_dwo(split, main, name, tp_dwarf_units_text(die, DW_AT_comp_dir), unit->id);
+	const struct tp_dwarf_units *units = &split->dwp;
+	const struct tp_dwarf_unit *found = split->has_dwp ? find_id(units, id) : NULL;
+	if (!found) {
+		units = &split->dwo;
+		found = find_dwo(split, main, name, tp_dwarf_units_text(die, DW_AT_comp_dir), id);
 	}
-	if (*found)
-		return TP_SPLIT_FOUND;
-	if (!split->missing++)
-		snprintf(split->first_missing, sizeof(split->first_missing), "%s", name);
-	return TP_SPLIT_MISSING;
+	if (!found) {
+		if (!split->missing++)
+			snprintf(split->first_missing, sizeof(split->first_missing), "%s", name);
+		return true;
+	}
+	whole->units = units;
+	whole->unit = found;
+	whole->die = tp_dwarf_units_die(units, found->die);
+	return whole->die;
+}
+
+bool tp_whole_unit_files(struct tp_whole_unit *whole)
+{
+	int status = dwarf_srcfiles(whole->die, &whole->files, &whole->file_count, NULL);
+	if ((status != DW_DLV_OK || whole->file_count <= 0) && whole->skeleton != whole->die)
+		status = dwarf_srcfiles(whole->skeleton, &whole->files, &whole->file_count, NULL);
+	if (status != DW_DLV_OK)
+		whole->files = NULL;
+	if (status != DW_DLV_OK || whole->file_count < 0)
+		whole->file_count = 0;
+	return status != DW_DLV_ERROR;
 }
 
 void tp_split_release(struct tp_split *split)

@@ -42,11 +42,27 @@ bool tp_dwarf_units_number(Dwarf_Debug dbg, Dwarf_Die die, Dwarf_Half name, Dwar
 	return found;
 }
 
-Dwarf_Die tp_dwarf_units_die(const struct tp_dwarf_units *units, const struct tp_dwarf_unit *unit)
+Dwarf_Die tp_dwarf_units_die(const struct tp_dwarf_units *units, Dwarf_Off offset)
 {
 	Dwarf_Die die;
-	return dwarf_offdie_b(units->object.dbg, unit->die, true, &die, NULL) == DW_DLV_OK ? die
-											   : NULL;
+	return dwarf_offdie_b(units->object.dbg, offset, true, &die, NULL) == DW_DLV_OK ? die
+											: NULL;
+}
+
+Dwarf_Die tp_dwarf_units_origin(Dwarf_Debug dbg, Dwarf_Die die)
+{
+	static const Dwarf_Half references[] = {DW_AT_abstract_origin, DW_AT_specification};
+	Dwarf_Die origin = NULL;
+	for (int i = 0; i < 2 && !origin; i++) {
+		Dwarf_Attribute attribute;
+		Dwarf_Off offset;
+		if (dwarf_attr(die, references[i], &attribute, NULL) != DW_DLV_OK)
+			continue;
+		if (dwarf_global_formref(attribute, &offset, NULL) == DW_DLV_OK)
+			dwarf_offdie_b(dbg, offset, true, &origin, NULL);
+		dwarf_dealloc(dbg, attribute, DW_DLA_ATTR);
+	}
+	return origin;
 }
 
 static bool add_unit(struct tp_dwarf_units *units, uint32_t *room, const struct tp_dwarf_unit *unit)
