@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf symbols: names and places of the functions of a program, as analyze finds them.
-#include "analyzer/symbols/inlines.h"
+#include "analyzer/symbols/lines.h"
 #include "analyzer/symbols/module.h"
 #include "analyzer/output/text.h"
 #include "cli/command/address_list.h"

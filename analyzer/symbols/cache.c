@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keeps names and source lines by build ID.
 #define _GNU_SOURCE
-#include "cache.h"
+#include "module.h"
 
 #include "common/buf.h"
 #include "common/chunks/checksum.h"
@@ -173,7 +173,7 @@ static uint32_t add_text(struct strings *strings, const char *text)
 }
 
 // The bytes of the file. False if they are too many or memory ran out.
-static bool build(struct tp_buf *out, const struct tp_cached_symbol *symbols, uint32_t count,
+static bool build(struct tp_buf *out, const struct tp_module_symbol *symbols, uint32_t count,
     const uint8_t *build_id, uint32_t build_id_size)
 {
 	struct header header = {.magic = MAGIC, .build_id_size = build_id_size, .count = count};
@@ -185,7 +185,7 @@ static bool build(struct tp_buf *out, const struct tp_cached_symbol *symbols, ui
 	memcpy(header.build_id, build_id, build_id_size);
 	tp_buf_add(out, &header, sizeof(header));
 	for (uint32_t i = 0; i < count && text->size < TP_SYMBOL_CACHE_MAX; i++) {
-		const struct tp_cached_symbol *symbol = &symbols[i];
+		const struct tp_module_symbol *symbol = &symbols[i];
 		// A name that is not mangled is kept once.
 		const bool plain = symbol->name && strcmp(symbol->name, symbol->linkage) == 0;
 		const struct tp_cache_entry entry = {
@@ -257,7 +257,7 @@ static void make_room(const char *path, uint64_t size)
 	}
 }
 
-void tp_symbol_cache_write(const struct tp_cached_symbol *symbols, uint32_t count,
+void tp_symbol_cache_write(const struct tp_module_symbol *symbols, uint32_t count,
     const uint8_t *build_id, uint32_t build_id_size)
 {
 	char dir[PATH_SIZE];

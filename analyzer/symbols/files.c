@@ -2,14 +2,15 @@
 // Finds the files that tell about a module's functions.
 #include "files.h"
 
-#include "analyzer/symbols/fetch.h"
-#include "analyzer/symbols/folder.h"
+#include "common/process.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define DEBUGINFOD "debuginfod-find"
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
 
 // One search.
@@ -160,6 +161,50 @@ static bool find_by_link(struct search *search)
 	return false;
 }
 
+// The command of elfutils knows the servers, keeps what it fetched, and gives up by itself.
+static int run_debuginfod(const char *id, char *path, size_t size, struct tp_err *err)
+{
+	const char *const arguments[] = {DEBUGINFOD, "debuginfo", id, NULL};
+	struct tp_buf said;
+	int status = 0;
+	tp_buf_init(&said);
+	const int failed =
+	    tp_process_run(&(struct tp_program){.argv = arguments, .output = &said}, &status);
+	// The path is the first line of what it says.
+	const char *end = strchr(said.data, '\n');
+	const bool got = said.data[0] == '/' && end && (size_t)(end - said.data) < size;
+	if (got)
+		snprintf(path, size, "%.*s", (int)(end - said.data), said.data);
+	tp_buf_release(&said);
+	if (failed == ENOENT)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "--debuginfod: there is no '" DEBUGINFOD "': install Debian's package "
+		    "debuginfod");
+	if (failed)
+		return tp_err_system(
+		    err, failed, NULL, "--debuginfod: cannot run '" DEBUGINFOD "'");
+	if (got && status == 0)
+		return 0;
+	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+	    "--debuginfod: no server in DEBUGINFOD_URLS has the debug file of build ID %s", id);
+}
+
+// Have the debug file fetched; its name goes to PATH.
+static int fetch(const struct teeperf_module *module, char *path, size_t size, struct tp_err *err)
+{
+	char id[2 * TEEPERF_BUILD_ID_SIZE + 1] = "";
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	if (!servers || !servers[0])
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "--debuginfod: no server is named; set DEBUGINFOD_URLS");
+	if (module->build_id_size < 2 || module->build_id_size > TEEPERF_BUILD_ID_SIZE)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "--debuginfod: it has no build ID, by which a server could tell it");
+	for (uint32_t i = 0; i < module->build_id_size; i++)
+		snprintf(id + (size_t)2 * i, 3, "%02x", module->build_id[i]);
+	return run_debuginfod(id, path, size, err);
+}
+
 static bool find_by_server(struct search *search)
 {
 	const struct teeperf_module *module = search->module;
@@ -167,8 +212,7 @@ static bool find_by_server(struct search *search)
 	char *path = search->files->debug_path;
 	if (!search->options->debuginfod)
 		return false;
-	const int code = tp_symbol_fetch(
-	    module->build_id, module->build_id_size, path, sizeof(search->files->debug_path), &err);
+	const int code = fetch(module, path, sizeof(search->files->debug_path), &err);
 	if (code == 0)
 		return take(search, false);
 	tp_problems_add(search->notes, code, module->path, TP_ERR_NO_OFFSET, "%s", err.what);

@@ -35,7 +35,7 @@ struct tp_symbol_files {
 /*
  * Find and read the files of the module. In order: DIR/.build-id/xx/yyy.debug for each folder, the
  * system's last; then what the module's .gnu_debuglink names: beside it, in .debug/ there, in DIR, in
- * DIR/PATH-OF-MODULE; then what lies in DIR: UUID.elf, the last component of the path, any other file (folder.h); if the
+ * DIR/PATH-OF-MODULE; then what lies in DIR: UUID.elf, the last component of the path, any other file; if the
  * module's own file is not usable, the same in near_dirs;
  * then debuginfod. What is used must be of the build that ran: by its build ID, or without one by the hash of its code,
  * or by the checksum that the link tells. What stands in the way becomes a note. Release it in any case.
@@ -62,5 +62,28 @@ enum { TP_UUID_TEXT_SIZE = 37, TP_MODULE_NAME_SIZE = TEEPERF_MODULE_PATH_SIZE };
 const char *tp_module_name(const struct teeperf_module *module, char *text);
 /* Its UUID as text, or the empty string. TEXT has TP_UUID_TEXT_SIZE bytes. */
 const char *tp_module_uuid(const struct teeperf_module *module, char *text);
+
+/* The file of a module among those that lie in a folder, whatever they are called: what a build has left. */
+struct tp_symbol_folder {
+	const struct teeperf_module *module; /* set by the caller */
+	struct tp_problems *notes;           /* ... */
+	uint32_t *room;                      /* ..., as folder_room of the options */
+	struct tp_elf_file elf;              /* the best one so far; the caller's to release */
+	bool found;
+	char path[TP_SYMBOL_PATH_MAX];
+	char
+	    stripped[TP_SYMBOL_PATH_MAX]; /* one that is of the build, but has no names; or empty */
+};
+
+/*
+ * Look into the folder DIR for a file of the build that ran, with debug information or at least a symbol table:
+ * UUID.elf, the last component of the module's path, and then all other files in it, at most TP_FOLDER_FILES of them. Does
+ * nothing if the program has not told by what its file could be known.
+ */
+enum { TP_FOLDER_FILES = 1024 };
+void tp_symbol_folder_look(struct tp_symbol_folder *folder, const char *dir);
+
+/* Whether there can be no better one. */
+bool tp_symbol_folder_done(const struct tp_symbol_folder *folder);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Looks for a module's file among those that lie in a folder.
 #define _GNU_SOURCE
-#include "folder.h"
+#include "files.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,9 +3,8 @@
 #include <dwarf.h>
 #include <libdwarf.h>
 
-#include "inlines.h"
+#include "lines.h"
 
-#include "analyzer/symbols/lines.h"
 #include "analyzer/symbols/module.h"
 #include "analyzer/symbols/units.h"
 #include "common/array.h"

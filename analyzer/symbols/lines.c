@@ -142,37 +142,98 @@ struct share {
 	uint32_t parts;
 };
 
-// What a process does.
-static int serve(void *context, int fd)
+static int64_t find_share(void *context, struct tp_buf *out, struct tp_err *err)
 {
 	const struct share *share = context;
 	struct tp_symbol_lines *lines = share->lines;
 	struct tp_dwarf_request request = *lines->request;
 	struct tp_dwarf_notes notes;
 	struct tp_arena arena;
-	struct tp_buf out;
-	struct tp_err err = {0};
 	for (uint32_t i = 0; i < lines->worker_count; i++)
 		close(lines->workers[i].fd);
-	limit_all(lines->request);
 	tp_arena_init(&arena);
-	tp_buf_init(&out);
 	request.part = share->part;
 	request.parts = share->parts;
 	request.leave_open = true;
 	const int64_t found =
-	    tp_symbol_dwarf_find(&request, lines->places, lines->count, &arena, &notes, &err);
-	tp_buf_add(&out, &found, sizeof(found));
-	if (found < 0)
-		add_text(&out, err.what);
-	add_u32(&out, notes.missing);
-	add_text(&out, notes.first_missing);
-	add_u32(&out, (uint32_t)notes.damage.code);
-	add_text(&out, notes.damage.code ? notes.damage.what : "");
+	    tp_symbol_dwarf_find(&request, lines->places, lines->count, &arena, &notes, err);
+	add_u32(out, notes.missing);
+	add_text(out, notes.first_missing);
+	add_u32(out, (uint32_t)notes.damage.code);
+	add_text(out, notes.damage.code ? notes.damage.what : "");
 	if (found > 0)
-		add_places(&out, lines->places, lines->count);
+		add_places(out, lines->places, lines->count);
+	return found;
+}
+
+// What a process does: its answer is 0 or an error, what WORK adds, and DONE.
+struct task {
+	const struct tp_dwarf_request *request;
+	tp_isolated_fn *work;
+	void *context;
+};
+
+static int serve(void *context, int fd)
+{
+	const struct task *task = context;
+	struct tp_buf out;
+	struct tp_err err = {0};
+	int64_t code = 0;
+	limit_all(task->request);
+	tp_buf_init(&out);
+	tp_buf_add(&out, &code, sizeof(code));
+	code = task->work(task->context, &out, &err);
+	if (code < 0) {
+		tp_buf_reset(&out);
+		tp_buf_add(&out, &code, sizeof(code));
+		add_text(&out, err.what);
+	}
 	add_u32(&out, DONE);
 	return out.failed || !tp_write_all(fd, out.data, out.size);
+}
+
+static int failed(const char *path, int status, struct tp_err *err)
+{
+	const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (signal == SIGXCPU)
+		return tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
+		    "its debug information is damaged: libdwarf does not come to an end of it");
+	return tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
+	    "its debug information is damaged: libdwarf crashed on it (%s)",
+	    signal ? strsignal(signal) : "it ended early");
+}
+
+static int start(struct tp_process *process, struct task *task, struct tp_err *err)
+{
+	const int error = tp_process_fork(process, serve, task);
+	return error ? tp_err_system(
+			   err, error, task->request->path, "cannot start a process that reads it")
+		     : 0;
+}
+
+// What the process of this FILE answers, of at most MOST bytes: in *GOT, which is empty before, is what its work has added.
+static int take(struct tp_process *process, const char *file, uint64_t most, struct tp_buf *got,
+    int *status, struct tp_err *err)
+{
+	const bool received =
+	    tp_process_take(process, most ? most + sizeof(struct tp_err) : 0, got, status);
+	uint32_t done = 0;
+	int64_t code = 0;
+	if (got->size >= sizeof(code) + sizeof(done)) {
+		memcpy(&code, got->data, sizeof(code));
+		memcpy(&done, got->data + got->size - sizeof(done), sizeof(done));
+	}
+	// Whether all came tells more than the exit status, which is not known if SIGCHLD is ignored.
+	if (!received || done != DONE)
+		return failed(file, *status, err);
+	got->size -= sizeof(done);
+	got->data[got->size] = '\0';
+	if (code < 0)
+		return tp_err_set(err, code < TP_ERR_LIMIT ? TP_ERR_FORMAT : (int)code, file,
+		    TP_ERR_NO_OFFSET, "%s", got->data + sizeof(code));
+	got->size -= sizeof(code);
+	memmove(got->data, got->data + sizeof(code), got->size + 1);
+	return 0;
 }
 
 // An answer is not believed more than the file is: the process may have been taken over by it.
@@ -218,19 +279,10 @@ static bool parse_place(struct answer *answer, uint32_t index)
 	return true;
 }
 
-// Returns false if the answer is not a complete one. *CODE is what the process says of itself.
-static bool parse(
-    struct answer *answer, struct tp_dwarf_notes *notes, int *code, struct tp_err *err)
+// Returns false if the answer is not a complete one.
+static bool parse(struct answer *answer, struct tp_dwarf_notes *notes)
 {
 	struct tp_bytes *bytes = &answer->bytes;
-	const char *path = answer->lines->request->path;
-	const int64_t found = (int64_t)tp_bytes_u64(bytes);
-	*code = 0;
-	if (found < 0) {
-		const char *what = tp_bytes_string(bytes);
-		*code = tp_err_set(err, found < TP_ERR_LIMIT ? TP_ERR_FORMAT : (int)found, path,
-		    TP_ERR_NO_OFFSET, "%s", what ? what : "");
-	}
 	const uint32_t missing = tp_bytes_u32(bytes);
 	const char *first = tp_bytes_string(bytes);
 	const int damage = (int)tp_bytes_u32(bytes);
@@ -241,25 +293,12 @@ static bool parse(
 		snprintf(notes->first_missing, sizeof(notes->first_missing), "%s", first);
 	notes->missing += missing;
 	if (damage && !notes->damage.code)
-		tp_err_set(&notes->damage, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET, "%s", what);
-	for (;;) {
-		const uint32_t index = tp_bytes_u32(bytes);
-		if (index == DONE && !tp_bytes_left(bytes))
-			return true;
-		if (!parse_place(answer, index))
+		tp_err_set(&notes->damage, TP_ERR_FORMAT, answer->lines->request->path,
+		    TP_ERR_NO_OFFSET, "%s", what);
+	while (tp_bytes_left(bytes))
+		if (!parse_place(answer, tp_bytes_u32(bytes)))
 			return false;
-	}
-}
-
-static int failed(const char *path, int status, struct tp_err *err)
-{
-	const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	if (signal == SIGXCPU)
-		return tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
-		    "its debug information is damaged: libdwarf does not come to an end of it");
-	return tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
-	    "its debug information is damaged: libdwarf crashed on it (%s)",
-	    signal ? strsignal(signal) : "it ended early");
+	return true;
 }
 
 static uint32_t processors(void)
@@ -268,33 +307,25 @@ static uint32_t processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
-// End what was started: one of the processes could not be.
-static void abandon(struct tp_symbol_lines *lines)
-{
-	for (uint32_t i = 0; i < lines->worker_count; i++)
-		tp_process_kill(&lines->workers[i]);
-	lines->worker_count = 0;
-}
-
 int tp_symbol_lines_start(struct tp_symbol_lines *lines, const struct tp_dwarf_request *request,
     struct tp_source_place *places, uint32_t count, struct tp_err *err)
 {
 	*lines = (struct tp_symbol_lines){.request = request, .places = places, .count = count};
 	const uint32_t parts =
 	    count >= PARALLEL_MIN && processors() > 1 && !request->parts ? TP_LINES_WORKERS : 1;
-	for (uint32_t i = 0; i < parts; i++) {
+	int code = 0;
+	for (uint32_t i = 0; i < parts && !code; i++) {
 		struct share share = {lines, i, parts};
-		const int error = tp_process_fork(&lines->workers[i], serve, &share);
-		if (error) {
-			abandon(lines);
-			return tp_err_system(
-			    err, error, request->path, "cannot start a process that reads it");
-		}
+		struct task task = {request, find_share, &share};
+		code = start(&lines->workers[i], &task, err);
 		// So that it need not wait for us to send what it found.
-		(void)!fcntl(lines->workers[i].fd, F_SETPIPE_SZ, 1 << 20);
-		lines->worker_count++;
+		if (!code)
+			(void)!fcntl(
+			    lines->workers[lines->worker_count++].fd, F_SETPIPE_SZ, 1 << 20);
 	}
-	return 0;
+	while (code && lines->worker_count)
+		tp_process_kill(&lines->workers[--lines->worker_count]);
+	return code;
 }
 
 // Take the answer of a worker. Returns its error, 0 if there is none.
@@ -303,19 +334,17 @@ static int finish_one(struct tp_symbol_lines *lines, uint32_t index, struct tp_a
 {
 	struct answer answer = {
 	    .lines = lines, .arena = arena, .seen = calloc(lines->count / 8 + 1, 1)};
+	const char *path = lines->request->path;
 	struct tp_buf got;
 	tp_buf_init(&got);
 	tp_buf_init(&answer.names);
-	const uint64_t most = 2 * sizeof(struct tp_err) + sizeof(struct tp_dwarf_notes) +
+	const uint64_t most = sizeof(struct tp_err) + sizeof(struct tp_dwarf_notes) +
 			      (uint64_t)lines->count * ANSWER_MAX;
 	int status = 0;
-	const bool received =
-	    tp_process_take(&lines->workers[index], answer.seen ? most : 0, &got, &status);
-	int code = 0;
+	int code = take(&lines->workers[index], path, answer.seen ? most : 0, &got, &status, err);
 	tp_bytes_init(&answer.bytes, got.data, got.size);
-	// Whether all came tells more than the exit status, which is not known if SIGCHLD is ignored.
-	if (!received || !answer.seen || !parse(&answer, notes, &code, err))
-		code = failed(lines->request->path, status, err);
+	if (!code && !parse(&answer, notes))
+		code = failed(path, status, err);
 	tp_buf_release(&got);
 	tp_buf_release(&answer.names);
 	free(answer.seen);
@@ -343,66 +372,12 @@ int64_t tp_symbol_lines_finish(struct tp_symbol_lines *lines, struct tp_arena *a
 	return code ? code : found;
 }
 
-int64_t tp_symbol_lines_find(const struct tp_dwarf_request *request, struct tp_source_place *places,
-    uint32_t count, struct tp_arena *arena, struct tp_dwarf_notes *notes, struct tp_err *err)
-{
-	struct tp_symbol_lines lines;
-	const int code = tp_symbol_lines_start(&lines, request, places, count, err);
-	return code ? code : tp_symbol_lines_finish(&lines, arena, notes, err);
-}
-
-// Work of another kind.
-struct task {
-	const struct tp_dwarf_request *request;
-	tp_isolated_fn *work;
-	void *context;
-};
-
-static int serve_task(void *context, int fd)
-{
-	const struct task *task = context;
-	struct tp_buf out;
-	struct tp_err err = {0};
-	int64_t code = 0;
-	limit_all(task->request);
-	tp_buf_init(&out);
-	tp_buf_add(&out, &code, sizeof(code));
-	code = task->work(task->context, &out, &err);
-	if (code < 0) {
-		tp_buf_reset(&out);
-		tp_buf_add(&out, &code, sizeof(code));
-		add_text(&out, err.what);
-	}
-	add_u32(&out, DONE);
-	return out.failed || !tp_write_all(fd, out.data, out.size);
-}
-
 int tp_symbol_lines_isolate(const struct tp_dwarf_request *request, tp_isolated_fn *work,
     void *context, uint64_t most, struct tp_buf *got, struct tp_err *err)
 {
 	struct task task = {request, work, context};
 	struct tp_process process;
 	int status = 0;
-	const int error = tp_process_fork(&process, serve_task, &task);
-	if (error)
-		return tp_err_system(
-		    err, error, request->path, "cannot start a process that reads it");
-	const bool received = tp_process_take(&process, most + sizeof(struct tp_err), got, &status);
-	uint32_t done = 0;
-	int64_t code = 0;
-	const size_t frame = sizeof(code) + sizeof(done);
-	if (got->size >= frame) {
-		memcpy(&code, got->data, sizeof(code));
-		memcpy(&done, got->data + got->size - sizeof(done), sizeof(done));
-	}
-	if (!received || done != DONE)
-		return failed(request->path, status, err);
-	got->size -= sizeof(done);
-	got->data[got->size] = '\0';
-	if (code < 0)
-		return tp_err_set(err, code < TP_ERR_LIMIT ? TP_ERR_FORMAT : (int)code,
-		    request->path, TP_ERR_NO_OFFSET, "%s", got->data + sizeof(code));
-	got->size -= sizeof(code);
-	memmove(got->data, got->data + sizeof(code), got->size + 1);
-	return 0;
+	const int code = start(&process, &task, err);
+	return code ? code : take(&process, request->path, most, got, &status, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Where functions are in the source, by DWARF that may be damaged or hostile. */
+/* Where functions are in the source, and which were inlined where, by DWARF that may be damaged or hostile. */
 #ifndef TP_SYMBOL_LINES_H
 #define TP_SYMBOL_LINES_H
 
@@ -32,10 +32,6 @@ int tp_symbol_lines_start(struct tp_symbol_lines *lines, const struct tp_dwarf_r
 int64_t tp_symbol_lines_finish(struct tp_symbol_lines *lines, struct tp_arena *arena,
     struct tp_dwarf_notes *notes, struct tp_err *err);
 
-/* Both. */
-int64_t tp_symbol_lines_find(const struct tp_dwarf_request *request, struct tp_source_place *places,
-    uint32_t count, struct tp_arena *arena, struct tp_dwarf_notes *notes, struct tp_err *err);
-
 /* Work of another kind in such a process: adds its answer to OUT. 0 or a negative tp_error. */
 typedef int64_t tp_isolated_fn(void *context, struct tp_buf *out, struct tp_err *err);
 
@@ -45,5 +41,32 @@ typedef int64_t tp_isolated_fn(void *context, struct tp_buf *out, struct tp_err 
  */
 int tp_symbol_lines_isolate(const struct tp_dwarf_request *request, tp_isolated_fn *work,
     void *context, uint64_t most, struct tp_buf *got, struct tp_err *err);
+
+/* ---- inlined functions */
+
+/* A function that was inlined. Strings have no control characters, and live as long as the arena. */
+struct tp_inlined {
+	const char *function;  /* demangled */
+	const char *call_file; /* where it was called, in the function around it; "" if unknown */
+	uint64_t call_line;    /* 0: unknown */
+};
+
+/* The functions at an address, innermost first: each was called in the next one, the last one in the
+ * function that the address belongs to. */
+struct tp_inline_chain {
+	uint64_t address; /* as in the file; set by the caller */
+	struct tp_inlined *functions;
+	uint32_t count;
+};
+
+/* Nesting that is followed. */
+enum { TP_INLINES_MAX = 256 };
+
+/*
+ * Fill in the COUNT chains, which are sorted by address. Returns how many are not empty, or a negative
+ * tp_error. Runs in a process of its own, as the search for lines does.
+ */
+int64_t tp_symbol_inlines_find(const struct tp_dwarf_request *request,
+    struct tp_inline_chain *chains, uint32_t count, struct tp_arena *arena, struct tp_err *err);
 
 #endif

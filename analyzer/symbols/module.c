@@ -2,7 +2,6 @@
 // What the functions of one module are called and where their source is.
 #include "module.h"
 
-#include "analyzer/symbols/cache.h"
 #include "analyzer/symbols/lines.h"
 #include "common/clean.h"
 #include "common/demangle.h"
@@ -178,7 +177,7 @@ static uint32_t ask_cache(struct job *job, bool cached)
 			left++;
 			continue;
 		}
-		const struct tp_cached_symbol kept = tp_symbol_cache_get(&job->cache, at);
+		const struct tp_module_symbol kept = tp_symbol_cache_get(&job->cache, at);
 		job->states[i] = STATE_KEPT;
 		if (!symbol->name) {
 			symbol->name = kept.name;
@@ -196,7 +195,7 @@ static uint32_t ask_cache(struct job *job, bool cached)
 static void fill_cache(struct job *job)
 {
 	const struct tp_symbol_cache *old = &job->cache;
-	struct tp_cached_symbol *all = calloc(old->count + (size_t)job->count, sizeof(*all));
+	struct tp_module_symbol *all = calloc(old->count + (size_t)job->count, sizeof(*all));
 	uint32_t count = 0;
 	uint32_t before = 0;
 	if (!all)
@@ -207,13 +206,7 @@ static void fill_cache(struct job *job)
 			continue;
 		while (before < old->count && old->entries[before].address < symbol->address)
 			all[count++] = tp_symbol_cache_get(old, before++);
-		all[count++] = (struct tp_cached_symbol){
-		    .address = symbol->address,
-		    .name = symbol->name,
-		    .linkage = symbol->linkage,
-		    .file = symbol->file,
-		    .line = symbol->line,
-		};
+		all[count++] = *symbol;
 	}
 	while (before < old->count)
 		all[count++] = tp_symbol_cache_get(old, before++);

@@ -29,4 +29,62 @@ const char *tp_symbol_keep(struct tp_arena *arena, const char *text);
 /* TEXT, a name as in a symbol table, as people write it; clean. NULL if memory runs out. */
 const char *tp_symbol_readable(struct tp_arena *arena, const char *text);
 
+/*
+ * ---- Names and source lines that were found before, kept by build ID: files of our own in
+ * $XDG_CACHE_HOME/teeperf or ~/.cache/teeperf. What is there is checked like any other input.
+ */
+
+/* In all so many bytes are kept; what was not used for the longest time goes first. */
+#define TP_SYMBOL_CACHE_MAX (UINT64_C(256) << 20)
+
+/* Build IDs of fewer bytes are not believed to be unique. */
+enum { TP_SYMBOL_CACHE_ID_MIN = 8, TP_SYMBOL_CACHE_ID_MAX = 64 };
+
+/* As in the file, sorted by address, each once; lives as long as the arena. */
+struct tp_symbol_cache {
+	const struct tp_cache_entry *entries;
+	const char *strings;
+	uint32_t count;
+};
+
+/* An entry of the file. The texts are offsets among its strings, or TP_CACHE_ABSENT. */
+struct tp_cache_entry {
+	uint64_t address;
+	uint64_t line;
+	uint32_t name;
+	uint32_t linkage;
+	uint32_t file;
+	uint32_t reserved;
+};
+#define TP_CACHE_ABSENT UINT32_MAX
+
+/*
+ * Read what is kept for the build ID. 0 also if that is nothing (or the ID too short). TP_ERR_FORMAT if the
+ * file is damaged, TP_ERR_MEMORY; then the cache is empty.
+ */
+int tp_symbol_cache_read(struct tp_symbol_cache *cache, const uint8_t *build_id,
+    uint32_t build_id_size, struct tp_arena *arena, struct tp_err *err);
+
+/* Symbol number INDEX, which is below the count. */
+static inline struct tp_module_symbol tp_symbol_cache_get(
+    const struct tp_symbol_cache *cache, uint32_t index)
+{
+	const struct tp_cache_entry *entry = &cache->entries[index];
+	const char *strings = cache->strings;
+	return (struct tp_module_symbol){
+	    .address = entry->address,
+	    .name = entry->name == TP_CACHE_ABSENT ? NULL : strings + entry->name,
+	    .linkage = entry->linkage == TP_CACHE_ABSENT ? NULL : strings + entry->linkage,
+	    .file = entry->file == TP_CACHE_ABSENT ? NULL : strings + entry->file,
+	    .line = entry->line,
+	};
+}
+
+/*
+ * Keep the COUNT symbols, sorted by address, each once, instead of what is there: at once or not at all. Where
+ * that does not succeed nothing happens, it is a cache.
+ */
+void tp_symbol_cache_write(const struct tp_module_symbol *symbols, uint32_t count,
+    const uint8_t *build_id, uint32_t build_id_size);
+
 #endif

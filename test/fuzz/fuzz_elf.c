@@ -122,7 +122,10 @@ static void check_lines(const char *path, const struct tp_elf_file *elf)
 		places[count++].address = 0;
 	tp_arena_init(&arena);
 	struct tp_dwarf_request request = {.path = path};
-	const int64_t found = tp_symbol_lines_find(&request, places, count, &arena, NULL, &err);
+	struct tp_symbol_lines lines;
+	int64_t found = tp_symbol_lines_start(&lines, &request, places, count, &err);
+	if (!found)
+		found = tp_symbol_lines_finish(&lines, &arena, NULL, &err);
 	int64_t there = 0;
 	for (uint32_t i = 0; i < count; i++)
 		there += places[i].file && strlen(places[i].file) < 65536;

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/symbols/cache.h"
+#include "analyzer/symbols/module.h"
 
 static const uint8_t id[20] = {
     0xab, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 0xff};
@@ -26,7 +26,7 @@ static struct tp_arena arena;
 static struct tp_symbol_cache cache;
 static struct tp_err err;
 
-static const struct tp_cached_symbol symbols[] = {
+static const struct tp_module_symbol symbols[] = {
     {.address = 0x1000, .name = "main", .linkage = "main", .file = "a.c", .line = 7},
     {.address = 0x1010, .name = "n::f(int)", .linkage = "_ZN1n1fEi", .file = "a.c", .line = 9},
     {.address = 0x1020}, // nothing is known to be there
@@ -74,7 +74,7 @@ static void comes_back(void **state)
 	assert_int_equal(read_cache(), 0);
 	assert_int_equal(cache.count, COUNT);
 	for (int i = 0; i < COUNT; i++) {
-		const struct tp_cached_symbol found = tp_symbol_cache_get(&cache, (uint32_t)i);
+		const struct tp_module_symbol found = tp_symbol_cache_get(&cache, (uint32_t)i);
 		assert_int_equal(found.address, symbols[i].address);
 		same_text(found.name, symbols[i].name);
 		same_text(found.linkage, symbols[i].linkage);
@@ -167,22 +167,22 @@ static void forged(void **state)
 	(void)state;
 	static const char *const bad[] = {"a\x1b[0m", "a\nb", "\x7f", "\xc2\x9b"};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		const struct tp_cached_symbol symbol = {
+		const struct tp_module_symbol symbol = {
 		    .name = bad[i], .linkage = "x", .file = "y"};
 		tp_symbol_cache_write(&symbol, 1, id, sizeof(id));
 		assert_int_equal(read_cache(), TP_ERR_FORMAT);
 		tp_arena_release(&arena);
 	}
-	const struct tp_cached_symbol twice[] = {symbols[1], symbols[0]};
+	const struct tp_module_symbol twice[] = {symbols[1], symbols[0]};
 	tp_symbol_cache_write(twice, 2, id, sizeof(id));
 	assert_int_equal(read_cache(), TP_ERR_FORMAT);
 	tp_arena_release(&arena);
-	const struct tp_cached_symbol same[] = {symbols[1], symbols[1]};
+	const struct tp_module_symbol same[] = {symbols[1], symbols[1]};
 	tp_symbol_cache_write(same, 2, id, sizeof(id));
 	assert_int_equal(read_cache(), TP_ERR_FORMAT);
 	tp_arena_release(&arena);
 	// Letters beyond ASCII are fine.
-	const struct tp_cached_symbol good = {
+	const struct tp_module_symbol good = {
 	    .name = "\xc3\xa4", .linkage = "x", .file = "\xc2\xa0"};
 	tp_symbol_cache_write(&good, 1, id, sizeof(id));
 	assert_int_equal(read_cache(), 0);

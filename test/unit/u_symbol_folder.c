@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/symbols/folder.h"
+#include "analyzer/symbols/files.h"
 
 #define UUID "00112233-4455-6677-8899-aabbccddeeff"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analyzer/symbols/elf/file.h"
-#include "analyzer/symbols/inlines.h"
+#include "analyzer/symbols/lines.h"
 
 static inline __attribute__((always_inline)) int innermost(int x)
 {

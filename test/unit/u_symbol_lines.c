@@ -42,7 +42,9 @@ static int64_t find(const char *path, struct tp_source_place *places, uint32_t c
     struct tp_arena *arena, struct tp_err *err)
 {
 	const struct tp_dwarf_request request = {.path = path};
-	return tp_symbol_lines_find(&request, places, count, arena, NULL, err);
+	struct tp_symbol_lines lines;
+	const int code = tp_symbol_lines_start(&lines, &request, places, count, err);
+	return code ? code : tp_symbol_lines_finish(&lines, arena, NULL, err);
 }
 
 static void check_own(void)
