@@ -55,6 +55,9 @@ static inline void *tp_array_grow(
 		tp_is_there;                                                                     \
 	})
 
+/* For functions that sort: -1, 0 or 1, as A is before B, the same, or behind it. */
+#define TP_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
 /*
  * The first number from FROM on, or END, for which BEFORE is false: an expression of the variable AT that is true for all
  * numbers up to some one and false for those behind it.

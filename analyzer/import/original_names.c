@@ -4,6 +4,7 @@
 
 #include "analyzer/symbols/elf/file.h"
 #include "analyzer/symbols/module.h"
+#include "common/array.h"
 #include "common/clean.h"
 
 #include <inttypes.h>
@@ -178,18 +179,15 @@ static int compare_names(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a;
 	const uint64_t y = *(const uint64_t *)b;
-	const uint32_t one = tp_original_name(x);
-	const uint32_t other = tp_original_name(y);
-	if (one != other)
-		return one < other ? -1 : 1;
-	return x < y ? -1 : x > y;
+	const int order = TP_COMPARE(tp_original_name(x), tp_original_name(y));
+	return order ? order : TP_COMPARE(x, y);
 }
 
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct tp_module_symbol *x = a;
 	const struct tp_module_symbol *y = b;
-	return x->address < y->address ? -1 : x->address > y->address;
+	return TP_COMPARE(x->address, y->address);
 }
 
 static bool is_in(const struct teeperf_module *module, uint64_t address)

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <teeperf/trace.h>
@@ -243,49 +242,39 @@ static int add_events(struct translation *to, struct tp_problems *problems, stru
 	return 0;
 }
 
-static void add_threads(struct translation *to)
+static void add_threads(struct translation *to, struct tp_buf *payload)
 {
-	struct tp_buf table;
-	tp_buf_init(&table);
 	for (uint32_t i = 0; i < to->numbers.count; i++) {
 		const struct teeperf_thread thread = {
 		    .os_tid = to->numbers.items[i],
 		    .chunks = to->threads[i].sequence,
 		};
-		tp_buf_add(&table, &thread, sizeof(thread));
+		tp_buf_add(payload, &thread, sizeof(thread));
 	}
-	if (table.failed)
-		to->out->failed = true;
-	else
-		tp_trace_section_add(to->out, TEEPERF_SECTION_THREADS, table.data, table.size);
-	tp_buf_release(&table);
+	tp_trace_section_put(to->out, TEEPERF_SECTION_THREADS, payload);
 }
 
 static int add_modules(struct translation *to, const struct tp_original_options *options,
-    struct tp_problems *notes, struct tp_err *err)
+    struct tp_buf *payload, struct tp_problems *notes, struct tp_err *err)
 {
 	const char *file = to->log.source->name;
 	struct teeperf_module module;
-	struct tp_buf text;
 	bool found;
 	const int code = tp_original_names_find(
 	    options, to->log.header.map_info, &to->functions, file, &module, &found, notes, err);
 	if (code)
 		return code;
-	tp_buf_init(&text);
-	tp_original_names_list(options, &to->functions, found ? &module : NULL, file, &text, notes);
-	if (text.size)
-		tp_trace_section_add(to->out, TEEPERF_SECTION_SYMBOLS, text.data, text.size);
-	if (text.failed)
-		to->out->failed = true;
-	tp_buf_reset(&text);
+	tp_original_names_list(
+	    options, &to->functions, found ? &module : NULL, file, payload, notes);
+	if (payload->size)
+		tp_trace_section_put(to->out, TEEPERF_SECTION_SYMBOLS, payload);
 	if (found) {
 		tp_trace_section_add(to->out, TEEPERF_SECTION_MODULES, &module, sizeof(module));
-		tp_buf_add(&text, "", 1); // no folder
-		tp_buf_add(&text, module.path, strlen(module.path) + 1);
-		tp_trace_section_add(to->out, TEEPERF_SECTION_COMMAND, text.data, text.size);
+		tp_buf_add(payload, "", 1); // no folder
+		tp_buf_add(payload, module.path, strlen(module.path) + 1);
+		tp_trace_section_put(to->out, TEEPERF_SECTION_COMMAND, payload);
 	}
-	tp_buf_release(&text);
+	to->out->failed |= payload->failed;
 	return 0;
 }
 
@@ -295,18 +284,21 @@ static int add_rest(struct translation *to, const struct tp_original_options *op
 {
 	const struct tp_original_header *header = &to->log.header;
 	const struct teeperf_trace_clock clock = {.kind = TEEPERF_CLOCK_SOFT_COUNT};
-	char host[64];
-	add_threads(to);
-	const int code = add_modules(to, options, notes, err);
+	struct tp_buf payload;
+	tp_buf_init(&payload);
+	add_threads(to, &payload);
+	const int code = add_modules(to, options, &payload, notes, err);
+	if (!code) {
+		if (to->switches.size)
+			tp_trace_section_put(to->out, TEEPERF_SECTION_SWITCHES, &to->switches);
+		tp_trace_section_add(to->out, TEEPERF_SECTION_CLOCK, &clock, sizeof(clock));
+		tp_buf_addf(
+		    &payload, "clock=soft-count\nmode=full\nprocess=%" PRIu64 "\n", header->pid);
+		tp_trace_section_put(to->out, TEEPERF_SECTION_HOST, &payload);
+	}
+	tp_buf_release(&payload);
 	if (code)
 		return code;
-	if (to->switches.size)
-		tp_trace_section_add(
-		    to->out, TEEPERF_SECTION_SWITCHES, to->switches.data, to->switches.size);
-	tp_trace_section_add(to->out, TEEPERF_SECTION_CLOCK, &clock, sizeof(clock));
-	const int length = snprintf(
-	    host, sizeof(host), "clock=soft-count\nmode=full\nprocess=%" PRIu64 "\n", header->pid);
-	tp_trace_section_add(to->out, TEEPERF_SECTION_HOST, host, (size_t)length);
 	const struct teeperf_trace_end end = {
 	    .exit_kind = TEEPERF_EXIT_UNKNOWN,
 	    .chunk_count = to->chunk_count,

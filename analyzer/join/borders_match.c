@@ -2,6 +2,8 @@
 // Which call of the host into the TEE is which there: by number, and else by time if that leaves no doubt.
 #include "borders.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,37 +37,35 @@ struct matching {
 	uint32_t *groups; // union-find: of the host's calls, then of the TEE's
 };
 
+static int by_place(const struct call *x, const struct call *y)
+{
+	int order = TP_COMPARE(x->from, y->from);
+	order = order ? order : TP_COMPARE(x->thread, y->thread);
+	return order ? order : TP_COMPARE(x->border, y->border);
+}
+
 static int by_number(const void *a, const void *b)
 {
 	const struct call *x = a;
 	const struct call *y = b;
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->thread != y->thread ? (x->thread < y->thread ? -1 : 1)
-				      : (x->border < y->border ? -1 : x->border > y->border);
+	const int order = TP_COMPARE(x->number, y->number);
+	return order ? order : by_place(x, y);
 }
 
 static int by_time(const void *a, const void *b)
 {
 	const struct call *x = a;
 	const struct call *y = b;
-	if (x->done != y->done)
-		return x->done ? 1 : -1;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->thread != y->thread ? (x->thread < y->thread ? -1 : 1)
-				      : (x->border < y->border ? -1 : x->border > y->border);
+	const int order = TP_COMPARE(x->done, y->done);
+	return order ? order : by_place(x, y);
 }
 
 static int by_group(const void *a, const void *b)
 {
 	const struct call *x = a;
 	const struct call *y = b;
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return by_time(a, b);
+	const int order = TP_COMPARE(x->group, y->group);
+	return order ? order : by_time(a, b);
 }
 
 static bool collect(

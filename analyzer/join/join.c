@@ -121,123 +121,105 @@ static int add_threads(struct tp_splice *splice, struct tp_buf *table)
 	return code;
 }
 
-static void add_facts(struct tp_splice *splice, struct tp_buf *out)
+// Lines that end in a newline, or NULL.
+static void add_lines(struct tp_buf *payload, const char *lines)
 {
-	const struct tp_tracefile *host = splice->host.trace;
+	if (lines)
+		tp_buf_add_string(payload, lines);
+	if (payload->size && payload->data[payload->size - 1] != '\n')
+		tp_buf_add_char(payload, '\n');
+}
+
+static void add_facts(struct tp_splice *splice, struct tp_buf *payload)
+{
 	const struct tp_join_counts *counts = splice->counts;
-	struct tp_buf text;
-	tp_buf_init(&text);
-	if (host->host)
-		tp_buf_add_string(&text, host->host);
-	if (text.size && text.data[text.size - 1] != '\n')
-		tp_buf_add_char(&text, '\n');
-	tp_buf_addf(&text,
+	add_lines(payload, splice->host.trace->host);
+	tp_buf_addf(payload,
 	    "joined_calls=%" PRIu64 "\njoined_ambiguous=%" PRIu64 "\njoined_alone=%" PRIu64
 	    "\njoined_moved=%" PRIu64 "\njoined_times=%" PRIu64 "\njoined_dropped=%" PRIu64
 	    "\njoined_unmatched=%" PRIu64 "\njoined_threads=%" PRIu32 "\n",
 	    counts->calls, counts->ambiguous, counts->alone, counts->moved, counts->times,
 	    counts->dropped, counts->unmatched, counts->threads);
-	tp_trace_section_add(out, TEEPERF_SECTION_HOST, text.data, text.size);
-	out->failed |= text.failed;
-	tp_buf_release(&text);
+	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_HOST, payload);
 }
 
 // The working directory, then the arguments.
-static void add_command(const struct tp_tracefile *host, struct tp_buf *out)
-{
-	struct tp_buf text;
-	tp_buf_init(&text);
-	if (!host->directory)
-		return;
-	tp_buf_add(&text, host->directory, strlen(host->directory) + 1);
-	for (const char *const *at = host->arguments; at && *at; at++)
-		tp_buf_add(&text, *at, strlen(*at) + 1);
-	tp_trace_section_add(out, TEEPERF_SECTION_COMMAND, text.data, text.size);
-	out->failed |= text.failed;
-	tp_buf_release(&text);
-}
-
-static void add_modules(const struct tp_splice *splice, struct tp_buf *out)
+static void add_command(struct tp_splice *splice, struct tp_buf *payload)
 {
 	const struct tp_tracefile *host = splice->host.trace;
-	struct tp_buf table;
-	tp_buf_init(&table);
-	tp_buf_add(&table, host->modules, host->module_count * sizeof(*host->modules));
-	tp_buf_add(
-	    &table, splice->names.modules, splice->names.count * sizeof(*splice->names.modules));
-	tp_trace_section_add(out, TEEPERF_SECTION_MODULES, table.data, table.size);
-	out->failed |= table.failed;
-	tp_buf_release(&table);
+	if (!host->directory)
+		return;
+	tp_buf_add(payload, host->directory, strlen(host->directory) + 1);
+	for (const char *const *at = host->arguments; at && *at; at++)
+		tp_buf_add(payload, *at, strlen(*at) + 1);
+	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_COMMAND, payload);
 }
 
-static void add_clock(const struct tp_tracefile *host, struct tp_buf *out)
+static void add_modules(struct tp_splice *splice, struct tp_buf *payload)
 {
-	struct tp_buf text;
-	tp_buf_init(&text);
-	tp_buf_add(&text, &host->clock, sizeof(host->clock));
-	tp_buf_add(&text, host->points, host->clock.point_count * sizeof(*host->points));
-	tp_trace_section_add(out, TEEPERF_SECTION_CLOCK, text.data, text.size);
-	out->failed |= text.failed;
-	tp_buf_release(&text);
+	const struct tp_tracefile *host = splice->host.trace;
+	const struct tp_join_names *names = &splice->names;
+	tp_buf_add(payload, host->modules, host->module_count * sizeof(*host->modules));
+	tp_buf_add(payload, names->modules, names->count * sizeof(*names->modules));
+	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_MODULES, payload);
+}
+
+static void add_clock(struct tp_splice *splice, struct tp_buf *payload)
+{
+	const struct tp_tracefile *host = splice->host.trace;
+	tp_buf_add(payload, &host->clock, sizeof(host->clock));
+	tp_buf_add(payload, host->points, host->clock.point_count * sizeof(*host->points));
+	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_CLOCK, payload);
 }
 
 // Names that the traces bring themselves: the host's, and the TEE's where its modules are now.
-static void add_symbols(const struct tp_splice *splice, struct tp_buf *out)
+static void add_symbols(struct tp_splice *splice, struct tp_buf *payload)
 {
-	struct tp_buf text;
-	tp_buf_init(&text);
-	if (splice->host.trace->symbols)
-		tp_buf_add_string(&text, splice->host.trace->symbols);
-	if (text.size && text.data[text.size - 1] != '\n')
-		tp_buf_add_char(&text, '\n');
+	add_lines(payload, splice->host.trace->symbols);
 	for (const char *line = splice->tee.trace->symbols; line && *line;) {
 		const size_t length = strcspn(line, "\n");
 		char *rest;
 		const uint64_t address =
 		    tp_join_names_address(&splice->names, strtoull(line, &rest, 16));
 		if (address && *rest == '\t' && rest < line + length) {
-			tp_buf_addf(&text, "%" PRIx64, address);
-			tp_buf_add(&text, rest, (size_t)(line + length - rest));
-			tp_buf_add_char(&text, '\n');
+			tp_buf_addf(payload, "%" PRIx64, address);
+			tp_buf_add(payload, rest, (size_t)(line + length - rest));
+			tp_buf_add_char(payload, '\n');
 		}
 		line += length + (line[length] == '\n');
 	}
-	if (text.size)
-		tp_trace_section_add(out, TEEPERF_SECTION_SYMBOLS, text.data, text.size);
-	out->failed |= text.failed;
-	tp_buf_release(&text);
+	if (payload->size)
+		tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_SYMBOLS, payload);
 }
 
 // When recording was off, as the host's log has it.
-static void add_switches(const struct tp_tracefile *host, struct tp_buf *out)
+static void add_switches(struct tp_splice *splice, struct tp_buf *payload)
 {
-	struct tp_buf words;
-	tp_buf_init(&words);
-	for (uint32_t i = 0; i < host->gaps.count; i++) {
-		const struct tp_gap *gap = &host->gaps.items[i];
+	const struct tp_gaps *gaps = &splice->host.trace->gaps;
+	for (uint32_t i = 0; i < gaps->count; i++) {
+		const struct tp_gap *gap = &gaps->items[i];
 		const uint64_t off = gap->from << 1;
 		const uint64_t on = gap->to << 1 | 1;
 		if (i || gap->from)
-			tp_buf_add(&words, &off, sizeof(off));
+			tp_buf_add(payload, &off, sizeof(off));
 		if (gap->to < UINT64_MAX / 2)
-			tp_buf_add(&words, &on, sizeof(on));
+			tp_buf_add(payload, &on, sizeof(on));
 	}
-	if (words.size)
-		tp_trace_section_add(out, TEEPERF_SECTION_SWITCHES, words.data, words.size);
-	out->failed |= words.failed;
-	tp_buf_release(&words);
+	if (payload->size)
+		tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_SWITCHES, payload);
 }
 
 // The host's threads carry the TEE's.
-static void add_cpu(const struct tp_tracefile *host, struct tp_buf *out)
+static void add_cpu(struct tp_splice *splice, struct tp_buf *payload)
 {
+	const struct tp_tracefile *host = splice->host.trace;
 	struct teeperf_trace_cpu cpu = host->cpu;
-	struct tp_buf table;
-	tp_buf_init(&table);
 	cpu.thread_count = 0;
 	for (uint32_t i = 0; i < host->thread_count; i++)
 		cpu.thread_count += host->threads[i].has_cpu || host->threads[i].has_delay;
-	tp_buf_add(&table, &cpu, sizeof(cpu));
+	if (!cpu.flags && !cpu.thread_count)
+		return;
+	tp_buf_add(payload, &cpu, sizeof(cpu));
 	for (uint32_t i = 0; i < host->thread_count; i++) {
 		const struct tp_thread *thread = &host->threads[i];
 		const struct teeperf_trace_cpu_thread entry = {
@@ -250,29 +232,23 @@ static void add_cpu(const struct tp_tracefile *host, struct tp_buf *out)
 		    .delay_ns = thread->delay_ns,
 		};
 		if (entry.flags)
-			tp_buf_add(&table, &entry, sizeof(entry));
+			tp_buf_add(payload, &entry, sizeof(entry));
 	}
-	if (cpu.flags || cpu.thread_count)
-		tp_trace_section_add(out, TEEPERF_SECTION_CPU, table.data, table.size);
-	out->failed |= table.failed;
-	tp_buf_release(&table);
+	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_CPU, payload);
 }
 
 // What each of the host's threads lacks; of the TEE's, which are not threads any more, there are sums in END.
-static void add_missing(const struct tp_tracefile *host, struct tp_buf *out)
+static void add_missing(struct tp_splice *splice, struct tp_buf *payload)
 {
-	struct tp_buf entries;
-	tp_buf_init(&entries);
+	const struct tp_tracefile *host = splice->host.trace;
 	for (uint32_t i = 0; i < host->thread_count; i++) {
 		struct teeperf_trace_missing entry = host->threads[i].unwritten;
 		entry.thread = i;
 		if (entry.chunks)
-			tp_buf_add(&entries, &entry, sizeof(entry));
+			tp_buf_add(payload, &entry, sizeof(entry));
 	}
-	if (entries.size)
-		tp_trace_section_add(out, TEEPERF_SECTION_MISSING, entries.data, entries.size);
-	out->failed |= entries.failed;
-	tp_buf_release(&entries);
+	if (payload->size)
+		tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_MISSING, payload);
 }
 
 // Whether more is missing of it than its END has numbers for.
@@ -281,7 +257,7 @@ static bool lacks_unknown(const struct tp_tracefile *trace)
 	return !trace->has_end || trace->lacks.open || trace->lacks.more;
 }
 
-static void add_end(const struct tp_splice *splice, struct tp_buf *out)
+static void add_end(struct tp_splice *splice, struct tp_buf *payload)
 {
 	const struct tp_tracefile *host = splice->host.trace;
 	const struct tp_tracefile *tee = splice->tee.trace;
@@ -305,7 +281,8 @@ static void add_end(const struct tp_splice *splice, struct tp_buf *out)
 	}
 	if (lacks_unknown(host) || lacks_unknown(tee))
 		end.unwritten |= UINT32_C(1) << TEEPERF_SECTION_CHUNK;
-	tp_trace_section_add(out, TEEPERF_SECTION_END, &end, sizeof(end));
+	tp_buf_add(payload, &end, sizeof(end));
+	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_END, payload);
 }
 
 static bool has_calls_out(const struct tp_borders *borders, uint32_t thread_count)
@@ -322,9 +299,9 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 {
 	struct tp_border_match match = {0};
 	struct tp_splice splice = {.counts = counts, .err = err};
-	struct tp_buf table;
+	struct tp_buf payload;
 	*counts = (struct tp_join_counts){0};
-	tp_buf_init(&table);
+	tp_buf_init(&payload);
 	int code = check(host, tee, err);
 	if (code)
 		return code;
@@ -355,26 +332,25 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	header.minor = TEEPERF_TRACE_MINOR;
 	header.header_size = sizeof(header);
 	tp_buf_add(out, &header, sizeof(header));
-	add_command(host, out);
-	code = add_threads(&splice, &table);
+	add_command(&splice, &payload);
+	code = add_threads(&splice, &payload);
 	if (code)
 		goto out;
-	tp_trace_section_add(out, TEEPERF_SECTION_THREADS, table.data, table.size);
-	out->failed |= table.failed;
-	add_modules(&splice, out);
-	add_clock(host, out);
-	add_switches(host, out);
-	add_cpu(host, out);
-	add_symbols(&splice, out);
-	add_facts(&splice, out);
-	add_missing(host, out);
-	add_end(&splice, out);
+	tp_trace_section_put(out, TEEPERF_SECTION_THREADS, &payload);
+	add_modules(&splice, &payload);
+	add_clock(&splice, &payload);
+	add_switches(&splice, &payload);
+	add_cpu(&splice, &payload);
+	add_symbols(&splice, &payload);
+	add_facts(&splice, &payload);
+	add_missing(&splice, &payload);
+	add_end(&splice, &payload);
 out:
 	tp_splice_release(&splice);
 	tp_join_names_release(&splice.names);
 	tp_border_match_release(&match);
 	release_all(host, splice.host_borders);
 	release_all(tee, splice.tee_borders);
-	tp_buf_release(&table);
+	tp_buf_release(&payload);
 	return code;
 }

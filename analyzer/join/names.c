@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addresses for a TEE's modules in a joined trace.
-#include "names.h"
+#include "splice.h"
 
 #include "common/array.h"
 
@@ -63,7 +63,7 @@ static int by_first(const void *a, const void *b)
 {
 	const struct tp_join_place *x = a;
 	const struct tp_join_place *y = b;
-	return x->first < y->first ? -1 : x->first > y->first;
+	return TP_COMPARE(x->first, y->first);
 }
 
 static bool is_usable(const struct teeperf_module *module)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The records of a thread one by one, for joining.
-#include "read.h"
+#include "splice.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 // The records of one thread of a joined trace, from those of the host and of the TEE.
 #include "splice.h"
 
-#include "analyzer/join/tee.h"
 #include "common/array.h"
 
 #include <stdlib.h>
@@ -13,6 +12,12 @@
 
 static int tee_call(struct tp_splice *splice);
 
+static int no_memory(struct tp_splice *splice)
+{
+	return tp_err_set(splice->err, TP_ERR_MEMORY, splice->host.trace->source.name,
+	    TP_ERR_NO_OFFSET, "no memory to join the traces");
+}
+
 int tp_splice_init(struct tp_splice *splice, const struct tp_tracefile *host,
     const struct tp_tracefile *tee, const struct tp_border_match *match, struct tp_buf *out)
 {
@@ -21,8 +26,7 @@ int tp_splice_init(struct tp_splice *splice, const struct tp_tracefile *host,
 	if (!code)
 		code = tp_join_chunks_init(&splice->tee, tee, tee->map.moves, splice->err);
 	if (!code && !tp_join_writer_init(&splice->writer, out))
-		code = tp_err_set(splice->err, TP_ERR_MEMORY, host->source.name, TP_ERR_NO_OFFSET,
-		    "no memory to join the traces");
+		code = no_memory(splice);
 	return code;
 }
 
@@ -35,12 +39,6 @@ void tp_splice_release(struct tp_splice *splice)
 	tp_join_writer_release(&splice->writer);
 	free(splice->runs);
 	free(splice->frames);
-}
-
-static int no_memory(struct tp_splice *splice)
-{
-	return tp_err_set(splice->err, TP_ERR_MEMORY, splice->host.trace->source.name,
-	    TP_ERR_NO_OFFSET, "no memory to join the traces");
 }
 
 // ---- the host's records

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The TEE's records, as they go into a joined trace.
-#include "tee.h"
+#include "splice.h"
 
 #include "common/array.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The records of a joined trace, as they are put into chunks.
-#include "write.h"
+#include "splice.h"
 
 #include "analyzer/trace/section.h"
 

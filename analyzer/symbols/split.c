@@ -5,6 +5,8 @@
 
 #include "units.h"
 
+#include "common/array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@ static int compare_ids(const void *a, const void *b)
 {
 	const uint64_t x = ((const struct tp_dwarf_unit *)a)->id;
 	const uint64_t y = ((const struct tp_dwarf_unit *)b)->id;
-	return x < y ? -1 : x > y;
+	return TP_COMPARE(x, y);
 }
 
 static const struct tp_dwarf_unit *find_id(const struct tp_dwarf_units *units, uint64_t id)

@@ -89,7 +89,7 @@ static int compare_starts(const void *a, const void *b, void *context)
 	const struct teeperf_module *modules = context;
 	const uint64_t x = modules[*(const uint32_t *)a].start;
 	const uint64_t y = modules[*(const uint32_t *)b].start;
-	return x < y ? -1 : x > y;
+	return TP_COMPARE(x, y);
 }
 
 static int compare_names(const void *a, const void *b, void *context)
@@ -97,7 +97,7 @@ static int compare_names(const void *a, const void *b, void *context)
 	const struct teeperf_module *modules = context;
 	const uint32_t x = (uint32_t)modules[*(const uint32_t *)a].start;
 	const uint32_t y = (uint32_t)modules[*(const uint32_t *)b].start;
-	return x < y ? -1 : x > y;
+	return TP_COMPARE(x, y);
 }
 
 // Whether each module ends before the next one begins.
@@ -178,11 +178,9 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a;
 	const struct place *y = b;
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	int order = TP_COMPARE(x->module, y->module);
+	order = order ? order : TP_COMPARE(x->address, y->address);
+	return order ? order : TP_COMPARE(x->index, y->index);
 }
 
 static bool find_places(struct job *job)

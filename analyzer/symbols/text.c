@@ -2,6 +2,7 @@
 // The symbols section of a trace: lines of address, size, name, file and line.
 #include "text.h"
 
+#include "common/array.h"
 #include "common/err.h"
 
 #include <ctype.h>
@@ -46,14 +47,14 @@ static int compare(const void *a, const void *b)
 {
 	const uint32_t x = (uint32_t)((const struct tp_text_symbol *)a)->address;
 	const uint32_t y = (uint32_t)((const struct tp_text_symbol *)b)->address;
-	return x < y ? -1 : x > y;
+	return TP_COMPARE(x, y);
 }
 
 static int compare_full(const void *a, const void *b)
 {
 	const struct tp_text_symbol *x = *(struct tp_text_symbol *const *)a;
 	const struct tp_text_symbol *y = *(struct tp_text_symbol *const *)b;
-	return x->address < y->address ? -1 : x->address > y->address;
+	return TP_COMPARE(x->address, y->address);
 }
 
 int tp_symbol_text_parse(struct tp_symbol_text *table, const char *text, struct tp_arena *arena)
@@ -95,15 +96,8 @@ static const struct tp_text_symbol *if_within(const struct tp_text_symbol *symbo
 
 const struct tp_text_symbol *tp_symbol_text_find(const struct tp_symbol_text *table, uint32_t low)
 {
-	uint32_t first = 0;
-	uint32_t last = table->count;
-	while (first < last) {
-		const uint32_t middle = first + (last - first) / 2;
-		if ((uint32_t)table->symbols[middle].address <= low)
-			first = middle + 1;
-		else
-			last = middle;
-	}
+	const uint32_t first = TP_LOWER_BOUND(
+	    0, table->count, middle, (uint32_t)table->symbols[middle].address <= low);
 	if (!first)
 		return NULL;
 	const struct tp_text_symbol *symbol = &table->symbols[first - 1];
@@ -113,15 +107,8 @@ const struct tp_text_symbol *tp_symbol_text_find(const struct tp_symbol_text *ta
 const struct tp_text_symbol *tp_symbol_text_find_full(
     const struct tp_symbol_text *table, uint64_t address)
 {
-	uint32_t first = 0;
-	uint32_t last = table->count;
-	while (first < last) {
-		const uint32_t middle = first + (last - first) / 2;
-		if (table->by_address[middle]->address <= address)
-			first = middle + 1;
-		else
-			last = middle;
-	}
+	const uint32_t first =
+	    TP_LOWER_BOUND(0, table->count, middle, table->by_address[middle]->address <= address);
 	if (!first)
 		return NULL;
 	const struct tp_text_symbol *symbol = table->by_address[first - 1];

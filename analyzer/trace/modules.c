@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "modules.h"
 
+#include "common/array.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,23 +35,14 @@ struct build {
 
 static int compare_identity(const struct teeperf_module *a, const struct teeperf_module *b)
 {
-	const uint64_t a_size = a->end - a->start;
-	const uint64_t b_size = b->end - b->start;
-	if (a_size != b_size)
-		return a_size < b_size ? -1 : 1;
-	const uint64_t a_first = a->start - a->bias;
-	const uint64_t b_first = b->start - b->bias;
-	if (a_first != b_first)
-		return a_first < b_first ? -1 : 1;
+	int order = TP_COMPARE(a->end - a->start, b->end - b->start);
+	order = order ? order : TP_COMPARE(a->start - a->bias, b->start - b->bias);
 	// Names keep the two bits that are not theirs.
-	if (a->start % 4 != b->start % 4)
-		return a->start % 4 < b->start % 4 ? -1 : 1;
+	order = order ? order : TP_COMPARE(a->start % 4, b->start % 4);
 	// In a joined trace one file may be on both sides.
-	const uint32_t a_side = a->flags & TEEPERF_MODULE_TEE;
-	const uint32_t b_side = b->flags & TEEPERF_MODULE_TEE;
-	if (a_side != b_side)
-		return a_side < b_side ? -1 : 1;
-	int order = memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+	order = order ? order
+		      : TP_COMPARE(a->flags & TEEPERF_MODULE_TEE, b->flags & TEEPERF_MODULE_TEE);
+	order = order ? order : memcmp(a->build_id, b->build_id, sizeof(a->build_id));
 	order = order ? order : memcmp(a->uuid, b->uuid, sizeof(a->uuid));
 	order = order ? order : memcmp(&a->code_hash, &b->code_hash, sizeof(a->code_hash));
 	return order ? order : strcmp(a->path, b->path);
@@ -61,7 +54,7 @@ static int by_identity(const void *a, const void *b, void *context)
 	const uint32_t x = *(const uint32_t *)a;
 	const uint32_t y = *(const uint32_t *)b;
 	const int order = compare_identity(&build->modules[x], &build->modules[y]);
-	return order ? order : x < y ? -1 : x > y;
+	return order ? order : TP_COMPARE(x, y);
 }
 
 static int by_loaded(const void *a, const void *b, void *context)
@@ -69,33 +62,19 @@ static int by_loaded(const void *a, const void *b, void *context)
 	const struct build *build = context;
 	const uint32_t x = *(const uint32_t *)a;
 	const uint32_t y = *(const uint32_t *)b;
-	const uint64_t x_loaded = build->modules[x].loaded;
-	const uint64_t y_loaded = build->modules[y].loaded;
-	if (x_loaded != y_loaded)
-		return x_loaded < y_loaded ? -1 : 1;
-	return x < y ? -1 : x > y;
+	const int order = TP_COMPARE(build->modules[x].loaded, build->modules[y].loaded);
+	return order ? order : TP_COMPARE(x, y);
 }
 
 static int by_value(const void *a, const void *b)
 {
-	const uint32_t x = *(const uint32_t *)a;
-	const uint32_t y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
+	return TP_COMPARE(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 // The span that NAME is in.
 static uint32_t find_span(const struct tp_module_span *spans, uint32_t count, uint32_t name)
 {
-	uint32_t low = 0;
-	uint32_t high = count;
-	while (high - low > 1) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (spans[middle].first <= name)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return TP_LOWER_BOUND(1, count, middle, spans[middle].first <= name) - 1;
 }
 
 static void find_same(struct build *build)
@@ -375,15 +354,8 @@ int tp_module_map_init(struct tp_module_map *map, const struct teeperf_module *m
 // The turn at TIME, or NULL if it is not known whose it is.
 static const struct tp_module_turn *find_turn(const struct tp_module_span *span, uint64_t time)
 {
-	uint32_t low = 0;
-	uint32_t high = span->turn_count;
-	while (high - low > 1) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (span->turns[middle].from <= time)
-			low = middle;
-		else
-			high = middle;
-	}
+	const uint32_t low =
+	    TP_LOWER_BOUND(1, span->turn_count, middle, span->turns[middle].from <= time) - 1;
 	// Its code is gone: the next one's runs, whose constructor has not come to us yet.
 	if (time > span->turns[low].until && low + 1 < span->turn_count)
 		return &span->turns[low + 1];

@@ -18,3 +18,10 @@ void tp_trace_section_add(struct tp_buf *out, uint32_t type, const void *payload
 	tp_buf_add(out, payload, size);
 	tp_buf_add(out, "\0\0\0\0\0\0\0", (8 - size % 8) % 8);
 }
+
+void tp_trace_section_put(struct tp_buf *out, uint32_t type, struct tp_buf *payload)
+{
+	tp_trace_section_add(out, type, payload->data, payload->size);
+	out->failed |= payload->failed;
+	tp_buf_reset(payload);
+}

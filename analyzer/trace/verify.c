@@ -14,11 +14,9 @@ static int compare_chunks(const void *a, const void *b)
 {
 	const struct tp_chunk *x = a;
 	const struct tp_chunk *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->sequence != y->sequence)
-		return x->sequence < y->sequence ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	int order = TP_COMPARE(x->thread, y->thread);
+	order = order ? order : TP_COMPARE(x->sequence, y->sequence);
+	return order ? order : TP_COMPARE(x->offset, y->offset);
 }
 
 static void drop_duplicates(struct tp_tracefile *trace)

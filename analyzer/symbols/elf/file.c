@@ -184,11 +184,9 @@ static int compare_symbols(const void *a, const void *b)
 {
 	const struct tp_elf_symbol *x = a;
 	const struct tp_elf_symbol *y = b;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
-	return strcmp(x->name, y->name);
+	int order = TP_COMPARE(x->address, y->address);
+	order = order ? order : TP_COMPARE(y->rank, x->rank);
+	return order ? order : strcmp(x->name, y->name);
 }
 
 static int read_symbols(

@@ -63,10 +63,7 @@ static void close_section(struct assembler *as)
 		if (as->level && !as->body.failed)
 			pack_body(as);
 	}
-	tp_trace_section_add(as->out, as->type, as->body.data, as->body.size);
-	if (as->body.failed)
-		as->out->failed = true;
-	tp_buf_reset(&as->body);
+	tp_trace_section_put(as->out, as->type, &as->body);
 	as->type = 0;
 }
 
