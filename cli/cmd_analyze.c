@@ -3,10 +3,8 @@
 #include "analyzer/output/relation/show.h"
 #include "cli/analyze/watch.h"
 #include "cli/command/command.h"
-#include "cli/analyze/default_trace.h"
 #include "cli/analyze/open_family.h"
 #include "cli/analyze/open_trace.h"
-#include "cli/analyze/view_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,15 +23,14 @@ static const char *columns;
 static bool by_caller;
 static const char *around_slowest_text;
 static uint64_t around_slowest;
-static const char *border_texts[TP_OPEN_LIST_MAX];
-static struct tp_option_list borders = {border_texts, TP_OPEN_LIST_MAX, 0};
+static struct tp_option_list borders;
 static bool module_border;
 static bool watch;
 static bool family;
 static const char *interval_text;
 static const char *limit_text;
 static const char *min_share_text;
-static struct tp_open_options open_options;
+static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
     {TP_OPTION_STRING, 0, "view", "VIEW",
@@ -81,24 +78,16 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_analyze;
-
 static int parse_numbers(const struct tp_view *which, struct tp_view_options *view)
 {
-	char *end;
 	const uint64_t without = which->limit                      ? which->limit
 				 : view->format == TP_FORMAT_TABLE ? 40
 								   : 0;
 	if (!tp_parse_limit(limit_text, without, &view->limit))
-		return tp_options_usage(
-		    &tp_cmd_analyze, "--limit: '%s' is not a whole number", limit_text);
+		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
 	double percent = view->format == TP_FORMAT_TABLE ? 0.5 : 0;
-	if (min_share_text) {
-		percent = strtod(min_share_text, &end);
-		if (end == min_share_text || *end || !(percent >= 0 && percent <= 100))
-			return tp_options_usage(&tp_cmd_analyze,
-			    "--min-share: '%s' is not a percentage", min_share_text);
-	}
+	if (!tp_parse_real(min_share_text, 100, &percent))
+		return tp_options_usage("--min-share: '%s' is not a percentage", min_share_text);
 	view->min_share = percent / 100;
 	return TP_EXIT_DONE;
 }
@@ -109,8 +98,7 @@ static int unknown_view(void)
 	tp_buf_init(&names);
 	for (size_t i = 0; tp_views()[i]; i++)
 		tp_buf_addf(&names, "%s%s", i ? ", " : "", tp_views()[i]->name);
-	const int status =
-	    tp_options_usage(&tp_cmd_analyze, "there is no view '%s': %s", view_name, names.data);
+	const int status = tp_options_usage("there is no view '%s': %s", view_name, names.data);
 	tp_buf_release(&names);
 	return status;
 }
@@ -119,20 +107,19 @@ static int unknown_view(void)
 static int check_options(const struct tp_view *view)
 {
 	if (by_caller && strcmp(view->name, "histogram") != 0)
-		return tp_options_usage(&tp_cmd_analyze, "--by-caller is for the view histogram");
+		return tp_options_usage("--by-caller is for the view histogram");
 	if (sort >= 0 && !view->sorted)
-		return tp_options_usage(&tp_cmd_analyze,
+		return tp_options_usage(
 		    "--sort is for the views top, function and histogram: '%s' has an order of its own",
 		    view->name);
 	if (min_share_text && !view->shares)
-		return tp_options_usage(&tp_cmd_analyze,
+		return tp_options_usage(
 		    "--min-share is for the views tree and inverted: to shorten '%s', use --limit",
 		    view->name);
 	if (columns && format != TP_FORMAT_TABLE)
-		return tp_options_usage(
-		    &tp_cmd_analyze, "--columns is for tables: CSV and JSON have all of them");
+		return tp_options_usage("--columns is for tables: CSV and JSON have all of them");
 	if (interval_text && !watch)
-		return tp_options_usage(&tp_cmd_analyze, "--interval is for --watch");
+		return tp_options_usage("--interval is for --watch");
 	return TP_EXIT_DONE;
 }
 
@@ -149,7 +136,7 @@ static int show(const struct tp_analysis *analysis, const struct tp_view *view,
 	if (view_options->format == TP_FORMAT_TABLE)
 		tp_view_add_header(analysis, false, &out.buf);
 	const int code = view->render(analysis, view_options, &out.buf, &err);
-	return tp_stdout_close(&out, &tp_cmd_analyze, code, &err);
+	return tp_stdout_close(&out, code, &err);
 }
 
 // Of a family only; its rows are the family's own.
@@ -168,14 +155,14 @@ static int check_family(const struct tp_view *view)
 	const char *given = watch ? "--watch" : tp_open_family_refuses(&open_options);
 	if (view != &processes && strcmp(view->name, "top") != 0 &&
 	    strcmp(view->name, "threads") != 0)
-		return tp_options_usage(&tp_cmd_analyze,
+		return tp_options_usage(
 		    "the view '%s' is of a single trace: --family has top, threads and processes",
 		    view->name);
 	if (given)
-		return tp_options_usage(&tp_cmd_analyze,
+		return tp_options_usage(
 		    "%s is for a single trace: it does not go with --family", given);
 	if (sort >= TP_SORT_P50 && sort <= TP_SORT_P99)
-		return tp_options_usage(&tp_cmd_analyze,
+		return tp_options_usage(
 		    "--sort: a family has no percentiles, as they do not add up over processes");
 	return TP_EXIT_DONE;
 }
@@ -189,7 +176,7 @@ static int write_family(const struct tp_family *shown, enum tp_family_view view,
 	if (view_options->format == TP_FORMAT_TABLE)
 		tp_family_add_heading(shown, false, &out.buf);
 	const int code = tp_family_show(shown, view, view_options, &out.buf, &err);
-	return tp_stdout_close(&out, &tp_cmd_analyze, code, &err);
+	return tp_stdout_close(&out, code, &err);
 }
 
 static int show_family(
@@ -201,16 +188,16 @@ static int show_family(
 	struct tp_open_family open;
 	struct tp_family shown = {0};
 	struct tp_err err;
-	int status = tp_open_family(&open, &tp_cmd_analyze, file, &open_options);
+	int status = tp_open_family(&open, file, &open_options);
 	if (status)
 		goto out;
 	if (tp_family_init(&shown, open.members, open.count, &err)) {
-		status = tp_command_fail(&tp_cmd_analyze, &err);
+		status = tp_command_fail(&err);
 		goto out;
 	}
 	shown.left_out = open.left_out;
 	if (view_options->format != TP_FORMAT_TABLE)
-		tp_open_family_warn(&shown, &tp_cmd_analyze);
+		tp_open_family_warn(&shown);
 	status = write_family(&shown, which, view_options);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;
@@ -222,38 +209,33 @@ out:
 
 static int run(int argc, char **argv)
 {
-	int status = TP_EXIT_DONE;
-	tp_open_options_init(&open_options);
-	if (!tp_options_parse(&tp_cmd_analyze, &argc, &argv, true, &status))
-		return status;
-	status = tp_default_trace(&tp_cmd_analyze, &argc, &argv);
+	int status = tp_default_trace(&argc, &argv);
 	if (status)
 		return status;
 	if (argc != 1)
-		return tp_options_usage(&tp_cmd_analyze, "only one trace at a time");
+		return tp_options_usage("only one trace at a time");
 	const struct tp_view *view = find_view();
 	if (!view && strcmp(view_name, processes.name) == 0)
-		return tp_options_usage(&tp_cmd_analyze,
+		return tp_options_usage(
 		    "the view 'processes' is of several traces: it goes with --family");
 	if (!view)
 		return unknown_view();
 	if (view->of == TP_VIEW_OF_SOME && !function)
-		return tp_options_usage(
-		    &tp_cmd_analyze, "of which function? give --function PATTERN");
+		return tp_options_usage("of which function? give --function PATTERN");
 	if (around_slowest_text && (strcmp(view->name, "timeline") != 0 || !function))
-		return tp_options_usage(&tp_cmd_analyze,
+		return tp_options_usage(
 		    "--around-slowest is for the view timeline, of which function? give --function "
 		    "PATTERN");
 	if ((module_border || borders.count) && strcmp(view->name, "transitions") != 0)
 		return tp_options_usage(
-		    &tp_cmd_analyze, "--border and --module-border are for the view transitions");
+		    "--border and --module-border are for the view transitions");
 	if (around_slowest_text && (!tp_parse_limit(around_slowest_text, 0, &around_slowest) ||
 				       around_slowest < 1 || around_slowest > 1000))
-		return tp_options_usage(&tp_cmd_analyze,
+		return tp_options_usage(
 		    "--around-slowest: '%s' is no number of calls from 1 to 1000",
 		    around_slowest_text);
 	if (view->of == TP_VIEW_OF_ALL && function)
-		return tp_options_usage(&tp_cmd_analyze,
+		return tp_options_usage(
 		    "the view '%s' is of all functions: to narrow it, use --focus instead of "
 		    "--function",
 		    view->name);
@@ -285,13 +267,12 @@ static int run(int argc, char **argv)
 		uint64_t ns = 1000000000;
 		if (interval_text && (!tp_open_parse_time(interval_text, &ns) || ns < 1000000 ||
 					 ns > UINT64_C(86400000000000)))
-			return tp_options_usage(&tp_cmd_analyze,
+			return tp_options_usage(
 			    "--interval: '%s' is no time from 1ms to 86400s", interval_text);
-		return tp_analyze_watch(
-		    &tp_cmd_analyze, argv[0], view, &view_options, &open_options, ns / 1000000);
+		return tp_analyze_watch(argv[0], view, &view_options, &open_options, ns / 1000000);
 	}
 	struct tp_open_trace open;
-	status = tp_open_trace(&open, &tp_cmd_analyze, argv[0], &open_options);
+	status = tp_open_trace(&open, argv[0], &open_options);
 	if (status)
 		goto out;
 	if (view->timeline && open.analysis.timeless) {
@@ -300,11 +281,11 @@ static int run(int argc, char **argv)
 		    "recorded without a clock, so that there are no times, and the view '%s' is made "
 		    "of them",
 		    view->name);
-		status = tp_command_fail(&tp_cmd_analyze, &err);
+		status = tp_command_fail(&err);
 		goto out;
 	}
 	if (view_options.format != TP_FORMAT_TABLE)
-		tp_open_trace_warn(&open, &tp_cmd_analyze);
+		tp_open_trace_warn(&open);
 	status = show(&open.analysis, view, &view_options);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;

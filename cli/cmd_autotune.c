@@ -29,18 +29,15 @@ static const char *budget = "5%";
 static uint64_t log_budget;
 static const char *output = "teeperf.allow";
 static const char *build_command;
-static const char *product_items[TP_AUTOTUNE_PRODUCTS_MAX];
-static struct tp_option_list products = {product_items, TP_AUTOTUNE_PRODUCTS_MAX, 0};
+static struct tp_option_list products = {.most = TP_AUTOTUNE_PRODUCTS_MAX};
 static const char *input;
 static uint64_t runs = RUNS;
 static uint64_t rounds = ROUNDS;
 static int clock_index;
 static int samples;
 static int time_index;
-static const char *keep_items[TP_AUTOTUNE_LINES_MAX];
-static struct tp_option_list keep = {keep_items, TP_AUTOTUNE_LINES_MAX, 0};
-static const char *never_items[TP_AUTOTUNE_LINES_MAX];
-static struct tp_option_list never = {never_items, TP_AUTOTUNE_LINES_MAX, 0};
+static struct tp_option_list keep = {.most = TP_AUTOTUNE_LINES_MAX};
+static struct tp_option_list never = {.most = TP_AUTOTUNE_LINES_MAX};
 static bool sample = true;
 static bool count_rest;
 static bool idle = true;
@@ -101,30 +98,6 @@ static const struct tp_option options[] = {
     {0},
 };
 
-static int run(int argc, char **argv);
-
-const struct tp_command tp_cmd_autotune = {
-    .name = "autotune",
-    .summary = "find an allowlist that keeps to a budget, by building and running",
-    .usage = "[options] -- BUILD [ARGS...] -- PROGRAM [ARGS...]",
-    .description =
-	"Builds PROGRAM without instrumentation, counting calls, and with events for all\n"
-	"functions; runs each; chooses the functions that the budget allows; builds with that\n"
-	"list, and measures what it really costs, in turn with the program as it was. What was\n"
-	"measured corrects the next choice. The list that names most of the time within the\n"
-	"budget is written, and PROGRAM is left built with it.\n"
-	"\n"
-	"BUILD must compile with 'teeperf cc' and 'teeperf c++' and build everything each time,\n"
-	"as 'make -B CC=\"teeperf cc\"' does; each file says how it was built, so one that was\n"
-	"left over is noticed. PROGRAM must do the same in each run. Leave the machine alone\n"
-	"while it is measured. Exits with 1 if no list keeps to the budget, and with 2, without a\n"
-	"list, if what it costs cannot be told.\n",
-    .examples = "  teeperf autotune -- make -B CC='teeperf cc' -- ./app input.txt\n"
-		"  teeperf autotune --budget 10% --build 'ninja -t clean && ninja' -- ./app\n",
-    .options = options,
-    .run = run,
-};
-
 // Where the words of the program begin, behind the "--" that ends those of the build.
 static char **split(int argc, char **argv)
 {
@@ -142,13 +115,11 @@ static int read_options(struct tp_autotune_options *wanted)
 	struct tp_err err;
 	double share;
 	if (tp_units_share(budget, &share, &err))
-		return tp_options_usage(&tp_cmd_autotune, "option '--budget': %s", err.what);
+		return tp_options_usage("option '--budget': %s", err.what);
 	if (!runs || runs > TP_AUTOTUNE_RUNS_MAX)
-		return tp_options_usage(
-		    &tp_cmd_autotune, "option '--runs' takes 1 to %d", TP_AUTOTUNE_RUNS_MAX);
+		return tp_options_usage("option '--runs' takes 1 to %d", TP_AUTOTUNE_RUNS_MAX);
 	if (!rounds || rounds > TP_AUTOTUNE_ROUNDS_MAX)
-		return tp_options_usage(
-		    &tp_cmd_autotune, "option '--rounds' takes 1 to %d", TP_AUTOTUNE_ROUNDS_MAX);
+		return tp_options_usage("option '--rounds' takes 1 to %d", TP_AUTOTUNE_ROUNDS_MAX);
 	*wanted = (struct tp_autotune_options){
 	    .input = input,
 	    .budget = share,
@@ -185,7 +156,7 @@ static int write_list(const struct tp_autotune_round *best)
 	if (ok)
 		return TP_EXIT_DONE;
 	tp_err_system(&err, error, output, "cannot write the list");
-	return tp_command_fail(&tp_cmd_autotune, &err);
+	return tp_command_fail(&err);
 }
 
 static int print_report(const struct tp_autotune *tune)
@@ -197,7 +168,7 @@ static int print_report(const struct tp_autotune *tune)
 	struct tp_buf out;
 	tp_buf_init(&out);
 	tp_autotune_report_json(tune, output, &out);
-	const int status = tp_write_out(&tp_cmd_autotune, &out, NULL);
+	const int status = tp_write_out(&out, NULL);
 	tp_buf_release(&out);
 	return status;
 }
@@ -206,10 +177,10 @@ static int report(const struct tp_autotune *tune)
 {
 	int status;
 	const struct tp_autotune_round *best = &tune->rounds[tune->best];
-	tp_open_warn_all(&tp_cmd_autotune, &tune->notes);
+	tp_open_warn_all(&tune->notes);
 	if (!tp_autotune_has_best(tune)) {
 		status = print_report(tune);
-		tp_command_warn(&tp_cmd_autotune,
+		tp_command_warn(
 		    "no list is kept, as what it costs cannot be told: leave the machine alone, let PROGRAM run "
 		    "longer, or give more --runs, or --time cpu");
 		return status ? status : EXIT_UNTOLD;
@@ -218,7 +189,7 @@ static int report(const struct tp_autotune *tune)
 	if (status)
 		return status;
 	if (best->lost)
-		tp_command_warn(&tp_cmd_autotune,
+		tp_command_warn(
 		    "%llu events of a run were lost, so that it cost less than it should have: give "
 		    "a --log-budget",
 		    (unsigned long long)best->lost);
@@ -228,12 +199,12 @@ static int report(const struct tp_autotune *tune)
 	if (best->tried.measured.median <= tune->options.budget)
 		return TP_EXIT_DONE;
 	if (tune->ended == TP_AUTOTUNE_NO_EVENTS)
-		tp_command_warn(&tp_cmd_autotune,
+		tp_command_warn(
 		    "the events of the last list can hardly cost that much: it is noise, or what "
 		    "it takes to start recording; let PROGRAM run longer, give more --runs, and "
 		    "leave the machine alone");
 	else
-		tp_command_warn(&tp_cmd_autotune,
+		tp_command_warn(
 		    "no list was within the budget: give more --rounds, a larger --budget, or fewer "
 		    "functions to --keep");
 	return TP_EXIT_FAILED;
@@ -250,19 +221,16 @@ static int die_of(int number)
 static int run(int argc, char **argv)
 {
 	int status;
-	if (!tp_options_parse(&tp_cmd_autotune, &argc, &argv, false, &status))
-		return status;
 	char *shell[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)build_command, NULL};
 	char **program = argv;
 	if (!build_command) {
 		program = split(argc, argv);
 		if (!argc || !argv[0])
-			return tp_options_usage(&tp_cmd_autotune,
+			return tp_options_usage(
 			    "no build command was given: BUILD -- PROGRAM, or --build COMMAND");
 	}
 	if (!program || !program[0])
-		return tp_options_usage(
-		    &tp_cmd_autotune, "no program to run was given behind the build's '--'");
+		return tp_options_usage("no program to run was given behind the build's '--'");
 	static struct tp_autotune tune;
 	status = read_options(&tune.options);
 	if (status)
@@ -271,8 +239,8 @@ static int run(int argc, char **argv)
 	tune.builder.argv = build_command ? shell : argv;
 	tune.builder.idle = idle;
 	tune.builder.clock = clock_index ? clock_words[clock_index] : NULL;
-	if (!products.count)
-		product_items[products.count++] = program[0];
+	if (!products.count && tp_option_list_add(&products, program[0]))
+		return TP_EXIT_FAILED;
 	struct tp_err err;
 	int code = tp_autotune_builder_init(&tune.builder, products.items, products.count, &err);
 	tp_autotune_catch();
@@ -282,9 +250,32 @@ static int run(int argc, char **argv)
 	if (number)
 		status = TP_EXIT_FAILED;
 	else if (code)
-		status = tp_command_fail(&tp_cmd_autotune, &err);
+		status = tp_command_fail(&err);
 	else
 		status = report(&tune);
 	tp_autotune_release(&tune, code && !number);
 	return number ? die_of(number) : status;
 }
+
+const struct tp_command tp_cmd_autotune = {
+    .name = "autotune",
+    .summary = "find an allowlist that keeps to a budget, by building and running",
+    .usage = "[options] -- BUILD [ARGS...] -- PROGRAM [ARGS...]",
+    .description =
+	"Builds PROGRAM without instrumentation, counting calls, and with events for all\n"
+	"functions; runs each; chooses the functions that the budget allows; builds with that\n"
+	"list, and measures what it really costs, in turn with the program as it was. What was\n"
+	"measured corrects the next choice. The list that names most of the time within the\n"
+	"budget is written, and PROGRAM is left built with it.\n"
+	"\n"
+	"BUILD must compile with 'teeperf cc' and 'teeperf c++' and build everything each time,\n"
+	"as 'make -B CC=\"teeperf cc\"' does; each file says how it was built, so one that was\n"
+	"left over is noticed. PROGRAM must do the same in each run. Leave the machine alone\n"
+	"while it is measured. Exits with 1 if no list keeps to the budget, and with 2, without a\n"
+	"list, if what it costs cannot be told.\n",
+    .examples = "  teeperf autotune -- make -B CC='teeperf cc' -- ./app input.txt\n"
+		"  teeperf autotune --budget 10% --build 'ninja -t clean && ninja' -- ./app\n",
+    .options = options,
+    .order = TP_OPTIONS_FIRST,
+    .run = run,
+};

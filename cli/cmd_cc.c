@@ -2,7 +2,10 @@
 // teeperf cc: compile and link C so that its functions can be recorded.
 #include "cli/driver/driver.h"
 
-static int run(int argc, char **argv);
+static int run(int argc, char **argv)
+{
+	return tp_driver_run("clang", argc, argv);
+}
 
 const struct tp_command tp_cmd_cc = {
     .name = "cc",
@@ -17,10 +20,6 @@ const struct tp_command tp_cmd_cc = {
     .examples = "  teeperf cc -O2 -g -o app app.c\n"
 		"  CC=\"teeperf cc --allowlist hot.allow\" ./configure && make\n",
     .options = tp_driver_options,
+    .order = TP_OPTIONS_OWN,
     .run = run,
 };
-
-static int run(int argc, char **argv)
-{
-	return tp_driver_run(&tp_cmd_cc, "clang", argc, argv);
-}

@@ -16,15 +16,13 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_check_release;
-
 // Whether FILE may be released.
 static bool check(const char *file)
 {
 	struct tp_release_mark mark;
 	struct tp_err err;
 	if (tp_release_mark_read(&mark, file, &err)) {
-		tp_command_fail(&tp_cmd_check_release, &err);
+		tp_command_fail(&err);
 		return false;
 	}
 	char name[PATH_MAX];
@@ -53,11 +51,8 @@ static bool check(const char *file)
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
-	if (!tp_options_parse(&tp_cmd_check_release, &argc, &argv, true, &status))
-		return status;
 	if (!argc)
-		return tp_options_usage(
-		    &tp_cmd_check_release, "which files? name what is to be signed or shipped");
+		return tp_options_usage("which files? name what is to be signed or shipped");
 	for (int i = 0; i < argc; i++)
 		if (!check(argv[i]))
 			status = TP_EXIT_FAILED;

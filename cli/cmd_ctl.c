@@ -14,31 +14,6 @@
 
 static const struct tp_option options[] = {{0}};
 
-static int run(int argc, char **argv);
-
-const struct tp_command tp_cmd_ctl = {
-    .name = "ctl",
-    .summary = "switch a running recording on and off, end it, or ask how it does",
-    .usage = "[options] on|off|status|flush|stop PID",
-    .description =
-	"Commands the recording whose 'teeperf record' or whose program has process id PID.\n"
-	"\n"
-	"  on      record from here on\n"
-	"  off     record no more, until it is switched on again\n"
-	"  status  show whether it records, and how much has been recorded\n"
-	"  flush   write all that is complete to the trace now; with 'record --mode ring', write\n"
-	"          what the rings hold to a trace of its own, FILE.snapshot-1, -2 and so on\n"
-	"  stop    end the recording: the trace is completed, and the program runs on\n"
-	"\n"
-	"The program obeys at once if it was started with 'teeperf record --control', else\n"
-	"when one of its threads has filled a chunk of the log or calls teeperf_poll().\n",
-    .examples = "  teeperf record --control --on-start off ./server &\n"
-		"  teeperf ctl on $!\n"
-		"  teeperf ctl stop $!\n",
-    .options = options,
-    .run = run,
-};
-
 static const struct {
 	const char *word;
 	enum tp_control_verb verb;
@@ -117,34 +92,45 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 	return TP_EXIT_FAILED;
 }
 
-// 0 if `text` is no process id.
-static pid_t parse_pid(const char *text)
-{
-	char *end;
-	errno = 0;
-	const long pid = strtol(text, &end, 10);
-	return *text && !*end && !errno && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
-}
-
 static int run(int argc, char **argv)
 {
-	int status;
-	if (!tp_options_parse(&tp_cmd_ctl, &argc, &argv, true, &status))
-		return status;
 	if (argc != 2)
-		return tp_options_usage(&tp_cmd_ctl, "a command and a process id are needed");
+		return tp_options_usage("a command and a process id are needed");
 	int verb = 0;
 	while (verb < VERB_COUNT && strcmp(verbs[verb].word, argv[0]))
 		verb++;
 	if (verb == VERB_COUNT)
-		return tp_options_usage(&tp_cmd_ctl,
+		return tp_options_usage(
 		    "the command is on, off, status, flush or stop, not '%s'", argv[0]);
-	const pid_t pid = parse_pid(argv[1]);
+	const pid_t pid = tp_parse_pid(argv[1]);
 	if (!pid)
-		return tp_options_usage(&tp_cmd_ctl, "'%s' is no process id", argv[1]);
+		return tp_options_usage("'%s' is no process id", argv[1]);
 	struct tp_control_reply reply;
 	struct tp_err err;
 	if (tp_control_ask(pid, verbs[verb].verb, &reply, &err))
-		return tp_command_fail(&tp_cmd_ctl, &err);
+		return tp_command_fail(&err);
 	return report(verbs[verb].verb, &reply);
 }
+
+const struct tp_command tp_cmd_ctl = {
+    .name = "ctl",
+    .summary = "switch a running recording on and off, end it, or ask how it does",
+    .usage = "[options] on|off|status|flush|stop PID",
+    .description =
+	"Commands the recording whose 'teeperf record' or whose program has process id PID.\n"
+	"\n"
+	"  on      record from here on\n"
+	"  off     record no more, until it is switched on again\n"
+	"  status  show whether it records, and how much has been recorded\n"
+	"  flush   write all that is complete to the trace now; with 'record --mode ring', write\n"
+	"          what the rings hold to a trace of its own, FILE.snapshot-1, -2 and so on\n"
+	"  stop    end the recording: the trace is completed, and the program runs on\n"
+	"\n"
+	"The program obeys at once if it was started with 'teeperf record --control', else\n"
+	"when one of its threads has filled a chunk of the log or calls teeperf_poll().\n",
+    .examples = "  teeperf record --control --on-start off ./server &\n"
+		"  teeperf ctl on $!\n"
+		"  teeperf ctl stop $!\n",
+    .options = options,
+    .run = run,
+};

@@ -2,7 +2,10 @@
 // teeperf c++: compile and link C++ so that its functions can be recorded.
 #include "cli/driver/driver.h"
 
-static int run(int argc, char **argv);
+static int run(int argc, char **argv)
+{
+	return tp_driver_run("clang++", argc, argv);
+}
 
 const struct tp_command tp_cmd_cxx = {
     .name = "c++",
@@ -17,10 +20,6 @@ const struct tp_command tp_cmd_cxx = {
     .examples = "  teeperf c++ -O2 -g -o app app.cpp\n"
 		"  CC=\"teeperf cc\" CXX=\"teeperf c++\" ./configure && make\n",
     .options = tp_driver_options,
+    .order = TP_OPTIONS_OWN,
     .run = run,
 };
-
-static int run(int argc, char **argv)
-{
-	return tp_driver_run(&tp_cmd_cxx, "clang++", argc, argv);
-}

@@ -5,7 +5,6 @@
 #include "analyzer/output/notes.h"
 #include "cli/command/command.h"
 #include "cli/analyze/open_trace.h"
-#include "cli/analyze/view_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +24,7 @@ static const char *columns;
 static const char *limit_text;
 static const char *alpha_text;
 static const char *min_share_text;
-static const char *rule_texts[RULES_MAX];
-static struct tp_option_list rule_list = {rule_texts, RULES_MAX, 0};
+static struct tp_option_list rule_list = {.most = RULES_MAX};
 static struct tp_open_options open_options;
 
 static const struct tp_option options[] = {
@@ -56,17 +54,6 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_diff;
-
-static bool parse_real(const char *text, double max, double *value)
-{
-	char *end;
-	if (!text)
-		return true;
-	*value = strtod(text, &end);
-	return end != text && !*end && *value >= 0 && *value <= max;
-}
-
 static int parse(struct tp_diff_options *diff)
 {
 	double percent = 0.1;
@@ -79,20 +66,16 @@ static int parse(struct tp_diff_options *diff)
 	    .alpha = 0.05,
 	};
 	if (columns && diff->view.format != TP_FORMAT_TABLE)
-		return tp_options_usage(
-		    &tp_cmd_diff, "--columns is for tables: CSV and JSON have all of them");
+		return tp_options_usage("--columns is for tables: CSV and JSON have all of them");
 	if (min_share_text && !rule_list.count)
-		return tp_options_usage(&tp_cmd_diff, "--min-share is for the rules of --fail-if");
+		return tp_options_usage("--min-share is for the rules of --fail-if");
 	if (!tp_parse_limit(
 		limit_text, diff->view.format == TP_FORMAT_TABLE ? 40 : 0, &diff->view.limit))
-		return tp_options_usage(
-		    &tp_cmd_diff, "--limit: '%s' is not a whole number", limit_text);
-	if (!parse_real(alpha_text, 1, &diff->alpha) || diff->alpha <= 0)
-		return tp_options_usage(
-		    &tp_cmd_diff, "--alpha: '%s' is no probability such as 0.05", alpha_text);
-	if (!parse_real(min_share_text, 100, &percent))
-		return tp_options_usage(
-		    &tp_cmd_diff, "--min-share: '%s' is not a percentage", min_share_text);
+		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
+	if (!tp_parse_real(alpha_text, 1, &diff->alpha) || diff->alpha <= 0)
+		return tp_options_usage("--alpha: '%s' is no probability such as 0.05", alpha_text);
+	if (!tp_parse_real(min_share_text, 100, &percent))
+		return tp_options_usage("--min-share: '%s' is not a percentage", min_share_text);
 	diff->min_share = percent / 100;
 	for (uint32_t i = 0; i < rule_list.count; i++) {
 		struct tp_diff_rule rule;
@@ -102,7 +85,7 @@ static int parse(struct tp_diff_options *diff)
 		const int code = tp_diff_rule_init(&rule, rule_list.items[i], &err);
 		tp_diff_rule_release(&rule);
 		if (code)
-			return tp_options_usage(&tp_cmd_diff, "--fail-if: %s", err.what);
+			return tp_options_usage("--fail-if: %s", err.what);
 	}
 	return TP_EXIT_DONE;
 }
@@ -121,11 +104,11 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 		    "is %s: --fail-if compares complete traces only; record it again",
 		    text.data ? text.data : "incomplete");
 		tp_buf_release(&text);
-		return tp_command_fail(&tp_cmd_diff, &err);
+		return tp_command_fail(&err);
 	}
 	bool noted = false;
 	for (uint32_t i = 0; i < count; i++)
-		noted |= tp_open_has_notes(&tp_cmd_diff, runs[i], &rule_list);
+		noted |= tp_open_has_notes(runs[i], &rule_list);
 	if (noted)
 		return TP_EXIT_FAILED;
 	for (uint32_t i = 1; i < count; i++) {
@@ -137,10 +120,10 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 			    "its times are in %s, and those of '%s' in %s: record both with the same "
 			    "--clock",
 			    tp_view_unit(other), one->trace->source.name, tp_view_unit(one));
-			return tp_command_fail(&tp_cmd_diff, &err);
+			return tp_command_fail(&err);
 		}
 		if (one->compensation.applied != other->compensation.applied)
-			tp_command_warn(&tp_cmd_diff,
+			tp_command_warn(
 			    "times of '%s' are %s and those of '%s' are %s: --raw compares both as "
 			    "recorded",
 			    one->trace->source.name,
@@ -158,7 +141,7 @@ static int show(const struct tp_diff *diff, const struct tp_analysis *const *run
 	struct tp_err err;
 	tp_stdout_open(&out);
 	const int code = tp_diff_show(diff, runs, diff_options, &out.buf, &err);
-	const int status = tp_stdout_close(&out, &tp_cmd_diff, code, &err);
+	const int status = tp_stdout_close(&out, code, &err);
 	if (status)
 		return status;
 	struct tp_buf found;
@@ -179,7 +162,7 @@ static void warn_of_strangers(const struct tp_diff *diff, bool by_path)
 			return;
 	}
 	if (diff->count)
-		tp_command_warn(&tp_cmd_diff,
+		tp_command_warn(
 		    "the two sides have no %s in common: are these runs of the same program?",
 		    by_path ? "call path" : "function");
 }
@@ -207,8 +190,7 @@ static int compare(struct tp_open_trace *open, uint32_t count, uint32_t before,
 	if (!status && !code)
 		warn_of_strangers(&diff, kind == 1);
 	if (!status)
-		status =
-		    code ? tp_command_fail(&tp_cmd_diff, &err) : show(&diff, runs, diff_options);
+		status = code ? tp_command_fail(&err) : show(&diff, runs, diff_options);
 	tp_diff_release(&diff);
 	while (made)
 		tp_diff_rule_release(&rules[--made]);
@@ -220,7 +202,6 @@ static int run(int argc, char **argv)
 	int status = TP_EXIT_DONE;
 	int sides[2];
 	char **files[2];
-	tp_open_options_init(&open_options);
 	// What follows -- is the other side; each may have options before and behind.
 	sides[0] = 0;
 	while (sides[0] < argc && strcmp(argv[sides[0]], "--") != 0)
@@ -230,17 +211,17 @@ static int run(int argc, char **argv)
 	files[1] = argv + sides[0];
 	const bool parted = sides[1] > 0;
 	for (int side = 0; side < (parted ? 2 : 1); side++)
-		if (!tp_options_parse(&tp_cmd_diff, &sides[side], &files[side], true, &status))
+		if (!tp_options_parse(&sides[side], &files[side], &status))
 			return status;
 	if (!parted) {
 		if (sides[0] != 2)
-			return tp_options_usage(&tp_cmd_diff,
+			return tp_options_usage(
 			    "which traces? name two, or several of each side with -- in between");
 		sides[0] = sides[1] = 1;
 		files[1] = files[0] + 1;
 	}
 	if (sides[0] < 1 || sides[1] < 1 || sides[0] + sides[1] > TP_DIFF_RUNS_MAX)
-		return tp_options_usage(&tp_cmd_diff,
+		return tp_options_usage(
 		    "one trace at least on each side of --, and at most %d in all",
 		    TP_DIFF_RUNS_MAX);
 	struct tp_diff_options diff_options;
@@ -253,16 +234,16 @@ static int run(int argc, char **argv)
 	bool damaged = false;
 	for (; open && !status && opened < count; opened++) {
 		const int at = (int)opened;
-		status = tp_open_trace(&open[opened], &tp_cmd_diff,
+		status = tp_open_trace(&open[opened],
 		    at < sides[0] ? files[0][at] : files[1][at - sides[0]], &open_options);
 		damaged |= open[opened].damaged;
 		if (!status)
-			tp_open_trace_warn(&open[opened], &tp_cmd_diff);
+			tp_open_trace_warn(&open[opened]);
 	}
 	if (!open) {
 		struct tp_err err;
 		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		status = tp_command_fail(&tp_cmd_diff, &err);
+		status = tp_command_fail(&err);
 	}
 	if (!status)
 		status = compare(open, count, (uint32_t)sides[0], &diff_options);
@@ -286,5 +267,6 @@ const struct tp_command tp_cmd_diff = {
 	"teeperf diff old1.trace old2.trace old3.trace -- new1.trace new2.trace new3.trace\n"
 	"teeperf diff --fail-if 'self>+5%' --fail-if 'total>+1%' old.trace new.trace\n",
     .options = options,
+    .order = TP_OPTIONS_OWN,
     .run = run,
 };

@@ -22,24 +22,6 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-static int run(int argc, char **argv);
-
-const struct tp_command tp_cmd_doctor = {
-    .name = "doctor",
-    .summary = "check what this machine and a program have of what recording needs",
-    .usage = "[options] [PROGRAM]",
-    .description =
-	"Looks for a clang with a plugin that it loads, the runtime library, shared memory for the\n"
-	"log, a clock, and TEEs: those that this machine has, and the one that this command runs in,\n"
-	"with the clock that is legal there and the way that a log gets out. With PROGRAM also\n"
-	"whether that is instrumented for this version, and what its functions can be named by.\n"
-	"Each line says what to do about it. Exits with 1 if something that is needed is missing.\n"
-	"Where teeperf has neither plugin nor runtime beside it, it only records: this is a target.\n",
-    .examples = "teeperf doctor\nteeperf doctor ./server\n",
-    .options = options,
-    .run = run,
-};
-
 static void show(const char *mark, const char *subject, const char *text)
 {
 	tp_doctor_show(mark, subject, "%s", text);
@@ -86,11 +68,8 @@ static void check_clock(void)
 
 static int run(int argc, char **argv)
 {
-	int status;
-	if (!tp_options_parse(&tp_cmd_doctor, &argc, &argv, true, &status))
-		return status;
 	if (argc > 1)
-		return tp_options_usage(&tp_cmd_doctor, "only one program at a time");
+		return tp_options_usage("only one program at a time");
 	if (root) {
 		tp_doctor_tees(root);
 		return TP_EXIT_DONE;
@@ -98,7 +77,7 @@ static int run(int argc, char **argv)
 	struct tp_err err;
 	bool good = true;
 	if (tp_doctor_build(&good, &err))
-		return tp_command_fail(&tp_cmd_doctor, &err);
+		return tp_command_fail(&err);
 	good = check_memory() && good;
 	check_clock();
 	tp_doctor_tees("");
@@ -106,3 +85,19 @@ static int run(int argc, char **argv)
 		good = tp_doctor_program(argv[0]) && good;
 	return good ? TP_EXIT_DONE : TP_EXIT_FAILED;
 }
+
+const struct tp_command tp_cmd_doctor = {
+    .name = "doctor",
+    .summary = "check what this machine and a program have of what recording needs",
+    .usage = "[options] [PROGRAM]",
+    .description =
+	"Looks for a clang with a plugin that it loads, the runtime library, shared memory for the\n"
+	"log, a clock, and TEEs: those that this machine has, and the one that this command runs in,\n"
+	"with the clock that is legal there and the way that a log gets out. With PROGRAM also\n"
+	"whether that is instrumented for this version, and what its functions can be named by.\n"
+	"Each line says what to do about it. Exits with 1 if something that is needed is missing.\n"
+	"Where teeperf has neither plugin nor runtime beside it, it only records: this is a target.\n",
+    .examples = "teeperf doctor\nteeperf doctor ./server\n",
+    .options = options,
+    .run = run,
+};

@@ -3,7 +3,6 @@
 #include "analyzer/trace/text/dump_text.h"
 #include "analyzer/import/original_trace.h"
 #include "cli/command/command.h"
-#include "cli/analyze/default_trace.h"
 #include "cli/analyze/open_trace.h"
 
 #include <stdlib.h>
@@ -11,8 +10,7 @@
 
 static bool assemble;
 static const char *output;
-static const char *programs[TP_OPEN_LIST_MAX];
-static struct tp_option_list program_list = {.items = programs, .capacity = TP_OPEN_LIST_MAX};
+static struct tp_option_list program_list;
 
 static const struct tp_option options[] = {
     {TP_OPTION_BOOL, 0, "assemble", NULL, "make a trace from the text in FILE", &assemble, NULL},
@@ -21,8 +19,6 @@ static const struct tp_option options[] = {
     TP_OPEN_PROGRAMS(program_list),
     {.type = TP_OPTION_END},
 };
-
-extern const struct tp_command tp_cmd_dump;
 
 static int to_text(struct tp_source *source, struct tp_buf *out, bool *damaged, struct tp_err *err)
 {
@@ -33,8 +29,8 @@ static int to_text(struct tp_source *source, struct tp_buf *out, bool *damaged, 
 	int code = tp_original_open(source, &original, &problems, &notes, err);
 	if (!code)
 		code = tp_dump_text(source, out, &problems, err);
-	tp_open_warn_all(&tp_cmd_dump, &problems);
-	tp_open_warn_all(&tp_cmd_dump, &notes);
+	tp_open_warn_all(&problems);
+	tp_open_warn_all(&notes);
 	*damaged = problems.count != 0;
 	return code;
 }
@@ -55,16 +51,14 @@ static int from_text(const struct tp_source *source, struct tp_buf *out, struct 
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
-	if (!tp_options_parse(&tp_cmd_dump, &argc, &argv, true, &status))
-		return status;
 	if (!argc && assemble)
-		return tp_options_usage(&tp_cmd_dump, "which text? name its FILE");
-	status = tp_default_trace(&tp_cmd_dump, &argc, &argv);
+		return tp_options_usage("which text? name its FILE");
+	status = tp_default_trace(&argc, &argv);
 	if (status)
 		return status;
 	if (argc != 1)
-		return tp_options_usage(&tp_cmd_dump, "only one file at a time");
-	status = tp_keep_input(&tp_cmd_dump, output, argv[0], NULL);
+		return tp_options_usage("only one file at a time");
+	status = tp_keep_input(output, argv[0], NULL);
 	if (status)
 		return status;
 	struct tp_source source;
@@ -78,9 +72,9 @@ static int run(int argc, char **argv)
 	else if (!code)
 		code = to_text(&source, &out, &damaged, &err);
 	if (code)
-		status = tp_command_fail(&tp_cmd_dump, &err);
+		status = tp_command_fail(&err);
 	else
-		status = tp_write_out(&tp_cmd_dump, &out, output);
+		status = tp_write_out(&out, output);
 	if (!status && damaged)
 		status = TP_EXIT_FAILED;
 	tp_source_close(&source);

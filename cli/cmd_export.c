@@ -3,7 +3,6 @@
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/slices.h"
 #include "cli/command/command.h"
-#include "cli/analyze/default_trace.h"
 #include "cli/analyze/open_family.h"
 #include "cli/analyze/open_trace.h"
 #include "common/out_file.h"
@@ -33,7 +32,7 @@ static bool inverted;
 static const char *least_pixels;
 static const char *baseline;
 static struct tp_problems export_notes;
-static struct tp_open_options open_options;
+static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
     {TP_OPTION_STRING, 0, "format", "FORMAT", "what to write; see --list", &format, NULL},
@@ -67,13 +66,11 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_export;
-
 static int fail(int code, const char *file, const char *what)
 {
 	struct tp_err err;
 	tp_err_set(&err, code, file, TP_ERR_NO_OFFSET, "%s", what);
-	return tp_command_fail(&tp_cmd_export, &err);
+	return tp_command_fail(&err);
 }
 
 // Export number I of the analyzer's and then the query's; NULL: there are no more.
@@ -106,10 +103,9 @@ static int unknown_format(void)
 	tp_buf_init(&names);
 	for (size_t i = 0; get_export(i); i++)
 		tp_buf_addf(&names, "%s%s", i ? ", " : "", get_export(i)->name);
-	const int status = format ? tp_options_usage(&tp_cmd_export, "there is no format '%s': %s",
-					format, names.data)
-				  : tp_options_usage(&tp_cmd_export,
-					"which format? give --format with one of: %s", names.data);
+	const int status =
+	    format ? tp_options_usage("there is no format '%s': %s", format, names.data)
+		   : tp_options_usage("which format? give --format with one of: %s", names.data);
 	tp_buf_release(&names);
 	return status;
 }
@@ -118,7 +114,7 @@ static int unknown_format(void)
 static const struct tp_export *choose_export(int *status)
 {
 	if (format && strcmp(format, "speedscope-events") == 0) {
-		tp_command_warn(&tp_cmd_export,
+		tp_command_warn(
 		    "'speedscope-events' is an old name, which the next release does not have: use "
 		    "--format speedscope --calls");
 		format = "speedscope";
@@ -128,7 +124,7 @@ static const struct tp_export *choose_export(int *status)
 	if (!export)
 		*status = unknown_format();
 	else if (calls && !export->calls)
-		*status = tp_options_usage(&tp_cmd_export,
+		*status = tp_options_usage(
 		    export->slices
 			? "--calls: '%s' has single calls anyway"
 			: "--calls: '%s' has no form with single calls; speedscope has one",
@@ -154,7 +150,7 @@ static int choose(const struct tp_open_trace *open, const struct tp_export *expo
 		return fail(TP_ERR_NOT_FOUND, file,
 		    "recorded without a clock, so that there are no times: use --weight calls");
 	if (weight < 0)
-		tp_command_warn(&tp_cmd_export,
+		tp_command_warn(
 		    "recorded without a clock: call paths weigh their calls, as with --weight calls");
 	chosen->weight = TP_WEIGHT_CALLS;
 	return TP_EXIT_DONE;
@@ -183,7 +179,7 @@ static int write_members(const struct tp_open_family *members, const struct tp_e
 	else
 		code = tp_out_file_replace(&out, path, &err);
 	if (code)
-		return tp_command_fail(&tp_cmd_export, &err);
+		return tp_command_fail(&err);
 	struct tp_buf name;
 	tp_buf_init(&name);
 	for (uint32_t i = 0; i < members->count && !code; i++) {
@@ -199,7 +195,7 @@ static int write_members(const struct tp_open_family *members, const struct tp_e
 		tp_out_file_drop(&out);
 	else
 		code = tp_out_file_close(&out, &err);
-	return code ? tp_command_fail(&tp_cmd_export, &err) : TP_EXIT_DONE;
+	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
 
 static int write_file(const struct tp_analysis *analysis, const struct tp_export *export,
@@ -219,7 +215,7 @@ static int write_file(const struct tp_analysis *analysis, const struct tp_export
 		tp_out_file_drop(&out);
 	else
 		code = tp_out_file_close(&out, &err);
-	return code ? tp_command_fail(&tp_cmd_export, &err) : TP_EXIT_DONE;
+	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
 
 // Whether DIRECTORY, which exists, has anything in it.
@@ -245,14 +241,14 @@ static int write_directory(const struct tp_analysis *analysis, const struct tp_e
 	if (mkdir(path, 0777) != 0) {
 		if (errno != EEXIST) {
 			tp_err_system(&err, errno, path, "cannot make the directory");
-			return tp_command_fail(&tp_cmd_export, &err);
+			return tp_command_fail(&err);
 		}
 		if (!export->tables && !is_empty(path))
 			return fail(TP_ERR_LIMIT, path,
 			    "is there and is no empty directory: remove it, or give another -o");
 	}
 	if (tp_export_render_directory(export, analysis, chosen, path, &err))
-		return tp_command_fail(&tp_cmd_export, &err);
+		return tp_command_fail(&err);
 	return TP_EXIT_DONE;
 }
 
@@ -265,7 +261,7 @@ static int write_whole(const struct tp_analysis *analysis, const struct tp_expor
 		    "this format is not written from front to back and cannot go to standard output: name "
 		    "a file with -o");
 	if (export->render_file(analysis, chosen, path, &err))
-		return tp_command_fail(&tp_cmd_export, &err);
+		return tp_command_fail(&err);
 	return TP_EXIT_DONE;
 }
 
@@ -277,7 +273,7 @@ static int write_split(const struct tp_analysis *analysis, const struct tp_expor
 		return fail(TP_ERR_NOT_FOUND, NULL,
 		    "several files cannot go to standard output: name them with -o");
 	if (tp_slices_split(export->slices, analysis, chosen, path, &err))
-		return tp_command_fail(&tp_cmd_export, &err);
+		return tp_command_fail(&err);
 	return TP_EXIT_DONE;
 }
 
@@ -285,27 +281,24 @@ static int write_split(const struct tp_analysis *analysis, const struct tp_expor
 static void note_calls(const struct tp_analysis *analysis)
 {
 	if (analysis->compensation.known)
-		tp_command_warn(&tp_cmd_export,
+		tp_command_warn(
 		    "times are as they were recorded, with what recording the calls has cost");
 	if (analysis->counts.contexts)
-		tp_command_warn(&tp_cmd_export,
+		tp_command_warn(
 		    "calls that ran on when their stack was left and come back to appear in parts, and "
 		    "count more than once");
 	if (split)
-		tp_command_warn(
-		    &tp_cmd_export, "calls that run on from one file into the next appear in both");
+		tp_command_warn("calls that run on from one file into the next appear in both");
 	if (analysis->counted_count || analysis->sampled_count || analysis->left_out_count ||
 	    analysis->unscaled_count)
-		tp_command_warn(
-		    &tp_cmd_export, "calls that were only counted are not in the output");
+		tp_command_warn("calls that were only counted are not in the output");
 }
 
 static void print_notes(void)
 {
 	char text[1024];
 	for (uint32_t i = 0; i < tp_problems_kept(&export_notes); i++)
-		tp_command_warn(
-		    &tp_cmd_export, "%s", tp_err_format(&export_notes.kept[i], text, sizeof(text)));
+		tp_command_warn("%s", tp_err_format(&export_notes.kept[i], text, sizeof(text)));
 }
 
 // Options of flame graphs. Returns an exit code.
@@ -317,11 +310,9 @@ static int choose_flame(const struct tp_export *export, struct tp_export_options
 			    : least_pixels ? "--min-width"
 					   : NULL;
 	if (given && !export->flame)
-		return tp_options_usage(
-		    &tp_cmd_export, "%s: '%s' is no flame graph", given, export->name);
+		return tp_options_usage("%s: '%s' is no flame graph", given, export->name);
 	if (inverted && baseline)
-		return tp_options_usage(
-		    &tp_cmd_export, "--inverted and --baseline do not go together");
+		return tp_options_usage("--inverted and --baseline do not go together");
 	chosen->icicle = icicle;
 	chosen->inverted = inverted;
 	if (least_pixels) {
@@ -329,7 +320,7 @@ static int choose_flame(const struct tp_export *export, struct tp_export_options
 		chosen->least_pixels = strtod(least_pixels, &end);
 		if (end == least_pixels || *end || !(chosen->least_pixels > 0) ||
 		    chosen->least_pixels > 10000)
-			return tp_options_usage(&tp_cmd_export,
+			return tp_options_usage(
 			    "--min-width: '%s' is no number of pixels such as 0.5", least_pixels);
 	}
 	return TP_EXIT_DONE;
@@ -339,12 +330,12 @@ static int choose_flame(const struct tp_export *export, struct tp_export_options
 static int open_baseline(
     struct tp_open_trace *other, const struct tp_open_trace *open, struct tp_export_options *chosen)
 {
-	const int status = tp_open_trace(other, &tp_cmd_export, baseline, &open_options);
+	const int status = tp_open_trace(other, baseline, &open_options);
 	if (status)
 		return status;
-	tp_open_trace_warn(other, &tp_cmd_export);
+	tp_open_trace_warn(other);
 	if (other->analysis.compensation.applied != open->analysis.compensation.applied)
-		tp_command_warn(&tp_cmd_export,
+		tp_command_warn(
 		    "the times of one trace are as they were recorded, those of the other are not: "
 		    "use --raw to compare them");
 	chosen->baseline = &other->analysis;
@@ -356,15 +347,15 @@ static int export_family(
     const char *file, const struct tp_export *export, struct tp_export_options *chosen)
 {
 	struct tp_open_family members;
-	int status = tp_open_family(&members, &tp_cmd_export, file, &open_options);
+	int status = tp_open_family(&members, file, &open_options);
 	if (status)
 		goto out;
 	const struct tp_family shown = {
 	    .members = members.members, .count = members.count, .left_out = members.left_out};
-	tp_open_family_warn(&shown, &tp_cmd_export);
+	tp_open_family_warn(&shown);
 	status = choose(members.opens[0], export, file, chosen);
 	for (uint32_t i = 0; i < members.count && !status; i++)
-		status = tp_keep_input(&tp_cmd_export, output, members.names[i], NULL);
+		status = tp_keep_input(output, members.names[i], NULL);
 	if (status)
 		goto out;
 	// A file that grows too large is an error of write(), not the end of us.
@@ -380,30 +371,26 @@ out:
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
-	tp_open_options_init(&open_options);
-	if (!tp_options_parse(&tp_cmd_export, &argc, &argv, true, &status))
-		return status;
 	if (list)
 		return print_formats();
-	status = tp_default_trace(&tp_cmd_export, &argc, &argv);
+	status = tp_default_trace(&argc, &argv);
 	if (status)
 		return status;
 	if (argc != 1)
-		return tp_options_usage(&tp_cmd_export, "only one trace at a time");
+		return tp_options_usage("only one trace at a time");
 	const struct tp_export *export = choose_export(&status);
 	if (!export)
 		return status;
 	struct tp_export_options chosen = {.notes = &export_notes};
 	if (weight >= 0 && (export->slices || export->tables))
-		return tp_options_usage(&tp_cmd_export,
+		return tp_options_usage(
 		    export->slices ? "--weight: '%s' has single calls, which have no weight"
 				   : "--weight: '%s' has both calls and times",
 		    format);
 	if (split && (!tp_open_parse_time(split, &chosen.split_ns) || !chosen.split_ns))
-		return tp_options_usage(
-		    &tp_cmd_export, "--split: '%s' is no time such as 100ms", split);
+		return tp_options_usage("--split: '%s' is no time such as 100ms", split);
 	if (split && !export->slices)
-		return tp_options_usage(&tp_cmd_export,
+		return tp_options_usage(
 		    export->calls
 			? "--split: '%s' has single calls only with --calls, so that it cannot be split"
 			: "--split: '%s' has no single calls, so that it cannot be split",
@@ -412,11 +399,10 @@ static int run(int argc, char **argv)
 	if (status)
 		return status;
 	if (family && !export->families)
-		return tp_options_usage(&tp_cmd_export,
+		return tp_options_usage(
 		    "--family: '%s' is of a single trace; folded has several processes", format);
 	if (family && tp_open_family_refuses(&open_options))
-		return tp_options_usage(&tp_cmd_export,
-		    "%s is for a single trace: it does not go with --family",
+		return tp_options_usage("%s is for a single trace: it does not go with --family",
 		    tp_open_family_refuses(&open_options));
 	if (family)
 		return export_family(argv[0], export, &chosen);
@@ -429,10 +415,10 @@ static int run(int argc, char **argv)
 	bool has_other = false;
 	struct tp_buf path;
 	tp_buf_init(&path);
-	status = tp_open_trace(&open, &tp_cmd_export, argv[0], &open_options);
+	status = tp_open_trace(&open, argv[0], &open_options);
 	if (status)
 		goto out;
-	tp_open_trace_warn(&open, &tp_cmd_export);
+	tp_open_trace_warn(&open);
 	if (export->slices)
 		note_calls(&open.analysis);
 	status = choose(&open, export, argv[0], &chosen);
@@ -446,7 +432,7 @@ static int run(int argc, char **argv)
 	else if (export->suffix)
 		tp_buf_addf(&path, "%s%s", argv[0], export->suffix);
 	if (path.size)
-		status = tp_keep_input(&tp_cmd_export, path.data, argv[0], baseline);
+		status = tp_keep_input(path.data, argv[0], baseline);
 	if (status)
 		goto out;
 	// A file that grows too large is an error of write(), not the end of us.

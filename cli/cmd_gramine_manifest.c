@@ -28,8 +28,6 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_gramine_manifest;
-
 // A file right in the folder, whose name needs no quoting anywhere.
 static bool is_usable(const char *file)
 {
@@ -73,20 +71,16 @@ static int edit(const char *log)
 	}
 	tp_buf_release(&text);
 	tp_buf_release(&changed);
-	return code ? tp_command_fail(&tp_cmd_gramine_manifest, &err) : TP_EXIT_DONE;
+	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
 {
-	int status = TP_EXIT_DONE;
-	if (!tp_options_parse(&tp_cmd_gramine_manifest, &argc, &argv, true, &status))
-		return status;
 	if (argc)
-		return tp_options_usage(
-		    &tp_cmd_gramine_manifest, "unexpected argument '%s'", argv[0]);
+		return tp_options_usage("unexpected argument '%s'", argv[0]);
 	const char *file = log_file ? log_file : tp_tee_find("gramine")->place;
 	if (!is_usable(file))
-		return tp_options_usage(&tp_cmd_gramine_manifest,
+		return tp_options_usage(
 		    "--log: Gramine shares files of " FOLDER
 		    " with the host: give one there, of letters, digits, '.', '_' and '-'");
 	if (edited)
@@ -105,7 +99,7 @@ static int run(int argc, char **argv)
 	    "loader.env.TEEPERF_LOG = \"%s\"\n"
 	    "# The runtime starts no thread: sgx.max_threads stays as it is.\n",
 	    file, file);
-	return status;
+	return TP_EXIT_DONE;
 }
 
 const struct tp_command tp_cmd_gramine_manifest = {

@@ -49,8 +49,6 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_inventory;
-
 // Columns of the terminal, 0 if the output goes elsewhere.
 static uint32_t terminal_width(void)
 {
@@ -84,7 +82,7 @@ static void show(
 static void warn_source(void *context, const char *file, const char *text)
 {
 	(void)context;
-	tp_command_warn(&tp_cmd_inventory, "%s: %s", file, text);
+	tp_command_warn("%s: %s", file, text);
 }
 
 // What the sources have, and what nobody can name before they are compiled.
@@ -114,17 +112,15 @@ static int open_source(struct tp_inventory *inventory, struct tp_err *err)
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
-	if (!tp_options_parse(&tp_cmd_inventory, &argc, &argv, true, &status))
-		return status;
 	if (from_source && argc)
-		return tp_options_usage(&tp_cmd_inventory,
+		return tp_options_usage(
 		    "'%s' is too much: --from-source reads sources, not what was compiled",
 		    argv[0]);
 	if (argc < 1 && !from_source)
-		return tp_options_usage(&tp_cmd_inventory,
+		return tp_options_usage(
 		    "whose inventory? name a program, library, object file or folder");
 	for (int i = 0; i < argc && !status; i++)
-		status = tp_keep_input(&tp_cmd_inventory, output, argv[i], NULL);
+		status = tp_keep_input(output, argv[i], NULL);
 	if (status)
 		return status;
 	struct tp_inventory_view view = {
@@ -138,25 +134,24 @@ static int run(int argc, char **argv)
 	    .name = function,
 	};
 	if (format == FORMAT_TPINV && (limit_text || function || !with_system || view.state >= 0))
-		return tp_options_usage(&tp_cmd_inventory,
+		return tp_options_usage(
 		    "--format tpinv writes the whole inventory, of which no part can be chosen");
 	if (limit_text) {
 		char *end;
 		view.limit = strtoull(limit_text, &end, 10);
 		if (limit_text[0] < '0' || limit_text[0] > '9' || *end)
-			return tp_options_usage(
-			    &tp_cmd_inventory, "--limit: '%s' is not a whole number", limit_text);
+			return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
 	}
 	struct tp_inventory inventory;
 	struct tp_err err;
 	if (from_source
 		? open_source(&inventory, &err)
 		: tp_inventory_open(&inventory, (const char *const *)argv, (uint32_t)argc, &err))
-		return tp_command_fail(&tp_cmd_inventory, &err);
+		return tp_command_fail(&err);
 	struct tp_buf out;
 	tp_buf_init(&out);
 	show(&inventory, &view, &out);
-	status = tp_write_out(&tp_cmd_inventory, &out, output);
+	status = tp_write_out(&out, output);
 	tp_buf_release(&out);
 	tp_inventory_release(&inventory);
 	return status;

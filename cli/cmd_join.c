@@ -15,19 +15,15 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_join;
-
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
 	bool damaged;
-	if (!tp_options_parse(&tp_cmd_join, &argc, &argv, true, &status))
-		return status;
 	if (argc != 2)
-		return tp_options_usage(&tp_cmd_join,
+		return tp_options_usage(
 		    argc > 2 ? "only two traces: that of the HOST, and that of the TEE"
 			     : "which traces? name that of the HOST, and that of the TEE");
-	status = tp_join_files(&tp_cmd_join, argv[0], argv[1], output, false, quiet, &damaged);
+	status = tp_join_files(argv[0], argv[1], output, false, quiet, &damaged);
 	return status ? status : damaged ? TP_EXIT_FAILED : TP_EXIT_DONE;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf query: SQL over traces.
 #include "cli/command/command.h"
-#include "cli/analyze/default_trace.h"
 #include "cli/analyze/open_trace.h"
 #include "cli/analyze/query_shell.h"
 
@@ -15,15 +14,13 @@
 static const char *const formats[] = {"table", "csv", "json", "tsv", NULL};
 
 static int format;
-static const char *attach_items[ATTACH_MAX];
-static struct tp_option_list attach = {attach_items, ATTACH_MAX, 0};
-static const char *parameter_items[TP_QUERY_PARAMETERS_MAX];
-static struct tp_option_list parameters = {parameter_items, TP_QUERY_PARAMETERS_MAX, 0};
+static struct tp_option_list attach = {.most = ATTACH_MAX};
+static struct tp_option_list parameters = {.most = TP_QUERY_PARAMETERS_MAX};
 static const char *example;
 static const char *schema;
 static bool show;
 static uint64_t memory;
-static struct tp_open_options open_options;
+static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
     {TP_OPTION_CHOICE, 0, "format", NULL, "how to show rows", &format, formats},
@@ -47,8 +44,6 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_query;
-
 // Everything that is to be released.
 struct opened {
 	struct tp_open_trace traces[ATTACH_MAX + 1];
@@ -60,7 +55,7 @@ struct opened {
 
 static int fail(const struct tp_err *err)
 {
-	return tp_command_fail(&tp_cmd_query, err);
+	return tp_command_fail(err);
 }
 
 // Open FILE and have it known as NAME.
@@ -68,10 +63,10 @@ static int add_trace(struct opened *opened, const char *name, const char *file)
 {
 	struct tp_open_trace *open = &opened->traces[opened->count++];
 	struct tp_err err;
-	const int status = tp_open_trace(open, &tp_cmd_query, file, &open_options);
+	const int status = tp_open_trace(open, file, &open_options);
 	if (status)
 		return status;
-	tp_open_trace_warn(open, &tp_cmd_query);
+	tp_open_trace_warn(open);
 	opened->damaged |= open->damaged;
 	return tp_query_add(opened->session.query, name, &open->analysis, &err) ? fail(&err)
 										: TP_EXIT_DONE;
@@ -82,7 +77,7 @@ static int add_attached(struct opened *opened, const char *text)
 	const char *equals = strchr(text, '=');
 	char name[64];
 	if (!equals || !equals[1] || (size_t)(equals - text) >= sizeof(name))
-		return tp_options_usage(&tp_cmd_query, "--attach: '%s' is not NAME=FILE", text);
+		return tp_options_usage("--attach: '%s' is not NAME=FILE", text);
 	memcpy(name, text, (size_t)(equals - text));
 	name[equals - text] = '\0';
 	return add_trace(opened, name, equals + 1);
@@ -95,7 +90,7 @@ static int add_parameters(struct opened *opened)
 		if (!opened->copies[i] ||
 		    !tp_query_session_set(&opened->session, opened->copies[i]))
 			return tp_options_usage(
-			    &tp_cmd_query, "--param: '%s' is not NAME=VALUE", parameters.items[i]);
+			    "--param: '%s' is not NAME=VALUE", parameters.items[i]);
 	}
 	return TP_EXIT_DONE;
 }
@@ -111,7 +106,7 @@ static int check_parameters(const struct opened *opened, int argc, char **argv)
 		for (int j = 1; j < argc && !known; j++)
 			known = tp_query_find_parameter(argv[j], name);
 		if (!known)
-			return tp_options_usage(&tp_cmd_query,
+			return tp_options_usage(
 			    example
 				? "--param: this example has no parameter :%s; --show prints its SQL"
 				: "--param: there is no :%s in the SQL",
@@ -126,9 +121,9 @@ static int print_schema(void)
 	tp_buf_init(&text);
 	int status = TP_EXIT_DONE;
 	if (tp_query_describe(*schema ? schema : NULL, &text))
-		status = tp_write_out(&tp_cmd_query, &text, NULL);
+		status = tp_write_out(&text, NULL);
 	else
-		status = tp_options_usage(&tp_cmd_query,
+		status = tp_options_usage(
 		    "--schema: there is no table '%s'; without a name it describes all", schema);
 	tp_buf_release(&text);
 	return status;
@@ -142,8 +137,7 @@ static bool is_help(int *status)
 		return true;
 	}
 	if (show && (!example || !*example)) {
-		*status =
-		    tp_options_usage(&tp_cmd_query, "--show: of which example? --example=NAME");
+		*status = tp_options_usage("--show: of which example? --example=NAME");
 		return true;
 	}
 	if (!example)
@@ -152,7 +146,7 @@ static bool is_help(int *status)
 	if (!*example)
 		*status = tp_query_list_examples();
 	else if (!found)
-		*status = tp_options_usage(&tp_cmd_query,
+		*status = tp_options_usage(
 		    "--example: there is no '%s'; --example alone lists them", example);
 	else if (show)
 		*status = fputs(found->sql, stdout) < 0 ? TP_EXIT_FAILED : TP_EXIT_DONE;
@@ -183,15 +177,12 @@ static bool is_sql(const char *word)
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
-	tp_open_options_init(&open_options);
-	if (!tp_options_parse(&tp_cmd_query, &argc, &argv, true, &status))
-		return status;
 	if (is_help(&status))
 		return status;
 	char **sql = argv;
 	const int sql_count = argc && is_sql(argv[0]) ? argc : 0;
 	argc -= sql_count;
-	status = tp_default_trace(&tp_cmd_query, &argc, &argv);
+	status = tp_default_trace(&argc, &argv);
 	if (status)
 		return status;
 	if (sql_count) {
@@ -201,13 +192,11 @@ static int run(int argc, char **argv)
 		argc += sql_count;
 	}
 	if (example && argc > 1)
-		return tp_options_usage(
-		    &tp_cmd_query, "'%s' and an example: one of them at a time", argv[1]);
+		return tp_options_usage("'%s' and an example: one of them at a time", argv[1]);
 
 	static struct opened opened;
 	struct tp_err err;
 	const struct tp_query_options query_options = {.memory_limit = memory};
-	opened.session.command = &tp_cmd_query;
 	tp_query_printer_init(&opened.session.printer, (enum tp_query_format)format);
 	status = add_parameters(&opened);
 	if (!status)

@@ -19,36 +19,6 @@
 
 enum { TICK_MS = 200, LAST_TICK_MS = 20 };
 
-static int run(int argc, char **argv);
-
-const struct tp_command tp_cmd_record = {
-    .name = "record",
-    .summary = "run a program and record its function calls",
-    .usage = "[options] [--] [PROGRAM [ARGS...]]",
-    .description =
-	"Runs PROGRAM, which has been built with 'teeperf cc', and writes what its functions\n"
-	"log to a trace file. Exits with PROGRAM's exit code, or dies of the signal that\n"
-	"killed it. A trace that is already there is kept as FILE.old.\n"
-	"\n"
-	"Signals sent to teeperf are passed on to PROGRAM; a second SIGINT, or the first one if\n"
-	"PROGRAM ignores it, ends the recording and leaves PROGRAM running, as 'teeperf ctl stop'\n"
-	"does. The trace is complete in every case.\n"
-	"\n"
-	"Without PROGRAM, '--attach' or '--stream' wait for one program that somebody else\n"
-	"starts, in a TEE for example. The recording ends when that program says that it is\n"
-	"over, when nobody has the log mapped any more, or at Ctrl-C.\n",
-    .examples = "  teeperf record ./app input.txt\n"
-		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n"
-		"  teeperf record --only parser.allow ./app\n"
-		"  teeperf record --mode ring --ring 4M ./server\n"
-		"  teeperf record --port gramine -- gramine-sgx app\n"
-		"  teeperf record --tee --port sgxsdk -- ./app\n"
-		"  teeperf record --attach /dev/shm/app.log\n"
-		"  teeperf record --stream unix:/tmp/app.sock\n",
-    .options = tp_record_option_table,
-    .run = run,
-};
-
 static double mega(uint64_t bytes)
 {
 	return (double)bytes / 1e6;
@@ -73,11 +43,11 @@ static void tell_recovered(const struct tp_recovered *recovered, const struct tp
 	snprintf(trace, sizeof(trace), "%s", recovered->trace);
 	tp_clean(trace, strlen(trace));
 	if (err)
-		tp_command_warn(&tp_cmd_record,
+		tp_command_warn(
 		    "the log of a killed recorder was left, as its trace could not be completed: %s",
 		    tp_err_format(err, text, sizeof(text)));
 	else if (recovered->gone)
-		tp_command_warn(&tp_cmd_record,
+		tp_command_warn(
 		    "the log of a killed recorder was removed, as its trace '%s' is gone", trace);
 	else if (!tp_record_options.quiet)
 		fprintf(stderr,
@@ -123,14 +93,14 @@ static int die_of(int signal_number)
 static void warn_of(const char *what, const struct tp_err *why)
 {
 	char text[TP_ERR_TEXT_SIZE];
-	tp_command_warn(&tp_cmd_record, "%s: %s", what, tp_err_format(why, text, sizeof(text)));
+	tp_command_warn("%s: %s", what, tp_err_format(why, text, sizeof(text)));
 }
 
 // What is to be known before the program ends.
 static void tell_start(const struct tp_record_options *options, const struct tp_session *session)
 {
 	if (session->region.shrunk_by)
-		tp_command_warn(&tp_cmd_record,
+		tp_command_warn(
 		    "the log has only %llu MiB, as '%s' allows no more: raise that limit, or choose with "
 		    "'--size'",
 		    (unsigned long long)session->region.chunk_count * TP_REGION_CHUNK_SIZE /
@@ -157,13 +127,12 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 	const int r = tp_session_finish(session, &counts, &err);
 	if (options->follow_fork)
 		tp_record_add_followed(&session->follow, &counts);
-	const bool came =
-	    tp_record_attach_judge(&tp_cmd_record, &options->attach, session, &counts, ended, &how);
-	tp_record_warn(&tp_cmd_record, &counts, &session->launch, options);
+	const bool came = tp_record_attach_judge(&options->attach, session, &counts, ended, &how);
+	tp_record_warn(&counts, &session->launch, options);
 	if (r)
-		tp_command_fail(&tp_cmd_record, &err);
+		tp_command_fail(&err);
 	if (r && counts.missing_chunks)
-		tp_command_warn(&tp_cmd_record,
+		tp_command_warn(
 		    "'%s' lacks the last %llu chunks, with %llu events; what it holds can be "
 		    "analyzed",
 		    options->output, (unsigned long long)counts.missing_chunks,
@@ -173,10 +142,9 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 		    session->writer.made && !counts.output_gone);
 	bool whole = !r && came;
 	if (options->inner)
-		whole &= tp_record_inner_judge(
-		    &tp_cmd_record, session, &options->wanted, r, options->quiet);
+		whole &= tp_record_inner_judge(session, &options->wanted, r, options->quiet);
 	if (options->follow_fork) {
-		whole &= tp_record_tell_followed(&tp_cmd_record, &session->follow, options->quiet);
+		whole &= tp_record_tell_followed(&session->follow, options->quiet);
 		tp_session_forget(session);
 	}
 	return whole;
@@ -190,7 +158,7 @@ static int record(struct tp_record_options *options)
 	const int started = tp_session_start(&session, &options->wanted, &err);
 	tp_record_options_release_only(options);
 	if (started) {
-		tp_command_fail(&tp_cmd_record, &err);
+		tp_command_fail(&err);
 		if (!session.launch.start_errno)
 			return TP_EXIT_FAILED;
 		return session.launch.start_errno == ENOENT ? TP_RECORD_NOT_FOUND
@@ -215,14 +183,39 @@ static int record(struct tp_record_options *options)
 static int run(int argc, char **argv)
 {
 	struct tp_record_options *options = &tp_record_options;
-	int status;
-	tp_record_options_init(options);
-	if (!tp_options_parse(&tp_cmd_record, &argc, &argv, false, &status))
-		return status;
-	status = tp_record_options_check(&tp_cmd_record, options, argc, argv);
+	int status = tp_record_options_check(options, argc, argv);
 	if (status)
 		return status;
 	status = record(options);
 	tp_record_options_release(options);
 	return status;
 }
+
+const struct tp_command tp_cmd_record = {
+    .name = "record",
+    .summary = "run a program and record its function calls",
+    .usage = "[options] [--] [PROGRAM [ARGS...]]",
+    .description =
+	"Runs PROGRAM, which has been built with 'teeperf cc', and writes what its functions\n"
+	"log to a trace file. Exits with PROGRAM's exit code, or dies of the signal that\n"
+	"killed it. A trace that is already there is kept as FILE.old.\n"
+	"\n"
+	"Signals sent to teeperf are passed on to PROGRAM; a second SIGINT, or the first one if\n"
+	"PROGRAM ignores it, ends the recording and leaves PROGRAM running, as 'teeperf ctl stop'\n"
+	"does. The trace is complete in every case.\n"
+	"\n"
+	"Without PROGRAM, '--attach' or '--stream' wait for one program that somebody else\n"
+	"starts, in a TEE for example. The recording ends when that program says that it is\n"
+	"over, when nobody has the log mapped any more, or at Ctrl-C.\n",
+    .examples = "  teeperf record ./app input.txt\n"
+		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n"
+		"  teeperf record --only parser.allow ./app\n"
+		"  teeperf record --mode ring --ring 4M ./server\n"
+		"  teeperf record --port gramine -- gramine-sgx app\n"
+		"  teeperf record --tee --port sgxsdk -- ./app\n"
+		"  teeperf record --attach /dev/shm/app.log\n"
+		"  teeperf record --stream unix:/tmp/app.sock\n",
+    .options = tp_record_option_table,
+    .order = TP_OPTIONS_FIRST,
+    .run = run,
+};

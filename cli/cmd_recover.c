@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf recover: complete a trace whose recorder was killed.
 #include "cli/command/command.h"
-#include "cli/command/edition.h"
-#include "cli/command/shell_word.h"
 #include "common/clean.h"
 #include "recorder/recover/recover.h"
 
@@ -16,8 +14,6 @@ static const struct tp_option options[] = {
     {TP_OPTION_BOOL, 'q', "quiet", NULL, "do not say what was done", &quiet, NULL},
     {.type = TP_OPTION_END},
 };
-
-extern const struct tp_command tp_cmd_recover;
 
 // What no log has any more.
 static void say_lacks(const struct tp_recovered *recovered, const char *trace)
@@ -75,19 +71,16 @@ static void say(const struct tp_recovered *recovered)
 
 static int run(int argc, char **argv)
 {
-	int status = TP_EXIT_DONE;
-	if (!tp_options_parse(&tp_cmd_recover, &argc, &argv, true, &status))
-		return status;
 	if (argc != 1)
-		return tp_options_usage(&tp_cmd_recover,
+		return tp_options_usage(
 		    argc ? "only one trace at a time" : "which trace? name its FILE");
 	static struct tp_recovered recovered;
 	struct tp_err err;
 	if (tp_recover(argv[0], &recovered, &err))
-		return tp_command_fail(&tp_cmd_recover, &err);
+		return tp_command_fail(&err);
 	say(&recovered);
 	if (recovered.soft && !recovered.ended)
-		tp_command_warn(&tp_cmd_recover,
+		tp_command_warn(
 		    "the soft clock stopped with its recorder: what the program did from then on has "
 		    "no times");
 	return recovered.lacks.chunks || recovered.lacks.open ? TP_EXIT_FAILED : TP_EXIT_DONE;

@@ -2,7 +2,6 @@
 // teeperf report: write an HTML page about a trace.
 #include "analyzer/output/report/report.h"
 #include "cli/command/command.h"
-#include "cli/analyze/default_trace.h"
 #include "cli/analyze/open_trace.h"
 
 #include <stdio.h>
@@ -11,7 +10,7 @@ static const char *output;
 static const char *baseline;
 static uint64_t paths = 100000;
 static uint64_t calls = 50000;
-static struct tp_open_options open_options;
+static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
     {TP_OPTION_STRING, 'o', "output", "OUT",
@@ -29,17 +28,15 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_report;
-
 // The range of time is one of the trace itself, not of what it is compared with.
 static int open_baseline(struct tp_open_trace *open)
 {
 	struct tp_open_options of_it = open_options;
 	of_it.time_range = NULL;
 	of_it.thread = NULL;
-	const int status = tp_open_trace(open, &tp_cmd_report, baseline, &of_it);
+	const int status = tp_open_trace(open, baseline, &of_it);
 	if (!status)
-		tp_open_trace_warn(open, &tp_cmd_report);
+		tp_open_trace_warn(open);
 	return status;
 }
 
@@ -56,7 +53,7 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 		tp_err_set(&err, TP_ERR_NOT_FOUND, base->timeless ? baseline : file,
 		    TP_ERR_NO_OFFSET,
 		    "recorded without a clock, and the other one with one: they cannot be compared");
-		return tp_command_fail(&tp_cmd_report, &err);
+		return tp_command_fail(&err);
 	}
 	struct tp_buf path;
 	tp_buf_init(&path);
@@ -65,12 +62,11 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 	int status;
 	if (path.failed)
 		code = tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-	status = code ? tp_command_fail(&tp_cmd_report, &err)
-		      : tp_keep_input(&tp_cmd_report, path.data, file, baseline);
+	status = code ? tp_command_fail(&err) : tp_keep_input(path.data, file, baseline);
 	if (!status && tp_report_render(analysis, &chosen, out, &err))
-		status = tp_command_fail(&tp_cmd_report, &err);
+		status = tp_command_fail(&err);
 	if (!status)
-		status = tp_write_out(&tp_cmd_report, out, path.data);
+		status = tp_write_out(out, path.data);
 	if (!status && !output)
 		fprintf(stderr, "teeperf report: wrote '%s'\n", path.data);
 	tp_buf_release(&path);
@@ -79,29 +75,24 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 
 static int run(int argc, char **argv)
 {
-	int status = TP_EXIT_DONE;
-	tp_open_options_init(&open_options);
-	if (!tp_options_parse(&tp_cmd_report, &argc, &argv, true, &status))
-		return status;
-	status = tp_default_trace(&tp_cmd_report, &argc, &argv);
+	int status = tp_default_trace(&argc, &argv);
 	if (status)
 		return status;
 	if (argc != 1)
-		return tp_options_usage(&tp_cmd_report,
+		return tp_options_usage(
 		    "only one trace at a time; to compare, name the other one with --baseline");
 	// What is short is told by the timeline's times, which are as recorded; the sums are to agree with it.
 	if (open_options.min_time && !open_options.raw) {
 		open_options.raw = true;
-		tp_command_warn(&tp_cmd_report,
-		    "with --min-time, times are as they were recorded, as with --raw");
+		tp_command_warn("with --min-time, times are as they were recorded, as with --raw");
 	}
 	struct tp_open_trace open = {.trace.source.fd = -1};
 	struct tp_open_trace other = {.trace.source.fd = -1};
 	struct tp_buf out;
 	tp_buf_init(&out);
-	status = tp_open_trace(&open, &tp_cmd_report, argv[0], &open_options);
+	status = tp_open_trace(&open, argv[0], &open_options);
 	if (!status) {
-		tp_open_trace_warn(&open, &tp_cmd_report);
+		tp_open_trace_warn(&open);
 		if (baseline)
 			status = open_baseline(&other);
 	}

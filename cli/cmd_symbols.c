@@ -13,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *dirs[TP_OPEN_LIST_MAX];
-static struct tp_option_list debug_dirs = {.items = dirs, .capacity = TP_OPEN_LIST_MAX};
+static struct tp_option_list debug_dirs;
 static bool symbol_cache = true;
 static bool debuginfod;
 static bool inlines;
@@ -34,13 +33,11 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_cmd_symbols;
-
 static int fail(const struct tp_err *err)
 {
 	if (err->code == TP_ERR_SYNTAX)
-		return tp_options_usage(&tp_cmd_symbols, "%s", err->what);
-	return tp_command_fail(&tp_cmd_symbols, err);
+		return tp_options_usage("%s", err->what);
+	return tp_command_fail(err);
 }
 
 static bool add_table(struct tp_address_list *wanted, const struct tp_elf_file *elf)
@@ -70,7 +67,7 @@ static int add_all(struct tp_address_list *wanted, const struct teeperf_module *
 	else
 		tp_err_set(
 		    &err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the addresses");
-	return tp_command_fail(&tp_cmd_symbols, &err);
+	return tp_command_fail(&err);
 }
 
 // A number in front of which PREFIX stands; printf takes longer than finding the names.
@@ -127,7 +124,7 @@ static int open_module(struct teeperf_module *module, const char *path)
 		tp_elf_file_release(&elf);
 	free(real);
 	if (!module->path[0])
-		return tp_command_fail(&tp_cmd_symbols, &err);
+		return tp_command_fail(&err);
 	module->end = UINT64_MAX;
 	tp_elf_file_release(&elf);
 	return TP_EXIT_DONE;
@@ -153,8 +150,7 @@ static int show(const struct teeperf_module *module, const struct tp_symbol_opti
 		status = fail(&err);
 	}
 	for (uint32_t i = 0; i < tp_problems_kept(&notes); i++)
-		tp_command_warn(
-		    &tp_cmd_symbols, "%s", tp_err_format(&notes.kept[i], text, sizeof(text)));
+		tp_command_warn("%s", tp_err_format(&notes.kept[i], text, sizeof(text)));
 	if (!status) {
 		// A piece at a time: memory that is written once costs more than what is written to it.
 		struct tp_out_file out;
@@ -209,12 +205,12 @@ static int show_inlines(const struct teeperf_module *module, const struct tp_sym
 			chains[i].address = wanted->items[i];
 		code = tp_symbol_inlines_find(&request, chains, wanted->count, &arena, &err);
 	}
-	int status = code < 0 ? tp_command_fail(&tp_cmd_symbols, &err) : TP_EXIT_DONE;
+	int status = code < 0 ? tp_command_fail(&err) : TP_EXIT_DONE;
 	tp_buf_add_string(&out, "address,function,call_file,call_line\n");
 	for (uint32_t i = 0; i < wanted->count && !status; i++)
 		write_chain(&chains[i], &out);
 	if (!status)
-		status = tp_write_out(&tp_cmd_symbols, &out, NULL);
+		status = tp_write_out(&out, NULL);
 	tp_symbol_files_release(&files);
 	tp_buf_release(&out);
 	tp_arena_release(&arena);
@@ -228,13 +224,10 @@ static int run(int argc, char **argv)
 	struct teeperf_module module;
 	struct tp_address_list wanted = {0};
 	struct tp_err err;
-	if (!tp_options_parse(&tp_cmd_symbols, &argc, &argv, true, &status))
-		return status;
 	if (argc < 1)
-		return tp_options_usage(
-		    &tp_cmd_symbols, "whose functions? name a program or library");
+		return tp_options_usage("whose functions? name a program or library");
 	if (inlines && argc == 1)
-		return tp_options_usage(&tp_cmd_symbols, "--inlines: at which addresses?");
+		return tp_options_usage("--inlines: at which addresses?");
 	const struct tp_symbol_options how = {
 	    .debug_dirs = debug_dirs.items,
 	    .debug_dir_count = debug_dirs.count,

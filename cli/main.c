@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The teeperf command: finds the subcommand in the generated table and runs it.
-#include "cli/command/table.h"
-#include "cli/command/edition.h"
+#include "cli/command/command.h"
 
 #include <teeperf/version.h>
 
@@ -35,26 +34,20 @@ static void print_overview(FILE *to)
 	fprintf(to, "\n%s", tp_edition.start);
 }
 
-static int unknown(const char *name)
-{
-	const int status = tp_command_unknown("teeperf", commands, COMMAND_COUNT, name);
-	fputs(tp_edition.unknown, stderr);
-	return status;
-}
-
 static int run_help(int argc, char **argv)
 {
 	if (argc < 2) {
 		print_overview(stdout);
 		return TP_EXIT_DONE;
 	}
-	const struct tp_command *command = tp_command_find(commands, COMMAND_COUNT, argv[1]);
+	const struct tp_command *command =
+	    tp_command_find("teeperf", commands, COMMAND_COUNT, argv[1]);
 	if (!command)
-		return unknown(argv[1]);
+		return TP_EXIT_USAGE;
 	// A command that has subcommands shows their help itself.
 	if (!command->options) {
 		char *words[] = {argv[1], argc > 2 ? argv[2] : "--help", "--help", NULL};
-		return command->run(argc > 2 ? 3 : 2, words);
+		return tp_command_run(command, argc > 2 ? 3 : 2, words);
 	}
 	tp_options_help(command);
 	return TP_EXIT_DONE;
@@ -73,17 +66,9 @@ static int dispatch(int argc, char **argv)
 		printf("teeperf %s\n", TEEPERF_VERSION);
 		return TP_EXIT_DONE;
 	}
-	if (name[0] == '-') {
-		fprintf(stderr,
-		    "teeperf: unknown option '%s': a command comes first\n"
-		    "Try 'teeperf --help'.\n",
-		    name);
-		return TP_EXIT_USAGE;
-	}
-	const struct tp_command *command = tp_command_find(commands, COMMAND_COUNT, name);
-	if (!command)
-		return unknown(name);
-	return command->run(argc - 1, argv + 1);
+	const struct tp_command *command =
+	    tp_command_find("teeperf", commands, COMMAND_COUNT, name);
+	return command ? tp_command_run(command, argc - 1, argv + 1) : TP_EXIT_USAGE;
 }
 
 int main(int argc, char **argv)

@@ -24,11 +24,11 @@ check_c_source_compiles("#include <zstd.h>
 	int main(void) { return ZSTD_createCCtx() == 0; }" TEEPERF_TARGET_ZSTD)
 
 teeperf_sources(sources "common/*.c" "common/chunks/*.c" "recorder/*.c" "recorder/*/*.c" "allowlists/language/*.c" "cli/target/*.c"
-	"cli/command/command.c" "cli/command/table.c" "cli/record/*.c")
+	"cli/command/command.c" "cli/record/*.c")
 list(FILTER sources EXCLUDE REGEX
 	"/(demangle|zipped_text|recover/live|record/inner_join)\\.c$")
 foreach(file analyzer/trace/modules analyzer/trace/problems analyzer/trace/reader analyzer/trace/source analyzer/trace/switches
-		analyzer/trace/tracefile analyzer/trace/verify cli/doctor/show cli/doctor/tee cli/driver/find cli/main cli/command/options cli/command/shell_word)
+		analyzer/trace/tracefile analyzer/trace/verify cli/doctor/show cli/doctor/tee cli/driver/find cli/main cli/command/options)
 	list(APPEND sources "${PROJECT_SOURCE_DIR}/${file}.c")
 endforeach()
 list(TRANSFORM TEEPERF_TARGET_COMMANDS PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE commands)

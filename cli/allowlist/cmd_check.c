@@ -11,13 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const struct tp_command tp_allowlist_check;
-
 static struct tp_open_list_options open_options;
 static const char *budget_text;
 static bool json;
-static const char *ignored_items[TP_FINDING_KIND_COUNT];
-static struct tp_option_list ignored = {ignored_items, TP_FINDING_KIND_COUNT, 0};
+static struct tp_option_list ignored = {.most = TP_FINDING_KIND_COUNT};
 
 static const struct tp_option options[] = {
     TP_OPEN_LIST_OPTIONS(open_options, "check against the inventory in PATH",
@@ -51,7 +48,7 @@ static int read_request(struct request *request)
 		       strcmp(tp_finding_kind_name((enum tp_finding_kind)kind), ignored.items[i]))
 			kind++;
 		if (kind == TP_FINDING_KIND_COUNT)
-			return tp_options_usage(&tp_allowlist_check,
+			return tp_options_usage(
 			    "--ignore: there is no kind '%s': no-match, inlined, removed, "
 			    "partly-inlined, ambiguous, shadowed, suspicious, empty",
 			    ignored.items[i]);
@@ -61,10 +58,9 @@ static int read_request(struct request *request)
 	if (!budget_text)
 		return TP_EXIT_CLEAN;
 	if (!open_options.counts)
-		return tp_options_usage(
-		    &tp_allowlist_check, "--budget needs calls: name a trace with --counts TRACE");
+		return tp_options_usage("--budget needs calls: name a trace with --counts TRACE");
 	if (tp_units_share(budget_text, &request->budget, &err))
-		return tp_options_usage(&tp_allowlist_check, "--budget: %s", err.what);
+		return tp_options_usage("--budget: %s", err.what);
 	return TP_EXIT_CLEAN;
 }
 
@@ -242,7 +238,7 @@ static int report(const struct request *request, const struct tp_list_use *use,
 	if (!code && request->budget > 0)
 		code = check_budget(&check, &cost, request->budget, &err);
 	if (code) {
-		tp_command_fail(&tp_allowlist_check, &err);
+		tp_command_fail(&err);
 		status = TP_EXIT_TROUBLE;
 		goto out;
 	}
@@ -254,7 +250,7 @@ static int report(const struct request *request, const struct tp_list_use *use,
 			tp_finding_add_text(&out, &check.findings[i], use, color);
 		add_summary(&out, use, &check, profile, &cost);
 	}
-	if (tp_write_out(&tp_allowlist_check, &out, NULL) || check.counts[TP_SEVERITY_ERROR])
+	if (tp_write_out(&out, NULL) || check.counts[TP_SEVERITY_ERROR])
 		status = TP_EXIT_TROUBLE;
 	else if (check.counts[TP_SEVERITY_WARNING])
 		status = TP_EXIT_FINDINGS;
@@ -267,10 +263,10 @@ out:
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_CLEAN;
-	if (!tp_open_list_parse(&open_options, &tp_allowlist_check, &argc, &argv, &status))
+	if (!tp_open_list_parse(&open_options, &argc, &argv, &status))
 		return status;
 	if (argc < 1)
-		return tp_options_usage(&tp_allowlist_check, "which list? name its file");
+		return tp_options_usage("which list? name its file");
 	struct request request = {.check.is_general = is_general};
 	status = read_request(&request);
 	if (status)
@@ -281,14 +277,13 @@ static int run(int argc, char **argv)
 	struct tp_open_profile profile = {0};
 	struct tp_list_use use = {0};
 	struct tp_err err;
-	status =
-	    tp_open_list(&list, &tp_allowlist_check, (const char *const *)argv, (uint32_t)argc);
+	status = tp_open_list(&list, (const char *const *)argv, (uint32_t)argc);
 	if (!status)
-		status = tp_open_inventory(&inventory, &tp_allowlist_check, &open_options);
+		status = tp_open_inventory(&inventory, &open_options);
 	if (!status)
-		status = tp_open_profile(&profile, &tp_allowlist_check, &inventory, &open_options);
+		status = tp_open_profile(&profile, &inventory, &open_options);
 	if (!status && tp_list_use_init(&use, list, &inventory, &err)) {
-		tp_command_fail(&tp_allowlist_check, &err);
+		tp_command_fail(&err);
 		status = TP_EXIT_TROUBLE;
 	}
 	if (!status)
@@ -314,5 +309,6 @@ const struct tp_command tp_allowlist_check = {
     .examples = "  teeperf allowlist check hot.allow -- ./app ./libparse.so\n"
 		"  teeperf allowlist check --counts counts.trace --budget 5% hot.allow -- ./app\n",
     .options = options,
+    .order = TP_OPTIONS_OWN,
     .run = run,
 };

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const struct tp_command tp_allowlist_diff;
-
 static struct tp_open_list_options open_options;
 static bool all;
 static bool json;
@@ -229,7 +227,7 @@ static int compare(const struct tp_list_use *uses, const struct tp_open_profile 
 	struct tp_err err;
 	const struct tp_workload *workload = profile->is_there ? &profile->workload : NULL;
 	if (tp_list_diff_init(&diff, &uses[0], &uses[1], workload, &profile->cost, &err)) {
-		tp_command_fail(&tp_allowlist_diff, &err);
+		tp_command_fail(&err);
 		return TP_EXIT_TROUBLE;
 	}
 	struct comparison comparison = {.uses = uses, .diff = &diff, .profile = profile};
@@ -244,7 +242,7 @@ static int compare(const struct tp_list_use *uses, const struct tp_open_profile 
 		add_summary(&out, &comparison);
 	}
 	int status = diff.count > diff.without_effect ? TP_EXIT_FINDINGS : TP_EXIT_CLEAN;
-	if (tp_write_out(&tp_allowlist_diff, &out, NULL))
+	if (tp_write_out(&out, NULL))
 		status = TP_EXIT_TROUBLE;
 	tp_buf_release(&out);
 	tp_list_diff_release(&diff);
@@ -254,12 +252,12 @@ static int compare(const struct tp_list_use *uses, const struct tp_open_profile 
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_CLEAN;
-	if (!tp_open_list_parse(&open_options, &tp_allowlist_diff, &argc, &argv, &status))
+	if (!tp_open_list_parse(&open_options, &argc, &argv, &status))
 		return status;
 	if (argc != 2)
-		return tp_options_usage(&tp_allowlist_diff, "which two lists? name their files");
+		return tp_options_usage("which two lists? name their files");
 	if (!open_options.inventories.count)
-		return tp_options_usage(&tp_allowlist_diff,
+		return tp_options_usage(
 		    "for which functions? name a program behind '--', or an inventory with "
 		    "--inventory");
 
@@ -268,17 +266,17 @@ static int run(int argc, char **argv)
 	struct tp_inventory inventory = {0};
 	struct tp_open_profile profile = {0};
 	struct tp_err err;
-	status = tp_open_inventory(&inventory, &tp_allowlist_diff, &open_options);
+	status = tp_open_inventory(&inventory, &open_options);
 	for (int i = 0; i < 2 && !status; i++) {
 		const char *const file = argv[i];
-		status = tp_open_list(&lists[i], &tp_allowlist_diff, &file, 1);
+		status = tp_open_list(&lists[i], &file, 1);
 		if (!status && tp_list_use_init(&uses[i], lists[i], &inventory, &err)) {
-			tp_command_fail(&tp_allowlist_diff, &err);
+			tp_command_fail(&err);
 			status = TP_EXIT_TROUBLE;
 		}
 	}
 	if (!status)
-		status = tp_open_profile(&profile, &tp_allowlist_diff, &inventory, &open_options);
+		status = tp_open_profile(&profile, &inventory, &open_options);
 	if (!status)
 		status = compare(uses, &profile);
 	tp_open_profile_release(&profile);
@@ -303,5 +301,6 @@ const struct tp_command tp_allowlist_diff = {
     .examples = "  teeperf allowlist diff old.allow new.allow -- ./app\n"
 		"  teeperf allowlist diff --counts counts.trace old.allow new.allow -- ./app\n",
     .options = options,
+    .order = TP_OPTIONS_OWN,
     .run = run,
 };

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct tp_command tp_allowlist_explain;
-
 static struct tp_open_list_options open_options;
 static bool all;
 static bool json;
@@ -58,7 +56,7 @@ static void report_nothing(const char *word, const struct tp_inventory *inventor
 	tp_buf_addf_clean(&text, "there is no function '%s' in the inventory", word);
 	if (nearest)
 		tp_buf_addf_clean(&text, "; did you mean '%s'?", nearest->demangled);
-	fprintf(stderr, "teeperf %s: %s\n", tp_allowlist_explain.name, text.data);
+	fprintf(stderr, "teeperf %s: %s\n", tp_command_running->name, text.data);
 	tp_buf_release(&text);
 }
 
@@ -118,9 +116,9 @@ static int explain(const char *word, const struct request *request)
 		code = add_explanations(&out, request, &found, &err);
 	}
 	if (code) {
-		tp_command_fail(&tp_allowlist_explain, &err);
+		tp_command_fail(&err);
 		status = TP_EXIT_TROUBLE;
-	} else if (tp_write_out(&tp_allowlist_explain, &out, NULL)) {
+	} else if (tp_write_out(&out, NULL)) {
 		status = TP_EXIT_TROUBLE;
 	}
 	tp_buf_release(&out);
@@ -131,24 +129,22 @@ static int explain(const char *word, const struct request *request)
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_CLEAN;
-	if (!tp_open_list_parse(&open_options, &tp_allowlist_explain, &argc, &argv, &status))
+	if (!tp_open_list_parse(&open_options, &argc, &argv, &status))
 		return status;
 	if (argc < 1)
-		return tp_options_usage(&tp_allowlist_explain, "which function? name it");
+		return tp_options_usage("which function? name it");
 	if (!open_options.inventories.count)
-		return tp_options_usage(&tp_allowlist_explain,
+		return tp_options_usage(
 		    "of which program? name it behind '--', or an inventory with --inventory");
 
 	struct tp_allowlist *list = NULL;
 	struct tp_inventory inventory = {0};
 	struct tp_open_profile profile = {0};
-	status = tp_open_inventory(&inventory, &tp_allowlist_explain, &open_options);
+	status = tp_open_inventory(&inventory, &open_options);
 	if (!status && argc > 1)
-		status = tp_open_list(&list, &tp_allowlist_explain, (const char *const *)argv + 1,
-		    (uint32_t)argc - 1);
+		status = tp_open_list(&list, (const char *const *)argv + 1, (uint32_t)argc - 1);
 	if (!status)
-		status =
-		    tp_open_profile(&profile, &tp_allowlist_explain, &inventory, &open_options);
+		status = tp_open_profile(&profile, &inventory, &open_options);
 	if (!status) {
 		const struct request request = {&inventory, list, &profile};
 		status = explain(argv[0], &request);
@@ -174,5 +170,6 @@ const struct tp_command tp_allowlist_explain = {
     .examples = "  teeperf allowlist explain Lexer::next hot.allow -- ./app\n"
 		"  teeperf allowlist explain --counts counts.trace parse hot.allow -- ./app\n",
     .options = options,
+    .order = TP_OPTIONS_OWN,
     .run = run,
 };

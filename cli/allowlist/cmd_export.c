@@ -33,5 +33,5 @@ const struct tp_command tp_allowlist_export = {
 
 static int run(int argc, char **argv)
 {
-	return tp_list_convert(&tp_allowlist_export, true, &format, &output, argc, argv);
+	return tp_list_convert(true, format, output, argc, argv);
 }

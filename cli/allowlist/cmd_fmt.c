@@ -78,21 +78,18 @@ static int fmt_one(const char *file, bool *changed, struct tp_err *err)
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
-	if (!tp_options_parse(&tp_allowlist_fmt, &argc, &argv, true, &status))
-		return status;
 	if (!argc)
-		return tp_options_usage(&tp_allowlist_fmt, "expected a LIST");
+		return tp_options_usage("expected a LIST");
 	if (in_place && check)
-		return tp_options_usage(&tp_allowlist_fmt, "'-w' and '--check' exclude each other");
+		return tp_options_usage("'-w' and '--check' exclude each other");
 	bool any = false;
 	for (int i = 0; i < argc; i++) {
 		if (in_place && (!strcmp(argv[i], "-") || !strncmp(argv[i], "shipped:", 8)))
-			return tp_options_usage(
-			    &tp_allowlist_fmt, "'-w' needs files, not '%s'", argv[i]);
+			return tp_options_usage("'-w' needs files, not '%s'", argv[i]);
 		struct tp_err err;
 		bool changed;
 		if (fmt_one(argv[i], &changed, &err))
-			status = tp_command_fail(&tp_allowlist_fmt, &err);
+			status = tp_command_fail(&err);
 		any |= changed;
 	}
 	return check && any ? TP_EXIT_FAILED : status;

@@ -17,16 +17,11 @@
 static const char *const formats[] = {"table", "json", NULL};
 
 static struct tp_generate_options wanted;
-static const char *inventories[LIST_MAX];
-static const char *kept[LIST_MAX];
-static const char *unwanted[LIST_MAX];
-static const char *dirs[TP_OPEN_LIST_MAX];
-static const char *programs[TP_OPEN_LIST_MAX];
-static struct tp_option_list inventory_list = {inventories, LIST_MAX, 0};
-static struct tp_option_list keep_list = {kept, LIST_MAX, 0};
-static struct tp_option_list never_list = {unwanted, LIST_MAX, 0};
-static struct tp_option_list dir_list = {dirs, TP_OPEN_LIST_MAX, 0};
-static struct tp_option_list program_list = {programs, TP_OPEN_LIST_MAX, 0};
+static struct tp_option_list inventory_list = {.most = LIST_MAX};
+static struct tp_option_list keep_list = {.most = LIST_MAX};
+static struct tp_option_list never_list = {.most = LIST_MAX};
+static struct tp_option_list dir_list;
+static struct tp_option_list program_list;
 static const char *budget;
 static const char *event_cost;
 static const char *event_inside;
@@ -97,8 +92,6 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-extern const struct tp_command tp_allowlist_generate;
-
 // Columns of the terminal that the tables go to, 0 if they go elsewhere.
 static uint32_t width_of(int fd)
 {
@@ -110,7 +103,7 @@ static uint32_t width_of(int fd)
 
 static int wrong(const char *option, const struct tp_err *err)
 {
-	return tp_options_usage(&tp_allowlist_generate, "--%s: %s", option, err->what);
+	return tp_options_usage("--%s: %s", option, err->what);
 }
 
 static int parse_times(void)
@@ -133,26 +126,23 @@ static int parse_times(void)
 	return TP_EXIT_DONE;
 }
 
-static int parse_options(int *argc, char ***argv)
+static int parse_options(int argc, char **argv)
 {
-	int status = TP_EXIT_DONE;
 	struct tp_err err;
-	if (!tp_options_parse(&tp_allowlist_generate, argc, argv, true, &status))
-		return status ? status : -1;
-	if (*argc)
-		return tp_options_usage(&tp_allowlist_generate,
+	if (argc)
+		return tp_options_usage(
 		    "'%s' is no option: inputs are named by --profile, --counts, --samples or "
 		    "--inventory",
-		    **argv);
+		    argv[0]);
 	if (event_cost && strcmp(event_cost, "auto") == 0)
 		event_cost = NULL;
 	if (budget && tp_units_share(budget, &wanted.budget, &err))
 		return wrong("budget", &err);
-	status = parse_times();
+	const int status = parse_times();
 	if (status)
 		return status;
 	if (event_cost && event_inside && wanted.event_in_ns > wanted.event_cost_ns)
-		return tp_options_usage(&tp_allowlist_generate,
+		return tp_options_usage(
 		    "--event-cost-split: '%s' is more than --event-cost", event_inside);
 	// A number is a ratio, all else the name of a trace.
 	if (refine && tp_units_number(refine, &wanted.refine_ratio, &err)) {
@@ -160,16 +150,16 @@ static int parse_options(int *argc, char ***argv)
 		wanted.refine = refine;
 	}
 	if (!wanted.profile && !wanted.counts && !inventory_list.count && !wanted.from_source)
-		return tp_options_usage(&tp_allowlist_generate,
+		return tp_options_usage(
 		    "choose from what? give --profile, --counts or --inventory");
 	if (wanted.from_source && (wanted.profile || wanted.counts || inventory_list.count))
-		return tp_options_usage(&tp_allowlist_generate,
+		return tp_options_usage(
 		    "--from-source is for what is not compiled yet: leave it out here");
 	if (wanted.samples && !wanted.profile && !wanted.counts)
-		return tp_options_usage(&tp_allowlist_generate,
+		return tp_options_usage(
 		    "samples do not say how often functions are called: give --counts too");
 	if (wanted.refine && !native_time)
-		return tp_options_usage(&tp_allowlist_generate,
+		return tp_options_usage(
 		    "--refine with a trace needs --native, the time of a run without "
 		    "instrumentation");
 	wanted.inventories = inventory_list.items;
@@ -198,11 +188,11 @@ static int write_all(const struct tp_generated *generated)
 	else
 		tp_generated_add_tables(
 		    generated, width_of(list_to_stdout ? STDERR_FILENO : STDOUT_FILENO), &tables);
-	int status = tp_write_out(&tp_allowlist_generate, &list, output);
+	int status = tp_write_out(&list, output);
 	if (!status && list_to_stdout && !tables.failed)
 		fputs(tables.data, stderr);
 	else if (!status)
-		status = tp_write_out(&tp_allowlist_generate, &tables, NULL);
+		status = tp_write_out(&tables, NULL);
 	tp_buf_release(&list);
 	tp_buf_release(&tables);
 	return status;
@@ -210,18 +200,17 @@ static int write_all(const struct tp_generated *generated)
 
 static int run(int argc, char **argv)
 {
-	int status = parse_options(&argc, &argv);
+	int status = parse_options(argc, argv);
 	if (status)
-		return status > 0 ? status : TP_EXIT_DONE;
+		return status;
 	struct tp_generated generated;
 	struct tp_err err;
 	const int code = tp_generate(&generated, &wanted, &err);
-	tp_open_warn_all(&tp_allowlist_generate, &generated.damage);
-	tp_open_warn_all(&tp_allowlist_generate, &generated.notes);
+	tp_open_warn_all(&generated.damage);
+	tp_open_warn_all(&generated.notes);
 	if (generated.seed && budget && !code)
-		tp_command_warn(&tp_allowlist_generate,
-		    "without a profile no budget can be held: --budget is not used");
-	status = code ? tp_command_fail(&tp_allowlist_generate, &err) : write_all(&generated);
+		tp_command_warn("without a profile no budget can be held: --budget is not used");
+	status = code ? tp_command_fail(&err) : write_all(&generated);
 	if (!status && generated.damage.count)
 		status = TP_EXIT_FAILED;
 	tp_generated_release(&generated);

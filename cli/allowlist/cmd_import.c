@@ -35,5 +35,5 @@ const struct tp_command tp_allowlist_import = {
 
 static int run(int argc, char **argv)
 {
-	return tp_list_convert(&tp_allowlist_import, false, &format, &output, argc, argv);
+	return tp_list_convert(false, format, output, argc, argv);
 }

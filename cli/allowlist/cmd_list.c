@@ -44,7 +44,7 @@ static int print_one(const char *file)
 	const int status = tp_list_file_read(name, &text, &err);
 	if (status) {
 		tp_buf_release(&text);
-		return tp_command_fail(&tp_allowlist_list, &err);
+		return tp_command_fail(&err);
 	}
 	struct tp_lines lines;
 	struct tp_span line;
@@ -66,19 +66,17 @@ static int print_one(const char *file)
 static int run(int argc, char **argv)
 {
 	int status;
-	if (!tp_options_parse(&tp_allowlist_list, &argc, &argv, true, &status))
-		return status;
 	if (argc)
-		return tp_options_usage(&tp_allowlist_list, "expected no '%s'", argv[0]);
+		return tp_options_usage("expected no '%s'", argv[0]);
 	char folder[TP_DRIVER_PATH_SIZE];
 	struct tp_err err;
 	if (tp_shipped_folder(folder, &err))
-		return tp_command_fail(&tp_allowlist_list, &err);
+		return tp_command_fail(&err);
 	struct dirent **entries;
 	const int count = scandir(folder, &entries, is_list, alphasort);
 	if (count < 0) {
 		tp_err_system(&err, errno, folder, "cannot read the folder of the shipped lists");
-		return tp_command_fail(&tp_allowlist_list, &err);
+		return tp_command_fail(&err);
 	}
 	status = TP_EXIT_DONE;
 	for (int i = 0; i < count; i++) {

@@ -19,35 +19,30 @@ static int count_programs(int argc, char *const *argv)
 	return 0;
 }
 
-bool tp_open_list_parse(struct tp_open_list_options *options, const struct tp_command *command,
-    int *argc, char ***argv, int *status)
+bool tp_open_list_parse(struct tp_open_list_options *options, int *argc, char ***argv, int *status)
 {
 	struct tp_option_list *list = &options->inventories;
-	*list = (struct tp_option_list){options->items, TP_OPEN_INVENTORIES_MAX, 0};
 	const int programs = count_programs(*argc, *argv);
-	if (!tp_options_parse(command, argc, argv, true, status))
+	list->most = TP_OPEN_INVENTORIES_MAX;
+	if (!tp_options_parse(argc, argv, status))
 		return false;
 	*argc -= programs;
-	for (int i = 0; i < programs; i++) {
-		if (list->count == list->capacity) {
-			*status = tp_options_usage(
-			    command, "more than %d programs", (int)TP_OPEN_INVENTORIES_MAX);
-			return false;
-		}
-		list->items[list->count++] = (*argv)[*argc + i];
-	}
-	return true;
+	*status = TP_EXIT_DONE;
+	for (int i = 0; i < programs && !*status; i++)
+		*status = list->count < list->most ? tp_option_list_add(list, (*argv)[*argc + i])
+						   : tp_options_usage("more than %d programs",
+							 (int)TP_OPEN_INVENTORIES_MAX);
+	return !*status;
 }
 
 // As tp_command_fail, with the exit code of these commands.
-static int fail(const struct tp_command *command, const struct tp_err *err)
+static int fail(const struct tp_err *err)
 {
-	tp_command_fail(command, err);
+	tp_command_fail(err);
 	return TP_EXIT_TROUBLE;
 }
 
-int tp_open_inventory(struct tp_inventory *inventory, const struct tp_command *command,
-    const struct tp_open_list_options *options)
+int tp_open_inventory(struct tp_inventory *inventory, const struct tp_open_list_options *options)
 {
 	*inventory = (struct tp_inventory){0};
 	struct tp_err err;
@@ -55,12 +50,11 @@ int tp_open_inventory(struct tp_inventory *inventory, const struct tp_command *c
 		return TP_EXIT_CLEAN;
 	if (tp_inventory_open(
 		inventory, options->inventories.items, options->inventories.count, &err))
-		return fail(command, &err);
+		return fail(&err);
 	return TP_EXIT_CLEAN;
 }
 
-int tp_open_list(struct tp_allowlist **list, const struct tp_command *command,
-    const char *const *files, uint32_t count)
+int tp_open_list(struct tp_allowlist **list, const char *const *files, uint32_t count)
 {
 	struct tp_err err;
 	int status = TP_EXIT_CLEAN;
@@ -75,7 +69,7 @@ int tp_open_list(struct tp_allowlist **list, const struct tp_command *command,
 	if (!code)
 		code = tp_allowlist_load(list, names, count, &err);
 	if (code)
-		status = fail(command, &err);
+		status = fail(&err);
 	for (uint32_t i = 0; !code && i < tp_allowlist_warning_count(*list); i++) {
 		tp_command_tell_place(tp_allowlist_warning(*list, i), "warning");
 	}
@@ -111,30 +105,30 @@ static int read_workload(struct tp_open_profile *profile, double event_ns, doubl
 	return tp_workload_add_inventory(workload, inventory, err);
 }
 
-int tp_open_profile(struct tp_open_profile *profile, const struct tp_command *command,
-    const struct tp_inventory *inventory, const struct tp_open_list_options *options)
+int tp_open_profile(struct tp_open_profile *profile, const struct tp_inventory *inventory,
+    const struct tp_open_list_options *options)
 {
 	*profile = (struct tp_open_profile){0};
 	tp_workload_init(&profile->workload);
 	if (!options->counts) {
 		if (options->event_cost || options->time)
 			return tp_options_usage(
-			    command, "costs need calls: name a trace with --counts TRACE");
+			    "costs need calls: name a trace with --counts TRACE");
 		return TP_EXIT_CLEAN;
 	}
 	struct tp_err err;
 	double event_ns = 0;
 	double time_ns = 0;
 	if (options->event_cost && tp_units_ns(options->event_cost, &event_ns, &err))
-		return tp_options_usage(command, "--event-cost: %s", err.what);
+		return tp_options_usage("--event-cost: %s", err.what);
 	if (options->time && tp_units_ns(options->time, &time_ns, &err))
-		return tp_options_usage(command, "--time: %s", err.what);
+		return tp_options_usage("--time: %s", err.what);
 	const struct tp_open_options none = {.raw = true};
 	profile->is_there = true;
-	if (tp_open_trace(&profile->trace, command, options->counts, &none))
+	if (tp_open_trace(&profile->trace, options->counts, &none))
 		return TP_EXIT_TROUBLE;
 	if (read_workload(profile, event_ns, time_ns, inventory, &err))
-		return fail(command, &err);
+		return fail(&err);
 	return TP_EXIT_CLEAN;
 }
 

@@ -18,7 +18,6 @@ enum { TP_OPEN_INVENTORIES_MAX = 1024 };
 
 /* What the options of the commands say. */
 struct tp_open_list_options {
-	const char *items[TP_OPEN_INVENTORIES_MAX];
 	struct tp_option_list inventories; /* --inventory; programs are added to it */
 	const char *counts;                /* --counts, or NULL */
 	const char *event_cost;            /* --event-cost, or NULL */
@@ -49,8 +48,7 @@ struct tp_open_list_options {
  * As tp_options_parse, with operands. Those behind "--" are programs, and join the inventories; *argc
  * counts only those before.
  */
-bool tp_open_list_parse(struct tp_open_list_options *options, const struct tp_command *command,
-    int *argc, char ***argv, int *status);
+bool tp_open_list_parse(struct tp_open_list_options *options, int *argc, char ***argv, int *status);
 
 /* Whether the list FILE is one of those that come with TeePerf, and are for any program. */
 bool tp_open_list_is_shipped(const char *file);
@@ -67,12 +65,10 @@ struct tp_open_profile {
  * Each prints its errors and returns TP_EXIT_CLEAN, TP_EXIT_TROUBLE or TP_EXIT_USAGE. The inventory
  * stays empty if no option names one. Release the profile in any case.
  */
-int tp_open_inventory(struct tp_inventory *inventory, const struct tp_command *command,
+int tp_open_inventory(struct tp_inventory *inventory, const struct tp_open_list_options *options);
+int tp_open_list(struct tp_allowlist **list, const char *const *files, uint32_t count);
+int tp_open_profile(struct tp_open_profile *profile, const struct tp_inventory *inventory,
     const struct tp_open_list_options *options);
-int tp_open_list(struct tp_allowlist **list, const struct tp_command *command,
-    const char *const *files, uint32_t count);
-int tp_open_profile(struct tp_open_profile *profile, const struct tp_command *command,
-    const struct tp_inventory *inventory, const struct tp_open_list_options *options);
 void tp_open_profile_release(struct tp_open_profile *profile);
 
 /* Add "3.21 % of 1.234 s" or, of an unknown time, "12.3 ms". */

@@ -5,7 +5,6 @@
 #include "analyzer/import/open.h"
 #include "analyzer/join/join.h"
 #include "cli/analyze/open_trace.h"
-#include "cli/command/shell_word.h"
 #include "common/clean.h"
 #include "common/out_file.h"
 
@@ -20,10 +19,10 @@ static const char *plural(uint64_t count)
 }
 
 // What does not stand where it belongs, and why.
-static void warn_of(const struct tp_command *command, const struct tp_join_counts *counts)
+static void warn_of(const struct tp_join_counts *counts)
 {
 	if (counts->ambiguous)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu call%s of the TEE could be those of several threads, or of several calls of "
 		    "one: %s in threads of %s own; give calls that have no parameters a handle, and "
 		    "commands of OP-TEE the whole log of teeperf_tee_log: see teeperf/teeperf.h",
@@ -31,40 +30,40 @@ static void warn_of(const struct tp_command *command, const struct tp_join_count
 		    counts->ambiguous == 1 ? "it is" : "they are",
 		    counts->ambiguous == 1 ? "its" : "their");
 	if (counts->alone)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu call%s of the TEE %s in no call of the host that was recorded: in threads of "
 		    "their own",
 		    (unsigned long long)counts->alone, plural(counts->alone),
 		    counts->alone == 1 ? "is" : "are");
 	if (counts->dropped)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu record%s of the TEE %s left out: of functions that are not its own",
 		    (unsigned long long)counts->dropped, plural(counts->dropped),
 		    counts->dropped == 1 ? "was" : "were");
 	if (counts->times)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu record%s of the TEE had times outside of the host's call and got the nearest "
 		    "ones in it",
 		    (unsigned long long)counts->times, plural(counts->times));
 }
 
-static void tell(
-    const struct tp_command *command, const struct tp_join_counts *counts, const char *output)
+static void tell(const struct tp_join_counts *counts, const char *output)
 {
 	char shown[PATH_MAX];
 	char word[TP_SHELL_WORD_SIZE];
 	snprintf(shown, sizeof(shown), "%s", output);
 	tp_clean(shown, strlen(shown));
-	fprintf(stderr, "teeperf %s: %llu call%s into the TEE joined in '%s'", command->name,
-	    (unsigned long long)counts->calls, plural(counts->calls), shown);
+	fprintf(stderr, "teeperf %s: %llu call%s into the TEE joined in '%s'",
+	    tp_command_running->name, (unsigned long long)counts->calls, plural(counts->calls),
+	    shown);
 	if (counts->moved)
 		fprintf(stderr, "; %llu module%s of the TEE got other addresses",
 		    (unsigned long long)counts->moved, plural(counts->moved));
 	fprintf(stderr, "; next: teeperf analyze %s\n", tp_shell_word(word, output));
 }
 
-int tp_join_files(const struct tp_command *command, const char *host, const char *tee,
-    const char *output, bool known, bool quiet, bool *damaged)
+int tp_join_files(
+    const char *host, const char *tee, const char *output, bool known, bool quiet, bool *damaged)
 {
 	static struct tp_tracefile traces[2];
 	struct tp_join_counts counts;
@@ -75,11 +74,11 @@ int tp_join_files(const struct tp_command *command, const char *host, const char
 	int code = tp_import_open(&traces[0], host, NULL, NULL, 0, &err);
 	if (code) {
 		tp_tracefile_close(&traces[0]);
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	code = tp_import_open(&traces[1], tee, NULL, NULL, 0, &err);
 	for (int i = 0; i < 2; i++) {
-		tp_open_warn_all(command, &traces[i].problems);
+		tp_open_warn_all(&traces[i].problems);
 		*damaged |= traces[i].problems.count != 0;
 	}
 	const bool is_there = access(output, F_OK) == 0;
@@ -96,11 +95,11 @@ int tp_join_files(const struct tp_command *command, const char *host, const char
 			code = tp_out_file_close(&out, &err);
 	}
 	if (code) {
-		status = tp_command_fail(command, &err);
+		status = tp_command_fail(&err);
 	} else {
-		warn_of(command, &counts);
+		warn_of(&counts);
 		if (!quiet)
-			tell(command, &counts, output);
+			tell(&counts, output);
 	}
 	tp_tracefile_close(&traces[0]);
 	tp_tracefile_close(&traces[1]);

@@ -12,7 +12,7 @@
  * they are `known` to be of one recording, HOST must have a mark of a call into a TEE. Prints what is wrong with them,
  * and unless `quiet` what was joined. *DAMAGED: something was wrong. Returns an exit code.
  */
-int tp_join_files(const struct tp_command *command, const char *host, const char *tee,
-    const char *output, bool known, bool quiet, bool *damaged);
+int tp_join_files(
+    const char *host, const char *tee, const char *output, bool known, bool quiet, bool *damaged);
 
 #endif

@@ -144,31 +144,30 @@ static void leave_out(struct tp_open_family *family)
 }
 
 // Whether to analyse the file NAME; says why not.
-static bool belongs(struct tp_open_family *family, const struct tp_command *command,
-    const struct tp_tracefile *first, const char *name)
+static bool belongs(
+    struct tp_open_family *family, const struct tp_tracefile *first, const char *name)
 {
 	char text[1024];
 	struct tp_err err;
 	struct tp_tracefile trace;
 	bool wanted = false;
 	if (tp_import_open(&trace, name, NULL, NULL, 0, &err)) {
-		tp_command_warn(
-		    command, "%s: it is left out", tp_err_format(&err, text, sizeof(text)));
+		tp_command_warn("%s: it is left out", tp_err_format(&err, text, sizeof(text)));
 		leave_out(family);
 		tp_tracefile_close(&trace);
 		return false;
 	}
 	switch (judge(first, &trace)) {
 	case KIN_UNKNOWN:
-		tp_command_warn(command,
+		tp_command_warn(
 		    "'%s' does not say of which recording it is, as its beginning is damaged: it is "
 		    "left out",
 		    name);
 		leave_out(family);
 		break;
 	case KIN_OTHER:
-		tp_command_warn(command, "'%s' is of another recording than '%s': it is left out",
-		    name, first->source.name);
+		tp_command_warn("'%s' is of another recording than '%s': it is left out", name,
+		    first->source.name);
 		break;
 	case KIN_SAME:
 		wanted = true;
@@ -176,7 +175,7 @@ static bool belongs(struct tp_open_family *family, const struct tp_command *comm
 		    (!first->has_clock || first->clock.kind == trace.clock.kind))
 			break;
 		wanted = false;
-		tp_command_warn(command,
+		tp_command_warn(
 		    "the clock of '%s' is %s and that of '%s' is %s, so that their times do not add "
 		    "up: it is left out",
 		    name, clock_of(&trace), first->source.name, clock_of(first));
@@ -188,21 +187,21 @@ static bool belongs(struct tp_open_family *family, const struct tp_command *comm
 }
 
 // Analyse the file NAME, and have it in the family, which then owns NAME. Returns an exit code.
-static int add_member(struct tp_open_family *family, const struct tp_command *command, char *name,
-    const struct tp_open_options *options)
+static int add_member(
+    struct tp_open_family *family, char *name, const struct tp_open_options *options)
 {
 	struct tp_open_trace *open = calloc(1, sizeof(*open));
 	struct tp_err err;
 	if (!open) {
 		free(name);
 		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
-	const int status = tp_open_trace(open, command, name, options);
+	const int status = tp_open_trace(open, name, options);
 	const struct tp_analysis *first = family->count ? family->members[0].analysis : NULL;
 	const bool fits = status || !first || first->time.known == open->analysis.time.known;
 	if (!fits)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "the rate of the clock is known of one of '%s' and '%s' only, so that their times "
 		    "do not add up: the latter is left out",
 		    family->names[0], name);
@@ -254,7 +253,7 @@ static bool has_process(const struct tp_open_family *family, uint64_t process)
 }
 
 // Parents that have no trace, each once.
-static void warn_of_missing(const struct tp_open_family *family, const struct tp_command *command)
+static void warn_of_missing(const struct tp_open_family *family)
 {
 	for (uint32_t i = 1; i < family->count; i++) {
 		const uint64_t parent = family->members[i].parent;
@@ -262,13 +261,13 @@ static void warn_of_missing(const struct tp_open_family *family, const struct tp
 		for (uint32_t j = 1; j < i && !told; j++)
 			told = family->members[j].parent == parent;
 		if (!told && !family->members[0].process)
-			tp_command_warn(command,
+			tp_command_warn(
 			    "process %" PRIu64
 			    ", which forked '%s', is the first one, or has no trace here: then it "
 			    "recorded nothing, or its trace is missing",
 			    parent, family->names[i]);
 		else if (!told)
-			tp_command_warn(command,
+			tp_command_warn(
 			    "process %" PRIu64
 			    ", which forked '%s', has no trace here: it recorded nothing, or its trace "
 			    "is missing",
@@ -277,16 +276,16 @@ static void warn_of_missing(const struct tp_open_family *family, const struct tp
 }
 
 // Open the first process' trace. Returns an exit code.
-static int open_first(struct tp_open_family *family, const struct tp_command *command,
-    const char *file, const struct tp_open_options *options)
+static int open_first(
+    struct tp_open_family *family, const char *file, const struct tp_open_options *options)
 {
 	struct tp_err err;
 	char *name = strdup(file);
 	if (!name) {
 		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
-	const int status = add_member(family, command, name, options);
+	const int status = add_member(family, name, options);
 	if (status)
 		return status;
 	if (family->members[0].process) {
@@ -295,26 +294,26 @@ static int open_first(struct tp_open_family *family, const struct tp_command *co
 		    " of a recording: --family takes the first process' trace, whose name has no number "
 		    "behind it",
 		    family->members[0].process);
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	if (!family->opens[0]->trace.has_log) {
 		tp_err_set(&err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
 		    "does not say of which recording it is, so that it is not known what belongs to it: "
 		    "analyse it without --family");
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	return TP_EXIT_DONE;
 }
 
-int tp_open_family(struct tp_open_family *family, const struct tp_command *command,
-    const char *file, const struct tp_open_options *options)
+int tp_open_family(
+    struct tp_open_family *family, const char *file, const struct tp_open_options *options)
 {
 	struct tp_err err;
 	struct names names = {0};
 	*family = (struct tp_open_family){0};
 	int status = TP_EXIT_DONE;
 	if (find_names(&names, file, &err)) {
-		status = tp_command_fail(command, &err);
+		status = tp_command_fail(&err);
 		goto out;
 	}
 	family->opens = calloc(names.count + 1, sizeof(*family->opens));
@@ -322,23 +321,23 @@ int tp_open_family(struct tp_open_family *family, const struct tp_command *comma
 	family->members = calloc(names.count + 1, sizeof(*family->members));
 	if (!family->opens || !family->names || !family->members) {
 		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		status = tp_command_fail(command, &err);
+		status = tp_command_fail(&err);
 		goto out;
 	}
-	status = open_first(family, command, file, options);
+	status = open_first(family, file, options);
 	for (size_t i = 0; i < names.count && !status; i++) {
-		if (!belongs(family, command, &family->opens[0]->trace, names.items[i]))
+		if (!belongs(family, &family->opens[0]->trace, names.items[i]))
 			continue;
 		char *name = names.items[i];
 		names.items[i] = NULL;
-		if (add_member(family, command, name, options))
+		if (add_member(family, name, options))
 			leave_out(family);
 	}
 	if (!status) {
 		find_first(family);
-		warn_of_missing(family, command);
+		warn_of_missing(family);
 		if (family->count == 1)
-			tp_command_warn(command,
+			tp_command_warn(
 			    "there is no trace of another process of this recording beside '%s'",
 			    file);
 	}
@@ -370,14 +369,14 @@ const char *tp_open_family_refuses(const struct tp_open_options *options)
 					 : NULL;
 }
 
-void tp_open_family_warn(const struct tp_family *family, const struct tp_command *command)
+void tp_open_family_warn(const struct tp_family *family)
 {
 	struct tp_buf buf;
 	tp_buf_init(&buf);
 	tp_family_add_heading(family, true, &buf);
 	for (const char *line = buf.data; *line;) {
 		const char *end = strchr(line, '\n');
-		tp_command_warn(command, "%.*s", (int)(end - line), line);
+		tp_command_warn("%.*s", (int)(end - line), line);
 		line = end + 1;
 	}
 	tp_buf_release(&buf);

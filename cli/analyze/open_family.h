@@ -22,12 +22,12 @@ struct tp_open_family {
  * Open and analyse FILE and what belongs to it, and print what is wrong as warnings. Returns an exit code: on anything but
  * TP_EXIT_DONE an error has been printed. Release it in any case.
  */
-int tp_open_family(struct tp_open_family *family, const struct tp_command *command,
-    const char *file, const struct tp_open_options *options);
+int tp_open_family(
+    struct tp_open_family *family, const char *file, const struct tp_open_options *options);
 void tp_open_family_release(struct tp_open_family *family);
 /* An option that was given and is for a single trace, as "--thread"; NULL: none. */
 const char *tp_open_family_refuses(const struct tp_open_options *options);
 /* Print what limits the sums as warnings. */
-void tp_open_family_warn(const struct tp_family *family, const struct tp_command *command);
+void tp_open_family_warn(const struct tp_family *family);
 
 #endif

@@ -49,20 +49,18 @@ static void show_progress(void *context, uint64_t done, uint64_t all)
 		fprintf(stderr, ", %" PRId64 ":%02" PRId64 " left", left / 60000, left / 1000 % 60);
 }
 
-void tp_open_warn_all(const struct tp_command *command, const struct tp_problems *problems)
+void tp_open_warn_all(const struct tp_problems *problems)
 {
 	char text[1024];
 	const uint32_t kept = tp_problems_kept(problems);
 	for (uint32_t i = 0; i < kept; i++)
-		tp_command_warn(
-		    command, "%s", tp_err_format(&problems->kept[i], text, sizeof(text)));
+		tp_command_warn("%s", tp_err_format(&problems->kept[i], text, sizeof(text)));
 	if (problems->count > kept)
-		tp_command_warn(
-		    command, "%" PRIu64 " more problems of this kind", problems->count - kept);
+		tp_command_warn("%" PRIu64 " more problems of this kind", problems->count - kept);
 }
 
 // What the recorder had not written when it was killed may still be in memory.
-static void warn_of_log(const struct tp_command *command, const struct tp_tracefile *trace)
+static void warn_of_log(const struct tp_tracefile *trace)
 {
 	if (trace->has_end || !trace->has_log)
 		return;
@@ -70,35 +68,23 @@ static void warn_of_log(const struct tp_command *command, const struct tp_tracef
 	pid_t pid;
 	switch (tp_recover_look(&trace->log, &pid)) {
 	case TP_LOG_ORPHAN:
-		tp_command_warn(command,
+		tp_command_warn(
 		    "more was recorded than '%s' holds, and its log is still there: 'teeperf recover "
 		    "%s' adds it",
 		    file, file);
 		break;
 	case TP_LOG_RUNNING:
-		tp_command_warn(command,
+		tp_command_warn(
 		    "the recorder of '%s' was killed, but the program (process %d) runs on: when it "
 		    "has ended, 'teeperf recover %s' adds the rest",
 		    file, (int)pid, file);
 		break;
 	case TP_LOG_RECORDING:
-		tp_command_warn(command, "'%s' is still being recorded", file);
+		tp_command_warn("'%s' is still being recorded", file);
 		break;
 	case TP_LOG_GONE:
 		break;
 	}
-}
-
-void tp_open_options_init(struct tp_open_options *options)
-{
-	*options = (struct tp_open_options){
-	    .symbol_cache = true,
-	    .debug_dirs = {options->items[0], TP_OPEN_LIST_MAX, 0},
-	    .focus = {options->items[1], TP_OPEN_LIST_MAX, 0},
-	    .ignore = {options->items[2], TP_OPEN_LIST_MAX, 0},
-	    .programs = {options->items[3], TP_OPEN_LIST_MAX, 0},
-	    .fail_if = {options->items[4], TP_OPEN_LIST_MAX, 0},
-	};
 }
 
 // What is wrong with a time or a range of times, to be put behind it; NULL: nothing.
@@ -146,34 +132,33 @@ static const char *parse_range(const char *text, uint64_t *from, uint64_t *to)
 }
 
 // What the options say, but for the thread. Returns an exit code.
-static int parse_filters(const struct tp_command *command, const struct tp_open_options *options,
-    struct tp_analysis_options *analysis)
+static int parse_filters(
+    const struct tp_open_options *options, struct tp_analysis_options *analysis)
 {
 	const char *wrong = NULL;
 	if (options->time_range)
 		wrong = parse_range(options->time_range, &analysis->from_ns, &analysis->to_ns);
 	if (wrong)
-		return tp_options_usage(
-		    command, "--time-range: '%s' %s", options->time_range, wrong);
+		return tp_options_usage("--time-range: '%s' %s", options->time_range, wrong);
 	if (options->min_time && !tp_open_parse_time(options->min_time, &analysis->least_ns))
 		return tp_options_usage(
-		    command, "--min-time: '%s' is no time such as 10us", options->min_time);
+		    "--min-time: '%s' is no time such as 10us", options->min_time);
 	return TP_EXIT_DONE;
 }
 
 // Why --strict makes it a failure.
-static void tell_incomplete(const struct tp_command *command, const struct tp_analysis *analysis)
+static void tell_incomplete(const struct tp_analysis *analysis)
 {
 	struct tp_buf text;
 	tp_buf_init(&text);
 	tp_completeness_add_text(analysis, &text);
-	tp_command_warn(command, "--strict: '%s' is %s", analysis->trace->source.name,
+	tp_command_warn("--strict: '%s' is %s", analysis->trace->source.name,
 	    text.data ? text.data : "incomplete");
 	tp_buf_release(&text);
 }
 
-int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, const char *file,
-    const struct tp_open_options *options)
+int tp_open_trace(
+    struct tp_open_trace *open, const char *file, const struct tp_open_options *options)
 {
 	memset(open, 0, sizeof(*open));
 	open->trace.source.fd = -1;
@@ -191,7 +176,7 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 	    .symbols.debuginfod = options->debuginfod,
 	    .symbols.no_cache = !options->symbol_cache,
 	};
-	const int status = parse_filters(command, options, &analysis);
+	const int status = parse_filters(options, &analysis);
 	if (status)
 		return status;
 	if (options->thread) {
@@ -201,13 +186,13 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 		if (errno || *end || end == options->thread || options->thread[0] == '-' ||
 		    number > UINT32_MAX)
 			return tp_options_usage(
-			    command, "'%s' is not the number of a thread", options->thread);
+			    "'%s' is not the number of a thread", options->thread);
 		analysis.one_thread = true;
 		analysis.thread = (uint32_t)number;
 	}
 	for (uint32_t i = 0; i < options->fail_if.count; i++)
 		if (!tp_note_rule_is_valid(options->fail_if.items[i]))
-			return tp_options_usage(command,
+			return tp_options_usage(
 			    "--fail-if: '%s' is no note: 'note:lost', 'note:wrong' and the like; "
 			    "docs/troubleshooting.md lists them",
 			    options->fail_if.items[i]);
@@ -234,16 +219,16 @@ int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, 
 		*options->quiet = err;
 	if (options->quiet)
 		return code ? TP_EXIT_FAILED : TP_EXIT_DONE;
-	tp_open_warn_all(command, &open->trace.problems);
-	tp_open_warn_all(command, &open->trace.notes);
-	warn_of_log(command, &open->trace);
+	tp_open_warn_all(&open->trace.problems);
+	tp_open_warn_all(&open->trace.notes);
+	warn_of_log(&open->trace);
 	if (code)
-		return tp_command_fail(command, &err);
-	tp_open_warn_all(command, &open->analysis.damage);
-	tp_open_warn_all(command, &open->analysis.notes);
+		return tp_command_fail(&err);
+	tp_open_warn_all(&open->analysis.damage);
+	tp_open_warn_all(&open->analysis.notes);
 	if (options->strict && incomplete)
-		tell_incomplete(command, &open->analysis);
-	open->damaged |= tp_open_has_notes(command, &open->analysis, &options->fail_if);
+		tell_incomplete(&open->analysis);
+	open->damaged |= tp_open_has_notes(&open->analysis, &options->fail_if);
 	return TP_EXIT_DONE;
 }
 
@@ -253,8 +238,7 @@ void tp_open_trace_release(struct tp_open_trace *open)
 	tp_tracefile_close(&open->trace);
 }
 
-bool tp_open_has_notes(const struct tp_command *command, const struct tp_analysis *analysis,
-    const struct tp_option_list *rules)
+bool tp_open_has_notes(const struct tp_analysis *analysis, const struct tp_option_list *rules)
 {
 	struct tp_notes notes;
 	bool found = false;
@@ -266,7 +250,7 @@ bool tp_open_has_notes(const struct tp_command *command, const struct tp_analysi
 			if (tp_note_rule_matches(rules->items[j], &notes.items[i])) {
 				const struct tp_note *note = &notes.items[i];
 				fprintf(stderr, "teeperf %s: failed by --fail-if note:%s: %s%s%s\n",
-				    command->name, note->kind->id, note->text,
+				    tp_command_running->name, note->kind->id, note->text,
 				    note->kind->remedy[0] ? "; " : "", note->kind->remedy);
 				found = true;
 				break;
@@ -277,18 +261,18 @@ bool tp_open_has_notes(const struct tp_command *command, const struct tp_analysi
 	return found;
 }
 
-void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_command *command)
+void tp_open_trace_warn(const struct tp_open_trace *open)
 {
 	struct tp_buf buf;
 	tp_buf_init(&buf);
 	tp_view_add_health(&open->analysis, &buf);
 	if (buf.size)
-		fprintf(stderr, "teeperf %s: note: %s", command->name, buf.data);
+		fprintf(stderr, "teeperf %s: note: %s", tp_command_running->name, buf.data);
 	tp_buf_reset(&buf);
 	tp_view_add_header(&open->analysis, true, &buf);
 	for (const char *line = buf.data; *line;) {
 		const char *end = strchr(line, '\n');
-		tp_command_warn(command, "%.*s", (int)(end - line), line);
+		tp_command_warn("%.*s", (int)(end - line), line);
 		line = end + 1;
 	}
 	tp_buf_release(&buf);
@@ -301,8 +285,7 @@ static bool is_same(const struct stat *output, const char *input)
 	       it.st_ino == output->st_ino;
 }
 
-int tp_keep_input(
-    const struct tp_command *command, const char *output, const char *input, const char *other)
+int tp_keep_input(const char *output, const char *input, const char *other)
 {
 	struct stat it;
 	struct tp_err err;
@@ -311,7 +294,7 @@ int tp_keep_input(
 		return TP_EXIT_DONE;
 	tp_err_set(&err, TP_ERR_LIMIT, output, TP_ERR_NO_OFFSET,
 	    "is what is read, and would be overwritten: give another name with -o");
-	return tp_command_fail(command, &err);
+	return tp_command_fail(&err);
 }
 
 void tp_stdout_open(struct tp_out_file *out)
@@ -321,23 +304,22 @@ void tp_stdout_open(struct tp_out_file *out)
 	tp_out_file_from_fd(out, STDOUT_FILENO, "standard output");
 }
 
-int tp_stdout_close(
-    struct tp_out_file *out, const struct tp_command *command, int code, const struct tp_err *err)
+int tp_stdout_close(struct tp_out_file *out, int code, const struct tp_err *err)
 {
 	struct tp_err close_err;
 	const int closed = tp_out_file_close(out, &close_err);
 	if (code)
-		return tp_command_fail(command, err);
-	return closed ? tp_command_fail(command, &close_err) : TP_EXIT_DONE;
+		return tp_command_fail(err);
+	return closed ? tp_command_fail(&close_err) : TP_EXIT_DONE;
 }
 
-int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, const char *path)
+int tp_write_out(const struct tp_buf *buf, const char *path)
 {
 	struct tp_err err;
 	if (buf->failed) {
 		tp_err_set(
 		    &err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory for the output");
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	// A file that grows too large is an error of write(), not the end of us.
 	signal(SIGXFSZ, SIG_IGN);
@@ -347,7 +329,7 @@ int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, con
 			return TP_EXIT_DONE;
 		tp_err_system(&err, errno, "standard output", "cannot write");
 		tp_command_drop_output();
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	struct tp_out_file out;
 	int code = tp_out_file_replace(&out, path, &err);
@@ -355,5 +337,5 @@ int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, con
 		tp_buf_add(&out.buf, buf->data, buf->size);
 		code = tp_out_file_close(&out, &err);
 	}
-	return code ? tp_command_fail(command, &err) : TP_EXIT_DONE;
+	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }

@@ -8,9 +8,7 @@
 #include "common/buf.h"
 #include "common/out_file.h"
 
-#define TP_OPEN_LIST_MAX 16
-
-/* Options as they were given. */
+/* Options as they were given; starts as {.symbol_cache = true}. */
 struct tp_open_options {
 	bool raw;               /* times as recorded; see compensate in tp_analysis_options */
 	const char *thread;     /* number as text, NULL: all */
@@ -29,17 +27,13 @@ struct tp_open_options {
 	    *quiet; /* nothing is printed but wrong usage, and an error goes here; or NULL */
 	const struct tp_buf
 	    *more; /* sections that belong to the trace, and are not in it yet; or NULL */
-	const char *items[5][TP_OPEN_LIST_MAX]; /* of these lists */
 };
 
 /* A time as "1.5ms", "20us", "7" (ns): nanoseconds. */
 bool tp_open_parse_time(const char *text, uint64_t *ns);
 
 /* Print what is wrong with an input, or limits what comes of it, as warnings. */
-void tp_open_warn_all(const struct tp_command *command, const struct tp_problems *problems);
-
-/* Before the options are parsed. */
-void tp_open_options_init(struct tp_open_options *options);
+void tp_open_warn_all(const struct tp_problems *problems);
 
 /* Rows of LIST, a struct tp_option_list, for commands that read traces in their own way. */
 #define TP_OPEN_DEBUG_DIRS(list)                                                        \
@@ -107,36 +101,33 @@ struct tp_open_trace {
  * Open and analyse FILE, with progress on a terminal, and print its problems as warnings. Returns
  * an exit code: on anything but TP_EXIT_DONE an error has been printed. Release it in any case.
  */
-int tp_open_trace(struct tp_open_trace *open, const struct tp_command *command, const char *file,
-    const struct tp_open_options *options);
+int tp_open_trace(
+    struct tp_open_trace *open, const char *file, const struct tp_open_options *options);
 void tp_open_trace_release(struct tp_open_trace *open);
 
 /*
  * Whether ANALYSIS has a note that one of the rules names; each is printed as the reason for a failure. Rules that are not
  * of notes name none.
  */
-bool tp_open_has_notes(const struct tp_command *command, const struct tp_analysis *analysis,
-    const struct tp_option_list *rules);
+bool tp_open_has_notes(const struct tp_analysis *analysis, const struct tp_option_list *rules);
 
 /* What a heading would say of the clock and of what limits the numbers, on standard error. */
-void tp_open_trace_warn(const struct tp_open_trace *open, const struct tp_command *command);
+void tp_open_trace_warn(const struct tp_open_trace *open);
 
 /*
  * Refuse to write to OUTPUT if that is the same file as INPUT or OTHER; each may be NULL, and OUTPUT "-".
  * Returns an exit code.
  */
-int tp_keep_input(
-    const struct tp_command *command, const char *output, const char *input, const char *other);
+int tp_keep_input(const char *output, const char *input, const char *other);
 
 /*
  * Standard output, for what is written a piece at a time; CODE is 0, or what went wrong meanwhile, as ERR
  * says. Closing it returns an exit code.
  */
 void tp_stdout_open(struct tp_out_file *out);
-int tp_stdout_close(
-    struct tp_out_file *out, const struct tp_command *command, int code, const struct tp_err *err);
+int tp_stdout_close(struct tp_out_file *out, int code, const struct tp_err *err);
 
 /* Write BUF to PATH, or to standard output if it is NULL or "-". Returns an exit code. */
-int tp_write_out(const struct tp_command *command, const struct tp_buf *buf, const char *path);
+int tp_write_out(const struct tp_buf *buf, const char *path);
 
 #endif

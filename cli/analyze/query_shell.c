@@ -27,7 +27,7 @@ static void note_times(struct tp_query_session *session)
 	fprintf(stderr,
 	    "teeperf %s: note: times of calls and events are as recorded, those of all other tables "
 	    "without what recording has cost; --raw has all of them as recorded\n",
-	    session->command->name);
+	    tp_command_running->name);
 }
 
 // For one release: a query with such a condition finds other rows than before.
@@ -39,7 +39,7 @@ static void note_tid(struct tp_query_session *session)
 	fprintf(stderr,
 	    "teeperf %s: note: tid is the system's number of a thread in all tables now; thread is the "
 	    "number in the trace, which calls, events and thread_paths had as tid\n",
-	    session->command->name);
+	    tp_command_running->name);
 }
 
 static int run_with(struct tp_query_session *session, const char *sql,
@@ -64,10 +64,10 @@ static int run_with(struct tp_query_session *session, const char *sql,
 			tp_err_set(&out_err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
 			    "no memory for the output");
 		tp_command_drop_output();
-		return tp_command_fail(session->command, &out_err);
+		return tp_command_fail(&out_err);
 	}
 	if (code)
-		return tp_command_fail(session->command, &err);
+		return tp_command_fail(&err);
 	note_times(session);
 	note_tid(session);
 	return TP_EXIT_DONE;
@@ -117,7 +117,7 @@ static int check_function(
 		    "no function that was called is named '%s' (all of the name, as SELECT function FROM "
 		    "functions shows it)",
 		    parameter->value);
-	return code || !found ? tp_command_fail(session->command, &err) : TP_EXIT_DONE;
+	return code || !found ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
 
 int tp_query_session_run_example(
@@ -181,14 +181,14 @@ static const char *const help = ".help             this\n"
 				".quit             or the end of input\n"
 				"Everything else is SQL, up to a semicolon. Ctrl-C ends a query.\n";
 
-static int complain(const struct tp_query_session *session, const char *format, const char *word)
+static int complain(const char *format, const char *word)
 {
 	struct tp_err err;
 	tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET, format, word);
-	return tp_command_fail(session->command, &err);
+	return tp_command_fail(&err);
 }
 
-static int describe(const struct tp_query_session *session, const char *table)
+static int describe(const char *table)
 {
 	struct tp_buf text;
 	tp_buf_init(&text);
@@ -196,15 +196,14 @@ static int describe(const struct tp_query_session *session, const char *table)
 	if (found)
 		fputs(text.data, stdout);
 	tp_buf_release(&text);
-	return found ? TP_EXIT_DONE
-		     : complain(session, "there is no table '%s'; .tables lists them", table);
+	return found ? TP_EXIT_DONE : complain("there is no table '%s'; .tables lists them", table);
 }
 
 static int run_example(struct tp_query_session *session, const char *name, bool show)
 {
 	const struct tp_query_example *example = tp_query_find_example(name);
 	if (!example)
-		return complain(session, "there is no example '%s'; .example lists them", name);
+		return complain("there is no example '%s'; .example lists them", name);
 	if (show) {
 		fputs(example->sql, stdout);
 		return TP_EXIT_DONE;
@@ -220,7 +219,7 @@ static int set_format(struct tp_query_session *session, const char *name)
 			session->printer.format = (enum tp_query_format)i;
 			return TP_EXIT_DONE;
 		}
-	return complain(session, "'%s' is no format: table, csv, json, tsv", name ? name : "");
+	return complain("'%s' is no format: table, csv, json, tsv", name ? name : "");
 }
 
 // Do what LINE, which begins with a dot, says. *quit: no more is to be read.
@@ -247,7 +246,7 @@ static int do_command(struct tp_query_session *session, char *line, bool *quit)
 		    "SELECT schema, name, type FROM pragma_table_list WHERE schema <> 'temp' AND "
 		    "name NOT LIKE 'sqlite_%' ORDER BY schema <> 'main', schema, type, name;");
 	if (strcmp(word, ".schema") == 0)
-		return describe(session, argument);
+		return describe(argument);
 	if (strcmp(word, ".example") == 0 || strcmp(word, ".examples") == 0)
 		return argument ? run_example(session, argument, false) : tp_query_list_examples();
 	if (strcmp(word, ".show") == 0 && argument)
@@ -260,9 +259,9 @@ static int do_command(struct tp_query_session *session, char *line, bool *quit)
 		if (copy && tp_query_session_set(session, copy))
 			return TP_EXIT_DONE;
 		free(copy);
-		return complain(session, "'%s' is not NAME=TEXT", argument);
+		return complain("'%s' is not NAME=TEXT", argument);
 	}
-	return complain(session, "there is no '%s': .help says what there is", word);
+	return complain("there is no '%s': .help says what there is", word);
 }
 
 // ---- reading
@@ -293,7 +292,7 @@ int tp_query_shell(struct tp_query_session *session)
 		    "teeperf %s: reading SQL from the terminal, without a prompt; for editing and "
 		    "history use 'rlwrap teeperf query FILE', or sqlite3 on the file of 'teeperf "
 		    "export --format sqlite'\n",
-		    session->command->name);
+		    tp_command_running->name);
 	while (!quit && (terminal || !status) && getline(&line, &capacity, stdin) >= 0) {
 		if (is_blank(sql.data) && line[0] == '.') {
 			status = do_command(session, line, &quit);

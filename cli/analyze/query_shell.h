@@ -9,7 +9,6 @@
 #define TP_QUERY_PARAMETERS_MAX 32
 
 struct tp_query_session {
-	const struct tp_command *command;
 	struct tp_query *query;
 	struct tp_query_printer printer;
 	struct tp_query_parameter parameters[TP_QUERY_PARAMETERS_MAX];

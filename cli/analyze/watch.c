@@ -2,7 +2,6 @@
 // analyze --watch: the trace is read anew each time, which a trace allows while it is being written.
 #include "watch.h"
 
-#include "cli/analyze/view_options.h"
 #include "common/out_file.h"
 #include "recorder/control/control.h"
 #include "recorder/recover/live.h"
@@ -26,7 +25,6 @@
 #define HEADING_LINES 8
 
 struct watch {
-	const struct tp_command *command;
 	const struct tp_view *view;
 	const struct tp_view_options *view_options;
 	const struct tp_open_options *open_options;
@@ -151,7 +149,7 @@ static int look(struct watch *watch)
 	quiet.quiet = &err;
 	if (watch->pid && !ask(watch, &reply, &err)) {
 		if (!watch->known)
-			return tp_command_fail(watch->command, &err);
+			return tp_command_fail(&err);
 		// It is about to end, and writes the rest.
 		watch->pid = 0;
 	}
@@ -160,14 +158,13 @@ static int look(struct watch *watch)
 	tp_buf_init(&more);
 	add_live(watch, &more);
 	quiet.more = &more;
-	int status = tp_open_trace(&open, watch->command, watch->path, &quiet);
+	int status = tp_open_trace(&open, watch->path, &quiet);
 	if (status) {
 		tp_open_trace_release(&open);
 		tp_buf_release(&more);
 		// It has not begun, perhaps; but wrong usage stays wrong, and who is over will not begin.
 		if (status == TP_EXIT_USAGE || !watch->rounds || watch->over)
-			return status == TP_EXIT_USAGE ? status
-						       : tp_command_fail(watch->command, &err);
+			return status == TP_EXIT_USAGE ? status : tp_command_fail(&err);
 		return TP_EXIT_DONE;
 	}
 	// It may have written the end since we have read: that is for the next look to tell.
@@ -211,8 +208,8 @@ static int look(struct watch *watch)
 	tp_buf_release(&more);
 	watch->rounds++;
 	if (code)
-		return tp_command_fail(watch->command, &err);
-	return closed ? tp_command_fail(watch->command, &close_err) : TP_EXIT_DONE;
+		return tp_command_fail(&err);
+	return closed ? tp_command_fail(&close_err) : TP_EXIT_DONE;
 }
 
 // Wait until it is time to look again; true: enough of it.
@@ -230,28 +227,16 @@ static bool wait_for_key(const struct watch *watch, uint64_t ms)
 	return interrupted;
 }
 
-// A process id if there is no file of this name.
-static pid_t parse_pid(const char *text)
-{
-	char *end;
-	if (access(text, F_OK) == 0)
-		return 0;
-	errno = 0;
-	const long pid = strtol(text, &end, 10);
-	return *text && !*end && !errno && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
-}
-
-int tp_analyze_watch(const struct tp_command *command, const char *what, const struct tp_view *view,
+int tp_analyze_watch(const char *what, const struct tp_view *view,
     const struct tp_view_options *view_options, const struct tp_open_options *open_options,
     uint64_t interval_ms)
 {
 	struct watch watch = {
-	    .command = command,
 	    .view = view,
 	    .view_options = view_options,
 	    .open_options = open_options,
 	    .what = what,
-	    .pid = parse_pid(what),
+	    .pid = access(what, F_OK) == 0 ? 0 : tp_parse_pid(what),
 	    .on_terminal = isatty(STDOUT_FILENO) && view_options->format == TP_FORMAT_TABLE,
 	};
 	if (!watch.pid) {

@@ -10,7 +10,7 @@
  * Show the view of WHAT, a trace or the process id of a recording, every INTERVAL_MS until the recording has
  * ended, or q or Ctrl-C is pressed. Returns an exit code.
  */
-int tp_analyze_watch(const struct tp_command *command, const char *what, const struct tp_view *view,
+int tp_analyze_watch(const char *what, const struct tp_view *view,
     const struct tp_view_options *view_options, const struct tp_open_options *open_options,
     uint64_t interval_ms);
 

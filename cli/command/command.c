@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How commands report errors and warnings.
+// Commands: how they are found and run, how they report errors and warnings, and what they show names with.
 #include "command.h"
 
 #include "common/clean.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+const struct tp_command *tp_command_running;
+
+int tp_command_run(const struct tp_command *command, int argc, char **argv)
+{
+	int status = TP_EXIT_DONE;
+	tp_command_running = command;
+	if (command->order != TP_OPTIONS_OWN && !tp_options_parse(&argc, &argv, &status))
+		return status;
+	return command->run(argc, argv);
+}
 
 // Whether the error has a place in a text file that is there.
 static bool has_place(const struct tp_err *err)
@@ -17,13 +29,13 @@ static bool has_place(const struct tp_err *err)
 	return err->line && access(err->file, F_OK) == 0;
 }
 
-int tp_command_fail(const struct tp_command *command, const struct tp_err *err)
+int tp_command_fail(const struct tp_err *err)
 {
 	char text[TP_ERR_TEXT_SIZE];
 	if (has_place(err))
 		tp_command_tell_place(err, "error");
 	else
-		fprintf(stderr, "teeperf %s: %s\n", command->name,
+		fprintf(stderr, "teeperf %s: %s\n", tp_command_running->name,
 		    tp_err_render(err, text, sizeof(text)));
 	return TP_EXIT_FAILED;
 }
@@ -41,11 +53,11 @@ void tp_command_tell_place(const struct tp_err *err, const char *severity)
 	    stderr, "%s %s: %s\n", place, severity, tp_err_render(&message, text, sizeof(text)));
 }
 
-void tp_command_warn(const struct tp_command *command, const char *format, ...)
+void tp_command_warn(const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	fprintf(stderr, "teeperf %s: warning: ", command->name);
+	fprintf(stderr, "teeperf %s: warning: ", tp_command_running->name);
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
 	va_end(arguments);
@@ -55,4 +67,145 @@ void tp_command_drop_output(void)
 {
 	__fpurge(stdout);
 	clearerr(stdout);
+}
+
+// ---- tables
+
+// The last word of a command's name, by which it is called.
+static const char *word_of(const struct tp_command *command)
+{
+	const char *blank = strrchr(command->name, ' ');
+	return blank ? blank + 1 : command->name;
+}
+
+// Levenshtein distance, of names cut to the table's width.
+static unsigned edit_distance(const char *a, const char *b)
+{
+	enum { WIDTH = 32 };
+	unsigned row[WIDTH + 1];
+	const size_t columns = strnlen(b, WIDTH);
+	for (unsigned j = 0; j <= columns; j++)
+		row[j] = j;
+	for (unsigned i = 0; a[i] && i < WIDTH; i++) {
+		unsigned diagonal = row[0];
+		row[0] = i + 1;
+		for (unsigned j = 0; j < columns; j++) {
+			unsigned best = diagonal + (a[i] != b[j]);
+			diagonal = row[j + 1];
+			if (best > diagonal + 1)
+				best = diagonal + 1;
+			if (best > row[j] + 1)
+				best = row[j] + 1;
+			row[j + 1] = best;
+		}
+	}
+	return row[columns];
+}
+
+static void tell_unknown(
+    const char *parent, const struct tp_command *const *table, unsigned count, const char *word)
+{
+	const char *nearest = NULL;
+	unsigned least = 3; // further away is no likely slip
+	for (unsigned i = 0; i < count; i++) {
+		const char *name = word_of(table[i]);
+		const unsigned distance = edit_distance(word, name);
+		if (distance < least && distance < strlen(name)) {
+			least = distance;
+			nearest = name;
+		}
+	}
+	fprintf(stderr, "%s: unknown command '%s'", parent, word);
+	if (nearest)
+		fprintf(stderr, "; did you mean '%s'?", nearest);
+	fprintf(stderr, "\nTry '%s --help'.\n%s", parent, tp_edition.unknown);
+}
+
+const struct tp_command *tp_command_find(
+    const char *parent, const struct tp_command *const *table, unsigned count, const char *word)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (!strcmp(word_of(table[i]), word))
+			return table[i];
+	if (word[0] != '-')
+		tell_unknown(parent, table, count, word);
+	else
+		fprintf(stderr,
+		    "%s: unknown option '%s': a command comes first\nTry '%s --help'.\n", parent,
+		    word, parent);
+	return NULL;
+}
+
+void tp_command_list(const struct tp_command *const *table, unsigned count, FILE *to)
+{
+	for (unsigned i = 0; i < count; i++)
+		fprintf(to, "  %-12s %s\n", word_of(table[i]), table[i]->summary);
+}
+
+// ---- what commands share
+
+int tp_default_trace(int *argc, char ***argv)
+{
+	static char name[] = TP_DEFAULT_TRACE;
+	static char *names[] = {name, NULL};
+	if (*argc)
+		return TP_EXIT_DONE;
+	if (access(name, F_OK))
+		return tp_options_usage(
+		    "which trace? name its FILE, as there is no '%s', which 'teeperf record' writes, in this folder",
+		    name);
+	*argc = 1;
+	*argv = names;
+	return TP_EXIT_DONE;
+}
+
+uint32_t tp_terminal_width(void)
+{
+	struct winsize size;
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	return 80;
+}
+
+bool tp_terminal_color(void)
+{
+	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+// Letters beyond ASCII are plain to every shell.
+static bool is_plain(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c >= 0x80 || (c && strchr("_./-+:,@%=", c));
+}
+
+const char *tp_shell_word(char text[TP_SHELL_WORD_SIZE], const char *name)
+{
+	// A quote becomes four characters; around all are two, "./" and the end.
+	const size_t length = strnlen(name, (TP_SHELL_WORD_SIZE - 5) / 4);
+	char *to = text;
+	bool plain = length != 0;
+	for (size_t i = 0; i < length; i++)
+		plain &= is_plain((unsigned char)name[i]);
+	if (!plain)
+		*to++ = '\'';
+	if (name[0] == '-') {
+		*to++ = '.';
+		*to++ = '/';
+	}
+	for (size_t i = 0; i < length; i++) {
+		if (name[i] == '\'') {
+			memcpy(to, "'\\''", 4);
+			to += 4;
+		} else {
+			*to++ = name[i];
+		}
+	}
+	if (!plain)
+		*to++ = '\'';
+	*to = '\0';
+	tp_clean(text, (size_t)(to - text));
+	return text;
 }

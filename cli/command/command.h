@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A subcommand is one file cli/cmd_NAME.c that defines `const struct tp_command tp_cmd_NAME`; the
- * build collects them into a table. It needs docs/man/teeperf-NAME.1 and a test beside it.
+ * A subcommand is one file cli/cmd_NAME.c that defines `const struct tp_command tp_cmd_NAME`; the build collects them into a
+ * table. It needs docs/man/teeperf-NAME.1 and a test beside it. A command with subcommands has a table of its own, of files
+ * cli/COMMAND/cmd_NAME.c with `const struct tp_command tp_COMMAND_NAME` whose name is "COMMAND NAME".
  */
 #ifndef TP_COMMAND_H
 #define TP_COMMAND_H
@@ -9,6 +10,9 @@
 #include "options.h"
 
 #include "common/err.h"
+
+#include <limits.h>
+#include <stdio.h>
 
 /* Exit codes besides the recorded program's own. */
 enum {
@@ -24,21 +28,72 @@ struct tp_command {
 	const char *description; /* a paragraph or two for --help; lines end in \n */
 	const char *examples;    /* lines of example commands for --help, or NULL */
 	const struct tp_option *options; /* ended by type TP_OPTION_END; NULL for none */
-	/* argv[0] is the command's name. Returns the exit code. */
+	enum tp_options_order order;
+	/* Gets its operands; with TP_OPTIONS_OWN all words, of which the first is its name. Returns the exit code. */
 	int (*run)(int argc, char **argv);
 };
 
+/* The one that runs: errors and warnings are its. */
+extern const struct tp_command *tp_command_running;
+
+/* Run COMMAND with its name and the words behind that. Returns the exit code. */
+int tp_command_run(const struct tp_command *command, int argc, char **argv);
+
 /* Report "teeperf COMMAND: ERROR" on stderr; returns TP_EXIT_FAILED. */
-int tp_command_fail(const struct tp_command *command, const struct tp_err *err);
+int tp_command_fail(const struct tp_err *err);
 
 /* Forget what standard output did not take: the command tells of it, and main() is not to do so again. */
 void tp_command_drop_output(void);
 
-/* "teeperf COMMAND: warning: ..." on stderr. */
 /* Tell such a one as compilers do, so that editors find the place: FILE:LINE:COLUMN: SEVERITY: ... */
 void tp_command_tell_place(const struct tp_err *err, const char *severity);
 
-void tp_command_warn(const struct tp_command *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* "teeperf COMMAND: warning: ..." on stderr. */
+void tp_command_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The command of PARENT's table that WORD calls; NULL if there is none, which has been reported: wrong usage. */
+const struct tp_command *tp_command_find(
+    const char *parent, const struct tp_command *const *table, unsigned count, const char *word);
+
+/* A line for each command: its word and its summary. */
+void tp_command_list(const struct tp_command *const *table, unsigned count, FILE *to);
+
+/* The trace that is meant when none is named: the one that 'teeperf record' writes when it is told no name. */
+#define TP_DEFAULT_TRACE "teeperf.trace"
+
+/*
+ * If there is no argument and TP_DEFAULT_TRACE is in this folder, let *argv be that one. Returns an exit code: on anything but
+ * TP_EXIT_DONE, which is also returned if there are arguments, an error has been printed.
+ */
+int tp_default_trace(int *argc, char ***argv);
+
+/* Columns of the terminal, 0 if standard output is none. */
+uint32_t tp_terminal_width(void);
+/* Whether it is one, and colour is not unwanted. */
+bool tp_terminal_color(void);
+
+enum { TP_SHELL_WORD_SIZE = 4 * PATH_MAX + 8 };
+
+/*
+ * A file's NAME, in a command that is shown to be typed or pasted, as one word of a shell, and no option: in quotes if it needs
+ * them, with ./ if it begins with a dash. Control characters are '?', as a terminal must not see them. What is longer than any
+ * path is cut. Returns text.
+ */
+const char *tp_shell_word(char text[TP_SHELL_WORD_SIZE], const char *name);
+
+/*
+ * What differs between the complete command and the recorder for targets, which is linked without the
+ * analyzer: that one takes the files of target/ in place of those of cli/ that are named there.
+ */
+struct tp_edition {
+	const char *summary;       /* the command in one line */
+	const char *start;         /* the end of the list of commands; lines end in \n */
+	const char *unknown;       /* printed after an unknown command; "" or a line */
+	const char *next;          /* before the command line that a recording goes on with */
+	const char *no_inventory;  /* after a program's name: why its inventory is not known */
+	const char *get_inventory; /* "" or what to do about it, after a semicolon */
+};
+
+extern const struct tp_edition tp_edition;
 
 #endif

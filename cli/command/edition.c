@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The texts of the complete command.
-#include "edition.h"
+#include "command.h"
 
 const struct tp_edition tp_edition = {
     .summary = "profile functions of programs inside and outside TEEs",

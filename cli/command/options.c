@@ -4,6 +4,8 @@
 
 #include "command.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,8 +25,9 @@ static const struct tp_option help_option = {
     .help = "show this help and exit",
 };
 
-int tp_options_usage(const struct tp_command *command, const char *format, ...)
+int tp_options_usage(const char *format, ...)
 {
+	const struct tp_command *command = tp_command_running;
 	va_list arguments;
 	va_start(arguments, format);
 	fprintf(stderr, "teeperf %s: ", command->name);
@@ -143,14 +146,13 @@ static bool parse_number(const char *text, bool suffixes, uint64_t *value)
 }
 
 // Store `text` as the option's value. 0, or 129 when it has been refused.
-static int store(const struct tp_command *command, const struct tp_option *option, const char *text)
+static int store(const struct tp_option *option, const char *text)
 {
 	switch (option->type) {
 	case TP_OPTION_STRING:
 		// An empty name is a variable that a script has not set, not a wish for the default.
 		if (!*text && !strcmp(option->name, "output"))
-			return tp_options_usage(
-			    command, "option '--%s' needs a name", option->name);
+			return tp_options_usage("option '--%s' needs a name", option->name);
 		*(const char **)option->value = text;
 		return 0;
 	case TP_OPTION_WORD:
@@ -158,12 +160,11 @@ static int store(const struct tp_command *command, const struct tp_option *optio
 		return 0;
 	case TP_OPTION_LIST: {
 		struct tp_option_list *list = option->value;
-		if (list->count == list->capacity)
-			return tp_options_usage(command,
-			    "option '--%s' was given more than %u times", option->name,
-			    list->capacity);
-		list->items[list->count++] = text;
-		return 0;
+		const uint32_t most = list->most ? list->most : TP_OPTION_LIST_MOST;
+		if (list->count == most)
+			return tp_options_usage(
+			    "option '--%s' was given more than %u times", option->name, most);
+		return tp_option_list_add(list, text);
 	}
 	case TP_OPTION_CHOICE: {
 		for (int i = 0; option->choices[i]; i++) {
@@ -175,19 +176,19 @@ static int store(const struct tp_command *command, const struct tp_option *optio
 		const struct tp_option bare = {
 		    .type = TP_OPTION_CHOICE, .choices = option->choices};
 		char words[CHOICES_TEXT_SIZE];
-		return tp_options_usage(command, "option '--%s' takes %s, not '%s'", option->name,
+		return tp_options_usage("option '--%s' takes %s, not '%s'", option->name,
 		    argument_word(&bare, words), text);
 	}
 	case TP_OPTION_SIZE:
 		if (!parse_number(text, true, option->value))
-			return tp_options_usage(command,
+			return tp_options_usage(
 			    "option '--%s' takes a number of bytes such as 512K, 64M or 1G, not '%s'",
 			    option->name, text);
 		return 0;
 	case TP_OPTION_COUNT:
 	case TP_OPTION_LEVEL:
 		if (!parse_number(text, false, option->value))
-			return tp_options_usage(command,
+			return tp_options_usage(
 			    "option '--%s' takes a whole number, not '%s'", option->name, text);
 		return 0;
 	case TP_OPTION_BOOL:
@@ -195,6 +196,17 @@ static int store(const struct tp_command *command, const struct tp_option *optio
 		break;
 	}
 	return 0;
+}
+
+int tp_option_list_add(struct tp_option_list *list, const char *text)
+{
+	struct tp_err err;
+	if (TP_GROW(list->items, list->room, list->count + UINT64_C(1))) {
+		list->items[list->count++] = text;
+		return TP_EXIT_DONE;
+	}
+	tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	return tp_command_fail(&err);
 }
 
 struct match {
@@ -212,11 +224,11 @@ static void consider(struct match *match, const struct tp_option *option, bool n
 }
 
 // Find the option that `name` (of `length` bytes) names or abbreviates.
-static struct match find_long(const struct tp_command *command, const char *name, size_t length)
+static struct match find_long(const char *name, size_t length)
 {
 	struct match match = {0};
 	const bool no = length > 3 && !strncmp(name, "no-", 3);
-	const struct tp_option *option = command->options;
+	const struct tp_option *option = tp_command_running->options;
 	for (bool last = false; !last; option++) {
 		last = !option || !option->type;
 		const struct tp_option *candidate = last ? &help_option : option;
@@ -237,18 +249,17 @@ static struct match find_long(const struct tp_command *command, const char *name
 	return match;
 }
 
-static const struct tp_option *find_letter(const struct tp_command *command, char letter)
+static const struct tp_option *find_letter(char letter)
 {
-	for (const struct tp_option *option = command->options; option && option->type; option++) {
+	const struct tp_option *option = tp_command_running->options;
+	for (; option && option->type; option++)
 		if (option->letter == letter)
 			return option;
-	}
 	return letter == 'h' ? &help_option : NULL;
 }
 
 // State of one parse: `at` is the argument being read, operands are gathered at its front.
 struct parse {
-	const struct tp_command *command;
 	char **argv;
 	int argc;
 	int at;
@@ -259,19 +270,16 @@ static int parse_long(struct parse *parse, const char *text)
 {
 	const char *equals = strchr(text, '=');
 	const size_t length = equals ? (size_t)(equals - text) : strlen(text);
-	const struct match match = find_long(parse->command, text, length);
+	const struct match match = find_long(text, length);
 	if (!match.option)
-		return tp_options_usage(
-		    parse->command, "unknown option '--%.*s'", (int)length, text);
+		return tp_options_usage("unknown option '--%.*s'", (int)length, text);
 	if (match.rival)
-		return tp_options_usage(parse->command,
-		    "option '--%.*s' is ambiguous: '--%s' or '--%s'", (int)length, text,
-		    match.option->name, match.rival->name);
+		return tp_options_usage("option '--%.*s' is ambiguous: '--%s' or '--%s'",
+		    (int)length, text, match.option->name, match.rival->name);
 	const char *value = equals ? equals + 1 : NULL;
 	if (match.option->type == TP_OPTION_BOOL) {
 		if (value)
-			return tp_options_usage(
-			    parse->command, "option '--%s' takes no value", match.option->name);
+			return tp_options_usage("option '--%s' takes no value", match.option->name);
 		if (is_help(match.option))
 			parse->helped = true;
 		else
@@ -283,39 +291,36 @@ static int parse_long(struct parse *parse, const char *text)
 		value = match.option->type == TP_OPTION_LEVEL ? "1" : "";
 	if (!value) {
 		if (parse->at + 1 >= parse->argc)
-			return tp_options_usage(
-			    parse->command, "option '--%s' needs a value", match.option->name);
+			return tp_options_usage("option '--%s' needs a value", match.option->name);
 		value = parse->argv[++parse->at];
 	}
-	return store(parse->command, match.option, value);
+	return store(match.option, value);
 }
 
 static int parse_letters(struct parse *parse, const char *letters)
 {
 	for (; *letters; letters++) {
-		const struct tp_option *option = find_letter(parse->command, *letters);
+		const struct tp_option *option = find_letter(*letters);
 		if (!option)
-			return tp_options_usage(parse->command, "unknown option '-%c'", *letters);
+			return tp_options_usage("unknown option '-%c'", *letters);
 		if (is_help(option)) {
 			parse->helped = true;
 		} else if (option->type == TP_OPTION_BOOL) {
 			*(bool *)option->value = true;
 		} else if (letters[1]) {
-			return store(parse->command, option, letters + 1);
+			return store(option, letters + 1);
 		} else if (parse->at + 1 < parse->argc) {
-			return store(parse->command, option, parse->argv[++parse->at]);
+			return store(option, parse->argv[++parse->at]);
 		} else {
-			return tp_options_usage(
-			    parse->command, "option '-%c' needs a value", *letters);
+			return tp_options_usage("option '-%c' needs a value", *letters);
 		}
 	}
 	return 0;
 }
 
-bool tp_options_parse(
-    const struct tp_command *command, int *argc, char ***argv, bool interleave, int *status)
+bool tp_options_parse(int *argc, char ***argv, int *status)
 {
-	struct parse parse = {.command = command, .argv = *argv, .argc = *argc, .at = 1};
+	struct parse parse = {.argv = *argv, .argc = *argc, .at = 1};
 	int operands = 0; // gathered in argv[0 .. operands)
 	for (; parse.at < parse.argc; parse.at++) {
 		char *text = parse.argv[parse.at];
@@ -324,7 +329,7 @@ bool tp_options_parse(
 			break;
 		}
 		if (text[0] != '-' || !text[1]) {
-			if (!interleave)
+			if (tp_command_running->order == TP_OPTIONS_FIRST)
 				break;
 			parse.argv[operands++] = text;
 			continue;
@@ -334,7 +339,7 @@ bool tp_options_parse(
 		if (*status)
 			return false;
 		if (parse.helped) {
-			tp_options_help(command);
+			tp_options_help(tp_command_running);
 			*status = TP_EXIT_DONE;
 			return false;
 		}
@@ -345,4 +350,31 @@ bool tp_options_parse(
 	*argv = parse.argv + start;
 	*argc = parse.argc - start;
 	return true;
+}
+
+bool tp_parse_limit(const char *text, uint64_t without, uint64_t *limit)
+{
+	char *end;
+	*limit = without;
+	if (!text)
+		return true;
+	*limit = strtoull(text, &end, 10);
+	return text[0] >= '0' && text[0] <= '9' && !*end;
+}
+
+bool tp_parse_real(const char *text, double most, double *value)
+{
+	char *end;
+	if (!text)
+		return true;
+	*value = strtod(text, &end);
+	return end != text && !*end && *value >= 0 && *value <= most;
+}
+
+pid_t tp_parse_pid(const char *text)
+{
+	char *end;
+	errno = 0;
+	const long pid = strtol(text, &end, 10);
+	return *text && !*end && !errno && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }

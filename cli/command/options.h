@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum tp_option_type {
 	TP_OPTION_END = 0,
@@ -20,11 +21,18 @@ enum tp_option_type {
 	TP_OPTION_LEVEL,  /* uint64_t *: --name=N, or --name alone for 1; has no letter */
 };
 
+enum { TP_OPTION_LIST_MOST = 16 };
+
+/* Starts as {0}; what is in it stays to the end of the process. */
 struct tp_option_list {
-	const char **items; /* caller's array */
-	uint32_t capacity;
+	const char **items;
 	uint32_t count;
+	uint32_t room;
+	uint32_t most; /* values that may be given; 0: TP_OPTION_LIST_MOST */
 };
+
+/* 0, or an exit code after a report: no memory. */
+int tp_option_list_add(struct tp_option_list *list, const char *text);
 
 struct tp_option {
 	enum tp_option_type type;
@@ -36,24 +44,35 @@ struct tp_option {
 	const char *const *choices; /* CHOICE: NULL-terminated words */
 };
 
+/* Where a command has its options. */
+enum tp_options_order {
+	TP_OPTIONS_ANYWHERE = 0, /* before and behind operands, until "--" */
+	TP_OPTIONS_FIRST,        /* the first operand, or "--", ends them */
+	TP_OPTIONS_OWN, /* the command parses them itself; tp_options_parse takes them anywhere */
+};
+
 struct tp_command;
 
 /*
- * Parse the options that precede the first operand or "--", and store them. *argc and *argv are left
- * at the first operand. Handles -h and --help itself (prints help to stdout, returns 0 via *status).
+ * Parse the options of the running command, and store them. *argc and *argv, which begin with its name, are left at the
+ * operands. Handles -h and --help itself (prints help to stdout, returns 0 via *status).
  * Returns true to go on; false when the command must return *status at once (0 after help, 129
  * after wrong usage, which has then been reported to stderr with a hint at --help).
  * Accepts -o FILE, -oFILE, --output FILE, --output=FILE, unambiguous prefixes of long names.
- * With `interleave`, options may also follow operands (until "--"); else the first operand ends them.
  */
-bool tp_options_parse(
-    const struct tp_command *command, int *argc, char ***argv, bool interleave, int *status);
+bool tp_options_parse(int *argc, char ***argv, int *status);
 
 /* Print the command's help, made from its table, to stdout. */
 void tp_options_help(const struct tp_command *command);
 
 /* Report wrong usage on stderr ("teeperf record: ...", then the hint) and return 129. */
-int tp_options_usage(const struct tp_command *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+int tp_options_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* TEXT as a number of rows, or what it is WITHOUT one. False: it is no whole number. */
+bool tp_parse_limit(const char *text, uint64_t without, uint64_t *limit);
+/* TEXT as a number from 0 to MOST; without one *VALUE stays. False: it is none. */
+bool tp_parse_real(const char *text, double most, double *value);
+/* 0: it is no process id. */
+pid_t tp_parse_pid(const char *text);
 
 #endif

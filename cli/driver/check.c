@@ -93,7 +93,6 @@ static void match_libraries(
 }
 
 struct report {
-	const struct tp_command *command;
 	const struct tp_list_use *use;
 	const char *output;
 	const char *lists; // as a command line has them
@@ -160,7 +159,7 @@ static void print_report(const struct report *report, const struct tp_list_check
 {
 	if (report->use->line_count > 1 && !concerns_program(report)) {
 		if (!report->shared)
-			tp_command_warn(report->command,
+			tp_command_warn(
 			    "'%s': no line of %s matches any of its functions (--check=off if it "
 			    "is not meant to)",
 			    report->output, report->lists);
@@ -179,14 +178,13 @@ static void print_report(const struct report *report, const struct tp_list_check
 		}
 	}
 	if (more)
-		tp_command_warn(report->command,
-		    "%" PRIu32 " more lines record nothing, or not everything; for all of them: "
-		    "teeperf allowlist check %s -- %s",
+		tp_command_warn("%" PRIu32
+				" more lines record nothing, or not everything; for all of them: "
+				"teeperf allowlist check %s -- %s",
 		    more, report->lists, report->output);
 }
 
-void tp_driver_check(const struct tp_command *command, const struct tp_driver_plan *plan, int argc,
-    char *const *argv)
+void tp_driver_check(const struct tp_driver_plan *plan, int argc, char *const *argv)
 {
 	const char *text = getenv("TEEPERF_ALLOWLIST");
 	struct tp_driver_inputs inputs;
@@ -199,7 +197,6 @@ void tp_driver_check(const struct tp_command *command, const struct tp_driver_pl
 	struct tp_buf lists;
 	tp_buf_init(&lists);
 	struct report report = {
-	    .command = command,
 	    .use = &use,
 	    .output = inputs.output,
 	    .shared = plan->shared,

@@ -52,18 +52,18 @@ static void find_foreign_linker(const struct tp_driver_plan *plan, struct toolch
 	tools->linker[0] = '\0';
 }
 
-static int find_toolchain(const struct tp_command *command, const char *name,
-    const struct tp_driver_plan *plan, struct toolchain *tools)
+static int find_toolchain(
+    const char *name, const struct tp_driver_plan *plan, struct toolchain *tools)
 {
 	struct tp_err err;
 	if (!tools->settings.is_off && plan->emulated_tls && (plan->compiles || plan->links)) {
 		tp_err_set(&err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
 		    "-femulated-tls cannot be instrumented: counters are in thread-local storage as the "
 		    "processor has it; compile without that option, or with --level off");
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	if (tp_driver_libraries(tools->libraries, &err))
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	char installed[128] = "";
 	if (!tp_driver_tool(name, tools->settings.major, tools->compiler)) {
 		add_installed(installed, sizeof(installed), tools->libraries, name);
@@ -71,7 +71,7 @@ static int find_toolchain(const struct tp_command *command, const char *name,
 		    "%s of LLVM %u was not found: install clang-%u or choose another with --llvm N "
 		    "(usable here: %s)",
 		    name, tools->settings.major, tools->settings.major, installed);
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	if (!tools->settings.is_off &&
 	    !tp_driver_plugin(tools->libraries, tools->settings.major, tools->plugin)) {
@@ -80,14 +80,14 @@ static int find_toolchain(const struct tp_command *command, const char *name,
 		    "there is no plugin for LLVM %u in %s/teeperf: build it, or choose another with "
 		    "--llvm N (usable here: %s)",
 		    tools->settings.major, tools->libraries, installed);
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	if (!plan->links)
 		return 0;
 	if (tp_driver_runtime(tools->libraries, plan, tools->runtime, &err) ||
 	    tp_driver_port_archive(&tools->settings.port, tools->runtime,
 		tp_driver_is_foreign(plan), tools->archive, &err))
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	if (!plan->lto) {
 		find_foreign_linker(plan, tools);
 		return 0;
@@ -97,13 +97,13 @@ static int find_toolchain(const struct tp_command *command, const char *name,
 		    "-flto needs LLVM 15 or newer, since the linker of LLVM %u loads no plugin: "
 		    "choose another with --llvm N, or link without -flto",
 		    tools->settings.major);
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	if (!plan->has_linker && !tp_driver_tool("ld.lld", tools->settings.major, tools->linker)) {
 		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
 		    "-flto needs ld.lld of LLVM %u, which was not found: install lld-%u",
 		    tools->settings.major, tools->settings.major);
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	return 0;
 }
@@ -213,20 +213,20 @@ static void add_link(
 	add(line, "-lpthread");
 }
 
-int tp_driver_run(const struct tp_command *command, const char *name, int argc, char **argv)
+int tp_driver_run(const char *name, int argc, char **argv)
 {
 	argc--;
 	argv++;
 	if (argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
-		tp_options_help(command);
+		tp_options_help(tp_command_running);
 		return TP_EXIT_DONE;
 	}
 	struct toolchain tools = {0};
-	int status = tp_driver_options_take(command, &argc, argv, &tools.settings);
+	int status = tp_driver_options_take(&argc, argv, &tools.settings);
 	if (status)
 		return status;
 	const struct tp_driver_plan plan = tp_driver_plan(argc, argv);
-	status = find_toolchain(command, name, &plan, &tools);
+	status = find_toolchain(name, &plan, &tools);
 	if (status)
 		return status;
 
@@ -235,7 +235,7 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 	struct tp_err err;
 	if (!line.items) {
 		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	add(&line, "%s", tools.compiler);
 	if (plan.compiles && !tools.settings.is_off)
@@ -248,10 +248,10 @@ int tp_driver_run(const struct tp_command *command, const char *name, int argc, 
 	    getenv("TEEPERF_ALLOWLIST")) {
 		status = tp_driver_spawn(tools.compiler, line.items, &err);
 		if (status == 0)
-			tp_driver_check(command, &plan, argc, argv);
-		return status < 0 ? tp_command_fail(command, &err) : status;
+			tp_driver_check(&plan, argc, argv);
+		return status < 0 ? tp_command_fail(&err) : status;
 	}
 	execv(tools.compiler, line.items);
 	tp_err_system(&err, errno, tools.compiler, "cannot run the compiler");
-	return tp_command_fail(command, &err);
+	return tp_command_fail(&err);
 }

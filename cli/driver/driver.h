@@ -56,6 +56,6 @@ bool tp_driver_tool(const char *name, uint32_t major, char path[TP_DRIVER_PATH_S
 extern const struct tp_option tp_driver_options[];
 
 /* Run clang's driver NAME ("clang" or "clang++"). Returns only if that fails. */
-int tp_driver_run(const struct tp_command *command, const char *name, int argc, char **argv);
+int tp_driver_run(const char *name, int argc, char **argv);
 
 #endif

@@ -46,7 +46,6 @@ int tp_driver_spawn(const char *program, char **argv, struct tp_err *err);
  * Check the allowlist in the environment against what the link with these arguments made, and warn
  * on standard error. Whatever goes wrong here does not concern the link.
  */
-void tp_driver_check(const struct tp_command *command, const struct tp_driver_plan *plan, int argc,
-    char *const *argv);
+void tp_driver_check(const struct tp_driver_plan *plan, int argc, char *const *argv);
 
 #endif

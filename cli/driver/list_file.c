@@ -150,8 +150,7 @@ static void warn(void *context, const char *file, uint32_t line, const char *tex
 static const struct tp_list_warner warner = {warn, NULL};
 
 // The format NAME if it can be read, or written; else NULL, and wrong usage has been reported.
-static const struct tp_list_format *choose(
-    const struct tp_command *command, const char *name, bool write)
+static const struct tp_list_format *choose(const char *name, bool write)
 {
 	const struct tp_list_format *found = name ? tp_list_format_find(name) : NULL;
 	if (found && (write ? found->write != NULL : found->read != NULL))
@@ -163,23 +162,18 @@ static const struct tp_list_format *choose(
 			size += (size_t)snprintf(
 			    known + size, sizeof(known) - size, "%s%s", size ? ", " : "", at->name);
 	if (!name)
-		tp_options_usage(command, "option '--format' is missing; it is one of %s", known);
+		tp_options_usage("option '--format' is missing; it is one of %s", known);
 	else
-		tp_options_usage(command, "cannot %s format '%s', only %s",
-		    write ? "write" : "read", name, known);
+		tp_options_usage(
+		    "cannot %s format '%s', only %s", write ? "write" : "read", name, known);
 	return NULL;
 }
 
-int tp_list_convert(const struct tp_command *command, bool write, const char *const *format,
-    const char *const *out, int argc, char **argv)
+int tp_list_convert(bool write, const char *format, const char *out, int argc, char **argv)
 {
-	int status;
-	if (!tp_options_parse(command, &argc, &argv, true, &status))
-		return status;
 	if (argc != 1)
-		return tp_options_usage(
-		    command, "expected one %s, not %d", write ? "LIST" : "FILE", argc);
-	const struct tp_list_format *chosen = choose(command, *format, write);
+		return tp_options_usage("expected one %s, not %d", write ? "LIST" : "FILE", argc);
+	const struct tp_list_format *chosen = choose(format, write);
 	if (!chosen)
 		return TP_EXIT_USAGE;
 	struct tp_err err;
@@ -187,7 +181,7 @@ int tp_list_convert(const struct tp_command *command, bool write, const char *co
 	struct tp_buf result;
 	tp_buf_init(&text);
 	tp_buf_init(&result);
-	status = tp_list_file_read(argv[0], &text, &err);
+	int status = tp_list_file_read(argv[0], &text, &err);
 	if (!status) {
 		const struct tp_list_input input = {
 		    text.data, text.size, strcmp(argv[0], "-") ? argv[0] : "standard input"};
@@ -195,8 +189,8 @@ int tp_list_convert(const struct tp_command *command, bool write, const char *co
 		    chosen, &input, &result, &warner, &err);
 	}
 	if (!status)
-		status = tp_list_file_write(*out, &result, &err);
+		status = tp_list_file_write(out, &result, &err);
 	tp_buf_release(&text);
 	tp_buf_release(&result);
-	return status ? tp_command_fail(command, &err) : TP_EXIT_DONE;
+	return status ? tp_command_fail(&err) : TP_EXIT_DONE;
 }

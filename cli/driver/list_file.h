@@ -36,11 +36,7 @@ int tp_list_file_read(const char *name, struct tp_buf *buf, struct tp_err *err);
 /* Write to the file OUT, or to the standard output if it is NULL. 0 or TP_ERR_SYSTEM. */
 int tp_list_file_write(const char *out, const struct tp_buf *buf, struct tp_err *err);
 
-/*
- * What import and (write) export do, whose options put the format and the file to write in *FORMAT and *OUT. An exit
- * code.
- */
-int tp_list_convert(const struct tp_command *command, bool write, const char *const *format,
-    const char *const *out, int argc, char **argv);
+/* What import and (write) export do with the only operand: convert it by FORMAT, and write OUT. An exit code. */
+int tp_list_convert(bool write, const char *format, const char *out, int argc, char **argv);
 
 #endif

@@ -75,8 +75,7 @@ static const char *joined_value(const char *argument, const struct row *row)
  * Take our options out of argv: in leading position in either spelling, elsewhere only as
  * --NAME=VALUE, so that nothing of clang's is mistaken for ours. 0 or an exit code.
  */
-static int take_options(
-    const struct tp_command *command, int *argc, char **argv, struct given *given)
+static int take_options(int *argc, char **argv, struct given *given)
 {
 	bool leading = true;
 	int kept = 0;
@@ -88,7 +87,7 @@ static int take_options(
 			    !strcmp(argv[i] + 2, row->name)) {
 				if (i + 1 == *argc)
 					return tp_options_usage(
-					    command, "option '%s' needs a value", argv[i]);
+					    "option '%s' needs a value", argv[i]);
 				value = argv[++i];
 			}
 			if (!value)
@@ -97,9 +96,8 @@ static int take_options(
 			if (row->value != FILES)
 				continue;
 			if (given->allowlist_count == ALLOWLISTS_MAX)
-				return tp_options_usage(command,
-				    "option '--%s' may be given %u times", row->name,
-				    ALLOWLISTS_MAX);
+				return tp_options_usage("option '--%s' may be given %u times",
+				    row->name, ALLOWLISTS_MAX);
 			given->allowlists[given->allowlist_count++] = value;
 		}
 		if (!value) {
@@ -114,17 +112,15 @@ static int take_options(
 
 // One row with what holds: the option's value, else the variable's; NULL if neither says anything.
 struct wish {
-	const struct tp_command *command;
 	const struct row *row;
 	const char *text;
 	bool is_option;
 	char source[64]; // of the text, for messages
 };
 
-static struct wish wish_of(
-    const struct tp_command *command, const struct given *given, const struct row *row)
+static struct wish wish_of(const struct given *given, const struct row *row)
 {
-	struct wish wish = {.command = command, .row = row, .text = given->values[row - rows]};
+	struct wish wish = {.row = row, .text = given->values[row - rows]};
 	wish.is_option = wish.text != NULL;
 	if (wish.is_option)
 		snprintf(wish.source, sizeof(wish.source), "option '--%s'", row->name);
@@ -157,7 +153,7 @@ static int take_words(const struct wish *wish, struct tp_driver_settings *settin
 		between = ", ";
 		word += length + !last;
 	}
-	return tp_options_usage(wish->command, "%s takes %s%s, not '%s'", wish->source, words,
+	return tp_options_usage("%s takes %s%s, not '%s'", wish->source, words,
 	    count > 2 ? "" : " or nothing else", text);
 }
 
@@ -171,7 +167,7 @@ static int take_level(const struct wish *wish, struct tp_driver_settings *settin
 		number = strtoul(text + 7, &end, 10);
 	if (strcmp(text, "event") && strcmp(text, "count") && strcmp(text, "sample") &&
 	    strcmp(text, "off") && (!end || *end || !number || number > TP_SAMPLE_MAX))
-		return tp_options_usage(wish->command,
+		return tp_options_usage(
 		    "%s takes event, count, off, sample or sample/N with N from 1 to %u, not '%s'",
 		    wish->source, TP_SAMPLE_MAX, text);
 	setenv(wish->row->variable, text, 1);
@@ -202,7 +198,7 @@ static int take_folder(const struct wish *wish, struct tp_driver_settings *setti
 	if (!path) {
 		tp_err_system(&err, errno, name, "cannot write inventories there (from %s)",
 		    wish->is_option ? "option --inventory" : wish->row->variable);
-		return tp_command_fail(wish->command, &err);
+		return tp_command_fail(&err);
 	}
 	setenv(wish->row->variable, path, 1);
 	free(path);
@@ -224,7 +220,7 @@ static int take_major(const struct wish *wish, struct tp_driver_settings *settin
 	char *end;
 	const unsigned long number = strtoul(text, &end, 10);
 	if (*end || number < TP_DRIVER_FIRST_LLVM || number > TP_DRIVER_LAST_LLVM)
-		return tp_options_usage(wish->command,
+		return tp_options_usage(
 		    "%s takes an LLVM major such as %s, not '%s'", wish->source, usual, text);
 	settings->major = (uint32_t)number;
 	return 0;
@@ -233,8 +229,8 @@ static int take_major(const struct wish *wish, struct tp_driver_settings *settin
 static int take_port(const struct wish *wish, struct tp_driver_settings *settings)
 {
 	if (!tp_driver_port_find(wish->text, &settings->port))
-		return tp_options_usage(wish->command, "%s takes " TP_PORT_NAMES ", not '%s'",
-		    wish->source, wish->text);
+		return tp_options_usage(
+		    "%s takes " TP_PORT_NAMES ", not '%s'", wish->source, wish->text);
 	setenv("TEEPERF_THREADS", settings->port.has_one_thread ? "one" : "many", 1);
 	return 0;
 }
@@ -257,11 +253,10 @@ static int take_allowlists(const struct wish *wish, const struct given *given)
 	else
 		unsetenv(variable);
 	tp_buf_release(&paths);
-	return status ? tp_command_fail(wish->command, &err) : 0;
+	return status ? tp_command_fail(&err) : 0;
 }
 
-int tp_driver_options_take(
-    const struct tp_command *command, int *argc, char **argv, struct tp_driver_settings *settings)
+int tp_driver_options_take(int *argc, char **argv, struct tp_driver_settings *settings)
 {
 	static int (*const takes[VALUES])(const struct wish *, struct tp_driver_settings *) = {
 	    [MAJOR] = take_major,
@@ -272,12 +267,12 @@ int tp_driver_options_take(
 	    [TEXT] = take_text,
 	};
 	struct given given = {0};
-	int status = take_options(command, argc, argv, &given);
+	int status = take_options(argc, argv, &given);
 	for (int value = 0; value < VALUES; value++)
 		for (const struct row *row = rows; row < rows + ROWS && !status; row++) {
 			if (row->value != (enum value)value)
 				continue;
-			const struct wish wish = wish_of(command, &given, row);
+			const struct wish wish = wish_of(&given, row);
 			status = takes[value] ? takes[value](&wish, settings)
 					      : take_allowlists(&wish, &given);
 		}

@@ -17,8 +17,7 @@ struct tp_driver_settings {
  * Take our options out of argv, which has no command name, and put what holds of all of them into the environment.
  * 0 or an exit code.
  */
-int tp_driver_options_take(
-    const struct tp_command *command, int *argc, char **argv, struct tp_driver_settings *settings);
+int tp_driver_options_take(int *argc, char **argv, struct tp_driver_settings *settings);
 
 /* Take what they say out of the environment. */
 void tp_driver_options_forget(void);

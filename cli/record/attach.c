@@ -15,7 +15,7 @@
 
 enum { STREAM_LOG_BYTES = 16 << 20, STRANGERS_MAX = 8 };
 
-static int find_tee(const struct tp_command *command, struct tp_record_attach *attach)
+static int find_tee(struct tp_record_attach *attach)
 {
 	if (!attach->port_name)
 		return 0;
@@ -23,72 +23,69 @@ static int find_tee(const struct tp_command *command, struct tp_record_attach *a
 	if (attach->tee)
 		return 0;
 	return tp_options_usage(
-	    command, "option '--port' takes " TP_PORT_NAMES ", not '%s'", attach->port_name);
+	    "option '--port' takes " TP_PORT_NAMES ", not '%s'", attach->port_name);
 }
 
 // What does not go together.
-static int check(const struct tp_command *command, const struct tp_record_attach *attach,
-    const struct tp_session_options *wanted)
+static int check(const struct tp_record_attach *attach, const struct tp_session_options *wanted)
 {
 	const struct tp_tee *tee = attach->tee;
 	if (attach->stream_name && wanted->argv)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "with '--stream' the program is started by somebody else: '%s' is too much",
 		    wanted->argv[0]);
 	if (attach->stream_name && (attach->file || attach->offset || attach->force))
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'--stream' and '--attach' are two ways to the same: give one of them");
 	if (!attach->file && (attach->offset || (attach->force && !attach->place.path)))
-		return tp_options_usage(
-		    command, "'--offset' and '--force' go with '--attach' only");
+		return tp_options_usage("'--offset' and '--force' go with '--attach' only");
 	if (attach->offset && tee && tee->at_start)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'%s' programs look for the log at the file's beginning: leave '--offset' out",
 		    tee->name);
 	if (!attach->waits && !wanted->argv)
-		return tp_options_usage(command, "no program to run was given%s",
+		return tp_options_usage("no program to run was given%s",
 		    tee ? ", and neither '--attach' nor '--stream'" : "");
 	if (wanted->argv && tee && tee->transport == TP_TEE_STREAM)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'%s' shares no memory: start the program yourself, and give '--stream' where its "
 		    "frames come from",
 		    tee->name);
 	if (wanted->argv && tee && tee->elsewhere && !attach->file)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'%s' programs are not started from here: give '--attach' or '--stream', and no "
 		    "program",
 		    tee->name);
 	if (attach->waits && wanted->follow_fork)
-		return tp_options_usage(
-		    command, "'--follow-fork' needs a program that is started here");
+		return tp_options_usage("'--follow-fork' needs a program that is started here");
 	if (attach->waits && (wanted->control_signal || wanted->switch_signals))
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'--control' and '--signals' need a program that is started here: signals do not "
 		    "reach into a TEE");
 	if (!attach->waits && attach->pid)
 		return tp_options_usage(
-		    command, "'--pid' goes with '--attach' or '--stream', without a program");
+		    "'--pid' goes with '--attach' or '--stream', without a program");
 	if (!attach->waits && attach->timeout_s != UINT64_MAX)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'--attach-timeout' goes with '--attach' or '--stream', without a program");
 	if (attach->pid > INT_MAX)
-		return tp_options_usage(command, "option '--pid' takes a process id");
+		return tp_options_usage("option '--pid' takes a process id");
 	if (wanted->follow_fork && attach->place.path)
 		return tp_options_usage(
-		    command, "'--follow-fork' cannot share a file that was named beforehand");
+		    "'--follow-fork' cannot share a file that was named beforehand");
 	if (attach->stream_name && wanted->mode == TEEPERF_MODE_FULL)
-		return tp_options_usage(command, "'--mode full' needs memory that is shared");
+		return tp_options_usage("'--mode full' needs memory that is shared");
 	if (attach->stream_name && wanted->mode == TEEPERF_MODE_RING)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'--mode ring' needs memory that is shared: of what a program sends, nothing can "
 		    "be taken back");
 	if (attach->stream_name && wanted->start_off)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'--on-start off' needs memory that is shared: nobody could switch on");
 	if (attach->stream_name && wanted->only.kind != TEEPERF_ONLY_ALL)
-		return tp_options_usage(command, "'--only' needs memory that is shared");
+		return tp_options_usage("'--only' needs memory that is shared");
 	if (attach->stream_name && wanted->clock != TP_CLOCK_CHOICE_AUTO)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "with '--stream' the clock is the program's choice: leave '--clock' out");
 	return 0;
 }
@@ -105,7 +102,7 @@ static void interrupt(int signal_number)
 }
 
 // Wait for a program; others who connect are told of, but not without end.
-static int await_program(const struct tp_command *command, struct tp_err *err)
+static int await_program(struct tp_err *err)
 {
 	char text[TP_ERR_TEXT_SIZE];
 	bool again;
@@ -113,19 +110,18 @@ static int await_program(const struct tp_command *command, struct tp_err *err)
 	int r;
 	while ((r = tp_stream_await(&source, &again, err)) && again)
 		if (told++ < STRANGERS_MAX)
-			tp_command_warn(command, "a connection was closed, as no program's: %s",
+			tp_command_warn("a connection was closed, as no program's: %s",
 			    tp_err_format(err, text, sizeof(text)));
 	return r;
 }
 
-static int open_stream(const struct tp_command *command, struct tp_record_attach *attach,
-    uint64_t timeout_ms, bool quiet)
+static int open_stream(struct tp_record_attach *attach, uint64_t timeout_ms, bool quiet)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	enum { SIGNAL_COUNT = sizeof(signals) / sizeof(signals[0]) };
 	struct tp_err err;
 	if (tp_stream_open(&source, attach->stream_name, timeout_ms, &err))
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	// The session takes signals later, once it is there. What was ignored stays so.
 	struct sigaction old[SIGNAL_COUNT];
 	const struct sigaction ours = {.sa_handler = interrupt};
@@ -136,7 +132,7 @@ static int open_stream(const struct tp_command *command, struct tp_record_attach
 	if (!quiet)
 		fprintf(
 		    stderr, "teeperf record: waiting for a program at '%s'\n", attach->stream_name);
-	int r = await_program(command, &err);
+	int r = await_program(&err);
 	for (int i = 0; i < SIGNAL_COUNT; i++)
 		sigaction(signals[i], &old[i], NULL);
 	if (interrupted)
@@ -144,16 +140,16 @@ static int open_stream(const struct tp_command *command, struct tp_record_attach
 		    "ended by signal %d before a program had come", (int)interrupted);
 	if (r) {
 		tp_stream_release(&source);
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	attach->stream = &source;
 	return 0;
 }
 
-int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_attach *attach,
-    struct tp_session_options *wanted, bool quiet)
+int tp_record_attach_prepare(
+    struct tp_record_attach *attach, struct tp_session_options *wanted, bool quiet)
 {
-	int status = find_tee(command, attach);
+	int status = find_tee(attach);
 	if (status)
 		return status;
 	const struct tp_tee *tee = attach->tee;
@@ -166,13 +162,13 @@ int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_
 	    .force = attach->force,
 	    .guessable = !attach->file,
 	};
-	status = check(command, attach, wanted);
+	status = check(attach, wanted);
 	if (status)
 		return status;
 	const uint64_t timeout_ms =
 	    attach->timeout_s > UINT64_MAX / 1000 ? UINT64_MAX : attach->timeout_s * 1000;
 	if (attach->stream_name) {
-		status = open_stream(command, attach, timeout_ms, quiet);
+		status = open_stream(attach, timeout_ms, quiet);
 		if (status)
 			return status;
 		// What a stream needs of a log is little: it waits for what is written.
@@ -184,7 +180,7 @@ int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_
 	if (tee && wanted->clock == TP_CLOCK_CHOICE_AUTO)
 		wanted->clock = tee->clock;
 	if (tee && tee->log_limit_bytes && wanted->size_bytes > tee->log_limit_bytes)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "with '--port %s' '--size' is at most %lluM: a larger log is registered, but then "
 		    "each command that it is passed with fails, as the TEE lacks memory to map it",
 		    tee->name, (unsigned long long)(tee->log_limit_bytes >> 20));
@@ -251,37 +247,36 @@ void tp_record_attach_tell(
 	fprintf(stderr, " (where it sees that file) in its environment\n");
 }
 
-static void warn_of_stream(const struct tp_command *command, const struct tp_stream *stream)
+static void warn_of_stream(const struct tp_stream *stream)
 {
 	char text[TP_ERR_TEXT_SIZE];
 	if (stream->failed)
-		tp_command_warn(command, "the stream was read no further: %s",
+		tp_command_warn("the stream was read no further: %s",
 		    tp_err_format(&stream->error, text, sizeof(text)));
 	else if (!stream->frames.ended)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "the stream ended without the program's saying so: what it sent last may be "
 		    "missing");
 	const uint64_t rest = stream->frames.ended ? tp_inlet_rest(&stream->inlet) : 0;
 	if (rest)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu bytes of another run follow and were not read: give each run a file of its own",
 		    (unsigned long long)rest);
 }
 
-bool tp_record_attach_judge(const struct tp_command *command, const struct tp_record_attach *attach,
-    const struct tp_session *session, const struct tp_session_counts *counts, bool ended,
-    const char **how)
+bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct tp_session *session,
+    const struct tp_session_counts *counts, bool ended, const char **how)
 {
 	*how = NULL;
 	if (!attach->waits)
 		return true;
 	if (attach->stream) {
-		warn_of_stream(command, attach->stream);
+		warn_of_stream(attach->stream);
 		*how = attach->stream->frames.ended ? "the program said that it was over" : NULL;
 		return !attach->stream->failed;
 	}
 	if (counts->attach == TEEPERF_ATTACH_NONE) {
-		tp_command_warn(command,
+		tp_command_warn(
 		    "no instrumented program came to '%s'%s: it must be started after this message's "
 		    "'now start', find TEEPERF_LOG in its environment, and be allowed to write that "
 		    "file; what runs already has looked for its log and does not look again",

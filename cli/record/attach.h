@@ -29,8 +29,8 @@ struct tp_record_attach {
  * Complete `wanted`, whose argv is NULL if no program was given. Waits for the stream's first frame. Returns 0,
  * or the exit status after a report. End it with tp_record_attach_release.
  */
-int tp_record_attach_prepare(const struct tp_command *command, struct tp_record_attach *attach,
-    struct tp_session_options *wanted, bool quiet);
+int tp_record_attach_prepare(
+    struct tp_record_attach *attach, struct tp_session_options *wanted, bool quiet);
 /* Why a program that was given the log by a call did not take it (enum teeperf_attach), NULL: for no such reason. */
 const char *tp_record_attach_reason(uint32_t attach);
 
@@ -44,8 +44,7 @@ void tp_record_attach_tell(
  * Behind the end: warnings, and whether something was recorded at all. `how`, for the summary: why it ended, or
  * NULL.
  */
-bool tp_record_attach_judge(const struct tp_command *command, const struct tp_record_attach *attach,
-    const struct tp_session *session, const struct tp_session_counts *counts, bool ended,
-    const char **how);
+bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct tp_session *session,
+    const struct tp_session_counts *counts, bool ended, const char **how);
 
 #endif

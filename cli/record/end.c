@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "common/clean.h"
-#include "cli/command/edition.h"
 #include "foreign.h"
 #include "secure.h"
-#include "cli/command/shell_word.h"
 
 // A program that does not get as far as its own functions has the exit status of the loader, or of a shell.
 static bool is_not_loaded(const struct tp_launch *launch)
@@ -21,8 +19,8 @@ static bool is_not_loaded(const struct tp_launch *launch)
 		   launch->exit_value == TP_RECORD_NOT_RUNNABLE);
 }
 
-static void warn_of_attach(const struct tp_command *command, const struct tp_session_counts *counts,
-    const struct tp_launch *launch, const struct tp_record_options *options)
+static void warn_of_attach(const struct tp_session_counts *counts, const struct tp_launch *launch,
+    const struct tp_record_options *options)
 {
 	const char *program = options->argv[0] ? options->argv[0] : "the program";
 	const char *machine;
@@ -36,7 +34,7 @@ static void warn_of_attach(const struct tp_command *command, const struct tp_ses
 		if (options->attach.waits)
 			break; // it was told already
 		if (tp_record_secure(program)) {
-			tp_command_warn(command,
+			tp_command_warn(
 			    "'%s' ran without recording: %s, and such a program does not write where "
 			    "its caller says; record a copy without these rights",
 			    program, tp_record_secure(program));
@@ -44,7 +42,7 @@ static void warn_of_attach(const struct tp_command *command, const struct tp_ses
 		}
 		if (options->attach.tee && options->attach.tee->transport == TP_TEE_PER_CALL &&
 		    !is_not_loaded(launch)) {
-			tp_command_warn(command,
+			tp_command_warn(
 			    "'%s' ran without recording: no code in the TEE has taken the log: the host "
 			    "must pass the log's own memory with its calls, for reading and writing and no "
 			    "copy of it, and what is called must give it to teeperf_enter or "
@@ -53,13 +51,13 @@ static void warn_of_attach(const struct tp_command *command, const struct tp_ses
 			break;
 		}
 		if (is_not_loaded(launch)) {
-			tp_command_warn(command,
+			tp_command_warn(
 			    "nothing was recorded: '%s' exited with %u, as programs do that cannot be "
 			    "loaded (a library that is missing?) or find no program to run",
 			    program, launch->exit_value);
 			break;
 		}
-		tp_command_warn(command,
+		tp_command_warn(
 		    "'%s' ran without recording: it is not built with 'teeperf cc', or the "
 		    "allowlist left no function to instrument, or it clears its environment",
 		    program);
@@ -67,82 +65,81 @@ static void warn_of_attach(const struct tp_command *command, const struct tp_ses
 	case TEEPERF_ATTACH_BAD_CLOCK:
 		foreign = tp_record_foreign(options->argv, &machine);
 		if (foreign && options->clock_choice <= TP_CLOCK_CHOICE_ORDERED) {
-			tp_command_warn(command,
+			tp_command_warn(
 			    "'%s' %s: it is for %s, whose clock is not that of this machine; record "
 			    "with '--clock soft'",
 			    foreign, what, machine);
 			break;
 		}
 		if (options->clock_choice == TP_CLOCK_CHOICE_ORDERED) {
-			tp_command_warn(command,
+			tp_command_warn(
 			    "'%s' %s: '--clock tsc-ordered' needs code for any clock: build it with '--clock "
 			    "auto', which is the default",
 			    program, what);
 			break;
 		}
-		tp_command_warn(command,
+		tp_command_warn(
 		    "'%s' %s: it was compiled for another clock; record with '--clock %s', or build "
 		    "it with '--clock auto'",
 		    program, what, options->clock_choice >= TP_CLOCK_CHOICE_SOFT ? "tsc" : "soft");
 		break;
 	case TEEPERF_ATTACH_BAD_MODULE:
-		tp_command_warn(command,
+		tp_command_warn(
 		    "'%s' %s: a part of it was compiled by another version of teeperf than it was "
 		    "linked with; build all of it again",
 		    program, what);
 		break;
 	default:
 		if (tp_record_attach_reason(counts->attach))
-			tp_command_warn(command, "'%s' %s: %s", program, what,
-			    tp_record_attach_reason(counts->attach));
+			tp_command_warn(
+			    "'%s' %s: %s", program, what, tp_record_attach_reason(counts->attach));
 		break;
 	}
 }
 
-static void warn_of_switches(const struct tp_command *command,
-    const struct tp_session_counts *counts, const struct tp_record_options *options,
-    const char *program)
+static void warn_of_switches(const struct tp_session_counts *counts,
+    const struct tp_record_options *options, const char *program)
 {
 	if (counts->attach != TEEPERF_ATTACH_DONE)
 		return;
 	if (counts->listens == TEEPERF_LISTENS_REFUSED)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "'%s' has a use of its own for signal %u (or it cannot be caught), so it was not "
 		    "listened for: give another one to '--control'",
 		    program, counts->listens_value);
 	if (counts->switches_missed)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu of %llu switches were too quick to be noted: calls near them may have wrong "
 		    "callers; switch less often, or use an allowlist instead",
 		    (unsigned long long)counts->switches_missed,
 		    (unsigned long long)counts->switches);
 	if (options->wanted.start_off && !counts->switches)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "'%s' ran without recording, which was never switched on: see teeperf-ctl(1) and "
 		    "teeperf/teeperf.h",
 		    program);
 }
 
 // Why events were lost, with what was measured of it.
-static void warn_of_losses(const struct tp_command *command, const struct tp_session_counts *counts,
-    const struct tp_record_options *options)
+static void warn_of_losses(
+    const struct tp_session_counts *counts, const struct tp_record_options *options)
 {
 	const unsigned long long lost = counts->lost;
 	const double passed = (double)counts->elapsed_ns / 1e9;
 	const double absent = (double)counts->absent_ns / 1e9;
 	const double writing = (double)counts->write_ns / 1e9;
 	if (options->wanted.mode == TEEPERF_MODE_FULL)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu events were lost: the log was full; give a larger '--size' or use '--mode "
 		    "stream'",
 		    lost);
 	else if (options->wanted.mode == TEEPERF_MODE_RING)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu events were lost: there were more threads than the log has room for (or "
 		    "signal handlers interrupted the runtime); give a larger '--size'",
 		    lost);
 	else
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu events were lost: the program was faster than the recorder, which in %.2f s "
 		    "did not get to run for %.2f s and wrote for %.2f s (or signal handlers interrupted "
 		    "the runtime); %sgive a larger '--size', or instrument less with an allowlist",
@@ -152,76 +149,75 @@ static void warn_of_losses(const struct tp_command *command, const struct tp_ses
 							    : "");
 }
 
-void tp_record_warn(const struct tp_command *command, const struct tp_session_counts *counts,
-    const struct tp_launch *launch, const struct tp_record_options *options)
+void tp_record_warn(const struct tp_session_counts *counts, const struct tp_launch *launch,
+    const struct tp_record_options *options)
 {
 	const char *program = options->argv[0] ? options->argv[0] : "the program";
 	const char *machine;
 	if (counts->forged)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "the log has counts that nobody can have counted: something beside the program "
 		    "wrote into it. They are not shown, and what else it says may be wrong");
 	// Where 'auto' stands for soft the program's counter may not be read, or is not this machine's.
 	const bool is_tee =
 	    options->attach.tee && options->attach.tee->clock == TP_CLOCK_CHOICE_SOFT;
-	warn_of_attach(command, counts, launch, options);
-	warn_of_switches(command, counts, options, program);
+	warn_of_attach(counts, launch, options);
+	warn_of_switches(counts, options, program);
 	if (options->only.count && counts->functions &&
 	    counts->functions == counts->functions_left_out)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "'--only' left out all of the %llu instrumented functions of '%s': see 'teeperf "
 		    "inventory %s' for their names",
 		    (unsigned long long)counts->functions, program, program);
 	if (counts->forked)
-		tp_command_warn(command, "%llu forked child%s not recorded%s",
+		tp_command_warn("%llu forked child%s not recorded%s",
 		    (unsigned long long)counts->forked, counts->forked == 1 ? " was" : "ren were",
 		    options->follow_fork  ? ""
 		    : counts->forked == 1 ? ": record with '--follow-fork' to have it, too"
 					  : ": record with '--follow-fork' to have them, too");
 	if (counts->refused && options->attach.tee &&
 	    options->attach.tee->transport == TP_TEE_PER_CALL)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu calls were not recorded: the log takes one instance of one program in the TEE, and "
 		    "they came to another one",
 		    (unsigned long long)counts->refused);
 	else if (counts->refused)
-		tp_command_warn(command,
-		    "%llu more process%s instrumented but not recorded: the log takes "
-		    "the first one%s",
+		tp_command_warn("%llu more process%s instrumented but not recorded: the log takes "
+				"the first one%s",
 		    (unsigned long long)counts->refused, counts->refused == 1 ? " is" : "es are",
 		    options->attach.tee
 			? ""
 			: " (a library that dlmopen loads with a C library of its own counts as "
 			  "a process)");
 	if (counts->modules_refused)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu module%s not recorded: more than the log has room for, or at addresses that "
 		    "cannot be told from others' (run it again)",
 		    (unsigned long long)counts->modules_refused,
 		    counts->modules_refused == 1 ? " was" : "s were");
 	if (counts->no_rings)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "'%s' has an older runtime that knows no '--mode ring', so what was kept is the "
 		    "beginning and not the end: build it again",
 		    program);
 	if (counts->stunted)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "/dev/shm ran full, so the log was smaller than allowed: make room there");
 	if (counts->output_gone)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "'%s' was moved, removed or replaced while it was written: what is there now is not "
 		    "this trace",
 		    options->output);
 	if (counts->log_gone_bytes)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu KiB of the shared log went away: '%s' has damaged the log's file, or memory "
 		    "ran out; what was in there is not in the trace",
 		    (unsigned long long)counts->log_gone_bytes / 1024, program);
 	if (counts->lost)
-		warn_of_losses(command, counts, options);
+		warn_of_losses(counts, options);
 	// One part in a hundred is where times of single calls start to mislead.
 	if (counts->starved_ns > counts->elapsed_ns / 100)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "the soft clock stood still for %.1f %% of the time, in %llu place%s (%.1f ms at "
 		    "most): times there are %s; leave a core to it%s",
 		    100.0 * (double)counts->starved_ns / (double)counts->elapsed_ns,

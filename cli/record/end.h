@@ -9,8 +9,8 @@
 enum { TP_RECORD_NOT_RUNNABLE = 126, TP_RECORD_NOT_FOUND = 127 };
 
 /* What went wrong, and what to do about it. */
-void tp_record_warn(const struct tp_command *command, const struct tp_session_counts *counts,
-    const struct tp_launch *launch, const struct tp_record_options *options);
+void tp_record_warn(const struct tp_session_counts *counts, const struct tp_launch *launch,
+    const struct tp_record_options *options);
 
 /* `how` it ended, if it was not started here. `can_be_read`: the output is a file of ours, no pipe or device. */
 void tp_record_summarize(const struct tp_session_counts *counts, const struct tp_launch *launch,

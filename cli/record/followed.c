@@ -38,8 +38,7 @@ void tp_record_add_followed(const struct tp_follow *follow, struct tp_session_co
 	}
 }
 
-bool tp_record_tell_followed(
-    const struct tp_command *command, const struct tp_follow *follow, bool quiet)
+bool tp_record_tell_followed(const struct tp_follow *follow, bool quiet)
 {
 	uint64_t lost = 0;
 	bool whole = true;
@@ -50,7 +49,7 @@ bool tp_record_tell_followed(
 		if (!quiet && i < LINES_MAX)
 			tell(result);
 		if (result->failed)
-			tp_command_warn(command,
+			tp_command_warn(
 			    "'%s' lacks chunks: it could not be written; what it holds can be analyzed",
 			    result->path ? result->path : "a trace");
 	}
@@ -59,12 +58,12 @@ bool tp_record_tell_followed(
 		    (unsigned long long)(follow->result_count - LINES_MAX),
 		    (unsigned long long)follow->result_count);
 	if (lost)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu events of the other processes were lost: give a larger '--size', or "
 		    "instrument less with an allowlist",
 		    (unsigned long long)lost);
 	if (follow->failures)
-		tp_command_warn(command, "%llu process%s could not be recorded: %s",
+		tp_command_warn("%llu process%s could not be recorded: %s",
 		    (unsigned long long)follow->failures, follow->failures == 1 ? "" : "es",
 		    follow->error.what);
 	return whole;

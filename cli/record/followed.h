@@ -12,7 +12,6 @@
 void tp_record_add_followed(const struct tp_follow *follow, struct tp_session_counts *counts);
 
 /* Warnings in any case, a line for each process unless it is to be quiet. False: a trace lacks chunks. */
-bool tp_record_tell_followed(
-    const struct tp_command *command, const struct tp_follow *follow, bool quiet);
+bool tp_record_tell_followed(const struct tp_follow *follow, bool quiet);
 
 #endif

@@ -10,87 +10,87 @@
 
 static char path[PATH_MAX];
 
-int tp_record_inner_prepare(const struct tp_command *command, struct tp_session_options *wanted)
+int tp_record_inner_prepare(struct tp_session_options *wanted)
 {
 	if (!wanted->argv)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'--tee' needs a program that is started here: the host, which hands the TEE its "
 		    "log");
 	if (wanted->place || wanted->inherit)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'--tee' is for a host program that shares memory with its TEE: '--attach' and this "
 		    "'--port' are for programs that are inside as a whole");
 	if (wanted->follow_fork)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'--tee' and '--follow-fork' do not go together: there is one log for the TEE");
 	if (wanted->mode == TEEPERF_MODE_RING)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "'--tee' and '--mode ring' do not go together: marks would be missing");
 	if (wanted->clock == TP_CLOCK_CHOICE_NONE)
 		return tp_options_usage(
-		    command, "with '--clock none' two sides cannot be joined: leave out '--tee'");
+		    "with '--clock none' two sides cannot be joined: leave out '--tee'");
 	if (snprintf(path, sizeof(path), "%s.tee", wanted->output) >= (int)sizeof(path))
-		return tp_options_usage(command, "the name of the output is too long");
+		return tp_options_usage("the name of the output is too long");
 	wanted->inner = path;
 	// The program is the host, whatever kind its TEE is of.
 	wanted->foreign = false;
 	return TP_EXIT_DONE;
 }
 
-static void warn_of_attach(const struct tp_command *command, uint32_t attach)
+static void warn_of_attach(uint32_t attach)
 {
 	if (attach == TEEPERF_ATTACH_NONE)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "the TEE recorded nothing: its part is not built with 'teeperf cc', or the host did "
 		    "not hand it the log (teeperf_tee_log, in teeperf/teeperf.h), so the trace is the "
 		    "host's alone");
 	else if (attach == TEEPERF_ATTACH_BAD_CLOCK)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "the TEE's side ran without recording: it was compiled for another clock; record "
 		    "with '--clock soft', or build it with '--clock auto'");
 	else if (attach == TEEPERF_ATTACH_BAD_MODULE)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "the TEE's side ran without recording: a part of it was compiled by another "
 		    "version of teeperf than it was linked with; build all of it again");
 	else if (tp_record_attach_reason(attach))
-		tp_command_warn(command, "the TEE's side ran without recording: %s",
-		    tp_record_attach_reason(attach));
+		tp_command_warn(
+		    "the TEE's side ran without recording: %s", tp_record_attach_reason(attach));
 }
 
-void tp_record_inner_tell_apart(const struct tp_command *command, const char *host, const char *tee)
+void tp_record_inner_tell_apart(const char *host, const char *tee)
 {
-	tp_command_warn(command,
+	tp_command_warn(
 	    "the two sides are not joined: the host's is '%s', the TEE's '%s'; 'teeperf join' "
 	    "does it later",
 	    host, tee);
 }
 
-bool tp_record_inner_judge(const struct tp_command *command, const struct tp_session *session,
+bool tp_record_inner_judge(const struct tp_session *session,
     const struct tp_session_options *wanted, int failed, bool quiet)
 {
 	const struct tp_inner_result *result = &session->inner_result;
-	warn_of_attach(command, result->attach);
+	warn_of_attach(result->attach);
 	if (result->lost)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%llu events of the TEE were lost: give a larger '--size', or instrument less "
 		    "with an allowlist; calls around them may be joined to others",
 		    (unsigned long long)result->lost);
 	if (result->modules_refused)
-		tp_command_warn(command, "%llu modules of the TEE were not recorded",
+		tp_command_warn("%llu modules of the TEE were not recorded",
 		    (unsigned long long)result->modules_refused);
 	if (result->log_gone_bytes)
-		tp_command_warn(command, "%llu KiB of the TEE's log went away",
+		tp_command_warn("%llu KiB of the TEE's log went away",
 		    (unsigned long long)result->log_gone_bytes / 1024);
 	if (result->failed)
-		tp_command_warn(command, "'%s' lacks chunks: it could not be written", path);
+		tp_command_warn("'%s' lacks chunks: it could not be written", path);
 	if (!failed && !result->failed && !result->records &&
 	    result->attach == TEEPERF_ATTACH_NONE) {
 		unlink(path);
 		return true;
 	}
 	if (failed) {
-		tp_record_inner_tell_apart(command, wanted->output, path);
+		tp_record_inner_tell_apart(wanted->output, path);
 		return false;
 	}
-	return tp_record_inner_join(command, wanted->output, path, quiet) && !result->failed;
+	return tp_record_inner_join(wanted->output, path, quiet) && !result->failed;
 }

@@ -7,24 +7,22 @@
 #include "recorder/session.h"
 
 /* Behind tp_record_attach_prepare: what goes together, and where the TEE's trace is meanwhile. An exit code. */
-int tp_record_inner_prepare(const struct tp_command *command, struct tp_session_options *wanted);
+int tp_record_inner_prepare(struct tp_session_options *wanted);
 
 /*
  * The recording is over, and failed if `failed`: join the two traces and say what is to be said. False: something is
  * missing.
  */
-bool tp_record_inner_judge(const struct tp_command *command, const struct tp_session *session,
+bool tp_record_inner_judge(const struct tp_session *session,
     const struct tp_session_options *wanted, int failed, bool quiet);
 
 /*
  * Make one trace of HOST and TEE, which takes the place of HOST, and say so unless `quiet`. False: it could not be
  * done, or the trace is damaged. A recorder for targets leaves the two apart, and says what to do.
  */
-bool tp_record_inner_join(
-    const struct tp_command *command, const char *host, const char *tee, bool quiet);
+bool tp_record_inner_join(const char *host, const char *tee, bool quiet);
 
 /* Warn that they are two. */
-void tp_record_inner_tell_apart(
-    const struct tp_command *command, const char *host, const char *tee);
+void tp_record_inner_tell_apart(const char *host, const char *tee);
 
 #endif

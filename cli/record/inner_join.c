@@ -5,12 +5,11 @@
 
 #include <unistd.h>
 
-bool tp_record_inner_join(
-    const struct tp_command *command, const char *host, const char *tee, bool quiet)
+bool tp_record_inner_join(const char *host, const char *tee, bool quiet)
 {
 	bool damaged = false;
-	if (tp_join_files(command, host, tee, host, true, quiet, &damaged)) {
-		tp_record_inner_tell_apart(command, host, tee);
+	if (tp_join_files(host, tee, host, true, quiet, &damaged)) {
+		tp_record_inner_tell_apart(host, tee);
 		return false;
 	}
 	unlink(tee);

@@ -3,7 +3,6 @@
 #include "only.h"
 
 #include "allowlists/language/reading.h"
-#include "cli/command/edition.h"
 #include "common/array.h"
 #include "allowlists/inventory/inventory.h"
 
@@ -179,9 +178,8 @@ static int open_inventories(struct tp_inventory *inventory, const struct tp_opti
 	return status;
 }
 
-static int choose(const struct tp_command *command, const struct tp_allowlist *list,
-    const struct tp_option_list *modules, const char *program, struct choice *choice,
-    struct tp_err *err)
+static int choose(const struct tp_allowlist *list, const struct tp_option_list *modules,
+    const char *program, struct choice *choice, struct tp_err *err)
 {
 	struct tp_inventory inventory = {0};
 	bool has = false;
@@ -190,7 +188,7 @@ static int choose(const struct tp_command *command, const struct tp_allowlist *l
 		if (has)
 			decide_inventory(choice, list, &inventory);
 		else if (has_globs(list))
-			tp_command_warn(command,
+			tp_command_warn(
 			    "'%s' %s, so only lines of '--only' that name one function outright "
 			    "(fun:NAME) count%s",
 			    program ? program : "the program", tp_edition.no_inventory,
@@ -201,15 +199,15 @@ static int choose(const struct tp_command *command, const struct tp_allowlist *l
 	return status;
 }
 
-int tp_record_only(const struct tp_command *command, const struct tp_option_list *lists,
-    const struct tp_option_list *modules, const char *program, struct tp_region_only *only)
+int tp_record_only(const struct tp_option_list *lists, const struct tp_option_list *modules,
+    const char *program, struct tp_region_only *only)
 {
 	struct tp_err err;
 	struct tp_allowlist *list = NULL;
 	if (tp_allowlist_load(&list, lists->items, lists->count, &err))
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	struct choice choice = {.listed = !records(tp_allowlist_default(list).category)};
-	int status = choose(command, list, modules, program, &choice, &err);
+	int status = choose(list, modules, program, &choice, &err);
 	tp_allowlist_free(list);
 	if (!status && choice.failed)
 		status = tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
@@ -220,10 +218,10 @@ int tp_record_only(const struct tp_command *command, const struct tp_option_list
 		    choice.seen);
 	if (status) {
 		free(choice.hashes);
-		return tp_command_fail(command, &err);
+		return tp_command_fail(&err);
 	}
 	if (choice.finer)
-		tp_command_warn(command,
+		tp_command_warn(
 		    "%u function%s of the list %s to be counted or sampled, but compiled with events for "
 		    "each call: left out; build with '--allowlist' for that",
 		    choice.finer, choice.finer == 1 ? "" : "s", choice.finer == 1 ? "is" : "are");

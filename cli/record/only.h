@@ -12,7 +12,7 @@
  * execvp finds it, if it has one) and of MODULES, and about those that the lists name outright. Fills
  * *only, whose hashes are to be freed. Returns an exit code; what is wrong or doubtful has been said.
  */
-int tp_record_only(const struct tp_command *command, const struct tp_option_list *lists,
-    const struct tp_option_list *modules, const char *program, struct tp_region_only *only);
+int tp_record_only(const struct tp_option_list *lists, const struct tp_option_list *modules,
+    const char *program, struct tp_region_only *only);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/analyze/default_trace.h"
 #include "port_names.inc"
 #include "foreign.h"
 #include "inner.h"
@@ -27,7 +26,16 @@ static const enum tp_drain_choice drains[] = {
 
 static const char *const on_start_words[] = {"on", "off", NULL};
 
-struct tp_record_options tp_record_options;
+enum { LISTS_MAX = 64 };
+
+struct tp_record_options tp_record_options = {
+    .output = TP_DEFAULT_TRACE,
+    .period_ns = TP_COUNTER_PERIOD_NS,
+    .ring_bytes = UINT64_MAX,
+    .attach = {.timeout_s = UINT64_MAX},
+    .only = {.most = LISTS_MAX},
+    .modules = {.most = LISTS_MAX},
+};
 
 #define OF(field) &tp_record_options.field
 
@@ -111,18 +119,6 @@ const struct tp_option tp_record_option_table[] = {
     {0},
 };
 
-void tp_record_options_init(struct tp_record_options *options)
-{
-	*options = (struct tp_record_options){
-	    .output = TP_DEFAULT_TRACE,
-	    .period_ns = TP_COUNTER_PERIOD_NS,
-	    .ring_bytes = UINT64_MAX,
-	    .attach = {.timeout_s = UINT64_MAX},
-	};
-	options->only = (struct tp_option_list){options->only_items, TP_RECORD_LISTS_MAX, 0};
-	options->modules = (struct tp_option_list){options->module_items, TP_RECORD_LISTS_MAX, 0};
-}
-
 // The signal of '--control': a name with or without SIG, a number, or nothing. -1 if there is none.
 static int signal_number(const char *text)
 {
@@ -167,66 +163,63 @@ static bool is_of_fault(int number)
 }
 
 // 0, or an exit code; *number: of the signal, 0: none.
-static int check_signal(
-    const struct tp_command *command, const struct tp_record_options *options, int *number)
+static int check_signal(const struct tp_record_options *options, int *number)
 {
 	*number = options->control ? signal_number(options->control) : 0;
 	if (*number < 0)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "option '--control' takes a signal that can be caught, such as URG, IO or a "
 		    "number, not '%s'",
 		    options->control);
 	if (is_of_fault(*number))
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "option '--control' takes no signal of a fault, as %d is: a fault of the program would "
 		    "be taken for a command, and come again for ever; URG does no harm",
 		    *number);
 	if (options->signals && (*number == SIGUSR1 || *number == SIGUSR2))
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
 	return 0;
 }
 
 // 0, or an exit code; *chunks: that each thread keeps, 0 in other modes.
-static int check_ring(
-    const struct tp_command *command, const struct tp_record_options *options, uint32_t *chunks)
+static int check_ring(const struct tp_record_options *options, uint32_t *chunks)
 {
 	const bool is_ring = modes[options->mode] == TEEPERF_MODE_RING;
 	const bool is_given = options->ring_bytes != UINT64_MAX;
 	*chunks = is_ring ? TP_REGION_KEPT_CHUNKS : 0;
 	if (is_given && !is_ring)
-		return tp_options_usage(command, "option '--ring' goes with '--mode ring' only");
+		return tp_options_usage("option '--ring' goes with '--mode ring' only");
 	if (options->drain && is_ring)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "with '--mode ring' nothing is drained while the program runs: leave '--drain' out "
 		    "('teeperf ctl flush' writes a snapshot)");
 	if (!is_given)
 		return 0;
 	if (options->ring_bytes < 2 * TP_REGION_CHUNK_SIZE)
 		return tp_options_usage(
-		    command, "option '--ring' takes at least %dK", 2 * TP_REGION_CHUNK_SIZE / 1024);
+		    "option '--ring' takes at least %dK", 2 * TP_REGION_CHUNK_SIZE / 1024);
 	if (options->ring_bytes / TP_REGION_CHUNK_SIZE > TEEPERF_RING_LOG_CHUNKS / 4)
-		return tp_options_usage(command, "option '--ring' takes at most %dM",
+		return tp_options_usage("option '--ring' takes at most %dM",
 		    TEEPERF_RING_LOG_CHUNKS / 4096 * (TP_REGION_CHUNK_SIZE / 1024));
 	*chunks = (uint32_t)(options->ring_bytes / TP_REGION_CHUNK_SIZE);
 	return 0;
 }
 
 // What the options say by themselves. 0 or an exit code.
-static int check_values(const struct tp_command *command, struct tp_record_options *options)
+static int check_values(struct tp_record_options *options)
 {
 	struct tp_session_options *wanted = &options->wanted;
 	if (options->period_ns > TP_COUNTER_MAX_PERIOD_NS)
 		return tp_options_usage(
-		    command, "option '--clock-period' takes at most %d", TP_COUNTER_MAX_PERIOD_NS);
+		    "option '--clock-period' takes at most %d", TP_COUNTER_MAX_PERIOD_NS);
 	if (options->level > TP_PACKER_LEVEL_MAX)
-		return tp_options_usage(
-		    command, "option '--compress' takes 1 to %d", TP_PACKER_LEVEL_MAX);
+		return tp_options_usage("option '--compress' takes 1 to %d", TP_PACKER_LEVEL_MAX);
 	if (options->level && !tp_packer_is_there())
 		return tp_options_usage(
-		    command, "this teeperf is built without zstd: leave out '--compress'");
-	const int status = check_signal(command, options, &wanted->control_signal);
-	return status ? status : check_ring(command, options, &wanted->ring);
+		    "this teeperf is built without zstd: leave out '--compress'");
+	const int status = check_signal(options, &wanted->control_signal);
+	return status ? status : check_ring(options, &wanted->ring);
 }
 
 // The clock to record with: 'auto' takes no hardware's clock where the program's is another one.
@@ -244,8 +237,7 @@ static enum tp_clock_choice choose_clock(const struct tp_record_options *options
 	return TP_CLOCK_CHOICE_SOFT;
 }
 
-int tp_record_options_check(
-    const struct tp_command *command, struct tp_record_options *options, int argc, char **argv)
+int tp_record_options_check(struct tp_record_options *options, int argc, char **argv)
 {
 	struct tp_session_options *wanted = &options->wanted;
 	options->argv = argv;
@@ -264,23 +256,23 @@ int tp_record_options_check(
 	    .switch_signals = options->signals,
 	    .argv = argc ? argv : NULL,
 	};
-	int status = check_values(command, options);
+	int status = check_values(options);
 	if (!status)
 		status = tp_record_output_check(
-		    command, options->output, argc > 0, options->quiet, &wanted->away);
+		    options->output, argc > 0, options->quiet, &wanted->away);
 	if (!status && options->only.count)
-		status = tp_record_only(command, &options->only, &options->modules,
-		    argc ? argv[0] : NULL, &wanted->only);
+		status = tp_record_only(
+		    &options->only, &options->modules, argc ? argv[0] : NULL, &wanted->only);
 	if (status)
 		return status;
 	wanted->clock = choose_clock(options);
-	status = tp_record_attach_prepare(command, &options->attach, wanted, options->quiet);
+	status = tp_record_attach_prepare(&options->attach, wanted, options->quiet);
 	if (status) {
 		tp_record_options_release_only(options);
 		return status;
 	}
 	if (options->inner)
-		status = tp_record_inner_prepare(command, wanted);
+		status = tp_record_inner_prepare(wanted);
 	if (status)
 		tp_record_options_release(options);
 	return status;

@@ -10,8 +10,6 @@
 #include "attach.h"
 #include "recorder/session.h"
 
-enum { TP_RECORD_LISTS_MAX = 64 };
-
 struct tp_record_options {
 	const char *output;
 	int mode; /* this, clock, drain and on_start: which of its words; what it stands for is in `wanted` */
@@ -29,9 +27,7 @@ struct tp_record_options {
 	uint64_t level;      /* of compression, 0: none */
 	bool quiet;
 	struct tp_record_attach attach;
-	const char *only_items[TP_RECORD_LISTS_MAX];
 	struct tp_option_list only;
-	const char *module_items[TP_RECORD_LISTS_MAX];
 	struct tp_option_list modules;
 	char *const *argv; /* the program and its arguments; argv[0] is NULL if there is none */
 	/* What follows from them: tp_record_options_check. */
@@ -43,15 +39,11 @@ struct tp_record_options {
 extern struct tp_record_options tp_record_options;
 extern const struct tp_option tp_record_option_table[]; /* of that one */
 
-/* The defaults. */
-void tp_record_options_init(struct tp_record_options *options);
-
 /*
  * Whether they go together, and what follows from them; says what is wrong. 0 or an exit code. On success release them.
  * pre: parsed, and argc and argv are what is left.
  */
-int tp_record_options_check(
-    const struct tp_command *command, struct tp_record_options *options, int argc, char **argv);
+int tp_record_options_check(struct tp_record_options *options, int argc, char **argv);
 
 /* Free what the session needs only to begin. */
 void tp_record_options_release_only(struct tp_record_options *options);

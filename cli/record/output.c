@@ -20,13 +20,12 @@ static bool is_open_on(int fd, const struct stat *output)
 	       info.st_ino == output->st_ino;
 }
 
-int tp_record_output_check(
-    const struct tp_command *command, const char *output, bool starts, bool quiet, bool *away)
+int tp_record_output_check(const char *output, bool starts, bool quiet, bool *away)
 {
 	struct stat there;
 	*away = false;
 	if (strcmp(output, "-") == 0)
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "option '--output' takes no '-' here: name /dev/stdout for standard output, or "
 		    "'./-' for a file of this name");
 	// A file becomes FILE.old, and whoever has it open writes to that; a link's target does not.
@@ -34,7 +33,7 @@ int tp_record_output_check(
 	    is_null_device(&there))
 		return TP_EXIT_DONE;
 	if (is_open_on(STDERR_FILENO, &there))
-		return tp_options_usage(command,
+		return tp_options_usage(
 		    "standard error goes to '%s', too, and what is written there would destroy the trace: "
 		    "redirect it, or choose another file",
 		    output);

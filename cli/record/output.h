@@ -11,7 +11,6 @@
  * Refuse an OUTPUT that cannot hold a trace because our messages go there, too. *AWAY: it is our standard output, and a
  * program that is started (`starts`) is to have standard error instead, which is told unless `quiet`. Returns an exit code.
  */
-int tp_record_output_check(
-    const struct tp_command *command, const char *output, bool starts, bool quiet, bool *away);
+int tp_record_output_check(const char *output, bool starts, bool quiet, bool *away);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The texts of the recorder for targets; in place of cli/command/edition.c.
-#include "cli/command/edition.h"
+#include "cli/command/command.h"
 
 const struct tp_edition tp_edition = {
     .summary = "record functions of programs on this target",

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,7 +18,6 @@ static struct {
 	const char *output, *text;
 	int color;
 	uint64_t size, count, level;
-	const char *items[2];
 	struct tp_option_list list;
 } values;
 
@@ -34,7 +34,7 @@ static const struct tp_option options[] = {
     {TP_OPTION_LIST, 'i', "item", "ITEM", "add ITEM", &values.list, NULL},
     {0},
 };
-static const struct tp_command command = {
+static struct tp_command command = {
     .name = "test", .summary = "test", .usage = "[options] FILE", .options = options};
 
 static char words[16][32];
@@ -45,8 +45,11 @@ static int argc, status;
 // Parse the words of `line`; -1: the command goes on, else the exit status.
 static int parse(const char *line, bool interleave)
 {
+	free(values.list.items);
 	memset(&values, 0, sizeof(values));
-	values.list = (struct tp_option_list){values.items, 2, 0};
+	values.list.most = 2;
+	command.order = interleave ? TP_OPTIONS_ANYWHERE : TP_OPTIONS_FIRST;
+	tp_command_running = &command;
 	argc = 0;
 	strcpy(words[argc], "test");
 	argv_start[argc] = words[argc];
@@ -62,7 +65,7 @@ static int parse(const char *line, bool interleave)
 	}
 	argv = argv_start;
 	status = 77;
-	return tp_options_parse(&command, &argc, &argv, interleave, &status) ? -1 : status;
+	return tp_options_parse(&argc, &argv, &status) ? -1 : status;
 }
 
 // The operands that are left, joined.
@@ -97,7 +100,7 @@ static void spellings(void **state)
 	assert_int_equal(values.color, 1);
 	assert_int_equal(parse("-ia --item b", false), -1);
 	assert_int_equal(values.list.count, 2);
-	assert_string_equal(values.items[1], "b");
+	assert_string_equal(values.list.items[1], "b");
 }
 
 static void numbers(void **state)
