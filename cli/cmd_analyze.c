@@ -189,19 +189,15 @@ static int show_family(
 	struct tp_family shown = {0};
 	struct tp_err err;
 	int status = tp_open_family(&open, file, &open_options);
-	if (status)
-		goto out;
-	if (tp_family_init(&shown, open.members, open.count, &err)) {
+	if (!status && tp_family_init(&shown, open.members, open.count, &err))
 		status = tp_command_fail(&err);
-		goto out;
-	}
 	shown.left_out = open.left_out;
-	if (view_options->format != TP_FORMAT_TABLE)
+	if (!status && view_options->format != TP_FORMAT_TABLE)
 		tp_open_family_warn(&shown);
-	status = write_family(&shown, which, view_options);
+	if (!status)
+		status = write_family(&shown, which, view_options);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;
-out:
 	tp_family_release(&shown);
 	tp_open_family_release(&open);
 	return status;
@@ -272,24 +268,16 @@ static int run(int argc, char **argv)
 		return tp_analyze_watch(argv[0], view, &view_options, &open_options, ns / 1000000);
 	}
 	struct tp_open_trace open;
+	struct tp_err err;
 	status = tp_open_trace(&open, argv[0], &open_options);
-	if (status)
-		goto out;
-	if (view->timeline && open.analysis.timeless) {
-		struct tp_err err;
-		tp_err_set(&err, TP_ERR_NOT_FOUND, argv[0], TP_ERR_NO_OFFSET,
-		    "recorded without a clock, so that there are no times, and the view '%s' is made "
-		    "of them",
-		    view->name);
+	if (!status && tp_view_check_clock(view, &open.analysis, argv[0], &err))
 		status = tp_command_fail(&err);
-		goto out;
-	}
-	if (view_options.format != TP_FORMAT_TABLE)
+	if (!status && view_options.format != TP_FORMAT_TABLE)
 		tp_open_trace_warn(&open);
-	status = show(&open.analysis, view, &view_options);
+	if (!status)
+		status = show(&open.analysis, view, &view_options);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;
-out:
 	tp_open_trace_release(&open);
 	return status;
 }

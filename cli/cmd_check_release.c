@@ -26,8 +26,7 @@ static bool check(const char *file)
 		return false;
 	}
 	char name[PATH_MAX];
-	snprintf(name, sizeof(name), "%s", file);
-	tp_clean(name, strlen(name));
+	tp_shown_name(name, file);
 	tp_clean(mark.symbol, strlen(mark.symbol));
 	if (mark.notes)
 		printf("%s: made for profiling: %" PRIu64 " %s, the first at offset %" PRIu64 "\n",
@@ -57,8 +56,7 @@ static int run(int argc, char **argv)
 		if (!check(argv[i]))
 			status = TP_EXIT_FAILED;
 	if (status)
-		fprintf(stderr,
-		    "teeperf check-release: not for release: build without the plugin and its runtime\n");
+		tp_command_tell("not for release: build without the plugin and its runtime\n");
 	return status;
 }
 

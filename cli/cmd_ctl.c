@@ -56,13 +56,12 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 			printf("snapshot '%s'\n", reply->output);
 		return TP_EXIT_DONE;
 	case TP_CONTROL_WAITING:
-		fprintf(stderr,
-		    "teeperf ctl: no instrumented program has come yet; it will begin %s\n",
+		tp_command_tell("no instrumented program has come yet; it will begin %s\n",
 		    verb == TP_CONTROL_ON ? "recording" : "without recording");
 		return TP_EXIT_DONE;
 	case TP_CONTROL_LATER:
 		// A program that records takes chunks; one that does not has no reason to look.
-		fprintf(stderr, "teeperf ctl: process %u %s\n", reply->attached,
+		tp_command_tell("process %u %s\n", reply->attached,
 		    verb == TP_CONTROL_OFF
 			? "obeys when it next takes a chunk of the log; to be obeyed at once, record "
 			  "with '--control'"
@@ -70,25 +69,25 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 			  "outside, record with '--control'");
 		return verb == TP_CONTROL_OFF ? TP_EXIT_DONE : TP_EXIT_FAILED;
 	case TP_CONTROL_UNHEARD:
-		fprintf(stderr,
-		    "teeperf ctl: process %u was sent signal %u but has not obeyed yet: it is stopped, "
+		tp_command_tell(
+		    "process %u was sent signal %u but has not obeyed yet: it is stopped, "
 		    "or blocks that signal\n",
 		    reply->attached, reply->listens_value);
 		return TP_EXIT_FAILED;
 	case TP_CONTROL_FAILED:
 		if (reply->snapshot) {
-			fprintf(stderr,
-			    "teeperf ctl: the snapshot '%s' could not be written: there is no room for it, "
+			tp_command_tell(
+			    "the snapshot '%s' could not be written: there is no room for it, "
 			    "or the trace is no file\n",
 			    reply->output);
 			return TP_EXIT_FAILED;
 		}
-		fprintf(stderr, "teeperf ctl: '%s' could not be written in full\n", reply->output);
+		tp_command_tell("'%s' could not be written in full\n", reply->output);
 		return TP_EXIT_FAILED;
 	case TP_CONTROL_UNKNOWN:
 		break;
 	}
-	fprintf(stderr, "teeperf ctl: the recorder does not know this command\n");
+	tp_command_tell("the recorder does not know this command\n");
 	return TP_EXIT_FAILED;
 }
 

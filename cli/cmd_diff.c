@@ -114,14 +114,11 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 	for (uint32_t i = 1; i < count; i++) {
 		const struct tp_analysis *one = runs[0];
 		const struct tp_analysis *other = runs[i];
-		if (one->timeless != other->timeless || one->time.known != other->time.known) {
-			struct tp_err err;
-			tp_err_set(&err, TP_ERR_LIMIT, other->trace->source.name, TP_ERR_NO_OFFSET,
+		if (one->timeless != other->timeless || one->time.known != other->time.known)
+			return tp_command_refuse(TP_ERR_LIMIT, other->trace->source.name,
 			    "its times are in %s, and those of '%s' in %s: record both with the same "
 			    "--clock",
 			    tp_view_unit(other), one->trace->source.name, tp_view_unit(one));
-			return tp_command_fail(&err);
-		}
 		if (one->compensation.applied != other->compensation.applied)
 			tp_command_warn(
 			    "times of '%s' are %s and those of '%s' are %s: --raw compares both as "
@@ -148,7 +145,7 @@ static int show(const struct tp_diff *diff, const struct tp_analysis *const *run
 	tp_buf_init(&found);
 	const uint64_t count = tp_diff_judge(diff, diff_options, &found);
 	if (count)
-		fprintf(stderr, "teeperf diff: failed by --fail-if:\n%s", found.data);
+		tp_command_tell("failed by --fail-if:\n%s", found.data);
 	tp_buf_release(&found);
 	return count ? TP_EXIT_FAILED : TP_EXIT_DONE;
 }
@@ -240,11 +237,8 @@ static int run(int argc, char **argv)
 		if (!status)
 			tp_open_trace_warn(&open[opened]);
 	}
-	if (!open) {
-		struct tp_err err;
-		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		status = tp_command_fail(&err);
-	}
+	if (!open)
+		status = tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");
 	if (!status)
 		status = compare(open, count, (uint32_t)sides[0], &diff_options);
 	while (opened)

@@ -66,13 +66,6 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-static int fail(int code, const char *file, const char *what)
-{
-	struct tp_err err;
-	tp_err_set(&err, code, file, TP_ERR_NO_OFFSET, "%s", what);
-	return tp_command_fail(&err);
-}
-
 // Export number I of the analyzer's and then the query's; NULL: there are no more.
 static const struct tp_export *get_export(size_t i)
 {
@@ -143,11 +136,11 @@ static int choose(const struct tp_open_trace *open, const struct tp_export *expo
 	if (!open->analysis.timeless || export->tables)
 		return TP_EXIT_DONE;
 	if (export->slices)
-		return fail(TP_ERR_NOT_FOUND, file,
+		return tp_command_refuse(TP_ERR_NOT_FOUND, file,
 		    "recorded without a clock, so that there are no times, and this format is made "
 		    "of them");
 	if (weight == TP_WEIGHT_SELF)
-		return fail(TP_ERR_NOT_FOUND, file,
+		return tp_command_refuse(TP_ERR_NOT_FOUND, file,
 		    "recorded without a clock, so that there are no times: use --weight calls");
 	if (weight < 0)
 		tp_command_warn(
@@ -168,21 +161,29 @@ static void add_process_name(
 		tp_buf_addf(out, " %" PRIu64, member->process);
 }
 
-static int write_members(const struct tp_open_family *members, const struct tp_export *export,
-    const struct tp_export_options *chosen, const char *path)
+static bool is_stdout(const char *path)
+{
+	return !path || strcmp(path, "-") == 0;
+}
+
+// Export to PATH, of all MEMBERS if there are any, else of the ANALYSIS.
+static int write_file(const struct tp_analysis *analysis, const struct tp_open_family *members,
+    const struct tp_export *export, const struct tp_export_options *chosen, const char *path)
 {
 	struct tp_out_file out;
 	struct tp_err err;
+	struct tp_buf name;
 	int code = 0;
-	if (!path || strcmp(path, "-") == 0)
+	if (is_stdout(path))
 		tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
 	else
 		code = tp_out_file_replace(&out, path, &err);
 	if (code)
 		return tp_command_fail(&err);
-	struct tp_buf name;
 	tp_buf_init(&name);
-	for (uint32_t i = 0; i < members->count && !code; i++) {
+	if (!members)
+		code = tp_export_render(export, analysis, chosen, &out.buf, &err);
+	for (uint32_t i = 0; members && i < members->count && !code; i++) {
 		struct tp_export_options its = *chosen;
 		tp_buf_reset(&name);
 		add_process_name(members, i, &name);
@@ -191,26 +192,6 @@ static int write_members(const struct tp_open_family *members, const struct tp_e
 		code = tp_export_render(export, members->members[i].analysis, &its, &out.buf, &err);
 	}
 	tp_buf_release(&name);
-	if (code)
-		tp_out_file_drop(&out);
-	else
-		code = tp_out_file_close(&out, &err);
-	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
-}
-
-static int write_file(const struct tp_analysis *analysis, const struct tp_export *export,
-    const struct tp_export_options *chosen, const char *path)
-{
-	struct tp_out_file out;
-	struct tp_err err;
-	const bool to_stdout = !path || strcmp(path, "-") == 0;
-	int code = 0;
-	if (to_stdout)
-		tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
-	else
-		code = tp_out_file_replace(&out, path, &err);
-	if (!code)
-		code = tp_export_render(export, analysis, chosen, &out.buf, &err);
 	if (code)
 		tp_out_file_drop(&out);
 	else
@@ -231,50 +212,41 @@ static bool is_empty(const char *directory)
 	return empty;
 }
 
-static int write_directory(const struct tp_analysis *analysis, const struct tp_export *export,
+static int make_directory(const char *path, bool reuse, struct tp_err *err)
+{
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return tp_err_system(err, errno, path, "cannot make the directory");
+	if (reuse || is_empty(path))
+		return 0;
+	return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
+	    "is there and is no empty directory: remove it, or give another -o");
+}
+
+// What is not one file that is written from front to back.
+static int write_named(const struct tp_analysis *analysis, const struct tp_export *export,
     const struct tp_export_options *chosen, const char *path)
 {
 	struct tp_err err;
-	if (!path || strcmp(path, "-") == 0)
-		return fail(TP_ERR_NOT_FOUND, NULL,
-		    "this format is a directory and cannot go to standard output: name it with -o");
-	if (mkdir(path, 0777) != 0) {
-		if (errno != EEXIST) {
-			tp_err_system(&err, errno, path, "cannot make the directory");
-			return tp_command_fail(&err);
-		}
-		if (!export->tables && !is_empty(path))
-			return fail(TP_ERR_LIMIT, path,
-			    "is there and is no empty directory: remove it, or give another -o");
+	int code;
+	if (is_stdout(path))
+		return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
+		    split ? "several files cannot go to standard output: name them with -o"
+		    : export->render_file
+			? "this format is not written from front to back and cannot go to standard output: name "
+			  "a file with -o"
+			: "this format is a directory and cannot go to standard output: name it with -o");
+	if (split) {
+		code = tp_slices_split(export->slices, analysis, chosen, path, &err);
+	} else if (export->render_file) {
+		code = export->render_file(analysis, chosen, path, &err);
+	} else {
+		code = make_directory(path, export->tables, &err);
+		if (!code)
+			code = tp_export_render_directory(export, analysis, chosen, path, &err);
 	}
-	if (tp_export_render_directory(export, analysis, chosen, path, &err))
-		return tp_command_fail(&err);
-	return TP_EXIT_DONE;
-}
-
-static int write_whole(const struct tp_analysis *analysis, const struct tp_export *export,
-    const struct tp_export_options *chosen, const char *path)
-{
-	struct tp_err err;
-	if (!path || strcmp(path, "-") == 0)
-		return fail(TP_ERR_NOT_FOUND, NULL,
-		    "this format is not written from front to back and cannot go to standard output: name "
-		    "a file with -o");
-	if (export->render_file(analysis, chosen, path, &err))
-		return tp_command_fail(&err);
-	return TP_EXIT_DONE;
-}
-
-static int write_split(const struct tp_analysis *analysis, const struct tp_export *export,
-    const struct tp_export_options *chosen, const char *path)
-{
-	struct tp_err err;
-	if (!path || strcmp(path, "-") == 0)
-		return fail(TP_ERR_NOT_FOUND, NULL,
-		    "several files cannot go to standard output: name them with -o");
-	if (tp_slices_split(export->slices, analysis, chosen, path, &err))
-		return tp_command_fail(&err);
-	return TP_EXIT_DONE;
+	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
 
 // What the output has of single calls that is not as it might seem.
@@ -292,13 +264,6 @@ static void note_calls(const struct tp_analysis *analysis)
 	if (analysis->counted_count || analysis->sampled_count || analysis->left_out_count ||
 	    analysis->unscaled_count)
 		tp_command_warn("calls that were only counted are not in the output");
-}
-
-static void print_notes(void)
-{
-	char text[1024];
-	for (uint32_t i = 0; i < tp_problems_kept(&export_notes); i++)
-		tp_command_warn("%s", tp_err_format(&export_notes.kept[i], text, sizeof(text)));
 }
 
 // Options of flame graphs. Returns an exit code.
@@ -348,22 +313,22 @@ static int export_family(
 {
 	struct tp_open_family members;
 	int status = tp_open_family(&members, file, &open_options);
-	if (status)
-		goto out;
+	if (status) {
+		tp_open_family_release(&members);
+		return status;
+	}
 	const struct tp_family shown = {
 	    .members = members.members, .count = members.count, .left_out = members.left_out};
 	tp_open_family_warn(&shown);
 	status = choose(members.opens[0], export, file, chosen);
 	for (uint32_t i = 0; i < members.count && !status; i++)
 		status = tp_keep_input(output, members.names[i], NULL);
-	if (status)
-		goto out;
 	// A file that grows too large is an error of write(), not the end of us.
 	signal(SIGXFSZ, SIG_IGN);
-	status = write_members(&members, export, chosen, output);
+	if (!status)
+		status = write_file(NULL, &members, export, chosen, output);
 	if (!status && members.damaged)
 		status = TP_EXIT_FAILED;
-out:
 	tp_open_family_release(&members);
 	return status;
 }
@@ -439,20 +404,16 @@ static int run(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	// Without the path it would go to standard output.
 	if (path.failed)
-		status = fail(TP_ERR_MEMORY, NULL, "out of memory");
-	else if (split)
-		status = write_split(&open.analysis, export, &chosen, path.size ? path.data : NULL);
-	else if (export->render_file)
-		status = write_whole(&open.analysis, export, &chosen, path.size ? path.data : NULL);
-	else if (tp_export_is_directory(export))
-		status =
-		    write_directory(&open.analysis, export, &chosen, path.size ? path.data : NULL);
+		status = tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");
+	else if (split || export->render_file || tp_export_is_directory(export))
+		status = write_named(&open.analysis, export, &chosen, path.size ? path.data : NULL);
 	else
-		status = write_file(&open.analysis, export, &chosen, path.size ? path.data : NULL);
-	print_notes();
+		status =
+		    write_file(&open.analysis, NULL, export, &chosen, path.size ? path.data : NULL);
+	tp_open_warn_all(&export_notes);
 	if (!status && !output && path.size)
-		fprintf(stderr, "teeperf export: wrote '%s%s'\n", path.data,
-		    split ? ".0001' and so on, those with calls" : "");
+		tp_command_tell(
+		    "wrote '%s%s'\n", path.data, split ? ".0001' and so on, those with calls" : "");
 	if (!status && (open.damaged || (has_other && other.damaged)))
 		status = TP_EXIT_FAILED;
 out:

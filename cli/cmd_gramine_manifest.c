@@ -61,7 +61,7 @@ static int edit(const char *log)
 	if (!code && (text.failed || changed.failed))
 		code = tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 	if (!code && strcmp(text.data, changed.data) == 0) {
-		fprintf(stderr, "teeperf gramine-manifest: '%s' has all of it\n", edited);
+		tp_command_tell("'%s' has all of it\n", edited);
 	} else if (!code) {
 		code = tp_out_file_replace(&out, edited, &err);
 		if (!code) {

@@ -49,17 +49,6 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-// Columns of the terminal, 0 if the output goes elsewhere.
-static uint32_t terminal_width(void)
-{
-	struct winsize size;
-	if (output || !isatty(STDOUT_FILENO))
-		return 0;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-		return size.ws_col;
-	return 80;
-}
-
 static void show(
     const struct tp_inventory *inventory, const struct tp_inventory_view *view, struct tp_buf *out)
 {
@@ -88,15 +77,15 @@ static void warn_source(void *context, const char *file, const char *text)
 // What the sources have, and what nobody can name before they are compiled.
 static void note_source(const struct tp_from_source_counts *counts, uint32_t functions)
 {
-	fprintf(stderr,
-	    "teeperf inventory: %llu of %llu files read, %llu with errors: %u functions\n"
-	    "teeperf inventory: without a name until they are compiled: %llu templates and their "
+	tp_command_tell("%llu of %llu files read, %llu with errors: %u functions\n",
+	    (unsigned long long)(counts->files - counts->lost), (unsigned long long)counts->files,
+	    (unsigned long long)counts->erroneous, functions);
+	tp_command_tell(
+	    "without a name until they are compiled: %llu templates and their "
 	    "members, %llu lambdas, %llu members that the compiler writes; left out: %llu functions "
 	    "of system headers\n",
-	    (unsigned long long)(counts->files - counts->lost), (unsigned long long)counts->files,
-	    (unsigned long long)counts->erroneous, functions, (unsigned long long)counts->templates,
-	    (unsigned long long)counts->lambdas, (unsigned long long)counts->implied,
-	    (unsigned long long)counts->system);
+	    (unsigned long long)counts->templates, (unsigned long long)counts->lambdas,
+	    (unsigned long long)counts->implied, (unsigned long long)counts->system);
 }
 
 static int open_source(struct tp_inventory *inventory, struct tp_err *err)
@@ -126,9 +115,8 @@ static int run(int argc, char **argv)
 	struct tp_inventory_view view = {
 	    // Sources have no size after optimisation.
 	    .sort = from_source && !sort ? TP_INVENTORY_SORT_START : (enum tp_inventory_sort)sort,
-	    .limit = format == FORMAT_TABLE ? 40 : 0,
-	    .width = terminal_width(),
-	    .color = !output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+	    .width = output ? 0 : tp_terminal_width(),
+	    .color = !output && tp_terminal_color(),
 	    .system = with_system,
 	    .state = states[state + 1] ? state : -1,
 	    .name = function,
@@ -136,12 +124,8 @@ static int run(int argc, char **argv)
 	if (format == FORMAT_TPINV && (limit_text || function || !with_system || view.state >= 0))
 		return tp_options_usage(
 		    "--format tpinv writes the whole inventory, of which no part can be chosen");
-	if (limit_text) {
-		char *end;
-		view.limit = strtoull(limit_text, &end, 10);
-		if (limit_text[0] < '0' || limit_text[0] > '9' || *end)
-			return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
-	}
+	if (!tp_parse_limit(limit_text, format == FORMAT_TABLE ? 40 : 0, &view.limit))
+		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
 	struct tp_inventory inventory;
 	struct tp_err err;
 	if (from_source

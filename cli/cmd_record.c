@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf record: run a program and keep what its instrumented functions log.
 #define _GNU_SOURCE
-#include "cli/record/end.h"
-#include "cli/record/followed.h"
-#include "cli/record/inner.h"
+#include "cli/record/record.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +12,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/clean.h"
 #include "recorder/recover/recover.h"
 
 enum { TICK_MS = 200, LAST_TICK_MS = 20 };
@@ -40,8 +37,7 @@ static void tell_recovered(const struct tp_recovered *recovered, const struct tp
 {
 	char text[TP_ERR_TEXT_SIZE];
 	char trace[PATH_MAX];
-	snprintf(trace, sizeof(trace), "%s", recovered->trace);
-	tp_clean(trace, strlen(trace));
+	tp_shown_name(trace, recovered->trace);
 	if (err)
 		tp_command_warn(
 		    "the log of a killed recorder was left, as its trace could not be completed: %s",
@@ -50,9 +46,8 @@ static void tell_recovered(const struct tp_recovered *recovered, const struct tp
 		tp_command_warn(
 		    "the log of a killed recorder was removed, as its trace '%s' is gone", trace);
 	else if (!tp_record_options.quiet)
-		fprintf(stderr,
-		    "teeperf record: '%s', whose recorder had been killed, was completed: %llu chunks "
-		    "with %llu records more\n",
+		tp_command_tell("'%s', whose recorder had been killed, was completed: %llu chunks "
+				"with %llu records more\n",
 		    trace, (unsigned long long)recovered->chunks,
 		    (unsigned long long)recovered->records);
 }
@@ -107,8 +102,7 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 			1048576,
 		    session->region.shrunk_by);
 	if (session->writer.old_path && !options->quiet)
-		fprintf(stderr, "teeperf record: the older trace is now '%s'\n",
-		    session->writer.old_path);
+		tp_command_tell("the older trace is now '%s'\n", session->writer.old_path);
 	if (!session->has_control)
 		warn_of("'teeperf ctl' cannot reach this recording", &session->control_err);
 	if (session->region.note_err.code)
@@ -171,8 +165,8 @@ static int record(struct tp_record_options *options)
 	if (options->attach.waits)
 		return TP_EXIT_DONE;
 	if (!ended) {
-		fprintf(stderr, "teeperf record: '%s' (process %d) runs on without recording\n",
-		    options->argv[0], (int)session.launch.pid);
+		tp_command_tell("'%s' (process %d) runs on without recording\n", options->argv[0],
+		    (int)session.launch.pid);
 		return TP_EXIT_DONE;
 	}
 	if (session.launch.exit_kind == TEEPERF_EXIT_SIGNAL)

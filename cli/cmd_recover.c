@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf recover: complete a trace whose recorder was killed.
 #include "cli/command/command.h"
-#include "common/clean.h"
 #include "recorder/recover/recover.h"
 
 #include <limits.h>
@@ -21,19 +20,17 @@ static void say_lacks(const struct tp_recovered *recovered, const char *trace)
 	const struct tp_lacks *lacks = &recovered->lacks;
 	const unsigned long long others = lacks->chunks - lacks->counted;
 	if (lacks->counted)
-		fprintf(stderr,
-		    "teeperf recover: %llu chunks with %llu events are gone: they could not be written "
-		    "when this was recorded\n",
+		tp_command_tell("%llu chunks with %llu events are gone: they could not be written "
+				"when this was recorded\n",
 		    (unsigned long long)lacks->counted, (unsigned long long)lacks->events);
 	if (others)
-		fprintf(stderr,
-		    "teeperf recover: %llu chunks, with up to %llu events, are gone: they are neither in "
+		tp_command_tell(
+		    "%llu chunks, with up to %llu events, are gone: they are neither in "
 		    "the trace nor in a log\n",
 		    others, (unsigned long long)lacks->more);
 	if (lacks->open && !lacks->chunks)
-		fprintf(stderr,
-		    "teeperf recover: '%s' could not be read again to its end, so whether anything is "
-		    "missing is not known\n",
+		tp_command_tell("'%s' could not be read again to its end, so whether anything is "
+				"missing is not known\n",
 		    trace);
 }
 
@@ -41,30 +38,27 @@ static void say(const struct tp_recovered *recovered)
 {
 	char trace[PATH_MAX];
 	char word[TP_SHELL_WORD_SIZE];
-	snprintf(trace, sizeof(trace), "%s", recovered->trace);
-	tp_clean(trace, strlen(trace));
+	tp_shown_name(trace, recovered->trace);
 	if (quiet) {
 		say_lacks(recovered, trace); // the reason for the exit status
 		return;
 	}
 	if (recovered->ended) {
 		const bool whole = !recovered->lacks.chunks && !recovered->lacks.open;
-		fprintf(stderr, "teeperf recover: '%s' %s: there is nothing to recover\n", trace,
+		tp_command_tell("'%s' %s: there is nothing to recover\n", trace,
 		    recovered->damaged
 			? whole ? "has its end, but is damaged" : "has its end, and is incomplete"
 			: "is complete");
 		say_lacks(recovered, trace);
 		return;
 	}
-	fprintf(stderr,
-	    "teeperf recover: %llu chunks with %llu records were added to '%s', %llu events were lost; "
-	    "%steeperf analyze %s\n",
+	tp_command_tell("%llu chunks with %llu records were added to '%s', %llu events were lost; "
+			"%steeperf analyze %s\n",
 	    (unsigned long long)recovered->chunks, (unsigned long long)recovered->records, trace,
 	    (unsigned long long)recovered->lost, tp_edition.next,
 	    tp_shell_word(word, recovered->trace));
 	if (recovered->cut)
-		fprintf(stderr,
-		    "teeperf recover: %llu bytes of a half-written section were cut off\n",
+		tp_command_tell("%llu bytes of a half-written section were cut off\n",
 		    (unsigned long long)recovered->cut);
 	say_lacks(recovered, trace);
 }

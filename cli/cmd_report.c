@@ -68,7 +68,7 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 	if (!status)
 		status = tp_write_out(out, path.data);
 	if (!status && !output)
-		fprintf(stderr, "teeperf report: wrote '%s'\n", path.data);
+		tp_command_tell("wrote '%s'\n", path.data);
 	tp_buf_release(&path);
 	return status;
 }

@@ -54,20 +54,16 @@ static int add_all(struct tp_address_list *wanted, const struct teeperf_module *
 {
 	struct tp_symbol_files files;
 	struct tp_problems unused = {0}; // they will be told when the names are looked up
-	struct tp_err err;
 	tp_symbol_files_find(&files, module, how, &unused);
 	const bool added = add_table(wanted, &files.elf) && add_table(wanted, &files.debug);
 	tp_symbol_files_release(&files);
 	if (added && wanted->count)
 		return TP_EXIT_DONE;
-	if (added)
-		tp_err_set(&err, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
-		    "no functions are in its symbol table, nor in a debug file's; name the folder of "
-		    "that with --debug-dir");
-	else
-		tp_err_set(
-		    &err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the addresses");
-	return tp_command_fail(&err);
+	if (!added)
+		return tp_command_refuse(TP_ERR_MEMORY, NULL, "no memory for the addresses");
+	return tp_command_refuse(TP_ERR_NOT_FOUND, module->path,
+	    "no functions are in its symbol table, nor in a debug file's; name the folder of that with "
+	    "--debug-dir");
 }
 
 // A number in front of which PREFIX stands; printf takes longer than finding the names.
@@ -136,7 +132,6 @@ static int show(const struct teeperf_module *module, const struct tp_symbol_opti
 	static struct tp_problems notes;
 	struct tp_arena arena;
 	struct tp_err err;
-	char text[1024];
 	const uint32_t count = wanted->count;
 	tp_arena_init(&arena);
 	struct tp_module_symbol *symbols =
@@ -149,15 +144,13 @@ static int show(const struct teeperf_module *module, const struct tp_symbol_opti
 		    "no memory for the names of %u functions", count);
 		status = fail(&err);
 	}
-	for (uint32_t i = 0; i < tp_problems_kept(&notes); i++)
-		tp_command_warn("%s", tp_err_format(&notes.kept[i], text, sizeof(text)));
+	tp_open_warn_all(&notes);
 	if (!status) {
 		// A piece at a time: memory that is written once costs more than what is written to it.
 		struct tp_out_file out;
 		tp_stdout_open(&out);
 		write_table(symbols, count, &out.buf);
-		if (tp_out_file_close(&out, &err))
-			status = fail(&err);
+		status = tp_stdout_close(&out, 0, &err);
 	}
 	tp_arena_release(&arena);
 	return status;

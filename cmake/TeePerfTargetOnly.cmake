@@ -28,7 +28,7 @@ teeperf_sources(sources "common/*.c" "common/chunks/*.c" "recorder/*.c" "recorde
 list(FILTER sources EXCLUDE REGEX
 	"/(demangle|zipped_text|recover/live|record/inner_join)\\.c$")
 foreach(file analyzer/trace/modules analyzer/trace/problems analyzer/trace/reader analyzer/trace/source analyzer/trace/switches
-		analyzer/trace/tracefile analyzer/trace/verify cli/doctor/show cli/doctor/tee cli/driver/find cli/main cli/command/options)
+		analyzer/trace/tracefile analyzer/trace/verify cli/doctor/tee cli/main cli/command/options)
 	list(APPEND sources "${PROJECT_SOURCE_DIR}/${file}.c")
 endforeach()
 list(TRANSFORM TEEPERF_TARGET_COMMANDS PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE commands)

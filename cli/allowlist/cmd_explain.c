@@ -56,7 +56,7 @@ static void report_nothing(const char *word, const struct tp_inventory *inventor
 	tp_buf_addf_clean(&text, "there is no function '%s' in the inventory", word);
 	if (nearest)
 		tp_buf_addf_clean(&text, "; did you mean '%s'?", nearest->demangled);
-	fprintf(stderr, "teeperf %s: %s\n", tp_command_running->name, text.data);
+	tp_command_tell("%s\n", text.data);
 	tp_buf_release(&text);
 }
 

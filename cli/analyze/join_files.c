@@ -5,7 +5,6 @@
 #include "analyzer/import/open.h"
 #include "analyzer/join/join.h"
 #include "cli/analyze/open_trace.h"
-#include "common/clean.h"
 #include "common/out_file.h"
 
 #include <limits.h>
@@ -51,11 +50,9 @@ static void tell(const struct tp_join_counts *counts, const char *output)
 {
 	char shown[PATH_MAX];
 	char word[TP_SHELL_WORD_SIZE];
-	snprintf(shown, sizeof(shown), "%s", output);
-	tp_clean(shown, strlen(shown));
-	fprintf(stderr, "teeperf %s: %llu call%s into the TEE joined in '%s'",
-	    tp_command_running->name, (unsigned long long)counts->calls, plural(counts->calls),
-	    shown);
+	tp_shown_name(shown, output);
+	tp_command_tell("%llu call%s into the TEE joined in '%s'",
+	    (unsigned long long)counts->calls, plural(counts->calls), shown);
 	if (counts->moved)
 		fprintf(stderr, "; %llu module%s of the TEE got other addresses",
 		    (unsigned long long)counts->moved, plural(counts->moved));

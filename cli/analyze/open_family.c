@@ -186,16 +186,16 @@ static bool belongs(
 	return wanted;
 }
 
-// Analyse the file NAME, and have it in the family, which then owns NAME. Returns an exit code.
+// Analyse FILE, and have it in the family. Returns an exit code.
 static int add_member(
-    struct tp_open_family *family, char *name, const struct tp_open_options *options)
+    struct tp_open_family *family, const char *file, const struct tp_open_options *options)
 {
 	struct tp_open_trace *open = calloc(1, sizeof(*open));
-	struct tp_err err;
-	if (!open) {
+	char *name = strdup(file);
+	if (!open || !name) {
+		free(open);
 		free(name);
-		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		return tp_command_fail(&err);
+		return tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");
 	}
 	const int status = tp_open_trace(open, name, options);
 	const struct tp_analysis *first = family->count ? family->members[0].analysis : NULL;
@@ -260,18 +260,13 @@ static void warn_of_missing(const struct tp_open_family *family)
 		bool told = !parent || has_process(family, parent);
 		for (uint32_t j = 1; j < i && !told; j++)
 			told = family->members[j].parent == parent;
-		if (!told && !family->members[0].process)
-			tp_command_warn(
-			    "process %" PRIu64
-			    ", which forked '%s', is the first one, or has no trace here: then it "
-			    "recorded nothing, or its trace is missing",
-			    parent, family->names[i]);
-		else if (!told)
-			tp_command_warn(
-			    "process %" PRIu64
-			    ", which forked '%s', has no trace here: it recorded nothing, or its trace "
-			    "is missing",
-			    parent, family->names[i]);
+		if (!told)
+			tp_command_warn("process %" PRIu64 ", which forked '%s', %s", parent,
+			    family->names[i],
+			    family->members[0].process
+				? "has no trace here: it recorded nothing, or its trace is missing"
+				: "is the first one, or has no trace here: then it recorded nothing, "
+				  "or its trace is missing");
 	}
 }
 
@@ -279,29 +274,19 @@ static void warn_of_missing(const struct tp_open_family *family)
 static int open_first(
     struct tp_open_family *family, const char *file, const struct tp_open_options *options)
 {
-	struct tp_err err;
-	char *name = strdup(file);
-	if (!name) {
-		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		return tp_command_fail(&err);
-	}
-	const int status = add_member(family, name, options);
+	const int status = add_member(family, file, options);
 	if (status)
 		return status;
-	if (family->members[0].process) {
-		tp_err_set(&err, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+	if (family->members[0].process)
+		return tp_command_refuse(TP_ERR_LIMIT, file,
 		    "is of process %" PRIu64
 		    " of a recording: --family takes the first process' trace, whose name has no number "
 		    "behind it",
 		    family->members[0].process);
-		return tp_command_fail(&err);
-	}
-	if (!family->opens[0]->trace.has_log) {
-		tp_err_set(&err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+	if (!family->opens[0]->trace.has_log)
+		return tp_command_refuse(TP_ERR_NOT_FOUND, file,
 		    "does not say of which recording it is, so that it is not known what belongs to it: "
 		    "analyse it without --family");
-		return tp_command_fail(&err);
-	}
 	return TP_EXIT_DONE;
 }
 
@@ -320,17 +305,13 @@ int tp_open_family(
 	family->names = calloc(names.count + 1, sizeof(*family->names));
 	family->members = calloc(names.count + 1, sizeof(*family->members));
 	if (!family->opens || !family->names || !family->members) {
-		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		status = tp_command_fail(&err);
+		status = tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");
 		goto out;
 	}
 	status = open_first(family, file, options);
 	for (size_t i = 0; i < names.count && !status; i++) {
-		if (!belongs(family, &family->opens[0]->trace, names.items[i]))
-			continue;
-		char *name = names.items[i];
-		names.items[i] = NULL;
-		if (add_member(family, name, options))
+		if (belongs(family, &family->opens[0]->trace, names.items[i]) &&
+		    add_member(family, names.items[i], options))
 			leave_out(family);
 	}
 	if (!status) {
@@ -374,10 +355,6 @@ void tp_open_family_warn(const struct tp_family *family)
 	struct tp_buf buf;
 	tp_buf_init(&buf);
 	tp_family_add_heading(family, true, &buf);
-	for (const char *line = buf.data; *line;) {
-		const char *end = strchr(line, '\n');
-		tp_command_warn("%.*s", (int)(end - line), line);
-		line = end + 1;
-	}
+	tp_command_warn_lines(buf.data);
 	tp_buf_release(&buf);
 }

@@ -249,9 +249,9 @@ bool tp_open_has_notes(const struct tp_analysis *analysis, const struct tp_optio
 		for (uint32_t j = 0; j < rules->count; j++)
 			if (tp_note_rule_matches(rules->items[j], &notes.items[i])) {
 				const struct tp_note *note = &notes.items[i];
-				fprintf(stderr, "teeperf %s: failed by --fail-if note:%s: %s%s%s\n",
-				    tp_command_running->name, note->kind->id, note->text,
-				    note->kind->remedy[0] ? "; " : "", note->kind->remedy);
+				tp_command_tell("failed by --fail-if note:%s: %s%s%s\n",
+				    note->kind->id, note->text, note->kind->remedy[0] ? "; " : "",
+				    note->kind->remedy);
 				found = true;
 				break;
 			}
@@ -267,14 +267,10 @@ void tp_open_trace_warn(const struct tp_open_trace *open)
 	tp_buf_init(&buf);
 	tp_view_add_health(&open->analysis, &buf);
 	if (buf.size)
-		fprintf(stderr, "teeperf %s: note: %s", tp_command_running->name, buf.data);
+		tp_command_tell("note: %s", buf.data);
 	tp_buf_reset(&buf);
 	tp_view_add_header(&open->analysis, true, &buf);
-	for (const char *line = buf.data; *line;) {
-		const char *end = strchr(line, '\n');
-		tp_command_warn("%.*s", (int)(end - line), line);
-		line = end + 1;
-	}
+	tp_command_warn_lines(buf.data);
 	tp_buf_release(&buf);
 }
 
@@ -288,13 +284,11 @@ static bool is_same(const struct stat *output, const char *input)
 int tp_keep_input(const char *output, const char *input, const char *other)
 {
 	struct stat it;
-	struct tp_err err;
 	if (!output || strcmp(output, "-") == 0 || stat(output, &it) != 0 || !S_ISREG(it.st_mode) ||
 	    (!is_same(&it, input) && !is_same(&it, other)))
 		return TP_EXIT_DONE;
-	tp_err_set(&err, TP_ERR_LIMIT, output, TP_ERR_NO_OFFSET,
+	return tp_command_refuse(TP_ERR_LIMIT, output,
 	    "is what is read, and would be overwritten: give another name with -o");
-	return tp_command_fail(&err);
 }
 
 void tp_stdout_open(struct tp_out_file *out)
@@ -316,11 +310,8 @@ int tp_stdout_close(struct tp_out_file *out, int code, const struct tp_err *err)
 int tp_write_out(const struct tp_buf *buf, const char *path)
 {
 	struct tp_err err;
-	if (buf->failed) {
-		tp_err_set(
-		    &err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory for the output");
-		return tp_command_fail(&err);
-	}
+	if (buf->failed)
+		return tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory for the output");
 	// A file that grows too large is an error of write(), not the end of us.
 	signal(SIGXFSZ, SIG_IGN);
 	if (!path || strcmp(path, "-") == 0) {

@@ -24,10 +24,9 @@ static void note_times(struct tp_query_session *session)
 	if (session->noted || !tp_query_mixes_times(session->query))
 		return;
 	session->noted = true;
-	fprintf(stderr,
-	    "teeperf %s: note: times of calls and events are as recorded, those of all other tables "
-	    "without what recording has cost; --raw has all of them as recorded\n",
-	    tp_command_running->name);
+	tp_command_tell(
+	    "note: times of calls and events are as recorded, those of all other tables "
+	    "without what recording has cost; --raw has all of them as recorded\n");
 }
 
 // For one release: a query with such a condition finds other rows than before.
@@ -36,10 +35,9 @@ static void note_tid(struct tp_query_session *session)
 	if (session->noted_tid || !tp_query_reads_tid(session->query))
 		return;
 	session->noted_tid = true;
-	fprintf(stderr,
-	    "teeperf %s: note: tid is the system's number of a thread in all tables now; thread is the "
-	    "number in the trace, which calls, events and thread_paths had as tid\n",
-	    tp_command_running->name);
+	tp_command_tell(
+	    "note: tid is the system's number of a thread in all tables now; thread is the "
+	    "number in the trace, which calls, events and thread_paths had as tid\n");
 }
 
 static int run_with(struct tp_query_session *session, const char *sql,
@@ -183,9 +181,7 @@ static const char *const help = ".help             this\n"
 
 static int complain(const char *format, const char *word)
 {
-	struct tp_err err;
-	tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET, format, word);
-	return tp_command_fail(&err);
+	return tp_command_refuse(TP_ERR_NOT_FOUND, NULL, format, word);
 }
 
 static int describe(const char *table)
@@ -288,11 +284,10 @@ int tp_query_shell(struct tp_query_session *session)
 	bool quit = false;
 	tp_buf_init(&sql);
 	if (terminal)
-		fprintf(stderr,
-		    "teeperf %s: reading SQL from the terminal, without a prompt; for editing and "
+		tp_command_tell(
+		    "reading SQL from the terminal, without a prompt; for editing and "
 		    "history use 'rlwrap teeperf query FILE', or sqlite3 on the file of 'teeperf "
-		    "export --format sqlite'\n",
-		    tp_command_running->name);
+		    "export --format sqlite'\n");
 	while (!quit && (terminal || !status) && getline(&line, &capacity, stdin) >= 0) {
 		if (is_blank(sql.data) && line[0] == '.') {
 			status = do_command(session, line, &quit);

@@ -28,7 +28,6 @@ struct watch {
 	const struct tp_view *view;
 	const struct tp_view_options *view_options;
 	const struct tp_open_options *open_options;
-	const char *what;
 	pid_t pid; /* 0: a file */
 	char path[PATH_MAX];
 	bool known; /* path is valid */
@@ -180,9 +179,8 @@ static int look(struct watch *watch)
 	}
 	const struct tp_analysis recorded = tp_view_as_recorded(&open.analysis);
 	struct tp_out_file out;
-	struct tp_err close_err;
-	int code = 0;
-	tp_out_file_from_fd(&out, STDOUT_FILENO, "standard output");
+	int code;
+	tp_stdout_open(&out);
 	// A redraw is less of a flicker than clearing everything first.
 	tp_buf_add_string(&out.buf, watch->on_terminal ? "\033[H\033[J"
 				    : watch->rounds    ? "\n"
@@ -195,21 +193,15 @@ static int look(struct watch *watch)
 		tp_view_add_header(&open.analysis, true, &out.buf);
 		tp_buf_add_char(&out.buf, '\n');
 	}
-	if (watch->view->timeline && open.analysis.timeless)
-		code = tp_err_set(&err, TP_ERR_NOT_FOUND, watch->path, TP_ERR_NO_OFFSET,
-		    "recorded without a clock, so that there are no times, and the view '%s' is made "
-		    "of them",
-		    watch->view->name);
-	else
+	code = tp_view_check_clock(watch->view, &open.analysis, watch->path, &err);
+	if (!code)
 		code = watch->view->render(
 		    watch->view->timeline ? &recorded : &open.analysis, &shown, &out.buf, &err);
-	const int closed = tp_out_file_close(&out, &close_err);
+	status = tp_stdout_close(&out, code, &err);
 	tp_open_trace_release(&open);
 	tp_buf_release(&more);
 	watch->rounds++;
-	if (code)
-		return tp_command_fail(&err);
-	return closed ? tp_command_fail(&close_err) : TP_EXIT_DONE;
+	return status;
 }
 
 // Wait until it is time to look again; true: enough of it.
@@ -227,6 +219,16 @@ static bool wait_for_key(const struct watch *watch, uint64_t ms)
 	return interrupted;
 }
 
+int tp_view_check_clock(const struct tp_view *view, const struct tp_analysis *analysis,
+    const char *file, struct tp_err *err)
+{
+	if (!view->timeline || !analysis->timeless)
+		return 0;
+	return tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+	    "recorded without a clock, so that there are no times, and the view '%s' is made of them",
+	    view->name);
+}
+
 int tp_analyze_watch(const char *what, const struct tp_view *view,
     const struct tp_view_options *view_options, const struct tp_open_options *open_options,
     uint64_t interval_ms)
@@ -235,7 +237,6 @@ int tp_analyze_watch(const char *what, const struct tp_view *view,
 	    .view = view,
 	    .view_options = view_options,
 	    .open_options = open_options,
-	    .what = what,
 	    .pid = access(what, F_OK) == 0 ? 0 : tp_parse_pid(what),
 	    .on_terminal = isatty(STDOUT_FILENO) && view_options->format == TP_FORMAT_TABLE,
 	};
@@ -246,7 +247,6 @@ int tp_analyze_watch(const char *what, const struct tp_view *view,
 	struct sigaction action = {.sa_handler = on_signal};
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	signal(SIGXFSZ, SIG_IGN);
 	struct termios before;
 	const bool raw = watch.on_terminal && tcgetattr(STDIN_FILENO, &before) == 0;
 	if (raw) {

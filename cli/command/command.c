@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Commands: how they are found and run, how they report errors and warnings, and what they show names with.
+#define _GNU_SOURCE
 #include "command.h"
 
 #include "common/clean.h"
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct tp_command *tp_command_running;
@@ -40,6 +42,18 @@ int tp_command_fail(const struct tp_err *err)
 	return TP_EXIT_FAILED;
 }
 
+int tp_command_refuse(int code, const char *file, const char *format, ...)
+{
+	struct tp_err err;
+	char what[sizeof(err.what)];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	tp_err_set(&err, code, file, TP_ERR_NO_OFFSET, "%s", what);
+	return tp_command_fail(&err);
+}
+
 void tp_command_tell_place(const struct tp_err *err, const char *severity)
 {
 	char text[TP_ERR_TEXT_SIZE];
@@ -53,14 +67,39 @@ void tp_command_tell_place(const struct tp_err *err, const char *severity)
 	    stderr, "%s %s: %s\n", place, severity, tp_err_render(&message, text, sizeof(text)));
 }
 
+// In one write: the program that is recorded may write there, too.
+static void say(const char *severity, const char *format, va_list arguments, const char *end)
+{
+	char *text = NULL;
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	fprintf(stderr, "teeperf %s: %s%s%s", tp_command_running->name, severity,
+	    text ? text : "out of memory", end);
+	free(text);
+}
+
 void tp_command_warn(const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	fprintf(stderr, "teeperf %s: warning: ", tp_command_running->name);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
+	say("warning: ", format, arguments, "\n");
 	va_end(arguments);
+}
+
+void tp_command_tell(const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	say("", format, arguments, "");
+	va_end(arguments);
+}
+
+void tp_command_warn_lines(const char *lines)
+{
+	for (const char *end; *lines; lines = end + 1) {
+		end = strchr(lines, '\n');
+		tp_command_warn("%.*s", (int)(end - lines), lines);
+	}
 }
 
 void tp_command_drop_output(void)
@@ -159,6 +198,31 @@ int tp_default_trace(int *argc, char ***argv)
 	return TP_EXIT_DONE;
 }
 
+static bool is_program(const char *path)
+{
+	struct stat info;
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+bool tp_find_program(const char *name, char path[PATH_MAX])
+{
+	const char *folders = getenv("PATH");
+	if (strchr(name, '/'))
+		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && is_program(path);
+	if (!folders)
+		folders = "/usr/local/bin:/usr/bin:/bin";
+	while (*folders) {
+		const size_t length = strcspn(folders, ":");
+		const int size = snprintf(path, PATH_MAX, "%.*s/%s", length ? (int)length : 1,
+		    length ? folders : ".", name);
+		if (size < PATH_MAX && is_program(path))
+			return true;
+		folders += length;
+		folders += *folders == ':';
+	}
+	return false;
+}
+
 uint32_t tp_terminal_width(void)
 {
 	struct winsize size;
@@ -172,6 +236,13 @@ uint32_t tp_terminal_width(void)
 bool tp_terminal_color(void)
 {
 	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+const char *tp_shown_name(char text[PATH_MAX], const char *name)
+{
+	snprintf(text, PATH_MAX, "%s", name);
+	tp_clean(text, strlen(text));
+	return text;
 }
 
 // Letters beyond ASCII are plain to every shell.

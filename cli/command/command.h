@@ -42,6 +42,10 @@ int tp_command_run(const struct tp_command *command, int argc, char **argv);
 /* Report "teeperf COMMAND: ERROR" on stderr; returns TP_EXIT_FAILED. */
 int tp_command_fail(const struct tp_err *err);
 
+/* The same of an error without a place in the file; FILE may be NULL. */
+int tp_command_refuse(int code, const char *file, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Forget what standard output did not take: the command tells of it, and main() is not to do so again. */
 void tp_command_drop_output(void);
 
@@ -50,6 +54,12 @@ void tp_command_tell_place(const struct tp_err *err, const char *severity);
 
 /* "teeperf COMMAND: warning: ..." on stderr. */
 void tp_command_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for each of the LINES, which end in \n. */
+void tp_command_warn_lines(const char *lines);
+/* "teeperf COMMAND: ..." on stderr, without an end of the line. */
+void tp_command_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The path NAME as a terminal may see it. Returns text. */
+const char *tp_shown_name(char text[PATH_MAX], const char *name);
 
 /* The command of PARENT's table that WORD calls; NULL if there is none, which has been reported: wrong usage. */
 const struct tp_command *tp_command_find(
@@ -66,6 +76,9 @@ void tp_command_list(const struct tp_command *const *table, unsigned count, FILE
  * TP_EXIT_DONE, which is also returned if there are arguments, an error has been printed.
  */
 int tp_default_trace(int *argc, char ***argv);
+
+/* The program NAME along PATH, or where its slashes say. False if there is none. */
+bool tp_find_program(const char *name, char path[PATH_MAX]);
 
 /* Columns of the terminal, 0 if standard output is none. */
 uint32_t tp_terminal_width(void);

@@ -3,7 +3,7 @@
 #include "doctor.h"
 
 #include "common/process.h"
-#include "cli/driver/options.h"
+#include "cli/driver/driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>

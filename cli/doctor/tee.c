@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,19 @@
 #endif
 
 #include "cli/doctor/doctor.h"
-#include "cli/driver/driver.h"
+#include "cli/command/command.h"
 #include "common/clean.h"
 #include "recorder/tee.h"
+
+void tp_doctor_show(const char *mark, const char *subject, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	printf("%-8s %-10s ", mark, subject);
+	vprintf(format, arguments);
+	putchar('\n');
+	va_end(arguments);
+}
 
 struct machine {
 	const char *root;
@@ -74,8 +85,8 @@ static bool has_flag(const struct machine *machine, const char *flag)
 
 static bool has_tool(const struct machine *machine, const char *name)
 {
-	char path[TP_DRIVER_PATH_SIZE];
-	return machine->here && tp_driver_find(name, path);
+	char path[PATH_MAX];
+	return machine->here && tp_find_program(name, path);
 }
 
 static bool is_yes(const struct machine *machine, const char *path)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // After a link: which lines of the allowlist record nothing in the program that came out.
-#include "link.h"
+#include "driver.h"
 
 #include "common/clean.h"
 #include "allowlists/check/check.h"

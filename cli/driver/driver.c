@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiler driver behind `teeperf cc` and `teeperf c++`.
 #define _GNU_SOURCE
-#include "options.h"
+#include "driver.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void find_foreign_linker(const struct tp_driver_plan *plan, struct toolch
 	char name[64];
 	char path[TP_DRIVER_PATH_SIZE];
 	snprintf(name, sizeof(name), "%s-linux-gnu-ld", plan->machine);
-	if (!tp_driver_is_foreign(plan) || plan->has_linker || tp_driver_find(name, path))
+	if (!tp_driver_is_foreign(plan) || plan->has_linker || tp_find_program(name, path))
 		return;
 	for (uint32_t major = tools->settings.major < 15 ? 15 : tools->settings.major;
 	     major <= TP_DRIVER_LAST_LLVM; major++)
@@ -56,31 +56,27 @@ static int find_toolchain(
     const char *name, const struct tp_driver_plan *plan, struct toolchain *tools)
 {
 	struct tp_err err;
-	if (!tools->settings.is_off && plan->emulated_tls && (plan->compiles || plan->links)) {
-		tp_err_set(&err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
+	if (!tools->settings.is_off && plan->emulated_tls && (plan->compiles || plan->links))
+		return tp_command_refuse(TP_ERR_SYNTAX, NULL,
 		    "-femulated-tls cannot be instrumented: counters are in thread-local storage as the "
 		    "processor has it; compile without that option, or with --level off");
-		return tp_command_fail(&err);
-	}
 	if (tp_driver_libraries(tools->libraries, &err))
 		return tp_command_fail(&err);
 	char installed[128] = "";
 	if (!tp_driver_tool(name, tools->settings.major, tools->compiler)) {
 		add_installed(installed, sizeof(installed), tools->libraries, name);
-		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
 		    "%s of LLVM %u was not found: install clang-%u or choose another with --llvm N "
 		    "(usable here: %s)",
 		    name, tools->settings.major, tools->settings.major, installed);
-		return tp_command_fail(&err);
 	}
 	if (!tools->settings.is_off &&
 	    !tp_driver_plugin(tools->libraries, tools->settings.major, tools->plugin)) {
 		add_installed(installed, sizeof(installed), tools->libraries, name);
-		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
 		    "there is no plugin for LLVM %u in %s/teeperf: build it, or choose another with "
 		    "--llvm N (usable here: %s)",
 		    tools->settings.major, tools->libraries, installed);
-		return tp_command_fail(&err);
 	}
 	if (!plan->links)
 		return 0;
@@ -92,19 +88,15 @@ static int find_toolchain(
 		find_foreign_linker(plan, tools);
 		return 0;
 	}
-	if (tools->settings.major < 15) {
-		tp_err_set(&err, TP_ERR_VERSION, NULL, TP_ERR_NO_OFFSET,
+	if (tools->settings.major < 15)
+		return tp_command_refuse(TP_ERR_VERSION, NULL,
 		    "-flto needs LLVM 15 or newer, since the linker of LLVM %u loads no plugin: "
 		    "choose another with --llvm N, or link without -flto",
 		    tools->settings.major);
-		return tp_command_fail(&err);
-	}
-	if (!plan->has_linker && !tp_driver_tool("ld.lld", tools->settings.major, tools->linker)) {
-		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+	if (!plan->has_linker && !tp_driver_tool("ld.lld", tools->settings.major, tools->linker))
+		return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
 		    "-flto needs ld.lld of LLVM %u, which was not found: install lld-%u",
 		    tools->settings.major, tools->settings.major);
-		return tp_command_fail(&err);
-	}
 	return 0;
 }
 
@@ -233,10 +225,8 @@ int tp_driver_run(const char *name, int argc, char **argv)
 	enum { ROOM = 48 };
 	struct line line = {.items = calloc((size_t)argc + ROOM, sizeof(*line.items))};
 	struct tp_err err;
-	if (!line.items) {
-		tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-		return tp_command_fail(&err);
-	}
+	if (!line.items)
+		return tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");
 	add(&line, "%s", tools.compiler);
 	if (plan.compiles && !tools.settings.is_off)
 		add_compile(&line, &tools);

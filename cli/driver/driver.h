@@ -7,11 +7,12 @@
 #define TP_DRIVER_H
 
 #include "cli/command/command.h"
+#include "common/buf.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TP_DRIVER_PATH_SIZE = 4096, TP_DRIVER_FIRST_LLVM = 14, TP_DRIVER_LAST_LLVM = 40 };
+enum { TP_DRIVER_PATH_SIZE = PATH_MAX, TP_DRIVER_FIRST_LLVM = 14, TP_DRIVER_LAST_LLVM = 40 };
 
 /* What one compiler command line asks for. */
 struct tp_driver_plan {
@@ -30,6 +31,17 @@ struct tp_driver_plan {
 /* Read a compiler's arguments (without its name); response files are looked into. */
 struct tp_driver_plan tp_driver_plan(int argc, char *const *argv);
 
+/* What a compiler command line links; words are NUL-ended, one behind the other. */
+struct tp_driver_inputs {
+	char output[TP_DRIVER_PATH_SIZE];
+	struct tp_buf folders;   /* -L */
+	struct tp_buf libraries; /* -l: their names; shared libraries given as files: their paths */
+};
+
+/* Read a compiler's arguments (without its name). Release it in any case. */
+void tp_driver_inputs_read(struct tp_driver_inputs *inputs, int argc, char *const *argv);
+void tp_driver_inputs_release(struct tp_driver_inputs *inputs);
+
 /* Where this installation (or build tree) keeps its libraries: PREFIX/lib. 0 or TP_ERR_SYSTEM. */
 int tp_driver_libraries(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 
@@ -43,17 +55,58 @@ bool tp_driver_is_foreign(const struct tp_driver_plan *plan);
 int tp_driver_runtime(const char *libraries, const struct tp_driver_plan *plan,
     char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 
-/* The program NAME along PATH. False if there is none. */
-bool tp_driver_find(const char *name, char path[TP_DRIVER_PATH_SIZE]);
-
 /*
  * The tool NAME (clang, clang++, ld.lld) of LLVM `major`: NAME-MAJOR along PATH, then in
  * /usr/lib/llvm-MAJOR/bin, then plain NAME if that is of this major. False if there is none.
  */
 bool tp_driver_tool(const char *name, uint32_t major, char path[TP_DRIVER_PATH_SIZE]);
 
+/* The platform that is linked for. */
+struct tp_driver_port {
+	const char *name;    /* NULL: the usual one */
+	bool is_posix;       /* threads, shared libraries and a loader */
+	bool has_one_thread; /* each instance of a program; its code is compiled for that (abi.h) */
+};
+
+/* The port of that name (NULL or empty: the usual one); false if there is none. */
+bool tp_driver_port_find(const char *name, struct tp_driver_port *port);
+
+/* Its runtime, as an archive; RUNTIME is the folder of the usual one. */
+int tp_driver_port_archive(const struct tp_driver_port *port, const char *runtime, bool is_foreign,
+    char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
+
+/* What the driver itself is told by its options. */
+struct tp_driver_settings {
+	uint32_t major; /* of LLVM */
+	struct tp_driver_port port;
+	bool is_off; /* level off: nothing of ours but the runtime, for objects that ask for it */
+	bool checks; /* the link's allowlist */
+};
+
+/*
+ * Take our options out of argv, which has no command name, and put what holds of all of them into the environment.
+ * 0 or an exit code.
+ */
+int tp_driver_options_take(int *argc, char **argv, struct tp_driver_settings *settings);
+
+/* Take what they say out of the environment. */
+void tp_driver_options_forget(void);
+
 /* The options of both commands, ended by type TP_OPTION_END (options.h). */
 extern const struct tp_option tp_driver_options[];
+
+/*
+ * Run PROGRAM with ARGV as exec would, as far as that can be: signals to this process reach it, and
+ * if it is ended by one, so is this process. Returns its exit code; or -1 with *err if it could not
+ * be started.
+ */
+int tp_driver_spawn(const char *program, char **argv, struct tp_err *err);
+
+/*
+ * Check the allowlist in the environment against what the link with these arguments made, and warn
+ * on standard error. Whatever goes wrong here does not concern the link.
+ */
+void tp_driver_check(const struct tp_driver_plan *plan, int argc, char *const *argv);
 
 /* Run clang's driver NAME ("clang" or "clang++"). Returns only if that fails. */
 int tp_driver_run(const char *name, int argc, char **argv);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Finding what belongs together: our libraries, the plugin of an LLVM major, and that LLVM's tools.
+// Finding what belongs together: our libraries, the plugin of an LLVM major, that LLVM's tools, and the runtime of a port.
 #define _GNU_SOURCE
 #include "driver.h"
 
 #include "common/process.h"
+#include "recorder/tee.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 int tp_driver_libraries(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
@@ -70,30 +70,6 @@ int tp_driver_runtime(const char *libraries, const struct tp_driver_plan *plan,
 	    plan->machine);
 }
 
-static bool is_program(const char *path)
-{
-	struct stat info;
-	return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
-}
-
-bool tp_driver_find(const char *name, char path[TP_DRIVER_PATH_SIZE])
-{
-	const char *folders = getenv("PATH");
-	if (!folders)
-		folders = "/usr/local/bin:/usr/bin:/bin";
-	while (*folders) {
-		const size_t length = strcspn(folders, ":");
-		const int size = length ? snprintf(path, TP_DRIVER_PATH_SIZE, "%.*s/%s",
-					      (int)length, folders, name)
-					: snprintf(path, TP_DRIVER_PATH_SIZE, "./%s", name);
-		if (size < TP_DRIVER_PATH_SIZE && is_program(path))
-			return true;
-		folders += length;
-		folders += *folders == ':';
-	}
-	return false;
-}
-
 // The major in `TOOL --version`, as in "clang version 19.1.7" or "LLD 19.1.7"; 0 if unclear.
 static uint32_t ask_major(const char *path)
 {
@@ -113,12 +89,41 @@ static uint32_t ask_major(const char *path)
 
 bool tp_driver_tool(const char *name, uint32_t major, char path[TP_DRIVER_PATH_SIZE])
 {
-	char with_major[64];
-	snprintf(with_major, sizeof(with_major), "%s-%u", name, major);
-	if (tp_driver_find(with_major, path))
+	char other[128];
+	snprintf(other, sizeof(other), "%s-%u", name, major);
+	if (tp_find_program(other, path))
 		return true;
-	snprintf(path, TP_DRIVER_PATH_SIZE, "/usr/lib/llvm-%u/bin/%s", major, name);
-	if (is_program(path))
-		return true;
-	return tp_driver_find(name, path) && ask_major(path) == major;
+	snprintf(other, sizeof(other), "/usr/lib/llvm-%u/bin/%s", major, name);
+	return tp_find_program(other, path) ||
+	       (tp_find_program(name, path) && ask_major(path) == major);
+}
+
+bool tp_driver_port_find(const char *name, struct tp_driver_port *port)
+{
+	const struct tp_tee *tee = name && *name ? tp_tee_find(name) : tp_tees();
+	if (!tee)
+		return false;
+	*port = (struct tp_driver_port){
+	    .name = tee->runtime == TP_TEE_RUNTIME_POSIX ? NULL : tee->name,
+	    .is_posix = tee->runtime <= TP_TEE_RUNTIME_STREAM,
+	    .has_one_thread = tee->runtime == TP_TEE_RUNTIME_ONE_THREAD,
+	};
+	return true;
+}
+
+int tp_driver_port_archive(const struct tp_driver_port *port, const char *runtime, bool is_foreign,
+    char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
+{
+	// Beside libteeperf.a in a folder that is of one processor anyway.
+	const char *folder = !port->name ? "" : is_foreign ? "/ports" : "/teeperf/ports";
+	const int length = snprintf(path, TP_DRIVER_PATH_SIZE, "%s%s/libteeperf%s%s.a", runtime,
+	    folder, port->name ? "-" : "", port->name ? port->name : "");
+	if (length >= TP_DRIVER_PATH_SIZE)
+		return tp_err_set(
+		    err, TP_ERR_LIMIT, runtime, TP_ERR_NO_OFFSET, "the path is too long");
+	if (port->name && access(path, R_OK))
+		return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+		    "there is no runtime of port '%s' for this processor%s", port->name,
+		    is_foreign ? "" : ": build and install teeperf again");
+	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The options of `teeperf cc` and `teeperf c++`: taken out of the command line, and put into the environment.
 #define _GNU_SOURCE
-#include "options.h"
+#include "driver.h"
 #include "list_file.h"
 #include "port_names.inc"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a compiler command line asks for: whether it compiles, whether it links, and into what.
-#include "link.h"
+#include "driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs the compiler as a child that looks, to whoever started us, as if it had replaced us.
 #define _GNU_SOURCE
-#include "link.h"
+#include "driver.h"
 
 #include "common/process.h"
 

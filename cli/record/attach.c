@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 'teeperf record' of programs in a TEE.
 #define _GNU_SOURCE
-#include "attach.h"
+#include "record.h"
 
 #include "port_names.inc"
 
@@ -10,8 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "common/clean.h"
 
 enum { STREAM_LOG_BYTES = 16 << 20, STRANGERS_MAX = 8 };
 
@@ -130,8 +128,7 @@ static int open_stream(struct tp_record_attach *attach, uint64_t timeout_ms, boo
 			sigaction(signals[i], &ours, NULL);
 	// Who reads this may start the program at once.
 	if (!quiet)
-		fprintf(
-		    stderr, "teeperf record: waiting for a program at '%s'\n", attach->stream_name);
+		tp_command_tell("waiting for a program at '%s'\n", attach->stream_name);
 	int r = await_program(&err);
 	for (int i = 0; i < SIGNAL_COUNT; i++)
 		sigaction(signals[i], &old[i], NULL);
@@ -224,10 +221,10 @@ static void tell_hints(const struct tp_tee *tee, const char *where)
 	for (const char *const *hint = tee->hints; hint && *hint; hint++) {
 		const char *at = strstr(*hint, mark);
 		if (at)
-			fprintf(stderr, "teeperf record: %s: %.*s%s%s\n", tee->name,
-			    (int)(at - *hint), *hint, where, at + sizeof(mark) - 1);
+			tp_command_tell("%s: %.*s%s%s\n", tee->name, (int)(at - *hint), *hint,
+			    where, at + sizeof(mark) - 1);
 		else
-			fprintf(stderr, "teeperf record: %s: %s\n", tee->name, *hint);
+			tp_command_tell("%s: %s\n", tee->name, *hint);
 	}
 }
 
@@ -235,13 +232,12 @@ void tp_record_attach_tell(
     const struct tp_record_attach *attach, const struct tp_session *session, bool launched)
 {
 	char where[PATH_MAX];
-	snprintf(where, sizeof(where), "%s", tp_region_where(&session->region));
-	tp_clean(where, strlen(where));
+	tp_shown_name(where, tp_region_where(&session->region));
 	if (attach->tee)
 		tell_hints(attach->tee, where);
 	if (launched || attach->stream)
 		return;
-	fprintf(stderr, "teeperf record: now start the program, with TEEPERF_LOG=%s", where);
+	tp_command_tell("now start the program, with TEEPERF_LOG=%s", where);
 	if (attach->offset)
 		fprintf(stderr, " and TEEPERF_LOG_OFFSET=%llu", (unsigned long long)attach->offset);
 	fprintf(stderr, " (where it sees that file) in its environment\n");

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What `teeperf record` says when the recording is over: what went wrong, and what there is.
 #define _GNU_SOURCE
-#include "end.h"
+#include "record.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "common/clean.h"
-#include "foreign.h"
-#include "secure.h"
 
 // A program that does not get as far as its own functions has the exit status of the loader, or of a shell.
 static bool is_not_loaded(const struct tp_launch *launch)
@@ -233,10 +229,8 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
     const struct tp_record_options *options, const char *how, bool can_be_read)
 {
 	char shown[PATH_MAX];
-	snprintf(shown, sizeof(shown), "%s", options->output);
-	tp_clean(shown, strlen(shown));
-	fprintf(stderr,
-	    "teeperf record: %llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'",
+	tp_shown_name(shown, options->output);
+	tp_command_tell("%llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'",
 	    (unsigned long long)counts->records, (unsigned long long)counts->threads,
 	    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
 	    (unsigned long long)counts->lost, (double)counts->file_bytes / 1e6, shown);
@@ -253,4 +247,71 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
 		fprintf(stderr, "; %steeperf analyze %s", tp_edition.next,
 		    tp_shell_word(word, options->output));
 	fputc('\n', stderr);
+}
+
+// ---- the other processes of --follow-fork
+
+// Who starts hundreds of processes wants to read of some.
+enum { LINES_MAX = 40 };
+
+static void tell_process(const struct tp_follow_result *result)
+{
+	tp_command_tell("process %d (%s): %llu records", (int)result->pid, result->name,
+	    (unsigned long long)result->records);
+	if (result->lost)
+		fprintf(stderr, ", %llu lost", (unsigned long long)result->lost);
+	if (result->path)
+		fprintf(stderr, " in '%s'", result->path);
+	if (result->running)
+		fprintf(stderr, ", runs on without recording");
+	else if (result->replaced)
+		fprintf(stderr, ", became another program");
+	else if (result->exit_kind == TEEPERF_EXIT_SIGNAL)
+		fprintf(stderr, ", killed by signal %u", result->exit_value);
+	else if (result->exit_kind == TEEPERF_EXIT_CODE)
+		fprintf(stderr, ", exit code %u", result->exit_value);
+	fprintf(stderr, "\n");
+}
+
+void tp_record_add_followed(const struct tp_follow *follow, struct tp_session_counts *counts)
+{
+	for (uint64_t i = 0; i < follow->result_count; i++) {
+		const struct tp_follow_result *result = &follow->results[i];
+		counts->forked += result->forked;
+		counts->refused += result->refused;
+		counts->modules_refused += result->modules_refused;
+		counts->log_gone_bytes += result->log_gone_bytes;
+		counts->stunted |= result->stunted;
+	}
+}
+
+bool tp_record_tell_followed(const struct tp_follow *follow, bool quiet)
+{
+	uint64_t lost = 0;
+	bool whole = true;
+	for (uint64_t i = 0; i < follow->result_count; i++) {
+		const struct tp_follow_result *result = &follow->results[i];
+		lost += result->lost;
+		whole &= !result->failed;
+		if (!quiet && i < LINES_MAX)
+			tell_process(result);
+		if (result->failed)
+			tp_command_warn(
+			    "'%s' lacks chunks: it could not be written; what it holds can be analyzed",
+			    result->path ? result->path : "a trace");
+	}
+	if (!quiet && follow->result_count > LINES_MAX)
+		tp_command_tell("and %llu more processes, %llu in all\n",
+		    (unsigned long long)(follow->result_count - LINES_MAX),
+		    (unsigned long long)follow->result_count);
+	if (lost)
+		tp_command_warn(
+		    "%llu events of the other processes were lost: give a larger '--size', or "
+		    "instrument less with an allowlist",
+		    (unsigned long long)lost);
+	if (follow->failures)
+		tp_command_warn("%llu process%s could not be recorded: %s",
+		    (unsigned long long)follow->failures, follow->failures == 1 ? "" : "es",
+		    follow->error.what);
+	return whole;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 'teeperf record --tee': the TEE's side beside that of its host program.
-#include "inner.h"
-#include "attach.h"
+#include "record.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 'teeperf record --tee' has recorded: the two traces become one.
 #include "cli/analyze/join_files.h"
-#include "cli/record/inner.h"
+#include "record.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which functions `teeperf record --only LIST` keeps.
-#include "only.h"
+#include "record.h"
 
 #include "allowlists/language/reading.h"
 #include "common/array.h"
@@ -135,36 +135,26 @@ static void sort(struct choice *choice)
 }
 
 // PROGRAM where execvp would find it, in `path`; false: nowhere.
-static bool find_program(const char *program, char *path, size_t size)
+static bool find_program(const char *program, char path[PATH_MAX])
 {
-	if (strchr(program, '/')) {
-		snprintf(path, size, "%s", program);
-		return access(path, R_OK) == 0;
-	}
-	const char *folders = getenv("PATH");
-	while (folders && *folders) {
-		const size_t length = strcspn(folders, ":");
-		const int written = snprintf(
-		    path, size, "%.*s%s%s", (int)length, folders, length ? "/" : "", program);
-		if (written > 0 && (size_t)written < size && access(path, X_OK) == 0)
-			return true;
-		folders += length + (folders[length] == ':');
-	}
-	return false;
+	if (!strchr(program, '/'))
+		return tp_find_program(program, path);
+	snprintf(path, PATH_MAX, "%s", program);
+	return access(path, R_OK) == 0;
 }
 
 // The inventories of MODULES, which must have them, and of PROGRAM, which may. 0: *has tells if any.
 static int open_inventories(struct tp_inventory *inventory, const struct tp_option_list *modules,
     const char *program, bool *has, struct tp_err *err)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	const char **paths = calloc(modules->count + 1, sizeof(*paths));
 	if (!paths)
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 	uint32_t count = 0;
 	for (; count < modules->count; count++)
 		paths[count] = modules->items[count];
-	if (program && find_program(program, path, sizeof(path)))
+	if (program && find_program(program, path))
 		paths[count++] = path;
 	*has = count != 0;
 	int status = count ? tp_inventory_open(inventory, paths, count, err) : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The options of `teeperf record`, and which of them go together.
 #define _GNU_SOURCE
-#include "options.h"
+#include "record.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -9,10 +9,6 @@
 #include <string.h>
 
 #include "port_names.inc"
-#include "foreign.h"
-#include "inner.h"
-#include "only.h"
-#include "output.h"
 
 static const char *const mode_words[] = {"stream", "full", "ring", NULL};
 static const uint32_t modes[] = {TEEPERF_MODE_STREAM, TEEPERF_MODE_FULL, TEEPERF_MODE_RING};
@@ -230,8 +226,8 @@ static enum tp_clock_choice choose_clock(const struct tp_record_options *options
 	if (options->clock_choice != TP_CLOCK_CHOICE_AUTO || !foreign)
 		return options->clock_choice;
 	if (!options->quiet)
-		fprintf(stderr,
-		    "teeperf record: '%s' is for %s, whose clock is not that of this machine: recording "
+		tp_command_tell(
+		    "'%s' is for %s, whose clock is not that of this machine: recording "
 		    "with '--clock soft'\n",
 		    foreign, machine);
 	return TP_CLOCK_CHOICE_SOFT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where 'teeperf record' writes to, looked at before anything is started.
-#include "output.h"
+#include "record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +39,7 @@ int tp_record_output_check(const char *output, bool starts, bool quiet, bool *aw
 		    output);
 	*away = starts && is_open_on(STDOUT_FILENO, &there);
 	if (*away && !quiet)
-		fprintf(stderr,
-		    "teeperf record: the trace goes to standard output, so that of the program goes to "
-		    "standard error\n");
+		tp_command_tell("the trace goes to standard output, so that of the program goes to "
+				"standard error\n");
 	return TP_EXIT_DONE;
 }

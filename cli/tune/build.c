@@ -44,7 +44,7 @@ static struct path beside(const struct tp_autotune_product *product, const char 
 static bool find_product(const char *name, char path[PATH_MAX])
 {
 	char found[TP_DRIVER_PATH_SIZE];
-	if (!strchr(name, '/') && access(name, F_OK) && tp_driver_find(name, found))
+	if (!strchr(name, '/') && access(name, F_OK) && tp_find_program(name, found))
 		name = found;
 	// A part that is not there yet is made by the build.
 	char *real = realpath(name, NULL);

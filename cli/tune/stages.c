@@ -245,7 +245,7 @@ static int name_samples(const struct tp_autotune *tune, const char *data, struct
 static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 {
 	char perf[TP_DRIVER_PATH_SIZE];
-	if (!tp_driver_find("perf", perf))
+	if (!tp_find_program("perf", perf))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
 		    "there is no 'perf': install it (Debian: linux-perf), or use --samples trace");
 	tp_autotune_say(tune, "sampling it by perf, without instrumentation");

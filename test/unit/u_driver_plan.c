@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "cli/driver/link.h"
+#include "cli/driver/driver.h"
 
 static struct tp_driver_plan plan_of(const char *line)
 {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs for another processor among the words of a command line.
+// What is to be known of a program before it is recorded: its processor, and its rights.
 #define _GNU_SOURCE
-#include "foreign.h"
+#include "record.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -54,4 +56,27 @@ const char *tp_record_foreign(char *const *argv, const char **machine)
 			return *argv;
 	}
 	return NULL;
+}
+
+static const char *why_secure(const char *path)
+{
+	struct stat file;
+	struct statvfs system;
+	char capabilities[64];
+	if (stat(path, &file) || statvfs(path, &system) || system.f_flag & ST_NOSUID)
+		return NULL;
+	if (file.st_mode & S_ISUID && file.st_uid != geteuid())
+		return "it is set-user-ID";
+	if (file.st_mode & S_ISGID && file.st_mode & S_IXGRP && file.st_gid != getegid())
+		return "it is set-group-ID";
+	if (geteuid() &&
+	    getxattr(path, "security.capability", capabilities, sizeof(capabilities)) > 0)
+		return "its file gives it capabilities";
+	return NULL;
+}
+
+const char *tp_record_secure(const char *program)
+{
+	char path[PATH_MAX];
+	return tp_find_program(program, path) ? why_secure(path) : NULL;
 }

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* 'teeperf record': its options, what it looks at before it starts a program, and what it says in the end. */
+#ifndef TP_RECORD_H
+#define TP_RECORD_H
+
+#include "cli/command/command.h"
+#include "recorder/session.h"
+#include "recorder/tee.h"
+
+/* ---- options.c */
+
+/* '--attach', '--stream', '--port' and what goes with them, for programs in a TEE. */
+struct tp_record_attach {
+	/* The options' values. */
+	const char *file;
+	uint64_t offset;
+	bool force;
+	const char *stream_name;
+	const char *port_name;
+	uint64_t pid;
+	uint64_t timeout_s; /* UINT64_MAX: not given */
+	/* What follows from them: tp_record_attach_prepare. */
+	const struct tp_tee *tee; /* NULL: none */
+	struct tp_place place;
+	struct tp_stream *stream;
+	bool waits; /* for a program that somebody else starts */
+};
+
+/* What `teeperf record` is asked for on its command line. */
+struct tp_record_options {
+	const char *output;
+	int mode; /* this, clock, drain and on_start: which of its words; what it stands for is in `wanted` */
+	int clock;
+	uint64_t period_ns;
+	int drain;
+	int on_start;
+	const char *control; /* NULL: not given */
+	bool follow_fork;
+	bool inner;
+	bool signals;
+	uint64_t size_bytes;
+	uint64_t ready_bytes;
+	uint64_t ring_bytes; /* UINT64_MAX: not given */
+	uint64_t level;      /* of compression, 0: none */
+	bool quiet;
+	struct tp_record_attach attach;
+	struct tp_option_list only;
+	struct tp_option_list modules;
+	char *const *argv; /* the program and its arguments; argv[0] is NULL if there is none */
+	/* What follows from them: tp_record_options_check. */
+	enum tp_clock_choice
+	    clock_choice; /* as given: `wanted` has what is better for this program */
+	struct tp_session_options wanted; /* refers to the rest */
+};
+
+extern struct tp_record_options tp_record_options;      /* holds the defaults beforehand */
+extern const struct tp_option tp_record_option_table[]; /* of that one */
+
+/*
+ * Whether they go together, and what follows from them; says what is wrong. 0 or an exit code. On success release them.
+ * pre: parsed, and argc and argv are what is left.
+ */
+int tp_record_options_check(struct tp_record_options *options, int argc, char **argv);
+
+/* Free what the session needs only to begin. */
+void tp_record_options_release_only(struct tp_record_options *options);
+void tp_record_options_release(struct tp_record_options *options);
+
+/* ---- attach.c */
+
+/*
+ * Complete `wanted`, whose argv is NULL if no program was given. Waits for the stream's first frame. Returns 0,
+ * or the exit status after a report. End it with tp_record_attach_release.
+ */
+int tp_record_attach_prepare(
+    struct tp_record_attach *attach, struct tp_session_options *wanted, bool quiet);
+void tp_record_attach_release(struct tp_record_attach *attach);
+
+/* Why a program that was given the log by a call did not take it (enum teeperf_attach), NULL: for no such reason. */
+const char *tp_record_attach_reason(uint32_t attach);
+
+/* What the program's side is to be given, once the recording has begun. */
+void tp_record_attach_tell(
+    const struct tp_record_attach *attach, const struct tp_session *session, bool launched);
+
+/*
+ * Behind the end: warnings, and whether something was recorded at all. `how`, for the summary: why it ended, or
+ * NULL.
+ */
+bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct tp_session *session,
+    const struct tp_session_counts *counts, bool ended, const char **how);
+
+/* ---- inner.c: '--tee', the TEE's side beside that of its host program */
+
+/* Behind tp_record_attach_prepare: what goes together, and where the TEE's trace is meanwhile. An exit code. */
+int tp_record_inner_prepare(struct tp_session_options *wanted);
+
+/*
+ * The recording is over, and failed if `failed`: join the two traces and say what is to be said. False: something is
+ * missing.
+ */
+bool tp_record_inner_judge(const struct tp_session *session,
+    const struct tp_session_options *wanted, int failed, bool quiet);
+
+/*
+ * Make one trace of HOST and TEE, which takes the place of HOST, and say so unless `quiet`. False: it could not be
+ * done, or the trace is damaged. A recorder for targets leaves the two apart, and says what to do.
+ */
+bool tp_record_inner_join(const char *host, const char *tee, bool quiet);
+
+/* Warn that they are two. */
+void tp_record_inner_tell_apart(const char *host, const char *tee);
+
+/* ---- only.c */
+
+/*
+ * Read the allowlists LISTS, and decide by them about the functions in the inventories of PROGRAM (as
+ * execvp finds it, if it has one) and of MODULES, and about those that the lists name outright. Fills
+ * *only, whose hashes are to be freed. Returns an exit code; what is wrong or doubtful has been said.
+ */
+int tp_record_only(const struct tp_option_list *lists, const struct tp_option_list *modules,
+    const char *program, struct tp_region_only *only);
+
+/* ---- output.c */
+
+/*
+ * Refuse an OUTPUT that cannot hold a trace because our messages go there, too. *AWAY: it is our standard output, and a
+ * program that is started (`starts`) is to have standard error instead, which is told unless `quiet`. Returns an exit code.
+ */
+int tp_record_output_check(const char *output, bool starts, bool quiet, bool *away);
+
+/* ---- program.c */
+
+/*
+ * The first word of a command line that is the path of a program for another processor (an emulator's argument, or
+ * the command itself where the kernel knows the emulator), and in *machine which; NULL if there is none. Its hardware clock is
+ * not that of the recorder.
+ */
+const char *tp_record_foreign(char *const *argv, const char **machine);
+
+/*
+ * Why the kernel runs `program`, found along PATH, with rights that are not ours, so that it does not look at the log's name:
+ * "it is set-user-ID", or NULL if it does not.
+ */
+const char *tp_record_secure(const char *program);
+
+/* ---- end.c */
+
+/* Exit codes of shells and loaders for a program that cannot be run, and for one that is not there. */
+enum { TP_RECORD_NOT_RUNNABLE = 126, TP_RECORD_NOT_FOUND = 127 };
+
+/* What went wrong, and what to do about it. */
+void tp_record_warn(const struct tp_session_counts *counts, const struct tp_launch *launch,
+    const struct tp_record_options *options);
+
+/* `how` it ended, if it was not started here. `can_be_read`: the output is a file of ours, no pipe or device. */
+void tp_record_summarize(const struct tp_session_counts *counts, const struct tp_launch *launch,
+    const struct tp_record_options *options, const char *how, bool can_be_read);
+
+/* Of '--follow-fork': add what is warned of for the whole recording: children without a log, memory that ran out. */
+void tp_record_add_followed(const struct tp_follow *follow, struct tp_session_counts *counts);
+
+/* Warnings in any case, a line for each process unless it is to be quiet. False: a trace lacks chunks. */
+bool tp_record_tell_followed(const struct tp_follow *follow, bool quiet);
+
+#endif
