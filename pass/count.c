@@ -95,7 +95,7 @@ void tp_count_at_entry(
 	    .no_red_zone = tp_sequence_needs_no_red_zone(sequence),
 	    .wants_count = target->sample != 0};
 	struct tp_text text = {.output_count = 0};
-	sequence->machine->write_count(&text, &request);
+	tp_text_write_count(&text, sequence->machine, &request);
 	LLVMValueRef arguments[3] = {at, sequence->functions, target->group->counted};
 	LLVMValueRef number = tp_sequence_assemble(sequence, builder, &text, arguments, 3);
 	if (target->sample)

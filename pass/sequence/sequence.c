@@ -259,7 +259,7 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 	    .sampled = target->sampled != NULL,
 	    .gate = target->gate};
 	struct tp_text text = {.output_count = 0};
-	sequence->machine->write(&text, &request);
+	tp_text_write(&text, sequence->machine, &request);
 
 	LLVMValueRef arguments[ARGUMENTS_MAX] = {
 	    sequence->functions, target->name, target->sampled};
@@ -273,7 +273,7 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef builder)
 {
 	struct tp_text text = {.output_count = 0};
-	sequence->machine->write_between(&text, sequence->pass->one_thread);
+	tp_text_write_between(&text, sequence->machine, sequence->pass->one_thread);
 	return tp_sequence_assemble(sequence, builder, &text, &sequence->functions, 1);
 }
 

@@ -49,19 +49,67 @@ struct tp_text {
 	unsigned output_count;
 };
 
-/* A processor: the beginning of its target triples. */
-struct tp_text_machine {
-	const char *prefix;
-	void (*write)(struct tp_text *text, const struct tp_text_request *request);
-	/* The position of an activation without a record. Operands: the output, teeperf_functions. */
-	void (*write_between)(struct tp_text *text, bool one_thread);
-	/* Operands: the output, the thread's pointer, teeperf_functions, teeperf_counted. */
-	void (*write_count)(struct tp_text *text, const struct tp_text_count *request);
-	/* Return addresses are pushed: nothing may live below the stack pointer. */
-	bool needs_no_red_zone;
+/*
+ * In the parts of a processor `#` and a letter stand for an operand:
+ *   #G gate   #N name   #K kind   #P position   #A, #a, #w and #B, #b registers of 64, 32, 16 bits
+ *   #T code that loads the address of the thread's block   #F what is before an address in it
+ *   #S whether it is sampled now   #O the gate that tells whether recording is on
+ *   #R the routine of runtime/arch/record.S
+ *   #L and #l code that moves the stack pointer off the red zone, and back
+ * and of a counted call:
+ *   #C the thread's pointer   #D the teeperf_counted   #I offset of the count   #P number of the call
+ * `$` is doubled, as LLVM wants it. Local labels: 1 the cold path, 2 the end, 6 no record now.
+ */
+struct tp_text_names {
+	const char *of['z' + 1]; /* by letter */
+	char room[16][32];       /* for those that are made */
+	unsigned used;
 };
+
+/* A processor: its parts, in the order in which they come in a text, or NULL. Of two, [1] is the one for what is said. */
+struct tp_text_machine {
+	const char *prefix;     /* the beginning of its target triples */
+	bool needs_no_red_zone; /* it pushes return addresses: below the stack pointer is no room */
+	bool has_modifiers;  /* operands are ${N:q} in registers and ${N:c} as symbols, else $N */
+	const char *symbol;  /* the constraint of symbols */
+	const char *changed; /* what a text changes that takes no registers */
+	/* Take what registers the text needs (tp_text_take), and name them; returns what it changes beside them. */
+	const char *(*take_registers)(struct tp_text *text, struct tp_text_names *names,
+	    const struct tp_text_request *request);
+	const char *thread[2]; /* one thread */
+	const char *segment, *lower, *raise;
+	const char *on; /* without a record there is still a position, unless recording is off */
+	const char *sampled;
+	const char *gate[2];  /* the clock is chosen at run time */
+	const char *call[2];  /* name in a register; then comes the end */
+	const char *begin[2]; /* name in a register */
+	const char *choose, *soft, *hardware, *high, *high_untimed;
+	const char *cursor, *bias, *bump, *place; /* bias and place: for the position */
+	const char *take_name[2];                 /* name in a register */
+	const char *store, *store_untimed;
+	const char *ahead; /* at exits: once a call is enough for a line every four calls */
+	const char *done, *chosen_hardware;
+	const char *cold[2];            /* name in a register */
+	const char *end[2];             /* with a position */
+	const char *between, *count[2]; /* the number of the call is wanted */
+};
+extern const struct tp_text_machine tp_text_x86_64, tp_text_aarch64, tp_text_riscv64;
 
 /* The machine that a target triple names, NULL if it is not supported. */
 const struct tp_text_machine *tp_text_find(const char *triple);
+
+void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
+    const struct tp_text_request *request);
+/* The position of an activation without a record. Operands: the output, teeperf_functions. */
+void tp_text_write_between(
+    struct tp_text *text, const struct tp_text_machine *machine, bool one_thread);
+/* Operands: the output, the thread's pointer, teeperf_functions, teeperf_counted. */
+void tp_text_write_count(struct tp_text *text, const struct tp_text_machine *machine,
+    const struct tp_text_count *request);
+
+/* For take_registers: one more register, an output of the text; and what a letter stands for. */
+void tp_text_take(struct tp_text *text);
+void tp_text_name(struct tp_text_names *names, char letter, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif
