@@ -1,71 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions whose calls are only counted: their places in one teeperf_counted (abi.h) and the code.
-#include "count.h"
+#include "inject.h"
 
 #include <stdlib.h>
 
-#include <llvm-c/Comdat.h>
-
 #include "llvm_compat.h"
 
-static LLVMValueRef own_global(struct tp_sequence *sequence, LLVMTypeRef type, const char *name)
-{
-	LLVMValueRef global = LLVMAddGlobal(sequence->module, type, name);
-	LLVMSetLinkage(global, LLVMInternalLinkage);
-	LLVMSetAlignment(global, 8);
-	return global;
-}
-
 // The teeperf_counted of these functions.
-static LLVMValueRef describe(struct tp_sequence *sequence, const struct tp_target *targets,
-    unsigned count, LLVMTypeRef pointer)
+static LLVMValueRef describe(
+    struct tp_sequence *sequence, const struct tp_target *targets, unsigned count)
 {
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
-	LLVMTypeRef i8 = LLVMInt8TypeInContext(sequence->context);
 	LLVMValueRef *addresses = calloc(count, sizeof(LLVMValueRef));
 	if (!addresses)
 		return NULL;
 	for (unsigned i = 0; i < count; i++) {
 		LLVMValueRef mark =
-		    LLVMConstInt(i64, targets[i].sample ? TEEPERF_COUNTED_SAMPLED : 0, 0);
-		addresses[i] =
-		    LLVMConstGEP2(i8, LLVMConstBitCast(targets[i].function, pointer), &mark, 1);
+		    LLVMConstInt(sequence->i64, targets[i].sample ? TEEPERF_COUNTED_SAMPLED : 0, 0);
+		addresses[i] = LLVMConstGEP2(sequence->i8,
+		    LLVMConstBitCast(targets[i].function, sequence->pointer), &mark, 1);
 	}
-	LLVMValueRef fields[4] = {LLVMConstInt(i64, count, 0), LLVMConstInt(i64, 0, 0),
-	    LLVMConstNull(pointer), LLVMConstArray(pointer, addresses, count)};
+	LLVMValueRef fields[4] = {LLVMConstInt(sequence->i64, count, 0),
+	    LLVMConstInt(sequence->i64, 0, 0), LLVMConstNull(sequence->pointer),
+	    LLVMConstArray(sequence->pointer, addresses, count)};
 	free(addresses);
 	LLVMValueRef value = LLVMConstStructInContext(sequence->context, fields, 4, 0);
-	LLVMValueRef counted =
-	    own_global(sequence, LLVMTypeOf(value), TEEPERF_SYMBOL_PREFIX "counted_functions");
-	LLVMSetInitializer(counted, value);
-	return counted;
+	return tp_sequence_own(
+	    sequence, LLVMTypeOf(value), TEEPERF_SYMBOL_PREFIX "counted_functions", value);
 }
 
 bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *sequence,
     struct tp_target *targets, unsigned count)
 {
-	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
-	group->counted = describe(sequence, targets, count, pointer);
+	LLVMTypeRef pointer = sequence->pointer;
+	group->counted = describe(sequence, targets, count);
 	if (!group->counted)
 		return false;
-	group->place = own_global(sequence, pointer, TEEPERF_SYMBOL_PREFIX "counts");
-	LLVMSetInitializer(group->place, LLVMConstNull(pointer));
+	group->place = tp_sequence_own(
+	    sequence, pointer, TEEPERF_SYMBOL_PREFIX "counts", LLVMConstNull(pointer));
 	if (!sequence->pass->one_thread)
 		LLVMSetThreadLocalMode(group->place, LLVMInitialExecTLSModel);
 	for (unsigned i = 0; i < count; i++) {
 		targets[i].group = group;
 		targets[i].number = i;
 	}
-
-	LLVMTypeRef nothing = LLVMVoidTypeInContext(sequence->context);
-	LLVMTypeRef types[2] = {pointer, LLVMPointerType(pointer, 0)};
 	LLVMValueRef arguments[2] = {LLVMConstBitCast(group->counted, pointer), group->place};
-	tp_sequence_construct(sequence,
-	    tp_sequence_caller(sequence, TEEPERF_SYMBOL_PREFIX "count_attach", true,
-		TEEPERF_SYMBOL_COUNTED, LLVMFunctionType(nothing, types, 2, 0), arguments, 2));
+	tp_sequence_construct(
+	    sequence, tp_sequence_caller(sequence, TEEPERF_SYMBOL_PREFIX "count_attach", true,
+			  TEEPERF_SYMBOL_COUNTED, arguments, 2));
 	tp_llvm_add_destructor(sequence->module,
 	    tp_sequence_caller(sequence, TEEPERF_SYMBOL_PREFIX "count_detach", true,
-		TEEPERF_SYMBOL_COUNTED_GONE, LLVMFunctionType(nothing, types, 1, 0), arguments, 1),
+		TEEPERF_SYMBOL_COUNTED_GONE, arguments, 1),
 	    1);
 	return true;
 }
@@ -86,9 +70,8 @@ static LLVMValueRef is_sampled(LLVMBuilderRef builder, LLVMValueRef number, uint
 void tp_count_at_entry(
     struct tp_sequence *sequence, LLVMBuilderRef builder, struct tp_target *target)
 {
-	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
 	// Volatile: a signal handler may have set it since.
-	LLVMValueRef at = LLVMBuildLoad2(builder, pointer, target->group->place, "");
+	LLVMValueRef at = LLVMBuildLoad2(builder, sequence->pointer, target->group->place, "");
 	LLVMSetVolatile(at, 1);
 	const struct tp_text_count request = {.offset = TEEPERF_COUNTED_OFFSET(target->number),
 	    .gate = target->gate,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls over the border of a TEE (log.h, TEEPERF_CONTROL_CALL_OUT): which they are in code that uses an SDK, and
 // what they tell the runtime. The SDKs' own code is not compiled by us; what their tools generate around it is.
-#include "crossings.h"
+#include "pass.h"
 
 #include <string.h>
 
@@ -48,17 +48,6 @@ static void place(struct marking *marking, LLVMValueRef at, LLVMValueRef functio
 	LLVMSetCurrentDebugLocation2(marking->builder, scope && line ? line : scope);
 }
 
-static void call(struct marking *marking, const char *name, LLVMTypeRef type,
-    LLVMValueRef *arguments, unsigned count)
-{
-	LLVMValueRef function = LLVMGetNamedFunction(marking->module, name);
-	if (!function)
-		function = LLVMAddFunction(marking->module, name, type);
-	LLVMValueRef made = LLVMBuildCall2(marking->builder, type, function, arguments, count, "");
-	tp_llvm_throws_nothing(made);
-	marking->changed = true;
-}
-
 static bool is_pointer(LLVMValueRef value)
 {
 	return value && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
@@ -67,35 +56,30 @@ static bool is_pointer(LLVMValueRef value)
 static void tell(struct marking *marking, enum teeperf_control control, LLVMValueRef handle)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(marking->context);
-	LLVMTypeRef parameters[2] = {i64, i64};
-	LLVMTypeRef type =
-	    LLVMFunctionType(LLVMVoidTypeInContext(marking->context), parameters, 2, 0);
 	LLVMValueRef arguments[2] = {LLVMConstInt(i64, control, 0), LLVMConstInt(i64, 0, 0)};
 	if (is_pointer(handle))
 		arguments[1] = LLVMBuildPtrToInt(marking->builder, handle, i64, "");
-	call(marking, TEEPERF_SYMBOL_BORDER, type, arguments, 2);
+	tp_runtime_tell(
+	    marking->module, marking->builder, TEEPERF_SYMBOL_BORDER, false, arguments, 2);
+	marking->changed = true;
 }
 
 // The same of a command: the runtime changes its operation until the border behind it.
 static void tell_command(struct marking *marking, LLVMValueRef operation)
 {
 	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(marking->context), 0);
-	LLVMTypeRef type =
-	    LLVMFunctionType(LLVMVoidTypeInContext(marking->context), &pointer, 1, 0);
 	LLVMValueRef argument = LLVMBuildBitCast(marking->builder, operation, pointer, "");
-	call(marking, TEEPERF_SYMBOL_COMMAND, type, &argument, 1);
+	tp_runtime_tell(
+	    marking->module, marking->builder, TEEPERF_SYMBOL_COMMAND, false, &argument, 1);
+	marking->changed = true;
 }
 
 // The place in gates of what is called, -1: no gate.
 static int gate_of(LLVMValueRef instruction)
 {
-	LLVMValueRef function = tp_function_callee(LLVMGetCalledValue(instruction));
-	if (!function || !LLVMIsAFunction(function))
-		return -1;
-	size_t length;
-	const char *name = tp_function_name(function, &length);
-	for (int i = 0; i < (int)(sizeof(gates) / sizeof(gates[0])); i++)
-		if (strlen(gates[i].name) == length && !memcmp(gates[i].name, name, length))
+	LLVMValueRef function = tp_function_of(LLVMGetCalledValue(instruction));
+	for (int i = 0; function && i < (int)(sizeof(gates) / sizeof(gates[0])); i++)
+		if (!strcmp(gates[i].name, tp_function_name(function, NULL)))
 			return i;
 	return -1;
 }
@@ -103,53 +87,43 @@ static int gate_of(LLVMValueRef instruction)
 // Whether there may be code of ours in the function.
 static bool may_mark(LLVMValueRef function)
 {
+	unsigned length;
 	return !LLVMIsDeclaration(function) &&
 	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
 	       !tp_function_is(function, TP_ATTRIBUTE_NEVER) &&
-	       !LLVMGetStringAttributeAtIndex(function,
-		   (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ATTRIBUTE, strlen(ATTRIBUTE));
+	       !tp_function_text(function, ATTRIBUTE, &length);
 }
 
-static void set_marked(struct marking *marking, LLVMValueRef function)
+static void set_marked(LLVMValueRef function)
 {
-	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateStringAttribute(marking->context, ATTRIBUTE, strlen(ATTRIBUTE), "", 0));
+	tp_function_set_text(function, ATTRIBUTE, "", 0);
 	tp_llvm_strip_memory(function);
 }
 
 static void mark_calls(struct marking *marking, LLVMValueRef function)
 {
 	bool some = false;
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
-	     b = LLVMGetNextBasicBlock(b))
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
-		     i = LLVMGetNextInstruction(i)) {
-			const bool invokes = LLVMIsAInvokeInst(i);
-			if (!LLVMIsACallInst(i) && !invokes)
-				continue;
-			const int gate = gate_of(i);
-			if (gate < 0 || (!invokes && tp_llvm_is_musttail(i)))
-				continue;
-			LLVMValueRef given = gates[gate].parameter < LLVMGetNumArgOperands(i)
-						 ? LLVMGetOperand(i, gates[gate].parameter)
-						 : NULL;
-			some = true;
-			place(marking, i, function);
-			if (gates[gate].is_command && is_pointer(given))
-				tell_command(marking, given);
-			else
-				tell(marking, TEEPERF_CONTROL_CALL_OUT,
-				    gates[gate].is_command ? NULL : given);
-			if (!invokes)
-				LLVMSetTailCall(i, 0);
-			place(marking,
-			    invokes ? tp_block_behind_phis(LLVMGetNormalDest(i))
-				    : LLVMGetNextInstruction(i),
-			    function);
-			tell(marking, TEEPERF_CONTROL_RETURN_IN, NULL);
-		}
+	for (LLVMValueRef i = tp_instruction_first(function); i; i = tp_instruction_next(i)) {
+		const int gate = tp_instruction_calls(i) ? gate_of(i) : -1;
+		if (gate < 0 || (LLVMIsACallInst(i) && tp_llvm_is_musttail(i)))
+			continue;
+		LLVMValueRef given = gates[gate].parameter < LLVMGetNumArgOperands(i)
+					 ? LLVMGetOperand(i, gates[gate].parameter)
+					 : NULL;
+		some = true;
+		place(marking, i, function);
+		if (gates[gate].is_command && is_pointer(given))
+			tell_command(marking, given);
+		else
+			tell(marking, TEEPERF_CONTROL_CALL_OUT,
+			    gates[gate].is_command ? NULL : given);
+		if (LLVMIsACallInst(i))
+			LLVMSetTailCall(i, 0);
+		place(marking, tp_instruction_behind(i), function);
+		tell(marking, TEEPERF_CONTROL_RETURN_IN, NULL);
+	}
 	if (some)
-		set_marked(marking, function);
+		set_marked(function);
 }
 
 // A function of a table: its records are between an arrival and a return.
@@ -171,13 +145,13 @@ static void mark_bridge(struct marking *marking, LLVMValueRef function)
 		place(marking, ret, function);
 		tell(marking, TEEPERF_CONTROL_RETURN_OUT, NULL);
 	}
-	set_marked(marking, function);
+	set_marked(function);
 }
 
 static void mark_table(struct marking *marking, LLVMValueRef value, int depth)
 {
-	LLVMValueRef function = tp_function_callee(value);
-	if (function && LLVMIsAFunction(function)) {
+	LLVMValueRef function = tp_function_of(value);
+	if (function) {
 		mark_bridge(marking, function);
 		return;
 	}

@@ -6,10 +6,8 @@
 
 #include <llvm-c/DebugInfo.h>
 
-#include "count.h"
 #include "function.h"
 #include "llvm_compat.h"
-#include "stacks.h"
 
 // Calling conventions that promise tail calls (llvm/IR/CallingConv.h).
 enum { CC_GHC = 10, CC_TAIL = 18, CC_SWIFT_TAIL = 20 };
@@ -60,13 +58,12 @@ static LLVMValueRef exit_place(const struct injection *in, LLVMValueRef ret)
 		   : ret;
 }
 
-static void resync(struct injection *in, LLVMValueRef at, LLVMValueRef where, LLVMValueRef id)
+static void resync(struct injection *in, LLVMValueRef at, LLVMValueRef where)
 {
-	LLVMValueRef arguments[2] = {where, id};
+	LLVMValueRef arguments[2] = {where, LLVMConstPtrToInt(in->target->name, in->sequence->i64)};
 	position(in, at);
-	LLVMValueRef call = LLVMBuildCall2(
-	    in->builder, in->sequence->resync_type, in->sequence->resync, arguments, 2, "");
-	tp_llvm_throws_nothing(call);
+	tp_runtime_tell(
+	    in->sequence->module, in->builder, TEEPERF_SYMBOL_RESYNC, false, arguments, 2);
 }
 
 // Whether it is a call of __builtin_setjmp.
@@ -80,15 +77,14 @@ static bool is_builtin_setjmp(LLVMValueRef instruction)
 
 static bool may_return_twice(LLVMValueRef instruction)
 {
-	return (LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction)) &&
+	return tp_instruction_calls(instruction) &&
 	       (tp_llvm_call_has(instruction, "returns_twice") || is_builtin_setjmp(instruction));
 }
 
 // Whether the call leaves for another stack, and we can say so behind it too.
 static bool switches_stack(const struct tp_pass *pass, LLVMValueRef instruction)
 {
-	return (LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction)) &&
-	       tp_stacks_switched_by(pass, instruction) &&
+	return tp_instruction_calls(instruction) && tp_stacks_switched_by(pass, instruction) &&
 	       !(LLVMIsACallInst(instruction) && promises_tail_call(instruction));
 }
 
@@ -96,12 +92,10 @@ static bool switches_stack(const struct tp_pass *pass, LLVMValueRef instruction)
 // that only clean up do not count if `catching`), and behind calls that may return twice or switch stacks.
 static bool comes_back(const struct tp_pass *pass, LLVMValueRef function, bool catching)
 {
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
-	     b = LLVMGetNextBasicBlock(b))
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if ((LLVMIsALandingPadInst(i) && (!catching || LLVMGetNumClauses(i))) ||
-			    may_return_twice(i) || switches_stack(pass, i))
-				return true;
+	for (LLVMValueRef i = tp_instruction_first(function); i; i = tp_instruction_next(i))
+		if ((LLVMIsALandingPadInst(i) && (!catching || LLVMGetNumClauses(i))) ||
+		    may_return_twice(i) || switches_stack(pass, i))
+			return true;
 	return false;
 }
 
@@ -113,33 +107,23 @@ bool tp_inject_catches(const struct tp_pass *pass, LLVMValueRef function)
 // Resync records: behind each landing pad and each call that may return twice.
 static void inject_resyncs(struct injection *in, LLVMValueRef where)
 {
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(in->sequence->context);
-	LLVMValueRef id = LLVMConstPtrToInt(in->target->name, i64);
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
-	     b = LLVMGetNextBasicBlock(b))
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
-		     i = LLVMGetNextInstruction(i)) {
-			if (LLVMIsALandingPadInst(i))
-				resync(in, LLVMGetNextInstruction(i), where, id);
-			else if (may_return_twice(i) && LLVMIsACallInst(i) &&
-				 !tp_llvm_is_musttail(i))
-				resync(in, LLVMGetNextInstruction(i), where, id);
-			else if (may_return_twice(i) && LLVMIsAInvokeInst(i))
-				resync(in, tp_block_behind_phis(LLVMGetNormalDest(i)), where, id);
-		}
+	for (LLVMValueRef i = tp_instruction_first(in->function); i; i = tp_instruction_next(i)) {
+		if (LLVMIsALandingPadInst(i))
+			resync(in, LLVMGetNextInstruction(i), where);
+		else if (may_return_twice(i) && !(LLVMIsACallInst(i) && tp_llvm_is_musttail(i)))
+			resync(in, tp_instruction_behind(i), where);
+	}
 }
 
 // Before there is any code of ours: what such a call tells when it is back comes before the function's exit.
 static void prepare_switches(struct injection *in)
 {
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
-	     b = LLVMGetNextBasicBlock(b))
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if (switches_stack(in->sequence->pass, i)) {
-				in->switches = true;
-				if (LLVMIsACallInst(i))
-					LLVMSetTailCall(i, 0);
-			}
+	for (LLVMValueRef i = tp_instruction_first(in->function); i; i = tp_instruction_next(i))
+		if (switches_stack(in->sequence->pass, i)) {
+			in->switches = true;
+			if (LLVMIsACallInst(i))
+				LLVMSetTailCall(i, 0);
+		}
 }
 
 // Before there is any code of ours. What comes back there needs the activation's position, in whose place on
@@ -147,34 +131,24 @@ static void prepare_switches(struct injection *in)
 static void prepare_jumps(struct injection *in)
 {
 	static const char name[] = "returns_twice";
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
-	     b = LLVMGetNextBasicBlock(b))
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if (is_builtin_setjmp(i))
-				LLVMAddCallSiteAttribute(i,
-				    (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-				    LLVMCreateEnumAttribute(in->sequence->context,
-					LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
+	for (LLVMValueRef i = tp_instruction_first(in->function); i; i = tp_instruction_next(i))
+		if (is_builtin_setjmp(i))
+			LLVMAddCallSiteAttribute(i, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+			    LLVMCreateEnumAttribute(in->sequence->context,
+				LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
 }
 
 static void inject_switches(
     struct injection *in, LLVMValueRef where, const struct tp_stacks_entry *entry)
 {
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(in->sequence->context);
-	LLVMValueRef id = LLVMConstPtrToInt(in->target->name, i64);
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(in->function); b;
-	     b = LLVMGetNextBasicBlock(b))
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
-		     i = LLVMGetNextInstruction(i)) {
-			if (!switches_stack(in->sequence->pass, i))
-				continue;
-			position(in, i);
-			tp_stacks_tell(in->sequence, in->builder, false, where, id, entry);
-			position(in, LLVMIsAInvokeInst(i)
-					 ? tp_block_behind_phis(LLVMGetNormalDest(i))
-					 : LLVMGetNextInstruction(i));
-			tp_stacks_tell(in->sequence, in->builder, true, where, id, entry);
-		}
+	for (LLVMValueRef i = tp_instruction_first(in->function); i; i = tp_instruction_next(i)) {
+		if (!switches_stack(in->sequence->pass, i))
+			continue;
+		position(in, i);
+		tp_stacks_tell(in->sequence, in->builder, false, where, in->target, entry);
+		position(in, tp_instruction_behind(i));
+		tp_stacks_tell(in->sequence, in->builder, true, where, in->target, entry);
+	}
 }
 
 static void inject_exits(struct injection *in)
@@ -198,17 +172,9 @@ static void strip_memory(LLVMValueRef function)
 	tp_llvm_strip_memory(function);
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
-		if (LLVMIsACallInst(user) || LLVMIsAInvokeInst(user))
+		if (tp_instruction_calls(user))
 			tp_llvm_strip_memory(user);
 	}
-}
-
-static void add_function_attribute(
-    const struct tp_sequence *sequence, LLVMValueRef function, const char *attribute)
-{
-	const unsigned kind = LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
-	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateEnumAttribute(sequence->context, kind, 0));
 }
 
 // What applies to every function that gets code of ours.
@@ -222,7 +188,7 @@ static void prepare(struct tp_sequence *sequence, LLVMValueRef function)
 		LLVMSetLinkage(function, LLVMInternalLinkage);
 	strip_memory(function);
 	if (tp_sequence_needs_no_red_zone(sequence))
-		add_function_attribute(sequence, function, "noredzone");
+		tp_function_add(function, "noredzone");
 }
 
 // Behind the function's fixed allocations. Line 0, not the first line: debuggers stop at the first line

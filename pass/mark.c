@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The note that marks an instrumented object as made for profiling (abi.h).
-#include "mark.h"
+#include "pass.h"
 
 #include <teeperf/abi.h>
 

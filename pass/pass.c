@@ -5,16 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "count.h"
-#include "crossings.h"
-#include "function.h"
 #include "inject.h"
-#include "pass/inventory/emit.h"
+#include "function.h"
 #include "pass/inventory/notes.h"
-#include "pass/inventory/output.h"
-#include "pass/inventory/warn.h"
 #include "llvm_compat.h"
-#include "mark.h"
 
 static bool has_body(LLVMValueRef function)
 {

@@ -17,7 +17,6 @@
 
 extern "C" {
 #include "pass.h"
-#include "select.h"
 #include "pass/sequence/sequence.h"
 }
 #include "llvm_compat.h"

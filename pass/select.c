@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stage 1: decide for each function whether to instrument it, and leave the decision on it.
-#include "select.h"
+#include "pass.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "function.h"
 #include "pass/inventory/note.h"
-#include "pass/inventory/warn.h"
+#include "pass/inventory/notes.h"
 #include "llvm_compat.h"
 
 // Module flag: this module has been through the tag stage.
@@ -18,14 +18,6 @@ static const char tagged[] = "teeperf.tagged";
 
 // The C++ runtime that every LLVM host process contains.
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
-
-static void add_enum_attribute(LLVMValueRef function, const char *name)
-{
-	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
-	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateEnumAttribute(context, kind, 0));
-}
 
 // Never instrumented, whatever a list says.
 static bool is_impossible(LLVMValueRef function)
@@ -62,13 +54,10 @@ static bool enables(const char *features, unsigned length, const char *word, boo
  */
 static bool has_scalable_vectors(LLVMValueRef function)
 {
-	static const char name[] = "target-features";
-	const LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(
-	    function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name, strlen(name));
-	if (!attribute)
-		return false;
 	unsigned length;
-	const char *features = LLVMGetStringAttributeValue(attribute, &length);
+	const char *features = tp_function_text(function, "target-features", &length);
+	if (!features)
+		return false;
 	const char *triple = LLVMGetTarget(LLVMGetGlobalParent(function));
 	if (!strncmp(triple, "aarch64", strlen("aarch64")))
 		return enables(features, length, "sve", false) ||
@@ -83,10 +72,9 @@ static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef functio
 {
 	if (!pass->allowlist)
 		return (struct tp_verdict){.category = TP_CATEGORY_ALLOW, .sample = 1};
-	size_t length;
 	char *origin = tp_function_origin(function);
 	struct tp_subject subject = {
-	    .function = tp_function_name(function, &length),
+	    .function = tp_function_name(function, NULL),
 	    .origin = origin,
 	    .main_file = main_file,
 	    .module = pass->module,
@@ -103,6 +91,7 @@ static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef functio
 		subject.origin_demangled = origin_demangled ? origin_demangled : origin;
 	}
 	char *source = tp_llvm_function_source(function);
+	size_t length;
 	if (!subject.main_file)
 		subject.main_file = LLVMGetSourceFileName(LLVMGetGlobalParent(function), &length);
 	subject.source = source && *source ? source : subject.main_file;
@@ -118,16 +107,14 @@ static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef functio
 // so does what it calls. (Not what it merely refers to: that is what it chooses from.)
 static void skip_resolver(LLVMValueRef value)
 {
-	LLVMValueRef function = tp_function_callee(value);
-	if (!function || !LLVMIsAFunction(function) || LLVMIsDeclaration(function) ||
+	LLVMValueRef function = tp_function_of(value);
+	if (!function || LLVMIsDeclaration(function) ||
 	    tp_function_is(function, TP_ATTRIBUTE_NEVER))
 		return;
 	tp_function_set(function, TP_ATTRIBUTE_NEVER);
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
-	     b = LLVMGetNextBasicBlock(b))
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if (LLVMIsACallInst(i) || LLVMIsAInvokeInst(i))
-				skip_resolver(LLVMGetCalledValue(i));
+	for (LLVMValueRef i = tp_instruction_first(function); i; i = tp_instruction_next(i))
+		if (tp_instruction_calls(i))
+			skip_resolver(LLVMGetCalledValue(i));
 }
 
 // Keep a function from being inlined away; but its author's word weighs more.
@@ -137,7 +124,7 @@ static void force(
 	if (tp_llvm_function_has(function, "alwaysinline"))
 		tp_warn_of_always_inline(pass, function, verdict);
 	else
-		add_enum_attribute(function, "noinline");
+		tp_function_add(function, "noinline");
 }
 
 // Such as what initialises a static member of a template: the linker keeps it in one object file only, and
@@ -153,10 +140,7 @@ static void keep_name(LLVMValueRef function)
 {
 	size_t length;
 	const char *name = tp_function_name(function, &length);
-	const LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
-	LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	    LLVMCreateStringAttribute(
-		context, TP_ATTRIBUTE_NAME, strlen(TP_ATTRIBUTE_NAME), name, (unsigned)length));
+	tp_function_set_text(function, TP_ATTRIBUTE_NAME, name, length);
 }
 
 // Leave on `function` how often its calls are to be recorded.

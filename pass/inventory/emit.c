@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // At the end of the pipeline: looks at what is there, and for where the rest has gone.
-#include "emit.h"
+#include "notes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,11 @@
 #include "pass/function.h"
 #include "note.h"
 #include "pass/llvm_compat.h"
-#include "pass/select.h"
+#include "pass/pass.h"
 
 static bool is_intrinsic(LLVMValueRef function)
 {
-	size_t size;
-	return !strncmp(tp_function_name(function, &size), "llvm.", 5);
+	return !strncmp(tp_function_name(function, NULL), "llvm.", 5);
 }
 
 // What the look at one function adds to.

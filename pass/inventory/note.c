@@ -29,6 +29,13 @@ void tp_note_add_string(struct tp_buf *out, const char *text, size_t size)
 	}
 }
 
+void tp_note_add_name(struct tp_buf *out, LLVMValueRef function)
+{
+	size_t size;
+	const char *name = tp_function_name(function, &size);
+	tp_note_add_string(out, name, size);
+}
+
 const char *tp_note_linkage(LLVMValueRef function)
 {
 	switch (LLVMGetLinkage(function)) {
@@ -108,31 +115,21 @@ static size_t file_number(struct tp_note *note, const char *file)
 
 static void add_callees(struct tp_buf *out, LLVMValueRef function)
 {
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
-	     b = LLVMGetNextBasicBlock(b)) {
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
-		     i = LLVMGetNextInstruction(i)) {
-			if (!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i))
-				continue;
-			const LLVMValueRef callee = LLVMGetCalledValue(i);
-			size_t size;
-			if (!LLVMIsAFunction(callee) || LLVMIsDeclaration(callee))
-				continue;
-			const char *name = tp_function_name(callee, &size);
-			tp_buf_add_char(out, '\t');
-			tp_note_add_string(out, name, size);
-		}
+	for (LLVMValueRef i = tp_instruction_first(function); i; i = tp_instruction_next(i)) {
+		const LLVMValueRef callee = tp_instruction_calls(i) ? LLVMGetCalledValue(i) : NULL;
+		if (!callee || !LLVMIsAFunction(callee) || LLVMIsDeclaration(callee))
+			continue;
+		tp_buf_add_char(out, '\t');
+		tp_note_add_name(out, callee);
 	}
 }
 
 void tp_note_function(struct tp_note *note, LLVMValueRef function, const struct tp_verdict *verdict)
 {
-	size_t size;
-	const char *name = tp_function_name(function, &size);
 	char *file = tp_llvm_function_source(function);
 	const size_t number = file && *file ? file_number(note, file) : 0;
 	tp_buf_add_string(&note->text, "fun\t");
-	tp_note_add_string(&note->text, name, size);
+	tp_note_add_name(&note->text, function);
 	tp_buf_addf(&note->text, "\t%s\t", tp_note_linkage(function));
 	if (file && *file)
 		tp_buf_addf(&note->text, "%zu", number);

@@ -42,8 +42,9 @@ void tp_note_end(struct tp_note *note, bool renamed);
 /* Which note it is. */
 uint64_t tp_note_hash(const char *text, size_t size);
 
-/* Escaped as in docs/inventory.md. */
+/* Escaped as in docs/inventory.md: a text, and the linkage name of a function. */
 void tp_note_add_string(struct tp_buf *out, const char *text, size_t size);
+void tp_note_add_name(struct tp_buf *out, LLVMValueRef function);
 
 /* LLVM's word for the linkage of a function. */
 const char *tp_note_linkage(LLVMValueRef function);

@@ -12,8 +12,7 @@
 // Code that the plugin makes is in no inventory.
 static bool is_ours(LLVMValueRef function)
 {
-	size_t size;
-	const char *name = tp_function_name(function, &size);
+	const char *name = tp_function_name(function, NULL);
 	return !strncmp(name, TEEPERF_SYMBOL_PREFIX, strlen(TEEPERF_SYMBOL_PREFIX));
 }
 
@@ -171,6 +170,11 @@ uint32_t tp_notes_find(const struct tp_notes *notes, const char *name, size_t si
 	return noted;
 }
 
+bool tp_notes_is_internal(const struct tp_noted *noted)
+{
+	return !strcmp(noted->linkage, "internal") || !strcmp(noted->linkage, "private");
+}
+
 // The two words that the tag stage has attached to an internal function, for the linker's sake.
 static bool attached(LLVMValueRef function, uint64_t words[2])
 {
@@ -207,13 +211,16 @@ static uint32_t find_plain(const struct tp_notes *notes, const char *name, size_
 	return noted;
 }
 
-// Which noted function is attached, whether or not it has been found; TP_NOTE_NONE: none.
-static uint32_t find_attached(const struct tp_notes *notes, const uint64_t words[2])
+// Which noted function is attached, or which that has not been found; TP_NOTE_NONE: none.
+static uint32_t find_attached(
+    const struct tp_notes *notes, const uint64_t words[2], bool only_missing)
 {
 	for (uint32_t i = 0; i < notes->unit_count; i++) {
 		const struct tp_noted_unit *unit = &notes->units[i];
-		if (unit->hash == words[0] && words[1] < unit->count)
-			return unit->first + (uint32_t)words[1];
+		const uint32_t noted = unit->first + (uint32_t)words[1];
+		if (unit->hash == words[0] && words[1] < unit->count &&
+		    (!only_missing || notes->noted[noted].emitted == TP_NOTE_NONE))
+			return noted;
 	}
 	return TP_NOTE_NONE;
 }
@@ -225,7 +232,7 @@ static uint32_t find_origin(const struct tp_notes *notes, const struct tp_emitte
 	if (!emitted->origin)
 		return TP_NOTE_NONE;
 	return attached(emitted->function, words)
-		   ? find_attached(notes, words)
+		   ? find_attached(notes, words, false)
 		   : find_plain(notes, emitted->origin, strlen(emitted->origin));
 }
 
@@ -233,16 +240,8 @@ static uint32_t find_origin(const struct tp_notes *notes, const struct tp_emitte
 static uint32_t identify(const struct tp_notes *notes, LLVMValueRef function)
 {
 	uint64_t words[2];
-	if (attached(function, words)) {
-		for (uint32_t i = 0; i < notes->unit_count; i++) {
-			const struct tp_noted_unit *unit = &notes->units[i];
-			const uint32_t noted = unit->first + (uint32_t)words[1];
-			if (unit->hash == words[0] && words[1] < unit->count &&
-			    notes->noted[noted].emitted == TP_NOTE_NONE)
-				return noted;
-		}
-		return TP_NOTE_NONE;
-	}
+	if (attached(function, words))
+		return find_attached(notes, words, true);
 	size_t size;
 	const char *name = tp_function_name(function, &size);
 	uint32_t noted = find_plain(notes, name, size);

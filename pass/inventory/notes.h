@@ -95,8 +95,19 @@ uint32_t tp_notes_find(const struct tp_notes *notes, const char *name, size_t si
 uint32_t tp_notes_find_next(const struct tp_notes *notes, uint32_t noted);
 /* Add a function (escaped name) that no note has. Its number; TP_NOTE_NONE if there is no memory. */
 uint32_t tp_notes_add_elsewhere(struct tp_notes *notes, const char *name, size_t size);
+bool tp_notes_is_internal(const struct tp_noted *noted);
 /* The place of a function in notes->functions. */
 struct tp_module_function *tp_notes_function(const struct tp_notes *notes, LLVMValueRef function);
+
+/* Look at what is there: facts of it, and where the rest has gone (emit.c). */
+void tp_notes_look(struct tp_notes *notes);
+/* Write the inventory into the module, and into a file if that is wanted (output.c). */
+void tp_notes_write(struct tp_notes *notes);
+/* Warn of lines of allowlists that name functions which are not there any more (warn.c). */
+void tp_warn_of_vanished(const struct tp_notes *notes);
+/* Warn that a forced function will be inlined all the same. */
+void tp_warn_of_always_inline(
+    const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict);
 
 static inline struct tp_noted_call *tp_notes_calls(const struct tp_notes *notes)
 {

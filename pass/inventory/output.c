@@ -2,7 +2,7 @@
 // Writes the inventory (docs/inventory.md): into a section of the object file that is not loaded, by
 // assembly, as LLVM's variables cannot do without memory at run time; and into a file.
 #define _GNU_SOURCE
-#include "output.h"
+#include "notes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,19 +15,15 @@
 #include "pass/function.h"
 #include "note.h"
 
-static bool is_internal(const struct tp_noted *noted)
-{
-	return !strcmp(noted->linkage, "internal") || !strcmp(noted->linkage, "private");
-}
-
 // Whether another unit's definition of the same function has been kept (LTO).
 static bool is_replaced(const struct tp_notes *notes, const struct tp_noted *noted)
 {
-	if (noted->emitted != TP_NOTE_NONE || is_internal(noted))
+	if (noted->emitted != TP_NOTE_NONE || tp_notes_is_internal(noted))
 		return false;
 	for (uint32_t i = tp_notes_find(notes, noted->name, strlen(noted->name)); i != TP_NOTE_NONE;
 	     i = tp_notes_find_next(notes, i))
-		if (notes->noted[i].emitted != TP_NOTE_NONE && !is_internal(&notes->noted[i]))
+		if (notes->noted[i].emitted != TP_NOTE_NONE &&
+		    !tp_notes_is_internal(&notes->noted[i]))
 			return true;
 	return false;
 }
@@ -216,9 +212,7 @@ static void add_noted(struct output *output, uint32_t index)
 	tp_buf_add_string(text, "fun\t");
 	if (emitted) {
 		// LTO may have given it another name.
-		size_t size;
-		const char *name = tp_function_name(emitted->function, &size);
-		tp_note_add_string(text, name, size);
+		tp_note_add_name(text, emitted->function);
 	} else {
 		tp_buf_add_string(text, noted->name);
 	}
@@ -250,12 +244,10 @@ static void add_made(struct output *output, const struct tp_emitted *emitted)
 {
 	const struct tp_noted *noted =
 	    emitted->made_of == TP_NOTE_NONE ? NULL : &output->notes->noted[emitted->made_of];
-	size_t size;
-	const char *name = tp_function_name(emitted->function, &size);
 	if (noted && noted->file != TP_NOTE_NONE)
 		add_file(output, noted->file);
 	tp_buf_add_string(&output->text, "fun\t");
-	tp_note_add_string(&output->text, name, size);
+	tp_note_add_name(&output->text, emitted->function);
 	tp_buf_addf(&output->text, "\t%s\temitted", tp_note_linkage(emitted->function));
 	if (noted)
 		add_source(output, noted);
@@ -285,10 +277,8 @@ static void add_all(struct output *output)
 	}
 	const LLVMValueRef *externals = (const LLVMValueRef *)(const void *)output->externals.data;
 	for (size_t i = 0; i < output->externals.size / sizeof(*externals); i++) {
-		size_t size;
-		const char *name = tp_function_name(externals[i], &size);
 		tp_buf_add_string(&output->text, "ext\t");
-		tp_note_add_string(&output->text, name, size);
+		tp_note_add_name(&output->text, externals[i]);
 		tp_buf_add_char(&output->text, '\n');
 	}
 	for (uint32_t i = 0; i < notes->noted_count; i++) {

@@ -2,7 +2,7 @@
 // Warns of functions that a list names and that will have no events: those that are gone by the end of
 // the pipeline, and those that cannot be kept. Only of lines that name one function: a glob does not
 // promise that all it matches are there.
-#include "warn.h"
+#include "notes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,11 +44,10 @@ static void add_callers(struct tp_buf *text, const struct tp_notes *notes, uint3
 	const uint32_t shown = all <= CALLERS_SHOWN + 1 ? all : CALLERS_SHOWN;
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct tp_noted_copy *copy = &copies[first + i];
-		size_t size;
-		const char *name = tp_function_name(notes->emitted[copy->into].function, &size);
 		if (i)
 			tp_buf_add_string(text, i + 1 == all ? " and " : ", ");
-		tp_buf_addf(text, "'%.*s'", (int)size, name);
+		tp_buf_addf(
+		    text, "'%s'", tp_function_name(notes->emitted[copy->into].function, NULL));
 		if (copy->sites > 1)
 			tp_buf_addf(text, " (%u times)", copy->sites);
 	}
@@ -93,8 +92,7 @@ static void warn_of(
 static bool has_vanished(const struct tp_notes *notes, uint32_t noted)
 {
 	const struct tp_noted *function = &notes->noted[noted];
-	const bool internal =
-	    !strcmp(function->linkage, "internal") || !strcmp(function->linkage, "private");
+	const bool internal = tp_notes_is_internal(function);
 	// What a line says of it holds for what was made of it.
 	if (function->emitted != TP_NOTE_NONE || function->has_made ||
 	    (!internal && notes->unit_count == 1))
@@ -143,8 +141,6 @@ void tp_warn_of_vanished(const struct tp_notes *notes)
 void tp_warn_of_always_inline(
     const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict)
 {
-	size_t size;
-	const char *name = tp_function_name(function, &size);
 	for (uint32_t i = 0; verdict->line && i < tp_allowlist_line_count(pass->allowlist); i++) {
 		const struct tp_allowlist_line line = tp_allowlist_line(pass->allowlist, i);
 		if (line.line != verdict->line || strcmp(line.file, verdict->file) != 0)
@@ -152,9 +148,9 @@ void tp_warn_of_always_inline(
 		struct tp_buf text;
 		tp_buf_init(&text);
 		tp_buf_addf(&text,
-		    "'%.*s' is declared always_inline, so that '=force' cannot keep it: its calls "
+		    "'%s' is declared always_inline, so that '=force' cannot keep it: its calls "
 		    "have no events of their own",
-		    (int)size, name);
+		    tp_function_name(function, NULL));
 		if (line.exact)
 			warn(LLVMGetGlobalParent(function), &line, &text);
 		tp_buf_release(&text);

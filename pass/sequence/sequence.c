@@ -30,29 +30,18 @@ const char *tp_sequence_refuse(LLVMModuleRef module)
 	return NULL;
 }
 
-static LLVMValueRef declare_function(LLVMModuleRef module, const char *name, LLVMTypeRef type)
-{
-	LLVMValueRef function = LLVMGetNamedFunction(module, name);
-	return function ? function : LLVMAddFunction(module, name, type);
-}
-
-static LLVMTypeRef two_words(LLVMContextRef context, LLVMTypeRef second)
-{
-	LLVMTypeRef words[2] = {LLVMInt64TypeInContext(context), second};
-	return LLVMFunctionType(LLVMVoidTypeInContext(context), words, 2, 0);
-}
-
 // Assembly refers to the runtime by name, which no optimiser sees: the first reference that it does
 // see makes a link with LTO fetch the runtime.
 void tp_sequence_declare(LLVMModuleRef module)
 {
 	const LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMTypeRef nothing = LLVMVoidTypeInContext(context);
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
-	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
-	declare_function(module, TEEPERF_SYMBOL_RESYNC, two_words(context, i64));
-	LLVMValueRef attach =
-	    declare_function(module, TEEPERF_SYMBOL_MODULE, two_words(context, pointer));
-	tp_llvm_keep(module, attach);
+	LLVMTypeRef two[2] = {i64, i64};
+	tp_runtime_function(module, TEEPERF_SYMBOL_RESYNC, LLVMFunctionType(nothing, two, 2, 0));
+	two[1] = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
+	tp_llvm_keep(module, tp_runtime_function(module, TEEPERF_SYMBOL_MODULE,
+				 LLVMFunctionType(nothing, two, 2, 0)));
 }
 
 static void make_hidden_once(LLVMModuleRef module, LLVMValueRef global)
@@ -64,29 +53,27 @@ static void make_hidden_once(LLVMModuleRef module, LLVMValueRef global)
 }
 
 // A symbol that the linker makes for one end of the section of teeperf_functions, if there is one.
-static LLVMValueRef section_end(LLVMModuleRef module, const char *name)
+static LLVMValueRef section_end(const struct tp_sequence *sequence, const char *name)
 {
-	LLVMTypeRef i8 = LLVMInt8TypeInContext(LLVMGetModuleContext(module));
-	LLVMValueRef global = LLVMGetNamedGlobal(module, name);
+	LLVMValueRef global = LLVMGetNamedGlobal(sequence->module, name);
 	if (!global)
-		global = LLVMAddGlobal(module, i8, name);
+		global = LLVMAddGlobal(sequence->module, sequence->i8, name);
 	LLVMSetLinkage(global, LLVMExternalWeakLinkage);
 	LLVMSetVisibility(global, LLVMHiddenVisibility);
-	return LLVMConstBitCast(global, LLVMPointerType(i8, 0));
+	return LLVMConstBitCast(global, sequence->pointer);
 }
 
 // The module's teeperf_module_block.
-static LLVMValueRef module_block(LLVMModuleRef module)
+static LLVMValueRef module_block(const struct tp_sequence *sequence)
 {
+	const LLVMModuleRef module = sequence->module;
 	LLVMValueRef block = LLVMGetNamedGlobal(module, TEEPERF_SYMBOL_ANCHOR);
 	if (block)
 		return block;
-	const LLVMContextRef context = LLVMGetModuleContext(module);
-	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
-	LLVMValueRef fields[4] = {section_end(module, "__start_" TEEPERF_FUNCTIONS_SECTION),
-	    section_end(module, "__stop_" TEEPERF_FUNCTIONS_SECTION), LLVMConstNull(pointer),
-	    LLVMConstInt(LLVMInt64TypeInContext(context), 0, 0)};
-	LLVMValueRef value = LLVMConstStructInContext(context, fields, 4, 0);
+	LLVMValueRef fields[4] = {section_end(sequence, "__start_" TEEPERF_FUNCTIONS_SECTION),
+	    section_end(sequence, "__stop_" TEEPERF_FUNCTIONS_SECTION),
+	    LLVMConstNull(sequence->pointer), LLVMConstInt(sequence->i64, 0, 0)};
+	LLVMValueRef value = LLVMConstStructInContext(sequence->context, fields, 4, 0);
 	block = LLVMAddGlobal(module, LLVMTypeOf(value), TEEPERF_SYMBOL_ANCHOR);
 	LLVMSetInitializer(block, value);
 	LLVMSetAlignment(block, sizeof(struct teeperf_module_block));
@@ -94,58 +81,73 @@ static LLVMValueRef module_block(LLVMModuleRef module)
 	return block;
 }
 
-// Gates in i8s, hashes in i64s: the type of a teeperf_functions for COUNT functions.
-static LLVMTypeRef functions_type(LLVMContextRef context, unsigned count)
+// The bytes of COUNT gates with what fills the last word.
+static unsigned room_of(unsigned count)
 {
-	LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
+	return (count + 7) / 8 * 8;
+}
+
+// Gates in i8s, hashes in i64s: the type of the teeperf_functions.
+static LLVMTypeRef functions_type(const struct tp_sequence *sequence)
+{
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(sequence->context);
 	LLVMTypeRef fields[4] = {i32, i32,
-	    LLVMArrayType(LLVMInt8TypeInContext(context), (count + 7) / 8 * 8),
-	    LLVMArrayType(LLVMInt64TypeInContext(context), count)};
-	return LLVMStructTypeInContext(context, fields, 4, 0);
+	    LLVMArrayType(sequence->i8, room_of(sequence->gate_count)),
+	    LLVMArrayType(sequence->i64, sequence->gate_count)};
+	return LLVMStructTypeInContext(sequence->context, fields, 4, 0);
+}
+
+LLVMValueRef tp_sequence_own(const struct tp_sequence *sequence, LLVMTypeRef type, const char *name,
+    LLVMValueRef initializer)
+{
+	LLVMValueRef global = LLVMAddGlobal(sequence->module, type, name);
+	if (initializer)
+		LLVMSetInitializer(global, initializer);
+	LLVMSetLinkage(global, LLVMInternalLinkage);
+	LLVMSetAlignment(global, 8);
+	return global;
 }
 
 bool tp_sequence_init(struct tp_sequence *sequence, const struct tp_pass *pass,
     LLVMModuleRef module, unsigned gate_count)
 {
 	const LLVMContextRef context = LLVMGetModuleContext(module);
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
-	*sequence = (struct tp_sequence){.module = module, .context = context, .pass = pass};
-	sequence->gate_count = gate_count + 1;
-	sequence->hashes = calloc(sequence->gate_count, sizeof(LLVMValueRef));
+	LLVMTypeRef i8 = LLVMInt8TypeInContext(context);
+	*sequence = (struct tp_sequence){.module = module,
+	    .context = context,
+	    .i8 = i8,
+	    .i64 = LLVMInt64TypeInContext(context),
+	    .pointer = LLVMPointerType(i8, 0),
+	    .pass = pass,
+	    .machine = find_machine(module),
+	    .gate_count = gate_count + 1,
+	    .hashes = calloc(gate_count + (size_t)1, sizeof(LLVMValueRef))};
 	if (!sequence->hashes)
 		return false;
-	sequence->hashes[sequence->next++] = LLVMConstInt(i64, TEEPERF_HASH_ALWAYS, 0);
+	sequence->hashes[sequence->next++] = LLVMConstInt(sequence->i64, TEEPERF_HASH_ALWAYS, 0);
 	tp_sequence_declare(module);
-	sequence->machine = find_machine(module);
-	sequence->block = module_block(module);
-	sequence->functions = LLVMAddGlobal(module, functions_type(context, sequence->gate_count),
-	    TEEPERF_SYMBOL_PREFIX "functions");
-	LLVMSetLinkage(sequence->functions, LLVMInternalLinkage);
+	sequence->block = module_block(sequence);
+	sequence->functions = tp_sequence_own(
+	    sequence, functions_type(sequence), TEEPERF_SYMBOL_PREFIX "functions", NULL);
 	LLVMSetSection(sequence->functions, TEEPERF_FUNCTIONS_SECTION);
-	LLVMSetAlignment(sequence->functions, 8);
-	sequence->resync_type = two_words(context, i64);
-	sequence->resync = LLVMGetNamedFunction(module, TEEPERF_SYMBOL_RESYNC);
 	return true;
 }
 
 static void set_functions(struct tp_sequence *sequence)
 {
 	const unsigned count = sequence->gate_count;
-	LLVMTypeRef type = functions_type(sequence->context, count);
-	LLVMTypeRef fields[4];
-	LLVMGetStructElementTypes(type, fields);
-	const unsigned room = LLVMGetArrayLength(fields[2]);
-	char *gates = calloc(room + 1, 1);
+	const unsigned room = room_of(count);
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(sequence->context);
+	char *gates = calloc(room + (size_t)1, 1);
 	if (!gates) {
 		tp_llvm_error(sequence->module, "teeperf: out of memory");
 		return;
 	}
 	memset(gates, TEEPERF_GATE_SOFT, count);
-	const unsigned size = TEEPERF_GATE_OFFSET + room + 8 * count;
-	LLVMValueRef values[4] = {LLVMConstInt(fields[0], size, 0),
-	    LLVMConstInt(fields[1], count, 0),
+	LLVMValueRef values[4] = {LLVMConstInt(i32, TEEPERF_GATE_OFFSET + room + 8 * count, 0),
+	    LLVMConstInt(i32, count, 0),
 	    LLVMConstStringInContext(sequence->context, gates, room, 1),
-	    LLVMConstArray(LLVMInt64TypeInContext(sequence->context), sequence->hashes, count)};
+	    LLVMConstArray(sequence->i64, sequence->hashes, count)};
 	free(gates);
 	LLVMSetInitializer(
 	    sequence->functions, LLVMConstStructInContext(sequence->context, values, 4, 0));
@@ -171,8 +173,7 @@ static bool is_plain(char c)
 static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 {
 	static const char suffix[] = ".teeperf";
-	LLVMTypeRef i8 = LLVMInt8TypeInContext(sequence->context);
-	LLVMValueRef base = LLVMConstBitCast(function, LLVMPointerType(i8, 0));
+	LLVMValueRef base = LLVMConstBitCast(function, sequence->pointer);
 	if (sequence->pass->inlined_later)
 		return base;
 	size_t length;
@@ -184,8 +185,8 @@ static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 	for (size_t i = 0; i < length; i++)
 		alias_name[i] = is_plain(name[i]) ? name[i] : '_';
 	memcpy(alias_name + length, suffix, sizeof(suffix));
-	LLVMValueRef alias =
-	    LLVMAddAlias2(sequence->module, i8, 0, base, alias_name + (name[0] == '\1' ? 1 : 0));
+	LLVMValueRef alias = LLVMAddAlias2(
+	    sequence->module, sequence->i8, 0, base, alias_name + (name[0] == '\1' ? 1 : 0));
 	free(alias_name);
 	LLVMSetLinkage(alias, LLVMPrivateLinkage);
 	return alias;
@@ -218,8 +219,7 @@ struct tp_target tp_sequence_begin(
 	if (watched)
 		return target;
 	const unsigned number = sequence->next++;
-	sequence->hashes[number] =
-	    LLVMConstInt(LLVMInt64TypeInContext(sequence->context), hash_of(function), 0);
+	sequence->hashes[number] = LLVMConstInt(sequence->i64, hash_of(function), 0);
 	target.gate += number;
 	return target;
 }
@@ -227,7 +227,7 @@ struct tp_target tp_sequence_begin(
 LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef builder,
     const struct tp_text *text, LLVMValueRef *arguments, unsigned count)
 {
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
+	LLVMTypeRef i64 = sequence->i64;
 	LLVMTypeRef outputs[OUTPUTS_MAX] = {i64, i64, i64};
 	LLVMTypeRef result = text->output_count == 0   ? LLVMVoidTypeInContext(sequence->context)
 			     : text->output_count == 1 ? i64
@@ -278,7 +278,7 @@ LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef bu
 }
 
 LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, bool own,
-    const char *callee, LLVMTypeRef callee_type, LLVMValueRef *arguments, unsigned count)
+    const char *callee, LLVMValueRef *arguments, unsigned count)
 {
 	LLVMTypeRef nothing = LLVMVoidTypeInContext(sequence->context);
 	LLVMValueRef function =
@@ -291,8 +291,7 @@ LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, 
 	LLVMBuilderRef builder = LLVMCreateBuilderInContext(sequence->context);
 	LLVMPositionBuilderAtEnd(
 	    builder, LLVMAppendBasicBlockInContext(sequence->context, function, "entry"));
-	LLVMBuildCall2(builder, callee_type,
-	    declare_function(sequence->module, callee, callee_type), arguments, count, "");
+	tp_runtime_call(sequence->module, builder, callee, false, arguments, count);
 	LLVMBuildRetVoid(builder);
 	LLVMDisposeBuilder(builder);
 	return function;
@@ -306,13 +305,9 @@ void tp_sequence_construct(struct tp_sequence *sequence, LLVMValueRef function)
 	if (!sequence->pass->one_thread)
 		return;
 	tp_llvm_add_constructor(sequence->module, function, USUAL);
-	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
-	LLVMValueRef entry =
-	    LLVMAddGlobal(sequence->module, pointer, TEEPERF_SYMBOL_PREFIX "constructor");
-	LLVMSetInitializer(entry, LLVMConstBitCast(function, pointer));
-	LLVMSetLinkage(entry, LLVMInternalLinkage);
+	LLVMValueRef entry = tp_sequence_own(sequence, sequence->pointer,
+	    TEEPERF_SYMBOL_PREFIX "constructor", LLVMConstBitCast(function, sequence->pointer));
 	LLVMSetSection(entry, TEEPERF_CONSTRUCTORS_SECTION);
-	LLVMSetAlignment(entry, 8);
 	tp_llvm_keep(sequence->module, entry);
 }
 
@@ -325,21 +320,16 @@ static void add_constructor(struct tp_sequence *sequence)
 	// Counting needs no clock, so it goes with any.
 	const enum teeperf_compiled_clock clock =
 	    sequence->has_records ? sequence->pass->clock : TEEPERF_COMPILED_AUTO;
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(sequence->context);
-	LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(sequence->context), 0);
-	LLVMValueRef arguments[2] = {LLVMConstInt(i64, TEEPERF_ABI << 8 | clock, 0),
-	    LLVMConstBitCast(sequence->block, pointer)};
+	LLVMValueRef arguments[2] = {LLVMConstInt(sequence->i64, TEEPERF_ABI << 8 | clock, 0),
+	    LLVMConstBitCast(sequence->block, sequence->pointer)};
 	if (!LLVMGetNamedFunction(module, names[clock]))
-		tp_sequence_construct(sequence,
-		    tp_sequence_caller(sequence, names[clock], false, TEEPERF_SYMBOL_MODULE,
-			two_words(sequence->context, pointer), arguments, 2));
+		tp_sequence_construct(sequence, tp_sequence_caller(sequence, names[clock], false,
+						    TEEPERF_SYMBOL_MODULE, arguments, 2));
 	// Behind its destructors.
 	if (!LLVMGetNamedFunction(module, TEEPERF_SYMBOL_DESTRUCTOR))
 		tp_llvm_add_destructor(module,
 		    tp_sequence_caller(sequence, TEEPERF_SYMBOL_DESTRUCTOR, false,
-			TEEPERF_SYMBOL_MODULE_GONE,
-			LLVMFunctionType(LLVMVoidTypeInContext(sequence->context), &pointer, 1, 0),
-			&arguments[1], 1),
+			TEEPERF_SYMBOL_MODULE_GONE, &arguments[1], 1),
 		    1);
 }
 

@@ -11,6 +11,7 @@ struct tp_count_group;
 struct tp_sequence {
 	LLVMModuleRef module;
 	LLVMContextRef context;
+	LLVMTypeRef i8, i64, pointer;
 	const struct tp_pass *pass;
 	const struct tp_text_machine *machine;
 	LLVMValueRef block;      /* the module's teeperf_module_block */
@@ -19,9 +20,7 @@ struct tp_sequence {
 	unsigned function_count; /* that will get code of ours, those that are watched included */
 	unsigned gate_count;     /* that will have gates of their own */
 	unsigned next;           /* ... and have them */
-	LLVMTypeRef resync_type; /* void (i64 position, i64 name), in the runtime */
-	LLVMValueRef resync;
-	bool has_records; /* functions with events were instrumented */
+	bool has_records;        /* functions with events were instrumented */
 };
 
 /* A function that is being instrumented. */
@@ -72,9 +71,13 @@ void tp_sequence_declare(LLVMModuleRef module);
 LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef builder,
     const struct tp_text *text, LLVMValueRef *arguments, unsigned count);
 
+/* A variable of this object file, of words. `initializer` may be NULL: it comes later. */
+LLVMValueRef tp_sequence_own(const struct tp_sequence *sequence, LLVMTypeRef type, const char *name,
+    LLVMValueRef initializer);
+
 /* void name(): a hidden function, one when linked, or one of this object file (`own`). */
 LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, bool own,
-    const char *callee, LLVMTypeRef callee_type, LLVMValueRef *arguments, unsigned count);
+    const char *callee, LLVMValueRef *arguments, unsigned count);
 
 /*
  * Call `function` before the program's own constructors. Where one thread is all that a platform has, its linker script
