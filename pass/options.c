@@ -7,10 +7,20 @@
 
 #include "pass/inventory/note.h"
 
+static const struct {
+	const char *name, *variable;
+} rows[TP_PASS_OPTIONS] = {
+#define TP_CC_OPTION(id, name, reader, value, variable, ...) {name, variable},
+#include "cli/driver/cc_options.def"
+#undef TP_CC_OPTION
+};
+
 // The option if given, else the environment's value, else NULL; empty counts as not given.
-static const char *setting(const char *option, const char *variable)
+static const char *setting(const char *const given[], enum tp_pass_option option)
 {
-	const char *value = option && *option ? option : getenv(variable);
+	const char *value = given[option];
+	if (!value || !*value)
+		value = getenv(rows[option].variable);
 	return value && *value ? value : NULL;
 }
 
@@ -18,29 +28,28 @@ enum { CLOCK, EXITS, SHAPE, TAIL_CALLS, THREADS, CHOICES };
 
 // The options that have one of a few words, the first of which is the default.
 static const struct choice {
-	const char *variable, *option;
-	const char *words[4];
-	const char *expected;
+	enum tp_pass_option option;
+	const char *words[4], *expected;
 } choices[CHOICES] = {
-    [CLOCK] = {"TEEPERF_CLOCK", "-teeperf-clock", {"auto", "tsc", "soft"}, "auto, tsc or soft"},
-    [EXITS] = {"TEEPERF_EXITS", "-teeperf-exits", {"timed", "untimed"}, "timed or untimed"},
-    [SHAPE] = {"TEEPERF_SHAPE", "-teeperf-shape", {"inline", "call"}, "inline or call"},
-    [TAIL_CALLS] = {"TEEPERF_TAIL_CALLS", "-teeperf-tail-calls", {"call", "keep"}, "call or keep"},
-    [THREADS] = {"TEEPERF_THREADS", "-teeperf-threads", {"many", "one"}, "many or one"},
+    [CLOCK] = {TP_PASS_OPTION_clock, {"auto", "tsc", "soft"}, "auto, tsc or soft"},
+    [EXITS] = {TP_PASS_OPTION_exits, {"timed", "untimed"}, "timed or untimed"},
+    [SHAPE] = {TP_PASS_OPTION_shape, {"inline", "call"}, "inline or call"},
+    [TAIL_CALLS] = {TP_PASS_OPTION_tail_calls, {"call", "keep"}, "call or keep"},
+    [THREADS] = {TP_PASS_OPTION_threads, {"many", "one"}, "many or one"},
 };
 
 // The number of the word that was chosen, or an error.
-static int choose(const struct choice *choice, const char *option, struct tp_err *err)
+static int choose(const struct choice *choice, const char *const given[], struct tp_err *err)
 {
-	const char *value = setting(option, choice->variable);
+	const char *value = setting(given, choice->option);
 	if (!value)
 		return 0;
 	for (int i = 0; choice->words[i]; i++)
 		if (!strcmp(value, choice->words[i]))
 			return i;
 	return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
-	    "teeperf: '%s' is no value for %s (%s): expected %s", value, choice->variable,
-	    choice->option, choice->expected);
+	    "teeperf: '%s' is no value for %s (-teeperf-%s): expected %s", value,
+	    rows[choice->option].variable, rows[choice->option].name, choice->expected);
 }
 
 // Set pass->sample to what functions with events are to have.
@@ -107,32 +116,27 @@ static uint64_t hash_lists(const struct tp_allowlist *list)
 	return hash;
 }
 
-int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, struct tp_err *err)
+int tp_pass_init(struct tp_pass *pass, const char *const given[TP_PASS_OPTIONS], struct tp_err *err)
 {
-	const char *const given[CHOICES] = {[CLOCK] = options->clock,
-	    [EXITS] = options->exits,
-	    [SHAPE] = options->shape,
-	    [TAIL_CALLS] = options->tail_calls,
-	    [THREADS] = options->threads};
 	int chosen[CHOICES];
 	*pass = (struct tp_pass){0};
 	for (int i = 0; i < CHOICES; i++)
-		if ((chosen[i] = choose(&choices[i], given[i], err)) < 0)
+		if ((chosen[i] = choose(&choices[i], given, err)) < 0)
 			return chosen[i];
-	const int level = choose_level(setting(options->level, "TEEPERF_LEVEL"), pass, err);
+	const int level = choose_level(setting(given, TP_PASS_OPTION_level), pass, err);
 	if (level < 0)
 		return level;
-	const char *inventory = setting(options->inventory, "TEEPERF_INVENTORY");
+	const char *inventory = setting(given, TP_PASS_OPTION_inventory);
 	pass->inventory = !inventory || strcmp(inventory, "none") != 0;
 	pass->inventory_folder = pass->inventory ? inventory : NULL;
-	pass->module = setting(options->module, "TEEPERF_MODULE");
-	pass->switches = setting(options->switches, "TEEPERF_SWITCHES");
+	pass->module = setting(given, TP_PASS_OPTION_module);
+	pass->switches = setting(given, TP_PASS_OPTION_switches);
 	pass->clock = (enum teeperf_compiled_clock)chosen[CLOCK];
 	pass->one_thread = chosen[THREADS] == 1;
 	pass->untimed_exits = chosen[EXITS] == 1;
 	pass->shape = (enum tp_shape)chosen[SHAPE];
 	pass->tail_calls = (enum tp_tail_calls)chosen[TAIL_CALLS];
-	const char *files = setting(options->allowlist, "TEEPERF_ALLOWLIST");
+	const char *files = setting(given, TP_PASS_OPTION_allowlist);
 	const int code = files ? load_allowlists(pass, files, err) : 0;
 	if (pass->allowlist)
 		pass->lists_hash = hash_lists(pass->allowlist);

@@ -38,21 +38,19 @@ struct tp_pass {
 	bool inlined_later;
 };
 
-/* Options as text, each NULL or empty if not given; the environment variable behind it then counts. */
-struct tp_pass_options {
-	const char *allowlist;  /* TEEPERF_ALLOWLIST: files, with ":" between them */
-	const char *clock;      /* TEEPERF_CLOCK: auto, tsc or soft */
-	const char *exits;      /* TEEPERF_EXITS: timed or untimed */
-	const char *inventory;  /* TEEPERF_INVENTORY: a folder, or none */
-	const char *level;      /* TEEPERF_LEVEL: event, count, sample or sample/N */
-	const char *module;     /* TEEPERF_MODULE: a name */
-	const char *shape;      /* TEEPERF_SHAPE: inline or call */
-	const char *switches;   /* TEEPERF_SWITCHES: names of functions, with "," between them */
-	const char *tail_calls; /* TEEPERF_TAIL_CALLS: call or keep */
-	const char *threads;    /* TEEPERF_THREADS: many or one */
+/* The options of the plugin, by their rows. */
+enum tp_pass_option {
+#define TP_CC_OPTION(id, ...) TP_PASS_OPTION_##id,
+#include "cli/driver/cc_options.def"
+#undef TP_CC_OPTION
+	TP_PASS_OPTIONS
 };
 
-/* 0, or a negative tp_error with *err. */
-int tp_pass_init(struct tp_pass *pass, const struct tp_pass_options *options, struct tp_err *err);
+/*
+ * 0, or a negative tp_error with *err. `given`: options as text, each NULL or empty if not given; the environment
+ * variable in its row then counts.
+ */
+int tp_pass_init(
+    struct tp_pass *pass, const char *const given[TP_PASS_OPTIONS], struct tp_err *err);
 
 #endif

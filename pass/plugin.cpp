@@ -47,14 +47,14 @@ struct Options {
 
 	Options()
 	{
-		tp_pass_options options = {};
+		const char *given[TP_PASS_OPTIONS] = {};
 #define SET_OF_DRIVER(id)
-#define SET_OF_PASS(id) options.id = id##_option.c_str();
+#define SET_OF_PASS(id) given[TP_PASS_OPTION_##id] = id##_option.c_str();
 #define SET_OF_PLUGIN SET_OF_PASS
 #define TP_CC_OPTION(id, name, reader, ...) SET_OF_##reader(id)
 #include "cli/driver/cc_options.def"
 #undef TP_CC_OPTION
-		status = tp_pass_init(&pass, &options, &err);
+		status = tp_pass_init(&pass, given, &err);
 	}
 
 	static Options &get()
