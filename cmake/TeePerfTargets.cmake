@@ -148,7 +148,7 @@ function(teeperf_runtime_files out)
 endfunction()
 
 # Runs between any two instructions of the program: it must leave vector registers alone. (No such option
-# for riscv64, where runtime/arch/slow_riscv64.S saves what compilers may use.)
+# for riscv64, where runtime/arch/riscv64.inc saves what compilers may use.)
 teeperf_runtime_files(TEEPERF_RUNTIME_ANYWHERE thread counts gates switch context modules port/private_log)
 if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
 	set_source_files_properties(${TEEPERF_RUNTIME_ANYWHERE}
