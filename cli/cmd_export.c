@@ -6,7 +6,7 @@
 #include "cli/analyze/open_family.h"
 #include "cli/analyze/open_trace.h"
 #include "common/out_file.h"
-#include "analyzer/query/exports.h"
+#include "analyzer/query/query.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -66,13 +66,13 @@ static const struct tp_option options[] = {
     {.type = TP_OPTION_END},
 };
 
-// Export number I of the analyzer's and then the query's; NULL: there are no more.
+// Export number I of the analyzer's and then SQL's; NULL: there are no more.
 static const struct tp_export *get_export(size_t i)
 {
 	size_t count = 0;
 	while (tp_exports()[count])
 		count++;
-	return i < count ? tp_exports()[i] : tp_query_exports[i - count];
+	return i == count ? &tp_export_sqlite : i < count ? tp_exports()[i] : NULL;
 }
 
 static const struct tp_export *find_export(const char *name)

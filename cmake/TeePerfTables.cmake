@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The tables that follow from file names: commands.inc, allowlist_commands.inc, views.inc, exports.inc,
-# query_exports.inc. And the rows of runtime/ports.def.
+# The tables that follow from file names: commands.inc, allowlist_commands.inc, views.inc, exports.inc.
+# And the rows of runtime/ports.def.
 
 set(TEEPERF_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 
@@ -60,4 +60,3 @@ teeperf_table(commands.inc TP_COMMAND cmd_ "cli/cmd_*.c")
 teeperf_table(allowlist_commands.inc TP_COMMAND allowlist_ "cli/allowlist/cmd_*.c")
 teeperf_table(views.inc TP_VIEW view_ "analyzer/output/view/*.c")
 teeperf_table(exports.inc TP_EXPORT export_ "analyzer/output/export/*.c")
-teeperf_table(query_exports.inc TP_EXPORT "" "analyzer/query/export_*.c")

@@ -2,11 +2,8 @@
 // The export "sqlite": the tables of SQL in a database file, with the indexes that pay.
 #include "analyzer/output/format/export.h"
 #include "common/replace.h"
-#include "analyzer/query/exports.h"
+#include "analyzer/query/sql.h"
 #include "analyzer/query/query.h"
-#include "analyzer/query/private.h"
-#include "analyzer/query/sql_table.h"
-#include "analyzer/query/sql_views.h"
 
 #include <unistd.h>
 

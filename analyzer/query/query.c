@@ -2,10 +2,8 @@
 // SQL over analysed traces: the connection, what it refuses, and running statements.
 #include "query.h"
 
-#include "analyzer/query/private.h"
-#include "analyzer/query/sql_table.h"
+#include "analyzer/query/sql.h"
 #include "analyzer/query/sql_verb.h"
-#include "analyzer/query/sql_views.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -129,9 +127,9 @@ static int create_modules(struct tp_query *query)
 	int code = SQLITE_OK;
 	for (int i = 0; !code && tp_sql_tables[i].relation; i++) {
 		snprintf(name, sizeof(name), "teeperf_%s", tp_sql_tables[i].relation->name);
-		const sqlite3_module *module = tp_sql_tables[i].module;
-		code = sqlite3_create_module_v2(
-		    query->db, name, module ? module : &tp_sql_plain_module, query, NULL);
+		const struct tp_sql_module *module = tp_sql_tables[i].module;
+		code = sqlite3_create_module_v2(query->db, name,
+		    module ? &module->base : &tp_sql_array_module.base, query, NULL);
 	}
 	return code;
 }
@@ -170,7 +168,7 @@ void tp_query_close(struct tp_query *query)
 		return;
 	sqlite3_close(query->db);
 	for (uint32_t i = 0; i < query->trace_count; i++) {
-		tp_trace_data_release(&query->traces[i]->data);
+		tp_trace_data_release(query->traces[i]);
 		free(query->traces[i]);
 	}
 	free(query->traces);
@@ -210,9 +208,9 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 		    "'%s' is no name for a trace: letters, digits and _, no digit first, and neither "
 		    "main nor temp",
 		    name);
-	struct tp_query_trace **traces =
-	    realloc(query->traces, (query->trace_count + 1) * sizeof(struct tp_query_trace *));
-	struct tp_query_trace *trace = calloc(1, sizeof(*trace));
+	struct tp_trace_data **traces =
+	    realloc(query->traces, (query->trace_count + 1) * sizeof(struct tp_trace_data *));
+	struct tp_trace_data *trace = calloc(1, sizeof(*trace));
 	if (traces)
 		query->traces = traces;
 	if (!traces || !trace) {
@@ -222,7 +220,7 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 	}
 	traces[query->trace_count++] = trace;
 	const int code =
-	    tp_trace_data_init(&trace->data, analysis, query->memory_limit, &query->give_up, err);
+	    tp_trace_data_init(trace, analysis, query->memory_limit, &query->give_up, err);
 	if (code)
 		return code;
 	query->locked = false;
@@ -484,8 +482,8 @@ void tp_query_interrupt(struct tp_query *query)
 bool tp_query_mixes_times(const struct tp_query *query)
 {
 	for (uint32_t i = 0; i < query->trace_count; i++)
-		if (query->traces[i]->data.read_recorded &&
-		    query->traces[i]->data.analysis->compensation.applied)
+		if (query->traces[i]->read_recorded &&
+		    query->traces[i]->analysis->compensation.applied)
 			return true;
 	return false;
 }

@@ -6,6 +6,7 @@
 #ifndef TP_QUERY_H
 #define TP_QUERY_H
 
+#include "analyzer/output/format/export.h"
 #include "analyzer/profile/analysis.h"
 #include "common/buf.h"
 
@@ -72,6 +73,9 @@ bool tp_query_is_complete(const char *sql);
 
 /* What there is, as text: all tables, or the one called NAME. False: there is none of that name. */
 bool tp_query_describe(const char *name, struct tp_buf *out);
+
+/* Of traces that are there in SQL. */
+extern const struct tp_export tp_export_sqlite;
 
 /* A query that comes with us. */
 struct tp_query_example {

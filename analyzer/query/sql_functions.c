@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The functions that we add to SQL: pctl(x, p), ns(ticks), ms(ns), human(ns).
-#include "analyzer/query/private.h"
+#include "analyzer/query/sql.h"
 
 #include "analyzer/output/text.h"
-#include "analyzer/query/sql_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -167,7 +166,7 @@ static void to_ns(sqlite3_context *context, int argc, sqlite3_value **argv)
 	const struct tp_query *query = sqlite3_user_data(context);
 	if (sqlite3_value_type(argv[0]) == SQLITE_NULL || !query->trace_count)
 		return;
-	const struct tp_analysis *analysis = query->traces[0]->data.analysis;
+	const struct tp_analysis *analysis = query->traces[0]->analysis;
 	const sqlite3_int64 ticks = sqlite3_value_int64(argv[0]);
 	if (analysis->timeless)
 		return;

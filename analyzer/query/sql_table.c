@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What all tables share, and the virtual table of those that are arrays already.
-#include "sql_table.h"
+#include "analyzer/query/sql.h"
 
 #include "analyzer/query/query.h"
-#include "analyzer/query/private.h"
+
+#include "common/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,34 +15,11 @@
 #define PLAN_KEY_TO 4
 
 struct cursor {
-	sqlite3_vtab_cursor base;
-	uint64_t row;
-	uint64_t end;
+	struct tp_sql_cursor base; // id: the number of the row
+	int64_t end;
 };
 
 // ---- shared
-
-int64_t tp_sql_clamp(uint64_t number)
-{
-	return number > INT64_MAX ? INT64_MAX : (int64_t)number;
-}
-
-void tp_sql_result(
-    sqlite3_context *context, const struct tp_sql_vtab *vtab, const void *row, int column)
-{
-	const struct tp_relation *relation = vtab->table->relation;
-	const uint32_t at = vtab->columns[column];
-	const struct tp_relation_column *of = &relation->columns[at];
-	const struct tp_cell cell = relation->value(&vtab->data->relation, row, at);
-	if (of->nullable && (cell.type == TP_CELL_TEXT ? !*cell.text : !cell.count))
-		return;
-	// A text outlives the statement, or is copied.
-	if (cell.type == TP_CELL_TEXT)
-		sqlite3_result_text(
-		    context, cell.text, -1, of->made ? SQLITE_TRANSIENT : SQLITE_STATIC);
-	else if (cell.type)
-		sqlite3_result_int64(context, tp_cell_signed(&cell));
-}
 
 // What a table declares: "CREATE TABLE x(...)". NULL: no memory; sqlite3_free it.
 static char *declaration(const struct tp_relation *relation)
@@ -65,7 +43,7 @@ static char *declaration(const struct tp_relation *relation)
 
 int tp_sql_fail(sqlite3_vtab *base, int code, const struct tp_err *err)
 {
-	const struct tp_sql_vtab *vtab = (const struct tp_sql_vtab *)(const void *)base;
+	const struct tp_sql_vtab *vtab = tp_sql_vtab(base);
 	if (vtab->data->give_up && atomic_load_explicit(vtab->data->give_up, memory_order_relaxed))
 		return SQLITE_INTERRUPT;
 	char text[TP_ERR_TEXT_SIZE];
@@ -96,7 +74,7 @@ int tp_sql_connect(sqlite3 *db, void *context, int argc, const char *const *argv
 	if (!vtab)
 		return code ? code : SQLITE_NOMEM;
 	*vtab = (struct tp_sql_vtab){
-	    .data = &query->traces[trace]->data,
+	    .data = query->traces[trace],
 	    .table = &tp_sql_tables[number],
 	};
 	uint32_t columns = tp_relation_list(relation, TP_FORM_SQL, vtab->columns);
@@ -108,31 +86,72 @@ int tp_sql_connect(sqlite3 *db, void *context, int argc, const char *const *argv
 	return SQLITE_OK;
 }
 
-int tp_sql_open_cursor(size_t size, sqlite3_vtab_cursor **out)
-{
-	*out = sqlite3_malloc64(size);
-	if (!*out)
-		return SQLITE_NOMEM;
-	memset(*out, 0, size);
-	return SQLITE_OK;
-}
-
 int tp_sql_disconnect(sqlite3_vtab *base)
 {
 	sqlite3_free(base);
 	return SQLITE_OK;
 }
 
-// ---- arrays
-
-static const struct tp_sql_vtab *of(const sqlite3_vtab_cursor *base)
+static const struct tp_sql_module *module_of(const sqlite3_vtab *base)
 {
-	return (const struct tp_sql_vtab *)(const void *)base->pVtab;
+	return (const struct tp_sql_module *)(const void *)base->pModule;
 }
+
+int tp_sql_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+{
+	const struct tp_sql_module *module = module_of(base);
+	tp_sql_vtab(base)->data->read_recorded |= module->recorded;
+	*out = sqlite3_malloc64(module->cursor_size);
+	if (!*out)
+		return SQLITE_NOMEM;
+	memset(*out, 0, module->cursor_size);
+	return SQLITE_OK;
+}
+
+int tp_sql_close_cursor(sqlite3_vtab_cursor *base)
+{
+	const struct tp_sql_module *module = module_of(base->pVtab);
+	if (module->release)
+		module->release((struct tp_sql_cursor *)(void *)base);
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+int tp_sql_at_end(sqlite3_vtab_cursor *base)
+{
+	return !((const struct tp_sql_cursor *)(const void *)base)->row;
+}
+
+int tp_sql_row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+{
+	*id = ((const struct tp_sql_cursor *)(const void *)base)->id;
+	return SQLITE_OK;
+}
+
+int tp_sql_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	const struct tp_sql_vtab *vtab = tp_sql_vtab(base->pVtab);
+	const struct tp_relation *relation = vtab->table->relation;
+	const uint32_t at = vtab->columns[column];
+	const struct tp_relation_column *of = &relation->columns[at];
+	const struct tp_cell cell = relation->value(
+	    &vtab->data->relation, ((const struct tp_sql_cursor *)(const void *)base)->row, at);
+	if (of->nullable && (cell.type == TP_CELL_TEXT ? !*cell.text : !cell.count))
+		return SQLITE_OK;
+	// A text outlives the statement, or is copied.
+	if (cell.type == TP_CELL_TEXT)
+		sqlite3_result_text(
+		    context, cell.text, -1, of->made ? SQLITE_TRANSIENT : SQLITE_STATIC);
+	else if (cell.type)
+		sqlite3_result_int64(context, tp_cell_signed(&cell));
+	return SQLITE_OK;
+}
+
+// ---- arrays
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	const struct tp_sql_vtab *vtab = (const struct tp_sql_vtab *)(const void *)base;
+	const struct tp_sql_vtab *vtab = tp_sql_vtab(base);
 	const struct tp_relation *relation = vtab->table->relation;
 	const uint64_t rows = relation->rows(&vtab->data->relation);
 	int chosen[3] = {-1, -1, -1}; // constraints for =, >= and <=
@@ -179,58 +198,47 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	return SQLITE_OK;
 }
 
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
-{
-	(void)base;
-	return tp_sql_open_cursor(sizeof(struct cursor), out);
-}
-
-static int close_cursor(sqlite3_vtab_cursor *base)
-{
-	sqlite3_free(base);
-	return SQLITE_OK;
-}
-
-static int64_t key_of(const struct tp_sql_vtab *vtab, uint64_t row)
+static int64_t key_of(const struct tp_sql_vtab *vtab, int64_t row)
 {
 	const struct tp_relation *relation = vtab->table->relation;
 	struct tp_relation_data *data = &vtab->data->relation;
-	return relation->value(data, relation->row(data, row), 0).number;
+	return relation->value(data, relation->row(data, (uint64_t)row), 0).number;
 }
 
 // The first row whose key is at least KEY.
-static uint64_t find(const struct tp_sql_vtab *vtab, uint64_t rows, int64_t key)
+static int64_t find(const struct tp_sql_vtab *vtab, int64_t rows, int64_t key)
 {
-	uint64_t low = 0;
-	while (low < rows) {
-		const uint64_t middle = low + (rows - low) / 2;
-		if (key_of(vtab, middle) < key)
-			low = middle + 1;
-		else
-			rows = middle;
-	}
-	return low;
+	return TP_LOWER_BOUND(INT64_C(0), rows, middle, key_of(vtab, middle) < key);
+}
+
+// Row number ID, unless that is the end.
+static void settle(struct cursor *cursor, const struct tp_sql_vtab *vtab)
+{
+	cursor->base.row =
+	    cursor->base.id < cursor->end
+		? vtab->table->relation->row(&vtab->data->relation, (uint64_t)cursor->base.id)
+		: NULL;
 }
 
 static int filter(
     sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct cursor *cursor = (struct cursor *)(void *)base;
-	const struct tp_sql_vtab *vtab = of(base);
+	const struct tp_sql_vtab *vtab = tp_sql_vtab(base->pVtab);
 	(void)text;
 	struct tp_err err;
 	const int code = vtab->table->prepare ? vtab->table->prepare(vtab->data, &err) : 0;
 	if (code)
 		return tp_sql_fail(base->pVtab, code, &err);
-	const uint64_t rows = vtab->table->relation->rows(&vtab->data->relation);
-	cursor->row = 0;
+	const int64_t rows = tp_sql_clamp(vtab->table->relation->rows(&vtab->data->relation));
+	cursor->base.id = 0;
 	cursor->end = rows;
 	// SQLite compares once more, so a key that is no whole number may be left to it.
 	int next = 0;
 	if (plan & (PLAN_KEY_IS | PLAN_KEY_FROM)) {
 		int64_t key;
 		if (next < argc && tp_sql_bound(argv[next++], true, &key))
-			cursor->row = find(vtab, rows, key);
+			cursor->base.id = find(vtab, rows, key);
 	}
 	if (plan & (PLAN_KEY_IS | PLAN_KEY_TO)) {
 		int64_t key;
@@ -239,34 +247,19 @@ static int filter(
 		if (next < argc && tp_sql_bound(argv[next++], false, &key) && key < INT64_MAX)
 			cursor->end = find(vtab, rows, key + 1);
 	}
+	settle(cursor, vtab);
 	return SQLITE_OK;
 }
 
 static int next_row(sqlite3_vtab_cursor *base)
 {
-	((struct cursor *)(void *)base)->row++;
+	struct cursor *cursor = (struct cursor *)(void *)base;
+	cursor->base.id++;
+	settle(cursor, tp_sql_vtab(base->pVtab));
 	return SQLITE_OK;
 }
 
-static int at_end(sqlite3_vtab_cursor *base)
-{
-	const struct cursor *cursor = (const struct cursor *)(const void *)base;
-	return cursor->row >= cursor->end;
-}
-
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
-{
-	const struct cursor *cursor = (const struct cursor *)(const void *)base;
-	const struct tp_sql_vtab *vtab = of(base);
-	tp_sql_result(
-	    context, vtab, vtab->table->relation->row(&vtab->data->relation, cursor->row), number);
-	return SQLITE_OK;
-}
-
-static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
-{
-	*id = (sqlite3_int64)((const struct cursor *)(const void *)base)->row;
-	return SQLITE_OK;
-}
-
-const sqlite3_module tp_sql_plain_module = TP_SQL_MODULE;
+const struct tp_sql_module tp_sql_array_module = {
+    .base = {TP_SQL_MODULE, .xBestIndex = best_index, .xFilter = filter, .xNext = next_row},
+    .cursor_size = sizeof(struct cursor),
+};

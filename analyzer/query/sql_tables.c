@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The list of tables, the views that go with them, and the help about both.
 #include "analyzer/query/query.h"
-#include "analyzer/query/sql_views.h"
-
-#include "analyzer/query/sql_table.h"
+#include "analyzer/query/sql.h"
 
 #include <string.h>
 

@@ -3,10 +3,7 @@
 // in the order in which calls began, or by function, leaving out here what its conditions exclude, since a
 // row that SQLite looks at costs ten times as much.
 #include "common/array.h"
-#include "analyzer/query/private.h"
-#include "analyzer/query/sql_table.h"
-
-#include <string.h>
+#include "analyzer/query/sql.h"
 
 // Conditions that are looked at here, on the first columns: all of them say that a value lies in a range. One on tid stands for
 // the threads of that number.
@@ -20,24 +17,19 @@ struct range {
 #define PLAN_BY_FUNCTION 1 // rows in the order of functions, not of calls
 
 struct cursor {
-	sqlite3_vtab_cursor base;
+	struct tp_sql_cursor base;
 	bool by_function;
-	bool looks;      // some range below has to be looked at row by row
-	uint32_t thread; // the one that `at` is in
-	uint64_t at;     // call number, or place in by_function
-	uint64_t end;    // of this thread, or of all
+	bool looks;           // some range below has to be looked at row by row
+	uint32_t next_thread; // not by function: the one to look at when `at` is at the end
+	uint64_t at;          // row of its thread, or place in by_function
+	uint64_t end;
 	struct range ranges[CONDITIONS];
 	struct tp_call_row row; // at hand; of a thread when it is entered
 };
 
-static struct cursor *cursor_of(sqlite3_vtab_cursor *base)
-{
-	return (struct cursor *)(void *)base;
-}
-
 static struct tp_trace_data *data_of(const struct cursor *cursor)
 {
-	return ((const struct tp_sql_vtab *)(const void *)cursor->base.pVtab)->data;
+	return tp_sql_data(&cursor->base.base);
 }
 
 // ---- planning
@@ -76,7 +68,7 @@ static bool orders_by(const struct tp_sql_vtab *vtab, const sqlite3_index_info *
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	const struct tp_sql_vtab *vtab = (const struct tp_sql_vtab *)(const void *)base;
+	const struct tp_sql_vtab *vtab = tp_sql_vtab(base);
 	const struct tp_trace_data *data = vtab->data;
 	const double all = (double)data->calls.count + 1;
 	// Of the calls, what is left by an equality; ranges are thought to leave a third.
@@ -142,6 +134,11 @@ static bool is_in(const struct range *range, int64_t value)
 	return value >= range->from && value <= range->to;
 }
 
+static bool is_any(const struct range *range)
+{
+	return range->from == INT64_MIN && range->to == INT64_MAX;
+}
+
 static int64_t at_ns(const struct tp_trace_data *data, uint64_t ticks)
 {
 	return tp_sql_clamp(tp_analysis_at_ns(data->analysis, ticks));
@@ -155,22 +152,18 @@ static bool matches(const struct cursor *cursor, const struct tp_trace_data *dat
 	const int64_t parent = call->parent == TP_CALL_NONE
 				   ? 0
 				   : (int64_t)(cursor->row.stored->first + call->parent + 1);
-	if (!is_in(&ranges[TP_CALLS_PATH], call->path) ||
-	    !is_in(&ranges[TP_CALLS_FN], path->function) ||
-	    !is_in(&ranges[TP_CALLS_DEPTH], path->depth) ||
-	    !is_in(&ranges[TP_CALLS_REC], path->recursion) ||
-	    !is_in(&ranges[TP_CALLS_PARENT], parent))
-		return false;
-	const struct range any = {INT64_MIN, INT64_MAX};
-	if (memcmp(&ranges[TP_CALLS_START], &any, sizeof(any)) != 0 &&
-	    !is_in(&ranges[TP_CALLS_START], at_ns(data, call->start)))
-		return false;
-	if (memcmp(&ranges[TP_CALLS_END], &any, sizeof(any)) != 0 &&
-	    !is_in(&ranges[TP_CALLS_END], at_ns(data, call->end)))
-		return false;
-	return memcmp(&ranges[TP_CALLS_DURATION], &any, sizeof(any)) == 0 ||
-	       is_in(&ranges[TP_CALLS_DURATION],
-		   tp_sql_clamp(tp_timebase_ns(&data->analysis->time, call->duration)));
+	return is_in(&ranges[TP_CALLS_PATH], call->path) &&
+	       is_in(&ranges[TP_CALLS_FN], path->function) &&
+	       is_in(&ranges[TP_CALLS_DEPTH], path->depth) &&
+	       is_in(&ranges[TP_CALLS_REC], path->recursion) &&
+	       is_in(&ranges[TP_CALLS_PARENT], parent) &&
+	       (is_any(&ranges[TP_CALLS_START]) ||
+		   is_in(&ranges[TP_CALLS_START], at_ns(data, call->start))) &&
+	       (is_any(&ranges[TP_CALLS_END]) ||
+		   is_in(&ranges[TP_CALLS_END], at_ns(data, call->end))) &&
+	       (is_any(&ranges[TP_CALLS_DURATION]) ||
+		   is_in(&ranges[TP_CALLS_DURATION],
+		       tp_sql_clamp(tp_timebase_ns(&data->analysis->time, call->duration))));
 }
 
 // The first row of a thread whose t0 (in ns) is at least NS.
@@ -184,21 +177,20 @@ static uint64_t find_t0(
 static void take_thread(struct cursor *cursor, uint32_t thread)
 {
 	const struct tp_trace_data *data = data_of(cursor);
-	cursor->thread = thread;
 	cursor->row.stored = &data->calls.threads[thread];
 	cursor->row.thread = data->analysis->threads[thread].thread;
 }
 
-// Load the cursor's thread and find which of its calls may do. Returns an SQLite code.
-static int enter_thread(struct cursor *cursor)
+// Load thread number T and find which of its calls may do. Returns an SQLite code.
+static int enter_thread(struct cursor *cursor, uint32_t t)
 {
 	struct tp_trace_data *data = data_of(cursor);
 	struct tp_err err;
-	struct tp_stored_thread *thread = &data->calls.threads[cursor->thread];
+	struct tp_stored_thread *thread = &data->calls.threads[t];
 	const struct range *ranges = cursor->ranges;
-	const int code = tp_trace_data_calls(data, cursor->thread, &err);
+	const int code = tp_trace_data_calls(data, t, &err);
 	if (code)
-		return tp_sql_fail(cursor->base.pVtab, code, &err);
+		return tp_sql_fail(cursor->base.base.pVtab, code, &err);
 	uint64_t from = 0;
 	uint64_t to = thread->rows;
 	const int64_t first_id = (int64_t)thread->first + 1;
@@ -233,7 +225,7 @@ static int enter_thread(struct cursor *cursor)
 		const uint64_t row = find_t0(data, thread, t0_to + 1);
 		to = row < to ? row : to;
 	}
-	take_thread(cursor, cursor->thread);
+	take_thread(cursor, t);
 	cursor->at = from;
 	cursor->end = to;
 	return SQLITE_OK;
@@ -243,14 +235,7 @@ static int enter_thread(struct cursor *cursor)
 static uint64_t find_number(
     const struct tp_trace_data *data, uint64_t at, uint64_t end, uint64_t number)
 {
-	while (at < end) {
-		const uint64_t middle = at + (end - at) / 2;
-		if (data->by_function[middle] < number)
-			at = middle + 1;
-		else
-			end = middle;
-	}
-	return at;
+	return TP_LOWER_BOUND(at, end, middle, data->by_function[middle] < number);
 }
 
 static uint64_t start_at(const struct tp_trace_data *data, uint64_t number)
@@ -263,14 +248,8 @@ static uint64_t start_at(const struct tp_trace_data *data, uint64_t number)
 // The same by t0 (in ns); calls of one function and one thread.
 static uint64_t find_start(const struct tp_trace_data *data, uint64_t at, uint64_t end, int64_t ns)
 {
-	while (at < end) {
-		const uint64_t middle = at + (end - at) / 2;
-		if (at_ns(data, start_at(data, data->by_function[middle])) < ns)
-			at = middle + 1;
-		else
-			end = middle;
-	}
-	return at;
+	return TP_LOWER_BOUND(
+	    at, end, middle, at_ns(data, start_at(data, data->by_function[middle])) < ns);
 }
 
 // Of the calls of one function those of one thread, by their times too.
@@ -301,7 +280,7 @@ static int enter_functions(struct cursor *cursor)
 	struct tp_err err;
 	const int code = tp_trace_data_by_function(data, &err);
 	if (code)
-		return tp_sql_fail(cursor->base.pVtab, code, &err);
+		return tp_sql_fail(cursor->base.base.pVtab, code, &err);
 	const uint32_t count = data->analysis->function_count;
 	cursor->at = cursor->end = 0;
 	if (!count || ranges[TP_CALLS_FN].to < 0 || ranges[TP_CALLS_FN].from >= count)
@@ -357,6 +336,25 @@ static bool thread_matches(const struct cursor *cursor, uint32_t t)
 	       (parent->to >= first || parent->from <= 0);
 }
 
+// Whether the call at `at` does; it is the row at hand then.
+static bool take_row(struct cursor *cursor)
+{
+	const struct tp_trace_data *data = data_of(cursor);
+	uint64_t row = cursor->at;
+	uint32_t thread = 0;
+	if (cursor->by_function) {
+		row = data->by_function[cursor->at];
+		thread = tp_trace_data_thread_of(data, row);
+		take_thread(cursor, thread);
+		row -= cursor->row.stored->first;
+	}
+	tp_call_row_get(&cursor->row, &data->paths, row);
+	cursor->base.row = &cursor->row;
+	cursor->base.id = (int64_t)cursor->row.number + 1;
+	return !cursor->looks ||
+	       (matches(cursor, data) && (!cursor->by_function || thread_matches(cursor, thread)));
+}
+
 // Go on to the next row that does, from `at` on.
 static int settle(struct cursor *cursor)
 {
@@ -364,45 +362,24 @@ static int settle(struct cursor *cursor)
 	uint32_t looked = 0;
 	for (;;) {
 		for (; cursor->at < cursor->end; cursor->at++) {
-			uint64_t row = cursor->at;
-			if (cursor->by_function) {
-				row = data->by_function[cursor->at];
-				take_thread(cursor, tp_trace_data_thread_of(data, row));
-				row -= cursor->row.stored->first;
-			}
-			tp_call_row_get(&cursor->row, &data->paths, row);
-			if (!cursor->looks ||
-			    (matches(cursor, data) &&
-				(!cursor->by_function || thread_matches(cursor, cursor->thread))))
+			if (take_row(cursor))
 				return SQLITE_OK;
 			if (++looked % 65536 == 0 && data->give_up &&
 			    atomic_load_explicit(data->give_up, memory_order_relaxed))
 				return SQLITE_INTERRUPT;
 		}
+		cursor->base.row = NULL;
 		if (cursor->by_function)
 			return SQLITE_OK;
-		do
-			cursor->thread++;
-		while (cursor->thread < data->calls.thread_count &&
-		       !thread_matches(cursor, cursor->thread));
-		if (cursor->thread >= data->calls.thread_count)
+		while (cursor->next_thread < data->calls.thread_count &&
+		       !thread_matches(cursor, cursor->next_thread))
+			cursor->next_thread++;
+		if (cursor->next_thread >= data->calls.thread_count)
 			return SQLITE_OK;
-		const int code = enter_thread(cursor);
+		const int code = enter_thread(cursor, cursor->next_thread++);
 		if (code)
 			return code;
 	}
-}
-
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
-{
-	((const struct tp_sql_vtab *)(const void *)base)->data->read_recorded = true;
-	return tp_sql_open_cursor(sizeof(struct cursor), out);
-}
-
-static int close_cursor(sqlite3_vtab_cursor *base)
-{
-	sqlite3_free(base);
-	return SQLITE_OK;
 }
 
 // Of a condition on tid make one on thread. False: no thread has such a number.
@@ -437,79 +414,52 @@ static bool restrict_range(struct range *range, char op, sqlite3_value *value)
 static int filter(
     sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
-	struct cursor *cursor = cursor_of(base);
+	struct cursor *cursor = (struct cursor *)(void *)base;
 	const struct tp_trace_data *data = data_of(cursor);
+	const struct range any = {INT64_MIN, INT64_MAX};
+	struct range *ranges = cursor->ranges;
 	cursor->looks = false;
 	for (int i = 0; i < CONDITIONS; i++)
-		cursor->ranges[i] = (struct range){INT64_MIN, INT64_MAX};
+		ranges[i] = any;
 	bool possible = true;
 	for (int i = 0; i < argc && text[2 * i]; i++) {
 		const int condition = text[2 * i] - 'a';
-		possible = restrict_range(&cursor->ranges[condition], text[2 * i + 1], argv[i]) &&
-			   possible;
+		possible = restrict_range(&ranges[condition], text[2 * i + 1], argv[i]) && possible;
 		cursor->looks |= condition != TP_CALLS_ID && condition != TP_CALLS_THREAD &&
 				 condition != C_TID && condition != TP_CALLS_FN;
 	}
-	if (cursor->ranges[C_TID].from != INT64_MIN || cursor->ranges[C_TID].to != INT64_MAX)
+	if (!is_any(&ranges[C_TID]))
 		possible = restrict_threads(cursor) && possible;
-	const struct range *fn = &cursor->ranges[TP_CALLS_FN];
-	const struct range *id = &cursor->ranges[TP_CALLS_ID];
-	cursor->at = cursor->end = 0;
-	cursor->thread = 0;
-	cursor->by_function = false;
-	// Without times no condition on one can be true; whether it is NULL, SQLite asks itself.
-	if (!possible) {
-		cursor->thread = data->calls.thread_count;
+	const struct range *fn = &ranges[TP_CALLS_FN];
+	const struct range *id = &ranges[TP_CALLS_ID];
+	cursor->base.row = NULL;
+	if (!possible)
 		return SQLITE_OK;
-	}
-	if (data->analysis->timeless)
-		for (int i = TP_CALLS_START; i <= TP_CALLS_DURATION; i++)
-			cursor->ranges[i] = (struct range){INT64_MIN, INT64_MAX};
+	cursor->at = cursor->end = 0;
+	cursor->next_thread = 0;
+	// Without times no condition on one can be true; whether it is NULL, SQLite asks itself.
+	for (int i = TP_CALLS_START; data->analysis->timeless && i <= TP_CALLS_DURATION; i++)
+		ranges[i] = any;
 	cursor->by_function =
 	    (plan & PLAN_BY_FUNCTION) ||
 	    (fn->from == fn->to && id->from != id->to &&
-		cursor->ranges[TP_CALLS_PARENT].from == INT64_MIN && tp_trace_data_can_order(data));
-	if (cursor->by_function) {
-		cursor->looks |=
-		    fn->from != fn->to && (id->from != INT64_MIN || id->to != INT64_MAX ||
-					      cursor->ranges[TP_CALLS_THREAD].from != INT64_MIN ||
-					      cursor->ranges[TP_CALLS_THREAD].to != INT64_MAX);
-		const int code = enter_functions(cursor);
-		return code ? code : settle(cursor);
-	}
-	cursor->looks |= fn->from != INT64_MIN || fn->to != INT64_MAX;
-	while (cursor->thread < data->calls.thread_count && !thread_matches(cursor, cursor->thread))
-		cursor->thread++;
-	if (cursor->thread >= data->calls.thread_count)
-		return SQLITE_OK;
-	const int code = enter_thread(cursor);
+		ranges[TP_CALLS_PARENT].from == INT64_MIN && tp_trace_data_can_order(data));
+	cursor->looks |= cursor->by_function ? fn->from != fn->to &&
+						   !(is_any(id) && is_any(&ranges[TP_CALLS_THREAD]))
+					     : !is_any(fn);
+	const int code = cursor->by_function ? enter_functions(cursor) : 0;
 	return code ? code : settle(cursor);
 }
 
 static int next_row(sqlite3_vtab_cursor *base)
 {
-	cursor_of(base)->at++;
-	return settle(cursor_of(base));
+	struct cursor *cursor = (struct cursor *)(void *)base;
+	cursor->at++;
+	return settle(cursor);
 }
 
-static int at_end(sqlite3_vtab_cursor *base)
-{
-	const struct cursor *cursor = cursor_of(base);
-	return cursor->at >= cursor->end;
-}
-
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
-{
-	const struct cursor *cursor = cursor_of(base);
-	tp_sql_result(
-	    context, (const struct tp_sql_vtab *)(const void *)base->pVtab, &cursor->row, number);
-	return SQLITE_OK;
-}
-
-static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
-{
-	*id = (sqlite3_int64)cursor_of(base)->row.number + 1;
-	return SQLITE_OK;
-}
-
-const sqlite3_module tp_sql_calls_module = TP_SQL_MODULE;
+const struct tp_sql_module tp_sql_calls_module = {
+    .base = {TP_SQL_MODULE, .xBestIndex = best_index, .xFilter = filter, .xNext = next_row},
+    .cursor_size = sizeof(struct cursor),
+    .recorded = true,
+};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table "events": the records of the log as they are, read from the file chunk by chunk.
-#include "analyzer/query/private.h"
-#include "analyzer/query/sql_table.h"
+#include "analyzer/query/sql.h"
 
 #include "analyzer/trace/chunk_read.h"
 
@@ -27,7 +26,7 @@ static const struct tp_relation_column columns[] = {
 #define PLAN_THREAD 1
 
 struct cursor {
-	sqlite3_vtab_cursor base;
+	struct tp_sql_cursor base; // the row is the cursor, the id its sequence in the thread
 	struct tp_chunk_reader reader;
 	bool reading; // the reader is there
 	uint32_t thread;
@@ -38,25 +37,13 @@ struct cursor {
 	uint64_t sequence;
 	uint64_t high;      // upper half of the time
 	uint64_t last_time; // for the module map
-	// The record at hand.
-	uint64_t at; // its sequence
-	uint64_t record;
-	uint64_t next; // the word behind it
+	uint64_t record;    // at hand
+	uint64_t next;      // the word behind it
 };
-
-static struct cursor *cursor_of(sqlite3_vtab_cursor *base)
-{
-	return (struct cursor *)(void *)base;
-}
-
-static struct tp_trace_data *data_of(const struct cursor *cursor)
-{
-	return ((const struct tp_sql_vtab *)(const void *)cursor->base.pVtab)->data;
-}
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	const struct tp_trace_data *data = ((const struct tp_sql_vtab *)(const void *)base)->data;
+	const struct tp_trace_data *data = tp_sql_vtab(base)->data;
 	double rows = (double)data->analysis->counts.records + 1;
 	info->idxNum = 0;
 	for (int i = 0; i < info->nConstraint; i++)
@@ -75,30 +62,18 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	return SQLITE_OK;
 }
 
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+static void stop_reading(struct tp_sql_cursor *base)
 {
-	((const struct tp_sql_vtab *)(const void *)base)->data->read_recorded = true;
-	return tp_sql_open_cursor(sizeof(struct cursor), out);
-}
-
-static void stop_reading(struct cursor *cursor)
-{
+	struct cursor *cursor = (struct cursor *)(void *)base;
 	if (cursor->reading)
 		tp_chunk_reader_release(&cursor->reader);
 	cursor->reading = false;
 }
 
-static int close_cursor(sqlite3_vtab_cursor *base)
-{
-	stop_reading(cursor_of(base));
-	sqlite3_free(base);
-	return SQLITE_OK;
-}
-
 // Read the next chunk that has records. *found: there is one. Returns an SQLite code.
 static int next_chunk(struct cursor *cursor, bool *found)
 {
-	const struct tp_trace_data *data = data_of(cursor);
+	const struct tp_trace_data *data = tp_sql_data(&cursor->base.base);
 	const struct tp_tracefile *trace = data->analysis->trace;
 	struct tp_err err;
 	*found = false;
@@ -114,7 +89,7 @@ static int next_chunk(struct cursor *cursor, bool *found)
 		const struct tp_chunk *chunk = &thread->chunks[cursor->chunk++];
 		const int code = tp_chunk_reader_read(&cursor->reader, chunk, &err);
 		if (code)
-			return tp_sql_fail(cursor->base.pVtab, code, &err);
+			return tp_sql_fail(cursor->base.base.pVtab, code, &err);
 		tp_module_map_chunk(&trace->map, cursor->reader.words, chunk->word_count,
 		    chunk->first_time, &cursor->last_time);
 		cursor->word = 0;
@@ -130,18 +105,18 @@ static int next_chunk(struct cursor *cursor, bool *found)
 // Take the next record. The cursor is at its end when there is none.
 static int take(struct cursor *cursor)
 {
+	cursor->base.row = NULL;
 	while (cursor->word >= cursor->word_count) {
 		bool found;
 		const int code = next_chunk(cursor, &found);
-		if (code)
+		if (code || !found)
 			return code;
-		if (!found)
-			return SQLITE_OK;
 	}
+	cursor->base.row = cursor;
 	const uint64_t *words = cursor->reader.words;
 	const uint32_t left = cursor->word_count - cursor->word - 1;
 	cursor->record = words[cursor->word++];
-	cursor->at = cursor->sequence++;
+	cursor->base.id = (int64_t)cursor->sequence++;
 	cursor->next = 0;
 	const uint32_t tagged = (uint32_t)(cursor->record >> 32);
 	const uint32_t low = (uint32_t)cursor->record;
@@ -160,11 +135,11 @@ static int take(struct cursor *cursor)
 static int filter(
     sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
-	struct cursor *cursor = cursor_of(base);
-	const struct tp_trace_data *data = data_of(cursor);
+	struct cursor *cursor = (struct cursor *)(void *)base;
+	const struct tp_trace_data *data = tp_sql_data(base);
 	struct tp_err err;
 	(void)text;
-	stop_reading(cursor);
+	stop_reading(&cursor->base);
 	cursor->thread = 0;
 	cursor->last_thread = data->analysis->thread_count;
 	cursor->chunk = cursor->sequence = cursor->last_time = 0;
@@ -186,13 +161,7 @@ static int filter(
 
 static int next_row(sqlite3_vtab_cursor *base)
 {
-	return take(cursor_of(base));
-}
-
-static int at_end(sqlite3_vtab_cursor *base)
-{
-	const struct cursor *cursor = cursor_of(base);
-	return cursor->thread >= cursor->last_thread;
+	return take((struct cursor *)(void *)base);
 }
 
 static const char *kind_of(uint64_t record)
@@ -209,7 +178,7 @@ static const char *kind_of(uint64_t record)
 // The function that the record names.
 static struct tp_cell function_of(const struct cursor *cursor, uint32_t name)
 {
-	const struct tp_analysis *analysis = data_of(cursor)->analysis;
+	const struct tp_analysis *analysis = tp_sql_data(&cursor->base.base)->analysis;
 	const struct tp_thread_result *thread = &analysis->threads[cursor->thread];
 	const uint32_t local =
 	    thread->profile.node_count ? tp_profile_function(&thread->profile, name) : 0;
@@ -245,7 +214,7 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 	const bool names = tagged >= TEEPERF_NAME_FIRST;
 	switch (column) {
 	case SEQ:
-		return tp_cell_count(cursor->at);
+		return tp_cell_number(cursor->base.id);
 	case THREAD:
 		return tp_cell_number(thread->number);
 	case KIND:
@@ -265,21 +234,12 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 	}
 }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
-{
-	const struct cursor *cursor = cursor_of(base);
-	tp_sql_result(
-	    context, (const struct tp_sql_vtab *)(const void *)base->pVtab, cursor, number);
-	return SQLITE_OK;
-}
-
-static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
-{
-	*id = (sqlite3_int64)cursor_of(base)->at;
-	return SQLITE_OK;
-}
-
-const sqlite3_module tp_sql_events_module = TP_SQL_MODULE;
+const struct tp_sql_module tp_sql_events_module = {
+    .base = {TP_SQL_MODULE, .xBestIndex = best_index, .xFilter = filter, .xNext = next_row},
+    .cursor_size = sizeof(struct cursor),
+    .recorded = true,
+    .release = stop_reading,
+};
 
 const struct tp_relation tp_relation_events = {
     .name = "events",

@@ -2,6 +2,8 @@
 // What the tables of one trace are made of.
 #include "trace_data.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,15 +126,8 @@ int tp_trace_data_by_function(struct tp_trace_data *data, struct tp_err *err)
 
 uint32_t tp_trace_data_thread_of(const struct tp_trace_data *data, uint64_t number)
 {
-	uint32_t low = 0;
-	uint32_t high = data->calls.thread_count;
 	// The last thread whose first call is not behind it.
-	while (high - low > 1) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (data->calls.threads[middle].first <= number)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return TP_LOWER_BOUND(1U, data->calls.thread_count, middle,
+		   data->calls.threads[middle].first <= number) -
+	       1;
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/buf.h"
-#include "analyzer/query/sql_table.h"
+#include "analyzer/query/sql.h"
 
 static const struct {
 	uint8_t form;
