@@ -39,4 +39,10 @@ int tp_units_ns_or_zero(const char *text, double *ns, struct tp_err *err);
 /* A number above 0 without a unit. */
 int tp_units_number(const char *text, double *number, struct tp_err *err);
 
+/* A sum that stays at the largest number: hostile files have more than can be counted. */
+static inline uint64_t tp_add_capped(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 #endif

@@ -4,11 +4,6 @@
 
 #include "analyzer/output/text.h"
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 // Memory of the log went away while it was in use, and nobody knows what was in there.
 static bool log_is_gone(const struct tp_tracefile *trace)
 {
@@ -35,12 +30,12 @@ bool tp_analysis_is_complete(const struct tp_analysis *analysis)
 
 uint64_t tp_analysis_missing(const struct tp_analysis *analysis)
 {
-	return add(analysis->lost, analysis->trace->lacks.events);
+	return tp_add_capped(analysis->lost, analysis->trace->lacks.events);
 }
 
 bool tp_analysis_missing_at_most(const struct tp_analysis *analysis, uint64_t *events)
 {
-	*events = add(tp_analysis_missing(analysis), analysis->trace->lacks.more);
+	*events = tp_add_capped(tp_analysis_missing(analysis), analysis->trace->lacks.more);
 	return !is_open(analysis);
 }
 

@@ -2,6 +2,8 @@
 // The functions of several processes together.
 #include "family.h"
 
+#include "common/units.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +13,6 @@ struct entry {
 	const struct teeperf_module *module; // NULL: none
 	uint32_t member;
 };
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 static int compare_modules(const struct entry *a, const struct entry *b)
 {
@@ -76,16 +73,16 @@ static void add_entry(
 	    {&sum->scaled_inclusive, function->scaled_inclusive},
 	    {&sum->uncertainty, function->uncertainty},
 	};
-	sum->calls = add(sum->calls, function->calls);
-	sum->counted = add(sum->counted, function->counted);
+	sum->calls = tp_add_capped(sum->calls, function->calls);
+	sum->counted = tp_add_capped(sum->counted, function->counted);
 	if (!tp_function_timed(function) || analysis->timeless)
 		return;
 	const uint64_t min = tp_timebase_ns(time, function->min);
 	const uint64_t max = tp_timebase_ns(time, function->max);
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		*times[i].sum = add(*times[i].sum, times[i].ticks == UINT64_MAX
-						       ? UINT64_MAX
-						       : tp_timebase_ns(time, times[i].ticks));
+		*times[i].sum = tp_add_capped(*times[i].sum,
+		    times[i].ticks == UINT64_MAX ? UINT64_MAX
+						 : tp_timebase_ns(time, times[i].ticks));
 	sum->min = min < sum->min ? min : sum->min;
 	sum->max = max > sum->max ? max : sum->max;
 	sum->sampled |= function->sampled;
@@ -161,9 +158,10 @@ int tp_family_init(struct tp_family *family, const struct tp_family_member *memb
 	free(entries);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tp_analysis *analysis = members[i].analysis;
-		sums->self = add(sums->self, tp_timebase_ns(&analysis->time, analysis->self));
-		sums->scaled_self =
-		    add(sums->scaled_self, tp_timebase_ns(&analysis->time, analysis->scaled_self));
+		sums->self =
+		    tp_add_capped(sums->self, tp_timebase_ns(&analysis->time, analysis->self));
+		sums->scaled_self = tp_add_capped(
+		    sums->scaled_self, tp_timebase_ns(&analysis->time, analysis->scaled_self));
 	}
 	return 0;
 }

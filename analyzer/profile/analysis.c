@@ -2,9 +2,8 @@
 // A trace, analysed: replays the threads in parallel, sums up and names.
 #include "analysis.h"
 
-#include "analyzer/profile/filter.h"
-#include "analyzer/profile/functions.h"
-#include "analyzer/profile/replay_all.h"
+#include "analyzer/profile/analysis_steps.h"
+#include "common/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,31 +23,10 @@ static uint64_t own_times(const struct tp_analysis *analysis)
 
 static void add_counts(struct tp_analysis *analysis)
 {
-	struct tp_stack_counts *sum = &analysis->counts;
 	for (uint32_t i = 0; i < analysis->thread_count; i++) {
 		struct tp_thread_result *thread = &analysis->threads[i];
 		const struct tp_stack_counts *counts = &thread->counts;
-		sum->records += counts->records;
-		sum->events += counts->events;
-		sum->lost += counts->lost;
-		sum->counted += counts->counted;
-		sum->cut += counts->cut;
-		sum->early += counts->early;
-		sum->forked += counts->forked;
-		sum->overwritten += counts->overwritten;
-		sum->dropped += counts->dropped;
-		sum->contexts += counts->contexts;
-		sum->left += counts->left;
-		sum->moved += counts->moved;
-		sum->apart += counts->apart;
-		sum->unmatched_exits += counts->unmatched_exits;
-		sum->unmatched_enters += counts->unmatched_enters;
-		sum->unknown_resyncs += counts->unknown_resyncs;
-		sum->open += counts->open;
-		sum->backwards += counts->backwards;
-		sum->holes += counts->holes;
-		sum->reserved += counts->reserved;
-		sum->bad_counts += counts->bad_counts;
+		tp_stack_counts_add(&analysis->counts, counts);
 		analysis->compensation.taken += thread->taken;
 		analysis->compensation.missing += thread->missing;
 		// The thread table knows of losses that no record could be written about.
@@ -117,11 +95,6 @@ out:
 	return code;
 }
 
-static uint64_t add_ticks(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 // The origin of times, and the range of those that were asked for.
 static int set_range(
     struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
@@ -139,10 +112,10 @@ static int set_range(
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
 		    "recorded without a clock, so that there are no times to choose by");
 	if (options->from_ns || options->to_ns) {
-		analysis->from = add_ticks(
+		analysis->from = tp_add_capped(
 		    analysis->origin, tp_timebase_ticks(&analysis->time, options->from_ns));
 		if (options->to_ns)
-			analysis->to = add_ticks(
+			analysis->to = tp_add_capped(
 			    analysis->origin, tp_timebase_ticks(&analysis->time, options->to_ns));
 		// 0 is the start of all; a range from there on is without what was open before.
 		analysis->ranged = true;

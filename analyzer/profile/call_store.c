@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "call_store.h"
 
+#include "analyzer/profile/workers.h"
 #include "common/array.h"
 #include "common/temporary.h"
 
@@ -15,21 +16,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WORKERS_MAX 64
+// Numbers, and how many of them are below each.
+struct numbers {
+	uint64_t *bits;
+	uint64_t *ranks; // of each 64 of them
+	uint64_t words;
+};
 
-// Which words of a thread's chunks begin a call, and how many do before each.
+// Which words of a thread's chunks begin a call.
 struct marks {
 	const struct tp_thread *thread;
 	uint32_t chunk_shift;
 	uint64_t *first_word; // of each chunk, all words in a row
-	uint64_t word_count;
-	uint64_t *bits;
-	uint64_t *ranks; // of each 64 of them
-	uint64_t chunk;  // that was looked at last
-	// The same for calls that came from other threads (moves.h), which come behind all others.
-	uint64_t *moved;
-	uint64_t *moved_ranks;
-	uint64_t moved_words;
+	uint64_t chunk;       // that was looked at last
+	struct numbers own;
+	struct numbers
+	    moved; // calls that came from other threads (moves.h), which come behind all others
 };
 
 struct load {
@@ -40,15 +42,6 @@ struct load {
 	struct marks marks;
 	struct tp_call_sink sink;
 	bool no_memory;
-};
-
-// Threads to load, for workers.
-struct work {
-	struct tp_call_store *store;
-	atomic_uint next;
-	pthread_mutex_t lock;
-	int code; // under lock: the first error, and err
-	struct tp_err err;
 };
 
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -121,26 +114,26 @@ void tp_call_store_forget(struct tp_call_store *store, uint32_t thread)
 static void marks_release(struct marks *marks)
 {
 	free(marks->first_word);
-	free(marks->bits);
-	free(marks->ranks);
-	free(marks->moved);
-	free(marks->moved_ranks);
+	free(marks->own.bits);
+	free(marks->own.ranks);
+	free(marks->moved.bits);
+	free(marks->moved.ranks);
 }
 
 static bool marks_init(struct marks *marks, const struct tp_thread *thread, uint32_t chunk_shift)
 {
+	uint64_t count = 0;
 	*marks = (struct marks){.thread = thread, .chunk_shift = chunk_shift};
 	marks->first_word = calloc(thread->chunk_count + 1, sizeof(*marks->first_word));
 	if (!marks->first_word)
 		return false;
 	for (uint64_t i = 0; i < thread->chunk_count; i++) {
-		marks->first_word[i] = marks->word_count;
-		marks->word_count += thread->chunks[i].word_count;
+		marks->first_word[i] = count;
+		count += thread->chunks[i].word_count;
 	}
-	const uint64_t count = marks->word_count / 64 + 1;
-	marks->bits = calloc(count, sizeof(*marks->bits));
-	marks->ranks = calloc(count, sizeof(*marks->ranks));
-	return marks->bits && marks->ranks;
+	marks->own.words = count / 64 + 1;
+	marks->own.bits = calloc(marks->own.words, sizeof(*marks->own.bits));
+	return marks->own.bits;
 }
 
 // The place of the record with this id among all words of the thread; UINT64_MAX: there is none.
@@ -166,55 +159,42 @@ static uint64_t marks_word(struct marks *marks, uint64_t id)
 // The bit of the call with this id; NULL: there can be none, or there is no memory.
 static uint64_t *marks_bits(struct marks *marks, uint64_t id, uint64_t *bit)
 {
+	struct numbers *moved = &marks->moved;
 	const uint64_t word = id & TP_CALL_MOVED ? id & ~TP_CALL_MOVED : marks_word(marks, id);
 	if (word == UINT64_MAX)
 		return NULL;
 	*bit = UINT64_C(1) << (word % 64);
 	if (!(id & TP_CALL_MOVED))
-		return &marks->bits[word / 64];
-	const uint64_t before = marks->moved_words;
-	if (!TP_GROW(marks->moved, marks->moved_words, word / 64 + 1))
+		return &marks->own.bits[word / 64];
+	const uint64_t before = moved->words;
+	if (!TP_GROW(moved->bits, moved->words, word / 64 + 1))
 		return NULL;
-	if (marks->moved_words > before)
-		memset(&marks->moved[before], 0, (marks->moved_words - before) * sizeof(uint64_t));
-	return &marks->moved[word / 64];
+	if (moved->words > before)
+		memset(&moved->bits[before], 0, (moved->words - before) * sizeof(uint64_t));
+	return &moved->bits[word / 64];
 }
 
-// False: no memory.
-static bool marks_rank(struct marks *marks)
+// With *BEFORE numbers in front of them, to which these are added. False: no memory.
+static bool rank(struct numbers *numbers, uint64_t *before)
 {
-	uint64_t before = 0;
-	for (uint64_t i = 0; i < marks->word_count / 64 + 1; i++) {
-		marks->ranks[i] = before;
-		before += (uint64_t)__builtin_popcountll(marks->bits[i]);
+	numbers->ranks = calloc(numbers->words + 1, sizeof(*numbers->ranks));
+	for (uint64_t i = 0; numbers->ranks && i < numbers->words; i++) {
+		numbers->ranks[i] = *before;
+		*before += (uint64_t)__builtin_popcountll(numbers->bits[i]);
 	}
-	marks->moved_ranks = calloc(marks->moved_words + 1, sizeof(*marks->moved_ranks));
-	for (uint64_t i = 0; marks->moved_ranks && i < marks->moved_words; i++) {
-		marks->moved_ranks[i] = before;
-		before += (uint64_t)__builtin_popcountll(marks->moved[i]);
-	}
-	return marks->moved_ranks;
-}
-
-// As marks_row, of a call that came from another thread: how many such calls came before, and all others.
-static uint64_t marks_moved_row(const struct marks *marks, uint64_t number)
-{
-	if (number / 64 >= marks->moved_words || !(marks->moved[number / 64] >> (number % 64) & 1))
-		return UINT64_MAX;
-	const uint64_t below = marks->moved[number / 64] & ((UINT64_C(1) << (number % 64)) - 1);
-	return marks->moved_ranks[number / 64] + (uint64_t)__builtin_popcountll(below);
+	return numbers->ranks;
 }
 
 // How many calls began before the one with this id; UINT64_MAX if it is not marked.
 static uint64_t marks_row(struct marks *marks, uint64_t id)
 {
-	if (id & TP_CALL_MOVED)
-		return marks_moved_row(marks, id & ~TP_CALL_MOVED);
-	const uint64_t word = marks_word(marks, id);
-	if (word == UINT64_MAX || !(marks->bits[word / 64] >> (word % 64) & 1))
+	const bool moved = id & TP_CALL_MOVED;
+	const struct numbers *numbers = moved ? &marks->moved : &marks->own;
+	const uint64_t number = moved ? id & ~TP_CALL_MOVED : marks_word(marks, id);
+	if (number / 64 >= numbers->words || !(numbers->bits[number / 64] >> (number % 64) & 1))
 		return UINT64_MAX;
-	const uint64_t below = marks->bits[word / 64] & ((UINT64_C(1) << (word % 64)) - 1);
-	return marks->ranks[word / 64] + (uint64_t)__builtin_popcountll(below);
+	const uint64_t below = numbers->bits[number / 64] & ((UINT64_C(1) << (number % 64)) - 1);
+	return numbers->ranks[number / 64] + (uint64_t)__builtin_popcountll(below);
 }
 
 // ---- loading a thread
@@ -332,9 +312,18 @@ static int map_calls(struct load *load, struct tp_err *err)
 	return 0;
 }
 
+// Hand all calls to the sink, of a thread whose records end in an error up to there: so they were analysed.
+static int each_call(struct load *load, uint32_t thread, struct tp_err *err)
+{
+	const struct tp_analysis *analysis = load->store->analysis;
+	const int code = tp_calls_each(analysis, thread, &load->sink, err);
+	return code == analysis->threads[thread].code ? 0 : code;
+}
+
 static int load_thread(struct tp_call_store *store, uint32_t thread, struct tp_err *err)
 {
 	const struct tp_analysis *analysis = store->analysis;
+	const char *name = analysis->trace->source.name;
 	struct tp_stored_thread *to = &store->threads[thread];
 	struct load load = {
 	    .store = store,
@@ -343,37 +332,30 @@ static int load_thread(struct tp_call_store *store, uint32_t thread, struct tp_e
 	    .node_count = analysis->threads[thread].profile.node_count,
 	    .sink = {.context = &load, .leave = mark_call},
 	};
+	uint64_t before = 0;
 	to->rows = 0;
 	to->wide_count = 0;
 	int code = 0;
 	if (!to->count)
 		goto out;
-	if (!marks_init(
-		&load.marks, analysis->threads[thread].thread, analysis->trace->header.chunk_shift))
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the calls");
-	// A thread whose records end in an error was analysed up to there; its calls are, too.
-	const bool damaged = analysis->threads[thread].code != 0;
-	if (!code)
-		code = tp_calls_each(analysis, thread, &load.sink, err);
-	if (code && damaged && code == analysis->threads[thread].code)
-		code = 0;
-	if (!code)
+	load.no_memory = !marks_init(
+	    &load.marks, analysis->threads[thread].thread, analysis->trace->header.chunk_shift);
+	if (!load.no_memory)
+		code = each_call(&load, thread, err);
+	if (!code && !load.no_memory)
 		code = map_calls(&load, err);
 	if (!code && to->rows) {
-		load.no_memory = !marks_rank(&load.marks);
+		load.no_memory =
+		    !rank(&load.marks.own, &before) || !rank(&load.marks.moved, &before);
 		load.sink.leave = put_call;
 		if (!load.no_memory)
-			code = tp_calls_each(analysis, thread, &load.sink, err);
-		if (code && damaged && code == analysis->threads[thread].code)
-			code = 0;
+			code = each_call(&load, thread, err);
 	}
 	if (!code && load.no_memory)
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the calls");
+		code = tp_err_set(
+		    err, TP_ERR_MEMORY, name, TP_ERR_NO_OFFSET, "no memory for the calls");
 	if (!code && given_up(store))
-		code = tp_err_set(err, TP_ERR_LIMIT, analysis->trace->source.name, TP_ERR_NO_OFFSET,
-		    "interrupted");
+		code = tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET, "interrupted");
 out:
 	marks_release(&load.marks);
 	if (code)
@@ -382,50 +364,15 @@ out:
 	return code;
 }
 
-static void *worker(void *argument)
+static int load_missing(void *context, uint32_t thread, struct tp_err *err)
 {
-	struct work *work = argument;
-	for (;;) {
-		const unsigned next = atomic_fetch_add(&work->next, 1);
-		if (next >= work->store->thread_count)
-			return NULL;
-		struct tp_err err;
-		if (work->store->threads[next].loaded)
-			continue;
-		const int code = load_thread(work->store, next, &err);
-		if (!code)
-			continue;
-		pthread_mutex_lock(&work->lock);
-		if (!work->code) {
-			work->code = code;
-			work->err = err;
-		}
-		pthread_mutex_unlock(&work->lock);
-		return NULL;
-	}
+	struct tp_call_store *store = context;
+	return store->threads[thread].loaded ? 0 : load_thread(store, thread, err);
 }
 
 int tp_call_store_load(struct tp_call_store *store, uint32_t thread, struct tp_err *err)
 {
-	if (thread != TP_CALL_STORE_ALL)
-		return store->threads[thread].loaded ? 0 : load_thread(store, thread, err);
-	struct work work = {.store = store, .lock = PTHREAD_MUTEX_INITIALIZER};
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t workers = cpus > 0 ? (uint32_t)cpus : 1;
-	uint32_t missing = 0;
-	for (uint32_t i = 0; i < store->thread_count; i++)
-		missing += !store->threads[i].loaded;
-	workers = workers < missing ? workers : missing;
-	workers = workers < WORKERS_MAX ? workers : WORKERS_MAX;
-	pthread_t threads[WORKERS_MAX];
-	uint32_t started = 0;
-	// This thread works as well, so a failed pthread_create costs only time.
-	while (started + 1 < workers && pthread_create(&threads[started], NULL, worker, &work) == 0)
-		started++;
-	worker(&work);
-	for (uint32_t i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
-	if (work.code && err)
-		*err = work.err;
-	return work.code;
+	return thread == TP_CALL_STORE_ALL ? tp_workers_each(store->thread_count,
+						 tp_workers_count(), load_missing, store, err)
+					   : load_missing(store, thread, err);
 }

@@ -8,6 +8,7 @@
 
 #include "analyzer/profile/analysis.h"
 #include "analyzer/replay/call_sink.h"
+#include "analyzer/replay/stack_part.h"
 
 /*
  * Hand the calls of analysis->threads[THREAD] to the sink, within the analysis's range of time and from
@@ -18,5 +19,29 @@
  */
 int tp_calls_each(const struct tp_analysis *analysis, uint32_t thread, struct tp_call_sink *sink,
     struct tp_err *err);
+
+/*
+ * The same, several parts of a thread at a time, for whoever needs neither the order of calls nor their paths. A part has calls of
+ * its own, which begin and end in it, and its own profile (stack_part.h).
+ */
+
+/* In how many parts a thread may be had, up to 64, if there are so many workers; 1: only by tp_calls_each. */
+uint32_t tp_calls_parts(const struct tp_analysis *analysis, uint32_t thread, uint32_t workers);
+
+/* A part behind the first one. */
+struct tp_calls_part {
+	struct tp_call_sink
+	    sink;            /* the caller's: only leave is used; call->node is of part.profile */
+	struct tp_part part; /* while it is replayed; part.unusual, if set by the sink, ends that */
+	/* Result. False: its calls were handed to the thread's sink all the same, and do not count. */
+	bool joined;
+};
+
+/*
+ * As tp_calls_each, but calls that begin and end in one of the PARTS (COUNT, that is tp_calls_parts() - 1) go to the sink of
+ * that, each on a thread of its own. Of SINK only leave is used.
+ */
+int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
+    struct tp_call_sink *sink, struct tp_calls_part *parts, uint32_t count, struct tp_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which paths an analysis keeps, by functions and depth.
-#include "filter.h"
+#include "analysis_steps.h"
 
 #include "analyzer/profile/pattern.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The functions of all threads together, from records and from counts.
-#include "functions.h"
+#include "analysis_steps.h"
 
 #include "common/hash.h"
+#include "common/units.h"
 
 #include <stdlib.h>
 
@@ -112,12 +113,6 @@ static bool map_functions(const struct tp_analysis *analysis, struct tp_thread_r
 	return true;
 }
 
-// The largest number is not exceeded: a hostile trace may have more than can be counted.
-static void add_calls(uint64_t *to, uint64_t calls)
-{
-	*to = calls > UINT64_MAX - *to ? UINT64_MAX : *to + calls;
-}
-
 // How many calls of the thread's functions have records, before any is left out; and which calls have none.
 static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *thread)
 {
@@ -129,7 +124,8 @@ static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *
 		recorded[profile->nodes[i].function] +=
 		    profile->nodes[i].calls + (profile->dropped ? profile->dropped[i].calls : 0);
 	for (uint32_t i = 1; i < profile->function_count; i++)
-		add_calls(&analysis->functions[thread->functions[i]].recorded, recorded[i]);
+		analysis->functions[thread->functions[i]].recorded =
+		    tp_add_capped(analysis->functions[thread->functions[i]].recorded, recorded[i]);
 	for (uint32_t i = 0; i < thread->calls.count; i++) {
 		const struct tp_call_count *item = &thread->calls.items[i];
 		const struct tp_symbol_key key =
@@ -143,14 +139,14 @@ static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *
 				? tp_profile_function(profile, (uint32_t)key.address)
 				: 0;
 			const uint64_t both = calls < recorded[local] ? calls : recorded[local];
-			add_calls(&function->sampled, calls);
+			function->sampled = tp_add_capped(function->sampled, calls);
 			recorded[local] -= both;
 			calls -= both;
-			add_calls(&function->not_sampled, calls);
+			function->not_sampled = tp_add_capped(function->not_sampled, calls);
 		} else {
-			add_calls(&function->counted, calls);
+			function->counted = tp_add_capped(function->counted, calls);
 		}
-		add_calls(&thread->call_count, calls);
+		thread->call_count = tp_add_capped(thread->call_count, calls);
 	}
 	free(recorded);
 	return true;
@@ -366,13 +362,14 @@ static void add_counted(struct tp_analysis *analysis)
 	for (uint32_t i = 0; i < analysis->thread_count; i++) {
 		struct tp_thread_result *thread = &analysis->threads[i];
 		for (uint32_t j = 1; j < thread->profile.node_count; j++)
-			add_calls(&thread->call_count, thread->profile.nodes[j].calls);
+			thread->call_count =
+			    tp_add_capped(thread->call_count, thread->profile.nodes[j].calls);
 	}
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		struct tp_function *function = &analysis->functions[i];
 		const uint64_t timed = function->calls;
-		add_calls(&function->calls, function->counted);
-		add_calls(&function->calls, function->not_sampled);
+		function->calls = tp_add_capped(function->calls, function->counted);
+		function->calls = tp_add_capped(function->calls, function->not_sampled);
 		function->counted = function->calls - timed;
 	}
 }

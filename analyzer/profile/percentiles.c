@@ -6,16 +6,13 @@
 #include "percentiles.h"
 
 #include "analyzer/profile/calls.h"
-#include "analyzer/profile/calls_apart.h"
+#include "analyzer/profile/workers.h"
 #include "common/array.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define WORKERS_MAX 64
 #define SELECT_BITS 11 // of a value that selection looks at in one pass
 #define NO_SLOT UINT32_MAX
 
@@ -49,12 +46,7 @@ struct collection {
 	struct place *places;
 	uint64_t *values; // less the lowest of its bucket
 	uint64_t value_count;
-	uint32_t workers;
 	struct cursor **cursors; // of each thread, TP_PERCENTILE_COUNT for each of its functions
-	atomic_uint next;
-	pthread_mutex_t lock;
-	int code; // under lock, and err
-	struct tp_err err;
 };
 
 struct thread_sink {
@@ -264,7 +256,6 @@ static int collect_parts(struct thread_sink *thread, uint32_t t, uint32_t count,
 	const struct tp_analysis *analysis = thread->collection->analysis;
 	struct tp_calls_part *parts = calloc((size_t)count + 1, sizeof(*parts));
 	struct part_sink *sinks = calloc((size_t)count + 1, sizeof(*sinks));
-	int code;
 	for (uint32_t i = 0; parts && sinks && i < count; i++) {
 		sinks[i] = (struct part_sink){
 		    .collection = thread->collection,
@@ -275,10 +266,8 @@ static int collect_parts(struct thread_sink *thread, uint32_t t, uint32_t count,
 		parts[i].sink =
 		    (struct tp_call_sink){.context = &sinks[i], .leave = take_part_call};
 	}
-	if (count && parts && sinks)
-		code = tp_calls_each_apart(analysis, t, &thread->sink, parts, count, err);
-	else
-		code = tp_calls_each(analysis, t, &thread->sink, err);
+	const int code =
+	    tp_calls_each_apart(analysis, t, &thread->sink, parts, parts && sinks ? count : 0, err);
 	for (uint32_t i = 0; parts && sinks && i < count; i++) {
 		if (parts[i].joined)
 			take_kept(thread, &sinks[i]);
@@ -290,8 +279,9 @@ static int collect_parts(struct thread_sink *thread, uint32_t t, uint32_t count,
 	return code;
 }
 
-static int collect_thread(struct collection *collection, uint32_t t, struct tp_err *err)
+static int collect_thread(void *context, uint32_t t, struct tp_err *err)
 {
+	struct collection *collection = context;
 	const struct tp_thread_result *thread = &collection->analysis->threads[t];
 	struct thread_sink sink = {
 	    .collection = collection,
@@ -300,50 +290,10 @@ static int collect_thread(struct collection *collection, uint32_t t, struct tp_e
 	    .values = collection->values,
 	    .sink = {.context = &sink, .leave = take_call},
 	};
-	const uint32_t parts = tp_calls_parts(collection->analysis, t, collection->workers);
+	const uint32_t parts = tp_calls_parts(collection->analysis, t, tp_workers_count());
 	const int code = collect_parts(&sink, t, parts - 1, err);
 	// What was analysed of a damaged thread is here.
-	return code && code == thread->code ? 0 : code;
-}
-
-static void *worker(void *argument)
-{
-	struct collection *collection = argument;
-	for (;;) {
-		const unsigned next = atomic_fetch_add(&collection->next, 1);
-		if (next >= collection->analysis->thread_count)
-			return NULL;
-		struct tp_err err;
-		const int code = collect_thread(collection, next, &err);
-		if (!code)
-			continue;
-		pthread_mutex_lock(&collection->lock);
-		if (!collection->code) {
-			collection->code = code;
-			collection->err = err;
-		}
-		pthread_mutex_unlock(&collection->lock);
-	}
-}
-
-static void collect_all(struct collection *collection)
-{
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t workers = cpus > 0 ? (uint32_t)cpus : 1;
-	collection->workers = workers;
-	if (workers > collection->analysis->thread_count)
-		workers = collection->analysis->thread_count;
-	if (workers > WORKERS_MAX)
-		workers = WORKERS_MAX;
-	pthread_t threads[WORKERS_MAX];
-	uint32_t started = 0;
-	// This thread works as well, so a failed pthread_create costs only time.
-	while (started + 1 < workers &&
-	       pthread_create(&threads[started], NULL, worker, collection) == 0)
-		started++;
-	worker(collection);
-	for (uint32_t i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
+	return code == thread->code ? 0 : code;
 }
 
 // Digit by digit from above.
@@ -410,7 +360,6 @@ int tp_percentiles_init(struct tp_percentiles *percentiles, const struct tp_anal
 	    .slots = calloc(count * TP_PERCENTILE_COUNT, sizeof(*collection.slots)),
 	    .places = calloc(count * TP_PERCENTILE_COUNT, sizeof(*collection.places)),
 	    .cursors = calloc((size_t)analysis->thread_count + 1, sizeof(*collection.cursors)),
-	    .lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	const char *name = analysis->trace->source.name;
 	*percentiles = (struct tp_percentiles){
@@ -428,24 +377,19 @@ int tp_percentiles_init(struct tp_percentiles *percentiles, const struct tp_anal
 		ok = collection.values != NULL;
 	}
 	int code = 0;
-	if (!ok) {
+	if (!ok)
 		code = tp_err_set(
 		    err, TP_ERR_MEMORY, name, TP_ERR_NO_OFFSET, "no memory for percentiles");
-		goto out;
-	}
-	if (collection.value_count)
-		collect_all(&collection);
-	code = collection.code;
-	if (code && err)
-		*err = collection.err;
-	else if (!code && give_up && atomic_load_explicit(give_up, memory_order_relaxed))
+	else if (collection.value_count)
+		code = tp_workers_each(
+		    analysis->thread_count, tp_workers_count(), collect_thread, &collection, err);
+	if (!code && give_up && atomic_load_explicit(give_up, memory_order_relaxed))
 		code = tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET, "interrupted");
 	else if (!code && !is_complete(&collection))
 		code = tp_err_set(err, TP_ERR_FORMAT, name, TP_ERR_NO_OFFSET,
 		    "its calls are not those of a moment ago: it changed while it was read");
 	if (!code)
 		select_all(&collection, percentiles);
-out:
 	for (uint32_t i = 0; collection.cursors && i < analysis->thread_count; i++)
 		free(collection.cursors[i]);
 	free(collection.cursors);

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All threads of an analysis, replayed at the same time; long ones in parts.
-#include "replay_all.h"
+#include "analysis_steps.h"
 
 #include "analyzer/replay/replay.h"
+#include "analyzer/profile/calls.h"
 #include "analyzer/profile/together.h"
+#include "analyzer/profile/workers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-#define WORKERS_MAX 64
-// Parts of a thread have so many chunks at least: below, joining them costs more than it saves.
-#define PART_CHUNKS_MIN 32
 
 // A thread that is being replayed.
 struct job {
@@ -37,7 +34,6 @@ struct work {
 	struct job *jobs;
 	struct item *items;
 	uint32_t item_count;
-	atomic_uint next; // item to take
 	pthread_mutex_t lock;
 	uint64_t done; // chunks; under lock
 	uint64_t all;
@@ -135,43 +131,19 @@ static void replay_first(struct work *work, struct job *job)
 		result->code = TP_ERR_MEMORY;
 }
 
-static void *worker(void *argument)
+static int replay_item(void *context, uint32_t number, struct tp_err *err)
 {
-	struct work *work = argument;
-	for (;;) {
-		const unsigned next = atomic_fetch_add(&work->next, 1);
-		if (next >= work->item_count)
-			return NULL;
-		struct job *job = &work->jobs[work->items[next].job];
-		const uint32_t part = work->items[next].part;
-		if (part)
-			replay_part(work, job, part);
-		else
-			replay_first(work, job);
-		if (atomic_fetch_sub(&job->left, 1) == 1)
-			finish(work, job);
-	}
-}
-
-// Of how many parts a thread should be, if there are so many workers.
-static uint32_t parts_of(const struct work *work, const struct tp_thread *thread, uint32_t workers)
-{
-	const struct tp_analysis *analysis = work->analysis;
-	// Where times or modules decide what a record means, that of an earlier one has to be known.
-	if (analysis->timeless || analysis->ranged || analysis->least ||
-	    analysis->trace->gaps.count || analysis->trace->map.moves)
-		return 1;
-	const uint64_t fair = (thread->chunk_count * workers + work->all - 1) / work->all;
-	const uint64_t most = thread->chunk_count / PART_CHUNKS_MIN;
-	const uint64_t parts = fair < most ? fair : most;
-	return parts < 1 ? 1 : parts < WORKERS_MAX ? (uint32_t)parts : WORKERS_MAX;
-}
-
-static void prepare(struct work *work, struct job *job)
-{
-	job->replay = tp_analysis_replay(work->analysis, job->result->thread, &job->stack);
-	job->replay.chunk_done = work->options->progress ? chunk_done : NULL;
-	job->replay.context = work;
+	struct work *work = context;
+	struct job *job = &work->jobs[work->items[number].job];
+	const uint32_t part = work->items[number].part;
+	(void)err;
+	if (part)
+		replay_part(work, job, part);
+	else
+		replay_first(work, job);
+	if (atomic_fetch_sub(&job->left, 1) == 1)
+		finish(work, job);
+	return 0;
 }
 
 // The list of what to do. False: no memory.
@@ -185,13 +157,15 @@ static bool plan(struct work *work, struct tp_analysis *analysis, uint32_t worke
 	for (uint32_t i = 0; i < analysis->thread_count; i++) {
 		struct job *job = &work->jobs[i];
 		job->result = &analysis->threads[i];
-		job->part_count = work->all ? parts_of(work, job->result->thread, workers) : 1;
+		job->part_count = tp_calls_parts(analysis, i, workers);
 		if (job->part_count > 1)
 			job->parts = calloc(job->part_count - 1, sizeof(*job->parts));
 		if (!job->parts)
 			job->part_count = 1;
 		atomic_init(&job->left, job->part_count);
-		prepare(work, job);
+		job->replay = tp_analysis_replay(analysis, job->result->thread, &job->stack);
+		job->replay.chunk_done = work->options->progress ? chunk_done : NULL;
+		job->replay.context = work;
 		for (uint32_t j = 0; j < job->part_count; j++)
 			work->items[work->item_count++] = (struct item){i, j};
 	}
@@ -266,24 +240,11 @@ int tp_replay_all(
 	};
 	for (uint32_t i = 0; i < analysis->thread_count; i++)
 		work.all += analysis->threads[i].thread->chunk_count;
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t workers = options->workers ? options->workers : cpus > 0 ? (uint32_t)cpus : 1;
-	if (workers > WORKERS_MAX)
-		workers = WORKERS_MAX;
+	uint32_t workers = options->workers ? options->workers : tp_workers_count();
+	workers = workers < TP_WORKERS_MAX ? workers : TP_WORKERS_MAX;
 	const bool planned = plan(&work, analysis, workers);
-	if (planned) {
-		if (workers > work.item_count)
-			workers = work.item_count;
-		pthread_t threads[WORKERS_MAX];
-		uint32_t started = 0;
-		// This thread works as well, so a failed pthread_create costs only time.
-		while (started + 1 < workers &&
-		       pthread_create(&threads[started], NULL, worker, &work) == 0)
-			started++;
-		worker(&work);
-		for (uint32_t i = 0; i < started; i++)
-			pthread_join(threads[i], NULL);
-	}
+	if (planned)
+		tp_workers_each(work.item_count, workers, replay_item, &work, err);
 	free(work.jobs);
 	free(work.items);
 	if (planned && work.arrives)

@@ -187,11 +187,6 @@ void tp_together_release(struct tp_together *together)
 	tp_moves_release(&together->moves);
 }
 
-bool tp_together_concerns(const struct tp_analysis *analysis, uint32_t thread)
-{
-	return analysis->threads[thread].moves;
-}
-
 int tp_together_calls(const struct tp_analysis *analysis, uint32_t thread,
     struct tp_call_sink *sink, struct tp_err *err)
 {

@@ -36,11 +36,7 @@ struct tp_together {
 int tp_together_replay(const struct tp_analysis *analysis, struct tp_together *together);
 void tp_together_release(struct tp_together *together);
 
-/* Whether the calls of this thread of the analysis come in part from other threads. */
-bool tp_together_concerns(const struct tp_analysis *analysis, uint32_t thread);
-/*
- * The calls of one such thread, as tp_calls_each has them.
- */
+/* The calls of a thread of the analysis that moves, as tp_calls_each has them. */
 int tp_together_calls(const struct tp_analysis *analysis, uint32_t thread,
     struct tp_call_sink *sink, struct tp_err *err);
 

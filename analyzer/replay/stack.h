@@ -43,6 +43,14 @@ struct tp_stack_counts {
 	uint64_t bad_counts;       /* COUNTS records with impossible numbers of pairs */
 };
 
+static inline void tp_stack_counts_add(
+    struct tp_stack_counts *to, const struct tp_stack_counts *counts)
+{
+	// There is nothing else in it.
+	for (size_t i = 0; i < sizeof(*to) / sizeof(uint64_t); i++)
+		((uint64_t *)to)[i] += ((const uint64_t *)counts)[i];
+}
+
 /*
  * FRAMES is the stack that the thread runs on, CONTEXTS has its others. Frame 0 has the children of
  * all of them.

@@ -2,15 +2,12 @@
 // The files that slices are written to, and what formats ask about them.
 #include "slice_files.h"
 
+#include "common/units.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static uint64_t add_ns(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 // ---- numbers of threads
 
@@ -178,8 +175,9 @@ void tp_slice_files_go(struct tp_slice_files *files, uint32_t number)
 	if (!files->path)
 		return;
 	const uint64_t split = slices->options->split_ns;
-	slices->from_ns = add_ns(files->start_ns, split * number);
-	slices->to_ns = number + 1 < slices->files ? add_ns(slices->from_ns, split) : UINT64_MAX;
+	slices->from_ns = tp_add_capped(files->start_ns, split * number);
+	slices->to_ns =
+	    number + 1 < slices->files ? tp_add_capped(slices->from_ns, split) : UINT64_MAX;
 }
 
 // Whether this file is the trace that is read: to write it would lose both.

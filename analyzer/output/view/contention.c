@@ -136,7 +136,7 @@ static int sweep(struct contention *contention, struct tp_err *err)
 	for (uint32_t i = 0; i < contention->count; i++) {
 		const uint64_t calls = contention->items[i].calls;
 		most = calls > most ? calls : most;
-		sum = calls > UINT64_MAX - sum ? UINT64_MAX : sum + calls;
+		sum = tp_add_capped(sum, calls);
 	}
 	if (most > CALLS_MAX || sum / CALLS_MAX >= PASSES_MAX / 2)
 		return tp_err_set(err, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
