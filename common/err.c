@@ -82,6 +82,17 @@ int tp_err_memory(struct tp_err *err, const char *file)
 	return tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "out of memory");
 }
 
+int tp_err_no_memory(struct tp_err *err, const char *file, const char *format, ...)
+{
+	if (!err)
+		return TP_ERR_MEMORY;
+	va_list args;
+	va_start(args, format);
+	fill(err, TP_ERR_MEMORY, file, format, args);
+	va_end(args);
+	return TP_ERR_MEMORY;
+}
+
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)
 {
 	if (!err)

@@ -53,6 +53,9 @@ void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size);
 
 /* Out of memory, wherever that was; FILE may be NULL. Returns TP_ERR_MEMORY. */
 int tp_err_memory(struct tp_err *err, const char *file);
+/* The same, with what it was needed for. */
+int tp_err_no_memory(struct tp_err *err, const char *file, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Like tp_err_set with code TP_ERR_SYSTEM; appends ": " and strerror(errno_value). */
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)

@@ -60,8 +60,8 @@ static int select_threads(
 	analysis->threads =
 	    calloc(trace->thread_count ? trace->thread_count : 1, sizeof(*analysis->threads));
 	if (!analysis->threads)
-		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
-		    "no memory for %u threads", trace->thread_count);
+		return tp_err_no_memory(
+		    err, trace->source.name, "no memory for %u threads", trace->thread_count);
 	for (uint32_t i = 0; i < trace->thread_count; i++)
 		if (!options->one_thread || trace->threads[i].number == options->thread)
 			analysis->threads[analysis->thread_count++].thread = &trace->threads[i];
@@ -148,8 +148,7 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	if (code)
 		return code;
 	if (!tp_functions_list(analysis))
-		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
-		    "no memory for the functions");
+		return tp_err_no_memory(err, trace->source.name, "no memory for the functions");
 	code = name_functions(analysis, &options->symbols, err);
 	if (!code)
 		code = tp_filter_apply(analysis, options, err);

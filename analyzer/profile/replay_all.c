@@ -250,6 +250,6 @@ int tp_replay_all(
 	if (planned && work.arrives)
 		return replay_together(&work, analysis, err);
 	return planned ? 0
-		       : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-			     TP_ERR_NO_OFFSET, "no memory for %u threads", analysis->thread_count);
+		       : tp_err_no_memory(err, analysis->trace->source.name,
+			     "no memory for %u threads", analysis->thread_count);
 }

@@ -122,7 +122,7 @@ int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *an
 	match->self = calloc((size_t)paths->count + 1, sizeof(*match->self));
 	if (!code &&
 	    (!same || !match->self || !number_names(&names) || !fill(&table, paths, names.of[0])))
-		code = tp_err_set(err, TP_ERR_MEMORY, other->trace->source.name, TP_ERR_NO_OFFSET,
+		code = tp_err_no_memory(err, other->trace->source.name,
 		    "no memory to compare %u call paths", others.count);
 	for (uint32_t i = 1; !code && i < others.count; i++) {
 		const struct tp_path *path = &others.items[i];

@@ -128,8 +128,8 @@ static int init(struct tp_slice_files *files, const struct tp_slice_format *form
 	files->slices.state = calloc(1, format->state_size ? format->state_size : 1);
 	files->made = calloc(1, 1);
 	if (!files->slices.state || !files->made || !number_threads(files))
-		return tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the export");
+		return tp_err_no_memory(
+		    err, analysis->trace->source.name, "no memory for the export");
 	return format->init ? format->init(&files->slices, err) : 0;
 }
 
@@ -150,8 +150,7 @@ static int split_init(struct tp_slice_files *files, const char *path, struct tp_
 	free(files->made);
 	files->made = calloc(count, 1);
 	if (!files->made)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, path, TP_ERR_NO_OFFSET, "no memory for the export");
+		return tp_err_no_memory(err, path, "no memory for the export");
 	return 0;
 }
 
@@ -200,8 +199,7 @@ static int open_current(struct tp_slice_files *files, struct tp_err *err)
 		tp_buf_reset(&files->name);
 		tp_buf_addf(&files->name, "%s.%04u", files->path, slices->file + 1);
 		if (files->name.failed)
-			return tp_err_set(err, TP_ERR_MEMORY, files->path, TP_ERR_NO_OFFSET,
-			    "no memory for the export");
+			return tp_err_no_memory(err, files->path, "no memory for the export");
 		if (!made && is_input(files))
 			return tp_err_set(err, TP_ERR_LIMIT, files->name.data, TP_ERR_NO_OFFSET,
 			    "is what is read, and would be overwritten: give another name with -o");

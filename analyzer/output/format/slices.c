@@ -45,9 +45,8 @@ static void fail(struct feed *feed, int code)
 
 static void no_memory(struct feed *feed)
 {
-	fail(feed, tp_err_set(&feed->err, TP_ERR_MEMORY, feed->analysis->trace->source.name,
-		       TP_ERR_NO_OFFSET, "no memory for the open calls of thread %u",
-		       feed->thread->thread->number));
+	fail(feed, tp_err_no_memory(&feed->err, feed->analysis->trace->source.name,
+		       "no memory for the open calls of thread %u", feed->thread->thread->number));
 }
 
 static struct tp_slice make_slice(const struct feed *feed, uint32_t at, uint64_t ns)
