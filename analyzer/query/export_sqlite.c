@@ -13,13 +13,6 @@ static bool is_saved(const struct tp_relation *relation)
 	return relation != &tp_relation_events;
 }
 
-static int run(struct tp_query *query, char *sql)
-{
-	const int code = sql ? sqlite3_exec(query->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
-	sqlite3_free(sql);
-	return code;
-}
-
 // "a, b" of the columns, with types or not; the first is the key if values of it are there once.
 static char *list_columns(const struct tp_relation *relation, bool types)
 {
@@ -46,13 +39,13 @@ static int save_table(struct tp_query *query, const struct tp_sql_table *table)
 	char *plain = list_columns(table->relation, false);
 	int code = typed && plain ? SQLITE_OK : SQLITE_NOMEM;
 	if (!code)
-		code = run(query, sqlite3_mprintf("CREATE TABLE saved.%s(%s)", name, typed));
+		code = tp_sql_run(query, "CREATE TABLE saved.%s(%s)", name, typed);
 	if (!code)
-		code = run(query, sqlite3_mprintf("INSERT INTO saved.%s SELECT %s FROM main.%s",
-				      name, plain, name));
+		code = tp_sql_run(
+		    query, "INSERT INTO saved.%s SELECT %s FROM main.%s", name, plain, name);
 	for (int i = 0; !code && table->indexes && table->indexes[i]; i++)
-		code = run(query, sqlite3_mprintf("CREATE INDEX saved.%s_%d ON %s(%s)", name, i,
-				      name, table->indexes[i]));
+		code = tp_sql_run(
+		    query, "CREATE INDEX saved.%s_%d ON %s(%s)", name, i, name, table->indexes[i]);
 	sqlite3_free(typed);
 	sqlite3_free(plain);
 	return code;
@@ -61,19 +54,18 @@ static int save_table(struct tp_query *query, const struct tp_sql_table *table)
 static int save_all(struct tp_query *query, const char *path)
 {
 	// Not a URI, nor a name that SQLite takes for something else than a file.
-	int code =
-	    run(query, sqlite3_mprintf("ATTACH '%q%q' AS saved", *path == '/' ? "" : "./", path));
+	int code = tp_sql_run(query, "ATTACH '%q%q' AS saved", *path == '/' ? "" : "./", path);
 	if (!code)
-		code = run(query, sqlite3_mprintf("PRAGMA saved.journal_mode = off; "
-						  "PRAGMA saved.synchronous = off; BEGIN"));
+		code = tp_sql_run(query, "PRAGMA saved.journal_mode = off; "
+					 "PRAGMA saved.synchronous = off; BEGIN");
 	for (int i = 0; !code && tp_sql_tables[i].relation; i++)
 		if (is_saved(tp_sql_tables[i].relation))
 			code = save_table(query, &tp_sql_tables[i]);
 	for (int i = 0; !code && tp_sql_views[i].name; i++)
-		code = run(query, sqlite3_mprintf("CREATE VIEW saved.%s AS %s",
-				      tp_sql_views[i].name, tp_sql_views[i].sql));
+		code = tp_sql_run(
+		    query, "CREATE VIEW saved.%s AS %s", tp_sql_views[i].name, tp_sql_views[i].sql);
 	if (!code)
-		code = run(query, sqlite3_mprintf("COMMIT; ANALYZE saved; DETACH saved"));
+		code = tp_sql_run(query, "COMMIT; ANALYZE saved; DETACH saved");
 	return code;
 }
 

@@ -139,8 +139,7 @@ int tp_query_open(struct tp_query **out, const struct tp_query_options *options,
 	struct tp_query *query = calloc(1, sizeof(*query));
 	*out = query;
 	if (!query)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for a query");
+		return tp_err_no_memory(err, NULL, "no memory for a query");
 	query->memory_limit = options->memory_limit ? options->memory_limit : TP_CALL_STORE_MEMORY;
 	query->step_limit = options->step_limit;
 	// Without SQLITE_OPEN_MEMORY: databases that are attached would be in memory, too.
@@ -188,8 +187,7 @@ static bool is_name(const char *name)
 	return sqlite3_stricmp(name, "main") != 0 && sqlite3_stricmp(name, "temp") != 0;
 }
 
-// Run what FORMAT says. 0 or an SQLite code.
-static int run_plain(struct tp_query *query, const char *format, ...)
+int tp_sql_run(struct tp_query *query, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -215,8 +213,7 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 		query->traces = traces;
 	if (!traces || !trace) {
 		free(trace);
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for a trace");
+		return tp_err_no_memory(err, NULL, "no memory for a trace");
 	}
 	traces[query->trace_count++] = trace;
 	const int code =
@@ -224,16 +221,17 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 	if (code)
 		return code;
 	query->locked = false;
-	int failed = name ? run_plain(query, "ATTACH ':memory:' AS \"%w\"", name) : SQLITE_OK;
+	int failed = name ? tp_sql_run(query, "ATTACH ':memory:' AS \"%w\"", name) : SQLITE_OK;
 	name = name ? name : "main";
 	for (int i = 0; !failed && tp_sql_tables[i].relation; i++) {
 		const char *table = tp_sql_tables[i].relation->name;
-		failed = run_plain(query, "CREATE VIRTUAL TABLE \"%w\".%s USING teeperf_%s(%d, %d)",
-		    name, table, table, (int)query->trace_count - 1, i);
+		failed =
+		    tp_sql_run(query, "CREATE VIRTUAL TABLE \"%w\".%s USING teeperf_%s(%d, %d)",
+			name, table, table, (int)query->trace_count - 1, i);
 	}
 	for (int i = 0; !failed && tp_sql_views[i].name; i++)
-		failed = run_plain(query, "CREATE VIEW \"%w\".%s AS %s", name, tp_sql_views[i].name,
-		    tp_sql_views[i].sql);
+		failed = tp_sql_run(query, "CREATE VIEW \"%w\".%s AS %s", name,
+		    tp_sql_views[i].name, tp_sql_views[i].sql);
 	query->locked = true;
 	return failed ? fail(query, err) : 0;
 }
@@ -276,8 +274,7 @@ static int report(struct tp_query *query, int code, const char *sql, const char 
 	if (code == SQLITE_INTERRUPT)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET, "interrupted");
 	if (code == SQLITE_NOMEM)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for this query");
+		return tp_err_no_memory(err, NULL, "no memory for this query");
 	if (offset < 0)
 		offset = find_missing(message, start);
 	if (offset < 0)

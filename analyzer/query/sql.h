@@ -112,6 +112,8 @@ static inline int64_t tp_sql_clamp(uint64_t number)
  * sets no bound.
  */
 bool tp_sql_bound(sqlite3_value *value, bool from, int64_t *bound);
+/* Run what FORMAT says, as sqlite3_mprintf takes it, without a result. 0 or an SQLite code. */
+int tp_sql_run(struct tp_query *query, const char *format, ...);
 /* sql_functions.c: pctl, ns, ... 0 or an SQLite code. */
 int tp_sql_add_functions(struct tp_query *query);
 

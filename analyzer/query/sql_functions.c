@@ -3,8 +3,10 @@
 #include "analyzer/query/sql.h"
 
 #include "analyzer/output/text.h"
+#include "common/array.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool tp_sql_bound(sqlite3_value *value, bool from, int64_t *bound)
@@ -66,19 +68,6 @@ static int64_t integer_of_key(uint64_t key)
 	return (int64_t)(key ^ SIGN);
 }
 
-static bool grow(struct values *values)
-{
-	if (values->count < values->capacity)
-		return true;
-	const uint64_t capacity = values->capacity ? values->capacity * 2 : 64;
-	void *items = sqlite3_realloc64(values->items, capacity * sizeof(*values->items));
-	if (!items)
-		return false;
-	values->items = items;
-	values->capacity = capacity;
-	return true;
-}
-
 static void pctl_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	(void)argc;
@@ -96,7 +85,7 @@ static void pctl_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 	values->has_part = true;
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
 		return;
-	if (!grow(values)) {
+	if (!TP_GROW(values->items, values->capacity, values->count + 1)) {
 		values->failed = true;
 		sqlite3_result_error_nomem(context);
 		return;
@@ -153,7 +142,7 @@ static void pctl_final(sqlite3_context *context)
 		else
 			sqlite3_result_int64(context, integer_of_key(key));
 	}
-	sqlite3_free(values->items);
+	free(values->items);
 	values->items = NULL;
 }
 
