@@ -66,56 +66,46 @@ enum tp_sort tp_view_sort(const struct tp_analysis *analysis, enum tp_sort sort)
 	return analysis->timeless && sort != TP_SORT_NAME ? TP_SORT_CALLS : sort;
 }
 
-int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct tp_function *b)
+static uint64_t rank_of(enum tp_sort sort, const struct tp_function *function)
 {
-	uint64_t x = 0;
-	uint64_t y = 0;
-	// What has no times comes last, and then by calls.
-	if (sort != TP_SORT_CALLS && sort != TP_SORT_NAME) {
-		const bool p = tp_function_timed(a) != 0;
-		const bool q = tp_function_timed(b) != 0;
-		if (p != q)
-			return p ? -1 : 1;
-		if (!p)
-			sort = TP_SORT_CALLS;
-	}
 	switch (sort) {
 	case TP_SORT_SELF:
-		x = a->scaled_self;
-		y = b->scaled_self;
-		break;
+		return function->scaled_self;
 	case TP_SORT_INCLUSIVE:
-		x = a->scaled_inclusive;
-		y = b->scaled_inclusive;
-		break;
+		return function->scaled_inclusive;
 	case TP_SORT_CALLS:
-		x = a->calls;
-		y = b->calls;
-		break;
-	case TP_SORT_MEAN: {
-		const double p = (double)a->total / (double)tp_function_timed(a);
-		const double q = (double)b->total / (double)tp_function_timed(b);
-		x = p > q;
-		y = q > p;
-		break;
-	}
+		return function->calls;
 	case TP_SORT_MIN:
-		x = a->min;
-		y = b->min;
-		break;
+		return function->min;
 	case TP_SORT_MAX:
-		x = a->max;
-		y = b->max;
-		break;
+		return function->max;
 	case TP_SORT_P50:
 	case TP_SORT_P90:
 	case TP_SORT_P99:
-		x = a->percentiles[sort - TP_SORT_P50];
-		y = b->percentiles[sort - TP_SORT_P50];
-		break;
-	case TP_SORT_NAME:
-		break;
+		return function->percentiles[sort - TP_SORT_P50];
+	default:
+		return 0;
 	}
+}
+
+int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct tp_function *b)
+{
+	const uint64_t p = tp_function_timed(a);
+	const uint64_t q = tp_function_timed(b);
+	// What has no times comes last, and then by calls.
+	if (sort != TP_SORT_CALLS && sort != TP_SORT_NAME) {
+		if (!p != !q)
+			return p ? -1 : 1;
+		sort = p ? sort : TP_SORT_CALLS;
+	}
+	if (sort == TP_SORT_MEAN) {
+		const double x = (double)a->total / (double)p;
+		const double y = (double)b->total / (double)q;
+		if (x != y)
+			return x > y ? -1 : 1;
+	}
+	const uint64_t x = rank_of(sort, a);
+	const uint64_t y = rank_of(sort, b);
 	if (x != y)
 		return x > y ? -1 : 1;
 	int order = strcmp(a->symbol.name, b->symbol.name);
@@ -134,8 +124,8 @@ int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_opti
 	bool found = !options->function;
 	*marks = calloc((size_t)count + 1, sizeof(**marks));
 	if (!*marks)
-		return tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET,
-		    "no memory to choose of %" PRIu32 " functions", count);
+		return tp_err_no_memory(
+		    err, file, "no memory to choose of %" PRIu32 " functions", count);
 	int code = options->function ? tp_pattern_init(&pattern, options->function, err) : 0;
 	for (uint32_t i = 0; !code && i < count; i++) {
 		(*marks)[i] = !options->function ||
@@ -172,7 +162,7 @@ uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view
 	if (*count)
 		qsort_r(order, *count, sizeof(*order), compare_order, &by);
 	if (!order)
-		tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		tp_err_no_memory(err, analysis->trace->source.name,
 		    "no memory to sort %" PRIu32 " functions", analysis->function_count);
 	return order;
 }

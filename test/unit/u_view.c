@@ -13,7 +13,7 @@
 
 #include "analyzer/trace/text/dump_text.h"
 #include "analyzer/output/format/export.h"
-#include "analyzer/output/format/flame_script.h"
+#include "analyzer/output/format/flame_layout.h"
 #include "analyzer/output/view.h"
 
 static struct tp_buf file;

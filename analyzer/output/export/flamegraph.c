@@ -3,7 +3,6 @@
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/flame_layout.h"
-#include "analyzer/output/format/flame_script.h"
 #include "analyzer/output/text.h"
 #include "analyzer/output/view.h"
 

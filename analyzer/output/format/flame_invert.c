@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Inverts the tree of paths, from the functions that ran towards their callers, as far as it is seen.
-#include "flame_invert.h"
+#include "flame_layout.h"
 
 #include "analyzer/profile/paths.h"
 #include "common/array.h"

@@ -55,4 +55,15 @@ static inline double tp_flame_own(const struct tp_flame *flame, const struct tp_
 	return (double)(flame->options->weight == TP_WEIGHT_CALLS ? frame->calls : frame->self);
 }
 
+/*
+ * Of an inverted one: add the frames, with their weights, that have at least PART of all; the others are counted. PUSH puts
+ * a frame at the end, and gives its number or 0 (no memory). False: no memory.
+ */
+bool tp_flame_invert(struct tp_flame *flame, double part,
+    uint32_t (*push)(struct tp_flame *flame, struct tp_flame_frame frame));
+
+/* What is the same in each: CSS, without the characters that XML gives a meaning; JavaScript, to be put into a CDATA section. */
+extern const char tp_flame_style[];
+extern const char tp_flame_script[];
+
 #endif

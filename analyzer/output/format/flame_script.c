@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The style and the script of a flame graph. Names only ever become text nodes and attributes,
 // never markup: they come from the traced program.
-#include "flame_script.h"
+#include "flame_layout.h"
 
 const char tp_flame_style[] =
     ":root{--paper:#fbfaf8;--ink:#22201d;--dim:#77716a;--light:66%;--edge:#fbfaf8}\n"

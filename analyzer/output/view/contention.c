@@ -258,9 +258,8 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	if (!code)
 		code = tp_paths_init(&contention.paths, analysis, err);
 	if (!code && !list(&contention, marks))
-		code =
-		    tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name, TP_ERR_NO_OFFSET,
-			"no memory for %" PRIu32 " functions", analysis->function_count);
+		code = tp_err_no_memory(err, analysis->trace->source.name,
+		    "no memory for %" PRIu32 " functions", analysis->function_count);
 	if (!code)
 		code = sweep(&contention, err);
 	if (!code) {

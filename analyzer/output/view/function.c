@@ -12,6 +12,7 @@ struct edge {
 	uint32_t function;
 	uint32_t until; // below this path a call of the same edge is within another one
 	uint64_t calls;
+	uint64_t timed;     // of these
 	uint64_t inclusive; // of recursive calls only the outermost
 	uint64_t total;     // of all
 	uint64_t self;
@@ -88,6 +89,7 @@ static void collect(
 		const struct tp_path *path = &sandwich->paths.items[order[i]];
 		struct edge *edge = edge_to(sandwich, key_of(sandwich, order[i], callers));
 		edge->calls += path->calls;
+		edge->timed += path->calls;
 		edge->total += path->inclusive;
 		edge->self += path->self;
 		if (order[i] < edge->until)
@@ -115,8 +117,9 @@ static const char *name_of(const struct sandwich *sandwich, uint32_t function)
 		   : "(start of a thread)";
 }
 
+// A row of FUNCTION; times that are not KNOWN are left out.
 static void add_row(struct sandwich *sandwich, const char *function, const char *relation,
-    const char *name, const struct edge *edge)
+    const struct edge *edge, bool known, uint32_t depth)
 {
 	struct tp_grid *grid = &sandwich->grid;
 	if (tp_grid_skips(grid))
@@ -124,10 +127,10 @@ static void add_row(struct sandwich *sandwich, const char *function, const char 
 	tp_grid_text(grid, function);
 	tp_grid_text(grid, relation);
 	tp_grid_count(grid, edge->calls);
-	tp_grid_time(grid, true, edge->inclusive);
-	tp_grid_time(grid, true, edge->self);
-	tp_grid_mean(grid, edge->total, edge->calls);
-	tp_grid_indented(grid, name, relation[0] ? 3 : 1);
+	tp_grid_time(grid, known, edge->inclusive);
+	tp_grid_time(grid, known, edge->self);
+	tp_grid_mean(grid, edge->total, edge->timed);
+	tp_grid_indented(grid, name_of(sandwich, edge->function), depth);
 }
 
 static void add_edges(struct sandwich *sandwich, const char *function, const char *relation)
@@ -137,8 +140,7 @@ static void add_edges(struct sandwich *sandwich, const char *function, const cha
 		sandwich->edge_of[sandwich->edges[i].function] = 0;
 	qsort(sandwich->edges, sandwich->edge_count, sizeof(*sandwich->edges), compare_edges);
 	for (uint32_t i = 0; i < sandwich->edge_count; i++)
-		add_row(sandwich, function, relation,
-		    name_of(sandwich, sandwich->edges[i].function), &sandwich->edges[i]);
+		add_row(sandwich, function, relation, &sandwich->edges[i], true, 3);
 	sandwich->edge_count = 0;
 }
 
@@ -147,7 +149,9 @@ static void add_function(struct sandwich *sandwich, uint32_t index, struct tp_er
 	const struct tp_function *function = &sandwich->analysis->functions[index];
 	const char *name = function->symbol.name;
 	const struct edge own = {
+	    .function = index,
 	    .calls = function->calls,
+	    .timed = tp_function_timed(function),
 	    .inclusive = function->inclusive,
 	    .total = function->total,
 	    .self = function->self,
@@ -155,25 +159,7 @@ static void add_function(struct sandwich *sandwich, uint32_t index, struct tp_er
 	collect(sandwich, sandwich->by_function, sandwich->starts[index],
 	    sandwich->starts[index + 1], true);
 	add_edges(sandwich, name, "caller");
-	struct tp_grid *grid = &sandwich->grid;
-	if (tp_function_timed(function) && !tp_grid_full(grid)) {
-		tp_grid_text(grid, name);
-		tp_grid_text(grid, "function");
-		tp_grid_count(grid, own.calls);
-		tp_grid_time(grid, true, own.inclusive);
-		tp_grid_time(grid, true, own.self);
-		tp_grid_mean(grid, own.total, tp_function_timed(function));
-		tp_grid_text(grid, name);
-	} else if (!tp_grid_full(grid)) {
-		tp_grid_text(grid, name);
-		tp_grid_text(grid, "function");
-		tp_grid_count(grid, own.calls);
-		for (int i = 0; i < 3; i++)
-			tp_grid_blank(grid);
-		tp_grid_text(grid, name);
-	} else {
-		grid->more++;
-	}
+	add_row(sandwich, name, "function", &own, own.timed, 1);
 	collect(sandwich, sandwich->by_caller, sandwich->caller_starts[index],
 	    sandwich->caller_starts[index + 1], false);
 	add_edges(sandwich, name, "callee");
@@ -223,8 +209,8 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	if (code)
 		goto out;
 	if (!allocate(&sandwich)) {
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for callers and callees");
+		code = tp_err_no_memory(
+		    err, analysis->trace->source.name, "no memory for callers and callees");
 		goto out;
 	}
 	sort_paths(&sandwich, false, sandwich.by_function, sandwich.starts);

@@ -17,11 +17,11 @@
 struct entry {
 	uint32_t path;
 	uint32_t at;
-	uint64_t weight; // of the branch, to sort by
 };
 
-// The entries of a branch stand at the end of all entries, when it is its turn.
+// Entries of one function that stand in a row.
 struct branch {
+	uint32_t function;
 	size_t first;
 	size_t count;
 	uint32_t depth;
@@ -40,6 +40,11 @@ struct inverted {
 	uint64_t least;
 	struct tp_grid grid;
 };
+
+static uint64_t weight_of(const struct inverted *inverted, const struct branch *branch)
+{
+	return inverted->analysis->timeless ? branch->calls : branch->self;
+}
 
 static uint32_t function_of(const struct inverted *inverted, const struct entry *entry)
 {
@@ -60,67 +65,47 @@ static int by_function(const void *a, const void *b, void *context)
 // Ascending, as the heaviest must be last to be printed first.
 static int by_weight(const void *a, const void *b, void *context)
 {
-	const struct entry *x = a;
-	const struct entry *y = b;
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? -1 : 1;
-	return function_of(context, x) == function_of(context, y) ? by_function(a, b, context)
-								  : by_function(b, a, context);
+	const struct branch *x = a;
+	const struct branch *y = b;
+	const uint64_t p = weight_of(context, x);
+	const uint64_t q = weight_of(context, y);
+	if (p != q)
+		return p < q ? -1 : 1;
+	return x->function > y->function ? -1 : x->function < y->function;
 }
 
 // Most often they are in order already: the callers of what was sorted by callees.
-static void sort(struct inverted *inverted, struct entry *entries, size_t count,
-    int (*compare)(const void *, const void *, void *))
+static void sort(struct inverted *inverted, struct entry *entries, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
-		if (compare(&entries[i - 1], &entries[i], inverted) > 0) {
-			qsort_r(entries, count, sizeof(*entries), compare, inverted);
+		if (by_function(&entries[i - 1], &entries[i], inverted) > 0) {
+			qsort_r(entries, count, sizeof(*entries), by_function, inverted);
 			return;
 		}
-}
-
-static bool push(struct inverted *inverted, struct branch branch)
-{
-	if (!TP_GROW(inverted->branches, inverted->branch_capacity, inverted->branch_count + 1))
-		return false;
-	inverted->branches[inverted->branch_count++] = branch;
-	return true;
-}
-
-static uint64_t weight_of(const struct inverted *inverted, const struct branch *branch)
-{
-	return inverted->analysis->timeless ? branch->calls : branch->self;
 }
 
 // The branches that COUNT entries from FIRST on make, at DEPTH. False: no memory.
 static bool split(struct inverted *inverted, size_t first, size_t count, uint32_t depth)
 {
-	struct entry *entries = inverted->entries + first;
-	sort(inverted, entries, count, by_function);
+	const struct entry *entries = inverted->entries + first;
+	const size_t before = inverted->branch_count;
+	sort(inverted, inverted->entries + first, count);
 	for (size_t i = 0; i < count;) {
-		struct branch branch = {0};
-		size_t end = i;
-		for (; end < count &&
-		       function_of(inverted, &entries[end]) == function_of(inverted, &entries[i]);
-		     end++) {
-			branch.self += inverted->paths.items[entries[end].path].self;
-			branch.calls += inverted->paths.items[entries[end].path].calls;
-		}
-		for (; i < end; i++)
-			entries[i].weight = weight_of(inverted, &branch);
-	}
-	sort(inverted, entries, count, by_weight);
-	for (size_t i = 0; i < count;) {
-		struct branch branch = {.first = first + i, .depth = depth};
 		const uint32_t function = function_of(inverted, &entries[i]);
+		struct branch branch = {.function = function, .first = first + i, .depth = depth};
 		for (; i < count && function_of(inverted, &entries[i]) == function; i++) {
 			branch.self += inverted->paths.items[entries[i].path].self;
 			branch.calls += inverted->paths.items[entries[i].path].calls;
 			branch.count++;
 		}
-		if (!push(inverted, branch))
+		if (!TP_GROW(
+			inverted->branches, inverted->branch_capacity, inverted->branch_count + 1))
 			return false;
+		inverted->branches[inverted->branch_count++] = branch;
 	}
+	if (inverted->branch_count > before)
+		qsort_r(inverted->branches + before, inverted->branch_count - before,
+		    sizeof(*inverted->branches), by_weight, inverted);
 	return true;
 }
 
@@ -128,13 +113,11 @@ static void add_row(struct inverted *inverted, const struct branch *branch)
 {
 	const struct tp_analysis *analysis = inverted->analysis;
 	struct tp_grid *grid = &inverted->grid;
-	const uint32_t function =
-	    inverted->paths.items[inverted->entries[branch->first].at].function;
 	tp_grid_number(grid, branch->depth);
 	tp_grid_time(grid, true, branch->self);
 	tp_grid_share(grid, branch->self, analysis->self);
 	tp_grid_count(grid, branch->calls);
-	tp_grid_indented(grid, analysis->functions[function].symbol.name, branch->depth);
+	tp_grid_indented(grid, analysis->functions[branch->function].symbol.name, branch->depth);
 }
 
 // Add the row of the topmost branch, and put its callers in its place.
@@ -157,12 +140,12 @@ static int expand(struct inverted *inverted, struct tp_err *err)
 	for (size_t i = 0; i < branch.count; i++) {
 		const uint32_t parent = inverted->paths.items[entries[i].at].parent;
 		if (parent)
-			entries[count++] = (struct entry){entries[i].path, parent, 0};
+			entries[count++] = (struct entry){entries[i].path, parent};
 	}
 	if (split(inverted, branch.first, count, branch.depth + 1))
 		return 0;
-	return tp_err_set(err, TP_ERR_MEMORY, inverted->analysis->trace->source.name,
-	    TP_ERR_NO_OFFSET, "no memory for the inverted tree");
+	return tp_err_no_memory(
+	    err, inverted->analysis->trace->source.name, "no memory for the inverted tree");
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
@@ -182,8 +165,8 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 		goto out;
 	inverted.entries = calloc(inverted.paths.count, sizeof(*inverted.entries));
 	if (!inverted.entries) {
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the inverted tree");
+		code = tp_err_no_memory(
+		    err, analysis->trace->source.name, "no memory for the inverted tree");
 		goto out;
 	}
 	size_t count = 0;
@@ -191,15 +174,15 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	for (uint32_t i = 1; i < inverted.paths.count; i++) {
 		calls += inverted.paths.items[i].calls;
 		if (inverted.paths.items[i].calls || inverted.paths.items[i].self)
-			inverted.entries[count++] = (struct entry){i, i, 0};
+			inverted.entries[count++] = (struct entry){i, i};
 	}
 	inverted.least =
 	    (uint64_t)((double)(analysis->timeless ? calls : analysis->self) * options->min_share);
 	tp_grid_init(&inverted.grid, analysis, options, columns, "inverted", NULL, out);
 	inverted.grid.left_out = "lighter branches left out: see --min-share and --limit";
 	if (!split(&inverted, 0, count, 1))
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the inverted tree");
+		code = tp_err_no_memory(
+		    err, analysis->trace->source.name, "no memory for the inverted tree");
 	while (!code && inverted.branch_count)
 		code = expand(&inverted, err);
 	const int ended = tp_grid_end(&inverted.grid, err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The view "timeline": single calls in the order in which they began, indented by depth; or the slowest
 // calls of a function, each with what it called and what other threads did meanwhile.
+#define _GNU_SOURCE
 #include "analyzer/profile/calls.h"
 #include "analyzer/output/grid.h"
 #include "common/array.h"
@@ -16,15 +17,8 @@
 #define THREADS_MAX 8                 // other threads that are shown with a slow call
 
 struct row {
-	uint64_t start;
-	uint64_t end;
-	uint64_t duration;
-	uint64_t self;
-	uint64_t id;
+	struct tp_call call;
 	uint32_t thread; // index in analysis->threads
-	uint32_t node;
-	uint32_t depth;
-	enum tp_call_end how;
 };
 
 // Calls of which only the first are kept, by a key: a heap whose top is the last of them.
@@ -47,7 +41,7 @@ struct meanwhile {
 };
 
 struct around {
-	struct row call;
+	struct row slow;
 	struct kept calls;
 	struct meanwhile others[THREADS_MAX];
 	uint32_t other_count;
@@ -69,13 +63,13 @@ struct timeline {
 // Whether A comes before B.
 static bool is_before(const struct row *a, const struct row *b, bool slowest)
 {
-	if (slowest && a->duration != b->duration)
-		return a->duration > b->duration;
-	if (a->start != b->start)
-		return a->start < b->start;
+	if (slowest && a->call.duration != b->call.duration)
+		return a->call.duration > b->call.duration;
+	if (a->call.start != b->call.start)
+		return a->call.start < b->call.start;
 	if (a->thread != b->thread)
 		return a->thread < b->thread;
-	return a->id < b->id;
+	return a->call.id < b->call.id;
 }
 
 static void sift_up(struct kept *kept, uint64_t at)
@@ -130,21 +124,15 @@ static void keep(struct kept *kept, const struct row *row)
 		sift_up(kept, kept->count - 1);
 }
 
-static int compare_start(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *slowest)
 {
-	return is_before(a, b, false) ? -1 : is_before(b, a, false);
-}
-
-static int compare_slowest(const void *a, const void *b)
-{
-	return is_before(a, b, true) ? -1 : is_before(b, a, true);
+	return is_before(a, b, *(bool *)slowest) ? -1 : is_before(b, a, *(bool *)slowest);
 }
 
 static void sort_kept(struct kept *kept)
 {
 	if (kept->count)
-		qsort(kept->rows, kept->count, sizeof(*kept->rows),
-		    kept->slowest ? compare_slowest : compare_start);
+		qsort_r(kept->rows, kept->count, sizeof(*kept->rows), compare, &kept->slowest);
 }
 
 static uint32_t function_of(const struct timeline *timeline, uint32_t thread, uint32_t node)
@@ -160,21 +148,6 @@ static bool is_known(const struct timeline *timeline, const struct tp_call *call
 	return call->node < profile->node_count && profile->nodes[call->node].function;
 }
 
-static struct row make_row(const struct timeline *timeline, const struct tp_call *call)
-{
-	return (struct row){
-	    .start = call->start,
-	    .end = call->end,
-	    .duration = call->duration,
-	    .self = call->self,
-	    .id = call->id,
-	    .thread = timeline->thread,
-	    .node = call->node,
-	    .depth = call->depth,
-	    .how = call->how,
-	};
-}
-
 // The first pass: which calls are shown.
 static void on_call(void *context, const struct tp_call *call)
 {
@@ -184,7 +157,7 @@ static void on_call(void *context, const struct tp_call *call)
 	if (timeline->marks &&
 	    !timeline->marks[function_of(timeline, timeline->thread, call->node)])
 		return;
-	const struct row row = make_row(timeline, call);
+	const struct row row = {*call, timeline->thread};
 	keep(&timeline->kept, &row);
 }
 
@@ -196,16 +169,16 @@ static void on_call_around(void *context, const struct tp_call *call)
 	const struct tp_profile *profile = &analysis->threads[timeline->thread].profile;
 	for (uint32_t i = 0; is_known(timeline, call) && i < timeline->around_count; i++) {
 		struct around *around = &timeline->arounds[i];
-		const struct row *slow = &around->call;
+		const struct tp_call *slow = &around->slow.call;
 		if (call->end < slow->start || call->start > slow->end)
 			continue;
-		if (timeline->thread == slow->thread) {
+		if (timeline->thread == around->slow.thread) {
 			// The id of a call that came from another thread tells nothing of when it began.
 			if ((call->id < slow->id && !(slow->id & TP_CALL_MOVED)) ||
 			    call->start < slow->start || call->end > slow->end ||
 			    (call->depth <= slow->depth && call->id != slow->id))
 				continue;
-			const struct row row = make_row(timeline, call);
+			const struct row row = {*call, timeline->thread};
 			keep(&around->calls, &row);
 			continue;
 		}
@@ -279,14 +252,16 @@ static void add_row(
 	const struct tp_analysis *analysis = timeline->analysis;
 	tp_grid_number(grid, around);
 	tp_grid_text(grid, "call");
-	tp_grid_time(grid, true, row->start > analysis->origin ? row->start - analysis->origin : 0);
-	tp_grid_time(grid, true, row->duration);
-	tp_grid_time(grid, true, row->self);
+	tp_grid_time(grid, true,
+	    row->call.start > analysis->origin ? row->call.start - analysis->origin : 0);
+	tp_grid_time(grid, true, row->call.duration);
+	tp_grid_time(grid, true, row->call.self);
 	tp_grid_number(grid, analysis->threads[row->thread].thread->number);
-	tp_grid_number(grid, row->depth);
+	tp_grid_number(grid, row->call.depth);
 	tp_grid_indented(grid,
-	    analysis->functions[function_of(timeline, row->thread, row->node)].symbol.name, depth);
-	tp_grid_text(grid, ends[row->how]);
+	    analysis->functions[function_of(timeline, row->thread, row->call.node)].symbol.name,
+	    depth);
+	tp_grid_text(grid, ends[row->call.how]);
 }
 
 static void add_other(
@@ -295,7 +270,7 @@ static void add_other(
 	const struct meanwhile *other = &around->others[index];
 	struct tp_grid *grid = &timeline->grid;
 	const struct tp_analysis *analysis = timeline->analysis;
-	const uint64_t start = around->call.start;
+	const uint64_t start = around->slow.call.start;
 	const char *function =
 	    other->function == UINT32_MAX ? "" : analysis->functions[other->function].symbol.name;
 	tp_grid_number(grid, number);
@@ -309,23 +284,23 @@ static void add_other(
 	tp_grid_text(grid, grid->options->format == TP_FORMAT_TABLE ? "meanwhile, most in it" : "");
 }
 
-static void add_title(struct timeline *timeline, const struct row *call, uint32_t number)
+static void add_title(struct timeline *timeline, const struct row *slow, uint32_t number)
 {
 	const struct tp_analysis *analysis = timeline->analysis;
-	const struct tp_profile *profile = &analysis->threads[call->thread].profile;
+	const struct tp_profile *profile = &analysis->threads[slow->thread].profile;
 	const struct tp_function *function =
-	    &analysis->functions[function_of(timeline, call->thread, call->node)];
+	    &analysis->functions[function_of(timeline, slow->thread, slow->call.node)];
 	struct tp_buf *out = timeline->grid.out;
 	char text[TP_TEXT_NUMBER];
 	tp_buf_addf(out, "%s%" PRIu32 ". %s: %s", number > 1 ? "\n" : "", number,
-	    function->symbol.name, tp_view_time(analysis, text, call->duration));
+	    function->symbol.name, tp_view_time(analysis, text, slow->call.duration));
 	tp_buf_addf(out, " (half of its calls take up to %s)\n",
 	    tp_view_time(analysis, text, function->percentiles[0]));
-	uint32_t at = profile->nodes[call->node].parent;
+	uint32_t at = profile->nodes[slow->call.node].parent;
 	for (uint32_t i = 0; at && profile->nodes[at].function; i++) {
 		tp_buf_addf(out, "%s%s", i ? " < " : "called by ",
 		    i < FRAMES
-			? analysis->functions[function_of(timeline, call->thread, at)].symbol.name
+			? analysis->functions[function_of(timeline, slow->thread, at)].symbol.name
 			: "...");
 		at = i < FRAMES ? profile->nodes[at].parent : 0;
 		if (!at)
@@ -349,10 +324,9 @@ static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err 
 	timeline->inside = calloc(cells + 1, sizeof(*timeline->inside));
 	timeline->busy = calloc(timeline->kept.count + 1, sizeof(*timeline->busy));
 	if (!timeline->arounds || !timeline->inside || !timeline->busy)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "no memory for slow calls");
+		return tp_err_no_memory(err, file, "no memory for slow calls");
 	for (uint32_t i = 0; i < timeline->around_count; i++) {
-		timeline->arounds[i].call = timeline->kept.rows[i];
+		timeline->arounds[i].slow = timeline->kept.rows[i];
 		const uint64_t share = limit / timeline->around_count;
 		timeline->arounds[i].calls.most = limit && !share ? 1 : share;
 	}
@@ -362,11 +336,11 @@ static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err 
 		if (around->calls.code)
 			return around->calls.code;
 		if (timeline->grid.options->format == TP_FORMAT_TABLE)
-			add_title(timeline, &around->call, i + 1);
+			add_title(timeline, &around->slow, i + 1);
 		sort_kept(&around->calls);
 		for (uint64_t j = 0; j < around->calls.count; j++)
 			add_row(timeline, &around->calls.rows[j], i + 1,
-			    around->calls.rows[j].depth - around->call.depth + 1);
+			    around->calls.rows[j].call.depth - around->slow.call.depth + 1);
 		for (uint32_t j = 0; j < around->other_count; j++)
 			add_other(timeline, around, j, i + 1);
 		tp_grid_flush(&timeline->grid, err);
@@ -390,7 +364,7 @@ static int show(
 			code = add_arounds(timeline, options->limit, err);
 	}
 	for (uint64_t i = 0; !code && !options->around_slowest && i < timeline->kept.count; i++)
-		add_row(timeline, &timeline->kept.rows[i], 0, timeline->kept.rows[i].depth);
+		add_row(timeline, &timeline->kept.rows[i], 0, timeline->kept.rows[i].call.depth);
 	if (!options->around_slowest)
 		timeline->grid.more = timeline->kept.seen - timeline->kept.count;
 	if (code == TP_ERR_LIMIT && timeline->kept.code)

@@ -133,9 +133,8 @@ static int count_calls(struct transitions *transitions, struct tp_err *err)
 	transitions->gates =
 	    calloc((size_t)analysis->function_count + 1, sizeof(*transitions->gates));
 	if (!transitions->gates)
-		return tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for %" PRIu32 " functions",
-		    analysis->function_count);
+		return tp_err_no_memory(err, analysis->trace->source.name,
+		    "no memory for %" PRIu32 " functions", analysis->function_count);
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		transitions->gates[i].function = i;
 		transitions->gates[i].min = UINT64_MAX;
@@ -176,8 +175,8 @@ static int choose(const struct tp_analysis *analysis, const struct tp_view_optio
 		return 0;
 	bool *gates = calloc((size_t)analysis->function_count + 1, sizeof(*gates));
 	if (!gates)
-		return tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the gates");
+		return tp_err_no_memory(
+		    err, analysis->trace->source.name, "no memory for the gates");
 	const int code = options->border_count
 			     ? mark(analysis, options->borders, options->border_count, gates, err)
 			     : mark(analysis, usual, sizeof(usual) / sizeof(usual[0]), gates, err);
