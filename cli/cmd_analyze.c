@@ -33,49 +33,40 @@ static const char *min_share_text;
 static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 0, "view", "VIEW",
+    TP_OPT_STRING(0, "view", &view_name, "VIEW",
 	"what to show: top (default), tree, inverted, threads, function, histogram, timeline, contention or "
-	"transitions; with --family top, threads or processes",
-	&view_name, NULL},
-    {TP_OPTION_BOOL, 0, "family", NULL,
-	"show all processes of a recording with --follow-fork together: FILE, and FILE.PID beside it",
-	&family, NULL},
-    {TP_OPTION_STRING, 0, "function", "PATTERN",
-	"the functions that a view is of: a glob for the name, or /REGEX/", &function, NULL},
-    {TP_OPTION_BOOL, 0, "by-caller", NULL, "a histogram for each caller", &by_caller, NULL},
-    {TP_OPTION_STRING, 0, "around-slowest", "N",
+	"transitions; with --family top, threads or processes"),
+    TP_OPT_BOOL(0, "family", &family,
+	"show all processes of a recording with --follow-fork together: FILE, and FILE.PID beside it"),
+    TP_OPT_STRING(0, "function", &function, "PATTERN",
+	"the functions that a view is of: a glob for the name, or /REGEX/"),
+    TP_OPT_BOOL(0, "by-caller", &by_caller, "a histogram for each caller"),
+    TP_OPT_STRING(0, "around-slowest", &around_slowest_text, "N",
 	"of a timeline: only the N slowest calls of --function, what they called, and what other "
-	"threads did meanwhile",
-	&around_slowest_text, NULL},
-    {TP_OPTION_LIST, 0, "border", "PATTERN",
+	"threads did meanwhile"),
+    TP_OPT_LIST(0, "border", &borders, "PATTERN",
 	"of transitions: functions that are gates of a TEE, instead of ecall_*, ocall_*, "
-	"TEEC_InvokeCommand and others; may be repeated",
-	&borders, NULL},
-    {TP_OPTION_BOOL, 0, "module-border", NULL,
-	"of transitions: all calls from one module into another", &module_border, NULL},
-    {TP_OPTION_BOOL, 0, "watch", NULL,
-	"show it again and again while it is recorded; FILE may be the process id of a recording",
-	&watch, NULL},
-    {TP_OPTION_STRING, 0, "interval", "TIME", "how often --watch shows it, as 500ms or 2s; 1s",
-	&interval_text, NULL},
-    {TP_OPTION_STRING, 0, "columns", "LIST",
-	"the columns of a table by their titles, with commas, as in calls,p99,function", &columns,
-	NULL},
-    {TP_OPTION_CHOICE, 0, "sort", "KEY",
-	"order of the functions of top, function and histogram: self (default), inclusive, calls, mean, min, max, p50, p90, p99 or name",
-	&sort, sorts},
-    {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it: table (default), csv or json",
-	&format, formats},
-    {TP_OPTION_STRING, 0, "limit", "N",
-	"show at most N rows, 0 for all; tables show 40 unless told otherwise, a timeline 200",
-	&limit_text, NULL},
-    {TP_OPTION_STRING, 0, "min-share", "PERCENT",
+	"TEEC_InvokeCommand and others; may be repeated"),
+    TP_OPT_BOOL(0, "module-border", &module_border,
+	"of transitions: all calls from one module into another"),
+    TP_OPT_BOOL(0, "watch", &watch,
+	"show it again and again while it is recorded; FILE may be the process id of a recording"),
+    TP_OPT_STRING(
+	0, "interval", &interval_text, "TIME", "how often --watch shows it, as 500ms or 2s; 1s"),
+    TP_OPT_STRING(0, "columns", &columns, "LIST",
+	"the columns of a table by their titles, with commas, as in calls,p99,function"),
+    TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY",
+	"order of the functions of top, function and histogram: self (default), inclusive, calls, mean, min, max, p50, p90, p99 or name"),
+    TP_OPT_CHOICE(
+	0, "format", &format, formats, "FORMAT", "how to show it: table (default), csv or json"),
+    TP_OPT_STRING(0, "limit", &limit_text, "N",
+	"show at most N rows, 0 for all; tables show 40 unless told otherwise, a timeline 200"),
+    TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
 	"leave branches of a tree, or an inverted one, out that took less of the recorded time; 0.5 in "
-	"tables",
-	&min_share_text, NULL},
+	"tables"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
-    {.type = TP_OPTION_END},
+    TP_OPT_END,
 };
 
 static int parse_numbers(const struct tp_view *which, struct tp_view_options *view)
@@ -205,11 +196,9 @@ static int show_family(
 
 static int run(int argc, char **argv)
 {
-	int status = tp_default_trace(&argc, &argv);
+	int status = tp_default_trace(&argc, &argv, "only one trace at a time");
 	if (status)
 		return status;
-	if (argc != 1)
-		return tp_options_usage("only one trace at a time");
 	const struct tp_view *view = find_view();
 	if (!view && strcmp(view_name, processes.name) == 0)
 		return tp_options_usage(

@@ -12,8 +12,8 @@
 static bool quiet;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_BOOL, 'q', "quiet", NULL, "say nothing of files without a mark", &quiet, NULL},
-    {.type = TP_OPTION_END},
+    TP_OPT_BOOL('q', "quiet", &quiet, "say nothing of files without a mark"),
+    TP_OPT_END,
 };
 
 // Whether FILE may be released.

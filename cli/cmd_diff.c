@@ -24,34 +24,29 @@ static const char *columns;
 static const char *limit_text;
 static const char *alpha_text;
 static const char *min_share_text;
+static struct tp_diff_rule rules[RULES_MAX];
 static struct tp_option_list rule_list = {.most = RULES_MAX};
 static struct tp_open_options open_options;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_CHOICE, 0, "by", "WHAT", "what to compare: function (default) or path", &kind,
-	kinds},
-    {TP_OPTION_CHOICE, 0, "sort", "KEY",
-	"the greatest change of this first: self (default), inclusive, calls or relative; or name",
-	&sort, sorts},
-    {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it: table (default), csv or json",
-	&format, formats},
-    {TP_OPTION_STRING, 0, "columns", "LIST", "the columns of a table by their titles, with commas",
-	&columns, NULL},
-    {TP_OPTION_STRING, 0, "limit", "N",
-	"show at most N rows, 0 for all; tables show 40 unless told otherwise", &limit_text, NULL},
-    {TP_OPTION_LIST, 0, "fail-if", "RULE",
+    TP_OPT_CHOICE(0, "by", &kind, kinds, "WHAT", "what to compare: function (default) or path"),
+    TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY",
+	"the greatest change of this first: self (default), inclusive, calls or relative; or name"),
+    TP_OPT_CHOICE(
+	0, "format", &format, formats, "FORMAT", "how to show it: table (default), csv or json"),
+    TP_OPT_STRING(
+	0, "columns", &columns, "LIST", "the columns of a table by their titles, with commas"),
+    TP_OPT_LIMIT(&limit_text),
+    TP_OPT_LIST(0, "fail-if", &rule_list, "RULE",
 	"exit with 1 if a change is as RULE says, as in 'self>+5%', 'calls>+0' or "
 	"'parse_*:inclusive>+10us', or if a trace has a note, as 'note:starved', or is incomplete; may be "
-	"repeated",
-	&rule_list, NULL},
-    {TP_OPTION_STRING, 0, "alpha", "P",
-	"rules disregard differences that are as likely as this by chance; 0.05", &alpha_text,
-	NULL},
-    {TP_OPTION_STRING, 0, "min-share", "PERCENT",
-	"rules about times disregard what has less of all self time on both sides; 0.1",
-	&min_share_text, NULL},
+	"repeated"),
+    TP_OPT_STRING(0, "alpha", &alpha_text, "P",
+	"rules disregard differences that are as likely as this by chance; 0.05"),
+    TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
+	"rules about times disregard what has less of all self time on both sides; 0.1"),
     TP_OPEN_OPTIONS(open_options),
-    {.type = TP_OPTION_END},
+    TP_OPT_END,
 };
 
 static int parse(struct tp_diff_options *diff)
@@ -78,15 +73,12 @@ static int parse(struct tp_diff_options *diff)
 		return tp_options_usage("--min-share: '%s' is not a percentage", min_share_text);
 	diff->min_share = percent / 100;
 	for (uint32_t i = 0; i < rule_list.count; i++) {
-		struct tp_diff_rule rule;
 		struct tp_err err;
-		if (tp_note_rule_is_valid(rule_list.items[i]))
-			continue;
-		const int code = tp_diff_rule_init(&rule, rule_list.items[i], &err);
-		tp_diff_rule_release(&rule);
-		if (code)
+		if (!tp_note_rule_is_valid(rule_list.items[i]) &&
+		    tp_diff_rule_init(&rules[diff->rule_count++], rule_list.items[i], &err))
 			return tp_options_usage("--fail-if: %s", err.what);
 	}
+	diff->rules = rules;
 	return TP_EXIT_DONE;
 }
 
@@ -165,32 +157,22 @@ static void warn_of_strangers(const struct tp_diff *diff, bool by_path)
 }
 
 // OPEN has COUNT traces, the first BEFORE of them on one side.
-static int compare(struct tp_open_trace *open, uint32_t count, uint32_t before,
-    struct tp_diff_options *diff_options)
+static int compare(const struct tp_open_trace *open, uint32_t count, uint32_t before,
+    const struct tp_diff_options *diff_options)
 {
 	const struct tp_analysis *runs[TP_DIFF_RUNS_MAX];
-	struct tp_diff_rule rules[RULES_MAX];
 	struct tp_diff diff = {0};
 	struct tp_err err;
-	int code = 0;
-	uint32_t made = 0;
 	for (uint32_t i = 0; i < count; i++)
 		runs[i] = &open[i].analysis;
 	int status = check(runs, count);
-	for (uint32_t i = 0; !status && !code && i < rule_list.count; i++)
-		if (!tp_note_rule_is_valid(rule_list.items[i]))
-			code = tp_diff_rule_init(&rules[made++], rule_list.items[i], &err);
-	diff_options->rules = rules;
-	diff_options->rule_count = made;
-	if (!status && !code)
-		code = tp_diff_init(&diff, runs, count, before, kind == 1, &err);
-	if (!status && !code)
+	if (!status && tp_diff_init(&diff, runs, count, before, kind == 1, &err))
+		status = tp_command_fail(&err);
+	if (!status) {
 		warn_of_strangers(&diff, kind == 1);
-	if (!status)
-		status = code ? tp_command_fail(&err) : show(&diff, runs, diff_options);
+		status = show(&diff, runs, diff_options);
+	}
 	tp_diff_release(&diff);
-	while (made)
-		tp_diff_rule_release(&rules[--made]);
 	return status;
 }
 
@@ -243,6 +225,8 @@ static int run(int argc, char **argv)
 		status = compare(open, count, (uint32_t)sides[0], &diff_options);
 	while (opened)
 		tp_open_trace_release(&open[--opened]);
+	while (diff_options.rule_count)
+		tp_diff_rule_release(&rules[--diff_options.rule_count]);
 	free(open);
 	return !status && damaged ? TP_EXIT_FAILED : status;
 }

@@ -16,10 +16,9 @@
 static const char *root;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 0, "root", "DIR",
-	"look for TEEs in the system that has its /dev, /proc and /sys in DIR, and for nothing else",
-	&root, NULL},
-    {.type = TP_OPTION_END},
+    TP_OPT_STRING(0, "root", &root, "DIR",
+	"look for TEEs in the system that has its /dev, /proc and /sys in DIR, and for nothing else"),
+    TP_OPT_END,
 };
 
 static void show(const char *mark, const char *subject, const char *text)

@@ -13,11 +13,10 @@ static const char *output;
 static struct tp_option_list program_list;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_BOOL, 0, "assemble", NULL, "make a trace from the text in FILE", &assemble, NULL},
-    {TP_OPTION_STRING, 'o', "output", "OUT", "write to OUT instead of standard output", &output,
-	NULL},
+    TP_OPT_BOOL(0, "assemble", &assemble, "make a trace from the text in FILE"),
+    TP_OPT_OUTPUT(&output),
     TP_OPEN_PROGRAMS(program_list),
-    {.type = TP_OPTION_END},
+    TP_OPT_END,
 };
 
 static int to_text(struct tp_source *source, struct tp_buf *out, bool *damaged, struct tp_err *err)
@@ -53,12 +52,9 @@ static int run(int argc, char **argv)
 	int status = TP_EXIT_DONE;
 	if (!argc && assemble)
 		return tp_options_usage("which text? name its FILE");
-	status = tp_default_trace(&argc, &argv);
-	if (status)
-		return status;
-	if (argc != 1)
-		return tp_options_usage("only one file at a time");
-	status = tp_keep_input(output, argv[0], NULL);
+	status = tp_default_trace(&argc, &argv, "only one file at a time");
+	if (!status)
+		status = tp_keep_input(output, argv[0], NULL);
 	if (status)
 		return status;
 	struct tp_source source;

@@ -35,35 +35,29 @@ static struct tp_problems export_notes;
 static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 0, "format", "FORMAT", "what to write; see --list", &format, NULL},
-    {TP_OPTION_BOOL, 0, "list", NULL, "print the formats and exit", &list, NULL},
-    {TP_OPTION_STRING, 'o', "output", "OUT",
+    TP_OPT_STRING(0, "format", &format, "FORMAT", "what to write; see --list"),
+    TP_OPT_BOOL(0, "list", &list, "print the formats and exit"),
+    TP_OPT_STRING('o', "output", &output, "OUT",
 	"write to OUT, - for standard output; the default is FILE with the format's suffix, and "
-	"standard output for folded",
-	&output, NULL},
-    {TP_OPTION_CHOICE, 0, "weight", "WEIGHT",
-	"what a call path weighs: self (the time in its last function; default) or calls", &weight,
-	weights},
-    {TP_OPTION_BOOL, 0, "calls", NULL,
-	"of speedscope: single calls in the order of time, instead of the sums of call paths",
-	&calls, NULL},
-    {TP_OPTION_STRING, 0, "split", "TIME",
-	"of formats that have single calls: write files OUT.0001, OUT.0002, ... of this time each",
-	&split, NULL},
-    {TP_OPTION_BOOL, 0, "family", NULL,
-	"of folded: all processes of a recording with --follow-fork, FILE and FILE.PID beside it, each below a frame of its own",
-	&family, NULL},
-    {TP_OPTION_BOOL, 0, "icicle", NULL, "of a flame graph: the program at the top", &icicle, NULL},
-    {TP_OPTION_BOOL, 0, "inverted", NULL,
-	"of a flame graph: functions by the time in them, and their callers beyond them", &inverted,
-	NULL},
-    {TP_OPTION_STRING, 0, "baseline", "TRACE",
-	"of a flame graph: colours are what has changed since the trace TRACE", &baseline, NULL},
-    {TP_OPTION_STRING, 0, "min-width", "PIXELS",
-	"of a flame graph: leave out what is narrower (default 0.2)", &least_pixels, NULL},
+	"standard output for folded"),
+    TP_OPT_CHOICE(0, "weight", &weight, weights, "WEIGHT",
+	"what a call path weighs: self (the time in its last function; default) or calls"),
+    TP_OPT_BOOL(0, "calls", &calls,
+	"of speedscope: single calls in the order of time, instead of the sums of call paths"),
+    TP_OPT_STRING(0, "split", &split, "TIME",
+	"of formats that have single calls: write files OUT.0001, OUT.0002, ... of this time each"),
+    TP_OPT_BOOL(0, "family", &family,
+	"of folded: all processes of a recording with --follow-fork, FILE and FILE.PID beside it, each below a frame of its own"),
+    TP_OPT_BOOL(0, "icicle", &icicle, "of a flame graph: the program at the top"),
+    TP_OPT_BOOL(0, "inverted", &inverted,
+	"of a flame graph: functions by the time in them, and their callers beyond them"),
+    TP_OPT_STRING(0, "baseline", &baseline, "TRACE",
+	"of a flame graph: colours are what has changed since the trace TRACE"),
+    TP_OPT_STRING(0, "min-width", &least_pixels, "PIXELS",
+	"of a flame graph: leave out what is narrower (default 0.2)"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
-    {.type = TP_OPTION_END},
+    TP_OPT_END,
 };
 
 // Export number I of the analyzer's and then SQL's; NULL: there are no more.
@@ -338,11 +332,9 @@ static int run(int argc, char **argv)
 	int status = TP_EXIT_DONE;
 	if (list)
 		return print_formats();
-	status = tp_default_trace(&argc, &argv);
+	status = tp_default_trace(&argc, &argv, "only one trace at a time");
 	if (status)
 		return status;
-	if (argc != 1)
-		return tp_options_usage("only one trace at a time");
 	const struct tp_export *export = choose_export(&status);
 	if (!export)
 		return status;

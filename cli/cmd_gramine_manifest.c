@@ -20,12 +20,11 @@ static const char *log_file;
 static const char *edited;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 0, "log", "FILE",
-	"the log, as given to record --attach (default: that of record --port gramine)", &log_file,
-	NULL},
-    {TP_OPTION_STRING, 0, "edit", "FILE",
-	"add the lines to this manifest or template; what it has of them stays", &edited, NULL},
-    {.type = TP_OPTION_END},
+    TP_OPT_STRING(0, "log", &log_file, "FILE",
+	"the log, as given to record --attach (default: that of record --port gramine)"),
+    TP_OPT_STRING(0, "edit", &edited, "FILE",
+	"add the lines to this manifest or template; what it has of them stays"),
+    TP_OPT_END,
 };
 
 // A file right in the folder, whose name needs no quoting anywhere.

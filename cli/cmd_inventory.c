@@ -29,24 +29,19 @@ static const char *output;
 static const char *from_source;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_CHOICE, 0, "format", "FORMAT", "how to show it", &format, formats},
-    {TP_OPTION_STRING, 0, "from-source", "DIR",
+    TP_OPT_CHOICE(0, "format", &format, formats, "FORMAT", "how to show it"),
+    TP_OPT_STRING(0, "from-source", &from_source, "DIR",
 	"read the sources that DIR/compile_commands.json lists with libclang, before anything is "
-	"compiled",
-	&from_source, NULL},
-    {TP_OPTION_STRING, 0, "function", "GLOB",
-	"show only functions whose linkage or demangled name is like GLOB", &function, NULL},
-    {TP_OPTION_STRING, 0, "limit", "N",
-	"show at most N rows, 0 for all; tables show 40 unless told otherwise", &limit_text, NULL},
-    {TP_OPTION_STRING, 'o', "output", "OUT", "write to OUT instead of standard output", &output,
-	NULL},
-    {TP_OPTION_CHOICE, 0, "sort", "KEY", "order of the functions", &sort, sorts},
-    {TP_OPTION_CHOICE, 0, "state", "STATE", "show only functions that are like this", &state,
-	states},
-    {TP_OPTION_BOOL, 0, "system", NULL,
-	"show also functions from system headers (default; --no-system hides them)", &with_system,
-	NULL},
-    {.type = TP_OPTION_END},
+	"compiled"),
+    TP_OPT_STRING(0, "function", &function, "GLOB",
+	"show only functions whose linkage or demangled name is like GLOB"),
+    TP_OPT_LIMIT(&limit_text),
+    TP_OPT_OUTPUT(&output),
+    TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY", "order of the functions"),
+    TP_OPT_CHOICE(0, "state", &state, states, "STATE", "show only functions that are like this"),
+    TP_OPT_BOOL(0, "system", &with_system,
+	"show also functions from system headers (default; --no-system hides them)"),
+    TP_OPT_END,
 };
 
 static void show(

@@ -9,10 +9,10 @@ static const char *output = "joined.trace";
 static bool quiet;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 'o', "output", "FILE",
-	"write the joined trace to FILE, which may be HOST (default: joined.trace)", &output, NULL},
-    {TP_OPTION_BOOL, 'q', "quiet", NULL, "do not say what was done", &quiet, NULL},
-    {.type = TP_OPTION_END},
+    TP_OPT_STRING('o', "output", &output, "FILE",
+	"write the joined trace to FILE, which may be HOST (default: joined.trace)"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was done"),
+    TP_OPT_END,
 };
 
 static int run(int argc, char **argv)

@@ -23,25 +23,22 @@ static uint64_t memory;
 static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
-    {TP_OPTION_CHOICE, 0, "format", NULL, "how to show rows", &format, formats},
-    {TP_OPTION_LIST, 0, "attach", "NAME=FILE",
-	"add a trace, whose tables are then NAME.functions, NAME.calls and so on; may be repeated",
-	&attach, NULL},
-    {TP_OPTION_WORD, 0, "example", "NAME",
-	"run a query that comes with teeperf; without a name, list them", &example, NULL},
-    {TP_OPTION_BOOL, 0, "show", NULL, "print the SQL of the example instead of running it", &show,
-	NULL},
-    {TP_OPTION_LIST, 'p', "param", "NAME=VALUE",
-	"what :NAME stands for in the SQL, NAME alone: NULL; may be repeated", &parameters, NULL},
-    {TP_OPTION_WORD, 0, "schema", "TABLE",
-	"explain the tables and their columns, or one table, and exit", &schema, NULL},
-    {TP_OPTION_SIZE, 0, "memory", "SIZE",
+    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "how to show rows"),
+    TP_OPT_LIST(0, "attach", &attach, "NAME=FILE",
+	"add a trace, whose tables are then NAME.functions, NAME.calls and so on; may be repeated"),
+    TP_OPT_WORD("example", &example, "NAME",
+	"run a query that comes with teeperf; without a name, list them"),
+    TP_OPT_BOOL(0, "show", &show, "print the SQL of the example instead of running it"),
+    TP_OPT_LIST('p', "param", &parameters, "NAME=VALUE",
+	"what :NAME stands for in the SQL, NAME alone: NULL; may be repeated"),
+    TP_OPT_WORD(
+	"schema", &schema, "TABLE", "explain the tables and their columns, or one table, and exit"),
+    TP_OPT_SIZE(0, "memory", &memory, "SIZE",
 	"keep single calls in memory up to this size, 32 bytes each, and in a file in $TMPDIR beyond; "
-	"1G unless told otherwise",
-	&memory, NULL},
+	"1G unless told otherwise"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
-    {.type = TP_OPTION_END},
+    TP_OPT_END,
 };
 
 // Everything that is to be released.
@@ -182,7 +179,7 @@ static int run(int argc, char **argv)
 	char **sql = argv;
 	const int sql_count = argc && is_sql(argv[0]) ? argc : 0;
 	argc -= sql_count;
-	status = tp_default_trace(&argc, &argv);
+	status = tp_default_trace(&argc, &argv, NULL);
 	if (status)
 		return status;
 	if (sql_count) {

@@ -10,8 +10,8 @@
 static bool quiet;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_BOOL, 'q', "quiet", NULL, "do not say what was done", &quiet, NULL},
-    {.type = TP_OPTION_END},
+    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was done"),
+    TP_OPT_END,
 };
 
 // What no log has any more.

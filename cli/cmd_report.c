@@ -13,19 +13,17 @@ static uint64_t calls = 50000;
 static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 'o', "output", "OUT",
-	"write to OUT, - for standard output; the default is FILE.html", &output, NULL},
-    {TP_OPTION_STRING, 0, "baseline", "OTHER", "compare with the trace OTHER", &baseline, NULL},
-    {TP_OPTION_COUNT, 0, "paths", "N",
+    TP_OPT_STRING('o', "output", &output, "OUT",
+	"write to OUT, - for standard output; the default is FILE.html"),
+    TP_OPT_STRING(0, "baseline", &baseline, "OTHER", "compare with the trace OTHER"),
+    TP_OPT_COUNT(0, "paths", &paths, "N",
 	"show the N heaviest call paths, and put lighter ones together; 100000 unless told "
-	"otherwise",
-	&paths, NULL},
-    {TP_OPTION_COUNT, 0, "calls", "N",
-	"draw the N longest calls one by one in the timeline; 50000 unless told otherwise", &calls,
-	NULL},
+	"otherwise"),
+    TP_OPT_COUNT(0, "calls", &calls, "N",
+	"draw the N longest calls one by one in the timeline; 50000 unless told otherwise"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
-    {.type = TP_OPTION_END},
+    TP_OPT_END,
 };
 
 // The range of time is one of the trace itself, not of what it is compared with.
@@ -49,20 +47,14 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 	    .calls = calls < 10000000 ? (uint32_t)calls : 10000000,
 	    .base = base,
 	};
-	if (base && base->timeless != analysis->timeless) {
-		tp_err_set(&err, TP_ERR_NOT_FOUND, base->timeless ? baseline : file,
-		    TP_ERR_NO_OFFSET,
+	if (base && base->timeless != analysis->timeless)
+		return tp_command_refuse(TP_ERR_NOT_FOUND, base->timeless ? baseline : file,
 		    "recorded without a clock, and the other one with one: they cannot be compared");
-		return tp_command_fail(&err);
-	}
 	struct tp_buf path;
 	tp_buf_init(&path);
 	tp_buf_addf(&path, "%s%s", output ? output : file, output ? "" : ".html");
-	int code = 0;
-	int status;
-	if (path.failed)
-		code = tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-	status = code ? tp_command_fail(&err) : tp_keep_input(path.data, file, baseline);
+	int status = path.failed ? tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory")
+				 : tp_keep_input(path.data, file, baseline);
 	if (!status && tp_report_render(analysis, &chosen, out, &err))
 		status = tp_command_fail(&err);
 	if (!status)
@@ -75,12 +67,10 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 
 static int run(int argc, char **argv)
 {
-	int status = tp_default_trace(&argc, &argv);
+	int status = tp_default_trace(&argc, &argv,
+	    "only one trace at a time; to compare, name the other one with --baseline");
 	if (status)
 		return status;
-	if (argc != 1)
-		return tp_options_usage(
-		    "only one trace at a time; to compare, name the other one with --baseline");
 	// What is short is told by the timeline's times, which are as recorded; the sums are to agree with it.
 	if (open_options.min_time && !open_options.raw) {
 		open_options.raw = true;
@@ -91,11 +81,10 @@ static int run(int argc, char **argv)
 	struct tp_buf out;
 	tp_buf_init(&out);
 	status = tp_open_trace(&open, argv[0], &open_options);
-	if (!status) {
+	if (!status)
 		tp_open_trace_warn(&open);
-		if (baseline)
-			status = open_baseline(&other);
-	}
+	if (!status && baseline)
+		status = open_baseline(&other);
 	if (!status)
 		status =
 		    write_report(&open.analysis, baseline ? &other.analysis : NULL, argv[0], &out);

@@ -20,17 +20,14 @@ static bool inlines;
 
 static const struct tp_option options[] = {
     TP_OPEN_DEBUG_DIRS(debug_dirs),
-    {TP_OPTION_BOOL, 0, "debuginfod", NULL,
-	"fetch debug files that are not here from the servers in DEBUGINFOD_URLS", &debuginfod,
-	NULL},
-    {TP_OPTION_BOOL, 0, "inlines", NULL,
+    TP_OPT_BOOL(0, "debuginfod", &debuginfod,
+	"fetch debug files that are not here from the servers in DEBUGINFOD_URLS"),
+    TP_OPT_BOOL(0, "inlines", &inlines,
 	"show the functions that were inlined at each ADDRESS, innermost first, and where each was "
-	"called",
-	&inlines, NULL},
-    {TP_OPTION_BOOL, 0, "symbol-cache", NULL,
-	"keep names and source lines for the next time (default; --no-symbol-cache does not)",
-	&symbol_cache, NULL},
-    {.type = TP_OPTION_END},
+	"called"),
+    TP_OPT_BOOL(0, "symbol-cache", &symbol_cache,
+	"keep names and source lines for the next time (default; --no-symbol-cache does not)"),
+    TP_OPT_END,
 };
 
 static int fail(const struct tp_err *err)

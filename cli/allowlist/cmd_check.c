@@ -19,13 +19,12 @@ static struct tp_option_list ignored = {.most = TP_FINDING_KIND_COUNT};
 static const struct tp_option options[] = {
     TP_OPEN_LIST_OPTIONS(open_options, "check against the inventory in PATH",
 	"take calls and times from TRACE, to predict the overhead"),
-    {TP_OPTION_STRING, 0, "budget", "PERCENT",
-	"fail if the predicted overhead is above this; needs --counts", &budget_text, NULL},
-    {TP_OPTION_LIST, 0, "ignore", "KIND",
-	"do not look for findings of this kind, the word in brackets; may be repeated", &ignored,
-	NULL},
-    {TP_OPTION_BOOL, 0, "json", NULL, "print everything as one JSON object", &json, NULL},
-    {.type = TP_OPTION_END},
+    TP_OPT_STRING(0, "budget", &budget_text, "PERCENT",
+	"fail if the predicted overhead is above this; needs --counts"),
+    TP_OPT_LIST(0, "ignore", &ignored, "KIND",
+	"do not look for findings of this kind, the word in brackets; may be repeated"),
+    TP_OPT_BOOL(0, "json", &json, "print everything as one JSON object"),
+    TP_OPT_END,
 };
 
 // What the options ask for, beside what is opened.

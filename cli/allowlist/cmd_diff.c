@@ -16,11 +16,10 @@ static bool json;
 static const struct tp_option options[] = {
     TP_OPEN_LIST_OPTIONS(open_options, "compare for the functions in PATH",
 	"take calls and times from TRACE, to predict overheads"),
-    {TP_OPTION_BOOL, 0, "all", NULL,
-	"also show functions that were inlined or removed, for which neither list changes anything",
-	&all, NULL},
-    {TP_OPTION_BOOL, 0, "json", NULL, "print everything as one JSON object", &json, NULL},
-    {.type = TP_OPTION_END},
+    TP_OPT_BOOL(0, "all", &all,
+	"also show functions that were inlined or removed, for which neither list changes anything"),
+    TP_OPT_BOOL(0, "json", &json, "print everything as one JSON object"),
+    TP_OPT_END,
 };
 
 // Two lists, compared; with their costs if there is a profile.

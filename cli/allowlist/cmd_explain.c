@@ -18,10 +18,10 @@ static bool json;
 static const struct tp_option options[] = {
     TP_OPEN_LIST_OPTIONS(open_options, "look for the function in PATH",
 	"take calls and times from TRACE, and tell what recording the function costs"),
-    {TP_OPTION_BOOL, 0, "all", NULL,
-	"explain every function that FUNCTION matches, instead of a list of them", &all, NULL},
-    {TP_OPTION_BOOL, 0, "json", NULL, "print a JSON array of objects", &json, NULL},
-    {.type = TP_OPTION_END},
+    TP_OPT_BOOL(
+	0, "all", &all, "explain every function that FUNCTION matches, instead of a list of them"),
+    TP_OPT_BOOL(0, "json", &json, "print a JSON array of objects"),
+    TP_OPT_END,
 };
 
 // More than one function is listed, unless all of them have the very name that was asked for.

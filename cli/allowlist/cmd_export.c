@@ -6,12 +6,10 @@ static const char *format;
 static const char *output;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 0, "format", "NAME",
-	"the tool to write for: afl, profile-list, sancov, sancov-ignore, scorep or xray", &format,
-	NULL},
-    {TP_OPTION_STRING, 'o', "output", "FILE", "write to FILE instead of the standard output",
-	&output, NULL},
-    {0},
+    TP_OPT_STRING(0, "format", &format, "NAME",
+	"the tool to write for: afl, profile-list, sancov, sancov-ignore, scorep or xray"),
+    TP_OPT_STRING('o', "output", &output, "FILE", "write to FILE instead of the standard output"),
+    TP_OPT_END,
 };
 
 static int run(int argc, char **argv);

@@ -10,11 +10,9 @@ static bool in_place;
 static bool check;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_BOOL, 'w', "write", NULL, "rewrite the files that change, instead of printing them",
-	&in_place, NULL},
-    {TP_OPTION_BOOL, 0, "check", NULL,
-	"only print the names of the files that would change; exit 1 if there are any", &check,
-	NULL},
+    TP_OPT_BOOL('w', "write", &in_place, "rewrite the files that change, instead of printing them"),
+    TP_OPT_BOOL(0, "check", &check,
+	"only print the names of the files that would change; exit 1 if there are any"),
     {0},
 };
 

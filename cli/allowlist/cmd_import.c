@@ -6,13 +6,12 @@ static const char *format;
 static const char *output;
 
 static const struct tp_option options[] = {
-    {TP_OPTION_STRING, 0, "format", "NAME",
+    TP_OPT_STRING(0, "format", &format, "NAME",
 	"the tool that FILE is for: afl, afl-deny, extrae, gcc, profile-list, sancov, sancov-ignore, "
-	"scorep, tau or xray",
-	&format, NULL},
-    {TP_OPTION_STRING, 'o', "output", "LIST",
-	"write the allowlist to LIST instead of the standard output", &output, NULL},
-    {0},
+	"scorep, tau or xray"),
+    TP_OPT_STRING('o', "output", &output, "LIST",
+	"write the allowlist to LIST instead of the standard output"),
+    TP_OPT_END,
 };
 
 static int run(int argc, char **argv);

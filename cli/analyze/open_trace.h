@@ -36,60 +36,47 @@ bool tp_open_parse_time(const char *text, uint64_t *ns);
 void tp_open_warn_all(const struct tp_problems *problems);
 
 /* Rows of LIST, a struct tp_option_list, for commands that read traces in their own way. */
-#define TP_OPEN_DEBUG_DIRS(list)                                                        \
-	{                                                                               \
-		TP_OPTION_LIST, 0, "debug-dir", "DIR",                                  \
-		    "look for debug files in DIR first; may be repeated", &(list), NULL \
-	}
-#define TP_OPEN_PROGRAMS(list)                                                                         \
-	{                                                                                              \
-		TP_OPTION_LIST, 0, "program", "FILE",                                                  \
-		    "the program that a log of the original TEE-Perf is of; may be repeated, the one " \
-		    "that fits is taken",                                                              \
-		    &(list), NULL                                                                      \
-	}
+#define TP_OPEN_DEBUG_DIRS(list) \
+	TP_OPT_LIST(             \
+	    0, "debug-dir", &(list), "DIR", "look for debug files in DIR first; may be repeated")
+#define TP_OPEN_PROGRAMS(list)                                                                           \
+	TP_OPT_LIST(0, "program", &(list), "FILE",                                                       \
+	    "the program that a log of the original TEE-Perf is of; may be repeated, the one that fits " \
+	    "is taken")
 
 /* What commands that read a trace have in their tables of options; O is a struct tp_open_options. */
-#define TP_OPEN_OPTIONS(o)                                                                             \
-	{TP_OPTION_STRING, 0, "thread", "N", "only the thread with this number", &(o).thread,          \
-	    NULL},                                                                                     \
-	    {TP_OPTION_STRING, 0, "time-range", "FROM..TO",                                            \
-		"only what lies between these times since the first record, as 1.5s..1600ms; either "  \
-		"may be left out",                                                                     \
-		&(o).time_range, NULL},                                                                \
-	    {TP_OPTION_LIST, 0, "focus", "PATTERN",                                                    \
-		"only paths through functions that match: a glob for the name, or /REGEX/; may be "    \
-		"repeated",                                                                            \
-		&(o).focus, NULL},                                                                     \
-	    {TP_OPTION_LIST, 0, "ignore", "PATTERN",                                                   \
-		"no paths through functions that match; may be repeated", &(o).ignore, NULL},          \
-	    {TP_OPTION_COUNT, 0, "depth", "N",                                                         \
-		"calls deeper than N levels are part of their callers", &(o).depth, NULL},             \
-	    {TP_OPTION_STRING, 0, "min-time", "TIME",                                                  \
-		"calls shorter than this, as 10us, are part of their callers", &(o).min_time,          \
-		NULL},                                                                                 \
-	    {TP_OPTION_BOOL, 0, "raw", NULL,                                                           \
-		"show times as they were recorded, with what recording the calls has cost",            \
-		&(o).raw, NULL},                                                                       \
-	    {TP_OPTION_BOOL, 0, "strict", NULL,                                                        \
-		"exit with 1 if the trace is incomplete: events were lost or are missing",             \
-		&(o).strict, NULL},                                                                    \
-	    {TP_OPTION_BOOL, 0, "debuginfod", NULL,                                                    \
-		"fetch debug files that are not here from the servers in DEBUGINFOD_URLS",             \
-		&(o).debuginfod, NULL},                                                                \
-	    {TP_OPTION_BOOL, 0, "symbol-cache", NULL,                                                  \
-		"keep names and source lines for the next time (default; --no-symbol-cache does not)", \
-		&(o).symbol_cache, NULL},                                                              \
-	    TP_OPEN_DEBUG_DIRS((o).debug_dirs), TP_OPEN_PROGRAMS((o).programs)
+#define TP_OPEN_OPTIONS(o)                                                                                \
+	TP_OPT_STRING(0, "thread", &(o).thread, "N", "only the thread with this number"),                 \
+	    TP_OPT_STRING(0, "time-range", &(o).time_range, "FROM..TO",                                   \
+		"only what lies between these times since the first record, as 1.5s..1600ms; either may " \
+		"be left out"),                                                                           \
+	    TP_OPT_LIST(0, "focus", &(o).focus, "PATTERN",                                                \
+		"only paths through functions that match: a glob for the name, or /REGEX/; may be "       \
+		"repeated"),                                                                              \
+	    TP_OPT_LIST(0, "ignore", &(o).ignore, "PATTERN",                                              \
+		"no paths through functions that match; may be repeated"),                                \
+	    TP_OPT_COUNT(0, "depth", &(o).depth, "N",                                                     \
+		"calls deeper than N levels are part of their callers"),                                  \
+	    TP_OPT_STRING(0, "min-time", &(o).min_time, "TIME",                                           \
+		"calls shorter than this, as 10us, are part of their callers"),                           \
+	    TP_OPT_BOOL(0, "raw", &(o).raw,                                                               \
+		"show times as they were recorded, with what recording the calls has cost"),              \
+	    TP_OPT_BOOL(0, "strict", &(o).strict,                                                         \
+		"exit with 1 if the trace is incomplete: events were lost or are missing"),               \
+	    TP_OPEN_SYMBOLS(o), TP_OPEN_DEBUG_DIRS((o).debug_dirs), TP_OPEN_PROGRAMS((o).programs)
+
+/* Where names come from. */
+#define TP_OPEN_SYMBOLS(o)                                                              \
+	TP_OPT_BOOL(0, "debuginfod", &(o).debuginfod,                                   \
+	    "fetch debug files that are not here from the servers in DEBUGINFOD_URLS"), \
+	    TP_OPT_BOOL(0, "symbol-cache", &(o).symbol_cache,                           \
+		"keep names and source lines for the next time (default; --no-symbol-cache does not)")
 
 /* The same for commands whose gates are notes only. */
-#define TP_OPEN_FAIL_IF(o)                                                                       \
-	{                                                                                        \
-		TP_OPTION_LIST, 0, "fail-if", "note:ID",                                         \
-		    "exit with 1 if the trace has this note, as note:lost; note:wrong and "      \
-		    "note:limit are all that make numbers false, or mean less; may be repeated", \
-		    &(o).fail_if, NULL                                                           \
-	}
+#define TP_OPEN_FAIL_IF(o)                                                                                  \
+	TP_OPT_LIST(0, "fail-if", &(o).fail_if, "note:ID",                                                  \
+	    "exit with 1 if the trace has this note, as note:lost; note:wrong and note:limit are all that " \
+	    "make numbers false, or mean less; may be repeated")
 
 struct tp_open_trace {
 	struct tp_tracefile trace;

@@ -132,37 +132,38 @@ static void add_padded(struct tp_query_printer *printer, const char *text, uint3
 		tp_buf_add_char(out, '\n');
 }
 
+// A row of CELLS, one behind the other. Returns what follows.
+static const char *add_cells(struct tp_query_printer *printer, const char *cells)
+{
+	for (uint32_t i = 0; i < printer->columns; i++, cells += strlen(cells) + 1)
+		add_padded(printer, cells, i);
+	return cells;
+}
+
+// Make columns as wide as the CELLS of a row. Returns what follows.
+static const char *widen(struct tp_query_printer *printer, const char *cells)
+{
+	for (uint32_t i = 0; i < printer->columns; i++, cells += strlen(cells) + 1) {
+		const uint32_t width = tp_text_width(cells);
+		if (width > printer->widths[i])
+			printer->widths[i] = width < WIDTH_MAX ? width : WIDTH_MAX;
+	}
+	return cells;
+}
+
 // Decide how wide the columns are, and print what has waited.
 static void print_waiting(struct tp_query_printer *printer)
 {
-	const char *cell = printer->cells.data;
-	const char *name = printer->names.data;
 	if (printer->printed_titles || printer->cells.failed || printer->names.failed)
 		return;
+	const char *cell = printer->cells.data;
 	for (uint64_t i = 0; i < printer->waiting; i++)
-		for (uint32_t j = 0; j < printer->columns; j++) {
-			const uint32_t width = tp_text_width(cell);
-			if (width > printer->widths[j])
-				printer->widths[j] = width < WIDTH_MAX ? width : WIDTH_MAX;
-			cell += strlen(cell) + 1;
-		}
-	for (uint32_t j = 0; j < printer->columns; j++) {
-		const uint32_t width = tp_text_width(name);
-		if (width > printer->widths[j])
-			printer->widths[j] = width < WIDTH_MAX ? width : WIDTH_MAX;
-		name += strlen(name) + 1;
-	}
-	name = printer->names.data;
-	for (uint32_t j = 0; j < printer->columns; j++) {
-		add_padded(printer, name, j);
-		name += strlen(name) + 1;
-	}
+		cell = widen(printer, cell);
+	widen(printer, printer->names.data);
+	add_cells(printer, printer->names.data);
 	cell = printer->cells.data;
 	for (uint64_t i = 0; i < printer->waiting; i++)
-		for (uint32_t j = 0; j < printer->columns; j++) {
-			add_padded(printer, cell, j);
-			cell += strlen(cell) + 1;
-		}
+		cell = add_cells(printer, cell);
 	tp_buf_reset(&printer->cells);
 	printer->waiting = 0;
 	printer->printed_titles = true;
@@ -187,15 +188,23 @@ static void add_table_row(
 			print_waiting(printer);
 		return;
 	}
-	const char *cell = cells->data;
-	for (uint32_t i = 0; i < count; i++) {
-		add_padded(printer, cell, i);
-		cell += strlen(cell) + 1;
-	}
+	add_cells(printer, cells->data);
 	tp_buf_reset(cells);
 }
 
 // ---- the sink
+
+// The TEXT of a column of CSV or TSV.
+static void add_separated(struct tp_query_printer *printer, const char *text, uint32_t column)
+{
+	const bool csv = printer->format == TP_QUERY_CSV;
+	if (column)
+		tp_buf_add_char(&printer->out, csv ? ',' : '\t');
+	if (csv)
+		tp_text_add_csv(&printer->out, text);
+	else
+		tp_text_add_tsv(&printer->out, text);
+}
 
 static void end_result(struct tp_query_printer *printer)
 {
@@ -241,39 +250,14 @@ static bool start_result(void *context, const char *const *names, uint32_t count
 		if (printer->format == TP_QUERY_TABLE)
 			tp_clean(printer->names.data + start, printer->names.size - start);
 		tp_buf_add_char(&printer->names, '\0');
-		if (printer->format == TP_QUERY_CSV || printer->format == TP_QUERY_TSV) {
-			if (i)
-				tp_buf_add_char(
-				    &printer->out, printer->format == TP_QUERY_CSV ? ',' : '\t');
-			if (printer->format == TP_QUERY_CSV)
-				tp_text_add_csv(&printer->out, names[i]);
-			else
-				tp_text_add_tsv(&printer->out, names[i]);
-		}
+		if (printer->format == TP_QUERY_CSV || printer->format == TP_QUERY_TSV)
+			add_separated(printer, names[i], i);
 	}
 	if (printer->format == TP_QUERY_JSON)
 		tp_buf_add_char(&printer->out, '[');
 	else if (printer->format != TP_QUERY_TABLE)
 		tp_buf_add_char(&printer->out, '\n');
 	return true;
-}
-
-static void add_separated(
-    struct tp_query_printer *printer, const struct tp_value *values, uint32_t count)
-{
-	struct tp_buf *out = &printer->out;
-	for (uint32_t i = 0; i < count; i++) {
-		const bool csv = printer->format == TP_QUERY_CSV;
-		if (i)
-			tp_buf_add_char(out, csv ? ',' : '\t');
-		if (values[i].type != TP_VALUE_TEXT)
-			add_plain(out, &values[i]);
-		else if (csv)
-			tp_text_add_csv(out, values[i].text);
-		else
-			tp_text_add_tsv(out, values[i].text);
-	}
-	tp_buf_add_char(out, '\n');
 }
 
 static bool add_row(void *context, const struct tp_value *values, uint32_t count)
@@ -286,7 +270,13 @@ static bool add_row(void *context, const struct tp_value *values, uint32_t count
 		break;
 	case TP_QUERY_CSV:
 	case TP_QUERY_TSV:
-		add_separated(printer, values, count);
+		for (uint32_t i = 0; i < count; i++) {
+			const bool text = values[i].type == TP_VALUE_TEXT;
+			add_separated(printer, text ? values[i].text : "", i);
+			if (!text)
+				add_plain(out, &values[i]);
+		}
+		tp_buf_add_char(out, '\n');
 		break;
 	case TP_QUERY_JSON: {
 		const char *name = printer->names.data;

@@ -100,13 +100,6 @@ int tp_address_list_read(struct tp_address_list *list, int fd, struct tp_err *er
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a;
-	const uint64_t y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 // Digit by digit from below, those that all have in common left out. False: no memory for it.
 static bool sort_digits(struct tp_address_list *list)
 {
@@ -144,7 +137,7 @@ void tp_address_list_sort(struct tp_address_list *list)
 	if (!list->count)
 		return;
 	if (!sort_digits(list))
-		qsort(list->items, list->count, sizeof(*list->items), compare);
+		qsort(list->items, list->count, sizeof(*list->items), tp_compare_u64);
 	for (uint32_t i = 0; i < list->count; i++)
 		if (!kept || list->items[kept - 1] != list->items[i])
 			list->items[kept++] = list->items[i];

@@ -183,12 +183,12 @@ void tp_command_list(const struct tp_command *const *table, unsigned count, FILE
 
 // ---- what commands share
 
-int tp_default_trace(int *argc, char ***argv)
+int tp_default_trace(int *argc, char ***argv, const char *only_one)
 {
 	static char name[] = TP_DEFAULT_TRACE;
 	static char *names[] = {name, NULL};
 	if (*argc)
-		return TP_EXIT_DONE;
+		return *argc > 1 && only_one ? tp_options_usage("%s", only_one) : TP_EXIT_DONE;
 	if (access(name, F_OK))
 		return tp_options_usage(
 		    "which trace? name its FILE, as there is no '%s', which 'teeperf record' writes, in this folder",

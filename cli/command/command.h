@@ -72,10 +72,10 @@ void tp_command_list(const struct tp_command *const *table, unsigned count, FILE
 #define TP_DEFAULT_TRACE "teeperf.trace"
 
 /*
- * If there is no argument and TP_DEFAULT_TRACE is in this folder, let *argv be that one. Returns an exit code: on anything but
- * TP_EXIT_DONE, which is also returned if there are arguments, an error has been printed.
+ * If there is no argument and TP_DEFAULT_TRACE is in this folder, let *argv be that one. Several are wrong usage, as
+ * ONLY_ONE says; NULL: they are not. Returns an exit code: on anything but TP_EXIT_DONE an error has been printed.
  */
-int tp_default_trace(int *argc, char ***argv);
+int tp_default_trace(int *argc, char ***argv, const char *only_one);
 
 /* The program NAME along PATH, or where its slashes say. False if there is none. */
 bool tp_find_program(const char *name, char path[PATH_MAX]);

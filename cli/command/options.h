@@ -44,6 +44,38 @@ struct tp_option {
 	const char *const *choices; /* CHOICE: NULL-terminated words */
 };
 
+/* Rows of a table, which TP_OPT_END ends. */
+#define TP_OPT_ROW(type, letter, name, value, choices, argument, help) \
+	{                                                              \
+		type, letter, name, argument, help, value, choices     \
+	}
+#define TP_OPT_BOOL(letter, name, value, help) \
+	TP_OPT_ROW(TP_OPTION_BOOL, letter, name, value, NULL, NULL, help)
+#define TP_OPT_STRING(letter, name, value, argument, help) \
+	TP_OPT_ROW(TP_OPTION_STRING, letter, name, value, NULL, argument, help)
+#define TP_OPT_LIST(letter, name, value, argument, help) \
+	TP_OPT_ROW(TP_OPTION_LIST, letter, name, value, NULL, argument, help)
+#define TP_OPT_CHOICE(letter, name, value, choices, argument, help) \
+	TP_OPT_ROW(TP_OPTION_CHOICE, letter, name, value, choices, argument, help)
+#define TP_OPT_SIZE(letter, name, value, argument, help) \
+	TP_OPT_ROW(TP_OPTION_SIZE, letter, name, value, NULL, argument, help)
+#define TP_OPT_COUNT(letter, name, value, argument, help) \
+	TP_OPT_ROW(TP_OPTION_COUNT, letter, name, value, NULL, argument, help)
+#define TP_OPT_WORD(name, value, argument, help) \
+	TP_OPT_ROW(TP_OPTION_WORD, 0, name, value, NULL, argument, help)
+#define TP_OPT_LEVEL(name, value, argument, help) \
+	TP_OPT_ROW(TP_OPTION_LEVEL, 0, name, value, NULL, argument, help)
+/* Rows that several commands have. */
+#define TP_OPT_LIMIT(value)                   \
+	TP_OPT_STRING(0, "limit", value, "N", \
+	    "show at most N rows, 0 for all; tables show 40 unless told otherwise")
+#define TP_OPT_OUTPUT(value) \
+	TP_OPT_STRING('o', "output", value, "OUT", "write to OUT instead of standard output")
+#define TP_OPT_END                    \
+	{                             \
+		.type = TP_OPTION_END \
+	}
+
 /* Where a command has its options. */
 enum tp_options_order {
 	TP_OPTIONS_ANYWHERE = 0, /* before and behind operands, until "--" */

@@ -116,6 +116,13 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *line, const c
 	line->count += line->items[line->count] != NULL;
 }
 
+// For the linker. -Xlinker, as -x would make a source of a plain name, and -Wl splits at commas.
+static void add_to_link(struct line *line, const char *option, const char *value)
+{
+	add(line, "-Xlinker");
+	add(line, "%s%s", option, value);
+}
+
 static void add_compile(struct line *line, const struct toolchain *tools)
 {
 	// Clang warns of options that a run has no use for, as -fpass-plugin for an assembler file.
@@ -127,8 +134,6 @@ static void add_compile(struct line *line, const struct toolchain *tools)
 	add(line, "--end-no-unused-arguments");
 }
 
-// What comes last: a library resolves what stands before it. -Xlinker, as -x would make a source
-// of a plain name, and -Wl splits at commas.
 static bool is_x86(const struct tp_driver_plan *plan)
 {
 #if defined(__x86_64__)
@@ -138,6 +143,7 @@ static bool is_x86(const struct tp_driver_plan *plan)
 #endif
 }
 
+// What comes last: a library resolves what stands before it.
 static void add_link(
     struct line *line, const struct toolchain *tools, const struct tp_driver_plan *plan)
 {
@@ -154,54 +160,38 @@ static void add_link(
 	 * headers, and where the program is loaded at a multiple of 4 GiB (QEMU does that), it would begin below.
 	 */
 	if (!is_x86(plan) && !plan->has_linker) {
-		add(line, "-Xlinker");
-		add(line, "-z");
-		add(line, "-Xlinker");
-		add(line, "separate-code");
+		add_to_link(line, "-z", "");
+		add_to_link(line, "separate-code", "");
 	}
-	if (plan->lto) {
-		if (!tools->settings.is_off) {
-			add(line, "-Xlinker");
-			add(line, "--load-pass-plugin=%s", tools->plugin);
-		}
-		// ThinLTO calls no plugin at -O0. At -O1 it leaves alone what was compiled with -O0.
-		if (!tools->settings.is_off && plan->zero) {
-			add(line, "-Xlinker");
-			add(line, "--lto-O1");
-		}
-	}
+	if (plan->lto && !tools->settings.is_off)
+		add_to_link(line, "--load-pass-plugin=", tools->plugin);
+	// ThinLTO calls no plugin at -O0. At -O1 it leaves alone what was compiled with -O0.
+	if (plan->lto && !tools->settings.is_off && plan->zero)
+		add_to_link(line, "--lto-O1", "");
 	if (!tools->settings.port.is_posix) {
-		add(line, "-Xlinker");
-		add(line, "%s", tools->archive);
+		add_to_link(line, tools->archive, "");
 		return;
 	}
 	if (plan->shared && tools->settings.port.name)
 		return; // the executable has the runtime
 	if (plan->shared) {
 		add(line, "-L%s", tools->runtime);
-		add(line, "-Xlinker");
-		add(line, "-rpath");
-		add(line, "-Xlinker");
-		add(line, "%s", tools->runtime);
+		add_to_link(line, "-rpath", "");
+		add_to_link(line, tools->runtime, "");
 		if (tools->settings.is_off) {
-			add(line, "-Xlinker");
-			add(line, "--push-state");
-			add(line, "-Xlinker");
-			add(line, "--as-needed");
+			add_to_link(line, "--push-state", "");
+			add_to_link(line, "--as-needed", "");
 		}
 		add(line, "-lteeperf");
-		if (tools->settings.is_off) {
-			add(line, "-Xlinker");
-			add(line, "--pop-state");
-		}
+		if (tools->settings.is_off)
+			add_to_link(line, "--pop-state", "");
 		return;
 	}
 	// Shared libraries are to use this runtime. By their names: gold knows no globs here.
 	if (!plan->is_static)
 		for (size_t i = 0; i < sizeof(exported) / sizeof(exported[0]); i++)
 			add(line, "-Wl,--export-dynamic-symbol=__teeperf_%s", exported[i]);
-	add(line, "-Xlinker");
-	add(line, "%s", tools->archive);
+	add_to_link(line, tools->archive, "");
 	add(line, "-lpthread");
 }
 

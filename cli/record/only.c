@@ -115,19 +115,12 @@ static bool has_globs(const struct tp_allowlist *list)
 	return false;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t left = *(const uint64_t *)a;
-	const uint64_t right = *(const uint64_t *)b;
-	return (left > right) - (left < right);
-}
-
 static void sort(struct choice *choice)
 {
 	uint32_t kept = 0;
 	if (!choice->count)
 		return;
-	qsort(choice->hashes, choice->count, sizeof(*choice->hashes), compare);
+	qsort(choice->hashes, choice->count, sizeof(*choice->hashes), tp_compare_u64);
 	for (uint32_t i = 0; i < choice->count; i++)
 		if (!i || choice->hashes[i] != choice->hashes[kept - 1])
 			choice->hashes[kept++] = choice->hashes[i];

@@ -23,16 +23,16 @@ static struct {
 
 static const char *const colors[] = {"red", "green", NULL};
 static const struct tp_option options[] = {
-    {TP_OPTION_BOOL, 'l', "loud", NULL, "be loud", &values.loud, NULL},
-    {TP_OPTION_BOOL, 'q', "quiet", NULL, "be quiet", &values.quiet, NULL},
-    {TP_OPTION_STRING, 'o', "output", "FILE", "write FILE", &values.output, NULL},
-    {TP_OPTION_STRING, 't', "text", "TEXT", "say TEXT", &values.text, NULL},
-    {TP_OPTION_CHOICE, 0, "color", NULL, "use a color", &values.color, colors},
-    {TP_OPTION_SIZE, 's', "size", "SIZE", "take SIZE", &values.size, NULL},
-    {TP_OPTION_COUNT, 0, "count", "N", "count to N", &values.count, NULL},
-    {TP_OPTION_LEVEL, 0, "press", "LEVEL", "press", &values.level, NULL},
-    {TP_OPTION_LIST, 'i', "item", "ITEM", "add ITEM", &values.list, NULL},
-    {0},
+    TP_OPT_BOOL('l', "loud", &values.loud, "be loud"),
+    TP_OPT_BOOL('q', "quiet", &values.quiet, "be quiet"),
+    TP_OPT_STRING('o', "output", &values.output, "FILE", "write FILE"),
+    TP_OPT_STRING('t', "text", &values.text, "TEXT", "say TEXT"),
+    TP_OPT_CHOICE(0, "color", &values.color, colors, NULL, "use a color"),
+    TP_OPT_SIZE('s', "size", &values.size, "SIZE", "take SIZE"),
+    TP_OPT_COUNT(0, "count", &values.count, "N", "count to N"),
+    TP_OPT_LEVEL("press", &values.level, "LEVEL", "press"),
+    TP_OPT_LIST('i', "item", &values.list, "ITEM", "add ITEM"),
+    TP_OPT_END,
 };
 static struct tp_command command = {
     .name = "test", .summary = "test", .usage = "[options] FILE", .options = options};
