@@ -76,4 +76,24 @@ static inline void *tp_array_grow(
 		tp_low;                                                                        \
 	})
 
+/* Numbers for qsort: the smallest first, or the greatest. */
+static inline int tp_compare_u32(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a;
+	const uint32_t y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static inline int tp_compare_u64(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a;
+	const uint64_t y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static inline int tp_compare_u64_descending(const void *a, const void *b)
+{
+	return tp_compare_u64(b, a);
+}
+
 #endif

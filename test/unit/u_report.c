@@ -13,7 +13,6 @@
 
 #include "analyzer/trace/text/dump_text.h"
 #include "analyzer/output/report/report.h"
-#include "analyzer/output/report/block.h"
 
 #define FUNCTIONS 7
 #define DEPTH 180 // more than the rows that are drawn

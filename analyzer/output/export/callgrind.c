@@ -9,6 +9,7 @@
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/path_sums.h"
 #include "analyzer/output/view.h"
+#include "common/arena.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ struct edge {
 struct graph {
 	const struct tp_analysis *analysis;
 	struct tp_path_sums sums;
-	bool threads; // have nodes
+	struct tp_arena arena; // of all arrays
+	bool threads;          // have nodes
 	uint32_t *first;
 	uint32_t *function_of; // of a node that is none of those that are made up
 	uint32_t node_count;
@@ -54,17 +56,21 @@ static uint32_t node_of(const struct graph *graph, const struct tp_path *path)
 	return graph->first[path->function] + path->recursion;
 }
 
+// COUNT items of SIZE bytes and one more, so that none are no failure.
+static void *make(struct graph *graph, size_t count, size_t size)
+{
+	return tp_arena_alloc(&graph->arena, (count + 1) * size);
+}
+
 // As many nodes for each function as it has levels of recursion.
 static bool number_nodes(struct graph *graph)
 {
 	const struct tp_analysis *analysis = graph->analysis;
 	const struct tp_paths *paths = &graph->sums.paths;
-	uint32_t *levels = calloc((size_t)analysis->function_count + 1, sizeof(*levels));
-	graph->first = calloc((size_t)analysis->function_count + 1, sizeof(*graph->first));
-	if (!levels || !graph->first) {
-		free(levels);
+	uint32_t *levels = make(graph, analysis->function_count, sizeof(*levels));
+	graph->first = make(graph, analysis->function_count, sizeof(*graph->first));
+	if (!levels || !graph->first)
 		return false;
-	}
 	for (uint32_t i = 1; i < paths->count; i++)
 		if (levels[paths->items[i].function] <= paths->items[i].recursion)
 			levels[paths->items[i].function] = paths->items[i].recursion + 1;
@@ -74,11 +80,10 @@ static bool number_nodes(struct graph *graph)
 		graph->first[i] = graph->node_count;
 		graph->node_count += levels[i] ? levels[i] : 1;
 	}
-	graph->function_of = calloc((size_t)graph->node_count + 1, sizeof(*graph->function_of));
+	graph->function_of = make(graph, graph->node_count, sizeof(*graph->function_of));
 	for (uint32_t i = 0; graph->function_of && i < analysis->function_count; i++)
 		for (uint32_t j = 0; j < (levels[i] ? levels[i] : 1); j++)
 			graph->function_of[graph->first[i] + j] = i;
-	free(levels);
 	return graph->function_of != NULL;
 }
 
@@ -116,13 +121,14 @@ static bool sum_up(struct graph *graph)
 	const struct tp_paths *paths = &graph->sums.paths;
 	const size_t edges =
 	    (size_t)paths->count + paths->row_count + graph->node_count + analysis->thread_count;
-	uint64_t *inclusive = calloc((size_t)paths->count + 1, sizeof(*inclusive));
-	uint64_t *first_rows = calloc((size_t)paths->row_count + 1, sizeof(*first_rows));
-	uint32_t *at_first = calloc((size_t)analysis->thread_count + 1, sizeof(*at_first));
-	graph->self = calloc((size_t)graph->node_count + 1, sizeof(*graph->self));
-	graph->edges = calloc(edges + 1, sizeof(*graph->edges));
-	const bool ok = inclusive && first_rows && at_first && graph->self && graph->edges;
-	for (uint32_t i = 0; ok && i < paths->row_count; i++) {
+	uint64_t *inclusive = make(graph, paths->count, sizeof(*inclusive));
+	uint64_t *first_rows = make(graph, paths->row_count, sizeof(*first_rows));
+	uint32_t *at_first = make(graph, analysis->thread_count, sizeof(*at_first));
+	graph->self = make(graph, graph->node_count, sizeof(*graph->self));
+	graph->edges = make(graph, edges, sizeof(*graph->edges));
+	if (!inclusive || !first_rows || !at_first || !graph->self || !graph->edges)
+		return false;
+	for (uint32_t i = 0; i < paths->row_count; i++) {
 		const struct tp_path_row *row = &paths->rows[i];
 		const struct tp_path *path = &paths->items[row->path];
 		if (path->depth == 1)
@@ -131,24 +137,20 @@ static bool sum_up(struct graph *graph)
 		inclusive[row->path] += graph->sums.self[i];
 		first_rows[at_first[row->thread]] += graph->sums.self[i];
 	}
-	for (uint32_t i = ok ? paths->count : 0; i-- > 1;)
+	for (uint32_t i = paths->count; i-- > 1;)
 		inclusive[paths->items[i].parent] += inclusive[i];
-	if (ok)
-		add_first_edges(graph, first_rows);
-	for (uint32_t i = 1; ok && i < paths->count; i++) {
+	add_first_edges(graph, first_rows);
+	for (uint32_t i = 1; i < paths->count; i++) {
 		const struct tp_path *path = &paths->items[i];
 		if (path->depth > 1)
 			add_edge(graph, node_of(graph, &paths->items[path->parent]),
 			    node_of(graph, path), path->calls, inclusive[i]);
 	}
-	for (uint32_t i = 0; ok && i < analysis->function_count; i++)
+	for (uint32_t i = 0; i < analysis->function_count; i++)
 		if (analysis->functions[i].counted)
 			add_edge(
 			    graph, COUNTED, graph->first[i], analysis->functions[i].counted, 0);
-	free(inclusive);
-	free(first_rows);
-	free(at_first);
-	return ok;
+	return true;
 }
 
 static int compare_edges(const void *a, const void *b)
@@ -189,24 +191,23 @@ static bool find_twins(struct graph *graph)
 {
 	const struct tp_analysis *analysis = graph->analysis;
 	const size_t count = analysis->function_count;
-	uint32_t *order = calloc(count + 1, sizeof(*order));
-	graph->twin = calloc(count + 1, sizeof(*graph->twin));
-	graph->file_of = calloc(count + 1, sizeof(*graph->file_of));
-	const bool ok = order && graph->twin && graph->file_of;
-	for (uint32_t i = 0; ok && i < count; i++) {
+	uint32_t *order = make(graph, count, sizeof(*order));
+	graph->twin = make(graph, count, sizeof(*graph->twin));
+	graph->file_of = make(graph, count, sizeof(*graph->file_of));
+	if (!order || !graph->twin || !graph->file_of)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
 		order[i] = i;
 		graph->file_of[i] = i && strcmp(analysis->functions[i].symbol.file,
 					     analysis->functions[i - 1].symbol.file) == 0
 					? graph->file_of[i - 1]
 					: i + 2;
 	}
-	if (ok)
-		qsort_r(order, count, sizeof(*order), compare_names, analysis->functions);
-	for (uint32_t i = 1; ok && i < count; i++)
+	qsort_r(order, count, sizeof(*order), compare_names, analysis->functions);
+	for (uint32_t i = 1; i < count; i++)
 		if (compare_names(&order[i - 1], &order[i], analysis->functions) == 0)
 			graph->twin[order[i - 1]] = graph->twin[order[i]] = true;
-	free(order);
-	return ok;
+	return true;
 }
 
 // A name, which ends with the line, and does not begin with a space.
@@ -245,6 +246,15 @@ static void add_node_name(const struct graph *graph, uint32_t node, struct tp_bu
 		tp_buf_addf(out, "'%" PRIu32, node - graph->first[function] + 1);
 }
 
+// "PREFIX=(NUMBER) ", behind which its NAME stands the first time; true: it is that.
+static bool add_number(struct tp_buf *out, const char *prefix, uint32_t number, bool *named)
+{
+	const bool first = !named[number];
+	tp_buf_addf(out, "%s=(%" PRIu32 ")%s", prefix, number, first ? " " : "");
+	named[number] = true;
+	return first;
+}
+
 static void add_position(
     struct graph *graph, uint32_t node, const char *const prefixes[3], struct tp_buf *out)
 {
@@ -256,27 +266,15 @@ static void add_position(
 	if (map->count) {
 		const uint32_t place = symbol ? symbol->place : UINT32_MAX;
 		const uint32_t number = place < map->count ? place + 2 : 1;
-		tp_buf_addf(out, "%s=(%" PRIu32 ")", prefixes[0], number);
-		if (!graph->named_modules[number]) {
-			tp_buf_add_char(out, ' ');
+		if (add_number(out, prefixes[0], number, graph->named_modules))
 			add_name(out, number > 1 ? map->modules[place].path : "");
-		}
-		graph->named_modules[number] = true;
 		tp_buf_add_char(out, '\n');
 	}
-	const uint32_t file = symbol ? graph->file_of[function] : 1;
-	tp_buf_addf(out, "%s=(%" PRIu32 ")", prefixes[1], file);
-	if (!graph->named_files[file]) {
-		tp_buf_add_char(out, ' ');
+	if (add_number(out, prefixes[1], symbol ? graph->file_of[function] : 1, graph->named_files))
 		add_name(out, symbol ? symbol->file : "");
-	}
-	graph->named_files[file] = true;
-	tp_buf_addf(out, "\n%s=(%" PRIu32 ")", prefixes[2], node + 1);
-	if (!graph->named_nodes[node]) {
-		tp_buf_add_char(out, ' ');
+	tp_buf_add_char(out, '\n');
+	if (add_number(out, prefixes[2], node + 1, graph->named_nodes))
 		add_node_name(graph, node, out);
-	}
-	graph->named_nodes[node] = true;
 	tp_buf_add_char(out, '\n');
 }
 
@@ -351,34 +349,24 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	    .analysis = analysis,
 	    .threads = analysis->thread_count > 1,
 	};
+	tp_arena_init(&graph.arena);
 	int code = tp_path_sums_init(&graph.sums, analysis, options->weight, err);
-	if (code)
-		goto out;
-	bool ok = number_nodes(&graph) && sum_up(&graph) && find_twins(&graph);
-	graph.named_nodes = calloc((size_t)graph.node_count + 1, sizeof(bool));
-	graph.named_files = calloc((size_t)analysis->function_count + 2, sizeof(bool));
-	graph.named_modules = calloc((size_t)analysis->trace->map.count + 2, sizeof(bool));
+	bool ok = !code && number_nodes(&graph) && sum_up(&graph) && find_twins(&graph);
+	graph.named_nodes = make(&graph, graph.node_count + UINT64_C(1), sizeof(bool));
+	graph.named_files = make(&graph, analysis->function_count + UINT64_C(1), sizeof(bool));
+	graph.named_modules = make(&graph, analysis->trace->map.count + UINT64_C(1), sizeof(bool));
 	ok = ok && graph.named_nodes && graph.named_files && graph.named_modules;
 	if (ok) {
 		merge_edges(&graph);
 		add_header(&graph, options->weight == TP_WEIGHT_CALLS, out);
 		add_graph(&graph, out);
-	} else {
+	} else if (!code) {
 		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
 		    TP_ERR_NO_OFFSET, "no memory for the graph of %" PRIu32 " call paths",
 		    graph.sums.paths.count);
 	}
-out:
 	tp_path_sums_release(&graph.sums);
-	free(graph.first);
-	free(graph.function_of);
-	free(graph.self);
-	free(graph.edges);
-	free(graph.file_of);
-	free(graph.twin);
-	free(graph.named_nodes);
-	free(graph.named_files);
-	free(graph.named_modules);
+	tp_arena_release(&graph.arena);
 	return code;
 }
 

@@ -200,26 +200,35 @@ static const struct tp_symbol *symbol_of(const struct tp_slices *slices, uint32_
 		   : &none;
 }
 
+// The line of each function, null where its file is not known.
+static void add_lines(const struct tp_slices *slices, uint32_t count, struct tp_buf *out)
+{
+	for (uint32_t i = 0; i < count; i++)
+		tp_buf_addf(out, symbol_of(slices, i)->file[0] ? "%s%" PRIu64 : "%snull",
+		    i ? "," : "", symbol_of(slices, i)->line);
+}
+
+// COUNT numbers from 0 on.
+static void add_numbers(uint32_t count, struct tp_buf *out)
+{
+	for (uint32_t i = 0; i < count; i++)
+		tp_buf_addf(out, "%s%u", i ? "," : "", i);
+}
+
 static void add_functions(const struct tp_slices *slices, struct tp_buf *out)
 {
 	const uint32_t count =
 	    slices->thread->profile.function_count ? slices->thread->profile.function_count - 1 : 0;
 	tp_buf_add_string(out, ",\n\"frameTable\":{");
-	add_same(out, "address", "-1", count);
-	add_same(out, "inlineDepth", "0", count);
-	add_same(out, "category", "0", count);
-	add_same(out, "subcategory", "0", count);
-	add_same(out, "nativeSymbol", "null", count);
-	add_same(out, "innerWindowID", "null", count);
-	add_same(out, "implementation", "null", count);
-	add_same(out, "column", "null", count);
+	static const char *const same[][2] = {{"address", "-1"}, {"inlineDepth", "0"},
+	    {"category", "0"}, {"subcategory", "0"}, {"nativeSymbol", "null"},
+	    {"innerWindowID", "null"}, {"implementation", "null"}, {"column", "null"}};
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		add_same(out, same[i][0], same[i][1], count);
 	tp_buf_add_string(out, "\"line\":[");
-	for (uint32_t i = 0; i < count; i++)
-		tp_buf_addf(out, symbol_of(slices, i)->file[0] ? "%s%" PRIu64 : "%snull",
-		    i ? "," : "", symbol_of(slices, i)->line);
+	add_lines(slices, count, out);
 	tp_buf_add_string(out, "],\"func\":[");
-	for (uint32_t i = 0; i < count; i++)
-		tp_buf_addf(out, "%s%u", i ? "," : "", i);
+	add_numbers(count, out);
 	tp_buf_addf(out, "],\"length\":%u},\n\"funcTable\":{", count);
 	add_same(out, "isJS", "false", count);
 	add_same(out, "relevantForJS", "false", count);
@@ -227,16 +236,13 @@ static void add_functions(const struct tp_slices *slices, struct tp_buf *out)
 	add_same(out, "columnNumber", "null", count);
 	// Strings are the names, then the files.
 	tp_buf_add_string(out, "\"name\":[");
-	for (uint32_t i = 0; i < count; i++)
-		tp_buf_addf(out, "%s%u", i ? "," : "", i);
+	add_numbers(count, out);
 	tp_buf_add_string(out, "],\"fileName\":[");
 	for (uint32_t i = 0; i < count; i++)
 		tp_buf_addf(out, symbol_of(slices, i)->file[0] ? "%s%u" : "%snull", i ? "," : "",
 		    count + i);
 	tp_buf_add_string(out, "],\"lineNumber\":[");
-	for (uint32_t i = 0; i < count; i++)
-		tp_buf_addf(out, symbol_of(slices, i)->file[0] ? "%s%" PRIu64 : "%snull",
-		    i ? "," : "", symbol_of(slices, i)->line);
+	add_lines(slices, count, out);
 	tp_buf_addf(out, "],\"length\":%u},\n\"stringArray\":[", count);
 	for (uint64_t i = 0; i < (uint64_t)count * 2; i++) {
 		const struct tp_symbol *symbol = symbol_of(slices, (uint32_t)(i % count));

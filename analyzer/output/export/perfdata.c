@@ -366,15 +366,6 @@ static void add_file_header(uint64_t data_size, struct tp_buf *out)
 	add64(out, 8);
 }
 
-static uint32_t deepest(const struct tp_path_sums *sums)
-{
-	uint32_t depth = 0;
-	for (uint32_t i = 0; i < sums->paths.count; i++)
-		if (sums->paths.items[i].depth > depth)
-			depth = sums->paths.items[i].depth;
-	return depth;
-}
-
 static int render(const struct tp_analysis *analysis, const struct tp_export_options *options,
     struct tp_buf *out, struct tp_err *err)
 {
@@ -397,12 +388,12 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	const char *event = options->weight == TP_WEIGHT_CALLS ? "teeperf-calls"
 			    : analysis->time.known             ? "teeperf-ns"
 							       : "teeperf-ticks";
-	if (options->notes && deepest(&sums) > CHAIN_MAX)
+	if (options->notes && sums.deepest > CHAIN_MAX)
 		tp_problems_add(options->notes, TP_ERR_LIMIT, analysis->trace->source.name,
 		    TP_ERR_NO_OFFSET,
 		    "some call paths are up to %" PRIu32
 		    " calls deep: of those deeper than %d the middle is left out",
-		    deepest(&sums), CHAIN_MAX);
+		    sums.deepest, CHAIN_MAX);
 	add_tables(analysis, &tables);
 	const uint64_t size = tables.size + samples_size(&sums);
 	add_file_header(size, out);

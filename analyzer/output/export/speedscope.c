@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The export "speedscope": its own format, file-format-schema.json, one sampled profile for each thread with one
-// sample for each path; or with single calls, which speedscope_calls.c writes.
+// The export "speedscope": its own format, https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts,
+// one sampled profile for each thread with one sample for each path; or with single calls, an evented one for each.
 #include "analyzer/output/completeness.h"
-#include "analyzer/output/format/export.h"
+#include "analyzer/output/format/digits.h"
 #include "analyzer/output/format/path_sums.h"
-#include "analyzer/output/format/speedscope_calls.h"
+#include "analyzer/output/format/slices.h"
 #include "analyzer/output/text.h"
 #include "analyzer/output/view.h"
 
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <teeperf/version.h>
 
-static void add_frames(const struct tp_analysis *analysis, struct tp_buf *out)
+// ZERO: a line that is not known is written, too.
+static void add_frames(const struct tp_analysis *analysis, bool zero, struct tp_buf *out)
 {
 	tp_buf_add_string(out, "\"shared\":{\"frames\":[");
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
@@ -24,12 +25,13 @@ static void add_frames(const struct tp_analysis *analysis, struct tp_buf *out)
 			tp_buf_add_string(out, ",\"file\":");
 			tp_json_quote(out, symbol->file);
 		}
-		if (symbol->file[0] && symbol->line)
+		if (symbol->file[0] && (symbol->line || zero))
 			tp_buf_addf(out, ",\"line\":%" PRIu64, symbol->line);
 		tp_buf_add_char(out, '}');
 	}
-	tp_buf_add_string(out, "\n]}");
 }
+
+// ---- sums
 
 // The path that was written last: "[1,2,3", and where each of its functions ends. Paths come in the order
 // of the tree, so the next one begins with a part of it.
@@ -132,8 +134,8 @@ static void add_file(const struct tp_analysis *analysis, const struct tp_path_su
 		out->failed = true;
 	tp_buf_release(&name);
 	tp_buf_add_string(out, ",\"activeProfileIndex\":0,\n");
-	add_frames(analysis, out);
-	tp_buf_add_string(out, ",\n\"profiles\":[");
+	add_frames(analysis, false, out);
+	tp_buf_add_string(out, "\n]},\n\"profiles\":[");
 	uint32_t first = 0;
 	for (uint32_t i = 0; i < analysis->thread_count; i++) {
 		tp_buf_add_string(out, i ? ",\n" : "\n");
@@ -157,13 +159,9 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 		code = tp_path_sums_check(&sums, analysis, err);
 	if (code)
 		goto out;
-	uint32_t deepest = 0;
-	for (uint32_t i = 0; i < sums.paths.count; i++)
-		if (sums.paths.items[i].depth > deepest)
-			deepest = sums.paths.items[i].depth;
 	rows = calloc((size_t)sums.paths.row_count + 1, sizeof(*rows));
 	ends = calloc((size_t)analysis->thread_count + 1, sizeof(*ends));
-	path.ends = calloc((size_t)deepest + 1, sizeof(*path.ends));
+	path.ends = calloc((size_t)sums.deepest + 1, sizeof(*path.ends));
 	if (rows && ends && path.ends) {
 		sort_rows(&sums, analysis, rows, ends);
 		add_file(analysis, &sums, options->weight, rows, ends, &path, out);
@@ -181,10 +179,97 @@ out:
 	return code;
 }
 
+// ---- single calls
+
+struct state {
+	uint64_t last_ns;
+	bool any; // events in the current profile
+};
+
+static int head(struct tp_slices *slices, struct tp_err *err)
+{
+	(void)err;
+	struct tp_buf *out = slices->out;
+	tp_buf_add_string(
+	    out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":");
+	tp_json_quote(out, tp_slices_process(slices));
+	tp_buf_add_string(out, ",\"exporter\":\"teeperf " TEEPERF_VERSION "\",\n");
+	add_frames(slices->analysis, true, out);
+	tp_buf_add_string(out, "]},\n\"profiles\":[");
+	return 0;
+}
+
+static int thread_begin(struct tp_slices *slices, struct tp_err *err)
+{
+	(void)err;
+	struct state *state = slices->state;
+	struct tp_buf *out = slices->out;
+	struct tp_buf name;
+	tp_buf_init(&name);
+	tp_buf_addf(&name, "%s %u", tp_view_thread_name(slices->thread->thread),
+	    slices->thread->thread->number);
+	if (slices->thread->counts.lost)
+		tp_buf_addf(&name, " [%" PRIu64 " events lost]", slices->thread->counts.lost);
+	tp_buf_add_string(out, slices->first ? "\n{\"type\":\"evented\",\"name\":"
+					     : ",\n{\"type\":\"evented\",\"name\":");
+	tp_json_quote(out, name.data);
+	tp_buf_addf(out, ",\"unit\":\"%s\",\"startValue\":%" PRIu64 ",\"events\":[",
+	    slices->analysis->time.known ? "nanoseconds" : "none", slices->from_ns);
+	out->failed = out->failed || name.failed;
+	tp_buf_release(&name);
+	state->last_ns = slices->from_ns;
+	state->any = false;
+	return 0;
+}
+
+static void add_event(struct tp_slices *slices, const struct tp_slice *slice, const char *type)
+{
+	struct state *state = slices->state;
+	char event[128];
+	char *at = tp_digits_text(event, state->any ? ",\n{\"type\":\"" : "\n{\"type\":\"");
+	at = tp_digits_text(at, type);
+	at = tp_digits_text(at, "\",\"frame\":");
+	at = tp_digits(at, (uint64_t)(slice->function - slices->analysis->functions));
+	at = tp_digits_text(at, ",\"at\":");
+	at = tp_digits(at, slice->time);
+	*at++ = '}';
+	tp_buf_add(slices->out, event, (size_t)(at - event));
+	state->any = true;
+	state->last_ns = slice->time;
+}
+
+static void begin(struct tp_slices *slices, const struct tp_slice *slice)
+{
+	add_event(slices, slice, "O");
+}
+
+static void end(struct tp_slices *slices, const struct tp_slice *slice)
+{
+	add_event(slices, slice, "C");
+}
+
+static int thread_end(struct tp_slices *slices, struct tp_err *err)
+{
+	(void)err;
+	const struct state *state = slices->state;
+	tp_buf_addf(slices->out, "],\"endValue\":%" PRIu64 "}", state->last_ns);
+	return 0;
+}
+
+static int tail(struct tp_slices *slices, struct tp_err *err)
+{
+	(void)err;
+	tp_buf_add_string(slices->out, "]}\n");
+	return 0;
+}
+
+static const struct tp_slice_format calls_format = {
+    TP_SLICE_FORMAT, .thread_end = thread_end, .tail = tail};
+
 static const struct tp_export calls = {
     .name = "speedscope",
     .suffix = ".speedscope.json",
-    .slices = &tp_speedscope_calls,
+    .slices = &calls_format,
 };
 
 const struct tp_export tp_export_speedscope = {

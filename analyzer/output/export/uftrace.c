@@ -55,14 +55,16 @@ struct module {
 };
 
 struct state {
-	const struct tp_function *functions;
+	struct tp_function *functions;
 	uint32_t *order;     // functions, by module and address
 	uint64_t *addresses; // of the functions
 	struct module *modules;
 	uint32_t module_count;
-	uint64_t lost_address; // of the function that stands for lost events
-	struct tp_arena names;
-	struct tp_out_file data; // the current thread's
+	const struct module *module; // whose files are written
+	bool *shared;                // of each function: others have its name, too
+	uint64_t lost_address;       // of the function that stands for lost events
+	struct tp_arena arena;       // of all of these
+	struct tp_out_file data;     // the current thread's
 	bool data_open;
 };
 
@@ -108,7 +110,7 @@ static const char *file_name(struct state *state, const char *module, uint32_t n
 			tp_buf_addf(&name, "-%u", number + 1);
 			i = UINT32_MAX; // and once more, with the longer name
 		}
-	const char *copy = name.failed ? NULL : tp_arena_copy(&state->names, name.data, name.size);
+	const char *copy = name.failed ? NULL : tp_arena_copy(&state->arena, name.data, name.size);
 	tp_buf_release(&name);
 	return copy;
 }
@@ -158,9 +160,11 @@ static bool place_functions(struct state *state, const struct tp_analysis *analy
 	const uint32_t count = analysis->function_count;
 	const char *program = tp_tracefile_program(analysis->trace);
 	const struct tp_function *functions = state->functions = analysis->functions;
-	state->order = calloc(count + UINT64_C(1), sizeof(*state->order));
-	state->addresses = calloc(count + UINT64_C(1), sizeof(*state->addresses));
-	state->modules = calloc(count + UINT64_C(1), sizeof(*state->modules));
+	state->order = tp_arena_alloc(&state->arena, (count + UINT64_C(1)) * sizeof(*state->order));
+	state->addresses =
+	    tp_arena_alloc(&state->arena, (count + UINT64_C(1)) * sizeof(*state->addresses));
+	state->modules =
+	    tp_arena_alloc(&state->arena, (count + UINT64_C(1)) * sizeof(*state->modules));
 	if (!state->order || !state->addresses || !state->modules)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
@@ -177,11 +181,30 @@ static bool place_functions(struct state *state, const struct tp_analysis *analy
 	return count || add_module(state, program, 0, 0);
 }
 
+// Which functions share their name.
+static bool find_shared(struct state *state, uint32_t count)
+{
+	struct tp_function *functions = state->functions;
+	uint32_t *order = tp_arena_alloc(&state->arena, (count + UINT64_C(1)) * sizeof(*order));
+	state->shared = tp_arena_alloc(&state->arena, (count + UINT64_C(1)) * sizeof(bool));
+	if (!order || !state->shared)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare_names, functions);
+	for (uint32_t i = 1; i < count; i++)
+		if (strcmp(functions[order[i]].symbol.name, functions[order[i - 1]].symbol.name) ==
+		    0)
+			state->shared[order[i]] = state->shared[order[i - 1]] = true;
+	return true;
+}
+
 static int init(struct tp_slices *slices, struct tp_err *err)
 {
 	struct state *state = slices->state;
-	tp_arena_init(&state->names);
-	if (!place_functions(state, slices->analysis))
+	tp_arena_init(&state->arena);
+	if (!place_functions(state, slices->analysis) ||
+	    !find_shared(state, slices->analysis->function_count))
 		return tp_err_set(err, TP_ERR_MEMORY, slices->analysis->trace->source.name,
 		    TP_ERR_NO_OFFSET, "no memory for the functions");
 	return 0;
@@ -193,10 +216,7 @@ static void release(struct tp_slices *slices)
 	struct tp_err ignored;
 	if (state->data_open)
 		tp_out_file_close(&state->data, &ignored);
-	free(state->order);
-	free(state->addresses);
-	free(state->modules);
-	tp_arena_release(&state->names);
+	tp_arena_release(&state->arena);
 }
 
 // ---- the small files
@@ -294,23 +314,22 @@ static void add_place(struct tp_buf *out, const struct tp_symbol *symbol)
 }
 
 // The names of functions; those that several have get a place.
-static void add_name(
-    struct tp_buf *out, const struct state *state, const bool *shared, uint32_t function)
+static void add_name(struct tp_buf *out, const struct state *state, uint32_t function)
 {
 	const struct tp_symbol *symbol = &state->functions[function].symbol;
 	tp_buf_add_string(out, symbol->name);
-	if (shared[function])
+	if (state->shared[function])
 		add_place(out, symbol);
 }
 
-static void write_symbols(const struct tp_slices *slices, const struct module *module,
-    const bool *shared, struct tp_buf *out)
+static void write_symbols(const struct tp_slices *slices, struct tp_buf *out)
 {
 	const struct state *state = slices->state;
+	const struct module *module = state->module;
 	for (uint32_t i = 0; i < module->count; i++) {
 		const uint32_t function = state->order[module->first + i];
 		tp_buf_addf(out, "%016" PRIx64 " T ", state->addresses[function] - module->base);
-		add_name(out, state, shared, function);
+		add_name(out, state, function);
 		tp_buf_add_char(out, '\n');
 	}
 	if (module == state->modules)
@@ -319,10 +338,10 @@ static void write_symbols(const struct tp_slices *slices, const struct module *m
 	tp_buf_addf(out, "%016" PRIx64 " ? __sym_end\n", module->size);
 }
 
-static void write_lines(const struct tp_slices *slices, const struct module *module,
-    const bool *shared, struct tp_buf *out)
+static void write_lines(const struct tp_slices *slices, struct tp_buf *out)
 {
 	const struct state *state = slices->state;
+	const struct module *module = state->module;
 	tp_buf_addf(out, "# path name: /%s\n", module->name);
 	for (uint32_t i = 0; i < module->count; i++) {
 		const uint32_t function = state->order[module->first + i];
@@ -330,80 +349,45 @@ static void write_lines(const struct tp_slices *slices, const struct module *mod
 		if (!symbol->file[0])
 			continue;
 		tp_buf_addf(out, "F: %" PRIx64 " ", state->addresses[function] - module->base);
-		add_name(out, state, shared, function);
+		add_name(out, state, function);
 		tp_buf_addf(out, "\nL: %" PRIu64 " %s\n", symbol->line, symbol->file);
 	}
 }
 
-typedef void write_module(const struct tp_slices *slices, const struct module *module,
-    const bool *shared, struct tp_buf *out);
+typedef void write_file(const struct tp_slices *slices, struct tp_buf *out);
 
-static int add_file(const struct tp_slices *slices, const char *name,
-    void (*write)(const struct tp_slices *slices, struct tp_buf *out), struct tp_err *err)
+static int add_file(const struct tp_slices *slices, const char *name, const char *suffix,
+    write_file *write, struct tp_err *err)
 {
 	struct tp_out_file file;
 	struct tp_err ignored;
-	int code = tp_out_file_open_in(&file, slices->directory, name, err);
+	char whole[256];
+	snprintf(whole, sizeof(whole), "%s%s", name, suffix);
+	int code = tp_out_file_open_in(&file, slices->directory, whole, err);
 	if (!code)
 		write(slices, &file.buf);
 	const int closed = tp_out_file_close(&file, code ? &ignored : err);
 	return code ? code : closed;
 }
 
-static int add_module_file(const struct tp_slices *slices, const struct module *module,
-    const char *suffix, const bool *shared, write_module *write, struct tp_err *err)
-{
-	struct tp_out_file file;
-	struct tp_err ignored;
-	char name[256];
-	snprintf(name, sizeof(name), "%s.%s", module->name, suffix);
-	int code = tp_out_file_open_in(&file, slices->directory, name, err);
-	if (!code)
-		write(slices, module, shared, &file.buf);
-	const int closed = tp_out_file_close(&file, code ? &ignored : err);
-	return code ? code : closed;
-}
-
-static int add_module_files(const struct tp_slices *slices, struct tp_err *err)
-{
-	const struct state *state = slices->state;
-	const uint32_t count = slices->analysis->function_count;
-	uint32_t *order = calloc(count + UINT64_C(1), sizeof(*order));
-	bool *shared = calloc(count + UINT64_C(1), sizeof(*shared));
-	int code = 0;
-	const struct tp_function *functions = slices->analysis->functions;
-	if (!order || !shared)
-		code = tp_err_set(
-		    err, TP_ERR_MEMORY, slices->directory, TP_ERR_NO_OFFSET, "no memory for names");
-	for (uint32_t i = 0; !code && i < count; i++)
-		order[i] = i;
-	if (!code)
-		qsort_r(order, count, sizeof(*order), compare_names, slices->analysis->functions);
-	for (uint32_t i = 1; !code && i < count; i++)
-		if (strcmp(functions[order[i]].symbol.name, functions[order[i - 1]].symbol.name) ==
-		    0)
-			shared[order[i]] = shared[order[i - 1]] = true;
-	for (uint32_t i = 0; !code && i < state->module_count; i++) {
-		const struct module *module = &state->modules[i];
-		code = add_module_file(slices, module, "sym", shared, write_symbols, err);
-		if (!code)
-			code = add_module_file(slices, module, "dbg", shared, write_lines, err);
-	}
-	free(order);
-	free(shared);
-	return code;
-}
-
 static int head(struct tp_slices *slices, struct tp_err *err)
 {
-	int code = add_file(slices, "info", write_info, err);
-	if (!code)
-		code = add_file(slices, "task.txt", write_tasks, err);
-	if (!code)
-		code = add_file(slices, "sid-" SESSION ".map", write_map, err);
-	if (!code)
-		code = add_file(slices, "perf-cpu0.dat", write_names, err);
-	return code ? code : add_module_files(slices, err);
+	static const struct {
+		const char *name;
+		write_file *write;
+	} files[] = {{"info", write_info}, {"task.txt", write_tasks},
+	    {"sid-" SESSION ".map", write_map}, {"perf-cpu0.dat", write_names}};
+	struct state *state = slices->state;
+	int code = 0;
+	for (size_t i = 0; !code && i < sizeof(files) / sizeof(files[0]); i++)
+		code = add_file(slices, files[i].name, "", files[i].write, err);
+	for (uint32_t i = 0; !code && i < state->module_count; i++) {
+		state->module = &state->modules[i];
+		code = add_file(slices, state->module->name, ".sym", write_symbols, err);
+		if (!code)
+			code = add_file(slices, state->module->name, ".dbg", write_lines, err);
+	}
+	return code;
 }
 
 // ---- records

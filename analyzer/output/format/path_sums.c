@@ -43,6 +43,9 @@ int tp_path_sums_init(struct tp_path_sums *sums, const struct tp_analysis *analy
 	const int code = tp_paths_init(&sums->paths, analysis, err);
 	if (code)
 		return code;
+	for (uint32_t i = 0; i < sums->paths.count; i++)
+		if (sums->paths.items[i].depth > sums->deepest)
+			sums->deepest = sums->paths.items[i].depth;
 	struct running *running = calloc((size_t)analysis->thread_count + 1, sizeof(*running));
 	sums->self = calloc((size_t)sums->paths.row_count + 1, sizeof(*sums->self));
 	const bool ok = running && sums->self;
@@ -79,11 +82,7 @@ int tp_path_sums_check(
     const struct tp_path_sums *sums, const struct tp_analysis *analysis, struct tp_err *err)
 {
 	uint64_t frames = 0;
-	uint32_t deepest = 0;
-	for (uint32_t i = 0; i < sums->paths.row_count; i++) {
-		const uint32_t depth = sums->paths.items[sums->paths.rows[i].path].depth;
-		frames += depth;
-		deepest = depth > deepest ? depth : deepest;
-	}
-	return tp_path_frames_check(frames, deepest, analysis, err);
+	for (uint32_t i = 0; i < sums->paths.row_count; i++)
+		frames += sums->paths.items[sums->paths.rows[i].path].depth;
+	return tp_path_frames_check(frames, sums->deepest, analysis, err);
 }

@@ -16,6 +16,7 @@ struct tp_path_sums {
 	/* Of each row: nanoseconds, ticks if no rate is known, 0 without a clock; or its calls. */
 	uint64_t *self;
 	uint64_t total;
+	uint32_t deepest; /* calls of a path */
 };
 
 /* 0 or TP_ERR_MEMORY. Release it in any case. The analysis must outlive it. */

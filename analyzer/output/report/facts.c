@@ -5,6 +5,7 @@
 #include "analyzer/output/report/report.h"
 #include "analyzer/output/text.h"
 #include "analyzer/output/view.h"
+#include "common/array.h"
 #include "common/hash.h"
 #include "common/index.h"
 
@@ -89,13 +90,6 @@ static void add_numbers(
 
 // ---- histograms
 
-static int compare_descending(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a;
-	const uint64_t y = *(const uint64_t *)b;
-	return x > y ? -1 : x < y;
-}
-
 // The calls that a function needs for its histogram to be there.
 static uint64_t least_calls(const struct tp_analysis *analysis)
 {
@@ -107,7 +101,7 @@ static uint64_t least_calls(const struct tp_analysis *analysis)
 		return UINT64_MAX;
 	for (uint32_t i = 0; i < analysis->function_count; i++)
 		calls[i] = tp_function_timed(&analysis->functions[i]);
-	qsort(calls, analysis->function_count, sizeof(*calls), compare_descending);
+	qsort(calls, analysis->function_count, sizeof(*calls), tp_compare_u64_descending);
 	least = calls[HISTOGRAMS_MAX - 1] + 1;
 	free(calls);
 	return least;
@@ -204,7 +198,7 @@ static bool add_functions(struct tp_report *report, struct tp_buf *out)
 	return ok;
 }
 
-void tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
+bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = report->analysis;
 	const struct tp_report_time *time = &report->time;
@@ -231,7 +225,7 @@ void tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
 		tp_json_end(&json);
 	}
 	tp_json_end(&json);
-	if (!add_functions(report, out))
-		out->failed = true;
+	const bool ok = add_functions(report, out);
 	tp_json_end(&json);
+	return ok;
 }

@@ -9,6 +9,7 @@
 #include "analyzer/output/view.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,96 +155,83 @@ static void add_note(struct tp_buf *out, const char *title, const char *text)
 	tp_buf_add_string(out, "</dd>\n");
 }
 
+__attribute__((format(printf, 3, 4))) static void add_omission(
+    struct tp_buf *out, const char *title, const char *format, ...)
+{
+	char text[400];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	add_note(out, title, text);
+}
+
 static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = report->analysis;
 	const struct tp_report_time *time = &report->time;
-	char text[400];
 	char a[TP_TEXT_NUMBER];
 	char b[TP_TEXT_NUMBER];
-	if (report->tree.folded) {
-		snprintf(text, sizeof(text),
+	if (report->tree.folded)
+		add_omission(out, "left out",
 		    "%s of %s call paths are too light for this report: below each path they are one, "
 		    "\"(smaller)\"; sums have them, the table of functions has all functions",
 		    tp_text_count(a, report->tree.folded), tp_text_count(b, report->tree.all));
-		add_note(out, "left out", text);
-	}
-	if (report->thread_count < analysis->thread_count) {
-		snprintf(text, sizeof(text),
+	if (report->thread_count < analysis->thread_count)
+		add_omission(out, "left out",
 		    "only the %s busiest of %s threads are in the timeline and can be looked at alone; "
 		    "sums have all",
 		    tp_text_count(a, report->thread_count),
 		    tp_text_count(b, analysis->thread_count));
-		add_note(out, "left out", text);
-	}
-	if (report->with_rows < report->thread_count) {
-		snprintf(text, sizeof(text), "only %s of them can be looked at alone",
+	if (report->with_rows < report->thread_count)
+		add_omission(out, "left out", "only %s of them can be looked at alone",
 		    tp_text_count(a, report->with_rows));
-		add_note(out, "left out", text);
-	}
-	if (report->histograms_left) {
-		snprintf(text, sizeof(text),
+	if (report->histograms_left)
+		add_omission(out, "left out",
 		    "durations as a histogram, of the %s functions with the fewest calls",
 		    tp_text_count(a, report->histograms_left));
-		add_note(out, "left out", text);
-	}
 	if (!time->buckets)
 		return;
-	add_note(out, "timeline",
+	add_omission(out, "timeline",
 	    "its times are as recorded; a call is drawn from its beginning to its end");
-	snprintf(text, sizeof(text),
+	add_omission(out, "timeline",
 	    "what was on top in each %s; a selection begins and ends at whole %s, of which self times "
 	    "are known by path, but not calls",
 	    nice_time(analysis, a, time->width),
 	    nice_time(analysis, b, time->width * (time->buckets / time->cells)));
-	add_note(out, "timeline", text);
-	if (time->least) {
-		snprintf(text, sizeof(text),
+	if (time->least)
+		add_omission(out, "left out",
 		    "only the %s longest calls are drawn one by one, those of %s and more; of the others "
 		    "it has what was on top",
 		    tp_text_count(a, time->call_count), nice_time(analysis, b, time->least));
-		add_note(out, "left out", text);
-	} else if (time->call_count < time->all_calls) {
-		snprintf(text, sizeof(text),
+	else if (time->call_count < time->all_calls)
+		add_omission(out, "left out",
 		    "%s calls are not drawn one by one: they took no time, or stopped in between, or "
 		    "are on paths that are too light or too deep; it has what was on top",
 		    tp_text_count(a, time->all_calls - time->call_count));
-		add_note(out, "left out", text);
-	}
 	if (time->rows_left)
-		add_note(
+		add_omission(
 		    out, "left out", "the timeline's deepest rows, which would have been too many");
-	if (time->moved_ticks) {
-		snprintf(text, sizeof(text),
+	if (time->moved_ticks)
+		add_omission(out, "left out",
 		    "in selections %.2g%% of the time counts for a caller of where it was spent, because "
 		    "too many paths were busy at once",
 		    time->all_ticks ? (double)time->moved_ticks * 100 / (double)time->all_ticks
 				    : 0.0);
-		add_note(out, "left out", text);
-	}
 }
 
-// The lines of a heading: a title of up to ten letters, then its text.
-static uint32_t add_lines(const char *lines, struct tp_buf *out)
+// The lines of a heading, which are cut up: a title of up to ten letters, then its text.
+static void add_lines(char *line, struct tp_buf *out)
 {
-	uint32_t count = 0;
-	while (*lines) {
-		const char *end = strchr(lines, '\n');
-		const size_t size = end ? (size_t)(end - lines) : strlen(lines);
+	for (char *end; (end = strchr(line, '\n')); line = end + 1) {
 		char title[12] = "";
-		const size_t width = size < 11 ? size : 11;
-		memcpy(title, lines, width);
+		*end = '\0';
+		const size_t width = strnlen(line, sizeof(title) - 1);
+		memcpy(title, line, width);
 		for (size_t i = width; i-- > 0 && title[i] == ' ';)
 			title[i] = '\0';
-		struct tp_buf text;
-		tp_buf_init(&text);
-		tp_buf_add(&text, lines + width, size - width);
-		add_note(out, title, text.data);
-		tp_buf_release(&text);
-		lines += size + (end != NULL);
-		count++;
+		add_note(out, title, line + width);
 	}
-	return count;
 }
 
 void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out)

@@ -2,12 +2,13 @@
 // The report: chooses what is shown, and puts the page together.
 #include "report.h"
 
-#include "analyzer/output/report/block.h"
-#include "analyzer/output/report/page.h"
 #include "analyzer/output/text.h"
+#include "common/array.h"
+#include "common/varint.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #define THREADS_MAX 256
 #define ROWS_MAX 1500000 // of the block "threads"
@@ -18,13 +19,6 @@ static int compare_busy(const void *a, const void *b)
 	const struct tp_thread_result *y = *(const struct tp_thread_result *const *)b;
 	if (x->busy != y->busy)
 		return x->busy > y->busy ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a;
-	const uint32_t y = *(const uint32_t *)b;
 	return x < y ? -1 : x > y;
 }
 
@@ -45,7 +39,7 @@ static bool choose_threads(struct tp_report *report)
 		for (uint32_t i = 0; i < report->thread_count; i++)
 			report->threads[i] = (uint32_t)(sorted[i] - analysis->threads);
 		qsort(report->threads, report->thread_count, sizeof(*report->threads),
-		    compare_numbers);
+		    tp_compare_u32);
 	}
 	free(sorted);
 	return sorted && report->threads;
@@ -57,7 +51,7 @@ static bool choose_threads(struct tp_report *report)
 	for (uint32_t i = 1; i < tree->count; i++) \
 	tp_varint_add(out, value)
 
-static void add_paths(const struct tp_report *report, struct tp_buf *out)
+static bool add_paths(struct tp_report *report, struct tp_buf *out)
 {
 	const struct tp_report_tree *tree = &report->tree;
 	const struct tp_report_item *items = tree->items;
@@ -74,6 +68,7 @@ static void add_paths(const struct tp_report *report, struct tp_buf *out)
 		ADD_COLUMN(items[i].base_calls);
 		ADD_COLUMN(items[i].base_self);
 	}
+	return true;
 }
 
 // What thread number AT has of the items: CALLS and SELF have a place for each.
@@ -129,7 +124,7 @@ static bool add_threads(struct tp_report *report, struct tp_buf *out)
 	return ok;
 }
 
-static void add_time(const struct tp_report *report, struct tp_buf *out)
+static bool add_time(struct tp_report *report, struct tp_buf *out)
 {
 	const struct tp_report_time *time = &report->time;
 	const struct tp_timebase *base = &report->analysis->time;
@@ -161,9 +156,53 @@ static void add_time(const struct tp_report *report, struct tp_buf *out)
 		for (uint32_t j = first; j < call; j++)
 			tp_varint_add(out, time->calls[j].item);
 	}
+	return true;
 }
 
 // ---- the page
+
+static void add_base64(struct tp_buf *page, const unsigned char *bytes, size_t size)
+{
+	static const char letters[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char text[4096];
+	size_t used = 0;
+	for (size_t i = 0; i < size; i += 3) {
+		const size_t left = size - i;
+		const uint32_t group = (uint32_t)bytes[i] << 16 |
+				       (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+				       (left > 2 ? bytes[i + 2] : 0);
+		text[used++] = letters[group >> 18];
+		text[used++] = letters[group >> 12 & 63];
+		text[used++] = left > 1 ? letters[group >> 6 & 63] : '=';
+		text[used++] = left > 2 ? letters[group & 63] : '=';
+		if (used == sizeof(text)) {
+			tp_buf_add(page, text, used);
+			used = 0;
+		}
+	}
+	tp_buf_add(page, text, used);
+}
+
+// Whole blocks are deflated (zlib) and in base64, so that nothing in them can be markup. 0 or TP_ERR_MEMORY.
+static int add_packed(
+    struct tp_buf *page, const char *name, const struct tp_buf *data, struct tp_err *err)
+{
+	uLongf size = compressBound(data->size);
+	unsigned char *packed = data->failed ? NULL : malloc(size);
+	const bool ok = packed && compress2(packed, &size, (const unsigned char *)data->data,
+				      data->size, 6) == Z_OK;
+	if (ok) {
+		tp_buf_addf(
+		    page, "<script type=\"application/octet-stream\" id=\"data-%s\">", name);
+		add_base64(page, packed, size);
+		tp_buf_add_string(page, "</script>\n");
+	}
+	free(packed);
+	return ok ? 0
+		  : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
+			"no memory for the data of the report");
+}
 
 static void add_start(const struct tp_report *report, struct tp_buf *out)
 {
@@ -179,36 +218,16 @@ static void add_start(const struct tp_report *report, struct tp_buf *out)
 	    tp_report_style, tp_report_before);
 }
 
-typedef bool add_block(struct tp_report *report, struct tp_buf *out);
-
-static bool block_paths(struct tp_report *report, struct tp_buf *out)
-{
-	add_paths(report, out);
-	return true;
-}
-
-static bool block_time(struct tp_report *report, struct tp_buf *out)
-{
-	add_time(report, out);
-	return true;
-}
-
-static bool block_facts(struct tp_report *report, struct tp_buf *out)
-{
-	tp_report_add_facts(report, out);
-	return true;
-}
-
 static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *err)
 {
 	static const struct {
 		const char *name;
-		add_block *add;
+		bool (*add)(struct tp_report *report, struct tp_buf *out);
 	} blocks[] = {
-	    {"facts", block_facts},
-	    {"paths", block_paths},
+	    {"facts", tp_report_add_facts},
+	    {"paths", add_paths},
 	    {"threads", add_threads},
-	    {"time", block_time},
+	    {"time", add_time},
 	};
 	struct tp_buf packed;
 	int code = 0;
@@ -219,7 +238,7 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 		struct tp_buf data;
 		tp_buf_init(&data);
 		code = blocks[i].add(report, &data)
-			   ? tp_report_block_add(&packed, blocks[i].name, &data, err)
+			   ? add_packed(&packed, blocks[i].name, &data, err)
 			   : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
 				 "no memory for the report");
 		tp_buf_release(&data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The report: one HTML page that needs nothing else, with the viewer of report/ and the data that it
- * shows. The data are blocks (block.h):
+ * shows. The data are blocks, of numbers as in common/varint.h unless it says JSON:
  *
  *   facts    JSON: program, unit (ns, ticks or calls), span and start of the timeline, no_timeline (why
  *            there is none), threads, bounds (of the bins of histograms), functions (a column each)
@@ -43,9 +43,18 @@ struct tp_report {
 int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_options *options,
     struct tp_buf *out, struct tp_err *err);
 
-/* Its parts: the block "facts"; head and foot of the page. */
-void tp_report_add_facts(struct tp_report *report, struct tp_buf *out);
+/* Its parts: the block "facts" (false: no memory); head and foot of the page. */
+bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out);
 void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out);
 void tp_report_add_noscript(const struct tp_report *report, struct tp_buf *out);
+
+/* What analyzer/output/report/viewer/embed.py makes of the files in viewer/. Hashes are as in a content policy. */
+extern const char tp_report_script[];
+extern const char tp_report_script_hash[];
+extern const char tp_report_style[];
+extern const char tp_report_style_hash[];
+/* The elements before and behind the overview. */
+extern const char tp_report_before[];
+extern const char tp_report_behind[];
 
 #endif

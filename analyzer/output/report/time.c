@@ -6,8 +6,9 @@
 #include "time.h"
 
 #include "analyzer/profile/calls.h"
-#include "analyzer/output/report/block.h"
+#include "common/arena.h"
 #include "common/array.h"
+#include "common/varint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct open {
 };
 
 struct recorder {
+	struct tp_arena arena; // of sums and `shown`
 	struct tp_report_time *time;
 	const struct tp_analysis *analysis;
 	const struct tp_report_tree *tree;
@@ -71,20 +73,6 @@ static inline void sums_add(struct sums *sums, uint32_t item, uint64_t ticks)
 	if (!sums->ticks[item])
 		sums->touched[sums->count++] = item;
 	sums->ticks[item] += ticks;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a;
-	const uint32_t y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
-static int compare_descending(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a;
-	const uint64_t y = *(const uint64_t *)b;
-	return x > y ? -1 : x < y;
 }
 
 // ---- rows
@@ -157,7 +145,7 @@ static void end_bucket(struct recorder *recorder)
 	}
 	const uint32_t count = sums->count;
 	if (count > 1)
-		qsort(sums->touched, count, sizeof(*sums->touched), compare_numbers);
+		qsort(sums->touched, count, sizeof(*sums->touched), tp_compare_u32);
 	for (uint32_t i = count; i-- > 0;) {
 		const uint32_t item = sums->touched[i];
 		const uint64_t ticks = sums->ticks[item] & ~LISTED;
@@ -204,7 +192,7 @@ static void merge_light(struct recorder *recorder)
 	}
 	for (uint32_t i = 0; i < sums->count; i++)
 		sorted[i] = sums->ticks[sums->touched[i]];
-	qsort(sorted, sums->count, sizeof(*sorted), compare_descending);
+	qsort(sorted, sums->count, sizeof(*sorted), tp_compare_u64_descending);
 	const uint64_t least = sorted[recorder->pair_max - 1];
 	// Of those that are just as light, some stay.
 	uint32_t equal = 0;
@@ -234,7 +222,7 @@ static void end_cell(struct recorder *recorder)
 	if (sums->count > recorder->pair_max)
 		merge_light(recorder);
 	if (sums->count > 1)
-		qsort(sums->touched, sums->count, sizeof(*sums->touched), compare_numbers);
+		qsort(sums->touched, sums->count, sizeof(*sums->touched), tp_compare_u32);
 	// What was merged has no time left, or is listed twice.
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < sums->count; i++)
@@ -569,13 +557,15 @@ static bool allocate(struct recorder *recorder, const struct tp_report_limits *l
 	const struct tp_report_tree *tree = recorder->tree;
 	struct sums *sums[] = {&recorder->bucket_sums, &recorder->row_sums, &recorder->cell_sums};
 	for (int i = 0; i < 3; i++) {
-		sums[i]->ticks = calloc(tree->count, sizeof(*sums[i]->ticks));
+		sums[i]->ticks =
+		    tp_arena_alloc(&recorder->arena, tree->count * sizeof(*sums[i]->ticks));
 		// When light ones are merged, items may be listed once more.
-		sums[i]->touched = calloc((size_t)tree->count * 2, sizeof(*sums[i]->touched));
+		sums[i]->touched = tp_arena_alloc(
+		    &recorder->arena, (size_t)tree->count * 2 * sizeof(*sums[i]->touched));
 		if (!sums[i]->ticks || !sums[i]->touched)
 			return false;
 	}
-	recorder->shown = calloc(tree->count, sizeof(*recorder->shown));
+	recorder->shown = tp_arena_alloc(&recorder->arena, tree->count * sizeof(*recorder->shown));
 	recorder->time->calls = calloc((size_t)limits->calls + 1, sizeof(*recorder->time->calls));
 	recorder->time->tracks =
 	    calloc((size_t)recorder->time->track_count + 1, sizeof(*recorder->time->tracks));
@@ -600,6 +590,7 @@ int tp_report_time_init(struct tp_report_time *time, const struct tp_analysis *a
 	*time = (struct tp_report_time){.track_count = thread_count};
 	struct recorder recorder = {
 	    .time = time, .analysis = analysis, .tree = tree, .limits = limits};
+	tp_arena_init(&recorder.arena);
 	bool ok = allocate(&recorder, limits);
 	if (ok && thread_count) {
 		choose_buckets(time, analysis, threads, limits);
@@ -615,13 +606,7 @@ int tp_report_time_init(struct tp_report_time *time, const struct tp_analysis *a
 		time->least = 0;
 	if (ok && time->call_count)
 		qsort(time->calls, time->call_count, sizeof(*time->calls), compare_calls);
-	free(recorder.bucket_sums.ticks);
-	free(recorder.bucket_sums.touched);
-	free(recorder.row_sums.ticks);
-	free(recorder.row_sums.touched);
-	free(recorder.cell_sums.ticks);
-	free(recorder.cell_sums.touched);
-	free(recorder.shown);
+	tp_arena_release(&recorder.arena);
 	free(recorder.stack);
 	return ok ? 0
 		  : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,

@@ -2,6 +2,8 @@
 // The paths that a report has.
 #include "tree.h"
 
+#include "common/arena.h"
+#include "common/array.h"
 #include "common/hash.h"
 #include "common/index.h"
 
@@ -12,6 +14,7 @@
 
 // All paths of both recordings; those of the first one have the numbers that they have there.
 struct joint {
+	struct tp_arena arena; // of all that is here, and of what is needed meanwhile
 	struct tp_report_item *items;
 	uint64_t *weights; // with all below
 	uint32_t *first_child;
@@ -122,11 +125,11 @@ static bool join(struct joint *joint, const struct tp_analysis *analysis,
 	const uint64_t most = (uint64_t)paths->count + (base ? base->count : 0);
 	if (most >= UINT32_MAX / 4)
 		return false;
-	joint->items = calloc(most, sizeof(*joint->items));
-	joint->weights = calloc(most, sizeof(*joint->weights));
-	joint->first_child = calloc(most, sizeof(*joint->first_child));
-	joint->next = calloc(most, sizeof(*joint->next));
-	joint->of_base = calloc(most, sizeof(*joint->of_base));
+	joint->items = tp_arena_alloc(&joint->arena, most * sizeof(*joint->items));
+	joint->weights = tp_arena_alloc(&joint->arena, most * sizeof(*joint->weights));
+	joint->first_child = tp_arena_alloc(&joint->arena, most * sizeof(*joint->first_child));
+	joint->next = tp_arena_alloc(&joint->arena, most * sizeof(*joint->next));
+	joint->of_base = tp_arena_alloc(&joint->arena, most * sizeof(*joint->of_base));
 	if (!joint->items || !joint->weights || !joint->first_child || !joint->next ||
 	    !joint->of_base || (base && !tp_index_init(&joint->index, most)))
 		return false;
@@ -144,7 +147,7 @@ static bool join(struct joint *joint, const struct tp_analysis *analysis,
 	}
 	if (base)
 		add_base(joint, base_analysis, base, functions);
-	uint64_t *there = calloc(joint->count, sizeof(*there));
+	uint64_t *there = tp_arena_alloc(&joint->arena, joint->count * sizeof(*there));
 	if (!there)
 		return false;
 	for (uint32_t i = joint->count; i-- > 0;) {
@@ -161,15 +164,7 @@ static bool join(struct joint *joint, const struct tp_analysis *analysis,
 	for (uint32_t i = 0; i < joint->count; i++)
 		if (there[i] > joint->weights[i])
 			joint->weights[i] = there[i];
-	free(there);
 	return true;
-}
-
-static int compare_descending(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a;
-	const uint64_t y = *(const uint64_t *)b;
-	return x > y ? -1 : x < y;
 }
 
 // A parent weighs no less than its child and has a lower number: what is kept hangs together.
@@ -184,16 +179,15 @@ static bool choose(struct joint *joint, uint32_t most)
 	joint->last = UINT32_MAX;
 	if (joint->count <= most)
 		return true;
-	uint64_t *sorted = malloc(joint->count * sizeof(*sorted));
+	uint64_t *sorted = tp_arena_alloc(&joint->arena, joint->count * sizeof(*sorted));
 	if (!sorted)
 		return false;
 	memcpy(sorted, joint->weights, joint->count * sizeof(*sorted));
-	qsort(sorted, joint->count, sizeof(*sorted), compare_descending);
+	qsort(sorted, joint->count, sizeof(*sorted), tp_compare_u64_descending);
 	joint->least = sorted[most - 1];
 	uint32_t equal = 0;
 	while (equal < most && sorted[most - 1 - equal] == joint->least)
 		equal++;
-	free(sorted);
 	for (uint32_t i = 0; i < joint->count && equal; i++)
 		if (joint->weights[i] == joint->least) {
 			joint->last = i;
@@ -269,17 +263,16 @@ static bool build(struct joint *joint, struct tp_report_tree *tree, uint32_t mos
 	if (!choose(joint, most ? most : 1))
 		return false;
 	const uint64_t items = joint->count < most ? joint->count : 2 * (uint64_t)most + 2;
-	uint32_t *active = calloc((size_t)tree->function_count + 1, sizeof(*active));
+	uint32_t *active =
+	    tp_arena_alloc(&joint->arena, (tree->function_count + UINT64_C(1)) * sizeof(*active));
 	tree->items = calloc(items + 1, sizeof(*tree->items));
 	tree->of_path = calloc(joint->count, sizeof(*tree->of_path));
 	tree->all = joint->count - 1;
-	const bool ok = active && tree->items && tree->of_path;
-	if (ok) {
-		number(joint, tree, tree->of_path, active);
-		fold(joint, tree, tree->of_path);
-	}
-	free(active);
-	return ok;
+	if (!active || !tree->items || !tree->of_path)
+		return false;
+	number(joint, tree, tree->of_path, active);
+	fold(joint, tree, tree->of_path);
+	return true;
 }
 
 int tp_report_tree_init(struct tp_report_tree *tree, const struct tp_analysis *analysis,
@@ -289,17 +282,12 @@ int tp_report_tree_init(struct tp_report_tree *tree, const struct tp_analysis *a
 	*tree = (struct tp_report_tree){0};
 	struct joint joint = {0};
 	const size_t functions = base_analysis ? base_analysis->function_count : 0;
-	uint32_t *of_base = calloc(functions + 1, sizeof(*of_base));
+	tp_arena_init(&joint.arena);
+	uint32_t *of_base = tp_arena_alloc(&joint.arena, (functions + 1) * sizeof(*of_base));
 	const bool ok = of_base && join_functions(tree, analysis, base_analysis, of_base) &&
-
 			join(&joint, analysis, paths, base_analysis, base, of_base) &&
 			build(&joint, tree, most);
-	free(of_base);
-	free(joint.items);
-	free(joint.weights);
-	free(joint.first_child);
-	free(joint.next);
-	free(joint.of_base);
+	tp_arena_release(&joint.arena);
 	tp_index_release(&joint.index);
 	return ok ? 0
 		  : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,

@@ -68,6 +68,11 @@ class Sheet {
 	}
 }
 
+function fillBox(pen, colour, ...box) {
+	pen.fillStyle = colour;
+	pen.fillRect(...box);
+}
+
 const labels = new Map();
 
 // A function's name without what is in brackets, which may be most of a C++ name.

@@ -43,7 +43,7 @@ def main():
             script += file.read()
     with open(os.path.join(folder, "report.css"), encoding="utf-8") as file:
         style = file.read()
-    out = ["/* Generated from report/ by analyzer/output/report/viewer/embed.py. */\n#include \"analyzer/output/report/page.h\"\n"]
+    out = ["/* Generated from report/ by analyzer/output/report/viewer/embed.py. */\n#include \"analyzer/output/report/report.h\"\n"]
     add_string(out, "script", "'use strict';\n" + squeeze(script, r"^\s*(?://.*|/\*(?:.|\n)*?\*/)$"))
     add_string(out, "style", squeeze(style, r"^\s*/\*(?:.|\n)*?\*/$"))
     with open(os.path.join(folder, "page.html"), encoding="utf-8") as file:

@@ -99,8 +99,7 @@ class Flame extends Sheet {
 			this.layout();
 		const {tree, frames, height} = this;
 		const hits = searchHits();
-		pen.fillStyle = theme.panel;
-		pen.fillRect(0, 0, this.width, height);
+		fillBox(pen, theme.panel, 0, 0, this.width, height);
 		if (!(tree.total[0] > 0)) {
 			pen.fillStyle = theme.dim;
 			pen.fillText('Nothing here took any time.', 16, 28);
@@ -116,12 +115,10 @@ class Flame extends Sheet {
 				const x = frames.x[i], wide = frames.width[i];
 				const dull = hits && !(fn >= 0 && hits[fn]);
 				pen.globalAlpha = dull ? 0.28 : depth < frames.base ? 0.6 : 1;
-				pen.fillStyle = nodeColour(tree, node);
-				pen.fillRect(x, y, wide > 3 ? wide - 1 : wide, high - 1);
+				fillBox(pen, nodeColour(tree, node), x, y, wide > 3 ? wide - 1 : wide, high - 1);
 				pen.globalAlpha = 1;
 				if (hits && !dull) {
-					pen.fillStyle = theme.found;
-					pen.fillRect(x, y + high - 4, wide > 3 ? wide - 1 : wide, 3);
+					fillBox(pen, theme.found, x, y + high - 4, wide > 3 ? wide - 1 : wide, 3);
 				}
 				pen.fillStyle = dull ? theme.ink : FRAME_INK;
 				if (high === ROW)
@@ -218,7 +215,7 @@ class Flame extends Sheet {
 	}
 
 	key(event) {
-		if (event.ctrlKey || event.metaKey || event.altKey || !this.frames)
+		if (hasModifier(event) || !this.frames)
 			return;
 		const seen = this.at >= 0 && this.frames.node.includes(this.at);
 		const parent = () => Math.max(this.root, this.tree.parent[this.at]);
@@ -241,7 +238,6 @@ class Flame extends Sheet {
 		} else {
 			return;
 		}
-		event.preventDefault();
-		event.stopPropagation();
+		consume(event);
 	}
 }

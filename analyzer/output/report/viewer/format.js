@@ -65,6 +65,14 @@ function make(what, properties, ...children) {
 	return element;
 }
 
+const hasModifier = event => event.ctrlKey || event.metaKey || event.altKey;
+
+// Nobody else is to act on it.
+function consume(event) {
+	event.preventDefault();
+	event.stopPropagation();
+}
+
 const byId = id => document.getElementById(id);
 
 const definitions = facts => make('dl', null, facts.map(([title, text]) => [make('dt', null, title), make('dd', null, text)]));

@@ -36,7 +36,7 @@ const keys = {
 };
 
 function pressKey(event) {
-	if (event.ctrlKey || event.metaKey || event.altKey || byId('help').open)
+	if (hasModifier(event) || byId('help').open)
 		return;
 	const search = byId('search');
 	if (event.target === search && event.key === 'Enter')

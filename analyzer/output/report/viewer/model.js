@@ -46,7 +46,15 @@ const threadIndex = () => {
 	return data.facts.threads[index]?.path?.length ? index : -1;
 };
 
-// With inclusive times; a parent's number is below its children's, so one way back is enough.
+// With all below, null of nothing; a parent's number is below its children's, so one way back is enough.
+function addBelow(own, parent) {
+	const sum = own && Float64Array.from(own);
+	for (let i = sum ? sum.length - 1 : 0; i > 0; i--)
+		sum[parent[i]] += sum[i];
+	return sum ?? null;
+}
+
+// What is chosen, with inclusive times.
 const currentSums = remember(() => [state.range, state.thread, state.weight, data.loaded], () => {
 	const range = selectedRange();
 	const thread = threadIndex();
@@ -59,18 +67,10 @@ const currentSums = remember(() => [state.range, state.thread, state.weight, dat
 	if (state.weight === 'before' && sums.baseSelf)
 		Object.assign(sums, {weight: sums.baseSelf, self: sums.baseSelf, calls: sums.baseCalls, before: true,
 			baseWeight: sums.self});
-	const inclusive = own => {
-		if (!own)
-			return null;
-		const {parent} = data.paths;
-		const total = Float64Array.from(own);
-		for (let i = total.length - 1; i > 0; i--)
-			total[parent[i]] += total[i];
-		return total;
-	};
-	sums.total = inclusive(sums.weight);
-	sums.time = calls ? inclusive(sums.self) : sums.total;
-	sums.baseTotal = inclusive(sums.baseWeight);
+	const {parent} = data.paths;
+	sums.total = addBelow(sums.weight, parent);
+	sums.time = calls ? addBelow(sums.self, parent) : sums.total;
+	sums.baseTotal = addBelow(sums.baseWeight, parent);
 	return sums;
 });
 
@@ -142,20 +142,12 @@ class Forward {
 					sum[node[i]] += own[i];
 			return sum;
 		};
-		const addBelow = own => {
-			if (!own)
-				return null;
-			const sum = Float64Array.from(own);
-			for (let i = this.count - 1; i > 0; i--)
-				sum[this.parent[i]] += sum[i];
-			return sum;
-		};
 		this.self = sumUp(sums.self, true);
 		this.calls = sumUp(sums.calls, false);
 		const own = sums.weight === sums.self ? this.self : this.calls;
-		this.total = addBelow(own);
-		this.time = sums.weight === sums.self ? this.total : addBelow(this.self);
-		this.base = addBelow(sumUp(sums.baseWeight, true));
+		this.total = addBelow(own, this.parent);
+		this.time = sums.weight === sums.self ? this.total : addBelow(this.self, this.parent);
+		this.base = addBelow(sumUp(sums.baseWeight, true), this.parent);
 		// Only as long as each node is one path.
 		if (plain)
 			Object.assign(this, {min, max});

@@ -205,8 +205,7 @@ class FunctionTable {
 			change({fn: next.dataset.fn});
 		} else
 			return;
-		event.preventDefault();
-		event.stopPropagation();
+		consume(event);
 	}
 
 	// How long the calls of the selected function took.

@@ -93,10 +93,7 @@ class Timeline extends Sheet {
 		const tracks = this.tracks();
 		const {at, step} = this.marks();
 		this.setHeight(tracks[tracks.length - 1].bottom + GAP);
-		const fill = (colour, ...box) => {
-			pen.fillStyle = colour;
-			pen.fillRect(...box);
-		};
+		const fill = (...box) => fillBox(pen, ...box);
 		fill(theme.panel, 0, 0, width, height);
 		for (const mark of at)
 			fill(theme.faint, Math.round(this.x(mark)), AXIS, 1, height);
@@ -224,8 +221,7 @@ class Timeline extends Sheet {
 		const x = time => gutter + time / span * (width - gutter);
 		const fill = (colour, alpha, ...box) => {
 			pen.globalAlpha = alpha;
-			pen.fillStyle = colour;
-			pen.fillRect(...box);
+			fillBox(pen, colour, ...box);
 		};
 		pen.setTransform(ratio, 0, 0, ratio, 0, 0);
 		fill(theme.panel, 1, 0, 0, width, height);
@@ -368,14 +364,13 @@ class Timeline extends Sheet {
 			v: () => this.selectView(),
 			Escape: () => state.range ? change({range: ''}) : this.setView(0, this.span),
 		};
-		if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey)
+		if (!keys[event.key] || hasModifier(event))
 			return;
 		if (event.key === 'Escape' && !state.range && to - from >= this.span)
 			return;
 		keys[event.key]();
 		announce('Showing ' + formatTime(this.from) + ' to ' + formatTime(this.to));
-		event.preventDefault();
-		event.stopPropagation();
+		consume(event);
 	}
 }
 

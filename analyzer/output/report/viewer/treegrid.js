@@ -122,7 +122,7 @@ class TreeGrid {
 
 	key(event) {
 		const row = event.target.closest('tr');
-		if (!row || event.ctrlKey || event.metaKey || event.altKey)
+		if (!row || hasModifier(event))
 			return;
 		const parent = () => {
 			let above = row.previousElementSibling;
@@ -150,7 +150,6 @@ class TreeGrid {
 		const to = moves[event.key]();
 		if (to)
 			this.focus(to);
-		event.preventDefault();
-		event.stopPropagation();
+		consume(event);
 	}
 }
