@@ -9,22 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const sorts[] = {
     "self", "inclusive", "calls", "mean", "min", "max", "p50", "p90", "p99", "name", NULL};
 static const char *const formats[] = {"table", "csv", "json", NULL};
 
+static struct tp_view_options wanted;
 static const char *view_name;
 static int sort = -1;
 static int format;
-static const char *function;
-static const char *columns;
-static bool by_caller;
 static const char *around_slowest_text;
-static uint64_t around_slowest;
 static struct tp_option_list borders;
-static bool module_border;
 static bool watch;
 static bool family;
 static const char *interval_text;
@@ -38,22 +33,22 @@ static const struct tp_option options[] = {
 	"transitions; with --family top, threads or processes"),
     TP_OPT_BOOL(0, "family", &family,
 	"show all processes of a recording with --follow-fork together: FILE, and FILE.PID beside it"),
-    TP_OPT_STRING(0, "function", &function, "PATTERN",
+    TP_OPT_STRING(0, "function", &wanted.function, "PATTERN",
 	"the functions that a view is of: a glob for the name, or /REGEX/"),
-    TP_OPT_BOOL(0, "by-caller", &by_caller, "a histogram for each caller"),
+    TP_OPT_BOOL(0, "by-caller", &wanted.by_caller, "a histogram for each caller"),
     TP_OPT_STRING(0, "around-slowest", &around_slowest_text, "N",
 	"of a timeline: only the N slowest calls of --function, what they called, and what other "
 	"threads did meanwhile"),
     TP_OPT_LIST(0, "border", &borders, "PATTERN",
 	"of transitions: functions that are gates of a TEE, instead of ecall_*, ocall_*, "
 	"TEEC_InvokeCommand and others; may be repeated"),
-    TP_OPT_BOOL(0, "module-border", &module_border,
+    TP_OPT_BOOL(0, "module-border", &wanted.by_module,
 	"of transitions: all calls from one module into another"),
     TP_OPT_BOOL(0, "watch", &watch,
 	"show it again and again while it is recorded; FILE may be the process id of a recording"),
     TP_OPT_STRING(
 	0, "interval", &interval_text, "TIME", "how often --watch shows it, as 500ms or 2s; 1s"),
-    TP_OPT_STRING(0, "columns", &columns, "LIST",
+    TP_OPT_STRING(0, "columns", &wanted.columns, "LIST",
 	"the columns of a table by their titles, with commas, as in calls,p99,function"),
     TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY",
 	"order of the functions of top, function and histogram: self (default), inclusive, calls, mean, min, max, p50, p90, p99 or name"),
@@ -69,17 +64,17 @@ static const struct tp_option options[] = {
     TP_OPT_END,
 };
 
-static int parse_numbers(const struct tp_view *which, struct tp_view_options *view)
+static int parse_numbers(const struct tp_view *view)
 {
-	const uint64_t without = which->limit                      ? which->limit
-				 : view->format == TP_FORMAT_TABLE ? 40
-								   : 0;
-	if (!tp_parse_limit(limit_text, without, &view->limit))
+	const uint64_t without = view->limit                        ? view->limit
+				 : wanted.format == TP_FORMAT_TABLE ? 40
+								    : 0;
+	if (!tp_parse_limit(limit_text, without, &wanted.limit))
 		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
-	double percent = view->format == TP_FORMAT_TABLE ? 0.5 : 0;
+	double percent = wanted.format == TP_FORMAT_TABLE ? 0.5 : 0;
 	if (!tp_parse_real(min_share_text, 100, &percent))
 		return tp_options_usage("--min-share: '%s' is not a percentage", min_share_text);
-	view->min_share = percent / 100;
+	wanted.min_share = percent / 100;
 	return TP_EXIT_DONE;
 }
 
@@ -97,7 +92,7 @@ static int unknown_view(void)
 // What VIEW would not look at is refused.
 static int check_options(const struct tp_view *view)
 {
-	if (by_caller && strcmp(view->name, "histogram") != 0)
+	if (wanted.by_caller && strcmp(view->name, "histogram") != 0)
 		return tp_options_usage("--by-caller is for the view histogram");
 	if (sort >= 0 && !view->sorted)
 		return tp_options_usage(
@@ -107,7 +102,7 @@ static int check_options(const struct tp_view *view)
 		return tp_options_usage(
 		    "--min-share is for the views tree and inverted: to shorten '%s', use --limit",
 		    view->name);
-	if (columns && format != TP_FORMAT_TABLE)
+	if (wanted.columns && format != TP_FORMAT_TABLE)
 		return tp_options_usage("--columns is for tables: CSV and JSON have all of them");
 	if (interval_text && !watch)
 		return tp_options_usage("--interval is for --watch");
@@ -115,8 +110,7 @@ static int check_options(const struct tp_view *view)
 }
 
 // The view into standard output, a piece at a time. Returns an exit code.
-static int show(const struct tp_analysis *analysis, const struct tp_view *view,
-    const struct tp_view_options *view_options)
+static int show(const struct tp_analysis *analysis, const struct tp_view *view)
 {
 	struct tp_out_file out;
 	struct tp_err err;
@@ -124,9 +118,9 @@ static int show(const struct tp_analysis *analysis, const struct tp_view *view,
 	if (view->timeline)
 		analysis = &recorded;
 	tp_stdout_open(&out);
-	if (view_options->format == TP_FORMAT_TABLE)
+	if (wanted.format == TP_FORMAT_TABLE)
 		tp_view_add_header(analysis, false, &out.buf);
-	const int code = view->render(analysis, view_options, &out.buf, &err);
+	const int code = view->render(analysis, &wanted, &out.buf, &err);
 	return tp_stdout_close(&out, code, &err);
 }
 
@@ -158,20 +152,18 @@ static int check_family(const struct tp_view *view)
 	return TP_EXIT_DONE;
 }
 
-static int write_family(const struct tp_family *shown, enum tp_family_view view,
-    const struct tp_view_options *view_options)
+static int write_family(const struct tp_family *shown, enum tp_family_view view)
 {
 	struct tp_out_file out;
 	struct tp_err err;
 	tp_stdout_open(&out);
-	if (view_options->format == TP_FORMAT_TABLE)
+	if (wanted.format == TP_FORMAT_TABLE)
 		tp_family_add_heading(shown, false, &out.buf);
-	const int code = tp_family_show(shown, view, view_options, &out.buf, &err);
+	const int code = tp_family_show(shown, view, &wanted, &out.buf, &err);
 	return tp_stdout_close(&out, code, &err);
 }
 
-static int show_family(
-    const char *file, const struct tp_view *view, const struct tp_view_options *view_options)
+static int show_family(const char *file, const struct tp_view *view)
 {
 	const enum tp_family_view which = view == &processes                   ? TP_FAMILY_PROCESSES
 					  : strcmp(view->name, "threads") == 0 ? TP_FAMILY_THREADS
@@ -183,10 +175,10 @@ static int show_family(
 	if (!status && tp_family_init(&shown, open.members, open.count, &err))
 		status = tp_command_fail(&err);
 	shown.left_out = open.left_out;
-	if (!status && view_options->format != TP_FORMAT_TABLE)
+	if (!status && wanted.format != TP_FORMAT_TABLE)
 		tp_open_family_warn(&shown);
 	if (!status)
-		status = write_family(&shown, which, view_options);
+		status = write_family(&shown, which);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;
 	tp_family_release(&shown);
@@ -205,21 +197,22 @@ static int run(int argc, char **argv)
 		    "the view 'processes' is of several traces: it goes with --family");
 	if (!view)
 		return unknown_view();
-	if (view->of == TP_VIEW_OF_SOME && !function)
+	if (view->of == TP_VIEW_OF_SOME && !wanted.function)
 		return tp_options_usage("of which function? give --function PATTERN");
-	if (around_slowest_text && (strcmp(view->name, "timeline") != 0 || !function))
+	if (around_slowest_text && (strcmp(view->name, "timeline") != 0 || !wanted.function))
 		return tp_options_usage(
 		    "--around-slowest is for the view timeline, of which function? give --function "
 		    "PATTERN");
-	if ((module_border || borders.count) && strcmp(view->name, "transitions") != 0)
+	if ((wanted.by_module || borders.count) && strcmp(view->name, "transitions") != 0)
 		return tp_options_usage(
 		    "--border and --module-border are for the view transitions");
-	if (around_slowest_text && (!tp_parse_limit(around_slowest_text, 0, &around_slowest) ||
-				       around_slowest < 1 || around_slowest > 1000))
+	if (around_slowest_text &&
+	    (!tp_parse_limit(around_slowest_text, 0, &wanted.around_slowest) ||
+		wanted.around_slowest < 1 || wanted.around_slowest > 1000))
 		return tp_options_usage(
 		    "--around-slowest: '%s' is no number of calls from 1 to 1000",
 		    around_slowest_text);
-	if (view->of == TP_VIEW_OF_ALL && function)
+	if (view->of == TP_VIEW_OF_ALL && wanted.function)
 		return tp_options_usage(
 		    "the view '%s' is of all functions: to narrow it, use --focus instead of "
 		    "--function",
@@ -229,42 +222,35 @@ static int run(int argc, char **argv)
 		status = check_family(view);
 	if (status)
 		return status;
-	struct tp_view_options view_options = {
-	    .sort = sort < 0 ? TP_SORT_SELF : (enum tp_sort)sort,
-	    .format = (enum tp_format)format,
-	    .width = tp_terminal_width(),
-	    .color = tp_terminal_color(),
-	    .columns = columns,
-	    .function = function,
-	    .by_caller = by_caller,
-	    .around_slowest = around_slowest,
-	    .borders = borders.items,
-	    .border_count = borders.count,
-	    .by_module = module_border,
-	};
-	status = parse_numbers(view, &view_options);
+	wanted.sort = sort < 0 ? TP_SORT_SELF : (enum tp_sort)sort;
+	wanted.format = (enum tp_format)format;
+	wanted.width = tp_terminal_width();
+	wanted.color = tp_terminal_color();
+	wanted.borders = borders.items;
+	wanted.border_count = borders.count;
+	status = parse_numbers(view);
 	if (status)
 		return status;
 
 	if (family)
-		return show_family(argv[0], view, &view_options);
+		return show_family(argv[0], view);
 	if (watch) {
 		uint64_t ns = 1000000000;
 		if (interval_text && (!tp_open_parse_time(interval_text, &ns) || ns < 1000000 ||
 					 ns > UINT64_C(86400000000000)))
 			return tp_options_usage(
 			    "--interval: '%s' is no time from 1ms to 86400s", interval_text);
-		return tp_analyze_watch(argv[0], view, &view_options, &open_options, ns / 1000000);
+		return tp_analyze_watch(argv[0], view, &wanted, &open_options, ns / 1000000);
 	}
 	struct tp_open_trace open;
 	struct tp_err err;
 	status = tp_open_trace(&open, argv[0], &open_options);
 	if (!status && tp_view_check_clock(view, &open.analysis, argv[0], &err))
 		status = tp_command_fail(&err);
-	if (!status && view_options.format != TP_FORMAT_TABLE)
+	if (!status && wanted.format != TP_FORMAT_TABLE)
 		tp_open_trace_warn(&open);
 	if (!status)
-		status = show(&open.analysis, view, &view_options);
+		status = show(&open.analysis, view);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;
 	tp_open_trace_release(&open);

@@ -4,9 +4,9 @@
 #include "cli/tune/autotune.h"
 
 #include "cli/analyze/open_trace.h"
+#include "cli/driver/list_file.h"
 #include "common/units.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +25,11 @@ static const char *const sample_words[] = {"auto", "trace", "perf", NULL};
 static const char *const time_words[] = {"wall", "cpu", NULL};
 static const char *const formats[] = {"table", "json", NULL};
 
+static struct tp_autotune tune = {.builder = {.idle = true}};
 static const char *budget = "5%";
-static uint64_t log_budget;
 static const char *output = "teeperf.allow";
 static const char *build_command;
 static struct tp_option_list products = {.most = TP_AUTOTUNE_PRODUCTS_MAX};
-static const char *input;
 static uint64_t runs = RUNS;
 static uint64_t rounds = ROUNDS;
 static int clock_index;
@@ -39,25 +38,21 @@ static int time_index;
 static struct tp_option_list keep = {.most = TP_AUTOTUNE_LINES_MAX};
 static struct tp_option_list never = {.most = TP_AUTOTUNE_LINES_MAX};
 static bool sample = true;
-static bool count_rest;
-static bool idle = true;
-static const char *from;
-static const char *work;
 static int format;
-static bool verbose;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING('b', "budget", &budget, "SHARE",
 	"overhead that is allowed, as a share of the time without instrumentation (default: 5%)"),
-    TP_OPT_SIZE(
-	0, "log-budget", &log_budget, "SIZE", "also keep the log of a run below SIZE bytes"),
+    TP_OPT_SIZE(0, "log-budget", &tune.options.log_budget, "SIZE",
+	"also keep the log of a run below SIZE bytes"),
     TP_OPT_STRING(
 	'o', "output", &output, "FILE", "write the list to FILE (default: teeperf.allow)"),
     TP_OPT_STRING(0, "build", &build_command, "COMMAND",
 	"build by this shell command; what follows is then the program alone"),
     TP_OPT_LIST('p', "product", &products, "FILE",
 	"program or library that the build makes; may be repeated (default: PROGRAM)"),
-    TP_OPT_STRING(0, "input", &input, "FILE", "standard input of PROGRAM (default: none)"),
+    TP_OPT_STRING(
+	0, "input", &tune.options.input, "FILE", "standard input of PROGRAM (default: none)"),
     TP_OPT_COUNT('n', "runs", &runs, "N", "run PROGRAM N times with each list (default: 5)"),
     TP_OPT_COUNT(0, "rounds", &rounds, "N", "try at most N lists (default: 5)"),
     TP_OPT_CHOICE('c', "clock", &clock_index, clock_words, "auto|tsc|soft",
@@ -67,10 +62,10 @@ static const struct tp_option options[] = {
 	"trace unless it would be too large"),
     TP_OPT_CHOICE(
 	0, "time", &time_index, time_words, "wall|cpu", "the time that the budget is a share of"),
-    TP_OPT_STRING(0, "from", &from, "TRACE",
+    TP_OPT_STRING(0, "from", &tune.options.from, "TRACE",
 	"take calls and own times from TRACE, of PROGRAM as it is built now and with the same input, and "
 	"make no builds to find them"),
-    TP_OPT_BOOL(0, "idle", &idle,
+    TP_OPT_BOOL(0, "idle", &tune.builder.idle,
 	"build with what others leave of the machine (default; --no-idle: as any build)"),
     TP_OPT_LIST(0, "keep", &keep, "LINE",
 	"line of an allowlist, such as 'fun:main': these have events whatever they cost; may be "
@@ -79,11 +74,12 @@ static const struct tp_option options[] = {
 	0, "never", &never, "LINE", "line of an allowlist: these are left out; may be repeated"),
     TP_OPT_BOOL(0, "sample", &sample,
 	"sample functions for which events cost too much (default; --no-sample: leave them out)"),
-    TP_OPT_BOOL(0, "count-rest", &count_rest, "count calls of what is left out, within the budget"),
-    TP_OPT_STRING(0, "work", &work, "DIR", "keep logs, traces and the profile there"),
+    TP_OPT_BOOL(0, "count-rest", &tune.options.count_rest,
+	"count calls of what is left out, within the budget"),
+    TP_OPT_STRING(0, "work", &tune.options.work, "DIR", "keep logs, traces and the profile there"),
     TP_OPT_CHOICE(0, "format", &format, formats, "table|json", "how to show what was found"),
-    TP_OPT_BOOL(
-	'v', "verbose", &verbose, "show what is done, and what the build and PROGRAM print"),
+    TP_OPT_BOOL('v', "verbose", &tune.options.verbose,
+	"show what is done, and what the build and PROGRAM print"),
     TP_OPT_END,
 };
 
@@ -102,73 +98,54 @@ static char **split(int argc, char **argv)
 static int read_options(struct tp_autotune_options *wanted)
 {
 	struct tp_err err;
-	double share;
-	if (tp_units_share(budget, &share, &err))
+	if (tp_units_share(budget, &wanted->budget, &err))
 		return tp_options_usage("option '--budget': %s", err.what);
 	if (!runs || runs > TP_AUTOTUNE_RUNS_MAX)
 		return tp_options_usage("option '--runs' takes 1 to %d", TP_AUTOTUNE_RUNS_MAX);
 	if (!rounds || rounds > TP_AUTOTUNE_ROUNDS_MAX)
 		return tp_options_usage("option '--rounds' takes 1 to %d", TP_AUTOTUNE_ROUNDS_MAX);
-	*wanted = (struct tp_autotune_options){
-	    .input = input,
-	    .budget = share,
-	    .log_budget = log_budget,
-	    .runs = (uint32_t)runs,
-	    .rounds = (uint32_t)rounds,
-	    .clock = clocks[clock_index],
-	    .samples = (enum tp_autotune_samples)samples,
-	    .by_cpu = time_index == 1,
-	    .keep = keep.items,
-	    .keep_count = keep.count,
-	    .never = never.items,
-	    .never_count = never.count,
-	    .no_sample = !sample,
-	    .count_rest = count_rest,
-	    .from = from,
-	    .work = work,
-	    .verbose = verbose,
-	    .progress = verbose || isatty(STDERR_FILENO),
-	};
+	wanted->runs = (uint32_t)runs;
+	wanted->rounds = (uint32_t)rounds;
+	wanted->clock = clocks[clock_index];
+	wanted->samples = (enum tp_autotune_samples)samples;
+	wanted->by_cpu = time_index == 1;
+	wanted->keep = keep.items;
+	wanted->keep_count = keep.count;
+	wanted->never = never.items;
+	wanted->never_count = never.count;
+	wanted->no_sample = !sample;
+	wanted->progress = wanted->verbose || isatty(STDERR_FILENO);
 	return TP_EXIT_DONE;
 }
 
 static int write_list(const struct tp_autotune_round *best)
 {
-	FILE *file = fopen(output, "we");
-	bool ok = file && fwrite(best->list, 1, best->list_size, file) == best->list_size;
-	int error = errno;
-	if (file && fclose(file)) {
-		error = ok ? errno : error;
-		ok = false;
-	}
+	const struct tp_buf list = {.data = best->list, .size = best->list_size};
 	struct tp_err err;
-	if (ok)
-		return TP_EXIT_DONE;
-	tp_err_system(&err, error, output, "cannot write the list");
-	return tp_command_fail(&err);
+	return tp_list_file_write(output, &list, &err) ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
 
-static int print_report(const struct tp_autotune *tune)
+static int print_report(void)
 {
 	if (format != 1) {
-		tp_autotune_report_text(tune, output);
+		tp_autotune_report_text(&tune, output);
 		return TP_EXIT_DONE;
 	}
 	struct tp_buf out;
 	tp_buf_init(&out);
-	tp_autotune_report_json(tune, output, &out);
+	tp_autotune_report_json(&tune, output, &out);
 	const int status = tp_write_out(&out, NULL);
 	tp_buf_release(&out);
 	return status;
 }
 
-static int report(const struct tp_autotune *tune)
+static int report(void)
 {
 	int status;
-	const struct tp_autotune_round *best = &tune->rounds[tune->best];
-	tp_open_warn_all(&tune->notes);
-	if (!tp_autotune_has_best(tune)) {
-		status = print_report(tune);
+	const struct tp_autotune_round *best = &tune.rounds[tune.best];
+	tp_open_warn_all(&tune.notes);
+	if (!tp_autotune_has_best(&tune)) {
+		status = print_report();
 		tp_command_warn(
 		    "no list is kept, as what it costs cannot be told: leave the machine alone, let PROGRAM run "
 		    "longer, or give more --runs, or --time cpu");
@@ -182,12 +159,12 @@ static int report(const struct tp_autotune *tune)
 		    "%llu events of a run were lost, so that it cost less than it should have: give "
 		    "a --log-budget",
 		    (unsigned long long)best->lost);
-	status = print_report(tune);
+	status = print_report();
 	if (status)
 		return status;
-	if (best->tried.measured.median <= tune->options.budget)
+	if (best->tried.measured.median <= tune.options.budget)
 		return TP_EXIT_DONE;
-	if (tune->ended == TP_AUTOTUNE_NO_EVENTS)
+	if (tune.ended == TP_AUTOTUNE_NO_EVENTS)
 		tp_command_warn(
 		    "the events of the last list can hardly cost that much: it is noise, or what "
 		    "it takes to start recording; let PROGRAM run longer, give more --runs, and "
@@ -220,13 +197,11 @@ static int run(int argc, char **argv)
 	}
 	if (!program || !program[0])
 		return tp_options_usage("no program to run was given behind the build's '--'");
-	static struct tp_autotune tune;
 	status = read_options(&tune.options);
 	if (status)
 		return status;
 	tune.options.program = program;
 	tune.builder.argv = build_command ? shell : argv;
-	tune.builder.idle = idle;
 	tune.builder.clock = clock_index ? clock_words[clock_index] : NULL;
 	if (!products.count && tp_option_list_add(&products, program[0]))
 		return TP_EXIT_FAILED;
@@ -241,7 +216,7 @@ static int run(int argc, char **argv)
 	else if (code)
 		status = tp_command_fail(&err);
 	else
-		status = report(&tune);
+		status = report();
 	tp_autotune_release(&tune, code && !number);
 	return number ? die_of(number) : status;
 }

@@ -2,10 +2,8 @@
 // teeperf ctl: command a running recording.
 #include "cli/command/command.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <teeperf/log.h>

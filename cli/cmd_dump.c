@@ -38,8 +38,7 @@ static int from_text(const struct tp_source *source, struct tp_buf *out, struct 
 {
 	char *text = malloc(source->size + 1);
 	if (!text)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, source->name, TP_ERR_NO_OFFSET, "no memory for the text");
+		return tp_err_memory(err, source->name);
 	int code = tp_source_read(source, 0, text, source->size, err);
 	if (!code)
 		code = tp_dump_assemble(text, source->size, source->name, out, err);

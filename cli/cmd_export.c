@@ -27,11 +27,11 @@ static int weight = -1; // not said
 static bool calls;
 static const char *split;
 static bool family;
-static bool icicle;
-static bool inverted;
 static const char *least_pixels;
 static const char *baseline;
 static struct tp_problems export_notes;
+static struct tp_export_options wanted = {.notes = &export_notes};
+static const struct tp_export *export; // that was asked for
 static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
@@ -48,8 +48,8 @@ static const struct tp_option options[] = {
 	"of formats that have single calls: write files OUT.0001, OUT.0002, ... of this time each"),
     TP_OPT_BOOL(0, "family", &family,
 	"of folded: all processes of a recording with --follow-fork, FILE and FILE.PID beside it, each below a frame of its own"),
-    TP_OPT_BOOL(0, "icicle", &icicle, "of a flame graph: the program at the top"),
-    TP_OPT_BOOL(0, "inverted", &inverted,
+    TP_OPT_BOOL(0, "icicle", &wanted.icicle, "of a flame graph: the program at the top"),
+    TP_OPT_BOOL(0, "inverted", &wanted.inverted,
 	"of a flame graph: functions by the time in them, and their callers beyond them"),
     TP_OPT_STRING(0, "baseline", &baseline, "TRACE",
 	"of a flame graph: colours are what has changed since the trace TRACE"),
@@ -97,8 +97,8 @@ static int unknown_format(void)
 	return status;
 }
 
-// The export that was asked for by name, in the form that was asked for. NULL: there is none; STATUS says what was printed.
-static const struct tp_export *choose_export(int *status)
+// The export that was asked for by name, in the form that was asked for. Returns an exit code.
+static int choose_export(void)
 {
 	if (format && strcmp(format, "speedscope-events") == 0) {
 		tp_command_warn(
@@ -107,26 +107,25 @@ static const struct tp_export *choose_export(int *status)
 		format = "speedscope";
 		calls = true;
 	}
-	const struct tp_export *export = format ? find_export(format) : NULL;
+	export = format ? find_export(format) : NULL;
 	if (!export)
-		*status = unknown_format();
-	else if (calls && !export->calls)
-		*status = tp_options_usage(
+		return unknown_format();
+	if (calls && !export->calls)
+		return tp_options_usage(
 		    export->slices
 			? "--calls: '%s' has single calls anyway"
 			: "--calls: '%s' has no form with single calls; speedscope has one",
 		    format);
-	else
-		return calls ? export->calls : export;
-	return NULL;
+	if (calls)
+		export = export->calls;
+	return TP_EXIT_DONE;
 }
 
 // What was asked for; without a clock calls are all there is.
-static int choose(const struct tp_open_trace *open, const struct tp_export *export,
-    const char *file, struct tp_export_options *chosen)
+static int choose(const struct tp_open_trace *open, const char *file)
 {
 	if (weight >= 0)
-		chosen->weight = (enum tp_weight)weight;
+		wanted.weight = (enum tp_weight)weight;
 	if (!open->analysis.timeless || export->tables)
 		return TP_EXIT_DONE;
 	if (export->slices)
@@ -139,7 +138,7 @@ static int choose(const struct tp_open_trace *open, const struct tp_export *expo
 	if (weight < 0)
 		tp_command_warn(
 		    "recorded without a clock: call paths weigh their calls, as with --weight calls");
-	chosen->weight = TP_WEIGHT_CALLS;
+	wanted.weight = TP_WEIGHT_CALLS;
 	return TP_EXIT_DONE;
 }
 
@@ -157,12 +156,12 @@ static void add_process_name(
 
 static bool is_stdout(const char *path)
 {
-	return !path || strcmp(path, "-") == 0;
+	return !path || !*path || strcmp(path, "-") == 0;
 }
 
 // Export to PATH, of all MEMBERS if there are any, else of the ANALYSIS.
-static int write_file(const struct tp_analysis *analysis, const struct tp_open_family *members,
-    const struct tp_export *export, const struct tp_export_options *chosen, const char *path)
+static int write_file(
+    const struct tp_analysis *analysis, const struct tp_open_family *members, const char *path)
 {
 	struct tp_out_file out;
 	struct tp_err err;
@@ -176,9 +175,9 @@ static int write_file(const struct tp_analysis *analysis, const struct tp_open_f
 		return tp_command_fail(&err);
 	tp_buf_init(&name);
 	if (!members)
-		code = tp_export_render(export, analysis, chosen, &out.buf, &err);
+		code = tp_export_render(export, analysis, &wanted, &out.buf, &err);
 	for (uint32_t i = 0; members && i < members->count && !code; i++) {
-		struct tp_export_options its = *chosen;
+		struct tp_export_options its = wanted;
 		tp_buf_reset(&name);
 		add_process_name(members, i, &name);
 		out.buf.failed |= name.failed;
@@ -219,8 +218,7 @@ static int make_directory(const char *path, bool reuse, struct tp_err *err)
 }
 
 // What is not one file that is written from front to back.
-static int write_named(const struct tp_analysis *analysis, const struct tp_export *export,
-    const struct tp_export_options *chosen, const char *path)
+static int write_named(const struct tp_analysis *analysis, const char *path)
 {
 	struct tp_err err;
 	int code;
@@ -232,13 +230,13 @@ static int write_named(const struct tp_analysis *analysis, const struct tp_expor
 			  "a file with -o"
 			: "this format is a directory and cannot go to standard output: name it with -o");
 	if (split) {
-		code = tp_slices_split(export->slices, analysis, chosen, path, &err);
+		code = tp_slices_split(export->slices, analysis, &wanted, path, &err);
 	} else if (export->render_file) {
-		code = export->render_file(analysis, chosen, path, &err);
+		code = export->render_file(analysis, &wanted, path, &err);
 	} else {
 		code = make_directory(path, export->tables, &err);
 		if (!code)
-			code = tp_export_render_directory(export, analysis, chosen, path, &err);
+			code = tp_export_render_directory(export, analysis, &wanted, path, &err);
 	}
 	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
@@ -261,24 +259,22 @@ static void note_calls(const struct tp_analysis *analysis)
 }
 
 // Options of flame graphs. Returns an exit code.
-static int choose_flame(const struct tp_export *export, struct tp_export_options *chosen)
+static int choose_flame(void)
 {
-	const char *given = icicle         ? "--icicle"
-			    : inverted     ? "--inverted"
-			    : baseline     ? "--baseline"
-			    : least_pixels ? "--min-width"
-					   : NULL;
+	const char *given = wanted.icicle     ? "--icicle"
+			    : wanted.inverted ? "--inverted"
+			    : baseline        ? "--baseline"
+			    : least_pixels    ? "--min-width"
+					      : NULL;
 	if (given && !export->flame)
 		return tp_options_usage("%s: '%s' is no flame graph", given, export->name);
-	if (inverted && baseline)
+	if (wanted.inverted && baseline)
 		return tp_options_usage("--inverted and --baseline do not go together");
-	chosen->icicle = icicle;
-	chosen->inverted = inverted;
 	if (least_pixels) {
 		char *end;
-		chosen->least_pixels = strtod(least_pixels, &end);
-		if (end == least_pixels || *end || !(chosen->least_pixels > 0) ||
-		    chosen->least_pixels > 10000)
+		wanted.least_pixels = strtod(least_pixels, &end);
+		if (end == least_pixels || *end || !(wanted.least_pixels > 0) ||
+		    wanted.least_pixels > 10000)
 			return tp_options_usage(
 			    "--min-width: '%s' is no number of pixels such as 0.5", least_pixels);
 	}
@@ -286,8 +282,7 @@ static int choose_flame(const struct tp_export *export, struct tp_export_options
 }
 
 // The trace to compare with, by the same options. Returns an exit code.
-static int open_baseline(
-    struct tp_open_trace *other, const struct tp_open_trace *open, struct tp_export_options *chosen)
+static int open_baseline(struct tp_open_trace *other, const struct tp_open_trace *open)
 {
 	const int status = tp_open_trace(other, baseline, &open_options);
 	if (status)
@@ -297,13 +292,12 @@ static int open_baseline(
 		tp_command_warn(
 		    "the times of one trace are as they were recorded, those of the other are not: "
 		    "use --raw to compare them");
-	chosen->baseline = &other->analysis;
+	wanted.baseline = &other->analysis;
 	return TP_EXIT_DONE;
 }
 
 // All processes of a recording into one file. Returns an exit code.
-static int export_family(
-    const char *file, const struct tp_export *export, struct tp_export_options *chosen)
+static int export_family(const char *file)
 {
 	struct tp_open_family members;
 	int status = tp_open_family(&members, file, &open_options);
@@ -314,37 +308,28 @@ static int export_family(
 	const struct tp_family shown = {
 	    .members = members.members, .count = members.count, .left_out = members.left_out};
 	tp_open_family_warn(&shown);
-	status = choose(members.opens[0], export, file, chosen);
+	status = choose(members.opens[0], file);
 	for (uint32_t i = 0; i < members.count && !status; i++)
 		status = tp_keep_input(output, members.names[i], NULL);
 	// A file that grows too large is an error of write(), not the end of us.
 	signal(SIGXFSZ, SIG_IGN);
 	if (!status)
-		status = write_file(NULL, &members, export, chosen, output);
+		status = write_file(NULL, &members, output);
 	if (!status && members.damaged)
 		status = TP_EXIT_FAILED;
 	tp_open_family_release(&members);
 	return status;
 }
 
-static int run(int argc, char **argv)
+// Whether the options go together, and with the export that was chosen. Returns an exit code.
+static int check_options(void)
 {
-	int status = TP_EXIT_DONE;
-	if (list)
-		return print_formats();
-	status = tp_default_trace(&argc, &argv, "only one trace at a time");
-	if (status)
-		return status;
-	const struct tp_export *export = choose_export(&status);
-	if (!export)
-		return status;
-	struct tp_export_options chosen = {.notes = &export_notes};
 	if (weight >= 0 && (export->slices || export->tables))
 		return tp_options_usage(
 		    export->slices ? "--weight: '%s' has single calls, which have no weight"
 				   : "--weight: '%s' has both calls and times",
 		    format);
-	if (split && (!tp_open_parse_time(split, &chosen.split_ns) || !chosen.split_ns))
+	if (split && (!tp_open_parse_time(split, &wanted.split_ns) || !wanted.split_ns))
 		return tp_options_usage("--split: '%s' is no time such as 100ms", split);
 	if (split && !export->slices)
 		return tp_options_usage(
@@ -352,7 +337,7 @@ static int run(int argc, char **argv)
 			? "--split: '%s' has single calls only with --calls, so that it cannot be split"
 			: "--split: '%s' has no single calls, so that it cannot be split",
 		    format);
-	status = choose_flame(export, &chosen);
+	const int status = choose_flame();
 	if (status)
 		return status;
 	if (family && !export->families)
@@ -361,59 +346,69 @@ static int run(int argc, char **argv)
 	if (family && tp_open_family_refuses(&open_options))
 		return tp_options_usage("%s is for a single trace: it does not go with --family",
 		    tp_open_family_refuses(&open_options));
-	if (family)
-		return export_family(argv[0], export, &chosen);
-	// Single calls are shown as recorded: what all calls together have cost cannot be taken off one.
-	if (export->slices)
-		open_options.raw = true;
+	return TP_EXIT_DONE;
+}
 
+static int export_one(const char *file)
+{
 	struct tp_open_trace open;
-	struct tp_open_trace other;
-	bool has_other = false;
+	struct tp_open_trace other = {.trace.source.fd = -1};
 	struct tp_buf path;
 	tp_buf_init(&path);
-	status = tp_open_trace(&open, argv[0], &open_options);
+	int status = tp_open_trace(&open, file, &open_options);
 	if (status)
 		goto out;
 	tp_open_trace_warn(&open);
 	if (export->slices)
 		note_calls(&open.analysis);
-	status = choose(&open, export, argv[0], &chosen);
-	has_other = !status && baseline;
-	if (has_other)
-		status = open_baseline(&other, &open, &chosen);
-	if (status)
-		goto out;
+	status = choose(&open, file);
+	if (!status && baseline)
+		status = open_baseline(&other, &open);
 	if (output)
 		tp_buf_add_string(&path, output);
 	else if (export->suffix)
-		tp_buf_addf(&path, "%s%s", argv[0], export->suffix);
-	if (path.size)
-		status = tp_keep_input(path.data, argv[0], baseline);
+		tp_buf_addf(&path, "%s%s", file, export->suffix);
+	// Without the path it would go to standard output.
+	if (!status && path.failed)
+		status = tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");
+	if (!status && path.size)
+		status = tp_keep_input(path.data, file, baseline);
 	if (status)
 		goto out;
 	// A file that grows too large is an error of write(), not the end of us.
 	signal(SIGXFSZ, SIG_IGN);
-	// Without the path it would go to standard output.
-	if (path.failed)
-		status = tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");
-	else if (split || export->render_file || tp_export_is_directory(export))
-		status = write_named(&open.analysis, export, &chosen, path.size ? path.data : NULL);
+	if (split || export->render_file || tp_export_is_directory(export))
+		status = write_named(&open.analysis, path.data);
 	else
-		status =
-		    write_file(&open.analysis, NULL, export, &chosen, path.size ? path.data : NULL);
+		status = write_file(&open.analysis, NULL, path.data);
 	tp_open_warn_all(&export_notes);
 	if (!status && !output && path.size)
 		tp_command_tell(
 		    "wrote '%s%s'\n", path.data, split ? ".0001' and so on, those with calls" : "");
-	if (!status && (open.damaged || (has_other && other.damaged)))
+	if (!status && (open.damaged || other.damaged))
 		status = TP_EXIT_FAILED;
 out:
 	tp_buf_release(&path);
 	tp_open_trace_release(&open);
-	if (has_other)
-		tp_open_trace_release(&other);
+	tp_open_trace_release(&other);
 	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	if (list)
+		return print_formats();
+	int status = tp_default_trace(&argc, &argv, "only one trace at a time");
+	if (!status)
+		status = choose_export();
+	if (!status)
+		status = check_options();
+	if (status)
+		return status;
+	// Single calls are shown as recorded: what all calls together have cost cannot be taken off one.
+	if (export->slices && !family)
+		open_options.raw = true;
+	return family ? export_family(argv[0]) : export_one(argv[0]);
 }
 
 const struct tp_command tp_cmd_export = {

@@ -58,7 +58,7 @@ static int edit(const char *log)
 	if (!code)
 		code = tp_manifest_edit(&changed, text.data, edited, log, &err);
 	if (!code && (text.failed || changed.failed))
-		code = tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		code = tp_err_memory(&err, NULL);
 	if (!code && strcmp(text.data, changed.data) == 0) {
 		tp_command_tell("'%s' has all of it\n", edited);
 	} else if (!code) {

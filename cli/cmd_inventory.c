@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_TPINV };
 
@@ -22,8 +20,7 @@ static const char *const states[] = {
 static int format;
 static int sort;
 static int state = 5; // all
-static bool with_system = true;
-static const char *function;
+static struct tp_inventory_view view = {.system = true};
 static const char *limit_text;
 static const char *output;
 static const char *from_source;
@@ -33,32 +30,31 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "from-source", &from_source, "DIR",
 	"read the sources that DIR/compile_commands.json lists with libclang, before anything is "
 	"compiled"),
-    TP_OPT_STRING(0, "function", &function, "GLOB",
+    TP_OPT_STRING(0, "function", &view.name, "GLOB",
 	"show only functions whose linkage or demangled name is like GLOB"),
     TP_OPT_LIMIT(&limit_text),
     TP_OPT_OUTPUT(&output),
     TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY", "order of the functions"),
     TP_OPT_CHOICE(0, "state", &state, states, "STATE", "show only functions that are like this"),
-    TP_OPT_BOOL(0, "system", &with_system,
+    TP_OPT_BOOL(0, "system", &view.system,
 	"show also functions from system headers (default; --no-system hides them)"),
     TP_OPT_END,
 };
 
-static void show(
-    const struct tp_inventory *inventory, const struct tp_inventory_view *view, struct tp_buf *out)
+static void show(const struct tp_inventory *inventory, struct tp_buf *out)
 {
 	switch (format) {
 	case FORMAT_JSON:
-		tp_inventory_view_json(inventory, view, out);
+		tp_inventory_view_json(inventory, &view, out);
 		break;
 	case FORMAT_CSV:
-		tp_inventory_view_csv(inventory, view, out);
+		tp_inventory_view_csv(inventory, &view, out);
 		break;
 	case FORMAT_TPINV:
 		tp_inventory_write(inventory, out);
 		break;
 	default:
-		tp_inventory_view_table(inventory, view, out);
+		tp_inventory_view_table(inventory, &view, out);
 		break;
 	}
 }
@@ -107,16 +103,12 @@ static int run(int argc, char **argv)
 		status = tp_keep_input(output, argv[i], NULL);
 	if (status)
 		return status;
-	struct tp_inventory_view view = {
-	    // Sources have no size after optimisation.
-	    .sort = from_source && !sort ? TP_INVENTORY_SORT_START : (enum tp_inventory_sort)sort,
-	    .width = output ? 0 : tp_terminal_width(),
-	    .color = !output && tp_terminal_color(),
-	    .system = with_system,
-	    .state = states[state + 1] ? state : -1,
-	    .name = function,
-	};
-	if (format == FORMAT_TPINV && (limit_text || function || !with_system || view.state >= 0))
+	// Sources have no size after optimisation.
+	view.sort = from_source && !sort ? TP_INVENTORY_SORT_START : (enum tp_inventory_sort)sort;
+	view.width = output ? 0 : tp_terminal_width();
+	view.color = !output && tp_terminal_color();
+	view.state = states[state + 1] ? state : -1;
+	if (format == FORMAT_TPINV && (limit_text || view.name || !view.system || view.state >= 0))
 		return tp_options_usage(
 		    "--format tpinv writes the whole inventory, of which no part can be chosen");
 	if (!tp_parse_limit(limit_text, format == FORMAT_TABLE ? 40 : 0, &view.limit))
@@ -129,7 +121,7 @@ static int run(int argc, char **argv)
 		return tp_command_fail(&err);
 	struct tp_buf out;
 	tp_buf_init(&out);
-	show(&inventory, &view, &out);
+	show(&inventory, &out);
 	status = tp_write_out(&out, output);
 	tp_buf_release(&out);
 	tp_inventory_release(&inventory);

@@ -4,8 +4,6 @@
 #include "recorder/recover/recover.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 static bool quiet;
 

@@ -137,8 +137,7 @@ static int show(const struct teeperf_module *module, const struct tp_symbol_opti
 		symbols[i].address = wanted->items[i];
 	int status = TP_EXIT_DONE;
 	if (!symbols || tp_symbol_module_find(module, how, symbols, count, &arena, &notes)) {
-		tp_err_set(&err, TP_ERR_MEMORY, module->path, TP_ERR_NO_OFFSET,
-		    "no memory for the names of %u functions", count);
+		tp_err_memory(&err, module->path);
 		status = fail(&err);
 	}
 	tp_open_warn_all(&notes);
@@ -188,8 +187,7 @@ static int show_inlines(const struct teeperf_module *module, const struct tp_sym
 		code = tp_err_set(&err, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
 		    "no debug information: compile with -g, or name its debug file with --debug-dir");
 	else if (!chains)
-		code = tp_err_set(&err, TP_ERR_MEMORY, module->path, TP_ERR_NO_OFFSET,
-		    "no memory for %u addresses", wanted->count);
+		code = tp_err_memory(&err, module->path);
 	else {
 		for (uint32_t i = 0; i < wanted->count; i++)
 			chains[i].address = wanted->items[i];

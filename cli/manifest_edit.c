@@ -2,7 +2,6 @@
 // Adds lines to a manifest without reading it as a whole: a template is no TOML yet.
 #include "manifest_edit.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -75,9 +75,8 @@ static int find_names(struct names *names, const char *file, struct tp_err *err)
 	DIR *dir = folder ? opendir(folder) : NULL;
 	if (!dir) {
 		const int code =
-		    folder
-			? tp_err_system(err, errno, folder, "cannot look for other traces")
-			: tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		    folder ? tp_err_system(err, errno, folder, "cannot look for other traces")
+			   : tp_err_memory(err, NULL);
 		free(folder);
 		return code;
 	}
@@ -98,7 +97,7 @@ static int find_names(struct names *names, const char *file, struct tp_err *err)
 	closedir(dir);
 	free(folder);
 	if (!ok)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	if (names->count)
 		qsort(names->items, names->count, sizeof(*names->items), compare_names);
 	return 0;

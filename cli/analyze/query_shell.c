@@ -59,8 +59,7 @@ static int run_with(struct tp_query_session *session, const char *sql,
 			tp_err_system(
 			    &out_err, session->printer.error, "standard output", "cannot write");
 		else
-			tp_err_set(&out_err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-			    "no memory for the output");
+			tp_err_memory(&out_err, NULL);
 		tp_command_drop_output();
 		return tp_command_fail(&out_err);
 	}

@@ -7,7 +7,6 @@
 #include "recorder/recover/live.h"
 #include "recorder/recover/recover.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>

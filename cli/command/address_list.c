@@ -61,8 +61,7 @@ static int add_line(struct tp_address_list *list, const char *text, size_t size,
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
 		    "'%s' is not a hexadecimal address", text);
 	if (!tp_address_list_add(list, address))
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the addresses");
+		return tp_err_memory(err, NULL);
 	return 0;
 }
 

@@ -18,12 +18,9 @@ enum {
 	CHOICES_TEXT_SIZE = 96 // "auto|tsc|soft" with room
 };
 
-static const struct tp_option help_option = {
-    .type = TP_OPTION_BOOL,
-    .letter = 'h',
-    .name = "help",
-    .help = "show this help and exit",
-};
+static bool helped;
+static const struct tp_option help_option =
+    TP_OPT_BOOL('h', "help", &helped, "show this help and exit");
 
 int tp_options_usage(const char *format, ...)
 {
@@ -36,11 +33,6 @@ int tp_options_usage(const char *format, ...)
 	fprintf(stderr, "\nusage: teeperf %s %s\nTry 'teeperf %s --help'.\n", command->name,
 	    command->usage, command->name);
 	return TP_EXIT_USAGE;
-}
-
-static bool is_help(const struct tp_option *option)
-{
-	return option == &help_option;
 }
 
 // The word for the option's argument, NULL if it takes none. A choice shows its words.
@@ -205,7 +197,7 @@ int tp_option_list_add(struct tp_option_list *list, const char *text)
 		list->items[list->count++] = text;
 		return TP_EXIT_DONE;
 	}
-	tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	tp_err_memory(&err, NULL);
 	return tp_command_fail(&err);
 }
 
@@ -223,39 +215,42 @@ static void consider(struct match *match, const struct tp_option *option, bool n
 	match->negated = negated;
 }
 
+// The one behind OPTION of the running command, the first of NULL; behind the last one is --help, and then NULL.
+static const struct tp_option *next_of(const struct tp_option *option)
+{
+	if (option == &help_option)
+		return NULL;
+	option = option ? option + 1 : tp_command_running->options;
+	return option && option->type ? option : &help_option;
+}
+
 // Find the option that `name` (of `length` bytes) names or abbreviates.
 static struct match find_long(const char *name, size_t length)
 {
 	struct match match = {0};
 	const bool no = length > 3 && !strncmp(name, "no-", 3);
-	const struct tp_option *option = tp_command_running->options;
-	for (bool last = false; !last; option++) {
-		last = !option || !option->type;
-		const struct tp_option *candidate = last ? &help_option : option;
-		if (!strncmp(candidate->name, name, length)) {
-			if (!candidate->name[length])
-				return (struct match){.option = candidate};
-			consider(&match, candidate, false);
+	for (const struct tp_option *option = next_of(NULL); option; option = next_of(option)) {
+		if (!strncmp(option->name, name, length)) {
+			if (!option->name[length])
+				return (struct match){.option = option};
+			consider(&match, option, false);
 		}
-		if (no && !last && candidate->type == TP_OPTION_BOOL &&
-		    !strncmp(candidate->name, name + 3, length - 3)) {
-			if (!candidate->name[length - 3])
-				return (struct match){.option = candidate, .negated = true};
-			consider(&match, candidate, true);
+		if (no && option != &help_option && option->type == TP_OPTION_BOOL &&
+		    !strncmp(option->name, name + 3, length - 3)) {
+			if (!option->name[length - 3])
+				return (struct match){.option = option, .negated = true};
+			consider(&match, option, true);
 		}
-		if (last)
-			break;
 	}
 	return match;
 }
 
 static const struct tp_option *find_letter(char letter)
 {
-	const struct tp_option *option = tp_command_running->options;
-	for (; option && option->type; option++)
-		if (option->letter == letter)
-			return option;
-	return letter == 'h' ? &help_option : NULL;
+	const struct tp_option *option = next_of(NULL);
+	while (option && option->letter != letter)
+		option = next_of(option);
+	return option;
 }
 
 // State of one parse: `at` is the argument being read, operands are gathered at its front.
@@ -263,7 +258,6 @@ struct parse {
 	char **argv;
 	int argc;
 	int at;
-	bool helped;
 };
 
 static int parse_long(struct parse *parse, const char *text)
@@ -280,10 +274,7 @@ static int parse_long(struct parse *parse, const char *text)
 	if (match.option->type == TP_OPTION_BOOL) {
 		if (value)
 			return tp_options_usage("option '--%s' takes no value", match.option->name);
-		if (is_help(match.option))
-			parse->helped = true;
-		else
-			*(bool *)match.option->value = !match.negated;
+		*(bool *)match.option->value = !match.negated;
 		return 0;
 	}
 	// Its value is optional, so the next word is not it.
@@ -303,17 +294,14 @@ static int parse_letters(struct parse *parse, const char *letters)
 		const struct tp_option *option = find_letter(*letters);
 		if (!option)
 			return tp_options_usage("unknown option '-%c'", *letters);
-		if (is_help(option)) {
-			parse->helped = true;
-		} else if (option->type == TP_OPTION_BOOL) {
+		if (option->type == TP_OPTION_BOOL)
 			*(bool *)option->value = true;
-		} else if (letters[1]) {
+		else if (letters[1])
 			return store(option, letters + 1);
-		} else if (parse->at + 1 < parse->argc) {
+		else if (parse->at + 1 < parse->argc)
 			return store(option, parse->argv[++parse->at]);
-		} else {
+		else
 			return tp_options_usage("option '-%c' needs a value", *letters);
-		}
 	}
 	return 0;
 }
@@ -322,6 +310,7 @@ bool tp_options_parse(int *argc, char ***argv, int *status)
 {
 	struct parse parse = {.argv = *argv, .argc = *argc, .at = 1};
 	int operands = 0; // gathered in argv[0 .. operands)
+	helped = false;
 	for (; parse.at < parse.argc; parse.at++) {
 		char *text = parse.argv[parse.at];
 		if (!strcmp(text, "--")) {
@@ -338,7 +327,7 @@ bool tp_options_parse(int *argc, char ***argv, int *status)
 		    text[1] == '-' ? parse_long(&parse, text + 2) : parse_letters(&parse, text + 1);
 		if (*status)
 			return false;
-		if (parse.helped) {
+		if (helped) {
 			tp_options_help(tp_command_running);
 			*status = TP_EXIT_DONE;
 			return false;

@@ -74,9 +74,7 @@ int tp_list_files_resolve(const char *const *names, uint32_t count, const char *
 		tp_buf_addf(paths, "%s%s", paths->size ? ":" : "", real);
 		free(real);
 	}
-	return paths->failed
-		   ? tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory")
-		   : 0;
+	return paths->failed ? tp_err_memory(err, NULL) : 0;
 }
 
 // The ':' of "shipped:NAME" parts nothing.
@@ -91,8 +89,7 @@ int tp_list_files_resolve_joined(
 			size += 1 + strcspn(names + size + 1, ":");
 		char *name = strndup(names, size);
 		if (!name)
-			return tp_err_set(
-			    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+			return tp_err_memory(err, NULL);
 		const char *const one = name;
 		if (size)
 			status = tp_list_files_resolve(&one, 1, from, paths, err);

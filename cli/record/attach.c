@@ -205,6 +205,9 @@ const char *tp_record_attach_reason(uint32_t attach)
 	if (attach == TEEPERF_ATTACH_BAD_LOG)
 		return "it entered with the log, but was given a part of it only, or its runtime is of "
 		       "another version of teeperf";
+	if (attach == TEEPERF_ATTACH_BAD_MODULE)
+		return "a part of it was compiled by another version of teeperf than it was linked with; "
+		       "build all of it again";
 	return NULL;
 }
 

@@ -15,82 +15,72 @@ static bool is_not_loaded(const struct tp_launch *launch)
 		   launch->exit_value == TP_RECORD_NOT_RUNNABLE);
 }
 
-static void warn_of_attach(const struct tp_session_counts *counts, const struct tp_launch *launch,
-    const struct tp_record_options *options)
+// No instrumented program came.
+static void warn_of_none(
+    const struct tp_launch *launch, const struct tp_record_options *options, const char *program)
 {
-	const char *program = options->argv[0] ? options->argv[0] : "the program";
-	const char *machine;
-	const char *foreign;
-	// A library that is loaded later can end a recording that had begun.
-	const char *what = counts->records
-			       ? "recorded only until a library was loaded that does not fit"
-			       : "ran without recording";
-	switch (counts->attach) {
-	case TEEPERF_ATTACH_NONE:
-		if (options->attach.waits)
-			break; // it was told already
-		if (tp_record_secure(program)) {
-			tp_command_warn(
-			    "'%s' ran without recording: %s, and such a program does not write where "
-			    "its caller says; record a copy without these rights",
-			    program, tp_record_secure(program));
-			break;
-		}
-		if (options->attach.tee && options->attach.tee->transport == TP_TEE_PER_CALL &&
-		    !is_not_loaded(launch)) {
-			tp_command_warn(
-			    "'%s' ran without recording: no code in the TEE has taken the log: the host "
-			    "must pass the log's own memory with its calls, for reading and writing and no "
-			    "copy of it, and what is called must give it to teeperf_enter or "
-			    "teeperf_region; where these return 0, teeperf_why_not says why",
-			    program);
-			break;
-		}
-		if (is_not_loaded(launch)) {
-			tp_command_warn(
-			    "nothing was recorded: '%s' exited with %u, as programs do that cannot be "
-			    "loaded (a library that is missing?) or find no program to run",
-			    program, launch->exit_value);
-			break;
-		}
+	const struct tp_tee *tee = options->attach.tee;
+	const char *secure = tp_record_secure(program);
+	if (options->attach.waits)
+		return; // it was told already
+	if (secure)
+		tp_command_warn(
+		    "'%s' ran without recording: %s, and such a program does not write where "
+		    "its caller says; record a copy without these rights",
+		    program, secure);
+	else if (is_not_loaded(launch))
+		tp_command_warn(
+		    "nothing was recorded: '%s' exited with %u, as programs do that cannot be "
+		    "loaded (a library that is missing?) or find no program to run",
+		    program, launch->exit_value);
+	else if (tee && tee->transport == TP_TEE_PER_CALL)
+		tp_command_warn(
+		    "'%s' ran without recording: no code in the TEE has taken the log: the host "
+		    "must pass the log's own memory with its calls, for reading and writing and no "
+		    "copy of it, and what is called must give it to teeperf_enter or "
+		    "teeperf_region; where these return 0, teeperf_why_not says why",
+		    program);
+	else
 		tp_command_warn(
 		    "'%s' ran without recording: it is not built with 'teeperf cc', or the "
 		    "allowlist left no function to instrument, or it clears its environment",
 		    program);
-		break;
-	case TEEPERF_ATTACH_BAD_CLOCK:
+}
+
+static void warn_of_attach(const struct tp_session_counts *counts, const struct tp_launch *launch,
+    const struct tp_record_options *options, const char *program)
+{
+	const char *machine;
+	const char *foreign = NULL;
+	// A library that is loaded later can end a recording that had begun.
+	const char *what = counts->records
+			       ? "recorded only until a library was loaded that does not fit"
+			       : "ran without recording";
+	const char *reason = tp_record_attach_reason(counts->attach);
+	if (counts->attach == TEEPERF_ATTACH_BAD_CLOCK &&
+	    options->clock_choice <= TP_CLOCK_CHOICE_ORDERED)
 		foreign = tp_record_foreign(options->argv, &machine);
-		if (foreign && options->clock_choice <= TP_CLOCK_CHOICE_ORDERED) {
-			tp_command_warn(
-			    "'%s' %s: it is for %s, whose clock is not that of this machine; record "
-			    "with '--clock soft'",
-			    foreign, what, machine);
-			break;
-		}
-		if (options->clock_choice == TP_CLOCK_CHOICE_ORDERED) {
-			tp_command_warn(
-			    "'%s' %s: '--clock tsc-ordered' needs code for any clock: build it with '--clock "
-			    "auto', which is the default",
-			    program, what);
-			break;
-		}
+	if (counts->attach == TEEPERF_ATTACH_NONE)
+		warn_of_none(launch, options, program);
+	else if (reason)
+		tp_command_warn("'%s' %s: %s", program, what, reason);
+	else if (counts->attach != TEEPERF_ATTACH_BAD_CLOCK)
+		return;
+	else if (foreign)
 		tp_command_warn(
-		    "'%s' %s: it was compiled for another clock; record with '--clock %s', or build "
-		    "it with '--clock auto'",
-		    program, what, options->clock_choice >= TP_CLOCK_CHOICE_SOFT ? "tsc" : "soft");
-		break;
-	case TEEPERF_ATTACH_BAD_MODULE:
+		    "'%s' %s: it is for %s, whose clock is not that of this machine; record "
+		    "with '--clock soft'",
+		    foreign, what, machine);
+	else if (options->clock_choice == TP_CLOCK_CHOICE_ORDERED)
 		tp_command_warn(
-		    "'%s' %s: a part of it was compiled by another version of teeperf than it was "
-		    "linked with; build all of it again",
+		    "'%s' %s: '--clock tsc-ordered' needs code for any clock: build it with "
+		    "'--clock auto', which is the default",
 		    program, what);
-		break;
-	default:
-		if (tp_record_attach_reason(counts->attach))
-			tp_command_warn(
-			    "'%s' %s: %s", program, what, tp_record_attach_reason(counts->attach));
-		break;
-	}
+	else
+		tp_command_warn(
+		    "'%s' %s: it was compiled for another clock; record with '--clock %s', or "
+		    "build it with '--clock auto'",
+		    program, what, options->clock_choice >= TP_CLOCK_CHOICE_SOFT ? "tsc" : "soft");
 }
 
 static void warn_of_switches(const struct tp_session_counts *counts,
@@ -157,7 +147,7 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 	// Where 'auto' stands for soft the program's counter may not be read, or is not this machine's.
 	const bool is_tee =
 	    options->attach.tee && options->attach.tee->clock == TP_CLOCK_CHOICE_SOFT;
-	warn_of_attach(counts, launch, options);
+	warn_of_attach(counts, launch, options, program);
 	warn_of_switches(counts, options, program);
 	if (options->only.count && counts->functions &&
 	    counts->functions == counts->functions_left_out)

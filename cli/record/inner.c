@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static char path[PATH_MAX];
@@ -47,10 +46,6 @@ static void warn_of_attach(uint32_t attach)
 		tp_command_warn(
 		    "the TEE's side ran without recording: it was compiled for another clock; record "
 		    "with '--clock soft', or build it with '--clock auto'");
-	else if (attach == TEEPERF_ATTACH_BAD_MODULE)
-		tp_command_warn(
-		    "the TEE's side ran without recording: a part of it was compiled by another "
-		    "version of teeperf than it was linked with; build all of it again");
 	else if (tp_record_attach_reason(attach))
 		tp_command_warn(
 		    "the TEE's side ran without recording: %s", tp_record_attach_reason(attach));

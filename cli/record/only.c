@@ -143,7 +143,7 @@ static int open_inventories(struct tp_inventory *inventory, const struct tp_opti
 	char path[PATH_MAX];
 	const char **paths = calloc(modules->count + 1, sizeof(*paths));
 	if (!paths)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	uint32_t count = 0;
 	for (; count < modules->count; count++)
 		paths[count] = modules->items[count];
@@ -193,7 +193,7 @@ int tp_record_only(const struct tp_option_list *lists, const struct tp_option_li
 	int status = choose(list, modules, program, &choice, &err);
 	tp_allowlist_free(list);
 	if (!status && choice.failed)
-		status = tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		status = tp_err_memory(&err, NULL);
 	if (!status && choice.listed && !choice.count)
 		status = tp_err_set(&err, TP_ERR_NOT_FOUND, lists->items[0], TP_ERR_NO_OFFSET,
 		    "none of the %u instrumented functions that are known is on the list: 'teeperf "

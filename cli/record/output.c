@@ -2,7 +2,6 @@
 // Where 'teeperf record' writes to, looked at before anything is started.
 #include "record.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -76,7 +76,7 @@ int tp_record_attach_prepare(
     struct tp_record_attach *attach, struct tp_session_options *wanted, bool quiet);
 void tp_record_attach_release(struct tp_record_attach *attach);
 
-/* Why a program that was given the log by a call did not take it (enum teeperf_attach), NULL: for no such reason. */
+/* Why a program did not take the log (enum teeperf_attach); NULL: it did, or that depends on what was asked for. */
 const char *tp_record_attach_reason(uint32_t attach);
 
 /* What the program's side is to be given, once the recording has begun. */

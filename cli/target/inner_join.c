@@ -2,8 +2,6 @@
 // The two traces of 'record --tee' stay apart: joining them takes the analyzer. In place of cli/record/inner_join.c.
 #include "cli/record/record.h"
 
-#include <stdio.h>
-
 bool tp_record_inner_join(const char *host, const char *tee, bool quiet)
 {
 	char host_word[TP_SHELL_WORD_SIZE];

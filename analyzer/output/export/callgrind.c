@@ -361,9 +361,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 		add_header(&graph, options->weight == TP_WEIGHT_CALLS, out);
 		add_graph(&graph, out);
 	} else if (!code) {
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the graph of %" PRIu32 " call paths",
-		    graph.sums.paths.count);
+		code = tp_err_memory(err, analysis->trace->source.name);
 	}
 	tp_path_sums_release(&graph.sums);
 	tp_arena_release(&graph.arena);

@@ -40,9 +40,7 @@ static int init(struct tp_slices *slices, struct tp_err *err)
 		failed = name.failed || !state->names[i];
 	}
 	tp_buf_release(&name);
-	return failed ? tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-			    TP_ERR_NO_OFFSET, "no memory for names")
-		      : 0;
+	return failed ? tp_err_memory(err, analysis->trace->source.name) : 0;
 }
 
 static void release(struct tp_slices *slices)

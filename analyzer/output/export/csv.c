@@ -82,8 +82,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	if (!code)
 		code = tp_call_store_init(&store, analysis, &paths, err);
 	if (!quote_names(&names, analysis) && !code)
-		code = tp_err_set(
-		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the names");
+		code = tp_err_memory(err, NULL);
 	for (uint32_t i = 0; !code && i < count; i++)
 		tp_buf_addf(out, "%s%c", tp_relation_calls.columns[columns[i]].key,
 		    i + 1 < count ? ',' : '\n');

@@ -112,9 +112,7 @@ static int thread_begin(struct tp_slices *slices, struct tp_err *err)
 	if (slices->pass != STACKS)
 		return 0;
 	if (!number_stacks(state, &slices->thread->profile))
-		return tp_err_set(err, TP_ERR_MEMORY, slices->analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the call paths of thread %u",
-		    slices->thread->thread->number);
+		return tp_err_memory(err, slices->analysis->trace->source.name);
 	add_thread(slices);
 	return 0;
 }

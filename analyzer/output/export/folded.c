@@ -5,7 +5,6 @@
 #include "analyzer/output/view.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 // A frame's name: the separator of frames becomes a colon.
 static void add_frame(struct tp_buf *path, const char *name)

@@ -86,8 +86,7 @@ static void add_calls(struct output *output, const struct tp_stored_thread *stor
 static int make_directory(const struct tp_buf *path, bool fresh, struct tp_err *err)
 {
 	if (path->failed)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the output");
+		return tp_err_memory(err, NULL);
 	if (mkdir(path->data, 0777) == 0 || (errno == EEXIST && !fresh))
 		return 0;
 	if (errno == EEXIST)
@@ -204,8 +203,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	    .directory = directory,
 	};
 	if (!keys && !code)
-		code = tp_err_set(
-		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the functions");
+		code = tp_err_memory(err, NULL);
 	for (uint32_t i = 0; keys && i < analysis->function_count; i++)
 		keys[i] = tp_function_stable_key(&analysis->functions[i]);
 	if (!code)

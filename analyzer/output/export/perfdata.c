@@ -378,9 +378,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	if (!code)
 		code = tp_path_sums_check(&sums, analysis, err);
 	if (!code && (!addresses || !times))
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the addresses of %" PRIu32 " functions",
-		    analysis->function_count);
+		code = tp_err_memory(err, analysis->trace->source.name);
 	if (code)
 		goto out;
 	for (uint32_t i = 0; i < analysis->function_count; i++)

@@ -65,9 +65,7 @@ static int init(struct tp_slices *slices, struct tp_err *err)
 	tp_buf_init(&state->message);
 	tp_buf_init(&state->inner);
 	state->told = calloc(slices->analysis->function_count + UINT64_C(1), sizeof(*state->told));
-	return state->told ? 0
-			   : tp_err_set(err, TP_ERR_MEMORY, slices->analysis->trace->source.name,
-				 TP_ERR_NO_OFFSET, "no memory for the functions");
+	return state->told ? 0 : tp_err_memory(err, slices->analysis->trace->source.name);
 }
 
 static void release(struct tp_slices *slices)

@@ -167,8 +167,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 		add_file(analysis, &sums, options->weight, rows, ends, &path, out);
 		out->failed = out->failed || path.text.failed;
 	} else {
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for %" PRIu32 " call paths", sums.paths.row_count);
+		code = tp_err_memory(err, analysis->trace->source.name);
 	}
 out:
 	tp_path_sums_release(&sums);

@@ -205,8 +205,7 @@ static int init(struct tp_slices *slices, struct tp_err *err)
 	tp_arena_init(&state->arena);
 	if (!place_functions(state, slices->analysis) ||
 	    !find_shared(state, slices->analysis->function_count))
-		return tp_err_set(err, TP_ERR_MEMORY, slices->analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the functions");
+		return tp_err_memory(err, slices->analysis->trace->source.name);
 	return 0;
 }
 

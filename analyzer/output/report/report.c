@@ -199,9 +199,7 @@ static int add_packed(
 		tp_buf_add_string(page, "</script>\n");
 	}
 	free(packed);
-	return ok ? 0
-		  : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-			"no memory for the data of the report");
+	return ok ? 0 : tp_err_memory(err, NULL);
 }
 
 static void add_start(const struct tp_report *report, struct tp_buf *out)
@@ -239,8 +237,7 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 		tp_buf_init(&data);
 		code = blocks[i].add(report, &data)
 			   ? add_packed(&packed, blocks[i].name, &data, err)
-			   : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-				 "no memory for the report");
+			   : tp_err_memory(err, NULL);
 		tp_buf_release(&data);
 	}
 	// In words it says what the blocks have left out.
@@ -273,8 +270,7 @@ int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_
 		code = tp_report_tree_init(&report.tree, analysis, &report.paths, base,
 		    base ? &report.base_paths : NULL, options->paths, err);
 	if (!code && !choose_threads(&report))
-		code = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-		    "no memory for the threads of the report");
+		code = tp_err_memory(err, NULL);
 	if (!code && !analysis->timeless && report.thread_count)
 		code = tp_report_time_init(&report.time, analysis, &report.paths, &report.tree,
 		    report.threads, report.thread_count, &chosen, err);

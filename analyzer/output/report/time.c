@@ -608,9 +608,7 @@ int tp_report_time_init(struct tp_report_time *time, const struct tp_analysis *a
 		qsort(time->calls, time->call_count, sizeof(*time->calls), compare_calls);
 	tp_arena_release(&recorder.arena);
 	free(recorder.stack);
-	return ok ? 0
-		  : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-			"no memory for the timeline of the report");
+	return ok ? 0 : tp_err_memory(err, NULL);
 }
 
 void tp_report_time_release(struct tp_report_time *time)

@@ -289,9 +289,7 @@ int tp_report_tree_init(struct tp_report_tree *tree, const struct tp_analysis *a
 			build(&joint, tree, most);
 	tp_arena_release(&joint.arena);
 	tp_index_release(&joint.index);
-	return ok ? 0
-		  : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-			"no memory for the paths of the report");
+	return ok ? 0 : tp_err_memory(err, NULL);
 }
 
 void tp_report_tree_release(struct tp_report_tree *tree)
