@@ -16,10 +16,8 @@ static void look_at_end(void *context, pid_t pid)
 
 // ---- Signals come one by one from here on, and no thread is there that could take them.
 
-static int start_signals(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static int start_signals(struct tp_session *session, struct tp_err *err)
 {
-	(void)options;
 	(void)err;
 	tp_launch_prepare(&session->launch);
 	session->launch.look = look_at_end;
@@ -27,9 +25,8 @@ static int start_signals(
 	return 0;
 }
 
-static void stop_signals(struct tp_session *session, struct tp_session_end *end)
+static void stop_signals(struct tp_session *session)
 {
-	(void)end;
 	tp_launch_restore(&session->launch);
 }
 
@@ -66,9 +63,9 @@ static uint64_t ready_bytes(const struct tp_session *session, uint64_t wanted, u
 	return wanted ? wanted : chunks * TP_REGION_CHUNK_SIZE;
 }
 
-static int start_log(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static int start_log(struct tp_session *session, struct tp_err *err)
 {
+	const struct tp_session_options *options = &session->options;
 	const uint32_t clock = session->clock_log.clock;
 	// With a host beside it, it is the TEE's log that is mapped at each call.
 	const bool registered = options->registered_bytes && !options->inner;
@@ -85,18 +82,16 @@ static int start_log(
 	return tp_region_create(&session->region, &region, err);
 }
 
-static void stop_log(struct tp_session *session, struct tp_session_end *end)
+static void stop_log(struct tp_session *session)
 {
-	(void)end;
 	tp_region_release(&session->region);
 }
 
 // ---- The drain. It is told of here, as the trace's beginning says how it goes about.
 
-static int begin_trace(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static int begin_trace(struct tp_session *session, struct tp_err *err)
 {
-	const uint32_t clock = session->clock_log.clock;
+	const struct tp_session_options *options = &session->options;
 	session->drain = (struct tp_drain){
 	    .region = &session->region,
 	    .writer = &session->writer,
@@ -104,34 +99,47 @@ static int begin_trace(
 	    .counter = session->soft ? &session->counter : NULL,
 	    .policy = options->mode == TEEPERF_MODE_RING
 			  ? TP_DRAIN_END
-			  : drain_policy(session, options->drain, clock),
+			  : drain_policy(session, options->drain, session->clock_log.clock),
 	    .start_off = options->start_off,
-	    .foreign = session->foreign,
-	    .snapshots = {.frame = tp_session_trace_frame, .context = session},
+	    .foreign = options->foreign,
+	    .snapshots = {.begin = tp_session_trace_begin_snapshot,
+		.context = session,
+		.start_ns = &session->start_ns},
 	};
-	return tp_session_trace_begin(session, options, err);
+	return tp_session_trace_begin(session, err);
 }
 
-static int start_drain(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static int start_drain(struct tp_session *session, struct tp_err *err)
 {
-	(void)options;
 	return tp_drain_start(&session->drain, err);
 }
 
 // What is left is taken when nothing runs beside it any more: tp_session_trace_close.
-static void stop_drain(struct tp_session *session, struct tp_session_end *end)
+static void stop_drain(struct tp_session *session)
 {
 	tp_drain_stop(&session->drain);
-	if (!end)
+	if (!session->end)
 		tp_drain_finish(&session->drain);
 }
 
 // ---- Other processes.
 
-static int start_follow(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+struct tp_recording_options tp_session_common(const struct tp_session *session)
 {
+	return (struct tp_recording_options){
+	    .clock = session->clock_log.clock,
+	    .compress = session->options.compress,
+	    .policy = session->drain.policy,
+	    .origin = session->clock_log.points[0],
+	    .counter = session->drain.counter,
+	    .start_off = session->options.start_off,
+	    .facts = tp_session_facts(session),
+	};
+}
+
+static int start_follow(struct tp_session *session, struct tp_err *err)
+{
+	const struct tp_session_options *options = &session->options;
 	if (!options->follow_fork)
 		return 0;
 	if (!session->writer.regular)
@@ -141,14 +149,8 @@ static int start_follow(
 	const struct tp_follow_options follow = {
 	    .output = options->output,
 	    .first = &session->region,
-	    .clock = session->clock_log.clock,
-	    .compress = options->compress,
-	    .policy = session->drain.policy,
-	    .origin = session->clock_log.points[0],
-	    .counter = session->soft ? &session->counter : NULL,
-	    .start_off = options->start_off,
 	    .control_signal = options->control_signal,
-	    .facts = tp_session_facts(session),
+	    .common = tp_session_common(session),
 	};
 	const int r = tp_follow_start(&session->follow, &follow, &options->only,
 	    options->start_off ? 0 : TEEPERF_ACTIVE, err);
@@ -156,11 +158,11 @@ static int start_follow(
 	return r;
 }
 
-static void stop_follow(struct tp_session *session, struct tp_session_end *end)
+static void stop_follow(struct tp_session *session)
 {
 	if (session->follows)
 		tp_follow_stop(&session->follow);
-	if (!end)
+	if (!session->end)
 		tp_session_forget(session); // else the caller tells of them first
 }
 
@@ -180,47 +182,40 @@ static void *supply(void *argument)
 	return NULL;
 }
 
-static int start_supply(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static int start_supply(struct tp_session *session, struct tp_err *err)
 {
-	(void)options;
 	return tp_worker_start(&session->supplier, supply, session, "the supply thread", err);
 }
 
-static void stop_supply(struct tp_session *session, struct tp_session_end *end)
+static void stop_supply(struct tp_session *session)
 {
-	(void)end;
 	tp_worker_stop(&session->supplier);
 }
 
 // ---- What the program is to do when it comes.
 
-static int switch_on(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static int switch_on(struct tp_session *session, struct tp_err *err)
 {
 	(void)err;
 	session->start_ns = tp_clock_monotonic_ns();
 	if (session->soft)
 		tp_clock_gaps_begin(&session->counter.gaps, session->start_ns);
-	session->control_word = options->start_off ? 0 : TEEPERF_ACTIVE;
+	session->control_word = session->options.start_off ? 0 : TEEPERF_ACTIVE;
 	tp_store_release(&session->region.header->control, session->control_word);
 	if (session->has_inner)
 		tp_store_release(&session->inner.region.header->control, session->control_word);
 	return 0;
 }
 
-static void switch_off(struct tp_session *session, struct tp_session_end *end)
+static void switch_off(struct tp_session *session)
 {
-	(void)end;
 	tp_session_command(session, false);
 }
 
 // ---- 'teeperf ctl'. Without it the program can still be recorded.
 
-static int start_control(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static int start_control(struct tp_session *session, struct tp_err *err)
 {
-	(void)options;
 	(void)err;
 	session->control.answer = tp_session_answer;
 	session->control.context = session;
@@ -228,9 +223,8 @@ static int start_control(
 	return 0;
 }
 
-static void stop_control(struct tp_session *session, struct tp_session_end *end)
+static void stop_control(struct tp_session *session)
 {
-	(void)end;
 	if (session->has_control)
 		tp_control_server_stop(&session->control);
 	session->has_control = false;
@@ -258,12 +252,11 @@ const struct tp_session_step tp_session_steps[] = {
     {NULL, NULL, NULL},
 };
 
-// Stop the first `count` steps.
-static void stop_steps(struct tp_session *session, uint32_t count, struct tp_session_end *end)
+static void stop_steps(struct tp_session *session)
 {
-	while (count--)
-		if (session->steps[count].stop)
-			session->steps[count].stop(session, end);
+	for (uint32_t i = session->step_count; i--;)
+		if (session->steps[i].stop)
+			session->steps[i].stop(session);
 }
 
 static int usable_cores(void)
@@ -278,37 +271,23 @@ int tp_session_start_steps(struct tp_session *session, const struct tp_session_o
 	memset(session, 0, sizeof(*session));
 	const struct teeperf_log_header *sent =
 	    options->stream ? &options->stream->frames.start : NULL;
-	uint32_t clock;
-	int r = 0;
-	if (sent)
-		clock = sent->clock;
-	else
-		r = tp_clock_choose(options->clock, &clock, err);
+	uint32_t clock = sent ? sent->clock : 0;
+	int r = sent ? 0 : tp_clock_choose(options->clock, &clock, err);
 	if (r)
 		return r;
-	session->stream = options->stream;
-	session->port = options->port;
-	session->attaches = !options->argv;
-	session->foreign = options->foreign || !options->argv;
-	session->output = options->output;
-	session->argv = options->argv;
-	session->control_signal = options->control_signal;
-	session->start_off = options->start_off;
-	session->has_only = options->only.kind != TEEPERF_ONLY_ALL;
+	session->options = *options;
+	session->options.foreign |= !options->argv;
 	session->cores = usable_cores();
 	if (sent)
 		tp_clock_log_init_foreign(&session->clock_log, clock, sent->clock_hz);
 	else
 		tp_clock_log_init(&session->clock_log, clock, NULL);
 	session->steps = steps;
-	for (; steps[session->step_count].name; session->step_count++) {
-		r = steps[session->step_count].start(session, options, err);
-		if (r) {
-			stop_steps(session, session->step_count, NULL);
-			return r;
-		}
-	}
-	return 0;
+	for (; !r && steps[session->step_count].name; session->step_count += !r)
+		r = steps[session->step_count].start(session, err);
+	if (r)
+		stop_steps(session);
+	return r;
 }
 
 int tp_session_start(
@@ -342,6 +321,8 @@ int tp_session_finish(
 	};
 	if (session->soft)
 		tp_clock_gaps_end(&session->counter.gaps, end.end_ns);
-	stop_steps(session, session->step_count, &end);
+	session->end = &end;
+	stop_steps(session);
+	session->end = NULL;
 	return end.status;
 }

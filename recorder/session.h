@@ -15,16 +15,14 @@
 #include "recorder/control/control.h"
 #include "recorder/clock/counter_thread.h"
 #include "recorder/region/doorbell.h"
-#include "recorder/drain/drain.h"
 #include "recorder/follow/follow.h"
 #include "guest.h"
 #include "recorder/clock/host_clock.h"
-#include "inner.h"
 #include "launch.h"
 #include "recorder/region/place.h"
 #include "recorder/region/region.h"
 #include "recorder/stream/thread.h"
-#include "recorder/drain/trace_writer.h"
+#include "recorder/drain/recording.h"
 
 enum tp_drain_choice {
 	TP_DRAIN_CHOICE_AUTO = 0, /* by the cores there are */
@@ -69,6 +67,9 @@ struct tp_session_options {
 };
 
 struct tp_session {
+	struct tp_session_options
+	    options;                /* what they point to outlives the session, but for `only` */
+	struct tp_session_end *end; /* the recording is over; NULL before, and if a step failed */
 	const struct tp_session_step
 	    *steps; /* what it is made of, and how many of them have begun */
 	uint32_t step_count;
@@ -84,20 +85,11 @@ struct tp_session {
 	uint64_t stop_asked;       /* 1: by 'teeperf ctl stop' */
 	struct tp_follow follow;
 	bool follows; /* follow is in use */
-	struct tp_inner inner;
-	bool has_inner;                      /* inner is in use */
-	struct tp_inner_result inner_result; /* known at the end */
+	struct tp_recording inner;
+	bool has_inner;                          /* inner is in use */
+	struct tp_recording_result inner_result; /* known at the end */
 	struct tp_guest guest;
-	struct tp_stream *stream;
-	const char *port;
-	bool foreign;                    /* process ids in the log are not this machine's */
-	bool attaches;                   /* the program is somebody else's */
 	enum tp_guest_state guest_state; /* what ended it */
-	const char *output;
-	int control_signal;
-	char *const *argv; /* as in the options */
-	bool start_off;
-	bool has_only;
 	bool has_cost;
 	struct tp_event_cost cost; /* of a call, if has_cost */
 	uint64_t control_word;     /* what header.control is, as we know it */

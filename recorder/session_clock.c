@@ -52,8 +52,7 @@ static void measure_cost(struct tp_session *session)
 	session->has_cost = true;
 }
 
-int tp_session_clock_start(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+int tp_session_clock_start(struct tp_session *session, struct tp_err *err)
 {
 	struct teeperf_log_header *header = session->region.header;
 	const uint32_t clock = session->clock_log.clock;
@@ -80,7 +79,7 @@ int tp_session_clock_start(
 	    .word = word,
 	    .clock = clock,
 	    .hz = header->clock_hz,
-	    .period_ns = options->period_ns,
+	    .period_ns = session->options.period_ns,
 	};
 	const int r = tp_counter_thread_start(&session->counter, &wanted, err);
 	session->soft = !r;
@@ -92,9 +91,9 @@ int tp_session_clock_start(
 	return r;
 }
 
-void tp_session_clock_stop(struct tp_session *session, struct tp_session_end *end)
+void tp_session_clock_stop(struct tp_session *session)
 {
-	if (end && session->has_cost)
+	if (session->end && session->has_cost)
 		measure_cost(session);
 	if (session->soft)
 		tp_counter_thread_stop(&session->counter);

@@ -52,15 +52,15 @@ bool tp_session_command(struct tp_session *session, bool on)
 		tp_follow_command(&session->follow, session->control_word);
 	const pid_t pid = attached_pid(session);
 	return tp_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
-	       session->control_signal && !session->foreign && pid > 0 &&
+	       session->options.control_signal && !session->options.foreign && pid > 0 &&
 	       tp_region_is_mapped(&session->region, pid) > 0 &&
-	       kill(pid, session->control_signal) == 0;
+	       kill(pid, session->options.control_signal) == 0;
 }
 
 static bool is_on(const struct tp_session *session)
 {
 	return attached_pid(session) &&
-	       tp_switch_log_state(session->region.header, !session->start_off);
+	       tp_switch_log_state(session->region.header, !session->options.start_off);
 }
 
 static bool wait_for(const struct tp_session *session, bool on, int timeout_ms)
@@ -115,7 +115,7 @@ static void describe(struct tp_session *session, struct tp_control_reply *reply)
 	}
 	reply->file_bytes = counts.file_bytes;
 	reply->elapsed_ns = counts.elapsed_ns;
-	name_output(reply, session->output);
+	name_output(reply, session->options.output);
 }
 
 static enum tp_control_result flush(struct tp_session *session)

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The TEE's side of a session.
+// The TEE's side of a session: a log and a trace of its own, which the host program hands on.
+// docs/decisions/0028-joined-traces.md.
 #include "session_steps.h"
 
-int tp_session_inner_open(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static struct tp_host_facts inner_facts(const struct tp_session *session)
 {
+	struct tp_host_facts facts = tp_session_facts(session);
+	facts.transport = "host";
+	facts.has_cost = false;
+	return facts;
+}
+
+int tp_session_inner_open(struct tp_session *session, struct tp_err *err)
+{
+	const struct tp_session_options *options = &session->options;
 	if (!options->inner)
 		return 0;
 	if (!session->writer.regular)
@@ -20,46 +29,52 @@ int tp_session_inner_open(
 	    .only = options->only,
 	};
 	const int r =
-	    tp_inner_create(&session->inner, &region, options->inner, options->compress, err);
-	session->has_inner = !r;
-	return r;
+	    tp_recording_create(&session->inner, &region, options->inner, options->compress, err);
+	if (r)
+		return r;
+	session->has_inner = true;
+	session->inner.region.header->border = 1;
+	session->inner.drain.foreign = true;
+	return 0;
 }
 
-void tp_session_inner_close(struct tp_session *session, struct tp_session_end *end)
+void tp_session_inner_close(struct tp_session *session)
 {
+	struct tp_recording *inner = &session->inner;
 	if (!session->has_inner)
 		return;
 	session->has_inner = false;
-	if (!end) {
-		tp_inner_discard(&session->inner);
+	if (!session->end) {
+		tp_recording_discard(inner);
 		return;
 	}
-	const struct tp_host_facts facts = tp_session_facts(session);
+	const struct tp_host_facts facts = inner_facts(session);
 	const struct teeperf_trace_end known = {
 	    .exit_kind = session->launch.exit_kind,
 	    .exit_value = session->launch.exit_value,
 	    .start_ns = session->start_ns,
-	    .end_ns = end->end_ns,
+	    .end_ns = session->end->end_ns,
 	};
-	tp_inner_finish(&session->inner, &facts, &known, &session->inner_result);
+	tp_recording_finish(inner, &facts, &known, &session->inner_result);
+	session->inner_result.failed = tp_recording_close(inner) != 0;
 }
 
-int tp_session_inner_start(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+int tp_session_inner_start(struct tp_session *session, struct tp_err *err)
 {
 	if (!session->has_inner)
 		return 0;
-	const struct tp_host_facts facts = tp_session_facts(session);
-	return tp_inner_start(&session->inner, session->clock_log.clock,
-	    &session->clock_log.points[0], session->soft ? &session->counter : NULL,
-	    session->drain.policy, options->start_off, &facts, err);
+	const struct tp_recording_options common = tp_session_common(session);
+	const struct tp_host_facts facts = inner_facts(session);
+	tp_recording_prepare(&session->inner, &common);
+	tp_trace_add_host(&session->inner.drain, &facts, false);
+	return tp_recording_start(&session->inner, err);
 }
 
-void tp_session_inner_stop(struct tp_session *session, struct tp_session_end *end)
+void tp_session_inner_stop(struct tp_session *session)
 {
 	if (!session->has_inner)
 		return;
 	tp_drain_stop(&session->inner.drain);
-	if (!end)
+	if (!session->end)
 		tp_drain_finish(&session->inner.drain);
 }

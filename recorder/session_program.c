@@ -20,23 +20,22 @@ static void make_control(const struct tp_session_options *options, char text[32]
 }
 
 // The program is somebody else's: be ready to hear of its end.
-static int start_guest(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+static int start_guest(struct tp_session *session, struct tp_err *err)
 {
-	int r = tp_guest_start(&session->guest, session->stream ? NULL : &session->region,
-	    options->watch, options->timeout_ms, err);
+	int r = tp_guest_start(&session->guest, session->options.stream ? NULL : &session->region,
+	    session->options.watch, session->options.timeout_ms, err);
 	if (r)
 		return r;
-	if (session->stream)
-		r = tp_stream_start(session->stream, &session->region, err);
+	if (session->options.stream)
+		r = tp_stream_start(session->options.stream, &session->region, err);
 	if (r)
 		tp_guest_stop(&session->guest);
 	return r;
 }
 
-int tp_session_program_start(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
+int tp_session_program_start(struct tp_session *session, struct tp_err *err)
 {
+	const struct tp_session_options *options = &session->options;
 	// Nobody can find it before.
 	if (session->region.place)
 		tp_region_publish(&session->region);
@@ -53,23 +52,22 @@ int tp_session_program_start(
 	};
 	if (options->argv)
 		return tp_launch_start(&session->launch, options->argv, &settings, err);
-	return start_guest(session, options, err);
+	return start_guest(session, err);
 }
 
-void tp_session_program_stop(struct tp_session *session, struct tp_session_end *end)
+void tp_session_program_stop(struct tp_session *session)
 {
-	(void)end;
-	if (!session->attaches)
+	if (session->options.argv)
 		return;
 	tp_guest_stop(&session->guest);
-	if (session->stream)
-		tp_stream_stop(session->stream);
+	if (session->options.stream)
+		tp_stream_stop(session->options.stream);
 }
 
 // What ends a recording whose program is somebody else's.
 static enum tp_launch_event look_at_guest(struct tp_session *session)
 {
-	struct tp_stream *stream = session->stream;
+	struct tp_stream *stream = session->options.stream;
 	const enum tp_guest_state state = tp_guest_look(&session->guest);
 	if (stream) {
 		// What it has sent is there, though it is gone.
@@ -96,7 +94,7 @@ enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeou
 {
 	if (tp_load_relaxed(&session->stop_asked))
 		return TP_LAUNCH_RELEASE;
-	if (session->attaches) {
+	if (!session->options.argv) {
 		if (look_at_guest(session) == TP_LAUNCH_ENDED)
 			return TP_LAUNCH_ENDED;
 		return tp_launch_wait(

@@ -19,10 +19,9 @@ struct tp_session_end {
 struct tp_session_step {
 	const char *name;
 	/* 0, or a negative tp_error and nothing of the step is left. */
-	int (*start)(struct tp_session *session, const struct tp_session_options *options,
-	    struct tp_err *err);
-	/* `end` is NULL if a later step failed: nothing that was written is kept. NULL: there is nothing to stop. */
-	void (*stop)(struct tp_session *session, struct tp_session_end *end);
+	int (*start)(struct tp_session *session, struct tp_err *err);
+	/* Without session->end a later step failed: nothing that was written is kept. NULL: there is nothing to stop. */
+	void (*stop)(struct tp_session *session);
 };
 
 /* Those of tp_session_start, ended by name NULL. */
@@ -33,31 +32,28 @@ int tp_session_start_steps(struct tp_session *session, const struct tp_session_o
     const struct tp_session_step *steps, struct tp_err *err);
 
 /* session_clock.c: the clock's thread, if it has one, its rate, and what recording costs. */
-int tp_session_clock_start(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err);
-void tp_session_clock_stop(struct tp_session *session, struct tp_session_end *end);
+int tp_session_clock_start(struct tp_session *session, struct tp_err *err);
+void tp_session_clock_stop(struct tp_session *session);
 
 /* session_trace.c: the file, what stands at its beginning, and what completes it. */
-int tp_session_trace_open(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err);
-int tp_session_trace_begin(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err);
-void tp_session_trace_close(struct tp_session *session, struct tp_session_end *end);
-/* A part of what a snapshot of the rings has that does not come from the log (drain.h). */
-void tp_session_trace_frame(void *session, struct tp_trace_writer *writer, bool end);
+int tp_session_trace_open(struct tp_session *session, struct tp_err *err);
+int tp_session_trace_begin(struct tp_session *session, struct tp_err *err);
+void tp_session_trace_close(struct tp_session *session);
+/* What a snapshot of the rings begins with (drain.h). */
+void tp_session_trace_begin_snapshot(void *session);
 struct tp_host_facts tp_session_facts(const struct tp_session *session);
 
+/* What it has in common with the other processes that are recorded. pre: the clock runs. */
+struct tp_recording_options tp_session_common(const struct tp_session *session);
+
 /* session_inner.c: the TEE's log and trace, and its drain; each does nothing if there is no TEE. */
-int tp_session_inner_open(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err);
-void tp_session_inner_close(struct tp_session *session, struct tp_session_end *end);
-int tp_session_inner_start(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err);
-void tp_session_inner_stop(struct tp_session *session, struct tp_session_end *end);
+int tp_session_inner_open(struct tp_session *session, struct tp_err *err);
+void tp_session_inner_close(struct tp_session *session);
+int tp_session_inner_start(struct tp_session *session, struct tp_err *err);
+void tp_session_inner_stop(struct tp_session *session);
 
 /* session_program.c: the program, or what tells of its end where it is somebody else's. */
-int tp_session_program_start(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err);
-void tp_session_program_stop(struct tp_session *session, struct tp_session_end *end);
+int tp_session_program_start(struct tp_session *session, struct tp_err *err);
+void tp_session_program_stop(struct tp_session *session);
 
 #endif

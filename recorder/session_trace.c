@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The trace of a session: what it says of the host, the command and the end, beside what the drain writes.
-#define _GNU_SOURCE
 #include "session_steps.h"
 
 #include <string.h>
 
 #include "recorder/region/log_guard.h"
-#include "recorder/drain/trace_ends.h"
 
 struct tp_host_facts tp_session_facts(const struct tp_session *session)
 {
@@ -19,92 +17,84 @@ struct tp_host_facts tp_session_facts(const struct tp_session *session)
 	    .clock = tp_clock_name(session->clock_log.clock),
 	    .counter_cpu = session->soft ? session->counter.cpu : -1,
 	    .cores = session->cores,
-	    .log_bytes = (uint64_t)session->region.chunk_count * TP_REGION_CHUNK_SIZE,
 	    .mode = modes[session->region.mode],
 	    .ring = session->region.ring,
 	    .drain = drains[session->drain.policy],
-	    .start_off = session->start_off,
-	    .only = session->has_only,
+	    .start_off = session->options.start_off,
+	    .only = session->options.only.kind != TEEPERF_ONLY_ALL,
 	    .cost = session->cost,
 	    .has_cost = session->has_cost,
-	    .port = session->port,
-	    .transport = session->stream     ? "stream"
-			 : session->attaches ? "attached"
-					     : NULL,
+	    .port = session->options.port,
+	    .transport = session->options.stream  ? "stream"
+			 : !session->options.argv ? "attached"
+						  : NULL,
 	};
 }
 
-static void write_host_to(struct tp_session *session, struct tp_trace_writer *writer, bool ended)
+static void write_host(const struct tp_session *session, bool ended)
+{
+	const struct tp_host_facts facts = tp_session_facts(session);
+	tp_trace_add_host(&session->drain, &facts, ended);
+}
+
+static int write_command(const struct tp_session *session, struct tp_err *err)
+{
+	static char *const nobody[] = {NULL};
+	char *const *argv = session->options.argv ? session->options.argv : nobody;
+	return tp_trace_add_command(&session->drain, argv, 0, err);
+}
+
+void tp_session_trace_begin_snapshot(void *context)
+{
+	write_host(context, true);
+	write_command(context, NULL);
+}
+
+int tp_session_trace_open(struct tp_session *session, struct tp_err *err)
+{
+	const struct tp_session_options *options = &session->options;
+	return tp_trace_writer_open(
+	    &session->writer, options->output, false, options->compress, err);
+}
+
+int tp_session_trace_begin(struct tp_session *session, struct tp_err *err)
+{
+	write_host(session, false);
+	const int r = write_command(session, err);
+	return r ? r : tp_trace_add_log(&session->drain, err);
+}
+
+void tp_session_count(const struct tp_session *session, struct tp_session_counts *counts)
 {
 	const struct teeperf_log_header *header = session->region.header;
-	struct tp_host_facts facts = tp_session_facts(session);
-	facts.clock_gaps = session->soft ? tp_counter_thread_starved_count(&session->counter) : 0;
-	facts.ended = ended;
-	facts.switches_missed = session->drain.switches.missed;
-	facts.log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
-	facts.functions = tp_count_acquire(&header->function_count);
-	facts.functions_left_out = tp_count_acquire(&header->functions_left_out);
-	tp_trace_add_host(writer, &facts);
-}
-
-static int write_command(
-    const struct tp_session *session, struct tp_trace_writer *writer, struct tp_err *err)
-{
-	struct tp_buf command;
-	tp_buf_init(&command);
-	static char *const nobody[] = {NULL};
-	tp_host_facts_command(&command, session->argv ? session->argv : nobody);
-	int r = 0;
-	if (command.failed)
-		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-	else
-		tp_trace_writer_add(writer, TEEPERF_SECTION_COMMAND, command.data, command.size);
-	tp_buf_release(&command);
-	return r;
-}
-
-void tp_session_trace_frame(void *context, struct tp_trace_writer *writer, bool end)
-{
-	struct tp_session *session = context;
-	if (!end) {
-		write_host_to(session, writer, true);
-		write_command(session, writer, NULL);
-		return;
+	*counts = (struct tp_session_counts){
+	    .records = tp_load_relaxed(&session->drain.record_bytes) / 8,
+	    .file_bytes = tp_load_relaxed(&session->writer.offset),
+	    .lost = tp_region_lost(&session->region),
+	    .threads = tp_count_acquire(&header->thread_count),
+	    .refused = tp_count_acquire(&header->refused),
+	    .forked = tp_count_acquire(&header->forked),
+	    .elapsed_ns = tp_clock_monotonic_ns() - session->start_ns,
+	    .switches = tp_count_acquire(&header->switch_count),
+	    .attach = tp_load32_acquire(&header->attach),
+	    .functions = tp_count_acquire(&header->function_count),
+	    .functions_left_out = tp_count_acquire(&header->functions_left_out),
+	    .listens = tp_load32_acquire(&header->listens),
+	    .listens_value = tp_load32_acquire(&header->listens_value),
+	};
+	if (session->soft) {
+		counts->starved_ns = tp_counter_thread_starved_ns(&session->counter);
+		counts->starved_count = tp_counter_thread_starved_count(&session->counter);
+		counts->max_gap_ns = tp_counter_thread_max_gap_ns(&session->counter);
 	}
-	tp_trace_add_end(writer, &session->region,
-	    &(struct teeperf_trace_end){.exit_kind = TEEPERF_EXIT_UNKNOWN,
-		.start_ns = session->start_ns,
-		.end_ns = tp_clock_monotonic_ns()});
-}
-
-int tp_session_trace_open(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
-{
-	int r = tp_trace_writer_open(&session->writer, options->output, err);
-	if (r || !options->compress)
-		return r;
-	r = tp_trace_writer_pack(&session->writer, options->compress, err);
-	if (r)
-		tp_trace_writer_discard(&session->writer);
-	return r;
-}
-
-int tp_session_trace_begin(
-    struct tp_session *session, const struct tp_session_options *options, struct tp_err *err)
-{
-	write_host_to(session, &session->writer, false);
-	const int r = write_command(session, &session->writer, err);
-	return r ? r
-		 : tp_trace_add_log(&session->writer, &session->region, options->compress,
-		       options->start_off, options->output, err);
 }
 
 // What is known when all is written.
-static void count_end(const struct tp_session *session, const struct tp_session_end *end)
+static void count_end(const struct tp_session *session)
 {
-	struct tp_session_counts *counts = end->counts;
+	struct tp_session_counts *counts = session->end->counts;
 	tp_session_count(session, counts);
-	counts->elapsed_ns = end->end_ns - session->start_ns;
+	counts->elapsed_ns = session->end->end_ns - session->start_ns;
 	counts->missing_chunks = session->writer.missing.chunks;
 	counts->missing_events = session->writer.missing.events;
 	counts->stunted = session->region.stunted;
@@ -120,25 +110,25 @@ static void count_end(const struct tp_session *session, const struct tp_session_
 	counts->output_gone = !tp_trace_writer_in_place(&session->writer);
 }
 
-void tp_session_trace_close(struct tp_session *session, struct tp_session_end *end)
+void tp_session_trace_close(struct tp_session *session)
 {
-	if (!end) {
+	if (!session->end) {
 		tp_trace_writer_discard(&session->writer);
 		return;
 	}
-	const struct tp_stream *stream = session->stream;
+	const struct tp_stream *stream = session->options.stream;
 	if (stream) {
 		memcpy(session->clock_log.points, stream->points,
 		    stream->point_count * sizeof(stream->points[0]));
 		session->clock_log.count = stream->point_count;
 	}
 	tp_drain_finish(&session->drain);
-	write_host_to(session, &session->writer, true);
-	tp_trace_add_end(&session->writer, &session->region,
-	    &(struct teeperf_trace_end){.exit_kind = session->launch.exit_kind,
-		.exit_value = session->launch.exit_value,
-		.start_ns = session->start_ns,
-		.end_ns = end->end_ns});
-	count_end(session, end);
-	end->status = tp_trace_writer_close(&session->writer, end->err);
+	write_host(session, true);
+	tp_trace_add_end(
+	    &session->drain, &(struct teeperf_trace_end){.exit_kind = session->launch.exit_kind,
+				 .exit_value = session->launch.exit_value,
+				 .start_ns = session->start_ns,
+				 .end_ns = session->end->end_ns});
+	count_end(session);
+	session->end->status = tp_trace_writer_close(&session->writer, session->end->err);
 }

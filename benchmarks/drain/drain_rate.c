@@ -217,7 +217,8 @@ static void measure_drain(struct producer producer, int level, const char *folde
 	const uint64_t ready = (uint64_t)TP_REGION_FIRST_CHUNKS * TP_REGION_CHUNK_SIZE;
 	const struct tp_region_options wanted = {
 	    .ready = ready, .mode = TEEPERF_MODE_STREAM, .clock = TEEPERF_CLOCK_TSC};
-	if (tp_region_create(&region, &wanted, &err) || tp_trace_writer_open(&writer, path, &err))
+	if (tp_region_create(&region, &wanted, &err) ||
+	    tp_trace_writer_open(&writer, path, false, level, &err))
 		die(tp_err_format(&err, text, sizeof(text)));
 	tp_clock_log_init(&clock_log, TEEPERF_CLOCK_TSC, NULL);
 	struct tp_drain drain = {
@@ -226,7 +227,7 @@ static void measure_drain(struct producer producer, int level, const char *folde
 	    .clock_log = &clock_log,
 	    .policy = TP_DRAIN_NOW,
 	};
-	if ((level && tp_trace_writer_pack(&writer, level, &err)) || tp_drain_start(&drain, &err))
+	if (tp_drain_start(&drain, &err))
 		die(tp_err_format(&err, text, sizeof(text)));
 	clockid_t cpu_clock;
 	pthread_t thread;

@@ -247,9 +247,9 @@ enum { LINES_MAX = 40 };
 static void tell_process(const struct tp_follow_result *result)
 {
 	tp_command_tell("process %d (%s): %llu records", (int)result->pid, result->name,
-	    (unsigned long long)result->records);
-	if (result->lost)
-		fprintf(stderr, ", %llu lost", (unsigned long long)result->lost);
+	    (unsigned long long)result->log.records);
+	if (result->log.lost)
+		fprintf(stderr, ", %llu lost", (unsigned long long)result->log.lost);
 	if (result->path)
 		fprintf(stderr, " in '%s'", result->path);
 	if (result->running)
@@ -267,11 +267,11 @@ void tp_record_add_followed(const struct tp_follow *follow, struct tp_session_co
 {
 	for (uint64_t i = 0; i < follow->result_count; i++) {
 		const struct tp_follow_result *result = &follow->results[i];
-		counts->forked += result->forked;
-		counts->refused += result->refused;
-		counts->modules_refused += result->modules_refused;
-		counts->log_gone_bytes += result->log_gone_bytes;
-		counts->stunted |= result->stunted;
+		counts->forked += result->log.forked;
+		counts->refused += result->log.refused;
+		counts->modules_refused += result->log.modules_refused;
+		counts->log_gone_bytes += result->log.log_gone_bytes;
+		counts->stunted |= result->log.stunted;
 	}
 }
 
@@ -281,11 +281,11 @@ bool tp_record_tell_followed(const struct tp_follow *follow, bool quiet)
 	bool whole = true;
 	for (uint64_t i = 0; i < follow->result_count; i++) {
 		const struct tp_follow_result *result = &follow->results[i];
-		lost += result->lost;
-		whole &= !result->failed;
+		lost += result->log.lost;
+		whole &= !result->log.failed;
 		if (!quiet && i < LINES_MAX)
 			tell_process(result);
-		if (result->failed)
+		if (result->log.failed)
 			tp_command_warn(
 			    "'%s' lacks chunks: it could not be written; what it holds can be analyzed",
 			    result->path ? result->path : "a trace");

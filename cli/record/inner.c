@@ -62,7 +62,7 @@ void tp_record_inner_tell_apart(const char *host, const char *tee)
 bool tp_record_inner_judge(const struct tp_session *session,
     const struct tp_session_options *wanted, int failed, bool quiet)
 {
-	const struct tp_inner_result *result = &session->inner_result;
+	const struct tp_recording_result *result = &session->inner_result;
 	warn_of_attach(result->attach);
 	if (result->lost)
 		tp_command_warn(

@@ -11,6 +11,7 @@
 
 #include "rings.h"
 #include "recorder/region/proc.h"
+#include "trace_ends.h"
 
 static const uint64_t MS = 1000 * 1000;
 // A program that has taken no chunk for so long is not disturbed when its chunks are written.
@@ -295,16 +296,9 @@ static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *write
 	struct tp_trace_writer *trace = drain->writer;
 	const struct tp_drain_snapshots *snapshots = &drain->snapshots;
 	const uint64_t modules = drain->modules_seen;
-	const int r = trace->packer.context
-			  ? tp_trace_writer_pack(writer, trace->packer.level, &writer->error)
-			  : 0;
-	if (r) {
-		writer->failed = true;
-		return;
-	}
 	drain->writer = writer;
 	tp_trace_writer_set_machine(writer, trace->header.machine);
-	snapshots->frame(snapshots->context, writer, false);
+	snapshots->begin(snapshots->context);
 	// Of a thread that begins meanwhile there is a chunk and no entry; the other way round, it would look as if
 	// its chunk had been overwritten. The modules of all records were there before them.
 	write_threads(drain);
@@ -315,7 +309,9 @@ static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *write
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);
 	write_switches(drain);
-	snapshots->frame(snapshots->context, writer, true);
+	tp_trace_add_end(drain, &(struct teeperf_trace_end){.exit_kind = TEEPERF_EXIT_UNKNOWN,
+				    .start_ns = *snapshots->start_ns,
+				    .end_ns = tp_clock_monotonic_ns()});
 	drain->writer = trace;
 	drain->modules_seen = modules;
 }
@@ -331,7 +327,8 @@ static void snapshot(struct tp_drain *drain)
 		r = tp_err_set(&snapshots->error, TP_ERR_LIMIT, drain->writer->path,
 		    TP_ERR_NO_OFFSET, "is no file beside which a snapshot could be");
 	else
-		r = tp_trace_writer_create(&writer, snapshots->last, &snapshots->error);
+		r = tp_trace_writer_open(
+		    &writer, snapshots->last, true, drain->writer->packer.level, &snapshots->error);
 	if (!r) {
 		write_snapshot(drain, &writer);
 		// Half a snapshot would take the room that the recording's own trace needs.

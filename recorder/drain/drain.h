@@ -30,13 +30,14 @@ enum tp_drain_policy {
 
 /* Mode ring: traces of what is there now, PATH.snapshot-N beside the recording's PATH. */
 struct tp_drain_snapshots {
-	/* Write what begins such a trace; at the end what ends it. Called by the drain's thread. */
-	void (*frame)(void *context, struct tp_trace_writer *writer, bool end);
+	/* Write what begins such a trace, to drain->writer. Called by the drain's thread. */
+	void (*begin)(void *context);
 	void *context;
-	uint32_t count;      /* so far */
-	char last[PATH_MAX]; /* the newest, empty: none */
-	bool failed;         /* the last one could not be written */
-	struct tp_err error; /* why */
+	const uint64_t *start_ns; /* of the recording; the caller's, as context is */
+	uint32_t count;           /* so far */
+	char last[PATH_MAX];      /* the newest, empty: none */
+	bool failed;              /* the last one could not be written */
+	struct tp_err error;      /* why */
 };
 
 struct tp_drain {
@@ -65,7 +66,7 @@ struct tp_drain {
 	uint64_t tail_seen;             /* LATE: draws at the last look, and since when so many */
 	uint64_t tail_since_ns;
 	struct tp_switch_log switches;
-	struct tp_drain_snapshots snapshots; /* the caller has filled frame and context */
+	struct tp_drain_snapshots snapshots; /* the caller has filled begin, context, start_ns */
 	uint64_t flush_asked; /* number of the last tp_drain_flush, and of the last one done */
 	uint64_t flush_done;
 	uint64_t
@@ -75,7 +76,7 @@ struct tp_drain {
 
 /*
  * Write the first CLOCK section and start the thread. The caller has filled region, writer,
- * clock_log, counter, policy and start_off; what they point to outlives the drain.
+ * clock_log, counter, policy, start_off and what concerns its process; what they point to outlives the drain.
  */
 int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
 

@@ -193,8 +193,15 @@ static uint64_t unix_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static int open_file(
-    struct tp_trace_writer *writer, const char *path, bool only_new, struct tp_err *err)
+static int start_packing(struct tp_trace_writer *writer, int level, struct tp_err *err)
+{
+	return level ? tp_packer_init(
+			   &writer->packer, UINT64_C(1) << TEEPERF_CHUNK_SHIFT_DEFAULT, level, err)
+		     : 0;
+}
+
+int tp_trace_writer_open(
+    struct tp_trace_writer *writer, const char *path, bool only_new, int level, struct tp_err *err)
 {
 	*writer = (struct tp_trace_writer){.fd = -1};
 	writer->path = strdup(path);
@@ -220,26 +227,14 @@ static int open_file(
 	};
 	struct iovec part = {&writer->header, sizeof(writer->header)};
 	write_parts(writer, &part, 1);
-	if (writer->failed) {
-		r = writer->error.code;
-		if (err)
-			*err = writer->error;
-		goto fail;
-	}
-	return 0;
+	if (writer->failed && err)
+		*err = writer->error;
+	r = writer->failed ? writer->error.code : start_packing(writer, level, err);
+	if (!r)
+		return 0;
 fail:
 	tp_trace_writer_discard(writer);
 	return r;
-}
-
-int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err)
-{
-	return open_file(writer, path, false, err);
-}
-
-int tp_trace_writer_create(struct tp_trace_writer *writer, const char *path, struct tp_err *err)
-{
-	return open_file(writer, path, true, err);
 }
 
 static void release(struct tp_trace_writer *writer)
@@ -256,7 +251,7 @@ static void release(struct tp_trace_writer *writer)
 }
 
 int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int fd,
-    uint64_t offset, const struct teeperf_trace_header *header, struct tp_err *err)
+    uint64_t offset, const struct teeperf_trace_header *header, int level, struct tp_err *err)
 {
 	*writer = (struct tp_trace_writer){
 	    .fd = fd, .regular = true, .offset = offset, .header = *header};
@@ -266,15 +261,11 @@ int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int
 		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
 	else if (ftruncate(fd, (off_t)offset) || lseek(fd, (off_t)offset, SEEK_SET) < 0)
 		r = tp_err_system(err, errno, path, "cannot write the trace");
+	else
+		r = start_packing(writer, level, err);
 	if (r)
 		release(writer);
 	return r;
-}
-
-int tp_trace_writer_pack(struct tp_trace_writer *writer, int level, struct tp_err *err)
-{
-	return tp_packer_init(
-	    &writer->packer, UINT64_C(1) << TEEPERF_CHUNK_SHIFT_DEFAULT, level, err);
 }
 
 void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_type type,

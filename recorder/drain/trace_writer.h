@@ -36,25 +36,19 @@ struct tp_trace_writer {
 
 /*
  * Create the file at `path` and write its header. A regular file that is there is renamed to
- * PATH.old first; pipes and devices are written into; a link to a regular file is refused. On success end it with tp_trace_writer_close or tp_trace_writer_discard.
+ * PATH.old first; pipes and devices are written into, but not with `only_new`, for a name that we made up; a link to
+ * a regular file is refused. Chunks are packed with `level` of zstd, unless that makes one larger; 0: they are written
+ * as they are. On success end it with tp_trace_writer_close or tp_trace_writer_discard.
  */
-int tp_trace_writer_open(struct tp_trace_writer *writer, const char *path, struct tp_err *err);
-
-/* As tp_trace_writer_open, but only a new file will do, no pipe or device: for a name that we made up. */
-int tp_trace_writer_create(struct tp_trace_writer *writer, const char *path, struct tp_err *err);
+int tp_trace_writer_open(
+    struct tp_trace_writer *writer, const char *path, bool only_new, int level, struct tp_err *err);
 
 /*
  * Go on with the trace that is open for writing as `fd`, whose sections end at `offset`: what is behind
  * is cut off. `fd` is the writer's from here on, also on failure. End it with tp_trace_writer_close.
  */
 int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int fd,
-    uint64_t offset, const struct teeperf_trace_header *header, struct tp_err *err);
-
-/*
- * From now on pack chunks, with this level of zstd, unless that makes one larger.
- * pre: 1 <= level <= TP_PACKER_LEVEL_MAX.
- */
-int tp_trace_writer_pack(struct tp_trace_writer *writer, int level, struct tp_err *err);
+    uint64_t offset, const struct teeperf_trace_header *header, int level, struct tp_err *err);
 
 /* Add a section of `size` bytes. Failures are kept in writer->error. */
 void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_type type,

@@ -26,7 +26,7 @@ static struct tp_followed *take_over(struct tp_follow *follow, bool all)
 	if (process) {
 		*link = process->next;
 		follow->live--;
-		follow->finishing = strdup(process->writer.path);
+		follow->finishing = strdup(process->log.writer.path);
 		follow->finishing_flush = process->flush != 0;
 	}
 	pthread_mutex_unlock(&follow->lock);
@@ -36,7 +36,7 @@ static struct tp_followed *take_over(struct tp_follow *follow, bool all)
 static void finish(struct tp_follow *follow, struct tp_followed *process, bool running)
 {
 	struct tp_follow_result result;
-	tp_followed_finish(process, &follow->options, running, &result);
+	tp_followed_finish(process, running, &result);
 	pthread_mutex_lock(&follow->lock);
 	struct tp_follow_result *more =
 	    realloc(follow->results, (size_t)(follow->result_count + 1) * sizeof(*follow->results));
@@ -111,7 +111,7 @@ bool tp_follow_grow(struct tp_follow *follow)
 	bool grown = false;
 	pthread_mutex_lock(&follow->lock);
 	for (struct tp_followed *at = follow->list; at; at = at->next)
-		grown |= tp_region_grow(&at->region);
+		grown |= tp_region_grow(&at->log.region);
 	pthread_mutex_unlock(&follow->lock);
 	return grown;
 }
@@ -121,11 +121,11 @@ void tp_follow_command(struct tp_follow *follow, uint64_t control)
 	pthread_mutex_lock(&follow->lock);
 	follow->control = control;
 	for (struct tp_followed *at = follow->list; at; at = at->next) {
-		struct teeperf_log_header *header = at->region.header;
+		struct teeperf_log_header *header = at->log.region.header;
 		tp_store_release(&header->control, control);
 		if (follow->options.control_signal &&
 		    tp_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
-		    tp_region_is_mapped(&at->region, at->pid) > 0)
+		    tp_region_is_mapped(&at->log.region, at->pid) > 0)
 			syscall(SYS_pidfd_send_signal, at->pidfd, follow->options.control_signal,
 			    NULL, 0);
 	}
@@ -140,8 +140,8 @@ static bool has_flushed(struct tp_follow *follow, bool *failed)
 	for (struct tp_followed *at = follow->list; at; at = at->next) {
 		if (!at->flush)
 			continue;
-		if (tp_drain_has_flushed(&at->drain, at->flush)) {
-			*failed |= at->writer.failed || at->drain.snapshots.failed;
+		if (tp_drain_has_flushed(&at->log.drain, at->flush)) {
+			*failed |= at->log.writer.failed || at->log.drain.snapshots.failed;
 			at->flush = 0;
 		} else {
 			done = false;
@@ -160,7 +160,7 @@ bool tp_follow_flush(struct tp_follow *follow, uint32_t timeout_ms)
 	const uint64_t finished = follow->result_count;
 	follow->finishing_flush = follow->finishing != NULL;
 	for (struct tp_followed *at = follow->list; at; at = at->next)
-		at->flush = tp_drain_ask_flush(&at->drain);
+		at->flush = tp_drain_ask_flush(&at->log.drain);
 	pthread_mutex_unlock(&follow->lock);
 	bool done = has_flushed(follow, &failed);
 	for (uint32_t i = 0; !done && i < timeout_ms; i++) {
@@ -169,7 +169,7 @@ bool tp_follow_flush(struct tp_follow *follow, uint32_t timeout_ms)
 	}
 	pthread_mutex_lock(&follow->lock);
 	for (uint64_t i = finished; i < follow->result_count; i++)
-		failed |= follow->results[i].failed;
+		failed |= follow->results[i].log.failed;
 	pthread_mutex_unlock(&follow->lock);
 	return done && !failed;
 }
@@ -187,12 +187,12 @@ uint32_t tp_follow_count(struct tp_follow *follow, uint64_t *records, uint64_t *
 	*records = *lost = 0;
 	pthread_mutex_lock(&follow->lock);
 	for (const struct tp_followed *at = follow->list; at; at = at->next) {
-		*records += tp_load_relaxed(&at->drain.record_bytes) / 8;
-		*lost += tp_region_lost(&at->region);
+		*records += tp_load_relaxed(&at->log.drain.record_bytes) / 8;
+		*lost += tp_region_lost(&at->log.region);
 	}
 	for (uint64_t i = 0; i < follow->result_count; i++) {
-		*records += follow->results[i].records;
-		*lost += follow->results[i].lost;
+		*records += follow->results[i].log.records;
+		*lost += follow->results[i].log.lost;
 	}
 	const uint32_t live = follow->live;
 	pthread_mutex_unlock(&follow->lock);

@@ -12,16 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <teeperf/trace.h>
-
-#include "common/err.h"
-#include "recorder/clock/counter_thread.h"
-#include "recorder/region/doorbell.h"
-#include "recorder/drain/drain.h"
-#include "recorder/clock/host_clock.h"
-#include "recorder/region/host_facts.h"
-#include "recorder/region/region.h"
-#include "recorder/drain/trace_writer.h"
+#include "recorder/drain/recording.h"
 
 /* So many may live at once: each takes some descriptors and memory. */
 enum { TP_FOLLOW_LIVE_MAX = 200, TP_FOLLOW_NAME_SIZE = 16, TP_FOLLOW_SETTING_SIZE = 40 };
@@ -29,14 +20,8 @@ enum { TP_FOLLOW_LIVE_MAX = 200, TP_FOLLOW_NAME_SIZE = 16, TP_FOLLOW_SETTING_SIZ
 struct tp_follow_options {
 	const char *output;
 	const struct tp_region *first; /* the program's own; it outlives the rest */
-	uint32_t clock;
-	int compress;
-	enum tp_drain_policy policy;
-	struct teeperf_trace_point origin;       /* where the clock began */
-	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
-	bool start_off;
 	int control_signal;
-	struct tp_host_facts facts; /* that are the same for all */
+	struct tp_recording_options common;
 };
 
 /* One process; the list is guarded by tp_follow.lock. */
@@ -56,10 +41,7 @@ struct tp_followed {
 	uint64_t padding; /* records that stand for those of its parent */
 	uint64_t start_ns;
 	const struct tp_follow_options *options;
-	struct tp_region region;
-	struct tp_trace_writer writer;
-	struct tp_clock_log clock_log;
-	struct tp_drain drain;
+	struct tp_recording log;
 };
 
 /* What became of one. */
@@ -67,16 +49,9 @@ struct tp_follow_result {
 	pid_t pid;
 	char name[TP_FOLLOW_NAME_SIZE];
 	char *path;    /* NULL: it recorded nothing, and has no trace */
-	bool failed;   /* the trace lacks chunks: the file could not be written */
 	bool running;  /* when the recording was ended */
 	bool replaced; /* the process went on as another program */
-	uint64_t records;
-	uint64_t lost;
-	uint64_t forked;  /* as in struct tp_session_counts, for its log */
-	uint64_t refused; /* and so are these */
-	uint64_t modules_refused;
-	uint64_t log_gone_bytes;
-	bool stunted;
+	struct tp_recording_result log;
 	uint32_t exit_kind; /* enum teeperf_exit_kind */
 	uint32_t exit_value;
 };

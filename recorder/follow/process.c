@@ -12,9 +12,7 @@
 #include <unistd.h>
 
 #include "common/clean.h"
-#include "recorder/region/log_guard.h"
 #include "recorder/region/proc.h"
-#include "recorder/drain/trace_ends.h"
 
 enum {
 	// There may be many processes, and most of them are short.
@@ -29,45 +27,24 @@ static void read_name(struct tp_followed *process)
 	tp_clean(process->name, strlen(process->name));
 }
 
-static void write_host(struct tp_followed *process, const struct tp_follow_options *options,
-    struct tp_trace_writer *writer, bool ended)
+static struct tp_host_facts facts_of(const struct tp_followed *process)
 {
-	const struct teeperf_log_header *header = process->region.header;
-	struct tp_host_facts facts = options->facts;
-	facts.log_bytes = (uint64_t)process->region.chunk_count * TP_REGION_CHUNK_SIZE;
+	struct tp_host_facts facts = process->options->common.facts;
 	facts.process = (uint64_t)process->pid;
 	facts.parent = (uint64_t)process->parent;
-	facts.ended = ended;
-	facts.clock_gaps = options->counter ? tp_counter_thread_starved_count(options->counter) : 0;
-	facts.switches_missed = process->drain.switches.missed;
-	facts.log_gone_bytes = tp_log_guard_lost_bytes(process->region.map);
-	facts.functions = tp_load_relaxed(&header->function_count);
-	facts.functions_left_out = tp_load_relaxed(&header->functions_left_out);
-	tp_trace_add_host(writer, &facts);
+	return facts;
 }
 
-static void write_command(const struct tp_followed *process, struct tp_trace_writer *writer)
+static void begin_trace(const struct tp_followed *process, bool ended)
 {
-	struct tp_buf command;
-	tp_buf_init(&command);
-	tp_host_facts_command_of(&command, process->pid);
-	if (!command.failed)
-		tp_trace_writer_add(writer, TEEPERF_SECTION_COMMAND, command.data, command.size);
-	tp_buf_release(&command);
+	const struct tp_host_facts facts = facts_of(process);
+	tp_trace_add_host(&process->log.drain, &facts, ended);
+	tp_trace_add_command(&process->log.drain, NULL, process->pid, NULL);
 }
 
-static void frame_snapshot(void *context, struct tp_trace_writer *writer, bool end)
+static void begin_snapshot(void *context)
 {
-	struct tp_followed *process = context;
-	if (!end) {
-		write_host(process, process->options, writer, true);
-		write_command(process, writer);
-		return;
-	}
-	tp_trace_add_end(writer, &process->region,
-	    &(struct teeperf_trace_end){.exit_kind = TEEPERF_EXIT_UNKNOWN,
-		.start_ns = process->start_ns,
-		.end_ns = tp_clock_monotonic_ns()});
+	begin_trace(context, true);
 }
 
 int tp_followed_start(struct tp_followed *process, const struct tp_follow *follow, pid_t pid,
@@ -92,47 +69,23 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	    .owned = request->owned,
 	    .mode = options->first->mode,
 	    .ring = options->first->ring,
-	    .clock = options->clock,
+	    .clock = options->common.clock,
 	    .only = follow->only,
 	};
-	int r = tp_region_create(&process->region, &wanted, err);
+	int r = tp_recording_create(&process->log, &wanted, path, options->common.compress, err);
 	if (r)
 		goto fail;
-	r = tp_trace_writer_create(&process->writer, path, err);
-	if (r)
-		goto fail_region;
-	if (options->compress)
-		r = tp_trace_writer_pack(&process->writer, options->compress, err);
-	if (r)
-		goto fail_writer;
-	tp_clock_log_init(&process->clock_log, options->clock,
-	    options->clock == TEEPERF_CLOCK_SOFT_COUNT ? &options->counter->stores : NULL);
-	// The rate comes from the whole recording: most children are too short to tell it.
-	process->clock_log.points[0] = options->origin;
-	process->region.header->clock_hz = options->first->header->clock_hz;
-	process->drain = (struct tp_drain){
-	    .region = &process->region,
-	    .writer = &process->writer,
-	    .clock_log = &process->clock_log,
-	    .counter = options->counter,
-	    .policy = options->policy,
-	    .start_off = options->start_off,
-	    .process = pid,
-	    .process_is_old = !request->parent,
-	    .snapshots = {.frame = frame_snapshot, .context = process},
-	};
-	write_host(process, options, &process->writer, false);
-	write_command(process, &process->writer);
-	r = tp_trace_add_log(
-	    &process->writer, &process->region, options->compress, options->start_off, path, err);
-	if (!r)
-		r = tp_drain_start(&process->drain, err);
+	process->log.region.header->clock_hz = options->first->header->clock_hz;
+	process->log.drain.process = pid;
+	process->log.drain.process_is_old = !request->parent;
+	process->log.drain.snapshots = (struct tp_drain_snapshots){
+	    .begin = begin_snapshot, .context = process, .start_ns = &process->start_ns};
+	tp_recording_prepare(&process->log, &options->common);
+	begin_trace(process, false);
+	r = tp_recording_start(&process->log, err);
 	if (!r)
 		return 0;
-fail_writer:
-	tp_trace_writer_discard(&process->writer);
-fail_region:
-	tp_region_release(&process->region);
+	tp_recording_discard(&process->log);
 fail:
 	close(process->pidfd);
 	return r;
@@ -168,7 +121,7 @@ void tp_followed_end(struct tp_followed *process)
 {
 	process->over = true;
 	process->end_ns = tp_clock_monotonic_ns();
-	tp_cpu_times_look_last(&process->drain.cpu, process->pid);
+	tp_cpu_times_look_last(&process->log.drain.cpu, process->pid);
 	int status = status_of_zombie(process->pid);
 	// If it still waits, its number was not another's when we looked.
 	if (status >= 0 && syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) &&
@@ -183,40 +136,31 @@ void tp_followed_end(struct tp_followed *process)
 	    (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-void tp_followed_finish(struct tp_followed *process, const struct tp_follow_options *options,
-    bool running, struct tp_follow_result *result)
+void tp_followed_finish(struct tp_followed *process, bool running, struct tp_follow_result *result)
 {
-	const uint64_t end_ns = process->end_ns ? process->end_ns : tp_clock_monotonic_ns();
-	const struct teeperf_log_header *header = process->region.header;
+	const struct tp_host_facts facts = facts_of(process);
+	const struct teeperf_trace_end known = {
+	    .exit_kind = process->exit_kind,
+	    .exit_value = process->exit_value,
+	    .start_ns = process->start_ns,
+	    .end_ns = process->end_ns ? process->end_ns : tp_clock_monotonic_ns(),
+	};
+	struct tp_recording_result *log = &result->log;
 	*result = (struct tp_follow_result){.pid = process->pid,
 	    .running = running,
 	    .replaced = process->replaced,
 	    .exit_kind = process->exit_kind,
 	    .exit_value = process->exit_value};
 	memcpy(result->name, process->name, sizeof(result->name));
-	tp_drain_stop(&process->drain);
-	tp_drain_finish(&process->drain);
-	write_host(process, options, &process->writer, true);
-	tp_trace_add_end(&process->writer, &process->region,
-	    &(struct teeperf_trace_end){.exit_kind = result->exit_kind,
-		.exit_value = result->exit_value,
-		.start_ns = process->start_ns,
-		.end_ns = end_ns});
-	const uint64_t records = process->drain.record_bytes / 8;
-	result->records = records > process->padding ? records - process->padding : 0;
-	result->lost = tp_region_lost(&process->region);
-	result->forked = tp_count_acquire(&header->forked);
-	result->refused = tp_count_acquire(&header->refused);
-	result->modules_refused = process->drain.modules_refused;
-	result->log_gone_bytes = tp_log_guard_lost_bytes(process->region.map);
-	result->stunted = process->region.stunted;
-	if (!result->records && !process->writer.failed && !result->lost) {
-		tp_trace_writer_discard(&process->writer);
+	tp_drain_stop(&process->log.drain);
+	tp_recording_finish(&process->log, &facts, &known, log);
+	log->records -= log->records < process->padding ? log->records : process->padding;
+	if (!log->records && !process->log.writer.failed && !log->lost) {
+		tp_recording_discard(&process->log);
 	} else {
-		result->path = strdup(process->writer.path);
-		result->failed = tp_trace_writer_close(&process->writer, NULL) != 0;
+		result->path = strdup(process->log.writer.path);
+		log->failed = tp_recording_close(&process->log) != 0;
 	}
-	tp_region_release(&process->region);
 	close(process->pidfd);
 	free(process);
 }

@@ -17,7 +17,6 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 void tp_followed_end(struct tp_followed *process);
 
 /* End its recording and free it. `running`: it lives on, without a recorder. */
-void tp_followed_finish(struct tp_followed *process, const struct tp_follow_options *options,
-    bool running, struct tp_follow_result *result);
+void tp_followed_finish(struct tp_followed *process, bool running, struct tp_follow_result *result);
 
 #endif

@@ -39,7 +39,7 @@ static void note_failure(struct tp_follow *follow, const struct tp_err *err)
 static bool is_taken(const struct tp_follow *follow, const char *path)
 {
 	for (const struct tp_followed *at = follow->list; at; at = at->next)
-		if (!strcmp(at->writer.path, path))
+		if (!strcmp(at->log.writer.path, path))
 			return true;
 	if (follow->finishing && !strcmp(follow->finishing, path))
 		return true;
@@ -76,7 +76,7 @@ char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid, struct tp
 static void replace(struct tp_follow *follow, pid_t pid)
 {
 	for (struct tp_followed *at = follow->list; at; at = at->next) {
-		if (at->pid != pid || at->over || tp_region_is_mapped(&at->region, pid))
+		if (at->pid != pid || at->over || tp_region_is_mapped(&at->log.region, pid))
 			continue;
 		at->over = at->replaced = true;
 		at->end_ns = tp_clock_monotonic_ns();
@@ -113,9 +113,9 @@ static bool answer(
     const struct tp_follow *follow, const struct tp_followed *process, int connection)
 {
 	struct teeperf_fork_reply reply = {
-	    .magic = TEEPERF_FORK_MAGIC, .size = process->region.map_size};
+	    .magic = TEEPERF_FORK_MAGIC, .size = process->log.region.map_size};
 	struct iovec part = {&reply, sizeof(reply)};
-	const int fds[2] = {process->region.fd, follow->options.first->fd};
+	const int fds[2] = {process->log.region.fd, follow->options.first->fd};
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(fds))];
@@ -169,7 +169,7 @@ static void serve(struct tp_follow *follow, int connection)
 		return;
 	}
 	pthread_mutex_lock(&follow->lock);
-	tp_store_release(&process->region.header->control, follow->control);
+	tp_store_release(&process->log.region.header->control, follow->control);
 	process->number = ++follow->started;
 	process->next = follow->list;
 	follow->list = process;

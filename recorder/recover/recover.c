@@ -17,7 +17,7 @@
 
 #include "recorder/clock/host_clock.h"
 #include "recorder/drain/switch_log.h"
-#include "recorder/drain/trace_writer.h"
+#include "recorder/drain/trace_ends.h"
 #include "unfinished.h"
 
 enum { PATIENCE = 1000 }; // times 10 ms
@@ -170,23 +170,14 @@ static int add_host(struct recovery *work, struct tp_err *err)
 static void add_end(struct recovery *work)
 {
 	const struct tp_log_file *log = work->log;
-	const struct teeperf_log_header *header = log->header;
 	const uint64_t most = (uint64_t)log->constants.chunk_count * TP_REGION_CHUNK_SIZE;
-	const uint64_t threads = tp_count_acquire(&header->thread_count);
-	const struct teeperf_trace_end end = {
+	struct teeperf_trace_end end = {
 	    .exit_kind = TEEPERF_EXIT_UNKNOWN,
 	    .chunk_count = work->trace->chunk_count + work->recovered->chunks,
-	    .chunk_draws = header->tail,
-	    .lost_early = tp_count_acquire(&header->lost_early),
-	    .lost_overflow = tp_count_acquire(&header->lost_overflow),
-	    .refused = tp_count_acquire(&header->refused),
-	    .forked = tp_count_acquire(&header->forked),
 	    .log_bytes = log->memory < most ? log->memory : most,
 	    .mode = log->constants.mode,
-	    .attach = header->attach,
-	    .module_count = tp_count_acquire(&header->module_count),
-	    .thread_count = threads > log->thread_count ? threads : log->thread_count,
 	};
+	tp_trace_end_count(&end, log->header, log->thread_count);
 	tp_trace_writer_add(&work->writer, TEEPERF_SECTION_END, &end, sizeof(end));
 }
 
@@ -223,19 +214,16 @@ static int complete(struct tp_unfinished *trace, struct tp_log_file *log, struct
 	const int fd = fcntl(trace->source.fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return tp_err_system(err, errno, trace->source.name, "cannot write the trace");
-	r = tp_trace_writer_resume(
-	    &work.writer, trace->source.name, fd, trace->good, &trace->header, err);
+	const uint32_t level = trace->log.level;
+	r = tp_trace_writer_resume(&work.writer, trace->source.name, fd, trace->good,
+	    &trace->header, level <= TP_PACKER_LEVEL_MAX ? (int)level : 0, err);
 	if (r)
 		return r;
-	const uint32_t level = trace->log.level;
-	if (level && level <= TP_PACKER_LEVEL_MAX)
-		r = tp_trace_writer_pack(&work.writer, (int)level, err);
 	// A file that grows too large is an error of write(), not the end of us.
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct sigaction before;
 	sigaction(SIGXFSZ, &ignore, &before);
-	if (!r)
-		r = add_all(&work, err);
+	r = add_all(&work, err);
 	struct tp_err failure;
 	const int closed = tp_trace_writer_close(&work.writer, &failure);
 	sigaction(SIGXFSZ, &before, NULL);

@@ -38,8 +38,8 @@ static void start(void)
 	tp_region_unlink(&first);
 	follow.options = (struct tp_follow_options){.output = "fuzz.trace",
 	    .first = &first,
-	    .clock = TEEPERF_CLOCK_TSC,
-	    .facts = {.clock = "tsc", .mode = "stream", .drain = "now"}};
+	    .common = {.clock = TEEPERF_CLOCK_TSC,
+		.facts = {.clock = "tsc", .mode = "stream", .drain = "now"}}};
 	pthread_mutex_init(&follow.lock, NULL);
 	if (tp_doorbell_init(&follow.watcher.bell, &err) || tp_follow_server_start(&follow, &err))
 		abort();
@@ -148,10 +148,10 @@ static unsigned finish_all(void)
 		follow.live--;
 		pthread_mutex_unlock(&follow.lock);
 		if (process->pid != getpid() || process->padding >= TP_REGION_CHUNK_SIZE / 8 ||
-		    process->region.owned > LOG_CHUNKS || process->parent < 0)
+		    process->log.region.owned > LOG_CHUNKS || process->parent < 0)
 			abort();
 		struct tp_follow_result result;
-		tp_followed_finish(process, &follow.options, true, &result);
+		tp_followed_finish(process, true, &result);
 		if (result.path)
 			unlink(result.path);
 		free(result.path);

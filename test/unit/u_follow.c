@@ -32,11 +32,11 @@ static void begin(pthread_t *thread)
 	follow = (struct tp_follow){.list = &process};
 	process = (struct tp_followed){.pid = 1};
 	assert_int_equal(pthread_mutex_init(&follow.lock, NULL), 0);
-	assert_int_equal(tp_doorbell_init(&process.drain.worker.bell, &err), 0);
+	assert_int_equal(tp_doorbell_init(&process.log.drain.worker.bell, &err), 0);
 	done = false;
 	assert_int_equal(pthread_create(thread, NULL, flush, NULL), 0);
 	const struct timespec nap = {.tv_nsec = 1000 * 1000};
-	while (!tp_load_acquire(&process.drain.flush_asked))
+	while (!tp_load_acquire(&process.log.drain.flush_asked))
 		nanosleep(&nap, NULL);
 }
 
@@ -44,7 +44,7 @@ static void end(pthread_t thread)
 {
 	pthread_join(thread, NULL);
 	pthread_mutex_destroy(&follow.lock);
-	tp_doorbell_release(&process.drain.worker.bell);
+	tp_doorbell_release(&process.log.drain.worker.bell);
 }
 
 static void a_flush_does_not_hold_the_list(void **state)
@@ -56,7 +56,7 @@ static void a_flush_does_not_hold_the_list(void **state)
 	pthread_mutex_lock(&follow.lock);
 	follow.control = 1;
 	pthread_mutex_unlock(&follow.lock);
-	tp_store_release(&process.drain.flush_done, 1);
+	tp_store_release(&process.log.drain.flush_done, 1);
 	end(thread);
 	assert_true(done);
 }
@@ -71,7 +71,7 @@ static void a_flush_waits_for_what_is_being_finished(void **state)
 	follow.list = NULL;
 	follow.finishing_flush = true;
 	pthread_mutex_unlock(&follow.lock);
-	struct tp_follow_result result = {.failed = true};
+	struct tp_follow_result result = {.log.failed = true};
 	pthread_mutex_lock(&follow.lock);
 	follow.results = &result;
 	follow.result_count = 1;
@@ -93,7 +93,7 @@ static void expect_name(const struct tp_follow *of, const char *name)
 static void names_are_taken_once(void **state)
 {
 	(void)state;
-	struct tp_followed live = {.writer.path = (char[]){"run.trace.7"}};
+	struct tp_followed live = {.log.writer.path = (char[]){"run.trace.7"}};
 	struct tp_follow_result results[] = {{.path = NULL}, {.path = (char[]){"run.trace.7-3"}}};
 	struct tp_follow of = {.options.output = "run.trace"};
 	expect_name(&of, "run.trace.7");

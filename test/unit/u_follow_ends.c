@@ -41,8 +41,8 @@ static void a_late_completion_changes_no_end(void **state)
 	const struct tp_follow follow = {
 	    .options = {.output = "x",
 		.first = &first,
-		.clock = TEEPERF_CLOCK_NONE,
-		.facts = {.clock = "none", .mode = "stream", .drain = "now"}}};
+		.common = {.clock = TEEPERF_CLOCK_NONE,
+		    .facts = {.clock = "none", .mode = "stream", .drain = "now"}}}};
 	int go[2];
 	assert_int_equal(pipe(go), 0);
 	const pid_t child = fork();
@@ -57,7 +57,7 @@ static void a_late_completion_changes_no_end(void **state)
 	const struct tp_follow_request request = {.parent = getpid()};
 	assert_int_equal(tp_followed_start(process, &follow, child, &request, "x", &err), 0);
 	// So that there is something to keep.
-	tp_store_relaxed(&process->region.header->lost_early, 1);
+	tp_store_relaxed(&process->log.region.header->lost_early, 1);
 	const uint64_t lives = tp_clock_monotonic_ns();
 	close(go[1]);
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};
@@ -68,7 +68,7 @@ static void a_late_completion_changes_no_end(void **state)
 	while (tp_clock_monotonic_ns() == noticed)
 		;
 	struct tp_follow_result result;
-	tp_followed_finish(process, &follow.options, false, &result);
+	tp_followed_finish(process, false, &result);
 	assert_string_equal(result.path, "x");
 	const struct teeperf_trace_end end = end_of("x");
 	assert_true(end.start_ns <= lives && lives <= end.end_ns && end.end_ns <= noticed);

@@ -33,33 +33,31 @@ static void log_step(char sign, uint32_t i)
 	snprintf(logged[log_count++], TEXT, "%c%s", sign, tp_session_steps[i].name);
 }
 
-static int start_step(uint32_t i, struct tp_session *its, const struct tp_session_options *options,
-    struct tp_err *err)
+static int start_step(uint32_t i, struct tp_session *its, struct tp_err *err)
 {
 	if (i == failing)
 		return tp_err_set(
 		    err, TP_ERR_LIMIT, tp_session_steps[i].name, TP_ERR_NO_OFFSET, "fails here");
 	log_step('+', i);
-	return tp_session_steps[i].start(its, options, err);
+	return tp_session_steps[i].start(its, err);
 }
 
-static void stop_step(uint32_t i, struct tp_session *its, struct tp_session_end *end)
+static void stop_step(uint32_t i, struct tp_session *its)
 {
 	log_step('-', i);
-	assert_int_equal(end != NULL, failing == step_count);
+	assert_int_equal(its->end != NULL, failing == step_count);
 	if (tp_session_steps[i].stop)
-		tp_session_steps[i].stop(its, end);
+		tp_session_steps[i].stop(its);
 }
 
-#define WATCH(i)                                                                                  \
-	static int start_##i(                                                                     \
-	    struct tp_session *its, const struct tp_session_options *options, struct tp_err *err) \
-	{                                                                                         \
-		return start_step(i, its, options, err);                                          \
-	}                                                                                         \
-	static void stop_##i(struct tp_session *its, struct tp_session_end *end)                  \
-	{                                                                                         \
-		stop_step(i, its, end);                                                           \
+#define WATCH(i)                                                         \
+	static int start_##i(struct tp_session *its, struct tp_err *err) \
+	{                                                                \
+		return start_step(i, its, err);                          \
+	}                                                                \
+	static void stop_##i(struct tp_session *its)                     \
+	{                                                                \
+		stop_step(i, its);                                       \
 	}
 #define EACH(MACRO) \
 	MACRO(0)    \

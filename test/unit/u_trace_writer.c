@@ -27,11 +27,16 @@ static struct tp_reader reader;
 static struct tp_section section;
 static struct tp_err err;
 
-static void start(void)
+static void start_packing(int level)
 {
 	unlink(TRACE);
 	unlink(TRACE ".old");
-	assert_int_equal(tp_trace_writer_open(&writer, TRACE, &err), 0);
+	assert_int_equal(tp_trace_writer_open(&writer, TRACE, false, level, &err), 0);
+}
+
+static void start(void)
+{
+	start_packing(0);
 }
 
 static void read_back(void)
@@ -149,8 +154,7 @@ static void chunks_are_packed(void **state)
 	chunk.header.used = sizeof(chunk);
 	for (uint64_t i = 0; i < 2000; i++)
 		chunk.records[i] = (0x401000 + i % 4) << 32 | i * 20;
-	start();
-	assert_int_equal(tp_trace_writer_pack(&writer, 3, &err), 0);
+	start_packing(3);
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
 	// What would not become smaller is left as it is, and so is what is no chunk.
 	chunk.header.used = sizeof(chunk.header) + 8;
@@ -204,13 +208,13 @@ static void an_older_trace_is_kept(void **state)
 	assert_int_not_equal(access(TRACE, F_OK), 0);
 
 	put(TRACE, "older");
-	assert_int_equal(tp_trace_writer_open(&writer, TRACE, &err), 0);
+	assert_int_equal(tp_trace_writer_open(&writer, TRACE, false, 0, &err), 0);
 	assert_contents(TRACE ".old", "older");
 	tp_trace_writer_discard(&writer);
 	assert_contents(TRACE, "older");
 	assert_int_not_equal(access(TRACE ".old", F_OK), 0);
 
-	assert_int_equal(tp_trace_writer_open(&writer, TRACE, &err), 0);
+	assert_int_equal(tp_trace_writer_open(&writer, TRACE, false, 0, &err), 0);
 	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
 	assert_contents(TRACE ".old", "older");
 	read_back();
@@ -229,7 +233,7 @@ static void a_trace_is_gone_on_with(void **state)
 	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
 	assert_int_equal(truncate(TRACE, (off_t)good + 25), 0);
 	const int fd = open(TRACE, O_WRONLY);
-	assert_int_equal(tp_trace_writer_resume(&writer, TRACE, fd, good, &header, &err), 0);
+	assert_int_equal(tp_trace_writer_resume(&writer, TRACE, fd, good, &header, 0, &err), 0);
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "second", 6);
 	tp_trace_writer_set_machine(&writer, 62);
 	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
@@ -241,7 +245,7 @@ static void a_trace_is_gone_on_with(void **state)
 	// What cannot be cut off is not written to, and is closed.
 	const int full = open("/dev/full", O_WRONLY);
 	assert_int_equal(
-	    tp_trace_writer_resume(&writer, "/dev/full", full, 0, &header, &err), TP_ERR_SYSTEM);
+	    tp_trace_writer_resume(&writer, "/dev/full", full, 0, &header, 0, &err), TP_ERR_SYSTEM);
 	assert_int_equal(fcntl(full, F_GETFD), -1);
 }
 
@@ -249,18 +253,18 @@ static void paths_that_cannot_be_written(void **state)
 {
 	(void)state;
 	assert_int_equal(
-	    tp_trace_writer_open(&writer, "no-such-folder/x.trace", &err), TP_ERR_SYSTEM);
+	    tp_trace_writer_open(&writer, "no-such-folder/x.trace", false, 0, &err), TP_ERR_SYSTEM);
 	assert_string_equal(err.what, "cannot create the trace: No such file or directory");
 	assert_string_equal(err.file, "no-such-folder/x.trace");
-	assert_int_equal(tp_trace_writer_open(&writer, "/", &err), TP_ERR_SYSTEM);
+	assert_int_equal(tp_trace_writer_open(&writer, "/", false, 0, &err), TP_ERR_SYSTEM);
 	// A device takes the sections, but cannot be patched; it must survive a discarded recording.
-	assert_int_equal(tp_trace_writer_open(&writer, "/dev/null", &err), 0);
+	assert_int_equal(tp_trace_writer_open(&writer, "/dev/null", false, 0, &err), 0);
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, "x", 1);
 	tp_trace_writer_set_machine(&writer, 62);
 	assert_int_equal(writer.chunks, 1);
 	tp_trace_writer_discard(&writer);
 	assert_int_equal(access("/dev/null", F_OK), 0);
-	assert_int_equal(tp_trace_writer_open(&writer, "/dev/full", &err), TP_ERR_SYSTEM);
+	assert_int_equal(tp_trace_writer_open(&writer, "/dev/full", false, 0, &err), TP_ERR_SYSTEM);
 	assert_string_equal(err.what,
 	    "cannot write the trace: No space left on device (make room there, or write it elsewhere)");
 }
@@ -271,18 +275,20 @@ static void links_lead_nowhere(void **state)
 	(void)state;
 	put("precious", "precious");
 	assert_int_equal(symlink("precious", "link.trace"), 0);
-	assert_int_equal(tp_trace_writer_open(&writer, "link.trace", &err), TP_ERR_SYSTEM);
+	assert_int_equal(
+	    tp_trace_writer_open(&writer, "link.trace", false, 0, &err), TP_ERR_SYSTEM);
 	assert_string_equal(
 	    err.what, "is a link to a file, which is not followed: give the file's own path");
 	assert_contents("precious", "precious");
 	assert_int_equal(unlink("precious"), 0);
-	assert_int_equal(tp_trace_writer_open(&writer, "link.trace", &err), TP_ERR_SYSTEM);
+	assert_int_equal(
+	    tp_trace_writer_open(&writer, "link.trace", false, 0, &err), TP_ERR_SYSTEM);
 	assert_int_not_equal(access("precious", F_OK), 0);
 	assert_int_equal(unlink("link.trace"), 0);
 
 	// What cannot be overwritten may be behind one.
 	assert_int_equal(symlink("/dev/null", "link.trace"), 0);
-	assert_int_equal(tp_trace_writer_open(&writer, "link.trace", &err), 0);
+	assert_int_equal(tp_trace_writer_open(&writer, "link.trace", false, 0, &err), 0);
 	assert_true(tp_trace_writer_in_place(&writer));
 	tp_trace_writer_discard(&writer);
 	assert_int_equal(unlink("link.trace"), 0);
