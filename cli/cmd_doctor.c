@@ -51,7 +51,7 @@ static void check_clock(void)
 	char text[128];
 	tp_clock_choose(TP_CLOCK_CHOICE_AUTO, &clock, &err);
 	if (tp_clock_has_steady_counter()) {
-		snprintf(text, sizeof(text), "%s, steady on all cores", tp_clock_name(clock));
+		snprintf(text, sizeof(text), "%s, steady on all cores", teeperf_clock_name(clock));
 		show("ok", "clock", text);
 	} else {
 		show("-", "clock", "the processor's counter is not steady: the soft clock is used");

@@ -9,15 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static int fill(struct tp_err *err, int code, const char *file, const char *format, va_list args)
+// Where an error is.
+struct place {
+	uint64_t offset;
+	uint32_t line, column;
+};
+
+static void fill(struct tp_err *err, struct place place, int code, const char *file,
+    const char *format, va_list args)
 {
-	err->code = code;
-	err->offset = TP_ERR_NO_OFFSET;
-	err->line = 0;
-	err->column = 0;
-	err->excerpt[0] = '\0';
-	err->caret = 0;
-	err->file[0] = '\0';
+	if (!err)
+		return;
+	*err = (struct tp_err){
+	    .code = code, .offset = place.offset, .line = place.line, .column = place.column};
 	if (file) {
 		// Keep the tail: the end of a path tells more than its start.
 		const size_t length = strlen(file);
@@ -25,33 +29,25 @@ static int fill(struct tp_err *err, int code, const char *file, const char *form
 		memcpy(err->file, file + skip, length - skip + 1);
 	}
 	vsnprintf(err->what, sizeof(err->what), format, args);
-	return code;
 }
 
 int tp_err_set(
     struct tp_err *err, int code, const char *file, uint64_t offset, const char *format, ...)
 {
-	if (!err)
-		return code;
 	va_list args;
 	va_start(args, format);
-	fill(err, code, file, format, args);
+	fill(err, (struct place){.offset = offset}, code, file, format, args);
 	va_end(args);
-	err->offset = offset;
 	return code;
 }
 
 int tp_err_set_line(struct tp_err *err, int code, const char *file, uint32_t line, uint32_t column,
     const char *format, ...)
 {
-	if (!err)
-		return code;
 	va_list args;
 	va_start(args, format);
-	fill(err, code, file, format, args);
+	fill(err, (struct place){TP_ERR_NO_OFFSET, line, column}, code, file, format, args);
 	va_end(args);
-	err->line = line;
-	err->column = column;
 	return code;
 }
 
@@ -84,25 +80,24 @@ int tp_err_memory(struct tp_err *err, const char *file)
 
 int tp_err_no_memory(struct tp_err *err, const char *file, const char *format, ...)
 {
-	if (!err)
-		return TP_ERR_MEMORY;
+	const struct place nowhere = {.offset = TP_ERR_NO_OFFSET};
 	va_list args;
 	va_start(args, format);
-	fill(err, TP_ERR_MEMORY, file, format, args);
+	fill(err, nowhere, TP_ERR_MEMORY, file, format, args);
 	va_end(args);
 	return TP_ERR_MEMORY;
 }
 
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)
 {
-	if (!err)
-		return TP_ERR_SYSTEM;
 	va_list args;
 	va_start(args, format);
-	fill(err, TP_ERR_SYSTEM, file, format, args);
+	fill(err, (struct place){.offset = TP_ERR_NO_OFFSET}, TP_ERR_SYSTEM, file, format, args);
 	va_end(args);
-	const size_t length = strlen(err->what);
-	snprintf(err->what + length, sizeof(err->what) - length, ": %s", strerror(errno_value));
+	const size_t length = err ? strlen(err->what) : 0;
+	if (err)
+		snprintf(
+		    err->what + length, sizeof(err->what) - length, ": %s", strerror(errno_value));
 	return TP_ERR_SYSTEM;
 }
 

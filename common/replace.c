@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A file that takes the place of another only when it is complete.
+// Files without a name, and files that get it when they are complete.
+#define _GNU_SOURCE
 #include "replace.h"
 
 #include <errno.h>
@@ -89,4 +90,20 @@ int tp_replace_end(struct tp_replace *replace, bool complete, struct tp_err *err
 	}
 	forget(replace);
 	return code;
+}
+
+int tp_temporary_open(const char **folder)
+{
+	*folder = getenv("TMPDIR");
+	if (!*folder || !**folder)
+		*folder = "/var/tmp";
+	char name[512];
+	if ((size_t)snprintf(name, sizeof(name), "%s/teeperf.XXXXXX", *folder) >= sizeof(name)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	const int fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	return fd;
 }

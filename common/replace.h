@@ -23,4 +23,12 @@ int tp_replace_begin(struct tp_replace *replace, const char *path, int *fd, stru
 /* Rename it; or, if it is not COMPLETE, remove it. */
 int tp_replace_end(struct tp_replace *replace, bool complete, struct tp_err *err);
 
+/* For what does not fit into memory. */
+
+/*
+ * A new file, open for reading and writing, that is gone when it is closed; or -1, and errno. In the folder
+ * TMPDIR, else in /var/tmp, as /tmp may be memory: *FOLDER is it, until the environment changes.
+ */
+int tp_temporary_open(const char **folder);
+
 #endif

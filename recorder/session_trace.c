@@ -14,7 +14,7 @@ struct tp_host_facts tp_session_facts(const struct tp_session *session)
 	    [TEEPERF_MODE_FULL] = "full",
 	    [TEEPERF_MODE_RING] = "ring"};
 	return (struct tp_host_facts){
-	    .clock = tp_clock_name(session->clock_log.clock),
+	    .clock = teeperf_clock_name(session->clock_log.clock),
 	    .counter_cpu = session->soft ? session->counter.cpu : -1,
 	    .cores = session->cores,
 	    .mode = modes[session->region.mode],
@@ -83,9 +83,9 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	    .listens_value = tp_load32_acquire(&header->listens_value),
 	};
 	if (session->soft) {
-		counts->starved_ns = tp_counter_thread_starved_ns(&session->counter);
-		counts->starved_count = tp_counter_thread_starved_count(&session->counter);
-		counts->max_gap_ns = tp_counter_thread_max_gap_ns(&session->counter);
+		counts->starved_ns = tp_load_relaxed(&session->counter.gaps.starved_ns);
+		counts->starved_count = tp_load_relaxed(&session->counter.gaps.starved_count);
+		counts->max_gap_ns = tp_load_relaxed(&session->counter.gaps.max_ns);
 	}
 }
 

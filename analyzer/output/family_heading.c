@@ -51,7 +51,7 @@ static void add_facts(const struct tp_family *family, struct tp_buf *out)
 	tp_buf_addf(out, "threads    %s\n", tp_text_count(text, threads));
 	tp_buf_addf(out, "events     %s\n", tp_text_count(text, events));
 	tp_buf_addf(out, "clock      %s\n",
-	    first->has_clock ? tp_timebase_clock_name(first->clock.kind) : "unknown");
+	    first->has_clock ? teeperf_clock_name(first->clock.kind) : "unknown");
 }
 
 static void add_state(

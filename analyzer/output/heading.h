@@ -8,7 +8,7 @@
 
 static inline const char *tp_heading_clock_name(const struct tp_tracefile *trace)
 {
-	return trace->has_clock ? tp_timebase_clock_name(trace->clock.kind) : "unknown";
+	return trace->has_clock ? teeperf_clock_name(trace->clock.kind) : "unknown";
 }
 static inline bool tp_heading_is_soft(const struct tp_tracefile *trace)
 {

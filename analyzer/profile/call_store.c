@@ -5,7 +5,7 @@
 
 #include "analyzer/profile/workers.h"
 #include "common/array.h"
-#include "common/temporary.h"
+#include "common/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -72,7 +72,7 @@ static void add_clock(struct tp_trace_data *data)
 	const struct tp_analysis *analysis = data->analysis;
 	const struct tp_tracefile *trace = analysis->trace;
 	add(data, "clock", "%s",
-	    trace->has_clock ? tp_timebase_clock_name(trace->clock.kind) : "unknown");
+	    trace->has_clock ? teeperf_clock_name(trace->clock.kind) : "unknown");
 	add(data, "unit", "%s",
 	    analysis->timeless     ? "none"
 	    : analysis->time.known ? "ns"

@@ -55,18 +55,3 @@ uint64_t tp_timebase_at(const struct tp_timebase *base, uint64_t ticks)
 	const uint64_t behind = tp_timebase_ns(base, ticks - base->origin_ticks);
 	return behind < UINT64_MAX - base->origin_ns ? base->origin_ns + behind : UINT64_MAX;
 }
-
-const char *tp_timebase_clock_name(uint32_t kind)
-{
-	static const char *const names[] = {
-	    [TEEPERF_CLOCK_NONE] = "none",
-	    [TEEPERF_CLOCK_TSC] = "tsc",
-	    [TEEPERF_CLOCK_CNTVCT] = "cntvct",
-	    [TEEPERF_CLOCK_RDTIME] = "rdtime",
-	    [TEEPERF_CLOCK_SOFT_TSC] = "soft-tsc",
-	    [TEEPERF_CLOCK_SOFT_MONOTONIC] = "soft-monotonic",
-	    [TEEPERF_CLOCK_SOFT_COUNT] = "soft-count",
-	    [TEEPERF_CLOCK_TSC_ORDERED] = "tsc-ordered",
-	};
-	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
-}

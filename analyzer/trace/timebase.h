@@ -29,7 +29,4 @@ uint64_t tp_timebase_ns(const struct tp_timebase *base, uint64_t ticks);
 uint64_t tp_timebase_ticks(const struct tp_timebase *base, uint64_t ns);
 /* A point of time as nanoseconds of the recorder's clock, or from tick 0 on without an origin. */
 uint64_t tp_timebase_at(const struct tp_timebase *base, uint64_t ticks);
-/* "tsc", "soft-monotonic", ... or "unknown". */
-const char *tp_timebase_clock_name(uint32_t kind);
-
 #endif

@@ -133,7 +133,7 @@ static enum kin judge(const struct tp_tracefile *first, const struct tp_tracefil
 
 static const char *clock_of(const struct tp_tracefile *trace)
 {
-	return trace->has_clock ? tp_timebase_clock_name(trace->clock.kind) : "unknown";
+	return trace->has_clock ? teeperf_clock_name(trace->clock.kind) : "unknown";
 }
 
 static void leave_out(struct tp_open_family *family)

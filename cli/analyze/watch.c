@@ -4,7 +4,6 @@
 
 #include "common/out_file.h"
 #include "recorder/control/control.h"
-#include "recorder/recover/live.h"
 #include "recorder/recover/recover.h"
 
 #include <inttypes.h>

@@ -188,6 +188,7 @@ enum teeperf_control {
 
 /* ---- region header ------------------------------------------------------------------------- */
 
+/* A clock more: a row here, and its name below. */
 enum teeperf_clock {
 	TEEPERF_CLOCK_NONE = 0,     /* no time: the time fields count modules in others' places */
 	TEEPERF_CLOCK_TSC = 1,      /* x86 time stamp counter, read by the program */
@@ -202,6 +203,14 @@ enum teeperf_clock {
 };
 #define TEEPERF_CLOCK_IS_SOFT(kind) \
 	((kind) >= TEEPERF_CLOCK_SOFT_TSC && (kind) <= TEEPERF_CLOCK_SOFT_COUNT)
+
+/* As it is called in traces and by all who print it; "unknown" for what is no clock. */
+static inline const char *teeperf_clock_name(uint32_t kind)
+{
+	static const char *const names[] = {"none", "tsc", "cntvct", "rdtime", "soft-tsc",
+	    "soft-monotonic", "soft-count", "tsc-ordered"};
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}
 
 enum teeperf_mode {
 	TEEPERF_MODE_STREAM = 1, /* the host drains and recycles chunks */

@@ -129,28 +129,6 @@ int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err 
 	return 0;
 }
 
-const char *tp_clock_name(uint32_t clock)
-{
-	switch (clock) {
-	case TEEPERF_CLOCK_TSC:
-		return "tsc";
-	case TEEPERF_CLOCK_TSC_ORDERED:
-		return "tsc-ordered";
-	case TEEPERF_CLOCK_CNTVCT:
-		return "cntvct";
-	case TEEPERF_CLOCK_RDTIME:
-		return "rdtime";
-	case TEEPERF_CLOCK_SOFT_TSC:
-		return "soft-tsc";
-	case TEEPERF_CLOCK_SOFT_MONOTONIC:
-		return "soft-monotonic";
-	case TEEPERF_CLOCK_SOFT_COUNT:
-		return "soft-count";
-	default:
-		return "none";
-	}
-}
-
 uint64_t tp_clock_monotonic_ns(void)
 {
 	struct timespec now;

@@ -28,9 +28,6 @@ bool tp_clock_has_steady_counter(void);
 /* 0 and *clock (an enum teeperf_clock), or TP_ERR_NOT_FOUND if this machine cannot do it. */
 int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err *err);
 
-/* "tsc", "soft-tsc", ... */
-const char *tp_clock_name(uint32_t clock);
-
 /*
  * Ticks of `clock` now, as the program would see them (soft clocks: as they would be published).
  * pre: not TEEPERF_CLOCK_SOFT_COUNT, which only its counter thread knows.

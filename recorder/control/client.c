@@ -12,10 +12,26 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/clean.h"
 #include "recorder/region/proc.h"
 
 // A reply may take as long as a flush of a large log to a slow disk.
 enum { PATIENCE_S = 60 };
+
+int tp_control_reply_read(struct tp_control_reply *reply, const void *bytes, uint64_t size,
+    const char *path, struct tp_err *err)
+{
+	memset(reply, 0, sizeof(*reply));
+	if (size == sizeof(*reply))
+		memcpy(reply, bytes, sizeof(*reply));
+	if (reply->version != TP_CONTROL_VERSION)
+		return tp_err_set(err, TP_ERR_VERSION, path, TP_ERR_NO_OFFSET,
+		    "the recorder is of another version of teeperf: use that one's ctl");
+	// Whoever makes a socket of that name may answer.
+	reply->output[sizeof(reply->output) - 1] = '\0';
+	tp_clean(reply->output, strlen(reply->output));
+	return 0;
+}
 
 pid_t tp_control_recorder(const char *name, bool *early)
 {

@@ -81,6 +81,10 @@ struct tp_control_reply {
  */
 int64_t tp_control_receive(int connection, void *bytes, uint64_t room);
 
+/* Send a message with up to TP_CONTROL_FDS descriptors; false, and errno, if it does not go out whole. */
+enum { TP_CONTROL_FDS = 3 };
+bool tp_control_send(int connection, const void *bytes, size_t size, const int *fds, int count);
+
 /*
  * What came over the socket, made safe: SIZE is the whole message's, of which no more than sizeof is at `bytes`.
  * A request of another version is one (it is answered with ours); so is one with an unknown verb.

@@ -17,6 +17,41 @@
 
 enum { PATIENCE_S = 2, BACKLOG = 8, NAP_MS = 20, EARLY_S = 60 };
 
+int64_t tp_control_receive(int connection, void *bytes, uint64_t room)
+{
+	ssize_t size;
+	do {
+		size = recv(connection, bytes, room, MSG_TRUNC);
+	} while (size < 0 && errno == EINTR);
+	return size;
+}
+
+bool tp_control_send(int connection, const void *bytes, size_t size, const int *fds, int count)
+{
+	const size_t fds_size = (size_t)count * sizeof(*fds);
+	struct iovec part = {(void *)(uintptr_t)bytes, size};
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(TP_CONTROL_FDS * sizeof(*fds))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &part,
+	    .msg_iovlen = 1,
+	    .msg_control = &control,
+	    .msg_controllen = CMSG_SPACE(fds_size)};
+	control.head = (struct cmsghdr){
+	    .cmsg_len = CMSG_LEN(fds_size), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+	memcpy(CMSG_DATA(&control.head), fds, fds_size);
+	return sendmsg(connection, &message, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+int tp_control_request_read(struct tp_control_request *request, const void *bytes, uint64_t size)
+{
+	if (size != sizeof(*request))
+		return TP_ERR_FORMAT;
+	memcpy(request, bytes, sizeof(*request));
+	return 0;
+}
+
 static void make_address(struct sockaddr_un *address, const char *path)
 {
 	memset(address, 0, sizeof(*address));

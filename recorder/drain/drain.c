@@ -9,9 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "rings.h"
 #include "recorder/region/proc.h"
-#include "trace_ends.h"
+#include "recording.h"
 
 static const uint64_t MS = 1000 * 1000;
 // A program that has taken no chunk for so long is not disturbed when its chunks are written.
@@ -196,9 +195,9 @@ static void write_clock(struct tp_drain *drain)
 			   : log->foreign ? log->stated_hz
 					  : tp_clock_stated_hz(log->clock);
 	if (drain->counter) {
-		section.clock.stores = tp_counter_thread_stores(drain->counter);
-		section.clock.max_gap_ns = tp_counter_thread_max_gap_ns(drain->counter);
-		section.clock.starved_ns = tp_counter_thread_starved_ns(drain->counter);
+		section.clock.stores = tp_load_relaxed(&drain->counter->stores);
+		section.clock.max_gap_ns = tp_load_relaxed(&drain->counter->gaps.max_ns);
+		section.clock.starved_ns = tp_load_relaxed(&drain->counter->gaps.starved_ns);
 		section.clock.period_ns = drain->counter->options.period_ns;
 	}
 	memcpy(section.points, log->points, log->count * sizeof(log->points[0]));
@@ -438,10 +437,6 @@ static void release(struct tp_drain *drain)
 	free(drain->numbers);
 	free(drain->threads);
 	free(drain->modules);
-	drain->chunk = NULL;
-	drain->numbers = NULL;
-	drain->threads = NULL;
-	drain->modules = NULL;
 }
 
 int tp_drain_start(struct tp_drain *drain, struct tp_err *err)

@@ -12,14 +12,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/err.h"
 #include "recorder/clock/counter_thread.h"
 #include "recorder/clock/cpu_times.h"
 #include "recorder/region/doorbell.h"
 #include "recorder/clock/host_clock.h"
 #include "recorder/region/region.h"
-#include "switch_log.h"
+#include "drain.h"
 #include "trace_writer.h"
+
+/* All switches of a recording (docs/format.md), gathered from the log, which keeps only the last ones. */
+
+/* A program that switches all the time must not fill our memory. */
+enum { TP_SWITCHES_MAX = 1 << 20 };
+
+struct tp_switch_log {
+	struct tp_buf words; /* uint64_t[], as in the log */
+	uint64_t seen;       /* header.switch_count at the last look */
+	uint64_t missed; /* switches of which there is no entry; where they are it counts as on */
+	bool start_on;
+};
+
+/* `on`: what recording begins with. */
+void tp_switch_log_init(struct tp_switch_log *log, bool on);
+void tp_switch_log_release(struct tp_switch_log *log);
+
+/* Take over what is new. True if there was something. */
+bool tp_switch_log_follow(struct tp_switch_log *log, const struct teeperf_log_header *header);
+
+/* Whether the program records, by its own words: `start` until it says something. */
+bool tp_switch_log_state(const struct teeperf_log_header *header, bool start);
 
 /* When complete chunks are taken while the program runs; docs/decisions/0005-drain-policy.md. */
 enum tp_drain_policy {
@@ -109,5 +132,20 @@ uint64_t tp_drain_clamp_used(uint64_t used);
 
 /* Bytes of a chunk in use when its thread did not say: up to the last word that is not 0. */
 uint64_t tp_drain_find_used(const uint64_t *chunk);
+
+/*
+ * Mode ring: what the program's threads keep, written to a trace. The program recycles chunks by itself and may
+ * go on while we look: then a chunk is there whole, up to its last whole record, or not at all.
+ */
+
+/*
+ * Of each thread, the chunks that follow one another up to its newest: one that was re-used before it could be
+ * copied takes those before it along. `numbers` is room for chunk_count of them. Returns the bytes of records.
+ */
+uint64_t tp_rings_write(
+    struct tp_region *region, uint32_t *numbers, struct tp_trace_writer *writer);
+
+/* Of COUNT words behind a chunk's header, those of whole records. */
+uint32_t tp_rings_whole(const uint64_t *words, uint32_t count);
 
 #endif

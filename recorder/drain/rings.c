@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mode ring: what the program's threads keep, written to a trace.
-#include "rings.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All switches of a recording, gathered from the log.
-#include "switch_log.h"
+#include "drain.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the trace of each process begins and ends with, besides its tables.
 #define _GNU_SOURCE
-#include "trace_ends.h"
+#include "recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>

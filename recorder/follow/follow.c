@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "server.h"
 
 // Take one that is over off the list; NULL if there is none.
 static struct tp_followed *take_over(struct tp_follow *follow, bool all)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Answers the processes of a recording that ask for a log of their own.
 #define _GNU_SOURCE
-#include "server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +20,29 @@
 // Who connects has his request ready. Another user, who may be one that the program has become, or one that only wants to
 // keep others waiting, is waited for less.
 enum { PATIENCE_MS = 1000, STRANGER_MS = 20, BACKLOG = 64, SAME_PID_MAX = 1000, NAP_MS = 20 };
+
+enum { CHUNK_WORDS = (TP_REGION_CHUNK_SIZE - (int)sizeof(struct teeperf_chunk)) / 8 };
+
+// A profiled program may send anything.
+int tp_follow_request_read(struct tp_follow_request *request, const void *bytes, uint64_t size,
+    uint64_t token, uint32_t chunk_count)
+{
+	struct teeperf_fork_request message;
+	*request = (struct tp_follow_request){0};
+	if (size != sizeof(message))
+		return TP_ERR_FORMAT;
+	memcpy(&message, bytes, sizeof(message));
+	// The token keeps others out: a program may have given up the user that it was started by.
+	if (message.magic != TEEPERF_FORK_MAGIC || message.token != token)
+		return TP_ERR_FORMAT;
+	if (message.parent <= INT32_MAX)
+		request->parent = (pid_t)message.parent;
+	if (!message.chunk || message.chunk > chunk_count)
+		return 0;
+	request->owned = message.chunk;
+	request->padding = message.padding < CHUNK_WORDS ? message.padding : CHUNK_WORDS;
+	return 0;
+}
 
 static int open_spare(void)
 {
@@ -112,22 +134,10 @@ static struct tp_followed *start(struct tp_follow *follow, pid_t pid,
 static bool answer(
     const struct tp_follow *follow, const struct tp_followed *process, int connection)
 {
-	struct teeperf_fork_reply reply = {
+	const struct teeperf_fork_reply reply = {
 	    .magic = TEEPERF_FORK_MAGIC, .size = process->log.region.map_size};
-	struct iovec part = {&reply, sizeof(reply)};
-	const int fds[2] = {process->log.region.fd, follow->options.first->fd};
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(fds))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part,
-	    .msg_iovlen = 1,
-	    .msg_control = &control,
-	    .msg_controllen = sizeof(control)};
-	control.head = (struct cmsghdr){
-	    .cmsg_len = CMSG_LEN(sizeof(fds)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-	memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
-	return sendmsg(connection, &message, MSG_NOSIGNAL) == sizeof(reply);
+	const int fds[] = {process->log.region.fd, follow->options.first->fd};
+	return tp_control_send(connection, &reply, sizeof(reply), fds, 2);
 }
 
 static bool receive(

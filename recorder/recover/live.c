@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the log of a recording has, and its trace does not have yet.
-#include "live.h"
+#include "recover.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -15,7 +15,6 @@
 
 #include "common/read_all.h"
 #include "recorder/drain/drain.h"
-#include "recorder/drain/rings.h"
 #include "recorder/region/proc.h"
 
 /*

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "recorder/clock/host_clock.h"
-#include "recorder/drain/switch_log.h"
-#include "recorder/drain/trace_ends.h"
+#include "recorder/drain/drain.h"
+#include "recorder/drain/recording.h"
 #include "unfinished.h"
 
 enum { PATIENCE = 1000 }; // times 10 ms

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "analyzer/trace/tracefile.h"
+#include "common/buf.h"
 #include "common/err.h"
 #include "log_file.h"
 
@@ -40,5 +41,12 @@ enum tp_log_state tp_recover_look(const struct teeperf_trace_log *log, pid_t *pi
  * `tell` is called for each that was taken care of, or could not be (err is not NULL; the log is kept).
  */
 void tp_recover_all(void (*tell)(const struct tp_recovered *recovered, const struct tp_err *err));
+
+/*
+ * Add to OUT, as sections of a trace, the chunks in the log as they are now, and its tables. A trace that is read after
+ * that has all that was recorded until now in one or the other. False, and nothing added: the log is not there, or is not to be
+ * read so (mode ring, whose trace comes at the end; and a log whose chunks wait to be written by the thousand).
+ */
+bool tp_live_add(const struct teeperf_trace_log *log, struct tp_buf *out);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "recorder/control/control.h"
 
-enum { CLIENTS_MAX = 12, FDS = 3 };
+enum { CLIENTS_MAX = 12, FDS = TP_CONTROL_FDS };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -58,19 +58,7 @@ static int connect_to_server(void)
 static void send_with_fds(int fd, const uint8_t *bytes, size_t size)
 {
 	const int fds[FDS] = {fd, fd, fd};
-	struct iovec part = {(void *)(uintptr_t)bytes, size};
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(fds))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part,
-	    .msg_iovlen = 1,
-	    .msg_control = &control,
-	    .msg_controllen = sizeof(control)};
-	control.head = (struct cmsghdr){
-	    .cmsg_len = CMSG_LEN(sizeof(fds)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-	memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
-	sendmsg(fd, &message, MSG_NOSIGNAL);
+	tp_control_send(fd, bytes, size, fds, FDS);
 }
 
 // The reply to this message: there is one if the message is a request, and it was obeyed if its version is ours.

@@ -17,7 +17,6 @@
 
 #include "recorder/control/control.h"
 #include "recorder/follow/process.h"
-#include "recorder/follow/server.h"
 
 enum { CLIENTS_MAX = 4, LOG_CHUNKS = 8, PATCH = 6, FDS = 2 };
 // "tokenful"

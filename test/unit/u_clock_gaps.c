@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "recorder/clock/gaps.h"
+#include "recorder/clock/counter_thread.h"
 
 #define MS UINT64_C(1000000)
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "recorder/follow/follow.h"
-#include "recorder/follow/server.h"
+#include "recorder/follow/process.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 

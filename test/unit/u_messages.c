@@ -11,7 +11,7 @@
 #include <teeperf/log.h>
 
 #include "recorder/control/control.h"
-#include "recorder/follow/server.h"
+#include "recorder/follow/process.h"
 
 static void control_requests(void **state)
 {

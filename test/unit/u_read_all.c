@@ -9,7 +9,7 @@
 
 #include "common/process.h"
 #include "common/read_all.h"
-#include "common/temporary.h"
+#include "common/replace.h"
 
 #include <errno.h>
 #include <string.h>

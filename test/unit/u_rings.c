@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "recorder/drain/rings.h"
+#include "recorder/drain/drain.h"
 
 static uint64_t record(uint64_t time, uint64_t name)
 {

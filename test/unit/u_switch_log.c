@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "recorder/drain/switch_log.h"
+#include "recorder/drain/drain.h"
 
 #define OFF(time) ((uint64_t)(time) << 1)
 #define ON(time) ((uint64_t)(time) << 1 | 1)

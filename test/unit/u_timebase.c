@@ -98,11 +98,11 @@ static void big_numbers(void **state)
 static void clocks_have_names(void **state)
 {
 	(void)state;
-	assert_string_equal(tp_timebase_clock_name(TEEPERF_CLOCK_NONE), "none");
-	assert_string_equal(tp_timebase_clock_name(TEEPERF_CLOCK_SOFT_COUNT), "soft-count");
-	assert_string_equal(tp_timebase_clock_name(TEEPERF_CLOCK_TSC_ORDERED), "tsc-ordered");
-	assert_string_equal(tp_timebase_clock_name(TEEPERF_CLOCK_TSC_ORDERED + 1), "unknown");
-	assert_string_equal(tp_timebase_clock_name(UINT32_MAX), "unknown");
+	assert_string_equal(teeperf_clock_name(TEEPERF_CLOCK_NONE), "none");
+	assert_string_equal(teeperf_clock_name(TEEPERF_CLOCK_SOFT_COUNT), "soft-count");
+	assert_string_equal(teeperf_clock_name(TEEPERF_CLOCK_TSC_ORDERED), "tsc-ordered");
+	assert_string_equal(teeperf_clock_name(TEEPERF_CLOCK_TSC_ORDERED + 1), "unknown");
+	assert_string_equal(teeperf_clock_name(UINT32_MAX), "unknown");
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static void add_clock_tile(const struct tp_analysis *analysis, struct tp_buf *ou
 {
 	const struct tp_tracefile *trace = analysis->trace;
 	const struct teeperf_trace_clock *clock = &trace->clock;
-	const char *name = trace->has_clock ? tp_timebase_clock_name(clock->kind) : "unknown";
+	const char *name = trace->has_clock ? teeperf_clock_name(clock->kind) : "unknown";
 	char text[96];
 	if (analysis->timeless) {
 		add_tile(out, "", "Clock", "none", "there are calls, but no times");

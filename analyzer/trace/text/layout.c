@@ -215,7 +215,7 @@ static void add_value(struct tp_buf *out, const struct field *field, const uint8
 	else if (field->form >= BYTES)
 		tp_text_add_hex(out, at, count < field->size ? count : field->size);
 	else if (field->form == CLOCK)
-		tp_buf_add_string(out, tp_timebase_clock_name((uint32_t)value));
+		tp_buf_add_string(out, teeperf_clock_name((uint32_t)value));
 	else
 		tp_buf_addf(out, field->form == HEX ? "0x%" PRIx64 : "%" PRIu64, value);
 }
@@ -236,9 +236,9 @@ void tp_text_add(struct tp_buf *out, enum tp_text_struct of, const void *data)
 
 static uint32_t read_clock(struct tp_line *line, const char *key, uint32_t otherwise)
 {
-	const char *name = tp_line_option_word(line, key, tp_timebase_clock_name(otherwise));
+	const char *name = tp_line_option_word(line, key, teeperf_clock_name(otherwise));
 	for (uint32_t kind = 0; kind <= TEEPERF_CLOCK_TSC_ORDERED; kind++)
-		if (strcmp(tp_timebase_clock_name(kind), name) == 0)
+		if (strcmp(teeperf_clock_name(kind), name) == 0)
 			return kind;
 	tp_line_fail(line, "there is no clock '%s'", name);
 	return otherwise;

@@ -27,7 +27,7 @@ int main(void) {
 	usleep(20000);
 	tp_clock_log_point(&log);
 	const unsigned long long stated = tp_clock_stated_hz(clock), measured = tp_clock_log_hz(&log);
-	printf("%s %llu\n", tp_clock_name(clock), stated);
+	printf("%s %llu\n", teeperf_clock_name(clock), stated);
 	return !measured || (stated && (measured > 2 * stated || measured < stated / 2));
 }
 EOF
