@@ -14,7 +14,8 @@ endforeach()
 if(TEEPERF_MAJORS)
 	install(TARGETS tp_dispatcher LIBRARY DESTINATION lib/teeperf)
 endif()
-install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN atomic.h EXCLUDE)
+install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.h" 
+	PATTERN atomic.h EXCLUDE PATTERN hardware_clock.h EXCLUDE)
 install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists
 	FILES_MATCHING PATTERN "*.allow")
 install(DIRECTORY examples/ DESTINATION share/teeperf/examples)

@@ -2,6 +2,8 @@
 // A file that is written through a tp_buf, a piece at a time.
 #include "out_file.h"
 
+#include "read_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,20 +14,9 @@
 static bool drain(struct tp_buf *buf)
 {
 	struct tp_out_file *out = (struct tp_out_file *)(void *)buf;
-	const char *at = buf->data;
-	size_t left = buf->size;
-	while (left && !out->error) {
-		const ssize_t wrote = write(out->fd, at, left);
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote < 0) {
-			out->error = errno;
-			break;
-		}
-		at += wrote;
-		left -= (size_t)wrote;
-	}
-	out->written += buf->size - left;
+	if (!out->error && !tp_write_all(out->fd, buf->data, buf->size))
+		out->error = errno;
+	out->written += out->error ? 0 : buf->size;
 	tp_buf_reset(buf);
 	return !out->error;
 }

@@ -62,59 +62,53 @@ static bool sets(const char *entry, const char *name)
 	return !strncmp(entry, name, length) && entry[length] == '=';
 }
 
-enum { SETTINGS_MAX = 5 };
+static const char *const names[] = {TEEPERF_LOG_ENV, TEEPERF_LOG_OFFSET_ENV, TEEPERF_CONTROL_ENV,
+    TEEPERF_FORK_ENV, TEEPERF_TEE_LOG_ENV};
+enum { SETTINGS = sizeof(names) / sizeof(names[0]) };
 
 // The environment with the settings in place of what it says about the log; its strings are those of environ
 // and the settings, of which those that are NULL are left out.
-static char **make_environment(char *const settings[SETTINGS_MAX])
+static char **make_environment(char *const settings[SETTINGS])
 {
-	static const char *const names[] = {TEEPERF_LOG_ENV, TEEPERF_LOG_OFFSET_ENV,
-	    TEEPERF_CONTROL_ENV, TEEPERF_FORK_ENV, TEEPERF_TEE_LOG_ENV};
 	size_t count = 0;
 	while (environ[count])
 		count++;
-	char **copy = malloc((count + SETTINGS_MAX + 1) * sizeof(*copy));
+	char **copy = malloc((count + SETTINGS + 1) * sizeof(*copy));
 	if (!copy)
 		return NULL;
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
 		bool replaced = false;
-		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+		for (int k = 0; k < SETTINGS; k++)
 			replaced |= sets(environ[i], names[k]);
 		if (!replaced)
 			copy[kept++] = environ[i];
 	}
-	for (int i = 0; i < SETTINGS_MAX; i++)
+	for (int i = 0; i < SETTINGS; i++)
 		if (settings[i])
 			copy[kept++] = settings[i];
 	copy[kept] = NULL;
 	return copy;
 }
 
-// "NAME=value" into *setting, to be freed; false: there is no memory.
-static bool make_setting(char **setting, const char *name, const char *value)
-{
-	if (!value)
-		return true;
-	if (asprintf(setting, "%s=%s", name, value) >= 0)
-		return true;
-	*setting = NULL;
-	return false;
-}
-
+// "NAME=value" for each setting that there is, to be freed. False: there is no memory.
 static bool make_settings(
-    char *made[SETTINGS_MAX], const struct tp_launch_settings *settings, int inherited)
+    char *made[SETTINGS], const struct tp_launch_settings *settings, int inherited)
 {
 	char log[32];
 	char offset[32];
 	snprintf(log, sizeof(log), TEEPERF_LOG_INHERITED "%d", inherited);
 	snprintf(offset, sizeof(offset), "%llu", (unsigned long long)settings->log_offset);
-	return make_setting(&made[0], TEEPERF_LOG_ENV, inherited >= 0 ? log : settings->log) &&
-	       make_setting(
-		   &made[1], TEEPERF_LOG_OFFSET_ENV, settings->log_offset ? offset : NULL) &&
-	       make_setting(&made[2], TEEPERF_CONTROL_ENV, settings->control) &&
-	       make_setting(&made[3], TEEPERF_FORK_ENV, settings->follow) &&
-	       make_setting(&made[4], TEEPERF_TEE_LOG_ENV, settings->tee);
+	const char *const values[SETTINGS] = {inherited >= 0 ? log : settings->log,
+	    settings->log_offset ? offset : NULL, settings->control, settings->follow,
+	    settings->tee};
+	for (int i = 0; i < SETTINGS; i++) {
+		if (values[i] && asprintf(&made[i], "%s=%s", names[i], values[i]) < 0) {
+			made[i] = NULL;
+			return false;
+		}
+	}
+	return true;
 }
 
 // In the child: become the program, or tell the parent through the pipe why not.
@@ -162,7 +156,7 @@ static int report_failure(struct tp_launch *launch, const char *program, struct 
 int tp_launch_start(struct tp_launch *launch, char *const *argv,
     const struct tp_launch_settings *settings, struct tp_err *err)
 {
-	char *made[SETTINGS_MAX] = {NULL};
+	char *made[SETTINGS] = {NULL};
 	char **environment = NULL;
 	int pipe_fds[2] = {-1, -1};
 	int inherited = -1;
@@ -208,7 +202,7 @@ out:
 	if (inherited >= 0)
 		close(inherited);
 	free(environment);
-	for (int i = 0; i < SETTINGS_MAX; i++)
+	for (int i = 0; i < SETTINGS; i++)
 		free(made[i]);
 	return r;
 }

@@ -16,8 +16,10 @@
 
 #include <teeperf/abi.h>
 #include <teeperf/atomic.h>
+#include <teeperf/hardware_clock.h>
 
-#include "hardware_clock.h"
+_Static_assert(
+    TP_HARDWARE_CLOCK != TEEPERF_CLOCK_NONE, "no hardware clock is known for this processor");
 
 #define TP_HIDDEN __attribute__((visibility("hidden")))
 #define TP_EXPORT __attribute__((visibility("default")))

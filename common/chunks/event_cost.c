@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <teeperf/abi.h>
+#include <teeperf/hardware_clock.h>
 #include <time.h>
 
 enum {
@@ -80,12 +81,7 @@ static inline __attribute__((always_inline)) struct halves read_hardware(uint8_t
 	return time;
 #else
 	(void)gate;
-	uint64_t value = 0;
-#if defined(__aarch64__)
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
-#elif defined(__riscv) && __riscv_xlen == 64
-	__asm__ volatile("rdtime %0" : "=r"(value));
-#endif
+	const uint64_t value = tp_hardware_clock();
 	return (struct halves){(uint32_t)value, (uint32_t)(value >> 32)};
 #endif
 }
@@ -200,20 +196,6 @@ static double median(double *values, size_t count)
 	return values[count / 2];
 }
 
-static bool has_clock(uint32_t clock)
-{
-#if defined(__x86_64__)
-	return clock == TEEPERF_CLOCK_TSC || clock == TEEPERF_CLOCK_TSC_ORDERED;
-#elif defined(__aarch64__)
-	return clock == TEEPERF_CLOCK_CNTVCT;
-#elif defined(__riscv) && __riscv_xlen == 64
-	return clock == TEEPERF_CLOCK_RDTIME;
-#else
-	(void)clock;
-	return false;
-#endif
-}
-
 // The first round warms up.
 static int kept(int round)
 {
@@ -302,7 +284,7 @@ bool tp_event_cost_measure(
 {
 	const bool soft = TEEPERF_CLOCK_IS_SOFT(clock);
 	*cost = (struct tp_event_cost){0};
-	if (soft ? !word : !has_clock(clock))
+	if (soft ? !word : !tp_clock_is_hardware(clock))
 		return false;
 	writer.slots = aligned_alloc(SLOTS_SIZE, SLOTS_SIZE);
 	if (!writer.slots)

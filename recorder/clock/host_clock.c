@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <teeperf/atomic.h>
+#include <teeperf/hardware_clock.h>
 
 #include "recorder/region/proc.h"
 
@@ -16,13 +17,6 @@
 #endif
 
 #if defined(__x86_64__)
-#define HARDWARE_CLOCK TEEPERF_CLOCK_TSC
-
-static uint64_t read_counter(void)
-{
-	return __builtin_ia32_rdtsc();
-}
-
 // Linux states both flags only when it believes them; CPUID alone does not say that the counters of
 // all sockets agree.
 bool tp_clock_has_steady_counter(void)
@@ -43,15 +37,6 @@ static uint64_t stated_hz(void)
 	return denominator && numerator ? (uint64_t)crystal * numerator / denominator : 0;
 }
 #elif defined(__aarch64__)
-#define HARDWARE_CLOCK TEEPERF_CLOCK_CNTVCT
-
-static uint64_t read_counter(void)
-{
-	uint64_t value;
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
-	return value;
-}
-
 // The generic timer is architecturally steady.
 bool tp_clock_has_steady_counter(void)
 {
@@ -65,15 +50,6 @@ static uint64_t stated_hz(void)
 	return value;
 }
 #elif defined(__riscv) && __riscv_xlen == 64
-#define HARDWARE_CLOCK TEEPERF_CLOCK_RDTIME
-
-static uint64_t read_counter(void)
-{
-	uint64_t value;
-	__asm__ volatile("rdtime %0" : "=r"(value));
-	return value;
-}
-
 // The architecture wants a constant rate, and all harts in step.
 bool tp_clock_has_steady_counter(void)
 {
@@ -86,13 +62,6 @@ static uint64_t stated_hz(void)
 	return 0;
 }
 #else
-#define HARDWARE_CLOCK TEEPERF_CLOCK_NONE
-
-static uint64_t read_counter(void)
-{
-	return 0;
-}
-
 bool tp_clock_has_steady_counter(void)
 {
 	return false;
@@ -111,7 +80,8 @@ int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err 
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
 		    "this processor has no counter that ticks evenly "
 		    "(constant_tsc and nonstop_tsc): use '--clock soft'");
-	if (choice == TP_CLOCK_CHOICE_ORDERED && (!steady || HARDWARE_CLOCK != TEEPERF_CLOCK_TSC))
+	if (choice == TP_CLOCK_CHOICE_ORDERED &&
+	    (!steady || TP_HARDWARE_CLOCK != TEEPERF_CLOCK_TSC))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
 		    "'tsc-ordered' is for x86-64 with a counter that ticks evenly: use '--clock auto'");
 	if (choice == TP_CLOCK_CHOICE_ORDERED)
@@ -121,11 +91,11 @@ int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err 
 	else if (choice == TP_CLOCK_CHOICE_COUNT)
 		*clock = TEEPERF_CLOCK_SOFT_COUNT;
 	else if (choice == TP_CLOCK_CHOICE_SOFT || !steady)
-		*clock = steady && HARDWARE_CLOCK == TEEPERF_CLOCK_TSC
+		*clock = steady && TP_HARDWARE_CLOCK == TEEPERF_CLOCK_TSC
 			     ? TEEPERF_CLOCK_SOFT_TSC
 			     : TEEPERF_CLOCK_SOFT_MONOTONIC;
 	else
-		*clock = HARDWARE_CLOCK;
+		*clock = TP_HARDWARE_CLOCK;
 	return 0;
 }
 
@@ -144,7 +114,7 @@ uint64_t tp_clock_ticks(uint32_t clock)
 	case TEEPERF_CLOCK_SOFT_MONOTONIC:
 		return tp_clock_monotonic_ns();
 	default:
-		return read_counter();
+		return tp_hardware_clock();
 	}
 }
 

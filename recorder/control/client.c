@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/clean.h"
@@ -17,6 +16,13 @@
 
 // A reply may take as long as a flush of a large log to a slow disk.
 enum { PATIENCE_S = 60 };
+
+struct sockaddr_un tp_control_address(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	return address;
+}
 
 int tp_control_reply_read(struct tp_control_reply *reply, const void *bytes, uint64_t size,
     const char *path, struct tp_err *err)
@@ -61,8 +67,7 @@ static bool is_trusted(uid_t owner, pid_t pid)
 // Whether the process that listens at `path`, whose name says `named`, is `pid`.
 static bool listens(const char *path, pid_t named, pid_t pid)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	const struct sockaddr_un address = tp_control_address(path);
 	const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (connection < 0)
 		return false;
@@ -100,8 +105,7 @@ static void await_end(int connection)
 static int ask_at(
     const char *path, uint32_t verb, struct tp_control_reply *reply, struct tp_err *err)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	const struct sockaddr_un address = tp_control_address(path);
 	const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (connection < 0)
 		return tp_err_system(err, errno, NULL, "cannot make a socket");

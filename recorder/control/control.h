@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/un.h>
 
 #include "common/err.h"
 #include "recorder/region/doorbell.h"
@@ -29,6 +30,8 @@ enum { TP_CONTROL_PATH_SIZE = 64 };
  * version 0.2), 0 if it is none; *early: it does not listen yet.
  */
 pid_t tp_control_recorder(const char *name, bool *early);
+
+struct sockaddr_un tp_control_address(const char *path);
 
 enum tp_control_verb {
 	TP_CONTROL_STATUS = 1,

@@ -11,7 +11,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,13 +49,6 @@ int tp_control_request_read(struct tp_control_request *request, const void *byte
 		return TP_ERR_FORMAT;
 	memcpy(request, bytes, sizeof(*request));
 	return 0;
-}
-
-static void make_address(struct sockaddr_un *address, const char *path)
-{
-	memset(address, 0, sizeof(*address));
-	address->sun_family = AF_UNIX;
-	snprintf(address->sun_path, sizeof(address->sun_path), "%s", path);
 }
 
 // The file's mode keeps others out where the kernel looks at it; this does everywhere.
@@ -129,8 +121,7 @@ static void sweep(void)
 		// Its owner is between two calls.
 		if (early && time(NULL) - info.st_mtime < EARLY_S)
 			continue;
-		struct sockaddr_un address;
-		make_address(&address, path);
+		const struct sockaddr_un address = tp_control_address(path);
 		// Without waiting: one whose queue is full belongs to a recorder that was stopped.
 		const int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		if (probe >= 0 &&
@@ -159,8 +150,7 @@ static int open_socket(struct tp_control_server *server, struct tp_err *err)
 		return tp_err_system(err, errno, NULL, "cannot get random bytes");
 	make_path(early, random[0], TP_CONTROL_EARLY);
 	make_path(server->path, random[1], "");
-	struct sockaddr_un address;
-	make_address(&address, early);
+	const struct sockaddr_un address = tp_control_address(early);
 	server->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server->socket < 0)
 		return tp_err_system(err, errno, NULL, "cannot make a socket for 'teeperf ctl'");

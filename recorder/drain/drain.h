@@ -138,6 +138,15 @@ uint64_t tp_drain_find_used(const uint64_t *chunk);
  * go on while we look: then a chunk is there whole, up to its last whole record, or not at all.
  */
 
+/* A chunk, and whether all of it is there. Compared by thread, then by sequence; of two that say the same, by number. */
+struct tp_chunk_key {
+	uint32_t number;
+	uint32_t thread;
+	uint64_t sequence;
+	bool whole;
+};
+int tp_chunk_key_compare(const void *a, const void *b);
+
 /*
  * Of each thread, the chunks that follow one another up to its newest: one that was re-used before it could be
  * copied takes those before it along. `numbers` is room for chunk_count of them. Returns the bytes of records.

@@ -12,17 +12,10 @@ enum {
 	TRIES = 100, // while we have no processor, a thread may go round its whole ring
 };
 
-struct held {
-	uint32_t number;
-	uint32_t thread;
-	uint64_t sequence;
-	bool copied;
-};
-
-static int compare(const void *a, const void *b)
+int tp_chunk_key_compare(const void *a, const void *b)
 {
-	const struct held *x = a;
-	const struct held *y = b;
+	const struct tp_chunk_key *x = a;
+	const struct tp_chunk_key *y = b;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	if (x->sequence != y->sequence)
@@ -53,7 +46,7 @@ static uint32_t thread_of(const struct teeperf_chunk *chunk)
 	return (uint32_t)tp_load_relaxed((const uint64_t *)(const void *)&chunk->thread);
 }
 
-static bool is_still(const struct tp_region *region, const struct held *held)
+static bool is_still(const struct tp_region *region, const struct tp_chunk_key *held)
 {
 	const struct teeperf_chunk *chunk = tp_region_chunk(region, held->number);
 	const uint64_t state = tp_load_acquire(&region->states[held->number]);
@@ -66,7 +59,7 @@ static bool is_still(const struct tp_region *region, const struct held *held)
  * From the end to the beginning: a thread writes the other way round, so that whatever is there was written after
  * all that is copied later. It takes a chunk away by its state, before it writes anything else to it.
  */
-static bool copy(const struct tp_region *region, const struct held *held, uint64_t *to)
+static bool copy(const struct tp_region *region, const struct tp_chunk_key *held, uint64_t *to)
 {
 	const struct teeperf_chunk *chunk = tp_region_chunk(region, held->number);
 	const uint64_t *from = (const uint64_t *)(const void *)chunk;
@@ -103,44 +96,44 @@ static uint64_t write(struct tp_trace_writer *writer, const uint64_t *chunk)
 
 // Copy the chunks of one thread. False if it went on from the last of them meanwhile.
 static bool copy_all(
-    const struct tp_region *region, struct held *held, uint32_t count, uint64_t *room)
+    const struct tp_region *region, struct tp_chunk_key *held, uint32_t count, uint64_t *room)
 {
 	for (uint32_t i = 0; i < count; i++)
-		held[i].copied = copy(region, &held[i], room + i * (TP_REGION_CHUNK_SIZE / 8));
-	return held[count - 1].copied;
+		held[i].whole = copy(region, &held[i], room + i * (TP_REGION_CHUNK_SIZE / 8));
+	return held[count - 1].whole;
 }
 
 // What has been copied of one thread: the newest, as far back as nothing is missing.
-static uint64_t write_thread(
-    const struct held *held, uint32_t count, const uint64_t *room, struct tp_trace_writer *writer)
+static uint64_t write_thread(const struct tp_chunk_key *held, uint32_t count, const uint64_t *room,
+    struct tp_trace_writer *writer)
 {
 	const uint64_t words = TP_REGION_CHUNK_SIZE / 8;
 	uint64_t bytes = 0;
 	uint32_t end = count;
-	while (end && !held[end - 1].copied)
+	while (end && !held[end - 1].whole)
 		end--;
 	uint32_t first = end;
-	while (first && held[first - 1].copied)
+	while (first && held[first - 1].whole)
 		first--;
 	for (uint32_t i = 0; i < end; i++)
-		if (held[i].copied && (i >= first || has_counts(room + i * words)))
+		if (held[i].whole && (i >= first || has_counts(room + i * words)))
 			bytes += write(writer, room + i * words);
 	return bytes;
 }
 
 // Which chunks there are, by thread and sequence; two that say the same are one.
-static uint32_t find(struct tp_region *region, uint32_t *numbers, struct held *held)
+static uint32_t find(struct tp_region *region, uint32_t *numbers, struct tp_chunk_key *held)
 {
 	const uint32_t found = tp_region_collect_rest(region, numbers);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < found; i++) {
 		const struct teeperf_chunk *chunk = tp_region_chunk(region, numbers[i]);
-		held[i] = (struct held){.number = numbers[i],
+		held[i] = (struct tp_chunk_key){.number = numbers[i],
 		    .thread = thread_of(chunk),
 		    .sequence = tp_load_relaxed(&chunk->sequence)};
 	}
 	if (found)
-		qsort(held, found, sizeof(*held), compare);
+		qsort(held, found, sizeof(*held), tp_chunk_key_compare);
 	for (uint32_t i = 0; i < found; i++)
 		if (!count || held[count - 1].thread != held[i].thread ||
 		    held[count - 1].sequence != held[i].sequence)
@@ -152,12 +145,12 @@ static uint32_t find(struct tp_region *region, uint32_t *numbers, struct held *h
 struct look {
 	struct tp_region *region;
 	uint32_t *numbers;
-	struct held *held;
+	struct tp_chunk_key *held;
 };
 
 // The newest chunks of one thread as they are now, at most `most`, into held: how many.
 static uint32_t find_thread(
-    const struct look *look, uint32_t thread, struct held *held, uint32_t most)
+    const struct look *look, uint32_t thread, struct tp_chunk_key *held, uint32_t most)
 {
 	const uint32_t count = find(look->region, look->numbers, look->held);
 	uint32_t first = 0;
@@ -173,7 +166,7 @@ static uint32_t find_thread(
 }
 
 // All chunks of one thread: first they are copied and then written, for the thread is quicker than a disk.
-static uint64_t take_thread(const struct look *look, struct held *held, uint32_t count,
+static uint64_t take_thread(const struct look *look, struct tp_chunk_key *held, uint32_t count,
     uint64_t *room, struct tp_trace_writer *writer)
 {
 	const uint32_t thread = held[0].thread;
@@ -186,7 +179,7 @@ static uint64_t take_thread(const struct look *look, struct held *held, uint32_t
 }
 
 // Without memory for all chunks of a thread: one after the other.
-static uint64_t take_singly(const struct look *look, struct held *held, uint32_t count,
+static uint64_t take_singly(const struct look *look, struct tp_chunk_key *held, uint32_t count,
     uint64_t *room, struct tp_trace_writer *writer)
 {
 	uint64_t bytes = 0;
@@ -198,7 +191,7 @@ static uint64_t take_singly(const struct look *look, struct held *held, uint32_t
 
 uint64_t tp_rings_write(struct tp_region *region, uint32_t *numbers, struct tp_trace_writer *writer)
 {
-	struct held *held = calloc(region->chunk_count, sizeof(*held));
+	struct tp_chunk_key *held = calloc(region->chunk_count, sizeof(*held));
 	struct look look = {region, numbers, calloc(region->chunk_count, sizeof(*held))};
 	uint64_t *one = malloc(TP_REGION_CHUNK_SIZE);
 	uint64_t *room = NULL;

@@ -28,16 +28,8 @@ static bool has_room(struct tp_trace_writer *writer, uint64_t bytes)
 {
 	static const char zeroes[4096];
 	uint64_t done = 0;
-	while (done < bytes) {
-		const uint64_t left = bytes - done;
-		const ssize_t size =
-		    write(writer->fd, zeroes, left < sizeof(zeroes) ? left : sizeof(zeroes));
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size <= 0)
-			break;
-		done += (uint64_t)size;
-	}
+	while (done < bytes && tp_write_all(writer->fd, zeroes, sizeof(zeroes)))
+		done += sizeof(zeroes);
 	return tp_trace_writer_cut(writer, writer->offset) && done >= bytes;
 }
 

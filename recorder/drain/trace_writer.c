@@ -318,19 +318,12 @@ void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machin
 	if (writer->header.machine == machine || !writer->regular || writer->fd < 0)
 		return;
 	writer->header.machine = machine;
-	const char *bytes = (const char *)&writer->header;
-	size_t done = 0;
-	while (done < sizeof(writer->header)) {
-		const ssize_t size =
-		    pwrite(writer->fd, bytes + done, sizeof(writer->header) - done, (off_t)done);
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size <= 0) {
-			fail(writer, size < 0 ? errno : EIO);
-			return;
-		}
-		done += (size_t)size;
-	}
+	ssize_t size;
+	do {
+		size = pwrite(writer->fd, &writer->header, sizeof(writer->header), 0);
+	} while (size < 0 && errno == EINTR);
+	if (size != sizeof(writer->header))
+		fail(writer, size < 0 ? errno : EIO);
 }
 
 int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err)

@@ -15,7 +15,7 @@ static bool is_readable(const struct tp_log_file *log)
 {
 	uint32_t complete = 0;
 	for (uint32_t i = 0; i < log->chunk_count; i++)
-		complete += log->chunks[i].complete;
+		complete += log->chunks[i].whole;
 	return complete <= COMPLETE_MOST && log->constants.mode != TEEPERF_MODE_RING;
 }
 

@@ -136,17 +136,6 @@ static bool is_sound(const struct teeperf_log_header *header)
 	       inside(header, header->chunks_offset, header->chunk_count, TP_REGION_CHUNK_SIZE);
 }
 
-static int compare_chunks(const void *a, const void *b)
-{
-	const struct tp_log_chunk *x = a;
-	const struct tp_log_chunk *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->sequence != y->sequence)
-		return x->sequence < y->sequence ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
 static uint64_t chunk_offset(const struct tp_log_file *log, uint32_t number)
 {
 	return log->constants.chunks_offset + (uint64_t)number * TP_REGION_CHUNK_SIZE;
@@ -168,15 +157,15 @@ static int find_chunks(struct tp_log_file *log, struct tp_err *err)
 			continue;
 		struct teeperf_chunk header;
 		r = read_at(log, chunk_offset(log, i), &header, sizeof(header), err);
-		log->chunks[log->chunk_count++] = (struct tp_log_chunk){
+		log->chunks[log->chunk_count++] = (struct tp_chunk_key){
 		    .number = i,
 		    .thread = header.thread,
 		    .sequence = header.sequence,
-		    .complete = states[i] == TEEPERF_CHUNK_DONE,
+		    .whole = states[i] == TEEPERF_CHUNK_DONE,
 		};
 	}
 	if (!r && log->chunk_count)
-		qsort(log->chunks, log->chunk_count, sizeof(*log->chunks), compare_chunks);
+		qsort(log->chunks, log->chunk_count, sizeof(*log->chunks), tp_chunk_key_compare);
 	free(states);
 	return r;
 }
@@ -219,19 +208,19 @@ void tp_log_file_release(struct tp_log_file *log)
 	log->chunks = NULL;
 }
 
-int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_log_chunk *chunk,
+int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_chunk_key *chunk,
     struct teeperf_chunk *to, struct tp_err *err)
 {
 	const int r = read_at(log, chunk_offset(log, chunk->number), to, TP_REGION_CHUNK_SIZE, err);
 	if (r)
 		return r;
-	to->used = chunk->complete ? tp_drain_clamp_used(to->used)
-				   : tp_drain_find_used((const uint64_t *)(const void *)to);
+	to->used = chunk->whole ? tp_drain_clamp_used(to->used)
+				: tp_drain_find_used((const uint64_t *)(const void *)to);
 	return 0;
 }
 
 bool tp_log_file_chunk_now(
-    const struct tp_log_file *log, const struct tp_log_chunk *chunk, struct teeperf_chunk *to)
+    const struct tp_log_file *log, const struct tp_chunk_key *chunk, struct teeperf_chunk *to)
 {
 	const uint64_t header_words = sizeof(*to) / 8;
 	const uint64_t *words = (const uint64_t *)(const void *)to;

@@ -14,15 +14,7 @@
 #include <teeperf/trace.h>
 
 #include "common/err.h"
-#include "recorder/region/region.h"
-
-/* A chunk that was not drained. */
-struct tp_log_chunk {
-	uint32_t number;
-	uint32_t thread;
-	uint64_t sequence;
-	bool complete; /* DONE; else its thread still owned it */
-};
+#include "recorder/drain/drain.h"
 
 struct tp_log_file {
 	int fd; /* locked; the caller closes it */
@@ -35,7 +27,8 @@ struct tp_log_file {
 	struct teeperf_thread *threads;      /* thread_count of them */
 	uint32_t module_count;
 	uint32_t thread_count;
-	struct tp_log_chunk *chunks; /* by thread, then by sequence */
+	struct tp_chunk_key
+	    *chunks; /* that were not drained; whole: DONE, else their threads still owned them */
 	uint32_t chunk_count;
 };
 
@@ -60,7 +53,7 @@ bool tp_log_file_open_live(struct tp_log_file *log, const char *name);
  * be read.
  */
 bool tp_log_file_chunk_now(
-    const struct tp_log_file *log, const struct tp_log_chunk *chunk, struct teeperf_chunk *to);
+    const struct tp_log_file *log, const struct tp_chunk_key *chunk, struct teeperf_chunk *to);
 
 /* Read all but the chunks' records. pre: err is not NULL. Release it in any case. */
 int tp_log_file_read(
@@ -68,7 +61,7 @@ int tp_log_file_read(
 void tp_log_file_release(struct tp_log_file *log);
 
 /* One chunk, with its final `used`, into TP_REGION_CHUNK_SIZE bytes. */
-int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_log_chunk *chunk,
+int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_chunk_key *chunk,
     struct teeperf_chunk *to, struct tp_err *err);
 
 /* Remove the log and its note, and close it. */

@@ -41,8 +41,8 @@ static int add_chunks(struct recovery *work, struct tp_err *err)
 	struct teeperf_chunk *chunk = malloc(TP_REGION_CHUNK_SIZE);
 	int r = chunk ? 0 : no_memory(err);
 	for (uint32_t i = 0; !r && i < log->chunk_count; i++) {
-		const struct tp_log_chunk *found = &log->chunks[i];
-		const struct tp_log_chunk *before = i ? found - 1 : NULL;
+		const struct tp_chunk_key *found = &log->chunks[i];
+		const struct tp_chunk_key *before = i ? found - 1 : NULL;
 		// Two with one number: only a hostile program has them.
 		if (tp_unfinished_has_chunk(work->trace, found->thread, found->sequence) ||
 		    (before && before->thread == found->thread &&

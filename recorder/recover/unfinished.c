@@ -14,15 +14,6 @@
 #include "analyzer/trace/reader.h"
 #include "common/array.h"
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct tp_chunk_key *x = a;
-	const struct tp_chunk_key *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
-}
-
 static int open_source(
     struct tp_unfinished *trace, const char *path, bool follow, struct tp_err *err)
 {
@@ -55,7 +46,8 @@ static int add_key(
 	memcpy(&chunk, section->payload, sizeof(chunk));
 	if (!TP_GROW(trace->keys, trace->key_room, trace->key_count + 1))
 		return no_memory(trace, err);
-	trace->keys[trace->key_count++] = (struct tp_chunk_key){chunk.thread, chunk.sequence};
+	trace->keys[trace->key_count++] =
+	    (struct tp_chunk_key){.thread = chunk.thread, .sequence = chunk.sequence};
 	return 0;
 }
 
@@ -143,7 +135,7 @@ int tp_unfinished_read(
 	if (!r)
 		r = check_rest(trace, err);
 	if (!r && trace->key_count)
-		qsort(trace->keys, trace->key_count, sizeof(*trace->keys), compare_keys);
+		qsort(trace->keys, trace->key_count, sizeof(*trace->keys), tp_chunk_key_compare);
 	tp_reader_release(&reader);
 	free(problems);
 	return r;
@@ -162,7 +154,7 @@ void tp_unfinished_release(struct tp_unfinished *trace)
 
 bool tp_unfinished_has_chunk(const struct tp_unfinished *trace, uint32_t thread, uint64_t sequence)
 {
-	const struct tp_chunk_key key = {thread, sequence};
-	return trace->key_count &&
-	       bsearch(&key, trace->keys, trace->key_count, sizeof(*trace->keys), compare_keys);
+	const struct tp_chunk_key key = {.thread = thread, .sequence = sequence};
+	return trace->key_count && bsearch(&key, trace->keys, trace->key_count,
+				       sizeof(*trace->keys), tp_chunk_key_compare);
 }

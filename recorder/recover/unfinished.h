@@ -11,11 +11,7 @@
 #include "analyzer/trace/source.h"
 #include "common/buf.h"
 #include "common/err.h"
-
-struct tp_chunk_key {
-	uint32_t thread;
-	uint64_t sequence;
-};
+#include "recorder/drain/drain.h"
 
 struct tp_unfinished {
 	struct tp_source source;

@@ -195,47 +195,51 @@ void tp_region_name(char name[TP_REGION_NAME_SIZE], uint32_t pid, uint64_t id)
 	    name, TP_REGION_NAME_SIZE, TP_REGION_PREFIX "%u-%016llx", pid, (unsigned long long)id);
 }
 
-// A new file that only we can open, locked for as long as we live (see recovery/orphans.h).
+// The name by which a killed recorder's log is found (recover/).
+static int choose_path(struct tp_region *region, struct tp_err *err)
+{
+	char name[TP_REGION_NAME_SIZE];
+	region->path[0] = '\0';
+	if (getrandom(&region->id, sizeof(region->id), 0) != sizeof(region->id))
+		return tp_err_system(err, errno, NULL, "cannot get random bytes");
+	tp_region_name(name, (uint32_t)getpid(), region->id);
+	snprintf(region->path, sizeof(region->path), FOLDER "/%s", name);
+	return 0;
+}
+
+// A new file that only we can open, locked for as long as we live.
 static int create_file(struct tp_region *region, struct tp_err *err)
 {
-	for (int tries = 0; tries < 16; tries++) {
-		if (getrandom(&region->id, sizeof(region->id), 0) != sizeof(region->id))
-			return tp_err_system(err, errno, NULL, "cannot get random bytes");
-		char name[TP_REGION_NAME_SIZE];
-		tp_region_name(name, (uint32_t)getpid(), region->id);
-		snprintf(region->path, sizeof(region->path), FOLDER "/%s", name);
+	errno = EEXIST;
+	for (int tries = 0; region->fd < 0 && errno == EEXIST && tries < 16; tries++) {
+		const int r = choose_path(region, err);
+		if (r)
+			return r;
 		region->fd =
 		    open(region->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (region->fd >= 0) {
-			flock(region->fd, LOCK_EX | LOCK_NB);
-			return 0;
-		}
-		if (errno != EEXIST)
-			break;
 	}
-	const int error = errno;
+	if (region->fd >= 0) {
+		flock(region->fd, LOCK_EX | LOCK_NB);
+		return 0;
+	}
 	region->path[0] = '\0';
-	return tp_err_system(err, error, FOLDER, "cannot create the shared log");
+	return tp_err_system(err, errno, FOLDER, "cannot create the shared log");
 }
 
 /*
- * Let the file have the name by which a killed recorder's log is found (recovery/), too. Where that cannot be, on
+ * Let the file have the name by which a killed recorder's log is found, too. Where that cannot be, on
  * another file system or behind an offset, nobody finds it.
  */
 static int take_place(struct tp_region *region, const struct tp_place *place, struct tp_err *err)
 {
 	region->place = strdup(place->path);
+	region->offset = place->offset;
 	if (!region->place)
 		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-	if (getrandom(&region->id, sizeof(region->id), 0) != sizeof(region->id))
-		return tp_err_system(err, errno, NULL, "cannot get random bytes");
-	char name[TP_REGION_NAME_SIZE];
-	tp_region_name(name, (uint32_t)getpid(), region->id);
-	snprintf(region->path, sizeof(region->path), FOLDER "/%s", name);
-	if (place->offset || link(place->path, region->path))
+	const int r = choose_path(region, err);
+	if (r || place->offset || link(place->path, region->path))
 		region->path[0] = '\0';
-	region->offset = place->offset;
-	return 0;
+	return r;
 }
 
 // Make all of the region zero: who had the file before may have left anything.

@@ -65,6 +65,17 @@ static int check_start(struct tp_frames *frames, struct tp_err *err)
 	return 0;
 }
 
+// Bytes of payload, by the kind of the frame.
+static const struct {
+	uint64_t least, most, unit;
+} lengths[] = {
+    [TEEPERF_FRAME_START] = {TEEPERF_LOG_HEADER_SIZE, TEEPERF_LOG_HEADER_SIZE, 1},
+    [TEEPERF_FRAME_WORDS] = {0, TEEPERF_FRAME_MAX, 8},
+    [TEEPERF_FRAME_CHUNK] = {sizeof(struct teeperf_chunk), TEEPERF_FRAME_MAX, 8},
+    [TEEPERF_FRAME_CLOCK] = {0, TEEPERF_FRAME_MAX, sizeof(struct teeperf_frame_point)},
+    [TEEPERF_FRAME_END] = {8, 8, 1},
+};
+
 // Whether the frame, without its payload, can be what it says.
 static int check_frame(const struct tp_frames *frames, struct tp_err *err)
 {
@@ -86,26 +97,11 @@ static int check_frame(const struct tp_frames *frames, struct tp_err *err)
 	if ((frame->kind == TEEPERF_FRAME_START) == frames->started)
 		return bad(frames, err,
 		    "a stream begins with START, once, and here is a frame of kind", frame->kind);
-	bool fits = false;
-	switch (frame->kind) {
-	case TEEPERF_FRAME_START:
-		fits = length == TEEPERF_LOG_HEADER_SIZE;
-		break;
-	case TEEPERF_FRAME_WORDS:
-		fits = length % 8 == 0;
-		break;
-	case TEEPERF_FRAME_CHUNK:
-		fits = length % 8 == 0 && length >= sizeof(struct teeperf_chunk);
-		break;
-	case TEEPERF_FRAME_CLOCK:
-		fits = length % sizeof(struct teeperf_frame_point) == 0;
-		break;
-	case TEEPERF_FRAME_END:
-		fits = length == 8;
-		break;
-	default:
+	if (!frame->kind || frame->kind >= sizeof(lengths) / sizeof(lengths[0]))
 		return bad(frames, err, "there is no kind of frame", frame->kind);
-	}
+	const bool fits = length >= lengths[frame->kind].least &&
+			  length <= lengths[frame->kind].most &&
+			  length % lengths[frame->kind].unit == 0;
 	return fits ? 0 : bad(frames, err, "a frame of this kind cannot have length", length);
 }
 
