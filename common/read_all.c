@@ -22,8 +22,7 @@ int tp_read_all(struct tp_buf *buf, int fd, const char *name, const char *what, 
 			return tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET,
 			    "%s is larger than %llu bytes", what, (unsigned long long)most);
 	}
-	return buf->failed ? tp_err_set(err, TP_ERR_MEMORY, name, TP_ERR_NO_OFFSET, "out of memory")
-			   : 0;
+	return buf->failed ? tp_err_memory(err, name) : 0;
 }
 
 bool tp_write_all(int fd, const void *data, size_t size)

@@ -171,7 +171,7 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 	if (make_settings(made, settings, inherited))
 		environment = make_environment(made);
 	if (!environment) {
-		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		r = tp_err_memory(err, NULL);
 		goto out;
 	}
 	if (pipe2(pipe_fds, O_CLOEXEC)) {

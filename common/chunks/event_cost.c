@@ -11,6 +11,8 @@
 #include <teeperf/hardware_clock.h>
 #include <time.h>
 
+#include "common/array.h"
+
 enum {
 	ROUNDS = 21, // the median of so many; those in which we are interrupted lie at its end
 	CALLS = 2000,
@@ -162,7 +164,7 @@ static int compare(const void *a, const void *b)
 {
 	const double x = *(const double *)a;
 	const double y = *(const double *)b;
-	return (x > y) - (x < y);
+	return TP_COMPARE(x, y);
 }
 
 // The part of the time that passed inside of calls, as the records in the slots say.

@@ -88,7 +88,7 @@ int tp_cpu_times_init(struct tp_cpu_times *times, const struct tp_region *region
 	times->threads = calloc(TP_REGION_THREADS, sizeof(*times->threads));
 	if (times->threads)
 		return 0;
-	return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	return tp_err_memory(err, NULL);
 }
 
 void tp_cpu_times_release(struct tp_cpu_times *times)

@@ -454,7 +454,7 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	}
 	if (!drain->chunk || !drain->numbers || !drain->threads || !drain->modules) {
 		release(drain);
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	}
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);

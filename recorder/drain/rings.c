@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "drain.h"
 
 enum {
@@ -16,11 +17,9 @@ int tp_chunk_key_compare(const void *a, const void *b)
 {
 	const struct tp_chunk_key *x = a;
 	const struct tp_chunk_key *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->sequence != y->sequence)
-		return x->sequence < y->sequence ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	const int threads = TP_COMPARE(x->thread, y->thread);
+	const int sequences = TP_COMPARE(x->sequence, y->sequence);
+	return threads ? threads : sequences ? sequences : TP_COMPARE(x->number, y->number);
 }
 
 uint32_t tp_rings_whole(const uint64_t *words, uint32_t count)

@@ -81,7 +81,7 @@ static int add_section(const struct tp_drain *drain, enum teeperf_section_type t
 {
 	int r = 0;
 	if (buf->failed)
-		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		r = tp_err_memory(err, NULL);
 	else
 		tp_trace_writer_add(drain->writer, type, buf->data, buf->size);
 	tp_buf_release(buf);

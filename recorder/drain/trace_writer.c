@@ -113,7 +113,7 @@ static int move_aside(struct tp_trace_writer *writer, mode_t *type, struct tp_er
 	}
 	if (asprintf(&writer->old_path, "%s.old", writer->path) < 0) {
 		writer->old_path = NULL;
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	}
 	if (rename(writer->path, writer->old_path)) {
 		const int error = errno;
@@ -206,7 +206,7 @@ int tp_trace_writer_open(
 	*writer = (struct tp_trace_writer){.fd = -1};
 	writer->path = strdup(path);
 	if (!writer->path)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	mode_t type;
 	int r = move_aside(writer, &type, err);
 	if (!r && type && only_new)
@@ -258,7 +258,7 @@ int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int
 	writer->path = strdup(path);
 	int r = 0;
 	if (!writer->path)
-		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		r = tp_err_memory(err, NULL);
 	else if (ftruncate(fd, (off_t)offset) || lseek(fd, (off_t)offset, SEEK_SET) < 0)
 		r = tp_err_system(err, errno, path, "cannot write the trace");
 	else

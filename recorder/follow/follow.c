@@ -206,7 +206,7 @@ int tp_follow_start(struct tp_follow *follow, const struct tp_follow_options *op
 	const size_t size = only->count * sizeof(*only->hashes);
 	uint64_t *hashes = malloc(size ? size : 1);
 	if (!hashes)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	if (size)
 		memcpy(hashes, only->hashes, size);
 	follow->only.hashes = hashes;

@@ -79,7 +79,7 @@ char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid, struct tp
 		    i == 1 ? asprintf(&path, "%s.%d", follow->options.output, (int)pid)
 			   : asprintf(&path, "%s.%d-%d", follow->options.output, (int)pid, i);
 		if (size < 0) {
-			tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+			tp_err_memory(err, NULL);
 			return NULL;
 		}
 		if (!is_taken(follow, path))
@@ -120,7 +120,7 @@ static struct tp_followed *start(struct tp_follow *follow, pid_t pid,
 		r = tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "%d processes are recorded already", TP_FOLLOW_LIVE_MAX);
 	else if (!process)
-		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		r = tp_err_memory(err, NULL);
 	if (!r)
 		r = tp_followed_start(process, follow, pid, request, path, err);
 	free(path);

@@ -30,16 +30,11 @@ struct recovery {
 	struct tp_trace_writer writer;
 };
 
-static int no_memory(struct tp_err *err)
-{
-	return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
-}
-
 static int add_chunks(struct recovery *work, struct tp_err *err)
 {
 	const struct tp_log_file *log = work->log;
 	struct teeperf_chunk *chunk = malloc(TP_REGION_CHUNK_SIZE);
-	int r = chunk ? 0 : no_memory(err);
+	int r = chunk ? 0 : tp_err_memory(err, NULL);
 	for (uint32_t i = 0; !r && i < log->chunk_count; i++) {
 		const struct tp_chunk_key *found = &log->chunks[i];
 		const struct tp_chunk_key *before = i ? found - 1 : NULL;
@@ -101,7 +96,7 @@ static int add_clock(struct recovery *work, struct tp_err *err)
 	memcpy(&last, before->data + before->size - sizeof(last), sizeof(last));
 	struct tp_clock_log *now = malloc(sizeof(*now));
 	if (!now)
-		return no_memory(err);
+		return tp_err_memory(err, NULL);
 	tp_clock_log_init(now, clock.kind, NULL);
 	if (now->points[0].ticks > last.ticks && now->points[0].monotonic_ns > last.monotonic_ns) {
 		struct tp_buf section;
@@ -160,7 +155,7 @@ static int add_host(struct recovery *work, struct tp_err *err)
 	if (work->log->constants.only != TEEPERF_ONLY_ALL)
 		tp_buf_addf(&host, "functions_left_out=%" PRIu64 "\n",
 		    work->log->header->functions_left_out);
-	const int r = host.failed ? no_memory(err) : 0;
+	const int r = host.failed ? tp_err_memory(err, NULL) : 0;
 	if (!r)
 		tp_trace_writer_add(&work->writer, TEEPERF_SECTION_HOST, host.data, host.size);
 	tp_buf_release(&host);

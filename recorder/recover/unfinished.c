@@ -30,12 +30,6 @@ static int open_source(
 	return 0;
 }
 
-static int no_memory(const struct tp_unfinished *trace, struct tp_err *err)
-{
-	return tp_err_set(
-	    err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET, "out of memory");
-}
-
 static int add_key(
     struct tp_unfinished *trace, const struct tp_section *section, struct tp_err *err)
 {
@@ -45,7 +39,7 @@ static int add_key(
 		return 0;
 	memcpy(&chunk, section->payload, sizeof(chunk));
 	if (!TP_GROW(trace->keys, trace->key_room, trace->key_count + 1))
-		return no_memory(trace, err);
+		return tp_err_memory(err, trace->source.name);
 	trace->keys[trace->key_count++] =
 	    (struct tp_chunk_key){.thread = chunk.thread, .sequence = chunk.sequence};
 	return 0;
@@ -56,7 +50,7 @@ static int keep(const struct tp_unfinished *trace, struct tp_buf *buf,
 {
 	tp_buf_reset(buf);
 	tp_buf_add(buf, section->payload, section->header.size);
-	return buf->failed ? no_memory(trace, err) : 0;
+	return buf->failed ? tp_err_memory(err, trace->source.name) : 0;
 }
 
 static int add_section(
@@ -118,7 +112,7 @@ int tp_unfinished_read(
 	tp_buf_init(&trace->host);
 	struct tp_problems *problems = calloc(1, sizeof(*problems));
 	if (!problems)
-		return tp_err_set(err, TP_ERR_MEMORY, path, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, path);
 	struct tp_reader reader = {0};
 	int r = open_source(trace, path, follow, err);
 	if (!r)

@@ -235,7 +235,7 @@ static int take_place(struct tp_region *region, const struct tp_place *place, st
 	region->place = strdup(place->path);
 	region->offset = place->offset;
 	if (!region->place)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		return tp_err_memory(err, NULL);
 	const int r = choose_path(region, err);
 	if (r || place->offset || link(place->path, region->path))
 		region->path[0] = '\0';
@@ -441,7 +441,7 @@ int tp_region_create(
 	region->older = malloc(region->chunk_count * sizeof(*region->older));
 	region->newer = malloc(region->chunk_count * sizeof(*region->newer));
 	if (!region->older || !region->newer) {
-		r = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		r = tp_err_memory(err, NULL);
 		goto fail;
 	}
 	const uint64_t metadata = metadata_size(options, region->chunk_count);
