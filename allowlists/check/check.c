@@ -158,8 +158,7 @@ static void add_force(
 
 static void check_no_match(struct checking *at)
 {
-	const bool general =
-	    at->options->is_general && at->options->is_general(at->options->context, at->line.file);
+	const bool general = at->options->is_general && at->options->is_general(at->line.file);
 	if (general || at->options->lenient[TP_FINDING_NO_MATCH])
 		return;
 	if (at->line.exact)

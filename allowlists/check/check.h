@@ -41,8 +41,7 @@ struct tp_finding {
 struct tp_list_check_options {
 	bool lenient[TP_FINDING_KIND_COUNT]; /* kinds not to look for */
 	/* Whether a file is a list for any program, of which most lines match nothing; may be NULL. */
-	bool (*is_general)(void *context, const char *file);
-	void *context;
+	bool (*is_general)(const char *file);
 };
 
 struct tp_list_check {

@@ -6,7 +6,6 @@
 #include "allowlists/language/reading.h"
 #include "allowlists/convert/text.h"
 #include "common/clean.h"
-#include "explained.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,34 +118,44 @@ static void add_linkage(struct tp_buf *hint, const struct tp_inventory_function 
 	tp_buf_addf_clean(hint, "'fun:%s' is %s", function->name, function->demangled);
 }
 
+// A way to write a name.
+struct attempt {
+	const char *before;
+	size_t size; // of the name
+	const char *after;
+};
+
+// The answer to the first of COUNT attempts with name: that matches anything; *FOUND is that, or the last.
+static struct answer ask_names(const struct tp_inventory *inventory, const char *name,
+    const struct attempt *attempts, uint32_t count, struct attempt *found)
+{
+	struct answer answer = {0};
+	for (uint32_t i = 0; i < count && !answer.count; i++) {
+		*found = attempts[i];
+		answer =
+		    ask_line(inventory, "name", found->before, name, found->size, found->after);
+	}
+	return answer;
+}
+
 // fun: with what looks like a demangled name, or with the plain name of a C++ function.
 static bool hint_demangled(
     struct tp_buf *hint, const struct tp_list_use *use, const struct tp_line_parts *parts)
 {
-	struct tp_buf glob; // of the name without what stands in front of it
-	tp_buf_init(&glob);
-	tp_buf_add(&glob, parts->glob.text, parts->glob.size);
-	struct answer answer = ask_line(use->inventory, "name", "", glob.data, glob.size, "");
-	const char *before = "";
-	const char *after = "";
-	if (!answer.count) {
-		after = "(*";
-		answer = ask_line(use->inventory, "name", before, glob.data, glob.size, after);
-	}
-	if (!answer.count) {
-		before = "*::";
-		answer = ask_line(use->inventory, "name", before, glob.data, glob.size, after);
-	}
+	const size_t size = parts->glob.size;
+	const struct attempt attempts[] = {{"", size, ""}, {"", size, "(*"}, {"*::", size, "(*"}};
+	struct attempt found;
+	const struct answer answer =
+	    ask_names(use->inventory, parts->glob.text, attempts, 3, &found);
 	if (answer.count == 1) {
 		tp_buf_add_string(hint, "fun: takes linkage names: ");
 		add_linkage(hint, at(use, answer.first));
 	} else if (answer.count) {
 		tp_buf_addf(hint,
-		    "fun: takes linkage names; 'name:%s%s%s' matches %" PRIu32
+		    "fun: takes linkage names; 'name:%s%.*s%s' matches %" PRIu32
 		    " functions by their demangled names",
-		    before, glob.data, after, answer.count);
+		    found.before, (int)size, parts->glob.text, found.after, answer.count);
 	}
-	tp_buf_release(&glob);
 	return answer.count > 0;
 }
 
@@ -350,38 +359,27 @@ static bool hint_name(
     struct tp_buf *hint, const struct tp_list_use *use, const struct tp_line_parts *parts)
 {
 	const char *glob = parts->glob.text;
-	size_t size = parts->glob.size;
+	const size_t size = parts->glob.size;
 	struct answer answer = ask_line(use->inventory, "fun", "", glob, size, "");
 	if (answer.count) {
 		tp_buf_addf(hint, "name: takes demangled names: ");
 		add_linkage(hint, at(use, answer.first));
 		return true;
 	}
-	const char *before = "*::";
-	answer = ask_line(use->inventory, "name", before, glob, size, "");
+	// The class is missing, other parameters are there, or the arguments of its template are missing.
 	const char *open = memchr(glob, '(', size);
-	if (!answer.count && open && open > glob) {
-		size = (size_t)(open - glob);
-		before = "";
-		answer = ask_line(use->inventory, "name", before, glob, size, "");
-		if (!answer.count)
-			answer = ask_line(use->inventory, "name", before = "*::", glob, size, "");
-	}
-	// The arguments of its template are missing.
-	const char *after = "";
-	if (!answer.count && !memchr(glob, '<', size)) {
-		after = "<*";
-		before = "";
-		answer = ask_line(use->inventory, "name", before, glob, size, after);
-		if (!answer.count)
-			answer =
-			    ask_line(use->inventory, "name", before = "*::", glob, size, after);
-	}
+	const size_t plain = open && open > glob ? (size_t)(open - glob) : size;
+	const struct attempt attempts[] = {{"*::", size, ""}, {"", plain, ""}, {"*::", plain, ""},
+	    {"", plain, "<*"}, {"*::", plain, "<*"}};
+	struct attempt found;
+	answer =
+	    ask_names(use->inventory, glob, attempts, memchr(glob, '<', plain) ? 3 : 5, &found);
 	if (answer.count == 1)
 		add_meant(hint, at(use, answer.first));
 	else if (answer.count)
 		tp_buf_addf_clean(hint, "'name:%s%.*s%s' matches %" PRIu32 " functions, such as %s",
-		    before, (int)size, glob, after, answer.count, at(use, answer.first)->demangled);
+		    found.before, (int)found.size, glob, found.after, answer.count,
+		    at(use, answer.first)->demangled);
 	return answer.count > 0;
 }
 

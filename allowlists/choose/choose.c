@@ -158,8 +158,6 @@ static void sum_up(const struct tp_choosing *choosing, struct tp_chosen *chosen)
 		const double ns = tp_choosing_ns(choosing, item, item->level, item->sample);
 		chosen->cost_ns += ns;
 		chosen->cost_bytes += tp_choosing_bytes(item, item->level, item->sample);
-		if (item->pinned)
-			chosen->pinned_ns += ns;
 		if (tp_choice_has_events(item)) {
 			chosen->event_value += item->value;
 			chosen->event_sure += item->sure;

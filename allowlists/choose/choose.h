@@ -40,12 +40,7 @@ struct tp_choice {
 	double size; /* the chooser's own */
 };
 
-/* A call path: the time spent at its end, by callers first. For the path term only. */
-struct tp_choice_node {
-	uint32_t item;
-	uint32_t parent; /* index, below its own; its own index: none */
-	double value;
-};
+struct tp_workload_node;
 
 struct tp_choose_options {
 	double budget_ns;
@@ -55,7 +50,7 @@ struct tp_choose_options {
 	    sample_worth; /* of a sampled function's time, beside 1 with events; 0: no sampling */
 	bool count_rest;  /* count what is left out, as far as the budget goes */
 	/* Call paths, if time whose own function has no events is to count for its callers: ... */
-	const struct tp_choice_node *nodes;
+	const struct tp_workload_node *nodes; /* items by number of function */
 	uint32_t node_count;
 	double path_decay; /* ... as this part of it for each call in between */
 };
@@ -63,7 +58,6 @@ struct tp_choose_options {
 struct tp_chosen {
 	double cost_ns;
 	double cost_bytes;
-	double pinned_ns; /* part of the cost that the user asked for */
 	double all_value; /* of all items */
 	double all_sure;  /* of their values */
 	double event_value;

@@ -259,21 +259,10 @@ static void find_closed(struct tp_generated *generated)
 	}
 }
 
-static struct tp_choice_node *make_nodes(const struct tp_workload *workload)
-{
-	struct tp_choice_node *nodes = malloc(((size_t)workload->node_count + 1) * sizeof(*nodes));
-	for (uint32_t i = 0; nodes && i < workload->node_count; i++) {
-		const struct tp_workload_node *node = &workload->nodes[i];
-		nodes[i] = (struct tp_choice_node){node->function, node->parent, node->self_ns};
-	}
-	return nodes;
-}
-
 static int choose(struct tp_generated *generated, struct tp_err *err)
 {
 	const struct tp_generate_options *wanted = &generated->options;
 	struct tp_workload *workload = &generated->workload;
-	struct tp_choice_node *nodes = NULL;
 	struct tp_choose_options options = {
 	    .budget_ns = wanted->budget * generated->time_ns,
 	    .budget_bytes = (double)wanted->log_budget,
@@ -282,18 +271,13 @@ static int choose(struct tp_generated *generated, struct tp_err *err)
 	    .count_rest = wanted->count_rest,
 	    .path_decay = PATH_DECAY,
 	};
-	int code = TP_ERR_MEMORY;
-	if (wanted->paths && workload->node_count) {
-		options.nodes = nodes = make_nodes(workload);
+	if (wanted->paths) {
+		options.nodes = workload->nodes;
 		options.node_count = workload->node_count;
-		if (!nodes)
-			goto out;
 	}
 	const size_t size = ((size_t)workload->function_count + 1) * sizeof(struct tp_choice);
 	struct tp_choice *copy = malloc(size);
-	if (!copy)
-		goto out;
-	code = 0;
+	int code = copy ? 0 : TP_ERR_MEMORY;
 	for (uint32_t i = 0; !code && wanted->curve && i < TP_GENERATE_POINTS; i++) {
 		struct tp_generate_point *point = &generated->points[generated->point_count++];
 		struct tp_choose_options other = options;
@@ -310,8 +294,6 @@ static int choose(struct tp_generated *generated, struct tp_err *err)
 	if (!code && generated->chosen.over_budget)
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "what --keep wants is over the budget, so nothing else was chosen");
-out:
-	free(nodes);
 	return code ? tp_err_set(err, code, NULL, TP_ERR_NO_OFFSET, "no memory to choose with") : 0;
 }
 

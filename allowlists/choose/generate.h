@@ -62,7 +62,6 @@ struct tp_generate_point {
 struct tp_generate_refined {
 	bool done;
 	double old_event_ns;
-	double new_event_ns;
 	uint64_t pairs;     /* of the run that was measured; 0 with a ratio */
 	double measured_ns; /* time of that run */
 	double native_ns;

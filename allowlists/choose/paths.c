@@ -3,6 +3,7 @@
 // for each call in between. A facility location: lazy greedy by gain for its price (CELF, Leskovec et
 // al., KDD 2007), or the best single function if that is better.
 #include "allowlists/choose/internal.h"
+#include "allowlists/choose/workload.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct entry {
 
 struct paths {
 	struct tp_choosing *choosing;
-	const struct tp_choice_node *nodes;
+	const struct tp_workload_node *nodes;
 	uint32_t count;
 	uint32_t *first_child; // by node; UINT32_MAX: none
 	uint32_t *next_sibling;
@@ -46,9 +47,9 @@ static bool link_nodes(struct paths *paths)
 	memset(paths->first_child, 0xff, count * sizeof(uint32_t));
 	memset(paths->first_of, 0xff, items * sizeof(uint32_t));
 	for (uint32_t i = 0; i < paths->count; i++) {
-		const struct tp_choice_node *node = &paths->nodes[i];
-		paths->next_of[i] = paths->first_of[node->item];
-		paths->first_of[node->item] = i;
+		const struct tp_workload_node *node = &paths->nodes[i];
+		paths->next_of[i] = paths->first_of[node->function];
+		paths->first_of[node->function] = i;
 		paths->next_sibling[i] = NONE;
 		if (node->parent == i)
 			continue;
@@ -74,9 +75,9 @@ static double walk(
     struct paths *paths, uint32_t item, uint32_t at, int distance, double part, bool take)
 {
 	// Below a caller that is nearer there is nothing to gain; calls of the item itself are roots.
-	if (paths->covered[at] >= part || (distance && paths->nodes[at].item == item))
+	if (paths->covered[at] >= part || (distance && paths->nodes[at].function == item))
 		return 0;
-	double gain = (part - paths->covered[at]) * paths->nodes[at].value;
+	double gain = (part - paths->covered[at]) * paths->nodes[at].self_ns;
 	if (take)
 		paths->covered[at] = part;
 	if (distance == DISTANCE_MAX)
@@ -163,7 +164,7 @@ static double covered_value(const struct paths *paths)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < paths->count; i++)
-		sum += paths->covered[i] * paths->nodes[i].value;
+		sum += paths->covered[i] * paths->nodes[i].self_ns;
 	return sum;
 }
 

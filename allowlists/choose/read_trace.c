@@ -71,7 +71,6 @@ static void set_cost(struct tp_generated *generated, double event_ns)
 		factor = FACTOR_MAX;
 	generated->cost.event_ns *= factor;
 	generated->cost.source = TP_COST_IN_SITU;
-	refined->new_event_ns = generated->cost.event_ns;
 }
 
 static int refine_by_trace(struct tp_generated *generated, struct tp_err *err)

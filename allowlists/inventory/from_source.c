@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads all sources of a compile_commands.json, each in a process of its own, so that one that
+// Finds libclang, and reads all sources of a compile_commands.json, each in a process of its own, so that one that
 // crashes libclang costs its functions and no more; several at once.
 #define _GNU_SOURCE
 
 #include "common/process.h"
 #include "common/read_all.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,64 @@
 #include <unistd.h>
 
 #include "from_source_clang.h"
+
+/* ---- libclang ---- */
+
+enum { FIRST_MAJOR = 14, LAST_MAJOR = 40 };
+
+// Where a major's libclang may be: Debian and Ubuntu, LLVM's own packages, and others.
+static const char *const patterns[] = {
+    "libclang-%u.so.1",
+    "libclang-%u.so.%u",
+    "/usr/lib/llvm-%u/lib/libclang.so.1",
+    "/usr/lib/llvm-%u/lib/libclang.so.%u",
+    "libclang.so.%u",
+};
+
+static bool open_major(struct tp_clang *clang, uint32_t major)
+{
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(clang->name, sizeof(clang->name), patterns[i], major, major);
+#pragma GCC diagnostic pop
+		clang->library = dlopen(clang->name, RTLD_NOW | RTLD_LOCAL);
+		if (clang->library)
+			return true;
+	}
+	return false;
+}
+
+static int find(struct tp_clang *clang, const char *name, void *function, struct tp_err *err)
+{
+	void *const found = dlsym(clang->library, name);
+	memcpy(function, &found, sizeof(found)); // a pointer to a function, as POSIX has it
+	if (found)
+		return 0;
+	return tp_err_set(err, TP_ERR_VERSION, clang->name, TP_ERR_NO_OFFSET,
+	    "it has no function '%s': another libclang is needed, as of LLVM %d or newer", name,
+	    FIRST_MAJOR);
+}
+
+static int open_clang(struct tp_clang *clang, struct tp_err *err)
+{
+	memset(clang, 0, sizeof(*clang));
+	uint32_t major = LAST_MAJOR;
+	while (major >= FIRST_MAJOR && !open_major(clang, major))
+		major--;
+	if (!clang->library)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "no libclang was found: install libclang1-19");
+	int status = 0;
+#define FIND(type, member, parameters) \
+	if (!status)                   \
+		status = find(clang, "clang_" #member, &clang->member, err);
+	TP_CLANG_FUNCTIONS(FIND)
+#undef FIND
+	return status;
+}
+
+/* ---- processes ---- */
 
 enum { JOBS_MAX = 64 };
 
@@ -60,8 +119,7 @@ static int serve(void *context, int fd)
 		dup2(null, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
 	}
-	tp_from_source_read(
-	    &project->clang, job->command, project->options->system, &report, &text);
+	tp_from_source_read(&project->clang, job->command, &report, &text);
 	const bool sent = !text.failed && tp_write_all(fd, &report, sizeof(report)) &&
 			  tp_write_all(fd, text.data, report.text_size);
 	return !sent;
@@ -176,12 +234,10 @@ static char *find_folder(const char *commands, int *code, struct tp_err *err)
 	return folder;
 }
 
-static uint32_t job_count(uint32_t wanted)
+static uint32_t job_count(void)
 {
 	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	if (!wanted)
-		wanted = processors > 0 ? (uint32_t)processors : 1;
-	return wanted < JOBS_MAX ? wanted : JOBS_MAX;
+	return processors < 1 ? 1 : processors < JOBS_MAX ? (uint32_t)processors : JOBS_MAX;
 }
 
 int tp_inventory_from_source(struct tp_inventory *inventory, const char *commands,
@@ -193,12 +249,12 @@ int tp_inventory_from_source(struct tp_inventory *inventory, const char *command
 		return tp_err_memory(err, NULL);
 	project->options = options;
 	project->err = err;
-	project->job_count = job_count(options->jobs);
+	project->job_count = job_count();
 	tp_inventory_builder_init(&project->builder, inventory);
 	int code;
 	char *folder = find_folder(commands, &code, err);
 	if (!code)
-		code = tp_clang_open(&project->clang, options->major, err);
+		code = open_clang(&project->clang, err);
 	if (!code) {
 		unsigned error = 0;
 		void *database = project->clang.CompilationDatabase_fromDirectory(folder, &error);
@@ -219,7 +275,8 @@ int tp_inventory_from_source(struct tp_inventory *inventory, const char *command
 	if (options->counts)
 		*options->counts = project->counts;
 	tp_inventory_builder_release(&project->builder);
-	tp_clang_close(&project->clang);
+	if (project->clang.library)
+		dlclose(project->clang.library);
 	free(folder);
 	free(project);
 	if (code)

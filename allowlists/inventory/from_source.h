@@ -23,9 +23,6 @@ struct tp_from_source_counts {
 };
 
 struct tp_from_source_options {
-	uint32_t major; /* LLVM major of the libclang to use; 0: the newest that is there */
-	uint32_t jobs;  /* processes at once; 0: as many as there are processors */
-	bool system;    /* also functions of system headers */
 	struct tp_from_source_counts *counts; /* filled if not NULL */
 	/* Told of each file that is lost or erroneous; may be NULL. */
 	void (*warn)(void *context, const char *file, const char *text);
@@ -33,7 +30,7 @@ struct tp_from_source_options {
 };
 
 /*
- * Read the sources that COMMANDS lists, a compile_commands.json or the folder that it is in. Each file
+ * Read the sources that COMMANDS lists, a compile_commands.json or the folder that it is in, with the newest libclang. Each file
  * is read in a process of its own: one that crashes libclang is lost and warned about. 0;
  * TP_ERR_NOT_FOUND without a libclang or a compile_commands.json; or another tp_error. Release the
  * inventory in any case. pre: the caller has no other threads or children.

@@ -118,10 +118,6 @@ struct tp_clang {
 #undef TP_CLANG_MEMBER
 };
 
-/* Open the libclang of LLVM `major`, 0: the newest. 0, or TP_ERR_NOT_FOUND with what to install. */
-int tp_clang_open(struct tp_clang *clang, uint32_t major, struct tp_err *err);
-void tp_clang_close(struct tp_clang *clang);
-
 /* ---- what the process of a file does ---- */
 
 /* What is said of a file before its functions. */
@@ -135,7 +131,7 @@ struct tp_from_source_report {
  * Read what COMMAND of libclang's database compiles, in its folder, and append the inventory's text.
  * Changes the folder of the process.
  */
-void tp_from_source_read(const struct tp_clang *clang, void *command, bool system,
+void tp_from_source_read(const struct tp_clang *clang, void *command,
     struct tp_from_source_report *report, struct tp_buf *text);
 
 #endif

@@ -14,7 +14,6 @@ struct reader {
 	const struct tp_clang *clang;
 	struct tp_from_source_counts *counts;
 	struct tp_buf *text;
-	bool system;
 	uint32_t dependent; // templates that the cursor is in
 };
 
@@ -234,8 +233,7 @@ static enum tp_clang_visit visit(tp_clang_cursor cursor, tp_clang_cursor parent,
 	const struct tp_clang *clang = reader->clang;
 	(void)parent;
 	const bool function = is_function(cursor.kind);
-	if (function && !reader->system &&
-	    clang->Location_isInSystemHeader(clang->getCursorLocation(cursor))) {
+	if (function && clang->Location_isInSystemHeader(clang->getCursorLocation(cursor))) {
 		reader->counts->system += clang->isCursorDefinition(cursor) != 0;
 		return TP_CLANG_CONTINUE;
 	}
@@ -272,7 +270,7 @@ static void read_errors(
 	}
 }
 
-void tp_from_source_read(const struct tp_clang *clang, void *command, bool system,
+void tp_from_source_read(const struct tp_clang *clang, void *command,
     struct tp_from_source_report *report, struct tp_buf *text)
 {
 	*report = (struct tp_from_source_report){.counts = {.lost = 1}};
@@ -306,8 +304,7 @@ void tp_from_source_read(const struct tp_clang *clang, void *command, bool syste
 	tp_buf_add_string(text, "\tcompiler=");
 	tp_inventory_add_escaped(text, clang->name);
 	tp_buf_add_char(text, '\n');
-	struct reader reader = {
-	    .clang = clang, .counts = &report->counts, .text = text, .system = system};
+	struct reader reader = {.clang = clang, .counts = &report->counts, .text = text};
 	clang->visitChildren(clang->getTranslationUnitCursor(unit), visit, &reader);
 	report->text_size = text->size;
 }

@@ -17,41 +17,11 @@ static void add(struct tp_readings *readings, const char *text, size_t size)
  * Words behind the dot of a copy's name: LLVM's and GCC's, and of coroutines; "-" at the end stands
  * for any more bytes (processors: .avx2, .arch_haswell, ._Msve2).
  */
-static const char *const copy_words[] = {
-    "llvm",
-    "part",
-    "constprop",
-    "isra",
-    "cold",
-    "warm",
-    "lto_priv",
-    "localalias",
-    "specialized",
-    "memprof",
-    "internalized",
-    "argprom",
-    "argelim",
-    "retelim",
-    "extracted",
-    "cfi",
-    "__uniq",
-    "default",
-    "resolver",
-    "ifunc",
-    "resume",
-    "destroy",
-    "cleanup",
-    "noalloc",
-    "arch_-",
-    "avx-",
-    "sse-",
-    "ssse3",
-    "bmi-",
-    "fma-",
-    "popcnt",
-    "aes",
-    "_M-",
-};
+static const char *const copy_words[] = {"llvm", "part", "constprop", "isra", "cold", "warm",
+    "lto_priv", "localalias", "specialized", "memprof", "internalized", "argprom", "argelim",
+    "retelim", "extracted", "cfi", "__uniq", "default", "resolver", "ifunc", "resume", "destroy",
+    "cleanup", "noalloc", "arch_-", "avx-", "sse-", "ssse3", "bmi-", "fma-", "popcnt", "aes",
+    "_M-"};
 
 static bool is_copy_word(const char *word, size_t size)
 {

@@ -33,12 +33,6 @@ struct request {
 	double budget; /* 0: none */
 };
 
-static bool is_general(void *context, const char *file)
-{
-	(void)context;
-	return tp_open_list_is_shipped(file);
-}
-
 static int read_request(struct request *request)
 {
 	for (uint32_t i = 0; i < ignored.count; i++) {
@@ -266,7 +260,7 @@ static int run(int argc, char **argv)
 		return status;
 	if (argc < 1)
 		return tp_options_usage("which list? name its file");
-	struct request request = {.check.is_general = is_general};
+	struct request request = {.check.is_general = tp_open_list_is_shipped};
 	status = read_request(&request);
 	if (status)
 		return status;

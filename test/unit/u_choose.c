@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "allowlists/choose/choose.h"
+#include "allowlists/choose/workload.h"
 
 static const struct tp_cost cost = {.event_ns = 10, .count_ns = 1};
 
@@ -335,7 +336,6 @@ static void the_user_decides(void **state)
 	assert_int_equal(items[0].level, TP_CATEGORY_FORCE);
 	assert_int_equal(items[1].level, TP_CATEGORY_SKIP);
 	assert_int_equal(items[2].level, TP_CATEGORY_ALLOW);
-	assert_true(chosen.pinned_ns == 10000);
 	assert_true(chosen.event_value == 502);
 	assert_true(chosen.bound == 502);
 	assert_true(chosen.all_value == 1502);
@@ -349,12 +349,19 @@ static void the_user_decides(void **state)
 	assert_int_equal(items[3].level, TP_CATEGORY_SKIP);
 }
 
+static struct tp_workload_node node(uint32_t function, uint32_t parent, double self_ns)
+{
+	return (struct tp_workload_node){
+	    .function = function, .parent = parent, .self_ns = self_ns};
+}
+
 // main calls f a few times, which calls g often: g is too dear, and f stands for it, half as well.
 static void callers_stand_for_callees(void **state)
 {
 	(void)state;
 	struct tp_choice items[] = {item(1000, 0), item(1000, 10), item(100000, 1000)};
-	const struct tp_choice_node nodes[] = {{0, 0, 0}, {1, 0, 10}, {2, 1, 900}, {2, 0, 100}};
+	const struct tp_workload_node nodes[] = {
+	    node(0, 0, 0), node(1, 0, 10), node(2, 1, 900), node(2, 0, 100)};
 	struct tp_choose_options options = {
 	    .budget_ns = 10000, .cost = cost, .nodes = nodes, .node_count = 4, .path_decay = 0.5};
 	struct tp_chosen chosen;
@@ -374,7 +381,8 @@ static void recursion_is_covered_once(void **state)
 {
 	(void)state;
 	struct tp_choice items[] = {item(1000, 30), item(1e6, 80)};
-	const struct tp_choice_node nodes[] = {{0, 0, 10}, {1, 0, 40}, {0, 1, 20}, {1, 2, 40}};
+	const struct tp_workload_node nodes[] = {
+	    node(0, 0, 10), node(1, 0, 40), node(0, 1, 20), node(1, 2, 40)};
 	const struct tp_choose_options options = {
 	    .budget_ns = 10000, .cost = cost, .nodes = nodes, .node_count = 4, .path_decay = 0.5};
 	struct tp_chosen chosen;
@@ -388,12 +396,12 @@ static void many_functions(void **state)
 	(void)state;
 	const uint32_t count = 100000;
 	struct tp_choice *items = calloc(count, sizeof(*items));
-	struct tp_choice_node *nodes = calloc(count, sizeof(*nodes));
+	struct tp_workload_node *nodes = calloc(count, sizeof(*nodes));
 	double all = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		items[i] = item(1 + number(1000000), number(100000));
 		all += items[i].calls * cost.event_ns;
-		nodes[i] = (struct tp_choice_node){i, i ? number(i) : 0, items[i].value};
+		nodes[i] = node(i, i ? number(i) : 0, items[i].value);
 	}
 	struct tp_choose_options options = {
 	    .budget_ns = all / 20, .cost = cost, .sample_worth = 0.5, .count_rest = true};
