@@ -283,8 +283,10 @@ static void check_ambiguous(struct checking *at)
 		    "to mean one, add its source: 'fun:%.*s@src:", (int)parts.glob.size,
 		    parts.glob.text);
 		tp_glob_add_literal(&at->remedy, tp_span_of(file));
-		if (parts.has_category)
-			tp_line_add_category(&at->remedy, &parts);
+		if (parts.has_category) {
+			tp_buf_add_char(&at->remedy, '=');
+			tp_category_add(&at->remedy, parts.category, parts.sample);
+		}
 		tp_buf_add_char(&at->remedy, '\'');
 	}
 	find(at, TP_FINDING_AMBIGUOUS, TP_SEVERITY_WARNING, TP_FATE_THERE, TP_FATE_REMOVED);

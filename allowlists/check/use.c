@@ -139,19 +139,12 @@ void tp_list_use_release(struct tp_list_use *use)
 	tp_arena_release(&use->arena);
 }
 
-void tp_list_add_category(struct tp_buf *buf, enum tp_category category, uint32_t sample)
-{
-	tp_buf_add_string(buf, tp_category_name(category));
-	if (category == TP_CATEGORY_SAMPLE)
-		tp_buf_addf(buf, "/%" PRIu32, sample);
-}
-
 void tp_list_add_category_json(
     struct tp_json *json, const char *key, enum tp_category category, uint32_t sample)
 {
 	tp_json_value(json, key);
 	tp_buf_add_char(json->out, '"');
-	tp_list_add_category(json->out, category, sample);
+	tp_category_add(json->out, category, sample);
 	tp_buf_add_char(json->out, '"');
 }
 

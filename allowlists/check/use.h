@@ -61,9 +61,7 @@ enum tp_fate tp_fate_of(const struct tp_inventory_function *function);
 /* Whether a function of this category is instrumented in some way. */
 bool tp_category_instruments(enum tp_category category);
 
-/* "allow", "sample/64", ...: the category as a list spells it. */
-void tp_list_add_category(struct tp_buf *buf, enum tp_category category, uint32_t sample);
-/* The same as member KEY of a JSON object. */
+/* A category as a list spells it, as member KEY of a JSON object. */
 void tp_list_add_category_json(
     struct tp_json *json, const char *key, enum tp_category category, uint32_t sample);
 

@@ -16,9 +16,6 @@
 // A sampled call counts down as well: so much dearer than counting.
 #define SAMPLE_COUNTS 1.5
 
-// A gate that is closed is tested at entry and exit: 3.4 ns a call of a leaf in a loop, 2.0 without (LLVM 19,
-// x86-64). In a program it mostly hides behind other work.
-#define CLOSED_NS 1.4
 // Entry and exit make a function larger by some 235 bytes; an instruction of LLVM makes 3.9.
 #define CODE_INSTRS 60
 // With the same gates, in line, and code that is 33 and 57 % larger, SQLite took 8 % and Lua 16 % more.
@@ -50,11 +47,6 @@ void tp_cost_init(struct tp_cost *cost, uint32_t clock_kind, bool calibrate)
 		cost->event_ns = measured.in_ns + measured.out_ns;
 		cost->source = TP_COST_CALIBRATED;
 	}
-}
-
-double tp_cost_closed_ns(void)
-{
-	return CLOSED_NS;
 }
 
 double tp_cost_code_ns(const struct tp_cost_code *code, double calls)

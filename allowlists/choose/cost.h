@@ -25,8 +25,7 @@ struct tp_cost {
 	double event_ns;
 	double event_in_ns; /* part of it that falls between the two looks at the clock */
 	double count_ns;
-	double
-	    closed_ns; /* of a function that is compiled in, and not recorded; 0: it is not compiled in */
+	double closed_ns; /* of a function that is not recorded; 0: it is not compiled in */
 	enum tp_cost_source source; /* of event_ns */
 };
 
@@ -36,8 +35,11 @@ struct tp_cost {
  */
 void tp_cost_init(struct tp_cost *cost, uint32_t clock_kind, bool calibrate);
 
-/* What a call costs whose function is compiled in, and whose gate is closed, at most. */
-double tp_cost_closed_ns(void);
+/*
+ * What a call costs whose function is compiled in, and whose gate is closed, at most. It is tested at entry and exit:
+ * 3.4 ns a call of a leaf in a loop, 2.0 without (LLVM 19, x86-64). In a program it mostly hides behind other work.
+ */
+#define TP_COST_CLOSED_NS 1.4
 
 /* The code of a program that runs. */
 struct tp_cost_code {

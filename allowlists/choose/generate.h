@@ -23,19 +23,18 @@ struct tp_generate_options {
 	uint32_t inventory_count;
 	const char *from_source; /* folder of compile_commands.json, or that file */
 
-	double budget;        /* of the time, such as 0.05, which is the default */
-	uint64_t log_budget;  /* bytes, 0: no limit */
-	double event_cost_ns; /* 0: found out from the clock */
-	double event_in_ns;   /* part of it inside a call's own time; 0: estimated */
-	double count_cost_ns; /* 0: 1 ns */
-	bool cost_in_situ;    /* event_cost_ns was measured in this program */
-	double
-	    profile_cost_ns; /* of the events in the profile, if not event_cost_ns; 0: the same */
-	double cost_factor;  /* multiplies all costs once the times are known; 0: 1 */
-	double time_ns;      /* of a run without instrumentation; 0: as the profile has it */
-	const char *refine;  /* trace of a run with the last list; needs native_ns */
-	double refine_ratio; /* or measured overhead / predicted overhead; 0: none */
-	double native_ns;    /* for refine: time of a run without instrumentation; 0: not known */
+	double budget;          /* of the time, such as 0.05, which is the default */
+	uint64_t log_budget;    /* bytes, 0: no limit */
+	double event_cost_ns;   /* 0: found out from the clock */
+	double event_in_ns;     /* part of it inside a call's own time; 0: estimated */
+	double count_cost_ns;   /* 0: 1 ns */
+	bool cost_in_situ;      /* event_cost_ns was measured in this program */
+	double profile_cost_ns; /* of events in the profile; 0: event_cost_ns */
+	double cost_factor;     /* multiplies all costs once the times are known; 0: 1 */
+	double time_ns;         /* of a run without instrumentation; 0: as the profile has it */
+	const char *refine;     /* trace of a run with the last list; needs native_ns */
+	double refine_ratio;    /* or measured overhead / predicted overhead; 0: none */
+	double native_ns; /* for refine: time of a run without instrumentation; 0: not known */
 
 	const char *const *keep; /* lines of an allowlist: these have events, or their category */
 	uint32_t keep_count;
@@ -82,9 +81,7 @@ struct tp_generated {
 	double time_ns;          /* of a run without events, what the budget is a part of */
 	const char *time_source; /* such as "the recording" */
 	bool in_cpu_time;        /* it is processor time of all threads */
-	double
-	    closed_ns; /* what a program with everything compiled in costs, with gates open for the list alone, above
-	                     what is chosen */
+	double closed_ns; /* what closed gates cost above that, with everything compiled in */
 	struct tp_choice *choices; /* for each function of the workload */
 	struct tp_chosen chosen;
 	struct tp_generate_point points[TP_GENERATE_POINTS]; /* with `curve` */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Samples of a profiler: perf.data by way of perf report, folded stacks, or lines NAME<TAB>SAMPLES.
-#include "samples.h"
+#include "workload.h"
 
 #include "common/array.h"
 #include "common/process.h"

@@ -6,6 +6,7 @@
 #ifndef TP_WORKLOAD_H
 #define TP_WORKLOAD_H
 
+#include "common/buf.h"
 #include "analyzer/profile/analysis.h"
 #include "common/index.h"
 #include "allowlists/inventory/inventory.h"
@@ -60,10 +61,9 @@ struct tp_workload_thread {
 	uint64_t pairs;  /* calls with events */
 	double first_ns; /* its first and last timed event, since the trace's first */
 	double last_ns;
-	double raw_ns; /* in its functions, as recorded */
-	double cpu_ns; /* processor time that it had; 0: not known */
-	double
-	    delay_ns; /* how long it could have run, and had no processor; 0: none, or not known */
+	double raw_ns;     /* in its functions, as recorded */
+	double cpu_ns;     /* processor time that it had; 0: not known */
+	double delay_ns;   /* that it could have run, and had no processor; 0: not known */
 	double waited_ns;  /* part of raw_ns without a processor */
 	double delayed_ns; /* of waited_ns, as far as others had its processor */
 };
@@ -82,9 +82,8 @@ struct tp_workload {
 	uint32_t threads;      /* of the profile, with calls */
 	double measured_ns;    /* time of the run that was recorded */
 	double cpu_ns;         /* processor time of all its threads; 0: not known */
-	double
-	    time_ns; /* of a run without events, in processor time if that is known; 0: unknown */
-	double waited_ns; /* of the threads, once times are compensated */
+	double time_ns;        /* of a run without events, of processors if known; 0: unknown */
+	double waited_ns;      /* of the threads, once times are compensated */
 	double delayed_ns;
 	uint32_t waiting; /* threads that waited */
 	bool hard_clock;  /* the profile's clock can tell single calls */
@@ -150,5 +149,33 @@ void tp_workload_guess_times(struct tp_workload *workload);
 
 /* A number that tells this profile: of names and calls. */
 uint64_t tp_workload_hash(const struct tp_workload *workload);
+
+/*
+ * Samples of a profiler that interrupts the program now and then: perf.data, by perf itself; folded stacks
+ * ("main;f;g 12", the last function counts); or lines "NAME<TAB>SAMPLES".
+ */
+struct tp_samples {
+	uint64_t all;
+	uint64_t known; /* of these, in functions of the workload */
+	double time_ns; /* that they cover, if the file tells; else 0 */
+};
+
+/*
+ * Read FILE into samples of the workload's functions. 0 or an error: TP_ERR_NOT_FOUND if none is in
+ * a function of the workload, TP_ERR_SYNTAX for a line that is none of the above, TP_ERR_SYSTEM if
+ * perf is needed and does not run.
+ */
+int tp_samples_read(
+    struct tp_samples *samples, struct tp_workload *workload, const char *file, struct tp_err *err);
+
+/* The times of the workload's functions from their samples, so that all of them make TIME_NS. */
+void tp_samples_apply(
+    const struct tp_samples *samples, struct tp_workload *workload, double time_ns);
+
+/*
+ * What `perf report` says of FILE, a perf.data of whatever version, a line "SAMPLES<TAB>[.] LINKAGE-NAME" for each function. 0, or
+ * TP_ERR_SYSTEM if perf cannot be run or does not read the file; the message says what to do.
+ */
+int tp_perf_report(const char *file, struct tp_buf *report, struct tp_err *err);
 
 #endif

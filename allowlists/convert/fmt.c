@@ -40,15 +40,16 @@ static void add_line(
     struct tp_buf *out, struct tp_span line, const struct tp_line_parts *parts, bool categories)
 {
 	if (parts->kind == TP_LINE_DEFAULT) {
-		tp_buf_addf(out, "default:%s", tp_category_name(parts->category));
-		if (parts->category == TP_CATEGORY_SAMPLE)
-			tp_buf_addf(out, "/%u", parts->sample);
+		tp_buf_add_string(out, "default:");
+		tp_category_add(out, parts->category, parts->sample);
 	} else if (parts->prefix) {
 		add_part(out, "", parts->prefix, parts->glob);
 		for (uint32_t i = 0; i < parts->more_count; i++)
 			add_part(out, "@", parts->more[i].prefix, parts->more[i].glob);
-		if (parts->has_category || categories)
-			tp_line_add_category(out, parts);
+		if (parts->has_category || categories) {
+			tp_buf_add_char(out, '=');
+			tp_category_add(out, parts->category, parts->sample);
+		}
 	} else {
 		tp_buf_add_span(out, line);
 	}

@@ -2,7 +2,7 @@
 // Lines of allowlists that load, cut into their parts, and globs that are written anew.
 #include "text.h"
 
-#include "allowlists/language/parser.h"
+#include "allowlists/language/list.h"
 #include "common/clean.h"
 
 #include <ctype.h>
@@ -130,13 +130,6 @@ bool tp_line_is_ours(struct tp_span line)
 	const bool ours = tp_globs_match(&globs, "teeperf", 7);
 	tp_globs_release(&globs);
 	return ours;
-}
-
-void tp_line_add_category(struct tp_buf *out, const struct tp_line_parts *parts)
-{
-	tp_buf_addf(out, "=%s", tp_category_name(parts->category));
-	if (parts->category == TP_CATEGORY_SAMPLE)
-		tp_buf_addf(out, "/%u", parts->sample);
 }
 
 /* ---- globs ---------------------------------------------------------------------------------- */

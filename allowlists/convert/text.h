@@ -50,9 +50,6 @@ struct tp_line_parts tp_line_split(struct tp_span line);
 /* Whether a section's lines are TeePerf's; LINE is its header. */
 bool tp_line_is_ours(struct tp_span line);
 
-/* Append "=CATEGORY", with N of sample/N. */
-void tp_line_add_category(struct tp_buf *out, const struct tp_line_parts *parts);
-
 /* 256 bits: which bytes are in a set. */
 typedef uint8_t tp_byte_set[32];
 

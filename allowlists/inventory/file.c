@@ -63,6 +63,21 @@ static bool read_at(const struct region *region, uint64_t offset, void *to, uint
 	return tp_read_at(region->fd, to, size, region->start + offset) == (int64_t)size;
 }
 
+// SIZE bytes from OFFSET on and a NUL, to be freed; NULL, and *code, if it has not as many: WHAT is the matter then.
+static char *read_part(struct finder *finder, const struct region *region, uint64_t offset,
+    uint64_t size, const char *what, int *code)
+{
+	char *part = is_inside(region, offset, size) ? malloc(size + 1) : NULL;
+	if (part && read_at(region, offset, part, size)) {
+		part[size] = '\0';
+		return part;
+	}
+	*code = part || !is_inside(region, offset, size) ? damaged(finder, region, what)
+							 : no_memory(finder, region);
+	free(part);
+	return NULL;
+}
+
 // The packed inventory at *AT in SECTION of SIZE bytes; moves *AT behind it. *ALL is what has been unpacked.
 static int add_packed(struct finder *finder, const struct region *region, const char *section,
     uint64_t size, uint64_t *at, uint64_t *all, const char *module)
@@ -191,39 +206,15 @@ static bool read_elf(const struct region *region, struct elf *elf)
 	return elf->count <= region->size / elf->entry && elf->names < elf->count;
 }
 
-static int add_elf(struct finder *finder, const struct region *region, const char *module)
+static int add_sections(struct finder *finder, const struct region *region, const struct elf *elf,
+    const char *headers, const char *names, uint64_t names_size, const char *module)
 {
-	struct elf elf;
-	if (!read_elf(region, &elf))
-		return 0; // of another kind, or without sections
 	int code = 0;
-	char *names = NULL;
-	uint8_t *headers = malloc(elf.count * elf.entry + 1);
-	if (!headers)
-		return no_memory(finder, region);
-	if (!read_at(region, elf.offset, headers, elf.count * elf.entry)) {
-		code = damaged(finder, region, "section headers reach beyond the file's end");
-		goto out;
-	}
-	const struct section table = section_of(headers + elf.names * elf.entry, elf.is_64);
-	if (!is_inside(region, table.offset, table.size)) {
-		code = damaged(finder, region, "section names reach beyond the file's end");
-		goto out;
-	}
-	names = malloc(table.size + 1);
-	if (!names) {
-		code = no_memory(finder, region);
-		goto out;
-	}
-	if (!read_at(region, table.offset, names, table.size)) {
-		code = damaged(finder, region, "section names cannot be read");
-		goto out;
-	}
-	names[table.size] = '\0';
 	uint64_t text_left = region->size; // sections do not overlap
-	for (uint64_t i = 1; !code && i < elf.count; i++) {
-		const struct section section = section_of(headers + i * elf.entry, elf.is_64);
-		if (section.name >= table.size || section.type == SHT_NOBITS ||
+	for (uint64_t i = 1; !code && i < elf->count; i++) {
+		const struct section section =
+		    section_of((const uint8_t *)headers + i * elf->entry, elf->is_64);
+		if (section.name >= names_size || section.type == SHT_NOBITS ||
 		    strcmp(names + section.name, TP_INVENTORY_SECTION) != 0)
 			continue;
 		if (section.flags & SHF_COMPRESSED)
@@ -234,10 +225,29 @@ static int add_elf(struct finder *finder, const struct region *region, const cha
 			code = damaged(finder, region, "its inventories are larger than the file");
 		else
 			code = add_text(finder, region, section.offset, section.size,
-			    elf.type == ET_REL ? module : basename(region->name));
+			    elf->type == ET_REL ? module : basename(region->name));
 		text_left -= section.size <= text_left ? section.size : 0;
 	}
-out:
+	return code;
+}
+
+static int add_elf(struct finder *finder, const struct region *region, const char *module)
+{
+	struct elf elf;
+	if (!read_elf(region, &elf))
+		return 0; // of another kind, or without sections
+	int code = 0;
+	struct section table = {0};
+	char *names = NULL;
+	char *headers = read_part(finder, region, elf.offset, elf.count * elf.entry,
+	    "section headers reach beyond the file's end", &code);
+	if (headers) {
+		table = section_of((const uint8_t *)headers + elf.names * elf.entry, elf.is_64);
+		names = read_part(finder, region, table.offset, table.size,
+		    "section names reach beyond the file's end", &code);
+	}
+	if (names)
+		code = add_sections(finder, region, &elf, headers, names, table.size, module);
 	free(names);
 	free(headers);
 	return code;
@@ -292,8 +302,7 @@ static int add_archive(struct finder *finder, const struct region *archive, bool
 		if (!read_at(archive, at, header, ARCHIVE_HEADER) ||
 		    memcmp(header + 58, "`\n", 2) != 0) {
 			code = damaged(finder, archive,
-			    "the archive is damaged: no header where a "
-			    "member should begin");
+			    "the archive is damaged: no header where a member should begin");
 			break;
 		}
 		at += ARCHIVE_HEADER;
@@ -305,13 +314,9 @@ static int add_archive(struct finder *finder, const struct region *archive, bool
 		if ((!thin || is_special) && !is_inside(archive, at, size)) {
 			code = damaged(finder, archive, "the archive ends within a member");
 		} else if (is_table && !names) {
-			names = malloc(size + 1);
-			if (!names)
-				code = no_memory(finder, archive);
-			else if (!read_at(archive, at, names, size))
-				code = damaged(finder, archive, "the archive cannot be read");
-			else
-				names_size = size;
+			names = read_part(
+			    finder, archive, at, size, "the archive cannot be read", &code);
+			names_size = names ? size : 0;
 		} else if (!is_special && thin) {
 			char name[4096];
 			member_name(header, names, names_size, name, sizeof(name));

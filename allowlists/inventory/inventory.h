@@ -29,17 +29,14 @@ enum tp_presence {
 struct tp_inventory_edge {
 	uint32_t function; /* index in functions */
 	uint32_t sites;    /* call sites, or copies */
-	double
-	    frequency; /* calls for each call of the function, as the compiler guesses; 0: unknown */
-	bool guessed;  /* of `into`: told from who called it before, not from debug information */
+	double frequency;  /* calls for each of the function, as compilers guess; 0: unknown */
+	bool guessed; /* of `into`: told from who called it before, not from debug information */
 };
 
 struct tp_inventory_function {
 	const char *name;      /* linkage name */
 	const char *demangled; /* the same if it is not mangled */
-	const char
-	    *origin; /* linkage name of the function that it is a copy of, or what it was called
-	                          before link-time optimisation renamed it; or NULL */
+	const char *origin; /* linkage name of what it is a copy of, or was before LTO; or NULL */
 	const char *origin_demangled; /* likewise */
 	const char *linkage;          /* LLVM's word */
 	const char *file;             /* of the source, or "" */

@@ -2,6 +2,7 @@
 // Reads the text form of inventories: lines of fields between tabs, KEY=VALUE behind the first ones.
 #include "build.h"
 
+#include "allowlists/language/list.h"
 #include "common/array.h"
 #include "common/hash.h"
 
@@ -185,26 +186,10 @@ static void read_decision(struct parser *parser, struct tp_inventory_function *f
 	function->decision = TP_CATEGORY_SKIP;
 	function->sample = 1;
 	const char *value = option(parser, 4, "did");
-	if (!value)
-		return;
-	for (int i = TP_CATEGORY_ALLOW; i <= TP_CATEGORY_SAMPLE; i++) {
-		const char *name = tp_category_name((enum tp_category)i);
-		const size_t length = strlen(name);
-		if (strncmp(value, name, length))
-			continue;
-		uint64_t sample = 1;
-		if (i == TP_CATEGORY_SAMPLE && value[length] == '/' &&
-		    (!parse_number(value + length + 1, &sample) || !sample || sample > UINT32_MAX))
-			continue;
-		if (i != TP_CATEGORY_SAMPLE && value[length])
-			continue;
-		function->decision = (enum tp_category)i;
-		function->sample = (uint32_t)sample;
-		return;
-	}
-	fail(parser, TP_ERR_FORMAT,
-	    "'%.64s' is no decision: allow, force, count, sample/N, skip and forbid are known",
-	    value);
+	if (value && !tp_category_find(tp_span_of(value), &function->decision, &function->sample))
+		fail(parser, TP_ERR_FORMAT,
+		    "'%.64s' is no decision: allow, force, count, sample/N, skip and forbid are known",
+		    value);
 }
 
 // "hot.allow:3".

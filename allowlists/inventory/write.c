@@ -112,9 +112,8 @@ static void add_function(const struct writer *writer, const struct tp_inventory_
 	if (!function->ambiguous)
 		add_number(out, "definitions", function->definitions, 1);
 	if (function->decision != TP_CATEGORY_SKIP) {
-		tp_buf_addf(out, "\tdid=%s", tp_category_name(function->decision));
-		if (function->decision == TP_CATEGORY_SAMPLE)
-			tp_buf_addf(out, "/%u", function->sample);
+		tp_buf_add_string(out, "\tdid=");
+		tp_category_add(out, function->decision, function->sample);
 	}
 	if (function->by_file) {
 		tp_buf_add_string(out, "\tby=");

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/err.h"
 
 enum tp_category {
@@ -128,5 +129,7 @@ const struct tp_err *tp_allowlist_warning(const struct tp_allowlist *list, uint3
 
 /* "allow", "skip", ... "sample" without its number. */
 const char *tp_category_name(enum tp_category category);
+/* The category as a list spells it: "allow", "sample/64", ... */
+void tp_category_add(struct tp_buf *buf, enum tp_category category, uint32_t sample);
 
 #endif

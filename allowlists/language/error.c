@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors and warnings of a list that show their place, and warnings of what only all lines together show.
-#include "parser.h"
+#include "list.h"
 
 #include <stdarg.h>
 #include <stdio.h>

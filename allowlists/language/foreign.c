@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What one line of another tool's list says: XRay's, and AFL++'s without a prefix.
-#include "parser.h"
+#include "list.h"
 
 #include "common/buf.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading a text line by line: sections, prefixes, defaults, and errors that show their place.
-#include "parser.h"
+#include "list.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What one line says: its category, its parts, and the globs in them.
-#include "parser.h"
+#include "list.h"
 
 #include "common/array.h"
 
@@ -62,6 +62,13 @@ const char *tp_category_name(enum tp_category category)
 	    [TP_CATEGORY_SAMPLE] = "sample",
 	};
 	return (unsigned int)category < sizeof(names) / sizeof(names[0]) ? names[category] : "?";
+}
+
+void tp_category_add(struct tp_buf *buf, enum tp_category category, uint32_t sample)
+{
+	tp_buf_add_string(buf, tp_category_name(category));
+	if (category == TP_CATEGORY_SAMPLE)
+		tp_buf_addf(buf, "/%u", sample);
 }
 
 bool tp_category_find(struct tp_span word, enum tp_category *category, uint32_t *sample)

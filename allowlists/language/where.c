@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // where: lines: predicates on numbers of a function, and on its linkage.
 #include "list.h"
-#include "span.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -33,7 +33,7 @@ struct comparison {
 static void add_level(struct tp_buf *buf, const struct tp_list_use *use, uint32_t function)
 {
 	const struct tp_verdict *verdict = &use->verdicts[function];
-	tp_list_add_category(buf, verdict->category, verdict->sample);
+	tp_category_add(buf, verdict->category, verdict->sample);
 }
 
 static void add_signed_ns(struct tp_buf *buf, double ns)

@@ -77,7 +77,7 @@ static void add_made(struct tp_buf *out, const struct tp_explained *explained,
 		if (count < NAMES_SHOWN) {
 			add_separator(out, count);
 			tp_buf_addf_clean(out, "'%s' (", made->name);
-			tp_list_add_category(out, made->decision, made->sample);
+			tp_category_add(out, made->decision, made->sample);
 			tp_buf_add_char(out, ')');
 		}
 		count++;
@@ -200,7 +200,7 @@ static void add_decision(struct tp_buf *out, const struct tp_explained *explaine
 {
 	const struct tp_verdict *verdict = &explained->verdict;
 	add_title(out, "list says");
-	tp_list_add_category(out, verdict->category, verdict->sample);
+	tp_category_add(out, verdict->category, verdict->sample);
 	tp_buf_add_string(out, ", by ");
 	if (explained->decider != TP_LINE_NONE) {
 		add_line(out, explained->list, explained->decider);
@@ -219,7 +219,7 @@ static void add_compiled(struct tp_buf *out, const struct tp_inventory_function 
 	if (tp_fate_of(function) > TP_FATE_PARTLY || function->presence == TP_PRESENCE_SOURCE)
 		return;
 	add_title(out, "compiled as");
-	tp_list_add_category(out, function->decision, function->sample);
+	tp_category_add(out, function->decision, function->sample);
 	if (function->by_file)
 		tp_buf_addf_clean(out, ", by %s:%" PRIu32, function->by_file, function->by_line);
 	tp_buf_add_char(out, '\n');

@@ -38,28 +38,19 @@ static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct tp_inventory_function *x = *(const struct tp_inventory_function *const *)a;
 	const struct tp_inventory_function *y = *(const struct tp_inventory_function *const *)b;
-	int order = 0;
-	switch (((const struct tp_inventory_view *)context)->sort) {
-	case TP_INVENTORY_SORT_INSTRS:
-		order = compare_numbers(x->facts.instrs, y->facts.instrs);
-		break;
-	case TP_INVENTORY_SORT_LOOPS:
-		order = compare_numbers(x->facts.loops, y->facts.loops);
-		break;
-	case TP_INVENTORY_SORT_CALLS:
-		order = compare_numbers(x->facts.calls, y->facts.calls);
-		break;
-	case TP_INVENTORY_SORT_FILE:
-		order = strcmp(x->file, y->file);
-		if (!order)
-			order = (x->line > y->line) - (x->line < y->line);
-		break;
-	case TP_INVENTORY_SORT_NAME:
-		order = strcmp(x->demangled, y->demangled);
-		break;
-	case TP_INVENTORY_SORT_START:
-		break;
-	}
+	const enum tp_inventory_sort sort = ((const struct tp_inventory_view *)context)->sort;
+	const uint64_t numbers[][2] = {
+	    [TP_INVENTORY_SORT_INSTRS] = {x->facts.instrs, y->facts.instrs},
+	    [TP_INVENTORY_SORT_START] = {x->instrs_start, y->instrs_start},
+	    [TP_INVENTORY_SORT_LOOPS] = {x->facts.loops, y->facts.loops},
+	    [TP_INVENTORY_SORT_CALLS] = {x->facts.calls, y->facts.calls},
+	};
+	int order = sort == TP_INVENTORY_SORT_NAME ? strcmp(x->demangled, y->demangled)
+		    : sort == TP_INVENTORY_SORT_FILE
+			? strcmp(x->file, y->file)
+			: compare_numbers(numbers[sort][0], numbers[sort][1]);
+	if (!order && sort == TP_INVENTORY_SORT_FILE)
+		order = (x->line > y->line) - (x->line < y->line);
 	if (!order)
 		order = compare_numbers(x->instrs_start, y->instrs_start);
 	return order ? order : (x > y) - (x < y);
@@ -133,18 +124,12 @@ static void add_heading(const struct tp_inventory *inventory, struct tp_buf *out
 	    sums.levels[TP_CATEGORY_SKIP] + sums.levels[TP_CATEGORY_FORBID]);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 // "parse.c:12, into main and 2 more".
 static void add_place(const struct tp_inventory *inventory,
     const struct tp_inventory_function *function, struct tp_buf *out)
 {
 	const char *file = *function->file ? function->file : function->main_file;
-	tp_buf_add_string(out, base_name(file));
+	tp_buf_add_string(out, basename(file));
 	if (function->line)
 		tp_buf_addf(out, ":%" PRIu64, function->line);
 	if (!function->into_count)
@@ -182,7 +167,7 @@ void tp_inventory_view_table(
 		tp_table_add(&table, tp_presence_name(function->presence));
 		tp_buf_reset(&cell);
 		if (there)
-			tp_list_add_category(&cell, function->decision, function->sample);
+			tp_category_add(&cell, function->decision, function->sample);
 		tp_table_add(&table, cell.data);
 		tp_table_add(&table, function->demangled);
 		tp_buf_reset(&cell);
@@ -314,6 +299,12 @@ void tp_inventory_view_json(
 	free(rows.items);
 }
 
+static void add_cell(struct tp_buf *out, const char *text)
+{
+	tp_text_add_csv(out, text);
+	tp_buf_add_char(out, ',');
+}
+
 void tp_inventory_view_csv(
     const struct tp_inventory *inventory, const struct tp_inventory_view *view, struct tp_buf *out)
 {
@@ -324,15 +315,15 @@ void tp_inventory_view_csv(
 	for (uint32_t i = 0; i < rows.count; i++) {
 		const struct tp_inventory_function *function = rows.items[i];
 		const struct tp_facts *facts = &function->facts;
-		tp_text_add_csv(out, function->name);
-		tp_buf_addf(out, ",%s,", tp_presence_words[function->presence]);
-		tp_text_add_csv(out, function->linkage);
+		add_cell(out, function->name);
+		add_cell(out, tp_presence_words[function->presence]);
+		add_cell(out, function->linkage);
 		tp_buf_addf(out,
-		    ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+		    "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 		    ",%" PRIu64 ",%" PRIu64 ",",
 		    function->instrs_start, facts->instrs, facts->blocks, facts->loops,
 		    facts->depth, function->constant_trips, facts->calls, function->indirect_calls);
-		tp_list_add_category(out, function->decision, function->sample);
+		tp_category_add(out, function->decision, function->sample);
 		tp_buf_add_char(out, ',');
 		if (function->by_file) {
 			struct tp_buf place;
@@ -344,14 +335,11 @@ void tp_inventory_view_csv(
 		}
 		tp_buf_addf(out, ",%" PRIu32 ",%d,%d,%" PRIu32 ",", function->definitions,
 		    function->ambiguous, function->system, function->into_count);
-		tp_text_add_csv(out, function->module);
-		tp_buf_add_char(out, ',');
-		tp_text_add_csv(out, function->main_file);
-		tp_buf_add_char(out, ',');
-		tp_text_add_csv(out, function->file);
-		tp_buf_addf(out, ",%" PRIu64 ",", function->line);
-		tp_text_add_csv(out, function->demangled);
-		tp_buf_add_char(out, ',');
+		add_cell(out, function->module);
+		add_cell(out, function->main_file);
+		add_cell(out, function->file);
+		tp_buf_addf(out, "%" PRIu64 ",", function->line);
+		add_cell(out, function->demangled);
 		tp_text_add_csv(out, function->origin ? function->origin : "");
 		tp_buf_add_char(out, '\n');
 	}

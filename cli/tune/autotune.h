@@ -6,15 +6,126 @@
 #ifndef TP_AUTOTUNE_H
 #define TP_AUTOTUNE_H
 
-#include "build.h"
+#include "recorder/clock/host_clock.h"
+#include "common/err.h"
 #include "plan.h"
-#include "run.h"
 #include "cli/command/command.h"
 #include "allowlists/choose/generate.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
+#include <teeperf/trace.h>
+
+/*
+ * Builds: made by the user's command, checked, and kept beside the original, so that each can be put in its place for a
+ * run. A product is an ELF file that the command makes.
+ */
+#define TP_AUTOTUNE_PRODUCTS_MAX 16
+
+enum tp_autotune_variant {
+	TP_AUTOTUNE_NATIVE = 0,
+	TP_AUTOTUNE_COUNT,
+	TP_AUTOTUNE_EVENT,
+	TP_AUTOTUNE_LIST, /* instrumented by the list that is being tried */
+	TP_AUTOTUNE_BEST, /* ... by the best one so far */
+	TP_AUTOTUNE_FROM, /* what was there before: a profile that is given is of it */
+	TP_AUTOTUNE_VARIANTS,
+};
+
+struct tp_autotune_product {
+	char path[PATH_MAX];
+	struct stat before; /* the build; all zero if it was not there */
+};
+
+struct tp_autotune_builder {
+	char *const *argv;
+	const char *clock; /* TEEPERF_CLOCK for the compiler, NULL: as it is */
+	const char *log;   /* file for what the build command prints */
+	bool idle;         /* builds take only what others leave of the machine */
+	struct tp_autotune_product products[TP_AUTOTUNE_PRODUCTS_MAX];
+	uint32_t product_count;
+	bool kept[TP_AUTOTUNE_VARIANTS];
+	bool any_built;
+	enum tp_autotune_variant built;  /* by the last command that succeeded */
+	enum tp_autotune_variant placed; /* what the products are now */
+	char lists[64]; /* hash of the allowlists of the last build, as its inventory tells */
+};
+
+/* The products: files, or with a plain name programs along PATH; they need not be there yet. */
+int tp_autotune_builder_init(struct tp_autotune_builder *builder, const char *const *products,
+    uint32_t product_count, struct tp_err *err);
+
+/*
+ * Run the build command for this variant, with the allowlist LIST (absolute path; NULL: none), see
+ * that all has been built anew, and keep a copy. The error says what to do.
+ */
+int tp_autotune_builder_build(struct tp_autotune_builder *builder, enum tp_autotune_variant variant,
+    const char *list, struct tp_err *err);
+
+/* Keep the products as they are, before anything is built, as TP_AUTOTUNE_FROM. */
+int tp_autotune_builder_keep_from(struct tp_autotune_builder *builder, struct tp_err *err);
+
+/* Make the products those of a variant that is kept. */
+int tp_autotune_builder_place(
+    struct tp_autotune_builder *builder, enum tp_autotune_variant variant, struct tp_err *err);
+
+/* The variant LIST is the best one now. */
+int tp_autotune_builder_accept(struct tp_autotune_builder *builder, struct tp_err *err);
+
+/* Leave the products as the last build made them, and nothing beside them. */
+void tp_autotune_builder_release(struct tp_autotune_builder *builder);
+
+/*
+ * What is started: build commands, and runs of the program, recorded or not, with their times. Each is a process group
+ * of its own, which a signal that ends teeperf ends too.
+ */
+struct tp_autotune_run {
+	char *const *argv;
+	const char *input;  /* its standard input; NULL: empty */
+	const char *output; /* file for its standard output */
+	const char *errors; /* file for its standard error; may be the same */
+	const char *trace;  /* record into this file; NULL: just run */
+	enum tp_clock_choice clock;
+	bool compress;
+};
+
+struct tp_autotune_ran {
+	uint64_t wall_ns;   /* from its start to its end */
+	uint64_t cpu_ns;    /* of all its threads, and its children that it waited for */
+	uint32_t exit_kind; /* enum teeperf_exit_kind */
+	uint32_t exit_value;
+	uint64_t output_bytes;
+	uint64_t output_hash;
+	uint64_t records;
+	uint64_t lost;
+	uint32_t attach; /* enum teeperf_attach */
+};
+
+/* From now on SIGINT, SIGTERM and SIGHUP end what runs, and are remembered. */
+void tp_autotune_catch(void);
+/* The signal that has come, or 0. */
+int tp_autotune_caught(void);
+
+/* 0 if it ran, however it ended; a tp_error if it could not be started or recorded. */
+int tp_autotune_run(
+    const struct tp_autotune_run *run, struct tp_autotune_ran *ran, struct tp_err *err);
+
+/* A variable of a command's environment; VALUE is NULL to remove it. */
+struct tp_autotune_setting {
+	const char *name; /* NULL: the end of all */
+	const char *value;
+};
+
+/*
+ * Run a command with its output in the file LOG and the SETTINGS in its environment; `idle`: with the processors and disks that nobody else wants. 0, or an error that
+ * names the command and LOG.
+ */
+int tp_autotune_command(char *const *argv, const struct tp_autotune_setting *settings,
+    const char *log, bool idle, struct tp_err *err);
+
+/* ---- the state ---- */
 
 #define TP_AUTOTUNE_LINES_MAX 64
 

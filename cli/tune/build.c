@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Makes, checks, keeps and exchanges the builds of teeperf autotune.
 #define _GNU_SOURCE
-#include "build.h"
+#include "autotune.h"
 
-#include "run.h"
+#include "autotune.h"
 #include "cli/driver/driver.h"
 #include "allowlists/inventory/inventory.h"
 

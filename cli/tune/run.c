@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Starts build commands and runs of the program for teeperf autotune, and measures the runs.
 #define _GNU_SOURCE
-#include "run.h"
+#include "autotune.h"
 
 #include "common/hash.h"
 #include "common/process.h"

@@ -6,7 +6,7 @@
 #include "analyzer/profile/analysis.h"
 #include "analyzer/import/open.h"
 #include "cli/driver/driver.h"
-#include "allowlists/choose/samples.h"
+#include "allowlists/choose/workload.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // and times add up to what they are to make. What perf alone reads (perf.data) is left out.
 // Runs: 1 of 10.
 #define _GNU_SOURCE
-#include "allowlists/choose/samples.h"
+#include "allowlists/choose/workload.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -76,7 +76,7 @@ static void costs(void **state)
 	assert_true(tp_cost_call_bytes(TP_CATEGORY_ALLOW, 1) == 16);
 	assert_true(tp_cost_call_bytes(TP_CATEGORY_SAMPLE, 64) == 0.25);
 	assert_true(tp_cost_call_bytes(TP_CATEGORY_COUNT, 1) == 0);
-	check_near(tp_cost_closed_ns(), 1.4);
+	check_near(TP_COST_CLOSED_NS, 1.4);
 	cost.closed_ns = 2;
 	check_near(tp_cost_call_ns(&cost, TP_CATEGORY_SKIP, 1), 2);
 	// Of 60,000 instructions a function's code makes one in a thousand more, of which a quarter costs; but no more than

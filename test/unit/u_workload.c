@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "analyzer/trace/text/dump_text.h"
-#include "allowlists/choose/samples.h"
 #include "allowlists/choose/workload.h"
 
 #define CLOCK "clock kind=tsc hz=1000000000\n"

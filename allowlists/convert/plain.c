@@ -197,3 +197,26 @@ int tp_import_extrae(struct tp_import *import)
 	}
 	return 0;
 }
+
+/* ---- export ---- */
+
+static const char *afl_cannot(const struct tp_export_rule *rule)
+{
+	if (!tp_export_is(rule, "fun") && !tp_export_is(rule, "src") && !tp_export_is(rule, "name"))
+		return "it knows no such line";
+	return rule->allow ? NULL : "it has no exceptions";
+}
+
+// AFL++ puts '*' before files, and compares functions with both of their names.
+static void write_afl(struct tp_export *export)
+{
+	if (export->allow)
+		tp_buf_add_string(export->out, "fun:*\n");
+	for (uint32_t i = 0; i < export->count; i++) {
+		const struct tp_export_rule *rule = &export->rules[i];
+		tp_list_add_lines(export->out, rule->comment);
+		tp_export_fnmatch(export, tp_export_is(rule, "src") ? "src:" : "fun:", rule);
+	}
+}
+
+const struct tp_list_writer tp_export_afl = {"AFL++", "", afl_cannot, write_afl};
