@@ -12,18 +12,14 @@
 
 enum tp_fate tp_fate_of(const struct tp_inventory_function *function)
 {
-	switch (function->presence) {
-	case TP_PRESENCE_PARTLY:
-		return TP_FATE_PARTLY;
-	case TP_PRESENCE_INLINED:
-		return TP_FATE_INLINED;
-	case TP_PRESENCE_REMOVED:
-		return TP_FATE_REMOVED;
-	case TP_PRESENCE_EMITTED:
-	case TP_PRESENCE_SOURCE:
-		break;
-	}
-	return TP_FATE_THERE;
+	static const enum tp_fate fates[] = {
+	    [TP_PRESENCE_EMITTED] = TP_FATE_THERE,
+	    [TP_PRESENCE_SOURCE] = TP_FATE_THERE,
+	    [TP_PRESENCE_PARTLY] = TP_FATE_PARTLY,
+	    [TP_PRESENCE_INLINED] = TP_FATE_INLINED,
+	    [TP_PRESENCE_REMOVED] = TP_FATE_REMOVED,
+	};
+	return fates[function->presence];
 }
 
 bool tp_category_instruments(enum tp_category category)

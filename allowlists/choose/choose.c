@@ -2,6 +2,8 @@
 // Choosing under a budget: a knapsack with several levels for each function.
 #include "choose.h"
 
+#include "common/array.h"
+
 #include "allowlists/choose/internal.h"
 
 #include <math.h>
@@ -36,9 +38,7 @@ static int compare_calls(const void *a, const void *b)
 {
 	const struct tp_choice *x = *(struct tp_choice *const *)a;
 	const struct tp_choice *y = *(struct tp_choice *const *)b;
-	if (x->calls != y->calls)
-		return x->calls < y->calls ? -1 : 1;
-	return (x > y) - (x < y);
+	return x->calls != y->calls ? TP_COMPARE(x->calls, y->calls) : TP_COMPARE(x, y);
 }
 
 // The open items into `order`, those with few calls first.
@@ -79,9 +79,8 @@ static int compare_steps(const void *a, const void *b)
 {
 	const struct step *x = a;
 	const struct step *y = b;
-	if (x->density != y->density)
-		return x->density > y->density ? -1 : 1;
-	return (x->item > y->item) - (x->item < y->item);
+	return x->density != y->density ? TP_COMPARE(y->density, x->density)
+					: TP_COMPARE(x->item, y->item);
 }
 
 // The steps of each item, best first. Samples that are worth their price come before events, which then

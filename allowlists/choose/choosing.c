@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The choice so far: what a level of a function takes of the budget, what is left of it, and what no choice exceeds.
 #include "allowlists/choose/internal.h"
+#include "common/array.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,10 +98,8 @@ static int compare_density(const void *a, const void *b)
 	const double left = x->value * y->size;
 	const double right = y->value * x->size;
 	if (left != right)
-		return left > right ? -1 : 1;
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	return (x > y) - (x < y);
+		return TP_COMPARE(right, left);
+	return x->size != y->size ? TP_COMPARE(x->size, y->size) : TP_COMPARE(x, y);
 }
 
 void tp_choosing_sort(struct tp_choosing *choosing, uint32_t count)

@@ -60,19 +60,11 @@ double tp_cost_code_ns(const struct tp_cost_code *code, double calls)
 
 double tp_cost_call_ns(const struct tp_cost *cost, enum tp_category level, uint32_t sample)
 {
-	switch (level) {
-	case TP_CATEGORY_ALLOW:
-	case TP_CATEGORY_FORCE:
+	if (level == TP_CATEGORY_ALLOW || level == TP_CATEGORY_FORCE)
 		return cost->event_ns;
-	case TP_CATEGORY_COUNT:
-		return cost->count_ns;
-	case TP_CATEGORY_SAMPLE:
+	if (level == TP_CATEGORY_SAMPLE)
 		return cost->count_ns * SAMPLE_COUNTS + cost->event_ns / sample;
-	case TP_CATEGORY_SKIP:
-	case TP_CATEGORY_FORBID:
-		break;
-	}
-	return cost->closed_ns;
+	return level == TP_CATEGORY_COUNT ? cost->count_ns : cost->closed_ns;
 }
 
 double tp_cost_call_bytes(enum tp_category level, uint32_t sample)

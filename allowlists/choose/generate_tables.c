@@ -152,45 +152,6 @@ static bool is_left_out(const struct tp_choice *choice)
 	       (choice->level == TP_CATEGORY_COUNT && choice->reason != TP_REASON_KEPT);
 }
 
-static void add_selected(
-    const struct tp_generated *generated, const uint32_t *order, uint32_t width, struct tp_buf *out)
-{
-	const struct tp_chosen *chosen = &generated->chosen;
-	char text[TP_LEVEL_TEXT];
-	uint32_t shown = 0;
-	uint32_t more = 0;
-	tp_buf_addf(out, "\nchosen: %u with events, %u sampled, %u counted\n", chosen->event_count,
-	    chosen->sample_count, chosen->count_count);
-	struct tp_table table;
-	tp_table_init(&table, "rrrrrll", 6);
-	table.width = width;
-	static const char *const titles[] = {
-	    "share", "self", "calls", "self/call", "cost", "level", "function"};
-	tp_table_add_titles(&table, titles);
-	for (uint32_t i = 0; i < generated->workload.function_count; i++) {
-		const struct tp_workload_function *function =
-		    &generated->workload.functions[order[i]];
-		const struct tp_choice *choice = &generated->choices[order[i]];
-		if (is_left_out(choice))
-			continue;
-		if (shown == ROWS_MAX) {
-			more++;
-			continue;
-		}
-		shown++;
-		add_measures(&table, generated, function);
-		tp_table_add(&table,
-		    tp_text_share(text, price(generated, function, choice->level, choice->sample)));
-		tp_table_add(&table, tp_level_text(text, choice));
-		tp_table_add(&table, function->demangled);
-	}
-	if (shown)
-		tp_table_render(&table, out);
-	tp_table_release(&table);
-	if (more)
-		tp_buf_addf(out, "(%u more in the list)\n", more);
-}
-
 // What stands in the way, in a word, and what may be had instead.
 static void add_prices(struct tp_table *table, const struct tp_generated *generated, uint32_t index)
 {
@@ -208,43 +169,57 @@ static void add_prices(struct tp_table *table, const struct tp_generated *genera
 	    choice->level == TP_CATEGORY_COUNT ? "only counted" : tp_reason_text(choice->reason));
 }
 
-static void add_left_out(
-    const struct tp_generated *generated, const uint32_t *order, uint32_t width, struct tp_buf *out)
+// The functions that were chosen, or those that were LEFT out, with what they would cost.
+static void add_rows(const struct tp_generated *generated, const uint32_t *order, uint32_t width,
+    bool left, struct tp_buf *out)
 {
+	static const char *const titles[] = {
+	    "share", "self", "calls", "self/call", "cost", "level", "function"};
+	static const char *const left_titles[] = {"share", "self", "calls", "self/call", "events",
+	    "sampled", "counted", "why", "function"};
+	const uint32_t most = left ? LEFT_OUT_MAX : ROWS_MAX;
 	struct tp_table table;
+	char text[TP_LEVEL_TEXT];
 	uint32_t shown = 0;
 	uint32_t more = 0;
 	double more_ns = 0;
-	char text[32];
-	tp_table_init(&table, "rrrrrrrll", 8);
+	tp_table_init(&table, left ? "rrrrrrrll" : "rrrrrll", left ? 8 : 6);
 	table.width = width;
-	static const char *const titles[] = {"share", "self", "calls", "self/call", "events",
-	    "sampled", "counted", "why", "function"};
-	tp_table_add_titles(&table, titles);
+	tp_table_add_titles(&table, left ? left_titles : titles);
 	for (uint32_t i = 0; i < generated->workload.function_count; i++) {
 		const struct tp_workload_function *function =
 		    &generated->workload.functions[order[i]];
 		const struct tp_choice *choice = &generated->choices[order[i]];
-		if (!is_left_out(choice) || (!function->calls && function->self_ns <= 0))
+		if (is_left_out(choice) != left ||
+		    (left && !function->calls && function->self_ns <= 0))
 			continue;
-		if (shown == LEFT_OUT_MAX) {
+		if (shown == most) {
 			more++;
 			more_ns += function->self_ns;
 			continue;
 		}
 		shown++;
 		add_measures(&table, generated, function);
-		add_prices(&table, generated, order[i]);
+		if (left) {
+			add_prices(&table, generated, order[i]);
+		} else {
+			tp_table_add(
+			    &table, tp_text_share(text,
+					price(generated, function, choice->level, choice->sample)));
+			tp_table_add(&table, tp_level_text(text, choice));
+		}
 		tp_table_add(&table, function->demangled);
 	}
-	if (shown) {
+	if (shown && left)
 		tp_buf_add_string(out, "\nleft out, and what it would cost\n");
+	if (shown)
 		tp_table_render(&table, out);
-	}
 	tp_table_release(&table);
-	if (more)
+	if (more && left)
 		tp_buf_addf(out, "(%u more, %s of own time)\n", more,
 		    tp_text_share(text, part(more_ns, generated->chosen.all_value)));
+	else if (more)
+		tp_buf_addf(out, "(%u more in the list)\n", more);
 }
 
 static void add_invisible(const struct tp_generated *generated, uint32_t width, struct tp_buf *out)
@@ -368,8 +343,11 @@ void tp_generated_add_tables(
 		out->failed = true;
 		return;
 	}
-	add_selected(generated, order, width, out);
-	add_left_out(generated, order, width, out);
+	tp_buf_addf(out, "\nchosen: %u with events, %u sampled, %u counted\n",
+	    generated->chosen.event_count, generated->chosen.sample_count,
+	    generated->chosen.count_count);
+	add_rows(generated, order, width, false, out);
+	add_rows(generated, order, width, true, out);
 	add_invisible(generated, width, out);
 	add_curve(generated, out);
 	add_totals(generated, out);

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "generate_internal.h"
 
+#include "common/array.h"
+
 #include "common/clean.h"
 
 #include <stdio.h>
@@ -14,48 +16,31 @@
 
 char *tp_level_text(char text[TP_LEVEL_TEXT], const struct tp_choice *choice)
 {
-	switch (choice->level) {
-	case TP_CATEGORY_ALLOW:
-		return strcpy(text, "event");
-	case TP_CATEGORY_SAMPLE:
-		snprintf(text, TP_LEVEL_TEXT, "sample/%u", choice->sample);
-		return text;
-	case TP_CATEGORY_SKIP:
-	case TP_CATEGORY_FORCE:
-	case TP_CATEGORY_FORBID:
-	case TP_CATEGORY_COUNT:
-		break;
-	}
-	return strcpy(text, tp_category_name(choice->level));
+	const char *name =
+	    choice->level == TP_CATEGORY_ALLOW ? "event" : tp_category_name(choice->level);
+	if (choice->level == TP_CATEGORY_SAMPLE)
+		snprintf(text, TP_LEVEL_TEXT, "%s/%u", name, choice->sample);
+	else
+		snprintf(text, TP_LEVEL_TEXT, "%s", name);
+	return text;
 }
 
 const char *tp_reason_text(enum tp_reason reason)
 {
-	switch (reason) {
-	case TP_REASON_BUDGET:
-		return "over the budget";
-	case TP_REASON_CHEAP:
-		return "costs next to nothing";
-	case TP_REASON_KEPT:
-		return "--keep";
-	case TP_REASON_NEVER:
-		return "--never";
-	case TP_REASON_NAMELESS:
-		return "has no symbol";
-	case TP_REASON_UNUSED:
-		return "never called";
-	case TP_REASON_NO_TIME:
-		return "no time seen";
-	case TP_REASON_ENTRY:
-		return "entry";
-	case TP_REASON_SIZE:
-		return "size";
-	case TP_REASON_LOOP:
-		return "loop";
-	case TP_REASON_SYSTEM:
-		return "from a system header";
-	}
-	return "";
+	static const char *const texts[] = {
+	    [TP_REASON_BUDGET] = "over the budget",
+	    [TP_REASON_CHEAP] = "costs next to nothing",
+	    [TP_REASON_KEPT] = "--keep",
+	    [TP_REASON_NEVER] = "--never",
+	    [TP_REASON_NAMELESS] = "has no symbol",
+	    [TP_REASON_UNUSED] = "never called",
+	    [TP_REASON_NO_TIME] = "no time seen",
+	    [TP_REASON_ENTRY] = "entry",
+	    [TP_REASON_SIZE] = "size",
+	    [TP_REASON_LOOP] = "loop",
+	    [TP_REASON_SYSTEM] = "from a system header",
+	};
+	return texts[reason];
 }
 
 const char *tp_quality_text(enum tp_quality quality)
@@ -70,10 +55,8 @@ static int compare_time(const void *a, const void *b, void *context)
 	const struct tp_workload_function *x = &workload->functions[*(const uint32_t *)a];
 	const struct tp_workload_function *y = &workload->functions[*(const uint32_t *)b];
 	if (x->self_ns != y->self_ns)
-		return x->self_ns > y->self_ns ? -1 : 1;
-	if (x->calls != y->calls)
-		return x->calls > y->calls ? -1 : 1;
-	return strcmp(x->name, y->name);
+		return TP_COMPARE(y->self_ns, x->self_ns);
+	return x->calls != y->calls ? TP_COMPARE(y->calls, x->calls) : strcmp(x->name, y->name);
 }
 
 uint32_t *tp_generated_by_time(const struct tp_generated *generated)
@@ -94,10 +77,9 @@ static int compare_hosts(const void *a, const void *b)
 	const struct tp_invisible *x = a;
 	const struct tp_invisible *y = b;
 	if (x->host_ns != y->host_ns)
-		return x->host_ns > y->host_ns ? -1 : 1;
-	if (x->function->instrs_start != y->function->instrs_start)
-		return x->function->instrs_start > y->function->instrs_start ? -1 : 1;
-	return strcmp(x->function->name, y->function->name);
+		return TP_COMPARE(y->host_ns, x->host_ns);
+	const int order = TP_COMPARE(y->function->instrs_start, x->function->instrs_start);
+	return order ? order : strcmp(x->function->name, y->function->name);
 }
 
 struct tp_invisible *tp_generated_invisible(const struct tp_generated *generated, uint32_t *count)

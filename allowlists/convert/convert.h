@@ -10,10 +10,7 @@
 #include "common/buf.h"
 
 /* TEXT is what was lost, or is decided differently, at LINE of the input (0: the list as a whole). */
-struct tp_list_warner {
-	void (*warn)(void *context, const char *file, uint32_t line, const char *text);
-	void *context;
-};
+typedef void tp_list_warner(const char *file, uint32_t line, const char *text);
 
 /* A text to convert. FILE names it in errors and warnings. */
 struct tp_list_input {
@@ -45,9 +42,9 @@ const struct tp_list_format *tp_list_format_find(const char *name);
  * another tp_error. pre: the format has this direction.
  */
 int tp_list_import(const struct tp_list_format *format, const struct tp_list_input *input,
-    struct tp_buf *out, const struct tp_list_warner *warner, struct tp_err *err);
+    struct tp_buf *out, tp_list_warner *warner, struct tp_err *err);
 int tp_list_export(const struct tp_list_format *format, const struct tp_list_input *input,
-    struct tp_buf *out, const struct tp_list_warner *warner, struct tp_err *err);
+    struct tp_buf *out, tp_list_warner *warner, struct tp_err *err);
 
 /*
  * The allowlist INPUT in its canonical form: one blank line between groups, the short names of

@@ -343,7 +343,7 @@ void tp_export_fnmatch(
 }
 
 int tp_list_export(const struct tp_list_format *format, const struct tp_list_input *input,
-    struct tp_buf *out, const struct tp_list_warner *warner, struct tp_err *err)
+    struct tp_buf *out, tp_list_warner *warner, struct tp_err *err)
 {
 	struct tp_allowlist *list;
 	int status = tp_allowlist_parse(&list, input->text, input->size, input->file, err);

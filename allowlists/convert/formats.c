@@ -28,12 +28,12 @@ const struct tp_list_format *tp_list_format_find(const char *name)
 	return NULL;
 }
 
-void tp_list_warn(const struct tp_list_warner *warner, const struct tp_list_input *input,
-    uint32_t line, const char *format, va_list arguments)
+void tp_list_warn(tp_list_warner *warner, const struct tp_list_input *input, uint32_t line,
+    const char *format, va_list arguments)
 {
 	char text[512];
 	vsnprintf(text, sizeof(text), format, arguments);
-	warner->warn(warner->context, input->file, line, text);
+	warner(input->file, line, text);
 }
 
 void tp_list_add_lines(struct tp_buf *out, struct tp_span text)

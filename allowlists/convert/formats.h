@@ -10,8 +10,8 @@
 #include <stdarg.h>
 
 /* Tell the warner of LINE of the input. */
-void tp_list_warn(const struct tp_list_warner *warner, const struct tp_list_input *input,
-    uint32_t line, const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
+void tp_list_warn(tp_list_warner *warner, const struct tp_list_input *input, uint32_t line,
+    const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
 /* Add lines of the input, without the blanks around them. */
 void tp_list_add_lines(struct tp_buf *out, struct tp_span text);
 
@@ -33,7 +33,7 @@ struct tp_import {
 	const struct tp_list_input *input;
 	struct tp_lines lines;
 	struct tp_buf *out;
-	const struct tp_list_warner *warner;
+	tp_list_warner *warner;
 	struct tp_err *err;
 	struct tp_import_entry *entries;
 	uint32_t count;
@@ -96,7 +96,7 @@ struct tp_export {
 	const struct tp_list_writer *writer;
 	const struct tp_list_input *input;
 	struct tp_buf *out;
-	const struct tp_list_warner *warner;
+	tp_list_warner *warner;
 	struct tp_err *err;
 	bool allow; /* what no line matches */
 	/* In the order in which they count, the last most: forbid lines are behind all others. */

@@ -138,7 +138,7 @@ void tp_import_rule_and(struct tp_import *import, const char *kind, struct tp_sp
 }
 
 int tp_list_import(const struct tp_list_format *format, const struct tp_list_input *input,
-    struct tp_buf *out, const struct tp_list_warner *warner, struct tp_err *err)
+    struct tp_buf *out, tp_list_warner *warner, struct tp_err *err)
 {
 	int status = tp_text_check(input->text, input->size, input->file, err);
 	if (status)

@@ -257,17 +257,9 @@ static bool add_class(struct tp_span name, tp_byte_set set)
 	static const struct {
 		const char *name;
 		int (*is)(int c);
-	} classes[] = {
-	    {"alnum", isalnum},
-	    {"alpha", isalpha},
-	    {"blank", isblank},
-	    {"digit", isdigit},
-	    {"lower", islower},
-	    {"punct", ispunct},
-	    {"space", isspace},
-	    {"upper", isupper},
-	    {"xdigit", isxdigit},
-	};
+	} classes[] = {{"alnum", isalnum}, {"alpha", isalpha}, {"blank", isblank},
+	    {"digit", isdigit}, {"lower", islower}, {"punct", ispunct}, {"space", isspace},
+	    {"upper", isupper}, {"xdigit", isxdigit}};
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		if (!tp_span_is(name, classes[i].name))
 			continue;

@@ -48,13 +48,12 @@ static int compare_definitions(const void *a, const void *b)
 	const struct definition *x = a;
 	const struct definition *y = b;
 	if (x->mergeable != y->mergeable)
-		return x->mergeable ? -1 : 1;
+		return TP_COMPARE(y->mergeable, x->mergeable);
 	const int order = strcmp(x->main_file, y->main_file);
 	if (order)
 		return order;
-	if (x->identity != y->identity)
-		return x->identity < y->identity ? -1 : 1;
-	return (x->entry > y->entry) - (x->entry < y->entry);
+	return x->identity != y->identity ? TP_COMPARE(x->identity, y->identity)
+					  : TP_COMPARE(x->entry, y->entry);
 }
 
 static bool is_same_function(const struct definition *a, const struct definition *b)
@@ -241,9 +240,8 @@ static int compare_found(const void *a, const void *b)
 {
 	const struct found_edge *x = a;
 	const struct found_edge *y = b;
-	if (x->edge.function != y->edge.function)
-		return x->edge.function < y->edge.function ? -1 : 1;
-	return (x->entry > y->entry) - (x->entry < y->entry);
+	const int order = TP_COMPARE(x->edge.function, y->edge.function);
+	return order ? order : TP_COMPARE(x->entry, y->entry);
 }
 
 // Add up what one definition has of an edge; of several definitions, the one with most sites counts,
@@ -355,7 +353,7 @@ static int compare_kept_units(const void *a, const void *b)
 	const struct tp_build_unit *x = *(const struct tp_build_unit *const *)a;
 	const struct tp_build_unit *y = *(const struct tp_build_unit *const *)b;
 	const int order = strcmp(x->unit.main_file, y->unit.main_file);
-	return order ? order : (x->identity > y->identity) - (x->identity < y->identity);
+	return order ? order : TP_COMPARE(x->identity, y->identity);
 }
 
 // The same, and units that are the same one as they were read.
@@ -364,7 +362,7 @@ static int compare_units(const void *a, const void *b)
 	const struct tp_build_unit *x = *(const struct tp_build_unit *const *)a;
 	const struct tp_build_unit *y = *(const struct tp_build_unit *const *)b;
 	const int order = compare_kept_units(a, b);
-	return order ? order : (x > y) - (x < y);
+	return order ? order : TP_COMPARE(x, y);
 }
 
 static void *room_for(struct merge *merge, uint32_t count, size_t size)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes a merged inventory in its text form.
 #include "build.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +60,8 @@ static int compare_keyed(const void *a, const void *b)
 	const int order = strcmp(x->main_file, y->main_file);
 	if (order)
 		return order;
-	if (x->twin != y->twin)
-		return x->twin < y->twin ? -1 : 1;
-	return (x->function > y->function) - (x->function < y->function);
+	return x->twin != y->twin ? TP_COMPARE(x->twin, y->twin)
+				  : TP_COMPARE(x->function, y->function);
 }
 
 // `twin`: how many units before it are of the same file; these must not read as the same unit again.

@@ -346,7 +346,6 @@ static int check_limit(struct tp_parser *parser, const struct tp_entry *entry)
 	    "the list stands for more than %d globs; use fewer braces", TP_ALLOWLIST_RULES_MAX);
 }
 
-// What follows from the parts of a line.
 int tp_parser_finish_entry(struct tp_parser *parser, struct tp_entry *entry)
 {
 	const struct tp_condition *first = &entry->first;

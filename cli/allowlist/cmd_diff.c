@@ -147,10 +147,7 @@ static void add_json_level(
 	tp_json_object(writer, name);
 	tp_list_add_category_json(writer, "level", verdict->category, verdict->sample);
 	tp_json_text(writer, "file", verdict->line ? verdict->file : NULL);
-	if (verdict->line)
-		tp_json_uint(writer, "line", verdict->line);
-	else
-		tp_json_null(writer, "line");
+	tp_json_uint_if(writer, "line", verdict->line, verdict->line);
 	tp_json_end(writer);
 }
 

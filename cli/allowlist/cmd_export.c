@@ -12,7 +12,10 @@ static const struct tp_option options[] = {
     TP_OPT_END,
 };
 
-static int run(int argc, char **argv);
+static int run(int argc, char **argv)
+{
+	return tp_list_convert(true, format, output, argc, argv);
+}
 
 const struct tp_command tp_allowlist_export = {
     .name = "allowlist export",
@@ -28,8 +31,3 @@ const struct tp_command tp_allowlist_export = {
     .options = options,
     .run = run,
 };
-
-static int run(int argc, char **argv)
-{
-	return tp_list_convert(true, format, output, argc, argv);
-}

@@ -14,7 +14,10 @@ static const struct tp_option options[] = {
     TP_OPT_END,
 };
 
-static int run(int argc, char **argv);
+static int run(int argc, char **argv)
+{
+	return tp_list_convert(false, format, output, argc, argv);
+}
 
 const struct tp_command tp_allowlist_import = {
     .name = "allowlist import",
@@ -31,8 +34,3 @@ const struct tp_command tp_allowlist_import = {
     .options = options,
     .run = run,
 };
-
-static int run(int argc, char **argv)
-{
-	return tp_list_convert(false, format, output, argc, argv);
-}

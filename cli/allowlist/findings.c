@@ -11,18 +11,9 @@
 static const char bold[] = "\033[1m";
 static const char plain[] = "\033[0m";
 
-static const char *severity_color(enum tp_severity severity)
-{
-	switch (severity) {
-	case TP_SEVERITY_ERROR:
-		return "\033[1;31m";
-	case TP_SEVERITY_WARNING:
-		return "\033[1;35m";
-	case TP_SEVERITY_NOTE:
-		break;
-	}
-	return "\033[1;36m";
-}
+static const char *const colors[] = {[TP_SEVERITY_NOTE] = "\033[1;36m",
+    [TP_SEVERITY_WARNING] = "\033[1;35m",
+    [TP_SEVERITY_ERROR] = "\033[1;31m"};
 
 static void add_head(
     struct tp_buf *out, const struct tp_allowlist_line *line, enum tp_severity severity, bool color)
@@ -33,8 +24,8 @@ static void add_head(
 		    out, "%s:%" PRIu32 ":%" PRIu32 ":", line->file, line->line, line->column);
 		tp_buf_addf(out, "%s ", color ? plain : "");
 	}
-	tp_buf_addf(out, "%s%s:%s ", color ? severity_color(severity) : "",
-	    tp_severity_name(severity), color ? plain : "");
+	tp_buf_addf(out, "%s%s:%s ", color ? colors[severity] : "", tp_severity_name(severity),
+	    color ? plain : "");
 }
 
 /*

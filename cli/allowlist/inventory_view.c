@@ -259,12 +259,12 @@ static void add_json_units(struct tp_json *json, const struct tp_inventory *inve
 	tp_json_lines(json);
 	for (uint32_t i = 0; i < inventory->unit_count; i++) {
 		const struct tp_inventory_unit *unit = &inventory->units[i];
+		const char *const members[][2] = {{"main_file", unit->main_file},
+		    {"module", unit->module}, {"compiler", unit->compiler}, {"level", unit->level},
+		    {"lists", unit->lists}};
 		tp_json_object(json, NULL);
-		tp_json_text(json, "main_file", unit->main_file);
-		tp_json_text(json, "module", unit->module);
-		tp_json_text(json, "compiler", unit->compiler);
-		tp_json_text(json, "level", unit->level);
-		tp_json_text(json, "lists", unit->lists);
+		for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
+			tp_json_text(json, members[m][0], members[m][1]);
 		tp_json_end(json);
 	}
 	tp_json_end(json);

@@ -134,9 +134,8 @@ int tp_list_file_write(const char *out, const struct tp_buf *buf, struct tp_err 
 	return 0;
 }
 
-static void warn(void *context, const char *file, uint32_t line, const char *text)
+static void warn(const char *file, uint32_t line, const char *text)
 {
-	(void)context;
 	if (line)
 		fprintf(stderr, "%s:%u: warning: %s\n", file, line, text);
 	else
@@ -144,7 +143,6 @@ static void warn(void *context, const char *file, uint32_t line, const char *tex
 }
 
 // Reports what is lost on stderr, as FILE:LINE: warning: TEXT.
-static const struct tp_list_warner warner = {warn, NULL};
 
 // The format NAME if it can be read, or written; else NULL, and wrong usage has been reported.
 static const struct tp_list_format *choose(const char *name, bool write)
@@ -182,8 +180,8 @@ int tp_list_convert(bool write, const char *format, const char *out, int argc, c
 	if (!status) {
 		const struct tp_list_input input = {
 		    text.data, text.size, strcmp(argv[0], "-") ? argv[0] : "standard input"};
-		status = (write ? tp_list_export : tp_list_import)(
-		    chosen, &input, &result, &warner, &err);
+		status =
+		    (write ? tp_list_export : tp_list_import)(chosen, &input, &result, warn, &err);
 	}
 	if (!status)
 		status = tp_list_file_write(out, &result, &err);

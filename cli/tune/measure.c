@@ -15,8 +15,7 @@ struct tp_autotune_path tp_autotune_file(const struct tp_autotune *tune, const c
 	return place;
 }
 
-__attribute__((format(printf, 2, 3))) void tp_autotune_say(
-    const struct tp_autotune *tune, const char *format, ...)
+void tp_autotune_say(const struct tp_autotune *tune, const char *format, ...)
 {
 	if (!tune->options.progress)
 		return;
@@ -39,7 +38,6 @@ static void show_file(const char *file)
 		fclose(from);
 }
 
-// The program's words for how it ended.
 const char *tp_autotune_end_text(const struct tp_autotune_ran *ran, char *text, size_t size)
 {
 	if (ran->exit_kind == TEEPERF_EXIT_SIGNAL)
@@ -56,7 +54,6 @@ int tp_autotune_fail_of_run(const struct tp_autotune *tune, const char *what, st
 	    "'%s' %s; its standard error is in '%s'", tune->options.program[0], what, errors.text);
 }
 
-// The program does what it did in the first run.
 int tp_autotune_check_same(struct tp_autotune *tune, const struct tp_autotune_ran *ran,
     const char *which, struct tp_err *err)
 {
@@ -88,7 +85,6 @@ const char *const tp_autotune_variant_texts[TP_AUTOTUNE_VARIANTS] = {
     [TP_AUTOTUNE_FROM] = "as it was",
 };
 
-// Run the program in a variant; TRACE is the name of a file in the folder, or NULL.
 int tp_autotune_run_variant(struct tp_autotune *tune, enum tp_autotune_variant variant,
     const char *trace, bool compress, struct tp_autotune_ran *ran, struct tp_err *err)
 {
@@ -127,8 +123,6 @@ double tp_autotune_time(const struct tp_autotune *tune, const struct tp_autotune
 	return ns ? (double)ns : 1;
 }
 
-// Native and another variant, recorded, in turn, until there are `count` of each; who begins alternates.
-// The other one may be native too.
 int tp_autotune_run_series(struct tp_autotune *tune, enum tp_autotune_variant variant,
     const char *trace, uint32_t count, struct tp_autotune_series *series,
     struct tp_autotune_ran *last, struct tp_err *err)

@@ -9,15 +9,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void warn(void *context, const char *file, uint32_t line, const char *text)
+static void warn(const char *file, uint32_t line, const char *text)
 {
-	(void)context;
 	(void)line;
 	if (!file || !*text)
 		abort();
 }
-
-static const struct tp_list_warner warner = {warn, NULL};
 
 static void write_all(const struct tp_list_input *input)
 {
@@ -28,7 +25,7 @@ static void write_all(const struct tp_list_input *input)
 	tp_buf_init(&again);
 	for (const struct tp_list_format *format = tp_list_formats; format->name; format++) {
 		tp_buf_reset(&out);
-		if (format->write && tp_list_export(format, input, &out, &warner, &err))
+		if (format->write && tp_list_export(format, input, &out, warn, &err))
 			abort();
 	}
 	tp_buf_reset(&out);
@@ -60,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (tp_allowlist_parse(&list, input.text, input.size, "fuzz", &err) == 0)
 			write_all(&input);
 		tp_allowlist_free(list);
-	} else if (tp_list_import(&tp_list_formats[chosen], &input, &out, &warner, &err) == 0) {
+	} else if (tp_list_import(&tp_list_formats[chosen], &input, &out, warn, &err) == 0) {
 		const struct tp_list_input read = {out.data, out.size, "read"};
 		write_all(&read);
 	} else if (!err.what[0]) {

@@ -22,14 +22,11 @@ static struct tp_buf out;
 static struct tp_buf warnings;
 static struct tp_err err;
 
-static void warn(void *context, const char *file, uint32_t line, const char *text)
+static void warn(const char *file, uint32_t line, const char *text)
 {
-	(void)context;
 	(void)file;
 	tp_buf_addf(&warnings, "%u: %s\n", line, text);
 }
-
-static const struct tp_list_warner warner = {warn, NULL};
 
 static int convert(const char *format, const char *text, bool export)
 {
@@ -38,7 +35,7 @@ static int convert(const char *format, const char *text, bool export)
 	assert_non_null(found);
 	tp_buf_reset(&out);
 	tp_buf_reset(&warnings);
-	return (export ? tp_list_export : tp_list_import)(found, &input, &out, &warner, &err);
+	return (export ? tp_list_export : tp_list_import)(found, &input, &out, warn, &err);
 }
 
 static void check(const char *what, const char *got, const char *expected)
