@@ -10,8 +10,8 @@ private_shm || true
 # In a /dev/shm that others use, too, what was there is theirs.
 find /dev/shm -name 'teeperf-*' | sort >theirs
 
-most=4
-every=30
+most=3
+every=20
 if [ "${TEEPERF_FULL:-0}" = 1 ]; then
 	most=200
 	every=0

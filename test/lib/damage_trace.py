@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Damage a recorded trace in many places, and see what teeperf makes of each.
 
-damage_trace.py TEEPERF TRACE FUNCTION: cuts TRACE at 50 places and flips bits in 200 copies, the
-same ones each time. No command may crash or hang; each must name the file and, for a cut, the
+damage_trace.py TEEPERF TRACE FUNCTION CUTS FLIPS: cuts TRACE at so many places and flips bits in so many
+copies, the same ones each time. No command may crash or hang; each must name the file and, for a cut, the
 offset; calls of FUNCTION that lie before the damage must still be shown.
 """
 import csv
@@ -17,10 +17,10 @@ import sys
 import teeperf_abi as abi
 
 TEEPERF, TRACE, FUNCTION = sys.argv[1:4]
+CUTS, FLIPS = map(int, sys.argv[4:6])
 SECTION = abi.teeperf_section
 CHUNK, END = abi.TEEPERF_SECTION_CHUNK, abi.TEEPERF_SECTION_END
 CHUNK_HEADER = abi.teeperf_chunk.size
-CUTS, FLIPS = 50, 200
 COMMANDS = (
     ["analyze", "--format", "csv"],
     ["analyze", "--view", "tree", "--format", "json"],

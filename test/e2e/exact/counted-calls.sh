@@ -8,6 +8,10 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
+# Of each thread: more records than a chunk has. In the long form, than five have.
+calls=5000
+[ "${TEEPERF_FULL:-0}" = 0 ] || calls=20000
+all=$((8 * calls))
 
 cat >app.c <<'EOS'
 #include <dlfcn.h>
@@ -16,7 +20,7 @@ cat >app.c <<'EOS'
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-enum { THREADS = 8, CALLS = 20000 };
+enum { THREADS = 8 };
 __attribute__((noinline)) static int step(int x)
 {
 	__asm__ volatile("");
@@ -90,49 +94,50 @@ holds() {
 	[ "$events" = "$1" ] || fail "$events events, not $1"
 }
 
-expect 0 "$TEEPERF" cc --level=count -O2 -g -pthread -o counted app.c -ldl
+expect 0 "$TEEPERF" cc --level=count -O2 -g -pthread -DCALLS=$calls -o counted app.c -ldl
 expect 0 "$TEEPERF" cc --level=count -O2 -g -shared -fPIC -o library.so library.c
 for clock in tsc soft none; do
 	expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./counted
-	[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv notes >&2; fail "counts ($clock)"; }
+	[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv notes >&2; fail "counts ($clock)"; }
 	holds 0
 done
 expect 0 "$TEEPERF" record -q -o run.trace -- ./counted stays
-[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "counts of running threads"; }
+[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "counts of running threads"; }
 expect 137 "$TEEPERF" record -q -o run.trace -- ./counted killed
-[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "counts of a killed program"; }
+[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "counts of a killed program"; }
 expect 0 "$TEEPERF" record -q -o run.trace -- ./counted library
-[ "$(calls)" = "main=1 other=3000 step=160000 work=8 " ] || { cat top.csv >&2; fail "counts in a library"; }
+[ "$(calls)" = "main=1 other=3000 step=$all work=8 " ] || { cat top.csv >&2; fail "counts in a library"; }
 # Counted and with events, in one program.
 printf 'fun:*\nfun:step=count\n' >mixed.allow
-expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -o mixed app.c -ldl
+expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -DCALLS=$calls -o mixed app.c -ldl
 expect 0 "$TEEPERF" record -q -o run.trace -- ./mixed
-[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "counts beside events"; }
+[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "counts beside events"; }
 holds 18
 # Sampled: all calls are counted, one in seven of each thread has times.
-expect 0 "$TEEPERF" cc --level=sample/7 -O2 -g -pthread -o sampled app.c -ldl
+expect 0 "$TEEPERF" cc --level=sample/7 -O2 -g -pthread -DCALLS=$calls -o sampled app.c -ldl
 for clock in tsc soft none; do
 	expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./sampled
-	[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "calls, sampled ($clock)"; }
-	# 20000 / 7, rounded up, in each of 8 threads.
-	awk -F, '$1 == "step" { exit $12 != 8 * 2858 }' top.csv || fail "one in seven ($clock)"
-	holds $((2 + 16 + 16 * 2858))
-	adds_up 160009
+	[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "calls, sampled ($clock)"; }
+	# One in seven, rounded up, in each of 8 threads.
+	sampled=$(((calls + 6) / 7))
+	awk -F, -v timed=$((8 * sampled)) '$1 == "step" { exit $12 != timed }' top.csv || fail "one in seven ($clock)"
+	holds $((2 + 16 + 16 * sampled))
+	adds_up $((all + 9))
 done
 expect 137 "$TEEPERF" record -q -o run.trace -- ./sampled killed
-[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "samples of a killed program"; }
+[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "samples of a killed program"; }
 # By a list, and in one program with events and counts.
 printf 'fun:step=sample/100\nfun:work=count\nfun:main\n' >mixed.allow
-expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -o mixed app.c -ldl
+expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -DCALLS=$calls -o mixed app.c -ldl
 expect 0 "$TEEPERF" record -q -o run.trace -- ./mixed
-[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "samples beside events"; }
-holds $((2 + 16 * 200))
-adds_up 160009
+[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "samples beside events"; }
+holds $((2 + 16 * (calls / 100)))
+adds_up $((all + 9))
 # What a filter leaves stands for as many calls as before; what was only counted goes, and that is said.
 "$TEEPERF" analyze run.trace --ignore main >table
 grep -q '^counted  *1 function left out' table || fail "nothing tells of counts that are left out"
 "$TEEPERF" analyze run.trace --ignore main --format csv >top.csv 2>notes
-awk -F, '$1 == "step" { exit !($2 == 160000 && $12 == 1600) } $1 == "work" { exit 1 }' top.csv ||
+awk -F, -v all=$all '$1 == "step" { exit !($2 == all && $12 == all / 100) } $1 == "work" { exit 1 }' top.csv ||
 	{ cat top.csv >&2; fail "filtered samples"; }
 "$TEEPERF" analyze run.trace --time-range 0..1000s >table
 grep -q '^sampled  *1 function with the recorded calls only' table || fail "nothing tells that samples are not scaled"
@@ -140,9 +145,11 @@ grep -q '^sampled  *1 function with the recorded calls only' table || fail "noth
 awk 'BEGIN {
 	for (i = 0; i < 2500; i++)
 		printf "__attribute__((noinline)) int f%d(int x) { __asm__ volatile(\"\"); return x; }\n", i
-	print "int main(void) { int s = 0;"
+	print "static int (*const all[])(int) = {"
 	for (i = 0; i < 2500; i++)
-		printf "for (int k = 0; k < %d; k++) s += f%d(0);\n", i % 7, i
+		printf "f%d,\n", i
+	print "};\nint main(void) { int s = 0;"
+	print "for (int i = 0; i < 2500; i++) for (int k = 0; k < i % 7; k++) s += all[i](0);"
 	print "return s; }" }' >many.c
 awk 'BEGIN {
 	print "int f0(int x); __attribute__((noinline)) int elsewhere(int x) { return f0(x); }"
@@ -181,13 +188,13 @@ done
 for options in '--level=sample/1' '--shape=inline' '--shape=call' '--exits=untimed' '--shape=call --exits=untimed' \
 	'--shape=call --clock=tsc' '--clock=soft' '--clock=soft --shape=call'; do
 	# shellcheck disable=SC2086
-	expect 0 "$TEEPERF" cc $options -O2 -g -pthread -o events app.c -ldl
+	expect 0 "$TEEPERF" cc $options -O2 -g -pthread -DCALLS=$calls -o events app.c -ldl
 	for clock in tsc soft none; do
 		case $options:$clock in
 		*=tsc:soft | *=tsc:none | *=soft*:tsc) continue ;;
 		esac
 		expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./events
-		[ "$(calls)" = "main=1 step=160000 work=8 " ] || { cat top.csv >&2; fail "calls with $options, $clock"; }
-		holds 320018
+		[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "calls with $options, $clock"; }
+		holds $((2 * all + 18))
 	done
 done

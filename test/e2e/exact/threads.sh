@@ -57,9 +57,8 @@ for mode in full stream; do
 	}
 	# All chunks that were drawn are in the trace, and each was drawn once.
 	facts run.trace lost=0
-	"$TEEPERF" dump run.trace >dump
-	chunks=$(grep -c '^chunk ' dump)
-	draws=$(sed -n 's/^end .*chunk-draws=\([0-9]*\).*/\1/p' dump)
+	chunks=$(fact chunks_sections)
+	draws=$(fact draws)
 	[ "$draws" = "$chunks" ] || fail "$draws draws for $chunks chunks ($mode)"
 	# 16,000,018 records fill 8184 a chunk: no thread leaves more than one chunk unfinished.
 	[ "$chunks" -ge 1956 ] && [ "$chunks" -le 1970 ] || fail "$chunks chunks ($mode)"

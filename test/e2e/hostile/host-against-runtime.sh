@@ -8,8 +8,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
-rounds=20000
-stepped=600
+rounds=12000
+stepped=400
 seed=1
 kept='0 2 5'
 if [ "${TEEPERF_FULL:-0}" != 0 ]; then

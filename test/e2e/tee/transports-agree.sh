@@ -19,7 +19,7 @@ calls_list >list
 } >list.counted
 kinds='threads counted contexts unwind'
 # How often a program runs in one process.
-times=3
+times=2
 [ "${TEEPERF_FULL:-0}" = 0 ] || times=6
 export SIDE_TIMES
 
@@ -49,11 +49,11 @@ compile() {
 	done
 }
 
-# link PORT SIDE: ./KIND of each program.
+# link PORT SIDE: ./KIND of each program, whose other side takes ./image for it.
 link() {
+	expect 0 "$TEEPERF" cc --level=off $target -D"$2" -DSIDE_PATH="\"$TEST_TMP/image\"" -O1 -I "$root/include" -c \
+		-o side.o "$from/calls_side.c"
 	for kind in $kinds; do
-		expect 0 "$TEEPERF" cc --level=off $target -D"$2" -DSIDE_PATH="\"$TEST_TMP/$kind\"" -O1 -I "$root/include" -c \
-			-o side.o "$from/calls_side.c"
 		expect 0 "$TEEPERF" "$(driver $kind)" --check off --port="$1" $target -pthread -Wl,--wrap=main \
 			-Wl,--wrap=pthread_create -o $kind $kind.o side.o
 	done
@@ -136,6 +136,7 @@ shared() {
 	shift
 	SIDE_TIMES=$times
 	for kind in $kinds; do
+		ln -sf $kind image
 		# shellcheck disable=SC2086 # words are meant
 		expect 0 "$TEEPERF" record -q --mode full --size 16M --clock $clock -o x.trace -- "$@" $emulator ./$kind
 		same $kind x.trace $times "$what"
@@ -146,6 +147,7 @@ shared() {
 streamed() {
 	SIDE_TIMES=$2
 	for kind in $kinds; do
+		ln -sf $kind image
 		rm -f stream
 		# shellcheck disable=SC2086 # words are meant
 		expect 0 env TEEPERF_STREAM=stream SIDE_STREAM=stream $emulator ./$kind
