@@ -12,80 +12,15 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <elf.h>
 
 #include <teeperf/bare.h>
 #include <teeperf/teeperf.h>
 
+#include "no_libc.h"
 #include "work.h"
 
 enum { LOG_FD = 3, THREADS_MAX = 2, TLS_ROOM = 8192, STACK_ROOM = 65536 };
-
-static long call6(long number, long a, long b, long c, long d, long e, long f)
-{
-#if defined(__x86_64__)
-	long result;
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-#elif defined(__aarch64__)
-	register long x8 __asm__("x8") = number;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-	register long x4 __asm__("x4") = e;
-	register long x5 __asm__("x5") = f;
-	__asm__ volatile("svc 0"
-			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			 : "memory");
-	return x0;
-#elif defined(__riscv)
-	register long a7 __asm__("a7") = number;
-	register long a0 __asm__("a0") = a;
-	register long a1 __asm__("a1") = b;
-	register long a2 __asm__("a2") = c;
-	register long a3 __asm__("a3") = d;
-	register long a4 __asm__("a4") = e;
-	register long a5 __asm__("a5") = f;
-	__asm__ volatile("ecall"
-			 : "+r"(a0)
-			 : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
-			 : "memory");
-	return a0;
-#endif
-}
-
-__attribute__((noreturn)) static void leave(int code)
-{
-	for (;;)
-		call6(SYS_exit_group, code, 0, 0, 0, 0, 0);
-}
-
-// The compiler may make calls of loops.
-void *memset(void *at, int value, size_t size)
-{
-	volatile unsigned char *to = at;
-	while (size--)
-		*to++ = (unsigned char)value;
-	return at;
-}
-
-void *memcpy(void *at, const void *from, size_t size)
-{
-	volatile unsigned char *to = at;
-	const unsigned char *bytes = from;
-	while (size--)
-		*to++ = *bytes++;
-	return at;
-}
 
 // ---- thread-local storage
 
@@ -120,19 +55,6 @@ static char *make_tls(int n)
 	    (const void *)segment->p_vaddr, segment->p_filesz);
 #endif
 	return pointer;
-}
-
-static void use_tls(char *pointer)
-{
-#if defined(__x86_64__)
-	enum { ARCH_SET_FS = 0x1002 };
-	if (call6(SYS_arch_prctl, ARCH_SET_FS, (long)pointer, 0, 0, 0, 0))
-		leave(91);
-#elif defined(__aarch64__)
-	__asm__ volatile("msr tpidr_el0, %0" : : "r"(pointer));
-#elif defined(__riscv)
-	__asm__ volatile("mv tp, %0" : : "r"(pointer));
-#endif
 }
 
 // ---- the hooks
@@ -264,14 +186,6 @@ static void start_second_thread(char *pointer)
 		leave(94);
 }
 
-static uint64_t number(const char *text)
-{
-	uint64_t value = 0;
-	while (*text)
-		value = 10 * value + (uint64_t)(*text++ - '0');
-	return value;
-}
-
 static void map_region(void)
 {
 	enum { SEEK_TO_END = 2, READ_WRITE = 3, SHARED = 1 };
@@ -293,9 +207,10 @@ __attribute__((noreturn, used)) static void start(long *stack)
 	char **arguments = (char **)(stack + 1);
 	if (stack[0] != 3)
 		leave(96);
-	rounds = number(arguments[1]);
-	const uint64_t threads = number(arguments[2]);
-	use_tls(make_tls(0));
+	rounds = number_of(arguments[1]);
+	const uint64_t threads = number_of(arguments[2]);
+	if (set_thread_pointer((uint64_t)make_tls(0)))
+		leave(91);
 	map_region();
 	if (threads > 1)
 		start_second_thread(make_tls(1));

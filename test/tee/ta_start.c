@@ -10,56 +10,13 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/mman.h>
-#include <sys/syscall.h>
 
 #include <teeperf/teeperf.h>
 
+#include "no_libc.h"
 #include "work.h"
 
 enum { PAGE = 4096, ROOM = 1 << 16 };
-
-static long call6(long number, long a, long b, long c, long d, long e, long f)
-{
-#if defined(__x86_64__)
-	long result;
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-#elif defined(__aarch64__)
-	register long x8 __asm__("x8") = number;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-	register long x4 __asm__("x4") = e;
-	register long x5 __asm__("x5") = f;
-	__asm__ volatile("svc 0"
-			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			 : "memory");
-	return x0;
-#endif
-}
-
-static void set_thread_pointer(uint64_t to)
-{
-#if defined(__x86_64__)
-	call6(SYS_arch_prctl, 0x1002, (long)to, 0, 0, 0, 0); // ARCH_SET_FS
-#elif defined(__aarch64__)
-	__asm__ volatile("msr tpidr_el0, %0" : : "r"(to));
-#endif
-}
-
-static void leave(int code)
-{
-	for (;;)
-		call6(SYS_exit_group, code, 0, 0, 0, 0, 0);
-}
 
 static size_t length_of(const char *text)
 {
@@ -76,25 +33,6 @@ static void check(int right, const char *what)
 	call6(SYS_write, 2, (long)what, (long)length_of(what), 0, 0, 0);
 	call6(SYS_write, 2, (long)"\n", 1, 0, 0, 0);
 	leave(1);
-}
-
-// Compilers call them, too.
-void *memset(void *to, int value, size_t size);
-void *memset(void *to, int value, size_t size)
-{
-	volatile char *bytes = to;
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = (char)value;
-	return to;
-}
-
-void *memcpy(void *to, const void *from, size_t size);
-void *memcpy(void *to, const void *from, size_t size)
-{
-	volatile char *bytes = to;
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = ((const char *)from)[i];
-	return to;
 }
 
 // ---- the SDK
@@ -187,14 +125,6 @@ static void unmap_log(void)
 {
 	call6(SYS_mprotect, (long)log, (long)log_size, PROT_NONE, 0, 0, 0);
 	log = NULL;
-}
-
-static uint64_t number_of(const char *text)
-{
-	uint64_t number = 0;
-	for (; *text; text++)
-		number = number * 10 + (uint64_t)(*text - '0');
-	return number;
 }
 
 __attribute__((used)) static void start(uint64_t *stack)
