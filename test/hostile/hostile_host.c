@@ -39,7 +39,7 @@
 #include <teeperf/log.h>
 
 #include "hostile_dice.h"
-#include "hostile_side.h"
+#include "hostile_runs.h"
 
 enum {
 	CHUNKS = 16, // where things are is as in a recorder's log of 1 MiB: see replay_log.c
@@ -62,16 +62,14 @@ static struct teeperf_log_header *header;
 static uint64_t *words;
 static uint64_t region_size;
 static uint64_t *supply, *states;
-static int log_fd, side_fd;
+static int log_fd;
 static char log_path[64];
-static struct hostile_side *side;
 static pid_t program;
 static bool listens;
 static uint64_t patience_s;
 
 static struct {
-	uint64_t rounds, writes, runs, refused, taken, faults, stops, files, stepped;
-	uint64_t bursts, kinds[BURST_KINDS];
+	uint64_t rounds, writes, refused, taken, faults, stops, files, stepped;
 } done;
 
 static void fail(const char *what)
@@ -519,7 +517,7 @@ static void stop_for_a_while(void)
 static void keep_log(const char *folder)
 {
 	char path[256];
-	snprintf(path, sizeof(path), "%s/log.%llu", folder, (unsigned long long)done.runs);
+	snprintf(path, sizeof(path), "%s/log.%llu", folder, (unsigned long long)work.runs);
 	const int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	off_t from = 0;
 	if (to < 0 || sendfile(to, log_fd, &from, region_size) < 0)
@@ -585,16 +583,13 @@ static void run(
 		if (i == rounds / 2 && seed % 8 == 1)
 			stop_for_a_while();
 	}
-	if (folder && done.runs < KEPT)
+	if (folder && work.runs < KEPT)
 		keep_log(folder);
 	if (seed % 8 == 5)
 		cut_file();
 	else
 		finish_program();
-	done.bursts += side->bursts;
-	for (int i = 0; i < BURST_KINDS; i++)
-		done.kinds[i] += side->kinds[i];
-	done.runs++;
+	add_run();
 	unlink(log_path);
 	munmap(header, region_size);
 	close(log_fd);
@@ -607,30 +602,23 @@ int main(int argc, char **argv)
 		    "usage: hostile_host PROGRAM LIBRARY ROUNDS SEED STEP PATIENCE [FOLDER]\n");
 		return 2;
 	}
-	side_fd = memfd_create("hostile-side", MFD_CLOEXEC);
-	if (side_fd < 0 || ftruncate(side_fd, sizeof(*side)))
+	if (share_side())
 		return 2;
-	side = mmap(NULL, sizeof(*side), PROT_READ | PROT_WRITE, MAP_SHARED, side_fd, 0);
 	const uint64_t wanted = strtoull(argv[3], NULL, 10);
 	const uint64_t seed = strtoull(argv[4], NULL, 10);
 	const uint64_t step = strtoull(argv[5], NULL, 10);
 	patience_s = strtoull(argv[6], NULL, 10);
 	while (done.rounds < wanted)
-		run(argv[1], argv[2], seed + step * done.runs, wanted - done.rounds,
+		run(argv[1], argv[2], seed + step * work.runs, wanted - done.rounds,
 		    argc > 7 ? argv[7] : NULL);
-	static const char *const kinds[BURST_KINDS] = {"calls", "throws", "jumps", "counts",
-	    "signals", "switches", "threads", "libraries", "forks"};
 	printf(
 	    "rounds=%llu runs=%llu seeds=%llu..%llu writes=%llu chunks=%llu stops=%llu files=%llu "
-	    "cut=%llu stepped=%llu\nbursts=%llu",
-	    (unsigned long long)done.rounds, (unsigned long long)done.runs,
-	    (unsigned long long)seed, (unsigned long long)(seed + step * (done.runs - 1)),
+	    "cut=%llu stepped=%llu\n",
+	    (unsigned long long)done.rounds, (unsigned long long)work.runs,
+	    (unsigned long long)seed, (unsigned long long)(seed + step * (work.runs - 1)),
 	    (unsigned long long)done.writes, (unsigned long long)done.taken,
 	    (unsigned long long)done.stops, (unsigned long long)done.files,
-	    (unsigned long long)done.faults, (unsigned long long)done.stepped,
-	    (unsigned long long)done.bursts);
-	for (int i = 0; i < BURST_KINDS; i++)
-		printf(" %s=%llu", kinds[i], (unsigned long long)done.kinds[i]);
-	printf("\n");
+	    (unsigned long long)done.faults, (unsigned long long)done.stepped);
+	print_work();
 	return 0;
 }

@@ -27,7 +27,7 @@
 #include <teeperf/stream.h>
 
 #include "hostile_dice.h"
-#include "hostile_side.h"
+#include "hostile_runs.h"
 
 enum { ROUNDS_A_RUN = 60, KEPT = 8 };
 
@@ -41,8 +41,6 @@ enum plan {
 	PLANS
 };
 
-static struct hostile_side *side;
-static int side_fd;
 static pid_t program;
 static uint64_t patience_s, mode;
 static char transport;
@@ -54,8 +52,7 @@ static int kept = -1; // a copy of what came
 static char path[64];
 
 static struct {
-	uint64_t rounds, runs, bytes, frames, chunks, whole, left, stops;
-	uint64_t bursts, kinds[BURST_KINDS];
+	uint64_t rounds, bytes, frames, chunks, whole, left, stops;
 } done;
 
 static void fail(const char *what, uint64_t number)
@@ -326,10 +323,10 @@ static void keep(const char *folder)
 {
 	char name[300];
 	const bool whole = plan == TAKES;
-	if (!folder || done.runs >= KEPT || (plan == LIES && mode < 2))
+	if (!folder || work.runs >= KEPT || (plan == LIES && mode < 2))
 		return;
 	snprintf(name, sizeof(name), "%s/%s.%llu", folder, whole ? "whole" : "cut",
-	    (unsigned long long)done.runs);
+	    (unsigned long long)work.runs);
 	kept = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
@@ -380,10 +377,7 @@ static void run(const char *file, const char *library, uint64_t seed, const char
 		*fds[i] = -1;
 	}
 	unlink(path);
-	done.bursts += side->bursts;
-	for (int i = 0; i < BURST_KINDS; i++)
-		done.kinds[i] += side->kinds[i];
-	done.runs++;
+	add_run();
 }
 
 int main(int argc, char **argv)
@@ -394,29 +388,22 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	side_fd = memfd_create("hostile-side", MFD_CLOEXEC);
-	if (side_fd < 0 || ftruncate(side_fd, sizeof(*side)))
+	if (share_side())
 		return 2;
-	side = mmap(NULL, sizeof(*side), PROT_READ | PROT_WRITE, MAP_SHARED, side_fd, 0);
 	const uint64_t wanted = strtoull(argv[3], NULL, 10);
 	const uint64_t seed = strtoull(argv[4], NULL, 10);
 	const uint64_t step = strtoull(argv[5], NULL, 10);
 	patience_s = strtoull(argv[6], NULL, 10);
 	while (done.rounds < wanted)
-		run(argv[1], argv[2], seed + step * done.runs, argv[7], argc > 8 ? argv[8] : NULL);
-	static const char *const kinds[BURST_KINDS] = {"calls", "throws", "jumps", "counts",
-	    "signals", "switches", "threads", "libraries", "forks"};
+		run(argv[1], argv[2], seed + step * work.runs, argv[7], argc > 8 ? argv[8] : NULL);
 	printf(
 	    "rounds=%llu runs=%llu seeds=%llu..%llu bytes=%llu frames=%llu chunks=%llu whole=%llu left=%llu "
-	    "stops=%llu\nbursts=%llu",
-	    (unsigned long long)done.rounds, (unsigned long long)done.runs,
-	    (unsigned long long)seed, (unsigned long long)(seed + step * (done.runs - 1)),
+	    "stops=%llu\n",
+	    (unsigned long long)done.rounds, (unsigned long long)work.runs,
+	    (unsigned long long)seed, (unsigned long long)(seed + step * (work.runs - 1)),
 	    (unsigned long long)done.bytes, (unsigned long long)done.frames,
 	    (unsigned long long)done.chunks, (unsigned long long)done.whole,
-	    (unsigned long long)done.left, (unsigned long long)done.stops,
-	    (unsigned long long)done.bursts);
-	for (int i = 0; i < BURST_KINDS; i++)
-		printf(" %s=%llu", kinds[i], (unsigned long long)done.kinds[i]);
-	printf("\n");
+	    (unsigned long long)done.left, (unsigned long long)done.stops);
+	print_work();
 	return 0;
 }
