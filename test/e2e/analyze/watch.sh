@@ -7,34 +7,7 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 
-cat >main.c <<'EOF'
-#include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
-static volatile sig_atomic_t ended;
-static void on_term(int number)
-{
-	(void)number;
-	ended = 1;
-}
-__attribute__((noinline)) static void leaf(void)
-{
-	__asm__ volatile("");
-}
-int main(void)
-{
-	signal(SIGTERM, on_term);
-	printf("ready %d\n", (int)getpid());
-	fflush(stdout);
-	while (!ended) {
-		for (int i = 0; i < 1000; i++)
-			leaf();
-		usleep(1000);
-	}
-	return 0;
-}
-EOF
-"$TEEPERF" cc -O1 -o main main.c
+"$TEEPERF" cc -O1 -DPERIOD_US=1000 -I "$root/include" -o main "$lib/until_told.c"
 begin live "$TEEPERF" record -o live.trace ./main
 recorder=$begun
 trap 'kill "$recorder" 2>/dev/null || :' EXIT

@@ -7,40 +7,7 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 
-cat >main.c <<'EOF'
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-#include <teeperf/teeperf.h>
-
-static volatile sig_atomic_t ended;
-static void on_term(int number)
-{
-	(void)number;
-	ended = 1;
-}
-__attribute__((noinline)) static void leaf(void)
-{
-	__asm__ volatile("");
-}
-int main(int argc, char **argv)
-{
-	signal(SIGTERM, on_term);
-	printf("ready %d\n", (int)getpid());
-	fflush(stdout);
-	while (!ended) {
-		if (argc < 2 || strcmp(argv[1], "still"))
-			for (int i = 0; i < 1000; i++)
-				leaf();
-		if (argc > 1 && !strcmp(argv[1], "polls"))
-			teeperf_poll();
-		usleep(100);
-	}
-	return 0;
-}
-EOF
-"$TEEPERF" cc -O1 -I "$root/include" -o main main.c
+"$TEEPERF" cc -O1 -DPERIOD_US=100 -I "$root/include" -o main "$lib/until_told.c"
 fake=
 
 # start OPTIONS... PROGRAM...: record it in the background; sets recorder and program.
