@@ -19,47 +19,49 @@ void tp_contexts_release(struct tp_contexts *contexts)
 	*contexts = (struct tp_contexts){0};
 }
 
-static uint32_t *head(const struct tp_contexts *contexts, uint64_t named)
+// There are two tables: by name, and by where the stack was left. A key of TP_CONTEXT_UNNAMED is in none.
+static uint64_t key_of(const struct tp_context *item, bool by_left)
 {
-	return &contexts->heads[tp_hash_number(named) & (contexts->head_count - 1)];
+	if (!by_left)
+		return item->named;
+	return item->left_at ? item->left_at : TP_CONTEXT_UNNAMED;
 }
 
-static uint32_t *head_left(const struct tp_contexts *contexts, uint64_t left_at)
+static uint32_t *head(const struct tp_contexts *contexts, uint64_t key, bool by_left)
 {
-	return head(contexts, left_at) + contexts->head_count;
+	return &contexts->heads[(tp_hash_number(key) & (contexts->head_count - 1)) +
+				(by_left ? contexts->head_count : 0)];
 }
 
-// Only what has a name is found by it.
-static void link_name(struct tp_contexts *contexts, uint32_t index)
+static uint32_t *next(const struct tp_contexts *contexts, uint32_t index, bool by_left)
 {
 	struct tp_context *item = &contexts->items[index];
-	if (item->left_at) {
-		uint32_t *at = head_left(contexts, item->left_at);
-		item->next_left = *at;
-		*at = index;
-	}
-	if (item->named == TP_CONTEXT_UNNAMED)
-		return;
-	uint32_t *at = head(contexts, item->named);
-	item->next = *at;
-	*at = index;
+	return by_left ? &item->next_left : &item->next;
 }
 
-static void unlink_name(struct tp_contexts *contexts, uint32_t index)
+static void link_keys(struct tp_contexts *contexts, uint32_t index)
 {
-	const struct tp_context *item = &contexts->items[index];
-	if (item->left_at) {
-		uint32_t *at = head_left(contexts, item->left_at);
-		while (*at != index)
-			at = &contexts->items[*at].next_left;
-		*at = item->next_left;
+	for (int by_left = 0; by_left < 2; by_left++) {
+		const uint64_t key = key_of(&contexts->items[index], by_left);
+		if (key == TP_CONTEXT_UNNAMED)
+			continue;
+		uint32_t *at = head(contexts, key, by_left);
+		*next(contexts, index, by_left) = *at;
+		*at = index;
 	}
-	if (item->named == TP_CONTEXT_UNNAMED)
-		return;
-	uint32_t *at = head(contexts, item->named);
-	while (*at != index)
-		at = &contexts->items[*at].next;
-	*at = item->next;
+}
+
+static void unlink_keys(struct tp_contexts *contexts, uint32_t index)
+{
+	for (int by_left = 0; by_left < 2; by_left++) {
+		const uint64_t key = key_of(&contexts->items[index], by_left);
+		if (key == TP_CONTEXT_UNNAMED)
+			continue;
+		uint32_t *at = head(contexts, key, by_left);
+		while (*at != index)
+			at = next(contexts, *at, by_left);
+		*at = *next(contexts, index, by_left);
+	}
 }
 
 static bool grow(struct tp_contexts *contexts)
@@ -84,7 +86,7 @@ static bool grow(struct tp_contexts *contexts)
 	for (uint32_t i = contexts->newest; i; i = items[i].older)
 		oldest = i;
 	for (uint32_t i = oldest; i; i = items[i].newer)
-		link_name(contexts, i);
+		link_keys(contexts, i);
 	return true;
 }
 
@@ -100,7 +102,7 @@ bool tp_contexts_add(struct tp_contexts *contexts, const struct tp_context *cont
 	}
 	struct tp_context *item = &contexts->items[index];
 	*item = *context;
-	link_name(contexts, index);
+	link_keys(contexts, index);
 	item->older = contexts->newest;
 	item->newer = 0;
 	if (contexts->newest)
@@ -110,27 +112,24 @@ bool tp_contexts_add(struct tp_contexts *contexts, const struct tp_context *cont
 	return true;
 }
 
+static uint32_t find(const struct tp_contexts *contexts, uint64_t key, bool by_left)
+{
+	uint32_t index = contexts->live ? *head(contexts, key, by_left) : 0;
+	// A hostile trace may choose keys that meet in one place.
+	uint32_t left = SEARCH_MAX;
+	for (; index && left && key_of(&contexts->items[index], by_left) != key; left--)
+		index = *next(contexts, index, by_left);
+	return left ? index : 0;
+}
+
 uint32_t tp_contexts_find(const struct tp_contexts *contexts, uint64_t named)
 {
-	uint32_t index = contexts->live ? *head(contexts, named) : 0;
-	// A hostile trace may choose names that meet in one place.
-	uint32_t left = SEARCH_MAX;
-	while (index && left && contexts->items[index].named != named) {
-		index = contexts->items[index].next;
-		left--;
-	}
-	return left ? index : 0;
+	return find(contexts, named, false);
 }
 
 uint32_t tp_contexts_find_left(const struct tp_contexts *contexts, uint64_t left_at)
 {
-	uint32_t index = contexts->live && left_at ? *head_left(contexts, left_at) : 0;
-	uint32_t left = SEARCH_MAX;
-	while (index && left && contexts->items[index].left_at != left_at) {
-		index = contexts->items[index].next_left;
-		left--;
-	}
-	return left ? index : 0;
+	return left_at ? find(contexts, left_at, true) : 0;
 }
 
 uint32_t tp_frames_find(const struct tp_frame *frames, uint32_t depth, uint64_t position)
@@ -156,7 +155,7 @@ uint32_t tp_contexts_search(const struct tp_contexts *contexts, uint64_t positio
 struct tp_context tp_contexts_take(struct tp_contexts *contexts, uint32_t index)
 {
 	const struct tp_context taken = contexts->items[index];
-	unlink_name(contexts, index);
+	unlink_keys(contexts, index);
 	if (taken.newer)
 		contexts->items[taken.newer].older = taken.older;
 	else

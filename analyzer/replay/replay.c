@@ -98,8 +98,7 @@ bool tp_replay_last_counts(struct tp_replay *replay)
 void tp_replay_prepare(const struct tp_replay *replay)
 {
 	tp_stack_set_gaps(replay->stack, &replay->trace->gaps, replay->timeless);
-	if (replay->thread->overwritten)
-		tp_stack_set_overwritten(replay->stack);
+	replay->stack->overwritten = replay->thread->overwritten;
 }
 
 int tp_replay(struct tp_replay *replay, struct tp_err *err)

@@ -174,23 +174,15 @@ static void exchange(
 	*context = now;
 }
 
-// Tell the sink that the open calls pause, or go on.
-static void tell_pause(struct tp_stack *stack, uint64_t time)
+// Tell the sink that the open calls pause, the innermost first, or go on, the outermost first.
+static void tell_pause(struct tp_stack *stack, bool goes_on, uint64_t time)
 {
 	const struct tp_call_sink *sink = stack->sink;
-	if (!sink || !sink->pause || stack->quiet)
-		return;
-	for (uint32_t i = stack->depth; i-- > 1;)
-		sink->pause(sink->context, stack->frames[i].node, time);
-}
-
-static void tell_resume(struct tp_stack *stack, uint64_t time)
-{
-	const struct tp_call_sink *sink = stack->sink;
-	if (!sink || !sink->resume || stack->quiet)
-		return;
-	for (uint32_t i = 1; i < stack->depth; i++)
-		sink->resume(sink->context, stack->frames[i].node, time);
+	void (*const tell)(void *, uint32_t, uint64_t) = !sink || stack->quiet ? NULL
+							 : goes_on             ? sink->resume
+									       : sink->pause;
+	for (uint32_t i = 1; tell && i < stack->depth; i++)
+		tell(sink->context, stack->frames[goes_on ? i : stack->depth - i].node, time);
 }
 
 // Go on in *with. The stack so far is kept if there is something to come back to.
@@ -202,7 +194,7 @@ static bool go_to(struct tp_stack *stack, const struct tp_context *with, uint64_
 	if (!stack->left) {
 		stack->left_at = 0;
 		stack->since = time;
-		tell_pause(stack, time);
+		tell_pause(stack, false, time);
 	}
 	stack->left = false;
 	exchange(stack, &was, with);
@@ -213,16 +205,21 @@ static bool go_to(struct tp_stack *stack, const struct tp_context *with, uint64_
 	return was.depth == 1 && !known;
 }
 
-// Go on in a stack of which nothing is known.
-static bool begin_context(struct tp_stack *stack, bool foreign, uint64_t time)
+// A stack of which nothing is known. Without memory its frames are NULL.
+static struct tp_context fresh_context(bool foreign)
 {
-	struct tp_context fresh = {
-	    .frames = calloc(CONTEXT_FRAMES_AT_FIRST, sizeof(*fresh.frames)),
+	return (struct tp_context){
+	    .frames = calloc(CONTEXT_FRAMES_AT_FIRST, sizeof(struct tp_frame)),
 	    .depth = 1,
 	    .capacity = CONTEXT_FRAMES_AT_FIRST,
 	    .named = TP_CONTEXT_UNNAMED,
 	    .foreign = foreign,
 	};
+}
+
+static bool begin_context(struct tp_stack *stack, bool foreign, uint64_t time)
+{
+	const struct tp_context fresh = fresh_context(foreign);
 	return fresh.frames && go_to(stack, &fresh, time);
 }
 
@@ -231,7 +228,7 @@ static void come_back(struct tp_stack *stack, uint64_t time)
 	stack->left = false;
 	stack->left_at = 0;
 	stack->away += time - stack->since;
-	tell_resume(stack, time);
+	tell_pause(stack, true, time);
 }
 
 // ---- stacks that come from other threads
@@ -315,13 +312,8 @@ static bool take(struct tp_stack *from, uint64_t position, struct tp_context *ta
 {
 	*found = false;
 	if (from->left && from->left_at == position) {
-		struct tp_context fresh = {
-		    .frames = calloc(CONTEXT_FRAMES_AT_FIRST, sizeof(*fresh.frames)),
-		    .depth = 1,
-		    .capacity = CONTEXT_FRAMES_AT_FIRST,
-		    .named = TP_CONTEXT_UNNAMED,
-		    .since = from->since,
-		};
+		struct tp_context fresh = fresh_context(false);
+		fresh.since = from->since;
 		if (!fresh.frames)
 			return false;
 		exchange(from, taken, &fresh);
@@ -427,15 +419,19 @@ static uint64_t end_all(struct tp_stack *stack, uint64_t time)
 
 // ---- untimed exits and gaps
 
+// When the range of time begins or ends, or the next gap begins.
+static inline uint64_t next_bound(const struct tp_stack *stack)
+{
+	const uint64_t bound = stack->quiet ? stack->from : stack->to;
+	const bool has_gap = !stack->in_gap && stack->gap < stack->gaps.count;
+	const uint64_t gap = has_gap ? stack->gaps.items[stack->gap].from : UINT64_MAX;
+	return gap < bound ? gap : bound;
+}
+
 // The time from which on a record has to be settled if nothing is waiting for it.
 static inline uint64_t next_edge(const struct tp_stack *stack)
 {
-	if (stack->in_gap || stack->left)
-		return 0;
-	const uint64_t bound = stack->quiet ? stack->from : stack->to;
-	const uint64_t gap =
-	    stack->gap < stack->gaps.count ? stack->gaps.items[stack->gap].from : UINT64_MAX;
-	return gap < bound ? gap : bound;
+	return stack->in_gap || stack->left ? 0 : next_bound(stack);
 }
 
 void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to)
@@ -468,11 +464,6 @@ void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool 
 	stack->gaps = *gaps;
 	stack->in_gap = gaps->count && gaps->items[0].from == 0;
 	stack->edge = next_edge(stack);
-}
-
-void tp_stack_set_overwritten(struct tp_stack *stack)
-{
-	stack->overwritten = true;
 }
 
 static inline void end_pending(struct tp_stack *stack, uint64_t time)
@@ -591,29 +582,37 @@ static bool is_open(const struct tp_stack *stack, uint32_t function, uint32_t to
 	return top > low;
 }
 
+// An exit of a call that is not open, with TOP frames on the stack: whether the call began before what was recorded.
+static bool began_before(struct tp_stack *stack, uint32_t top)
+{
+	struct tp_stack_counts *counts = &stack->counts;
+	if (top != 1)
+		return false;
+	if (stack->foreign)
+		return true;
+	if (stack->in_gap || !(stack->switched || stack->forked || stack->overwritten))
+		return false;
+	*(stack->switched   ? &counts->early
+	    : stack->forked ? &counts->forked
+			    : &counts->overwritten) += 1;
+	return true;
+}
+
 // An exit without a time of a function that is not on top.
 static void untimed_below(struct tp_stack *stack, uint32_t name)
 {
 	struct tp_profile *profile = stack->profile;
 	const uint32_t function = tp_profile_function(profile, name);
-	if (!is_open(stack, function, stack->depth - stack->pending)) {
-		if (stack->depth - stack->pending == 1 && stack->foreign)
-			return;
-		if (stack->depth - stack->pending == 1 && stack->switched && !stack->in_gap)
-			stack->counts.early++;
-		else if (stack->depth - stack->pending == 1 && stack->forked && !stack->in_gap)
-			stack->counts.forked++;
-		else if (stack->depth - stack->pending == 1 && stack->overwritten && !stack->in_gap)
-			stack->counts.overwritten++;
-		else
-			stack->waiting_exits++;
+	const uint32_t top = stack->depth - stack->pending;
+	if (!is_open(stack, function, top)) {
+		stack->waiting_exits += !began_before(stack, top);
 		return;
 	}
 	for (bool found = false; !found;) {
-		const uint32_t top = stack->frames[stack->depth - ++stack->pending].function;
-		profile->functions[top].active--;
-		profile->functions[top].untimed = true;
-		found = top == function;
+		const uint32_t ended = stack->frames[stack->depth - ++stack->pending].function;
+		profile->functions[ended].active--;
+		profile->functions[ended].untimed = true;
+		found = ended == function;
 		stack->waiting_enters += !found;
 	}
 }
@@ -641,16 +640,7 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 	struct tp_profile *profile = stack->profile;
 	const uint32_t function = tp_profile_function(profile, name);
 	if (!is_open(stack, function, stack->depth)) {
-		if (stack->depth == 1 && stack->foreign)
-			return;
-		if (stack->depth == 1 && stack->switched)
-			stack->counts.early++;
-		else if (stack->depth == 1 && stack->forked)
-			stack->counts.forked++;
-		else if (stack->depth == 1 && stack->overwritten)
-			stack->counts.overwritten++;
-		else
-			stack->counts.unmatched_exits++;
+		stack->counts.unmatched_exits += !began_before(stack, stack->depth);
 		return;
 	}
 	stack->how = TP_CALL_NO_RETURN;
@@ -660,6 +650,14 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 	}
 	stack->how = TP_CALL_RETURNED;
 	pop(stack, time);
+}
+
+static inline void exit_call(struct tp_stack *stack, uint32_t name, uint64_t time)
+{
+	if (stack->frames[stack->depth - 1].name == name)
+		pop(stack, time);
+	else
+		exit_below(stack, name, time);
 }
 
 static bool is_at(const struct tp_stack *stack, uint32_t frame, uint64_t position)
@@ -744,7 +742,7 @@ static bool change(
 		stack->left_at = place;
 		stack->since = time;
 		stack->edge = 0;
-		tell_pause(stack, time);
+		tell_pause(stack, false, time);
 	}
 	return true;
 }
@@ -828,10 +826,7 @@ static bool must_wait(
 {
 	struct tp_member *member = stack->member;
 	// Where a gap or the range of time begins or ends, stacks do, whoever has them then.
-	uint64_t bound = stack->quiet ? stack->from : stack->to;
-	if (!stack->in_gap && stack->gap < stack->gaps.count &&
-	    stack->gaps.items[stack->gap].from < bound)
-		bound = stack->gaps.items[stack->gap].from;
+	const uint64_t bound = next_bound(stack);
 	member->position = at->position + (uint64_t)(at->i - 1) * 8;
 	member->time = time;
 	member->waits_for = NULL;
@@ -919,10 +914,7 @@ static bool replay_record(struct tp_stack *stack, struct tp_place *at)
 	at->events++;
 	if (kind == TEEPERF_KIND_ENTER)
 		return push(stack, name, time, at->position + (uint64_t)i * 8);
-	if (stack->frames[stack->depth - 1].name == name)
-		pop(stack, time);
-	else
-		exit_below(stack, name, time);
+	exit_call(stack, name, time);
 	return true;
 }
 
@@ -933,10 +925,7 @@ bool tp_stack_push(struct tp_stack *stack, uint32_t name, uint64_t time, uint64_
 
 void tp_stack_exit(struct tp_stack *stack, uint32_t name, uint64_t time)
 {
-	if (stack->frames[stack->depth - 1].name == name)
-		pop(stack, time);
-	else
-		exit_below(stack, name, time);
+	exit_call(stack, name, time);
 }
 
 void tp_stack_unwind(struct tp_stack *stack, uint32_t depth, uint64_t time)

@@ -85,11 +85,12 @@ struct tp_stack {
 	bool arrives;             /* a stack has come from another thread */
 	struct tp_contexts contexts;
 	struct tp_gaps gaps;
-	uint32_t gap;     /* gaps that have begun and ended */
-	bool in_gap;      /* gap number `gap` has begun */
-	bool forked;      /* calls may have begun before the process was forked */
-	bool switched;    /* recording was switched on: calls may have begun before that */
-	bool overwritten; /* the thread's beginning is, so calls may have begun in it */
+	uint32_t gap;  /* gaps that have begun and ended */
+	bool in_gap;   /* gap number `gap` has begun */
+	bool forked;   /* calls may have begun before the process was forked */
+	bool switched; /* recording was switched on: calls may have begun before that */
+	bool
+	    overwritten; /* (ring) the thread's beginning is, so calls may have begun in it; set before the first chunk */
 	/* Since the last timed record: untimed exits that match no call, and calls without an exit. */
 	uint32_t waiting_exits;
 	uint32_t waiting_enters;
@@ -114,8 +115,6 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile);
  * a clock (`timeless`) there is no telling which records lie behind one.
  */
 void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless);
-/* Before the first chunk: what the thread recorded first is not there any more (mode ring). */
-void tp_stack_set_overwritten(struct tp_stack *stack);
 void tp_stack_release(struct tp_stack *stack);
 
 /* All optional, before the first chunk. */

@@ -203,17 +203,11 @@ static bool add_open(const struct tp_part *part, struct tp_stack *stack, const u
 
 static bool add_counts(const struct tp_part *part, struct tp_stack *stack)
 {
-	const struct tp_stack_counts *from = &part->stack.counts;
-	struct tp_stack_counts *to = &stack->counts;
-	to->records += from->records;
-	to->events += from->events;
-	to->lost += from->lost;
-	to->counted += from->counted;
-	to->unmatched_exits += from->unmatched_exits;
-	to->unmatched_enters += from->unmatched_enters;
-	to->unknown_resyncs += from->unknown_resyncs;
-	to->holes += from->holes;
-	to->reserved += from->reserved;
+	// All of them are 64-bit counters; what makes a part unusual is 0 in it.
+	const uint64_t *from = (const uint64_t *)&part->stack.counts;
+	uint64_t *to = (uint64_t *)&stack->counts;
+	for (size_t i = 0; i < sizeof(stack->counts) / sizeof(*to); i++)
+		to[i] += from[i];
 	for (uint32_t i = 0; i < part->stack.calls.count; i++) {
 		const struct tp_call_count *item = &part->stack.calls.items[i];
 		if (!tp_call_counts_add(&stack->calls, item->address, item->calls))
