@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf dump: a trace as text, and text as a trace.
 #include "analyzer/trace/text/dump_text.h"
-#include "analyzer/import/original_trace.h"
+#include "analyzer/import/open.h"
 #include "cli/command/command.h"
 #include "cli/analyze/open_trace.h"
 

@@ -27,7 +27,7 @@ static inline uint64_t tp_hash_text(const char *text)
 	return teeperf_hash_bytes(TEEPERF_HASH_START, text, strlen(text));
 }
 
-/* The upper half of a product is well mixed. Numbers that somebody may choose need a secret: analyzer/import/number_set.h. */
+/* The upper half of a product is well mixed. Numbers that somebody may choose need a secret: analyzer/import/number_set.c. */
 static inline uint32_t tp_hash_number(uint64_t number)
 {
 	return (uint32_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers that get an index when they are first seen, found by multiplication with a secret.
-#include "number_set.h"
+#include "original_log.h"
 
 #include "common/array.h"
 #include "common/err.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whose functions a log of the original TEE-Perf is of.
-#include "original_names.h"
+#include "original_log.h"
 
 #include "analyzer/symbols/elf/file.h"
 #include "analyzer/symbols/module.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Logs of the original TEE-Perf as traces: sorts the entries by thread, a chunk of each at a time.
-#include "original_trace.h"
+#include "open.h"
 
 #include "analyzer/import/original_log.h"
-#include "analyzer/import/original_names.h"
 #include "analyzer/trace/section.h"
 #include "common/array.h"
 #include "common/out_file.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a thread goes over the border: finds the records and pairs calls with their ends.
-#include "borders.h"
+#include "splice.h"
 
 #include "common/array.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which call of the host into the TEE is which there: by number, and else by time if that leaves no doubt.
-#include "borders.h"
+#include "splice.h"
 
 #include "common/array.h"
 

@@ -2,8 +2,8 @@
 // Threads between which stacks move: each is replayed until it has to wait for another one, in turns.
 #include "together.h"
 
-#include "analyzer/trace/chunk_read.h"
-#include "analyzer/replay/stack_steps.h"
+#include "analyzer/trace/tracefile.h"
+#include "analyzer/replay/stack.h"
 #include "common/err.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 struct course {
 	struct tp_together_thread *thread;
 	struct tp_chunk_reader reader;
-	struct tp_place at;
+	struct tp_stack_place at;
 	uint64_t chunk; // number of the one in the reader, if it is loaded
 	uint64_t last;  // tp_module_map_chunk
 	bool loaded;
@@ -44,7 +44,7 @@ static void load(struct course *course)
 		return;
 	tp_module_map_chunk(
 	    &trace->map, course->reader.words, chunk->word_count, chunk->first_time, &course->last);
-	course->at = (struct tp_place){
+	course->at = (struct tp_stack_place){
 	    .words = course->reader.words,
 	    .count = chunk->word_count,
 	    .high = chunk->first_time >> 32 << 32,

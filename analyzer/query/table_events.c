@@ -2,7 +2,7 @@
 // The table "events": the records of the log as they are, read from the file chunk by chunk.
 #include "analyzer/query/sql.h"
 
-#include "analyzer/trace/chunk_read.h"
+#include "analyzer/trace/tracefile.h"
 
 enum { SEQ, THREAD, KIND, TIME, FN, VALUE, TID };
 

@@ -4,7 +4,7 @@
  * ticks as they were recorded; they never run backwards. A call is a node of the thread's profile, and
  * has an id: nonzero, and the greater the later it began.
  *
- * On one stack, enter and leave are properly nested. A thread with several stacks (contexts.h) leaves
+ * On one stack, enter and leave are properly nested. A thread with several stacks (moves.h) leaves
  * one and goes on in another: then pause is called for each open call, the innermost first, and resume,
  * the outermost first, when it comes back. Calls of a stack that is not come back to end with `away`
  * set. Who draws slices ends one at pause and begins one at resume.

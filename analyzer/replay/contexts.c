@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The stacks of a thread that it does not run on now, found by name.
-#include "contexts.h"
+#include "moves.h"
 
 #include "common/array.h"
 #include "common/hash.h"

@@ -2,9 +2,6 @@
 // The chunks of one thread, read and replayed one after another.
 #include "replay.h"
 
-#include "analyzer/trace/chunk_read.h"
-#include "analyzer/replay/stack_steps.h"
-
 // Replay chunk number I, which is in the reader.
 static int replay_chunk(
     struct tp_replay *replay, const struct tp_chunk_reader *reader, uint64_t i, uint64_t *last)

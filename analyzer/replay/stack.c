@@ -6,7 +6,6 @@
 // the quick way (stack_usual.c) and parts of a thread (stack_part.c).
 #include "stack.h"
 
-#include "analyzer/replay/stack_steps.h"
 #include "common/array.h"
 #include "common/err.h"
 
@@ -822,7 +821,7 @@ int64_t tp_stack_counts(
 
 // Whether the record of KIND at TIME must wait for other threads that are replayed together with this one.
 static bool must_wait(
-    struct tp_stack *stack, const struct tp_place *at, uint32_t kind, uint64_t time)
+    struct tp_stack *stack, const struct tp_stack_place *at, uint32_t kind, uint64_t time)
 {
 	struct tp_member *member = stack->member;
 	// Where a gap or the range of time begins or ends, stacks do, whoever has them then.
@@ -845,7 +844,7 @@ static bool must_wait(
 }
 
 // Replay the record at hand, whatever it is. False: no memory, or the range of time is over.
-static bool replay_record(struct tp_stack *stack, struct tp_place *at)
+static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	const uint32_t i = at->i++;
 	const uint64_t word = at->words[i];
@@ -937,14 +936,15 @@ void tp_stack_unwind(struct tp_stack *stack, uint32_t depth, uint64_t time)
 int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t count,
     uint64_t first_time, uint64_t position)
 {
-	struct tp_place at = {words, count, 0, first_time >> 32 << 32, stack->last, 0, position};
+	struct tp_stack_place at = {
+	    words, count, 0, first_time >> 32 << 32, stack->last, 0, position};
 	if (stack->over)
 		return 0;
 	stack->counts.records += count;
 	return tp_stack_go_on(stack, &at);
 }
 
-int tp_stack_go_on(struct tp_stack *stack, struct tp_place *at)
+int tp_stack_go_on(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	bool ok = true;
 	stack->blocked = false;

@@ -2,7 +2,6 @@
 // A thread replayed in parts: a part that begins in the middle, and how it is joined to what came before.
 #include "stack_part.h"
 
-#include "analyzer/replay/stack_steps.h"
 #include "common/array.h"
 #include "common/err.h"
 
@@ -79,7 +78,7 @@ static bool resync(struct tp_part *part, uint32_t name, uint64_t position, uint6
 }
 
 // False: it is unusual, or there is no memory.
-static bool replay_record(struct tp_part *part, struct tp_place *at)
+static bool replay_record(struct tp_part *part, struct tp_stack_place *at)
 {
 	struct tp_stack *stack = &part->stack;
 	const uint32_t i = at->i++;
@@ -126,7 +125,8 @@ void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
     uint64_t first_time, uint64_t position)
 {
 	struct tp_stack *stack = &part->stack;
-	struct tp_place at = {words, count, 0, first_time >> 32 << 32, stack->last, 0, position};
+	struct tp_stack_place at = {
+	    words, count, 0, first_time >> 32 << 32, stack->last, 0, position};
 	if (!part->position)
 		part->position = position;
 	stack->counts.records += count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The records that nearly all are, replayed as fast as memory allows.
-#include "analyzer/replay/stack_steps.h"
+#include "stack.h"
 
 /*
  * Calls that have ended wait here for their node to come from memory, and then for the place in its
@@ -92,8 +92,8 @@ static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
  * on top. It does what push and pop do, with all that they need in registers: stores into a profile
  * might change the stack itself, for all that the compiler knows, and each record would load it anew.
  */
-static inline __attribute__((always_inline)) void replay_usual(
-    struct tp_stack *stack, struct tp_place *at, const bool far, const bool tell, const bool waits)
+static inline __attribute__((always_inline)) void replay_usual(struct tp_stack *stack,
+    struct tp_stack_place *at, const bool far, const bool tell, const bool waits)
 {
 	struct tp_profile *profile = stack->profile;
 	struct tp_edge *edges = profile->edges;
@@ -175,37 +175,37 @@ static inline __attribute__((always_inline)) void replay_usual(
 	stack->depth = (uint32_t)(top - stack->frames) + 1;
 }
 
-static void replay_far(struct tp_stack *stack, struct tp_place *at)
+static void replay_far(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	replay_usual(stack, at, true, false, false);
 }
 
-static void replay_near(struct tp_stack *stack, struct tp_place *at)
+static void replay_near(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	replay_usual(stack, at, false, false, false);
 }
 
-static void replay_telling(struct tp_stack *stack, struct tp_place *at)
+static void replay_telling(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	replay_usual(stack, at, false, true, false);
 }
 
-static void replay_far_waiting(struct tp_stack *stack, struct tp_place *at)
+static void replay_far_waiting(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	replay_usual(stack, at, true, false, true);
 }
 
-static void replay_near_waiting(struct tp_stack *stack, struct tp_place *at)
+static void replay_near_waiting(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	replay_usual(stack, at, false, false, true);
 }
 
-static void replay_telling_waiting(struct tp_stack *stack, struct tp_place *at)
+static void replay_telling_waiting(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	replay_usual(stack, at, false, true, true);
 }
 
-void tp_stack_replay_usual(struct tp_stack *stack, struct tp_place *at)
+void tp_stack_replay_usual(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	const bool waits = stack->profile->waited;
 	if (stack->special)

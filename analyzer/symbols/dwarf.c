@@ -7,7 +7,7 @@
 #include <dwarf.h>
 #include <libdwarf.h>
 
-#include "dwarf.h"
+#include "lines.h"
 
 #include "analyzer/symbols/units.h"
 #include "common/array.h"

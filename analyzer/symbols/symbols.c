@@ -4,7 +4,6 @@
 #include "symbols.h"
 
 #include "analyzer/symbols/module.h"
-#include "analyzer/symbols/text.h"
 #include "common/array.h"
 #include "common/clean.h"
 

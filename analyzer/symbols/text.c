@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The symbols section of a trace: lines of address, size, name, file and line.
-#include "text.h"
+#include "module.h"
 
 #include "common/array.h"
 #include "common/err.h"

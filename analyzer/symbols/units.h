@@ -7,8 +7,8 @@
 #define TP_SYMBOL_UNITS_H
 
 #include "analyzer/symbols/dies.h"
-#include "analyzer/symbols/dwarf.h"
-#include "analyzer/symbols/elf/sections.h"
+#include "analyzer/symbols/lines.h"
+#include "analyzer/symbols/elf/file.h"
 
 /* The two interfaces of libdwarf, that of Debian 12 (20210528) and the one since 0.x, differ here and in object.c. */
 #ifdef DW_LIBDWARF_VERSION_MAJOR

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The records of a trace's chunks, packed or not.
-#include "chunk_read.h"
+#include "tracefile.h"
 
 #include <stdlib.h>
 

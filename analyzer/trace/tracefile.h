@@ -11,6 +11,7 @@
 #include "analyzer/trace/source.h"
 #include "analyzer/trace/switches.h"
 #include "common/arena.h"
+#include "common/chunks/chunk_codec.h"
 
 #include <stdbool.h>
 #include <teeperf/trace.h>
@@ -112,5 +113,23 @@ void tp_tracefile_close(struct tp_tracefile *trace);
 bool tp_tracefile_host(const struct tp_tracefile *trace, const char *key, char *value, size_t size);
 /* The last component of the program's name, or "program". Lives as long as the trace. */
 const char *tp_tracefile_program(const struct tp_tracefile *trace);
+
+/* ---- records */
+
+struct tp_chunk_reader {
+	const struct tp_tracefile *trace;
+	uint64_t *words;             /* of the chunk read last */
+	uint8_t *packed;             /* NULL until there is a packed chunk */
+	struct tp_unpacker unpacker; /* the same */
+};
+
+/* TRACE must outlive the reader. Release it in any case. */
+int tp_chunk_reader_init(
+    struct tp_chunk_reader *reader, const struct tp_tracefile *trace, struct tp_err *err);
+void tp_chunk_reader_release(struct tp_chunk_reader *reader);
+
+/* Read the chunk->word_count records of CHUNK into reader->words. 0, or a negative tp_error. */
+int tp_chunk_reader_read(
+    struct tp_chunk_reader *reader, const struct tp_chunk *chunk, struct tp_err *err);
 
 #endif

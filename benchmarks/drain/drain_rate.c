@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/trace/chunk_read.h"
+#include "analyzer/trace/tracefile.h"
 #include "common/chunks/checksum.h"
 #include "recorder/drain/drain.h"
 

@@ -7,7 +7,6 @@
 // Runs: 1 of 40.
 #define _GNU_SOURCE
 #include "analyzer/symbols/elf/file.h"
-#include "analyzer/symbols/elf/sections.h"
 #include "analyzer/symbols/lines.h"
 
 #include <elf.h>

@@ -2,7 +2,7 @@
 // Any text as a mangled name, and as the symbols section of a trace: names stay of a size that can be
 // shown, and what is found is where it says.
 // Runs: 1 of 4.
-#include "analyzer/symbols/text.h"
+#include "analyzer/symbols/module.h"
 #include "common/demangle.h"
 
 #include <stdlib.h>

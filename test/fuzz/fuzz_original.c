@@ -3,7 +3,7 @@
 // it is read as is whole, and all views and exports of it are sound and add up.
 // Runs: 1 of 20.
 #include "analyzer/import/original_log.h"
-#include "analyzer/import/original_trace.h"
+#include "analyzer/import/open.h"
 #include "test/fuzz/check_trace.h"
 
 // What makes it a log, or hardly an input would be one. The number of entries stays, and the layout.

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/trace/chunk_read.h"
+#include "analyzer/trace/tracefile.h"
 #include "common/buf.h"
 #include "common/chunks/checksum.h"
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/symbols/elf/sections.h"
+#include "analyzer/symbols/elf/file.h"
 #include "common/buf.h"
 
 #define FILE_NAME "u_elf_sections.tmp"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/import/number_set.h"
+#include "analyzer/import/original_log.h"
 
 static void each_has_an_index(void **state)
 {

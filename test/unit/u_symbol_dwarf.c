@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analyzer/symbols/elf/file.h"
-#include "analyzer/symbols/dwarf.h"
+#include "analyzer/symbols/lines.h"
 
 static const int first_line = __LINE__ + 1;
 __attribute__((noinline, used)) static int one(int x)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/symbols/text.h"
+#include "analyzer/symbols/module.h"
 
 static struct tp_arena arena;
 static struct tp_symbol_text table;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The debug sections of an ELF file. libdwarf could read them itself, but Debian's refuses what zlib packed
 // to less than a sixteenth, and does not know zstd.
-#include "sections.h"
-
-#include "analyzer/symbols/elf/file.h"
+#include "file.h"
 
 #include <elf.h>
 #include <errno.h>
