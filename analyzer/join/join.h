@@ -17,11 +17,9 @@ struct tp_join_counts {
 	uint64_t alone;     /* ... of which the host has none: not joined */
 	uint64_t moved; /* modules of the TEE that share addresses with others, and got new ones */
 	uint64_t times; /* records of the TEE whose times were not between the host's */
-	uint64_t dropped; /* ... that are of no module of the TEE's: left out */
-	uint64_t
-	    unmatched; /* ... that end no call that is open, as of one from before the recording: left out */
-	uint32_t
-	    threads; /* of the TEE that have calls which are not joined, as threads of their own */
+	uint64_t dropped;   /* ... that are of no module of the TEE's: left out */
+	uint64_t unmatched; /* ... that end no call that is open: left out */
+	uint32_t threads;   /* threads of their own, as not all of their calls are joined */
 };
 
 /*

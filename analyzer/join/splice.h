@@ -22,10 +22,9 @@ struct tp_border {
 	 * one that they end, or TP_BORDER_NONE.
 	 */
 	uint32_t partner;
-	uint32_t
-	    match; /* CALL_OUT of the host, CALL_IN of the TEE: index of the pair, or TP_BORDER_NONE */
-	uint16_t kind; /* enum teeperf_control; 0: it says nothing that another one does not */
-	bool cut;      /* of a call: it is not its return that ends it */
+	uint32_t match; /* of the host's CALL_OUT, the TEE's CALL_IN: the pair, or TP_BORDER_NONE */
+	uint16_t kind;  /* enum teeperf_control; 0: it says nothing that another one does not */
+	bool cut;       /* of a call: it is not its return that ends it */
 };
 
 /* All of one thread, in order. */

@@ -22,9 +22,8 @@ struct tp_frame {
 	uint64_t dropped;  /* of this, of calls that are part of it (tp_stack_set_least) */
 	uint32_t node;
 	uint32_t function;
-	uint32_t name; /* of the function; 0 for frame 0, and where `moved` has it */
-	uint32_t
-	    moved; /* a call of struct tp_moves: it was open in another thread; 0: it was not */
+	uint32_t name;  /* of the function; 0 for frame 0, and where `moved` has it */
+	uint32_t moved; /* of struct tp_moves: it was open in another thread; 0: it was not */
 };
 
 /* The name of a stack that nothing can come back to by name. */
@@ -34,12 +33,11 @@ struct tp_context {
 	struct tp_frame *frames; /* NULL: this entry is free */
 	uint32_t depth;
 	uint32_t capacity;
-	uint64_t away;    /* ticks for which the stack was left before */
-	uint64_t since;   /* when it was left */
-	uint64_t named;   /* a position; UINT64_MAX: none */
-	uint64_t left_at; /* position of the record by which it was left; 0: by none */
-	uint64_t
-	    outer; /* departure by such a record just before, of a caller that tells, too; 0: none */
+	uint64_t away;      /* ticks for which the stack was left before */
+	uint64_t since;     /* when it was left */
+	uint64_t named;     /* a position; UINT64_MAX: none */
+	uint64_t left_at;   /* position of the record by which it was left; 0: by none */
+	uint64_t outer;     /* departure by such a record just before, of a caller; 0: none */
 	bool foreign;       /* began in another thread */
 	uint32_t next;      /* of those whose names have one hash, or of the free ones; 0: none */
 	uint32_t next_left; /* of those whose left_at has one hash; 0: none */

@@ -71,7 +71,7 @@ struct tp_profile {
 	struct tp_node *nodes;
 	struct tp_dropped *dropped; /* NULL, or for each node */
 	uint64_t *
-	    waited; /* NULL, or for each node: of each stretch of its own time what is not above cost.period */
+	    waited; /* NULL, or for each node: of stretches of its own time the part up to cost.period */
 	uint32_t node_count;
 	uint32_t node_capacity;
 	struct tp_pool pool; /* of the nodes' histograms */

@@ -84,12 +84,11 @@ struct tp_stack {
 	bool arrives;             /* a stack has come from another thread */
 	struct tp_contexts contexts;
 	struct tp_gaps gaps;
-	uint32_t gap;  /* gaps that have begun and ended */
-	bool in_gap;   /* gap number `gap` has begun */
-	bool forked;   /* calls may have begun before the process was forked */
-	bool switched; /* recording was switched on: calls may have begun before that */
-	bool
-	    overwritten; /* (ring) the thread's beginning is, so calls may have begun in it; set before the first chunk */
+	uint32_t gap;     /* gaps that have begun and ended */
+	bool in_gap;      /* gap number `gap` has begun */
+	bool forked;      /* calls may have begun before the process was forked */
+	bool switched;    /* recording was switched on: calls may have begun before that */
+	bool overwritten; /* (ring) the beginning is; set before the first chunk */
 	/* Since the last timed record: untimed exits that match no call, and calls without an exit. */
 	uint32_t waiting_exits;
 	uint32_t waiting_enters;

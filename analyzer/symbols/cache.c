@@ -60,6 +60,13 @@ static bool file_path(char path[PATH_SIZE], const uint8_t *build_id, uint32_t si
 	return true;
 }
 
+// Whether a byte, with the one behind it, steers a terminal.
+static inline uint8_t is_unfit(const uint8_t *at)
+{
+	return (uint8_t)((uint8_t)(at[0] - 1) < 0x1f) | (at[0] == 0x7f) |
+	       ((at[0] == 0xc2) & ((uint8_t)(at[1] - 0x80) < 0x20));
+}
+
 // Whether no byte of the strings steers a terminal: so they were written. There is a byte behind SIZE. In
 // blocks, which compilers look at many bytes at a time.
 static bool is_clean(const char *text, size_t size)
@@ -70,11 +77,9 @@ static bool is_clean(const char *text, size_t size)
 	size_t i = 0;
 	for (; i + BLOCK <= size; i += BLOCK)
 		for (size_t j = i; j < i + BLOCK; j++)
-			bad |= (uint8_t)((uint8_t)(at[j] - 1) < 0x1f) | (at[j] == 0x7f) |
-			       ((at[j] == 0xc2) & ((uint8_t)(at[j + 1] - 0x80) < 0x20));
+			bad |= is_unfit(at + j);
 	for (; i < size; i++)
-		bad |= (uint8_t)((uint8_t)(at[i] - 1) < 0x1f) | (at[i] == 0x7f) |
-		       ((at[i] == 0xc2) & ((uint8_t)(at[i + 1] - 0x80) < 0x20));
+		bad |= is_unfit(at + i);
 	return !bad;
 }
 

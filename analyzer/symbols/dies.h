@@ -32,9 +32,8 @@ struct tp_die_function {
 	uint64_t low;    /* DW_AT_low_pc; valid if has_code */
 	uint64_t file;   /* DW_AT_decl_file and DW_AT_decl_line; valid if has_file, has_line */
 	uint64_t line;
-	uint64_t
-	    reference; /* offset of what it was specified or made from; 0: none, or not in this unit */
-	bool has_code; /* DW_AT_low_pc and DW_AT_high_pc */
+	uint64_t reference; /* offset of what it was specified or made from; 0: none in this unit */
+	bool has_code;      /* DW_AT_low_pc and DW_AT_high_pc */
 	bool has_ranges;
 	bool ranges_by_index; /* ranges is an index, not an offset in the section */
 	uint64_t ranges;      /* DW_AT_ranges; UINT64_MAX: of another form */

@@ -16,10 +16,9 @@ struct tp_symbol_options {
 	uint32_t debug_dir_count;
 	const char *near_dirs
 	    [2]; /* where a program is looked for by its build ID if it is not in its place; or NULL */
-	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for what is not here */
-	bool no_cache;   /* neither read nor write what is kept of earlier runs */
-	uint32_t
-	    *folder_room; /* so many files may still be looked at in folders; NULL: any number */
+	bool debuginfod;       /* ask the servers in DEBUGINFOD_URLS for what is not here */
+	bool no_cache;         /* neither read nor write what is kept of earlier runs */
+	uint32_t *folder_room; /* files that may still be looked at in folders; NULL: any number */
 };
 
 enum { TP_SYMBOL_PATH_MAX = 4096 };
@@ -71,8 +70,7 @@ struct tp_symbol_folder {
 	struct tp_elf_file elf;              /* the best one so far; the caller's to release */
 	bool found;
 	char path[TP_SYMBOL_PATH_MAX];
-	char
-	    stripped[TP_SYMBOL_PATH_MAX]; /* one that is of the build, but has no names; or empty */
+	char stripped[TP_SYMBOL_PATH_MAX]; /* one of the build that has no names; or empty */
 };
 
 /*

@@ -15,9 +15,8 @@ enum { TP_SPLIT_PATH_MAX = 4096 };
 
 /* Where to look. */
 struct tp_dwarf_request {
-	const char *path; /* of the ELF file with the debug information */
-	const char
-	    *module; /* of the program or library, beside which split files are; may be NULL */
+	const char *path;   /* of the ELF file with the debug information */
+	const char *module; /* the program or library, beside which split files are; or NULL */
 	const char *const *debug_dirs; /* searched for split files */
 	uint32_t debug_dir_count;
 	uint32_t part;   /* of PARTS: look only at each PARTS-th unit, from this one on */

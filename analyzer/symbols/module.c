@@ -84,8 +84,7 @@ struct lines {
 	struct tp_dwarf_request request;
 	struct tp_symbol_lines search;
 	struct tp_source_place *places;
-	uint32_t *owners;
-	uint32_t count;
+	uint32_t *owners; // of each place: index in job.symbols
 	bool started;
 	bool complete; // nothing that there is was missed
 };
@@ -105,11 +104,10 @@ static void start_lines(struct job *job, struct lines *lines, const char *path)
 		job->no_memory = true;
 		return;
 	}
-	lines->count = list_places(job, lines->places, lines->owners);
-	if (!lines->count)
+	const uint32_t count = list_places(job, lines->places, lines->owners);
+	if (!count)
 		return;
-	if (tp_symbol_lines_start(
-		&lines->search, &lines->request, lines->places, lines->count, &err))
+	if (tp_symbol_lines_start(&lines->search, &lines->request, lines->places, count, &err))
 		tp_problems_add(
 		    job->notes, err.code, err.file, err.offset, "%s; no source lines", err.what);
 	else
@@ -136,7 +134,7 @@ static void note_lines(struct job *job, const struct lines *lines, int64_t found
 		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
 		    "none of %u functions is in its debug information: no source lines; compile all "
 		    "of it with -g",
-		    lines->count);
+		    lines->search.count);
 }
 
 static void finish_lines(struct job *job, struct lines *lines)
@@ -149,7 +147,7 @@ static void finish_lines(struct job *job, struct lines *lines)
 		note_lines(job, lines, found, &notes, &err);
 		lines->complete = found > 0 && !notes.missing && !notes.damage.code;
 	}
-	for (uint32_t i = 0; lines->started && i < lines->count; i++) {
+	for (uint32_t i = 0; lines->started && i < lines->search.count; i++) {
 		struct tp_module_symbol *symbol = &job->symbols[lines->owners[i]];
 		symbol->file = lines->places[i].file;
 		symbol->line = symbol->file ? lines->places[i].line : 0;
@@ -240,15 +238,10 @@ int tp_symbol_module_find(const struct teeperf_module *module,
     const struct tp_symbol_options *options, struct tp_module_symbol *symbols, uint32_t count,
     struct tp_arena *arena, struct tp_problems *notes)
 {
-	struct job job = {
-	    .module = module,
-	    .options = options,
-	    .symbols = symbols,
-	    .count = count,
-	    .arena = arena,
-	    .notes = notes,
-	};
 	const bool cached = !options->no_cache && module->build_id_size >= TP_SYMBOL_CACHE_ID_MIN;
+	struct job job = {.module = module, .options = options, .arena = arena, .notes = notes};
+	job.symbols = symbols;
+	job.count = count;
 	job.states = calloc(count ? count : 1, sizeof(*job.states));
 	if (!job.states)
 		return TP_ERR_MEMORY;

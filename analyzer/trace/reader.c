@@ -86,17 +86,18 @@ void tp_reader_release(struct tp_reader *reader)
 	reader->capacity = 0;
 }
 
-static void stop(struct tp_reader *reader, const struct tp_err *err)
+// Bytes that are there cannot be read: who goes on with a trace must not take this for its end.
+static void stop_unread(struct tp_reader *reader, const struct tp_err *err)
 {
 	reader->stopped = true;
+	reader->unread = *err;
 	tp_problems_add(reader->problems, err->code, err->file, err->offset, "%s", err->what);
 }
 
-// The same when it is not the file's fault: who goes on with a trace must not take this for its end.
-static void stop_unread(struct tp_reader *reader, const struct tp_err *err)
+static const char *name_of(const struct teeperf_section *header)
 {
-	reader->unread = *err;
-	stop(reader, err);
+	const char *name = tp_section_name(header->type);
+	return name ? name : "unknown";
 }
 
 // Read the section header at `at`; false (and stopped) if there is none.
@@ -105,33 +106,24 @@ static bool read_header(struct tp_reader *reader, struct teeperf_section *header
 	const char *file = reader->source->name;
 	const uint64_t left = reader->source->size - reader->at;
 	struct tp_err err;
-	if (left < sizeof(*header)) {
-		tp_err_set(&err, TP_ERR_TRUNCATED, file, reader->at,
+	reader->stopped = true;
+	if (left < sizeof(*header))
+		tp_problems_add(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
 		    "the file ends inside a section header; what precedes it is used");
-		stop(reader, &err);
-		return false;
-	}
-	if (tp_source_read(reader->source, reader->at, header, sizeof(*header), &err)) {
+	else if (tp_source_read(reader->source, reader->at, header, sizeof(*header), &err))
 		stop_unread(reader, &err);
-		return false;
-	}
-	if (header->magic != TEEPERF_SECTION_MAGIC) {
-		tp_err_set(&err, TP_ERR_FORMAT, file, reader->at,
+	else if (header->magic != TEEPERF_SECTION_MAGIC)
+		tp_problems_add(reader->problems, TP_ERR_FORMAT, file, reader->at,
 		    "no section begins here (0x%08" PRIx32 "): the rest of the file is not used",
 		    header->magic);
-		stop(reader, &err);
-		return false;
-	}
-	const char *name = tp_section_name(header->type);
-	if (header->size > left - sizeof(*header)) {
-		tp_err_set(&err, TP_ERR_TRUNCATED, file, reader->at,
+	else if (header->size > left - sizeof(*header))
+		tp_problems_add(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
 		    "%s section of %" PRIu64 " bytes, but only %" PRIu64
 		    " are there; what precedes it is used",
-		    name ? name : "unknown", header->size, left - sizeof(*header));
-		stop(reader, &err);
-		return false;
-	}
-	return true;
+		    name_of(header), header->size, left - sizeof(*header));
+	else
+		reader->stopped = false;
+	return !reader->stopped;
 }
 
 static int make_room(struct tp_reader *reader, uint64_t size, struct tp_err *err)
@@ -152,10 +144,9 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 	if (reader->stopped || reader->at == reader->source->size)
 		return 0;
 	if (reader->at > reader->source->size) {
-		struct tp_err end;
-		tp_err_set(&end, TP_ERR_TRUNCATED, reader->source->name, reader->source->size,
-		    "the file ends inside a section's padding or the header");
-		stop(reader, &end);
+		reader->stopped = true;
+		tp_problems_add(reader->problems, TP_ERR_TRUNCATED, reader->source->name,
+		    reader->source->size, "the file ends inside a section's padding or the header");
 		return 0;
 	}
 	memset(section, 0, sizeof(*section));
@@ -175,7 +166,6 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 	section->payload = reader->buffer;
 	reader->at += sizeof(*header) + (header->size + 7) / 8 * 8;
 
-	const char *name = tp_section_name(header->type);
 	const uint32_t found = tp_checksum(reader->buffer, header->size);
 	if (found != header->checksum) {
 		section->damaged = true;
@@ -183,8 +173,9 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 		    section->offset,
 		    "%s section is damaged: its checksum is 0x%08" PRIx32
 		    ", but its bytes give 0x%08" PRIx32 "; the section is not used",
-		    name ? name : "unknown", header->checksum, found);
-	} else if (header->flags || (!name && reader->header.minor <= TEEPERF_TRACE_MINOR)) {
+		    name_of(header), header->checksum, found);
+	} else if (header->flags || (!tp_section_name(header->type) &&
+					reader->header.minor <= TEEPERF_TRACE_MINOR)) {
 		// A newer minor may add types and flags; in one that we know they are damage.
 		section->damaged = true;
 		tp_problems_add(reader->problems, TP_ERR_FORMAT, reader->source->name,

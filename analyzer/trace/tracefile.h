@@ -23,9 +23,8 @@ struct tp_chunk {
 	uint64_t os_tid;
 	uint64_t home;
 	uint32_t thread;
-	uint32_t word_count; /* 8-byte words behind the chunk header */
-	uint32_t
-	    packed_size; /* bytes of the packed payload, 0: the records are there as they are */
+	uint32_t word_count;  /* 8-byte words behind the chunk header */
+	uint32_t packed_size; /* bytes of the packed payload, 0: the records are as they are */
 };
 
 struct tp_thread {

@@ -72,16 +72,12 @@ static void add_file_header(struct assembler *as, bool told)
 {
 	struct teeperf_trace_header header = {
 	    .magic = TEEPERF_TRACE_MAGIC,
-	    .major = TEEPERF_TRACE_MAJOR,
-	    .oldest_major = TEEPERF_TRACE_OLDEST_MAJOR,
-	    .minor = TEEPERF_TRACE_MINOR,
-	    .header_size = sizeof(struct teeperf_trace_header),
-	    .chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT,
+	    .header_size = sizeof(header),
 	};
 	if (told && as->begun)
 		tp_line_fail(&as->line, "'trace' has to be the first line");
-	if (told)
-		tp_text_read(&as->line, TP_TEXT_HEADER, &header);
+	struct tp_line none = {0};
+	tp_text_read(told ? &as->line : &none, TP_TEXT_HEADER, &header);
 	tp_buf_add(as->out, &header, sizeof(header));
 	as->chunk_shift = header.chunk_shift;
 	as->begun = true;
@@ -223,14 +219,13 @@ static void do_timed(struct assembler *as, uint64_t time)
 	size_t i = 0;
 	while (i < count && strcmp(kinds[i].word, word) != 0)
 		i++;
-	const struct tp_text_control *control = tp_text_control(0, word);
-	if (control && control->low == TP_TEXT_TIME) {
-		set_time(as, time);
-		add_word(as, time, control->code);
-		return;
-	}
 	if (i == count) {
-		tp_line_fail(line, "'%s' is none of enter, exit, resync, leave", word);
+		const struct tp_text_control *control = tp_text_control(0, word);
+		const bool is_border = control && control->low == TP_TEXT_TIME;
+		if (!is_border)
+			tp_line_fail(line, "'%s' is none of enter, exit, resync, leave", word);
+		set_time(as, time);
+		add_word(as, time, is_border ? control->code : 0);
 		return;
 	}
 	const uint32_t kind = kinds[i].kind;
@@ -252,10 +247,24 @@ static void do_timed(struct assembler *as, uint64_t time)
 		define(as, &as->labels, tp_line_word(line), position);
 }
 
+// A record that has a word for it, and its number.
+static void do_control(struct assembler *as, const char *word)
+{
+	const struct tp_text_control *control = tp_text_control(0, word);
+	if (!control || control->low == TP_TEXT_TIME) {
+		tp_line_fail(&as->line, "'%s' is not a record", word);
+		return;
+	}
+	const uint64_t low =
+	    control->low == TP_TEXT_NUMBER ? tp_line_number(&as->line, UINT32_MAX) : 0;
+	add_word(as, low, control->code);
+	if (control->code == TEEPERF_CONTROL_SYNC)
+		as->high = low;
+}
+
 static void do_record(struct assembler *as, const char *word)
 {
 	struct tp_line *line = &as->line;
-	const struct tp_text_control *control = tp_text_control(0, word);
 	uint64_t value;
 	if (tp_line_parse(word, UINT64_MAX, &value)) {
 		do_timed(as, value);
@@ -267,12 +276,6 @@ static void do_record(struct assembler *as, const char *word)
 		value = tp_line_number(line, UINT64_MAX);
 		tp_buf_add(&as->body, &address, sizeof(address));
 		tp_buf_add(&as->body, &value, sizeof(value));
-	} else if (control && control->low != TP_TEXT_TIME) {
-		const bool valued = control->low == TP_TEXT_NUMBER;
-		value = valued ? tp_line_number(line, UINT32_MAX) : 0;
-		add_word(as, value, control->code);
-		if (control->code == TEEPERF_CONTROL_SYNC)
-			as->high = value;
 	} else if (strcmp(word, "empty") == 0) {
 		add_word(as, 0, TEEPERF_CONTROL_EMPTY);
 	} else if (strcmp(word, "word") == 0) {
@@ -281,7 +284,7 @@ static void do_record(struct assembler *as, const char *word)
 		if (value >> 32 == TEEPERF_CONTROL_SYNC)
 			as->high = value & UINT32_MAX;
 	} else {
-		tp_line_fail(line, "'%s' is not a record", word);
+		do_control(as, word);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include "line.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,20 +119,15 @@ bool tp_line_parse(const char *word, uint64_t max, uint64_t *value)
 {
 	const bool hex = word[0] == '0' && word[1] == 'x';
 	const char *digits = hex ? word + 2 : word;
-	uint64_t sum = 0;
-	if (!*digits)
+	char *end;
+	// strtoull would also take blanks, a sign and another 0x.
+	if (!isxdigit((unsigned char)digits[0]) || digits[1] == 'x' || digits[1] == 'X')
 		return false;
-	for (; *digits; digits++) {
-		const unsigned char c = (unsigned char)*digits;
-		if (!(hex ? isxdigit(c) : isdigit(c)))
-			return false;
-		const uint64_t digit = (uint64_t)(isdigit(c) ? c - '0' : tolower(c) - 'a' + 10);
-		const uint64_t base = hex ? 16 : 10;
-		if (digit > max || sum > (max - digit) / base)
-			return false;
-		sum = sum * base + digit;
-	}
-	*value = sum;
+	errno = 0;
+	const uint64_t number = strtoull(digits, &end, hex ? 16 : 10);
+	if (*end || errno || number > max)
+		return false;
+	*value = number;
 	return true;
 }
 
