@@ -3,7 +3,7 @@
 #ifndef TP_DIFF_SHOW_H
 #define TP_DIFF_SHOW_H
 
-#include "analyzer/profile/diff_rule.h"
+#include "analyzer/profile/diff.h"
 #include "analyzer/output/view.h"
 
 enum tp_diff_sort {

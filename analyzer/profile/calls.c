@@ -6,9 +6,6 @@
 #include "analyzer/profile/workers.h"
 #include "analyzer/replay/replay.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 // Between the stack and the sink of an analysis that leaves paths out.
 struct filter {
 	const struct tp_analysis *analysis;
@@ -88,44 +85,59 @@ uint32_t tp_calls_parts(const struct tp_analysis *analysis, uint32_t thread, uin
 	return parts < 1 ? 1 : parts < TP_WORKERS_MAX ? (uint32_t)parts : TP_WORKERS_MAX;
 }
 
-// One part and what replays it.
-struct task {
-	struct tp_replay replay;
-	uint64_t first; // chunks, up to end
-	uint64_t end;
-	pthread_t thread;
-	bool running;
-};
-
-static void *replay_part(void *argument)
+// The first chunk of a piece.
+static uint64_t piece_start(const struct tp_pieces *pieces, uint32_t number)
 {
-	struct task *task = argument;
-	struct tp_err err;
-	// What is wrong with a part is told when it is replayed where it belongs.
-	if (tp_replay_chunks(&task->replay, task->first, task->end, &err))
-		task->replay.part->unusual = true;
-	return NULL;
+	return pieces->replay.thread->chunk_count * number / (pieces->count + 1);
 }
 
-static void start(struct task *task, struct tp_calls_part *part, const struct tp_profile_cost *cost)
+int tp_pieces_replay(void *context, uint32_t number, struct tp_err *err)
 {
-	task->replay.part = &part->part;
-	part->joined = false;
-	if (tp_part_init(&part->part, cost)) {
-		part->part.unusual = true;
-		return;
+	struct tp_pieces *pieces = context;
+	const uint64_t first = piece_start(pieces, number);
+	const uint64_t end = piece_start(pieces, number + 1);
+	if (!number) {
+		tp_replay_prepare(&pieces->replay);
+		return tp_replay_chunks(&pieces->replay, first, end, err);
 	}
-	tp_stack_set_sink(&part->part.stack, &part->sink);
-	part->part.stack.only_calls = true;
-	task->running = pthread_create(&task->thread, NULL, replay_part, task) == 0;
-	if (!task->running)
-		part->part.unusual = true;
+	struct tp_calls_part *part = &pieces->parts[number - 1];
+	struct tp_replay replay = pieces->replay;
+	replay.part = &part->part;
+	int code = tp_part_init(&part->part, &pieces->cost);
+	if (!code && part->sink.leave) {
+		tp_stack_set_sink(&part->part.stack, &part->sink);
+		part->part.stack.only_calls = true;
+	}
+	if (!code)
+		code = tp_replay_chunks(&replay, first, end, err);
+	// What is wrong with a part is told when it is replayed where it belongs.
+	part->part.unusual |= code != 0;
+	return 0;
+}
+
+int tp_pieces_join(struct tp_pieces *pieces, int code, struct tp_err *err)
+{
+	const struct tp_replay *replay = &pieces->replay;
+	for (uint32_t i = 0; i < pieces->count; i++) {
+		struct tp_part *part = &pieces->parts[i].part;
+		if (!code && tp_part_fits(part, replay->stack)) {
+			code = tp_part_join(part, replay->stack);
+			pieces->parts[i].joined = !code;
+		} else if (!code) {
+			code = tp_replay_chunks(&pieces->replay, piece_start(pieces, i + 1),
+			    piece_start(pieces, i + 2), err);
+		}
+		tp_part_release(part);
+	}
+	if (code == TP_ERR_MEMORY)
+		tp_err_no_memory(err, replay->trace->source.name,
+		    "out of memory while thread %u was replayed", replay->thread->number);
+	return code;
 }
 
 int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
     struct tp_call_sink *sink, struct tp_calls_part *parts, uint32_t count, struct tp_err *err)
 {
-	const uint64_t chunks = analysis->threads[thread].thread->chunk_count;
 	struct filter filter = {
 	    .analysis = analysis,
 	    .profile = &analysis->threads[thread].profile,
@@ -137,46 +149,23 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 		return tp_together_calls(analysis, thread, sink, err);
 	struct tp_profile profile = {0};
 	struct tp_stack stack = {0};
-	struct tp_replay replay =
-	    tp_analysis_replay(analysis, analysis->threads[thread].thread, &stack);
-	struct task *tasks = calloc((size_t)count + 1, sizeof(*tasks));
+	struct tp_pieces pieces = {
+	    .replay = tp_analysis_replay(analysis, analysis->threads[thread].thread, &stack),
+	    .parts = parts,
+	    .count = count,
+	};
 	int code = tp_analysis_stack(analysis, &stack, &profile, sink);
-	code = tasks ? code : TP_ERR_MEMORY;
 	// The analysis has the sums.
 	stack.only_calls = true;
-	for (uint32_t i = 0; !code && i < count; i++) {
-		tasks[i].replay = replay;
-		tasks[i].first = chunks * (i + 1) / (count + 1);
-		tasks[i].end = chunks * (i + 2) / (count + 1);
-		start(&tasks[i], &parts[i], &profile.cost);
-	}
-	if (!code) {
-		tp_replay_prepare(&replay);
-		code = tp_replay_chunks(&replay, 0, chunks / (count + 1), err);
-	} else {
+	pieces.cost = profile.cost;
+	if (code)
 		tp_err_set(err, code, analysis->trace->source.name, TP_ERR_NO_OFFSET,
-		    "out of memory before thread %u was replayed", replay.thread->number);
-		count = 0;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (tasks[i].running)
-			pthread_join(tasks[i].thread, NULL);
-		struct tp_part *part = &parts[i].part;
-		if (!code && tp_part_fits(part, &stack)) {
-			code = tp_part_join(part, &stack);
-			parts[i].joined = !code;
-			if (code)
-				tp_err_set(err, code, analysis->trace->source.name,
-				    TP_ERR_NO_OFFSET, "out of memory while thread %u was replayed",
-				    replay.thread->number);
-		} else if (!code) {
-			code = tp_replay_chunks(&replay, tasks[i].first, tasks[i].end, err);
-		}
-		tp_part_release(part);
-	}
+		    "out of memory before thread %u was replayed", pieces.replay.thread->number);
+	else
+		code = tp_pieces_join(&pieces,
+		    tp_workers_each(count + 1, count + 1, tp_pieces_replay, &pieces, err), err);
 	if (stack.frames)
 		tp_stack_finish(&stack);
-	free(tasks);
 	tp_stack_release(&stack);
 	tp_profile_release(&profile);
 	return code;

@@ -8,7 +8,7 @@
 
 #include "analyzer/profile/analysis.h"
 #include "analyzer/replay/call_sink.h"
-#include "analyzer/replay/stack_part.h"
+#include "analyzer/replay/replay.h"
 
 /*
  * Hand the calls of analysis->threads[THREAD] to the sink, within the analysis's range of time and from
@@ -43,5 +43,17 @@ struct tp_calls_part {
  */
 int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
     struct tp_call_sink *sink, struct tp_calls_part *parts, uint32_t count, struct tp_err *err);
+
+/* A thread in pieces: one for the stack of REPLAY, and COUNT parts behind it. */
+struct tp_pieces {
+	struct tp_replay replay;
+	struct tp_profile_cost cost; /* as in the thread's profile */
+	struct tp_calls_part *parts; /* zeroes, or with sinks */
+	uint32_t count;
+};
+/* Replay piece NUMBER, from 0 on, of a struct tp_pieces: all of them at a time if need be. The code of piece 0. */
+int tp_pieces_replay(void *pieces, uint32_t number, struct tp_err *err);
+/* With CODE 0, go on with the stack from part to part; release the parts. CODE, or what went wrong. */
+int tp_pieces_join(struct tp_pieces *pieces, int code, struct tp_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "contention.h"
 
 #include "analyzer/replay/time_histogram.h"
+#include "common/array.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,16 +12,8 @@ static int compare_intervals(const void *a, const void *b)
 {
 	const struct tp_interval *x = a;
 	const struct tp_interval *y = b;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a;
-	const uint64_t y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
+	const int order = TP_COMPARE(x->start, y->start);
+	return order ? order : TP_COMPARE(x->end, y->end);
 }
 
 // Calls of one kind, and the shortest and longest of them, between which their median lies.
@@ -83,7 +76,7 @@ struct tp_contention tp_contention_sweep(struct tp_interval *items, uint64_t *en
 	qsort(items, count, sizeof(*items), compare_intervals);
 	for (uint64_t i = 0; i < count; i++)
 		ends[i] = items[i].end;
-	qsort(ends, count, sizeof(*ends), compare_numbers);
+	qsort(ends, count, sizeof(*ends), tp_compare_u64);
 	part(&result, items, count);
 	uint64_t begun = 0;
 	uint64_t ended = 0;

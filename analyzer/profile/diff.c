@@ -74,36 +74,32 @@ static uint32_t find_function(struct tp_index *index, struct tp_diff_item *items
     const struct tp_symbol *symbol, const char *module)
 {
 	const char *key = key_of(symbol);
-	const uint64_t hash = tp_hash_string(tp_hash_string(TEEPERF_HASH_START, key), module);
-	for (uint32_t *slot = tp_index_first(index, hash);; slot = tp_index_next(index, slot)) {
-		if (!*slot) {
-			items[*count] =
-			    (struct tp_diff_item){symbol->name, key, module, UINT32_MAX};
-			*slot = ++*count;
-			return *count - 1;
-		}
-		const struct tp_diff_item *item = &items[*slot - 1];
-		if (strcmp(item->linkage, key) == 0 && strcmp(item->module, module) == 0)
-			return *slot - 1;
+	uint32_t *slot =
+	    tp_index_first(index, tp_hash_string(tp_hash_string(TEEPERF_HASH_START, key), module));
+	while (*slot && (strcmp(items[*slot - 1].linkage, key) != 0 ||
+			    strcmp(items[*slot - 1].module, module) != 0))
+		slot = tp_index_next(index, slot);
+	if (!*slot) {
+		items[*count] = (struct tp_diff_item){symbol->name, key, module, UINT32_MAX};
+		*slot = ++*count;
 	}
+	return *slot - 1;
 }
 
 static uint32_t find_path(struct builder *builder, uint32_t parent, uint32_t function)
 {
 	struct tp_diff *diff = builder->diff;
 	uint32_t *slot = tp_index_first(&builder->index, tp_hash_pair(parent, function));
-	for (;; slot = tp_index_next(&builder->index, slot)) {
-		if (!*slot) {
-			diff->items[diff->count] = builder->functions[function];
-			diff->items[diff->count].parent = parent;
-			builder->item_functions[diff->count] = function;
-			*slot = ++diff->count;
-			return diff->count - 1;
-		}
-		if (diff->items[*slot - 1].parent == parent &&
-		    builder->item_functions[*slot - 1] == function)
-			return *slot - 1;
+	while (*slot && (diff->items[*slot - 1].parent != parent ||
+			    builder->item_functions[*slot - 1] != function))
+		slot = tp_index_next(&builder->index, slot);
+	if (!*slot) {
+		diff->items[diff->count] = builder->functions[function];
+		diff->items[diff->count].parent = parent;
+		builder->item_functions[diff->count] = function;
+		*slot = ++diff->count;
 	}
+	return *slot - 1;
 }
 
 static double *values_of(const struct tp_diff *diff, uint32_t item, uint32_t run)

@@ -9,6 +9,7 @@
 #define TP_DIFF_H
 
 #include "analyzer/profile/analysis.h"
+#include "analyzer/profile/pattern.h"
 
 enum tp_diff_metric {
 	TP_DIFF_SELF =
@@ -55,5 +56,28 @@ struct tp_diff_change tp_diff_change(
     const struct tp_diff *diff, uint32_t item, enum tp_diff_metric metric);
 /* The same of the self time of all functions. */
 struct tp_diff_change tp_diff_total(const struct tp_diff *diff);
+
+/*
+ * What fails a comparison: [PATTERN:]METRIC>AMOUNT or METRIC<AMOUNT, where METRIC is self, inclusive, calls,
+ * or total (the self time of all functions) and AMOUNT is a change: +5%, -10us, +3. PATTERN names functions
+ * (pattern.h); without it, it may be any.
+ */
+struct tp_diff_rule {
+	const char *text; /* the caller's */
+	char *of;         /* pattern, or NULL */
+	struct tp_pattern pattern;
+	enum tp_diff_metric metric;
+	bool total;
+	bool below;
+	bool relative;
+	double amount; /* a fraction, nanoseconds or calls */
+};
+
+/* TEXT must outlive the rule. 0 or TP_ERR_SYNTAX, TP_ERR_MEMORY; release it in any case. */
+int tp_diff_rule_init(struct tp_diff_rule *rule, const char *text, struct tp_err *err);
+void tp_diff_rule_release(struct tp_diff_rule *rule);
+/* Whether a change is what the rule forbids: of the metric, of an item that its pattern matches. */
+bool tp_diff_rule_forbids(const struct tp_diff_rule *rule, const struct tp_diff_change *change);
+bool tp_diff_rule_matches(const struct tp_diff_rule *rule, const struct tp_diff_item *item);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What fails a comparison.
-#include "diff_rule.h"
+#include "analyzer/profile/diff.h"
 
 #include <math.h>
 #include <stdlib.h>

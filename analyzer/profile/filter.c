@@ -68,7 +68,7 @@ static bool filter_thread(
 	// Callers come before their callees.
 	for (uint32_t i = 1; ok && i < profile->node_count; i++) {
 		const uint32_t function = thread->functions[nodes[i].function];
-		of[i] = of[nodes[i].parent] | (marks ? marks[function] : 0);
+		of[i] = of[nodes[i].parent] | marks[function];
 		depths[i] = depths[nodes[i].parent] + 1;
 		if (depth && depths[i] > depth)
 			of[i] |= IGNORE;
@@ -84,11 +84,10 @@ static bool filter_thread(
 			node->is_way = !in_focus;
 			if (!in_focus)
 				node->self = 0;
-		} else if (depth && depths[i] == depth + 1 && !(of[node->parent] & IGNORE)) {
-			if (!marks || !(marks[thread->functions[node->function]] & IGNORE))
-				caller->self += node->inclusive;
-			leave_out(node);
 		} else {
+			if (depth && depths[i] == depth + 1 && !(of[node->parent] & IGNORE) &&
+			    !(marks[thread->functions[node->function]] & IGNORE))
+				caller->self += node->inclusive;
 			leave_out(node);
 		}
 	}

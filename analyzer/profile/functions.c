@@ -4,6 +4,7 @@
 
 #include "common/hash.h"
 #include "common/units.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 
@@ -12,9 +13,8 @@ static int compare_keys(const void *a, const void *b)
 {
 	const struct tp_symbol_key *x = a;
 	const struct tp_symbol_key *y = b;
-	if (x->low_half != y->low_half)
-		return x->low_half ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
+	const int order = TP_COMPARE(y->low_half, x->low_half);
+	return order ? order : TP_COMPARE(x->address, y->address);
 }
 
 static int compare_functions(const void *a, const void *b)

@@ -15,10 +15,8 @@
 struct job {
 	struct tp_thread_result *result;
 	struct tp_stack stack;
-	struct tp_replay replay;
-	struct tp_part *parts; // behind the first one, which is the stack's own
-	uint32_t part_count;   // with the first one
-	atomic_uint left;      // parts that are not done
+	struct tp_pieces pieces;
+	atomic_uint left; // pieces that are not done
 };
 
 struct item {
@@ -48,29 +46,6 @@ static void chunk_done(void *context)
 	pthread_mutex_unlock(&work->lock);
 }
 
-// The first chunk of a part.
-static uint64_t part_start(const struct job *job, uint32_t part)
-{
-	return job->replay.thread->chunk_count * part / job->part_count;
-}
-
-static void replay_part(struct work *work, struct job *job, uint32_t number)
-{
-	struct tp_part *part = &job->parts[number - 1];
-	const struct tp_profile_cost none = {0};
-	const struct tp_profile_cost cost =
-	    work->analysis->compensation.applied
-		? tp_compensation_cost(&work->analysis->compensation, &work->analysis->time)
-		: none;
-	struct tp_replay replay = job->replay;
-	struct tp_err err;
-	replay.part = part;
-	// What is wrong with a part is told when it is replayed where it belongs.
-	if (tp_part_init(part, &cost) ||
-	    tp_replay_chunks(&replay, part_start(job, number), part_start(job, number + 1), &err))
-		part->unusual = true;
-}
-
 // What comes of a stack to which all records have been replayed.
 static void take_results(const struct tp_analysis *analysis, struct tp_thread_result *result,
     struct tp_stack *stack, const struct tp_replay *replay)
@@ -97,22 +72,10 @@ static void finish(struct work *work, struct job *job)
 {
 	const struct tp_analysis *analysis = work->analysis;
 	struct tp_thread_result *result = job->result;
-	for (uint32_t i = 1; i < job->part_count; i++) {
-		struct tp_part *part = &job->parts[i - 1];
-		if (!result->code && tp_part_fits(part, &job->stack))
-			result->code = tp_part_join(part, &job->stack);
-		else if (!result->code)
-			result->code = tp_replay_chunks(
-			    &job->replay, part_start(job, i), part_start(job, i + 1), &result->err);
-		tp_part_release(part);
-	}
-	free(job->parts);
-	if (result->code == TP_ERR_MEMORY)
-		tp_err_set(&result->err, result->code, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET, "out of memory while thread %u was replayed",
-		    result->thread->number);
+	result->code = tp_pieces_join(&job->pieces, result->code, &result->err);
+	free(job->pieces.parts);
 	if (job->stack.frames)
-		take_results(analysis, result, &job->stack, &job->replay);
+		take_results(analysis, result, &job->stack, &job->pieces.replay);
 	result->moves = job->stack.leaves || job->stack.arrives;
 	work->arrives |= job->stack.arrives;
 	tp_stack_release(&job->stack);
@@ -125,9 +88,8 @@ static void replay_first(struct work *work, struct job *job)
 	result->code = tp_analysis_stack(work->analysis, &job->stack, &result->profile, NULL);
 	if (result->code)
 		return;
-	tp_replay_prepare(&job->replay);
-	result->code = tp_replay_chunks(&job->replay, 0, part_start(job, 1), &result->err);
-	if (!result->code && job->stack.over && !tp_replay_last_counts(&job->replay))
+	result->code = tp_pieces_replay(&job->pieces, 0, &result->err);
+	if (!result->code && job->stack.over && !tp_replay_last_counts(&job->pieces.replay))
 		result->code = TP_ERR_MEMORY;
 }
 
@@ -136,9 +98,8 @@ static int replay_item(void *context, uint32_t number, struct tp_err *err)
 	struct work *work = context;
 	struct job *job = &work->jobs[work->items[number].job];
 	const uint32_t part = work->items[number].part;
-	(void)err;
 	if (part)
-		replay_part(work, job, part);
+		tp_pieces_replay(&job->pieces, part, err);
 	else
 		replay_first(work, job);
 	if (atomic_fetch_sub(&job->left, 1) == 1)
@@ -156,17 +117,23 @@ static bool plan(struct work *work, struct tp_analysis *analysis, uint32_t worke
 		return false;
 	for (uint32_t i = 0; i < analysis->thread_count; i++) {
 		struct job *job = &work->jobs[i];
+		struct tp_pieces *pieces = &job->pieces;
 		job->result = &analysis->threads[i];
-		job->part_count = tp_calls_parts(analysis, i, workers);
-		if (job->part_count > 1)
-			job->parts = calloc(job->part_count - 1, sizeof(*job->parts));
-		if (!job->parts)
-			job->part_count = 1;
-		atomic_init(&job->left, job->part_count);
-		job->replay = tp_analysis_replay(analysis, job->result->thread, &job->stack);
-		job->replay.chunk_done = work->options->progress ? chunk_done : NULL;
-		job->replay.context = work;
-		for (uint32_t j = 0; j < job->part_count; j++)
+		*pieces = (struct tp_pieces){
+		    .replay = tp_analysis_replay(analysis, job->result->thread, &job->stack),
+		    .count = tp_calls_parts(analysis, i, workers) - 1,
+		};
+		pieces->replay.chunk_done = work->options->progress ? chunk_done : NULL;
+		pieces->replay.context = work;
+		if (analysis->compensation.applied)
+			pieces->cost =
+			    tp_compensation_cost(&analysis->compensation, &analysis->time);
+		if (pieces->count)
+			pieces->parts = calloc(pieces->count, sizeof(*pieces->parts));
+		if (!pieces->parts)
+			pieces->count = 0;
+		atomic_init(&job->left, pieces->count + 1);
+		for (uint32_t j = 0; j <= pieces->count; j++)
 			work->items[work->item_count++] = (struct item){i, j};
 	}
 	return true;
@@ -187,33 +154,28 @@ static void forget(struct tp_thread_result *result)
 static int replay_together(struct work *work, struct tp_analysis *analysis, struct tp_err *err)
 {
 	const struct tp_tracefile *trace = analysis->trace;
-	struct tp_together together = {
-	    .threads = calloc((size_t)trace->thread_count + 1, sizeof(*together.threads)),
-	};
-	struct tp_thread_result **results =
-	    calloc((size_t)trace->thread_count + 1, sizeof(*results));
-	int code = together.threads && results ? 0 : TP_ERR_MEMORY;
-	for (uint32_t i = 0; !code && i < trace->thread_count; i++) {
-		struct tp_thread_result *result = NULL;
-		if (!analysis->one_thread || analysis->threads[0].thread == &trace->threads[i])
-			result = &analysis->threads[analysis->one_thread ? 0 : i];
-		if (result ? !result->moves : !analysis->one_thread)
+	struct tp_thread_result *results = analysis->threads;
+	struct tp_together together;
+	int code = tp_together_init(&together, analysis, err);
+	if (code)
+		return code;
+	for (uint32_t i = 0, at = 0; i < together.count; i++) {
+		struct tp_together_thread *item = &together.threads[i];
+		while (at < analysis->thread_count && results[at].thread < item->thread)
+			at++;
+		if (at == analysis->thread_count || results[at].thread != item->thread)
 			continue;
-		struct tp_together_thread *item = &together.threads[together.count];
-		item->thread = &trace->threads[i];
-		results[together.count++] = result;
-		if (!result)
-			continue;
-		forget(result);
-		item->profile = &result->profile;
+		forget(&results[at]);
+		item->profile = &results[at].profile;
 		item->chunk_done = work->options->progress ? chunk_done : NULL;
 		item->context = work;
+		item->result = &results[at];
 	}
-	if (!code && tp_together_replay(analysis, &together) == TP_ERR_MEMORY)
+	if (tp_together_replay(analysis, &together) == TP_ERR_MEMORY)
 		code = TP_ERR_MEMORY;
 	for (uint32_t i = 0; i < together.count; i++) {
 		struct tp_together_thread *item = &together.threads[i];
-		struct tp_thread_result *result = results[i];
+		struct tp_thread_result *result = item->result;
 		if (!result || !item->stack.frames)
 			continue;
 		result->code = item->code;
@@ -222,12 +184,11 @@ static int replay_together(struct work *work, struct tp_analysis *analysis, stru
 			code = result->code = TP_ERR_MEMORY;
 		take_results(analysis, result, &item->stack, &item->replay);
 	}
+	if (code)
+		tp_err_set(err, code, trace->source.name, TP_ERR_NO_OFFSET,
+		    "out of memory while %u threads were replayed together", together.count);
 	tp_together_release(&together);
-	free(together.threads);
-	free(results);
-	return code ? tp_err_set(err, code, trace->source.name, TP_ERR_NO_OFFSET,
-			  "out of memory while %u threads were replayed together", together.count)
-		    : 0;
+	return code;
 }
 
 int tp_replay_all(

@@ -5,6 +5,7 @@
 #include "analyzer/trace/tracefile.h"
 #include "analyzer/replay/stack.h"
 #include "common/err.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static int compare_home(const void *a, const void *b)
 	const struct course *y = b;
 	const uint64_t home = x->thread->thread->home & TEEPERF_DEPARTURE_HOMES;
 	const uint64_t other = y->thread->thread->home & TEEPERF_DEPARTURE_HOMES;
-	return home < other ? -1 : home > other;
+	return TP_COMPARE(home, other);
 }
 
 static void load(struct course *course)
@@ -185,42 +186,50 @@ void tp_together_release(struct tp_together *together)
 		tp_profile_release(&together->threads[i].own);
 	}
 	tp_moves_release(&together->moves);
+	free(together->threads);
+}
+
+int tp_together_init(
+    struct tp_together *together, const struct tp_analysis *analysis, struct tp_err *err)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	*together = (struct tp_together){
+	    .threads = calloc((size_t)trace->thread_count + 1, sizeof(*together->threads)),
+	};
+	if (!together->threads)
+		return tp_err_no_memory(
+		    err, trace->source.name, "no memory for %u threads", trace->thread_count);
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		if (analysis->one_thread || analysis->threads[i].moves)
+			together->threads[together->count++].thread = &trace->threads[i];
+	return 0;
 }
 
 int tp_together_calls(const struct tp_analysis *analysis, uint32_t thread,
     struct tp_call_sink *sink, struct tp_err *err)
 {
-	const struct tp_tracefile *trace = analysis->trace;
-	struct tp_together together = {
-	    .threads = calloc((size_t)trace->thread_count + 1, sizeof(*together.threads)),
-	};
+	struct tp_together together;
 	struct tp_together_thread *wanted = NULL;
-	int code = TP_ERR_MEMORY;
-	if (together.threads) {
-		for (uint32_t i = 0; i < trace->thread_count; i++) {
-			struct tp_together_thread *item = &together.threads[together.count];
-			const bool is_wanted =
-			    &trace->threads[i] == analysis->threads[thread].thread;
-			if (!is_wanted && !analysis->one_thread && !analysis->threads[i].moves)
-				continue;
-			item->thread = &trace->threads[i];
-			// The analysis has the sums.
-			item->only_calls = true;
-			item->sink = is_wanted ? sink : NULL;
-			wanted = is_wanted ? item : wanted;
-			together.count++;
-		}
-		code = tp_together_replay(analysis, &together);
-		code = wanted->code || code == TP_ERR_MEMORY ? code : 0;
-		if (wanted->stack.frames)
-			tp_stack_finish(&wanted->stack);
+	int code = tp_together_init(&together, analysis, err);
+	if (code)
+		return code;
+	for (uint32_t i = 0; i < together.count; i++) {
+		struct tp_together_thread *item = &together.threads[i];
+		// The analysis has the sums.
+		item->only_calls = true;
+		if (item->thread == analysis->threads[thread].thread)
+			wanted = item;
 	}
-	if (code && wanted && wanted->code)
+	wanted->sink = sink;
+	code = tp_together_replay(analysis, &together);
+	code = wanted->code || code == TP_ERR_MEMORY ? code : 0;
+	if (wanted->stack.frames)
+		tp_stack_finish(&wanted->stack);
+	if (code && wanted->code)
 		*err = wanted->err;
 	else if (code)
-		tp_err_set(err, code, trace->source.name, TP_ERR_NO_OFFSET,
+		tp_err_set(err, code, analysis->trace->source.name, TP_ERR_NO_OFFSET,
 		    "out of memory while threads were replayed together");
 	tp_together_release(&together);
-	free(together.threads);
 	return code;
 }

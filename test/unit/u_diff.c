@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "analyzer/profile/diff_rule.h"
+#include "analyzer/profile/diff.h"
 #include "analyzer/trace/text/dump_text.h"
 
 #define RUNS 4
