@@ -3,7 +3,6 @@
 #include "query.h"
 
 #include "analyzer/query/sql.h"
-#include "analyzer/query/sql_verb.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -117,4 +117,18 @@ int tp_sql_run(struct tp_query *query, const char *format, ...);
 /* sql_functions.c: pctl, ns, ... 0 or an SQLite code. */
 int tp_sql_add_functions(struct tp_query *query);
 
+/* What a statement of SQL does, by its words: so that a refusal names what the user wrote. */
+struct tp_sql_verb {
+	char name
+	    [32]; /* in capitals, of CREATE and its like with what is created: "CREATE VIEW"; or empty */
+	int offset;  /* where in the statement it stands; -1: there is none that SQLite knows */
+	bool writes; /* it would change something, or begin or end a transaction */
+};
+
+/*
+ * The verb of the first statement in SQL. Of EXPLAIN it is that of the statement which is explained, of WITH
+ * that of the statement behind.
+ */
+void tp_sql_verb_find(struct tp_sql_verb *verb, const char *sql);
+
 #endif

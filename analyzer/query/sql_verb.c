@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The verb of a statement: the first word that says what it does, past comments, EXPLAIN and WITH.
-#include "sql_verb.h"
+#include "analyzer/query/sql.h"
 
 #include <sqlite3.h>
 #include <stddef.h>

@@ -188,7 +188,7 @@ static int enter_thread(struct cursor *cursor, uint32_t t)
 	struct tp_err err;
 	struct tp_stored_thread *thread = &data->calls.threads[t];
 	const struct range *ranges = cursor->ranges;
-	const int code = tp_trace_data_calls(data, t, &err);
+	const int code = tp_call_store_load(&data->calls, t, &err);
 	if (code)
 		return tp_sql_fail(cursor->base.base.pVtab, code, &err);
 	uint64_t from = 0;

@@ -48,11 +48,6 @@ void tp_trace_data_release(struct tp_trace_data *data)
 	*data = (struct tp_trace_data){0};
 }
 
-int tp_trace_data_calls(struct tp_trace_data *data, uint32_t thread, struct tp_err *err)
-{
-	return tp_call_store_load(&data->calls, thread, err);
-}
-
 int tp_trace_data_percentiles(struct tp_trace_data *data, struct tp_err *err)
 {
 	if (data->has_percentiles)
@@ -75,7 +70,7 @@ int tp_trace_data_by_function(struct tp_trace_data *data, struct tp_err *err)
 {
 	if (data->by_function)
 		return 0;
-	const int code = tp_trace_data_calls(data, TP_CALL_STORE_ALL, err);
+	const int code = tp_call_store_load(&data->calls, TP_CALL_STORE_ALL, err);
 	if (code)
 		return code;
 	// The last is of calls that have no function.

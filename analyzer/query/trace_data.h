@@ -39,7 +39,6 @@ int tp_trace_data_init(struct tp_trace_data *data, const struct tp_analysis *ana
 void tp_trace_data_release(struct tp_trace_data *data);
 
 /* 0 or a negative tp_error, as tp_call_store_load and tp_percentiles_init. */
-int tp_trace_data_calls(struct tp_trace_data *data, uint32_t thread, struct tp_err *err);
 int tp_trace_data_percentiles(struct tp_trace_data *data, struct tp_err *err);
 int tp_trace_data_by_function(struct tp_trace_data *data, struct tp_err *err);
 /* Whether tp_trace_data_by_function can be: it numbers calls with 32 bits. */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/query/sql_verb.h"
+#include "analyzer/query/sql.h"
 
 static void expect(const char *sql, const char *name, const char *at, bool writes)
 {
