@@ -120,7 +120,7 @@ static int show(const struct tp_analysis *analysis, const struct tp_view *view)
 	tp_stdout_open(&out);
 	if (wanted.format == TP_FORMAT_TABLE)
 		tp_view_add_header(analysis, false, &out.buf);
-	const int code = view->render(analysis, &wanted, &out.buf, &err);
+	const int code = tp_view_render(view, analysis, &wanted, &out.buf, &err);
 	return tp_stdout_close(&out, code, &err);
 }
 

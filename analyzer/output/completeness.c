@@ -2,7 +2,7 @@
 // Whether a trace has each event that the program recorded, and how many it lacks.
 #include "completeness.h"
 
-#include "analyzer/output/text.h"
+#include "common/units.h"
 
 // Memory of the log went away while it was in use, and nobody knows what was in there.
 static bool log_is_gone(const struct tp_tracefile *trace)

@@ -5,6 +5,7 @@
 
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/grid.h"
+#include "common/array.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -50,12 +51,9 @@ static int compare(const void *a, const void *b, void *context)
 	const struct tp_diff *diff = context;
 	const struct order *x = a;
 	const struct order *y = b;
-	if (x->key != y->key)
-		return x->key > y->key ? -1 : 1;
-	const int order = strcmp(diff->items[x->item].name, diff->items[y->item].name);
-	if (order)
-		return order;
-	return x->item < y->item ? -1 : x->item > y->item;
+	int order = TP_COMPARE(y->key, x->key);
+	order = order ? order : strcmp(diff->items[x->item].name, diff->items[y->item].name);
+	return order ? order : TP_COMPARE(x->item, y->item);
 }
 
 static double key_of(const struct tp_diff *diff, enum tp_diff_sort sort, uint32_t item)

@@ -3,6 +3,7 @@
 #include "family.h"
 
 #include "common/units.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,34 +19,29 @@ static int compare_modules(const struct entry *a, const struct entry *b)
 {
 	const struct teeperf_module *x = a->module;
 	const struct teeperf_module *y = b->module;
-	if (x->build_id_size != y->build_id_size)
-		return x->build_id_size < y->build_id_size ? -1 : 1;
+	int order = TP_COMPARE(x->build_id_size, y->build_id_size);
+	if (order)
+		return order;
 	if (!x->build_id_size || x->build_id_size > sizeof(x->build_id))
 		return strcmp(x->path, y->path);
-	const int order = memcmp(x->build_id, y->build_id, x->build_id_size);
+	order = memcmp(x->build_id, y->build_id, x->build_id_size);
 	return order ? order : strcmp(a->function->symbol.module, b->function->symbol.module);
 }
 
 // 0: they are one function.
 static int compare_functions(const struct entry *a, const struct entry *b)
 {
-	if (!a->module != !b->module)
-		return a->module ? -1 : 1;
-	if (!a->module) {
-		if (a->member != b->member)
-			return a->member < b->member ? -1 : 1;
-		const uint64_t x = a->function->key.address;
-		const uint64_t y = b->function->key.address;
-		return x < y ? -1 : x > y;
-	}
-	const int order = compare_modules(a, b);
-	if (order)
-		return order;
 	const struct tp_symbol *x = &a->function->symbol;
 	const struct tp_symbol *y = &b->function->symbol;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return strcmp(x->linkage, y->linkage);
+	int order = TP_COMPARE(!a->module, !b->module);
+	if (!order && !a->module) {
+		order = TP_COMPARE(a->member, b->member);
+		return order ? order
+			     : TP_COMPARE(a->function->key.address, b->function->key.address);
+	}
+	order = order ? order : compare_modules(a, b);
+	order = order ? order : TP_COMPARE(x->address, y->address);
+	return order ? order : strcmp(x->linkage, y->linkage);
 }
 
 static int compare(const void *a, const void *b)
@@ -53,9 +49,7 @@ static int compare(const void *a, const void *b)
 	const struct entry *x = a;
 	const struct entry *y = b;
 	const int order = compare_functions(x, y);
-	if (order)
-		return order;
-	return x->member < y->member ? -1 : x->member > y->member;
+	return order ? order : TP_COMPARE(x->member, y->member);
 }
 
 static void add_entry(

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What stands above each view: what was recorded, how well, and what limits the meaning of the numbers.
-#include "heading.h"
-
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/view.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,9 +24,20 @@ static void add_command(const struct tp_tracefile *trace, struct tp_buf *out)
 	tp_buf_add_char(out, '\n');
 }
 
-bool tp_heading_has_health(const struct tp_tracefile *trace)
+static const char *clock_name(const struct tp_tracefile *trace)
 {
-	return tp_heading_is_soft(trace) && (trace->clock.stores || trace->clock.max_gap_ns);
+	return trace->has_clock ? teeperf_clock_name(trace->clock.kind) : "unknown";
+}
+
+static bool is_soft(const struct tp_tracefile *trace)
+{
+	return trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind);
+}
+
+// Whether the recorder lived to say how the clock did.
+static bool has_health(const struct tp_tracefile *trace)
+{
+	return is_soft(trace) && (trace->clock.stores || trace->clock.max_gap_ns);
 }
 
 static void add_clock(const struct tp_analysis *analysis, struct tp_buf *out)
@@ -35,16 +45,16 @@ static void add_clock(const struct tp_analysis *analysis, struct tp_buf *out)
 	char text[TP_TEXT_NUMBER];
 	char part[TP_TEXT_NUMBER];
 	const struct teeperf_trace_clock *clock = &analysis->trace->clock;
-	tp_buf_addf(out, "clock      %s", tp_heading_clock_name(analysis->trace));
+	tp_buf_addf(out, "clock      %s", clock_name(analysis->trace));
 	if (analysis->time.known)
 		tp_buf_addf(out, ", %.6g MHz",
 		    (double)analysis->time.ticks * 1000 / (double)analysis->time.ns);
-	if (tp_heading_is_soft(analysis->trace)) {
+	if (is_soft(analysis->trace)) {
 		if (clock->period_ns)
 			tp_buf_addf(out, ", stored every %s", tp_text_ns(text, clock->period_ns));
 		else
 			tp_buf_add_string(out, ", stored without a pause");
-		if (tp_heading_has_health(analysis->trace))
+		if (has_health(analysis->trace))
 			tp_buf_addf(out, ", longest gap %s, starved %s of the run",
 			    tp_text_ns(text, clock->max_gap_ns),
 			    tp_text_percent(part, analysis->starvation.clock_share));
@@ -54,7 +64,8 @@ static void add_clock(const struct tp_analysis *analysis, struct tp_buf *out)
 	tp_buf_add_char(out, '\n');
 }
 
-uint64_t tp_heading_log_bytes(const struct tp_tracefile *trace)
+// The size of the log, 0 if unknown.
+static uint64_t log_bytes(const struct tp_tracefile *trace)
 {
 	char text[TP_TEXT_NUMBER];
 	if (trace->has_end && trace->end.log_bytes)
@@ -67,7 +78,7 @@ uint64_t tp_heading_log_bytes(const struct tp_tracefile *trace)
 static void add_log(const struct tp_tracefile *trace, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
-	const uint64_t bytes = tp_heading_log_bytes(trace);
+	const uint64_t bytes = log_bytes(trace);
 	const char *before = "log        ";
 	if (bytes) {
 		tp_buf_addf(out, "%s%.4g MiB", before, (double)bytes / (1024 * 1024));
@@ -190,7 +201,7 @@ static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 
 void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out)
 {
-	if (tp_heading_is_soft(analysis->trace))
+	if (is_soft(analysis->trace))
 		add_clock(analysis, out);
 }
 
@@ -210,4 +221,172 @@ void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, s
 		tp_buf_add_string(out,
 		    "note       functions that are not instrumented are part of their caller's self "
 		    "time\n\n");
+}
+
+// ---- in JSON
+
+static void add_json_patterns(
+    struct tp_json *json, const char *name, const char *const *patterns, uint32_t count)
+{
+	if (!count)
+		return;
+	tp_json_array(json, name);
+	for (uint32_t i = 0; i < count; i++)
+		tp_json_text(json, NULL, patterns[i]);
+	tp_json_end(json);
+}
+
+static void add_if_any(struct tp_json *json, const char *name, uint64_t number)
+{
+	if (number)
+		tp_json_uint(json, name, number);
+}
+
+// Which part of the trace it is; nothing if it is all of it.
+static void add_json_limits(struct tp_json *json, const struct tp_analysis *analysis)
+{
+	const struct tp_timebase *time = &analysis->time;
+	if (analysis->one_thread && analysis->thread_count)
+		tp_json_uint(json, "only_thread", analysis->threads[0].thread->number);
+	if (analysis->ranged) {
+		tp_json_uint(json, "only_from_ns", tp_analysis_at_ns(analysis, analysis->from));
+		tp_json_uint_if(json, "only_to_ns", analysis->to != UINT64_MAX,
+		    tp_timebase_ns(time, analysis->to - analysis->origin));
+	}
+	if (analysis->least)
+		tp_json_uint(json, "only_least_ns", tp_timebase_ns(time, analysis->least));
+	add_if_any(json, "only_depth", analysis->depth);
+	add_json_patterns(json, "only_focus", analysis->focus, analysis->focus_count);
+	add_json_patterns(json, "without", analysis->ignore, analysis->ignore_count);
+	add_if_any(json, "left_out_functions", analysis->left_out_count);
+	add_if_any(json, "unscaled_functions", analysis->unscaled_count);
+}
+
+static void add_json_starvation(struct tp_json *json, const struct tp_starvation *starvation)
+{
+	tp_json_uint_if(json, "processor_ns", starvation->has_cpu, starvation->cpu_ns);
+	tp_json_uint_if(json, "processor_delay_ns", starvation->has_delay, starvation->delay_ns);
+	tp_json_real(
+	    json, "processor_share", 6, starvation->has_delay ? 1 - starvation->delay_share : NAN);
+}
+
+static void add_json_cost(struct tp_json *json, const char *name, bool known, uint64_t ps)
+{
+	tp_json_real(json, name, 3, known ? (double)ps / 1000 : NAN);
+}
+
+static void add_json_compensation(struct tp_json *json, const struct tp_analysis *analysis)
+{
+	const struct tp_compensation *compensation = &analysis->compensation;
+	const bool known = compensation->known;
+	tp_json_text(json, "times", compensation->applied ? "compensated" : "recorded");
+	add_json_cost(json, "cost_in_ns", known, compensation->in_ps);
+	add_json_cost(json, "cost_out_ns", known, compensation->out_ps);
+	add_json_cost(json, "cost_untimed_ns", known, compensation->untimed_ps);
+	add_json_cost(json, "cost_in_off_ns", compensation->bounded, compensation->in_off_ps);
+	add_json_cost(json, "cost_out_off_ns", compensation->bounded, compensation->out_off_ps);
+	add_json_cost(json, "cost_wait_ns",
+	    known && compensation->period_ns && compensation->wait_ps, compensation->wait_ps);
+	tp_json_uint(json, "taken_ns", tp_timebase_ns(&analysis->time, compensation->taken));
+	tp_json_uint(json, "missing_ns", tp_timebase_ns(&analysis->time, compensation->missing));
+}
+
+static void add_json_host(struct tp_json *json, const struct tp_tracefile *trace)
+{
+	char text[TP_TEXT_NUMBER];
+	const uint64_t bytes = log_bytes(trace);
+	tp_json_uint_if(json, "log_bytes", bytes, bytes);
+	const bool known = tp_tracefile_host(trace, "cores", text, sizeof(text));
+	tp_json_uint_if(json, "cores", known, known ? strtoull(text, NULL, 10) : 0);
+	tp_json_text(
+	    json, "drain", tp_tracefile_host(trace, "drain", text, sizeof(text)) ? text : NULL);
+}
+
+// Of a flight recorder: records, and threads of which nothing is left.
+static void count_overwritten(
+    const struct tp_analysis *analysis, uint64_t *records, uint64_t *threads)
+{
+	*records = *threads = 0;
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_thread *thread = analysis->threads[i].thread;
+		*records += tp_analysis_overwritten(analysis, thread);
+		*threads += thread->overwritten && !thread->chunk_count;
+	}
+}
+
+struct number {
+	const char *name; // NULL: it is left out
+	uint64_t number;
+};
+
+static void add_json_numbers(struct tp_json *json, const struct number *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (numbers[i].name)
+			tp_json_uint(json, numbers[i].name, numbers[i].number);
+}
+
+void tp_view_add_json(struct tp_json *json, const struct tp_analysis *analysis)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	const struct tp_stack_counts *counts = &analysis->counts;
+	const bool health = has_health(trace);
+	const bool timed = !analysis->timeless;
+	bool at_first;
+	const uint32_t switches = tp_gaps_switches(&trace->gaps, &at_first);
+	const uint64_t duration = tp_analysis_duration_ns(analysis);
+	tp_json_text(json, "program", tp_tracefile_program(trace));
+	tp_json_text(json, "unit", tp_view_unit(analysis));
+	tp_json_text(json, "clock", clock_name(trace));
+	tp_json_uint_if(json, "clock_period_ns", is_soft(trace), trace->clock.period_ns);
+	tp_json_uint_if(json, "clock_max_gap_ns", health, trace->clock.max_gap_ns);
+	tp_json_uint_if(json, "clock_starved_ns", health, trace->clock.starved_ns);
+	add_json_starvation(json, &analysis->starvation);
+	add_json_compensation(json, analysis);
+	add_json_host(json, trace);
+	tp_json_uint_if(json, "duration_ns", timed || duration, duration);
+	tp_json_uint_if(json, "recorded_ns", timed, tp_analysis_recorded_ns(analysis));
+	tp_json_bool(json, "off_at_first", at_first);
+	uint64_t records;
+	uint64_t threads;
+	count_overwritten(analysis, &records, &threads);
+	const bool rings = trace->rings;
+	const struct number recorded[] = {
+	    {"switched_off", switches},
+	    {"cut", counts->cut},
+	    {"began_before", counts->early},
+	    {"dropped", counts->dropped},
+	    {rings ? "overwritten_records" : NULL, records},
+	    {rings ? "overwritten_threads" : NULL, threads},
+	    {rings ? "began_in_overwritten" : NULL, counts->overwritten},
+	    {"threads_count", analysis->thread_count},
+	    {"events", counts->events},
+	    {"counted_calls", counts->counted},
+	    {"counted_functions", analysis->counted_count},
+	    {"sampled_functions", analysis->sampled_count},
+	    {"contexts", counts->contexts},
+	    {"contexts_left", counts->left},
+	    {"contexts_moved", counts->moved},
+	    {counts->moved ? "contexts_apart" : NULL, counts->apart},
+	    {"lost", analysis->lost},
+	};
+	const struct number odd[] = {
+	    {"unmatched_enters", counts->unmatched_enters},
+	    {"unmatched_exits", counts->unmatched_exits},
+	    {"unknown_resyncs", counts->unknown_resyncs},
+	    {"open", counts->open},
+	    {"backwards", counts->backwards},
+	    {"holes", counts->holes},
+	    {"chunks", trace->chunk_count},
+	    {"chunk_draws", trace->end.chunk_draws},
+	    {"problems", trace->problems.count + analysis->damage.count},
+	};
+	add_json_numbers(json, recorded, sizeof(recorded) / sizeof(recorded[0]));
+	tp_completeness_add_json(json, analysis);
+	add_json_numbers(json, odd, sizeof(odd) / sizeof(odd[0]));
+	add_json_limits(json, analysis);
+	struct tp_notes notes;
+	tp_notes_init(&notes, analysis);
+	tp_notes_add_json(&notes, json);
+	tp_notes_release(&notes);
 }

@@ -4,7 +4,7 @@
 #include "view.h"
 
 #include "analyzer/profile/pattern.h"
-#include "analyzer/output/text.h"
+#include "common/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,24 +98,15 @@ int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct
 			return p ? -1 : 1;
 		sort = p ? sort : TP_SORT_CALLS;
 	}
-	if (sort == TP_SORT_MEAN) {
-		const double x = (double)a->total / (double)p;
-		const double y = (double)b->total / (double)q;
-		if (x != y)
-			return x > y ? -1 : 1;
-	}
-	const uint64_t x = rank_of(sort, a);
-	const uint64_t y = rank_of(sort, b);
-	if (x != y)
-		return x > y ? -1 : 1;
-	int order = strcmp(a->symbol.name, b->symbol.name);
+	int order = sort == TP_SORT_MEAN
+			? TP_COMPARE((double)b->total / (double)q, (double)a->total / (double)p)
+			: TP_COMPARE(rank_of(sort, b), rank_of(sort, a));
+	order = order ? order : strcmp(a->symbol.name, b->symbol.name);
 	order = order ? order : strcmp(a->symbol.module, b->symbol.module);
-	if (order)
-		return order;
-	return a->key.address < b->key.address ? -1 : a->key.address > b->key.address;
+	return order ? order : TP_COMPARE(a->key.address, b->key.address);
 }
 
-int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_options *options,
+static int mark(const struct tp_analysis *analysis, const struct tp_view_options *options,
     bool **marks, struct tp_err *err)
 {
 	const uint32_t count = analysis->function_count;
@@ -135,6 +126,17 @@ int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_opti
 	tp_pattern_release(&pattern);
 	if (!code && !found)
 		code = tp_pattern_fail(options->function, analysis, err);
+	return code;
+}
+
+int tp_view_render(const struct tp_view *view, const struct tp_analysis *analysis,
+    const struct tp_view_options *options, struct tp_buf *out, struct tp_err *err)
+{
+	bool *marks = NULL;
+	int code = view->of == TP_VIEW_OF_ALL ? 0 : mark(analysis, options, &marks, err);
+	if (!code)
+		code = view->render(analysis, options, marks, out, err);
+	free(marks);
 	return code;
 }
 

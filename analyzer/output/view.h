@@ -62,10 +62,20 @@ struct tp_view {
 	bool sorted;  /* takes options->sort */
 	bool shares;  /* takes options->min_share */
 	uint64_t limit; /* rows if nothing else is asked for; 0: 40 in tables */
-	/* Add the view to OUT. 0 or a negative tp_error; check out->failed as well. */
+	/*
+	 * As tp_view_render. MARKS has a place for each function, which says whether it matches options->function; they all do
+	 * without one. NULL for views that take no pattern.
+	 */
 	int (*render)(const struct tp_analysis *analysis, const struct tp_view_options *options,
-	    struct tp_buf *out, struct tp_err *err);
+	    bool *marks, struct tp_buf *out, struct tp_err *err);
 };
+
+/*
+ * Add the view to OUT. 0; TP_ERR_NOT_FOUND if no function matches; TP_ERR_SYNTAX for a bad pattern; or what else went wrong;
+ * check out->failed as well.
+ */
+int tp_view_render(const struct tp_view *view, const struct tp_analysis *analysis,
+    const struct tp_view_options *options, struct tp_buf *out, struct tp_err *err);
 
 /* By name; NULL if there is none. All of them, NULL at the end. */
 const struct tp_view *tp_view_find(const char *name);
@@ -100,13 +110,6 @@ enum tp_sort tp_view_sort(const struct tp_analysis *analysis, enum tp_sort sort)
  * only counted come last.
  */
 int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct tp_function *b);
-/*
- * Mark the functions that match options->function, all of them without one; marks[i] is of
- * analysis->functions[i], and to be freed in any case. 0; TP_ERR_NOT_FOUND if there is none;
- * TP_ERR_SYNTAX for a bad pattern; TP_ERR_MEMORY.
- */
-int tp_view_select(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    bool **marks, struct tp_err *err);
 /*
  * The functions that are marked (all if MARKS is NULL), as indices, in the order that options->sort asks for, and how many; to be
  * freed. NULL: no memory, as *ERR says.

@@ -193,7 +193,7 @@ static int look(struct watch *watch)
 	}
 	code = tp_view_check_clock(watch->view, &open.analysis, watch->path, &err);
 	if (!code)
-		code = watch->view->render(
+		code = tp_view_render(watch->view,
 		    watch->view->timeline ? &recorded : &open.analysis, &shown, &out.buf, &err);
 	status = tp_stdout_close(&out, code, &err);
 	tp_open_trace_release(&open);

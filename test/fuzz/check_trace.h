@@ -171,7 +171,8 @@ static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 				view.border_count = view.by_module ? 0 : 1;
 				view.around_slowest = choice % 32 < 16 ? 0 : 3;
 				tp_buf_reset(&out);
-				if (tp_views()[i]->render(&analysis, &view, &out, &err) == 0)
+				if (tp_view_render(tp_views()[i], &analysis, &view, &out, &err) ==
+				    0)
 					check_view(view.format, &out);
 			}
 		tp_view_add_health(&analysis, &out);

@@ -196,7 +196,7 @@ static void random_traces(void **state)
 		    tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
 		assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
 		assert_int_equal(
-		    tp_view_find("contention")->render(&analysis, &view, &out, &err), 0);
+		    tp_view_render(tp_view_find("contention"), &analysis, &view, &out, &err), 0);
 		for (uint32_t i = 0; i < FUNCTIONS; i++) {
 			uint64_t overlap = 0;
 			uint64_t busy = 0;
@@ -255,7 +255,8 @@ static void a_least_time_leaves_the_long_calls(void **state)
 	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
 	assert_int_equal(analysis.functions[0].calls, 2);
 	const struct tp_analysis recorded = tp_view_as_recorded(&analysis);
-	assert_int_equal(tp_view_find("contention")->render(&recorded, &view, &out, &err), 0);
+	assert_int_equal(
+	    tp_view_render(tp_view_find("contention"), &recorded, &view, &out, &err), 0);
 	// overlap, share, busy, total, most, threads, calls
 	const char *row = strchr(out.data, '\n') + 1;
 	assert_int_equal(strtoull(row, NULL, 10), 100);

@@ -46,7 +46,7 @@ static const char *show(const char *name, struct tp_view_options options)
 	const struct tp_view *view = tp_view_find(name);
 	assert_non_null(view);
 	tp_buf_reset(&out);
-	assert_int_equal(view->render(&analysis, &options, &out, &err), 0);
+	assert_int_equal(tp_view_render(view, &analysis, &options, &out, &err), 0);
 	assert_false(out.failed);
 	return out.data;
 }
@@ -370,7 +370,8 @@ static void deep_and_wide_trees(void **state)
 		const struct tp_view *view = tp_view_find("inverted");
 		if (!wide) {
 			tp_buf_reset(&out);
-			assert_int_equal(view->render(&analysis, &csv, &out, &err), TP_ERR_LIMIT);
+			assert_int_equal(
+			    tp_view_render(view, &analysis, &csv, &out, &err), TP_ERR_LIMIT);
 		}
 		const struct tp_view_options one = {
 		    .format = TP_FORMAT_CSV, .function = wide ? "0x1000" : "0x100?"};

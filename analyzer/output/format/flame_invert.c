@@ -36,9 +36,8 @@ static int compare_steps(const void *a, const void *b)
 {
 	const struct step *x = a;
 	const struct step *y = b;
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	return x->leaf < y->leaf ? -1 : x->leaf > y->leaf;
+	const int order = TP_COMPARE(x->function, y->function);
+	return order ? order : TP_COMPARE(x->leaf, y->leaf);
 }
 
 static bool push_group(struct inverter *inverter, struct group group)

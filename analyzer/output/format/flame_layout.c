@@ -104,13 +104,6 @@ static void weigh(struct tp_flame *flame)
 	flame->total = (double)flame->frames[0].weight;
 }
 
-static int compare_weights(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a;
-	const uint64_t y = *(const uint64_t *)b;
-	return x > y ? -1 : x < y;
-}
-
 // The weight of the narrowest frame: as was asked for, or more so that there are not too many.
 static bool choose_least(struct tp_flame *flame)
 {
@@ -123,7 +116,7 @@ static bool choose_least(struct tp_flame *flame)
 		    (double)flame->frames[i].weight >= flame->least)
 			all[kept++] = flame->frames[i].weight;
 	if (kept > TP_FLAME_FRAMES_MAX) {
-		qsort(all, kept, sizeof(*all), compare_weights);
+		qsort(all, kept, sizeof(*all), tp_compare_u64_descending);
 		flame->least = (double)all[TP_FLAME_FRAMES_MAX];
 	}
 	free(all);
@@ -136,13 +129,11 @@ static int compare_frames(const void *a, const void *b, void *context)
 	const struct tp_flame_frame *frames = context;
 	const struct tp_flame_frame *x = &frames[*(const uint32_t *)a];
 	const struct tp_flame_frame *y = &frames[*(const uint32_t *)b];
-	if (x->depth != y->depth)
-		return x->depth < y->depth ? -1 : 1;
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->function && y->function && x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x < y ? -1 : x > y;
+	int order = TP_COMPARE(x->depth, y->depth);
+	order = order ? order : TP_COMPARE(x->parent, y->parent);
+	if (!order && x->function && y->function)
+		order = TP_COMPARE(y->weight, x->weight);
+	return order ? order : TP_COMPARE(x, y);
 }
 
 // Put the children of each frame beside one another, and drop what is not to be seen.

@@ -10,46 +10,29 @@
 
 #define NONE UINT32_MAX
 
-// Numbers for names, the same in both traces.
-struct names {
-	const struct tp_function *functions[2];
-	uint32_t counts[2];
-	uint32_t *of[2]; // by function
-};
-
-// A function of one of the traces, while names are numbered.
-struct entry {
-	const char *name;
-	uint32_t trace;
-	uint32_t function;
-};
-
-static int compare_entries(const void *a, const void *b)
+// Numbers for names, the same in both traces: those of the first functions that have them.
+static bool number_names(const struct tp_analysis *const traces[2], uint32_t *of[2])
 {
-	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
-}
-
-static bool number_names(struct names *names)
-{
-	const size_t count = (size_t)names->counts[0] + names->counts[1];
-	struct entry *entries = calloc(count + 1, sizeof(*entries));
-	bool ok = entries != NULL;
-	size_t at = 0;
-	for (uint32_t trace = 0; trace < 2; trace++) {
-		names->of[trace] = calloc((size_t)names->counts[trace] + 1, sizeof(uint32_t));
-		ok = ok && names->of[trace];
-		for (uint32_t i = 0; ok && i < names->counts[trace]; i++)
-			entries[at++] =
-			    (struct entry){names->functions[trace][i].symbol.name, trace, i};
+	const uint32_t first = traces[0]->function_count;
+	struct tp_index index = {0};
+	bool ok = tp_index_init(&index, (uint64_t)first + traces[1]->function_count);
+	for (int t = 0; t < 2; t++) {
+		of[t] = calloc((size_t)traces[t]->function_count + 1, sizeof(**of));
+		ok = ok && of[t];
+		for (uint32_t i = 0; ok && i < traces[t]->function_count; i++) {
+			const char *name = traces[t]->functions[i].symbol.name;
+			uint32_t *slot = tp_index_first(&index, tp_hash_text(name));
+			while (
+			    *slot &&
+			    strcmp(name, *slot <= first
+					     ? traces[0]->functions[*slot - 1].symbol.name
+					     : traces[1]->functions[*slot - 1 - first].symbol.name))
+				slot = tp_index_next(&index, slot);
+			*slot = *slot ? *slot : (t ? first : 0) + i + 1;
+			of[t][i] = *slot;
+		}
 	}
-	if (ok)
-		qsort(entries, count, sizeof(*entries), compare_entries);
-	uint32_t number = 0;
-	for (size_t i = 0; ok && i < count; i++) {
-		number += i && compare_entries(&entries[i - 1], &entries[i]) != 0;
-		names->of[entries[i].trace][entries[i].function] = number;
-	}
-	free(entries);
+	tp_index_release(&index);
 	return ok;
 }
 
@@ -111,24 +94,22 @@ int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *an
 		return code;
 	const double scale = (double)other->time.ns / (double)other->time.ticks /
 			     ((double)analysis->time.ns / (double)analysis->time.ticks);
-	struct names names = {
-	    .functions = {analysis->functions, other->functions},
-	    .counts = {analysis->function_count, other->function_count},
-	};
+	const struct tp_analysis *const traces[] = {analysis, other};
+	uint32_t *names[2] = {NULL, NULL}; // of functions
 	struct table table = {0};
 	struct tp_paths others;
 	code = tp_paths_init(&others, other, err);
 	uint32_t *same = calloc((size_t)others.count + 1, sizeof(*same));
 	match->self = calloc((size_t)paths->count + 1, sizeof(*match->self));
-	if (!code &&
-	    (!same || !match->self || !number_names(&names) || !fill(&table, paths, names.of[0])))
+	if (!code && (!same || !match->self || !number_names(traces, names) ||
+			 !fill(&table, paths, names[0])))
 		code = tp_err_no_memory(err, other->trace->source.name,
 		    "no memory to compare %u call paths", others.count);
 	for (uint32_t i = 1; !code && i < others.count; i++) {
 		const struct tp_path *path = &others.items[i];
 		const uint32_t parent = same[path->parent];
 		const uint32_t found =
-		    parent == NONE ? 0 : *slot_of(&table, parent, names.of[1][path->function]);
+		    parent == NONE ? 0 : *slot_of(&table, parent, names[1][path->function]);
 		const double own =
 		    weight == TP_WEIGHT_CALLS ? (double)path->calls : (double)path->self * scale;
 		same[i] = found ? found : NONE;
@@ -139,8 +120,8 @@ int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *an
 	}
 	tp_index_release(&table.index);
 	free(same);
-	free(names.of[0]);
-	free(names.of[1]);
+	free(names[0]);
+	free(names[1]);
 	tp_paths_release(&others);
 	return code;
 }

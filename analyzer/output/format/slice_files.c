@@ -2,6 +2,7 @@
 // The files that slices are written to, and what formats ask about them.
 #include "slice_files.h"
 
+#include "common/array.h"
 #include "common/units.h"
 
 #include <errno.h>
@@ -20,9 +21,8 @@ static int compare_numbered(const void *a, const void *b)
 {
 	const struct numbered *x = a;
 	const struct numbered *y = b;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->thread < y->thread ? -1 : 1;
+	const int order = TP_COMPARE(x->tid, y->tid);
+	return order ? order : TP_COMPARE(x->thread, y->thread);
 }
 
 // The first thread of a number has it; those that come later, or without one, get others.

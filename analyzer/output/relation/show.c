@@ -2,8 +2,6 @@
 // Rows of a relation as a table, CSV or JSON.
 #include "show.h"
 
-#include "analyzer/output/text.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

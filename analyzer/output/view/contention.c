@@ -4,6 +4,7 @@
 #include "analyzer/profile/contention.h"
 #include "analyzer/output/grid.h"
 #include "analyzer/profile/paths.h"
+#include "common/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -161,11 +162,9 @@ static int compare(const void *a, const void *b)
 {
 	const struct item *x = a;
 	const struct item *y = b;
-	if (x->result.overlap != y->result.overlap)
-		return x->result.overlap > y->result.overlap ? -1 : 1;
-	if (x->result.total != y->result.total)
-		return x->result.total > y->result.total ? -1 : 1;
-	return x->function < y->function ? -1 : x->function > y->function;
+	int order = TP_COMPARE(y->result.overlap, x->result.overlap);
+	order = order ? order : TP_COMPARE(y->result.total, x->result.total);
+	return order ? order : TP_COMPARE(x->function, y->function);
 }
 
 // "1: 40% 2: 60%" in tables, else ticks or nanoseconds.
@@ -250,13 +249,10 @@ static int show(struct contention *contention, const struct tp_view_options *opt
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+    bool *marks, struct tp_buf *out, struct tp_err *err)
 {
 	struct contention contention = {.analysis = analysis};
-	bool *marks = NULL;
-	int code = tp_view_select(analysis, options, &marks, err);
-	if (!code)
-		code = tp_paths_init(&contention.paths, analysis, err);
+	int code = tp_paths_init(&contention.paths, analysis, err);
 	if (!code && !list(&contention, marks))
 		code = tp_err_no_memory(err, analysis->trace->source.name,
 		    "no memory for %" PRIu32 " functions", analysis->function_count);
@@ -272,7 +268,6 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	free(contention.ends);
 	free(contention.items);
 	free(contention.item_of);
-	free(marks);
 	tp_paths_release(&contention.paths);
 	return code;
 }

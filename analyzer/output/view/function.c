@@ -2,6 +2,7 @@
 // The view "function": of each function that was asked for, its callers above and its callees below.
 #include "analyzer/output/grid.h"
 #include "analyzer/profile/paths.h"
+#include "common/array.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -103,11 +104,9 @@ static int compare_edges(const void *a, const void *b)
 {
 	const struct edge *x = a;
 	const struct edge *y = b;
-	if (x->inclusive != y->inclusive)
-		return x->inclusive > y->inclusive ? -1 : 1;
-	if (x->calls != y->calls)
-		return x->calls > y->calls ? -1 : 1;
-	return x->function < y->function ? -1 : x->function > y->function;
+	int order = TP_COMPARE(y->inclusive, x->inclusive);
+	order = order ? order : TP_COMPARE(y->calls, x->calls);
+	return order ? order : TP_COMPARE(x->function, y->function);
 }
 
 static const char *name_of(const struct sandwich *sandwich, uint32_t function)
@@ -188,7 +187,7 @@ static int add_functions(struct sandwich *sandwich, const bool *marks, struct tp
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+    bool *marks, struct tp_buf *out, struct tp_err *err)
 {
 	static const struct tp_column columns[] = {
 	    {NULL, "function", 'l', 0, false, false},
@@ -201,11 +200,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	    {0},
 	};
 	struct sandwich sandwich = {.analysis = analysis};
-	bool *marks = NULL;
-	int code = tp_view_select(analysis, options, &marks, err);
-	if (code)
-		goto out;
-	code = tp_paths_init(&sandwich.paths, analysis, err);
+	int code = tp_paths_init(&sandwich.paths, analysis, err);
 	if (code)
 		goto out;
 	if (!allocate(&sandwich)) {
@@ -220,7 +215,6 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	const int ended = tp_grid_end(&sandwich.grid, err);
 	code = code ? code : ended;
 out:
-	free(marks);
 	free(sandwich.by_function);
 	free(sandwich.by_caller);
 	free(sandwich.starts);

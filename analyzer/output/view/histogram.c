@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "analyzer/output/grid.h"
 #include "analyzer/profile/paths.h"
+#include "common/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -116,11 +117,9 @@ static int compare(const void *a, const void *b, void *context)
 	const uint32_t *rank = context;
 	const struct called *x = a;
 	const struct called *y = b;
-	if (x->function != y->function)
-		return rank[x->function] < rank[y->function] ? -1 : 1;
-	if (x->caller != y->caller)
-		return x->caller < y->caller ? -1 : 1;
-	return x->path < y->path ? -1 : x->path > y->path;
+	int order = TP_COMPARE(rank[x->function], rank[y->function]);
+	order = order ? order : TP_COMPARE(x->caller, y->caller);
+	return order ? order : TP_COMPARE(x->path, y->path);
 }
 
 // ORDER: the COUNT functions to show; RANK has a place for each function.
@@ -173,29 +172,24 @@ out:
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+    bool *marks, struct tp_buf *out, struct tp_err *err)
 {
-	bool *marks = NULL;
-	int code = tp_view_select(analysis, options, &marks, err);
-	uint32_t count = 0;
-	uint32_t *order = code ? NULL : tp_view_order(analysis, options, marks, &count, err);
-	if (!code && !order)
-		code = TP_ERR_MEMORY;
-	if (!code) {
-		struct tp_grid grid;
-		tp_grid_init(&grid, analysis, options, columns, "histogram", NULL, out);
-		if (options->by_caller)
-			code = add_by_caller(&grid, order, count, marks, err);
-		else
-			for (uint32_t i = 0; i < count; i++)
-				add_histogram(&grid, &analysis->functions[order[i]].times,
-				    analysis->functions[order[i]].symbol.name, NULL, err);
-		const int ended = tp_grid_end(&grid, err);
-		code = code ? code : ended;
-	}
+	uint32_t count;
+	uint32_t *order = tp_view_order(analysis, options, marks, &count, err);
+	if (!order)
+		return TP_ERR_MEMORY;
+	int code = 0;
+	struct tp_grid grid;
+	tp_grid_init(&grid, analysis, options, columns, "histogram", NULL, out);
+	if (options->by_caller)
+		code = add_by_caller(&grid, order, count, marks, err);
+	else
+		for (uint32_t i = 0; i < count; i++)
+			add_histogram(&grid, &analysis->functions[order[i]].times,
+			    analysis->functions[order[i]].symbol.name, NULL, err);
+	const int ended = tp_grid_end(&grid, err);
 	free(order);
-	free(marks);
-	return code;
+	return code ? code : ended;
 }
 
 const struct tp_view tp_view_histogram = {

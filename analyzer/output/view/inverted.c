@@ -57,9 +57,8 @@ static int by_function(const void *a, const void *b, void *context)
 	const struct entry *y = b;
 	const uint32_t p = function_of(context, x);
 	const uint32_t q = function_of(context, y);
-	if (p != q)
-		return p < q ? -1 : 1;
-	return x->path < y->path ? -1 : x->path > y->path;
+	const int order = TP_COMPARE(p, q);
+	return order ? order : TP_COMPARE(x->path, y->path);
 }
 
 // Ascending, as the heaviest must be last to be printed first.
@@ -69,9 +68,8 @@ static int by_weight(const void *a, const void *b, void *context)
 	const struct branch *y = b;
 	const uint64_t p = weight_of(context, x);
 	const uint64_t q = weight_of(context, y);
-	if (p != q)
-		return p < q ? -1 : 1;
-	return x->function > y->function ? -1 : x->function < y->function;
+	const int order = TP_COMPARE(p, q);
+	return order ? order : TP_COMPARE(y->function, x->function);
 }
 
 // Most often they are in order already: the callers of what was sorted by callees.
@@ -149,8 +147,9 @@ static int expand(struct inverted *inverted, struct tp_err *err)
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+    bool *marks, struct tp_buf *out, struct tp_err *err)
 {
+	(void)marks;
 	static const struct tp_column columns[] = {
 	    {NULL, "depth", 'r', 0, false, false},
 	    {"self", "self_ns", 'r', 0, true, false},

@@ -3,8 +3,9 @@
 #include "analyzer/output/relation/show.h"
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+    bool *marks, struct tp_buf *out, struct tp_err *err)
 {
+	(void)marks;
 	struct tp_relation_data data = {.analysis = analysis};
 	struct tp_relation_show show;
 	tp_relation_show_init(&show, &tp_relation_threads, &data, options, NULL, out);

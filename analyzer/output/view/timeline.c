@@ -21,14 +21,15 @@ struct row {
 	uint32_t thread; // index in analysis->threads
 };
 
-// Calls of which only the first are kept, by a key: a heap whose top is the last of them.
+// Calls of which only the first are kept, by a key.
 struct kept {
 	struct row *rows;
-	uint64_t count;
+	uint64_t count; // up to twice as many as are kept, then the last are dropped
 	uint64_t capacity;
 	uint64_t most; // that are kept; 0: all, up to ROWS_MAX
 	uint64_t seen;
 	bool slowest; // those that took longest are first, not those that began first
+	bool dropped; // row number most - 1 is the last of those that were kept when some were
 	int code;
 };
 
@@ -60,79 +61,41 @@ struct timeline {
 	struct tp_grid grid;
 };
 
-// Whether A comes before B.
-static bool is_before(const struct row *a, const struct row *b, bool slowest)
+static int compare(const void *a, const void *b, void *slowest)
 {
-	if (slowest && a->call.duration != b->call.duration)
-		return a->call.duration > b->call.duration;
-	if (a->call.start != b->call.start)
-		return a->call.start < b->call.start;
-	if (a->thread != b->thread)
-		return a->thread < b->thread;
-	return a->call.id < b->call.id;
+	const struct row *x = a;
+	const struct row *y = b;
+	int order = *(const bool *)slowest ? TP_COMPARE(y->call.duration, x->call.duration) : 0;
+	order = order ? order : TP_COMPARE(x->call.start, y->call.start);
+	order = order ? order : TP_COMPARE(x->thread, y->thread);
+	return order ? order : TP_COMPARE(x->call.id, y->call.id);
 }
 
-static void sift_up(struct kept *kept, uint64_t at)
+// Sort them, and drop the last.
+static void sort_kept(struct kept *kept)
 {
-	while (at) {
-		const uint64_t parent = (at - 1) / 2;
-		if (!is_before(&kept->rows[parent], &kept->rows[at], kept->slowest))
-			return;
-		const struct row row = kept->rows[at];
-		kept->rows[at] = kept->rows[parent];
-		kept->rows[parent] = row;
-		at = parent;
-	}
-}
-
-static void sift_down(struct kept *kept)
-{
-	for (uint64_t at = 0;;) {
-		uint64_t last = at;
-		for (uint64_t child = 2 * at + 1; child <= 2 * at + 2 && child < kept->count;
-		     child++)
-			if (is_before(&kept->rows[last], &kept->rows[child], kept->slowest))
-				last = child;
-		if (last == at)
-			return;
-		const struct row row = kept->rows[at];
-		kept->rows[at] = kept->rows[last];
-		kept->rows[last] = row;
-		at = last;
-	}
+	if (kept->count)
+		qsort_r(kept->rows, kept->count, sizeof(*kept->rows), compare, &kept->slowest);
+	kept->dropped |= kept->most && kept->count > kept->most;
+	if (kept->most && kept->count > kept->most)
+		kept->count = kept->most;
 }
 
 static void keep(struct kept *kept, const struct row *row)
 {
 	kept->seen++;
-	if (kept->code)
+	if (kept->code ||
+	    (kept->dropped && compare(row, &kept->rows[kept->most - 1], &kept->slowest) > 0))
 		return;
-	if (kept->most && kept->count == kept->most) {
-		if (is_before(row, &kept->rows[0], kept->slowest)) {
-			kept->rows[0] = *row;
-			sift_down(kept);
-		}
-		return;
-	}
-	if (kept->count >= ROWS_MAX || !TP_GROW(kept->rows, kept->capacity, kept->count + 1)) {
-		kept->code = kept->count >= ROWS_MAX ? TP_ERR_LIMIT : TP_ERR_MEMORY;
-		return;
-	}
-	kept->rows[kept->count++] = *row;
-	// Without a bound no one asks for the top.
-	if (kept->most)
-		sift_up(kept, kept->count - 1);
-}
-
-static int compare(const void *a, const void *b, void *slowest)
-{
-	return is_before(a, b, *(bool *)slowest) ? -1 : is_before(b, a, *(bool *)slowest);
-}
-
-static void sort_kept(struct kept *kept)
-{
-	if (kept->count)
-		qsort_r(kept->rows, kept->count, sizeof(*kept->rows), compare, &kept->slowest);
+	const bool bounded = kept->most && kept->most <= ROWS_MAX;
+	if (bounded && kept->count >= 2 * kept->most)
+		sort_kept(kept);
+	if (!bounded && kept->count >= ROWS_MAX)
+		kept->code = TP_ERR_LIMIT;
+	else if (!TP_GROW(kept->rows, kept->capacity, kept->count + 1))
+		kept->code = TP_ERR_MEMORY;
+	else
+		kept->rows[kept->count++] = *row;
 }
 
 static uint32_t function_of(const struct timeline *timeline, uint32_t thread, uint32_t node)
@@ -378,7 +341,7 @@ static int show(
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+    bool *marks, struct tp_buf *out, struct tp_err *err)
 {
 	static const struct tp_column columns[] = {
 	    {NULL, "around", 'r', 0, false, false},
@@ -392,29 +355,27 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	    {"", "end", 'l', 0, false, false},
 	    {0},
 	};
-	struct timeline timeline = {.analysis = analysis};
-	bool *marks = NULL;
-	int code = tp_view_select(analysis, options, &marks, err);
-	if (!code) {
-		timeline.marks = options->function ? marks : NULL;
-		timeline.kept.slowest = options->around_slowest != 0;
-		timeline.kept.most =
-		    options->around_slowest ? options->around_slowest : options->limit;
-		tp_grid_init(&timeline.grid, analysis, options, columns, "timeline", NULL, out);
-		timeline.grid.left_out =
-		    "more calls: see --limit, --time-range, --depth and --min-time";
-		code = show(&timeline, options, err);
-		const int ended = tp_grid_end(&timeline.grid, err);
-		code = code ? code : ended;
-	}
+	const bool slowest = options->around_slowest;
+	struct timeline timeline = {
+	    .analysis = analysis,
+	    .marks = options->function ? marks : NULL,
+	    .kept =
+		{
+		    .slowest = slowest,
+		    .most = slowest ? options->around_slowest : options->limit,
+		},
+	};
+	tp_grid_init(&timeline.grid, analysis, options, columns, "timeline", NULL, out);
+	timeline.grid.left_out = "more calls: see --limit, --time-range, --depth and --min-time";
+	const int code = show(&timeline, options, err);
+	const int ended = tp_grid_end(&timeline.grid, err);
 	for (uint32_t i = 0; i < timeline.around_count; i++)
 		free(timeline.arounds ? timeline.arounds[i].calls.rows : NULL);
 	free(timeline.arounds);
 	free(timeline.inside);
 	free(timeline.busy);
 	free(timeline.kept.rows);
-	free(marks);
-	return code;
+	return code ? code : ended;
 }
 
 const struct tp_view tp_view_timeline = {

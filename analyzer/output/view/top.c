@@ -3,8 +3,9 @@
 #include "analyzer/output/relation/show.h"
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+    bool *marks, struct tp_buf *out, struct tp_err *err)
 {
+	(void)marks;
 	struct tp_relation_data data = {.analysis = analysis};
 	return tp_relation_show_functions(&tp_relation_functions, &data, options, NULL, out, err);
 }

@@ -4,6 +4,7 @@
 #include "analyzer/profile/calls.h"
 #include "analyzer/output/grid.h"
 #include "analyzer/profile/pattern.h"
+#include "common/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -198,9 +199,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct gate *x = a;
 	const struct gate *y = b;
-	if (x->calls != y->calls)
-		return x->calls > y->calls ? -1 : 1;
-	return x->function < y->function ? -1 : x->function > y->function;
+	const int order = TP_COMPARE(y->calls, x->calls);
+	return order ? order : TP_COMPARE(x->function, y->function);
 }
 
 static void add_advice(struct tp_grid *grid, const struct gate *gate)
@@ -287,20 +287,17 @@ static int show(struct transitions *transitions, const struct tp_view_options *o
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+    bool *marks, struct tp_buf *out, struct tp_err *err)
 {
-	bool *marks = NULL;
 	struct transitions transitions = {
 	    .analysis = analysis,
+	    .marks = marks,
 	    .by_module = options->by_module,
 	    .by_side = !options->by_module && !options->border_count && is_joined(analysis),
 	    .short_ticks = tp_timebase_ticks(&analysis->time, SHORT_NS),
 	    .very_short_ticks = tp_timebase_ticks(&analysis->time, VERY_SHORT_NS),
 	};
-	int code = tp_view_select(analysis, options, &marks, err);
-	if (!code)
-		code = choose(analysis, options, transitions.by_side, marks, err);
-	transitions.marks = marks;
+	int code = choose(analysis, options, transitions.by_side, marks, err);
 	if (!code)
 		code = count_calls(&transitions, err);
 	if (!code)
@@ -308,7 +305,6 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	for (uint32_t i = 0; i < transitions.count; i++)
 		tp_histogram_release(&transitions.gates[i].times);
 	free(transitions.gates);
-	free(marks);
 	return code;
 }
 

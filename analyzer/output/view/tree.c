@@ -52,10 +52,9 @@ static int compare(const void *a, const void *b, void *context)
 	const struct tp_node *b_node = &walk->nodes[y->node];
 	const uint64_t p = by_calls ? a_node->calls : a_node->inclusive;
 	const uint64_t q = by_calls ? b_node->calls : b_node->inclusive;
-	if (p != q)
-		return p < q ? -1 : 1;
+	const int order = TP_COMPARE(p, q);
 	// Older nodes were called earlier: they come first.
-	return x->node > y->node ? -1 : x->node < y->node;
+	return order ? order : TP_COMPARE(y->node, x->node);
 }
 
 // Put the children of NODE on the stack. False: no memory.
@@ -129,8 +128,9 @@ static bool add_thread(struct walk *walk, const struct tp_thread_result *thread)
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
-    struct tp_buf *out, struct tp_err *err)
+    bool *marks, struct tp_buf *out, struct tp_err *err)
 {
+	(void)marks;
 	struct walk walk = {.analysis = analysis, .options = options};
 	tp_grid_init(&walk.grid, analysis, options, columns, "tree", NULL, out);
 	walk.grid.left_out = "lighter branches left out: see --min-share and --limit";
