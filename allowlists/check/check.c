@@ -5,7 +5,6 @@
 #include "allowlists/convert/text.h"
 #include "common/array.h"
 #include "common/clean.h"
-#include "hint.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

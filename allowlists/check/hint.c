@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a person who wrote a line of a list may have meant.
 #define _GNU_SOURCE
-#include "hint.h"
+#include "check.h"
 
 #include "allowlists/language/reading.h"
 #include "allowlists/convert/text.h"
@@ -259,12 +259,15 @@ const struct tp_inventory_function *tp_list_nearest(
 	return nearest_to(inventory, word, LINKAGE | DEMANGLED);
 }
 
-// "did you mean 'name:X' (x.cc:3)?"
-static void add_meant(struct tp_buf *hint, const struct tp_inventory_function *function)
+// "did you mean 'name:X' (x.cc:3)?", or 'fun:X'.
+static void add_meant(
+    struct tp_buf *hint, const struct tp_inventory_function *function, bool demangled)
 {
-	tp_buf_add_string(hint, "did you mean 'name:");
-	tp_glob_add_literal(hint, tp_span_of(function->demangled));
+	tp_buf_addf(hint, "did you mean '%s:", demangled ? "name" : "fun");
+	tp_glob_add_literal(hint, tp_span_of(demangled ? function->demangled : function->name));
 	tp_buf_add_char(hint, '\'');
+	if (!demangled && strcmp(function->name, function->demangled) != 0)
+		tp_buf_addf_clean(hint, ", which is %s", function->demangled);
 	if (*function->file)
 		tp_buf_addf_clean(hint, " (%s:%" PRIu64 ")", function->file, function->line);
 	tp_buf_add_char(hint, '?');
@@ -279,20 +282,8 @@ static void hint_near(struct tp_buf *hint, const struct tp_list_use *use,
 	if (literal(parts, &wanted))
 		nearest = nearest_to(use->inventory, wanted.data, demangled ? DEMANGLED : LINKAGE);
 	tp_buf_release(&wanted);
-	if (!nearest)
-		return;
-	if (demangled) {
-		add_meant(hint, nearest);
-		return;
-	}
-	tp_buf_add_string(hint, "did you mean 'fun:");
-	tp_glob_add_literal(hint, tp_span_of(nearest->name));
-	tp_buf_add_char(hint, '\'');
-	if (strcmp(nearest->name, nearest->demangled) != 0)
-		tp_buf_addf_clean(hint, ", which is %s", nearest->demangled);
-	if (*nearest->file)
-		tp_buf_addf_clean(hint, " (%s:%" PRIu64 ")", nearest->file, nearest->line);
-	tp_buf_add_char(hint, '?');
+	if (nearest)
+		add_meant(hint, nearest, demangled);
 }
 
 // src: of which a part of the path is missing, or too much of it is there.
@@ -375,7 +366,7 @@ static bool hint_name(
 	answer =
 	    ask_names(use->inventory, glob, attempts, memchr(glob, '<', plain) ? 3 : 5, &found);
 	if (answer.count == 1)
-		add_meant(hint, at(use, answer.first));
+		add_meant(hint, at(use, answer.first), true);
 	else if (answer.count)
 		tp_buf_addf_clean(hint, "'name:%s%.*s%s' matches %" PRIu32 " functions, such as %s",
 		    found.before, (int)found.size, glob, found.after, answer.count,

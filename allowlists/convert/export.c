@@ -155,20 +155,14 @@ static int compile(struct tp_globs *globs, struct tp_span text)
 	return tp_globs_compile(globs, text.text, text.size, &error);
 }
 
-static bool token_has(const struct tp_glob *glob, uint16_t token, unsigned byte)
-{
-	if (token < TP_GLOB_ANY)
-		return token == byte;
-	return token == TP_GLOB_ANY || glob->sets[token - TP_GLOB_SET][byte / 8] >> byte % 8 & 1;
-}
-
 static bool tokens_meet(
     const struct tp_glob *a, uint16_t token_a, const struct tp_glob *b, uint16_t token_b)
 {
 	if (token_a < TP_GLOB_ANY)
-		return token_has(b, token_b, token_a);
+		return tp_glob_token_has(b, token_b, (unsigned char)token_a);
 	for (unsigned byte = 1; byte < 256; byte++)
-		if (token_has(a, token_a, byte) && token_has(b, token_b, byte))
+		if (tp_glob_token_has(a, token_a, (unsigned char)byte) &&
+		    tp_glob_token_has(b, token_b, (unsigned char)byte))
 			return true;
 	return false;
 }

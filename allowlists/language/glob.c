@@ -311,7 +311,7 @@ bool tp_globs_match(const struct tp_globs *globs, const char *text, size_t size)
 	return false;
 }
 
-static bool token_matches(const struct tp_glob *glob, uint16_t token, unsigned char byte)
+bool tp_glob_token_has(const struct tp_glob *glob, uint16_t token, unsigned char byte)
 {
 	if (token < TP_GLOB_ANY)
 		return token == byte;
@@ -346,7 +346,8 @@ bool tp_glob_match(const struct tp_glob *glob, const char *text, size_t size)
 	if (!glob->tail && size != glob->token_count)
 		return false;
 	for (size_t i = 0; i < tail_size; i++) {
-		if (!token_matches(glob, glob->tokens[glob->tail + i], bytes[size - tail_size + i]))
+		if (!tp_glob_token_has(
+			glob, glob->tokens[glob->tail + i], bytes[size - tail_size + i]))
 			return false;
 	}
 	if (!glob->tail)
@@ -362,7 +363,7 @@ bool tp_glob_match(const struct tp_glob *glob, const char *text, size_t size)
 		if (glob->tokens[token] == TP_GLOB_STAR) {
 			retry_token = ++token;
 			retry_at = at = next_start(glob, token, bytes, at, end);
-		} else if (at < end && token_matches(glob, glob->tokens[token], bytes[at])) {
+		} else if (at < end && tp_glob_token_has(glob, glob->tokens[token], bytes[at])) {
 			token++;
 			at++;
 		} else if (retry_token && retry_at < end) {

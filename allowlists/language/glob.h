@@ -62,5 +62,7 @@ void tp_globs_release(struct tp_globs *globs);
 
 bool tp_globs_match(const struct tp_globs *globs, const char *text, size_t size);
 bool tp_glob_match(const struct tp_glob *glob, const char *text, size_t size);
+/* Whether TOKEN of the glob, which is no star, matches a byte. */
+bool tp_glob_token_has(const struct tp_glob *glob, uint16_t token, unsigned char byte);
 
 #endif

@@ -231,8 +231,7 @@ static int report(const struct request *request, const struct tp_list_use *use,
 	if (!code && request->budget > 0)
 		code = check_budget(&check, &cost, request->budget, &err);
 	if (code) {
-		tp_command_fail(&err);
-		status = TP_EXIT_TROUBLE;
+		status = tp_open_fail(&err);
 		goto out;
 	}
 	if (json) {
@@ -275,10 +274,8 @@ static int run(int argc, char **argv)
 		status = tp_open_inventory(&inventory, &open_options);
 	if (!status)
 		status = tp_open_profile(&profile, &inventory, &open_options);
-	if (!status && tp_list_use_init(&use, list, &inventory, &err)) {
-		tp_command_fail(&err);
-		status = TP_EXIT_TROUBLE;
-	}
+	if (!status && tp_list_use_init(&use, list, &inventory, &err))
+		status = tp_open_fail(&err);
 	if (!status)
 		status = report(&request, &use, &profile);
 	tp_list_use_release(&use);

@@ -2,7 +2,7 @@
 // teeperf allowlist diff: what another list would instrument, and what that would cost.
 #include "analyzer/output/text.h"
 #include "cli/allowlist/open_list.h"
-#include "allowlists/check/diff.h"
+#include "allowlists/check/use.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -222,10 +222,8 @@ static int compare(const struct tp_list_use *uses, const struct tp_open_profile 
 	struct tp_list_diff diff;
 	struct tp_err err;
 	const struct tp_workload *workload = profile->is_there ? &profile->workload : NULL;
-	if (tp_list_diff_init(&diff, &uses[0], &uses[1], workload, &profile->cost, &err)) {
-		tp_command_fail(&err);
-		return TP_EXIT_TROUBLE;
-	}
+	if (tp_list_diff_init(&diff, &uses[0], &uses[1], workload, &profile->cost, &err))
+		return tp_open_fail(&err);
 	struct comparison comparison = {.uses = uses, .diff = &diff, .profile = profile};
 	for (int i = 0; i < 2 && workload; i++)
 		tp_list_cost(&comparison.costs[i], &uses[i], workload, &profile->cost);
@@ -266,10 +264,8 @@ static int run(int argc, char **argv)
 	for (int i = 0; i < 2 && !status; i++) {
 		const char *const file = argv[i];
 		status = tp_open_list(&lists[i], &file, 1);
-		if (!status && tp_list_use_init(&uses[i], lists[i], &inventory, &err)) {
-			tp_command_fail(&err);
-			status = TP_EXIT_TROUBLE;
-		}
+		if (!status && tp_list_use_init(&uses[i], lists[i], &inventory, &err))
+			status = tp_open_fail(&err);
 	}
 	if (!status)
 		status = tp_open_profile(&profile, &inventory, &open_options);

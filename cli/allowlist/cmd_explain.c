@@ -3,7 +3,7 @@
 #include "cli/allowlist/show.h"
 #include "cli/allowlist/open_list.h"
 #include "allowlists/check/explained.h"
-#include "allowlists/check/hint.h"
+#include "allowlists/check/check.h"
 #include "common/clean.h"
 
 #include <inttypes.h>
@@ -116,8 +116,7 @@ static int explain(const char *word, const struct request *request)
 		code = add_explanations(&out, request, &found, &err);
 	}
 	if (code) {
-		tp_command_fail(&err);
-		status = TP_EXIT_TROUBLE;
+		status = tp_open_fail(&err);
 	} else if (tp_write_out(&out, NULL)) {
 		status = TP_EXIT_TROUBLE;
 	}

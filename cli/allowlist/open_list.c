@@ -35,8 +35,7 @@ bool tp_open_list_parse(struct tp_open_list_options *options, int *argc, char **
 	return !*status;
 }
 
-// As tp_command_fail, with the exit code of these commands.
-static int fail(const struct tp_err *err)
+int tp_open_fail(const struct tp_err *err)
 {
 	tp_command_fail(err);
 	return TP_EXIT_TROUBLE;
@@ -50,7 +49,7 @@ int tp_open_inventory(struct tp_inventory *inventory, const struct tp_open_list_
 		return TP_EXIT_CLEAN;
 	if (tp_inventory_open(
 		inventory, options->inventories.items, options->inventories.count, &err))
-		return fail(&err);
+		return tp_open_fail(&err);
 	return TP_EXIT_CLEAN;
 }
 
@@ -69,7 +68,7 @@ int tp_open_list(struct tp_allowlist **list, const char *const *files, uint32_t 
 	if (!code)
 		code = tp_allowlist_load(list, names, count, &err);
 	if (code)
-		status = fail(&err);
+		status = tp_open_fail(&err);
 	for (uint32_t i = 0; !code && i < tp_allowlist_warning_count(*list); i++) {
 		tp_command_tell_place(tp_allowlist_warning(*list, i), "warning");
 	}
@@ -128,7 +127,7 @@ int tp_open_profile(struct tp_open_profile *profile, const struct tp_inventory *
 	if (tp_open_trace(&profile->trace, options->counts, &none))
 		return TP_EXIT_TROUBLE;
 	if (read_workload(profile, event_ns, time_ns, inventory, &err))
-		return fail(&err);
+		return tp_open_fail(&err);
 	return TP_EXIT_CLEAN;
 }
 

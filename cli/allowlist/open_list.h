@@ -57,6 +57,9 @@ struct tp_open_profile {
 	bool is_there;
 };
 
+/* As tp_command_fail, with the exit code of these commands. */
+int tp_open_fail(const struct tp_err *err);
+
 /*
  * Each prints its errors and returns TP_EXIT_CLEAN, TP_EXIT_TROUBLE or TP_EXIT_USAGE. The inventory
  * stays empty if no option names one. Release the profile in any case.

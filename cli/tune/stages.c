@@ -140,8 +140,13 @@ static void find_native(struct tp_autotune *tune, const struct tp_autotune_serie
 	tune->native_cpu_ns = tp_autotune_median(series->native_cpu, series->count);
 }
 
+// The calls; those of a profile that is given are known.
 static int count(struct tp_autotune *tune, struct tp_err *err)
 {
+	if (tune->options.from) {
+		find_native(tune, &tune->alone_series);
+		return 0;
+	}
 	int code = tp_autotune_make(tune, TP_AUTOTUNE_COUNT, NULL, err);
 	if (code)
 		return code;
@@ -362,20 +367,10 @@ int tp_autotune_all(struct tp_autotune *tune, struct tp_err *err)
 	if (tune->options.from)
 		code = open_given(tune, err);
 	tp_autotune_plan_progress(tune);
-	if (!code)
-		code = first_native(tune, err);
-	if (!code)
-		code = find_fixed(tune, err);
-	if (!code && tune->options.from)
-		find_native(tune, &tune->alone_series);
-	else if (!code)
-		code = count(tune, err);
-	if (!code)
-		code = profile(tune, err);
-	if (!code)
-		code = tp_autotune_try_lists(tune, err);
-	if (!code)
-		code = finish(tune, err);
+	static int (*const stages[])(struct tp_autotune * tune, struct tp_err * err) = {
+	    first_native, find_fixed, count, profile, tp_autotune_try_lists, finish};
+	for (size_t i = 0; !code && i < sizeof(stages) / sizeof(stages[0]); i++)
+		code = stages[i](tune, err);
 	return code;
 }
 

@@ -9,7 +9,6 @@
 
 #include "list_fixture.h"
 #include "allowlists/check/use.h"
-#include "allowlists/check/diff.h"
 
 static const struct tp_cost cost = {.event_ns = 10, .count_ns = 1};
 

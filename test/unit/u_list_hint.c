@@ -11,7 +11,7 @@
 
 #include "list_fixture.h"
 #include "allowlists/check/explained.h"
-#include "allowlists/check/hint.h"
+#include "allowlists/check/check.h"
 
 // The same by the definition: every cell.
 static uint32_t slow_distance(const char *a, const char *b)
