@@ -3,7 +3,7 @@
 #include "cli/command/command.h"
 #include "cli/allowlist/show.h"
 #include "cli/analyze/open_trace.h"
-#include "allowlists/inventory/from_source.h"
+#include "allowlists/inventory/inventory.h"
 #include "allowlists/inventory/build.h"
 
 #include <stdio.h>

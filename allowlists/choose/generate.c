@@ -2,7 +2,7 @@
 // An allowlist made for a budget: from profiles and inventories to a choice for each function.
 #include "generate_internal.h"
 
-#include "allowlists/inventory/from_source.h"
+#include "allowlists/inventory/inventory.h"
 #include "analyzer/import/open.h"
 
 #include <stdlib.h>

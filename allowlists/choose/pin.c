@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What no budget decides: the user's --keep and --never, what has no name, and lists without a profile.
 #include "allowlists/choose/generate_internal.h"
+#include "allowlists/language/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,10 @@
 
 static bool has_kind(const char *pattern)
 {
-	static const char *const kinds[] = {
-	    "fun:", "function:", "name:", "src:", "source:", "mainfile:", "mod:", "where:"};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strncmp(pattern, kinds[i], strlen(kinds[i])) == 0)
-			return true;
-	return false;
+	struct tp_span rest = tp_span_of(pattern);
+	const struct tp_span word = tp_span_cut(&rest, ':');
+	enum tp_rule_kind kind;
+	return word.text[word.size] == ':' && tp_rule_kind_find(word, &kind);
 }
 
 // The patterns of an option as a list, and which of them match anything.

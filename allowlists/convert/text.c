@@ -216,22 +216,18 @@ void tp_glob_add_set(struct tp_buf *out, const tp_byte_set set, enum tp_dialect 
 	} else if (count == 2 && has(set, '^') && has(set, '!')) {
 		// Neither can be the first.
 		tp_buf_add_string(out, dialect == TP_DIALECT_OWN ? "{^,!}" : "[\\^!]");
-	} else if (count > 128 && dialect == TP_DIALECT_OWN && has(others, ']')) {
-		// A ']' cannot be in one of our negated sets. No name has the bytes that a list cannot.
-		tp_byte_set printable;
-		memcpy(printable, set, sizeof(printable));
-		memset(printable, 0, 4);
-		printable[0x7f / 8] &= 0x7f;
-		tp_buf_add_char(out, '[');
-		add_members(out, printable, dialect);
-		tp_buf_add_char(out, ']');
-	} else if (count > 128) {
-		tp_buf_add_string(out, "[^");
-		add_members(out, others, dialect);
-		tp_buf_add_char(out, ']');
 	} else {
-		tp_buf_add_char(out, '[');
-		add_members(out, set, dialect);
+		const bool negated =
+		    count > 128 && !(dialect == TP_DIALECT_OWN && has(others, ']'));
+		tp_byte_set members;
+		memcpy(members, negated ? others : set, sizeof(members));
+		if (count > 128 && !negated) {
+			// A ']' cannot be in one of our negated sets. No name has the bytes that a list cannot.
+			memset(members, 0, 4);
+			members[0x7f / 8] &= 0x7f;
+		}
+		tp_buf_add_string(out, negated ? "[^" : "[");
+		add_members(out, members, dialect);
 		tp_buf_add_char(out, ']');
 	}
 }

@@ -14,7 +14,7 @@
 #include "build.h"
 #include "common/buf.h"
 #include "common/err.h"
-#include "from_source.h"
+#include "inventory.h"
 
 typedef struct {
 	const void *data;

@@ -25,6 +25,7 @@ static const char *const suffixes[TP_AUTOTUNE_VARIANTS] = {
     [TP_AUTOTUNE_FROM] = "from",
 };
 #define PLACE_SUFFIX "place"
+#define BUILD_ALL "the build command has to build everything each time, as 'make -B' does"
 
 struct path {
 	char text[PATH_MAX];
@@ -176,9 +177,8 @@ static int check_native(const struct tp_autotune_product *product, struct tp_err
 		code = 0;
 	else if (!code)
 		code = tp_err_set(err, TP_ERR_FORMAT, product->path, TP_ERR_NO_OFFSET,
-		    "is still instrumented after a build without instrumentation ('%s' is): the "
-		    "build command has to build everything each time, as 'make -B' does, and must "
-		    "not set a level itself",
+		    "is still instrumented after a build without instrumentation ('%s' is): " BUILD_ALL
+		    ", and must not set a level itself",
 		    inventory.unit_count ? inventory.units[0].main_file : "?");
 	tp_inventory_release(&inventory);
 	return code;
@@ -190,14 +190,13 @@ static int check_unit(const struct tp_autotune_builder *builder, const char *pro
 {
 	if (strcmp(unit->level, level))
 		return tp_err_set(err, TP_ERR_FORMAT, product, TP_ERR_NO_OFFSET,
-		    "'%s' was compiled for level '%s', not '%s': the build command has to build "
-		    "everything each time, as 'make -B' does, and must not set a level itself",
+		    "'%s' was compiled for level '%s', not '%s': " BUILD_ALL
+		    ", and must not set a level itself",
 		    unit->main_file, unit->level, level);
 	if (list != (*unit->lists != '\0'))
 		return tp_err_set(err, TP_ERR_FORMAT, product, TP_ERR_NO_OFFSET,
 		    list
-			? "'%s' was compiled without the list: the build command has to build "
-			  "everything each time, as 'make -B' does"
+			? "'%s' was compiled without the list: " BUILD_ALL
 			: "'%s' was compiled with an allowlist: the build command must not set one "
 			  "itself, and has to build everything each time, as 'make -B' does",
 		    unit->main_file);
