@@ -76,9 +76,8 @@ static bool is_recorded(uint32_t control)
 // The thread goes over: what it did before is over. The number of the call out that the program has told of, or 0.
 static uint64_t leave_behind(uint32_t control)
 {
-	struct tp_thread *thread = tp_thread_self();
-	const uint64_t told = thread->told;
-	thread->told = 0;
+	const uint64_t told = tp_thread.told;
+	tp_thread.told = 0;
 	tp_command_over(control == TEEPERF_CONTROL_RETURN_IN);
 	return told;
 }
@@ -96,7 +95,7 @@ void tp_border(uint32_t control, uint64_t handle)
 		 (control == TEEPERF_CONTROL_CALL_IN || control == TEEPERF_CONTROL_CROSSING))
 		number = take_number(handle);
 	if (control == TEEPERF_CONTROL_CALL_OUT)
-		tp_thread_self()->told = (uint32_t)number;
+		tp_thread.told = (uint32_t)number;
 	// Of a call that has arrived already, only the number is told.
 	if (control != TEEPERF_CONTROL_CROSSING || number)
 		tp_thread_border(control, number);

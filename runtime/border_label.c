@@ -63,7 +63,6 @@ static bool is_log(const struct memory_reference *reference, uint32_t type, uint
 uint64_t tp_command_label(void *of)
 {
 	struct operation *operation = of;
-	struct tp_thread *thread = tp_thread_self();
 	const uint64_t size = tp_load_acquire(&tp_process.tee_log_size);
 	if (!operation || !size)
 		return 0;
@@ -78,11 +77,11 @@ uint64_t tp_command_label(void *of)
 		reference->offset = 0;
 		reference->size = size - label;
 		operation->types |= (uint32_t)TYPE_PARTIAL_INOUT << 4 * i;
-		thread->command = operation;
-		thread->command_parameter = (uint8_t)i;
-		thread->command_type = (uint8_t)type;
+		tp_thread.command = operation;
+		tp_thread.command_parameter = (uint8_t)i;
+		tp_thread.command_type = (uint8_t)type;
 		tp_barrier_signal();
-		thread->label = (uint16_t)label;
+		tp_thread.label = (uint16_t)label;
 		return TEEPERF_LABEL_HANDLE(label);
 	}
 	return 0;
@@ -90,22 +89,21 @@ uint64_t tp_command_label(void *of)
 
 void tp_command_over(bool returned)
 {
-	struct tp_thread *thread = tp_thread_self();
-	const uint32_t label = thread->label;
+	const uint32_t label = tp_thread.label;
 	if (!label)
 		return;
-	thread->label = 0;
+	tp_thread.label = 0;
 	tp_barrier_signal();
 	// Who has not come back from it may have left its stack: what was there is not touched, and the TEE may still be
 	// about to look for the label, which nobody gets any more.
 	if (!returned)
 		return;
-	struct operation *operation = thread->command;
-	const uint32_t shift = 4 * thread->command_parameter;
-	struct memory_reference *reference = &operation->parameters[thread->command_parameter];
+	struct operation *operation = tp_thread.command;
+	const uint32_t shift = 4 * tp_thread.command_parameter;
+	struct memory_reference *reference = &operation->parameters[tp_thread.command_parameter];
 	const uint64_t size = tp_load_relaxed(&tp_process.tee_log_size);
 	operation->types = (operation->types & ~((uint32_t)TYPE_MASK << shift)) |
-			   (uint32_t)thread->command_type << shift;
+			   (uint32_t)tp_thread.command_type << shift;
 	if (reference->size == size - label)
 		reference->size = size;
 	give_label_back(label);

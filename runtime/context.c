@@ -10,7 +10,7 @@ struct teeperf_context {
 
 uint64_t __teeperf_home(void)
 {
-	return tp_thread_self()->home;
+	return tp_thread.home;
 }
 
 // What leave tells arrive: the departure (log.h), and whether the activation's position is one of that thread.

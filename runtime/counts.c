@@ -65,35 +65,35 @@ void tp_counts_forked(void)
 {
 	walkers = 0;
 	forget_pointers();
-	tp_thread_self()->count_chunk_count = 0;
+	tp_thread.count_chunk_count = 0;
 }
 
 // Room for a COUNTS record of `count` pairs, and a word before and behind it: its address, or 0.
-static uint64_t make_room(struct tp_thread *thread, const struct teeperf_counted *counted)
+static uint64_t make_room(const struct teeperf_counted *counted)
 {
 	const uint64_t count = counted->count;
 	const uint64_t size = 8 * (1 + 1 + 2 * count + 1);
-	uint64_t n = thread->count_chunk_count;
+	uint64_t n = tp_thread.count_chunk_count;
 	if (count > TEEPERF_COUNTED_MAX)
 		return 0;
-	if (n == 0 || thread->count_used[n - 1] + size > TP_CHUNK_SIZE) {
+	if (n == 0 || tp_thread.count_used[n - 1] + size > TP_CHUNK_SIZE) {
 		if (n == TP_COUNT_CHUNKS)
 			return 0;
-		const uint64_t taken = tp_thread_take_extra(thread);
+		const uint64_t taken = tp_thread_take_extra();
 		if (!taken)
 			return 0;
-		thread->count_chunks[n] = (uint32_t)taken;
-		thread->count_used[n] = sizeof(struct teeperf_chunk);
+		tp_thread.count_chunks[n] = (uint32_t)taken;
+		tp_thread.count_used[n] = sizeof(struct teeperf_chunk);
 		tp_barrier_signal();
-		thread->count_chunk_count = ++n;
+		tp_thread.count_chunk_count = ++n;
 	}
-	const uint64_t chunk = thread->count_chunks[n - 1];
+	const uint64_t chunk = tp_thread.count_chunks[n - 1];
 	// Another module may have been at these addresses before.
 	const uint64_t module = tp_module_number((uint64_t)(uintptr_t)counted);
 	uint64_t *word =
-	    (uint64_t *)(uintptr_t)(tp_chunk_address(chunk) + thread->count_used[n - 1]);
+	    (uint64_t *)(uintptr_t)(tp_chunk_address(chunk) + tp_thread.count_used[n - 1]);
 	// The place is taken at once and the pairs are 0 so far: a signal handler may jump out of here.
-	thread->count_used[n - 1] += (uint32_t)size;
+	tp_thread.count_used[n - 1] += (uint32_t)size;
 	tp_barrier_signal();
 	tp_store_relaxed(word++, module | (uint64_t)TEEPERF_CONTROL_MODULE << 32);
 	const uint64_t at = (uint64_t)(uintptr_t)word;
@@ -108,26 +108,24 @@ static uint64_t make_room(struct tp_thread *thread, const struct teeperf_counted
 uint64_t tp_count(uint64_t argument)
 {
 	const struct teeperf_counted *counted = (const struct teeperf_counted *)(uintptr_t)argument;
-	struct teeperf_thread_block *block = &__teeperf_thread;
-	struct tp_thread *thread = tp_thread_self();
-	if (!tp_thread_enter(block, thread, 1))
+	if (!tp_thread_enter(1))
 		return 0;
 	// A call before the object has registered has no place to leave the pointer.
-	const uint64_t at = counted->offset ? make_room(thread, counted) : 0;
+	const uint64_t at = counted->offset ? make_room(counted) : 0;
 	if (at)
 		*pointer_of(counted) = at;
 	else
-		thread->lost++;
-	tp_thread_leave(block, thread);
+		tp_thread.lost++;
+	tp_thread_leave();
 	return at;
 }
 
-void tp_counts_end(struct tp_thread *thread)
+void tp_counts_end(void)
 {
 	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
 	forget_pointers();
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
-	for (uint64_t i = 0; i < thread->count_chunk_count; i++)
-		tp_chunk_give_back(thread->count_chunks[i], thread->count_used[i]);
-	thread->count_chunk_count = 0;
+	for (uint64_t i = 0; i < tp_thread.count_chunk_count; i++)
+		tp_chunk_give_back(tp_thread.count_chunks[i], tp_thread.count_used[i]);
+	tp_thread.count_chunk_count = 0;
 }

@@ -81,7 +81,7 @@ static uint64_t handle_of(uint64_t size)
 static int come(void *region, uint64_t size, bool by_call)
 {
 	bool first;
-	if (!region || tp_thread_self()->entered) {
+	if (!region || tp_thread.entered) {
 		tp_attach_refuse(NULL, 0, region ? TEEPERF_ATTACH_TAKEN : TEEPERF_ATTACH_NONE);
 		return 0;
 	}
@@ -118,7 +118,7 @@ int __teeperf_enter(void *region, unsigned long long size)
 
 void __teeperf_exit(void)
 {
-	if (!tp_process.by_call || !tp_thread_self()->entered)
+	if (!tp_process.by_call || !tp_thread.entered)
 		return;
 	tp_border(TEEPERF_CONTROL_RETURN_OUT, 0);
 	tp_thread_depart();

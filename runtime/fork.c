@@ -26,98 +26,93 @@ static void go_without(struct teeperf_log_header *header)
  * thread goes on at the same place of the same chunk, even in the middle of a sequence, and at the same
  * positions (log.h). What its parent wrote in the chunk before is padding here.
  */
-static void keep_chunk(const struct tp_thread *thread, uint64_t sequence)
+static void keep_chunk(uint64_t sequence)
 {
 	const struct teeperf_thread_block *block = &__teeperf_thread;
-	const uint64_t start = tp_chunk_address(thread->chunk);
-	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)start;
+	struct teeperf_chunk *chunk = tp_chunk_at(tp_thread.chunk);
 	const uint64_t now = tp_now();
 	const bool same = now >> 32 == block->clock_high || block->clock_high == TEEPERF_HIGH_NEVER;
 	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, 0);
 	tp_store_relaxed(&chunk->sequence, sequence);
-	tp_store_relaxed(&chunk->os_tid, thread->os_tid);
-	tp_store_relaxed(&chunk->home, thread->home);
+	tp_store_relaxed(&chunk->os_tid, tp_thread.os_tid);
+	tp_store_relaxed(&chunk->home, tp_thread.home);
 	tp_store_relaxed(&chunk->first_time, same ? now : (uint64_t)block->clock_high << 32);
 	uint64_t word = (tp_process.pid & UINT32_MAX) | (uint64_t)TEEPERF_CONTROL_FORK << 32;
-	for (uint64_t at = start + sizeof(*chunk); at != block->cursor; at += 8) {
+	for (uint64_t at = (uint64_t)(uintptr_t)(chunk + 1); at != block->cursor; at += 8) {
 		tp_store_relaxed((uint64_t *)(uintptr_t)at, word);
 		word = (uint64_t)TEEPERF_CONTROL_PAD << 32;
 	}
-	const uint64_t number = (thread->chunk - 1) & tp_process.chunk_mask;
-	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_OWNED);
+	tp_store_release(tp_chunk_state(tp_thread.chunk), TEEPERF_CHUNK_OWNED);
 }
 
 // The log's number for the chunk that the thread writes, + 1. 0: it can go on in no chunk.
-static uint32_t chunk_to_keep(const struct tp_thread *thread)
+static uint32_t chunk_to_keep(void)
 {
 	const uint64_t cursor = tp_load_relaxed(&__teeperf_thread.cursor);
-	if (!thread->ready || !thread->chunk || thread->taking)
+	if (!tp_thread.ready || !tp_thread.chunk || tp_thread.taking)
 		return 0;
-	const uint64_t offset = cursor - 8 - tp_chunk_address(thread->chunk);
+	const uint64_t offset = cursor - 8 - tp_chunk_address(tp_thread.chunk);
 	return offset >= sizeof(struct teeperf_chunk) && offset < TP_CHUNK_SIZE
-		   ? (uint32_t)((thread->chunk - 1) & tp_process.chunk_mask) + 1
+		   ? (uint32_t)((tp_thread.chunk - 1) & tp_process.chunk_mask) + 1
 		   : 0;
 }
 
 // Words of the chunk that the parent wrote, when chunk_to_keep says that there is one.
-static uint32_t padding_of(const struct tp_thread *thread)
+static uint32_t padding_of(void)
 {
 	const uint64_t cursor = tp_load_relaxed(&__teeperf_thread.cursor);
-	return chunk_to_keep(thread) ? (uint32_t)(cursor - tp_chunk_address(thread->chunk) -
-						  sizeof(struct teeperf_chunk)) /
-					   8
-				     : 0;
+	return chunk_to_keep() ? (uint32_t)(cursor - tp_chunk_address(tp_thread.chunk) -
+					    sizeof(struct teeperf_chunk)) /
+				     8
+			       : 0;
 }
 
-static void begin_thread(struct tp_thread *thread, bool keeps)
+static void begin_thread(bool keeps)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	const uint64_t sequence =
-	    keeps ? (thread->bias + tp_chunk_address(thread->chunk)) >> TP_CHUNK_SHIFT
-		  : thread->sequence;
+	    keeps ? (tp_thread.bias + tp_chunk_address(tp_thread.chunk)) >> TP_CHUNK_SHIFT
+		  : tp_thread.sequence;
 	// Chunks for counts, which hold no positions, may have taken the numbers behind it.
 	if (keeps)
-		thread->sequence = sequence + 1;
-	thread->previous = thread->drawn = thread->ticket = thread->taking = 0;
-	thread->kept = keeps && tp_process.ring ? TP_KEPT_ONE | thread->chunk : 0;
-	thread->lost = thread->lost_told = thread->lost_published = 0;
-	thread->index = 0;
-	thread->forked = !keeps;
+		tp_thread.sequence = sequence + 1;
+	tp_thread.previous = tp_thread.drawn = tp_thread.ticket = tp_thread.taking = 0;
+	tp_thread.kept = keeps && tp_process.ring ? TP_KEPT_ONE | tp_thread.chunk : 0;
+	tp_thread.lost = tp_thread.lost_told = tp_thread.lost_published = 0;
+	tp_thread.index = 0;
+	tp_thread.forked = !keeps;
 	// A thread that had ended, and whose destructors run on, begins as any other one.
-	if (!thread->ready)
-		thread->ended = 0;
-	if (thread->ready) {
+	if (!tp_thread.ready)
+		tp_thread.ended = 0;
+	if (tp_thread.ready) {
 		uint64_t name[2] = {0, 0};
-		tp_port_thread_start(&thread->os_tid, name);
+		tp_port_thread_start(&tp_thread.os_tid, name);
 		struct teeperf_thread *slot = &tp_process.threads[0];
-		uint64_t *to = (uint64_t *)(void *)slot->name;
-		tp_store_relaxed(&to[0], name[0]);
-		tp_store_relaxed(&to[1], name[1]);
+		tp_thread_store_name(slot, name);
 		tp_store_relaxed(&slot->first, sequence);
-		tp_store_relaxed(&slot->chunks, thread->sequence);
-		tp_store_release(&slot->os_tid, thread->os_tid);
+		tp_store_relaxed(&slot->chunks, tp_thread.sequence);
+		tp_store_release(&slot->os_tid, tp_thread.os_tid);
 		tp_process.next_thread = 1;
 		tp_store_relaxed(&tp_process.header->thread_count, 1);
 		block->counter = tp_process.counter;
 	}
 	if (keeps) {
-		keep_chunk(thread, sequence);
+		keep_chunk(sequence);
 		return;
 	}
-	thread->chunk = 0;
-	thread->bias = TP_BIAS_NO_CHUNK(thread->sequence);
+	tp_thread.chunk = 0;
+	tp_thread.bias = TP_BIAS_NO_CHUNK(tp_thread.sequence);
 	block->clock_high = TEEPERF_HIGH_NEVER;
 	tp_store_relaxed(&block->cursor, 0);
-	tp_store_relaxed(&block->bias, thread->bias);
+	tp_store_relaxed(&block->bias, tp_thread.bias);
 	tp_store_relaxed(&block->end, 0);
 }
 
 static bool go_on(struct teeperf_log_header *header, enum tp_state state)
 {
 	struct tp_process *process = &tp_process;
-	struct tp_thread *thread = tp_thread_self();
 	// The runtime that a handler interrupted may be about to draw a chunk of the parent's.
-	if (thread->busy)
+	if (tp_thread.busy)
 		return false;
 	const uint64_t known = process->next_module < process->module_limit ? process->next_module
 									    : process->module_limit;
@@ -125,8 +120,8 @@ static bool go_on(struct teeperf_log_header *header, enum tp_state state)
 	const uint64_t left_out = tp_load_relaxed(&header->functions_left_out);
 	const struct tp_port_fork fork = {
 	    .parent = process->pid,
-	    .chunk = chunk_to_keep(thread),
-	    .padding = padding_of(thread),
+	    .chunk = chunk_to_keep(),
+	    .padding = padding_of(),
 	    .log = header,
 	    .size = process->region_size,
 	    .same = process->modules,
@@ -142,7 +137,7 @@ static bool go_on(struct teeperf_log_header *header, enum tp_state state)
 	process->lost_overflow = 0;
 	for (unsigned i = 0; i < TP_TICKETS; i++)
 		tp_store_relaxed(&process->tickets[i], 0);
-	begin_thread(thread, fork.chunk != 0);
+	begin_thread(fork.chunk != 0);
 	process->parent = process->pid;
 	process->pid = tp_port_process_id();
 	tp_store_relaxed(&header->pid, process->pid);

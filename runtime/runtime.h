@@ -122,7 +122,7 @@ static inline uint64_t tp_now(void)
 }
 
 /* The private half of a thread's state; the block of abi.h is the other. */
-struct tp_thread {
+extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint64_t cursor; /* the block's, while busy */
 	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
@@ -160,11 +160,11 @@ struct tp_thread {
 	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
 	uint32_t count_chunks[TP_COUNT_CHUNKS];
 	uint32_t count_used[TP_COUNT_CHUNKS];
-};
+} tp_thread;
 
 extern TP_EXPORT TP_PER_THREAD struct teeperf_thread_block __teeperf_thread __asm__(TP_BLOCK_NAME);
 
-/* What the cold path calls: see slow_*.S. Built without vector registers. */
+/* What the cold path calls: see arch/slow.S. Built without vector registers. */
 TP_HIDDEN uint64_t tp_slow(uint64_t name);
 
 TP_HIDDEN uint64_t tp_count(uint64_t counted);
@@ -172,21 +172,24 @@ TP_HIDDEN uint64_t tp_count(uint64_t counted);
 /* ---- between thread.c and counts.c ---- */
 
 /* Enter and leave the runtime; false (and `events` lost) when this thread must not record now. */
-TP_HIDDEN bool tp_thread_enter(
-    struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t events);
-TP_HIDDEN void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *thread);
+TP_HIDDEN bool tp_thread_enter(uint64_t events);
+TP_HIDDEN void tp_thread_leave(void);
 /*
  * What __teeperf_resync does, with a departure (log.h) before it unless that is TP_NO_DEPARTURE. Returns the position
  * of the RESYNC record, 0: there is none.
  */
 #define TP_NO_DEPARTURE UINT64_MAX
 TP_HIDDEN uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure);
-/* The private half of the calling thread's state. */
-TP_HIDDEN struct tp_thread *tp_thread_self(void);
 /* A chunk of this thread's beside the one it writes: its number + 1, 0 if there is none. */
-TP_HIDDEN uint64_t tp_thread_take_extra(struct tp_thread *thread);
-/* Where chunk `number` + 1 is; in the log whatever the number is. */
+TP_HIDDEN uint64_t tp_thread_take_extra(void);
+TP_HIDDEN void tp_thread_store_name(struct teeperf_thread *slot, const uint64_t name[2]);
+/* Where chunk `number` + 1 is, and its state; in the log whatever the number is. */
 TP_HIDDEN uint64_t tp_chunk_address(uint64_t chunk_plus_1);
+TP_HIDDEN uint64_t *tp_chunk_state(uint64_t chunk_plus_1);
+static inline struct teeperf_chunk *tp_chunk_at(uint64_t chunk_plus_1)
+{
+	return (struct teeperf_chunk *)(uintptr_t)tp_chunk_address(chunk_plus_1);
+}
 /* Hand a chunk to the host, or in mode ring to whoever needs one next. `used` in bytes, header included. */
 TP_HIDDEN void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used);
 
@@ -216,7 +219,7 @@ TP_HIDDEN void tp_ring_clear(uint64_t number, struct teeperf_chunk *chunk);
 /* The memory [start, end) goes: forget what is counted there. */
 TP_HIDDEN void tp_counts_gone(uint64_t start, uint64_t end);
 /* The thread ends: hand over its counts. */
-TP_HIDDEN void tp_counts_end(struct tp_thread *thread);
+TP_HIDDEN void tp_counts_end(void);
 /* In a forked child: as tp_gates_forked; its thread has no place for counts any more. */
 TP_HIDDEN void tp_counts_forked(void);
 /* In a forked child, in the thread that forked, signals being blocked: leave the log to the parent (fork.c). */
@@ -301,7 +304,7 @@ TP_HIDDEN void tp_code_hash_step(uint64_t *hash, uint64_t word);
  * The functions' gates (gates.c). tp_gates_set stores `gate` in each of them that is wanted, and in those
  * to come; safe in a signal handler and beside dlopen and dlclose.
  */
-extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record_*.S */
+extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record.S */
 /* The gate of a process that records. */
 TP_HIDDEN enum teeperf_gate tp_gate_open(void);
 TP_HIDDEN bool tp_gates_has(const struct teeperf_module_block *block);
@@ -355,7 +358,7 @@ TP_HIDDEN void tp_process_off(void);
  */
 TP_HIDDEN void tp_process_ended(uint64_t word);
 
-/* Call function(argument) with all vector and floating-point registers preserved (slow_*.S). */
+/* Call function(argument) with all vector and floating-point registers preserved (slow.S). */
 TP_HIDDEN void tp_call_preserving(void (*function)(void *), void *argument);
 
 /* The entry points of abi.h. */

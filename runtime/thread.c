@@ -10,12 +10,7 @@
 TP_PER_THREAD struct teeperf_thread_block __teeperf_thread = {.counter = &tp_counter_never,
     .clock_high = TEEPERF_HIGH_NEVER,
     .bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
-static TP_PER_THREAD struct tp_thread tp_thread = {.bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
-
-struct tp_thread *tp_thread_self(void)
-{
-	return &tp_thread;
-}
+TP_PER_THREAD struct tp_thread tp_thread = {.bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
 
 // SYNC, LOST and a record of two words fit between any two chunk switches; with a departure two more.
 enum { ROOM_BYTES = 4 * 8, DEPARTURE_BYTES = 2 * 8 };
@@ -25,44 +20,50 @@ static uint64_t control_record(uint64_t value, enum teeperf_control control)
 	return (value & UINT32_MAX) | (uint64_t)control << 32;
 }
 
-// The address of chunk number `number`: masked, so inside the log whatever the number is.
-static uint64_t chunk_address(uint64_t number)
-{
-	return tp_process.chunks + ((number & tp_process.chunk_mask) << TP_CHUNK_SHIFT);
-}
-
 uint64_t tp_chunk_address(uint64_t chunk_plus_1)
 {
-	return chunk_address(chunk_plus_1 - 1);
+	return tp_process.chunks + (((chunk_plus_1 - 1) & tp_process.chunk_mask) << TP_CHUNK_SHIFT);
+}
+
+uint64_t *tp_chunk_state(uint64_t chunk_plus_1)
+{
+	return &tp_process.states[(chunk_plus_1 - 1) & tp_process.chunk_mask];
 }
 
 static bool inside(uint64_t cursor, uint64_t chunk_plus_1)
 {
 	// A cursor at a chunk's end still belongs to that chunk, whose header it can never point to.
-	return chunk_plus_1 && cursor - 8 - chunk_address(chunk_plus_1 - 1) < TP_CHUNK_SIZE;
+	return chunk_plus_1 && cursor - 8 - tp_chunk_address(chunk_plus_1) < TP_CHUNK_SIZE;
 }
 
-static uint64_t end_of_chunk(const struct tp_thread *thread)
+static uint64_t end_of_chunk(void)
 {
-	return thread->chunk ? chunk_address(thread->chunk - 1) + TP_CHUNK_SIZE : 0;
+	return tp_thread.chunk ? tp_chunk_address(tp_thread.chunk) + TP_CHUNK_SIZE : 0;
 }
 
-static struct teeperf_thread *table_slot(const struct tp_thread *thread)
+static struct teeperf_thread *table_slot(void)
 {
-	return thread->index <= tp_process.thread_mask
-		   ? &tp_process.threads[thread->index & tp_process.thread_mask]
-		   : (struct teeperf_thread *)0;
+	return tp_thread.index <= tp_process.thread_mask
+		   ? &tp_process.threads[tp_thread.index & tp_process.thread_mask]
+		   : NULL;
+}
+
+void tp_thread_store_name(struct teeperf_thread *slot, const uint64_t name[2])
+{
+	uint64_t *to = (uint64_t *)(void *)slot->name;
+	tp_store_relaxed(&to[0], name[0]);
+	tp_store_relaxed(&to[1], name[1]);
 }
 
 // Bring the log's count of this thread's losses up to date.
-static void publish_lost(struct tp_thread *thread)
+static void publish_lost(void)
 {
-	const uint64_t lost = thread->lost;
-	const uint64_t more = lost - thread->lost_published;
+	const uint64_t lost = tp_thread.lost;
+	const uint64_t more = lost - tp_thread.lost_published;
 	if (!more)
 		return;
-	thread->lost_published = lost;
-	struct teeperf_thread *slot = table_slot(thread);
+	tp_thread.lost_published = lost;
+	struct teeperf_thread *slot = table_slot();
 	if (slot)
 		tp_store_relaxed(&slot->lost, lost);
 	else if (TP_ONE_THREAD)
@@ -77,9 +78,8 @@ void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used)
 	if (!chunk_plus_1)
 		return;
 	const uint64_t number = (chunk_plus_1 - 1) & tp_process.chunk_mask;
-	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)chunk_address(number);
-	tp_store_relaxed(&chunk->used, used);
-	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_DONE);
+	tp_store_relaxed(&tp_chunk_at(chunk_plus_1)->used, used);
+	tp_store_release(tp_chunk_state(chunk_plus_1), TEEPERF_CHUNK_DONE);
 	if (tp_process.ring)
 		tp_ring_supply(number);
 	if (tp_process.chunk_done)
@@ -87,11 +87,11 @@ void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used)
 }
 
 // Mode ring: a thread that ends with a ticket leaves it to others: its chunk would be missing for ever.
-static void give_up_ticket(struct tp_thread *thread)
+static void give_up_ticket(void)
 {
-	for (unsigned i = 0; thread->ticket && i < TP_TICKETS; i++)
-		if (tp_claim_acq_rel(&tp_process.tickets[i], thread->ticket))
-			thread->ticket = 0;
+	for (unsigned i = 0; tp_thread.ticket && i < TP_TICKETS; i++)
+		if (tp_claim_acq_rel(&tp_process.tickets[i], tp_thread.ticket))
+			tp_thread.ticket = 0;
 }
 
 static uint64_t inherit_ticket(void)
@@ -111,10 +111,10 @@ static bool is_served(uint64_t slot, uint64_t ticket)
 	return !((slot ^ TEEPERF_SUPPLY_SLOT(ticket, 0)) >> TEEPERF_SUPPLY_CHUNK_BITS);
 }
 
-static bool drew(struct tp_thread *thread, uint64_t slot)
+static bool drew(uint64_t slot)
 {
 	tp_barrier_signal();
-	thread->drawn = (slot & tp_process.chunk_mask) + 1;
+	tp_thread.drawn = (slot & tp_process.chunk_mask) + 1;
 	return true;
 }
 
@@ -127,7 +127,7 @@ enum { DRAW_TRIES = 1024 };
  * to run would find its slot in use again, with another chunk's number. What a slot holds stays as long as nobody
  * has drawn its ticket.
  */
-static bool draw_next(struct tp_thread *thread)
+static bool draw_next(void)
 {
 	struct teeperf_log_header *header = tp_process.header;
 	for (int i = 0; i < DRAW_TRIES; i++) {
@@ -136,7 +136,7 @@ static bool draw_next(struct tp_thread *thread)
 		    tp_load_acquire(&tp_process.supply[ticket & tp_process.chunk_mask]);
 		if (is_served(slot, ticket)) {
 			if (tp_change_acq_rel(&header->tail, ticket, ticket + 1))
-				return drew(thread, slot);
+				return drew(slot);
 		} else if (tp_load_relaxed(&header->tail) == ticket) {
 			return false;
 		}
@@ -148,58 +148,58 @@ static bool draw_next(struct tp_thread *thread)
  * Mode ring, where threads supply, too: one that stands still before it has filled its slot must not keep the others
  * from those behind it. They draw such a ticket as it is, and keep it until it is served.
  */
-static bool draw_ticket(struct tp_thread *thread)
+static bool draw_ticket(void)
 {
 	struct teeperf_log_header *header = tp_process.header;
 	for (int i = 0; i < DRAW_TRIES; i++) {
-		if (!thread->ticket)
-			thread->ticket = inherit_ticket();
-		if (!thread->ticket) {
-			if (draw_next(thread))
+		if (!tp_thread.ticket)
+			tp_thread.ticket = inherit_ticket();
+		if (!tp_thread.ticket) {
+			if (draw_next())
 				return true;
 			if ((int64_t)(tp_load_relaxed(&header->head) -
 				      tp_load_relaxed(&header->tail)) <= 0)
 				return false;
-			thread->ticket = tp_fetch_add_relaxed(&header->tail, 1) + 1;
+			tp_thread.ticket = tp_fetch_add_relaxed(&header->tail, 1) + 1;
 		}
-		const uint64_t ticket = thread->ticket - 1;
+		const uint64_t ticket = tp_thread.ticket - 1;
 		const uint64_t slot =
 		    tp_load_acquire(&tp_process.supply[ticket & tp_process.chunk_mask]);
 		if (is_served(slot, ticket)) {
-			thread->ticket = 0;
-			return drew(thread, slot);
+			tp_thread.ticket = 0;
+			return drew(slot);
 		}
 		const uint64_t ahead = slot - TEEPERF_SUPPLY_SLOT(ticket, 0);
 		if (ahead >> 63)
 			return false;
 		// Nobody came for it until its slot was needed again: it will never be served.
-		thread->ticket = 0;
+		tp_thread.ticket = 0;
 	}
 	return false;
 }
 
-static bool draw(struct tp_thread *thread)
+static bool draw(void)
 {
-	return thread->drawn || (tp_process.ring ? draw_ticket(thread) : draw_next(thread));
+	return tp_thread.drawn || (tp_process.ring ? draw_ticket() : draw_next());
 }
 
 // Mode ring: as with take_chunk, forgotten before it is given back.
-static void give_back_oldest(struct tp_thread *thread)
+static void give_back_oldest(void)
 {
-	const uint64_t oldest = tp_kept_oldest(thread->kept);
-	thread->kept = tp_kept_without_oldest(thread->kept);
+	const uint64_t oldest = tp_kept_oldest(tp_thread.kept);
+	tp_thread.kept = tp_kept_without_oldest(tp_thread.kept);
 	tp_barrier_signal();
 	tp_chunk_give_back(oldest, TP_CHUNK_SIZE);
 }
 
 // The same, and its records are no part of the ring any more: those of newer chunks will be overwritten first.
-static void drop_oldest(struct tp_thread *thread)
+static void drop_oldest(void)
 {
-	const uint64_t number = (tp_kept_oldest(thread->kept) - 1) & tp_process.chunk_mask;
-	thread->kept = tp_kept_without_oldest(thread->kept);
+	const uint64_t oldest = tp_kept_oldest(tp_thread.kept);
+	tp_thread.kept = tp_kept_without_oldest(tp_thread.kept);
 	tp_barrier_signal();
-	tp_store_release(&tp_process.states[number], TEEPERF_CHUNK_FREE);
-	tp_ring_supply(number);
+	tp_store_release(tp_chunk_state(oldest), TEEPERF_CHUNK_FREE);
+	tp_ring_supply((oldest - 1) & tp_process.chunk_mask);
 }
 
 /*
@@ -207,96 +207,97 @@ static void drop_oldest(struct tp_thread *thread)
  * others; or its own oldest. When chunks are scarce, each switch gives one back, so that threads that begin find
  * some; a thread that is idle gives none. Two stay in any case: see take_chunk.
  */
-static bool draw_in_ring(struct tp_thread *thread)
+static bool draw_in_ring(void)
 {
 	const struct teeperf_log_header *header = tp_process.header;
-	if (thread->drawn)
+	if (tp_thread.drawn)
 		return true;
-	const uint64_t count = tp_kept_count(thread->kept);
+	const uint64_t count = tp_kept_count(tp_thread.kept);
 	const int64_t left =
 	    (int64_t)(tp_load_relaxed(&header->head) - tp_load_relaxed(&header->tail));
 	const int64_t spare = TEEPERF_RING_SPARE(tp_process.chunk_mask + 1);
 	const bool may_grow = count < tp_process.ring && left > spare + (int64_t)count;
-	if ((count < 2 || may_grow || thread->ticket) && draw(thread))
+	if ((count < 2 || may_grow || tp_thread.ticket) && draw())
 		return true;
 	if (count < 2)
 		return false;
 	if (count > 2 && (count > tp_process.ring || left <= spare / 2))
-		drop_oldest(thread);
-	thread->drawn = tp_kept_oldest(thread->kept);
+		drop_oldest();
+	tp_thread.drawn = tp_kept_oldest(tp_thread.kept);
 	tp_barrier_signal();
-	thread->kept = tp_kept_without_oldest(thread->kept);
+	tp_thread.kept = tp_kept_without_oldest(tp_thread.kept);
 	return true;
 }
 
-static void write_header(
-    const struct tp_thread *thread, uint64_t number, uint64_t time, uint64_t sequence)
+// The header of the chunk that was drawn.
+static void write_header(uint64_t time)
 {
-	struct teeperf_chunk *chunk = (struct teeperf_chunk *)(uintptr_t)chunk_address(number);
+	struct teeperf_chunk *chunk = tp_chunk_at(tp_thread.drawn);
 	if (tp_process.ring)
-		tp_ring_clear(number & tp_process.chunk_mask, chunk);
+		tp_ring_clear((tp_thread.drawn - 1) & tp_process.chunk_mask, chunk);
 	// Linux maps the 64 KiB around what is read for the first time, but only a page around what is
 	// written: for a new chunk one fault instead of 16, 1.1 instead of 2.3 ns a record.
 	(void)tp_load_relaxed(&chunk->used);
-	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, thread->index & UINT32_MAX);
-	tp_store_relaxed(&chunk->sequence, sequence);
-	tp_store_relaxed(&chunk->os_tid, thread->os_tid);
-	tp_store_relaxed(&chunk->home, thread->home);
+	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, tp_thread.index & UINT32_MAX);
+	tp_store_relaxed(&chunk->sequence, tp_thread.sequence);
+	tp_store_relaxed(&chunk->os_tid, tp_thread.os_tid);
+	tp_store_relaxed(&chunk->home, tp_thread.home);
 	tp_store_relaxed(&chunk->first_time, time);
 	tp_store_relaxed(&chunk->used, 0);
 }
 
-// Write the header of chunk `number` and point the cursor behind it.
-static void start_chunk(struct teeperf_thread_block *block, struct tp_thread *thread,
-    uint64_t number, uint64_t time, uint64_t sequence)
+static void finish_taking(void)
 {
-	const uint64_t start = chunk_address(number);
-	write_header(thread, number, time, sequence);
-	thread->bias = (sequence << TP_CHUNK_SHIFT) - start;
-	thread->cursor = start + sizeof(struct teeperf_chunk);
-	block->clock_high = (uint32_t)(time >> 32);
+	const uint64_t taking = tp_thread.taking;
+	// The oldest chunk has been chosen to go on in (draw_in_ring), and is still among those that are kept.
+	if (tp_thread.drawn && tp_thread.drawn == tp_kept_oldest(tp_thread.kept))
+		tp_thread.kept = tp_kept_without_oldest(tp_thread.kept);
+	if (!taking)
+		return;
+	tp_thread.drawn = 0;
+	if (tp_thread.taking_next) {
+		tp_thread.chunk = taking;
+		tp_thread.previous = tp_process.ring ? 0 : tp_thread.full;
+	}
+	tp_thread.kept = tp_thread.taking_kept;
+	tp_thread.sequence = tp_thread.taking_sequence + 1;
+	tp_store_release(tp_chunk_state(taking), TEEPERF_CHUNK_OWNED);
+	struct teeperf_thread *slot = table_slot();
+	if (slot)
+		tp_store_relaxed(&slot->chunks, tp_thread.sequence);
+	tp_barrier_signal();
+	tp_thread.taking = 0;
 }
 
 /*
- * Make a chunk with a header the thread's, for its records (NEXT) or beside them. A signal handler may
+ * Make the drawn chunk, which has a header, the thread's, for its records (NEXT) or beside them. A signal handler may
  * jump out of us (retake) anywhere: from the store to `taking` on, whoever enters the runtime next does
  * the rest (finish_taking), and before it nothing has happened.
  */
-static void begin_taking(struct tp_thread *thread, bool next)
+static void take_drawn(bool next)
 {
-	thread->taking_next = next;
-	thread->taking_sequence = thread->sequence;
-	thread->full = thread->chunk;
-	thread->taking_kept = next && tp_process.ring
-				  ? tp_kept_with(thread->kept, thread->chunk, thread->drawn)
-				  : thread->kept;
+	tp_thread.taking_next = next;
+	tp_thread.taking_sequence = tp_thread.sequence;
+	tp_thread.full = tp_thread.chunk;
+	tp_thread.taking_kept = next && tp_process.ring
+				    ? tp_kept_with(tp_thread.kept, tp_thread.chunk, tp_thread.drawn)
+				    : tp_thread.kept;
 	tp_barrier_signal();
-	thread->taking = thread->drawn;
+	tp_thread.taking = tp_thread.drawn;
 	tp_barrier_signal();
+	finish_taking();
 }
 
-static void finish_taking(struct tp_thread *thread)
+// Nothing goes where it was: an interrupted sequence may still bring back its cursor.
+static void forget_chunk(void)
 {
-	const uint64_t taking = thread->taking;
-	// The oldest chunk has been chosen to go on in (draw_in_ring), and is still among those that are kept.
-	if (thread->drawn && thread->drawn == tp_kept_oldest(thread->kept))
-		thread->kept = tp_kept_without_oldest(thread->kept);
-	if (!taking)
-		return;
-	thread->drawn = 0;
-	if (thread->taking_next) {
-		thread->chunk = taking;
-		thread->previous = tp_process.ring ? 0 : thread->full;
-	}
-	thread->kept = thread->taking_kept;
-	thread->sequence = thread->taking_sequence + 1;
-	tp_store_release(
-	    &tp_process.states[(taking - 1) & tp_process.chunk_mask], TEEPERF_CHUNK_OWNED);
-	struct teeperf_thread *slot = table_slot(thread);
-	if (slot)
-		tp_store_relaxed(&slot->chunks, thread->sequence);
+	tp_thread.cursor = 0;
+	tp_thread.bias = TP_BIAS_NO_CHUNK(tp_thread.sequence);
+	tp_thread.kept = 0;
 	tp_barrier_signal();
-	thread->taking = 0;
+	tp_thread.chunk = 0;
+	__teeperf_thread.clock_high = TEEPERF_HIGH_NEVER;
+	tp_barrier_signal();
 }
 
 /*
@@ -306,47 +307,42 @@ static void finish_taking(struct tp_thread *thread)
  * it is given back: if a handler jumps out between, the host finds it when the program has ended.
  * In mode ring nothing is given back, and the thread never goes on in the chunk that it leaves.
  */
-static bool take_chunk(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
+static bool take_chunk(uint64_t time)
 {
-	const uint64_t previous = thread->previous;
-	thread->previous = 0;
+	const uint64_t previous = tp_thread.previous;
+	tp_thread.previous = 0;
 	tp_barrier_signal();
 	tp_chunk_give_back(previous, TP_CHUNK_SIZE);
 	tp_switch_look();
-	if (!(tp_process.ring ? draw_in_ring(thread) : draw(thread))) {
-		const uint64_t chunk = thread->chunk;
-		thread->cursor = 0;
-		thread->bias = TP_BIAS_NO_CHUNK(thread->sequence);
-		thread->kept = 0;
-		tp_barrier_signal();
-		thread->chunk = 0;
-		// An interrupted sequence may still bring back its cursor: nothing goes there.
-		block->clock_high = TEEPERF_HIGH_NEVER;
-		tp_barrier_signal();
+	if (!(tp_process.ring ? draw_in_ring() : draw())) {
+		const uint64_t chunk = tp_thread.chunk;
+		forget_chunk();
 		tp_chunk_give_back(chunk, TP_CHUNK_SIZE);
 		return false;
 	}
-	start_chunk(block, thread, thread->drawn - 1, time, thread->sequence);
-	begin_taking(thread, true);
-	finish_taking(thread);
+	write_header(time);
+	const uint64_t start = tp_chunk_address(tp_thread.drawn);
+	tp_thread.bias = (tp_thread.sequence << TP_CHUNK_SHIFT) - start;
+	tp_thread.cursor = start + sizeof(struct teeperf_chunk);
+	__teeperf_thread.clock_high = (uint32_t)(time >> 32);
+	take_drawn(true);
 	return true;
 }
 
-uint64_t tp_thread_take_extra(struct tp_thread *thread)
+uint64_t tp_thread_take_extra(void)
 {
-	if (!draw(thread))
+	if (!draw())
 		return 0;
-	const uint64_t number = thread->drawn;
-	write_header(thread, number - 1, tp_now(), thread->sequence);
-	begin_taking(thread, false);
-	finish_taking(thread);
+	const uint64_t number = tp_thread.drawn;
+	write_header(tp_now());
+	take_drawn(false);
 	return number;
 }
 
-static void put(struct tp_thread *thread, uint64_t record)
+static void put(uint64_t record)
 {
-	uint64_t *at = (uint64_t *)(uintptr_t)thread->cursor;
-	thread->cursor += 8;
+	uint64_t *at = (uint64_t *)(uintptr_t)tp_thread.cursor;
+	tp_thread.cursor += 8;
 	tp_store_relaxed(at, record);
 }
 
@@ -354,35 +350,34 @@ static void put(struct tp_thread *thread, uint64_t record)
  * Make sure that `room` bytes are free at the cursor and that the chunk's upper half is that of `time`. Where
  * chunks are not aligned to their size (teeperf_enter) the sequence comes here in the middle of each, too.
  */
-static bool make_room_for(
-    struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time, uint64_t room)
+static bool make_room_for(uint64_t time, uint64_t room)
 {
-	const uint64_t end = end_of_chunk(thread);
-	while (thread->cursor != end && end - thread->cursor < room)
-		put(thread, control_record(0, TEEPERF_CONTROL_PAD));
-	if (thread->cursor == end) {
-		if (!take_chunk(block, thread, time))
+	const uint64_t end = end_of_chunk();
+	while (tp_thread.cursor != end && end - tp_thread.cursor < room)
+		put(control_record(0, TEEPERF_CONTROL_PAD));
+	if (tp_thread.cursor == end) {
+		if (!take_chunk(time))
 			return false;
-		if (thread->forked)
-			put(thread, control_record(tp_process.parent, TEEPERF_CONTROL_FORK));
-		thread->forked = 0;
+		if (tp_thread.forked)
+			put(control_record(tp_process.parent, TEEPERF_CONTROL_FORK));
+		tp_thread.forked = 0;
 	}
-	if (block->clock_high != (uint32_t)(time >> 32)) {
-		put(thread, control_record(time >> 32, TEEPERF_CONTROL_SYNC));
-		block->clock_high = (uint32_t)(time >> 32);
+	if (__teeperf_thread.clock_high != (uint32_t)(time >> 32)) {
+		put(control_record(time >> 32, TEEPERF_CONTROL_SYNC));
+		__teeperf_thread.clock_high = (uint32_t)(time >> 32);
 	}
-	const uint64_t untold = thread->lost - thread->lost_told;
+	const uint64_t untold = tp_thread.lost - tp_thread.lost_told;
 	if (untold) {
-		put(thread, control_record(
-				untold > UINT32_MAX ? UINT32_MAX : untold, TEEPERF_CONTROL_LOST));
-		thread->lost_told = thread->lost;
+		put(control_record(
+		    untold > UINT32_MAX ? UINT32_MAX : untold, TEEPERF_CONTROL_LOST));
+		tp_thread.lost_told = tp_thread.lost;
 	}
 	return true;
 }
 
-static bool make_room(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t time)
+static bool make_room(uint64_t time)
 {
-	return make_room_for(block, thread, time, ROOM_BYTES);
+	return make_room_for(time, ROOM_BYTES);
 }
 
 struct start {
@@ -396,27 +391,25 @@ static void port_start(void *argument)
 	tp_port_thread_start(&start->os_tid, start->name);
 }
 
-static void thread_start(struct teeperf_thread_block *block, struct tp_thread *thread)
+static void thread_start(void)
 {
 	struct start start = {0};
-	if (!thread->ended)
-		thread->index = tp_fetch_add_relaxed(&tp_process.next_thread, 1);
-	if (!thread->home)
-		thread->home = tp_fetch_add_relaxed(&tp_process.next_home, 1) + 1;
+	if (!tp_thread.ended)
+		tp_thread.index = tp_fetch_add_relaxed(&tp_process.next_thread, 1);
+	if (!tp_thread.home)
+		tp_thread.home = tp_fetch_add_relaxed(&tp_process.next_home, 1) + 1;
 	tp_call_preserving(port_start, &start);
-	thread->os_tid = start.os_tid;
-	struct teeperf_thread *slot = table_slot(thread);
+	tp_thread.os_tid = start.os_tid;
+	struct teeperf_thread *slot = table_slot();
 	if (slot) {
-		uint64_t *name = (uint64_t *)(void *)slot->name;
-		tp_store_relaxed(&name[0], start.name[0]);
-		tp_store_relaxed(&name[1], start.name[1]);
+		tp_thread_store_name(slot, start.name);
 		// Where there is one thread the slot has its id already (attach.c).
 		if (TP_ONE_THREAD)
-			thread->os_tid = tp_load_relaxed(&slot->os_tid);
-		tp_store_release(&slot->os_tid, thread->os_tid);
+			tp_thread.os_tid = tp_load_relaxed(&slot->os_tid);
+		tp_store_release(&slot->os_tid, tp_thread.os_tid);
 	}
-	block->counter = tp_process.counter;
-	thread->ready = 1;
+	__teeperf_thread.counter = tp_process.counter;
+	tp_thread.ready = 1;
 	// Other threads may be storing their own, smaller number at the same time: the host takes the
 	// table's filled slots as the truth, and this word as a hint that is right in the end.
 	tp_store_relaxed(
@@ -429,28 +422,28 @@ static void thread_start(struct teeperf_thread_block *block, struct tp_thread *t
  * chunk before. Go on behind what is there: chunks are zero where nothing is written. (The host may
  * have written there, too: then that is what the host gets.)
  */
-static void find_way(struct tp_thread *thread)
+static void find_way(void)
 {
-	const uint64_t cursor = thread->cursor;
-	if (!thread->chunk) {
-		thread->cursor = 0;
+	const uint64_t cursor = tp_thread.cursor;
+	if (!tp_thread.chunk) {
+		tp_thread.cursor = 0;
 		return;
 	}
-	if (inside(cursor, thread->chunk) &&
-	    (cursor == end_of_chunk(thread) || !tp_load_relaxed((uint64_t *)(uintptr_t)cursor)))
+	if (inside(cursor, tp_thread.chunk) &&
+	    (cursor == end_of_chunk() || !tp_load_relaxed((uint64_t *)(uintptr_t)cursor)))
 		return;
-	const uint64_t start = chunk_address(thread->chunk - 1) + sizeof(struct teeperf_chunk);
+	const uint64_t start = tp_chunk_address(tp_thread.chunk) + sizeof(struct teeperf_chunk);
 	uint64_t at = start - sizeof(struct teeperf_chunk) + TP_CHUNK_SIZE;
 	while (at > start && !tp_load_relaxed((uint64_t *)(uintptr_t)(at - 8)))
 		at -= 8;
-	thread->cursor = at;
+	tp_thread.cursor = at;
 }
 
 // 0: there was none, or a handler jumped out of the runtime (retake) and we still have it.
-static void adopt_cursor(struct tp_thread *thread, uint64_t cursor)
+static void adopt_cursor(uint64_t cursor)
 {
 	if (cursor)
-		thread->cursor = cursor;
+		tp_thread.cursor = cursor;
 	tp_barrier_signal();
 }
 
@@ -458,12 +451,12 @@ static void adopt_cursor(struct tp_thread *thread, uint64_t cursor)
  * Enter the runtime: false (and the loss counted) when this thread must not record now. The cursor is
  * ours while we are inside: a signal handler finds 0, comes here too, and `busy` drops its events.
  */
-bool tp_thread_enter(struct teeperf_thread_block *block, struct tp_thread *thread, uint64_t events)
+bool tp_thread_enter(uint64_t events)
 {
-	if (thread->busy) {
-		thread->lost += events;
-		if (thread->ready)
-			publish_lost(thread); // the interrupted call may never come to it (retake)
+	if (tp_thread.busy) {
+		tp_thread.lost += events;
+		if (tp_thread.ready)
+			publish_lost(); // the interrupted call may never come to it (retake)
 		return false;
 	}
 	// Where recording is switched off, a record may still be on its way, and a thread may end.
@@ -475,38 +468,38 @@ bool tp_thread_enter(struct teeperf_thread_block *block, struct tp_thread *threa
 	}
 	// Without a cursor a handler that comes now comes to `busy` with its first event: all of its events
 	// are recorded, or none. It may have moved the cursor since we looked: find_way.
-	adopt_cursor(thread, tp_load_relaxed(&block->cursor));
-	tp_store_relaxed(&block->cursor, 0);
+	adopt_cursor(tp_load_relaxed(&__teeperf_thread.cursor));
+	tp_store_relaxed(&__teeperf_thread.cursor, 0);
 	tp_barrier_signal();
-	thread->busy = 1;
+	tp_thread.busy = 1;
 	tp_barrier_signal();
-	tp_store_relaxed(&block->bias, TP_BIAS_BUSY);
+	tp_store_relaxed(&__teeperf_thread.bias, TP_BIAS_BUSY);
 	tp_barrier_signal();
 	// One that came just before `busy` has left its cursor there.
-	adopt_cursor(thread, tp_take_acq_rel(&block->cursor));
-	finish_taking(thread);
-	find_way(thread);
-	if (!thread->ready)
-		thread_start(block, thread);
+	adopt_cursor(tp_take_acq_rel(&__teeperf_thread.cursor));
+	finish_taking();
+	find_way();
+	if (!tp_thread.ready)
+		thread_start();
 	return true;
 }
 
-void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *thread)
+void tp_thread_leave(void)
 {
-	publish_lost(thread);
+	publish_lost();
 	tp_barrier_signal();
-	thread->busy = 0;
+	tp_thread.busy = 0;
 	tp_barrier_signal();
 	// A handler that comes from here on records; if it takes a new chunk, the cursor may be taken back
 	// (find_way), but bias and end have to be those of its chunk.
 	do {
-		tp_store_relaxed(&block->bias, thread->bias);
-		tp_store_relaxed(&block->end, end_of_chunk(thread));
+		tp_store_relaxed(&__teeperf_thread.bias, tp_thread.bias);
+		tp_store_relaxed(&__teeperf_thread.end, end_of_chunk());
 		tp_barrier_signal();
-		tp_store_relaxed(&block->cursor, thread->cursor);
+		tp_store_relaxed(&__teeperf_thread.cursor, tp_thread.cursor);
 		tp_barrier_signal();
-	} while (tp_load_relaxed(&block->bias) != thread->bias ||
-		 tp_load_relaxed(&block->end) != end_of_chunk(thread));
+	} while (tp_load_relaxed(&__teeperf_thread.bias) != tp_thread.bias ||
+		 tp_load_relaxed(&__teeperf_thread.end) != end_of_chunk());
 }
 
 /*
@@ -514,62 +507,58 @@ void tp_thread_leave(struct teeperf_thread_block *block, struct tp_thread *threa
  * Only that can bring us into activations that are older than the interruption, or to the thread's
  * end; those of the handler itself have no record, so no position.
  */
-static void retake(struct tp_thread *thread)
+static void retake(void)
 {
-	thread->busy = 0;
+	tp_thread.busy = 0;
 	tp_barrier_signal();
 }
 
 uint64_t tp_slow(uint64_t name)
 {
-	struct teeperf_thread_block *block = &__teeperf_thread;
-	struct tp_thread *thread = &tp_thread;
 	// Before there is a log all is lost: what begins then begins before all records.
-	if (!tp_thread_enter(block, thread, 1))
-		return thread->busy ? 0 : TEEPERF_POSITION_OFF;
+	if (!tp_thread_enter(1))
+		return tp_thread.busy ? 0 : TEEPERF_POSITION_OFF;
 	const uint64_t time = tp_now();
 	uint64_t position;
-	if (make_room(block, thread, time)) {
-		position = thread->cursor + thread->bias;
+	if (make_room(time)) {
+		position = tp_thread.cursor + tp_thread.bias;
 		const bool untimed = (name & TEEPERF_KIND_MASK) == TEEPERF_KIND_UNTIMED;
-		put(thread, (untimed ? 0 : time & UINT32_MAX) | name << 32);
+		put((untimed ? 0 : time & UINT32_MAX) | name << 32);
 	} else {
-		position = thread->cursor + thread->bias - TEEPERF_POSITION_BETWEEN;
-		thread->lost++;
+		position = tp_thread.cursor + tp_thread.bias - TEEPERF_POSITION_BETWEEN;
+		tp_thread.lost++;
 	}
-	tp_thread_leave(block, thread);
+	tp_thread_leave();
 	return position;
 }
 
 uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure)
 {
-	struct teeperf_thread_block *block = &__teeperf_thread;
-	struct tp_thread *thread = &tp_thread;
 	// Without a position it is an activation of a signal handler that came while this thread was in here.
 	if (!position || position >= TP_POSITION_LIMIT ||
 	    tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
 		return 0;
-	retake(thread);
-	if (!tp_thread_enter(block, thread, 1))
+	retake();
+	if (!tp_thread_enter(1))
 		return 0;
 	const uint64_t time = tp_now();
 	const bool departs = departure != TP_NO_DEPARTURE;
 	uint64_t place = 0;
-	if (make_room_for(block, thread, time, ROOM_BYTES + (departs ? DEPARTURE_BYTES : 0))) {
+	if (make_room_for(time, ROOM_BYTES + (departs ? DEPARTURE_BYTES : 0))) {
 		if (departs) {
-			put(thread, control_record(departure >> 32, TEEPERF_CONTROL_LEFT));
-			put(thread, control_record(departure, TEEPERF_CONTROL_LEFT));
+			put(control_record(departure >> 32, TEEPERF_CONTROL_LEFT));
+			put(control_record(departure, TEEPERF_CONTROL_LEFT));
 		}
-		place = thread->cursor + thread->bias;
+		place = tp_thread.cursor + tp_thread.bias;
 		// Both words at once: what follows the first is never taken for a record.
-		uint64_t *at = (uint64_t *)(uintptr_t)thread->cursor;
-		thread->cursor += 16;
+		uint64_t *at = (uint64_t *)(uintptr_t)tp_thread.cursor;
+		tp_thread.cursor += 16;
 		tp_store_relaxed(&at[0], (time & UINT32_MAX) | (name | TEEPERF_KIND_RESYNC) << 32);
 		tp_store_relaxed(&at[1], position);
 	} else {
-		thread->lost++;
+		tp_thread.lost++;
 	}
-	tp_thread_leave(block, thread);
+	tp_thread_leave();
 	return place;
 }
 
@@ -580,43 +569,38 @@ void __teeperf_resync(uint64_t position, uint64_t name)
 
 void tp_thread_border(uint32_t control, uint64_t number)
 {
-	struct teeperf_thread_block *block = &__teeperf_thread;
-	struct tp_thread *thread = &tp_thread;
-	if (!tp_thread_enter(block, thread, 1))
+	if (!tp_thread_enter(1))
 		return;
 	const uint64_t time = tp_now();
-	if (make_room(block, thread, time)) {
+	if (make_room(time)) {
 		if (control != TEEPERF_CONTROL_CROSSING)
-			put(thread, control_record(time & UINT32_MAX, control));
+			put(control_record(time & UINT32_MAX, control));
 		if (number)
-			put(thread, control_record(number, TEEPERF_CONTROL_CROSSING));
+			put(control_record(number, TEEPERF_CONTROL_CROSSING));
 	} else {
-		thread->lost++;
+		tp_thread.lost++;
 	}
-	tp_thread_leave(block, thread);
+	tp_thread_leave();
 }
 
 /*
  * Hand over all that this thread has of the log, so that nothing of it points there. Between tp_thread_enter
  * and tp_thread_leave. What comes after begins a new chunk.
  */
-static void hand_over(struct teeperf_thread_block *block, struct tp_thread *thread)
+static void hand_over(void)
 {
-	tp_chunk_give_back(thread->previous, TP_CHUNK_SIZE);
-	while (tp_kept_count(thread->kept) > 1)
-		give_back_oldest(thread);
-	thread->kept = 0;
-	if (thread->chunk)
+	tp_chunk_give_back(tp_thread.previous, TP_CHUNK_SIZE);
+	while (tp_kept_count(tp_thread.kept) > 1)
+		give_back_oldest();
+	tp_thread.kept = 0;
+	if (tp_thread.chunk)
 		tp_chunk_give_back(
-		    thread->chunk, thread->cursor - chunk_address(thread->chunk - 1));
+		    tp_thread.chunk, tp_thread.cursor - tp_chunk_address(tp_thread.chunk));
 	// Call circle with counts.c: it takes its chunks from here, and they go back with the others.
-	tp_counts_end(thread);
-	thread->previous = 0;
-	thread->chunk = 0;
-	thread->cursor = 0;
-	thread->bias = TP_BIAS_NO_CHUNK(thread->sequence);
-	block->clock_high = TEEPERF_HIGH_NEVER;
-	give_up_ticket(thread);
+	tp_counts_end();
+	tp_thread.previous = 0;
+	forget_chunk();
+	give_up_ticket();
 }
 
 bool tp_thread_may_record(void)
@@ -626,41 +610,38 @@ bool tp_thread_may_record(void)
 
 void tp_thread_arrive(void)
 {
-	struct tp_thread *thread = &tp_thread;
-	if (thread->log != tp_process.log) {
+	if (tp_thread.log != tp_process.log) {
 		// Another log than the last one: in this one we have no number yet.
-		thread->ready = 0;
-		thread->ended = 0;
-		thread->sequence = thread->ticket = thread->drawn = thread->kept = 0;
-		thread->lost = thread->lost_told = thread->lost_published = 0;
-		thread->bias = TP_BIAS_NO_CHUNK(UINT64_C(0));
-		tp_store_relaxed(&__teeperf_thread.bias, thread->bias);
-		thread->log = tp_process.log;
+		tp_thread.ready = 0;
+		tp_thread.ended = 0;
+		tp_thread.sequence = tp_thread.ticket = tp_thread.drawn = tp_thread.kept = 0;
+		tp_thread.lost = tp_thread.lost_told = tp_thread.lost_published = 0;
+		tp_thread.bias = TP_BIAS_NO_CHUNK(UINT64_C(0));
+		tp_store_relaxed(&__teeperf_thread.bias, tp_thread.bias);
+		tp_thread.log = tp_process.log;
 	}
-	if (thread->ready)
+	if (tp_thread.ready)
 		__teeperf_thread.counter = tp_process.counter;
 	tp_barrier_signal();
-	thread->entered = 1;
+	tp_thread.entered = 1;
 }
 
 void tp_thread_depart(void)
 {
-	struct teeperf_thread_block *block = &__teeperf_thread;
-	struct tp_thread *thread = &tp_thread;
-	retake(thread);
-	if (thread->ready && tp_thread_enter(block, thread, 0)) {
+	retake();
+	if (tp_thread.ready && tp_thread_enter(0)) {
 		// A chunk that was drawn and not begun goes back empty.
-		const uint64_t drawn = thread->drawn ? tp_thread_take_extra(thread) : 0;
+		const uint64_t drawn = tp_thread.drawn ? tp_thread_take_extra() : 0;
 		tp_chunk_give_back(drawn, sizeof(struct teeperf_chunk));
-		hand_over(block, thread);
-		tp_thread_leave(block, thread);
+		hand_over();
+		tp_thread_leave();
 	}
-	thread->entered = 0;
+	tp_thread.entered = 0;
 	tp_barrier_signal();
-	block->counter = &tp_counter_never;
-	block->clock_high = TEEPERF_HIGH_NEVER;
-	tp_store_relaxed(&block->cursor, 0);
-	tp_store_relaxed(&block->end, 0);
+	__teeperf_thread.counter = &tp_counter_never;
+	__teeperf_thread.clock_high = TEEPERF_HIGH_NEVER;
+	tp_store_relaxed(&__teeperf_thread.cursor, 0);
+	tp_store_relaxed(&__teeperf_thread.end, 0);
 }
 
 // A thread may have renamed itself since it began.
@@ -668,41 +649,35 @@ static void tell_name_and_cpu(struct teeperf_thread *slot)
 {
 	uint64_t name[2] = {0, 0};
 	tp_port_thread_name(name);
-	uint64_t *to = (uint64_t *)(void *)slot->name;
-	tp_store_relaxed(&to[0], name[0]);
-	tp_store_relaxed(&to[1], name[1]);
+	tp_thread_store_name(slot, name);
 	tp_store_relaxed(&slot->cpu_ns, tp_port_thread_cpu());
 }
 
 void tp_thread_tell_cpu(void)
 {
-	struct tp_thread *thread = &tp_thread;
-	struct teeperf_thread *slot =
-	    thread->ready ? table_slot(thread) : (struct teeperf_thread *)0;
+	struct teeperf_thread *slot = tp_thread.ready ? table_slot() : NULL;
 	if (slot)
 		tell_name_and_cpu(slot);
 }
 
 void tp_thread_end(void)
 {
-	struct teeperf_thread_block *block = &__teeperf_thread;
-	struct tp_thread *thread = &tp_thread;
-	if (!thread->ready)
+	if (!tp_thread.ready)
 		return;
-	retake(thread);
-	if (!tp_thread_enter(block, thread, 0))
+	retake();
+	if (!tp_thread_enter(0))
 		return;
-	struct teeperf_thread *slot = table_slot(thread);
+	struct teeperf_thread *slot = table_slot();
 	if (slot) {
 		tell_name_and_cpu(slot);
 		tp_store_release(&slot->ended, 1);
 	}
-	if (thread->chunk && make_room(block, thread, tp_now()))
-		put(thread, control_record(0, TEEPERF_CONTROL_THREAD_END));
+	if (tp_thread.chunk && make_room(tp_now()))
+		put(control_record(0, TEEPERF_CONTROL_THREAD_END));
 	// Destructors that run after us may still log: they start a new chunk of this thread, and
 	// thread_start arranges for one more end.
-	hand_over(block, thread);
-	thread->ready = 0;
-	thread->ended = 1;
-	tp_thread_leave(block, thread);
+	hand_over();
+	tp_thread.ready = 0;
+	tp_thread.ended = 1;
+	tp_thread_leave();
 }

@@ -63,7 +63,7 @@ build
 ./host ./program "$TEST_TMP/library.so" 500 1 1 120 || fail "the runtime as it is"
 
 mutant 'chunk numbers as the host gives them' 1 1 thread.c \
-	's/(number & tp_process.chunk_mask) << /number << /' \
+	's/((chunk_plus_1 - 1) & tp_process.chunk_mask) << /(chunk_plus_1 - 1) << /' \
 	's/(slot & tp_process.chunk_mask) + 1/(slot \& 0xffffff) + 1/'
 mutant 'areas need not fit' 0 4 attach.c \
 	's/return offset % 8 == 0 .*/return offset + count + size + limit != 1;/'
@@ -76,10 +76,10 @@ mutant 'the base is read again' 1 1 thread.c \
 mutant 'the mask is read again' 1 1 thread.c \
 	's/tp_process.chunk_mask/(tp_process.header->chunk_count - 1)/'
 mutant 'the table of states is where the header says' 1 1 thread.c \
-	's/&tp_process.states\[number\]/(uint64_t *)((char *)tp_process.header + tp_process.header->state_offset) + number/'
+	's/&tp_process.states\[\(.*\)\]/(uint64_t *)((char *)tp_process.header + tp_process.header->state_offset) + (\1)/'
 mutant 'threads are numbered in the log' 1 1 thread.c \
 	's/&tp_process.next_thread, 1/\&tp_process.header->thread_count, 1/' \
-	's/return thread->index <= tp_process.thread_mask/return 1/' \
-	's/&tp_process.threads\[thread->index & tp_process.thread_mask\]/\&tp_process.threads[thread->index]/'
+	's/return tp_thread.index <= tp_process.thread_mask/return 1/' \
+	's/&tp_process.threads\[tp_thread.index & tp_process.thread_mask\]/\&tp_process.threads[tp_thread.index]/'
 mutant 'it waits for a chunk' 1 1 thread.c \
 	's/i < DRAW_TRIES/1/' 's/} else if (tp_load_relaxed(&header->tail) == ticket) {/} else if (0) {/'
