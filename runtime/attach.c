@@ -226,12 +226,12 @@ static bool find_log(void)
 	uint64_t size;
 	const uint64_t *counter;
 	tp_process.pid = tp_port_process_id();
-	const bool mapped = tp_port_map_log(TP_CHUNK_SIZE, &named, &named_size);
+	const bool mapped = tp_port_map_log(&named, &named_size);
 	const bool there = mapped && adopt_outside(named, named_size, (uint64_t *)0);
 	if (there && claim())
 		return true;
 	struct teeperf_log_header *taken = tp_process.header;
-	const bool given = tp_port_own_log(TP_CHUNK_SIZE, &base, &size, &counter);
+	const bool given = tp_port_own_log(&base, &size, &counter);
 	const bool own = given && adopt_outside(base, size, counter) && claim();
 	if (there && !own)
 		tp_fetch_add_relaxed(&taken->refused, 1);

@@ -21,4 +21,18 @@ struct tp_elf_segment {
 TP_HIDDEN bool tp_elf_segments_describe(const struct tp_elf_segment *segments, unsigned count,
     uint64_t bias, uint64_t anchor, struct teeperf_module *module);
 
+/* ---- For ports whose program is one ELF image that is in memory with its header (port/elf_image.c). */
+
+/*
+ * What the ELF header at `image` tells: bias, start, end, build ID and where the code is. False if there is no such header.
+ * What it says is the program's own, so it is believed.
+ */
+TP_HIDDEN bool tp_elf_image_describe(const void *image, struct teeperf_module *module);
+
+/* The program may define it: where its file is, absolute, for whoever looks up names. */
+extern const char *const teeperf_image_path __attribute__((weak));
+
+/* Its path into the module, if there is one. */
+TP_HIDDEN void tp_elf_image_path(struct teeperf_module *module);
+
 #endif

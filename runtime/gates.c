@@ -16,19 +16,23 @@ static struct teeperf_module_block *next_of(struct teeperf_module_block *const *
 	return __atomic_load_n(link, __ATOMIC_SEQ_CST);
 }
 
-// Call `visit` for each teeperf_functions of a module; the linker may have put zeroes between them.
-static void for_each(struct teeperf_module_block *block,
-    void (*visit)(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate),
-    uint8_t gate)
+// The next teeperf_functions of a module, the first behind NULL; the linker may have put zeroes between them.
+static struct teeperf_functions *behind(
+    const struct teeperf_module_block *block, struct teeperf_functions *functions)
 {
-	uint8_t *at = block->functions;
-	while (at && block->functions_end - at >= TEEPERF_GATE_OFFSET) {
-		struct teeperf_functions *functions = (struct teeperf_functions *)(void *)at;
-		const uint64_t gates = (functions->count + UINT64_C(7)) & ~UINT64_C(7);
+	uint8_t *at = functions ? (uint8_t *)functions + functions->size : block->functions;
+	for (; at && block->functions_end - at >= TEEPERF_GATE_OFFSET; at += 8) {
+		functions = (struct teeperf_functions *)(void *)at;
 		if (functions->size)
-			visit(functions, (uint64_t *)(void *)(functions->gates + gates), gate);
-		at += functions->size ? functions->size : 8;
+			return functions;
 	}
+	return NULL;
+}
+
+static uint64_t *hashes_of(struct teeperf_functions *functions)
+{
+	const uint64_t gates = (functions->count + UINT64_C(7)) & ~UINT64_C(7);
+	return (uint64_t *)(void *)(functions->gates + gates);
 }
 
 enum teeperf_gate tp_gate_open(void)
@@ -39,11 +43,12 @@ enum teeperf_gate tp_gate_open(void)
 }
 
 // What has been left out has no hash any more.
-static void set(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
+static void set(const struct teeperf_module_block *block, uint8_t gate)
 {
-	for (uint32_t i = 0; i < functions->count; i++)
-		__atomic_store_n(&functions->gates[i], hashes[i] ? gate : (uint8_t)TEEPERF_GATE_OFF,
-		    __ATOMIC_RELAXED);
+	for (struct teeperf_functions *f = behind(block, NULL); f; f = behind(block, f))
+		for (uint32_t i = 0; i < f->count; i++)
+			__atomic_store_n(&f->gates[i],
+			    hashes_of(f)[i] ? gate : (uint8_t)TEEPERF_GATE_OFF, __ATOMIC_RELAXED);
 }
 
 // The list is the host's, and may be changing: what comes out is a choice of functions, nothing else.
@@ -67,60 +72,48 @@ static bool is_wanted(uint64_t hash)
 	return listed == (process->only == TEEPERF_ONLY_LISTED);
 }
 
-static void leave_out(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
+// Of a module that is refused all but gates[0]: where control comes back from above still has to be told to others.
+static void leave_out(const struct teeperf_module_block *block, bool all)
 {
-	(void)gate;
-	for (uint32_t i = 0; i < functions->count; i++)
-		if (hashes[i] >= TEEPERF_HASH_FIRST && !is_wanted(hashes[i]))
-			hashes[i] = 0;
-}
-
-// All but gates[0]: where control comes back from above still has to be told to others.
-static void leave_out_all(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
-{
-	(void)gate;
-	for (uint32_t i = 0; i < functions->count; i++)
-		if (hashes[i] >= TEEPERF_HASH_FIRST)
-			hashes[i] = 0;
+	for (struct teeperf_functions *f = behind(block, NULL); f; f = behind(block, f)) {
+		uint64_t *hashes = hashes_of(f);
+		for (uint32_t i = 0; i < f->count; i++)
+			if (hashes[i] >= TEEPERF_HASH_FIRST && (all || !is_wanted(hashes[i])))
+				hashes[i] = 0;
+	}
 }
 
 static uint64_t left_out;
 static uint64_t function_count;
 
-static void count(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
+static void count(const struct teeperf_module_block *block)
 {
-	(void)gate;
-	for (uint32_t i = 0; i < functions->count; i++) {
-		function_count += hashes[i] != TEEPERF_HASH_ALWAYS;
-		left_out += hashes[i] == 0;
+	for (struct teeperf_functions *f = behind(block, NULL); f; f = behind(block, f))
+		for (uint32_t i = 0; i < f->count; i++) {
+			function_count += hashes_of(f)[i] != TEEPERF_HASH_ALWAYS;
+			left_out += hashes_of(f)[i] == 0;
+		}
+}
+
+uint64_t tp_gates_names(const struct teeperf_module_block *block)
+{
+	uint64_t names = 0;
+	for (struct teeperf_functions *f = behind(block, NULL); f; f = behind(block, f)) {
+		tp_code_hash_step(&names, f->count);
+		for (uint32_t i = 0; i < f->count; i++)
+			tp_code_hash_step(&names, hashes_of(f)[i]);
 	}
-}
-
-static uint64_t names;
-
-static void add_names(struct teeperf_functions *functions, uint64_t *hashes, uint8_t gate)
-{
-	(void)gate;
-	tp_code_hash_step(&names, functions->count);
-	for (uint32_t i = 0; i < functions->count; i++)
-		tp_code_hash_step(&names, hashes[i]);
-}
-
-uint64_t tp_gates_names(struct teeperf_module_block *block)
-{
-	names = 0;
-	for_each(block, add_names, 0);
 	return names;
 }
 
-void tp_gates_narrow(struct teeperf_module_block *block, enum tp_admission admission,
+void tp_gates_narrow(const struct teeperf_module_block *block, enum tp_admission admission,
     uint64_t *functions, uint64_t *out)
 {
-	for_each(block, leave_out, 0);
+	leave_out(block, false);
 	if (admission == TP_ADMISSION_NEW)
-		for_each(block, count, 0);
+		count(block);
 	if (admission == TP_ADMISSION_REFUSED)
-		for_each(block, leave_out_all, 0);
+		leave_out(block, true);
 	*functions = function_count;
 	*out = left_out;
 }
@@ -130,7 +123,7 @@ void tp_gates_set(enum teeperf_gate gate)
 	__atomic_store_n(&tp_gate_current, (uint32_t)gate, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
 	for (struct teeperf_module_block *at = next_of(&first); at; at = next_of(&at->next))
-		for_each(at, set, (uint8_t)gate);
+		set(at, (uint8_t)gate);
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -168,7 +161,7 @@ void tp_gates_add(struct teeperf_module_block *block)
 	uint32_t gate;
 	do {
 		gate = __atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST);
-		for_each(block, set, (uint8_t)gate);
+		set(block, (uint8_t)gate);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	} while (gate != __atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST));
 }

@@ -13,12 +13,11 @@
 #include <teeperf/log.h>
 
 /*
- * Map the shared log. On success *base is aligned to `alignment` and [*base, *base + *size) is
- * untrusted memory, wholly outside anything private, for the rest of the process's life. False
- * when there is no log (the usual case: no recorder); says nothing.
- * pre: alignment is a power of two, at least a page.
+ * Map the shared log. On success [*base, *base + *size) is untrusted memory, wholly outside anything private, for
+ * the rest of the process's life, and at best aligned to the chunk size. False when there is no log (the usual case:
+ * no recorder); says nothing.
  */
-bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size);
+bool tp_port_map_log(void **base, uint64_t *size);
 
 /*
  * Whether all of [base, base + size) is memory that the host may write, and nothing of it is private. Called
@@ -31,7 +30,7 @@ bool tp_port_is_outside(const void *base, uint64_t size);
  * The same for a log of our own, where the host gives one to each process that asks. *counter: the counter
  * word that the host stores, if it stores one.
  */
-bool tp_port_own_log(uint64_t alignment, void **base, uint64_t *size, const uint64_t **counter);
+bool tp_port_own_log(void **base, uint64_t *size, const uint64_t **counter);
 
 /* Undo one of the two: the log is not ours, or is none. Nothing refers to it any more. */
 void tp_port_unmap_log(void *log, uint64_t size);

@@ -2,36 +2,34 @@
 // What ports have in common that have no system below them: one process, no file, no signal.
 #include "runtime/port.h"
 
-#include "alone.h"
+#include "runtime/runtime.h"
 
 /*
  * The log comes by a call (teeperf.h). This and what is weak below a port may have otherwise: its file is linked
  * for what it must have in any case, tp_port_find_module.
  */
-TP_OTHERWISE bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+__attribute__((weak)) bool tp_port_map_log(void **base, uint64_t *size)
 {
-	(void)alignment;
 	(void)base;
 	(void)size;
 	return false;
 }
 
-TP_OTHERWISE uint64_t tp_port_process_id(void)
+__attribute__((weak)) uint64_t tp_port_process_id(void)
 {
 	return 1; // there is one
 }
 
 // Where a thread's descriptor is in memory is nobody's business: they are numbered.
-TP_OTHERWISE void tp_port_thread_start(uint64_t *os_tid, uint64_t name[2])
+__attribute__((weak)) void tp_port_thread_start(uint64_t *os_tid, uint64_t name[2])
 {
 	static uint64_t last;
 	*os_tid = tp_fetch_add_relaxed(&last, 1) + 1;
 	name[0] = name[1] = 0;
 }
 
-bool tp_port_own_log(uint64_t alignment, void **base, uint64_t *size, const uint64_t **counter)
+bool tp_port_own_log(void **base, uint64_t *size, const uint64_t **counter)
 {
-	(void)alignment;
 	(void)base;
 	(void)size;
 	(void)counter;

@@ -6,9 +6,8 @@
 
 #include <teeperf/bare.h>
 
-bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+bool tp_port_map_log(void **base, uint64_t *size)
 {
-	(void)alignment;
 	*size = 0;
 	*base = teeperf_bare_region(size);
 	return *base && *size;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The module of a program that is one ELF image, by its header in memory.
-#include "elf_image.h"
-
 #include "runtime/elf_segments.h"
 
 // Of ELF-64, what is needed: no system's elf.h is there to be used.

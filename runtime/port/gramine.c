@@ -25,9 +25,8 @@ static uint64_t size_by_log(int fd)
 
 // Without a fixed address, which Gramine would have to find room for outside of the enclave: chunks may lie
 // anywhere.
-bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+bool tp_port_map_log(void **base, uint64_t *size)
 {
-	(void)alignment;
 	enum { MOST = 1 << 30 }; // of a number that the host gives, times 1024
 	const char *path = secure_getenv(TEEPERF_LOG_ENV);
 	if (!path || !*path)

@@ -2,16 +2,15 @@
 // An application of Keystone in U-mode: one hart, linked to where it runs, and no memory that the host sees. Frames go
 // out by an edge call, which the program makes: teeperf_keystone_send.
 #include "runtime/port.h"
-#include "elf_image.h"
+#include "runtime/elf_segments.h"
 #include "private_log.h"
 
 #include <teeperf/keystone.h>
 
 extern const char __ehdr_start __attribute__((weak, visibility("hidden")));
 
-bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+bool tp_port_map_log(void **base, uint64_t *size)
 {
-	(void)alignment;
 	const bool timeless = tp_process.first_compiled == TEEPERF_COMPILED_SOFT;
 	tp_private_log_make(timeless ? TEEPERF_CLOCK_NONE : TP_HARDWARE_CLOCK,
 	    teeperf_keystone_clock_hz, base, size);

@@ -3,8 +3,7 @@
 #include "runtime/port.h"
 #include "posix.h"
 
-bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+bool tp_port_map_log(void **base, uint64_t *size)
 {
-	(void)alignment;
 	return tp_port_map_stream(base, size);
 }

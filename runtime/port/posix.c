@@ -6,8 +6,6 @@
 #include "runtime/elf_segments.h"
 #include "posix.h"
 
-#include "runtime/runtime.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -22,20 +20,20 @@
 
 static pthread_key_t thread_key;
 
-bool tp_port_map_file(int fd, uint64_t offset, uint64_t alignment, void **base, uint64_t *size)
+bool tp_port_map_file(int fd, uint64_t offset, void **base, uint64_t *size)
 {
 	struct stat status;
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
-	    offset >= (uint64_t)status.st_size || offset % alignment)
+	    offset >= (uint64_t)status.st_size || offset % TP_CHUNK_SIZE)
 		return false;
 	// Reserve enough to choose an aligned place inside, then map over it.
 	const uint64_t length = (uint64_t)status.st_size - offset;
-	const uint64_t reserved = length + alignment;
+	const uint64_t reserved = length + TP_CHUNK_SIZE;
 	char *at =
 	    mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return false;
-	const uint64_t skip = -(uint64_t)(uintptr_t)at & (alignment - 1);
+	const uint64_t skip = -(uint64_t)(uintptr_t)at & (TP_CHUNK_SIZE - 1);
 	void *map = mmap(
 	    at + skip, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
 	*base = map;
@@ -43,43 +41,48 @@ bool tp_port_map_file(int fd, uint64_t offset, uint64_t alignment, void **base, 
 	return map != MAP_FAILED;
 }
 
-// All of `text`, decimal; UINT64_MAX if it is no number.
-static uint64_t whole_number(const char *text)
+uint64_t tp_port_number(const char **text, char end)
 {
 	uint64_t number = 0;
+	const char *at = *text;
 	do {
-		const uint64_t digit = (uint64_t)*text - '0';
+		const uint64_t digit = (uint64_t)*at - '0';
 		if (digit > 9 || number > (UINT64_MAX - 9) / 10)
 			return UINT64_MAX;
 		number = 10 * number + digit;
-	} while (*++text);
+	} while (*++at != end);
+	*text = end ? at + 1 : at;
 	return number;
 }
 
-// The descriptor of "fd:N", which stays the program's; -1 if it is something else.
-static int inherited(const char *text)
+const char *tp_port_behind(const char *text, const char *prefix)
 {
-	const char *prefix = TEEPERF_LOG_INHERITED;
-	while (*prefix && *text == *prefix) {
-		text++;
-		prefix++;
-	}
-	const uint64_t number = *prefix ? UINT64_MAX : whole_number(text);
-	return number <= INT32_MAX ? (int)number : -1;
+	while (*prefix)
+		if (*text++ != *prefix++)
+			return NULL;
+	return text;
 }
 
-bool tp_port_map_named(uint64_t alignment, void **base, uint64_t *size)
+int tp_port_open(const char *path)
+{
+	return path ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+}
+
+bool tp_port_map_named(void **base, uint64_t *size)
 {
 	// secure_getenv: a set-user-ID program must not write where its caller says.
 	const char *path = secure_getenv(TEEPERF_LOG_ENV);
 	if (!path || !*path)
 		return false;
 	const char *text = secure_getenv(TEEPERF_LOG_OFFSET_ENV);
-	const uint64_t offset = text ? whole_number(text) : 0;
-	const int given = inherited(path);
+	const uint64_t offset = text ? tp_port_number(&text, '\0') : 0;
+	// The descriptor of "fd:N" stays the program's.
+	const char *rest = tp_port_behind(path, TEEPERF_LOG_INHERITED);
+	const uint64_t number = rest ? tp_port_number(&rest, '\0') : UINT64_MAX;
+	const int given = number <= INT32_MAX ? (int)number : -1;
 	const int error = errno;
-	const int fd = given >= 0 ? given : open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	const bool done = fd >= 0 && tp_port_map_file(fd, offset, alignment, base, size);
+	const int fd = given >= 0 ? given : tp_port_open(path);
+	const bool done = fd >= 0 && tp_port_map_file(fd, offset, base, size);
 	if (fd >= 0 && fd != given)
 		close(fd);
 	errno = error;

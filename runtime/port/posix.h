@@ -9,11 +9,10 @@
 #include "runtime/runtime.h"
 
 /* Map a log's file, without its first `offset` bytes, as tp_port_map_log. */
-TP_HIDDEN bool tp_port_map_file(
-    int fd, uint64_t offset, uint64_t alignment, void **base, uint64_t *size);
+TP_HIDDEN bool tp_port_map_file(int fd, uint64_t offset, void **base, uint64_t *size);
 
 /* Map the log that TEEPERF_LOG names, as tp_port_map_log. */
-TP_HIDDEN bool tp_port_map_named(uint64_t alignment, void **base, uint64_t *size);
+TP_HIDDEN bool tp_port_map_named(void **base, uint64_t *size);
 
 /*
  * Name of the environment variable that says where a stream (stream.h) goes: PATH, fd:N (inherited), unix:PATH,
@@ -23,6 +22,17 @@ TP_HIDDEN bool tp_port_map_named(uint64_t alignment, void **base, uint64_t *size
 
 /* A private log that is sent there, as tp_port_map_log. Of the ports that have port_posix_stream.c. */
 TP_HIDDEN bool tp_port_map_stream(void **base, uint64_t *size);
+
+/* A log's file, to be read and written; -1 without one. PATH may be NULL. */
+TP_HIDDEN int tp_port_open(const char *path);
+
+/* The decimal number up to END, behind which *text is then; UINT64_MAX if it is none. */
+TP_HIDDEN uint64_t tp_port_number(const char **text, char end);
+/* What is behind PREFIX, or NULL. */
+TP_HIDDEN const char *tp_port_behind(const char *text, const char *prefix);
+
+/* Block these signals alone, by a plain system call; those that were before. */
+TP_HIDDEN uint64_t tp_port_block_signals(uint64_t set);
 
 /* Keep what the environment says about logs for more processes; it may be cleared later. May be NULL. */
 TP_HIDDEN void tp_port_fork_setting(const char *text);

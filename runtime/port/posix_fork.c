@@ -47,7 +47,7 @@ void tp_port_fork_setting(const char *text)
 	setting.given = true;
 }
 
-static uint64_t block_signals(uint64_t set)
+uint64_t tp_port_block_signals(uint64_t set)
 {
 	uint64_t old = 0;
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &set, &old, sizeof(set));
@@ -134,19 +134,19 @@ static bool map_counter(int fd, const uint64_t **counter)
 	return true;
 }
 
-bool tp_port_own_log(uint64_t alignment, void **base, uint64_t *size, const uint64_t **counter)
+bool tp_port_own_log(void **base, uint64_t *size, const uint64_t **counter)
 {
 	static const struct teeperf_fork_request nothing;
 	const int error = errno;
 	int fds[FDS];
-	const uint64_t mask = block_signals(UINT64_MAX);
-	bool done = ask(&nothing, fds) && tp_port_map_file(fds[OWN], 0, alignment, base, size);
+	const uint64_t mask = tp_port_block_signals(UINT64_MAX);
+	bool done = ask(&nothing, fds) && tp_port_map_file(fds[OWN], 0, base, size);
 	if (done && !map_counter(fds[COUNTER], counter)) {
 		tp_port_unmap_log(*base, *size);
 		done = false;
 	}
 	close_all(fds);
-	block_signals(mask);
+	tp_port_block_signals(mask);
 	errno = error;
 	return done;
 }
@@ -192,8 +192,8 @@ void tp_port_hide_counter(void)
 void tp_port_forked(void)
 {
 	const int error = errno;
-	const uint64_t mask = block_signals(UINT64_MAX);
+	const uint64_t mask = tp_port_block_signals(UINT64_MAX);
 	tp_fork_child();
-	block_signals(mask);
+	tp_port_block_signals(mask);
 	errno = error;
 }

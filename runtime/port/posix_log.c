@@ -5,8 +5,6 @@
 #include "runtime/port.h"
 #include "posix.h"
 
-#include "runtime/runtime.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,8 +18,7 @@
 // a time or a number, never an address.
 static void map_tee_page(void)
 {
-	const char *path = secure_getenv(TEEPERF_TEE_LOG_ENV);
-	const int fd = path ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+	const int fd = tp_port_open(secure_getenv(TEEPERF_TEE_LOG_ENV));
 	struct stat status;
 	if (fd < 0)
 		return;
@@ -37,13 +34,13 @@ static void map_tee_page(void)
 	close(fd);
 }
 
-bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+bool tp_port_map_log(void **base, uint64_t *size)
 {
 	const int error = errno;
 	tp_port_fork_setting(secure_getenv(TEEPERF_FORK_ENV));
 	map_tee_page();
 	errno = error;
-	return tp_port_map_named(alignment, base, size);
+	return tp_port_map_named(base, size);
 }
 
 uint64_t tp_port_thread_cpu(void)
@@ -72,18 +69,14 @@ void *__teeperf_tee_log(unsigned long long *size)
 {
 	static void *log;
 	static uint64_t log_size;
-	const char *path = secure_getenv(TEEPERF_TEE_LOG_ENV);
-	*size = 0;
-	if (!log && path) {
-		const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-		void *base;
-		if (fd >= 0 && tp_port_map_file(fd, 0, TEEPERF_LOG_HEADER_SIZE, &base, &log_size))
-			log = base;
-		if (fd >= 0)
-			close(fd);
-		if (log)
-			know_room(log, log_size);
+	const int fd = log ? -1 : tp_port_open(secure_getenv(TEEPERF_TEE_LOG_ENV));
+	void *base;
+	if (fd >= 0 && tp_port_map_file(fd, 0, &base, &log_size)) {
+		log = base;
+		know_room(log, log_size);
 	}
+	if (fd >= 0)
+		close(fd);
 	*size = log ? log_size : 0;
 	return log;
 }

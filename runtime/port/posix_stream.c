@@ -49,33 +49,6 @@ static bool is_same(struct identity a, struct identity b)
 	return a.device == b.device && a.number == b.number;
 }
 
-// What is behind `prefix`, or NULL.
-static const char *behind(const char *text, const char *prefix)
-{
-	while (*prefix)
-		if (*text++ != *prefix++)
-			return NULL;
-	return text;
-}
-
-// A decimal number up to `end`; UINT64_MAX if it is none.
-static uint64_t number_to(const char **text, char end)
-{
-	uint64_t number = 0;
-	const char *at = *text;
-	if (*at == end)
-		return UINT64_MAX;
-	for (; *at && *at != end; at++) {
-		if (*at < '0' || *at > '9' || number > UINT32_MAX)
-			return UINT64_MAX;
-		number = 10 * number + (uint64_t)(*at - '0');
-	}
-	if (*at != end)
-		return UINT64_MAX;
-	*text = end ? at + 1 : at;
-	return number;
-}
-
 static int connect_to(int family, const struct sockaddr *address, socklen_t size)
 {
 	const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -88,8 +61,8 @@ static int connect_to(int family, const struct sockaddr *address, socklen_t size
 
 static int open_vsock(const char *text)
 {
-	const uint64_t cid = number_to(&text, ':');
-	const uint64_t port = cid == UINT64_MAX ? cid : number_to(&text, '\0');
+	const uint64_t cid = tp_port_number(&text, ':');
+	const uint64_t port = cid == UINT64_MAX ? cid : tp_port_number(&text, '\0');
 	if (cid > UINT32_MAX || port > UINT32_MAX)
 		return -1;
 	const struct sockaddr_vm address = {
@@ -174,16 +147,16 @@ static int move_high(int fd)
 static int open_stream(const char *text)
 {
 	const char *rest;
-	if ((rest = behind(text, "fd:"))) {
+	if ((rest = tp_port_behind(text, "fd:"))) {
 		// The program's, which stays; it may close it.
-		const uint64_t number = number_to(&rest, '\0');
+		const uint64_t number = tp_port_number(&rest, '\0');
 		const int high = number <= INT_MAX ? move_high((int)number) : -1;
 		return high < 0 && number <= INT_MAX ? (int)number : high;
 	}
 	int fd;
-	if ((rest = behind(text, "vsock:")))
+	if ((rest = tp_port_behind(text, "vsock:")))
 		fd = open_vsock(rest);
-	else if ((rest = behind(text, "unix:")))
+	else if ((rest = tp_port_behind(text, "unix:")))
 		fd = open_unix(rest);
 	else
 		fd = open_path(text);
@@ -292,15 +265,12 @@ bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint6
 
 uint64_t tp_port_flush_begin(void)
 {
-	const uint64_t all = UINT64_MAX;
-	uint64_t old = 0;
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(all));
-	return old;
+	return tp_port_block_signals(UINT64_MAX);
 }
 
 void tp_port_flush_end(uint64_t mask)
 {
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+	tp_port_block_signals(mask);
 }
 
 bool tp_port_flush_nap(void)

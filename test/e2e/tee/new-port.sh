@@ -36,9 +36,9 @@ cat >tree/runtime/port/fake.c <<'C'
 #include "runtime/port.h"
 #include "runtime/port/posix.h"
 
-bool tp_port_map_log(uint64_t alignment, void **base, uint64_t *size)
+bool tp_port_map_log(void **base, uint64_t *size)
 {
-	return tp_port_map_named(alignment, base, size);
+	return tp_port_map_named(base, size);
 }
 C
 cat >>tree/cli/driver/cc_options.def <<'DEF'
