@@ -211,24 +211,13 @@ bool tp_llvm_is_static_alloca(LLVMValueRef alloca_instruction)
 	return instruction && instruction->isStaticAlloca();
 }
 
-uint32_t tp_llvm_function_line(LLVMValueRef function)
-{
-	const DISubprogram *scope = unwrap<Function>(function)->getSubprogram();
-	return scope ? scope->getLine() : 0;
-}
-
-static uint64_t count_instructions(const Function &function)
+uint64_t tp_llvm_count_instructions(LLVMValueRef function)
 {
 	uint64_t count = 0;
-	for (const BasicBlock &block : function)
+	for (const BasicBlock &block : *unwrap<Function>(function))
 		for (const Instruction &instruction : block)
 			count += !instruction.isDebugOrPseudoInst();
 	return count;
-}
-
-uint64_t tp_llvm_count_instructions(LLVMValueRef function)
-{
-	return count_instructions(*unwrap<Function>(function));
 }
 
 // Loops of which the number of rounds is a constant.
@@ -249,7 +238,7 @@ void tp_llvm_function_facts(LLVMValueRef value, struct tp_llvm_facts *facts,
 {
 	auto &function = *unwrap<Function>(value);
 	*facts = {};
-	facts->instructions = count_instructions(function);
+	facts->instructions = tp_llvm_count_instructions(value);
 	facts->blocks = function.size();
 	SmallVector<std::pair<const BasicBlock *, Function *>, 16> sites;
 	for (const BasicBlock &block : function) {
@@ -339,9 +328,4 @@ const char *tp_llvm_bytes(LLVMValueRef variable, size_t *size)
 	const StringRef bytes = data->getAsString();
 	*size = bytes.size();
 	return bytes.data();
-}
-
-const char *tp_llvm_compiler(void)
-{
-	return "LLVM " LLVM_VERSION_STRING;
 }

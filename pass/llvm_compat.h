@@ -66,9 +66,6 @@ LLVMMetadataRef tp_llvm_function_location(LLVMValueRef function);
 /* The source file of a function from its debug information, "" if it has none; malloc'd. */
 char *tp_llvm_function_source(LLVMValueRef function);
 
-/* The line of the function in its source, 0 if that is not known. */
-uint32_t tp_llvm_function_line(LLVMValueRef function);
-
 /* How many instructions a function has, without those for debuggers and profiles. */
 uint64_t tp_llvm_count_instructions(LLVMValueRef function);
 
@@ -91,9 +88,6 @@ void tp_llvm_inlined_functions(LLVMValueRef function,
 
 /* The bytes that a constant global variable consists of; NULL if it has no such initializer. */
 const char *tp_llvm_bytes(LLVMValueRef variable, size_t *size);
-
-/* Which LLVM compiles, as "LLVM 19.1.7". */
-const char *tp_llvm_compiler(void);
 
 /* Is the allocation of a size known at compile time, in the entry block? pre: an alloca. */
 bool tp_llvm_is_static_alloca(LLVMValueRef alloca_instruction);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pass/inventory/note.h"
+#include "pass/inventory/notes.h"
 
 static const struct {
 	const char *name, *variable;

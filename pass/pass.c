@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stage 2 over all functions of a module: the inventory of what is left, then the records.
+// Stage 2 over all functions of a module: the inventory of what is left, then the records and the mark.
 #include "pass.h"
 
 #include <stdlib.h>
@@ -16,53 +16,52 @@ static bool has_body(LLVMValueRef function)
 	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage;
 }
 
-// How often calls of a function are recorded, by its decision; false if it gets no code of ours.
-static bool is_target(
-    const struct tp_pass *pass, LLVMValueRef function, uint32_t *sample, bool *watched)
+// Make a target of the function by its decision; false if it gets no code of ours.
+static bool make_target(const struct tp_pass *pass, LLVMValueRef function, struct tp_target *target)
 {
 	unsigned length;
 	const char *decision = tp_function_decision(function, &length);
 	const size_t prefix = strlen(TP_ATTRIBUTE_SAMPLE);
-	*sample = 1;
-	*watched = false;
+	*target = (struct tp_target){.function = function};
 	if (!has_body(function))
 		return false;
-	if (tp_function_is(function, TP_ATTRIBUTE_EVENT))
-		return true;
-	*sample = 0;
 	if (tp_function_is(function, TP_ATTRIBUTE_COUNT))
 		return true;
-	if (tp_function_is(function, TP_ATTRIBUTE_SKIP)) {
-		*watched = true;
+	target->sample = tp_function_is(function, TP_ATTRIBUTE_EVENT);
+	target->watched = tp_function_is(function, TP_ATTRIBUTE_SKIP);
+	if (target->watched)
 		return tp_inject_catches(pass, function);
-	}
-	if (length <= prefix || memcmp(decision, TP_ATTRIBUTE_SAMPLE, prefix) != 0)
-		return false;
-	for (unsigned i = (unsigned)prefix; i < length; i++)
-		*sample = *sample * 10 + (uint32_t)(decision[i] - '0');
-	return *sample != 0;
+	if (length > prefix && !memcmp(decision, TP_ATTRIBUTE_SAMPLE, prefix))
+		for (unsigned i = (unsigned)prefix; i < length; i++)
+			target->sample = target->sample * 10 + (uint32_t)(decision[i] - '0');
+	return target->sample != 0;
 }
 
-// Those that are counted or sampled come first.
-static struct tp_target *list_targets(struct tp_sequence *sequence, unsigned *counted)
+// What gets code of ours. Those that are counted or sampled come first.
+struct targets {
+	struct tp_target *all;
+	unsigned count, counted, watched;
+};
+
+static bool list_targets(const struct tp_pass *pass, LLVMModuleRef module, struct targets *targets)
 {
-	struct tp_target *targets = calloc(sequence->function_count + 1, sizeof(*targets));
-	unsigned count = 0;
-	for (int want = 1; targets && want >= 0; want--) {
-		for (LLVMValueRef f = LLVMGetFirstFunction(sequence->module); f;
-		     f = LLVMGetNextFunction(f)) {
-			uint32_t sample;
-			bool watched;
-			if (!is_target(sequence->pass, f, &sample, &watched) ||
-			    (sample != 1 && !watched) != (want == 1))
+	unsigned room = 1;
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		room++;
+	targets->all = calloc(room, sizeof(*targets->all));
+	if (!targets->all)
+		return false;
+	for (int want = 1; want >= 0; want--)
+		for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+			struct tp_target *target = &targets->all[targets->count];
+			if (!make_target(pass, f, target) ||
+			    (target->sample != 1 && !target->watched) != (want == 1))
 				continue;
-			targets[count++] = tp_sequence_begin(sequence, f, sample, watched);
-			sequence->has_records |= sample != 0;
+			targets->count++;
+			targets->counted += want == 1;
+			targets->watched += target->watched;
 		}
-		if (want)
-			*counted = count;
-	}
-	return targets;
+	return true;
 }
 
 static bool make_groups(struct tp_sequence *sequence, struct tp_count_group *groups,
@@ -77,18 +76,18 @@ static bool make_groups(struct tp_sequence *sequence, struct tp_count_group *gro
 	return true;
 }
 
-static bool instrument(struct tp_sequence *sequence)
+static bool instrument(struct tp_sequence *sequence, const struct targets *targets)
 {
-	unsigned counted = 0;
-	struct tp_target *targets = list_targets(sequence, &counted);
-	struct tp_count_group *groups = calloc(counted / TEEPERF_COUNTED_MAX + 1, sizeof(*groups));
-	const bool ok = targets && groups && make_groups(sequence, groups, targets, counted);
-	for (unsigned i = 0; ok && i < sequence->function_count; i++) {
-		tp_inject(sequence, &targets[i]);
-		tp_function_set(targets[i].function, TP_ATTRIBUTE_DONE);
+	const unsigned group_count = targets->counted / TEEPERF_COUNTED_MAX + 1;
+	struct tp_count_group *groups = calloc(group_count, sizeof(*groups));
+	for (unsigned i = 0; i < targets->count; i++)
+		tp_sequence_begin(sequence, &targets->all[i]);
+	const bool ok = groups && make_groups(sequence, groups, targets->all, targets->counted);
+	for (unsigned i = 0; ok && i < targets->count; i++) {
+		tp_inject(sequence, &targets->all[i]);
+		tp_function_set(targets->all[i].function, TP_ATTRIBUTE_DONE);
 	}
 	free(groups);
-	free(targets);
 	return ok;
 }
 
@@ -110,36 +109,63 @@ static bool emit_inventory(const struct tp_pass *pass, LLVMModuleRef module)
 	return found;
 }
 
+/*
+ * The note that marks the object as made for profiling (abi.h, teeperf_note). One for each object, not one for each module in a COMDAT: what is in a group goes with --gc-sections,
+ * since nothing refers to a note.
+ */
+static void mark_module(LLVMModuleRef module)
+{
+	static const char name[] = TEEPERF_SYMBOL_PREFIX "mark";
+	if (LLVMGetNamedGlobal(module, name))
+		return;
+	const LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
+	LLVMValueRef fields[] = {
+	    LLVMConstInt(i32, sizeof(((struct teeperf_note *)0)->name), 0),
+	    LLVMConstInt(i32, sizeof(((struct teeperf_note *)0)->abi), 0),
+	    LLVMConstInt(i32, TEEPERF_NOTE_TYPE, 0),
+	    LLVMConstStringInContext(context, TEEPERF_NOTE_NAME, sizeof(TEEPERF_NOTE_NAME), 1),
+	    LLVMConstInt(i32, TEEPERF_ABI, 0),
+	};
+	LLVMValueRef value = LLVMConstStructInContext(context, fields, 5, 0);
+	LLVMValueRef note = LLVMAddGlobal(module, LLVMTypeOf(value), name);
+	LLVMSetInitializer(note, value);
+	LLVMSetGlobalConstant(note, 1);
+	LLVMSetLinkage(note, LLVMInternalLinkage);
+	LLVMSetSection(note, TEEPERF_NOTE_SECTION);
+	LLVMSetAlignment(note, 4);
+	tp_llvm_keep(module, note);
+}
+
+static void add_records(
+    const struct tp_pass *pass, LLVMModuleRef module, const struct targets *targets)
+{
+	struct tp_sequence sequence;
+	mark_module(module);
+	bool ok = tp_sequence_init(&sequence, pass, module, targets->count - targets->watched);
+	if (ok) {
+		ok = instrument(&sequence, targets);
+		tp_sequence_finish(&sequence);
+	}
+	if (!ok)
+		tp_llvm_error(module, "teeperf: out of memory");
+}
+
 bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 {
-	unsigned watched_count = 0;
-	unsigned count = 0;
 	// Decides again where a list looks at what optimisation has left.
-	const bool has_notes = emit_inventory(pass, module);
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-		uint32_t sample;
-		bool watched;
-		if (is_target(pass, f, &sample, &watched)) {
-			count += !watched;
-			watched_count += watched;
-		}
-	}
-	const char *refusal = tp_sequence_refuse(module);
-	if (!count && !watched_count)
-		return (!refusal && tp_border_mark(module)) || has_notes;
-	if (refusal) {
-		if (count)
-			tp_llvm_error(module, refusal);
-		return has_notes;
-	}
-	tp_mark_module(module);
-	struct tp_sequence sequence;
-	const bool ok = tp_sequence_init(&sequence, pass, module, count);
-	sequence.function_count = count + watched_count;
-	if (!ok || !instrument(&sequence))
+	bool changed = emit_inventory(pass, module);
+	struct targets targets = {.count = 0};
+	if (!list_targets(pass, module, &targets))
 		tp_llvm_error(module, "teeperf: out of memory");
-	tp_sequence_finish(&sequence);
+	const char *refusal = tp_sequence_refuse(module);
+	if (refusal && targets.count > targets.watched)
+		tp_llvm_error(module, refusal);
+	if (!refusal && targets.count) {
+		add_records(pass, module, &targets);
+		changed = true;
+	}
+	free(targets.all);
 	// Outside of the functions' own records.
-	tp_border_mark(module);
-	return true;
+	return (!refusal && tp_border_mark(module)) || changed;
 }

@@ -26,7 +26,4 @@ struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef funct
  */
 bool tp_border_mark(LLVMModuleRef module);
 
-/* Mark the module as made for profiling (abi.h, teeperf_note). May be called again. */
-void tp_mark_module(LLVMModuleRef module);
-
 #endif

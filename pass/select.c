@@ -9,7 +9,6 @@
 #include <llvm-c/Comdat.h>
 
 #include "function.h"
-#include "pass/inventory/note.h"
 #include "pass/inventory/notes.h"
 #include "llvm_compat.h"
 

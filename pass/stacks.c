@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "function.h"
-#include "llvm_compat.h"
 
 // Functions of the C library and of widespread fiber libraries. getcontext is not among them: it returns twice.
 static const char *const known[] = {

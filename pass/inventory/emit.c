@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "pass/function.h"
-#include "note.h"
 #include "pass/llvm_compat.h"
 #include "pass/pass.h"
 
@@ -82,13 +82,12 @@ static void find_copy(void *context, const char *name, size_t length, const char
 		add_copy(notes, found, look->emitted, 1, false);
 }
 
-static int compare_copies(const void *a, const void *b)
+// By the two numbers at the beginning of tp_noted_copy and of caller.
+static int compare_pairs(const void *a, const void *b)
 {
-	const struct tp_noted_copy *x = a;
-	const struct tp_noted_copy *y = b;
-	if (x->noted != y->noted)
-		return x->noted < y->noted ? -1 : 1;
-	return (x->into > y->into) - (x->into < y->into);
+	const uint32_t *x = a;
+	const uint32_t *y = b;
+	return x[0] == y[0] ? TP_COMPARE(x[1], y[1]) : TP_COMPARE(x[0], y[0]);
 }
 
 // Sort the copies, and make one of those with the same two functions.
@@ -99,9 +98,9 @@ static void combine_copies(struct tp_notes *notes)
 	uint32_t kept = 0;
 	if (!count)
 		return;
-	qsort(copies, count, sizeof(*copies), compare_copies);
+	qsort(copies, count, sizeof(*copies), compare_pairs);
 	for (uint32_t i = 1; i < count; i++) {
-		if (!compare_copies(&copies[kept], &copies[i]))
+		if (!compare_pairs(&copies[kept], &copies[i]))
 			copies[kept].sites += copies[i].sites;
 		else
 			copies[++kept] = copies[i];
@@ -115,15 +114,6 @@ static void combine_copies(struct tp_notes *notes)
 struct caller {
 	uint32_t callee, caller;
 };
-
-static int compare_callers(const void *a, const void *b)
-{
-	const struct caller *x = a;
-	const struct caller *y = b;
-	if (x->callee != y->callee)
-		return x->callee < y->callee ? -1 : 1;
-	return (x->caller > y->caller) - (x->caller < y->caller);
-}
 
 // The noted function of the unit that has this name.
 static uint32_t find_in_unit(
@@ -149,7 +139,7 @@ static void list_callers(const struct tp_notes *notes, struct tp_buf *callers)
 	}
 	if (callers->size)
 		qsort(callers->data, callers->size / sizeof(struct caller), sizeof(struct caller),
-		    compare_callers);
+		    compare_pairs);
 }
 
 struct guess {
@@ -160,20 +150,6 @@ struct guess {
 	uint32_t *seen; // by which function, + 1
 };
 
-static uint32_t first_caller(const struct guess *guess, uint32_t callee)
-{
-	uint32_t low = 0;
-	uint32_t high = guess->count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (guess->callers[middle].callee < callee)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 // The nearest callers of `noted` that are there: through those that are gone as well.
 static void guess_one(struct guess *guess, uint32_t noted)
 {
@@ -182,8 +158,9 @@ static void guess_one(struct guess *guess, uint32_t noted)
 	guess->seen[noted] = noted + 1;
 	while (depth) {
 		const uint32_t callee = guess->stack[--depth];
-		for (uint32_t i = first_caller(guess, callee);
-		     i < guess->count && guess->callers[i].callee == callee; i++) {
+		uint32_t i =
+		    TP_LOWER_BOUND(0U, guess->count, at, guess->callers[at].callee < callee);
+		for (; i < guess->count && guess->callers[i].callee == callee; i++) {
 			const uint32_t caller = guess->callers[i].caller;
 			const uint32_t emitted = guess->notes->noted[caller].emitted;
 			if (emitted != TP_NOTE_NONE) {

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // At the start of the pipeline: notes in the module which functions there are.
-#include "note.h"
-
-#include <teeperf/abi.h>
+#include "notes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pass/function.h"
-#include "pass/llvm_compat.h"
+#include <llvm-c/DebugInfo.h>
+#include <llvm/Config/llvm-config.h>
 
-uint64_t tp_note_hash(const char *text, size_t size)
-{
-	return teeperf_hash_bytes(TEEPERF_HASH_START, text, size);
-}
+#include "pass/function.h"
 
 void tp_note_add_string(struct tp_buf *out, const char *text, size_t size)
 {
@@ -86,7 +81,7 @@ void tp_note_begin(struct tp_note *note, const struct tp_pass *pass, LLVMModuleR
 	const char *source = LLVMGetSourceFileName(module, &size);
 	tp_buf_add_string(&note->text, "unit\t");
 	tp_note_add_string(&note->text, source, size);
-	add_tab_string(&note->text, tp_llvm_compiler());
+	add_tab_string(&note->text, "LLVM " LLVM_VERSION_STRING);
 	tp_buf_add_char(&note->text, '\t');
 	if (pass->sample > 1)
 		tp_buf_addf(&note->text, "sample/%u", pass->sample);
@@ -133,7 +128,8 @@ void tp_note_function(struct tp_note *note, LLVMValueRef function, const struct 
 	tp_buf_addf(&note->text, "\t%s\t", tp_note_linkage(function));
 	if (file && *file)
 		tp_buf_addf(&note->text, "%zu", number);
-	tp_buf_addf(&note->text, "\t%u\t%llu\t%d", tp_llvm_function_line(function),
+	const LLVMMetadataRef scope = LLVMGetSubprogram(function);
+	tp_buf_addf(&note->text, "\t%u\t%llu\t%d", scope ? LLVMDISubprogramGetLine(scope) : 0,
 	    (unsigned long long)tp_llvm_count_instructions(function),
 	    verdict->category == TP_CATEGORY_FORCE);
 	add_tab_string(&note->text, verdict->line ? verdict->file : NULL);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "pass/function.h"
-#include "note.h"
 
 // Code that the plugin makes is in no inventory.
 static bool is_ours(LLVMValueRef function)
@@ -92,15 +92,8 @@ static void read_function(struct tp_notes *notes, char *at, uint32_t first_file)
 
 uint32_t tp_notes_add_elsewhere(struct tp_notes *notes, const char *name, size_t size)
 {
-	if (notes->noted_count == notes->noted_room) {
-		const size_t room = notes->noted_room * (size_t)2;
-		struct tp_noted *larger =
-		    room < TP_NOTE_NONE ? realloc(notes->noted, room * sizeof(*larger)) : NULL;
-		if (!larger)
-			return TP_NOTE_NONE;
-		notes->noted = larger;
-		notes->noted_room = (uint32_t)room;
-	}
+	if (!TP_GROW(notes->noted, notes->noted_room, notes->noted_count + UINT64_C(1)))
+		return TP_NOTE_NONE;
 	char *copy = strndup(name, size);
 	if (!copy)
 		return TP_NOTE_NONE;
@@ -254,7 +247,7 @@ static int compare_functions(const void *a, const void *b)
 {
 	const struct tp_module_function *x = a;
 	const struct tp_module_function *y = b;
-	return (x->function > y->function) - (x->function < y->function);
+	return TP_COMPARE(x->function, y->function);
 }
 
 struct tp_module_function *tp_notes_function(const struct tp_notes *notes, LLVMValueRef function)

@@ -13,7 +13,6 @@
 #include "common/system_header.h"
 #include "common/zipped_text.h"
 #include "pass/function.h"
-#include "note.h"
 
 // Whether another unit's definition of the same function has been kept (LTO).
 static bool is_replaced(const struct tp_notes *notes, const struct tp_noted *noted)
@@ -200,65 +199,43 @@ static void add_copies(struct output *output, uint32_t noted)
 	}
 }
 
-static void add_noted(struct output *output, uint32_t index)
+// A function of a note, whether it is there or not; or one that optimisation has made, such as a cold part, of a noted one
+// or of none.
+static void add_function(
+    struct output *output, const struct tp_noted *noted, const struct tp_emitted *emitted)
 {
-	const struct tp_notes *notes = output->notes;
-	const struct tp_noted *noted = &notes->noted[index];
-	const struct tp_emitted *emitted =
-	    noted->emitted == TP_NOTE_NONE ? NULL : &notes->emitted[noted->emitted];
+	const bool made = emitted && emitted->noted == TP_NOTE_NONE;
 	struct tp_buf *text = &output->text;
-	if (noted->file != TP_NOTE_NONE)
+	if (noted && noted->file != TP_NOTE_NONE)
 		add_file(output, noted->file);
 	tp_buf_add_string(text, "fun\t");
-	if (emitted) {
-		// LTO may have given it another name.
+	if (emitted) // LTO may have given it another name.
 		tp_note_add_name(text, emitted->function);
-	} else {
+	else
 		tp_buf_add_string(text, noted->name);
-	}
-	tp_buf_addf(text, "\t%s\t%s", noted->linkage,
-	    emitted         ? noted->copies ? "partly" : "emitted"
-	    : noted->copies ? "inlined"
-			    : "removed");
-	add_source(output, noted);
-	add_value(text, "start", noted->instructions);
+	tp_buf_addf(text, "\t%s\t%s", made ? tp_note_linkage(emitted->function) : noted->linkage,
+	    made             ? "emitted"
+	    : !noted->copies ? emitted ? "emitted" : "removed"
+	    : emitted        ? "partly"
+			     : "inlined");
+	if (noted)
+		add_source(output, noted);
+	if (!made)
+		add_value(text, "start", noted->instructions);
 	if (emitted) {
 		add_origin(text, emitted);
 		add_facts(text, &emitted->facts);
 		add_decision(text, emitted->function,
 		    emitted->decided_again ? emitted->verdict.category == TP_CATEGORY_FORCE
-					   : noted->forced);
+					   : !made && noted->forced);
 	}
 	if (emitted && emitted->decided_again)
 		add_place(text, &emitted->verdict);
-	else if (*noted->list)
+	else if (!made && *noted->list)
 		tp_buf_addf(text, "\tby=%s:%s", noted->list, noted->list_line);
 	tp_buf_add_char(text, '\n');
 	if (emitted)
 		add_calls(output, emitted);
-	add_copies(output, index);
-}
-
-// A function that optimisation has made, such as a cold part.
-static void add_made(struct output *output, const struct tp_emitted *emitted)
-{
-	const struct tp_noted *noted =
-	    emitted->made_of == TP_NOTE_NONE ? NULL : &output->notes->noted[emitted->made_of];
-	if (noted && noted->file != TP_NOTE_NONE)
-		add_file(output, noted->file);
-	tp_buf_add_string(&output->text, "fun\t");
-	tp_note_add_name(&output->text, emitted->function);
-	tp_buf_addf(&output->text, "\t%s\temitted", tp_note_linkage(emitted->function));
-	if (noted)
-		add_source(output, noted);
-	add_origin(&output->text, emitted);
-	add_facts(&output->text, &emitted->facts);
-	add_decision(&output->text, emitted->function,
-	    emitted->decided_again && emitted->verdict.category == TP_CATEGORY_FORCE);
-	if (emitted->decided_again)
-		add_place(&output->text, &emitted->verdict);
-	tp_buf_add_char(&output->text, '\n');
-	add_calls(output, emitted);
 }
 
 static void add_all(struct output *output)
@@ -268,12 +245,21 @@ static void add_all(struct output *output)
 	for (uint32_t u = 0; u < notes->unit_count; u++) {
 		const struct tp_noted_unit *unit = &notes->units[u];
 		add_unit(&output->text, unit);
-		for (uint32_t i = unit->first; i < unit->first + unit->count; i++)
-			if (notes->noted[i].number != TP_NOTE_NONE)
-				add_noted(output, i);
+		for (uint32_t i = unit->first; i < unit->first + unit->count; i++) {
+			const struct tp_noted *noted = &notes->noted[i];
+			if (noted->number == TP_NOTE_NONE)
+				continue;
+			add_function(output, noted,
+			    noted->emitted == TP_NOTE_NONE ? NULL
+							   : &notes->emitted[noted->emitted]);
+			add_copies(output, i);
+		}
 		for (uint32_t i = unit->first_made; i != TP_NOTE_NONE;
-		     i = notes->emitted[i].next_made)
-			add_made(output, &notes->emitted[i]);
+		     i = notes->emitted[i].next_made) {
+			const uint32_t of = notes->emitted[i].made_of;
+			add_function(output, of == TP_NOTE_NONE ? NULL : &notes->noted[of],
+			    &notes->emitted[i]);
+		}
 	}
 	const LLVMValueRef *externals = (const LLVMValueRef *)(const void *)output->externals.data;
 	for (size_t i = 0; i < output->externals.size / sizeof(*externals); i++) {

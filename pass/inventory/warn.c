@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "pass/function.h"
-#include "note.h"
 
 enum { CALLERS_SHOWN = 3 };
 
@@ -33,36 +32,31 @@ static void warn(
 		tp_llvm_warn_at(module, &place, text->data);
 }
 
+// The first of the copies of a function that has some.
+static const struct tp_noted_copy *copies_of(const struct tp_notes *notes, uint32_t noted)
+{
+	const struct tp_noted_copy *copy = tp_notes_copies(notes);
+	while (copy->noted != noted)
+		copy++;
+	return copy;
+}
+
 // Into whom the function was inlined: "'a', 'b' (3 times) and 2 more".
 static void add_callers(struct tp_buf *text, const struct tp_notes *notes, uint32_t noted)
 {
-	const struct tp_noted_copy *copies = tp_notes_copies(notes);
+	const struct tp_noted_copy *copies = copies_of(notes, noted);
 	const uint32_t all = notes->noted[noted].copies;
-	uint32_t first = 0;
-	while (copies[first].noted != noted)
-		first++;
 	const uint32_t shown = all <= CALLERS_SHOWN + 1 ? all : CALLERS_SHOWN;
 	for (uint32_t i = 0; i < shown; i++) {
-		const struct tp_noted_copy *copy = &copies[first + i];
+		const LLVMValueRef into = notes->emitted[copies[i].into].function;
 		if (i)
 			tp_buf_add_string(text, i + 1 == all ? " and " : ", ");
-		tp_buf_addf(
-		    text, "'%s'", tp_function_name(notes->emitted[copy->into].function, NULL));
-		if (copy->sites > 1)
-			tp_buf_addf(text, " (%u times)", copy->sites);
+		tp_buf_addf(text, "'%s'", tp_function_name(into, NULL));
+		if (copies[i].sites > 1)
+			tp_buf_addf(text, " (%u times)", copies[i].sites);
 	}
 	if (shown < all)
 		tp_buf_addf(text, " and %u more", all - shown);
-}
-
-static bool is_guessed(const struct tp_notes *notes, uint32_t noted)
-{
-	const struct tp_noted_copy *copies = tp_notes_copies(notes);
-	const uint32_t count = tp_notes_copy_count(notes);
-	for (uint32_t i = 0; i < count; i++)
-		if (copies[i].noted == noted)
-			return copies[i].guessed;
-	return false;
 }
 
 static void warn_of(
@@ -75,8 +69,8 @@ static void warn_of(
 	tp_buf_init(&text);
 	tp_buf_addf(&text, "'%s' ", line->exact);
 	if (notes->noted[noted].copies) {
-		tp_buf_addf(
-		    &text, "was %sinlined into ", is_guessed(notes, noted) ? "probably " : "");
+		tp_buf_addf(&text, "was %sinlined into ",
+		    copies_of(notes, noted)->guessed ? "probably " : "");
 		add_callers(&text, notes, noted);
 		tp_buf_add_string(&text, " and has no events of its own: use '=force' to keep it, "
 					 "or name its callers");

@@ -208,20 +208,16 @@ static uint64_t hash_of(LLVMValueRef function)
 	return hash;
 }
 
-struct tp_target tp_sequence_begin(
-    struct tp_sequence *sequence, LLVMValueRef function, uint32_t sample, bool watched)
+void tp_sequence_begin(struct tp_sequence *sequence, struct tp_target *target)
 {
-	struct tp_target target = {.function = function,
-	    .name = name_of(sequence, function),
-	    .sample = sample,
-	    .watched = watched,
-	    .gate = TEEPERF_GATE_OFFSET};
-	if (watched)
-		return target;
-	const unsigned number = sequence->next++;
-	sequence->hashes[number] = LLVMConstInt(sequence->i64, hash_of(function), 0);
-	target.gate += number;
-	return target;
+	target->name = name_of(sequence, target->function);
+	target->gate = TEEPERF_GATE_OFFSET;
+	sequence->has_records |= target->sample != 0;
+	if (target->watched)
+		return;
+	sequence->hashes[sequence->next] =
+	    LLVMConstInt(sequence->i64, hash_of(target->function), 0);
+	target->gate += sequence->next++;
 }
 
 LLVMValueRef tp_sequence_assemble(struct tp_sequence *sequence, LLVMBuilderRef builder,

@@ -14,13 +14,12 @@ struct tp_sequence {
 	LLVMTypeRef i8, i64, pointer;
 	const struct tp_pass *pass;
 	const struct tp_text_machine *machine;
-	LLVMValueRef block;      /* the module's teeperf_module_block */
-	LLVMValueRef functions;  /* the object file's teeperf_functions */
-	LLVMValueRef *hashes;    /* of the functions' names, so far */
-	unsigned function_count; /* that will get code of ours, those that are watched included */
-	unsigned gate_count;     /* that will have gates of their own */
-	unsigned next;           /* ... and have them */
-	bool has_records;        /* functions with events were instrumented */
+	LLVMValueRef block;     /* the module's teeperf_module_block */
+	LLVMValueRef functions; /* the object file's teeperf_functions */
+	LLVMValueRef *hashes;   /* of the functions' names, so far */
+	unsigned gate_count;    /* that will have gates of their own */
+	unsigned next;          /* ... and have them */
+	bool has_records;       /* functions with events were instrumented */
 };
 
 /* A function that is being instrumented. */
@@ -47,8 +46,7 @@ const char *tp_sequence_refuse(LLVMModuleRef module);
  */
 bool tp_sequence_init(struct tp_sequence *sequence, const struct tp_pass *pass,
     LLVMModuleRef module, unsigned gate_count);
-struct tp_target tp_sequence_begin(
-    struct tp_sequence *sequence, LLVMValueRef function, uint32_t sample, bool watched);
+void tp_sequence_begin(struct tp_sequence *sequence, struct tp_target *target);
 void tp_sequence_finish(struct tp_sequence *sequence);
 
 /*
