@@ -86,6 +86,12 @@ void tp_attach_report(enum teeperf_attach attach)
 	tp_store_release((uint64_t *)(void *)&tp_process.header->attach, report_of(attach));
 }
 
+// Two or more fields of the header, which begin with this one, at once.
+static uint64_t load_word(const void *first)
+{
+	return tp_load_relaxed(first);
+}
+
 // Fill tp_process from a header that the host may be changing as we read: each word is read once. The
 // counter word is the header's, or that of the log of our TEE, unless `counter` says otherwise.
 static bool adopt(void *base, uint64_t size, const uint64_t *counter)
@@ -94,20 +100,18 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 	struct tp_process *process = &tp_process;
 	if (size < TEEPERF_LOG_HEADER_SIZE || tp_load_relaxed(&header->magic) != TEEPERF_LOG_MAGIC)
 		return false;
-	const uint64_t versions = tp_load_relaxed((const uint64_t *)(const void *)&header->major);
-	const uint64_t geometry =
-	    tp_load_relaxed((const uint64_t *)(const void *)&header->chunk_shift);
-	const uint64_t capacities =
-	    tp_load_relaxed((const uint64_t *)(const void *)&header->module_capacity);
-	const uint64_t kinds = tp_load_relaxed((const uint64_t *)(const void *)&header->clock);
+	const uint64_t versions = load_word(&header->major);
+	const uint64_t geometry = load_word(&header->chunk_shift);
+	const uint64_t capacities = load_word(&header->module_capacity);
+	const uint64_t kinds = load_word(&header->clock);
 	const uint64_t supply = tp_load_relaxed(&header->supply_offset);
 	const uint64_t states = tp_load_relaxed(&header->state_offset);
 	const uint64_t modules = tp_load_relaxed(&header->modules_offset);
 	const uint64_t threads = tp_load_relaxed(&header->threads_offset);
 	const uint64_t chunks = tp_load_relaxed(&header->chunks_offset);
 	const uint64_t list = tp_load_relaxed(&header->only_offset);
-	const uint64_t only = tp_load_relaxed((const uint64_t *)(const void *)&header->only_count);
-	const uint64_t ring = tp_load_relaxed((const uint64_t *)(const void *)&header->ring);
+	const uint64_t only = load_word(&header->only_count);
+	const uint64_t ring = load_word(&header->ring);
 
 	const uint64_t chunk_count = geometry >> 32;
 	const uint64_t module_capacity = capacities & UINT32_MAX;
@@ -184,7 +188,7 @@ static uint64_t *own_word(void)
 {
 	return own_slot <= tp_process.thread_mask
 		   ? &tp_process.threads[own_slot & tp_process.thread_mask].os_tid
-		   : (uint64_t *)0;
+		   : NULL;
 }
 
 static bool has_slot(void)
@@ -227,7 +231,7 @@ static bool find_log(void)
 	const uint64_t *counter;
 	tp_process.pid = tp_port_process_id();
 	const bool mapped = tp_port_map_log(&named, &named_size);
-	const bool there = mapped && adopt_outside(named, named_size, (uint64_t *)0);
+	const bool there = mapped && adopt_outside(named, named_size, NULL);
 	if (there && claim())
 		return true;
 	struct teeperf_log_header *taken = tp_process.header;
@@ -497,7 +501,7 @@ bool tp_attach_region(void *base, uint64_t size, bool by_call)
 	why_not = TEEPERF_ATTACH_NOT_SHARED;
 	if (!is_outside(base, size))
 		return false;
-	if (!adopt(base, size, (uint64_t *)0)) {
+	if (!adopt(base, size, NULL)) {
 		tp_attach_refuse(base, size, TEEPERF_ATTACH_BAD_LOG);
 		return false;
 	}
@@ -544,7 +548,7 @@ void tp_attach_leave(void)
 	// For good, if it is that.
 	if (state_before != TP_STATE_OFF)
 		tp_store32_release(&tp_process.state, TP_STATE_AWAY);
-	claimed = (struct teeperf_log_header *)0;
+	claimed = NULL;
 	tp_process.counter = &tp_counter_never;
 	if (TP_ONE_THREAD)
 		tp_change_acq_rel(&tp_process.header->pid, tp_process.pid, 0);

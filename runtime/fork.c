@@ -45,26 +45,16 @@ static void keep_chunk(uint64_t sequence)
 	tp_store_release(tp_chunk_state(tp_thread.chunk), TEEPERF_CHUNK_OWNED);
 }
 
-// The log's number for the chunk that the thread writes, + 1. 0: it can go on in no chunk.
-static uint32_t chunk_to_keep(void)
+// Which chunk the thread goes on in, if there is one, and how many words of it the parent wrote.
+static void find_chunk_to_keep(struct tp_port_fork *fork)
 {
 	const uint64_t cursor = tp_load_relaxed(&__teeperf_thread.cursor);
-	if (!tp_thread.ready || !tp_thread.chunk || tp_thread.taking)
-		return 0;
 	const uint64_t offset = cursor - 8 - tp_chunk_address(tp_thread.chunk);
-	return offset >= sizeof(struct teeperf_chunk) && offset < TP_CHUNK_SIZE
-		   ? (uint32_t)((tp_thread.chunk - 1) & tp_process.chunk_mask) + 1
-		   : 0;
-}
-
-// Words of the chunk that the parent wrote, when chunk_to_keep says that there is one.
-static uint32_t padding_of(void)
-{
-	const uint64_t cursor = tp_load_relaxed(&__teeperf_thread.cursor);
-	return chunk_to_keep() ? (uint32_t)(cursor - tp_chunk_address(tp_thread.chunk) -
-					    sizeof(struct teeperf_chunk)) /
-				     8
-			       : 0;
+	if (!tp_thread.ready || !tp_thread.chunk || tp_thread.taking ||
+	    offset < sizeof(struct teeperf_chunk) || offset >= TP_CHUNK_SIZE)
+		return;
+	fork->chunk = (uint32_t)((tp_thread.chunk - 1) & tp_process.chunk_mask) + 1;
+	fork->padding = (uint32_t)(offset + 8 - sizeof(struct teeperf_chunk)) / 8;
 }
 
 static void begin_thread(bool keeps)
@@ -118,16 +108,15 @@ static bool go_on(struct teeperf_log_header *header, enum tp_state state)
 									    : process->module_limit;
 	const uint64_t functions = tp_load_relaxed(&header->function_count);
 	const uint64_t left_out = tp_load_relaxed(&header->functions_left_out);
-	const struct tp_port_fork fork = {
+	struct tp_port_fork fork = {
 	    .parent = process->pid,
-	    .chunk = chunk_to_keep(),
-	    .padding = padding_of(),
 	    .log = header,
 	    .size = process->region_size,
 	    .same = process->modules,
 	    .same_size = known * sizeof(*process->modules),
 	};
 	const uint64_t *counter;
+	find_chunk_to_keep(&fork);
 	if (!tp_port_fork_log(&fork, &counter))
 		return false;
 	if (TEEPERF_CLOCK_IS_SOFT(process->clock))

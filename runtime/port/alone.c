@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What ports have in common that have no system below them: one process, no file, no signal.
 #include "runtime/port.h"
-
 #include "runtime/runtime.h"
 
 /*

@@ -2,8 +2,6 @@
 // The platform interface where there is nothing but what the program itself says: see bare.h.
 #include "runtime/port.h"
 
-#include "runtime/runtime.h"
-
 #include <teeperf/bare.h>
 
 bool tp_port_map_log(void **base, uint64_t *size)
