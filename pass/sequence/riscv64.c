@@ -51,12 +51,11 @@ const struct tp_text_machine tp_text_riscv64 = {
     .sampled = "beqz #S, 6f\n\t",
     .gate = {GATE, GATE},
     .call = {NAME("t1") CALL("#R"), NAME_REGISTER("t1") CALL("#R")},
-    .begin = {"#T", "#T"},
     .choose = "addi t2, t2, -1\n\tbnez t2, 3f\n\t",
     .soft = "ld t2, 8(t1)\n\tld #B, 0(t2)\n\t",
     .hardware = HARDWARE,
-    .high = "lwu t2, 16(t1)\n\tsrli t0, #B, 32\n\tbne t0, t2, 1f\n\t",
-    .high_untimed = "lw t2, 16(t1)\n\taddi t2, t2, 1\n\tbeqz t2, 1f\n\t",
+    .high = {"lwu t2, 16(t1)\n\tsrli t0, #B, 32\n\tbne t0, t2, 1f\n\t",
+	"lw t2, 16(t1)\n\taddi t2, t2, 1\n\tbeqz t2, 1f\n\t"},
     .cursor = "ld t0, 0(t1)\n\tslli t2, t0, 48\n\tbeqz t2, 1f\n\t",
     // Read before the cursor is stored: so it is of the same chunk, if the place was free.
     .bias = "ld #P, 24(t1)\n\t",
@@ -65,9 +64,9 @@ const struct tp_text_machine tp_text_riscv64 = {
 	    "srli t1, t1, 16\n\tbnez t1, 1f\n\tld t1, 0(t0)\n\tbnez t1, 1f\n\t",
     .place = "add #P, #P, t0\n\t",
     .take_name = {NAME("t2"), NAME_REGISTER("t2")},
-    .store = "slli t2, t2, 32\n\tslli #B, #B, 32\n\tsrli #B, #B, 32\n\tor t2, t2, #B\n\t"
-	     "sd t2, 0(t0)\n\t",
-    .store_untimed = "slli t2, t2, 32\n\tsd t2, 0(t0)\n\t",
+    .store = {"slli t2, t2, 32\n\tslli #B, #B, 32\n\tsrli #B, #B, 32\n\tor t2, t2, #B\n\t"
+	      "sd t2, 0(t0)\n\t",
+	"slli t2, t2, 32\n\tsd t2, 0(t0)\n\t"},
     .done = "j 2f\n",
     .chosen_hardware = "3:\t" HARDWARE "j 4b\n",
     .cold = {"1:\t" NAME("t1") CALL(TEEPERF_SYMBOL_SLOW),

@@ -108,19 +108,20 @@ void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
 		return;
 	}
 	const char *const parts[] = {
+	    "#T",
 	    machine->begin[in_register],
 	    is_auto ? machine->choose : NULL,
 	    untimed      ? NULL
 	    : reads_word ? machine->soft
 			 : machine->hardware,
 	    is_auto ? "4:\t" : NULL,
-	    untimed ? machine->high_untimed : machine->high,
+	    machine->high[untimed],
 	    machine->cursor,
 	    position ? machine->bias : NULL,
 	    machine->bump,
 	    position ? machine->place : NULL,
 	    machine->take_name[in_register],
-	    untimed ? machine->store_untimed : machine->store,
+	    machine->store[untimed],
 	    request->kind == TEEPERF_KIND_ENTER ? NULL : machine->ahead,
 	    machine->done,
 	    is_auto ? machine->chosen_hardware : NULL,

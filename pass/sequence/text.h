@@ -83,10 +83,11 @@ struct tp_text_machine {
 	const char *gate[2];  /* the clock is chosen at run time */
 	const char *call[2];  /* name in a register; then comes the end */
 	const char *begin[2]; /* name in a register */
-	const char *choose, *soft, *hardware, *high, *high_untimed;
+	const char *choose, *soft, *hardware;
+	const char *high[2];                      /* untimed */
 	const char *cursor, *bias, *bump, *place; /* bias and place: for the position */
 	const char *take_name[2];                 /* name in a register */
-	const char *store, *store_untimed;
+	const char *store[2];                     /* untimed */
 	const char *ahead; /* at exits: once a call is enough for a line every four calls */
 	const char *done, *chosen_hardware;
 	const char *cold[2];            /* name in a register */

@@ -67,13 +67,12 @@ const struct tp_text_machine tp_text_x86_64 = {
     .sampled = "testq #S, #S\n\tje 6f\n\t",
     .gate = {GATE("0", "je"), GATE("1", "jb")},
     .call = {NAME CALL("#R"), NAME_REGISTER CALL("#R")},
-    .begin = {"#T" NAME, "#T" NAME_REGISTER},
+    .begin = {NAME, NAME_REGISTER},
     .choose = "ja 3f\n\t",
     // The low half first: if the upper half then still agrees, the low half belongs to it.
     .soft = "movq #F8(%r11), #A\n\tmovl (#A), #b\n\tmovl 4(#A), #a\n\t",
     .hardware = "rdtsc\n\t",
-    .high = "cmpl #a, #F16(%r11)\n\tjne 1f\n\t",
-    .high_untimed = "cmpl $$-1, #F16(%r11)\n\tje 1f\n\t",
+    .high = {"cmpl #a, #F16(%r11)\n\tjne 1f\n\t", "cmpl $$-1, #F16(%r11)\n\tje 1f\n\t"},
     .cursor = "movq #F(%r11), #A\n\ttestw #w, #w\n\tje 1f\n\t",
     // Read before the cursor is stored: so it is of the same chunk, if the place was free.
     .bias = "movq #F24(%r11), #P\n\t",
@@ -86,9 +85,8 @@ const struct tp_text_machine tp_text_x86_64 = {
     .bump = "addq $$8, #A\n\tmovq #A, #F(%r11)\n\tmovq #F32(%r11), %r11\n\tsubq #A, %r11\n\t"
 	    "shrq $$16, %r11\n\tjne 1f\n\tcmpq $$0, -8(#A)\n\tjne 1f\n\t",
     .place = "leaq -8(#A,#P), #P\n\t",
-    .take_name = {"", ""},
-    .store = "shlq $$32, %r10\n\torq %r10, #B\n\tmovq #B, -8(#A)\n\t",
-    .store_untimed = "shlq $$32, %r10\n\tmovq %r10, -8(#A)\n\t",
+    .store = {"shlq $$32, %r10\n\torq %r10, #B\n\tmovq #B, -8(#A)\n\t",
+	"shlq $$32, %r10\n\tmovq %r10, -8(#A)\n\t"},
     // The log streams through memory: have the lines ready that come next, to be written. Without it a log
     // larger than the second-level cache costs 1 ns a call more. (movnti instead makes the next locked
     // instruction wait for memory.) Behind a chunk's end it touches what is not ours, and changes nothing.
