@@ -108,36 +108,27 @@ class PlacedDiagnostic : public DiagnosticInfoSrcMgr
 	}
 };
 
-// The diagnostic wants a buffer with the line at its place, of which the rest does not matter.
-void report_at(
-    LLVMModuleRef module, const tp_llvm_place &place, const char *message, SourceMgr::DiagKind kind)
-{
-	std::string text(place.line ? place.line - 1 : 0, '\n');
-	const size_t column = place.column ? place.column - 1 : 0;
-	if (column > place.before)
-		text.append(column - place.before, ' ');
-	text += place.text;
-	SourceMgr manager;
-	const unsigned id =
-	    manager.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(text, place.file), SMLoc());
-	const MemoryBuffer *buffer = manager.getMemoryBuffer(id);
-	const size_t offset =
-	    std::min<size_t>((place.line ? place.line - 1 : 0) + column, buffer->getBufferSize());
-	const SMDiagnostic diagnostic = manager.GetMessage(
-	    SMLoc::getFromPointer(buffer->getBufferStart() + offset), kind, message);
-	unwrap(module)->getContext().diagnose(PlacedDiagnostic(diagnostic));
-}
-
 } // namespace
 
-void tp_llvm_error_at(LLVMModuleRef module, const struct tp_llvm_place *place, const char *message)
+// The diagnostic wants a buffer with the line at its place, of which the rest does not matter.
+void tp_llvm_report_at(
+    LLVMModuleRef module, const struct tp_llvm_place *place, bool is_error, const char *message)
 {
-	report_at(module, *place, message, SourceMgr::DK_Error);
-}
-
-void tp_llvm_warn_at(LLVMModuleRef module, const struct tp_llvm_place *place, const char *message)
-{
-	report_at(module, *place, message, SourceMgr::DK_Warning);
+	std::string text(place->line ? place->line - 1 : 0, '\n');
+	const size_t column = place->column ? place->column - 1 : 0;
+	if (column > place->before)
+		text.append(column - place->before, ' ');
+	text += place->text;
+	SourceMgr manager;
+	const unsigned id =
+	    manager.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(text, place->file), SMLoc());
+	const MemoryBuffer *buffer = manager.getMemoryBuffer(id);
+	const size_t offset =
+	    std::min<size_t>((place->line ? place->line - 1 : 0) + column, buffer->getBufferSize());
+	const SMDiagnostic diagnostic =
+	    manager.GetMessage(SMLoc::getFromPointer(buffer->getBufferStart() + offset),
+		is_error ? SourceMgr::DK_Error : SourceMgr::DK_Warning, message);
+	unwrap(module)->getContext().diagnose(PlacedDiagnostic(diagnostic));
 }
 
 void tp_llvm_strip_memory(LLVMValueRef function_or_call)

@@ -41,8 +41,8 @@ struct tp_llvm_place {
 	const char *text;
 	uint32_t before;
 };
-void tp_llvm_error_at(LLVMModuleRef module, const struct tp_llvm_place *place, const char *message);
-void tp_llvm_warn_at(LLVMModuleRef module, const struct tp_llvm_place *place, const char *message);
+void tp_llvm_report_at(
+    LLVMModuleRef module, const struct tp_llvm_place *place, bool is_error, const char *message);
 
 /* Drop what says that a function touches no memory but some, from a function or a call. */
 void tp_llvm_strip_memory(LLVMValueRef function_or_call);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The options of the pass: given, or from the environment.
-#include "options.h"
+#include "pass.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,55 @@
 #ifndef TP_PASS_H
 #define TP_PASS_H
 
-#include "options.h"
+#include <stdbool.h>
+
+#include <llvm-c/Core.h>
+
+#include <teeperf/abi.h>
+
+#include "allowlists/language/allowlist.h"
+#include "pass/sequence/text.h"
+
+enum tp_tail_calls {
+	TP_TAIL_CALLS_CALL = 0, /* a tail call becomes a call and a return: exact nesting */
+	TP_TAIL_CALLS_KEEP,     /* it stays a jump: the callee appears beside its caller */
+};
+
+/* The most lists that may be given. */
+enum { TP_PASS_ALLOWLISTS_MAX = 64 };
+
+struct tp_pass {
+	struct tp_allowlist *allowlist; /* NULL: every function */
+	enum teeperf_compiled_clock clock;
+	enum tp_tail_calls tail_calls;
+	enum tp_shape shape;
+	bool one_thread;    /* for a platform that runs one thread (abi.h) */
+	bool untimed_exits; /* the clock is read on entry only */
+	uint32_t sample; /* of functions that would have events: 1 of so many calls has, 0: none */
+	const char *module; /* what it will be linked into, for mod: lines; NULL: not known */
+	const char
+	    *switches; /* names with "," between them: these functions switch stacks; or NULL */
+	const char *inventory_folder; /* inventories are also written as files there; or NULL */
+	uint64_t lists_hash;          /* of the allowlist's lines */
+	bool inventory;               /* leave inventories in what is compiled (inventory_pass.h) */
+	/* More passes may inline what we instrument (LTO on a linker that cannot load the plugin). */
+	bool inlined_later;
+};
+
+/* The options of the plugin, by their rows. */
+enum tp_pass_option {
+#define TP_CC_OPTION(id, ...) TP_PASS_OPTION_##id,
+#include "cli/driver/cc_options.def"
+#undef TP_CC_OPTION
+	TP_PASS_OPTIONS
+};
+
+/*
+ * 0, or a negative tp_error with *err. `given`: options as text, each NULL or empty if not given; the environment
+ * variable in its row then counts.
+ */
+int tp_pass_init(
+    struct tp_pass *pass, const char *const given[TP_PASS_OPTIONS], struct tp_err *err);
 
 /* Stage 1: tag all functions; `before_link`: of LTO. Returns whether the module changed. */
 bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_link);

@@ -68,7 +68,7 @@ struct Options {
 		char text[TP_ERR_TEXT_SIZE];
 		if (!reported.exchange(true)) {
 			if (status && err.line)
-				tell(module, err, tp_llvm_error_at);
+				tell(module, err, true);
 			else if (status)
 				tp_llvm_error(
 				    wrap(&module), tp_err_format(&err, text, sizeof(text)));
@@ -78,21 +78,21 @@ struct Options {
 		return !status;
 	}
 
-	static void tell(Module &module, const tp_err &what,
-	    void (*at)(LLVMModuleRef module, const tp_llvm_place *place, const char *message))
+	static void tell(Module &module, const tp_err &what, bool is_error)
 	{
 		char text[TP_ERR_TEXT_SIZE];
 		const tp_llvm_place place = {
 		    what.file, what.line, what.column, what.excerpt, what.caret};
 		tp_err message = what;
 		message.file[0] = '\0';
-		at(wrap(&module), &place, tp_err_format(&message, text, sizeof(text)));
+		tp_llvm_report_at(
+		    wrap(&module), &place, is_error, tp_err_format(&message, text, sizeof(text)));
 	}
 
 	void warn(Module &module)
 	{
 		for (uint32_t i = 0; i < tp_allowlist_warning_count(pass.allowlist); i++)
-			tell(module, *tp_allowlist_warning(pass.allowlist, i), tp_llvm_warn_at);
+			tell(module, *tp_allowlist_warning(pass.allowlist, i), false);
 	}
 };
 

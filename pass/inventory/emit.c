@@ -28,25 +28,30 @@ static void add_call(void *context, LLVMValueRef callee, double frequency)
 	struct tp_emitted *emitted = &notes->emitted[look->emitted];
 	if (is_intrinsic(callee))
 		return;
-	struct tp_noted_call *calls = tp_notes_calls(notes);
-	for (uint32_t i = 0; i < emitted->call_count; i++) {
-		struct tp_noted_call *call = &calls[emitted->first_call + i];
+	for (uint32_t i = emitted->first_call; i < notes->call_count; i++) {
+		struct tp_noted_call *call = &notes->calls[i];
 		if (call->callee == callee) {
 			call->sites++;
 			call->frequency += frequency;
 			return;
 		}
 	}
-	const struct tp_noted_call call = {.callee = callee, .sites = 1, .frequency = frequency};
-	tp_buf_add(&notes->calls, &call, sizeof(call));
-	emitted->call_count += !notes->calls.failed;
+	if (!TP_GROW(notes->calls, notes->call_room, notes->call_count + UINT64_C(1))) {
+		notes->failed = true;
+		return;
+	}
+	notes->calls[notes->call_count++] =
+	    (struct tp_noted_call){.callee = callee, .sites = 1, .frequency = frequency};
+	emitted->call_count++;
 }
 
-static void add_copy(
-    struct tp_notes *notes, uint32_t noted, uint32_t into, uint32_t sites, bool guessed)
+static void add_copy(struct tp_notes *notes, uint32_t noted, uint32_t into, bool guessed)
 {
-	const struct tp_noted_copy copy = {noted, into, sites, guessed};
-	tp_buf_add(&notes->copies, &copy, sizeof(copy));
+	if (TP_GROW(notes->copies, notes->copy_room, notes->copy_count + UINT64_C(1)))
+		notes->copies[notes->copy_count++] =
+		    (struct tp_noted_copy){noted, into, 1, guessed};
+	else
+		notes->failed = true;
 }
 
 // Of the noted functions of a copy's name, the one whose file it is, else the last.
@@ -79,7 +84,7 @@ static void find_copy(void *context, const char *name, size_t length, const char
 	}
 	tp_buf_release(&escaped);
 	if (found != TP_NOTE_NONE)
-		add_copy(notes, found, look->emitted, 1, false);
+		add_copy(notes, found, look->emitted, false);
 }
 
 // By the two numbers at the beginning of tp_noted_copy and of caller.
@@ -93,19 +98,18 @@ static int compare_pairs(const void *a, const void *b)
 // Sort the copies, and make one of those with the same two functions.
 static void combine_copies(struct tp_notes *notes)
 {
-	struct tp_noted_copy *copies = tp_notes_copies(notes);
-	const uint32_t count = tp_notes_copy_count(notes);
+	struct tp_noted_copy *copies = notes->copies;
 	uint32_t kept = 0;
-	if (!count)
+	if (!notes->copy_count)
 		return;
-	qsort(copies, count, sizeof(*copies), compare_pairs);
-	for (uint32_t i = 1; i < count; i++) {
+	qsort(copies, notes->copy_count, sizeof(*copies), compare_pairs);
+	for (uint32_t i = 1; i < notes->copy_count; i++) {
 		if (!compare_pairs(&copies[kept], &copies[i]))
 			copies[kept].sites += copies[i].sites;
 		else
 			copies[++kept] = copies[i];
 	}
-	notes->copies.size = (kept + (size_t)1) * sizeof(*copies);
+	notes->copy_count = kept + 1;
 	for (uint32_t i = 0; i <= kept; i++)
 		notes->noted[copies[i].noted].copies++;
 }
@@ -164,7 +168,7 @@ static void guess_one(struct guess *guess, uint32_t noted)
 			const uint32_t caller = guess->callers[i].caller;
 			const uint32_t emitted = guess->notes->noted[caller].emitted;
 			if (emitted != TP_NOTE_NONE) {
-				add_copy(guess->notes, noted, emitted, 1, true);
+				add_copy(guess->notes, noted, emitted, true);
 			} else if (guess->seen[caller] != noted + 1) {
 				guess->seen[caller] = noted + 1;
 				guess->stack[depth++] = caller;
@@ -222,7 +226,7 @@ void tp_notes_look(struct tp_notes *notes)
 	for (uint32_t i = 0; i < notes->emitted_count; i++) {
 		struct look look = {notes, i};
 		struct tp_emitted *emitted = &notes->emitted[i];
-		emitted->first_call = (uint32_t)(notes->calls.size / sizeof(struct tp_noted_call));
+		emitted->first_call = notes->call_count;
 		tp_llvm_function_facts(emitted->function, &emitted->facts, add_call, &look);
 		tp_llvm_inlined_functions(emitted->function, find_copy, &look);
 		// A copy has what was decided about another name.
@@ -231,5 +235,4 @@ void tp_notes_look(struct tp_notes *notes)
 	}
 	guess_copies(notes);
 	combine_copies(notes);
-	notes->failed |= notes->calls.failed || notes->copies.failed;
 }

@@ -306,8 +306,6 @@ static uint32_t count_lines(const char *text, uint32_t notes)
 void tp_notes_take(struct tp_notes *notes, const struct tp_pass *pass, LLVMModuleRef module)
 {
 	*notes = (struct tp_notes){.pass = pass, .module = module};
-	tp_buf_init(&notes->calls);
-	tp_buf_init(&notes->copies);
 	take_text(notes);
 	const uint32_t unit_count = notes->unit_count;
 	if (!unit_count || notes->failed)
@@ -351,6 +349,6 @@ void tp_notes_release(struct tp_notes *notes)
 	free(notes->emitted);
 	free(notes->functions);
 	free(notes->slots);
-	tp_buf_release(&notes->calls);
-	tp_buf_release(&notes->copies);
+	free(notes->calls);
+	free(notes->copies);
 }

@@ -9,7 +9,7 @@
 
 #include "common/buf.h"
 #include "pass/llvm_compat.h"
-#include "pass/options.h"
+#include "pass/pass.h"
 
 /* What the variables are called that hold notes, with numbers behind. */
 #define TP_NOTE_NAME "teeperf.note"
@@ -126,11 +126,11 @@ struct tp_notes {
 	struct tp_noted *noted;
 	struct tp_emitted *emitted;
 	struct tp_module_function *functions;
-	uint32_t *slots;      /* hash table of names: index of noted, or TP_NOTE_NONE */
-	struct tp_buf calls;  /* struct tp_noted_call */
-	struct tp_buf copies; /* struct tp_noted_copy; in the end sorted by noted, each pair once */
+	uint32_t *slots; /* hash table of names: index of noted, or TP_NOTE_NONE */
+	struct tp_noted_call *calls;
+	struct tp_noted_copy *copies; /* in the end sorted by noted, each pair once */
 	uint32_t file_count, unit_count, noted_count, emitted_count, function_count;
-	uint32_t noted_room;
+	uint32_t call_count, copy_count, noted_room, call_room, copy_room;
 	uint32_t slot_mask;
 	bool failed; /* out of memory */
 };
@@ -156,20 +156,5 @@ void tp_warn_of_vanished(const struct tp_notes *notes);
 /* Warn that a forced function will be inlined all the same. */
 void tp_warn_of_always_inline(
     const struct tp_pass *pass, LLVMValueRef function, const struct tp_verdict *verdict);
-
-static inline struct tp_noted_call *tp_notes_calls(const struct tp_notes *notes)
-{
-	return (struct tp_noted_call *)(void *)notes->calls.data;
-}
-
-static inline struct tp_noted_copy *tp_notes_copies(const struct tp_notes *notes)
-{
-	return (struct tp_noted_copy *)(void *)notes->copies.data;
-}
-
-static inline uint32_t tp_notes_copy_count(const struct tp_notes *notes)
-{
-	return (uint32_t)(notes->copies.size / sizeof(struct tp_noted_copy));
-}
 
 #endif

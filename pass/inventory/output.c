@@ -166,7 +166,7 @@ static void add_calls(struct output *output, const struct tp_emitted *emitted)
 {
 	const struct tp_notes *notes = output->notes;
 	for (uint32_t i = 0; i < emitted->call_count; i++) {
-		const struct tp_noted_call *call = &tp_notes_calls(notes)[emitted->first_call + i];
+		const struct tp_noted_call *call = &notes->calls[emitted->first_call + i];
 		struct tp_module_function *callee = tp_notes_function(notes, call->callee);
 		if (!callee)
 			continue;
@@ -184,8 +184,8 @@ static void add_calls(struct output *output, const struct tp_emitted *emitted)
 static void add_copies(struct output *output, uint32_t noted)
 {
 	const struct tp_notes *notes = output->notes;
-	const struct tp_noted_copy *copies = tp_notes_copies(notes);
-	const uint32_t count = tp_notes_copy_count(notes);
+	const struct tp_noted_copy *copies = notes->copies;
+	const uint32_t count = notes->copy_count;
 	// Both are in the order of noted functions; those without a number are passed over.
 	while (output->copy < count && copies[output->copy].noted < noted)
 		output->copy++;

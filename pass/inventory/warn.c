@@ -29,13 +29,13 @@ static void warn(
 	    .text = line->text,
 	    .before = (uint32_t)before};
 	if (!text->failed)
-		tp_llvm_warn_at(module, &place, text->data);
+		tp_llvm_report_at(module, &place, false, text->data);
 }
 
 // The first of the copies of a function that has some.
 static const struct tp_noted_copy *copies_of(const struct tp_notes *notes, uint32_t noted)
 {
-	const struct tp_noted_copy *copy = tp_notes_copies(notes);
+	const struct tp_noted_copy *copy = notes->copies;
 	while (copy->noted != noted)
 		copy++;
 	return copy;

@@ -3,7 +3,7 @@
 #ifndef TP_SEQUENCE_H
 #define TP_SEQUENCE_H
 
-#include "pass/options.h"
+#include "pass/pass.h"
 
 struct tp_count_group;
 
