@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A module by its program headers: where it is, what it is called, and where the code is by which it is known otherwise.
-#include "elf_segments.h"
+#include "port.h"
 
 struct elf_note {
 	uint32_t name_size, data_size, type;

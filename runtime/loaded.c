@@ -3,7 +3,7 @@
 // has no part in it.
 #include "runtime.h"
 
-#include "elf_segments.h"
+#include "port.h"
 
 #include <teeperf/teeperf.h>
 

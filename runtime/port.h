@@ -91,4 +91,63 @@ bool tp_port_attached(void);
  */
 enum teeperf_listens tp_port_listen(uint32_t *value);
 
+/* ---- For ports that have the program headers of a module in memory (elf_segments.c). */
+
+/* Of ELF-64, what is needed: no system's elf.h is there to be used. */
+struct tp_elf_segment {
+	uint32_t type, flags;
+	uint64_t offset, address, physical, file_size, memory_size, alignment;
+};
+
+/*
+ * Fill in bias, start, end, build ID and where the code is, of a module that was loaded at BIAS. False if it is not
+ * loaded at ANCHOR; 0: wherever. What they say is the program's own, so it is believed.
+ */
+bool tp_elf_segments_describe(const struct tp_elf_segment *segments, unsigned count, uint64_t bias,
+    uint64_t anchor, struct teeperf_module *module);
+
+/* ---- For ports whose program is one ELF image that is in memory with its header (port/elf_image.c). */
+
+/*
+ * What the ELF header at `image` tells: bias, start, end, build ID and where the code is. False if there is no such header.
+ * What it says is the program's own, so it is believed.
+ */
+bool tp_elf_image_describe(const void *image, struct teeperf_module *module);
+
+/* The program may define it: where its file is, absolute, for whoever looks up names. */
+extern const char *const teeperf_image_path __attribute__((weak));
+
+/* Its path into the module, if there is one. */
+void tp_elf_image_path(struct teeperf_module *module);
+
+/*
+ * ---- For ports whose programs share no memory with the host (port/private_log.c): a log in private memory, whose host
+ * is the runtime itself, and which goes out as frames (stream.h) by what the port has below.
+ */
+
+/*
+ * Lay out the log, for tp_port_map_log to return. CLOCK is the processor's or TEEPERF_CLOCK_NONE; HZ its rate,
+ * 0 if it is not known. pre: once.
+ */
+void tp_private_log_make(uint32_t clock, uint64_t hz, void **base, uint64_t *size);
+
+/*
+ * Send one frame: both parts, one behind the other, or nothing of it, and false. Called by one thread at a time,
+ * at any instruction of the program, with vector registers saved. What is not sent is lost, and counted.
+ */
+bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint64_t body_size);
+
+/*
+ * Around the sending of a chunk, called as the above. Between them nothing may take the thread away for good, as a
+ * handler that does not return would: then nobody could send any more. What the first returns is given to the other.
+ */
+uint64_t tp_port_flush_begin(void);
+void tp_port_flush_end(uint64_t mask);
+
+/* Wait some 10 ms for another thread that sends. False: there is nothing to wait for. */
+bool tp_port_flush_nap(void);
+
+/* Nanoseconds of a clock that never goes back, 0 if there is none. Called as the above. */
+uint64_t tp_port_flush_time_ns(void);
+
 #endif

@@ -317,8 +317,8 @@ TP_HIDDEN void tp_gates_set(enum teeperf_gate gate);
  * good, before it is added. *functions and *out: functions of all modules so far, and how many of them
  * the host did not want; a module that comes again counts once.
  */
-TP_HIDDEN void tp_gates_narrow(const struct teeperf_module_block *block, enum tp_admission admission,
-    uint64_t *functions, uint64_t *out);
+TP_HIDDEN void tp_gates_narrow(const struct teeperf_module_block *block,
+    enum tp_admission admission, uint64_t *functions, uint64_t *out);
 /* The hash of its functions' names (log.h), whole. pre: none of them has been left out yet. */
 TP_HIDDEN uint64_t tp_gates_names(const struct teeperf_module_block *block);
 /* In a forked child: other threads, which may have been at it, are gone. */

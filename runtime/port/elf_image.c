@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The module of a program that is one ELF image, by its header in memory.
-#include "runtime/elf_segments.h"
+#include "runtime/port.h"
 
 // Of ELF-64, what is needed: no system's elf.h is there to be used.
 struct elf_header {

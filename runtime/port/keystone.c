@@ -2,8 +2,7 @@
 // An application of Keystone in U-mode: one hart, linked to where it runs, and no memory that the host sees. Frames go
 // out by an edge call, which the program makes: teeperf_keystone_send.
 #include "runtime/port.h"
-#include "runtime/elf_segments.h"
-#include "private_log.h"
+#include "runtime/runtime.h"
 
 #include <teeperf/keystone.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Open Enclave: as the Intel SGX SDK, by other names.
 #include "runtime/port.h"
-#include "runtime/elf_segments.h"
 
 // What the port needs of the Open Enclave SDK; used where its own headers are not.
 #if __has_include(<openenclave/enclave.h>)

@@ -2,7 +2,7 @@
 // A trusted application of OP-TEE: the log is a parameter of each command, mapped for its time and at another address
 // in the next one (teeperf_enter, teeperf_leave_region).
 #include "runtime/port.h"
-#include "runtime/elf_segments.h"
+#include "runtime/runtime.h"
 
 // What the port needs of the GlobalPlatform TEE Internal Core API; used where OP-TEE's own header is not.
 #if __has_include(<tee_internal_api.h>)

@@ -3,7 +3,6 @@
 // a program may ask for it when main begins, or behind any call.
 #define _GNU_SOURCE
 #include "runtime/port.h"
-#include "runtime/elf_segments.h"
 #include "posix.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 // Where frames go that are sent with system calls: a file, an inherited descriptor, a Unix socket or vsock.
 #define _GNU_SOURCE
 #include "posix.h"
-#include "private_log.h"
+#include "runtime/port.h"
 
 #include <teeperf/stream.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The log where no memory is shared with a host: the host's part, played in private memory. Complete chunks are
 // sent in the order in which they became complete, by whoever comes first; built without vector registers.
-#include "private_log.h"
+#include "runtime/port.h"
+#include "runtime/runtime.h"
 
 #include <teeperf/stream.h>
 
