@@ -2,8 +2,6 @@
 // The parser of logs of the original TEE-Perf.
 #include "original_log.h"
 
-#include "common/bytes.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,18 +35,10 @@ static uint64_t entry_size(const struct tp_original_header *header)
 enum tp_original_kind tp_original_look(
     const struct tp_source *source, struct tp_original_header *header)
 {
-	uint8_t raw[TP_ORIGINAL_HEADER_SIZE];
-	if (source->size < sizeof(raw) || tp_source_read(source, 0, raw, sizeof(raw), NULL))
+	_Static_assert(sizeof(*header) == TP_ORIGINAL_HEADER_SIZE, "as in the file");
+	if (source->size < sizeof(*header) ||
+	    tp_source_read(source, 0, header, sizeof(*header), NULL))
 		return TP_ORIGINAL_NOT;
-	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, raw, sizeof(raw));
-	header->counter = tp_bytes_u64(&bytes);
-	header->flags = tp_bytes_u64(&bytes);
-	header->self = tp_bytes_u64(&bytes);
-	header->pid = tp_bytes_u64(&bytes);
-	header->size = tp_bytes_u64(&bytes);
-	header->next = tp_bytes_u64(&bytes);
-	header->map_info = tp_bytes_u64(&bytes);
 	if (header->counter == TEEPERF_TRACE_MAGIC || header->counter == TEEPERF_LOG_MAGIC)
 		return TP_ORIGINAL_NOT;
 	if (!header->flags && !header->self && !header->pid && !header->next && !header->map_info)
@@ -58,7 +48,7 @@ enum tp_original_kind tp_original_look(
 			      !(header->flags & ~(FLAG_VERSION | FLAG_THREADS | FLAG_ACTIVE)) &&
 			      is_address(header->self) && header->self % PAGE == 0 && header->pid &&
 			      header->pid <= INT32_MAX && is_address(header->map_info) &&
-			      header->size >= sizeof(raw) + entry_size(header) &&
+			      header->size >= sizeof(*header) + entry_size(header) &&
 			      header->size <= SIZE_MAX_BELIEVED;
 	return possible ? TP_ORIGINAL_LOG : TP_ORIGINAL_NOT;
 }

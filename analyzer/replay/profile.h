@@ -175,7 +175,7 @@ static inline uint64_t tp_node_add(
 
 /*
  * A call of INCLUSIVE ticks has ended, of which PERIOD are NODE's, and SELF of these in no call that it made: what was
- * before was another thread's (tp_profile_add_open).
+ * before was another thread's.
  */
 static inline void tp_profile_add_period(struct tp_profile *profile, uint32_t node,
     uint64_t inclusive, uint64_t period, uint64_t self, uint64_t cost)
@@ -186,15 +186,7 @@ static inline void tp_profile_add_period(struct tp_profile *profile, uint32_t no
 	to->self += self;
 }
 
-/* A call that is open has run here for so long, and goes on in another thread. */
-static inline void tp_profile_add_open(
-    struct tp_profile *profile, uint32_t node, uint64_t period, uint64_t self)
-{
-	profile->nodes[node].inclusive += period;
-	profile->nodes[node].self += self;
-}
-
-/* The same for node number NODE, with its histogram. */
+/* tp_node_add for node number NODE, with its histogram. */
 static inline void tp_profile_add(
     struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
 {

@@ -276,8 +276,10 @@ static bool carry(
 		frame->start = sums ? time : time - period;
 		if (!sums)
 			continue;
-		if (!from->only_calls)
-			tp_profile_add_open(from->profile, frame->node, period, self);
+		if (!from->only_calls) {
+			from->profile->nodes[frame->node].inclusive += period;
+			from->profile->nodes[frame->node].self += self;
+		}
 		moves->calls[moved].duration += period;
 		moves->calls[moved].self += self;
 		frame->children = 0;

@@ -80,8 +80,7 @@ static int is_candidate(const struct dirent *entry)
 void tp_symbol_folder_look(struct tp_symbol_folder *folder, const char *dir)
 {
 	const struct teeperf_module *module = folder->module;
-	const char *slash = strrchr(module->path, '/');
-	const char *name = slash ? slash + 1 : module->path;
+	const char *name = basename(module->path);
 	char elf[TP_UUID_TEXT_SIZE + 4];
 	struct dirent **entries;
 	if (!module->build_id_size && !module->code_hash)

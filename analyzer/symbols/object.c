@@ -11,10 +11,14 @@
 typedef Dwarf_Unsigned section_index;
 typedef Dwarf_Obj_Access_Section_a section_info;
 typedef Dwarf_Obj_Access_Methods_a object_methods;
+#define INFO(member) as_##member
+#define METHOD(member) om_##member
 #else
 typedef Dwarf_Half section_index;
 typedef Dwarf_Obj_Access_Section section_info;
 typedef Dwarf_Obj_Access_Methods object_methods;
+#define INFO(member) member
+#define METHOD(member) member
 #endif
 
 // Section 0 is an empty one, as in ELF.
@@ -25,15 +29,9 @@ static int get_info(void *context, section_index index, section_info *info, int 
 	if (index > object->sections.count)
 		return DW_DLV_NO_ENTRY;
 	memset(info, 0, sizeof(*info));
-#ifdef DW_LIBDWARF_VERSION_MAJOR
-	info->as_name = index ? object->sections.sections[index - 1].name : "";
-	info->as_type = index ? 1 : 0; // SHT_PROGBITS
-	info->as_size = index ? object->sections.sections[index - 1].size : 0;
-#else
-	info->name = index ? object->sections.sections[index - 1].name : "";
-	info->type = index ? 1 : 0;
-	info->size = index ? object->sections.sections[index - 1].size : 0;
-#endif
+	info->INFO(name) = index ? object->sections.sections[index - 1].name : "";
+	info->INFO(type) = index ? 1 : 0; // SHT_PROGBITS
+	info->INFO(size) = index ? object->sections.sections[index - 1].size : 0;
 	return DW_DLV_OK;
 }
 
@@ -79,32 +77,25 @@ static Dwarf_Unsigned file_size(void *context)
 		size += object->sections.sections[i].size; // it compares sections with it
 	return size;
 }
-
-static const object_methods methods = {
-    .om_get_section_info = get_info,
-    .om_get_byte_order = byte_order,
-    .om_get_length_size = word_size,
-    .om_get_pointer_size = word_size,
-    .om_get_filesize = file_size,
-    .om_get_section_count = section_count,
-    .om_load_section = load,
-};
 #else
 static Dwarf_Endianness byte_order(void *context)
 {
 	(void)context;
 	return DW_OBJECT_LSB;
 }
+#endif
 
 static const object_methods methods = {
-    .get_section_info = get_info,
-    .get_byte_order = byte_order,
-    .get_length_size = word_size,
-    .get_pointer_size = word_size,
-    .get_section_count = section_count,
-    .load_section = load,
-};
+    .METHOD(get_section_info) = get_info,
+    .METHOD(get_byte_order) = byte_order,
+    .METHOD(get_length_size) = word_size,
+    .METHOD(get_pointer_size) = word_size,
+#ifdef DW_LIBDWARF_VERSION_MAJOR
+    .om_get_filesize = file_size,
 #endif
+    .METHOD(get_section_count) = section_count,
+    .METHOD(load_section) = load,
+};
 
 // Without a handler libdwarf ends the program at the first error of a call that was given no place for
 // it. Those errors are not lost: such a call fails, and its caller goes on without what it asked for.

@@ -16,22 +16,12 @@
 
 enum { BLOCK = 1 << 20, PATTERN = offsetof(struct teeperf_note, abi) };
 
-static void swap_words(unsigned char *bytes, size_t count)
-{
-	for (; count; count--, bytes += 4) {
-		const unsigned char turned[4] = {bytes[3], bytes[2], bytes[1], bytes[0]};
-		memcpy(bytes, turned, 4);
-	}
-}
-
 static uint32_t word_at(const unsigned char *bytes, bool big)
 {
-	unsigned char copy[4];
-	memcpy(copy, bytes, 4);
-	if (big)
-		swap_words(copy, 1);
-	return (uint32_t)copy[0] | (uint32_t)copy[1] << 8 | (uint32_t)copy[2] << 16 |
-	       (uint32_t)copy[3] << 24;
+	uint32_t word = 0;
+	for (int i = 0; i < 4; i++)
+		word |= (uint32_t)bytes[big ? 3 - i : i] << 8 * i;
+	return word;
 }
 
 // Counts the notes that begin in the first `fresh` of `size` bytes, which are at `offset` in the file.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finds what was split off a compilation unit.
+#define _GNU_SOURCE
 #include <dwarf.h>
 #include <libdwarf.h>
 
@@ -48,12 +49,6 @@ static bool open_file(
 	return false;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static bool join(char path[TP_SPLIT_PATH_MAX], const char *dir, int dir_size, const char *between,
     const char *name, const char *end)
 {
@@ -71,7 +66,7 @@ static void look_for_dwp(struct tp_split *split, const struct tp_dwarf_units *ma
 	for (int i = 0; i < 2 && !split->has_dwp; i++)
 		split->has_dwp = beside[i] && join(split->dwp_path, "", 0, "", beside[i], ".dwp") &&
 				 open_file(&split->dwp, main, split->dwp_path);
-	const char *name = base_name(request->module ? request->module : request->path);
+	const char *name = basename(request->module ? request->module : request->path);
 	for (uint32_t i = 0; i < request->debug_dir_count && !split->has_dwp; i++) {
 		const char *dir = request->debug_dirs[i];
 		split->has_dwp = join(split->dwp_path, dir, (int)strlen(dir), "/", name, ".dwp") &&
@@ -98,7 +93,7 @@ static const struct tp_dwarf_unit *find_dwo(struct tp_split *split,
 	const struct tp_dwarf_request *request = split->request;
 	char *path = split->dwo_path;
 	const char *module = request->module ? request->module : request->path;
-	const int beside = (int)(base_name(module) - module);
+	const int beside = (int)(basename(module) - module);
 	const bool absolute = name[0] == '/';
 	const struct tp_dwarf_unit *found = NULL;
 	if (split->has_dwo)
@@ -112,14 +107,14 @@ static const struct tp_dwarf_unit *find_dwo(struct tp_split *split,
 	if (!found && !absolute)
 		found = take(split, main, join(path, module, beside, "", name, ""), id);
 	if (!found)
-		found = take(split, main, join(path, module, beside, "", base_name(name), ""), id);
+		found = take(split, main, join(path, module, beside, "", basename(name), ""), id);
 	for (uint32_t i = 0; i < request->debug_dir_count && !found; i++) {
 		const char *dir = request->debug_dirs[i];
 		const int length = (int)strlen(dir);
 		found = take(split, main, join(path, dir, length, "/", name, ""), id);
 		if (!found)
-			found = take(
-			    split, main, join(path, dir, length, "/", base_name(name), ""), id);
+			found =
+			    take(split, main, join(path, dir, length, "/", basename(name), ""), id);
 	}
 	return found;
 }

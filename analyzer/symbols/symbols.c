@@ -65,12 +65,6 @@ static void set_name(struct job *job, struct tp_symbol *symbol, const char *link
 	}
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 // The address that KEY means if it is in the module, else 0.
 static uint64_t address_in(const struct teeperf_module *module, const struct tp_symbol_key *key)
 {
@@ -371,7 +365,7 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 		}
 		if (place->module != last && place->module != NOWHERE) // its name is kept once
 			module_name = keep(&job,
-			    base_name(tp_module_name(&trace->map.modules[place->module], text)));
+			    basename(tp_module_name(&trace->map.modules[place->module], text)));
 		last = place->module;
 		fill_up(&job, place, module_name);
 	}
