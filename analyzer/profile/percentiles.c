@@ -32,6 +32,12 @@ struct place {
 	uint32_t slot; // NO_SLOT: the value is known
 };
 
+// What is looked for in a function.
+struct plan {
+	struct slot slots[TP_PERCENTILE_COUNT];
+	struct place places[TP_PERCENTILE_COUNT];
+};
+
 // Of a thread, function and slot: where its values go.
 struct cursor {
 	uint64_t at;
@@ -42,9 +48,8 @@ struct cursor {
 struct collection {
 	const struct tp_analysis *analysis;
 	const atomic_bool *give_up;
-	struct slot *slots; // TP_PERCENTILE_COUNT for each function
-	struct place *places;
-	uint64_t *values; // less the lowest of its bucket
+	struct plan *plans; // of each function
+	uint64_t *values;   // less the lowest of its bucket
 	uint64_t value_count;
 	struct cursor **cursors; // of each thread, TP_PERCENTILE_COUNT for each of its functions
 };
@@ -75,11 +80,12 @@ static uint32_t bucket_of(const struct tp_histogram *histogram, uint64_t rank, u
 }
 
 // Plan what to look for in function number F.
-static void plan(struct collection *collection, uint32_t f, struct tp_function_percentiles *to)
+static void plan_function(
+    struct collection *collection, uint32_t f, struct tp_function_percentiles *to)
 {
 	const struct tp_function *function = &collection->analysis->functions[f];
-	struct slot *slots = &collection->slots[(size_t)f * TP_PERCENTILE_COUNT];
-	struct place *places = &collection->places[(size_t)f * TP_PERCENTILE_COUNT];
+	struct slot *slots = collection->plans[f].slots;
+	struct place *places = collection->plans[f].places;
 	uint32_t used = 0;
 	to->calls = tp_histogram_total(&function->times);
 	to->exact = !function->times.failed;
@@ -123,12 +129,10 @@ static bool plan_thread(struct collection *collection, uint32_t t)
 		const struct tp_node *node = &profile->nodes[i];
 		if (!node->function)
 			continue;
-		const struct slot *slots =
-		    &collection
-			 ->slots[(size_t)thread->functions[node->function] * TP_PERCENTILE_COUNT];
+		const struct plan *plan = &collection->plans[thread->functions[node->function]];
+		struct cursor *own = &cursors[(size_t)node->function * TP_PERCENTILE_COUNT];
 		for (int s = 0; s < TP_PERCENTILE_COUNT; s++)
-			cursors[(size_t)node->function * TP_PERCENTILE_COUNT + s].end +=
-			    count_in(&node->times, slots[s].bucket);
+			own[s].end += count_in(&node->times, plan->slots[s].bucket);
 	}
 	for (uint32_t f = 1; f < profile->function_count; f++)
 		for (int s = 0; s < TP_PERCENTILE_COUNT; s++) {
@@ -137,9 +141,7 @@ static bool plan_thread(struct collection *collection, uint32_t t)
 			// A function that a filter has left without calls is none.
 			if (!cursor->end)
 				continue;
-			struct slot *slot =
-			    &collection
-				 ->slots[(size_t)thread->functions[f] * TP_PERCENTILE_COUNT + s];
+			struct slot *slot = &collection->plans[thread->functions[f]].slots[s];
 			cursor->bucket = slot->bucket;
 			cursor->at = slot->start + slot->taken;
 			slot->taken += cursor->end;
@@ -319,12 +321,10 @@ static void select_all(struct collection *collection, struct tp_percentiles *per
 {
 	for (uint32_t f = 0; f < percentiles->function_count; f++)
 		for (int i = 0; i < TP_PERCENTILE_COUNT; i++) {
-			const struct place *place =
-			    &collection->places[(size_t)f * TP_PERCENTILE_COUNT + i];
+			const struct place *place = &collection->plans[f].places[i];
 			if (place->slot == NO_SLOT)
 				continue;
-			const struct slot *slot =
-			    &collection->slots[(size_t)f * TP_PERCENTILE_COUNT + place->slot];
+			const struct slot *slot = &collection->plans[f].slots[place->slot];
 			const uint32_t bits =
 			    (uint32_t)__builtin_ctzll(tp_histogram_width(slot->bucket));
 			percentiles->functions[f].values[i] =
@@ -343,10 +343,11 @@ static bool is_complete(const struct collection *collection)
 			if (collection->cursors[t][i].at != collection->cursors[t][i].end)
 				return false;
 	}
-	for (size_t i = 0; i < (size_t)collection->analysis->function_count * TP_PERCENTILE_COUNT;
-	     i++)
-		if (collection->slots[i].taken != collection->slots[i].count)
-			return false;
+	for (uint32_t f = 0; f < collection->analysis->function_count; f++)
+		for (int i = 0; i < TP_PERCENTILE_COUNT; i++)
+			if (collection->plans[f].slots[i].taken !=
+			    collection->plans[f].slots[i].count)
+				return false;
 	return true;
 }
 
@@ -357,8 +358,7 @@ int tp_percentiles_init(struct tp_percentiles *percentiles, const struct tp_anal
 	struct collection collection = {
 	    .analysis = analysis,
 	    .give_up = give_up,
-	    .slots = calloc(count * TP_PERCENTILE_COUNT, sizeof(*collection.slots)),
-	    .places = calloc(count * TP_PERCENTILE_COUNT, sizeof(*collection.places)),
+	    .plans = calloc(count, sizeof(*collection.plans)),
 	    .cursors = calloc((size_t)analysis->thread_count + 1, sizeof(*collection.cursors)),
 	};
 	const char *name = analysis->trace->source.name;
@@ -366,10 +366,9 @@ int tp_percentiles_init(struct tp_percentiles *percentiles, const struct tp_anal
 	    .functions = calloc(count, sizeof(*percentiles->functions)),
 	    .function_count = analysis->function_count,
 	};
-	bool ok =
-	    collection.slots && collection.places && collection.cursors && percentiles->functions;
+	bool ok = collection.plans && collection.cursors && percentiles->functions;
 	for (uint32_t i = 0; ok && i < analysis->function_count; i++)
-		plan(&collection, i, &percentiles->functions[i]);
+		plan_function(&collection, i, &percentiles->functions[i]);
 	for (uint32_t i = 0; ok && i < analysis->thread_count; i++)
 		ok = plan_thread(&collection, i);
 	if (ok) {
@@ -392,8 +391,7 @@ int tp_percentiles_init(struct tp_percentiles *percentiles, const struct tp_anal
 	for (uint32_t i = 0; collection.cursors && i < analysis->thread_count; i++)
 		free(collection.cursors[i]);
 	free(collection.cursors);
-	free(collection.slots);
-	free(collection.places);
+	free(collection.plans);
 	free(collection.values);
 	return code;
 }

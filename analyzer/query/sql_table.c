@@ -153,7 +153,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	const struct tp_sql_vtab *vtab = tp_sql_vtab(base);
 	const struct tp_relation *relation = vtab->table->relation;
-	const uint64_t rows = relation->rows(&vtab->data->relation);
+	const uint64_t rows = relation->rows(&vtab->data->relation).count;
 	int chosen[3] = {-1, -1, -1}; // constraints for =, >= and <=
 	for (int i = 0; relation->ordered && i < info->nConstraint; i++) {
 		if (info->aConstraint[i].iColumn != 0 || !info->aConstraint[i].usable)
@@ -202,7 +202,7 @@ static int64_t key_of(const struct tp_sql_vtab *vtab, int64_t row)
 {
 	const struct tp_relation *relation = vtab->table->relation;
 	struct tp_relation_data *data = &vtab->data->relation;
-	return relation->value(data, relation->row(data, (uint64_t)row), 0).number;
+	return relation->value(data, tp_relation_row(relation, data, (uint64_t)row), 0).number;
 }
 
 // The first row whose key is at least KEY.
@@ -214,10 +214,10 @@ static int64_t find(const struct tp_sql_vtab *vtab, int64_t rows, int64_t key)
 // Row number ID, unless that is the end.
 static void settle(struct cursor *cursor, const struct tp_sql_vtab *vtab)
 {
-	cursor->base.row =
-	    cursor->base.id < cursor->end
-		? vtab->table->relation->row(&vtab->data->relation, (uint64_t)cursor->base.id)
-		: NULL;
+	cursor->base.row = cursor->base.id < cursor->end
+			       ? tp_relation_row(vtab->table->relation, &vtab->data->relation,
+				     (uint64_t)cursor->base.id)
+			       : NULL;
 }
 
 static int filter(
@@ -230,7 +230,7 @@ static int filter(
 	const int code = vtab->table->prepare ? vtab->table->prepare(vtab->data, &err) : 0;
 	if (code)
 		return tp_sql_fail(base->pVtab, code, &err);
-	const int64_t rows = tp_sql_clamp(vtab->table->relation->rows(&vtab->data->relation));
+	const int64_t rows = tp_sql_clamp(vtab->table->relation->rows(&vtab->data->relation).count);
 	cursor->base.id = 0;
 	cursor->end = rows;
 	// SQLite compares once more, so a key that is no whole number may be left to it.

@@ -180,14 +180,10 @@ static const struct tp_trace_data *data_of(const struct tp_relation_data *data)
 	return (const struct tp_trace_data *)(const void *)data;
 }
 
-static uint64_t rows(const struct tp_relation_data *data)
+static struct tp_rows rows(const struct tp_relation_data *data)
 {
-	return data_of(data)->meta_count;
-}
-
-static const void *row(const struct tp_relation_data *data, uint64_t i)
-{
-	return &data_of(data)->meta[i];
+	return (struct tp_rows){
+	    data_of(data)->meta, data_of(data)->meta_count, sizeof(*data_of(data)->meta)};
 }
 
 static struct tp_cell value(struct tp_relation_data *data, const void *row, uint32_t column)
@@ -205,6 +201,5 @@ const struct tp_relation tp_relation_meta = {
     .forms = TP_FORM_SQL,
     .reason = "views have these facts in their heading, and JSON as members beside the rows",
     .rows = rows,
-    .row = row,
     .value = value,
 };

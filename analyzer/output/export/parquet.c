@@ -182,9 +182,9 @@ static int write_tables(struct output *output, struct tp_err *err)
 			break;
 		snprintf(name, sizeof(name), "%s.parquet", relation->name);
 		code = open_file(output, path.data, name, err);
-		const uint64_t rows = relation->rows(&output->data);
+		const uint64_t rows = relation->rows(&output->data).count;
 		for (uint64_t row = 0; !code && row < rows; row++)
-			add_row(output, relation->row(&output->data, row));
+			add_row(output, tp_relation_row(relation, &output->data, row));
 		code = close_file(output, code, err);
 	}
 	tp_buf_release(&path);

@@ -173,14 +173,10 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 	}
 }
 
-static uint64_t rows(const struct tp_relation_data *data)
+static struct tp_rows rows(const struct tp_relation_data *data)
 {
-	return data->analysis->function_count;
-}
-
-static const void *row(const struct tp_relation_data *data, uint64_t i)
-{
-	return &data->analysis->functions[i];
+	return (struct tp_rows){data->analysis->functions, data->analysis->function_count,
+	    sizeof(*data->analysis->functions)};
 }
 
 const struct tp_relation tp_relation_functions = {
@@ -199,7 +195,6 @@ const struct tp_relation tp_relation_functions = {
 	P99, MAX, TP_RELATION_END},
     .forms = TP_FORM_ALL,
     .rows = rows,
-    .row = row,
     .value = value,
 };
 
@@ -215,7 +210,6 @@ const struct tp_relation tp_relation_family_functions = {
     .forms = TP_FORM_TEXT | TP_FORM_CSV,
     .reason = "the other formats are of single traces",
     .rows = rows,
-    .row = row,
     .value = value,
 };
 
@@ -269,6 +263,5 @@ const struct tp_relation tp_relation_latencies = {
     .forms = TP_FORM_SQL,
     .reason = "takes one more look at the trace, which SQL takes when it is asked",
     .rows = rows,
-    .row = row,
     .value = latency_value,
 };

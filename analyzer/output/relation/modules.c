@@ -60,14 +60,10 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 	}
 }
 
-static uint64_t rows(const struct tp_relation_data *data)
+static struct tp_rows rows(const struct tp_relation_data *data)
 {
-	return data->analysis->trace->module_count;
-}
-
-static const void *row(const struct tp_relation_data *data, uint64_t i)
-{
-	return &data->analysis->trace->modules[i];
+	return (struct tp_rows){data->analysis->trace->modules, data->analysis->trace->module_count,
+	    sizeof(*data->analysis->trace->modules)};
 }
 
 const struct tp_relation tp_relation_modules = {
@@ -80,6 +76,5 @@ const struct tp_relation tp_relation_modules = {
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,
     .reason = "no view is of modules; functions name theirs",
     .rows = rows,
-    .row = row,
     .value = value,
 };

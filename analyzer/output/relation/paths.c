@@ -60,14 +60,10 @@ static struct tp_cell path_value(struct tp_relation_data *data, const void *row,
 	}
 }
 
-static uint64_t path_rows(const struct tp_relation_data *data)
+static struct tp_rows path_rows(const struct tp_relation_data *data)
 {
-	return data->paths->count;
-}
-
-static const void *path_row(const struct tp_relation_data *data, uint64_t i)
-{
-	return &data->paths->items[i];
+	return (struct tp_rows){
+	    data->paths->items, data->paths->count, sizeof(*data->paths->items)};
 }
 
 const struct tp_relation tp_relation_paths = {
@@ -82,7 +78,6 @@ const struct tp_relation tp_relation_paths = {
 	"views show paths as trees, each thread by itself (--view tree); the report packs its "
 	"paths, and what it leaves out is in \"(smaller)\"",
     .rows = path_rows,
-    .row = path_row,
     .value = path_value,
 };
 
@@ -147,14 +142,10 @@ static struct tp_cell thread_path_value(
 	}
 }
 
-static uint64_t thread_path_rows(const struct tp_relation_data *data)
+static struct tp_rows thread_path_rows(const struct tp_relation_data *data)
 {
-	return data->paths->row_count;
-}
-
-static const void *thread_path_row(const struct tp_relation_data *data, uint64_t i)
-{
-	return &data->paths->rows[i];
+	return (struct tp_rows){
+	    data->paths->rows, data->paths->row_count, sizeof(*data->paths->rows)};
 }
 
 const struct tp_relation tp_relation_thread_paths = {
@@ -166,6 +157,5 @@ const struct tp_relation tp_relation_thread_paths = {
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,
     .reason = "views show them as a tree (--view tree); the report packs them",
     .rows = thread_path_rows,
-    .row = thread_path_row,
     .value = thread_path_value,
 };

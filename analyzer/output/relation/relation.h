@@ -4,7 +4,7 @@
  * NAME.c of this room or, if only SQL has it, in analyzer/query/table_NAME.c. A column has one name and one unit everywhere.
  *
  * Data flow: struct tp_relation_data is an analysis, with paths and percentiles where a relation needs them. A row is a
- * pointer into it: row(data, i) for i below rows(data). Calls and events are streams, whose reader makes the row.
+ * pointer into it, one of rows(data). Calls and events are streams, whose reader makes the row.
  * value(data, row, column) gives one cell: a number, a text or nothing. A format turns cells into bytes by the unit of
  * the column, and decides nothing else: SQL in analyzer/query/sql_table.c, SQLite through SQL, Parquet in output/export/parquet.c, CSV,
  * JSON and tables for people in show.c (through grid.h), CSV of calls in output/export/csv.c, the report in
@@ -86,6 +86,13 @@ struct tp_relation_data {
 	char made[1024];
 };
 
+/* Side by side in memory. */
+struct tp_rows {
+	const void *first;
+	uint64_t count;
+	size_t size; /* of one */
+};
+
 struct tp_relation {
 	const char *name;
 	const char *summary;
@@ -100,8 +107,7 @@ struct tp_relation {
 	uint8_t forms;      /* those that have it */
 	const char *reason; /* why the others do not */
 	/* NULL: its rows are a stream. */
-	uint64_t (*rows)(const struct tp_relation_data *data);
-	const void *(*row)(const struct tp_relation_data *data, uint64_t i);
+	struct tp_rows (*rows)(const struct tp_relation_data *data);
 	struct tp_cell (*value)(struct tp_relation_data *data, const void *row, uint32_t column);
 };
 
@@ -147,6 +153,13 @@ extern const struct tp_relation tp_relation_family_processes; /* struct tp_famil
 	.unit = TP_UNIT_TICKS, .hidden = true, .absent = TP_FORM_CSV | TP_FORM_PARQUET, \
 	.reason = "for ns(sum(...)), which rounds a sum once"
 #define TP_HIDDEN_TID .hidden = true, .absent = TP_FORM_PARQUET, .reason = "joined by thread"
+
+static inline const void *tp_relation_row(
+    const struct tp_relation *relation, const struct tp_relation_data *data, uint64_t i)
+{
+	const struct tp_rows rows = relation->rows(data);
+	return (const char *)rows.first + i * rows.size;
+}
 
 /* The columns that a format (one TP_FORM_) has, in its order. Returns their number. */
 uint32_t tp_relation_list(

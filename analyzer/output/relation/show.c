@@ -11,9 +11,10 @@
 static bool has_values(struct tp_relation_show *show, uint32_t column)
 {
 	const struct tp_relation *relation = show->relation;
-	const uint64_t rows = relation->rows ? relation->rows(show->data) : 0;
+	const uint64_t rows = relation->rows ? relation->rows(show->data).count : 0;
 	for (uint64_t i = 0; i < rows; i++)
-		if (relation->value(show->data, relation->row(show->data, i), column).type)
+		if (relation->value(show->data, tp_relation_row(relation, show->data, i), column)
+			.type)
 			return true;
 	return !relation->rows;
 }

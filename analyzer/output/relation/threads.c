@@ -87,14 +87,10 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 	}
 }
 
-static uint64_t rows(const struct tp_relation_data *data)
+static struct tp_rows rows(const struct tp_relation_data *data)
 {
-	return data->analysis->thread_count;
-}
-
-static const void *row(const struct tp_relation_data *data, uint64_t i)
-{
-	return &data->analysis->threads[i];
+	return (struct tp_rows){data->analysis->threads, data->analysis->thread_count,
+	    sizeof(*data->analysis->threads)};
 }
 
 const struct tp_relation tp_relation_threads = {
@@ -109,7 +105,6 @@ const struct tp_relation tp_relation_threads = {
     .forms = TP_FORM_ALL & ~TP_FORM_REPORT,
     .reason = "the report shows the sums of each thread, which it makes of its paths",
     .rows = rows,
-    .row = row,
     .value = value,
 };
 

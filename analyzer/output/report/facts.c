@@ -81,8 +81,9 @@ static void add_numbers(
 		const struct tp_report_function *it = &report->tree.functions[i];
 		const uint32_t at = base ? it->there : it->here;
 		const struct tp_cell cell =
-		    at == UINT32_MAX ? (struct tp_cell){.type = TP_CELL_NULL}
-				     : relation->value(&data, relation->row(&data, at), column);
+		    at == UINT32_MAX
+			? (struct tp_cell){.type = TP_CELL_NULL}
+			: relation->value(&data, tp_relation_row(relation, &data, at), column);
 		tp_buf_addf(out, "%s%" PRIu64, i ? "," : "", cell.type ? cell.count : 0);
 	}
 	tp_buf_add_char(out, ']');

@@ -55,9 +55,7 @@ static int by_function(const void *a, const void *b, void *context)
 {
 	const struct entry *x = a;
 	const struct entry *y = b;
-	const uint32_t p = function_of(context, x);
-	const uint32_t q = function_of(context, y);
-	const int order = TP_COMPARE(p, q);
+	const int order = TP_COMPARE(function_of(context, x), function_of(context, y));
 	return order ? order : TP_COMPARE(x->path, y->path);
 }
 
@@ -66,9 +64,7 @@ static int by_weight(const void *a, const void *b, void *context)
 {
 	const struct branch *x = a;
 	const struct branch *y = b;
-	const uint64_t p = weight_of(context, x);
-	const uint64_t q = weight_of(context, y);
-	const int order = TP_COMPARE(p, q);
+	const int order = TP_COMPARE(weight_of(context, x), weight_of(context, y));
 	return order ? order : TP_COMPARE(y->function, x->function);
 }
 
