@@ -55,15 +55,10 @@ void tp_compensation_init(struct tp_compensation *compensation, const struct tp_
 	}
 }
 
-static double to_ticks(double ns, const struct tp_timebase *time)
-{
-	return ns * (double)time->ticks / (double)time->ns;
-}
-
 // Picoseconds in the unit of tp_profile_cost. The rate is anything that a trace may say.
 static uint64_t to_parts(uint64_t ps, const struct tp_timebase *time)
 {
-	const double parts = to_ticks((double)ps / 1000, time) * TP_COST_PARTS;
+	const double parts = tp_timebase_real_ticks(time, (double)ps / 1000) * TP_COST_PARTS;
 	const double most = (double)COST_MAX;
 	return parts < most ? (uint64_t)(parts + 0.5) : COST_MAX;
 }
@@ -77,23 +72,23 @@ struct tp_profile_cost tp_compensation_cost(
 	cost.in = to_parts(compensation->in_ps, time);
 	cost.out = to_parts(compensation->out_ps, time);
 	cost.untimed = to_parts(compensation->untimed_ps, time);
-	const double period = to_ticks((double)compensation->period_ns, time);
+	const double period = tp_timebase_real_ticks(time, (double)compensation->period_ns);
 	cost.period = period < (double)TICKS_MAX ? (uint64_t)(period + 0.5) : TICKS_MAX;
-	cost.wait =
-	    to_ticks((double)compensation->wait_ps / 1000 * TP_COMPENSATION_WAIT_SHOWS, time);
+	cost.wait = tp_timebase_real_ticks(
+	    time, (double)compensation->wait_ps / 1000 * TP_COMPENSATION_WAIT_SHOWS);
 	return cost;
 }
 
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
     const struct tp_timebase *time, uint64_t in, uint64_t out, uint64_t looks, uint64_t waited)
 {
-	const double period = to_ticks((double)compensation->period_ns, time);
+	const double period = tp_timebase_real_ticks(time, (double)compensation->period_ns);
 	double ps = (double)in * (double)compensation->in_off_ps +
 		    (double)out * (double)compensation->out_off_ps;
 	if (period > 0)
 		ps += (double)waited / period * (double)compensation->wait_ps *
 		      TP_COMPENSATION_WAIT_SHOWS;
-	const double ticks = to_ticks(ps / 1000, time) + period * sqrt((double)looks);
+	const double ticks = tp_timebase_real_ticks(time, ps / 1000) + period * sqrt((double)looks);
 	return ticks < 9e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX / 2;
 }
 

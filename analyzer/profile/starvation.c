@@ -9,11 +9,6 @@
 // Shorter waits in all are no news: a program of a millisecond may well wait for two.
 #define NEWS_NS UINT64_C(100000000)
 
-static double to_ticks(double ns, const struct tp_timebase *time)
-{
-	return ns * (double)time->ticks / (double)time->ns;
-}
-
 static void add_clock(struct tp_starvation *starvation, const struct tp_tracefile *trace,
     const struct tp_timebase *time, uint64_t duration_ns)
 {
@@ -22,8 +17,8 @@ static void add_clock(struct tp_starvation *starvation, const struct tp_tracefil
 	    !duration_ns)
 		return;
 	starvation->clock_share = fmin((double)clock->starved_ns / (double)duration_ns, 1);
-	starvation->clock_gaps = to_ticks((double)clock->starved_ns, time);
-	starvation->clock_gap = to_ticks((double)clock->max_gap_ns, time);
+	starvation->clock_gaps = tp_timebase_real_ticks(time, (double)clock->starved_ns);
+	starvation->clock_gap = tp_timebase_real_ticks(time, (double)clock->max_gap_ns);
 }
 
 static void add_cpu(struct tp_starvation *starvation, const struct tp_tracefile *trace,
@@ -58,11 +53,12 @@ static void add_cpu(struct tp_starvation *starvation, const struct tp_tracefile 
 void tp_starvation_init(struct tp_starvation *starvation, const struct tp_tracefile *trace,
     const struct tp_timebase *time, uint64_t duration_ns, const struct tp_thread *only)
 {
-	*starvation = (struct tp_starvation){.run = to_ticks((double)duration_ns, time)};
+	*starvation =
+	    (struct tp_starvation){.run = tp_timebase_real_ticks(time, (double)duration_ns)};
 	add_clock(starvation, trace, time, duration_ns);
 	add_cpu(starvation, trace, only);
 	if (time->known)
-		starvation->delays = to_ticks((double)starvation->delay_ns, time);
+		starvation->delays = tp_timebase_real_ticks(time, (double)starvation->delay_ns);
 }
 
 bool tp_starvation_hides(const struct tp_starvation *starvation)
@@ -80,7 +76,7 @@ double tp_starvation_uncertainty(
 	const double own = (double)self;
 	const double part = starvation->run > 0 ? fmin(own / starvation->run, 1) : 1;
 	const double gaps = sqrt(starvation->clock_gap * starvation->clock_gaps * part);
-	const double wait = to_ticks(WAIT_NS, time);
+	const double wait = tp_timebase_real_ticks(time, WAIT_NS);
 	const double waited = own * starvation->delay_share;
 	const double waits = starvation->delay_share >= TP_STARVATION_HEAVY
 				 ? starvation->delays

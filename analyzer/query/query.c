@@ -180,8 +180,7 @@ static bool is_name(const char *name)
 	if (!*name || (*name >= '0' && *name <= '9') || strlen(name) > 60)
 		return false;
 	for (; *name; name++)
-		if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-			(*name >= '0' && *name <= '9') || *name == '_'))
+		if (!tp_sql_is_word(*name) || *name & 0x80)
 			return false;
 	return sqlite3_stricmp(name, "main") != 0 && sqlite3_stricmp(name, "temp") != 0;
 }
@@ -311,17 +310,12 @@ static int bind(sqlite3_stmt *statement, int index, const char *value)
 	return sqlite3_bind_text(statement, index, value, -1, SQLITE_TRANSIENT);
 }
 
-static bool continues_name(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '_' || c == '$' || (c & 0x80);
-}
-
 const char *tp_query_find_parameter(const char *sql, const char *name)
 {
 	const size_t length = strlen(name);
 	for (const char *at = strpbrk(sql, ":@$?"); at; at = strpbrk(at + 1, ":@$?"))
-		if (strncmp(at + 1, name, length) == 0 && !continues_name(at[1 + length]))
+		if (strncmp(at + 1, name, length) == 0 && !tp_sql_is_word(at[1 + length]) &&
+		    at[1 + length] != '$')
 			return at;
 	return NULL;
 }
@@ -373,33 +367,17 @@ static int refuse_writing(struct tp_query *query, const char *sql, int *offset)
 
 static void get_value(sqlite3_stmt *statement, int column, struct tp_value *value)
 {
-	*value = (struct tp_value){.type = TP_VALUE_NULL};
-	switch (sqlite3_column_type(statement, column)) {
-	case SQLITE_INTEGER:
-		value->type = TP_VALUE_INTEGER;
+	const int type = sqlite3_column_type(statement, column);
+	*value = (struct tp_value){.type = type == SQLITE_NULL ? TP_VALUE_NULL : type};
+	if (type == SQLITE_INTEGER)
 		value->integer = sqlite3_column_int64(statement, column);
-		break;
-	case SQLITE_FLOAT:
-		value->type = TP_VALUE_REAL;
+	else if (type == SQLITE_FLOAT)
 		value->real = sqlite3_column_double(statement, column);
-		break;
-	case SQLITE_TEXT:
-		value->type = TP_VALUE_TEXT;
-		value->text = (const char *)sqlite3_column_text(statement, column);
-		break;
-	case SQLITE_BLOB:
-		value->type = TP_VALUE_BLOB;
-		value->text = sqlite3_column_blob(statement, column);
-		break;
-	default:
-		break;
-	}
-	if (value->type >= TP_VALUE_TEXT) {
-		value->size = (uint64_t)sqlite3_column_bytes(statement, column);
-		if (!value->text) {
-			value->text = "";
-			value->size = 0;
-		}
+	else if (type != SQLITE_NULL) {
+		const void *bytes = type == SQLITE_TEXT ? sqlite3_column_text(statement, column)
+							: sqlite3_column_blob(statement, column);
+		value->text = bytes ? bytes : "";
+		value->size = bytes ? (uint64_t)sqlite3_column_bytes(statement, column) : 0;
 	}
 }
 

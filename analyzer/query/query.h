@@ -17,7 +17,14 @@ struct tp_query_options {
 	uint64_t step_limit;   /* of SQLite's machine, of one statement; 0: none. For tests. */
 };
 
-enum tp_value_type { TP_VALUE_NULL, TP_VALUE_INTEGER, TP_VALUE_REAL, TP_VALUE_TEXT, TP_VALUE_BLOB };
+/* As SQLite numbers them, but for NULL. */
+enum tp_value_type {
+	TP_VALUE_NULL = 0,
+	TP_VALUE_INTEGER = 1,
+	TP_VALUE_REAL = 2,
+	TP_VALUE_TEXT = 3,
+	TP_VALUE_BLOB = 4,
+};
 
 struct tp_value {
 	enum tp_value_type type;

@@ -130,5 +130,7 @@ struct tp_sql_verb {
  * that of the statement behind.
  */
 void tp_sql_verb_find(struct tp_sql_verb *verb, const char *sql);
+/* A letter, digit or _, or a part of any other letter. */
+bool tp_sql_is_word(char c);
 
 #endif

@@ -2,6 +2,7 @@
 // The verb of a statement: the first word that says what it does, past comments, EXPLAIN and WITH.
 #include "analyzer/query/sql.h"
 
+#include <ctype.h>
 #include <sqlite3.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,10 +13,9 @@ struct word {
 	int length; // 0: the statement ends here
 };
 
-static bool is_word(char c)
+bool tp_sql_is_word(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '_' || (c & 0x80);
+	return isalnum((unsigned char)c) || c == '_' || c & 0x80;
 }
 
 // Past a text in quotes, where the quote is doubled to stand for itself.
@@ -48,9 +48,9 @@ static struct word next_word(const char *at)
 			at = skip_quoted(at, *at);
 		} else if (*at == '[') {
 			at = skip_to(at, "]");
-		} else if (is_word(*at)) {
+		} else if (tp_sql_is_word(*at)) {
 			const char *from = at;
-			while (is_word(*at))
+			while (tp_sql_is_word(*at))
 				at++;
 			if (!depth)
 				return (struct word){from, (int)(at - from)};

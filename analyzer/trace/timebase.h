@@ -27,6 +27,11 @@ void tp_timebase_init(struct tp_timebase *base, const struct teeperf_trace_clock
 uint64_t tp_timebase_ns(const struct tp_timebase *base, uint64_t ticks);
 /* The other way round, rounded up; UINT64_MAX if it does not fit. */
 uint64_t tp_timebase_ticks(const struct tp_timebase *base, uint64_t ns);
+/* The same, neither rounded nor bounded. */
+static inline double tp_timebase_real_ticks(const struct tp_timebase *base, double ns)
+{
+	return ns * (double)base->ticks / (double)base->ns;
+}
 /* A point of time as nanoseconds of the recorder's clock, or from tick 0 on without an origin. */
 uint64_t tp_timebase_at(const struct tp_timebase *base, uint64_t ticks);
 #endif
