@@ -12,14 +12,14 @@ static const struct tp_command *const commands[] = {
 #define TP_COMMAND(symbol) &symbol,
 #include "allowlist_commands.inc"
 #undef TP_COMMAND
+    NULL,
 };
-enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static void print_overview(FILE *to)
 {
 	fprintf(to, "usage: teeperf allowlist %s\n\nteeperf-allowlist - %s\n\nCommands:\n",
 	    tp_command_running->usage, tp_command_running->summary);
-	tp_command_list(commands, COMMAND_COUNT, to);
+	tp_command_list(commands, to);
 	fprintf(to, "\nOptions:\n  -h, --help   show the list of commands and exit\n");
 	fprintf(to, "\n'teeperf allowlist COMMAND --help' explains each.\n");
 }
@@ -34,8 +34,7 @@ static int run(int argc, char **argv)
 		print_overview(stdout);
 		return TP_EXIT_DONE;
 	}
-	const struct tp_command *command =
-	    tp_command_find("teeperf allowlist", commands, COMMAND_COUNT, argv[1]);
+	const struct tp_command *command = tp_command_find("teeperf allowlist", commands, argv[1]);
 	return command ? tp_command_run(command, argc - 1, argv + 1) : TP_EXIT_USAGE;
 }
 

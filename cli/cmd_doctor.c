@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -21,26 +20,18 @@ static const struct tp_option options[] = {
     TP_OPT_END,
 };
 
-static void show(const char *mark, const char *subject, const char *text)
-{
-	tp_doctor_show(mark, subject, "%s", text);
-}
-
 static bool check_memory(void)
 {
 	struct statvfs info;
-	char text[128];
 	if (statvfs("/dev/shm", &info) || access("/dev/shm", W_OK)) {
-		snprintf(text, sizeof(text), "/dev/shm cannot be used: %s", strerror(errno));
-		show("missing", "memory", text);
+		tp_doctor_show("missing", "memory", "/dev/shm cannot be used: %s", strerror(errno));
 		return false;
 	}
 	const unsigned long long mib =
 	    (unsigned long long)info.f_bavail * info.f_frsize / (1024 * 1024);
 	const bool enough = mib >= 4;
-	snprintf(text, sizeof(text), "/dev/shm has %llu MiB free%s", mib,
+	tp_doctor_show(enough ? "ok" : "missing", "memory", "/dev/shm has %llu MiB free%s", mib,
 	    mib >= 128 ? "" : "; long recordings of busy programs want 128 or more");
-	show(enough ? "ok" : "missing", "memory", text);
 	return enough;
 }
 
@@ -48,21 +39,18 @@ static void check_clock(void)
 {
 	struct tp_err err;
 	uint32_t clock = TEEPERF_CLOCK_NONE;
-	char text[128];
 	tp_clock_choose(TP_CLOCK_CHOICE_AUTO, &clock, &err);
-	if (tp_clock_has_steady_counter()) {
-		snprintf(text, sizeof(text), "%s, steady on all cores", teeperf_clock_name(clock));
-		show("ok", "clock", text);
-	} else {
-		show("-", "clock", "the processor's counter is not steady: the soft clock is used");
-	}
+	if (tp_clock_has_steady_counter())
+		tp_doctor_show("ok", "clock", "%s, steady on all cores", teeperf_clock_name(clock));
+	else
+		tp_doctor_show(
+		    "-", "clock", "the processor's counter is not steady: the soft clock is used");
 	cpu_set_t allowed;
 	if (sched_getaffinity(0, sizeof(allowed), &allowed))
 		return;
 	const int cores = CPU_COUNT(&allowed);
-	snprintf(text, sizeof(text), "%d usable%s", cores,
+	tp_doctor_show(cores > 1 ? "ok" : "-", "cores", "%d usable%s", cores,
 	    cores > 1 ? "" : ": the soft clock has no core of its own and is coarse");
-	show(cores > 1 ? "ok" : "-", "cores", text);
 }
 
 static int run(int argc, char **argv)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf gramine-manifest: the lines by which a Gramine manifest lets a program at its log.
+#include "cli/analyze/open_trace.h"
 #include "cli/command/command.h"
 #include "cli/manifest_edit.h"
-#include "common/out_file.h"
 #include "common/read_all.h"
 #include "recorder/tee.h"
 
@@ -43,7 +43,6 @@ static int edit(const char *log)
 {
 	struct tp_err err;
 	struct tp_buf text;
-	struct tp_out_file out;
 	struct tp_buf changed;
 	tp_buf_init(&text);
 	tp_buf_init(&changed);
@@ -59,18 +58,14 @@ static int edit(const char *log)
 		code = tp_manifest_edit(&changed, text.data, edited, log, &err);
 	if (!code && (text.failed || changed.failed))
 		code = tp_err_memory(&err, NULL);
-	if (!code && strcmp(text.data, changed.data) == 0) {
+	int status = code ? tp_command_fail(&err) : TP_EXIT_DONE;
+	if (!code && strcmp(text.data, changed.data) == 0)
 		tp_command_tell("'%s' has all of it\n", edited);
-	} else if (!code) {
-		code = tp_out_file_replace(&out, edited, &err);
-		if (!code) {
-			tp_buf_add(&out.buf, changed.data, changed.size);
-			code = tp_out_file_close(&out, &err);
-		}
-	}
+	else if (!code)
+		status = tp_write_out(&changed, edited);
 	tp_buf_release(&text);
 	tp_buf_release(&changed);
-	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
+	return status;
 }
 
 static int run(int argc, char **argv)

@@ -50,11 +50,6 @@ struct opened {
 	bool damaged;
 };
 
-static int fail(const struct tp_err *err)
-{
-	return tp_command_fail(err);
-}
-
 // Open FILE and have it known as NAME.
 static int add_trace(struct opened *opened, const char *name, const char *file)
 {
@@ -65,8 +60,9 @@ static int add_trace(struct opened *opened, const char *name, const char *file)
 		return status;
 	tp_open_trace_warn(open);
 	opened->damaged |= open->damaged;
-	return tp_query_add(opened->session.query, name, &open->analysis, &err) ? fail(&err)
-										: TP_EXIT_DONE;
+	return tp_query_add(opened->session.query, name, &open->analysis, &err)
+		   ? tp_command_fail(&err)
+		   : TP_EXIT_DONE;
 }
 
 static int add_attached(struct opened *opened, const char *text)
@@ -199,7 +195,7 @@ static int run(int argc, char **argv)
 	if (!status)
 		status = check_parameters(&opened, argc, argv);
 	if (!status && tp_query_open(&opened.session.query, &query_options, &err))
-		status = fail(&err);
+		status = tp_command_fail(&err);
 	if (!status)
 		status = add_trace(&opened, NULL, argv[0]);
 	for (uint32_t i = 0; i < attach.count && !status; i++)

@@ -99,28 +99,27 @@ static void write_table(const struct tp_module_symbol *symbols, uint32_t count, 
 
 static int open_module(struct teeperf_module *module, const char *path)
 {
-	struct tp_elf_file elf;
+	struct tp_elf_file elf = {0};
 	struct tp_err err;
-	memset(module, 0, sizeof(*module));
 	char *real = realpath(path, NULL);
+	int code = 0;
+	*module = (struct teeperf_module){.end = UINT64_MAX};
 	if (!real)
-		tp_err_system(&err, errno, path, "cannot open it");
+		code = tp_err_system(&err, errno, path, "cannot open it");
 	else if (strlen(real) >= sizeof(module->path))
-		tp_err_set(&err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET, "its path is too long");
-	else if (tp_elf_file_identify(&elf, path, &err) == 0) {
+		code =
+		    tp_err_set(&err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET, "its path is too long");
+	else
+		code = tp_elf_file_identify(&elf, path, &err);
+	if (!code)
 		strcpy(module->path, real);
-		if (elf.build_id_size <= sizeof(module->build_id)) {
-			memcpy(module->build_id, elf.build_id, elf.build_id_size);
-			module->build_id_size = elf.build_id_size;
-		}
-	} else
-		tp_elf_file_release(&elf);
+	if (!code && elf.build_id_size <= sizeof(module->build_id)) {
+		memcpy(module->build_id, elf.build_id, elf.build_id_size);
+		module->build_id_size = elf.build_id_size;
+	}
 	free(real);
-	if (!module->path[0])
-		return tp_command_fail(&err);
-	module->end = UINT64_MAX;
 	tp_elf_file_release(&elf);
-	return TP_EXIT_DONE;
+	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
 
 static int show(const struct teeperf_module *module, const struct tp_symbol_options *how,
@@ -169,11 +168,11 @@ static int show_inlines(const struct teeperf_module *module, const struct tp_sym
 	struct tp_problems unused = {0};
 	struct tp_symbol_files files;
 	struct tp_arena arena;
-	struct tp_buf out;
+	struct tp_out_file out;
 	struct tp_err err;
-	struct tp_inline_chain *chains = calloc(wanted->count + (size_t)1, sizeof(*chains));
 	tp_arena_init(&arena);
-	tp_buf_init(&out);
+	struct tp_inline_chain *chains =
+	    tp_arena_alloc(&arena, (wanted->count + (size_t)1) * sizeof(*chains));
 	tp_symbol_files_find(&files, module, how, &unused);
 	const char *path = tp_symbol_files_dwarf(&files, module);
 	const struct tp_dwarf_request request = {
@@ -194,15 +193,15 @@ static int show_inlines(const struct teeperf_module *module, const struct tp_sym
 		code = tp_symbol_inlines_find(&request, chains, wanted->count, &arena, &err);
 	}
 	int status = code < 0 ? tp_command_fail(&err) : TP_EXIT_DONE;
-	tp_buf_add_string(&out, "address,function,call_file,call_line\n");
-	for (uint32_t i = 0; i < wanted->count && !status; i++)
-		write_chain(&chains[i], &out);
-	if (!status)
-		status = tp_write_out(&out, NULL);
+	if (!status) {
+		tp_stdout_open(&out);
+		tp_buf_add_string(&out.buf, "address,function,call_file,call_line\n");
+		for (uint32_t i = 0; i < wanted->count; i++)
+			write_chain(&chains[i], &out.buf);
+		status = tp_stdout_close(&out, 0, &err);
+	}
 	tp_symbol_files_release(&files);
-	tp_buf_release(&out);
 	tp_arena_release(&arena);
-	free(chains);
 	return status;
 }
 

@@ -16,8 +16,8 @@ static const struct tp_command *const commands[] = {
 #define TP_COMMAND(symbol) &symbol,
 #include "commands.inc"
 #undef TP_COMMAND
+    NULL,
 };
-enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static void print_overview(FILE *to)
 {
@@ -30,7 +30,7 @@ static void print_overview(FILE *to)
 	    "\n"
 	    "Commands:\n",
 	    tp_edition.summary);
-	tp_command_list(commands, COMMAND_COUNT, to);
+	tp_command_list(commands, to);
 	fprintf(to, "\n%s", tp_edition.start);
 }
 
@@ -40,8 +40,7 @@ static int run_help(int argc, char **argv)
 		print_overview(stdout);
 		return TP_EXIT_DONE;
 	}
-	const struct tp_command *command =
-	    tp_command_find("teeperf", commands, COMMAND_COUNT, argv[1]);
+	const struct tp_command *command = tp_command_find("teeperf", commands, argv[1]);
 	if (!command)
 		return TP_EXIT_USAGE;
 	// A command that has subcommands shows their help itself.
@@ -66,8 +65,7 @@ static int dispatch(int argc, char **argv)
 		printf("teeperf %s\n", TEEPERF_VERSION);
 		return TP_EXIT_DONE;
 	}
-	const struct tp_command *command =
-	    tp_command_find("teeperf", commands, COMMAND_COUNT, name);
+	const struct tp_command *command = tp_command_find("teeperf", commands, name);
 	return command ? tp_command_run(command, argc - 1, argv + 1) : TP_EXIT_USAGE;
 }
 

@@ -142,12 +142,12 @@ static unsigned edit_distance(const char *a, const char *b)
 }
 
 static void tell_unknown(
-    const char *parent, const struct tp_command *const *table, unsigned count, const char *word)
+    const char *parent, const struct tp_command *const *table, const char *word)
 {
 	const char *nearest = NULL;
 	unsigned least = 3; // further away is no likely slip
-	for (unsigned i = 0; i < count; i++) {
-		const char *name = word_of(table[i]);
+	for (; *table; table++) {
+		const char *name = word_of(*table);
 		const unsigned distance = edit_distance(word, name);
 		if (distance < least && distance < strlen(name)) {
 			least = distance;
@@ -161,13 +161,13 @@ static void tell_unknown(
 }
 
 const struct tp_command *tp_command_find(
-    const char *parent, const struct tp_command *const *table, unsigned count, const char *word)
+    const char *parent, const struct tp_command *const *table, const char *word)
 {
-	for (unsigned i = 0; i < count; i++)
-		if (!strcmp(word_of(table[i]), word))
-			return table[i];
+	for (const struct tp_command *const *at = table; *at; at++)
+		if (!strcmp(word_of(*at), word))
+			return *at;
 	if (word[0] != '-')
-		tell_unknown(parent, table, count, word);
+		tell_unknown(parent, table, word);
 	else
 		fprintf(stderr,
 		    "%s: unknown option '%s': a command comes first\nTry '%s --help'.\n", parent,
@@ -175,10 +175,10 @@ const struct tp_command *tp_command_find(
 	return NULL;
 }
 
-void tp_command_list(const struct tp_command *const *table, unsigned count, FILE *to)
+void tp_command_list(const struct tp_command *const *table, FILE *to)
 {
-	for (unsigned i = 0; i < count; i++)
-		fprintf(to, "  %-12s %s\n", word_of(table[i]), table[i]->summary);
+	for (; *table; table++)
+		fprintf(to, "  %-12s %s\n", word_of(*table), (*table)->summary);
 }
 
 // ---- what commands share

@@ -61,12 +61,15 @@ void tp_command_tell(const char *format, ...) __attribute__((format(printf, 1, 2
 /* The path NAME as a terminal may see it. Returns text. */
 const char *tp_shown_name(char text[PATH_MAX], const char *name);
 
-/* The command of PARENT's table that WORD calls; NULL if there is none, which has been reported: wrong usage. */
+/*
+ * The command of PARENT's table, which NULL ends, that WORD calls; NULL if there is none, which has been reported: wrong
+ * usage.
+ */
 const struct tp_command *tp_command_find(
-    const char *parent, const struct tp_command *const *table, unsigned count, const char *word);
+    const char *parent, const struct tp_command *const *table, const char *word);
 
 /* A line for each command: its word and its summary. */
-void tp_command_list(const struct tp_command *const *table, unsigned count, FILE *to);
+void tp_command_list(const struct tp_command *const *table, FILE *to);
 
 /* The trace that is meant when none is named: the one that 'teeperf record' writes when it is told no name. */
 #define TP_DEFAULT_TRACE "teeperf.trace"

@@ -65,9 +65,7 @@ static void add_gaps(struct tp_slices *slices)
 	struct tp_slice_gap gap;
 	char text[2][TP_DIGITS_MAX];
 	bool any = false;
-	for (uint32_t i = 0; i < tp_slices_gap_count(slices); i++) {
-		if (!tp_slices_gap(slices, i, &gap))
-			continue;
+	for (uint32_t at = 0; tp_slices_next_gap(slices, &at, &gap);) {
 		if (!any) {
 			tp_buf_add_string(slices->out, ",\n");
 			add_meta(slices, "thread_name", 0, "name", "recording");
@@ -153,15 +151,8 @@ static void lost(struct tp_slices *slices, uint64_t time, uint64_t count, uint32
 	tp_buf_addf(slices->out, ",\"s\":\"t\",\"name\":\"[%" PRIu64 " events lost]\"}", count);
 }
 
-static int tail(struct tp_slices *slices, struct tp_err *err)
-{
-	(void)err;
-	tp_buf_add_string(slices->out, "\n]}\n");
-	return 0;
-}
-
 static const struct tp_slice_format format = {
-    TP_SLICE_FORMAT, .init = init, .lost = lost, .tail = tail, .release = release};
+    TP_SLICE_FORMAT, .init = init, .lost = lost, .tail = "\n]}\n", .release = release};
 
 const struct tp_export tp_export_chrome = {
     .name = "chrome",

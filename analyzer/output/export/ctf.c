@@ -237,9 +237,7 @@ static int add_gaps(struct tp_slices *slices, struct tp_err *err)
 {
 	struct tp_slice_gap gap;
 	begin_stream(slices->state, "recording", 0, "recording");
-	for (uint32_t i = 0; i < tp_slices_gap_count(slices); i++) {
-		if (!tp_slices_gap(slices, i, &gap))
-			continue;
+	for (uint32_t at = 0; tp_slices_next_gap(slices, &at, &gap);) {
 		add_event(slices, gap.from_ns, EVENT_OFF, NULL, 0);
 		if (gap.ends)
 			add_event(slices, gap.to_ns, EVENT_ON, NULL, 0);

@@ -85,10 +85,8 @@ static void add_thread(struct tp_slices *slices)
 	tp_buf_add_string(out, ",\"pausedRanges\":[");
 	struct tp_slice_gap gap;
 	bool any = false;
-	for (uint32_t i = 0; i < tp_slices_gap_count(slices); i++) {
+	for (uint32_t at = 0; tp_slices_next_gap(slices, &at, &gap);) {
 		char text[2][TP_DIGITS_MAX];
-		if (!tp_slices_gap(slices, i, &gap))
-			continue;
 		*tp_digits_fixed(text[0], gap.from_ns, 6) = '\0';
 		*tp_digits_fixed(text[1], gap.to_ns, 6) = '\0';
 		tp_buf_addf(out, "%s{\"startTime\":%s,\"endTime\":%s,\"reason\":\"collecting\"}",
@@ -269,21 +267,14 @@ static int thread_end(struct tp_slices *slices, struct tp_err *err)
 	return 0;
 }
 
-static int tail(struct tp_slices *slices, struct tp_err *err)
-{
-	(void)err;
-	tp_buf_add_string(slices->out, "]}\n");
-	return 0;
-}
-
 static void release(struct tp_slices *slices)
 {
 	struct state *state = slices->state;
 	free(state->stacks);
 }
 
-static const struct tp_slice_format format = {
-    TP_SLICE_FORMAT, .passes = PASSES, .thread_end = thread_end, .tail = tail, .release = release};
+static const struct tp_slice_format format = {TP_SLICE_FORMAT, .passes = PASSES,
+    .thread_end = thread_end, .tail = "]}\n", .release = release};
 
 const struct tp_export tp_export_firefox = {
     .name = "firefox",

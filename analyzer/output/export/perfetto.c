@@ -104,9 +104,7 @@ static void add_gaps(struct tp_slices *slices)
 	struct state *state = slices->state;
 	struct tp_slice_gap gap;
 	bool any = false;
-	for (uint32_t i = 0; i < tp_slices_gap_count(slices); i++) {
-		if (!tp_slices_gap(slices, i, &gap))
-			continue;
+	for (uint32_t at = 0; tp_slices_next_gap(slices, &at, &gap);) {
 		if (!any) {
 			tp_protobuf_add_number(&state->message, TRACK_UUID, GAPS_UUID);
 			tp_protobuf_add_text(&state->message, TRACK_NAME, "recording");

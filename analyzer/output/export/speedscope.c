@@ -255,15 +255,8 @@ static int thread_end(struct tp_slices *slices, struct tp_err *err)
 	return 0;
 }
 
-static int tail(struct tp_slices *slices, struct tp_err *err)
-{
-	(void)err;
-	tp_buf_add_string(slices->out, "]}\n");
-	return 0;
-}
-
 static const struct tp_slice_format calls_format = {
-    TP_SLICE_FORMAT, .thread_end = thread_end, .tail = tail};
+    TP_SLICE_FORMAT, .thread_end = thread_end, .tail = "]}\n"};
 
 static const struct tp_export calls = {
     .name = "speedscope",

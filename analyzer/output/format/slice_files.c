@@ -79,16 +79,10 @@ static uint64_t last_ns_of(const struct tp_analysis *analysis)
 	return tp_analysis_at_ns(analysis, last);
 }
 
-uint32_t tp_slices_gap_count(const struct tp_slices *slices)
-{
-	return slices->analysis->timeless ? 0 : slices->analysis->trace->gaps.count;
-}
-
-bool tp_slices_gap(const struct tp_slices *slices, uint32_t number, struct tp_slice_gap *gap)
+// Gap NUMBER of the trace; false: it is not in this file.
+static bool get_gap(const struct tp_slices *slices, uint32_t number, struct tp_slice_gap *gap)
 {
 	const struct tp_analysis *analysis = slices->analysis;
-	if (number >= tp_slices_gap_count(slices))
-		return false;
 	const struct tp_gap *ticks = &analysis->trace->gaps.items[number];
 	const uint64_t last = last_ns_of(analysis);
 	gap->from_ns = tp_analysis_at_ns(analysis, ticks->from);
@@ -102,6 +96,16 @@ bool tp_slices_gap(const struct tp_slices *slices, uint32_t number, struct tp_sl
 	if (gap->to_ns > last)
 		gap->to_ns = last > gap->from_ns ? last : gap->from_ns;
 	return gap->from_ns <= gap->to_ns && gap->from_ns < slices->to_ns;
+}
+
+bool tp_slices_next_gap(const struct tp_slices *slices, uint32_t *at, struct tp_slice_gap *gap)
+{
+	const struct tp_analysis *analysis = slices->analysis;
+	const uint32_t count = analysis->timeless ? 0 : analysis->trace->gaps.count;
+	while (*at < count)
+		if (get_gap(slices, (*at)++, gap))
+			return true;
+	return false;
 }
 
 uint32_t tp_slice_files_of(const struct tp_slice_files *files, uint64_t ns)
@@ -278,7 +282,7 @@ static int finish(struct tp_slice_files *files, struct tp_err *err)
 			code = files->format->head(slices, err);
 		files->made[i] = 1;
 		if (!code && files->format->tail)
-			code = files->format->tail(slices, err);
+			tp_buf_add_string(slices->out, files->format->tail);
 		code = close_current(files, code, err);
 	}
 	return code;

@@ -55,7 +55,7 @@ struct tp_slice_format {
 	/* COUNT events are missing somewhere around TIME; DEPTH slices are open. */
 	void (*lost)(struct tp_slices *slices, uint64_t time, uint64_t count, uint32_t depth);
 	int (*thread_end)(struct tp_slices *slices, struct tp_err *err);
-	int (*tail)(struct tp_slices *slices, struct tp_err *err);
+	const char *tail; /* what ends a file */
 	void (*release)(struct tp_slices *slices);
 };
 
@@ -86,13 +86,12 @@ uint32_t tp_slices_pid(const struct tp_slices *slices);
 /* What the process is called. */
 const char *tp_slices_process(const struct tp_slices *slices);
 
-/* When recording was switched off, as far as it lies in this file; false: there is no gap of this number. */
+/* When recording was switched off, as far as it lies in this file. *AT is 0 at first; false: there is no more. */
 struct tp_slice_gap {
 	uint64_t from_ns;
 	uint64_t to_ns;
 	bool ends; /* recording went on, in this file */
 };
-uint32_t tp_slices_gap_count(const struct tp_slices *slices);
-bool tp_slices_gap(const struct tp_slices *slices, uint32_t number, struct tp_slice_gap *gap);
+bool tp_slices_next_gap(const struct tp_slices *slices, uint32_t *at, struct tp_slice_gap *gap);
 
 #endif

@@ -361,13 +361,13 @@ static void begin(struct recorder *recorder, uint32_t node, uint64_t ticks)
 	push(recorder, node, ticks);
 }
 
-// ALL: whether it is long enough will not be known before it is over, but its stack is left now.
-static void end(struct recorder *recorder, uint32_t node, uint64_t ticks, bool all)
+// Whether it is long enough may not be known before it is over, but its stack is left now.
+static void end(struct recorder *recorder, uint32_t node, uint64_t ticks)
 {
 	if (!is_told(recorder, node))
 		return;
 	if (recorder->analysis->least)
-		settle(recorder, node, ticks, all);
+		settle(recorder, node, ticks, true);
 	else
 		advance(recorder, ticks);
 	if (recorder->depth)
@@ -424,7 +424,7 @@ static void on_leave(void *context, const struct tp_call *call)
 	struct tp_report_time *time = recorder->time;
 	// It is long enough, whenever its stack was left.
 	if (!call->away)
-		end(recorder, call->node, since(recorder, call->end), true);
+		end(recorder, call->node, since(recorder, call->end));
 	time->all_calls++;
 	if (call->duration <= time->least || !recorder->limits->calls)
 		return;
@@ -442,7 +442,7 @@ static void on_leave(void *context, const struct tp_call *call)
 static void on_pause(void *context, uint32_t node, uint64_t time)
 {
 	struct recorder *recorder = context;
-	end(recorder, node, since(recorder, time), true);
+	end(recorder, node, since(recorder, time));
 }
 
 static void on_resume(void *context, uint32_t node, uint64_t time)
