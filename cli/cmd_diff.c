@@ -19,7 +19,7 @@ static const char *const kinds[] = {"function", "path", NULL};
 static int format;
 static int sort;
 static int kind;
-static const char *columns;
+static struct tp_diff_options wanted = {.alpha = 0.05};
 static const char *limit_text;
 static const char *alpha_text;
 static const char *min_share_text;
@@ -33,8 +33,8 @@ static const struct tp_option options[] = {
 	"the greatest change of this first: self (default), inclusive, calls or relative; or name"),
     TP_OPT_CHOICE(
 	0, "format", &format, formats, "FORMAT", "how to show it: table (default), csv or json"),
-    TP_OPT_STRING(
-	0, "columns", &columns, "LIST", "the columns of a table by their titles, with commas"),
+    TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST",
+	"the columns of a table by their titles, with commas"),
     TP_OPT_LIMIT(&limit_text),
     TP_OPT_LIST(0, "fail-if", &rule_list, "RULE",
 	"exit with 1 if a change is as RULE says, as in 'self>+5%', 'calls>+0' or "
@@ -48,36 +48,32 @@ static const struct tp_option options[] = {
     TP_OPT_END,
 };
 
-static int parse(struct tp_diff_options *diff)
+static int parse(void)
 {
 	double percent = 0.1;
-	*diff = (struct tp_diff_options){
-	    .view = {.format = (enum tp_format)format,
-		.columns = columns,
-		.width = tp_terminal_width(),
-		.color = tp_terminal_color()},
-	    .sort = (enum tp_diff_sort)sort,
-	    .alpha = 0.05,
-	};
-	if (columns && diff->view.format != TP_FORMAT_TABLE)
+	wanted.view.format = (enum tp_format)format;
+	wanted.view.width = tp_terminal_width();
+	wanted.view.color = tp_terminal_color();
+	wanted.sort = (enum tp_diff_sort)sort;
+	wanted.rules = rules;
+	if (wanted.view.columns && wanted.view.format != TP_FORMAT_TABLE)
 		return tp_options_usage("--columns is for tables: CSV and JSON have all of them");
 	if (min_share_text && !rule_list.count)
 		return tp_options_usage("--min-share is for the rules of --fail-if");
 	if (!tp_parse_limit(
-		limit_text, diff->view.format == TP_FORMAT_TABLE ? 40 : 0, &diff->view.limit))
+		limit_text, wanted.view.format == TP_FORMAT_TABLE ? 40 : 0, &wanted.view.limit))
 		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
-	if (!tp_parse_real(alpha_text, 1, &diff->alpha) || diff->alpha <= 0)
+	if (!tp_parse_real(alpha_text, 1, &wanted.alpha) || wanted.alpha <= 0)
 		return tp_options_usage("--alpha: '%s' is no probability such as 0.05", alpha_text);
 	if (!tp_parse_real(min_share_text, 100, &percent))
 		return tp_options_usage("--min-share: '%s' is not a percentage", min_share_text);
-	diff->min_share = percent / 100;
+	wanted.min_share = percent / 100;
 	for (uint32_t i = 0; i < rule_list.count; i++) {
 		struct tp_err err;
 		if (!tp_note_rule_is_valid(rule_list.items[i]) &&
-		    tp_diff_rule_init(&rules[diff->rule_count++], rule_list.items[i], &err))
+		    tp_diff_rule_init(&rules[wanted.rule_count++], rule_list.items[i], &err))
 			return tp_options_usage("--fail-if: %s", err.what);
 	}
-	diff->rules = rules;
 	return TP_EXIT_DONE;
 }
 
@@ -122,19 +118,18 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 	return TP_EXIT_DONE;
 }
 
-static int show(const struct tp_diff *diff, const struct tp_analysis *const *runs,
-    const struct tp_diff_options *diff_options)
+static int show(const struct tp_diff *diff, const struct tp_analysis *const *runs)
 {
 	struct tp_out_file out;
 	struct tp_err err;
 	tp_stdout_open(&out);
-	const int code = tp_diff_show(diff, runs, diff_options, &out.buf, &err);
+	const int code = tp_diff_show(diff, runs, &wanted, &out.buf, &err);
 	const int status = tp_stdout_close(&out, code, &err);
 	if (status)
 		return status;
 	struct tp_buf found;
 	tp_buf_init(&found);
-	const uint64_t count = tp_diff_judge(diff, diff_options, &found);
+	const uint64_t count = tp_diff_judge(diff, &wanted, &found);
 	if (count)
 		tp_command_tell("failed by --fail-if:\n%s", found.data);
 	tp_buf_release(&found);
@@ -156,8 +151,7 @@ static void warn_of_strangers(const struct tp_diff *diff, bool by_path)
 }
 
 // OPEN has COUNT traces, the first BEFORE of them on one side.
-static int compare(const struct tp_open_trace *open, uint32_t count, uint32_t before,
-    const struct tp_diff_options *diff_options)
+static int compare(const struct tp_open_trace *open, uint32_t count, uint32_t before)
 {
 	const struct tp_analysis *runs[TP_DIFF_RUNS_MAX];
 	struct tp_diff diff = {0};
@@ -169,7 +163,7 @@ static int compare(const struct tp_open_trace *open, uint32_t count, uint32_t be
 		status = tp_command_fail(&err);
 	if (!status) {
 		warn_of_strangers(&diff, kind == 1);
-		status = show(&diff, runs, diff_options);
+		status = show(&diff, runs);
 	}
 	tp_diff_release(&diff);
 	return status;
@@ -202,8 +196,7 @@ static int run(int argc, char **argv)
 		return tp_options_usage(
 		    "one trace at least on each side of --, and at most %d in all",
 		    TP_DIFF_RUNS_MAX);
-	struct tp_diff_options diff_options;
-	status = parse(&diff_options);
+	status = parse();
 	if (status)
 		return status;
 	const uint32_t count = (uint32_t)(sides[0] + sides[1]);
@@ -221,11 +214,11 @@ static int run(int argc, char **argv)
 	if (!open)
 		status = tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");
 	if (!status)
-		status = compare(open, count, (uint32_t)sides[0], &diff_options);
+		status = compare(open, count, (uint32_t)sides[0]);
 	while (opened)
 		tp_open_trace_release(&open[--opened]);
-	while (diff_options.rule_count)
-		tp_diff_rule_release(&rules[--diff_options.rule_count]);
+	while (wanted.rule_count)
+		tp_diff_rule_release(&rules[--wanted.rule_count]);
 	free(open);
 	return !status && damaged ? TP_EXIT_FAILED : status;
 }

@@ -119,7 +119,7 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 	struct tp_err err;
 	const char *how;
 	const int r = tp_session_finish(session, &counts, &err);
-	if (options->follow_fork)
+	if (options->wanted.follow_fork)
 		tp_record_add_followed(&session->follow, &counts);
 	const bool came = tp_record_attach_judge(&options->attach, session, &counts, ended, &how);
 	tp_record_warn(&counts, &session->launch, options);
@@ -129,7 +129,7 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 		tp_command_warn(
 		    "'%s' lacks the last %llu chunks, with %llu events; what it holds can be "
 		    "analyzed",
-		    options->output, (unsigned long long)counts.missing_chunks,
+		    options->wanted.output, (unsigned long long)counts.missing_chunks,
 		    (unsigned long long)counts.missing_events);
 	if (!r && !options->quiet)
 		tp_record_summarize(&counts, &session->launch, options, how,
@@ -137,7 +137,7 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 	bool whole = !r && came;
 	if (options->inner)
 		whole &= tp_record_inner_judge(session, &options->wanted, r, options->quiet);
-	if (options->follow_fork) {
+	if (options->wanted.follow_fork) {
 		whole &= tp_record_tell_followed(&session->follow, options->quiet);
 		tp_session_forget(session);
 	}

@@ -66,7 +66,6 @@ int tp_join_files(
 	struct tp_join_counts counts;
 	struct tp_out_file out;
 	struct tp_err err;
-	int status = TP_EXIT_DONE;
 	*damaged = false;
 	int code = tp_import_open(&traces[0], host, NULL, NULL, 0, &err);
 	if (code) {
@@ -87,18 +86,16 @@ int tp_join_files(
 			tp_out_file_drop(&out);
 			if (!is_there)
 				unlink(output);
-		}
-		if (!code)
+		} else {
 			code = tp_out_file_close(&out, &err);
-	}
-	if (code) {
-		status = tp_command_fail(&err);
-	} else {
-		warn_of(&counts);
-		if (!quiet)
-			tell(&counts, output);
+		}
 	}
 	tp_tracefile_close(&traces[0]);
 	tp_tracefile_close(&traces[1]);
-	return status;
+	if (code)
+		return tp_command_fail(&err);
+	warn_of(&counts);
+	if (!quiet)
+		tell(&counts, output);
+	return TP_EXIT_DONE;
 }

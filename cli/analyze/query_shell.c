@@ -18,26 +18,23 @@ static void on_interrupt(int signal)
 		tp_query_interrupt(query);
 }
 
-// Once, and when it matters: times of both kinds may be compared, or added up and found to differ.
-static void note_times(struct tp_query_session *session)
+static void note_once(bool *noted, bool applies, const char *text)
 {
-	if (session->noted || !tp_query_mixes_times(session->query))
-		return;
-	session->noted = true;
-	tp_command_tell(
-	    "note: times of calls and events are as recorded, those of all other tables "
-	    "without what recording has cost; --raw has all of them as recorded\n");
+	if (applies && !*noted)
+		tp_command_tell("note: %s\n", text);
+	*noted |= applies;
 }
 
-// For one release: a query with such a condition finds other rows than before.
-static void note_tid(struct tp_query_session *session)
+// What matters to what was asked: times of both kinds may be compared, or added up and found to differ; and for one
+// release, a query with a condition on tid finds other rows than before.
+static void add_notes(struct tp_query_session *session)
 {
-	if (session->noted_tid || !tp_query_reads_tid(session->query))
-		return;
-	session->noted_tid = true;
-	tp_command_tell(
-	    "note: tid is the system's number of a thread in all tables now; thread is the "
-	    "number in the trace, which calls, events and thread_paths had as tid\n");
+	note_once(&session->noted, tp_query_mixes_times(session->query),
+	    "times of calls and events are as recorded, those of all other tables without what recording "
+	    "has cost; --raw has all of them as recorded");
+	note_once(&session->noted_tid, tp_query_reads_tid(session->query),
+	    "tid is the system's number of a thread in all tables now; thread is the number in the trace, "
+	    "which calls, events and thread_paths had as tid");
 }
 
 static int run_with(struct tp_query_session *session, const char *sql,
@@ -65,8 +62,7 @@ static int run_with(struct tp_query_session *session, const char *sql,
 	}
 	if (code)
 		return tp_command_fail(&err);
-	note_times(session);
-	note_tid(session);
+	add_notes(session);
 	return TP_EXIT_DONE;
 }
 

@@ -158,8 +158,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 	if (counts->forked)
 		tp_command_warn("%llu forked child%s not recorded%s",
 		    (unsigned long long)counts->forked, counts->forked == 1 ? " was" : "ren were",
-		    options->follow_fork  ? ""
-		    : counts->forked == 1 ? ": record with '--follow-fork' to have it, too"
+		    options->wanted.follow_fork ? ""
+		    : counts->forked == 1       ? ": record with '--follow-fork' to have it, too"
 					  : ": record with '--follow-fork' to have them, too");
 	if (counts->refused && options->attach.tee &&
 	    options->attach.tee->transport == TP_TEE_PER_CALL)
@@ -193,7 +193,7 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 		tp_command_warn(
 		    "'%s' was moved, removed or replaced while it was written: what is there now is not "
 		    "this trace",
-		    options->output);
+		    options->wanted.output);
 	if (counts->log_gone_bytes)
 		tp_command_warn(
 		    "%llu KiB of the shared log went away: '%s' has damaged the log's file, or memory "
@@ -219,7 +219,7 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
     const struct tp_record_options *options, const char *how, bool can_be_read)
 {
 	char shown[PATH_MAX];
-	tp_shown_name(shown, options->output);
+	tp_shown_name(shown, options->wanted.output);
 	tp_command_tell("%llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'",
 	    (unsigned long long)counts->records, (unsigned long long)counts->threads,
 	    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
@@ -235,7 +235,7 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
 	char word[TP_SHELL_WORD_SIZE];
 	if (can_be_read && (counts->attach != TEEPERF_ATTACH_NONE || counts->records))
 		fprintf(stderr, "; %steeperf analyze %s", tp_edition.next,
-		    tp_shell_word(word, options->output));
+		    tp_shell_word(word, options->wanted.output));
 	fputc('\n', stderr);
 }
 

@@ -25,8 +25,9 @@ static const char *const on_start_words[] = {"on", "off", NULL};
 enum { LISTS_MAX = 64 };
 
 struct tp_record_options tp_record_options = {
-    .output = TP_DEFAULT_TRACE,
-    .period_ns = TP_COUNTER_PERIOD_NS,
+    .wanted = {.output = TP_DEFAULT_TRACE,
+	.period_ns = TP_COUNTER_PERIOD_NS,
+	.only = {.kind = TEEPERF_ONLY_ALL}},
     .ring_bytes = UINT64_MAX,
     .attach = {.timeout_s = UINT64_MAX},
     .only = {.most = LISTS_MAX},
@@ -36,8 +37,8 @@ struct tp_record_options tp_record_options = {
 #define OF(field) &tp_record_options.field
 
 const struct tp_option tp_record_option_table[] = {
-    TP_OPT_STRING(
-	'o', "output", OF(output), "FILE", "write the trace to FILE (default: teeperf.trace)"),
+    TP_OPT_STRING('o', "output", OF(wanted.output), "FILE",
+	"write the trace to FILE (default: teeperf.trace)"),
     TP_OPT_CHOICE('m', "mode", OF(mode), mode_words, "stream|full|ring",
 	"recycle the log's memory while the program runs, or stop when it is full, or be a flight "
 	"recorder: keep the last events of each thread (default: stream)"),
@@ -47,12 +48,12 @@ const struct tp_option tp_record_option_table[] = {
 	"read the processor's counter, also at the cost of waiting for exact borders between short "
 	"functions (tsc-ordered), or a word in memory where the recorder publishes the time or counts, or "
 	"take no times (default: auto)"),
-    TP_OPT_COUNT(0, "clock-period", OF(period_ns), "NS",
+    TP_OPT_COUNT(0, "clock-period", OF(wanted.period_ns), "NS",
 	"soft and count: store the word once in NS nanoseconds, 0: all the time (default: 2000)"),
-    TP_OPT_SIZE('s', "size", OF(size_bytes), "SIZE",
+    TP_OPT_SIZE('s', "size", OF(wanted.size_bytes), "SIZE",
 	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G; "
 	"with '--port optee' 1M, and at most 8M, for the TEE's)"),
-    TP_OPT_SIZE(0, "ready", OF(ready_bytes), "SIZE",
+    TP_OPT_SIZE(0, "ready", OF(wanted.ready_bytes), "SIZE",
 	"have so much of the log's memory in place before PROGRAM starts (default: 64M, or 256M if "
 	"there is no core to do it later)"),
     TP_OPT_CHOICE(0, "drain", OF(drain), drain_words, "auto|now|late|end",
@@ -60,7 +61,7 @@ const struct tp_option tp_record_option_table[] = {
 	"(default: auto, now if there is a core for it, else late)"),
     TP_OPT_LEVEL("compress", OF(level), "LEVEL",
 	"write a smaller trace, about a tenth; LEVEL, 1 to 19, is zstd's (default: 1)"),
-    TP_OPT_BOOL('f', "follow-fork", OF(follow_fork),
+    TP_OPT_BOOL('f', "follow-fork", OF(wanted.follow_fork),
 	"record forked children and instrumented programs that PROGRAM starts, too, each in FILE.PID"),
     TP_OPT_BOOL(0, "tee", OF(inner),
 	"PROGRAM is the host of a TEE that it hands a second log to: record both sides, joined"),
@@ -68,8 +69,8 @@ const struct tp_option tp_record_option_table[] = {
 	"begin recording, or wait until 'teeperf ctl on', the program or a signal says so (default: on)"),
     TP_OPT_WORD("control", OF(control), "SIGNAL",
 	"tell PROGRAM of 'teeperf ctl' at once, by this signal (default: URG)"),
-    TP_OPT_BOOL(
-	0, "signals", OF(signals), "let SIGUSR1 switch recording on in PROGRAM, and SIGUSR2 off"),
+    TP_OPT_BOOL(0, "signals", OF(wanted.switch_signals),
+	"let SIGUSR1 switch recording on in PROGRAM, and SIGUSR2 off"),
     TP_OPT_LIST(0, "only", OF(only), "LIST",
 	"record only those of the instrumented functions that this allowlist allows; may be given more "
 	"than once"),
@@ -153,7 +154,7 @@ static int check_signal(const struct tp_record_options *options, int *number)
 		    "option '--control' takes no signal of a fault, as %d is: a fault of the program would "
 		    "be taken for a command, and come again for ever; URG does no harm",
 		    *number);
-	if (options->signals && (*number == SIGUSR1 || *number == SIGUSR2))
+	if (options->wanted.switch_signals && (*number == SIGUSR1 || *number == SIGUSR2))
 		return tp_options_usage(
 		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
 	return 0;
@@ -187,7 +188,7 @@ static int check_ring(const struct tp_record_options *options, uint32_t *chunks)
 static int check_values(struct tp_record_options *options)
 {
 	struct tp_session_options *wanted = &options->wanted;
-	if (options->period_ns > TP_COUNTER_MAX_PERIOD_NS)
+	if (wanted->period_ns > TP_COUNTER_MAX_PERIOD_NS)
 		return tp_options_usage(
 		    "option '--clock-period' takes at most %d", TP_COUNTER_MAX_PERIOD_NS);
 	if (options->level > TP_PACKER_LEVEL_MAX)
@@ -219,24 +220,15 @@ int tp_record_options_check(struct tp_record_options *options, int argc, char **
 	struct tp_session_options *wanted = &options->wanted;
 	options->argv = argv;
 	options->clock_choice = clocks[options->clock];
-	*wanted = (struct tp_session_options){
-	    .only = {.kind = TEEPERF_ONLY_ALL},
-	    .output = options->output,
-	    .size_bytes = options->size_bytes,
-	    .ready_bytes = options->ready_bytes,
-	    .mode = modes[options->mode],
-	    .compress = (int)options->level,
-	    .period_ns = options->period_ns,
-	    .drain = drains[options->drain],
-	    .follow_fork = options->follow_fork,
-	    .start_off = options->on_start == 1,
-	    .switch_signals = options->signals,
-	    .argv = argc ? argv : NULL,
-	};
+	wanted->mode = modes[options->mode];
+	wanted->compress = (int)options->level;
+	wanted->drain = drains[options->drain];
+	wanted->start_off = options->on_start == 1;
+	wanted->argv = argc ? argv : NULL;
 	int status = check_values(options);
 	if (!status)
-		status = tp_record_output_check(
-		    options->output, argc > 0, options->quiet, &wanted->away);
+		status =
+		    tp_record_output_check(wanted->output, argc > 0, options->quiet, &wanted->away);
 	if (!status && options->only.count)
 		status = tp_record_only(
 		    &options->only, &options->modules, argc ? argv[0] : NULL, &wanted->only);
@@ -244,11 +236,7 @@ int tp_record_options_check(struct tp_record_options *options, int argc, char **
 		return status;
 	wanted->clock = choose_clock(options);
 	status = tp_record_attach_prepare(&options->attach, wanted, options->quiet);
-	if (status) {
-		tp_record_options_release_only(options);
-		return status;
-	}
-	if (options->inner)
+	if (!status && options->inner)
 		status = tp_record_inner_prepare(wanted);
 	if (status)
 		tp_record_options_release(options);

@@ -28,18 +28,12 @@ struct tp_record_attach {
 
 /* What `teeperf record` is asked for on its command line. */
 struct tp_record_options {
-	const char *output;
 	int mode; /* this, clock, drain and on_start: which of its words; what it stands for is in `wanted` */
 	int clock;
-	uint64_t period_ns;
 	int drain;
 	int on_start;
 	const char *control; /* NULL: not given */
-	bool follow_fork;
 	bool inner;
-	bool signals;
-	uint64_t size_bytes;
-	uint64_t ready_bytes;
 	uint64_t ring_bytes; /* UINT64_MAX: not given */
 	uint64_t level;      /* of compression, 0: none */
 	bool quiet;
@@ -50,7 +44,8 @@ struct tp_record_options {
 	/* What follows from them: tp_record_options_check. */
 	enum tp_clock_choice
 	    clock_choice; /* as given: `wanted` has what is better for this program */
-	struct tp_session_options wanted; /* refers to the rest */
+	/* Some options by themselves, and what follows from the others; refers to the rest. */
+	struct tp_session_options wanted;
 };
 
 extern struct tp_record_options tp_record_options;      /* holds the defaults beforehand */

@@ -302,21 +302,14 @@ static inline uint32_t item_of(const struct recorder *recorder, uint32_t node)
 	return node < recorder->node_count ? recorder->of_node[node] : 0;
 }
 
-static bool grow(struct recorder *recorder)
-{
-	if (TP_GROW(recorder->stack, recorder->capacity, recorder->capacity + UINT64_C(1)))
-		return true;
-	recorder->failed = recorder->sink.stop = true;
-	return false;
-}
-
 static inline void push(struct recorder *recorder, uint32_t node, uint64_t ticks)
 {
-	if (recorder->depth < recorder->capacity || grow(recorder)) {
-		recorder->stack[recorder->depth++] =
-		    (struct open){item_of(recorder, node), node, ticks};
-		recorder->settled += !recorder->analysis->least;
+	if (!TP_GROW(recorder->stack, recorder->capacity, recorder->depth + UINT64_C(1))) {
+		recorder->failed = recorder->sink.stop = true;
+		return;
 	}
+	recorder->stack[recorder->depth++] = (struct open){item_of(recorder, node), node, ticks};
+	recorder->settled += !recorder->analysis->least;
 }
 
 static void pop(struct recorder *recorder)
