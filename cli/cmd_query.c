@@ -2,7 +2,7 @@
 // teeperf query: SQL over traces.
 #include "cli/command/command.h"
 #include "cli/analyze/open_trace.h"
-#include "cli/analyze/query_shell.h"
+#include "cli/analyze/query.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rows of a query on standard output.
-#include "query_print.h"
+#include "query.h"
 
 #include "analyzer/output/text.h"
 #include "common/clean.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SQL from standard input. There is no prompt, as no line editor is linked: rlwrap and sqlite3 have one.
-#include "query_shell.h"
+#include "query.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -116,15 +116,7 @@ void tp_record_inner_tell_apart(const char *host, const char *tee);
 int tp_record_only(const struct tp_option_list *lists, const struct tp_option_list *modules,
     const char *program, struct tp_region_only *only);
 
-/* ---- output.c */
-
-/*
- * Refuse an OUTPUT that cannot hold a trace because our messages go there, too. *AWAY: it is our standard output, and a
- * program that is started (`starts`) is to have standard error instead, which is told unless `quiet`. Returns an exit code.
- */
-int tp_record_output_check(const char *output, bool starts, bool quiet, bool *away);
-
-/* ---- program.c */
+/* ---- before.c */
 
 /*
  * The first word of a command line that is the path of a program for another processor (an emulator's argument, or
@@ -138,6 +130,12 @@ const char *tp_record_foreign(char *const *argv, const char **machine);
  * "it is set-user-ID", or NULL if it does not.
  */
 const char *tp_record_secure(const char *program);
+
+/*
+ * Refuse an OUTPUT that cannot hold a trace because our messages go there, too. *AWAY: it is our standard output, and a
+ * program that is started (`starts`) is to have standard error instead, which is told unless `quiet`. Returns an exit code.
+ */
+int tp_record_output_check(const char *output, bool starts, bool quiet, bool *away);
 
 /* ---- end.c */
 

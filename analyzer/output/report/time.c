@@ -3,7 +3,7 @@
 //
 // One file above 600 lines: rows, cells and the longest calls are made of one recorder in one pass, and its sums are
 // added to at each event.
-#include "time.h"
+#include "report.h"
 
 #include "analyzer/profile/calls.h"
 #include "common/arena.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The paths that a report has.
-#include "tree.h"
+#include "report.h"
 
 #include "common/arena.h"
 #include "common/array.h"
