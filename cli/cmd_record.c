@@ -149,9 +149,7 @@ static int record(struct tp_record_options *options)
 	static struct tp_session session;
 	struct tp_err err;
 	tp_recover_all(tell_recovered);
-	const int started = tp_session_start(&session, &options->wanted, &err);
-	tp_record_options_release_only(options);
-	if (started) {
+	if (tp_session_start(&session, &options->wanted, &err)) {
 		tp_command_fail(&err);
 		if (!session.launch.start_errno)
 			return TP_EXIT_FAILED;

@@ -227,7 +227,7 @@ foreach(major IN LISTS TEEPERF_MAJORS)
 		"${PROJECT_SOURCE_DIR}/common/arena.c" "${PROJECT_SOURCE_DIR}/common/buf.c"
 		"${PROJECT_SOURCE_DIR}/common/clean.c"
 		"${PROJECT_SOURCE_DIR}/common/err.c" "${PROJECT_SOURCE_DIR}/common/read_all.c"
-		"${PROJECT_SOURCE_DIR}/common/system_header.c"
+		"${PROJECT_SOURCE_DIR}/common/linkage_name.c"
 		"${PROJECT_SOURCE_DIR}/common/zipped_text.c")
 	target_link_libraries(${target} PRIVATE tp_flags "${TEEPERF_ZSTD}")
 	target_include_directories(${target} SYSTEM PRIVATE "${TEEPERF_LLVM_${major}_INCLUDE}")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A file that is written through a tp_buf, a piece at a time.
+// Files that are written: through a tp_buf, a piece at a time; in place of another; without a name.
+#define _GNU_SOURCE
 #include "out_file.h"
 
 #include "read_all.h"
@@ -7,9 +8,107 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { TRIES = 16, NAME_SIZE = 48 };
+
+static void forget(struct tp_replace *replace)
+{
+	free(replace->target);
+	free(replace->temporary);
+	*replace = (struct tp_replace){0};
+}
+
+// A new file beside the target; its name is short whatever the target's is. -1 and errno.
+static int open_beside(struct tp_replace *replace)
+{
+	const char *slash = strrchr(replace->target, '/');
+	const size_t directory = slash ? (size_t)(slash - replace->target) + 1 : 0;
+	replace->temporary = malloc(directory + NAME_SIZE);
+	if (!replace->temporary) {
+		errno = ENOMEM;
+		return -1;
+	}
+	memcpy(replace->temporary, replace->target, directory);
+	int fd = -1;
+	for (int i = 0; i < TRIES && fd < 0; i++) {
+		// In a folder like /tmp, somebody else could be there first with any name that he can guess.
+		unsigned long long random;
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			break;
+		snprintf(replace->temporary + directory, NAME_SIZE, ".teeperf-%016llx", random);
+		fd = open(replace->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+int tp_replace_begin(struct tp_replace *replace, const char *path, int *fd, struct tp_err *err)
+{
+	struct stat old;
+	*replace = (struct tp_replace){0};
+	*fd = -1;
+	const bool is_there = stat(path, &old) == 0;
+	if (!is_there && errno != ENOENT)
+		return tp_err_system(err, errno, path, "cannot write");
+	if (is_there && !S_ISREG(old.st_mode))
+		return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
+		    "is there and is no regular file: give the name of another");
+	// It is about to be lost: only who may write to it may do that.
+	if (is_there && access(path, W_OK) != 0)
+		return tp_err_system(err, errno, path, "cannot write");
+	replace->target = is_there ? realpath(path, NULL) : strdup(path);
+	if (replace->target)
+		*fd = open_beside(replace);
+	if (*fd >= 0 && is_there && fchmod(*fd, old.st_mode & 0777) != 0) {
+		const int saved = errno;
+		close(*fd);
+		*fd = -1;
+		unlink(replace->temporary);
+		errno = saved;
+	}
+	if (*fd >= 0)
+		return 0;
+	const int saved = errno;
+	forget(replace);
+	return tp_err_system(err, saved, path, "cannot write");
+}
+
+int tp_replace_end(struct tp_replace *replace, bool complete, struct tp_err *err)
+{
+	int code = 0;
+	if (replace->temporary) {
+		if (complete && rename(replace->temporary, replace->target) != 0) {
+			code = tp_err_system(err, errno, replace->target, "cannot write");
+			complete = false;
+		}
+		if (!complete)
+			unlink(replace->temporary);
+	}
+	forget(replace);
+	return code;
+}
+
+int tp_temporary_open(const char **folder)
+{
+	*folder = getenv("TMPDIR");
+	if (!*folder || !**folder)
+		*folder = "/var/tmp";
+	char name[512];
+	if ((size_t)snprintf(name, sizeof(name), "%s/teeperf.XXXXXX", *folder) >= sizeof(name)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	const int fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	return fd;
+}
 
 static bool drain(struct tp_buf *buf)
 {

@@ -8,7 +8,25 @@
 
 #include "common/buf.h"
 #include "common/err.h"
-#include "common/replace.h"
+
+#include <stdbool.h>
+
+/*
+ * A file that takes the place of another only when it is complete: it is written beside it, under a name of
+ * its own, and renamed in the end. Whatever goes wrong, the old file is still there.
+ */
+struct tp_replace {
+	char *target; /* what the name is in the end: links are followed to a file that is there */
+	char *temporary; /* NULL: nothing is begun */
+};
+
+/*
+ * Make the temporary file for PATH, open for writing at *FD. PATH need not be there, but if it is, it must be
+ * a regular file: TP_ERR_LIMIT. TP_ERR_SYSTEM, TP_ERR_MEMORY.
+ */
+int tp_replace_begin(struct tp_replace *replace, const char *path, int *fd, struct tp_err *err);
+/* Rename it; or, if it is not COMPLETE, remove it. */
+int tp_replace_end(struct tp_replace *replace, bool complete, struct tp_err *err);
 
 struct tp_out_file {
 	struct tp_buf buf; /* first: drain finds the rest by it */
@@ -41,5 +59,13 @@ static inline uint64_t tp_out_file_offset(const struct tp_out_file *out)
 int tp_out_file_close(struct tp_out_file *out, struct tp_err *err);
 /* Close it without what is left, as the rest will not come; an old file that was to be replaced stays. */
 void tp_out_file_drop(struct tp_out_file *out);
+
+/* For what does not fit into memory. */
+
+/*
+ * A new file, open for reading and writing, that is gone when it is closed; or -1, and errno. In the folder
+ * TMPDIR, else in /var/tmp, as /tmp may be memory: *FOLDER is it, until the environment changes.
+ */
+int tp_temporary_open(const char **folder);
 
 #endif

@@ -4,6 +4,7 @@
 #include "launch.h"
 
 #include "common/process.h"
+#include "common/read_all.h"
 #include "recorder/region/proc.h"
 
 #include <errno.h>
@@ -119,10 +120,7 @@ static _Noreturn void become(
 	if (!away || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
 		execvpe(argv[0], argv, environment);
 	const int error = errno;
-	ssize_t written;
-	do {
-		written = write(report, &error, sizeof(error));
-	} while (written < 0 && errno == EINTR);
+	tp_write_all(report, &error, sizeof(error));
 	_exit(127);
 }
 

@@ -4,9 +4,12 @@
 #include "session.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "session_steps.h"
+#include "recorder/region/proc.h"
 
 static void look_at_end(void *context, pid_t pid)
 {
@@ -42,16 +45,11 @@ static bool has_core(const struct tp_session *session, uint32_t clock)
 static enum tp_drain_policy drain_policy(
     const struct tp_session *session, enum tp_drain_choice choice, uint32_t clock)
 {
-	switch (choice) {
-	case TP_DRAIN_CHOICE_NOW:
-		return TP_DRAIN_NOW;
-	case TP_DRAIN_CHOICE_LATE:
-		return TP_DRAIN_LATE;
-	case TP_DRAIN_CHOICE_END:
-		return TP_DRAIN_END;
-	case TP_DRAIN_CHOICE_AUTO:
-		break;
-	}
+	static const enum tp_drain_policy chosen[] = {[TP_DRAIN_CHOICE_NOW] = TP_DRAIN_NOW,
+	    [TP_DRAIN_CHOICE_LATE] = TP_DRAIN_LATE,
+	    [TP_DRAIN_CHOICE_END] = TP_DRAIN_END};
+	if (choice != TP_DRAIN_CHOICE_AUTO)
+		return chosen[choice];
 	return has_core(session, clock) ? TP_DRAIN_NOW : TP_DRAIN_LATE;
 }
 
@@ -150,10 +148,10 @@ static int start_follow(struct tp_session *session, struct tp_err *err)
 	    .output = options->output,
 	    .first = &session->region,
 	    .control_signal = options->control_signal,
+	    .only = options->only,
 	    .common = tp_session_common(session),
 	};
-	const int r = tp_follow_start(&session->follow, &follow, &options->only,
-	    options->start_off ? 0 : TEEPERF_ACTIVE, err);
+	const int r = tp_follow_start(&session->follow, &follow, err);
 	session->follows = !r;
 	return r;
 }
@@ -296,12 +294,23 @@ int tp_session_start(
 	return tp_session_start_steps(session, options, tp_session_steps, err);
 }
 
+/*
+ * A child that is just being forked has its parent's log mapped, and no other sign of it is to be had when the
+ * parent has ended.
+ */
+static bool has_log_users(void)
+{
+	char log[64];
+	snprintf(log, sizeof(log), TP_REGION_FOLDER "/" TP_REGION_PREFIX "%d-", (int)getpid());
+	return tp_proc_user(&(struct tp_mapped){.path = log}) != 0;
+}
+
 bool tp_session_is_used(struct tp_session *session)
 {
 	uint64_t records;
 	uint64_t lost;
 	return session->follows &&
-	       (tp_follow_count(&session->follow, &records, &lost) || tp_session_has_log_users());
+	       (tp_follow_count(&session->follow, &records, &lost) || has_log_users());
 }
 
 void tp_session_forget(struct tp_session *session)

@@ -6,23 +6,14 @@
 #ifndef TP_SESSION_H
 #define TP_SESSION_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/err.h"
-#include "common/chunks/event_cost.h"
 #include "recorder/control/control.h"
-#include "recorder/clock/counter_thread.h"
-#include "recorder/region/doorbell.h"
 #include "recorder/follow/follow.h"
 #include "guest.h"
-#include "recorder/clock/host_clock.h"
 #include "launch.h"
-#include "recorder/region/place.h"
-#include "recorder/region/region.h"
 #include "recorder/stream/thread.h"
-#include "recorder/drain/recording.h"
 
 enum tp_drain_choice {
 	TP_DRAIN_CHOICE_AUTO = 0, /* by the cores there are */
@@ -67,8 +58,7 @@ struct tp_session_options {
 };
 
 struct tp_session {
-	struct tp_session_options
-	    options;                /* what they point to outlives the session, but for `only` */
+	struct tp_session_options options; /* what they point to outlives the session */
 	struct tp_session_end *end; /* the recording is over; NULL before, and if a step failed */
 	const struct tp_session_step
 	    *steps; /* what it is made of, and how many of them have begun */
@@ -141,9 +131,6 @@ enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeou
 
 /* Behind TP_LAUNCH_ENDED: whether other processes of the recording are still there. */
 bool tp_session_is_used(struct tp_session *session);
-
-/* Whether any process has a log of ours mapped. Looks at all processes. */
-bool tp_session_has_log_users(void);
 
 /* Answer `teeperf ctl`: tp_control_server.answer, with the session as context. */
 void tp_session_answer(void *session, uint32_t verb, struct tp_control_reply *reply);

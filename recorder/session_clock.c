@@ -9,19 +9,13 @@
 // Less time than this between two points says too little about the clock's rate.
 static const uint64_t RATE_NS = 2 * 1000 * 1000;
 
-static void nap(uint64_t ns)
-{
-	const struct timespec time = {.tv_nsec = (long)ns};
-	nanosleep(&time, NULL);
-}
-
 // The rate by now, for the header and the counter thread; better ones follow in the trace.
 static uint64_t first_rate(struct tp_session *session)
 {
 	const uint64_t start = session->clock_log.points[0].monotonic_ns;
 	const uint64_t now = tp_clock_monotonic_ns();
 	if (now - start < RATE_NS)
-		nap(RATE_NS - (now - start));
+		nanosleep(&(struct timespec){.tv_nsec = (long)(RATE_NS - (now - start))}, NULL);
 	tp_clock_log_point(&session->clock_log);
 	return tp_clock_log_hz(&session->clock_log);
 }

@@ -3,14 +3,11 @@
 #define _GNU_SOURCE
 #include "session.h"
 
-#include "recorder/region/proc.h"
-
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
 	// How long we wait for the program: one that is told by signal, one that is not.
@@ -26,17 +23,6 @@ static pid_t attached_pid(const struct tp_session *session)
 	return tp_load32_acquire(&header->attach) == TEEPERF_ATTACH_DONE && pid <= INT_MAX
 		   ? (pid_t)pid
 		   : 0;
-}
-
-/*
- * A child that is just being forked has its parent's log mapped, and no other sign of it is to be had when the
- * parent has ended.
- */
-bool tp_session_has_log_users(void)
-{
-	char log[64];
-	snprintf(log, sizeof(log), TP_REGION_FOLDER "/" TP_REGION_PREFIX "%d-", (int)getpid());
-	return tp_proc_user(&(struct tp_mapped){.path = log}) != 0;
 }
 
 bool tp_session_command(struct tp_session *session, bool on)

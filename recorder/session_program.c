@@ -72,8 +72,8 @@ static enum tp_launch_event look_at_guest(struct tp_session *session)
 	if (stream) {
 		// What it has sent is there, though it is gone.
 		if (state == TP_GUEST_GONE)
-			tp_stream_finish(stream);
-		if (!tp_stream_is_over(stream))
+			tp_inlet_finish(&stream->inlet);
+		if (!tp_load_acquire(&stream->over))
 			return TP_LAUNCH_TIMEOUT;
 	} else if (state == TP_GUEST_AWAITED || state == TP_GUEST_RUNS) {
 		return TP_LAUNCH_TIMEOUT;

@@ -3,7 +3,7 @@
 #include "workload.h"
 
 #include "common/array.h"
-#include "common/demangle.h"
+#include "common/linkage_name.h"
 #include "common/hash.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/demangle.h"
+#include "common/linkage_name.h"
 
 struct reader {
 	const struct tp_clang *clang;

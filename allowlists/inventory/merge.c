@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "common/demangle.h"
+#include "common/linkage_name.h"
 #include "common/hash.h"
-#include "common/system_header.h"
 
 struct definition {
 	const char *main_file;

@@ -6,7 +6,6 @@
 #include "analyzer/trace/section.h"
 #include "common/array.h"
 #include "common/out_file.h"
-#include "common/replace.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "analyzer/profile/workers.h"
 #include "common/array.h"
-#include "common/replace.h"
+#include "common/out_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

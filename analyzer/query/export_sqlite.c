@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "sqlite": the tables of SQL in a database file, with the indexes that pay.
 #include "analyzer/output/format/export.h"
-#include "common/replace.h"
+#include "common/out_file.h"
 #include "analyzer/query/sql.h"
 #include "analyzer/query/query.h"
 

@@ -7,7 +7,7 @@
 #ifndef TP_TIME_HISTOGRAM_H
 #define TP_TIME_HISTOGRAM_H
 
-#include "common/pool.h"
+#include "common/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 
 #include "analyzer/symbols/lines.h"
 #include "common/clean.h"
-#include "common/demangle.h"
+#include "common/linkage_name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -243,14 +243,9 @@ int tp_record_options_check(struct tp_record_options *options, int argc, char **
 	return status;
 }
 
-void tp_record_options_release_only(struct tp_record_options *options)
-{
-	free((void *)(uintptr_t)options->wanted.only.hashes);
-	options->wanted.only.hashes = NULL;
-}
-
 void tp_record_options_release(struct tp_record_options *options)
 {
 	tp_record_attach_release(&options->attach);
-	tp_record_options_release_only(options);
+	free((void *)(uintptr_t)options->wanted.only.hashes);
+	options->wanted.only.hashes = NULL;
 }

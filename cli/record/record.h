@@ -57,8 +57,6 @@ extern const struct tp_option tp_record_option_table[]; /* of that one */
  */
 int tp_record_options_check(struct tp_record_options *options, int argc, char **argv);
 
-/* Free what the session needs only to begin. */
-void tp_record_options_release_only(struct tp_record_options *options);
 void tp_record_options_release(struct tp_record_options *options);
 
 /* ---- attach.c */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/system_header.h"
+#include "common/linkage_name.h"
 #include "common/zipped_text.h"
 #include "pass/function.h"
 

@@ -25,19 +25,11 @@ enum { LOOK_THREADS = 64, LOOK_SLOTS = 2048 };
 // A look may take this part of the time to the next one.
 static const uint64_t LOOK_SHARE = 100;
 
-static uint64_t nanoseconds(clockid_t clock)
-{
-	struct timespec time;
-	if (clock_gettime(clock, &time))
-		return 0;
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 // Of all threads of a process, ended ones included; also of a process that waits to be reaped.
 static uint64_t process_ns(pid_t pid)
 {
 	clockid_t clock;
-	return clock_getcpuclockid(pid, &clock) ? 0 : nanoseconds(clock);
+	return clock_getcpuclockid(pid, &clock) ? 0 : tp_clock_ns(clock);
 }
 
 // "running delayed slices", of which the first two are ns. Zeroes: the kernel does not count. 0 or an errno.
@@ -182,11 +174,11 @@ void tp_cpu_times_look(struct tp_cpu_times *times)
 	const uint64_t now = tp_clock_monotonic_ns();
 	pthread_mutex_lock(&times->lock);
 	if (now >= times->next_ns && find_process(times, 0)) {
-		const uint64_t before = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+		const uint64_t before = tp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		look_at_process(times, false);
 		if (times->has_tasks)
 			look_at_some(times);
-		const uint64_t rest = LOOK_SHARE * (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before);
+		const uint64_t rest = LOOK_SHARE * (tp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
 		times->next_ns = now + (rest > LOOK_NS ? rest : LOOK_NS);
 	}
 	pthread_mutex_unlock(&times->lock);

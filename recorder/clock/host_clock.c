@@ -14,9 +14,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <stdlib.h>
-#endif
 
-#if defined(__x86_64__)
 // Linux states both flags only when it believes them; CPUID alone does not say that the counters of
 // all sockets agree.
 bool tp_clock_has_steady_counter(void)
@@ -36,40 +34,21 @@ static uint64_t stated_hz(void)
 		return 0;
 	return denominator && numerator ? (uint64_t)crystal * numerator / denominator : 0;
 }
-#elif defined(__aarch64__)
-// The generic timer is architecturally steady.
-bool tp_clock_has_steady_counter(void)
-{
-	return true;
-}
-
-static uint64_t stated_hz(void)
-{
-	uint64_t value;
-	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(value));
-	return value;
-}
-#elif defined(__riscv) && __riscv_xlen == 64
-// The architecture wants a constant rate, and all harts in step.
-bool tp_clock_has_steady_counter(void)
-{
-	return true;
-}
-
-// Only the device tree knows it: the points of the trace tell.
-static uint64_t stated_hz(void)
-{
-	return 0;
-}
 #else
+// The generic timer of Arm is architecturally steady. RISC-V wants a constant rate, and all harts in step.
 bool tp_clock_has_steady_counter(void)
 {
-	return false;
+	return TP_HARDWARE_CLOCK != TEEPERF_CLOCK_NONE;
 }
 
+// Of RISC-V only the device tree knows it: the points of the trace tell.
 static uint64_t stated_hz(void)
 {
-	return 0;
+	uint64_t value = 0;
+#if defined(__aarch64__)
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(value));
+#endif
+	return value;
 }
 #endif
 
@@ -99,11 +78,17 @@ int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err 
 	return 0;
 }
 
-uint64_t tp_clock_monotonic_ns(void)
+uint64_t tp_clock_ns(clockid_t clock)
 {
 	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	if (clock_gettime(clock, &now))
+		return 0;
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t tp_clock_monotonic_ns(void)
+{
+	return tp_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
 uint64_t tp_clock_ticks(uint32_t clock)

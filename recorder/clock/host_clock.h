@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <teeperf/trace.h>
 
@@ -34,7 +35,9 @@ int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err 
  */
 uint64_t tp_clock_ticks(uint32_t clock);
 
-/* CLOCK_MONOTONIC_RAW in nanoseconds. */
+/* A clock of the system in nanoseconds; 0: it has no such clock. */
+uint64_t tp_clock_ns(clockid_t clock);
+/* CLOCK_MONOTONIC_RAW. */
 uint64_t tp_clock_monotonic_ns(void);
 
 /* Ticks per second as the processor states it, 0 if it does not. */

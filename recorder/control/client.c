@@ -83,14 +83,6 @@ static bool listens(const char *path, pid_t named, pid_t pid)
 	return found;
 }
 
-static int not_found(pid_t pid, struct tp_err *err)
-{
-	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
-	    "process %d is neither a running 'teeperf record' of yours nor a program that one "
-	    "records",
-	    (int)pid);
-}
-
 // Until the other side has ended, however long it writes.
 static void await_end(int connection)
 {
@@ -190,5 +182,10 @@ int tp_control_ask(
 		    (int)pid);
 	if (!r)
 		r = ask_at(path, verb, reply, err);
-	return r == TP_ERR_NOT_FOUND ? not_found(pid, err) : r;
+	if (r == TP_ERR_NOT_FOUND)
+		r = tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		    "process %d is neither a running 'teeperf record' of yours nor a program that one "
+		    "records",
+		    (int)pid);
+	return r;
 }

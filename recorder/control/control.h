@@ -9,7 +9,6 @@
 #ifndef TP_CONTROL_H
 #define TP_CONTROL_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

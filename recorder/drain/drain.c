@@ -19,23 +19,6 @@ static const uint64_t NAMES_MS = 100;
 enum { NAMES_LOOK = 64 };
 enum { MODULES_FEW = 64, SHORT_LIVES = 64 };
 
-uint64_t tp_drain_clamp_used(uint64_t used)
-{
-	used &= ~UINT64_C(7);
-	if (used < sizeof(struct teeperf_chunk))
-		return sizeof(struct teeperf_chunk);
-	return used < TP_REGION_CHUNK_SIZE ? used : TP_REGION_CHUNK_SIZE;
-}
-
-uint64_t tp_drain_find_used(const uint64_t *chunk)
-{
-	const uint64_t header = sizeof(struct teeperf_chunk) / 8;
-	uint64_t words = TP_REGION_CHUNK_SIZE / 8;
-	while (words > header && !chunk[words - 1])
-		words--;
-	return words * 8;
-}
-
 // Copy the chunk, then judge and write the copy: the program may change the original meanwhile. Of a
 // complete one, only what is in use: threads that live for a moment leave theirs nearly empty.
 static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
@@ -62,8 +45,11 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 	}
 }
 
-static void take_numbers(struct tp_drain *drain, uint32_t count)
+// One look at all chunks in these states: how many were taken. In the order in which threads filled them,
+// so that a file that ends early lacks the end of each thread and nothing between.
+static uint32_t take_chunks(struct tp_drain *drain, uint32_t states)
 {
+	const uint32_t count = tp_region_collect(drain->region, states, drain->numbers);
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t number = drain->numbers[i];
 		take_chunk(drain, number,
@@ -72,22 +58,7 @@ static void take_numbers(struct tp_drain *drain, uint32_t count)
 		if (!tp_load_relaxed(&drain->worker.stop))
 			tp_clock_log_tick(drain->clock_log);
 	}
-}
-
-// One look at all chunks that are complete: how many were taken. In the order in which threads filled them,
-// so that a file that ends early lacks the end of each thread and nothing between.
-static uint32_t take_chunks(struct tp_drain *drain)
-{
-	const uint32_t count = tp_region_collect(drain->region, TEEPERF_CHUNK_DONE, drain->numbers);
-	take_numbers(drain, count);
 	return count;
-}
-
-// What threads still own, too. Looked for apart, a chunk that becomes complete between two looks would be
-// in neither, and one that becomes so after them would be there twice.
-static void take_rest(struct tp_drain *drain)
-{
-	take_numbers(drain, tp_region_collect_rest(drain->region, drain->numbers));
 }
 
 static void write_modules(struct tp_drain *drain)
@@ -284,11 +255,6 @@ static bool is_time(struct tp_drain *drain)
 	       tail - drain->taken >= tp_region_limit(drain->region) / 2;
 }
 
-static uint64_t write_rings(struct tp_drain *drain)
-{
-	return tp_rings_write(drain->region, drain->numbers, drain->writer);
-}
-
 // A trace of its own, as whole as the recording's.
 static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *writer)
 {
@@ -302,7 +268,7 @@ static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *write
 	// its chunk had been overwritten. The modules of all records were there before them.
 	write_threads(drain);
 	write_cpu(drain);
-	write_rings(drain);
+	tp_rings_write(drain->region, drain->numbers, writer);
 	write_modules(drain);
 	tp_switch_log_follow(&drain->switches, drain->region->header);
 	tp_clock_log_point(drain->clock_log);
@@ -350,7 +316,7 @@ static void flush(struct tp_drain *drain)
 	if (drain->region->mode == TEEPERF_MODE_RING) {
 		snapshot(drain);
 	} else {
-		take_chunks(drain);
+		take_chunks(drain, TP_REGION_DONE);
 		if (!drain->writer->failed)
 			write_tables(drain);
 	}
@@ -387,14 +353,6 @@ bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms)
 	return false;
 }
 
-static uint64_t thread_cpu_ns(void)
-{
-	struct timespec time;
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time))
-		return 0;
-	return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
-}
-
 // How long it really slept, but not beyond its nap: who comes back later had no processor, or was stopped.
 static uint64_t nap(struct tp_drain *drain, int nap_ms)
 {
@@ -415,7 +373,7 @@ static void *run(void *argument)
 	while (!tp_load_relaxed(&drain->worker.stop)) {
 		follow_program(drain);
 		flush(drain);
-		if (!is_time(drain) || !take_chunks(drain))
+		if (!is_time(drain) || !take_chunks(drain, TP_REGION_DONE))
 			accounted += nap(drain, nap_ms);
 		tp_clock_log_tick(drain->clock_log);
 		tp_cpu_times_look(&drain->cpu);
@@ -423,7 +381,7 @@ static void *run(void *argument)
 		checkpoint(drain);
 	}
 	// Part of its processor time is in the writes, too: what is left is a little too small.
-	accounted += drain->writer->write_ns - written + thread_cpu_ns();
+	accounted += drain->writer->write_ns - written + tp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const uint64_t passed = tp_clock_monotonic_ns() - start;
 	drain->absent_ns = passed > accounted ? passed - accounted : 0;
 	return NULL;
@@ -506,10 +464,12 @@ void tp_drain_finish(struct tp_drain *drain)
 	follow_program(drain);
 	const uint32_t threads = copy_threads(drain);
 	if (drain->region->mode == TEEPERF_MODE_RING) {
-		drain->record_bytes = write_rings(drain);
+		drain->record_bytes = tp_rings_write(drain->region, drain->numbers, drain->writer);
 	} else {
-		take_chunks(drain);
-		take_rest(drain);
+		take_chunks(drain, TP_REGION_DONE);
+		// Looked for apart, a chunk that becomes complete between two looks would be in neither, and one that
+		// becomes so after them would be there twice.
+		take_chunks(drain, TP_REGION_DONE | TP_REGION_OWNED);
 	}
 	tp_trace_writer_make_room(drain->writer, bytes_of_end(drain, threads));
 	write_modules(drain);

@@ -8,7 +8,6 @@
 #define TP_DRAIN_H
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +18,6 @@
 #include "recorder/region/doorbell.h"
 #include "recorder/clock/host_clock.h"
 #include "recorder/region/region.h"
-#include "drain.h"
 #include "trace_writer.h"
 
 /* All switches of a recording (docs/format.md), gathered from the log, which keeps only the last ones. */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a trace lacks because it could not be written.
+// What a trace lacks because it could not be written; and room for what ends it, on a disk that has none left: the last
+// chunks give way, and are counted as missing.
+#define _GNU_SOURCE
 #include "trace_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/array.h"
+#include "common/read_all.h"
 #include "recorder/region/region.h"
 
 struct events {
@@ -84,4 +87,112 @@ void tp_missing_add(struct tp_missing *missing, const struct teeperf_chunk *chun
 	of_thread->chunks++;
 	of_thread->events += sum.events;
 	of_thread->calls += sum.calls;
+}
+
+enum { CHUNK_SIZE = 1 << TEEPERF_CHUNK_SHIFT_DEFAULT };
+
+// Where a chunk's section is.
+struct place {
+	uint64_t offset;
+	struct teeperf_section header;
+};
+
+static bool read_at(int fd, void *to, uint64_t size, uint64_t offset)
+{
+	return tp_read_at(fd, to, size, offset) == (int64_t)size;
+}
+
+// Nothing else tells whether there is room: free blocks, quotas and limits all count.
+static bool has_room(struct tp_trace_writer *writer, uint64_t bytes)
+{
+	static const char zeroes[4096];
+	uint64_t done = 0;
+	while (done < bytes && tp_write_all(writer->fd, zeroes, sizeof(zeroes)))
+		done += sizeof(zeroes);
+	return tp_trace_writer_cut(writer, writer->offset) && done >= bytes;
+}
+
+static uint64_t padded(uint64_t size)
+{
+	return sizeof(struct teeperf_section) + (size + 7) / 8 * 8;
+}
+
+// All chunks in the file, in their order; to be freed. NULL: it cannot be read, or has none.
+static struct place *list_chunks(const struct tp_trace_writer *writer, uint64_t *count)
+{
+	struct place *places = NULL;
+	uint64_t capacity = 0;
+	struct place place = {.offset = writer->header.header_size};
+	for (*count = 0; place.offset < writer->offset; place.offset += padded(place.header.size)) {
+		if (!read_at(writer->fd, &place.header, sizeof(place.header), place.offset) ||
+		    place.header.magic != TEEPERF_SECTION_MAGIC ||
+		    padded(place.header.size) > writer->offset - place.offset)
+			goto fail;
+		if (place.header.type != TEEPERF_SECTION_CHUNK &&
+		    place.header.type != TEEPERF_SECTION_PACKED)
+			continue;
+		if (!TP_GROW(places, capacity, *count + 1))
+			goto fail;
+		places[(*count)++] = place;
+	}
+	return places;
+fail:
+	free(places);
+	return NULL;
+}
+
+// Count the chunk at PLACE, which is about to go. ROOM has one chunk, PACKED the payload of a section.
+static bool give_up(struct tp_trace_writer *writer, const struct place *place, uint64_t *room,
+    uint8_t *packed, struct tp_unpacker *unpacker)
+{
+	const uint64_t at = place->offset + sizeof(place->header);
+	const uint64_t size = place->header.size;
+	uint64_t whole = size;
+	struct tp_err err;
+	if (size < sizeof(struct teeperf_chunk) || size > CHUNK_SIZE)
+		return false;
+	if (place->header.type == TEEPERF_SECTION_CHUNK) {
+		if (!read_at(writer->fd, room, size, at))
+			return false;
+	} else {
+		const uint64_t header = sizeof(struct teeperf_chunk) / 8;
+		uint32_t count;
+		if (!read_at(writer->fd, packed, size, at) ||
+		    tp_unpacker_unpack(unpacker, packed, size, room + header, &count, writer->path,
+			place->offset, &err))
+			return false;
+		for (uint64_t i = 0; i < header; i++)
+			room[i] = ((const uint64_t *)(const void *)packed)[i];
+		whole = 8 * (header + count);
+	}
+	tp_missing_add(&writer->missing, (const struct teeperf_chunk *)(const void *)room, whole);
+	return true;
+}
+
+void tp_trace_writer_make_room(struct tp_trace_writer *writer, uint64_t bytes)
+{
+	struct tp_unpacker unpacker = {0};
+	struct tp_err err;
+	uint64_t count = 0;
+	uint64_t cut = writer->offset;
+	if (!writer->failed || !writer->regular || writer->fd < 0 || has_room(writer, bytes) ||
+	    writer->fd < 0)
+		return;
+	struct place *places = list_chunks(writer, &count);
+	uint64_t *room = malloc(CHUNK_SIZE);
+	uint8_t *packed = malloc(CHUNK_SIZE);
+	uint64_t gone = 0;
+	if (places && room && packed && !tp_unpacker_init(&unpacker, CHUNK_SIZE, &err)) {
+		while (gone < count && writer->offset - cut < bytes &&
+		       give_up(writer, &places[count - gone - 1], room, packed, &unpacker))
+			cut = places[count - ++gone].offset;
+	}
+	if (gone) {
+		tp_store_relaxed(&writer->chunks, writer->chunks - gone);
+		tp_trace_writer_cut(writer, cut);
+	}
+	tp_unpacker_release(&unpacker);
+	free(packed);
+	free(room);
+	free(places);
 }

@@ -1,10 +1,215 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A process that is recorded beside the program: a log and a trace of its own.
+// What each trace begins and ends with, besides its tables; and a process that is recorded beside the program.
+#define _GNU_SOURCE
 #include "recording.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <teeperf/version.h>
 
 #include "recorder/region/log_guard.h"
+#include "recorder/region/proc.h"
+
+static void add_facts(
+    struct tp_buf *buf, const struct tp_region *region, const struct tp_host_facts *facts)
+{
+	struct utsname name;
+	tp_buf_addf(buf, "teeperf=%s\n", TEEPERF_VERSION);
+	if (uname(&name) == 0)
+		tp_buf_addf(
+		    buf, "os=%s %s\nmachine=%s\n", name.sysname, name.release, name.machine);
+	char *cpu = tp_proc_cpu("model name");
+	if (cpu)
+		tp_buf_addf(buf, "cpu=%s\n", cpu);
+	free(cpu);
+	tp_buf_addf(buf, "cores=%d\n", facts->cores);
+	tp_buf_addf(buf, "clock=%s\n", facts->clock);
+	if (facts->counter_cpu >= 0)
+		tp_buf_addf(buf, "counter_cpu=%d\n", facts->counter_cpu);
+	tp_buf_addf(buf, "mode=%s\nlog_bytes=%llu\n", facts->mode,
+	    (unsigned long long)region->chunk_count * TP_REGION_CHUNK_SIZE);
+	tp_buf_addf(buf, "drain=%s\n", facts->drain);
+	if (facts->ring)
+		tp_buf_addf(buf, "ring=%u\n", facts->ring);
+	if (facts->start_off)
+		tp_buf_addf(buf, "on_start=off\n");
+	if (facts->has_cost)
+		tp_buf_addf(buf,
+		    "cost_in_ps=%.0f\ncost_out_ps=%.0f\ncost_untimed_ps=%.0f\n"
+		    "cost_in_off_ps=%.0f\ncost_out_off_ps=%.0f\n",
+		    facts->cost.in_ns * 1000, facts->cost.out_ns * 1000,
+		    facts->cost.untimed_ns * 1000, facts->cost.in_off_ns * 1000,
+		    facts->cost.out_off_ns * 1000);
+	if (facts->has_cost && facts->cost.wait_ns > 0)
+		tp_buf_addf(buf, "cost_wait_ps=%.0f\n", facts->cost.wait_ns * 1000);
+	if (facts->process)
+		tp_buf_addf(buf, "process=%llu\n", (unsigned long long)facts->process);
+	if (facts->parent)
+		tp_buf_addf(buf, "parent=%llu\n", (unsigned long long)facts->parent);
+	if (facts->port)
+		tp_buf_addf(buf, "port=%s\n", facts->port);
+	if (facts->transport)
+		tp_buf_addf(buf, "transport=%s\n", facts->transport);
+}
+
+// What is known at the end.
+static void add_counts(struct tp_buf *buf, const struct tp_drain *drain, bool only)
+{
+	const struct teeperf_log_header *header = drain->region->header;
+	const uint64_t gaps =
+	    drain->counter ? tp_load_relaxed(&drain->counter->gaps.starved_count) : 0;
+	const uint64_t gone = tp_log_guard_lost_bytes(drain->region->map);
+	tp_buf_addf(buf, "clock_gaps=%llu\nfunctions=%llu\n", (unsigned long long)gaps,
+	    (unsigned long long)tp_count_acquire(&header->function_count));
+	if (only)
+		tp_buf_addf(buf, "functions_left_out=%llu\n",
+		    (unsigned long long)tp_count_acquire(&header->functions_left_out));
+	if (drain->switches.missed)
+		tp_buf_addf(
+		    buf, "switches_missed=%llu\n", (unsigned long long)drain->switches.missed);
+	if (gone)
+		tp_buf_addf(buf, "log_gone_bytes=%llu\n", (unsigned long long)gone);
+}
+
+// Add what is in the buffer, and free it.
+static int add_section(const struct tp_drain *drain, enum teeperf_section_type type,
+    struct tp_buf *buf, struct tp_err *err)
+{
+	int r = 0;
+	if (buf->failed)
+		r = tp_err_memory(err, NULL);
+	else
+		tp_trace_writer_add(drain->writer, type, buf->data, buf->size);
+	tp_buf_release(buf);
+	return r;
+}
+
+void tp_trace_add_host(const struct tp_drain *drain, const struct tp_host_facts *facts, bool ended)
+{
+	struct tp_buf host;
+	tp_buf_init(&host);
+	add_facts(&host, drain->region, facts);
+	if (ended)
+		add_counts(&host, drain, facts->only);
+	add_section(drain, TEEPERF_SECTION_HOST, &host, NULL);
+}
+
+// The working directory and each argument, NUL-ended.
+static void add_own_command(struct tp_buf *buf, char *const *argv)
+{
+	char *folder = getcwd(NULL, 0);
+	tp_buf_add_string(buf, folder ? folder : "");
+	tp_buf_add_char(buf, '\0');
+	free(folder);
+	for (; *argv; argv++)
+		tp_buf_add(buf, *argv, strlen(*argv) + 1);
+}
+
+// The same of a running process.
+static void add_command_of(struct tp_buf *buf, pid_t pid)
+{
+	char path[64];
+	char text[4096];
+	snprintf(path, sizeof(path), "/proc/%d/cwd", (int)pid);
+	const ssize_t length = readlink(path, text, sizeof(text));
+	tp_buf_add(buf, text, length > 0 ? (size_t)length : 0);
+	tp_buf_add_char(buf, '\0');
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return;
+	for (size_t size; (size = fread(text, 1, sizeof(text), file));)
+		tp_buf_add(buf, text, size);
+	fclose(file);
+	// A process may have written over its arguments.
+	if (buf->size && buf->data[buf->size - 1])
+		tp_buf_add_char(buf, '\0');
+}
+
+int tp_trace_add_command(
+    const struct tp_drain *drain, char *const *argv, pid_t pid, struct tp_err *err)
+{
+	struct tp_buf command;
+	tp_buf_init(&command);
+	if (argv)
+		add_own_command(&command, argv);
+	else
+		add_command_of(&command, pid);
+	return add_section(drain, TEEPERF_SECTION_COMMAND, &command, err);
+}
+
+int tp_trace_add_log(const struct tp_drain *drain, struct tp_err *err)
+{
+	struct tp_trace_writer *writer = drain->writer;
+	struct tp_region *region = drain->region;
+	struct teeperf_trace_log log = {
+	    .id = region->id,
+	    .recorder_pid = (uint32_t)getpid(),
+	    .level = (uint32_t)writer->packer.level,
+	    .start_off = drain->start_off,
+	};
+	if (!writer->regular || !region->path[0])
+		return 0;
+	memcpy(log.constants, region->header, sizeof(log.constants));
+	log.constants[0] = TEEPERF_LOG_MAGIC; // it may not be there yet
+	tp_trace_writer_add(writer, TEEPERF_SECTION_LOG, &log, sizeof(log));
+	if (writer->failed) {
+		if (err)
+			*err = writer->error;
+		return writer->error.code;
+	}
+	tp_region_note_trace(region, writer->path);
+	return 0;
+}
+
+void tp_trace_end_count(
+    struct teeperf_trace_end *end, const struct teeperf_log_header *header, uint64_t filled)
+{
+	const uint64_t threads = tp_count_acquire(&header->thread_count);
+	end->chunk_draws = tp_load_relaxed(&header->tail);
+	end->lost_early = tp_count_acquire(&header->lost_early);
+	end->lost_overflow = tp_count_acquire(&header->lost_overflow);
+	end->refused = tp_count_acquire(&header->refused);
+	end->forked = tp_count_acquire(&header->forked);
+	end->attach = tp_load32_acquire(&header->attach);
+	end->module_count = tp_count_acquire(&header->module_count);
+	end->thread_count = threads > filled ? threads : filled;
+}
+
+void tp_trace_add_end(const struct tp_drain *drain, const struct teeperf_trace_end *known)
+{
+	struct tp_trace_writer *writer = drain->writer;
+	const struct tp_region *region = drain->region;
+	struct teeperf_trace_end end = *known;
+	end.chunk_count = writer->chunks;
+	tp_trace_end_count(&end, region->header, tp_region_thread_count(region));
+	end.log_bytes = (uint64_t)region->committed * TP_REGION_CHUNK_SIZE;
+	end.mode = region->mode;
+	const struct tp_missing *missing = &writer->missing;
+	const uint64_t before = writer->offset;
+	if (missing->count)
+		tp_trace_writer_add(writer, TEEPERF_SECTION_MISSING, missing->threads,
+		    missing->count * sizeof(*missing->threads));
+	end.missing_chunks = missing->chunks < UINT32_MAX ? (uint32_t)missing->chunks : UINT32_MAX;
+	end.missing_events = missing->events;
+	end.missing_calls = missing->calls;
+	end.unwritten = writer->unwritten;
+	const uint64_t at = writer->offset;
+	tp_trace_writer_add(writer, TEEPERF_SECTION_END, &end, sizeof(end));
+	if (writer->offset != at || at == before)
+		return;
+	// The sums matter more than what each thread lacks.
+	writer->unwritten |= UINT32_C(1) << TEEPERF_SECTION_MISSING;
+	end.unwritten = writer->unwritten;
+	if (tp_trace_writer_cut(writer, before))
+		tp_trace_writer_add(writer, TEEPERF_SECTION_END, &end, sizeof(end));
+}
+
+// ---- A log and a trace of its own.
 
 int tp_recording_create(struct tp_recording *recording, const struct tp_region_options *region,
     const char *path, int compress, struct tp_err *err)

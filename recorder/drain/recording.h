@@ -9,18 +9,18 @@
 #include "common/chunks/event_cost.h"
 #include "drain.h"
 
-/* What each trace begins and ends with, besides its tables: sections HOST, COMMAND, LOG and END (trace_ends.c). */
+/* What each trace begins and ends with, besides its tables: sections HOST, COMMAND, LOG and END. */
 
 /* What the recording chose; the rest is asked of the system. */
 struct tp_host_facts {
-	const char *clock;
-	const char *mode;
-	const char *drain;
 	uint32_t ring;   /* mode ring: chunks that a thread keeps; else 0 */
 	int cores;       /* that could be used at the start */
 	int counter_cpu; /* -1: none */
-	bool start_off;  /* recording began switched off */
-	bool only;       /* some functions were not to record */
+	const char *clock;
+	const char *mode;
+	const char *drain;
+	bool start_off; /* recording began switched off */
+	bool only;      /* some functions were not to record */
 	struct tp_event_cost cost;
 	bool has_cost;
 	/* One of several processes: its number, and its parent's if it was forked. 0: unknown. */

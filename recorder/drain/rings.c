@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Mode ring: what the program's threads keep, written to a trace.
+// What of a chunk is in use. Mode ring: what the program's threads keep, written to a trace.
+#include "drain.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/array.h"
-#include "drain.h"
 
 enum {
 	HEADER_WORDS = sizeof(struct teeperf_chunk) / 8,
 	TRIES = 100, // while we have no processor, a thread may go round its whole ring
 };
+
+uint64_t tp_drain_clamp_used(uint64_t used)
+{
+	used &= ~UINT64_C(7);
+	if (used < sizeof(struct teeperf_chunk))
+		return sizeof(struct teeperf_chunk);
+	return used < TP_REGION_CHUNK_SIZE ? used : TP_REGION_CHUNK_SIZE;
+}
+
+uint64_t tp_drain_find_used(const uint64_t *chunk)
+{
+	const uint64_t header = sizeof(struct teeperf_chunk) / 8;
+	uint64_t words = TP_REGION_CHUNK_SIZE / 8;
+	while (words > header && !chunk[words - 1])
+		words--;
+	return words * 8;
+}
 
 int tp_chunk_key_compare(const void *a, const void *b)
 {
@@ -123,7 +140,7 @@ static uint64_t write_thread(const struct tp_chunk_key *held, uint32_t count, co
 // Which chunks there are, by thread and sequence; two that say the same are one.
 static uint32_t find(struct tp_region *region, uint32_t *numbers, struct tp_chunk_key *held)
 {
-	const uint32_t found = tp_region_collect_rest(region, numbers);
+	const uint32_t found = tp_region_collect(region, TP_REGION_DONE | TP_REGION_OWNED, numbers);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < found; i++) {
 		const struct teeperf_chunk *chunk = tp_region_chunk(region, numbers[i]);

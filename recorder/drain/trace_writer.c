@@ -186,13 +186,6 @@ bool tp_trace_writer_in_place(const struct tp_trace_writer *writer)
 	       ours.st_ino == there.st_ino;
 }
 
-static uint64_t unix_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int start_packing(struct tp_trace_writer *writer, int level, struct tp_err *err)
 {
 	return level ? tp_packer_init(
@@ -222,7 +215,7 @@ int tp_trace_writer_open(
 	    .oldest_major = TEEPERF_TRACE_OLDEST_MAJOR,
 	    .minor = TEEPERF_TRACE_MINOR,
 	    .header_size = sizeof(writer->header),
-	    .created_unix_ns = unix_ns(),
+	    .created_unix_ns = tp_clock_ns(CLOCK_REALTIME),
 	    .chunk_shift = TEEPERF_CHUNK_SHIFT_DEFAULT,
 	};
 	struct iovec part = {&writer->header, sizeof(writer->header)};

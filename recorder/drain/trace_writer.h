@@ -15,7 +15,6 @@
 
 #include "common/chunks/chunk_codec.h"
 #include "common/err.h"
-#include "trace_writer.h"
 
 /* What a trace lacks because it could not be written: chunks, and the events in them, thread by thread. */
 struct tp_missing {
@@ -80,7 +79,7 @@ bool tp_trace_writer_in_place(const struct tp_trace_writer *writer);
 /*
  * After a failure, behind which no chunk is written: have room for BYTES of further sections, so that the file can
  * say what it lacks. If there is none, the last chunks in the file make room, and are missing as well; so are all
- * sections behind the first of them, which the caller writes again. In trace_room.c.
+ * sections behind the first of them, which the caller writes again. In missing.c.
  */
 void tp_trace_writer_make_room(struct tp_trace_writer *writer, uint64_t bytes);
 

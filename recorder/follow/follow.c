@@ -4,7 +4,6 @@
 #include "follow.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,18 +197,12 @@ uint32_t tp_follow_count(struct tp_follow *follow, uint64_t *records, uint64_t *
 	return live;
 }
 
-int tp_follow_start(struct tp_follow *follow, const struct tp_follow_options *options,
-    const struct tp_region_only *only, uint64_t control, struct tp_err *err)
+int tp_follow_start(
+    struct tp_follow *follow, const struct tp_follow_options *options, struct tp_err *err)
 {
 	static const char what[] = "the threads for children";
-	*follow = (struct tp_follow){.options = *options, .only = *only, .control = control};
-	const size_t size = only->count * sizeof(*only->hashes);
-	uint64_t *hashes = malloc(size ? size : 1);
-	if (!hashes)
-		return tp_err_memory(err, NULL);
-	if (size)
-		memcpy(hashes, only->hashes, size);
-	follow->only.hashes = hashes;
+	*follow = (struct tp_follow){
+	    .options = *options, .control = options->common.start_off ? 0 : TEEPERF_ACTIVE};
 	pthread_mutex_init(&follow->lock, NULL);
 	int r = tp_worker_start(&follow->finisher, finish_all, follow, what, err);
 	if (r)
@@ -225,7 +218,6 @@ fail_finisher:
 	tp_worker_stop(&follow->finisher);
 fail:
 	pthread_mutex_destroy(&follow->lock);
-	free(hashes);
 	return r;
 }
 
@@ -247,6 +239,5 @@ void tp_follow_release(struct tp_follow *follow)
 	free(follow->results);
 	follow->results = NULL;
 	follow->result_count = 0;
-	free((void *)(uintptr_t)follow->only.hashes);
 	pthread_mutex_destroy(&follow->lock);
 }

@@ -21,6 +21,7 @@ struct tp_follow_options {
 	const char *output;
 	const struct tp_region *first; /* the program's own; it outlives the rest */
 	int control_signal;
+	struct tp_region_only only; /* hashes are the caller's, as is what the others point to */
 	struct tp_recording_options common;
 };
 
@@ -58,7 +59,6 @@ struct tp_follow_result {
 
 struct tp_follow {
 	struct tp_follow_options options;
-	struct tp_region_only only;           /* hashes are our own copy */
 	char setting[TP_FOLLOW_SETTING_SIZE]; /* for the environment */
 	uint64_t token;
 	int socket;
@@ -79,9 +79,9 @@ struct tp_follow {
 	struct tp_worker finisher;
 };
 
-/* On success end it with tp_follow_stop and tp_follow_release. `only`'s hashes are copied. */
-int tp_follow_start(struct tp_follow *follow, const struct tp_follow_options *options,
-    const struct tp_region_only *only, uint64_t control, struct tp_err *err);
+/* On success end it with tp_follow_stop and tp_follow_release. */
+int tp_follow_start(
+    struct tp_follow *follow, const struct tp_follow_options *options, struct tp_err *err);
 
 /* Give their logs more memory where it is needed; false: there was nothing to do. */
 bool tp_follow_grow(struct tp_follow *follow);

@@ -70,7 +70,7 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	    .mode = options->first->mode,
 	    .ring = options->first->ring,
 	    .clock = options->common.clock,
-	    .only = follow->only,
+	    .only = options->only,
 	};
 	int r = tp_recording_create(&process->log, &wanted, path, options->common.compress, err);
 	if (r)

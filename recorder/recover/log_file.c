@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The log of a recorder that was killed, as a file that is only read.
 #define _GNU_SOURCE
-#include "log_file.h"
+#include "recover.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/trace/section.h"
 #include "common/read_all.h"
 #include "recorder/drain/drain.h"
 #include "recorder/region/proc.h"
@@ -70,7 +70,8 @@ out:
 	return state;
 }
 
-bool tp_log_file_open_live(struct tp_log_file *log, const char *name)
+// Open the log NAME to look at it while it is written: everything in it may change.
+static bool open_live(struct tp_log_file *log, const char *name)
 {
 	*log = (struct tp_log_file){.fd = -1};
 	snprintf(log->path, sizeof(log->path), TP_REGION_FOLDER "/%s", name);
@@ -219,7 +220,8 @@ int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_chunk_key *
 	return 0;
 }
 
-bool tp_log_file_chunk_now(
+// One chunk as it is now, whole records only; false: it is another one by now, or cannot be read.
+static bool chunk_now(
     const struct tp_log_file *log, const struct tp_chunk_key *chunk, struct teeperf_chunk *to)
 {
 	const uint64_t header_words = sizeof(*to) / 8;
@@ -254,4 +256,58 @@ void tp_log_file_remove(struct tp_log_file *log)
 	unlink(note);
 	close(log->fd);
 	log->fd = -1;
+}
+
+// ---- What the log of a recording has, and its trace does not have yet.
+
+// Chunks that wait to be written; whoever looks reads them all.
+enum { COMPLETE_MOST = 1024 };
+
+static bool is_readable(const struct tp_log_file *log)
+{
+	uint32_t complete = 0;
+	for (uint32_t i = 0; i < log->chunk_count; i++)
+		complete += log->chunks[i].whole;
+	return complete <= COMPLETE_MOST && log->constants.mode != TEEPERF_MODE_RING;
+}
+
+static bool add_chunks(const struct tp_log_file *log, struct tp_buf *out)
+{
+	struct teeperf_chunk *chunk = malloc(TP_REGION_CHUNK_SIZE);
+	for (uint32_t i = 0; chunk && i < log->chunk_count; i++)
+		if (chunk_now(log, &log->chunks[i], chunk))
+			tp_trace_section_add(out, TEEPERF_SECTION_CHUNK, chunk, chunk->used);
+	free(chunk);
+	return chunk != NULL;
+}
+
+bool tp_live_add(const struct teeperf_trace_log *section, struct tp_buf *out)
+{
+	char name[TP_REGION_NAME_SIZE];
+	struct tp_log_file log;
+	struct tp_err err;
+	tp_region_name(name, section->recorder_pid, section->id);
+	if (!open_live(&log, name))
+		return false;
+	const bool done = tp_log_file_read(&log, section, &err) == 0 && is_readable(&log) &&
+			  add_chunks(&log, out);
+	// Behind the chunks: all that they refer to was there before them.
+	if (done) {
+		struct tp_log_file tables = log;
+		tables.header = NULL;
+		tables.modules = NULL;
+		tables.threads = NULL;
+		tables.chunks = NULL;
+		tables.chunk_count = 0;
+		if (tp_log_file_read(&tables, section, &err) == 0) {
+			tp_trace_section_add(out, TEEPERF_SECTION_MODULES, tables.modules,
+			    tables.module_count * sizeof(*tables.modules));
+			tp_trace_section_add(out, TEEPERF_SECTION_THREADS, tables.threads,
+			    tables.thread_count * sizeof(*tables.threads));
+		}
+		tp_log_file_release(&tables);
+	}
+	tp_log_file_release(&log);
+	close(log.fd);
+	return done && !out->failed;
 }

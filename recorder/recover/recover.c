@@ -18,7 +18,7 @@
 #include "recorder/clock/host_clock.h"
 #include "recorder/drain/drain.h"
 #include "recorder/drain/recording.h"
-#include "unfinished.h"
+#include "remains.h"
 
 enum { PATIENCE = 1000 }; // times 10 ms
 

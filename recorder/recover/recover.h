@@ -14,7 +14,7 @@
 #include "analyzer/trace/tracefile.h"
 #include "common/buf.h"
 #include "common/err.h"
-#include "log_file.h"
+#include "remains.h"
 
 struct tp_recovered {
 	char trace[PATH_MAX];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A trace without END, as far as that is needed to go on with it.
 #define _GNU_SOURCE
-#include "unfinished.h"
+#include "remains.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "analyzer/trace/reader.h"
 #include "common/array.h"

@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -70,36 +69,28 @@ static uint64_t free_in_folder(void)
 	return (uint64_t)info.f_bavail * info.f_frsize;
 }
 
-static uint32_t module_capacity(const struct tp_region_options *options)
+static uint64_t metadata_size(
+    const struct tp_region *region, const struct tp_region_options *options)
 {
-	return options->small_tables ? TP_REGION_SMALL_MODULES : TP_REGION_MODULES;
-}
-
-static uint32_t thread_capacity(const struct tp_region_options *options)
-{
-	return options->small_tables ? TP_REGION_SMALL_THREADS : TP_REGION_THREADS;
-}
-
-static uint64_t metadata_size(const struct tp_region_options *options, uint32_t chunk_count)
-{
-	return round_up(TEEPERF_LOG_HEADER_SIZE + 2 * 8 * (uint64_t)chunk_count +
-			    module_capacity(options) * sizeof(struct teeperf_module) +
-			    thread_capacity(options) * sizeof(struct teeperf_thread) +
+	return round_up(TEEPERF_LOG_HEADER_SIZE + 2 * 8 * (uint64_t)region->chunk_count +
+			    region->module_capacity * sizeof(struct teeperf_module) +
+			    region->thread_capacity * sizeof(struct teeperf_thread) +
 			    8 * (uint64_t)options->only.count,
 	    TP_REGION_CHUNK_SIZE);
 }
 
-static uint64_t bytes_needed(const struct tp_region_options *options, uint32_t chunk_count)
+static uint64_t bytes_needed(
+    const struct tp_region *region, const struct tp_region_options *options)
 {
-	return metadata_size(options, chunk_count) + (uint64_t)chunk_count * TP_REGION_CHUNK_SIZE +
-	       options->behind;
+	return metadata_size(region, options) +
+	       (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE + options->behind;
 }
 
 // A size that was asked for is had or refused; another one shrinks to what our limits allow, which is told.
 static int keep_limit(struct tp_region *region, const struct tp_region_options *options,
     const struct limit *limit, struct tp_err *err)
 {
-	const uint64_t needed = bytes_needed(options, region->chunk_count);
+	const uint64_t needed = bytes_needed(region, options);
 	if (needed <= limit->bytes)
 		return 0;
 	if (options->size)
@@ -108,10 +99,10 @@ static int keep_limit(struct tp_region *region, const struct tp_region_options *
 		    "'--size'",
 		    (unsigned long long)((needed + MIB - 1) / MIB), limit->name);
 	while (region->chunk_count > TP_REGION_MIN_CHUNKS &&
-	       bytes_needed(options, region->chunk_count) > limit->bytes)
+	       bytes_needed(region, options) > limit->bytes)
 		region->chunk_count /= 2;
 	region->shrunk_by = limit->name;
-	if (bytes_needed(options, region->chunk_count) > limit->bytes)
+	if (bytes_needed(region, options) > limit->bytes)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "'%s' allows %llu KiB, too little for a log: raise that limit", limit->name,
 		    (unsigned long long)(limit->bytes / 1024));
@@ -152,8 +143,7 @@ static int choose_count(struct tp_region *region, const struct tp_region_options
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
 		    "'--size' must be at least %dK",
 		    TP_REGION_MIN_CHUNKS * (TP_REGION_CHUNK_SIZE / 1024));
-	while (!size && *chunk_count > TP_REGION_MIN_CHUNKS &&
-	       bytes_needed(options, *chunk_count) > room)
+	while (!size && *chunk_count > TP_REGION_MIN_CHUNKS && bytes_needed(region, options) > room)
 		*chunk_count /= 2;
 	const struct limit of_file = {"ulimit -f", soft_limit(RLIMIT_FSIZE)};
 	const struct limit of_addresses = {"ulimit -v", limit_of_addresses()};
@@ -168,7 +158,7 @@ static int choose_count(struct tp_region *region, const struct tp_region_options
 		    "'--ring' is more than a quarter of the log's %llu KiB: give a larger '--size', or a "
 		    "smaller '--ring'",
 		    (unsigned long long)*chunk_count * (TP_REGION_CHUNK_SIZE / 1024));
-	const uint64_t needed = bytes_needed(options, *chunk_count);
+	const uint64_t needed = bytes_needed(region, options);
 	if (file && file->fixed && needed > room)
 		return tp_err_set(err, TP_ERR_LIMIT, where, TP_ERR_NO_OFFSET,
 		    "the file has %llu KiB for the log, which needs %llu: make it larger, or empty so "
@@ -418,8 +408,10 @@ int tp_region_create(
 	region->step_chunks = options->step_chunks ? options->step_chunks : TP_REGION_STEP_CHUNKS;
 	region->chunk_count = options->chunk_count;
 	region->ring = options->ring;
-	region->module_capacity = module_capacity(options);
-	region->thread_capacity = thread_capacity(options);
+	region->module_capacity =
+	    options->small_tables ? TP_REGION_SMALL_MODULES : TP_REGION_MODULES;
+	region->thread_capacity =
+	    options->small_tables ? TP_REGION_SMALL_THREADS : TP_REGION_THREADS;
 	struct tp_place_file file = {.fd = -1};
 	int r = options->place ? tp_place_open(options->place, &file, err) : 0;
 	region->fd = file.fd;
@@ -444,7 +436,7 @@ int tp_region_create(
 		r = tp_err_memory(err, NULL);
 		goto fail;
 	}
-	const uint64_t metadata = metadata_size(options, region->chunk_count);
+	const uint64_t metadata = metadata_size(region, options);
 	region->map_size = metadata + (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE;
 	const uint64_t end = region->offset + region->map_size + options->behind;
 	if (!file.fixed && ftruncate(region->fd, (off_t)end)) {
@@ -604,35 +596,21 @@ bool tp_region_grow(struct tp_region *region)
 	return true;
 }
 
-static uint32_t collect(struct tp_region *region, uint64_t state, uint64_t other, uint32_t *numbers)
+uint32_t tp_region_collect(struct tp_region *region, uint32_t states, uint32_t *numbers)
 {
-	uint32_t count = 0;
+	uint32_t first = region->chunk_count;
 	pthread_mutex_lock(&region->lock);
 	// Newest first: a chunk that is seen complete proves that its thread's older ones, looked at
 	// later, are so too.
 	for (uint32_t at = region->newest; at != TP_REGION_NONE; at = region->older[at]) {
-		const uint64_t is = tp_load_acquire(&region->states[at]);
-		if (is == state || is == other)
-			numbers[count++] = at;
+		const uint64_t state = tp_load_acquire(&region->states[at]);
+		if (state < 32 && states >> state & 1)
+			numbers[--first] = at;
 	}
 	pthread_mutex_unlock(&region->lock);
-	for (uint32_t i = 0; i < count / 2; i++) {
-		const uint32_t number = numbers[i];
-		numbers[i] = numbers[count - 1 - i];
-		numbers[count - 1 - i] = number;
-	}
+	const uint32_t count = region->chunk_count - first;
+	memmove(numbers, numbers + first, count * sizeof(*numbers));
 	return count;
-}
-
-uint32_t tp_region_collect(
-    struct tp_region *region, enum teeperf_chunk_state state, uint32_t *numbers)
-{
-	return collect(region, state, state, numbers);
-}
-
-uint32_t tp_region_collect_rest(struct tp_region *region, uint32_t *numbers)
-{
-	return collect(region, TEEPERF_CHUNK_DONE, TEEPERF_CHUNK_OWNED, numbers);
 }
 
 void tp_region_withdraw(struct tp_region *region, uint32_t number)

@@ -155,18 +155,13 @@ static inline struct teeperf_chunk *tp_region_chunk(const struct tp_region *regi
 void tp_region_supply(struct tp_region *region, uint32_t number);
 
 /*
- * The numbers of all chunks that are out and in STATE, into `numbers` (chunk_count of them), in the
- * order in which they were supplied; returns how many. No chunk of a thread is among them without
- * those that the thread completed before it.
+ * The numbers of all chunks that are out and in one of STATES (bit N: enum teeperf_chunk_state), into `numbers`
+ * (chunk_count of them), in the order in which they were supplied; returns how many. With DONE no chunk of a thread is
+ * among them without those that the thread completed before it; with OWNED as well also the one after them, which a
+ * thread that goes on may complete meanwhile.
  */
-uint32_t tp_region_collect(
-    struct tp_region *region, enum teeperf_chunk_state state, uint32_t *numbers);
-
-/*
- * The same of those that are DONE and those that are OWNED, in one look: of each thread, all that it
- * completed and the one after them. A thread that goes on may complete that one meanwhile.
- */
-uint32_t tp_region_collect_rest(struct tp_region *region, uint32_t *numbers);
+enum { TP_REGION_DONE = 1 << TEEPERF_CHUNK_DONE, TP_REGION_OWNED = 1 << TEEPERF_CHUNK_OWNED };
+uint32_t tp_region_collect(struct tp_region *region, uint32_t states, uint32_t *numbers);
 
 /* Chunk `number` is not out any more. pre: it was. */
 void tp_region_withdraw(struct tp_region *region, uint32_t number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Does with a region what a program would do that shared it, at the word of a stream.
-#include "mirror.h"
+#include "thread.h"
 
 #include <stddef.h>
 #include <string.h>

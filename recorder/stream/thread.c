@@ -110,16 +110,6 @@ int tp_stream_start(struct tp_stream *stream, struct tp_region *region, struct t
 	return error ? tp_err_system(err, error, NULL, "cannot start the stream's thread") : 0;
 }
 
-bool tp_stream_is_over(const struct tp_stream *stream)
-{
-	return tp_load_acquire(&stream->over);
-}
-
-void tp_stream_finish(struct tp_stream *stream)
-{
-	tp_inlet_finish(&stream->inlet);
-}
-
 void tp_stream_stop(struct tp_stream *stream)
 {
 	tp_store_relaxed(&stream->stop, 1);

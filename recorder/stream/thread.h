@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Takes a stream (inlet.h) into a region (mirror.h), in a thread of its own. When the trace's disk is
+ * Takes a stream (inlet.h) into a region (mirror.c), in a thread of its own. When the trace's disk is
  * slower than the program, the stream waits, and so the program does if its transport can make it.
  */
 #ifndef TP_STREAM_THREAD_H
@@ -14,8 +14,24 @@
 
 #include "frames.h"
 #include "recorder/clock/host_clock.h"
-#include "mirror.h"
+#include "recorder/region/region.h"
 #include "inlet.h"
+
+/*
+ * Does with a region what a program would do that shared it, at the word of a stream: so the drain takes from
+ * it what it would take from the program's own.
+ */
+struct tp_mirror {
+	struct tp_region *region;
+	uint64_t ticket; /* of the next chunk */
+};
+
+/* What START and WORDS say: the last frame of `frames`, whose START was sound. */
+void tp_mirror_start(struct tp_mirror *mirror, const struct tp_frames *frames);
+void tp_mirror_words(struct tp_mirror *mirror, const struct tp_frames *frames);
+
+/* A chunk's worth of records. False: the drain has not freed a chunk for it yet; try again. */
+bool tp_mirror_chunk(struct tp_mirror *mirror, const struct tp_frames *frames);
 
 struct tp_stream {
 	struct tp_inlet inlet;
@@ -45,11 +61,6 @@ void tp_stream_release(struct tp_stream *stream);
 
 /* Start the thread. Someone must drain the region. On success end it with tp_stream_stop. */
 int tp_stream_start(struct tp_stream *stream, struct tp_region *region, struct tp_err *err);
-
-bool tp_stream_is_over(const struct tp_stream *stream);
-
-/* The program is known to be gone: what is there is all. */
-void tp_stream_finish(struct tp_stream *stream);
 
 /* Stop at once if it is not over. */
 void tp_stream_stop(struct tp_stream *stream);

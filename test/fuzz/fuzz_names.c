@@ -3,7 +3,7 @@
 // shown, and what is found is where it says.
 // Runs: 1 of 4.
 #include "analyzer/symbols/module.h"
-#include "common/demangle.h"
+#include "common/linkage_name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "common/demangle.h"
+#include "common/linkage_name.h"
 
 static void check(const char *name, const char *expected)
 {

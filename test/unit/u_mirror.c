@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "recorder/stream/mirror.h"
+#include "recorder/stream/thread.h"
 
 enum { CHUNKS = 8 };
 static struct tp_region region;
@@ -142,7 +142,7 @@ static void chunks(void **state)
 	assert_false(tp_mirror_chunk(&mirror, &frames));
 	assert_int_equal(region.header->tail, CHUNKS);
 	uint32_t numbers[CHUNKS];
-	assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_DONE, numbers), CHUNKS);
+	assert_int_equal(tp_region_collect(&region, 1 << TEEPERF_CHUNK_DONE, numbers), CHUNKS);
 	for (uint32_t n = 0; n < CHUNKS; n++) {
 		const uint64_t *words = (const void *)tp_region_chunk(&region, numbers[n]);
 		const struct teeperf_chunk *there = (const void *)words;

@@ -9,7 +9,7 @@
 
 #include "common/process.h"
 #include "common/read_all.h"
-#include "common/replace.h"
+#include "common/out_file.h"
 
 #include <errno.h>
 #include <string.h>

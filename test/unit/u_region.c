@@ -54,7 +54,7 @@ static void owned_chunk(void **state)
 		uint64_t *states = region.states;
 		states[number] = TEEPERF_CHUNK_OWNED;
 		uint32_t numbers[64];
-		assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_OWNED, numbers), 1);
+		assert_int_equal(tp_region_collect(&region, 1 << TEEPERF_CHUNK_OWNED, numbers), 1);
 		assert_int_equal(numbers[0], number);
 		while (region.committed < region.chunk_count) {
 			region.header->tail = region.header->head;
@@ -64,7 +64,7 @@ static void owned_chunk(void **state)
 		for (uint32_t i = 0; i < 63; i++)
 			assert_int_not_equal(region.supply[i] & 0xffffff, number);
 		tp_region_withdraw(&region, number);
-		assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_OWNED, numbers), 0);
+		assert_int_equal(tp_region_collect(&region, 1 << TEEPERF_CHUNK_OWNED, numbers), 0);
 		tp_region_supply(&region, number);
 		assert_int_equal(region.supply[63] & 0xffffff, number);
 		tp_region_release(&region);
@@ -217,24 +217,24 @@ static void collects_in_order(void **state)
 	(void)state;
 	create(16);
 	uint32_t numbers[16];
-	assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_DONE, numbers), 0);
+	assert_int_equal(tp_region_collect(&region, 1 << TEEPERF_CHUNK_DONE, numbers), 0);
 	for (uint32_t number = 2; number < 6; number++) {
 		tp_region_withdraw(&region, number);
-		assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_FREE, numbers), 15);
+		assert_int_equal(tp_region_collect(&region, 1 << TEEPERF_CHUNK_FREE, numbers), 15);
 		tp_region_supply(&region, number);
 	}
 	region.states[3] = region.states[9] = region.states[2] = TEEPERF_CHUNK_DONE;
 	region.states[15] = TEEPERF_CHUNK_OWNED;
-	assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_DONE, numbers), 3);
+	assert_int_equal(tp_region_collect(&region, 1 << TEEPERF_CHUNK_DONE, numbers), 3);
 	assert_int_equal(numbers[0], 9);
 	assert_int_equal(numbers[1], 2);
 	assert_int_equal(numbers[2], 3);
-	assert_int_equal(tp_region_collect_rest(&region, numbers), 4);
+	assert_int_equal(tp_region_collect(&region, TP_REGION_DONE | TP_REGION_OWNED, numbers), 4);
 	assert_int_equal(numbers[1], 15);
 	assert_int_equal(numbers[3], 3);
 	tp_region_withdraw(&region, 5); // the newest
 	tp_region_withdraw(&region, 0); // the oldest
-	assert_int_equal(tp_region_collect(&region, TEEPERF_CHUNK_FREE, numbers), 10);
+	assert_int_equal(tp_region_collect(&region, 1 << TEEPERF_CHUNK_FREE, numbers), 10);
 	assert_int_equal(numbers[0], 1);
 	assert_int_equal(numbers[9], 4);
 	tp_region_release(&region);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The log of a recorder that was killed, as a file that is only read: the program that wrote it may have
- * filled it with anything, and made it shorter. Nothing is mapped, so a file that ends early reads as
+ * What a killed recorder leaves: the log, as a file that is only read, and the trace, without END. The program that wrote
+ * the log may have filled it with anything, and made it shorter. Nothing is mapped, so a file that ends early reads as
  * zeroes, and its layout comes from the trace.
  */
-#ifndef TP_LOG_FILE_H
-#define TP_LOG_FILE_H
+#ifndef TP_REMAINS_H
+#define TP_REMAINS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +13,8 @@
 
 #include <teeperf/trace.h>
 
+#include "analyzer/trace/source.h"
+#include "common/buf.h"
 #include "common/err.h"
 #include "recorder/drain/drain.h"
 
@@ -45,16 +47,6 @@ enum tp_log_state {
  */
 enum tp_log_state tp_log_file_open(struct tp_log_file *log, const char *name, pid_t *pid);
 
-/* Open the log NAME to look at it while it is written: everything in it may change. log->fd is to be closed. */
-bool tp_log_file_open_live(struct tp_log_file *log, const char *name);
-
-/*
- * One chunk as it is now, whole records only, into TP_REGION_CHUNK_SIZE bytes; false: it is another one by now, or cannot
- * be read.
- */
-bool tp_log_file_chunk_now(
-    const struct tp_log_file *log, const struct tp_chunk_key *chunk, struct teeperf_chunk *to);
-
 /* Read all but the chunks' records. pre: err is not NULL. Release it in any case. */
 int tp_log_file_read(
     struct tp_log_file *log, const struct teeperf_trace_log *section, struct tp_err *err);
@@ -66,5 +58,35 @@ int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_chunk_key *
 
 /* Remove the log and its note, and close it. */
 void tp_log_file_remove(struct tp_log_file *log);
+
+/* A trace without END, as far as that is needed to go on with it. */
+struct tp_unfinished {
+	struct tp_source source;
+	struct teeperf_trace_header header;
+	uint64_t good; /* offset behind the last whole section */
+	bool has_end;
+	bool has_log;
+	struct teeperf_trace_log log;
+	uint64_t chunk_count;      /* CHUNK and PACKED sections, damaged ones too */
+	struct tp_chunk_key *keys; /* of those that are not damaged, in order */
+	uint64_t key_count;
+	uint64_t key_room;
+	/* The payloads of the last sections of their kinds; empty: there was none. */
+	struct tp_buf threads;
+	struct tp_buf clock;
+	struct tp_buf switches;
+	struct tp_buf host;
+};
+
+/*
+ * Open the trace PATH for reading and writing, through links only if `follow`, and read it. Fails if it
+ * is not a trace, or if sections cannot be told apart before its end: what is behind would be cut off.
+ * pre: err is not NULL. Release it in any case.
+ */
+int tp_unfinished_read(
+    struct tp_unfinished *trace, const char *path, bool follow, struct tp_err *err);
+void tp_unfinished_release(struct tp_unfinished *trace);
+
+bool tp_unfinished_has_chunk(const struct tp_unfinished *trace, uint32_t thread, uint64_t sequence);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C++ names as people write them: calls the C++ runtime library's demangler.
-#include "demangle.h"
+// C++ names as people write them, by the C++ runtime library's demangler; and what the standard libraries define.
+#include "linkage_name.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -46,4 +46,23 @@ char *tp_demangle(const char *name)
 		return text;
 	free(text);
 	return NULL;
+}
+
+// By where standard libraries are installed; without debug information, by their namespaces.
+bool tp_is_from_system(const char *file, const char *name)
+{
+	static const char *const folders[] = {
+	    "/usr/include/", "/usr/lib/", "/usr/local/include/", "/opt/"};
+	static const char *const names[] = {
+	    "_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"};
+	if (!*file) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (!strncmp(name, names[i], strlen(names[i])))
+				return true;
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (!strncmp(file, folders[i], strlen(folders[i])))
+			return true;
+	return strstr(file, "/include/c++/") || strstr(file, "/lib/clang/");
 }

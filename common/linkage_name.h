@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* C++ names as people write them. */
-#ifndef TP_DEMANGLE_H
-#define TP_DEMANGLE_H
+/* What names of functions say that linkers know. */
+#ifndef TP_LINKAGE_NAME_H
+#define TP_LINKAGE_NAME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Bytes of a demangled name; what would be longer stays mangled. */
@@ -13,5 +14,9 @@ enum { TP_DEMANGLE_MAX = 65536 };
  * can be made to exhaust memory.
  */
 char *tp_demangle(const char *name);
+
+/* Whether a function is from a system header: by its FILE, or, if that is "" as without debug information, by
+ * its linkage NAME. */
+bool tp_is_from_system(const char *file, const char *name);
 
 #endif
