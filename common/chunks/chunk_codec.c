@@ -25,8 +25,7 @@ static uint64_t words_of(uint64_t chunk_size)
 
 static int no_memory(struct tp_err *err)
 {
-	return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-	    "no memory for packing or unpacking chunks");
+	return tp_err_no_memory(err, NULL, "no memory for packing or unpacking chunks");
 }
 
 bool tp_packer_is_there(void)

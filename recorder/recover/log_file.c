@@ -105,8 +105,8 @@ static void *read_table(const struct tp_log_file *log, uint64_t offset, uint64_t
 {
 	void *table = calloc(count ? count : 1, size);
 	if (!table)
-		tp_err_set(err, TP_ERR_MEMORY, log->path, TP_ERR_NO_OFFSET,
-		    "no memory for %llu bytes", (unsigned long long)(count * size));
+		tp_err_no_memory(
+		    err, log->path, "no memory for %llu bytes", (unsigned long long)(count * size));
 	else if (read_at(log, offset, table, count * size, err)) {
 		free(table);
 		table = NULL;
@@ -151,8 +151,7 @@ static int find_chunks(struct tp_log_file *log, struct tp_err *err)
 	if (!states)
 		return err->code;
 	if (!log->chunks)
-		r = tp_err_set(err, TP_ERR_MEMORY, log->path, TP_ERR_NO_OFFSET,
-		    "no memory for %u chunks", count);
+		r = tp_err_no_memory(err, log->path, "no memory for %u chunks", count);
 	for (uint32_t i = 0; !r && i < count; i++) {
 		if (states[i] != TEEPERF_CHUNK_DONE && states[i] != TEEPERF_CHUNK_OWNED)
 			continue;
@@ -207,6 +206,7 @@ void tp_log_file_release(struct tp_log_file *log)
 	log->modules = NULL;
 	log->threads = NULL;
 	log->chunks = NULL;
+	log->chunk_count = 0;
 }
 
 int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_chunk_key *chunk,
@@ -293,19 +293,13 @@ bool tp_live_add(const struct teeperf_trace_log *section, struct tp_buf *out)
 			  add_chunks(&log, out);
 	// Behind the chunks: all that they refer to was there before them.
 	if (done) {
-		struct tp_log_file tables = log;
-		tables.header = NULL;
-		tables.modules = NULL;
-		tables.threads = NULL;
-		tables.chunks = NULL;
-		tables.chunk_count = 0;
-		if (tp_log_file_read(&tables, section, &err) == 0) {
-			tp_trace_section_add(out, TEEPERF_SECTION_MODULES, tables.modules,
-			    tables.module_count * sizeof(*tables.modules));
-			tp_trace_section_add(out, TEEPERF_SECTION_THREADS, tables.threads,
-			    tables.thread_count * sizeof(*tables.threads));
+		tp_log_file_release(&log);
+		if (tp_log_file_read(&log, section, &err) == 0) {
+			tp_trace_section_add(out, TEEPERF_SECTION_MODULES, log.modules,
+			    log.module_count * sizeof(*log.modules));
+			tp_trace_section_add(out, TEEPERF_SECTION_THREADS, log.threads,
+			    log.thread_count * sizeof(*log.threads));
 		}
-		tp_log_file_release(&tables);
 	}
 	tp_log_file_release(&log);
 	close(log.fd);

@@ -219,14 +219,9 @@ static int complete(struct tp_unfinished *trace, struct tp_log_file *log, struct
 	struct sigaction before;
 	sigaction(SIGXFSZ, &ignore, &before);
 	r = add_all(&work, err);
-	struct tp_err failure;
-	const int closed = tp_trace_writer_close(&work.writer, &failure);
+	const int closed = tp_trace_writer_close(&work.writer, r ? NULL : err);
 	sigaction(SIGXFSZ, &before, NULL);
-	if (!r && closed) {
-		*err = failure;
-		r = closed;
-	}
-	return r;
+	return r ? r : closed;
 }
 
 static int is_wrong_state(

@@ -432,19 +432,14 @@ int tp_region_create(
 	region->newest = TP_REGION_NONE;
 	region->older = malloc(region->chunk_count * sizeof(*region->older));
 	region->newer = malloc(region->chunk_count * sizeof(*region->newer));
-	if (!region->older || !region->newer) {
-		r = tp_err_memory(err, NULL);
-		goto fail;
-	}
+	r = region->older && region->newer ? 0 : tp_err_memory(err, NULL);
 	const uint64_t metadata = metadata_size(region, options);
 	region->map_size = metadata + (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE;
 	const uint64_t end = region->offset + region->map_size + options->behind;
-	if (!file.fixed && ftruncate(region->fd, (off_t)end)) {
+	if (!r && !file.fixed && ftruncate(region->fd, (off_t)end))
 		r = tp_err_system(
 		    err, errno, tp_region_where(region), "cannot size the shared log");
-		goto fail;
-	}
-	if (file.fixed)
+	if (!r && file.fixed)
 		r = tp_place_check(options->place, &file, region->map_size, err);
 	if (!r)
 		r = map_file(region, err);

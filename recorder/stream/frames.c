@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-// 1: all SIZE bytes; 0: none, as the stream ends before them.
-static int fill(struct tp_frames *frames, void *to, uint64_t size, struct tp_err *err)
+// 1: all SIZE bytes; 0: none, as the stream ends before them, where it may end.
+static int fill(struct tp_frames *frames, void *to, uint64_t size, bool may_end, struct tp_err *err)
 {
 	char *at = to;
 	uint64_t missing = size;
@@ -14,7 +14,7 @@ static int fill(struct tp_frames *frames, void *to, uint64_t size, struct tp_err
 		const int64_t got = frames->read(frames->context, at, missing, err);
 		if (got < 0)
 			return (int)got;
-		if (!got && missing == size)
+		if (!got && missing == size && may_end)
 			return 0;
 		if (!got)
 			return tp_err_set(err, TP_ERR_TRUNCATED, frames->name, frames->offset,
@@ -110,21 +110,16 @@ int tp_frames_next(struct tp_frames *frames, struct tp_err *err)
 	const struct teeperf_frame *frame = &frames->frame;
 	if (frames->ended)
 		return 0;
-	int r = fill(frames, &frames->frame, sizeof(frames->frame), err);
+	int r = fill(frames, &frames->frame, sizeof(frames->frame), true, err);
 	if (r <= 0)
 		return r;
 	r = check_frame(frames, err);
 	if (r)
 		return r;
 	const uint64_t padded = (frame->length + 7) & ~UINT64_C(7);
-	if (padded) {
-		r = fill(frames, frames->payload, padded, err);
-		if (r < 0)
-			return r;
-		if (!r)
-			return tp_err_set(err, TP_ERR_TRUNCATED, frames->name, frames->offset,
-			    "the stream is cut off within a frame");
-	}
+	r = fill(frames, frames->payload, padded, false, err);
+	if (r < 0)
+		return r;
 	if (frame->kind == TEEPERF_FRAME_START) {
 		r = check_start(frames, err);
 		if (r)
