@@ -17,6 +17,9 @@ for file in bin/teeperf lib/libteeperf.a lib/libteeperf.so lib/teeperf/TeePerf.s
 	share/man/man1/teeperf.1; do
 	[ -e "$prefix/$file" ] || fail "$file is not installed"
 done
+for file in atomic hardware_clock; do
+	[ ! -e "$prefix/include/teeperf/$file.h" ] || fail "$file.h is installed, which is for our own sources"
+done
 major=$(sed -n 's/^set(TeePerf_LLVM_MAJORS "\(.*\)")/\1/p' "$prefix/lib/cmake/TeePerf/TeePerfConfig.cmake" |
 	tr ';' '\n' | grep -Fx 19 || ls "$prefix/lib/teeperf" | sed -n 's/^llvm-//p' | tail -n 1)
 
