@@ -323,11 +323,6 @@ static void flush(struct tp_drain *drain)
 	tp_store_release(&drain->flush_done, asked);
 }
 
-bool tp_drain_flush_worked(const struct tp_drain *drain)
-{
-	return !drain->writer->failed && !drain->snapshots.failed;
-}
-
 uint64_t tp_drain_ask_flush(struct tp_drain *drain)
 {
 	const uint64_t number = tp_load_relaxed(&drain->flush_asked) + 1;
@@ -347,7 +342,7 @@ bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms)
 	const struct timespec nap = {.tv_nsec = (long)MS};
 	for (uint32_t i = 0; i < timeout_ms; i++) {
 		if (tp_drain_has_flushed(drain, number))
-			return tp_drain_flush_worked(drain);
+			return !drain->writer->failed && !drain->snapshots.failed;
 		nanosleep(&nap, NULL);
 	}
 	return false;

@@ -109,12 +109,10 @@ bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms);
 
 /*
  * Its parts, for who waits for several: the number of what is asked for, and whether that is done, well or
- * not (tp_drain_flush_worked).
+ * not (writer->failed, snapshots.failed).
  */
 uint64_t tp_drain_ask_flush(struct tp_drain *drain);
 bool tp_drain_has_flushed(const struct tp_drain *drain, uint64_t number);
-/* After that: whether it could be written. */
-bool tp_drain_flush_worked(const struct tp_drain *drain);
 
 /* Stop the thread and take the clock's last point: the counter thread may be stopped then. */
 void tp_drain_stop(struct tp_drain *drain);

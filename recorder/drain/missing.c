@@ -50,16 +50,11 @@ void tp_missing_release(struct tp_missing *missing)
 	*missing = (struct tp_missing){0};
 }
 
-// Where THREAD is, or belongs.
-static uint32_t find(const struct tp_missing *missing, uint32_t thread)
-{
-	return TP_LOWER_BOUND(0, missing->count, middle, missing->threads[middle].thread < thread);
-}
-
 // The entry of THREAD, which is made if need be. NULL: no memory.
 static struct teeperf_trace_missing *entry(struct tp_missing *missing, uint32_t thread)
 {
-	const uint32_t at = find(missing, thread);
+	const uint32_t at =
+	    TP_LOWER_BOUND(0, missing->count, middle, missing->threads[middle].thread < thread);
 	if (at < missing->count && missing->threads[at].thread == thread)
 		return &missing->threads[at];
 	if (!TP_GROW(missing->threads, missing->capacity, missing->count + UINT64_C(1)))

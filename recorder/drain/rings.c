@@ -103,13 +103,6 @@ static bool has_counts(const uint64_t *chunk)
 	return chunk[HEADER_WORDS] >> 32 == TEEPERF_CONTROL_MODULE;
 }
 
-static uint64_t write(struct tp_trace_writer *writer, const uint64_t *chunk)
-{
-	const struct teeperf_chunk *header = (const void *)chunk;
-	tp_trace_writer_add(writer, TEEPERF_SECTION_CHUNK, chunk, header->used);
-	return header->used - sizeof(*header);
-}
-
 // Copy the chunks of one thread. False if it went on from the last of them meanwhile.
 static bool copy_all(
     const struct tp_region *region, struct tp_chunk_key *held, uint32_t count, uint64_t *room)
@@ -131,9 +124,13 @@ static uint64_t write_thread(const struct tp_chunk_key *held, uint32_t count, co
 	uint32_t first = end;
 	while (first && held[first - 1].whole)
 		first--;
-	for (uint32_t i = 0; i < end; i++)
-		if (held[i].whole && (i >= first || has_counts(room + i * words)))
-			bytes += write(writer, room + i * words);
+	for (uint32_t i = 0; i < end; i++) {
+		const struct teeperf_chunk *chunk = (const void *)(room + i * words);
+		if (!held[i].whole || (i < first && !has_counts(room + i * words)))
+			continue;
+		tp_trace_writer_add(writer, TEEPERF_SECTION_CHUNK, chunk, chunk->used);
+		bytes += chunk->used - sizeof(*chunk);
+	}
 	return bytes;
 }
 

@@ -22,11 +22,6 @@
 #define FOLDER TP_REGION_FOLDER
 static const uint64_t MIB = 1024 * 1024;
 
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-	return (value + to - 1) / to * to;
-}
-
 static uint32_t power_of_two_below(uint64_t value)
 {
 	uint32_t power = 1;
@@ -72,11 +67,11 @@ static uint64_t free_in_folder(void)
 static uint64_t metadata_size(
     const struct tp_region *region, const struct tp_region_options *options)
 {
-	return round_up(TEEPERF_LOG_HEADER_SIZE + 2 * 8 * (uint64_t)region->chunk_count +
-			    region->module_capacity * sizeof(struct teeperf_module) +
-			    region->thread_capacity * sizeof(struct teeperf_thread) +
-			    8 * (uint64_t)options->only.count,
-	    TP_REGION_CHUNK_SIZE);
+	const uint64_t size = TEEPERF_LOG_HEADER_SIZE + 2 * 8 * (uint64_t)region->chunk_count +
+			      region->module_capacity * sizeof(struct teeperf_module) +
+			      region->thread_capacity * sizeof(struct teeperf_thread) +
+			      8 * (uint64_t)options->only.count;
+	return (size + TP_REGION_CHUNK_SIZE - 1) / TP_REGION_CHUNK_SIZE * TP_REGION_CHUNK_SIZE;
 }
 
 static uint64_t bytes_needed(
