@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf inventory: what the compiler saw of each function.
 #include "cli/command/command.h"
-#include "cli/allowlist/show.h"
+#include "cli/allowlist/lists.h"
 #include "cli/analyze/open_trace.h"
 #include "allowlists/inventory/inventory.h"
 #include "allowlists/inventory/build.h"

@@ -44,7 +44,7 @@ static int read_section(struct reader *reader, struct tp_span line)
 		reader->section++;
 	tp_globs_release(&globs);
 	if (!status && reader->section == reader->word_count)
-		tp_import_warn(import, import->lines.number,
+		tp_list_warn(import->input, import->lines.number,
 		    "section '[%.*s]' is not imported: it is not about '%s'",
 		    (int)(name.size < 60 ? name.size : 60), name.text, reader->words[0]);
 	return status;
@@ -191,7 +191,7 @@ int tp_import_xray(struct tp_import *import)
 	for (uint32_t i = 0; i < import->count; i++)
 		if (import->entries[i].group == ALWAYS &&
 		    tp_span_is(import->entries[i].category, "arg1"))
-			tp_import_warn(import, import->entries[i].line,
+			tp_list_warn(import->input, import->entries[i].line,
 			    "the first argument is not recorded (arg1)");
 	write_lines(import, ALWAYS, "fun", "arg1", "fun", TP_CATEGORY_ALLOW);
 	write_lines(import, NEVER, "src", "", "src", TP_CATEGORY_SKIP);
@@ -301,7 +301,7 @@ int tp_import_sancov(struct tp_import *import)
 	}
 	tp_buf_add_string(import->out, "default:skip\n");
 	if (!any_file || !any_function)
-		tp_import_warn(import, 0,
+		tp_list_warn(import->input, 0,
 		    "there is no line '%s:', so Clang instruments nothing; '%s:*' would be all",
 		    any_file ? "fun" : "src", any_file ? "fun" : "src");
 	for (uint32_t i = 0; i < import->count; i++) {
@@ -366,7 +366,7 @@ static void write_xray(struct tp_export *export)
 	if (export->allow) {
 		tp_buf_add_string(
 		    export->out, "# To be used with -fxray-instruction-threshold=1.\n");
-		tp_export_warn(export, 0,
+		tp_list_warn(export->input, 0,
 		    "what no line matches is instrumented if it is above XRay's threshold: "
 		    "compile with -fxray-instruction-threshold=1");
 	}
@@ -437,7 +437,7 @@ static void warn_of_sources(struct tp_export *export)
 {
 	for (uint32_t i = 0; i < export->count; i++)
 		if (tp_export_is(&export->rules[i], "src"))
-			tp_export_warn(export, export->rules[i].line,
+			tp_list_warn(export->input, export->rules[i].line,
 			    "src: is about the compiled file there, not about that of the function");
 }
 
@@ -452,7 +452,7 @@ static void write_sancov(struct tp_export *export)
 	}
 	warn_of_sources(export);
 	if (any_function && any_file && export->count)
-		tp_export_warn(export, 0,
+		tp_list_warn(export->input, 0,
 		    "Clang instruments only what both a file's and a function's line names");
 	if (!any_file || export->allow)
 		tp_buf_add_string(export->out, "src:*\n");
@@ -468,7 +468,7 @@ static void write_sancov_ignore(struct tp_export *export)
 {
 	warn_of_sources(export);
 	if (!export->allow)
-		tp_export_warn(export, 0,
+		tp_list_warn(export->input, 0,
 		    "what no line matches is instrumented there; the allowlist is '--format sancov'");
 	write_sancov_rules(export);
 }

@@ -9,14 +9,13 @@
 #include "allowlists/language/allowlist.h"
 #include "common/buf.h"
 
-/* TEXT is what was lost, or is decided differently, at LINE of the input (0: the list as a whole). */
-typedef void tp_list_warner(const char *file, uint32_t line, const char *text);
-
 /* A text to convert. FILE names it in errors and warnings. */
 struct tp_list_input {
 	const char *text;
 	size_t size;
 	const char *file;
+	/* Told of what is lost, or decided differently, at LINE (0: the list as a whole). */
+	void (*warn)(const char *file, uint32_t line, const char *text);
 };
 
 struct tp_import;
@@ -42,9 +41,9 @@ const struct tp_list_format *tp_list_format_find(const char *name);
  * another tp_error. pre: the format has this direction.
  */
 int tp_list_import(const struct tp_list_format *format, const struct tp_list_input *input,
-    struct tp_buf *out, tp_list_warner *warner, struct tp_err *err);
+    struct tp_buf *out, struct tp_err *err);
 int tp_list_export(const struct tp_list_format *format, const struct tp_list_input *input,
-    struct tp_buf *out, tp_list_warner *warner, struct tp_err *err);
+    struct tp_buf *out, struct tp_err *err);
 
 /*
  * The allowlist INPUT in its canonical form: one blank line between groups, the short names of

@@ -5,8 +5,6 @@
 
 #include "allowlists/language/glob.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,21 +26,13 @@ const char *tp_export_needs_linkage_names(const struct tp_export_rule *rule)
 	return tp_export_is(rule, "name") ? "it knows linkage names only" : "it knows no such line";
 }
 
-void tp_export_warn(const struct tp_export *export, uint32_t line, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	tp_list_warn(export->warner, export->input, line, format, arguments);
-	va_end(arguments);
-}
-
 static void lose(struct tp_export *export, const struct tp_export_rule *rule, const char *why)
 {
 	tp_list_add_lines(export->out, rule->comment);
 	tp_buf_addf(export->out, "# not exported, %s: ", why);
 	tp_buf_add_span(export->out, rule->text);
 	tp_buf_add_char(export->out, '\n');
-	tp_export_warn(export, rule->line, "'%.*s' is not exported to %s: %s",
+	tp_list_warn(export->input, rule->line, "'%.*s' is not exported to %s: %s",
 	    (int)(rule->text.size < 100 ? rule->text.size : 100), rule->text.text,
 	    export->writer->tool, why);
 }
@@ -52,11 +42,11 @@ static void warn_of_level(const struct tp_export *export, const struct tp_export
 {
 	const enum tp_category category = rule->parts.category;
 	if (category == TP_CATEGORY_FORCE)
-		tp_export_warn(export, rule->line,
+		tp_list_warn(export->input, rule->line,
 		    "'force' becomes 'allow': %s does not keep a function from being inlined",
 		    export->writer->tool);
 	else if (category == TP_CATEGORY_COUNT || category == TP_CATEGORY_SAMPLE)
-		tp_export_warn(export, rule->line,
+		tp_list_warn(export->input, rule->line,
 		    "'%s' becomes 'skip': %s would record every call", tp_category_name(category),
 		    export->writer->tool);
 }
@@ -261,7 +251,7 @@ void tp_export_check_order(struct tp_export *export,
 			const bool wrong = wins[class_of(a)][class_b];
 			pairs += wrong;
 			if (++steps > STEPS_MAX || pairs > PAIRS_MAX || reports == REPORTS_MAX) {
-				tp_export_warn(export, 0,
+				tp_list_warn(export->input, 0,
 				    "more lines may be decided differently by %s; not all pairs were "
 				    "compared",
 				    export->writer->tool);
@@ -269,7 +259,7 @@ void tp_export_check_order(struct tp_export *export,
 			}
 			if (!wrong || !rules_meet(a, b))
 				continue;
-			tp_export_warn(export, b->line,
+			tp_list_warn(export->input, b->line,
 			    "'%.*s' decides over line %u here, but not in %s, where that line wins",
 			    (int)(b->text.size < 100 ? b->text.size : 100), b->text.text, a->line,
 			    export->writer->tool);
@@ -337,15 +327,14 @@ void tp_export_fnmatch(
 }
 
 int tp_list_export(const struct tp_list_format *format, const struct tp_list_input *input,
-    struct tp_buf *out, tp_list_warner *warner, struct tp_err *err)
+    struct tp_buf *out, struct tp_err *err)
 {
 	struct tp_allowlist *list;
 	int status = tp_allowlist_parse(&list, input->text, input->size, input->file, err);
 	tp_allowlist_free(list);
 	if (status)
 		return status;
-	struct tp_export export = {
-	    .writer = format->write, .input = input, .out = out, .warner = warner, .err = err};
+	struct tp_export export = {.writer = format->write, .input = input, .out = out, .err = err};
 	tp_buf_add_string(out, format->write->heading);
 	status = read_lines(&export);
 	if (!status)

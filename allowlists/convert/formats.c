@@ -34,12 +34,14 @@ const struct tp_list_format *tp_list_format_find(const char *name)
 	return NULL;
 }
 
-void tp_list_warn(tp_list_warner *warner, const struct tp_list_input *input, uint32_t line,
-    const char *format, va_list arguments)
+void tp_list_warn(const struct tp_list_input *input, uint32_t line, const char *format, ...)
 {
 	char text[512];
+	va_list arguments;
+	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
-	warner(input->file, line, text);
+	va_end(arguments);
+	input->warn(input->file, line, text);
 }
 
 void tp_list_add_lines(struct tp_buf *out, struct tp_span text)
@@ -117,16 +119,8 @@ void tp_import_lost(
 	tp_buf_addf(import->out, "# not imported, %s: ", why);
 	tp_buf_add_span(import->out, text);
 	tp_buf_add_char(import->out, '\n');
-	tp_import_warn(import, line, "'%.*s' is not imported: %s",
+	tp_list_warn(import->input, line, "'%.*s' is not imported: %s",
 	    (int)(text.size < 100 ? text.size : 100), text.text, why);
-}
-
-void tp_import_warn(const struct tp_import *import, uint32_t line, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	tp_list_warn(import->warner, import->input, line, format, arguments);
-	va_end(arguments);
 }
 
 static bool begins_part(struct tp_span rest)
@@ -185,7 +179,7 @@ void tp_import_rule_and(struct tp_import *import, const char *kind, struct tp_sp
 }
 
 int tp_list_import(const struct tp_list_format *format, const struct tp_list_input *input,
-    struct tp_buf *out, tp_list_warner *warner, struct tp_err *err)
+    struct tp_buf *out, struct tp_err *err)
 {
 	int status = tp_text_check(input->text, input->size, input->file, err);
 	if (status)
@@ -194,7 +188,7 @@ int tp_list_import(const struct tp_list_format *format, const struct tp_list_inp
 	const char *slash = strrchr(input->file, '/');
 	tp_buf_addf(out, "# From %s, %s, by teeperf allowlist import.\n",
 	    slash ? slash + 1 : input->file, format->summary);
-	struct tp_import import = {.input = input, .out = out, .warner = warner, .err = err};
+	struct tp_import import = {.input = input, .out = out, .err = err};
 	tp_lines_init(&import.lines, input->text, input->size);
 	tp_arena_init(&import.arena);
 	status = format->read(&import);

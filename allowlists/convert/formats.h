@@ -7,11 +7,9 @@
 #include "convert.h"
 #include "text.h"
 
-#include <stdarg.h>
-
-/* Tell the warner of LINE of the input. */
-void tp_list_warn(tp_list_warner *warner, const struct tp_list_input *input, uint32_t line,
-    const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
+/* Warn of LINE of the input. */
+void tp_list_warn(const struct tp_list_input *input, uint32_t line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Add lines of the input, without the blanks around them. */
 void tp_list_add_lines(struct tp_buf *out, struct tp_span text);
 
@@ -33,7 +31,6 @@ struct tp_import {
 	const struct tp_list_input *input;
 	struct tp_lines lines;
 	struct tp_buf *out;
-	tp_list_warner *warner;
 	struct tp_err *err;
 	struct tp_import_entry *entries;
 	uint32_t count;
@@ -55,10 +52,6 @@ int tp_import_syntax(const struct tp_import *import, const char *at, const char 
 /* Warn of LINE and keep TEXT, all or part of it, as a comment. */
 void tp_import_lost(struct tp_import *import, uint32_t line, struct tp_span text,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Warn only. */
-void tp_import_warn(const struct tp_import *import, uint32_t line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* What has been written to *GLOB, for as long as the import; releases that. */
 struct tp_span tp_import_keep(struct tp_import *import, struct tp_buf *glob);
 /* PATTERN, one of fnmatch(3), as one of our globs. */
@@ -96,7 +89,6 @@ struct tp_export {
 	const struct tp_list_writer *writer;
 	const struct tp_list_input *input;
 	struct tp_buf *out;
-	tp_list_warner *warner;
 	struct tp_err *err;
 	bool allow; /* what no line matches */
 	/* In the order in which they count, the last most: forbid lines are behind all others. */
@@ -120,9 +112,6 @@ struct tp_list_writer {
  */
 void tp_export_check_order(struct tp_export *export,
     bool (*earlier_wins)(const struct tp_export_rule *earlier, const struct tp_export_rule *later));
-
-void tp_export_warn(const struct tp_export *export, uint32_t line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /*
  * Write the glob of RULE, braces expanded, as lines that begin with LEAD, in fnmatch's dialect. Of a

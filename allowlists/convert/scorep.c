@@ -151,8 +151,8 @@ int tp_import_scorep(struct tp_import *import)
 	if (status)
 		return status;
 	if (block != NOT_IN_BLOCK)
-		tp_import_warn(
-		    import, import->lines.number, "the last block has no end; it is taken as one");
+		tp_list_warn(import->input, import->lines.number,
+		    "the last block has no end; it is taken as one");
 	write_all(import);
 	return 0;
 }
@@ -206,7 +206,7 @@ static void write(struct tp_export *export)
 	for (uint32_t i = 0; by_file && i < export->count; i++) {
 		const struct tp_export_rule *rule = &export->rules[i];
 		if (!tp_export_is(rule, "src") && rule->allow)
-			tp_export_warn(export, rule->line,
+			tp_list_warn(export->input, rule->line,
 			    "'%.*s' counts in Score-P only for files that are included",
 			    (int)(rule->text.size < 100 ? rule->text.size : 100), rule->text.text);
 	}

@@ -167,8 +167,8 @@ int tp_import_tau(struct tp_import *import)
 	if (status)
 		return status;
 	if (block != OUTSIDE)
-		tp_import_warn(
-		    import, import->lines.number, "the last block has no end; it is taken as one");
+		tp_list_warn(import->input, import->lines.number,
+		    "the last block has no end; it is taken as one");
 	write_all(import);
 	return 0;
 }

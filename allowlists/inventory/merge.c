@@ -101,18 +101,13 @@ static int add_group(struct merge *merge, const struct definition *definitions, 
 	const uint32_t index = merge->inventory->function_count;
 	const struct definition *chosen = NULL;
 	const struct definition *listed = NULL;
-	bool any_emitted = false;
-	bool any_inlined = false;
-	bool any_removed = false;
+	unsigned seen = 0; // bit N: one of presence N
 	uint32_t sources = 0;
 	uint32_t merged_before = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tp_inventory_function *one =
 		    builder->entries[definitions[i].entry].function;
-		any_emitted |= is_emitted(one->presence);
-		any_inlined |=
-		    one->presence == TP_PRESENCE_INLINED || one->presence == TP_PRESENCE_PARTLY;
-		any_removed |= one->presence == TP_PRESENCE_REMOVED;
+		seen |= 1u << one->presence;
 		const bool better =
 		    !chosen ||
 		    (is_emitted(one->presence) &&
@@ -130,14 +125,16 @@ static int add_group(struct merge *merge, const struct definition *definitions, 
 		sources += !i || definitions[i].identity != definitions[i - 1].identity ||
 			   strcmp(definitions[i].main_file, definitions[i - 1].main_file) != 0;
 	}
+	const bool any_emitted = seen & (1u << TP_PRESENCE_EMITTED | 1u << TP_PRESENCE_PARTLY);
+	const bool any_inlined = seen & (1u << TP_PRESENCE_INLINED | 1u << TP_PRESENCE_PARTLY);
 	struct tp_inventory_function *function = &merge->inventory->functions[index];
 	const struct tp_build_entry *entry = &builder->entries[chosen->entry];
 	const struct tp_inventory_unit *unit = &builder->units[entry->unit].unit;
 	*function = *entry->function;
 	function->presence = any_emitted   ? any_inlined ? TP_PRESENCE_PARTLY : TP_PRESENCE_EMITTED
 			     : any_inlined ? TP_PRESENCE_INLINED
-			     : any_removed ? TP_PRESENCE_REMOVED
-					   : TP_PRESENCE_SOURCE;
+			     : seen & 1u << TP_PRESENCE_REMOVED ? TP_PRESENCE_REMOVED
+								: TP_PRESENCE_SOURCE;
 	function->main_file = unit->main_file;
 	function->module = unit->module;
 	function->definitions = sources > merged_before ? sources : merged_before;

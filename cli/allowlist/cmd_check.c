@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf allowlist check: what is wrong with a list for a program.
-#include "analyzer/output/text.h"
-#include "cli/allowlist/show.h"
-#include "cli/allowlist/open_list.h"
+#include "cli/allowlist/lists.h"
 #include "common/units.h"
 #include "allowlists/check/check.h"
 

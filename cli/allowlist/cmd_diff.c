@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf allowlist diff: what another list would instrument, and what that would cost.
 #include "analyzer/output/text.h"
-#include "cli/allowlist/open_list.h"
+#include "cli/allowlist/lists.h"
 #include "allowlists/check/use.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf allowlist explain: all that is known of a function, and why it is or is not instrumented.
-#include "cli/allowlist/show.h"
-#include "cli/allowlist/open_list.h"
+#include "cli/allowlist/lists.h"
 #include "allowlists/check/explained.h"
 #include "allowlists/check/check.h"
 #include "common/clean.h"

@@ -55,7 +55,7 @@ static int fmt_one(const char *file, bool *changed, struct tp_err *err)
 	int status = tp_list_file_read(file, &text, err);
 	if (!status) {
 		const struct tp_list_input input = {
-		    text.data, text.size, strcmp(file, "-") ? file : "standard input"};
+		    text.data, text.size, strcmp(file, "-") ? file : "standard input", NULL};
 		status = tp_list_fmt(&input, &result, err);
 	}
 	*changed =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One function, explained: as text for people and as a JSON object.
-#include "show.h"
+#include "lists.h"
 
 #include "allowlists/language/reading.h"
 #include "analyzer/output/text.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a check of an allowlist found, as a compiler would print it and as JSON.
-#include "show.h"
+#include "lists.h"
 
 #include "allowlists/convert/text.h"
 #include "common/clean.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shows an inventory: counts of all, then the functions that were asked for.
 #define _GNU_SOURCE
-#include "show.h"
+#include "lists.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What check, explain and diff share: lists, the inventories of programs, and profiles with costs.
-#include "open_list.h"
+#include "lists.h"
 
 #include "analyzer/output/text.h"
 #include "cli/driver/list_file.h"

@@ -179,9 +179,8 @@ int tp_list_convert(bool write, const char *format, const char *out, int argc, c
 	int status = tp_list_file_read(argv[0], &text, &err);
 	if (!status) {
 		const struct tp_list_input input = {
-		    text.data, text.size, strcmp(argv[0], "-") ? argv[0] : "standard input"};
-		status =
-		    (write ? tp_list_export : tp_list_import)(chosen, &input, &result, warn, &err);
+		    text.data, text.size, strcmp(argv[0], "-") ? argv[0] : "standard input", warn};
+		status = (write ? tp_list_export : tp_list_import)(chosen, &input, &result, &err);
 	}
 	if (!status)
 		status = tp_list_file_write(out, &result, &err);

@@ -39,14 +39,20 @@ static void on_signal(int number)
 	caught = number;
 }
 
-void tp_autotune_catch(void)
+// Those that were ignored before we came stay so.
+static void set_signals(void (*handler)(int number))
 {
-	const struct sigaction action = {.sa_handler = on_signal};
+	const struct sigaction action = {.sa_handler = handler};
 	for (int i = 0; i < CAUGHT_COUNT; i++) {
 		struct sigaction old;
 		if (sigaction(caught_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(caught_signals[i], &action, NULL);
 	}
+}
+
+void tp_autotune_catch(void)
+{
+	set_signals(on_signal);
 }
 
 int tp_autotune_caught(void)
@@ -64,11 +70,7 @@ static int interrupted(struct tp_err *err)
 static bool begin_child(const char *input, const char *output, const char *errors)
 {
 	setpgid(0, 0);
-	for (int i = 0; i < CAUGHT_COUNT; i++) {
-		struct sigaction old;
-		if (sigaction(caught_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			signal(caught_signals[i], SIG_DFL);
-	}
+	set_signals(SIG_DFL);
 	const int in = open(input ? input : "/dev/null", O_RDONLY | O_CLOEXEC);
 	const int out = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	const int error = strcmp(output, errors)

@@ -260,19 +260,14 @@ static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 	size_t words = 0;
 	while (tune->options.program[words])
 		words++;
-	static const char *const options[] = {
-	    "perf", "record", "-q", "-N", "-B", "-F", "1999", "-o"};
-	enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
-	char **argv = calloc(words + OPTIONS + 3, sizeof(*argv));
+	const char *const record[] = {
+	    "perf", "record", "-q", "-N", "-B", "-F", "1999", "-o", data.text, "--"};
+	const size_t own = sizeof(record) / sizeof(record[0]);
+	char **argv = calloc(own + words + 1, sizeof(*argv));
 	if (!argv)
 		return tp_err_memory(err, NULL);
-	size_t at = 0;
-	for (int i = 0; i < OPTIONS; i++)
-		argv[at++] = (char *)(uintptr_t)options[i];
-	char dashes[] = "--";
-	argv[at++] = (char *)(uintptr_t)data.text;
-	argv[at++] = dashes;
-	memcpy(argv + at, tune->options.program, words * sizeof(*argv));
+	memcpy(argv, record, sizeof(record));
+	memcpy(argv + own, tune->options.program, words * sizeof(*argv));
 	const struct tp_autotune_run wanted = {
 	    .argv = argv,
 	    .input = tune->options.input,

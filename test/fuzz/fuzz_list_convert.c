@@ -25,13 +25,13 @@ static void write_all(const struct tp_list_input *input)
 	tp_buf_init(&again);
 	for (const struct tp_list_format *format = tp_list_formats; format->name; format++) {
 		tp_buf_reset(&out);
-		if (format->write && tp_list_export(format, input, &out, warn, &err))
+		if (format->write && tp_list_export(format, input, &out, &err))
 			abort();
 	}
 	tp_buf_reset(&out);
 	if (tp_list_fmt(input, &out, &err))
 		abort();
-	const struct tp_list_input canonical = {out.data, out.size, "canonical"};
+	const struct tp_list_input canonical = {out.data, out.size, "canonical", warn};
 	if (tp_list_fmt(&canonical, &again, &err) || again.size != out.size ||
 	    memcmp(again.data, out.data, out.size) != 0)
 		abort();
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t count = 0;
 	while (tp_list_formats[count].name)
 		count++;
-	const struct tp_list_input input = {(const char *)data + 1, size - 1, "fuzz"};
+	const struct tp_list_input input = {(const char *)data + 1, size - 1, "fuzz", warn};
 	const size_t chosen = data[0] % (count + 1);
 	struct tp_allowlist *list;
 	struct tp_buf out;
@@ -57,8 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (tp_allowlist_parse(&list, input.text, input.size, "fuzz", &err) == 0)
 			write_all(&input);
 		tp_allowlist_free(list);
-	} else if (tp_list_import(&tp_list_formats[chosen], &input, &out, warn, &err) == 0) {
-		const struct tp_list_input read = {out.data, out.size, "read"};
+	} else if (tp_list_import(&tp_list_formats[chosen], &input, &out, &err) == 0) {
+		const struct tp_list_input read = {out.data, out.size, "read", warn};
 		write_all(&read);
 	} else if (!err.what[0]) {
 		abort();

@@ -31,11 +31,11 @@ static void warn(const char *file, uint32_t line, const char *text)
 static int convert(const char *format, const char *text, bool export)
 {
 	const struct tp_list_format *found = tp_list_format_find(format);
-	const struct tp_list_input input = {text, strlen(text), "dir/x.list"};
+	const struct tp_list_input input = {text, strlen(text), "dir/x.list", warn};
 	assert_non_null(found);
 	tp_buf_reset(&out);
 	tp_buf_reset(&warnings);
-	return (export ? tp_list_export : tp_list_import)(found, &input, &out, warn, &err);
+	return (export ? tp_list_export : tp_list_import)(found, &input, &out, &err);
 }
 
 static void check(const char *what, const char *got, const char *expected)
@@ -367,13 +367,13 @@ static void test_exports(void **state)
 
 static void formats(const char *text, const char *expected)
 {
-	const struct tp_list_input input = {text, strlen(text), "x.allow"};
+	const struct tp_list_input input = {text, strlen(text), "x.allow", warn};
 	tp_buf_reset(&out);
 	if (tp_list_fmt(&input, &out, &err))
 		fail_msg("%u:%u: %s", err.line, err.column, err.what);
 	check("fmt", out.data, expected);
 	char *first = strdup(out.data);
-	const struct tp_list_input again = {first, strlen(first), "x.allow"};
+	const struct tp_list_input again = {first, strlen(first), "x.allow", warn};
 	tp_buf_reset(&out);
 	assert_int_equal(tp_list_fmt(&again, &out, &err), 0);
 	check("fmt again", out.data, expected);
@@ -395,7 +395,7 @@ static void test_fmt(void **state)
 	formats("default: sample/7\nfun:x\\=skip\n", "default:sample/7\nfun:x\\=skip=allow\n");
 	formats("fun:a\n# of s\n[s]\n type:x \n fun: y\n[teeperf]\nfun:z=skip\n",
 	    "fun:a\n# of s\n[s]\ntype:x\nfun: y\n\n[teeperf]\nfun:z=skip\n");
-	const struct tp_list_input bad = {"fun:a\nfun:[\n", 12, "x.allow"};
+	const struct tp_list_input bad = {"fun:a\nfun:[\n", 12, "x.allow", warn};
 	tp_buf_reset(&out);
 	assert_int_equal(tp_list_fmt(&bad, &out, &err), TP_ERR_SYNTAX);
 	assert_int_equal(err.line, 2);
@@ -564,7 +564,7 @@ static void test_fmt_keeps_meaning(void **state)
 		for (uint32_t k = next(7); k > 0; k--)
 			tp_buf_addf(
 			    &text, "%s\n", pieces[next(sizeof(pieces) / sizeof(pieces[0]))]);
-		const struct tp_list_input input = {text.data, text.size, "x.allow"};
+		const struct tp_list_input input = {text.data, text.size, "x.allow", warn};
 		tp_buf_reset(&out);
 		assert_int_equal(tp_list_fmt(&input, &out, &err), 0);
 		struct tp_allowlist *before = parse(text.data);
