@@ -232,11 +232,6 @@ static struct tp_glob *glob_create(const char *text, size_t size)
 	return glob;
 }
 
-static void add_part(struct tp_buf *buf, const struct scan *scan, size_t start, size_t end)
-{
-	tp_buf_add(buf, scan->text + start, end - start);
-}
-
 // Write the text that expansion number `number` stands for; the last group's globs change fastest.
 static void expand(const struct scan *scan, uint64_t number, struct tp_buf *buf)
 {
@@ -247,11 +242,11 @@ static void expand(const struct scan *scan, uint64_t number, struct tp_buf *buf)
 		divisor /= group->term_count;
 		const uint64_t chosen = group->first_term + number / divisor % group->term_count;
 		const size_t *term = scan->terms[chosen];
-		add_part(buf, scan, at, group->start);
-		add_part(buf, scan, term[0], term[1]);
+		tp_buf_add(buf, scan->text + at, group->start - at);
+		tp_buf_add(buf, scan->text + term[0], term[1] - term[0]);
 		at = group->end;
 	}
-	add_part(buf, scan, at, scan->size);
+	tp_buf_add(buf, scan->text + at, scan->size - at);
 }
 
 static int compile(struct tp_globs *globs, const struct scan *scan)

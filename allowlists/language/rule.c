@@ -44,14 +44,6 @@ const char *tp_rule_kind_name(enum tp_rule_kind kind)
 
 /* ---- categories ----------------------------------------------------------------------------- */
 
-static bool is_digits(struct tp_span span)
-{
-	for (size_t i = 0; i < span.size; i++)
-		if (span.text[i] < '0' || span.text[i] > '9')
-			return false;
-	return span.size != 0;
-}
-
 const char *tp_category_name(enum tp_category category)
 {
 	static const char *const names[] = {
@@ -82,13 +74,14 @@ bool tp_category_find(struct tp_span word, enum tp_category *category, uint32_t 
 			return true;
 		}
 	}
-	const struct tp_span number = {word.text + 7, word.size < 7 ? 0 : word.size - 7};
-	if (word.size < 7 || memcmp(word.text, "sample/", 7) != 0 || !is_digits(number) ||
-	    number.size > 9)
+	if (!tp_span_starts(word, "sample/") || word.size > 7 + 9)
 		return false;
 	uint32_t value = 0;
-	for (size_t i = 0; i < number.size; i++)
-		value = value * 10 + (uint32_t)(number.text[i] - '0');
+	for (size_t i = 7; i < word.size; i++) {
+		if (word.text[i] < '0' || word.text[i] > '9')
+			return false;
+		value = value * 10 + (uint32_t)(word.text[i] - '0');
+	}
 	*category = TP_CATEGORY_SAMPLE;
 	*sample = value;
 	return value >= 1 && value <= TP_SAMPLE_MAX;

@@ -5,6 +5,7 @@
 #include "allowlists/check/check.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -253,10 +254,9 @@ out:
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_CLEAN;
-	if (!tp_open_list_parse(&open_options, &argc, &argv, &status))
+	if (!tp_open_list_parse(
+		&open_options, &argc, &argv, 1, INT_MAX, "which list? name its file", &status))
 		return status;
-	if (argc < 1)
-		return tp_options_usage("which list? name its file");
 	struct request request = {.check.is_general = tp_open_list_is_shipped};
 	status = read_request(&request);
 	if (status)

@@ -246,10 +246,9 @@ static int compare(const struct tp_list_use *uses, const struct tp_open_profile 
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_CLEAN;
-	if (!tp_open_list_parse(&open_options, &argc, &argv, &status))
+	if (!tp_open_list_parse(
+		&open_options, &argc, &argv, 2, 2, "which two lists? name their files", &status))
 		return status;
-	if (argc != 2)
-		return tp_options_usage("which two lists? name their files");
 	if (!open_options.inventories.count)
 		return tp_options_usage(
 		    "for which functions? name a program behind '--', or an inventory with "

@@ -6,6 +6,7 @@
 #include "common/clean.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,11 +115,10 @@ static int explain(const char *word, const struct request *request)
 	} else if (!code) {
 		code = add_explanations(&out, request, &found, &err);
 	}
-	if (code) {
+	if (code)
 		status = tp_open_fail(&err);
-	} else if (tp_write_out(&out, NULL)) {
+	else if (tp_write_out(&out, NULL))
 		status = TP_EXIT_TROUBLE;
-	}
 	tp_buf_release(&out);
 	tp_found_release(&found);
 	return status;
@@ -127,10 +127,9 @@ static int explain(const char *word, const struct request *request)
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_CLEAN;
-	if (!tp_open_list_parse(&open_options, &argc, &argv, &status))
+	if (!tp_open_list_parse(
+		&open_options, &argc, &argv, 1, INT_MAX, "which function? name it", &status))
 		return status;
-	if (argc < 1)
-		return tp_options_usage("which function? name it");
 	if (!open_options.inventories.count)
 		return tp_options_usage(
 		    "of which program? name it behind '--', or an inventory with --inventory");

@@ -48,9 +48,10 @@ struct tp_open_list_options {
 
 /*
  * As tp_options_parse, with operands. Those behind "--" are programs, and join the inventories; *argc
- * counts only those before.
+ * counts only those before, which are LEAST to MOST: else WHICH is asked for.
  */
-bool tp_open_list_parse(struct tp_open_list_options *options, int *argc, char ***argv, int *status);
+bool tp_open_list_parse(struct tp_open_list_options *options, int *argc, char ***argv, int least,
+    int most, const char *which, int *status);
 
 /* Whether the list FILE is one of those that come with TeePerf, and are for any program. */
 bool tp_open_list_is_shipped(const char *file);

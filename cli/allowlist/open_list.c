@@ -19,7 +19,8 @@ static int count_programs(int argc, char *const *argv)
 	return 0;
 }
 
-bool tp_open_list_parse(struct tp_open_list_options *options, int *argc, char ***argv, int *status)
+bool tp_open_list_parse(struct tp_open_list_options *options, int *argc, char ***argv, int least,
+    int most, const char *which, int *status)
 {
 	struct tp_option_list *list = &options->inventories;
 	const int programs = count_programs(*argc, *argv);
@@ -32,6 +33,8 @@ bool tp_open_list_parse(struct tp_open_list_options *options, int *argc, char **
 		*status = list->count < list->most ? tp_option_list_add(list, (*argv)[*argc + i])
 						   : tp_options_usage("more than %d programs",
 							 (int)TP_OPEN_INVENTORIES_MAX);
+	if (!*status && (*argc < least || *argc > most))
+		*status = tp_options_usage("%s", which);
 	return !*status;
 }
 
