@@ -246,7 +246,7 @@ static void add_if_any(struct tp_json *json, const char *name, uint64_t number)
 static void add_json_limits(struct tp_json *json, const struct tp_analysis *analysis)
 {
 	const struct tp_timebase *time = &analysis->time;
-	if (analysis->one_thread && analysis->thread_count)
+	if (analysis->options.one_thread && analysis->thread_count)
 		tp_json_uint(json, "only_thread", analysis->threads[0].thread->number);
 	if (analysis->ranged) {
 		tp_json_uint(json, "only_from_ns", tp_analysis_at_ns(analysis, analysis->from));
@@ -255,9 +255,11 @@ static void add_json_limits(struct tp_json *json, const struct tp_analysis *anal
 	}
 	if (analysis->least)
 		tp_json_uint(json, "only_least_ns", tp_timebase_ns(time, analysis->least));
-	add_if_any(json, "only_depth", analysis->depth);
-	add_json_patterns(json, "only_focus", analysis->focus, analysis->focus_count);
-	add_json_patterns(json, "without", analysis->ignore, analysis->ignore_count);
+	add_if_any(json, "only_depth", analysis->options.depth);
+	add_json_patterns(
+	    json, "only_focus", analysis->options.focus, analysis->options.focus_count);
+	add_json_patterns(
+	    json, "without", analysis->options.ignore, analysis->options.ignore_count);
 	add_if_any(json, "left_out_functions", analysis->left_out_count);
 	add_if_any(json, "unscaled_functions", analysis->unscaled_count);
 }

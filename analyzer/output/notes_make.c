@@ -71,7 +71,7 @@ static void note_part(struct tp_notes *notes, const struct tp_analysis *analysis
 	char text[TP_TEXT_NUMBER];
 	char to[TP_TEXT_NUMBER];
 	const uint64_t origin = analysis->origin;
-	if (analysis->one_thread && analysis->thread_count)
+	if (analysis->options.one_thread && analysis->thread_count)
 		tp_notes_add(notes, TP_NOTE_ID_PART, 1, "thread %" PRIu32 ", by --thread",
 		    analysis->threads[0].thread->number);
 	if (analysis->ranged) {
@@ -87,13 +87,15 @@ static void note_part(struct tp_notes *notes, const struct tp_analysis *analysis
 		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
 		    "calls of %s and more, by --min-time: shorter ones are part of their callers",
 		    tp_view_time(analysis, text, analysis->least));
-	if (analysis->depth)
+	if (analysis->options.depth)
 		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
 		    "calls down to depth %" PRIu64
 		    ", by --depth: deeper ones are part of their callers",
-		    analysis->depth);
-	note_patterns(notes, "paths through", "--focus", analysis->focus, analysis->focus_count);
-	note_patterns(notes, "paths without", "--ignore", analysis->ignore, analysis->ignore_count);
+		    analysis->options.depth);
+	note_patterns(notes, "paths through", "--focus", analysis->options.focus,
+	    analysis->options.focus_count);
+	note_patterns(notes, "paths without", "--ignore", analysis->options.ignore,
+	    analysis->options.ignore_count);
 }
 
 static void note_switches(struct tp_notes *notes, const struct tp_analysis *analysis)

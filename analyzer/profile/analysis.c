@@ -53,9 +53,9 @@ static void add_counts(struct tp_analysis *analysis)
 		    analysis->trace->end.lost_early + analysis->trace->end.lost_overflow;
 }
 
-static int select_threads(
-    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
+static int select_threads(struct tp_analysis *analysis, struct tp_err *err)
 {
+	const struct tp_analysis_options *options = &analysis->options;
 	const struct tp_tracefile *trace = analysis->trace;
 	analysis->threads =
 	    calloc(trace->thread_count ? trace->thread_count : 1, sizeof(*analysis->threads));
@@ -71,8 +71,7 @@ static int select_threads(
 	return 0;
 }
 
-static int name_functions(
-    struct tp_analysis *analysis, const struct tp_symbol_options *options, struct tp_err *err)
+static int name_functions(struct tp_analysis *analysis, struct tp_err *err)
 {
 	const uint32_t count = analysis->function_count;
 	struct tp_symbol *symbols = calloc(count + (size_t)1, sizeof(*symbols));
@@ -85,8 +84,8 @@ static int name_functions(
 	}
 	for (uint32_t i = 0; i < count; i++)
 		keys[i] = analysis->functions[i].key;
-	code = tp_symbols_resolve(analysis->trace, options, keys, count, symbols, &analysis->arena,
-	    &analysis->notes, err);
+	code = tp_symbols_resolve(analysis->trace, &analysis->options.symbols, keys, count, symbols,
+	    &analysis->arena, &analysis->notes, err);
 	for (uint32_t i = 0; !code && i < count; i++)
 		analysis->functions[i].symbol = symbols[i];
 out:
@@ -96,9 +95,9 @@ out:
 }
 
 // The origin of times, and the range of those that were asked for.
-static int set_range(
-    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
+static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 {
+	const struct tp_analysis_options *options = &analysis->options;
 	const struct tp_tracefile *trace = analysis->trace;
 	analysis->origin = UINT64_MAX;
 	for (uint32_t i = 0; i < trace->thread_count; i++)
@@ -127,36 +126,33 @@ static int set_range(
 int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *trace,
     const struct tp_analysis_options *options, struct tp_err *err)
 {
-	memset(analysis, 0, sizeof(*analysis));
-	analysis->trace = trace;
-	analysis->one_thread = options->one_thread;
-	analysis->focus = options->focus;
-	analysis->focus_count = options->focus_count;
-	analysis->ignore = options->ignore;
-	analysis->ignore_count = options->ignore_count;
-	analysis->timeless = trace->has_clock && trace->clock.kind == TEEPERF_CLOCK_NONE;
+	*analysis = (struct tp_analysis){
+	    .trace = trace,
+	    .options = *options,
+	    .timeless = trace->has_clock && trace->clock.kind == TEEPERF_CLOCK_NONE,
+	};
 	tp_arena_init(&analysis->arena);
 	tp_timebase_init(&analysis->time, &trace->clock, trace->points);
-	int code = select_threads(analysis, options, err);
+	int code = select_threads(analysis, err);
 	if (!code)
-		code = set_range(analysis, options, err);
+		code = set_range(analysis, err);
 	if (code)
 		return code;
 	tp_compensation_init(&analysis->compensation, trace, &analysis->time, &analysis->notes);
 	analysis->compensation.applied = options->compensate && analysis->compensation.known;
-	code = tp_replay_all(analysis, options, err);
+	code = tp_replay_all(analysis, err);
 	if (code)
 		return code;
 	if (!tp_functions_list(analysis))
 		return tp_err_no_memory(err, trace->source.name, "no memory for the functions");
-	code = name_functions(analysis, &options->symbols, err);
+	code = name_functions(analysis, err);
 	if (!code)
-		code = tp_filter_apply(analysis, options, err);
+		code = tp_filter_apply(analysis, err);
 	if (code)
 		return code;
 	tp_starvation_init(&analysis->starvation, trace, &analysis->time,
 	    tp_analysis_duration_ns(analysis),
-	    analysis->one_thread ? analysis->threads[0].thread : NULL);
+	    options->one_thread ? analysis->threads[0].thread : NULL);
 	tp_functions_add(analysis);
 	add_counts(analysis);
 	return 0;

@@ -68,8 +68,29 @@ struct tp_thread_result {
 	uint64_t bad_counts_offset; /* in the file, of the first COUNTS record of bad_counts */
 };
 
+struct tp_analysis_options {
+	bool one_thread; /* analyse only thread number `thread` */
+	uint32_t thread;
+	bool compensate;  /* take off times what recording has cost, if that is known */
+	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
+	/* Only a part, see filter.h. All 0 or empty: everything. */
+	uint64_t from_ns; /* since the first record */
+	uint64_t to_ns;   /* 0: the end */
+	uint64_t least_ns;
+	uint64_t depth;           /* deeper calls are part of their callers; 0: none */
+	const char *const *focus; /* patterns of functions */
+	uint32_t focus_count;
+	const char *const *ignore;
+	uint32_t ignore_count;
+	/* Called now and then with chunks done and in all; may be NULL. From any thread, one at a time. */
+	void (*progress)(void *context, uint64_t done, uint64_t all);
+	void *context;
+	struct tp_symbol_options symbols;
+};
+
 struct tp_analysis {
 	const struct tp_tracefile *trace;
+	struct tp_analysis_options options; /* whose strings and arrays must outlive it */
 	struct tp_timebase time;
 	bool timeless;   /* recorded without a clock: calls and paths are all there is */
 	uint64_t origin; /* ticks of the first record: where times that are shown begin */
@@ -78,13 +99,6 @@ struct tp_analysis {
 	uint64_t to;
 	uint64_t least; /* calls shorter than this are part of their callers */
 	bool filtered;  /* by functions or depth: sums are not those of the whole program */
-	uint64_t depth; /* deeper calls are part of their callers; 0: none */
-	/* As in the options, whose strings and arrays must outlive the analysis. */
-	bool one_thread;
-	const char *const *focus;
-	uint32_t focus_count;
-	const char *const *ignore;
-	uint32_t ignore_count;
 	struct tp_compensation compensation; /* whether times are as they were recorded */
 	struct tp_starvation starvation;     /* whether clock and program had processors */
 	struct tp_arena arena;
@@ -103,26 +117,6 @@ struct tp_analysis {
 	uint64_t lost;                 /* events: the larger of what threads and records say */
 	struct tp_problems notes;      /* about symbols */
 	struct tp_problems damage;     /* found while records were read */
-};
-
-struct tp_analysis_options {
-	bool one_thread; /* analyse only thread number `thread` */
-	uint32_t thread;
-	bool compensate;  /* take off times what recording has cost, if that is known */
-	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
-	/* Only a part, see filter.h. All 0 or empty: everything. */
-	uint64_t from_ns; /* since the first record */
-	uint64_t to_ns;   /* 0: the end */
-	uint64_t least_ns;
-	uint64_t depth;
-	const char *const *focus; /* patterns of functions */
-	uint32_t focus_count;
-	const char *const *ignore;
-	uint32_t ignore_count;
-	/* Called now and then with chunks done and in all; may be NULL. From any thread, one at a time. */
-	void (*progress)(void *context, uint64_t done, uint64_t all);
-	void *context;
-	struct tp_symbol_options symbols;
 };
 
 /*

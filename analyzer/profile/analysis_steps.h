@@ -10,15 +10,14 @@
  * counts, and the rest up to err. What goes wrong with a thread is in its code and err. TP_ERR_MEMORY if not even the list
  * of what to do can be made.
  */
-int tp_replay_all(
-    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err);
+int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err);
 /*
  * List the functions of an analysis whose threads are replayed: functions, function_count, and
  * functions of each thread. Names are not looked for. False: no memory.
  */
 bool tp_functions_list(struct tp_analysis *analysis);
 /*
- * Apply the options to an analysis that has its functions' names but not their sums: which paths it keeps, by functions
+ * Apply its options to an analysis that has its functions' names but not their sums: which paths it keeps, by functions
  * (pattern.h) and depth.
  *
  *   ignore  paths through a function that matches are left out, with their times;
@@ -29,8 +28,7 @@ bool tp_functions_list(struct tp_analysis *analysis);
  * Nodes that are left out stay in the profile's array, without calls and times, with function 0, and
  * are no one's children. 0; TP_ERR_SYNTAX for a bad pattern; TP_ERR_NOT_FOUND if one matches no function; TP_ERR_MEMORY.
  */
-int tp_filter_apply(
-    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err);
+int tp_filter_apply(struct tp_analysis *analysis, struct tp_err *err);
 /*
  * Add the threads' profiles and counts to the functions, which have their names, of an analysis that has its starvation.
  * What a filter has left without calls is taken off the list.

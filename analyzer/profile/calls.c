@@ -34,7 +34,7 @@ static void leave(void *context, const struct tp_call *call)
 	if (!is_left(filter, call->node) || !filter->sink->leave)
 		return;
 	struct tp_call shown = *call;
-	if (filter->analysis->depth && call->depth == filter->analysis->depth)
+	if (filter->analysis->options.depth && call->depth == filter->analysis->options.depth)
 		shown.self = call->duration;
 	if (filter->profile->nodes[call->node].is_way)
 		shown.self = 0;

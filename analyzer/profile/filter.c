@@ -106,10 +106,9 @@ static bool filter_thread(
 	return ok;
 }
 
-int tp_filter_apply(
-    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
+int tp_filter_apply(struct tp_analysis *analysis, struct tp_err *err)
 {
-	analysis->depth = options->depth;
+	const struct tp_analysis_options *options = &analysis->options;
 	analysis->filtered = options->focus_count || options->ignore_count || options->depth;
 	if (!analysis->filtered && !analysis->ranged && !analysis->least)
 		return 0;

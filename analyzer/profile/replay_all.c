@@ -28,7 +28,6 @@ struct item {
 struct work {
 	atomic_bool arrives; // stacks from other threads
 	const struct tp_analysis *analysis;
-	const struct tp_analysis_options *options;
 	struct job *jobs;
 	struct item *items;
 	uint32_t item_count;
@@ -42,7 +41,7 @@ static void chunk_done(void *context)
 	struct work *work = context;
 	pthread_mutex_lock(&work->lock);
 	work->done += work->done < work->all; // some chunks are replayed twice
-	work->options->progress(work->options->context, work->done, work->all);
+	work->analysis->options.progress(work->analysis->options.context, work->done, work->all);
 	pthread_mutex_unlock(&work->lock);
 }
 
@@ -123,7 +122,7 @@ static bool plan(struct work *work, struct tp_analysis *analysis, uint32_t worke
 		    .replay = tp_analysis_replay(analysis, job->result->thread, &job->stack),
 		    .count = tp_calls_parts(analysis, i, workers) - 1,
 		};
-		pieces->replay.chunk_done = work->options->progress ? chunk_done : NULL;
+		pieces->replay.chunk_done = work->analysis->options.progress ? chunk_done : NULL;
 		pieces->replay.context = work;
 		if (analysis->compensation.applied)
 			pieces->cost =
@@ -167,7 +166,7 @@ static int replay_together(struct work *work, struct tp_analysis *analysis, stru
 			continue;
 		forget(&results[at]);
 		item->profile = &results[at].profile;
-		item->chunk_done = work->options->progress ? chunk_done : NULL;
+		item->chunk_done = work->analysis->options.progress ? chunk_done : NULL;
 		item->context = work;
 		item->result = &results[at];
 	}
@@ -191,12 +190,11 @@ static int replay_together(struct work *work, struct tp_analysis *analysis, stru
 	return code;
 }
 
-int tp_replay_all(
-    struct tp_analysis *analysis, const struct tp_analysis_options *options, struct tp_err *err)
+int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err)
 {
+	const struct tp_analysis_options *options = &analysis->options;
 	struct work work = {
 	    .analysis = analysis,
-	    .options = options,
 	    .lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	for (uint32_t i = 0; i < analysis->thread_count; i++)

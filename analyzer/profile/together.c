@@ -200,7 +200,7 @@ int tp_together_init(
 		return tp_err_no_memory(
 		    err, trace->source.name, "no memory for %u threads", trace->thread_count);
 	for (uint32_t i = 0; i < trace->thread_count; i++)
-		if (analysis->one_thread || analysis->threads[i].moves)
+		if (analysis->options.one_thread || analysis->threads[i].moves)
 			together->threads[together->count++].thread = &trace->threads[i];
 	return 0;
 }
