@@ -15,24 +15,17 @@ static const struct tp_command *const commands[] = {
     NULL,
 };
 
-static void print_overview(FILE *to)
-{
-	fprintf(to, "usage: teeperf allowlist %s\n\nteeperf-allowlist - %s\n\nCommands:\n",
-	    tp_command_running->usage, tp_command_running->summary);
-	tp_command_list(commands, to);
-	fprintf(to, "\nOptions:\n  -h, --help   show the list of commands and exit\n");
-	fprintf(to, "\n'teeperf allowlist COMMAND --help' explains each.\n");
-}
-
 static int run(int argc, char **argv)
 {
-	if (argc < 2) {
-		print_overview(stderr);
-		return TP_EXIT_USAGE;
-	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		print_overview(stdout);
-		return TP_EXIT_DONE;
+	const bool helps = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+	if (argc < 2 || helps) {
+		FILE *to = helps ? stdout : stderr;
+		fprintf(to, "usage: teeperf allowlist %s\n\nteeperf-allowlist - %s\n\nCommands:\n",
+		    tp_command_running->usage, tp_command_running->summary);
+		tp_command_list(commands, to);
+		fprintf(to, "\nOptions:\n  -h, --help   show the list of commands and exit\n");
+		fprintf(to, "\n'teeperf allowlist COMMAND --help' explains each.\n");
+		return helps ? TP_EXIT_DONE : TP_EXIT_USAGE;
 	}
 	const struct tp_command *command = tp_command_find("teeperf allowlist", commands, argv[1]);
 	return command ? tp_command_run(command, argc - 1, argv + 1) : TP_EXIT_USAGE;

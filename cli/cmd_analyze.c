@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf analyze: show the profile in a trace.
 #include "analyzer/output/relation/show.h"
-#include "cli/analyze/watch.h"
 #include "cli/command/command.h"
 #include "cli/analyze/open_family.h"
 #include "cli/analyze/open_trace.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf join: the traces of a host program and of its TEE become one.
 #include "cli/command/command.h"
-#include "cli/analyze/join_files.h"
+#include "cli/analyze/open_trace.h"
 
 #include <stddef.h>
 

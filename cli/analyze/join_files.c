@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two trace files become one: for 'join' and 'record --tee'.
-#include "join_files.h"
+#include "open_trace.h"
 
 #include "analyzer/import/open.h"
 #include "analyzer/join/join.h"
-#include "cli/analyze/open_trace.h"
 #include "common/out_file.h"
 
 #include <limits.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What analyze and export share: open a trace, analyse it, say what is wrong with it, write out. */
+/* What commands that read traces share: open a trace, analyse it, say what is wrong with it, show it, write out. */
 #ifndef TP_OPEN_TRACE_H
 #define TP_OPEN_TRACE_H
 
+#include "analyzer/output/view.h"
 #include "analyzer/profile/analysis.h"
 #include "cli/command/command.h"
 #include "common/buf.h"
@@ -116,5 +117,29 @@ int tp_stdout_close(struct tp_out_file *out, int code, const struct tp_err *err)
 
 /* Write BUF to PATH, or to standard output if it is NULL or "-". Returns an exit code. */
 int tp_write_out(const struct tp_buf *buf, const char *path);
+
+/* ---- watch.c */
+
+/* 0; TP_ERR_NOT_FOUND if the view is made of times, and FILE was recorded without a clock. */
+int tp_view_check_clock(const struct tp_view *view, const struct tp_analysis *analysis,
+    const char *file, struct tp_err *err);
+
+/*
+ * Show the view of WHAT, a trace or the process id of a recording, every INTERVAL_MS until the recording has
+ * ended, or q or Ctrl-C is pressed. Returns an exit code.
+ */
+int tp_analyze_watch(const char *what, const struct tp_view *view,
+    const struct tp_view_options *view_options, const struct tp_open_options *open_options,
+    uint64_t interval_ms);
+
+/* ---- join_files.c */
+
+/*
+ * Join HOST and TEE into OUTPUT, which may be one of them: what is there stays until the new one is complete. Unless
+ * they are `known` to be of one recording, HOST must have a mark of a call into a TEE. Prints what is wrong with them,
+ * and unless `quiet` what was joined. *DAMAGED: something was wrong. Returns an exit code.
+ */
+int tp_join_files(
+    const char *host, const char *tee, const char *output, bool known, bool quiet, bool *damaged);
 
 #endif

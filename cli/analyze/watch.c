@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // analyze --watch: the trace is read anew each time, which a trace allows while it is being written.
-#include "watch.h"
+#include "open_trace.h"
 
 #include "common/out_file.h"
 #include "recorder/control/control.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 'teeperf record --tee' has recorded: the two traces become one.
-#include "cli/analyze/join_files.h"
+#include "cli/analyze/open_trace.h"
 #include "record.h"
 
 #include <unistd.h>
