@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that somebody else has started: how we learn that it is over.
 #define _GNU_SOURCE
-#include "guest.h"
+#include "launch.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -11,7 +11,6 @@
 
 #include "recorder/control/control.h"
 #include "recorder/follow/follow.h"
-#include "guest.h"
 #include "launch.h"
 #include "recorder/stream/thread.h"
 

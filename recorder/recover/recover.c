@@ -18,7 +18,6 @@
 #include "recorder/clock/host_clock.h"
 #include "recorder/drain/drain.h"
 #include "recorder/drain/recording.h"
-#include "remains.h"
 
 enum { PATIENCE = 1000 }; // times 10 ms
 

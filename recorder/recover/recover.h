@@ -14,7 +14,83 @@
 #include "analyzer/trace/tracefile.h"
 #include "common/buf.h"
 #include "common/err.h"
-#include "remains.h"
+#include "recorder/drain/drain.h"
+
+/*
+ * The log that a killed recorder leaves, as a file that is only read. The program that wrote it may have filled it with
+ * anything, and made it shorter. Nothing is mapped, so a file that ends early reads as zeroes, and its layout comes from
+ * the trace.
+ */
+struct tp_log_file {
+	int fd; /* locked; the caller closes it */
+	char path[96];
+	uint64_t size;                       /* of the file */
+	uint64_t memory;                     /* of it, bytes that have memory */
+	struct teeperf_log_header constants; /* only what the trace's section tells is filled */
+	struct teeperf_log_header *header;   /* a copy: the program's word */
+	struct teeperf_module *modules;      /* module_count of them */
+	struct teeperf_thread *threads;      /* thread_count of them */
+	uint32_t module_count;
+	uint32_t thread_count;
+	struct tp_chunk_key
+	    *chunks; /* that were not drained; whole: DONE, else their threads still owned them */
+	uint32_t chunk_count;
+};
+
+enum tp_log_state {
+	TP_LOG_ORPHAN = 0, /* locked by us now */
+	TP_LOG_GONE,       /* there is none, or it is not ours */
+	TP_LOG_RECORDING,  /* its recorder lives */
+	TP_LOG_RUNNING,    /* its recorder does not, but a process still has it mapped */
+};
+
+/*
+ * Open the log NAME, a file in TP_REGION_FOLDER. Only with TP_LOG_ORPHAN is log->fd valid, and to be
+ * closed. *pid: of a process that has it mapped.
+ */
+enum tp_log_state tp_log_file_open(struct tp_log_file *log, const char *name, pid_t *pid);
+
+/* Read all but the chunks' records. pre: err is not NULL. Release it in any case. */
+int tp_log_file_read(
+    struct tp_log_file *log, const struct teeperf_trace_log *section, struct tp_err *err);
+void tp_log_file_release(struct tp_log_file *log);
+
+/* One chunk, with its final `used`, into TP_REGION_CHUNK_SIZE bytes. */
+int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_chunk_key *chunk,
+    struct teeperf_chunk *to, struct tp_err *err);
+
+/* Remove the log and its note, and close it. */
+void tp_log_file_remove(struct tp_log_file *log);
+
+/* A trace without END, as far as that is needed to go on with it. */
+struct tp_unfinished {
+	struct tp_source source;
+	struct teeperf_trace_header header;
+	uint64_t good; /* offset behind the last whole section */
+	bool has_end;
+	bool has_log;
+	struct teeperf_trace_log log;
+	uint64_t chunk_count;      /* CHUNK and PACKED sections, damaged ones too */
+	struct tp_chunk_key *keys; /* of those that are not damaged, in order */
+	uint64_t key_count;
+	uint64_t key_room;
+	/* The payloads of the last sections of their kinds; empty: there was none. */
+	struct tp_buf threads;
+	struct tp_buf clock;
+	struct tp_buf switches;
+	struct tp_buf host;
+};
+
+/*
+ * Open the trace PATH for reading and writing, through links only if `follow`, and read it. Fails if it
+ * is not a trace, or if sections cannot be told apart before its end: what is behind would be cut off.
+ * pre: err is not NULL. Release it in any case.
+ */
+int tp_unfinished_read(
+    struct tp_unfinished *trace, const char *path, bool follow, struct tp_err *err);
+void tp_unfinished_release(struct tp_unfinished *trace);
+
+bool tp_unfinished_has_chunk(const struct tp_unfinished *trace, uint32_t thread, uint64_t sequence);
 
 struct tp_recovered {
 	char trace[PATH_MAX];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A trace without END, as far as that is needed to go on with it.
 #define _GNU_SOURCE
-#include "remains.h"
+#include "recover.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A file that the log is to be in because somebody else has been told of it.
 #define _GNU_SOURCE
-#include "place.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "recorder/guest.h"
+#include "recorder/launch.h"
 
 static struct tp_region region;
 static struct tp_guest guest;

@@ -20,7 +20,6 @@
 
 #include <teeperf/log.h>
 
-#include "recorder/region/place.h"
 #include "recorder/region/region.h"
 
 static struct tp_place_file file;
