@@ -231,9 +231,11 @@ void tp_grid_mean(struct tp_grid *grid, uint64_t total, uint64_t calls)
 		tp_grid_blank(grid);
 		return;
 	}
-	snprintf(
-	    other, sizeof(other), "%" PRIu64, tp_timebase_ns(&grid->analysis->time, total) / calls);
-	tp_grid_plain(grid, tp_view_mean(grid->analysis, table, total, calls), other);
+	// Not in ticks, which may be longer than many calls.
+	const uint64_t ns = tp_timebase_ns(&grid->analysis->time, total) / calls;
+	snprintf(other, sizeof(other), "%" PRIu64, ns);
+	tp_grid_plain(grid,
+	    grid->analysis->time.known ? tp_text_ns(table, ns) : tp_text_count(table, ns), other);
 }
 
 void tp_grid_share(struct tp_grid *grid, uint64_t part, uint64_t all)

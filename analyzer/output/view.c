@@ -174,11 +174,3 @@ char *tp_view_share(char text[TP_TEXT_NUMBER], uint64_t part, uint64_t all)
 	snprintf(text, TP_TEXT_NUMBER, "%.1f%%", all ? (double)part * 100 / (double)all : 0.0);
 	return text;
 }
-
-char *tp_view_mean(
-    const struct tp_analysis *analysis, char text[TP_TEXT_NUMBER], uint64_t total, uint64_t calls)
-{
-	if (analysis->time.known)
-		return tp_text_ns(text, tp_timebase_ns(&analysis->time, total) / calls);
-	return tp_text_count(text, total / calls);
-}

@@ -118,8 +118,5 @@ uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view
     const bool *marks, uint32_t *count, struct tp_err *err);
 /* "12.3%" of ALL. Returns text. */
 char *tp_view_share(char text[TP_TEXT_NUMBER], uint64_t part, uint64_t all);
-/* Ticks for each of CALLS, in a table; in nanoseconds, as a tick may be longer than many calls. */
-char *tp_view_mean(
-    const struct tp_analysis *analysis, char text[TP_TEXT_NUMBER], uint64_t total, uint64_t calls);
 
 #endif
