@@ -235,7 +235,7 @@ foreach(major IN LISTS TEEPERF_MAJORS)
 		$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions -fvisibility-inlines-hidden>)
 	target_compile_definitions(${target} PRIVATE TP_LLVM_MAJOR=${major}
 		__STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
-	# Lazy: host_check.c has to run where LLVM's symbols are not there.
+	# Lazy: host_llvm.c has to run where LLVM's symbols are not there.
 	target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,-z,lazy)
 	set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME TeePerf SUFFIX .so
 		LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/teeperf/llvm-${major}")

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <link.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,3 +90,20 @@ _Noreturn void tp_host_refuse(const char *format, ...)
 	// Not exit(): the compiler is in the middle of loading us.
 	_exit(1);
 }
+
+#ifdef TP_LLVM_MAJOR
+// The plugin of one LLVM major makes sure that it was loaded by that major, before its options register: priority 101 comes
+// before the constructors of options, which call LLVM.
+__attribute__((constructor(101))) static void check_host(void)
+{
+	const unsigned major = tp_host_llvm();
+	if (!major || major == TP_LLVM_MAJOR)
+		return;
+	Dl_info info = {0};
+	dladdr((const void *)(uintptr_t)tp_host_llvm, &info);
+	tp_host_refuse(
+	    "'%s' is the TeePerf plugin for LLVM %d, but this compiler has LLVM %u: give it "
+	    "the TeePerf.so in the folder above, which takes the plugin that fits",
+	    info.dli_fname ? info.dli_fname : "TeePerf.so", TP_LLVM_MAJOR, major);
+}
+#endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stage 2 for one function: where enter, exit and resync records go.
+// Stage 2 for one function: where enter, exit and resync records go, and what is told around switches of stacks.
 #include "inject.h"
 
 #include <string.h>
@@ -18,7 +18,9 @@ struct injection {
 	LLVMBuilderRef builder;
 	LLVMMetadataRef scope_location; /* NULL without debug information */
 	const struct tp_target *target;
-	bool switches; /* it has calls that switch stacks */
+	bool switches;     /* it has calls that switch stacks: */
+	LLVMValueRef home; /* i64: in which thread the activation begins */
+	LLVMValueRef left; /* alloca of an i64, for what leaving tells arriving */
 };
 
 // Insert before `at`, at its own line if it has one, else at line 0 of the function.
@@ -58,12 +60,23 @@ static LLVMValueRef exit_place(const struct injection *in, LLVMValueRef ret)
 		   : ret;
 }
 
+static LLVMValueRef tell(
+    struct injection *in, const char *symbol, bool returns, LLVMValueRef *arguments, unsigned count)
+{
+	return tp_runtime_tell(
+	    in->sequence->module, in->builder, symbol, returns, arguments, count);
+}
+
+static LLVMValueRef name_word(const struct injection *in)
+{
+	return LLVMConstPtrToInt(in->target->name, in->sequence->i64);
+}
+
 static void resync(struct injection *in, LLVMValueRef at, LLVMValueRef where)
 {
-	LLVMValueRef arguments[2] = {where, LLVMConstPtrToInt(in->target->name, in->sequence->i64)};
+	LLVMValueRef arguments[2] = {where, name_word(in)};
 	position(in, at);
-	tp_runtime_tell(
-	    in->sequence->module, in->builder, TEEPERF_SYMBOL_RESYNC, false, arguments, 2);
+	tell(in, TEEPERF_SYMBOL_RESYNC, false, arguments, 2);
 }
 
 // Whether it is a call of __builtin_setjmp.
@@ -81,11 +94,42 @@ static bool may_return_twice(LLVMValueRef instruction)
 	       (tp_llvm_call_has(instruction, "returns_twice") || is_builtin_setjmp(instruction));
 }
 
+// Functions of the C library and of widespread fiber libraries. getcontext is not among them: it returns twice.
+static const char *const switching[] = {
+    "swapcontext", "setcontext",
+    "jump_fcontext", // Boost.Context, and what has copied it
+    "ontop_fcontext",
+    "co_switch",     // libco
+    "coro_transfer", // libcoro
+    "acosw",         // libaco
+    "_mco_switch",   // minicoro
+};
+
+static bool is_listed(const char *list, const char *name)
+{
+	const size_t length = strlen(name);
+	while (list && *list) {
+		const size_t size = strcspn(list, ",");
+		if (size == length && !memcmp(list, name, length))
+			return true;
+		list += size + (list[size] == ',');
+	}
+	return false;
+}
+
 // Whether the call leaves for another stack, and we can say so behind it too.
 static bool switches_stack(const struct tp_pass *pass, LLVMValueRef instruction)
 {
-	return tp_instruction_calls(instruction) && tp_stacks_switched_by(pass, instruction) &&
-	       !(LLVMIsACallInst(instruction) && promises_tail_call(instruction));
+	LLVMValueRef function = tp_instruction_calls(instruction)
+				    ? tp_function_of(LLVMGetCalledValue(instruction))
+				    : NULL;
+	if (!function)
+		return false;
+	const char *name = tp_function_name(function, NULL);
+	bool switches = is_listed(pass->switches, name);
+	for (size_t i = 0; !switches && i < sizeof(switching) / sizeof(switching[0]); i++)
+		switches = !strcmp(switching[i], name);
+	return switches && !(LLVMIsACallInst(instruction) && promises_tail_call(instruction));
 }
 
 // Whether control can come back into a function from above it without a return: at landing pads (those
@@ -138,16 +182,28 @@ static void prepare_jumps(struct injection *in)
 				LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
 }
 
-static void inject_switches(
-    struct injection *in, LLVMValueRef where, const struct tp_stacks_entry *entry)
+static void begin_switches(struct injection *in)
 {
+	in->left = LLVMBuildAlloca(in->builder, in->sequence->i64, "");
+	in->home = tell(in, TEEPERF_SYMBOL_HOME, true, NULL, 0);
+	LLVMBuildStore(in->builder, LLVMConstInt(in->sequence->i64, 0, 0), in->left);
+}
+
+static void inject_switches(struct injection *in, LLVMValueRef where)
+{
+	LLVMTypeRef i64 = in->sequence->i64;
 	for (LLVMValueRef i = tp_instruction_first(in->function); i; i = tp_instruction_next(i)) {
 		if (!switches_stack(in->sequence->pass, i))
 			continue;
+		LLVMValueRef arguments[3] = {where, name_word(in), in->home};
 		position(in, i);
-		tp_stacks_tell(in->sequence, in->builder, false, where, in->target, entry);
+		LLVMBuildStore(
+		    in->builder, tell(in, TEEPERF_SYMBOL_LEAVE, true, arguments, 3), in->left);
 		position(in, tp_instruction_behind(i));
-		tp_stacks_tell(in->sequence, in->builder, true, where, in->target, entry);
+		// In memory, and 0 again: an invoke may go on in a block that others come to as well.
+		arguments[2] = LLVMBuildLoad2(in->builder, i64, in->left, "");
+		tell(in, TEEPERF_SYMBOL_ARRIVE, false, arguments, 3);
+		LLVMBuildStore(in->builder, LLVMConstInt(i64, 0, 0), in->left);
 	}
 }
 
@@ -221,13 +277,12 @@ void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 		    sequence, in.builder, target, TEEPERF_KIND_ENTER, with_position);
 	else if (with_position)
 		where = tp_sequence_between(sequence, in.builder);
-	struct tp_stacks_entry entry = {0};
 	if (in.switches)
-		entry = tp_stacks_enter(sequence, in.builder);
+		begin_switches(&in);
 	if (target->sample)
 		inject_exits(&in);
 	if (in.switches)
-		inject_switches(&in, where, &entry);
+		inject_switches(&in, where);
 	if (with_position)
 		inject_resyncs(&in, where);
 	LLVMDisposeBuilder(in.builder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Stage 2 for one function: records, and beside them counts (count.c) and switches of stacks (stacks.c). */
+/* Stage 2 for one function: records, and beside them counts (count.c). */
 #ifndef TP_INJECT_H
 #define TP_INJECT_H
 
@@ -22,18 +22,5 @@ bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *seque
 /* Count a call at the builder's place; sets target->sampled if the target is sampled. */
 void tp_count_at_entry(
     struct tp_sequence *sequence, LLVMBuilderRef builder, struct tp_target *target);
-
-/* Whether a call or invoke may leave for another stack (swapcontext and the like). */
-bool tp_stacks_switched_by(const struct tp_pass *pass, LLVMValueRef instruction);
-/* At the function's entry: in which thread the activation begins, and room for what leaving tells arriving. */
-struct tp_stacks_entry {
-	LLVMValueRef home; /* i64 */
-	LLVMValueRef left; /* alloca of an i64 */
-};
-struct tp_stacks_entry tp_stacks_enter(struct tp_sequence *sequence, LLVMBuilderRef builder);
-/* Say at the builder's place, before such a call or behind it, that the stack is left or come back to.
- * `where`: position of the activation. */
-void tp_stacks_tell(struct tp_sequence *sequence, LLVMBuilderRef builder, bool behind,
-    LLVMValueRef where, const struct tp_target *target, const struct tp_stacks_entry *entry);
 
 #endif
