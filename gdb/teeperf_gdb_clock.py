@@ -14,10 +14,10 @@ import teeperf_abi as abi
 
 # By the log's clock: machine, and code that returns its counter.
 COUNTERS = {
-    1: ("x86_64", "0f3148c1e2204809d0c3"),  # rdtsc; shl $32, %rdx; or %rdx, %rax; ret
-    2: ("aarch64", "40e03bd5c0035fd6"),  # mrs x0, cntvct_el0; ret
-    3: ("riscv64", "732510c067800000"),  # rdtime a0; ret
-    7: ("x86_64", "0f3148c1e2204809d0c3"),
+    abi.TEEPERF_CLOCK_TSC: ("x86_64", "0f3148c1e2204809d0c3"),  # rdtsc; shl $32, %rdx; or %rdx, %rax; ret
+    abi.TEEPERF_CLOCK_CNTVCT: ("aarch64", "40e03bd5c0035fd6"),  # mrs x0, cntvct_el0; ret
+    abi.TEEPERF_CLOCK_RDTIME: ("riscv64", "732510c067800000"),  # rdtime a0; ret
+    abi.TEEPERF_CLOCK_TSC_ORDERED: ("x86_64", "0f3148c1e2204809d0c3"),
 }
 
 

@@ -2,8 +2,9 @@
 """The commands of teeperf-gdb.py."""
 import gdb
 
+import teeperf_abi as abi
 import teeperf_gdb_clock as clock
-from teeperf_gdb_log import (COUNTS, FORK, LOST, MODULE, PAD, RESYNC, RING, STATES, SYNC, THREAD_END, UNTIMED,
+from teeperf_gdb_log import (COUNTS, FORK, LEAVES, LOST, MODULE, PAD, RESYNC, RING, STATES, SYNC, THREAD_END, UNTIMED,
                              find_log)
 from teeperf_gdb_replay import Replay
 
@@ -76,7 +77,9 @@ class Status(gdb.Command):
         arguments(text, (), 0)
         log, state = find_log()
         heading(log, state)
-        attach = {0: "no program", 1: "yes", 2: "no: compiled for another clock", 3: "no: another version"}
+        attach = {abi.TEEPERF_ATTACH_NONE: "no program", abi.TEEPERF_ATTACH_DONE: "yes",
+                  abi.TEEPERF_ATTACH_BAD_CLOCK: "no: compiled for another clock",
+                  abi.TEEPERF_ATTACH_BAD_MODULE: "no: another version"}
         say("  attached: %s" % attach.get(log.attach, "?") + ("" if state is None else "; " + STATES[state]))
         if log.switched:
             say("  recording was switched %d time%s" % (log.switch_count, "" if log.switch_count == 1 else "s"))
@@ -228,8 +231,8 @@ the function. An exit without a time was recorded without one."""
         if kind is None:
             say("  from here on the chunk is damaged, or was taken by the recorder meanwhile")
         elif kind == RESYNC:
-            what = "leave" if value & 2 else "resync"
-            say("  %d %s %#x %d  %s" % (time, what, low, value & ~2 if value & 2 else value, log.name(low, last)))
+            what = "leave" if value & LEAVES else "resync"
+            say("  %d %s %#x %d  %s" % (time, what, low, value & ~LEAVES, log.name(low, last)))
         elif kind == UNTIMED:
             say("  exit %#x  %s" % (low, log.name(low, last)))
         elif kind >= 0:

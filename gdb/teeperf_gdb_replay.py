@@ -2,7 +2,8 @@
 """Which calls of a thread are open, out of its chunks in memory, for teeperf-gdb.py."""
 import bisect
 
-from teeperf_gdb_log import CHUNK_SHIFT, COUNTS, ENTER, FORK, LOST, MODULE, OWNED, RESYNC
+from teeperf_gdb_log import (CHUNK_SHIFT, COUNTS, ELSEWHERE, ENTER, FORK, LEAVES, LOST, MODULE, OFF, OWNED,
+                             RESYNC)
 
 
 class Stack:
@@ -100,14 +101,14 @@ class Replay:
         self.now = stack
 
     def resync(self, name, word, time):
-        position = word & ~2
-        if word == 5:
+        position = word & ~LEAVES
+        if word == ELSEWHERE:
             self.left = False
             self.go_to(Stack(False))
             return
         if position:
             here = self.now.has(position)
-            if not here and position != 1:
+            if not here and position != OFF:
                 # Not in all of many stacks: a hostile log could make us search them again and again.
                 for number in range(len(self.others) - 1, max(len(self.others) - 65, -1), -1):
                     other = self.others[number]
@@ -123,12 +124,12 @@ class Replay:
             while frames and frames[-1][0] > position:
                 self.now.pop()
             if not frames or frames[-1][0] != position:
-                if position == 1 or position < self.start:
+                if position == OFF or position < self.start:
                     self.now.whole = False
                 elif position % 8 == 0 and self.now.whole:
                     self.odd += 1
             elif frames[-1][2] != name:
                 self.odd += 1
-            self.now.named = None if position == 1 else position
-        if word & 2:
+            self.now.named = None if position == OFF else position
+        if word & LEAVES:
             self.left = True
