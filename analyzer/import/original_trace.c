@@ -3,7 +3,7 @@
 #include "open.h"
 
 #include "analyzer/import/original_log.h"
-#include "analyzer/trace/section.h"
+#include "analyzer/trace/reader.h"
 #include "common/array.h"
 #include "common/out_file.h"
 

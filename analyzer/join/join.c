@@ -3,7 +3,7 @@
 #include "join.h"
 
 #include "analyzer/join/splice.h"
-#include "analyzer/trace/section.h"
+#include "analyzer/trace/reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // The records of a joined trace, as they are put into chunks.
 #include "splice.h"
 
-#include "analyzer/trace/section.h"
+#include "analyzer/trace/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that were counted and nothing else, by address.
-#include "call_counts.h"
+#include "stack.h"
 
 #include "common/array.h"
 #include "common/hash.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The parser of trace files: the file header, then one section after the other.
+// The parser of trace files: the file header, then one section after the other. And sections made in memory.
 #include "reader.h"
 
 #include "common/bytes.h"
@@ -185,4 +185,24 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 		    header->type, header->flags, reader->header.major, reader->header.minor);
 	}
 	return 1;
+}
+
+void tp_trace_section_add(struct tp_buf *out, uint32_t type, const void *payload, uint64_t size)
+{
+	const struct teeperf_section header = {
+	    .magic = TEEPERF_SECTION_MAGIC,
+	    .type = type,
+	    .size = size,
+	    .checksum = tp_checksum(payload, size),
+	};
+	tp_buf_add(out, &header, sizeof(header));
+	tp_buf_add(out, payload, size);
+	tp_buf_add(out, "\0\0\0\0\0\0\0", (8 - size % 8) % 8);
+}
+
+void tp_trace_section_put(struct tp_buf *out, uint32_t type, struct tp_buf *payload)
+{
+	tp_trace_section_add(out, type, payload->data, payload->size);
+	out->failed |= payload->failed;
+	tp_buf_reset(payload);
 }

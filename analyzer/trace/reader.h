@@ -8,8 +8,10 @@
 
 #include "analyzer/trace/problems.h"
 #include "analyzer/trace/source.h"
+#include "common/buf.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <teeperf/trace.h>
 
 struct tp_reader {
@@ -47,5 +49,12 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 
 /* "chunk", "modules", ..., or NULL. */
 const char *tp_section_name(uint32_t type);
+
+/* ---- sections of a trace that is made in memory */
+
+/* Add a section (docs/format.md) of `size` bytes to OUT, with its checksum and what fills it up to a multiple of 8. */
+void tp_trace_section_add(struct tp_buf *out, uint32_t type, const void *payload, uint64_t size);
+/* The same with what is in PAYLOAD, which is empty then. If that has failed, so has OUT. */
+void tp_trace_section_put(struct tp_buf *out, uint32_t type, struct tp_buf *payload);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/trace/section.h"
+#include "analyzer/trace/reader.h"
 #include "common/read_all.h"
 #include "recorder/drain/drain.h"
 #include "recorder/region/proc.h"

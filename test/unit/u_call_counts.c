@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/replay/call_counts.h"
+#include "analyzer/replay/stack.h"
 
 #define ADDRESSES 5000
 

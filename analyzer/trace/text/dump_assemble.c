@@ -2,8 +2,8 @@
 // Text as a trace: one line at a time, a section being written when the next one begins.
 #include "dump_text.h"
 
-#include "analyzer/trace/section.h"
-#include "analyzer/trace/text/layout.h"
+#include "analyzer/trace/reader.h"
+#include "analyzer/trace/text/line.h"
 #include "common/arena.h"
 #include "common/chunks/chunk_codec.h"
 

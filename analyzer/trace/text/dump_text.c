@@ -4,7 +4,7 @@
 #include "dump_text.h"
 
 #include "analyzer/trace/reader.h"
-#include "analyzer/trace/text/layout.h"
+#include "analyzer/trace/text/line.h"
 #include "common/bytes.h"
 #include "common/chunks/chunk_codec.h"
 

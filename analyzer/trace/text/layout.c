@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the text form of traces calls the parts of a trace.
-#include "layout.h"
+#include "line.h"
 
 #include "analyzer/trace/timebase.h"
 
