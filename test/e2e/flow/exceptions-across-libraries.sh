@@ -92,6 +92,7 @@ build() {
 		-L. -llibrary -Wl,-rpath,"$PWD"
 	expect 0 "$TEEPERF" record -q -o run.trace -- ./prog
 	"$TEEPERF" analyze run.trace --view tree --format csv >tree.csv 2>odd
+	but_busy odd
 	python3 "$lib/tree_paths.py" tree.csv >got
 }
 
