@@ -101,6 +101,24 @@ int tp_err_system(struct tp_err *err, int errno_value, const char *file, const c
 	return TP_ERR_SYSTEM;
 }
 
+void tp_problems_add(struct tp_problems *problems, int code, const char *file, uint64_t offset,
+    const char *format, ...)
+{
+	if (problems->count < TP_PROBLEMS_KEPT) {
+		va_list args;
+		va_start(args, format);
+		fill(&problems->kept[problems->count], (struct place){.offset = offset}, code, file,
+		    format, args);
+		va_end(args);
+	}
+	problems->count++;
+}
+
+uint32_t tp_problems_kept(const struct tp_problems *problems)
+{
+	return problems->count < TP_PROBLEMS_KEPT ? (uint32_t)problems->count : TP_PROBLEMS_KEPT;
+}
+
 char *tp_err_format(const struct tp_err *err, char *text, uint64_t size)
 {
 	if (err->file[0] == '\0')

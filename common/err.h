@@ -62,6 +62,20 @@ int tp_err_system(struct tp_err *err, int errno_value, const char *file, const c
     __attribute__((format(printf, 4, 5)));
 
 /*
+ * What is wrong with an input that is analysed all the same. A damaged file can have as many problems as bytes, so only
+ * the first ones are kept; the rest is counted.
+ */
+#define TP_PROBLEMS_KEPT 32
+struct tp_problems {
+	struct tp_err kept[TP_PROBLEMS_KEPT];
+	uint64_t count; /* in all */
+};
+/* As tp_err_set, without a result: note the problem and go on. */
+void tp_problems_add(struct tp_problems *problems, int code, const char *file, uint64_t offset,
+    const char *format, ...) __attribute__((format(printf, 5, 6)));
+uint32_t tp_problems_kept(const struct tp_problems *problems);
+
+/*
  * Write err as one line without newline into text: "'FILE' at offset N: what", "FILE:L:C: what" or
  * "what". Always NUL-terminates. Returns text.
  */

@@ -6,7 +6,7 @@
 #ifndef TP_GENERATE_H
 #define TP_GENERATE_H
 
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 #include "common/buf.h"
 #include "allowlists/choose/choose.h"
 #include "allowlists/choose/workload.h"

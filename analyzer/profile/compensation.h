@@ -13,7 +13,7 @@
 #ifndef TP_COMPENSATION_H
 #define TP_COMPENSATION_H
 
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 #include "analyzer/replay/profile.h"
 #include "analyzer/trace/timebase.h"
 #include "analyzer/trace/tracefile.h"

@@ -7,7 +7,7 @@
 #define TP_SYMBOL_FILES_H
 
 #include "analyzer/symbols/elf/file.h"
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 
 #include <teeperf/log.h>
 

@@ -9,7 +9,7 @@
 #ifndef TP_MODULE_MAP_H
 #define TP_MODULE_MAP_H
 
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 #include "common/arena.h"
 
 #include <stdbool.h>

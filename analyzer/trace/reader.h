@@ -6,7 +6,7 @@
 #ifndef TP_READER_H
 #define TP_READER_H
 
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 #include "analyzer/trace/source.h"
 #include "common/buf.h"
 

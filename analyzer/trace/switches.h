@@ -6,7 +6,7 @@
 #ifndef TP_SWITCHES_H
 #define TP_SWITCHES_H
 
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 #include "common/arena.h"
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 #define TP_TRACEFILE_H
 
 #include "analyzer/trace/modules.h"
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 #include "analyzer/trace/source.h"
 #include "analyzer/trace/switches.h"
 #include "common/arena.h"

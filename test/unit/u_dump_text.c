@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analyzer/trace/text/dump_text.h"
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 #include "common/chunks/checksum.h"
 
 #include <teeperf/trace.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 
 static void the_first_are_kept(void **state)
 {

@@ -6,7 +6,7 @@
 #ifndef TP_DUMP_TEXT_H
 #define TP_DUMP_TEXT_H
 
-#include "analyzer/trace/problems.h"
+#include "common/err.h"
 #include "analyzer/trace/source.h"
 #include "common/buf.h"
 
