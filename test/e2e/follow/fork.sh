@@ -547,7 +547,7 @@ int main(void)
 	called();
 	if (fork() == 0) {
 		called();
-		for (int i = 1; i < 50; i++) {
+		for (int i = 1; i < 5000; i++) {
 			char name[64];
 			snprintf(name, sizeof(name), "run.trace.%d", (int)getpid() + i);
 			symlink("victim", name);
@@ -640,7 +640,7 @@ int main(void)
 	if (pipe(go))
 		return 1;
 	called();
-	for (int i = 1; i < 50; i++) {
+	for (int i = 1; i < 5000; i++) {
 		char name[64];
 		snprintf(name, sizeof(name), "run.trace.%d", (int)getpid() + i);
 		symlink("victim", name);
