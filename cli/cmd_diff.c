@@ -87,7 +87,7 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 		struct tp_err err;
 		tp_buf_init(&text);
 		tp_completeness_add_text(runs[i], &text);
-		tp_err_set(&err, TP_ERR_LIMIT, runs[i]->trace->source.name, TP_ERR_NO_OFFSET,
+		tp_err_set(&err, TP_ERR_LIMIT, runs[i]->trace->source.name,
 		    "is %s: --fail-if compares complete traces only; record it again",
 		    text.data ? text.data : "incomplete");
 		tp_buf_release(&text);

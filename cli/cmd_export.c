@@ -213,7 +213,7 @@ static int make_directory(const char *path, bool reuse, struct tp_err *err)
 		return tp_err_system(err, errno, path, "cannot make the directory");
 	if (reuse || is_empty(path))
 		return 0;
-	return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_LIMIT, path,
 	    "is there and is no empty directory: remove it, or give another -o");
 }
 

@@ -53,7 +53,7 @@ static int edit(const char *log)
 	if (fd >= 0)
 		close(fd);
 	if (!code && strlen(text.data) != text.size)
-		code = tp_err_set(&err, TP_ERR_FORMAT, edited, strlen(text.data), "not a text");
+		code = tp_err_set_at(&err, TP_ERR_FORMAT, edited, strlen(text.data), "not a text");
 	if (!code)
 		code = tp_manifest_edit(&changed, text.data, edited, log, &err);
 	if (!code && (text.failed || changed.failed))

@@ -107,8 +107,7 @@ static int open_module(struct teeperf_module *module, const char *path)
 	if (!real)
 		code = tp_err_system(&err, errno, path, "cannot open it");
 	else if (strlen(real) >= sizeof(module->path))
-		code =
-		    tp_err_set(&err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET, "its path is too long");
+		code = tp_err_set(&err, TP_ERR_LIMIT, path, "its path is too long");
 	else
 		code = tp_elf_file_identify(&elf, path, &err);
 	if (!code)
@@ -183,7 +182,7 @@ static int show_inlines(const struct teeperf_module *module, const struct tp_sym
 	};
 	int64_t code;
 	if (!path)
-		code = tp_err_set(&err, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
+		code = tp_err_set(&err, TP_ERR_NOT_FOUND, module->path,
 		    "no debug information: compile with -g, or name its debug file with --debug-dir");
 	else if (!chains)
 		code = tp_err_memory(&err, module->path);

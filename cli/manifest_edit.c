@@ -203,7 +203,7 @@ int tp_manifest_edit(
 		const struct place place = find_place(&settings[i], text);
 		if ((!marks[i] || !strstr(text, marks[i])) &&
 		    (place.kind == PLACE_NONE || (place.kind == PLACE_BLOCK && !settings[i].block)))
-			return tp_err_set(err, TP_ERR_SYNTAX, file, TP_ERR_NO_OFFSET,
+			return tp_err_set(err, TP_ERR_SYNTAX, file,
 			    "line %u: '%s.%s' is written in a form that cannot be added to: change it to "
 			    "an array in brackets or to dotted keys, or add the lines that 'teeperf "
 			    "gramine-manifest' prints",

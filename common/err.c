@@ -31,7 +31,16 @@ static void fill(struct tp_err *err, struct place place, int code, const char *f
 	vsnprintf(err->what, sizeof(err->what), format, args);
 }
 
-int tp_err_set(
+int tp_err_set(struct tp_err *err, int code, const char *file, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fill(err, (struct place){.offset = TP_ERR_NO_OFFSET}, code, file, format, args);
+	va_end(args);
+	return code;
+}
+
+int tp_err_set_at(
     struct tp_err *err, int code, const char *file, uint64_t offset, const char *format, ...)
 {
 	va_list args;
@@ -75,17 +84,7 @@ void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size)
 
 int tp_err_memory(struct tp_err *err, const char *file)
 {
-	return tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "out of memory");
-}
-
-int tp_err_no_memory(struct tp_err *err, const char *file, const char *format, ...)
-{
-	const struct place nowhere = {.offset = TP_ERR_NO_OFFSET};
-	va_list args;
-	va_start(args, format);
-	fill(err, nowhere, TP_ERR_MEMORY, file, format, args);
-	va_end(args);
-	return TP_ERR_MEMORY;
+	return tp_err_set(err, TP_ERR_MEMORY, file, "out of memory");
 }
 
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)
@@ -101,17 +100,30 @@ int tp_err_system(struct tp_err *err, int errno_value, const char *file, const c
 	return TP_ERR_SYSTEM;
 }
 
-void tp_problems_add(struct tp_problems *problems, int code, const char *file, uint64_t offset,
+// Where the next problem goes; NULL, which nothing fills, once enough are kept.
+static struct tp_err *next_kept(struct tp_problems *problems)
+{
+	const uint64_t number = problems->count++;
+	return number < TP_PROBLEMS_KEPT ? &problems->kept[number] : NULL;
+}
+
+void tp_problems_add(
+    struct tp_problems *problems, int code, const char *file, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fill(next_kept(problems), (struct place){.offset = TP_ERR_NO_OFFSET}, code, file, format,
+	    args);
+	va_end(args);
+}
+
+void tp_problems_add_at(struct tp_problems *problems, int code, const char *file, uint64_t offset,
     const char *format, ...)
 {
-	if (problems->count < TP_PROBLEMS_KEPT) {
-		va_list args;
-		va_start(args, format);
-		fill(&problems->kept[problems->count], (struct place){.offset = offset}, code, file,
-		    format, args);
-		va_end(args);
-	}
-	problems->count++;
+	va_list args;
+	va_start(args, format);
+	fill(next_kept(problems), (struct place){.offset = offset}, code, file, format, args);
+	va_end(args);
 }
 
 uint32_t tp_problems_kept(const struct tp_problems *problems)

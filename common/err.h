@@ -35,11 +35,14 @@ struct tp_err {
 
 /*
  * Fill *err (which may be NULL) and return code, so that callers write
- * `return tp_err_set(err, TP_ERR_FORMAT, path, offset, "chunk of %u bytes ...", n);`
+ * `return tp_err_set(err, TP_ERR_LIMIT, path, "%u threads, at most ...", n);`
  * file may be NULL. Clears line and column.
  */
-int tp_err_set(struct tp_err *err, int code, const char *file, uint64_t offset, const char *format,
-    ...) __attribute__((format(printf, 5, 6)));
+int tp_err_set(struct tp_err *err, int code, const char *file, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The same at OFFSET of the file. */
+int tp_err_set_at(struct tp_err *err, int code, const char *file, uint64_t offset,
+    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* The same for a place in a text. */
 int tp_err_set_line(struct tp_err *err, int code, const char *file, uint32_t line, uint32_t column,
@@ -53,9 +56,6 @@ void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size);
 
 /* Out of memory, wherever that was; FILE may be NULL. Returns TP_ERR_MEMORY. */
 int tp_err_memory(struct tp_err *err, const char *file);
-/* The same, with what it was needed for. */
-int tp_err_no_memory(struct tp_err *err, const char *file, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* Like tp_err_set with code TP_ERR_SYSTEM; appends ": " and strerror(errno_value). */
 int tp_err_system(struct tp_err *err, int errno_value, const char *file, const char *format, ...)
@@ -70,8 +70,10 @@ struct tp_problems {
 	struct tp_err kept[TP_PROBLEMS_KEPT];
 	uint64_t count; /* in all */
 };
-/* As tp_err_set, without a result: note the problem and go on. */
-void tp_problems_add(struct tp_problems *problems, int code, const char *file, uint64_t offset,
+/* As tp_err_set and tp_err_set_at, without a result: note the problem and go on. */
+void tp_problems_add(struct tp_problems *problems, int code, const char *file, const char *format,
+    ...) __attribute__((format(printf, 4, 5)));
+void tp_problems_add_at(struct tp_problems *problems, int code, const char *file, uint64_t offset,
     const char *format, ...) __attribute__((format(printf, 5, 6)));
 uint32_t tp_problems_kept(const struct tp_problems *problems);
 

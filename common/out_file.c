@@ -57,7 +57,7 @@ int tp_replace_begin(struct tp_replace *replace, const char *path, int *fd, stru
 	if (!is_there && errno != ENOENT)
 		return tp_err_system(err, errno, path, "cannot write");
 	if (is_there && !S_ISREG(old.st_mode))
-		return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, path,
 		    "is there and is no regular file: give the name of another");
 	// It is about to be lost: only who may write to it may do that.
 	if (is_there && access(path, W_OK) != 0)
@@ -165,7 +165,7 @@ int tp_out_file_open_in(
 	int code;
 	if (path.failed) {
 		tp_out_file_from_fd(out, -1, name);
-		code = tp_err_no_memory(err, name, "no memory");
+		code = tp_err_set(err, TP_ERR_MEMORY, name, "no memory");
 	} else {
 		code = tp_out_file_open(out, path.data, err);
 	}
@@ -187,7 +187,7 @@ int tp_out_file_close(struct tp_out_file *out, struct tp_err *err)
 	if (out->error)
 		return tp_err_system(err, out->error, out->name, "cannot write");
 	if (failed && open)
-		return tp_err_no_memory(err, out->name, "no memory for the output");
+		return tp_err_set(err, TP_ERR_MEMORY, out->name, "no memory for the output");
 	return replaced;
 }
 

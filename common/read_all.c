@@ -19,8 +19,8 @@ int tp_read_all(struct tp_buf *buf, int fd, const char *name, const char *what, 
 			break;
 		tp_buf_add(buf, block, (size_t)got);
 		if (buf->size > most)
-			return tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET,
-			    "%s is larger than %llu bytes", what, (unsigned long long)most);
+			return tp_err_set(err, TP_ERR_LIMIT, name, "%s is larger than %llu bytes",
+			    what, (unsigned long long)most);
 	}
 	return buf->failed ? tp_err_memory(err, name) : 0;
 }

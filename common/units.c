@@ -117,8 +117,7 @@ static bool parse(const char *text, double *number, const char **rest)
 
 static int wrong(struct tp_err *err, const char *text, const char *wanted)
 {
-	return tp_err_set(
-	    err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET, "'%s' is not %s", text, wanted);
+	return tp_err_set(err, TP_ERR_SYNTAX, NULL, "'%s' is not %s", text, wanted);
 }
 
 int tp_units_share(const char *text, double *share, struct tp_err *err)

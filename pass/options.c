@@ -47,7 +47,7 @@ static int choose(const struct choice *choice, const char *const given[], struct
 	for (int i = 0; choice->words[i]; i++)
 		if (!strcmp(value, choice->words[i]))
 			return i;
-	return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_SYNTAX, NULL,
 	    "teeperf: '%s' is no value for %s (-teeperf-%s): expected %s", value,
 	    rows[choice->option].variable, rows[choice->option].name, choice->expected);
 }
@@ -70,7 +70,7 @@ static int choose_level(const char *value, struct tp_pass *pass, struct tp_err *
 	if (!strncmp(value, sample, strlen(sample)) && value[strlen(sample)] == '/')
 		number = strtoul(value + strlen(sample) + 1, &end, 10);
 	if (!end || *end || number == 0 || number > TP_SAMPLE_MAX)
-		return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
 		    "teeperf: '%s' is no value for TEEPERF_LEVEL (-teeperf-level): expected event, "
 		    "count, sample or sample/N, N being 1 to %u",
 		    value, TP_SAMPLE_MAX);
@@ -90,15 +90,14 @@ static int load_allowlists(struct tp_pass *pass, const char *files, struct tp_er
 			continue;
 		if (count == TP_PASS_ALLOWLISTS_MAX) {
 			free(copy);
-			return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+			return tp_err_set(err, TP_ERR_LIMIT, NULL,
 			    "teeperf: more than %d allowlists; put them into one file",
 			    TP_PASS_ALLOWLISTS_MAX);
 		}
 		names[count++] = name;
 	}
-	const int status =
-	    copy ? tp_allowlist_load(&pass->allowlist, names, count, err)
-		 : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "teeperf: out of memory");
+	const int status = copy ? tp_allowlist_load(&pass->allowlist, names, count, err)
+				: tp_err_set(err, TP_ERR_MEMORY, NULL, "teeperf: out of memory");
 	free(copy);
 	return status;
 }

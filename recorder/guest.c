@@ -40,8 +40,8 @@ int tp_guest_start(struct tp_guest *guest, const struct tp_region *region, pid_t
 		return 0;
 	guest->watched_fd = open_process(pid);
 	if (guest->watched_fd < 0 && kill(pid, 0) && errno == ESRCH)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
-		    "there is no process %d to wait for", (int)pid);
+		return tp_err_set(
+		    err, TP_ERR_NOT_FOUND, NULL, "there is no process %d to wait for", (int)pid);
 	return 0;
 }
 

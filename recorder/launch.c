@@ -140,13 +140,13 @@ static int report_failure(struct tp_launch *launch, const char *program, struct 
 	tp_process_wait(launch->pid);
 	launch->pid = 0;
 	if (launch->start_errno == ENOENT && access(program, F_OK) && strchr(program, '/'))
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
-		    "program '%s' does not exist", program);
+		return tp_err_set(
+		    err, TP_ERR_NOT_FOUND, NULL, "program '%s' does not exist", program);
 	if (launch->start_errno == ENOENT && !strchr(program, '/'))
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
-		    "program '%s' was not found in PATH", program);
+		return tp_err_set(
+		    err, TP_ERR_NOT_FOUND, NULL, "program '%s' was not found in PATH", program);
 	if (launch->start_errno == ENOENT)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 		    "program '%s' names an interpreter that does not exist", program);
 	return tp_err_system(err, launch->start_errno, NULL, "cannot run '%s'", program);
 }

@@ -141,7 +141,7 @@ static int start_follow(struct tp_session *session, struct tp_err *err)
 	if (!options->follow_fork)
 		return 0;
 	if (!session->writer.regular)
-		return tp_err_set(err, TP_ERR_LIMIT, options->output, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, options->output,
 		    "with '--follow-fork' the output must be a regular file: the names of the other "
 		    "traces come from it");
 	const struct tp_follow_options follow = {

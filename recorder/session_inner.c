@@ -17,7 +17,7 @@ int tp_session_inner_open(struct tp_session *session, struct tp_err *err)
 	if (!options->inner)
 		return 0;
 	if (!session->writer.regular)
-		return tp_err_set(err, TP_ERR_LIMIT, options->output, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, options->output,
 		    "with '--tee' the output must be a regular file: the two sides are joined there");
 	const struct tp_region_options region = {
 	    .size = options->registered_bytes ? options->registered_bytes : options->size_bytes,

@@ -28,14 +28,14 @@ static const double curve[TP_GENERATE_POINTS] = {0.01, 0.02, 0.05, 0.10, 0.25, 0
 
 static int missing(struct tp_err *err, const char *what)
 {
-	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET, "%s", what);
+	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "%s", what);
 }
 
 // What could not be read of the sources becomes a note.
 static void warn_source(void *context, const char *file, const char *text)
 {
 	struct tp_generated *generated = context;
-	tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET, "%s", text);
+	tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, "%s", text);
 }
 
 static int read_inventory(struct tp_generated *generated, struct tp_err *err)
@@ -64,7 +64,7 @@ static void move_problems(struct tp_problems *to, const struct tp_problems *from
 	const uint32_t kept = tp_problems_kept(from);
 	for (uint32_t i = 0; i < kept; i++) {
 		const struct tp_err *err = &from->kept[i];
-		tp_problems_add(to, err->code, err->file, err->offset, "%s", err->what);
+		tp_problems_add_at(to, err->code, err->file, err->offset, "%s", err->what);
 	}
 }
 
@@ -92,7 +92,7 @@ static int open_trace(
 	move_problems(&generated->damage, &read->analysis.damage);
 	move_problems(&generated->notes, &read->analysis.notes);
 	if (!code && read->analysis.lost)
-		tp_problems_add(&generated->notes, TP_ERR_TRUNCATED, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_TRUNCATED, file,
 		    "lost %llu events, so that calls and times are too low: record again with a "
 		    "larger --size",
 		    (unsigned long long)read->analysis.lost);
@@ -113,13 +113,13 @@ static int read_trace(
 	int code = open_trace(&read, generated, file, err);
 	const struct tp_analysis *analysis = &read.analysis;
 	if (!code && !analysis->counts.events && !analysis->counts.counted)
-		code = tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, file,
 		    "there are no calls in it: was the program built by 'teeperf cc'?");
 	// Ticks of a clock whose rate is not known are not to be held against a cost in ns.
 	const bool in_ticks = !code && !analysis->timeless && !analysis->time.known;
 	if (!code && *times && (analysis->timeless || in_ticks || !analysis->counts.events)) {
 		*times = false;
-		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file,
 		    in_ticks
 			? "has calls, but times only in ticks of a clock whose rate is not known"
 			: "has calls but no times");
@@ -169,7 +169,6 @@ static int refine_by_trace(struct tp_generated *generated, struct tp_err *err)
 		    refined->measured_ns - options->native_ns - counted * generated->cost.count_ns;
 		if (pairs * generated->cost.event_ns < PART_MIN * options->native_ns)
 			tp_problems_add(&generated->notes, TP_ERR_LIMIT, options->refine,
-			    TP_ERR_NO_OFFSET,
 			    "has too few events to tell what one costs: the cost is left as it is");
 		else
 			set_cost(generated, extra / pairs);
@@ -238,7 +237,7 @@ static void note_waiting(struct tp_generated *generated)
 	for (uint32_t i = 0; i < workload->thread_time_count; i++)
 		raw_ns += workload->thread_times[i].raw_ns;
 	if (workload->cpu_ns <= 0) {
-		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file,
 		    "does not say how long its threads had a processor: waiting is taken for own time, and a "
 		    "program that was preempted for a longer one; give --time if it waits or the machine "
 		    "was busy");
@@ -246,12 +245,12 @@ static void note_waiting(struct tp_generated *generated)
 	}
 	const double waited = workload->waited_ns - workload->delayed_ns;
 	if (workload->delayed_ns > DELAYED_PART * (raw_ns - waited))
-		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
 		    "others had the processors for %.0f%% of the time that its threads could have run: own "
 		    "times are what is left of them; record again when the machine is not busy",
 		    100 * workload->delayed_ns / (raw_ns - waited));
 	if (waited > WAITED_PART * raw_ns)
-		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
 		    "%.0f%% of the time of its functions had no processor, in %u thread%s: they waited, or were "
 		    "preempted. That is taken off the functions with the longest stretches between records, and "
 		    "where it cannot be told who waited their time counts as not named",
@@ -272,11 +271,10 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 		generated->spent.event_ns = profile_cost(generated);
 		const int code = tp_workload_compensate(workload, &generated->spent, &believed);
 		if (code)
-			return tp_err_set(err, TP_ERR_MEMORY, options->profile, TP_ERR_NO_OFFSET,
-			    "no memory for the times");
+			return tp_err_set(
+			    err, TP_ERR_MEMORY, options->profile, "no memory for the times");
 		if (!believed)
 			tp_problems_add(&generated->notes, TP_ERR_LIMIT, options->profile,
-			    TP_ERR_NO_OFFSET,
 			    "its events cannot have cost %.1f ns each: they would have taken all of "
 			    "the run; give --event-cost, and --time for a run without events",
 			    generated->spent.event_ns);
@@ -317,7 +315,7 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 			    "--profile with events, or at least --inventory for the sizes");
 		tp_workload_guess_times(workload);
 		generated->quality = TP_QUALITY_STATIC;
-		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
 		    "times are guessed from calls and sizes, which is weak: --samples or a "
 		    "--profile would tell");
 	}
@@ -400,21 +398,21 @@ static int choose(struct tp_generated *generated, struct tp_err *err)
 		    generated->choices, workload->function_count, &options, &generated->chosen);
 	find_closed(generated);
 	if (!code && generated->chosen.over_budget)
-		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL,
 		    "what --keep wants is over the budget, so nothing else was chosen");
-	return code ? tp_err_set(err, code, NULL, TP_ERR_NO_OFFSET, "no memory to choose with") : 0;
+	return code ? tp_err_set(err, code, NULL, "no memory to choose with") : 0;
 }
 
 static void note_limits(struct tp_generated *generated)
 {
 	const struct tp_workload *workload = &generated->workload;
 	if (workload->threads > 1 && !generated->in_cpu_time)
-		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL,
 		    "the calls of %u threads are added up as if they ran one after the other: "
 		    "where they run at the same time, the overhead is lower",
 		    workload->threads);
 	if (generated->options.paths && !workload->node_count)
-		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
 		    "there are no call paths for --paths: they come from a --profile with events");
 }
 
@@ -455,7 +453,7 @@ int tp_generate(
 	note_limits(generated);
 	add_code(generated);
 	if (all_value(&generated->workload) <= 0)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, options->profile, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, options->profile,
 		    "no function has any time left when %.1f ns are taken off for each event: the "
 		    "event cost is too high, give --event-cost",
 		    generated->quality == TP_QUALITY_EVENTS ? generated->spent.event_ns

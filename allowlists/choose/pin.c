@@ -41,7 +41,7 @@ static int parse(struct patterns *patterns, struct tp_err *err)
 	patterns->matched = calloc(patterns->count, sizeof(*patterns->matched));
 	int code = text.failed || !patterns->matched ? TP_ERR_MEMORY : 0;
 	if (code)
-		tp_err_set(err, code, NULL, TP_ERR_NO_OFFSET, "no memory for %s", patterns->option);
+		tp_err_set(err, code, NULL, "no memory for %s", patterns->option);
 	else
 		code = tp_allowlist_parse(
 		    &patterns->list, text.data, text.size, patterns->option, err);
@@ -76,7 +76,7 @@ static void note_unmatched(struct tp_generated *generated, const struct patterns
 {
 	for (uint32_t i = 0; i < patterns->count; i++)
 		if (!patterns->matched[i])
-			tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+			tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
 			    "%s '%s' matches no function that is there", patterns->option,
 			    patterns->texts[i]);
 }
@@ -104,8 +104,8 @@ static int add_forced(struct tp_generated *generated, struct patterns *keep, str
 			continue;
 		const uint32_t at = tp_workload_add(&generated->workload, function->name);
 		if (at == NONE)
-			return tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-			    "no memory for the functions to force");
+			return tp_err_set(
+			    err, TP_ERR_MEMORY, NULL, "no memory for the functions to force");
 		struct tp_workload_function *added = &generated->workload.functions[at];
 		added->inventory = function;
 		added->demangled = function->demangled;
@@ -114,7 +114,7 @@ static int add_forced(struct tp_generated *generated, struct patterns *keep, str
 		count++;
 	}
 	if (count)
-		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
 		    "%u function%s to be kept from being inlined: what events cost there, and what "
 		    "inlining gained, is not part of the prediction",
 		    count, count == 1 ? " is" : "s are");
@@ -167,8 +167,7 @@ int tp_generate_pin(struct tp_generated *generated, struct tp_err *err)
 	generated->choices =
 	    calloc((size_t)generated->workload.function_count + 1, sizeof(*generated->choices));
 	if (!generated->choices) {
-		code = tp_err_set(
-		    err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "no memory for the choices");
+		code = tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for the choices");
 		goto out;
 	}
 	decide(generated, &keep, &never);

@@ -153,16 +153,15 @@ int tp_perf_report(const char *file, struct tp_buf *report, struct tp_err *err)
 	const int code =
 	    tp_process_run(&(struct tp_program){.argv = argv, .output = report}, &status);
 	if (code == ENOENT)
-		return tp_err_set(err, TP_ERR_SYSTEM, file, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_SYSTEM, file,
 		    "is read by perf, which is not installed: install it (Debian: linux-perf), or "
 		    "give lines 'NAME<TAB>SAMPLES' instead");
 	if (code)
 		return tp_err_system(err, code, file, "cannot run perf to read it");
 	if (report->failed)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET, "no memory for perf's report");
+		return tp_err_set(err, TP_ERR_MEMORY, file, "no memory for perf's report");
 	if (status)
-		return tp_err_set(err, TP_ERR_SYSTEM, file, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_SYSTEM, file,
 		    "perf cannot read it: see what 'perf report -i %s' says", file);
 	return 0;
 }
@@ -191,20 +190,18 @@ int tp_samples_read(
 	const bool perf = fread(magic, 1, sizeof(magic), from) == sizeof(magic) &&
 			  memcmp(magic, PERF_MAGIC, sizeof(magic)) == 0;
 	rewind(from);
-	int code = sort_names(&names, workload)
-		       ? 0
-		       : tp_err_set(err, TP_ERR_MEMORY, file, TP_ERR_NO_OFFSET,
-			     "no memory for the names of functions");
+	int code = sort_names(&names, workload) ? 0
+						: tp_err_set(err, TP_ERR_MEMORY, file,
+						      "no memory for the names of functions");
 	if (!code)
 		code = perf ? read_perf(samples, workload, &names, file, err)
 			    : read_text(samples, workload, &names, file, from, err);
 	if (!code && ferror(from))
 		code = tp_err_system(err, errno, file, "cannot read samples");
 	if (!code && !samples->all)
-		code = tp_err_set(
-		    err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET, "there are no samples in it");
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, file, "there are no samples in it");
 	if (!code && !samples->known)
-		code = tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, file,
 		    "none of its %" PRIu64
 		    " samples is in a function of the profile: they are of another program, or "
 		    "of one without symbols",

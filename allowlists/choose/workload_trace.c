@@ -20,7 +20,7 @@
 
 static int no_memory(const struct tp_analysis *analysis, struct tp_err *err)
 {
-	return tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
 	    "no memory for the functions of the profile");
 }
 

@@ -205,7 +205,7 @@ int tp_list_import(const struct tp_list_format *format, const struct tp_list_inp
 	    tp_allowlist_parse(&list, out->data + start, out->size - start, input->file, &inner);
 	tp_allowlist_free(list);
 	if (status)
-		return tp_err_set(err, inner.code, input->file, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, inner.code, input->file,
 		    "line %u of the list that it becomes: %.400s", inner.line, inner.what);
 	return 0;
 }

@@ -147,7 +147,7 @@ int tp_import_gcc(struct tp_import *import)
 		any |= gcc_line(import, line);
 	if (any)
 		return 0;
-	return tp_err_set(import->err, TP_ERR_FORMAT, import->input->file, TP_ERR_NO_OFFSET,
+	return tp_err_set(import->err, TP_ERR_FORMAT, import->input->file,
 	    "neither -finstrument-functions-exclude-function-list= nor "
 	    "-finstrument-functions-exclude-file-list= is in it");
 }

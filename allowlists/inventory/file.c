@@ -36,13 +36,12 @@ struct finder {
 
 static int damaged(struct finder *finder, const struct region *region, const char *what)
 {
-	return tp_err_set(finder->err, TP_ERR_FORMAT, region->name, region->start, "%s", what);
+	return tp_err_set_at(finder->err, TP_ERR_FORMAT, region->name, region->start, "%s", what);
 }
 
 static int no_memory(struct finder *finder, const struct region *region)
 {
-	return tp_err_set(finder->err, TP_ERR_MEMORY, region->name, TP_ERR_NO_OFFSET,
-	    "no memory for the inventory");
+	return tp_err_set(finder->err, TP_ERR_MEMORY, region->name, "no memory for the inventory");
 }
 
 static bool is_inside(const struct region *region, uint64_t offset, uint64_t size)
@@ -366,8 +365,7 @@ static int add_file(struct finder *finder, const char *path, const char *module)
 	if (fstat(region.fd, &status))
 		code = tp_err_system(finder->err, errno, path, "cannot look at it");
 	else if (!S_ISREG(status.st_mode))
-		code = tp_err_set(finder->err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
-		    "neither a file nor a folder");
+		code = tp_err_set(finder->err, TP_ERR_FORMAT, path, "neither a file nor a folder");
 	region.size = code ? 0 : (uint64_t)status.st_size;
 	if (!code)
 		code = add_region(finder, &region, module);
@@ -399,8 +397,8 @@ static int add_folder(struct finder *finder, const char *folder, int depth)
 		char *path = NULL;
 		struct stat status;
 		if (!code && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-			code = tp_err_set(finder->err, TP_ERR_MEMORY, folder, TP_ERR_NO_OFFSET,
-			    "no memory for the inventory");
+			code = tp_err_set(
+			    finder->err, TP_ERR_MEMORY, folder, "no memory for the inventory");
 		else if (!code && !lstat(path, &status) && S_ISDIR(status.st_mode))
 			code = depth < FOLDER_DEPTH ? add_folder(finder, path, depth + 1) : 0;
 		else if (!code && ends_in(path, ".tpinv"))
@@ -433,14 +431,14 @@ int tp_inventory_add_path(
 	if (code || builder->unit_count > before)
 		return code;
 	if (folder)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
 		    "no inventory in this folder: name programs, libraries or object files, or compile "
 		    "with 'teeperf cc --inventory DIR' and name DIR");
 	if (finder.bitcode)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
 		    "compiled for link-time optimisation, so that the inventory is in what it is "
 		    "linked into: name that");
-	return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_NOT_FOUND, path,
 	    "no inventory in it: compile it with 'teeperf cc', and neither with '--inventory none' nor "
 	    "stripped of the section " TP_INVENTORY_SECTION);
 }

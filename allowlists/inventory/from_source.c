@@ -49,7 +49,7 @@ static int find(struct tp_clang *clang, const char *name, void *function, struct
 	memcpy(function, &found, sizeof(found)); // a pointer to a function, as POSIX has it
 	if (found)
 		return 0;
-	return tp_err_set(err, TP_ERR_VERSION, clang->name, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_VERSION, clang->name,
 	    "it has no function '%s': another libclang is needed, as of LLVM %d or newer", name,
 	    FIRST_MAJOR);
 }
@@ -61,8 +61,8 @@ static int open_clang(struct tp_clang *clang, struct tp_err *err)
 	while (major >= FIRST_MAJOR && !open_major(clang, major))
 		major--;
 	if (!clang->library)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
-		    "no libclang was found: install libclang1-19");
+		return tp_err_set(
+		    err, TP_ERR_NOT_FOUND, NULL, "no libclang was found: install libclang1-19");
 	int status = 0;
 #define FIND(type, member, parameters) \
 	if (!status)                   \
@@ -151,8 +151,7 @@ static int take_over(
 {
 	struct tp_from_source_report report = {0};
 	if (got->failed)
-		return tp_err_set(project->err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-		    "no memory for the inventory");
+		return tp_err_set(project->err, TP_ERR_MEMORY, NULL, "no memory for the inventory");
 	if (got->size >= sizeof(report))
 		memcpy(&report, got->data, sizeof(report));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) || got->size < sizeof(report) ||
@@ -170,8 +169,7 @@ static int take_over(
 	char *text = tp_arena_copy(
 	    &project->builder.inventory->arena, got->data + sizeof(report), report.text_size);
 	if (!text)
-		return tp_err_set(project->err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-		    "no memory for the inventory");
+		return tp_err_set(project->err, TP_ERR_MEMORY, NULL, "no memory for the inventory");
 	return tp_inventory_parse(
 	    &project->builder, text, report.text_size, project->clang.name, "", project->err);
 }
@@ -226,7 +224,7 @@ static char *find_folder(const char *commands, int *code, struct tp_err *err)
 	}
 	*code =
 	    access(file, R_OK)
-		? tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		? tp_err_set(err, TP_ERR_NOT_FOUND, file,
 		      "cannot be read: configure with cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, "
 		      "or build once with 'bear -- make'")
 		: 0;
@@ -263,11 +261,11 @@ int tp_inventory_from_source(struct tp_inventory *inventory, const char *command
 			? project->clang.CompilationDatabase_getAllCompileCommands(database)
 			: NULL;
 		code = list ? read_all(project, list)
-			    : tp_err_set(err, TP_ERR_FORMAT, commands, TP_ERR_NO_OFFSET,
+			    : tp_err_set(err, TP_ERR_FORMAT, commands,
 				  "libclang cannot read its compile_commands.json");
 	}
 	if (!code && project->counts.files && project->counts.lost == project->counts.files)
-		code = tp_err_set(err, TP_ERR_NOT_FOUND, commands, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, commands,
 		    "none of its %llu files could be read",
 		    (unsigned long long)project->counts.files);
 	if (!code)

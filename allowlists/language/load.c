@@ -50,8 +50,7 @@ static int finish(
 		tp_allowlist_doubt(result);
 		status = tp_allowlist_build(result);
 		if (status)
-			tp_err_set(err, status, result->by_default.file, TP_ERR_NO_OFFSET,
-			    "out of memory");
+			tp_err_set(err, status, result->by_default.file, "out of memory");
 	}
 	if (status)
 		tp_allowlist_free(result);

@@ -379,7 +379,7 @@ int tp_allowlist_add_text(
     struct tp_allowlist *list, const char *text, size_t size, const char *file, struct tp_err *err)
 {
 	if (size > TP_ALLOWLIST_BYTES_MAX)
-		return tp_err_set(err, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, file,
 		    "a list of %zu bytes; expected at most %d", size, TP_ALLOWLIST_BYTES_MAX);
 	struct tp_parser parser = {
 	    .list = list, .err = err, .file = tp_arena_copy(&list->arena, file, strlen(file))};

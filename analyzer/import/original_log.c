@@ -62,7 +62,7 @@ static const uint8_t *bytes_at(
 		log->block_from = offset;
 		log->block_size = left < BLOCK ? left : BLOCK;
 		if (log->block_size < size) {
-			tp_err_set(err, TP_ERR_TRUNCATED, log->source->name, offset,
+			tp_err_set_at(err, TP_ERR_TRUNCATED, log->source->name, offset,
 			    "the log ends within an entry");
 			return NULL;
 		}
@@ -88,7 +88,7 @@ static void look_behind(struct tp_original_log *log, struct tp_problems *notes)
 	const uint64_t offset = TP_ORIGINAL_HEADER_SIZE + log->count * entry_size(&log->header);
 	if (log->lost || tp_source_read(log->source, offset, &first, sizeof(first), NULL) || !first)
 		return;
-	tp_problems_add(notes, TP_ERR_LIMIT, log->source->name, offset,
+	tp_problems_add_at(notes, TP_ERR_LIMIT, log->source->name, offset,
 	    "there are entries behind the last one, which are not used: they are of an earlier recording into "
 	    "the same file, or the log went round (PROFILER_LOOP_AROUND) and its beginning is lost");
 }
@@ -105,8 +105,7 @@ int tp_original_log_init(struct tp_original_log *log, const struct tp_source *so
 	    .block = malloc(BLOCK),
 	};
 	if (!log->block)
-		return tp_err_set(err, TP_ERR_MEMORY, source->name, TP_ERR_NO_OFFSET,
-		    "no memory to read the log");
+		return tp_err_set(err, TP_ERR_MEMORY, source->name, "no memory to read the log");
 	const uint64_t room = (header->size - TP_ORIGINAL_HEADER_SIZE) / size;
 	const uint64_t there = (source->size - TP_ORIGINAL_HEADER_SIZE) / size;
 	uint64_t count = header->next;
@@ -115,7 +114,7 @@ int tp_original_log_init(struct tp_original_log *log, const struct tp_source *so
 		if (count - room <= room + PAGE)
 			log->lost = count - room;
 		else {
-			tp_problems_add(problems, TP_ERR_FORMAT, source->name, 40,
+			tp_problems_add_at(problems, TP_ERR_FORMAT, source->name, 40,
 			    "%" PRIu64 " entries are said to be in a log that has room for %" PRIu64
 			    ": all of it is read",
 			    count, room);
@@ -124,7 +123,7 @@ int tp_original_log_init(struct tp_original_log *log, const struct tp_source *so
 		count = room;
 	}
 	if (count > there) {
-		tp_problems_add(problems, TP_ERR_TRUNCATED, source->name, source->size,
+		tp_problems_add_at(problems, TP_ERR_TRUNCATED, source->name, source->size,
 		    "the log was cut off: %" PRIu64 " of %" PRIu64 " entries are there", there,
 		    count);
 		log->lost += count - there;

@@ -102,7 +102,7 @@ static int try_program(struct fit *fit, const char *path, uint64_t map_info,
 	int code = tp_elf_file_identify(&elf, path, err);
 	const size_t length = strlen(path);
 	if (!code && length >= sizeof(fit->module.path))
-		code = tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, TP_ERR_LIMIT, path,
 		    "its path is too long: %zu bytes, at most %zu", length,
 		    sizeof(fit->module.path) - 1);
 	if (code) {
@@ -126,8 +126,8 @@ static int try_program(struct fit *fit, const char *path, uint64_t map_info,
 
 static void note(struct tp_problems *notes, const char *file, const char *why)
 {
-	tp_problems_add(notes, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
-	    "its functions are shown by address: %s", why);
+	tp_problems_add(
+	    notes, TP_ERR_NOT_FOUND, file, "its functions are shown by address: %s", why);
 }
 
 int tp_original_names_find(const struct tp_original_options *options, uint64_t map_info,
@@ -167,7 +167,7 @@ int tp_original_names_find(const struct tp_original_options *options, uint64_t m
 		    "the program is not the one that was recorded, or of another build, as functions "
 		    "are elsewhere in it; give the very file with --program");
 	else if (best.within)
-		tp_problems_add(notes, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
+		tp_problems_add(notes, TP_ERR_NOT_FOUND, module->path,
 		    "%" PRIu32 " of %" PRIu32
 		    " functions in the log do not begin where this program has one: it may be of another "
 		    "build than the one that was recorded, and names may be wrong",
@@ -263,12 +263,12 @@ void tp_original_names_list(const struct tp_original_options *options,
 	if (module)
 		list_program(options, functions, module, out, notes);
 	if (shared)
-		tp_problems_add(notes, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(notes, TP_ERR_LIMIT, file,
 		    "%" PRIu32
 		    " functions have addresses that end like another one's, and are shown as that one",
 		    shared);
 	if (functions->count == functions->most)
-		tp_problems_add(notes, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(notes, TP_ERR_LIMIT, file,
 		    "more than %" PRIu32
 		    " functions: the others are shown by the low half of their addresses",
 		    functions->most);

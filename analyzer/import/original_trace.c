@@ -205,8 +205,8 @@ static bool add_call(struct translation *to, const struct tp_original_event *eve
 
 static int no_memory(const struct translation *to, struct tp_err *err)
 {
-	return tp_err_set(err, TP_ERR_MEMORY, to->log.source->name, TP_ERR_NO_OFFSET,
-	    "no memory to translate the log");
+	return tp_err_set(
+	    err, TP_ERR_MEMORY, to->log.source->name, "no memory to translate the log");
 }
 
 static int add_events(struct translation *to, struct tp_problems *problems, struct tp_err *err)
@@ -227,7 +227,7 @@ static int add_events(struct translation *to, struct tp_problems *problems, stru
 			return 0; // for the caller to see
 	}
 	if (code < 0)
-		tp_problems_add(problems, code, to->log.source->name, err->offset,
+		tp_problems_add_at(problems, code, to->log.source->name, err->offset,
 		    "%s; what precedes it is used", err->what);
 	for (uint32_t i = 0; i < to->numbers.count; i++) {
 		struct thread *thread = &to->threads[i];
@@ -330,7 +330,7 @@ int tp_original_translate(const struct tp_source *source, const struct tp_origin
 	if (kind == TP_ORIGINAL_NOT)
 		return 0;
 	if (kind == TP_ORIGINAL_UNUSED)
-		return tp_err_set(err, TP_ERR_FORMAT, source->name, 0,
+		return tp_err_set_at(err, TP_ERR_FORMAT, source->name, 0,
 		    "a log of the original TEE-Perf into which no program has written: was it "
 		    "compiled with that tool's flags?");
 	struct translation to = {.out = out, .on = true};
@@ -383,7 +383,7 @@ int tp_original_open(struct tp_source *source, const struct tp_original_options 
 	struct tp_err unwritten;
 	const int written = tp_out_file_close(&out, &unwritten);
 	if (code >= 0 && written)
-		code = tp_err_set(err, written, folder, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, written, folder,
 		    "%s: the translation of the log needs up to half of its size there; name another "
 		    "folder in TMPDIR",
 		    unwritten.what);

@@ -316,8 +316,7 @@ int tp_border_match_find(struct tp_border_match *match, struct tp_borders *host,
 	free(of.host.items);
 	free(of.tee.items);
 	return ok ? 0
-		  : tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET,
-			"no memory for the calls over the border");
+		  : tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for the calls over the border");
 }
 
 void tp_border_match_release(struct tp_border_match *match)

@@ -16,16 +16,16 @@ static int check(
 	if (host->header.chunk_shift != shift || tee->header.chunk_shift != shift)
 		return tp_err_set(err, TP_ERR_FORMAT,
 		    host->header.chunk_shift != shift ? host->source.name : tee->source.name,
-		    TP_ERR_NO_OFFSET, "this trace is not one of 'teeperf record --tee'");
+		    "this trace is not one of 'teeperf record --tee'");
 	for (uint32_t i = 0; i < host->module_count; i++)
 		if (host->modules[i].flags & TEEPERF_MODULE_TEE)
-			return tp_err_set(err, TP_ERR_FORMAT, host->source.name, TP_ERR_NO_OFFSET,
-			    "this trace is joined already");
+			return tp_err_set(
+			    err, TP_ERR_FORMAT, host->source.name, "this trace is joined already");
 	if (!host->has_clock || !tee->has_clock || host->clock.kind != tee->clock.kind)
-		return tp_err_set(err, TP_ERR_FORMAT, tee->source.name, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, tee->source.name,
 		    "the two traces do not have the same clock: they are not of one recording");
 	if (host->clock.kind == TEEPERF_CLOCK_NONE)
-		return tp_err_set(err, TP_ERR_FORMAT, host->source.name, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, host->source.name,
 		    "without a clock two sides cannot be joined: record with '--clock soft' or 'tsc'");
 	return 0;
 }
@@ -35,7 +35,7 @@ static int find_all(
 {
 	*borders = calloc((size_t)trace->thread_count + 1, sizeof(**borders));
 	if (!*borders)
-		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
 		    "no memory for %" PRIu32 " threads", trace->thread_count);
 	int code = 0;
 	for (uint32_t i = 0; !code && i < trace->thread_count; i++)
@@ -307,7 +307,7 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 		return code;
 	code = find_all(host, &splice.host_borders, err);
 	if (!code && !known && !has_calls_out(splice.host_borders, host->thread_count))
-		code = tp_err_set(err, TP_ERR_NOT_FOUND, host->source.name, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, host->source.name,
 		    "nothing of '%s' can be joined: no call into a TEE is marked in the host's trace; both "
 		    "must be of one 'teeperf record --tee', of a host whose calls into the TEE are marked "
 		    "(teeperf-record(1), A HOST AND ITS TEE)",

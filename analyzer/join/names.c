@@ -108,7 +108,7 @@ int tp_join_names_init(struct tp_join_names *names, const struct tp_tracefile *h
 	names->modules = calloc((size_t)own + 1, sizeof(*names->modules));
 	if (!taken.ranges || !names->places || !names->modules) {
 		free(taken.ranges);
-		return tp_err_set(err, TP_ERR_MEMORY, tee->source.name, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_MEMORY, tee->source.name,
 		    "no memory for the names of the TEE's modules");
 	}
 	for (uint32_t i = 0; i < most; i++) {

@@ -101,8 +101,8 @@ int tp_join_tee_record(
 	if (kind == TEEPERF_KIND_ENTER) {
 		if (!push(splice, name, record->position))
 			return tp_err_set(splice->err, TP_ERR_MEMORY,
-			    splice->tee.trace->source.name, TP_ERR_NO_OFFSET,
-			    "no memory for %" PRIu32 " open calls", splice->depth);
+			    splice->tee.trace->source.name, "no memory for %" PRIu32 " open calls",
+			    splice->depth);
 		tp_join_writer_time(&splice->writer, name, time);
 		return 0;
 	}
@@ -184,7 +184,7 @@ int tp_splice_rest(struct tp_splice *splice, uint32_t thread)
 	rest.open = malloc(((size_t)rest.borders->count + 1) * sizeof(*rest.open));
 	if (!rest.open)
 		return tp_err_set(splice->err, TP_ERR_MEMORY, splice->tee.trace->source.name,
-		    TP_ERR_NO_OFFSET, "no memory for the calls over the border");
+		    "no memory for the calls over the border");
 	splice->depth = splice->pending = 0;
 	tp_join_cursor_init(&cursor, &splice->tee, thread);
 	while ((code = tp_join_cursor_next(&cursor, &record, splice->err)) > 0) {

@@ -131,8 +131,8 @@ int tp_family_init(struct tp_family *family, const struct tp_family_member *memb
 	family->processes = calloc(entry_count + 1, sizeof(*family->processes));
 	if (!entries || !sums->functions || !family->processes || entry_count > UINT32_MAX) {
 		free(entries);
-		return tp_err_no_memory(
-		    err, NULL, "no memory for the functions of %u processes", (unsigned)count);
+		return tp_err_set(err, TP_ERR_MEMORY, NULL,
+		    "no memory for the functions of %u processes", (unsigned)count);
 	}
 	qsort(entries, entry_count, sizeof(*entries), compare);
 	for (uint64_t i = 0; i < entry_count; i++) {

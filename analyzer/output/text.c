@@ -181,7 +181,7 @@ int tp_table_choose(struct tp_table *table, const char *list, struct tp_err *err
 			tp_buf_init(&titles);
 			for (i = 0; i < table->columns; i++)
 				tp_buf_addf(&titles, "%s%s", i ? ", " : "", title_of(table, i));
-			tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+			tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 			    "--columns: '%.*s' is none of this table's columns, or one too many: %s",
 			    (int)length, at, titles.data);
 			tp_buf_release(&titles);

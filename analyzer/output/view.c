@@ -115,8 +115,8 @@ static int mark(const struct tp_analysis *analysis, const struct tp_view_options
 	bool found = !options->function;
 	*marks = calloc((size_t)count + 1, sizeof(**marks));
 	if (!*marks)
-		return tp_err_no_memory(
-		    err, file, "no memory to choose of %" PRIu32 " functions", count);
+		return tp_err_set(err, TP_ERR_MEMORY, file,
+		    "no memory to choose of %" PRIu32 " functions", count);
 	int code = options->function ? tp_pattern_init(&pattern, options->function, err) : 0;
 	for (uint32_t i = 0; !code && i < count; i++) {
 		(*marks)[i] = !options->function ||
@@ -164,7 +164,7 @@ uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view
 	if (*count)
 		qsort_r(order, *count, sizeof(*order), compare_order, &by);
 	if (!order)
-		tp_err_no_memory(err, analysis->trace->source.name,
+		tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
 		    "no memory to sort %" PRIu32 " functions", analysis->function_count);
 	return order;
 }

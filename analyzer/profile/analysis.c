@@ -33,19 +33,18 @@ static void add_counts(struct tp_analysis *analysis)
 		analysis->lost +=
 		    thread->thread->lost > counts->lost ? thread->thread->lost : counts->lost;
 		if (counts->bad_counts)
-			tp_problems_add(&analysis->damage, TP_ERR_FORMAT,
+			tp_problems_add_at(&analysis->damage, TP_ERR_FORMAT,
 			    analysis->trace->source.name, thread->bad_counts_offset,
 			    "counts of more functions than the chunk or a record can hold; the rest "
 			    "of the chunk is not used (thread %" PRIu32 " has %" PRIu64
 			    " such records)",
 			    thread->thread->number, counts->bad_counts);
 		if (thread->code)
-			tp_problems_add(&analysis->damage, thread->code, thread->err.file,
+			tp_problems_add_at(&analysis->damage, thread->code, thread->err.file,
 			    thread->err.offset, "%s", thread->err.what);
 	}
 	if (analysis->compensation.taken && !own_times(analysis))
 		tp_problems_add(&analysis->notes, TP_ERR_LIMIT, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET,
 		    "no call lasted longer than it cost to record it, so no time is left: --raw shows "
 		    "times as they were recorded");
 	if (analysis->trace->has_end)
@@ -60,13 +59,13 @@ static int select_threads(struct tp_analysis *analysis, struct tp_err *err)
 	analysis->threads =
 	    calloc(trace->thread_count ? trace->thread_count : 1, sizeof(*analysis->threads));
 	if (!analysis->threads)
-		return tp_err_no_memory(
-		    err, trace->source.name, "no memory for %u threads", trace->thread_count);
+		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
+		    "no memory for %u threads", trace->thread_count);
 	for (uint32_t i = 0; i < trace->thread_count; i++)
 		if (!options->one_thread || trace->threads[i].number == options->thread)
 			analysis->threads[analysis->thread_count++].thread = &trace->threads[i];
 	if (options->one_thread && !analysis->thread_count)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
 		    "there is no thread %u; --view threads lists them", options->thread);
 	return 0;
 }
@@ -78,7 +77,7 @@ static int name_functions(struct tp_analysis *analysis, struct tp_err *err)
 	struct tp_symbol_key *keys = calloc(count + (size_t)1, sizeof(*keys));
 	int code = TP_ERR_MEMORY;
 	if (!symbols || !keys) {
-		tp_err_set(err, code, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		tp_err_set(err, code, analysis->trace->source.name,
 		    "no memory for the names of %u functions", count);
 		goto out;
 	}
@@ -108,7 +107,7 @@ static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 		analysis->origin = 0;
 	analysis->to = UINT64_MAX;
 	if (analysis->timeless && (options->from_ns || options->to_ns || options->least_ns))
-		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
 		    "recorded without a clock, so that there are no times to choose by");
 	if (options->from_ns || options->to_ns) {
 		analysis->from = tp_add_capped(
@@ -144,7 +143,8 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	if (code)
 		return code;
 	if (!tp_functions_list(analysis))
-		return tp_err_no_memory(err, trace->source.name, "no memory for the functions");
+		return tp_err_set(
+		    err, TP_ERR_MEMORY, trace->source.name, "no memory for the functions");
 	code = name_functions(analysis, err);
 	if (!code)
 		code = tp_filter_apply(analysis, err);

@@ -68,8 +68,8 @@ int tp_call_store_init(struct tp_call_store *store, const struct tp_analysis *an
 	    .threads = calloc((size_t)analysis->thread_count + 1, sizeof(*store->threads)),
 	};
 	if (!store->threads)
-		return tp_err_no_memory(
-		    err, analysis->trace->source.name, "no memory for the calls");
+		return tp_err_set(
+		    err, TP_ERR_MEMORY, analysis->trace->source.name, "no memory for the calls");
 	store->thread_count = analysis->thread_count;
 	for (uint32_t i = 0; i < store->thread_count; i++) {
 		const struct tp_profile *profile = &analysis->threads[i].profile;
@@ -281,7 +281,7 @@ static int map_calls(struct load *load, struct tp_err *err)
 	if (!to->rows)
 		return 0;
 	if (to->rows >= UINT32_MAX)
-		return tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, name,
 		    "thread %u has more than 2^32 calls: take a part with --time-range or --min-time",
 		    store->analysis->threads[to - store->threads].thread->number);
 	const uint64_t bytes = to->rows * sizeof(*to->calls);
@@ -303,7 +303,7 @@ static int map_calls(struct load *load, struct tp_err *err)
 	if (to->mapping == MAP_FAILED) {
 		to->mapping = NULL;
 		forget_memory(store, fits ? bytes : 0);
-		return tp_err_no_memory(err, name, "no memory for the calls");
+		return tp_err_set(err, TP_ERR_MEMORY, name, "no memory for the calls");
 	}
 	to->mapped_bytes = bytes;
 	to->in_memory = fits;
@@ -351,9 +351,9 @@ static int load_thread(struct tp_call_store *store, uint32_t thread, struct tp_e
 			code = each_call(&load, thread, err);
 	}
 	if (!code && load.no_memory)
-		code = tp_err_no_memory(err, name, "no memory for the calls");
+		code = tp_err_set(err, TP_ERR_MEMORY, name, "no memory for the calls");
 	if (!code && given_up(store))
-		code = tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET, "interrupted");
+		code = tp_err_set(err, TP_ERR_LIMIT, name, "interrupted");
 out:
 	marks_release(&load.marks);
 	if (code)

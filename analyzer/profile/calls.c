@@ -130,7 +130,7 @@ int tp_pieces_join(struct tp_pieces *pieces, int code, struct tp_err *err)
 		tp_part_release(part);
 	}
 	if (code == TP_ERR_MEMORY)
-		tp_err_no_memory(err, replay->trace->source.name,
+		tp_err_set(err, TP_ERR_MEMORY, replay->trace->source.name,
 		    "out of memory while thread %u was replayed", replay->thread->number);
 	return code;
 }
@@ -159,7 +159,7 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 	stack.only_calls = true;
 	pieces.cost = profile.cost;
 	if (code)
-		tp_err_set(err, code, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		tp_err_set(err, code, analysis->trace->source.name,
 		    "out of memory before thread %u was replayed", pieces.replay.thread->number);
 	else
 		code = tp_pieces_join(&pieces,

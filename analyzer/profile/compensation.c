@@ -29,7 +29,7 @@ static bool read_cost(
 		*value = number;
 		return true;
 	}
-	tp_problems_add(notes, TP_ERR_FORMAT, trace->source.name, TP_ERR_NO_OFFSET,
+	tp_problems_add(notes, TP_ERR_FORMAT, trace->source.name,
 	    "%s is '%s', and not a number of picoseconds up to %" PRIu64 ": %s", key, text,
 	    TP_COMPENSATION_MAX_PS,
 	    strstr(key, "_off_")    ? "how far off times may be is not shown"

@@ -192,7 +192,7 @@ int tp_paths_init(struct tp_paths *paths, const struct tp_analysis *analysis, st
 	free(tree.next);
 	tp_index_release(&tree.index);
 	return ok ? 0
-		  : tp_err_no_memory(err, analysis->trace->source.name,
+		  : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
 			"no memory for the paths of all threads");
 }
 

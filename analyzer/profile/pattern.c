@@ -22,14 +22,14 @@ int tp_pattern_init(struct tp_pattern *pattern, const char *text, struct tp_err 
 		return 0;
 	char *copy = strndup(text + 1, length - 2);
 	if (!copy)
-		return tp_err_no_memory(err, NULL, "no memory for a pattern");
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for a pattern");
 	const int failed = regcomp(&pattern->regex, copy, REG_EXTENDED | REG_NOSUB);
 	free(copy);
 	if (failed) {
 		char why[128];
 		regerror(failed, &pattern->regex, why, sizeof(why));
-		return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
-		    "'%s' is no regular expression: %s", text, why);
+		return tp_err_set(
+		    err, TP_ERR_SYNTAX, NULL, "'%s' is no regular expression: %s", text, why);
 	}
 	pattern->is_regex = true;
 	return 0;
@@ -161,7 +161,7 @@ int tp_pattern_fail(const char *text, const struct tp_analysis *analysis, struct
 	tp_buf_init(&names);
 	for (uint32_t i = 0; i < NEAR_NAMES && near[i]; i++)
 		tp_buf_addf(&names, "%s'%s'", i ? ", " : "; there is ", near[i]);
-	tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+	tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
 	    "no function of this trace matches '%.100s': * stands for any text, and /REGEX/ looks for a "
 	    "part of a name%s",
 	    text, names.failed || !names.size ? "" : names.data);

@@ -377,14 +377,14 @@ int tp_percentiles_init(struct tp_percentiles *percentiles, const struct tp_anal
 	}
 	int code = 0;
 	if (!ok)
-		code = tp_err_no_memory(err, name, "no memory for percentiles");
+		code = tp_err_set(err, TP_ERR_MEMORY, name, "no memory for percentiles");
 	else if (collection.value_count)
 		code = tp_workers_each(
 		    analysis->thread_count, tp_workers_count(), collect_thread, &collection, err);
 	if (!code && give_up && atomic_load_explicit(give_up, memory_order_relaxed))
-		code = tp_err_set(err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET, "interrupted");
+		code = tp_err_set(err, TP_ERR_LIMIT, name, "interrupted");
 	else if (!code && !is_complete(&collection))
-		code = tp_err_set(err, TP_ERR_FORMAT, name, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, TP_ERR_FORMAT, name,
 		    "its calls are not those of a moment ago: it changed while it was read");
 	if (!code)
 		select_all(&collection, percentiles);

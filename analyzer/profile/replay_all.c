@@ -184,7 +184,7 @@ static int replay_together(struct work *work, struct tp_analysis *analysis, stru
 		take_results(analysis, result, &item->stack, &item->replay);
 	}
 	if (code)
-		tp_err_set(err, code, trace->source.name, TP_ERR_NO_OFFSET,
+		tp_err_set(err, code, trace->source.name,
 		    "out of memory while %u threads were replayed together", together.count);
 	tp_together_release(&together);
 	return code;
@@ -209,6 +209,6 @@ int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err)
 	if (planned && work.arrives)
 		return replay_together(&work, analysis, err);
 	return planned ? 0
-		       : tp_err_no_memory(err, analysis->trace->source.name,
+		       : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
 			     "no memory for %u threads", analysis->thread_count);
 }

@@ -88,8 +88,7 @@ static void go_on(struct course *course)
 	}
 	if (thread->code == TP_ERR_MEMORY)
 		tp_err_set(&thread->err, thread->code, thread->replay.trace->source.name,
-		    TP_ERR_NO_OFFSET, "out of memory while thread %u was replayed",
-		    thread->thread->number);
+		    "out of memory while thread %u was replayed", thread->thread->number);
 	if (course->open)
 		tp_chunk_reader_release(&course->reader);
 	course->open = false;
@@ -197,8 +196,8 @@ int tp_together_init(
 	    .threads = calloc((size_t)trace->thread_count + 1, sizeof(*together->threads)),
 	};
 	if (!together->threads)
-		return tp_err_no_memory(
-		    err, trace->source.name, "no memory for %u threads", trace->thread_count);
+		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
+		    "no memory for %u threads", trace->thread_count);
 	for (uint32_t i = 0; i < trace->thread_count; i++)
 		if (analysis->options.one_thread || analysis->threads[i].moves)
 			together->threads[together->count++].thread = &trace->threads[i];
@@ -228,7 +227,7 @@ int tp_together_calls(const struct tp_analysis *analysis, uint32_t thread,
 	if (code && wanted->code)
 		*err = wanted->err;
 	else if (code)
-		tp_err_set(err, code, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		tp_err_set(err, code, analysis->trace->source.name,
 		    "out of memory while threads were replayed together");
 	tp_together_release(&together);
 	return code;

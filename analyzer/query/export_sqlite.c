@@ -84,8 +84,7 @@ static int write_to(
 		if (failed)
 			code =
 			    tp_err_set(err, failed == SQLITE_NOMEM ? TP_ERR_MEMORY : TP_ERR_SYSTEM,
-				path, TP_ERR_NO_OFFSET, "cannot write: SQLite: %s",
-				sqlite3_errmsg(query->db));
+				path, "cannot write: SQLite: %s", sqlite3_errmsg(query->db));
 	}
 	tp_query_close(query);
 	return code;

@@ -102,8 +102,7 @@ static int fail(const struct tp_query *query, struct tp_err *err)
 {
 	const int code = query->db ? sqlite3_errcode(query->db) : SQLITE_NOMEM;
 	return tp_err_set(err, code == SQLITE_NOMEM ? TP_ERR_MEMORY : TP_ERR_LIMIT, NULL,
-	    TP_ERR_NO_OFFSET, "SQLite: %s",
-	    query->db ? sqlite3_errmsg(query->db) : "out of memory");
+	    "SQLite: %s", query->db ? sqlite3_errmsg(query->db) : "out of memory");
 }
 
 static void set_limits(sqlite3 *db)
@@ -138,7 +137,7 @@ int tp_query_open(struct tp_query **out, const struct tp_query_options *options,
 	struct tp_query *query = calloc(1, sizeof(*query));
 	*out = query;
 	if (!query)
-		return tp_err_no_memory(err, NULL, "no memory for a query");
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for a query");
 	query->memory_limit = options->memory_limit ? options->memory_limit : TP_CALL_STORE_MEMORY;
 	query->step_limit = options->step_limit;
 	// Without SQLITE_OPEN_MEMORY: databases that are attached would be in memory, too.
@@ -200,7 +199,7 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
     struct tp_err *err)
 {
 	if (name && !is_name(name))
-		return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
 		    "'%s' is no name for a trace: letters, digits and _, no digit first, and neither "
 		    "main nor temp",
 		    name);
@@ -211,7 +210,7 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 		query->traces = traces;
 	if (!traces || !trace) {
 		free(trace);
-		return tp_err_no_memory(err, NULL, "no memory for a trace");
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for a trace");
 	}
 	traces[query->trace_count++] = trace;
 	const int code =
@@ -270,14 +269,13 @@ static int report(struct tp_query *query, int code, const char *sql, const char 
 {
 	const char *message = query->denied[0] ? query->denied : sqlite3_errmsg(query->db);
 	if (code == SQLITE_INTERRUPT)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET, "interrupted");
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, "interrupted");
 	if (code == SQLITE_NOMEM)
-		return tp_err_no_memory(err, NULL, "no memory for this query");
+		return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for this query");
 	if (offset < 0)
 		offset = find_missing(message, start);
 	if (offset < 0)
-		return tp_err_set(
-		    err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET, "%s%s", message, hint(message));
+		return tp_err_set(err, TP_ERR_SYNTAX, NULL, "%s%s", message, hint(message));
 	const char *at = start + offset;
 	const char *line = sql;
 	uint32_t number = 1;

@@ -138,14 +138,13 @@ int tp_symbol_cache_read(struct tp_symbol_cache *cache, const uint8_t *build_id,
 	int code = 0;
 	char *data = NULL;
 	if (source.size > TP_SYMBOL_CACHE_MAX)
-		code = tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
-		    "too large for a symbol cache; it is not used");
-	else if (!(data = tp_arena_alloc(arena, source.size + 1)))
 		code = tp_err_set(
-		    err, TP_ERR_MEMORY, path, TP_ERR_NO_OFFSET, "no memory for the symbol cache");
+		    err, TP_ERR_FORMAT, path, "too large for a symbol cache; it is not used");
+	else if (!(data = tp_arena_alloc(arena, source.size + 1)))
+		code = tp_err_set(err, TP_ERR_MEMORY, path, "no memory for the symbol cache");
 	else if (tp_source_read(&source, 0, data, source.size, NULL) ||
 		 !parse(cache, data, source.size, build_id, build_id_size))
-		code = tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, TP_ERR_FORMAT, path,
 		    "the symbol cache is damaged, or of another version; it is not used");
 	else
 		utimensat(AT_FDCWD, path, NULL, 0); // it was of use

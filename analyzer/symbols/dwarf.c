@@ -372,8 +372,7 @@ int64_t tp_symbol_dwarf_find(const struct tp_dwarf_request *request, struct tp_s
 	struct search *search = calloc(1, sizeof(*search));
 	const uint32_t parts = request->parts ? request->parts : 1;
 	if (!search)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, request->path, TP_ERR_NO_OFFSET, "no memory for a search");
+		return tp_err_set(err, TP_ERR_MEMORY, request->path, "no memory for a search");
 	notes = notes ? notes : &unused;
 	memset(notes, 0, sizeof(*notes));
 	search->request = search->split.request = request;
@@ -388,15 +387,15 @@ int64_t tp_symbol_dwarf_find(const struct tp_dwarf_request *request, struct tp_s
 	if (!result)
 		result = search->found;
 	if (search->no_memory)
-		result = tp_err_set(err, TP_ERR_MEMORY, request->path, TP_ERR_NO_OFFSET,
-		    "no memory for source lines");
+		result =
+		    tp_err_set(err, TP_ERR_MEMORY, request->path, "no memory for source lines");
 	notes->missing = search->split.missing;
 	snprintf(notes->first_missing, sizeof(notes->first_missing), "%.255s",
 	    search->split.first_missing);
 	if (search->main.object.unpacking.code && !notes->damage.code)
 		notes->damage = search->main.object.unpacking;
 	if (search->trouble && !notes->damage.code)
-		tp_err_set(&notes->damage, TP_ERR_FORMAT, request->path, TP_ERR_NO_OFFSET,
+		tp_err_set(&notes->damage, TP_ERR_FORMAT, request->path,
 		    "libdwarf cannot read a part of its debug information: it is damaged, or memory ran "
 		    "out");
 	if (!request->leave_open) {

@@ -69,7 +69,7 @@ static void refuse(struct search *search, const char *why)
 {
 	char name[TP_MODULE_NAME_SIZE];
 	tp_elf_file_release(&search->files->debug);
-	tp_problems_add(search->notes, TP_ERR_FORMAT, search->files->debug_path, TP_ERR_NO_OFFSET,
+	tp_problems_add(search->notes, TP_ERR_FORMAT, search->files->debug_path,
 	    "not the debug file of '%s' (%s); it is not used", tp_module_name(search->module, name),
 	    why);
 }
@@ -177,7 +177,7 @@ static int run_debuginfod(const char *id, char *path, size_t size, struct tp_err
 		snprintf(path, size, "%.*s", (int)(end - said.data), said.data);
 	tp_buf_release(&said);
 	if (failed == ENOENT)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 		    "--debuginfod: there is no '" DEBUGINFOD "': install Debian's package "
 		    "debuginfod");
 	if (failed)
@@ -185,7 +185,7 @@ static int run_debuginfod(const char *id, char *path, size_t size, struct tp_err
 		    err, failed, NULL, "--debuginfod: cannot run '" DEBUGINFOD "'");
 	if (got && status == 0)
 		return 0;
-	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 	    "--debuginfod: no server in DEBUGINFOD_URLS has the debug file of build ID %s", id);
 }
 
@@ -195,10 +195,10 @@ static int fetch(const struct teeperf_module *module, char *path, size_t size, s
 	char id[2 * TEEPERF_BUILD_ID_SIZE + 1] = "";
 	const char *servers = getenv("DEBUGINFOD_URLS");
 	if (!servers || !servers[0])
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 		    "--debuginfod: no server is named; set DEBUGINFOD_URLS");
 	if (module->build_id_size < 2 || module->build_id_size > TEEPERF_BUILD_ID_SIZE)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 		    "--debuginfod: it has no build ID, by which a server could tell it");
 	for (uint32_t i = 0; i < module->build_id_size; i++)
 		snprintf(id + (size_t)2 * i, 3, "%02x", module->build_id[i]);
@@ -215,7 +215,7 @@ static bool find_by_server(struct search *search)
 	const int code = fetch(module, path, sizeof(search->files->debug_path), &err);
 	if (code == 0)
 		return take(search, false);
-	tp_problems_add(search->notes, code, module->path, TP_ERR_NO_OFFSET, "%s", err.what);
+	tp_problems_add(search->notes, code, module->path, "%s", err.what);
 	return false;
 }
 
@@ -283,18 +283,17 @@ static void tell_missing(struct search *search, const struct tp_err *err)
 	tell_search(search, looked_for, sizeof(looked_for));
 	if (search->folder.stripped[0])
 		tp_problems_add(search->notes, TP_ERR_NOT_FOUND, search->folder.stripped,
-		    TP_ERR_NO_OFFSET,
 		    "it is what ran, but stripped: its functions have no names; name the folder of the "
 		    "file that it was made from with --debug-dir");
 	else if (search->options->debug_dir_count && (module->build_id_size || module->code_hash))
-		tp_problems_add(search->notes, err->code, err->file, err->offset,
+		tp_problems_add_at(search->notes, err->code, err->file, err->offset,
 		    "%s; its functions have no names: there is no %s", err->what, looked_for);
 	else if (!module->path[0] && (module->build_id_size || module->code_hash))
-		tp_problems_add(search->notes, err->code, err->file, err->offset,
+		tp_problems_add_at(search->notes, err->code, err->file, err->offset,
 		    "%s; its functions have no names: name the folder with --debug-dir that has a %s",
 		    err->what, looked_for);
 	else
-		tp_problems_add(search->notes, err->code, err->file, err->offset,
+		tp_problems_add_at(search->notes, err->code, err->file, err->offset,
 		    "%s; its functions have no names", err->what);
 }
 
@@ -305,7 +304,7 @@ static bool take_own(struct search *search, struct tp_err *err)
 	struct tp_elf_file *elf = &search->files->elf;
 	char uuid[TP_UUID_TEXT_SIZE];
 	if (!module->path[0]) {
-		tp_err_set(err, TP_ERR_NOT_FOUND, tp_module_uuid(module, uuid), TP_ERR_NO_OFFSET,
+		tp_err_set(err, TP_ERR_NOT_FOUND, tp_module_uuid(module, uuid),
 		    "the program did not tell where its file is");
 		return false;
 	}
@@ -313,7 +312,7 @@ static bool take_own(struct search *search, struct tp_err *err)
 		return false;
 	if (tp_symbol_files_match(module, elf, module->path) != TP_MATCH_OTHER)
 		return true;
-	tp_err_set(err, TP_ERR_NOT_FOUND, module->path, TP_ERR_NO_OFFSET,
+	tp_err_set(err, TP_ERR_NOT_FOUND, module->path,
 	    "the file is not the one that was recorded (its %s differs)%s",
 	    module->build_id_size ? "build ID" : "code",
 	    search->options->debug_dir_count

@@ -67,7 +67,7 @@ static void look_at_named(struct tp_symbol_folder *folder, const char *dir, cons
 	if (look_at(folder, dir, name) != TP_MATCH_OTHER)
 		return;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	tp_problems_add(folder->notes, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
+	tp_problems_add(folder->notes, TP_ERR_FORMAT, path,
 	    "it is of another build than what ran (its %s differs); it is not used",
 	    folder->module->build_id_size ? "build ID" : "code");
 }
@@ -101,7 +101,7 @@ void tp_symbol_folder_look(struct tp_symbol_folder *folder, const char *dir)
 	if (count >= 0)
 		free(entries);
 	if (count > TP_FOLDER_FILES)
-		tp_problems_add(folder->notes, TP_ERR_LIMIT, dir, TP_ERR_NO_OFFSET,
+		tp_problems_add(folder->notes, TP_ERR_LIMIT, dir,
 		    "it has %d files, of which the first %d were looked at", count,
 		    TP_FOLDER_FILES);
 }

@@ -186,8 +186,7 @@ int64_t tp_symbol_inlines_find(const struct tp_dwarf_request *request,
 	struct tp_buf got;
 	int64_t filled = 0;
 	if (!search)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, request->path, TP_ERR_NO_OFFSET, "no memory for a search");
+		return tp_err_set(err, TP_ERR_MEMORY, request->path, "no memory for a search");
 	search->request = search->split.request = request;
 	search->chains = chains;
 	search->count = count;
@@ -207,7 +206,7 @@ int64_t tp_symbol_inlines_find(const struct tp_dwarf_request *request,
 		const char *file = tp_bytes_string(&bytes);
 		if (!file || !function || number >= count ||
 		    !add_function(&chains[number], function, file, line, arena))
-			code = tp_err_set(err, TP_ERR_FORMAT, request->path, TP_ERR_NO_OFFSET,
+			code = tp_err_set(err, TP_ERR_FORMAT, request->path,
 			    "its debug information is damaged: chains of inlined functions do not "
 			    "end");
 	}

@@ -196,9 +196,9 @@ static int failed(const char *path, int status, struct tp_err *err)
 {
 	const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (signal == SIGXCPU)
-		return tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, path,
 		    "its debug information is damaged: libdwarf does not come to an end of it");
-	return tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_FORMAT, path,
 	    "its debug information is damaged: libdwarf crashed on it (%s)",
 	    signal ? strsignal(signal) : "it ended early");
 }
@@ -229,8 +229,8 @@ static int take(struct tp_process *process, const char *file, uint64_t most, str
 	got->size -= sizeof(done);
 	got->data[got->size] = '\0';
 	if (code < 0)
-		return tp_err_set(err, code < TP_ERR_LIMIT ? TP_ERR_FORMAT : (int)code, file,
-		    TP_ERR_NO_OFFSET, "%s", got->data + sizeof(code));
+		return tp_err_set(err, code < TP_ERR_LIMIT ? TP_ERR_FORMAT : (int)code, file, "%s",
+		    got->data + sizeof(code));
 	got->size -= sizeof(code);
 	memmove(got->data, got->data + sizeof(code), got->size + 1);
 	return 0;
@@ -293,8 +293,7 @@ static bool parse(struct answer *answer, struct tp_dwarf_notes *notes)
 		snprintf(notes->first_missing, sizeof(notes->first_missing), "%s", first);
 	notes->missing += missing;
 	if (damage && !notes->damage.code)
-		tp_err_set(&notes->damage, TP_ERR_FORMAT, answer->lines->request->path,
-		    TP_ERR_NO_OFFSET, "%s", what);
+		tp_err_set(&notes->damage, TP_ERR_FORMAT, answer->lines->request->path, "%s", what);
 	while (tp_bytes_left(bytes))
 		if (!parse_place(answer, tp_bytes_u32(bytes)))
 			return false;

@@ -108,7 +108,7 @@ static void start_lines(struct job *job, struct lines *lines, const char *path)
 	if (!count)
 		return;
 	if (tp_symbol_lines_start(&lines->search, &lines->request, lines->places, count, &err))
-		tp_problems_add(
+		tp_problems_add_at(
 		    job->notes, err.code, err.file, err.offset, "%s; no source lines", err.what);
 	else
 		lines->started = true;
@@ -119,19 +119,19 @@ static void note_lines(struct job *job, const struct lines *lines, int64_t found
 {
 	const char *path = lines->request.path;
 	if (found < 0)
-		tp_problems_add(job->notes, err->code, err->file, err->offset,
+		tp_problems_add_at(job->notes, err->code, err->file, err->offset,
 		    "%s; no source lines", err->what);
 	else if (notes->damage.code)
-		tp_problems_add(job->notes, notes->damage.code, path, TP_ERR_NO_OFFSET,
+		tp_problems_add(job->notes, notes->damage.code, path,
 		    "%s; source lines may be missing", notes->damage.what);
 	if (notes->missing)
-		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path,
 		    "the debug information of %u compilation units was split off, and is not there "
 		    "(the first is '%s'): no source lines for them; put it beside the program, or "
 		    "name its folder with --debug-dir",
 		    notes->missing, notes->first_missing);
 	else if (found == 0)
-		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path,
 		    "none of %u functions is in its debug information: no source lines; compile all "
 		    "of it with -g",
 		    lines->search.count);
@@ -162,7 +162,7 @@ static uint32_t ask_cache(struct job *job, bool cached)
 	struct tp_err err;
 	if (cached && tp_symbol_cache_read(&job->cache, job->module->build_id,
 			  job->module->build_id_size, job->arena, &err))
-		tp_problems_add(job->notes, err.code, err.file, err.offset, "%s", err.what);
+		tp_problems_add_at(job->notes, err.code, err.file, err.offset, "%s", err.what);
 	uint32_t left = 0;
 	uint32_t at = 0; // both are sorted
 	for (uint32_t i = 0; i < job->count; i++) {
@@ -222,7 +222,7 @@ static void look_up(struct job *job, bool cached)
 		start_lines(job, &lines, path);
 	else if (files.usable || files.has_debug)
 		tp_problems_add(job->notes, TP_ERR_NOT_FOUND,
-		    files.usable ? job->module->path : files.debug_path, TP_ERR_NO_OFFSET,
+		    files.usable ? job->module->path : files.debug_path,
 		    "no debug information: no source lines; compile with -g, or name its debug file "
 		    "with --debug-dir");
 	find_names(job, &files);

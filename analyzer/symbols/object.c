@@ -124,10 +124,10 @@ int tp_symbol_object_open(struct tp_symbol_object *object, const char *path, str
 		return 0;
 	object->dbg = NULL;
 	if (status == DW_DLV_NO_ENTRY)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
-		    "there is no debug information in it");
-	return tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
-	    "its debug information cannot be read: %s", dwarf_errmsg(error));
+		return tp_err_set(
+		    err, TP_ERR_NOT_FOUND, path, "there is no debug information in it");
+	return tp_err_set(err, TP_ERR_FORMAT, path, "its debug information cannot be read: %s",
+	    dwarf_errmsg(error));
 }
 
 void tp_symbol_object_close(struct tp_symbol_object *object)

@@ -150,12 +150,11 @@ int tp_release_mark_read(struct tp_release_mark *mark, const char *path, struct 
 	int result = 0;
 	unsigned char *block = malloc(BLOCK + sizeof(struct teeperf_note));
 	if (!block)
-		result = tp_err_set(err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+		result = tp_err_set(err, TP_ERR_MEMORY, NULL, "out of memory");
 	else if (fstat(fd, &info))
 		result = tp_err_system(err, errno, path, "cannot look at it");
 	else if (!S_ISREG(info.st_mode))
-		result =
-		    tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET, "is no regular file");
+		result = tp_err_set(err, TP_ERR_FORMAT, path, "is no regular file");
 	else
 		result = scan_file(mark, fd, block, path, err);
 	if (!result)

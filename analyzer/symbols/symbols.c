@@ -209,7 +209,6 @@ static void from_trace(struct job *job)
 	}
 	if (table.bad_lines)
 		tp_problems_add(job->notes, TP_ERR_FORMAT, job->trace->source.name,
-		    TP_ERR_NO_OFFSET,
 		    "%u lines of the symbols section are malformed; the first is "
 		    "line %u",
 		    table.bad_lines, table.first_bad_line);
@@ -372,21 +371,21 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 	free(job.places);
 	free(folder);
 	if (!room)
-		tp_problems_add(notes, TP_ERR_LIMIT, trace->source.name, TP_ERR_NO_OFFSET,
+		tp_problems_add(notes, TP_ERR_LIMIT, trace->source.name,
 		    "%d files were looked at for its modules: the rest of the folders given with "
 		    "--debug-dir is not searched",
 		    FOLDER_ROOM);
 	if (unclear)
-		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
+		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name,
 		    "%u functions are where several modules have been, and their times do not tell "
 		    "in which they are: they are shown by address",
 		    unclear);
 	if (nowhere)
-		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name, TP_ERR_NO_OFFSET,
+		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name,
 		    "%u functions are in none of the modules: they are shown by address", nowhere);
 	if (!job.no_memory)
 		return 0;
 no_memory:
-	return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
 	    "no memory for the names of %u functions", count);
 }

@@ -108,7 +108,7 @@ static int list(struct tp_dwarf_units *units, struct tp_err *damage, struct tp_e
 		    &unit.abbrevs, &unit.address_size, &unit.offset_size, NULL, &id, NULL, &end,
 		    &type, &error);
 		if (status == DW_DLV_ERROR && damage)
-			tp_err_set(damage, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
+			tp_err_set(damage, TP_ERR_FORMAT, path,
 			    "its debug information cannot be read: %s", dwarf_errmsg(error));
 		if (status == DW_DLV_ERROR)
 			dwarf_dealloc(dbg, error, DW_DLA_ERROR);
@@ -123,14 +123,13 @@ static int list(struct tp_dwarf_units *units, struct tp_err *damage, struct tp_e
 			continue;
 		if (!look_at_die(units, &unit)) {
 			if (damage && !damage->code)
-				tp_err_set(damage, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET,
+				tp_err_set(damage, TP_ERR_FORMAT, path,
 				    "libdwarf cannot read a part of its debug information: it is "
 				    "damaged, or memory ran out");
 			continue;
 		}
 		if (!add_unit(units, &room, &unit))
-			return tp_err_set(
-			    err, TP_ERR_MEMORY, path, TP_ERR_NO_OFFSET, "no memory for its units");
+			return tp_err_set(err, TP_ERR_MEMORY, path, "no memory for its units");
 	}
 }
 

@@ -11,8 +11,7 @@ static uint64_t chunk_size(const struct tp_chunk_reader *reader)
 
 static int no_memory(const struct tp_chunk_reader *reader, struct tp_err *err)
 {
-	return tp_err_set(err, TP_ERR_MEMORY, reader->trace->source.name, TP_ERR_NO_OFFSET,
-	    "no memory for a chunk");
+	return tp_err_set(err, TP_ERR_MEMORY, reader->trace->source.name, "no memory for a chunk");
 }
 
 int tp_chunk_reader_init(
@@ -49,7 +48,7 @@ static int read_packed(
 		code = tp_unpacker_unpack(&reader->unpacker, reader->packed, chunk->packed_size,
 		    reader->words, &count, source->name, chunk->offset, err);
 	if (!code && count != chunk->word_count)
-		code = tp_err_set(err, TP_ERR_FORMAT, source->name, chunk->offset,
+		code = tp_err_set_at(err, TP_ERR_FORMAT, source->name, chunk->offset,
 		    "the chunk changed while the file was read");
 	return code;
 }

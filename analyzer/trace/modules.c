@@ -294,7 +294,7 @@ static void list_usable(struct build *build, uint32_t count, struct tp_problems 
 		const struct teeperf_module *module = &build->modules[i];
 		build->same[i] = UINT32_MAX;
 		if (module->flags & TEEPERF_MODULE_COLLIDES)
-			tp_problems_add(problems, TP_ERR_LIMIT, module->path, TP_ERR_NO_OFFSET,
+			tp_problems_add(problems, TP_ERR_LIMIT, module->path,
 			    "its calls were not recorded: the low halves of its addresses cannot name them, "
 			    "since another module has the same ones, or they are below 4096 (run it "
 			    "again; if that does not help, link it with -z separate-code)");
@@ -330,7 +330,7 @@ int tp_module_map_init(struct tp_module_map *map, const struct teeperf_module *m
 	find_bounds(&build);
 	const uint64_t turns = count_turns(&build);
 	if (turns > TURNS_MAX) {
-		tp_problems_add(problems, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(problems, TP_ERR_LIMIT, file,
 		    "%" PRIu32 " modules lie over one another: no names", count);
 		return 0;
 	}

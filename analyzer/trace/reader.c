@@ -40,38 +40,38 @@ int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
 	struct teeperf_trace_header *header = &reader->header;
 	const char *file = source->name;
 	if (source->size == 0)
-		return tp_err_set(err, TP_ERR_TRUNCATED, file, 0,
+		return tp_err_set_at(err, TP_ERR_TRUNCATED, file, 0,
 		    "the file is empty: nothing was recorded in it");
 	uint64_t magic = 0;
 	if (source->size < sizeof(magic))
-		return tp_err_set(err, TP_ERR_FORMAT, file, 0, "not a TeePerf trace: too short");
+		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0, "not a TeePerf trace: too short");
 	int code = tp_source_read(source, 0, &magic, sizeof(magic), err);
 	if (code)
 		return code;
 	if (magic == TEEPERF_LOG_MAGIC)
-		return tp_err_set(err, TP_ERR_FORMAT, file, 0,
+		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0,
 		    "this is a shared log, not a trace: teeperf record makes the trace from it");
 	if (magic != TEEPERF_TRACE_MAGIC)
-		return tp_err_set(err, TP_ERR_FORMAT, file, 0,
+		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0,
 		    "not a TeePerf trace: it begins with 0x%016" PRIx64, magic);
 	code = tp_source_read(source, 0, header, sizeof(*header), err);
 	if (code)
 		return code;
 	if (header->major < header->oldest_major || header->major < TEEPERF_TRACE_OLDEST_MAJOR ||
 	    header->oldest_major > TEEPERF_TRACE_MAJOR)
-		return tp_err_set(err, TP_ERR_VERSION, file,
+		return tp_err_set_at(err, TP_ERR_VERSION, file,
 		    offsetof(struct teeperf_trace_header, major),
 		    "trace format %u.%u (readable from major %u on), but this teeperf reads %u to %u: "
 		    "use the teeperf that recorded it, or a newer one",
 		    header->major, header->minor, header->oldest_major, TEEPERF_TRACE_OLDEST_MAJOR,
 		    TEEPERF_TRACE_MAJOR);
 	if (header->header_size < sizeof(*header) || header->header_size % 8)
-		return tp_err_set(err, TP_ERR_FORMAT, file,
+		return tp_err_set_at(err, TP_ERR_FORMAT, file,
 		    offsetof(struct teeperf_trace_header, header_size),
 		    "header of %u bytes, at least %zu and a multiple of 8 expected",
 		    header->header_size, sizeof(*header));
 	if (header->chunk_shift < CHUNK_SHIFT_MIN || header->chunk_shift > CHUNK_SHIFT_MAX)
-		return tp_err_set(err, TP_ERR_FORMAT, file,
+		return tp_err_set_at(err, TP_ERR_FORMAT, file,
 		    offsetof(struct teeperf_trace_header, chunk_shift),
 		    "chunk size 2^%" PRIu32 ", 2^%d to 2^%d expected", header->chunk_shift,
 		    CHUNK_SHIFT_MIN, CHUNK_SHIFT_MAX);
@@ -91,7 +91,7 @@ static void stop_unread(struct tp_reader *reader, const struct tp_err *err)
 {
 	reader->stopped = true;
 	reader->unread = *err;
-	tp_problems_add(reader->problems, err->code, err->file, err->offset, "%s", err->what);
+	tp_problems_add_at(reader->problems, err->code, err->file, err->offset, "%s", err->what);
 }
 
 static const char *name_of(const struct teeperf_section *header)
@@ -108,16 +108,16 @@ static bool read_header(struct tp_reader *reader, struct teeperf_section *header
 	struct tp_err err;
 	reader->stopped = true;
 	if (left < sizeof(*header))
-		tp_problems_add(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
+		tp_problems_add_at(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
 		    "the file ends inside a section header; what precedes it is used");
 	else if (tp_source_read(reader->source, reader->at, header, sizeof(*header), &err))
 		stop_unread(reader, &err);
 	else if (header->magic != TEEPERF_SECTION_MAGIC)
-		tp_problems_add(reader->problems, TP_ERR_FORMAT, file, reader->at,
+		tp_problems_add_at(reader->problems, TP_ERR_FORMAT, file, reader->at,
 		    "no section begins here (0x%08" PRIx32 "): the rest of the file is not used",
 		    header->magic);
 	else if (header->size > left - sizeof(*header))
-		tp_problems_add(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
+		tp_problems_add_at(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
 		    "%s section of %" PRIu64 " bytes, but only %" PRIu64
 		    " are there; what precedes it is used",
 		    name_of(header), header->size, left - sizeof(*header));
@@ -132,7 +132,7 @@ static int make_room(struct tp_reader *reader, uint64_t size, struct tp_err *err
 		return 0;
 	uint8_t *buffer = realloc(reader->buffer, size);
 	if (!buffer)
-		return tp_err_set(err, TP_ERR_MEMORY, reader->source->name, reader->at,
+		return tp_err_set_at(err, TP_ERR_MEMORY, reader->source->name, reader->at,
 		    "no memory for a section of %" PRIu64 " bytes", size);
 	reader->buffer = buffer;
 	reader->capacity = size;
@@ -145,7 +145,7 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 		return 0;
 	if (reader->at > reader->source->size) {
 		reader->stopped = true;
-		tp_problems_add(reader->problems, TP_ERR_TRUNCATED, reader->source->name,
+		tp_problems_add_at(reader->problems, TP_ERR_TRUNCATED, reader->source->name,
 		    reader->source->size, "the file ends inside a section's padding or the header");
 		return 0;
 	}
@@ -169,7 +169,7 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 	const uint32_t found = tp_checksum(reader->buffer, header->size);
 	if (found != header->checksum) {
 		section->damaged = true;
-		tp_problems_add(reader->problems, TP_ERR_FORMAT, reader->source->name,
+		tp_problems_add_at(reader->problems, TP_ERR_FORMAT, reader->source->name,
 		    section->offset,
 		    "%s section is damaged: its checksum is 0x%08" PRIx32
 		    ", but its bytes give 0x%08" PRIx32 "; the section is not used",
@@ -178,7 +178,7 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 					reader->header.minor <= TEEPERF_TRACE_MINOR)) {
 		// A newer minor may add types and flags; in one that we know they are damage.
 		section->damaged = true;
-		tp_problems_add(reader->problems, TP_ERR_FORMAT, reader->source->name,
+		tp_problems_add_at(reader->problems, TP_ERR_FORMAT, reader->source->name,
 		    section->offset,
 		    "section of type %" PRIu32 " with flags 0x%" PRIx32
 		    " is not part of format %u.%u; it is not used",

@@ -26,7 +26,7 @@ int tp_source_open(struct tp_source *source, const char *name, struct tp_err *er
 	}
 	if (!S_ISREG(stat.st_mode)) {
 		close(fd);
-		return tp_err_set(err, TP_ERR_FORMAT, name, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, name,
 		    "not a regular file: a trace is read more than once, copy it to a file first");
 	}
 	source->fd = fd;
@@ -57,7 +57,7 @@ int tp_source_read(
 		return 0;
 	}
 	if (offset > source->size || size > source->size - offset)
-		return tp_err_set(err, TP_ERR_TRUNCATED, source->name, offset,
+		return tp_err_set_at(err, TP_ERR_TRUNCATED, source->name, offset,
 		    "%zu bytes are needed, but the file ends at offset %" PRIu64, size,
 		    source->size);
 	if (source->fd < 0) {
@@ -68,7 +68,7 @@ int tp_source_read(
 	if (got < 0)
 		return tp_err_system(err, errno, source->name, "cannot read it");
 	if ((uint64_t)got < size)
-		return tp_err_set(err, TP_ERR_TRUNCATED, source->name, offset + (uint64_t)got,
+		return tp_err_set_at(err, TP_ERR_TRUNCATED, source->name, offset + (uint64_t)got,
 		    "the file became shorter while it was read");
 	return 0;
 }

@@ -23,7 +23,7 @@ int tp_gaps_init(struct tp_gaps *gaps, const void *words, size_t count, const ch
 		const uint64_t time = word >> 1;
 		const bool to_on = word & 1;
 		if (time < last) {
-			tp_problems_add(problems, TP_ERR_FORMAT, file, offset,
+			tp_problems_add_at(problems, TP_ERR_FORMAT, file, offset,
 			    "switches section is not used: switch %zu is at %" PRIu64
 			    ", before its predecessor at %" PRIu64,
 			    i, time, last);
@@ -31,7 +31,7 @@ int tp_gaps_init(struct tp_gaps *gaps, const void *words, size_t count, const ch
 		}
 		// What begins with a switch to on began switched off.
 		if (i > 0 && to_on == on) {
-			tp_problems_add(problems, TP_ERR_FORMAT, file, offset,
+			tp_problems_add_at(problems, TP_ERR_FORMAT, file, offset,
 			    "switches section is not used: switch %zu is to %s, like the one before "
 			    "it",
 			    i, on ? "on" : "off");

@@ -26,13 +26,13 @@ struct loader {
 static void fail(struct loader *loader)
 {
 	loader->code = tp_err_set(loader->err, TP_ERR_MEMORY, loader->trace->source.name,
-	    TP_ERR_NO_OFFSET, "out of memory while the trace was opened");
+	    "out of memory while the trace was opened");
 }
 
 static void reject(struct loader *loader, const struct tp_section *section, const char *why)
 {
 	struct tp_tracefile *trace = loader->trace;
-	tp_problems_add(&trace->problems, TP_ERR_FORMAT, trace->source.name, section->offset,
+	tp_problems_add_at(&trace->problems, TP_ERR_FORMAT, trace->source.name, section->offset,
 	    "%s section of %" PRIu64 " bytes is not used: %s",
 	    tp_section_name(section->header.type), section->header.size, why);
 }

@@ -29,7 +29,7 @@ static void drop_duplicates(struct tp_tracefile *trace)
 		    before->sequence == chunk->sequence) {
 			if (chunk->offset >= TP_SOURCE_MORE)
 				continue; // it came into the file meanwhile
-			tp_problems_add(&trace->problems, TP_ERR_FORMAT, trace->source.name,
+			tp_problems_add_at(&trace->problems, TP_ERR_FORMAT, trace->source.name,
 			    chunk->offset,
 			    "a second chunk %" PRIu64 " of thread %" PRIu32 " is not used",
 			    chunk->sequence, chunk->thread);
@@ -57,7 +57,7 @@ static uint64_t take_chunks(
 		if (chunk->sequence != expected && trace->rings) {
 			thread->overwritten += chunk->sequence - expected;
 		} else if (chunk->sequence != expected) {
-			tp_problems_add(&trace->problems, TP_ERR_FORMAT, trace->source.name,
+			tp_problems_add_at(&trace->problems, TP_ERR_FORMAT, trace->source.name,
 			    chunk->offset,
 			    "%" PRIu64 " chunks of thread %" PRIu32
 			    " are missing before chunk %" PRIu64,
@@ -91,8 +91,8 @@ int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *t
 		most += i == 0 || trace->chunks[i].thread != trace->chunks[i - 1].thread;
 	struct tp_thread *threads = calloc(most ? most : 1, sizeof(*threads));
 	if (!threads)
-		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name, TP_ERR_NO_OFFSET,
-		    "no memory for %zu threads", most);
+		return tp_err_set(
+		    err, TP_ERR_MEMORY, trace->source.name, "no memory for %zu threads", most);
 	trace->threads = threads;
 
 	// Merge two lists that are sorted by number: the table, and the chunks.
@@ -166,7 +166,6 @@ static void report_unwritten(struct tp_tracefile *trace)
 		if (!(trace->end.unwritten >> type & 1) || type == TEEPERF_SECTION_CHUNK)
 			continue;
 		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
-		    TP_ERR_NO_OFFSET,
 		    "the last %s section could not be written: what it says of the end is missing",
 		    name ? name : "unknown");
 	}
@@ -178,7 +177,6 @@ static void report_cuts(struct tp_tracefile *trace)
 		const struct tp_thread *thread = &trace->threads[i];
 		if (thread->cut > thread->unwritten.chunks)
 			tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
-			    TP_ERR_NO_OFFSET,
 			    "the last %" PRIu64 " chunks of thread %" PRIu32 " are missing",
 			    thread->cut - thread->unwritten.chunks, thread->number);
 	}
@@ -203,13 +201,12 @@ static void find_lacks(struct tp_tracefile *trace)
 	lacks->open = end->unwritten >> TEEPERF_SECTION_CHUNK & 1;
 	if (lacks->counted)
 		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
-		    TP_ERR_NO_OFFSET,
 		    "%" PRIu64 " chunks with %" PRIu64
 		    " events could not be written when this was recorded",
 		    lacks->counted, lacks->events);
 	if (lacks->open)
 		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
-		    TP_ERR_NO_OFFSET, "chunks are missing whose events nobody has counted");
+		    "chunks are missing whose events nobody has counted");
 	if (by_threads > lacks->counted)
 		report_cuts(trace);
 	report_unwritten(trace);
@@ -222,19 +219,19 @@ void tp_verify_end(struct tp_tracefile *trace, bool stopped)
 	if (!trace->has_end) {
 		trace->lacks.open = true;
 		if (!stopped)
-			tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, file,
+			tp_problems_add_at(&trace->problems, TP_ERR_TRUNCATED, file,
 			    trace->source.size,
 			    "the trace has no end section: the recorder was killed, or the file was "
 			    "cut; the last events may be missing");
 		return;
 	}
 	if (trace->end.chunk_count != trace->chunk_count)
-		tp_problems_add(&trace->problems, TP_ERR_FORMAT, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(&trace->problems, TP_ERR_FORMAT, file,
 		    "%" PRIu64 " chunks are usable, but %" PRIu64 " were written",
 		    trace->chunk_count, trace->end.chunk_count);
 	find_lacks(trace);
 	if (trace->end.module_count > trace->module_count)
-		tp_problems_add(&trace->problems, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		tp_problems_add(&trace->problems, TP_ERR_LIMIT, file,
 		    "%" PRIu32 " modules are described, but %" PRIu64
 		    " were loaded: calls in the others were not recorded",
 		    trace->module_count, trace->end.module_count);

@@ -106,7 +106,7 @@ static int check_function(
 	const int code = tp_query_run(session->query,
 	    "SELECT 1 FROM functions WHERE function = :function", parameter, 1, &sink, &err);
 	if (!code && !found)
-		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL,
 		    "no function that was called is named '%s' (all of the name, as SELECT function FROM "
 		    "functions shows it)",
 		    parameter->value);

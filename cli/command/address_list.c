@@ -58,8 +58,8 @@ static int add_line(struct tp_address_list *list, const char *text, size_t size,
 {
 	uint64_t address;
 	if (!parse(text, size, &address))
-		return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
-		    "'%s' is not a hexadecimal address", text);
+		return tp_err_set(
+		    err, TP_ERR_SYNTAX, NULL, "'%s' is not a hexadecimal address", text);
 	if (!tp_address_list_add(list, address))
 		return tp_err_memory(err, NULL);
 	return 0;

@@ -50,7 +50,7 @@ int tp_command_refuse(int code, const char *file, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(what, sizeof(what), format, arguments);
 	va_end(arguments);
-	tp_err_set(&err, code, file, TP_ERR_NO_OFFSET, "%s", what);
+	tp_err_set(&err, code, file, "%s", what);
 	return tp_command_fail(&err);
 }
 

@@ -26,7 +26,7 @@ int tp_driver_libraries(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
 			*slash = '\0';
 	}
 	if (snprintf(path, TP_DRIVER_PATH_SIZE, "%s/lib", self) >= TP_DRIVER_PATH_SIZE)
-		return tp_err_set(err, TP_ERR_LIMIT, self, TP_ERR_NO_OFFSET, "my path is too long");
+		return tp_err_set(err, TP_ERR_LIMIT, self, "my path is too long");
 	return 0;
 }
 
@@ -59,12 +59,11 @@ int tp_driver_runtime(const char *libraries, const struct tp_driver_plan *plan,
 	    foreign ? "/teeperf/" : "", foreign ? plan->machine : "");
 	if (length >= TP_DRIVER_PATH_SIZE ||
 	    snprintf(library, sizeof(library), "%s/libteeperf.a", path) >= (int)sizeof(library))
-		return tp_err_set(
-		    err, TP_ERR_LIMIT, libraries, TP_ERR_NO_OFFSET, "my path is too long");
+		return tp_err_set(err, TP_ERR_LIMIT, libraries, "my path is too long");
 	// Our own is beside us, or the linker says that it is not.
 	if (!foreign || access(library, R_OK) == 0)
 		return 0;
-	return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_NOT_FOUND, path,
 	    "there is no TeePerf runtime for %s: install the C library for it (as "
 	    "libc6-dev-riscv64-cross) and build TeePerf again, which then makes one",
 	    plan->machine);
@@ -119,10 +118,9 @@ int tp_driver_port_archive(const struct tp_driver_port *port, const char *runtim
 	const int length = snprintf(path, TP_DRIVER_PATH_SIZE, "%s%s/libteeperf%s%s.a", runtime,
 	    folder, port->name ? "-" : "", port->name ? port->name : "");
 	if (length >= TP_DRIVER_PATH_SIZE)
-		return tp_err_set(
-		    err, TP_ERR_LIMIT, runtime, TP_ERR_NO_OFFSET, "the path is too long");
+		return tp_err_set(err, TP_ERR_LIMIT, runtime, "the path is too long");
 	if (port->name && access(path, R_OK))
-		return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
 		    "there is no runtime of port '%s' for this processor%s", port->name,
 		    is_foreign ? "" : ": build and install teeperf again");
 	return 0;

@@ -22,7 +22,7 @@ int tp_shipped_folder(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
 	static const char folder[] = "share/teeperf/allowlists";
 	const size_t prefix = strlen(path) - strlen("lib");
 	if (prefix + sizeof(folder) > TP_DRIVER_PATH_SIZE)
-		return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET, "my path is too long");
+		return tp_err_set(err, TP_ERR_LIMIT, path, "my path is too long");
 	memcpy(path + prefix, folder, sizeof(folder));
 	return 0;
 }
@@ -32,8 +32,7 @@ int tp_list_file_path(const char *name, char path[TP_DRIVER_PATH_SIZE], struct t
 	if (strncmp(name, shipped, strlen(shipped)) != 0) {
 		const size_t size = strlen(name) + 1;
 		if (size > TP_DRIVER_PATH_SIZE)
-			return tp_err_set(
-			    err, TP_ERR_LIMIT, name, TP_ERR_NO_OFFSET, "the path is too long");
+			return tp_err_set(err, TP_ERR_LIMIT, name, "the path is too long");
 		memcpy(path, name, size);
 		return 0;
 	}
@@ -46,7 +45,7 @@ int tp_list_file_path(const char *name, char path[TP_DRIVER_PATH_SIZE], struct t
 	if (!*word || strchr(word, '/') || (size_t)added >= TP_DRIVER_PATH_SIZE - size ||
 	    access(path, R_OK) != 0) {
 		path[size] = '\0';
-		return tp_err_set(err, TP_ERR_NOT_FOUND, name, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, name,
 		    "no such list is shipped in %s; 'teeperf allowlist list' shows them", path);
 	}
 	return 0;
@@ -68,7 +67,7 @@ int tp_list_files_resolve(const char *const *names, uint32_t count, const char *
 		}
 		if (strchr(real, ':')) {
 			free(real);
-			return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
+			return tp_err_set(err, TP_ERR_LIMIT, path,
 			    "a list whose path has a ':' in it cannot be passed to the compiler");
 		}
 		tp_buf_addf(paths, "%s%s", paths->size ? ":" : "", real);

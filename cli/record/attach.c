@@ -133,7 +133,7 @@ static int open_stream(struct tp_record_attach *attach, uint64_t timeout_ms, boo
 	for (int i = 0; i < SIGNAL_COUNT; i++)
 		sigaction(signals[i], &old[i], NULL);
 	if (interrupted)
-		r = tp_err_set(&err, TP_ERR_NOT_FOUND, attach->stream_name, TP_ERR_NO_OFFSET,
+		r = tp_err_set(&err, TP_ERR_NOT_FOUND, attach->stream_name,
 		    "ended by signal %d before a program had come", (int)interrupted);
 	if (r) {
 		tp_stream_release(&source);

@@ -195,7 +195,7 @@ int tp_record_only(const struct tp_option_list *lists, const struct tp_option_li
 	if (!status && choice.failed)
 		status = tp_err_memory(&err, NULL);
 	if (!status && choice.listed && !choice.count)
-		status = tp_err_set(&err, TP_ERR_NOT_FOUND, lists->items[0], TP_ERR_NO_OFFSET,
+		status = tp_err_set(&err, TP_ERR_NOT_FOUND, lists->items[0],
 		    "none of the %u instrumented functions that are known is on the list: 'teeperf "
 		    "allowlist check' says why",
 		    choice.seen);

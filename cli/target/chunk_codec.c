@@ -46,6 +46,6 @@ int tp_unpacker_unpack(struct tp_unpacker *unpacker, const void *payload, uint64
 	(void)size;
 	(void)records;
 	*count = 0;
-	return tp_err_set(err, TP_ERR_VERSION, file, offset,
+	return tp_err_set_at(err, TP_ERR_VERSION, file, offset,
 	    "packed chunk, but this teeperf is built without zstd");
 }

@@ -9,7 +9,7 @@ int tp_inventory_open(
     struct tp_inventory *inventory, const char *const *paths, uint32_t count, struct tp_err *err)
 {
 	*inventory = (struct tp_inventory){0};
-	return tp_err_set(err, TP_ERR_NOT_FOUND, count ? paths[0] : NULL, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_NOT_FOUND, count ? paths[0] : NULL,
 	    "this teeperf only records and reads no inventories: leave out '--inventory', and name "
 	    "functions outright (fun:NAME)");
 }

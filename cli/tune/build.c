@@ -67,8 +67,7 @@ int tp_autotune_builder_init(struct tp_autotune_builder *builder, const char *co
 		struct tp_autotune_product *product = &builder->products[i];
 		memset(product, 0, sizeof(*product));
 		if (!find_product(products[i], product->path))
-			return tp_err_set(err, TP_ERR_LIMIT, products[i], TP_ERR_NO_OFFSET,
-			    "the path is too long");
+			return tp_err_set(err, TP_ERR_LIMIT, products[i], "the path is too long");
 		note_before(product);
 	}
 	builder->product_count = product_count;
@@ -153,11 +152,11 @@ static int check_made(struct tp_autotune_product *product, struct tp_err *err)
 		return tp_err_system(err, errno, product->path,
 		    "the build command was to make it; name what it makes with --product");
 	if (!is_elf(product->path))
-		return tp_err_set(err, TP_ERR_FORMAT, product->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, product->path,
 		    "is no ELF file (a script?): name the programs and libraries that the build "
 		    "makes with --product");
 	if (is_same_file(&now, &product->before))
-		return tp_err_set(err, TP_ERR_FORMAT, product->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, product->path,
 		    "was not made again by the build command, which has to build everything each "
 		    "time, as 'make -B' does; or it is not what it makes: see --product");
 	char *real = realpath(product->path, NULL);
@@ -176,7 +175,7 @@ static int check_native(const struct tp_autotune_product *product, struct tp_err
 	if (code == TP_ERR_NOT_FOUND)
 		code = 0;
 	else if (!code)
-		code = tp_err_set(err, TP_ERR_FORMAT, product->path, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, TP_ERR_FORMAT, product->path,
 		    "is still instrumented after a build without instrumentation ('%s' is): " BUILD_ALL
 		    ", and must not set a level itself",
 		    inventory.unit_count ? inventory.units[0].main_file : "?");
@@ -189,19 +188,19 @@ static int check_unit(const struct tp_autotune_builder *builder, const char *pro
     struct tp_err *err)
 {
 	if (strcmp(unit->level, level))
-		return tp_err_set(err, TP_ERR_FORMAT, product, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, product,
 		    "'%s' was compiled for level '%s', not '%s': " BUILD_ALL
 		    ", and must not set a level itself",
 		    unit->main_file, unit->level, level);
 	if (list != (*unit->lists != '\0'))
-		return tp_err_set(err, TP_ERR_FORMAT, product, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, product,
 		    list
 			? "'%s' was compiled without the list: " BUILD_ALL
 			: "'%s' was compiled with an allowlist: the build command must not set one "
 			  "itself, and has to build everything each time, as 'make -B' does",
 		    unit->main_file);
 	if (list && (!strcmp(unit->lists, old) || strcmp(unit->lists, builder->lists)))
-		return tp_err_set(err, TP_ERR_FORMAT, product, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, product,
 		    "'%s' was compiled with another allowlist than this round's: the build command "
 		    "must not set one itself, and has to build everything each time, as 'make -B' "
 		    "does",
@@ -220,7 +219,7 @@ static int check_instrumented(
 		const char *path = builder->products[i].path;
 		int code = tp_inventory_open(&inventory, &path, 1, err);
 		if (code == TP_ERR_NOT_FOUND)
-			code = tp_err_set(err, code, path, TP_ERR_NO_OFFSET,
+			code = tp_err_set(err, code, path,
 			    "has no inventory of what was instrumented: the build has to use CC='teeperf "
 			    "cc' and CXX='teeperf c++', and nothing may strip the inventory");
 		if (!code && list && i == 0 && inventory.unit_count)
@@ -297,7 +296,6 @@ int tp_autotune_builder_keep_from(struct tp_autotune_builder *builder, struct tp
 	for (uint32_t i = 0; i < builder->product_count; i++)
 		if (!is_elf(builder->products[i].path))
 			return tp_err_set(err, TP_ERR_NOT_FOUND, builder->products[i].path,
-			    TP_ERR_NO_OFFSET,
 			    "has to be there, as it was recorded: a profile has no names of its own");
 	return keep(builder, TP_AUTOTUNE_FROM, err);
 }

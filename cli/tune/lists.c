@@ -25,7 +25,8 @@ static void add_notes(struct tp_autotune *tune, const struct tp_problems *from)
 			of_product |= !strcmp(err->file, tune->builder.products[j].path);
 		if (of_product)
 			continue;
-		tp_problems_add(&tune->notes, err->code, err->file, err->offset, "%s", err->what);
+		tp_problems_add_at(
+		    &tune->notes, err->code, err->file, err->offset, "%s", err->what);
 	}
 }
 
@@ -94,7 +95,7 @@ static void note_waiting(struct tp_autotune *tune, const struct tp_generated *ge
 	for (uint32_t i = 0; i < generated->workload.function_count; i++)
 		own_ns += generated->workload.functions[i].self_ns;
 	if (!tune->by_perf && own_ns > WAITING * tune->native_cpu_ns)
-		tp_problems_add(&tune->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		tp_problems_add(&tune->notes, TP_ERR_LIMIT, NULL,
 		    "functions have %.0f %% more time of their own than the program takes of the "
 		    "processors: they wait, which counts as named; --samples perf leaves it out",
 		    100 * (own_ns / tune->native_cpu_ns - 1));

@@ -50,8 +50,8 @@ const char *tp_autotune_end_text(const struct tp_autotune_ran *ran, char *text, 
 int tp_autotune_fail_of_run(const struct tp_autotune *tune, const char *what, struct tp_err *err)
 {
 	const struct tp_autotune_path errors = tp_autotune_file(tune, "run.err");
-	return tp_err_set(err, TP_ERR_FORMAT, NULL, TP_ERR_NO_OFFSET,
-	    "'%s' %s; its standard error is in '%s'", tune->options.program[0], what, errors.text);
+	return tp_err_set(err, TP_ERR_FORMAT, NULL, "'%s' %s; its standard error is in '%s'",
+	    tune->options.program[0], what, errors.text);
 }
 
 int tp_autotune_check_same(struct tp_autotune *tune, const struct tp_autotune_ran *ran,
@@ -221,17 +221,17 @@ int tp_autotune_attached(
 	case TEEPERF_ATTACH_DONE:
 		return 0;
 	case TEEPERF_ATTACH_BAD_CLOCK:
-		return tp_err_set(err, TP_ERR_VERSION, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_VERSION, NULL,
 		    "'%s' was compiled for another clock than it is recorded with: the build "
 		    "command must not set one itself; give autotune its --clock",
 		    tune->options.program[0]);
 	case TEEPERF_ATTACH_BAD_MODULE:
-		return tp_err_set(err, TP_ERR_VERSION, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_VERSION, NULL,
 		    "a part of '%s' was compiled by another version of teeperf: build all of it "
 		    "again",
 		    tune->options.program[0]);
 	default:
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 		    "'%s' ran without recording: does it run what was built, and keep its "
 		    "environment?",
 		    tune->options.program[0]);

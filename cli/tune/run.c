@@ -62,8 +62,7 @@ int tp_autotune_caught(void)
 
 static int interrupted(struct tp_err *err)
 {
-	return tp_err_set(
-	    err, TP_ERR_SYSTEM, NULL, TP_ERR_NO_OFFSET, "interrupted: %s", strsignal(caught));
+	return tp_err_set(err, TP_ERR_SYSTEM, NULL, "interrupted: %s", strsignal(caught));
 }
 
 // In the child: a group of its own, signals as they were for us, files in place of its own.
@@ -239,7 +238,7 @@ int tp_autotune_run(
 	if (caught)
 		return interrupted(err);
 	if (!told)
-		return tp_err_set(err, TP_ERR_SYSTEM, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_SYSTEM, NULL,
 		    "the process that ran '%s' ended early, with status %d", run->argv[0], status);
 	if (report.code) {
 		*err = report.err;
@@ -286,11 +285,11 @@ int tp_autotune_command(char *const *argv, const struct tp_autotune_setting *set
 	if (status == 0)
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, log, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, log,
 		    "'%s' was not found, or something that it runs", argv[0]);
 	if (WIFSIGNALED(status))
-		return tp_err_set(err, TP_ERR_SYSTEM, log, TP_ERR_NO_OFFSET,
-		    "'%s' was killed by a signal: %s", argv[0], strsignal(WTERMSIG(status)));
-	return tp_err_set(err, TP_ERR_SYSTEM, log, TP_ERR_NO_OFFSET,
-	    "'%s' failed with exit status %d", argv[0], WEXITSTATUS(status));
+		return tp_err_set(err, TP_ERR_SYSTEM, log, "'%s' was killed by a signal: %s",
+		    argv[0], strsignal(WTERMSIG(status)));
+	return tp_err_set(err, TP_ERR_SYSTEM, log, "'%s' failed with exit status %d", argv[0],
+	    WEXITSTATUS(status));
 }

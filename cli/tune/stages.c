@@ -42,7 +42,7 @@ static int first_native(struct tp_autotune *tune, struct tp_err *err)
 		return tp_autotune_fail_of_run(
 		    tune, tp_autotune_end_text(&tune->first, end, sizeof(end)), err);
 	if (tune->first.exit_value)
-		tp_problems_add(&tune->notes, TP_ERR_FORMAT, NULL, TP_ERR_NO_OFFSET,
+		tp_problems_add(&tune->notes, TP_ERR_FORMAT, NULL,
 		    "'%s' %s when it is not instrumented; the same is demanded of all runs",
 		    tune->options.program[0], tp_autotune_end_text(&tune->first, end, sizeof(end)));
 	struct tp_autotune_ran again;
@@ -52,7 +52,7 @@ static int first_native(struct tp_autotune *tune, struct tp_err *err)
 	tune->output_varies = again.output_bytes != tune->first.output_bytes ||
 			      again.output_hash != tune->first.output_hash;
 	if (tune->output_varies)
-		tp_problems_add(&tune->notes, TP_ERR_FORMAT, NULL, TP_ERR_NO_OFFSET,
+		tp_problems_add(&tune->notes, TP_ERR_FORMAT, NULL,
 		    "'%s' does not print the same twice, so its output was not compared",
 		    tune->options.program[0]);
 	return tp_autotune_check_same(
@@ -99,15 +99,14 @@ static int open_given(struct tp_autotune *tune, struct tp_err *err)
 	if (code)
 		return code;
 	if (!contents.calls)
-		return tp_err_set(
-		    err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET, "there are no calls in it");
+		return tp_err_set(err, TP_ERR_NOT_FOUND, file, "there are no calls in it");
 	if (contents.lost)
-		return tp_err_set(err, TP_ERR_TRUNCATED, file, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_TRUNCATED, file,
 		    "lost %llu events, so that calls and times are too low: record again with a larger "
 		    "--size, or leave out --from",
 		    (unsigned long long)contents.lost);
 	if (contents.named < contents.calls / 2)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, file, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, file,
 		    "is not of '%s' as it is now, so that its functions have no names: build it as it was "
 		    "recorded, or record it again",
 		    tune->builder.products[0].path);
@@ -167,7 +166,7 @@ static int count(struct tp_autotune *tune, struct tp_err *err)
 		return code;
 	tune->calls = contents.calls;
 	if (!tune->calls)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 		    "'%s' calls no function that could be instrumented", tune->options.program[0]);
 	find_native(tune, series);
 	tune->count_cost_ns = tp_autotune_cost(tune->native_ns + tune->fixed_ns,
@@ -251,7 +250,7 @@ static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 {
 	char perf[TP_DRIVER_PATH_SIZE];
 	if (!tp_find_program("perf", perf))
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 		    "there is no 'perf': install it (Debian: linux-perf), or use --samples trace");
 	tp_autotune_say(tune, "sampling it by perf, without instrumentation");
 	const struct tp_autotune_path data = tp_autotune_file(tune, "perf.data");
@@ -280,7 +279,7 @@ static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 		code = tp_autotune_run(&wanted, &ran, err);
 	free(argv);
 	if (!code && access(data.text, R_OK))
-		code = tp_err_set(err, TP_ERR_SYSTEM, errors.text, TP_ERR_NO_OFFSET,
+		code = tp_err_set(err, TP_ERR_SYSTEM, errors.text,
 		    "'perf record' leaves no data (exit status %u): see what it says there, or use "
 		    "--samples trace",
 		    ran.exit_value);
@@ -301,7 +300,7 @@ static int profile(struct tp_autotune *tune, struct tp_err *err)
 		struct tp_err why;
 		if (!profile_by_perf(tune, &why))
 			return 0;
-		tp_problems_add(&tune->notes, why.code, why.file, TP_ERR_NO_OFFSET,
+		tp_problems_add(&tune->notes, why.code, why.file,
 		    "a trace of %llu calls is large, but there was no other way: %s",
 		    (unsigned long long)tune->calls, why.what);
 		if (tp_autotune_caught()) {
@@ -336,8 +335,8 @@ static int make_folder(struct tp_autotune *tune, struct tp_err *err)
 		const int size = snprintf(tune->folder, sizeof(tune->folder), "%s", real);
 		free(real);
 		if (size >= (int)sizeof(tune->folder))
-			return tp_err_set(err, TP_ERR_LIMIT, tune->options.work, TP_ERR_NO_OFFSET,
-			    "the path is too long");
+			return tp_err_set(
+			    err, TP_ERR_LIMIT, tune->options.work, "the path is too long");
 		return 0;
 	}
 	const char *parent = getenv("TMPDIR");

@@ -25,7 +25,7 @@ static uint64_t words_of(uint64_t chunk_size)
 
 static int no_memory(struct tp_err *err)
 {
-	return tp_err_no_memory(err, NULL, "no memory for packing or unpacking chunks");
+	return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for packing or unpacking chunks");
 }
 
 bool tp_packer_is_there(void)
@@ -178,14 +178,14 @@ int tp_unpacker_unpack(struct tp_unpacker *unpacker, const void *payload, uint64
 	const uint64_t used = header.chunk.used;
 	if (bytes.underflow || used < sizeof(header.chunk) || used > unpacker->chunk_size ||
 	    used % 8)
-		return tp_err_set(err, TP_ERR_FORMAT, file, offset,
+		return tp_err_set_at(err, TP_ERR_FORMAT, file, offset,
 		    "packed chunk of %" PRIu64 " bytes, which stands for %" PRIu64
 		    ": no chunk is of that size",
 		    size, used);
 	const void *names = tp_bytes_take(&bytes, header.names_size);
 	const void *times = tp_bytes_take(&bytes, header.times_size);
 	if (bytes.underflow || tp_bytes_left(&bytes))
-		return tp_err_set(err, TP_ERR_FORMAT, file, offset,
+		return tp_err_set_at(err, TP_ERR_FORMAT, file, offset,
 		    "packed chunk of %" PRIu64 " bytes, but its parts are of %" PRIu32
 		    " and %" PRIu32,
 		    size, header.names_size, header.times_size);
@@ -194,14 +194,14 @@ int tp_unpacker_unpack(struct tp_unpacker *unpacker, const void *payload, uint64
 	size_t got = ZSTD_decompressDCtx(
 	    unpacker->context, unpacker->names, words * 4, names, header.names_size);
 	if (got != words * 4)
-		return tp_err_set(err, TP_ERR_FORMAT, file, offset,
+		return tp_err_set_at(err, TP_ERR_FORMAT, file, offset,
 		    "packed chunk whose names do not unpack: %s",
 		    ZSTD_isError(got) ? ZSTD_getErrorName(got) : "there are too few");
 	got = ZSTD_decompressDCtx(
 	    unpacker->context, unpacker->times, words * TIME_BYTES_MAX, times, header.times_size);
 	if (ZSTD_isError(got) || got < words ||
 	    !join(unpacker, got, (uint32_t)header.chunk.first_time, records, words))
-		return tp_err_set(err, TP_ERR_FORMAT, file, offset,
+		return tp_err_set_at(err, TP_ERR_FORMAT, file, offset,
 		    "packed chunk whose times do not unpack: %s",
 		    ZSTD_isError(got) ? ZSTD_getErrorName(got)
 				      : "they are not as many as the names");

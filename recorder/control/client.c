@@ -31,7 +31,7 @@ int tp_control_reply_read(struct tp_control_reply *reply, const void *bytes, uin
 	if (size == sizeof(*reply))
 		memcpy(reply, bytes, sizeof(*reply));
 	if (reply->version != TP_CONTROL_VERSION)
-		return tp_err_set(err, TP_ERR_VERSION, path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_VERSION, path,
 		    "the recorder is of another version of teeperf: use that one's ctl");
 	// Whoever makes a socket of that name may answer.
 	reply->output[sizeof(reply->output) - 1] = '\0';
@@ -177,13 +177,13 @@ int tp_control_ask(
 	if (r == TP_ERR_NOT_FOUND)
 		r = find(pid, true, path, &theirs, err);
 	if (r == TP_ERR_NOT_FOUND && theirs)
-		return tp_err_set(err, TP_ERR_SYSTEM, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_SYSTEM, NULL,
 		    "the recording of process %d is another user's: ask as that user, or as root",
 		    (int)pid);
 	if (!r)
 		r = ask_at(path, verb, reply, err);
 	if (r == TP_ERR_NOT_FOUND)
-		r = tp_err_set(err, TP_ERR_NOT_FOUND, NULL, TP_ERR_NO_OFFSET,
+		r = tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 		    "process %d is neither a running 'teeperf record' of yours nor a program that one "
 		    "records",
 		    (int)pid);

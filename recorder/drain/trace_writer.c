@@ -165,13 +165,13 @@ static int open_output(struct tp_trace_writer *writer, mode_t type, struct tp_er
 		writer->fd = open_there(writer->path, flags | (follow ? 0 : O_NOFOLLOW));
 	struct stat info;
 	if (writer->fd < 0 && errno == ENXIO && is_fifo(writer->path))
-		return tp_err_set(err, TP_ERR_SYSTEM, writer->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_SYSTEM, writer->path,
 		    "is a FIFO that nobody reads: start its reader first, or name a file");
 	if (writer->fd < 0 || fstat(writer->fd, &info))
 		return tp_err_system(err, errno, writer->path, "cannot create the trace");
 	writer->regular = S_ISREG(info.st_mode);
 	if (writer->regular && !writer->made && !is_descriptor(writer->path))
-		return tp_err_set(err, TP_ERR_SYSTEM, writer->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_SYSTEM, writer->path,
 		    "is a link to a file, which is not followed: give the file's own path");
 	return 0;
 }
@@ -203,8 +203,7 @@ int tp_trace_writer_open(
 	mode_t type;
 	int r = move_aside(writer, &type, err);
 	if (!r && type && only_new)
-		r = tp_err_set(
-		    err, TP_ERR_SYSTEM, path, TP_ERR_NO_OFFSET, "is there already, and is no file");
+		r = tp_err_set(err, TP_ERR_SYSTEM, path, "is there already, and is no file");
 	if (!r)
 		r = open_output(writer, type, err);
 	if (r)

@@ -85,8 +85,8 @@ char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid, struct tp
 			return path;
 		free(path);
 	}
-	tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
-	    "there are %d traces of process %d already", SAME_PID_MAX, (int)pid);
+	tp_err_set(err, TP_ERR_LIMIT, NULL, "there are %d traces of process %d already",
+	    SAME_PID_MAX, (int)pid);
 	return NULL;
 }
 
@@ -116,8 +116,8 @@ static struct tp_followed *start(struct tp_follow *follow, pid_t pid,
 	struct tp_followed *process = malloc(sizeof(*process));
 	int r = path ? 0 : err->code;
 	if (full)
-		r = tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
-		    "%d processes are recorded already", TP_FOLLOW_LIVE_MAX);
+		r = tp_err_set(err, TP_ERR_LIMIT, NULL, "%d processes are recorded already",
+		    TP_FOLLOW_LIVE_MAX);
 	else if (!process)
 		r = tp_err_memory(err, NULL);
 	if (!r)

@@ -105,8 +105,8 @@ static void *read_table(const struct tp_log_file *log, uint64_t offset, uint64_t
 {
 	void *table = calloc(count ? count : 1, size);
 	if (!table)
-		tp_err_no_memory(
-		    err, log->path, "no memory for %llu bytes", (unsigned long long)(count * size));
+		tp_err_set(err, TP_ERR_MEMORY, log->path, "no memory for %llu bytes",
+		    (unsigned long long)(count * size));
 	else if (read_at(log, offset, table, count * size, err)) {
 		free(table);
 		table = NULL;
@@ -151,7 +151,7 @@ static int find_chunks(struct tp_log_file *log, struct tp_err *err)
 	if (!states)
 		return err->code;
 	if (!log->chunks)
-		r = tp_err_no_memory(err, log->path, "no memory for %u chunks", count);
+		r = tp_err_set(err, TP_ERR_MEMORY, log->path, "no memory for %u chunks", count);
 	for (uint32_t i = 0; !r && i < count; i++) {
 		if (states[i] != TEEPERF_CHUNK_DONE && states[i] != TEEPERF_CHUNK_OWNED)
 			continue;
@@ -176,7 +176,7 @@ int tp_log_file_read(
 	struct teeperf_log_header *constants = &log->constants;
 	memcpy(constants, section->constants, sizeof(section->constants));
 	if (!is_sound(constants) || log->size < constants->chunks_offset)
-		return tp_err_set(err, TP_ERR_FORMAT, log->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_FORMAT, log->path,
 		    "it is not laid out as the trace says: nothing was taken from it");
 	log->header = read_table(log, 0, 1, sizeof(*log->header), err);
 	if (log->header)

@@ -230,16 +230,16 @@ static int is_wrong_state(
 	case TP_LOG_ORPHAN:
 		return 0;
 	case TP_LOG_GONE:
-		return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
 		    "its log '%s' is not there (any more): what the trace holds is all there is",
 		    log);
 	case TP_LOG_RECORDING:
-		return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
-		    "it is still being recorded: end the recording first");
+		return tp_err_set(
+		    err, TP_ERR_LIMIT, path, "it is still being recorded: end the recording first");
 	case TP_LOG_RUNNING:
 		break;
 	}
-	return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_LIMIT, path,
 	    "the program (process %d) still runs and writes to the log '%s': recover when it has ended",
 	    (int)pid, log);
 }
@@ -276,7 +276,7 @@ static int read_growth(struct tp_unfinished *trace, const char *path, const stru
 	tp_unfinished_release(trace);
 	const int r = tp_unfinished_read(trace, path, true, err);
 	if (!r && (!trace->has_log || trace->log.id != id))
-		return tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
 		    "another trace has its name now: its log '%s' was left", log->path);
 	return r;
 }
@@ -295,7 +295,7 @@ static int recover_once(
 	out->ended = trace.has_end;
 	if (!trace.has_log) {
 		if (!trace.has_end)
-			r = tp_err_set(err, TP_ERR_NOT_FOUND, path, TP_ERR_NO_OFFSET,
+			r = tp_err_set(err, TP_ERR_NOT_FOUND, path,
 			    "it does not name its log: there is nothing to recover from");
 		goto out;
 	}

@@ -24,7 +24,7 @@ static int open_source(
 	if (source->fd < 0 || fstat(source->fd, &info))
 		return tp_err_system(err, errno, path, "cannot open the trace for writing");
 	if (!S_ISREG(info.st_mode))
-		return tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET, "not a regular file");
+		return tp_err_set(err, TP_ERR_FORMAT, path, "not a regular file");
 	source->size = (uint64_t)info.st_size;
 	return 0;
 }
@@ -94,7 +94,7 @@ static int check_rest(struct tp_unfinished *trace, struct tp_err *err)
 	if (r)
 		return r;
 	if (section.magic != TEEPERF_SECTION_MAGIC)
-		return tp_err_set(err, TP_ERR_FORMAT, trace->source.name, at,
+		return tp_err_set_at(err, TP_ERR_FORMAT, trace->source.name, at,
 		    "no section begins here, and %" PRIu64
 		    " bytes follow: the trace is damaged and was left as it is",
 		    trace->source.size - at);

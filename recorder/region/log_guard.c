@@ -87,8 +87,8 @@ static int add(uint64_t base, uint64_t size, struct tp_err *err)
 	while (i < TP_LOG_GUARDS && table[i].to)
 		i++;
 	if (i == TP_LOG_GUARDS)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
-		    "more than %d logs at once", TP_LOG_GUARDS);
+		return tp_err_set(
+		    err, TP_ERR_LIMIT, NULL, "more than %d logs at once", TP_LOG_GUARDS);
 	const int r = in_use ? 0 : listen_to_bus(err);
 	if (r)
 		return r;

@@ -25,7 +25,7 @@ static int open_file(const struct tp_place *place, struct tp_place_file *file, s
 		file->made = file->fd >= 0;
 	}
 	if (file->fd < 0 && errno == ELOOP)
-		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "it is a symbolic link, which the log is not to be in: give the file itself");
 	if (file->fd < 0)
 		return tp_err_system(err, errno, place->path, "cannot open the log's file");
@@ -37,9 +37,9 @@ static int refuse_locked(
     const struct tp_place *place, const struct teeperf_log_header *header, struct tp_err *err)
 {
 	if (header->magic != TEEPERF_LOG_MAGIC)
-		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "another process has locked it: another recorder?");
-	return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_LIMIT, place->path,
 	    "it is the log of another recorder, process %llu: end that one, or give another file",
 	    (unsigned long long)header->recorder_pid);
 }
@@ -58,12 +58,12 @@ static int judge(const struct tp_place *place, struct tp_place_file *file,
 	const struct tp_mapped mapped = {.device = file->device, .inode = file->inode};
 	const pid_t user = used ? tp_proc_user(&mapped) : 0;
 	if (user)
-		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "it is the log of an earlier recording, and process %d still has it mapped: end "
 		    "that one, or write over it with '--force'",
 		    (int)user);
 	if (used > 0)
-		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "it is the log of an earlier recording, and a process still has it mapped: end "
 		    "that one, or write over it with '--force'");
 	return 0;
@@ -75,11 +75,11 @@ static int look_at(const struct tp_place *place, struct tp_place_file *file, str
 	if (fstat(file->fd, &info))
 		return tp_err_system(err, errno, place->path, "cannot look at the log's file");
 	if (!S_ISREG(info.st_mode))
-		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "the log must be in a regular file: one in /dev/shm, or the one behind a "
 		    "virtual machine's shared memory");
 	if (place->guessable && info.st_uid != geteuid())
-		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "it belongs to user %u: remove it, or name another file with '--attach'",
 		    (unsigned)info.st_uid);
 	file->device = info.st_dev;
@@ -93,7 +93,7 @@ static int look_at(const struct tp_place *place, struct tp_place_file *file, str
 	const uint64_t size = (uint64_t)info.st_size;
 	file->fixed = size > 0;
 	if (file->fixed && size <= place->offset)
-		return tp_err_set(err, TP_ERR_LIMIT, place->path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "the log is to begin at byte %llu of a file of %llu bytes",
 		    (unsigned long long)place->offset, (unsigned long long)size);
 	struct statvfs system;
@@ -108,8 +108,8 @@ int tp_place_open(const struct tp_place *place, struct tp_place_file *file, stru
 {
 	*file = (struct tp_place_file){.fd = -1};
 	if (place->offset % TP_REGION_CHUNK_SIZE || place->offset > INT64_MAX / 2)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
-		    "'--offset' must be a multiple of %dK", TP_REGION_CHUNK_SIZE / 1024);
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, "'--offset' must be a multiple of %dK",
+		    TP_REGION_CHUNK_SIZE / 1024);
 	int r = open_file(place, file, err);
 	if (r)
 		return r;
@@ -161,7 +161,7 @@ int tp_place_check(const struct tp_place *place, const struct tp_place_file *fil
 	    find_used(place, file->fd, (int64_t)(place->offset + file->old_size), end, err);
 	if (at < 0 || at == end)
 		return at < 0 ? (int)at : 0;
-	return tp_err_set(err, TP_ERR_LIMIT, place->path, (uint64_t)at,
+	return tp_err_set_at(err, TP_ERR_LIMIT, place->path, (uint64_t)at,
 	    "it holds something that is no log, in the %llu KiB behind %llu that the log needs: give "
 	    "another file or '--offset', or a smaller '--size', or write over it with '--force'",
 	    (unsigned long long)(size / 1024), (unsigned long long)place->offset);

@@ -89,7 +89,7 @@ static int keep_limit(struct tp_region *region, const struct tp_region_options *
 	if (needed <= limit->bytes)
 		return 0;
 	if (options->size)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "a log of %llu MiB is more than '%s' allows: raise that limit, or give a smaller "
 		    "'--size'",
 		    (unsigned long long)((needed + MIB - 1) / MIB), limit->name);
@@ -98,7 +98,7 @@ static int keep_limit(struct tp_region *region, const struct tp_region_options *
 		region->chunk_count /= 2;
 	region->shrunk_by = limit->name;
 	if (bytes_needed(region, options) > limit->bytes)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "'%s' allows %llu KiB, too little for a log: raise that limit", limit->name,
 		    (unsigned long long)(limit->bytes / 1024));
 	return 0;
@@ -131,12 +131,11 @@ static int choose_count(struct tp_region *region, const struct tp_region_options
 	if (in_rings && !size && *chunk_count > TEEPERF_RING_LOG_CHUNKS)
 		*chunk_count = TEEPERF_RING_LOG_CHUNKS;
 	if (in_rings && *chunk_count > TEEPERF_RING_LOG_CHUNKS)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "'--size' is at most %dM with '--mode ring'",
 		    TEEPERF_RING_LOG_CHUNKS / 1024 * (TP_REGION_CHUNK_SIZE / 1024));
 	if (size && *chunk_count < TP_REGION_MIN_CHUNKS)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
-		    "'--size' must be at least %dK",
+		return tp_err_set(err, TP_ERR_LIMIT, NULL, "'--size' must be at least %dK",
 		    TP_REGION_MIN_CHUNKS * (TP_REGION_CHUNK_SIZE / 1024));
 	while (!size && *chunk_count > TP_REGION_MIN_CHUNKS && bytes_needed(region, options) > room)
 		*chunk_count /= 2;
@@ -149,24 +148,24 @@ static int choose_count(struct tp_region *region, const struct tp_region_options
 	if (r)
 		return r;
 	if (in_rings && options->ring > *chunk_count / 4)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "'--ring' is more than a quarter of the log's %llu KiB: give a larger '--size', or a "
 		    "smaller '--ring'",
 		    (unsigned long long)*chunk_count * (TP_REGION_CHUNK_SIZE / 1024));
 	const uint64_t needed = bytes_needed(region, options);
 	if (file && file->fixed && needed > room)
-		return tp_err_set(err, TP_ERR_LIMIT, where, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, where,
 		    "the file has %llu KiB for the log, which needs %llu: make it larger, or empty so "
 		    "that it gets its size here%s",
 		    (unsigned long long)(room / 1024), (unsigned long long)(needed / 1024),
 		    size ? ", or give a smaller '--size'" : "");
 	if (*chunk_count < TP_REGION_MIN_CHUNKS ||
 	    (*chunk_count == TP_REGION_MIN_CHUNKS && needed > room))
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "%s has %llu KiB free, too little for a log: make room there", where,
 		    (unsigned long long)(room / 1024));
 	if (needed > room)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "a log of %llu MiB does not fit in %s, where %llu MiB are free: make room "
 		    "there or give a smaller '--size'",
 		    (unsigned long long)((needed + MIB - 1) / MIB), where,

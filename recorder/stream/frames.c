@@ -17,7 +17,7 @@ static int fill(struct tp_frames *frames, void *to, uint64_t size, bool may_end,
 		if (!got && missing == size && may_end)
 			return 0;
 		if (!got)
-			return tp_err_set(err, TP_ERR_TRUNCATED, frames->name, frames->offset,
+			return tp_err_set_at(err, TP_ERR_TRUNCATED, frames->name, frames->offset,
 			    "the stream is cut off within a frame");
 		at += got;
 		missing -= (uint64_t)got;
@@ -28,8 +28,8 @@ static int fill(struct tp_frames *frames, void *to, uint64_t size, bool may_end,
 
 static int bad(const struct tp_frames *frames, struct tp_err *err, const char *what, uint64_t value)
 {
-	return tp_err_set(err, TP_ERR_FORMAT, frames->name, frames->offset - sizeof(frames->frame),
-	    "%s %llu", what, (unsigned long long)value);
+	return tp_err_set_at(err, TP_ERR_FORMAT, frames->name,
+	    frames->offset - sizeof(frames->frame), "%s %llu", what, (unsigned long long)value);
 }
 
 static bool inside(const struct teeperf_log_header *log, uint64_t at, uint64_t count, uint64_t size)
@@ -46,7 +46,7 @@ static int check_start(struct tp_frames *frames, struct tp_err *err)
 	if (log->magic != TEEPERF_LOG_MAGIC)
 		return bad(frames, err, "START is no header of a log: magic", log->magic);
 	if (log->major != TEEPERF_LOG_MAJOR)
-		return tp_err_set(err, TP_ERR_VERSION, frames->name, frames->offset,
+		return tp_err_set_at(err, TP_ERR_VERSION, frames->name, frames->offset,
 		    "the log has version %u.%u, this recorder takes %d: use the teeperf that the "
 		    "program was built with",
 		    log->major, log->minor, TEEPERF_LOG_MAJOR);
@@ -82,11 +82,11 @@ static int check_frame(const struct tp_frames *frames, struct tp_err *err)
 	const struct teeperf_frame *frame = &frames->frame;
 	const uint64_t length = frame->length;
 	if (frame->magic != TEEPERF_FRAME_MAGIC)
-		return tp_err_set(err, TP_ERR_FORMAT, frames->name, frames->offset - sizeof(*frame),
-		    "no frame of a stream begins here%s",
+		return tp_err_set_at(err, TP_ERR_FORMAT, frames->name,
+		    frames->offset - sizeof(*frame), "no frame of a stream begins here%s",
 		    frames->started ? "" : ": it is no stream of a program's");
 	if (frame->version != TEEPERF_FRAME_VERSION)
-		return tp_err_set(err, TP_ERR_VERSION, frames->name, frames->offset,
+		return tp_err_set_at(err, TP_ERR_VERSION, frames->name, frames->offset,
 		    "the stream has version %u, this recorder takes %d: use the teeperf that the "
 		    "program was built with",
 		    frame->version, TEEPERF_FRAME_VERSION);
@@ -127,7 +127,7 @@ int tp_frames_next(struct tp_frames *frames, struct tp_err *err)
 	}
 	const struct teeperf_chunk *chunk = (const void *)frames->payload;
 	if (frame->kind == TEEPERF_FRAME_CHUNK && chunk->used != frame->length)
-		return tp_err_set(err, TP_ERR_FORMAT, frames->name, frames->offset - padded,
+		return tp_err_set_at(err, TP_ERR_FORMAT, frames->name, frames->offset - padded,
 		    "a chunk of %llu bytes says that it has %llu",
 		    (unsigned long long)frame->length, (unsigned long long)chunk->used);
 	if (frame->kind == TEEPERF_FRAME_END) {

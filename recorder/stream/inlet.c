@@ -54,7 +54,7 @@ static int listen_unix(struct tp_inlet *inlet, const char *path, struct tp_err *
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (!*path || strlen(path) >= sizeof(address.sun_path))
-		return tp_err_set(err, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "'%s': the path of a socket has 1 to %d bytes", inlet->name,
 		    (int)sizeof(address.sun_path) - 1);
 	strcpy(address.sun_path, path);
@@ -88,7 +88,7 @@ static int listen_vsock(struct tp_inlet *inlet, const char *text, struct tp_err 
 	const int64_t cid = *text == ':' ? VMADDR_CID_ANY : number(text, ':', &port_text);
 	const int64_t port = cid >= 0 ? number(port_text, '\0', &rest) : -1;
 	if (port < 0)
-		return tp_err_set(err, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
 		    "'%s' is no 'vsock::PORT' or 'vsock:CID:PORT'", inlet->name);
 	inlet->cid = (uint32_t)cid;
 	const struct sockaddr_vm address = {

@@ -32,10 +32,10 @@ int tp_stream_await(struct tp_stream *stream, bool *again, struct tp_err *err)
 	// A frame that is cut off because time is up is not the connection's fault.
 	const bool broken = inlet->over || (r < 0 && r != TP_ERR_TRUNCATED);
 	if (!r && inlet->over && inlet->listener >= 0)
-		r = tp_err_set(err, TP_ERR_NOT_FOUND, inlet->name, TP_ERR_NO_OFFSET,
-		    "somebody connected and sent nothing");
+		r = tp_err_set(
+		    err, TP_ERR_NOT_FOUND, inlet->name, "somebody connected and sent nothing");
 	else if (!r)
-		r = tp_err_set(err, TP_ERR_NOT_FOUND, inlet->name, TP_ERR_NO_OFFSET,
+		r = tp_err_set(err, TP_ERR_NOT_FOUND, inlet->name,
 		    "no program has sent anything: is it built for a transport by stream, and told "
 		    "where to?");
 	*again = broken && tp_inlet_again(inlet);

@@ -18,15 +18,15 @@ static void test_format(void **state)
 	struct tp_err err;
 	char text[1024];
 	assert_int_equal(
-	    tp_err_set(&err, TP_ERR_FORMAT, "t.trace", 4096, "chunk of %u bytes", 7), -3);
+	    tp_err_set_at(&err, TP_ERR_FORMAT, "t.trace", 4096, "chunk of %u bytes", 7), -3);
 	assert_int_equal(err.code, TP_ERR_FORMAT);
 	assert_string_equal(
 	    tp_err_format(&err, text, sizeof(text)), "'t.trace' at offset 4096: chunk of 7 bytes");
-	tp_err_set(&err, TP_ERR_FORMAT, "t.trace", 0, "x");
+	tp_err_set_at(&err, TP_ERR_FORMAT, "t.trace", 0, "x");
 	assert_string_equal(tp_err_format(&err, text, sizeof(text)), "'t.trace' at offset 0: x");
-	tp_err_set(&err, TP_ERR_LIMIT, "t.trace", TP_ERR_NO_OFFSET, "too large");
+	tp_err_set(&err, TP_ERR_LIMIT, "t.trace", "too large");
 	assert_string_equal(tp_err_format(&err, text, sizeof(text)), "'t.trace': too large");
-	tp_err_set(&err, TP_ERR_MEMORY, NULL, TP_ERR_NO_OFFSET, "out of memory");
+	tp_err_set(&err, TP_ERR_MEMORY, NULL, "out of memory");
 	assert_string_equal(tp_err_format(&err, text, sizeof(text)), "out of memory");
 	assert_int_equal(
 	    tp_err_set_line(&err, TP_ERR_SYNTAX, "a.allow", 3, 9, "unknown '%s'", "x"), -6);
@@ -34,7 +34,7 @@ static void test_format(void **state)
 	assert_int_equal(err.column, 9);
 	assert_string_equal(tp_err_format(&err, text, sizeof(text)), "a.allow:3:9: unknown 'x'");
 	// A place in a text does not stay behind in the next error.
-	tp_err_set(&err, TP_ERR_FORMAT, "t", 1, "x");
+	tp_err_set_at(&err, TP_ERR_FORMAT, "t", 1, "x");
 	assert_int_equal(err.line, 0);
 	assert_int_equal(tp_err_system(&err, ENOENT, "f", "cannot open %s", "it"), TP_ERR_SYSTEM);
 	assert_string_equal(tp_err_format(&err, text, sizeof(text)),
@@ -54,13 +54,13 @@ static void test_long(void **state)
 	memset(what, 'w', sizeof(what) - 1);
 	what[sizeof(what) - 1] = '\0';
 
-	tp_err_set(&err, TP_ERR_FORMAT, name, 1, "%s", what);
+	tp_err_set_at(&err, TP_ERR_FORMAT, name, 1, "%s", what);
 	assert_int_equal(strlen(err.file), sizeof(err.file) - 1);
 	assert_string_equal(err.file + sizeof(err.file) - 8, "x.allow");
 	assert_int_equal(strlen(err.what), sizeof(err.what) - 1);
 	// A path that just fits is whole.
 	name[sizeof(err.file) - 1] = '\0';
-	tp_err_set(&err, TP_ERR_FORMAT, name, 1, "x");
+	tp_err_set_at(&err, TP_ERR_FORMAT, name, 1, "x");
 	assert_string_equal(err.file, name);
 	// No room left for the system's text.
 	tp_err_system(&err, ENOENT, "f", "%s", what);
@@ -72,7 +72,7 @@ static void test_long(void **state)
 static void test_unwanted(void **state)
 {
 	(void)state;
-	assert_int_equal(tp_err_set(NULL, TP_ERR_LIMIT, "f", 0, "x"), TP_ERR_LIMIT);
+	assert_int_equal(tp_err_set_at(NULL, TP_ERR_LIMIT, "f", 0, "x"), TP_ERR_LIMIT);
 	assert_int_equal(tp_err_set_line(NULL, TP_ERR_SYNTAX, "f", 1, 1, "x"), TP_ERR_SYNTAX);
 	assert_int_equal(tp_err_system(NULL, EIO, "f", "x"), TP_ERR_SYSTEM);
 }
@@ -131,7 +131,7 @@ static void test_excerpts(void **state)
 	// It does not stay behind in the next error, and needs a place.
 	tp_err_set_line(&err, TP_ERR_SYNTAX, "x", 1, 1, "bad");
 	assert_string_equal(err.excerpt, "");
-	tp_err_set(&err, TP_ERR_SYNTAX, "x", 1, "bad");
+	tp_err_set_at(&err, TP_ERR_SYNTAX, "x", 1, "bad");
 	tp_err_set_excerpt(&err, "abc", 3);
 	assert_string_equal(err.excerpt, "");
 	tp_err_set_excerpt(NULL, "abc", 3);

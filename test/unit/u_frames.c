@@ -20,7 +20,7 @@ static int64_t read_bytes(void *context, void *to, uint64_t wanted, struct tp_er
 {
 	assert_ptr_equal(context, bytes);
 	if (most == 0)
-		return tp_err_set(error, TP_ERR_SYSTEM, "stream", 0, "no reading today");
+		return tp_err_set_at(error, TP_ERR_SYSTEM, "stream", 0, "no reading today");
 	size_t part = size - at < wanted ? size - at : wanted;
 	part = part < most ? part : most;
 	memcpy(to, bytes + at, part);

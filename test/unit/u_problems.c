@@ -15,7 +15,7 @@ static void the_first_are_kept(void **state)
 	static struct tp_problems problems;
 	assert_int_equal(tp_problems_kept(&problems), 0);
 	for (int i = 0; i < TP_PROBLEMS_KEPT + 5; i++)
-		tp_problems_add(
+		tp_problems_add_at(
 		    &problems, TP_ERR_FORMAT, "file", (uint64_t)i, "number %d of %s", i, "many");
 	assert_int_equal(problems.count, TP_PROBLEMS_KEPT + 5);
 	assert_int_equal(tp_problems_kept(&problems), TP_PROBLEMS_KEPT);
@@ -31,7 +31,7 @@ static void a_percent_sign_is_text(void **state)
 {
 	(void)state;
 	static struct tp_problems problems;
-	tp_problems_add(&problems, TP_ERR_SYNTAX, NULL, TP_ERR_NO_OFFSET, "%s", "100%n%s");
+	tp_problems_add(&problems, TP_ERR_SYNTAX, NULL, "%s", "100%n%s");
 	assert_string_equal(problems.kept[0].what, "100%n%s");
 	assert_string_equal(problems.kept[0].file, "");
 }

@@ -36,8 +36,7 @@ static void log_step(char sign, uint32_t i)
 static int start_step(uint32_t i, struct tp_session *its, struct tp_err *err)
 {
 	if (i == failing)
-		return tp_err_set(
-		    err, TP_ERR_LIMIT, tp_session_steps[i].name, TP_ERR_NO_OFFSET, "fails here");
+		return tp_err_set(err, TP_ERR_LIMIT, tp_session_steps[i].name, "fails here");
 	log_step('+', i);
 	return tp_session_steps[i].start(its, err);
 }

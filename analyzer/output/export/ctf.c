@@ -218,7 +218,7 @@ static int end_stream(struct tp_slices *slices, struct tp_err *err)
 	write_packet(slices);
 	if (state->events.failed)
 		keep(state, tp_err_set(&state->err, TP_ERR_MEMORY, slices->directory,
-				TP_ERR_NO_OFFSET, "no memory for the output"));
+				"no memory for the output"));
 	tp_buf_release(&state->events);
 	int code = state->code;
 	if (code)

@@ -90,7 +90,7 @@ static int make_directory(const struct tp_buf *path, bool fresh, struct tp_err *
 	if (mkdir(path->data, 0777) == 0 || (errno == EEXIST && !fresh))
 		return 0;
 	if (errno == EEXIST)
-		return tp_err_set(err, TP_ERR_LIMIT, path->data, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, path->data,
 		    "is there already: remove it, or give another -o");
 	return tp_err_system(err, errno, path->data, "cannot make the directory");
 }

@@ -388,7 +388,6 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 							       : "teeperf-ticks";
 	if (options->notes && sums.deepest > CHAIN_MAX)
 		tp_problems_add(options->notes, TP_ERR_LIMIT, analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET,
 		    "some call paths are up to %" PRIu32
 		    " calls deep: of those deeper than %d the middle is left out",
 		    sums.deepest, CHAIN_MAX);

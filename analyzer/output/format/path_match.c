@@ -73,12 +73,11 @@ static int check_times(
 {
 	if (other->timeless)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, other->trace->source.name,
-		    TP_ERR_NO_OFFSET,
 		    "recorded without a clock, so that there are no times to compare: use "
 		    "--weight calls");
 	if (other->time.known != analysis->time.known)
 		return tp_err_set(err, TP_ERR_NOT_FOUND,
-		    (other->time.known ? analysis : other)->trace->source.name, TP_ERR_NO_OFFSET,
+		    (other->time.known ? analysis : other)->trace->source.name,
 		    "the rate of its clock is not known, so that times cannot be compared: use "
 		    "--weight calls");
 	return 0;
@@ -103,7 +102,7 @@ int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *an
 	match->self = calloc((size_t)paths->count + 1, sizeof(*match->self));
 	if (!code && (!same || !match->self || !number_names(traces, names) ||
 			 !fill(&table, paths, names[0])))
-		code = tp_err_no_memory(err, other->trace->source.name,
+		code = tp_err_set(err, TP_ERR_MEMORY, other->trace->source.name,
 		    "no memory to compare %u call paths", others.count);
 	for (uint32_t i = 1; !code && i < others.count; i++) {
 		const struct tp_path *path = &others.items[i];

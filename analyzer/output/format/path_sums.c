@@ -55,7 +55,7 @@ int tp_path_sums_init(struct tp_path_sums *sums, const struct tp_analysis *analy
 		add_times(sums, analysis, running);
 	free(running);
 	return ok ? 0
-		  : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		  : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
 			"no memory for the times of %" PRIu32 " call paths", sums->paths.row_count);
 }
 
@@ -71,7 +71,7 @@ int tp_path_frames_check(
 {
 	if (frames <= TP_PATH_FRAMES_MAX)
 		return 0;
-	return tp_err_set(err, TP_ERR_LIMIT, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_LIMIT, analysis->trace->source.name,
 	    "its call paths, up to %" PRIu32 " calls deep, would be %" PRIu64
 	    " functions in this format, which repeats all callers with each path: make the "
 	    "deepest part of their callers with --depth, or use callgrind",

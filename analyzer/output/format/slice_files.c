@@ -132,8 +132,8 @@ static int init(struct tp_slice_files *files, const struct tp_slice_format *form
 	files->slices.state = calloc(1, format->state_size ? format->state_size : 1);
 	files->made = calloc(1, 1);
 	if (!files->slices.state || !files->made || !number_threads(files))
-		return tp_err_no_memory(
-		    err, analysis->trace->source.name, "no memory for the export");
+		return tp_err_set(
+		    err, TP_ERR_MEMORY, analysis->trace->source.name, "no memory for the export");
 	return format->init ? format->init(&files->slices, err) : 0;
 }
 
@@ -145,7 +145,7 @@ static int split_init(struct tp_slice_files *files, const char *path, struct tp_
 	const uint64_t span = last > files->start_ns ? last - files->start_ns : 0;
 	const uint64_t count = span / split + 1;
 	if (count > TP_SLICE_FILES_MAX)
-		return tp_err_set(err, TP_ERR_LIMIT, path, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, path,
 		    "would become %llu files, and %u is the most: split it into longer pieces, or take a "
 		    "part with --time-range",
 		    (unsigned long long)count, TP_SLICE_FILES_MAX);
@@ -154,7 +154,7 @@ static int split_init(struct tp_slice_files *files, const char *path, struct tp_
 	free(files->made);
 	files->made = calloc(count, 1);
 	if (!files->made)
-		return tp_err_no_memory(err, path, "no memory for the export");
+		return tp_err_set(err, TP_ERR_MEMORY, path, "no memory for the export");
 	return 0;
 }
 
@@ -203,9 +203,10 @@ static int open_current(struct tp_slice_files *files, struct tp_err *err)
 		tp_buf_reset(&files->name);
 		tp_buf_addf(&files->name, "%s.%04u", files->path, slices->file + 1);
 		if (files->name.failed)
-			return tp_err_no_memory(err, files->path, "no memory for the export");
+			return tp_err_set(
+			    err, TP_ERR_MEMORY, files->path, "no memory for the export");
 		if (!made && is_input(files))
-			return tp_err_set(err, TP_ERR_LIMIT, files->name.data, TP_ERR_NO_OFFSET,
+			return tp_err_set(err, TP_ERR_LIMIT, files->name.data,
 			    "is what is read, and would be overwritten: give another name with -o");
 	}
 	if (files->path && files->format->directory) {

@@ -45,7 +45,7 @@ static void fail(struct feed *feed, int code)
 
 static void no_memory(struct feed *feed)
 {
-	fail(feed, tp_err_no_memory(&feed->err, feed->analysis->trace->source.name,
+	fail(feed, tp_err_set(&feed->err, TP_ERR_MEMORY, feed->analysis->trace->source.name,
 		       "no memory for the open calls of thread %u", feed->thread->thread->number));
 }
 
@@ -288,7 +288,7 @@ int tp_slices_feed(
 	}
 	too_deep /= passes;
 	if (too_deep && files->slices.options->notes)
-		tp_problems_add(files->slices.options->notes, TP_ERR_LIMIT, NULL, TP_ERR_NO_OFFSET,
+		tp_problems_add(files->slices.options->notes, TP_ERR_LIMIT, NULL,
 		    "%llu calls deeper than %u levels, which this format cannot have, are left out",
 		    (unsigned long long)too_deep, format->depth_max);
 	return code;

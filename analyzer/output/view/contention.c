@@ -140,7 +140,7 @@ static int sweep(struct contention *contention, struct tp_err *err)
 		sum = tp_add_capped(sum, calls);
 	}
 	if (most > CALLS_MAX || sum / CALLS_MAX >= PASSES_MAX / 2)
-		return tp_err_set(err, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, file,
 		    "several threads have called one function %" PRIu64
 		    " times, and all of these %" PRIu64
 		    " times, which is more than can be compared (%" PRIu64
@@ -153,7 +153,7 @@ static int sweep(struct contention *contention, struct tp_err *err)
 	while (!code && plan(contention))
 		code = pass(contention, err);
 	if (code)
-		tp_err_set(err, code, file, TP_ERR_NO_OFFSET,
+		tp_err_set(err, code, file,
 		    "no memory for the calls of several threads: use --function or --time-range");
 	return code;
 }
@@ -254,7 +254,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	struct contention contention = {.analysis = analysis};
 	int code = tp_paths_init(&contention.paths, analysis, err);
 	if (!code && !list(&contention, marks))
-		code = tp_err_no_memory(err, analysis->trace->source.name,
+		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
 		    "no memory for %" PRIu32 " functions", analysis->function_count);
 	if (!code)
 		code = sweep(&contention, err);

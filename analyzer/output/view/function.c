@@ -204,8 +204,8 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	if (code)
 		goto out;
 	if (!allocate(&sandwich)) {
-		code = tp_err_no_memory(
-		    err, analysis->trace->source.name, "no memory for callers and callees");
+		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
+		    "no memory for callers and callees");
 		goto out;
 	}
 	sort_paths(&sandwich, false, sandwich.by_function, sandwich.starts);

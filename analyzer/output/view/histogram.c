@@ -132,8 +132,8 @@ static int add_by_caller(struct tp_grid *grid, const uint32_t *order, uint32_t c
 	struct called *called = code ? NULL : calloc(paths.count, sizeof(*called));
 	uint32_t *rank = calloc((size_t)analysis->function_count + 1, sizeof(*rank));
 	if (!code && (!called || !rank))
-		code = tp_err_no_memory(
-		    err, analysis->trace->source.name, "no memory for the callers");
+		code = tp_err_set(
+		    err, TP_ERR_MEMORY, analysis->trace->source.name, "no memory for the callers");
 	if (code)
 		goto out;
 	uint32_t found = 0;

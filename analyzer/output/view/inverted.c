@@ -126,7 +126,6 @@ static int expand(struct inverted *inverted, struct tp_err *err)
 	inverted->steps += branch.count;
 	if (inverted->steps > STEPS_MAX || inverted->grid.rows > ROWS_MAX)
 		return tp_err_set(err, TP_ERR_LIMIT, inverted->analysis->trace->source.name,
-		    TP_ERR_NO_OFFSET,
 		    "the callers of all calls are too many to show them all: use --min-share, "
 		    "--limit or --depth");
 	size_t count = 0;
@@ -138,8 +137,8 @@ static int expand(struct inverted *inverted, struct tp_err *err)
 	}
 	if (split(inverted, branch.first, count, branch.depth + 1))
 		return 0;
-	return tp_err_no_memory(
-	    err, inverted->analysis->trace->source.name, "no memory for the inverted tree");
+	return tp_err_set(err, TP_ERR_MEMORY, inverted->analysis->trace->source.name,
+	    "no memory for the inverted tree");
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
@@ -160,8 +159,8 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 		goto out;
 	inverted.entries = calloc(inverted.paths.count, sizeof(*inverted.entries));
 	if (!inverted.entries) {
-		code = tp_err_no_memory(
-		    err, analysis->trace->source.name, "no memory for the inverted tree");
+		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
+		    "no memory for the inverted tree");
 		goto out;
 	}
 	size_t count = 0;
@@ -176,8 +175,8 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	tp_grid_init(&inverted.grid, analysis, options, columns, "inverted", NULL, out);
 	inverted.grid.left_out = "lighter branches left out: see --min-share and --limit";
 	if (!split(&inverted, 0, count, 1))
-		code = tp_err_no_memory(
-		    err, analysis->trace->source.name, "no memory for the inverted tree");
+		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
+		    "no memory for the inverted tree");
 	while (!code && inverted.branch_count)
 		code = expand(&inverted, err);
 	const int ended = tp_grid_end(&inverted.grid, err);

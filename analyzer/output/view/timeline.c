@@ -278,7 +278,7 @@ static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err 
 	const uint64_t cells = (uint64_t)timeline->kept.count * analysis->function_count;
 	const char *file = analysis->trace->source.name;
 	if (cells > CELLS_MAX)
-		return tp_err_set(err, TP_ERR_LIMIT, file, TP_ERR_NO_OFFSET,
+		return tp_err_set(err, TP_ERR_LIMIT, file,
 		    "what other threads did during %" PRIu64
 		    " calls is more than fits: ask for fewer with --around-slowest",
 		    timeline->kept.count);
@@ -287,7 +287,7 @@ static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err 
 	timeline->inside = calloc(cells + 1, sizeof(*timeline->inside));
 	timeline->busy = calloc(timeline->kept.count + 1, sizeof(*timeline->busy));
 	if (!timeline->arounds || !timeline->inside || !timeline->busy)
-		return tp_err_no_memory(err, file, "no memory for slow calls");
+		return tp_err_set(err, TP_ERR_MEMORY, file, "no memory for slow calls");
 	for (uint32_t i = 0; i < timeline->around_count; i++) {
 		timeline->arounds[i].slow = timeline->kept.rows[i];
 		const uint64_t share = limit / timeline->around_count;
@@ -331,11 +331,11 @@ static int show(
 	if (!options->around_slowest)
 		timeline->grid.more = timeline->kept.seen - timeline->kept.count;
 	if (code == TP_ERR_LIMIT && timeline->kept.code)
-		tp_err_set(err, code, timeline->analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		tp_err_set(err, code, timeline->analysis->trace->source.name,
 		    "more than %" PRIu64 " calls: use --time-range or --limit, or 'teeperf export'",
 		    (uint64_t)ROWS_MAX);
 	else if (code == TP_ERR_MEMORY)
-		tp_err_set(err, code, timeline->analysis->trace->source.name, TP_ERR_NO_OFFSET,
+		tp_err_set(err, code, timeline->analysis->trace->source.name,
 		    "no memory for the calls: use --time-range or --limit");
 	return code;
 }

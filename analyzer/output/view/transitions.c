@@ -134,7 +134,7 @@ static int count_calls(struct transitions *transitions, struct tp_err *err)
 	transitions->gates =
 	    calloc((size_t)analysis->function_count + 1, sizeof(*transitions->gates));
 	if (!transitions->gates)
-		return tp_err_no_memory(err, analysis->trace->source.name,
+		return tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
 		    "no memory for %" PRIu32 " functions", analysis->function_count);
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		transitions->gates[i].function = i;
@@ -176,8 +176,8 @@ static int choose(const struct tp_analysis *analysis, const struct tp_view_optio
 		return 0;
 	bool *gates = calloc((size_t)analysis->function_count + 1, sizeof(*gates));
 	if (!gates)
-		return tp_err_no_memory(
-		    err, analysis->trace->source.name, "no memory for the gates");
+		return tp_err_set(
+		    err, TP_ERR_MEMORY, analysis->trace->source.name, "no memory for the gates");
 	const int code = options->border_count
 			     ? mark(analysis, options->borders, options->border_count, gates, err)
 			     : mark(analysis, usual, sizeof(usual) / sizeof(usual[0]), gates, err);
@@ -189,7 +189,7 @@ static int choose(const struct tp_analysis *analysis, const struct tp_view_optio
 	free(gates);
 	if (code || found)
 		return code;
-	return tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name, TP_ERR_NO_OFFSET,
+	return tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
 	    "no function is named as gates of a TEE usually are (ecall_*, ocall_*, TEEC_InvokeCommand "
 	    "...): name yours with --border PATTERN, or use --module-border for calls from one module "
 	    "into another");

@@ -139,7 +139,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 		done = add_thread(&walk, &analysis->threads[i]);
 	free(walk.items);
 	const int code = tp_grid_end(&walk.grid, err);
-	return done ? code : tp_err_no_memory(err, NULL, "no memory for the call tree");
+	return done ? code : tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for the call tree");
 }
 
 const struct tp_view tp_view_tree = {

@@ -33,13 +33,13 @@ static void *read_part(
 {
 	const struct tp_source *source = &input->source;
 	if (offset > source->size || size > source->size - offset) {
-		tp_err_set(err, TP_ERR_FORMAT, source->name, offset,
+		tp_err_set_at(err, TP_ERR_FORMAT, source->name, offset,
 		    "%" PRIu64 " bytes are outside of the ELF file", size);
 		return NULL;
 	}
 	char *data = malloc(size + 1);
 	if (!data) {
-		tp_err_set(err, TP_ERR_MEMORY, source->name, offset,
+		tp_err_set_at(err, TP_ERR_MEMORY, source->name, offset,
 		    "no memory for %" PRIu64 " bytes of the ELF file", size);
 		return NULL;
 	}
@@ -67,14 +67,14 @@ static int open_input(struct input *input, const char *path, struct tp_err *err)
 	if (code)
 		return code;
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-		return tp_err_set(err, TP_ERR_FORMAT, path, 0, "not an ELF file");
+		return tp_err_set_at(err, TP_ERR_FORMAT, path, 0, "not an ELF file");
 	if (!tp_elf_is_known(header->e_ident))
-		return tp_err_set(err, TP_ERR_FORMAT, path, EI_CLASS,
+		return tp_err_set_at(err, TP_ERR_FORMAT, path, EI_CLASS,
 		    "not a 64-bit little-endian ELF file: symbols of others are not read");
 	if (header->e_shoff == 0)
 		return 0;
 	if (header->e_shentsize != sizeof(Elf64_Shdr))
-		return tp_err_set(err, TP_ERR_FORMAT, path, 0, "section headers of %u bytes",
+		return tp_err_set_at(err, TP_ERR_FORMAT, path, 0, "section headers of %u bytes",
 		    header->e_shentsize);
 	Elf64_Shdr first;
 	code = tp_source_read(&input->source, header->e_shoff, &first, sizeof(first), err);
@@ -83,8 +83,8 @@ static int open_input(struct input *input, const char *path, struct tp_err *err)
 	// More than 65279 sections: the count is in the first one.
 	input->section_count = header->e_shnum ? header->e_shnum : first.sh_size;
 	if (input->section_count > input->source.size / sizeof(Elf64_Shdr))
-		return tp_err_set(err, TP_ERR_FORMAT, path, header->e_shoff, "%" PRIu64 " sections",
-		    input->section_count);
+		return tp_err_set_at(err, TP_ERR_FORMAT, path, header->e_shoff,
+		    "%" PRIu64 " sections", input->section_count);
 	input->sections =
 	    read_part(input, header->e_shoff, input->section_count * sizeof(Elf64_Shdr), err);
 	if (!input->sections)
@@ -193,7 +193,7 @@ static int read_symbols(
     struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *table, struct tp_err *err)
 {
 	if (table->sh_link >= input->section_count || table->sh_entsize != sizeof(Elf64_Sym))
-		return tp_err_set(err, TP_ERR_FORMAT, input->source.name, table->sh_offset,
+		return tp_err_set_at(err, TP_ERR_FORMAT, input->source.name, table->sh_offset,
 		    "the symbol table is damaged");
 	const Elf64_Shdr *strings = &input->sections[table->sh_link];
 	elf->strings = read_part(input, strings->sh_offset, strings->sh_size, err);
@@ -205,7 +205,7 @@ static int read_symbols(
 	elf->symbols = malloc((count ? count : 1) * sizeof(*elf->symbols));
 	if (!elf->symbols || count > UINT32_MAX) {
 		free(raw);
-		return tp_err_set(err, TP_ERR_MEMORY, input->source.name, table->sh_offset,
+		return tp_err_set_at(err, TP_ERR_MEMORY, input->source.name, table->sh_offset,
 		    "no memory for %" PRIu64 " symbols", count);
 	}
 	uint32_t found = 0;

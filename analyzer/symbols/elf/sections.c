@@ -27,7 +27,7 @@ static int map_file(struct tp_elf_sections *sections, const char *path, struct t
 	struct stat info;
 	// Names of split files are from the file: opening a pipe would wait, opening a device may do things.
 	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-		return tp_err_set(err, TP_ERR_FORMAT, path, TP_ERR_NO_OFFSET, "not an ELF file");
+		return tp_err_set(err, TP_ERR_FORMAT, path, "not an ELF file");
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return tp_err_system(err, errno, path, "cannot open it");
@@ -38,7 +38,7 @@ static int map_file(struct tp_elf_sections *sections, const char *path, struct t
 	}
 	if (!S_ISREG(info.st_mode) || info.st_size < (off_t)sizeof(Elf64_Ehdr)) {
 		close(fd);
-		return tp_err_set(err, TP_ERR_FORMAT, path, 0, "not an ELF file");
+		return tp_err_set_at(err, TP_ERR_FORMAT, path, 0, "not an ELF file");
 	}
 	void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	const int error = errno;
@@ -133,12 +133,12 @@ int tp_elf_sections_open(struct tp_elf_sections *sections, const char *path, str
 	Elf64_Shdr first = {0};
 	memcpy(&header, sections->map, sizeof(header));
 	if (!tp_elf_is_known(header.e_ident))
-		return tp_err_set(
+		return tp_err_set_at(
 		    err, TP_ERR_FORMAT, path, 0, "not a 64-bit little-endian ELF file");
 	if (!header.e_shoff)
 		return 0;
 	if (header.e_shentsize != sizeof(first) || !read_header(sections, header.e_shoff, &first))
-		return tp_err_set(
+		return tp_err_set_at(
 		    err, TP_ERR_FORMAT, path, header.e_shoff, "its section headers are damaged");
 	const uint64_t count = header.e_shnum ? header.e_shnum : first.sh_size;
 	const uint64_t names_index =
@@ -146,7 +146,7 @@ int tp_elf_sections_open(struct tp_elf_sections *sections, const char *path, str
 	Elf64_Shdr names;
 	if (count > sections->map_size / sizeof(first) || names_index >= count ||
 	    !read_header(sections, header.e_shoff + names_index * sizeof(names), &names))
-		return tp_err_set(
+		return tp_err_set_at(
 		    err, TP_ERR_FORMAT, path, header.e_shoff, "its section headers are damaged");
 	const char *text = (const char *)part(sections, names.sh_offset, names.sh_size);
 	for (uint64_t i = 1; text && i < count; i++) {
@@ -211,7 +211,7 @@ const uint8_t *tp_elf_sections_data(
 		return section->unpacked;
 	if (!section->failed && section->size > sections->room) {
 		section->failed = true;
-		tp_err_set(err, TP_ERR_LIMIT, sections->path, offset,
+		tp_err_set_at(err, TP_ERR_LIMIT, sections->path, offset,
 		    "its section %s is %" PRIu64 " bytes when it is unpacked, which no file of "
 		    "%zu bytes needs",
 		    section->name, section->size, sections->map_size);
@@ -225,7 +225,7 @@ const uint8_t *tp_elf_sections_data(
 	}
 	free(data);
 	section->failed = true;
-	tp_err_set(err, TP_ERR_FORMAT, sections->path, offset,
+	tp_err_set_at(err, TP_ERR_FORMAT, sections->path, offset,
 	    "its section %s cannot be unpacked: it is damaged, or packed in a way that is not known",
 	    section->name);
 	return NULL;
