@@ -165,7 +165,7 @@ int tp_out_file_open_in(
 	int code;
 	if (path.failed) {
 		tp_out_file_from_fd(out, -1, name);
-		code = tp_err_set(err, TP_ERR_MEMORY, name, "no memory");
+		code = tp_err_memory(err, name);
 	} else {
 		code = tp_out_file_open(out, path.data, err);
 	}
@@ -187,7 +187,7 @@ int tp_out_file_close(struct tp_out_file *out, struct tp_err *err)
 	if (out->error)
 		return tp_err_system(err, out->error, out->name, "cannot write");
 	if (failed && open)
-		return tp_err_set(err, TP_ERR_MEMORY, out->name, "no memory for the output");
+		return tp_err_memory(err, out->name);
 	return replaced;
 }
 

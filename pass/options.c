@@ -97,7 +97,7 @@ static int load_allowlists(struct tp_pass *pass, const char *files, struct tp_er
 		names[count++] = name;
 	}
 	const int status = copy ? tp_allowlist_load(&pass->allowlist, names, count, err)
-				: tp_err_set(err, TP_ERR_MEMORY, NULL, "teeperf: out of memory");
+				: tp_err_memory(err, NULL);
 	free(copy);
 	return status;
 }

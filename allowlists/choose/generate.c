@@ -271,8 +271,7 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 		generated->spent.event_ns = profile_cost(generated);
 		const int code = tp_workload_compensate(workload, &generated->spent, &believed);
 		if (code)
-			return tp_err_set(
-			    err, TP_ERR_MEMORY, options->profile, "no memory for the times");
+			return tp_err_memory(err, options->profile);
 		if (!believed)
 			tp_problems_add(&generated->notes, TP_ERR_LIMIT, options->profile,
 			    "its events cannot have cost %.1f ns each: they would have taken all of "

@@ -104,8 +104,7 @@ static int add_forced(struct tp_generated *generated, struct patterns *keep, str
 			continue;
 		const uint32_t at = tp_workload_add(&generated->workload, function->name);
 		if (at == NONE)
-			return tp_err_set(
-			    err, TP_ERR_MEMORY, NULL, "no memory for the functions to force");
+			return tp_err_memory(err, NULL);
 		struct tp_workload_function *added = &generated->workload.functions[at];
 		added->inventory = function;
 		added->demangled = function->demangled;
@@ -167,7 +166,7 @@ int tp_generate_pin(struct tp_generated *generated, struct tp_err *err)
 	generated->choices =
 	    calloc((size_t)generated->workload.function_count + 1, sizeof(*generated->choices));
 	if (!generated->choices) {
-		code = tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for the choices");
+		code = tp_err_memory(err, NULL);
 		goto out;
 	}
 	decide(generated, &keep, &never);

@@ -159,7 +159,7 @@ int tp_perf_report(const char *file, struct tp_buf *report, struct tp_err *err)
 	if (code)
 		return tp_err_system(err, code, file, "cannot run perf to read it");
 	if (report->failed)
-		return tp_err_set(err, TP_ERR_MEMORY, file, "no memory for perf's report");
+		return tp_err_memory(err, file);
 	if (status)
 		return tp_err_set(err, TP_ERR_SYSTEM, file,
 		    "perf cannot read it: see what 'perf report -i %s' says", file);
@@ -190,9 +190,7 @@ int tp_samples_read(
 	const bool perf = fread(magic, 1, sizeof(magic), from) == sizeof(magic) &&
 			  memcmp(magic, PERF_MAGIC, sizeof(magic)) == 0;
 	rewind(from);
-	int code = sort_names(&names, workload) ? 0
-						: tp_err_set(err, TP_ERR_MEMORY, file,
-						      "no memory for the names of functions");
+	int code = sort_names(&names, workload) ? 0 : tp_err_memory(err, file);
 	if (!code)
 		code = perf ? read_perf(samples, workload, &names, file, err)
 			    : read_text(samples, workload, &names, file, from, err);

@@ -120,8 +120,7 @@ int tp_workload_add_inventory(
 			continue;
 		const uint32_t at = tp_workload_add(workload, function->name);
 		if (at == NONE)
-			return tp_err_set(err, TP_ERR_MEMORY, NULL,
-			    "no memory for the functions of the inventory");
+			return tp_err_memory(err, NULL);
 		struct tp_workload_function *known = &workload->functions[at];
 		if (!known->inventory)
 			known->inventory = function;

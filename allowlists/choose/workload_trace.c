@@ -20,8 +20,7 @@
 
 static int no_memory(const struct tp_analysis *analysis, struct tp_err *err)
 {
-	return tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-	    "no memory for the functions of the profile");
+	return tp_err_memory(err, analysis->trace->source.name);
 }
 
 static double to_ns(const struct tp_analysis *analysis, uint64_t ticks)

@@ -41,7 +41,7 @@ static int damaged(struct finder *finder, const struct region *region, const cha
 
 static int no_memory(struct finder *finder, const struct region *region)
 {
-	return tp_err_set(finder->err, TP_ERR_MEMORY, region->name, "no memory for the inventory");
+	return tp_err_memory(finder->err, region->name);
 }
 
 static bool is_inside(const struct region *region, uint64_t offset, uint64_t size)
@@ -397,8 +397,7 @@ static int add_folder(struct finder *finder, const char *folder, int depth)
 		char *path = NULL;
 		struct stat status;
 		if (!code && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-			code = tp_err_set(
-			    finder->err, TP_ERR_MEMORY, folder, "no memory for the inventory");
+			code = tp_err_memory(finder->err, folder);
 		else if (!code && !lstat(path, &status) && S_ISDIR(status.st_mode))
 			code = depth < FOLDER_DEPTH ? add_folder(finder, path, depth + 1) : 0;
 		else if (!code && ends_in(path, ".tpinv"))

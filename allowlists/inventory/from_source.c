@@ -151,7 +151,7 @@ static int take_over(
 {
 	struct tp_from_source_report report = {0};
 	if (got->failed)
-		return tp_err_set(project->err, TP_ERR_MEMORY, NULL, "no memory for the inventory");
+		return tp_err_memory(project->err, NULL);
 	if (got->size >= sizeof(report))
 		memcpy(&report, got->data, sizeof(report));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) || got->size < sizeof(report) ||
@@ -169,7 +169,7 @@ static int take_over(
 	char *text = tp_arena_copy(
 	    &project->builder.inventory->arena, got->data + sizeof(report), report.text_size);
 	if (!text)
-		return tp_err_set(project->err, TP_ERR_MEMORY, NULL, "no memory for the inventory");
+		return tp_err_memory(project->err, NULL);
 	return tp_inventory_parse(
 	    &project->builder, text, report.text_size, project->clang.name, "", project->err);
 }

@@ -65,8 +65,7 @@ __attribute__((format(printf, 3, 4))) static void fail(
 static void no_memory(struct parser *parser)
 {
 	if (!parser->code)
-		parser->code = tp_err_set(
-		    parser->err, TP_ERR_MEMORY, parser->file, "no memory for the inventory");
+		parser->code = tp_err_memory(parser->err, parser->file);
 }
 
 // The fields are still escaped.

@@ -105,7 +105,7 @@ int tp_original_log_init(struct tp_original_log *log, const struct tp_source *so
 	    .block = malloc(BLOCK),
 	};
 	if (!log->block)
-		return tp_err_set(err, TP_ERR_MEMORY, source->name, "no memory to read the log");
+		return tp_err_memory(err, source->name);
 	const uint64_t room = (header->size - TP_ORIGINAL_HEADER_SIZE) / size;
 	const uint64_t there = (source->size - TP_ORIGINAL_HEADER_SIZE) / size;
 	uint64_t count = header->next;

@@ -205,8 +205,7 @@ static bool add_call(struct translation *to, const struct tp_original_event *eve
 
 static int no_memory(const struct translation *to, struct tp_err *err)
 {
-	return tp_err_set(
-	    err, TP_ERR_MEMORY, to->log.source->name, "no memory to translate the log");
+	return tp_err_memory(err, to->log.source->name);
 }
 
 static int add_events(struct translation *to, struct tp_problems *problems, struct tp_err *err)

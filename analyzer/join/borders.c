@@ -148,8 +148,7 @@ int tp_borders_find(struct tp_borders *borders, const struct tp_tracefile *trace
 	for (uint64_t i = 0; !code && i < of->chunk_count && i < UINT32_MAX; i++) {
 		code = tp_chunk_reader_read(&reader, &of->chunks[i], err);
 		if (!code && !look(&search, &of->chunks[i], (uint32_t)i, reader.words))
-			code = tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
-			    "no memory for the calls over the border");
+			code = tp_err_memory(err, trace->source.name);
 	}
 	// What cannot be read ends the thread here; who replays it tells.
 	if (code && code != TP_ERR_MEMORY)

@@ -315,8 +315,7 @@ int tp_border_match_find(struct tp_border_match *match, struct tp_borders *host,
 	free(of.groups);
 	free(of.host.items);
 	free(of.tee.items);
-	return ok ? 0
-		  : tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for the calls over the border");
+	return ok ? 0 : tp_err_memory(err, NULL);
 }
 
 void tp_border_match_release(struct tp_border_match *match)

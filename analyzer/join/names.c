@@ -108,8 +108,7 @@ int tp_join_names_init(struct tp_join_names *names, const struct tp_tracefile *h
 	names->modules = calloc((size_t)own + 1, sizeof(*names->modules));
 	if (!taken.ranges || !names->places || !names->modules) {
 		free(taken.ranges);
-		return tp_err_set(err, TP_ERR_MEMORY, tee->source.name,
-		    "no memory for the names of the TEE's modules");
+		return tp_err_memory(err, tee->source.name);
 	}
 	for (uint32_t i = 0; i < most; i++) {
 		const struct teeperf_module *module = &host->modules[i];

@@ -30,7 +30,7 @@ const uint64_t *tp_join_chunks_get(
 	if (!chunks->kept[slot].words)
 		chunks->kept[slot].words = malloc((size_t)1 << TEEPERF_CHUNK_SHIFT_DEFAULT);
 	if (!chunks->kept[slot].words) {
-		tp_err_set(err, TP_ERR_MEMORY, trace->source.name, "no memory for a chunk");
+		tp_err_memory(err, trace->source.name);
 		return NULL;
 	}
 	chunks->kept[slot].thread = 0;

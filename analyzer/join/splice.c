@@ -14,8 +14,7 @@ static int tee_call(struct tp_splice *splice);
 
 static int no_memory(struct tp_splice *splice)
 {
-	return tp_err_set(splice->err, TP_ERR_MEMORY, splice->host.trace->source.name,
-	    "no memory to join the traces");
+	return tp_err_memory(splice->err, splice->host.trace->source.name);
 }
 
 int tp_splice_init(struct tp_splice *splice, const struct tp_tracefile *host,

@@ -183,8 +183,7 @@ int tp_splice_rest(struct tp_splice *splice, uint32_t thread)
 	int code;
 	rest.open = malloc(((size_t)rest.borders->count + 1) * sizeof(*rest.open));
 	if (!rest.open)
-		return tp_err_set(splice->err, TP_ERR_MEMORY, splice->tee.trace->source.name,
-		    "no memory for the calls over the border");
+		return tp_err_memory(splice->err, splice->tee.trace->source.name);
 	splice->depth = splice->pending = 0;
 	tp_join_cursor_init(&cursor, &splice->tee, thread);
 	while ((code = tp_join_cursor_next(&cursor, &record, splice->err)) > 0) {

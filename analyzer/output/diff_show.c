@@ -236,7 +236,7 @@ int tp_diff_show(const struct tp_diff *diff, const struct tp_analysis *const *ru
 		if (!tp_grid_skips(&grid))
 			add_row(&grid, diff, order[i].item);
 	free(order);
-	return tp_grid_end(&grid, err);
+	return tp_grid_end(&grid, 0, err);
 }
 
 // ---- rules

@@ -269,7 +269,7 @@ void tp_grid_flush(struct tp_grid *grid, struct tp_err *err)
 	begin_table(grid);
 }
 
-int tp_grid_end(struct tp_grid *grid, struct tp_err *err)
+int tp_grid_end(struct tp_grid *grid, int code, struct tp_err *err)
 {
 	assert(grid->at == 0);
 	if (grid->options->format == TP_FORMAT_JSON) {
@@ -280,11 +280,11 @@ int tp_grid_end(struct tp_grid *grid, struct tp_err *err)
 		tp_buf_add_char(grid->out, '\n');
 	}
 	if (grid->options->format != TP_FORMAT_TABLE)
-		return 0;
+		return code;
 	if (!grid->rows || grid->table.cell_count > grid->table.columns)
 		tp_grid_flush(grid, err);
 	tp_table_release(&grid->table);
 	if (!grid->code && grid->more)
 		tp_buf_addf(grid->out, "(%" PRIu64 " %s)\n", grid->more, grid->left_out);
-	return grid->code;
+	return code ? code : grid->code;
 }

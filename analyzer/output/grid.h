@@ -5,7 +5,7 @@
  *
  *	tp_grid_init(&grid, analysis, options, columns, "functions", NULL, out);
  *	tp_grid_text(&grid, name); tp_grid_time(&grid, true, ticks);
- *	tp_grid_end(&grid, err);
+ *	tp_grid_end(&grid, code, err);
  */
 #ifndef TP_GRID_H
 #define TP_GRID_H
@@ -89,7 +89,7 @@ static inline bool tp_grid_skips(struct tp_grid *grid)
 }
 /* Write what is in the table, and begin another one with the same columns; only of tables. */
 void tp_grid_flush(struct tp_grid *grid, struct tp_err *err);
-/* Write the rest. 0, or TP_ERR_NOT_FOUND for a column that was chosen and is not there. */
-int tp_grid_end(struct tp_grid *grid, struct tp_err *err);
+/* Write the rest. CODE, if it is not 0; TP_ERR_NOT_FOUND for a column that was chosen and is not there; 0. */
+int tp_grid_end(struct tp_grid *grid, int code, struct tp_err *err);
 
 #endif

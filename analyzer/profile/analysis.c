@@ -143,8 +143,7 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	if (code)
 		return code;
 	if (!tp_functions_list(analysis))
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, trace->source.name, "no memory for the functions");
+		return tp_err_memory(err, trace->source.name);
 	code = name_functions(analysis, err);
 	if (!code)
 		code = tp_filter_apply(analysis, err);

@@ -68,8 +68,7 @@ int tp_call_store_init(struct tp_call_store *store, const struct tp_analysis *an
 	    .threads = calloc((size_t)analysis->thread_count + 1, sizeof(*store->threads)),
 	};
 	if (!store->threads)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, analysis->trace->source.name, "no memory for the calls");
+		return tp_err_memory(err, analysis->trace->source.name);
 	store->thread_count = analysis->thread_count;
 	for (uint32_t i = 0; i < store->thread_count; i++) {
 		const struct tp_profile *profile = &analysis->threads[i].profile;
@@ -303,7 +302,7 @@ static int map_calls(struct load *load, struct tp_err *err)
 	if (to->mapping == MAP_FAILED) {
 		to->mapping = NULL;
 		forget_memory(store, fits ? bytes : 0);
-		return tp_err_set(err, TP_ERR_MEMORY, name, "no memory for the calls");
+		return tp_err_memory(err, name);
 	}
 	to->mapped_bytes = bytes;
 	to->in_memory = fits;
@@ -351,7 +350,7 @@ static int load_thread(struct tp_call_store *store, uint32_t thread, struct tp_e
 			code = each_call(&load, thread, err);
 	}
 	if (!code && load.no_memory)
-		code = tp_err_set(err, TP_ERR_MEMORY, name, "no memory for the calls");
+		code = tp_err_memory(err, name);
 	if (!code && given_up(store))
 		code = tp_err_set(err, TP_ERR_LIMIT, name, "interrupted");
 out:

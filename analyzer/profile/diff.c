@@ -3,7 +3,6 @@
 #include "diff.h"
 
 #include "analyzer/profile/paths.h"
-#include "analyzer/profile/significance.h"
 #include "common/hash.h"
 #include "common/index.h"
 

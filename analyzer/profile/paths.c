@@ -191,9 +191,7 @@ int tp_paths_init(struct tp_paths *paths, const struct tp_analysis *analysis, st
 	free(tree.first_child);
 	free(tree.next);
 	tp_index_release(&tree.index);
-	return ok ? 0
-		  : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-			"no memory for the paths of all threads");
+	return ok ? 0 : tp_err_memory(err, analysis->trace->source.name);
 }
 
 void tp_paths_release(struct tp_paths *paths)

@@ -22,7 +22,7 @@ int tp_pattern_init(struct tp_pattern *pattern, const char *text, struct tp_err 
 		return 0;
 	char *copy = strndup(text + 1, length - 2);
 	if (!copy)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for a pattern");
+		return tp_err_memory(err, NULL);
 	const int failed = regcomp(&pattern->regex, copy, REG_EXTENDED | REG_NOSUB);
 	free(copy);
 	if (failed) {

@@ -377,7 +377,7 @@ int tp_percentiles_init(struct tp_percentiles *percentiles, const struct tp_anal
 	}
 	int code = 0;
 	if (!ok)
-		code = tp_err_set(err, TP_ERR_MEMORY, name, "no memory for percentiles");
+		code = tp_err_memory(err, name);
 	else if (collection.value_count)
 		code = tp_workers_each(
 		    analysis->thread_count, tp_workers_count(), collect_thread, &collection, err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Welch's t-test.
-#include "significance.h"
+#include "diff.h"
 
 #include <math.h>
 

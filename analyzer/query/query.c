@@ -137,7 +137,7 @@ int tp_query_open(struct tp_query **out, const struct tp_query_options *options,
 	struct tp_query *query = calloc(1, sizeof(*query));
 	*out = query;
 	if (!query)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for a query");
+		return tp_err_memory(err, NULL);
 	query->memory_limit = options->memory_limit ? options->memory_limit : TP_CALL_STORE_MEMORY;
 	query->step_limit = options->step_limit;
 	// Without SQLITE_OPEN_MEMORY: databases that are attached would be in memory, too.
@@ -210,7 +210,7 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 		query->traces = traces;
 	if (!traces || !trace) {
 		free(trace);
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for a trace");
+		return tp_err_memory(err, NULL);
 	}
 	traces[query->trace_count++] = trace;
 	const int code =
@@ -271,7 +271,7 @@ static int report(struct tp_query *query, int code, const char *sql, const char 
 	if (code == SQLITE_INTERRUPT)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL, "interrupted");
 	if (code == SQLITE_NOMEM)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for this query");
+		return tp_err_memory(err, NULL);
 	if (offset < 0)
 		offset = find_missing(message, start);
 	if (offset < 0)

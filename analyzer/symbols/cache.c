@@ -141,7 +141,7 @@ int tp_symbol_cache_read(struct tp_symbol_cache *cache, const uint8_t *build_id,
 		code = tp_err_set(
 		    err, TP_ERR_FORMAT, path, "too large for a symbol cache; it is not used");
 	else if (!(data = tp_arena_alloc(arena, source.size + 1)))
-		code = tp_err_set(err, TP_ERR_MEMORY, path, "no memory for the symbol cache");
+		code = tp_err_memory(err, path);
 	else if (tp_source_read(&source, 0, data, source.size, NULL) ||
 		 !parse(cache, data, source.size, build_id, build_id_size))
 		code = tp_err_set(err, TP_ERR_FORMAT, path,

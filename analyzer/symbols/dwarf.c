@@ -372,7 +372,7 @@ int64_t tp_symbol_dwarf_find(const struct tp_dwarf_request *request, struct tp_s
 	struct search *search = calloc(1, sizeof(*search));
 	const uint32_t parts = request->parts ? request->parts : 1;
 	if (!search)
-		return tp_err_set(err, TP_ERR_MEMORY, request->path, "no memory for a search");
+		return tp_err_memory(err, request->path);
 	notes = notes ? notes : &unused;
 	memset(notes, 0, sizeof(*notes));
 	search->request = search->split.request = request;
@@ -387,8 +387,7 @@ int64_t tp_symbol_dwarf_find(const struct tp_dwarf_request *request, struct tp_s
 	if (!result)
 		result = search->found;
 	if (search->no_memory)
-		result =
-		    tp_err_set(err, TP_ERR_MEMORY, request->path, "no memory for source lines");
+		result = tp_err_memory(err, request->path);
 	notes->missing = search->split.missing;
 	snprintf(notes->first_missing, sizeof(notes->first_missing), "%.255s",
 	    search->split.first_missing);

@@ -186,7 +186,7 @@ int64_t tp_symbol_inlines_find(const struct tp_dwarf_request *request,
 	struct tp_buf got;
 	int64_t filled = 0;
 	if (!search)
-		return tp_err_set(err, TP_ERR_MEMORY, request->path, "no memory for a search");
+		return tp_err_memory(err, request->path);
 	search->request = search->split.request = request;
 	search->chains = chains;
 	search->count = count;

@@ -150,7 +150,7 @@ int tp_release_mark_read(struct tp_release_mark *mark, const char *path, struct 
 	int result = 0;
 	unsigned char *block = malloc(BLOCK + sizeof(struct teeperf_note));
 	if (!block)
-		result = tp_err_set(err, TP_ERR_MEMORY, NULL, "out of memory");
+		result = tp_err_memory(err, NULL);
 	else if (fstat(fd, &info))
 		result = tp_err_system(err, errno, path, "cannot look at it");
 	else if (!S_ISREG(info.st_mode))

@@ -129,7 +129,7 @@ static int list(struct tp_dwarf_units *units, struct tp_err *damage, struct tp_e
 			continue;
 		}
 		if (!add_unit(units, &room, &unit))
-			return tp_err_set(err, TP_ERR_MEMORY, path, "no memory for its units");
+			return tp_err_memory(err, path);
 	}
 }
 

@@ -11,7 +11,7 @@ static uint64_t chunk_size(const struct tp_chunk_reader *reader)
 
 static int no_memory(const struct tp_chunk_reader *reader, struct tp_err *err)
 {
-	return tp_err_set(err, TP_ERR_MEMORY, reader->trace->source.name, "no memory for a chunk");
+	return tp_err_memory(err, reader->trace->source.name);
 }
 
 int tp_chunk_reader_init(

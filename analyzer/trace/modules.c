@@ -66,11 +66,6 @@ static int by_loaded(const void *a, const void *b, void *context)
 	return order ? order : TP_COMPARE(x, y);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	return TP_COMPARE(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 // The span that NAME is in.
 static uint32_t find_span(const struct tp_module_span *spans, uint32_t count, uint32_t name)
 {
@@ -99,7 +94,7 @@ static void find_bounds(struct build *build)
 		build->bounds[count++] = (uint32_t)module->start;
 		build->bounds[count++] = (uint32_t)module->end;
 	}
-	qsort(build->bounds, count, sizeof(*build->bounds), by_value);
+	qsort(build->bounds, count, sizeof(*build->bounds), tp_compare_u32);
 	uint32_t kept = 1;
 	for (uint32_t i = 1; i < count; i++)
 		if (build->bounds[i] != build->bounds[kept - 1])

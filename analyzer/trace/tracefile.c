@@ -3,7 +3,6 @@
 #include "tracefile.h"
 
 #include "analyzer/trace/reader.h"
-#include "analyzer/trace/verify.h"
 #include "common/array.h"
 #include "common/clean.h"
 #include "common/bytes.h"
@@ -25,8 +24,7 @@ struct loader {
 
 static void fail(struct loader *loader)
 {
-	loader->code = tp_err_set(loader->err, TP_ERR_MEMORY, loader->trace->source.name,
-	    "out of memory while the trace was opened");
+	loader->code = tp_err_memory(loader->err, loader->trace->source.name);
 }
 
 static void reject(struct loader *loader, const struct tp_section *section, const char *why)

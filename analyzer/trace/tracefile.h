@@ -113,6 +113,21 @@ bool tp_tracefile_host(const struct tp_tracefile *trace, const char *key, char *
 /* The last component of the program's name, or "program". Lives as long as the trace. */
 const char *tp_tracefile_program(const struct tp_tracefile *trace);
 
+/* ---- what a trace says about itself, held against what is there; differences become problems of it (verify.c) */
+
+/*
+ * Sort the chunks by thread and sequence, drop duplicates, report gaps, and fill trace->threads from
+ * the chunks and from the COUNT entries of the thread table. 0 or TP_ERR_MEMORY.
+ */
+int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *table, size_t count,
+    struct tp_err *err);
+
+/*
+ * Compare the end section with what was read, and fill trace->lacks. STOPPED: reading broke off, which was
+ * reported. After tp_verify_threads.
+ */
+void tp_verify_end(struct tp_tracefile *trace, bool stopped);
+
 /* ---- records */
 
 struct tp_chunk_reader {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a trace says about itself, held against what is there.
-#include "verify.h"
+#include "tracefile.h"
 
 #include "analyzer/trace/reader.h"
 #include "common/array.h"

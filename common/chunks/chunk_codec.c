@@ -25,7 +25,7 @@ static uint64_t words_of(uint64_t chunk_size)
 
 static int no_memory(struct tp_err *err)
 {
-	return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for packing or unpacking chunks");
+	return tp_err_memory(err, NULL);
 }
 
 bool tp_packer_is_there(void)

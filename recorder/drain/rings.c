@@ -213,8 +213,7 @@ uint64_t tp_rings_write(struct tp_region *region, uint32_t *numbers, struct tp_t
 	if (!held || !look.held || !one) {
 		writer->unwritten |= UINT32_C(1) << TEEPERF_SECTION_CHUNK; // nobody counts them
 		writer->failed = true;
-		tp_err_set(&writer->error, TP_ERR_MEMORY, writer->path,
-		    "no memory to copy the rings of threads");
+		tp_err_memory(&writer->error, writer->path);
 		goto out;
 	}
 	const uint32_t count = find(region, numbers, held);

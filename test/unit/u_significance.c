@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "analyzer/profile/significance.h"
+#include "analyzer/profile/diff.h"
 
 static void assert_near(double value, double expected)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/trace/verify.h"
+#include "analyzer/trace/tracefile.h"
 
 static struct tp_tracefile trace;
 static struct tp_err err;

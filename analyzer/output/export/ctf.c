@@ -217,8 +217,7 @@ static int end_stream(struct tp_slices *slices, struct tp_err *err)
 	struct tp_err ignored;
 	write_packet(slices);
 	if (state->events.failed)
-		keep(state, tp_err_set(&state->err, TP_ERR_MEMORY, slices->directory,
-				"no memory for the output"));
+		keep(state, tp_err_memory(&state->err, slices->directory));
 	tp_buf_release(&state->events);
 	int code = state->code;
 	if (code)

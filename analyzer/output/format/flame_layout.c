@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "flame_layout.h"
 
-#include "analyzer/output/format/path_match.h"
 #include "common/array.h"
 
 #include <stdlib.h>
@@ -82,8 +81,7 @@ static int from_paths(struct tp_flame *flame, struct tp_err *err)
 		    .before = match.self[i],
 		};
 		if (push(flame, frame) != i || (i == 0 && flame->count == 0))
-			code =
-			    tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for the flame graph");
+			code = tp_err_memory(err, NULL);
 	}
 	tp_path_match_release(&match);
 	tp_paths_release(&paths);
@@ -218,8 +216,7 @@ int tp_flame_init(struct tp_flame *flame, const struct tp_analysis *analysis,
 		ok = choose_least(flame) && lay_out(flame);
 	}
 	if (!code && !ok)
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    "no memory for the flame graph");
+		code = tp_err_memory(err, analysis->trace->source.name);
 	if (!code && options->baseline)
 		compare_selves(flame);
 	return code;

@@ -37,7 +37,7 @@ int tp_gzip_init(struct tp_gzip *gzip, struct tp_buf *out, struct tp_err *err)
 	*gzip = (struct tp_gzip){.out = out};
 	tp_buf_init(&gzip->buf);
 	if (deflateInit2(&gzip->stream, 6, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		return tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for packing");
+		return tp_err_memory(err, NULL);
 	gzip->open = true;
 	gzip->buf.drain = drain;
 	return 0;

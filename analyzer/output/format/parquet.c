@@ -112,7 +112,7 @@ int tp_parquet_open(struct tp_parquet *parquet, const char *directory, const cha
 	tp_buf_init(&parquet->packed);
 	tp_out_file_from_fd(&parquet->file, -1, name);
 	if (!parquet->columns || !parquet->compressor)
-		return tp_err_set(err, TP_ERR_MEMORY, name, "no memory for its columns");
+		return tp_err_memory(err, name);
 	for (uint32_t i = 0; i < count; i++) {
 		if (sorted && strcmp(columns[i].name, sorted) == 0)
 			parquet->sorted = (int)parquet->column_count;
@@ -409,6 +409,6 @@ int tp_parquet_close(struct tp_parquet *parquet, struct tp_err *err)
 	memcpy(name, parquet->file.name, sizeof(name));
 	const int code = tp_out_file_close(&parquet->file, err);
 	if (!code && open && parquet->failed)
-		return tp_err_set(err, TP_ERR_MEMORY, name, "no memory for the output");
+		return tp_err_memory(err, name);
 	return code;
 }

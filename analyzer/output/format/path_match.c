@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finds the paths of one trace in another one, by the names of their functions.
-#include "path_match.h"
+#include "flame_layout.h"
 
 #include "common/hash.h"
 #include "common/index.h"

@@ -132,8 +132,7 @@ static int init(struct tp_slice_files *files, const struct tp_slice_format *form
 	files->slices.state = calloc(1, format->state_size ? format->state_size : 1);
 	files->made = calloc(1, 1);
 	if (!files->slices.state || !files->made || !number_threads(files))
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, analysis->trace->source.name, "no memory for the export");
+		return tp_err_memory(err, analysis->trace->source.name);
 	return format->init ? format->init(&files->slices, err) : 0;
 }
 
@@ -154,7 +153,7 @@ static int split_init(struct tp_slice_files *files, const char *path, struct tp_
 	free(files->made);
 	files->made = calloc(count, 1);
 	if (!files->made)
-		return tp_err_set(err, TP_ERR_MEMORY, path, "no memory for the export");
+		return tp_err_memory(err, path);
 	return 0;
 }
 
@@ -203,8 +202,7 @@ static int open_current(struct tp_slice_files *files, struct tp_err *err)
 		tp_buf_reset(&files->name);
 		tp_buf_addf(&files->name, "%s.%04u", files->path, slices->file + 1);
 		if (files->name.failed)
-			return tp_err_set(
-			    err, TP_ERR_MEMORY, files->path, "no memory for the export");
+			return tp_err_memory(err, files->path);
 		if (!made && is_input(files))
 			return tp_err_set(err, TP_ERR_LIMIT, files->name.data,
 			    "is what is read, and would be overwritten: give another name with -o");

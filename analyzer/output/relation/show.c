@@ -139,7 +139,7 @@ int tp_relation_show_functions(const struct tp_relation *relation, struct tp_rel
 	if (options->format == TP_FORMAT_TABLE)
 		add_total(&show);
 	free(order);
-	return tp_grid_end(&show.grid, err);
+	return tp_grid_end(&show.grid, 0, err);
 }
 
 static void show_threads(struct tp_relation_show *show, const struct tp_family *family)
@@ -169,5 +169,5 @@ int tp_family_show(const struct tp_family *family, enum tp_family_view view,
 	else
 		for (uint32_t i = 0; i < family->count; i++)
 			tp_relation_show_row(&show, &family->members[i]);
-	return tp_grid_end(&show.grid, err);
+	return tp_grid_end(&show.grid, 0, err);
 }

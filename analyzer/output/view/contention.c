@@ -245,7 +245,7 @@ static int show(struct contention *contention, const struct tp_view_options *opt
 	for (uint32_t i = 0; i < contention->count; i++)
 		if (!tp_grid_skips(&grid))
 			add_row(&grid, &contention->items[i]);
-	return tp_grid_end(&grid, err);
+	return tp_grid_end(&grid, 0, err);
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,

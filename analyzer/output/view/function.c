@@ -204,16 +204,14 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	if (code)
 		goto out;
 	if (!allocate(&sandwich)) {
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    "no memory for callers and callees");
+		code = tp_err_memory(err, analysis->trace->source.name);
 		goto out;
 	}
 	sort_paths(&sandwich, false, sandwich.by_function, sandwich.starts);
 	sort_paths(&sandwich, true, sandwich.by_caller, sandwich.caller_starts);
 	tp_grid_init(&sandwich.grid, analysis, options, columns, "functions", NULL, out);
 	code = add_functions(&sandwich, marks, err);
-	const int ended = tp_grid_end(&sandwich.grid, err);
-	code = code ? code : ended;
+	code = tp_grid_end(&sandwich.grid, code, err);
 out:
 	free(sandwich.by_function);
 	free(sandwich.by_caller);

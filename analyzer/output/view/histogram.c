@@ -132,8 +132,7 @@ static int add_by_caller(struct tp_grid *grid, const uint32_t *order, uint32_t c
 	struct called *called = code ? NULL : calloc(paths.count, sizeof(*called));
 	uint32_t *rank = calloc((size_t)analysis->function_count + 1, sizeof(*rank));
 	if (!code && (!called || !rank))
-		code = tp_err_set(
-		    err, TP_ERR_MEMORY, analysis->trace->source.name, "no memory for the callers");
+		code = tp_err_memory(err, analysis->trace->source.name);
 	if (code)
 		goto out;
 	uint32_t found = 0;
@@ -187,9 +186,9 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 		for (uint32_t i = 0; i < count; i++)
 			add_histogram(&grid, &analysis->functions[order[i]].times,
 			    analysis->functions[order[i]].symbol.name, NULL, err);
-	const int ended = tp_grid_end(&grid, err);
+	code = tp_grid_end(&grid, code, err);
 	free(order);
-	return code ? code : ended;
+	return code;
 }
 
 const struct tp_view tp_view_histogram = {

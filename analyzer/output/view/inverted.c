@@ -137,8 +137,7 @@ static int expand(struct inverted *inverted, struct tp_err *err)
 	}
 	if (split(inverted, branch.first, count, branch.depth + 1))
 		return 0;
-	return tp_err_set(err, TP_ERR_MEMORY, inverted->analysis->trace->source.name,
-	    "no memory for the inverted tree");
+	return tp_err_memory(err, inverted->analysis->trace->source.name);
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,
@@ -159,8 +158,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 		goto out;
 	inverted.entries = calloc(inverted.paths.count, sizeof(*inverted.entries));
 	if (!inverted.entries) {
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    "no memory for the inverted tree");
+		code = tp_err_memory(err, analysis->trace->source.name);
 		goto out;
 	}
 	size_t count = 0;
@@ -175,12 +173,10 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	tp_grid_init(&inverted.grid, analysis, options, columns, "inverted", NULL, out);
 	inverted.grid.left_out = "lighter branches left out: see --min-share and --limit";
 	if (!split(&inverted, 0, count, 1))
-		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    "no memory for the inverted tree");
+		code = tp_err_memory(err, analysis->trace->source.name);
 	while (!code && inverted.branch_count)
 		code = expand(&inverted, err);
-	const int ended = tp_grid_end(&inverted.grid, err);
-	code = code ? code : ended;
+	code = tp_grid_end(&inverted.grid, code, err);
 out:
 	free(inverted.branches);
 	free(inverted.entries);

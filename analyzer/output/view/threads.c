@@ -11,7 +11,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	tp_relation_show_init(&show, &tp_relation_threads, &data, options, NULL, out);
 	for (uint32_t i = 0; i < analysis->thread_count; i++)
 		tp_relation_show_row(&show, &analysis->threads[i]);
-	return tp_grid_end(&show.grid, err);
+	return tp_grid_end(&show.grid, 0, err);
 }
 
 const struct tp_view tp_view_threads = {

@@ -287,7 +287,7 @@ static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err 
 	timeline->inside = calloc(cells + 1, sizeof(*timeline->inside));
 	timeline->busy = calloc(timeline->kept.count + 1, sizeof(*timeline->busy));
 	if (!timeline->arounds || !timeline->inside || !timeline->busy)
-		return tp_err_set(err, TP_ERR_MEMORY, file, "no memory for slow calls");
+		return tp_err_memory(err, file);
 	for (uint32_t i = 0; i < timeline->around_count; i++) {
 		timeline->arounds[i].slow = timeline->kept.rows[i];
 		const uint64_t share = limit / timeline->around_count;
@@ -367,15 +367,14 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	};
 	tp_grid_init(&timeline.grid, analysis, options, columns, "timeline", NULL, out);
 	timeline.grid.left_out = "more calls: see --limit, --time-range, --depth and --min-time";
-	const int code = show(&timeline, options, err);
-	const int ended = tp_grid_end(&timeline.grid, err);
+	const int code = tp_grid_end(&timeline.grid, show(&timeline, options, err), err);
 	for (uint32_t i = 0; i < timeline.around_count; i++)
 		free(timeline.arounds ? timeline.arounds[i].calls.rows : NULL);
 	free(timeline.arounds);
 	free(timeline.inside);
 	free(timeline.busy);
 	free(timeline.kept.rows);
-	return code ? code : ended;
+	return code;
 }
 
 const struct tp_view tp_view_timeline = {

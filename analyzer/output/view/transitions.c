@@ -176,8 +176,7 @@ static int choose(const struct tp_analysis *analysis, const struct tp_view_optio
 		return 0;
 	bool *gates = calloc((size_t)analysis->function_count + 1, sizeof(*gates));
 	if (!gates)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, analysis->trace->source.name, "no memory for the gates");
+		return tp_err_memory(err, analysis->trace->source.name);
 	const int code = options->border_count
 			     ? mark(analysis, options->borders, options->border_count, gates, err)
 			     : mark(analysis, usual, sizeof(usual) / sizeof(usual[0]), gates, err);
@@ -283,7 +282,7 @@ static int show(struct transitions *transitions, const struct tp_view_options *o
 	for (uint32_t i = 0; i < kept; i++)
 		if (!tp_grid_skips(&grid))
 			add_row(&grid, &transitions->gates[i]);
-	return tp_grid_end(&grid, err);
+	return tp_grid_end(&grid, 0, err);
 }
 
 static int render(const struct tp_analysis *analysis, const struct tp_view_options *options,

@@ -138,8 +138,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	for (uint32_t i = 0; i < analysis->thread_count && done; i++)
 		done = add_thread(&walk, &analysis->threads[i]);
 	free(walk.items);
-	const int code = tp_grid_end(&walk.grid, err);
-	return done ? code : tp_err_set(err, TP_ERR_MEMORY, NULL, "no memory for the call tree");
+	return tp_grid_end(&walk.grid, done ? 0 : tp_err_memory(err, NULL), err);
 }
 
 const struct tp_view tp_view_tree = {

@@ -367,8 +367,7 @@ int tp_dump_assemble(
 	close_section(&as);
 	int code = as.line.code;
 	if (!code && (out->failed || as.line.failed))
-		code = tp_err_set(
-		    err, TP_ERR_MEMORY, file, "out of memory while the text was assembled");
+		code = tp_err_memory(err, file);
 	tp_line_release(&as.line);
 	tp_arena_release(&as.arena);
 	tp_buf_release(&as.body);
