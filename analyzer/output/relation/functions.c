@@ -66,7 +66,7 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
     [SOURCE] = {"source", "last component of file, and line", TP_TYPE_TEXT, .title = "source",
 	.made = true, ONLY_TEXT},
     [PROCESSES] = {"processes", "of the family, that have called it", TP_TYPE_INT64, TP_UNIT_COUNT,
-	"processes", 3},
+	"processes", .rank = 3},
 };
 
 // A time of the calls that have times; or SCALED, of all calls.
