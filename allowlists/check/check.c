@@ -384,9 +384,9 @@ int tp_list_check_init(struct tp_list_check *check, const struct tp_list_use *us
 	}
 	if (!at.failed)
 		check_list(&at);
-	if (at.failed)
-		return tp_err_memory(err, NULL);
-	return 0;
+	tp_buf_release(&at.what);
+	tp_buf_release(&at.remedy);
+	return at.failed ? tp_err_memory(err, NULL) : 0;
 }
 
 void tp_list_check_release(struct tp_list_check *check)
