@@ -6,6 +6,10 @@
 #include "analyzer/output/text.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+// Bytes of a cell that is put together with others, and its comma; longer ones go out alone.
+enum { CELL_MOST = 32 };
 
 // Names of the functions, each quoted once.
 struct names {
@@ -32,7 +36,7 @@ static void add_calls(struct tp_relation_data *data, const struct tp_stored_thre
 {
 	struct tp_call_row row = {.stored = stored, .thread = thread};
 	struct tp_buf name;
-	char line[32 * TP_RELATION_COLUMNS];
+	char line[CELL_MOST * TP_RELATION_COLUMNS + 1];
 	tp_buf_init(&name);
 	tp_text_add_csv(&name, thread->name);
 	for (uint64_t i = 0; i < stored->rows && !out->failed; i++) {
@@ -56,10 +60,13 @@ static void add_calls(struct tp_relation_data *data, const struct tp_stored_thre
 				else if (cell.type)
 					at = tp_digits(at, cell.count);
 			}
-			if (text) {
+			const size_t size = text ? strlen(text) : 0;
+			if (size >= CELL_MOST - 1) {
 				tp_buf_add(out, line, (size_t)(at - line));
-				tp_buf_add_string(out, text);
+				tp_buf_add(out, text, size);
 				at = line;
+			} else if (size) {
+				at = (char *)memcpy(at, text, size) + size;
 			}
 		}
 		*at++ = '\n';

@@ -15,20 +15,16 @@ static inline char *tp_digits(char *at, uint64_t number)
 				    "25262728293031323334353637383940414243444546474849"
 				    "50515253545556575859606162636465666768697071727374"
 				    "75767778798081828384858687888990919293949596979899";
-	char digits[20];
-	char *from = digits + sizeof(digits);
-	if (number < 10) {
-		*at = (char)('0' + number);
-		return at + 1;
-	}
+	uint32_t size = 1;
+	for (uint64_t power = 10; size < 20 && number >= power; power *= 10)
+		size++;
+	char *from = at + size;
 	for (; number >= 100; number /= 100)
 		memcpy(from -= 2, pairs + number % 100 * 2, 2);
 	if (number >= 10)
-		memcpy(from -= 2, pairs + number * 2, 2);
+		memcpy(from - 2, pairs + number * 2, 2);
 	else
-		*--from = (char)('0' + number);
-	const size_t size = (size_t)(digits + sizeof(digits) - from);
-	memcpy(at, from, size);
+		from[-1] = (char)('0' + number);
 	return at + size;
 }
 
