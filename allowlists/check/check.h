@@ -89,10 +89,4 @@ bool tp_list_suspicious(
 const struct tp_inventory_function *tp_list_nearest(
     const struct tp_inventory *inventory, const char *word);
 
-/*
- * How many letters have to be changed, added, left out, or swapped with their neighbour to make A of
- * B; MOST + 1 if that are more than MOST. pre: MOST < 16.
- */
-uint32_t tp_list_distance(const char *a, const char *b, uint32_t most);
-
 #endif

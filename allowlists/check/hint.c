@@ -6,63 +6,13 @@
 #include "allowlists/language/reading.h"
 #include "allowlists/convert/text.h"
 #include "common/clean.h"
+#include "common/spelling.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DISTANCE_MOST = 3, DISTANCE_BAND = 2 * 16 + 1 };
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-/*
- * Optimal string alignment, of which only the diagonal band that can stay within MOST is computed:
- * cell [d] of a row is column row + d - most.
- */
-uint32_t tp_list_distance(const char *a, const char *b, uint32_t most)
-{
-	const size_t a_size = strlen(a);
-	const size_t b_size = strlen(b);
-	const uint32_t over = most + 1;
-	if ((a_size > b_size ? a_size - b_size : b_size - a_size) > most)
-		return over;
-	const uint32_t band = 2 * most + 1;
-	uint32_t rows[3][DISTANCE_BAND + 1];
-	for (size_t row = 0; row <= a_size; row++) {
-		uint32_t *now = rows[row % 3];
-		const uint32_t *last = rows[(row + 2) % 3];
-		const uint32_t *before = rows[(row + 1) % 3];
-		uint32_t best = over;
-		for (uint32_t d = 0; d < band; d++) {
-			const size_t column = row + d - most; // wraps below 0 to above b_size
-			now[d] = over;
-			if (row + d < most || column > b_size)
-				continue;
-			if (row == 0) {
-				now[d] = smaller((uint32_t)column, over);
-			} else {
-				if (column == 0)
-					now[d] = smaller((uint32_t)row, over);
-				else
-					now[d] = last[d] + (a[row - 1] != b[column - 1]);
-				if (d + 1 < band)
-					now[d] = smaller(now[d], last[d + 1] + 1);
-				if (d > 0 && column > 0)
-					now[d] = smaller(now[d], now[d - 1] + 1);
-				if (row > 1 && column > 1 && a[row - 1] == b[column - 2] &&
-				    a[row - 2] == b[column - 1])
-					now[d] = smaller(now[d], before[d] + 1);
-			}
-			best = smaller(best, now[d]);
-		}
-		if (best >= over)
-			return over;
-	}
-	return smaller(rows[a_size % 3][b_size + most - a_size], over);
-}
+enum { DISTANCE_MOST = 3 };
 
 // The functions that lines of a list which is made up for the question match.
 struct answer {
@@ -234,7 +184,7 @@ static const struct tp_inventory_function *nearest_to(
 		const struct tp_inventory_function *function = &inventory->functions[i];
 		uint32_t distance = most + 1;
 		if (names & LINKAGE)
-			distance = tp_list_distance(word, function->name, most);
+			distance = tp_spelling_distance(word, function->name, most);
 		struct tp_readings readings = {.count = 0};
 		if (names & DEMANGLED)
 			tp_readings_of_name(&readings, function->demangled, NULL);
@@ -242,7 +192,7 @@ static const struct tp_inventory_function *nearest_to(
 			tp_buf_reset(&name);
 			tp_buf_add(&name, readings.items[r].text, readings.items[r].size);
 			if (!name.failed)
-				distance = tp_list_distance(word, name.data, most);
+				distance = tp_spelling_distance(word, name.data, most);
 		}
 		if (distance > most)
 			continue;

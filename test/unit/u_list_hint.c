@@ -12,6 +12,7 @@
 #include "list_fixture.h"
 #include "allowlists/check/explained.h"
 #include "allowlists/check/check.h"
+#include "common/spelling.h"
 
 // The same by the definition: every cell.
 static uint32_t slow_distance(const char *a, const char *b)
@@ -50,11 +51,11 @@ static void random_word(char *word)
 static void distances(void **state)
 {
 	(void)state;
-	assert_int_equal(tp_list_distance("parse", "parse", 0), 0);
-	assert_int_equal(tp_list_distance("parse", "pasre", 3), 1);
-	assert_int_equal(tp_list_distance("parse", "spare", 3), 2);
-	assert_int_equal(tp_list_distance("", "abc", 3), 3);
-	assert_int_equal(tp_list_distance("", "abcd", 3), 4);
+	assert_int_equal(tp_spelling_distance("parse", "parse", 0), 0);
+	assert_int_equal(tp_spelling_distance("parse", "pasre", 3), 1);
+	assert_int_equal(tp_spelling_distance("parse", "spare", 3), 2);
+	assert_int_equal(tp_spelling_distance("", "abc", 3), 3);
+	assert_int_equal(tp_spelling_distance("", "abcd", 3), 4);
 	srand(1);
 	for (int i = 0; i < 20000; i++) {
 		char a[16];
@@ -64,9 +65,9 @@ static void distances(void **state)
 		const uint32_t most = (uint32_t)(rand() % 5);
 		const uint32_t slow = slow_distance(a, b);
 		const uint32_t wanted = slow > most ? most + 1 : slow;
-		if (tp_list_distance(a, b, most) != wanted)
+		if (tp_spelling_distance(a, b, most) != wanted)
 			fail_msg("'%s' and '%s' at most %u: %u, not %u", a, b, most,
-			    tp_list_distance(a, b, most), wanted);
+			    tp_spelling_distance(a, b, most), wanted);
 	}
 }
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Words that were nearly written right. */
+#ifndef TP_SPELLING_H
+#define TP_SPELLING_H
+
+#include <stdint.h>
+
+enum { TP_SPELLING_MOST = 15 };
+
+/*
+ * How many letters have to be changed, added, left out, or swapped with their neighbour to make A of
+ * B; MOST + 1 if that are more than MOST. pre: MOST <= TP_SPELLING_MOST.
+ */
+uint32_t tp_spelling_distance(const char *a, const char *b, uint32_t most);
+
+/* The one of WORDS, which NULL ends, that WORD is nearly; NULL if there is none. */
+const char *tp_spelling_nearest(const char *word, const char *const *words);
+
+#endif
