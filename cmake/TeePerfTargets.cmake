@@ -17,7 +17,7 @@ set(TEEPERF_ROOMS_common common common/chunks)
 set(TEEPERF_ROOMS_allowlists allowlists/language allowlists/convert)
 set(TEEPERF_ROOMS_inventory allowlists/inventory)
 set(TEEPERF_ROOMS_selection allowlists/choose allowlists/check)
-set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/drain recorder/follow recorder/region
+set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/drain recorder/follow recorder/kernel recorder/region
 	recorder/stream)
 set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols analyzer/symbols/elf analyzer/replay
 	analyzer/profile analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format

@@ -6,6 +6,8 @@
 #ifndef TP_UNITS_H
 #define TP_UNITS_H
 
+#include <stdbool.h>
+
 #include "common/err.h"
 
 #define TP_TEXT_NUMBER 32 /* room for any number below */
@@ -43,6 +45,18 @@ int tp_units_number(const char *text, double *number, struct tp_err *err);
 static inline uint64_t tp_add_capped(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/*
+ * What a counter that shares its hardware with others would have COUNTED in all of ENABLED_NS, if it did in RUNNING_NS of
+ * them. False: it never had the hardware, so nothing is known.
+ */
+static inline bool tp_scale_counted(
+    uint64_t counted, uint64_t enabled_ns, uint64_t running_ns, double *value)
+{
+	const bool shared = running_ns && running_ns < enabled_ns;
+	*value = (double)counted * (shared ? (double)enabled_ns / (double)running_ns : 1);
+	return running_ns || !enabled_ns;
 }
 
 #endif

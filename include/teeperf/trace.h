@@ -13,7 +13,7 @@
 #define TEEPERF_TRACE_MAGIC UINT64_C(0x3145434152545054)
 #define TEEPERF_TRACE_MAJOR 1
 #define TEEPERF_TRACE_OLDEST_MAJOR 1
-#define TEEPERF_TRACE_MINOR 3
+#define TEEPERF_TRACE_MINOR 4
 
 struct teeperf_trace_header {
 	uint64_t magic; /* TEEPERF_TRACE_MAGIC */
@@ -44,6 +44,9 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_CPU =
 	    12, /* struct teeperf_trace_cpu, then one for each thread; the last counts */
 	TEEPERF_SECTION_MISSING = 13, /* struct teeperf_trace_missing[]: what was not written */
+	TEEPERF_SECTION_COUNTERS =
+	    16, /* struct teeperf_trace_meters, its meters and readings; the last counts */
+	TEEPERF_SECTION_ENERGY = 17, /* the same */
 };
 
 /* "TPSC", read as a little-endian word. */
@@ -168,6 +171,58 @@ struct teeperf_trace_missing {
 };
 
 /*
+ * COUNTERS and ENERGY: meters that the recorder read at moments of the recording. struct teeperf_trace_meters, then
+ * meter_count struct teeperf_trace_meter, then reading_count struct teeperf_trace_reading by ascending time. The last
+ * such section counts.
+ */
+enum teeperf_meter_unit {
+	TEEPERF_METER_COUNT = 0, /* events */
+	TEEPERF_METER_NS = 1,
+	TEEPERF_METER_BYTES = 2,
+	TEEPERF_METER_MICROJOULES = 3,
+};
+enum teeperf_meter_kind {
+	TEEPERF_METER_TOTAL = 0, /* it grows: what counts is the difference of two readings */
+	TEEPERF_METER_GAUGE = 1, /* it rises and falls */
+	TEEPERF_METER_FINAL = 2, /* known at the end only */
+};
+#define TEEPERF_METER_COUNTED UINT32_C(1)   /* it has readings; else `note` says why not */
+#define TEEPERF_METER_USER_ONLY UINT32_C(2) /* without what happened in the kernel */
+#define TEEPERF_METER_BROKEN UINT32_C(4)    /* a reading failed: values may be too small */
+#define TEEPERF_METER_TIMED UINT32_C(8)     /* enabled_ns and running_ns are known */
+struct teeperf_trace_meter {
+	char name[48];  /* UTF-8, NUL-terminated */
+	char note[128]; /* the same: what limits it, or empty */
+	uint32_t unit;  /* enum teeperf_meter_unit */
+	uint32_t kind;  /* enum teeperf_meter_kind */
+	uint32_t flags; /* TEEPERF_METER_* */
+	uint32_t reserved;
+};
+
+/* Why a meter was read. SWITCH and MARK begin a new phase. */
+enum teeperf_reading_cause {
+	TEEPERF_READING_START = 0,
+	TEEPERF_READING_INTERVAL = 1,
+	TEEPERF_READING_SWITCH = 2, /* recording was switched on or off */
+	TEEPERF_READING_MARK = 3,   /* 'teeperf ctl mark' */
+	TEEPERF_READING_END = 4,
+};
+struct teeperf_trace_reading {
+	uint64_t monotonic_ns; /* CLOCK_MONOTONIC_RAW of the recorder's machine */
+	uint32_t meter;        /* index of the meter */
+	uint32_t cause;        /* enum teeperf_reading_cause */
+	uint64_t value;
+	uint64_t enabled_ns; /* processor time, summed over threads, in which it was to count ... */
+	uint64_t running_ns; /* ... and in which it did: less if the hardware was shared out */
+};
+struct teeperf_trace_meters {
+	uint32_t meter_count;
+	uint32_t reading_count;
+	uint64_t interval_ns; /* between INTERVAL readings; 0: there are none */
+	uint64_t reserved[2];
+};
+
+/*
  * SYMBOLS: one line per symbol, fields separated by tabs, addresses at run time, in hexadecimal
  * without prefix: "address<TAB>size<TAB>linkage name<TAB>file<TAB>line\n"; file may be empty, line 0.
  */
@@ -184,5 +239,8 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu_thread) == 24, "processor 
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu) == 24, "processor time of all");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_missing) == 32, "missing");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_meter) == 192, "meter");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_reading) == 40, "reading");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_meters) == 32, "meters");
 
 #endif
