@@ -20,6 +20,7 @@ static const struct {
     {"off", TP_CONTROL_OFF},
     {"status", TP_CONTROL_STATUS},
     {"flush", TP_CONTROL_FLUSH},
+    {"mark", TP_CONTROL_MARK},
     {"stop", TP_CONTROL_STOP},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
@@ -82,6 +83,10 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 		}
 		tp_command_tell("'%s' could not be written in full\n", reply->output);
 		return TP_EXIT_FAILED;
+	case TP_CONTROL_NO_METERS:
+		tp_command_tell(
+		    "there is nothing to mark: record with '--counters' or '--energy'\n");
+		return TP_EXIT_FAILED;
 	case TP_CONTROL_UNKNOWN:
 		break;
 	}
@@ -98,7 +103,7 @@ static int run(int argc, char **argv)
 		verb++;
 	if (verb == VERB_COUNT)
 		return tp_options_usage(
-		    "the command is on, off, status, flush or stop, not '%s'", argv[0]);
+		    "the command is on, off, status, flush, mark or stop, not '%s'", argv[0]);
 	const pid_t pid = tp_parse_pid(argv[1]);
 	if (!pid)
 		return tp_options_usage("'%s' is no process id", argv[1]);
@@ -112,7 +117,7 @@ static int run(int argc, char **argv)
 const struct tp_command tp_cmd_ctl = {
     .name = "ctl",
     .summary = "switch a running recording on and off, end it, or ask how it does",
-    .usage = "[options] on|off|status|flush|stop PID",
+    .usage = "[options] on|off|status|flush|mark|stop PID",
     .description =
 	"Commands the recording whose 'teeperf record' or whose program has process id PID.\n"
 	"\n"
@@ -121,6 +126,7 @@ const struct tp_command tp_cmd_ctl = {
 	"  status  show whether it records, and how much has been recorded\n"
 	"  flush   write all that is complete to the trace now; with 'record --mode ring', write\n"
 	"          what the rings hold to a trace of its own, FILE.snapshot-1, -2 and so on\n"
+	"  mark    begin a new phase of the counters of 'record --counters' and '--energy'\n"
 	"  stop    end the recording: the trace is completed, and the program runs on\n"
 	"\n"
 	"The program obeys at once if it was started with 'teeperf record --control', else\n"

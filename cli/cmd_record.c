@@ -109,6 +109,8 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 		warn_of("if this recorder is killed, only 'teeperf recover' completes the trace",
 		    &session->region.note_err);
 	if (!options->quiet)
+		tp_record_meters_tell(&session->meters);
+	if (!options->quiet)
 		tp_record_attach_tell(&options->attach, session, options->wanted.argv != NULL);
 }
 
@@ -175,6 +177,8 @@ static int record(struct tp_record_options *options)
 static int run(int argc, char **argv)
 {
 	struct tp_record_options *options = &tp_record_options;
+	if (tp_record_meters_list(options))
+		return TP_EXIT_DONE;
 	int status = tp_record_options_check(options, argc, argv);
 	if (status)
 		return status;

@@ -210,6 +210,23 @@ static void switch_off(struct tp_session *session)
 	tp_session_command(session, false);
 }
 
+// ---- Counters and energy. Counters are of what this thread starts next, or of a process that is there already.
+
+static int start_meters(struct tp_session *session, struct tp_err *err)
+{
+	const struct tp_session_options *options = &session->options;
+	return tp_meters_start(&session->meters, &options->meters,
+	    options->argv ? 0 : options->watch, &session->region.header->switch_count, err);
+}
+
+// What they have read goes into the trace: tp_session_trace_close.
+static void stop_meters(struct tp_session *session)
+{
+	tp_meters_stop(&session->meters);
+	if (!session->end)
+		tp_meters_release(&session->meters);
+}
+
 // ---- 'teeperf ctl'. Without it the program can still be recorded.
 
 static int start_control(struct tp_session *session, struct tp_err *err)
@@ -245,6 +262,7 @@ const struct tp_session_step tp_session_steps[] = {
     {"other processes", start_follow, stop_follow},
     {"supply", start_supply, stop_supply},
     {"switch", switch_on, switch_off},
+    {"meters", start_meters, stop_meters},
     {"control", start_control, stop_control},
     {"program", tp_session_program_start, tp_session_program_stop},
     {NULL, NULL, NULL},
@@ -330,6 +348,7 @@ int tp_session_finish(
 	};
 	if (session->soft)
 		tp_clock_gaps_end(&session->counter.gaps, end.end_ns);
+	tp_meters_read(&session->meters, TEEPERF_READING_END);
 	session->end = &end;
 	stop_steps(session);
 	session->end = NULL;

@@ -11,6 +11,7 @@
 
 #include "recorder/control/control.h"
 #include "recorder/follow/follow.h"
+#include "recorder/kernel/meters.h"
 #include "launch.h"
 #include "recorder/stream/thread.h"
 
@@ -54,6 +55,7 @@ struct tp_session_options {
 	uint64_t timeout_ms; /* for the program to come; UINT64_MAX: no matter when */
 	/* The program is the host of a TEE, whose side is recorded, too, into this trace; NULL: no. */
 	const char *inner;
+	struct tp_meters_options meters;
 };
 
 struct tp_session {
@@ -86,6 +88,7 @@ struct tp_session {
 	int cores;                 /* that we could use at the start */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC_RAW */
 	struct tp_worker supplier; /* of memory */
+	struct tp_meters meters;
 };
 
 /* What has happened so far, or in all after tp_session_finish. */

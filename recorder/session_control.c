@@ -123,6 +123,11 @@ void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *re
 	case TP_CONTROL_ON:
 	case TP_CONTROL_OFF:
 		result = switch_to(session, verb == TP_CONTROL_ON);
+		tp_meters_read(&session->meters, TEEPERF_READING_SWITCH);
+		break;
+	case TP_CONTROL_MARK:
+		if (!tp_meters_read(&session->meters, TEEPERF_READING_MARK))
+			result = TP_CONTROL_NO_METERS;
 		break;
 	case TP_CONTROL_FLUSH:
 		result = flush(session);

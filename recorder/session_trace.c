@@ -110,6 +110,25 @@ static void count_end(const struct tp_session *session)
 	counts->output_gone = !tp_trace_writer_in_place(&session->writer);
 }
 
+static void write_meters(struct tp_session *session)
+{
+	struct tp_buf counters;
+	struct tp_buf energy;
+	tp_buf_init(&counters);
+	tp_buf_init(&energy);
+	tp_meters_add_counters(&session->meters, &counters);
+	tp_meters_add_energy(&session->meters, &energy);
+	if (counters.size && !counters.failed)
+		tp_trace_writer_add(
+		    &session->writer, TEEPERF_SECTION_COUNTERS, counters.data, counters.size);
+	if (energy.size && !energy.failed)
+		tp_trace_writer_add(
+		    &session->writer, TEEPERF_SECTION_ENERGY, energy.data, energy.size);
+	tp_buf_release(&counters);
+	tp_buf_release(&energy);
+	tp_meters_release(&session->meters);
+}
+
 void tp_session_trace_close(struct tp_session *session)
 {
 	if (!session->end) {
@@ -124,6 +143,7 @@ void tp_session_trace_close(struct tp_session *session)
 	}
 	tp_drain_finish(&session->drain);
 	write_host(session, true);
+	write_meters(session);
 	tp_trace_add_end(
 	    &session->drain, &(struct teeperf_trace_end){.exit_kind = session->launch.exit_kind,
 				 .exit_value = session->launch.exit_value,

@@ -237,6 +237,19 @@ static void add_cpu(struct tp_splice *splice, struct tp_buf *payload)
 	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_CPU, payload);
 }
 
+// They are of the host's process, which runs the TEE's code, too.
+static void add_meters(struct tp_splice *splice)
+{
+	const struct tp_meter_table *counters = &splice->host.trace->counters;
+	const struct tp_meter_table *energy = &splice->host.trace->energy;
+	if (counters->size)
+		tp_trace_section_add(splice->writer.out, TEEPERF_SECTION_COUNTERS,
+		    counters->payload, counters->size);
+	if (energy->size)
+		tp_trace_section_add(
+		    splice->writer.out, TEEPERF_SECTION_ENERGY, energy->payload, energy->size);
+}
+
 // What each of the host's threads lacks; of the TEE's, which are not threads any more, there are sums in END.
 static void add_missing(struct tp_splice *splice, struct tp_buf *payload)
 {
@@ -341,6 +354,7 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	add_clock(&splice, &payload);
 	add_switches(&splice, &payload);
 	add_cpu(&splice, &payload);
+	add_meters(&splice);
 	add_symbols(&splice, &payload);
 	add_facts(&splice, &payload);
 	add_missing(&splice, &payload);

@@ -12,6 +12,10 @@ static const char *const of_calls[] = {"fn, start_ns", "thread, start_ns", NULL}
 
 const struct tp_sql_table tp_sql_tables[] = {
     {&tp_relation_calls, .indexes = of_calls, .module = &tp_sql_calls_module},
+    {.relation = &tp_relation_counter_readings},
+    {.relation = &tp_relation_counters},
+    {.relation = &tp_relation_energy},
+    {.relation = &tp_relation_energy_readings},
     {&tp_relation_events, .module = &tp_sql_events_module},
     {&tp_relation_functions, .indexes = by_name},
     {&tp_relation_latencies, .prepare = tp_trace_data_percentiles},

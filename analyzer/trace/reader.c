@@ -29,6 +29,8 @@ const char *tp_section_name(uint32_t type)
 	    [TEEPERF_SECTION_LOG] = "log",
 	    [TEEPERF_SECTION_CPU] = "cpu",
 	    [TEEPERF_SECTION_MISSING] = "missing",
+	    [TEEPERF_SECTION_COUNTERS] = "counters",
+	    [TEEPERF_SECTION_ENERGY] = "energy",
 	};
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
 }

@@ -233,6 +233,18 @@ static void add_switches(struct loader *loader, const struct tp_section *section
 		fail(loader);
 }
 
+static void add_meters(
+    struct loader *loader, const struct tp_section *section, struct tp_meter_table *table)
+{
+	bool memory;
+	const char *why = tp_meter_table_read(
+	    table, &loader->trace->arena, section->payload, section->header.size, &memory);
+	if (why)
+		reject(loader, section, why);
+	else if (!memory)
+		fail(loader);
+}
+
 // Both are sorted by number, or should be: an entry that comes too late is not found.
 static void give_cpu(const struct loader *loader)
 {
@@ -288,6 +300,12 @@ static void add_section(struct loader *loader, const struct tp_section *section)
 		break;
 	case TEEPERF_SECTION_MISSING:
 		add_missing(loader, section);
+		break;
+	case TEEPERF_SECTION_COUNTERS:
+		add_meters(loader, section, &trace->counters);
+		break;
+	case TEEPERF_SECTION_ENERGY:
+		add_meters(loader, section, &trace->energy);
 		break;
 	case TEEPERF_SECTION_LOG:
 		copy_one(loader, section, &trace->log, sizeof(trace->log), &trace->has_log);

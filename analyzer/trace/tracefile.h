@@ -8,6 +8,7 @@
 
 #include "analyzer/trace/modules.h"
 #include "common/err.h"
+#include "analyzer/trace/meters.h"
 #include "analyzer/trace/source.h"
 #include "analyzer/trace/switches.h"
 #include "common/arena.h"
@@ -89,6 +90,8 @@ struct tp_tracefile {
 	bool has_end;
 	const struct teeperf_trace_missing *missing; /* missing_count, as they were read */
 	uint64_t missing_count;
+	struct tp_meter_table counters;
+	struct tp_meter_table energy;
 	struct tp_lacks lacks;
 };
 

@@ -29,6 +29,7 @@ struct tp_record_options tp_record_options = {
 	.period_ns = TP_COUNTER_PERIOD_NS,
 	.only = {.kind = TEEPERF_ONLY_ALL}},
     .ring_bytes = UINT64_MAX,
+    .counters_ms = UINT64_MAX,
     .attach = {.timeout_s = UINT64_MAX},
     .only = {.most = LISTS_MAX},
     .modules = {.most = LISTS_MAX},
@@ -77,6 +78,13 @@ const struct tp_option tp_record_option_table[] = {
     TP_OPT_LIST(0, "inventory", OF(modules), "FILE",
 	"with '--only', a library or inventory whose functions it is about besides PROGRAM's; may be "
 	"given more than once"),
+    TP_OPT_STRING(0, "counters", OF(wanted.meters.counters), "LIST",
+	"count events of the kernel and the processor for the whole run, such as "
+	"cycles,instructions,page-faults; 'list' shows all names"),
+    TP_OPT_COUNT(0, "counters-interval", OF(counters_ms), "MS",
+	"read them every MS milliseconds, 0: only where phases begin and end (default: 100)"),
+    TP_OPT_WORD("energy", OF(energy), "MS",
+	"measure the energy that the machine consumes, every MS milliseconds (default: 100)"),
     TP_OPT_STRING(0, "attach", OF(attach.file), "FILE",
 	"keep the log in FILE for a program that somebody else starts, as a TEE's launcher does"),
     TP_OPT_SIZE(0, "offset", OF(attach.offset), "SIZE",
@@ -196,8 +204,10 @@ static int check_values(struct tp_record_options *options)
 	if (options->level && !tp_packer_is_there())
 		return tp_options_usage(
 		    "this teeperf is built without zstd: leave out '--compress'");
-	const int status = check_signal(options, &wanted->control_signal);
-	return status ? status : check_ring(options, &wanted->ring);
+	int status = check_signal(options, &wanted->control_signal);
+	if (!status)
+		status = check_ring(options, &wanted->ring);
+	return status ? status : tp_record_meters_check(options, &wanted->meters);
 }
 
 // The clock to record with: 'auto' takes no hardware's clock where the program's is another one.

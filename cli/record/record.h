@@ -34,8 +34,10 @@ struct tp_record_options {
 	int on_start;
 	const char *control; /* NULL: not given */
 	bool inner;
-	uint64_t ring_bytes; /* UINT64_MAX: not given */
-	uint64_t level;      /* of compression, 0: none */
+	uint64_t ring_bytes;  /* UINT64_MAX: not given */
+	uint64_t level;       /* of compression, 0: none */
+	uint64_t counters_ms; /* UINT64_MAX: not given */
+	const char *energy;   /* NULL: not given */
 	bool quiet;
 	struct tp_record_attach attach;
 	struct tp_option_list only;
@@ -82,6 +84,16 @@ void tp_record_attach_tell(
  */
 bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct tp_session *session,
     const struct tp_session_counts *counts, bool ended, const char **how);
+
+/* ---- meters.c: '--counters' and '--energy' */
+
+/* Check the options, and complete METERS. 0 or an exit code. */
+int tp_record_meters_check(
+    const struct tp_record_options *options, struct tp_meters_options *meters);
+/* Whether the names of counters were asked for; they have been shown. */
+bool tp_record_meters_list(const struct tp_record_options *options);
+/* What of it cannot be had here, and why. */
+void tp_record_meters_tell(const struct tp_meters *meters);
 
 /* ---- inner.c: '--tee', the TEE's side beside that of its host program */
 

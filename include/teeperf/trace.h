@@ -216,10 +216,11 @@ struct teeperf_trace_reading {
 	uint64_t running_ns; /* ... and in which it did: less if the hardware was shared out */
 };
 struct teeperf_trace_meters {
+	uint64_t interval_ns; /* between INTERVAL readings; 0: there are none */
+	uint64_t left_out;    /* moments of SWITCH and MARK for which there was no room */
 	uint32_t meter_count;
 	uint32_t reading_count;
-	uint64_t interval_ns; /* between INTERVAL readings; 0: there are none */
-	uint64_t reserved[2];
+	uint64_t reserved;
 };
 
 /*

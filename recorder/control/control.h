@@ -38,16 +38,18 @@ enum tp_control_verb {
 	TP_CONTROL_OFF,
 	TP_CONTROL_FLUSH,
 	TP_CONTROL_STOP,
+	TP_CONTROL_MARK,
 };
 
 /* What became of a request. */
 enum tp_control_result {
 	TP_CONTROL_DONE = 0,
-	TP_CONTROL_LATER,   /* the program obeys when it next asks for a chunk, or polls */
-	TP_CONTROL_UNHEARD, /* it was told by signal and has not answered */
-	TP_CONTROL_WAITING, /* no instrumented program has come yet: it will begin so */
-	TP_CONTROL_UNKNOWN, /* no such request */
-	TP_CONTROL_FAILED,  /* the trace cannot be written */
+	TP_CONTROL_LATER,     /* the program obeys when it next asks for a chunk, or polls */
+	TP_CONTROL_UNHEARD,   /* it was told by signal and has not answered */
+	TP_CONTROL_WAITING,   /* no instrumented program has come yet: it will begin so */
+	TP_CONTROL_UNKNOWN,   /* no such request */
+	TP_CONTROL_FAILED,    /* the trace cannot be written */
+	TP_CONTROL_NO_METERS, /* there are no counters that a mark could be set in */
 };
 
 /* Either side's first word; it changes with these structures. */

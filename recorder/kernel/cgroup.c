@@ -203,19 +203,19 @@ void tp_cgroup_open(struct tp_cgroup *cgroup, const char *proc, pid_t pid)
 	tp_buf_release(&mounts);
 }
 
-void tp_cgroup_read(struct tp_cgroup *cgroup, struct tp_reading readings[TP_CGROUP_METERS])
+void tp_cgroup_read(struct tp_cgroup *cgroup, struct tp_meter_value readings[TP_CGROUP_METERS])
 {
 	for (int i = 0; i < TP_CGROUP_METERS; i++) {
 		uint64_t number = 0;
-		readings[i] = (struct tp_reading){.value = 0};
+		readings[i] = (struct tp_meter_value){.value = 0};
 		if (cgroup->files[i].fd < 0)
 			continue;
 		if (read_number(cgroup->files[i].fd, cgroup->files[i].key, &number)) {
 			cgroup->meters[i].flags |= TEEPERF_METER_BROKEN;
 			continue;
 		}
-		readings[i] =
-		    (struct tp_reading){.value = number * cgroup->files[i].factor, .known = true};
+		readings[i] = (struct tp_meter_value){
+		    .value = number * cgroup->files[i].factor, .known = true};
 	}
 }
 

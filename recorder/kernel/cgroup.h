@@ -28,7 +28,7 @@ struct tp_cgroup {
  * cannot be read has a note. Close it.
  */
 void tp_cgroup_open(struct tp_cgroup *cgroup, const char *proc, pid_t pid);
-void tp_cgroup_read(struct tp_cgroup *cgroup, struct tp_reading readings[TP_CGROUP_METERS]);
+void tp_cgroup_read(struct tp_cgroup *cgroup, struct tp_meter_value readings[TP_CGROUP_METERS]);
 void tp_cgroup_close(struct tp_cgroup *cgroup);
 
 #endif

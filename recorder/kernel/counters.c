@@ -329,12 +329,12 @@ int tp_counters_open(struct tp_counters *counters, const char *list, pid_t pid, 
 
 // ---- Reading.
 
-void tp_counters_read(struct tp_counters *counters, struct tp_reading *readings)
+void tp_counters_read(struct tp_counters *counters, struct tp_meter_value *readings)
 {
 	for (uint32_t i = 0; i < counters->count; i++) {
-		struct tp_reading *to = &readings[i];
-		*to =
-		    (struct tp_reading){.known = counters->meters[i].flags & TEEPERF_METER_COUNTED};
+		struct tp_meter_value *to = &readings[i];
+		*to = (struct tp_meter_value){
+		    .known = counters->meters[i].flags & TEEPERF_METER_COUNTED};
 		for (uint32_t j = 0; to->known && j < counters->of[i].count; j++) {
 			uint64_t words[3];
 			if (read(counters->of[i].fds[j], words, sizeof(words)) != sizeof(words)) {
@@ -360,7 +360,8 @@ void tp_counters_close(struct tp_counters *counters)
 	counters->count = 0;
 }
 
-bool tp_counters_scale(const struct tp_reading *from, const struct tp_reading *to, double *value)
+bool tp_counters_scale(
+    const struct tp_meter_value *from, const struct tp_meter_value *to, double *value)
 {
 	return tp_scale_counted(to->value - from->value, to->enabled_ns - from->enabled_ns,
 	    to->running_ns - from->running_ns, value);

@@ -50,7 +50,7 @@ int tp_counters_open(struct tp_counters *counters, const char *list, pid_t pid, 
  * Read all into READINGS, counters->count of them. Any thread may, one at a time. One that can no longer be read is marked
  * TEEPERF_METER_BROKEN.
  */
-void tp_counters_read(struct tp_counters *counters, struct tp_reading *readings);
+void tp_counters_read(struct tp_counters *counters, struct tp_meter_value *readings);
 
 void tp_counters_close(struct tp_counters *counters);
 
@@ -58,7 +58,8 @@ void tp_counters_close(struct tp_counters *counters);
  * What was counted between two readings of a TEEPERF_METER_TIMED meter, as if the hardware had counted all the time. False:
  * it did not count at all while the program ran.
  */
-bool tp_counters_scale(const struct tp_reading *from, const struct tp_reading *to, double *value);
+bool tp_counters_scale(
+    const struct tp_meter_value *from, const struct tp_meter_value *to, double *value);
 
 /* Add the names that a list may have, several to a line, each line behind INDENT. */
 void tp_counters_list(struct tp_buf *out, const char *indent);

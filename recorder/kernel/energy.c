@@ -129,12 +129,12 @@ static void give_up(struct teeperf_trace_meter *meter, struct tp_energy_zone *zo
 	TP_METER_NOTE(meter, "%s", why);
 }
 
-void tp_energy_read(struct tp_energy *energy, struct tp_reading *readings)
+void tp_energy_read(struct tp_energy *energy, struct tp_meter_value *readings)
 {
 	for (uint32_t i = 0; i < energy->count; i++) {
 		struct tp_energy_zone *zone = &energy->zones[i];
 		uint64_t now;
-		readings[i] = (struct tp_reading){.value = 0};
+		readings[i] = (struct tp_meter_value){.value = 0};
 		if (!(energy->meters[i].flags & TEEPERF_METER_COUNTED) || zone->fd < 0)
 			continue;
 		if (read_number(zone->fd, &now)) {
@@ -148,7 +148,7 @@ void tp_energy_read(struct tp_energy *energy, struct tp_reading *readings)
 		zone->sum_uj +=
 		    now < zone->last_uj ? zone->most_uj - zone->last_uj + now : now - zone->last_uj;
 		zone->last_uj = now;
-		readings[i] = (struct tp_reading){.value = zone->sum_uj, .known = true};
+		readings[i] = (struct tp_meter_value){.value = zone->sum_uj, .known = true};
 	}
 }
 

@@ -36,7 +36,7 @@ void tp_energy_open(struct tp_energy *energy, const char *root);
  * Microjoules since it was opened. Call it at least every TP_ENERGY_WRAP_MS, so that no counter wraps around twice in
  * between. A domain that vanishes is marked TEEPERF_METER_BROKEN.
  */
-void tp_energy_read(struct tp_energy *energy, struct tp_reading *readings);
+void tp_energy_read(struct tp_energy *energy, struct tp_meter_value *readings);
 
 void tp_energy_close(struct tp_energy *energy);
 

@@ -15,7 +15,7 @@
 #include <teeperf/trace.h>
 
 /* What a meter shows at one moment; units are those of the meter. */
-struct tp_reading {
+struct tp_meter_value {
 	uint64_t value;
 	uint64_t enabled_ns; /* 0 without TEEPERF_METER_TIMED */
 	uint64_t running_ns;

@@ -18,7 +18,7 @@
 
 static char root[] = "/tmp/u_cgroup-XXXXXX";
 static struct tp_cgroup cgroup;
-static struct tp_reading readings[TP_CGROUP_METERS];
+static struct tp_meter_value readings[TP_CGROUP_METERS];
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
 {

@@ -18,7 +18,7 @@
 #include "recorder/kernel/counters.h"
 
 static struct tp_counters counters;
-static struct tp_reading readings[TP_COUNTERS_MOST];
+static struct tp_meter_value readings[TP_COUNTERS_MOST];
 
 static void refused(const char *list, const char *why)
 {

@@ -20,7 +20,7 @@
 
 static char root[] = "/tmp/u_energy-XXXXXX";
 static struct tp_energy energy;
-static struct tp_reading readings[TP_ENERGY_MOST];
+static struct tp_meter_value readings[TP_ENERGY_MOST];
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
 {
@@ -63,7 +63,7 @@ static void put_zone(const char *zone, const char *name, const char *uj)
 	put(zone, "max_energy_range_uj", "1000000\n");
 }
 
-static const struct tp_reading *reading_of(const char *name)
+static const struct tp_meter_value *reading_of(const char *name)
 {
 	for (uint32_t i = 0; i < energy.count; i++)
 		if (!strcmp(energy.meters[i].name, name))

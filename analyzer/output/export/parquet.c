@@ -168,21 +168,26 @@ static int write_calls(struct output *output, struct tp_err *err)
 
 static int write_tables(struct output *output, struct tp_err *err)
 {
+	enum { TABLES = 5 }; // of every recording
 	static const struct tp_relation *const relations[] = {&tp_relation_threads,
 	    &tp_relation_modules, &tp_relation_functions, &tp_relation_paths,
-	    &tp_relation_thread_paths};
+	    &tp_relation_thread_paths, &tp_relation_counters, &tp_relation_counter_readings,
+	    &tp_relation_energy, &tp_relation_energy_readings};
 	struct tp_buf path;
 	char name[64];
 	int code = 0;
 	tp_buf_init(&path);
 	for (size_t i = 0; !code && i < sizeof(relations) / sizeof(relations[0]); i++) {
 		const struct tp_relation *relation = output->relation = relations[i];
+		const uint64_t rows = relation->rows(&output->data).count;
+		// Most recordings have none of them; the other tables are always there.
+		if (!rows && i >= TABLES)
+			continue;
 		code = make_run(output, &path, err);
 		if (code)
 			break;
 		snprintf(name, sizeof(name), "%s.parquet", relation->name);
 		code = open_file(output, path.data, name, err);
-		const uint64_t rows = relation->rows(&output->data).count;
 		for (uint64_t row = 0; !code && row < rows; row++)
 			add_row(output, tp_relation_row(relation, &output->data, row));
 		code = close_file(output, code, err);

@@ -136,13 +136,17 @@ static inline void tp_call_row_get(
 	row->number = row->stored->first + i;
 }
 
-extern const struct tp_relation tp_relation_functions;    /* struct tp_function */
-extern const struct tp_relation tp_relation_latencies;    /* struct tp_function */
-extern const struct tp_relation tp_relation_threads;      /* struct tp_thread_result */
-extern const struct tp_relation tp_relation_paths;        /* struct tp_path */
-extern const struct tp_relation tp_relation_thread_paths; /* struct tp_path_row */
-extern const struct tp_relation tp_relation_modules;      /* struct teeperf_module */
-extern const struct tp_relation tp_relation_calls;        /* struct tp_call_row */
+extern const struct tp_relation tp_relation_functions;        /* struct tp_function */
+extern const struct tp_relation tp_relation_latencies;        /* struct tp_function */
+extern const struct tp_relation tp_relation_threads;          /* struct tp_thread_result */
+extern const struct tp_relation tp_relation_paths;            /* struct tp_path */
+extern const struct tp_relation tp_relation_thread_paths;     /* struct tp_path_row */
+extern const struct tp_relation tp_relation_modules;          /* struct teeperf_module */
+extern const struct tp_relation tp_relation_calls;            /* struct tp_call_row */
+extern const struct tp_relation tp_relation_counters;         /* struct tp_meter_row */
+extern const struct tp_relation tp_relation_energy;           /* the same */
+extern const struct tp_relation tp_relation_counter_readings; /* struct tp_meter_reading */
+extern const struct tp_relation tp_relation_energy_readings;  /* the same */
 /* Of families: */
 extern const struct tp_relation tp_relation_family_functions; /* struct tp_function */
 extern const struct tp_relation tp_relation_family_threads;   /* struct tp_thread_result */

@@ -139,14 +139,14 @@ static void do_section(struct assembler *as, const struct tp_text_section *secti
 	tp_buf_add(&as->body, &head, section->head_size);
 }
 
-// An item that is a structure.
-static void do_entry(struct assembler *as, const struct tp_text_section *section)
+// An item that is a structure. COUNT_AT: of their number in the head, or 0.
+static void do_entry(struct assembler *as, enum tp_text_struct of, uint32_t size, uint32_t count_at)
 {
 	uint64_t entry[TP_TEXT_SIZE_MAX / sizeof(uint64_t)] = {0};
-	tp_text_read(&as->line, section->entry, entry);
-	tp_buf_add(&as->body, entry, section->entry_size);
-	if (section->count_at && !as->body.failed)
-		++*(uint32_t *)(void *)(as->body.data + section->count_at);
+	tp_text_read(&as->line, of, entry);
+	tp_buf_add(&as->body, entry, size);
+	if (count_at && !as->body.failed)
+		++*(uint32_t *)(void *)(as->body.data + count_at);
 }
 
 // symbol ADDRESS NAME [file="FILE"] [line=N] [size=N]: a line of the section, and a name for records
@@ -315,11 +315,14 @@ static void do_bytes(struct assembler *as)
 static bool do_item(struct assembler *as, const char *word)
 {
 	const struct tp_text_section *section = tp_text_section(as->type, NULL);
+	const bool is_more = section && section->more && strcmp(word, section->more) == 0;
 	const bool is_item = section && section->item && strcmp(word, section->item) == 0;
 	if (as->type == TEEPERF_SECTION_CHUNK)
 		do_record(as, word);
 	else if (is_item && section->entry_size)
-		do_entry(as, section);
+		do_entry(as, section->entry, section->entry_size, section->count_at);
+	else if (is_more)
+		do_entry(as, section->more_entry, section->more_size, section->more_count_at);
 	else if (is_item)
 		do_string(as, section->end);
 	else if (as->type == TEEPERF_SECTION_SYMBOLS && strcmp(word, "symbol") == 0)

@@ -155,9 +155,16 @@ static void add_section(
     struct tp_buf *out, const struct tp_text_section *section, struct tp_bytes *bytes)
 {
 	add_line(out, section->title, section->head, section->head_size, bytes);
+	uint32_t items = 0;
+	if (section->more && !bytes->underflow)
+		memcpy(&items, bytes->data + section->count_at, sizeof(items));
 	while (section->type != TEEPERF_SECTION_END && !bytes->underflow && tp_bytes_left(bytes)) {
 		tp_buf_add_char(out, '\t');
-		if (section->entry_size) {
+		if (section->more && !items) {
+			add_line(
+			    out, section->more, section->more_entry, section->more_size, bytes);
+		} else if (section->entry_size) {
+			items -= items != 0;
 			add_line(out, section->item, section->entry, section->entry_size, bytes);
 		} else if (section->item) {
 			tp_buf_add_string(out, section->item);

@@ -105,11 +105,32 @@ static const struct field fields[] = {
     {TP_TEXT_MISSING, "chunks", FIELD(teeperf_trace_missing, chunks)},
     {TP_TEXT_MISSING, "events", FIELD(teeperf_trace_missing, events)},
     {TP_TEXT_MISSING, "calls", FIELD(teeperf_trace_missing, calls)},
+    {TP_TEXT_METERS, "interval", FIELD(teeperf_trace_meters, interval_ns)},
+    {TP_TEXT_METERS, "left-out", FIELD(teeperf_trace_meters, left_out), .group = 1},
+    {TP_TEXT_METER, "unit", FIELD(teeperf_trace_meter, unit)},
+    {TP_TEXT_METER, "kind", FIELD(teeperf_trace_meter, kind)},
+    {TP_TEXT_METER, "flags", FIELD(teeperf_trace_meter, flags)},
+    {TP_TEXT_METER, "name", FIELD(teeperf_trace_meter, name), .form = STRING},
+    {TP_TEXT_METER, "note", FIELD(teeperf_trace_meter, note), .form = STRING, .group = 1},
+    {TP_TEXT_READING, "ns", FIELD(teeperf_trace_reading, monotonic_ns), .form = PLAIN},
+    {TP_TEXT_READING, "meter", FIELD(teeperf_trace_reading, meter)},
+    {TP_TEXT_READING, "cause", FIELD(teeperf_trace_reading, cause)},
+    {TP_TEXT_READING, "value", FIELD(teeperf_trace_reading, value)},
+    {TP_TEXT_READING, "enabled", FIELD(teeperf_trace_reading, enabled_ns), .group = 1},
+    {TP_TEXT_READING, "running", FIELD(teeperf_trace_reading, running_ns), .group = 1},
 };
 static const size_t field_count = sizeof(fields) / sizeof(fields[0]);
 _Static_assert(offsetof(struct teeperf_module, build_id) ==
 		   offsetof(struct teeperf_module, build_id_size) + sizeof(uint32_t),
     "the count is before the bytes");
+
+// COUNTERS and ENERGY are the same.
+#define METERS                                                                                    \
+	.head = TP_TEXT_METERS, .head_size = sizeof(struct teeperf_trace_meters),                 \
+	.count_at = offsetof(struct teeperf_trace_meters, meter_count), .item = "meter",          \
+	.entry = TP_TEXT_METER, .entry_size = sizeof(struct teeperf_trace_meter),                 \
+	.more_count_at = offsetof(struct teeperf_trace_meters, reading_count), .more = "reading", \
+	.more_entry = TP_TEXT_READING, .more_size = sizeof(struct teeperf_trace_reading)
 
 const struct tp_text_section *tp_text_section(uint32_t type, const char *title)
 {
@@ -134,6 +155,8 @@ const struct tp_text_section *tp_text_section(uint32_t type, const char *title)
 		.head_size = sizeof(struct teeperf_trace_end)},
 	    {TEEPERF_SECTION_MISSING, "missing", .item = "thread", .entry = TP_TEXT_MISSING,
 		.entry_size = sizeof(struct teeperf_trace_missing)},
+	    {TEEPERF_SECTION_COUNTERS, "counters", METERS},
+	    {TEEPERF_SECTION_ENERGY, "energy", METERS},
 	};
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
 		if (title ? strcmp(sections[i].title, title) == 0 : sections[i].type == type)

@@ -71,6 +71,9 @@ enum tp_text_struct {
 	TP_TEXT_CPU_THREAD,
 	TP_TEXT_END,
 	TP_TEXT_MISSING,
+	TP_TEXT_METERS,
+	TP_TEXT_METER,
+	TP_TEXT_READING,
 };
 
 /* Add the fields of the structure at DATA, a blank before each. */
@@ -92,6 +95,11 @@ struct tp_text_section {
 	enum tp_text_struct entry;
 	uint32_t entry_size; /* 0: items are strings */
 	char end;            /* of each string */
+	/* Other items behind those, all the same; 0: there are none. */
+	uint32_t more_count_at;
+	const char *more;
+	enum tp_text_struct more_entry;
+	uint32_t more_size;
 };
 enum { TP_TEXT_SIZE_MAX = 512 }; /* of head_size and entry_size */
 
