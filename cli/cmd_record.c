@@ -105,6 +105,8 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 		tp_command_tell("the older trace is now '%s'\n", session->writer.old_path);
 	if (!session->has_control)
 		warn_of("'teeperf ctl' cannot reach this recording", &session->control_err);
+	if (session->events_refused.code)
+		warn_of("no system events are recorded", &session->events_refused);
 	if (session->region.note_err.code)
 		warn_of("if this recorder is killed, only 'teeperf recover' completes the trace",
 		    &session->region.note_err);
@@ -207,6 +209,7 @@ const struct tp_command tp_cmd_record = {
 		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n"
 		"  teeperf record --only parser.allow ./app\n"
 		"  teeperf record --mode ring --ring 4M ./server\n"
+		"  sudo teeperf record --events sched,syscalls,io,faults ./server\n"
 		"  teeperf record --port gramine -- gramine-sgx app\n"
 		"  teeperf record --tee --port sgxsdk -- ./app\n"
 		"  teeperf record --attach /dev/shm/app.log\n"

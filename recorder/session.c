@@ -107,6 +107,25 @@ static int begin_trace(struct tp_session *session, struct tp_err *err)
 	return tp_session_trace_begin(session, err);
 }
 
+// Before the program is forked, which is how its process is known. A recording can do without; the caller tells why.
+static int start_events(struct tp_session *session, struct tp_err *err)
+{
+	(void)err;
+	struct tp_bpf *bpf = &session->drain.bpf;
+	if (session->options.events &&
+	    tp_bpf_open(bpf, session->options.events, session->options.follow_fork))
+		session->events_refused = bpf->refused;
+	return 0;
+}
+
+// The rest is written with the rest of the trace.
+static void stop_events(struct tp_session *session)
+{
+	tp_bpf_close(&session->drain.bpf);
+	if (!session->end)
+		tp_bpf_release(&session->drain.bpf);
+}
+
 static int start_drain(struct tp_session *session, struct tp_err *err)
 {
 	return tp_drain_start(&session->drain, err);
@@ -258,6 +277,7 @@ const struct tp_session_step tp_session_steps[] = {
     {"clock", tp_session_clock_start, tp_session_clock_stop},
     {"trace's beginning", begin_trace, NULL},
     {"TEE's drain", tp_session_inner_start, tp_session_inner_stop},
+    {"events", start_events, stop_events},
     {"drain", start_drain, stop_drain},
     {"other processes", start_follow, stop_follow},
     {"supply", start_supply, stop_supply},

@@ -34,8 +34,9 @@ struct tp_session_options {
 	enum tp_clock_choice clock;
 	uint64_t period_ns; /* of a soft clock */
 	enum tp_drain_choice drain;
-	bool follow_fork;           /* other processes get traces of their own */
-	bool start_off;             /* wait for a command or the program's wish */
+	uint32_t events;  /* TEEPERF_SYSTEM_SCHED, ...: what the kernel is to tell of; 0: nothing */
+	bool follow_fork; /* other processes get traces of their own */
+	bool start_off;   /* wait for a command or the program's wish */
 	int control_signal;         /* tells the program of commands, 0: none */
 	bool switch_signals;        /* SIGUSR1 and SIGUSR2 switch on and off */
 	struct tp_region_only only; /* functions that are to record */
@@ -88,6 +89,8 @@ struct tp_session {
 	int cores;                 /* that we could use at the start */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC_RAW */
 	struct tp_worker supplier; /* of memory */
+	struct tp_err
+	    events_refused; /* why the kernel does not tell of options.events; 0: it does */
 	struct tp_meters meters;
 };
 

@@ -28,6 +28,7 @@ struct tp_host_facts tp_session_facts(const struct tp_session *session)
 	    .transport = session->options.stream  ? "stream"
 			 : !session->options.argv ? "attached"
 						  : NULL,
+	    .events_refused = session->events_refused.code ? session->events_refused.what : NULL,
 	};
 }
 

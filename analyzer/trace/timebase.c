@@ -2,6 +2,8 @@
 // Ticks to nanoseconds.
 #include "timebase.h"
 
+#include "common/array.h"
+
 #include <stddef.h>
 
 void tp_timebase_init(struct tp_timebase *base, const struct teeperf_trace_clock *clock,
@@ -54,4 +56,26 @@ uint64_t tp_timebase_at(const struct tp_timebase *base, uint64_t ticks)
 	}
 	const uint64_t behind = tp_timebase_ns(base, ticks - base->origin_ticks);
 	return behind < UINT64_MAX - base->origin_ns ? base->origin_ns + behind : UINT64_MAX;
+}
+
+uint64_t tp_timebase_find(const struct tp_timebase *base, const struct teeperf_trace_clock *clock,
+    const struct teeperf_trace_point *points, uint64_t ns)
+{
+	const uint32_t behind =
+	    TP_LOWER_BOUND(0U, clock->point_count, middle, points[middle].monotonic_ns <= ns);
+	if (behind && behind < clock->point_count) {
+		const struct teeperf_trace_point *a = &points[behind - 1];
+		const struct teeperf_trace_point *b = &points[behind];
+		if (b->monotonic_ns > a->monotonic_ns && b->ticks >= a->ticks &&
+		    ns >= a->monotonic_ns)
+			return a->ticks + (uint64_t)((unsigned __int128)(ns - a->monotonic_ns) *
+						     (b->ticks - a->ticks) /
+						     (b->monotonic_ns - a->monotonic_ns));
+	}
+	if (ns < base->origin_ns) {
+		const uint64_t before = tp_timebase_ticks(base, base->origin_ns - ns);
+		return before < base->origin_ticks ? base->origin_ticks - before : 0;
+	}
+	const uint64_t past = tp_timebase_ticks(base, ns - base->origin_ns);
+	return past < UINT64_MAX - base->origin_ticks ? base->origin_ticks + past : UINT64_MAX;
 }

@@ -32,6 +32,12 @@ static inline double tp_timebase_real_ticks(const struct tp_timebase *base, doub
 {
 	return ns * (double)base->ticks / (double)base->ns;
 }
+/*
+ * When the recorder's clock stood at NS, by the two points around it, between which the trace's clock may run otherwise than
+ * on the whole (a soft clock). pre: base->has_origin, of this clock and these points.
+ */
+uint64_t tp_timebase_find(const struct tp_timebase *base, const struct teeperf_trace_clock *clock,
+    const struct teeperf_trace_point *points, uint64_t ns);
 /* A point of time as nanoseconds of the recorder's clock, or from tick 0 on without an origin. */
 uint64_t tp_timebase_at(const struct tp_timebase *base, uint64_t ticks);
 #endif

@@ -233,6 +233,17 @@ static void add_switches(struct loader *loader, const struct tp_section *section
 		fail(loader);
 }
 
+static void add_system(struct loader *loader, const struct tp_section *section)
+{
+	bool memory;
+	const char *why =
+	    tp_system_add(&loader->trace->system, section->payload, section->header.size, &memory);
+	if (why)
+		reject(loader, section, why);
+	else if (!memory)
+		fail(loader);
+}
+
 static void add_meters(
     struct loader *loader, const struct tp_section *section, struct tp_meter_table *table)
 {
@@ -300,6 +311,9 @@ static void add_section(struct loader *loader, const struct tp_section *section)
 		break;
 	case TEEPERF_SECTION_MISSING:
 		add_missing(loader, section);
+		break;
+	case TEEPERF_SECTION_SYSTEM:
+		add_system(loader, section);
 		break;
 	case TEEPERF_SECTION_COUNTERS:
 		add_meters(loader, section, &trace->counters);
@@ -401,6 +415,7 @@ void tp_tracefile_close(struct tp_tracefile *trace)
 	tp_arena_release(&trace->arena);
 	free(trace->chunks);
 	free(trace->threads);
+	tp_system_release(&trace->system);
 	trace->chunks = NULL;
 	trace->threads = NULL;
 }

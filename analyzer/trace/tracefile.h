@@ -11,6 +11,7 @@
 #include "analyzer/trace/meters.h"
 #include "analyzer/trace/source.h"
 #include "analyzer/trace/switches.h"
+#include "analyzer/trace/system.h"
 #include "common/arena.h"
 #include "common/chunks/chunk_codec.h"
 
@@ -83,6 +84,7 @@ struct tp_tracefile {
 	bool rings;                               /* each thread kept its last chunks only */
 	const char *symbols;                      /* text of the symbols section, or NULL */
 	struct tp_gaps gaps;                      /* when recording was switched off */
+	struct tp_system system;                  /* what the kernel did for the program */
 	struct teeperf_trace_log log;             /* valid if has_log */
 	bool has_log;
 	struct teeperf_trace_cpu cpu; /* of the process; all zero if nothing is known */

@@ -62,6 +62,9 @@ const struct tp_option tp_record_option_table[] = {
 	"(default: auto, now if there is a core for it, else late)"),
     TP_OPT_LEVEL("compress", OF(level), "LEVEL",
 	"write a smaller trace, about a tenth; LEVEL, 1 to 19, is zstd's (default: 1)"),
+    TP_OPT_STRING(0, "events", OF(events), "LIST",
+	"record what the kernel does for PROGRAM, too: some of sched, syscalls, io and faults, with "
+	"commas between them; needs root"),
     TP_OPT_BOOL('f', "follow-fork", OF(wanted.follow_fork),
 	"record forked children and instrumented programs that PROGRAM starts, too, each in FILE.PID"),
     TP_OPT_BOOL(0, "tee", OF(inner),
@@ -192,6 +195,23 @@ static int check_ring(const struct tp_record_options *options, uint32_t *chunks)
 	return 0;
 }
 
+// 0, or an exit code.
+static int check_events(struct tp_record_options *options)
+{
+	struct tp_err err;
+	if (!options->events)
+		return 0;
+	options->wanted.events = tp_bpf_groups(options->events, &err);
+	if (!options->wanted.events)
+		return tp_options_usage("option '--events': %s", err.what);
+	if (!options->argv[0])
+		return tp_options_usage("option '--events' needs a PROGRAM that is started here");
+	if (modes[options->mode] == TEEPERF_MODE_RING)
+		return tp_options_usage(
+		    "option '--events' does not go with '--mode ring', which keeps calls only");
+	return 0;
+}
+
 // What the options say by themselves. 0 or an exit code.
 static int check_values(struct tp_record_options *options)
 {
@@ -205,6 +225,8 @@ static int check_values(struct tp_record_options *options)
 		return tp_options_usage(
 		    "this teeperf is built without zstd: leave out '--compress'");
 	int status = check_signal(options, &wanted->control_signal);
+	if (!status)
+		status = check_events(options);
 	if (!status)
 		status = check_ring(options, &wanted->ring);
 	return status ? status : tp_record_meters_check(options, &wanted->meters);

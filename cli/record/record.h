@@ -33,6 +33,7 @@ struct tp_record_options {
 	int drain;
 	int on_start;
 	const char *control; /* NULL: not given */
+	const char *events;  /* NULL: not given */
 	bool inner;
 	uint64_t ring_bytes;  /* UINT64_MAX: not given */
 	uint64_t level;       /* of compression, 0: none */

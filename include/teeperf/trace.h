@@ -44,6 +44,8 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_CPU =
 	    12, /* struct teeperf_trace_cpu, then one for each thread; the last counts */
 	TEEPERF_SECTION_MISSING = 13, /* struct teeperf_trace_missing[]: what was not written */
+	TEEPERF_SECTION_SYSTEM =
+	    15, /* struct teeperf_trace_system, then its events; all such sections count */
 	TEEPERF_SECTION_COUNTERS =
 	    16, /* struct teeperf_trace_meters, its meters and readings; the last counts */
 	TEEPERF_SECTION_ENERGY = 17, /* the same */
@@ -130,6 +132,58 @@ struct teeperf_trace_cpu {
 	uint64_t wall_ns;      /* from the start of the recording to the last look */
 	uint32_t flags;        /* TEEPERF_CPU_EXACT, TEEPERF_CPU_AT_LEAST; 0: cpu_ns is not known */
 	uint32_t thread_count; /* struct teeperf_trace_cpu_thread that follow */
+};
+
+/*
+ * SYSTEM: what the kernel did for the program. Each section has the events that ended since the one before; they need not
+ * be in order. The head's numbers are those so far: of the last section, of the whole recording.
+ */
+enum teeperf_system_kind {
+	TEEPERF_SYSTEM_CALL = 1,  /* a system call */
+	TEEPERF_SYSTEM_FAULT = 2, /* a page fault */
+	TEEPERF_SYSTEM_BLOCK = 3, /* a request to a block device */
+};
+/* What was recorded, as bits of `groups`. */
+#define TEEPERF_SYSTEM_SCHED UINT32_C(1)    /* futex calls, and who ended the waits */
+#define TEEPERF_SYSTEM_SYSCALLS UINT32_C(2) /* all system calls */
+#define TEEPERF_SYSTEM_IO UINT32_C(4)       /* calls that read and write, and block devices */
+#define TEEPERF_SYSTEM_FAULTS UINT32_C(8)   /* page faults */
+/* Bits of an event's `flags`. */
+#define TEEPERF_SYSTEM_UNFINISHED 1 /* the thread ended in it: there is no result */
+#define TEEPERF_SYSTEM_MAJOR 2      /* of a fault: it read from a device */
+/* `detail` of a fault: what was at the address. */
+enum teeperf_system_memory {
+	TEEPERF_SYSTEM_MEMORY_OTHER = 0, /* not known, or shared memory without a file */
+	TEEPERF_SYSTEM_MEMORY_STACK = 1, /* of the thread that faulted */
+	TEEPERF_SYSTEM_MEMORY_HEAP = 2,  /* what brk() gives */
+	TEEPERF_SYSTEM_MEMORY_ANON = 3,  /* mapped without a file */
+	TEEPERF_SYSTEM_MEMORY_FILE = 4,  /* a mapped file, or one in shared memory */
+	TEEPERF_SYSTEM_MEMORY_CODE = 5,  /* the same, and it may be run */
+};
+struct teeperf_system_event {
+	uint64_t start_ns; /* CLOCK_MONOTONIC_RAW */
+	uint64_t duration_ns;
+	uint32_t os_tid; /* of the thread that it was done for */
+	uint32_t os_pid;
+	uint16_t kind;   /* enum teeperf_system_kind */
+	uint16_t flags;  /* TEEPERF_SYSTEM_UNFINISHED, TEEPERF_SYSTEM_MAJOR */
+	uint32_t number; /* a call: its number; a request: the device, major << 20 | minor */
+	uint64_t result; /* a call: what it returned, signed; a request: its bytes */
+	uint64_t
+	    argument; /* a call: its first argument; a fault: the address; a request: its sector */
+	uint32_t
+	    detail; /* a call: its second argument; see above; a request: 0 reads, 1 writes, else REQ_OP_ */
+	uint32_t waker_tid; /* a futex call: the thread that woke this one, 0: none */
+	uint64_t woken_ns;  /* when; the same clock */
+};
+struct teeperf_trace_system {
+	uint32_t groups; /* TEEPERF_SYSTEM_SCHED, ...: what was recorded */
+	uint32_t reserved;
+	/* Events that are in no section, as they came too fast. */
+	uint64_t lost_calls;
+	uint64_t lost_faults;
+	uint64_t lost_blocks;
+	uint64_t lost_threads; /* threads none of whose events are there */
 };
 
 /* How the program ended. */
@@ -238,6 +292,8 @@ TEEPERF_STATIC_ASSERT(
     8 * TEEPERF_LOG_CONSTANT_WORDS == offsetof(struct teeperf_log_header, counter), "constants");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu_thread) == 24, "processor time");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu) == 24, "processor time of all");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_system_event) == 64, "system event");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_system) == 40, "system events");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_missing) == 32, "missing");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_meter) == 192, "meter");

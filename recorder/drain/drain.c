@@ -18,6 +18,8 @@ static const uint64_t QUIET_MS = 50;
 static const uint64_t NAMES_MS = 100;
 enum { NAMES_LOOK = 64 };
 enum { MODULES_FEW = 64, SHORT_LIVES = 64 };
+// Of what the kernel does for the program: written at once from so many on.
+enum { SYSTEM_BYTES = 1 << 20 };
 
 // Copy the chunk, then judge and write the copy: the program may change the original meanwhile. Of a
 // complete one, only what is in use: threads that live for a moment leave theirs nearly empty.
@@ -154,6 +156,19 @@ static void write_cpu(struct tp_drain *drain)
 	tp_buf_release(&section);
 }
 
+// What the kernel has done for the program since this was written last.
+static void write_system(struct tp_drain *drain)
+{
+	struct tp_buf section;
+	tp_buf_init(&section);
+	tp_bpf_take(&drain->bpf);
+	tp_bpf_add(&drain->bpf, &section);
+	if (section.size)
+		tp_trace_writer_add(
+		    drain->writer, TEEPERF_SECTION_SYSTEM, section.data, section.size);
+	tp_buf_release(&section);
+}
+
 static void write_clock(struct tp_drain *drain)
 {
 	const struct tp_clock_log *log = drain->clock_log;
@@ -211,6 +226,7 @@ static void write_tables(struct tp_drain *drain)
 		write_modules(drain);
 	write_threads(drain);
 	write_cpu(drain);
+	write_system(drain);
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);
 	write_switches(drain);
@@ -373,6 +389,9 @@ static void *run(void *argument)
 		tp_clock_log_tick(drain->clock_log);
 		tp_cpu_times_look(&drain->cpu);
 		look_at_names(drain);
+		tp_bpf_take(&drain->bpf);
+		if (drain->bpf.events.size >= SYSTEM_BYTES)
+			write_system(drain);
 		checkpoint(drain);
 	}
 	// Part of its processor time is in the writes, too: what is left is a little too small.
@@ -386,6 +405,7 @@ static void release(struct tp_drain *drain)
 {
 	tp_switch_log_release(&drain->switches);
 	tp_cpu_times_release(&drain->cpu);
+	tp_bpf_release(&drain->bpf);
 	free(drain->chunk);
 	free(drain->numbers);
 	free(drain->threads);
@@ -450,7 +470,7 @@ static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
 	return HOST_AND_END + modules * sizeof(*drain->modules) +
 	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +
 	       drain->clock_log->count * sizeof(drain->clock_log->points[0]) +
-	       drain->switches.words.size +
+	       drain->switches.words.size + drain->bpf.events.size + sizeof(drain->bpf.head) +
 	       drain->writer->missing.count * sizeof(struct teeperf_trace_missing);
 }
 
@@ -470,6 +490,7 @@ void tp_drain_finish(struct tp_drain *drain)
 	write_modules(drain);
 	write_threads_of_rest(drain, threads);
 	write_cpu(drain);
+	write_system(drain);
 	write_clock(drain);
 	write_switches(drain);
 	release(drain);

@@ -17,6 +17,7 @@
 #include "recorder/clock/cpu_times.h"
 #include "recorder/region/doorbell.h"
 #include "recorder/clock/host_clock.h"
+#include "recorder/kernel/bpf.h"
 #include "recorder/region/region.h"
 #include "trace_writer.h"
 
@@ -72,6 +73,7 @@ struct tp_drain {
 	pid_t process;       /* whose log it is, 0: the one that the log names */
 	bool process_is_old; /* it was another program before */
 	struct tp_cpu_times cpu;
+	struct tp_bpf bpf; /* the caller opens and closes it; ours to take from and to release */
 	uint64_t record_bytes;    /* of records in complete chunks; other threads may load it */
 	uint64_t modules_seen;    /* module_count when MODULES was last written */
 	uint64_t modules_refused; /* of these, modules that do not record */

@@ -54,6 +54,8 @@ static void add_facts(
 		tp_buf_addf(buf, "port=%s\n", facts->port);
 	if (facts->transport)
 		tp_buf_addf(buf, "transport=%s\n", facts->transport);
+	if (facts->events_refused)
+		tp_buf_addf(buf, "events_refused=%s\n", facts->events_refused);
 }
 
 // What is known at the end.

@@ -28,6 +28,8 @@ struct tp_host_facts {
 	uint64_t parent;
 	const char *port;      /* of the TEE, NULL: none was named */
 	const char *transport; /* NULL: the program was started here and shares the log */
+	const char
+	    *events_refused; /* why there are no system events; NULL: there are, or nobody asked */
 };
 
 /* Add HOST: lines "key=value" (docs/format.md); once more when it has `ended`, with what is known then. */

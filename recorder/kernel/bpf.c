@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loads the BPF programs and takes what they tell.
+#define _GNU_SOURCE
+#include "bpf.h"
+
+#include "recorder/clock/host_clock.h"
+#include "recorder/kernel/bpf_shared.h"
+
+#include "common/array.h"
+#include "common/system_calls.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum { RING_BYTES = 16 << 20, RING_BYTES_LEAST = 64 << 10 };
+static const uint64_t MOMENTS_NS = 50 * 1000 * 1000;
+#define BTF_FILE "/sys/kernel/btf/vmlinux"
+#define REMEDY                                                                  \
+	"run 'teeperf record' as root, or once 'setcap cap_bpf,cap_perfmon+ep " \
+	"TEEPERF' with its path"
+
+// ---- clocks
+
+static struct tp_bpf_moment moment(void)
+{
+	struct tp_bpf_moment best = {0};
+	uint64_t least = UINT64_MAX;
+	// The narrowest of some tries: we may lose the processor between two looks.
+	for (int i = 0; i < 4; i++) {
+		const uint64_t before = tp_clock_ns(CLOCK_MONOTONIC);
+		const uint64_t raw = tp_clock_monotonic_ns();
+		const uint64_t width = tp_clock_ns(CLOCK_MONOTONIC) - before;
+		if (width < least) {
+			least = width;
+			best = (struct tp_bpf_moment){before + width / 2, raw};
+		}
+	}
+	return best;
+}
+
+// One more, in place of the last one if that came soon behind the one before it.
+static void add_moment(struct tp_bpf *bpf)
+{
+	const struct tp_bpf_moment now = moment();
+	struct tp_bpf_moment *last = bpf->moments + bpf->moment_count;
+	if (bpf->moment_count > 1 && now.monotonic_ns < last[-2].monotonic_ns + MOMENTS_NS)
+		last[-1] = now;
+	else if (TP_GROW(bpf->moments, bpf->moment_room, bpf->moment_count + UINT64_C(1)))
+		bpf->moments[bpf->moment_count++] = now;
+}
+
+// ---- opening
+
+static int be_silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static int refuse(struct tp_bpf *bpf, int error, const char *what)
+{
+	if (access(BTF_FILE, R_OK))
+		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
+		    "there is no '" BTF_FILE
+		    "', by which BPF programs find their way in the kernel: mount /sys, or use a "
+		    "kernel that is built with CONFIG_DEBUG_INFO_BTF");
+	if (error == EPERM || error == EACCES)
+		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
+		    "the kernel does not let this user load BPF programs: " REMEDY);
+	return tp_err_system(&bpf->refused, error, NULL, "cannot %s the BPF programs", what);
+}
+
+static void choose_calls(struct tp_bpf_settings *settings, uint32_t groups)
+{
+	struct utsname name;
+	if (uname(&name))
+		return;
+	for (uint32_t i = 0; i < TP_BPF_CALLS; i++) {
+		const struct tp_system_call *call = tp_system_call_here(i);
+		const bool is_futex = call && call->use == TP_SYSTEM_CALL_FUTEX;
+		const bool is_io = call && tp_system_call_moves(call);
+		const bool is_wanted = (groups & TEEPERF_SYSTEM_SYSCALLS) ||
+				       ((groups & TEEPERF_SYSTEM_IO) && is_io) ||
+				       ((groups & TEEPERF_SYSTEM_SCHED) && is_futex);
+		if (!is_wanted || (call && call->use == TP_SYSTEM_CALL_ENDS))
+			continue;
+		settings->calls[i] = is_futex ? TP_BPF_CALL_FUTEX : TP_BPF_CALL_RECORD;
+	}
+}
+
+static int choose(struct tp_bpf *bpf, uint32_t groups, bool follow)
+{
+	struct stat ids;
+	size_t size = 0;
+	struct bpf_map *map = bpf_object__find_map_by_name(bpf->object, ".rodata");
+	struct tp_bpf_settings *settings =
+	    map ? (void *)(uintptr_t)bpf_map__initial_value(map, &size) : NULL;
+	if (!settings || size < sizeof(*settings))
+		return EINVAL;
+	if (stat("/proc/self/ns/pid", &ids))
+		return errno;
+	settings->ids_device = ids.st_dev;
+	settings->ids_inode = ids.st_ino;
+	settings->recorder = (uint32_t)getpid();
+	settings->follow = follow;
+	choose_calls(settings, groups);
+	return 0;
+}
+
+// Which groups need a program, by its name in events.bpf.c; those that are not here are always needed.
+static const struct {
+	const char *name;
+	uint32_t groups;
+	const char *tracepoint; // it can be done without; NULL: it cannot
+} users[] = {
+    {"on_waking", TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS, NULL},
+    {"on_call", TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS | TEEPERF_SYSTEM_IO, NULL},
+    {"on_return", TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS | TEEPERF_SYSTEM_IO, NULL},
+    {"on_exit", TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS | TEEPERF_SYSTEM_IO, NULL},
+    {"on_user_fault", TEEPERF_SYSTEM_FAULTS, "btf_trace_page_fault_user"},
+    {"on_kernel_fault", TEEPERF_SYSTEM_FAULTS, "btf_trace_page_fault_kernel"},
+    {"on_minor", TEEPERF_SYSTEM_FAULTS, NULL},
+    {"on_major", TEEPERF_SYSTEM_FAULTS, NULL},
+    {"on_request", TEEPERF_SYSTEM_IO, NULL},
+    {"on_completion", TEEPERF_SYSTEM_IO, NULL},
+};
+
+static bool is_wanted(const char *name, uint32_t groups, const struct btf *kernel)
+{
+	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
+		if (!strcmp(users[i].name, name))
+			return (users[i].groups & groups) &&
+			       (!users[i].tracepoint ||
+				   btf__find_by_name_kind(
+				       kernel, users[i].tracepoint, BTF_KIND_TYPEDEF) > 0);
+	return true;
+}
+
+// 0, or an errno value.
+static int load(struct tp_bpf *bpf, uint32_t groups, bool follow, uint32_t ring_bytes)
+{
+	const struct bpf_object_open_opts options = {
+	    .sz = sizeof(options), .object_name = "teeperf"};
+	bpf->object = bpf_object__open_mem(tp_bpf_object, tp_bpf_object_size, &options);
+	if (!bpf->object)
+		return errno;
+	struct btf *kernel = btf__load_vmlinux_btf();
+	struct bpf_program *program;
+	bpf_object__for_each_program(program, bpf->object) bpf_program__set_autoload(
+	    program, is_wanted(bpf_program__name(program), groups, kernel));
+	btf__free(kernel);
+	struct bpf_map *ring = bpf_object__find_map_by_name(bpf->object, "ring");
+	int error = ring ? -bpf_map__set_max_entries(ring, ring_bytes) : EINVAL;
+	if (!error)
+		error = choose(bpf, groups, follow);
+	if (!error)
+		error = -bpf_object__load(bpf->object);
+	if (!error)
+		return 0;
+	bpf_object__close(bpf->object);
+	bpf->object = NULL;
+	return error;
+}
+
+static int keep_link(struct tp_bpf *bpf, struct bpf_link *link)
+{
+	if (!link)
+		return errno;
+	if (!TP_GROW(bpf->links, bpf->link_room, bpf->link_count + UINT64_C(1))) {
+		bpf_link__destroy(link);
+		return ENOMEM;
+	}
+	bpf->links[bpf->link_count++] = link;
+	return 0;
+}
+
+// A program that is called at each software event COUNTER, of whichever process: on each processor that there is.
+static int attach_counter(struct tp_bpf *bpf, struct bpf_program *program, uint64_t counter)
+{
+	struct perf_event_attr wanted = {
+	    .type = PERF_TYPE_SOFTWARE,
+	    .size = sizeof(wanted),
+	    .config = counter,
+	    .sample_period = 1,
+	};
+	const int processors = libbpf_num_possible_cpus();
+	int error = processors < 0 ? -processors : 0;
+	for (int cpu = 0; !error && cpu < processors; cpu++) {
+		const int fd =
+		    (int)syscall(SYS_perf_event_open, &wanted, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0 && errno == ENODEV)
+			continue; // it is not running
+		error = fd < 0 ? errno : 0;
+		if (!error) {
+			struct bpf_link *link = bpf_program__attach_perf_event(program, fd);
+			error = keep_link(bpf, link); // its descriptor, too
+			if (error)
+				close(fd);
+		}
+	}
+	return error;
+}
+
+// 0, or an errno value.
+static int attach(struct tp_bpf *bpf)
+{
+	struct bpf_program *program;
+	int error = 0;
+	bpf_object__for_each_program(program, bpf->object)
+	{
+		if (error || !bpf_program__autoload(program))
+			continue;
+		if (!strcmp(bpf_program__name(program), "on_minor"))
+			error = attach_counter(bpf, program, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+		else if (!strcmp(bpf_program__name(program), "on_major"))
+			error = attach_counter(bpf, program, PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+		else
+			error = keep_link(bpf, bpf_program__attach(program));
+	}
+	return error;
+}
+
+static int on_event(void *context, void *data, size_t size)
+{
+	struct tp_bpf *bpf = context;
+	const struct teeperf_system_event *event = data;
+	if (size != sizeof(*event) || event->kind >= TP_BPF_LOST)
+		return 0;
+	tp_buf_add(&bpf->events, event, size);
+	bpf->dropped[event->kind] += bpf->events.failed;
+	return 0;
+}
+
+int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow)
+{
+	*bpf = (struct tp_bpf){.head.groups = groups};
+	tp_buf_init(&bpf->events);
+	libbpf_set_print(be_silent);
+	const char *what = "load";
+	int error = ENOMEM;
+	for (uint32_t bytes = RING_BYTES; error == ENOMEM && bytes >= RING_BYTES_LEAST; bytes /= 4)
+		error = load(bpf, groups, follow, bytes);
+	if (!error) {
+		struct bpf_map *ring = bpf_object__find_map_by_name(bpf->object, "ring");
+		what = "start";
+		bpf->ring = ring_buffer__new(bpf_map__fd(ring), on_event, bpf, NULL);
+		error = bpf->ring ? 0 : errno;
+	}
+	add_moment(bpf);
+	if (!error)
+		error = attach(bpf);
+	if (!error)
+		return 0;
+	const int code = refuse(bpf, error, what);
+	bpf->head.groups = 0;
+	tp_bpf_close(bpf);
+	return code;
+}
+
+// ---- what they tell
+
+static void convert(struct tp_bpf *bpf, size_t from)
+{
+	const size_t size = sizeof(struct teeperf_system_event);
+	for (size_t at = from; at + size <= bpf->events.size; at += size) {
+		struct teeperf_system_event event;
+		memcpy(&event, bpf->events.data + at, size);
+		const uint64_t start =
+		    tp_bpf_raw_ns(bpf->moments, bpf->moment_count, event.start_ns);
+		const uint64_t end = tp_bpf_raw_ns(
+		    bpf->moments, bpf->moment_count, event.start_ns + event.duration_ns);
+		event.start_ns = start;
+		event.duration_ns = end - start;
+		if (event.woken_ns)
+			event.woken_ns =
+			    tp_bpf_raw_ns(bpf->moments, bpf->moment_count, event.woken_ns);
+		memcpy(bpf->events.data + at, &event, size);
+	}
+}
+
+static void count_lost(struct tp_bpf *bpf)
+{
+	uint64_t lost[TP_BPF_LOST];
+	const int key = 0;
+	struct bpf_map *map = bpf_object__find_map_by_name(bpf->object, ".bss");
+	if (!map || bpf_map__value_size(map) != sizeof(lost) ||
+	    bpf_map_lookup_elem(bpf_map__fd(map), &key, lost))
+		return;
+	bpf->head.lost_threads = lost[0];
+	for (int i = 0; i < TP_BPF_LOST; i++)
+		lost[i] += bpf->dropped[i];
+	bpf->head.lost_calls = lost[TEEPERF_SYSTEM_CALL];
+	bpf->head.lost_faults = lost[TEEPERF_SYSTEM_FAULT];
+	bpf->head.lost_blocks = lost[TEEPERF_SYSTEM_BLOCK];
+}
+
+void tp_bpf_take(struct tp_bpf *bpf)
+{
+	if (!bpf->ring)
+		return;
+	const size_t from = bpf->events.size;
+	const int taken = ring_buffer__consume(bpf->ring);
+	// A wait may have begun long ago: moments are kept, some 20 a second.
+	if (taken > 0 || tp_clock_ns(CLOCK_MONOTONIC) >
+			     bpf->moments[bpf->moment_count - 1].monotonic_ns + MOMENTS_NS)
+		add_moment(bpf);
+	if (taken > 0)
+		convert(bpf, from);
+}
+
+void tp_bpf_add(struct tp_bpf *bpf, struct tp_buf *out)
+{
+	if (!bpf->head.groups)
+		return;
+	if (bpf->object)
+		count_lost(bpf);
+	tp_buf_add(out, &bpf->head, sizeof(bpf->head));
+	tp_buf_add(out, bpf->events.data, bpf->events.size);
+	if (bpf->events.failed)
+		tp_buf_release(&bpf->events); // there may be memory again
+	tp_buf_reset(&bpf->events);
+}
+
+void tp_bpf_close(struct tp_bpf *bpf)
+{
+	for (uint32_t i = 0; i < bpf->link_count; i++)
+		bpf_link__destroy(bpf->links[i]);
+	bpf->link_count = 0;
+	tp_bpf_take(bpf);
+	if (bpf->object && bpf->head.groups)
+		count_lost(bpf);
+	ring_buffer__free(bpf->ring);
+	bpf->ring = NULL;
+	bpf_object__close(bpf->object);
+	bpf->object = NULL;
+}
+
+void tp_bpf_release(struct tp_bpf *bpf)
+{
+	tp_bpf_close(bpf);
+	free(bpf->links);
+	free(bpf->moments);
+	tp_buf_release(&bpf->events);
+	*bpf = (struct tp_bpf){0};
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What the kernel does for the program: system calls, waits, page faults, requests to block devices, told by BPF programs
+ * (events.bpf.c). Needs root, or CAP_BPF and CAP_PERFMON, and a kernel with BTF; a recording can do without.
+ */
+#ifndef TP_BPF_H
+#define TP_BPF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <teeperf/trace.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+
+/* Two clocks at one moment. */
+struct tp_bpf_moment {
+	uint64_t monotonic_ns; /* CLOCK_MONOTONIC: what BPF programs have */
+	uint64_t raw_ns;       /* CLOCK_MONOTONIC_RAW: what traces have */
+};
+
+/* All zero: nothing is recorded. */
+struct tp_bpf {
+	struct bpf_object *object; /* NULL: not open */
+	struct bpf_link **links;
+	uint32_t link_count;
+	uint32_t link_room;
+	struct ring_buffer *ring;
+	struct teeperf_trace_system head;
+	struct tp_buf events; /* struct teeperf_system_event[], taken and not added yet */
+	uint64_t dropped[4];  /* of each kind, for want of memory */
+	struct tp_bpf_moment *moments;
+	uint32_t moment_count;
+	uint32_t moment_room;
+	struct tp_err refused; /* why tp_bpf_open failed; 0: it did not */
+};
+
+/*
+ * Be told of the GROUPS (TEEPERF_SYSTEM_SCHED, ...) of the process that the caller forks next and that becomes another program,
+ * and of all its threads; with `follow`, of the processes that it starts as well. 0, or a negative tp_error, and bpf->refused
+ * says the same, with what to do about it.
+ */
+int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow);
+/* Take what there is into bpf->events. Costs next to nothing if there is nothing. By one thread at a time. */
+void tp_bpf_take(struct tp_bpf *bpf);
+/* Add the payload of a SYSTEM section with what was taken, and forget that; nothing if nothing was ever recorded. */
+void tp_bpf_add(struct tp_bpf *bpf, struct tp_buf *out);
+/* Take the rest, and be told no more. What was taken stays; tp_bpf_release frees it. */
+void tp_bpf_close(struct tp_bpf *bpf);
+void tp_bpf_release(struct tp_bpf *bpf);
+
+/* The groups in a list such as "syscalls,io"; 0, and *err, if a word of it is none. */
+uint32_t tp_bpf_groups(const char *list, struct tp_err *err);
+
+/* For tests: CLOCK_MONOTONIC_RAW when CLOCK_MONOTONIC was NS, by COUNT moments (from 1 on) in order of time. */
+uint64_t tp_bpf_raw_ns(const struct tp_bpf_moment *moments, uint32_t count, uint64_t ns);
+
+/* The compiled programs. */
+extern const unsigned char tp_bpf_object[];
+extern const size_t tp_bpf_object_size;
+
+#endif
