@@ -404,6 +404,27 @@ static void note_starved(struct tp_notes *notes, const struct tp_analysis *analy
 		    tp_text_ns(text, starvation->delay_ns));
 }
 
+static void note_system(struct tp_notes *notes, const struct tp_tracefile *trace)
+{
+	const struct teeperf_trace_system *head = &trace->system.head;
+	const struct {
+		uint64_t count;
+		const char *what;
+	} lost[] = {
+	    {head->lost_calls, "system calls"},
+	    {head->lost_faults, "page faults"},
+	    {head->lost_blocks, "requests to block devices"},
+	    {head->lost_threads, "threads' system events"},
+	    {trace->system.unknown, "system events of a newer version"},
+	};
+	char text[TP_TEXT_NUMBER];
+	for (size_t i = 0; trace->system.has && i < sizeof(lost) / sizeof(lost[0]); i++)
+		if (lost[i].count)
+			tp_notes_add(notes, TP_NOTE_ID_SYSTEM_LOST, lost[i].count,
+			    "%s %s are not shown: sums of the kernel's events are too low",
+			    tp_text_count(text, lost[i].count), lost[i].what);
+}
+
 void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
 	memset(notes, 0, sizeof(*notes));
@@ -420,6 +441,7 @@ void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis)
 	note_levels(notes, analysis);
 	note_counts(notes, analysis);
 	note_missing(notes, analysis);
+	note_system(notes, analysis->trace);
 	if (!analysis->time.known && !analysis->timeless)
 		tp_notes_add(
 		    notes, TP_NOTE_ID_TICKS, 1, "ticks: the rate of the clock is not known");

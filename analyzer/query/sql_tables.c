@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+static const char *const by_thread[] = {"thread, start_ns", "fn", NULL};
 static const char *const by_name[] = {"function", NULL};
 static const char *const by_fn[] = {"fn", NULL};
 static const char *const by_path[] = {"path, thread", NULL};
@@ -17,13 +18,17 @@ const struct tp_sql_table tp_sql_tables[] = {
     {.relation = &tp_relation_energy},
     {.relation = &tp_relation_energy_readings},
     {&tp_relation_events, .module = &tp_sql_events_module},
+    {&tp_relation_faults, .indexes = by_thread, .prepare = tp_trace_data_system},
     {&tp_relation_functions, .indexes = by_name},
+    {&tp_relation_io, .indexes = by_thread, .prepare = tp_trace_data_system},
     {&tp_relation_latencies, .prepare = tp_trace_data_percentiles},
     {.relation = &tp_relation_meta},
     {.relation = &tp_relation_modules},
     {&tp_relation_paths, .indexes = by_fn},
+    {&tp_relation_syscalls, .indexes = by_thread, .prepare = tp_trace_data_system},
     {&tp_relation_thread_paths, .indexes = by_path},
     {.relation = &tp_relation_threads},
+    {&tp_relation_waits, .indexes = by_thread, .prepare = tp_trace_data_system},
     {0},
 };
 

@@ -21,6 +21,7 @@ int tp_trace_data_init(struct tp_trace_data *data, const struct tp_analysis *ana
 	    .analysis = analysis,
 	    .paths = &data->paths,
 	    .percentiles = &data->percentiles,
+	    .system = &data->system,
 	};
 	int code = tp_paths_init(&data->paths, analysis, err);
 	if (!code)
@@ -44,6 +45,7 @@ void tp_trace_data_release(struct tp_trace_data *data)
 	free(data->function_starts);
 	free(data->function_spans);
 	tp_percentiles_release(&data->percentiles);
+	tp_system_items_release(&data->system);
 	tp_call_store_release(&data->calls);
 	tp_paths_release(&data->paths);
 	*data = (struct tp_trace_data){0};
@@ -58,6 +60,17 @@ int tp_trace_data_percentiles(struct tp_trace_data *data, struct tp_err *err)
 	if (code)
 		tp_percentiles_release(&data->percentiles);
 	data->has_percentiles = !code;
+	return code;
+}
+
+int tp_trace_data_system(struct tp_trace_data *data, struct tp_err *err)
+{
+	if (data->has_system)
+		return 0;
+	const int code = tp_system_items_init(&data->system, data->analysis, &data->paths, err);
+	if (code)
+		tp_system_items_release(&data->system);
+	data->has_system = !code;
 	return code;
 }
 

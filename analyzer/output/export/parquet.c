@@ -172,7 +172,8 @@ static int write_tables(struct output *output, struct tp_err *err)
 	static const struct tp_relation *const relations[] = {&tp_relation_threads,
 	    &tp_relation_modules, &tp_relation_functions, &tp_relation_paths,
 	    &tp_relation_thread_paths, &tp_relation_counters, &tp_relation_counter_readings,
-	    &tp_relation_energy, &tp_relation_energy_readings};
+	    &tp_relation_energy, &tp_relation_energy_readings, &tp_relation_syscalls,
+	    &tp_relation_waits, &tp_relation_io, &tp_relation_faults};
 	struct tp_buf path;
 	char name[64];
 	int code = 0;
@@ -200,11 +201,14 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
     const char *directory, struct tp_err *err)
 {
 	struct tp_paths paths;
+	struct tp_system_items system = {0};
 	(void)options;
 	int code = tp_paths_init(&paths, analysis, err);
+	if (!code && analysis->trace->system.has)
+		code = tp_system_items_init(&system, analysis, &paths, err);
 	int64_t *keys = malloc(((size_t)analysis->function_count + 1) * sizeof(*keys));
 	struct output output = {
-	    .data = {.analysis = analysis, .paths = &paths, .keys = keys},
+	    .data = {.analysis = analysis, .paths = &paths, .system = &system, .keys = keys},
 	    .directory = directory,
 	};
 	if (!keys && !code)
@@ -216,6 +220,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	if (!code)
 		code = write_calls(&output, err);
 	free(keys);
+	tp_system_items_release(&system);
 	tp_paths_release(&paths);
 	return code;
 }

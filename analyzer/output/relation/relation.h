@@ -17,6 +17,7 @@
 #include "analyzer/output/family.h"
 #include "analyzer/profile/call_store.h"
 #include "analyzer/profile/percentiles.h"
+#include "analyzer/profile/system.h"
 
 #define TP_RELATION_COLUMNS 32 /* at most */
 #define TP_RELATION_END UINT8_MAX
@@ -79,6 +80,7 @@ struct tp_relation_data {
 	const struct tp_analysis *analysis;
 	const struct tp_paths *paths;             /* of paths, thread_paths, calls */
 	const struct tp_percentiles *percentiles; /* of latencies */
+	const struct tp_system_items *system;     /* of syscalls, waits, io, faults, system */
 	const struct tp_family *family;        /* whose sums the analysis is; NULL: of one trace */
 	const struct tp_family_member *member; /* of family_threads: whose analysis it is */
 	const int64_t *keys; /* fn_key of each function; NULL: made when asked for */
@@ -147,6 +149,11 @@ extern const struct tp_relation tp_relation_counters;         /* struct tp_meter
 extern const struct tp_relation tp_relation_energy;           /* the same */
 extern const struct tp_relation tp_relation_counter_readings; /* struct tp_meter_reading */
 extern const struct tp_relation tp_relation_energy_readings;  /* the same */
+extern const struct tp_relation tp_relation_syscalls;         /* uint64_t, in system->lists[...] */
+extern const struct tp_relation tp_relation_waits;
+extern const struct tp_relation tp_relation_io;
+extern const struct tp_relation tp_relation_faults;
+extern const struct tp_relation tp_relation_system; /* struct tp_system_row */
 /* Of families: */
 extern const struct tp_relation tp_relation_family_functions; /* struct tp_function */
 extern const struct tp_relation tp_relation_family_threads;   /* struct tp_thread_result */

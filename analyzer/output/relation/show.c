@@ -85,13 +85,17 @@ static void add_cell(struct tp_relation_show *show, uint32_t column, struct tp_c
 	tp_grid_plain(grid, table, other);
 }
 
-void tp_relation_show_row(struct tp_relation_show *show, const void *row)
+void tp_relation_show_total(struct tp_relation_show *show, const void *row)
 {
-	if (tp_grid_skips(&show->grid))
-		return;
 	for (uint32_t i = 0; i < show->count; i++)
 		add_cell(show, show->columns[i],
 		    show->relation->value(show->data, row, show->columns[i]));
+}
+
+void tp_relation_show_row(struct tp_relation_show *show, const void *row)
+{
+	if (!tp_grid_skips(&show->grid))
+		tp_relation_show_total(show, row);
 }
 
 static struct tp_cell total_of(const struct tp_relation_data *data, const char *key)

@@ -27,6 +27,8 @@ void tp_relation_show_init(struct tp_relation_show *show, const struct tp_relati
     const struct tp_grid_members *members, struct tp_buf *out);
 /* One more row, unless the limit is reached. */
 void tp_relation_show_row(struct tp_relation_show *show, const void *row);
+/* The same, limit or not: a row that sums up. */
+void tp_relation_show_total(struct tp_relation_show *show, const void *row);
 /* All rows of functions, in the order that the options ask for, and their total. 0 or a negative tp_error. */
 int tp_relation_show_functions(const struct tp_relation *relation, struct tp_relation_data *data,
     const struct tp_view_options *options, const struct tp_grid_members *members,

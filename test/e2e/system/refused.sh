@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# A user who may not load BPF programs is told what is missing and how to get it; the calls are recorded, and the exit code is the
+# program's. Wrong uses of --events are refused before anything runs.
+set -eu
+. "$(dirname "$0")/../../lib/e2e.sh"
+fake=
+
+cat >app.c <<'EOS'
+int main(void)
+{
+	return 7;
+}
+EOS
+expect 0 "$TEEPERF" cc -O1 -o app app.c
+
+refused() {
+	why=$1
+	shift
+	expect 129 "$TEEPERF" record -o no.trace "$@"
+	says "$why" err
+	[ ! -e no.trace ] || fail "there is a trace"
+}
+refused "there are no events 'disk': name some of sched, syscalls, io and faults" --events io,disk -- ./app
+refused "there are no events ''" --events io, -- ./app
+refused "'--events' needs a PROGRAM" --events io --attach "$PWD/log"
+refused "'--events' does not go with '--mode ring'" --events io --mode ring -- ./app
+
+# Somewhere that everybody finds.
+open=$(mktemp -d /tmp/teeperf-refused.XXXXXX)
+trap 'rm -rf "$open"' EXIT
+chmod 777 "$open"
+cp "$TEEPERF" "$open/teeperf"
+cp app "$open/app"
+if [ "$(id -u)" = 0 ]; then
+	set -- setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --inh-caps=-all
+else
+	set --
+fi
+(cd "$open" && expect 7 "$@" ./teeperf record -o run.trace --events sched,syscalls,io,faults -- ./app && cp out err "$OLDPWD")
+if [ -r /sys/kernel/btf/vmlinux ]; then
+	says 'no system events are recorded: the kernel does not let this user load BPF programs: run .* as root, or .*setcap cap_bpf' err
+else
+	says "no system events are recorded: there is no '/sys/kernel/btf/vmlinux'" err
+fi
+expect 0 "$TEEPERF" query --format csv "$open/run.trace" "SELECT calls FROM functions WHERE function = 'main'"
+says '^1$' out
+expect 1 "$TEEPERF" analyze --view system "$open/run.trace"
+says 'has no system events: ' err
+expect 7 "$TEEPERF" record -q -o plain.trace -- ./app
+expect 1 "$TEEPERF" analyze --view system plain.trace
+says "has no system events: record with '--events" err
