@@ -184,6 +184,8 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 	if (!pid) {
 		if (inherited >= 0)
 			fcntl(inherited, F_SETFD, 0);
+		if (settings->errors)
+			dup2(*settings->errors, STDERR_FILENO);
 		become(launch, argv, environment, settings->away, pipe_fds[1]);
 	}
 	__atomic_store_n(&launch->pid, pid, __ATOMIC_RELAXED);

@@ -51,6 +51,7 @@ struct tp_launch_settings {
 	const char *follow;  /* TEEPERF_FORK */
 	const char *tee;     /* TEEPERF_TEE_LOG */
 	bool away;           /* its standard output is our standard error */
+	const int *errors;   /* what its standard error is; NULL: ours */
 };
 
 /* Call it before any thread is created, so that all of them have the signals blocked. */

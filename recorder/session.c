@@ -33,6 +33,21 @@ static void stop_signals(struct tp_session *session)
 	tp_launch_restore(&session->launch);
 }
 
+// ---- What Gramine prints of SGX. The process that listens must have neither our threads nor the log.
+
+static int start_tap(struct tp_session *session, struct tp_err *err)
+{
+	const char *counters = session->options.meters.counters;
+	return session->options.argv && tp_counters_has(counters, TP_COUNTERS_GRAMINE)
+		   ? tp_gramine_tap_start(&session->tap, err)
+		   : 0;
+}
+
+static void stop_tap(struct tp_session *session)
+{
+	tp_gramine_tap_stop(&session->tap);
+}
+
 // ---- The log.
 
 // Whether there is a core for draining besides those of the program's thread and of the clock.
@@ -271,6 +286,7 @@ static void stop_control(struct tp_session *session)
  */
 const struct tp_session_step tp_session_steps[] = {
     {"signals", start_signals, stop_signals},
+    {"program's messages", start_tap, stop_tap},
     {"log", start_log, stop_log},
     {"trace", tp_session_trace_open, tp_session_trace_close},
     {"TEE's log and trace", tp_session_inner_open, tp_session_inner_close},

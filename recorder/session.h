@@ -92,6 +92,7 @@ struct tp_session {
 	struct tp_err
 	    events_refused; /* why the kernel does not tell of options.events; 0: it does */
 	struct tp_meters meters;
+	struct tp_gramine_tap tap; /* of the program's standard error */
 };
 
 /* What has happened so far, or in all after tp_session_finish. */

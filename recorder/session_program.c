@@ -49,9 +49,13 @@ int tp_session_program_start(struct tp_session *session, struct tp_err *err)
 	    .follow = session->follows ? session->follow.setting : NULL,
 	    .tee = session->has_inner ? session->inner.region.path : NULL,
 	    .away = options->away,
+	    .errors = session->tap.heard ? &session->tap.program : NULL,
 	};
-	if (options->argv)
-		return tp_launch_start(&session->launch, options->argv, &settings, err);
+	if (options->argv) {
+		const int r = tp_launch_start(&session->launch, options->argv, &settings, err);
+		tp_gramine_tap_given(&session->tap);
+		return r;
+	}
 	return start_guest(session, err);
 }
 

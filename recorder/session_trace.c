@@ -117,6 +117,11 @@ static void write_meters(struct tp_session *session)
 	struct tp_buf energy;
 	tp_buf_init(&counters);
 	tp_buf_init(&energy);
+	if (session->meters.counters.with_gramine) {
+		// Children of the program may have its standard error for longer than we want to wait.
+		tp_gramine_tap_finish(&session->tap, session->launch.ended ? 2000 : 0);
+		tp_meters_set_gramine(&session->meters, session->tap.heard);
+	}
 	tp_meters_add_counters(&session->meters, &counters);
 	tp_meters_add_energy(&session->meters, &energy);
 	if (counters.size && !counters.failed)

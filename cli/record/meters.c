@@ -34,6 +34,11 @@ int tp_record_meters_check(
 	if (meters->counters && !options->wanted.argv && !options->attach.pid)
 		return tp_options_usage(
 		    "option '--counters' needs a PROGRAM to start, or '--pid' with its process");
+	if (tp_counters_has(meters->counters, TP_COUNTERS_GRAMINE) &&
+	    (!options->wanted.argv || !options->attach.port_name ||
+		strcmp(options->attach.port_name, "gramine") != 0))
+		return tp_options_usage(
+		    "the counter 'gramine' needs '--port gramine' and a PROGRAM to start");
 	if (options->energy && *options->energy) {
 		char *end;
 		energy_ms = strtoull(options->energy, &end, 10);

@@ -100,8 +100,8 @@ static bool find_event(const char *word, struct event *event)
 
 static int refuse(const char *word, struct tp_err *err)
 {
-	const char *words[2 * EVENT_COUNT + 2] = {TP_COUNTERS_CGROUP};
-	int count = 1;
+	const char *words[2 * EVENT_COUNT + 3] = {TP_COUNTERS_CGROUP, TP_COUNTERS_GRAMINE};
+	int count = 2;
 	for (int i = 0; i < EVENT_COUNT; i++) {
 		words[count++] = events[i].name;
 		if (events[i].alias)
@@ -126,8 +126,8 @@ void tp_counters_list(struct tp_buf *out, const char *indent)
 			line = 0;
 		}
 	}
-	tp_buf_addf(out, "%srNNN (a raw code in hexadecimal), %s\n", line ? "" : indent,
-	    TP_COUNTERS_CGROUP);
+	tp_buf_addf(out, "%srNNN (a raw code in hexadecimal), %s, %s\n", line ? "" : indent,
+	    TP_COUNTERS_CGROUP, TP_COUNTERS_GRAMINE);
 }
 
 // The next word of LIST into WORD, and *LIST behind it. False: there is none left, or *CODE is an error.
@@ -149,6 +149,16 @@ static bool next_word(const char **list, char word[NAME_SIZE], int *code, struct
 	return true;
 }
 
+bool tp_counters_has(const char *list, const char *word)
+{
+	char at[NAME_SIZE];
+	int code = 0;
+	while (next_word(&list, at, &code, NULL))
+		if (!strcmp(at, word))
+			return true;
+	return false;
+}
+
 // Fill the meters, and EVENTS that go with them.
 static int parse(struct tp_counters *counters, const char *list,
     struct event found[TP_COUNTERS_MOST], struct tp_err *err)
@@ -157,10 +167,12 @@ static int parse(struct tp_counters *counters, const char *list,
 	int code = 0;
 	while (next_word(&list, word, &code, err)) {
 		struct event event;
-		if (!strcmp(word, TP_COUNTERS_CGROUP)) {
-			counters->with_cgroup = true;
+		const bool is_cgroup = !strcmp(word, TP_COUNTERS_CGROUP);
+		const bool is_gramine = !strcmp(word, TP_COUNTERS_GRAMINE);
+		counters->with_cgroup |= is_cgroup;
+		counters->with_gramine |= is_gramine;
+		if (is_cgroup || is_gramine)
 			continue;
-		}
 		if (!find_event(word, &event))
 			return refuse(word, err);
 		bool twice = false;

@@ -23,6 +23,7 @@ enum { TP_COUNTERS_MOST = 64 };
 
 /* What may stand in a list beside perf's names: cgroup.h and gramine.h have these. */
 #define TP_COUNTERS_CGROUP "cgroup"
+#define TP_COUNTERS_GRAMINE "gramine"
 
 struct tp_counter_fds {
 	int *fds; /* one, or one for each thread */
@@ -33,8 +34,12 @@ struct tp_counters {
 	struct teeperf_trace_meter meters[TP_COUNTERS_MOST];
 	struct tp_counter_fds of[TP_COUNTERS_MOST];
 	uint32_t count;
-	bool with_cgroup; /* the list has TP_COUNTERS_CGROUP, for which no meter stands here */
+	bool with_cgroup;  /* the list has TP_COUNTERS_CGROUP, for which no meter stands here */
+	bool with_gramine; /* the same of TP_COUNTERS_GRAMINE */
 };
+
+/* Whether LIST, or no list, has the name WORD. */
+bool tp_counters_has(const char *list, const char *word);
 
 /* Whether LIST, names separated by commas, is one. TP_ERR_SYNTAX names the wrong word, and one that was perhaps meant. */
 int tp_counters_check(const char *list, struct tp_err *err);

@@ -227,35 +227,56 @@ void tp_meters_stop(struct tp_meters *meters)
 	meters->runs = false;
 }
 
-static void add_section(const struct tp_meter_series *series,
-    const struct teeperf_trace_meter *first, uint32_t first_count,
-    const struct teeperf_trace_meter *more, uint32_t more_count, struct tp_buf *out)
+void tp_meters_set_gramine(struct tp_meters *meters, const struct tp_gramine *gramine)
 {
+	static const struct tp_gramine none;
+	struct tp_meter_value values[TP_GRAMINE_METERS];
+	const uint32_t cgroup = meters->counters.with_cgroup ? TP_CGROUP_METERS : 0;
+	tp_gramine_read(gramine ? gramine : &none, meters->gramine, values);
+	add(&meters->of_counters, now_ns(meters), TEEPERF_READING_END, values, TP_GRAMINE_METERS,
+	    meters->counters.count + cgroup);
+}
+
+// Meters that stand side by side.
+struct group {
+	const struct teeperf_trace_meter *meters;
+	uint32_t count;
+};
+
+static void add_section(const struct tp_meter_series *series, const struct group *groups,
+    uint32_t group_count, struct tp_buf *out)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < group_count; i++)
+		count += groups[i].count;
 	const struct teeperf_trace_meters head = {
-	    .meter_count = first_count + more_count,
+	    .meter_count = count,
 	    .reading_count = series->count,
 	    .interval_ns = series->interval_ns,
 	    .left_out = series->left_out,
 	};
 	tp_buf_add(out, &head, sizeof(head));
-	tp_buf_add(out, first, first_count * sizeof(*first));
-	tp_buf_add(out, more, more_count * sizeof(*more));
+	for (uint32_t i = 0; i < group_count; i++)
+		tp_buf_add(out, groups[i].meters, groups[i].count * sizeof(*groups[i].meters));
 	tp_buf_add(out, series->readings, series->count * sizeof(*series->readings));
 }
 
 void tp_meters_add_counters(const struct tp_meters *meters, struct tp_buf *out)
 {
+	const struct group groups[] = {
+	    {meters->counters.meters, meters->counters.count},
+	    {meters->cgroup.meters, meters->counters.with_cgroup ? TP_CGROUP_METERS : 0},
+	    {meters->gramine, meters->counters.with_gramine ? TP_GRAMINE_METERS : 0},
+	};
 	if (meters->has_counters)
-		add_section(&meters->of_counters, meters->counters.meters, meters->counters.count,
-		    meters->cgroup.meters, meters->counters.with_cgroup ? TP_CGROUP_METERS : 0,
-		    out);
+		add_section(&meters->of_counters, groups, 3, out);
 }
 
 void tp_meters_add_energy(const struct tp_meters *meters, struct tp_buf *out)
 {
+	const struct group group = {meters->energy.meters, meters->energy.count};
 	if (meters->has_energy)
-		add_section(&meters->of_energy, meters->energy.meters, meters->energy.count,
-		    meters->energy.meters, 0, out);
+		add_section(&meters->of_energy, &group, 1, out);
 }
 
 void tp_meters_release(struct tp_meters *meters)

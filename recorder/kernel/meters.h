@@ -11,6 +11,7 @@
 #include "recorder/kernel/cgroup.h"
 #include "recorder/kernel/counters.h"
 #include "recorder/kernel/energy.h"
+#include "recorder/kernel/gramine.h"
 #include "recorder/region/doorbell.h"
 
 struct tp_meters_options {
@@ -39,6 +40,7 @@ struct tp_meters {
 	bool has_energy;
 	struct tp_counters counters;
 	struct tp_cgroup cgroup;
+	struct teeperf_trace_meter gramine[TP_GRAMINE_METERS];
 	struct tp_energy energy;
 	struct tp_meter_series of_counters;
 	struct tp_meter_series of_energy;
@@ -63,6 +65,9 @@ bool tp_meters_read(struct tp_meters *meters, enum teeperf_reading_cause cause);
 
 /* End the thread. Does nothing a second time. */
 void tp_meters_stop(struct tp_meters *meters);
+
+/* pre: stopped, and counters were to have them. What Gramine printed; NULL: nothing that was listened to. */
+void tp_meters_set_gramine(struct tp_meters *meters, const struct tp_gramine *gramine);
 
 /* pre: stopped. Add the payload of the section, nothing if it was not asked for. */
 void tp_meters_add_counters(const struct tp_meters *meters, struct tp_buf *out);
