@@ -11,6 +11,7 @@ find_library(TEEPERF_LIBELF elf REQUIRED)
 find_library(TEEPERF_LIBDWARF dwarf REQUIRED)
 find_library(TEEPERF_SQLITE sqlite3 REQUIRED)
 find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
+find_path(TEEPERF_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 
 # The rooms of each library; query and the recovery of killed recorders' logs are apart from what they need most of.
 set(TEEPERF_ROOMS_common common common/chunks)
@@ -24,6 +25,7 @@ set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols a
 	analyzer/output/export analyzer/output/relation analyzer/output/report)
 set(TEEPERF_ROOMS_recovery recorder/recover)
 set(TEEPERF_ROOMS_query analyzer/query)
+set(TEEPERF_ROOMS_experiment experiment)
 set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/doctor cli/driver cli/record cli/tune)
 
 # Add static library tp_NAME<SUFFIX> from its rooms, compiled (and what uses it linked) with FLAGS.
@@ -72,7 +74,7 @@ add_custom_target(tp_man ALL DEPENDS ${pages})
 # The host side once, in a variant: targets end in SUFFIX, outputs go to DIR (bin/, lib/), all is
 # compiled and linked with FLAGS.
 function(teeperf_host_variant suffix dir flags)
-	foreach(name common allowlists inventory selection recorder analyzer recovery query cli)
+	foreach(name common allowlists inventory selection recorder analyzer recovery query experiment cli)
 		teeperf_host_library(${name} "${suffix}" "${flags}")
 	endforeach()
 	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
@@ -102,8 +104,14 @@ function(teeperf_host_variant suffix dir flags)
 	target_link_libraries(tp_query${suffix} PUBLIC
 		tp_analyzer${suffix} tp_common${suffix} "${TEEPERF_SQLITE}")
 
+	# The one file in C++ outside the pass.
+	target_sources(tp_experiment${suffix} PRIVATE "${PROJECT_SOURCE_DIR}/experiment/toml.cpp")
+	target_include_directories(tp_experiment${suffix} SYSTEM PRIVATE "${TEEPERF_TOMLPLUSPLUS_INCLUDE}")
+	target_link_libraries(tp_experiment${suffix} PUBLIC
+		tp_query${suffix} tp_analyzer${suffix} tp_common${suffix} m)
+
 	# All of cli/ but main.c is a library, so that unit tests reach it.
-	target_link_libraries(tp_cli${suffix} PUBLIC tp_query${suffix} tp_recovery${suffix} tp_recorder${suffix}
+	target_link_libraries(tp_cli${suffix} PUBLIC tp_experiment${suffix} tp_query${suffix} tp_recovery${suffix} tp_recorder${suffix}
 		tp_selection${suffix}
 		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
 	target_compile_definitions(tp_cli${suffix} PRIVATE
