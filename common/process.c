@@ -8,7 +8,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,4 +126,29 @@ int tp_process_run(const struct tp_program *program, int *status)
 	if (!code)
 		*status = tp_process_wait(pid);
 	return code;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat info;
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+bool tp_find_program(const char *name, char path[PATH_MAX])
+{
+	const char *folders = getenv("PATH");
+	if (strchr(name, '/'))
+		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && is_program(path);
+	if (!folders)
+		folders = "/usr/local/bin:/usr/bin:/bin";
+	while (*folders) {
+		const size_t length = strcspn(folders, ":");
+		const int size = snprintf(path, PATH_MAX, "%.*s/%s", length ? (int)length : 1,
+		    length ? folders : ".", name);
+		if (size < PATH_MAX && is_program(path))
+			return true;
+		folders += length;
+		folders += *folders == ':';
+	}
+	return false;
 }

@@ -8,6 +8,7 @@
 
 #include "common/buf.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -42,6 +43,9 @@ int tp_process_fork(struct tp_process *process, tp_process_work *work, void *con
 bool tp_process_take(struct tp_process *process, uint64_t most, struct tp_buf *got, int *status);
 /* End it at once. */
 void tp_process_kill(struct tp_process *process);
+
+/* The program NAME along PATH, or where its slashes say. False if there is none. */
+bool tp_find_program(const char *name, char path[PATH_MAX]);
 
 /* Wait for the end of PID. Its status, as of waitpid; 0 where that is not known, as SIGCHLD is ignored. */
 int tp_process_wait(pid_t pid);

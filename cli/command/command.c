@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 const struct tp_command *tp_command_running;
@@ -196,31 +195,6 @@ int tp_default_trace(int *argc, char ***argv, const char *only_one)
 	*argc = 1;
 	*argv = names;
 	return TP_EXIT_DONE;
-}
-
-static bool is_program(const char *path)
-{
-	struct stat info;
-	return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
-}
-
-bool tp_find_program(const char *name, char path[PATH_MAX])
-{
-	const char *folders = getenv("PATH");
-	if (strchr(name, '/'))
-		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && is_program(path);
-	if (!folders)
-		folders = "/usr/local/bin:/usr/bin:/bin";
-	while (*folders) {
-		const size_t length = strcspn(folders, ":");
-		const int size = snprintf(path, PATH_MAX, "%.*s/%s", length ? (int)length : 1,
-		    length ? folders : ".", name);
-		if (size < PATH_MAX && is_program(path))
-			return true;
-		folders += length;
-		folders += *folders == ':';
-	}
-	return false;
 }
 
 uint32_t tp_terminal_width(void)

@@ -80,9 +80,6 @@ void tp_command_list(const struct tp_command *const *table, FILE *to);
  */
 int tp_default_trace(int *argc, char ***argv, const char *only_one);
 
-/* The program NAME along PATH, or where its slashes say. False if there is none. */
-bool tp_find_program(const char *name, char path[PATH_MAX]);
-
 /* Columns of the terminal, 0 if standard output is none. */
 uint32_t tp_terminal_width(void);
 /* Whether it is one, and colour is not unwanted. */

@@ -17,6 +17,7 @@
 #include "cli/command/command.h"
 #include "common/clean.h"
 #include "recorder/tee.h"
+#include "common/process.h"
 
 void tp_doctor_show(const char *mark, const char *subject, const char *format, ...)
 {

@@ -2,6 +2,7 @@
 // The compiler driver behind `teeperf cc` and `teeperf c++`.
 #define _GNU_SOURCE
 #include "driver.h"
+#include "common/process.h"
 
 #include <errno.h>
 #include <stdarg.h>

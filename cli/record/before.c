@@ -2,6 +2,7 @@
 // What is looked at before anything is started: the program's processor and rights, and where the trace goes.
 #define _GNU_SOURCE
 #include "record.h"
+#include "common/process.h"
 
 #include <elf.h>
 #include <fcntl.h>

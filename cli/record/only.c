@@ -5,6 +5,7 @@
 #include "allowlists/language/reading.h"
 #include "common/array.h"
 #include "allowlists/inventory/inventory.h"
+#include "common/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "autotune.h"
 #include "cli/driver/driver.h"
 #include "allowlists/inventory/inventory.h"
+#include "common/process.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -7,6 +7,7 @@
 #include "analyzer/import/open.h"
 #include "cli/driver/driver.h"
 #include "allowlists/choose/workload.h"
+#include "common/process.h"
 
 #include <errno.h>
 #include <stdio.h>
