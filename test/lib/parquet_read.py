@@ -10,7 +10,7 @@ zstd = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
 zstd.ZSTD_decompress.restype = ctypes.c_size_t
 zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
 
-INT32, INT64, BYTE_ARRAY = 1, 2, 6
+INT32, INT64, DOUBLE, BYTE_ARRAY = 1, 2, 5, 6
 
 
 def need(condition, *what):
@@ -78,6 +78,9 @@ def decode(kind, data, count):
     if kind == INT64:
         need(len(data) == 8 * count, "INT64 page of", len(data), "bytes")
         return list(struct.unpack("<%dq" % count, data))
+    if kind == DOUBLE:
+        need(len(data) == 8 * count, "DOUBLE page of", len(data), "bytes")
+        return list(struct.unpack("<%dd" % count, data))
     values = []
     at = 0
     for _ in range(count):
@@ -89,8 +92,26 @@ def decode(kind, data, count):
     return values
 
 
-def check_statistics(kind, statistics, values):
-    if kind == BYTE_ARRAY:
+def definition_levels(data, count):
+    """(whether each of count values is there, the rest of the page), of the runs of one bit that an optional column has."""
+    size, = struct.unpack_from("<I", data)
+    levels = []
+    runs = Thrift(data[:4 + size], 4)
+    while runs.at < 4 + size:
+        head = runs.varint()
+        need(head & 1 == 0 and head, "a run that is packed, or empty")
+        level = runs.byte()
+        need(level in (0, 1), "level", level)
+        levels += [level == 1] * (head >> 1)
+    need(len(levels) == count, "levels of", len(levels), "values")
+    return levels, data[4 + size:]
+
+
+def check_statistics(kind, statistics, values, missing):
+    need(statistics[3] == missing, "statistics say that so many are missing:", statistics[3], "not", missing)
+    if kind == DOUBLE or not values:
+        need(list(statistics) == [3], "statistics of nothing that has any", statistics)
+    elif kind == BYTE_ARRAY:
         if 5 in statistics:
             need(statistics[5] == max(values) and statistics[6] == min(values), "statistics", statistics)
         else:
@@ -99,11 +120,10 @@ def check_statistics(kind, statistics, values):
         code = "<i" if kind == INT32 else "<q"
         for field, value in ((1, max(values)), (2, min(values)), (5, max(values)), (6, min(values))):
             need(struct.unpack(code, statistics[field])[0] == value, "statistics", field, value)
-    need(statistics[3] == 0, "NULLs in a required column")
 
 
 def read(path):
-    """(columns: {name: [values]}, row counts of groups); texts are bytes."""
+    """(columns: {name: [values]}, row counts of groups); texts are bytes, what is missing is None."""
     with open(path, "rb") as file:
         data = file.read()
     need(data[:4] == b"PAR1" and data[-4:] == b"PAR1", path, "has no magic")
@@ -116,7 +136,7 @@ def read(path):
     need(all(order == {1: {}} for order in footer[7]), path, "column orders")
     columns = {}
     for element in schema:
-        need(element[3] == 0, path, "not required:", element)
+        need(element[3] in (0, 1), path, "neither required nor optional:", element)
         need((element[1] == BYTE_ARRAY) == (element.get(6) == 0), path, "text is UTF8:", element)
         columns[element[4].decode()] = []
     groups = []
@@ -143,9 +163,14 @@ def read(path):
             at += meta[7]
             sizes[0] += meta[6]
             sizes[1] += meta[7]
-            values = decode(element[1], plain.raw[:got], rows)
-            check_statistics(element[1], meta[12], values)
-            columns[name] += values
+            plain = plain.raw[:got]
+            levels = [True] * rows
+            if element[3] == 1:
+                levels, plain = definition_levels(plain, rows)
+            values = decode(element[1], plain, sum(levels))
+            check_statistics(element[1], meta[12], values, rows - sum(levels))
+            rest = iter(values)
+            columns[name] += [next(rest) if level else None for level in levels]
         need(group[2] == sizes[0] and group[6] == sizes[1], path, "sizes of a group")
         for order in group.get(4, []):
             values = columns[schema[order[1]][4].decode()]

@@ -25,7 +25,8 @@ enum {
 };
 
 // parquet.thrift
-enum { CODEC_ZSTD = 6, ENCODING_PLAIN = 0, ENCODING_RLE = 3, REQUIRED = 0, CONVERTED_UTF8 = 0 };
+enum { CODEC_ZSTD = 6, ENCODING_PLAIN = 0, ENCODING_RLE = 3 };
+enum { REQUIRED = 0, OPTIONAL = 1, CONVERTED_UTF8 = 0 };
 
 // ---- thrift
 
@@ -82,6 +83,7 @@ static void init_buffer(struct tp_parquet_buffer *buffer)
 	tp_buf_init(&buffer->bytes);
 	tp_buf_init(&buffer->min_text);
 	tp_buf_init(&buffer->max_text);
+	tp_buf_init(&buffer->levels);
 }
 
 static void begin_group(struct tp_parquet *parquet)
@@ -92,6 +94,8 @@ static void begin_group(struct tp_parquet *parquet)
 		tp_buf_reset(&buffer->bytes);
 		tp_buf_reset(&buffer->min_text);
 		tp_buf_reset(&buffer->max_text);
+		tp_buf_reset(&buffer->levels);
+		buffer->run = buffer->missing = 0;
 		buffer->min = INT64_MAX;
 		buffer->max = INT64_MIN;
 	}
@@ -133,8 +137,10 @@ static void add_statistics(
 {
 	int field = 0;
 	add_field(out, last, id, T_STRUCT);
-	if (buffer->column->type == TP_PARQUET_TEXT) {
-		add_number(out, &field, 3, T_I64, 0);
+	if (buffer->column->type == TP_PARQUET_DOUBLE) {
+		add_number(out, &field, 3, T_I64, buffer->missing);
+	} else if (buffer->column->type == TP_PARQUET_TEXT) {
+		add_number(out, &field, 3, T_I64, buffer->missing);
 		// Without any when some value was too long.
 		if (buffer->min <= buffer->max) {
 			add_binary(out, &field, 5, buffer->max_text.data, buffer->max_text.size);
@@ -142,14 +148,56 @@ static void add_statistics(
 		}
 	} else {
 		const size_t size = buffer->column->type == TP_PARQUET_INT32 ? 4 : 8;
+		const bool any = buffer->min <= buffer->max;
 		// Twice: fields 1 and 2 for readers from before 2017.
-		add_binary(out, &field, 1, &buffer->max, size);
-		add_binary(out, &field, 2, &buffer->min, size);
-		add_number(out, &field, 3, T_I64, 0);
-		add_binary(out, &field, 5, &buffer->max, size);
-		add_binary(out, &field, 6, &buffer->min, size);
+		if (any) {
+			add_binary(out, &field, 1, &buffer->max, size);
+			add_binary(out, &field, 2, &buffer->min, size);
+		}
+		add_number(out, &field, 3, T_I64, buffer->missing);
+		if (any) {
+			add_binary(out, &field, 5, &buffer->max, size);
+			add_binary(out, &field, 6, &buffer->min, size);
+		}
 	}
 	end_struct(out);
+}
+
+// One level for each value, 1 if it is there: runs of one level, as "RLE / bit-packed hybrid" has them, of width 1.
+static void end_run(struct tp_parquet_buffer *buffer)
+{
+	if (buffer->run) {
+		tp_varint_add(&buffer->levels, (uint64_t)buffer->run << 1);
+		tp_buf_add_char(&buffer->levels, (char)buffer->present);
+	}
+	buffer->run = 0;
+}
+
+static void note_level(struct tp_parquet_buffer *buffer, bool present)
+{
+	if (!buffer->column->optional)
+		return;
+	if (buffer->present != present)
+		end_run(buffer);
+	buffer->present = present;
+	buffer->run++;
+	buffer->missing += !present;
+}
+
+// The levels of an optional column, behind their size, come before its values.
+static void put_levels(struct tp_parquet *parquet, struct tp_parquet_buffer *buffer)
+{
+	struct tp_buf *levels = &buffer->levels;
+	end_run(buffer);
+	const uint32_t size = (uint32_t)levels->size;
+	struct tp_buf page;
+	tp_buf_init(&page);
+	tp_buf_add(&page, &size, sizeof(size));
+	tp_buf_add(&page, levels->data, levels->size);
+	tp_buf_add(&page, buffer->bytes.data, buffer->bytes.size);
+	parquet->failed |= page.failed || levels->failed || buffer->bytes.failed;
+	tp_buf_release(&buffer->bytes);
+	buffer->bytes = page;
 }
 
 // Write a column's page. *SIZE: bytes in the file; *RAW: the same unpacked; both with the header of the page.
@@ -157,6 +205,8 @@ static void write_page(
     struct tp_parquet *parquet, struct tp_parquet_buffer *buffer, uint64_t *size, uint64_t *raw)
 {
 	struct tp_buf *packed = &parquet->packed;
+	if (buffer->column->optional)
+		put_levels(parquet, buffer);
 	const size_t bound = ZSTD_compressBound(buffer->bytes.size);
 	struct tp_buf header;
 	tp_buf_init(&header);
@@ -272,6 +322,7 @@ void tp_parquet_add(struct tp_parquet *parquet, int64_t value)
 {
 	struct tp_parquet_buffer *buffer = &parquet->columns[parquet->at];
 	const bool narrow = buffer->column->type == TP_PARQUET_INT32;
+	note_level(buffer, true);
 	struct tp_buf *bytes = &buffer->bytes;
 	if (narrow)
 		value = (int32_t)value;
@@ -306,6 +357,7 @@ void tp_parquet_add_text(struct tp_parquet *parquet, const char *text)
 {
 	struct tp_parquet_buffer *buffer = &parquet->columns[parquet->at];
 	const size_t length = strlen(text);
+	note_level(buffer, true);
 	const uint32_t size = length < UINT32_MAX / 2 ? (uint32_t)length : 0;
 	tp_buf_add(&buffer->bytes, &size, sizeof(size));
 	tp_buf_add(&buffer->bytes, text, size);
@@ -326,6 +378,20 @@ void tp_parquet_add_text(struct tp_parquet *parquet, const char *text)
 	end_value(parquet);
 }
 
+void tp_parquet_add_real(struct tp_parquet *parquet, double value)
+{
+	struct tp_parquet_buffer *buffer = &parquet->columns[parquet->at];
+	note_level(buffer, true);
+	tp_buf_add(&buffer->bytes, &value, sizeof(value));
+	end_value(parquet);
+}
+
+void tp_parquet_add_missing(struct tp_parquet *parquet)
+{
+	note_level(&parquet->columns[parquet->at], false);
+	end_value(parquet);
+}
+
 // ---- closing
 
 static void describe_schema(struct tp_buf *out, int *last, const struct tp_parquet *parquet)
@@ -339,7 +405,7 @@ static void describe_schema(struct tp_buf *out, int *last, const struct tp_parqu
 		const struct tp_parquet_column *column = parquet->columns[i].column;
 		field = 0;
 		add_number(out, &field, 1, T_I32, column->type);
-		add_number(out, &field, 3, T_I32, REQUIRED);
+		add_number(out, &field, 3, T_I32, column->optional ? OPTIONAL : REQUIRED);
 		add_binary(out, &field, 4, column->name, strlen(column->name));
 		if (column->type == TP_PARQUET_TEXT) {
 			int inner = 0;
@@ -396,6 +462,7 @@ int tp_parquet_close(struct tp_parquet *parquet, struct tp_err *err)
 		tp_buf_release(&parquet->columns[i].bytes);
 		tp_buf_release(&parquet->columns[i].min_text);
 		tp_buf_release(&parquet->columns[i].max_text);
+		tp_buf_release(&parquet->columns[i].levels);
 	}
 	parquet->failed |= parquet->groups.failed;
 	free(parquet->columns);

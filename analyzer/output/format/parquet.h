@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A writer of Parquet files, as little of the format as tables of numbers and names need: required columns of
- * INT32, INT64 and text, one PLAIN page for each column of a row group, zstd, least and greatest value of each.
+ * A writer of Parquet files, as little of the format as tables of numbers and names need: columns of INT32, INT64, DOUBLE and
+ * text, one PLAIN page for each column of a row group, zstd, least and greatest value of each but doubles.
  * Format: https://github.com/apache/parquet-format, in particular parquet.thrift.
  */
 #ifndef TP_PARQUET_H
@@ -14,11 +14,17 @@
 
 #define TP_PARQUET_GROUP_ROWS 122880 /* what DuckDB works on at a time */
 
-enum tp_parquet_type { TP_PARQUET_INT32 = 1, TP_PARQUET_INT64 = 2, TP_PARQUET_TEXT = 6 };
+enum tp_parquet_type {
+	TP_PARQUET_INT32 = 1,
+	TP_PARQUET_INT64 = 2,
+	TP_PARQUET_DOUBLE = 5,
+	TP_PARQUET_TEXT = 6,
+};
 
 struct tp_parquet_column {
 	const char *name; /* NULL: the end of a list */
 	enum tp_parquet_type type;
+	bool optional; /* values may be missing */
 };
 
 /* Of a column of the row group at hand. */
@@ -29,6 +35,11 @@ struct tp_parquet_buffer {
 	int64_t max;
 	struct tp_buf min_text;
 	struct tp_buf max_text;
+	/* Of an optional column: which values are there, as runs; the last run is not among them yet. */
+	struct tp_buf levels;
+	bool present;
+	uint32_t run;
+	uint32_t missing;
 };
 
 struct tp_parquet {
@@ -55,6 +66,9 @@ int tp_parquet_open(struct tp_parquet *parquet, const char *directory, const cha
 /* The value of the next column; the last one ends the row. Of INT32 columns the low half. */
 void tp_parquet_add(struct tp_parquet *parquet, int64_t value);
 void tp_parquet_add_text(struct tp_parquet *parquet, const char *text);
+void tp_parquet_add_real(struct tp_parquet *parquet, double value);
+/* No value; pre: the column is optional. */
+void tp_parquet_add_missing(struct tp_parquet *parquet);
 /* 0 or a negative tp_error: something is missing in the file. */
 int tp_parquet_close(struct tp_parquet *parquet, struct tp_err *err);
 
