@@ -43,7 +43,6 @@ function(teeperf_host_library name suffix flags)
 		ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/objects${suffix}")
 endfunction()
 
-# The viewer of reports, as strings.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 include(TeePerfBpf)
 # What of recorder/kernel is not for this build.
@@ -51,13 +50,23 @@ set(TEEPERF_NOT_BPF "/kernel/(events\\.bpf|bpf)\\.c$")
 if(TEEPERF_BPF_OBJECT)
 	set(TEEPERF_NOT_BPF "/kernel/(events\\.bpf|bpf_absent)\\.c$")
 endif()
-file(GLOB report_parts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/analyzer/output/report/viewer/*")
+
+# Pages as strings: OUTPUT has what FOLDER/NAME.css, FOLDER/page.html and the PARTS of its script become.
+function(teeperf_page target output folder name header)
+	set(embed "${PROJECT_SOURCE_DIR}/analyzer/output/report/viewer/embed.py")
+	file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*")
+	add_custom_command(OUTPUT "${output}"
+		COMMAND Python3::Interpreter "${embed}" "${output}" "${PROJECT_SOURCE_DIR}/${folder}" ${name} ${header} ${ARGN}
+		DEPENDS ${files} "${embed}" VERBATIM)
+	add_custom_target(${target} DEPENDS "${output}")
+endfunction()
 set(TEEPERF_REPORT_PAGE "${TEEPERF_GENERATED_DIR}/report_page.c")
-add_custom_command(OUTPUT "${TEEPERF_REPORT_PAGE}"
-	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/analyzer/output/report/viewer/embed.py"
-		"${TEEPERF_REPORT_PAGE}" "${PROJECT_SOURCE_DIR}/analyzer/output/report/viewer"
-	DEPENDS ${report_parts} VERBATIM)
-add_custom_target(tp_report_page DEPENDS "${TEEPERF_REPORT_PAGE}")
+teeperf_page(tp_report_page "${TEEPERF_REPORT_PAGE}" analyzer/output/report/viewer report
+	analyzer/output/report/report.h
+	format data state theme model canvas flame detail timeline table sandwich treegrid keys main)
+set(TEEPERF_EXPERIMENT_PAGE "${TEEPERF_GENERATED_DIR}/experiment_page.c")
+teeperf_page(tp_experiment_page "${TEEPERF_EXPERIMENT_PAGE}" experiment/page experiment experiment/results.h
+	scale plot main)
 
 # The manual pages, with what the tables of rows say.
 file(GLOB TEEPERF_MAN_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.1")
@@ -105,10 +114,12 @@ function(teeperf_host_variant suffix dir flags)
 		tp_analyzer${suffix} tp_common${suffix} "${TEEPERF_SQLITE}")
 
 	# The one file in C++ outside the pass.
-	target_sources(tp_experiment${suffix} PRIVATE "${PROJECT_SOURCE_DIR}/experiment/toml.cpp")
+	target_sources(tp_experiment${suffix} PRIVATE "${PROJECT_SOURCE_DIR}/experiment/toml.cpp"
+		"${TEEPERF_EXPERIMENT_PAGE}")
+	add_dependencies(tp_experiment${suffix} tp_experiment_page)
 	target_include_directories(tp_experiment${suffix} SYSTEM PRIVATE "${TEEPERF_TOMLPLUSPLUS_INCLUDE}")
 	target_link_libraries(tp_experiment${suffix} PUBLIC
-		tp_query${suffix} tp_analyzer${suffix} tp_common${suffix} m)
+		tp_query${suffix} tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix} m)
 
 	# All of cli/ but main.c is a library, so that unit tests reach it.
 	target_link_libraries(tp_cli${suffix} PUBLIC tp_experiment${suffix} tp_query${suffix} tp_recovery${suffix} tp_recorder${suffix}

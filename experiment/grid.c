@@ -33,7 +33,8 @@ uint64_t tp_random_below(struct tp_random *random, uint64_t below)
 
 // ---- placeholders
 
-const char *tp_cell_value(const struct tp_plan *plan, const struct tp_cell *cell, const char *name)
+const char *tp_grid_value(
+    const struct tp_plan *plan, const struct tp_grid_cell *cell, const char *name)
 {
 	for (uint32_t i = 0; i < plan->column_count; i++)
 		if (strcmp(plan->columns[i], name) == 0)
@@ -43,17 +44,16 @@ const char *tp_cell_value(const struct tp_plan *plan, const struct tp_cell *cell
 
 // Names that are no factors. The existing harness writes num_threads; here threads is the same.
 enum { NAMES_MOST = 8 };
-static const char *const own_names[] = {"output_directory", "build_directory", "manifest_directory",
+static const char *const own_names[] = {"output_directory", "build_directory", "cell_directory",
     "plan_directory", "iteration", "task", "variant", NULL};
 
 // What NAME stands for: into *VALUE, NULL if it stays as it is. False: nothing.
 static bool find_value(
     const struct tp_expansion *in, const char *name, char number[16], const char **value)
 {
-	const struct tp_cell *cell = in->cell;
-	const char *const values[] = {in->output_directory, in->build_directory,
-	    in->manifest_directory, in->plan->folder, number, cell->task->name,
-	    cell->variant->name};
+	const struct tp_grid_cell *cell = in->cell;
+	const char *const values[] = {in->output_directory, in->build_directory, in->cell_directory,
+	    in->plan->folder, number, cell->task->name, cell->variant->name};
 	_Static_assert(sizeof(values) / sizeof(*values) + 1 == NAMES_MOST, "a value for each name");
 	if (in->output_directory)
 		snprintf(number, 16, "%u", in->iteration);
@@ -63,16 +63,16 @@ static bool find_value(
 		*value = values[i] == number && !in->output_directory ? NULL : values[i];
 		return true;
 	}
-	*value = tp_cell_value(in->plan, cell, name);
+	*value = tp_grid_value(in->plan, cell, name);
 	if (!*value && strcmp(name, "threads") == 0)
-		*value = tp_cell_value(in->plan, cell, TP_FACTOR_THREADS);
+		*value = tp_grid_value(in->plan, cell, TP_FACTOR_THREADS);
 	else if (!*value && strcmp(name, TP_FACTOR_THREADS) == 0)
-		*value = tp_cell_value(in->plan, cell, "threads");
+		*value = tp_grid_value(in->plan, cell, "threads");
 	return *value != NULL;
 }
 
-static int fail_unknown(
-    const struct tp_expansion *in, const struct tp_text *text, const char *name, struct tp_err *err)
+static int fail_unknown(const struct tp_expansion *in, const struct tp_plan_text *text,
+    const char *name, struct tp_err *err)
 {
 	const char *known[128] = {NULL};
 	uint32_t count = 0;
@@ -94,7 +94,7 @@ static int fail_unknown(
 	return TP_ERR_SYNTAX;
 }
 
-int tp_expand(const struct tp_expansion *in, const struct tp_text *text, struct tp_buf *out,
+int tp_expand(const struct tp_expansion *in, const struct tp_plan_text *text, struct tp_buf *out,
     struct tp_err *err)
 {
 	const char *at = text->text;
@@ -130,14 +130,15 @@ int tp_expand(const struct tp_expansion *in, const struct tp_text *text, struct 
 static void add_part(struct tp_buf *out, const char *text)
 {
 	static const char plain[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+=";
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+=-";
 	for (; *text; text++)
-		tp_buf_add_char(
-		    out, strchr(plain, *text) && !(*text == '.' && !out->size) ? *text : '_');
+		tp_buf_add_char(out,
+		    strchr(plain, *text) && !((*text == '.' || *text == '-') && !out->size) ? *text
+											    : '_');
 }
 
 static const char *name_cell(
-    const struct tp_plan *plan, const struct tp_cell *cell, struct tp_arena *arena)
+    const struct tp_plan *plan, const struct tp_grid_cell *cell, struct tp_arena *arena)
 {
 	struct tp_buf name;
 	tp_buf_init(&name);
@@ -158,8 +159,8 @@ static const char *name_cell(
 
 static int compare_names(const void *a, const void *b)
 {
-	const struct tp_cell *x = *(struct tp_cell *const *)a;
-	const struct tp_cell *y = *(struct tp_cell *const *)b;
+	const struct tp_grid_cell *x = *(struct tp_grid_cell *const *)a;
+	const struct tp_grid_cell *y = *(struct tp_grid_cell *const *)b;
 	const int order = strcmp(x->name, y->name);
 	return order ? order : TP_COMPARE(x, y);
 }
@@ -167,7 +168,8 @@ static int compare_names(const void *a, const void *b)
 // What was not fit for a name, or was cut, may have made two of them alike: those end in a hash of their values.
 static bool part_names(struct tp_grid *grid, struct tp_arena *arena)
 {
-	struct tp_cell **sorted = malloc((grid->cell_count + 1) * sizeof(struct tp_cell *));
+	struct tp_grid_cell **sorted =
+	    malloc((grid->cell_count + 1) * sizeof(struct tp_grid_cell *));
 	bool ok = sorted;
 	for (uint32_t i = 0; ok && i < grid->cell_count; i++)
 		sorted[i] = &grid->cells[i];
@@ -235,8 +237,8 @@ static int add_cells(struct tp_grid *grid, uint64_t *room, const struct tp_task 
 			for (uint32_t j = 0; j < plan->column_count; j++)
 				if (strcmp(plan->columns[j], factors[i].name) == 0)
 					values[j] = factors[i].values.items[at[i]].text;
-		struct tp_cell *cell = &grid->cells[grid->cell_count++];
-		*cell = (struct tp_cell){.task = task, .variant = variant, .values = values};
+		struct tp_grid_cell *cell = &grid->cells[grid->cell_count++];
+		*cell = (struct tp_grid_cell){.task = task, .variant = variant, .values = values};
 		cell->name = name_cell(plan, cell, arena);
 		if (!cell->name)
 			code = tp_err_memory(err, plan->file);
@@ -257,14 +259,14 @@ static int add_cells(struct tp_grid *grid, uint64_t *room, const struct tp_task 
 }
 
 // Placeholders are wrong before anything runs, or never.
-static int check_text(const struct tp_expansion *in, const struct tp_text *text, struct tp_buf *out,
-    struct tp_err *err)
+static int check_text(const struct tp_expansion *in, const struct tp_plan_text *text,
+    struct tp_buf *out, struct tp_err *err)
 {
 	tp_buf_reset(out);
 	return text->text ? tp_expand(in, text, out, err) : 0;
 }
 
-static int check_texts(const struct tp_expansion *in, const struct tp_texts *texts,
+static int check_texts(const struct tp_expansion *in, const struct tp_plan_texts *texts,
     struct tp_buf *out, struct tp_err *err)
 {
 	int code = 0;
@@ -280,7 +282,8 @@ static int check_step(const struct tp_expansion *in, const struct tp_step *step,
 	return code ? code : check_texts(in, &step->args, out, err);
 }
 
-static int check_cell(const struct tp_grid *grid, const struct tp_cell *cell, struct tp_err *err)
+static int check_cell(
+    const struct tp_grid *grid, const struct tp_grid_cell *cell, struct tp_err *err)
 {
 	const struct tp_expansion in = {.plan = grid->plan, .cell = cell};
 	const struct tp_task *task = cell->task;
@@ -341,13 +344,20 @@ static void shuffle(struct tp_run *runs, uint32_t count, struct tp_random *rando
 	}
 }
 
+// Of a variant that measures something of its own, the trace would be that of the program as it is.
+static bool is_traced(const struct tp_grid_cell *cell)
+{
+	return cell->task->repeat.deep_trace && (cell->variant->kind == TP_VARIANT_NATIVE ||
+						    cell->variant->kind == TP_VARIANT_TEEPERF);
+}
+
 int tp_grid_order(struct tp_grid *grid, uint64_t seed, struct tp_err *err)
 {
 	uint64_t count = 0;
 	uint64_t rounds = 0;
 	for (uint32_t i = 0; i < grid->cell_count; i++) {
 		const struct tp_repeat *repeat = &grid->cells[i].task->repeat;
-		count += repeat->samples + repeat->deep_trace;
+		count += repeat->samples + is_traced(&grid->cells[i]);
 		rounds = repeat->samples > rounds ? repeat->samples : rounds;
 		if (count > TP_GRID_RUNS_MOST)
 			return tp_plan_fail(grid->plan, grid->cells[i].task->place, err,
@@ -370,7 +380,7 @@ int tp_grid_order(struct tp_grid *grid, uint64_t seed, struct tp_err *err)
 		shuffle(first, (uint32_t)(&grid->runs[grid->run_count] - first), &random);
 	}
 	for (uint32_t i = 0; i < grid->cell_count; i++)
-		if (grid->cells[i].task->repeat.deep_trace)
+		if (is_traced(&grid->cells[i]))
 			grid->runs[grid->run_count++] = (struct tp_run){i, 0, TP_RUN_DEEP_TRACE};
 	return 0;
 }

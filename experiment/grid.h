@@ -6,10 +6,10 @@
 #include "common/buf.h"
 #include "experiment/plan.h"
 
-enum { TP_GRID_CELLS_MOST = 100000, TP_GRID_RUNS_MOST = 1000000 };
+enum { TP_GRID_CELLS_MOST = 100000, TP_GRID_RUNS_MOST = 1000000, TP_GRID_BUILDS_MOST = 64 };
 
 /* One experiment. */
-struct tp_cell {
+struct tp_grid_cell {
 	const struct tp_task *task;
 	const struct tp_variant *variant;
 	const char **values; /* for each of plan->columns; NULL: it has no such factor */
@@ -29,7 +29,7 @@ struct tp_run {
 /* Names and values live in the plan's arena. */
 struct tp_grid {
 	struct tp_plan *plan;
-	struct tp_cell *cells;
+	struct tp_grid_cell *cells;
 	uint32_t cell_count;
 	struct tp_run *runs; /* in their order, without those that warm up */
 	uint32_t run_count;
@@ -47,19 +47,20 @@ int tp_grid_order(struct tp_grid *grid, uint64_t seed, struct tp_err *err);
 /* What placeholders become. Folders that are NULL stay as they are written, for keys and for showing. */
 struct tp_expansion {
 	const struct tp_plan *plan;
-	const struct tp_cell *cell;
+	const struct tp_grid_cell *cell;
 	const char *output_directory; /* where this run puts its files */
 	const char *build_directory;
-	const char *manifest_directory;
+	const char *cell_directory;
 	uint32_t iteration;
 };
 
 /* Add TEXT with its placeholders replaced. 0, TP_ERR_SYNTAX at the place of TEXT. Memory: out->failed. */
-int tp_expand(const struct tp_expansion *expansion, const struct tp_text *text, struct tp_buf *out,
-    struct tp_err *err);
+int tp_expand(const struct tp_expansion *expansion, const struct tp_plan_text *text,
+    struct tp_buf *out, struct tp_err *err);
 
 /* The value that the cell has of the factor NAME, or NULL. */
-const char *tp_cell_value(const struct tp_plan *plan, const struct tp_cell *cell, const char *name);
+const char *tp_grid_value(
+    const struct tp_plan *plan, const struct tp_grid_cell *cell, const char *name);
 
 /* Random numbers that are the same everywhere (SplitMix64, Steele, Lea and Flood 2014). */
 struct tp_random {

@@ -3,7 +3,6 @@
 #include "plan.h"
 
 #include "common/array.h"
-#include "common/buf.h"
 #include "common/read_all.h"
 #include "common/spelling.h"
 #include "common/units.h"
@@ -55,10 +54,10 @@ static void *take(struct tp_plan *plan, size_t size, struct tp_err *err)
 // ---- values
 
 enum field_type {
-	FIELD_TEXT,   // struct tp_text
+	FIELD_TEXT,   // struct tp_plan_text
 	FIELD_NAME,   // the same, and not empty
-	FIELD_TEXTS,  // struct tp_texts: a list of texts
-	FIELD_VALUES, // struct tp_texts: a list of texts and numbers, or one of them
+	FIELD_TEXTS,  // struct tp_plan_texts: a list of texts
+	FIELD_VALUES, // struct tp_plan_texts: a list of texts and numbers, or one of them
 	FIELD_COUNT,  // uint64_t
 	FIELD_NUMBER, // double, from 0 on
 	FIELD_BOOL,   // bool
@@ -112,7 +111,7 @@ static int fail_type(const struct tp_plan *plan, const struct tp_toml *node, con
 
 // A text, or a number as the file would have it.
 static int read_value(struct tp_plan *plan, const struct tp_toml *node, const char *key,
-    struct tp_text *text, struct tp_err *err)
+    struct tp_plan_text *text, struct tp_err *err)
 {
 	char number[40];
 	text->place = node->place;
@@ -133,12 +132,12 @@ static int read_value(struct tp_plan *plan, const struct tp_toml *node, const ch
 }
 
 static int read_texts(struct tp_plan *plan, const struct tp_toml *node, const char *key,
-    enum field_type type, struct tp_texts *texts, struct tp_err *err)
+    enum field_type type, struct tp_plan_texts *texts, struct tp_err *err)
 {
 	const bool one = type == FIELD_VALUES && node->type != TP_TOML_ARRAY;
 	if (!one && node->type != TP_TOML_ARRAY)
 		return fail_type(plan, node, key, type, err);
-	*texts = (struct tp_texts){
+	*texts = (struct tp_plan_texts){
 	    .items = take(plan, (node->count + 1) * sizeof(*texts->items), err), .given = true};
 	if (!texts->items)
 		return TP_ERR_MEMORY;
@@ -206,12 +205,12 @@ static int read_field(struct tp_plan *plan, const struct tp_toml *node, const st
 		if (field->type == FIELD_NAME && !*node->text)
 			return tp_plan_fail(
 			    plan, node->place, err, "'%s' must not be empty", field->key);
-		*(struct tp_text *)(void *)at = (struct tp_text){node->text, node->place};
+		*(struct tp_plan_text *)(void *)at = (struct tp_plan_text){node->text, node->place};
 		return 0;
 	case FIELD_TEXTS:
 	case FIELD_VALUES:
 		return read_texts(
-		    plan, node, field->key, field->type, (struct tp_texts *)(void *)at, err);
+		    plan, node, field->key, field->type, (struct tp_plan_texts *)(void *)at, err);
 	case FIELD_COUNT:
 		if (node->type != TP_TOML_INTEGER)
 			return fail_type(plan, node, field->key, field->type, err);
@@ -288,7 +287,7 @@ static int add_factor(
     struct tp_plan *plan, struct tp_factors *to, const struct tp_toml *node, struct tp_err *err)
 {
 	static const char *const reserved[] = {"task", "variant", "iteration", "cell", "status",
-	    "metric", "unit", "value", "output_directory", "build_directory", "manifest_directory",
+	    "metric", "unit", "value", "output_directory", "build_directory", "cell_directory",
 	    "plan_directory", NULL};
 	for (int i = 0; reserved[i]; i++)
 		if (strcmp(node->key, reserved[i]) == 0)
@@ -375,9 +374,9 @@ static const struct field variant_fields[] = {
 
 static int set_kind(struct tp_plan *plan, struct tp_variant *variant, struct tp_err *err)
 {
-	const struct tp_text name = variant->kind_name.text
-					? variant->kind_name
-					: (struct tp_text){variant->name, variant->place};
+	const struct tp_plan_text name = variant->kind_name.text
+					     ? variant->kind_name
+					     : (struct tp_plan_text){variant->name, variant->place};
 	for (int i = 0; tp_variant_kinds[i]; i++)
 		if (strcmp(name.text, tp_variant_kinds[i]) == 0) {
 			variant->kind = (enum tp_variant_kind)i;
@@ -426,7 +425,7 @@ static int read_variants(struct tp_plan *plan, const struct tp_toml *node, struc
 }
 
 static int add_variant(
-    struct tp_plan *plan, struct tp_task *task, const struct tp_text *name, struct tp_err *err)
+    struct tp_plan *plan, struct tp_task *task, const struct tp_plan_text *name, struct tp_err *err)
 {
 	for (uint32_t i = 0; i < plan->variant_count; i++) {
 		if (strcmp(plan->variants[i].name, name->text))
@@ -453,8 +452,8 @@ static int add_variant(
 // Who names none wants the program as it is; and under Gramine, if it says what only that needs.
 static int choose_variants(struct tp_plan *plan, struct tp_task *task, struct tp_err *err)
 {
-	static const struct tp_text native = {"native", {0, 0}};
-	static const struct tp_text sgx = {"gramine-sgx", {0, 0}};
+	static const struct tp_plan_text native = {"native", {0, 0}};
+	static const struct tp_plan_text sgx = {"gramine-sgx", {0, 0}};
 	bool enclave = task->storage.count;
 	task->variants = take(plan, (task->variant_names.count + 2) * sizeof(*task->variants), err);
 	if (!task->variants)
@@ -535,7 +534,7 @@ static int check_storage(struct tp_plan *plan, const struct tp_task *task, struc
 {
 	static const char *const kinds[] = {"encrypted", "untrusted", NULL};
 	for (uint32_t i = 0; i < task->storage.count; i++) {
-		const struct tp_text *kind = &task->storage.items[i];
+		const struct tp_plan_text *kind = &task->storage.items[i];
 		if (strcmp(kind->text, kinds[0]) && strcmp(kind->text, kinds[1]))
 			return tp_plan_fail(plan, kind->place, err,
 			    "'%s' is no storage_type; there are \"encrypted\" and \"untrusted\"",
@@ -698,4 +697,12 @@ int tp_plan_read(struct tp_plan *plan, const char *file, struct tp_err *err)
 void tp_plan_release(struct tp_plan *plan)
 {
 	tp_arena_release(&plan->arena);
+}
+
+const char *tp_plan_events(const struct tp_plan *plan, struct tp_buf *list)
+{
+	tp_buf_add_string(list, TP_PLAN_USUAL_EVENTS);
+	for (uint32_t i = 0; i < plan->events.count; i++)
+		tp_buf_addf(list, ",%s", plan->events.items[i].text);
+	return list->data;
 }

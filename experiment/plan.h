@@ -8,7 +8,7 @@
  *	                           grid.c     struct tp_grid: a cell for each task, variant and combination of factor values, with a
  *	                             │        folder of its own; and the order of the runs, which the seed gives
  *	                             ▼
- *	                         session.c    what has no result yet is run: build.c and command.c say what is executed,
+ *	                         session.c    what has no result yet is run: cmdline.c says what is executed,
  *	                             │        run.c executes it, collect*.c measure it
  *	                             ▼
  *	        OUTPUT/CELL/ITERATION/result.tsv    written beside and renamed: a run that has none did not happen
@@ -24,17 +24,18 @@
 #define TP_PLAN_H
 
 #include "common/arena.h"
+#include "common/buf.h"
 #include "common/err.h"
 #include "experiment/toml.h"
 
 /* A text of the plan, perhaps with placeholders ({{ name }}), and where it stands. */
-struct tp_text {
+struct tp_plan_text {
 	const char *text; /* NULL: it is not there */
 	struct tp_toml_place place;
 };
 
-struct tp_texts {
-	struct tp_text *items;
+struct tp_plan_texts {
+	struct tp_plan_text *items;
 	uint32_t count;
 	bool given; /* perhaps as an empty list */
 };
@@ -42,7 +43,7 @@ struct tp_texts {
 /* A variable of the environment. */
 struct tp_variable {
 	const char *name;
-	struct tp_text value;
+	struct tp_plan_text value;
 };
 
 struct tp_variables {
@@ -53,7 +54,7 @@ struct tp_variables {
 /* What changes between experiments. */
 struct tp_factor {
 	const char *name;
-	struct tp_texts values;
+	struct tp_plan_texts values;
 };
 
 struct tp_factors {
@@ -63,8 +64,8 @@ struct tp_factors {
 
 /* A program and its arguments. */
 struct tp_step {
-	struct tp_text executable;
-	struct tp_texts args;
+	struct tp_plan_text executable;
+	struct tp_plan_texts args;
 };
 
 /* What [globals] say for all tasks, and a task for itself. */
@@ -90,29 +91,30 @@ struct tp_variant {
 	const char *name;
 	struct tp_toml_place place;
 	enum tp_variant_kind kind;
-	struct tp_text kind_name;
-	struct tp_step build;      /* made once, before the first run */
-	struct tp_text executable; /* in place of the task's */
-	struct tp_text allowlist;  /* for the build: TEEPERF_ALLOWLIST */
-	struct tp_texts options;   /* of 'teeperf record', 'perf stat' or Gramine */
+	struct tp_plan_text kind_name;
+	struct tp_step build;           /* made once, before the first run */
+	struct tp_plan_text executable; /* in place of the task's */
+	struct tp_plan_text allowlist;  /* for the build: TEEPERF_ALLOWLIST */
+	struct tp_plan_texts options;   /* of 'teeperf record' or 'perf stat' */
 	struct tp_variables env;
-	struct tp_text manifest; /* template of Gramine's manifest; without one: a plain one */
-	bool keep_traces;        /* of each run, not only of the deep trace */
+	struct tp_plan_text
+	    manifest;     /* template of Gramine's manifest; without one: that of gramine.c */
+	bool keep_traces; /* of each run, not only of the deep trace */
 };
 
 struct tp_task {
 	const char *name;
 	struct tp_toml_place place;
-	struct tp_text name_text;
+	struct tp_plan_text name_text;
 	struct tp_step program;
 	struct tp_variables env;
-	struct tp_text cwd;
+	struct tp_plan_text cwd;
 	struct tp_step pre_run;
 	struct tp_step post_run;
 	struct tp_repeat repeat;
-	struct tp_factors factors; /* all that it is crossed with */
-	struct tp_texts storage;   /* kinds of folders, under Gramine only */
-	struct tp_texts variant_names;
+	struct tp_factors factors;    /* all that it is crossed with */
+	struct tp_plan_texts storage; /* kinds of folders, under Gramine only */
+	struct tp_plan_texts variant_names;
 	const struct tp_variant **variants;
 	uint32_t variant_count;
 };
@@ -123,12 +125,12 @@ struct tp_plan {
 	const char *folder; /* what paths in it are relative to; absolute */
 	const char *text;
 	size_t size;
-	struct tp_text output_directory;
+	struct tp_plan_text output_directory;
 	struct tp_repeat repeat;
 	uint64_t seed;
 	bool has_seed;
-	struct tp_texts events; /* of perf, besides the usual ones */
-	bool debug;             /* say what is executed */
+	struct tp_plan_texts events; /* of perf, besides the usual ones */
+	bool debug;                  /* say what is executed */
 	bool energy;
 	uint64_t energy_interval_ns;
 	double disk_read_nj; /* nanojoules for each byte that is read; below 0: not given */
@@ -156,6 +158,13 @@ int tp_plan_parse(
 /* The same from the file. */
 int tp_plan_read(struct tp_plan *plan, const char *file, struct tp_err *err);
 void tp_plan_release(struct tp_plan *plan);
+
+/* Of perf's events: what it counts by default, and the caches. */
+#define TP_PLAN_USUAL_EVENTS                                                                   \
+	"task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches," \
+	"branch-misses,cache-references,cache-misses"
+/* These and those of the plan, with commas in between, added to LIST. Returns its text. */
+const char *tp_plan_events(const struct tp_plan *plan, struct tp_buf *list);
 
 /* The error that something at PLACE of the plan is wrong, with the line as an excerpt. Returns TP_ERR_SYNTAX. */
 int tp_plan_fail(const struct tp_plan *plan, struct tp_toml_place place, struct tp_err *err,

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "statistics.h"
+
+#include "experiment/grid.h"
+
+#include <stdlib.h>
+
+double tp_sorted_median(const double *values, uint32_t count)
+{
+	const double upper = values[count / 2];
+	// Halved first, as two large numbers have no sum.
+	return count % 2 ? upper : values[count / 2 - 1] / 2 + upper / 2;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a;
+	const double y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+// The value at position AT of what was drawn TIMES times each.
+static double at_position(const double *sorted, const uint32_t *times, uint32_t at)
+{
+	uint32_t i = 0;
+	for (uint32_t passed = times[0]; passed <= at; passed += times[i])
+		i++;
+	return sorted[i];
+}
+
+bool tp_bootstrap_median(
+    const double *sorted, uint32_t count, uint64_t seed, double *low, double *high)
+{
+	// Positions of 2.5 % and 97.5 % among the sorted medians.
+	enum { LOW = (TP_BOOTSTRAP_SAMPLES + 1) / 40 - 1, HIGH = TP_BOOTSTRAP_SAMPLES - 1 - LOW };
+	struct tp_random random = {seed};
+	if (count < TP_BOOTSTRAP_LEAST)
+		return false;
+	double *medians = malloc(TP_BOOTSTRAP_SAMPLES * sizeof(*medians));
+	uint32_t *times = malloc(count * sizeof(*times));
+	for (uint32_t i = 0; medians && times && i < TP_BOOTSTRAP_SAMPLES; i++) {
+		for (uint32_t j = 0; j < count; j++)
+			times[j] = 0;
+		// What is drawn has the order of the values, so that nothing need be sorted.
+		for (uint32_t j = 0; j < count; j++)
+			times[tp_random_below(&random, count)]++;
+		const double upper = at_position(sorted, times, count / 2);
+		medians[i] =
+		    count % 2 ? upper : at_position(sorted, times, count / 2 - 1) / 2 + upper / 2;
+	}
+	const bool ok = medians && times;
+	if (ok) {
+		qsort(medians, TP_BOOTSTRAP_SAMPLES, sizeof(*medians), compare);
+		*low = medians[LOW];
+		*high = medians[HIGH];
+	}
+	free(times);
+	free(medians);
+	return ok;
+}
