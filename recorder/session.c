@@ -126,19 +126,20 @@ static int begin_trace(struct tp_session *session, struct tp_err *err)
 static int start_events(struct tp_session *session, struct tp_err *err)
 {
 	(void)err;
-	struct tp_bpf *bpf = &session->drain.bpf;
+	struct tp_bpf *bpf = &session->bpf;
 	if (session->options.events &&
 	    tp_bpf_open(bpf, session->options.events, session->options.follow_fork))
 		session->events_refused = bpf->refused;
+	tp_bpf_reader_init(&session->drain.system, bpf, 0);
 	return 0;
 }
 
 // The rest is written with the rest of the trace.
 static void stop_events(struct tp_session *session)
 {
-	tp_bpf_close(&session->drain.bpf);
+	tp_bpf_close(&session->bpf);
 	if (!session->end)
-		tp_bpf_release(&session->drain.bpf);
+		tp_bpf_release(&session->bpf);
 }
 
 static int start_drain(struct tp_session *session, struct tp_err *err)
@@ -183,6 +184,7 @@ static int start_follow(struct tp_session *session, struct tp_err *err)
 	    .first = &session->region,
 	    .control_signal = options->control_signal,
 	    .only = options->only,
+	    .bpf = &session->bpf,
 	    .common = tp_session_common(session),
 	};
 	const int r = tp_follow_start(&session->follow, &follow, err);

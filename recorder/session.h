@@ -89,6 +89,7 @@ struct tp_session {
 	int cores;                 /* that we could use at the start */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC_RAW */
 	struct tp_worker supplier; /* of memory */
+	struct tp_bpf bpf;         /* of options.events */
 	struct tp_err
 	    events_refused; /* why the kernel does not tell of options.events; 0: it does */
 	struct tp_meters meters;

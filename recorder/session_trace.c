@@ -148,6 +148,7 @@ void tp_session_trace_close(struct tp_session *session)
 		session->clock_log.count = stream->point_count;
 	}
 	tp_drain_finish(&session->drain);
+	tp_bpf_release(&session->bpf);
 	write_host(session, true);
 	write_meters(session);
 	tp_trace_add_end(

@@ -161,12 +161,20 @@ static void write_system(struct tp_drain *drain)
 {
 	struct tp_buf section;
 	tp_buf_init(&section);
-	tp_bpf_take(&drain->bpf);
-	tp_bpf_add(&drain->bpf, &section);
+	tp_bpf_reader_add(&drain->system, &section);
 	if (section.size)
 		tp_trace_writer_add(
 		    drain->writer, TEEPERF_SECTION_SYSTEM, section.data, section.size);
 	tp_buf_release(&section);
+}
+
+// One drain takes for all of them.
+static void follow_system(struct tp_drain *drain)
+{
+	if (drain->system.bpf && !drain->system.process)
+		tp_bpf_take(drain->system.bpf);
+	if (tp_bpf_reader_bytes(&drain->system) >= SYSTEM_BYTES)
+		write_system(drain);
 }
 
 static void write_clock(struct tp_drain *drain)
@@ -389,9 +397,7 @@ static void *run(void *argument)
 		tp_clock_log_tick(drain->clock_log);
 		tp_cpu_times_look(&drain->cpu);
 		look_at_names(drain);
-		tp_bpf_take(&drain->bpf);
-		if (drain->bpf.events.size >= SYSTEM_BYTES)
-			write_system(drain);
+		follow_system(drain);
 		checkpoint(drain);
 	}
 	// Part of its processor time is in the writes, too: what is left is a little too small.
@@ -405,7 +411,7 @@ static void release(struct tp_drain *drain)
 {
 	tp_switch_log_release(&drain->switches);
 	tp_cpu_times_release(&drain->cpu);
-	tp_bpf_release(&drain->bpf);
+	tp_bpf_reader_release(&drain->system);
 	free(drain->chunk);
 	free(drain->numbers);
 	free(drain->threads);
@@ -470,7 +476,7 @@ static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
 	return HOST_AND_END + modules * sizeof(*drain->modules) +
 	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +
 	       drain->clock_log->count * sizeof(drain->clock_log->points[0]) +
-	       drain->switches.words.size + drain->bpf.events.size + sizeof(drain->bpf.head) +
+	       drain->switches.words.size + tp_bpf_reader_bytes(&drain->system) +
 	       drain->writer->missing.count * sizeof(struct teeperf_trace_missing);
 }
 

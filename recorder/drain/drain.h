@@ -73,11 +73,11 @@ struct tp_drain {
 	pid_t process;       /* whose log it is, 0: the one that the log names */
 	bool process_is_old; /* it was another program before */
 	struct tp_cpu_times cpu;
-	struct tp_bpf bpf; /* the caller opens and closes it; ours to take from and to release */
-	uint64_t record_bytes;    /* of records in complete chunks; other threads may load it */
-	uint64_t modules_seen;    /* module_count when MODULES was last written */
-	uint64_t modules_refused; /* of these, modules that do not record */
-	uint64_t checkpoint_ns;   /* when THREADS and CLOCK are to be written next */
+	struct tp_bpf_reader system; /* the caller has made it; ours to release */
+	uint64_t record_bytes;       /* of records in complete chunks; other threads may load it */
+	uint64_t modules_seen;       /* module_count when MODULES was last written */
+	uint64_t modules_refused;    /* of these, modules that do not record */
+	uint64_t checkpoint_ns;      /* when THREADS and CLOCK are to be written next */
 	uint64_t checkpoint_gap_ns;
 	uint64_t names_ns; /* when to look at names next, and the thread that was looked at last */
 	uint32_t names_at;

@@ -22,6 +22,7 @@ struct tp_follow_options {
 	const struct tp_region *first; /* the program's own; it outlives the rest */
 	int control_signal;
 	struct tp_region_only only; /* hashes are the caller's, as is what the others point to */
+	struct tp_bpf *bpf;         /* system events of all processes; NULL: none */
 	struct tp_recording_options common;
 };
 

@@ -82,9 +82,11 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	    .begin = begin_snapshot, .context = process, .start_ns = &process->start_ns};
 	tp_recording_prepare(&process->log, &options->common);
 	begin_trace(process, false);
+	tp_bpf_reader_init(&process->log.drain.system, options->bpf, (uint32_t)pid);
 	r = tp_recording_start(&process->log, err);
 	if (!r)
 		return 0;
+	tp_bpf_reader_release(&process->log.drain.system);
 	tp_recording_discard(&process->log);
 fail:
 	close(process->pidfd);

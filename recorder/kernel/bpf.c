@@ -238,19 +238,22 @@ static int on_event(void *context, void *data, size_t size)
 	const struct teeperf_system_event *event = data;
 	if (size != sizeof(*event) || event->kind >= TP_BPF_LOST)
 		return 0;
-	tp_buf_add(&bpf->events, event, size);
-	bpf->dropped[event->kind] += bpf->events.failed;
+	tp_buf_add(&bpf->taken, event, size);
+	bpf->dropped[event->kind] += bpf->taken.failed;
 	return 0;
 }
 
 int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow)
 {
 	*bpf = (struct tp_bpf){.head.groups = groups};
-	tp_buf_init(&bpf->events);
+	tp_buf_init(&bpf->taken);
+	pthread_mutex_init(&bpf->lock, NULL);
 	libbpf_set_print(be_silent);
 	const char *what = "load";
 	int error = ENOMEM;
-	for (uint32_t bytes = RING_BYTES; error == ENOMEM && bytes >= RING_BYTES_LEAST; bytes /= 4)
+	add_moment(bpf);
+	for (uint32_t bytes = RING_BYTES;
+	     bpf->moment_count && error == ENOMEM && bytes >= RING_BYTES_LEAST; bytes /= 4)
 		error = load(bpf, groups, follow, bytes);
 	if (!error) {
 		struct bpf_map *ring = bpf_object__find_map_by_name(bpf->object, "ring");
@@ -258,7 +261,6 @@ int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow)
 		bpf->ring = ring_buffer__new(bpf_map__fd(ring), on_event, bpf, NULL);
 		error = bpf->ring ? 0 : errno;
 	}
-	add_moment(bpf);
 	if (!error)
 		error = attach(bpf);
 	if (!error)
@@ -271,23 +273,33 @@ int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow)
 
 // ---- what they tell
 
-static void convert(struct tp_bpf *bpf, size_t from)
+static void convert(const struct tp_bpf *bpf, struct teeperf_system_event *event)
 {
-	const size_t size = sizeof(struct teeperf_system_event);
-	for (size_t at = from; at + size <= bpf->events.size; at += size) {
-		struct teeperf_system_event event;
-		memcpy(&event, bpf->events.data + at, size);
-		const uint64_t start =
-		    tp_bpf_raw_ns(bpf->moments, bpf->moment_count, event.start_ns);
-		const uint64_t end = tp_bpf_raw_ns(
-		    bpf->moments, bpf->moment_count, event.start_ns + event.duration_ns);
-		event.start_ns = start;
-		event.duration_ns = end - start;
-		if (event.woken_ns)
-			event.woken_ns =
-			    tp_bpf_raw_ns(bpf->moments, bpf->moment_count, event.woken_ns);
-		memcpy(bpf->events.data + at, &event, size);
+	const uint64_t end =
+	    tp_bpf_raw_ns(bpf->moments, bpf->moment_count, event->start_ns + event->duration_ns);
+	event->start_ns = tp_bpf_raw_ns(bpf->moments, bpf->moment_count, event->start_ns);
+	event->duration_ns = end - event->start_ns;
+	if (event->woken_ns)
+		event->woken_ns = tp_bpf_raw_ns(bpf->moments, bpf->moment_count, event->woken_ns);
+}
+
+// To their readers, by the process.
+static void give(struct tp_bpf *bpf)
+{
+	struct teeperf_system_event event;
+	for (size_t at = 0; at + sizeof(event) <= bpf->taken.size; at += sizeof(event)) {
+		memcpy(&event, bpf->taken.data + at, sizeof(event));
+		convert(bpf, &event);
+		struct tp_bpf_reader *reader = bpf->readers;
+		while (reader && reader->process && reader->process != event.os_pid)
+			reader = reader->next;
+		if (reader)
+			tp_buf_add(&reader->events, &event, sizeof(event));
+		bpf->dropped[event.kind] += reader && reader->events.failed;
 	}
+	if (bpf->taken.failed)
+		tp_buf_release(&bpf->taken); // there may be memory again
+	tp_buf_reset(&bpf->taken);
 }
 
 static void count_lost(struct tp_bpf *bpf)
@@ -306,40 +318,36 @@ static void count_lost(struct tp_bpf *bpf)
 	bpf->head.lost_blocks = lost[TEEPERF_SYSTEM_BLOCK];
 }
 
-void tp_bpf_take(struct tp_bpf *bpf)
+// pre: the lock is held.
+static void take(struct tp_bpf *bpf)
 {
 	if (!bpf->ring)
 		return;
-	const size_t from = bpf->events.size;
 	const int taken = ring_buffer__consume(bpf->ring);
 	// A wait may have begun long ago: moments are kept, some 20 a second.
 	if (taken > 0 || tp_clock_ns(CLOCK_MONOTONIC) >
 			     bpf->moments[bpf->moment_count - 1].monotonic_ns + MOMENTS_NS)
 		add_moment(bpf);
 	if (taken > 0)
-		convert(bpf, from);
+		give(bpf);
 }
 
-void tp_bpf_add(struct tp_bpf *bpf, struct tp_buf *out)
+void tp_bpf_take(struct tp_bpf *bpf)
 {
-	if (!bpf->head.groups)
-		return;
-	if (bpf->object)
-		count_lost(bpf);
-	tp_buf_add(out, &bpf->head, sizeof(bpf->head));
-	tp_buf_add(out, bpf->events.data, bpf->events.size);
-	if (bpf->events.failed)
-		tp_buf_release(&bpf->events); // there may be memory again
-	tp_buf_reset(&bpf->events);
+	pthread_mutex_lock(&bpf->lock);
+	take(bpf);
+	pthread_mutex_unlock(&bpf->lock);
 }
 
 void tp_bpf_close(struct tp_bpf *bpf)
 {
+	if (!bpf->object)
+		return;
 	for (uint32_t i = 0; i < bpf->link_count; i++)
 		bpf_link__destroy(bpf->links[i]);
 	bpf->link_count = 0;
 	tp_bpf_take(bpf);
-	if (bpf->object && bpf->head.groups)
+	if (bpf->head.groups)
 		count_lost(bpf);
 	ring_buffer__free(bpf->ring);
 	bpf->ring = NULL;
@@ -352,6 +360,63 @@ void tp_bpf_release(struct tp_bpf *bpf)
 	tp_bpf_close(bpf);
 	free(bpf->links);
 	free(bpf->moments);
-	tp_buf_release(&bpf->events);
+	tp_buf_release(&bpf->taken);
 	*bpf = (struct tp_bpf){0};
+}
+
+// ---- readers
+
+void tp_bpf_reader_init(struct tp_bpf_reader *reader, struct tp_bpf *bpf, uint32_t process)
+{
+	*reader = (struct tp_bpf_reader){.process = process};
+	tp_buf_init(&reader->events);
+	if (!bpf || !bpf->head.groups)
+		return;
+	pthread_mutex_lock(&bpf->lock);
+	reader->bpf = bpf;
+	reader->next = bpf->readers;
+	bpf->readers = reader;
+	pthread_mutex_unlock(&bpf->lock);
+}
+
+void tp_bpf_reader_release(struct tp_bpf_reader *reader)
+{
+	struct tp_bpf *bpf = reader->bpf;
+	if (bpf) {
+		pthread_mutex_lock(&bpf->lock);
+		struct tp_bpf_reader **at = &bpf->readers;
+		while (*at != reader)
+			at = &(*at)->next;
+		*at = reader->next;
+		pthread_mutex_unlock(&bpf->lock);
+	}
+	tp_buf_release(&reader->events);
+	*reader = (struct tp_bpf_reader){0};
+}
+
+size_t tp_bpf_reader_bytes(const struct tp_bpf_reader *reader)
+{
+	if (!reader->bpf)
+		return 0;
+	pthread_mutex_lock(&reader->bpf->lock);
+	const size_t size = sizeof(reader->bpf->head) + reader->events.size;
+	pthread_mutex_unlock(&reader->bpf->lock);
+	return size;
+}
+
+void tp_bpf_reader_add(struct tp_bpf_reader *reader, struct tp_buf *out)
+{
+	struct tp_bpf *bpf = reader->bpf;
+	if (!bpf)
+		return;
+	pthread_mutex_lock(&bpf->lock);
+	take(bpf);
+	if (bpf->object)
+		count_lost(bpf);
+	tp_buf_add(out, &bpf->head, sizeof(bpf->head));
+	tp_buf_add(out, reader->events.data, reader->events.size);
+	if (reader->events.failed)
+		tp_buf_release(&reader->events);
+	tp_buf_reset(&reader->events);
+	pthread_mutex_unlock(&bpf->lock);
 }

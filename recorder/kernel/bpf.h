@@ -6,6 +6,7 @@
 #ifndef TP_BPF_H
 #define TP_BPF_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,35 +22,57 @@ struct tp_bpf_moment {
 	uint64_t raw_ns;       /* CLOCK_MONOTONIC_RAW: what traces have */
 };
 
+/*
+ * Who takes the events of a process, for its trace; all zero: nobody does. Each has a thread of its own.
+ */
+struct tp_bpf_reader {
+	struct tp_bpf *bpf;
+	uint32_t process;     /* 0: of all processes that have no reader */
+	struct tp_buf events; /* struct teeperf_system_event[], not added to a section yet */
+	struct tp_bpf_reader *next;
+};
+
 /* All zero: nothing is recorded. */
 struct tp_bpf {
 	struct bpf_object *object; /* NULL: not open */
 	struct bpf_link **links;
 	uint32_t link_count;
 	uint32_t link_room;
-	struct ring_buffer *ring;
 	struct teeperf_trace_system head;
-	struct tp_buf events; /* struct teeperf_system_event[], taken and not added yet */
-	uint64_t dropped[4];  /* of each kind, for want of memory */
+	struct tp_err refused; /* why tp_bpf_open failed; 0: it did not */
+	pthread_mutex_t lock;  /* of all that follows */
+	struct ring_buffer *ring;
+	struct tp_buf taken;           /* from the ring, and not given to readers yet */
+	struct tp_bpf_reader *readers; /* the one of the rest is the last */
+	uint64_t dropped[4];           /* of each kind, for want of memory */
 	struct tp_bpf_moment *moments;
 	uint32_t moment_count;
 	uint32_t moment_room;
-	struct tp_err refused; /* why tp_bpf_open failed; 0: it did not */
 };
 
 /*
  * Be told of the GROUPS (TEEPERF_SYSTEM_SCHED, ...) of the process that the caller forks next and that becomes another program,
  * and of all its threads; with `follow`, of the processes that it starts as well. 0, or a negative tp_error, and bpf->refused
- * says the same, with what to do about it.
+ * says the same, with what to do about it. Release it in any case.
  */
 int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow);
-/* Take what there is into bpf->events. Costs next to nothing if there is nothing. By one thread at a time. */
+/* Give the readers what there is. Costs next to nothing if there is nothing. */
 void tp_bpf_take(struct tp_bpf *bpf);
-/* Add the payload of a SYSTEM section with what was taken, and forget that; nothing if nothing was ever recorded. */
-void tp_bpf_add(struct tp_bpf *bpf, struct tp_buf *out);
-/* Take the rest, and be told no more. What was taken stays; tp_bpf_release frees it. */
+/* Take the rest, and be told no more. */
 void tp_bpf_close(struct tp_bpf *bpf);
+/* pre: it has no readers. */
 void tp_bpf_release(struct tp_bpf *bpf);
+
+/*
+ * Read from now on the events of process PROCESS, or 0: of all that have no reader; that one comes first. Nothing if BPF is
+ * NULL or not open.
+ */
+void tp_bpf_reader_init(struct tp_bpf_reader *reader, struct tp_bpf *bpf, uint32_t process);
+void tp_bpf_reader_release(struct tp_bpf_reader *reader);
+/* How much it could add. */
+size_t tp_bpf_reader_bytes(const struct tp_bpf_reader *reader);
+/* Add the payload of a SYSTEM section with all that there is now, and forget that; nothing if nothing is recorded. */
+void tp_bpf_reader_add(struct tp_bpf_reader *reader, struct tp_buf *out);
 
 /* The groups in a list such as "syscalls,io"; 0, and *err, if a word of it is none. */
 uint32_t tp_bpf_groups(const char *list, struct tp_err *err);

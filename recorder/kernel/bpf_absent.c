@@ -7,7 +7,6 @@ int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow)
 	(void)groups;
 	(void)follow;
 	*bpf = (struct tp_bpf){0};
-	tp_buf_init(&bpf->events);
 	return tp_err_set(&bpf->refused, TP_ERR_NOT_FOUND, NULL,
 	    "this teeperf is built without libbpf: build it where libbpf-dev and clang are installed");
 }
@@ -17,12 +16,6 @@ void tp_bpf_take(struct tp_bpf *bpf)
 	(void)bpf;
 }
 
-void tp_bpf_add(struct tp_bpf *bpf, struct tp_buf *out)
-{
-	(void)bpf;
-	(void)out;
-}
-
 void tp_bpf_close(struct tp_bpf *bpf)
 {
 	(void)bpf;
@@ -30,5 +23,28 @@ void tp_bpf_close(struct tp_bpf *bpf)
 
 void tp_bpf_release(struct tp_bpf *bpf)
 {
-	*bpf = (struct tp_bpf){0};
+	(void)bpf;
+}
+
+void tp_bpf_reader_init(struct tp_bpf_reader *reader, struct tp_bpf *bpf, uint32_t process)
+{
+	(void)bpf;
+	*reader = (struct tp_bpf_reader){.process = process};
+}
+
+void tp_bpf_reader_release(struct tp_bpf_reader *reader)
+{
+	(void)reader;
+}
+
+size_t tp_bpf_reader_bytes(const struct tp_bpf_reader *reader)
+{
+	(void)reader;
+	return 0;
+}
+
+void tp_bpf_reader_add(struct tp_bpf_reader *reader, struct tp_buf *out)
+{
+	(void)reader;
+	(void)out;
 }

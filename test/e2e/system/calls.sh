@@ -128,17 +128,24 @@ expect 0 "$TEEPERF" analyze --view system --function writes --format csv run.tra
 says '^200,[0-9]+,[0-9]+,1000,write,writes$' out
 [ "$(wc -l <out)" = 2 ] || fail "--function writes has rows of other functions"
 
+# A followed child has its events in its own trace, by its own functions.
+rm run.trace
+expect 0 "$TEEPERF" record -q -f -o run.trace --events io -- ./app
+is '200' "SELECT count(*) FROM io WHERE function = 'writes'"
+child=$(query "$(ls run.trace.*)" "SELECT count(*), sum(bytes), count(DISTINCT pid) FROM io WHERE function = 'writes'")
+[ "$child" = 25,125,1 ] || fail "the child's events are not in its trace: $child"
+
 # strace is the program, and what it traces is followed. From the execve on, which is before the trace's first record.
 command -v strace >/dev/null || fail "strace is not there: run tools/setup"
 expect 0 "$TEEPERF" record -q -f -o all.trace --events syscalls -- strace -f -c -o counts ./app
-query all.trace "
-	WITH begun AS (SELECT max(tid) AS tid FROM syscalls WHERE call = 'execve' AND result = 0),
-	app AS (SELECT pid, argument FROM syscalls WHERE call = 'getppid' GROUP BY pid),
+"$TEEPERF" query --format csv --attach child="$(ls all.trace.*)" all.trace "
+	WITH app AS (SELECT pid FROM syscalls WHERE call = 'getppid' GROUP BY pid),
 	family AS (SELECT pid FROM app UNION SELECT s.result FROM syscalls s JOIN app ON app.pid = s.pid
-		WHERE s.call IN ('clone', 'clone3', 'fork', 'vfork') AND s.result > 0)
-	SELECT call, count(*) FROM syscalls JOIN family USING (pid)
-	WHERE NOT unfinished AND rowid >= (SELECT max(rowid) FROM syscalls WHERE call = 'execve' AND result = 0)
-	GROUP BY call ORDER BY call" | tr , ' ' | LC_ALL=C sort >ours
+		WHERE s.call IN ('clone', 'clone3', 'fork', 'vfork') AND s.result > 0),
+	main AS (SELECT call FROM syscalls JOIN family USING (pid) WHERE NOT unfinished
+		AND rowid >= (SELECT max(rowid) FROM syscalls WHERE call = 'execve' AND result = 0))
+	SELECT call, count(*) FROM (SELECT call FROM main UNION ALL SELECT call FROM child.syscalls WHERE NOT unfinished)
+	GROUP BY call" 2>query.err | sed -e 1d -e 's/,/ /' | LC_ALL=C sort >ours
 awk '$1 ~ /^[0-9.]+$/ && $NF != "total" { print $NF, $4 }' counts | LC_ALL=C sort >theirs
 cmp ours theirs || {
 	diff ours theirs >&2 || true
