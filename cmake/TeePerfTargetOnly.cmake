@@ -27,8 +27,8 @@ teeperf_sources(sources "common/*.c" "common/chunks/*.c" "recorder/*.c" "recorde
 	"cli/command/command.c" "cli/record/*.c")
 list(FILTER sources EXCLUDE REGEX
 	"/(linkage_name|zipped_text|record/inner_join|kernel/bpf|kernel/events\\.bpf)\\.c$")
-foreach(file analyzer/trace/meters analyzer/trace/modules analyzer/trace/reader analyzer/trace/source analyzer/trace/switches
-		analyzer/trace/system
+foreach(file analyzer/trace/meters analyzer/trace/modules analyzer/trace/reader analyzer/trace/sched
+		analyzer/trace/source analyzer/trace/switches analyzer/trace/system analyzer/trace/timebase
 		analyzer/trace/tracefile analyzer/trace/verify cli/doctor/tee cli/main cli/command/options)
 	list(APPEND sources "${PROJECT_SOURCE_DIR}/${file}.c")
 endforeach()

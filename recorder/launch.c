@@ -112,10 +112,13 @@ static bool make_settings(
 	return true;
 }
 
-// In the child: become the program, or tell the parent through the pipe why not.
-static _Noreturn void become(
-    struct tp_launch *launch, char *const *argv, char **environment, bool away, int report)
+// In the child: become the program as soon as `start` is closed, or tell the parent through `report` why not.
+static _Noreturn void become(struct tp_launch *launch, char *const *argv, char **environment,
+    bool away, int start, int report)
 {
+	char none;
+	while (read(start, &none, 1) < 0 && errno == EINTR)
+		;
 	tp_launch_restore(launch);
 	if (!away || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
 		execvpe(argv[0], argv, environment);
@@ -156,7 +159,7 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 {
 	char *made[SETTINGS] = {NULL};
 	char **environment = NULL;
-	int pipe_fds[2] = {-1, -1};
+	int pipe_fds[4] = {-1, -1, -1, -1}; // the child's report, and its start
 	int inherited = -1;
 	int r = 0;
 	// Not ours: with that one the program would inherit our lock on the log.
@@ -172,7 +175,7 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 		r = tp_err_memory(err, NULL);
 		goto out;
 	}
-	if (pipe2(pipe_fds, O_CLOEXEC)) {
+	if (pipe2(pipe_fds, O_CLOEXEC) || pipe2(pipe_fds + 2, O_CLOEXEC)) {
 		r = tp_err_system(err, errno, NULL, "cannot make a pipe");
 		goto out;
 	}
@@ -186,16 +189,21 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 			fcntl(inherited, F_SETFD, 0);
 		if (settings->errors)
 			dup2(*settings->errors, STDERR_FILENO);
-		become(launch, argv, environment, settings->away, pipe_fds[1]);
+		close(pipe_fds[3]);
+		become(launch, argv, environment, settings->away, pipe_fds[2], pipe_fds[1]);
 	}
 	__atomic_store_n(&launch->pid, pid, __ATOMIC_RELAXED);
-	close(pipe_fds[1]);
-	pipe_fds[1] = -1;
+	if (launch->begin)
+		launch->begin(launch->context, pid);
+	for (int i = 1; i < 4; i++) {
+		close(pipe_fds[i]);
+		pipe_fds[i] = -1;
+	}
 	launch->start_errno = read_report(pipe_fds[0]);
 	if (launch->start_errno)
 		r = report_failure(launch, argv[0], err);
 out:
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 4; i++) {
 		if (pipe_fds[i] >= 0)
 			close(pipe_fds[i]);
 	}

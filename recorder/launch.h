@@ -27,7 +27,9 @@ struct tp_launch {
 	uint32_t exit_value;
 	/* Called when the program has ended and is not waited for yet, so that the kernel still knows of it; or NULL. */
 	void (*look)(void *context, pid_t pid);
-	void *context;
+	/* Called when the program's process is there and waits, before it becomes the program; or NULL. */
+	void (*begin)(void *context, pid_t pid);
+	void *context;  /* of both */
 	sigset_t taken; /* what tp_launch_wait takes */
 	sigset_t old_mask;
 	struct sigaction old_pipe;

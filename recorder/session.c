@@ -17,6 +17,13 @@ static void look_at_end(void *context, pid_t pid)
 	tp_cpu_times_look_last(&session->drain.cpu, pid);
 }
 
+// Nobody has to be told of a failure now: the trace says why it has no switches.
+static void see_switches(void *context, pid_t pid)
+{
+	struct tp_session *session = context;
+	tp_sched_open(&session->drain.sched, pid, TP_SCHED_FAMILY);
+}
+
 // ---- Signals come one by one from here on, and no thread is there that could take them.
 
 static int start_signals(struct tp_session *session, struct tp_err *err)
@@ -24,6 +31,7 @@ static int start_signals(struct tp_session *session, struct tp_err *err)
 	(void)err;
 	tp_launch_prepare(&session->launch);
 	session->launch.look = look_at_end;
+	session->launch.begin = session->options.no_sched ? NULL : see_switches;
 	session->launch.context = session;
 	return 0;
 }
@@ -166,6 +174,7 @@ struct tp_recording_options tp_session_common(const struct tp_session *session)
 	    .origin = session->clock_log.points[0],
 	    .counter = session->drain.counter,
 	    .start_off = session->options.start_off,
+	    .no_sched = session->options.no_sched,
 	    .facts = tp_session_facts(session),
 	};
 }

@@ -237,6 +237,17 @@ static void add_cpu(struct tp_splice *splice, struct tp_buf *payload)
 	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_CPU, payload);
 }
 
+static void add_sched(struct tp_splice *splice, struct tp_buf *payload)
+{
+	const struct tp_sched_read *sched = &splice->host.trace->sched;
+	const struct teeperf_trace_sched section = {.from_ns = sched->from_ns, .lost = sched->lost};
+	if (!sched->any)
+		return;
+	tp_buf_add(payload, &section, sizeof(section));
+	tp_buf_add(payload, sched->switches, sched->count * sizeof(*sched->switches));
+	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_SCHED, payload);
+}
+
 // They are of the host's process, which runs the TEE's code, too.
 static void add_meters(struct tp_splice *splice)
 {
@@ -354,6 +365,7 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	add_clock(&splice, &payload);
 	add_switches(&splice, &payload);
 	add_cpu(&splice, &payload);
+	add_sched(&splice, &payload);
 	add_meters(&splice);
 	add_symbols(&splice, &payload);
 	add_facts(&splice, &payload);

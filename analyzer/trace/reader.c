@@ -29,6 +29,7 @@ const char *tp_section_name(uint32_t type)
 	    [TEEPERF_SECTION_LOG] = "log",
 	    [TEEPERF_SECTION_CPU] = "cpu",
 	    [TEEPERF_SECTION_MISSING] = "missing",
+	    [TEEPERF_SECTION_SCHED] = "sched",
 	    [TEEPERF_SECTION_SYSTEM] = "system",
 	    [TEEPERF_SECTION_COUNTERS] = "counters",
 	    [TEEPERF_SECTION_ENERGY] = "energy",

@@ -233,6 +233,35 @@ static void add_switches(struct loader *loader, const struct tp_section *section
 		fail(loader);
 }
 
+static void add_sched(struct loader *loader, const struct tp_section *section)
+{
+	struct tp_sched_read *sched = &loader->trace->sched;
+	const int code = tp_sched_read_add(sched, section->payload, section->header.size);
+	if (code == TP_ERR_MEMORY)
+		fail(loader);
+	else if (code)
+		reject(loader, section, "its size is not that of switches of threads");
+}
+
+/*
+ * When each thread had no processor. Ids of another machine, or of a library OS, would be taken for those of the host's
+ * threads: there, nothing is known.
+ */
+static int give_sched(const struct loader *loader)
+{
+	struct tp_tracefile *trace = loader->trace;
+	char transport[16];
+	const int code =
+	    tp_sched_read_finish(&trace->sched, &trace->clock, trace->points, &trace->arena);
+	if (code)
+		return tp_err_memory(loader->err, trace->source.name);
+	if (tp_tracefile_host(trace, "transport", transport, sizeof(transport)))
+		return 0;
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		trace->threads[i].off = tp_sched_find(&trace->sched, trace->threads[i].os_tid);
+	return 0;
+}
+
 static void add_system(struct loader *loader, const struct tp_section *section)
 {
 	bool memory;
@@ -312,6 +341,9 @@ static void add_section(struct loader *loader, const struct tp_section *section)
 	case TEEPERF_SECTION_MISSING:
 		add_missing(loader, section);
 		break;
+	case TEEPERF_SECTION_SCHED:
+		add_sched(loader, section);
+		break;
 	case TEEPERF_SECTION_SYSTEM:
 		add_system(loader, section);
 		break;
@@ -371,6 +403,9 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 	if (code)
 		goto out;
 	give_cpu(&loader);
+	code = give_sched(&loader);
+	if (code)
+		goto out;
 	tp_verify_end(trace, reader.stopped);
 	if (tp_module_map_init(&trace->map, trace->modules, trace->module_count, trace->source.name,
 		&trace->problems, &trace->arena)) {
@@ -413,6 +448,7 @@ void tp_tracefile_close(struct tp_tracefile *trace)
 {
 	tp_source_close(&trace->source);
 	tp_arena_release(&trace->arena);
+	tp_sched_read_release(&trace->sched);
 	free(trace->chunks);
 	free(trace->threads);
 	tp_system_release(&trace->system);

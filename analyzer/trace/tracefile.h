@@ -7,6 +7,7 @@
 #define TP_TRACEFILE_H
 
 #include "analyzer/trace/modules.h"
+#include "analyzer/trace/sched.h"
 #include "common/err.h"
 #include "analyzer/trace/meters.h"
 #include "analyzer/trace/source.h"
@@ -48,7 +49,8 @@ struct tp_thread {
 	uint64_t cpu_ns;   /* for so long it had a processor */
 	bool has_delay;
 	uint64_t delay_ns; /* ... and for so long, at least, it could have run and had none */
-	char name[17];     /* empty if unknown */
+	const struct tp_off_list *off; /* when it had no processor; NULL: not known */
+	char name[17];                 /* empty if unknown */
 };
 
 /* What was recorded and is not in the file; what was never recorded is lost, and not part of it. */
@@ -87,6 +89,7 @@ struct tp_tracefile {
 	struct tp_system system;                  /* what the kernel did for the program */
 	struct teeperf_trace_log log;             /* valid if has_log */
 	bool has_log;
+	struct tp_sched_read sched;   /* when threads ran and waited */
 	struct teeperf_trace_cpu cpu; /* of the process; all zero if nothing is known */
 	struct teeperf_trace_end end; /* valid if has_end */
 	bool has_end;

@@ -20,6 +20,7 @@ static const char *const drain_words[] = {"auto", "now", "late", "end", NULL};
 static const enum tp_drain_choice drains[] = {
     TP_DRAIN_CHOICE_AUTO, TP_DRAIN_CHOICE_NOW, TP_DRAIN_CHOICE_LATE, TP_DRAIN_CHOICE_END};
 
+static const char *const sched_words[] = {"auto", "off", NULL};
 static const char *const on_start_words[] = {"on", "off", NULL};
 
 enum { LISTS_MAX = 64 };
@@ -62,6 +63,8 @@ const struct tp_option tp_record_option_table[] = {
 	"(default: auto, now if there is a core for it, else late)"),
     TP_OPT_LEVEL("compress", OF(level), "LEVEL",
 	"write a smaller trace, about a tenth; LEVEL, 1 to 19, is zstd's (default: 1)"),
+    TP_OPT_CHOICE(0, "sched", OF(sched), sched_words, "auto|off",
+	"ask the kernel when threads run, wait and are preempted, if it tells (default: auto)"),
     TP_OPT_STRING(0, "events", OF(events), "LIST",
 	"record what the kernel does for PROGRAM, too: some of sched, syscalls, io and faults, with "
 	"commas between them; needs root"),
@@ -256,6 +259,7 @@ int tp_record_options_check(struct tp_record_options *options, int argc, char **
 	wanted->compress = (int)options->level;
 	wanted->drain = drains[options->drain];
 	wanted->start_off = options->on_start == 1;
+	wanted->no_sched = options->sched == 1;
 	wanted->argv = argc ? argv : NULL;
 	int status = check_values(options);
 	if (!status)

@@ -28,10 +28,11 @@ struct tp_record_attach {
 
 /* What `teeperf record` is asked for on its command line. */
 struct tp_record_options {
-	int mode; /* this, clock, drain and on_start: which of its words; what it stands for is in `wanted` */
+	int mode; /* this and the next four: which of its words; what it stands for is in `wanted` */
 	int clock;
 	int drain;
 	int on_start;
+	int sched;
 	const char *control; /* NULL: not given */
 	const char *events;  /* NULL: not given */
 	bool inner;

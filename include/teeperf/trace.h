@@ -44,6 +44,8 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_CPU =
 	    12, /* struct teeperf_trace_cpu, then one for each thread; the last counts */
 	TEEPERF_SECTION_MISSING = 13, /* struct teeperf_trace_missing[]: what was not written */
+	TEEPERF_SECTION_SCHED =
+	    14, /* struct teeperf_trace_sched, then its switches; all such sections count */
 	TEEPERF_SECTION_SYSTEM =
 	    15, /* struct teeperf_trace_system, then its events; all such sections count */
 	TEEPERF_SECTION_COUNTERS =
@@ -132,6 +134,26 @@ struct teeperf_trace_cpu {
 	uint64_t wall_ns;      /* from the start of the recording to the last look */
 	uint32_t flags;        /* TEEPERF_CPU_EXACT, TEEPERF_CPU_AT_LEAST; 0: cpu_ns is not known */
 	uint32_t thread_count; /* struct teeperf_trace_cpu_thread that follow */
+};
+
+/*
+ * SCHED: when threads got a processor and lost it, as the operating system told. Sections follow one another in time, the
+ * switches of one need not be in order.
+ */
+enum teeperf_sched_kind {
+	TEEPERF_SCHED_ON = 0,        /* the thread has the processor from here on */
+	TEEPERF_SCHED_BLOCKED = 1,   /* it waits for something */
+	TEEPERF_SCHED_PREEMPTED = 2, /* it could run, and has no processor */
+};
+struct teeperf_trace_sched_switch {
+	uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+	uint32_t os_tid;
+	uint16_t kind; /* enum teeperf_sched_kind */
+	uint16_t cpu;  /* where */
+};
+struct teeperf_trace_sched {
+	uint64_t from_ns; /* CLOCK_MONOTONIC_RAW: what was before is not known */
+	uint64_t lost;    /* switches, of any thread, that are in no section */
 };
 
 /*
@@ -292,6 +314,8 @@ TEEPERF_STATIC_ASSERT(
     8 * TEEPERF_LOG_CONSTANT_WORDS == offsetof(struct teeperf_log_header, counter), "constants");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu_thread) == 24, "processor time");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu) == 24, "processor time of all");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_sched_switch) == 16, "switch of a thread");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_sched) == 16, "switches of threads");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_system_event) == 64, "system event");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_system) == 40, "system events");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");

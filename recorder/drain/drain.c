@@ -18,6 +18,8 @@ static const uint64_t QUIET_MS = 50;
 static const uint64_t NAMES_MS = 100;
 enum { NAMES_LOOK = 64 };
 enum { MODULES_FEW = 64, SHORT_LIVES = 64 };
+// Of thread switches: written at once from so many on, and kept of a flight recorder, some 130,000.
+enum { SCHED_BYTES = 64 << 10, SCHED_KEPT_BYTES = 2 << 20 };
 // Of what the kernel does for the program: written at once from so many on.
 enum { SYSTEM_BYTES = 1 << 20 };
 
@@ -156,6 +158,33 @@ static void write_cpu(struct tp_drain *drain)
 	tp_buf_release(&section);
 }
 
+// Switches of the threads: only of the process whose log it is, unless its ids are of another world.
+static void take_sched(struct tp_drain *drain)
+{
+	const uint64_t pid = tp_load_relaxed(&drain->region->header->pid);
+	tp_sched_take(&drain->sched, drain->foreign || pid > INT_MAX ? 0 : (pid_t)pid);
+}
+
+// All that have been taken, in mode ring those that are kept.
+static void write_sched(struct tp_drain *drain)
+{
+	struct tp_buf section;
+	tp_buf_init(&section);
+	take_sched(drain);
+	tp_sched_add(&drain->sched, &section);
+	if (section.size)
+		tp_trace_writer_add(
+		    drain->writer, TEEPERF_SECTION_SCHED, section.data, section.size);
+	tp_buf_release(&section);
+}
+
+static void follow_sched(struct tp_drain *drain)
+{
+	take_sched(drain);
+	if (!drain->sched.most && drain->sched.switches.size >= SCHED_BYTES)
+		write_sched(drain);
+}
+
 // What the kernel has done for the program since this was written last.
 static void write_system(struct tp_drain *drain)
 {
@@ -234,6 +263,8 @@ static void write_tables(struct tp_drain *drain)
 		write_modules(drain);
 	write_threads(drain);
 	write_cpu(drain);
+	if (!drain->sched.most)
+		write_sched(drain);
 	write_system(drain);
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);
@@ -293,6 +324,7 @@ static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *write
 	write_threads(drain);
 	write_cpu(drain);
 	tp_rings_write(drain->region, drain->numbers, writer);
+	write_sched(drain);
 	write_modules(drain);
 	tp_switch_log_follow(&drain->switches, drain->region->header);
 	tp_clock_log_point(drain->clock_log);
@@ -397,6 +429,7 @@ static void *run(void *argument)
 		tp_clock_log_tick(drain->clock_log);
 		tp_cpu_times_look(&drain->cpu);
 		look_at_names(drain);
+		follow_sched(drain);
 		follow_system(drain);
 		checkpoint(drain);
 	}
@@ -411,6 +444,7 @@ static void release(struct tp_drain *drain)
 {
 	tp_switch_log_release(&drain->switches);
 	tp_cpu_times_release(&drain->cpu);
+	tp_sched_close(&drain->sched);
 	tp_bpf_reader_release(&drain->system);
 	free(drain->chunk);
 	free(drain->numbers);
@@ -437,6 +471,8 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	}
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);
+	if (drain->region->mode == TEEPERF_MODE_RING)
+		drain->sched.most = SCHED_KEPT_BYTES;
 	drain->checkpoint_gap_ns = 250 * MS;
 	drain->checkpoint_ns = tp_clock_monotonic_ns() + 50 * MS;
 	r = tp_worker_start(&drain->worker, run, drain, "the drain thread", err);
@@ -476,7 +512,8 @@ static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
 	return HOST_AND_END + modules * sizeof(*drain->modules) +
 	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +
 	       drain->clock_log->count * sizeof(drain->clock_log->points[0]) +
-	       drain->switches.words.size + tp_bpf_reader_bytes(&drain->system) +
+	       drain->sched.switches.size + SCHED_BYTES + drain->switches.words.size +
+	       tp_bpf_reader_bytes(&drain->system) +
 	       drain->writer->missing.count * sizeof(struct teeperf_trace_missing);
 }
 
@@ -496,6 +533,7 @@ void tp_drain_finish(struct tp_drain *drain)
 	write_modules(drain);
 	write_threads_of_rest(drain, threads);
 	write_cpu(drain);
+	write_sched(drain);
 	write_system(drain);
 	write_clock(drain);
 	write_switches(drain);

@@ -17,6 +17,7 @@
 #include "recorder/clock/cpu_times.h"
 #include "recorder/region/doorbell.h"
 #include "recorder/clock/host_clock.h"
+#include "recorder/kernel/sched.h"
 #include "recorder/kernel/bpf.h"
 #include "recorder/region/region.h"
 #include "trace_writer.h"
@@ -73,6 +74,8 @@ struct tp_drain {
 	pid_t process;       /* whose log it is, 0: the one that the log names */
 	bool process_is_old; /* it was another program before */
 	struct tp_cpu_times cpu;
+	struct tp_sched
+	    sched; /* opened by who knows the process; ours to close once we have started */
 	struct tp_bpf_reader system; /* the caller has made it; ours to release */
 	uint64_t record_bytes;       /* of records in complete chunks; other threads may load it */
 	uint64_t modules_seen;       /* module_count when MODULES was last written */

@@ -73,6 +73,10 @@ static void add_counts(struct tp_buf *buf, const struct tp_drain *drain, bool on
 	if (drain->switches.missed)
 		tp_buf_addf(
 		    buf, "switches_missed=%llu\n", (unsigned long long)drain->switches.missed);
+	if (drain->sched.from_ns)
+		tp_buf_add_string(buf, "sched=perf\n");
+	else if (drain->sched.refused.code)
+		tp_buf_addf(buf, "sched=%s\n", drain->sched.refused.what);
 	if (gone)
 		tp_buf_addf(buf, "log_gone_bytes=%llu\n", (unsigned long long)gone);
 }

@@ -60,6 +60,7 @@ struct tp_recording_options {
 	struct teeperf_trace_point origin;       /* where the clock began */
 	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
 	bool start_off;
+	bool no_sched; /* do not ask the kernel when threads run and wait */
 	struct tp_host_facts facts;
 };
 

@@ -75,6 +75,9 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	int r = tp_recording_create(&process->log, &wanted, path, options->common.compress, err);
 	if (r)
 		goto fail;
+	// It waits for our answer.
+	if (!options->common.no_sched)
+		tp_sched_open(&process->log.drain.sched, pid, TP_SCHED_THREADS);
 	process->log.region.header->clock_hz = options->first->header->clock_hz;
 	process->log.drain.process = pid;
 	process->log.drain.process_is_old = !request->parent;
