@@ -101,6 +101,9 @@ static int check_options(const struct tp_view *view)
 		return tp_options_usage(
 		    "--min-share is for the views tree and inverted: to shorten '%s', use --limit",
 		    view->name);
+	if (open_options.time && view->timeline)
+		return tp_options_usage(
+		    "--time: the view '%s' is of single calls, with all their time", view->name);
 	if (wanted.columns && format != TP_FORMAT_TABLE)
 		return tp_options_usage("--columns is for tables: CSV and JSON have all of them");
 	if (interval_text && !watch)

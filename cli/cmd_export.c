@@ -118,6 +118,9 @@ static int choose_export(void)
 		    format);
 	if (calls)
 		export = export->calls;
+	if (open_options.time && (export->slices || strcmp(export->name, "csv") == 0))
+		return tp_options_usage(
+		    "--time: '%s' is of single calls, with all their time", export->name);
 	return TP_EXIT_DONE;
 }
 

@@ -71,6 +71,11 @@ static int run(int argc, char **argv)
 	    "only one trace at a time; to compare, name the other one with --baseline");
 	if (status)
 		return status;
+	if (open_options.time)
+		return tp_options_usage(
+		    "--time: a report has columns for it, and its timeline all time; for a flame graph of "
+		    "one of them: teeperf export --format flamegraph --time %s",
+		    tp_time_words[open_options.time]);
 	// What is short is told by the timeline's times, which are as recorded; the sums are to agree with it.
 	if (open_options.min_time && !open_options.raw) {
 		open_options.raw = true;

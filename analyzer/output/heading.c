@@ -149,7 +149,9 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	    : compensation->wait_ps  ? ", by the clock's period, and by waits for it"
 				     : ", and by the clock's period",
 	    analysis->starvation.clock_gaps > 0 ? "; by when the clock stood still" : "",
-	    analysis->starvation.delays > 0 ? "; by waits for a processor" : "");
+	    analysis->starvation.delays > 0 && !analysis->starvation.told
+		? "; by waits for a processor"
+		: "");
 }
 
 // For how long the program had a processor; nothing if it is not known.
@@ -157,6 +159,9 @@ static void add_processor(const struct tp_analysis *analysis, struct tp_buf *out
 {
 	const struct tp_starvation *starvation = &analysis->starvation;
 	char text[TP_TEXT_NUMBER];
+	if (analysis->options.time)
+		tp_buf_addf(out, "time       of calls %s (--time %s)\n",
+		    tp_time_meaning(analysis->options.time), tp_time_name(analysis->options.time));
 	if (!starvation->has_cpu)
 		return;
 	tp_buf_addf(out, "processor  had one for %s", tp_text_ns(text, starvation->cpu_ns));
@@ -211,9 +216,11 @@ void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, s
 		add_facts(analysis, out);
 	struct tp_notes notes;
 	tp_notes_init(&notes, analysis);
-	// CSV and JSON say it of each function.
-	if (only_trouble && notes.count &&
-	    notes.items[notes.count - 1].kind == &tp_note_kinds[TP_NOTE_ID_UNSURE])
+	// CSV and JSON say it of each function, by a number or by none.
+	while (only_trouble && notes.count &&
+	       (notes.items[notes.count - 1].kind == &tp_note_kinds[TP_NOTE_ID_UNSURE] ||
+		   (notes.items[notes.count - 1].kind == &tp_note_kinds[TP_NOTE_ID_NO_WAITS] &&
+		       !analysis->options.time)))
 		notes.count--;
 	tp_notes_add_text(&notes, out);
 	tp_notes_release(&notes);
@@ -255,6 +262,8 @@ static void add_json_limits(struct tp_json *json, const struct tp_analysis *anal
 	}
 	if (analysis->least)
 		tp_json_uint(json, "only_least_ns", tp_timebase_ns(time, analysis->least));
+	if (analysis->options.time)
+		tp_json_text(json, "only_time", tp_time_name(analysis->options.time));
 	add_if_any(json, "only_depth", analysis->options.depth);
 	add_json_patterns(
 	    json, "only_focus", analysis->options.focus, analysis->options.focus_count);

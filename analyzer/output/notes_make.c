@@ -396,12 +396,35 @@ static void note_starved(struct tp_notes *notes, const struct tp_analysis *analy
 		    "processor for up to %s; leave it one of its own, or use a hardware clock",
 		    tp_text_percent(part, starvation->clock_share),
 		    tp_text_ns(text, analysis->trace->clock.max_gap_ns));
-	if (!analysis->timeless && tp_starvation_is_news(starvation))
+	if (!analysis->timeless && analysis->options.time != TP_TIME_CPU &&
+	    tp_starvation_is_news(starvation))
 		tp_notes_add(notes, TP_NOTE_ID_STARVED, 1,
 		    "the program had a processor for %s of the time that it could run: %s of "
-		    "its times are waits for one; leave it processors, or look at calls",
+		    "its times are waits for one; leave it processors, or look at %s",
 		    tp_text_percent(part, 1 - starvation->delay_share),
-		    tp_text_ns(text, starvation->delay_ns));
+		    tp_text_ns(text, starvation->delay_ns),
+		    starvation->told ? "--time cpu" : "calls");
+}
+
+// What is not known of running and waiting. A trace that says nothing of it is older, or was not to.
+static void note_waits(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	char why[160];
+	uint32_t unknown = 0;
+	for (uint32_t i = 0; i < analysis->thread_count; i++)
+		unknown += !analysis->threads[i].thread->off;
+	if (unknown && tp_tracefile_host(trace, "sched", why, sizeof(why))) {
+		tp_analysis_why_no_parts(trace, why, sizeof(why));
+		tp_notes_add(notes, TP_NOTE_ID_NO_WAITS, unknown,
+		    "running and waiting are not told apart%s: %s",
+		    unknown < analysis->thread_count ? " in some threads" : "", why);
+	}
+	if (trace->sched.lost)
+		tp_notes_add(notes, TP_NOTE_ID_WAITS_LOST, trace->sched.lost,
+		    "%" PRIu64 " switch%s of threads %s lost: some waiting counts as running",
+		    trace->sched.lost, trace->sched.lost == 1 ? "" : "es",
+		    trace->sched.lost == 1 ? "was" : "were");
 }
 
 static void note_system(struct tp_notes *notes, const struct tp_tracefile *trace)
@@ -446,5 +469,6 @@ void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis)
 		tp_notes_add(
 		    notes, TP_NOTE_ID_TICKS, 1, "ticks: the rate of the clock is not known");
 	note_starved(notes, analysis);
+	note_waits(notes, analysis);
 	note_unsure(notes, analysis);
 }

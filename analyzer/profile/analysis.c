@@ -6,6 +6,7 @@
 #include "common/units.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +123,38 @@ static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 	return 0;
 }
 
+// Times of another kind than wall time need a thread of which they are known.
+static int check_time(const struct tp_analysis *analysis, struct tp_err *err)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	char why[160];
+	bool known = !analysis->options.time;
+	for (uint32_t i = 0; i < analysis->thread_count; i++)
+		known |= analysis->threads[i].thread->off != NULL;
+	if (known)
+		return 0;
+	tp_analysis_why_no_parts(trace, why, sizeof(why));
+	return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
+	    "does not tell running from waiting, so that there is only wall time: %s", why);
+}
+
+void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_t size)
+{
+	char value[160];
+	if (tp_tracefile_host(trace, "transport", value, sizeof(value)))
+		snprintf(why, size, "its threads' numbers are not the host's");
+	else if (!tp_tracefile_host(trace, "sched", value, sizeof(value)))
+		snprintf(why, size, "%s",
+		    trace->sched.any ? "its clock has no time in common with the host's"
+				     : "it was recorded without, as by 'record --sched off'");
+	else if (strcmp(value, "perf") != 0)
+		snprintf(why, size, "%s", value);
+	else
+		snprintf(why, size, "%s",
+		    trace->sched.thread_count ? "the kernel told nothing of them"
+					      : "the kernel told nothing of its threads");
+}
+
 int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *trace,
     const struct tp_analysis_options *options, struct tp_err *err)
 {
@@ -133,6 +166,8 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	tp_arena_init(&analysis->arena);
 	tp_timebase_init(&analysis->time, &trace->clock, trace->points);
 	int code = select_threads(analysis, err);
+	if (!code)
+		code = check_time(analysis, err);
 	if (!code)
 		code = set_range(analysis, err);
 	if (code)
@@ -185,6 +220,14 @@ static bool find_span(const struct tp_analysis *analysis, uint64_t *first, uint6
 			*last = thread->last;
 	}
 	return *last >= *first;
+}
+
+struct tp_off tp_thread_off(const struct tp_thread_result *thread)
+{
+	uint32_t at = 0;
+	if (!thread->thread->off || thread->first == UINT64_MAX)
+		return (struct tp_off){0};
+	return tp_off_between(thread->thread->off, &at, thread->first, thread->last);
 }
 
 uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks)

@@ -29,9 +29,11 @@ struct tp_function {
 	uint64_t not_sampled;
 	uint64_t chosen; /* with records and left, of the threads that are summed up so far */
 	uint64_t self;
-	uint64_t inclusive;   /* of recursive calls only the outermost counts */
-	uint64_t total;       /* durations of all timed calls, recursive ones too */
-	uint64_t scaled_self; /* tp_function_scaled of these */
+	uint64_t inclusive;         /* of recursive calls only the outermost counts */
+	struct tp_node_parts parts; /* what they are made up of */
+	bool has_no_parts;          /* of some of its calls that is not known */
+	uint64_t total;             /* durations of all timed calls, recursive ones too */
+	uint64_t scaled_self;       /* tp_function_scaled of these */
 	uint64_t scaled_inclusive;
 	/*
 	 * By how much self may be off, as recording took a time of which not more is known, and as nobody knows in whose calls the
@@ -71,8 +73,9 @@ struct tp_thread_result {
 struct tp_analysis_options {
 	bool one_thread; /* analyse only thread number `thread` */
 	uint32_t thread;
-	bool compensate;  /* take off times what recording has cost, if that is known */
-	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
+	enum tp_time time; /* which time of calls counts */
+	bool compensate;   /* take off times what recording has cost, if that is known */
+	uint32_t workers;  /* threads to work with, 0: as many as there are CPUs */
 	/* Only a part, see filter.h. All 0 or empty: everything. */
 	uint64_t from_ns; /* since the first record */
 	uint64_t to_ns;   /* 0: the end */
@@ -113,6 +116,8 @@ struct tp_analysis {
 	uint32_t unscaled_count;       /* with a range: functions that are sampled, not scaled up */
 	struct tp_stack_counts counts; /* of all threads */
 	uint64_t self;                 /* ticks of all functions */
+	struct tp_node_parts parts;    /* the same; `inclusive` is that of all threads */
+	uint32_t with_parts;           /* threads of which is known when they had no processor */
 	uint64_t scaled_self;          /* that of all functions */
 	uint64_t lost;                 /* events: the larger of what threads and records say */
 	struct tp_problems notes;      /* about symbols */
@@ -128,15 +133,19 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 void tp_analysis_release(struct tp_analysis *analysis);
 
 /*
- * A stack and its profile with all that this analysis asks for: to replay a thread with. 0 or
+ * A stack and its profile with all that this analysis asks for: to replay THREAD with. 0 or
  * TP_ERR_MEMORY; release both in any case.
  */
-int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack,
-    struct tp_profile *profile, struct tp_call_sink *sink);
+int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread *thread,
+    struct tp_stack *stack, struct tp_profile *profile, struct tp_call_sink *sink);
 /* What replays THREAD into STACK. */
 struct tp_replay tp_analysis_replay(
     const struct tp_analysis *analysis, const struct tp_thread *thread, struct tp_stack *stack);
 
+/* Why it is not known when threads of the trace had no processor. */
+void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_t size);
+/* Ticks without a processor between the thread's first and last event; 0 also if it is not known. */
+struct tp_off tp_thread_off(const struct tp_thread_result *thread);
 /* Nanoseconds from the first record of the trace to TICKS. */
 uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks);
 /* Nanoseconds that the recording took, by the recorder's clock or else by the events. */

@@ -4,8 +4,8 @@
 
 #include "analyzer/replay/replay.h"
 
-int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack,
-    struct tp_profile *profile, struct tp_call_sink *sink)
+int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread *thread,
+    struct tp_stack *stack, struct tp_profile *profile, struct tp_call_sink *sink)
 {
 	int code = tp_profile_init(profile);
 	if (!code)
@@ -15,6 +15,11 @@ int tp_analysis_stack(const struct tp_analysis *analysis, struct tp_stack *stack
 	if (analysis->compensation.applied || (analysis->compensation.chooses && analysis->least))
 		profile->cost = tp_compensation_cost(&analysis->compensation, &analysis->time);
 	if (!tp_profile_keep_waited(profile))
+		return TP_ERR_MEMORY;
+	profile->time = analysis->options.time;
+	stack->special = profile->time > TP_TIME_CPU; // most calls have nothing of it
+	tp_stack_set_off(stack, thread->off);
+	if (thread->off && !tp_profile_keep_parts(profile))
 		return TP_ERR_MEMORY;
 	if (analysis->from || analysis->to != UINT64_MAX)
 		tp_stack_set_range(stack, analysis->from, analysis->to);

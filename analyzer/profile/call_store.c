@@ -230,6 +230,8 @@ static uint32_t add_wide(struct load *load, const struct tp_call *call)
 	    .duration = call->duration,
 	    .self = call->self,
 	    .cost = call->cost,
+	    .off = call->off,
+	    .self_off = call->self_off,
 	    .how = (uint8_t)call->how,
 	    .away = call->away,
 	};
@@ -244,7 +246,8 @@ static void put_call(void *context, const struct tp_call *call)
 		return;
 	const uint64_t parent = call->parent ? marks_row(&load->marks, call->parent) : UINT64_MAX;
 	const bool wide = call->how || call->away || call->duration > UINT32_MAX ||
-			  call->cost > UINT32_MAX || call->end - call->start != call->duration;
+			  call->cost > UINT32_MAX || call->end - call->start != call->duration ||
+			  call->off.blocked || call->off.preempted;
 	load->to->calls[row] = (struct tp_packed_call){
 	    .start = call->start,
 	    .duration = (uint32_t)call->duration,

@@ -4,8 +4,8 @@
  * began, each with its number. A thread is replayed when its calls are first asked for (twice: to see
  * which records begin calls, then to put each call where it belongs), several of them at once.
  *
- * Takes 32 bytes a call, and 40 more for those that are longer than 2^32 ticks, were left for another stack,
- * or did not return. Up to memory_limit that is memory, beyond it an unlinked file in $TMPDIR or /var/tmp.
+ * Takes 32 bytes a call, and 72 more for those that are longer than 2^32 ticks, were left for another stack,
+ * had no processor for a while, or did not return. Up to memory_limit that is memory, beyond it an unlinked file in $TMPDIR or /var/tmp.
  */
 #ifndef TP_CALL_STORE_H
 #define TP_CALL_STORE_H
@@ -35,6 +35,8 @@ struct tp_wide_call {
 	uint64_t duration;
 	uint64_t self;
 	uint64_t cost;
+	struct tp_off off;
+	struct tp_off self_off;
 	uint8_t how;
 	bool away;
 };
@@ -72,6 +74,8 @@ struct tp_stored_call {
 	uint64_t duration; /* as in struct tp_call */
 	uint64_t self;
 	uint64_t cost;
+	struct tp_off off; /* of duration, without a processor */
+	struct tp_off self_off;
 	uint64_t parent; /* row in this thread, or TP_CALL_NONE */
 	uint32_t path;
 	uint8_t how; /* enum tp_call_end */
@@ -110,6 +114,8 @@ static inline void tp_call_store_get(
 		call->duration = wide->duration;
 		call->self = wide->self;
 		call->cost = wide->cost;
+		call->off = wide->off;
+		call->self_off = wide->self_off;
 		call->how = wide->how;
 		call->away = wide->away;
 	}

@@ -35,9 +35,9 @@ static void leave(void *context, const struct tp_call *call)
 		return;
 	struct tp_call shown = *call;
 	if (filter->analysis->options.depth && call->depth == filter->analysis->options.depth)
-		shown.self = call->duration;
+		shown.self = call->duration, shown.self_off = call->off;
 	if (filter->profile->nodes[call->node].is_way)
-		shown.self = 0;
+		shown.self = 0, shown.self_off = (struct tp_off){0};
 	filter->sink->leave(filter->sink->context, &shown);
 	filter->own.stop = filter->sink->stop;
 }
@@ -73,7 +73,8 @@ uint32_t tp_calls_parts(const struct tp_analysis *analysis, uint32_t thread, uin
 	const struct tp_tracefile *trace = analysis->trace;
 	// Where times or modules decide what a record means, that of an earlier one has to be known.
 	if (analysis->threads[thread].moves || analysis->timeless || analysis->ranged ||
-	    analysis->least || analysis->filtered || trace->gaps.count || trace->map.moves)
+	    analysis->least || analysis->filtered || analysis->options.time > TP_TIME_CPU ||
+	    trace->gaps.count || trace->map.moves)
 		return 1;
 	uint64_t all = 0;
 	const uint64_t chunks = analysis->threads[thread].thread->chunk_count;
@@ -104,6 +105,8 @@ int tp_pieces_replay(void *context, uint32_t number, struct tp_err *err)
 	struct tp_replay replay = pieces->replay;
 	replay.part = &part->part;
 	int code = tp_part_init(&part->part, &pieces->cost);
+	if (!code)
+		code = tp_part_set_time(&part->part, pieces->time, replay.thread->off);
 	if (!code && part->sink.leave) {
 		tp_stack_set_sink(&part->part.stack, &part->sink);
 		part->part.stack.only_calls = true;
@@ -154,10 +157,12 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 	    .parts = parts,
 	    .count = count,
 	};
-	int code = tp_analysis_stack(analysis, &stack, &profile, sink);
+	int code =
+	    tp_analysis_stack(analysis, analysis->threads[thread].thread, &stack, &profile, sink);
 	// The analysis has the sums.
 	stack.only_calls = true;
 	pieces.cost = profile.cost;
+	pieces.time = profile.time;
 	if (code)
 		tp_err_set(err, code, analysis->trace->source.name,
 		    "out of memory before thread %u was replayed", pieces.replay.thread->number);

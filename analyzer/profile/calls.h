@@ -47,7 +47,8 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 /* A thread in pieces: one for the stack of REPLAY, and COUNT parts behind it. */
 struct tp_pieces {
 	struct tp_replay replay;
-	struct tp_profile_cost cost; /* as in the thread's profile */
+	struct tp_profile_cost cost; /* as in the thread's profile, and so is time */
+	enum tp_time time;
 	struct tp_calls_part *parts; /* zeroes, or with sinks */
 	uint32_t count;
 };

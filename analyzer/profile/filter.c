@@ -33,11 +33,31 @@ static int match_all(struct tp_analysis *analysis, const char *const *patterns, 
 	return 0;
 }
 
-static void leave_out(struct tp_node *node)
+// Own times of NODE do not count.
+static void leave_self(struct tp_profile *profile, uint32_t node)
 {
+	profile->nodes[node].self = 0;
+	if (profile->parts)
+		profile->parts[node] = (struct tp_node_parts){0};
+}
+
+// The time of NODE is CALLER's own.
+static void take_over(struct tp_profile *profile, uint32_t caller, uint32_t node)
+{
+	profile->nodes[caller].self += profile->nodes[node].inclusive;
+	if (!profile->parts)
+		return;
+	tp_off_add(&profile->parts[caller].self_off, &profile->parts[node].inclusive_off);
+	profile->parts[caller].self_cpu += profile->parts[node].inclusive_cpu;
+}
+
+static void leave_out(struct tp_profile *profile, uint32_t number)
+{
+	struct tp_node *node = &profile->nodes[number];
+	leave_self(profile, number);
 	node->times = (struct tp_histogram){0}; // in the profile's pool
 	node->function = 0;
-	node->calls = node->inclusive = node->self = node->max = 0;
+	node->calls = node->inclusive = node->max = 0;
 	node->min = UINT64_MAX;
 	node->first_child = node->next_sibling = 0;
 }
@@ -75,7 +95,6 @@ static bool filter_thread(
 	}
 	for (uint32_t i = profile->node_count; ok && i-- > 1;) {
 		struct tp_node *node = &nodes[i];
-		struct tp_node *caller = &nodes[node->parent];
 		const bool in_focus = !focus || of[i] & FOCUS;
 		// A node that was made for a call which does not count has none.
 		if (!(of[i] & IGNORE) &&
@@ -83,21 +102,17 @@ static bool filter_thread(
 			of[node->parent] |= NEEDED;
 			node->is_way = !in_focus;
 			if (!in_focus)
-				node->self = 0;
+				leave_self(profile, i);
 		} else {
 			if (depth && depths[i] == depth + 1 && !(of[node->parent] & IGNORE) &&
 			    !(marks[thread->functions[node->function]] & IGNORE))
-				caller->self += node->inclusive;
-			leave_out(node);
+				take_over(profile, node->parent, i);
+			leave_out(profile, i);
 		}
 	}
-	for (uint32_t i = 0; ok && i < profile->node_count; i++)
-		nodes[i].inclusive = 0;
-	for (uint32_t i = profile->node_count; ok && i-- > 1;) {
-		nodes[i].inclusive += nodes[i].self;
-		nodes[nodes[i].parent].inclusive += nodes[i].inclusive;
-	}
 	if (ok) {
+		nodes[0].self = 0;
+		tp_profile_sum_up(profile);
 		link_again(profile);
 		thread->busy = nodes[0].inclusive;
 	}

@@ -171,11 +171,25 @@ static void add_costs(
 	}
 }
 
+static void add_parts(struct tp_node_parts *to, const struct tp_node_parts *parts, bool outermost)
+{
+	struct tp_node_parts counts = *parts;
+	if (!outermost) {
+		counts.inclusive_off = (struct tp_off){0};
+		counts.inclusive_cpu = 0;
+	}
+	tp_node_parts_add(to, &counts);
+}
+
 // Add the thread's nodes to the functions. Inclusive time counts where no caller is the same one.
 static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thread)
 {
 	struct tp_profile *profile = &thread->profile;
 	uint32_t at = profile->node_count ? profile->nodes[0].first_child : 0;
+	if (profile->parts) {
+		add_parts(&analysis->parts, &profile->parts[0], true);
+		analysis->with_parts++;
+	}
 	while (at) {
 		const struct tp_node *node = &profile->nodes[at];
 		struct tp_local_function *local = &profile->functions[node->function];
@@ -184,8 +198,12 @@ static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thr
 		function->calls += node->calls;
 		function->self += node->self;
 		function->total += node->inclusive;
-		if (local->active++ == 0)
+		if (local->active == 0)
 			function->inclusive += node->inclusive;
+		if (profile->parts)
+			add_parts(&function->parts, &profile->parts[at], local->active == 0);
+		function->has_no_parts |= !profile->parts;
+		local->active++;
 		if (node->min < function->min)
 			function->min = node->min;
 		if (node->max > function->max)
@@ -232,7 +250,8 @@ bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis)
 static uint64_t uncertainty_of(
     const struct tp_analysis *analysis, const struct tp_function *function)
 {
-	if (!tp_function_timed(function) || !tp_analysis_tells_uncertainty(analysis))
+	if (!tp_function_timed(function) || !tp_analysis_tells_uncertainty(analysis) ||
+	    analysis->options.time > TP_TIME_CPU)
 		return UINT64_MAX;
 	const uint64_t costs = tp_compensation_uncertainty(&analysis->compensation, &analysis->time,
 	    function->costs_in, function->costs_out, function->looks, function->waited);

@@ -57,6 +57,9 @@ static void add_thread(
 		path->calls += node->calls;
 		path->inclusive += node->inclusive;
 		path->self += node->self;
+		if (thread->profile.parts)
+			tp_node_parts_add(&path->parts, &thread->profile.parts[i]);
+		path->has_no_parts |= !thread->profile.parts;
 		path->min = node->min < path->min ? node->min : path->min;
 		path->max = node->max > path->max ? node->max : path->max;
 		paths->of_node[t][i] = at;

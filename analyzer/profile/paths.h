@@ -22,7 +22,9 @@ struct tp_path {
 	uint64_t calls;
 	uint64_t inclusive;
 	uint64_t self;
-	uint64_t min; /* of a call; UINT64_MAX for path 0 */
+	struct tp_node_parts parts; /* of these */
+	bool has_no_parts;          /* of some of its calls they are not known */
+	uint64_t min;               /* of a call; UINT64_MAX for path 0 */
 	uint64_t max;
 };
 

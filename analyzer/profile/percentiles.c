@@ -155,7 +155,7 @@ static bool plan_thread(struct collection *collection, uint32_t t)
 static void take_call(void *context, const struct tp_call *call)
 {
 	struct thread_sink *thread = context;
-	const uint64_t net = call->duration > call->cost ? call->duration - call->cost : 0;
+	const uint64_t net = call->net;
 	const uint32_t bucket = tp_histogram_bucket(net);
 	if (call->node >= thread->profile->node_count)
 		return;
@@ -227,7 +227,7 @@ static bool keep_value(struct part_sink *sink, uint64_t cursor, uint64_t value)
 static void take_part_call(void *context, const struct tp_call *call)
 {
 	struct part_sink *sink = context;
-	const uint64_t net = call->duration > call->cost ? call->duration - call->cost : 0;
+	const uint64_t net = call->net;
 	const uint32_t bucket = tp_histogram_bucket(net);
 	const uint32_t function = sink->part->part.profile.nodes[call->node].function;
 	const atomic_bool *give_up = sink->collection->give_up;

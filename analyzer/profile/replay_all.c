@@ -55,10 +55,11 @@ static void take_results(const struct tp_analysis *analysis, struct tp_thread_re
 	result->first = stack->started ? stack->first : UINT64_MAX;
 	result->last = stack->last;
 	result->busy = stack->frames[0].children;
-	if (analysis->compensation.applied) {
+	if (analysis->compensation.applied)
 		tp_compensation_apply(&result->profile, &result->taken, &result->missing);
+	tp_profile_choose_time(&result->profile);
+	if (analysis->compensation.applied || analysis->options.time)
 		result->busy = result->profile.nodes[0].inclusive;
-	}
 	result->calls = stack->calls;
 	stack->calls = (struct tp_call_counts){0};
 	// What was only counted has no times to be in a range by.
@@ -84,7 +85,8 @@ static void finish(struct work *work, struct job *job)
 static void replay_first(struct work *work, struct job *job)
 {
 	struct tp_thread_result *result = job->result;
-	result->code = tp_analysis_stack(work->analysis, &job->stack, &result->profile, NULL);
+	result->code =
+	    tp_analysis_stack(work->analysis, result->thread, &job->stack, &result->profile, NULL);
 	if (result->code)
 		return;
 	result->code = tp_pieces_replay(&job->pieces, 0, &result->err);
@@ -124,6 +126,7 @@ static bool plan(struct work *work, struct tp_analysis *analysis, uint32_t worke
 		};
 		pieces->replay.chunk_done = work->analysis->options.progress ? chunk_done : NULL;
 		pieces->replay.context = work;
+		pieces->time = analysis->options.time;
 		if (analysis->compensation.applied)
 			pieces->cost =
 			    tp_compensation_cost(&analysis->compensation, &analysis->time);

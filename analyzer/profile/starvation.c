@@ -48,6 +48,10 @@ static void add_cpu(struct tp_starvation *starvation, const struct tp_tracefile 
 	starvation->cpu_ns = (uint64_t)fmin(ran, most);
 	starvation->delay_ns = (uint64_t)fmin(waited, most);
 	starvation->delay_share = could > 0 ? waited / could : 0;
+	starvation->told = true;
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		starvation->told &= (only && &trace->threads[i] != only) ||
+				    !trace->threads[i].chunk_count || trace->threads[i].off;
 }
 
 void tp_starvation_init(struct tp_starvation *starvation, const struct tp_tracefile *trace,
@@ -76,6 +80,8 @@ double tp_starvation_uncertainty(
 	const double own = (double)self;
 	const double part = starvation->run > 0 ? fmin(own / starvation->run, 1) : 1;
 	const double gaps = sqrt(starvation->clock_gap * starvation->clock_gaps * part);
+	if (starvation->told)
+		return gaps;
 	const double wait = tp_timebase_real_ticks(time, WAIT_NS);
 	const double waited = own * starvation->delay_share;
 	const double waits = starvation->delay_share >= TP_STARVATION_HEAVY

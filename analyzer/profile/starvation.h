@@ -29,6 +29,7 @@ struct tp_starvation {
 	uint64_t delay_ns;  /* of all threads: they could have run, and had no processor */
 	double delay_share; /* of the time in which they could have run */
 	double delays;      /* delay_ns in ticks */
+	bool told;          /* it is known of each call for how long it had no processor */
 };
 
 /* Of the whole program, or with ONLY of that thread. DURATION_NS: of the run. */

@@ -97,7 +97,7 @@ static void go_on(struct course *course)
 
 static int prepare(const struct tp_analysis *analysis, struct tp_together_thread *thread)
 {
-	thread->code = tp_analysis_stack(analysis, &thread->stack,
+	thread->code = tp_analysis_stack(analysis, thread->thread, &thread->stack,
 	    thread->profile ? thread->profile : &thread->own, thread->sink);
 	thread->stack.only_calls = thread->only_calls;
 	thread->replay = tp_analysis_replay(analysis, thread->thread, &thread->stack);

@@ -12,6 +12,8 @@
 #ifndef TP_CALL_SINK_H
 #define TP_CALL_SINK_H
 
+#include "analyzer/trace/sched.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,10 +32,13 @@ struct tp_call {
 	uint64_t end;
 	uint64_t duration; /* without the time for which its stack was left */
 	uint64_t self;
-	uint64_t cost;  /* what it cost to record it and the calls inside of it */
-	uint32_t node;  /* of the thread's profile */
-	uint32_t depth; /* 1: the outermost of its stack */
-	bool away;      /* paused and not resumed */
+	uint64_t cost;     /* what it cost to record it and the calls inside of it */
+	uint64_t net;      /* what counts of the duration (enum tp_time), without the cost */
+	struct tp_off off; /* of the duration, without a processor; 0 also if that is not known */
+	struct tp_off self_off; /* the same of self */
+	uint32_t node;          /* of the thread's profile */
+	uint32_t depth;         /* 1: the outermost of its stack */
+	bool away;              /* paused and not resumed */
 	enum tp_call_end how;
 };
 

@@ -9,8 +9,23 @@
 #ifndef TP_MOVES_H
 #define TP_MOVES_H
 
+#include "analyzer/trace/sched.h"
+
 #include <stdbool.h>
 #include <stdint.h>
+
+/* What a call that has not ended had no processor for: its own time, and that of calls that it made and that have ended. */
+struct tp_frame_off {
+	struct tp_off own;
+	struct tp_off inner;
+	uint32_t next; /* of the free ones; 0: none */
+};
+
+static inline void tp_frame_off_add(struct tp_frame_off *to, const struct tp_frame_off *off)
+{
+	tp_off_add(&to->own, &off->own);
+	tp_off_add(&to->inner, &off->inner);
+}
 
 /* A call that has not ended. Frame 0 is the thread itself and is never popped. */
 struct tp_frame {
@@ -24,6 +39,7 @@ struct tp_frame {
 	uint32_t function;
 	uint32_t name;  /* of the function; 0 for frame 0, and where `moved` has it */
 	uint32_t moved; /* of struct tp_moves: it was open in another thread; 0: it was not */
+	uint32_t off;   /* of the stack's frame_offs; 0: it had a processor all the time */
 };
 
 /* The name of a stack that nothing can come back to by name. */
@@ -77,11 +93,12 @@ uint32_t tp_frames_find(const struct tp_frame *frames, uint32_t depth, uint64_t 
 
 /* What a call has from the threads in which it was open before. */
 struct tp_moved_call {
-	uint64_t duration; /* ticks for which it ran there */
-	uint64_t self;     /* of these, its own */
-	uint64_t id;       /* for sinks; in the thread that it is in now */
-	uint32_t name;     /* of the function: that in the frame is 0 */
-	uint32_t next;     /* of the free ones; 0: none */
+	uint64_t duration;       /* ticks for which it ran there */
+	uint64_t self;           /* of these, its own */
+	struct tp_frame_off off; /* of these, without a processor */
+	uint64_t id;             /* for sinks; in the thread that it is in now */
+	uint32_t name;           /* of the function: that in the frame is 0 */
+	uint32_t next;           /* of the free ones; 0: none */
 };
 
 /* Ids of such calls: not those of records, so they have a bit of their own, and numbers from 0 in each thread. */

@@ -39,6 +39,7 @@ void tp_profile_release(struct tp_profile *profile)
 	free(profile->nodes);
 	free(profile->dropped);
 	free(profile->waited);
+	free(profile->parts);
 	free(profile->edges);
 	free(profile->functions);
 	tp_index_release(&profile->names);
@@ -82,6 +83,12 @@ bool tp_profile_keep_waited(struct tp_profile *profile)
 	return profile->waited != NULL;
 }
 
+bool tp_profile_keep_parts(struct tp_profile *profile)
+{
+	profile->parts = tp_table_alloc(profile->node_capacity, sizeof(*profile->parts));
+	return profile->parts != NULL;
+}
+
 // A larger one of the tables that a profile may have or not, as TABLE is there or not. False: no memory.
 static bool copy_table(
     void **copy, const void *table, uint32_t capacity, uint32_t count, size_t size)
@@ -103,21 +110,27 @@ static bool grow_nodes(struct tp_profile *profile)
 	struct tp_edge *edges = tp_table_alloc((size_t)capacity * 2, sizeof(*edges));
 	void *dropped = NULL;
 	void *waited = NULL;
+	void *parts = NULL;
 	if (!nodes || !edges ||
 	    !copy_table(&dropped, profile->dropped, capacity, profile->node_count,
 		sizeof(*profile->dropped)) ||
 	    !copy_table(&waited, profile->waited, capacity, profile->node_count,
-		sizeof(*profile->waited))) {
+		sizeof(*profile->waited)) ||
+	    !copy_table(
+		&parts, profile->parts, capacity, profile->node_count, sizeof(*profile->parts))) {
 		free(nodes);
 		free(edges);
 		free(dropped);
 		free(waited);
+		free(parts);
 		return false;
 	}
 	free(profile->dropped);
 	profile->dropped = dropped;
 	free(profile->waited);
 	profile->waited = waited;
+	free(profile->parts);
+	profile->parts = parts;
 	memcpy(nodes, profile->nodes, profile->node_count * sizeof(*nodes));
 	free(profile->nodes);
 	profile->nodes = nodes;
@@ -181,4 +194,93 @@ const struct tp_edge *tp_profile_find_edge(
 uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name)
 {
 	return *name_slot(profile, name);
+}
+
+static void sum_up_parts(struct tp_profile *profile)
+{
+	struct tp_node_parts *parts = profile->parts;
+	for (uint32_t i = 0; i < profile->node_count; i++) {
+		parts[i].inclusive_off = parts[i].self_off;
+		parts[i].inclusive_cpu = parts[i].self_cpu;
+	}
+	// Callees come behind their callers: each is complete when it is added to its caller.
+	for (uint32_t i = profile->node_count; i-- > 1;) {
+		struct tp_node_parts *caller = &parts[profile->nodes[i].parent];
+		tp_off_add(&caller->inclusive_off, &parts[i].inclusive_off);
+		caller->inclusive_cpu += parts[i].inclusive_cpu;
+	}
+}
+
+void tp_profile_sum_up(struct tp_profile *profile)
+{
+	struct tp_node *nodes = profile->nodes;
+	for (uint32_t i = 0; i < profile->node_count; i++)
+		nodes[i].inclusive = nodes[i].self;
+	for (uint32_t i = profile->node_count; i-- > 1;)
+		nodes[nodes[i].parent].inclusive += nodes[i].inclusive;
+	if (profile->parts)
+		sum_up_parts(profile);
+}
+
+// What counts of a node's own time.
+static uint64_t chosen_part(const struct tp_profile *profile, uint32_t node)
+{
+	const struct tp_node_parts *parts = &profile->parts[node];
+	switch (profile->time) {
+	case TP_TIME_CPU:
+		return parts->self_cpu;
+	case TP_TIME_WAIT:
+		return parts->self_off.blocked;
+	case TP_TIME_PREEMPTED:
+		return parts->self_off.preempted;
+	default:
+		return profile->nodes[node].self;
+	}
+}
+
+// Nothing is known of what is asked for.
+static void forget_times(struct tp_profile *profile)
+{
+	for (uint32_t i = 0; i < profile->node_count; i++) {
+		struct tp_node *node = &profile->nodes[i];
+		node->self = node->inclusive = node->max = 0;
+		node->min = UINT64_MAX;
+		node->times = (struct tp_histogram){0};
+	}
+}
+
+void tp_profile_choose_time(struct tp_profile *profile)
+{
+	if (!profile->parts) {
+		if (profile->time != TP_TIME_WALL)
+			forget_times(profile);
+		return;
+	}
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		struct tp_node_parts *parts = &profile->parts[i];
+		struct tp_node *node = &profile->nodes[i];
+		const uint64_t off = parts->self_off.blocked + parts->self_off.preempted;
+		parts->self_cpu = node->self > off ? node->self - off : 0;
+		node->self = chosen_part(profile, i);
+	}
+	// The thread itself has no calls.
+	profile->parts[0] = (struct tp_node_parts){0};
+	if (profile->time == TP_TIME_WALL)
+		sum_up_parts(profile);
+	else
+		tp_profile_sum_up(profile);
+}
+
+const char *tp_time_name(enum tp_time time)
+{
+	static const char *const names[] = {"wall", "cpu", "wait", "preempted"};
+	return names[time];
+}
+
+const char *tp_time_meaning(enum tp_time time)
+{
+	static const char *const meanings[] = {"from enter to exit",
+	    "in which they had a processor", "in which they waited for something",
+	    "in which they could run, and had no processor"};
+	return meanings[time];
 }

@@ -7,6 +7,7 @@
 #define TP_PROFILE_H
 
 #include "analyzer/replay/time_histogram.h"
+#include "analyzer/trace/sched.h"
 #include "common/hash.h"
 #include "common/index.h"
 
@@ -66,7 +67,38 @@ struct tp_dropped {
 	uint64_t calls; /* of it, that are part of its callers */
 };
 
+/* Which time of a call counts: all of it, or a part. */
+enum tp_time {
+	TP_TIME_WALL = 0,
+	TP_TIME_CPU,       /* it had a processor */
+	TP_TIME_WAIT,      /* it waited for something */
+	TP_TIME_PREEMPTED, /* it could have run, and had no processor */
+};
+
+/* "wall", "cpu", "wait", "preempted"; and what is said of it: "in which ...". */
+const char *tp_time_name(enum tp_time time);
+const char *tp_time_meaning(enum tp_time time);
+
+/* How the time of a node is made up. The replay fills what of its own time was off; tp_profile_choose_time the rest. */
+struct tp_node_parts {
+	struct tp_off self_off;
+	struct tp_off inclusive_off;
+	uint64_t self_cpu;
+	uint64_t inclusive_cpu;
+};
+
+static inline void tp_node_parts_add(struct tp_node_parts *to, const struct tp_node_parts *parts)
+{
+	tp_off_add(&to->self_off, &parts->self_off);
+	tp_off_add(&to->inclusive_off, &parts->inclusive_off);
+	to->self_cpu += parts->self_cpu;
+	to->inclusive_cpu += parts->inclusive_cpu;
+}
+
 struct tp_profile {
+	enum tp_time time; /* that of min, max and times; of the rest when all is there */
+	struct tp_node_parts
+	    *parts; /* NULL: when the thread had no processor is not known; or for each node */
 	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
 	struct tp_node *nodes;
 	struct tp_dropped *dropped; /* NULL, or for each node */
@@ -99,6 +131,28 @@ const struct tp_edge *tp_profile_find_edge(
 bool tp_profile_keep_dropped(struct tp_profile *profile);
 /* Have `waited`, if the cost has a wait. False: no memory. */
 bool tp_profile_keep_waited(struct tp_profile *profile);
+/* Have `parts`. False: no memory. */
+bool tp_profile_keep_parts(struct tp_profile *profile);
+/*
+ * All is there, and costs are taken off: split the time of each node, and have `time` in self and inclusive. Without
+ * `parts`, all time is wall time, and nothing of another.
+ */
+void tp_profile_choose_time(struct tp_profile *profile);
+/* Make the inclusive times of all nodes from their own times. */
+void tp_profile_sum_up(struct tp_profile *profile);
+/* What of INCLUSIVE ticks counts, of which OFF were without a processor, and COST (parts of a tick) went into recording. */
+static inline uint64_t tp_profile_net(
+    const struct tp_profile *profile, uint64_t inclusive, const struct tp_off *off, uint64_t cost)
+{
+	uint64_t less = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
+	if (profile->time == TP_TIME_WAIT)
+		return off->blocked;
+	if (profile->time == TP_TIME_PREEMPTED)
+		return off->preempted;
+	if (profile->time == TP_TIME_CPU)
+		less += off->blocked + off->preempted;
+	return less < inclusive ? inclusive - less : 0;
+}
 /* A look at the clock ended a stretch of NODE's own time. */
 static inline void tp_profile_look(struct tp_profile *profile, uint32_t node, uint64_t ticks)
 {
@@ -153,9 +207,17 @@ static inline uint32_t tp_profile_child(struct tp_profile *profile, uint32_t par
 	return edge ? edge->node : 0;
 }
 
+static inline void tp_node_bound(struct tp_node *node, uint64_t net)
+{
+	if (net < node->min)
+		node->min = net;
+	if (net > node->max)
+		node->max = net;
+}
+
 /*
- * A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made. Returns the
- * time that it took without COST, what it cost to record it and them in parts of a tick; the caller adds
+ * A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made, all with a processor. Returns
+ * the time that it took without COST, what it cost to record it and them in parts of a tick; the caller adds
  * that to node->times.
  */
 static inline uint64_t tp_node_add(
@@ -166,24 +228,20 @@ static inline uint64_t tp_node_add(
 	node->self += children < inclusive ? inclusive - children : 0;
 	const uint64_t ticks = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
 	const uint64_t net = ticks < inclusive ? inclusive - ticks : 0;
-	if (net < node->min)
-		node->min = net;
-	if (net > node->max)
-		node->max = net;
+	tp_node_bound(node, net);
 	return net;
 }
 
-/*
- * A call of INCLUSIVE ticks has ended, of which PERIOD are NODE's, and SELF of these in no call that it made: what was
- * before was another thread's.
- */
-static inline void tp_profile_add_period(struct tp_profile *profile, uint32_t node,
-    uint64_t inclusive, uint64_t period, uint64_t self, uint64_t cost)
+/* A call has ended, of which PERIOD ticks are NODE's, SELF of these in no call that it made; NET is tp_profile_net of it. */
+static inline void tp_profile_add_period(
+    struct tp_profile *profile, uint32_t node, uint64_t period, uint64_t self, uint64_t net)
 {
 	struct tp_node *to = &profile->nodes[node];
-	tp_histogram_add(&to->times, tp_node_add(to, inclusive, inclusive, cost), &profile->pool);
-	to->inclusive -= inclusive - period;
+	to->calls++;
+	to->inclusive += period;
 	to->self += self;
+	tp_node_bound(to, net);
+	tp_histogram_add(&to->times, net, &profile->pool);
 }
 
 /* tp_node_add for node number NODE, with its histogram. */

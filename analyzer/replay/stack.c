@@ -25,6 +25,7 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 	    .frames = calloc(FRAMES_AT_FIRST, sizeof(*stack->frames)),
 	    .depth = 1,
 	    .edge = UINT64_MAX,
+	    .off_edge = UINT64_MAX,
 	    .to = UINT64_MAX,
 	    .named = TP_CONTEXT_UNNAMED,
 	    .capacity = FRAMES_AT_FIRST,
@@ -36,7 +37,9 @@ void tp_stack_release(struct tp_stack *stack)
 {
 	tp_call_counts_release(&stack->calls);
 	tp_contexts_release(&stack->contexts);
+	free(stack->frame_offs);
 	free(stack->frames);
+	stack->frame_offs = NULL;
 	stack->frames = NULL;
 }
 
@@ -69,12 +72,40 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 	return true;
 }
 
-// What end_top does, for analyses that need more than a profile, and for calls that were open in other threads before:
-// their time is each thread's own, the call is that of the thread in which it ends.
+// A call of CALLER's has ended, which had no processor for OFF. Without memory the analysis ends at the next record.
+static void add_inner_off(
+    struct tp_stack *stack, struct tp_frame *caller, const struct tp_frame_off *off)
+{
+	struct tp_frame_off inner = {.inner = off->own};
+	tp_off_add(&inner.inner, &off->inner);
+	if (inner.inner.blocked || inner.inner.preempted)
+		stack->no_memory |= !tp_frame_add_off(stack, caller, &inner);
+}
+
+// The same of a call that is part of CALLER (tp_stack_set_least).
+static void pass_off(struct tp_stack *stack, struct tp_frame *caller, const struct tp_frame *frame,
+    const struct tp_frame_off *off)
+{
+	struct tp_node_parts *parts = stack->profile->parts;
+	if (!off->own.blocked && !off->own.preempted && !off->inner.blocked &&
+	    !off->inner.preempted)
+		return;
+	stack->no_memory |= !tp_frame_add_off(stack, caller, off);
+	if (!parts)
+		return;
+	tp_off_add(&parts[caller->node].self_off, &off->own);
+	parts[frame->node].self_off.blocked -= off->own.blocked;
+	parts[frame->node].self_off.preempted -= off->own.preempted;
+}
+
+// What end_top does, for analyses that need more than a profile, for calls that had no processor for a while, and for
+// calls that were open in other threads before: their time is each thread's own, the call is that of the thread in which it
+// ends.
 static void end_specially(
-    struct tp_stack *stack, const struct tp_frame *frame, uint64_t time, uint64_t in, uint64_t out)
+    struct tp_stack *stack, struct tp_frame *frame, uint64_t time, uint64_t in, uint64_t out)
 {
 	static const struct tp_moved_call nothing = {0};
+	struct tp_profile *profile = stack->profile;
 	struct tp_frame *caller = &stack->frames[stack->depth - 1];
 	const struct tp_moved_call before =
 	    frame->moved ? stack->member->moves->calls[frame->moved] : nothing;
@@ -83,23 +114,30 @@ static void end_specially(
 	const uint64_t self = frame->children < period ? period - frame->children : 0;
 	const uint64_t cost = frame->cost + in;
 	const uint64_t id = tp_frame_id(stack, frame);
+	const struct tp_frame_off off = tp_frame_take_off(stack, frame);
+	struct tp_frame_off all = before.off;
+	tp_frame_off_add(&all, &off);
+	struct tp_off sum = all.own;
+	tp_off_add(&sum, &all.inner);
 	if (frame->moved)
 		tp_moves_drop(stack->member->moves, frame->moved);
-	const uint64_t ticks = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
+	const uint64_t net = tp_profile_net(profile, inclusive, &sum, cost);
 	caller->cost += cost + out;
 	if (stack->quiet)
 		return;
-	if ((inclusive > ticks ? inclusive - ticks : 0) < stack->least) {
+	if (net < stack->least) {
 		caller->dropped += cost + out;
-		if (stack->profile->dropped)
-			stack->profile->dropped[frame->node].calls++;
+		if (profile->dropped)
+			profile->dropped[frame->node].calls++;
+		pass_off(stack, caller, frame, &off);
 		return;
 	}
-	if (stack->profile->dropped)
-		stack->profile->dropped[frame->node].cost += frame->dropped;
+	if (profile->dropped)
+		profile->dropped[frame->node].cost += frame->dropped;
 	if (!stack->only_calls)
-		tp_profile_add_period(stack->profile, frame->node, inclusive, period, self, cost);
+		tp_profile_add_period(profile, frame->node, period, self, net);
 	caller->children += period;
+	add_inner_off(stack, caller, &off);
 	if (!stack->sink || !stack->sink->leave)
 		return;
 	const struct tp_call call = {
@@ -109,7 +147,10 @@ static void end_specially(
 	    .end = time,
 	    .duration = inclusive,
 	    .self = self + before.self,
-	    .cost = ticks,
+	    .cost = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS,
+	    .net = net,
+	    .off = sum,
+	    .self_off = all.own,
 	    .node = frame->node,
 	    .depth = stack->depth,
 	    .away = stack->parked,
@@ -122,8 +163,8 @@ static void end_specially(
 // it cost IN parts of its own time, and OUT of its caller's.
 static inline void end_top(struct tp_stack *stack, uint64_t time, uint64_t in, uint64_t out)
 {
-	const struct tp_frame *frame = &stack->frames[--stack->depth];
-	if (__builtin_expect(stack->special || frame->moved, 0)) {
+	struct tp_frame *frame = &stack->frames[--stack->depth];
+	if (__builtin_expect(stack->special || frame->moved || frame->off, 0)) {
 		end_specially(stack, frame, time, in, out);
 		return;
 	}
@@ -169,6 +210,7 @@ static void exchange(
 	stack->foreign = with->foreign;
 	stack->frames[0].children += now.frames[0].children;
 	stack->frames[0].cost += now.frames[0].cost;
+	tp_frame_take_off(stack, &now.frames[0]); // of the thread itself: of no use
 	now.frames[0].children = now.frames[0].cost = 0;
 	*context = now;
 }
@@ -274,6 +316,9 @@ static bool carry(
 		frame->moved = moved;
 		frame->name = 0;
 		frame->start = sums ? time : time - period;
+		const struct tp_frame_off off = tp_frame_take_off(from, frame);
+		tp_frame_off_add(&moves->calls[moved].off, &off);
+		add_inner_off(from, &context->frames[i - 1], &off);
 		if (!sums)
 			continue;
 		if (!from->only_calls) {
@@ -302,6 +347,7 @@ static bool carry(
 		frame->function = edge->function;
 		call->id = TP_CALL_MOVED | to->member->arrived++;
 	}
+	tp_frame_take_off(from, &context->frames[0]);
 	context->named = TP_CONTEXT_UNNAMED;
 	context->away = 0;
 	context->since = time;
@@ -883,6 +929,8 @@ static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 		time = at->last;
 	}
 	tp_stack_look(stack, time - at->last);
+	if (time >= stack->off_edge && !tp_stack_look_off(stack, at->last, time))
+		return false;
 	at->last = time;
 	if (time >= stack->edge) {
 		const bool quiet = stack->quiet;
@@ -951,9 +999,11 @@ int tp_stack_go_on(struct tp_stack *stack, struct tp_stack_place *at)
 	bool ok = true;
 	stack->blocked = false;
 	while (ok && at->i < at->count && !stack->blocked) {
-		// A sink alone does not hinder; a range that has not begun, and a least time, do.
+		// A sink alone does not hinder; a range that has not begun, a least time, and times that most calls have
+		// nothing of, do.
 		if (stack->started &&
-		    (!stack->special || (stack->sink && !stack->quiet && !stack->least)))
+		    (!stack->special || (stack->sink && !stack->quiet && !stack->least)) &&
+		    stack->profile->time <= TP_TIME_CPU)
 			tp_stack_replay_usual(stack, at);
 		if (at->i < at->count)
 			ok = replay_record(stack, at);
@@ -961,7 +1011,7 @@ int tp_stack_go_on(struct tp_stack *stack, struct tp_stack_place *at)
 	stack->last = at->last;
 	stack->counts.events += at->events;
 	at->events = 0;
-	return ok || stack->over ? 0 : TP_ERR_MEMORY;
+	return (ok || stack->over) && !stack->no_memory ? 0 : TP_ERR_MEMORY;
 }
 
 void tp_stack_finish(struct tp_stack *stack)

@@ -90,13 +90,15 @@ struct tp_stack {
 	uint64_t first;    /* ticks of the first event */
 	uint64_t last;     /* ticks of the last event so far */
 	uint64_t edge;     /* a timed record from here on has to be settled first */
-	bool started;      /* first is valid */
-	bool ended;        /* a THREAD_END record has been seen */
-	bool left;         /* for another stack, which only the next record will tell */
-	bool foreign;      /* the stack began in another thread */
-	uint64_t since;    /* when it was left */
-	uint64_t away;     /* ticks for which it was left before */
-	uint64_t named;    /* as in struct tp_context */
+	uint64_t
+	    off_edge; /* behind a timed record from here on, the thread may have had no processor */
+	bool started; /* first is valid */
+	bool ended;   /* a THREAD_END record has been seen */
+	bool left;    /* for another stack, which only the next record will tell */
+	bool foreign; /* the stack began in another thread */
+	uint64_t since; /* when it was left */
+	uint64_t away;  /* ticks for which it was left before */
+	uint64_t named; /* as in struct tp_context */
 	uint64_t left_at;
 	uint64_t outer;
 	uint64_t departure;       /* what LEFT records have told so far */
@@ -105,6 +107,13 @@ struct tp_stack {
 	bool leaves;              /* a stack of it was left: others may take it */
 	bool arrives;             /* a stack has come from another thread */
 	struct tp_contexts contexts;
+	struct tp_off_list off;          /* when the thread had no processor */
+	uint32_t off_at;                 /* of its stretches, the first that is not over */
+	struct tp_frame_off *frame_offs; /* [0] is not used */
+	uint32_t frame_off_count;
+	uint32_t frame_off_capacity;
+	uint32_t frame_off_free;
+	bool no_memory; /* for one of these */
 	struct tp_gaps gaps;
 	uint32_t gap;     /* gaps that have begun and ended */
 	bool in_gap;      /* gap number `gap` has begun */
@@ -145,6 +154,8 @@ void tp_stack_release(struct tp_stack *stack);
 void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to);
 /* Calls that lasted less than LEAST ticks, by the net time, are part of their callers. */
 void tp_stack_set_least(struct tp_stack *stack, uint64_t least);
+/* When the thread had no processor; the list must outlive the stack. NULL: not known. */
+void tp_stack_set_off(struct tp_stack *stack, const struct tp_off_list *off);
 /* Hand all calls to the sink, which must outlive the stack. */
 void tp_stack_set_sink(struct tp_stack *stack, struct tp_call_sink *sink);
 
@@ -188,6 +199,19 @@ static inline void tp_stack_look(struct tp_stack *stack, uint64_t ticks)
 	if (stack->profile->waited && !stack->quiet && !stack->in_gap && !stack->left)
 		tp_profile_look(stack->profile, stack->frames[stack->depth - 1].node, ticks);
 }
+
+/*
+ * A timed record at TIME follows the one at LAST, and TIME is not before `off_edge`: what of the time between was without a
+ * processor is the own time of the call on top. False: no memory.
+ */
+bool tp_stack_look_off(struct tp_stack *stack, uint64_t last, uint64_t time);
+/* Go on in the list of stretches to TIME. */
+void tp_stack_skip_off(struct tp_stack *stack, uint64_t time);
+/* Add OFF to that of a frame. False: no memory. */
+bool tp_frame_add_off(
+    struct tp_stack *stack, struct tp_frame *frame, const struct tp_frame_off *off);
+/* That of a frame, which has it no longer. */
+struct tp_frame_off tp_frame_take_off(struct tp_stack *stack, struct tp_frame *frame);
 
 /* The id of an open call, for sinks. */
 static inline uint64_t tp_frame_id(const struct tp_stack *stack, const struct tp_frame *frame)

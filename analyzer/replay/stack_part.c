@@ -23,6 +23,13 @@ int tp_part_init(struct tp_part *part, const struct tp_profile_cost *cost)
 	return code;
 }
 
+int tp_part_set_time(struct tp_part *part, enum tp_time time, const struct tp_off_list *off)
+{
+	part->profile.time = time;
+	tp_stack_set_off(&part->stack, off);
+	return off && !tp_profile_keep_parts(&part->profile) ? TP_ERR_MEMORY : 0;
+}
+
 void tp_part_release(struct tp_part *part)
 {
 	tp_stack_release(&part->stack);
@@ -44,6 +51,7 @@ static bool add_step(struct tp_part *part, uint32_t name, uint64_t position, uin
 	    .root = part->root,
 	    .children = bottom->children,
 	    .cost = bottom->cost,
+	    .off = tp_frame_take_off(&part->stack, bottom),
 	};
 	part->root = tp_profile_child(&part->profile, part->root, NEXT_ROOT);
 	bottom->node = part->root;
@@ -106,6 +114,8 @@ static bool replay_record(struct tp_part *part, struct tp_stack_place *at)
 		stack->first = at->last = time;
 	}
 	tp_stack_look(stack, time - at->last);
+	if (time >= stack->off_edge && !tp_stack_look_off(stack, at->last, time))
+		return false;
 	at->last = time;
 	if (kind == TEEPERF_KIND_RESYNC)
 		return at->i < at->count && resync(part, name, at->words[at->i++], time);
@@ -171,6 +181,9 @@ static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_
 	moved[root] = stack->frames[stack->depth - 1].node;
 	if (profile->waited)
 		profile->waited[moved[root]] += part->profile.waited[root];
+	if (profile->parts)
+		tp_off_add(
+		    &profile->parts[moved[root]].self_off, &part->profile.parts[root].self_off);
 	for (uint32_t i = root + 1; i < end; i++) {
 		const struct tp_node *node = &part->profile.nodes[i];
 		const struct tp_edge *edge =
@@ -181,6 +194,9 @@ static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_
 		add_node(profile, edge->node, node);
 		if (profile->waited)
 			profile->waited[edge->node] += part->profile.waited[i];
+		if (profile->parts)
+			tp_off_add(
+			    &profile->parts[edge->node].self_off, &part->profile.parts[i].self_off);
 	}
 	return true;
 }
@@ -195,6 +211,9 @@ static bool add_open(const struct tp_part *part, struct tp_stack *stack, const u
 		struct tp_frame *top = &stack->frames[stack->depth - 1];
 		top->children = frame->children;
 		top->cost = frame->cost;
+		if (frame->off &&
+		    !tp_frame_add_off(stack, top, &part->stack.frame_offs[frame->off]))
+			return false;
 		if (top->node != moved[frame->node])
 			abort(); // only a bug can tell them apart
 	}
@@ -216,11 +235,22 @@ static bool add_counts(const struct tp_part *part, struct tp_stack *stack)
 	return true;
 }
 
+// What the call on top had no processor for in a part of a step, and what the calls had that it made.
+static bool add_off(struct tp_stack *stack, const struct tp_frame_off *off)
+{
+	if (!off->own.blocked && !off->own.preempted && !off->inner.blocked &&
+	    !off->inner.preempted)
+		return true;
+	return tp_frame_add_off(stack, &stack->frames[stack->depth - 1], off);
+}
+
 int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
 {
 	const struct tp_stack *from = &part->stack;
 	uint32_t *moved = calloc(part->profile.node_count, sizeof(*moved));
 	bool ok = moved != NULL;
+	if (ok && from->started && stack->started && from->first >= stack->off_edge)
+		ok = tp_stack_look_off(stack, stack->last, from->first);
 	if (!stack->started && from->started) {
 		stack->started = true;
 		stack->first = from->first;
@@ -235,6 +265,7 @@ int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
 		struct tp_frame *top = &stack->frames[stack->depth - 1];
 		top->children += step->children;
 		top->cost += step->cost;
+		ok = ok && add_off(stack, &step->off);
 		stack->last = step->time;
 		if (!step->position)
 			tp_stack_exit(stack, step->name, step->time);
@@ -246,10 +277,14 @@ int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
 		struct tp_frame *top = &stack->frames[stack->depth - 1];
 		top->children += from->frames[0].children;
 		top->cost += from->frames[0].cost;
-		ok = add_open(part, stack, moved) && add_counts(part, stack);
+		if (from->frames[0].off)
+			ok = add_off(stack, &from->frame_offs[from->frames[0].off]);
+		ok = ok && add_open(part, stack, moved) && add_counts(part, stack);
 	}
-	if (from->started)
+	if (from->started) {
 		stack->last = from->last;
+		tp_stack_skip_off(stack, from->last);
+	}
 	if (from->named != TP_CONTEXT_UNNAMED)
 		stack->named = from->named;
 	stack->ended |= from->ended;

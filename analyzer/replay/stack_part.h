@@ -22,6 +22,7 @@ struct tp_part_step {
 	/* What these calls add to the frame that is on top before the step. */
 	uint64_t children;
 	uint64_t cost;
+	struct tp_frame_off off;
 };
 
 struct tp_part {
@@ -37,6 +38,8 @@ struct tp_part {
 
 /* COST as in the thread's profile. 0 or TP_ERR_MEMORY. Release it in any case. */
 int tp_part_init(struct tp_part *part, const struct tp_profile_cost *cost);
+/* Which time counts, and when the thread had no processor; NULL: not known. 0 or TP_ERR_MEMORY. */
+int tp_part_set_time(struct tp_part *part, enum tp_time time, const struct tp_off_list *off);
 void tp_part_release(struct tp_part *part);
 /* As tp_stack_replay. Without memory, too, the part is then unusual. */
 void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,

@@ -72,6 +72,7 @@ static void late_flush(struct late *late, struct tp_profile *profile)
 static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
     const struct ended *ended, uint64_t time)
 {
+	static const struct tp_off none = {0};
 	const uint32_t depth = (uint32_t)(top - stack->frames);
 	const struct tp_call call = {
 	    .id = top->position,
@@ -81,6 +82,7 @@ static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
 	    .duration = ended->inclusive,
 	    .self = ended->children < ended->inclusive ? ended->inclusive - ended->children : 0,
 	    .cost = (ended->cost + TP_COST_PARTS / 2) / TP_COST_PARTS,
+	    .net = tp_profile_net(stack->profile, ended->inclusive, &none, ended->cost),
 	    .node = ended->node,
 	    .depth = depth,
 	};
@@ -104,7 +106,7 @@ static inline __attribute__((always_inline)) void replay_usual(struct tp_stack *
 	const struct tp_frame *full = stack->frames + stack->capacity - 1;
 	const uint64_t high = at->high;
 	const uint64_t away = stack->away;
-	const uint64_t edge_time = stack->edge;
+	const uint64_t edge_time = stack->edge < stack->off_edge ? stack->edge : stack->off_edge;
 	const uint64_t in = profile->cost.in;
 	const uint64_t out = profile->cost.out;
 	const uint32_t count = at->count;
@@ -143,7 +145,8 @@ static inline __attribute__((always_inline)) void replay_usual(struct tp_stack *
 				stack->sink->enter(
 				    stack->sink->context, top->position, top->node, time);
 		} else {
-			if (__builtin_expect(tagged != (top->name | TEEPERF_KIND_EXIT), 0))
+			if (__builtin_expect(
+				tagged != (top->name | TEEPERF_KIND_EXIT) || top->off, 0))
 				break;
 			if (waits)
 				tp_profile_look(profile, top->node, time - last);

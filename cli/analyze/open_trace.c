@@ -131,6 +131,8 @@ static const char *parse_range(const char *text, uint64_t *from, uint64_t *to)
 			   : "is a range with nothing in it";
 }
 
+const char *const tp_time_words[] = {"wall", "cpu", "wait", "preempted", NULL};
+
 // What the options say, but for the thread. Returns an exit code.
 static int parse_filters(
     const struct tp_open_options *options, struct tp_analysis_options *analysis)
@@ -166,6 +168,7 @@ int tp_open_trace(
 	struct tp_analysis_options analysis = {
 	    .context = &progress,
 	    .compensate = !options->raw,
+	    .time = (enum tp_time)options->time,
 	    .depth = options->depth,
 	    .focus = options->focus.items,
 	    .focus_count = options->focus.count,

@@ -11,6 +11,7 @@
 
 /* Options as they were given; starts as {.symbol_cache = true}. */
 struct tp_open_options {
+	int time;               /* which of tp_time_words: enum tp_time */
 	bool raw;               /* times as recorded; see compensate in tp_analysis_options */
 	const char *thread;     /* number as text, NULL: all */
 	const char *time_range; /* "FROM..TO" */
@@ -45,6 +46,9 @@ void tp_open_warn_all(const struct tp_problems *problems);
 	    "the program that a log of the original TEE-Perf is of; may be repeated, the one that fits " \
 	    "is taken")
 
+/* Words of '--time', by enum tp_time, NULL at the end. */
+extern const char *const tp_time_words[];
+
 /* What commands that read a trace have in their tables of options; O is a struct tp_open_options. */
 #define TP_OPEN_OPTIONS(o)                                                                                \
 	TP_OPT_STRING(0, "thread", &(o).thread, "N", "only the thread with this number"),                 \
@@ -60,6 +64,9 @@ void tp_open_warn_all(const struct tp_problems *problems);
 		"calls deeper than N levels are part of their callers"),                                  \
 	    TP_OPT_STRING(0, "min-time", &(o).min_time, "TIME",                                           \
 		"calls shorter than this, as 10us, are part of their callers"),                           \
+	    TP_OPT_CHOICE(0, "time", &(o).time, tp_time_words, "wall|cpu|wait|preempted",                 \
+		"which time of a call counts: all of it; or while it had a processor; waited for "        \
+		"something; could run and had no processor (default: wall)"),                             \
 	    TP_OPT_BOOL(0, "raw", &(o).raw,                                                               \
 		"show times as they were recorded, with what recording the calls has cost"),              \
 	    TP_OPT_BOOL(0, "strict", &(o).strict,                                                         \

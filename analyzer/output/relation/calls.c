@@ -40,17 +40,36 @@ static const struct tp_relation_column columns[] = {
 	TP_HIDDEN_TICKS, .old = {"dur_ticks"}},
     [TP_CALLS_SELF_TICKS] = {"self_raw_ticks", "self_raw_ns in ticks", TP_HIDDEN_TICKS,
 	.old = {"self_ticks"}},
+    TP_PART_COLUMNS(TP_CALLS_PARTS),
     [TP_CALLS_NAME] = {"name", "of threads", .type = TP_TYPE_TEXT,
 	.absent = TP_FORM_SQL | TP_FORM_PARQUET, .reason = "joined by thread"},
     [TP_CALLS_FUNCTION] = {"function", "of functions", .type = TP_TYPE_TEXT,
 	.absent = TP_FORM_SQL | TP_FORM_PARQUET, .reason = "joined by fn"},
 };
 
+// As recorded, like the durations.
+static struct tp_cell part_value(
+    const struct tp_relation_data *data, const struct tp_call_row *at, uint32_t which)
+{
+	const struct tp_stored_call *call = &at->call;
+	const uint64_t off = call->off.blocked + call->off.preempted;
+	const uint64_t self_off = call->self_off.blocked + call->self_off.preempted;
+	const struct tp_node_parts parts = {
+	    .self_off = call->self_off,
+	    .inclusive_off = call->off,
+	    .self_cpu = call->self > self_off ? call->self - self_off : 0,
+	    .inclusive_cpu = call->duration > off ? call->duration - off : 0,
+	};
+	return tp_cell_time(data, at->thread->off, tp_part_ticks(&parts, which));
+}
+
 static struct tp_cell value(struct tp_relation_data *data, const void *row, uint32_t column)
 {
 	const struct tp_call_row *at = row;
 	const struct tp_stored_call *call = &at->call;
 	const struct tp_path *path = at->path;
+	if (column >= TP_CALLS_PARTS && column < TP_CALLS_PARTS + TP_PART_COUNT)
+		return part_value(data, at, column - TP_CALLS_PARTS);
 	switch (column) {
 	case TP_CALLS_ID:
 		return tp_cell_count(at->number + 1);
@@ -107,7 +126,8 @@ const struct tp_relation tp_relation_calls = {
     .csv = (const uint8_t[]){TP_CALLS_ID, TP_CALLS_PARENT, TP_CALLS_THREAD, TP_CALLS_TID,
 	TP_CALLS_NAME, TP_CALLS_FN, TP_CALLS_FUNCTION, TP_CALLS_PATH, TP_CALLS_DEPTH, TP_CALLS_REC,
 	TP_CALLS_START, TP_CALLS_END, TP_CALLS_DURATION, TP_CALLS_SELF, TP_CALLS_COST, TP_CALLS_HOW,
-	TP_CALLS_AWAY, TP_RELATION_END},
+	TP_CALLS_AWAY, TP_CALLS_PARTS, TP_CALLS_PARTS + 1, TP_CALLS_PARTS + 2, TP_CALLS_PARTS + 3,
+	TP_CALLS_PARTS + 4, TP_CALLS_PARTS + 5, TP_RELATION_END},
     .forms = TP_FORM_CSV | TP_FORM_SQL | TP_FORM_PARQUET,
     .reason = "there are millions; --view timeline and the report show the longest",
     .value = value,

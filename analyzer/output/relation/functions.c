@@ -8,7 +8,16 @@
 
 enum { FN, FUNCTION, LINKAGE, FILE_NAME, LINE, MODULE, ADDRESS, CALLS, TIMED, COUNTED, SAMPLED };
 enum { SELF = SAMPLED + 1, INCLUSIVE, TOTAL, MIN, MAX, P50, P90, P99, UNCERTAINTY, FN_KEY };
-enum { SELF_TICKS = FN_KEY + 1, INCLUSIVE_TICKS, UNCERTAINTY_SHARE, SHARE, MEAN, SOURCE, COLUMNS };
+enum {
+	PARTS = FN_KEY + 1,
+	SELF_TICKS = PARTS + TP_PART_COUNT,
+	INCLUSIVE_TICKS,
+	UNCERTAINTY_SHARE,
+	SHARE,
+	MEAN,
+	SOURCE,
+	COLUMNS
+};
 enum { PROCESSES = COLUMNS, FAMILY_COLUMNS };
 
 #define ONLY_TEXT                                              \
@@ -55,6 +64,7 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
 	"the same in every recording: a hash of linkage (or function) and module, which functions of "
 	"one name in one module share",
 	.unit = TP_UNIT_KEY},
+    TP_PART_COLUMNS(PARTS),
     [SELF_TICKS] = {"self_ticks", "self_ns in ticks of the clock", TP_HIDDEN_TICKS},
     [INCLUSIVE_TICKS] = {"inclusive_ticks", "inclusive_ns in ticks", TP_HIDDEN_TICKS},
     [UNCERTAINTY_SHARE] = {"self_uncertainty_share", "self_uncertainty_ns as a part of self_ns",
@@ -94,6 +104,11 @@ static struct tp_cell time_value(
 {
 	const uint64_t timed = tp_function_timed(function);
 	const bool bounded = timed && function->uncertainty != UINT64_MAX;
+	if (column >= PARTS && column < PARTS + TP_PART_COUNT) {
+		const uint64_t ticks = tp_part_ticks(&function->parts, column - PARTS);
+		return tp_cell_if(!function->has_no_parts,
+		    scaled_time(data, function, ticks, tp_function_scaled(function, ticks)));
+	}
 	switch (column) {
 	case SELF:
 		return scaled_time(data, function, function->self, function->scaled_self);
@@ -186,13 +201,13 @@ const struct tp_relation tp_relation_functions = {
     .count = COLUMNS,
     .ordered = true,
     .unique = true,
-    .text = (const uint8_t[]){CALLS, SELF, UNCERTAINTY_SHARE, SHARE, INCLUSIVE, MEAN, MIN, P50, P90,
-	P99, MAX, FUNCTION, SOURCE, TP_RELATION_END},
+    .text = (const uint8_t[]){CALLS, SELF, UNCERTAINTY_SHARE, SHARE, PARTS, PARTS + 1, PARTS + 2,
+	INCLUSIVE, MEAN, MIN, P50, P90, P99, MAX, FUNCTION, SOURCE, TP_RELATION_END},
     .csv = (const uint8_t[]){FUNCTION, CALLS, SELF, INCLUSIVE, MIN, MAX, MODULE, FILE_NAME, LINE,
 	LINKAGE, ADDRESS, TIMED, P50, P90, P99, UNCERTAINTY, FN, TOTAL, COUNTED, SAMPLED, FN_KEY,
-	TP_RELATION_END},
+	PARTS, PARTS + 1, PARTS + 2, PARTS + 3, PARTS + 4, PARTS + 5, TP_RELATION_END},
     .report = (const uint8_t[]){CALLS, SELF, TIMED, UNCERTAINTY, INCLUSIVE, TOTAL, MIN, P50, P90,
-	P99, MAX, TP_RELATION_END},
+	P99, MAX, PARTS, PARTS + 1, PARTS + 2, TP_RELATION_END},
     .forms = TP_FORM_ALL,
     .rows = rows,
     .value = value,
@@ -203,10 +218,11 @@ const struct tp_relation tp_relation_family_functions = {
     .summary = "the functions of several processes together",
     .columns = columns,
     .count = FAMILY_COLUMNS,
-    .text = (const uint8_t[]){CALLS, SELF, UNCERTAINTY_SHARE, SHARE, INCLUSIVE, MEAN, MIN, MAX,
-	PROCESSES, FUNCTION, MODULE, TP_RELATION_END},
+    .text = (const uint8_t[]){CALLS, SELF, UNCERTAINTY_SHARE, SHARE, PARTS, PARTS + 1, PARTS + 2,
+	INCLUSIVE, MEAN, MIN, MAX, PROCESSES, FUNCTION, MODULE, TP_RELATION_END},
     .csv = (const uint8_t[]){FUNCTION, CALLS, SELF, INCLUSIVE, MIN, MAX, MODULE, FILE_NAME, LINE,
-	LINKAGE, ADDRESS, TIMED, P50, P90, P99, UNCERTAINTY, PROCESSES, TP_RELATION_END},
+	LINKAGE, ADDRESS, TIMED, P50, P90, P99, UNCERTAINTY, PROCESSES, PARTS, PARTS + 1, PARTS + 2,
+	PARTS + 3, PARTS + 4, PARTS + 5, TP_RELATION_END},
     .forms = TP_FORM_TEXT | TP_FORM_CSV,
     .reason = "the other formats are of single traces",
     .rows = rows,

@@ -2,7 +2,21 @@
 // The relations "paths" and "thread_paths".
 #include "relation.h"
 
-enum { PATH, PARENT, FN, DEPTH, REC, LAST, CALLS, INCLUSIVE, SELF, MIN, MAX, FN_KEY };
+enum {
+	PATH,
+	PARENT,
+	FN,
+	DEPTH,
+	REC,
+	LAST,
+	CALLS,
+	INCLUSIVE,
+	SELF,
+	MIN,
+	MAX,
+	PARTS,
+	FN_KEY = PARTS + TP_PART_COUNT
+};
 
 static const struct tp_relation_column path_columns[] = {
     [PATH] = {"path", "number of a call path, in preorder; 0 is the program itself",
@@ -22,6 +36,7 @@ static const struct tp_relation_column path_columns[] = {
     [SELF] = {"self_ns", "ns of these calls alone", .unit = TP_UNIT_TIME, .old = {"self"}},
     [MIN] = {"min_ns", "ns of the shortest of them", .unit = TP_UNIT_TIME, .old = {"min"}},
     [MAX] = {"max_ns", "ns of the longest", .unit = TP_UNIT_TIME, .old = {"max"}},
+    TP_PART_COLUMNS(PARTS),
     [FN_KEY] = {"fn_key", "fn_key of the function at its end; NULL for path 0",
 	.unit = TP_UNIT_KEY},
 };
@@ -30,6 +45,9 @@ static struct tp_cell path_value(struct tp_relation_data *data, const void *row,
 {
 	const struct tp_path *path = row;
 	const int64_t number = path - data->paths->items;
+	if (column >= PARTS && column < PARTS + TP_PART_COUNT)
+		return tp_cell_time(data, number && !path->has_no_parts,
+		    tp_part_ticks(&path->parts, column - PARTS));
 	switch (column) {
 	case PATH:
 		return tp_cell_number(number);
@@ -84,7 +102,7 @@ const struct tp_relation tp_relation_paths = {
 // ---- of each thread
 
 enum { T_PATH, T_THREAD, T_CALLS, T_INCLUSIVE, T_SELF, T_MIN, T_MAX, T_P50, T_P99, T_TID };
-enum { T_INCLUSIVE_TICKS = T_TID + 1, T_SELF_TICKS };
+enum { T_PARTS = T_TID + 1, T_INCLUSIVE_TICKS = T_PARTS + TP_PART_COUNT, T_SELF_TICKS };
 
 static const struct tp_relation_column thread_path_columns[] = {
     [T_PATH] = {"path", "of paths", .type = TP_TYPE_INT32},
@@ -99,6 +117,7 @@ static const struct tp_relation_column thread_path_columns[] = {
 	.old = {"p50"}},
     [T_P99] = {"p99_ns", "the same for 99 %", .unit = TP_UNIT_TIME, .old = {"p99"}},
     [T_TID] = {"tid", "of threads: the number in the operating system", TP_HIDDEN_TID},
+    TP_PART_COLUMNS(T_PARTS),
     [T_INCLUSIVE_TICKS] = {"inclusive_ticks", "inclusive_ns in ticks of the clock", TP_HIDDEN_TICKS,
 	.old = {"total_ticks"}},
     [T_SELF_TICKS] = {"self_ticks", "self_ns in ticks", TP_HIDDEN_TICKS},
@@ -111,6 +130,11 @@ static struct tp_cell thread_path_value(
 	const struct tp_thread_result *thread = &data->analysis->threads[at->thread];
 	const struct tp_node *node = &thread->profile.nodes[at->node];
 	const bool called = node->calls != 0;
+	const struct tp_node_parts *parts = thread->profile.parts;
+	if (column >= T_PARTS && column < T_PARTS + TP_PART_COUNT)
+		return parts ? tp_cell_time(
+				   data, true, tp_part_ticks(&parts[at->node], column - T_PARTS))
+			     : (struct tp_cell){.type = TP_CELL_NULL};
 	switch (column) {
 	case T_PATH:
 		return tp_cell_number(at->path);

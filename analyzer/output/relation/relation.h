@@ -19,7 +19,7 @@
 #include "analyzer/profile/percentiles.h"
 #include "analyzer/profile/system.h"
 
-#define TP_RELATION_COLUMNS 32 /* at most */
+#define TP_RELATION_COLUMNS 48 /* at most */
 #define TP_RELATION_END UINT8_MAX
 
 enum tp_cell_type { TP_CELL_NULL = 0, TP_CELL_NUMBER, TP_CELL_COUNT, TP_CELL_REAL, TP_CELL_TEXT };
@@ -113,12 +113,15 @@ struct tp_relation {
 	struct tp_cell (*value)(struct tp_relation_data *data, const void *row, uint32_t column);
 };
 
+enum { TP_PART_COUNT = 6 }; /* columns of TP_PART_COLUMNS */
+
 /* Columns of calls: SQL takes conditions on them, and CSV quotes texts of them once. */
 enum { TP_CALLS_ID, TP_CALLS_PARENT, TP_CALLS_THREAD, TP_CALLS_FN, TP_CALLS_PATH };
 enum { TP_CALLS_DEPTH = TP_CALLS_PATH + 1, TP_CALLS_REC, TP_CALLS_START, TP_CALLS_END };
 enum { TP_CALLS_DURATION = TP_CALLS_END + 1, TP_CALLS_SELF, TP_CALLS_COST, TP_CALLS_HOW };
 enum { TP_CALLS_AWAY = TP_CALLS_HOW + 1, TP_CALLS_FN_KEY, TP_CALLS_TID, TP_CALLS_DURATION_TICKS };
-enum { TP_CALLS_SELF_TICKS = TP_CALLS_DURATION_TICKS + 1, TP_CALLS_NAME, TP_CALLS_FUNCTION };
+enum { TP_CALLS_SELF_TICKS = TP_CALLS_DURATION_TICKS + 1, TP_CALLS_PARTS };
+enum { TP_CALLS_NAME = TP_CALLS_PARTS + TP_PART_COUNT, TP_CALLS_FUNCTION };
 
 /* A row of calls: tp_call_row_get fills in what is not of the thread. */
 struct tp_call_row {
@@ -164,6 +167,33 @@ extern const struct tp_relation tp_relation_family_processes; /* struct tp_famil
 	.unit = TP_UNIT_TICKS, .hidden = true, .absent = TP_FORM_CSV | TP_FORM_PARQUET, \
 	.reason = "for ns(sum(...)), which rounds a sum once"
 #define TP_HIDDEN_TID .hidden = true, .absent = TP_FORM_PARQUET, .reason = "joined by thread"
+
+/*
+ * Six columns from FIRST on, in relations whose rows have times in calls: what self and inclusive times are made up of.
+ * tp_cell_part has the values.
+ */
+#define TP_PART_COLUMNS(first)                                                                     \
+	[first] = {"self_cpu_ns", "ns of self time with a processor; NULL: not known",             \
+	    .unit = TP_UNIT_TIME, .title = "cpu", .rank = 2, .sparse = true, .missing = -1},       \
+	[(first) + 1] = {"self_wait_ns",                                                           \
+	    "ns of self time in which the thread waited for something", .unit = TP_UNIT_TIME,      \
+	    .title = "wait", .rank = 2, .sparse = true, .missing = -1},                            \
+	[(first) + 2] = {"self_preempted_ns",                                                      \
+	    "ns of self time in which the thread could run, and had no processor",                 \
+	    .unit = TP_UNIT_TIME, .title = "preempted", .rank = 5, .sparse = true, .missing = -1}, \
+	[(first) + 3] = {"inclusive_cpu_ns", "the same of inclusive time", .unit = TP_UNIT_TIME,   \
+	    .missing = -1},                                                                        \
+	[(first) + 4] = {"inclusive_wait_ns", "the same", .unit = TP_UNIT_TIME, .missing = -1},    \
+	[(first) + 5] = {                                                                          \
+	    "inclusive_preempted_ns", "the same", .unit = TP_UNIT_TIME, .missing = -1}
+/* Ticks of these columns, of which WHICH is the number, from 0 on. */
+static inline uint64_t tp_part_ticks(const struct tp_node_parts *parts, uint32_t which)
+{
+	const uint64_t ticks[TP_PART_COUNT] = {parts->self_cpu, parts->self_off.blocked,
+	    parts->self_off.preempted, parts->inclusive_cpu, parts->inclusive_off.blocked,
+	    parts->inclusive_off.preempted};
+	return ticks[which];
+}
 
 static inline const void *tp_relation_row(
     const struct tp_relation *relation, const struct tp_relation_data *data, uint64_t i)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { THREAD, TID, NAME, EVENTS, LOST, CALLS, BUSY, CPU, DELAY, MISSING };
-enum { FIRST = MISSING + 1, LAST, ENDED, DAMAGED, SHOWN_NAME, COLUMNS };
+enum { FIRST = MISSING + 1, LAST, ENDED, DAMAGED, WAIT, PREEMPTED, SHOWN_NAME, COLUMNS };
 enum { PROCESS = COLUMNS, PARENT, PROGRAM, THREADS, STATE, TRACE, SHOWN_TRACE, FAMILY_COLUMNS };
 
 static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
@@ -34,6 +34,11 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
     [LAST] = {"last_ns", "... to its last event", .unit = TP_UNIT_TIME, .old = {"t_last"}},
     [ENDED] = {"ended", "1: the thread has ended", .type = TP_TYPE_INT32},
     [DAMAGED] = {"damaged", "1: its records could not be read to the end", .type = TP_TYPE_INT32},
+    [WAIT] = {"wait_ns",
+	"ns between its first and last event in which it waited for something; NULL: not known",
+	.unit = TP_UNIT_TIME, .title = "wait", .rank = 3, .sparse = true, .missing = -1},
+    [PREEMPTED] = {"preempted_ns", "... in which it could run, and had no processor",
+	.unit = TP_UNIT_TIME, .title = "preempted", .rank = 3, .sparse = true, .missing = -1},
     [SHOWN_NAME] = {"shown_name", "name, or \"thread\"", .type = TP_TYPE_TEXT, .title = "name",
 	.elastic = true, .absent = TP_FORM_CSV | TP_FORM_SQL | TP_FORM_PARQUET,
 	.reason = "computed from other columns"},
@@ -82,6 +87,12 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 		return tp_cell_number(thread->ended);
 	case DAMAGED:
 		return tp_cell_number(result->code != 0);
+	case WAIT:
+	case PREEMPTED: {
+		const struct tp_off off = tp_thread_off(result);
+		return tp_cell_time(
+		    data, thread->off, column == WAIT ? off.blocked : off.preempted);
+	}
 	default:
 		return tp_cell_text(tp_view_thread_name(thread));
 	}
@@ -100,8 +111,8 @@ const struct tp_relation tp_relation_threads = {
     .count = COLUMNS,
     .ordered = true,
     .unique = true,
-    .text = (const uint8_t[]){THREAD, TID, EVENTS, LOST, CALLS, BUSY, CPU, DELAY, SHOWN_NAME,
-	TP_RELATION_END},
+    .text = (const uint8_t[]){THREAD, TID, EVENTS, LOST, CALLS, BUSY, CPU, WAIT, PREEMPTED, DELAY,
+	SHOWN_NAME, TP_RELATION_END},
     .forms = TP_FORM_ALL & ~TP_FORM_REPORT,
     .reason = "the report shows the sums of each thread, which it makes of its paths",
     .rows = rows,

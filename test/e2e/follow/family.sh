@@ -303,8 +303,8 @@ mv away "$child"
 # Without a clock calls are all there is.
 expect 0 "$TEEPERF" record --clock none --follow-fork -o none.trace -- ./first
 family 0 --format csv none.trace
-says '^step,157,,,,,first,.*,157,,,,,3$' out
-says '^step,40,,,,,second,.*,40,,,,,1$' out
+says '^step,157,,,,,first,.*,157,,,,,3,,,,,,$' out
+says '^step,40,,,,,second,.*,40,,,,,1,,,,,,$' out
 family 0 none.trace
 says '^ *157 +3  step  +first$' out
 

@@ -63,7 +63,7 @@ says 'coarse: stood still for ' soft.html
 says 'by an unknown amount' soft.html
 
 if grep -q constant_tsc /proc/cpuinfo; then
-	taskset -c "$core" "$TEEPERF" record -q --clock tsc -o tsc.trace -- ./app
+	taskset -c "$core" "$TEEPERF" record -q --clock tsc --sched off -o tsc.trace -- ./app
 	kill -0 $busy || fail "the busy loop is gone"
 	share=$(number tsc.trace processor_share)
 	delay=$(number tsc.trace processor_delay_ns)
@@ -77,6 +77,17 @@ if grep -q constant_tsc /proc/cpuinfo; then
 	off=$("$TEEPERF" query --format csv tsc.trace "SELECT self_uncertainty_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
 	# What the function has beyond what the whole process had of processors can be nothing but waits.
 	holds "$off >= ($self < $delay ? $self : $delay) * 0.999"
+
+	# Where the kernel told of switches, it is known who waited, and nothing of it is unsure.
+	taskset -c "$core" "$TEEPERF" record -q --clock tsc -o told.trace -- ./app
+	if "$TEEPERF" dump told.trace | grep -q '^sched '; then
+		"$TEEPERF" analyze told.trace >table
+		says '^starved    the program had a processor for .* look at --time cpu' table
+		"$TEEPERF" query told.trace --format csv "SELECT self_cpu_ns <= 1.03 * m.value + 2000000 AND
+			self_preempted_ns > 0 AND self_uncertainty_ns < self_preempted_ns / 2 FROM functions, meta m
+			WHERE function = 'leaf' AND m.key = 'processor_ns'" >told 2>err
+		says '^1$' told
+	fi
 	holds "$self - $off <= $(number tsc.trace processor_ns)"
 	"$TEEPERF" query --format csv tsc.trace "SELECT value FROM meta WHERE key = 'processor_share'" >sql 2>err
 	holds "$(sed 1d sql) == $share"

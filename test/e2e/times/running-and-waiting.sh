@@ -1,0 +1,223 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: quick
+#
+# Running, waiting and being preempted, in the right function and column: a program that computes, sleeps, waits for a lock that
+# another thread holds, and is preempted by a neighbour on its core. It says itself what its clocks showed; by an ordinary
+# user, too. Where the kernel tells nothing, the trace says so.
+set -eu
+. "$(dirname "$0")/../../lib/e2e.sh"
+
+cat >app.c <<'EOS'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t locked;
+static long long now(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+static void spin(long long ns)
+{
+	const long long until = now(CLOCK_THREAD_CPUTIME_ID) + ns;
+	while (now(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+}
+__attribute__((noinline)) void compute(long long ns) { spin(ns); }
+__attribute__((noinline)) void preempted(long long ns) { spin(ns); }
+__attribute__((noinline)) void nap(long long ns)
+{
+	const struct timespec t = {.tv_nsec = ns};
+	nanosleep(&t, NULL);
+}
+__attribute__((noinline)) void wait_for_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+__attribute__((noinline)) void *hold(void *ns)
+{
+	pthread_mutex_lock(&lock);
+	sem_post(&locked);
+	const struct timespec t = {.tv_nsec = *(long *)ns};
+	nanosleep(&t, NULL);
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+/* NAME WALL CPU: what the thread's own clocks say of a piece of work. */
+#define TELL(name, work)                                                          \
+	do {                                                                      \
+		const long long wall = now(CLOCK_MONOTONIC_RAW);                  \
+		const long long cpu = now(CLOCK_THREAD_CPUTIME_ID);               \
+		work;                                                             \
+		const long long end = now(CLOCK_MONOTONIC_RAW);                   \
+		printf("%s %lld %lld\n", name, end - wall, now(CLOCK_THREAD_CPUTIME_ID) - cpu); \
+	} while (0)
+int main(void)
+{
+	long long ns = 200000000;
+	pthread_t thread;
+	TELL("compute", compute(ns));
+	TELL("nap", nap(ns));
+	sem_init(&locked, 0, 0);
+	pthread_create(&thread, NULL, hold, &ns);
+	while (sem_wait(&locked))
+		;
+	TELL("wait_for_lock", wait_for_lock());
+	pthread_join(thread, NULL);
+	/* A neighbour on the same core. */
+	cpu_set_t one, all;
+	sched_getaffinity(0, sizeof(all), &all);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+		if (CPU_ISSET(i, &all))
+			CPU_SET(i, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	const pid_t neighbour = fork();
+	if (!neighbour) {
+		alarm(60);
+		for (;;)
+			;
+	}
+	TELL("preempted", preempted(ns));
+	kill(neighbour, SIGKILL);
+	waitpid(neighbour, NULL, 0);
+	return 0;
+}
+EOS
+expect 0 "$TEEPERF" cc -O1 -g -pthread -o app app.c
+
+# check TRACE: its columns are what the program told of each function, within 3 %, or 2 ms on a machine as busy as this.
+check() {
+	"$TEEPERF" analyze --format csv "$1" >functions.csv 2>notes
+	python3 - "$1" told functions.csv <<'EOS'
+import csv
+import sys
+
+trace, told, functions = sys.argv[1:]
+rows = {row["function"]: row for row in csv.DictReader(open(functions))}
+failed = 0
+
+
+def same(what, got, wanted):
+    global failed
+    if abs(got - wanted) > max(0.03 * wanted, 2e6):
+        print(f"{trace}: {what}: {got / 1e6:.3f} ms, not {wanted / 1e6:.3f}")
+        failed = 1
+
+
+for line in open(told):
+    name, wall, cpu = line.split()
+    wall, cpu = int(wall), int(cpu)
+    row = rows[name]
+    part = {key: int(row["inclusive_%s_ns" % key]) for key in ("cpu", "wait", "preempted")}
+    same(name + " in all", int(row["inclusive_ns"]), wall)
+    same(name + " running", part["cpu"], cpu)
+    same(name + " not running", part["wait"] + part["preempted"], wall - cpu)
+    # What computes never waits; what sleeps may be preempted on its way there.
+    if name in ("compute", "preempted"):
+        same(name + " waiting", part["wait"], 0)
+    else:
+        same(name + " waiting", part["wait"], wall - cpu - part["preempted"])
+        if part["wait"] < 0.9 * 200e6:
+            print(f"{trace}: {name} waited for {part['wait'] / 1e6:.3f} ms only")
+            failed = 1
+    if name == "preempted" and part["preempted"] < 0.2 * cpu:
+        print(f"{trace}: {name} was preempted for {part['preempted'] / 1e6:.3f} ms only")
+        failed = 1
+    own = sum(int(row["self_%s_ns" % key]) for key in ("cpu", "wait", "preempted"))
+    same(name + " itself, parts", own, int(row["self_ns"]))
+sys.exit(failed)
+EOS
+}
+
+# agree TRACE: each output has the same times as the table, whichever of them is asked for.
+agree() {
+	for time in cpu wait preempted; do
+		"$TEEPERF" analyze --time $time --format csv "$1" >by-$time.csv 2>/dev/null
+		"$TEEPERF" export --time $time --format folded "$1" >by-$time.folded 2>/dev/null
+		python3 - $time functions.csv by-$time.csv by-$time.folded <<'EOS' || fail "$1: --time $time differs"
+import csv
+import sys
+
+time, wall, chosen, folded = sys.argv[1:]
+wall = {row["function"]: row for row in csv.DictReader(open(wall))}
+sums = {}
+for line in open(folded):
+    path, ns = line.rsplit(" ", 1)
+    name = path.rsplit(";", 1)[-1]
+    sums[name] = sums.get(name, 0) + int(ns)
+for row in csv.DictReader(open(chosen)):
+    name = row["function"]
+    expected = int(wall[name]["self_%s_ns" % time])
+    for what, got in (("table", int(row["self_ns"])), ("folded", sums.get(name, 0))):
+        if abs(got - expected) > 10:
+            sys.exit(f"{name}: {got} in {what}, {expected} in the column")
+    if int(row["max_ns"]) > int(row["inclusive_ns"]) and row["calls"] == "1":
+        sys.exit(f"{name}: its only call is longer than all of it")
+EOS
+	done
+	# Single calls add up to what functions have, less what recording has cost.
+	"$TEEPERF" query --raw --format csv "$1" "SELECT count(*) FROM functions f WHERE
+		abs(self_wait_ns - (SELECT sum(c.self_wait_ns) FROM calls c WHERE c.fn = f.fn)) > 10 OR
+		abs(self_preempted_ns - (SELECT sum(c.self_preempted_ns) FROM calls c WHERE c.fn = f.fn)) > 10 OR
+		abs(self_cpu_ns - (SELECT sum(c.self_cpu_ns) FROM calls c WHERE c.fn = f.fn)) > 10" >differ
+	says '^0$' differ
+}
+
+# told TRACE: the kernel told of its switches.
+told() {
+	"$TEEPERF" dump "$1" | grep -q '^sched '
+}
+
+expect 0 "$TEEPERF" record -q -o run.trace -- ./app
+cp out told
+if told run.trace; then
+	check run.trace || fail "not what the program's own clocks showed"
+	agree run.trace
+	# A soft clock, whose ticks come at the pace of a thread: parts are the whole all the same.
+	expect 0 "$TEEPERF" record -q --clock soft -o soft.trace -- ./app
+	"$TEEPERF" query --raw --format csv soft.trace "SELECT count(*) FROM functions WHERE
+		abs(self_cpu_ns + self_wait_ns + self_preempted_ns - self_ns) > 5" >differ 2>/dev/null
+	says '^0$' differ
+	expect 0 "$TEEPERF" allowlist generate --profile run.trace --budget 5 -o app.allow
+else
+	expect 0 "$TEEPERF" analyze run.trace
+	says '^waits ' out
+fi
+
+# Without, there is wall time only, and asking for another one says why.
+expect 0 "$TEEPERF" record -q --sched off -o without.trace -- ./app
+told without.trace && fail "--sched off asks all the same"
+expect 1 "$TEEPERF" analyze --time cpu without.trace
+says "does not tell running from waiting.*record --sched off" err
+expect 129 "$TEEPERF" analyze --view timeline --time cpu run.trace
+expect 129 "$TEEPERF" export --format chrome --time cpu run.trace
+
+# An ordinary user.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	user=$(mktemp -d)
+	trap 'rm -rf "$user"' EXIT
+	cp app "$user"
+	chmod 777 "$user"
+	cp "$TEEPERF" "$user/teeperf"
+	(cd "$user" && setpriv --reuid=65534 --regid=65534 --clear-groups ./teeperf record -q -o run.trace -- ./app >told) ||
+		fail "an ordinary user cannot record"
+	cp "$user/told" told
+	if told "$user/run.trace"; then
+		check "$user/run.trace" || fail "not what the program's own clocks showed an ordinary user"
+	else
+		expect 0 "$TEEPERF" analyze "$user/run.trace"
+		says "^waits .*does not tell of thread switches.*perf_event_paranoid" out
+	fi
+fi

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Switches of threads: what stretches they make on the trace's clock, of odd and hostile ones, too; and which calls of a
+// random program had no processor, against an account that the program keeps of each nanosecond.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/replay/stack.h"
+#include "analyzer/replay/stack_part.h"
+#include "analyzer/trace/sched.h"
+
+static uint64_t seed;
+
+static uint32_t pick(uint32_t below)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(seed >> 33) % below;
+}
+
+// One tick is a nanosecond, 1000 later.
+static const struct teeperf_trace_clock tsc = {.kind = TEEPERF_CLOCK_TSC, .point_count = 2};
+static const struct teeperf_trace_point line[] = {{0, 1000}, {1000000, 1001000}};
+
+struct read {
+	struct tp_sched_read sched;
+	struct tp_arena arena;
+};
+
+static void add(struct read *read, uint64_t from_ns, uint64_t lost,
+    const struct teeperf_trace_sched_switch *switches, uint32_t count)
+{
+	char payload[sizeof(struct teeperf_trace_sched) + 64 * sizeof(*switches)];
+	const struct teeperf_trace_sched head = {.from_ns = from_ns, .lost = lost};
+	assert_true(count <= 64);
+	memcpy(payload, &head, sizeof(head));
+	memcpy(payload + sizeof(head), switches, count * sizeof(*switches));
+	assert_int_equal(
+	    tp_sched_read_add(&read->sched, payload, sizeof(head) + count * sizeof(*switches)), 0);
+}
+
+static void begin(struct read *read)
+{
+	memset(read, 0, sizeof(*read));
+	tp_arena_init(&read->arena);
+}
+
+static void finish(struct read *read, const struct teeperf_trace_clock *clock,
+    const struct teeperf_trace_point *points)
+{
+	assert_int_equal(tp_sched_read_finish(&read->sched, clock, points, &read->arena), 0);
+}
+
+static void end(struct read *read)
+{
+	tp_sched_read_release(&read->sched);
+	tp_arena_release(&read->arena);
+}
+
+static void expect(
+    const struct tp_off_list *list, const struct tp_off_stretch *stretches, uint32_t count)
+{
+	assert_non_null(list);
+	assert_int_equal(list->count, count);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(list->items[i].from, stretches[i].from);
+		assert_int_equal(list->items[i].to, stretches[i].to);
+		assert_int_equal(list->items[i].preempted, stretches[i].preempted);
+	}
+}
+
+#define ON TEEPERF_SCHED_ON
+#define BLOCKED TEEPERF_SCHED_BLOCKED
+#define PREEMPTED TEEPERF_SCHED_PREEMPTED
+
+static void stretches_of_threads(void **state)
+{
+	(void)state;
+	struct read read;
+	// In no order, and of two threads.
+	static const struct teeperf_trace_sched_switch first[] = {
+	    {1700, 7, ON, 1}, {1500, 7, BLOCKED, 0}, {1200, 9, ON, 0}, {1100, 7, ON, 0}};
+	static const struct teeperf_trace_sched_switch second[] = {
+	    {1900, 7, PREEMPTED, 1}, {1950, 9, BLOCKED, 1}, {2000, 7, ON, 1}};
+	begin(&read);
+	add(&read, 1050, 0, first, 4);
+	add(&read, 1050, 3, second, 3);
+	finish(&read, &tsc, line);
+	assert_int_equal(read.sched.lost, 3);
+	expect(tp_sched_find(&read.sched, 7),
+	    (const struct tp_off_stretch[]){{50, 100, false}, {500, 700, false}, {900, 1000, true}},
+	    3);
+	expect(tp_sched_find(&read.sched, 9),
+	    (const struct tp_off_stretch[]){{50, 200, false}, {950, UINT64_MAX, false}}, 2);
+	assert_null(tp_sched_find(&read.sched, 8));
+	end(&read);
+}
+
+static void losses_never_make_waiting_longer(void **state)
+{
+	(void)state;
+	struct read read;
+	static const struct teeperf_trace_sched_switch odd[] = {{1100, 7, ON, 0},
+	    {1200, 7, BLOCKED, 0}, {1300, 7, PREEMPTED, 0}, {1400, 7, ON, 0}, {1450, 7, ON, 0},
+	    {1500, 7, BLOCKED, 0}, {1500, 7, ON, 0}};
+	begin(&read);
+	add(&read, 1100, 2, odd, 7);
+	finish(&read, &tsc, line);
+	expect(tp_sched_find(&read.sched, 7), (const struct tp_off_stretch[]){{300, 400, true}}, 1);
+	end(&read);
+	// A flight recorder: what was before is not known, but for what it leaves open.
+	static const struct teeperf_trace_sched_switch ring[] = {
+	    {1100, 7, BLOCKED, 0}, {1600, 7, ON, 0}, {1100, 8, ON, 0}, {1700, 8, BLOCKED, 0}};
+	begin(&read);
+	add(&read, 1500, 0, ring, 4);
+	finish(&read, &tsc, line);
+	expect(
+	    tp_sched_find(&read.sched, 7), (const struct tp_off_stretch[]){{500, 600, false}}, 1);
+	expect(tp_sched_find(&read.sched, 8),
+	    (const struct tp_off_stretch[]){{700, UINT64_MAX, false}}, 1);
+	end(&read);
+}
+
+// Ticks of a soft clock come as its thread runs: here none between 2000 and 3000 ns.
+static void soft_clocks_go_by_their_points(void **state)
+{
+	(void)state;
+	struct read read;
+	static const struct teeperf_trace_clock soft = {
+	    .kind = TEEPERF_CLOCK_SOFT_TSC, .point_count = 4};
+	static const struct teeperf_trace_point points[] = {
+	    {0, 1000}, {1000, 2000}, {1000, 3000}, {3000, 5000}};
+	static const struct teeperf_trace_sched_switch switches[] = {{1000, 7, ON, 0},
+	    {1500, 7, BLOCKED, 0}, {2500, 7, ON, 0}, {4000, 7, BLOCKED, 0}, {5000, 7, ON, 0}};
+	begin(&read);
+	add(&read, 1000, 0, switches, 5);
+	finish(&read, &soft, points);
+	expect(tp_sched_find(&read.sched, 7),
+	    (const struct tp_off_stretch[]){{500, 1000, false}, {2000, 3000, false}}, 2);
+	end(&read);
+	// Without two points nothing is known.
+	begin(&read);
+	add(&read, 1000, 0, switches, 5);
+	finish(&read, &(struct teeperf_trace_clock){.kind = TEEPERF_CLOCK_TSC, .point_count = 1},
+	    points);
+	assert_null(tp_sched_find(&read.sched, 7));
+	end(&read);
+}
+
+static void damaged_sections(void **state)
+{
+	(void)state;
+	struct tp_sched_read sched = {0};
+	static const char bytes[64];
+	for (uint64_t size = 0; size < sizeof(bytes); size++)
+		assert_int_equal(tp_sched_read_add(&sched, bytes, size),
+		    size >= 16 && size % 16 == 0 ? 0 : TP_ERR_FORMAT);
+	assert_int_equal(sched.count, 0 + 1 + 2);
+	tp_sched_read_release(&sched);
+	// Any bytes: stretches are in order, and do not overlap.
+	seed = 5;
+	for (int round = 0; round < 2000; round++) {
+		struct read read;
+		struct teeperf_trace_sched_switch switches[64];
+		for (uint32_t i = 0; i < 64; i++)
+			switches[i] = (struct teeperf_trace_sched_switch){
+			    .time_ns =
+				pick(8) ? pick(4000) : (uint64_t)pick(UINT32_MAX) << pick(33),
+			    .os_tid = pick(3),
+			    .kind = (uint16_t)pick(5),
+			};
+		begin(&read);
+		add(&read, pick(3000), UINT64_MAX, switches, 64);
+		finish(&read, &tsc, line);
+		for (uint32_t t = 0; t < 3; t++) {
+			const struct tp_off_list *list = tp_sched_find(&read.sched, t);
+			for (uint32_t i = 0; list && i < list->count; i++) {
+				assert_true(list->items[i].from < list->items[i].to);
+				assert_true(!i || list->items[i - 1].to <= list->items[i].from);
+			}
+		}
+		end(&read);
+	}
+}
+
+// ---- which calls
+
+#define FIRST_NAME 0x401000
+#define FUNCTIONS 4
+#define DEPTH 8
+#define WORDS 400
+#define POSITION 64
+
+struct call {
+	uint32_t function;
+	struct tp_off own, all;
+};
+
+struct program {
+	struct call stack[DEPTH];
+	uint32_t depth;
+	uint64_t time;
+	uint64_t words[WORDS + DEPTH];
+	uint32_t count;
+	struct tp_off_stretch stretches[WORDS];
+	uint32_t stretch_count;
+	// What is to come out.
+	struct tp_off self[FUNCTIONS];
+	struct tp_off calls[WORDS]; // of each call that has ended, in this order
+	uint32_t ended;
+};
+static struct program program;
+
+static void record(uint32_t name, uint32_t kind)
+{
+	program.words[program.count++] = (uint64_t)(name | kind) << 32 | (uint32_t)program.time;
+}
+
+// Time goes on, at times without a processor.
+static void pass(void)
+{
+	program.time += 1 + pick(20);
+	if (pick(4))
+		return;
+	const uint64_t length = 1 + pick(50);
+	const bool preempted = pick(2);
+	program.stretches[program.stretch_count++] =
+	    (struct tp_off_stretch){program.time, program.time + length, preempted};
+	program.time += length + pick(2) * pick(20);
+	if (!program.depth)
+		return;
+	struct tp_off *own = &program.stack[program.depth - 1].own;
+	*(preempted ? &own->preempted : &own->blocked) += length;
+}
+
+static void leave(void)
+{
+	struct call *call = &program.stack[--program.depth];
+	record(FIRST_NAME + 16 * call->function, TEEPERF_KIND_EXIT);
+	tp_off_add(&call->all, &call->own);
+	tp_off_add(&program.self[call->function], &call->own);
+	program.calls[program.ended++] = call->all;
+	if (program.depth)
+		tp_off_add(&program.stack[program.depth - 1].all, &call->all);
+}
+
+static void run_program(void)
+{
+	memset(&program, 0, sizeof(program));
+	program.time = 100;
+	while (program.count < WORDS) {
+		pass();
+		if (program.depth < DEPTH && (!program.depth || pick(2))) {
+			const uint32_t function = pick(FUNCTIONS);
+			record(FIRST_NAME + 16 * function, TEEPERF_KIND_ENTER);
+			program.stack[program.depth++] = (struct call){.function = function};
+		} else {
+			leave();
+		}
+	}
+	while (program.depth) {
+		pass();
+		leave();
+	}
+}
+
+static uint32_t told;
+
+static void take(void *context, const struct tp_call *call)
+{
+	(void)context;
+	assert_int_equal(call->off.blocked, program.calls[told].blocked);
+	assert_int_equal(call->off.preempted, program.calls[told].preempted);
+	assert_int_equal(call->net, call->duration - call->off.blocked - call->off.preempted);
+	told++;
+}
+
+static void check_sums(const struct tp_profile *profile)
+{
+	struct tp_off self[FUNCTIONS] = {0};
+	for (uint32_t i = 1; i < profile->node_count; i++)
+		tp_off_add(
+		    &self[(profile->nodes[i].name - FIRST_NAME) / 16], &profile->parts[i].self_off);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		assert_int_equal(self[i].blocked, program.self[i].blocked);
+		assert_int_equal(self[i].preempted, program.self[i].preempted);
+	}
+}
+
+static void start(struct tp_profile *profile, struct tp_stack *stack)
+{
+	const struct tp_off_list list = {program.stretches, program.stretch_count};
+	assert_int_equal(tp_profile_init(profile), 0);
+	assert_int_equal(tp_stack_init(stack, profile), 0);
+	profile->time = TP_TIME_CPU;
+	assert_true(tp_profile_keep_parts(profile));
+	tp_stack_set_off(stack, &list);
+}
+
+static void release(struct tp_profile *profile, struct tp_stack *stack)
+{
+	tp_stack_release(stack);
+	tp_profile_release(profile);
+}
+
+static void calls_of_random_programs(void **state)
+{
+	(void)state;
+	seed = 1;
+	for (int round = 0; round < 300; round++) {
+		struct tp_profile profile;
+		struct tp_stack stack;
+		struct tp_call_sink sink = {.leave = take};
+		run_program();
+		for (int with_sink = 0; with_sink < 2; with_sink++) {
+			start(&profile, &stack);
+			told = 0;
+			if (with_sink)
+				tp_stack_set_sink(&stack, &sink);
+			assert_int_equal(
+			    tp_stack_replay(&stack, program.words, program.count, 0, POSITION), 0);
+			tp_stack_finish(&stack);
+			assert_int_equal(told, with_sink ? program.ended : 0);
+			check_sums(&profile);
+			uint64_t wall = 0;
+			tp_profile_choose_time(&profile);
+			for (uint32_t i = 1; i < profile.node_count; i++)
+				wall += profile.nodes[i].self + profile.parts[i].self_off.blocked +
+					profile.parts[i].self_off.preempted;
+			assert_int_equal(wall, stack.frames[0].children);
+			release(&profile, &stack);
+		}
+	}
+}
+
+// The same replayed in two parts, cut anywhere.
+static void parts_of_random_programs(void **state)
+{
+	(void)state;
+	static const struct tp_profile_cost nothing = {0};
+	seed = 2;
+	for (int round = 0; round < 300; round++) {
+		struct tp_profile profile;
+		struct tp_stack stack;
+		struct tp_part part;
+		run_program();
+		const struct tp_off_list list = {program.stretches, program.stretch_count};
+		const uint32_t cut = 1 + pick(program.count - 1);
+		start(&profile, &stack);
+		assert_int_equal(tp_stack_replay(&stack, program.words, cut, 0, POSITION), 0);
+		assert_int_equal(tp_part_init(&part, &nothing), 0);
+		assert_int_equal(tp_part_set_time(&part, TP_TIME_CPU, &list), 0);
+		tp_part_replay(
+		    &part, program.words + cut, program.count - cut, 0, POSITION + 8 * cut);
+		assert_true(tp_part_fits(&part, &stack));
+		assert_int_equal(tp_part_join(&part, &stack), 0);
+		tp_part_release(&part);
+		tp_stack_finish(&stack);
+		check_sums(&profile);
+		// Minimum and maximum are of the calls' time with a processor: as in one replay.
+		struct tp_profile whole;
+		struct tp_stack other;
+		start(&whole, &other);
+		assert_int_equal(
+		    tp_stack_replay(&other, program.words, program.count, 0, POSITION), 0);
+		tp_stack_finish(&other);
+		assert_int_equal(whole.node_count, profile.node_count);
+		for (uint32_t i = 1; i < whole.node_count; i++) {
+			const struct tp_node *one = &whole.nodes[i];
+			uint32_t j = 1;
+			while (profile.nodes[j].min != one->min ||
+			       profile.nodes[j].max != one->max ||
+			       profile.nodes[j].calls != one->calls ||
+			       profile.nodes[j].name != one->name)
+				assert_true(++j < profile.node_count);
+		}
+		release(&whole, &other);
+		release(&profile, &stack);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(stretches_of_threads),
+	    cmocka_unit_test(losses_never_make_waiting_longer),
+	    cmocka_unit_test(soft_clocks_go_by_their_points),
+	    cmocka_unit_test(damaged_sections),
+	    cmocka_unit_test(calls_of_random_programs),
+	    cmocka_unit_test(parts_of_random_programs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
