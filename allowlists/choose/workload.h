@@ -52,6 +52,7 @@ struct tp_workload_node {
 	uint64_t calls;
 	uint64_t child_calls;
 	double self_ns; /* less what events cost, once that is known */
+	double off_ns;  /* of it, without a processor, if the thread tells */
 };
 
 /* A thread of the trace with events. */
@@ -64,6 +65,7 @@ struct tp_workload_thread {
 	double raw_ns;     /* in its functions, as recorded */
 	double cpu_ns;     /* processor time that it had; 0: not known */
 	double delay_ns;   /* that it could have run, and had no processor; 0: not known */
+	bool tells;        /* off_ns of its paths is known */
 	double waited_ns;  /* part of raw_ns without a processor */
 	double delayed_ns; /* of waited_ns, as far as others had its processor */
 };
@@ -85,7 +87,7 @@ struct tp_workload {
 	double time_ns;        /* of a run without events, of processors if known; 0: unknown */
 	double waited_ns;      /* of the threads, once times are compensated */
 	double delayed_ns;
-	uint32_t waiting; /* threads that waited */
+	uint32_t waiting; /* threads that waited, and do not tell in which calls */
 	bool hard_clock;  /* the profile's clock can tell single calls */
 	struct tp_arena arena;
 };

@@ -86,6 +86,7 @@ struct part {
 	uint32_t function;
 	double own_ns;
 	double stretches;
+	double off_ns;
 	double kept_ns;
 	double sure_ns;
 };
@@ -109,6 +110,7 @@ static void collect(struct parts *parts, const struct tp_workload *workload,
 		}
 		struct part *part = &parts->parts[*of - 1];
 		part->own_ns += node->self_ns;
+		part->off_ns += node->off_ns < node->self_ns ? node->off_ns : node->self_ns;
 		part->stretches += (double)node->calls + (double)node->child_calls;
 	}
 }
@@ -184,10 +186,19 @@ static void take_delay(struct parts *parts, double delayed)
 	}
 }
 
+// It is known who waited.
+static void take_told(struct parts *parts)
+{
+	for (uint32_t i = 0; i < parts->count; i++) {
+		struct part *part = &parts->parts[i];
+		part->kept_ns = part->sure_ns = part->own_ns - part->off_ns;
+	}
+}
+
 static void find_waiting(struct tp_workload *workload, struct tp_workload_thread *thread)
 {
 	thread->waited_ns = thread->delayed_ns = 0;
-	if (thread->cpu_ns <= 0)
+	if (thread->cpu_ns <= 0 || thread->tells)
 		return;
 	const double waited = thread->raw_ns - thread->cpu_ns;
 	if (waited < WAITED_NS || waited < WAITED_PART * thread->raw_ns)
@@ -218,8 +229,12 @@ int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double 
 		struct tp_workload_thread *thread = &workload->thread_times[t];
 		find_waiting(workload, thread);
 		collect(&parts, workload, thread);
-		take(&parts, thread->waited_ns - thread->delayed_ns);
-		take_delay(&parts, thread->delayed_ns);
+		if (thread->tells) {
+			take_told(&parts);
+		} else {
+			take(&parts, thread->waited_ns - thread->delayed_ns);
+			take_delay(&parts, thread->delayed_ns);
+		}
 		for (uint32_t i = 0; i < parts.count; i++) {
 			const struct part *part = &parts.parts[i];
 			own[part->function] += part->own_ns;
@@ -230,7 +245,10 @@ int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double 
 		for (uint32_t i = 0; i < thread->node_count; i++) {
 			struct tp_workload_node *node = &workload->nodes[thread->first_node + i];
 			const struct part *part = &parts.parts[parts.of[node->function] - 1];
-			if (part->own_ns > 0)
+			if (thread->tells)
+				node->self_ns =
+				    node->self_ns > node->off_ns ? node->self_ns - node->off_ns : 0;
+			else if (part->own_ns > 0)
 				node->self_ns *= part->kept_ns / part->own_ns;
 		}
 		for (uint32_t i = 0; i < parts.count; i++)

@@ -88,6 +88,11 @@ static struct tp_workload_thread *add_thread(struct tp_workload *workload)
 	return &threads[workload->thread_time_count++];
 }
 
+static double off_ns(const struct tp_analysis *analysis, const struct tp_off *off)
+{
+	return to_ns(analysis, off->blocked) + to_ns(analysis, off->preempted);
+}
+
 // The call paths of one thread. FUNCTIONS: the workload's, for each function of the analysis.
 static bool add_paths(struct tp_workload *workload, const struct tp_analysis *analysis,
     const struct tp_thread_result *thread, const uint32_t *functions)
@@ -108,6 +113,7 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 	    .last_ns = (double)tp_analysis_at_ns(analysis, thread->last),
 	    .cpu_ns = thread->thread->has_cpu ? (double)thread->thread->cpu_ns : 0,
 	    .delay_ns = thread->thread->has_delay ? (double)thread->thread->delay_ns : 0,
+	    .tells = profile->parts != NULL,
 	};
 	for (uint32_t i = 1; i < profile->node_count; i++) {
 		const struct tp_node *node = &profile->nodes[i];
@@ -119,6 +125,8 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 		    .calls = node->calls,
 		    .self_ns = to_ns(analysis, node->self),
 		};
+		if (profile->parts)
+			workload->nodes[at].off_ns = off_ns(analysis, &profile->parts[i].self_off);
 		times->pairs += node->calls;
 		times->raw_ns += workload->nodes[at].self_ns;
 		if (parent == at)
