@@ -34,7 +34,7 @@ struct tp_session_options {
 	enum tp_clock_choice clock;
 	uint64_t period_ns; /* of a soft clock */
 	enum tp_drain_choice drain;
-	bool no_sched;              /* do not ask the kernel when threads run and wait */
+	bool no_sched;    /* do not ask the kernel when threads run and wait */
 	uint32_t events;  /* TEEPERF_SYSTEM_SCHED, ...: what the kernel is to tell of; 0: nothing */
 	bool follow_fork; /* other processes get traces of their own */
 	bool start_off;   /* wait for a command or the program's wish */
