@@ -231,6 +231,10 @@ static void explain(struct teeperf_trace_meter *meter, const struct event *event
 		TP_METER_NOTE(meter, "this machine, or its kernel, does not count it");
 	else if (error == ENOSYS)
 		TP_METER_NOTE(meter, "this kernel has no perf_event_open");
+	else if (is_refusal(error) && !geteuid())
+		TP_METER_NOTE(meter,
+		    "it is refused to root, too: this container, or its seccomp filter, forbids "
+		    "perf_event_open");
 	else if (is_refusal(error) && event->where == IN_KERNEL)
 		TP_METER_NOTE(meter,
 		    "it happens in the kernel, which only root may count (perf_event_paranoid is %s): "

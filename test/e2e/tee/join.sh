@@ -82,6 +82,12 @@ chunk
 	100 return-in
 	110 exit ecall
 	120 exit main
+counters
+	meter flags=1 name="page-faults"
+	reading 5 meter=0 value=2
+	reading 9 meter=0 cause=4 value=9
+energy
+	meter name="energy" note="no RAPL"
 END
 tee_side <<'END'
 chunk
@@ -106,6 +112,9 @@ END
 expect 0 "$TEEPERF" analyze --view transitions --format csv joined.trace
 sed '1d' out | cut -d, -f1,10 | sort >counted
 printf '1,entry\n1,ocall\n' | diff - counted >&2 || fail "the transitions are others"
+# What was counted of the host's process is of both.
+expect 0 "$TEEPERF" query --format csv joined.trace "SELECT counter, amount FROM counters UNION SELECT domain, note FROM energy"
+printf 'counter,amount\nenergy,no RAPL\npage-faults,7\n' | diff - out >&2 || fail "the counters of the host are lost"
 
 # ---- no numbers, the call back is not marked, all at one time: one call for each that the TEE makes
 host <<'END'
