@@ -79,6 +79,23 @@ static void add_gaps(struct tp_slices *slices)
 	}
 }
 
+static void add_counters(struct tp_slices *slices)
+{
+	struct tp_slice_track track;
+	for (uint64_t at = 0; tp_slices_next_track(slices, &at, &track);) {
+		struct tp_slice_point point;
+		for (uint64_t i = 0; tp_slices_next_point(slices, &track, &i, &point);) {
+			char time[TP_DIGITS_MAX];
+			*tp_digits_fixed(time, point.time_ns, 3) = '\0';
+			tp_buf_addf(slices->out, ",\n{\"ph\":\"C\",\"pid\":%u,\"ts\":%s,\"name\":",
+			    tp_slices_pid(slices), time);
+			tp_json_quote(slices->out, track.meter->name);
+			tp_buf_addf(slices->out, ",\"args\":{\"%s\":%" PRIu64 "}}", track.unit,
+			    point.value);
+		}
+	}
+}
+
 static int head(struct tp_slices *slices, struct tp_err *err)
 {
 	(void)err;
@@ -95,6 +112,7 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 	tp_buf_add_string(out, ",\n\"traceEvents\":[\n");
 	add_meta(slices, "process_name", tp_slices_pid(slices), "name", tp_slices_process(slices));
 	add_gaps(slices);
+	add_counters(slices);
 	return 0;
 }
 

@@ -36,10 +36,12 @@ enum { CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_INCREMENTAL = 3 };
 enum { BOOT_CLOCK = 6, OWN_CLOCK = 64 }; // from 64 on they are a sequence's own
 enum { DEFAULTS_EVENT = 11 };
 enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5 };
+enum { TRACK_COUNTER = 8, COUNTER_UNIT_NAME = 6 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
-enum { EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK = 11, EVENT_NAME = 23, EVENT_SOURCE = 34 };
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
+enum { EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK = 11, EVENT_NAME = 23 };
+enum { EVENT_COUNTER_VALUE = 30, EVENT_SOURCE = 34 };
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { INTERNED_NAMES = 2, INTERNED_SOURCES = 4 };
 enum { NAME_IID = 1, NAME_TEXT = 2 };
 enum { SOURCE_IID = 1, SOURCE_FILE = 2, SOURCE_FUNCTION = 3, SOURCE_LINE = 4 };
@@ -47,6 +49,7 @@ enum { SOURCE_IID = 1, SOURCE_FILE = 2, SOURCE_FUNCTION = 3, SOURCE_LINE = 4 };
 // Sequences and tracks: of the process, then of each thread.
 enum { PROCESS_SEQUENCE = 1, FIRST_SEQUENCE = 2 };
 enum { PROCESS_UUID = 1, GAPS_UUID = 2, FIRST_UUID = 3 };
+#define FIRST_COUNTER_UUID (UINT64_C(1) << 40) // behind those of threads
 
 struct state {
 	uint32_t *told;   // for each function, in which part its name has been
@@ -118,6 +121,27 @@ static void add_gaps(struct tp_slices *slices)
 	}
 }
 
+static void add_counters(struct tp_slices *slices)
+{
+	struct state *state = slices->state;
+	struct tp_slice_track track;
+	uint64_t uuid = FIRST_COUNTER_UUID;
+	for (uint64_t at = 0; tp_slices_next_track(slices, &at, &track); uuid++) {
+		struct tp_slice_point point;
+		tp_protobuf_add_text(&state->inner, COUNTER_UNIT_NAME, track.unit);
+		tp_protobuf_add_number(&state->message, TRACK_UUID, uuid);
+		tp_protobuf_add_text(&state->message, TRACK_NAME, track.meter->name);
+		tp_protobuf_add_number(&state->message, TRACK_PARENT, PROCESS_UUID);
+		tp_protobuf_add_part(&state->message, TRACK_COUNTER, &state->inner);
+		tp_protobuf_add_part(&state->packet, PACKET_TRACK, &state->message);
+		end_packet(slices, PROCESS_SEQUENCE);
+		for (uint64_t i = 0; tp_slices_next_point(slices, &track, &i, &point);) {
+			tp_protobuf_add_number(&state->message, EVENT_COUNTER_VALUE, point.value);
+			add_process_event(slices, point.time_ns, TYPE_COUNTER, NULL, uuid);
+		}
+	}
+}
+
 static int head(struct tp_slices *slices, struct tp_err *err)
 {
 	(void)err;
@@ -143,6 +167,7 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 		tp_buf_release(&lacks);
 	}
 	add_gaps(slices);
+	add_counters(slices);
 	return 0;
 }
 

@@ -94,4 +94,21 @@ struct tp_slice_gap {
 };
 bool tp_slices_next_gap(const struct tp_slices *slices, uint32_t *at, struct tp_slice_gap *gap);
 
+/* A counter or a domain of energy that was read while the program ran. */
+struct tp_slice_track {
+	const struct teeperf_trace_meter *meter;
+	const struct tp_meter_table *table; /* that it is in */
+	const char *unit; /* of the points: of what grows by the second, "uW" of energy */
+};
+/* From TIME_NS on to the next point. */
+struct tp_slice_point {
+	uint64_t time_ns; /* as in tp_slice */
+	uint64_t value;   /* at most INT64_MAX */
+};
+/* Both as tp_slices_next_gap; points are those that lie in this file. */
+bool tp_slices_next_track(
+    const struct tp_slices *slices, uint64_t *at, struct tp_slice_track *track);
+bool tp_slices_next_point(const struct tp_slices *slices, const struct tp_slice_track *track,
+    uint64_t *at, struct tp_slice_point *point);
+
 #endif
