@@ -373,6 +373,7 @@ static uint64_t what_of(const struct teeperf_system_event *event)
 struct key {
 	uint32_t function;
 	bool outside;
+	bool sequential;
 	uint64_t what;
 	const struct tp_system_item *item;
 };
@@ -383,6 +384,7 @@ static int compare_keys(const void *a, const void *b)
 	const struct key *y = b;
 	int order = TP_COMPARE(x->function, y->function);
 	order = order ? order : TP_COMPARE(x->outside, y->outside);
+	order = order ? order : TP_COMPARE(x->sequential, y->sequential);
 	return order ? order : TP_COMPARE(x->what, y->what);
 }
 
@@ -393,6 +395,7 @@ static int compare_rows(const void *a, const void *b)
 	int order = TP_COMPARE(y->total_ns, x->total_ns);
 	order = order ? order : TP_COMPARE(y->count, x->count);
 	order = order ? order : TP_COMPARE(x->function, y->function);
+	order = order ? order : TP_COMPARE(x->sequential, y->sequential);
 	return order ? order : TP_COMPARE(what_of(&x->event), what_of(&y->event));
 }
 
@@ -404,6 +407,8 @@ static void sum(const struct tp_analysis *analysis, struct tp_system_row *row,
 	row->count++;
 	row->total_ns += event->duration_ns < left ? event->duration_ns : left;
 	row->max_ns = event->duration_ns > row->max_ns ? event->duration_ns : row->max_ns;
+	row->min_ns = event->duration_ns < row->min_ns ? event->duration_ns : row->min_ns;
+	tp_histogram_add(&row->times, event->duration_ns, NULL);
 	if (tp_system_event_bytes(analysis, event, &bytes) &&
 	    !(row->is_total && event->kind == TEEPERF_SYSTEM_BLOCK))
 		row->bytes += bytes;
@@ -414,13 +419,14 @@ static bool sum_up(struct work *work)
 	struct tp_system_items *items = work->items;
 	struct key *keys = malloc((items->count + 1) * sizeof(*keys));
 	bool done = keys != NULL;
-	items->total.is_total = true;
+	items->total = (struct tp_system_row){.is_total = true, .min_ns = UINT64_MAX};
 	for (uint64_t i = 0; done && i < items->count; i++) {
 		const struct tp_system_item *item = &items->items[i];
 		keys[i] = (struct key){
 		    .function = item->at.path ? work->paths->items[item->at.path].function
 					      : TP_SYSTEM_NOBODY,
 		    .outside = item->at.thread == TP_SYSTEM_NOBODY,
+		    .sequential = item->sequential,
 		    .what = what_of(item->event),
 		    .item = item,
 		};
@@ -437,6 +443,8 @@ static bool sum_up(struct work *work)
 			items->rows[items->row_count++] = (struct tp_system_row){
 			    .function = keys[i].function,
 			    .outside = keys[i].outside,
+			    .sequential = keys[i].sequential,
+			    .min_ns = UINT64_MAX,
 			    .event = *keys[i].item->event,
 			};
 		}
@@ -475,6 +483,9 @@ int tp_system_items_init(struct tp_system_items *items, const struct tp_analysis
 
 void tp_system_items_release(struct tp_system_items *items)
 {
+	for (uint32_t i = 0; i < items->row_count; i++)
+		tp_histogram_release(&items->rows[i].times);
+	tp_histogram_release(&items->total.times);
 	free(items->items);
 	free(items->rows);
 	for (int i = 0; i < TP_SYSTEM_LISTS; i++)

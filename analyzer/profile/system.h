@@ -49,7 +49,10 @@ struct tp_system_row {
 	    event; /* one of them: of all the same are kind, number, detail, flags */
 	uint64_t count;
 	uint64_t total_ns;
+	uint64_t min_ns;
 	uint64_t max_ns;
+	struct tp_histogram times; /* durations */
+	bool sequential;           /* of requests */
 	uint64_t bytes;
 	bool
 	    is_total; /* of all rows: bytes are of calls only, since requests carry the same ones */

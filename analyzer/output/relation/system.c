@@ -3,6 +3,8 @@
 // each function caused.
 #include "relation.h"
 
+#include <stdio.h>
+
 // What all events have in common, and what some have.
 enum { THREAD, TID, PID, START, DURATION, FN, PATH, FUNCTION, COMMON };
 enum { CALL = COMMON, RESULT, BYTES, ARGUMENT, UNFINISHED, CALL_COLUMNS };
@@ -315,7 +317,19 @@ const struct tp_relation tp_relation_faults = {
 
 // ---- system
 
-enum { S_COUNT, S_TOTAL, S_SHARE, S_MEAN, S_MAX, S_BYTES, S_EVENT, S_FUNCTION, S_COLUMNS };
+enum {
+	S_COUNT,
+	S_TOTAL,
+	S_SHARE,
+	S_MEAN,
+	S_P50,
+	S_P99,
+	S_MAX,
+	S_BYTES,
+	S_EVENT,
+	S_FUNCTION,
+	S_COLUMNS
+};
 
 static const struct tp_relation_column system_columns[] = {
     [S_COUNT] = {"count", "so many of them", .unit = TP_UNIT_COUNT, .title = "count"},
@@ -324,14 +338,30 @@ static const struct tp_relation_column system_columns[] = {
 	.rank = 2, .absent = TP_FORM_CSV, .reason = "computed from other columns"},
     [S_MEAN] = {"mean_event_ns", "ns of one", .unit = TP_UNIT_NS, .title = "mean", .rank = 1,
 	.absent = TP_FORM_CSV, .reason = "computed from other columns"},
+    [S_P50] = {"p50_event_ns", "ns that half of them do not exceed, within 6 %", .unit = TP_UNIT_NS,
+	.title = "p50", .rank = 4},
+    [S_P99] = {"p99_event_ns", "the same for 99 %", .unit = TP_UNIT_NS, .title = "p99", .rank = 5},
     [S_MAX] = {"max_event_ns", "ns of the longest", .unit = TP_UNIT_NS, .title = "max", .rank = 3},
     [S_BYTES] = {"bytes", "that they moved; nothing: such events move none", .unit = TP_UNIT_COUNT,
 	.title = "bytes", .sparse = true},
-    [S_EVENT] = {"event", "a system call by its name, \"heap fault\", \"block read\", ...",
+    [S_EVENT] = {"event",
+	"a system call by its name, \"heap fault\", \"block read\" (sequential) or \"random block "
+	"read\", ...",
 	.type = TP_TYPE_TEXT, .title = "event", .made = true},
     [S_FUNCTION] = {"function", "that caused them", .type = TP_TYPE_TEXT, .title = "function",
 	.elastic = true},
 };
+
+// Requests in rows of their own, as devices do what is sequential faster.
+static struct tp_cell event_cell(struct tp_relation_data *data, const struct tp_system_row *row)
+{
+	char text[32];
+	if (row->event.kind != TEEPERF_SYSTEM_BLOCK || row->event.detail > 1)
+		return name_cell(data, &row->event);
+	snprintf(data->made, sizeof(data->made), "%s%s", row->sequential ? "" : "random ",
+	    tp_system_event_name(data->analysis, &row->event, text));
+	return tp_cell_text(data->made);
+}
 
 static struct tp_cell system_value(struct tp_relation_data *data, const void *item, uint32_t column)
 {
@@ -347,6 +377,11 @@ static struct tp_cell system_value(struct tp_relation_data *data, const void *it
 	case S_MEAN:
 		return tp_cell_if(
 		    row->count, tp_cell_count(row->count ? row->total_ns / row->count : 0));
+	case S_P50:
+	case S_P99:
+		return tp_cell_if(
+		    row->count, tp_cell_count(tp_histogram_percentile(&row->times,
+				    column == S_P50 ? 0.5 : 0.99, row->min_ns, row->max_ns)));
 	case S_MAX:
 		return tp_cell_count(row->max_ns);
 	case S_BYTES:
@@ -356,7 +391,7 @@ static struct tp_cell system_value(struct tp_relation_data *data, const void *it
 		    tp_cell_count(row->bytes));
 	case S_EVENT:
 		return row->is_total ? (struct tp_cell){.type = TP_CELL_NULL}
-				     : name_cell(data, &row->event);
+				     : event_cell(data, row);
 	default:
 		return tp_cell_text(row->is_total ? "total; bytes of calls"
 						  : tp_system_row_function(data->analysis, row));
@@ -374,8 +409,8 @@ const struct tp_relation tp_relation_system = {
     .summary = "what each function caused: system calls, faults, requests to devices",
     .columns = system_columns,
     .count = S_COLUMNS,
-    .text = (const uint8_t[]){S_COUNT, S_TOTAL, S_SHARE, S_MEAN, S_MAX, S_BYTES, S_EVENT,
-	S_FUNCTION, TP_RELATION_END},
+    .text = (const uint8_t[]){S_COUNT, S_TOTAL, S_SHARE, S_MEAN, S_P50, S_P99, S_MAX, S_BYTES,
+	S_EVENT, S_FUNCTION, TP_RELATION_END},
     .forms = TP_FORM_TEXT | TP_FORM_CSV,
     .reason = "SQL and Parquet have the events",
     .rows = system_rows,
