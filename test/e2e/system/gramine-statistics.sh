@@ -9,7 +9,7 @@ private_shm || true
 
 cat >main.c <<'EOC'
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 __attribute__((noinline)) static void work(void)
 {
@@ -26,15 +26,14 @@ int main(int argc, char **argv)
 		    "  # of EEXITs:         193\n  # of AEXs:           201\n"
 		    "  # of sync signals:   32\n  # of async signals:  0\n");
 	printf("on standard output\n");
-	if (argc > 2 && fork() == 0) {
-		// Keeps standard error for longer than the recording lasts.
+	if ((argc > 2 && fork() == 0) || (argc > 1 && !strcmp(argv[1], "wait"))) {
+		// Has standard error for longer than the recording lasts.
 		while (access("go", F_OK))
 			usleep(10000);
 		fprintf(stderr, "behind the end\n");
 		FILE *file = fopen("gone", "w");
 		return fclose(file);
 	}
-	(void)argv;
 	return 3;
 }
 EOC
@@ -81,6 +80,16 @@ show child.trace | grep -qx 'sgx-eenters,225,0' || fail "the counters are $(show
 touch go
 await_true '[ -e gone ]' "the end of the child"
 await child.err 'behind the end'
+
+# Nor does the program if the recorder is killed.
+rm -f go gone
+begin run "$TEEPERF" record -q -o killed.trace --port gramine --counters gramine ./main wait
+await run.err 'of its own'
+kill -KILL "$begun"
+ended 137 run
+touch go
+await_true '[ -e gone ]' "the end of the program"
+await run.err 'behind the end'
 
 expect 129 "$TEEPERF" record --counters gramine ./main
 says "needs '--port gramine'" err
