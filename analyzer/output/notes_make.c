@@ -437,6 +437,7 @@ static void note_system(struct tp_notes *notes, const struct tp_tracefile *trace
 	    {head->lost_calls, "system calls"},
 	    {head->lost_faults, "page faults"},
 	    {head->lost_blocks, "requests to block devices"},
+	    {head->lost_allocations, "allocations of the kernel"},
 	    {head->lost_threads, "threads' system events"},
 	    {trace->system.unknown, "system events of a newer version"},
 	};

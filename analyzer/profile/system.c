@@ -51,9 +51,10 @@ struct work {
 static const struct tp_system_call *call_of(
     const struct tp_analysis *analysis, const struct teeperf_system_event *event)
 {
-	return event->kind == TEEPERF_SYSTEM_CALL
-		   ? tp_system_call(analysis->trace->header.machine, event->number)
-		   : NULL;
+	const bool is_of_call =
+	    event->kind == TEEPERF_SYSTEM_CALL ||
+	    (event->kind == TEEPERF_SYSTEM_ALLOCATION && !(event->flags & TEEPERF_SYSTEM_IN_FAULT));
+	return is_of_call ? tp_system_call(analysis->trace->header.machine, event->number) : NULL;
 }
 
 const char *tp_system_memory_name(uint32_t detail)
@@ -67,24 +68,38 @@ const char *tp_system_memory_name(uint32_t detail)
 	return detail < sizeof(names) / sizeof(names[0]) ? names[detail] : names[0];
 }
 
-const char *tp_system_event_name(
+const char *tp_system_event_cause(
     const struct tp_analysis *analysis, const struct teeperf_system_event *event, char text[32])
+{
+	const struct tp_system_call *call = call_of(analysis, event);
+	if (call)
+		return call->name;
+	if (event->flags & TEEPERF_SYSTEM_IN_FAULT)
+		return "fault";
+	snprintf(text, 32, "call %" PRIu32, event->number);
+	return text;
+}
+
+const char *tp_system_event_name(
+    const struct tp_analysis *analysis, const struct teeperf_system_event *event, char text[64])
 {
 	static const char *const requests[] = {
 	    "block read", "block write", "block flush", "block discard"};
 	if (event->kind == TEEPERF_SYSTEM_BLOCK)
 		return event->detail < 4 ? requests[event->detail] : "block request";
 	if (event->kind == TEEPERF_SYSTEM_FAULT) {
-		snprintf(text, 32, "%s%s fault",
+		snprintf(text, 64, "%s%s fault",
 		    event->flags & TEEPERF_SYSTEM_MAJOR ? "major " : "",
 		    tp_system_memory_name(event->detail));
 		return text;
 	}
-	const struct tp_system_call *call = call_of(analysis, event);
-	if (call)
-		return call->name;
-	snprintf(text, 32, "call %" PRIu32, event->number);
-	return text;
+	char cause[32];
+	if (event->kind == TEEPERF_SYSTEM_ALLOCATION) {
+		snprintf(
+		    text, 64, "kernel memory: %s", tp_system_event_cause(analysis, event, cause));
+		return text;
+	}
+	return tp_system_event_cause(analysis, event, text);
 }
 
 bool tp_system_event_bytes(
@@ -92,7 +107,9 @@ bool tp_system_event_bytes(
 {
 	const struct tp_system_call *call = call_of(analysis, event);
 	*bytes = event->result;
-	if (event->kind == TEEPERF_SYSTEM_BLOCK)
+	if (event->kind == TEEPERF_SYSTEM_ALLOCATION)
+		*bytes = event->argument;
+	if (event->kind == TEEPERF_SYSTEM_BLOCK || event->kind == TEEPERF_SYSTEM_ALLOCATION)
 		return true;
 	return call && tp_system_call_moves(call) && event->result <= INT64_MAX &&
 	       !(event->flags & TEEPERF_SYSTEM_UNFINISHED);
@@ -101,7 +118,7 @@ bool tp_system_event_bytes(
 static bool is_wait(const struct tp_analysis *analysis, const struct teeperf_system_event *event)
 {
 	const struct tp_system_call *call = call_of(analysis, event);
-	if (!call || call->use != TP_SYSTEM_CALL_FUTEX)
+	if (!call || call->use != TP_SYSTEM_CALL_FUTEX || event->kind != TEEPERF_SYSTEM_CALL)
 		return false;
 	if (strcmp(call->name, "futex"))
 		return true;
@@ -340,7 +357,9 @@ static void list(struct work *work)
 			add(work, TP_SYSTEM_CALLS, i);
 		if (event->kind == TEEPERF_SYSTEM_FAULT)
 			add(work, TP_SYSTEM_FAULTS, i);
-		if (is_block || (call && tp_system_call_moves(call)))
+		if (event->kind == TEEPERF_SYSTEM_ALLOCATION)
+			add(work, TP_SYSTEM_ALLOCATIONS, i);
+		else if (is_block || (call && tp_system_call_moves(call)))
 			add(work, TP_SYSTEM_IO, i);
 		if (is_block)
 			item->sequential = follows(devices, &device_count, event);
@@ -365,9 +384,11 @@ static void list(struct work *work)
 // What the events of a row have in common.
 static uint64_t what_of(const struct teeperf_system_event *event)
 {
-	const uint64_t detail = event->kind == TEEPERF_SYSTEM_CALL ? event->number : event->detail;
-	return (uint64_t)event->kind << 34 | (uint64_t)(event->flags & TEEPERF_SYSTEM_MAJOR) << 32 |
-	       detail;
+	const bool is_of_call =
+	    event->kind == TEEPERF_SYSTEM_CALL || event->kind == TEEPERF_SYSTEM_ALLOCATION;
+	const uint64_t flags = event->flags & (TEEPERF_SYSTEM_MAJOR | TEEPERF_SYSTEM_IN_FAULT);
+	return (uint64_t)event->kind << 36 | flags << 32 |
+	       (is_of_call ? event->number : event->detail);
 }
 
 struct key {
@@ -410,7 +431,7 @@ static void sum(const struct tp_analysis *analysis, struct tp_system_row *row,
 	row->min_ns = event->duration_ns < row->min_ns ? event->duration_ns : row->min_ns;
 	tp_histogram_add(&row->times, event->duration_ns, NULL);
 	if (tp_system_event_bytes(analysis, event, &bytes) &&
-	    !(row->is_total && event->kind == TEEPERF_SYSTEM_BLOCK))
+	    !(row->is_total && event->kind != TEEPERF_SYSTEM_CALL))
 		row->bytes += bytes;
 }
 
@@ -430,7 +451,8 @@ static bool sum_up(struct work *work)
 		    .what = what_of(item->event),
 		    .item = item,
 		};
-		sum(work->analysis, &items->total, item->event);
+		if (item->event->kind != TEEPERF_SYSTEM_ALLOCATION)
+			sum(work->analysis, &items->total, item->event);
 	}
 	if (done)
 		qsort(keys, items->count, sizeof(*keys), compare_keys);

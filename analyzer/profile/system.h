@@ -30,6 +30,7 @@ enum tp_system_list_id {
 	TP_SYSTEM_WAITS,     /* futex calls that wait */
 	TP_SYSTEM_IO,        /* calls that read and write, requests to block devices */
 	TP_SYSTEM_FAULTS,
+	TP_SYSTEM_ALLOCATIONS,
 	TP_SYSTEM_LISTS,
 };
 
@@ -55,7 +56,7 @@ struct tp_system_row {
 	bool sequential;           /* of requests */
 	uint64_t bytes;
 	bool
-	    is_total; /* of all rows: bytes are of calls only, since requests carry the same ones */
+	    is_total; /* of all rows but allocations; bytes of calls only: requests carry the same */
 };
 
 struct tp_system_items {
@@ -74,8 +75,11 @@ int tp_system_items_init(struct tp_system_items *items, const struct tp_analysis
     const struct tp_paths *paths, struct tp_err *err);
 void tp_system_items_release(struct tp_system_items *items);
 
-/* "read", "futex", "heap fault", "block write"; TEXT has room for a number. */
+/* "read", "futex", "heap fault", "block write", "kernel memory: read"; TEXT has room for a made one. */
 const char *tp_system_event_name(
+    const struct tp_analysis *analysis, const struct teeperf_system_event *event, char text[64]);
+/* The system call that it is of, or "fault". */
+const char *tp_system_event_cause(
     const struct tp_analysis *analysis, const struct teeperf_system_event *event, char text[32]);
 /* "stack", "heap", ... */
 const char *tp_system_memory_name(uint32_t detail);

@@ -12,6 +12,7 @@ static const char *const by_path[] = {"path, thread", NULL};
 static const char *const of_calls[] = {"fn, start_ns", "thread, start_ns", NULL};
 
 const struct tp_sql_table tp_sql_tables[] = {
+    {&tp_relation_allocations, .indexes = by_thread, .prepare = tp_trace_data_system},
     {&tp_relation_calls, .indexes = of_calls, .module = &tp_sql_calls_module},
     {.relation = &tp_relation_counter_readings},
     {.relation = &tp_relation_counters},

@@ -9,7 +9,7 @@
 
 static void take(struct tp_system *system, struct teeperf_system_event *event)
 {
-	if (event->kind < TEEPERF_SYSTEM_CALL || event->kind > TEEPERF_SYSTEM_BLOCK) {
+	if (event->kind < TEEPERF_SYSTEM_CALL || event->kind > TEEPERF_SYSTEM_ALLOCATION) {
 		system->unknown++;
 		return;
 	}

@@ -66,8 +66,8 @@ const struct tp_option tp_record_option_table[] = {
     TP_OPT_CHOICE(0, "sched", OF(sched), sched_words, "auto|off",
 	"ask the kernel when threads run, wait and are preempted, if it tells (default: auto)"),
     TP_OPT_STRING(0, "events", OF(events), "LIST",
-	"record what the kernel does for PROGRAM, too: some of sched, syscalls, io and faults, with "
-	"commas between them; needs root"),
+	"record what the kernel does for PROGRAM, too: some of sched, syscalls, io, faults and mem, "
+	"with commas between them; needs root"),
     TP_OPT_BOOL('f', "follow-fork", OF(wanted.follow_fork),
 	"record forked children and instrumented programs that PROGRAM starts, too, each in FILE.PID"),
     TP_OPT_BOOL(0, "tee", OF(inner),

@@ -164,15 +164,19 @@ enum teeperf_system_kind {
 	TEEPERF_SYSTEM_CALL = 1,  /* a system call */
 	TEEPERF_SYSTEM_FAULT = 2, /* a page fault */
 	TEEPERF_SYSTEM_BLOCK = 3, /* a request to a block device */
+	TEEPERF_SYSTEM_ALLOCATION =
+	    4, /* what the kernel allocated in a system call or page fault */
 };
 /* What was recorded, as bits of `groups`. */
 #define TEEPERF_SYSTEM_SCHED UINT32_C(1)    /* futex calls, and who ended the waits */
 #define TEEPERF_SYSTEM_SYSCALLS UINT32_C(2) /* all system calls */
 #define TEEPERF_SYSTEM_IO UINT32_C(4)       /* calls that read and write, and block devices */
 #define TEEPERF_SYSTEM_FAULTS UINT32_C(8)   /* page faults */
+#define TEEPERF_SYSTEM_MEM UINT32_C(16)     /* memory that the kernel allocates meanwhile */
 /* Bits of an event's `flags`. */
 #define TEEPERF_SYSTEM_UNFINISHED 1 /* the thread ended in it: there is no result */
 #define TEEPERF_SYSTEM_MAJOR 2      /* of a fault: it read from a device */
+#define TEEPERF_SYSTEM_IN_FAULT 4   /* of an allocation: in a page fault, not in a call */
 /* `detail` of a fault: what was at the address. */
 enum teeperf_system_memory {
 	TEEPERF_SYSTEM_MEMORY_OTHER = 0, /* not known, or shared memory without a file */
@@ -187,12 +191,14 @@ struct teeperf_system_event {
 	uint64_t duration_ns;
 	uint32_t os_tid; /* of the thread that it was done for */
 	uint32_t os_pid;
-	uint16_t kind;   /* enum teeperf_system_kind */
-	uint16_t flags;  /* TEEPERF_SYSTEM_UNFINISHED, TEEPERF_SYSTEM_MAJOR */
-	uint32_t number; /* a call: its number; a request: the device, major << 20 | minor */
-	uint64_t result; /* a call: what it returned, signed; a request: its bytes */
-	uint64_t
-	    argument; /* a call: its first argument; a fault: the address; a request: its sector */
+	uint16_t kind;  /* enum teeperf_system_kind */
+	uint16_t flags; /* TEEPERF_SYSTEM_UNFINISHED, ... */
+	/* A call: its number; a request: the device, major << 20 | minor; an allocation: the call. */
+	uint32_t number;
+	/* A call: what it returned, signed; a request: its bytes; an allocation: how many objects. */
+	uint64_t result;
+	/* A call: its first argument; a fault: the address; a request: its sector; an allocation: bytes of pages. */
+	uint64_t argument;
 	uint32_t
 	    detail; /* a call: its second argument; see above; a request: 0 reads, 1 writes, else REQ_OP_ */
 	uint32_t waker_tid; /* a futex call: the thread that woke this one, 0: none */
@@ -205,6 +211,7 @@ struct teeperf_trace_system {
 	uint64_t lost_calls;
 	uint64_t lost_faults;
 	uint64_t lost_blocks;
+	uint64_t lost_allocations;
 	uint64_t lost_threads; /* threads none of whose events are there */
 };
 
@@ -317,7 +324,7 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_cpu) == 24, "processor time of
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_sched_switch) == 16, "switch of a thread");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_sched) == 16, "switches of threads");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_system_event) == 64, "system event");
-TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_system) == 40, "system events");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_system) == 48, "system events");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_missing) == 32, "missing");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_meter) == 192, "meter");

@@ -115,9 +115,15 @@ static int choose(struct tp_bpf *bpf, uint32_t groups, bool follow)
 	settings->ids_inode = ids.st_ino;
 	settings->recorder = (uint32_t)getpid();
 	settings->follow = follow;
+	settings->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	settings->groups = groups;
 	choose_calls(settings, groups);
 	return 0;
 }
+
+#define IN_CALLS \
+	(TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS | TEEPERF_SYSTEM_IO | TEEPERF_SYSTEM_MEM)
+#define IN_FAULTS (TEEPERF_SYSTEM_FAULTS | TEEPERF_SYSTEM_MEM)
 
 // Which groups need a program, by its name in events.bpf.c; those that are not here are always needed.
 static const struct {
@@ -126,13 +132,16 @@ static const struct {
 	const char *tracepoint; // it can be done without; NULL: it cannot
 } users[] = {
     {"on_waking", TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS, NULL},
-    {"on_call", TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS | TEEPERF_SYSTEM_IO, NULL},
-    {"on_return", TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS | TEEPERF_SYSTEM_IO, NULL},
-    {"on_exit", TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS | TEEPERF_SYSTEM_IO, NULL},
-    {"on_user_fault", TEEPERF_SYSTEM_FAULTS, "btf_trace_page_fault_user"},
-    {"on_kernel_fault", TEEPERF_SYSTEM_FAULTS, "btf_trace_page_fault_kernel"},
-    {"on_minor", TEEPERF_SYSTEM_FAULTS, NULL},
-    {"on_major", TEEPERF_SYSTEM_FAULTS, NULL},
+    {"on_call", IN_CALLS, NULL},
+    {"on_return", IN_CALLS, NULL},
+    {"on_exit", IN_CALLS, NULL},
+    {"on_user_fault", IN_FAULTS, "btf_trace_page_fault_user"},
+    {"on_kernel_fault", IN_FAULTS, "btf_trace_page_fault_kernel"},
+    {"on_minor", IN_FAULTS, NULL},
+    {"on_major", IN_FAULTS, NULL},
+    {"on_kmalloc", TEEPERF_SYSTEM_MEM, NULL},
+    {"on_cache_alloc", TEEPERF_SYSTEM_MEM, NULL},
+    {"on_page_alloc", TEEPERF_SYSTEM_MEM, NULL},
     {"on_request", TEEPERF_SYSTEM_IO, NULL},
     {"on_completion", TEEPERF_SYSTEM_IO, NULL},
 };
@@ -316,6 +325,7 @@ static void count_lost(struct tp_bpf *bpf)
 	bpf->head.lost_calls = lost[TEEPERF_SYSTEM_CALL];
 	bpf->head.lost_faults = lost[TEEPERF_SYSTEM_FAULT];
 	bpf->head.lost_blocks = lost[TEEPERF_SYSTEM_BLOCK];
+	bpf->head.lost_allocations = lost[TEEPERF_SYSTEM_ALLOCATION];
 }
 
 // pre: the lock is held.

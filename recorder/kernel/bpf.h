@@ -44,7 +44,7 @@ struct tp_bpf {
 	struct ring_buffer *ring;
 	struct tp_buf taken;           /* from the ring, and not given to readers yet */
 	struct tp_bpf_reader *readers; /* the one of the rest is the last */
-	uint64_t dropped[4];           /* of each kind, for want of memory */
+	uint64_t dropped[5];           /* of each kind, for want of memory */
 	struct tp_bpf_moment *moments;
 	uint32_t moment_count;
 	uint32_t moment_room;

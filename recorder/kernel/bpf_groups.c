@@ -16,6 +16,7 @@ uint32_t tp_bpf_groups(const char *list, struct tp_err *err)
 	    {"syscalls", TEEPERF_SYSTEM_SYSCALLS},
 	    {"io", TEEPERF_SYSTEM_IO},
 	    {"faults", TEEPERF_SYSTEM_FAULTS},
+	    {"mem", TEEPERF_SYSTEM_MEM},
 	};
 	enum { WORDS = sizeof(words) / sizeof(words[0]) };
 	uint32_t groups = 0;
@@ -27,7 +28,7 @@ uint32_t tp_bpf_groups(const char *list, struct tp_err *err)
 			i++;
 		if (i == WORDS) {
 			tp_err_set(err, TP_ERR_SYNTAX, NULL,
-			    "there are no events '%.*s': name some of sched, syscalls, io and faults",
+			    "there are no events '%.*s': name some of sched, syscalls, io, faults and mem",
 			    (int)length, at);
 			return 0;
 		}

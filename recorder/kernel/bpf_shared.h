@@ -21,10 +21,12 @@ struct tp_bpf_settings {
 	uint64_t ids_inode;
 	uint32_t recorder; /* its process id there */
 	uint32_t follow;   /* 1: processes that the program starts, too */
+	uint32_t page_bytes;
+	uint32_t groups; /* TEEPERF_SYSTEM_SCHED, ... */
 	uint8_t calls[TP_BPF_CALLS];
 };
 
 /* What did not fit into the ring, by enum teeperf_system_kind; 0: threads. */
-#define TP_BPF_LOST 4
+#define TP_BPF_LOST 5
 
 #endif

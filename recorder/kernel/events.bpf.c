@@ -23,6 +23,7 @@ struct mm_struct {
 	unsigned long brk;
 } KERNEL;
 struct file;
+struct page;
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;
@@ -99,6 +100,10 @@ struct thread {
 	__u32 detail;
 	__u32 waker;
 	__u32 state;
+	__u64 entered; // when the call began that allocations are of, 0: in none
+	__u64 objects; // allocated in it, or in a fault outside of calls
+	__u64 pages;
+	__u32 entered_number;
 	__u32 tid; // as the recorder sees them, 0: not looked up yet
 	__u32 pid;
 };
@@ -203,6 +208,12 @@ int BPF_PROG(on_call, struct pt_regs *regs, long number)
 	if (!thread)
 		return 0;
 	thread->start = 0;
+	if (settings.groups & TEEPERF_SYSTEM_MEM) {
+		thread->entered = bpf_ktime_get_ns();
+		thread->entered_number = number;
+		thread->objects = 0;
+		thread->pages = 0;
+	}
 	if (number < 0 || number >= TP_BPF_CALLS || !settings.calls[number])
 		return 0;
 	thread->number = number;
@@ -212,6 +223,26 @@ int BPF_PROG(on_call, struct pt_regs *regs, long number)
 	thread->woken = 0;
 	thread->start = bpf_ktime_get_ns();
 	return 0;
+}
+
+// What was allocated since START, in the middle of that time: an allocation has no duration of its own.
+static void tell_allocations(struct thread *thread, __u64 start, __u32 number, __u16 flags)
+{
+	const __u64 objects = thread->objects;
+	const __u64 pages = thread->pages;
+	thread->objects = 0;
+	thread->pages = 0;
+	if (!start || (!objects && !pages) || thread->state != RECORDED)
+		return;
+	struct teeperf_system_event *event = begin_event(thread, TEEPERF_SYSTEM_ALLOCATION);
+	if (!event)
+		return;
+	event->start_ns = start + (bpf_ktime_get_ns() - start) / 2;
+	event->flags = flags;
+	event->number = number;
+	event->result = objects;
+	event->argument = pages * settings.page_bytes;
+	end_event(event);
 }
 
 static void end_call(struct thread *thread, long result, __u16 flags)
@@ -241,8 +272,11 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(on_return, struct pt_regs *regs, long result)
 {
 	struct thread *thread = current_thread();
-	if (thread)
-		end_call(thread, result, 0);
+	if (!thread)
+		return 0;
+	end_call(thread, result, 0);
+	tell_allocations(thread, thread->entered, thread->entered_number, 0);
+	thread->entered = 0;
 	return 0;
 }
 
@@ -297,8 +331,13 @@ static long on_place(struct task_struct *task, struct vm_area_struct *area, stru
 static int begin_fault(void)
 {
 	struct thread *thread = current_thread();
-	if (thread)
-		thread->fault = bpf_ktime_get_ns();
+	if (!thread)
+		return 0;
+	thread->fault = bpf_ktime_get_ns();
+	if (!thread->entered) {
+		thread->objects = 0;
+		thread->pages = 0;
+	}
 	return 0;
 }
 
@@ -321,7 +360,9 @@ static int end_fault(const struct bpf_perf_event_data *data, __u16 flags)
 		return 0;
 	const __u64 start = thread->fault;
 	thread->fault = 0;
-	if (thread->state != RECORDED)
+	if (!thread->entered)
+		tell_allocations(thread, start, 0, TEEPERF_SYSTEM_IN_FAULT);
+	if (thread->state != RECORDED || !(settings.groups & TEEPERF_SYSTEM_FAULTS))
 		return 0;
 	const __u64 now = bpf_ktime_get_ns();
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -350,6 +391,35 @@ SEC("perf_event")
 int on_major(const struct bpf_perf_event_data *data)
 {
 	return end_fault(data, TEEPERF_SYSTEM_MAJOR);
+}
+
+// ---- allocations: those of interrupts that come meanwhile count, too
+
+SEC("tp_btf/kmalloc")
+int BPF_PROG(on_kmalloc)
+{
+	struct thread *thread = current_thread();
+	if (thread)
+		thread->objects++;
+	return 0;
+}
+
+SEC("tp_btf/kmem_cache_alloc")
+int BPF_PROG(on_cache_alloc)
+{
+	struct thread *thread = current_thread();
+	if (thread)
+		thread->objects++;
+	return 0;
+}
+
+SEC("tp_btf/mm_page_alloc")
+int BPF_PROG(on_page_alloc, struct page *page, unsigned int order)
+{
+	struct thread *thread = current_thread();
+	if (thread && page)
+		thread->pages += 1ULL << (order & 31);
+	return 0;
 }
 
 // ---- requests to block devices: of the thread that hands them to the device; what the kernel writes back later is nobody's

@@ -156,6 +156,7 @@ extern const struct tp_relation tp_relation_syscalls;         /* uint64_t, in sy
 extern const struct tp_relation tp_relation_waits;
 extern const struct tp_relation tp_relation_io;
 extern const struct tp_relation tp_relation_faults;
+extern const struct tp_relation tp_relation_allocations;
 extern const struct tp_relation tp_relation_system; /* struct tp_system_row */
 /* Of families: */
 extern const struct tp_relation tp_relation_family_functions; /* struct tp_function */

@@ -11,6 +11,7 @@ enum { CALL = COMMON, RESULT, BYTES, ARGUMENT, UNFINISHED, CALL_COLUMNS };
 enum { FUTEX = COMMON, WAIT_RESULT, WAKER_TID, WAKER_THREAD, WAKER_FN, WAKER_PATH, WAKER, WOKEN };
 enum { IO_CALL = COMMON, IO_BYTES, FD, DEVICE, SECTOR, SEQUENTIAL, IO_COLUMNS };
 enum { ADDRESS = COMMON, MEMORY, MAJOR, FAULT_COLUMNS };
+enum { CAUSE = COMMON, OBJECTS, PAGE_BYTES, ALLOCATION_COLUMNS };
 
 #define COMMON_COLUMNS                                                                             \
 	[THREAD] = {"thread", "of threads; NULL: a thread that the trace does not have",           \
@@ -315,6 +316,52 @@ const struct tp_relation tp_relation_faults = {
     .value = fault_value,
 };
 
+// ---- allocations
+
+static const struct tp_relation_column allocation_columns[] = {
+    COMMON_COLUMNS,
+    [CAUSE] = {"call",
+	"which call or request: read, futex, block write, ...; of an allocation \"fault\", too",
+	.type = TP_TYPE_TEXT, .made = true},
+    [OBJECTS] = {"objects", "that the kernel allocated in it (kmalloc, kmem_cache_alloc)",
+	.unit = TP_UNIT_COUNT},
+    [PAGE_BYTES] = {"page_bytes", "of pages that it allocated", .unit = TP_UNIT_COUNT},
+};
+
+static struct tp_cell allocation_value(
+    struct tp_relation_data *data, const void *row, uint32_t column)
+{
+	const struct tp_system_item *item = item_of(data, row);
+	switch (column) {
+	case CAUSE:
+		return tp_cell_text(tp_system_event_cause(data->analysis, item->event, data->made));
+	case OBJECTS:
+		return tp_cell_count(item->event->result);
+	case PAGE_BYTES:
+		return tp_cell_count(item->event->argument);
+	default:
+		return common_value(data, item, column);
+	}
+}
+
+static struct tp_rows allocation_rows(const struct tp_relation_data *data)
+{
+	return list_rows(data, TP_SYSTEM_ALLOCATIONS);
+}
+
+const struct tp_relation tp_relation_allocations = {
+    .name = "allocations",
+    .summary =
+	"what the kernel allocated in a system call or page fault, which has no duration of its own; of a "
+	"recording with --events",
+    .columns = allocation_columns,
+    .count = ALLOCATION_COLUMNS,
+    .forms = TP_FORM_SQL | TP_FORM_PARQUET,
+    .reason = LIST_REASON,
+    .rows = allocation_rows,
+    .value = allocation_value,
+};
+
 // ---- system
 
 enum {
@@ -346,7 +393,7 @@ static const struct tp_relation_column system_columns[] = {
 	.title = "bytes", .sparse = true},
     [S_EVENT] = {"event",
 	"a system call by its name, \"heap fault\", \"block read\" (sequential) or \"random block "
-	"read\", ...",
+	"read\", \"kernel memory: read\", ...",
 	.type = TP_TYPE_TEXT, .title = "event", .made = true},
     [S_FUNCTION] = {"function", "that caused them", .type = TP_TYPE_TEXT, .title = "function",
 	.elastic = true},
@@ -355,7 +402,7 @@ static const struct tp_relation_column system_columns[] = {
 // Requests in rows of their own, as devices do what is sequential faster.
 static struct tp_cell event_cell(struct tp_relation_data *data, const struct tp_system_row *row)
 {
-	char text[32];
+	char text[64];
 	if (row->event.kind != TEEPERF_SYSTEM_BLOCK || row->event.detail > 1)
 		return name_cell(data, &row->event);
 	snprintf(data->made, sizeof(data->made), "%s%s", row->sequential ? "" : "random ",
@@ -366,24 +413,25 @@ static struct tp_cell event_cell(struct tp_relation_data *data, const struct tp_
 static struct tp_cell system_value(struct tp_relation_data *data, const void *item, uint32_t column)
 {
 	const struct tp_system_row *row = item;
+	const bool timed = row->count && row->event.kind != TEEPERF_SYSTEM_ALLOCATION;
 	uint64_t bytes;
 	switch (column) {
 	case S_COUNT:
 		return tp_cell_count(row->count);
 	case S_TOTAL:
-		return tp_cell_count(row->total_ns);
+		return tp_cell_if(timed, tp_cell_count(row->total_ns));
 	case S_SHARE:
-		return tp_cell_percent(row->total_ns, data->system->total.total_ns);
-	case S_MEAN:
 		return tp_cell_if(
-		    row->count, tp_cell_count(row->count ? row->total_ns / row->count : 0));
+		    timed, tp_cell_percent(row->total_ns, data->system->total.total_ns));
+	case S_MEAN:
+		return tp_cell_if(timed, tp_cell_count(timed ? row->total_ns / row->count : 0));
 	case S_P50:
 	case S_P99:
 		return tp_cell_if(
-		    row->count, tp_cell_count(tp_histogram_percentile(&row->times,
-				    column == S_P50 ? 0.5 : 0.99, row->min_ns, row->max_ns)));
+		    timed, tp_cell_count(tp_histogram_percentile(&row->times,
+			       column == S_P50 ? 0.5 : 0.99, row->min_ns, row->max_ns)));
 	case S_MAX:
-		return tp_cell_count(row->max_ns);
+		return tp_cell_if(timed, tp_cell_count(row->max_ns));
 	case S_BYTES:
 		return tp_cell_if(
 		    row->bytes || (!row->is_total &&

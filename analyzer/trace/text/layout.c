@@ -115,6 +115,7 @@ static const struct field fields[] = {
     {TP_TEXT_SYSTEM, "lost-calls", FIELD(teeperf_trace_system, lost_calls), .group = 1},
     {TP_TEXT_SYSTEM, "lost-faults", FIELD(teeperf_trace_system, lost_faults), .group = 1},
     {TP_TEXT_SYSTEM, "lost-blocks", FIELD(teeperf_trace_system, lost_blocks), .group = 1},
+    {TP_TEXT_SYSTEM, "lost-allocations", FIELD(teeperf_trace_system, lost_allocations), .group = 1},
     {TP_TEXT_SYSTEM, "lost-threads", FIELD(teeperf_trace_system, lost_threads), .group = 1},
     {TP_TEXT_SYSTEM_EVENT, "kind", FIELD(teeperf_system_event, kind), .form = PLAIN},
     {TP_TEXT_SYSTEM_EVENT, "start", FIELD(teeperf_system_event, start_ns)},

@@ -147,4 +147,10 @@ is '0,0,0' "SELECT (SELECT count(*) FROM syscalls), (SELECT count(*) FROM io), (
 is '500' "SELECT count(*) FROM faults WHERE function = 'touch' AND memory IN ('anon', 'heap') AND path IN
 	(SELECT path FROM paths WHERE parent IN (SELECT path FROM paths WHERE fn IN
 	(SELECT fn FROM functions WHERE function IN ('anon', 'heap'))))"
+# Each page that is touched is one that the kernel allocates, in a fault and in no call.
+expect 0 "$TEEPERF" record -q -o run.trace --events mem -- ./app
+is 'fault,1' "SELECT call, sum(page_bytes) >= 300 * $(getconf PAGESIZE) FROM allocations WHERE path IN
+	(SELECT path FROM paths WHERE parent IN (SELECT path FROM paths JOIN functions USING (fn) WHERE function = 'anon')) GROUP BY call"
+is '1' "SELECT sum(objects) > 0 FROM allocations WHERE call = 'mmap'"
+is '0' "SELECT (SELECT count(*) FROM faults) + (SELECT count(*) FROM syscalls)"
 echo "300 and 200 faults, waits and their wakers; $bytes bytes from a block device"

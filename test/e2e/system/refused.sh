@@ -22,7 +22,7 @@ refused() {
 	says "$why" err
 	[ ! -e no.trace ] || fail "there is a trace"
 }
-refused "there are no events 'disk': name some of sched, syscalls, io and faults" --events io,disk -- ./app
+refused "there are no events 'disk': name some of sched, syscalls, io, faults and mem" --events io,disk -- ./app
 refused "there are no events ''" --events io, -- ./app
 refused "'--events' needs a PROGRAM" --events io --attach "$PWD/log"
 refused "'--events' does not go with '--mode ring'" --events io --mode ring -- ./app
