@@ -244,6 +244,14 @@ static void note_waiting(struct tp_generated *generated)
 		return;
 	}
 	const double waited = workload->waited_ns - workload->delayed_ns;
+	if (workload->waiting && workload->telling == workload->waiting) {
+		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
+		    "%.0f%% of the time of its functions had no processor, in %u thread%s: it is known whose, and "
+		    "is not counted",
+		    100 * workload->waited_ns / raw_ns, workload->waiting,
+		    workload->waiting == 1 ? "" : "s");
+		return;
+	}
 	if (workload->delayed_ns > DELAYED_PART * (raw_ns - waited))
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
 		    "others had the processors for %.0f%% of the time that its threads could have run: own "

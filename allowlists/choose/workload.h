@@ -51,8 +51,9 @@ struct tp_workload_node {
 	uint32_t parent; /* its own index: none */
 	uint64_t calls;
 	uint64_t child_calls;
-	double self_ns; /* less what events cost, once that is known */
-	double off_ns;  /* of it, without a processor, if the thread tells */
+	double self_ns;    /* less what events cost, once that is known */
+	double off_ns;     /* of it, without a processor, if the thread tells */
+	double delayed_ns; /* of off_ns, as far as others had its processor */
 };
 
 /* A thread of the trace with events. */
@@ -87,7 +88,8 @@ struct tp_workload {
 	double time_ns;        /* of a run without events, of processors if known; 0: unknown */
 	double waited_ns;      /* of the threads, once times are compensated */
 	double delayed_ns;
-	uint32_t waiting; /* threads that waited, and do not tell in which calls */
+	uint32_t waiting; /* threads that waited */
+	uint32_t telling; /* of these, threads that tell in which calls */
 	bool hard_clock;  /* the profile's clock can tell single calls */
 	struct tp_arena arena;
 };

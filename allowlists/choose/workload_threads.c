@@ -198,16 +198,25 @@ static void take_told(struct parts *parts)
 static void find_waiting(struct tp_workload *workload, struct tp_workload_thread *thread)
 {
 	thread->waited_ns = thread->delayed_ns = 0;
-	if (thread->cpu_ns <= 0 || thread->tells)
+	double waited = thread->raw_ns - thread->cpu_ns;
+	double delayed = thread->delay_ns;
+	if (thread->tells) {
+		waited = delayed = 0;
+		for (uint32_t i = 0; i < thread->node_count; i++) {
+			waited += workload->nodes[thread->first_node + i].off_ns;
+			delayed += workload->nodes[thread->first_node + i].delayed_ns;
+		}
+	} else if (thread->cpu_ns <= 0) {
 		return;
-	const double waited = thread->raw_ns - thread->cpu_ns;
+	}
 	if (waited < WAITED_NS || waited < WAITED_PART * thread->raw_ns)
 		return;
 	thread->waited_ns = waited;
-	thread->delayed_ns = thread->delay_ns < waited ? thread->delay_ns : waited;
+	thread->delayed_ns = delayed < waited ? delayed : waited;
 	workload->waited_ns += waited;
 	workload->delayed_ns += thread->delayed_ns;
 	workload->waiting++;
+	workload->telling += thread->tells;
 }
 
 int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double *sure)
@@ -224,7 +233,7 @@ int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double 
 	memset(kept, 0, count * sizeof(*kept));
 	memset(sure, 0, count * sizeof(*sure));
 	workload->waited_ns = workload->delayed_ns = 0;
-	workload->waiting = 0;
+	workload->waiting = workload->telling = 0;
 	for (uint32_t t = 0; t < workload->thread_time_count; t++) {
 		struct tp_workload_thread *thread = &workload->thread_times[t];
 		find_waiting(workload, thread);

@@ -88,9 +88,11 @@ static struct tp_workload_thread *add_thread(struct tp_workload *workload)
 	return &threads[workload->thread_time_count++];
 }
 
-static double off_ns(const struct tp_analysis *analysis, const struct tp_off *off)
+static void add_off(
+    const struct tp_analysis *analysis, const struct tp_off *off, struct tp_workload_node *node)
 {
-	return to_ns(analysis, off->blocked) + to_ns(analysis, off->preempted);
+	node->delayed_ns = to_ns(analysis, off->preempted);
+	node->off_ns = to_ns(analysis, off->blocked) + node->delayed_ns;
 }
 
 // The call paths of one thread. FUNCTIONS: the workload's, for each function of the analysis.
@@ -126,7 +128,7 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 		    .self_ns = to_ns(analysis, node->self),
 		};
 		if (profile->parts)
-			workload->nodes[at].off_ns = off_ns(analysis, &profile->parts[i].self_off);
+			add_off(analysis, &profile->parts[i].self_off, &workload->nodes[at]);
 		times->pairs += node->calls;
 		times->raw_ns += workload->nodes[at].self_ns;
 		if (parent == at)

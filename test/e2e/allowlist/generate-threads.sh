@@ -53,10 +53,12 @@ int main(void)
 EOS
 expect 0 "$TEEPERF" cc -O2 -g -o app app.c -pthread
 expect 0 "$TEEPERF" record -q -o all.trace -- ./app
-expect 0 "$TEEPERF" allowlist generate --profile all.trace --event-cost 1ns --budget 5% --format json -o hot.allow
-cp out all.json
-grep -q '"cpu_ns":' all.json || skip "this system does not say how long a process had a processor"
-python3 - <<'EOS' || fail "$(head -c 2000 all.json)"
+# check TRACE: what it says of times, waiting and names.
+check() {
+	expect 0 "$TEEPERF" allowlist generate --profile "$1" --event-cost 1ns --budget 5% --format json -o hot.allow
+	cp out all.json
+	grep -q '"cpu_ns":' all.json || skip "this system does not say how long a process had a processor"
+	python3 - <<'EOS' || fail "$1: $(head -c 2000 all.json)"
 import json
 o = json.load(open("all.json"))
 f = {x["function"]: x for x in o["functions"]}
@@ -77,12 +79,24 @@ assert o["named_by_events"] + o["named_by_samples"] + o["untold"] <= 1.000001, o
 assert o["named_by_events"] <= o["bound"] + 1e-6, o["bound"]
 assert o["named_by_samples"] <= o["sample_bound"] + 1e-6, o["sample_bound"]
 EOS
+}
+
+# One that tells when threads ran, and one that has sums of each thread only.
+check all.trace
+cp err told
+"$TEEPERF" dump all.trace >all.txt
+if grep -q '^sched ' all.txt; then
+	says 'of the time of its functions had no processor, in [2-5] threads: it is known whose' told
+fi
+sed -e '/^sched /d' -e '/^	switch /d' all.txt >sums.txt
+expect 0 "$TEEPERF" dump --assemble sums.txt -o sums.trace
+check sums.trace
 says 'of the time of its functions had no processor, in [2-5] threads: they waited' err
 expect 0 "$TEEPERF" allowlist generate --profile all.trace --event-cost 1ns -o hot.allow
 says '^program +.* \(processor time of the recording, less its events; recorded: .* of it on processors\)$' out
 says '^waiting +.* in [2-5] threads without a processor' out
 # A trace that does not tell says so.
-"$TEEPERF" dump all.trace | sed -e '/^cpu /d' -e '/of-thread /d' -e 's/ cpu=[0-9]*//' >old.txt
+sed -e '/^cpu /d' -e '/of-thread /d' -e 's/ cpu=[0-9]*//' sums.txt >old.txt
 expect 0 "$TEEPERF" dump --assemble old.txt -o old.trace
 expect 0 "$TEEPERF" allowlist generate --profile old.trace --event-cost 1ns -o old.allow
 says "'old.trace': does not say how long its threads had a processor: waiting is taken for own time" err
