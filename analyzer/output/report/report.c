@@ -221,17 +221,22 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 	static const struct {
 		const char *name;
 		bool (*add)(struct tp_report *report, struct tp_buf *out);
+		bool of_time;  /* needs the timeline */
+		bool of_waits; /* needs threads that tell running from waiting */
 	} blocks[] = {
-	    {"facts", tp_report_add_facts},
-	    {"paths", add_paths},
-	    {"threads", add_threads},
-	    {"time", add_time},
+	    {"facts", tp_report_add_facts, false, false},
+	    {"paths", add_paths, false, false},
+	    {"threads", add_threads, false, false},
+	    {"time", add_time, true, false},
+	    {"waits", tp_report_add_waits, true, true},
 	};
 	struct tp_buf packed;
 	int code = 0;
 	tp_buf_init(&packed);
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]) && !code; i++) {
-		if (strcmp(blocks[i].name, "time") == 0 && !report->time.buckets)
+		if (blocks[i].of_time && !report->time.buckets)
+			continue;
+		if (blocks[i].of_waits && !report->analysis->with_parts)
 			continue;
 		struct tp_buf data;
 		tp_buf_init(&data);

@@ -12,6 +12,9 @@
  *   time     buckets, cells; for each thread: how many rows, for each how many runs, and those; the
  *            cells; how many of the longest calls, and the columns start (difference), duration, path
  *
+ *   waits    only if it is known when threads had no processor; for each thread 1 + how many stretches, 0: not known; and for each
+ *            stretch, the longest of all threads, start (difference) and length * 2 + 1 if it was preempted
+ *
  * A function's number is that in facts; one more is "(smaller)", light paths together. Times are
  * nanoseconds, or ticks if no rate is known.
  */
@@ -146,8 +149,9 @@ struct tp_report {
 int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_options *options,
     struct tp_buf *out, struct tp_err *err);
 
-/* Its parts: the block "facts" (false: no memory); head and foot of the page. */
+/* Its parts: the blocks "facts" and "waits" (false: no memory); head and foot of the page. */
 bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out);
+bool tp_report_add_waits(struct tp_report *report, struct tp_buf *out);
 void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out);
 void tp_report_add_noscript(const struct tp_report *report, struct tp_buf *out);
 

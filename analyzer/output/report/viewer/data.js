@@ -134,6 +134,24 @@ function readTimeline(bytes) {
 	data.time = time;
 }
 
+// When threads had no processor: stretches, in order, the longest of them. Threads of which it is not known have none.
+function readWaits(bytes) {
+	const numbers = new Numbers(bytes);
+	for (const thread of data.facts.threads) {
+		const count = numbers.next() - 1;
+		if (count < 0)
+			continue;
+		const waits = thread.waits = {start: new Float64Array(count), end: new Float64Array(count), preempted: new Uint8Array(count)};
+		for (let i = 0, last = 0; i < count; i++) {
+			waits.start[i] = last += numbers.next();
+			const length = numbers.next();
+			waits.end[i] = last + Math.floor(length / 2);
+			waits.preempted[i] = length % 2;
+		}
+	}
+	data.waits = true;
+}
+
 // All that the first picture needs.
 async function loadData() {
 	const [text, paths] = await Promise.all([readBlock('facts'), readBlock('paths')]);
@@ -155,6 +173,9 @@ async function loadMore() {
 	const time = await readBlock('time');
 	if (time)
 		readTimeline(time);
+	const waits = await readBlock('waits');
+	if (waits)
+		readWaits(waits);
 }
 
 const functionName = fn => fn < 0 ? data.facts.program : data.functions.name[fn];

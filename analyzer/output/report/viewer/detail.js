@@ -3,10 +3,13 @@
 
 // Beside the mouse: a function, and lines of title and text.
 function showTip(event, fn, facts) {
+	showTipOf(event, functionName(fn), isSmaller(fn) ? 'paths that are too light for this report, together' : functionPlace(fn), facts);
+}
+
+function showTipOf(event, title, place, facts) {
 	const tip = byId('tip');
 	const {clientX, clientY} = event;
-	tip.replaceChildren(make('strong', null, functionName(fn)),
-		make('span.place', null, isSmaller(fn) ? 'paths that are too light for this report, together' : functionPlace(fn)), definitions(facts));
+	tip.replaceChildren(make('strong', null, title), make('span.place', null, place), definitions(facts));
 	tip.hidden = false;
 	const {width, height} = tip.getBoundingClientRect();
 	const left = clientX + 14 + width > innerWidth - 8 ? Math.max(8, clientX - 14 - width) : clientX + 14;

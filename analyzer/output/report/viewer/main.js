@@ -42,6 +42,7 @@ function showTools() {
 		times: data.facts.unit !== 'calls' && !selectedRange(),
 		baseline: data.baseline,
 		alone: !data.baseline,
+		waits: data.waits,
 	};
 	for (const tool of byId('tools').children) {
 		tool.hidden = !tool.dataset.tabs.includes(state.tab) || (tool.dataset.if && !known[tool.dataset.if]);

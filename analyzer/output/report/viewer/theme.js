@@ -7,6 +7,7 @@ const palette = [[119, 170, 221], [238, 136, 102], [68, 187, 153], [238, 221, 13
 const NEUTRAL = [206, 208, 212];
 const LESS = [90, 160, 219];
 const MORE = [240, 134, 58];
+const RUNNING = [68, 187, 153];
 
 const theme = {dark: false, colours: new Map()};
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');

@@ -4,6 +4,7 @@
 const TRACK_ROW = 18;
 const AXIS = 24;
 const GAP = 14; // between threads
+const STRIP = 4; // of running and waiting, above a thread
 const CLOSED_ROWS = 6; // of a thread among many, until it is opened
 
 class Timeline extends Sheet {
@@ -97,6 +98,8 @@ class Timeline extends Sheet {
 		fill(theme.panel, 0, 0, width, height);
 		for (const mark of at)
 			fill(theme.faint, Math.round(this.x(mark)), AXIS, 1, height);
+		for (const {thread, top} of tracks)
+			this.paintStrip(pen, thread, top - STRIP - 2 - scroll);
 		for (const {thread, top, rows} of tracks)
 			for (let row = 0; row < rows; row++) {
 				const y = top + row * TRACK_ROW - scroll;
@@ -129,6 +132,23 @@ class Timeline extends Sheet {
 			pen.fillRect(x, AXIS - 7, 1, 6);
 		}
 		this.paintMap();
+	}
+
+	// When a thread ran, waited and was preempted. What is narrower than a pixel is seen if there is much of it.
+	paintStrip(pen, {waits, rows}, y) {
+		const {gutter, width, height, bucket} = this;
+		if (!waits || y < AXIS - STRIP || y > height || !rows.length)
+			return;
+		const box = (colour, from, to) => {
+			const x0 = Math.max(this.x(from), gutter), x1 = Math.min(this.x(to), width);
+			if (x1 > x0)
+				fillBox(pen, colour, x0, y, x1 - x0, STRIP);
+		};
+		const {to, fill} = rows[0];
+		const first = fill.findIndex(n => n);
+		box(rgb(RUNNING), (first > 0 ? to[first - 1] : 0) * bucket, to[fill.findLastIndex(n => n)] * bucket);
+		for (let i = firstAfter(waits.end, this.from); i < waits.start.length && waits.start[i] < this.to; i++)
+			box(waits.preempted[i] ? rgb(MORE) : theme.line, waits.start[i], waits.end[i]);
 	}
 
 	// One depth of a thread: what the buckets say, and upon it the longest calls as they were.
@@ -259,6 +279,8 @@ class Timeline extends Sheet {
 		if (index < 0 || y < AXIS)
 			return {};
 		const {thread, top, rows} = this.tracks()[index];
+		if (thread.waits && at >= top - STRIP - 4 && at < top - 1 && x >= this.gutter)
+			return {index, waits: this.waitAt(thread.waits, this.time(x))};
 		const row = Math.floor((at - top) / TRACK_ROW), depth = row + thread.trunk;
 		if (x < this.gutter || row < 0 || row >= rows)
 			return {index};
@@ -270,6 +292,12 @@ class Timeline extends Sheet {
 		const runs = thread.rows[depth];
 		const run = runs ? firstAfter(runs.to, Math.floor(time / this.bucket)) : 0;
 		return runs?.fill[run] ? {index, what: 'Here', path: runs.path[run], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)]]} : {index};
+	}
+
+	// What the strip shows at a time; null: the thread ran, for all that is known.
+	waitAt({start, end, preempted}, time) {
+		const i = firstAfter(end, time);
+		return i < start.length && start[i] <= time ? {title: preempted[i] ? 'Preempted' : 'Waiting', facts: [['For', formatTime(end[i] - start[i])], ['From', formatTime(start[i] + data.facts.start)]]} : null;
 	}
 
 	// A selection from one corner to another, snapped to cells.
@@ -299,10 +327,12 @@ class Timeline extends Sheet {
 			this.draw();
 			return;
 		}
-		const {index, path, facts} = this.hit(x, y);
+		const {index, path, facts, waits} = this.hit(x, y);
 		this.canvas.style.cursor = path || x < this.gutter ? 'pointer' : 'crosshair';
 		if (path && event.pointerType !== 'touch')
 			showTip(event, data.paths.fn[path], [...facts, ['Thread', data.facts.threads[index].title]]);
+		else if (waits && event.pointerType !== 'touch')
+			showTipOf(event, waits.title, waits.title === 'Waiting' ? 'for something: it was not able to run' : 'it could have run, and others had the processors', [...waits.facts, ['Thread', data.facts.threads[index].title]]);
 		else
 			hideTip();
 	}
