@@ -195,6 +195,26 @@ def check_time(facts, data, paths, whole):
             near("time of path %d in the cells" % i, own[i], paths["self"][i], pairs + 2)
 
 
+def check_waits(facts, data, analysis):
+    """The strips have all the waiting that functions have; outside of calls a thread may wait, too."""
+    numbers = Numbers(data)
+    drawn = {"wait": 0, "preempted": 0}
+    for _ in facts["threads"]:
+        at, last = 0, 0
+        for _ in range(max(numbers.next() - 1, 0)):
+            at += numbers.next()
+            length = numbers.next()
+            if at < last or at + length // 2 > facts["span"] + 1:
+                failures.append("a strip is out of order, or ends after the timeline")
+            last = at + length // 2
+            drawn["preempted" if length % 2 else "wait"] += length // 2
+    numbers.end("waits")
+    for name, ns in drawn.items():
+        own = sum(row["self_%s_ns" % name] or 0 for row in analysis["functions"])
+        if own > ns + 10 * len(analysis["functions"]):
+            failures.append("functions have %d ns of %s, the strips %d" % (own, name, ns))
+
+
 def check_report(report, result, how):
     with open(report, encoding="utf-8") as file:
         text = file.read()
@@ -210,6 +230,10 @@ def check_report(report, result, how):
     check_threads(facts, blocks["threads"], paths)
     if "time" in blocks:
         check_time(facts, blocks["time"], paths, how == "whole")
+    check("strips of waiting are there if it is known", "waits" in blocks,
+          "time" in blocks and any(row["self_wait_ns"] is not None for row in analysis["functions"]))
+    if "waits" in blocks:
+        check_waits(facts, blocks["waits"], analysis)
     for line in failures[:20]:
         print("%s: %s" % (report, line))
     print("%s: %d functions, %d paths, %d self, %d smaller, %d contradictions" % (
