@@ -395,6 +395,7 @@ struct key {
 	uint32_t function;
 	bool outside;
 	bool sequential;
+	uint32_t waker;
 	uint64_t what;
 	const struct tp_system_item *item;
 };
@@ -406,6 +407,7 @@ static int compare_keys(const void *a, const void *b)
 	int order = TP_COMPARE(x->function, y->function);
 	order = order ? order : TP_COMPARE(x->outside, y->outside);
 	order = order ? order : TP_COMPARE(x->sequential, y->sequential);
+	order = order ? order : TP_COMPARE(x->waker, y->waker);
 	return order ? order : TP_COMPARE(x->what, y->what);
 }
 
@@ -417,6 +419,7 @@ static int compare_rows(const void *a, const void *b)
 	order = order ? order : TP_COMPARE(y->count, x->count);
 	order = order ? order : TP_COMPARE(x->function, y->function);
 	order = order ? order : TP_COMPARE(x->sequential, y->sequential);
+	order = order ? order : TP_COMPARE(x->waker, y->waker);
 	return order ? order : TP_COMPARE(what_of(&x->event), what_of(&y->event));
 }
 
@@ -435,19 +438,25 @@ static void sum(const struct tp_analysis *analysis, struct tp_system_row *row,
 		row->bytes += bytes;
 }
 
+static uint32_t function_at(const struct work *work, struct tp_system_place place)
+{
+	return place.path ? work->paths->items[place.path].function : TP_SYSTEM_NOBODY;
+}
+
 static bool sum_up(struct work *work)
 {
 	struct tp_system_items *items = work->items;
 	struct key *keys = malloc((items->count + 1) * sizeof(*keys));
 	bool done = keys != NULL;
-	items->total = (struct tp_system_row){.is_total = true, .min_ns = UINT64_MAX};
+	items->total = (struct tp_system_row){
+	    .is_total = true, .min_ns = UINT64_MAX, .waker = TP_SYSTEM_NOBODY};
 	for (uint64_t i = 0; done && i < items->count; i++) {
 		const struct tp_system_item *item = &items->items[i];
 		keys[i] = (struct key){
-		    .function = item->at.path ? work->paths->items[item->at.path].function
-					      : TP_SYSTEM_NOBODY,
+		    .function = function_at(work, item->at),
 		    .outside = item->at.thread == TP_SYSTEM_NOBODY,
 		    .sequential = item->sequential,
+		    .waker = function_at(work, item->waker),
 		    .what = what_of(item->event),
 		    .item = item,
 		};
@@ -466,6 +475,7 @@ static bool sum_up(struct work *work)
 			    .function = keys[i].function,
 			    .outside = keys[i].outside,
 			    .sequential = keys[i].sequential,
+			    .waker = keys[i].waker,
 			    .min_ns = UINT64_MAX,
 			    .event = *keys[i].item->event,
 			};

@@ -54,6 +54,7 @@ struct tp_system_row {
 	uint64_t max_ns;
 	struct tp_histogram times; /* durations */
 	bool sequential;           /* of requests */
+	uint32_t waker;            /* of waits: the function that ended them, or TP_SYSTEM_NOBODY */
 	uint64_t bytes;
 	bool
 	    is_total; /* of all rows but allocations; bytes of calls only: requests carry the same */

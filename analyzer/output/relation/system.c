@@ -375,6 +375,7 @@ enum {
 	S_BYTES,
 	S_EVENT,
 	S_FUNCTION,
+	S_WAKER,
 	S_COLUMNS
 };
 
@@ -395,6 +396,8 @@ static const struct tp_relation_column system_columns[] = {
 	"a system call by its name, \"heap fault\", \"block read\" (sequential) or \"random block "
 	"read\", \"kernel memory: read\", ...",
 	.type = TP_TYPE_TEXT, .title = "event", .made = true},
+    [S_WAKER] = {"waker", "of waits: the function that ended them", .type = TP_TYPE_TEXT,
+	.title = "ended by", .sparse = true, .nullable = true},
     [S_FUNCTION] = {"function", "that caused them", .type = TP_TYPE_TEXT, .title = "function",
 	.elastic = true},
 };
@@ -437,6 +440,11 @@ static struct tp_cell system_value(struct tp_relation_data *data, const void *it
 		    row->bytes || (!row->is_total &&
 				      tp_system_event_bytes(data->analysis, &row->event, &bytes)),
 		    tp_cell_count(row->bytes));
+	case S_WAKER:
+		return tp_cell_if(row->waker != TP_SYSTEM_NOBODY,
+		    tp_cell_text(row->waker == TP_SYSTEM_NOBODY
+				     ? NULL
+				     : data->analysis->functions[row->waker].symbol.name));
 	case S_EVENT:
 		return row->is_total ? (struct tp_cell){.type = TP_CELL_NULL}
 				     : event_cell(data, row);
@@ -458,7 +466,7 @@ const struct tp_relation tp_relation_system = {
     .columns = system_columns,
     .count = S_COLUMNS,
     .text = (const uint8_t[]){S_COUNT, S_TOTAL, S_SHARE, S_MEAN, S_P50, S_P99, S_MAX, S_BYTES,
-	S_EVENT, S_FUNCTION, TP_RELATION_END},
+	S_EVENT, S_WAKER, S_FUNCTION, TP_RELATION_END},
     .forms = TP_FORM_TEXT | TP_FORM_CSV,
     .reason = "SQL and Parquet have the events",
     .rows = system_rows,

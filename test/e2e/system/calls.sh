@@ -125,7 +125,7 @@ says '^ *200 .* 1,000  write +writes$' out
 says '^ *150 .* 1,050  read +reads$' out
 says ' total; bytes of calls$' out
 expect 0 "$TEEPERF" analyze --view system --function writes --format csv run.trace
-says '^200,([0-9]+,){4}1000,write,writes$' out
+says '^200,([0-9]+,){4}1000,write,writes,$' out
 [ "$(wc -l <out)" = 2 ] || fail "--function writes has rows of other functions"
 
 # A followed child has its events in its own trace, by its own functions.

@@ -135,6 +135,10 @@ is '0,wakes,1,1' "SELECT result, waker, waker_tid = (SELECT tid FROM threads WHE
 	FROM waits WHERE function = 'waits' ORDER BY start_ns DESC LIMIT 1"
 is '-110,,' "SELECT result, waker, waker_tid FROM waits WHERE function = 'times_out'"
 
+expect 0 "$TEEPERF" analyze --view system run.trace
+says ' futex +wakes +waits$' out
+says ' futex +times_out$' out
+
 # Requests carry what was read; a group that was not asked for is not there.
 is "$bytes" "SELECT coalesce(sum(bytes), 0) FROM io WHERE call = 'block read' AND function = 'direct'"
 [ "$bytes" = 0 ] || {
