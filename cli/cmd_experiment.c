@@ -312,7 +312,7 @@ const struct tp_command tp_cmd_experiment = {
 	"\n"
 	"docs/experiments.md describes plans. Their keys:\n"
 	"  [globals]        output_directory, sample_size, warm_up, timeout, seed, deep_trace,\n"
-	"                   extra_perf_events, energy, energy_sample_interval, debug,\n"
+	"                   extra_perf_events, system_events, energy, energy_sample_interval, debug,\n"
 	"                   disk_read_nj_per_byte, disk_write_nj_per_byte, num_threads, enclave_size\n"
 	"  [factors]        NAME = [VALUES]\n"
 	"  [variants.NAME]  kind, executable, options, env, build_executable, build_args,\n"

@@ -102,15 +102,18 @@ static const char *in_folder(const struct words *words, const char *name, char p
 	return path;
 }
 
-static void add_recorder(struct words *words, const struct tp_plan_texts *options)
+static void add_recorder(struct words *words, const struct tp_plan_texts *options, bool deep)
 {
 	char path[PATH_MAX];
 	add(words, words->place->folder ? words->place->experiment->options.teeperf : "teeperf");
 	add(words, "record");
 	add(words, "-o");
 	add(words, in_folder(words, "teeperf.trace", path));
-	if (options)
-		add_texts(words, options);
+	if (deep) {
+		add(words, "--events");
+		add(words, "sched,syscalls,io,faults");
+	}
+	add_texts(words, options);
 	add(words, "--");
 }
 
@@ -126,6 +129,8 @@ static void add_perf(struct words *words, const struct tp_plan_texts *options)
 	add(words, "-o");
 	add(words, in_folder(words, "perf.csv", path));
 	add(words, "-e");
+	// And how long the program itself ran.
+	tp_buf_add_string(&events, "duration_time,");
 	add(words, tp_plan_events(&words->place->experiment->plan, &events));
 	add_texts(words, options);
 	add(words, "--");
@@ -141,10 +146,10 @@ static void add_program(struct words *words)
 	switch (variant->kind) {
 	case TP_VARIANT_NATIVE:
 		if (traced)
-			add_recorder(words, NULL);
+			add_recorder(words, &variant->options, true);
 		break;
 	case TP_VARIANT_TEEPERF:
-		add_recorder(words, &variant->options);
+		add_recorder(words, &variant->options, traced);
 		break;
 	case TP_VARIANT_PERF_STAT:
 		add_perf(words, &variant->options);

@@ -4,6 +4,8 @@
 #include "session.h"
 
 #include "analyzer/trace/tracefile.h"
+#include "experiment/system.h"
+#include "recorder/kernel/bpf.h"
 #include "recorder/kernel/counters.h"
 #include "recorder/kernel/energy.h"
 #include "recorder/kernel/gramine.h"
@@ -26,6 +28,9 @@ static struct {
 	bool counting;
 	struct tp_energy energy;
 	FILE *samples; // of energy
+	struct tp_bpf bpf;
+	struct tp_bpf_reader reader; // of all processes
+	struct tp_system_sums system;
 } now;
 
 static const char *unit_name(uint32_t unit)
@@ -176,13 +181,64 @@ static void stop_energy(struct tp_measured *to)
 		fclose(now.samples);
 }
 
-const struct tp_collector *const *tp_collectors(
-    const struct tp_experiment *experiment, const struct tp_grid_cell *cell, const char *folder)
+// ---- system events
+
+// Often enough that the ring of the BPF programs does not fill up.
+enum { SYSTEM_TICK_NS = 20000000 };
+
+static void take_system(void)
+{
+	struct tp_buf *events = &now.reader.events;
+	tp_bpf_take(&now.bpf);
+	tp_system_sums_add(&now.system,
+	    (const struct teeperf_system_event *)(const void *)events->data,
+	    events->size / sizeof(struct teeperf_system_event));
+	tp_buf_reset(events);
+}
+
+static void start_system(struct tp_measured *to)
+{
+	now.bpf = (struct tp_bpf){0};
+	now.system = (struct tp_system_sums){0};
+	if (tp_bpf_open(&now.bpf, TEEPERF_SYSTEM_IO, true))
+		tp_measured_note(to, "no system events: %s", now.bpf.refused.what);
+	tp_bpf_reader_init(&now.reader, &now.bpf, 0);
+}
+
+static void stop_system(struct tp_measured *to)
+{
+	if (now.bpf.object) {
+		take_system();
+		tp_bpf_close(&now.bpf);
+		take_system();
+		const struct teeperf_trace_system *head = &now.bpf.head;
+		uint64_t lost = head->lost_calls + head->lost_faults + head->lost_blocks;
+		for (int i = 0; i < 4; i++)
+			lost += now.bpf.dropped[i];
+		tp_system_sums_report(&now.system, lost, to);
+	}
+	tp_bpf_reader_release(&now.reader);
+	tp_bpf_release(&now.bpf);
+}
+
+static void tick_system(void)
+{
+	if (now.bpf.object)
+		take_system();
+}
+
+const struct tp_collector *const *tp_collectors(const struct tp_experiment *experiment,
+    const struct tp_grid_cell *cell, const struct tp_run *run, const char *folder)
 {
 	static const struct tp_collector counters = {
 	    .name = "counters", .start = start_counters, .stop = stop_counters};
 	static struct tp_collector energy = {
 	    .name = "energy", .start = start_energy, .tick = sample_energy, .stop = stop_energy};
+	static const struct tp_collector system = {.name = "system events",
+	    .start = start_system,
+	    .tick = tick_system,
+	    .tick_ns = SYSTEM_TICK_NS,
+	    .stop = stop_system};
 	static const struct tp_collector *list[TP_COLLECTORS_MOST + 1];
 	uint32_t count = 0;
 	now.plan = &experiment->plan;
@@ -193,6 +249,10 @@ const struct tp_collector *const *tp_collectors(
 		list[count++] = &counters;
 	if (experiment->plan.energy)
 		list[count++] = &energy;
+	// What starts another program would have its own events among those of the program.
+	if (experiment->plan.system_events && cell->variant->kind == TP_VARIANT_NATIVE &&
+	    run->kind != TP_RUN_DEEP_TRACE)
+		list[count++] = &system;
 	list[count] = NULL;
 	return list;
 }
@@ -221,6 +281,8 @@ static void read_perf(const char *folder, struct tp_measured *to)
 		const bool is_time = strcmp(unit, "msec") == 0;
 		if (end == value)
 			tp_buf_addf(&absent, "%s%s", absent.size ? ", " : "", event);
+		else if (strcmp(event, "duration_time") == 0)
+			tp_measured_set(to, "wall_time", "s", number / 1e9, "command_time");
 		else
 			tp_measured_add(to, event,
 			    is_time ? "s"
@@ -260,6 +322,14 @@ static void read_gramine(const char *path, struct tp_measured *to)
 			    to, meters[i].name, unit_name(meters[i].unit), (double)values[i].value);
 }
 
+static void report_system(const struct tp_system *system, struct tp_measured *to)
+{
+	struct tp_system_sums sums = {0};
+	tp_system_sums_add(&sums, system->events, system->count);
+	tp_system_sums_report(&sums,
+	    system->head.lost_calls + system->head.lost_faults + system->head.lost_blocks, to);
+}
+
 static void read_trace(const char *path, struct tp_measured *to)
 {
 	struct tp_tracefile *trace = malloc(sizeof(*trace));
@@ -282,10 +352,19 @@ static void read_trace(const char *path, struct tp_measured *to)
 			records += trace->chunks[i].word_count;
 		for (uint32_t i = 0; i < trace->thread_count; i++)
 			lost += trace->threads[i].lost;
+		// Of the program alone, so that it can be compared with other variants.
+		if (trace->has_end && trace->end.end_ns > trace->end.start_ns)
+			tp_measured_set(to, "wall_time", "s",
+			    (double)(trace->end.end_ns - trace->end.start_ns) / 1e9,
+			    "command_time");
+		if (trace->cpu.flags & TEEPERF_CPU_EXACT)
+			tp_measured_set(to, "cpu_time", "s", (double)trace->cpu.cpu_ns / 1e9, NULL);
+		if (trace->system.has)
+			report_system(&trace->system, to);
 		tp_measured_add(to, "trace_bytes", "bytes", (double)info.st_size);
 		tp_measured_add(to, "trace_records", "count", (double)records);
 		tp_measured_add(to, "lost_events", "count", (double)lost);
-		if (!records)
+		if (!records && !trace->system.count)
 			tp_measured_note(to,
 			    "nothing of the program was recorded: it is not built "
 			    "with 'teeperf cc', or its allowlist left no function");
@@ -332,8 +411,9 @@ void tp_collect_rest(const struct tp_experiment *experiment, const struct tp_gri
 	if (kind == TP_VARIANT_TEEPERF || traced) {
 		snprintf(path, sizeof(path), "%s/teeperf.trace", folder);
 		read_trace(path, to);
-		tp_measured_note(
-		    to, "processor time, memory and disk figures include the recorder");
+		tp_measured_note(to,
+		    "user and system time, memory, faults, switches, counters, reads and writes "
+		    "include the recorder; wall_time and cpu_time do not");
 		if (!traced && !cell->variant->keep_traces)
 			unlink(path);
 	}

@@ -64,15 +64,26 @@ enum {
 
 const char *tp_gramine_missing(enum tp_variant_kind kind)
 {
+	static const struct {
+		const char *tool;
+		const char *why;
+		bool sgx; // only that needs it
+	} tools[] = {
+	    {"gramine-manifest", "Gramine is not installed: 'gramine-manifest' is not along PATH",
+		false},
+	    {"gramine-direct", "Gramine is not installed: 'gramine-direct' is not along PATH",
+		false},
+	    {"gramine-sgx", "Gramine is not installed: 'gramine-sgx' is not along PATH", true},
+	    {"gramine-sgx-sign", "Gramine is not installed: 'gramine-sgx-sign' is not along PATH",
+		true},
+	};
 	char path[PATH_MAX];
-	if (!tp_find_program("gramine-manifest", path) ||
-	    !tp_find_program(tp_variant_kinds[kind], path))
-		return "Gramine is not installed: there are no gramine-manifest and gramine-direct or "
-		       "gramine-sgx along PATH";
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
+		if ((!tools[i].sgx || kind == TP_VARIANT_GRAMINE_SGX) &&
+		    !tp_find_program(tools[i].tool, path))
+			return tools[i].why;
 	if (kind != TP_VARIANT_GRAMINE_SGX)
 		return NULL;
-	if (!tp_find_program("gramine-sgx-sign", path))
-		return "gramine-sgx-sign is not along PATH";
 	if (access("/dev/sgx_enclave", F_OK) && access("/dev/sgx/enclave", F_OK))
 		return "this machine has no SGX: there is no /dev/sgx_enclave";
 	return NULL;

@@ -64,6 +64,21 @@ void tp_measured_add(struct tp_measured *measured, const char *name, const char 
 		measured->metrics[measured->metric_count++] = metric;
 }
 
+void tp_measured_set(struct tp_measured *measured, const char *name, const char *unit, double value,
+    const char *former)
+{
+	for (uint32_t i = 0; i < measured->metric_count; i++) {
+		if (strcmp(measured->metrics[i].name, name))
+			continue;
+		const double old = measured->metrics[i].value;
+		measured->metrics[i].value = value;
+		if (former)
+			tp_measured_add(measured, former, unit, old);
+		return;
+	}
+	tp_measured_add(measured, name, unit, value);
+}
+
 void tp_measured_note(struct tp_measured *measured, const char *format, ...)
 {
 	char text[512];

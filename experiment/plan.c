@@ -503,6 +503,7 @@ static const struct field global_fields[] = {
     {"output_directory", FIELD_NAME, offsetof(struct tp_plan, output_directory), 0, 0},
     {"extra_perf_events", FIELD_TEXTS, offsetof(struct tp_plan, events), 0, 0},
     {"debug", FIELD_BOOL, offsetof(struct tp_plan, debug), 0, 0},
+    {"system_events", FIELD_BOOL, offsetof(struct tp_plan, system_events), 0, 0},
     {"energy", FIELD_BOOL, offsetof(struct tp_plan, energy), 0, 0},
     {"energy_sample_interval", FIELD_MS, offsetof(struct tp_plan, energy_interval_ns), 0, 0},
     {"disk_read_nj_per_byte", FIELD_NUMBER, offsetof(struct tp_plan, disk_read_nj), 0, 0},
@@ -668,7 +669,7 @@ int tp_plan_parse(
 		return tp_err_memory(err, file);
 	const struct tp_toml *root = NULL;
 	int code = tp_toml_parse(&plan->arena, plan->file, plan->text, size, &root, err);
-	if (code == TP_ERR_SYNTAX) {
+	if (code == TP_ERR_SYNTAX && err->line) {
 		char what[sizeof(err->what)];
 		snprintf(what, sizeof(what), "%s", err->what);
 		tp_plan_fail(plan, (struct tp_toml_place){err->line, err->column}, err, "%s", what);

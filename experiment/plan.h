@@ -131,6 +131,7 @@ struct tp_plan {
 	bool has_seed;
 	struct tp_plan_texts events; /* of perf, besides the usual ones */
 	bool debug;                  /* say what is executed */
+	bool system_events;          /* what the kernel does for each run, by BPF programs */
 	bool energy;
 	uint64_t energy_interval_ns;
 	double disk_read_nj; /* nanojoules for each byte that is read; below 0: not given */

@@ -239,6 +239,7 @@ static double seconds(const struct timeval *time)
 
 static void add_usage(struct tp_measured *to, const struct rusage *used)
 {
+	tp_measured_add(to, "cpu_time", "s", seconds(&used->ru_utime) + seconds(&used->ru_stime));
 	tp_measured_add(to, "user_time", "s", seconds(&used->ru_utime));
 	tp_measured_add(to, "system_time", "s", seconds(&used->ru_stime));
 	tp_measured_add(to, "max_rss", "bytes", (double)used->ru_maxrss * 1024);

@@ -48,6 +48,9 @@ void tp_measured_release(struct tp_measured *measured);
 /* Add a figure unless it is there already. What is unfit for a name becomes _. */
 void tp_measured_add(
     struct tp_measured *measured, const char *name, const char *unit, double value);
+/* The same, in place of one that is there; that one is now called FORMER, if it is not NULL. */
+void tp_measured_set(struct tp_measured *measured, const char *name, const char *unit, double value,
+    const char *former);
 /* Add a note, each once. */
 void tp_measured_note(struct tp_measured *measured, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -513,7 +513,7 @@ static int run_program(struct tp_experiment *experiment, const struct tp_cmdline
 	    .output = output,
 	    .errors = errors,
 	    .timeout_ns = place->cell->task->repeat.timeout_ns,
-	    .collectors = tp_collectors(experiment, place->cell, place->folder)};
+	    .collectors = tp_collectors(experiment, place->cell, place->run, place->folder)};
 	int code = run_step(experiment, place, TP_CMDLINE_PRE_RUN, to, &failed, err);
 	if (!code && failed) {
 		to->status = TP_RUN_FAILED;

@@ -112,8 +112,8 @@ int tp_gramine_make(
 /* ---- collectors (collect.c) */
 
 /* Those that a run of the cell is measured with, in a static array that NULL ends. */
-const struct tp_collector *const *tp_collectors(
-    const struct tp_experiment *experiment, const struct tp_grid_cell *cell, const char *folder);
+const struct tp_collector *const *tp_collectors(const struct tp_experiment *experiment,
+    const struct tp_grid_cell *cell, const struct tp_run *run, const char *folder);
 /* Add what can only be told from what the run has left behind: traces, output of perf, energy of disks. */
 void tp_collect_rest(const struct tp_experiment *experiment, const struct tp_grid_cell *cell,
     const struct tp_run *run, const char *folder, struct tp_measured *to);

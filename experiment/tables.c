@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tables of results: a row for each run (runs), for each figure of a run (measurements), for each figure of a cell (summary).
+// The tables of results: a row for each run (runs), and for each deep trace (deep_traces), for each figure of a run (measurements), for each figure of a cell (summary).
 #include "results.h"
 
 #include "analyzer/query/query.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { TABLES = 3 };
+enum { TABLES = 4 };
 
 struct builder {
 	const struct tp_results *results;
@@ -136,22 +136,24 @@ static const struct tp_metric *find(const struct tp_measured *in, const char *na
 	return NULL;
 }
 
-static uint64_t count_measured(const struct tp_results *results, uint64_t *metrics)
+static uint64_t count_runs(
+    const struct tp_results *results, enum tp_run_kind kind, uint64_t *metrics)
 {
 	uint64_t count = 0;
 	*metrics = 0;
 	for (uint32_t i = 0; i < results->count; i++)
-		if (results->items[i].run->kind == TP_RUN_MEASURED) {
+		if (results->items[i].run->kind == kind) {
 			count++;
 			*metrics += results->items[i].measured.metric_count;
 		}
 	return count;
 }
 
-static void make_runs(struct builder *builder, const struct tp_results *results)
+static void make_runs_of(struct builder *builder, const struct tp_results *results,
+    const char *name, enum tp_run_kind kind)
 {
 	uint64_t metrics;
-	init(builder, results, "runs", count_measured(results, &metrics));
+	init(builder, results, name, count_runs(results, kind, &metrics));
 	add_cell_columns(builder);
 	add_column(builder, "iteration", TP_PLAIN_INTEGER);
 	add_column(builder, "position", TP_PLAIN_INTEGER);
@@ -163,7 +165,7 @@ static void make_runs(struct builder *builder, const struct tp_results *results)
 	begin_rows(builder);
 	for (uint32_t i = 0; i < results->count; i++) {
 		const struct tp_result *result = &results->items[i];
-		if (result->run->kind != TP_RUN_MEASURED)
+		if (result->run->kind != kind)
 			continue;
 		add_cell(builder, &results->experiment->grid.cells[result->run->cell]);
 		add_number(builder, result->run->iteration);
@@ -180,10 +182,20 @@ static void make_runs(struct builder *builder, const struct tp_results *results)
 	}
 }
 
+static void make_runs(struct builder *builder, const struct tp_results *results)
+{
+	make_runs_of(builder, results, "runs", TP_RUN_MEASURED);
+}
+
+static void make_deep_traces(struct builder *builder, const struct tp_results *results)
+{
+	make_runs_of(builder, results, "deep_traces", TP_RUN_DEEP_TRACE);
+}
+
 static void make_measurements(struct builder *builder, const struct tp_results *results)
 {
 	uint64_t metrics;
-	count_measured(results, &metrics);
+	count_runs(results, TP_RUN_MEASURED, &metrics);
 	init(builder, results, "measurements", metrics);
 	add_cell_columns(builder);
 	add_column(builder, "iteration", TP_PLAIN_INTEGER);
@@ -267,7 +279,7 @@ static int write_table(const struct tp_plain_table *table, const char *folder, s
 int tp_results_write(const struct tp_results *results, struct tp_err *err)
 {
 	static void (*const make[TABLES])(struct builder *, const struct tp_results *) = {
-	    make_runs, make_measurements, make_summary};
+	    make_runs, make_deep_traces, make_measurements, make_summary};
 	const char *folder = results->experiment->output;
 	struct builder builders[TABLES];
 	struct tp_plain_table tables[TABLES];

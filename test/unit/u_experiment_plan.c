@@ -201,6 +201,8 @@ static void test_refused(void **state)
 	    {"", "plan.toml:1:1: there are no tasks"},
 	    {"tasks = []", "plan.toml:1:9: there are no tasks"},
 	    {"x = = 1", "plan.toml:1:5: this is not TOML: "},
+	    // Its own parser takes this for a mistake of its own.
+	    {"[,t", "'plan.toml': this is not TOML; the parser does not tell where"},
 	    {"[[tasks]]\nargs = []\n", "plan.toml:1:1: a task needs an executable"},
 	    {"[globals]\nsample_sise = 2\n" TASK,
 		"plan.toml:2:1: [globals] has no key 'sample_sise'; did you mean 'sample_size'?"},

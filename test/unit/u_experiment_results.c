@@ -15,6 +15,7 @@
 #include "analyzer/output/format/plain_table.h"
 #include "experiment/run.h"
 #include "experiment/statistics.h"
+#include "experiment/system.h"
 
 static void test_median(void **state)
 {
@@ -132,6 +133,62 @@ static void test_tables(void **state)
 	tp_buf_release(&out);
 }
 
+static double figure(const struct tp_measured *measured, const char *name)
+{
+	for (uint32_t i = 0; i < measured->metric_count; i++)
+		if (strcmp(measured->metrics[i].name, name) == 0)
+			return measured->metrics[i].value;
+	return -1;
+}
+
+// A request is sequential if it begins where the one before it on its device ended.
+static void test_system(void **state)
+{
+	(void)state;
+	enum { DEVICE = 4000 << 20 | 7, OTHER = 4001 << 20 };
+	static const struct teeperf_system_event events[] = {
+	    {.kind = TEEPERF_SYSTEM_BLOCK,
+		.number = DEVICE,
+		.argument = 100,
+		.result = 1024,
+		.duration_ns = 10},
+	    {.kind = TEEPERF_SYSTEM_BLOCK,
+		.number = OTHER,
+		.argument = 102,
+		.result = 512,
+		.detail = 1},
+	    {.kind = TEEPERF_SYSTEM_BLOCK,
+		.number = DEVICE,
+		.argument = 102,
+		.result = 512,
+		.detail = 1,
+		.duration_ns = 20},
+	    {.kind = TEEPERF_SYSTEM_BLOCK,
+		.number = DEVICE,
+		.argument = 102,
+		.result = 512,
+		.duration_ns = 30},
+	    {.kind = TEEPERF_SYSTEM_BLOCK, .number = DEVICE, .argument = 0, .detail = 2},
+	    {.kind = TEEPERF_SYSTEM_FAULT},
+	};
+	struct tp_system_sums sums = {0};
+	struct tp_measured measured = {0};
+	tp_system_sums_add(&sums, events, 3);
+	tp_system_sums_add(&sums, events + 3, sizeof(events) / sizeof(events[0]) - 3);
+	tp_system_sums_report(&sums, 1, &measured);
+	assert_true(figure(&measured, "block_4000_7_read_bytes") == 1536);
+	assert_true(figure(&measured, "block_4000_7_written_bytes") == 512);
+	assert_true(figure(&measured, "block_4000_7_sequential") == 1);
+	assert_true(figure(&measured, "block_4000_7_random") == 2);
+	assert_true(figure(&measured, "block_4000_7_mean") > 19.9e-9 &&
+		    figure(&measured, "block_4000_7_mean") < 20.1e-9);
+	assert_true(figure(&measured, "block_4001_0_random") == 1);
+	assert_true(figure(&measured, "system_read_calls") == 0);
+	assert_true(figure(&measured, "system_read_mean") == -1);
+	assert_int_equal(measured.note_count, 1);
+	tp_measured_release(&measured);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +196,7 @@ int main(void)
 	    cmocka_unit_test(test_bootstrap),
 	    cmocka_unit_test(test_file),
 	    cmocka_unit_test(test_tables),
+	    cmocka_unit_test(test_system),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,18 @@ for name in ("dd-native-256M", "dd-native-512M"):
     assert 512 * int(sys.argv[1]) <= float(rows[name]["write_call_bytes"]) < 512 * int(sys.argv[1]) + 2000, rows[name]
     assert float(rows[name]["write_calls"]) >= int(sys.argv[1]), rows[name]
 EOF
+# What its eBPF programs tell, of the deep trace; or why not.
+if [ "$(sed -n '1s/.*\(system_write_calls\).*/\1/p' deep_traces.csv)" ]; then
+	python3 - $blocks <<'EOF'
+import csv, sys
+for row in csv.DictReader(open("deep_traces.csv")):
+    if row["task"] == "dd":
+        assert int(sys.argv[1]) <= float(row["system_write_calls"]) < int(sys.argv[1]) + 100, row
+        assert float(row["system_write_mean_s"]) >= 0, row
+EOF
+else
+	says 'no system events are recorded: ' dd-native-256M/deep-trace/stderr
+fi
 cd ..
 command -v gramine-sgx >/dev/null || says 'note: Gramine is not installed: .* \(7 experiments\)' notes
 [ -e /sys/class/powercap/intel-rapl ] || says 'note: not measured: energy: ' notes
