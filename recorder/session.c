@@ -21,7 +21,11 @@ static void look_at_end(void *context, pid_t pid)
 static void see_switches(void *context, pid_t pid)
 {
 	struct tp_session *session = context;
-	tp_sched_open(&session->drain.sched, pid, TP_SCHED_FAMILY);
+	if (session->options.foreign)
+		tp_err_set(&session->drain.sched.refused, TP_ERR_NOT_FOUND, NULL,
+		    "the numbers of its threads are not the host's");
+	else
+		tp_sched_open(&session->drain.sched, pid, TP_SCHED_FAMILY);
 }
 
 // ---- Signals come one by one from here on, and no thread is there that could take them.
