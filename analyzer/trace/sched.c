@@ -107,10 +107,10 @@ static uint32_t make_stretches(const struct teeperf_trace_sched_switch *switches
 	uint64_t off_ns = sched->from_ns;
 	bool is_off = true;
 	bool preempted = false;
-	for (uint64_t i = 0; i <= count; i++) {
-		const struct teeperf_trace_sched_switch *at = i < count ? &switches[i] : NULL;
-		const bool early = at && at->time_ns < sched->from_ns;
-		if (early || (at && at->kind != TEEPERF_SCHED_ON)) {
+	for (uint64_t i = 0; i < count; i++) {
+		const struct teeperf_trace_sched_switch *at = &switches[i];
+		const bool early = at->time_ns < sched->from_ns;
+		if (early || at->kind != TEEPERF_SCHED_ON) {
 			// Twice in a row: that it came back between was lost, so only the latter counts.
 			is_off = at->kind != TEEPERF_SCHED_ON;
 			off_ns = early ? sched->from_ns : at->time_ns;
@@ -122,11 +122,12 @@ static uint32_t make_stretches(const struct teeperf_trace_sched_switch *switches
 		is_off = false;
 		uint64_t from = to_ticks(clock, off_ns);
 		from = from > last ? from : last;
-		const uint64_t to = at ? to_ticks(clock, at->time_ns) : UINT64_MAX;
+		const uint64_t to = to_ticks(clock, at->time_ns);
 		if (to > from)
 			stretches[made++] = (struct tp_off_stretch){from, to, preempted};
 		last = to > last ? to : last;
 	}
+	// Where it last lost the processor nothing follows; or its coming back was lost, and it is not known how long that took.
 	return made;
 }
 

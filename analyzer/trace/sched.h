@@ -29,7 +29,7 @@ static inline void tp_off_add(struct tp_off *to, const struct tp_off *off)
 /* One stretch: [from, to) in ticks. */
 struct tp_off_stretch {
 	uint64_t from;
-	uint64_t to; /* UINT64_MAX: it never came back */
+	uint64_t to;
 	bool preempted;
 };
 

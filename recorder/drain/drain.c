@@ -180,6 +180,8 @@ static void write_sched(struct tp_drain *drain)
 
 static void follow_sched(struct tp_drain *drain)
 {
+	if (drain->writer->failed)
+		return; // they are counted in the end
 	take_sched(drain);
 	if (!drain->sched.most && drain->sched.switches.size >= SCHED_BYTES)
 		write_sched(drain);
@@ -512,8 +514,8 @@ static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
 	return HOST_AND_END + modules * sizeof(*drain->modules) +
 	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +
 	       drain->clock_log->count * sizeof(drain->clock_log->points[0]) +
-	       drain->sched.switches.size + SCHED_BYTES + drain->switches.words.size +
-	       tp_bpf_reader_bytes(&drain->system) +
+	       drain->sched.switches.size + sizeof(struct teeperf_trace_sched) +
+	       drain->switches.words.size + tp_bpf_reader_bytes(&drain->system) +
 	       drain->writer->missing.count * sizeof(struct teeperf_trace_missing);
 }
 
@@ -529,6 +531,9 @@ void tp_drain_finish(struct tp_drain *drain)
 		// becomes so after them would be there twice.
 		take_chunks(drain, TP_REGION_DONE | TP_REGION_OWNED);
 	}
+	take_sched(drain);
+	if (drain->writer->failed)
+		tp_sched_drop(&drain->sched); // the room is for what ends the file
 	tp_trace_writer_make_room(drain->writer, bytes_of_end(drain, threads));
 	write_modules(drain);
 	write_threads_of_rest(drain, threads);

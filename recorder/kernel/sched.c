@@ -212,6 +212,13 @@ void tp_sched_take(struct tp_sched *sched, pid_t process)
 		forget_old(sched);
 }
 
+void tp_sched_drop(struct tp_sched *sched)
+{
+	sched->lost += sched->switches.size / sizeof(struct teeperf_trace_sched_switch);
+	if (sched->rings)
+		tp_buf_reset(&sched->switches);
+}
+
 void tp_sched_add(struct tp_sched *sched, struct tp_buf *out)
 {
 	if (!tp_load32_acquire(&sched->open) || (!sched->switches.size && !sched->lost))

@@ -54,6 +54,9 @@ void tp_sched_close(struct tp_sched *sched);
  */
 void tp_sched_take(struct tp_sched *sched, pid_t process);
 
+/* Count what was taken as lost. */
+void tp_sched_drop(struct tp_sched *sched);
+
 /* Add the payload of a SCHED section with what was taken; nothing if there is nothing new. */
 void tp_sched_add(struct tp_sched *sched, struct tp_buf *out);
 

@@ -29,7 +29,29 @@ static bool quote_names(struct names *names, const struct tp_analysis *analysis)
 	return names->starts && !names->text.failed;
 }
 
-// The calls of a thread; COLUMNS of them are in the row, texts as NAMES have them.
+/*
+ * The last columns of a row, which say what its times SELF and INCLUSIVE (ns) are made up of: most calls have a processor all the
+ * time, and of a thread that does not tell there is nothing.
+ */
+static char *add_parts(char *at, struct tp_relation_data *data, const struct tp_call_row *row,
+    uint64_t self, uint64_t inclusive)
+{
+	static const char unknown[TP_PART_COUNT] = ",,,,,,";
+	if (!row->thread->off)
+		return (char *)memcpy(at, unknown, sizeof(unknown)) + sizeof(unknown);
+	if (!row->call.off.blocked && !row->call.off.preempted) {
+		*at++ = ',';
+		at = (char *)memcpy(tp_digits(at, self), ",0,0,", 5) + 5;
+		return (char *)memcpy(tp_digits(at, inclusive), ",0,0", 4) + 4;
+	}
+	for (uint32_t i = 0; i < TP_PART_COUNT; i++) {
+		*at++ = ',';
+		at = tp_digits(at, tp_relation_calls.value(data, row, TP_CALLS_PARTS + i).count);
+	}
+	return at;
+}
+
+// The calls of a thread; COLUMNS of them are in the row, before the parts of its times; texts as NAMES have them.
 static void add_calls(struct tp_relation_data *data, const struct tp_stored_thread *stored,
     const struct tp_thread *thread, const struct names *names, const uint8_t *columns,
     uint32_t count, struct tp_buf *out)
@@ -41,6 +63,8 @@ static void add_calls(struct tp_relation_data *data, const struct tp_stored_thre
 	tp_text_add_csv(&name, thread->name);
 	for (uint64_t i = 0; i < stored->rows && !out->failed; i++) {
 		char *at = line;
+		uint64_t self = 0;
+		uint64_t inclusive = 0;
 		tp_call_row_get(&row, data->paths, i);
 		for (uint32_t j = 0; j < count; j++) {
 			if (j)
@@ -59,6 +83,10 @@ static void add_calls(struct tp_relation_data *data, const struct tp_stored_thre
 					text = cell.text;
 				else if (cell.type)
 					at = tp_digits(at, cell.count);
+				if (columns[j] == TP_CALLS_DURATION)
+					inclusive = cell.count;
+				if (columns[j] == TP_CALLS_SELF)
+					self = cell.count;
 			}
 			const size_t size = text ? strlen(text) : 0;
 			if (size >= CELL_MOST - 1) {
@@ -69,6 +97,7 @@ static void add_calls(struct tp_relation_data *data, const struct tp_stored_thre
 				at = (char *)memcpy(at, text, size) + size;
 			}
 		}
+		at = add_parts(at, data, &row, self, inclusive);
 		*at++ = '\n';
 		tp_buf_add(out, line, (size_t)(at - line));
 	}
@@ -97,7 +126,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 		code = tp_call_store_load(&store, i, err);
 		if (!code)
 			add_calls(&data, &store.threads[i], analysis->threads[i].thread, &names,
-			    columns, count, out);
+			    columns, count - TP_PART_COUNT, out);
 		tp_call_store_forget(&store, i);
 	}
 	free(names.starts);
