@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# tier: quick
 #
+# tier: quick
 #
 # Proves that a session that is killed in the middle, several times, goes on, and that in the end each run is there exactly once;
 # that a killed session leaves no program running; that Ctrl-C ends one, shows what there is and says how to go on; and that two
