@@ -145,7 +145,8 @@ static double figure(const struct tp_measured *measured, const char *name)
 static void test_system(void **state)
 {
 	(void)state;
-	enum { DEVICE = 4000 << 20 | 7, OTHER = 4001 << 20 };
+	static const uint32_t DEVICE = UINT32_C(4000) << 20 | 7;
+	static const uint32_t OTHER = UINT32_C(4001) << 20;
 	static const struct teeperf_system_event events[] = {
 	    {.kind = TEEPERF_SYSTEM_BLOCK,
 		.number = DEVICE,

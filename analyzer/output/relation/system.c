@@ -16,8 +16,8 @@ enum { CAUSE = COMMON, OBJECTS, PAGE_BYTES, ALLOCATION_COLUMNS };
 #define COMMON_COLUMNS                                                                             \
 	[THREAD] = {"thread", "of threads; NULL: a thread that the trace does not have",           \
 	    .type = TP_TYPE_INT32, .missing = -1},                                                 \
-	[TID] = {"tid", "the thread's number in the operating system"},                            \
-	[PID] = {"pid", "that of its process"},                                                    \
+	[TID] = {"tid", "the thread's number in the operating system", .type = TP_TYPE_INT64},     \
+	[PID] = {"pid", "that of its process", .type = TP_TYPE_INT64},                             \
 	[START] = {"start_ns", "ns from the trace's first record", .unit = TP_UNIT_TIME},          \
 	[DURATION] = {"duration_ns", "ns until it was over", .unit = TP_UNIT_TIME},                \
 	[FN] = {"fn", "the function that caused it; NULL: the thread was in no recorded call",     \
@@ -110,7 +110,8 @@ static const struct tp_relation_column call_columns[] = {
     COMMON_COLUMNS,
     [CALL] = {"call", "which call or request: read, futex, block write, ...", .type = TP_TYPE_TEXT,
 	.made = true},
-    [RESULT] = {"result", "what it returned: below 0 an error; NULL: the thread ended in it"},
+    [RESULT] = {"result", "what it returned: below 0 an error; NULL: the thread ended in it",
+	.type = TP_TYPE_INT64},
     [BYTES] = {"bytes", "that it moved; NULL: it moves none, or failed", .unit = TP_UNIT_COUNT,
 	.missing = -1},
     [ARGUMENT] = {"argument", "its first argument: a descriptor, an address, ...",
@@ -159,7 +160,8 @@ static const struct tp_relation_column wait_columns[] = {
     COMMON_COLUMNS,
     [FUTEX] = {"futex", "address of the futex: of a lock, a condition, ...",
 	.unit = TP_UNIT_ADDRESS},
-    [WAIT_RESULT] = {"result", "0: it was woken; else why it did not wait, or no longer"},
+    [WAIT_RESULT] = {"result", "0: it was woken; else why it did not wait, or no longer",
+	.type = TP_TYPE_INT64},
     [WAKER_TID] = {"waker_tid", "tid of the thread that woke it; NULL: none did", .nullable = true},
     [WAKER_THREAD] = {"waker_thread", "the same, of threads", .type = TP_TYPE_INT32, .missing = -1},
     [WAKER_FN] = {"waker_fn", "the function that ended the wait", .type = TP_TYPE_INT32,
