@@ -73,7 +73,7 @@ static int run(int argc, char **argv)
 		return status;
 	if (open_options.time)
 		return tp_options_usage(
-		    "--time: a report has columns for it, and its timeline all time; for a flame graph of "
+		    "--time: a report is of all time, with strips of waiting in its timeline; for a flame graph of "
 		    "one of them: teeperf export --format flamegraph --time %s",
 		    tp_time_words[open_options.time]);
 	// What is short is told by the timeline's times, which are as recorded; the sums are to agree with it.

@@ -124,6 +124,12 @@ static void write_meters(struct tp_session *session)
 	}
 	tp_meters_add_counters(&session->meters, &counters);
 	tp_meters_add_energy(&session->meters, &energy);
+	if (session->writer.failed) {
+		// The room is for what ends the file.
+		session->writer.unwritten |=
+		    UINT32_C(1) << TEEPERF_SECTION_COUNTERS | UINT32_C(1) << TEEPERF_SECTION_ENERGY;
+		counters.size = energy.size = 0;
+	}
 	if (counters.size && !counters.failed)
 		tp_trace_writer_add(
 		    &session->writer, TEEPERF_SECTION_COUNTERS, counters.data, counters.size);

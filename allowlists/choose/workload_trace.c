@@ -115,7 +115,7 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 	    .last_ns = (double)tp_analysis_at_ns(analysis, thread->last),
 	    .cpu_ns = thread->thread->has_cpu ? (double)thread->thread->cpu_ns : 0,
 	    .delay_ns = thread->thread->has_delay ? (double)thread->thread->delay_ns : 0,
-	    .tells = profile->parts != NULL,
+	    .tells = profile->parts && !analysis->trace->sched.lost,
 	};
 	for (uint32_t i = 1; i < profile->node_count; i++) {
 		const struct tp_node *node = &profile->nodes[i];

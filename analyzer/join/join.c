@@ -248,6 +248,17 @@ static void add_sched(struct tp_splice *splice, struct tp_buf *payload)
 	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_SCHED, payload);
 }
 
+// What the kernel did for the host's threads, which run the TEE's code, too.
+static void add_system(struct tp_splice *splice, struct tp_buf *payload)
+{
+	const struct tp_system *system = &splice->host.trace->system;
+	if (!system->has)
+		return;
+	tp_buf_add(payload, &system->head, sizeof(system->head));
+	tp_buf_add(payload, system->events, system->count * sizeof(*system->events));
+	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_SYSTEM, payload);
+}
+
 // They are of the host's process, which runs the TEE's code, too.
 static void add_meters(struct tp_splice *splice)
 {
@@ -366,6 +377,7 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	add_switches(&splice, &payload);
 	add_cpu(&splice, &payload);
 	add_sched(&splice, &payload);
+	add_system(&splice, &payload);
 	add_meters(&splice);
 	add_symbols(&splice, &payload);
 	add_facts(&splice, &payload);

@@ -52,6 +52,20 @@ static int compare(const void *a, const void *b)
 	return order ? order : TP_COMPARE(x->member, y->member);
 }
 
+static void add_parts(
+    struct tp_node_parts *sum, const struct tp_node_parts *parts, const struct tp_timebase *time)
+{
+	tp_node_parts_add(sum,
+	    &(struct tp_node_parts){
+		.self_off.blocked = tp_timebase_ns(time, parts->self_off.blocked),
+		.self_off.preempted = tp_timebase_ns(time, parts->self_off.preempted),
+		.inclusive_off.blocked = tp_timebase_ns(time, parts->inclusive_off.blocked),
+		.inclusive_off.preempted = tp_timebase_ns(time, parts->inclusive_off.preempted),
+		.self_cpu = tp_timebase_ns(time, parts->self_cpu),
+		.inclusive_cpu = tp_timebase_ns(time, parts->inclusive_cpu),
+	    });
+}
+
 static void add_entry(
     struct tp_function *sum, const struct tp_analysis *analysis, const struct tp_function *function)
 {
@@ -77,6 +91,8 @@ static void add_entry(
 		*times[i].sum = tp_add_capped(*times[i].sum,
 		    times[i].ticks == UINT64_MAX ? UINT64_MAX
 						 : tp_timebase_ns(time, times[i].ticks));
+	add_parts(&sum->parts, &function->parts, time);
+	sum->has_no_parts |= function->has_no_parts;
 	sum->min = min < sum->min ? min : sum->min;
 	sum->max = max > sum->max ? max : sum->max;
 	sum->sampled |= function->sampled;

@@ -159,9 +159,6 @@ static void add_processor(const struct tp_analysis *analysis, struct tp_buf *out
 {
 	const struct tp_starvation *starvation = &analysis->starvation;
 	char text[TP_TEXT_NUMBER];
-	if (analysis->options.time)
-		tp_buf_addf(out, "time       of calls %s (--time %s)\n",
-		    tp_time_meaning(analysis->options.time), tp_time_name(analysis->options.time));
 	if (!starvation->has_cpu)
 		return;
 	tp_buf_addf(out, "processor  had one for %s", tp_text_ns(text, starvation->cpu_ns));

@@ -87,6 +87,9 @@ static void note_part(struct tp_notes *notes, const struct tp_analysis *analysis
 		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
 		    "calls of %s and more, by --min-time: shorter ones are part of their callers",
 		    tp_view_time(analysis, text, analysis->least));
+	if (analysis->options.time)
+		tp_notes_add(notes, TP_NOTE_ID_PART, 1, "the time of calls %s, by --time %s",
+		    tp_time_meaning(analysis->options.time), tp_time_name(analysis->options.time));
 	if (analysis->options.depth)
 		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
 		    "calls down to depth %" PRIu64
@@ -396,7 +399,7 @@ static void note_starved(struct tp_notes *notes, const struct tp_analysis *analy
 		    "processor for up to %s; leave it one of its own, or use a hardware clock",
 		    tp_text_percent(part, starvation->clock_share),
 		    tp_text_ns(text, analysis->trace->clock.max_gap_ns));
-	if (!analysis->timeless && analysis->options.time != TP_TIME_CPU &&
+	if (!analysis->timeless && analysis->options.time == TP_TIME_WALL &&
 	    tp_starvation_is_news(starvation))
 		tp_notes_add(notes, TP_NOTE_ID_STARVED, 1,
 		    "the program had a processor for %s of the time that it could run: %s of "

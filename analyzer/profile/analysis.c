@@ -123,19 +123,30 @@ static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 	return 0;
 }
 
-// Times of another kind than wall time need a thread of which they are known.
+// Times of another kind than wall time are asked for: each thread with events has to tell them, or sums would mix two kinds.
 static int check_time(const struct tp_analysis *analysis, struct tp_err *err)
 {
 	const struct tp_tracefile *trace = analysis->trace;
+	const struct tp_thread *unknown = NULL;
+	uint32_t known = 0;
 	char why[160];
-	bool known = !analysis->options.time;
-	for (uint32_t i = 0; i < analysis->thread_count; i++)
-		known |= analysis->threads[i].thread->off != NULL;
-	if (known)
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_thread *thread = analysis->threads[i].thread;
+		known += thread->off != NULL;
+		if (thread->chunk_count && !thread->off && !unknown)
+			unknown = thread;
+	}
+	if (!analysis->options.time || (known && !unknown))
 		return 0;
 	tp_analysis_why_no_parts(trace, why, sizeof(why));
+	if (!known)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
+		    "does not tell running from waiting, so that there is only wall time: %s", why);
 	return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-	    "does not tell running from waiting, so that there is only wall time: %s", why);
+	    "does not tell running from waiting in thread %" PRIu32
+	    ": look at one of the others, by "
+	    "--thread",
+	    unknown->number);
 }
 
 void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_t size)

@@ -100,9 +100,15 @@ static uint64_t multiply(uint64_t calls, uint64_t cost)
 	return ticks > TICKS_MAX ? TICKS_MAX : (uint64_t)ticks;
 }
 
-static void take(struct tp_node *node, uint64_t ticks, uint64_t *taken, uint64_t *missing)
+// Off the own time of node number I, as far as it had a processor there.
+static void take(
+    struct tp_profile *profile, uint32_t i, uint64_t ticks, uint64_t *taken, uint64_t *missing)
 {
-	const uint64_t part = ticks < node->self ? ticks : node->self;
+	struct tp_node *node = &profile->nodes[i];
+	const struct tp_off *off = profile->parts ? &profile->parts[i].self_off : NULL;
+	const uint64_t waited = off ? off->blocked + off->preempted : 0;
+	const uint64_t most = node->self > waited ? node->self - waited : 0;
+	const uint64_t part = ticks < most ? ticks : most;
 	node->self -= part;
 	*taken += part;
 	*missing += ticks - part;
@@ -135,21 +141,21 @@ void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t
 	for (uint32_t i = profile->node_count; i-- > 0;) {
 		struct tp_node *node = &nodes[i];
 		if (i && profile->dropped)
-			take(node, multiply(1, profile->dropped[i].cost), taken, missing);
+			take(profile, i, multiply(1, profile->dropped[i].cost), taken, missing);
 		const bool untimed = i && profile->functions[node->function].untimed;
 		if (i)
-			take(node, multiply(node->calls, untimed ? cost->untimed : cost->in), taken,
-			    missing);
+			take(profile, i, multiply(node->calls, untimed ? cost->untimed : cost->in),
+			    taken, missing);
 		if (i && profile->waited)
-			take(node, waits(profile, i), taken, missing);
+			take(profile, i, waits(profile, i), taken, missing);
 		node->inclusive += node->self;
 		if (!i)
 			break;
 		nodes[node->parent].inclusive += node->inclusive;
 		// The thread itself has no time of its own that the outermost calls could take from.
 		if (node->parent && !untimed)
-			take(
-			    &nodes[node->parent], multiply(node->calls, cost->out), taken, missing);
+			take(profile, node->parent, multiply(node->calls, cost->out), taken,
+			    missing);
 	}
 	nodes[0].self = 0;
 }

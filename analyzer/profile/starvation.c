@@ -48,7 +48,7 @@ static void add_cpu(struct tp_starvation *starvation, const struct tp_tracefile 
 	starvation->cpu_ns = (uint64_t)fmin(ran, most);
 	starvation->delay_ns = (uint64_t)fmin(waited, most);
 	starvation->delay_share = could > 0 ? waited / could : 0;
-	starvation->told = true;
+	starvation->told = !trace->sched.lost;
 	for (uint32_t i = 0; i < trace->thread_count; i++)
 		starvation->told &= (only && &trace->threads[i] != only) ||
 				    !trace->threads[i].chunk_count || trace->threads[i].off;

@@ -92,6 +92,7 @@ static void add_clock(struct tp_trace_data *data)
 	}
 	add_number(data, "duration_ns", tp_analysis_duration_ns(analysis));
 	add_number(data, "recorded_ns", tp_analysis_recorded_ns(analysis));
+	add(data, "time", "%s", tp_time_name(analysis->options.time));
 	add(data, "times", "%s", analysis->compensation.applied ? "compensated" : "recorded");
 	if (analysis->compensation.known) {
 		add_number(data, "cost_in_ps", analysis->compensation.in_ps);

@@ -93,12 +93,13 @@ uint32_t tp_frames_find(const struct tp_frame *frames, uint32_t depth, uint64_t 
 
 /* What a call has from the threads in which it was open before. */
 struct tp_moved_call {
-	uint64_t duration;       /* ticks for which it ran there */
-	uint64_t self;           /* of these, its own */
-	struct tp_frame_off off; /* of these, without a processor */
-	uint64_t id;             /* for sinks; in the thread that it is in now */
-	uint32_t name;           /* of the function: that in the frame is 0 */
-	uint32_t next;           /* of the free ones; 0: none */
+	uint64_t duration;           /* ticks for which it ran there */
+	uint64_t self;               /* of these, its own */
+	struct tp_frame_off off;     /* of these, without a processor */
+	struct tp_frame_off carried; /* on the way to another thread, whose it will be */
+	uint64_t id;                 /* for sinks; in the thread that it is in now */
+	uint32_t name;               /* of the function: that in the frame is 0 */
+	uint32_t next;               /* of the free ones; 0: none */
 };
 
 /* Ids of such calls: not those of records, so they have a bit of their own, and numbers from 0 in each thread. */

@@ -238,24 +238,10 @@ static uint64_t chosen_part(const struct tp_profile *profile, uint32_t node)
 	}
 }
 
-// Nothing is known of what is asked for.
-static void forget_times(struct tp_profile *profile)
-{
-	for (uint32_t i = 0; i < profile->node_count; i++) {
-		struct tp_node *node = &profile->nodes[i];
-		node->self = node->inclusive = node->max = 0;
-		node->min = UINT64_MAX;
-		node->times = (struct tp_histogram){0};
-	}
-}
-
 void tp_profile_choose_time(struct tp_profile *profile)
 {
-	if (!profile->parts) {
-		if (profile->time != TP_TIME_WALL)
-			forget_times(profile);
+	if (!profile->parts)
 		return;
-	}
 	for (uint32_t i = 1; i < profile->node_count; i++) {
 		struct tp_node_parts *parts = &profile->parts[i];
 		struct tp_node *node = &profile->nodes[i];

@@ -134,8 +134,8 @@ bool tp_profile_keep_waited(struct tp_profile *profile);
 /* Have `parts`. False: no memory. */
 bool tp_profile_keep_parts(struct tp_profile *profile);
 /*
- * All is there, and costs are taken off: split the time of each node, and have `time` in self and inclusive. Without
- * `parts`, all time is wall time, and nothing of another.
+ * All is there, and costs are taken off: split the time of each node, and have `time` in self and inclusive.
+ * Without `parts` there is wall time only.
  */
 void tp_profile_choose_time(struct tp_profile *profile);
 /* Make the inclusive times of all nodes from their own times. */

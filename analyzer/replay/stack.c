@@ -72,13 +72,24 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 	return true;
 }
 
+static bool has_off(const struct tp_frame_off *off)
+{
+	return off->own.blocked || off->own.preempted || off->inner.blocked || off->inner.preempted;
+}
+
+static void take_off(struct tp_off *from, const struct tp_off *off)
+{
+	from->blocked -= off->blocked;
+	from->preempted -= off->preempted;
+}
+
 // A call of CALLER's has ended, which had no processor for OFF. Without memory the analysis ends at the next record.
 static void add_inner_off(
     struct tp_stack *stack, struct tp_frame *caller, const struct tp_frame_off *off)
 {
 	struct tp_frame_off inner = {.inner = off->own};
 	tp_off_add(&inner.inner, &off->inner);
-	if (inner.inner.blocked || inner.inner.preempted)
+	if (has_off(&inner))
 		stack->no_memory |= !tp_frame_add_off(stack, caller, &inner);
 }
 
@@ -87,15 +98,13 @@ static void pass_off(struct tp_stack *stack, struct tp_frame *caller, const stru
     const struct tp_frame_off *off)
 {
 	struct tp_node_parts *parts = stack->profile->parts;
-	if (!off->own.blocked && !off->own.preempted && !off->inner.blocked &&
-	    !off->inner.preempted)
+	if (!has_off(off))
 		return;
 	stack->no_memory |= !tp_frame_add_off(stack, caller, off);
 	if (!parts)
 		return;
 	tp_off_add(&parts[caller->node].self_off, &off->own);
-	parts[frame->node].self_off.blocked -= off->own.blocked;
-	parts[frame->node].self_off.preempted -= off->own.preempted;
+	take_off(&parts[frame->node].self_off, &off->own);
 }
 
 // What end_top does, for analyses that need more than a profile, for calls that had no processor for a while, and for
@@ -317,10 +326,14 @@ static bool carry(
 		frame->name = 0;
 		frame->start = sums ? time : time - period;
 		const struct tp_frame_off off = tp_frame_take_off(from, frame);
+		if (!sums) {
+			moves->calls[moved].carried = off;
+			if (from->profile->parts)
+				take_off(&from->profile->parts[frame->node].self_off, &off.own);
+			continue;
+		}
 		tp_frame_off_add(&moves->calls[moved].off, &off);
 		add_inner_off(from, &context->frames[i - 1], &off);
-		if (!sums)
-			continue;
 		if (!from->only_calls) {
 			from->profile->nodes[frame->node].inclusive += period;
 			from->profile->nodes[frame->node].self += self;
@@ -345,6 +358,11 @@ static bool carry(
 		to->profile->functions[edge->function].active++;
 		frame->node = node = edge->node;
 		frame->function = edge->function;
+		if (to->profile->parts)
+			tp_off_add(&to->profile->parts[node].self_off, &call->carried.own);
+		if (has_off(&call->carried) && !tp_frame_add_off(to, frame, &call->carried))
+			return false;
+		call->carried = (struct tp_frame_off){0};
 		call->id = TP_CALL_MOVED | to->member->arrived++;
 	}
 	tp_frame_take_off(from, &context->frames[0]);
@@ -1024,6 +1042,10 @@ void tp_stack_finish(struct tp_stack *stack)
 		stack->started = false;
 		return;
 	}
+	// A thread that is silent when recording is switched off is still in its calls there.
+	if (stack->gap < stack->gaps.count && !stack->in_gap &&
+	    !tp_stack_look_off(stack, stack->last, stack->gaps.items[stack->gap].from))
+		stack->no_memory = true;
 	settle_slowly(stack, stack->last);
 	// A thread that is silent when recording is switched off is still running there.
 	const bool open = stack->depth > 1 || stack->contexts.live;

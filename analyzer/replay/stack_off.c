@@ -64,7 +64,9 @@ bool tp_stack_look_off(struct tp_stack *stack, uint64_t last, uint64_t time)
 	if (!stack->in_gap && !stack->left && last < to) {
 		const struct tp_frame_off off = {
 		    .own = tp_off_between(&stack->off, &stack->off_at, last, to)};
-		struct tp_frame *top = &stack->frames[stack->depth - 1];
+		// Calls that ended without a time end where a range of times begins.
+		const uint32_t ended = stack->quiet ? stack->pending : 0;
+		struct tp_frame *top = &stack->frames[stack->depth - 1 - ended];
 		if (off.own.blocked || off.own.preempted) {
 			ok = tp_frame_add_off(stack, top, &off);
 			if (stack->profile->parts)

@@ -146,6 +146,7 @@ void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
 		if (at.i < count && !replay_record(part, &at))
 			part->unusual = true;
 	}
+	part->unusual |= stack->no_memory;
 	stack->last = at.last;
 	stack->counts.events += at.events;
 }
@@ -289,5 +290,5 @@ int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
 		stack->named = from->named;
 	stack->ended |= from->ended;
 	free(moved);
-	return ok ? 0 : TP_ERR_MEMORY;
+	return ok && !stack->no_memory ? 0 : TP_ERR_MEMORY;
 }

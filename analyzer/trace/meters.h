@@ -40,6 +40,7 @@ struct tp_meter_table {
 	uint64_t row_count;
 	const struct tp_meter_reading *readings;
 	uint64_t reading_count;
+	uint64_t made; /* rows of all sections that were read so far */
 };
 
 /*

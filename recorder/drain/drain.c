@@ -175,6 +175,8 @@ static void write_sched(struct tp_drain *drain)
 	if (section.size)
 		tp_trace_writer_add(
 		    drain->writer, TEEPERF_SECTION_SCHED, section.data, section.size);
+	if (section.size && drain->writer->unwritten >> TEEPERF_SECTION_SCHED & 1)
+		tp_sched_give_back(&drain->sched, &section);
 	tp_buf_release(&section);
 }
 
@@ -204,7 +206,7 @@ static void follow_system(struct tp_drain *drain)
 {
 	if (drain->system.bpf && !drain->system.process)
 		tp_bpf_take(drain->system.bpf);
-	if (tp_bpf_reader_bytes(&drain->system) >= SYSTEM_BYTES)
+	if (tp_bpf_reader_bytes(&drain->system) >= SYSTEM_BYTES && !drain->writer->failed)
 		write_system(drain);
 }
 
@@ -535,6 +537,8 @@ void tp_drain_finish(struct tp_drain *drain)
 	if (drain->writer->failed)
 		tp_sched_drop(&drain->sched); // the room is for what ends the file
 	tp_trace_writer_make_room(drain->writer, bytes_of_end(drain, threads));
+	drain->sched.lost += drain->writer->cut_switches;
+	tp_bpf_reader_lose(&drain->system, drain->writer->cut_events);
 	write_modules(drain);
 	write_threads_of_rest(drain, threads);
 	write_cpu(drain);

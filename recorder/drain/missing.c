@@ -164,6 +164,22 @@ static bool give_up(struct tp_trace_writer *writer, const struct place *place, u
 	return true;
 }
 
+// What is behind CUT and is in no other section: the caller writes all others again.
+static void count_cut(struct tp_trace_writer *writer, uint64_t cut)
+{
+	struct teeperf_section header;
+	for (uint64_t at = cut; at < writer->offset; at += padded(header.size)) {
+		if (!read_at(writer->fd, &header, sizeof(header), at))
+			return;
+		if (header.type == TEEPERF_SECTION_SCHED)
+			writer->cut_switches +=
+			    header.size / sizeof(struct teeperf_trace_sched_switch) - 1;
+		else if (header.type == TEEPERF_SECTION_SYSTEM)
+			writer->cut_events += (header.size - sizeof(struct teeperf_trace_system)) /
+					      sizeof(struct teeperf_system_event);
+	}
+}
+
 void tp_trace_writer_make_room(struct tp_trace_writer *writer, uint64_t bytes)
 {
 	struct tp_unpacker unpacker = {0};
@@ -183,6 +199,7 @@ void tp_trace_writer_make_room(struct tp_trace_writer *writer, uint64_t bytes)
 			cut = places[count - ++gone].offset;
 	}
 	if (gone) {
+		count_cut(writer, cut);
 		tp_store_relaxed(&writer->chunks, writer->chunks - gone);
 		tp_trace_writer_cut(writer, cut);
 	}

@@ -45,7 +45,10 @@ struct tp_trace_writer {
 	uint64_t write_ns;   /* time spent in writing */
 	uint64_t chunks;     /* CHUNK and PACKED sections written; other threads may load it */
 	struct tp_missing missing; /* chunks that were not written because of a failure */
-	uint32_t unwritten;        /* bit N: the last section of type N was not written, either */
+	/* Behind chunks that made room: switches of threads, and system events, that are not in the file any more. */
+	uint64_t cut_switches;
+	uint64_t cut_events;
+	uint32_t unwritten; /* bit N: the last section of type N was not written, either */
 	struct teeperf_trace_header header;
 	struct tp_packer packer; /* of no use without a context */
 };

@@ -89,6 +89,7 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	r = tp_recording_start(&process->log, err);
 	if (!r)
 		return 0;
+	tp_sched_close(&process->log.drain.sched);
 	tp_bpf_reader_release(&process->log.drain.system);
 	tp_recording_discard(&process->log);
 fail:

@@ -166,6 +166,12 @@ static int load(struct tp_bpf *bpf, uint32_t groups, bool follow, uint32_t ring_
 	if (!bpf->object)
 		return errno;
 	struct btf *kernel = btf__load_vmlinux_btf();
+	if (!kernel) {
+		const int missing = errno ? errno : ENOENT;
+		bpf_object__close(bpf->object);
+		bpf->object = NULL;
+		return missing;
+	}
 	struct bpf_program *program;
 	bpf_object__for_each_program(program, bpf->object) bpf_program__set_autoload(
 	    program, is_wanted(bpf_program__name(program), groups, kernel));
@@ -402,6 +408,16 @@ void tp_bpf_reader_release(struct tp_bpf_reader *reader)
 	}
 	tp_buf_release(&reader->events);
 	*reader = (struct tp_bpf_reader){0};
+}
+
+void tp_bpf_reader_lose(struct tp_bpf_reader *reader, uint64_t count)
+{
+	if (!reader->bpf)
+		return;
+	pthread_mutex_lock(&reader->bpf->lock);
+	reader->bpf->dropped[TEEPERF_SYSTEM_CALL] += count;
+	reader->bpf->head.lost_calls += count;
+	pthread_mutex_unlock(&reader->bpf->lock);
 }
 
 size_t tp_bpf_reader_bytes(const struct tp_bpf_reader *reader)

@@ -37,6 +37,12 @@ void tp_bpf_reader_release(struct tp_bpf_reader *reader)
 	(void)reader;
 }
 
+void tp_bpf_reader_lose(struct tp_bpf_reader *reader, uint64_t count)
+{
+	(void)reader;
+	(void)count;
+}
+
 size_t tp_bpf_reader_bytes(const struct tp_bpf_reader *reader)
 {
 	(void)reader;

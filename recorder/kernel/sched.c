@@ -12,13 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-// Of a ring: half a second at 10,000 switches a second on one processor. An ordinary user may have about 512 KiB for each
-// processor (perf_event_mlock_kb), of all that he records at a time.
-enum { RING_BYTES = 256 << 10, RING_BYTES_LEAST = 8 << 10 };
+/*
+ * Of a ring: half a second at 10,000 switches a second on one processor; less for each of the other processes of a recording. An
+ * ordinary user may have about 512 KiB for each processor (perf_event_mlock_kb), of all that he records at a time.
+ */
+enum { RING_BYTES = 256 << 10, RING_BYTES_FOLLOWED = 32 << 10, RING_BYTES_LEAST = 8 << 10 };
+// Descriptors that are left for what a recording cannot do without.
+enum { DESCRIPTORS_LEFT = 128 };
 
 // Larger records of other kinds are passed over by their size.
 struct record {
@@ -57,11 +62,11 @@ static int open_event(pid_t pid, int cpu, bool threads)
 	return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-// The largest ring that is to be had; false: none, and errno says why.
-static bool map_ring(struct tp_sched_ring *ring)
+// The largest ring that is to be had, of MOST bytes; false: none, and errno says why.
+static bool map_ring(struct tp_sched_ring *ring, uint64_t most)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	for (ring->size = RING_BYTES; ring->size >= RING_BYTES_LEAST && ring->size >= page;
+	for (ring->size = most; ring->size >= RING_BYTES_LEAST && ring->size >= page;
 	     ring->size /= 2) {
 		void *map =
 		    mmap(NULL, page + ring->size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
@@ -82,11 +87,21 @@ static void close_ring(const struct tp_sched_ring *ring)
 	close(ring->fd);
 }
 
-static int refuse(struct tp_sched *sched, int error)
+static bool is_one_too_many(int fd)
+{
+	struct rlimit limit;
+	return !getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	       (rlim_t)fd + DESCRIPTORS_LEFT > limit.rlim_cur;
+}
+
+static int refuse(struct tp_sched *sched, int error, bool mapped)
 {
 	tp_sched_close(sched);
 	const char *remedy = "";
-	if (error == EACCES || error == EPERM)
+	if (mapped && error == EPERM)
+		remedy =
+		    "; raise 'sysctl kernel.perf_event_mlock_kb', or record fewer programs at a time";
+	else if (error == EACCES || error == EPERM)
 		remedy = "; 'sysctl kernel.perf_event_paranoid=2' permits it";
 	else if (error == EMFILE)
 		remedy = "; raise the limit of open files (ulimit -n)";
@@ -113,13 +128,15 @@ int tp_sched_open(struct tp_sched *sched, pid_t pid, enum tp_sched_scope scope)
 		if (ring->fd < 0 && errno == ENODEV)
 			continue; // switched off
 		if (ring->fd < 0)
-			return refuse(sched, errno);
+			return refuse(sched, errno, false);
 		sched->ring_count++;
-		if (!map_ring(ring))
-			return refuse(sched, errno);
+		if (is_one_too_many(ring->fd))
+			return refuse(sched, EMFILE, false);
+		if (!map_ring(ring, scope == TP_SCHED_FAMILY ? RING_BYTES : RING_BYTES_FOLLOWED))
+			return refuse(sched, errno, true);
 	}
 	if (!sched->ring_count)
-		return refuse(sched, ENODEV);
+		return refuse(sched, ENODEV, false);
 	sched->from_ns = tp_clock_monotonic_ns();
 	tp_store32_release(&sched->open, 1);
 	return 0;
@@ -217,6 +234,16 @@ void tp_sched_drop(struct tp_sched *sched)
 	sched->lost += sched->switches.size / sizeof(struct teeperf_trace_sched_switch);
 	if (sched->rings)
 		tp_buf_reset(&sched->switches);
+}
+
+void tp_sched_give_back(struct tp_sched *sched, const struct tp_buf *section)
+{
+	struct teeperf_trace_sched head;
+	if (sched->most || section->size < sizeof(head))
+		return; // it has them still
+	memcpy(&head, section->data, sizeof(head));
+	sched->lost +=
+	    head.lost + (section->size - sizeof(head)) / sizeof(struct teeperf_trace_sched_switch);
 }
 
 void tp_sched_add(struct tp_sched *sched, struct tp_buf *out)

@@ -56,6 +56,8 @@ void tp_sched_take(struct tp_sched *sched, pid_t process);
 
 /* Count what was taken as lost. */
 void tp_sched_drop(struct tp_sched *sched);
+/* A section of tp_sched_add could not be written: what was in it is lost. */
+void tp_sched_give_back(struct tp_sched *sched, const struct tp_buf *section);
 
 /* Add the payload of a SCHED section with what was taken; nothing if there is nothing new. */
 void tp_sched_add(struct tp_sched *sched, struct tp_buf *out);

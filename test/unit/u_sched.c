@@ -381,6 +381,52 @@ static void parts_of_random_programs(void **state)
 	}
 }
 
+// A worker that waits when recording is switched off, and makes no record any more: it waits up to there.
+static void silent_when_switched_off(void **state)
+{
+	(void)state;
+	static const uint64_t words[] = {(uint64_t)FIRST_NAME << 32 | 100};
+	static const struct tp_gap off = {.from = 1000, .to = UINT64_MAX};
+	static const struct tp_off_stretch asleep = {.from = 110, .to = 5000};
+	const struct tp_gaps gaps = {&off, 1};
+	const struct tp_off_list list = {&asleep, 1};
+	struct tp_profile profile;
+	struct tp_stack stack;
+	start(&profile, &stack);
+	tp_stack_set_off(&stack, &list);
+	tp_stack_set_gaps(&stack, &gaps, false);
+	assert_int_equal(tp_stack_replay(&stack, words, 1, 0, POSITION), 0);
+	tp_stack_finish(&stack);
+	assert_int_equal(profile.nodes[1].self, 900);
+	assert_int_equal(profile.parts[1].self_off.blocked, 890);
+	tp_profile_choose_time(&profile);
+	assert_int_equal(profile.nodes[1].self, 10);
+	release(&profile, &stack);
+}
+
+// A range of times that begins between the end of a call without a time and the next record: it is its caller that waits.
+static void range_behind_an_untimed_exit(void **state)
+{
+	(void)state;
+	const uint64_t inner = FIRST_NAME + 16;
+	const uint64_t words[] = {(uint64_t)FIRST_NAME << 32 | 1, inner << 32 | 10,
+	    (inner | TEEPERF_KIND_UNTIMED) << 32,
+	    ((uint64_t)FIRST_NAME | TEEPERF_KIND_EXIT) << 32 | 110};
+	static const struct tp_off_stretch asleep = {.from = 20, .to = 100};
+	const struct tp_off_list list = {&asleep, 1};
+	struct tp_profile profile;
+	struct tp_stack stack;
+	start(&profile, &stack);
+	tp_stack_set_off(&stack, &list);
+	tp_stack_set_range(&stack, 50, UINT64_MAX);
+	assert_int_equal(tp_stack_replay(&stack, words, 4, 0, POSITION), 0);
+	tp_stack_finish(&stack);
+	assert_int_equal(profile.nodes[1].self, 60);
+	assert_int_equal(profile.parts[1].self_off.blocked, 50);
+	assert_int_equal(profile.parts[2].self_off.blocked, 0);
+	release(&profile, &stack);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +436,8 @@ int main(void)
 	    cmocka_unit_test(damaged_sections),
 	    cmocka_unit_test(calls_of_random_programs),
 	    cmocka_unit_test(parts_of_random_programs),
+	    cmocka_unit_test(silent_when_switched_off),
+	    cmocka_unit_test(range_behind_an_untimed_exit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,7 +207,7 @@ const struct tp_relation tp_relation_functions = {
 	LINKAGE, ADDRESS, TIMED, P50, P90, P99, UNCERTAINTY, FN, TOTAL, COUNTED, SAMPLED, FN_KEY,
 	PARTS, PARTS + 1, PARTS + 2, PARTS + 3, PARTS + 4, PARTS + 5, TP_RELATION_END},
     .report = (const uint8_t[]){CALLS, SELF, TIMED, UNCERTAINTY, INCLUSIVE, TOTAL, MIN, P50, P90,
-	P99, MAX, PARTS, PARTS + 1, PARTS + 2, TP_RELATION_END},
+	P99, MAX, TP_RELATION_END},
     .forms = TP_FORM_ALL,
     .rows = rows,
     .value = value,

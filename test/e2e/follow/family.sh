@@ -106,7 +106,8 @@ adds_up() {
 	python3 - single.*.csv <<'EOS' || fail "the sums are not those of: $*"
 import csv, sys
 KEYS = ("function", "module", "linkage", "address")
-SUMS = ("calls", "self_ns", "inclusive_ns", "timed_calls", "self_uncertainty_ns")
+PARTS = tuple("%s_%s_ns" % (of, part) for of in ("self", "inclusive") for part in ("cpu", "wait", "preempted"))
+SUMS = ("calls", "self_ns", "inclusive_ns", "timed_calls", "self_uncertainty_ns") + PARTS
 
 def read(name):
     rows = list(csv.DictReader(open(name)))
