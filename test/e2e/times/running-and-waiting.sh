@@ -27,6 +27,20 @@ static long long now(clockid_t clock)
 	clock_gettime(clock, &t);
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
+/*
+ * What the kernel takes off a thread's processor time and no switch tells: time of the hypervisor and of interrupts, here
+ * of all processors.
+ */
+static long long stolen(void)
+{
+	long long irq = 0, softirq = 0, steal = 0;
+	FILE *stat = fopen("/proc/stat", "r");
+	if (!stat || fscanf(stat, "cpu %*d %*d %*d %*d %*d %lld %lld %lld", &irq, &softirq, &steal) < 2)
+		irq = softirq = steal = 0;
+	if (stat)
+		fclose(stat);
+	return (irq + softirq + steal) * (1000000000 / sysconf(_SC_CLK_TCK));
+}
 static void spin(long long ns)
 {
 	const long long until = now(CLOCK_THREAD_CPUTIME_ID) + ns;
@@ -54,18 +68,20 @@ __attribute__((noinline)) void *hold(void *ns)
 	pthread_mutex_unlock(&lock);
 	return NULL;
 }
-/* NAME WALL CPU: what the thread's own clocks say of a piece of work. */
+/* NAME WALL CPU STOLEN: what the thread's own clocks say of a piece of work. */
 #define TELL(name, work)                                                          \
 	do {                                                                      \
+		const long long before = stolen();                                \
 		const long long wall = now(CLOCK_MONOTONIC_RAW);                  \
 		const long long cpu = now(CLOCK_THREAD_CPUTIME_ID);               \
 		work;                                                             \
 		const long long end = now(CLOCK_MONOTONIC_RAW);                   \
-		printf("%s %lld %lld\n", name, end - wall, now(CLOCK_THREAD_CPUTIME_ID) - cpu); \
+		const long long ran = now(CLOCK_THREAD_CPUTIME_ID) - cpu;         \
+		printf("%s %lld %lld %lld\n", name, end - wall, ran, stolen() - before); \
 	} while (0)
 int main(void)
 {
-	long long ns = 200000000;
+	long long ns = 400000000;
 	pthread_t thread;
 	TELL("compute", compute(ns));
 	TELL("nap", nap(ns));
@@ -97,7 +113,7 @@ int main(void)
 EOS
 expect 0 "$TEEPERF" cc -O1 -g -pthread -o app app.c
 
-# check TRACE: its columns are what the program told of each function, within 3 %, or 2 ms on a machine as busy as this.
+# check TRACE: its columns are what the program told of each function, within 3 % or a tick of 10 ms, and what was stolen meanwhile.
 check() {
 	"$TEEPERF" analyze --format csv "$1" >functions.csv 2>notes
 	python3 - "$1" told functions.csv <<'EOS'
@@ -110,15 +126,16 @@ failed = 0
 
 
 def same(what, got, wanted):
+    """Uses STOLEN, of the line at hand."""
     global failed
-    if abs(got - wanted) > max(0.03 * wanted, 2e6):
+    if abs(got - wanted) > max(0.03 * wanted, 10e6) + stolen:
         print(f"{trace}: {what}: {got / 1e6:.3f} ms, not {wanted / 1e6:.3f}")
         failed = 1
 
 
 for line in open(told):
-    name, wall, cpu = line.split()
-    wall, cpu = int(wall), int(cpu)
+    name, wall, cpu, stolen = line.split()
+    wall, cpu, stolen = int(wall), int(cpu), int(stolen)
     row = rows[name]
     part = {key: int(row["inclusive_%s_ns" % key]) for key in ("cpu", "wait", "preempted")}
     same(name + " in all", int(row["inclusive_ns"]), wall)
@@ -129,7 +146,7 @@ for line in open(told):
         same(name + " waiting", part["wait"], 0)
     else:
         same(name + " waiting", part["wait"], wall - cpu - part["preempted"])
-        if part["wait"] < 0.9 * 200e6:
+        if part["wait"] < 0.9 * 400e6:
             print(f"{trace}: {name} waited for {part['wait'] / 1e6:.3f} ms only")
             failed = 1
     if name == "preempted" and part["preempted"] < 0.2 * cpu:
@@ -163,7 +180,7 @@ for row in csv.DictReader(open(chosen)):
     for what, got in (("table", int(row["self_ns"])), ("folded", sums.get(name, 0))):
         if abs(got - expected) > 10:
             sys.exit(f"{name}: {got} in {what}, {expected} in the column")
-    if int(row["max_ns"]) > int(row["inclusive_ns"]) and row["calls"] == "1":
+    if int(row["max_ns"]) > int(row["inclusive_ns"]) + 100 and row["calls"] == "1":
         sys.exit(f"{name}: its only call is longer than all of it")
 EOS
 	done
