@@ -185,7 +185,7 @@ static void follow_sched(struct tp_drain *drain)
 	if (drain->writer->failed)
 		return; // they are counted in the end
 	take_sched(drain);
-	if (!drain->sched.most && drain->sched.switches.size >= SCHED_BYTES)
+	if (!drain->sched.most && tp_sched_bytes(&drain->sched) >= SCHED_BYTES)
 		write_sched(drain);
 }
 
@@ -516,7 +516,7 @@ static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
 	return HOST_AND_END + modules * sizeof(*drain->modules) +
 	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +
 	       drain->clock_log->count * sizeof(drain->clock_log->points[0]) +
-	       drain->sched.switches.size + sizeof(struct teeperf_trace_sched) +
+	       tp_sched_bytes(&drain->sched) + sizeof(struct teeperf_trace_sched) +
 	       drain->switches.words.size + tp_bpf_reader_bytes(&drain->system) +
 	       drain->writer->missing.count * sizeof(struct teeperf_trace_missing);
 }

@@ -229,6 +229,11 @@ void tp_sched_take(struct tp_sched *sched, pid_t process)
 		forget_old(sched);
 }
 
+uint64_t tp_sched_bytes(const struct tp_sched *sched)
+{
+	return tp_load32_acquire(&sched->open) ? sched->switches.size : 0;
+}
+
 void tp_sched_drop(struct tp_sched *sched)
 {
 	sched->lost += sched->switches.size / sizeof(struct teeperf_trace_sched_switch);

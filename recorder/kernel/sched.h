@@ -54,6 +54,8 @@ void tp_sched_close(struct tp_sched *sched);
  */
 void tp_sched_take(struct tp_sched *sched, pid_t process);
 
+/* Bytes of switches that were taken and not forgotten. */
+uint64_t tp_sched_bytes(const struct tp_sched *sched);
 /* Count what was taken as lost. */
 void tp_sched_drop(struct tp_sched *sched);
 /* A section of tp_sched_add could not be written: what was in it is lost. */
