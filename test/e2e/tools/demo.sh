@@ -38,7 +38,7 @@ keys() {
 	fail "README.md: the columns are '$(columns sample)'; what comes out has '$(columns shown)'"
 # What the heading says of a busy machine may come and go; the rest is always there.
 for key in $(keys sample); do
-	grep -q "\"$key " "$root"/analyzer/output/*.c || fail "README.md: no line of a heading begins with '$key'"
+	grep -qF "\"$key " "$root"/analyzer/output/*.c "$root"/analyzer/output/notes.def || fail "README.md: no line of a heading begins with '$key'"
 done
 for key in program duration threads events clock times; do
 	keys sample | grep -Fxq "$key" || fail "README.md: the sample has no line '$key'"
