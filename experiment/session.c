@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs what has no result yet, and makes what that needs.
+//
+// One file above 600 lines: the steps of a session share its state, which nobody else has to know.
 #define _GNU_SOURCE
 #include "session.h"
 
