@@ -15,13 +15,7 @@ enum { ROWS_MOST = 2000 };
 
 static void add_start(const struct tp_results *results, struct tp_buf *out)
 {
-	tp_buf_addf(out,
-	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-	    "'%s'; style-src '%s'; base-uri 'none'; form-action 'none'; require-trusted-types-for "
-	    "'script'; trusted-types 'none'\">\n"
-	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-	    tp_experiment_script_hash, tp_experiment_style_hash);
+	tp_text_add_page_start(out, tp_experiment_script_hash, tp_experiment_style_hash);
 	const char *file = results->experiment->plan.file;
 	const char *slash = strrchr(file, '/');
 	tp_text_add_xml(out, slash ? slash + 1 : file);

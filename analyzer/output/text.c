@@ -283,3 +283,14 @@ void tp_table_render(const struct tp_table *table, struct tp_buf *out)
 			    i + 1 == shown);
 	}
 }
+
+void tp_text_add_page_start(struct tp_buf *out, const char *script_hash, const char *style_hash)
+{
+	tp_buf_addf(out,
+	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+	    "'%s'; style-src '%s'; base-uri 'none'; form-action 'none'; require-trusted-types-for "
+	    "'script'; trusted-types 'none'\">\n"
+	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+	    script_hash, style_hash);
+}

@@ -57,4 +57,7 @@ int tp_table_choose(struct tp_table *table, const char *list, struct tp_err *err
 /* Write it out; the rows have to be complete. */
 void tp_table_render(const struct tp_table *table, struct tp_buf *out);
 
+/* The beginning of an HTML page that loads nothing and runs one script, by the hashes of that and of its style; up to the title. */
+void tp_text_add_page_start(struct tp_buf *out, const char *script_hash, const char *style_hash);
+
 #endif

@@ -144,8 +144,7 @@ static int check_time(const struct tp_analysis *analysis, struct tp_err *err)
 		    "does not tell running from waiting, so that there is only wall time: %s", why);
 	return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
 	    "does not tell running from waiting in thread %" PRIu32
-	    ": look at one of the others, by "
-	    "--thread",
+	    ": look at one of the others, by --thread",
 	    unknown->number);
 }
 

@@ -27,6 +27,11 @@ static inline void tp_frame_off_add(struct tp_frame_off *to, const struct tp_fra
 	tp_off_add(&to->inner, &off->inner);
 }
 
+static inline bool tp_frame_off_any(const struct tp_frame_off *off)
+{
+	return off->own.blocked || off->own.preempted || off->inner.blocked || off->inner.preempted;
+}
+
 /* A call that has not ended. Frame 0 is the thread itself and is never popped. */
 struct tp_frame {
 	uint64_t position; /* log.h, of its enter record; grows with depth */

@@ -72,11 +72,6 @@ static inline bool push(struct tp_stack *stack, uint32_t name, uint64_t time, ui
 	return true;
 }
 
-static bool has_off(const struct tp_frame_off *off)
-{
-	return off->own.blocked || off->own.preempted || off->inner.blocked || off->inner.preempted;
-}
-
 static void take_off(struct tp_off *from, const struct tp_off *off)
 {
 	from->blocked -= off->blocked;
@@ -89,7 +84,7 @@ static void add_inner_off(
 {
 	struct tp_frame_off inner = {.inner = off->own};
 	tp_off_add(&inner.inner, &off->inner);
-	if (has_off(&inner))
+	if (tp_frame_off_any(&inner))
 		stack->no_memory |= !tp_frame_add_off(stack, caller, &inner);
 }
 
@@ -98,7 +93,7 @@ static void pass_off(struct tp_stack *stack, struct tp_frame *caller, const stru
     const struct tp_frame_off *off)
 {
 	struct tp_node_parts *parts = stack->profile->parts;
-	if (!has_off(off))
+	if (!tp_frame_off_any(off))
 		return;
 	stack->no_memory |= !tp_frame_add_off(stack, caller, off);
 	if (!parts)
@@ -360,7 +355,8 @@ static bool carry(
 		frame->function = edge->function;
 		if (to->profile->parts)
 			tp_off_add(&to->profile->parts[node].self_off, &call->carried.own);
-		if (has_off(&call->carried) && !tp_frame_add_off(to, frame, &call->carried))
+		if (tp_frame_off_any(&call->carried) &&
+		    !tp_frame_add_off(to, frame, &call->carried))
 			return false;
 		call->carried = (struct tp_frame_off){0};
 		call->id = TP_CALL_MOVED | to->member->arrived++;

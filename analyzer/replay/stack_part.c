@@ -239,10 +239,8 @@ static bool add_counts(const struct tp_part *part, struct tp_stack *stack)
 // What the call on top had no processor for in a part of a step, and what the calls had that it made.
 static bool add_off(struct tp_stack *stack, const struct tp_frame_off *off)
 {
-	if (!off->own.blocked && !off->own.preempted && !off->inner.blocked &&
-	    !off->inner.preempted)
-		return true;
-	return tp_frame_add_off(stack, &stack->frames[stack->depth - 1], off);
+	return !tp_frame_off_any(off) ||
+	       tp_frame_add_off(stack, &stack->frames[stack->depth - 1], off);
 }
 
 int tp_part_join(const struct tp_part *part, struct tp_stack *stack)

@@ -198,6 +198,10 @@ static void write_system(struct tp_drain *drain)
 	if (section.size)
 		tp_trace_writer_add(
 		    drain->writer, TEEPERF_SECTION_SYSTEM, section.data, section.size);
+	if (section.size && drain->writer->unwritten >> TEEPERF_SECTION_SYSTEM & 1)
+		tp_bpf_reader_lose(
+		    &drain->system, (section.size - sizeof(struct teeperf_trace_system)) /
+					sizeof(struct teeperf_system_event));
 	tp_buf_release(&section);
 }
 
@@ -206,7 +210,7 @@ static void follow_system(struct tp_drain *drain)
 {
 	if (drain->system.bpf && !drain->system.process)
 		tp_bpf_take(drain->system.bpf);
-	if (tp_bpf_reader_bytes(&drain->system) >= SYSTEM_BYTES && !drain->writer->failed)
+	if (tp_bpf_reader_bytes(&drain->system) >= SYSTEM_BYTES)
 		write_system(drain);
 }
 
@@ -534,8 +538,11 @@ void tp_drain_finish(struct tp_drain *drain)
 		take_chunks(drain, TP_REGION_DONE | TP_REGION_OWNED);
 	}
 	take_sched(drain);
-	if (drain->writer->failed)
-		tp_sched_drop(&drain->sched); // the room is for what ends the file
+	if (drain->writer->failed) {
+		// No chunk makes room for them: what does not fit now is counted.
+		tp_sched_drop(&drain->sched);
+		write_system(drain);
+	}
 	tp_trace_writer_make_room(drain->writer, bytes_of_end(drain, threads));
 	drain->sched.lost += drain->writer->cut_switches;
 	tp_bpf_reader_lose(&drain->system, drain->writer->cut_events);

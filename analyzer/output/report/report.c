@@ -204,13 +204,7 @@ static int add_packed(
 
 static void add_start(const struct tp_report *report, struct tp_buf *out)
 {
-	tp_buf_addf(out,
-	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-	    "'%s'; style-src '%s'; base-uri 'none'; form-action 'none'; require-trusted-types-for "
-	    "'script'; trusted-types 'none'\">\n"
-	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-	    tp_report_script_hash, tp_report_style_hash);
+	tp_text_add_page_start(out, tp_report_script_hash, tp_report_style_hash);
 	tp_text_add_xml(out, tp_tracefile_program(report->analysis->trace));
 	tp_buf_addf(out, " \xe2\x80\x93 TeePerf</title>\n<style>%s</style>\n</head>\n<body>\n%s",
 	    tp_report_style, tp_report_before);
