@@ -404,6 +404,33 @@ static void silent_when_switched_off(void **state)
 	release(&profile, &stack);
 }
 
+// It wakes up while recording is off, and records again behind that; and a range of times ends while it waits.
+static void awake_when_switched_off(void **state)
+{
+	(void)state;
+	static const uint64_t words[] = {(uint64_t)FIRST_NAME << 32 | 100,
+	    ((uint64_t)FIRST_NAME | TEEPERF_KIND_EXIT) << 32 | 2000};
+	static const struct tp_gap off = {.from = 1000, .to = 1500};
+	static const struct tp_off_stretch asleep = {.from = 110, .to = 1900};
+	const struct tp_gaps gaps = {&off, 1};
+	const struct tp_off_list list = {&asleep, 1};
+	for (int ranged = 0; ranged < 2; ranged++) {
+		struct tp_profile profile;
+		struct tp_stack stack;
+		start(&profile, &stack);
+		tp_stack_set_off(&stack, &list);
+		if (ranged)
+			tp_stack_set_range(&stack, 0, 600);
+		else
+			tp_stack_set_gaps(&stack, &gaps, false);
+		assert_int_equal(tp_stack_replay(&stack, words, 2, 0, POSITION), 0);
+		tp_stack_finish(&stack);
+		assert_int_equal(profile.nodes[1].self, ranged ? 500 : 900);
+		assert_int_equal(profile.parts[1].self_off.blocked, ranged ? 490 : 890);
+		release(&profile, &stack);
+	}
+}
+
 // A range of times that begins between the end of a call without a time and the next record: it is its caller that waits.
 static void range_behind_an_untimed_exit(void **state)
 {
@@ -437,6 +464,7 @@ int main(void)
 	    cmocka_unit_test(calls_of_random_programs),
 	    cmocka_unit_test(parts_of_random_programs),
 	    cmocka_unit_test(silent_when_switched_off),
+	    cmocka_unit_test(awake_when_switched_off),
 	    cmocka_unit_test(range_behind_an_untimed_exit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
