@@ -29,7 +29,7 @@ static struct tp_open_options open_options = {.symbol_cache = true};
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "view", &view_name, "VIEW",
 	"what to show: top (default), tree, inverted, threads, function, histogram, timeline, contention, "
-	"transitions, counters, energy or system; with --family top, threads or processes"),
+	"transitions, counters, energy, system or waits; with --family top, threads or processes"),
     TP_OPT_BOOL(0, "family", &family,
 	"show all processes of a recording with --follow-fork together: FILE, and FILE.PID beside it"),
     TP_OPT_STRING(0, "function", &wanted.function, "PATTERN",

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf ctl: command a running recording.
-#include "cli/command/command.h"
+#include "cli/record/record.h"
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <teeperf/log.h>
 
 #include "recorder/control/control.h"
 
-static const struct tp_option options[] = {{0}};
+static struct tp_option_list modules;
 
 static const struct {
 	const char *word;
@@ -22,8 +23,16 @@ static const struct {
     {"flush", TP_CONTROL_FLUSH},
     {"mark", TP_CONTROL_MARK},
     {"stop", TP_CONTROL_STOP},
+    {"only", TP_CONTROL_ONLY},
+    {"add", TP_CONTROL_ADD},
+    {"drop", TP_CONTROL_DROP},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+
+static bool is_choice(enum tp_control_verb verb)
+{
+	return verb == TP_CONTROL_ONLY || verb == TP_CONTROL_ADD || verb == TP_CONTROL_DROP;
+}
 
 static void show_status(const struct tp_control_reply *reply)
 {
@@ -38,6 +47,17 @@ static void show_status(const struct tp_control_reply *reply)
 		printf("listens    to signal %u\n", reply->listens_value);
 	else
 		printf("listens    when it takes a new chunk of the log\n");
+	const char *functions = reply->only_count == 1 ? "" : "s";
+	if (reply->only == TEEPERF_ONLY_ALL)
+		printf("functions  all that are instrumented\n");
+	else
+		printf("functions  %s%u function%s on a list\n",
+		    reply->only == TEEPERF_ONLY_REST ? "all but " : "", reply->only_count,
+		    functions);
+	printf("choices    %u%s\n", reply->selections,
+	    !reply->pending   ? ""
+	    : reply->attached ? ", the last one pending: the program has not looked yet"
+			      : ", pending: no program has come yet");
 	printf("switches   %llu\n", (unsigned long long)reply->switches);
 	printf("records    %llu in the trace\n", (unsigned long long)reply->records);
 	printf("lost       %llu\n", (unsigned long long)reply->lost);
@@ -56,9 +76,20 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 		return TP_EXIT_DONE;
 	case TP_CONTROL_WAITING:
 		tp_command_tell("no instrumented program has come yet; it will begin %s\n",
-		    verb == TP_CONTROL_ON ? "recording" : "without recording");
+		    is_choice(verb)         ? "with these functions"
+		    : verb == TP_CONTROL_ON ? "recording"
+					    : "without recording");
 		return TP_EXIT_DONE;
 	case TP_CONTROL_LATER:
+		if (is_choice(verb)) {
+			tp_command_tell(
+			    "process %u obeys when it next takes a chunk of the log, makes "
+			    "a record after a second or more, loads a library, or calls "
+			    "teeperf_poll(); until then no other choice can be made; to be obeyed at "
+			    "once, record with '--control'\n",
+			    reply->attached);
+			return TP_EXIT_DONE;
+		}
 		// A program that records takes chunks; one that does not has no reason to look.
 		tp_command_tell("process %u %s\n", reply->attached,
 		    verb == TP_CONTROL_OFF
@@ -87,6 +118,9 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 		tp_command_tell(
 		    "there is nothing to mark: record with '--counters' or '--energy'\n");
 		return TP_EXIT_FAILED;
+	case TP_CONTROL_REFUSED:
+		tp_command_tell("%s\n", reply->output);
+		return TP_EXIT_FAILED;
 	case TP_CONTROL_UNKNOWN:
 		break;
 	}
@@ -94,19 +128,58 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 	return TP_EXIT_FAILED;
 }
 
+// The process that has the functions: the one that records, or else the program that was started; 0: its number says nothing.
+static pid_t process_of(const struct tp_control_reply *reply)
+{
+	const uint32_t pid = reply->foreign    ? 0
+			     : reply->attached ? reply->attached
+					       : reply->program;
+	return pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+static int choose(enum tp_control_verb verb, const char *pattern, pid_t pid)
+{
+	struct tp_control_reply reply;
+	struct tp_err err;
+	if (tp_control_ask(pid, TP_CONTROL_STATUS, &reply, &err))
+		return tp_command_fail(&err);
+	struct tp_region_only only = {0};
+	const int status = tp_record_only_running(
+	    pattern, verb == TP_CONTROL_ONLY, &modules, process_of(&reply), &only);
+	if (status)
+		return status;
+	if (only.count > TP_CONTROL_HASHES_MAX) {
+		free((void *)(uintptr_t)only.hashes);
+		return tp_command_refuse(TP_ERR_LIMIT, NULL,
+		    "'%s' names %u functions, more than %d", pattern, only.count,
+		    TP_CONTROL_HASHES_MAX);
+	}
+	const struct tp_control_request request = {
+	    .verb = verb, .only = only.kind, .hash_count = only.count};
+	const int r = tp_control_ask_with(pid, &request, only.hashes, &reply, &err);
+	free((void *)(uintptr_t)only.hashes);
+	return r ? tp_command_fail(&err) : report(verb, &reply);
+}
+
 static int run(int argc, char **argv)
 {
-	if (argc != 2)
-		return tp_options_usage("a command and a process id are needed");
 	int verb = 0;
-	while (verb < VERB_COUNT && strcmp(verbs[verb].word, argv[0]))
+	while (argc && verb < VERB_COUNT && strcmp(verbs[verb].word, argv[0]))
 		verb++;
-	if (verb == VERB_COUNT)
+	if (argc && verb == VERB_COUNT)
 		return tp_options_usage(
-		    "the command is on, off, status, flush, mark or stop, not '%s'", argv[0]);
-	const pid_t pid = tp_parse_pid(argv[1]);
+		    "the command is on, off, status, flush, mark, stop, only, add or drop, not '%s'",
+		    argv[0]);
+	if (argc && is_choice(verbs[verb].verb) && argc != 3)
+		return tp_options_usage("'%s' needs %s and a process id", argv[0],
+		    verbs[verb].verb == TP_CONTROL_ONLY ? "an allowlist" : "a pattern");
+	if (argc < 2 || argc != 2 + is_choice(verbs[verb].verb))
+		return tp_options_usage("a command and a process id are needed");
+	const pid_t pid = tp_parse_pid(argv[argc - 1]);
 	if (!pid)
-		return tp_options_usage("'%s' is no process id", argv[1]);
+		return tp_options_usage("'%s' is no process id", argv[argc - 1]);
+	if (is_choice(verbs[verb].verb))
+		return choose(verbs[verb].verb, argv[1], pid);
 	struct tp_control_reply reply;
 	struct tp_err err;
 	if (tp_control_ask(pid, verbs[verb].verb, &reply, &err))
@@ -114,10 +187,16 @@ static int run(int argc, char **argv)
 	return report(verbs[verb].verb, &reply);
 }
 
+static const struct tp_option options[] = {
+    TP_OPT_LIST(
+	0, "module", &modules, "FILE", "with only, add, drop: look for functions in FILE as well"),
+    TP_OPT_END,
+};
+
 const struct tp_command tp_cmd_ctl = {
     .name = "ctl",
-    .summary = "switch a running recording on and off, end it, or ask how it does",
-    .usage = "[options] on|off|status|flush|mark|stop PID",
+    .summary = "switch a running recording on and off, choose its functions, or end it",
+    .usage = "[options] on|off|status|flush|mark|stop PID | only LIST PID | add|drop PATTERN PID",
     .description =
 	"Commands the recording whose 'teeperf record' or whose program has process id PID.\n"
 	"\n"
@@ -128,11 +207,19 @@ const struct tp_command tp_cmd_ctl = {
 	"          what the rings hold to a trace of its own, FILE.snapshot-1, -2 and so on\n"
 	"  mark    begin a new phase of the counters of 'record --counters' and '--energy'\n"
 	"  stop    end the recording: the trace is completed, and the program runs on\n"
+	"  only    record only the functions of the allowlist LIST, of all that are instrumented\n"
+	"  add     record the functions that PATTERN names as well\n"
+	"  drop    do not record them any more\n"
+	"\n"
+	"PATTERN is a glob that is compared with linkage names and with demangled names, or a\n"
+	"line of an allowlist (src:*/net/*). A call that is open when its function is dropped is\n"
+	"cut there.\n"
 	"\n"
 	"The program obeys at once if it was started with 'teeperf record --control', else\n"
 	"when one of its threads has filled a chunk of the log or calls teeperf_poll().\n",
     .examples = "  teeperf record --control --on-start off ./server &\n"
 		"  teeperf ctl on $!\n"
+		"  teeperf ctl drop 'parse_*' $!\n"
 		"  teeperf ctl stop $!\n",
     .options = options,
     .run = run,

@@ -107,6 +107,8 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 		warn_of("'teeperf ctl' cannot reach this recording", &session->control_err);
 	if (session->events_refused.code)
 		warn_of("no system events are recorded", &session->events_refused);
+	else if (session->sgx_refused.code)
+		warn_of("no events of SGX are recorded", &session->sgx_refused);
 	if (session->region.note_err.code)
 		warn_of("if this recorder is killed, only 'teeperf recover' completes the trace",
 		    &session->region.note_err);
@@ -126,6 +128,8 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 	if (options->wanted.follow_fork)
 		tp_record_add_followed(&session->follow, &counts);
 	const bool came = tp_record_attach_judge(&options->attach, session, &counts, ended, &how);
+	if (came && options->wanted.events && !session->events_refused.code && session->unmet.code)
+		warn_of("no system events are recorded", &session->unmet);
 	tp_record_warn(&counts, &session->launch, options);
 	if (r)
 		tp_command_fail(&err);
@@ -139,6 +143,8 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 		tp_record_summarize(&counts, &session->launch, options, how,
 		    session->writer.made && !counts.output_gone);
 	bool whole = !r && came;
+	if (!r)
+		tp_record_budget_tell(session, options->quiet);
 	if (options->inner)
 		whole &= tp_record_inner_judge(session, &options->wanted, r, options->quiet);
 	if (options->wanted.follow_fork) {
@@ -164,7 +170,7 @@ static int record(struct tp_record_options *options)
 	const bool ended = wait_for_end(&session);
 	if (!finish(options, &session, ended))
 		return TP_EXIT_FAILED;
-	if (options->attach.waits)
+	if (options->attach.waits || options->attach.late)
 		return TP_EXIT_DONE;
 	if (!ended) {
 		tp_command_tell("'%s' (process %d) runs on without recording\n", options->argv[0],
@@ -204,16 +210,21 @@ const struct tp_command tp_cmd_record = {
 	"\n"
 	"Without PROGRAM, '--attach' or '--stream' wait for one program that somebody else\n"
 	"starts, in a TEE for example. The recording ends when that program says that it is\n"
-	"over, when nobody has the log mapped any more, or at Ctrl-C.\n",
+	"over, when nobody has the log mapped any more, or at Ctrl-C.\n"
+	"\n"
+	"With '--pid' alone, a program is recorded that runs already and was started without a\n"
+	"recorder; it runs on when the recording ends.\n",
     .examples = "  teeperf record ./app input.txt\n"
 		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n"
 		"  teeperf record --only parser.allow ./app\n"
+		"  teeperf record --budget 5% ./server\n"
 		"  teeperf record --mode ring --ring 4M ./server\n"
 		"  sudo teeperf record --events sched,syscalls,io,faults ./server\n"
 		"  teeperf record --port gramine -- gramine-sgx app\n"
 		"  teeperf record --tee --port sgxsdk -- ./app\n"
 		"  teeperf record --attach /dev/shm/app.log\n"
-		"  teeperf record --stream unix:/tmp/app.sock\n",
+		"  teeperf record --stream unix:/tmp/app.sock\n"
+		"  teeperf record --pid 1234 --duration 10s\n",
     .options = tp_record_option_table,
     .order = TP_OPTIONS_FIRST,
     .run = run,

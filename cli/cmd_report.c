@@ -39,14 +39,17 @@ static int open_baseline(struct tp_open_trace *open)
 }
 
 static int write_report(const struct tp_analysis *analysis, const struct tp_analysis *base,
-    const char *file, struct tp_buf *out)
+    enum tp_time time, const char *file, struct tp_buf *out)
 {
 	struct tp_err err;
 	const struct tp_report_options chosen = {
 	    .paths = paths && paths < 10000000 ? (uint32_t)paths : 10000000,
 	    .calls = calls < 10000000 ? (uint32_t)calls : 10000000,
 	    .base = base,
+	    .time = time,
 	};
+	if (time && tp_analysis_check_parts(analysis, &err))
+		return tp_command_fail(&err);
 	if (base && base->timeless != analysis->timeless)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, base->timeless ? baseline : file,
 		    "recorded without a clock, and the other one with one: they cannot be compared");
@@ -71,11 +74,13 @@ static int run(int argc, char **argv)
 	    "only one trace at a time; to compare, name the other one with --baseline");
 	if (status)
 		return status;
-	if (open_options.time)
+	// The page has all of them, and shows this one first.
+	const enum tp_time time = (enum tp_time)open_options.time;
+	open_options.time = TP_TIME_WALL;
+	if (time && baseline)
 		return tp_options_usage(
-		    "--time: a report is of all time, with strips of waiting in its timeline; for a flame graph of "
-		    "one of them: teeperf export --format flamegraph --time %s",
-		    tp_time_words[open_options.time]);
+		    "--time with --baseline: a comparison in a report is of wall time; use 'teeperf diff --time %s'",
+		    tp_time_words[time]);
 	// What is short is told by the timeline's times, which are as recorded; the sums are to agree with it.
 	if (open_options.min_time && !open_options.raw) {
 		open_options.raw = true;
@@ -91,8 +96,8 @@ static int run(int argc, char **argv)
 	if (!status && baseline)
 		status = open_baseline(&other);
 	if (!status)
-		status =
-		    write_report(&open.analysis, baseline ? &other.analysis : NULL, argv[0], &out);
+		status = write_report(
+		    &open.analysis, baseline ? &other.analysis : NULL, time, argv[0], &out);
 	if (!status && (open.damaged || other.damaged))
 		status = TP_EXIT_FAILED;
 	tp_buf_release(&out);

@@ -33,6 +33,7 @@ add_custom_command(OUTPUT "${TEEPERF_BPF_OBJECT}"
 	COMMAND "${TEEPERF_BPF_CLANG}" -target bpf -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra -Wno-unused-parameter
 		-D__TARGET_ARCH_${arch} -I "${PROJECT_SOURCE_DIR}" -I "${PROJECT_SOURCE_DIR}/include"
 		-I "${TEEPERF_LIBBPF_INCLUDE}" -idirafter "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}"
+		-idirafter "/usr/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu/include"
 		-c "${source}" -o "${object}"
 	COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/recorder/kernel/embed.py" "${TEEPERF_BPF_OBJECT}" "${object}"
 	DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/recorder/kernel/bpf_shared.h" "${PROJECT_SOURCE_DIR}/include/teeperf/trace.h"

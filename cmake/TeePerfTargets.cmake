@@ -13,17 +13,18 @@ find_library(TEEPERF_SQLITE sqlite3 REQUIRED)
 find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
 find_path(TEEPERF_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 
-# The rooms of each library; query and the recovery of killed recorders' logs are apart from what they need most of.
+# The rooms of each library; query, the live budget, and the recovery of killed recorders' logs are apart from what they need most of.
 set(TEEPERF_ROOMS_common common common/chunks)
 set(TEEPERF_ROOMS_allowlists allowlists/language allowlists/convert)
 set(TEEPERF_ROOMS_inventory allowlists/inventory)
 set(TEEPERF_ROOMS_selection allowlists/choose allowlists/check)
-set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/drain recorder/follow recorder/kernel recorder/region
+set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/drain recorder/follow recorder/kernel recorder/pid recorder/region
 	recorder/stream)
 set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols analyzer/symbols/elf analyzer/replay
-	analyzer/profile analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format
+	analyzer/profile analyzer/whatif analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format
 	analyzer/output/export analyzer/output/relation analyzer/output/report)
 set(TEEPERF_ROOMS_recovery recorder/recover)
+set(TEEPERF_ROOMS_budget recorder/budget)
 set(TEEPERF_ROOMS_query analyzer/query)
 set(TEEPERF_ROOMS_experiment experiment)
 set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/doctor cli/driver cli/record cli/tune)
@@ -63,7 +64,7 @@ endfunction()
 set(TEEPERF_REPORT_PAGE "${TEEPERF_GENERATED_DIR}/report_page.c")
 teeperf_page(tp_report_page "${TEEPERF_REPORT_PAGE}" analyzer/output/report/viewer report
 	analyzer/output/report/report.h
-	format data state theme model canvas flame detail timeline table sandwich treegrid keys main)
+	format data state theme model canvas flame detail lanes timeline table sandwich treegrid keys main)
 set(TEEPERF_EXPERIMENT_PAGE "${TEEPERF_GENERATED_DIR}/experiment_page.c")
 teeperf_page(tp_experiment_page "${TEEPERF_EXPERIMENT_PAGE}" experiment/page experiment experiment/results.h
 	scale plot main)
@@ -83,7 +84,7 @@ add_custom_target(tp_man ALL DEPENDS ${pages})
 # The host side once, in a variant: targets end in SUFFIX, outputs go to DIR (bin/, lib/), all is
 # compiled and linked with FLAGS.
 function(teeperf_host_variant suffix dir flags)
-	foreach(name common allowlists inventory selection recorder analyzer recovery query experiment cli)
+	foreach(name common allowlists inventory selection recorder analyzer recovery budget query experiment cli)
 		teeperf_host_library(${name} "${suffix}" "${flags}")
 	endforeach()
 	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
@@ -110,6 +111,9 @@ function(teeperf_host_variant suffix dir flags)
 	target_link_libraries(tp_recovery${suffix} PUBLIC
 		tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix})
 
+	target_link_libraries(tp_budget${suffix} PUBLIC
+		tp_selection${suffix} tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix})
+
 	target_link_libraries(tp_query${suffix} PUBLIC
 		tp_analyzer${suffix} tp_common${suffix} "${TEEPERF_SQLITE}")
 
@@ -122,7 +126,8 @@ function(teeperf_host_variant suffix dir flags)
 		tp_query${suffix} tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix} m)
 
 	# All of cli/ but main.c is a library, so that unit tests reach it.
-	target_link_libraries(tp_cli${suffix} PUBLIC tp_experiment${suffix} tp_query${suffix} tp_recovery${suffix} tp_recorder${suffix}
+	target_link_libraries(tp_cli${suffix} PUBLIC tp_experiment${suffix} tp_query${suffix} tp_recovery${suffix} tp_budget${suffix}
+		tp_recorder${suffix}
 		tp_selection${suffix}
 		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
 	target_compile_definitions(tp_cli${suffix} PRIVATE
@@ -195,7 +200,7 @@ function(teeperf_runtime_core name flags)
 	target_compile_options(${name} PRIVATE ${flags})
 endfunction()
 
-teeperf_runtime_files(posix fork elf_segments port/posix port/posix_fork port/posix_log)
+teeperf_runtime_files(posix fork elf_segments port/posix port/posix_fork port/posix_late port/posix_log)
 teeperf_runtime_core(tp_runtime "${TEEPERF_RUNTIME_FLAGS}" ${posix})
 add_library(teeperf_static STATIC $<TARGET_OBJECTS:tp_runtime>)
 add_library(teeperf_shared SHARED $<TARGET_OBJECTS:tp_runtime>)
@@ -207,7 +212,7 @@ target_link_libraries(teeperf_shared PRIVATE Threads::Threads)
 target_link_options(teeperf_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete)
 
 # With POSIX, but another log.
-list(FILTER posix EXCLUDE REGEX "/port/posix_log\\.c$")
+list(FILTER posix EXCLUDE REGEX "/port/posix_(late|log)\\.c$")
 set(TEEPERF_SYSTEM_FLAGS ${TEEPERF_RUNTIME_FLAGS})
 teeperf_runtime_core(tp_runtime_SYSTEM "${TEEPERF_SYSTEM_FLAGS}" ${posix})
 # The same, and the log is private and sent. Of memory that is not used nothing is there: so many chunks that a thread that

@@ -40,6 +40,23 @@ bool tp_write_all(int fd, const void *data, size_t size)
 	return true;
 }
 
+bool tp_write_at(int fd, const void *data, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+	while (done < size) {
+		const ssize_t written =
+		    pwrite(fd, (const char *)data + done, size - done, (off_t)(offset + done));
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written == 0)
+			errno = EIO;
+		if (written <= 0)
+			return false;
+		done += (size_t)written;
+	}
+	return true;
+}
+
 int64_t tp_read_at(int fd, void *to, uint64_t size, uint64_t offset)
 {
 	uint64_t done = 0;

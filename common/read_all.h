@@ -20,4 +20,7 @@ int64_t tp_read_at(int fd, void *to, uint64_t size, uint64_t offset);
 /* Write all SIZE bytes to FD; false, and errno, if that cannot be done. */
 bool tp_write_all(int fd, const void *data, size_t size);
 
+/* Write all SIZE bytes at OFFSET of the file FD, whose position stays; false, and errno, if that cannot be done. */
+bool tp_write_at(int fd, const void *data, size_t size, uint64_t offset);
+
 #endif

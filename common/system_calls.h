@@ -13,6 +13,8 @@ enum tp_system_call_use {
 	TP_SYSTEM_CALL_COPIES, /* the result is bytes that went from one descriptor to another */
 	TP_SYSTEM_CALL_FUTEX,  /* the first argument is the address of a futex */
 	TP_SYSTEM_CALL_ENDS,   /* it does not return */
+	TP_SYSTEM_CALL_SLEEPS, /* until a time; the result is 0 if that has come */
+	TP_SYSTEM_CALL_POLLS,  /* for files or until a time; the result is 0 if that has come */
 };
 
 struct tp_system_call {

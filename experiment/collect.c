@@ -200,7 +200,7 @@ static void start_system(struct tp_measured *to)
 {
 	now.bpf = (struct tp_bpf){0};
 	now.system = (struct tp_system_sums){0};
-	if (tp_bpf_open(&now.bpf, TEEPERF_SYSTEM_IO, true))
+	if (tp_bpf_open(&now.bpf, TEEPERF_SYSTEM_IO, TP_BPF_FAMILY))
 		tp_measured_note(to, "no system events: %s", now.bpf.refused.what);
 	tp_bpf_reader_init(&now.reader, &now.bpf, 0);
 }

@@ -148,11 +148,12 @@ static void mark_bridge(struct marking *marking, LLVMValueRef function)
 	set_marked(function);
 }
 
-static void mark_table(struct marking *marking, LLVMValueRef value, int depth)
+static void visit_table(struct marking *marking, LLVMValueRef value, int depth,
+    void (*visit)(struct marking *marking, LLVMValueRef function))
 {
 	LLVMValueRef function = tp_function_of(value);
 	if (function) {
-		mark_bridge(marking, function);
+		visit(marking, function);
 		return;
 	}
 	if (depth == DEPTH_MAX || !LLVMIsAConstant(value) || LLVMIsAGlobalVariable(value) ||
@@ -160,7 +161,7 @@ static void mark_table(struct marking *marking, LLVMValueRef value, int depth)
 		return;
 	const int count = LLVMGetNumOperands(value);
 	for (int i = 0; i < count; i++)
-		mark_table(marking, LLVMGetOperand(value, (unsigned)i), depth + 1);
+		visit_table(marking, LLVMGetOperand(value, (unsigned)i), depth + 1, visit);
 }
 
 static bool is_table(LLVMValueRef variable)
@@ -173,6 +174,27 @@ static bool is_table(LLVMValueRef variable)
 		   !strncmp(name, ocall_table, strlen(ocall_table)));
 }
 
+static void visit_tables(
+    struct marking *marking, void (*visit)(struct marking *marking, LLVMValueRef function))
+{
+	for (LLVMValueRef v = LLVMGetFirstGlobal(marking->module); v; v = LLVMGetNextGlobal(v))
+		if (is_table(v))
+			visit_table(marking, LLVMGetInitializer(v), 0, visit);
+}
+
+static void note_bridge(struct marking *marking, LLVMValueRef function)
+{
+	(void)marking;
+	if (!LLVMIsDeclaration(function))
+		tp_function_set_text(function, TP_ATTRIBUTE_BRIDGE, "", 0);
+}
+
+void tp_border_note(LLVMModuleRef module)
+{
+	struct marking marking = {.module = module};
+	visit_tables(&marking, note_bridge);
+}
+
 bool tp_border_mark(LLVMModuleRef module)
 {
 	struct marking marking = {
@@ -183,9 +205,7 @@ bool tp_border_mark(LLVMModuleRef module)
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
 		if (may_mark(f))
 			mark_calls(&marking, f);
-	for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v))
-		if (is_table(v))
-			mark_table(&marking, LLVMGetInitializer(v), 0);
+	visit_tables(&marking, mark_bridge);
 	LLVMDisposeBuilder(marking.builder);
 	return marking.changed;
 }

@@ -22,6 +22,8 @@
  * optimisation renames internal functions.
  */
 #define TP_ATTRIBUTE_NAME "teeperf-name"
+/* String attribute: it is called over the border of a TEE. */
+#define TP_ATTRIBUTE_BRIDGE "teeperf-bridge"
 
 /* The value of a string attribute of a function, NULL if it has none; as long as the function lives. */
 const char *tp_function_text(LLVMValueRef function, const char *attribute, unsigned *length);

@@ -132,13 +132,26 @@ static bool switches_stack(const struct tp_pass *pass, LLVMValueRef instruction)
 	return switches && !(LLVMIsACallInst(instruction) && promises_tail_call(instruction));
 }
 
+bool tp_inject_needs_position(const struct tp_pass *pass, LLVMValueRef instruction)
+{
+	return may_return_twice(instruction) || switches_stack(pass, instruction);
+}
+
+bool tp_inject_lands(LLVMValueRef function)
+{
+	for (LLVMValueRef i = tp_instruction_first(function); i; i = tp_instruction_next(i))
+		if (LLVMIsALandingPadInst(i))
+			return true;
+	return false;
+}
+
 // Whether control can come back into a function from above it without a return: at landing pads (those
 // that only clean up do not count if `catching`), and behind calls that may return twice or switch stacks.
 static bool comes_back(const struct tp_pass *pass, LLVMValueRef function, bool catching)
 {
 	for (LLVMValueRef i = tp_instruction_first(function); i; i = tp_instruction_next(i))
 		if ((LLVMIsALandingPadInst(i) && (!catching || LLVMGetNumClauses(i))) ||
-		    may_return_twice(i) || switches_stack(pass, i))
+		    tp_inject_needs_position(pass, i))
 			return true;
 	return false;
 }
@@ -233,8 +246,8 @@ static void strip_memory(LLVMValueRef function)
 	}
 }
 
-// What applies to every function that gets code of ours.
-static void prepare(struct tp_sequence *sequence, LLVMValueRef function)
+// What applies to every function that gets code of ours, ...
+static void prepare(LLVMValueRef function)
 {
 	// Two low bits of the name carry the kind.
 	if (LLVMGetAlignment(function) < 4)
@@ -243,8 +256,6 @@ static void prepare(struct tp_sequence *sequence, LLVMValueRef function)
 	if (LLVMGetLinkage(function) == LLVMPrivateLinkage)
 		LLVMSetLinkage(function, LLVMInternalLinkage);
 	strip_memory(function);
-	if (tp_sequence_needs_no_red_zone(sequence))
-		tp_function_add(function, "noredzone");
 }
 
 // Behind the function's fixed allocations. Line 0, not the first line: debuggers stop at the first line
@@ -263,7 +274,10 @@ void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 	    .builder = LLVMCreateBuilderInContext(sequence->context),
 	    .scope_location = tp_llvm_function_location(function),
 	    .target = target};
-	prepare(sequence, function);
+	prepare(function);
+	// ... and with sequences, whose cold path is a call that LLVM does not see.
+	if (tp_sequence_needs_no_red_zone(sequence))
+		tp_function_add(function, "noredzone");
 	// Looked for before there is any code of ours. What only cleans up goes on to whoever catches.
 	const bool with_position = comes_back(sequence->pass, function, target->sample == 0);
 	prepare_switches(&in);
@@ -285,5 +299,17 @@ void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 		inject_switches(&in, where);
 	if (with_position)
 		inject_resyncs(&in, where);
+	LLVMDisposeBuilder(in.builder);
+}
+
+void tp_inject_off(struct tp_sequence *sequence, const struct tp_target *target)
+{
+	struct injection in = {.sequence = sequence,
+	    .function = target->function,
+	    .builder = LLVMCreateBuilderInContext(sequence->context),
+	    .scope_location = tp_llvm_function_location(target->function),
+	    .target = target};
+	prepare(in.function);
+	inject_resyncs(&in, LLVMConstInt(sequence->i64, TEEPERF_POSITION_OFF, 0));
 	LLVMDisposeBuilder(in.builder);
 }

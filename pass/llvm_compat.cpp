@@ -16,12 +16,16 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
@@ -319,4 +323,91 @@ const char *tp_llvm_bytes(LLVMValueRef variable, size_t *size)
 	const StringRef bytes = data->getAsString();
 	*size = bytes.size();
 	return bytes.data();
+}
+
+bool tp_llvm_block_is_taken(LLVMBasicBlockRef block)
+{
+	return unwrap(block)->hasAddressTaken();
+}
+
+const char *tp_llvm_assembly(LLVMValueRef instruction, size_t *size)
+{
+	const auto *call = dyn_cast<CallBase>(unwrap(instruction));
+	const auto *code = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+	if (!code)
+		return nullptr;
+	const StringRef text = code->getAsmString();
+	*size = text.size();
+	return text.data();
+}
+
+LLVMValueRef tp_llvm_clone(LLVMValueRef function, const char *name, const char *section)
+{
+	auto *from = unwrap<Function>(function);
+	ValueToValueMapTy map;
+	Function *to = CloneFunction(from, map);
+	to->setName(name);
+	to->setLinkage(GlobalValue::InternalLinkage);
+	to->setVisibility(GlobalValue::DefaultVisibility);
+	to->setDLLStorageClass(GlobalValue::DefaultStorageClass);
+	to->setDSOLocal(true);
+	to->setComdat(from->getComdat());
+	to->setSection(section);
+	to->removeFnAttr(Attribute::AlwaysInline);
+	to->removeFnAttr(Attribute::InlineHint);
+	to->addFnAttr(Attribute::NoInline);
+	return wrap(to);
+}
+
+void tp_llvm_lead_to(LLVMValueRef from, LLVMValueRef to, LLVMValueRef gate)
+{
+	auto &function = *unwrap<Function>(from);
+	auto *other = unwrap<Function>(to);
+	LLVMContext &context = function.getContext();
+	BasicBlock &body = function.getEntryBlock();
+	auto *entry = BasicBlock::Create(context, "", &function, &body);
+	auto *away = BasicBlock::Create(context, "", &function);
+	IRBuilder<> builder(entry);
+	if (DISubprogram *scope = function.getSubprogram())
+		builder.SetCurrentDebugLocation(DILocation::get(context, 0, 0, scope));
+	// Volatile: the gate moves while the program runs, and nobody here is seen to move it.
+	LoadInst *value = builder.CreateLoad(builder.getInt8Ty(), unwrap(gate), true);
+	builder.CreateCondBr(builder.CreateICmpNE(value, builder.getInt8(0)), away, &body,
+	    MDBuilder(context).createBranchWeights(1, 100000));
+	// An allocation of fixed size is one only in the first block.
+	SmallVector<AllocaInst *, 16> allocations;
+	for (Instruction &instruction : body)
+		if (auto *allocation = dyn_cast<AllocaInst>(&instruction))
+			if (isa<ConstantInt>(allocation->getArraySize()))
+				allocations.push_back(allocation);
+	for (AllocaInst *allocation : allocations)
+		allocation->moveBefore(*entry, value->getIterator());
+
+	builder.SetInsertPoint(away);
+	SmallVector<Value *, 8> arguments;
+	SmallVector<AttributeSet, 8> attributes;
+	const AttributeList all = function.getAttributes();
+	for (Argument &argument : function.args()) {
+		arguments.push_back(&argument);
+		attributes.push_back(all.getParamAttrs(argument.getArgNo()));
+	}
+	CallInst *call = builder.CreateCall(other, arguments);
+	call->setCallingConv(function.getCallingConv());
+	call->setAttributes(
+	    AttributeList::get(context, AttributeSet(), all.getRetAttrs(), attributes));
+	call->setTailCallKind(CallInst::TCK_MustTail);
+	if (call->getType()->isVoidTy())
+		builder.CreateRetVoid();
+	else
+		builder.CreateRet(call);
+}
+
+bool tp_llvm_has_bytes_before(LLVMValueRef function)
+{
+	return unwrap<Function>(function)->hasPrologueData();
+}
+
+void tp_llvm_set_bytes_before(LLVMValueRef function, LLVMValueRef bytes)
+{
+	unwrap<Function>(function)->setPrologueData(unwrap<Constant>(bytes));
 }

@@ -86,6 +86,24 @@ void tp_llvm_inlined_functions(LLVMValueRef function,
 	size_t file_length, uint32_t line),
     void *context);
 
+/* Does a block address lead to it? */
+bool tp_llvm_block_is_taken(LLVMBasicBlockRef block);
+
+/* The text of a call of inline assembly, NULL if it is something else. */
+const char *tp_llvm_assembly(LLVMValueRef instruction, size_t *size);
+
+/* A copy of the function in this module, internal, never inlined, and linked or discarded with the original. Calls of
+ * itself are calls of the original. */
+LLVMValueRef tp_llvm_clone(LLVMValueRef function, const char *name, const char *section);
+
+/* Before all else: go on in `other` with the same arguments unless the byte at `gate` is 0, which it mostly is.
+ * pre: a call of `other` can take the function's place (musttail). */
+void tp_llvm_lead_to(LLVMValueRef function, LLVMValueRef other, LLVMValueRef gate);
+
+/* Bytes that run before the function's own code, frame and all (prologue data): whether it has some; set them. */
+bool tp_llvm_has_bytes_before(LLVMValueRef function);
+void tp_llvm_set_bytes_before(LLVMValueRef function, LLVMValueRef bytes);
+
 /* The bytes that a constant global variable consists of; NULL if it has no such initializer. */
 const char *tp_llvm_bytes(LLVMValueRef variable, size_t *size);
 

@@ -33,7 +33,7 @@ static const struct choice {
 } choices[CHOICES] = {
     [CLOCK] = {TP_PASS_OPTION_clock, {"auto", "tsc", "soft"}, "auto, tsc or soft"},
     [EXITS] = {TP_PASS_OPTION_exits, {"timed", "untimed"}, "timed or untimed"},
-    [SHAPE] = {TP_PASS_OPTION_shape, {"inline", "call"}, "inline or call"},
+    [SHAPE] = {TP_PASS_OPTION_shape, {"inline", "call", "dual"}, "inline, call or dual"},
     [TAIL_CALLS] = {TP_PASS_OPTION_tail_calls, {"call", "keep"}, "call or keep"},
     [THREADS] = {TP_PASS_OPTION_threads, {"many", "one"}, "many or one"},
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies.h"
 #include "inject.h"
 #include "function.h"
 #include "pass/inventory/notes.h"
@@ -82,9 +83,12 @@ static bool instrument(struct tp_sequence *sequence, const struct targets *targe
 	struct tp_count_group *groups = calloc(group_count, sizeof(*groups));
 	for (unsigned i = 0; i < targets->count; i++)
 		tp_sequence_begin(sequence, &targets->all[i]);
-	const bool ok = groups && make_groups(sequence, groups, targets->all, targets->counted);
+	bool ok = groups && make_groups(sequence, groups, targets->all, targets->counted);
 	for (unsigned i = 0; ok && i < targets->count; i++) {
-		tp_inject(sequence, &targets->all[i]);
+		if (tp_bodies_can(sequence->pass, &targets->all[i]))
+			ok = tp_bodies_inject(sequence, &targets->all[i]);
+		else
+			tp_inject(sequence, &targets->all[i]);
 		tp_function_set(targets->all[i].function, TP_ATTRIBUTE_DONE);
 	}
 	free(groups);
@@ -142,6 +146,7 @@ static void add_records(
 {
 	struct tp_sequence sequence;
 	mark_module(module);
+	tp_border_note(module);
 	bool ok = tp_sequence_init(&sequence, pass, module, targets->count - targets->watched);
 	if (ok) {
 		ok = instrument(&sequence, targets);

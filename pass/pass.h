@@ -68,6 +68,9 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module);
 struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef function,
     const char *main_file, const struct tp_facts *facts);
 
+/* Give functions that are called over the border of a TEE an attribute (TP_ATTRIBUTE_BRIDGE). */
+void tp_border_note(LLVMModuleRef module);
+
 /*
  * Mark calls over the border of a TEE, and functions that are called over it, as the SDKs' tools generate them
  * (crossings.c). Returns whether there are any. pre: the module's processor is supported.

@@ -21,7 +21,7 @@ static void look_at_end(void *context, pid_t pid)
 static void see_switches(void *context, pid_t pid)
 {
 	struct tp_session *session = context;
-	if (session->options.foreign)
+	if (session->options.foreign && !session->options.paired)
 		tp_err_set(&session->drain.sched.refused, TP_ERR_NOT_FOUND, NULL,
 		    "the numbers of its threads are not the host's");
 	else
@@ -109,7 +109,37 @@ static int start_log(struct tp_session *session, struct tp_err *err)
 
 static void stop_log(struct tp_session *session)
 {
+	if (session->options.late)
+		tp_region_empty(&session->region);
 	tp_region_release(&session->region);
+}
+
+// ---- Who switches functions on and off. The drain tells it what it takes, to the end.
+
+static int prepare_guide(struct tp_session *session, struct tp_err *err)
+{
+	const struct tp_session_guide *guide = session->options.guide;
+	return guide ? guide->prepare(guide->context, err) : 0;
+}
+
+static void forget_guide(struct tp_session *session)
+{
+	const struct tp_session_guide *guide = session->options.guide;
+	if (guide)
+		guide->forget(guide->context);
+}
+
+static int start_guide(struct tp_session *session, struct tp_err *err)
+{
+	const struct tp_session_guide *guide = session->options.guide;
+	return guide ? guide->start(guide->context, session, err) : 0;
+}
+
+static void stop_guide(struct tp_session *session)
+{
+	const struct tp_session_guide *guide = session->options.guide;
+	if (guide)
+		guide->stop(guide->context);
 }
 
 // ---- The drain. It is told of here, as the trace's beginning says how it goes about.
@@ -126,11 +156,16 @@ static int begin_trace(struct tp_session *session, struct tp_err *err)
 			  ? TP_DRAIN_END
 			  : drain_policy(session, options->drain, session->clock_log.clock),
 	    .start_off = options->start_off,
-	    .foreign = options->foreign,
+	    .foreign = options->foreign || !options->argv, // until it is met
 	    .snapshots = {.begin = tp_session_trace_begin_snapshot,
 		.context = session,
 		.start_ns = &session->start_ns},
 	};
+	if (options->guide) {
+		session->drain.see = options->guide->see;
+		session->drain.see_context = options->guide->context;
+	}
+	tp_session_guest_await(session);
 	return tp_session_trace_begin(session, err);
 }
 
@@ -138,11 +173,16 @@ static int begin_trace(struct tp_session *session, struct tp_err *err)
 static int start_events(struct tp_session *session, struct tp_err *err)
 {
 	(void)err;
+	const struct tp_session_options *options = &session->options;
 	struct tp_bpf *bpf = &session->bpf;
-	if (session->options.events &&
-	    tp_bpf_open(bpf, session->options.events, session->options.follow_fork))
+	const enum tp_bpf_whose whose = !options->argv         ? TP_BPF_JOINED
+					: options->follow_fork ? TP_BPF_FAMILY
+							       : TP_BPF_CHILD;
+	if (options->events && tp_bpf_open(bpf, options->events, whose))
 		session->events_refused = bpf->refused;
-	tp_bpf_reader_init(&session->drain.system, bpf, 0);
+	session->sgx_refused = bpf->missing;
+	if (options->argv)
+		tp_bpf_reader_init(&session->drain.system, bpf, 0);
 	return 0;
 }
 
@@ -163,6 +203,7 @@ static int start_drain(struct tp_session *session, struct tp_err *err)
 static void stop_drain(struct tp_session *session)
 {
 	tp_drain_stop(&session->drain);
+	tp_session_guest_settle(session);
 	if (!session->end)
 		tp_drain_finish(&session->drain);
 }
@@ -301,8 +342,10 @@ static void stop_control(struct tp_session *session)
  */
 const struct tp_session_step tp_session_steps[] = {
     {"signals", start_signals, stop_signals},
+    {"running process", tp_session_late_find, tp_session_late_forget},
     {"program's messages", start_tap, stop_tap},
     {"log", start_log, stop_log},
+    {"what the budget learns", prepare_guide, forget_guide},
     {"trace", tp_session_trace_open, tp_session_trace_close},
     {"TEE's log and trace", tp_session_inner_open, tp_session_inner_close},
     {"clock", tp_session_clock_start, tp_session_clock_stop},
@@ -315,6 +358,8 @@ const struct tp_session_step tp_session_steps[] = {
     {"switch", switch_on, switch_off},
     {"meters", start_meters, stop_meters},
     {"control", start_control, stop_control},
+    {"budget", start_guide, stop_guide},
+    {"calibration", tp_session_calibration_start, tp_session_calibration_stop},
     {"program", tp_session_program_start, tp_session_program_stop},
     {NULL, NULL, NULL},
 };
@@ -343,7 +388,6 @@ int tp_session_start_steps(struct tp_session *session, const struct tp_session_o
 	if (r)
 		return r;
 	session->options = *options;
-	session->options.foreign |= !options->argv;
 	session->cores = usable_cores();
 	if (sent)
 		tp_clock_log_init_foreign(&session->clock_log, clock, sent->clock_hz);

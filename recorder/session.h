@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 #include "recorder/control/control.h"
+#include "recorder/drain/calibration.h"
 #include "recorder/follow/follow.h"
 #include "recorder/kernel/meters.h"
 #include "launch.h"
+#include "recorder/pid/pid.h"
 #include "recorder/stream/thread.h"
 
 enum tp_drain_choice {
@@ -20,6 +22,23 @@ enum tp_drain_choice {
 	TP_DRAIN_CHOICE_NOW,
 	TP_DRAIN_CHOICE_LATE,
 	TP_DRAIN_CHOICE_END,
+};
+
+struct tp_session;
+
+/* What switches functions on and off while a session runs: 'record --budget'. */
+struct tp_session_guide {
+	/* Before anything is recorded. 0, or nothing of it is left. */
+	int (*prepare)(void *context, struct tp_err *err);
+	/* Before the program begins. 0, or a negative tp_error; then `forget` follows. */
+	int (*start)(void *context, struct tp_session *session, struct tp_err *err);
+	/* tp_drain.see */
+	void (*see)(void *context, const struct teeperf_chunk *chunk);
+	/* The program is over: fill session->budget. */
+	void (*stop)(void *context);
+	/* `see` is not called any more. */
+	void (*forget)(void *context);
+	void *context;
 };
 
 struct tp_session_options {
@@ -41,23 +60,40 @@ struct tp_session_options {
 	int control_signal;         /* tells the program of commands, 0: none */
 	bool switch_signals;        /* SIGUSR1 and SIGUSR2 switch on and off */
 	struct tp_region_only only; /* functions that are to record */
+	struct tp_region_only
+	    calibrate; /* of these, to be left out in turns, to measure what they cost; none: count is 0 */
 	char *const *argv; /* the program and its arguments, NULL-terminated; NULL: see below */
 	const struct tp_place *place; /* where the log is to be, NULL: where nobody else looks */
 	bool inherit;                 /* the program gets the log as a descriptor */
 	bool away; /* the output is our standard output: the program gets standard error for it */
 	bool
 	    foreign; /* what starts as a process here runs in a world of its own: its ids say nothing */
+	bool paired;      /* ... but each of its threads is one of ours under another number */
 	const char *port; /* of the TEE, for the trace; NULL: none */
 	/*
 	 * Without argv, the program is somebody else's: it finds the log in `place`, or sends a `stream`, which
 	 * was opened and is released by the caller.
 	 */
 	struct tp_stream *stream;
-	pid_t watch;         /* the recording ends with this process, 0: with none */
-	uint64_t timeout_ms; /* for the program to come; UINT64_MAX: no matter when */
+	pid_t watch;   /* the recording ends with this process, 0: with none */
+	bool late;     /* `watch` runs already, and is to take the log now */
+	bool late_off; /* ... but not to record until it is told to; start_off is set in any case */
+	uint64_t duration_ns; /* end the recording when it is so old; 0: never */
+	uint64_t timeout_ms;  /* for the program to come; UINT64_MAX: no matter when */
 	/* The program is the host of a TEE, whose side is recorded, too, into this trace; NULL: no. */
 	const char *inner;
 	struct tp_meters_options meters;
+	const struct tp_session_guide *guide; /* NULL: none; it outlives the session */
+};
+
+/* Somebody else's program, when it has said which process it is, until it has been joined by a thread that does nothing else. */
+struct tp_meeting {
+	pthread_t thread;
+	bool runs;     /* it was started, and not waited for */
+	uint32_t over; /* 1: what follows is complete */
+	pid_t pid;
+	bool has_no_events;    /* why is in bpf.refused */
+	struct tp_sched sched; /* to become the drain's */
 };
 
 struct tp_session {
@@ -82,19 +118,33 @@ struct tp_session {
 	bool has_inner;                          /* inner is in use */
 	struct tp_recording_result inner_result; /* known at the end */
 	struct tp_guest guest;
+	/* Somebody else's: why its process, or its system events, cannot be known; code 0: they are. The drain's thread fills it. */
+	struct tp_err unmet;
+	struct tp_meeting meeting;
 	enum tp_guest_state guest_state; /* what ended it */
+	struct tp_pid late;              /* of options.late */
+	char *late_place;                /* where the log is if not in our /dev/shm; NULL: it is */
+	/* Its threads before it had the log, and when recording began, as tp_pid_threads tells; the trace gets the newest list. */
+	_Atomic(char *) late_threads[2];
+	struct tp_err late_err; /* why the process still has the log; code 0: it has not */
 	bool has_cost;
-	struct tp_event_cost cost; /* of a call, if has_cost */
-	uint64_t control_word;     /* what header.control is, as we know it */
-	bool soft;                 /* there is a counter thread */
-	int cores;                 /* that we could use at the start */
-	uint64_t start_ns;         /* CLOCK_MONOTONIC_RAW */
-	struct tp_worker supplier; /* of memory */
-	struct tp_bpf bpf;         /* of options.events */
+	struct tp_event_cost cost;   /* of a call, if has_cost */
+	uint64_t control_word;       /* what header.control is, as we know it */
+	bool soft;                   /* there is a counter thread */
+	int cores;                   /* that we could use at the start */
+	uint64_t start_ns;           /* CLOCK_MONOTONIC_RAW */
+	uint64_t late_ns;            /* the same: since when a process that ran already records */
+	bool late_left;              /* it has no log any more */
+	struct tp_worker supplier;   /* of memory */
+	struct tp_worker calibrator; /* with options.calibrate, as is the next */
+	struct tp_calibration calibration;
+	struct tp_bpf bpf; /* of options.events */
 	struct tp_err
-	    events_refused; /* why the kernel does not tell of options.events; 0: it does */
+	    events_refused;        /* why the kernel does not tell of options.events; 0: it does */
+	struct tp_err sgx_refused; /* why it tells nothing of SGX, though of other events */
 	struct tp_meters meters;
-	struct tp_gramine_tap tap; /* of the program's standard error */
+	struct tp_gramine_tap tap;     /* of the program's standard error */
+	struct tp_budget_facts budget; /* filled at the end */
 };
 
 /* What has happened so far, or in all after tp_session_finish. */
@@ -141,10 +191,21 @@ enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeou
 bool tp_session_is_used(struct tp_session *session);
 
 /* Answer `teeperf ctl`: tp_control_server.answer, with the session as context. */
-void tp_session_answer(void *session, uint32_t verb, struct tp_control_reply *reply);
+void tp_session_answer(void *session, const struct tp_control_request *request,
+    const uint64_t *hashes, struct tp_control_reply *reply);
 
 /* Tell the program to record or not. False: nobody could be told at once. */
 bool tp_session_command(struct tp_session *session, bool on);
+
+/* Why which functions record cannot be changed here, NULL: it can. pre: the program has come. */
+const char *tp_session_no_selection(const struct tp_session *session);
+/* The guide's: have the program record these functions from now on. 0; tp_selection_ask has the errors. */
+int tp_session_choose(
+    struct tp_session *session, const struct tp_region_only *wanted, struct tp_err *err);
+/* Whether the program obeys. */
+bool tp_session_has_chosen(struct tp_session *session);
+/* Have the program look, if it listens for a signal. False: it looks when it comes to it. */
+bool tp_session_tell(const struct tp_session *session);
 
 /* While the recording runs. */
 void tp_session_count(const struct tp_session *session, struct tp_session_counts *counts);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a running recording does at the command of `teeperf ctl`.
 #define _GNU_SOURCE
-#include "session.h"
+#include "session_steps.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -25,6 +25,18 @@ static pid_t attached_pid(const struct tp_session *session)
 		   : 0;
 }
 
+bool tp_session_tell(const struct tp_session *session)
+{
+	const struct teeperf_log_header *header = session->region.header;
+	const pid_t pid = attached_pid(session);
+	if (session->options.late)
+		return pid && tp_session_late_tell(session);
+	return tp_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
+	       session->options.control_signal && !tp_load32_acquire(&session->drain.foreign) &&
+	       pid > 0 && tp_region_is_mapped(&session->region, pid) > 0 &&
+	       kill(pid, session->options.control_signal) == 0;
+}
+
 bool tp_session_command(struct tp_session *session, bool on)
 {
 	struct teeperf_log_header *header = session->region.header;
@@ -36,11 +48,7 @@ bool tp_session_command(struct tp_session *session, bool on)
 		tp_store_release(&session->inner.region.header->control, session->control_word);
 	if (session->follows)
 		tp_follow_command(&session->follow, session->control_word);
-	const pid_t pid = attached_pid(session);
-	return tp_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&
-	       session->options.control_signal && !session->options.foreign && pid > 0 &&
-	       tp_region_is_mapped(&session->region, pid) > 0 &&
-	       kill(pid, session->options.control_signal) == 0;
+	return tp_session_tell(session);
 }
 
 static bool is_on(const struct tp_session *session)
@@ -75,6 +83,98 @@ static void name_output(struct tp_control_reply *reply, const char *path)
 	    reply->output, sizeof(reply->output), "%s", path + (length > room ? length - room : 0));
 }
 
+const char *tp_session_no_selection(const struct tp_session *session)
+{
+	const struct teeperf_log_header *header = session->region.header;
+	if (session->options.follow_fork)
+		return "with 'record --follow-fork' the choice of functions cannot be changed";
+	if (session->has_inner)
+		return "with 'record --tee' the choice of functions cannot be changed";
+	if (session->options.calibrate.count)
+		return "with 'record --calibrate' the choice of functions changes by itself";
+	if (session->options.stream)
+		return "with 'record --stream' the choice of functions cannot be changed";
+	if (session->clock_log.clock == TEEPERF_CLOCK_NONE)
+		return "without a clock nothing tells what was recorded before the change: record with "
+		       "another '--clock'";
+	if (attached_pid(session) && !tp_load_acquire(&header->selected))
+		return "the program's runtime is of an older version, which cannot change its choice of "
+		       "functions: build it again";
+	return NULL;
+}
+
+// Wait until the program has obeyed all choices. TOLD: by signal.
+static bool wait_for_choice(struct tp_session *session, bool told)
+{
+	const struct timespec nap = {.tv_nsec = 1000 * 1000};
+	for (int i = 0; i < (told ? TOLD_MS : NOT_TOLD_MS); i++) {
+		if (tp_selection_is_obeyed(&session->drain.selections))
+			return true;
+		tp_doorbell_ring(&session->drain.worker.bell);
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+int tp_session_choose(
+    struct tp_session *session, const struct tp_region_only *wanted, struct tp_err *err)
+{
+	return tp_selection_ask(
+	    &session->drain.selections, &session->region, TP_SELECTION_ONLY, wanted, err);
+}
+
+bool tp_session_has_chosen(struct tp_session *session)
+{
+	if (tp_selection_is_obeyed(&session->drain.selections))
+		return true;
+	tp_doorbell_ring(&session->drain.worker.bell);
+	return false;
+}
+
+static enum tp_control_result select_functions(struct tp_session *session,
+    const struct tp_control_request *request, const uint64_t *hashes, char *why, size_t room)
+{
+	static const enum tp_selection_verb verbs[] = {
+	    TP_SELECTION_ONLY, TP_SELECTION_ADD, TP_SELECTION_DROP};
+	struct tp_selection_log *selections = &session->drain.selections;
+	const char *refused =
+	    session->options.guide
+		? "the functions are chosen by 'record --budget': record without it to choose them"
+		: tp_session_no_selection(session);
+	const struct tp_region_only wanted = {
+	    .kind = (enum teeperf_only)(request->only & 3),
+	    .hashes = hashes,
+	    .count = request->hash_count,
+	};
+	struct tp_err err;
+	if (!refused && attached_pid(session) && !tp_selection_is_obeyed(selections))
+		wait_for_choice(session, tp_session_tell(session));
+	if (!refused && tp_selection_ask(selections, &session->region,
+			    verbs[request->verb - TP_CONTROL_ONLY], &wanted, &err))
+		refused = err.what;
+	if (refused) {
+		snprintf(why, room, "%.*s", (int)room - 1, refused);
+		return TP_CONTROL_REFUSED;
+	}
+	const bool told = tp_session_tell(session);
+	if (!attached_pid(session))
+		return TP_CONTROL_WAITING;
+	if (wait_for_choice(session, told))
+		return TP_CONTROL_DONE;
+	return told ? TP_CONTROL_UNHEARD : TP_CONTROL_LATER;
+}
+
+static void describe_selection(struct tp_session *session, struct tp_control_reply *reply)
+{
+	struct tp_selection_log *log = &session->drain.selections;
+	pthread_mutex_lock(&log->lock);
+	reply->pending = log->word != log->obeyed;
+	reply->selections = TEEPERF_SELECTION_NUMBER(log->word);
+	reply->only = log->hashes ? log->only : (uint32_t)session->options.only.kind;
+	reply->only_count = log->hashes ? log->count : session->options.only.count;
+	pthread_mutex_unlock(&log->lock);
+}
+
 static void describe(struct tp_session *session, struct tp_control_reply *reply)
 {
 	struct tp_session_counts counts;
@@ -85,7 +185,9 @@ static void describe(struct tp_session *session, struct tp_control_reply *reply)
 	reply->wanted_on = session->control_word & TEEPERF_ACTIVE;
 	reply->listens = counts.listens;
 	reply->listens_value = counts.listens_value;
-	reply->switches = counts.switches;
+	// Without the gaps that choices leave.
+	const uint64_t gaps = 2 * tp_load_relaxed(&session->drain.switches.gaps);
+	reply->switches = counts.switches > gaps ? counts.switches - gaps : 0;
 	reply->records = counts.records;
 	reply->lost = counts.lost;
 	if (session->follows) {
@@ -101,6 +203,8 @@ static void describe(struct tp_session *session, struct tp_control_reply *reply)
 	}
 	reply->file_bytes = counts.file_bytes;
 	reply->elapsed_ns = counts.elapsed_ns;
+	reply->foreign = tp_load32_acquire(&session->drain.foreign);
+	describe_selection(session, reply);
 	name_output(reply, session->options.output);
 }
 
@@ -113,9 +217,12 @@ static enum tp_control_result flush(struct tp_session *session)
 		   : TP_CONTROL_FAILED;
 }
 
-void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *reply)
+void tp_session_answer(void *context, const struct tp_control_request *request,
+    const uint64_t *hashes, struct tp_control_reply *reply)
 {
 	struct tp_session *session = context;
+	const uint32_t verb = request->verb;
+	char why[sizeof(reply->output)];
 	enum tp_control_result result = TP_CONTROL_DONE;
 	switch (verb) {
 	case TP_CONTROL_STATUS:
@@ -128,6 +235,11 @@ void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *re
 	case TP_CONTROL_MARK:
 		if (!tp_meters_read(&session->meters, TEEPERF_READING_MARK))
 			result = TP_CONTROL_NO_METERS;
+		break;
+	case TP_CONTROL_ONLY:
+	case TP_CONTROL_ADD:
+	case TP_CONTROL_DROP:
+		result = select_functions(session, request, hashes, why, sizeof(why));
 		break;
 	case TP_CONTROL_FLUSH:
 		result = flush(session);
@@ -145,4 +257,6 @@ void tp_session_answer(void *context, uint32_t verb, struct tp_control_reply *re
 			  tp_drain_has_flushed(&session->drain, session->drain.flush_asked);
 	if (reply->snapshot)
 		name_output(reply, session->drain.snapshots.last);
+	if (result == TP_CONTROL_REFUSED)
+		snprintf(reply->output, sizeof(reply->output), "%s", why);
 }

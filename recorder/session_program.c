@@ -28,6 +28,8 @@ static int start_guest(struct tp_session *session, struct tp_err *err)
 		return r;
 	if (session->options.stream)
 		r = tp_stream_start(session->options.stream, &session->region, err);
+	else if (session->options.late)
+		r = tp_session_late_start(session, err);
 	if (r)
 		tp_guest_stop(&session->guest);
 	return r;
@@ -63,6 +65,7 @@ void tp_session_program_stop(struct tp_session *session)
 {
 	if (session->options.argv)
 		return;
+	tp_session_late_stop(session);
 	tp_guest_stop(&session->guest);
 	if (session->options.stream)
 		tp_stream_stop(session->options.stream);
@@ -96,7 +99,10 @@ static enum tp_launch_event look_at_guest(struct tp_session *session)
 
 enum tp_launch_event tp_session_wait(struct tp_session *session, uint32_t timeout_ms)
 {
-	if (tp_load_relaxed(&session->stop_asked))
+	const uint64_t duration = session->options.duration_ns;
+	const uint64_t start_ns = session->late_ns ? session->late_ns : session->start_ns;
+	if (tp_load_relaxed(&session->stop_asked) ||
+	    (duration && tp_clock_monotonic_ns() - start_ns >= duration))
 		return TP_LAUNCH_RELEASE;
 	if (!session->options.argv) {
 		if (look_at_guest(session) == TP_LAUNCH_ENDED)

@@ -38,6 +38,8 @@ void tp_session_clock_stop(struct tp_session *session);
 /* session_trace.c: the file, what stands at its beginning, and what completes it. */
 int tp_session_trace_open(struct tp_session *session, struct tp_err *err);
 int tp_session_trace_begin(struct tp_session *session, struct tp_err *err);
+/* What is known of program and machine now, in place of what was written before; by the drain's thread. */
+void tp_session_trace_tell_host(struct tp_session *session);
 void tp_session_trace_close(struct tp_session *session);
 /* What a snapshot of the rings begins with (drain.h). */
 void tp_session_trace_begin_snapshot(void *session);
@@ -51,6 +53,29 @@ int tp_session_inner_open(struct tp_session *session, struct tp_err *err);
 void tp_session_inner_close(struct tp_session *session);
 int tp_session_inner_start(struct tp_session *session, struct tp_err *err);
 void tp_session_inner_stop(struct tp_session *session);
+
+/* session_control.c: have the program look at what the host wants, if it listens. False: it looks when it comes to it. */
+bool tp_session_tell(const struct tp_session *session);
+
+/* session_calibration.c: with options.calibrate, windows without some functions; else nothing. */
+int tp_session_calibration_start(struct tp_session *session, struct tp_err *err);
+void tp_session_calibration_stop(struct tp_session *session);
+
+/* session_guest.c: a program that somebody else starts says which process it is; the drain's thread hears of it. */
+void tp_session_guest_await(struct tp_session *session);
+/* Wait for what that has begun. pre: the drain's thread does not run. */
+void tp_session_guest_settle(struct tp_session *session);
+
+/*
+ * session_late.c: a process that runs already. Find its runtime, and where it can open the log; have it take the log; have it
+ * leave it. Each does nothing if there is none.
+ */
+int tp_session_late_find(struct tp_session *session, struct tp_err *err);
+void tp_session_late_forget(struct tp_session *session);
+int tp_session_late_start(struct tp_session *session, struct tp_err *err);
+void tp_session_late_stop(struct tp_session *session);
+/* It has a new control word. False: it could not be told. */
+bool tp_session_late_tell(const struct tp_session *session);
 
 /* session_program.c: the program, or what tells of its end where it is somebody else's. */
 int tp_session_program_start(struct tp_session *session, struct tp_err *err);

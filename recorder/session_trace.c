@@ -13,6 +13,9 @@ struct tp_host_facts tp_session_facts(const struct tp_session *session)
 	static const char *const modes[] = {[TEEPERF_MODE_STREAM] = "stream",
 	    [TEEPERF_MODE_FULL] = "full",
 	    [TEEPERF_MODE_RING] = "ring"};
+	const struct tp_err *refused = session->events_refused.code || !session->options.events
+					   ? &session->events_refused
+					   : &session->unmet;
 	return (struct tp_host_facts){
 	    .clock = teeperf_clock_name(session->clock_log.clock),
 	    .counter_cpu = session->soft ? session->counter.cpu : -1,
@@ -22,13 +25,22 @@ struct tp_host_facts tp_session_facts(const struct tp_session *session)
 	    .drain = drains[session->drain.policy],
 	    .start_off = session->options.start_off,
 	    .only = session->options.only.kind != TEEPERF_ONLY_ALL,
+	    .attached =
+		session->late_threads[1] ? session->late_threads[1] : session->late_threads[0],
+	    .calibrated = session->options.calibrate.count != 0,
 	    .cost = session->cost,
 	    .has_cost = session->has_cost,
+	    .budget = session->budget,
 	    .port = session->options.port,
 	    .transport = session->options.stream  ? "stream"
 			 : !session->options.argv ? "attached"
 						  : NULL,
-	    .events_refused = session->events_refused.code ? session->events_refused.what : NULL,
+	    .ids = !session->drain.foreign                            ? NULL
+		   : session->options.paired && session->options.argv ? "virtual"
+								      : "foreign",
+	    .sgx_refused =
+		session->sgx_refused.code && !refused->code ? session->sgx_refused.what : NULL,
+	    .events_refused = refused->code ? refused->what : NULL,
 	};
 }
 
@@ -38,11 +50,18 @@ static void write_host(const struct tp_session *session, bool ended)
 	tp_trace_add_host(&session->drain, &facts, ended);
 }
 
+void tp_session_trace_tell_host(struct tp_session *session)
+{
+	write_host(session, false);
+}
+
 static int write_command(const struct tp_session *session, struct tp_err *err)
 {
 	static char *const nobody[] = {NULL};
-	char *const *argv = session->options.argv ? session->options.argv : nobody;
-	return tp_trace_add_command(&session->drain, argv, 0, err);
+	char *const *argv = session->options.argv   ? session->options.argv
+			    : session->options.late ? NULL
+						    : nobody;
+	return tp_trace_add_command(&session->drain, argv, session->options.watch, err);
 }
 
 void tp_session_trace_begin_snapshot(void *context)

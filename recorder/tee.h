@@ -50,6 +50,7 @@ struct tp_tee {
 	uint64_t log_limit_bytes;
 	bool at_start; /* its runtime takes the log at the file's beginning only */
 	bool foreign;  /* its process and thread ids are of a world of its own */
+	bool paired;   /* ... but each of its threads is one of the program that is started here */
 	bool
 	    elsewhere; /* it is never started by a program here: `--attach` or `--stream` is needed */
 	const char *const *

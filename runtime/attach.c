@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attaching to the shared log: validate what the host wrote, once, and keep a private copy.
+// One file above 600 lines: each way in which a log or a module comes or goes is a few steps, in an order that the others rely on.
 #include "runtime.h"
 
 #include "port.h"
@@ -112,6 +113,8 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 	const uint64_t list = tp_load_relaxed(&header->only_offset);
 	const uint64_t only = load_word(&header->only_count);
 	const uint64_t ring = load_word(&header->ring);
+	const uint64_t selections = tp_load_relaxed(&header->selection_offset);
+	const uint64_t selection_capacity = tp_load_relaxed(&header->selection_capacity);
 
 	const uint64_t chunk_count = geometry >> 32;
 	const uint64_t module_capacity = capacities & UINT32_MAX;
@@ -127,7 +130,8 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 	    !fits(modules, module_capacity, sizeof(struct teeperf_module), size) ||
 	    !fits(threads, thread_capacity, sizeof(struct teeperf_thread), size) ||
 	    !fits(chunks, chunk_count, TP_CHUNK_SIZE, size) ||
-	    !fits(list, only & UINT32_MAX, 8, size))
+	    !fits(list, only & UINT32_MAX, 8, size) ||
+	    !fits(selections, selection_capacity, 2 * 8, size))
 		return false;
 	const bool in_rings = kinds >> 32 == TEEPERF_MODE_RING;
 	if (in_rings && chunk_count > TP_RING_LOG_CHUNKS)
@@ -144,6 +148,8 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 	process->only_list = (const uint64_t *)(const void *)(bytes + list);
 	process->only_count = (uint32_t)only;
 	process->only = (uint32_t)(only >> 32);
+	process->selection_list = (const uint64_t *)(const void *)(bytes + selections);
+	process->selection_capacity = selection_capacity;
 	process->chunk_mask = chunk_count - 1;
 	process->thread_mask = (uint32_t)(thread_capacity - 1);
 	process->module_limit = (uint32_t)module_capacity;
@@ -273,13 +279,31 @@ static void listen(void)
 	tp_store_release((uint64_t *)(void *)&tp_process.header->listens, tp_process.listens);
 }
 
+// Ports whose logs may come at any time have their own (port/posix_late.c).
+__attribute__((weak)) bool tp_port_is_late(void)
+{
+	return false;
+}
+
+__attribute__((weak)) void tp_port_remember(const void *anchor)
+{
+	(void)anchor;
+}
+
+__attribute__((weak)) void tp_port_forget(const void *anchor)
+{
+	(void)anchor;
+}
+
 // The first module registers: find the log. Constructors run one at a time, so no lock is needed.
 static void attach(void)
 {
 	const bool found = find_log();
 	if (found)
 		claimed = tp_process.header;
-	if (!found || !tp_port_attached()) {
+	const bool ready = (found || tp_port_is_late()) && tp_port_attached();
+	tp_process.late = ready && !found;
+	if (!ready || !found) {
 		tp_process_off();
 		return;
 	}
@@ -289,15 +313,61 @@ static void attach(void)
 	tp_attach_report(TEEPERF_ATTACH_DONE);
 }
 
-// Close the gates of functions that the host does not want, or of all: then their records could not be
-// told from those of others, or there is no room to say whose they are.
-static void narrow(struct teeperf_module_block *block, enum tp_admission admission)
+// The records of a module that is refused could not be told from those of others, or there is no room to say whose they are.
+static void admit(struct teeperf_module_block *block, enum tp_admission admission)
 {
 	uint64_t functions;
 	uint64_t left_out;
-	tp_gates_narrow(block, admission, &functions, &left_out);
+	tp_gates_admit(block, admission, &functions, &left_out);
 	tp_store_relaxed(&tp_process.header->functions_left_out, left_out);
 	tp_store_relaxed(&tp_process.header->function_count, functions);
+}
+
+// ---- modules that come and go beside a log that does
+
+static uint64_t late_change; // 1: a log comes or goes
+static uint64_t changes;     // modules that come or go
+
+// A call that puts a log in place or takes it away is short, and waits for nobody.
+static void begin_change(void)
+{
+	tp_fetch_add_seq_cst(&changes, 1);
+	while (tp_load_seq_cst(&late_change))
+		;
+}
+
+static void end_change(void)
+{
+	tp_fetch_add_seq_cst(&changes, UINT64_MAX);
+}
+
+bool tp_late_begin(void)
+{
+	tp_store_seq_cst(&late_change, 1);
+	if (!tp_load_seq_cst(&changes))
+		return true;
+	tp_store_seq_cst(&late_change, 0);
+	return false;
+}
+
+void tp_late_end(void)
+{
+	tp_store_seq_cst(&late_change, 0);
+}
+
+void tp_late_forked(void)
+{
+	// A handler may have forked that interrupted us; then the thread is still there.
+	tp_store_relaxed(&tp_process.inside, tp_thread.inside != 0);
+	tp_store_relaxed(&late_change, 0);
+	tp_store_relaxed(&changes, 0);
+	// The logs that were are the parent's, whose threads may come to their old places there.
+	tp_thread.own_log = 0;
+	if (!tp_process.late || tp_load32_acquire(&tp_process.state) != TP_STATE_OFF)
+		return;
+	tp_process.header = NULL;
+	tp_store_relaxed(&__teeperf_thread.cursor, 0);
+	tp_store_relaxed(&__teeperf_thread.end, 0);
 }
 
 // Whether there is a log, and it is there for this thread.
@@ -307,7 +377,7 @@ static bool has_log(void)
 	return (state == TP_STATE_RECORDING || state == TP_STATE_PAUSED) && tp_thread_may_record();
 }
 
-void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block)
+static void add_module(uint64_t abi_and_clock, struct teeperf_module_block *block)
 {
 	if (tp_load32_acquire(&tp_process.state) == TP_STATE_START) {
 		tp_process.first_compiled = abi_and_clock & 0xff;
@@ -320,16 +390,22 @@ void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block
 		tp_process_off();
 		return;
 	}
+	// For a log that comes when nobody may be asked any more.
+	if (tp_process.late)
+		tp_port_remember(block);
 	const bool there = has_log();
 	const bool agrees = !there || clock_agrees(abi_and_clock & 0xff);
 	// For a log that comes later.
 	block->reserved |= UINT64_C(1) << (abi_and_clock & CLOCKS_MASK);
+	// A library that is loaded after the host's last word obeys it from its first call on.
+	if (there && agrees)
+		tp_switch_look();
 	// A module with code for two clocks has two constructors.
 	if (there && agrees && !tp_gates_has(block)) {
-		narrow(block, tp_module_add(block));
+		admit(block, tp_module_add(block));
 		block->reserved |= TOLD;
 	}
-	tp_gates_add(block);
+	tp_gates_add(block, tp_thread_may_record());
 	if (!agrees) {
 		tp_attach_report(TEEPERF_ATTACH_BAD_CLOCK);
 		refused = TEEPERF_ATTACH_BAD_CLOCK;
@@ -337,11 +413,22 @@ void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block
 	}
 }
 
+void __teeperf_module(uint64_t abi_and_clock, struct teeperf_module_block *block)
+{
+	begin_change();
+	add_module(abi_and_clock, block);
+	end_change();
+}
+
+// A log that goes meanwhile stays mapped.
 static void tell_end_now(void)
 {
+	struct teeperf_log_header *header = claimed;
+	if (!header)
+		return;
 	if (tp_process.finish)
 		tp_process.finish(ended);
-	tp_store_release(&claimed->ended, ended);
+	tp_store_release(&header->ended, ended);
 }
 
 void __teeperf_over(int code)
@@ -349,7 +436,7 @@ void __teeperf_over(int code)
 	tp_thread_end();
 	ended = TEEPERF_ENDED | TEEPERF_ENDED_HAS_CODE |
 		(uint64_t)(uint32_t)code << TEEPERF_ENDED_CODE_SHIFT;
-	if (claimed && tp_thread_may_record())
+	if (tp_thread_may_record())
 		tell_end_now();
 	refused = TEEPERF_ATTACH_DONE;
 	tp_process_off();
@@ -358,16 +445,24 @@ void __teeperf_over(int code)
 // The runtime may be linked into an executable whose libraries' destructors run behind its own.
 static void tell_end(void)
 {
-	if (ended && claimed && tp_gates_none())
+	if (ended && tp_gates_none())
 		tell_end_now();
 }
 
-void __teeperf_module_gone(struct teeperf_module_block *block)
+static void remove_module(struct teeperf_module_block *block)
 {
 	if (has_log())
 		tp_module_remove(block);
 	tp_gates_remove(block);
+	tp_port_forget(block);
 	tell_end();
+}
+
+void __teeperf_module_gone(struct teeperf_module_block *block)
+{
+	begin_change();
+	remove_module(block);
+	end_change();
 }
 
 void tp_process_ended(uint64_t word)
@@ -385,26 +480,28 @@ static void drop(struct teeperf_module_block *block)
 {
 	const uint64_t at = (uint64_t)(uintptr_t)block;
 	if (at >= going_start && at < going_end)
-		__teeperf_module_gone(block);
+		remove_module(block);
 }
 
 void __teeperf_module_remove(struct teeperf_loaded *loaded)
 {
 	struct teeperf_module module;
+	begin_change();
 	// If its destructors have not run: nothing of ours may be in memory that goes.
-	if (!tp_loaded_take(loaded, &module))
-		return;
-	going_start = module.start;
-	going_end = module.end;
-	tp_gates_each(drop);
-	tp_counts_gone(going_start, going_end);
+	if (tp_loaded_take(loaded, &module)) {
+		going_start = module.start;
+		going_end = module.end;
+		tp_gates_each(drop);
+		tp_counts_gone(going_start, going_end);
+	}
+	end_change();
 }
 
 // ---- a log that comes when the program runs already
 
 static void forget_told(struct teeperf_module_block *block)
 {
-	block->reserved &= ~(uint64_t)TOLD;
+	block->reserved &= ~(TOLD | TP_BLOCK_REFUSED);
 }
 
 static bool all_agree;
@@ -419,7 +516,7 @@ static void check_clock(struct teeperf_module_block *block)
 static void tell(struct teeperf_module_block *block)
 {
 	if (!(block->reserved & TOLD))
-		narrow(block, tp_module_add(block));
+		admit(block, tp_module_add(block));
 	block->reserved |= TOLD;
 }
 
@@ -550,6 +647,44 @@ void tp_attach_leave(void)
 		tp_store32_release(&tp_process.state, TP_STATE_AWAY);
 	claimed = NULL;
 	tp_process.counter = &tp_counter_never;
+	// The lists go with the log.
+	tp_process.only = TEEPERF_ONLY_ALL;
+	tp_process.only_list = tp_process.selection_list = NULL;
+	tp_process.only_count = 0;
+	tp_process.selection_capacity = 0;
 	if (TP_ONE_THREAD)
 		tp_change_acq_rel(&tp_process.header->pid, tp_process.pid, 0);
+}
+
+// ---- a log that comes at any time, beside threads that run (port/posix_late.c)
+
+enum teeperf_attach tp_attach_late(void *base, uint64_t size)
+{
+	struct tp_process *process = &tp_process;
+	if (refused)
+		return refused;
+	process->pid = tp_port_process_id();
+	if (!adopt_outside(base, size, NULL))
+		return TEEPERF_ATTACH_BAD_LOG;
+	all_agree = true;
+	tp_gates_each(check_clock);
+	if (!all_agree) {
+		tp_attach_report(TEEPERF_ATTACH_BAD_CLOCK);
+		return TEEPERF_ATTACH_BAD_CLOCK;
+	}
+	if (!claim())
+		return TEEPERF_ATTACH_TAKEN;
+	begin_log();
+	process->by_call = false;
+	claimed = process->header;
+	tp_gates_each(tell);
+	begin(tp_switch_start());
+	tp_attach_report(TEEPERF_ATTACH_DONE);
+	return TEEPERF_ATTACH_DONE;
+}
+
+void tp_attach_late_end(void)
+{
+	tp_process_off();
+	claimed = NULL;
 }

@@ -61,11 +61,25 @@ static void forget_pointers(void)
 		*pointer_of(at) = 0;
 }
 
+static bool used;
+
+bool tp_counts_used(void)
+{
+	return used;
+}
+
+void tp_counts_forget(void)
+{
+	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
+	forget_pointers();
+	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
+	tp_thread.count_chunk_count = 0;
+}
+
 void tp_counts_forked(void)
 {
 	walkers = 0;
-	forget_pointers();
-	tp_thread.count_chunk_count = 0;
+	tp_counts_forget();
 }
 
 // Room for a COUNTS record of `count` pairs, and a word before and behind it: its address, or 0.
@@ -112,6 +126,7 @@ uint64_t tp_count(uint64_t argument)
 		return 0;
 	// A call before the object has registered has no place to leave the pointer.
 	const uint64_t at = counted->offset ? make_room(counted) : 0;
+	__atomic_store_n(&used, true, __ATOMIC_RELAXED);
 	if (at)
 		*pointer_of(counted) = at;
 	else

@@ -146,6 +146,7 @@ void tp_fork_child(void)
 	const enum tp_state state = (enum tp_state)tp_load32_acquire(&tp_process.state);
 	tp_gates_forked();
 	tp_counts_forked();
+	tp_late_forked();
 	if (state != TP_STATE_RECORDING && state != TP_STATE_PAUSED)
 		return;
 	if (go_on(header, state))

@@ -42,56 +42,82 @@ enum teeperf_gate tp_gate_open(void)
 	return tp_clock_is_hardware(tp_process.clock) ? TEEPERF_GATE_HARDWARE : TEEPERF_GATE_SOFT;
 }
 
-// What has been left out has no hash any more.
-static void set(const struct teeperf_module_block *block, uint8_t gate)
+// Which functions the host wants, as it is looked at during one walk.
+struct choice {
+	uint32_t only; // enum teeperf_only
+	uint64_t count;
+	const uint64_t *list;
+};
+
+static uint64_t selection = TEEPERF_SELECTION_FIRST; // log.h
+
+// As recording begins, by `only`.
+static struct choice first_choice(void)
 {
-	for (struct teeperf_functions *f = behind(block, NULL); f; f = behind(block, f))
-		for (uint32_t i = 0; i < f->count; i++)
-			__atomic_store_n(&f->gates[i],
-			    hashes_of(f)[i] ? gate : (uint8_t)TEEPERF_GATE_OFF, __ATOMIC_RELAXED);
+	return (struct choice){tp_process.only, tp_process.only_count, tp_process.only_list};
+}
+
+static struct choice choice_now(void)
+{
+	const struct tp_process *process = &tp_process;
+	const uint64_t now = tp_load_seq_cst(&selection);
+	if (now == TEEPERF_SELECTION_FIRST || !process->selection_capacity)
+		return first_choice();
+	const uint64_t count = TEEPERF_SELECTION_COUNT(now);
+	const uint64_t most = process->selection_capacity;
+	return (struct choice){TEEPERF_SELECTION_ONLY(now), count < most ? count : most,
+	    process->selection_list + (TEEPERF_SELECTION_LIST(now) ? most : 0)};
 }
 
 // The list is the host's, and may be changing: what comes out is a choice of functions, nothing else.
-static bool is_wanted(uint64_t hash)
+static bool is_wanted(const struct choice *choice, uint64_t hash)
 {
-	const struct tp_process *process = &tp_process;
-	if (process->only != TEEPERF_ONLY_LISTED && process->only != TEEPERF_ONLY_REST)
+	if ((choice->only != TEEPERF_ONLY_LISTED && choice->only != TEEPERF_ONLY_REST) ||
+	    hash == TEEPERF_HASH_ALWAYS)
 		return true;
-	uint32_t low = 0;
-	uint32_t high = process->only_count;
+	uint64_t low = 0;
+	uint64_t high = choice->count;
 	bool listed = false;
 	while (low < high && !listed) {
-		const uint32_t middle = low + (high - low) / 2;
-		const uint64_t here = tp_load_relaxed(&process->only_list[middle]);
+		const uint64_t middle = low + (high - low) / 2;
+		const uint64_t here = tp_load_relaxed(&choice->list[middle]);
 		listed = here == hash;
 		if (here < hash)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return listed == (process->only == TEEPERF_ONLY_LISTED);
+	return listed == (choice->only == TEEPERF_ONLY_LISTED);
 }
 
-// Of a module that is refused all but gates[0]: where control comes back from above still has to be told to others.
-static void leave_out(const struct teeperf_module_block *block, bool all)
+// Of a module that is refused all but gates[0] stay closed: where control comes back from above still has to be told to
+// others. A gate that is as it should be is not written: other processors keep its cache line.
+static void set(const struct teeperf_module_block *block, uint8_t gate)
 {
-	for (struct teeperf_functions *f = behind(block, NULL); f; f = behind(block, f)) {
-		uint64_t *hashes = hashes_of(f);
-		for (uint32_t i = 0; i < f->count; i++)
-			if (hashes[i] >= TEEPERF_HASH_FIRST && (all || !is_wanted(hashes[i])))
-				hashes[i] = 0;
-	}
+	const struct choice choice = choice_now();
+	const bool refused = block->reserved & TP_BLOCK_REFUSED;
+	for (struct teeperf_functions *f = behind(block, NULL); f; f = behind(block, f))
+		for (uint32_t i = 0; i < f->count; i++) {
+			const uint64_t hash = hashes_of(f)[i];
+			const bool may = (!refused || hash == TEEPERF_HASH_ALWAYS) &&
+					 gate != TEEPERF_GATE_OFF && is_wanted(&choice, hash);
+			const uint8_t wanted = may ? gate : (uint8_t)TEEPERF_GATE_OFF;
+			if (__atomic_load_n(&f->gates[i], __ATOMIC_RELAXED) != wanted)
+				__atomic_store_n(&f->gates[i], wanted, __ATOMIC_RELAXED);
+		}
 }
 
 static uint64_t left_out;
 static uint64_t function_count;
 
+// By `only`, whatever has been chosen since: the trace tells that with its times.
 static void count(const struct teeperf_module_block *block)
 {
+	const struct choice choice = first_choice();
 	for (struct teeperf_functions *f = behind(block, NULL); f; f = behind(block, f))
 		for (uint32_t i = 0; i < f->count; i++) {
 			function_count += hashes_of(f)[i] != TEEPERF_HASH_ALWAYS;
-			left_out += hashes_of(f)[i] == 0;
+			left_out += !is_wanted(&choice, hashes_of(f)[i]);
 		}
 }
 
@@ -106,14 +132,15 @@ uint64_t tp_gates_names(const struct teeperf_module_block *block)
 	return names;
 }
 
-void tp_gates_narrow(const struct teeperf_module_block *block, enum tp_admission admission,
+void tp_gates_admit(struct teeperf_module_block *block, enum tp_admission admission,
     uint64_t *functions, uint64_t *out)
 {
-	leave_out(block, false);
 	if (admission == TP_ADMISSION_NEW)
 		count(block);
 	if (admission == TP_ADMISSION_REFUSED)
-		leave_out(block, true);
+		block->reserved |= TP_BLOCK_REFUSED;
+	else
+		block->reserved &= ~TP_BLOCK_REFUSED;
 	*functions = function_count;
 	*out = left_out;
 }
@@ -127,9 +154,16 @@ void tp_gates_set(enum teeperf_gate gate)
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 }
 
+void tp_gates_select(uint64_t wanted)
+{
+	tp_store_seq_cst(&selection, wanted);
+	tp_gates_set((enum teeperf_gate)__atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST));
+}
+
 void tp_gates_forget(void)
 {
 	function_count = left_out = 0;
+	tp_store_seq_cst(&selection, TEEPERF_SELECTION_FIRST);
 }
 
 void tp_gates_each(void (*visit)(struct teeperf_module_block *block))
@@ -151,19 +185,23 @@ bool tp_gates_none(void)
 	return !first;
 }
 
-void tp_gates_add(struct teeperf_module_block *block)
+void tp_gates_add(struct teeperf_module_block *block, bool there)
 {
 	if (tp_gates_has(block))
 		return;
 	block->next = first;
 	__atomic_store_n(&first, block, __ATOMIC_SEQ_CST);
-	// Who sets gates from here on finds the block itself, but our stores may come behind his: look again.
+	// Who sets gates from here on finds the block itself, but our stores may come behind his: look again. Without a log that is
+	// there for us there are no lists: what the module has records from the log's next coming on, which sets all gates.
 	uint32_t gate;
+	uint64_t selected;
 	do {
 		gate = __atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST);
-		set(block, (uint8_t)gate);
+		selected = tp_load_seq_cst(&selection);
+		set(block, there ? (uint8_t)gate : (uint8_t)TEEPERF_GATE_OFF);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	} while (gate != __atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST));
+	} while (gate != __atomic_load_n(&tp_gate_current, __ATOMIC_SEQ_CST) ||
+		 selected != tp_load_seq_cst(&selection));
 }
 
 void tp_gates_remove(struct teeperf_module_block *block)

@@ -101,7 +101,7 @@ void tp_module_clear(struct teeperf_module *module)
 		tp_store_relaxed(&words[i], 0);
 }
 
-// A build ID is enough, and costs nothing. What a log leaves out has no name for the next one.
+// A build ID is enough, and costs nothing.
 static void hash_code(struct teeperf_module_block *block, struct teeperf_module *module)
 {
 	if (module->build_id_size)

@@ -91,6 +91,16 @@ bool tp_port_attached(void);
  */
 enum teeperf_listens tp_port_listen(uint32_t *value);
 
+/*
+ * ---- For ports whose programs may get a log at any time, and lose it again (port/posix_late.c). Weak: others have none.
+ * What then cannot be asked, how tp_port_find_module would describe the module that holds ANCHOR, is kept from when it came.
+ */
+bool tp_port_is_late(void);
+void tp_port_remember(const void *anchor);
+void tp_port_forget(const void *anchor);
+/* Nobody needs this part of a log any more: give its memory back. It reads as 0. Runs with vector registers saved. */
+void tp_port_drop(uint64_t address, uint64_t size);
+
 /* ---- For ports that have the program headers of a module in memory (elf_segments.c). */
 
 /* Of ELF-64, what is needed: no system's elf.h is there to be used. */

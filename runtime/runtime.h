@@ -42,7 +42,11 @@ enum {
 	TP_COUNT_CHUNKS = 16,
 	TP_RING_LOG_CHUNKS = TEEPERF_RING_LOG_CHUNKS,
 };
-/* `reserved` of a module's block: the low bits are attach.c's, those above the hash of its functions' names. */
+/*
+ * `reserved` of a module's block: the low bits are attach.c's, then whether it must not record; those above hold the hash of
+ * its functions' names.
+ */
+#define TP_BLOCK_REFUSED (UINT64_C(1) << 9)
 #define TP_BLOCK_NAMES_MASK (~UINT64_C(0xffff))
 #define TP_CHUNK_SIZE (UINT64_C(1) << TP_CHUNK_SHIFT)
 
@@ -88,13 +92,16 @@ struct tp_process {
 	uint64_t chunk_mask;       /* number of chunks - 1 */
 	const uint64_t *only_list; /* in the log: only_count hashes, ascending */
 	uint32_t only_count;
-	uint32_t only;           /* enum teeperf_only */
-	uint32_t thread_mask;    /* capacity of the thread table - 1 */
-	uint32_t module_limit;   /* capacity of the module table */
-	uint32_t first_compiled; /* enum teeperf_compiled_clock of the first module */
-	uint32_t ring;           /* mode ring: chunks that a thread keeps, at least 2; else 0 */
-	bool by_call;            /* only threads that have entered may record (enter.c) */
-	uint32_t log;            /* number of this log, from 0: another one than before */
+	uint32_t only;                  /* enum teeperf_only */
+	const uint64_t *selection_list; /* in the log: two lists for later selections ... */
+	uint64_t selection_capacity;    /* ... of so many hashes each */
+	uint32_t thread_mask;           /* capacity of the thread table - 1 */
+	uint32_t module_limit;          /* capacity of the module table */
+	uint32_t first_compiled;        /* enum teeperf_compiled_clock of the first module */
+	uint32_t ring; /* mode ring: chunks that a thread keeps, at least 2; else 0 */
+	bool by_call;  /* only threads that have entered may record (enter.c) */
+	uint32_t log;  /* number of this log, from 0: another one than before */
+	bool late; /* began without a log: one may come and go at any time (port/posix_late.c) */
 	/* A chunk is complete: for who plays the host's part itself (stream.c). NULL: the host sees it. */
 	void (*chunk_done)(uint64_t number);
 	void (*finish)(uint64_t ended); /* ... and the program is over; `ended` as in the header */
@@ -102,6 +109,7 @@ struct tp_process {
 	uint64_t next_thread;
 	uint64_t next_home; /* counts on in a forked child */
 	uint64_t next_module;
+	uint64_t inside; /* if late: threads that are in the runtime, and use what is above */
 	uint64_t lost_early;
 	uint64_t lost_overflow;
 	uint64_t tickets
@@ -136,8 +144,10 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint8_t command_type;      /* ... and what the type of that was */
 	uint16_t label;            /* of the command that it has called (border_label.c), 0: none */
 	void *command;             /* ... and the operation */
-	uint32_t told;  /* number of the call out that the program has told of, 0: none */
-	uint32_t log;   /* tp_process.log when it was given a number */
+	uint32_t told; /* number of the call out that the program has told of, 0: none */
+	uint32_t log;  /* tp_process.log when it was given a number */
+	uint32_t
+	    inside; /* how often it is counted in tp_process.inside, once there: with its handlers */
 	uint64_t index; /* thread number */
 	uint64_t home;  /* the same + 1, but of all threads of this process and of those that it was
 			    forked from; 0: it has no number yet */
@@ -160,6 +170,9 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
 	uint32_t count_chunks[TP_COUNT_CHUNKS];
 	uint32_t count_used[TP_COUNT_CHUNKS];
+	/* If tp_process.late: the log that it was given a number in, and where chunk 1 of that is; 0: none. */
+	uint64_t own_log;
+	uint64_t own_chunks;
 } tp_thread;
 
 extern TP_EXPORT TP_PER_THREAD struct teeperf_thread_block __teeperf_thread __asm__(TP_BLOCK_NAME);
@@ -220,6 +233,10 @@ TP_HIDDEN void tp_ring_clear(uint64_t number, struct teeperf_chunk *chunk);
 TP_HIDDEN void tp_counts_gone(uint64_t start, uint64_t end);
 /* The thread ends: hand over its counts. */
 TP_HIDDEN void tp_counts_end(void);
+/* The calling thread has another log: it has no place for counts any more. */
+TP_HIDDEN void tp_counts_forget(void);
+/* Whether a thread has had one. */
+TP_HIDDEN bool tp_counts_used(void);
 /* In a forked child: as tp_gates_forked; its thread has no place for counts any more. */
 TP_HIDDEN void tp_counts_forked(void);
 /* In a forked child, in the thread that forked, signals being blocked: leave the log to the parent (fork.c). */
@@ -252,6 +269,20 @@ TP_HIDDEN bool tp_attach_region(void *base, uint64_t size, bool by_call);
 TP_HIDDEN void tp_attach_refuse(void *base, uint64_t size, enum teeperf_attach why);
 /* There is no log now. pre: as above, and no thread points into it. */
 TP_HIDDEN void tp_attach_leave(void);
+
+/*
+ * A log for a program that began without one, while other threads run. DONE, or why not; then all is as it was, but
+ * what the last log was is forgotten. pre: tp_late_begin(); the process is off, and nobody is inside. Recording begins
+ * as header.control says.
+ */
+TP_HIDDEN enum teeperf_attach tp_attach_late(void *base, uint64_t size);
+/* The log is to be left: nothing is recorded from here on, and whoever is inside still uses it. */
+TP_HIDDEN void tp_attach_late_end(void);
+/* Around what must not meet a change of modules: false if one is going on. Modules that come or go wait meanwhile. */
+TP_HIDDEN bool tp_late_begin(void);
+TP_HIDDEN void tp_late_end(void);
+/* In a forked child. */
+TP_HIDDEN void tp_late_forked(void);
 
 /* ---- borders (border.c) ---- */
 
@@ -309,17 +340,22 @@ extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record.S */
 TP_HIDDEN enum teeperf_gate tp_gate_open(void);
 TP_HIDDEN bool tp_gates_has(const struct teeperf_module_block *block);
 TP_HIDDEN bool tp_gates_none(void); /* all modules have gone, or none has come */
-TP_HIDDEN void tp_gates_add(struct teeperf_module_block *block);
+/* THERE: the log is there for the calling thread, else its gates stay closed until they are set. */
+TP_HIDDEN void tp_gates_add(struct teeperf_module_block *block, bool there);
 TP_HIDDEN void tp_gates_remove(struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_set(enum teeperf_gate gate);
 /*
- * Close the gates of functions of a module that the host does not want, or of all if it is refused, for
- * good, before it is added. *functions and *out: functions of all modules so far, and how many of them
- * the host did not want; a module that comes again counts once.
+ * From now on the host wants those functions that SELECTION (log.h) says; TEEPERF_SELECTION_FIRST: those of `only`. Sets the
+ * gates of all modules, as tp_gates_set does.
  */
-TP_HIDDEN void tp_gates_narrow(const struct teeperf_module_block *block,
-    enum tp_admission admission, uint64_t *functions, uint64_t *out);
-/* The hash of its functions' names (log.h), whole. pre: none of them has been left out yet. */
+TP_HIDDEN void tp_gates_select(uint64_t selection);
+/*
+ * A module comes: if it is refused none of its functions record. *functions and *out: functions of all modules so far, and
+ * how many of them the host did not want when they came; a module that comes again counts once.
+ */
+TP_HIDDEN void tp_gates_admit(struct teeperf_module_block *block, enum tp_admission admission,
+    uint64_t *functions, uint64_t *out);
+/* The hash of its functions' names (log.h), whole. */
 TP_HIDDEN uint64_t tp_gates_names(const struct teeperf_module_block *block);
 /* In a forked child: other threads, which may have been at it, are gone. */
 TP_HIDDEN void tp_gates_forked(void);
@@ -348,6 +384,9 @@ TP_HIDDEN void tp_switch_serve(void);
  * pre: state was TP_STATE_RECORDING or TP_STATE_PAUSED before.
  */
 TP_HIDDEN void tp_switch_look(void);
+
+/* Whether somebody is about to switch. */
+TP_HIDDEN bool tp_switch_is_busy(void);
 
 /* This process is a forked child, or has lost its log: never record again. */
 TP_HIDDEN void tp_process_off(void);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Switching recording off and on: asked for by the program, by the host, or in a signal handler.
+// Switching recording, or the recording of single functions, off and on: asked for by the program, by the host, or in a signal
+// handler.
 #include "runtime.h"
 
 /*
@@ -11,18 +12,26 @@ static uint64_t asked;   // by the program: the last request counts
 static uint64_t look;    // 1: `control` may have changed
 static uint64_t busy;    // 1: somebody serves
 static uint64_t control; // the host's last word that was obeyed
+static uint64_t chosen;  // the same of header.selection
 static uint64_t count;   // switches so far
-static uint64_t gap;     // ticks at which recording was last switched off, + 1
+static uint64_t
+    gap; // ticks at which recording was last switched off, or other functions chosen, + 1
+static uint64_t chosen_time; // ticks of the last choice: processors' clocks may differ a little
+
+static void store_switch(uint64_t time, bool on)
+{
+	struct teeperf_log_header *header = tp_process.header;
+	tp_store_relaxed(&header->switches[count % TEEPERF_SWITCHES], time << 1 | on);
+	tp_store_release(&header->switch_count, ++count);
+}
 
 // A tick's records are from before it was switched off: with a soft clock there are many.
 static void note(bool on)
 {
 	const uint64_t now = tp_now();
 	const uint64_t time = !on ? now + 1 : now < gap ? gap : now;
-	struct teeperf_log_header *header = tp_process.header;
 	gap = on ? gap : time;
-	tp_store_relaxed(&header->switches[count % TEEPERF_SWITCHES], time << 1 | on);
-	tp_store_release(&header->switch_count, ++count);
+	store_switch(time, on);
 }
 
 // The time is noted before any gate moves, so no record is on the wrong side of it.
@@ -39,6 +48,31 @@ static void apply(bool on)
 		tp_gates_set(TEEPERF_GATE_OFF);
 }
 
+/*
+ * Other functions record from now on. As in apply the time is noted first. While recording, a gap of no length is noted with it:
+ * a reader that does not know of selections ends all calls there.
+ */
+static void choose(uint64_t selection)
+{
+	struct teeperf_log_header *header = tp_process.header;
+	const bool recording = tp_load32_acquire(&tp_process.state) == TP_STATE_RECORDING;
+	const uint64_t now = tp_now();
+	const uint64_t behind = now + 1 < gap ? gap - 1 : now;
+	const uint64_t time = behind < chosen_time ? chosen_time : behind;
+	chosen_time = time;
+	// What is switched on behind it comes behind it.
+	gap = time + 1;
+	if (recording) {
+		store_switch(gap, false);
+		store_switch(gap, true);
+	}
+	tp_store_relaxed(&header->selected_time, time);
+	tp_gates_select(selection);
+	if (tp_load32_acquire(&tp_process.state) == TP_STATE_OFF)
+		tp_gates_set(TEEPERF_GATE_OFF);
+	tp_store_release(&header->selected, selection);
+}
+
 static bool can_switch(void)
 {
 	const uint32_t state = tp_load32_acquire(&tp_process.state);
@@ -50,11 +84,20 @@ void tp_switch_serve(void)
 	do {
 		if (!can_switch() || !tp_thread_may_record() || !tp_claim_seq_cst(&busy, 1))
 			return; // whoever is at it looks again when he has left
+		// The log may have gone between the two (port/posix_late.c).
+		if (!can_switch()) {
+			tp_store_seq_cst(&busy, 0);
+			return;
+		}
 		if (tp_take_acq_rel(&look)) {
 			const uint64_t now = tp_load_relaxed(&tp_process.header->control);
 			if (now != control)
 				apply(now & TEEPERF_ACTIVE);
 			tp_store_relaxed(&control, now);
+			const uint64_t selection = tp_load_acquire(&tp_process.header->selection);
+			if (selection != chosen)
+				choose(selection);
+			tp_store_relaxed(&chosen, selection);
 		}
 		const uint64_t wanted = tp_take_acq_rel(&asked);
 		if (wanted)
@@ -65,9 +108,13 @@ void tp_switch_serve(void)
 
 enum tp_state tp_switch_start(void)
 {
-	gap = 0;
+	gap = chosen_time = 0;
 	count = TP_ONE_THREAD ? tp_load_relaxed(&tp_process.header->switch_count) : 0;
 	tp_store_relaxed(&control, tp_load_relaxed(&tp_process.header->control));
+	// One that was made before we came is obeyed at once.
+	tp_store_relaxed(&chosen, 0);
+	tp_store_relaxed(&look, 1);
+	tp_store_release(&tp_process.header->selected, TEEPERF_SELECTION_FIRST);
 	return tp_load_relaxed(&control) & TEEPERF_ACTIVE ? TP_STATE_RECORDING : TP_STATE_PAUSED;
 }
 
@@ -93,15 +140,22 @@ void tp_switch_forked(bool on)
 	tp_store_relaxed(&look, 0);
 	tp_store_relaxed(&busy, 0);
 	tp_store_relaxed(&control, now);
-	count = gap = 0;
+	count = gap = chosen_time = 0;
 	if (on != (bool)(now & TEEPERF_ACTIVE))
 		note(on);
 }
 
+bool tp_switch_is_busy(void)
+{
+	return tp_load_seq_cst(&busy);
+}
+
 void tp_switch_look(void)
 {
+	const struct teeperf_log_header *header = tp_process.header;
 	// Two threads may find it changed at once: the first serves, the second finds it served.
-	if (tp_load_relaxed(&tp_process.header->control) == tp_load_relaxed(&control))
+	if (tp_load_relaxed(&header->control) == tp_load_relaxed(&control) &&
+	    tp_load_relaxed(&header->selection) == tp_load_relaxed(&chosen))
 		return;
 	tp_store_seq_cst(&look, 1);
 	tp_switch_serve();

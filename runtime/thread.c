@@ -365,6 +365,8 @@ static bool make_room_for(uint64_t time, uint64_t room)
 	if (__teeperf_thread.clock_high != (uint32_t)(time >> 32)) {
 		put(control_record(time >> 32, TEEPERF_CONTROL_SYNC));
 		__teeperf_thread.clock_high = (uint32_t)(time >> 32);
+		// A thread that makes few records has this chunk for long.
+		tp_switch_look();
 	}
 	const uint64_t untold = tp_thread.lost - tp_thread.lost_told;
 	if (untold) {
@@ -406,9 +408,16 @@ static void thread_start(void)
 		// Where there is one thread the slot has its id already (attach.c).
 		if (TP_ONE_THREAD)
 			tp_thread.os_tid = tp_load_relaxed(&slot->os_tid);
+		// It had another log before.
+		if (tp_thread.sequence && !tp_thread.ended) {
+			tp_store_relaxed(&slot->first, tp_thread.sequence);
+			tp_store_relaxed(&slot->chunks, tp_thread.sequence);
+		}
 		tp_store_release(&slot->os_tid, tp_thread.os_tid);
 	}
 	__teeperf_thread.counter = tp_process.counter;
+	tp_thread.own_log = tp_process.late ? (uint64_t)(uintptr_t)tp_process.header : 0;
+	tp_thread.own_chunks = tp_process.chunks;
 	tp_thread.ready = 1;
 	// Other threads may be storing their own, smaller number at the same time: the host takes the
 	// table's filled slots as the truth, and this word as a hint that is right in the end.
@@ -447,6 +456,82 @@ static void adopt_cursor(uint64_t cursor)
 	tp_barrier_signal();
 }
 
+// Where logs come and go, one that somebody uses stays what it is: who takes it away, or brings another one, looks
+// at the sum of all threads when the state says that nobody may come in.
+static void count_in(void)
+{
+	if (!tp_process.late)
+		return;
+	// In this order, and back in the other one: a handler that comes between counts itself.
+	if (!tp_thread.inside)
+		tp_fetch_add_seq_cst(&tp_process.inside, 1);
+	tp_barrier_signal();
+	tp_thread.inside++;
+}
+
+static void count_out(void)
+{
+	if (!tp_thread.inside)
+		return;
+	tp_thread.inside--;
+	tp_barrier_signal();
+	if (!tp_thread.inside)
+		tp_fetch_add_seq_cst(&tp_process.inside, UINT64_MAX);
+}
+
+static bool has_other_log(void)
+{
+	return tp_thread.log != tp_process.log;
+}
+
+// Ports whose logs may go have their own (port/posix_late.c).
+__attribute__((weak)) void tp_port_drop(uint64_t address, uint64_t size)
+{
+	(void)address;
+	(void)size;
+}
+
+static void drop_own_chunk(void *unused)
+{
+	(void)unused;
+	tp_port_drop(
+	    tp_thread.own_chunks + ((tp_thread.chunk - 1) << TP_CHUNK_SHIFT), TP_CHUNK_SIZE);
+}
+
+/*
+ * Give back the chunk that this thread has in a log that is not the process's any more. What is there kept the thread from
+ * going on there, so its end is forgotten before. The log of a recorder that was killed stays: it may be recovered.
+ */
+static void drop_last_log(void)
+{
+	const struct teeperf_log_header *log =
+	    (const struct teeperf_log_header *)(uintptr_t)tp_thread.own_log;
+	tp_store_relaxed(&__teeperf_thread.end, 0);
+	tp_barrier_signal();
+	if (log && tp_thread.chunk && tp_load_acquire(&log->magic) != TEEPERF_LOG_MAGIC)
+		tp_call_preserving(drop_own_chunk, NULL);
+	tp_thread.own_log = 0;
+}
+
+/*
+ * The log that this thread wrote is not the process's any more: nothing of it is in the new one. Its positions go on, as calls
+ * that are open have those from before. pre: busy.
+ */
+static void start_over(void)
+{
+	tp_thread.cursor = 0;
+	drop_last_log();
+	tp_thread.chunk = tp_thread.previous = tp_thread.drawn = tp_thread.ticket = 0;
+	tp_thread.taking = tp_thread.full = tp_thread.kept = 0;
+	tp_thread.bias = TP_BIAS_NO_CHUNK(tp_thread.sequence);
+	tp_thread.ready = tp_thread.ended = tp_thread.forked = 0;
+	tp_thread.lost = tp_thread.lost_told = tp_thread.lost_published = 0;
+	__teeperf_thread.clock_high = TEEPERF_HIGH_NEVER;
+	tp_counts_forget();
+	tp_barrier_signal();
+	tp_thread.log = tp_process.log;
+}
+
 /*
  * Enter the runtime: false (and the loss counted) when this thread must not record now. The cursor is
  * ours while we are inside: a signal handler finds 0, comes here too, and `busy` drops its events.
@@ -460,10 +545,12 @@ bool tp_thread_enter(uint64_t events)
 		return false;
 	}
 	// Where recording is switched off, a record may still be on its way, and a thread may end.
+	count_in();
 	const uint32_t state = tp_load32_acquire(&tp_process.state);
 	if ((state != TP_STATE_RECORDING && state != TP_STATE_PAUSED) || !tp_thread_may_record()) {
 		if (state != TP_STATE_OFF)
 			tp_fetch_add_relaxed(&tp_process.lost_early, events);
+		count_out();
 		return false;
 	}
 	// Without a cursor a handler that comes now comes to `busy` with its first event: all of its events
@@ -477,6 +564,8 @@ bool tp_thread_enter(uint64_t events)
 	tp_barrier_signal();
 	// One that came just before `busy` has left its cursor there.
 	adopt_cursor(tp_take_acq_rel(&__teeperf_thread.cursor));
+	if (has_other_log())
+		start_over();
 	finish_taking();
 	find_way();
 	if (!tp_thread.ready)
@@ -500,6 +589,7 @@ void tp_thread_leave(void)
 		tp_barrier_signal();
 	} while (tp_load_relaxed(&__teeperf_thread.bias) != tp_thread.bias ||
 		 tp_load_relaxed(&__teeperf_thread.end) != end_of_chunk());
+	count_out();
 }
 
 /*
@@ -511,6 +601,8 @@ static void retake(void)
 {
 	tp_thread.busy = 0;
 	tp_barrier_signal();
+	while (tp_thread.inside)
+		count_out();
 }
 
 uint64_t tp_slow(uint64_t name)
@@ -655,15 +747,24 @@ static void tell_name_and_cpu(struct teeperf_thread *slot)
 
 void tp_thread_tell_cpu(void)
 {
-	struct teeperf_thread *slot = tp_thread.ready ? table_slot() : NULL;
+	// Nobody takes the log away meanwhile; one that was there for the time of a call, or was left, has gone.
+	count_in();
+	const bool left = tp_process.late && tp_load32_acquire(&tp_process.state) == TP_STATE_OFF;
+	const bool has_log = tp_thread.ready && tp_thread_may_record() && !has_other_log() && !left;
+	struct teeperf_thread *slot = has_log ? table_slot() : NULL;
 	if (slot)
 		tell_name_and_cpu(slot);
+	count_out();
 }
 
 void tp_thread_end(void)
 {
 	if (!tp_thread.ready)
 		return;
+	if (has_other_log()) {
+		drop_last_log();
+		return;
+	}
 	retake();
 	if (!tp_thread_enter(0))
 		return;

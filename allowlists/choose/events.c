@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Items looked at until the best choice so far has to do: some tens of milliseconds.
+// Items looked at until the best choice so far has to do, if nobody says: some tens of milliseconds.
 #define WORK_MAX UINT64_C(20000000)
 
 // Open items by value for their size, best first; sums are of all that precede.
@@ -73,13 +73,13 @@ static double rest_bound(const struct knapsack *knapsack, uint32_t from, double 
 	return value;
 }
 
-static void search(struct knapsack *knapsack)
+static void search(struct knapsack *knapsack, uint64_t most)
 {
 	double left = knapsack->room;
 	double value = 0;
 	double best = -1;
 	uint32_t at = 0;
-	for (uint64_t work = 0; work < WORK_MAX; work++) {
+	for (uint64_t work = 0; work < most; work++) {
 		if (value + rest_bound(knapsack, at, left) > best * (1 + 1e-12)) {
 			// Forward: all that fits, in order; the first move of all is greedy.
 			work += knapsack->count - at;
@@ -131,7 +131,7 @@ int tp_choosing_take_events(struct tp_choosing *choosing)
 		knapsack.size_sums[i + 1] = knapsack.size_sums[i] + choosing->order[i]->size;
 		knapsack.value_sums[i + 1] = knapsack.value_sums[i] + choosing->order[i]->value;
 	}
-	search(&knapsack);
+	search(&knapsack, choosing->options->work ? choosing->options->work : WORK_MAX);
 	for (uint32_t i = 0; i < count; i++)
 		if (knapsack.best[i] &&
 		    tp_choosing_fits(choosing, choosing->order[i], TP_CATEGORY_ALLOW))

@@ -24,6 +24,10 @@ static int check(
 	if (!host->has_clock || !tee->has_clock || host->clock.kind != tee->clock.kind)
 		return tp_err_set(err, TP_ERR_FORMAT, tee->source.name,
 		    "the two traces do not have the same clock: they are not of one recording");
+	if (host->selections.count || tee->selections.count)
+		return tp_err_set(err, TP_ERR_FORMAT,
+		    (host->selections.count ? host : tee)->source.name,
+		    "'teeperf ctl' or 'record --budget' changed which functions are recorded: such a trace cannot be joined");
 	if (host->clock.kind == TEEPERF_CLOCK_NONE)
 		return tp_err_set(err, TP_ERR_FORMAT, host->source.name,
 		    "without a clock two sides cannot be joined: record with '--clock soft' or 'tsc'");

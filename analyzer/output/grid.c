@@ -210,6 +210,18 @@ void tp_grid_ns(struct tp_grid *grid, bool known, double ns, bool sign)
 	tp_grid_plain(grid, table, other);
 }
 
+void tp_grid_kernel_ns(struct tp_grid *grid, bool known, uint64_t ns)
+{
+	char table[TP_TEXT_NUMBER];
+	char other[TP_TEXT_NUMBER];
+	if (!known) {
+		tp_grid_blank(grid);
+		return;
+	}
+	snprintf(other, sizeof(other), "%" PRIu64, ns);
+	tp_grid_plain(grid, tp_text_ns(table, ns), other);
+}
+
 void tp_grid_relative(struct tp_grid *grid, double relative)
 {
 	char table[TP_TEXT_NUMBER];

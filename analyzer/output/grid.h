@@ -64,6 +64,8 @@ void tp_grid_number(struct tp_grid *grid, uint64_t number);
 void tp_grid_time(struct tp_grid *grid, bool known, uint64_t ticks);
 /* Nanoseconds, or ticks if no rate is known; SIGN: in tables, with one. */
 void tp_grid_ns(struct tp_grid *grid, bool known, double ns, bool sign);
+/* Nanoseconds of the kernel's clock, whatever the trace's is. */
+void tp_grid_kernel_ns(struct tp_grid *grid, bool known, uint64_t ns);
 /* TOTAL ticks for each of CALLS, nothing if that is 0. */
 void tp_grid_mean(struct tp_grid *grid, uint64_t total, uint64_t calls);
 /* Of PART in ALL; a fraction in CSV and JSON. */

@@ -2,6 +2,7 @@
 // Which notes an analysis gets, and what they say.
 #include "analyzer/output/notes.h"
 #include "analyzer/trace/switches.h"
+#include "analyzer/trace/host_threads.h"
 #include "analyzer/output/text.h"
 #include "analyzer/output/view.h"
 
@@ -134,6 +135,90 @@ static void note_switches(struct tp_notes *notes, const struct tp_analysis *anal
 	tp_buf_release(&line);
 }
 
+// Each thread may make a few records of a function while it is being switched off, and one for each call that runs.
+enum { ON_WAY_EACH = 4 };
+
+static bool is_calibrated(const struct tp_tracefile *trace)
+{
+	char value[8];
+	return tp_tracefile_host(trace, "calibrate", value, sizeof(value));
+}
+
+// Functions whose cost '--costs' tells.
+static void note_measured(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	uint32_t count = 0;
+	uint32_t all = 0;
+	for (uint32_t i = 0; i < analysis->function_count; i++) {
+		count += analysis->functions[i].cost != NULL;
+		all += tp_function_timed(&analysis->functions[i]) != 0;
+	}
+	if (analysis->compensation.applied && analysis->options.costs)
+		tp_notes_add(notes, TP_NOTE_ID_MEASURED, count,
+		    "what recording costs was measured in the program for %" PRIu32 " of %" PRIu32
+		    " functions; for the others it is what a loop of calls took",
+		    count, all);
+}
+
+// Functions that were recorded for a part of the run, those that took the most time first.
+static void note_selections(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	char text[TP_TEXT_NUMBER];
+	char share[TP_TEXT_NUMBER];
+	const uint32_t changes = analysis->trace->selections.count;
+	const struct tp_function *most = NULL;
+	uint32_t count = 0;
+	if (!changes || analysis->timeless)
+		return;
+	for (uint32_t i = 0; i < analysis->function_count; i++) {
+		const struct tp_function *function = &analysis->functions[i];
+		if (!function->selected ||
+		    function->selected == &analysis->trace->selections.unknown)
+			continue;
+		count++;
+		most = !most || function->self > most->self ? function : most;
+	}
+	struct tp_buf line;
+	tp_buf_init(&line);
+	if (most)
+		tp_buf_addf(&line, ", %s%s for %s of the time", count > 1 ? "among them " : "",
+		    most->symbol.name,
+		    tp_text_percent(share, tp_analysis_selected_share(analysis, most)));
+	if (is_calibrated(analysis->trace))
+		tp_notes_add(notes, TP_NOTE_ID_CALIBRATED, changes,
+		    "%" PRIu32
+		    " function%s left out in turns, in %s windows%s, and that time is in their callers' "
+		    "self time: record once more without '--calibrate', and look at that with '--costs' "
+		    "and this trace",
+		    count, count == 1 ? " was" : "s were", tp_text_count(text, changes),
+		    line.size ? line.data : "");
+	else
+		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS, changes,
+		    "the choice of functions changed %s time%s: %" PRIu32
+		    " of those with calls %s recorded for a part of the time only%s; the rest of their time "
+		    "is in their callers' self time",
+		    tp_text_count(text, changes), plural(changes), count,
+		    count == 1 ? "was" : "were", line.size ? line.data : "");
+	notes->failed |= line.failed;
+	tp_buf_release(&line);
+	if (analysis->selected_unknown)
+		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_UNKNOWN, analysis->selected_unknown,
+		    "%" PRIu32
+		    " function%s ha%s no name, so that it is not known when %s: calls that "
+		    "were running at a change end there, and some call paths may be wrong",
+		    analysis->selected_unknown, plural(analysis->selected_unknown),
+		    analysis->selected_unknown == 1 ? "s" : "ve",
+		    analysis->selected_unknown == 1 ? "it was recorded" : "they were recorded");
+	const struct tp_stack_counts *counts = &analysis->counts;
+	const uint64_t usual = counts->left_out + counts->came_back +
+			       (uint64_t)ON_WAY_EACH * analysis->thread_count * changes;
+	if (counts->on_way > usual)
+		tp_notes_add(notes, TP_NOTE_ID_DROPPED_FUNCTIONS, counts->on_way,
+		    "%s records of functions that were off then are left out: the trace may lack later "
+		    "changes of the choice, as that of a recorder that was killed or still runs does",
+		    tp_text_count(text, counts->on_way));
+}
+
 // What is left of a thread in a flight recorder.
 static void note_ring(struct tp_notes *notes, const struct tp_analysis *analysis,
     const struct tp_thread_result *result)
@@ -231,6 +316,13 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 		    tp_text_count(count, chunks),
 		    soft ? ", and the clock stood still from then on" : "");
 	}
+	if (tp_tracefile_host(trace, "selections_lost", text, sizeof(text))) {
+		const uint64_t lost = strtoull(text, NULL, 10);
+		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_LOST, lost,
+		    "%s choice%s not known, as the recorder was killed: near its end "
+		    "calls of some functions may be missing",
+		    tp_text_count(count, lost), lost == 1 ? " is" : "s are");
+	}
 	if (trace->has_end && trace->end.forked)
 		tp_notes_add(notes, TP_NOTE_ID_FORKED, trace->end.forked,
 		    "%s child%s not recorded: see 'record --follow-fork'",
@@ -255,7 +347,38 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 	if (tp_tracefile_host(trace, "functions", all, sizeof(all)) &&
 	    tp_tracefile_host(trace, "functions_left_out", text, sizeof(text)))
 		tp_notes_add(notes, TP_NOTE_ID_LEFT_OUT, strtoull(text, NULL, 10),
-		    "%s of %s instrumented functions, by 'record --only'", text, all);
+		    "%s of %s instrumented functions%s", text, all,
+		    trace->selections.count && !is_calibrated(trace)
+			? " when they were loaded; 'teeperf ctl' changed that later"
+			: ", by 'record --only'");
+}
+
+// What a live budget did. The trace has shares, of which nothing is believed that is no number.
+static void note_budget(struct tp_notes *notes, const struct tp_tracefile *trace)
+{
+	char value[32];
+	char asked[TP_TEXT_NUMBER];
+	char cost[TP_TEXT_NUMBER];
+	if (!tp_tracefile_host(trace, "budget", value, sizeof(value)))
+		return;
+	const double share = strtod(value, NULL);
+	if (!(share > 0 && share < 1))
+		return;
+	const bool known = tp_tracefile_host(trace, "budget_overhead", value, sizeof(value));
+	const double overhead = known ? strtod(value, NULL) : -1;
+	const uint64_t off = tp_tracefile_host(trace, "budget_off", value, sizeof(value))
+				 ? strtoull(value, NULL, 10)
+				 : 0;
+	tp_notes_add(notes, TP_NOTE_ID_BUDGET, off,
+	    "%s; %s%s%" PRIu64
+	    " function%s switched off for a part of the time, whose totals are of the rest only and not "
+	    "scaled up; those of all others are complete",
+	    tp_text_share_exact(asked, share),
+	    overhead >= 0 && overhead < 1000 ? tp_text_share(cost, overhead) : "",
+	    overhead >= 0 && overhead < 1000
+		? " of the running time is what events cost from the second second on, as reckoned; "
+		: "",
+	    off, off == 1 ? " was" : "s were");
 }
 
 // Functions that were not recorded call by call.
@@ -343,6 +466,10 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 		"exits are of calls that began in what was overwritten: they are left out"},
 	    {counts->dropped, TP_NOTE_ID_DROPPED,
 		"records of the time when recording was switched off"},
+	    {counts->left_out, TP_NOTE_ID_CUT_FUNCTIONS,
+		"calls were running when their function was dropped: they count up to there"},
+	    {counts->came_back, TP_NOTE_ID_BEGAN_DROPPED,
+		"exits are of calls that began before their function was added: they are left out"},
 	    {counts->unmatched_enters, TP_NOTE_ID_UNMATCHED_ENTERS, "calls without an exit"},
 	    {counts->unmatched_exits, TP_NOTE_ID_UNMATCHED_EXITS, "exits without a call"},
 	    {counts->unknown_resyncs, TP_NOTE_ID_UNKNOWN_RESYNCS, "resyncs to an unknown call"},
@@ -409,6 +536,30 @@ static void note_starved(struct tp_notes *notes, const struct tp_analysis *analy
 		    starvation->told ? "--time cpu" : "calls");
 }
 
+// Who joins a program that runs already knows nothing of what its threads waited for until then.
+static void note_late_waits(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	const uint64_t from = analysis->trace->sched.from;
+	uint64_t longest = 0;
+	uint32_t threads = 0;
+	char text[TP_TEXT_NUMBER];
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_thread *thread = analysis->threads[i].thread;
+		if (!thread->off || !thread->chunk_count || thread->chunks->first_time >= from)
+			continue;
+		const uint64_t off = from - thread->chunks->first_time;
+		longest = off > longest ? off : longest;
+		threads++;
+	}
+	if (threads)
+		tp_notes_add(notes, TP_NOTE_ID_WAITS_LATE, threads,
+		    "%" PRIu32
+		    " thread%s recorded up to %s before the kernel was asked for switches: that "
+		    "time counts as running",
+		    threads, threads == 1 ? "" : "s",
+		    tp_text_ns(text, tp_timebase_ns(&analysis->time, longest)));
+}
+
 // What is not known of running and waiting. A trace that says nothing of it is older, or was not to.
 static void note_waits(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
@@ -416,13 +567,15 @@ static void note_waits(struct tp_notes *notes, const struct tp_analysis *analysi
 	char why[160];
 	uint32_t unknown = 0;
 	for (uint32_t i = 0; i < analysis->thread_count; i++)
-		unknown += !analysis->threads[i].thread->off;
+		unknown +=
+		    !analysis->threads[i].thread->off && analysis->threads[i].thread->chunk_count;
 	if (unknown && tp_tracefile_host(trace, "sched", why, sizeof(why))) {
 		tp_analysis_why_no_parts(trace, why, sizeof(why));
 		tp_notes_add(notes, TP_NOTE_ID_NO_WAITS, unknown,
 		    "running and waiting are not told apart%s: %s",
 		    unknown < analysis->thread_count ? " in some threads" : "", why);
 	}
+	note_late_waits(notes, analysis);
 	if (trace->sched.lost)
 		tp_notes_add(notes, TP_NOTE_ID_WAITS_LOST, trace->sched.lost,
 		    "%" PRIu64 " switch%s of threads %s lost: some waiting counts as running",
@@ -441,10 +594,26 @@ static void note_system(struct tp_notes *notes, const struct tp_tracefile *trace
 	    {head->lost_faults, "page faults"},
 	    {head->lost_blocks, "requests to block devices"},
 	    {head->lost_allocations, "allocations of the kernel"},
+	    {head->lost_sgx, "calls of SGX functions"},
 	    {head->lost_threads, "threads' system events"},
 	    {trace->system.unknown, "system events of a newer version"},
 	};
 	char text[TP_TEXT_NUMBER];
+	const uint32_t unknown = tp_host_threads_unknown(trace);
+	const bool is_foreign = tp_tracefile_host(trace, "ids", text, sizeof(text)) && unknown;
+	if (trace->system.has && is_foreign && unknown < trace->thread_count)
+		tp_notes_add(notes, TP_NOTE_ID_SYSTEM_FOREIGN, trace->system.count,
+		    "the kernel's events are those of the host's threads: no function of %" PRIu32
+		    " of %" PRIu32 " threads is named, as the host's threads that ran them are not "
+		    "known",
+		    unknown, trace->thread_count);
+	else if (trace->system.has && is_foreign)
+		tp_notes_add(notes, TP_NOTE_ID_SYSTEM_FOREIGN, trace->system.count,
+		    "the kernel's events are those of the host's threads: no function is named, as "
+		    "the numbers of the recorded threads are not the host's");
+	char why[256];
+	if (tp_tracefile_host(trace, "sgx_refused", why, sizeof(why)))
+		tp_notes_add(notes, TP_NOTE_ID_NO_SGX, 1, "no events of SGX are there: %s", why);
 	for (size_t i = 0; trace->system.has && i < sizeof(lost) / sizeof(lost[0]); i++)
 		if (lost[i].count)
 			tp_notes_add(notes, TP_NOTE_ID_SYSTEM_LOST, lost[i].count,
@@ -463,6 +632,9 @@ void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis)
 		tp_notes_add(notes, TP_NOTE_ID_EMPTY, 1, "%s", why_empty(analysis->trace));
 	note_part(notes, analysis);
 	note_switches(notes, analysis);
+	note_selections(notes, analysis);
+	note_budget(notes, analysis->trace);
+	note_measured(notes, analysis);
 	note_rings(notes, analysis);
 	note_run(notes, analysis);
 	note_levels(notes, analysis);

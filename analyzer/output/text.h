@@ -26,7 +26,7 @@ char *tp_text_percent(char text[TP_TEXT_NUMBER], double share);
 /* Columns that TEXT takes on a terminal, as one for each code point. */
 uint32_t tp_text_width(const char *text);
 
-#define TP_TABLE_COLUMNS 16
+#define TP_TABLE_COLUMNS 20
 
 /* A table: cells are added row by row, the first row being the titles. */
 struct tp_table {

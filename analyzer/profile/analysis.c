@@ -123,8 +123,7 @@ static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 	return 0;
 }
 
-// Times of another kind than wall time are asked for: each thread with events has to tell them, or sums would mix two kinds.
-static int check_time(const struct tp_analysis *analysis, struct tp_err *err)
+int tp_analysis_check_parts(const struct tp_analysis *analysis, struct tp_err *err)
 {
 	const struct tp_tracefile *trace = analysis->trace;
 	const struct tp_thread *unknown = NULL;
@@ -136,7 +135,7 @@ static int check_time(const struct tp_analysis *analysis, struct tp_err *err)
 		if (thread->chunk_count && !thread->off && !unknown)
 			unknown = thread;
 	}
-	if (!analysis->options.time || (known && !unknown))
+	if (known && !unknown)
 		return 0;
 	tp_analysis_why_no_parts(trace, why, sizeof(why));
 	if (!known)
@@ -151,9 +150,18 @@ static int check_time(const struct tp_analysis *analysis, struct tp_err *err)
 void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_t size)
 {
 	char value[160];
-	if (tp_tracefile_host(trace, "transport", value, sizeof(value)))
+	const bool asked = tp_tracefile_host(trace, "sched", value, sizeof(value));
+	char ids[16] = "";
+	tp_tracefile_host(trace, "ids", ids, sizeof(ids));
+	if (!strcmp(ids, "virtual") && trace->sched.thread_count)
+		snprintf(why, size,
+		    trace->sched.lost ? "some switches of the host's threads were lost, and by the "
+					"others its threads are not found among them"
+				      : "its threads' numbers are not the host's, and by the times "
+					"of the host's threads several of them could be the same");
+	else if (ids[0] && (!asked || trace->sched.any))
 		snprintf(why, size, "its threads' numbers are not the host's");
-	else if (!tp_tracefile_host(trace, "sched", value, sizeof(value)))
+	else if (!asked)
 		snprintf(why, size, "%s",
 		    trace->sched.any ? "its clock has no time in common with the host's"
 				     : "it was recorded without, as by 'record --sched off'");
@@ -163,6 +171,16 @@ void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_
 		snprintf(why, size, "%s",
 		    trace->sched.thread_count ? "the kernel told nothing of them"
 					      : "the kernel told nothing of its threads");
+}
+
+static int replay_and_name(struct tp_analysis *analysis, struct tp_err *err)
+{
+	const int code = tp_replay_all(analysis, err);
+	if (code)
+		return code;
+	if (!tp_functions_list(analysis))
+		return tp_err_memory(err, analysis->trace->source.name);
+	return name_functions(analysis, err);
 }
 
 int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *trace,
@@ -177,19 +195,33 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	tp_timebase_init(&analysis->time, &trace->clock, trace->points);
 	int code = select_threads(analysis, err);
 	if (!code)
-		code = check_time(analysis, err);
+		code = options->time ? tp_analysis_check_parts(analysis, err) : 0;
 	if (!code)
 		code = set_range(analysis, err);
 	if (code)
 		return code;
 	tp_compensation_init(&analysis->compensation, trace, &analysis->time, &analysis->notes);
 	analysis->compensation.applied = options->compensate && analysis->compensation.known;
-	code = tp_replay_all(analysis, err);
-	if (code)
-		return code;
-	if (!tp_functions_list(analysis))
-		return tp_err_memory(err, trace->source.name);
-	code = name_functions(analysis, err);
+	const struct tp_problems notes = analysis->notes;
+	code = replay_and_name(analysis, err);
+	// Which records count depends on the functions' names, if not all of them were always recorded; and so does what each costs.
+	const bool selects = trace->selections.count && !analysis->timeless;
+	const bool costs = analysis->compensation.applied && options->costs;
+	if (!code && (selects || costs)) {
+		code = selects ? tp_functions_select(analysis, err) : 0;
+		if (code)
+			return code;
+		if ((selects && !tp_selected_names_init(analysis)) ||
+		    (costs && !tp_measured_names_init(analysis)))
+			return tp_err_memory(err, trace->source.name);
+		tp_replay_forget(analysis);
+		analysis->notes = notes;
+		code = replay_and_name(analysis, err);
+		if (!code && selects)
+			code = tp_functions_select(analysis, err);
+		if (!code && costs)
+			tp_functions_measure(analysis);
+	}
 	if (!code)
 		code = tp_filter_apply(analysis, err);
 	if (code)
@@ -255,6 +287,25 @@ uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis)
 	uint64_t last;
 	return find_span(analysis, &first, &last) ? tp_timebase_ns(&analysis->time, last - first)
 						  : 0;
+}
+
+double tp_analysis_selected_share(
+    const struct tp_analysis *analysis, const struct tp_function *function)
+{
+	uint64_t first;
+	uint64_t last;
+	const struct tp_selected *selected = function->selected;
+	if (!selected || !find_span(analysis, &first, &last) || first == last)
+		return 1;
+	uint64_t sum = 0;
+	uint64_t from = first;
+	for (uint32_t i = tp_selected_moves(selected, first); from < last; i++) {
+		const uint64_t move = i < selected->count ? selected->moves[i] : last;
+		const uint64_t to = move < last ? move : last;
+		sum += selected->at_first ^ (i & 1) ? to - from : 0;
+		from = to;
+	}
+	return (double)sum / (double)(last - first);
 }
 
 uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis)

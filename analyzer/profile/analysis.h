@@ -40,9 +40,9 @@ struct tp_function {
 	 * clock stood still or the program had no processor. UINT64_MAX: it is not known how far, or times are as they were recorded.
 	 */
 	uint64_t uncertainty;
-	/* Of recording how many calls a part lies in its self time: its own, and those that it made. */
-	uint64_t costs_in;
-	uint64_t costs_out;
+	double
+	    costs_off; /* picoseconds by which what recording costs may be off in its self time */
+	const struct tp_measured_cost *cost; /* of recording its calls; NULL: that of all */
 	uint64_t looks;  /* at the clock, which end the stretches of its self time */
 	uint64_t waited; /* profile.h */
 	uint64_t min;    /* of a call, inclusive; UINT64_MAX without timed calls */
@@ -50,6 +50,7 @@ struct tp_function {
 	struct tp_histogram times; /* of timed calls, inclusive */
 	uint64_t percentiles[3];   /* of them: 50, 90 and 99 percent are not longer */
 	struct tp_symbol symbol;
+	const struct tp_selected *selected; /* when it was recorded, NULL: always */
 };
 
 struct tp_thread_result {
@@ -75,7 +76,9 @@ struct tp_analysis_options {
 	uint32_t thread;
 	enum tp_time time; /* which time of calls counts */
 	bool compensate;   /* take off times what recording has cost, if that is known */
-	uint32_t workers;  /* threads to work with, 0: as many as there are CPUs */
+	const struct tp_measured_costs *
+	    costs; /* ... of these functions so much (measured_costs.h); NULL: none. Outlives the analysis */
+	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
 	/* Only a part, see filter.h. All 0 or empty: everything. */
 	uint64_t from_ns; /* since the first record */
 	uint64_t to_ns;   /* 0: the end */
@@ -105,6 +108,11 @@ struct tp_analysis {
 	struct tp_compensation compensation; /* whether times are as they were recorded */
 	struct tp_starvation starvation;     /* whether clock and program had processors */
 	struct tp_arena arena;
+	struct tp_selected_names selected; /* functions that were not always recorded */
+	struct tp_function_cost *costs;    /* of functions of which it was measured, by name */
+	uint32_t cost_count;
+	uint32_t
+	    selected_unknown; /* of these, such of which that is not known, as they have no name */
 	struct tp_thread_result *threads; /* by number */
 	uint32_t thread_count;
 	struct tp_function *functions; /* by address, those of which the low half is known first */
@@ -138,11 +146,18 @@ void tp_analysis_release(struct tp_analysis *analysis);
  */
 int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread *thread,
     struct tp_stack *stack, struct tp_profile *profile, struct tp_call_sink *sink);
+/* What recording has cost, for its profiles. */
+struct tp_profile_cost tp_analysis_cost(const struct tp_analysis *analysis);
 /* What replays THREAD into STACK. */
 struct tp_replay tp_analysis_replay(
     const struct tp_analysis *analysis, const struct tp_thread *thread, struct tp_stack *stack);
 
 /* Why it is not known when threads of the trace had no processor. */
+/*
+ * Whether each thread with events tells running from waiting, without which sums of other times than wall time would mix two
+ * kinds. 0, or TP_ERR_NOT_FOUND.
+ */
+int tp_analysis_check_parts(const struct tp_analysis *analysis, struct tp_err *err);
 void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_t size);
 /* Ticks without a processor between the thread's first and last event; 0 also if it is not known. */
 struct tp_off tp_thread_off(const struct tp_thread_result *thread);
@@ -152,6 +167,9 @@ uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks);
 uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis);
 /* The part of that in which recording was switched on. */
 uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis);
+/* Of the time from the first event to the last, the part (0 to 1) for which the function was chosen to be recorded. */
+double tp_analysis_selected_share(
+    const struct tp_analysis *analysis, const struct tp_function *function);
 /* Records of 8 bytes that the thread wrote and its ring does not hold any more (mode ring). */
 uint64_t tp_analysis_overwritten(
     const struct tp_analysis *analysis, const struct tp_thread *thread);

@@ -4,6 +4,15 @@
 
 #include "analyzer/replay/replay.h"
 
+struct tp_profile_cost tp_analysis_cost(const struct tp_analysis *analysis)
+{
+	struct tp_profile_cost cost =
+	    tp_compensation_cost(&analysis->compensation, &analysis->time);
+	cost.own = analysis->costs;
+	cost.own_count = analysis->cost_count;
+	return cost;
+}
+
 int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread *thread,
     struct tp_stack *stack, struct tp_profile *profile, struct tp_call_sink *sink)
 {
@@ -13,12 +22,13 @@ int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread
 	if (code)
 		return code;
 	if (analysis->compensation.applied || (analysis->compensation.chooses && analysis->least))
-		profile->cost = tp_compensation_cost(&analysis->compensation, &analysis->time);
+		profile->cost = tp_analysis_cost(analysis);
 	if (!tp_profile_keep_waited(profile))
 		return TP_ERR_MEMORY;
 	profile->time = analysis->options.time;
 	stack->special = profile->time > TP_TIME_CPU; // most calls have nothing of it
 	tp_stack_set_off(stack, thread->off);
+	tp_stack_set_selected(stack, &analysis->selected);
 	if (thread->off && !tp_profile_keep_parts(profile))
 		return TP_ERR_MEMORY;
 	if (analysis->from || analysis->to != UINT64_MAX)
@@ -28,6 +38,8 @@ int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread
 		if (!tp_profile_keep_dropped(profile))
 			return TP_ERR_MEMORY;
 	}
+	if (thread->attached && !tp_stack_set_attached(stack))
+		return TP_ERR_MEMORY;
 	if (sink)
 		tp_stack_set_sink(stack, sink);
 	return 0;

@@ -11,6 +11,19 @@
  * of what to do can be made.
  */
 int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err);
+/* Forget what tp_replay_all and tp_functions_list have made. */
+void tp_replay_forget(struct tp_analysis *analysis);
+/*
+ * In `selected`, the functions that were not always recorded, of an analysis that has its functions' names. The replay
+ * needs them, so it is to be done again. False: no memory.
+ */
+bool tp_selected_names_init(struct tp_analysis *analysis);
+/* The same for the options' costs, in `costs`. */
+bool tp_measured_names_init(struct tp_analysis *analysis);
+/* What recording each function costs, by the options' costs. */
+void tp_functions_measure(struct tp_analysis *analysis);
+/* When each function was recorded, by its names. pre: the trace has selections. 0 or TP_ERR_MEMORY. */
+int tp_functions_select(struct tp_analysis *analysis, struct tp_err *err);
 /*
  * List the functions of an analysis whose threads are replayed: functions, function_count, and
  * functions of each thread. Names are not looked for. False: no memory.

@@ -74,7 +74,7 @@ uint32_t tp_calls_parts(const struct tp_analysis *analysis, uint32_t thread, uin
 	// Where times or modules decide what a record means, that of an earlier one has to be known.
 	if (analysis->threads[thread].moves || analysis->timeless || analysis->ranged ||
 	    analysis->least || analysis->filtered || analysis->options.time > TP_TIME_CPU ||
-	    trace->gaps.count || trace->map.moves)
+	    trace->gaps.count || trace->selections.count || trace->map.moves)
 		return 1;
 	uint64_t all = 0;
 	const uint64_t chunks = analysis->threads[thread].thread->chunk_count;

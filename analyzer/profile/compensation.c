@@ -55,10 +55,9 @@ void tp_compensation_init(struct tp_compensation *compensation, const struct tp_
 	}
 }
 
-// Picoseconds in the unit of tp_profile_cost. The rate is anything that a trace may say.
-static uint64_t to_parts(uint64_t ps, const struct tp_timebase *time)
+uint64_t tp_compensation_parts(double ps, const struct tp_timebase *time)
 {
-	const double parts = tp_timebase_real_ticks(time, (double)ps / 1000) * TP_COST_PARTS;
+	const double parts = tp_timebase_real_ticks(time, ps / 1000) * TP_COST_PARTS;
 	const double most = (double)COST_MAX;
 	return parts < most ? (uint64_t)(parts + 0.5) : COST_MAX;
 }
@@ -69,9 +68,9 @@ struct tp_profile_cost tp_compensation_cost(
 	struct tp_profile_cost cost = {0};
 	if (!compensation->known)
 		return cost;
-	cost.in = to_parts(compensation->in_ps, time);
-	cost.out = to_parts(compensation->out_ps, time);
-	cost.untimed = to_parts(compensation->untimed_ps, time);
+	cost.in = tp_compensation_parts((double)compensation->in_ps, time);
+	cost.out = tp_compensation_parts((double)compensation->out_ps, time);
+	cost.untimed = tp_compensation_parts((double)compensation->untimed_ps, time);
 	const double period = tp_timebase_real_ticks(time, (double)compensation->period_ns);
 	cost.period = period < (double)TICKS_MAX ? (uint64_t)(period + 0.5) : TICKS_MAX;
 	cost.wait = tp_timebase_real_ticks(
@@ -80,11 +79,10 @@ struct tp_profile_cost tp_compensation_cost(
 }
 
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
-    const struct tp_timebase *time, uint64_t in, uint64_t out, uint64_t looks, uint64_t waited)
+    const struct tp_timebase *time, double costs_ps, uint64_t looks, uint64_t waited)
 {
 	const double period = tp_timebase_real_ticks(time, (double)compensation->period_ns);
-	double ps = (double)in * (double)compensation->in_off_ps +
-		    (double)out * (double)compensation->out_off_ps;
+	double ps = costs_ps;
 	if (period > 0)
 		ps += (double)waited / period * (double)compensation->wait_ps *
 		      TP_COMPENSATION_WAIT_SHOWS;
@@ -142,19 +140,22 @@ void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t
 		struct tp_node *node = &nodes[i];
 		if (i && profile->dropped)
 			take(profile, i, multiply(1, profile->dropped[i].cost), taken, missing);
-		const bool untimed = i && profile->functions[node->function].untimed;
+		const struct tp_local_function *function = &profile->functions[node->function];
+		const bool untimed = i && function->untimed;
 		if (i)
-			take(profile, i, multiply(node->calls, untimed ? cost->untimed : cost->in),
-			    taken, missing);
+			take(profile, i,
+			    multiply(node->calls, untimed ? cost->untimed : function->in), taken,
+			    missing);
 		if (i && profile->waited)
 			take(profile, i, waits(profile, i), taken, missing);
 		node->inclusive += node->self;
 		if (!i)
 			break;
 		nodes[node->parent].inclusive += node->inclusive;
-		// The thread itself has no time of its own that the outermost calls could take from.
-		if (node->parent && !untimed)
-			take(profile, node->parent, multiply(node->calls, cost->out), taken,
+		// The thread itself has no time of its own that the outermost calls could take from, nor has
+		// what was running before.
+		if (node->parent && nodes[node->parent].name != TP_NAME_ATTACHED && !untimed)
+			take(profile, node->parent, multiply(node->calls, function->out), taken,
 			    missing);
 	}
 	nodes[0].self = 0;

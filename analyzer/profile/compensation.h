@@ -51,14 +51,16 @@ void tp_compensation_init(struct tp_compensation *compensation, const struct tp_
 /* The same as a profile needs it while calls are added to it; nothing if it is not known. */
 struct tp_profile_cost tp_compensation_cost(
     const struct tp_compensation *compensation, const struct tp_timebase *time);
+/* Picoseconds in the unit of tp_profile_cost; the rate is anything that a trace may say. */
+uint64_t tp_compensation_parts(double ps, const struct tp_timebase *time);
 /*
- * How far off, in ticks, a self time may be for all that was taken off it, or should have been: so many calls IN which
- * it passed, and so many that were made OUT of it. With a soft clock also for its period: between two LOOKS at it, it
+ * How far off, in ticks, a self time may be for all that was taken off it, or should have been, which may be off by
+ * COSTS_PS picoseconds. With a soft clock also for its period: between two LOOKS at it, it
  * has moved or not, which adds up like steps of a random walk; and for the waits that its stores make, by the ticks WAITED
  * of its profile.
  */
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
-    const struct tp_timebase *time, uint64_t in, uint64_t out, uint64_t looks, uint64_t waited);
+    const struct tp_timebase *time, double costs_ps, uint64_t looks, uint64_t waited);
 /* Take it off a profile that is complete, by its cost. Adds to *taken and *missing. */
 void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing);
 

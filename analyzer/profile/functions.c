@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The functions of all threads together, from records and from counts.
 #include "analysis_steps.h"
+#include "measured_costs.h"
 
 #include "common/hash.h"
 #include "common/units.h"
@@ -159,14 +160,20 @@ static void add_costs(
 	const struct tp_profile *profile = &thread->profile;
 	struct tp_function *function = &analysis->functions[thread->functions[node->function]];
 	const uint32_t caller = profile->nodes[node->parent].function;
-	function->costs_in += node->calls;
+	const struct tp_compensation *constant = &analysis->compensation;
+	// Without a time at its exits a function has a cost that no other can be measured by (compensation.c).
+	const bool untimed = profile->functions[node->function].untimed;
+	const struct tp_measured_cost *cost = untimed ? NULL : function->cost;
+	const double calls = (double)node->calls;
+	const double out_off = calls * (cost ? cost->out_off_ps : (double)constant->out_off_ps);
+	function->costs_off += calls * (cost ? cost->in_off_ps : (double)constant->in_off_ps);
 	function->looks += node->calls;
 	if (profile->waited)
 		function->waited += profile->waited[node - profile->nodes];
-	if (profile->functions[node->function].untimed) {
-		function->costs_out += node->calls;
+	if (untimed) {
+		function->costs_off += out_off;
 	} else if (node->parent && caller) {
-		analysis->functions[thread->functions[caller]].costs_out += node->calls;
+		analysis->functions[thread->functions[caller]].costs_off += out_off;
 		analysis->functions[thread->functions[caller]].looks += node->calls;
 	}
 }
@@ -254,7 +261,7 @@ static uint64_t uncertainty_of(
 	    analysis->options.time > TP_TIME_CPU)
 		return UINT64_MAX;
 	const uint64_t costs = tp_compensation_uncertainty(&analysis->compensation, &analysis->time,
-	    function->costs_in, function->costs_out, function->looks, function->waited);
+	    function->costs_off, function->looks, function->waited);
 	const double starved =
 	    tp_starvation_uncertainty(&analysis->starvation, &analysis->time, function->self);
 	return starved < 9e18 ? costs + (uint64_t)(starved + 0.5) : UINT64_MAX;

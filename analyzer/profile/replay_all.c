@@ -50,6 +50,7 @@ static void take_results(const struct tp_analysis *analysis, struct tp_thread_re
     struct tp_stack *stack, const struct tp_replay *replay)
 {
 	tp_stack_finish(stack);
+	tp_stack_settle_attached(stack);
 	result->bad_counts_offset = replay->bad_counts_offset;
 	result->counts = stack->counts;
 	result->first = stack->started ? stack->first : UINT64_MAX;
@@ -128,8 +129,7 @@ static bool plan(struct work *work, struct tp_analysis *analysis, uint32_t worke
 		pieces->replay.context = work;
 		pieces->time = analysis->options.time;
 		if (analysis->compensation.applied)
-			pieces->cost =
-			    tp_compensation_cost(&analysis->compensation, &analysis->time);
+			pieces->cost = tp_analysis_cost(analysis);
 		if (pieces->count)
 			pieces->parts = calloc(pieces->count, sizeof(*pieces->parts));
 		if (!pieces->parts)
@@ -191,6 +191,17 @@ static int replay_together(struct work *work, struct tp_analysis *analysis, stru
 		    "out of memory while %u threads were replayed together", together.count);
 	tp_together_release(&together);
 	return code;
+}
+
+void tp_replay_forget(struct tp_analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		free(analysis->threads[i].functions);
+		forget(&analysis->threads[i]);
+	}
+	free(analysis->functions);
+	analysis->functions = NULL;
+	analysis->function_count = 0;
 }
 
 int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err)

@@ -4,6 +4,7 @@
 
 #include "analyzer/profile/calls.h"
 #include "common/array.h"
+#include "common/sgx_functions.h"
 #include "common/system_calls.h"
 
 #include <inttypes.h>
@@ -16,14 +17,20 @@
 // linux/futex.h
 #define FUTEX_COMMAND 127
 
-// A question: what was open at TICKS.
+// A question: what was open at TICKS, and had begun before FROM where it is of a TEE.
 struct moment {
 	uint32_t thread;
 	uint64_t ticks;
+	uint64_t from;
 	uint32_t *path; // the answer
 };
 
-// A thread by the system's number.
+struct open_call {
+	uint32_t node;
+	uint64_t begun; // 0: before it was resumed
+};
+
+// A thread by the host's number.
 struct tid {
 	uint64_t number;
 	uint32_t thread; // index in analysis->threads
@@ -33,14 +40,15 @@ struct work {
 	const struct tp_analysis *analysis;
 	const struct tp_paths *paths;
 	struct tp_system_items *items;
-	struct tid *tids;
+	struct tid *tids; /* of threads of which it is known */
+	uint32_t tid_count;
 	struct moment *moments;
 	uint64_t moment_count;
 	uint64_t moment_room;
 	uint64_t at; // the next one to be answered
 	uint64_t end;
-	uint32_t thread; // whose calls come
-	uint32_t *open;  // nodes, the innermost last
+	uint32_t thread;        // whose calls come
+	struct open_call *open; // the innermost last
 	uint32_t open_count;
 	uint32_t open_room;
 	bool failed;
@@ -93,6 +101,12 @@ const char *tp_system_event_name(
 		    tp_system_memory_name(event->detail));
 		return text;
 	}
+	if (event->kind == TEEPERF_SYSTEM_DRIVER) {
+		const bool known =
+		    event->number < TP_SGX_FUNCTIONS && tp_sgx_functions[event->number];
+		snprintf(text, 64, "SGX function %" PRIu32, event->number);
+		return known ? tp_sgx_functions[event->number] : text;
+	}
 	char cause[32];
 	if (event->kind == TEEPERF_SYSTEM_ALLOCATION) {
 		snprintf(
@@ -100,6 +114,16 @@ const char *tp_system_event_name(
 		return text;
 	}
 	return tp_system_event_cause(analysis, event, text);
+}
+
+const char *tp_system_item_name(const struct tp_analysis *analysis,
+    const struct teeperf_system_event *event, bool sequential, char text[64])
+{
+	char name[64];
+	if (event->kind != TEEPERF_SYSTEM_BLOCK || event->detail > 1 || sequential)
+		return tp_system_event_name(analysis, event, text);
+	snprintf(text, 64, "random %s", tp_system_event_name(analysis, event, name));
+	return text;
 }
 
 bool tp_system_event_bytes(
@@ -115,7 +139,26 @@ bool tp_system_event_bytes(
 	       !(event->flags & TEEPERF_SYSTEM_UNFINISHED);
 }
 
-static bool is_wait(const struct tp_analysis *analysis, const struct teeperf_system_event *event)
+bool tp_system_event_woken(
+    const struct tp_analysis *analysis, const struct teeperf_system_event *event)
+{
+	const struct tp_system_call *call = call_of(analysis, event);
+	if (event->kind != TEEPERF_SYSTEM_CALL || !event->waker_tid ||
+	    (event->flags & TEEPERF_SYSTEM_UNFINISHED))
+		return false;
+	switch (call ? call->use : TP_SYSTEM_CALL_OTHER) {
+	case TP_SYSTEM_CALL_FUTEX: // timers and signals end it as well
+		return !event->result;
+	case TP_SYSTEM_CALL_SLEEPS: // the timer is no thread's, whichever it interrupted
+	case TP_SYSTEM_CALL_POLLS:
+		return event->result != 0;
+	default:
+		return true;
+	}
+}
+
+static bool is_futex_wait(
+    const struct tp_analysis *analysis, const struct teeperf_system_event *event)
 {
 	const struct tp_system_call *call = call_of(analysis, event);
 	if (!call || call->use != TP_SYSTEM_CALL_FUTEX || event->kind != TEEPERF_SYSTEM_CALL)
@@ -131,6 +174,12 @@ static bool is_wait(const struct tp_analysis *analysis, const struct teeperf_sys
 		return true;
 	}
 	return false;
+}
+
+bool tp_system_event_waits(
+    const struct tp_analysis *analysis, const struct teeperf_system_event *event)
+{
+	return tp_system_event_woken(analysis, event) || is_futex_wait(analysis, event);
 }
 
 // ---- moments
@@ -158,8 +207,10 @@ static bool list_tids(struct work *work)
 	if (!work->tids)
 		return false;
 	for (uint32_t i = 0; i < analysis->thread_count; i++)
-		work->tids[i] = (struct tid){analysis->threads[i].thread->os_tid, i};
-	qsort(work->tids, analysis->thread_count, sizeof(*work->tids), compare_tids);
+		if (analysis->threads[i].thread->host_tid)
+			work->tids[work->tid_count++] =
+			    (struct tid){analysis->threads[i].thread->host_tid, i};
+	qsort(work->tids, work->tid_count, sizeof(*work->tids), compare_tids);
 	return true;
 }
 
@@ -167,7 +218,7 @@ static bool list_tids(struct work *work)
 static uint32_t thread_of(const struct work *work, uint32_t os_tid, uint64_t ticks)
 {
 	const struct tid *tids = work->tids;
-	const uint32_t count = work->analysis->thread_count;
+	const uint32_t count = work->tid_count;
 	uint32_t i = TP_LOWER_BOUND(0U, count, middle, tids[middle].number < os_tid);
 	if (i == count || tids[i].number != os_tid)
 		return TP_SYSTEM_NOBODY;
@@ -177,7 +228,7 @@ static uint32_t thread_of(const struct work *work, uint32_t os_tid, uint64_t tic
 	return tids[i].thread;
 }
 
-static void ask(struct work *work, struct tp_system_place *place, uint64_t ns)
+static void ask(struct work *work, struct tp_system_place *place, uint64_t ns, uint64_t from)
 {
 	if (place->thread == TP_SYSTEM_NOBODY || !work->analysis->time.has_origin)
 		return;
@@ -186,7 +237,7 @@ static void ask(struct work *work, struct tp_system_place *place, uint64_t ns)
 		return;
 	}
 	work->moments[work->moment_count++] =
-	    (struct moment){place->thread, ticks_of(work->analysis, ns), &place->path};
+	    (struct moment){place->thread, ticks_of(work->analysis, ns), from, &place->path};
 }
 
 static int compare_moments(const void *a, const void *b)
@@ -197,27 +248,49 @@ static int compare_moments(const void *a, const void *b)
 	return order ? order : TP_COMPARE(x->ticks, y->ticks);
 }
 
-static void answer(struct work *work, uint64_t before)
+static uint32_t path_of(const struct work *work, uint32_t node)
 {
-	const uint32_t node = work->open_count ? work->open[work->open_count - 1] : 0;
 	const struct tp_profile *profile = &work->analysis->threads[work->thread].profile;
-	const uint32_t path =
-	    node && node < profile->node_count ? work->paths->of_node[work->thread][node] : 0;
-	while (work->at < work->end && work->moments[work->at].ticks < before)
-		*work->moments[work->at++].path = path;
+	return node && node < profile->node_count ? work->paths->of_node[work->thread][node] : 0;
 }
 
-static void push(struct work *work, uint32_t node)
+static bool is_of_tee(const struct work *work, uint32_t path)
+{
+	const struct tp_analysis *analysis = work->analysis;
+	const struct tp_module_map *map = &analysis->trace->map;
+	const uint32_t place =
+	    path ? analysis->functions[work->paths->items[path].function].symbol.place : UINT32_MAX;
+	return place < map->count && map->modules[place].flags & TEEPERF_MODULE_TEE;
+}
+
+// The system call by which a host enters its TEE is not of what runs there: that began later.
+static uint32_t owner_of(const struct work *work, const struct moment *moment)
+{
+	for (uint32_t i = work->open_count; i--;) {
+		const uint32_t path = path_of(work, work->open[i].node);
+		if (work->open[i].begun <= moment->from || !is_of_tee(work, path))
+			return path;
+	}
+	return 0;
+}
+
+static void answer(struct work *work, uint64_t before)
+{
+	for (; work->at < work->end && work->moments[work->at].ticks < before; work->at++)
+		*work->moments[work->at].path = owner_of(work, &work->moments[work->at]);
+}
+
+static void push(struct work *work, uint32_t node, uint64_t begun)
 {
 	if (!TP_GROW(work->open, work->open_room, work->open_count + UINT64_C(1)))
 		work->failed = true;
 	else
-		work->open[work->open_count++] = node;
+		work->open[work->open_count++] = (struct open_call){node, begun};
 }
 
 static void pop(struct work *work, uint32_t node)
 {
-	if (work->open_count && work->open[work->open_count - 1] == node)
+	if (work->open_count && work->open[work->open_count - 1].node == node)
 		work->open_count--;
 }
 
@@ -225,7 +298,7 @@ static void on_enter(void *context, uint64_t id, uint32_t node, uint64_t time)
 {
 	(void)id;
 	answer(context, time);
-	push(context, node);
+	push(context, node, time);
 }
 
 static void on_leave(void *context, const struct tp_call *call)
@@ -245,7 +318,7 @@ static void on_pause(void *context, uint32_t node, uint64_t time)
 static void on_resume(void *context, uint32_t node, uint64_t time)
 {
 	answer(context, time);
-	push(context, node);
+	push(context, node, 0);
 }
 
 static int replay(struct work *work, struct tp_err *err)
@@ -296,6 +369,8 @@ static bool collect(struct work *work)
 		return false;
 	for (uint64_t i = 0; i < system->count; i++) {
 		const struct teeperf_system_event *event = &system->events[i];
+		if (event->kind == TEEPERF_SYSTEM_START)
+			continue;
 		const uint64_t start = ticks_of(analysis, event->start_ns);
 		const uint32_t thread = thread_of(work, event->os_tid, start);
 		if (analysis->options.one_thread && thread == TP_SYSTEM_NOBODY)
@@ -357,6 +432,8 @@ static void list(struct work *work)
 			add(work, TP_SYSTEM_CALLS, i);
 		if (event->kind == TEEPERF_SYSTEM_FAULT)
 			add(work, TP_SYSTEM_FAULTS, i);
+		if (event->kind == TEEPERF_SYSTEM_DRIVER)
+			add(work, TP_SYSTEM_SGX, i);
 		if (event->kind == TEEPERF_SYSTEM_ALLOCATION)
 			add(work, TP_SYSTEM_ALLOCATIONS, i);
 		else if (is_block || (call && tp_system_call_moves(call)))
@@ -364,17 +441,17 @@ static void list(struct work *work)
 		if (is_block)
 			item->sequential = follows(devices, &device_count, event);
 		// The thread makes no calls while it is in the kernel: clocks that do not quite agree hurt least in the
-		// middle. A request goes on without the thread.
-		ask(work, &item->at, event->start_ns + (is_block ? 0 : event->duration_ns / 2));
-		if (!is_wait(analysis, event))
+		// middle. A request goes on without the thread, and is perhaps given to the device by another one later.
+		const uint64_t begun =
+		    is_block && event->woken_ns ? event->woken_ns : event->start_ns;
+		ask(work, &item->at, begun + (is_block ? 0 : event->duration_ns / 2), item->start);
+		if (!tp_system_event_waits(analysis, event))
 			continue;
 		add(work, TP_SYSTEM_WAITS, i);
-		// Others end because of a timer or a signal.
-		if (event->waker_tid && !event->result &&
-		    !(event->flags & TEEPERF_SYSTEM_UNFINISHED)) {
+		if (tp_system_event_woken(analysis, event)) {
 			item->waker.thread =
 			    thread_of(work, event->waker_tid, ticks_of(analysis, event->woken_ns));
-			ask(work, &item->waker, event->woken_ns);
+			ask(work, &item->waker, event->woken_ns, UINT64_MAX);
 		}
 	}
 }
@@ -384,8 +461,9 @@ static void list(struct work *work)
 // What the events of a row have in common.
 static uint64_t what_of(const struct teeperf_system_event *event)
 {
-	const bool is_of_call =
-	    event->kind == TEEPERF_SYSTEM_CALL || event->kind == TEEPERF_SYSTEM_ALLOCATION;
+	const bool is_of_call = event->kind == TEEPERF_SYSTEM_CALL ||
+				event->kind == TEEPERF_SYSTEM_ALLOCATION ||
+				event->kind == TEEPERF_SYSTEM_DRIVER;
 	const uint64_t flags = event->flags & (TEEPERF_SYSTEM_MAJOR | TEEPERF_SYSTEM_IN_FAULT);
 	return (uint64_t)event->kind << 36 | flags << 32 |
 	       (is_of_call ? event->number : event->detail);
@@ -460,7 +538,9 @@ static bool sum_up(struct work *work)
 		    .what = what_of(item->event),
 		    .item = item,
 		};
-		if (item->event->kind != TEEPERF_SYSTEM_ALLOCATION)
+		// The time of those of SGX is that of calls and faults, too.
+		if (item->event->kind != TEEPERF_SYSTEM_ALLOCATION &&
+		    item->event->kind != TEEPERF_SYSTEM_DRIVER)
 			sum(work->analysis, &items->total, item->event);
 	}
 	if (done)

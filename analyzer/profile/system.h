@@ -27,10 +27,11 @@ struct tp_system_item {
 
 enum tp_system_list_id {
 	TP_SYSTEM_CALLS = 0, /* all system calls */
-	TP_SYSTEM_WAITS,     /* futex calls that wait */
+	TP_SYSTEM_WAITS,     /* futex calls that wait, and others that a thread ended */
 	TP_SYSTEM_IO,        /* calls that read and write, requests to block devices */
 	TP_SYSTEM_FAULTS,
 	TP_SYSTEM_ALLOCATIONS,
+	TP_SYSTEM_SGX, /* functions of the kernel's SGX driver */
 	TP_SYSTEM_LISTS,
 };
 
@@ -57,7 +58,7 @@ struct tp_system_row {
 	uint32_t waker;            /* of waits: the function that ended them, or TP_SYSTEM_NOBODY */
 	uint64_t bytes;
 	bool
-	    is_total; /* of all rows but allocations; bytes of calls only: requests carry the same */
+	    is_total; /* of all rows but allocations and functions of SGX; bytes of calls only: requests carry the same */
 };
 
 struct tp_system_items {
@@ -79,6 +80,9 @@ void tp_system_items_release(struct tp_system_items *items);
 /* "read", "futex", "heap fault", "block write", "kernel memory: read"; TEXT has room for a made one. */
 const char *tp_system_event_name(
     const struct tp_analysis *analysis, const struct teeperf_system_event *event, char text[64]);
+/* The same, but requests that read or write and are not SEQUENTIAL are "random block read", "random block write". */
+const char *tp_system_item_name(const struct tp_analysis *analysis,
+    const struct teeperf_system_event *event, bool sequential, char text[64]);
 /* The system call that it is of, or "fault". */
 const char *tp_system_event_cause(
     const struct tp_analysis *analysis, const struct teeperf_system_event *event, char text[32]);
@@ -87,6 +91,12 @@ const char *tp_system_memory_name(uint32_t detail);
 /* Bytes that it moved; false: it is not of such a kind, or failed. */
 bool tp_system_event_bytes(
     const struct tp_analysis *analysis, const struct teeperf_system_event *event, uint64_t *bytes);
+/* Whether it is a call in which the thread waited until thread number event->waker_tid woke it. */
+bool tp_system_event_woken(
+    const struct tp_analysis *analysis, const struct teeperf_system_event *event);
+/* Whether it is such a call, or a futex call that waits. */
+bool tp_system_event_waits(
+    const struct tp_analysis *analysis, const struct teeperf_system_event *event);
 /* The function, or what stands for none: "(no recorded call)", "(no recorded thread)". */
 const char *tp_system_row_function(
     const struct tp_analysis *analysis, const struct tp_system_row *row);

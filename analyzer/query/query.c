@@ -49,6 +49,14 @@ static void deny(struct tp_query *query, int action, const char *first, const ch
 		    "traces are only read: this statement is not possible");
 }
 
+static bool is_in_having(const struct tp_query *query, const char *name)
+{
+	uint32_t i = 0;
+	while (i < query->having_count && sqlite3_stricmp(query->having[i], name))
+		i++;
+	return i < query->having_count;
+}
+
 static int authorize(void *context, int action, const char *first, const char *second,
     const char *database, const char *trigger)
 {
@@ -63,6 +71,11 @@ static int authorize(void *context, int action, const char *first, const char *s
 				    (sqlite3_stricmp(first, "calls") == 0 ||
 					sqlite3_stricmp(first, "events") == 0 ||
 					sqlite3_stricmp(first, "thread_paths") == 0);
+		if (query->preparing && !is_in_having(query, second) &&
+		    query->having_count < sizeof(query->having) / sizeof(query->having[0]) &&
+		    tp_sql_having_names(query->preparing, second))
+			snprintf(query->having[query->having_count++], sizeof(query->having[0]),
+			    "%s", second);
 		return SQLITE_OK;
 	case SQLITE_SELECT:
 	case SQLITE_RECURSIVE:
@@ -363,6 +376,16 @@ static int refuse_writing(struct tp_query *query, const char *sql, int *offset)
 	return SQLITE_AUTH;
 }
 
+// In HAVING, a column comes before an expression of the result that has its name.
+static void find_shadowed(struct tp_query *query, sqlite3_stmt *statement)
+{
+	for (int i = 0; query->having_count && i < sqlite3_column_count(statement); i++) {
+		const char *name = sqlite3_column_name(statement, i);
+		if (name && is_in_having(query, name) && !sqlite3_column_decltype(statement, i))
+			snprintf(query->shadowed, sizeof(query->shadowed), "%s", name);
+	}
+}
+
 static void get_value(sqlite3_stmt *statement, int column, struct tp_value *value)
 {
 	const int type = sqlite3_column_type(statement, column);
@@ -417,7 +440,10 @@ int tp_query_run(struct tp_query *query, const char *sql,
 		int offset = -1;
 		int code = refuse_writing(query, at, &offset);
 		if (!code) {
+			query->having_count = 0;
+			query->preparing = at;
 			code = sqlite3_prepare_v2(query->db, at, -1, &statement, &tail);
+			query->preparing = NULL;
 			offset = code ? sqlite3_error_offset(query->db) : -1;
 		}
 		// What no word has shown, SQLite knows.
@@ -426,6 +452,7 @@ int tp_query_run(struct tp_query *query, const char *sql,
 			code = SQLITE_AUTH;
 		}
 		if (!code && statement) {
+			find_shadowed(query, statement);
 			code = bind_all(query, statement, at, parameters, parameter_count, &offset);
 			if (!code)
 				code = run_statement(statement, sink);
@@ -463,6 +490,11 @@ bool tp_query_mixes_times(const struct tp_query *query)
 bool tp_query_reads_tid(const struct tp_query *query)
 {
 	return query->reads_tid;
+}
+
+const char *tp_query_shadowed(const struct tp_query *query)
+{
+	return query->shadowed[0] ? query->shadowed : NULL;
 }
 
 bool tp_query_is_complete(const char *sql)

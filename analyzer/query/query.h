@@ -76,6 +76,11 @@ const char *tp_query_find_parameter(const char *sql, const char *name);
 bool tp_query_mixes_times(const struct tp_query *query);
 /* Whether a query has read tid of calls, events or thread_paths, which was the trace's number and is the system's. */
 bool tp_query_reads_tid(const struct tp_query *query);
+/*
+ * A column that a HAVING has named although the result has an expression of that name: SQLite takes the column, of some row of the
+ * group. NULL: none has. It lives as long as the query.
+ */
+const char *tp_query_shadowed(const struct tp_query *query);
 /* Whether SQL ends behind a statement, so that it can be run. */
 bool tp_query_is_complete(const char *sql);
 

@@ -19,8 +19,13 @@ struct tp_query {
 	uint64_t step_limit;
 	uint64_t steps;
 	atomic_bool give_up;
-	bool locked;      /* what is run is a user's: see authorizer in query.c */
-	bool reads_tid;   /* a statement has named tid where it was the trace's number */
+	bool locked;           /* what is run is a user's: see authorizer in query.c */
+	bool reads_tid;        /* a statement has named tid where it was the trace's number */
+	const char *preparing; /* the statement that is prepared, or NULL */
+	char having[8][64];    /* columns that its HAVING names */
+	uint32_t having_count;
+	char shadowed
+	    [64]; /* one of them, of a statement whose result has another one of this name; or empty */
 	char denied[256]; /* what it did not allow, or empty */
 };
 
@@ -130,6 +135,11 @@ struct tp_sql_verb {
  * that of the statement behind.
  */
 void tp_sql_verb_find(struct tp_sql_verb *verb, const char *sql);
+/*
+ * Whether the HAVING of the first statement in SQL has NAME by itself, quoted or not: not in a function's arguments or a SELECT of
+ * its own, and not as one of a table.
+ */
+bool tp_sql_having_names(const char *sql, const char *name);
 /* A letter, digit or _, or a part of any other letter. */
 bool tp_sql_is_word(char c);
 

@@ -26,6 +26,7 @@ const struct tp_sql_table tp_sql_tables[] = {
     {.relation = &tp_relation_meta},
     {.relation = &tp_relation_modules},
     {&tp_relation_paths, .indexes = by_fn},
+    {&tp_relation_sgx, .indexes = by_thread, .prepare = tp_trace_data_system},
     {&tp_relation_syscalls, .indexes = by_thread, .prepare = tp_trace_data_system},
     {&tp_relation_thread_paths, .indexes = by_path},
     {.relation = &tp_relation_threads},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The verb of a statement: the first word that says what it does, past comments, EXPLAIN and WITH.
+// Words of a statement: its verb, which is the first one that says what it does, past comments, EXPLAIN and WITH; and those of its
+// HAVING.
 #include "analyzer/query/sql.h"
 
 #include <ctype.h>
@@ -120,4 +121,85 @@ void tp_sql_verb_find(struct tp_sql_verb *verb, const char *sql)
 	}
 	snprintf(verb->name, sizeof(verb->name), "%s%s%s", name, object ? " " : "",
 	    object ? object : "");
+}
+
+// Where an expression is read.
+struct place {
+	const char *at;
+	struct word last; // what stands just before, if it is a word
+	int depth;        // of brackets
+	int hidden; // the bracket from which on nothing is a column of the result: arguments, a SELECT; 0: none
+};
+
+static const char *const before_expressions[] = {"HAVING", "AND", "OR", "NOT", "IN", "IS",
+    "BETWEEN", "LIKE", "GLOB", "CASE", "WHEN", "THEN", "ELSE", NULL};
+
+static void read_sign(struct place *place)
+{
+	const char c = *place->at++;
+	if (c == '(' && ++place->depth && !place->hidden && place->last.length &&
+	    !find(before_expressions, place->last))
+		place->hidden = place->depth;
+	if (c == ')' && place->hidden == place->depth)
+		place->hidden = 0;
+	place->depth -= c == ')';
+	if (!isspace((unsigned char)c))
+		place->last.length = 0;
+}
+
+// A word, or a name in quotes, which is handed out without them.
+static struct word read_name(struct place *place)
+{
+	const char *from = place->at;
+	if (tp_sql_is_word(*from)) {
+		while (tp_sql_is_word(*place->at))
+			place->at++;
+		return (struct word){from, (int)(place->at - from)};
+	}
+	place->at = *from == '[' ? skip_to(from, "]") : skip_quoted(from, *from);
+	const int length = (int)(place->at - from) - 2;
+	return (struct word){from + 1, length > 0 ? length : 0};
+}
+
+// What is called is a function, and what has a dot at either side is no name by itself.
+static bool is_alone(const char *from, const char *to)
+{
+	to += strspn(to, " \t\n");
+	return from[-1] != '.' && *to != '.' && *to != '(';
+}
+
+bool tp_sql_having_names(const char *sql, const char *name)
+{
+	static const char *const having[] = {"HAVING", NULL};
+	static const char *const select[] = {"SELECT", NULL};
+	static const char *const behind[] = {
+	    "ORDER", "LIMIT", "WINDOW", "UNION", "INTERSECT", "EXCEPT", NULL};
+	const char *const wanted[] = {name, NULL};
+	struct word word = next_word(sql);
+	while (word.length && !find(having, word))
+		word = word_behind(word);
+	struct place place = {.at = word.at + word.length, .last = word};
+	while (word.length && *place.at && place.depth >= 0 && (*place.at != ';' || place.depth)) {
+		const char *from = place.at;
+		const bool is_word = tp_sql_is_word(*from);
+		if (from[0] == '-' && from[1] == '-') {
+			place.at = skip_to(from, "\n");
+		} else if (from[0] == '/' && from[1] == '*') {
+			place.at = skip_to(from + 2, "*/");
+		} else if (*from == '\'') {
+			place.at = skip_quoted(from, '\'');
+			place.last.length = 0;
+		} else if (is_word || strchr("\"`[", *from)) {
+			place.last = read_name(&place);
+			if (is_word && !place.depth && find(behind, place.last))
+				return false;
+			if (is_word && place.depth && !place.hidden && find(select, place.last))
+				place.hidden = place.depth;
+			if (!place.hidden && find(wanted, place.last) && is_alone(from, place.at))
+				return true;
+		} else {
+			read_sign(&place);
+		}
+	}
+	return false;
 }

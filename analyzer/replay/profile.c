@@ -151,6 +151,14 @@ static uint32_t hash_function(const void *profile, uint32_t number)
 	return tp_hash_number(((const struct tp_profile *)profile)->functions[number].name);
 }
 
+static struct tp_function_cost cost_of(const struct tp_profile_cost *cost, uint32_t name)
+{
+	const uint32_t at = TP_LOWER_BOUND(0U, cost->own_count, i, cost->own[i].name < name);
+	return at < cost->own_count && cost->own[at].name == name
+		   ? cost->own[at]
+		   : (struct tp_function_cost){name, cost->in, cost->out};
+}
+
 // Index of the function NAME, making it if need be; 0: no memory.
 static uint32_t find_function(struct tp_profile *profile, uint32_t name)
 {
@@ -163,7 +171,9 @@ static uint32_t find_function(struct tp_profile *profile, uint32_t name)
 	    !tp_index_reserve(&profile->names, count - 1, hash_function, profile))
 		return 0;
 	const uint32_t index = profile->function_count++;
-	profile->functions[index] = (struct tp_local_function){.name = name};
+	const struct tp_function_cost cost = cost_of(&profile->cost, name);
+	profile->functions[index] =
+	    (struct tp_local_function){.name = name, .in = cost.in, .out = cost.out};
 	*name_slot(profile, name) = index;
 	return index;
 }

@@ -35,10 +35,20 @@ struct tp_local_function {
 	uint32_t name;
 	uint32_t active; /* calls of it on the stack */
 	bool untimed;    /* its calls end without a time */
+	/* What recording a call with a time at its end costs: as in tp_profile_cost, or known of this function. */
+	uint64_t in;
+	uint64_t out;
 };
 
 /* A tick has so many parts. */
 #define TP_COST_PARTS 256
+
+/* What recording the calls of one function costs, as in tp_profile_cost. */
+struct tp_function_cost {
+	uint32_t name; /* as in a record, kind cleared */
+	uint64_t in;
+	uint64_t out;
+};
 
 /* What recording costs, the first three in parts of a tick for each call; all 0: nothing is to be taken off. */
 struct tp_profile_cost {
@@ -48,6 +58,9 @@ struct tp_profile_cost {
 	/* With a clock that another core stores: by so many ticks the first look behind a store is later than it would be. */
 	double wait;
 	uint64_t period; /* ticks from store to store; 0 with other clocks */
+	const struct tp_function_cost
+	    *own; /* of functions of which it is known, by name; it outlives the profile */
+	uint32_t own_count;
 };
 
 /*

@@ -6,6 +6,7 @@
 // the quick way (stack_usual.c) and parts of a thread (stack_part.c).
 #include "stack.h"
 
+#include "analyzer/trace/tracefile.h"
 #include "common/array.h"
 #include "common/err.h"
 
@@ -31,6 +32,25 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 	    .capacity = FRAMES_AT_FIRST,
 	};
 	return stack->frames ? 0 : TP_ERR_MEMORY;
+}
+
+bool tp_stack_set_attached(struct tp_stack *stack)
+{
+	stack->base = tp_profile_child(stack->profile, 0, TP_NAME_ATTACHED);
+	stack->frames[0].node = stack->base;
+	return stack->base != 0;
+}
+
+void tp_stack_settle_attached(struct tp_stack *stack)
+{
+	const struct tp_profile *profile = stack->profile;
+	if (!stack->base)
+		return;
+	profile->nodes[stack->base].inclusive = stack->frames[0].children;
+	if (profile->waited)
+		profile->waited[stack->base] = 0;
+	if (profile->parts)
+		profile->parts[stack->base] = (struct tp_node_parts){0};
 }
 
 void tp_stack_release(struct tp_stack *stack)
@@ -147,7 +167,7 @@ static void end_specially(
 	const struct tp_call call = {
 	    .id = id,
 	    .parent = stack->depth > 1 ? tp_frame_id(stack, caller) : 0,
-	    .start = frame->began,
+	    .start = frame->began > stack->from ? frame->began : stack->from,
 	    .end = time,
 	    .duration = inclusive,
 	    .self = self + before.self,
@@ -181,9 +201,28 @@ static inline void end_top(struct tp_stack *stack, uint64_t time, uint64_t in, u
 
 static inline void pop(struct tp_stack *stack, uint64_t time)
 {
-	struct tp_profile *profile = stack->profile;
-	profile->functions[stack->frames[stack->depth - 1].function].active--;
-	end_top(stack, time, profile->cost.in, profile->cost.out);
+	struct tp_local_function *function =
+	    &stack->profile->functions[stack->frames[stack->depth - 1].function];
+	function->active--;
+	end_top(stack, time, function->in, function->out);
+}
+
+// ---- functions that were not always recorded
+
+// Until when the function of an open call was recorded. (The name of a call that has moved here is with its function.)
+static uint64_t closes(const struct tp_stack *stack, const struct tp_frame *frame)
+{
+	if (!stack->selected)
+		return UINT64_MAX;
+	const struct tp_selected *selected =
+	    tp_selected_find(stack->selected, stack->profile->functions[frame->function].name);
+	return selected ? tp_selected_end(selected, frame->began) : UINT64_MAX;
+}
+
+// Whether that was over at TIME: an exit then is another call's.
+static bool is_closed(const struct tp_stack *stack, const struct tp_frame *frame, uint64_t time)
+{
+	return stack->selected && closes(stack, frame) <= time;
 }
 
 // ---- contexts
@@ -251,20 +290,23 @@ static bool go_to(struct tp_stack *stack, const struct tp_context *with, uint64_
 }
 
 // A stack of which nothing is known. Without memory its frames are NULL.
-static struct tp_context fresh_context(bool foreign)
+static struct tp_context fresh_context(const struct tp_stack *stack, bool foreign)
 {
-	return (struct tp_context){
+	struct tp_context fresh = {
 	    .frames = calloc(CONTEXT_FRAMES_AT_FIRST, sizeof(struct tp_frame)),
 	    .depth = 1,
 	    .capacity = CONTEXT_FRAMES_AT_FIRST,
 	    .named = TP_CONTEXT_UNNAMED,
 	    .foreign = foreign,
 	};
+	if (fresh.frames)
+		fresh.frames[0].node = stack->base;
+	return fresh;
 }
 
 static bool begin_context(struct tp_stack *stack, bool foreign, uint64_t time)
 {
-	const struct tp_context fresh = fresh_context(foreign);
+	const struct tp_context fresh = fresh_context(stack, foreign);
 	return fresh.frames && go_to(stack, &fresh, time);
 }
 
@@ -278,14 +320,14 @@ static void come_back(struct tp_stack *stack, uint64_t time)
 
 // ---- stacks that come from other threads
 
-// As if the calls of this stack had begun when the range of time does.
-static void begin_frames(const struct tp_stack *stack, struct tp_frame *frames, uint32_t depth,
-    uint64_t start, uint64_t began)
+// As if the calls of this stack had begun when the range of time does. (When they did tells until when their functions were
+// recorded.)
+static void begin_frames(
+    const struct tp_stack *stack, struct tp_frame *frames, uint32_t depth, uint64_t start)
 {
 	frames[0].children = frames[0].cost = 0;
 	for (uint32_t i = 1; i < depth; i++) {
 		frames[i].start = start;
-		frames[i].began = began;
 		frames[i].children = frames[i].cost = frames[i].dropped = 0;
 		if (frames[i].moved) {
 			struct tp_moved_call *call = &stack->member->moves->calls[frames[i].moved];
@@ -342,8 +384,9 @@ static bool carry(
 			from->frames[0].children += period;
 	}
 	if (early)
-		begin_frames(to, context->frames, context->depth, time, to->from);
-	uint32_t node = 0;
+		begin_frames(to, context->frames, context->depth, time);
+	uint32_t node = to->base;
+	context->frames[0].node = node;
 	for (uint32_t i = 1; i < context->depth; i++) {
 		struct tp_frame *frame = &context->frames[i];
 		struct tp_moved_call *call = &moves->calls[frame->moved];
@@ -373,7 +416,7 @@ static bool take(struct tp_stack *from, uint64_t position, struct tp_context *ta
 {
 	*found = false;
 	if (from->left && from->left_at == position) {
-		struct tp_context fresh = fresh_context(false);
+		struct tp_context fresh = fresh_context(from, false);
 		fresh.since = from->since;
 		if (!fresh.frames)
 			return false;
@@ -567,12 +610,11 @@ static void begin_range(struct tp_stack *stack)
 	stack->first = stack->from;
 	if (stack->left)
 		stack->since = stack->from;
-	begin_frames(stack, stack->frames, stack->depth, stack->from - stack->away, stack->from);
+	begin_frames(stack, stack->frames, stack->depth, stack->from - stack->away);
 	for (uint32_t i = stack->contexts.newest; i; i = stack->contexts.items[i].older) {
 		struct tp_context *context = &stack->contexts.items[i];
 		context->since = stack->from;
-		begin_frames(stack, context->frames, context->depth, stack->from - context->away,
-		    stack->from);
+		begin_frames(stack, context->frames, context->depth, stack->from - context->away);
 	}
 	const struct tp_call_sink *sink = stack->sink;
 	for (uint32_t i = 1; sink && sink->enter && !stack->left && i < stack->depth; i++)
@@ -629,18 +671,70 @@ static inline bool settle(struct tp_stack *stack, uint64_t time)
 	return true;
 }
 
-// Whether a call of FUNCTION is open below the frame TOP of this stack.
-static bool is_open(const struct tp_stack *stack, uint32_t function, uint32_t top)
+/*
+ * Whether a call of FUNCTION that an exit at TIME may end is open below the frame TOP of this stack. Those of a function that
+ * was left out meanwhile are below all that began later.
+ */
+static bool is_open(const struct tp_stack *stack, uint32_t function, uint32_t top, uint64_t time)
 {
 	// Without `active`, hostile exits would search a deep stack again and again.
 	if (!function || !stack->profile->functions[function].active)
 		return false;
-	if (!stack->contexts.live)
+	if (!stack->contexts.live && !stack->selected)
 		return true;
 	const uint32_t low = top > CONTEXT_SEARCH_MAX ? top - CONTEXT_SEARCH_MAX : 1;
 	while (top > low && stack->frames[top - 1].function != function)
 		top--;
-	return top > low;
+	return top > low && !is_closed(stack, &stack->frames[top - 1], time);
+}
+
+/*
+ * The calls on top of which the function was left out before TIME end there, or, if something that they called ran on, with that:
+ * they have no exit. Such calls below others end when these have. False: no memory.
+ */
+static bool end_closed(struct tp_stack *stack, struct tp_stack_place *at, uint64_t time)
+{
+	while (stack->depth > 1 && !stack->left) {
+		// Calls that have ended without a time have one now.
+		const uint64_t below =
+		    stack->pending
+			? closes(stack, &stack->frames[stack->depth - 1 - stack->pending])
+			: UINT64_MAX;
+		uint64_t end = closes(stack, &stack->frames[stack->depth - 1]);
+		end = below < end ? below : end;
+		end = end < at->last ? at->last : end;
+		// Where a gap or the range of time begins or ends, more has to be done first.
+		if (end > time || end >= next_bound(stack))
+			return true;
+		tp_stack_look(stack, end - at->last);
+		if (end >= stack->off_edge && !tp_stack_look_off(stack, at->last, end))
+			return false;
+		at->last = end;
+		end_pending(stack, end);
+		if (stack->depth == 1 || closes(stack, &stack->frames[stack->depth - 1]) > end)
+			continue;
+		stack->how = TP_CALL_CUT;
+		pop(stack, end);
+		stack->how = TP_CALL_RETURNED;
+		stack->counts.left_out++;
+	}
+	return true;
+}
+
+// Whether a record of NAME at TIME counts. If not, it was on its way when its function was left out.
+static bool is_selected(const struct tp_stack *stack, uint32_t name, uint64_t time)
+{
+	const struct tp_selected *selected = tp_selected_find(stack->selected, name);
+	return !selected || tp_selected_at(selected, time);
+}
+
+// An exit of a function that was left out at some time, and no call of it is open: its enter record may be missing for that.
+static bool came_back(struct tp_stack *stack, uint32_t name)
+{
+	if (!stack->selected || !tp_selected_find(stack->selected, name))
+		return false;
+	stack->counts.came_back++;
+	return true;
 }
 
 // An exit of a call that is not open, with TOP frames on the stack: whether the call began before what was recorded.
@@ -665,8 +759,8 @@ static void untimed_below(struct tp_stack *stack, uint32_t name)
 	struct tp_profile *profile = stack->profile;
 	const uint32_t function = tp_profile_function(profile, name);
 	const uint32_t top = stack->depth - stack->pending;
-	if (!is_open(stack, function, top)) {
-		stack->waiting_exits += !began_before(stack, top);
+	if (!is_open(stack, function, top, stack->last)) {
+		stack->waiting_exits += !came_back(stack, name) && !began_before(stack, top);
 		return;
 	}
 	for (bool found = false; !found;) {
@@ -674,7 +768,11 @@ static void untimed_below(struct tp_stack *stack, uint32_t name)
 		profile->functions[ended].active--;
 		profile->functions[ended].untimed = true;
 		found = ended == function;
-		stack->waiting_enters += !found;
+		if (!found &&
+		    is_closed(stack, &stack->frames[stack->depth - stack->pending], stack->last))
+			stack->counts.left_out++;
+		else
+			stack->waiting_enters += !found;
 	}
 }
 
@@ -700,14 +798,16 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 {
 	struct tp_profile *profile = stack->profile;
 	const uint32_t function = tp_profile_function(profile, name);
-	if (!is_open(stack, function, stack->depth)) {
-		stack->counts.unmatched_exits += !began_before(stack, stack->depth);
+	if (!is_open(stack, function, stack->depth, time)) {
+		stack->counts.unmatched_exits +=
+		    !came_back(stack, name) && !began_before(stack, stack->depth);
 		return;
 	}
-	stack->how = TP_CALL_NO_RETURN;
 	while (stack->frames[stack->depth - 1].function != function) {
+		const bool closed = is_closed(stack, &stack->frames[stack->depth - 1], time);
+		stack->how = closed ? TP_CALL_CUT : TP_CALL_NO_RETURN;
 		pop(stack, time);
-		stack->counts.unmatched_enters++;
+		*(closed ? &stack->counts.left_out : &stack->counts.unmatched_enters) += 1;
 	}
 	stack->how = TP_CALL_RETURNED;
 	pop(stack, time);
@@ -773,7 +873,8 @@ bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, u
 	// An activation that was not sampled has no record, and a position between two.
 	const bool early = position == TEEPERF_POSITION_OFF ||
 			   (low == 1 && (stack->switched || stack->forked || stack->overwritten)) ||
-			   position % 8 == TEEPERF_POSITION_BETWEEN;
+			   position % 8 == TEEPERF_POSITION_BETWEEN ||
+			   (stack->selected && tp_selected_find(stack->selected, name));
 	if (open ? stack->frames[low].name != name && stack->frames[low].name : !early)
 		stack->counts.unknown_resyncs++;
 	stack->how = TP_CALL_UNWOUND;
@@ -905,6 +1006,36 @@ static bool must_wait(
 	return waits;
 }
 
+// settle() for record number I of a chunk, whose counts begin anew with the range of time. False: the record lies in a gap, or
+// behind the range, which is over.
+static bool settle_record(
+    struct tp_stack *stack, struct tp_stack_place *at, uint32_t i, uint64_t time)
+{
+	const bool quiet = stack->quiet;
+	const bool goes_on = settle(stack, time);
+	if (quiet && !stack->quiet) {
+		at->events = 0;
+		stack->counts.records = at->count - i;
+	}
+	if (stack->over) {
+		stack->counts.records -= at->count - i;
+		at->last = stack->to;
+	}
+	return goes_on;
+}
+
+// The range of time begins before record number I: calls that end in it without a record are to find it begun. False: no
+// memory, or it is over at once.
+static bool begin_range_first(struct tp_stack *stack, struct tp_stack_place *at, uint32_t i)
+{
+	if (!end_closed(stack, at, stack->from) ||
+	    (stack->from >= stack->off_edge && !tp_stack_look_off(stack, at->last, stack->from)))
+		return false;
+	at->last = stack->from;
+	settle_record(stack, at, i, stack->from);
+	return !stack->over;
+}
+
 // Replay the record at hand, whatever it is. False: no memory, or the range of time is over.
 static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 {
@@ -942,22 +1073,19 @@ static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 		stack->counts.backwards++;
 		time = at->last;
 	}
+	if (stack->selected && stack->quiet && time >= stack->from &&
+	    !begin_range_first(stack, at, i))
+		return false;
+	if (stack->selected && !end_closed(stack, at, time))
+		return false;
 	tp_stack_look(stack, time - at->last);
 	if (time >= stack->off_edge && !tp_stack_look_off(stack, at->last, time))
 		return false;
 	at->last = time;
 	if (time >= stack->edge) {
-		const bool quiet = stack->quiet;
-		const bool goes_on = settle(stack, time);
-		if (quiet && !stack->quiet) {
-			at->events = 0;
-			stack->counts.records = at->count - i;
-		}
-		if (stack->over) {
-			stack->counts.records -= at->count - i;
-			at->last = stack->to;
+		const bool goes_on = settle_record(stack, at, i, time);
+		if (stack->over)
 			return false;
-		}
 		if (!goes_on) {
 			stack->counts.dropped++;
 			at->events += kind != TEEPERF_KIND_RESYNC;
@@ -967,6 +1095,8 @@ static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 	}
 	if (stack->left && !settle_left(stack, kind, time))
 		return false;
+	if (stack->selected && !end_closed(stack, at, time))
+		return false;
 	if (kind == TEEPERF_KIND_RESYNC) {
 		if (at->i < at->count)
 			return change(
@@ -975,6 +1105,10 @@ static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 		return true;
 	}
 	at->events++;
+	if (stack->selected && !is_selected(stack, name, time)) {
+		stack->counts.on_way++;
+		return true;
+	}
 	if (kind == TEEPERF_KIND_ENTER)
 		return push(stack, name, time, at->position + (uint64_t)i * 8);
 	exit_call(stack, name, time);
@@ -1015,7 +1149,7 @@ int tp_stack_go_on(struct tp_stack *stack, struct tp_stack_place *at)
 	while (ok && at->i < at->count && !stack->blocked) {
 		// A sink alone does not hinder; a range that has not begun, a least time, and times that most calls have
 		// nothing of, do.
-		if (stack->started &&
+		if (stack->started && !stack->selected &&
 		    (!stack->special || (stack->sink && !stack->quiet && !stack->least)) &&
 		    stack->profile->time <= TP_TIME_CPU)
 			tp_stack_replay_usual(stack, at);
@@ -1042,7 +1176,21 @@ void tp_stack_finish(struct tp_stack *stack)
 	if (stack->gap < stack->gaps.count && !stack->in_gap &&
 	    !tp_stack_look_off(stack, stack->last, stack->gaps.items[stack->gap].from))
 		stack->no_memory = true;
+	struct tp_stack_place end = {.last = stack->last};
+	stack->no_memory |= stack->selected && !end_closed(stack, &end, stack->last);
 	settle_slowly(stack, stack->last);
+	// A thread that is silent when its calls' functions are left out is still running there; the end of the range, if that comes
+	// first, ends them.
+	if (stack->selected && !stack->ended && !stack->in_gap) {
+		stack->no_memory |= !end_closed(stack, &end, UINT64_MAX - 1);
+		stack->last = end.last;
+		if (stack->depth > 1 && !stack->left &&
+		    is_closed(stack, &stack->frames[stack->depth - 1], UINT64_MAX - 1) &&
+		    next_bound(stack) == stack->to) {
+			end_range(stack);
+			return;
+		}
+	}
 	// A thread that is silent when recording is switched off is still running there.
 	const bool open = stack->depth > 1 || stack->contexts.live;
 	if (open && !stack->ended && stack->gap < stack->gaps.count && !stack->in_gap) {
@@ -1052,6 +1200,12 @@ void tp_stack_finish(struct tp_stack *stack)
 	for (uint32_t i = stack->contexts.newest; i; i = stack->contexts.items[i].older)
 		stack->counts.left += stack->contexts.items[i].depth > 1;
 	stack->counts.left += stack->left && stack->depth > 1;
+	// Those whose function was left out later may have returned unseen.
+	uint64_t left_out = 0;
+	for (uint32_t i = 1; stack->selected && i < stack->depth; i++)
+		left_out += closes(stack, &stack->frames[i]) != UINT64_MAX;
+	stack->counts.left_out += left_out;
+	stack->counts.open -= left_out;
 	stack->how = TP_CALL_OPEN;
 	stack->counts.open += end_all(stack, stack->last);
 }

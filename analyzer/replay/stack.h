@@ -9,6 +9,7 @@
 #include "analyzer/replay/call_sink.h"
 #include "analyzer/replay/moves.h"
 #include "analyzer/replay/profile.h"
+#include "analyzer/trace/selections.h"
 #include "analyzer/trace/switches.h"
 #include "common/index.h"
 
@@ -48,6 +49,10 @@ struct tp_stack_counts {
 	uint64_t forked;      /* ends of calls that had begun before the process was forked */
 	uint64_t overwritten; /* ends of calls that had begun before what is left of the thread */
 	uint64_t dropped;     /* records that lie in between: they were on their way when it was */
+	/* Where the recording of single functions was. */
+	uint64_t left_out;  /* calls that were running when theirs was: they count up to there */
+	uint64_t came_back; /* ends of calls that had begun before theirs was switched on again */
+	uint64_t on_way;    /* records that lie in between */
 	/* Contexts: stacks beside the thread's own. */
 	uint64_t contexts; /* that began */
 	uint64_t left;     /* with open calls, to which the thread has not come back */
@@ -92,10 +97,11 @@ struct tp_stack {
 	uint64_t edge;     /* a timed record from here on has to be settled first */
 	uint64_t
 	    off_edge; /* behind a timed record from here on, the thread may have had no processor */
-	bool started; /* first is valid */
-	bool ended;   /* a THREAD_END record has been seen */
-	bool left;    /* for another stack, which only the next record will tell */
-	bool foreign; /* the stack began in another thread */
+	uint32_t base;  /* node that the outermost calls are called from; 0: of none */
+	bool started;   /* first is valid */
+	bool ended;     /* a THREAD_END record has been seen */
+	bool left;      /* for another stack, which only the next record will tell */
+	bool foreign;   /* the stack began in another thread */
 	uint64_t since; /* when it was left */
 	uint64_t away;  /* ticks for which it was left before */
 	uint64_t named; /* as in struct tp_context */
@@ -113,7 +119,8 @@ struct tp_stack {
 	uint32_t frame_off_count;
 	uint32_t frame_off_capacity;
 	uint32_t frame_off_free;
-	bool no_memory; /* for one of these */
+	bool no_memory;                           /* for one of these */
+	const struct tp_selected_names *selected; /* NULL: all functions were always recorded */
 	struct tp_gaps gaps;
 	uint32_t gap;     /* gaps that have begun and ended */
 	bool in_gap;      /* gap number `gap` has begun */
@@ -145,6 +152,12 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile);
  */
 void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless);
 void tp_stack_release(struct tp_stack *stack);
+/* Before the first chunk: which functions were not always recorded; it must outlive the stack. */
+static inline void tp_stack_set_selected(
+    struct tp_stack *stack, const struct tp_selected_names *selected)
+{
+	stack->selected = selected->count ? selected : NULL;
+}
 
 /* All optional, before the first chunk. */
 /*
@@ -156,6 +169,10 @@ void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to);
 void tp_stack_set_least(struct tp_stack *stack, uint64_t least);
 /* When the thread had no processor; the list must outlive the stack. NULL: not known. */
 void tp_stack_set_off(struct tp_stack *stack, const struct tp_off_list *off);
+/* All outermost calls are called from TP_NAME_ATTACHED. False: no memory. */
+bool tp_stack_set_attached(struct tp_stack *stack);
+/* Behind tp_stack_finish: that has no time of its own, as nothing is known of what it did. */
+void tp_stack_settle_attached(struct tp_stack *stack);
 /* Hand all calls to the sink, which must outlive the stack. */
 void tp_stack_set_sink(struct tp_stack *stack, struct tp_call_sink *sink);
 

@@ -77,7 +77,7 @@ static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
 	const struct tp_call call = {
 	    .id = top->position,
 	    .parent = depth > 1 ? tp_frame_id(stack, &top[-1]) : 0,
-	    .start = top->began,
+	    .start = top->began > stack->from ? top->began : stack->from,
 	    .end = time,
 	    .duration = ended->inclusive,
 	    .self = ended->children < ended->inclusive ? ended->inclusive - ended->children : 0,
@@ -107,8 +107,6 @@ static inline __attribute__((always_inline)) void replay_usual(struct tp_stack *
 	const uint64_t high = at->high;
 	const uint64_t away = stack->away;
 	const uint64_t edge_time = stack->edge < stack->off_edge ? stack->edge : stack->off_edge;
-	const uint64_t in = profile->cost.in;
-	const uint64_t out = profile->cost.out;
 	const uint32_t count = at->count;
 	const uint64_t *words = at->words;
 	uint64_t last = at->last;
@@ -150,13 +148,14 @@ static inline __attribute__((always_inline)) void replay_usual(struct tp_stack *
 				break;
 			if (waits)
 				tp_profile_look(profile, top->node, time - last);
+			struct tp_local_function *function = &functions[top->function];
 			const struct ended call = {
 			    .inclusive = time - away - top->start,
 			    .children = top->children,
-			    .cost = top->cost + in,
+			    .cost = top->cost + function->in,
 			    .node = top->node,
 			};
-			functions[top->function].active--;
+			function->active--;
 			if (far)
 				late_end(&late, profile, &call);
 			else if (!tell || !stack->only_calls)
@@ -166,7 +165,7 @@ static inline __attribute__((always_inline)) void replay_usual(struct tp_stack *
 				tell_leave(stack, top, &call, time);
 			top--;
 			top->children += call.inclusive;
-			top->cost += call.cost + out;
+			top->cost += call.cost + function->out;
 		}
 		last = time;
 	}

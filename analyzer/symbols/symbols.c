@@ -176,6 +176,11 @@ static int compare_places(const void *a, const void *b)
 	return order ? order : TP_COMPARE(x->index, y->index);
 }
 
+static bool is_attached(const struct tp_symbol_key *key)
+{
+	return key->low_half && key->address == TP_NAME_ATTACHED;
+}
+
 static bool find_places(struct job *job)
 {
 	struct finder finder;
@@ -185,7 +190,9 @@ static bool find_places(struct job *job)
 	for (uint32_t i = 0; i < job->count; i++) {
 		struct place *place = &job->places[i];
 		place->index = i;
-		place->module = module_of(&finder, &job->keys[i], &place->address);
+		place->module = is_attached(&job->keys[i])
+				    ? NOWHERE
+				    : module_of(&finder, &job->keys[i], &place->address);
 		if (place->module != NOWHERE)
 			place->address -= job->trace->map.modules[place->module].bias;
 	}
@@ -196,6 +203,23 @@ static bool find_places(struct job *job)
 static const struct teeperf_module *module_at(const struct job *job, const struct place *place)
 {
 	return place->module == NOWHERE ? NULL : &job->trace->map.modules[place->module];
+}
+
+// What the trace's own symbols section has of a place; NULL: nothing.
+static const struct tp_text_symbol *find_in_text(
+    const struct job *job, const struct tp_symbol_text *table, const struct place *place)
+{
+	const struct tp_module_map *map = &job->trace->map;
+	const struct tp_symbol_key *key = &job->keys[place->index];
+	const struct teeperf_module *module = module_at(job, place);
+	const uint64_t moved = module ? map->moved[place->module] : 0;
+	// What may be several modules' is so to this section, too.
+	if (key->low_half && !module && tp_module_map_knows(map, (uint32_t)key->address))
+		return NULL;
+	if (key->low_half && !moved)
+		return tp_symbol_text_find(table, (uint32_t)key->address);
+	return tp_symbol_text_find_full(
+	    table, moved ? place->address + module->bias - moved : key->address);
 }
 
 // Names from the trace's own symbols section.
@@ -212,21 +236,9 @@ static void from_trace(struct job *job)
 		    "%u lines of the symbols section are malformed; the first is "
 		    "line %u",
 		    table.bad_lines, table.first_bad_line);
-	const struct tp_module_map *map = &job->trace->map;
 	for (uint32_t i = 0; i < job->count; i++) {
 		const struct place *place = &job->places[i];
-		const struct tp_symbol_key *key = &job->keys[place->index];
-		const struct teeperf_module *module = module_at(job, place);
-		const uint64_t moved = module ? map->moved[place->module] : 0;
-		// What may be several modules' is so to this section, too.
-		if (key->low_half && !module && tp_module_map_knows(map, (uint32_t)key->address))
-			continue;
-		const struct tp_text_symbol *found;
-		if (key->low_half && !moved)
-			found = tp_symbol_text_find(&table, (uint32_t)key->address);
-		else
-			found = tp_symbol_text_find_full(
-			    &table, moved ? place->address + module->bias - moved : key->address);
+		const struct tp_text_symbol *found = find_in_text(job, &table, place);
 		if (!found)
 			continue;
 		struct tp_symbol *symbol = &job->symbols[place->index];
@@ -314,17 +326,27 @@ static char *folder_of(const char *file)
 			     : strdup(".");
 }
 
+// OPTIONS with the folders near the trace, and a ROOM for files, as a trace may list any number of modules. Returns what is to be
+// freed.
+static char *near_options(struct tp_symbol_options *limited,
+    const struct tp_symbol_options *options, const struct tp_tracefile *trace, uint32_t *room)
+{
+	*room = FOLDER_ROOM;
+	*limited = *options;
+	limited->folder_room = room;
+	char *folder = folder_of(trace->source.name);
+	limited->near_dirs[0] = folder;
+	limited->near_dirs[1] = trace->directory;
+	return folder;
+}
+
 int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
     const struct tp_symbol_key *keys, uint32_t count, struct tp_symbol *symbols,
     struct tp_arena *arena, struct tp_problems *notes, struct tp_err *err)
 {
-	// A trace may list any number of modules.
-	uint32_t room = FOLDER_ROOM;
-	struct tp_symbol_options limited = *options;
-	limited.folder_room = &room;
-	char *folder = folder_of(trace->source.name);
-	limited.near_dirs[0] = folder;
-	limited.near_dirs[1] = trace->directory;
+	uint32_t room;
+	struct tp_symbol_options limited;
+	char *folder = near_options(&limited, options, trace, &room);
 	struct job job = {
 	    .trace = trace,
 	    .options = &limited,
@@ -349,6 +371,9 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 		if (module != NOWHERE)
 			from_module(&job, first, end);
 	}
+	for (uint32_t i = 0; i < count; i++)
+		if (is_attached(&keys[i]))
+			symbols[i].name = "[attached]";
 	uint32_t nowhere = 0;
 	uint32_t unclear = 0;
 	uint32_t last = NOWHERE;
@@ -388,4 +413,83 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 no_memory:
 	return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
 	    "no memory for the names of %u functions", count);
+}
+
+// What each name is handed to.
+struct taker {
+	void (*take)(void *context, uint32_t index, const char *name, bool is_all);
+	void *context;
+};
+
+// The other lines of the trace's own symbols that are of the functions there.
+static void each_in_trace(struct job *job, const struct taker *taker)
+{
+	struct tp_symbol_text table;
+	if (tp_symbol_text_parse(&table, job->trace->symbols, job->arena)) {
+		job->no_memory = true;
+		return;
+	}
+	for (uint32_t i = 0; i < job->count; i++) {
+		const struct tp_text_symbol *found = find_in_text(job, &table, &job->places[i]);
+		if (!found)
+			continue;
+		const uint64_t address = found->address;
+		uint32_t at = TP_LOWER_BOUND(
+		    0U, table.count, middle, table.by_address[middle]->address < address);
+		for (; at < table.count && table.by_address[at]->address == address; at++)
+			taker->take(taker->context, job->places[i].index,
+			    table.by_address[at]->name, false);
+	}
+}
+
+static void each_in_file(
+    const struct tp_elf_file *elf, const struct place *place, const struct taker *taker)
+{
+	const struct tp_elf_symbol *found = tp_elf_file_find(elf, place->address);
+	if (!found)
+		return;
+	uint32_t count;
+	const struct tp_elf_symbol *aliases = tp_elf_file_aliases(elf, found, &count);
+	taker->take(taker->context, place->index, found->name, elf->has_symbol_table);
+	for (uint32_t i = 0; i < count; i++)
+		taker->take(taker->context, place->index, aliases[i].name, elf->has_symbol_table);
+}
+
+int tp_symbols_each_name(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
+    const struct tp_symbol_key *keys, uint32_t count,
+    void (*take)(void *context, uint32_t index, const char *name, bool is_all), void *context,
+    struct tp_err *err)
+{
+	const struct taker taker = {take, context};
+	struct tp_arena arena;
+	struct tp_problems notes = {0}; // tp_symbols_resolve has told them
+	struct tp_symbol_options limited;
+	uint32_t room;
+	tp_arena_init(&arena);
+	char *folder = near_options(&limited, options, trace, &room);
+	struct job job = {
+	    .trace = trace, .options = &limited, .keys = keys, .count = count, .arena = &arena};
+	job.no_memory = !find_places(&job);
+	if (!job.no_memory && trace->symbols)
+		each_in_trace(&job, &taker);
+	for (uint32_t i = 0, last = NOWHERE; i < count && !job.no_memory;
+	     last = job.places[i++].module) {
+		const struct teeperf_module *module = module_at(&job, &job.places[i]);
+		struct tp_symbol_files files;
+		if (!module || job.places[i].module == last)
+			continue;
+		tp_symbol_files_find(&files, module, &limited, &notes);
+		for (uint32_t j = i; j < count && job.places[j].module == job.places[i].module;
+		     j++) {
+			if (files.has_debug)
+				each_in_file(&files.debug, &job.places[j], &taker);
+			if (files.usable)
+				each_in_file(&files.elf, &job.places[j], &taker);
+		}
+		tp_symbol_files_release(&files);
+	}
+	free(job.places);
+	free(folder);
+	tp_arena_release(&arena);
+	return job.no_memory ? tp_err_memory(err, trace->source.name) : 0;
 }

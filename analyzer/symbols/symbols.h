@@ -40,4 +40,13 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
     const struct tp_symbol_key *keys, uint32_t count, struct tp_symbol *symbols,
     struct tp_arena *arena, struct tp_problems *notes, struct tp_err *err);
 
+/*
+ * Hand all linkage names that the trace and the modules' symbol tables have for each of the COUNT functions in KEYS to TAKE:
+ * constructors, destructors and aliases have several. `is_all`: of a whole table, which misses none. 0 or TP_ERR_MEMORY.
+ */
+int tp_symbols_each_name(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
+    const struct tp_symbol_key *keys, uint32_t count,
+    void (*take)(void *context, uint32_t index, const char *name, bool is_all), void *context,
+    struct tp_err *err);
+
 #endif

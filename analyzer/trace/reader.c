@@ -33,6 +33,7 @@ const char *tp_section_name(uint32_t type)
 	    [TEEPERF_SECTION_SYSTEM] = "system",
 	    [TEEPERF_SECTION_COUNTERS] = "counters",
 	    [TEEPERF_SECTION_ENERGY] = "energy",
+	    [TEEPERF_SECTION_SELECTIONS] = "selections",
 	};
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
 }

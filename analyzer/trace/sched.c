@@ -99,7 +99,8 @@ static uint64_t to_ticks(const struct clock *clock, uint64_t ns)
 
 // The stretches of the thread whose COUNT switches begin at SWITCHES. Returns how many they are.
 static uint32_t make_stretches(const struct teeperf_trace_sched_switch *switches, uint64_t count,
-    const struct tp_sched_read *sched, const struct clock *clock, struct tp_off_stretch *stretches)
+    const struct tp_sched_read *sched, const struct clock *clock, struct tp_off_stretch *stretches,
+    uint64_t *end)
 {
 	uint32_t made = 0;
 	uint64_t last = 0;
@@ -128,6 +129,7 @@ static uint32_t make_stretches(const struct teeperf_trace_sched_switch *switches
 		last = to > last ? to : last;
 	}
 	// Where it last lost the processor nothing follows; or its coming back was lost, and it is not known how long that took.
+	*end = is_off ? to_ticks(clock, off_ns) : UINT64_MAX;
 	return made;
 }
 
@@ -141,6 +143,7 @@ int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace
 	// Without a common point of time they are of no use.
 	if (!clock.base.has_origin || !sched->count)
 		return 0;
+	sched->from = to_ticks(&clock, sched->from_ns);
 	qsort(sched->switches, sched->count, sizeof(*sched->switches), compare);
 	uint32_t threads = 0;
 	for (uint64_t i = 0; i < sched->count; i++)
@@ -155,10 +158,11 @@ int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace
 		while (
 		    end < sched->count && sched->switches[end].os_tid == sched->switches[i].os_tid)
 			end++;
-		const uint32_t made =
-		    make_stretches(&sched->switches[i], end - i, sched, &clock, stretches);
-		sched->threads[sched->thread_count++] = (struct tp_sched_thread){
-		    .os_tid = sched->switches[i].os_tid, .off = {stretches, made}};
+		struct tp_sched_thread *thread = &sched->threads[sched->thread_count++];
+		const uint32_t made = make_stretches(
+		    &sched->switches[i], end - i, sched, &clock, stretches, &thread->end);
+		thread->os_tid = sched->switches[i].os_tid;
+		thread->off = (struct tp_off_list){stretches, made};
 		stretches += made;
 		i = end;
 	}

@@ -43,6 +43,8 @@ struct tp_off_list {
 struct tp_sched_thread {
 	uint64_t os_tid;
 	struct tp_off_list off;
+	uint64_t
+	    end; /* ticks: it lost the processor for good; UINT64_MAX: not as far as is known */
 };
 
 /* All zero: nothing is known. */
@@ -51,6 +53,7 @@ struct tp_sched_read {
 	uint64_t count;
 	uint64_t capacity;
 	uint64_t from_ns; /* the latest of the sections: before it nothing is known */
+	uint64_t from;    /* the same in ticks, once it is finished; 0 without switches */
 	uint64_t lost;
 	bool any;                        /* there is a section */
 	struct tp_sched_thread *threads; /* by os_tid */

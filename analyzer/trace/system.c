@@ -9,10 +9,13 @@
 
 static void take(struct tp_system *system, struct teeperf_system_event *event)
 {
-	if (event->kind < TEEPERF_SYSTEM_CALL || event->kind > TEEPERF_SYSTEM_ALLOCATION) {
+	if (event->kind < TEEPERF_SYSTEM_CALL || event->kind > TEEPERF_SYSTEM_DRIVER) {
 		system->unknown++;
 		return;
 	}
+	// Nothing takes 292 years, and sums of two still fit.
+	if (event->duration_ns > INT64_MAX)
+		event->duration_ns = INT64_MAX;
 	if (event->duration_ns > UINT64_MAX - event->start_ns)
 		event->duration_ns = UINT64_MAX - event->start_ns;
 	system->events[system->count++] = *event;

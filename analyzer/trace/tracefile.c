@@ -2,6 +2,7 @@
 // A trace, opened: collects what the reader finds.
 #include "tracefile.h"
 
+#include "analyzer/trace/host_threads.h"
 #include "analyzer/trace/reader.h"
 #include "common/array.h"
 #include "common/clean.h"
@@ -233,6 +234,43 @@ static void add_switches(struct loader *loader, const struct tp_section *section
 		fail(loader);
 }
 
+static void add_selections(struct loader *loader, const struct tp_section *section)
+{
+	struct tp_tracefile *trace = loader->trace;
+	const size_t size = sizeof(struct teeperf_trace_selection);
+	if (section->header.size % size || section->header.size / size > UINT32_MAX)
+		reject(loader, section, "its size is not that of selections");
+	else if (tp_selections_init(&trace->selections, section->payload,
+		     section->header.size / size, trace->source.name, section->offset,
+		     &trace->problems, &trace->arena))
+		fail(loader);
+}
+
+// Gaps of no length are there for readers that know of no selections.
+static void drop_gaps_of_selections(struct loader *loader)
+{
+	struct tp_tracefile *trace = loader->trace;
+	struct tp_gap *kept =
+	    tp_arena_alloc(&trace->arena, (trace->gaps.count + UINT64_C(1)) * sizeof(*kept));
+	if (!kept) {
+		fail(loader);
+		return;
+	}
+	uint32_t count = 0;
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < trace->gaps.count; i++) {
+		const struct tp_gap *gap = &trace->gaps.items[i];
+		while (at < trace->selections.count && trace->selections.times[at] + 1 < gap->from)
+			at++;
+		if (at < trace->selections.count && trace->selections.times[at] + 1 == gap->from &&
+		    gap->to == gap->from)
+			at++;
+		else
+			kept[count++] = *gap;
+	}
+	trace->gaps = (struct tp_gaps){.items = kept, .count = count};
+}
+
 static void add_sched(struct loader *loader, const struct tp_section *section)
 {
 	struct tp_sched_read *sched = &loader->trace->sched;
@@ -245,21 +283,77 @@ static void add_sched(struct loader *loader, const struct tp_section *section)
 
 /*
  * When each thread had no processor. Ids of another machine, or of a library OS, would be taken for those of the host's
- * threads: there, nothing is known.
+ * threads: there, nothing is known, unless times tell which of the host's threads it was.
  */
 static int give_sched(const struct loader *loader)
 {
 	struct tp_tracefile *trace = loader->trace;
-	char transport[16];
+	char ids[16];
 	const int code =
 	    tp_sched_read_finish(&trace->sched, &trace->clock, trace->points, &trace->arena);
 	if (code)
 		return tp_err_memory(loader->err, trace->source.name);
-	if (tp_tracefile_host(trace, "transport", transport, sizeof(transport)))
-		return 0;
-	for (uint32_t i = 0; i < trace->thread_count; i++)
-		trace->threads[i].off = tp_sched_find(&trace->sched, trace->threads[i].os_tid);
+	if (tp_tracefile_host(trace, "ids", ids, sizeof(ids)))
+		return strcmp(ids, "virtual") ? 0 : tp_host_threads_find(trace, loader->err);
+	for (uint32_t i = 0; i < trace->thread_count; i++) {
+		struct tp_thread *thread = &trace->threads[i];
+		thread->host_tid = thread->os_tid;
+		thread->off = tp_sched_find(&trace->sched, thread->os_tid);
+	}
 	return 0;
+}
+
+// Behind "KEY=" in the host section, up to the end of the line; NULL: it is not there.
+static const char *host_value(const struct tp_tracefile *trace, const char *key)
+{
+	const size_t length = strlen(key);
+	for (const char *line = trace->host; line && *line;) {
+		const size_t end = strcspn(line, "\n");
+		if (end > length && strncmp(line, key, length) == 0 && line[length] == '=')
+			return line + length + 1;
+		line += end + (line[end] == '\n');
+	}
+	return NULL;
+}
+
+struct attached {
+	uint64_t tid;
+	bool given;
+};
+
+static int compare_attached(const void *a, const void *b)
+{
+	return TP_COMPARE(((const struct attached *)a)->tid, ((const struct attached *)b)->tid);
+}
+
+// Which threads were there when the recorder attached. An id may be given to another thread later, which has a higher number.
+static void give_attached(struct loader *loader)
+{
+	struct tp_tracefile *trace = loader->trace;
+	const char *text = host_value(trace, "attached");
+	const size_t length = text ? strcspn(text, "\n") : 0;
+	struct attached *list = calloc(length / 2 + 1, sizeof(*list));
+	size_t count = 0;
+	char *end;
+	for (const char *at = text; list && at && at < text + length; at = end + (*end == ',')) {
+		const uint64_t tid = strtoull(at, &end, 10);
+		if (end == at || (*end != ',' && end != text + length))
+			break;
+		list[count++].tid = tid;
+	}
+	if (list)
+		qsort(list, count, sizeof(*list), compare_attached);
+	else
+		fail(loader);
+	for (uint32_t i = 0; count && i < trace->thread_count; i++) {
+		const struct attached key = {.tid = trace->threads[i].os_tid};
+		struct attached *found =
+		    bsearch(&key, list, count, sizeof(*list), compare_attached);
+		trace->threads[i].attached = key.tid && found && !found->given;
+		if (found)
+			found->given = true;
+	}
+	free(list);
 }
 
 static void add_system(struct loader *loader, const struct tp_section *section)
@@ -335,6 +429,9 @@ static void add_section(struct loader *loader, const struct tp_section *section)
 	case TEEPERF_SECTION_SWITCHES:
 		add_switches(loader, section);
 		break;
+	case TEEPERF_SECTION_SELECTIONS:
+		add_selections(loader, section);
+		break;
 	case TEEPERF_SECTION_CPU:
 		add_cpu(loader, section);
 		break;
@@ -393,6 +490,10 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 		add_more(&loader);
 		code = loader.code;
 	}
+	if (!code && trace->selections.count) {
+		drop_gaps_of_selections(&loader);
+		code = loader.code;
+	}
 	if (code)
 		goto out;
 	char mode[8];
@@ -402,8 +503,9 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 	code = tp_verify_threads(trace, loader.threads, loader.thread_count, err);
 	if (code)
 		goto out;
+	give_attached(&loader);
 	give_cpu(&loader);
-	code = give_sched(&loader);
+	code = loader.code ? loader.code : give_sched(&loader);
 	if (code)
 		goto out;
 	tp_verify_end(trace, reader.stopped);
@@ -458,20 +560,15 @@ void tp_tracefile_close(struct tp_tracefile *trace)
 
 bool tp_tracefile_host(const struct tp_tracefile *trace, const char *key, char *value, size_t size)
 {
-	const size_t length = strlen(key);
-	for (const char *line = trace->host; line && *line;) {
-		const size_t end = strcspn(line, "\n");
-		if (end > length && strncmp(line, key, length) == 0 && line[length] == '=') {
-			const size_t left = end - length - 1;
-			const size_t kept = left < size ? left : size - 1;
-			memcpy(value, line + length + 1, kept);
-			value[kept] = '\0';
-			tp_clean(value, kept);
-			return true;
-		}
-		line += end + (line[end] == '\n');
-	}
-	return false;
+	const char *found = host_value(trace, key);
+	if (!found)
+		return false;
+	const size_t left = strcspn(found, "\n");
+	const size_t kept = left < size ? left : size - 1;
+	memcpy(value, found, kept);
+	value[kept] = '\0';
+	tp_clean(value, kept);
+	return true;
 }
 
 const char *tp_tracefile_program(const struct tp_tracefile *trace)

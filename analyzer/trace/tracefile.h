@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "analyzer/trace/meters.h"
 #include "analyzer/trace/source.h"
+#include "analyzer/trace/selections.h"
 #include "analyzer/trace/switches.h"
 #include "analyzer/trace/system.h"
 #include "common/arena.h"
@@ -30,15 +31,23 @@ struct tp_chunk {
 	uint32_t packed_size; /* bytes of the packed payload, 0: the records are as they are */
 };
 
+/*
+ * The name of what was running when a recorder attached: a record names no function so low. In threads that are `attached` all
+ * that is called outermost is called from there.
+ */
+#define TP_NAME_ATTACHED 4
+
 struct tp_thread {
 	uint32_t number;
 	bool ended;
+	bool attached; /* it was there before the recorder */
 	uint64_t os_tid;
-	uint64_t lost;    /* events, by the thread's own count */
-	uint64_t home;    /* what other threads call it (log.h); 0: unknown */
-	uint64_t first;   /* sequence of its first chunk: not 0 if it began before a fork */
-	uint64_t missing; /* chunks that are not in the file, between others */
-	uint64_t cut;     /* chunks that are not in the file, behind its last one */
+	uint64_t host_tid; /* what the host calls the thread that ran it; 0: not known */
+	uint64_t lost;     /* events, by the thread's own count */
+	uint64_t home;     /* what other threads call it (log.h); 0: unknown */
+	uint64_t first;    /* sequence of its first chunk: not 0 if it began before a fork */
+	uint64_t missing;  /* chunks that are not in the file, between others */
+	uint64_t cut;      /* chunks that are not in the file, behind its last one */
 	/* Of these, what the recorder could not write, by its own count. */
 	struct teeperf_trace_missing unwritten;
 	uint64_t overwritten; /* chunks that its ring had no room for any more; not missing */
@@ -86,6 +95,7 @@ struct tp_tracefile {
 	bool rings;                               /* each thread kept its last chunks only */
 	const char *symbols;                      /* text of the symbols section, or NULL */
 	struct tp_gaps gaps;                      /* when recording was switched off */
+	struct tp_selections selections;          /* which functions were recorded when */
 	struct tp_system system;                  /* what the kernel did for the program */
 	struct teeperf_trace_log log;             /* valid if has_log */
 	bool has_log;

@@ -159,6 +159,27 @@ static void tell_incomplete(const struct tp_analysis *analysis)
 	tp_buf_release(&text);
 }
 
+// The costs of options->costs, if they are asked for. 0 or a negative tp_error.
+static int measure_costs(struct tp_open_trace *open, const struct tp_open_options *options,
+    struct tp_analysis_options *analysis, struct tp_err *err)
+{
+	struct tp_tracefile trace = {.source.fd = -1};
+	if (!options->costs || options->raw)
+		return 0;
+	int code =
+	    tp_import_open(&trace, options->costs, &(struct tp_original_options){0}, NULL, 0, err);
+	if (!code && trace.has_clock && open->trace.has_clock &&
+	    trace.clock.kind != open->trace.clock.kind)
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, options->costs,
+		    "was recorded with another clock than '%s': give both the same '--clock'",
+		    open->trace.source.name);
+	if (!code)
+		code = tp_measured_costs_init(&open->costs, &trace, analysis, err);
+	tp_tracefile_close(&trace);
+	analysis->costs = &open->costs;
+	return code;
+}
+
 int tp_open_trace(
     struct tp_open_trace *open, const char *file, const struct tp_open_options *options)
 {
@@ -212,6 +233,8 @@ int tp_open_trace(
 	int code = tp_import_open(
 	    &open->trace, file, &original, more ? more->data : NULL, more ? more->size : 0, &err);
 	if (!code)
+		code = measure_costs(open, options, &analysis, &err);
+	if (!code)
 		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, &err);
 	if (progress.last)
 		fputs("\r\033[K", stderr);
@@ -238,6 +261,7 @@ int tp_open_trace(
 void tp_open_trace_release(struct tp_open_trace *open)
 {
 	tp_analysis_release(&open->analysis);
+	tp_measured_costs_release(&open->costs);
 	tp_tracefile_close(&open->trace);
 }
 

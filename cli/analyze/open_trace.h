@@ -5,6 +5,7 @@
 
 #include "analyzer/output/view.h"
 #include "analyzer/profile/analysis.h"
+#include "analyzer/profile/measured_costs.h"
 #include "cli/command/command.h"
 #include "common/buf.h"
 #include "common/out_file.h"
@@ -12,6 +13,7 @@
 /* Options as they were given; starts as {.symbol_cache = true}. */
 struct tp_open_options {
 	int time;               /* which of tp_time_words: enum tp_time */
+	const char *costs;      /* a trace of 'record --calibrate', NULL: none */
 	bool raw;               /* times as recorded; see compensate in tp_analysis_options */
 	const char *thread;     /* number as text, NULL: all */
 	const char *time_range; /* "FROM..TO" */
@@ -69,6 +71,9 @@ extern const char *const tp_time_words[];
 		"something; could run and had no processor (default: wall)"),                             \
 	    TP_OPT_BOOL(0, "raw", &(o).raw,                                                               \
 		"show times as they were recorded, with what recording the calls has cost"),              \
+	    TP_OPT_STRING(0, "costs", &(o).costs, "FILE",                                                 \
+		"take off what recording each function costs by this trace of 'record --calibrate', "     \
+		"where it tells"),                                                                        \
 	    TP_OPT_BOOL(0, "strict", &(o).strict,                                                         \
 		"exit with 1 if the trace is incomplete: events were lost or are missing"),               \
 	    TP_OPEN_SYMBOLS(o), TP_OPEN_DEBUG_DIRS((o).debug_dirs), TP_OPEN_PROGRAMS((o).programs)
@@ -89,6 +94,7 @@ extern const char *const tp_time_words[];
 struct tp_open_trace {
 	struct tp_tracefile trace;
 	struct tp_analysis analysis;
+	struct tp_measured_costs costs; /* of options.costs */
 	bool damaged; /* exit with TP_EXIT_FAILED in the end, though there are results */
 };
 

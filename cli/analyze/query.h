@@ -46,8 +46,9 @@ struct tp_query_session {
 	struct tp_query_printer printer;
 	struct tp_query_parameter parameters[TP_QUERY_PARAMETERS_MAX];
 	uint32_t parameter_count;
-	bool noted;     /* that times differ; said once */
-	bool noted_tid; /* that it is another number than before */
+	bool noted;        /* that times differ; said once */
+	bool noted_tid;    /* that it is another number than before */
+	bool noted_having; /* that a column is no alias */
 };
 
 /* Run SQL and print what it gives; Ctrl-C ends it. Returns an exit code; errors have been printed. */

@@ -35,6 +35,13 @@ static void add_notes(struct tp_query_session *session)
 	note_once(&session->noted_tid, tp_query_reads_tid(session->query),
 	    "tid is the system's number of a thread in all tables now; thread is the number in the trace, "
 	    "which calls, events and thread_paths had as tid");
+	const char *column = tp_query_shadowed(session->query);
+	char text[256];
+	snprintf(text, sizeof(text),
+	    "%s in HAVING is the column of that name, of some row of each group, and not what is in the result: "
+	    "give that another name, or repeat the expression",
+	    column ? column : "");
+	note_once(&session->noted_having, column, text);
 }
 
 static int run_with(struct tp_query_session *session, const char *sql,

@@ -38,7 +38,11 @@ struct toolchain {
 	char archive[TP_DRIVER_PATH_SIZE]; /* the port's runtime; not for a shared library */
 };
 
-// For another processor lld, unless the linker that clang looks for is there. (lld 14 cannot do riscv64.)
+/*
+ * For another processor lld, unless the linker that clang looks for is there. On riscv64 lld 14 cannot relax code, and
+ * lld 16 leaves symbols of functions that are aligned, as the instrumented ones are, behind their first instructions:
+ * the program crashes.
+ */
 static void find_foreign_linker(const struct tp_driver_plan *plan, struct toolchain *tools)
 {
 	char name[64];
@@ -46,7 +50,8 @@ static void find_foreign_linker(const struct tp_driver_plan *plan, struct toolch
 	snprintf(name, sizeof(name), "%s-linux-gnu-ld", plan->machine);
 	if (!tp_driver_is_foreign(plan) || plan->has_linker || tp_find_program(name, path))
 		return;
-	for (uint32_t major = tools->settings.major < 15 ? 15 : tools->settings.major;
+	const uint32_t least = strcmp(plan->machine, "riscv64") ? TP_DRIVER_FIRST_LLVM : 17;
+	for (uint32_t major = tools->settings.major < least ? least : tools->settings.major;
 	     major <= TP_DRIVER_LAST_LLVM; major++)
 		if (tp_driver_tool("ld.lld", major, tools->linker))
 			return;

@@ -5,10 +5,13 @@
 
 #include "port_names.inc"
 
+#include "common/units.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { STREAM_LOG_BYTES = 16 << 20, STRANGERS_MAX = 8 };
@@ -41,7 +44,20 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		return tp_options_usage(
 		    "'%s' programs look for the log at the file's beginning: leave '--offset' out",
 		    tee->name);
-	if (!attach->waits && !wanted->argv)
+	if (attach->late && tee)
+		return tp_options_usage("'--pid' cannot reach into a TEE: leave '--port' out");
+	if (attach->late && (wanted->follow_fork || wanted->inner))
+		return tp_options_usage(
+		    "'--follow-fork' and '--tee' need a program that is started here");
+	if (attach->late && (wanted->control_signal || wanted->switch_signals))
+		return tp_options_usage(
+		    "'--control' and '--signals' need a program that is started here; with "
+		    "'--pid', 'teeperf ctl' is heard at once without");
+	if (attach->late && wanted->only.kind != TEEPERF_ONLY_ALL)
+		return tp_options_usage("'--only' needs a program that is started here");
+	if (attach->duration_ns && !attach->late && !attach->waits)
+		return tp_options_usage("'--duration' goes with '--pid', '--attach' or '--stream'");
+	if (!attach->waits && !attach->late && !wanted->argv)
 		return tp_options_usage("no program to run was given%s",
 		    tee ? ", and neither '--attach' nor '--stream'" : "");
 	if (wanted->argv && tee && tee->transport == TP_TEE_STREAM)
@@ -60,9 +76,9 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		return tp_options_usage(
 		    "'--control' and '--signals' need a program that is started here: signals do not "
 		    "reach into a TEE");
-	if (!attach->waits && attach->pid)
+	if (attach->pid && wanted->argv)
 		return tp_options_usage(
-		    "'--pid' goes with '--attach' or '--stream', without a program");
+		    "'--pid' is of a process that runs already: leave '%s' out", wanted->argv[0]);
 	if (!attach->waits && attach->timeout_s != UINT64_MAX)
 		return tp_options_usage(
 		    "'--attach-timeout' goes with '--attach' or '--stream', without a program");
@@ -71,6 +87,10 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 	if (wanted->follow_fork && attach->place.path)
 		return tp_options_usage(
 		    "'--follow-fork' cannot share a file that was named beforehand");
+	if (attach->waits && wanted->events && (attach->stream_name || (tee && tee->foreign)))
+		return tp_options_usage(
+		    "'--events' needs a program that is started here, or '--attach' and a program "
+		    "that is a process of this machine");
 	if (attach->stream_name && wanted->mode == TEEPERF_MODE_FULL)
 		return tp_options_usage("'--mode full' needs memory that is shared");
 	if (attach->stream_name && wanted->mode == TEEPERF_MODE_RING)
@@ -85,6 +105,27 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 	if (attach->stream_name && wanted->clock != TP_CLOCK_CHOICE_AUTO)
 		return tp_options_usage(
 		    "with '--stream' the clock is the program's choice: leave '--clock' out");
+	return 0;
+}
+
+// A bare number is seconds.
+static int read_duration(struct tp_record_attach *attach)
+{
+	double ns = 0;
+	char *end;
+	struct tp_err err;
+	if (!attach->duration)
+		return 0;
+	const double seconds = strtod(attach->duration, &end);
+	if (end != attach->duration && !*end)
+		ns = seconds * 1e9;
+	else if (tp_units_ns(attach->duration, &ns, &err))
+		ns = 0;
+	if (!(ns >= 1e6 && ns <= 1e18))
+		return tp_options_usage(
+		    "option '--duration' takes a time such as 10s or 500ms, not '%s'",
+		    attach->duration);
+	attach->duration_ns = (uint64_t)ns;
 	return 0;
 }
 
@@ -147,10 +188,13 @@ int tp_record_attach_prepare(
     struct tp_record_attach *attach, struct tp_session_options *wanted, bool quiet)
 {
 	int status = find_tee(attach);
+	if (!status)
+		status = read_duration(attach);
 	if (status)
 		return status;
 	const struct tp_tee *tee = attach->tee;
 	attach->waits = !wanted->argv && (attach->file || attach->stream_name);
+	attach->late = !wanted->argv && !attach->waits && attach->pid;
 	attach->place = (struct tp_place){
 	    .path = attach->file          ? attach->file
 		    : tee && wanted->argv ? tee->place
@@ -191,8 +235,13 @@ int tp_record_attach_prepare(
 	wanted->stream = attach->stream;
 	wanted->inherit = tee && tee->transport == TP_TEE_INHERITED;
 	wanted->foreign = tee && tee->foreign;
+	wanted->paired = tee && tee->paired;
 	wanted->port = tee ? tee->name : NULL;
 	wanted->watch = (pid_t)attach->pid;
+	wanted->late = attach->late;
+	wanted->late_off = wanted->start_off;
+	wanted->start_off |= attach->late;
+	wanted->duration_ns = attach->duration_ns;
 	wanted->timeout_ms = timeout_ms;
 	return 0;
 }
@@ -240,6 +289,13 @@ void tp_record_attach_tell(
 		tell_hints(attach->tee, where);
 	if (launched || attach->stream)
 		return;
+	if (attach->late) {
+		tp_command_tell(
+		    "recording process %d, of which one thread was stopped for %.1f ms: end it with "
+		    "Ctrl-C or 'teeperf ctl stop %d'\n",
+		    (int)attach->pid, (double)session->late.pause_ns / 1e6, (int)attach->pid);
+		return;
+	}
 	tp_command_tell("now start the program, with TEEPERF_LOG=%s", where);
 	if (attach->offset)
 		fprintf(stderr, " and TEEPERF_LOG_OFFSET=%llu", (unsigned long long)attach->offset);
@@ -267,7 +323,13 @@ bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct 
     const struct tp_session_counts *counts, bool ended, const char **how)
 {
 	*how = NULL;
-	if (!attach->waits)
+	if (session->late_err.code) {
+		char text[TP_ERR_TEXT_SIZE];
+		tp_command_warn(
+		    "process %d still has the log, and stops recording when that is full: %s",
+		    (int)attach->pid, tp_err_format(&session->late_err, text, sizeof(text)));
+	}
+	if (!attach->waits && !attach->late)
 		return true;
 	if (attach->stream) {
 		warn_of_stream(attach->stream);

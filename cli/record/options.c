@@ -66,7 +66,7 @@ const struct tp_option tp_record_option_table[] = {
     TP_OPT_CHOICE(0, "sched", OF(sched), sched_words, "auto|off",
 	"ask the kernel when threads run, wait and are preempted, if it tells (default: auto)"),
     TP_OPT_STRING(0, "events", OF(events), "LIST",
-	"record what the kernel does for PROGRAM, too: some of sched, syscalls, io, faults and mem, "
+	"record what the kernel does for PROGRAM, too: some of sched, syscalls, io, faults, mem and sgx, "
 	"with commas between them; needs root"),
     TP_OPT_BOOL('f', "follow-fork", OF(wanted.follow_fork),
 	"record forked children and instrumented programs that PROGRAM starts, too, each in FILE.PID"),
@@ -81,9 +81,15 @@ const struct tp_option tp_record_option_table[] = {
     TP_OPT_LIST(0, "only", OF(only), "LIST",
 	"record only those of the instrumented functions that this allowlist allows; may be given more "
 	"than once"),
+    TP_OPT_STRING(0, "budget", OF(budget), "SHARE",
+	"switch functions off and on while PROGRAM runs, so that recording costs at most this share of "
+	"its processor time, such as 5%"),
     TP_OPT_LIST(0, "inventory", OF(modules), "FILE",
 	"with '--only', a library or inventory whose functions it is about besides PROGRAM's; may be "
 	"given more than once"),
+    TP_OPT_BOOL(0, "calibrate", OF(calibrate),
+	"leave functions out in turns, 20 ms each, so that 'analyze --costs' knows what recording them "
+	"costs in this program"),
     TP_OPT_STRING(0, "counters", OF(wanted.meters.counters), "LIST",
 	"count events of the kernel and the processor for the whole run, such as "
 	"cycles,instructions,page-faults; 'list' shows all names"),
@@ -103,7 +109,10 @@ const struct tp_option tp_record_option_table[] = {
     TP_OPT_STRING(0, "port", OF(attach.port_name), "NAME",
 	"the program runs in a TEE of this kind: " TP_PORT_NAMES),
     TP_OPT_COUNT(0, "pid", OF(attach.pid), "PID",
-	"with '--attach' or '--stream', end when process PID of this machine ends"),
+	"record process PID, which runs already; with '--attach' or '--stream': end when process PID of this "
+	"machine ends"),
+    TP_OPT_STRING(0, "duration", OF(attach.duration), "TIME",
+	"with '--pid', '--attach' or '--stream', end after TIME, such as 10s or 500ms"),
     TP_OPT_COUNT(0, "attach-timeout", OF(attach.timeout_s), "SECONDS",
 	"with '--attach' or '--stream', give up if no program comes, or nothing of the stream, for so "
 	"long (default: wait)"),
@@ -207,11 +216,33 @@ static int check_events(struct tp_record_options *options)
 	options->wanted.events = tp_bpf_groups(options->events, &err);
 	if (!options->wanted.events)
 		return tp_options_usage("option '--events': %s", err.what);
-	if (!options->argv[0])
-		return tp_options_usage("option '--events' needs a PROGRAM that is started here");
 	if (modes[options->mode] == TEEPERF_MODE_RING)
 		return tp_options_usage(
 		    "option '--events' does not go with '--mode ring', which keeps calls only");
+	return 0;
+}
+
+// 0, or an exit code.
+static int check_calibrate(struct tp_record_options *options)
+{
+	if (!options->calibrate)
+		return 0;
+	const char *other = options->wanted.follow_fork                     ? "--follow-fork"
+			    : options->inner                                ? "--tee"
+			    : options->attach.stream_name                   ? "--stream"
+			    : !options->wanted.argv && options->attach.pid  ? "--pid"
+			    : !options->wanted.argv                         ? "--attach"
+			    : options->mode                                 ? "--mode"
+			    : options->budget                               ? "--budget"
+			    : options->clock_choice == TP_CLOCK_CHOICE_NONE ? "--clock none"
+									    : NULL;
+	if (other)
+		return tp_options_usage(
+		    "option '--calibrate' does not go with '%s': record with it once, and give that trace "
+		    "to 'analyze --costs'",
+		    other);
+	if (!options->wanted.control_signal)
+		options->wanted.control_signal = SIGURG;
 	return 0;
 }
 
@@ -230,6 +261,8 @@ static int check_values(struct tp_record_options *options)
 	int status = check_signal(options, &wanted->control_signal);
 	if (!status)
 		status = check_events(options);
+	if (!status)
+		status = check_calibrate(options);
 	if (!status)
 		status = check_ring(options, &wanted->ring);
 	return status ? status : tp_record_meters_check(options, &wanted->meters);
@@ -261,13 +294,18 @@ int tp_record_options_check(struct tp_record_options *options, int argc, char **
 	wanted->start_off = options->on_start == 1;
 	wanted->no_sched = options->sched == 1;
 	wanted->argv = argc ? argv : NULL;
-	int status = check_values(options);
+	int status = tp_record_budget_check(options);
+	if (!status)
+		status = check_values(options);
 	if (!status)
 		status =
 		    tp_record_output_check(wanted->output, argc > 0, options->quiet, &wanted->away);
 	if (!status && options->only.count)
 		status = tp_record_only(
 		    &options->only, &options->modules, argc ? argv[0] : NULL, &wanted->only);
+	if (!status && options->calibrate)
+		status = tp_record_measured(
+		    &options->only, &options->modules, argv[0], &wanted->calibrate);
 	if (status)
 		return status;
 	wanted->clock = choose_clock(options);
@@ -283,5 +321,6 @@ void tp_record_options_release(struct tp_record_options *options)
 {
 	tp_record_attach_release(&options->attach);
 	free((void *)(uintptr_t)options->wanted.only.hashes);
-	options->wanted.only.hashes = NULL;
+	free((void *)(uintptr_t)options->wanted.calibrate.hashes);
+	options->wanted.only.hashes = options->wanted.calibrate.hashes = NULL;
 }

@@ -18,12 +18,15 @@ struct tp_record_attach {
 	const char *stream_name;
 	const char *port_name;
 	uint64_t pid;
+	const char *duration;
 	uint64_t timeout_s; /* UINT64_MAX: not given */
 	/* What follows from them: tp_record_attach_prepare. */
 	const struct tp_tee *tee; /* NULL: none */
 	struct tp_place place;
 	struct tp_stream *stream;
-	bool waits; /* for a program that somebody else starts */
+	bool waits;           /* for a program that somebody else starts */
+	bool late;            /* process `pid` runs already, and is to take the log */
+	uint64_t duration_ns; /* 0: not given */
 };
 
 /* What `teeperf record` is asked for on its command line. */
@@ -35,6 +38,7 @@ struct tp_record_options {
 	int sched;
 	const char *control; /* NULL: not given */
 	const char *events;  /* NULL: not given */
+	const char *budget;  /* NULL: not given */
 	bool inner;
 	uint64_t ring_bytes;  /* UINT64_MAX: not given */
 	uint64_t level;       /* of compression, 0: none */
@@ -42,6 +46,7 @@ struct tp_record_options {
 	const char *energy;   /* NULL: not given */
 	bool quiet;
 	struct tp_record_attach attach;
+	bool calibrate;
 	struct tp_option_list only;
 	struct tp_option_list modules;
 	char *const *argv; /* the program and its arguments; argv[0] is NULL if there is none */
@@ -97,6 +102,13 @@ bool tp_record_meters_list(const struct tp_record_options *options);
 /* What of it cannot be had here, and why. */
 void tp_record_meters_tell(const struct tp_meters *meters);
 
+/* ---- budget.c: '--budget' */
+
+/* Check the option, and have the session keep it. 0 or an exit code. pre: the other options are taken over. */
+int tp_record_budget_check(struct tp_record_options *options);
+/* Behind the end: what was reckoned, unless it is to be QUIET, and warnings. */
+void tp_record_budget_tell(const struct tp_session *session, bool quiet);
+
 /* ---- inner.c: '--tee', the TEE's side beside that of its host program */
 
 /* Behind tp_record_attach_prepare: what goes together, and where the TEE's trace is meanwhile. An exit code. */
@@ -127,6 +139,17 @@ void tp_record_inner_tell_apart(const char *host, const char *tee);
  */
 int tp_record_only(const struct tp_option_list *lists, const struct tp_option_list *modules,
     const char *program, struct tp_region_only *only);
+
+/* Of the functions that record, by LISTS or, without any, all, those with events: for '--calibrate'. As tp_record_only. */
+int tp_record_measured(const struct tp_option_list *lists, const struct tp_option_list *modules,
+    const char *program, struct tp_region_only *measured);
+
+/*
+ * The same for a program that runs: by the allowlist PATTERN if it `is_file`, else by the lines fun: and name: of PATTERN, or the
+ * line that it is. Known are the functions in the inventories of MODULES, and of what process PID has mapped, 0: of nothing.
+ */
+int tp_record_only_running(const char *pattern, bool is_file, const struct tp_option_list *modules,
+    pid_t pid, struct tp_region_only *only);
 
 /* ---- before.c */
 

@@ -31,6 +31,12 @@ static inline uint64_t tp_fetch_add_relaxed(uint64_t *p, uint64_t more)
 	return __atomic_fetch_add(p, more, __ATOMIC_RELAXED);
 }
 
+/* What it was. Then a look at what others store: see tp_store_seq_cst. */
+static inline uint64_t tp_fetch_add_seq_cst(uint64_t *p, uint64_t more)
+{
+	return __atomic_fetch_add(p, more, __ATOMIC_SEQ_CST);
+}
+
 /* Set *p from 0 to value; false if it was not 0. */
 static inline bool tp_claim_acq_rel(uint64_t *p, uint64_t value)
 {

@@ -34,7 +34,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 8
+#define TEEPERF_LOG_MINOR 9
 
 /*
  * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
@@ -278,12 +278,25 @@ enum teeperf_listens {
 	TEEPERF_LISTENS_REFUSED = 2, /* as NOT: the program itself uses the signal listens_value */
 };
 
-/* Which of the instrumented functions record: the program obeys when it registers a module. */
+/* Which of the instrumented functions record. */
 enum teeperf_only {
 	TEEPERF_ONLY_ALL = 0,    /* each of them */
 	TEEPERF_ONLY_LISTED = 1, /* those whose hash is in the list */
 	TEEPERF_ONLY_REST = 2,   /* those whose hash is not */
 };
+
+/*
+ * header.selection: one word, so that it is never seen half. Bits 0-1 are an enum teeperf_only, bits 2-31 how many hashes
+ * the list has, bits 32-63 number the selections from 1. The host writes the next list only when the program obeys the last
+ * selection (header.selected): it reads the other list then.
+ */
+#define TEEPERF_SELECTION(number, only, count) \
+	((uint64_t)(number) << 32 | (uint64_t)(count) << 2 | (uint64_t)(only))
+#define TEEPERF_SELECTION_ONLY(selection) ((uint32_t)(selection)&3)
+#define TEEPERF_SELECTION_COUNT(selection) ((uint32_t)(selection) >> 2)
+#define TEEPERF_SELECTION_NUMBER(selection) ((uint32_t)((selection) >> 32))
+#define TEEPERF_SELECTION_LIST(selection) ((selection) >> 32 & 1) /* 0: the first */
+#define TEEPERF_SELECTION_FIRST UINT64_C(3)                       /* of `only` */
 
 /* Mode ring: most chunks of a log, since the program keeps lists of them in private memory. */
 #define TEEPERF_RING_LOG_CHUNKS 16384
@@ -328,7 +341,12 @@ struct teeperf_log_header {
 
 	/* Control word: stored by the host. */
 	uint64_t control; /* TEEPERF_ACTIVE */
-	uint64_t reserved2[15];
+	/* Which functions are to record from now on, TEEPERF_SELECTION; 0: still as `only` says. */
+	uint64_t selection;
+	/* Constants: two lists of hashes like that of `only`, TEEPERF_SELECTION_LIST says which. */
+	uint64_t selection_offset;
+	uint64_t selection_capacity; /* hashes of each; 0: the selection never changes */
+	uint64_t reserved2[12];
 
 	/* Tickets drawn: the only word that threads of the program share; one locked instruction a chunk. */
 	uint64_t tail;
@@ -357,7 +375,10 @@ struct teeperf_log_header {
 	uint64_t forked;             /* children that were forked and have no log */
 	uint64_t ended;              /* TEEPERF_ENDED, and bits with it: the program is over */
 	uint64_t keeps; /* mode ring: chunks that a thread keeps, 0: the program knows no rings */
-	uint64_t reserved5[2];
+	/* The selection that it obeys, TEEPERF_SELECTION_FIRST at first; 0: it looks for none. */
+	uint64_t selected;
+	uint64_t
+	    selected_time; /* since when: ticks, noted before a gate moved; stored before `selected` */
 
 	/* When recording was switched: entry n modulo TEEPERF_SWITCHES is switch number n. */
 	uint64_t switches[TEEPERF_SWITCHES]; /* ticks << 1 | 1 for on, ticks << 1 for off */

@@ -13,7 +13,7 @@
 #define TEEPERF_TRACE_MAGIC UINT64_C(0x3145434152545054)
 #define TEEPERF_TRACE_MAJOR 1
 #define TEEPERF_TRACE_OLDEST_MAJOR 1
-#define TEEPERF_TRACE_MINOR 4
+#define TEEPERF_TRACE_MINOR 5
 
 struct teeperf_trace_header {
 	uint64_t magic; /* TEEPERF_TRACE_MAGIC */
@@ -50,7 +50,8 @@ enum teeperf_section_type {
 	    15, /* struct teeperf_trace_system, then its events; all such sections count */
 	TEEPERF_SECTION_COUNTERS =
 	    16, /* struct teeperf_trace_meters, its meters and readings; the last counts */
-	TEEPERF_SECTION_ENERGY = 17, /* the same */
+	TEEPERF_SECTION_ENERGY = 17,     /* the same */
+	TEEPERF_SECTION_SELECTIONS = 18, /* struct teeperf_trace_selection[]; the last counts */
 };
 
 /* "TPSC", read as a little-endian word. */
@@ -144,6 +145,7 @@ enum teeperf_sched_kind {
 	TEEPERF_SCHED_ON = 0,        /* the thread has the processor from here on */
 	TEEPERF_SCHED_BLOCKED = 1,   /* it waits for something */
 	TEEPERF_SCHED_PREEMPTED = 2, /* it could run, and has no processor */
+	TEEPERF_SCHED_ENDED = 3,     /* it ended */
 };
 struct teeperf_trace_sched_switch {
 	uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
@@ -165,14 +167,17 @@ enum teeperf_system_kind {
 	TEEPERF_SYSTEM_FAULT = 2, /* a page fault */
 	TEEPERF_SYSTEM_BLOCK = 3, /* a request to a block device */
 	TEEPERF_SYSTEM_ALLOCATION =
-	    4, /* what the kernel allocated in a system call or page fault */
+	    4,                     /* what the kernel allocated in a system call or page fault */
+	TEEPERF_SYSTEM_START = 5,  /* a thread was made; until it first ran */
+	TEEPERF_SYSTEM_DRIVER = 6, /* a call within the kernel: a function of its SGX driver */
 };
 /* What was recorded, as bits of `groups`. */
-#define TEEPERF_SYSTEM_SCHED UINT32_C(1)    /* futex calls, and who ended the waits */
+#define TEEPERF_SYSTEM_SCHED UINT32_C(1)    /* futex calls, what other threads ended, starts */
 #define TEEPERF_SYSTEM_SYSCALLS UINT32_C(2) /* all system calls */
 #define TEEPERF_SYSTEM_IO UINT32_C(4)       /* calls that read and write, and block devices */
 #define TEEPERF_SYSTEM_FAULTS UINT32_C(8)   /* page faults */
 #define TEEPERF_SYSTEM_MEM UINT32_C(16)     /* memory that the kernel allocates meanwhile */
+#define TEEPERF_SYSTEM_SGX UINT32_C(32)     /* functions of the kernel's SGX driver */
 /* Bits of an event's `flags`. */
 #define TEEPERF_SYSTEM_UNFINISHED 1 /* the thread ended in it: there is no result */
 #define TEEPERF_SYSTEM_MAJOR 2      /* of a fault: it read from a device */
@@ -186,6 +191,17 @@ enum teeperf_system_memory {
 	TEEPERF_SYSTEM_MEMORY_FILE = 4,  /* a mapped file, or one in shared memory */
 	TEEPERF_SYSTEM_MEMORY_CODE = 5,  /* the same, and it may be run */
 };
+/* `number` of a function of the SGX driver: the kernel's own name of it. They call each other, so their times overlap. */
+enum teeperf_sgx_function {
+	TEEPERF_SGX_FAULT = 1,      /* sgx_vma_fault: a page fault in an enclave */
+	TEEPERF_SGX_VEPC_FAULT = 2, /* sgx_vepc_fault: one in a virtual machine's EPC */
+	TEEPERF_SGX_LOAD_PAGE = 3,  /* sgx_encl_load_page: a page of an enclave is looked for */
+	TEEPERF_SGX_ELDU = 4,       /* sgx_encl_eldu: it is read back into the EPC */
+	TEEPERF_SGX_EAUG = 5,       /* sgx_encl_eaug_page: a page is added while the enclave runs */
+	TEEPERF_SGX_ALLOC_PAGE = 6, /* sgx_alloc_epc_page: memory of the EPC is allocated */
+	TEEPERF_SGX_RECLAIM = 7,    /* sgx_reclaim_pages: pages are written out of the EPC */
+	TEEPERF_SGX_IOCTL = 8,      /* sgx_ioctl: an enclave is made, given pages, or changed */
+};
 struct teeperf_system_event {
 	uint64_t start_ns; /* CLOCK_MONOTONIC_RAW */
 	uint64_t duration_ns;
@@ -193,7 +209,7 @@ struct teeperf_system_event {
 	uint32_t os_pid;
 	uint16_t kind;  /* enum teeperf_system_kind */
 	uint16_t flags; /* TEEPERF_SYSTEM_UNFINISHED, ... */
-	/* A call: its number; a request: the device, major << 20 | minor; an allocation: the call. */
+	/* A call: its number; a request: the device, major << 20 | minor; an allocation: the call; of SGX: the function. */
 	uint32_t number;
 	/* A call: what it returned, signed; a request: its bytes; an allocation: how many objects. */
 	uint64_t result;
@@ -201,18 +217,29 @@ struct teeperf_system_event {
 	uint64_t argument;
 	uint32_t
 	    detail; /* a call: its second argument; see above; a request: 0 reads, 1 writes, else REQ_OP_ */
-	uint32_t waker_tid; /* a futex call: the thread that woke this one, 0: none */
-	uint64_t woken_ns;  /* when; the same clock */
+	uint32_t waker_tid; /* a call: the thread that woke this one, 0: none; a start: its maker */
+	uint64_t woken_ns;  /* when; a request: when the thread asked for it; the same clock */
 };
 struct teeperf_trace_system {
 	uint32_t groups; /* TEEPERF_SYSTEM_SCHED, ...: what was recorded */
-	uint32_t reserved;
 	/* Events that are in no section, as they came too fast. */
+	uint32_t lost_sgx;
 	uint64_t lost_calls;
 	uint64_t lost_faults;
 	uint64_t lost_blocks;
 	uint64_t lost_allocations;
 	uint64_t lost_threads; /* threads none of whose events are there */
+};
+
+/*
+ * SELECTIONS: which functions were to record, from when on. For each selection an entry with hash 0, then one for each hash
+ * that its list has and that of the selection before had not, or the other way round. The first is what recording began with.
+ */
+struct teeperf_trace_selection {
+	uint64_t time;   /* ticks: header.selected_time; of the first: 0 */
+	uint64_t hash;   /* of a function's name (abi.h) */
+	uint32_t number; /* of the selection, as in the log; of the first: 0 */
+	uint32_t only;   /* enum teeperf_only */
 };
 
 /* How the program ended. */
@@ -325,6 +352,7 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_sched_switch) == 16, "switch o
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_sched) == 16, "switches of threads");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_system_event) == 64, "system event");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_system) == 48, "system events");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_selection) == 24, "selection");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_missing) == 32, "missing");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_meter) == 192, "meter");

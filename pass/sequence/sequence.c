@@ -165,6 +165,20 @@ static bool is_plain(char c)
 	       c == '_' || c == '.' || c == '$';
 }
 
+char *tp_sequence_plain_name(LLVMValueRef function, const char *suffix)
+{
+	size_t length;
+	const char *name = tp_function_name(function, &length);
+	const size_t size = strlen(suffix) + 1;
+	char *plain = malloc(length + size);
+	if (!plain)
+		return NULL;
+	for (size_t i = 0; i < length; i++)
+		plain[i] = is_plain(name[i]) ? name[i] : '_';
+	memcpy(plain + length, suffix, size);
+	return plain;
+}
+
 /*
  * The name is the function's own address through a private alias: no relocation, no table, and it
  * survives COMDAT, identical code folding, --gc-sections and PIC. What may still be inlined elsewhere
@@ -172,21 +186,14 @@ static bool is_plain(char c)
  */
 static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 {
-	static const char suffix[] = ".teeperf";
 	LLVMValueRef base = LLVMConstBitCast(function, sequence->pointer);
 	if (sequence->pass->inlined_later)
 		return base;
-	size_t length;
-	const char *name = LLVMGetValueName2(function, &length);
-	char *alias_name = malloc(length + sizeof(suffix));
+	// Of two that become the same one gets a number behind it.
+	char *alias_name = tp_sequence_plain_name(function, ".teeperf");
 	if (!alias_name)
 		return base;
-	// Of two that become the same one gets a number behind it.
-	for (size_t i = 0; i < length; i++)
-		alias_name[i] = is_plain(name[i]) ? name[i] : '_';
-	memcpy(alias_name + length, suffix, sizeof(suffix));
-	LLVMValueRef alias = LLVMAddAlias2(
-	    sequence->module, sequence->i8, 0, base, alias_name + (name[0] == '\1' ? 1 : 0));
+	LLVMValueRef alias = LLVMAddAlias2(sequence->module, sequence->i8, 0, base, alias_name);
 	free(alias_name);
 	LLVMSetLinkage(alias, LLVMPrivateLinkage);
 	return alias;
@@ -253,6 +260,8 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 	    .one_thread = pass->one_thread,
 	    .name_in_register = pass->inlined_later,
 	    .sampled = target->sampled != NULL,
+	    .is_second = target->is_second,
+	    .is_open = target->is_open && kind == TEEPERF_KIND_ENTER,
 	    .gate = target->gate};
 	struct tp_text text = {.output_count = 0};
 	tp_text_write(&text, sequence->machine, &request);

@@ -29,6 +29,8 @@ struct tp_target {
 	unsigned gate;     /* offset in the object file's teeperf_functions */
 	uint32_t sample;   /* one call of so many has records, 1: each, 0: none */
 	bool watched;      /* nothing is recorded of it */
+	bool is_second;    /* it is a second body (pass/bodies.c) */
+	bool is_open;      /* its gate has been found open before it begins */
 	/* Of a function that is counted or sampled. */
 	const struct tp_count_group *group;
 	unsigned number; /* in the group */
@@ -58,6 +60,9 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 
 /* The position of an activation that has no record (log.h, TEEPERF_POSITION_BETWEEN), as i64. */
 LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef builder);
+
+/* The function's name in characters that no assembler takes for its own, and the suffix; to be freed, NULL: no memory. */
+char *tp_sequence_plain_name(LLVMValueRef function, const char *suffix);
 
 /* Whether functions with records must keep off the memory below their stack pointer. */
 bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence);

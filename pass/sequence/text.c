@@ -73,6 +73,7 @@ void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
 	const bool untimed = request->kind == TEEPERF_KIND_UNTIMED;
 	const bool call = request->shape == TP_SHAPE_CALL;
 	const bool is_auto = !call && !untimed && request->clock == TEEPERF_COMPILED_AUTO;
+	const bool mostly_open = is_auto && request->is_second && machine->choose[1];
 	const bool reads_word = is_auto || request->clock == TEEPERF_COMPILED_SOFT;
 	const bool position = request->position;
 	const bool in_register = request->name_in_register;
@@ -101,7 +102,9 @@ void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
 
 	append(text, &names, position ? machine->on : NULL);
 	append(text, &names, request->sampled ? machine->sampled : NULL);
-	append(text, &names, machine->gate[is_auto]);
+	// Where the gate chooses the clock it is looked at in any case.
+	if (!request->is_open || is_auto)
+		append(text, &names, machine->gate[is_auto + mostly_open]);
 	if (call) {
 		append(text, &names, machine->call[in_register]);
 		append(text, &names, machine->end[position]);
@@ -110,7 +113,7 @@ void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
 	const char *const parts[] = {
 	    "#T",
 	    machine->begin[in_register],
-	    is_auto ? machine->choose : NULL,
+	    is_auto ? machine->choose[mostly_open] : NULL,
 	    untimed      ? NULL
 	    : reads_word ? machine->soft
 			 : machine->hardware,
@@ -124,7 +127,7 @@ void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
 	    machine->store[untimed],
 	    request->kind == TEEPERF_KIND_ENTER ? NULL : machine->ahead,
 	    machine->done,
-	    is_auto ? machine->chosen_hardware : NULL,
+	    is_auto ? machine->chosen_hardware[mostly_open] : NULL,
 	    machine->cold[in_register],
 	    machine->end[position],
 	};

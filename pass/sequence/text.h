@@ -16,6 +16,7 @@
 enum tp_shape {
 	TP_SHAPE_INLINE = 0, /* the whole sequence in line */
 	TP_SHAPE_CALL,       /* the gate in line, and a call of __teeperf_record */
+	TP_SHAPE_DUAL,       /* in line in a second body of the function (pass/bodies.c) */
 };
 
 /* What is asked for. */
@@ -27,6 +28,8 @@ struct tp_text_request {
 	bool name_in_register;  /* the name comes in a register, not as a symbol */
 	bool sampled;           /* only if a further operand is not 0 */
 	bool one_thread;        /* the thread's block is not thread-local (abi.h) */
+	bool is_second;         /* in a body that calls reach by open gates (pass/bodies.c) */
+	bool is_open;           /* the function's gate has just been found open */
 	unsigned gate;          /* offset of the function's gate from its operand */
 };
 
@@ -80,19 +83,19 @@ struct tp_text_machine {
 	const char *segment, *lower, *raise;
 	const char *on; /* without a record there is still a position, unless recording is off */
 	const char *sampled;
-	const char *gate[2];  /* the clock is chosen at run time */
+	const char *gate[3];  /* the clock is chosen at run time; and in a second body */
 	const char *call[2];  /* name in a register; then comes the end */
 	const char *begin[2]; /* name in a register */
-	const char *choose, *soft, *hardware;
+	const char *choose[2], *soft, *hardware;  /* in a second body */
 	const char *high[2];                      /* untimed */
 	const char *cursor, *bias, *bump, *place; /* bias and place: for the position */
 	const char *take_name[2];                 /* name in a register */
 	const char *store[2];                     /* untimed */
 	const char *ahead; /* at exits: once a call is enough for a line every four calls */
-	const char *done, *chosen_hardware;
-	const char *cold[2];            /* name in a register */
-	const char *end[2];             /* with a position */
-	const char *between, *count[2]; /* the number of the call is wanted */
+	const char *done, *chosen_hardware[2]; /* in a second body */
+	const char *cold[2];                   /* name in a register */
+	const char *end[2];                    /* with a position */
+	const char *between, *count[2];        /* the number of the call is wanted */
 };
 extern const struct tp_text_machine tp_text_x86_64, tp_text_aarch64, tp_text_riscv64;
 

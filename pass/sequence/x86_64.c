@@ -25,6 +25,8 @@
 		 TEEPERF_SYMBOL_COUNT) "testq %r10, %r10\n\tje 2f\n\tincq #I(%r10)" take_cold \
 				       "\n2:"
 
+#define HARDWARE "jnp 8f\n\tlfence\n8:\trdtsc\n\tjnp 4b\n\tlfence\n\tjmp 4b\n"
+
 // rdtsc names its registers; without it the allocator knows which are free here.
 static const char *take_registers(
     struct tp_text *text, struct tp_text_names *names, const struct tp_text_request *request)
@@ -65,10 +67,10 @@ const struct tp_text_machine tp_text_x86_64 = {
     .raise = "leaq 128(%rsp), %rsp\n\t",
     .on = ON,
     .sampled = "testq #S, #S\n\tje 6f\n\t",
-    .gate = {GATE("0", "je"), GATE("1", "jb")},
+    .gate = {GATE("0", "je"), GATE("1", "jb"), "cmpb $$1, #G(%rip)\n\t"},
     .call = {NAME CALL("#R"), NAME_REGISTER CALL("#R")},
     .begin = {NAME, NAME_REGISTER},
-    .choose = "ja 3f\n\t",
+    .choose = {"ja 3f\n\t", "jne 3f\n\t"},
     // The low half first: if the upper half then still agrees, the low half belongs to it.
     .soft = "movq #F8(%r11), #A\n\tmovl (#A), #b\n\tmovl 4(#A), #a\n\t",
     .hardware = "rdtsc\n\t",
@@ -94,7 +96,7 @@ const struct tp_text_machine tp_text_x86_64 = {
     .done = "jmp 2f\n",
     // The flags are still those of the gate. rdtsc waits for nothing, and nothing for it, but where the gate is
     // TEEPERF_GATE_ORDERED.
-    .chosen_hardware = "3:\tjnp 8f\n\tlfence\n8:\trdtsc\n\tjnp 4b\n\tlfence\n\tjmp 4b\n",
+    .chosen_hardware = {"3:\t" HARDWARE, "3:\tjb 6f\n\t" HARDWARE},
     .cold = {"1:\t" COLD(TEEPERF_SYMBOL_SLOW), "1:\t" COLD(TEEPERF_SYMBOL_SLOW)},
     .end = {"\n6:\n2:", "movq %r10, #P\n\tjmp 2f\n6:\t" BETWEEN "\n2:"},
     .between = ON BETWEEN "\n2:",

@@ -20,6 +20,8 @@
 #include "recorder/region/proc.h"
 
 static const uint64_t LOOK_NS = 4 * 1000 * 1000;
+// The list of what a process has mapped may lack an entry while the process maps more: looked at so often.
+enum { MISSED_MOST = 32 };
 // Threads that are read in one look, and slots of the table that are looked at for them.
 enum { LOOK_THREADS = 64, LOOK_SLOTS = 2048 };
 // A look may take this part of the time to the next one.
@@ -107,11 +109,13 @@ static bool find_process(struct tp_cpu_times *times, pid_t ended)
 	times->hidden = told > INT_MAX || fstat(times->region->fd, &log);
 	if (times->hidden)
 		return false;
+	const struct tp_mapped file = {.device = log.st_dev, .inode = log.st_ino};
+	if ((pid_t)told != ended && tp_proc_maps((pid_t)told, &file) <= 0) {
+		times->hidden = ++times->missed == MISSED_MOST;
+		return false;
+	}
 	times->pid = (pid_t)told;
 	open_folder(times);
-	const struct tp_mapped file = {.device = log.st_dev, .inode = log.st_ino};
-	if (times->pid != ended && tp_proc_maps(times->pid, &file) <= 0)
-		times->hidden = true;
 	times->has_tasks = true;
 	return !times->hidden;
 }
@@ -182,6 +186,16 @@ void tp_cpu_times_look(struct tp_cpu_times *times)
 		times->next_ns = now + (rest > LOOK_NS ? rest : LOOK_NS);
 	}
 	pthread_mutex_unlock(&times->lock);
+}
+
+uint64_t tp_cpu_times_now(struct tp_cpu_times *times)
+{
+	pthread_mutex_lock(&times->lock);
+	if (find_process(times, 0))
+		look_at_process(times, false);
+	const uint64_t cpu_ns = times->cpu_ns;
+	pthread_mutex_unlock(&times->lock);
+	return cpu_ns;
 }
 
 void tp_cpu_times_look_last(struct tp_cpu_times *times, pid_t pid)

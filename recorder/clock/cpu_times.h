@@ -27,6 +27,7 @@ struct tp_cpu_times {
 	const struct tp_region *region;
 	pid_t pid;                   /* whose log it is; 0: not known yet */
 	bool hidden;                 /* it is not on this machine, or cannot be looked at */
+	uint32_t missed;             /* how often its log was not among what it has mapped */
 	int folder;                  /* its tasks; -1: not open */
 	bool has_tasks;              /* thread ids in the log are this machine's */
 	struct tp_cpu_seen *threads; /* TP_REGION_THREADS, by number */
@@ -52,6 +53,9 @@ void tp_cpu_times_release(struct tp_cpu_times *times);
 
 /* Look, if it is time to. This and what follows may be called by any thread. */
 void tp_cpu_times_look(struct tp_cpu_times *times);
+
+/* The processor time of the process so far, looked at now; 0: it cannot be seen. */
+uint64_t tp_cpu_times_now(struct tp_cpu_times *times);
 
 /* Look at all there is, a last time: process PID has ended, and is not waited for yet. */
 void tp_cpu_times_look_last(struct tp_cpu_times *times, pid_t pid);

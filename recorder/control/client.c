@@ -93,9 +93,21 @@ static void await_end(int connection)
 		;
 }
 
+// What does not go out is missed by the recorder, which then closes the connection.
+static void send_request(
+    int connection, const struct tp_control_request *request, const uint64_t *hashes)
+{
+	send(connection, request, sizeof(*request), MSG_NOSIGNAL);
+	for (uint32_t at = 0; at < request->hash_count; at += TP_CONTROL_HASHES) {
+		const uint32_t left = request->hash_count - at;
+		const uint32_t part = left < TP_CONTROL_HASHES ? left : TP_CONTROL_HASHES;
+		send(connection, hashes + at, part * sizeof(*hashes), MSG_NOSIGNAL);
+	}
+}
+
 // Ask the recorder that listens at `path`: 0, or TP_ERR_NOT_FOUND if there is none any more.
-static int ask_at(
-    const char *path, uint32_t verb, struct tp_control_reply *reply, struct tp_err *err)
+static int ask_at(const char *path, const struct tp_control_request *request,
+    const uint64_t *hashes, struct tp_control_reply *reply, struct tp_err *err)
 {
 	const struct sockaddr_un address = tp_control_address(path);
 	const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -106,7 +118,6 @@ static int ask_at(
 	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	// To connect takes as long as the queue of a recorder that was stopped is full.
 	setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	const struct tp_control_request request = {TP_CONTROL_VERSION, verb};
 	if (connect(connection, (const struct sockaddr *)&address, sizeof(address))) {
 		if (errno == ENOENT || errno == ECONNREFUSED)
 			r = TP_ERR_NOT_FOUND;
@@ -115,7 +126,7 @@ static int ask_at(
 			    errno == EAGAIN ? "the recorder does not answer"
 					    : "cannot reach the recorder");
 	} else {
-		send(connection, &request, sizeof(request), MSG_NOSIGNAL);
+		send_request(connection, request, hashes);
 		struct tp_control_reply message;
 		const int64_t size = tp_control_receive(connection, &message, sizeof(message));
 		if (size < 0)
@@ -124,7 +135,7 @@ static int ask_at(
 			r = TP_ERR_NOT_FOUND; // it has just ended
 		else
 			r = tp_control_reply_read(reply, &message, (uint64_t)size, path, err);
-		if (!r && verb == TP_CONTROL_STOP && reply->result == TP_CONTROL_DONE)
+		if (!r && request->verb == TP_CONTROL_STOP && reply->result == TP_CONTROL_DONE)
 			await_end(connection);
 	}
 	close(connection);
@@ -136,7 +147,9 @@ static bool records(const char *path, pid_t pid)
 {
 	struct tp_control_reply reply;
 	// Recordings that end meanwhile are not the one.
-	return ask_at(path, TP_CONTROL_STATUS, &reply, NULL) == 0 &&
+	const struct tp_control_request status = {
+	    .version = TP_CONTROL_VERSION, .verb = TP_CONTROL_STATUS};
+	return ask_at(path, &status, NULL, &reply, NULL) == 0 &&
 	       (reply.program == (uint32_t)pid || reply.attached == (uint32_t)pid);
 }
 
@@ -170,6 +183,15 @@ static int find(
 int tp_control_ask(
     pid_t pid, enum tp_control_verb verb, struct tp_control_reply *reply, struct tp_err *err)
 {
+	const struct tp_control_request request = {.verb = verb};
+	return tp_control_ask_with(pid, &request, NULL, reply, err);
+}
+
+int tp_control_ask_with(pid_t pid, const struct tp_control_request *wanted, const uint64_t *hashes,
+    struct tp_control_reply *reply, struct tp_err *err)
+{
+	struct tp_control_request request = *wanted;
+	request.version = TP_CONTROL_VERSION;
 	char path[TP_CONTROL_PATH_SIZE];
 	bool theirs = false;
 	memset(reply, 0, sizeof(*reply));
@@ -181,7 +203,7 @@ int tp_control_ask(
 		    "the recording of process %d is another user's: ask as that user, or as root",
 		    (int)pid);
 	if (!r)
-		r = ask_at(path, verb, reply, err);
+		r = ask_at(path, &request, hashes, reply, err);
 	if (r == TP_ERR_NOT_FOUND)
 		r = tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
 		    "process %d is neither a running 'teeperf record' of yours nor a program that one "

@@ -39,6 +39,10 @@ enum tp_control_verb {
 	TP_CONTROL_FLUSH,
 	TP_CONTROL_STOP,
 	TP_CONTROL_MARK,
+	/* Which functions record: of these hashes (abi.h), ascending. */
+	TP_CONTROL_ONLY, /* them alone, or the rest */
+	TP_CONTROL_ADD,
+	TP_CONTROL_DROP,
 };
 
 /* What became of a request. */
@@ -50,15 +54,21 @@ enum tp_control_result {
 	TP_CONTROL_UNKNOWN,   /* no such request */
 	TP_CONTROL_FAILED,    /* the trace cannot be written */
 	TP_CONTROL_NO_METERS, /* there are no counters that a mark could be set in */
+	TP_CONTROL_REFUSED,   /* `output` says why */
 };
 
 /* Either side's first word; it changes with these structures. */
-#define TP_CONTROL_VERSION UINT32_C(0x54504301)
+#define TP_CONTROL_VERSION UINT32_C(0x54504302)
 
 struct tp_control_request {
 	uint32_t version;
 	uint32_t verb; /* enum tp_control_verb */
+	/* Of ONLY, ADD and DROP; else 0. */
+	uint32_t only; /* enum teeperf_only */
+	uint32_t
+	    hash_count; /* uint64_t that follow in further messages, TP_CONTROL_HASHES in each but the last */
 };
+enum { TP_CONTROL_HASHES = 4096, TP_CONTROL_HASHES_MAX = 1 << 20 };
 
 struct tp_control_reply {
 	uint32_t version;
@@ -70,7 +80,13 @@ struct tp_control_reply {
 	uint32_t wanted_on; /* 1: the last command was on */
 	uint32_t listens;   /* enum teeperf_listens */
 	uint32_t listens_value;
-	uint32_t snapshot; /* 1: `output` is the snapshot that was asked for */
+	uint32_t snapshot;   /* 1: `output` is the snapshot that was asked for */
+	uint32_t foreign;    /* 1: `attached` is a number of another world */
+	uint32_t selections; /* that were asked for */
+	uint32_t only;       /* enum teeperf_only: the last one, or what it began with ... */
+	uint32_t only_count; /* ... and how many functions that lists */
+	uint32_t pending;    /* 1: the program has not obeyed the last selection yet */
+	uint32_t reserved;
 	uint64_t switches;
 	uint64_t records; /* in the trace so far */
 	uint64_t lost;
@@ -104,8 +120,9 @@ struct tp_control_server {
 	char path[TP_CONTROL_PATH_SIZE];
 	int socket;
 	struct tp_worker worker;
-	/* Fill all of *reply but version and recorder. May block for a second or so. */
-	void (*answer)(void *context, uint32_t verb, struct tp_control_reply *reply);
+	/* Fill all of *reply but version and recorder. May block for a second or so. HASHES are request->hash_count. */
+	void (*answer)(void *context, const struct tp_control_request *request,
+	    const uint64_t *hashes, struct tp_control_reply *reply);
 	void *context;
 };
 
@@ -120,5 +137,8 @@ void tp_control_server_stop(struct tp_control_server *server);
  */
 int tp_control_ask(
     pid_t pid, enum tp_control_verb verb, struct tp_control_reply *reply, struct tp_err *err);
+/* The same with a request that has `verb`, and what goes with it. */
+int tp_control_ask_with(pid_t pid, const struct tp_control_request *request, const uint64_t *hashes,
+    struct tp_control_reply *reply, struct tp_err *err);
 
 #endif

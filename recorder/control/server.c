@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -51,6 +52,32 @@ int tp_control_request_read(struct tp_control_request *request, const void *byte
 	return 0;
 }
 
+// The hashes that follow a request. False: they did not come, or there is no memory.
+static bool receive_hashes(
+    int connection, const struct tp_control_request *request, uint64_t **hashes)
+{
+	*hashes = NULL;
+	if (request->version != TP_CONTROL_VERSION || !request->hash_count)
+		return true;
+	if (request->hash_count > TP_CONTROL_HASHES_MAX)
+		return false;
+	uint64_t *to = malloc(request->hash_count * sizeof(*to));
+	*hashes = to;
+	for (uint32_t at = 0; to && at < request->hash_count;) {
+		const uint32_t left = request->hash_count - at;
+		const uint32_t part = left < TP_CONTROL_HASHES ? left : TP_CONTROL_HASHES;
+		if (tp_control_receive(connection, to + at, part * sizeof(*to)) !=
+		    (int64_t)(part * sizeof(*to)))
+			return false;
+		at += part;
+	}
+	// What follows goes by their order.
+	for (uint32_t i = 1; to && i < request->hash_count; i++)
+		if (to[i] <= to[i - 1])
+			return false;
+	return to != NULL;
+}
+
 // The file's mode keeps others out where the kernel looks at it; this does everywhere.
 static bool is_trusted(int connection)
 {
@@ -75,8 +102,13 @@ static bool serve(struct tp_control_server *server, int connection)
 	if (size < 0 || tp_control_request_read(&request, &message, (uint64_t)size))
 		return false;
 	struct tp_control_reply reply = {0};
-	if (request.version == TP_CONTROL_VERSION)
-		server->answer(server->context, request.verb, &reply);
+	uint64_t *hashes;
+	const bool whole = receive_hashes(connection, &request, &hashes);
+	if (whole && request.version == TP_CONTROL_VERSION)
+		server->answer(server->context, &request, hashes, &reply);
+	free(hashes);
+	if (!whole)
+		return false;
 	reply.version = TP_CONTROL_VERSION;
 	reply.recorder = (uint32_t)getpid();
 	send(connection, &reply, sizeof(reply), MSG_NOSIGNAL);

@@ -47,6 +47,8 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 		memset(shared, 0, size);
 		tp_region_supply(region, number);
 	}
+	if (drain->see)
+		drain->see(drain->see_context, copy);
 }
 
 // One look at all chunks in these states: how many were taken. In the order in which threads filled them,
@@ -158,6 +160,13 @@ static void write_cpu(struct tp_drain *drain)
 	tp_buf_release(&section);
 }
 
+static void meet_process(struct tp_drain *drain)
+{
+	const uint64_t pid = tp_load_acquire(&drain->region->header->pid);
+	if (drain->meet && pid && drain->meet(drain->context, pid))
+		drain->meet = NULL;
+}
+
 // Switches of the threads: only of the process whose log it is, unless its ids are of another world.
 static void take_sched(struct tp_drain *drain)
 {
@@ -239,9 +248,32 @@ static void write_clock(struct tp_drain *drain)
 static void write_switches(struct tp_drain *drain)
 {
 	const struct tp_buf *words = &drain->switches.words;
+	const struct tp_buf *selections = &drain->selections.entries;
 	if (words->size)
 		tp_trace_writer_add(
 		    drain->writer, TEEPERF_SECTION_SWITCHES, words->data, words->size);
+	if (selections->size)
+		tp_trace_writer_add(
+		    drain->writer, TEEPERF_SECTION_SELECTIONS, selections->data, selections->size);
+	drain->switches_written = words->size + selections->size;
+}
+
+// Each section holds them all. At once while they are few, then when they are twice as many: so all sections together are
+// not much longer than the last one. What is new meanwhile waits for the next checkpoint.
+static bool have_switches_grown(const struct tp_drain *drain)
+{
+	const uint64_t size = drain->switches.words.size + drain->selections.entries.size;
+	const uint64_t written = drain->switches_written;
+	return size > written &&
+	       (size <= sizeof(drain->region->header->switches) || size - written >= written);
+}
+
+// A selection's gap is among the switches when the program says that it has obeyed.
+static void follow_switches(struct tp_drain *drain)
+{
+	const struct teeperf_log_header *header = drain->region->header;
+	tp_selection_log_follow(&drain->selections, header);
+	tp_switch_log_follow(&drain->switches, header);
 }
 
 // What the program says about itself, as soon as it says it.
@@ -258,9 +290,8 @@ static void follow_program(struct tp_drain *drain)
 	if (modules > drain->modules_seen &&
 	    (modules <= MODULES_FEW || modules - drain->modules_seen >= modules / 4))
 		write_modules(drain);
-	// Each section holds them all: many wait for the next checkpoint.
-	if (tp_switch_log_follow(&drain->switches, header) &&
-	    drain->switches.words.size <= sizeof(header->switches))
+	follow_switches(drain);
+	if (have_switches_grown(drain))
 		write_switches(drain);
 }
 
@@ -276,7 +307,8 @@ static void write_tables(struct tp_drain *drain)
 	write_system(drain);
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);
-	write_switches(drain);
+	if (drain->switches.words.size + drain->selections.entries.size != drain->switches_written)
+		write_switches(drain);
 }
 
 // Tables for the case that we are killed: soon after the start, then less and less often.
@@ -324,6 +356,7 @@ static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *write
 	struct tp_trace_writer *trace = drain->writer;
 	const struct tp_drain_snapshots *snapshots = &drain->snapshots;
 	const uint64_t modules = drain->modules_seen;
+	const uint64_t switches = drain->switches_written;
 	drain->writer = writer;
 	tp_trace_writer_set_machine(writer, trace->header.machine);
 	snapshots->begin(snapshots->context);
@@ -334,7 +367,7 @@ static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *write
 	tp_rings_write(drain->region, drain->numbers, writer);
 	write_sched(drain);
 	write_modules(drain);
-	tp_switch_log_follow(&drain->switches, drain->region->header);
+	follow_switches(drain);
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);
 	write_switches(drain);
@@ -343,6 +376,7 @@ static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *write
 				    .end_ns = tp_clock_monotonic_ns()});
 	drain->writer = trace;
 	drain->modules_seen = modules;
+	drain->switches_written = switches;
 }
 
 static void snapshot(struct tp_drain *drain)
@@ -430,6 +464,7 @@ static void *run(void *argument)
 	const uint64_t written = drain->writer->write_ns;
 	uint64_t accounted = 0; // asleep as it wanted
 	while (!tp_load_relaxed(&drain->worker.stop)) {
+		meet_process(drain);
 		follow_program(drain);
 		flush(drain);
 		if (!is_time(drain) || !take_chunks(drain, TP_REGION_DONE))
@@ -451,6 +486,7 @@ static void *run(void *argument)
 static void release(struct tp_drain *drain)
 {
 	tp_switch_log_release(&drain->switches);
+	tp_selection_log_release(&drain->selections);
 	tp_cpu_times_release(&drain->cpu);
 	tp_sched_close(&drain->sched);
 	tp_bpf_reader_release(&drain->system);
@@ -467,6 +503,7 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	drain->threads = calloc(TP_REGION_THREADS, sizeof(*drain->threads));
 	drain->modules = calloc(TP_REGION_MODULES, sizeof(*drain->modules));
 	tp_switch_log_init(&drain->switches, !drain->start_off);
+	tp_selection_log_init(&drain->selections);
 	int r = tp_cpu_times_init(&drain->cpu, drain->region, drain->foreign ? -1 : drain->process,
 	    drain->process_is_old, err);
 	if (r) {
@@ -521,7 +558,8 @@ static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
 	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +
 	       drain->clock_log->count * sizeof(drain->clock_log->points[0]) +
 	       tp_sched_bytes(&drain->sched) + sizeof(struct teeperf_trace_sched) +
-	       drain->switches.words.size + tp_bpf_reader_bytes(&drain->system) +
+	       drain->switches.words.size + drain->selections.entries.size +
+	       tp_bpf_reader_bytes(&drain->system) +
 	       drain->writer->missing.count * sizeof(struct teeperf_trace_missing);
 }
 

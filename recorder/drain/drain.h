@@ -8,6 +8,7 @@
 #define TP_DRAIN_H
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ enum { TP_SWITCHES_MAX = 1 << 20 };
 struct tp_switch_log {
 	struct tp_buf words; /* uint64_t[], as in the log */
 	uint64_t seen;       /* header.switch_count at the last look */
+	uint64_t gaps; /* of no length, which are two switches each: other functions were chosen */
 	uint64_t missed; /* switches of which there is no entry; where they are it counts as on */
 	bool start_on;
 };
@@ -43,6 +45,45 @@ bool tp_switch_log_follow(struct tp_switch_log *log, const struct teeperf_log_he
 
 /* Whether the program records, by its own words: `start` until it says something. */
 bool tp_switch_log_state(const struct teeperf_log_header *header, bool start);
+
+/*
+ * Which functions record, changed while the recording runs (log.h, trace.h: SELECTIONS). One thread at a time asks; the drain
+ * follows when the program has obeyed.
+ */
+struct tp_selection_log {
+	pthread_mutex_t lock;
+	struct tp_buf
+	    entries; /* for the trace: what the program has obeyed; empty: nothing but `only` */
+	struct tp_buf asked; /* the same of what it has not obeyed yet, without its time */
+	uint64_t word;       /* header.selection, as we know it */
+	uint64_t obeyed;     /* the last that was obeyed, 0: none */
+	uint32_t only;       /* what the word says: enum teeperf_only ... */
+	uint32_t count;      /* ... and its list */
+	uint64_t *hashes;
+};
+
+void tp_selection_log_init(struct tp_selection_log *log);
+void tp_selection_log_release(struct tp_selection_log *log);
+
+enum tp_selection_verb { TP_SELECTION_ONLY, TP_SELECTION_ADD, TP_SELECTION_DROP };
+/*
+ * Ask the program to record only the functions of WANTED, whose hashes ascend; or, whatever the kind, those as well, or not
+ * any more. 0; TP_ERR_LIMIT: it has not obeyed the last one, or there is no room for the list.
+ */
+int tp_selection_ask(struct tp_selection_log *log, struct tp_region *region,
+    enum tp_selection_verb verb, const struct tp_region_only *wanted, struct tp_err *err);
+/* Whether the program has obeyed all that was asked for. */
+bool tp_selection_is_obeyed(struct tp_selection_log *log);
+/* The drain's: take over what the program has obeyed. True if there was something. */
+bool tp_selection_log_follow(struct tp_selection_log *log, const struct teeperf_log_header *header);
+
+/*
+ * Of a recorder that was killed: ENTRIES, those of its trace, or none, and FIRST, what recording began with. Adds the selection
+ * WORD that the program has obeyed since TIME, whose list is HASHES, to OUT behind them. Returns how many selections before it
+ * are not known, itself included if its list is none; 0 and nothing added: there is nothing new.
+ */
+uint64_t tp_selection_log_recover(struct tp_buf *out, const struct tp_buf *entries,
+    const struct tp_region_only *first, uint64_t word, uint64_t time, const uint64_t *hashes);
 
 /* When complete chunks are taken while the program runs; docs/decisions/0005-drain-policy.md. */
 enum tp_drain_policy {
@@ -69,10 +110,20 @@ struct tp_drain {
 	struct tp_clock_log *clock_log;
 	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
 	enum tp_drain_policy policy;
-	bool start_off;      /* recording begins switched off */
-	bool foreign;        /* process and thread ids in the log are not this machine's */
+	bool start_off; /* recording begins switched off */
+	uint32_t
+	    foreign; /* 1: process and thread ids in the log are not this machine's; other threads may load it */
 	pid_t process;       /* whose log it is, 0: the one that the log names */
 	bool process_is_old; /* it was another program before */
+	/*
+	 * Called by the drain's thread when the log names its process, PID, until it returns true; may make `foreign` 0. NULL:
+	 * nobody asks.
+	 */
+	bool (*meet)(void *context, uint64_t pid);
+	void *context;
+	/* Called by the drain's thread with a copy of each complete chunk that it has taken. NULL: nobody looks. */
+	void (*see)(void *see_context, const struct teeperf_chunk *chunk);
+	void *see_context;
 	struct tp_cpu_times cpu;
 	struct tp_sched
 	    sched; /* opened by who knows the process; ours to close once we have started */
@@ -92,6 +143,8 @@ struct tp_drain {
 	uint64_t tail_seen;             /* LATE: draws at the last look, and since when so many */
 	uint64_t tail_since_ns;
 	struct tp_switch_log switches;
+	struct tp_selection_log selections;
+	uint64_t switches_written;           /* bytes of both when they were written last */
 	struct tp_drain_snapshots snapshots; /* the caller has filled begin, context, start_ns */
 	uint64_t flush_asked; /* number of the last tp_drain_flush, and of the last one done */
 	uint64_t flush_done;

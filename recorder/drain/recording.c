@@ -37,6 +37,8 @@ static void add_facts(
 		tp_buf_addf(buf, "ring=%u\n", facts->ring);
 	if (facts->start_off)
 		tp_buf_addf(buf, "on_start=off\n");
+	if (facts->calibrated)
+		tp_buf_addf(buf, "calibrate=on\n");
 	if (facts->has_cost)
 		tp_buf_addf(buf,
 		    "cost_in_ps=%.0f\ncost_out_ps=%.0f\ncost_untimed_ps=%.0f\n"
@@ -46,14 +48,25 @@ static void add_facts(
 		    facts->cost.out_off_ns * 1000);
 	if (facts->has_cost && facts->cost.wait_ns > 0)
 		tp_buf_addf(buf, "cost_wait_ps=%.0f\n", facts->cost.wait_ns * 1000);
+	if (facts->budget.share > 0)
+		tp_buf_addf(buf, "budget=%.6g\nbudget_off=%u\n", facts->budget.share,
+		    facts->budget.switched);
+	if (facts->budget.share > 0 && facts->budget.overhead >= 0)
+		tp_buf_addf(buf, "budget_overhead=%.6g\n", facts->budget.overhead);
 	if (facts->process)
 		tp_buf_addf(buf, "process=%llu\n", (unsigned long long)facts->process);
 	if (facts->parent)
 		tp_buf_addf(buf, "parent=%llu\n", (unsigned long long)facts->parent);
+	if (facts->attached)
+		tp_buf_addf(buf, "attached=%s\n", facts->attached);
 	if (facts->port)
 		tp_buf_addf(buf, "port=%s\n", facts->port);
 	if (facts->transport)
 		tp_buf_addf(buf, "transport=%s\n", facts->transport);
+	if (facts->ids)
+		tp_buf_addf(buf, "ids=%s\n", facts->ids);
+	if (facts->sgx_refused)
+		tp_buf_addf(buf, "sgx_refused=%s\n", facts->sgx_refused);
 	if (facts->events_refused)
 		tp_buf_addf(buf, "events_refused=%s\n", facts->events_refused);
 }

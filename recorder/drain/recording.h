@@ -11,6 +11,13 @@
 
 /* What each trace begins and ends with, besides its tables: sections HOST, COMMAND, LOG and END. */
 
+/* Of 'record --budget'. */
+struct tp_budget_facts {
+	double share;      /* of the running time that events may cost; 0: no budget */
+	double overhead;   /* reckoned, from the second second on; below 0: not known */
+	uint32_t switched; /* functions that were off at least once */
+};
+
 /* What the recording chose; the rest is asked of the system. */
 struct tp_host_facts {
 	uint32_t ring;   /* mode ring: chunks that a thread keeps; else 0 */
@@ -19,15 +26,23 @@ struct tp_host_facts {
 	const char *clock;
 	const char *mode;
 	const char *drain;
-	bool start_off; /* recording began switched off */
-	bool only;      /* some functions were not to record */
+	bool start_off;  /* recording began switched off */
+	bool only;       /* some functions were not to record */
+	bool calibrated; /* functions were left out in turns */
 	struct tp_event_cost cost;
 	bool has_cost;
+	struct tp_budget_facts budget;
 	/* One of several processes: its number, and its parent's if it was forked. 0: unknown. */
 	uint64_t process;
 	uint64_t parent;
-	const char *port;      /* of the TEE, NULL: none was named */
+	const char
+	    *attached;    /* ids of the threads that were there before us, "1,2,3"; NULL: none */
+	const char *port; /* of the TEE, NULL: none was named */
 	const char *transport; /* NULL: the program was started here and shares the log */
+	const char *
+	    ids; /* "foreign": its process and thread ids are of a world of its own, "virtual"; NULL: ours */
+	const char *
+	    sgx_refused; /* why there are no events of SGX, though there are others; NULL: as below */
 	const char
 	    *events_refused; /* why there are no system events; NULL: there are, or nobody asked */
 };

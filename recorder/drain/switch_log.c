@@ -53,6 +53,11 @@ bool tp_switch_log_follow(struct tp_switch_log *log, const struct teeperf_log_he
 		bridge(log);
 	if (good && (log->missed || good < more) && (words[count - good] & 1))
 		good -= last_word(log) & 1;
+	for (uint64_t i = count - good; i < count; i++) {
+		const uint64_t before = i == count - good ? last_word(log) : words[i - 1];
+		if (words[i] & 1 && before == words[i] - 1)
+			tp_fetch_add_relaxed(&log->gaps, 1);
+	}
 	tp_buf_add(&log->words, words + (count - good), good * sizeof(words[0]));
 	log->missed += more - good;
 	log->seen = told;

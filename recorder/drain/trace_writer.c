@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/chunks/checksum.h"
+#include "common/read_all.h"
 
 // Write all of the parts: 0 or an errno value. Changes parts.
 static int write_all(int fd, struct iovec *parts, int count)
@@ -310,12 +311,8 @@ void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machin
 	if (writer->header.machine == machine || !writer->regular || writer->fd < 0)
 		return;
 	writer->header.machine = machine;
-	ssize_t size;
-	do {
-		size = pwrite(writer->fd, &writer->header, sizeof(writer->header), 0);
-	} while (size < 0 && errno == EINTR);
-	if (size != sizeof(writer->header))
-		fail(writer, size < 0 ? errno : EIO);
+	if (!tp_write_at(writer->fd, &writer->header, sizeof(writer->header), 0))
+		fail(writer, errno);
 }
 
 int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err)

@@ -4,9 +4,9 @@
 #include "bpf.h"
 
 #include "recorder/clock/host_clock.h"
-#include "recorder/kernel/bpf_shared.h"
 
 #include "common/array.h"
+#include "common/sgx_functions.h"
 #include "common/system_calls.h"
 
 #include <bpf/bpf.h>
@@ -24,6 +24,8 @@
 
 enum { RING_BYTES = 16 << 20, RING_BYTES_LEAST = 64 << 10 };
 static const uint64_t MOMENTS_NS = 50 * 1000 * 1000;
+// A thread's state is in use for less than a microsecond. Without memory it stays as it is.
+enum { WALK_TRIES = 100, WALK_NAP_NS = 1000 * 1000 };
 #define BTF_FILE "/sys/kernel/btf/vmlinux"
 #define REMEDY                                                                  \
 	"run 'teeperf record' as root, or once 'setcap cap_bpf,cap_perfmon+ep " \
@@ -71,6 +73,10 @@ static int be_silent(enum libbpf_print_level level, const char *format, va_list 
 
 static int refuse(struct tp_bpf *bpf, int error, const char *what)
 {
+	if (bpf->missing.code && !bpf->head.groups) {
+		bpf->refused = bpf->missing;
+		return bpf->refused.code;
+	}
 	if (access(BTF_FILE, R_OK))
 		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
 		    "there is no '" BTF_FILE
@@ -94,13 +100,18 @@ static void choose_calls(struct tp_bpf_settings *settings, uint32_t groups)
 		const bool is_wanted = (groups & TEEPERF_SYSTEM_SYSCALLS) ||
 				       ((groups & TEEPERF_SYSTEM_IO) && is_io) ||
 				       ((groups & TEEPERF_SYSTEM_SCHED) && is_futex);
-		if (!is_wanted || (call && call->use == TP_SYSTEM_CALL_ENDS))
+		// Only timers and signals end these.
+		const bool is_sleep = call && strstr(call->name, "nanosleep");
+		if (call && call->use == TP_SYSTEM_CALL_ENDS)
 			continue;
-		settings->calls[i] = is_futex ? TP_BPF_CALL_FUTEX : TP_BPF_CALL_RECORD;
+		if (is_wanted)
+			settings->calls[i] = is_futex ? TP_BPF_CALL_FUTEX : TP_BPF_CALL_RECORD;
+		else if ((groups & TEEPERF_SYSTEM_SCHED) && !is_sleep)
+			settings->calls[i] = TP_BPF_CALL_ENDED;
 	}
 }
 
-static int choose(struct tp_bpf *bpf, uint32_t groups, bool follow)
+static int choose(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose)
 {
 	struct stat ids;
 	size_t size = 0;
@@ -113,14 +124,16 @@ static int choose(struct tp_bpf *bpf, uint32_t groups, bool follow)
 		return errno;
 	settings->ids_device = ids.st_dev;
 	settings->ids_inode = ids.st_ino;
-	settings->recorder = (uint32_t)getpid();
-	settings->follow = follow;
+	settings->recorder = whose == TP_BPF_JOINED ? 0 : (uint32_t)getpid();
+	settings->follow = whose == TP_BPF_FAMILY;
 	settings->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	settings->groups = groups;
 	choose_calls(settings, groups);
 	return 0;
 }
 
+// Runs when tp_bpf_join says so.
+#define JOINER "on_task"
 #define IN_CALLS \
 	(TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS | TEEPERF_SYSTEM_IO | TEEPERF_SYSTEM_MEM)
 #define IN_FAULTS (TEEPERF_SYSTEM_FAULTS | TEEPERF_SYSTEM_MEM)
@@ -142,12 +155,21 @@ static const struct {
     {"on_kmalloc", TEEPERF_SYSTEM_MEM, NULL},
     {"on_cache_alloc", TEEPERF_SYSTEM_MEM, NULL},
     {"on_page_alloc", TEEPERF_SYSTEM_MEM, NULL},
+    {"on_piece", TEEPERF_SYSTEM_IO, NULL},
+    {"on_piece_before", TEEPERF_SYSTEM_IO, NULL},
     {"on_request", TEEPERF_SYSTEM_IO, NULL},
     {"on_completion", TEEPERF_SYSTEM_IO, NULL},
 };
 
-static bool is_wanted(const char *name, uint32_t groups, const struct btf *kernel)
+static bool is_wanted(
+    const char *name, uint32_t groups, enum tp_bpf_whose whose, const struct btf *kernel)
 {
+	if (!strcmp(name, JOINER))
+		return whose == TP_BPF_JOINED;
+	// No call is of TP_BPF_CALL_ENDED where all are recorded.
+	if (!strcmp(name, "on_switch"))
+		return (groups & (TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS)) ==
+		       TEEPERF_SYSTEM_SCHED;
 	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
 		if (!strcmp(users[i].name, name))
 			return (users[i].groups & groups) &&
@@ -157,8 +179,35 @@ static bool is_wanted(const char *name, uint32_t groups, const struct btf *kerne
 	return true;
 }
 
-// 0, or an errno value.
-static int load(struct tp_bpf *bpf, uint32_t groups, bool follow, uint32_t ring_bytes)
+_Static_assert(TP_BPF_FUNCTIONS == TP_SGX_FUNCTIONS, "a pair of programs for each function");
+
+// Give each pair of programs enter_N, leave_N its function, if the kernel has that. Whether there is any.
+static bool choose_functions(
+    struct tp_bpf *bpf, const char *const *functions, const struct btf *kernel)
+{
+	bool any = false;
+	struct bpf_program *program;
+	bpf_object__for_each_program(program, bpf->object)
+	{
+		const char *name = bpf_program__name(program);
+		uint32_t number;
+		if ((sscanf(name, "enter_%u", &number) != 1 &&
+			sscanf(name, "leave_%u", &number) != 1) ||
+		    number >= TP_BPF_FUNCTIONS)
+			continue;
+		const bool wanted =
+		    functions && functions[number] &&
+		    btf__find_by_name_kind(kernel, functions[number], BTF_KIND_FUNC) > 0 &&
+		    !bpf_program__set_attach_target(program, 0, functions[number]);
+		bpf_program__set_autoload(program, wanted);
+		any |= wanted;
+	}
+	return any;
+}
+
+// 0, or an errno value. *FUNCTIONS becomes NULL if the kernel has none of them.
+static int load(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose,
+    const char *const **functions, uint32_t ring_bytes)
 {
 	const struct bpf_object_open_opts options = {
 	    .sz = sizeof(options), .object_name = "teeperf"};
@@ -174,12 +223,14 @@ static int load(struct tp_bpf *bpf, uint32_t groups, bool follow, uint32_t ring_
 	}
 	struct bpf_program *program;
 	bpf_object__for_each_program(program, bpf->object) bpf_program__set_autoload(
-	    program, is_wanted(bpf_program__name(program), groups, kernel));
+	    program, is_wanted(bpf_program__name(program), groups, whose, kernel));
+	if (!choose_functions(bpf, *functions, kernel))
+		*functions = NULL;
 	btf__free(kernel);
 	struct bpf_map *ring = bpf_object__find_map_by_name(bpf->object, "ring");
 	int error = ring ? -bpf_map__set_max_entries(ring, ring_bytes) : EINVAL;
 	if (!error)
-		error = choose(bpf, groups, follow);
+		error = choose(bpf, groups, whose);
 	if (!error)
 		error = -bpf_object__load(bpf->object);
 	if (!error)
@@ -235,7 +286,8 @@ static int attach(struct tp_bpf *bpf)
 	int error = 0;
 	bpf_object__for_each_program(program, bpf->object)
 	{
-		if (error || !bpf_program__autoload(program))
+		if (error || !bpf_program__autoload(program) ||
+		    !strcmp(bpf_program__name(program), JOINER))
 			continue;
 		if (!strcmp(bpf_program__name(program), "on_minor"))
 			error = attach_counter(bpf, program, PERF_COUNT_SW_PAGE_FAULTS_MIN);
@@ -258,7 +310,43 @@ static int on_event(void *context, void *data, size_t size)
 	return 0;
 }
 
-int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow)
+// Functions that cannot be had do not cost the rest. 0, or an errno value.
+static int load_any(
+    struct tp_bpf *bpf, enum tp_bpf_whose whose, const char *const *functions, uint32_t ring_bytes)
+{
+	const uint32_t groups = bpf->head.groups;
+	const char *const *found = groups & TEEPERF_SYSTEM_SGX ? functions : NULL;
+	const bool wants = found != NULL;
+	int error = load(bpf, groups, whose, &found, ring_bytes);
+	int cause = 0;
+	if (error && error != ENOMEM && found && groups != TEEPERF_SYSTEM_SGX) {
+		cause = error;
+		found = NULL;
+		error = load(bpf, groups, whose, &found, ring_bytes);
+	}
+	if (error || !wants || found)
+		return error;
+	bpf->head.groups &= ~TEEPERF_SYSTEM_SGX;
+	tp_err_set(&bpf->missing, TP_ERR_NOT_FOUND, NULL,
+	    "%s%s%s: it takes Linux 5.11 with CONFIG_X86_SGX, CONFIG_DEBUG_INFO_BTF and "
+	    "CONFIG_FUNCTION_TRACER, and a processor with SGX",
+	    cause ? "the kernel does not let its SGX driver be traced ("
+		  : "this kernel has no SGX driver",
+	    cause ? strerror(cause) : "", cause ? ")" : "");
+	if (bpf->head.groups)
+		return 0;
+	bpf_object__close(bpf->object);
+	bpf->object = NULL;
+	return ENXIO;
+}
+
+int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose)
+{
+	return tp_bpf_open_functions(bpf, groups, whose, tp_sgx_functions);
+}
+
+int tp_bpf_open_functions(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose,
+    const char *const functions[TP_BPF_FUNCTIONS])
 {
 	*bpf = (struct tp_bpf){.head.groups = groups};
 	tp_buf_init(&bpf->taken);
@@ -269,14 +357,14 @@ int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow)
 	add_moment(bpf);
 	for (uint32_t bytes = RING_BYTES;
 	     bpf->moment_count && error == ENOMEM && bytes >= RING_BYTES_LEAST; bytes /= 4)
-		error = load(bpf, groups, follow, bytes);
+		error = load_any(bpf, whose, functions, bytes);
 	if (!error) {
 		struct bpf_map *ring = bpf_object__find_map_by_name(bpf->object, "ring");
 		what = "start";
 		bpf->ring = ring_buffer__new(bpf_map__fd(ring), on_event, bpf, NULL);
 		error = bpf->ring ? 0 : errno;
 	}
-	if (!error)
+	if (!error && whose != TP_BPF_JOINED)
 		error = attach(bpf);
 	if (!error)
 		return 0;
@@ -284,6 +372,69 @@ int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow)
 	bpf->head.groups = 0;
 	tp_bpf_close(bpf);
 	return code;
+}
+
+// Give the threads their states: how many have got one, or a negative errno; *LEFT have not.
+static int walk(struct bpf_link *link, uint32_t *left)
+{
+	char bytes[256];
+	const int fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0)
+		return -errno;
+	int count = 0;
+	ssize_t got;
+	*left = 0;
+	while ((got = read(fd, bytes, sizeof(bytes))) > 0 || (got < 0 && errno == EINTR))
+		for (ssize_t i = 0; i < got; i++) {
+			count += !bytes[i];
+			*left += bytes[i] != 0;
+		}
+	const int error = got < 0 ? errno : 0;
+	close(fd);
+	return error ? -error : count;
+}
+
+// Until nobody is left: a thread that was made meanwhile has the state of its maker, if that had one. 0, or an errno value.
+static int walk_all(struct tp_bpf *bpf, struct bpf_link *link)
+{
+	const struct timespec nap = {.tv_nsec = WALK_NAP_NS};
+	uint32_t left = 0;
+	int joined = 1;
+	for (int tries = 0; joined > 0 || (!joined && left && ++tries < WALK_TRIES);) {
+		if (tries)
+			nanosleep(&nap, NULL);
+		joined = walk(link, &left);
+	}
+	bpf->dropped[0] += joined ? 0 : left;
+	return -joined;
+}
+
+int tp_bpf_join(struct tp_bpf *bpf, pid_t pid)
+{
+	// Not before: other processes would pay for it as long as nobody comes.
+	const int unattached = attach(bpf);
+	if (unattached)
+		return refuse(bpf, unattached, "start");
+	const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (pidfd < 0)
+		return refuse(bpf, errno, "start");
+	union bpf_iter_link_info process;
+	memset(&process, 0, sizeof(process));
+	process.task.pid_fd = (uint32_t)pidfd;
+	// Also what is between its fields has to be 0.
+	LIBBPF_OPTS(
+	    bpf_iter_attach_opts, options, .link_info = &process, .link_info_len = sizeof(process));
+	struct bpf_link *link = bpf_program__attach_iter(
+	    bpf_object__find_program_by_name(bpf->object, JOINER), &options);
+	const int error = link ? walk_all(bpf, link) : errno;
+	bpf_link__destroy(link);
+	close(pidfd);
+	if (!error)
+		return 0;
+	if (error == EINVAL)
+		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
+		    "system events of a program that runs already need Linux 6.1 or newer");
+	return refuse(bpf, error, "start");
 }
 
 // ---- what they tell
@@ -325,12 +476,15 @@ static void count_lost(struct tp_bpf *bpf)
 	if (!map || bpf_map__value_size(map) != sizeof(lost) ||
 	    bpf_map_lookup_elem(bpf_map__fd(map), &key, lost))
 		return;
-	bpf->head.lost_threads = lost[0];
 	for (int i = 0; i < TP_BPF_LOST; i++)
 		lost[i] += bpf->dropped[i];
+	bpf->head.lost_threads = lost[0] + lost[TEEPERF_SYSTEM_START];
 	bpf->head.lost_calls = lost[TEEPERF_SYSTEM_CALL];
 	bpf->head.lost_faults = lost[TEEPERF_SYSTEM_FAULT];
 	bpf->head.lost_blocks = lost[TEEPERF_SYSTEM_BLOCK];
+	bpf->head.lost_sgx = lost[TEEPERF_SYSTEM_DRIVER] < UINT32_MAX
+				 ? (uint32_t)lost[TEEPERF_SYSTEM_DRIVER]
+				 : UINT32_MAX;
 	bpf->head.lost_allocations = lost[TEEPERF_SYSTEM_ALLOCATION];
 }
 

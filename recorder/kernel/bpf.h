@@ -10,8 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <teeperf/trace.h>
+
+#include "recorder/kernel/bpf_shared.h"
 
 #include "common/buf.h"
 #include "common/err.h"
@@ -40,22 +43,39 @@ struct tp_bpf {
 	uint32_t link_room;
 	struct teeperf_trace_system head;
 	struct tp_err refused; /* why tp_bpf_open failed; 0: it did not */
-	pthread_mutex_t lock;  /* of all that follows */
+	struct tp_err
+	    missing; /* why there will be no events of SGX, though they were asked for; 0: there will */
+	pthread_mutex_t lock; /* of all that follows */
 	struct ring_buffer *ring;
 	struct tp_buf taken;           /* from the ring, and not given to readers yet */
 	struct tp_bpf_reader *readers; /* the one of the rest is the last */
-	uint64_t dropped[5];           /* of each kind, for want of memory */
+	uint64_t dropped[TP_BPF_LOST]; /* of each kind, for want of memory */
 	struct tp_bpf_moment *moments;
 	uint32_t moment_count;
 	uint32_t moment_room;
 };
 
+/* Whose events are told. */
+enum tp_bpf_whose {
+	TP_BPF_CHILD =
+	    0, /* of the process that the caller forks next and that becomes another program, and of all its threads */
+	TP_BPF_FAMILY, /* and of the processes that it starts */
+	TP_BPF_JOINED, /* of the process of tp_bpf_join, and of all its threads */
+};
+
 /*
- * Be told of the GROUPS (TEEPERF_SYSTEM_SCHED, ...) of the process that the caller forks next and that becomes another program,
- * and of all its threads; with `follow`, of the processes that it starts as well. 0, or a negative tp_error, and bpf->refused
- * says the same, with what to do about it. Release it in any case.
+ * Be told of the GROUPS (TEEPERF_SYSTEM_SCHED, ...); with TP_BPF_JOINED only get ready for it. 0, or a negative tp_error, and bpf->refused says the same, with what to do
+ * about it. Release it in any case.
  */
-int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow);
+int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose);
+/* The same with other functions of the kernel in place of those of SGX; NULL: that number has none. */
+int tp_bpf_open_functions(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose,
+    const char *const functions[TP_BPF_FUNCTIONS]);
+/*
+ * pre: it is open, for TP_BPF_JOINED, and has no readers. From now on be told of process PID, which runs already. Takes a while.
+ * Fails as tp_bpf_open does; close it then.
+ */
+int tp_bpf_join(struct tp_bpf *bpf, pid_t pid);
 /* Give the readers what there is. Costs next to nothing if there is nothing. */
 void tp_bpf_take(struct tp_bpf *bpf);
 /* Take the rest, and be told no more. */

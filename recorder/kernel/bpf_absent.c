@@ -2,13 +2,19 @@
 // In the place of bpf.c where this is built without libbpf: on targets, or as it or clang was not there.
 #include "bpf.h"
 
-int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, bool follow)
+int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose)
 {
 	(void)groups;
-	(void)follow;
+	(void)whose;
 	*bpf = (struct tp_bpf){0};
 	return tp_err_set(&bpf->refused, TP_ERR_NOT_FOUND, NULL,
 	    "this teeperf is built without libbpf: build it where libbpf-dev and clang are installed");
+}
+
+int tp_bpf_join(struct tp_bpf *bpf, pid_t pid)
+{
+	(void)pid;
+	return bpf->refused.code;
 }
 
 void tp_bpf_take(struct tp_bpf *bpf)

@@ -17,6 +17,7 @@ uint32_t tp_bpf_groups(const char *list, struct tp_err *err)
 	    {"io", TEEPERF_SYSTEM_IO},
 	    {"faults", TEEPERF_SYSTEM_FAULTS},
 	    {"mem", TEEPERF_SYSTEM_MEM},
+	    {"sgx", TEEPERF_SYSTEM_SGX},
 	};
 	enum { WORDS = sizeof(words) / sizeof(words[0]) };
 	uint32_t groups = 0;
@@ -28,7 +29,7 @@ uint32_t tp_bpf_groups(const char *list, struct tp_err *err)
 			i++;
 		if (i == WORDS) {
 			tp_err_set(err, TP_ERR_SYNTAX, NULL,
-			    "there are no events '%.*s': name some of sched, syscalls, io, faults and mem",
+			    "there are no events '%.*s': name some of sched, syscalls, io, faults, mem and sgx",
 			    (int)length, at);
 			return 0;
 		}

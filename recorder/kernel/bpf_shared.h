@@ -12,7 +12,8 @@
 enum tp_bpf_call {
 	TP_BPF_CALL_NOT = 0, /* nothing */
 	TP_BPF_CALL_RECORD,
-	TP_BPF_CALL_FUTEX, /* and who ends it */
+	TP_BPF_CALL_FUTEX, /* and who ends it, whoever it is */
+	TP_BPF_CALL_ENDED, /* that it waited, from when on, and who ended that, if a recorded thread did */
 };
 
 /* Constant from before the programs are loaded. */
@@ -22,11 +23,14 @@ struct tp_bpf_settings {
 	uint32_t recorder; /* its process id there */
 	uint32_t follow;   /* 1: processes that the program starts, too */
 	uint32_t page_bytes;
-	uint32_t groups; /* TEEPERF_SYSTEM_SCHED, ... */
-	uint8_t calls[TP_BPF_CALLS];
+	uint32_t groups;             /* TEEPERF_SYSTEM_SCHED, ... */
+	uint8_t calls[TP_BPF_CALLS]; /* enum tp_bpf_call */
 };
 
 /* What did not fit into the ring, by enum teeperf_system_kind; 0: threads. */
-#define TP_BPF_LOST 5
+#define TP_BPF_LOST 7
+
+/* Functions of the kernel that are timed, by enum teeperf_sgx_function. */
+#define TP_BPF_FUNCTIONS 9
 
 #endif

@@ -3,7 +3,10 @@
 // embed.py, loaded by bpf.c. The kernel takes tracing programs under a licence that is compatible with GPL only.
 //
 // Each thread that is recorded has a state of its own, which its threads and children inherit. All others have none, and cost one
-// look. Only tracepoints are used: they are there on kernels without kprobes, and need no tracefs.
+// look. Tracepoints are there on kernels without kprobes, and need no tracefs; only SGX has none, so the driver's functions are met
+// where they begin and end.
+//
+// One file above 600 lines: the kernel takes one object, in which all programs share the maps and the state of a thread.
 #include <linux/bpf.h>
 
 #include <bpf/bpf_core_read.h>
@@ -17,6 +20,14 @@
 struct task_struct {
 	int pid;
 	int tgid;
+} KERNEL;
+struct seq_file;
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} KERNEL;
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 } KERNEL;
 struct mm_struct {
 	unsigned long start_brk;
@@ -41,8 +52,10 @@ struct gendisk {
 struct request_queue {
 	struct gendisk *disk;
 } KERNEL;
+struct bio;
 struct request {
 	struct request_queue *q;
+	struct bio *bio;
 	__u32 cmd_flags;
 	__u32 __data_len;
 	__u64 __sector;
@@ -92,7 +105,8 @@ enum state {
 };
 
 struct thread {
-	__u64 start; // of the call that it is in, 0: in none
+	__u64
+	    start; // of the call that it is in and that may be told, 0: none; of TP_BPF_CALL_ENDED: of the first wait in it
 	__u64 argument;
 	__u64 woken;
 	__u64 fault; // when the fault began that it is in, 0: in none, or not told
@@ -106,6 +120,11 @@ struct thread {
 	__u32 entered_number;
 	__u32 tid; // as the recorder sees them, 0: not looked up yet
 	__u32 pid;
+	__u32 in_call;                     // of any kind
+	__u32 is_watched;                  // the call it is in is of TP_BPF_CALL_ENDED
+	__u32 maker;                       // that of the thread that made it
+	__u64 made;                        // when that was, 0: it has been told, or is not to be
+	__u64 functions[TP_BPF_FUNCTIONS]; // when each was called, 0: it is not running
 };
 
 struct {
@@ -118,6 +137,12 @@ struct {
 static struct thread *current_thread(void)
 {
 	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+}
+
+// pre: the number is not negative.
+static enum tp_bpf_call asked_of(__u32 number)
+{
+	return number < TP_BPF_CALLS ? settings.calls[number] : TP_BPF_CALL_NOT;
 }
 
 static int own_ids(struct bpf_pidns_info *ids)
@@ -167,7 +192,7 @@ static void end_event(struct teeperf_system_event *event)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	const struct thread *from = bpf_task_storage_get(&threads, parent, 0, 0);
+	struct thread *from = bpf_task_storage_get(&threads, parent, 0, 0);
 	const int is_process = parent->tgid != child->tgid;
 	__u32 state = STARTS;
 	if (from) {
@@ -181,11 +206,32 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	}
 	struct thread *thread =
 	    bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (thread)
-		thread->state = state;
-	else
+	if (!thread) {
 		__sync_fetch_and_add(&lost[0], 1);
+		return 0;
+	}
+	thread->state = state;
+	if (from && (settings.groups & TEEPERF_SYSTEM_SCHED)) {
+		find_ids(from); // which is the current one
+		thread->maker = from->tid;
+		thread->made = bpf_ktime_get_ns();
+	}
 	return 0;
+}
+
+// Its first return from the kernel.
+static void tell_start(struct thread *thread)
+{
+	const __u64 made = thread->made;
+	thread->made = 0;
+	struct teeperf_system_event *event = begin_event(thread, TEEPERF_SYSTEM_START);
+	if (!event)
+		return;
+	event->start_ns = made;
+	event->duration_ns = bpf_ktime_get_ns() - made;
+	event->waker_tid = thread->maker;
+	event->woken_ns = made;
+	end_event(event);
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -199,6 +245,23 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
+// Of a program that runs already: each of its threads that has no state. Says one byte of each: 0, it has got one; 1, it has
+// not, as its state was in use at the moment or there was no memory.
+SEC("iter/task")
+int on_task(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	if (!task || bpf_task_storage_get(&threads, task, 0, 0))
+		return 0;
+	struct thread *thread =
+	    bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (thread)
+		thread->state = RECORDED;
+	const char byte = !thread;
+	bpf_seq_write(context->meta->seq, &byte, 1);
+	return 0;
+}
+
 // ---- system calls
 
 SEC("tp_btf/sys_enter")
@@ -208,20 +271,35 @@ int BPF_PROG(on_call, struct pt_regs *regs, long number)
 	if (!thread)
 		return 0;
 	thread->start = 0;
+	thread->is_watched = 0;
+	thread->in_call = 1;
 	if (settings.groups & TEEPERF_SYSTEM_MEM) {
 		thread->entered = bpf_ktime_get_ns();
 		thread->entered_number = number;
 		thread->objects = 0;
 		thread->pages = 0;
 	}
-	if (number < 0 || number >= TP_BPF_CALLS || !settings.calls[number])
+	if (number < 0 || asked_of(number) == TP_BPF_CALL_NOT)
 		return 0;
 	thread->number = number;
 	thread->argument = FIRST(regs);
 	thread->detail = SECOND(regs);
 	thread->waker = 0;
 	thread->woken = 0;
-	thread->start = bpf_ktime_get_ns();
+	// Most calls end without a wait: they need not pay for reading the clock.
+	if (asked_of(number) == TP_BPF_CALL_ENDED)
+		thread->is_watched = 1;
+	else
+		thread->start = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, _Bool is_preempted)
+{
+	struct thread *thread = is_preempted ? 0 : current_thread(); // the one that goes
+	if (thread && thread->is_watched && !thread->start)
+		thread->start = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -249,8 +327,11 @@ static void end_call(struct thread *thread, long result, __u16 flags)
 {
 	const __u64 start = thread->start;
 	thread->start = 0;
+	thread->is_watched = 0;
 	// What it does before it has become the program is ours.
 	if (!start || thread->state != RECORDED)
+		return;
+	if (asked_of(thread->number) == TP_BPF_CALL_ENDED && !thread->waker)
 		return;
 	const __u64 now = bpf_ktime_get_ns();
 	struct teeperf_system_event *event = begin_event(thread, TEEPERF_SYSTEM_CALL);
@@ -274,8 +355,12 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	struct thread *thread = current_thread();
 	if (!thread)
 		return 0;
+	thread->in_call = 0;
+	if (thread->made && thread->state == RECORDED)
+		tell_start(thread);
 	end_call(thread, result, 0);
-	tell_allocations(thread, thread->entered, thread->entered_number, 0);
+	if (settings.groups & TEEPERF_SYSTEM_MEM)
+		tell_allocations(thread, thread->entered, thread->entered_number, 0);
 	thread->entered = 0;
 	return 0;
 }
@@ -289,17 +374,26 @@ int BPF_PROG(on_exit)
 	return 0;
 }
 
-// Called by the one that wakes. Timers do that in whatever thread is there; the call's result tells.
+// Called by the one that wakes. Timers and devices do that in whatever thread is there: a recorded one that is in no call did not
+// do it itself. If it happens to be in one, it is taken for the waker; of a futex the result tells.
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
-	if (!thread || !thread->start || thread->number >= TP_BPF_CALLS ||
-	    settings.calls[thread->number] != TP_BPF_CALL_FUTEX)
+	if (!thread || !(thread->start || thread->is_watched))
 		return 0;
-	struct bpf_pidns_info ids = {};
-	thread->waker = own_ids(&ids) ? 0 : ids.pid;
+	struct thread *waker = current_thread();
+	thread->waker = 0;
 	thread->woken = bpf_ktime_get_ns();
+	if (!thread->start)
+		thread->start = thread->woken; // before it had given up its processor
+	if (waker && waker->in_call) {
+		find_ids(waker);
+		thread->waker = waker->tid;
+	} else if (!waker && asked_of(thread->number) == TP_BPF_CALL_FUTEX) {
+		struct bpf_pidns_info ids = {};
+		thread->waker = own_ids(&ids) ? 0 : ids.pid;
+	}
 	return 0;
 }
 
@@ -422,7 +516,23 @@ int BPF_PROG(on_page_alloc, struct page *page, unsigned int order)
 	return 0;
 }
 
-// ---- requests to block devices: of the thread that hands them to the device; what the kernel writes back later is nobody's
+// ---- requests to block devices: of the thread that asks for them; what the kernel writes back later is nobody's
+
+// The kernel may keep a request in a queue, and whichever thread comes next gives it to the device. So who asked is noted with
+// the first of its pieces (struct bio), by which the request is known.
+struct asker {
+	__u64 time;
+	__u32 tid;
+	__u32 pid;
+};
+
+struct {
+	__uint(
+	    type, BPF_MAP_TYPE_LRU_HASH); // pieces that were joined to another request stay in it
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, struct asker);
+} askers SEC(".maps");
 
 struct request_state {
 	struct teeperf_system_event event;
@@ -436,24 +546,72 @@ struct {
 	__type(value, struct request_state);
 } requests SEC(".maps");
 
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(on_request, struct request *request)
+static int find_asker(struct asker *asker)
 {
 	struct thread *thread = current_thread();
 	if (!thread || thread->state != RECORDED)
 		return 0;
-	const __u64 key = (__u64)request;
-	const struct gendisk *disk = request->q->disk;
 	find_ids(thread);
+	asker->time = bpf_ktime_get_ns();
+	asker->tid = thread->tid;
+	asker->pid = thread->pid;
+	return 1;
+}
+
+static int note_asker(const struct bio *piece)
+{
+	const __u64 key = (__u64)piece;
+	struct asker asker = {};
+	if (!find_asker(&asker))
+		bpf_map_delete_elem(&askers, &key); // the kernel uses the structure again
+	else if (bpf_map_update_elem(&askers, &key, &asker, BPF_ANY))
+		__sync_fetch_and_add(&lost[TEEPERF_SYSTEM_BLOCK], 1);
+	return 0;
+}
+
+SEC("tp_btf/block_getrq")
+int BPF_PROG(on_piece, struct bio *piece)
+{
+	return note_asker(piece);
+}
+
+SEC("tp_btf/block_bio_frontmerge")
+int BPF_PROG(on_piece_before, struct bio *piece)
+{
+	return note_asker(piece);
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_request, struct request *request)
+{
+	struct asker asker = {};
+	const __u64 key = (__u64)request;
+	const __u64 piece = (__u64)request->bio;
+	const struct asker *noted = piece ? bpf_map_lookup_elem(&askers, &piece) : 0;
+	const struct request_state *last = bpf_map_lookup_elem(&requests, &key);
+	if (last && !noted && last->event.argument == request->__sector)
+		return 0; // the device had refused it
+	if (last) {       // its end was not seen, and the kernel uses the structure again
+		__sync_fetch_and_add(&lost[TEEPERF_SYSTEM_BLOCK], 1);
+		bpf_map_delete_elem(&requests, &key);
+	}
+	if (noted) {
+		asker = *noted;
+		bpf_map_delete_elem(&askers, &piece);
+	} else if (piece || !find_asker(&asker)) {
+		return 0;
+	}
+	const struct gendisk *disk = request->q->disk;
 	struct request_state state = {
 	    .event = {.start_ns = bpf_ktime_get_ns(),
-		.os_tid = thread->tid,
-		.os_pid = thread->pid,
+		.os_tid = asker.tid,
+		.os_pid = asker.pid,
 		.kind = TEEPERF_SYSTEM_BLOCK,
 		.number = disk ? (__u32)disk->major << 20 | disk->first_minor : 0,
 		.result = request->__data_len,
 		.argument = request->__sector,
-		.detail = request->cmd_flags & 0xff},
+		.detail = request->cmd_flags & 0xff,
+		.woken_ns = asker.time},
 	    .left = request->__data_len,
 	};
 	if (bpf_map_update_elem(&requests, &key, &state, BPF_ANY))
@@ -478,3 +636,51 @@ int BPF_PROG(on_completion, struct request *request, int error, unsigned int byt
 	bpf_map_delete_elem(&requests, &key);
 	return 0;
 }
+
+// ---- functions of the kernel: bpf.c says which one each pair is of, before it loads them. The trace has their numbers.
+
+static int begin_function(__u32 number)
+{
+	struct thread *thread = current_thread();
+	if (thread && thread->state == RECORDED)
+		thread->functions[number] = bpf_ktime_get_ns();
+	return 0;
+}
+
+static int end_function(__u32 number)
+{
+	struct thread *thread = current_thread();
+	const __u64 start = thread ? thread->functions[number] : 0;
+	if (!start)
+		return 0;
+	const __u64 now = bpf_ktime_get_ns();
+	thread->functions[number] = 0;
+	struct teeperf_system_event *event = begin_event(thread, TEEPERF_SYSTEM_DRIVER);
+	if (!event)
+		return 0;
+	event->start_ns = start;
+	event->duration_ns = now - start;
+	event->number = number;
+	end_event(event);
+	return 0;
+}
+
+#define FUNCTION(number)                       \
+	SEC("fentry")                          \
+	int BPF_PROG(enter_##number)           \
+	{                                      \
+		return begin_function(number); \
+	}                                      \
+	SEC("fexit")                           \
+	int BPF_PROG(leave_##number)           \
+	{                                      \
+		return end_function(number);   \
+	}
+FUNCTION(1)
+FUNCTION(2)
+FUNCTION(3)
+FUNCTION(4)
+FUNCTION(5)
+FUNCTION(6)
+FUNCTION(7)
+FUNCTION(8)

@@ -5,12 +5,18 @@
 
 #include "recorder/clock/host_clock.h"
 
+#include "common/array.h"
+#include "common/index.h"
+
 #include <teeperf/atomic.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -35,6 +41,13 @@ struct record {
 			uint64_t time_ns;
 		} change;
 		struct {
+			uint32_t pid;
+			uint32_t parent_pid;
+			uint32_t tid;
+			uint32_t parent_tid;
+			uint64_t time_ns;
+		} life; // FORK and EXIT
+		struct {
 			uint64_t id;
 			uint64_t count;
 		} lost;
@@ -52,6 +65,7 @@ static int open_event(pid_t pid, int cpu, bool threads)
 	    .inherit = 1,
 	    .inherit_thread = threads,
 	    .context_switch = 1,
+	    .task = 1,
 	    .exclude_kernel = 1,
 	    .exclude_hv = 1,
 	    .use_clockid = 1,
@@ -109,36 +123,51 @@ static int refuse(struct tp_sched *sched, int error, bool mapped)
 	    "the kernel does not tell of thread switches: %s%s", strerror(error), remedy);
 }
 
-int tp_sched_open(struct tp_sched *sched, pid_t pid, enum tp_sched_scope scope)
+// A ring for each processor, and the events of thread TID: 0 or an errno, and some of them may be there.
+static int open_rings(struct tp_sched *sched, pid_t tid, enum tp_sched_scope scope, bool *unmapped)
 {
 	const long count = sysconf(_SC_NPROCESSORS_CONF);
 	bool threads = scope == TP_SCHED_THREADS;
 	tp_buf_init(&sched->switches);
 	sched->rings = calloc(count > 0 ? (size_t)count : 1, sizeof(*sched->rings));
 	if (!sched->rings)
-		return tp_err_memory(&sched->refused, NULL);
+		return ENOMEM;
 	for (int cpu = 0; cpu < count; cpu++) {
 		struct tp_sched_ring *ring = &sched->rings[sched->ring_count];
 		*ring = (struct tp_sched_ring){.cpu = (uint32_t)cpu};
-		ring->fd = open_event(pid, cpu, threads);
+		ring->fd = open_event(tid, cpu, threads);
 		if (ring->fd < 0 && threads && errno == EINVAL) {
 			threads = false;
-			ring->fd = open_event(pid, cpu, threads);
+			ring->fd = open_event(tid, cpu, threads);
 		}
 		if (ring->fd < 0 && errno == ENODEV)
 			continue; // switched off
 		if (ring->fd < 0)
-			return refuse(sched, errno, false);
+			return errno;
 		sched->ring_count++;
 		if (is_one_too_many(ring->fd))
-			return refuse(sched, EMFILE, false);
-		if (!map_ring(ring, scope == TP_SCHED_FAMILY ? RING_BYTES : RING_BYTES_FOLLOWED))
-			return refuse(sched, errno, true);
+			return EMFILE;
+		*unmapped = !map_ring(ring,
+		    sched->joining || scope == TP_SCHED_FAMILY ? RING_BYTES : RING_BYTES_FOLLOWED);
+		if (*unmapped)
+			return errno;
 	}
-	if (!sched->ring_count)
-		return refuse(sched, ENODEV, false);
+	return sched->ring_count ? 0 : ENODEV;
+}
+
+static void begin(struct tp_sched *sched)
+{
 	sched->from_ns = tp_clock_monotonic_ns();
 	tp_store32_release(&sched->open, 1);
+}
+
+int tp_sched_open(struct tp_sched *sched, pid_t pid, enum tp_sched_scope scope)
+{
+	bool unmapped = false;
+	const int error = open_rings(sched, pid, scope, &unmapped);
+	if (error)
+		return refuse(sched, error, unmapped);
+	begin(sched);
 	return 0;
 }
 
@@ -146,6 +175,11 @@ void tp_sched_close(struct tp_sched *sched)
 {
 	for (uint32_t i = 0; i < sched->ring_count; i++)
 		close_ring(&sched->rings[i]);
+	for (uint32_t i = 0; i < sched->more_count; i++)
+		close(sched->more[i]);
+	free(sched->more);
+	sched->more = NULL;
+	sched->more_count = sched->more_room = 0;
 	if (sched->rings)
 		tp_buf_release(&sched->switches);
 	free(sched->rings);
@@ -164,24 +198,100 @@ static void copy_out(
 	memcpy((char *)to + first, data, size - first);
 }
 
+static enum teeperf_sched_kind kind_of(uint16_t misc)
+{
+	if (!(misc & PERF_RECORD_MISC_SWITCH_OUT))
+		return TEEPERF_SCHED_ON;
+	return misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TEEPERF_SCHED_PREEMPTED
+							  : TEEPERF_SCHED_BLOCKED;
+}
+
+/*
+ * Threads of a process that ran already, and when each was told of: events of a thread made later were inherited. Those of one made
+ * while its maker's were being opened may be of some processors only, so it gets its own.
+ */
+struct tp_sched_joining {
+	struct tp_sched_member {
+		uint32_t tid;
+		uint64_t told_ns; // on all processors from then on
+	} * members;
+	uint32_t count;
+	uint32_t room;
+	struct tp_index index; // by tid: a program may have thousands
+	bool failed;           // for want of memory
+	bool unmapped;         // a ring had no memory
+};
+
+static const struct tp_sched_member *find_member(
+    const struct tp_sched_joining *joining, uint32_t tid)
+{
+	if (!joining->count)
+		return NULL;
+	const uint32_t *slot = tp_index_first(&joining->index, tid);
+	while (*slot && joining->members[*slot - 1].tid != tid)
+		slot = tp_index_next(&joining->index, slot);
+	return *slot ? &joining->members[*slot - 1] : NULL;
+}
+
+static uint32_t hash_member(const void *joining, uint32_t number)
+{
+	return ((const struct tp_sched_joining *)joining)->members[number - 1].tid;
+}
+
+static void add_member(struct tp_sched_joining *joining, uint32_t tid, uint64_t told_ns)
+{
+	if (find_member(joining, tid))
+		return;
+	if (!TP_GROW(joining->members, joining->room, joining->count + UINT64_C(1)) ||
+	    !tp_index_reserve(&joining->index, joining->count, hash_member, joining)) {
+		joining->failed = true;
+		return;
+	}
+	uint32_t *slot = tp_index_first(&joining->index, tid);
+	while (*slot)
+		slot = tp_index_next(&joining->index, slot);
+	joining->members[joining->count++] = (struct tp_sched_member){tid, told_ns};
+	*slot = joining->count;
+}
+
+static void note_fork(struct tp_sched_joining *joining, const struct record *record)
+{
+	const struct tp_sched_member *maker = find_member(joining, record->life.parent_tid);
+	if (maker && record->life.time_ns >= maker->told_ns)
+		add_member(joining, record->life.tid, record->life.time_ns);
+}
+
 static void take_record(struct tp_sched *sched, const struct tp_sched_ring *ring,
     const struct record *record, pid_t process)
 {
-	if (record->header.type == PERF_RECORD_LOST)
-		sched->lost += record->lost.count;
-	if (record->header.type != PERF_RECORD_SWITCH ||
-	    (process && record->change.pid != (uint32_t)process))
+	struct teeperf_trace_sched_switch item = {.cpu = (uint16_t)ring->cpu};
+	uint32_t pid;
+	switch (record->header.type) {
+	case PERF_RECORD_SWITCH:
+		pid = record->change.pid;
+		item.os_tid = record->change.tid;
+		item.time_ns = record->change.time_ns;
+		item.kind = (uint16_t)kind_of(record->header.misc);
+		break;
+	case PERF_RECORD_EXIT:
+		// It goes on for a while in the kernel, and no switch tells when it is gone.
+		pid = record->life.pid;
+		item.os_tid = record->life.tid;
+		item.time_ns = record->life.time_ns;
+		item.kind = TEEPERF_SCHED_ENDED;
+		break;
+	case PERF_RECORD_FORK:
+		if (sched->joining)
+			note_fork(sched->joining, record);
 		return;
-	const uint16_t misc = record->header.misc;
-	const struct teeperf_trace_sched_switch item = {
-	    .time_ns = record->change.time_ns,
-	    .os_tid = record->change.tid,
-	    .kind =
-		(uint16_t)(!(misc & PERF_RECORD_MISC_SWITCH_OUT)        ? TEEPERF_SCHED_ON
-			   : misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TEEPERF_SCHED_PREEMPTED
-									: TEEPERF_SCHED_BLOCKED),
-	    .cpu = (uint16_t)ring->cpu,
-	};
+	case PERF_RECORD_LOST:
+		sched->lost += record->lost.count;
+		return;
+	default:
+		return;
+	}
+	if (process && pid != (uint32_t)process)
+		return;
 	tp_buf_add(&sched->switches, &item, sizeof(item));
 	sched->lost += sched->switches.failed;
 }
@@ -219,14 +329,110 @@ static void forget_old(struct tp_sched *sched)
 	buf->size -= gone;
 }
 
+static void take_rings(struct tp_sched *sched, pid_t process)
+{
+	for (uint32_t i = 0; i < sched->ring_count; i++)
+		take_ring(sched, &sched->rings[i], process);
+}
+
 void tp_sched_take(struct tp_sched *sched, pid_t process)
 {
 	if (!tp_load32_acquire(&sched->open))
 		return;
-	for (uint32_t i = 0; i < sched->ring_count; i++)
-		take_ring(sched, &sched->rings[i], process);
+	take_rings(sched, process);
 	if (sched->most && sched->switches.size > sched->most)
 		forget_old(sched);
+}
+
+// ---- a process that runs already
+
+static void close_more(struct tp_sched *sched, uint32_t from)
+{
+	while (sched->more_count > from)
+		close(sched->more[--sched->more_count]);
+}
+
+// Its records go to the rings that are there. 0 or an errno.
+static int open_thread(struct tp_sched *sched, pid_t tid)
+{
+	const uint32_t before = sched->more_count;
+	int error = 0;
+	if (!TP_GROW(sched->more, sched->more_room, before + (uint64_t)sched->ring_count))
+		return ENOMEM;
+	for (uint32_t i = 0; !error && i < sched->ring_count; i++) {
+		const struct tp_sched_ring *ring = &sched->rings[i];
+		int fd = open_event(tid, (int)ring->cpu, true);
+		if (fd < 0 && errno == EINVAL)
+			fd = open_event(tid, (int)ring->cpu, false);
+		error = fd < 0 ? errno : 0;
+		if (error)
+			break;
+		sched->more[sched->more_count++] = fd;
+		if (is_one_too_many(fd))
+			error = EMFILE;
+		else if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd))
+			error = errno;
+	}
+	if (error)
+		close_more(sched, before);
+	return error;
+}
+
+// A thread that ends meanwhile is no error.
+static int join_thread(struct tp_sched *sched, struct tp_sched_joining *joining, pid_t tid)
+{
+	const bool is_first = !sched->ring_count;
+	int error = 0;
+	if (!is_first)
+		error = open_thread(sched, tid);
+	else
+		error = open_rings(sched, tid, TP_SCHED_THREADS, &joining->unmapped);
+	if (error && is_first)
+		tp_sched_close(sched);
+	if (!error || error == ESRCH)
+		add_member(joining, (uint32_t)tid, error ? UINT64_MAX : tp_clock_monotonic_ns());
+	return error == ESRCH ? 0 : error;
+}
+
+// Those that are there and not told of. How many, or a negative errno.
+static int join_threads(struct tp_sched *sched, struct tp_sched_joining *joining, pid_t pid)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *folder = opendir(path);
+	if (!folder)
+		return -ESRCH;
+	int joined = 0;
+	for (struct dirent *entry; joined >= 0 && (entry = readdir(folder));) {
+		const pid_t tid = (pid_t)atoi(entry->d_name);
+		if (tid <= 0)
+			continue;
+		// Whose events were inherited: told before it could be listed, or all but.
+		take_rings(sched, pid);
+		if (find_member(joining, (uint32_t)tid))
+			continue;
+		const int error = join_thread(sched, joining, tid);
+		joined = error ? -error : joined + 1;
+	}
+	closedir(folder);
+	return joining->failed ? -ENOMEM : joined;
+}
+
+int tp_sched_join(struct tp_sched *sched, pid_t pid)
+{
+	struct tp_sched_joining joining = {0};
+	int joined;
+	sched->joining = &joining;
+	do
+		joined = join_threads(sched, &joining, pid);
+	while (joined > 0);
+	sched->joining = NULL;
+	free(joining.members);
+	tp_index_release(&joining.index);
+	if (joined < 0 || !sched->ring_count)
+		return refuse(sched, joined < 0 ? -joined : ESRCH, joining.unmapped);
+	begin(sched);
+	return 0;
 }
 
 uint64_t tp_sched_bytes(const struct tp_sched *sched)

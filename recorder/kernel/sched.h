@@ -33,6 +33,11 @@ struct tp_sched {
 	struct tp_buf switches; /* struct teeperf_trace_sched_switch[] */
 	uint64_t lost;          /* switches for which a ring had no room */
 	struct tp_err refused;  /* why it is not open; code 0: nobody has tried */
+	int *
+	    more; /* events of further threads, where they were there already; they have no ring of their own */
+	uint32_t more_count;
+	uint32_t more_room;
+	struct tp_sched_joining *joining; /* NULL except in tp_sched_join */
 };
 
 /* What of it is to be seen. */
@@ -46,6 +51,11 @@ enum tp_sched_scope {
  * tp_error, and sched->refused says the same: the recording can do without.
  */
 int tp_sched_open(struct tp_sched *sched, pid_t pid, enum tp_sched_scope scope);
+/*
+ * The same of process PID and its threads, which run already; some of them may come and go meanwhile. What was before is not
+ * known. Each thread takes a descriptor for each processor.
+ */
+int tp_sched_join(struct tp_sched *sched, pid_t pid);
 void tp_sched_close(struct tp_sched *sched);
 
 /*

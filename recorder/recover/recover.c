@@ -27,6 +27,7 @@ struct recovery {
 	struct tp_log_file *log;
 	struct tp_recovered *recovered;
 	struct tp_trace_writer writer;
+	uint64_t selections_lost;
 };
 
 static int add_chunks(struct recovery *work, struct tp_err *err)
@@ -144,6 +145,42 @@ static void add_switches(struct recovery *work)
 	tp_switch_log_release(&switches);
 }
 
+/*
+ * The last selection that the program has obeyed; those between it and the trace's last one are nowhere any more. They are counted
+ * by work->selections_lost.
+ */
+static void add_selections(struct recovery *work)
+{
+	const struct tp_log_file *log = work->log;
+	const struct teeperf_log_header *header = log->header;
+	const uint64_t word = header->selected;
+	if (!word || word == TEEPERF_SELECTION_FIRST)
+		return;
+	const uint64_t count = TEEPERF_SELECTION_COUNT(word);
+	const uint64_t room = header->selection_capacity;
+	uint64_t *first =
+	    tp_log_file_hashes(log, log->constants.only_offset, log->constants.only_count);
+	uint64_t *list =
+	    count <= room && room <= log->constants.region_size
+		? tp_log_file_hashes(log,
+		      header->selection_offset + (TEEPERF_SELECTION_LIST(word) ? room * 8 : 0),
+		      count)
+		: NULL;
+	const struct tp_region_only only = {.kind = (enum teeperf_only)(log->constants.only & 3),
+	    .hashes = first,
+	    .count = first ? log->constants.only_count : 0};
+	struct tp_buf entries;
+	tp_buf_init(&entries);
+	work->selections_lost = tp_selection_log_recover(
+	    &entries, &work->trace->selections, &only, word, header->selected_time, list);
+	if (entries.size > work->trace->selections.size && !entries.failed)
+		tp_trace_writer_add(
+		    &work->writer, TEEPERF_SECTION_SELECTIONS, entries.data, entries.size);
+	tp_buf_release(&entries);
+	free(first);
+	free(list);
+}
+
 static int add_host(struct recovery *work, struct tp_err *err)
 {
 	struct tp_buf host;
@@ -154,6 +191,8 @@ static int add_host(struct recovery *work, struct tp_err *err)
 	if (work->log->constants.only != TEEPERF_ONLY_ALL)
 		tp_buf_addf(&host, "functions_left_out=%" PRIu64 "\n",
 		    work->log->header->functions_left_out);
+	if (work->selections_lost)
+		tp_buf_addf(&host, "selections_lost=%" PRIu64 "\n", work->selections_lost);
 	const int r = host.failed ? tp_err_memory(err, NULL) : 0;
 	if (!r)
 		tp_trace_writer_add(&work->writer, TEEPERF_SECTION_HOST, host.data, host.size);
@@ -187,6 +226,7 @@ static int add_all(struct recovery *work, struct tp_err *err)
 	    log->module_count * sizeof(*log->modules));
 	add_threads(work);
 	add_switches(work);
+	add_selections(work);
 	r = add_clock(work, err);
 	if (!r)
 		r = add_host(work, err);

@@ -55,6 +55,9 @@ int tp_log_file_read(
     struct tp_log_file *log, const struct teeperf_trace_log *section, struct tp_err *err);
 void tp_log_file_release(struct tp_log_file *log);
 
+/* COUNT hashes at OFFSET, to be freed; NULL: they are not in the log, or cannot be read. */
+uint64_t *tp_log_file_hashes(const struct tp_log_file *log, uint64_t offset, uint64_t count);
+
 /* One chunk, with its final `used`, into TP_REGION_CHUNK_SIZE bytes. */
 int tp_log_file_chunk(const struct tp_log_file *log, const struct tp_chunk_key *chunk,
     struct teeperf_chunk *to, struct tp_err *err);
@@ -78,6 +81,7 @@ struct tp_unfinished {
 	struct tp_buf threads;
 	struct tp_buf clock;
 	struct tp_buf switches;
+	struct tp_buf selections;
 	struct tp_buf host;
 };
 

@@ -67,6 +67,8 @@ static int add_section(
 		return keep(trace, &trace->clock, section, err);
 	case TEEPERF_SECTION_SWITCHES:
 		return keep(trace, &trace->switches, section, err);
+	case TEEPERF_SECTION_SELECTIONS:
+		return keep(trace, &trace->selections, section, err);
 	case TEEPERF_SECTION_HOST:
 		return keep(trace, &trace->host, section, err);
 	case TEEPERF_SECTION_END:
@@ -108,6 +110,7 @@ int tp_unfinished_read(
 	tp_buf_init(&trace->threads);
 	tp_buf_init(&trace->clock);
 	tp_buf_init(&trace->switches);
+	tp_buf_init(&trace->selections);
 	tp_buf_init(&trace->host);
 	struct tp_problems *problems = calloc(1, sizeof(*problems));
 	if (!problems)
@@ -142,6 +145,7 @@ void tp_unfinished_release(struct tp_unfinished *trace)
 	tp_buf_release(&trace->threads);
 	tp_buf_release(&trace->clock);
 	tp_buf_release(&trace->switches);
+	tp_buf_release(&trace->selections);
 	tp_buf_release(&trace->host);
 }
 

@@ -16,6 +16,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <teeperf/late.h>
+
 #include "log_guard.h"
 #include "proc.h"
 
@@ -70,7 +72,8 @@ static uint64_t metadata_size(
 	const uint64_t size = TEEPERF_LOG_HEADER_SIZE + 2 * 8 * (uint64_t)region->chunk_count +
 			      region->module_capacity * sizeof(struct teeperf_module) +
 			      region->thread_capacity * sizeof(struct teeperf_thread) +
-			      8 * (uint64_t)options->only.count;
+			      8 * (uint64_t)options->only.count +
+			      2 * 8 * (uint64_t)region->selection_capacity;
 	return (size + TP_REGION_CHUNK_SIZE - 1) / TP_REGION_CHUNK_SIZE * TP_REGION_CHUNK_SIZE;
 }
 
@@ -305,6 +308,8 @@ static void init_header(struct tp_region *region, const struct tp_region_options
 	header->only = options->only.kind;
 	header->only_offset = (uint64_t)((char *)region->only - region->map);
 	header->only_count = options->only.count;
+	header->selection_offset = (uint64_t)((char *)region->selection - region->map);
+	header->selection_capacity = region->selection_capacity;
 	if (options->only.count)
 		memcpy(region->only, options->only.hashes, 8 * (size_t)options->only.count);
 	tp_store_release(&header->control, TEEPERF_ACTIVE);
@@ -323,6 +328,8 @@ static void lay_out(struct tp_region *region, uint64_t metadata)
 	at += region->module_capacity * sizeof(struct teeperf_module);
 	region->threads = (void *)at;
 	at += region->thread_capacity * sizeof(struct teeperf_thread);
+	region->selection = (void *)at;
+	at += 2 * 8 * (uint64_t)region->selection_capacity;
 	region->only = (void *)at;
 	region->chunks = region->map + metadata;
 }
@@ -402,10 +409,16 @@ int tp_region_create(
 	region->step_chunks = options->step_chunks ? options->step_chunks : TP_REGION_STEP_CHUNKS;
 	region->chunk_count = options->chunk_count;
 	region->ring = options->ring;
+	region->only_kind = options->only.kind;
+	region->only_count = options->only.count;
 	region->module_capacity =
 	    options->small_tables ? TP_REGION_SMALL_MODULES : TP_REGION_MODULES;
 	region->thread_capacity =
 	    options->small_tables ? TP_REGION_SMALL_THREADS : TP_REGION_THREADS;
+	region->selection_capacity =
+	    options->small_tables ? TP_REGION_SMALL_SELECTION : TP_REGION_SELECTION;
+	if (region->selection_capacity < options->only.count + TP_REGION_SELECTION_MORE)
+		region->selection_capacity = options->only.count + TP_REGION_SELECTION_MORE;
 	struct tp_place_file file = {.fd = -1};
 	int r = options->place ? tp_place_open(options->place, &file, err) : 0;
 	region->fd = file.fd;
@@ -539,6 +552,68 @@ void tp_region_release(struct tp_region *region)
 	region->older = NULL;
 	region->newer = NULL;
 	pthread_mutex_destroy(&region->lock);
+}
+
+static void punch(struct tp_region *region, uint64_t start, uint64_t end)
+{
+	if (end > start)
+		fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		    (off_t)(region->offset + start), (off_t)(end - start));
+}
+
+// The sequence of each thread's newest chunk, + 1.
+static uint64_t *newest_of_threads(const struct tp_region *region)
+{
+	uint64_t *newest = calloc(region->thread_capacity, sizeof(*newest));
+	for (uint32_t i = 0; newest && i < region->committed; i++) {
+		const struct teeperf_chunk *chunk = tp_region_chunk(region, i);
+		const uint32_t thread = chunk->thread;
+		const uint64_t sequence = tp_load_relaxed(&chunk->sequence) + 1;
+		if (tp_load_relaxed(&region->states[i]) == TEEPERF_CHUNK_OWNED &&
+		    thread < region->thread_capacity && newest[thread] < sequence)
+			newest[thread] = sequence;
+	}
+	return newest;
+}
+
+// How much of a chunk keeps its thread from going on there: all up to its last record, if it is the newest.
+static uint64_t bytes_to_keep(
+    const struct tp_region *region, uint32_t number, const uint64_t *newest)
+{
+	const struct teeperf_chunk *chunk = tp_region_chunk(region, number);
+	const uint64_t *words = (const uint64_t *)(const void *)chunk;
+	const uint32_t thread = chunk->thread;
+	if (tp_load_relaxed(&region->states[number]) != TEEPERF_CHUNK_OWNED)
+		return 0;
+	if (newest && thread < region->thread_capacity &&
+	    tp_load_relaxed(&chunk->sequence) + 1 != newest[thread])
+		return 0;
+	uint64_t count = TP_REGION_CHUNK_SIZE / 8;
+	while (count && !tp_load_relaxed(&words[count - 1]))
+		count--;
+	return count * 8;
+}
+
+void tp_region_empty(struct tp_region *region)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t *newest = newest_of_threads(region);
+	for (uint32_t i = 0; i < region->committed; i++) {
+		const uint64_t start = chunk_offset(region, i);
+		const uint64_t kept = bytes_to_keep(region, i, newest);
+		// For who looks where the end is: what is looked at takes memory again (runtime/port/posix_late.c).
+		if (kept)
+			tp_store_relaxed(&tp_region_chunk(region, i)->used, kept);
+		else
+			tp_store_relaxed(&region->states[i], TEEPERF_CHUNK_FREE);
+		// Behind the last record the program stores some words yet: where a full tmpfs has no memory that would crash it.
+		const uint64_t left =
+		    kept ? (kept + TEEPERF_LATE_WORDS * 8 + page - 1) / page * page : 0;
+		if (left < TP_REGION_CHUNK_SIZE)
+			punch(region, start + left, start + TP_REGION_CHUNK_SIZE);
+	}
+	free(newest);
+	tp_store_release(&region->header->magic, TEEPERF_LOG_OVER);
 }
 
 void tp_region_supply(struct tp_region *region, uint32_t number)

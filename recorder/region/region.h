@@ -37,6 +37,12 @@ enum {
 	TP_REGION_LOW_CHUNKS = 768,           /* with so few left, more are supplied */
 };
 #define TP_REGION_NONE UINT32_MAX
+/* Functions in a list of a later selection: at least so many, in small logs, and beside those of the first one. */
+enum {
+	TP_REGION_SELECTION = 16384,
+	TP_REGION_SMALL_SELECTION = 512,
+	TP_REGION_SELECTION_MORE = 1024
+};
 /* Mode ring, unless told otherwise: all chunks, and those of a thread. */
 enum { TP_REGION_RING_CHUNKS = 1024, TP_REGION_KEPT_CHUNKS = 16 };
 
@@ -117,7 +123,11 @@ struct tp_region {
 	struct teeperf_module *modules;
 	struct teeperf_thread *threads;
 	uint64_t *only;
+	uint64_t *selection; /* two lists of selection_capacity hashes (log.h) */
 	char *chunks;
+	uint32_t selection_capacity;
+	uint32_t only_kind; /* enum teeperf_only; as in the options, as is only_count */
+	uint32_t only_count;
 	uint32_t module_capacity;
 	uint32_t thread_capacity;
 	uint32_t chunk_count;
@@ -166,6 +176,12 @@ int tp_region_is_mapped(const struct tp_region *region, pid_t pid);
 /* Remove the file's name: no other process can find the log from here on. May be called twice. */
 void tp_region_unlink(struct tp_region *region);
 void tp_region_release(struct tp_region *region);
+
+/*
+ * Give back the memory of what no thread is about to write, for a program that keeps the log mapped and leaves it.
+ * pre: nobody reads it any more.
+ */
+void tp_region_empty(struct tp_region *region);
 
 /*
  * Note beside the log which trace it belongs to, for whoever finds it when we were killed: a symbolic

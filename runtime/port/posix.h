@@ -37,6 +37,12 @@ TP_HIDDEN uint64_t tp_port_block_signals(uint64_t set);
 /* Keep what the environment says about logs for more processes; it may be cleared later. May be NULL. */
 TP_HIDDEN void tp_port_fork_setting(const char *text);
 
+/* As tp_port_find_module, of a module that was remembered (port.h). */
+bool tp_port_recall(const void *anchor, struct teeperf_module *module);
+
+/* What late.h is about, in C. */
+TP_HIDDEN uint64_t tp_late_call(uint64_t command, const char *path);
+
 /* The handler of pthread_atfork. */
 TP_HIDDEN void tp_port_forked(void);
 

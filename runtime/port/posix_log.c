@@ -14,6 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__x86_64__)
+// An archive's member is linked if something refers to what is there alone.
+__attribute__((used)) static uint64_t (*const with_late)(
+    uint64_t command, const char *path) = tp_late_call;
+#endif
+
 // Of the TEE's log we need the counter word and the table of crossings. All of it is the TEE's: what we read there is
 // a time or a number, never an address.
 static void map_tee_page(void)

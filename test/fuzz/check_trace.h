@@ -8,6 +8,7 @@
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/report/report.h"
 #include "analyzer/output/view.h"
+#include "analyzer/whatif/predict.h"
 #include "test/fuzz/check_exports.h"
 
 #include <stdlib.h>
@@ -103,7 +104,7 @@ static inline void check_report(const struct tp_analysis *analysis, size_t size,
 	uint32_t scripts = 0;
 	for (const char *at = out->data; (at = strstr(at, "<script")); at++)
 		scripts++;
-	if (out->failed || scripts < 4 || scripts > 6 || strlen(out->data) != out->size)
+	if (out->failed || scripts < 4 || scripts > 7 || strlen(out->data) != out->size)
 		abort();
 }
 
@@ -131,6 +132,31 @@ static inline void check_calls(const struct tp_analysis *analysis)
 	}
 }
 
+// Predictions are times, whatever threads are said to have waited for.
+static inline void check_predictions(
+    const struct tp_analysis *analysis, size_t choice, struct tp_buf *out)
+{
+	const struct tp_predict_options options = {
+	    .view = {.format = (enum tp_format)(choice % 3), .limit = choice % 6},
+	    .callees = choice % 4 < 2,
+	    .processors = choice % 8 < 4 ? 0 : 1,
+	    .speedups = {0.2, 1, -0.5},
+	    .speedup_count = choice % 4,
+	};
+	struct tp_predictions predictions;
+	struct tp_err err;
+	tp_buf_reset(out);
+	if (tp_predict(&predictions, analysis, &options, &err) == 0) {
+		for (uint64_t i = 0; i < predictions.count; i++)
+			if (!(predictions.items[i].time >= 0) ||
+			    !(predictions.items[i].running >= 0))
+				abort();
+		if (tp_predictions_show(&predictions, analysis, &options, out, &err) == 0)
+			check_view(options.view.format, out);
+	}
+	tp_predictions_release(&predictions);
+}
+
 // The SIZE bytes at DATA, which may be anything; by CHOICE with one or another set of options.
 static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 {
@@ -155,6 +181,8 @@ static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 		check_sums(&analysis);
 		check_calls(&analysis);
 		check_report(&analysis, choice, &out);
+		if (!options.least_ns && !options.to_ns && !options.depth)
+			check_predictions(&analysis, choice, &out);
 		tp_buf_reset(&out);
 		tp_view_add_header(&analysis, false, &out);
 		check_text(out.data, out.size);

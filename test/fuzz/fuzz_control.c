@@ -22,12 +22,16 @@ static struct tp_control_server server;
 static const uint64_t OBEYED = 77;
 
 // Others may ask us too: 'teeperf ctl' looks for its recording in all sockets. So each reply says what it is to.
-static void answer(void *context, uint32_t verb, struct tp_control_reply *reply)
+static void answer(void *context, const struct tp_control_request *request, const uint64_t *hashes,
+    struct tp_control_reply *reply)
 {
 	(void)context;
+	for (uint32_t i = 1; i < request->hash_count; i++)
+		if (hashes[i] <= hashes[i - 1])
+			abort();
 	reply->result = TP_CONTROL_UNKNOWN;
 	reply->switches = OBEYED;
-	reply->records = verb;
+	reply->records = request->verb;
 }
 
 static void stop(void)
@@ -73,6 +77,12 @@ static void check_reply(int fd, const uint8_t *bytes, size_t size)
 		return;
 	}
 	memcpy(&request, bytes, sizeof(request));
+	// The hashes never come.
+	if (request.hash_count && request.version == TP_CONTROL_VERSION) {
+		if (got > 0)
+			abort();
+		return;
+	}
 	if (got != sizeof(reply) || reply.version != TP_CONTROL_VERSION ||
 	    reply.recorder != (uint32_t)getpid())
 		abort();

@@ -232,11 +232,11 @@ static void flood(void)
 		nap();
 		return;
 	}
-	uint32_t request[] = {UINT32_C(0x54504301), (uint32_t)any(9), 0, 0};
+	uint32_t request[] = {UINT32_C(0x54504302), (uint32_t)any(10), 0, 0};
 	// A program may stop its recorder (control/ended-from-outside), but then there is nothing left to flood.
 	if (request[1] == 5)
 		request[1] = UINT32_MAX;
-	send(client, request, any(3) ? 8 : any(16), MSG_NOSIGNAL | MSG_DONTWAIT);
+	send(client, request, any(3) ? sizeof(request) : any(16), MSG_NOSIGNAL | MSG_DONTWAIT);
 	close(sockets[used]);
 	sockets[used] = client;
 	used = (used + 1) % 200;

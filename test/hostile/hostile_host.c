@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -45,6 +46,7 @@ enum {
 	CHUNKS = 16, // where things are is as in a recorder's log of 1 MiB: see replay_log.c
 	MODULES = 2048,
 	THREADS = 16384,
+	SELECTED = 16384,
 	ROUNDS_A_RUN = 2000,
 	ROUNDS_STEPPED = 10,
 	NO_TRACE = 126, // exit status of a program that cannot be stepped through
@@ -76,8 +78,9 @@ static void fail(const char *what)
 {
 	fprintf(stderr, "FAILED: seed %llu, round %llu: %s%s%s\n", (unsigned long long)side->seed,
 	    (unsigned long long)done.rounds, what, side->problem[0] ? ": " : "", side->problem);
+	// With the processes that it forked: one that hangs would keep whoever reads our output waiting.
 	if (program > 0)
-		kill(program, SIGKILL);
+		kill(-program, SIGKILL);
 	unlink(log_path);
 	exit(1);
 }
@@ -198,6 +201,16 @@ static void write_records(void)
 		put(&words[chunk + first + i], clear ? 0 : value());
 }
 
+// Another choice of functions, of a list that is as it comes, and now and then longer than there is room for.
+static void write_selection(void)
+{
+	const uint64_t list = good.selection_offset / 8 + any(2 * SELECTED - 64);
+	const uint32_t room = any(4) ? SELECTED : UINT32_MAX >> 2;
+	for (uint64_t i = 0; i < 64; i++)
+		put(&words[list + i], any(2) ? get(&words[list + any(64)]) : value());
+	put(&header->selection, TEEPERF_SELECTION(any(8), any(4), any(room)));
+}
+
 static void write_anywhere(void)
 {
 	put(&words[any(region_size / 8)], value());
@@ -236,7 +249,7 @@ static void scribble(void)
 {
 	static void (*const attacks[])(void) = {write_header_word, write_constant, write_control,
 	    write_counter, write_counter, write_ends, write_slots, write_states, write_tables,
-	    write_chunk_header, write_records, write_anywhere};
+	    write_chunk_header, write_records, write_selection, write_anywhere};
 	for (uint64_t i = 0; i < CHUNKS; i++) {
 		if (get(&states[i]) == TEEPERF_CHUNK_OWNED ||
 		    get(&states[i]) == TEEPERF_CHUNK_DONE) {
@@ -288,7 +301,9 @@ static void make_log(void)
 	good.state_offset = good.supply_offset + 8 * CHUNKS;
 	good.modules_offset = good.state_offset + 8 * CHUNKS;
 	good.threads_offset = good.modules_offset + MODULES * sizeof(struct teeperf_module);
-	good.only_offset = good.threads_offset + THREADS * sizeof(struct teeperf_thread);
+	good.selection_offset = good.threads_offset + THREADS * sizeof(struct teeperf_thread);
+	good.selection_capacity = SELECTED;
+	good.only_offset = good.selection_offset + UINT64_C(2) * 8 * SELECTED;
 	good.chunks_offset = (good.only_offset + CHUNK - 1) / CHUNK * CHUNK;
 	region_size = good.region_size = good.chunks_offset + CHUNKS * CHUNK;
 	if (log_fd < 0 || ftruncate(log_fd, (off_t)region_size))
@@ -310,8 +325,12 @@ static void start_program(const char *path, bool traced)
 	char control[32];
 	snprintf(control, sizeof(control), "%d,%d,%d", SIGURG, SIGRTMIN, SIGRTMIN + 1);
 	program = fork();
-	if (program)
+	if (program) {
+		setpgid(program, program);
 		return;
+	}
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	const struct rlimit none = {0};
 	setrlimit(RLIMIT_CORE, &none);
 	fcntl(side_fd, F_SETFD, 0);
@@ -455,15 +474,16 @@ static void write_too_large(bool all)
 {
 	uint64_t *const offsets[] = {&header->supply_offset, &header->state_offset,
 	    &header->modules_offset, &header->threads_offset, &header->chunks_offset,
-	    &header->only_offset, &header->region_size};
+	    &header->only_offset, &header->selection_offset, &header->selection_capacity,
+	    &header->region_size};
 	uint32_t *const numbers[] = {&header->chunk_count, &header->module_capacity,
 	    &header->thread_capacity, &header->only_count};
-	const uint64_t chosen = any(11);
-	for (uint64_t i = 0; i < 7; i++)
+	const uint64_t chosen = any(13);
+	for (uint64_t i = 0; i < 9; i++)
 		if (all || chosen == i)
 			put(offsets[i], region_size + CHUNK * any(4));
 	for (uint64_t i = 0; i < 4; i++)
-		if (all || chosen == 7 + i)
+		if (all || chosen == 9 + i)
 			__atomic_store_n(numbers[i], 1u << 24, __ATOMIC_RELAXED);
 }
 

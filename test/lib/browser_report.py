@@ -558,6 +558,7 @@ return all.filter(pair => !(pair[1] >= 4.5));""")
         browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height,
                          deviceScaleFactor=2, mobile=False)
         report.open()
+        report.settle()
         check("nothing sticks out at %d" % width, browser.run(
             "return document.documentElement.scrollWidth <= innerWidth"), True)
         check("crisp", browser.run("return views.flame.canvas.width === 2 * views.flame.width"), True)

@@ -13,6 +13,11 @@ if [ "${TEEPERF_TEST_LLVM:-}" ]; then
 	TEEPERF_LLVM=$TEEPERF_TEST_LLVM
 	export TEEPERF_LLVM
 fi
+# The shape of what it compiles, if the test does not say.
+if [ "${TEEPERF_TEST_SHAPE:-}" ]; then
+	TEEPERF_SHAPE=$TEEPERF_TEST_SHAPE
+	export TEEPERF_SHAPE
+fi
 XDG_CACHE_HOME=/dev/null # names that were found earlier are not used
 export XDG_CACHE_HOME
 mkdir -p "$TEST_TMP"

@@ -2,11 +2,14 @@
 // Functions with names that steer terminals, reverse text, are not UTF-8, or begin formulas.
 #include <stdio.h>
 
-#define ODD(id, text)                           \
-	int id(int) __asm__(text);              \
-	__attribute__((noinline)) int id(int x) \
-	{                                       \
-		return x + 1;                   \
+// Each takes much longer than recording it: a list that is generated has no functions that take no time.
+#define ODD(id, text)                                   \
+	int id(int) __asm__(text);                      \
+	__attribute__((noinline)) int id(int x)         \
+	{                                               \
+		for (volatile int i = 0; i < 3000; i++) \
+			;                               \
+		return x + 1;                           \
 	}
 
 ODD(escape, "escape\033[31mred\033]0;title\007")

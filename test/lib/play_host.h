@@ -132,4 +132,21 @@ static __attribute__((unused)) void run_in_child(void **state)
 		}                                                   \
 	}
 
+// A module of two functions, 20 and 40, that comes when the runtime is there already.
+struct late_module {
+	struct teeperf_functions head;
+	uint8_t gates[8];
+	uint64_t hashes[2];
+};
+
+#define LATE_MODULE                                                                                \
+	{                                                                                          \
+		{sizeof(struct late_module), 2}, {TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT}, {20, 40}, \
+	}
+
+#define LATE_BLOCK(module)                                                                      \
+	{                                                                                       \
+		.functions = (uint8_t *)&(module), .functions_end = (uint8_t *)(&(module) + 1), \
+	}
+
 #endif

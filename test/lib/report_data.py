@@ -14,7 +14,7 @@ import re
 import sys
 import zlib
 
-SCRIPT_MAX = 80000
+SCRIPT_MAX = 88000
 failures = []
 
 
@@ -74,7 +74,11 @@ def read_page(text):
     return {name: zlib.decompress(base64.b64decode(data)) for name, data in blocks.items()}
 
 
-def read_paths(data, base):
+TIMES = ["cpu", "wait", "preempted"]
+TIME_COLUMNS = [of + name for of in ("self_", "inclusive_") for name in TIMES]
+
+
+def read_paths(data, base, times):
     numbers = Numbers(data)
     count = numbers.next()
     parent, stack = [-1], [0]
@@ -85,7 +89,7 @@ def read_paths(data, base):
         stack.append(i + 1)
     paths = {"count": count + 1, "parent": parent}
     names = ["fn", "level", "calls", "self", "min", "range"]
-    for name in names + (["base_calls", "base_self"] if base else []):
+    for name in names + (["base_calls", "base_self"] if base else []) + (TIMES if times else []):
         paths[name] = [0] + numbers.column(count)
     numbers.end("paths")
     return paths
@@ -94,11 +98,17 @@ def read_paths(data, base):
 def check_functions(facts, analysis):
     functions = facts["functions"]
     times = ["self", "self_uncertainty", "inclusive", "min", "p50", "p90", "p99", "max"]
-    found = sorted(zip(*(functions[name] for name in ["name", "calls"] + [name + "_ns" for name in times])))
-    wanted = sorted((f["function"], f["calls"], *(f.get(name + "_ns") or 0 for name in times))
+    nothing = [None] * len(functions["name"])
+    columns = [functions["name"], functions["calls"]]
+    columns += [[value or 0 for value in functions.get(name + "_ns", nothing)] for name in times]
+    # What is not known is no 0, and a column of which nothing is known is not there.
+    columns += [["-" if value is None else str(value) for value in functions.get(name + "_ns", nothing)] for name in TIME_COLUMNS]
+    wanted = sorted((f["function"], f["calls"], *(f.get(name + "_ns") or 0 for name in times),
+                     *("-" if f[name + "_ns"] is None else str(f[name + "_ns"]) for name in TIME_COLUMNS))
                     for f in analysis["functions"])
     if not analysis["sampled_functions"]:
-        check("functions", found, wanted)
+        check("functions", sorted(zip(*columns)), wanted)
+    check("columns of nothing", [name for name in functions if functions[name] == nothing and nothing], [])
     for i, histogram in enumerate(functions["histogram"]):
         check("histogram", sum(histogram[1::2]), functions["timed_calls"][i] if facts["unit"] != "calls" else 0)
         check("order of bins", sorted(set(histogram[::2])), histogram[::2])
@@ -113,6 +123,7 @@ def check_sums(functions, paths):
     """Of the paths, for each function."""
     count = len(functions["name"])
     calls, own, inclusive, places = ([0] * count for _ in range(4))
+    times = {name: [0] * count for name in TIMES if name in paths}
     total = list(paths["self"])
     for i in range(paths["count"] - 1, 0, -1):
         total[paths["parent"][i]] += total[i]
@@ -124,6 +135,8 @@ def check_sums(functions, paths):
         fn = paths["fn"][i]
         calls[fn] += paths["calls"][i]
         own[fn] += paths["self"][i]
+        for name, sums in times.items():
+            sums[fn] += paths[name][i]
         places[fn] += below[i]
         if not paths["level"][i]:
             inclusive[fn] += total[i]
@@ -133,24 +146,34 @@ def check_sums(functions, paths):
         if functions["timed_calls"][fn] and functions["timed_calls"][fn] == functions["calls"][fn]:
             check("calls of " + name, calls[fn], functions["timed_calls"][fn])
             near("self of " + name, own[fn], functions["self_ns"][fn], places[fn])
+            for of, sums in times.items():
+                near("%s of %s" % (of, name), sums[fn], functions["self_%s_ns" % of][fn], places[fn])
             near("inclusive of " + name, inclusive[fn], functions["inclusive_ns"][fn], places[fn])
 
 
 def check_threads(facts, data, paths):
     numbers = Numbers(data)
-    sums = {"calls": [0] * paths["count"], "self": [0] * paths["count"]}
+    names = ["calls", "self"] + [name for name in TIMES if name in paths]
+    sums = {name: [0] * paths["count"] for name in names}
     for _ in facts["threads"]:
         at, rows = 0, []
         for step in numbers.column(numbers.next()):
             at += step
             rows.append(at)
-        for name in ("calls", "self"):
+        for name in names:
             for row, value in zip(rows, numbers.column(len(rows))):
                 sums[name][row] += value
     numbers.end("threads")
     check("calls of all threads", sums["calls"][1:], paths["calls"][1:])
     for i in range(1, paths["count"]):
-        near("self of path %d" % i, sums["self"][i], paths["self"][i], 2 * len(facts["threads"]) + 2)
+        for name in names[1:]:
+            near("%s of path %d" % (name, i), sums[name][i], paths[name][i], 2 * len(facts["threads"]) + 2)
+
+
+def cells_of(data):
+    numbers = Numbers(data)
+    numbers.next()
+    return numbers.next()
 
 
 def check_time(facts, data, paths, whole):
@@ -215,6 +238,63 @@ def check_waits(facts, data, analysis):
             failures.append("functions have %d ns of %s, the strips %d" % (own, name, ns))
 
 
+LANES = ["calls", "waits", "requests", "faults"]
+LANE_COLUMNS = ["start_ns", "duration_ns", "call", "function", "bytes"]
+WAIT_COLUMNS = ["woken_ns", "waker", "waker_thread"]
+
+
+def read_lanes(facts, data):
+    """Events that are drawn one by one, as dictionaries, and of each lane of each thread the others: [count, ns] of each cell."""
+    numbers = Numbers(data)
+    names = []
+    for _ in range(numbers.next()):
+        length = numbers.next()
+        names.append(numbers.data[numbers.at:numbers.at + length].decode())
+        numbers.at += length
+    before = numbers.next()
+    functions, threads = facts["functions"]["name"], [int(it["title"].split()[-1]) for it in facts["threads"]]
+    drawn, short = [], {}
+    for thread in threads:
+        for lane in LANES:
+            count = numbers.next()
+            columns = {name: numbers.column(count) for name in LANE_COLUMNS + (WAIT_COLUMNS if lane == "waits" else [])}
+            at = -before
+            for row in zip(*columns.values()):
+                event = dict(zip(columns, row), thread=thread, lane=lane)
+                at += event["start_ns"]
+                event["start_ns"] = at + facts["start"]
+                event["call"] = names[event["call"]]
+                for name in ("bytes", "woken_ns"):
+                    event[name] = event[name] - 1 if event.get(name) else None
+                for name, texts in (("function", functions), ("waker", functions), ("waker_thread", threads)):
+                    event[name] = texts[event[name] - 1] if event.get(name) else None
+                drawn.append(event)
+            if numbers.next():
+                cells = short[thread, lane] = []
+                for _ in range(facts["cells"]):
+                    some = numbers.next()
+                    cells.append([some, numbers.next() if some else 0])
+    numbers.end("lanes")
+    return drawn, short
+
+
+def read_meters(data):
+    """(name, unit, note, times, values) of each."""
+    numbers = Numbers(data)
+    meters = []
+
+    def text():
+        length = numbers.next()
+        numbers.at += length
+        return numbers.data[numbers.at - length:numbers.at].decode()
+    while name := text():
+        unit, note, count, at = text(), text(), numbers.next(), 0
+        times = [at := at + step for step in numbers.column(count)]
+        meters.append((name, unit, note, times, numbers.column(count)))
+    numbers.end("meters")
+    return meters
+
+
 def check_report(report, result, how):
     with open(report, encoding="utf-8") as file:
         text = file.read()
@@ -224,7 +304,7 @@ def check_report(report, result, how):
     blocks = read_page(text)
     facts = json.loads(blocks["facts"])
     functions = check_functions(facts, analysis)
-    paths = read_paths(blocks["paths"], "base_self_ns" in functions)
+    paths = read_paths(blocks["paths"], "base_self_ns" in functions, facts.get("times"))
     if how != "folded":
         check_sums(functions, paths)
     check_threads(facts, blocks["threads"], paths)
@@ -234,11 +314,17 @@ def check_report(report, result, how):
           "time" in blocks and any(row["self_wait_ns"] is not None for row in analysis["functions"]))
     if "waits" in blocks:
         check_waits(facts, blocks["waits"], analysis)
+    if "meters" in blocks:
+        for name, _, _, times, values in read_meters(blocks["meters"]):
+            check("%s has times in order, and values" % name, (times, len(values)), (sorted(times), len(times)))
+    if "lanes" in blocks:
+        facts["cells"] = cells_of(blocks["time"])
+        read_lanes(facts, blocks["lanes"])
     for line in failures[:20]:
         print("%s: %s" % (report, line))
-    print("%s: %d functions, %d paths, %d self, %d smaller, %d contradictions" % (
+    print("%s: %d functions, %d paths, %d self, %d smaller, times of %s, %d contradictions" % (
         report, len(functions["name"]), paths["count"] - 1, sum(paths["self"]),
-        paths["fn"].count(len(functions["name"])), len(failures)))
+        paths["fn"].count(len(functions["name"])), "4 kinds" if facts.get("times") else "1 kind", len(failures)))
     return not failures
 
 
@@ -248,4 +334,5 @@ def main():
     return 0 if good and all(good) else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -126,7 +126,7 @@ EOS
 	expect 0 "$TEEPERF" record -o traces/clock.trace -- ./app
 }
 
-# slices_how TRACE: how slices.py compares it.
+# slices_how TRACE: how slices.py compares it. A test may have its own.
 slices_how() {
 	case $1 in
 	contexts) echo parts ;;

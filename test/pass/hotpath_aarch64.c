@@ -7,6 +7,8 @@
 // RUN: env TEEPERF_SHAPE=call %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.call
 // RUN: env TEEPERF_EXITS=untimed %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.untimed
 // RUN: env TEEPERF_EXITS=untimed TEEPERF_SHAPE=call %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.both
+// RUN: env TEEPERF_SHAPE=dual %clang %aarch64 -O2 -fpass-plugin=%plugin %s %cross_runtime/aarch64/libteeperf.a -o %t.dual && %qemu_aarch64 %t.dual
+// RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.dual | FileCheck %s --check-prefix=DUAL
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.hard | FileCheck %s --check-prefixes=ALL,HARD
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,HARD
@@ -30,3 +32,7 @@ int main(void)
 // HARD-NOT: {{CNTVCT_EL0|cntvct_el0}}
 // SOFT-NOT: {{CNTVCT_EL0|cntvct_el0}}
 // ALL: ret
+// DUAL-LABEL: <leaf>:
+// DUAL: cbnz
+// DUAL-NOT: {{[[:space:]](mrs|bl|stp|str)[[:space:]]}}
+// DUAL: b{{[[:space:]].*}}<leaf.recorded>

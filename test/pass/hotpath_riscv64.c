@@ -8,6 +8,8 @@
 // RUN: env TEEPERF_SHAPE=call %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.call
 // RUN: env TEEPERF_EXITS=untimed %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.untimed
 // RUN: env TEEPERF_EXITS=untimed TEEPERF_SHAPE=call %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.both
+// RUN: env TEEPERF_SHAPE=dual %clang %riscv64 -O2 -fpass-plugin=%plugin %s %cross_runtime/riscv64/libteeperf.a -o %t.dual && %qemu_riscv64 %t.dual
+// RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.dual | FileCheck %s --check-prefix=DUAL
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.hard | FileCheck %s --check-prefixes=ALL,HARD
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.soft | FileCheck %s --check-prefixes=ALL,SOFT
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,HARD
@@ -31,3 +33,7 @@ int main(void)
 // HARD-NOT: rdtime
 // SOFT-NOT: rdtime
 // ALL: ret
+// DUAL-LABEL: <leaf>:
+// DUAL: bnez
+// DUAL-NOT: {{[[:space:]](rdtime|jalr|sd)[[:space:]]}}
+// DUAL: {{[[:space:]]jr?[[:space:]]}}

@@ -61,7 +61,7 @@ class Options:
         self.lto = choose.choice(["", "", "", "", "-flto", "-flto=thin"]) if self.major >= 15 else ""
         if not shutil.which("ld.lld-%d" % self.major):
             self.lto = ""
-        self.shape = choose.choice(["inline", "inline", "call"])
+        self.shape = choose.choice(["inline", "dual", "call"])
         self.exits = choose.choice(["timed", "timed", "untimed"])
         ordered = "tsc-ordered" if platform.machine() == "x86_64" else "tsc"
         self.clock = choose.choice(["tsc", ordered, "soft", "none"])

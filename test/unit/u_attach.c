@@ -306,6 +306,8 @@ static void test_hostile_headers(void **state)
 	    BAD(thread_capacity, UINT32_C(1) << 30),
 	    BAD(only_offset, 4097),
 	    BAD(only_count, UINT32_MAX),
+	    BAD(selection_offset, 4097),
+	    BAD(selection_capacity, UINT64_MAX / 8),
 	    BAD(chunks_offset, 4096),
 	    BAD(chunks_offset, 2 * CHUNK),
 	    BAD(chunks_offset, UINT64_MAX - CHUNK + 1),
@@ -370,6 +372,143 @@ static void test_only_rest(void **state)
 	assert_int_equal(header->functions_left_out, 2);
 }
 
+enum { ROOM = 4 };
+
+// With room for later selections, and functions 20 and 30 at first.
+static uint64_t *start_selecting(void)
+{
+	static const uint64_t wanted[] = {20, 30};
+	make_log(TEEPERF_CLOCK_SOFT_TSC);
+	header->only_offset =
+	    header->threads_offset + header->thread_capacity * sizeof(struct teeperf_thread);
+	memcpy((char *)header + header->only_offset, wanted, sizeof(wanted));
+	header->only_count = 2;
+	header->only = TEEPERF_ONLY_LISTED;
+	header->selection_offset = header->only_offset + sizeof(wanted);
+	header->selection_capacity = ROOM;
+	header->counter = 1000;
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &anchor);
+	unlink(getenv(TEEPERF_LOG_ENV));
+	assert_int_equal(header->selected, TEEPERF_SELECTION_FIRST);
+	return (uint64_t *)(void *)((char *)header + header->selection_offset);
+}
+
+static void choose(uint64_t word)
+{
+	header->selection = word;
+	__teeperf_poll();
+	assert_int_equal(header->selected, word);
+}
+
+// Gates that were closed open again, and a module that comes later obeys the last word.
+static void test_selections(void **state)
+{
+	(void)state;
+	uint64_t *lists = start_selecting();
+	assert_gates(TEEPERF_GATE_OFF, TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT);
+	lists[ROOM] = 10;
+	choose(TEEPERF_SELECTION(1, TEEPERF_ONLY_LISTED, 1));
+	assert_gates(TEEPERF_GATE_SOFT, TEEPERF_GATE_OFF, TEEPERF_GATE_OFF);
+	assert_int_equal(header->selected_time, 1000);
+	// A gap of no length for readers that know no better, behind the tick.
+	assert_int_equal(header->switch_count, 2);
+	assert_int_equal(header->switches[0], 1001 << 1);
+	assert_int_equal(header->switches[1], 1001 << 1 | 1);
+	lists[0] = 20;
+	choose(TEEPERF_SELECTION(2, TEEPERF_ONLY_REST, 1));
+	assert_gates(TEEPERF_GATE_SOFT, TEEPERF_GATE_OFF, TEEPERF_GATE_SOFT);
+	// While recording is off, gates stay closed, and no gap is noted.
+	__teeperf_switch(0);
+	const uint64_t count = header->switch_count;
+	choose(TEEPERF_SELECTION(3, TEEPERF_ONLY_ALL, 0));
+	assert_gates(TEEPERF_GATE_OFF, TEEPERF_GATE_OFF, TEEPERF_GATE_OFF);
+	assert_int_equal(header->switch_count, count);
+	__teeperf_switch(1);
+	assert_gates(TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT);
+	static struct late_module late = LATE_MODULE;
+	static struct teeperf_module_block block = LATE_BLOCK(late);
+	lists[0] = 20;
+	header->selection = TEEPERF_SELECTION(4, TEEPERF_ONLY_LISTED, 1);
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &block);
+	assert_int_equal(header->selected, header->selection);
+	assert_int_equal(late.gates[0], TEEPERF_GATE_SOFT);
+	assert_int_equal(late.gates[1], TEEPERF_GATE_OFF);
+	assert_gates(TEEPERF_GATE_OFF, TEEPERF_GATE_SOFT, TEEPERF_GATE_OFF);
+}
+
+// While recording is off, too, choices and what follows them have times that do not descend, although clocks may.
+static void test_selections_in_order(void **state)
+{
+	(void)state;
+	start_selecting();
+	__teeperf_switch(0);
+	header->counter = 2000;
+	choose(TEEPERF_SELECTION(1, TEEPERF_ONLY_ALL, 0));
+	assert_int_equal(header->selected_time, 2000);
+	header->counter = 1500;
+	choose(TEEPERF_SELECTION(2, TEEPERF_ONLY_ALL, 0));
+	assert_int_equal(header->selected_time, 2000);
+	__teeperf_switch(1);
+	assert_int_equal(header->switches[1], 2001 << 1 | 1);
+}
+
+// What is left out is counted by what recording began with.
+static void test_left_out_at_first(void **state)
+{
+	(void)state;
+	static struct late_module late = LATE_MODULE;
+	static struct teeperf_module_block block = LATE_BLOCK(late);
+	start_selecting();
+	assert_int_equal(header->functions_left_out, 1);
+	choose(TEEPERF_SELECTION(1, TEEPERF_ONLY_ALL, 0));
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &block);
+	assert_int_equal(header->function_count, 5);
+	assert_int_equal(header->functions_left_out, 2);
+	assert_int_equal(late.gates[1], TEEPERF_GATE_SOFT);
+}
+
+// A thread that has its chunk for long looks when the clock's upper half changes.
+static void test_selection_with_new_upper_half(void **state)
+{
+	(void)state;
+	start_selecting();
+	choose(TEEPERF_SELECTION(1, TEEPERF_ONLY_ALL, 0));
+	serve(0);
+	event(0x400000);
+	header->selection = TEEPERF_SELECTION(2, TEEPERF_ONLY_REST, 0);
+	event(0x400000);
+	assert_int_equal(header->selected, TEEPERF_SELECTION(1, TEEPERF_ONLY_ALL, 0));
+	header->counter = UINT64_C(1) << 32;
+	event(0x400000);
+	assert_int_equal(header->selected, header->selection);
+	assert_gates(TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT, TEEPERF_GATE_SOFT);
+}
+
+// Whatever the host writes: a choice of functions, and nothing else.
+static void test_hostile_selections(void **state)
+{
+	(void)state;
+	uint64_t *lists = start_selecting();
+	uint64_t random = 88172645463325252;
+	for (int i = 0; i < 20000; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		for (int j = 0; j < 2 * ROOM; j++)
+			lists[j] = random >> j & 0x3f;
+		header->selection_offset = random;
+		header->selection_capacity = random >> 3;
+		header->selection = random;
+		__teeperf_poll();
+		for (int j = 0; j < 3; j++)
+			if (functions.gates[j] != TEEPERF_GATE_OFF &&
+			    functions.gates[j] != TEEPERF_GATE_SOFT)
+				fail_msg("gate %d is %d", j, functions.gates[j]);
+		assert_int_equal(functions.hashes[0], 10);
+	}
+	assert_int_equal(tp_process.selection_capacity, ROOM);
+}
+
 // Zeroes that a linker puts between the parts of a section are passed over.
 static void test_functions_of_two_files(void **state)
 {
@@ -404,6 +543,8 @@ static void test_functions_of_two_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(test_only_listed), TEST(test_only_rest),
+	    TEST(test_selections), TEST(test_selections_in_order), TEST(test_left_out_at_first),
+	    TEST(test_selection_with_new_upper_half), TEST(test_hostile_selections),
 	    TEST(test_functions_of_two_files), TEST(test_module_table),
 	    TEST(test_forked_child_is_silent), TEST(test_forked_child_does_not_count),
 	    TEST(test_second_process_is_refused), TEST(test_refused_log_is_unmapped),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Processor time and memory of control groups of version 1 and 2, from folders that look like the kernel's.
 #define _GNU_SOURCE
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,58 +8,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "recorder/kernel/cgroup.h"
+#include "kernel_folder.h"
 
-static char root[] = "/tmp/u_cgroup-XXXXXX";
 static struct tp_cgroup cgroup;
 static struct tp_meter_value readings[TP_CGROUP_METERS];
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
+static int close_and_remove(void **state)
 {
-	(void)info;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
-static int make_root(void **state)
-{
-	(void)state;
-	strcpy(root + strlen(root) - 6, "XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-	(void)state;
 	tp_cgroup_close(&cgroup);
-	return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-// A file of TEXT at PATH below the root, whose folders are made. In TEXT '@' is the root.
-static void put(const char *path, const char *text)
-{
-	char whole[512];
-	snprintf(whole, sizeof(whole), "%s/%s", root, path);
-	for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		mkdir(whole, 0755);
-		*slash = '/';
-	}
-	FILE *file = fopen(whole, "w");
-	assert_non_null(file);
-	for (; *text; text++) {
-		if (*text == '@')
-			fputs(root, file);
-		else
-			fputc(*text, file);
-	}
-	assert_int_equal(fclose(file), 0);
+	return remove_root(state);
 }
 
 static void open_group(pid_t pid)
@@ -162,7 +123,7 @@ static void without_the_files_of_proc(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, close_and_remove)
 	const struct CMUnitTest tests[] = {
 	    TEST(version_2),
 	    TEST(version_1),

@@ -125,6 +125,14 @@ static void symbols_by_rank_and_place(void **state)
 	assert_int_equal(elf.symbol_count, 3);
 	assert_null(name_at(0xfff));
 	assert_string_equal(name_at(0x1000), "strong");
+	uint32_t count;
+	const struct tp_elf_symbol *aliases =
+	    tp_elf_file_aliases(&elf, tp_elf_file_find(&elf, 0x1000), &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(aliases[0].name, "weak");
+	assert_string_equal(aliases[1].name, "local");
+	assert_null(tp_elf_file_aliases(&elf, tp_elf_file_find(&elf, 0x1020), &count));
+	assert_int_equal(count, 0);
 	assert_string_equal(name_at(0x100f), "strong");
 	assert_null(name_at(0x1010));
 	assert_string_equal(name_at(0x1020), "after");

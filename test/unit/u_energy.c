@@ -2,7 +2,6 @@
 // Energy by domain, from a folder that looks like the kernel's powercap.
 #define _GNU_SOURCE
 #include <errno.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,50 +16,23 @@
 #include <cmocka.h>
 
 #include "recorder/kernel/energy.h"
+#include "kernel_folder.h"
 
-static char root[] = "/tmp/u_energy-XXXXXX";
 static struct tp_energy energy;
 static struct tp_meter_value readings[TP_ENERGY_MOST];
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
-{
-	(void)info;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
-static int make_root(void **state)
-{
-	(void)state;
-	strcpy(root + strlen(root) - 6, "XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-	(void)state;
-	return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-// In place, as the kernel's files change under the descriptor that is open.
-static void put(const char *zone, const char *name, const char *text)
+static void put_in(const char *zone, const char *name, const char *text)
 {
 	char path[512];
-	snprintf(path, sizeof(path), "%s/%s", root, zone);
-	mkdir(path, 0755);
-	snprintf(path, sizeof(path), "%s/%s/%s", root, zone, name);
-	FILE *file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
+	snprintf(path, sizeof(path), "%s/%s", zone, name);
+	put(path, text);
 }
 
 static void put_zone(const char *zone, const char *name, const char *uj)
 {
-	put(zone, "name", name);
-	put(zone, "energy_uj", uj);
-	put(zone, "max_energy_range_uj", "1000000\n");
+	put_in(zone, "name", name);
+	put_in(zone, "energy_uj", uj);
+	put_in(zone, "max_energy_range_uj", "1000000\n");
 }
 
 static const struct tp_meter_value *reading_of(const char *name)
@@ -80,7 +52,7 @@ static const struct teeperf_trace_meter *meter_of(const char *name)
 static void domains_have_their_names(void **state)
 {
 	(void)state;
-	put("intel-rapl", "enabled", "1\n");
+	put_in("intel-rapl", "enabled", "1\n");
 	put_zone("intel-rapl:0", "package-0\n", "100\n");
 	put_zone("intel-rapl:0:0", "core\n", "200\n");
 	put_zone("intel-rapl:0:1", "dram\n", "300\n");
@@ -130,10 +102,10 @@ static void a_counter_that_goes_back_is_given_up(void **state)
 	(void)state;
 	put_zone("intel-rapl:0", "package-0\n", "2000000\n");
 	put_zone("intel-rapl:1", "package-1\n", "500\n");
-	put("intel-rapl:1", "max_energy_range_uj", "nonsense\n");
+	put_in("intel-rapl:1", "max_energy_range_uj", "nonsense\n");
 	tp_energy_open(&energy, root);
 	put_zone("intel-rapl:0", "package-0\n", "5\n");
-	put("intel-rapl:1", "energy_uj", "5\n");
+	put_in("intel-rapl:1", "energy_uj", "5\n");
 	for (int i = 0; i < 2; i++) {
 		tp_energy_read(&energy, readings);
 		assert_false(reading_of("package-0")->known);
@@ -148,8 +120,8 @@ static void what_cannot_be_read_says_why(void **state)
 {
 	(void)state;
 	put_zone("intel-rapl:0", "package-0\n", "not a number\n");
-	put("intel-rapl:1", "name", "package-1\n");
-	put("intel-rapl:2", "enabled", "1\n");
+	put_in("intel-rapl:1", "name", "package-1\n");
+	put_in("intel-rapl:2", "enabled", "1\n");
 	tp_energy_open(&energy, root);
 	assert_int_equal(energy.count, 2);
 	tp_energy_read(&energy, readings);
@@ -166,10 +138,10 @@ static void a_domain_may_vanish(void **state)
 	(void)state;
 	put_zone("intel-rapl:0", "package-0\n", "100\n");
 	tp_energy_open(&energy, root);
-	put("intel-rapl:0", "energy_uj", "250\n");
+	put_in("intel-rapl:0", "energy_uj", "250\n");
 	tp_energy_read(&energy, readings);
 	assert_int_equal(readings[0].value, 150);
-	put("intel-rapl:0", "energy_uj", "");
+	put_in("intel-rapl:0", "energy_uj", "");
 	for (int i = 0; i < 2; i++) {
 		tp_energy_read(&energy, readings);
 		assert_false(readings[0].known);

@@ -278,6 +278,40 @@ static void test_for_good(void **state)
 	assert_int_equal(__teeperf_enter(at, REGION), 0);
 }
 
+// A module that comes while the log is away must not look at the log's lists; nor must the process's end.
+static void test_module_without_log(void **state)
+{
+	(void)state;
+	static struct late_module late = LATE_MODULE;
+	static struct teeperf_module_block block = LATE_BLOCK(late);
+	begin(TEEPERF_CLOCK_SOFT_TSC);
+	serve(0);
+	header->only_offset =
+	    header->threads_offset + header->thread_capacity * sizeof(struct teeperf_thread);
+	header->only_count = 1;
+	header->only = TEEPERF_ONLY_LISTED;
+	*(uint64_t *)(void *)((char *)header + header->only_offset) = 20;
+	void *at = map_at(0);
+	assert_int_equal(__teeperf_enter(at, REGION), 1);
+	event(0x400000);
+	__teeperf_exit();
+	unmap(at);
+	__teeperf_module(TEEPERF_ABI << 8 | TEEPERF_COMPILED_AUTO, &block);
+	assert_int_equal(late.gates[0], TEEPERF_GATE_OFF);
+	assert_int_equal(late.gates[1], TEEPERF_GATE_OFF);
+	tp_thread_tell_cpu();
+	// It records when the log is there again.
+	at = map_at(4096);
+	assert_int_equal(__teeperf_enter(at, REGION), 1);
+	assert_int_equal(late.gates[0], TEEPERF_GATE_SOFT);
+	assert_int_equal(late.gates[1], TEEPERF_GATE_OFF);
+	__teeperf_exit();
+	unmap(at);
+	tp_thread_tell_cpu();
+	assert_null(tp_process.only_list);
+	assert_null(tp_process.selection_list);
+}
+
 static void *shared;
 static uint64_t entered;
 enum { ROUNDS = 300, EVENTS = 50 };
@@ -335,6 +369,7 @@ int main(void)
 	    TEST(test_wrong_clock),
 	    TEST(test_switched_off),
 	    TEST(test_for_good),
+	    TEST(test_module_without_log),
 	    TEST(test_threads),
 	};
 	return cmocka_run_group_tests(all, NULL, NULL);

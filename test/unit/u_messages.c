@@ -16,7 +16,7 @@
 static void control_requests(void **state)
 {
 	(void)state;
-	const struct tp_control_request sent = {TP_CONTROL_VERSION + 1, 77};
+	const struct tp_control_request sent = {.version = TP_CONTROL_VERSION + 1, .verb = 77};
 	struct tp_control_request request;
 	assert_int_equal(tp_control_request_read(&request, &sent, sizeof(sent)), 0);
 	assert_int_equal(request.version, TP_CONTROL_VERSION + 1);

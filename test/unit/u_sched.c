@@ -76,6 +76,7 @@ static void expect(
 #define ON TEEPERF_SCHED_ON
 #define BLOCKED TEEPERF_SCHED_BLOCKED
 #define PREEMPTED TEEPERF_SCHED_PREEMPTED
+#define ENDED TEEPERF_SCHED_ENDED
 
 static void stretches_of_threads(void **state)
 {
@@ -120,6 +121,30 @@ static void losses_never_make_waiting_longer(void **state)
 	expect(
 	    tp_sched_find(&read.sched, 7), (const struct tp_off_stretch[]){{500, 600, false}}, 1);
 	expect(tp_sched_find(&read.sched, 8), NULL, 0);
+	end(&read);
+}
+
+// When it had lost the processor for good.
+static void ends_of_threads(void **state)
+{
+	(void)state;
+	struct read read;
+	static const struct teeperf_trace_sched_switch switches[] = {{1100, 7, ON, 0},
+	    {1300, 7, ENDED, 0}, {1100, 8, ON, 0}, {1400, 8, BLOCKED, 0}, {1100, 9, ON, 0},
+	    {1100, 6, ON, 0}, {1200, 6, ENDED, 0}, {1500, 6, ON, 0}};
+	begin(&read);
+	add(&read, 1000, 0, switches, 8);
+	finish(&read, &tsc, line);
+	assert_int_equal(read.sched.thread_count, 4);
+	// Number 6 was given again.
+	static const uint64_t ends[] = {UINT64_MAX, 300, 400, UINT64_MAX};
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(read.sched.threads[i].os_tid, 6 + i);
+		assert_int_equal(read.sched.threads[i].end, ends[i]);
+	}
+	expect(tp_sched_find(&read.sched, 7), (const struct tp_off_stretch[]){{0, 100, false}}, 1);
+	expect(tp_sched_find(&read.sched, 6),
+	    (const struct tp_off_stretch[]){{0, 100, false}, {200, 500, false}}, 2);
 	end(&read);
 }
 
@@ -459,6 +484,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stretches_of_threads),
 	    cmocka_unit_test(losses_never_make_waiting_longer),
+	    cmocka_unit_test(ends_of_threads),
 	    cmocka_unit_test(soft_clocks_go_by_their_points),
 	    cmocka_unit_test(damaged_sections),
 	    cmocka_unit_test(calls_of_random_programs),

@@ -66,12 +66,50 @@ static void neither(void **state)
 		expect(cases[i], "", NULL, false);
 }
 
+static void having(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *sql;
+		bool names;
+	} cases[] = {
+	    {"SELECT sum(a) AS total FROM x GROUP BY b HAVING total > 1", true},
+	    {"select total from x having 1 < TOTAL order by 1; select 2", true},
+	    {"SELECT total FROM x GROUP BY total HAVING b > 1 ORDER BY total", false},
+	    {"SELECT a FROM x HAVING sum(total) > 1 LIMIT total", false},
+	    {"SELECT a FROM x HAVING x.total > 1", false},
+	    {"SELECT a FROM x HAVING totals > 1 -- total", false},
+	    {"SELECT total, 'HAVING total' FROM (SELECT 1 HAVING total)", false},
+	    {"SELECT 1; SELECT 2 HAVING total", false},
+	    {"SELECT a FROM x GROUP BY b HAVING (a > 1 OR (total > 1))", true},
+	    {"SELECT a FROM x GROUP BY b HAVING NOT(total > 1)", true},
+	    {"SELECT a FROM x GROUP BY b HAVING a > 1 AND \"Total\" > 1", true},
+	    {"SELECT a FROM x GROUP BY b HAVING 1 IN ([total], 2)", true},
+	    {"SELECT a FROM x GROUP BY b HAVING `total` > 1", true},
+	    {"SELECT a FROM x GROUP BY b HAVING 'total' > a", false},
+	    {"SELECT a FROM x GROUP BY b HAVING (max(total) > 1)", false},
+	    {"SELECT a FROM x GROUP BY b HAVING max((total), 2) > 1", false},
+	    {"SELECT a FROM x GROUP BY b HAVING total(a) > 1", false},
+	    {"SELECT a FROM x GROUP BY b HAVING a IN (SELECT total FROM y)", false},
+	    {"SELECT a FROM x GROUP BY b HAVING \"x\".\"total\" > 1 OR total . a > 1", false},
+	    {"SELECT a FROM x GROUP BY b HAVING (SELECT 1)) total", false},
+	    {"SELECT a FROM x HAVING \"total", false},
+	    {"SELECT a FROM x HAVING \"", false},
+	    {"HAVING", false},
+	    {"", false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (tp_sql_having_names(cases[i].sql, "total") != cases[i].names)
+			fail_msg("%s", cases[i].sql);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(reads),
 	    cmocka_unit_test(writes),
 	    cmocka_unit_test(neither),
+	    cmocka_unit_test(having),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,6 +156,34 @@ static void no_clock_points(void **state)
 	close_trace();
 }
 
+static void system_calls_around_the_tee(void **state)
+{
+	(void)state;
+	open_trace(
+	    "trace machine=62\n"
+	    "symbols\n\tsymbol 0x401000 invoke\n\tsymbol 0x501000 command\n"
+	    "\tsymbol 0x501010 helper\n\tsymbol 0x401010 callback\n"
+	    "modules\n\tmodule start=0x401000 end=0x402000 path=\"/host\"\n"
+	    "\tmodule start=0x501000 end=0x502000 flags=4 path=\"/tee\"\n"
+	    "threads\n\tthread tid=1 chunks=1\n"
+	    "chunk\n\t100 enter 0x401000\n\t200 enter 0x501000\n\t250 enter 0x501010\n"
+	    "\t350 exit 0x501010\n\t400 enter 0x401010\n\t500 exit 0x401010\n"
+	    "\t900 exit 0x501000\n\t1000 exit 0x401000\n"
+	    "clock kind=tsc hz=1000000000\n\tpoint 0 0\n\tpoint 2000 2000\nsystem groups=2\n"
+	    // By which the host entered the TEE; its middle is in the helper.
+	    "\tevent 1 start=150 duration=300 tid=1 pid=1 number=16 result=0\n"
+	    // For the TEE, by code that is not recorded.
+	    "\tevent 1 start=280 duration=10 tid=1 pid=1 number=0 result=0\n"
+	    // Begins before what it is in, as far as the clocks agree: of the host's own function.
+	    "\tevent 1 start=390 duration=50 tid=1 pid=1 number=0 result=0\n"
+	    "\tevent 1 start=600 duration=10 tid=1 pid=1 number=0 result=0\n");
+	static const char *const wanted[] = {"invoke", "helper", "callback", "command"};
+	assert_int_equal(items.count, 4);
+	for (uint64_t i = 0; i < 4; i++)
+		assert_string_equal(owner(i), wanted[i]);
+	close_trace();
+}
+
 // ---- the recorder's side
 
 static void words(void **state)
@@ -216,6 +244,7 @@ int main(void)
 	    cmocka_unit_test(innermost_call_by_the_middle),
 	    cmocka_unit_test(a_clock_that_changes_its_rate),
 	    cmocka_unit_test(no_clock_points),
+	    cmocka_unit_test(system_calls_around_the_tee),
 	    cmocka_unit_test(words),
 	    cmocka_unit_test(clocks),
 	    cmocka_unit_test(numbers),

@@ -173,7 +173,8 @@ static int write_tables(struct output *output, struct tp_err *err)
 	    &tp_relation_modules, &tp_relation_functions, &tp_relation_paths,
 	    &tp_relation_thread_paths, &tp_relation_counters, &tp_relation_counter_readings,
 	    &tp_relation_energy, &tp_relation_energy_readings, &tp_relation_syscalls,
-	    &tp_relation_waits, &tp_relation_io, &tp_relation_faults, &tp_relation_allocations};
+	    &tp_relation_waits, &tp_relation_io, &tp_relation_faults, &tp_relation_allocations,
+	    &tp_relation_sgx};
 	struct tp_buf path;
 	char name[64];
 	int code = 0;

@@ -13,6 +13,7 @@ enum {
 	SELF_TICKS = PARTS + TP_PART_COUNT,
 	INCLUSIVE_TICKS,
 	UNCERTAINTY_SHARE,
+	RECORDED_SHARE,
 	SHARE,
 	MEAN,
 	SOURCE,
@@ -69,6 +70,9 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
     [INCLUSIVE_TICKS] = {"inclusive_ticks", "inclusive_ns in ticks", TP_HIDDEN_TICKS},
     [UNCERTAINTY_SHARE] = {"self_uncertainty_share", "self_uncertainty_ns as a part of self_ns",
 	TP_TYPE_INT64, TP_UNIT_PERCENT, "+/-", 4, .sparse = true, ONLY_TEXT},
+    [RECORDED_SHARE] = {"recorded_share",
+	"part of the time for which it was recorded, if 'teeperf ctl' or 'record --budget' has changed that",
+	TP_TYPE_INT64, TP_UNIT_PERCENT, "recorded", 9, .sparse = true, ONLY_TEXT},
     [SHARE] = {"share", "part of the self time of all functions", TP_TYPE_INT64, TP_UNIT_PERCENT,
 	"share", 2, ONLY_TEXT},
     [MEAN] = {"mean_ns", "total_ns for each of timed_calls", TP_TYPE_INT64, TP_UNIT_TIME, "mean",
@@ -79,12 +83,13 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
 	"processes", .rank = 3},
 };
 
-// A time of the calls that have times; or SCALED, of all calls.
+// A time of the calls that have times; or SCALED, of all calls. What was running when the recorder attached has none, but has
+// the time of what it called.
 static struct tp_cell scaled_time(const struct tp_relation_data *data,
     const struct tp_function *function, uint64_t ticks, uint64_t scaled)
 {
-	struct tp_cell cell =
-	    tp_cell_time(data, tp_function_timed(function), data->scaled ? scaled : ticks);
+	const bool known = tp_function_timed(function) || (!function->calls && ticks);
+	struct tp_cell cell = tp_cell_time(data, known, data->scaled ? scaled : ticks);
 	cell.estimated = data->scaled && function->sampled;
 	return cell;
 }
@@ -133,6 +138,10 @@ static struct tp_cell time_value(
 	case UNCERTAINTY_SHARE:
 		return tp_cell_if(bounded,
 		    tp_cell_percent(function->uncertainty, function->self ? function->self : 1));
+	case RECORDED_SHARE:
+		return tp_cell_if(function->selected && !data->family,
+		    (struct tp_cell){.type = TP_CELL_REAL,
+			.real = 100 * tp_analysis_selected_share(data->analysis, function)});
 	case SHARE:
 		return tp_cell_if(
 		    timed, tp_cell_percent(function->scaled_self, data->analysis->scaled_self));
@@ -201,13 +210,14 @@ const struct tp_relation tp_relation_functions = {
     .count = COLUMNS,
     .ordered = true,
     .unique = true,
-    .text = (const uint8_t[]){CALLS, SELF, UNCERTAINTY_SHARE, SHARE, PARTS, PARTS + 1, PARTS + 2,
-	INCLUSIVE, MEAN, MIN, P50, P90, P99, MAX, FUNCTION, SOURCE, TP_RELATION_END},
+    .text =
+	(const uint8_t[]){CALLS, RECORDED_SHARE, SELF, UNCERTAINTY_SHARE, SHARE, PARTS, PARTS + 1,
+	    PARTS + 2, INCLUSIVE, MEAN, MIN, P50, P90, P99, MAX, FUNCTION, SOURCE, TP_RELATION_END},
     .csv = (const uint8_t[]){FUNCTION, CALLS, SELF, INCLUSIVE, MIN, MAX, MODULE, FILE_NAME, LINE,
 	LINKAGE, ADDRESS, TIMED, P50, P90, P99, UNCERTAINTY, FN, TOTAL, COUNTED, SAMPLED, FN_KEY,
 	PARTS, PARTS + 1, PARTS + 2, PARTS + 3, PARTS + 4, PARTS + 5, TP_RELATION_END},
     .report = (const uint8_t[]){CALLS, SELF, TIMED, UNCERTAINTY, INCLUSIVE, TOTAL, MIN, P50, P90,
-	P99, MAX, TP_RELATION_END},
+	P99, MAX, PARTS, PARTS + 1, PARTS + 2, PARTS + 3, PARTS + 4, PARTS + 5, TP_RELATION_END},
     .forms = TP_FORM_ALL,
     .rows = rows,
     .value = value,

@@ -157,6 +157,7 @@ extern const struct tp_relation tp_relation_waits;
 extern const struct tp_relation tp_relation_io;
 extern const struct tp_relation tp_relation_faults;
 extern const struct tp_relation tp_relation_allocations;
+extern const struct tp_relation tp_relation_sgx;
 extern const struct tp_relation tp_relation_system; /* struct tp_system_row */
 /* Of families: */
 extern const struct tp_relation tp_relation_family_functions; /* struct tp_function */

@@ -3,14 +3,24 @@
 // each function caused.
 #include "relation.h"
 
-#include <stdio.h>
-
 // What all events have in common, and what some have.
 enum { THREAD, TID, PID, START, DURATION, FN, PATH, FUNCTION, COMMON };
 enum { CALL = COMMON, RESULT, BYTES, ARGUMENT, UNFINISHED, CALL_COLUMNS };
-enum { FUTEX = COMMON, WAIT_RESULT, WAKER_TID, WAKER_THREAD, WAKER_FN, WAKER_PATH, WAKER, WOKEN };
+enum {
+	FUTEX = COMMON,
+	WAIT_RESULT,
+	WAKER_TID,
+	WAKER_THREAD,
+	WAKER_FN,
+	WAKER_PATH,
+	WAKER,
+	WOKEN,
+	WAIT_CALL,
+	WAIT_COLUMNS
+};
 enum { IO_CALL = COMMON, IO_BYTES, FD, DEVICE, SECTOR, SEQUENTIAL, IO_COLUMNS };
 enum { ADDRESS = COMMON, MEMORY, MAJOR, FAULT_COLUMNS };
+enum { SGX_CALL = COMMON, SGX_COLUMNS };
 enum { CAUSE = COMMON, OBJECTS, PAGE_BYTES, ALLOCATION_COLUMNS };
 
 #define COMMON_COLUMNS                                                                             \
@@ -158,9 +168,11 @@ const struct tp_relation tp_relation_syscalls = {
 
 static const struct tp_relation_column wait_columns[] = {
     COMMON_COLUMNS,
-    [FUTEX] = {"futex", "address of the futex: of a lock, a condition, ...",
+    [FUTEX] = {"futex",
+	"address of the futex: of a lock, a condition, ...; of other calls, their first argument",
 	.unit = TP_UNIT_ADDRESS},
-    [WAIT_RESULT] = {"result", "0: it was woken; else why it did not wait, or no longer",
+    [WAIT_RESULT] = {"result",
+	"what it returned; of futex 0: it was woken, else why it did not wait, or no longer",
 	.type = TP_TYPE_INT64},
     [WAKER_TID] = {"waker_tid", "tid of the thread that woke it; NULL: none did", .nullable = true},
     [WAKER_THREAD] = {"waker_thread", "the same, of threads", .type = TP_TYPE_INT32, .missing = -1},
@@ -170,14 +182,15 @@ static const struct tp_relation_column wait_columns[] = {
     [WAKER] = {"waker", "its name", .type = TP_TYPE_TEXT, .nullable = true},
     [WOKEN] = {"woken_ns", "ns from the wait's start until it was woken; it runs later",
 	.unit = TP_UNIT_NS, .missing = -1},
+    [WAIT_CALL] = {"call", "in which it waited: futex, read, ...", .type = TP_TYPE_TEXT,
+	.made = true},
 };
 
 static struct tp_cell wait_value(struct tp_relation_data *data, const void *row, uint32_t column)
 {
 	const struct tp_system_item *item = item_of(data, row);
 	const struct teeperf_system_event *event = item->event;
-	const bool woken =
-	    event->waker_tid && !event->result && !(event->flags & TEEPERF_SYSTEM_UNFINISHED);
+	const bool woken = tp_system_event_woken(data->analysis, event);
 	switch (column) {
 	case FUTEX:
 		return tp_cell_number((int64_t)event->argument);
@@ -196,6 +209,8 @@ static struct tp_cell wait_value(struct tp_relation_data *data, const void *row,
 	case WOKEN:
 		return tp_cell_if(woken && event->woken_ns >= event->start_ns,
 		    tp_cell_count(event->woken_ns - event->start_ns));
+	case WAIT_CALL:
+		return name_cell(data, event);
 	default:
 		return common_value(data, item, column);
 	}
@@ -208,10 +223,11 @@ static struct tp_rows wait_rows(const struct tp_relation_data *data)
 
 const struct tp_relation tp_relation_waits = {
     .name = "waits",
-    .summary = "waits for locks, conditions and other threads (futex), and who ended them; of a "
-	       "recording with --events",
+    .summary =
+	"waits for locks, conditions and other threads, and who ended them: futex, and calls that another thread ended; of a "
+	"recording with --events",
     .columns = wait_columns,
-    .count = sizeof(wait_columns) / sizeof(wait_columns[0]),
+    .count = WAIT_COLUMNS,
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,
     .reason = LIST_REASON,
     .rows = wait_rows,
@@ -364,6 +380,37 @@ const struct tp_relation tp_relation_allocations = {
     .value = allocation_value,
 };
 
+// ---- SGX
+
+static const struct tp_relation_column sgx_columns[] = {
+    COMMON_COLUMNS,
+    [SGX_CALL] = {"call",
+	"which function of the kernel: sgx_vma_fault, sgx_encl_eldu, ...; times of those that call each other overlap",
+	.type = TP_TYPE_TEXT, .made = true},
+};
+
+static struct tp_cell sgx_value(struct tp_relation_data *data, const void *row, uint32_t column)
+{
+	const struct tp_system_item *item = item_of(data, row);
+	return column == SGX_CALL ? name_cell(data, item->event) : common_value(data, item, column);
+}
+
+static struct tp_rows sgx_rows(const struct tp_relation_data *data)
+{
+	return list_rows(data, TP_SYSTEM_SGX);
+}
+
+const struct tp_relation tp_relation_sgx = {
+    .name = "sgx",
+    .summary = "functions of the kernel's SGX driver, of a recording with --events",
+    .columns = sgx_columns,
+    .count = SGX_COLUMNS,
+    .forms = TP_FORM_SQL | TP_FORM_PARQUET,
+    .reason = LIST_REASON,
+    .rows = sgx_rows,
+    .value = sgx_value,
+};
+
 // ---- system
 
 enum {
@@ -404,17 +451,6 @@ static const struct tp_relation_column system_columns[] = {
 	.elastic = true},
 };
 
-// Requests in rows of their own, as devices do what is sequential faster.
-static struct tp_cell event_cell(struct tp_relation_data *data, const struct tp_system_row *row)
-{
-	char text[64];
-	if (row->event.kind != TEEPERF_SYSTEM_BLOCK || row->event.detail > 1)
-		return name_cell(data, &row->event);
-	snprintf(data->made, sizeof(data->made), "%s%s", row->sequential ? "" : "random ",
-	    tp_system_event_name(data->analysis, &row->event, text));
-	return tp_cell_text(data->made);
-}
-
 static struct tp_cell system_value(struct tp_relation_data *data, const void *item, uint32_t column)
 {
 	const struct tp_system_row *row = item;
@@ -426,8 +462,8 @@ static struct tp_cell system_value(struct tp_relation_data *data, const void *it
 	case S_TOTAL:
 		return tp_cell_if(timed, tp_cell_count(row->total_ns));
 	case S_SHARE:
-		return tp_cell_if(
-		    timed, tp_cell_percent(row->total_ns, data->system->total.total_ns));
+		return tp_cell_if(timed && row->event.kind != TEEPERF_SYSTEM_DRIVER,
+		    tp_cell_percent(row->total_ns, data->system->total.total_ns));
 	case S_MEAN:
 		return tp_cell_if(timed, tp_cell_count(timed ? row->total_ns / row->count : 0));
 	case S_P50:
@@ -448,8 +484,9 @@ static struct tp_cell system_value(struct tp_relation_data *data, const void *it
 				     ? NULL
 				     : data->analysis->functions[row->waker].symbol.name));
 	case S_EVENT:
-		return row->is_total ? (struct tp_cell){.type = TP_CELL_NULL}
-				     : event_cell(data, row);
+		// Requests in rows of their own, as devices do what is sequential faster.
+		return tp_cell_if(!row->is_total, tp_cell_text(tp_system_item_name(data->analysis,
+						      &row->event, row->sequential, data->made)));
 	default:
 		return tp_cell_text(row->is_total ? "total; bytes of calls"
 						  : tp_system_row_function(data->analysis, row));

@@ -68,6 +68,7 @@ static const struct tp_symbol *symbol_of(const struct tp_report *report, uint32_
 
 // ---- columns of numbers
 
+// What is not known is 0; or null, in columns that can tell it from 0, which are left out if nothing is known.
 static void add_numbers(
     const struct tp_report *report, uint8_t column, bool base, struct tp_buf *out)
 {
@@ -76,7 +77,10 @@ static void add_numbers(
 	    .analysis = base ? report->options->base : report->analysis,
 	    .scaled = true,
 	};
-	tp_buf_addf(out, ",\"%s%s\":[", base ? "base_" : "", relation->columns[column].key);
+	const bool tells = relation->columns[column].missing != 0;
+	bool known = !tells;
+	struct tp_buf numbers;
+	tp_buf_init(&numbers);
 	for (uint32_t i = 0; i < report->tree.function_count; i++) {
 		const struct tp_report_function *it = &report->tree.functions[i];
 		const uint32_t at = base ? it->there : it->here;
@@ -84,9 +88,20 @@ static void add_numbers(
 		    at == UINT32_MAX
 			? (struct tp_cell){.type = TP_CELL_NULL}
 			: relation->value(&data, tp_relation_row(relation, &data, at), column);
-		tp_buf_addf(out, "%s%" PRIu64, i ? "," : "", cell.type ? cell.count : 0);
+		known |= cell.type != TP_CELL_NULL;
+		if (!cell.type && tells)
+			tp_buf_addf(&numbers, "%snull", i ? "," : "");
+		else
+			tp_buf_addf(
+			    &numbers, "%s%" PRIu64, i ? "," : "", cell.type ? cell.count : 0);
 	}
-	tp_buf_add_char(out, ']');
+	if (known) {
+		tp_buf_addf(out, ",\"%s%s\":[", base ? "base_" : "", relation->columns[column].key);
+		tp_buf_add(out, numbers.data, numbers.size);
+		tp_buf_add_char(out, ']');
+	}
+	out->failed |= numbers.failed;
+	tp_buf_release(&numbers);
 }
 
 // ---- histograms
@@ -208,6 +223,10 @@ bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
 	tp_json_object(&json, NULL);
 	tp_json_text(&json, "program", tp_tracefile_program(analysis->trace));
 	tp_json_text(&json, "unit", analysis->timeless ? "calls" : tp_view_unit(analysis));
+	if (report->has_times) {
+		tp_json_text(&json, "time", tp_time_name(report->options->time));
+		tp_json_bool(&json, "times", true);
+	}
 	tp_json_uint(&json, "span", tp_timebase_ns(&analysis->time, time->width * time->buckets));
 	tp_json_uint(&json, "start",
 	    analysis->timeless || !time->buckets ? 0 : tp_analysis_at_ns(analysis, time->from));

@@ -212,6 +212,24 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 	if (time->rows_left)
 		add_omission(
 		    out, "left out", "the timeline's deepest rows, which would have been too many");
+	if (report->stretches_left)
+		add_omission(out, "left out",
+		    "the %s shortest stretches without a processor are not drawn",
+		    tp_text_count(a, report->stretches_left));
+	if (report->meter_step > 1)
+		add_omission(out, "left out",
+		    "counters and energy have too many readings: means of %s of them are drawn",
+		    tp_text_count(a, report->meter_step));
+	if (report->event_least)
+		add_omission(out, "left out",
+		    "only the %s longest system events are drawn one by one, those of %s and more; the "
+		    "lanes' shades say how many others began in each part of time, and how long they took",
+		    tp_text_count(a, report->events_drawn), tp_text_ns(b, report->event_least));
+	if (report->events_elsewhere)
+		add_omission(out, "left out",
+		    "%s system events are in no lane: their threads are not in the timeline, or they "
+		    "were before or after it",
+		    tp_text_count(a, report->events_elsewhere));
 	if (time->moved_ticks)
 		add_omission(out, "left out",
 		    "in selections %.2g%% of the time counts for a caller of where it was spent, because "

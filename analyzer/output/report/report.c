@@ -68,59 +68,76 @@ static bool add_paths(struct tp_report *report, struct tp_buf *out)
 		ADD_COLUMN(items[i].base_calls);
 		ADD_COLUMN(items[i].base_self);
 	}
+	for (uint32_t j = 0; j < TP_REPORT_TIMES && report->has_times; j++)
+		ADD_COLUMN(items[i].times[j]);
 	return true;
 }
 
-// What thread number AT has of the items: CALLS and SELF have a place for each.
-static void add_rows(const struct tp_report *report, uint32_t at, uint64_t *calls, uint64_t *self,
-    struct tp_buf *out)
+// What a thread has of an item.
+struct row {
+	uint64_t calls;
+	uint64_t self;
+	uint64_t times[TP_REPORT_TIMES];
+};
+
+static bool is_there(const struct row *row)
+{
+	return row->calls || row->self;
+}
+
+#define ADD_ROWS(value)                      \
+	for (uint32_t i = 1; i < items; i++) \
+		if (is_there(&rows[i]))      \
+	tp_varint_add(out, value)
+
+// What thread number AT has of the items: ROWS has a place for each.
+static void add_rows(
+    const struct tp_report *report, uint32_t at, struct row *rows, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = report->analysis;
 	const struct tp_profile *profile = &analysis->threads[at].profile;
 	const uint32_t items = report->tree.count;
-	memset(calls, 0, items * sizeof(*calls));
-	memset(self, 0, items * sizeof(*self));
+	memset(rows, 0, items * sizeof(*rows));
 	for (uint32_t i = 1; i < profile->node_count; i++) {
-		const uint32_t item = report->tree.of_path[report->paths.of_node[at][i]];
-		calls[item] += profile->nodes[i].calls;
-		self[item] += tp_timebase_ns(&analysis->time, profile->nodes[i].self);
+		struct row *row = &rows[report->tree.of_path[report->paths.of_node[at][i]]];
+		row->calls += profile->nodes[i].calls;
+		row->self += tp_timebase_ns(&analysis->time, profile->nodes[i].self);
+		for (uint32_t j = 0; j < TP_REPORT_TIMES && profile->parts; j++)
+			row->times[j] += tp_report_part(analysis, &profile->parts[i], j);
 	}
 	uint32_t count = 0;
 	for (uint32_t i = 1; i < items; i++)
-		count += calls[i] || self[i];
+		count += is_there(&rows[i]);
 	tp_varint_add(out, count);
-	for (uint32_t i = 1, last = 0; i < items; i++) {
-		if (!calls[i] && !self[i])
+	uint32_t last = 0;
+	for (uint32_t i = 1; i < items; i++) {
+		if (!is_there(&rows[i]))
 			continue;
 		tp_varint_add(out, i - last);
 		last = i;
 	}
-	for (uint32_t i = 1; i < items; i++)
-		if (calls[i] || self[i])
-			tp_varint_add(out, calls[i]);
-	for (uint32_t i = 1; i < items; i++)
-		if (calls[i] || self[i])
-			tp_varint_add(out, self[i]);
+	ADD_ROWS(rows[i].calls);
+	ADD_ROWS(rows[i].self);
+	for (uint32_t j = 0; j < TP_REPORT_TIMES && report->has_times; j++)
+		ADD_ROWS(rows[i].times[j]);
 }
 
 static bool add_threads(struct tp_report *report, struct tp_buf *out)
 {
-	uint64_t *calls = calloc(report->tree.count, sizeof(*calls));
-	uint64_t *self = calloc(report->tree.count, sizeof(*self));
-	uint64_t rows = 0;
-	for (uint32_t i = 0; calls && self && i < report->thread_count; i++) {
+	struct row *rows = calloc(report->tree.count, sizeof(*rows));
+	uint64_t count = 0;
+	for (uint32_t i = 0; rows && i < report->thread_count; i++) {
 		const uint32_t at = report->threads[i];
-		rows += report->analysis->threads[at].profile.node_count;
-		if (rows > ROWS_MAX && i) {
+		count += report->analysis->threads[at].profile.node_count;
+		if (count > ROWS_MAX && i) {
 			tp_varint_add(out, 0);
 			continue;
 		}
-		add_rows(report, at, calls, self, out);
+		add_rows(report, at, rows, out);
 		report->with_rows++;
 	}
-	const bool ok = calls && self;
-	free(calls);
-	free(self);
+	const bool ok = rows != NULL;
+	free(rows);
 	return ok;
 }
 
@@ -212,25 +229,28 @@ static void add_start(const struct tp_report *report, struct tp_buf *out)
 
 static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *err)
 {
-	static const struct {
+	const struct tp_analysis *analysis = report->analysis;
+	const bool has_time = report->time.buckets != 0;
+	const struct {
 		const char *name;
 		bool (*add)(struct tp_report *report, struct tp_buf *out);
-		bool of_time;  /* needs the timeline */
-		bool of_waits; /* needs threads that tell running from waiting */
+		bool is_there;
 	} blocks[] = {
-	    {"facts", tp_report_add_facts, false, false},
-	    {"paths", add_paths, false, false},
-	    {"threads", add_threads, false, false},
-	    {"time", add_time, true, false},
-	    {"waits", tp_report_add_waits, true, true},
+	    {"facts", tp_report_add_facts, true},
+	    {"paths", add_paths, true},
+	    {"threads", add_threads, true},
+	    {"time", add_time, has_time},
+	    // Of threads of which is known when they ran.
+	    {"waits", tp_report_add_waits, has_time && analysis->with_parts},
+	    {"lanes", tp_report_add_lanes,
+		has_time && analysis->trace->system.has && analysis->time.has_origin},
+	    {"meters", tp_report_add_meters, has_time && tp_report_has_meters(analysis)},
 	};
 	struct tp_buf packed;
 	int code = 0;
 	tp_buf_init(&packed);
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]) && !code; i++) {
-		if (blocks[i].of_time && !report->time.buckets)
-			continue;
-		if (blocks[i].of_waits && !report->analysis->with_parts)
+		if (!blocks[i].is_there)
 			continue;
 		struct tp_buf data;
 		tp_buf_init(&data);
@@ -259,8 +279,12 @@ int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_
 	static const struct tp_report_limits limits = {
 	    .cells = 512, .buckets_per_cell = 8, .runs = 1000000, .pairs = 1000000};
 	struct tp_report_limits chosen = limits;
-	struct tp_report report = {.analysis = analysis, .options = options};
 	const struct tp_analysis *base = options->base;
+	struct tp_report report = {
+	    .analysis = analysis,
+	    .options = options,
+	    .has_times = !base && !tp_analysis_check_parts(analysis, err),
+	};
 	chosen.calls = options->calls;
 	int code = tp_paths_init(&report.paths, analysis, err);
 	if (!code && base)

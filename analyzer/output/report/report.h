@@ -3,17 +3,28 @@
  * The report: one HTML page that needs nothing else, with the viewer of report/ and the data that it
  * shows. The data are blocks, of numbers as in common/varint.h unless it says JSON:
  *
- *   facts    JSON: program, unit (ns, ticks or calls), span and start of the timeline, no_timeline (why
- *            there is none), threads, bounds (of the bins of histograms), functions (a column each)
+ *   facts    JSON: program, unit (ns, ticks or calls), time (which is shown at first: wall, cpu, ...), times (whether the others
+ *            can be shown), span and start of the timeline, no_timeline (why there is none), threads, bounds (of the bins of histograms), functions (a column each)
  *   paths    how many; then a column each of: how many levels up its parent is from the path before
  *            (0: that path is its parent), function, recursion level, calls, self, min, max - min; with
- *            a baseline also its calls and self
- *   threads  for each thread: how many paths, and the columns path (difference to the last), calls, self
+ *            a baseline also its calls and self; with times, what of self is cpu, wait and preempted
+ *   threads  for each thread: how many paths, and the columns path (difference to the last), calls, self; with times also
+ *            these three
  *   time     buckets, cells; for each thread: how many rows, for each how many runs, and those; the
  *            cells; how many of the longest calls, and the columns start (difference), duration, path
  *
  *   waits    only if it is known when threads had no processor; for each thread 1 + how many stretches, 0: not known; and for each
  *            stretch, the longest of all threads, start (difference) and length * 2 + 1 if it was preempted
+ *   lanes    only if there are system events: how many names, and of each its length and letters; by how much earlier than
+ *            the timeline the starts count; for each thread, for system calls, waits, requests to devices and page faults:
+ *            how many events, the longest of all threads, and the columns start (difference), duration, name, function + 1
+ *            (0: none), bytes + 1 (0: it moves none), of waits also time until a thread ended it + 1 (0: none did), that
+ *            thread's function + 1 and number here + 1; then how many were shorter, and, if any, for each cell how many and,
+ *            if any, their time together
+ *
+ *   meters   only if there are readings of counters or energy; for each meter its name, unit and note, as length and letters, how
+ *            many readings, and the columns time since the first record (difference), value until the next one; at the end an
+ *            empty name
  *
  * A function's number is that in facts; one more is "(smaller)", light paths together. Times are
  * nanoseconds, or ticks if no rate is known.
@@ -31,6 +42,9 @@
  */
 #define TP_REPORT_SMALLER UINT32_MAX
 
+/* Self times: nanoseconds with a processor, of waiting, preempted. */
+enum { TP_REPORT_CPU, TP_REPORT_WAIT, TP_REPORT_PREEMPTED, TP_REPORT_TIMES };
+
 struct tp_report_item {
 	uint32_t parent;
 	uint32_t function; /* index in functions, TP_REPORT_SMALLER, or UINT32_MAX - 1 for item 0 */
@@ -38,6 +52,7 @@ struct tp_report_item {
 	uint32_t recursion;
 	uint64_t calls;
 	uint64_t self; /* nanoseconds, as the others */
+	uint64_t times[TP_REPORT_TIMES];
 	uint64_t min;
 	uint64_t max;
 	uint64_t base_calls; /* of the other recording */
@@ -130,6 +145,8 @@ struct tp_report_options {
 	uint32_t paths;                 /* at most so many, lighter ones are put together */
 	uint32_t calls;                 /* so many of the longest are drawn one by one */
 	const struct tp_analysis *base; /* to compare with, or NULL */
+	enum tp_time
+	    time; /* which is shown at first; pre: wall, or the analysis tells them and there is no base */
 };
 
 struct tp_report {
@@ -141,17 +158,35 @@ struct tp_report {
 	struct tp_report_time time; /* empty without a clock */
 	uint32_t *threads;          /* those that are shown: indices in analysis->threads */
 	uint32_t thread_count;
+	bool has_times;           /* of all paths is known what they ran and waited */
 	uint32_t with_rows;       /* threads that have rows in the block "threads" */
 	uint32_t histograms_left; /* functions whose histogram is left out */
+	uint64_t meter_step;      /* so many readings of counters are one in the page */
+	uint64_t stretches_left;  /* of waiting, too short to be drawn */
+	/* System events: */
+	uint64_t events_drawn;     /* one by one */
+	uint64_t events_elsewhere; /* in no lane: of other threads, or other times */
+	uint64_t event_least;      /* ns of the shortest that is drawn; 0: all are */
 };
 
 /* Add the page to OUT. 0 or TP_ERR_MEMORY; check out->failed as well. */
 int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_options *options,
     struct tp_buf *out, struct tp_err *err);
 
-/* Its parts: the blocks "facts" and "waits" (false: no memory); head and foot of the page. */
+/* Its parts: the blocks "facts", "waits", "lanes" and "meters" (false: no memory); head and foot of the page. */
 bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_waits(struct tp_report *report, struct tp_buf *out);
+bool tp_report_add_lanes(struct tp_report *report, struct tp_buf *out);
+bool tp_report_has_meters(const struct tp_analysis *analysis);
+bool tp_report_add_meters(struct tp_report *report, struct tp_buf *out);
+/* Nanoseconds of self time, by TP_REPORT_CPU, ... */
+static inline uint64_t tp_report_part(
+    const struct tp_analysis *analysis, const struct tp_node_parts *parts, uint32_t which)
+{
+	const uint64_t ticks[TP_REPORT_TIMES] = {
+	    parts->self_cpu, parts->self_off.blocked, parts->self_off.preempted};
+	return tp_timebase_ns(&analysis->time, ticks[which]);
+}
 void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out);
 void tp_report_add_noscript(const struct tp_report *report, struct tp_buf *out);
 

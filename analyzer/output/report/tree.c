@@ -144,6 +144,8 @@ static bool join(struct joint *joint, const struct tp_analysis *analysis,
 		    .min = path->calls ? tp_timebase_ns(&analysis->time, path->min) : 0,
 		    .max = tp_timebase_ns(&analysis->time, path->max),
 		};
+		for (uint32_t j = 0; j < TP_REPORT_TIMES; j++)
+			joint->items[i].times[j] = tp_report_part(analysis, &path->parts, j);
 	}
 	if (base)
 		add_base(joint, base_analysis, base, functions);
@@ -252,6 +254,8 @@ static void fold(const struct joint *joint, struct tp_report_tree *tree, uint32_
 		struct tp_report_item *item = &tree->items[of[i]];
 		item->calls += joint->items[i].calls;
 		item->self += joint->items[i].self;
+		for (uint32_t j = 0; j < TP_REPORT_TIMES; j++)
+			item->times[j] += joint->items[i].times[j];
 		item->base_calls += joint->items[i].base_calls;
 		item->base_self += joint->items[i].base_self;
 		tree->folded++;

@@ -23,7 +23,7 @@ static bool clip(const struct tp_report *report, const struct tp_thread_result *
 }
 
 // Ticks of the shortest stretch that is drawn. False: no memory.
-static bool find_least(const struct tp_report *report, uint64_t *least)
+static bool find_least(struct tp_report *report, uint64_t *least)
 {
 	uint64_t *lengths = NULL;
 	uint64_t capacity = 0;
@@ -47,6 +47,8 @@ static bool find_least(const struct tp_report *report, uint64_t *least)
 	if (ok && count > STRETCHES_MAX) {
 		qsort(lengths, count, sizeof(*lengths), tp_compare_u64_descending);
 		*least = lengths[STRETCHES_MAX];
+		const uint64_t drawn = TP_LOWER_BOUND(UINT64_C(0), count, i, lengths[i] > *least);
+		report->stretches_left = count - drawn;
 	}
 	free(lengths);
 	return ok;

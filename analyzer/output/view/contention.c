@@ -3,7 +3,7 @@
 #include "analyzer/profile/calls.h"
 #include "analyzer/profile/contention.h"
 #include "analyzer/output/grid.h"
-#include "analyzer/profile/paths.h"
+#include "analyzer/output/view/waits.h"
 #include "common/array.h"
 
 #include <inttypes.h>
@@ -26,11 +26,16 @@ struct item {
 	uint64_t first;   // of the pass: where its calls stand
 	uint64_t count;   // so many have come
 	struct tp_contention result;
+	uint64_t waits; // in the function itself, that another thread ended
+	uint64_t waited_ns;
+	const struct tp_wait_row *holder; // who ended those with most time; NULL: there are none
 };
 
 struct contention {
 	const struct tp_analysis *analysis;
 	struct tp_paths paths;
+	struct tp_system_items events;
+	struct tp_waits waits;
 	struct item *items; // of functions that several threads have called
 	uint32_t count;
 	uint32_t *item_of; // of each function; 0: none, else + 1
@@ -158,6 +163,30 @@ static int sweep(struct contention *contention, struct tp_err *err)
 	return code;
 }
 
+// Who held the locks that these functions waited for.
+static int find_holders(struct contention *contention, struct tp_err *err)
+{
+	const struct tp_analysis *analysis = contention->analysis;
+	if (!analysis->trace->system.has)
+		return 0;
+	int code = tp_system_items_init(&contention->events, analysis, &contention->paths, err);
+	if (!code)
+		code = tp_waits_init(
+		    &contention->waits, &contention->events, analysis, &contention->paths, err);
+	for (uint64_t i = 0; !code && i < contention->waits.count; i++) {
+		const struct tp_wait_row *row = &contention->waits.rows[i];
+		if (!row->woken || row->function == TP_SYSTEM_NOBODY ||
+		    !contention->item_of[row->function])
+			continue;
+		struct item *item = &contention->items[contention->item_of[row->function] - 1];
+		item->waits += row->count;
+		item->waited_ns = tp_add_capped(item->waited_ns, row->total_ns);
+		// Those with most time come first.
+		item->holder = item->holder ? item->holder : row;
+	}
+	return code;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct item *x = a;
@@ -195,6 +224,22 @@ static void add_inside(struct tp_grid *grid, const struct tp_contention *result)
 	tp_buf_release(&cell);
 }
 
+// "lock in worker 3"
+static void add_holder(struct tp_grid *grid, const struct tp_wait_row *holder)
+{
+	char thread[64];
+	struct tp_buf cell;
+	tp_buf_init(&cell);
+	if (holder) {
+		tp_buf_add_string(&cell, tp_view_waker(grid->analysis, holder));
+		tp_view_waker_thread(grid->analysis, holder, thread);
+		tp_buf_addf(&cell, "%s%s", thread[0] ? " in " : "", thread);
+	}
+	grid->out->failed |= cell.failed;
+	tp_grid_text(grid, cell.data ? cell.data : "");
+	tp_buf_release(&cell);
+}
+
 static void add_row(struct tp_grid *grid, const struct item *item)
 {
 	const struct tp_contention *result = &item->result;
@@ -215,6 +260,12 @@ static void add_row(struct tp_grid *grid, const struct item *item)
 	tp_grid_time(grid, result->alone_calls != 0, result->alone_median);
 	tp_grid_time(grid, result->shared_calls != 0, result->shared_median);
 	tp_grid_real(grid, both, ratio, 2);
+	if (grid->analysis->trace->system.has)
+		tp_grid_count(grid, item->waits);
+	else
+		tp_grid_blank(grid);
+	tp_grid_kernel_ns(grid, item->waits != 0, item->waited_ns);
+	add_holder(grid, item->holder);
 	add_inside(grid, result);
 	tp_grid_text(grid, grid->analysis->functions[item->function].symbol.name);
 	tp_grid_text(grid, waits ? "waits likely" : "");
@@ -223,7 +274,7 @@ static void add_row(struct tp_grid *grid, const struct item *item)
 static int show(struct contention *contention, const struct tp_view_options *options,
     struct tp_buf *out, struct tp_err *err)
 {
-	static const struct tp_column columns[] = {
+	struct tp_column columns[] = {
 	    {"overlap", "overlap_ns", 'r', 0, false, false},
 	    {"share", "overlap_share", 'r', 3, false, false},
 	    {"busy", "busy_ns", 'r', 2, false, false},
@@ -235,11 +286,19 @@ static int show(struct contention *contention, const struct tp_view_options *opt
 	    {"alone", "alone_p50_ns", 'r', 7, false, false},
 	    {"shared", "shared_p50_ns", 'r', 8, false, false},
 	    {"ratio", "ratio", 'r', 6, false, false},
+	    {"waits", "waits", 'r', 10, false, false},
+	    {"waited", "waited_ns", 'r', 0, false, false},
+	    {"ended by", "waker", 'l', 0, false, false},
 	    {"threads inside", "inside_ns", 'l', 9, false, false},
 	    {"function", "function", 'l', 0, false, true},
 	    {"", "hint", 'l', 0, false, false},
 	    {0},
 	};
+	// Without system events there is nothing to show in a table.
+	for (struct tp_column *column = columns; column->key; column++)
+		if (!contention->analysis->trace->system.has &&
+		    (strncmp(column->key, "wait", 4) == 0 || strcmp(column->key, "waker") == 0))
+			column->title = NULL;
 	struct tp_grid grid;
 	tp_grid_init(&grid, contention->analysis, options, columns, "contention", NULL, out);
 	for (uint32_t i = 0; i < contention->count; i++)
@@ -258,12 +317,16 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 		    "no memory for %" PRIu32 " functions", analysis->function_count);
 	if (!code)
 		code = sweep(&contention, err);
+	if (!code)
+		code = find_holders(&contention, err);
 	if (!code) {
 		if (contention.count)
 			qsort(
 			    contention.items, contention.count, sizeof(*contention.items), compare);
 		code = show(&contention, options, out, err);
 	}
+	tp_waits_release(&contention.waits);
+	tp_system_items_release(&contention.events);
 	free(contention.calls);
 	free(contention.ends);
 	free(contention.items);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The view "system": which function caused which system calls, waits, page faults and requests to devices.
 #include "analyzer/output/relation/show.h"
+#include "analyzer/output/view/waits.h"
 
-static int refuse(const struct tp_analysis *analysis, struct tp_err *err)
+int tp_view_check_events(const struct tp_analysis *analysis, struct tp_err *err)
 {
 	char why[256];
+	if (analysis->trace->system.has)
+		return 0;
 	if (tp_tracefile_host(analysis->trace, "events_refused", why, sizeof(why)))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
 		    "has no system events: %s", why);
@@ -18,9 +21,10 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	struct tp_paths paths;
 	struct tp_system_items items = {0};
 	struct tp_relation_show show;
-	if (!analysis->trace->system.has)
-		return refuse(analysis, err);
-	int code = tp_paths_init(&paths, analysis, err);
+	int code = tp_view_check_events(analysis, err);
+	if (code)
+		return code;
+	code = tp_paths_init(&paths, analysis, err);
 	if (!code)
 		code = tp_system_items_init(&items, analysis, &paths, err);
 	if (!code) {

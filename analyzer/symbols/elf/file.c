@@ -226,9 +226,18 @@ static int read_symbols(
 	}
 	free(raw);
 	qsort(elf->symbols, found, sizeof(*elf->symbols), compare_symbols);
+	uint32_t more = 0;
+	for (uint32_t i = 1; i < found; i++)
+		more += elf->symbols[i - 1].address == elf->symbols[i].address;
+	elf->aliases = malloc((more ? more : 1) * sizeof(*elf->aliases));
+	if (!elf->aliases)
+		return tp_err_set_at(err, TP_ERR_MEMORY, input->source.name, table->sh_offset,
+		    "no memory for %" PRIu32 " more names of functions", more);
 	for (uint32_t i = 0; i < found; i++)
-		if (!elf->symbol_count ||
-		    elf->symbols[elf->symbol_count - 1].address != elf->symbols[i].address)
+		if (elf->symbol_count &&
+		    elf->symbols[elf->symbol_count - 1].address == elf->symbols[i].address)
+			elf->aliases[elf->alias_count++] = elf->symbols[i];
+		else
 			elf->symbols[elf->symbol_count++] = elf->symbols[i];
 	return 0;
 }
@@ -273,6 +282,7 @@ int tp_elf_file_identify(struct tp_elf_file *elf, const char *path, struct tp_er
 
 void tp_elf_file_release(struct tp_elf_file *elf)
 {
+	free(elf->aliases);
 	free(elf->symbols);
 	free(elf->strings);
 	memset(elf, 0, sizeof(*elf));
@@ -286,6 +296,18 @@ const struct tp_elf_symbol *tp_elf_file_find(const struct tp_elf_file *elf, uint
 	if (!symbol || (symbol->address != address && address - symbol->address >= symbol->size))
 		return NULL;
 	return symbol;
+}
+
+const struct tp_elf_symbol *tp_elf_file_aliases(
+    const struct tp_elf_file *elf, const struct tp_elf_symbol *symbol, uint32_t *count)
+{
+	const uint32_t first = TP_LOWER_BOUND(
+	    0U, elf->alias_count, middle, elf->aliases[middle].address < symbol->address);
+	uint32_t end = first;
+	while (end < elf->alias_count && elf->aliases[end].address == symbol->address)
+		end++;
+	*count = end - first;
+	return *count ? &elf->aliases[first] : NULL;
 }
 
 int tp_elf_file_checksum(const char *path, uint32_t *checksum, struct tp_err *err)

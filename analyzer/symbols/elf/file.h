@@ -20,6 +20,8 @@ struct tp_elf_symbol {
 struct tp_elf_file {
 	struct tp_elf_symbol *symbols; /* functions, by address; one for each address */
 	uint32_t symbol_count;
+	struct tp_elf_symbol *aliases; /* the other functions at these addresses, by address */
+	uint32_t alias_count;
 	char *strings; /* the names */
 	uint8_t build_id[64];
 	uint32_t build_id_size; /* 0: none */
@@ -36,6 +38,10 @@ int tp_elf_file_identify(struct tp_elf_file *elf, const char *path, struct tp_er
 void tp_elf_file_release(struct tp_elf_file *elf);
 /* The function at ADDRESS (as in the file), or that contains it; NULL if there is none. */
 const struct tp_elf_symbol *tp_elf_file_find(const struct tp_elf_file *elf, uint64_t address);
+
+/* The *count other names of a function of the file; NULL if it has none. */
+const struct tp_elf_symbol *tp_elf_file_aliases(
+    const struct tp_elf_file *elf, const struct tp_elf_symbol *symbol, uint32_t *count);
 
 /* The checksum of the file PATH as debug_link_checksum has it (that of zlib). 0 or a negative tp_error. */
 int tp_elf_file_checksum(const char *path, uint32_t *checksum, struct tp_err *err);

@@ -62,13 +62,15 @@ says "'note:los' is no note" err
 expect 129 "$TEEPERF" analyze --fail-if 'self>+5%' whole.trace
 
 # What the page of notes tells the reader to do can be done: the options and functions that it names are there.
-"$TEEPERF" record --help >help
+for command in record analyze; do
+	"$TEEPERF" $command --help
+done >help
 sed '1,/<!-- notes -->/d' "$root/docs/troubleshooting.md" | grep -oE -- '--[a-z-]+|teeperf_[a-z_]+|teeperf [a-z]+' | grep -v '^--*$' |
 	sort -u >named
 [ "$(wc -l <named)" -ge 5 ] || fail "the page of notes names next to nothing: $(cat named)"
 while read -r name word; do
 	case $name in
-	--*) grep -qE -- "^ +(-., )?$name( |\$)" help || fail "'teeperf record' has no $name" ;;
+	--*) grep -qE -- "^ +(-., )?$name( |\$)" help || fail "neither 'teeperf record' nor 'analyze' has $name" ;;
 	teeperf_*) grep -q "\\b$name(" "$root/include/teeperf/teeperf.h" || fail "there is no $name()" ;;
 	*) expect 0 "$TEEPERF" "$word" --help ;;
 	esac

@@ -207,7 +207,7 @@ says 'a command and a process id are needed' err
 expect 129 "$TEEPERF" ctl on
 expect 129 "$TEEPERF" ctl on 1 2
 expect 129 "$TEEPERF" ctl explode 1
-says "the command is on, off, status, flush, mark or stop, not 'explode'" err
+says "the command is on, off, status, flush, mark, stop, only, add or drop, not 'explode'" err
 for pid in x 0 -1 12x 99999999999 ''; do
 	expect 129 "$TEEPERF" ctl -- on "$pid"
 	says "'$pid' is no process id" err

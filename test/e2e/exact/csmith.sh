@@ -42,6 +42,7 @@ while [ $seed -lt $((first + count)) ]; do
 			fi
 			shape=inline
 			[ $((number % 3)) != 0 ] || shape=call
+			[ $((number % 3)) != 1 ] || shape=dual
 			"clang-$major" -w "$level" -I/usr/include/csmith program.c -o alone
 			"$TEEPERF" cc --llvm "$major" --shape $shape -w "$level" -I/usr/include/csmith program.c \
 				-o program || fail "seed $seed is not compiled ($major $level)"

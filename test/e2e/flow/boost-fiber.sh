@@ -20,6 +20,7 @@ cat >fibers.cpp <<'EOS'
 #define KEEP __attribute__((noinline))
 enum { FIBERS = 60, STEPS = 10, THREADS = 4 };
 static std::atomic<bool> moved;
+static std::atomic<int> yields;
 static int alive = FIBERS;
 static boost::fibers::mutex lock;
 static boost::fibers::condition_variable_any changed;
@@ -38,7 +39,8 @@ KEEP void pause_here()
 		boost::this_fiber::yield();
 		if (syscall(SYS_gettid) != thread)
 			moved = true;
-	} while (!moved);
+		// Only a thread without any ready fiber takes one from another: where each has some, they would yield for ever.
+	} while (!moved && ++yields < 1000000);
 }
 KEEP void inner(int n)
 {

@@ -73,6 +73,7 @@ program() {
 for source in "$lib"/flow/flow_*.c "$lib"/flow/flow_*.cpp; do
 	name=$(basename "$source")
 	program -O2
+	program --shape=dual -O2
 	[ "$name" != flow_tails.c ] || deep 100000
 	program -O0
 	[ "$name" != flow_tails.c ] || deep 100000
@@ -82,6 +83,8 @@ for source in "$lib"/flow/flow_*.c "$lib"/flow/flow_*.cpp; do
 		[ "$name" != flow_tails.c ] || deep 1000000
 	done
 	program -O2 -flto
+	program --shape=dual -O0
+	program --shape=dual -O2 -flto
 	program --shape=call -O0
 	program --shape=call -O2
 	program --exits=untimed -O2

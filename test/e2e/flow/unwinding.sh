@@ -153,6 +153,8 @@ exact() {
 for level in -O0 -O1 -O2 -O3 -Os; do
 	"$TEEPERF" c++ --allowlist unwind.allow $level -g unwind.cpp -o unwind
 	exact "$level"
+	"$TEEPERF" c++ --shape=dual --allowlist unwind.allow $level -g unwind.cpp -o unwind
+	exact "$level dual"
 done
 
 # The same where the functions that catch, or are jumped to, are not recorded: left out when compiled, or
@@ -177,7 +179,7 @@ printf '%s\n' fun:catches fun:catches_again fun:lands fun:nests >catchers
 sed 's/$/=skip/' catchers | cat unwind.allow - >skip.allow
 sed 's/$/=count/' catchers | cat unwind.allow - >count.allow
 for level in -O0 -O2; do
-	for shape in inline call; do
+	for shape in inline call dual; do
 		"$TEEPERF" c++ --shape=$shape --allowlist unwind.allow $level -g unwind.cpp -o unwind
 		exact "$level $shape, left out when recorded" --only skip.allow
 		for list in skip count; do

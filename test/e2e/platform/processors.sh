@@ -116,7 +116,7 @@ for machine in "$host" $machines; do
 	build "$machine" c++ -O2 -fPIC -shared --shape=call library.cpp -o library.so
 	build "$machine" c++ -O2 main.cpp ./library.so -o app
 	measure "$machine" "theirs.$machine"
-	"$TEEPERF" c++ --level=off $([ "$machine" = "$host" ] || echo "--target=$machine-linux-gnu -fuse-ld=lld") main.cpp \
+	"$TEEPERF" c++ --level=off $([ "$machine" = "$host" ] || echo "--target=$machine-linux-gnu") main.cpp \
 		./library.so -Wl,-rpath-link,"$TEEPERF_BUILD/lib/teeperf/$machine" -o app
 	measure "$machine" "own.$machine"
 	for how in theirs own; do

@@ -4,11 +4,13 @@
 # Proves that the recorder for targets (the presets '*target') is one static file without libdwarf, libelf, SQLite and
 # C++, that what it records and recovers is exact and read by the complete teeperf, that it says what it cannot do, and
 # that its build for aarch64 does the same under qemu-user. And that a complete teeperf which has nothing to build with
-# beside it says that this is a target, and does not ask for a compiler.
+# beside it says that this is a target, and does not ask for a compiler. And that it tells system events if it is built to.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
+. "$lib/system.sh"
 private_shm || true
 build_fake
+prefix=${TEEPERF_BUILD:-$(dirname "$TEEPERF")/..}
 command -v ninja >/dev/null || skip "no ninja, which the presets build with"
 
 cat >app.c <<'EOS'
@@ -41,9 +43,9 @@ counts() {
 	printf '%s\n' function,calls "$@" | diff - out >&2 || fail "the calls are not right"
 }
 
-# build PRESET FOLDER
+# build PRESET FOLDER [OPTION]
 build() {
-	cmake -S "$root" --preset "$1" -B "$2" -DCMAKE_BUILD_TYPE=None -DTEEPERF_WERROR=ON >log 2>&1 &&
+	cmake -S "$root" --preset "$1" -B "$2" -DCMAKE_BUILD_TYPE=None -DTEEPERF_WERROR=ON ${3-} >log 2>&1 &&
 		cmake --build "$2" -j2 >>log 2>&1 && cmake --install "$2" --prefix "$2/there" >>log 2>&1 ||
 		fail "the recorder of preset '$1' is not built: $(cat log)"
 	recorder=$PWD/$2/there/bin/teeperf
@@ -148,6 +150,24 @@ says 'there: teeperf join -o joined.trace sides.trace sides.trace.tee$' err
 expect 0 "$TEEPERF" join -o joined.trace sides.trace sides.trace.tee
 expect 0 "$TEEPERF" analyze --view transitions --format csv joined.trace
 [ "$(awk -F, '$10 == "sgx_ecall_sum" { print $1 }' out)" = 20 ] || fail "the sides do not join: $(cat out)"
+
+# With libbpf, which it is asked to have, it is one file, too, and tells system events.
+archives=$(for name in bpf elf z; do ${CC:-cc} -print-file-name=lib$name.a; done)
+if [ "$(echo "$archives" | grep -c /)" = 3 ] && grep -q 'TEEPERF_BPF_CLANG:.*clang' "$prefix/CMakeCache.txt"; then
+	build target native -DTEEPERF_EVENTS=ON
+	readelf -lW "$recorder" >headers
+	! grep -Eq 'INTERP|DYNAMIC|NEEDED' headers || fail "$recorder is not static: $(cat headers)"
+	expect 7 "$recorder" record --events syscalls -o events.trace -- ./app
+	if may_bpf; then
+		! grep 'no system events' err || fail "they are refused"
+		expect 0 "$TEEPERF" query --format csv events.trace "SELECT count(*) FROM syscalls WHERE call = 'execve'"
+		says '^1$' out
+	else
+		says 'warning: no system events are recorded: .*(BTF|root)' err
+	fi
+else
+	echo "not tried: system events, whose libraries are not here as archives"
+fi
 
 # ---- for aarch64
 emulator=$(command -v qemu-aarch64 || true)

@@ -97,6 +97,23 @@ cmp view out || fail "threads in SQL and in the view: $(cat view out)"
 [ "$(cat out)" = 'joined,same
 1,1' ] || fail "a join by tid: $(cat out)"
 says 'note: tid is the system' err
+# An alias that is a column, too, by an old name or the new one, is not what HAVING takes.
+for name in total duration_ns; do
+	expect 0 "$TEEPERF" query --format csv threads.trace "SELECT fn, sum(duration_ns) AS $name FROM calls JOIN functions USING (fn)
+		GROUP BY fn HAVING $name > 0"
+	says "note: $name in HAVING is the column of that name" err
+done
+# Nor in brackets, in quotes, or as the second one.
+for having in '(total > 0)' '"total" > 0' 'min(fn) > 0 AND calls >= 0 AND total > 0'; do
+	expect 0 "$TEEPERF" query --format csv threads.trace "SELECT fn, calls, sum(duration_ns) AS total
+		FROM calls JOIN functions USING (fn) GROUP BY fn HAVING $having"
+	says "note: total in HAVING is the column of that name" err
+done
+for having in 'sum(duration_ns) > 0' 'sum(total) > 0' 'all_of_it > 0' 'calls > 0'; do
+	expect 0 "$TEEPERF" query --format csv threads.trace "SELECT function, calls, sum(duration_ns) AS total, sum(duration_ns) AS all_of_it
+		FROM calls JOIN functions USING (fn) GROUP BY fn HAVING $having"
+	! grep -q 'note: .* in HAVING' err || fail "a note about $having: $(cat err)"
+done
 "$TEEPERF" query --format csv threads.trace "SELECT (SELECT count(*) FROM calls WHERE tid = t.tid) =
 	(SELECT count(*) FROM calls WHERE +thread = t.thread) AS same, (SELECT count(*) FROM calls c JOIN functions f ON f.fn = c.fn
 	WHERE c.tid > t.tid AND f.function = 'mix') = (SELECT count(*) FROM calls c JOIN functions f ON f.fn = c.fn JOIN threads o

@@ -150,7 +150,7 @@ cmp x.trace y.trace || fail "a log went into the trace of another"
 # A log whose owner left it, and that says it is larger than it is, or of another shape.
 orphan 30000 --mode full --drain end
 end_program
-truncate -s 2400000 "$log"
+truncate -s 2662144 "$log"
 printf 'XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX' |
 	dd of="$log" conv=notrunc 2>err
 expect 0 "$TEEPERF" recover x.trace

@@ -31,7 +31,7 @@ interrupted() {
 	[ "$4" = jump ] || ! grep -E 'unmatched .*(without|unknown)' tree.err || fail "$*: odd records"
 }
 if [ "$full" = 1 ]; then
-	for shape in inline call; do
+	for shape in inline call dual; do
 		for clock in tsc soft; do
 			for handler in plain nested big jump; do
 				interrupted $shape $clock 1 $handler 24 0
@@ -44,4 +44,6 @@ else
 	interrupted inline soft 41 big 1 11
 	interrupted inline tsc 5 jump 3 11
 	interrupted call tsc 3 plain 1 0
+	interrupted dual soft 3 nested 2 0
+	interrupted dual tsc 5 jump 3 11
 fi

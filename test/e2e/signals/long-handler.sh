@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 }
 EOF
 printf 'fun:in_*\n' >list
-"$TEEPERF" cc --allowlist list --clock tsc -O1 -pthread -I "$lib" -I "$root/include" \
+"$TEEPERF" cc --allowlist list --clock tsc --shape inline -O1 -pthread -I "$lib" -I "$root/include" \
 	long.c -o long
 for calls in 100 3000 30000; do
 	expect 0 "$TEEPERF" record -q --clock tsc --size 1M --drain now -o l.trace -- ./long $calls

@@ -75,6 +75,46 @@ __attribute__((noinline)) static void wakes(void)
 	__atomic_store_n(&word, 1, __ATOMIC_RELEASE);
 	need(syscall(SYS_futex, &here, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) == 1);
 }
+static int pipe_ends[2];
+static void *reader(void *unused)
+{
+	char byte;
+	__atomic_store_n(&here, gettid(), __ATOMIC_RELEASE);
+	need(read(pipe_ends[0], &byte, 1) == 1);
+	return unused;
+}
+/* When it sleeps. */
+__attribute__((noinline)) static void writes(void)
+{
+	char name[64], state = 0;
+	int tid;
+	while (!(tid = __atomic_load_n(&here, __ATOMIC_ACQUIRE)))
+		usleep(1000);
+	snprintf(name, sizeof(name), "/proc/self/task/%d/stat", tid);
+	while (state != 'S') {
+		usleep(1000);
+		FILE *stat = fopen(name, "r");
+		need(stat && fscanf(stat, "%*d %*s %c", &state) == 1 && !fclose(stat));
+	}
+	need(write(pipe_ends[1], "x", 1) == 1);
+}
+/* When main sleeps, which is in joins. */
+static void *ends(void *unused)
+{
+	char state = 0;
+	while (state != 'S') {
+		usleep(1000);
+		FILE *stat = fopen("/proc/self/stat", "r");
+		need(stat && fscanf(stat, "%*d %*s %c", &state) == 1 && !fclose(stat));
+	}
+	return unused;
+}
+__attribute__((noinline)) static void joins(void)
+{
+	pthread_t thread;
+	need(!pthread_create(&thread, NULL, ends, NULL));
+	pthread_join(thread, NULL);
+}
 __attribute__((noinline)) static void times_out(void)
 {
 	static int never;
@@ -96,6 +136,11 @@ int main(void)
 	need(!pthread_create(&thread, NULL, waiter, NULL));
 	wakes();
 	pthread_join(thread, NULL);
+	here = 0;
+	need(!pipe(pipe_ends) && !pthread_create(&thread, NULL, reader, NULL));
+	writes();
+	pthread_join(thread, NULL);
+	joins();
 	times_out();
 	const int fd = open("data", O_RDONLY | O_DIRECT);
 	struct stat info;
@@ -135,9 +180,20 @@ is '0,wakes,1,1' "SELECT result, waker, waker_tid = (SELECT tid FROM threads WHE
 	FROM waits WHERE function = 'waits' ORDER BY start_ns DESC LIMIT 1"
 is '-110,,' "SELECT result, waker, waker_tid FROM waits WHERE function = 'times_out'"
 
+# So was a read, by the thread that wrote. What a timer ended is not there.
+is 'read,1,writes,1' "SELECT call, result, waker, waker_tid = (SELECT tid FROM threads WHERE thread = 0) FROM waits WHERE function = 'reader'"
+is '0' "SELECT count(*) FROM waits WHERE call LIKE '%sleep'"
+
 expect 0 "$TEEPERF" analyze --view system run.trace
 says ' futex +wakes +waits$' out
 says ' futex +times_out$' out
+# By thread, too.
+expect 0 "$TEEPERF" analyze --view waits --format csv run.trace
+says ',futex,waits,wakes,app 0$' out
+says ',read,reader,writes,app 0$' out
+says ',,futex,times_out,,$' out
+# A thread that is joined ends a wait by its end.
+says ',futex,joins,\(end of thread\),app [0-9]+$' out
 
 # Requests carry what was read; a group that was not asked for is not there.
 is "$bytes" "SELECT coalesce(sum(bytes), 0) FROM io WHERE call = 'block read' AND function = 'direct'"
@@ -146,6 +202,9 @@ is "$bytes" "SELECT coalesce(sum(bytes), 0) FROM io WHERE call = 'block read' AN
 	is '1' "SELECT min(sector >= 0 AND device > 0 AND duration_ns > 0) FROM io WHERE call = 'block read' AND function = 'direct'"
 }
 is '0' "SELECT count(*) FROM syscalls WHERE call IN ('mmap', 'clock_nanosleep')"
+# Without 'io', too.
+expect 0 "$TEEPERF" record -q -o run.trace --events sched -- ./app
+is '1' "SELECT count(*) FROM waits WHERE call = 'read' AND waker = 'writes' AND function = 'reader'"
 expect 0 "$TEEPERF" record -q -o run.trace --events faults -- ./app
 is '0,0,0' "SELECT (SELECT count(*) FROM syscalls), (SELECT count(*) FROM io), (SELECT count(*) FROM waits)"
 is '500' "SELECT count(*) FROM faults WHERE function = 'touch' AND memory IN ('anon', 'heap') AND path IN

@@ -22,9 +22,10 @@ refused() {
 	says "$why" err
 	[ ! -e no.trace ] || fail "there is a trace"
 }
-refused "there are no events 'disk': name some of sched, syscalls, io, faults and mem" --events io,disk -- ./app
+refused "there are no events 'disk': name some of sched, syscalls, io, faults, mem and sgx" --events io,disk -- ./app
 refused "there are no events ''" --events io, -- ./app
-refused "'--events' needs a PROGRAM" --events io --attach "$PWD/log"
+refused "'--events' needs a program that is started here, or '--attach'" --events io --attach "$PWD/log" --port gramine
+refused "'--events' needs a program that is started here, or '--attach'" --events io --stream "$PWD/fifo"
 refused "'--events' does not go with '--mode ring'" --events io --mode ring -- ./app
 
 # Somewhere that everybody finds.

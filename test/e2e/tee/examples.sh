@@ -6,6 +6,7 @@
 # client but the registered memory, for the time of a command; of Gramine a launcher that gives the program what the manifest does.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
+. "$lib/system.sh"
 fake=
 private_shm || true # Gramine's log has one name
 make=$(command -v make || command -v gmake) || skip "no make"
@@ -34,6 +35,16 @@ client=examples/optee/host/primes_client
 expect 0 $client 3 1000
 says '^168 primes below 1000$' out
 
+# host_events TRACE CALL: the kernel's events are there, by no function of the TEE: its threads' numbers are not the host's.
+host_events() {
+	! grep 'no system events' err || fail "they are refused"
+	expect 0 "$TEEPERF" analyze --view system --limit 0 "$1"
+	says "^system .*no function is named, as the numbers of the recorded threads are not the host's" out
+	says " $2 +\\(no recorded thread\\)\$" out
+	[ "$(sed -n '/^ *count /,$p' out | sed '1d; / total/d; /(no recorded thread)$/d' | wc -l)" = 0 ] ||
+		fail "$1: functions of the TEE are named: $(cat out)"
+}
+
 # What primes.c calls: is_prime for each number below the limit, and divides until a divisor is found.
 commands=20
 python3 - $commands 1000 >wanted <<'EOP'
@@ -59,6 +70,41 @@ sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
 diff wanted counted >&2 || fail "the application's functions are not in the trace as they are called"
 grep -q '19,960 of `is_prime` and 105,740 of `divides`' examples/optee/README.md || fail "the README tells other numbers"
 grep -Fxq "divides,105740" wanted || fail "the README tells other numbers"
+if may_bpf; then
+	expect 0 "$TEEPERF" record --port optee --events sched,syscalls,io,faults -o events.trace -- $client 2 1000
+	host_events events.trace sendmsg
+fi
+# The client's side, too: what the kernel tells of its thread goes for the application's calls, except the system call that a
+# command lies in.
+"$TEEPERF" cc -O1 -g -I client/include -I include -I examples/optee/ta -o both examples/optee/host/primes_client.c \
+	examples/optee/host/teeperf_client.c -Lclient/lib -lteec -Wl,-rpath,"$PWD/client/lib"
+events=
+! may_bpf || events='--events sched,syscalls'
+# one QUERY: its answer.
+one() {
+	expect 0 "$TEEPERF" query --raw --debug-dir built --format csv both.trace "$1"
+	tail -n 1 out
+}
+# own_wait: most waits for the application are the client's own; not all, as the clock may have been late in some.
+own_wait() {
+	[ "$(one "SELECT count(*) >= 5 AND 2 * sum(function IN ('is_prime', 'divides')) < count(*) FROM syscalls
+		WHERE call = 'recvfrom' AND function IS NOT NULL")" = 1 ]
+}
+# A clock that had no processor cannot tell in which call a wait lies: u_system and running-in-tee hold the rule itself.
+for try in 1 2 3 4 5; do
+	expect 0 "$TEEPERF" record --tee --port optee --size 8M $events -o both.trace -- ./both 5 5000
+	says "^teeperf record: 5 calls into the TEE joined" err
+	may_bpf || break
+	! own_wait || break
+	expect 0 "$TEEPERF" analyze --debug-dir built both.trace
+	grep -q ': coarse  *times are coarse' out err || fail "what waits for the application is taken for its calls"
+done
+if "$TEEPERF" dump both.trace | grep -q '^sched '; then
+	[ "$(one "SELECT count(*) FROM functions WHERE abs(self_cpu_ns + self_wait_ns + self_preempted_ns - self_ns) > 5 OR
+		self_cpu_ns IS NULL")" = 0 ] || fail "what the calls ran and waited is not all of them"
+	expect 0 "$TEEPERF" analyze both.trace
+	! grep 'not told apart' out || fail "a thread is not known"
+fi
 # What is signed has no names of its own, and a build of another day's source is not taken for it.
 expect 0 "$TEEPERF" analyze --debug-dir examples/optee/ta --view top --format csv ta.trace
 says 'it is what ran, but stripped' err
@@ -126,3 +172,11 @@ expect 0 "$TEEPERF" analyze --view top --format csv gramine.trace
 sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
 printf '%s\n' main,1 next,215015 steps,2999 | diff - counted >&2 || fail "collatz has other calls"
 grep -q '2,999 of `steps` and 215,015 of `next`' examples/gramine/README.md || fail "the README tells other numbers"
+# What happens before the program, such as the launcher's execve, is no function's. tee/virtual-threads has the rest.
+if may_bpf; then
+	expect 0 "$TEEPERF" record --port gramine --events sched,syscalls,io,faults -o events.trace -- ./launcher examples/gramine/collatz
+	expect 0 "$TEEPERF" analyze --view system --limit 0 events.trace
+	says ' execve +\(no recorded (thread|call)\)$' out
+else
+	echo "not tried: system events, as there is no BPF here"
+fi

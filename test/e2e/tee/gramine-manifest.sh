@@ -6,6 +6,7 @@
 # launcher is a script.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
+private_shm || true # Gramine's log has one name
 
 # parsed FILE: "KEY VALUE" lines of the manifest's parts.
 parsed() {

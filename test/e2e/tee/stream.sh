@@ -58,6 +58,13 @@ rm -f whole growing part.*
 expect 0 "$TEEPERF" record -o file.trace --stream whole
 says 'the program exited with 7; the program said that it was over' err
 same file.trace
+# What the kernel here knows of threads is of no use, whatever number the program says that it has.
+for view in top tree threads; do
+	expect 0 "$TEEPERF" analyze --view $view file.trace
+	says '^waits .*not told apart: the program sent its log, with a clock and thread numbers of its own' out
+done
+expect 1 "$TEEPERF" analyze --time cpu file.trace
+says 'only wall time: the program sent its log' err
 # The rate of the clock is what the program says of it.
 "$TEEPERF" dump file.trace | grep -A1 '^clock' | grep -q point || fail "the clock's points are missing"
 # Into a pipe, where the trace cannot be patched, too.

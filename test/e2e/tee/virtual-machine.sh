@@ -53,8 +53,8 @@ cp unwind.said static.said
 expect 0 "$TEEPERF" cc --port=vm -g -O2 stays.c -o vm/stays
 inside="threads contexts unwind $TEEPERF"
 
-# begin ARGUMENTS...: ./stays in the machine, until it has made 12,345 calls.
-begin() {
+# stay ARGUMENTS...: ./stays in the machine, until it has made 12,345 calls.
+stay() {
 	guest ask on start $log "$TEST_TMP/vm/stays" "$@"
 	await_true 'guest ask on get /output | grep -q done' 'the calls of ./stays' 10
 }
@@ -79,7 +79,7 @@ run unwind $log
 
 # A program that is killed inside. The machine's memory stays mapped, so nobody notices but who is told.
 recorder --attach memory
-begin
+stay
 guest ask on kill >said || [ $? = 137 ] || fail "the program was not killed"
 kill -TERM $recorder
 ends 0 'records of 1 thread'
@@ -91,7 +91,7 @@ at_work 'killed inside'
 
 # The machine is killed hard: all that was recorded by then is there.
 recorder --attach memory --force
-begin
+stay
 guest kill on
 ends 0 'nobody had the log any more'
 "$TEEPERF" analyze run.trace --format csv >top.csv 2>err
@@ -151,7 +151,7 @@ while [ $rounds -gt 0 ]; do
 	rounds=$((rounds - 1))
 	start
 	recorder --attach memory --force
-	begin busy
+	stay busy
 	guest kill on
 	ends 0 'nobody had the log any more'
 	facts run.trace end_sections=1

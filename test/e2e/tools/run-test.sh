@@ -17,6 +17,11 @@ left() {
 [ "$(left 0 1)" = kept ] || fail "TEEPERF_KEEP=1 does not keep a folder"
 [ "$(left 1 0)" = kept ] || fail "the folder of a failed test is gone"
 [ "$(left 77 0)" = kept ] || fail "the folder of a skipped test is gone"
+# A command that failed with its messages in a file is not silent.
+expect 1 env "TEST_TMP=$PWD/one" "$root/tools/run-test" sh -ec 'cat "no such file" 2>notes; echo never'
+says '^== notes$' out
+says 'no such file' out
+! grep never out || fail "the test went on"
 
 mkdir suite
 for number in 01 02 03 04 05 06 07 08 09 10 11; do

@@ -93,12 +93,13 @@ function shortName(name) {
 function drawLabel(pen, name, x, y, room) {
 	if (room < 22)
 		return;
-	let label = labels.get(name);
+	const key = pen.font + name;
+	let label = labels.get(key);
 	if (!label) {
 		const short = shortName(name);
 		const measure = text => pen.measureText(text.slice(0, 1000)).width;
 		label = {short, full: measure(name), width: measure(short)};
-		labels.set(name, label);
+		labels.set(key, label);
 	}
 	let text = name;
 	if (label.full > room) {

@@ -3,6 +3,8 @@
 
 // What is known of the recording: facts, functions, paths, threads, and later the timeline.
 const data = {};
+// What self time is made up of, where it is known.
+const TIMES = ['cpu', 'wait', 'preempted'];
 
 // A block's bytes; null if the page has none of that name.
 async function readBlock(name) {
@@ -36,6 +38,11 @@ class Numbers {
 		return value;
 	}
 
+	text() {
+		const length = this.next();
+		return new TextDecoder().decode(this.bytes.subarray(this.at, this.at += length));
+	}
+
 	column(array) {
 		for (let i = 0; i < array.length; i++)
 			array[i] = this.next();
@@ -64,6 +71,11 @@ function readPaths(bytes) {
 		paths.baseSelf = column(Float64Array);
 		columns.push('baseCalls', 'baseSelf');
 	}
+	if (data.facts.times)
+		for (const name of TIMES) {
+			paths[name] = column(Float64Array);
+			columns.push(name);
+		}
 	const stack = [0];
 	paths.parent[0] = paths.fn[0] = -1;
 	for (let i = 1; i < count; i++) {
@@ -78,7 +90,7 @@ function readPaths(bytes) {
 	return paths;
 }
 
-// What each thread has of the paths: rows of path, calls, self.
+// What each thread has of the paths: rows of path, calls, self, and what of that is of TIMES.
 function readThreads(bytes) {
 	const numbers = new Numbers(bytes);
 	for (const thread of data.facts.threads) {
@@ -86,8 +98,8 @@ function readThreads(bytes) {
 		thread.path = numbers.column(new Int32Array(count));
 		for (let i = 1; i < count; i++)
 			thread.path[i] += thread.path[i - 1];
-		thread.calls = numbers.column(new Float64Array(count));
-		thread.self = numbers.column(new Float64Array(count));
+		for (const name of ['calls', 'self', ...data.facts.times ? TIMES : []])
+			thread[name] = numbers.column(new Float64Array(count));
 	}
 }
 
@@ -152,6 +164,55 @@ function readWaits(bytes) {
 	data.waits = true;
 }
 
+/*
+ * What the kernel did for each thread: lanes of events, the longest of all; `fn` made them, -1: none that was recorded. `bytes` are -1
+ * if it moves none; of waits, `woken` is -1 if no thread ended it. `short`: those that are not there, in each cell.
+ */
+function readLanes(bytes) {
+	const numbers = new Numbers(bytes);
+	data.eventNames = Array.from({length: numbers.next()}, () => numbers.text());
+	const before = numbers.next();
+	for (const thread of data.facts.threads) {
+		thread.lanes = [];
+		for (const kind of laneKinds) {
+			const count = numbers.next();
+			const column = less => numbers.column(new Float64Array(count)).map(value => value - less);
+			const lane = {kind, start: column(0), duration: column(0), name: column(0), fn: column(1), bytes: column(1)};
+			if (kind === laneKinds[1])
+				Object.assign(lane, {woken: column(1), waker: column(1), wakerThread: column(1)});
+			for (let i = 0, last = -before; i < count; i++)
+				last = lane.start[i] += last;
+			const left = numbers.next();
+			if (left) {
+				const {cells} = data.time;
+				lane.short = {count: new Float64Array(cells), ns: new Float64Array(cells)};
+				for (let i = 0; i < cells; i++)
+					if ((lane.short.count[i] = numbers.next()))
+						lane.short.ns[i] = numbers.next();
+			}
+			if (count || left)
+				thread.lanes.push(lane);
+		}
+	}
+	data.lanes = data.facts.threads.some(thread => thread.lanes.length);
+}
+
+// Counters and energy: a value holds from its time to the next one, and the last time is the end.
+function readMeters(bytes) {
+	const numbers = new Numbers(bytes);
+	data.meters = [];
+	for (let name; (name = numbers.text());) {
+		const meter = {name, unit: numbers.text(), note: numbers.text()};
+		const count = numbers.next();
+		meter.at = numbers.column(new Float64Array(count));
+		meter.value = numbers.column(new Float64Array(count));
+		for (let i = 0, last = -data.facts.start; i < count; i++)
+			last = meter.at[i] += last;
+		meter.most = meter.value.reduce((a, b) => Math.max(a, b), 1);
+		data.meters.push(meter);
+	}
+}
+
 // All that the first picture needs.
 async function loadData() {
 	const [text, paths] = await Promise.all([readBlock('facts'), readBlock('paths')]);
@@ -164,6 +225,10 @@ async function loadData() {
 	// Few files are few colours. The first one is none.
 	if (functions.files.length < 5)
 		defaults.colour = 'function';
+	if (TIMES.includes(facts.time)) {
+		defaults.weight = facts.time;
+		defaults.sort = 'self_' + facts.time;
+	}
 	data.paths = readPaths(paths);
 }
 
@@ -176,6 +241,12 @@ async function loadMore() {
 	const waits = await readBlock('waits');
 	if (waits)
 		readWaits(waits);
+	const lanes = await readBlock('lanes');
+	if (lanes)
+		readLanes(lanes);
+	const meters = await readBlock('meters');
+	if (meters)
+		readMeters(meters);
 }
 
 const functionName = fn => fn < 0 ? data.facts.program : data.functions.name[fn];

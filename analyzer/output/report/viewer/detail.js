@@ -44,7 +44,7 @@ function nodeFacts(tree, node) {
 		facts.push(['Calls', formatCount(calls)]);
 	if (tree.time && fn >= 0 && calls > 0 && !sums.range && !isSmaller(fn) && data.facts.unit !== 'calls') {
 		facts.push(['Mean', formatTime(tree.time[node] / calls)]);
-		if (tree.max && tree.max[node] > 0 && !sums.part && !sums.before)
+		if (tree.max && tree.max[node] > 0 && !sums.part && !sums.before && sums.wall)
 			facts.push(['Min – max', formatTime(tree.min[node]) + ' – ' + formatTime(tree.max[node])]);
 	}
 	return facts;
@@ -73,6 +73,7 @@ function functionFacts(row) {
 	const timed = data.facts.unit !== 'calls';
 	return [
 		timed && ['Self', formatTime(row.self) + (row.self_uncertainty ? ' ± ' + formatTime(row.self_uncertainty) : '')],
+		row.self_cpu !== null && ['Self cpu / wait / preempted', TIMES.map(name => formatTime(row['self_' + name])).join(' / ')],
 		timed && ['Inclusive', formatTime(row.inclusive)],
 		row.calls !== null && ['Calls', formatCount(row.calls)],
 		row.mean > 0 && ['Mean', formatTime(row.mean)],

@@ -43,6 +43,7 @@ function showTools() {
 		baseline: data.baseline,
 		alone: !data.baseline,
 		waits: data.waits,
+		lanes: data.lanes || data.meters,
 	};
 	for (const tool of byId('tools').children) {
 		tool.hidden = !tool.dataset.tabs.includes(state.tab) || (tool.dataset.if && !known[tool.dataset.if]);
@@ -146,6 +147,8 @@ async function main() {
 			byId('before').hidden = false;
 			byId('after').textContent = 'After';
 		}
+		for (const button of document.querySelectorAll('.of-times'))
+			button.hidden = !data.facts.times;
 		render(Object.keys(state));
 		performance.mark('shown');
 		// The first picture first.

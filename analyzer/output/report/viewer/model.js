@@ -17,12 +17,12 @@ function selectedRange() {
 
 /*
  * Self times and calls by path of what is chosen: everything, a thread, or a part of the timeline, of
- * which there are no calls. `weight` is one of them.
+ * which there are no calls and only all of self time. `time` is 'self' or one of TIMES.
  */
-function sumPaths(range, thread) {
-	const {count, self, calls, baseSelf, baseCalls} = data.paths;
+function sumPaths(range, thread, time) {
+	const {count, calls, baseSelf, baseCalls} = data.paths;
 	if (!range && thread < 0)
-		return {self, calls, baseSelf, baseCalls, part: false};
+		return {self: data.paths[time], calls, baseSelf, baseCalls, part: false};
 	const sum = {self: new Float64Array(count), calls: new Float64Array(count), part: true};
 	if (range) {
 		for (const index of range.threads) {
@@ -34,7 +34,7 @@ function sumPaths(range, thread) {
 	} else {
 		const rows = data.facts.threads[thread];
 		for (let i = 0; i < rows.path.length; i++) {
-			sum.self[rows.path[i]] = rows.self[i];
+			sum.self[rows.path[i]] = rows[time][i];
 			sum.calls[rows.path[i]] = rows.calls[i];
 		}
 	}
@@ -58,8 +58,10 @@ function addBelow(own, parent) {
 const currentSums = remember(() => [state.range, state.thread, state.weight, data.loaded], () => {
 	const range = selectedRange();
 	const thread = threadIndex();
-	const sums = sumPaths(range, range ? -1 : thread);
+	const time = !range && data.facts.times && TIMES.includes(state.weight) ? state.weight : 'self';
+	const sums = sumPaths(range, range ? -1 : thread, time);
 	sums.range = range;
+	sums.wall = time === 'self';
 	const calls = (state.weight === 'calls' || data.facts.unit === 'calls') && !range;
 	sums.weight = calls ? sums.calls : sums.self;
 	sums.baseWeight = calls ? sums.baseCalls : sums.baseSelf;

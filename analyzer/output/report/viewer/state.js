@@ -8,12 +8,13 @@ const defaults = {
 	order: 'weight', // of frames beside one another: weight, first, name
 	up: '', // 1: flames stand on their root
 	inverted: '', // 1: callers below what they call
-	weight: 'time', // or calls, or before: time in the baseline
+	weight: 'time', // or one of TIMES, or calls, or before: time in the baseline
 	recursion: '', // 1: collapse it
 	focus: '', // a function: only what it calls
 	hide: '', // functions that vanish into their callers, as 12.7
 	thread: '', // index in data.facts.threads; empty for all
 	range: '', // a selection of the timeline: from.to.threads, in cells and indices of threads
+	lanes: '1', // 1: show the kernel's events beneath the threads, and meters beneath all
 	view: '', // of the timeline: from.to, in nanoseconds
 	search: '',
 	fn: '', // the selected function

@@ -3,6 +3,9 @@
 
 const ROWS_AT_ONCE = 150;
 
+// What self and inclusive times are made up of.
+const timeColumns = ['self', 'inclusive'].flatMap(of => TIMES.map(time => of + '_' + time));
+
 /*
  * The numbers of each function: of everything as the analysis has them, of a thread or of a selection
  * from the paths of the report.
@@ -13,6 +16,8 @@ const functionRows = remember(() => [state.thread, state.range, state.weight, da
 	const rows = [];
 	for (let fn = 0; fn < table.all; fn++) {
 		const row = {fn, self: 0, inclusive: 0, calls: sums.range ? null : 0, mean: null};
+		for (const name of timeColumns)
+			row[name] = sums.part ? data.facts.times && !sums.range ? 0 : null : table[name + '_ns']?.[fn] ?? null;
 		if (!sums.part && fn < table.count) {
 			row.calls = table.calls[fn];
 			for (const name of ['self', 'inclusive'])
@@ -20,21 +25,27 @@ const functionRows = remember(() => [state.thread, state.range, state.weight, da
 			if (table.timed_calls[fn]) {
 				row.mean = table.total_ns[fn] / table.timed_calls[fn];
 				for (const name of ['self_uncertainty', 'min', 'p50', 'p90', 'p99', 'max'])
-					row[name] = table[name + '_ns'][fn];
+					row[name] = table[name + '_ns']?.[fn];
 			}
 			if (data.baseline)
 				Object.assign(row, {before: table.base_self_ns[fn], change: row.self - table.base_self_ns[fn], callsBefore: table.base_calls[fn]});
 		}
 		rows.push(row);
 	}
-	const {count, fn, level} = data.paths;
-	for (let i = 1; sums.part && i < count; i++) {
-		const row = rows[fn[i]];
-		row.self += sums.self[i];
-		row.inclusive += level[i] ? 0 : sums.time[i];
-		if (!sums.range)
-			row.calls += sums.calls[i];
-	}
+	const {count, fn, level, parent} = data.paths;
+	const add = (time, self, inclusive) => {
+		const own = sumPaths(sums.range, threadIndex(), time).self, all = addBelow(own, parent);
+		for (let i = 1; i < count; i++) {
+			rows[fn[i]][self] += own[i];
+			rows[fn[i]][inclusive] += level[i] ? 0 : all[i];
+		}
+	};
+	if (sums.part)
+		add('self', 'self', 'inclusive');
+	for (const time of sums.part && data.facts.times && !sums.range ? TIMES : [])
+		add(time, 'self_' + time, 'inclusive_' + time);
+	for (let i = 1; sums.part && !sums.range && i < count; i++)
+		rows[fn[i]].calls += sums.calls[i];
 	return rows;
 });
 
@@ -53,6 +64,8 @@ const cells = {
 function isShown(column) {
 	const {part} = currentSums();
 	const calls = data.facts.unit === 'calls';
+	if (timeColumns.includes(column))
+		return data.functions[column + '_ns'] && !data.baseline && (!part || data.facts.times && !selectedRange());
 	if (['before', 'change', 'callsBefore'].includes(column))
 		return data.baseline && !part && !(calls && column !== 'callsBefore');
 	if (['p50', 'p90', 'max', 'histogram'].includes(column))

@@ -83,7 +83,9 @@ class Timeline extends Sheet {
 		return data.facts.threads.map((thread, i) => {
 			const all = Math.max(1, thread.rows.length - thread.trunk);
 			const rows = this.few !== this.open.has(i) ? all : Math.min(all, CLOSED_ROWS);
-			const track = {top, rows, all, thread, bottom: top + rows * TRACK_ROW};
+			const lanes = shownLanes(thread);
+			const base = top + rows * TRACK_ROW + (lanes.length && LANES_TOP);
+			const track = {top, rows, all, thread, lanes, base, bottom: base + lanes.length * LANE};
 			top = track.bottom + GAP;
 			return track;
 		});
@@ -93,7 +95,8 @@ class Timeline extends Sheet {
 		const {width, height, gutter} = this;
 		const tracks = this.tracks();
 		const {at, step} = this.marks();
-		this.setHeight(tracks[tracks.length - 1].bottom + GAP);
+		const meters = shownMeters(), low = tracks[tracks.length - 1].bottom + GAP;
+		this.setHeight(low + (meters.length && meters.length * METER + GAP));
 		const fill = (...box) => fillBox(pen, ...box);
 		fill(theme.panel, 0, 0, width, height);
 		for (const mark of at)
@@ -106,8 +109,28 @@ class Timeline extends Sheet {
 				if (y > 0 && y < height)
 					this.paintRow(pen, thread, row + thread.trunk, y);
 			}
+		const eachLane = paint => tracks.forEach(({base, lanes}) => lanes.forEach((lane, i) => {
+			const y = base + i * LANE - scroll;
+			if (y > 0 && y < height)
+				paint(lane, y);
+		}));
+		eachLane((lane, y) => paintLane(this, pen, lane, y));
+		meters.forEach((meter, i) => paintMeter(this, pen, meter, low + i * METER - scroll));
 		this.paintSelection(pen, tracks, scroll);
 		fill(theme.panel, 0, 0, gutter, height);
+		pen.font = theme.font.replace('12', '10');
+		eachLane((lane, y) => {
+			pen.fillStyle = theme.dim;
+			pen.fillText(lane.kind.title, 12, y + LANE / 2 - 0.5);
+		});
+		meters.forEach(({name, unit, most}, i) => {
+			const y = low + i * METER - scroll;
+			fill(theme.line, 0, Math.round(y), width, 1);
+			pen.fillStyle = theme.dim;
+			drawLabel(pen, name, 12, y + 8, gutter - 16);
+			drawLabel(pen, 'to ' + formatMeter(most, unit), 12, y + 19, gutter - 16);
+		});
+		pen.font = theme.font;
 		tracks.forEach(({thread, top, rows, all}, i) => {
 			const y = top - scroll + TRACK_ROW / 2;
 			pen.fillStyle = theme.ink;
@@ -120,7 +143,7 @@ class Timeline extends Sheet {
 			if (i)
 				fill(theme.line, 0, Math.round(top - scroll - GAP / 2), width, 1);
 		});
-		fill(theme.panel, gutter, 0, width, AXIS);
+		fill(theme.panel, 0, 0, width, AXIS);
 		fill(theme.line, 0, AXIS - 1, width, 1);
 		fill(theme.line, gutter - 1, 0, 1, height);
 		pen.fillStyle = theme.dim;
@@ -272,15 +295,24 @@ class Timeline extends Sheet {
 		drawLabel(pen, 'busy threads', 12, height / 2, gutter - 16);
 	}
 
-	// The thread at a place, and the path and the facts of what was on top there, if anything was.
+	/*
+	 * The thread at a place, and the function and the facts of what was on top there, if anything was. With a title it is
+	 * no call, and may have no function.
+	 */
 	hit(x, y) {
 		const at = y + this.scroller.scrollTop;
-		const index = this.tracks().findIndex(({top, bottom}) => at >= top - 5 && at < bottom + 5);
-		if (index < 0 || y < AXIS)
-			return {};
-		const {thread, top, rows} = this.tracks()[index];
+		const tracks = this.tracks();
+		const index = tracks.findIndex(({top, bottom}) => at >= top - 5 && at < bottom + 5);
+		if (index < 0 || y < AXIS) {
+			const meter = shownMeters()[Math.floor((at - tracks[tracks.length - 1].bottom - GAP) / METER)];
+			return meter && y >= AXIS && x >= this.gutter ? meterHit(meter, this.time(x)) : {};
+		}
+		const {thread, top, rows, lanes, base} = tracks[index];
 		if (thread.waits && at >= top - STRIP - 4 && at < top - 1 && x >= this.gutter)
-			return {index, waits: this.waitAt(thread.waits, this.time(x))};
+			return {index, ...this.waitAt(thread.waits, this.time(x))};
+		const lane = lanes[Math.floor((at - base) / LANE)];
+		if (lane && x >= this.gutter)
+			return {index, ...laneHit(this, lane, x)};
 		const row = Math.floor((at - top) / TRACK_ROW), depth = row + thread.trunk;
 		if (x < this.gutter || row < 0 || row >= rows)
 			return {index};
@@ -288,16 +320,20 @@ class Timeline extends Sheet {
 		const {start, duration, path} = thread.longest;
 		const call = callsAt(thread, depth).findLast(i => start[i] <= time && time <= start[i] + Math.max(duration[i], slack));
 		if (call !== undefined)
-			return {index, what: 'This call', path: path[call], facts: [['Takes', formatTime(duration[call])], ['Begins at', formatTime(start[call] + data.facts.start)]]};
+			return {index, what: 'This call', fn: data.paths.fn[path[call]], facts: [['Takes', formatTime(duration[call])], ['Begins at', formatTime(start[call] + data.facts.start)]]};
 		const runs = thread.rows[depth];
 		const run = runs ? firstAfter(runs.to, Math.floor(time / this.bucket)) : 0;
-		return runs?.fill[run] ? {index, what: 'Here', path: runs.path[run], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)]]} : {index};
+		return runs?.fill[run] ? {index, what: 'Here', fn: data.paths.fn[runs.path[run]], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)]]} : {index};
 	}
 
-	// What the strip shows at a time; null: the thread ran, for all that is known.
+	// What the strip shows at a time; nothing: the thread ran, for all that is known.
 	waitAt({start, end, preempted}, time) {
 		const i = firstAfter(end, time);
-		return i < start.length && start[i] <= time ? {title: preempted[i] ? 'Preempted' : 'Waiting', facts: [['For', formatTime(end[i] - start[i])], ['From', formatTime(start[i] + data.facts.start)]]} : null;
+		return i < start.length && start[i] <= time ? {
+			title: preempted[i] ? 'Preempted' : 'Waiting',
+			place: preempted[i] ? 'it could have run, and others had the processors' : 'for something: it was not able to run',
+			facts: [['For', formatTime(end[i] - start[i])], ['From', formatTime(start[i] + data.facts.start)]],
+		} : {};
 	}
 
 	// A selection from one corner to another, snapped to cells.
@@ -327,27 +363,28 @@ class Timeline extends Sheet {
 			this.draw();
 			return;
 		}
-		const {index, path, facts, waits} = this.hit(x, y);
-		this.canvas.style.cursor = path || x < this.gutter ? 'pointer' : 'crosshair';
-		if (path && event.pointerType !== 'touch')
-			showTip(event, data.paths.fn[path], [...facts, ['Thread', data.facts.threads[index].title]]);
-		else if (waits && event.pointerType !== 'touch')
-			showTipOf(event, waits.title, waits.title === 'Waiting' ? 'for something: it was not able to run' : 'it could have run, and others had the processors', [...waits.facts, ['Thread', data.facts.threads[index].title]]);
+		const {index, fn, facts, title, place} = this.hit(x, y);
+		this.canvas.style.cursor = fn >= 0 || x < this.gutter ? 'pointer' : 'crosshair';
+		if (!facts || event.pointerType === 'touch')
+			return hideTip();
+		const all = index === undefined ? facts : [...facts, ['Thread', data.facts.threads[index].title]];
+		if (title)
+			showTipOf(event, title, place, all);
 		else
-			hideTip();
+			showTip(event, fn, all);
 	}
 
 	release(event) {
 		const range = this.drag?.range;
 		const [x, y] = this.place(event);
-		const {index, path, facts, what} = this.hit(x, y);
+		const {index, fn, facts, what} = this.hit(x, y);
 		this.drag = null;
 		if (range)
 			change({range: [range.from, range.to, ...range.threads].join('.'), zoom: '', weight: 'time'});
 		else if (x < this.gutter && index >= 0 && !this.open.delete(index))
 			this.open.add(index);
-		else if (path)
-			choose({what, fn: data.paths.fn[path], facts: () => facts, isThere: () => true}, {fn: String(data.paths.fn[path])});
+		else if (fn >= 0)
+			choose({what, fn, facts: () => facts, isThere: () => true}, {fn: String(fn)});
 		this.draw();
 	}
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * 'record --budget': while a recording runs, functions are switched off and on so that their events cost at most a share of the
+ * program's own running time. A thread of its own reckons; docs/decisions/0039-live-budget.md says how.
+ */
+#ifndef TP_BUDGET_H
+#define TP_BUDGET_H
+
+#include "choice.h"
+#include "learn.h"
+#include "names.h"
+#include "recorder/session.h"
+
+enum { TP_BUDGET_DEAREST = 3 };
+
+/* What became of it. */
+struct tp_budget_result {
+	struct tp_err
+	    refused; /* why the choice of functions could not be changed; code 0: it could */
+	struct tp_err stopped; /* why it was changed no further from some time on; code 0: it was */
+	uint32_t functions;    /* that had calls */
+	uint32_t switched;     /* of these, switched off at least once */
+	uint32_t nameless;     /* of these, without a name to switch them by */
+	double nameless_share; /* of the running time, that they cost */
+	uint64_t selections;
+	/* Those that cost most when they were switched off, as far as their names fit. */
+	struct {
+		char name[160];
+		double share; /* of the running time */
+	} dearest[TP_BUDGET_DEAREST];
+};
+
+struct tp_budget_member;
+
+struct tp_budget {
+	double share; /* the caller's */
+	struct tp_session_guide guide;
+	struct tp_budget_result result; /* known when the session has finished */
+	/* All else is the thread's. */
+	struct tp_session *session;
+	struct tp_worker worker;
+	struct tp_learn learn;
+	struct tp_names names;
+	struct tp_learn_function *taken;
+	struct tp_budget_function *functions;
+	struct tp_budget_member *members; /* of each of them */
+	uint32_t count;
+	uint64_t *list; /* hashes of the last choice, and room for them */
+	uint64_t list_room;
+	double call_ns;
+	uint64_t start_ns;
+	uint64_t now_ns;
+	uint64_t begin_cpu_ns; /* of the program when it came */
+	uint64_t reckoned_ns;
+	uint64_t next_ns;  /* when to reckon next */
+	uint64_t probe_ns; /* when to probe next */
+	uint64_t probe_gap_ns;
+	uint64_t
+	    cpu_ns; /* of the program at the last reckoning, and its chunks drawn, events lost */
+	uint64_t tail;
+	uint64_t lost;
+	double period_calls;   /* since then, and not reckoned with yet */
+	double all_running_ns; /* from the second second on */
+	double all_cost_ns;
+	bool has_window; /* functions are on that are probed */
+	bool settling;   /* what comes now may be of the time before the last choice */
+};
+
+/* Get ready for a session whose options then have &budget->guide. SHARE: 0.05 for 5 %. */
+void tp_budget_init(struct tp_budget *budget, double share);
+
+#endif

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Calls the runtime in a thread of a running program, by ptrace(2), and leaves the thread as it was: registers, signals and
+// the system call that it was in.
+#define _GNU_SOURCE
+#include "pid.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "recorder/clock/host_clock.h"
+
+#if defined(__x86_64__)
+
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "recorder/region/proc.h"
+
+enum {
+	STOP_MS = 100, // for a thread to stop: one that the kernel holds (state D) does not
+	CALL_MS =
+	    600000, // for the call: a program that is swapped out; left alone there it would be lost
+	RED_ZONE = 128,
+	STATE_BYTES = 16384, // XSAVE's, with AMX 11 KiB
+	FLAGS = 0x202,
+	ENTRY_BYTES = 256, // tp_late_entry is shorter
+};
+static const struct timespec NAP = {.tv_nsec = 20 * 1000};
+
+// A thread that is ours, and what it was before.
+struct stopped {
+	pid_t tid;
+	struct user_regs_struct registers;
+	unsigned char state[STATE_BYTES];
+	size_t state_size;
+	uint64_t mask;
+	uint64_t kept; // signals that came to it from outside meanwhile, to be sent again
+};
+
+enum stop { STOP_TRAP, STOP_SYSCALL, STOP_SIGNAL, STOP_GONE, STOP_LATE };
+
+static bool trace(int request, pid_t tid, uint64_t address, const void *data)
+{
+	return !ptrace((enum __ptrace_request)request, tid, (void *)(uintptr_t)address, data);
+}
+
+// Wait for the next stop. *number: of STOP_SIGNAL.
+static enum stop await_stop(pid_t tid, int timeout_ms, int *number)
+{
+	const uint64_t end = tp_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
+	for (;;) {
+		int status;
+		const pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+		if (got < 0 && errno != EINTR)
+			return STOP_GONE;
+		if (got > 0) {
+			if (!WIFSTOPPED(status))
+				return STOP_GONE;
+			*number = WSTOPSIG(status);
+			return status >> 16 == PTRACE_EVENT_STOP ? STOP_TRAP
+			       : *number == (SIGTRAP | 0x80)     ? STOP_SYSCALL
+								 : STOP_SIGNAL;
+		}
+		if (tp_clock_monotonic_ns() > end)
+			return STOP_LATE;
+		nanosleep(&NAP, NULL);
+	}
+}
+
+// It was asked to stop: where it may be stopped. Signals that are on their way go on to it.
+static enum stop await_interrupt(pid_t tid, int timeout_ms)
+{
+	int number;
+	for (;;) {
+		const enum stop stop = await_stop(tid, timeout_ms, &number);
+		if (stop == STOP_SIGNAL)
+			trace(PTRACE_CONT, tid, 0, (void *)(intptr_t)number);
+		else if (stop == STOP_SYSCALL)
+			trace(PTRACE_CONT, tid, 0, NULL);
+		else
+			return stop;
+	}
+}
+
+// Ours, and asked to stop: now, or by an earlier try in which it did not in time.
+static bool seize(pid_t tid, int *error)
+{
+	int tracer = 0;
+	if (trace(PTRACE_SEIZE, tid, 0, (void *)PTRACE_O_TRACESYSGOOD))
+		return true;
+	*error = errno;
+	tp_proc_scan(tid, "status", "TracerPid: %d", &tracer);
+	return tracer == (int)syscall(SYS_gettid);
+}
+
+// The process may have called exec since its runtime was found, or be another one that has its number now.
+static bool has_entry(const struct tp_pid *target, pid_t tid)
+{
+	unsigned char code[TP_PID_CODE_BYTES];
+	const struct iovec here = {code, sizeof(code)};
+	const struct iovec there = {(void *)(uintptr_t)target->entry, sizeof(code)};
+	return process_vm_readv(tid, &here, 1, &there, 1, 0) == sizeof(code) &&
+	       !memcmp(code, target->code, sizeof(code));
+}
+
+// In the middle of a restartable sequence (rseq(2)), of which the kernel forgets when we move the thread elsewhere.
+static bool in_rseq(pid_t tid)
+{
+	// As in Linux 5.13, of which C libraries may know nothing.
+	enum { GET_RSEQ_CONFIGURATION = 0x420f, OFFSET_OF_SECTION = 8 };
+	struct {
+		uint64_t address;
+		uint32_t size, signature, flags, padding;
+	} where = {.address = 0};
+	if (ptrace((enum __ptrace_request)GET_RSEQ_CONFIGURATION, tid, (void *)sizeof(where),
+		&where) <= 0 ||
+	    !where.address)
+		return false;
+	uint64_t section = 0;
+	const struct iovec here = {&section, sizeof(section)};
+	const struct iovec there = {
+	    (void *)(uintptr_t)(where.address + OFFSET_OF_SECTION), sizeof(section)};
+	return process_vm_readv(tid, &here, 1, &there, 1, 0) == sizeof(section) && section;
+}
+
+static bool save(struct stopped *thread)
+{
+	enum { CODE_64 = 0x33 };
+	struct iovec state = {thread->state, sizeof(thread->state)};
+	if (!trace(PTRACE_GETREGS, thread->tid, 0, &thread->registers) ||
+	    !trace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, &state) ||
+	    !trace(PTRACE_GETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask))
+		return false;
+	thread->state_size = state.iov_len;
+	const bool in_syscall = (int64_t)thread->registers.orig_rax >= 0;
+	return thread->registers.cs == CODE_64 && (in_syscall || !in_rseq(thread->tid));
+}
+
+static void restore(const struct stopped *thread)
+{
+	const struct iovec state = {(void *)(uintptr_t)thread->state, thread->state_size};
+	trace(PTRACE_SETREGS, thread->tid, 0, &thread->registers);
+	trace(PTRACE_SETREGSET, thread->tid, NT_X86_XSTATE, &state);
+	trace(PTRACE_SETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask);
+}
+
+// A fault that is blocked would change what the program does about it.
+static uint64_t mask_of_call(void)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+	uint64_t mask = UINT64_MAX;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		mask &= ~(UINT64_C(1) << (faults[i] - 1));
+	return mask;
+}
+
+static bool begin_call(
+    const struct stopped *thread, uint64_t entry, uint64_t command, const char *path)
+{
+	union {
+		char bytes[TEEPERF_LATE_PATH_SIZE];
+		unsigned long long words[TEEPERF_LATE_PATH_SIZE / 8];
+	} name = {.words = {0}};
+	snprintf(name.bytes, sizeof(name.bytes), "%s", path ? path : "");
+	struct user_regs_struct registers = thread->registers;
+	unsigned long long *const to[] = {&registers.rbx, &registers.rbp, &registers.rcx,
+	    &registers.rdx, &registers.r8, &registers.r9, &registers.r10, &registers.r11,
+	    &registers.r12, &registers.r13, &registers.r14, &registers.r15};
+	_Static_assert(sizeof(to) == sizeof(name), "as in late.h");
+	for (size_t i = 0; i < sizeof(to) / sizeof(to[0]); i++)
+		*to[i] = name.words[i];
+	registers.rdi = command;
+	registers.rip = entry;
+	registers.rsp = (registers.rsp - RED_ZONE) & ~UINT64_C(15);
+	registers.eflags = FLAGS;
+	// No system call is to be begun again there.
+	registers.orig_rax = UINT64_MAX;
+	const uint64_t mask = mask_of_call();
+	return trace(PTRACE_SETSIGMASK, thread->tid, sizeof(mask), &mask) &&
+	       trace(PTRACE_SETREGS, thread->tid, 0, &registers);
+}
+
+static bool is_fault(pid_t tid)
+{
+	siginfo_t info = {.si_code = 0};
+	return !trace(PTRACE_GETSIGINFO, tid, 0, &info) || info.si_code > 0;
+}
+
+/*
+ * Let it run to the system call by which the entry tells its result, and stop it behind that, where the kernel looks for
+ * signals: only there it begins interrupted system calls again.
+ */
+static enum tp_pid_outcome run_call(struct stopped *thread, uint64_t entry, uint64_t *result)
+{
+	bool done = false;
+	for (;;) {
+		int number;
+		struct user_regs_struct now;
+		if (!trace(done ? PTRACE_CONT : PTRACE_SYSCALL, thread->tid, 0, NULL))
+			return TP_PID_GONE;
+		const enum stop stop = await_stop(thread->tid, CALL_MS, &number);
+		if (stop == STOP_GONE || stop == STOP_LATE)
+			return TP_PID_GONE;
+		if (stop == STOP_TRAP && done)
+			return TP_PID_CALLED;
+		if (stop == STOP_SIGNAL && is_fault(thread->tid))
+			return TP_PID_FAILED;
+		if (stop == STOP_SIGNAL)
+			thread->kept |= UINT64_C(1) << (number - 1);
+		if (stop != STOP_SYSCALL || !trace(PTRACE_GETREGS, thread->tid, 0, &now) ||
+		    now.orig_rax != SYS_close || now.rsi != TEEPERF_LATE_MARK ||
+		    now.rip - entry > ENTRY_BYTES)
+			continue;
+		*result = now.rdx;
+		done = true;
+		trace(PTRACE_INTERRUPT, thread->tid, 0, NULL);
+	}
+}
+
+/*
+ * What the kernel does not begin again by itself when a debugger has interrupted it: EINTR is for the program's own
+ * signals. Interrupted so, none of these has had an effect. (The timeout begins again, too.)
+ */
+static bool is_ours_to_restart(const struct user_regs_struct *registers)
+{
+	static const int calls[] = {SYS_epoll_wait, SYS_epoll_pwait, SYS_rt_sigtimedwait, SYS_semop,
+	    SYS_semtimedop, SYS_io_getevents, SYS_read, SYS_readv, SYS_write, SYS_writev,
+	    SYS_accept, SYS_accept4, SYS_connect, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg,
+	    SYS_sendto, SYS_sendmsg, SYS_sendmmsg, 333 /* io_pgetevents */,
+	    426 /* io_uring_enter */, 441 /* epoll_pwait2 */};
+	if ((int64_t)registers->rax != -EINTR)
+		return false;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (registers->orig_rax == (unsigned long long)calls[i])
+			return true;
+	return false;
+}
+
+// One of the program's handlers is about to run in this thread.
+static bool has_signal(pid_t tid)
+{
+	unsigned long long own = 0;
+	unsigned long long shared = 0;
+	unsigned long long blocked = 0;
+	unsigned long long caught = 0;
+	tp_proc_scan(tid, "status", "SigPnd: %llx", &own);
+	tp_proc_scan(tid, "status", "ShdPnd: %llx", &shared);
+	tp_proc_scan(tid, "status", "SigBlk: %llx", &blocked);
+	tp_proc_scan(tid, "status", "SigCgt: %llx", &caught);
+	return (own | shared) & ~blocked & caught;
+}
+
+/*
+ * Let it make the call anew, unless a handler comes first, which is what EINTR is for. One that comes from here on comes as if
+ * just before the call. (Left when it is in the call again, as PTRACE_SYSCALL would allow, it would be interrupted by that.)
+ */
+static void restart(const struct stopped *thread)
+{
+	enum { INSTRUCTION_BYTES = 2 };
+	struct user_regs_struct again = thread->registers;
+	if (has_signal(thread->tid))
+		return;
+	again.rax = again.orig_rax;
+	again.orig_rax = UINT64_MAX;
+	again.rip -= INSTRUCTION_BYTES;
+	trace(PTRACE_SETREGS, thread->tid, 0, &again);
+}
+
+static void leave(const struct stopped *thread, pid_t pid)
+{
+	if (is_ours_to_restart(&thread->registers))
+		restart(thread);
+	trace(PTRACE_DETACH, thread->tid, 0, NULL);
+	for (int number = 1; number <= 64; number++)
+		if (thread->kept >> (number - 1) & 1)
+			syscall(SYS_tgkill, pid, number == SIGSTOP ? pid : thread->tid, number);
+}
+
+enum tp_pid_outcome tp_pid_call_in(struct tp_pid *target, pid_t tid,
+    enum teeperf_late_command command, const char *path, uint64_t *result, int *error)
+{
+	struct stopped thread = {.tid = tid};
+	*error = 0;
+	if (!seize(tid, error))
+		return *error == ESRCH ? TP_PID_GONE : TP_PID_REFUSED;
+	const uint64_t before = tp_clock_monotonic_ns();
+	const bool again = *error;
+	if (!again && !trace(PTRACE_INTERRUPT, tid, 0, NULL))
+		return TP_PID_GONE;
+	const enum stop stop = await_interrupt(tid, again ? 0 : STOP_MS);
+	if (stop !=
+	    STOP_TRAP) // one that does not stop is looked at again, and let go when our thread ends
+		return stop == STOP_GONE ? TP_PID_GONE : TP_PID_UNFIT;
+	const bool there = has_entry(target, tid);
+	if (!there || !save(&thread)) {
+		trace(PTRACE_GETREGS, tid, 0, &thread.registers);
+		leave(&thread, target->pid);
+		return there ? TP_PID_UNFIT : TP_PID_OTHER;
+	}
+	enum tp_pid_outcome outcome = TP_PID_UNFIT;
+	if (begin_call(&thread, target->entry, command, path))
+		outcome = run_call(&thread, target->entry, result);
+	if (outcome == TP_PID_GONE)
+		return outcome;
+	restore(&thread);
+	leave(&thread, target->pid);
+	const uint64_t pause = tp_clock_monotonic_ns() - before;
+	target->pause_ns = pause > target->pause_ns ? pause : target->pause_ns;
+	return outcome;
+}
+
+#else
+
+enum tp_pid_outcome tp_pid_call_in(struct tp_pid *target, pid_t tid,
+    enum teeperf_late_command command, const char *path, uint64_t *result, int *error)
+{
+	(void)target;
+	(void)tid;
+	(void)command;
+	(void)path;
+	(void)result;
+	*error = ENOSYS; // tp_pid_find has refused
+	return TP_PID_REFUSED;
+}
+
+#endif

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Finds the runtime in a running process: by a note in its memory, which static, stripped and deleted files have, too.
+#define _GNU_SOURCE
+#include "pid.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <teeperf/abi.h>
+
+#include "recorder/region/proc.h"
+#include "recorder/region/region.h"
+
+enum { SEGMENTS_MAX = 64, NOTES_MAX = 1 << 16, NAME_SIZE = 24 };
+
+// What was seen of the runtime.
+struct sight {
+	int memory;
+	bool instrumented; // there is a note of ours
+	uint32_t abi;      // of the runtime, if it has an entry
+	uint64_t entry;    // 0: none was seen
+};
+
+static bool read_at(int memory, uint64_t address, void *to, size_t size)
+{
+	return address <= INT64_MAX && pread(memory, to, size, (off_t)address) == (ssize_t)size;
+}
+
+static size_t padded(uint32_t size)
+{
+	return ((size_t)size + 3) & ~(size_t)3;
+}
+
+// Notes at ADDRESS, of SIZE bytes, of which a copy is at BYTES. They are the program's: each size is checked.
+static void look_at_notes(
+    struct sight *sight, uint64_t address, const unsigned char *bytes, size_t size)
+{
+	for (size_t at = 0; size - at >= sizeof(Elf64_Nhdr);) {
+		Elf64_Nhdr note;
+		memcpy(&note, bytes + at, sizeof(note));
+		at += sizeof(note);
+		const size_t name = padded(note.n_namesz);
+		const size_t content = padded(note.n_descsz);
+		if (name > size - at || content > size - at - name)
+			return;
+		const bool ours = note.n_namesz == sizeof(TEEPERF_NOTE_NAME) &&
+				  !memcmp(bytes + at, TEEPERF_NOTE_NAME, sizeof(TEEPERF_NOTE_NAME));
+		struct teeperf_late_note late;
+		sight->instrumented |= ours;
+		if (ours && note.n_type == TEEPERF_NOTE_TYPE_LATE && content >= sizeof(late) &&
+		    !sight->entry) {
+			memcpy(&late, bytes + at + name, sizeof(late));
+			sight->abi = late.abi;
+			sight->entry = address + at + name +
+				       offsetof(struct teeperf_late_note, entry) +
+				       (uint64_t)(int64_t)late.entry;
+		}
+		at += name + content;
+	}
+}
+
+// A file whose beginning is mapped at START.
+static void look_at_image(struct sight *sight, uint64_t start)
+{
+	static unsigned char notes[NOTES_MAX];
+	Elf64_Ehdr header;
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	if (!read_at(sight->memory, start, &header, sizeof(header)) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_phentsize != sizeof(segments[0]) || header.e_phnum > SEGMENTS_MAX ||
+	    !read_at(sight->memory, start + header.e_phoff, segments,
+		header.e_phnum * sizeof(segments[0])))
+		return;
+	uint64_t low = UINT64_MAX;
+	for (unsigned i = 0; i < header.e_phnum; i++)
+		if (segments[i].p_type == PT_LOAD && segments[i].p_vaddr < low)
+			low = segments[i].p_vaddr & ~UINT64_C(4095);
+	for (unsigned i = 0; i < header.e_phnum; i++) {
+		const uint64_t address = start - low + segments[i].p_vaddr;
+		const uint64_t size = segments[i].p_memsz;
+		if (segments[i].p_type == PT_NOTE && size <= sizeof(notes) &&
+		    read_at(sight->memory, address, notes, size))
+			look_at_notes(sight, address, notes, size);
+	}
+}
+
+static int look_at_maps(struct sight *sight, pid_t pid, struct tp_err *err)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return tp_pid_refused(pid, errno, err);
+	char *line = NULL;
+	size_t capacity = 0;
+	while (!sight->entry && getline(&line, &capacity, file) > 0) {
+		unsigned long long start;
+		unsigned long long offset;
+		char mode[8];
+		if (sscanf(line, "%llx-%*x %7s %llx", &start, mode, &offset) == 3 && !offset &&
+		    mode[0] == 'r')
+			look_at_image(sight, start);
+	}
+	free(line);
+	fclose(file);
+	return 0;
+}
+
+// The name of a log goes with its recorder, and has its process id.
+bool tp_pid_is_recorded(pid_t pid)
+{
+	static const char prefix[] = "/" TP_REGION_PREFIX;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t capacity = 0;
+	bool found = !file;
+	while (!found && getline(&line, &capacity, file) > 0) {
+		const char *name = strstr(line, prefix);
+		const pid_t recorder = name ? (pid_t)atoi(name + sizeof(prefix) - 1) : 0;
+		found = recorder > 0 && !strstr(name, " (deleted)") &&
+			(!kill(recorder, 0) || errno != ESRCH);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static uint32_t owner_of(pid_t pid)
+{
+	unsigned user = 0;
+	tp_proc_scan(pid, "status", "Uid: %*u %u", &user);
+	return user;
+}
+
+int tp_pid_refused(pid_t pid, int error, struct tp_err *err)
+{
+	int scope = 0;
+	char text[16];
+	if (tp_proc_read(0, "sys/kernel/yama/ptrace_scope", text, sizeof(text)))
+		scope = atoi(text);
+	if (error == ESRCH || error == ENOENT)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "there is no process %d", (int)pid);
+	if (error != EPERM && error != EACCES)
+		return tp_err_system(err, error, NULL, "cannot trace process %d", (int)pid);
+	const uint32_t owner = owner_of(pid);
+	if (geteuid() && owner != geteuid())
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "process %d belongs to user %u: record it as that user, or as root", (int)pid,
+		    owner);
+	if (scope == 3)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "kernel.yama.ptrace_scope is 3, so nobody may trace process %d: start it with 'teeperf "
+		    "record', or boot with a smaller value",
+		    (int)pid);
+	if (scope)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "kernel.yama.ptrace_scope is %d, so process %d may not be traced: record as root, or set "
+		    "it to 0 ('sysctl kernel.yama.ptrace_scope=0')",
+		    scope, (int)pid);
+	return tp_err_set(err, TP_ERR_LIMIT, NULL,
+	    "the kernel does not let us trace process %d: it may forbid that itself (set-user-ID, "
+	    "PR_SET_DUMPABLE), or this container lacks CAP_SYS_PTRACE ('docker run --cap-add SYS_PTRACE'); "
+	    "record as root outside of it",
+	    (int)pid);
+}
+
+// What /proc says of it before anybody looks into its memory.
+static int check_process(pid_t pid, struct tp_err *err)
+{
+	int number = 0;
+	char state = '?';
+	char name[NAME_SIZE] = "";
+	if (!tp_proc_scan(pid, "status", "Tgid: %d", &number))
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "there is no process %d", (int)pid);
+	if (number != pid)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "%d is a thread of process %d: give '--pid %d'", (int)pid, number, number);
+	if (tp_proc_scan(pid, "status", "State: %c", &state) && (state == 'Z' || state == 'X') &&
+	    tp_proc_scan(pid, "status", "Threads: %d", &number) && number <= 1)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "process %d has ended", (int)pid);
+	if (tp_proc_scan(pid, "status", "Seccomp: %d", &number) && number == 1)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "process %d may only read and write (seccomp's strict mode), so it cannot open the log: "
+		    "start it with 'teeperf record'",
+		    (int)pid);
+	if (tp_proc_scan(pid, "status", "TracerPid: %d", &number) && number) {
+		tp_proc_read(number, "comm", name, sizeof(name));
+		name[strcspn(name, "\n")] = '\0';
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "process %d is traced by '%s' (process %d) already, and only one can: end that one "
+		    "first",
+		    (int)pid, name, number);
+	}
+	return 0;
+}
+
+static bool is_32_bit(pid_t pid)
+{
+	char path[64];
+	unsigned char head[EI_NIDENT] = {0};
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	const ssize_t size = read(fd, head, sizeof(head));
+	close(fd);
+	return size == sizeof(head) && !memcmp(head, ELFMAG, SELFMAG) &&
+	       head[EI_CLASS] == ELFCLASS32;
+}
+
+static int judge(const struct sight *sight, pid_t pid, struct tp_err *err)
+{
+	if (!sight->instrumented && is_32_bit(pid))
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "process %d is a 32-bit program: build it for 64 bits", (int)pid);
+	if (!sight->instrumented)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
+		    "process %d has no code that is built with 'teeperf cc': build it so, and start it "
+		    "again",
+		    (int)pid);
+	if (!sight->entry)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "process %d has a runtime that takes no log once it runs: build it with this version of "
+		    "'teeperf cc' for Linux (no '--port'), and start it again",
+		    (int)pid);
+	if (sight->abi != TEEPERF_ABI)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "process %d has a runtime of another version of teeperf (%u, this is %d): use that "
+		    "version, or build it again",
+		    (int)pid, sight->abi, TEEPERF_ABI);
+	return 0;
+}
+
+int tp_pid_find(struct tp_pid *target, pid_t pid, struct tp_err *err)
+{
+	*target = (struct tp_pid){.pid = pid};
+#if !defined(__x86_64__)
+	return tp_err_set(err, TP_ERR_LIMIT, NULL,
+	    "'--pid' attaches to programs on x86-64 only: start process %d with 'teeperf record'",
+	    (int)pid);
+#endif
+	struct sight sight = {.memory = -1};
+	char path[64];
+	int r = check_process(pid, err);
+	if (r)
+		return r;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	sight.memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (sight.memory < 0)
+		return tp_pid_refused(pid, errno, err);
+	r = look_at_maps(&sight, pid, err);
+	if (!r)
+		r = judge(&sight, pid, err);
+	target->entry = sight.entry;
+	if (!r && !read_at(sight.memory, sight.entry, target->code, sizeof(target->code)))
+		r = tp_err_system(err, errno, path, "cannot read the runtime's code");
+	close(sight.memory);
+	return r;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A program that runs already and was started without a recorder: finding its runtime, and calling that by ptrace(2) in one
+ * of its threads (include/teeperf/late.h). Nothing is written to its memory, and no other thread is stopped.
+ */
+#ifndef TP_PID_H
+#define TP_PID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <teeperf/late.h>
+
+#include "common/err.h"
+
+enum { TP_PID_CODE_BYTES = 32 }; /* tp_late_entry is longer */
+
+struct tp_pid {
+	pid_t pid;                             /* 0: none */
+	uint64_t entry;                        /* of its runtime */
+	unsigned char code[TP_PID_CODE_BYTES]; /* that is there: after exec it is another program */
+	uint64_t pause_ns; /* the longest time for which a thread was stopped, so far */
+	uint32_t result;   /* enum teeperf_late_result of the last call */
+};
+
+/* Find its runtime. An error says what is wrong with the process, and what to do about it. */
+int tp_pid_find(struct tp_pid *target, pid_t pid, struct tp_err *err);
+
+/*
+ * Call the runtime, with PATH (of less than TEEPERF_LATE_PATH_SIZE bytes, as the process sees it) or NULL, in whichever thread is
+ * easily stopped, again and again while it is busy, for some seconds. TEEPERF_LATE_DONE or an error.
+ */
+int tp_pid_call(
+    struct tp_pid *target, enum teeperf_late_command command, const char *path, struct tp_err *err);
+
+/*
+ * One call in thread TID: TP_PID_CALLED and *result, or the thread is as it was. May take long only where the program's own
+ * code does. pre: this thread does nothing else with children.
+ */
+enum tp_pid_outcome {
+	TP_PID_CALLED = 0,
+	TP_PID_GONE,    /* the thread has ended */
+	TP_PID_UNFIT,   /* it cannot be used now */
+	TP_PID_REFUSED, /* *error: by the kernel */
+	TP_PID_FAILED,  /* it crashed in the call, which was undone */
+	TP_PID_OTHER,   /* it runs another program now; nothing was called */
+};
+enum tp_pid_outcome tp_pid_call_in(struct tp_pid *target, pid_t tid,
+    enum teeperf_late_command command, const char *path, uint64_t *result, int *error);
+
+/* Whether it has the log of a living recorder. */
+bool tp_pid_is_recorded(pid_t pid);
+
+/* The ids of its threads as it knows them itself, "1,2,3", to be freed; NULL: it has ended, or there is no memory. */
+char *tp_pid_threads(pid_t pid);
+
+/* Why process PID cannot be traced, ERROR being what the kernel said. Returns a tp_error. */
+int tp_pid_refused(pid_t pid, int error, struct tp_err *err);
+
+#endif

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# teeperf record --budget: a hot function is switched off while the program runs, a slow one stays exact, and the hot one comes
+# back when it is hot no more.
+set -eu
+. "$(dirname "$0")/../../lib/e2e.sh"
+private_shm || true
+fake= # the functions are where the trace says
+
+cat >phases.c <<'EOT'
+#include <stdio.h>
+#include <unistd.h>
+#define KEEP __attribute__((noinline, used))
+KEEP int tiny(int n) { __asm__ volatile(""); return n + 1; }
+KEEP int slow(int n)
+{
+	for (int i = 0; i < 300000; i++)
+		__asm__ volatile("" : "+r"(n));
+	return n;
+}
+int main(void)
+{
+	int n = 0;
+	int rounds = 0;
+	for (; access("end", F_OK); rounds++) {
+		const int calls = access("calm", F_OK) ? 100000 : 1;
+		for (int i = 0; i < calls; i++)
+			n = tiny(n);
+		n = slow(n);
+	}
+	printf("%d rounds\n", rounds);
+	return 0;
+}
+EOT
+"$TEEPERF" cc -O1 -o phases phases.c
+
+# switched PATTERN: until 'teeperf ctl status' says so about functions.
+switched() {
+	await_true "\"\$TEEPERF\" ctl status \"\$recorder\" >status 2>&1 && grep -q '^functions  $1\$' status" "functions: $1"
+}
+rm -f calm end
+begin run "$TEEPERF" record -o phases.trace --budget 5% ./phases
+recorder=$begun
+switched 'all but [0-9]* functions* on a list'
+expect 1 "$TEEPERF" ctl drop slow "$recorder"
+says "the functions are chosen by 'record --budget'" err
+: >calm
+switched 'all that are instrumented'
+: >end
+ended 0 run
+rounds=$(sed -n 's/ rounds$//p' run.out)
+says '^teeperf record: budget 5%: .*1 of [23] functions was switched off for a part of the time: tiny \(' run.err
+
+expect 0 "$TEEPERF" analyze --strict --format csv phases.trace
+mv out top.csv
+says "^slow,$rounds," top.csv
+says '^main,1,' top.csv
+expect 0 "$TEEPERF" analyze phases.trace
+says '^budget     5%; .*1 function was switched off for a part of the time' out
+says '^ *[0-9,]+ +[0-9.]+% .* tiny$' out
+! grep -Eq '^ *[0-9,]+ +[0-9.]+% .* (slow|main)$' out || fail 'a cheap function was not recorded all the time'
+expect 0 "$TEEPERF" analyze --format json phases.trace
+says '"id": *"budget"' out
+# It is the same when it was written down as text.
+"$TEEPERF" dump phases.trace >dump.txt
+says 'budget=0\.05"$' dump.txt
+"$TEEPERF" dump --assemble dump.txt -o again.trace
+expect 0 "$TEEPERF" analyze --strict --format csv again.trace
+cmp out top.csv
+
+# Without names nothing can be switched.
+rm -f calm end
+cp phases stripped
+strip stripped
+begin run "$TEEPERF" record -o stripped.trace --budget 5% ./stripped
+recorder=$begun
+await_true '"$TEEPERF" ctl status "$recorder" >status 2>&1 && grep -q "^records    [0-9]\{7,\} " status' 'a million records'
+: >end
+ended 0 run
+says 'the budget was not kept: [0-9]* functions without a name' run.err
+
+# What is no budget, and where none can be kept.
+for value in 0 0% -1% 150% 100% x '' 5%% nan; do
+	expect 129 "$TEEPERF" record --budget "$value" ./phases
+	says "option '--budget'" err
+done
+for option in --follow-fork --tee '--mode ring' '--drain end' '--drain late' '--clock none' '--port gramine'; do
+	expect 129 "$TEEPERF" record --budget 5% $option ./phases
+	says "option '--budget' " err
+done
+expect 129 "$TEEPERF" record --budget 5% --attach ./log
+says "option '--budget' needs a PROGRAM to start" err

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// 'record --budget': what is learnt from chunks, and what is chosen by it.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "recorder/budget/choice.h"
+#include "recorder/budget/learn.h"
+#include "recorder/budget/names.h"
+
+#include <teeperf/abi.h>
+
+// ---- learning
+
+enum { F = 0x10000, G = 0x10100, H = 0x10200, HEADER = sizeof(struct teeperf_chunk) / 8 };
+
+static uint64_t words[8192];
+static uint32_t word_count;
+
+static void begin(uint64_t first_time)
+{
+	memset(words, 0, sizeof(words));
+	struct teeperf_chunk *chunk = (void *)words;
+	chunk->first_time = first_time;
+	word_count = HEADER;
+}
+static void add(uint32_t name, uint32_t time)
+{
+	words[word_count++] = (uint64_t)name << 32 | time;
+}
+static void see(struct tp_learn *learn)
+{
+	struct teeperf_chunk *chunk = (void *)words;
+	chunk->used = 8 * (uint64_t)word_count;
+	tp_learn_see(learn, chunk);
+}
+static const struct tp_learn_function *find(
+    const struct tp_learn_function *functions, uint32_t count, uint32_t name)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (functions[i].name == name)
+			return &functions[i];
+	fail_msg("function %#x was not seen", name);
+	return NULL;
+}
+
+static struct tp_learn_function functions[TP_LEARN_FUNCTIONS];
+
+static void own_times(void **state)
+{
+	(void)state;
+	struct tp_learn learn;
+	double calls;
+	assert_true(tp_learn_init(&learn));
+	tp_learn_set_window(&learn, UINT64_MAX, UINT64_MAX);
+	// H was called before the chunk began. F calls G, which a jump leaves.
+	begin(UINT64_C(7) << 32);
+	add(F, 100);
+	const uint64_t position = 8 * (uint64_t)(word_count - 1);
+	add(G, 110);
+	add(F | TEEPERF_KIND_RESYNC, 150);
+	words[word_count++] = position;
+	add(G, 160);
+	add(G | TEEPERF_KIND_EXIT, 165);
+	add(TEEPERF_CONTROL_SYNC, 8);
+	add(F | TEEPERF_KIND_EXIT, 5);
+	add(H | TEEPERF_KIND_EXIT, 25);
+	add(TEEPERF_CONTROL_COUNTS, 1);
+	words[word_count++] = (uint64_t)F << 32;
+	words[word_count++] = 9;
+	see(&learn);
+	const uint32_t count = tp_learn_take(&learn, functions, &calls);
+	assert_int_equal(count, 3);
+	assert_true(find(functions, count, F)->usual.calls == 1);
+	assert_true(find(functions, count, G)->usual.calls == 2);
+	assert_true(find(functions, count, H)->usual.calls == 0);
+	assert_true(find(functions, count, G)->usual.ticks == 40 + 5);
+	const double across = (double)((UINT64_C(1) << 32) + 5 - 165);
+	assert_true(find(functions, count, F)->usual.ticks == 10 + 10 + across);
+	assert_true(find(functions, count, H)->usual.ticks == 20);
+	assert_true(calls == (double)(word_count - HEADER) / 2);
+	// What was taken is not there again.
+	assert_int_equal(tp_learn_take(&learn, functions, &calls), 3);
+	assert_true(functions[0].usual.calls == 0 && calls == 0);
+	tp_learn_release(&learn);
+}
+
+static void windows(void **state)
+{
+	(void)state;
+	struct tp_learn learn;
+	double calls;
+	assert_true(tp_learn_init(&learn));
+	tp_learn_set_window(&learn, 200, 300);
+	begin(0);
+	for (uint32_t time = 100; time < 400; time += 50) {
+		add(F, time);
+		add(F | TEEPERF_KIND_EXIT, time + 1);
+	}
+	see(&learn);
+	const uint32_t count = tp_learn_take(&learn, functions, &calls);
+	assert_int_equal(count, 1);
+	assert_true(functions[0].window.calls == 2);
+	assert_true(functions[0].usual.calls == 4);
+	tp_learn_release(&learn);
+}
+
+// Chunks that were not looked at count by those that were; damaged ones do no harm.
+static void many_chunks(void **state)
+{
+	(void)state;
+	struct tp_learn learn;
+	double calls;
+	assert_true(tp_learn_init(&learn));
+	tp_learn_set_window(&learn, UINT64_MAX, UINT64_MAX);
+	begin(0);
+	for (uint32_t i = 0; i < 100; i++) {
+		add(F, 10 * i + 1);
+		add(F | TEEPERF_KIND_EXIT, 10 * i + 5);
+	}
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < 1000; i++)
+			see(&learn);
+		assert_int_equal(tp_learn_take(&learn, functions, &calls), 1);
+		assert_true(calls == 100000);
+		assert_true(fabs(functions[0].usual.calls - 100000) < 1e-3);
+		assert_true(fabs(functions[0].usual.ticks - 400000) < 1e-3);
+	}
+	assert_true(learn.stride > 1);
+	tp_learn_take(&learn, functions, &calls); // every chunk is looked at again
+	begin(0);
+	add(TEEPERF_CONTROL_COUNTS, UINT32_MAX);
+	see(&learn);
+	begin(0);
+	add(F | TEEPERF_KIND_RESYNC, 1);
+	see(&learn);
+	begin(0);
+	for (uint32_t i = 0; i < 4000; i++) // deeper than is kept
+		add(G + 4 * i, i);
+	see(&learn);
+	assert_int_equal(tp_learn_take(&learn, functions, &calls), 4001);
+	tp_learn_release(&learn);
+}
+
+// ---- choosing
+
+static struct tp_budget_rule rule = {.share = 0.05, .call_ns = 20};
+
+// What costs 20 ns a call may be called 2.5 million times a second.
+static void hot_goes_off(void **state)
+{
+	(void)state;
+	double cost;
+	struct tp_budget_function all[] = {
+	    {.calls = 1e8, .ticks = 5e8, .on = true},
+	    {.calls = 1e6, .ticks = 4e8, .on = true},
+	    {.calls = 10, .ticks = 1e8, .on = true},
+	    {.calls = 0, .ticks = 0, .on = true},
+	};
+	rule.widen = false;
+	assert_int_equal(tp_budget_choose(all, 4, &rule, &cost), 0);
+	assert_false(all[0].on);
+	assert_true(all[1].on && all[2].on && all[3].on);
+	assert_true(cost > 0.02 && cost < 0.0201);
+	// It has become cheap, and comes back only if it may.
+	all[0].calls = 1000;
+	assert_int_equal(tp_budget_choose(all, 4, &rule, &cost), 0);
+	assert_false(all[0].on);
+	rule.widen = true;
+	all[0].held = true;
+	assert_int_equal(tp_budget_choose(all, 4, &rule, &cost), 0);
+	assert_false(all[0].on);
+	all[0].held = false;
+	assert_int_equal(tp_budget_choose(all, 4, &rule, &cost), 0);
+	assert_true(all[0].on && all[1].on && all[2].on && all[3].on);
+}
+
+// Who is on stays, unless another one is worth much more.
+static void nothing_flaps(void **state)
+{
+	(void)state;
+	double cost;
+	rule.widen = true;
+	for (uint32_t better = 0; better < 2; better++) {
+		struct tp_budget_function two[] = {
+		    {.calls = 2e6, .ticks = 3e8, .on = true},
+		    {.calls = 2e6, .ticks = better ? 6e8 : 4e8},
+		};
+		assert_int_equal(tp_budget_choose(two, 2, &rule, &cost), 0);
+		assert_int_equal(two[0].on, !better);
+		assert_int_equal(two[1].on, better);
+	}
+}
+
+static void without_a_name(void **state)
+{
+	(void)state;
+	double cost;
+	struct tp_budget_function all[] = {
+	    {.calls = 1e8, .ticks = 1e8, .fixed = true, .on = true},
+	    {.calls = 100, .ticks = 8e8, .on = true},
+	};
+	rule.widen = true;
+	assert_int_equal(tp_budget_choose(all, 2, &rule, &cost), 0);
+	assert_true(all[0].on);
+	assert_false(all[1].on); // nothing is left for it
+	assert_true(cost > 1.99);
+}
+
+static void names(void **state)
+{
+	(void)state;
+	uint64_t hashes[TP_NAMES_HASHES];
+	assert_int_equal(tp_names_hashes("name", hashes), 1);
+	assert_true(hashes[0] == teeperf_name_hash("name", 4));
+	assert_int_equal(tp_names_hashes("name.llvm.123", hashes), 2);
+	assert_true(hashes[1] == teeperf_name_hash("name", 4));
+	assert_int_equal(tp_names_hashes("name.4.llvm.123", hashes), 3);
+	assert_true(hashes[2] == teeperf_name_hash("name", 4));
+	assert_int_equal(tp_names_hashes("", hashes), 1);
+	assert_int_equal(tp_names_hashes("12", hashes), 1);
+	assert_int_equal(tp_names_hashes("a.1.2.3.4.5.6", hashes), TP_NAMES_HASHES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(own_times),
+	    cmocka_unit_test(windows),
+	    cmocka_unit_test(many_chunks),
+	    cmocka_unit_test(hot_goes_off),
+	    cmocka_unit_test(nothing_flaps),
+	    cmocka_unit_test(without_a_name),
+	    cmocka_unit_test(names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which functions were recorded when: lists that all functions are on and off in turn, more often than is kept.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analyzer/trace/selections.h"
+#include "common/err.h"
+
+#include <string.h>
+#include <teeperf/abi.h>
+#include <teeperf/trace.h>
+
+static struct tp_selections selections;
+static struct tp_problems problems;
+static struct tp_arena arena;
+
+/*
+ * At first the program records all but FUNCTIONS functions, then these alone, then all but these, ...: CHANGES times, at 100, 200
+ * and so on. One of them is "a".
+ */
+static void alternate(uint32_t functions, uint32_t changes)
+{
+	const size_t count = (size_t)functions + 1 + changes;
+	struct teeperf_trace_selection *entries = calloc(count, sizeof(*entries));
+	assert_non_null(entries);
+	entries[0].only = TEEPERF_ONLY_REST;
+	for (uint32_t i = 1; i <= functions; i++)
+		entries[i] = (struct teeperf_trace_selection){.only = TEEPERF_ONLY_REST,
+		    .hash = i == 1 ? teeperf_name_hash("a", 1) : i * UINT64_C(1000003)};
+	for (uint32_t i = 1; i <= changes; i++)
+		entries[functions + i] = (struct teeperf_trace_selection){.time = UINT64_C(100) * i,
+		    .number = i,
+		    .only = i % 2 ? TEEPERF_ONLY_LISTED : TEEPERF_ONLY_REST};
+	problems = (struct tp_problems){0};
+	tp_arena_init(&arena);
+	assert_int_equal(
+	    tp_selections_init(&selections, entries, count, "t", 0, &problems, &arena), 0);
+	free(entries);
+}
+
+static void long_lists_are_used(void **state)
+{
+	(void)state;
+	alternate(2000, 1000); // 2 million moves
+	assert_int_equal(problems.count, 0);
+	assert_int_equal(selections.count, 1000);
+	const struct tp_selected *a = tp_selections_of(&selections, "a");
+	assert_non_null(a);
+	assert_null(tp_selections_of(&selections, "b"));
+	assert_false(tp_selected_at(a, 50));
+	assert_true(tp_selected_at(a, 99950));
+	assert_false(tp_selected_at(&selections.rest, 99950));
+	assert_false(tp_selected_at(a, 100050));
+	assert_true(tp_selected_at(&selections.rest, 100050));
+	tp_arena_release(&arena);
+}
+
+// What is kept is right, and behind it no record is taken for one of a function that was off.
+static void too_many_end(void **state)
+{
+	(void)state;
+	alternate(4000, 2001); // 8 million moves
+	assert_int_equal(problems.count, 1);
+	assert_non_null(strstr(problems.kept[0].what, "all calls end at each of them"));
+	assert_in_range(selections.count, 1000, 2000);
+	const uint64_t last = selections.times[selections.count - 1];
+	assert_int_equal(last, UINT64_C(100) * selections.count);
+	const struct tp_selected *a = tp_selections_of(&selections, "a");
+	assert_non_null(a);
+	assert_int_equal(tp_selected_at(a, last + 50), selections.count % 2);
+	assert_int_equal(tp_selected_at(&selections.rest, last + 50), !(selections.count % 2));
+	assert_true(tp_selected_at(a, last + 150));
+	assert_true(tp_selected_at(a, last + 250));
+	assert_true(tp_selected_at(&selections.rest, last + 150));
+	assert_true(tp_selected_at(&selections.rest, last + 250));
+	assert_int_equal(tp_selected_end(a, last + 150), UINT64_MAX);
+	tp_arena_release(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(long_lists_are_used),
+	    cmocka_unit_test(too_many_end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How long a run takes with other pieces: by hand, and random runs against a simulation without heaps.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/whatif/run.h"
+
+enum { THREADS = 5, PIECES = 40 };
+
+static uint64_t seed;
+
+static uint32_t pick(uint32_t below)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(seed >> 33) % below;
+}
+
+struct made {
+	struct tp_run run;
+	struct tp_analysis analysis; // one tick is a nanosecond
+	struct tp_run_thread threads[THREADS];
+	struct tp_piece pieces[THREADS][PIECES];
+};
+
+static void begin(struct made *made, uint32_t threads, uint32_t processors)
+{
+	memset(made, 0, sizeof(*made));
+	made->analysis.time = (struct tp_timebase){.ns = 1, .ticks = 1, .known = true};
+	made->run.analysis = &made->analysis;
+	made->run.threads = made->threads;
+	made->run.thread_count = threads;
+	made->run.processors = processors;
+	for (uint32_t i = 0; i < threads; i++)
+		made->threads[i].pieces = made->pieces[i];
+}
+
+static void add(struct made *made, uint32_t thread, enum tp_piece_kind kind, uint64_t ticks)
+{
+	struct tp_run_thread *to = &made->threads[thread];
+	const uint64_t from = to->count ? to->pieces[to->count - 1].to : 0;
+	assert_true(to->count < PIECES);
+	to->pieces[to->count++] = (struct tp_piece){
+	    .from = from, .to = from + ticks, .length = (double)ticks, .kind = kind};
+}
+
+static void wait_for(
+    struct made *made, uint32_t thread, uint32_t other, uint64_t piece, uint64_t latency)
+{
+	add(made, thread, TP_PIECE_WAIT, latency);
+	made->pieces[thread][made->threads[thread].count - 1].thread = other;
+	made->pieces[thread][made->threads[thread].count - 1].piece = piece;
+}
+
+static void number(struct made *made)
+{
+	made->run.piece_count = 0;
+	for (uint32_t i = 0; i < made->run.thread_count; i++) {
+		made->threads[i].first = made->run.piece_count;
+		made->run.piece_count += made->threads[i].count;
+	}
+}
+
+static double simulate(struct made *made, const double *in, double part)
+{
+	double ticks = -1;
+	number(made);
+	assert_int_equal(tp_run_simulate(&made->run, in, part, &ticks), 0);
+	return ticks;
+}
+
+#define assert_near(a, b) assert_true((a) - (b) < 1e-6 && (b) - (a) < 1e-6)
+
+static void test_processors_are_shared(void **state)
+{
+	(void)state;
+	struct made made;
+	begin(&made, 3, 2);
+	for (uint32_t i = 0; i < 3; i++)
+		add(&made, i, TP_PIECE_RUN, 300);
+	assert_near(simulate(&made, NULL, 0), 450);
+	made.run.processors = 3;
+	assert_near(simulate(&made, NULL, 0), 300);
+	// Two of them are short: 3 at the rate 2/3 until 150, then the last one alone.
+	made.pieces[0][0].length = made.pieces[1][0].length = 100;
+	made.run.processors = 2;
+	assert_near(simulate(&made, NULL, 0), 350);
+}
+
+static void test_waits(void **state)
+{
+	(void)state;
+	struct made made;
+	double in[8] = {0};
+	begin(&made, 2, 2);
+	// 100, then until the other one has run 500, which takes 10 to notice, then 100.
+	add(&made, 0, TP_PIECE_RUN, 100);
+	wait_for(&made, 0, 1, 1, 10);
+	add(&made, 0, TP_PIECE_RUN, 100);
+	add(&made, 1, TP_PIECE_RUN, 200);
+	add(&made, 1, TP_PIECE_RUN, 300);
+	add(&made, 1, TP_PIECE_STAND, 50);
+	add(&made, 1, TP_PIECE_RUN, 1);
+	assert_near(simulate(&made, NULL, 0), 610);
+	// Half of the other's second piece goes.
+	in[made.threads[1].first + 1] = 300;
+	assert_near(simulate(&made, in, 0.5), 460);
+	// All of it, and of its first: no wait at all, and nothing to notice.
+	in[made.threads[1].first] = 200;
+	assert_near(simulate(&made, in, 1), 200);
+	// Slower.
+	assert_near(simulate(&made, in, -1), 1110);
+	// What waits is not made faster.
+	in[1] = 10;
+	assert_near(simulate(&made, in, 0), 610);
+}
+
+// ---- the same without heaps and without a clock of work: what ends next, looked for among all
+
+struct slow {
+	const struct made *made;
+	uint64_t at[THREADS];
+	double left[THREADS];
+	bool blocked[THREADS]; // in a wait that is not over
+};
+
+static bool is_over(const struct slow *slow, uint32_t i)
+{
+	return slow->at[i] == slow->made->threads[i].count;
+}
+
+static void arrive(struct slow *slow, uint32_t i)
+{
+	for (; !is_over(slow, i); slow->at[i]++) {
+		const struct tp_piece *piece = &slow->made->pieces[i][slow->at[i]];
+		slow->left[i] = piece->length;
+		slow->blocked[i] =
+		    piece->kind == TP_PIECE_WAIT && slow->at[piece->thread] <= piece->piece;
+		if (piece->kind != TP_PIECE_WAIT || slow->blocked[i])
+			return;
+	}
+}
+
+static double simulate_slowly(const struct made *made)
+{
+	struct slow slow = {.made = made};
+	double now = 0;
+	double last = 0;
+	for (uint32_t i = 0; i < made->run.thread_count; i++)
+		arrive(&slow, i);
+	for (;;) {
+		uint32_t running = 0;
+		uint32_t next = THREADS;
+		double soonest = 0;
+		for (uint32_t i = 0; i < made->run.thread_count; i++)
+			running +=
+			    !is_over(&slow, i) && made->pieces[i][slow.at[i]].kind == TP_PIECE_RUN;
+		const double rate =
+		    running > made->run.processors ? (double)made->run.processors / running : 1;
+		double rates[THREADS];
+		for (uint32_t i = 0; i < made->run.thread_count; i++) {
+			rates[i] = 0;
+			if (is_over(&slow, i) || slow.blocked[i])
+				continue;
+			rates[i] = made->pieces[i][slow.at[i]].kind == TP_PIECE_RUN ? rate : 1;
+			if (next == THREADS || slow.left[i] / rates[i] < soonest) {
+				next = i;
+				soonest = slow.left[i] / rates[i];
+			}
+		}
+		if (next == THREADS)
+			return last;
+		now += soonest;
+		for (uint32_t i = 0; i < made->run.thread_count; i++)
+			slow.left[i] -= rates[i] * soonest;
+		if (made->pieces[next][slow.at[next]].kind == TP_PIECE_RUN)
+			last = now;
+		slow.at[next]++;
+		for (uint32_t i = 0; i < made->run.thread_count; i++) {
+			if (is_over(&slow, i) || !slow.blocked[i])
+				continue;
+			const struct tp_piece *piece = &made->pieces[i][slow.at[i]];
+			slow.blocked[i] = slow.at[piece->thread] <= piece->piece;
+			slow.left[i] = piece->length;
+		}
+		arrive(&slow, next);
+	}
+}
+
+static void test_random_runs(void **state)
+{
+	(void)state;
+	uint32_t waits = 0;
+	for (uint32_t number_of_run = 1; number_of_run <= 2000; number_of_run++) {
+		seed = number_of_run;
+		struct made made;
+		begin(&made, 1 + pick(THREADS), 1 + pick(3));
+		for (uint32_t k = 0; k < PIECES - 1; k++)
+			for (uint32_t i = 0; i < made.run.thread_count; i++) {
+				const uint32_t other = pick(made.run.thread_count);
+				// Of the pieces before, so that there are no circles.
+				const uint64_t piece = k ? pick(k) : 0;
+				const bool runs =
+				    k && made.pieces[other][piece].kind == TP_PIECE_RUN;
+				if (!pick(3) && other != i && runs) {
+					wait_for(&made, i, other, piece, pick(20));
+					waits++;
+				} else {
+					add(&made, i, pick(4) ? TP_PIECE_RUN : TP_PIECE_STAND,
+					    1 + pick(1000));
+				}
+			}
+		for (uint32_t i = 0; i < made.run.thread_count; i++)
+			add(&made, i, TP_PIECE_RUN, 1);
+		const double ticks = simulate(&made, NULL, 0);
+		const double slowly = simulate_slowly(&made);
+		if (ticks - slowly > 1e-3 || slowly - ticks > 1e-3)
+			fail_msg("run %u: %f, not %f", number_of_run, ticks, slowly);
+	}
+	assert_true(waits > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_processors_are_shared),
+	    cmocka_unit_test(test_waits),
+	    cmocka_unit_test(test_random_runs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
