@@ -15,6 +15,8 @@ struct wire {
 	uint64_t offset; /* in the memory, of what is given */
 	uint64_t size;
 	uint32_t values[4][2];
+	int32_t caller_pid; // of a command: the thread that waits for it
+	int32_t caller_tid;
 };
 
 #endif

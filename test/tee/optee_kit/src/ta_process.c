@@ -2,7 +2,9 @@
 // Stands in for OP-TEE around an application: a process that serves commands from descriptor 3. Shared memory is mapped for
 // the time of a command, elsewhere each time; whoever touches it later ends.
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -60,8 +62,28 @@ static void map(int fd, size_t size)
 		abort();
 }
 
+// A real application runs while its caller's thread is in the one system call that brought it here. Here there are two, and
+// between them the thread may lose its processor: what runs is only begun when it waits in the second, if that is to be seen.
+static void wait_until_called(const struct wire *wire)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", wire->caller_pid, wire->caller_tid);
+	for (int tries = 0; tries < 10000; tries++) {
+		char text[128] = "";
+		const int file = open(path, O_RDONLY | O_CLOEXEC);
+		const ssize_t size = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
+		const char *name_end = strrchr(text, ')');
+		if (file >= 0)
+			close(file);
+		if (size <= 0 || !name_end || !strncmp(name_end, ") S", 3))
+			return;
+		usleep(100);
+	}
+}
+
 static void invoke(struct wire *wire, int fd)
 {
+	wait_until_called(wire);
 	TEE_Param params[4] = {0};
 	uint32_t types = 0;
 	for (unsigned i = 0; i < 4; i++) {

@@ -135,8 +135,11 @@ void TEEC_CloseSession(TEEC_Session *session)
 TEEC_Result TEEC_InvokeCommand(
     TEEC_Session *session, uint32_t command, TEEC_Operation *operation, uint32_t *origin)
 {
-	struct wire wire = {
-	    .what = WIRE_INVOKE, .command = command, .types = operation->paramTypes};
+	struct wire wire = {.what = WIRE_INVOKE,
+	    .command = command,
+	    .types = operation->paramTypes,
+	    .caller_pid = getpid(),
+	    .caller_tid = gettid()};
 	int fd = -1;
 	const char *most = getenv("TEEC_MAP_MAX");
 	*origin = TEEC_ORIGIN_API;
