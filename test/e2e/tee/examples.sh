@@ -98,7 +98,7 @@ for try in 1 2 3 4 5; do
 	may_bpf || break
 	! own_wait || break
 	expect 0 "$TEEPERF" analyze --debug-dir built both.trace
-	grep -q ': coarse  *times are coarse' out err || wrong=$((wrong + 1))
+	grep -q '^coarse  *times are coarse' out || wrong=$((wrong + 1))
 done
 [ $wrong -lt 3 ] || fail "what waits for the application is taken for its calls, $wrong times"
 if "$TEEPERF" dump both.trace | grep -q '^sched '; then
