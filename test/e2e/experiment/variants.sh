@@ -72,8 +72,11 @@ assert len(runs) == 2 * 2 * (4 if sys.argv[1] == "yes" else 3), len(runs)
 for row in runs:
     what = row["experiment"] + "/" + row["iteration"]
     assert row["status"] == "done", row
-    # The program's own time, without what is around it.
-    assert 0.02 <= float(row["wall_time_s"]) <= float(row["command_time_s"] or 1e9), (what, row)
+    # The program's own time, without what is around it. perf looks at its clock after it let the program go: on a busy
+    # machine it may be late.
+    least = 0 if row["variant"] == "perf-stat" else 0.02
+    assert least < float(row["wall_time_s"]) <= float(row["command_time_s"] or 1e9), (what, row)
+    assert float(row["command_time_s"] or 1e9) >= 0.02, (what, row)
     if row["variant"] in ("profiled", "kept"):
         # An enter and an exit of each call, or one record for both, and some others.
         assert int(row["calls"].split(".")[0]) <= float(row["trace_records"]) <= 2 * float(row["calls"]) + 200, (what, row)

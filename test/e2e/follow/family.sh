@@ -143,7 +143,8 @@ for file in "$child" "$grandchild" "$other"; do
 done
 family 0 --format csv run.trace
 cp out family.csv
-[ ! -s err ] || fail "something is wrong with a sound family: $(cat err)"
+# Under load the system may be asked for thread switches late, which is said.
+! grep -v "waits  *1 thread recorded up to" err >wrong || fail "something is wrong with a sound family: $(cat wrong)"
 adds_up run.trace "$child" "$grandchild" "$other"
 # calls FUNCTION MODULE PROCESSES: as family.csv has it.
 calls() {
