@@ -17,8 +17,9 @@ static struct tp_budget budget;
 static const char *refusal(const struct tp_record_options *options)
 {
 	const struct tp_session_options *wanted = &options->wanted;
-	if (!wanted->argv || options->attach.file || options->attach.stream_name)
-		return "needs a PROGRAM to start: of others the processor time is not known";
+	if ((!wanted->argv && !options->attach.pid) || options->attach.file ||
+	    options->attach.stream_name)
+		return "needs a PROGRAM to start, or '--pid': of others the processor time is not known";
 	if (options->attach.port_name || options->inner)
 		return "does not go with '--port' and '--tee': of a TEE's own time nothing is known";
 	if (wanted->follow_fork)
@@ -48,8 +49,8 @@ int tp_record_budget_check(struct tp_record_options *options)
 	if (why)
 		return tp_options_usage("option '--budget' %s", why);
 	options->wanted.drain = TP_DRAIN_CHOICE_NOW;
-	// The program is to look soon, also while it records little.
-	if (!options->control)
+	// The program is to look soon, also while it records little. One that runs already is told otherwise.
+	if (!options->control && options->wanted.argv)
 		options->control = "";
 	tp_budget_init(&budget, share);
 	options->wanted.guide = &budget.guide;

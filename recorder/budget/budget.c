@@ -83,9 +83,32 @@ static const struct teeperf_log_header *header_of(const struct tp_budget *budget
 	return budget->session->region.header;
 }
 
+static const struct tp_session_options *options_of(const struct tp_budget *budget)
+{
+	return &budget->session->options;
+}
+
+// As this machine counts, which may not be what the log says.
+static uint64_t process_of(const struct tp_budget *budget)
+{
+	return options_of(budget)->late ? (uint64_t)options_of(budget)->watch
+					: tp_load_relaxed(&header_of(budget)->pid);
+}
+
+// The program's processor time so far; of one that has ended, when it was last looked at. 0: it cannot be seen.
+static uint64_t cpu_now(struct tp_budget *budget)
+{
+	const uint64_t now = options_of(budget)->late
+				 ? tp_cpu_times_of(options_of(budget)->watch)
+				 : tp_cpu_times_now(&budget->session->drain.cpu);
+	if (now > budget->seen_cpu_ns)
+		budget->seen_cpu_ns = now;
+	return budget->seen_cpu_ns;
+}
+
 static bool is_recording(const struct tp_budget *budget)
 {
-	return tp_switch_log_state(header_of(budget), !budget->session->options.start_off);
+	return tp_switch_log_state(header_of(budget), !options_of(budget)->start_off);
 }
 
 // ---- what is learnt
@@ -111,8 +134,7 @@ static void take(struct tp_budget *budget)
 	double calls;
 	const uint32_t count = tp_learn_take(&budget->learn, budget->taken, &calls);
 	const uint32_t modules = budget->names.count;
-	tp_names_follow(
-	    &budget->names, &budget->session->region, tp_load_relaxed(&header_of(budget)->pid));
+	tp_names_follow(&budget->names, &budget->session->region, process_of(budget));
 	for (uint32_t i = 0; modules != budget->names.count && i < budget->count; i++)
 		if (budget->functions[i].fixed)
 			name(budget, i);
@@ -164,7 +186,7 @@ static void learn_rates(struct tp_budget *budget, double seconds)
 // The overhead of the time since the last reckoning; below 0: too little time has passed to tell.
 static double reckon(struct tp_budget *budget)
 {
-	const uint64_t cpu_ns = tp_cpu_times_now(&budget->session->drain.cpu);
+	const uint64_t cpu_ns = cpu_now(budget);
 	take(budget);
 	if (cpu_ns < budget->cpu_ns + 2 * MS)
 		return -1;
@@ -379,7 +401,7 @@ struct window {
 static struct window look(struct tp_budget *budget)
 {
 	return (struct window){.ns = tp_clock_monotonic_ns(),
-	    .cpu_ns = tp_cpu_times_now(&budget->session->drain.cpu),
+	    .cpu_ns = cpu_now(budget),
 	    .time = tp_load_relaxed(&header_of(budget)->selected_time)};
 }
 
@@ -506,7 +528,7 @@ static bool await(struct tp_budget *budget)
 	const char *why = tp_session_no_selection(budget->session);
 	uint64_t cpu_ns = 0;
 	for (int i = 0; !why && !cpu_ns && i < PATIENCE_LOOKS && !is_ended(budget); i++) {
-		cpu_ns = tp_cpu_times_now(&budget->session->drain.cpu);
+		cpu_ns = cpu_now(budget);
 		if (!cpu_ns)
 			tp_doorbell_wait(&budget->worker.bell, LOOK_MS);
 	}
@@ -530,7 +552,7 @@ static void begin(struct tp_budget *budget)
 	budget->next_ns = budget->start_ns + FIRST_MS * MS;
 	budget->probe_gap_ns = PROBE_GAP_MS * MS;
 	budget->probe_ns = budget->start_ns + budget->probe_gap_ns;
-	budget->begin_cpu_ns = budget->cpu_ns = tp_cpu_times_now(&budget->session->drain.cpu);
+	budget->begin_cpu_ns = budget->cpu_ns = cpu_now(budget);
 }
 
 static void *run(void *argument)
@@ -556,7 +578,7 @@ static void finish(struct tp_budget *budget)
 	struct tp_budget_result *result = &budget->result;
 	double calls = 0;
 	double nameless = 0;
-	const uint64_t end_cpu_ns = tp_cpu_times_now(&budget->session->drain.cpu);
+	const uint64_t end_cpu_ns = cpu_now(budget);
 	if (budget->start_ns) {
 		take(budget);
 		// What came behind the last reckoning, too.

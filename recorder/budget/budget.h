@@ -51,6 +51,7 @@ struct tp_budget {
 	uint64_t start_ns;
 	uint64_t now_ns;
 	uint64_t begin_cpu_ns; /* of the program when it came */
+	uint64_t seen_cpu_ns;  /* at the last look */
 	uint64_t reckoned_ns;
 	uint64_t next_ns;  /* when to reckon next */
 	uint64_t probe_ns; /* when to probe next */

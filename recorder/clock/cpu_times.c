@@ -27,8 +27,7 @@ enum { LOOK_THREADS = 64, LOOK_SLOTS = 2048 };
 // A look may take this part of the time to the next one.
 static const uint64_t LOOK_SHARE = 100;
 
-// Of all threads of a process, ended ones included; also of a process that waits to be reaped.
-static uint64_t process_ns(pid_t pid)
+uint64_t tp_cpu_times_of(pid_t pid)
 {
 	clockid_t clock;
 	return clock_getcpuclockid(pid, &clock) ? 0 : tp_clock_ns(clock);
@@ -74,7 +73,7 @@ int tp_cpu_times_init(struct tp_cpu_times *times, const struct tp_region *region
 	}
 	if (pid > 0 && old) {
 		uint64_t delay_ns;
-		times->base_ns = process_ns(pid);
+		times->base_ns = tp_cpu_times_of(pid);
 		if (times->hidden ||
 		    read_task(times->folder, pid, &times->base_first_ns, &delay_ns))
 			times->base_first_ns = 0;
@@ -147,7 +146,7 @@ static bool look_at_thread(struct tp_cpu_times *times, uint32_t number, bool end
 
 static void look_at_process(struct tp_cpu_times *times, bool ended)
 {
-	const uint64_t cpu_ns = process_ns(times->pid);
+	const uint64_t cpu_ns = tp_cpu_times_of(times->pid);
 	if (cpu_ns < times->base_ns + times->cpu_ns || !cpu_ns || times->exact)
 		return;
 	times->cpu_ns = cpu_ns - times->base_ns;

@@ -42,6 +42,9 @@ struct tp_cpu_times {
 	pthread_mutex_t lock;
 };
 
+/* The processor time of all threads that process PID has had, also if it waits to be reaped; 0: there is none. */
+uint64_t tp_cpu_times_of(pid_t pid);
+
 /*
  * Get ready to look at the process that attaches to the log of `region`, which outlives this. PID: it is this one; 0:
  * the one that the log names, if it has the log mapped; -1: none that could be seen. 0 or TP_ERR_MEMORY; release it in any case. OLD: it has been another program

@@ -242,16 +242,19 @@ int tp_pid_call(
 {
 	struct request request = {
 	    .target = target, .command = command, .path = path, .err = err, .status = 0};
+	// Two at a time could choose the same thread, which only one can stop.
+	static pthread_mutex_t one_by_one = PTHREAD_MUTEX_INITIALIZER;
 	pthread_t thread;
 	sigset_t all;
 	sigset_t before;
+	pthread_mutex_lock(&one_by_one);
 	// We must not end between: the thread of the program would run on where we have put it.
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	const int error = pthread_create(&thread, NULL, serve, &request);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (error)
-		return tp_err_system(err, error, NULL, "cannot start a thread");
-	pthread_join(thread, NULL);
-	return request.status;
+	if (!error)
+		pthread_join(thread, NULL);
+	pthread_mutex_unlock(&one_by_one);
+	return error ? tp_err_system(err, error, NULL, "cannot start a thread") : request.status;
 }

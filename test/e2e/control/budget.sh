@@ -80,6 +80,26 @@ await_true '"$TEEPERF" ctl status "$recorder" >status 2>&1 && grep -q "^records 
 ended 0 run
 says 'the budget was not kept: [0-9]* functions without a name' run.err
 
+# A program that runs already, and has used processor time before.
+if [ "$(uname -m)" = x86_64 ]; then
+	rm -f calm end
+	begin late ./phases
+	program=$begun
+	begin run "$TEEPERF" record --pid "$program" --size 16M -o late.trace --budget 5%
+	recorder=$begun
+	switched 'all but [0-9]* functions* on a list'
+	: >calm
+	switched 'all that are instrumented'
+	expect 0 "$TEEPERF" ctl stop "$recorder"
+	ended 0 run
+	: >end
+	ended 0 late
+	says '^teeperf record: budget 5%: .*1 of [23] functions was switched off for a part of the time: tiny \(' run.err
+	says 'events cost [0-9.]*%' run.err
+	expect 0 "$TEEPERF" analyze --strict late.trace
+	says '^budget     5%; .*1 function was switched off for a part of the time' out
+fi
+
 # What is no budget, and where none can be kept.
 for value in 0 0% -1% 150% 100% x '' 5%% nan; do
 	expect 129 "$TEEPERF" record --budget "$value" ./phases
