@@ -55,7 +55,8 @@ static void tell_recovered(const struct tp_recovered *recovered, const struct tp
 // Wait for the end. True if the program ended, false if it was left running.
 static bool wait_for_end(struct tp_session *session)
 {
-	const bool progress = !tp_record_options.quiet && isatty(STDERR_FILENO);
+	const bool progress =
+	    !tp_record_options.quiet && !tp_record_options.attach.all && isatty(STDERR_FILENO);
 	uint64_t records = 0;
 	enum tp_launch_event event;
 	while ((event = tp_session_wait(session, TICK_MS)) == TP_LAUNCH_TIMEOUT) {
@@ -114,7 +115,7 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 		    &session->region.note_err);
 	if (!options->quiet)
 		tp_record_meters_tell(&session->meters);
-	if (!options->quiet)
+	if (!options->quiet && !options->all.daemon)
 		tp_record_attach_tell(&options->attach, session, options->wanted.argv != NULL);
 }
 
@@ -154,11 +155,17 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 	return whole;
 }
 
+static void recover(void)
+{
+	tp_recover_all(tell_recovered);
+}
+
 static int record(struct tp_record_options *options)
 {
 	static struct tp_session session;
 	struct tp_err err;
-	tp_recover_all(tell_recovered);
+	if (!options->attach.all)
+		recover();
 	if (tp_session_start(&session, &options->wanted, &err)) {
 		tp_command_fail(&err);
 		if (!session.launch.start_errno)
@@ -190,7 +197,7 @@ static int run(int argc, char **argv)
 	int status = tp_record_options_check(options, argc, argv);
 	if (status)
 		return status;
-	status = record(options);
+	status = options->attach.all ? tp_record_all(options, record, recover) : record(options);
 	tp_record_options_release(options);
 	return status;
 }
@@ -213,7 +220,8 @@ const struct tp_command tp_cmd_record = {
 	"over, when nobody has the log mapped any more, or at Ctrl-C.\n"
 	"\n"
 	"With '--pid' alone, a program is recorded that runs already and was started without a\n"
-	"recorder; it runs on when the recording ends.\n",
+	"recorder; it runs on when the recording ends. '--all' records all processes of a name\n"
+	"or a control group so, and '--daemon' does that again and again.\n",
     .examples = "  teeperf record ./app input.txt\n"
 		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n"
 		"  teeperf record --only parser.allow ./app\n"
@@ -224,7 +232,9 @@ const struct tp_command tp_cmd_record = {
 		"  teeperf record --tee --port sgxsdk -- ./app\n"
 		"  teeperf record --attach /dev/shm/app.log\n"
 		"  teeperf record --stream unix:/tmp/app.sock\n"
-		"  teeperf record --pid 1234 --duration 10s\n",
+		"  teeperf record --pid 1234 --duration 10s\n"
+		"  teeperf record --all redis-server --duration 10s\n"
+		"  teeperf record --daemon --all redis-server --every 5m --output-dir traces\n",
     .options = tp_record_option_table,
     .order = TP_OPTIONS_FIRST,
     .run = run,

@@ -45,18 +45,20 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    "'%s' programs look for the log at the file's beginning: leave '--offset' out",
 		    tee->name);
 	if (attach->late && tee)
-		return tp_options_usage("'--pid' cannot reach into a TEE: leave '--port' out");
+		return tp_options_usage(
+		    "'--pid' and '--all' cannot reach into a TEE: leave '--port' out");
 	if (attach->late && (wanted->follow_fork || wanted->inner))
 		return tp_options_usage(
 		    "'--follow-fork' and '--tee' need a program that is started here");
 	if (attach->late && (wanted->control_signal || wanted->switch_signals))
 		return tp_options_usage(
-		    "'--control' and '--signals' need a program that is started here; with "
-		    "'--pid', 'teeperf ctl' is heard at once without");
+		    "'--control' and '--signals' need a program that is started here; one that runs "
+		    "already hears 'teeperf ctl' at once without");
 	if (attach->late && wanted->only.kind != TEEPERF_ONLY_ALL)
 		return tp_options_usage("'--only' needs a program that is started here");
 	if (attach->duration_ns && !attach->late && !attach->waits)
-		return tp_options_usage("'--duration' goes with '--pid', '--attach' or '--stream'");
+		return tp_options_usage(
+		    "'--duration' goes with '--pid', '--all', '--attach' or '--stream'");
 	if (!attach->waits && !attach->late && !wanted->argv)
 		return tp_options_usage("no program to run was given%s",
 		    tee ? ", and neither '--attach' nor '--stream'" : "");
@@ -108,24 +110,24 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 	return 0;
 }
 
-// A bare number is seconds.
-static int read_duration(struct tp_record_attach *attach)
+int tp_record_read_time(const char *name, const char *text, uint64_t *time_ns)
 {
 	double ns = 0;
 	char *end;
 	struct tp_err err;
-	if (!attach->duration)
-		return 0;
-	const double seconds = strtod(attach->duration, &end);
-	if (end != attach->duration && !*end)
-		ns = seconds * 1e9;
-	else if (tp_units_ns(attach->duration, &ns, &err))
+	const double number = strtod(text, &end);
+	if (end != text && !*end)
+		ns = number * 1e9;
+	else if (end != text && !strcmp(end, "m"))
+		ns = number * 60e9;
+	else if (end != text && !strcmp(end, "h"))
+		ns = number * 3600e9;
+	else if (tp_units_ns(text, &ns, &err))
 		ns = 0;
 	if (!(ns >= 1e6 && ns <= 1e18))
 		return tp_options_usage(
-		    "option '--duration' takes a time such as 10s or 500ms, not '%s'",
-		    attach->duration);
-	attach->duration_ns = (uint64_t)ns;
+		    "option '--%s' takes a time such as 10s or 5m, not '%s'", name, text);
+	*time_ns = (uint64_t)ns;
 	return 0;
 }
 
@@ -188,13 +190,13 @@ int tp_record_attach_prepare(
     struct tp_record_attach *attach, struct tp_session_options *wanted, bool quiet)
 {
 	int status = find_tee(attach);
-	if (!status)
-		status = read_duration(attach);
+	if (!status && attach->duration)
+		status = tp_record_read_time("duration", attach->duration, &attach->duration_ns);
 	if (status)
 		return status;
 	const struct tp_tee *tee = attach->tee;
 	attach->waits = !wanted->argv && (attach->file || attach->stream_name);
-	attach->late = !wanted->argv && !attach->waits && attach->pid;
+	attach->late = !wanted->argv && !attach->waits && (attach->pid || attach->all);
 	attach->place = (struct tp_place){
 	    .path = attach->file          ? attach->file
 		    : tee && wanted->argv ? tee->place

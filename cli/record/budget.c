@@ -17,8 +17,8 @@ static struct tp_budget budget;
 static const char *refusal(const struct tp_record_options *options)
 {
 	const struct tp_session_options *wanted = &options->wanted;
-	if ((!wanted->argv && !options->attach.pid) || options->attach.file ||
-	    options->attach.stream_name)
+	if ((!wanted->argv && !options->attach.pid && !options->attach.all) ||
+	    options->attach.file || options->attach.stream_name)
 		return "needs a PROGRAM to start, or '--pid': of others the processor time is not known";
 	if (options->attach.port_name || options->inner)
 		return "does not go with '--port' and '--tee': of a TEE's own time nothing is known";

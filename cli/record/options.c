@@ -32,6 +32,7 @@ struct tp_record_options tp_record_options = {
     .ring_bytes = UINT64_MAX,
     .counters_ms = UINT64_MAX,
     .attach = {.timeout_s = UINT64_MAX},
+    .all = {.keep = UINT64_MAX},
     .only = {.most = LISTS_MAX},
     .modules = {.most = LISTS_MAX},
 };
@@ -112,7 +113,21 @@ const struct tp_option tp_record_option_table[] = {
 	"record process PID, which runs already; with '--attach' or '--stream': end when process PID of this "
 	"machine ends"),
     TP_OPT_STRING(0, "duration", OF(attach.duration), "TIME",
-	"with '--pid', '--attach' or '--stream', end after TIME, such as 10s or 500ms"),
+	"with '--pid', '--all', '--attach' or '--stream', end after TIME, such as 10s or 500ms; with "
+	"'--daemon' 10s if nothing is given"),
+    TP_OPT_STRING(0, "all", OF(all.pattern), "NAME",
+	"record each process of this name (a glob, or cgroup:PATH), which runs already, into FILE.PID"),
+    TP_OPT_BOOL(0, "daemon", OF(all.daemon),
+	"with '--all', look for processes again and again, record each for a while, and keep the newest "
+	"traces; the default of '--budget' is 5% then"),
+    TP_OPT_STRING(0, "every", OF(all.every), "TIME",
+	"with '--daemon', the time from one look to the next (default: 5m)"),
+    TP_OPT_STRING(0, "output-dir", OF(all.folder), "DIR",
+	"with '--daemon', write traces to this folder (default: this one)"),
+    TP_OPT_COUNT(0, "keep", OF(all.keep), "N",
+	"with '--daemon', keep the newest N traces of that folder (default: 24)"),
+    TP_OPT_SIZE(0, "max-size", OF(all.max_bytes), "SIZE",
+	"with '--daemon', keep at most SIZE bytes of traces (default: no limit)"),
     TP_OPT_COUNT(0, "attach-timeout", OF(attach.timeout_s), "SECONDS",
 	"with '--attach' or '--stream', give up if no program comes, or nothing of the stream, for so "
 	"long (default: wait)"),
@@ -231,6 +246,7 @@ static int check_calibrate(struct tp_record_options *options)
 			    : options->inner                                ? "--tee"
 			    : options->attach.stream_name                   ? "--stream"
 			    : !options->wanted.argv && options->attach.pid  ? "--pid"
+			    : options->attach.all                           ? "--all"
 			    : !options->wanted.argv                         ? "--attach"
 			    : options->mode                                 ? "--mode"
 			    : options->budget                               ? "--budget"
@@ -294,7 +310,12 @@ int tp_record_options_check(struct tp_record_options *options, int argc, char **
 	wanted->start_off = options->on_start == 1;
 	wanted->no_sched = options->sched == 1;
 	wanted->argv = argc ? argv : NULL;
-	int status = tp_record_budget_check(options);
+	options->attach.all = options->all.pattern != NULL;
+	if (options->all.daemon && !options->budget)
+		options->budget = "5%";
+	int status = tp_record_all_check(options);
+	if (!status)
+		status = tp_record_budget_check(options);
 	if (!status)
 		status = check_values(options);
 	if (!status)

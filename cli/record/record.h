@@ -3,6 +3,8 @@
 #ifndef TP_RECORD_H
 #define TP_RECORD_H
 
+#include <time.h>
+
 #include "cli/command/command.h"
 #include "recorder/session.h"
 #include "recorder/tee.h"
@@ -25,8 +27,22 @@ struct tp_record_attach {
 	struct tp_place place;
 	struct tp_stream *stream;
 	bool waits;           /* for a program that somebody else starts */
+	bool all;             /* `pid` is not known yet: tp_record_all finds them */
 	bool late;            /* process `pid` runs already, and is to take the log */
 	uint64_t duration_ns; /* 0: not given */
+};
+
+/* '--all', '--daemon' and what goes with them, for processes that run already. */
+struct tp_record_all {
+	/* The options' values. */
+	const char *pattern; /* NULL: not given */
+	bool daemon;
+	const char *every;
+	const char *folder; /* "." if nothing else was given for a daemon */
+	uint64_t keep;      /* traces; UINT64_MAX: not given */
+	uint64_t max_bytes; /* of all traces; 0: no limit */
+	/* What follows from them: tp_record_all_check. */
+	uint64_t every_ns;
 };
 
 /* What `teeperf record` is asked for on its command line. */
@@ -46,6 +62,7 @@ struct tp_record_options {
 	const char *energy;   /* NULL: not given */
 	bool quiet;
 	struct tp_record_attach attach;
+	struct tp_record_all all;
 	bool calibrate;
 	struct tp_option_list only;
 	struct tp_option_list modules;
@@ -78,6 +95,9 @@ int tp_record_attach_prepare(
     struct tp_record_attach *attach, struct tp_session_options *wanted, bool quiet);
 void tp_record_attach_release(struct tp_record_attach *attach);
 
+/* The value of option NAME, a time such as 10s; a bare number is seconds. 0 or an exit code. */
+int tp_record_read_time(const char *name, const char *text, uint64_t *ns);
+
 /* Why a program did not take the log (enum teeperf_attach); NULL: it did, or that depends on what was asked for. */
 const char *tp_record_attach_reason(uint32_t attach);
 
@@ -91,6 +111,25 @@ void tp_record_attach_tell(
  */
 bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct tp_session *session,
     const struct tp_session_counts *counts, bool ended, const char **how);
+
+/* ---- all.c: '--all' */
+
+/*
+ * Have a child RECORD each process that fits options->all.pattern, with options that name process and output, and wait for all
+ * of them; as a daemon again and again. RECOVER, before each look, completes what killed recorders left. An exit code.
+ */
+int tp_record_all(struct tp_record_options *options,
+    int (*record)(struct tp_record_options *options), void (*recover)(void));
+
+/* ---- daemon.c: '--daemon' */
+
+/* What of '--all' and '--daemon' goes together, and with the rest; a daemon's defaults. 0 or an exit code. */
+int tp_record_all_check(struct tp_record_options *options);
+/* The trace of a process whose recording begins now, to be freed; NULL: no memory. */
+char *tp_record_daemon_path(const struct tp_record_all *all, pid_t process);
+/* Remove the oldest traces that are too many or too large, but none of the round that BEGAN then. */
+void tp_record_daemon_tidy(const struct tp_record_all *all, time_t began, bool quiet);
+void tp_record_daemon_tell(const struct tp_record_options *options);
 
 /* ---- meters.c: '--counters' and '--energy' */
 

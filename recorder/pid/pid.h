@@ -54,6 +54,22 @@ bool tp_pid_is_recorded(pid_t pid);
 /* The ids of its threads as it knows them itself, "1,2,3", to be freed; NULL: it has ended, or there is no memory. */
 char *tp_pid_threads(pid_t pid);
 
+/* Which processes are meant: those with a name, or in a control group. */
+struct tp_pid_pattern {
+	bool is_group;
+	const char *glob; /* fnmatch(3)'s */
+};
+
+/*
+ * "NAME" is a glob for a process's name or its executable's, with a slash for the executable's path; "cgroup:PATH" one for the path
+ * of a control group, whose groups count, too. TEXT outlives the pattern. TP_ERR_SYNTAX says what it would do, or what is wanted.
+ */
+int tp_pid_pattern_read(struct tp_pid_pattern *pattern, const char *text, struct tp_err *err);
+
+/* The processes that it fits but this one, by rising numbers, *PIDS to be freed. 0 or an error. */
+int tp_pid_match(
+    const struct tp_pid_pattern *pattern, pid_t **pids, size_t *count, struct tp_err *err);
+
 /* Why process PID cannot be traced, ERROR being what the kernel said. Returns a tp_error. */
 int tp_pid_refused(pid_t pid, int error, struct tp_err *err);
 

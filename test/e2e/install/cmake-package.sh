@@ -14,12 +14,14 @@ prefix=$TEST_TMP/prefix
 cmake --install "$TEEPERF_BUILD" --prefix "$prefix" >install.log || fail "$(cat install.log)"
 for file in bin/teeperf lib/libteeperf.a lib/libteeperf.so lib/teeperf/TeePerf.so \
 	include/teeperf/log.h lib/cmake/TeePerf/TeePerfConfig.cmake lib/pkgconfig/teeperf.pc \
-	share/man/man1/teeperf.1; do
+	share/man/man1/teeperf.1 lib/systemd/system/teeperf@.service; do
 	[ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 for file in atomic hardware_clock; do
 	[ ! -e "$prefix/include/teeperf/$file.h" ] || fail "$file.h is installed, which is for our own sources"
 done
+grep -q "^ExecStart=$prefix/bin/teeperf record --daemon " "$prefix/lib/systemd/system/teeperf@.service" ||
+	fail "the unit does not start this teeperf"
 major=$(sed -n 's/^set(TeePerf_LLVM_MAJORS "\(.*\)")/\1/p' "$prefix/lib/cmake/TeePerf/TeePerfConfig.cmake" |
 	tr ';' '\n' | grep -Fx 19 || ls "$prefix/lib/teeperf" | sed -n 's/^llvm-//p' | tail -n 1)
 
