@@ -297,6 +297,7 @@ static void note_apart(struct tp_notes *notes, const struct tp_tracefile *trace)
 // What the recorder wrote down about the run.
 static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
+	char budget[32];
 	const struct tp_tracefile *trace = analysis->trace;
 	char text[TP_TEXT_NUMBER];
 	char all[TP_TEXT_NUMBER];
@@ -348,9 +349,10 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 	    tp_tracefile_host(trace, "functions_left_out", text, sizeof(text)))
 		tp_notes_add(notes, TP_NOTE_ID_LEFT_OUT, strtoull(text, NULL, 10),
 		    "%s of %s instrumented functions%s", text, all,
-		    trace->selections.count && !is_calibrated(trace)
-			? " when they were loaded; 'teeperf ctl' changed that later"
-			: ", by 'record --only'");
+		    !trace->selections.count || is_calibrated(trace) ? ", by 'record --only'"
+		    : tp_tracefile_host(trace, "budget", budget, sizeof(budget))
+			? " when they were loaded; 'record --budget' changed that later"
+			: " when they were loaded; 'teeperf ctl' changed that later");
 }
 
 // What a live budget did. The trace has shares, of which nothing is believed that is no number.

@@ -84,6 +84,12 @@ import re
 import gdb
 OURS = "leaf park deep jump jumped inside switched busy work stop_here outer main".split()
 
+def name_of(frame):
+    # With two bodies, the one that records is name.recorded where only the table of symbols has names. GDB takes that for a
+    # clone, and writes brackets.
+    name = frame.name()
+    return name.removesuffix("[recorded]") if name and not frame.function() else name
+
 def stacks(text):
     found, rest = {}, {}
     for line in text.splitlines():
@@ -109,8 +115,8 @@ def check(how):
         thread.switch()
         frame, want = gdb.newest_frame(), []
         while frame:
-            if frame.name() in OURS:
-                want.append(frame.name())
+            if name_of(frame) in OURS:
+                want.append(name_of(frame))
             frame = frame.older()
         have = got[thread.num]
         note = "began before what is in memory" in rest[thread.num]
@@ -187,13 +193,15 @@ clang=$("$TEEPERF" cc --print-prog-name=clang)
 "$TEEPERF" cc -O1 -g -pthread -no-pie app.c -o app-fixed
 "$TEEPERF" cc -O1 -g -pthread --exits=untimed app.c -o app-untimed
 objcopy --strip-debug --wildcard -N 'tp_*' app app-nameless
+"$TEEPERF" cc -O1 -g -pthread --shape=dual app.c -o app-dual
+objcopy --strip-debug app-dual app-dual-symbols
 mkdir -p lib
 cp "$(readlink -f "$TEEPERF_BUILD/lib/libteeperf.so")" lib/libteeperf.so
 soname=$(readelf -d lib/libteeperf.so | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
 [ "$soname" = libteeperf.so ] || cp lib/libteeperf.so "lib/$soname"
 "$clang" -pthread app.o -Llib -lteeperf -Wl,-rpath,"$folder/lib" -o app-shared
 
-for program in app app-static app-fixed app-untimed app-nameless app-shared app-stripped; do
+for program in app app-static app-fixed app-untimed app-nameless app-dual app-dual-symbols app-shared app-stripped; do
 	if [ $program = app-stripped ]; then
 		strip lib/libteeperf.so "lib/$soname"
 		cp app-shared $program
