@@ -91,6 +91,28 @@ function build_bars(bench,    compile, text) {
 	bar(bench ", size of .text with the runtime in it", 26, "%", text == "" ? "" : (text - 1) * 100)
 }
 
+function divided_bar(bench, what, limit, variant, base, key) {
+	bar(what, limit, "x", divided(bench, variant, base, key),
+		because(bench, variant) ? because(bench, variant) : because(bench, base))
+}
+
+# What a build costs that is shipped: nobody records, everything is instrumented; and what it costs to record with it.
+function production_bars(bench, name) {
+	divided_bar(bench, name ", no recorder", 1.02, "plain", "native", "program_cpu")
+	divided_bar(bench, name ", no recorder, two bodies", 1.01, "dual-plain", "native", "program_cpu")
+	divided_bar(bench, name ", no recorder, two bodies over XRay dormant", 1, "dual-plain", "xray-off", "program_cpu")
+	divided_bar(bench, name ", no recorder, instructions, in line", 1.01, "cachegrind-plain", "cachegrind", "instructions")
+	divided_bar(bench, name ", no recorder, instructions, two bodies", 1.01, "cachegrind-dual", "cachegrind", "instructions")
+	divided_bar(bench, name ", no recorder, instructions, XRay dormant", 1.01, "cachegrind-xray", "cachegrind", "instructions")
+	divided_bar(bench, name ", no recorder, I1 misses, in line", 1.5, "cachegrind-plain", "cachegrind", "i1_misses")
+	divided_bar(bench, name ", no recorder, I1 misses, two bodies", 1.5, "cachegrind-dual", "cachegrind", "i1_misses")
+	divided_bar(bench, name ", no recorder, I1 misses, XRay dormant", 1.5, "cachegrind-xray", "cachegrind", "i1_misses")
+	divided_bar(bench, name ", .text, two bodies", 2.1, "tp-dual", "native", "text")
+	divided_bar(bench, name ", tsc, two bodies over in line", 1, "dual-tsc", "tsc", "program_cpu")
+	divided_bar(bench, name ", soft clock, two bodies over in line", 1, "dual-soft", "soft", "program_cpu")
+	divided_bar(bench, name ", no clock, two bodies over in line", 1, "dual-none", "none", "program_cpu")
+}
+
 END {
 	print "Bars" (size == "full" ? "" : " (stated for full size; this run is '" size "')")
 	print ""
@@ -130,11 +152,12 @@ END {
 	bytes_bar("lua", "compressed", 3, "compressed")
 	build_bars("sqlite")
 	build_bars("lua")
-	bar("SQLite, no recorder", 1.02, "x", divided("sqlite", "plain", "native", "program_wall"),
-		because("sqlite", "plain"))
-	bar("Lua, no recorder", 1.02, "x", divided("lua", "plain", "native", "program_wall"), because("lua", "plain"))
-	bar("zlib, no recorder", 1.02, "x", divided("zlib", "plain", "native", "program_wall"),
-		because("zlib", "plain"))
-	bar("LevelDB, no recorder", 1.02, "x", divided("leveldb", "plain", "native", "program_wall"),
-		because("leveldb", "plain"))
+	production_bars("sqlite", "SQLite")
+	production_bars("lua", "Lua")
+	production_bars("leveldb", "LevelDB")
+	production_bars("zlib", "zlib")
+	bar("leaf pair, two bodies, no recorder, over native", 0.3, " ns",
+		over("micro-leaf", "dual-plain", "micro/leaf/wall"), because("micro-leaf", "dual-plain"))
+	bar("leaf pair, XRay dormant, over native", 0.3, " ns", over("micro-leaf", "xray-off", "micro/leaf/wall"),
+		because("micro-leaf", "xray-off"))
 }

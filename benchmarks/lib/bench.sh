@@ -90,7 +90,10 @@ bench_lists() {
 
 # Whether this benchmark runs VARIANT.
 bench_takes() {
-	[ "$1-$bench_slow" != callgrind-no ] && return 0
+	case $1-$bench_slow in
+	callgrind-no | cachegrind*-no) ;;
+	*) return 0 ;;
+	esac
 	reason="it takes up to 100 times as long, and is run with micro, SQLite, Lua and zlib only"
 	return 1
 }
@@ -200,7 +203,7 @@ bench_once() {
 # How often VARIANT is run in ROUND.
 bench_due() {
 	case $1 in
-	callgrind) [ "$2" = 1 ] ;;
+	callgrind | cachegrind*) [ "$2" = 1 ] ;;
 	xray | uftrace) [ $size != quick ] || [ "$2" = 1 ] ;;
 	esac
 }

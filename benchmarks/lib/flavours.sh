@@ -7,7 +7,7 @@
 # Uses: teeperf, llvm (major), work, here; sets reason when a function fails.
 
 # Those of which building is timed more than once.
-flavour_timed='native tp tp-call xray gcc gcc-pg'
+flavour_timed='native tp tp-call tp-dual xray gcc gcc-pg'
 
 # flavour_write NAME CC CXX: CC and CXX are shell text.
 flavour_write() {
@@ -30,10 +30,12 @@ flavour_write_all() {
 	flavour_write tp-count "$tp --level=count" "$tpxx --level=count"
 	flavour_write tp-sample "$tp --level=sample" "$tpxx --level=sample"
 	flavour_write tp-call "$tp --shape=call" "$tpxx --shape=call"
+	flavour_write tp-dual "$tp --shape=dual" "$tpxx --shape=dual"
 	flavour_write tp-filtered "$tp --allowlist=\"\$BENCH_ALLOWLIST\"" \
 		"$tpxx --allowlist=\"\$BENCH_ALLOWLIST\""
 	xray='-fxray-instrument -fxray-instruction-threshold=1'
 	flavour_write xray "$clang $xray" "clang++-$llvm $xray"
+	flavour_write xray-off "$clang $xray" "clang++-$llvm $xray"
 	flavour_write limit "$clang -DLIMIT" false
 	flavour_write limit-soft "$clang -DLIMIT_SOFT" false
 	flavour_write limit-none "$clang -DLIMIT_NONE" false

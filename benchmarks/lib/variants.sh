@@ -26,10 +26,10 @@ variant_run() {
 	record="$teeperf record -q -o trace"
 	case $variant in
 	off) set -- $record --on-start off -- "$@" ;;
-	tsc | call-tsc | filtered | untimed | sample) set -- $record --clock tsc -- "$@" ;;
-	soft | call-soft) set -- $record --clock soft -- "$@" ;;
+	tsc | call-tsc | dual-tsc | filtered | untimed | sample) set -- $record --clock tsc -- "$@" ;;
+	soft | call-soft | dual-soft) set -- $record --clock soft -- "$@" ;;
 	soft-count) set -- $record --clock count -- "$@" ;;
-	none) set -- $record --clock none -- "$@" ;;
+	none | dual-none) set -- $record --clock none -- "$@" ;;
 	compressed) set -- $record --clock tsc --compress -- "$@" ;;
 	count) set -- $record -- "$@" ;;
 	perf) set -- perf record -e cpu-clock -F 999 -g -o perf.data -- "$@" ;;
@@ -44,6 +44,10 @@ variant_run() {
 	callgrind)
 		set -- valgrind -q --tool=callgrind --trace-children=yes \
 			--callgrind-out-file=callgrind.%p "$@"
+		;;
+	cachegrind*)
+		set -- valgrind --tool=cachegrind --cache-sim=yes --trace-children=yes \
+			--cachegrind-out-file=cachegrind.%p "$@"
 		;;
 	esac
 	(cd "$scratch" && exec "$work/measure" -g -t "$limit_s" -o whole.line -- "$@") \
@@ -69,7 +73,7 @@ variant_try() {
 	flavour_exists "$flavour" || return 1
 	case $1 in
 	perf | uftrace) tool=$1 ;;
-	callgrind) tool=valgrind ;;
+	callgrind | cachegrind*) tool=valgrind ;;
 	*) tool=true ;;
 	esac
 	command -v $tool >/dev/null || {
@@ -103,7 +107,7 @@ variant_facts() {
 	tp*) teeperf_facts ;;
 	esac
 	case $1 in
-	soft | soft-count | call-soft)
+	soft | soft-count | call-soft | dual-soft)
 		sed -n 's/.*stood still for \([0-9.]*\) %.*/starved \1/p' err | grep . || echo starved 0
 		;;
 	perf)
@@ -122,6 +126,13 @@ variant_facts() {
 		bytes=$(bytes_of xray-log.*)
 		echo bytes "$bytes"
 		echo events $((bytes / 8))
+		;;
+	cachegrind*)
+		# Of the program, not of measure, which starts it and does little.
+		awk -F: '
+			/ I +refs:/ { gsub(/[ ,]/, "", $2); refs = $2 + 0 }
+			/ I1 +misses:/ && refs > most { gsub(/[ ,]/, "", $2); most = refs; misses = $2 }
+			END { if (most) printf "instructions %.0f\ni1_misses %.0f\n", most, misses }' err
 		;;
 	gprof) echo bytes "$(bytes_of gmon.out)" ;;
 	esac
