@@ -7,7 +7,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc)
 PRESET ?= dev
 
-.PHONY: all setup check test test-full demo bench bench-quick bench-selection bench-accuracy bench-analyzer install clean fresh-check format help
+.PHONY: all setup check test test-full demo bench bench-quick bench-selection bench-budget bench-accuracy bench-analyzer install clean fresh-check format help
 
 all:
 	@tools/setup --build
@@ -45,6 +45,7 @@ bench bench-quick:
 	@tools/build release
 	@benchmarks/run $(if $(filter bench-quick,$@),--quick) $(BENCH_OPTIONS)
 	@$(if $(filter bench,$@),$(MAKE) --no-print-directory bench-analyzer BENCH_OPTIONS=--full)
+	@$(if $(filter bench,$@),$(MAKE) --no-print-directory bench-budget bench-accuracy BENCH_OPTIONS=)
 
 # What allowlists for a budget cost and name: benchmarks/selection/README.md.
 bench-selection:
@@ -52,6 +53,13 @@ bench-selection:
 	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
 	@tools/build release
 	@benchmarks/selection/run $(BENCH_OPTIONS)
+
+# Whether 'record --budget' holds, and what it names: benchmarks/budget/README.md. Let nothing else run meanwhile.
+bench-budget:
+	@tools/setup --build
+	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/build release
+	@benchmarks/budget/run $(BENCH_OPTIONS)
 
 # Known times and reported ones: benchmarks/accuracy/README.md. Let nothing else run meanwhile.
 bench-accuracy:
@@ -89,9 +97,10 @@ help:
 	@echo 'make check       the quick tests, one of each area: a minute and a half [PRESET=dev]'
 	@echo 'make test        all tests in short form [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
-	@echo 'make bench       all benchmarks but the next two, about two hours [BENCH_OPTIONS="--only sqlite"]'
+	@echo 'make bench       all benchmarks but of selection, about three hours [BENCH_OPTIONS="--only sqlite"]'
 	@echo 'make bench-quick the same with smaller inputs, about twelve minutes'
 	@echo 'make bench-selection  lists for a budget, beside the rules of other tools: about an hour'
+	@echo 'make bench-budget     what record --budget costs and names: half an hour'
 	@echo 'make bench-accuracy   known times beside reported ones, and those of other tools: five minutes'
 	@echo 'make bench-analyzer   how fast traces are read, named, queried and drawn: ten minutes'
 	@echo 'make fresh-check make demo and make test in a bare Debian (root)'

@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TURNS = 50, KINDS = 3 };
+enum { KINDS = 3 };
 
 uint64_t ticks_per_ms;
 static double scale = 1;
+static uint64_t turns_most = 50;
 static int plain_only;
 static const char *only; /* the phase to run, or NULL */
 
@@ -42,7 +43,7 @@ static void run(const struct phase *phase, const struct phase *plain)
 		return;
 	uint64_t units = (uint64_t)(phase->calls * scale / (double)phase->unit);
 	units += !units;
-	const uint64_t turns = units < TURNS ? units : TURNS;
+	const uint64_t turns = units < turns_most ? units : turns_most;
 	const uint64_t calls = units / turns * phase->unit;
 	uint64_t times[KINDS] = {0};
 	for (uint64_t turn = 0; turn < turns; turn++) {
@@ -82,10 +83,14 @@ int main(int argc, char **argv)
 			threads = 0;
 		} else if (!strcmp(argv[i], "--scale") && i + 1 < argc) {
 			scale = atof(argv[++i]);
+		} else if (!strcmp(argv[i], "--turns") && i + 1 < argc && atoi(argv[i + 1]) > 0) {
+			turns_most = (uint64_t)atoi(argv[++i]);
 		} else if (!strcmp(argv[i], "--phase") && i + 1 < argc) {
 			only = argv[++i];
 		} else {
-			fputs("usage: known [--plain] [--no-threads] [--scale N] [--phase NAME]\n",
+			fputs(
+			    "usage: known [--plain] [--no-threads] [--scale N] [--turns N] [--phase "
+			    "NAME]\n",
 			    stderr);
 			return 129;
 		}

@@ -8,7 +8,7 @@
 #   fact BENCH VARIANT KEY VALUE                                       of one run
 #   micro BENCH VARIANT NAME WALL CPU                                  ns per call, of one run
 #   build PROGRAM FLAVOUR WALL CPU                                     of one build
-#   text PROGRAM FLAVOUR BYTES
+#   text PROGRAM FLAVOUR BYTES                                         and hot_text, of what runs while nobody records
 #
 # What was not run goes to $skipped: BENCH VARIANT REASON.
 
@@ -125,13 +125,15 @@ bench_build_all() {
 		case " $flavour_timed " in
 		*" $flavour "*) [ $bench_times_builds = no ] || repeats=$builds ;;
 		esac
-		if [ "$flavour" = tp-filtered ]; then
+		case $flavour in
+		tp-filtered | tp-ten)
 			wait
-			bench_make_allowlist "$1" "$2" || {
-				echo "$reason" >"$work/bin/$1/tp-filtered.reason"
+			bench_make_list "$flavour" "$1" "$2" || {
+				echo "$reason" >"$work/bin/$1/$flavour.reason"
 				continue
 			}
-		fi
+			;;
+		esac
 		flavour_build "$flavour" "$1" "$repeats" &
 		running=$((running + 1))
 		if [ $size = full ] || [ $running -ge "$(nproc)" ]; then
@@ -146,29 +148,34 @@ bench_build_all() {
 			awk -v OFS='\t' -v prefix="build$(printf '\t%s' "$1" "$flavour")" \
 				'{ print prefix, $1, $2 + $3 }' "$work/bin/$1/$flavour.cost" >>"$raw"
 		printf 'text\t%s\t%s\t%s\n' "$1" "$flavour" "$(flavour_text "$work/bin/$1/$flavour")" >>"$raw"
+		printf 'hot_text\t%s\t%s\t%s\n' "$1" "$flavour" "$(flavour_hot_text "$work/bin/$1/$flavour")" >>"$raw"
 	done
 }
 
-# bench_make_allowlist PROGRAM NAME: from a first run of the fully instrumented program.
-bench_make_allowlist() {
-	BENCH_ALLOWLIST=$work/bin/$1/filtered.allow
-	export BENCH_ALLOWLIST
+# bench_make_list FLAVOUR PROGRAM NAME: its list, from a first run of the fully instrumented program.
+bench_make_list() {
+	list=$work/bin/$2/$1.allow
+	case $1 in
+	tp-filtered) BENCH_ALLOWLIST=$list make=variant_allowlist ;;
+	tp-ten) BENCH_TEN=$list make=variant_ten ;;
+	esac
+	export BENCH_ALLOWLIST BENCH_TEN
 	reason=
-	[ -e "$work/bin/$1/tp" ] && [ ! -e "$work/bin/$1/tp.reason" ] || {
+	[ -e "$work/bin/$2/tp" ] && [ ! -e "$work/bin/$2/tp.reason" ] || {
 		reason="there is no fully instrumented program to measure first"
 		return 1
 	}
 	# Made once for a program: another list would be another build.
-	if [ "$BENCH_ALLOWLIST" -nt "$work/bin/$1/tp" ]; then
+	if [ "$list" -nt "$work/bin/$2/tp" ]; then
 		return 0
 	fi
 	pin=
 	known_events=
-	variant_run tsc "$work/bin/$1/tp" $(bench_arguments "$2") || {
+	variant_run tsc "$work/bin/$2/tp" $(bench_arguments "$3") || {
 		reason="the first run failed: $(variant_why)"
 		return 1
 	}
-	variant_allowlist "$scratch/trace" >"$BENCH_ALLOWLIST"
+	$make "$scratch/trace" >"$list"
 }
 
 # bench_once NAME PROGRAM VARIANT: one run, with what it cost.

@@ -33,6 +33,7 @@ flavour_write_all() {
 	flavour_write tp-dual "$tp --shape=dual" "$tpxx --shape=dual"
 	flavour_write tp-filtered "$tp --allowlist=\"\$BENCH_ALLOWLIST\"" \
 		"$tpxx --allowlist=\"\$BENCH_ALLOWLIST\""
+	flavour_write tp-ten "$tp --allowlist=\"\$BENCH_TEN\"" "$tpxx --allowlist=\"\$BENCH_TEN\""
 	xray='-fxray-instrument -fxray-instruction-threshold=1'
 	flavour_write xray "$clang $xray" "clang++-$llvm $xray"
 	flavour_write xray-off "$clang $xray" "clang++-$llvm $xray"
@@ -58,7 +59,7 @@ flavour_exists() {
 		: >"$flavour_state.done"
 		rm -f "$flavour_state.reason"
 		echo 'default:allow' >"$work/flavours/everything.allow"
-		BENCH_ALLOWLIST=$work/flavours/everything.allow "$work/flavours/$1/cc" -O2 \
+		BENCH_ALLOWLIST=$work/flavours/everything.allow BENCH_TEN=$work/flavours/everything.allow "$work/flavours/$1/cc" -O2 \
 			"$here/startup/startup_work.c" -o "$flavour_state" $(flavour_link "$1") >"$flavour_state.log" 2>&1 &&
 			(cd "$work/flavours/$1" && ./try) >>"$flavour_state.log" 2>&1 ||
 			flavour_why "$flavour_state.log" >"$flavour_state.reason"
@@ -86,6 +87,7 @@ flavour_stamp() {
 		esac
 		case $1 in
 		tp-filtered) cat "$BENCH_ALLOWLIST" ;;
+		tp-ten) cat "$BENCH_TEN" ;;
 		esac
 		flavour_link "$1" | xargs -r cat
 		# How long a build takes depends on what else is built meanwhile.
@@ -114,6 +116,13 @@ flavour_build() {
 		}
 		echo "$stamp" >"$out.stamp"
 	done
+}
+
+# flavour_hot_text FILE: the same without what is run only while somebody records, and without TeePerf's and XRay's runtime.
+flavour_hot_text() {
+	nm --defined-only -S "$1" | awk '
+		$3 ~ /^[tTwWiV]$/ && $4 !~ /\.recorded(\.|$)|^(__)?(teeperf|xray)_|^tp_|xray/ && !seen[$1]++ { print $2 }' |
+		while read -r bytes; do echo $((0x$bytes)); done | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
 # flavour_text FILE: the size of its code in bytes.

@@ -2,7 +2,7 @@
 #
 # From the lines of single runs (bench.sh) to one line per quantity: BENCH VARIANT KEY MEDIAN RUNS.
 # Keys: program_wall, program_cpu, program_kib, program_faults, the same of whole, kernel_wall,
-# kernel_cpu; the facts' own; build_wall, build_cpu, text; micro/NAME/wall, micro/NAME/cpu. The order of
+# kernel_cpu; the facts' own; build_wall, build_cpu, text, hot_text; micro/NAME/wall, micro/NAME/cpu. The order of
 # first appearance is kept.
 
 BEGIN {
@@ -45,7 +45,7 @@ $1 == "build" {
 	add($2, $3, "build_wall", $4)
 	add($2, $3, "build_cpu", $5)
 }
-$1 == "text" { add($2, $3, "text", $4) }
+$1 == "text" || $1 == "hot_text" { add($2, $3, $1, $4) }
 
 END {
 	for (i = 1; i <= ids; i++)

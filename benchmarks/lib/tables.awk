@@ -35,7 +35,7 @@ function note_bench(bench) {
 			programs[++program_count] = $1
 		}
 		flavours[$1] = flavours[$1] " " $2
-	} else if ($3 !~ /^build_/)
+	} else if ($3 !~ /^build_/ && $3 != "hot_text")
 		note_bench($1)
 	if ($2 == "own")
 		own[$1] = own[$1] " " $3

@@ -26,10 +26,11 @@ variant_run() {
 	record="$teeperf record -q -o trace"
 	case $variant in
 	off) set -- $record --on-start off -- "$@" ;;
-	tsc | call-tsc | dual-tsc | filtered | untimed | sample) set -- $record --clock tsc -- "$@" ;;
+	tsc | call-tsc | dual-tsc | filtered | untimed | sample | ten-listed) set -- $record --clock tsc -- "$@" ;;
 	soft | call-soft | dual-soft) set -- $record --clock soft -- "$@" ;;
 	soft-count) set -- $record --clock count -- "$@" ;;
 	none | dual-none) set -- $record --clock none -- "$@" ;;
+	ten-only*) set -- $record --clock tsc --only "$BENCH_TEN" -- "$@" ;;
 	compressed) set -- $record --clock tsc --compress -- "$@" ;;
 	count) set -- $record -- "$@" ;;
 	perf) set -- perf record -e cpu-clock -F 999 -g -o perf.data -- "$@" ;;
@@ -69,6 +70,12 @@ variant_works() {
 }
 
 variant_try() {
+	case $1 in
+	ten-*)
+		BENCH_TEN=$work/flavours/everything.allow
+		export BENCH_TEN
+		;;
+	esac
 	flavour=$(variant_field "$1" 2)
 	flavour_exists "$flavour" || return 1
 	case $1 in
@@ -150,6 +157,23 @@ teeperf_facts() {
 		}
 		END {
 			printf "events %d\nlost %d\ncalls %d\n", events, lost, calls
+		}'
+}
+
+# variant_ten TRACE: the ten functions with most own time of those that make less than a hundredth of all calls, as one would
+# choose by hand.
+variant_ten() {
+	echo 'default:skip'
+	"$teeperf" analyze "$1" --view top --format csv 2>/dev/null | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i - NF; next }
+		{ print $(NF + column["self_ns"]), $(NF + column["calls"]), $(NF + column["linkage"]) }' | sort -rn | awk '
+		{ calls[NR] = $2; name[NR] = $3; all += $2 }
+		END {
+			for (i = 1; i <= NR && ten < 10; i++)
+				if (calls[i] < all / 100) {
+					print "fun:" name[i] "=allow"
+					ten++
+				}
 		}'
 }
 

@@ -27,7 +27,7 @@ chmod +x teeperf
 
 expect 0 "$bench/run" --mini --teeperf ./teeperf --work work --results results \
 	--only startup --only micro-leaf --only 'phoenix-string_match-*' \
-	--variants 'plain tsc soft none limit gcc'
+	--variants 'plain tsc soft none ten-listed ten-only limit gcc'
 # row TABLE LABEL: the row of a variant in the table whose head begins with TABLE.
 row() {
 	awk -v table="$1" -v label="$2" '
@@ -37,7 +37,8 @@ row() {
 }
 number='-?[0-9]+(\.[0-9]+)?'
 for table in startup phoenix-string_match-2; do
-	for label in 'not instrumented (clang)' 'TeePerf, no recorder' 'TeePerf, tsc' 'not instrumented (gcc)'; do
+	for label in 'not instrumented (clang)' 'TeePerf, no recorder' 'TeePerf, tsc' 'TeePerf, tsc, ten functions by list' \
+		'TeePerf, tsc, ten by --only' 'not instrumented (gcc)'; do
 		row $table "$label" | grep -Eq "^ +$number +$number +$number +$number +" ||
 			fail "$table has no numbers for '$label': $(cat out err)"
 	done
