@@ -265,6 +265,9 @@ bench_run() {
 	fi
 	round=1
 	while [ $round -le $((rounds * bench_rounds)) ]; do
+		# In another order each time, so that none always comes behind the same one. In the first round the number of events
+		# is not known yet that others go by.
+		[ $round = 1 ] || ready=$(printf '%s\n' $ready | shuf | tr '\n' ' ')
 		for variant in $ready; do
 			case " $failed " in
 			*" $variant "*) continue ;;
