@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pass tests for one LLVM major: lit --param major=N --param build=DIR [--param config=PROGRAM].
+"""Pass tests for one LLVM major: lit --param major=N --param build=DIR [--param config=PROGRAM] [--param shape=dual].
+
+With a shape all is compiled in it that does not say its own, but for the tests that hold what is emitted against the text of
+records in line.
 
 The tools of that major come first in PATH, so tests write clang, opt, FileCheck, llvm-objdump, not.
 """
@@ -32,6 +35,12 @@ config.environment["TEEPERF_LLVM"] = major
 for name in ("TEEPERF_ALLOWLIST", "TEEPERF_CLOCK", "TEEPERF_TAIL_CALLS", "TEEPERF_THREADS", "TEEPERF_EXITS", "TEEPERF_LEVEL",
              "TEEPERF_SHAPE", "TEEPERF_LOG", "TEEPERF_INVENTORY", "TEEPERF_MODULE", "TEEPERF_SWITCHES"):
     config.environment.pop(name, None)
+
+shape = lit_config.params.get("shape")
+if shape:
+    config.name += ", shape " + shape
+    config.test_exec_root += "-" + shape
+    config.environment["TEEPERF_SHAPE"] = shape
 
 source = os.path.dirname(os.path.dirname(config.test_source_root))
 plugin = os.path.join(build, "lib/teeperf/llvm-" + major, "TeePerf.so")

@@ -3,28 +3,31 @@
 # tier: quick
 #
 # record --pid: a program that was started without a recorder is recorded, again and again, while its threads wait in all
-# kinds of system calls, one spins and one holds malloc's lock. All calls that are made meanwhile are counted, and the
-# program does not notice: no system call of its fails, its status is its own.
+# kinds of system calls, one spins and one holds malloc's lock; with its records in line and in second bodies. All calls that
+# are made meanwhile are counted, and the program does not notice: no system call of its fails, its status is its own.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 . "$lib/late.sh"
 
-rounds=3
+rounds=2
 [ "${TEEPERF_FULL:-}" != 1 ] || rounds=100
-# All of them. What is called between two recordings is in none.
-start read recv poll ppoll select epoll epoll-signal signal futex sleep spin accept child semaphore heap spin
-go 100
-for round in $(seq $rounds); do
-	attach all
-	go 500
-	expect 0 "$TEEPERF" ctl off "$recorder"
+for shape in inline dual; do
+	"$TEEPERF" cc --shape=$shape -O1 -o late "$lib/late_program.c" -lpthread
+	# All of them. What is called between two recordings is in none.
+	start read recv poll ppoll select epoll epoll-signal signal futex sleep spin accept child semaphore heap spin
 	go 100
-	expect 0 "$TEEPERF" ctl on "$recorder"
-	go 500
-	expect 0 "$TEEPERF" ctl stop "$program"
-	ended 0 record
-	counted all 16000
-	go 100
+	for round in $(seq $rounds); do
+		attach all
+		go 500
+		expect 0 "$TEEPERF" ctl off "$recorder"
+		go 100
+		expect 0 "$TEEPERF" ctl on "$recorder"
+		go 500
+		expect 0 "$TEEPERF" ctl stop "$program"
+		ended 0 record
+		counted all 16000
+		go 100
+	done
+	over
 done
-over

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # teeperf ctl only, add and drop: 16 threads call while single functions are dropped and added, with signals, forks, libraries
-# that come and go, exceptions and longjmp. What is chosen between two phases is counted exactly, no call has a wrong caller, and
-# nothing is damaged.
+# that come and go, exceptions and longjmp; with the records in line and in second bodies. What is chosen between two phases is
+# counted exactly, no call has a wrong caller, and nothing is damaged.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake= # the functions are where the trace says
-switches=1000
+switches=500 # of each shape
 [ "${TEEPERF_FULL:-0}" != 1 ] || switches=10000
 
 cat >storm.cpp <<'EOF'
@@ -310,29 +310,31 @@ for line in open("want"):
     if calls.get(name, 0) != int(want):
         sys.exit(f"{name} has {calls.get(name, 0)} calls, not {want}")
 EOF
-"$TEEPERF" c++ -O1 -pthread -o storm storm.cpp -ldl
-"$TEEPERF" c++ -O1 -shared -fPIC -o plug.so plug.cpp
-python3 drive.py "$TEEPERF" "$switches" >want 2>told || {
-	cat told >&2
-	fail 'the program and its recorder were not driven to the end'
-}
-cat told
-facts storm.trace
-"$TEEPERF" dump storm.trace >dump.txt
-[ "$(sed -n 's/^\tselection \([0-9]*\) .*/\1/p' dump.txt | sort -n | tail -n 1)" -ge "$switches" ] ||
-	fail 'the trace does not have all selections'
-# It is the same when it was written down as text.
-"$TEEPERF" dump --assemble dump.txt -o again.trace
-"$TEEPERF" dump again.trace >again.txt
-cmp dump.txt again.txt
-odd=
-for note in unmatched-enters unmatched-exits unknown-resyncs holes reserved missing switches-missed selections-unknown; do
-	odd="$odd --fail-if note:$note"
+for shape in inline dual; do
+	"$TEEPERF" c++ --shape=$shape -O1 -pthread -o storm storm.cpp -ldl
+	"$TEEPERF" c++ --shape=$shape -O1 -shared -fPIC -o plug.so plug.cpp
+	python3 drive.py "$TEEPERF" "$switches" >want 2>told || {
+		cat told >&2
+		fail "$shape: the program and its recorder were not driven to the end"
+	}
+	echo "$shape: $(cat told)"
+	facts storm.trace
+	"$TEEPERF" dump storm.trace >dump.txt
+	[ "$(sed -n 's/^\tselection \([0-9]*\) .*/\1/p' dump.txt | sort -n | tail -n 1)" -ge "$switches" ] ||
+		fail "$shape: the trace does not have all selections"
+	# It is the same when it was written down as text.
+	"$TEEPERF" dump --assemble dump.txt -o again.trace
+	"$TEEPERF" dump again.trace >again.txt
+	cmp dump.txt again.txt
+	odd=
+	for note in unmatched-enters unmatched-exits unknown-resyncs holes reserved missing switches-missed selections-unknown; do
+		odd="$odd --fail-if note:$note"
+	done
+	expect 0 "$TEEPERF" analyze storm.trace --view top --format csv --limit 0 $odd
+	mv out top.csv
+	expect 0 "$TEEPERF" analyze storm.trace --view tree --format csv --limit 0 --min-share 0
+	mv out tree.csv
+	python3 check.py || fail "$shape: the calls are not those that were made"
+	expect 0 "$TEEPERF" analyze storm.trace
+	says '^changed    the choice of functions changed [0-9,]* times: .* recorded for a part of the time only' out
 done
-expect 0 "$TEEPERF" analyze storm.trace --view top --format csv --limit 0 $odd
-mv out top.csv
-expect 0 "$TEEPERF" analyze storm.trace --view tree --format csv --limit 0 --min-share 0
-mv out tree.csv
-python3 check.py || fail 'the calls are not those that were made'
-expect 0 "$TEEPERF" analyze storm.trace
-says '^changed    the choice of functions changed [0-9,]* times: .* recorded for a part of the time only' out

@@ -1,15 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Functions of two bodies (--shape=dual): however they are built, a program computes the same in both, its calls are
-# counted exactly, under one name with a source line, also where recording is switched while threads call.
+# Functions of two bodies (--shape=dual): however they are compiled and linked, a program computes what it computes without
+# TeePerf, with no recorder, before recording is switched on, while it is on, off again, and on again. What it calls while it
+# is on is counted exactly, under one name with a source line, as with --shape=inline; also where recording is switched
+# while threads call. TEEPERF_FULL=1 tries all combinations that are listed.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
+full=${TEEPERF_FULL:-0}
 
 cat >app.h <<'EOS'
 #include <atomic>
-extern std::atomic<long> c_shared, c_deep, c_throws, c_catches, c_lands;
+extern std::atomic<long> c_shared, c_deep, c_other, c_catches, c_lands, c_twins;
 // In both files, and linked once.
 __attribute__((noinline)) inline int shared(int x)
 {
@@ -22,7 +25,7 @@ cat >other.cc <<'EOS'
 #include "app.h"
 extern "C" __attribute__((noinline)) int other(int x)
 {
-	c_throws++;
+	c_other++;
 	if (x % 3 == 0)
 		throw x;
 	return shared(x);
@@ -42,7 +45,23 @@ cat >app.cc <<'EOS'
 #include <vector>
 #include <teeperf/teeperf.h>
 #define KEEP extern "C" __attribute__((noinline, used))
-std::atomic<long> c_shared, c_deep, c_throws, c_catches, c_lands;
+std::atomic<long> c_shared, c_deep, c_other, c_catches, c_lands, c_twins;
+static std::atomic<long> *const counts[] = {&c_shared, &c_deep, &c_other, &c_catches, &c_lands, &c_twins};
+enum { COUNTS = 6, ROUNDS = 100, THREADS = 3 };
+
+// A linker may make them one.
+KEEP int twin(int x)
+{
+	c_twins++;
+	return x * 7 + 1;
+}
+KEEP int twin_too(int x)
+{
+	c_twins++;
+	return x * 7 + 1;
+}
+static int (*volatile one)(int) = twin;
+static int (*volatile another)(int) = twin_too;
 
 KEEP int deep(int n, double a, long b, char c, float d, int e, int f, int g, int h, long i)
 {
@@ -77,9 +96,9 @@ KEEP int lands(int x)
 	jumps(place, x);
 	return 0;
 }
-KEEP long round(int i)
+KEEP long round_of(int i)
 {
-	return deep(3, 1, 2, 3, 4, 5, 6, 7, 8, 9) + catches(i) + lands(i) + shared(i);
+	return deep(3, 1, 2, 3, 4, 5, 6, 7, 8, 9) + catches(i) + lands(i) + shared(i) + one(i) + another(i);
 }
 KEEP void marked()
 {
@@ -88,61 +107,103 @@ KEEP void marked()
 static void work(int rounds, long *sum)
 {
 	for (int i = 0; i < rounds; i++)
-		*sum += round(i % 6) - i % 6;
+		*sum += round_of(i % 6);
 }
-int main(int argc, char **argv)
+// In some threads: what they have computed.
+static long all_work(int rounds)
 {
-	const bool storm = argc > 1;
-	const int rounds = storm ? 6000 : 300;
 	std::vector<std::thread> threads;
-	long sums[3] = {0};
+	long sums[THREADS] = {0};
 	for (long &sum : sums)
 		threads.emplace_back(work, rounds, &sum);
-	for (int i = 0; storm && i < 50; i++) {
+	for (std::thread &thread : threads)
+		thread.join();
+	for (long sum : sums)
+		if (sum != sums[0])
+			abort();
+	return sums[0];
+}
+// Switched while they call.
+static int storm()
+{
+	std::thread worker([] { all_work(6000); });
+	for (int i = 0; i < 50; i++) {
 		teeperf_off();
 		std::this_thread::yield();
 		teeperf_on();
 		for (int k = 0; k < 100; k++)
 			marked();
 	}
-	for (std::thread &thread : threads)
-		thread.join();
-	if (storm)
-		return 0;
-	for (long sum : sums)
-		if (sum != sums[0] || sum != 24650)
-			return fprintf(stderr, "sum %ld\n", sum), 1;
-	printf("shared(int) %ld\ndeep %ld\nother %ld\ncatches %ld\nlands %ld\njumps %ld\nround 900\n", (long)c_shared,
-	    (long)c_deep, (long)c_throws, (long)c_catches, (long)c_lands, (long)c_lands);
+	worker.join();
+	return 0;
+}
+int main(int argc, char **)
+{
+	if (argc > 1)
+		return storm();
+	// Off, on, off, on, off: the odd ones are recorded.
+	long begun[COUNTS], on[COUNTS] = {0};
+	for (int phase = 0; phase < 5; phase++) {
+		if (phase % 2)
+			teeperf_on();
+		else
+			teeperf_off();
+		for (int i = 0; i < COUNTS; i++)
+			begun[i] = *counts[i];
+		printf("phase %d computes %ld\n", phase, all_work(ROUNDS));
+		for (int i = 0; i < COUNTS; i++)
+			on[i] += phase % 2 ? *counts[i] - begun[i] : 0;
+	}
+	printf("shared(int) %ld\ndeep %ld\nother %ld\ncatches %ld\nlands %ld\njumps %ld\ntwin %ld\nround_of %d\n", on[0], on[1],
+	    on[2], on[3], on[4], on[4], on[5], 2 * THREADS * ROUNDS);
 	return 0;
 }
 EOS
-printf 'fun:%s\n' deep other catches lands jumps round marked _Z6sharedi left_over >list.allow
+printf 'fun:%s\n' deep other catches lands jumps round_of marked twin twin_too _Z6sharedi left_over >list.allow
+
+# What it prints without TeePerf.
+${CXX:-c++} -O1 -I "$root/include" app.cc other.cc -o app -pthread || skip "no C++ compiler (CXX=${CXX:-c++})"
+expect 0 ./app
+mv out native
+
+# built WHAT COMMAND...: COMMAND makes ./app; false where there is no such linker.
+built() {
+	what=$1
+	shift
+	rm -f app
+	"$@" 2>cc.err && return
+	# An lld of another LLVM, which a clang took that has none of its own, reads no bitcode of this one.
+	grep -q 'invalid linker name\|unable to find\|cannot find\|Producer: .* Reader: ' cc.err ||
+		fail "$what: $(cat cc.err)"
+	echo "not tried, not there: $what"
+	return 1
+}
+
+# counted WHAT: ./app computes what it should, and what is on is counted exactly.
+counted() {
+	# Nobody records: the first bodies.
+	expect 0 ./app
+	cmp -s out native || fail "$1: without a recorder it computes $(diff native out)"
+	expect 0 "$TEEPERF" record -q --on-start off -o run.trace -- ./app
+	cmp -s out native || fail "$1: while it is recorded it computes $(diff native out)"
+	"$TEEPERF" analyze run.trace --format csv 2>notes >top.csv
+	# Which of the twins' names one has whom a linker has made one is up to the linker.
+	sed 1d top.csv | awk -F, '{ sub("_too", "", $1); calls[$1] += $2 } END { for (f in calls) print f, calls[f] }' | sort >got
+	grep -v ^phase native | sort | diff - got || fail "$1: the counts differ: $(cat notes)"
+	"$TEEPERF" analyze run.trace --view tree --format csv >tree.csv 2>notes
+	! grep -Ei 'unmatched|problem|damag' notes || fail "$1: $(cat notes)"
+	says '^deep,.*/app.cc,' top.csv
+}
 
 # try OPTION...: as a whole, one build.
 try() {
 	set -- "$TEEPERF" c++ --shape=dual --allowlist list.allow --check off -g -I "$root/include" "$@" app.cc other.cc \
 		-o app -pthread
 	case "$*" in *-flto*) lto "$@" || return 0 ;; esac
-	"$@" 2>cc.err || {
-		grep -q 'invalid linker name\|unable to find\|cannot find\|Producer: .* Reader: ' cc.err && {
-			echo "not tried, not there: $*"
-			return 0
-		}
-		fail "$*: $(cat cc.err)"
-	}
+	built "$*" "$@" || return 0
 	[ "$(nm app | grep -c ' t .*\.recorded$')" -ge 6 ] || fail "$*: where are the second bodies? $(nm app)"
 	nm app | grep -q ' t lands.recorded' && fail "$*: a function that calls setjmp has two bodies"
-	# Nobody records: the first bodies.
-	expect 0 ./app
-	expect 0 "$TEEPERF" record -q -o run.trace -- ./app
-	sort out >wanted
-	"$TEEPERF" analyze run.trace --format csv 2>notes >top.csv
-	sed 1d top.csv | awk -F, '{ print $1, $2 }' | sort >got
-	diff wanted got || fail "$*: the counts differ: $(cat notes)"
-	"$TEEPERF" analyze run.trace --view tree --format csv >tree.csv 2>notes
-	! grep -Ei 'unmatched|problem|damag' notes || fail "$*: $(cat notes)"
-	says '^deep,.*/app.cc,' top.csv
+	counted "$*"
 	# Both bodies are the function for a debugger, and its own address has its line.
 	if command -v gdb >/dev/null && command -v addr2line >/dev/null; then
 		gdb -q -batch -nx -ex 'break deep' app >gdb.out 2>&1
@@ -154,11 +215,14 @@ try() {
 	tried=$((tried + 1))
 }
 tried=0
-try -O0
+"$TEEPERF" c++ --shape=inline --allowlist list.allow --check off -g -O2 -I "$root/include" app.cc other.cc -o app -pthread
+counted 'in line'
+try -O0 -no-pie
 try -O2 -static
-try -O2 -fPIC -ffunction-sections -fdata-sections -Wl,--gc-sections
-nm app | grep left_over && fail 'what nobody calls is still there, for the sake of a second body'
-try -O2 -flto -fuse-ld=lld -Wl,--icf=all,--gc-sections -ffunction-sections
+try -O2 -fPIC -ffunction-sections -fdata-sections -Wl,--gc-sections -fuse-ld=mold
+[ ! -e app ] || ! nm app | grep left_over || fail 'what nobody calls is still there, for the sake of a second body'
+try -O2 -flto=thin -fuse-ld=lld -Wl,--icf=all,--gc-sections -ffunction-sections
+try -O1 -fsanitize=address
 try -Os -fcf-protection=full -fstack-protector-all -fno-omit-frame-pointer
 if [ "$(uname -m)" = x86_64 ]; then
 	objdump -d --no-show-raw-insn app | awk '/^[0-9a-f]+ <deep>:$/ { left = 3; next } left-- > 0' >begin
@@ -167,18 +231,31 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 try -O2 -static-pie
 [ $tried -ge 4 ] || fail "only $tried builds"
-if [ "${TEEPERF_FULL:-0}" = 1 ]; then
+# all LEVEL: the options that change what code is like or where it goes, each with each linker that is there.
+all() {
+	for linker in bfd gold lld mold; do
+		for kind in -no-pie -pie -static -static-pie; do
+			# gold has no option that this needs.
+			[ "$linker$kind" = gold-static-pie ] || try $1 -fuse-ld=$linker $kind
+		done
+		try $1 -fuse-ld=$linker -ffunction-sections -fdata-sections -Wl,--gc-sections
+		! nm app | grep left_over || fail "$linker $1: what nobody calls is still there"
+		try $1 -fuse-ld=$linker -fcf-protection=full
+		[ $linker = bfd ] || try $1 -fuse-ld=$linker -Wl,--icf=all -ffunction-sections
+	done
+	for lto in -flto -flto=thin; do
+		for kind in -pie -no-pie -static -static-pie -fcf-protection=full; do
+			try $1 $lto $kind -fuse-ld=lld -Wl,--icf=all,--gc-sections -ffunction-sections
+		done
+	done
+	try $1 -fno-optimize-sibling-calls -fstack-clash-protection
+	try $1 -fsanitize=address
+	try $1 -fsanitize=thread
+	try $1 -fsanitize=undefined
+}
+if [ "$full" = 1 ]; then
 	for level in -O0 -O1 -O2 -O3; do
-		for linker in bfd gold lld mold; do
-			try $level -fuse-ld=$linker -ffunction-sections -Wl,--gc-sections
-			try $level -fuse-ld=$linker -static
-		done
-		for lto in -flto -flto=thin; do
-			try $level $lto -fuse-ld=lld -Wl,--icf=all
-		done
-		try $level -fno-optimize-sibling-calls -fstack-clash-protection
-		try $level -fsanitize=address
-		try $level -fsanitize=thread
+		all $level
 	done
 fi
 

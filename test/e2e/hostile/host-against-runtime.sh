@@ -28,12 +28,22 @@ printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.
 "$TEEPERF" cc -O1 -shared -fPIC -o library.so "$from/hostile_library.c"
 
 mkdir -p logs
-./host ./program "$TEST_TMP/library.so" $rounds $seed 1 120 logs >figures || fail "see above"
+./host ./program "$TEST_TMP/library.so" $((rounds / 4 * 3)) $seed 1 120 logs >figures || fail "see above"
 cat figures
 for kind in calls throws jumps counts signals switches threads libraries forks; do
 	! grep -q " $kind=0" figures || fail "the program did nothing of the kind '$kind'"
 done
 ! grep -Eq ' (chunks|stops|files|cut)=0( |$)' figures || fail "the host left something out"
+
+# Functions of two bodies, which the host switches while they run.
+"$TEEPERF" c++ --shape=dual --allowlist levels.allow -O1 -pthread -I "$root/include" -o dual \
+	"$from/hostile_program.cpp" -ldl
+"$TEEPERF" cc --shape=dual -O1 -shared -fPIC -o dual.so "$from/hostile_library.c"
+./host ./dual "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 100000)) 1 120 >figures || fail "two bodies: see above"
+cat figures
+for kind in calls throws jumps counts signals switches threads; do
+	! grep -q " $kind=0" figures || fail "two bodies: the program did nothing of the kind '$kind'"
+done
 
 # Between two instructions of the program's attaching, one after the other.
 ./host ./program "$TEST_TMP/library.so" $stepped 4 8 120 >figures || fail "stepped: see above"

@@ -3,7 +3,7 @@
 #
 # The same programs natively and for aarch64 and riscv64 under qemu-user, with the log shared with this
 # machine's recorder: each call path has the same calls on each processor. C with threads, C++ with exceptions and
-# longjmp; both shapes, all levels, both kinds of exits, static and shared; pages of 4 to 64 KiB; names and lines
+# longjmp; all shapes, all levels, both kinds of exits, static and shared; pages of 4 to 64 KiB; names and lines
 # are what other tools say; the recorder's counter is seen to move.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -89,6 +89,7 @@ same 'exceptions' c++ '' -O2 "$unwind"
 grep -Fxq 'main;catches;throws;throws;throws;throws;Guard::~Guard 500' want ||
 	fail "the paths are not those of the program: $(cat want)"
 same 'exceptions, called, untimed, static' c++ '' --shape=call --exits=untimed -O0 -static "$unwind"
+same 'exceptions, two bodies' c++ '' --shape=dual -O2 "$unwind"
 same 'exceptions, sampled' c++ '--clock none' --level=sample/3 -O2 "$unwind"
 same 'threads, counted' cc '' --level=count -O2 -pthread "$threads"
 grep -Fxq 'sum of fib 708' want || fail "the counts are not those of the program: $(cat want)"
@@ -96,7 +97,7 @@ more_pages=
 if [ "$full" = 1 ]; then
 	more_pages=yes
 	for level in -O0 -O1 -O2 -O3 -Os; do
-		for shape in inline call; do
+		for shape in inline call dual; do
 			for exits in timed untimed; do
 				for clock in auto soft; do
 					same "exceptions $level $shape $exits $clock" c++ "--clock $clock" --clock=$clock \

@@ -24,7 +24,7 @@ END
 # the sequence leads to.
 ranges() {
 	{
-		printf '%s\n' leaf counted sampled untried catches work
+		printf '%s\n%s.recorded\n' leaf leaf counted counted sampled sampled untried untried catches catches work work
 		nm --defined-only "$TEEPERF_BUILD/lib/teeperf/$1/libteeperf.a" 2>/dev/null | awk '
 			/^[a-z_0-9]*\.o:$|^[a-zA-Z_0-9.]*:$/ { used = /^(thread|counts|slow_|record_)/ }
 			used && $2 ~ /^[tT]$/ && $3 !~ /[$.]/ { print $3 }'
@@ -52,7 +52,7 @@ interrupted() {
 }
 for machine in $machines; do
 	if [ "$full" = 1 ]; then
-		for shape in inline call; do
+		for shape in inline call dual; do
 			for handler in plain nested big jump; do
 				interrupted "$machine" $shape 1 $handler 24 0
 			done
@@ -62,5 +62,6 @@ for machine in $machines; do
 		interrupted "$machine" inline 5 nested 3 7
 		interrupted "$machine" inline 41 big 1 11
 		interrupted "$machine" call 5 jump 2 11
+		interrupted "$machine" dual 5 nested 2 3
 	fi
 done
