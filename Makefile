@@ -4,7 +4,8 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-JOBS ?= $(shell nproc)
+# One test more than processors: some wait.
+JOBS ?= $(shell expr $$(nproc) + 1)
 PRESET ?= dev
 
 .PHONY: all setup check test test-full demo bench bench-quick bench-selection bench-budget bench-accuracy bench-analyzer install clean fresh-check format help

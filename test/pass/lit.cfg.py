@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pass tests for one LLVM major: lit --param major=N --param build=DIR [--param config=PROGRAM] [--param shape=dual].
 
-With a shape all is compiled in it that does not say its own, but for the tests that hold what is emitted against the text of
-records in line.
+With a shape all is compiled in it that does not say its own (Inputs/shape/FileCheck).
 
 The tools of that major come first in PATH, so tests write clang, opt, FileCheck, llvm-objdump, not.
 """
@@ -41,6 +40,10 @@ if shape:
     config.name += ", shape " + shape
     config.test_exec_root += "-" + shape
     config.environment["TEEPERF_SHAPE"] = shape
+    # They are about the text in line alone.
+    config.excludes += ["hotpath_x86_64.c", "hotpath_aarch64.c", "hotpath_riscv64.c"]
+    config.environment["TEEPERF_FILECHECK"] = os.path.join(bindir, "FileCheck")
+    config.environment["PATH"] = os.path.join(config.test_source_root, "Inputs/shape") + os.pathsep + config.environment["PATH"]
 
 source = os.path.dirname(os.path.dirname(config.test_source_root))
 plugin = os.path.join(build, "lib/teeperf/llvm-" + major, "TeePerf.so")
