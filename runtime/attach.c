@@ -154,6 +154,7 @@ static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 	process->thread_mask = (uint32_t)(thread_capacity - 1);
 	process->module_limit = (uint32_t)module_capacity;
 	process->clock = (uint32_t)kinds;
+	process->full = kinds >> 32 == TEEPERF_MODE_FULL;
 	process->ring = in_rings ? keeps(ring & UINT32_MAX, chunk_count) : 0;
 	process->counter = TEEPERF_CLOCK_IS_SOFT(process->clock)
 			       ? (counter           ? counter
@@ -267,6 +268,7 @@ static void begin(enum tp_state state)
 		tp_store_relaxed(&header->lost_early, early);
 	told_early = early;
 	tp_store_relaxed(&header->keeps, tp_process.ring);
+	tp_gates_dry(false);
 	tp_gates_set(state == TP_STATE_RECORDING ? tp_gate_open() : TEEPERF_GATE_OFF);
 	tp_store32_release(&tp_process.state, state);
 }

@@ -130,7 +130,7 @@ uint64_t tp_count(uint64_t argument)
 	if (at)
 		*pointer_of(counted) = at;
 	else
-		tp_thread.lost++;
+		tp_thread_lose(1);
 	tp_thread_leave();
 	return at;
 }

@@ -14,6 +14,7 @@ static void go_without(struct teeperf_log_header *header)
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	tp_process_off();
 	block->clock_high = TEEPERF_HIGH_NEVER;
+	tp_thread_forget_lost();
 	tp_store_relaxed(&block->cursor, 0);
 	tp_fetch_add_relaxed(&header->forked, 1);
 	tp_port_hide_log(header, tp_process.region_size);
@@ -68,7 +69,7 @@ static void begin_thread(bool keeps)
 		tp_thread.sequence = sequence + 1;
 	tp_thread.previous = tp_thread.drawn = tp_thread.ticket = tp_thread.taking = 0;
 	tp_thread.kept = keeps && tp_process.ring ? TP_KEPT_ONE | tp_thread.chunk : 0;
-	tp_thread.lost = tp_thread.lost_told = tp_thread.lost_published = 0;
+	tp_thread_forget_lost();
 	tp_thread.index = 0;
 	tp_thread.forked = !keeps;
 	// A thread that had ended, and whose destructors run on, begins as any other one.
@@ -85,6 +86,7 @@ static void begin_thread(bool keeps)
 		tp_process.next_thread = 1;
 		tp_store_relaxed(&tp_process.header->thread_count, 1);
 		block->counter = tp_process.counter;
+		block->lost_place = &slot->lost;
 	}
 	if (keeps) {
 		keep_chunk(sequence);

@@ -11,6 +11,9 @@ static struct teeperf_module_block *first;
 static uint64_t walkers;
 uint32_t tp_gate_current = TEEPERF_GATE_SOFT;
 
+static uint64_t left_out;
+static uint64_t function_count;
+
 static struct teeperf_module_block *next_of(struct teeperf_module_block *const *link)
 {
 	return __atomic_load_n(link, __ATOMIC_SEQ_CST);
@@ -35,8 +38,31 @@ static uint64_t *hashes_of(struct teeperf_functions *functions)
 	return (uint64_t *)(void *)(functions->gates + gates);
 }
 
+/*
+ * Nothing can be recorded for the time being: there is no chunk. Who looks at the counter word then comes to the cold path for
+ * less than who reads a clock first, and who has a chunk yet records there, too.
+ */
+static uint64_t is_dry;
+
+void tp_gates_dry(bool dry)
+{
+	tp_store_seq_cst(&is_dry, dry);
+}
+
+bool tp_gates_are_dry(void)
+{
+	return tp_load_relaxed(&is_dry);
+}
+
+uint64_t tp_gates_count(void)
+{
+	return function_count;
+}
+
 enum teeperf_gate tp_gate_open(void)
 {
+	if (tp_gates_are_dry())
+		return TEEPERF_GATE_SOFT;
 	if (tp_process.clock == TEEPERF_CLOCK_TSC_ORDERED)
 		return TEEPERF_GATE_ORDERED;
 	return tp_clock_is_hardware(tp_process.clock) ? TEEPERF_GATE_HARDWARE : TEEPERF_GATE_SOFT;
@@ -106,9 +132,6 @@ static void set(const struct teeperf_module_block *block, uint8_t gate)
 				__atomic_store_n(&f->gates[i], wanted, __ATOMIC_RELAXED);
 		}
 }
-
-static uint64_t left_out;
-static uint64_t function_count;
 
 // By `only`, whatever has been chosen since: the trace tells that with its times.
 static void count(const struct teeperf_module_block *block)

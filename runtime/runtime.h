@@ -101,6 +101,7 @@ struct tp_process {
 	uint32_t ring; /* mode ring: chunks that a thread keeps, at least 2; else 0 */
 	bool by_call;  /* only threads that have entered may record (enter.c) */
 	uint32_t log;  /* number of this log, from 0: another one than before */
+	bool full;     /* mode full: what is used up does not come back */
 	bool late; /* began without a log: one may come and go at any time (port/posix_late.c) */
 	/* A chunk is complete: for who plays the host's part itself (stream.c). NULL: the host sees it. */
 	void (*chunk_done)(uint64_t number);
@@ -116,6 +117,7 @@ struct tp_process {
 	    [TP_TICKETS]; /* mode ring: left by threads that ended before they were served; or 0 */
 };
 extern TP_HIDDEN struct tp_process tp_process;
+_Static_assert(offsetof(struct tp_process, header) == 16, "as arch/ has it");
 
 /* Counter words for threads without a soft clock: one that agrees with no clock_high, and modules.c's. */
 extern TP_HIDDEN const uint64_t tp_counter_never;
@@ -134,6 +136,8 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint64_t cursor; /* the block's, while busy */
 	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
+	int32_t
+	    skips; /* what those of the block's `lost` are to be when the thread leaves the runtime: 0 with a chunk */
 	uint32_t ready; /* index and table slot are set, the thread's end will be told to us */
 	/* All of this is in static thread-local storage, of which there is little. */
 	uint8_t ended;             /* it was told once; destructors run on */
@@ -163,10 +167,9 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint64_t taking_sequence;
 	uint64_t taking_kept; /* what `kept` is then */
 	uint64_t full;
-	uint64_t kept;      /* mode ring: the chunks of its records, see tp_kept_count; else 0 */
-	uint64_t lost;      /* events lost in all */
-	uint64_t lost_told; /* of these, told by LOST records */
-	uint64_t lost_published; /* of these, stored in the thread table */
+	uint64_t kept;       /* mode ring: the chunks of its records, see tp_kept_count; else 0 */
+	uint64_t lost_told;  /* of the block's `lost`: told by LOST records */
+	uint64_t lost_added; /* ... without a slot in the thread table: added to the log's sum */
 	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
 	uint32_t count_chunks[TP_COUNT_CHUNKS];
 	uint32_t count_used[TP_COUNT_CHUNKS];
@@ -184,6 +187,21 @@ TP_HIDDEN uint64_t tp_count(uint64_t counted);
 
 /* ---- between thread.c and counts.c ---- */
 
+/* The calling thread loses so many, and has lost so many. */
+static inline void tp_thread_lose(uint64_t events)
+{
+	tp_fetch_add_relaxed(&__teeperf_thread.lost, events << TEEPERF_LOST_SHIFT);
+}
+static inline int16_t tp_thread_skips(void)
+{
+	return (int16_t)tp_load_relaxed(&__teeperf_thread.lost);
+}
+static inline uint64_t tp_thread_lost(void)
+{
+	const uint64_t word = tp_load_relaxed(&__teeperf_thread.lost);
+	return (word - (uint64_t)(int16_t)word) >> TEEPERF_LOST_SHIFT;
+}
+
 /* Enter and leave the runtime; false (and `events` lost) when this thread must not record now. */
 TP_HIDDEN bool tp_thread_enter(uint64_t events);
 TP_HIDDEN void tp_thread_leave(void);
@@ -195,6 +213,8 @@ TP_HIDDEN void tp_thread_leave(void);
 TP_HIDDEN uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure);
 /* A chunk of this thread's beside the one it writes: its number + 1, 0 if there is none. */
 TP_HIDDEN uint64_t tp_thread_take_extra(void);
+/* The calling thread has lost nothing in the log that it has now; it has no place there yet. */
+TP_HIDDEN void tp_thread_forget_lost(void);
 TP_HIDDEN void tp_thread_store_name(struct teeperf_thread *slot, const uint64_t name[2]);
 /* Where chunk `number` + 1 is, and its state; in the log whatever the number is. */
 TP_HIDDEN uint64_t tp_chunk_address(uint64_t chunk_plus_1);
@@ -338,6 +358,11 @@ TP_HIDDEN void tp_code_hash_step(uint64_t *hash, uint64_t word);
 extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record.S */
 /* The gate of a process that records. */
 TP_HIDDEN enum teeperf_gate tp_gate_open(void);
+/* Whether it is that of a log in which there is no chunk to be had (tp_switch_dry). */
+TP_HIDDEN void tp_gates_dry(bool dry);
+TP_HIDDEN bool tp_gates_are_dry(void);
+/* Functions of all modules so far. */
+TP_HIDDEN uint64_t tp_gates_count(void);
 TP_HIDDEN bool tp_gates_has(const struct teeperf_module_block *block);
 TP_HIDDEN bool tp_gates_none(void); /* all modules have gone, or none has come */
 /* THERE: the log is there for the calling thread, else its gates stay closed until they are set. */
@@ -384,6 +409,9 @@ TP_HIDDEN void tp_switch_serve(void);
  * pre: state was TP_STATE_RECORDING or TP_STATE_PAUSED before.
  */
 TP_HIDDEN void tp_switch_look(void);
+
+/* There is no chunk to be had, or there was one: gates are set to what costs least. pre: as tp_switch_look. */
+TP_HIDDEN void tp_switch_dry(bool dry);
 
 /* Whether somebody is about to switch. */
 TP_HIDDEN bool tp_switch_is_busy(void);

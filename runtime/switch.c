@@ -10,6 +10,7 @@
 enum { ASKED_OFF = 1, ASKED_ON = 2 };
 static uint64_t asked;   // by the program: the last request counts
 static uint64_t look;    // 1: `control` may have changed
+static uint64_t open;    // 1: what an open gate is may have changed
 static uint64_t busy;    // 1: somebody serves
 static uint64_t control; // the host's last word that was obeyed
 static uint64_t chosen;  // the same of header.selection
@@ -73,6 +74,14 @@ static void choose(uint64_t selection)
 	tp_store_release(&header->selected, selection);
 }
 
+static void set_open(void)
+{
+	if (tp_load32_acquire(&tp_process.state) == TP_STATE_RECORDING)
+		tp_gates_set(tp_gate_open());
+	if (tp_load32_acquire(&tp_process.state) == TP_STATE_OFF)
+		tp_gates_set(TEEPERF_GATE_OFF);
+}
+
 static bool can_switch(void)
 {
 	const uint32_t state = tp_load32_acquire(&tp_process.state);
@@ -99,11 +108,13 @@ void tp_switch_serve(void)
 				choose(selection);
 			tp_store_relaxed(&chosen, selection);
 		}
+		if (tp_take_acq_rel(&open))
+			set_open();
 		const uint64_t wanted = tp_take_acq_rel(&asked);
 		if (wanted)
 			apply(wanted == ASKED_ON);
 		tp_store_seq_cst(&busy, 0);
-	} while (tp_load_seq_cst(&asked) || tp_load_seq_cst(&look));
+	} while (tp_load_seq_cst(&asked) || tp_load_seq_cst(&look) || tp_load_seq_cst(&open));
 }
 
 enum tp_state tp_switch_start(void)
@@ -138,7 +149,9 @@ void tp_switch_forked(bool on)
 	const uint64_t now = tp_load_relaxed(&tp_process.header->control);
 	tp_store_relaxed(&asked, 0);
 	tp_store_relaxed(&look, 0);
+	tp_store_relaxed(&open, 0);
 	tp_store_relaxed(&busy, 0);
+	tp_gates_dry(false);
 	tp_store_relaxed(&control, now);
 	count = gap = chosen_time = 0;
 	if (on != (bool)(now & TEEPERF_ACTIVE))
@@ -158,6 +171,15 @@ void tp_switch_look(void)
 	    tp_load_relaxed(&header->selection) == tp_load_relaxed(&chosen))
 		return;
 	tp_store_seq_cst(&look, 1);
+	tp_switch_serve();
+}
+
+void tp_switch_dry(bool dry)
+{
+	if (tp_gates_are_dry() == dry)
+		return;
+	tp_gates_dry(dry);
+	tp_store_seq_cst(&open, 1);
 	tp_switch_serve();
 }
 

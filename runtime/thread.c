@@ -7,9 +7,13 @@
 
 #include "port.h"
 
+// What takes the count of a thread that has no slot, also of one that is about to store it (arch/).
+static uint64_t nowhere;
+
 TP_PER_THREAD struct teeperf_thread_block __teeperf_thread = {.counter = &tp_counter_never,
     .clock_high = TEEPERF_HIGH_NEVER,
-    .bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
+    .bias = TP_BIAS_NO_CHUNK(UINT64_C(0)),
+    .lost_place = &nowhere};
 TP_PER_THREAD struct tp_thread tp_thread = {.bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
 
 // SYNC, LOST and a record of two words fit between any two chunk switches; with a departure two more.
@@ -55,22 +59,27 @@ void tp_thread_store_name(struct teeperf_thread *slot, const uint64_t name[2])
 	tp_store_relaxed(&to[1], name[1]);
 }
 
-// Bring the log's count of this thread's losses up to date.
+/*
+ * Bring the log's count of this thread's losses up to date. A handler that loses more meanwhile has told of it already: what we
+ * store then is too little, and is stored again.
+ */
 static void publish_lost(void)
 {
-	const uint64_t lost = tp_thread.lost;
-	const uint64_t more = lost - tp_thread.lost_published;
-	if (!more)
-		return;
-	tp_thread.lost_published = lost;
 	struct teeperf_thread *slot = table_slot();
-	if (slot)
-		tp_store_relaxed(&slot->lost, lost);
-	else if (TP_ONE_THREAD)
-		tp_fetch_add_relaxed(&tp_process.header->lost_overflow, more);
-	else
-		tp_store_relaxed(&tp_process.header->lost_overflow,
-		    tp_fetch_add_relaxed(&tp_process.lost_overflow, more) + more);
+	uint64_t lost;
+	do {
+		lost = tp_thread_lost();
+		if (slot) {
+			tp_store_relaxed(&slot->lost, lost);
+			continue;
+		}
+		const uint64_t more = lost - tp_swap_relaxed(&tp_thread.lost_added, lost);
+		if (more && TP_ONE_THREAD)
+			tp_fetch_add_relaxed(&tp_process.header->lost_overflow, more);
+		else if (more)
+			tp_store_relaxed(&tp_process.header->lost_overflow,
+			    tp_fetch_add_relaxed(&tp_process.lost_overflow, more) + more);
+	} while (lost != tp_thread_lost());
 }
 
 void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used)
@@ -288,9 +297,45 @@ static void take_drawn(bool next)
 	finish_taking();
 }
 
+// How many events are lost without a look for a chunk, behind one that was in vain.
+enum { SKIPS_FIRST = 8, SKIPS_MOST = 256 };
+// How many are lost in a row, also for each function's gate, before gates are set: that takes some 2 ns a gate.
+enum { DRY_FIRST = 4096, DRY_SHARE = 16 };
+
+// By addition, as handlers and what they interrupted count in the same word.
+static void set_skips(int32_t skips)
+{
+	tp_fetch_add_relaxed(
+	    &__teeperf_thread.lost, (uint64_t)(int64_t)(skips - tp_thread_skips()));
+}
+
+static void look_always(void)
+{
+	tp_thread.skips = 0;
+	tp_barrier_signal();
+	set_skips(0);
+}
+
+/*
+ * There was no chunk: arch/ loses the next events without coming here, twice as many each time. Not those of a thread
+ * that is not in the table, whose losses are added up.
+ */
+static void be_patient(int32_t skips)
+{
+	const uint64_t in_a_row = tp_thread_lost() - tp_thread.lost_told;
+	if (tp_process.full && tp_clock_is_hardware(tp_process.clock) && in_a_row >= DRY_FIRST &&
+	    in_a_row / DRY_SHARE >= tp_gates_count())
+		tp_switch_dry(true);
+	if (__teeperf_thread.lost_place == &nowhere)
+		return;
+	__teeperf_thread.log = (uint64_t)(uintptr_t)tp_process.header;
+	tp_thread.skips = !skips ? SKIPS_FIRST : skips < SKIPS_MOST ? 2 * skips : SKIPS_MOST;
+}
+
 // Nothing goes where it was: an interrupted sequence may still bring back its cursor.
 static void forget_chunk(void)
 {
+	look_always();
 	tp_thread.cursor = 0;
 	tp_thread.bias = TP_BIAS_NO_CHUNK(tp_thread.sequence);
 	tp_thread.kept = 0;
@@ -316,15 +361,19 @@ static bool take_chunk(uint64_t time)
 	tp_switch_look();
 	if (!(tp_process.ring ? draw_in_ring() : draw())) {
 		const uint64_t chunk = tp_thread.chunk;
+		const int32_t skips = tp_thread.skips;
 		forget_chunk();
 		tp_chunk_give_back(chunk, TP_CHUNK_SIZE);
+		be_patient(skips);
 		return false;
 	}
+	tp_switch_dry(false);
 	write_header(time);
 	const uint64_t start = tp_chunk_address(tp_thread.drawn);
 	tp_thread.bias = (tp_thread.sequence << TP_CHUNK_SHIFT) - start;
 	tp_thread.cursor = start + sizeof(struct teeperf_chunk);
 	__teeperf_thread.clock_high = (uint32_t)(time >> 32);
+	look_always();
 	take_drawn(true);
 	return true;
 }
@@ -368,11 +417,12 @@ static bool make_room_for(uint64_t time, uint64_t room)
 		// A thread that makes few records has this chunk for long.
 		tp_switch_look();
 	}
-	const uint64_t untold = tp_thread.lost - tp_thread.lost_told;
-	if (untold) {
+	const uint64_t lost = tp_thread_lost();
+	const int64_t untold = (int64_t)(lost - tp_thread.lost_told);
+	if (untold > 0) {
 		put(control_record(
-		    untold > UINT32_MAX ? UINT32_MAX : untold, TEEPERF_CONTROL_LOST));
-		tp_thread.lost_told = tp_thread.lost;
+		    untold > UINT32_MAX ? UINT32_MAX : (uint64_t)untold, TEEPERF_CONTROL_LOST));
+		tp_thread.lost_told = lost;
 	}
 	return true;
 }
@@ -415,6 +465,7 @@ static void thread_start(void)
 		}
 		tp_store_release(&slot->os_tid, tp_thread.os_tid);
 	}
+	__teeperf_thread.lost_place = slot ? &slot->lost : &nowhere;
 	__teeperf_thread.counter = tp_process.counter;
 	tp_thread.own_log = tp_process.late ? (uint64_t)(uintptr_t)tp_process.header : 0;
 	tp_thread.own_chunks = tp_process.chunks;
@@ -513,6 +564,14 @@ static void drop_last_log(void)
 	tp_thread.own_log = 0;
 }
 
+void tp_thread_forget_lost(void)
+{
+	look_always();
+	__teeperf_thread.lost_place = &nowhere;
+	tp_store_relaxed(&__teeperf_thread.lost, 0);
+	tp_thread.lost_told = tp_thread.lost_added = 0;
+}
+
 /*
  * The log that this thread wrote is not the process's any more: nothing of it is in the new one. Its positions go on, as calls
  * that are open have those from before. pre: busy.
@@ -525,7 +584,7 @@ static void start_over(void)
 	tp_thread.taking = tp_thread.full = tp_thread.kept = 0;
 	tp_thread.bias = TP_BIAS_NO_CHUNK(tp_thread.sequence);
 	tp_thread.ready = tp_thread.ended = tp_thread.forked = 0;
-	tp_thread.lost = tp_thread.lost_told = tp_thread.lost_published = 0;
+	tp_thread_forget_lost();
 	__teeperf_thread.clock_high = TEEPERF_HIGH_NEVER;
 	tp_counts_forget();
 	tp_barrier_signal();
@@ -539,7 +598,7 @@ static void start_over(void)
 bool tp_thread_enter(uint64_t events)
 {
 	if (tp_thread.busy) {
-		tp_thread.lost += events;
+		tp_thread_lose(events);
 		if (tp_thread.ready)
 			publish_lost(); // the interrupted call may never come to it (retake)
 		return false;
@@ -580,15 +639,18 @@ void tp_thread_leave(void)
 	tp_thread.busy = 0;
 	tp_barrier_signal();
 	// A handler that comes from here on records; if it takes a new chunk, the cursor may be taken back
-	// (find_way), but bias and end have to be those of its chunk.
+	// (find_way), but bias and end have to be those of its chunk, and with one nothing is skipped.
 	do {
+		if (tp_thread_skips() != tp_thread.skips)
+			set_skips(tp_thread.skips);
 		tp_store_relaxed(&__teeperf_thread.bias, tp_thread.bias);
 		tp_store_relaxed(&__teeperf_thread.end, end_of_chunk());
 		tp_barrier_signal();
 		tp_store_relaxed(&__teeperf_thread.cursor, tp_thread.cursor);
 		tp_barrier_signal();
 	} while (tp_load_relaxed(&__teeperf_thread.bias) != tp_thread.bias ||
-		 tp_load_relaxed(&__teeperf_thread.end) != end_of_chunk());
+		 tp_load_relaxed(&__teeperf_thread.end) != end_of_chunk() ||
+		 tp_thread_skips() > tp_thread.skips);
 	count_out();
 }
 
@@ -618,7 +680,7 @@ uint64_t tp_slow(uint64_t name)
 		put((untimed ? 0 : time & UINT32_MAX) | name << 32);
 	} else {
 		position = tp_thread.cursor + tp_thread.bias - TEEPERF_POSITION_BETWEEN;
-		tp_thread.lost++;
+		tp_thread_lose(1);
 	}
 	tp_thread_leave();
 	return position;
@@ -648,7 +710,7 @@ uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure)
 		tp_store_relaxed(&at[0], (time & UINT32_MAX) | (name | TEEPERF_KIND_RESYNC) << 32);
 		tp_store_relaxed(&at[1], position);
 	} else {
-		tp_thread.lost++;
+		tp_thread_lose(1);
 	}
 	tp_thread_leave();
 	return place;
@@ -670,7 +732,7 @@ void tp_thread_border(uint32_t control, uint64_t number)
 		if (number)
 			put(control_record(number, TEEPERF_CONTROL_CROSSING));
 	} else {
-		tp_thread.lost++;
+		tp_thread_lose(1);
 	}
 	tp_thread_leave();
 }
@@ -707,7 +769,7 @@ void tp_thread_arrive(void)
 		tp_thread.ready = 0;
 		tp_thread.ended = 0;
 		tp_thread.sequence = tp_thread.ticket = tp_thread.drawn = tp_thread.kept = 0;
-		tp_thread.lost = tp_thread.lost_told = tp_thread.lost_published = 0;
+		tp_thread_forget_lost();
 		tp_thread.bias = TP_BIAS_NO_CHUNK(UINT64_C(0));
 		tp_store_relaxed(&__teeperf_thread.bias, tp_thread.bias);
 		tp_thread.log = tp_process.log;
@@ -728,6 +790,7 @@ void tp_thread_depart(void)
 		hand_over();
 		tp_thread_leave();
 	}
+	look_always();
 	tp_thread.entered = 0;
 	tp_barrier_signal();
 	__teeperf_thread.counter = &tp_counter_never;

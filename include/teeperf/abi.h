@@ -48,6 +48,14 @@ struct teeperf_thread_block {
 	uint32_t reserved;
 	uint64_t bias; /* position (log.h) of a record = its address + bias */
 	uint64_t end;  /* address of the end of the thread's chunk, 0 without one */
+	/*
+	 * The runtime's: bits 16-63 count the events that the thread has lost; bits 0-15 are how many it may lose before it looks for a
+	 * chunk again, and signed (-1 for a moment, with one in bits 16-63 that is not lost). So one addition of
+	 * TEEPERF_LOSE loses one.
+	 */
+	uint64_t lost;
+	uint64_t *lost_place; /* ... where the log has that number */
+	uint64_t log; /* ... the log's address when bits 0-15 were set: they go for no other */
 };
 
 /*
@@ -61,6 +69,9 @@ struct teeperf_thread_block {
  */
 #define TEEPERF_CONSTRUCTORS_SECTION "teeperf_constructors"
 
+#define TEEPERF_LOST_SHIFT 16
+#define TEEPERF_LOSE ((UINT64_C(1) << TEEPERF_LOST_SHIFT) - 1)
+
 /* clock_high of a thread that has no chunk: no clock comes so far. */
 #define TEEPERF_HIGH_NEVER UINT32_MAX
 
@@ -68,6 +79,9 @@ TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, counter) == 8, "coun
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, clock_high) == 16, "clock_high");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, bias) == 24, "bias");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, end) == 32, "end");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, lost) == 40, "lost");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, lost_place) == 48, "lost_place");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, log) == 56, "log");
 
 /* What a function's code tests before all else; the runtime sets it in every function. */
 enum teeperf_gate {

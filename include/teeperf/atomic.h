@@ -31,6 +31,12 @@ static inline uint64_t tp_fetch_add_relaxed(uint64_t *p, uint64_t more)
 	return __atomic_fetch_add(p, more, __ATOMIC_RELAXED);
 }
 
+/* What it was. */
+static inline uint64_t tp_swap_relaxed(uint64_t *p, uint64_t value)
+{
+	return __atomic_exchange_n(p, value, __ATOMIC_RELAXED);
+}
+
 /* What it was. Then a look at what others store: see tp_store_seq_cst. */
 static inline uint64_t tp_fetch_add_seq_cst(uint64_t *p, uint64_t more)
 {
