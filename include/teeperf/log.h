@@ -258,7 +258,7 @@ enum teeperf_chunk_state {
  * Supply ring: how the host hands out chunks. Slot (t & (chunk_count - 1)) serves ticket t. It is ready when its
  * upper 40 bits are the low 40 bits of t + 1; its low 24 bits are then the chunk's number. header.tail is the next
  * ticket: a thread reads its slot, then draws it by compare-and-swap of header.tail from t to t + 1. A thread that
- * finds no slot ready counts what it loses, and looks again at the next event; it never waits.
+ * finds no slot ready counts what it loses, and looks again after some events, at most 256; it never waits.
  */
 #define TEEPERF_SUPPLY_CHUNK_BITS 24
 #define TEEPERF_SUPPLY_SLOT(ticket, chunk) \
