@@ -80,12 +80,12 @@ static enum tp_drain_policy drain_policy(
 	return has_core(session, clock) ? TP_DRAIN_NOW : TP_DRAIN_LATE;
 }
 
-// Memory that is taken later is taken on the program's core if there is no other.
-static uint64_t ready_bytes(const struct tp_session *session, uint64_t wanted, uint32_t clock)
+// A program that is started has one thread at first, and waits until this is there.
+static uint64_t default_ready(const struct tp_session *session)
 {
 	const uint64_t chunks =
-	    has_core(session, clock) ? TP_REGION_FIRST_CHUNKS : TP_REGION_SHARED_FIRST_CHUNKS;
-	return wanted ? wanted : chunks * TP_REGION_CHUNK_SIZE;
+	    session->options.argv ? TP_REGION_FIRST_CHUNKS : TP_REGION_GUEST_CHUNKS;
+	return chunks * TP_REGION_CHUNK_SIZE;
 }
 
 static int start_log(struct tp_session *session, struct tp_err *err)
@@ -97,7 +97,8 @@ static int start_log(struct tp_session *session, struct tp_err *err)
 	const struct tp_region_options region = {
 	    .size = registered ? options->registered_bytes : options->size_bytes,
 	    .small_tables = registered,
-	    .ready = ready_bytes(session, options->ready_bytes, clock),
+	    .ready = options->ready_bytes ? options->ready_bytes : default_ready(session),
+	    .touch_later = !options->ready_bytes && options->argv,
 	    .mode = options->mode,
 	    .ring = options->ring,
 	    .clock = clock,
@@ -259,13 +260,21 @@ static void stop_follow(struct tp_session *session)
 static void *supply(void *argument)
 {
 	struct tp_session *session = argument;
+	// It looks more often while the program is young, as there is little in reserve, and while it needs more.
+	static const uint64_t often_ns = 200 * 1000 * 1000;
+	uint64_t grown_ns = tp_clock_monotonic_ns();
 	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and follow/process-ends
 	while (!tp_load_relaxed(&session->supplier.stop)) {
 		// 48 MiB in reserve last for longer than this at a billion events a second.
 		bool grown = tp_region_grow(&session->region);
 		grown |= session->has_inner && tp_region_grow(&session->inner.region);
-		if (!(session->follows && tp_follow_grow(&session->follow)) && !grown)
-			tp_doorbell_wait(&session->supplier.bell, 4);
+		grown |= session->follows && tp_follow_grow(&session->follow);
+		const uint64_t now_ns = tp_clock_monotonic_ns();
+		if (grown)
+			grown_ns = now_ns;
+		else
+			tp_doorbell_wait(
+			    &session->supplier.bell, now_ns - grown_ns < often_ns ? 1 : 4);
 	}
 	return NULL;
 }

@@ -23,7 +23,7 @@ int tp_session_inner_open(struct tp_session *session, struct tp_err *err)
 	    .size = options->registered_bytes ? options->registered_bytes : options->size_bytes,
 	    .small_tables = options->registered_bytes != 0,
 	    .behind = TEEPERF_LABEL_ROOM,
-	    .ready = (uint64_t)TP_REGION_FIRST_CHUNKS / 4 * TP_REGION_CHUNK_SIZE,
+	    .ready = (uint64_t)TP_REGION_INNER_CHUNKS * TP_REGION_CHUNK_SIZE,
 	    .mode = options->mode,
 	    .clock = session->clock_log.clock,
 	    .only = options->only,

@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <teeperf/late.h>
@@ -23,6 +24,13 @@
 
 #define FOLDER TP_REGION_FOLDER
 static const uint64_t MIB = 1024 * 1024;
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 static uint32_t power_of_two_below(uint64_t value)
 {
@@ -406,6 +414,8 @@ int tp_region_create(
 	region->mode = options->mode;
 	pthread_mutex_init(&region->lock, NULL);
 	region->low_chunks = options->low_chunks ? options->low_chunks : TP_REGION_LOW_CHUNKS;
+	region->eases_in = !options->low_chunks && options->mode != TEEPERF_MODE_RING;
+	region->start_ms = now_ms();
 	region->step_chunks = options->step_chunks ? options->step_chunks : TP_REGION_STEP_CHUNKS;
 	region->chunk_count = options->chunk_count;
 	region->ring = options->ring;
@@ -477,7 +487,8 @@ int tp_region_create(
 		    region->place ? region->place : FOLDER);
 		goto fail;
 	}
-	touch_chunks(region, first);
+	if (!options->touch_later)
+		touch_chunks(region, first);
 	supply_from(region, 0);
 	return 0;
 fail:
@@ -631,6 +642,15 @@ void tp_region_supply(struct tp_region *region, uint32_t number)
 	pthread_mutex_unlock(&region->lock);
 }
 
+uint32_t tp_region_low(uint64_t taken, uint64_t ms)
+{
+	// The first is the program's word.
+	const uint64_t more =
+	    taken < TP_REGION_LOW_CHUNKS ? TP_REGION_LOW_FACTOR * taken : TP_REGION_LOW_CHUNKS;
+	const uint64_t low = TP_REGION_LOW_FIRST_CHUNKS + more + ms / TP_REGION_LOW_MS;
+	return low < TP_REGION_LOW_CHUNKS ? (uint32_t)low : TP_REGION_LOW_CHUNKS;
+}
+
 // Whether the program is about to run out of what it has been given.
 static bool is_low(struct tp_region *region)
 {
@@ -640,23 +660,26 @@ static bool is_low(struct tp_region *region)
 				  : region->head;
 	pthread_mutex_unlock(&region->lock);
 	// The tail is the program's word; a false one can only make us commit all that was asked for.
-	const uint64_t left = head - tp_load_relaxed(&region->header->tail);
-	return (int64_t)left <= (int64_t)region->low_chunks;
+	const uint64_t taken = tp_load_relaxed(&region->header->tail);
+	const uint32_t low = region->eases_in ? tp_region_low(taken, now_ms() - region->start_ms)
+					      : region->low_chunks;
+	return (int64_t)(head - taken) <= (int64_t)low;
 }
 
 bool tp_region_grow(struct tp_region *region)
 {
-	while (!region->stunted && region->committed < region->chunk_count && is_low(region)) {
+	if (!region->stunted && region->committed < region->chunk_count && is_low(region)) {
 		const uint32_t first = region->committed;
 		const bool failed = commit(region, region->step_chunks) != 0;
 		pthread_mutex_lock(&region->lock);
 		region->stunted = failed;
 		pthread_mutex_unlock(&region->lock);
 		supply_from(region, first);
+		return true;
 	}
 	if (region->touched == region->committed)
 		return false;
-	touch_chunks(region, TP_REGION_TOUCH_CHUNKS);
+	touch_chunks(region, TP_REGION_STEP_CHUNKS);
 	return true;
 }
 

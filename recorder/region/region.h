@@ -30,11 +30,19 @@ enum {
 	TP_REGION_SMALL_MODULES = 128, /* with small tables */
 	TP_REGION_SMALL_THREADS = 512,
 	TP_REGION_MIN_CHUNKS = 8,
-	TP_REGION_FIRST_CHUNKS = 1024,        /* ready before the start: 64 MiB */
-	TP_REGION_SHARED_FIRST_CHUNKS = 4096, /* ... where more would cost the program */
-	TP_REGION_STEP_CHUNKS = 256,          /* allocated at once later: 16 MiB */
-	TP_REGION_TOUCH_CHUNKS = 32,          /* touched at once later: 2 MiB */
-	TP_REGION_LOW_CHUNKS = 768,           /* with so few left, more are supplied */
+	TP_REGION_FIRST_CHUNKS = 128,  /* there before a program starts: 8 MiB */
+	TP_REGION_GUEST_CHUNKS = 1024, /* ... ready for one that has threads already: 64 MiB */
+	TP_REGION_INNER_CHUNKS = 256,  /* ... for a TEE: 16 MiB */
+	TP_REGION_STEP_CHUNKS = 32,    /* allocated at once later, or touched: 2 MiB */
+	/*
+	 * With so few left, more are supplied: as many more as the program has taken so far, times the factor, and as many more as
+	 * have passed in milliseconds, divided; up to LOW. A program that logs little needs little memory, and one that ends soon
+	 * does not wait until a lot of it is given back.
+	 */
+	TP_REGION_LOW_FIRST_CHUNKS = 64,
+	TP_REGION_LOW_FACTOR = 4,
+	TP_REGION_LOW_MS = 2,
+	TP_REGION_LOW_CHUNKS = 768,
 };
 #define TP_REGION_NONE UINT32_MAX
 /* Functions in a list of a later selection: at least so many, in small logs, and beside those of the first one. */
@@ -91,12 +99,14 @@ int tp_place_check(const struct tp_place *place, const struct tp_place_file *fil
     struct tp_err *err);
 
 struct tp_region_options {
-	uint64_t size;  /* most bytes of chunks, rounded down to a power of two; 0: by memory */
-	uint64_t ready; /* of these, bytes that are supplied at the start, with memory in place */
+	uint64_t size;    /* most bytes of chunks, rounded down to a power of two; 0: by memory */
+	uint64_t ready;   /* of these, bytes that are supplied at the start, with memory in place */
+	bool touch_later; /* they are in nobody's page tables yet */
 	uint32_t chunk_count; /* exactly so many, whatever `size` says; 0: by `size` */
 	uint32_t low_chunks;  /* with so few left, more are supplied ... */
-	uint32_t step_chunks; /* ... by so many; 0: TP_REGION_LOW_CHUNKS, TP_REGION_STEP_CHUNKS */
-	uint32_t owned; /* number + 1 of a chunk that the program's first thread has; 0: none */
+	uint32_t
+	    step_chunks; /* ... by so many; 0: as TP_REGION_LOW_CHUNKS says, TP_REGION_STEP_CHUNKS */
+	uint32_t owned;  /* number + 1 of a chunk that the program's first thread has; 0: none */
 	uint32_t mode;
 	uint32_t ring; /* mode ring: chunks that a thread keeps; at most a quarter of them all */
 	uint32_t clock;
@@ -135,6 +145,8 @@ struct tp_region {
 	uint32_t ring;       /* as in the options */
 	uint32_t low_chunks; /* and these */
 	uint32_t step_chunks;
+	bool eases_in;     /* with fewer than low_chunks left at first: tp_region_low */
+	uint64_t start_ms; /* CLOCK_MONOTONIC */
 	uint32_t owned;
 	/* The supply; guarded by lock. */
 	pthread_mutex_t lock;
@@ -219,8 +231,11 @@ uint32_t tp_region_collect(struct tp_region *region, uint32_t states, uint32_t *
 /* Chunk `number` is not out any more. pre: it was. */
 void tp_region_withdraw(struct tp_region *region, uint32_t number);
 
+/* With how many chunks left more are supplied, when a program has taken so many, so long after the region was made. */
+uint32_t tp_region_low(uint64_t taken, uint64_t ms);
+
 /*
- * If the supply runs low, allocate and supply more; then touch a little of what has been supplied.
+ * If the supply runs low, allocate a little more and supply it; else touch a little of what has been supplied.
  * False if there was nothing to do: call it again a millisecond later. (Touching 64 MiB takes up to
  * 300 ms on a busy machine, allocating them 10: touching before supplying lost events.)
  */

@@ -142,20 +142,41 @@ static void growth(void **state)
 	(void)state;
 	const uint64_t first = TP_REGION_FIRST_CHUNKS;
 	create(2 * first);
+	// However long that has taken.
+	region.eases_in = false;
+	region.low_chunks = TP_REGION_LOW_FIRST_CHUNKS;
 	check_supply(first);
 	assert_true(!tp_region_grow(&region)); // nothing was drawn yet
 	assert_int_equal(region.committed, first);
 	// So many are drawn that the supply is just low.
-	region.header->tail = first - TP_REGION_LOW_CHUNKS;
+	region.header->tail = first - TP_REGION_LOW_FIRST_CHUNKS;
 	assert_true(tp_region_grow(&region));
 	check_supply(first + TP_REGION_STEP_CHUNKS);
+	assert_int_equal(region.touched, first);
 	while (tp_region_grow(&region))
 		;
 	assert_int_equal(region.committed, first + TP_REGION_STEP_CHUNKS);
+	assert_int_equal(region.touched, region.committed);
 	region.header->tail = 100 * first; // a lie gets no more than there is
-	tp_region_grow(&region);
+	while (tp_region_grow(&region))
+		;
 	check_supply(2 * first);
 	tp_region_release(&region);
+}
+
+// Few at first, and in the end as many whatever the program did, and never more.
+static void lows(void **state)
+{
+	(void)state;
+	assert_int_equal(tp_region_low(0, 0), TP_REGION_LOW_FIRST_CHUNKS);
+	assert_true(tp_region_low(0, 0) < TP_REGION_FIRST_CHUNKS);
+	// Half of what is there at first: then as much again is in reserve, and more.
+	assert_true(tp_region_low(TP_REGION_FIRST_CHUNKS / 2, 0) > TP_REGION_FIRST_CHUNKS);
+	assert_int_equal(tp_region_low(TP_REGION_LOW_CHUNKS, 0), TP_REGION_LOW_CHUNKS);
+	assert_int_equal(tp_region_low(UINT64_MAX, 0), TP_REGION_LOW_CHUNKS);
+	assert_in_range(tp_region_low(0, 20), TP_REGION_LOW_FIRST_CHUNKS, 80);
+	assert_int_equal(tp_region_low(0, 2000), TP_REGION_LOW_CHUNKS);
+	assert_int_equal(tp_region_low(0, UINT64_MAX), TP_REGION_LOW_CHUNKS);
 }
 
 // As much as was asked for is ready, but no more than there is and no less than any program needs.
@@ -170,6 +191,27 @@ static void ready(void **state)
 		check_supply(cases[i][1]);
 		tp_region_release(&region);
 	}
+}
+
+// Supplied at once, and touched by and by.
+static void touched_later(void **state)
+{
+	(void)state;
+	const struct tp_region_options options = {.size = 64 * CHUNK,
+	    .ready = 64 * CHUNK,
+	    .touch_later = true,
+	    .mode = TEEPERF_MODE_STREAM,
+	    .clock = TEEPERF_CLOCK_TSC};
+	assert_int_equal(tp_region_create(&region, &options, &err), 0);
+	check_supply(64);
+	assert_int_equal(region.touched, 0);
+	for (uint32_t touched = TP_REGION_STEP_CHUNKS; touched <= 64;
+	     touched += TP_REGION_STEP_CHUNKS) {
+		assert_true(tp_region_grow(&region));
+		assert_int_equal(region.touched, touched);
+	}
+	assert_true(!tp_region_grow(&region));
+	tp_region_release(&region);
 }
 
 static void threads(void **state)
@@ -271,7 +313,9 @@ int main(void)
 	    cmocka_unit_test(collects_in_order),
 	    cmocka_unit_test(supply),
 	    cmocka_unit_test(growth),
+	    cmocka_unit_test(lows),
 	    cmocka_unit_test(ready),
+	    cmocka_unit_test(touched_later),
 	    cmocka_unit_test(threads),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(bounds_of_chunks),
