@@ -128,13 +128,15 @@ struct tp_session {
 	_Atomic(char *) late_threads[2];
 	struct tp_err late_err; /* why the process still has the log; code 0: it has not */
 	bool has_cost;
-	struct tp_event_cost cost;   /* of a call, if has_cost */
-	uint64_t control_word;       /* what header.control is, as we know it */
-	bool soft;                   /* there is a counter thread */
-	int cores;                   /* that we could use at the start */
-	uint64_t start_ns;           /* CLOCK_MONOTONIC_RAW */
-	uint64_t late_ns;            /* the same: since when a process that ran already records */
-	bool late_left;              /* it has no log any more */
+	struct tp_event_cost cost; /* of a call, if has_cost */
+	uint64_t cost_took_ns;     /* to measure it */
+	uint64_t cost_age_ns;  /* since it was measured for another recording; 0: for this one */
+	uint64_t control_word; /* what header.control is, as we know it */
+	bool soft;             /* there is a counter thread */
+	int cores;             /* that we could use at the start */
+	uint64_t start_ns;     /* CLOCK_MONOTONIC_RAW */
+	uint64_t late_ns;      /* the same: since when a process that ran already records */
+	bool late_left;        /* it has no log any more */
 	struct tp_worker supplier;   /* of memory */
 	struct tp_worker calibrator; /* with options.calibrate, as is the next */
 	struct tp_calibration calibration;

@@ -2,6 +2,7 @@
 // The clock of a session: its rate, its thread, and what recording costs with it.
 #define _GNU_SOURCE
 #include "session_steps.h"
+#include "recorder/cost_cache.h"
 
 #include <math.h>
 #include <time.h>
@@ -20,30 +21,85 @@ static uint64_t first_rate(struct tp_session *session)
 	return tp_clock_log_hz(&session->clock_log);
 }
 
-// What recording costs, before the program starts and when it has ended: with whom a virtual machine shares its cores,
-// and how busy they are, changes within a second.
-static void measure_cost(struct tp_session *session)
+static struct tp_cost_key cost_key(const struct tp_session *session)
+{
+	return (struct tp_cost_key){
+	    .clock = session->clock_log.clock,
+	    .period_ns = session->soft ? session->options.period_ns : 0,
+	    .cores = session->cores,
+	    .counter_cpu = session->soft ? session->counter.cpu : -1,
+	};
+}
+
+// Of costs with a soft clock whose thread had no processor meanwhile nobody else should have to hear.
+static bool was_stored(const struct tp_session *session, uint64_t stores, uint64_t took_ns)
+{
+	const uint64_t period_ns = session->options.period_ns;
+	return !session->soft || !period_ns ||
+	       tp_load_relaxed(&session->counter.stores) - stores >= took_ns / period_ns / 2;
+}
+
+// Measure, and keep it for those who come.
+static bool measure(struct tp_session *session, struct tp_event_cost *cost)
+{
+	const uint64_t stores = session->soft ? tp_load_relaxed(&session->counter.stores) : 0;
+	const uint64_t start_ns = tp_clock_monotonic_ns();
+	if (!tp_event_cost_measure(cost, session->clock_log.clock,
+		session->soft ? session->counter.options.word : NULL))
+		return false;
+	session->cost_took_ns = tp_clock_monotonic_ns() - start_ns;
+	if (was_stored(session, stores, session->cost_took_ns)) {
+		const struct tp_cost_key key = cost_key(session);
+		tp_cost_cache_write(
+		    &key, &(struct tp_cost_kept){.cost = *cost, .took_ns = session->cost_took_ns});
+	}
+	return true;
+}
+
+// What recording costs, before the program starts: as an earlier recording of this day has found, or measured now.
+static void learn_cost(struct tp_session *session)
+{
+	const struct tp_cost_key key = cost_key(session);
+	struct tp_cost_kept kept;
+	if (!tp_cost_cache_read(&key, &kept)) {
+		session->has_cost = measure(session, &session->cost);
+		return;
+	}
+	session->has_cost = true;
+	session->cost = kept.cost;
+	// By so much again as two measurements differ (event_cost.c), since the machine was another one then.
+	session->cost.in_off_ns += kept.cost.in_ns * TP_EVENT_COST_DRIFT;
+	session->cost.out_off_ns += kept.cost.out_ns * TP_EVENT_COST_DRIFT;
+	session->cost_took_ns = kept.took_ns;
+	session->cost_age_ns = kept.age_ns;
+}
+
+/*
+ * ... and again when it has ended: with whom a virtual machine shares its cores, and how busy they are, changes within a
+ * second. Not if that would take more than this part of the recording, which the user waits for.
+ */
+enum { LOOK_AGAIN_SHARE = 200 };
+
+static void look_again(struct tp_session *session)
 {
 	struct tp_event_cost cost;
-	if (!tp_event_cost_measure(&cost, session->clock_log.clock,
-		session->soft ? session->counter.options.word : NULL))
+	const struct tp_event_cost *before = &session->cost;
+	if (session->end->end_ns - session->start_ns < LOOK_AGAIN_SHARE * session->cost_took_ns ||
+	    !measure(session, &cost))
 		return;
-	if (session->has_cost) {
-		const struct tp_event_cost *before = &session->cost;
-		cost.in_off_ns =
-		    fmax(cost.in_off_ns, before->in_off_ns) + fabs(cost.in_ns - before->in_ns) / 2;
-		cost.out_off_ns = fmax(cost.out_off_ns, before->out_off_ns) +
-				  fabs(cost.out_ns - before->out_ns) / 2;
-		cost.in_ns = (cost.in_ns + before->in_ns) / 2;
-		cost.out_ns = (cost.out_ns + before->out_ns) / 2;
-		// None: the clock's thread had no processor then.
-		cost.wait_ns = cost.wait_ns > 0 && before->wait_ns > 0
-				   ? (cost.wait_ns + before->wait_ns) / 2
-				   : fmax(cost.wait_ns, before->wait_ns);
-		cost.untimed_ns = (cost.untimed_ns + session->cost.untimed_ns) / 2;
-	}
+	cost.in_off_ns =
+	    fmax(cost.in_off_ns, before->in_off_ns) + fabs(cost.in_ns - before->in_ns) / 2;
+	cost.out_off_ns =
+	    fmax(cost.out_off_ns, before->out_off_ns) + fabs(cost.out_ns - before->out_ns) / 2;
+	cost.in_ns = (cost.in_ns + before->in_ns) / 2;
+	cost.out_ns = (cost.out_ns + before->out_ns) / 2;
+	// None: the clock's thread had no processor then.
+	cost.wait_ns = cost.wait_ns > 0 && before->wait_ns > 0
+			   ? (cost.wait_ns + before->wait_ns) / 2
+			   : fmax(cost.wait_ns, before->wait_ns);
+	cost.untimed_ns = (cost.untimed_ns + before->untimed_ns) / 2;
 	session->cost = cost;
-	session->has_cost = true;
+	session->cost_age_ns = 0;
 }
 
 int tp_session_clock_start(struct tp_session *session, struct tp_err *err)
@@ -54,7 +110,7 @@ int tp_session_clock_start(struct tp_session *session, struct tp_err *err)
 	session->soft = TEEPERF_CLOCK_IS_SOFT(clock);
 	// Part of it in the time that the first rate needs in any case.
 	if (!session->soft && !session->clock_log.foreign)
-		measure_cost(session);
+		learn_cost(session);
 	if (session->clock_log.foreign) {
 		header->clock_hz = session->clock_log.stated_hz;
 		session->soft = false;
@@ -81,14 +137,14 @@ int tp_session_clock_start(struct tp_session *session, struct tp_err *err)
 		tp_clock_log_init(&session->clock_log, clock, &session->counter.stores);
 	// On the program's cores, as this thread has left that of the counter.
 	if (!r)
-		measure_cost(session);
+		learn_cost(session);
 	return r;
 }
 
 void tp_session_clock_stop(struct tp_session *session)
 {
 	if (session->end && session->has_cost)
-		measure_cost(session);
+		look_again(session);
 	if (session->soft)
 		tp_counter_thread_stop(&session->counter);
 }

@@ -30,6 +30,7 @@ struct tp_host_facts tp_session_facts(const struct tp_session *session)
 	    .calibrated = session->options.calibrate.count != 0,
 	    .cost = session->cost,
 	    .has_cost = session->has_cost,
+	    .cost_age_ns = session->cost_age_ns,
 	    .budget = session->budget,
 	    .port = session->options.port,
 	    .transport = session->options.stream  ? "stream"

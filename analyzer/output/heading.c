@@ -104,6 +104,20 @@ static char *cost(char text[TP_TEXT_NUMBER], uint64_t ps)
 	return text;
 }
 
+// When the costs were measured, unless it was in the recording itself.
+static void add_cost_age(const struct tp_compensation *compensation, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	const uint64_t most_s = UINT64_MAX / 1000000000;
+	if (!compensation->kept)
+		return;
+	if (!compensation->age_s || compensation->age_s > most_s)
+		tp_buf_add_string(out, ", as an earlier recording measured it");
+	else
+		tp_buf_addf(out, ", as measured %s before",
+		    tp_text_ns(text, compensation->age_s * 1000000000));
+}
+
 static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *out)
 {
 	const struct tp_compensation *compensation = &analysis->compensation;
@@ -117,13 +131,16 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	if (!compensation->applied) {
 		tp_buf_addf(out,
 		    "times      as recorded: recording a call takes about %s, %s of it in the call's "
-		    "own time\n",
+		    "own time",
 		    all, in);
+		add_cost_age(compensation, out);
+		tp_buf_add_char(out, '\n');
 		return;
 	}
 	tp_buf_addf(out,
 	    "times      less about %s a call for recording it, %s of it in the call's own time",
 	    all, in);
+	add_cost_age(compensation, out);
 	if (compensation->wait_ps && compensation->period_ns) {
 		cost(all, (uint64_t)((double)compensation->wait_ps * TP_COMPENSATION_WAIT_SHOWS));
 		tp_buf_addf(out, ", and %s for each wait for the clock", all);
@@ -295,6 +312,8 @@ static void add_json_compensation(struct tp_json *json, const struct tp_analysis
 	add_json_cost(json, "cost_out_off_ns", compensation->bounded, compensation->out_off_ps);
 	add_json_cost(json, "cost_wait_ns",
 	    known && compensation->period_ns && compensation->wait_ps, compensation->wait_ps);
+	if (compensation->kept)
+		tp_json_uint(json, "cost_age_s", compensation->age_s);
 	tp_json_uint(json, "taken_ns", tp_timebase_ns(&analysis->time, compensation->taken));
 	tp_json_uint(json, "missing_ns", tp_timebase_ns(&analysis->time, compensation->missing));
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Of a call, in parts of a tick: whatever rate a trace may have, 2^32 calls do not overflow.
@@ -38,6 +39,17 @@ static bool read_cost(
 	return false;
 }
 
+// A whole number of seconds, of which nothing depends on; what is no such number is as if it were not there.
+static bool read_age(const struct tp_tracefile *trace, uint64_t *age_s)
+{
+	char text[32];
+	if (!tp_tracefile_host(trace, "cost_age_s", text, sizeof(text)) || !text[0] ||
+	    strlen(text) > 18 || text[strspn(text, "0123456789")])
+		return false;
+	*age_s = strtoull(text, NULL, 10);
+	return true;
+}
+
 void tp_compensation_init(struct tp_compensation *compensation, const struct tp_tracefile *trace,
     const struct tp_timebase *time, struct tp_problems *notes)
 {
@@ -49,6 +61,7 @@ void tp_compensation_init(struct tp_compensation *compensation, const struct tp_
 	const bool in_off = read_cost(trace, "cost_in_off_ps", &compensation->in_off_ps, notes);
 	const bool out_off = read_cost(trace, "cost_out_off_ps", &compensation->out_off_ps, notes);
 	compensation->bounded = compensation->known && in_off && out_off;
+	compensation->kept = compensation->known && read_age(trace, &compensation->age_s);
 	if (trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind)) {
 		compensation->period_ns = trace->clock.period_ns;
 		read_cost(trace, "cost_wait_ps", &compensation->wait_ps, notes);

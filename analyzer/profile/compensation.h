@@ -32,6 +32,8 @@ struct tp_compensation {
 	bool applied; /* and it has been taken off */
 	bool
 	    chooses; /* it was taken off where calls were chosen by a least time, and off no time that is shown */
+	bool kept; /* an earlier recording measured that, age_s seconds before this one */
+	uint64_t age_s;
 	uint64_t in_ps;
 	uint64_t out_ps;
 	uint64_t untimed_ps; /* of a call without a time at its end, all of it in its own time */

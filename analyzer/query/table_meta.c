@@ -98,6 +98,8 @@ static void add_clock(struct tp_trace_data *data)
 		add_number(data, "cost_in_ps", analysis->compensation.in_ps);
 		add_number(data, "cost_out_ps", analysis->compensation.out_ps);
 		add_number(data, "cost_untimed_ps", analysis->compensation.untimed_ps);
+		if (analysis->compensation.kept)
+			add_number(data, "cost_age_s", analysis->compensation.age_s);
 	}
 	if (analysis->compensation.bounded) {
 		add_number(data, "cost_in_off_ps", analysis->compensation.in_off_ps);

@@ -26,9 +26,6 @@ enum {
 	SLOTS_SIZE = 65536,    // a chunk of the log
 };
 
-// By so much the same loop may be faster or slower a tenth of a second later, where the machine is shared.
-#define DRIFT 0.1
-
 #define UNLIKELY(condition) __builtin_expect((condition), 0)
 
 enum shape {
@@ -311,8 +308,8 @@ bool tp_event_cost_measure(
 	add_off(cost, chained);
 	if (soft)
 		cost->wait_ns = measure_wait(word);
-	cost->in_off_ns += cost->in_ns * DRIFT;
-	cost->out_off_ns += cost->out_ns * DRIFT;
+	cost->in_off_ns += cost->in_ns * TP_EVENT_COST_DRIFT;
+	cost->out_off_ns += cost->out_ns * TP_EVENT_COST_DRIFT;
 	free(writer.slots);
 	return cost->in_ns + cost->out_ns > 0;
 }

@@ -23,6 +23,9 @@ struct tp_event_cost {
 	    wait_ns; /* with a soft clock: a look that finds it stored since the last one waits so long, if nothing hides that */
 };
 
+/* By so much the same loop may be faster or slower a tenth of a second later, where the machine is shared: part of *_off_ns. */
+#define TP_EVENT_COST_DRIFT 0.1
+
 /*
  * Takes ten to thirty milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock, whose thread
  * must be running, else NULL. False: this machine does not have the clock.

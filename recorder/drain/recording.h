@@ -31,6 +31,7 @@ struct tp_host_facts {
 	bool calibrated; /* functions were left out in turns */
 	struct tp_event_cost cost;
 	bool has_cost;
+	uint64_t cost_age_ns; /* since an earlier recording measured it; 0: this one did */
 	struct tp_budget_facts budget;
 	/* One of several processes: its number, and its parent's if it was forked. 0: unknown. */
 	uint64_t process;
