@@ -416,6 +416,7 @@ int tp_region_create(
 	region->low_chunks = options->low_chunks ? options->low_chunks : TP_REGION_LOW_CHUNKS;
 	region->eases_in = !options->low_chunks && options->mode != TEEPERF_MODE_RING;
 	region->start_ms = now_ms();
+	region->touch_later = options->touch_later;
 	region->step_chunks = options->step_chunks ? options->step_chunks : TP_REGION_STEP_CHUNKS;
 	region->chunk_count = options->chunk_count;
 	region->ring = options->ring;
@@ -475,7 +476,8 @@ int tp_region_create(
 	if (!error && options->behind)
 		error = allocate(region, region->map_size, options->behind);
 	if (!error) {
-		touch(region, 0, metadata);
+		if (!options->touch_later)
+			touch(region, 0, metadata);
 		init_header(region, options);
 		error = commit(region, first);
 	}
@@ -677,7 +679,8 @@ bool tp_region_grow(struct tp_region *region)
 		supply_from(region, first);
 		return true;
 	}
-	if (region->touched == region->committed)
+	if (region->touched == region->committed ||
+	    (region->touch_later && now_ms() - region->start_ms < TP_REGION_TOUCH_MS))
 		return false;
 	touch_chunks(region, TP_REGION_STEP_CHUNKS);
 	return true;

@@ -43,6 +43,7 @@ enum {
 	TP_REGION_LOW_FACTOR = 4,
 	TP_REGION_LOW_MS = 2,
 	TP_REGION_LOW_CHUNKS = 768,
+	TP_REGION_TOUCH_MS = 50, /* with touch_later: many programs are over by then */
 };
 #define TP_REGION_NONE UINT32_MAX
 /* Functions in a list of a later selection: at least so many, in small logs, and beside those of the first one. */
@@ -146,6 +147,7 @@ struct tp_region {
 	uint32_t low_chunks; /* and these */
 	uint32_t step_chunks;
 	bool eases_in;     /* with fewer than low_chunks left at first: tp_region_low */
+	bool touch_later;  /* nothing is touched before it is TP_REGION_TOUCH_MS old */
 	uint64_t start_ms; /* CLOCK_MONOTONIC */
 	uint32_t owned;
 	/* The supply; guarded by lock. */

@@ -205,6 +205,8 @@ static void touched_later(void **state)
 	assert_int_equal(tp_region_create(&region, &options, &err), 0);
 	check_supply(64);
 	assert_int_equal(region.touched, 0);
+	// Not while it is young, and that it is no more.
+	region.start_ms = 0;
 	for (uint32_t touched = TP_REGION_STEP_CHUNKS; touched <= 64;
 	     touched += TP_REGION_STEP_CHUNKS) {
 		assert_true(tp_region_grow(&region));
