@@ -30,7 +30,7 @@ enum {
 	TP_REGION_SMALL_MODULES = 128, /* with small tables */
 	TP_REGION_SMALL_THREADS = 512,
 	TP_REGION_MIN_CHUNKS = 8,
-	TP_REGION_FIRST_CHUNKS = 128,  /* there before a program starts: 8 MiB */
+	TP_REGION_FIRST_CHUNKS = 512,  /* there before a program starts: 32 MiB */
 	TP_REGION_GUEST_CHUNKS = 1024, /* ... ready for one that has threads already: 64 MiB */
 	TP_REGION_INNER_CHUNKS = 256,  /* ... for a TEE: 16 MiB */
 	TP_REGION_STEP_CHUNKS = 32,    /* allocated at once later, or touched: 2 MiB */
