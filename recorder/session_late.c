@@ -87,6 +87,7 @@ static int take(struct tp_session *session, struct tp_err *err)
 {
 	struct tp_pid *target = &session->late;
 	const bool recorded = tp_pid_is_recorded(target->pid);
+	target->told = &session->region.header->attach;
 	const int r = tp_pid_call(target, TEEPERF_LATE_ATTACH, path_of(session), err);
 	if (!r || target->result != TEEPERF_LATE_TAKEN || recorded)
 		return r;
@@ -120,6 +121,9 @@ int tp_session_late_start(struct tp_session *session, struct tp_err *err)
 		r = take(session, err);
 	if (!r && !session->options.late_off)
 		r = switch_on(session, err);
+	// As a runtime counts itself that finds the log taken when the program begins.
+	if (!r)
+		tp_fetch_add_relaxed(&session->region.header->refused, session->late.others);
 	// Behind the call: of a thread that came between nobody knows what it was in.
 	if (!r)
 		session->late_threads[1] = tp_pid_threads(session->late.pid);

@@ -27,6 +27,7 @@ struct tp_host_facts tp_session_facts(const struct tp_session *session)
 	    .only = session->options.only.kind != TEEPERF_ONLY_ALL,
 	    .attached =
 		session->late_threads[1] ? session->late_threads[1] : session->late_threads[0],
+	    .attach_pause_ns = tp_load_relaxed(&session->late.pause_ns),
 	    .calibrated = session->options.calibrate.count != 0,
 	    .cost = session->cost,
 	    .has_cost = session->has_cost,

@@ -331,7 +331,8 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 		    trace->end.forked == 1 ? " was" : "ren were");
 	if (trace->has_end && trace->end.refused)
 		tp_notes_add(notes, TP_NOTE_ID_REFUSED, trace->end.refused,
-		    "%s more instrumented process%s not recorded",
+		    "%s more instrumented process%s not recorded (a library with a runtime of its own "
+		    "counts as one)",
 		    tp_text_count(text, trace->end.refused),
 		    trace->end.refused == 1 ? " was" : "es were");
 	if (tp_tracefile_host(trace, "log_gone_bytes", text, sizeof(text))) {

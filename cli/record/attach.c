@@ -296,6 +296,12 @@ void tp_record_attach_tell(
 		    "recording process %d, of which one thread was stopped for %.1f ms: end it with "
 		    "Ctrl-C or 'teeperf ctl stop %d'\n",
 		    (int)attach->pid, (double)session->late.pause_ns / 1e6, (int)attach->pid);
+		if (session->late.others)
+			tp_command_warn(
+			    "process %d has %u runtimes of teeperf, and only one is recorded: the code "
+			    "that uses the one in '%s' is not (link libraries with 'teeperf cc', which "
+			    "has them use the executable's)",
+			    (int)attach->pid, session->late.others + 1, session->late.other);
 		return;
 	}
 	tp_command_tell("now start the program, with TEEPERF_LOG=%s", where);

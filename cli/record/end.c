@@ -173,8 +173,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 		    (unsigned long long)counts->refused, counts->refused == 1 ? " is" : "es are",
 		    options->attach.tee
 			? ""
-			: " (a library that dlmopen loads with a C library of its own counts as "
-			  "a process)");
+			: " (a library with a runtime of its own counts as a process, as one does "
+			  "that dlmopen loads)");
 	if (counts->modules_refused)
 		tp_command_warn(
 		    "%llu module%s not recorded: more than the log has room for, or at addresses that "

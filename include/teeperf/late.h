@@ -24,6 +24,8 @@
 struct teeperf_late_note {
 	uint32_t abi;  /* TEEPERF_ABI */
 	int32_t entry; /* its address less that of this field */
+	int32_t
+	    modules; /* the same of a word of 64 bits: 0 until instrumented code has come to this runtime */
 };
 
 #define TEEPERF_LATE_PATH_SIZE 96

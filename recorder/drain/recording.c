@@ -62,6 +62,8 @@ static void add_facts(
 		tp_buf_addf(buf, "parent=%llu\n", (unsigned long long)facts->parent);
 	if (facts->attached)
 		tp_buf_addf(buf, "attached=%s\n", facts->attached);
+	if (facts->attach_pause_ns)
+		tp_buf_addf(buf, "attach_pause_us=%.0f\n", (double)facts->attach_pause_ns / 1e3);
 	if (facts->port)
 		tp_buf_addf(buf, "port=%s\n", facts->port);
 	if (facts->transport)

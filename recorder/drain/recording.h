@@ -37,8 +37,10 @@ struct tp_host_facts {
 	uint64_t process;
 	uint64_t parent;
 	const char
-	    *attached;    /* ids of the threads that were there before us, "1,2,3"; NULL: none */
-	const char *port; /* of the TEE, NULL: none was named */
+	    *attached; /* ids of the threads that were there before us, "1,2,3"; NULL: none */
+	uint64_t
+	    attach_pause_ns; /* the longest time for which a thread was stopped for us; 0: none was */
+	const char *port;    /* of the TEE, NULL: none was named */
 	const char *transport; /* NULL: the program was started here and shares the log */
 	const char *
 	    ids; /* "foreign": its process and thread ids are of a world of its own, "virtual"; NULL: ours */

@@ -6,12 +6,12 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,14 +20,26 @@
 #include "recorder/region/proc.h"
 #include "recorder/region/region.h"
 
-enum { SEGMENTS_MAX = 64, NOTES_MAX = 1 << 16, NAME_SIZE = 24 };
+enum { SEGMENTS_MAX = 64, NOTES_MAX = 1 << 16, NAME_SIZE = 24, RUNTIMES_MAX = 16 };
+// Of the entry's code, what is the same in all runtimes of a version: behind it is the distance of a call.
+enum { SAME_BYTES = 26 };
 
-// What was seen of the runtime.
+// A runtime that can be called.
+struct runtime {
+	uint64_t entry;
+	uint32_t abi;
+	bool used; // instrumented code has come to it
+	unsigned char code[TP_PID_CODE_BYTES];
+	char file[sizeof(((struct tp_pid *)NULL)->other)];
+};
+
+// What was seen of runtimes.
 struct sight {
 	int memory;
 	bool instrumented; // there is a note of ours
-	uint32_t abi;      // of the runtime, if it has an entry
-	uint64_t entry;    // 0: none was seen
+	const char *file;  // that is looked at
+	uint32_t count;
+	struct runtime runtimes[RUNTIMES_MAX];
 };
 
 static bool read_at(int memory, uint64_t address, void *to, size_t size)
@@ -38,6 +50,34 @@ static bool read_at(int memory, uint64_t address, void *to, size_t size)
 static size_t padded(uint32_t size)
 {
 	return ((size_t)size + 3) & ~(size_t)3;
+}
+
+/*
+ * A runtime whose note is at ADDRESS. A small file may have its beginning mapped twice, and is no file where it is mapped for
+ * its data: there the note leads to no entry.
+ */
+static void add_runtime(struct sight *sight, uint64_t address, const struct teeperf_late_note *note)
+{
+	uint64_t modules = 0;
+	struct runtime runtime = {
+	    .abi = note->abi,
+	    .entry = address + offsetof(struct teeperf_late_note, entry) +
+		     (uint64_t)(int64_t)note->entry,
+	};
+	const struct runtime *first = &sight->runtimes[0];
+	if (sight->count == RUNTIMES_MAX ||
+	    !read_at(sight->memory, runtime.entry, runtime.code, sizeof(runtime.code)))
+		return;
+	if (sight->count && first->abi == runtime.abi &&
+	    memcmp(runtime.code, first->code, SAME_BYTES) != 0)
+		return;
+	read_at(sight->memory,
+	    address + offsetof(struct teeperf_late_note, modules) +
+		(uint64_t)(int64_t)note->modules,
+	    &modules, sizeof(modules));
+	runtime.used = modules;
+	snprintf(runtime.file, sizeof(runtime.file), "%s", sight->file);
+	sight->runtimes[sight->count++] = runtime;
 }
 
 // Notes at ADDRESS, of SIZE bytes, of which a copy is at BYTES. They are the program's: each size is checked.
@@ -56,13 +96,9 @@ static void look_at_notes(
 				  !memcmp(bytes + at, TEEPERF_NOTE_NAME, sizeof(TEEPERF_NOTE_NAME));
 		struct teeperf_late_note late;
 		sight->instrumented |= ours;
-		if (ours && note.n_type == TEEPERF_NOTE_TYPE_LATE && content >= sizeof(late) &&
-		    !sight->entry) {
+		if (ours && note.n_type == TEEPERF_NOTE_TYPE_LATE && content >= sizeof(late)) {
 			memcpy(&late, bytes + at + name, sizeof(late));
-			sight->abi = late.abi;
-			sight->entry = address + at + name +
-				       offsetof(struct teeperf_late_note, entry) +
-				       (uint64_t)(int64_t)late.entry;
+			add_runtime(sight, address + at + name, &late);
 		}
 		at += name + content;
 	}
@@ -102,20 +138,41 @@ static int look_at_maps(struct sight *sight, pid_t pid, struct tp_err *err)
 		return tp_pid_refused(pid, errno, err);
 	char *line = NULL;
 	size_t capacity = 0;
-	while (!sight->entry && getline(&line, &capacity, file) > 0) {
+	while (getline(&line, &capacity, file) > 0) {
 		unsigned long long start;
 		unsigned long long offset;
 		char mode[8];
-		if (sscanf(line, "%llx-%*x %7s %llx", &start, mode, &offset) == 3 && !offset &&
-		    mode[0] == 'r')
-			look_at_image(sight, start);
+		if (sscanf(line, "%llx-%*x %7s %llx", &start, mode, &offset) != 3 || offset ||
+		    mode[0] != 'r')
+			continue;
+		const char *slash = strrchr(line, '/');
+		line[strcspn(line, "\n")] = '\0';
+		sight->file = slash ? slash + 1 : "";
+		look_at_image(sight, start);
 	}
 	free(line);
 	fclose(file);
 	return 0;
 }
 
-// The name of a log goes with its recorder, and has its process id.
+/*
+ * A recorder holds a lock on its log's file for as long as it lives. (Its process id, which is in the name, may be one of
+ * another namespace.) Of a log that we may not open nobody can say that it is nobody's.
+ */
+static bool is_held(pid_t pid, const char *name)
+{
+	char path[128];
+	snprintf(path, sizeof(path), "/proc/%d/root" TP_REGION_FOLDER "/%.*s", (int)pid,
+	    (int)strcspn(name, "\n"), name);
+	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return errno != ENOENT;
+	const bool held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	close(fd);
+	return held;
+}
+
+// The name of a log goes with its recorder, if that is not killed.
 bool tp_pid_is_recorded(pid_t pid)
 {
 	static const char prefix[] = "/" TP_REGION_PREFIX;
@@ -127,9 +184,7 @@ bool tp_pid_is_recorded(pid_t pid)
 	bool found = !file;
 	while (!found && getline(&line, &capacity, file) > 0) {
 		const char *name = strstr(line, prefix);
-		const pid_t recorder = name ? (pid_t)atoi(name + sizeof(prefix) - 1) : 0;
-		found = recorder > 0 && !strstr(name, " (deleted)") &&
-			(!kill(recorder, 0) || errno != ESRCH);
+		found = name && !strstr(name, " (deleted)") && is_held(pid, name + 1);
 	}
 	free(line);
 	if (file)
@@ -220,7 +275,28 @@ static bool is_32_bit(pid_t pid)
 	       head[EI_CLASS] == ELFCLASS32;
 }
 
-static int judge(const struct sight *sight, pid_t pid, struct tp_err *err)
+// Which one is called. One to which nothing has come is idle: libteeperf.so, if libraries use the executable's.
+static const struct runtime *choose(const struct sight *sight)
+{
+	for (uint32_t i = 0; i < sight->count; i++)
+		if (sight->runtimes[i].used)
+			return &sight->runtimes[i];
+	return sight->count ? &sight->runtimes[0] : NULL;
+}
+
+static void take(struct tp_pid *target, const struct sight *sight, const struct runtime *chosen)
+{
+	target->entry = chosen->entry;
+	memcpy(target->code, chosen->code, sizeof(target->code));
+	for (uint32_t i = 0; i < sight->count; i++) {
+		const struct runtime *other = &sight->runtimes[i];
+		if (other != chosen && other->used && !target->others++)
+			memcpy(target->other, other->file, sizeof(target->other));
+	}
+}
+
+static int judge(
+    const struct sight *sight, const struct runtime *chosen, pid_t pid, struct tp_err *err)
 {
 	if (!sight->instrumented && is_32_bit(pid))
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
@@ -230,16 +306,16 @@ static int judge(const struct sight *sight, pid_t pid, struct tp_err *err)
 		    "process %d has no code that is built with 'teeperf cc': build it so, and start it "
 		    "again",
 		    (int)pid);
-	if (!sight->entry)
+	if (!chosen)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "process %d has a runtime that takes no log once it runs: build it with this version of "
 		    "'teeperf cc' for Linux (no '--port'), and start it again",
 		    (int)pid);
-	if (sight->abi != TEEPERF_ABI)
+	if (chosen->abi != TEEPERF_ABI)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "process %d has a runtime of another version of teeperf (%u, this is %d): use that "
 		    "version, or build it again",
-		    (int)pid, sight->abi, TEEPERF_ABI);
+		    (int)pid, chosen->abi, TEEPERF_ABI);
 	return 0;
 }
 
@@ -261,11 +337,11 @@ int tp_pid_find(struct tp_pid *target, pid_t pid, struct tp_err *err)
 	if (sight.memory < 0)
 		return tp_pid_refused(pid, errno, err);
 	r = look_at_maps(&sight, pid, err);
+	const struct runtime *chosen = choose(&sight);
 	if (!r)
-		r = judge(&sight, pid, err);
-	target->entry = sight.entry;
-	if (!r && !read_at(sight.memory, sight.entry, target->code, sizeof(target->code)))
-		r = tp_err_system(err, errno, path, "cannot read the runtime's code");
+		r = judge(&sight, chosen, pid, err);
+	if (!r)
+		take(target, &sight, chosen);
 	close(sight.memory);
 	return r;
 }

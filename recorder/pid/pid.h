@@ -17,10 +17,15 @@ enum { TP_PID_CODE_BYTES = 32 }; /* tp_late_entry is longer */
 
 struct tp_pid {
 	pid_t pid;                             /* 0: none */
-	uint64_t entry;                        /* of its runtime */
+	uint64_t entry;                        /* of its runtime, of the first that is in use */
 	unsigned char code[TP_PID_CODE_BYTES]; /* that is there: after exec it is another program */
+	const uint32_t
+	    *told;         /* in the log that it is to take: not 0 when it has; NULL: nobody says */
 	uint64_t pause_ns; /* the longest time for which a thread was stopped, so far */
 	uint32_t result;   /* enum teeperf_late_result of the last call */
+	/* Runtimes besides that one which have instrumented code, too, and a file with one; they are left alone. */
+	uint32_t others;
+	char other[64];
 };
 
 /* Find its runtime. An error says what is wrong with the process, and what to do about it. */

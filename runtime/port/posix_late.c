@@ -27,13 +27,15 @@ struct remembered {
 	const void *anchor; // NULL: the place is free
 	struct teeperf_module module;
 };
-static struct remembered *remembered;
+// Not 0 once a module has come: a recorder tells by that which of several runtimes of a process are in use (late.h).
+extern TP_HIDDEN struct remembered *tp_late_modules;
+struct remembered *tp_late_modules;
 
 // More of them; one place is left out where there is no memory, and its module has no name in a later log.
 static struct remembered *find_place(void)
 {
 	enum { BYTES = 64 << 10, COUNT = BYTES / sizeof(struct remembered) };
-	for (struct remembered *at = remembered; at; at = at->next)
+	for (struct remembered *at = tp_late_modules; at; at = at->next)
 		if (!at->anchor)
 			return at;
 	struct remembered *more =
@@ -41,15 +43,15 @@ static struct remembered *find_place(void)
 	if (more == MAP_FAILED)
 		return NULL;
 	for (unsigned i = 0; i < COUNT; i++) {
-		more[i].next = remembered;
-		remembered = &more[i];
+		more[i].next = tp_late_modules;
+		tp_late_modules = &more[i];
 	}
-	return remembered;
+	return tp_late_modules;
 }
 
 static struct remembered *find(const void *anchor)
 {
-	struct remembered *at = remembered;
+	struct remembered *at = tp_late_modules;
 	while (at && at->anchor != anchor)
 		at = at->next;
 	return at;
@@ -280,12 +282,13 @@ __asm__(".pushsection .text\n"
 	".popsection\n"
 	".pushsection " TEEPERF_NOTE_SECTION ", \"a\", %note\n"
 	".balign 4\n"
-	".4byte 8, 8, " TEXT(TEEPERF_NOTE_TYPE_LATE) "\n"
-						     ".asciz \"" TEEPERF_NOTE_NAME "\"\n"
-						     ".4byte " TEXT(
-							 TEEPERF_ABI) "\n"
-								      ".4byte tp_late_entry - .\n"
-								      ".popsection\n");
+	".4byte 8, 12, " TEXT(
+	    TEEPERF_NOTE_TYPE_LATE) "\n"
+				    ".asciz \"" TEEPERF_NOTE_NAME "\"\n"
+				    ".4byte " TEXT(TEEPERF_ABI) "\n"
+								".4byte tp_late_entry - .\n"
+								".4byte tp_late_modules - .\n"
+								".popsection\n");
 _Static_assert(
     SYS_close == 3 && TEEPERF_LATE_MARK == UINT64_C(0x6574616c70656574), "tp_late_entry");
 

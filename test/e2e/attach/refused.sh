@@ -81,6 +81,53 @@ if unshare -m true 2>/dev/null; then
 	[ -z "$(ls "/proc/$program/root/dev/shm")" ] || fail "a log is left there"
 	over
 fi
+
+# A recorder in another namespace of processes: its id there is nobody's here. When it is killed the log is nobody's.
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
+	free=30000
+	while [ -e /proc/$free ]; do
+		free=$((free - 1))
+	done
+	cat >inside.sh <<'EOC'
+echo $(($2 - 1)) >/proc/sys/kernel/ns_last_pid || exit 77
+"$1" record --size 16M -o inside.trace --pid "$(cat inside.pid)" 2>inside.err &
+echo $! >inside.recorder
+wait $!
+EOC
+	cat >around.sh <<'EOC'
+./late futex <commands 3>&- &
+echo $! >inside.pid
+while ! grep -q ready late.out; do sleep 0.1; done
+sh inside.sh "$@" &
+wait
+EOC
+	: >inside.err
+	begin late unshare --pid --fork --mount-proc sh around.sh "$TEEPERF" $free
+	exec 3>commands
+	await_true 'grep -q "recording process" inside.err || grep -q ns_last_pid late.err' 'a recorder inside'
+	if [ "$(cat inside.recorder)" = $free ]; then
+		for program in $(tree $begun); do
+			[ "$(cat /proc/$program/comm)" != late ] || break
+		done
+		told=0
+		refused 'is recorded already' --pid "$program"
+		for recorder in $(tree $begun); do
+			[ "$(cat /proc/$recorder/comm)" != teeperf ] || break
+		done
+		kill -KILL "$recorder"
+		await_true '[ ! -e /proc/$recorder ]' 'the end of the recorder inside'
+		attach outside
+		go 700
+		expect 0 "$TEEPERF" ctl stop "$recorder"
+		ended 0 record
+		counted outside 700
+	else
+		echo "not tried: a recorder in another namespace of processes ($(cat late.err))"
+	fi
+	exec 3>&-
+	ended 0 late
+	says '^over 0 5$' late.out
+fi
 if other_users; then
 	chmod 777 . commands
 	begin late setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'exec ./late futex <commands'
