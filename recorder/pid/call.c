@@ -39,7 +39,7 @@ enum {
 	STATE_BYTES = 16384, // XSAVE's, with AMX 11 KiB
 	FLAGS = 0x202,
 	ENTRY_BYTES = 256, // tp_late_entry is shorter
-	RUN_MS = 2,        // for a call to say that it is done, before its system calls are watched
+	RUN_MS = 2, // of its own time for a call to say that it is done, before it is looked at
 };
 static const struct timespec NAP = {.tv_nsec = 20 * 1000};
 
@@ -51,6 +51,8 @@ struct urgency {
 	int policy; // to go back to; below 0: none
 	int nice;
 };
+// What the thread of the program has meanwhile, which is in the runtime only: 100 us must not take a time slice of all others.
+enum { NICE_OF_CALL = -20 };
 
 static struct urgency hurry(void)
 {
@@ -81,7 +83,9 @@ struct stopped {
 	unsigned char state[STATE_BYTES];
 	size_t state_size;
 	uint64_t mask;
-	uint64_t kept; // signals that came to it from outside meanwhile, to be sent again
+	uint64_t kept;   // signals that came to it from outside meanwhile, to be sent again
+	uint64_t ran_ns; // it ran before it was stopped
+	int nice;
 };
 
 enum stop { STOP_TRAP, STOP_SYSCALL, STOP_SIGNAL, STOP_GONE, STOP_LATE };
@@ -91,12 +95,13 @@ static bool trace(int request, pid_t tid, uint64_t address, const void *data)
 	return !ptrace((enum __ptrace_request)request, tid, (void *)(uintptr_t)address, data);
 }
 
-// Wait for the next stop. *number: of STOP_SIGNAL.
-static enum stop await_stop(pid_t tid, int timeout_ms, int *number)
+// Wait for the next stop. *number: of STOP_SIGNAL. *before_ns: when it was not stopped yet.
+static enum stop await_stop(pid_t tid, int timeout_ms, int *number, uint64_t *before_ns)
 {
 	const uint64_t end = tp_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
 	for (;;) {
 		int status;
+		const uint64_t now = tp_clock_monotonic_ns();
 		const pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
 		if (got < 0 && errno != EINTR)
 			return STOP_GONE;
@@ -108,18 +113,19 @@ static enum stop await_stop(pid_t tid, int timeout_ms, int *number)
 			       : *number == (SIGTRAP | 0x80)     ? STOP_SYSCALL
 								 : STOP_SIGNAL;
 		}
-		if (tp_clock_monotonic_ns() > end)
+		*before_ns = now;
+		if (now > end)
 			return STOP_LATE;
 		nanosleep(&NAP, NULL);
 	}
 }
 
 // It was asked to stop: where it may be stopped. Signals that are on their way go on to it.
-static enum stop await_interrupt(pid_t tid, int timeout_ms)
+static enum stop await_interrupt(pid_t tid, int timeout_ms, uint64_t *before_ns)
 {
 	int number;
 	for (;;) {
-		const enum stop stop = await_stop(tid, timeout_ms, &number);
+		const enum stop stop = await_stop(tid, timeout_ms, &number, before_ns);
 		if (stop == STOP_SIGNAL)
 			trace(PTRACE_CONT, tid, 0, (void *)(intptr_t)number);
 		else if (stop == STOP_SYSCALL)
@@ -233,20 +239,36 @@ static bool is_fault(pid_t tid)
 	return !trace(PTRACE_GETSIGINFO, tid, 0, &info) || info.si_code > 0;
 }
 
+// How long it has run; 0: the kernel does not say.
+static uint64_t time_of(pid_t tid)
+{
+	unsigned long long ns = 0;
+	tp_proc_scan(tid, "schedstat", "%llu", &ns);
+	return ns;
+}
+
 /*
  * Let it run until it has taken the log, of which it tells there, and ask it to stop: it makes the entry's last system call
- * again and again until it does. Else it would stop twice at each system call, and wait for a processor each time.
+ * again and again until it does. Else it would stop twice at each system call, and wait for a processor each time. While it
+ * waits for a processor it is not asked, as it would come to the entry's system calls later still.
  */
-static bool run_freely(const struct tp_pid *target, pid_t tid)
+static bool run_freely(const struct tp_pid *target, pid_t tid, uint64_t ran_ns)
 {
-	const uint64_t end = tp_clock_monotonic_ns() + RUN_MS * UINT64_C(1000000);
+	const uint64_t most = RUN_MS * UINT64_C(1000000);
+	uint64_t look = tp_clock_monotonic_ns() + most;
 	siginfo_t stop = {.si_pid = 0};
 	if (!trace(PTRACE_CONT, tid, 0, NULL))
 		return false;
-	while (!tp_load32_acquire(target->told) && tp_clock_monotonic_ns() < end &&
+	while (!tp_load32_acquire(target->told) &&
 	       !waitid(P_PID, (id_t)tid, &stop, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) &&
-	       !stop.si_pid)
+	       !stop.si_pid) {
+		if (tp_clock_monotonic_ns() >= look) {
+			if (!ran_ns || time_of(tid) >= ran_ns + most)
+				break;
+			look += most;
+		}
 		nanosleep(&NAP, NULL);
+	}
 	trace(PTRACE_INTERRUPT, tid, 0, NULL);
 	return true;
 }
@@ -271,13 +293,14 @@ static enum tp_pid_outcome run_call(
 {
 	const uint64_t entry = target->entry;
 	bool done = false;
-	bool runs = tells && run_freely(target, thread->tid);
+	bool runs = tells && run_freely(target, thread->tid, thread->ran_ns);
 	for (;;) {
 		int number;
+		uint64_t before_ns;
 		if (!runs && !trace(done ? PTRACE_CONT : PTRACE_SYSCALL, thread->tid, 0, NULL))
 			return TP_PID_GONE;
 		runs = false;
-		const enum stop stop = await_stop(thread->tid, CALL_MS, &number);
+		const enum stop stop = await_stop(thread->tid, CALL_MS, &number, &before_ns);
 		if (stop == STOP_GONE || stop == STOP_LATE)
 			return TP_PID_GONE;
 		if (stop == STOP_TRAP && is_at_end(thread->tid, entry, result))
@@ -365,12 +388,16 @@ static enum tp_pid_outcome call_stopped(struct tp_pid *target, pid_t tid,
 		return there ? TP_PID_UNFIT : TP_PID_OTHER;
 	}
 	const bool tells = command == TEEPERF_LATE_ATTACH && target->told;
+	thread.ran_ns = tells ? time_of(tid) : 0;
+	thread.nice = getpriority(PRIO_PROCESS, (id_t)tid);
+	setpriority(PRIO_PROCESS, (id_t)tid, NICE_OF_CALL);
 	enum tp_pid_outcome outcome = TP_PID_UNFIT;
 	if (begin_call(&thread, target->entry, command, path))
 		outcome = run_call(target, &thread, tells, result);
 	if (outcome == TP_PID_GONE)
 		return outcome;
 	restore(&thread);
+	setpriority(PRIO_PROCESS, (id_t)tid, thread.nice);
 	leave(&thread, target->pid);
 	return outcome;
 }
@@ -381,11 +408,12 @@ static enum tp_pid_outcome stop_and_call(struct tp_pid *target, pid_t tid,
 	*error = 0;
 	if (!seize(tid, error))
 		return *error == ESRCH ? TP_PID_GONE : TP_PID_REFUSED;
-	const uint64_t before = tp_clock_monotonic_ns();
+	// Until it gets a processor it is not stopped, but waits as it would without us.
+	uint64_t before = tp_clock_monotonic_ns();
 	const bool again = *error;
 	if (!again && !trace(PTRACE_INTERRUPT, tid, 0, NULL))
 		return TP_PID_GONE;
-	const enum stop stop = await_interrupt(tid, again ? 0 : STOP_MS);
+	const enum stop stop = await_interrupt(tid, again ? 0 : STOP_MS, &before);
 	if (stop !=
 	    STOP_TRAP) // one that does not stop is looked at again, and let go when our thread ends
 		return stop == STOP_GONE ? TP_PID_GONE : TP_PID_UNFIT;

@@ -21,9 +21,7 @@ static unsigned long calls;
 static unsigned long recorded; // calls, in the present recording
 static int was_on;
 
-#define PLAIN __attribute__((no_instrument_function))
-
-PLAIN static void check(int holds, const char *what)
+static void check(int holds, const char *what)
 {
 	if (holds)
 		return;
@@ -45,7 +43,7 @@ __attribute__((noinline)) unsigned char work(unsigned char byte)
 }
 
 // The recorder comes in this thread: what is on before and behind a call is on all the time.
-PLAIN static unsigned char count_work(unsigned char byte)
+static unsigned char count_work(unsigned char byte)
 {
 	const int before = teeperf_is_on();
 	const unsigned char result = work(byte);

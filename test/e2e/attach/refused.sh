@@ -90,15 +90,14 @@ if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	done
 	cat >inside.sh <<'EOC'
 echo $(($2 - 1)) >/proc/sys/kernel/ns_last_pid || exit 77
-"$1" record --size 16M -o inside.trace --pid "$(cat inside.pid)" 2>inside.err &
+"$1" record --size 16M -o inside.trace --pid "$3" 2>inside.err &
 echo $! >inside.recorder
 wait $!
 EOC
 	cat >around.sh <<'EOC'
 ./late futex <commands 3>&- &
-echo $! >inside.pid
 while ! grep -q ready late.out; do sleep 0.1; done
-sh inside.sh "$@" &
+sh inside.sh "$@" "$(sed -n 's/^ready //p' late.out)" &
 wait
 EOC
 	: >inside.err
@@ -107,7 +106,7 @@ EOC
 	await_true 'grep -q "recording process" inside.err || grep -q ns_last_pid late.err' 'a recorder inside'
 	if [ "$(cat inside.recorder)" = $free ]; then
 		for program in $(tree $begun); do
-			[ "$(cat /proc/$program/comm)" != late ] || break
+			! grep -q "^NSpid:.*[[:space:]]$(sed -n 's/^ready //p' late.out)\$" /proc/$program/status || break
 		done
 		told=0
 		refused 'is recorded already' --pid "$program"

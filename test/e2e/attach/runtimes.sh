@@ -69,12 +69,12 @@ record_turns() {
 record_turns ./loads ./shares.so
 says '^own_work,3,' out
 says '^library_work,3,' out
-! grep -E 'runtime|not recorded' record.err err || fail 'a runtime to which nothing has come is told of'
+! grep -E 'runtimes of teeperf|not recorded' record.err err || fail 'a runtime to which nothing has come is told of'
 
 # The library's, of a program that has none.
 record_turns ./plain ./apart.so
 says '^library_work,3,' out
-! grep -E 'runtime|not recorded' record.err err || fail 'there is one runtime only'
+! grep -E 'runtimes of teeperf|not recorded' record.err err || fail 'there is one runtime only'
 
 # Two.
 record_turns ./loads ./apart.so
@@ -84,7 +84,7 @@ says "warning: .*2 runtimes.*'apart.so'" record.err
 says '1 more instrumented process was not recorded .*runtime of its own' err
 
 # The same where the program begins with a recorder.
-expect 7 "$TEEPERF" record -q -f -o turns.trace -- ./loads ./apart.so <<'EOC'
+expect 7 "$TEEPERF" record -q -o turns.trace -- ./loads ./apart.so <<'EOC'
 www
 EOC
 says '1 more .*runtime of its own' err
