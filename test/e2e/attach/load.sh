@@ -9,7 +9,7 @@ set -eu
 private_shm || true
 . "$lib/late.sh"
 
-rounds=10
+rounds=5
 [ "${TEEPERF_FULL:-}" != 1 ] || rounds=50
 clients=500
 [ "$(ulimit -n)" -gt $((clients + 50)) ] || ulimit -n 1024 2>/dev/null || skip 'too few descriptors'
