@@ -261,49 +261,85 @@ int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int
 	return r;
 }
 
-void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_type type,
-    const void *payload, uint64_t size)
+// A section's payload as it is written, and the chunk that is in it.
+struct payload {
+	const void *bytes;
+	uint64_t size;
+	uint32_t checksum;
+	const struct teeperf_chunk *chunk; // NULL: it is none
+	uint64_t chunk_size;
+};
+
+static void add(
+    struct tp_trace_writer *writer, enum teeperf_section_type type, const struct payload *payload)
 {
 	static char zeroes[8];
-	const bool chunk = type == TEEPERF_SECTION_CHUNK;
 	const uint32_t bit = UINT32_C(1) << type;
-	const struct teeperf_chunk *whole = payload;
-	const uint64_t whole_size = size;
-	if (writer->fd < 0 || (writer->failed && chunk)) {
-		if (chunk)
-			tp_missing_add(&writer->missing, whole, whole_size);
-		else
-			writer->unwritten |= bit;
-		return;
-	}
-	if (chunk && writer->packer.context) {
-		const uint64_t packed = tp_packer_pack(&writer->packer, payload);
-		if (packed) {
-			type = TEEPERF_SECTION_PACKED;
-			payload = writer->packer.packed;
-			size = packed;
-		}
-	}
 	struct teeperf_section section = {
 	    .magic = TEEPERF_SECTION_MAGIC,
 	    .type = type,
-	    .size = size,
-	    .checksum = tp_checksum(payload, size),
+	    .size = payload->size,
+	    .checksum = payload->checksum,
 	};
 	struct iovec parts[] = {
 	    {&section, sizeof(section)},
-	    {(void *)(uintptr_t)payload, size},
-	    {zeroes, -size & 7},
+	    {(void *)(uintptr_t)payload->bytes, payload->size},
+	    {zeroes, -payload->size & 7},
 	};
 	const uint64_t before = writer->offset;
 	write_parts(writer, parts, 3);
 	const bool written = writer->offset != before;
-	if (!chunk)
+	if (!payload->chunk)
 		writer->unwritten = written ? writer->unwritten & ~bit : writer->unwritten | bit;
 	else if (!written)
-		tp_missing_add(&writer->missing, whole, whole_size);
+		tp_missing_add(&writer->missing, payload->chunk, payload->chunk_size);
 	else
 		tp_store_relaxed(&writer->chunks, writer->chunks + 1);
+}
+
+// Whether a section is not even tried; then it is counted.
+static bool is_refused(struct tp_trace_writer *writer, enum teeperf_section_type type,
+    const void *payload, uint64_t size)
+{
+	const bool chunk = type == TEEPERF_SECTION_CHUNK;
+	if (writer->fd >= 0 && !(writer->failed && chunk))
+		return false;
+	if (chunk)
+		tp_missing_add(&writer->missing, payload, size);
+	else
+		writer->unwritten |= UINT32_C(1) << type;
+	return true;
+}
+
+void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_type type,
+    const void *payload, uint64_t size)
+{
+	if (is_refused(writer, type, payload, size))
+		return;
+	struct payload what = {.bytes = payload, .size = size};
+	if (type == TEEPERF_SECTION_CHUNK) {
+		what.chunk = payload;
+		what.chunk_size = size;
+	}
+	if (what.chunk && writer->packer.context) {
+		const uint64_t packed = tp_packer_pack(&writer->packer, payload);
+		if (packed) {
+			type = TEEPERF_SECTION_PACKED;
+			what.bytes = writer->packer.packed;
+			what.size = packed;
+		}
+	}
+	what.checksum = tp_checksum(what.bytes, what.size);
+	add(writer, type, &what);
+}
+
+void tp_trace_writer_add_chunk(
+    struct tp_trace_writer *writer, const struct teeperf_chunk *chunk, uint32_t checksum)
+{
+	if (is_refused(writer, TEEPERF_SECTION_CHUNK, chunk, chunk->used))
+		return;
+	add(writer, TEEPERF_SECTION_CHUNK,
+	    &(struct payload){chunk, chunk->used, checksum, chunk, chunk->used});
 }
 
 void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machine)

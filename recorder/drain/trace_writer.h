@@ -73,6 +73,10 @@ int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int
 void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_type type,
     const void *payload, uint64_t size);
 
+/* Add CHUNK as it is, whose `used` bytes have this checksum. pre: chunks are not packed. */
+void tp_trace_writer_add_chunk(
+    struct tp_trace_writer *writer, const struct teeperf_chunk *chunk, uint32_t checksum);
+
 /* Put the program's machine into the file's header, where the file can be patched. */
 void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machine);
 

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "analyzer/trace/reader.h"
+#include "common/chunks/checksum.h"
 #include "recorder/drain/trace_writer.h"
 
 #define TRACE "u_trace_writer.trace"
@@ -91,6 +92,32 @@ static void what_is_written_is_read(void **state)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		read_section(
 		    i % 2 ? TEEPERF_SECTION_CHUNK : TEEPERF_SECTION_HOST, payload, sizes[i]);
+	read_end();
+}
+
+// A chunk whose checksum somebody else has computed; one that finds no room is missing like any other.
+static void summed_chunks(void **state)
+{
+	(void)state;
+	static uint64_t words[512];
+	struct teeperf_chunk *chunk = (void *)words;
+	for (size_t i = sizeof(*chunk) / 8; i < sizeof(words) / sizeof(words[0]); i++)
+		words[i] = UINT64_C(0x401000) << 32 | i;
+	chunk->used = sizeof(words);
+	start();
+	tp_trace_writer_add_chunk(&writer, chunk, tp_checksum(chunk, chunk->used));
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, chunk, chunk->used);
+	assert_int_equal(writer.chunks, 2);
+	writer.failed = true;
+	tp_trace_writer_add_chunk(&writer, chunk, 0);
+	writer.failed = false;
+	assert_int_equal(writer.chunks, 2);
+	assert_int_equal(writer.missing.chunks, 1);
+	assert_int_equal(writer.missing.events, (sizeof(words) - sizeof(*chunk)) / 8);
+	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
+	read_back();
+	read_section(TEEPERF_SECTION_CHUNK, chunk, chunk->used);
+	read_section(TEEPERF_SECTION_CHUNK, chunk, chunk->used);
 	read_end();
 }
 
@@ -320,6 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_written_is_read),
+	    cmocka_unit_test(summed_chunks),
 	    cmocka_unit_test(the_file_is_whole_at_any_time),
 	    cmocka_unit_test(a_full_disk_leaves_whole_sections),
 	    cmocka_unit_test(chunks_are_packed),
