@@ -16,6 +16,7 @@ enum {
 	LOOK_NS = 50 * 1000,
 	STORES_A_LOOK_MAX = 1024,
 	CALIBRATION_PAUSES = 2000,
+	SLICES_PERIOD_NS = 1000, // a slice must be short beside the period
 };
 
 void tp_clock_gaps_init(struct tp_clock_gaps *gaps)
@@ -86,7 +87,7 @@ static void publish(struct tp_counter_thread *counter)
 	tp_store_relaxed(options->word, last);
 	tp_store_relaxed(&counter->stores, stores);
 	while (!tp_load_relaxed(&counter->stop)) {
-		if (period)
+		if (period && !tp_slices_step(&counter->slices))
 			pause_a_little();
 		const uint64_t now = tp_clock_ticks(options->clock);
 		const uint64_t gap = now - last;
@@ -194,9 +195,13 @@ int tp_counter_thread_start(
 {
 	*counter = (struct tp_counter_thread){.options = *options, .cpu = own_core()};
 	tp_clock_gaps_init(&counter->gaps);
+	if (!tp_slices_init(&counter->slices))
+		return tp_err_memory(err, NULL);
 	const int error = pthread_create(&counter->thread, NULL, run, counter);
-	if (error)
+	if (error) {
+		tp_slices_release(&counter->slices);
 		return tp_err_system(err, error, NULL, "cannot start the counter thread");
+	}
 	if (counter->cpu >= 0) {
 		cpu_set_t set;
 		CPU_ZERO(&set);
@@ -211,8 +216,15 @@ int tp_counter_thread_start(
 	return 0;
 }
 
+bool tp_counter_thread_has_time(const struct tp_counter_thread *counter)
+{
+	return counter->cpu >= 0 && counter->options.clock != TEEPERF_CLOCK_SOFT_COUNT &&
+	       counter->options.period_ns >= SLICES_PERIOD_NS;
+}
+
 void tp_counter_thread_stop(struct tp_counter_thread *counter)
 {
 	tp_store_relaxed(&counter->stop, 1);
 	pthread_join(counter->thread, NULL);
+	tp_slices_release(&counter->slices);
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "slices.h"
 
 enum {
 	/*
@@ -65,6 +66,7 @@ struct tp_counter_thread {
 	uint64_t stop;   /* 1: end */
 	uint64_t stores; /* how often the word was stored; for SOFT_COUNT that is the time */
 	struct tp_clock_gaps gaps; /* to be begun and ended by who wants to know */
+	struct tp_slices slices;   /* done between two stores; nobody need submit any */
 	pthread_t thread;
 };
 
@@ -75,6 +77,9 @@ struct tp_counter_thread {
  */
 int tp_counter_thread_start(struct tp_counter_thread *counter,
     const struct tp_counter_options *options, struct tp_err *err);
+
+/* Whether it has a core, and time for slices between two stores. */
+bool tp_counter_thread_has_time(const struct tp_counter_thread *counter);
 void tp_counter_thread_stop(struct tp_counter_thread *counter);
 
 #endif

@@ -21,6 +21,7 @@
 #include "recorder/kernel/sched.h"
 #include "recorder/kernel/bpf.h"
 #include "recorder/region/region.h"
+#include "relay.h"
 #include "trace_writer.h"
 
 /* All switches of a recording (docs/format.md), gathered from the log, which keeps only the last ones. */
@@ -109,6 +110,9 @@ struct tp_drain {
 	struct tp_trace_writer *writer;
 	struct tp_clock_log *clock_log;
 	const struct tp_counter_thread *counter; /* NULL: not a soft clock */
+	struct tp_slices
+	    *slices;    /* of a clock whose thread helps, until tp_drain_stop; NULL: none does */
+	uint32_t ready; /* with slices: chunks whose memory is in place at the start */
 	enum tp_drain_policy policy;
 	bool start_off; /* recording begins switched off */
 	uint32_t
@@ -129,12 +133,14 @@ struct tp_drain {
 	    sched; /* opened by who knows the process; ours to close once we have started */
 	struct tp_bpf_reader system; /* the caller has made it; ours to release */
 	uint64_t record_bytes;       /* of records in complete chunks; other threads may load it */
+	uint64_t helped_chunks;      /* taken with the help of the clock's thread */
 	uint64_t modules_seen;       /* module_count when MODULES was last written */
 	uint64_t modules_refused;    /* of these, modules that do not record */
 	uint64_t checkpoint_ns;      /* when THREADS and CLOCK are to be written next */
 	uint64_t checkpoint_gap_ns;
 	uint64_t names_ns; /* when to look at names next, and the thread that was looked at last */
 	uint32_t names_at;
+	struct tp_relay relay;
 	uint64_t *chunk;                /* TP_REGION_CHUNK_SIZE bytes: private copy of one chunk */
 	uint32_t *numbers;              /* chunk_count: those to take in one look */
 	struct teeperf_thread *threads; /* TP_REGION_THREADS: private copy */

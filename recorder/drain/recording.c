@@ -95,6 +95,8 @@ static void add_counts(struct tp_buf *buf, const struct tp_drain *drain, bool on
 		tp_buf_add_string(buf, "sched=perf\n");
 	else if (drain->sched.refused.code)
 		tp_buf_addf(buf, "sched=%s\n", drain->sched.refused.what);
+	if (drain->helped_chunks)
+		tp_buf_addf(buf, "helped_chunks=%llu\n", (unsigned long long)drain->helped_chunks);
 	if (gone)
 		tp_buf_addf(buf, "log_gone_bytes=%llu\n", (unsigned long long)gone);
 }

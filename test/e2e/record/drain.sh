@@ -33,6 +33,29 @@ for ready in 0 1M 1G; do
 	facts ready.trace records=8000000 lost=0
 done
 
+# On two cores the soft clock's thread helps: the same records, each once. With a short period it has no time for it, and it
+# does not pack.
+cores=$(taskset -pc $$ 2>/dev/null | sed 's/.*: //' | tr ',' '\n' |
+	awk -F- '{ for (i = $1; i <= $NF; i++) print i }' | sed 2q | paste -s -d, -)
+case $cores in
+*,*)
+	for how in "--drain late" "--drain now" "--clock-period 500" "--compress"; do
+		# The program waits for chunks that come back: 237 of 245.
+		# shellcheck disable=SC2086 # several words
+		expect 0 taskset -c "$cores" "$TEEPERF" record -o helped.trace --clock soft --size 512K \
+			$how ./fake 2000000 0 wait
+		facts helped.trace records=2000000 lost=0 draws=245
+		[ "$how" = --compress ] || facts helped.trace chunks_sections=245
+		helped=$(fact host.helped_chunks)
+		case $how in
+		--drain*) [ "${helped:-0}" -ge 237 ] || fail "no help with '$how': ${helped:-0} chunks" ;;
+		*) [ -z "$helped" ] || fail "help with '$how': $helped chunks" ;;
+		esac
+	done
+	;;
+*) echo "record/drain: one core: no clock that helps" ;;
+esac
+
 # Without a word, it depends on the cores.
 expect 0 "$TEEPERF" record -o auto.trace ./fake 10 0
 facts auto.trace records=10
