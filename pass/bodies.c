@@ -145,13 +145,21 @@ static bool begins_in_bytes(LLVMValueRef function)
 	return tp_text_find(LLVMGetTarget(LLVMGetGlobalParent(function))) == &tp_text_x86_64;
 }
 
+// The default: where the test is before the frame, so that two bodies cost a recorded call nothing. What runs one thread is mostly
+// an enclave or a board, whose memory is small.
+static bool wants_two(const struct tp_pass *pass, LLVMValueRef function)
+{
+	return pass->shape == TP_SHAPE_DUAL ||
+	       (pass->shape == TP_SHAPE_AUTO && !pass->one_thread && begins_in_bytes(function));
+}
+
 bool tp_bodies_can(const struct tp_pass *pass, const struct tp_target *target)
 {
 	static const char *const kept[] = {"noreturn", "noduplicate", "returns_twice", "interrupt"};
 	unsigned length;
 	LLVMValueRef function = target->function;
 	const char *section = LLVMGetSection(function);
-	if (pass->shape != TP_SHAPE_DUAL || pass->inlined_later || target->sample != 1 ||
+	if (!wants_two(pass, function) || pass->inlined_later || target->sample != 1 ||
 	    tp_function_text(function, TP_ATTRIBUTE_BRIDGE, &length))
 		return false;
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)

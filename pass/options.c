@@ -29,11 +29,12 @@ enum { CLOCK, EXITS, SHAPE, TAIL_CALLS, THREADS, CHOICES };
 // The options that have one of a few words, the first of which is the default.
 static const struct choice {
 	enum tp_pass_option option;
-	const char *words[4], *expected;
+	const char *words[5], *expected;
 } choices[CHOICES] = {
     [CLOCK] = {TP_PASS_OPTION_clock, {"auto", "tsc", "soft"}, "auto, tsc or soft"},
     [EXITS] = {TP_PASS_OPTION_exits, {"timed", "untimed"}, "timed or untimed"},
-    [SHAPE] = {TP_PASS_OPTION_shape, {"inline", "call", "dual"}, "inline, call or dual"},
+    [SHAPE] = {TP_PASS_OPTION_shape, {"auto", "inline", "call", "dual"},
+	"auto, inline, call or dual"},
     [TAIL_CALLS] = {TP_PASS_OPTION_tail_calls, {"call", "keep"}, "call or keep"},
     [THREADS] = {TP_PASS_OPTION_threads, {"many", "one"}, "many or one"},
 };

@@ -14,9 +14,10 @@
 #include <teeperf/abi.h>
 
 enum tp_shape {
-	TP_SHAPE_INLINE = 0, /* the whole sequence in line */
-	TP_SHAPE_CALL,       /* the gate in line, and a call of __teeperf_record */
-	TP_SHAPE_DUAL,       /* in line in a second body of the function (pass/bodies.c) */
+	TP_SHAPE_AUTO = 0, /* two bodies where they are cheap (pass/bodies.c), else in line */
+	TP_SHAPE_INLINE,   /* the whole sequence in line */
+	TP_SHAPE_CALL,     /* the gate in line, and a call of __teeperf_record */
+	TP_SHAPE_DUAL,     /* in line in a second body of the function (pass/bodies.c) */
 };
 
 /* What is asked for. */

@@ -28,7 +28,7 @@ EOS
 
 # decide OPTION...: compile, and write to `decisions` a line "NAME OURS XRAY PROFILE" for each function.
 decide() {
-	"$TEEPERF" cc "$@" -O0 -g -S -emit-llvm -fxray-instrument -fprofile-instr-generate app.c -o app.ll
+	"$TEEPERF" cc --shape=inline "$@" -O0 -g -S -emit-llvm -fxray-instrument -fprofile-instr-generate app.c -o app.ll
 	python3 - >decisions <<'EOP'
 import re
 text = open("app.ll").read()

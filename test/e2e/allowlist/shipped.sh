@@ -165,7 +165,7 @@ int main() { Rows rows; return rows.size() - 3 + rows.empty(); }
 EOS
 echo 'name:Rows::size=allow' >mine.allow
 instrumented() {
-	"$TEEPERF" c++ "$@" -O0 -S -emit-llvm small.cc -o small.ll
+	"$TEEPERF" c++ --shape=inline "$@" -O0 -S -emit-llvm small.cc -o small.ll
 	awk '/^define/ { sub(/.*@/, ""); sub(/\(.*/, ""); name = $0 } /__teeperf_|call void asm/ { print name } /^}/ { name = "" }' \
 		small.ll | sort -u | sed /^$/d
 }
