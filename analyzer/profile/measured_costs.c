@@ -5,6 +5,7 @@
 #include "analyzer/profile/analysis_steps.h"
 #include "analyzer/profile/calls.h"
 #include "common/array.h"
+#include "common/hash.h"
 
 #include <math.h>
 #include <stdlib.h>

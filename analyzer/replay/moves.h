@@ -36,10 +36,11 @@ static inline bool tp_frame_off_any(const struct tp_frame_off *off)
 struct tp_frame {
 	uint64_t position; /* log.h, of its enter record; grows with depth */
 	uint64_t start;    /* ticks, without those for which its stack was left before */
-	uint64_t began;    /* ticks */
 	uint64_t children; /* ticks in calls that it made and that have ended */
-	uint64_t cost;     /* of recording the calls inside of it that have ended; profile.h */
-	uint64_t dropped;  /* of this, of calls that are part of it (tp_stack_set_least) */
+	uint64_t began;    /* ticks */
+	/* (Next to `children`, compilers load both at once, which has to wait for the two stores before it.) */
+	uint64_t cost;    /* of recording the calls inside of it that have ended; profile.h */
+	uint64_t dropped; /* of this, of calls that are part of it (tp_stack_set_least) */
 	uint32_t node;
 	uint32_t function;
 	uint32_t name;  /* of the function; 0 for frame 0, and where `moved` has it */

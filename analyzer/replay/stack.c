@@ -1149,12 +1149,14 @@ int tp_stack_go_on(struct tp_stack *stack, struct tp_stack_place *at)
 	while (ok && at->i < at->count && !stack->blocked) {
 		// A sink alone does not hinder; a range that has not begun, a least time, and times that most calls have
 		// nothing of, do.
-		if (stack->started && !stack->selected &&
+		if (stack->started && !stack->selected && !stack->slow &&
 		    (!stack->special || (stack->sink && !stack->quiet && !stack->least)) &&
 		    stack->profile->time <= TP_TIME_CPU)
 			tp_stack_replay_usual(stack, at);
-		if (at->i < at->count)
+		if (at->i < at->count) {
+			stack->unusual++;
 			ok = replay_record(stack, at);
+		}
 	}
 	stack->last = at->last;
 	stack->counts.events += at->events;

@@ -131,6 +131,8 @@ struct tp_stack {
 	uint32_t waiting_exits;
 	uint32_t waiting_enters;
 	struct tp_stack_counts counts;
+	uint64_t unusual; /* records that tp_stack_replay_usual left to the long way */
+	bool slow;        /* (tests) all of them go it */
 	/* What few analyses need; `special` if one of them does. */
 	bool special;
 	bool quiet;           /* the range of time has not begun: nothing counts yet */

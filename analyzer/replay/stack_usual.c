@@ -7,9 +7,6 @@
  * histogram: with many paths both are far away, and a processor that waits for one cannot ask for the next.
  */
 #define WAITING 16 // a power of two
-// From so many paths on they do not fit into the second cache. With 21,846 paths waiting saves a fifth of
-// the time, with 8114 it costs a tenth.
-#define FAR_NODES 12000
 
 struct ended {
 	uint64_t inclusive;
@@ -89,26 +86,147 @@ static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
 	stack->sink->leave(stack->sink->context, &call);
 }
 
-/*
- * Replay records as long as they are the usual ones: enters of paths that are known, and exits of what is
- * on top. It does what push and pop do, with all that they need in registers: stores into a profile
- * might change the stack itself, for all that the compiler knows, and each record would load it anew.
- */
-static inline __attribute__((always_inline)) void replay_usual(struct tp_stack *stack,
-    struct tp_stack_place *at, const bool far, const bool tell, const bool waits)
+// What the loop works with, in registers: stores into a profile might change the stack itself, for all that the
+// compiler knows, and each record would load it anew.
+struct usual {
+	struct tp_stack *stack;
+	struct tp_profile *profile;
+	const struct tp_edge *edges;
+	const uint32_t *blocks;
+	struct tp_local_function *functions;
+	struct tp_frame *top;
+	const struct tp_frame *full; // no frame may follow
+	struct tp_frame
+	    *fresh; // frames from here on were pushed by this loop: `active` is still to be told
+	uint64_t high;
+	uint64_t away;
+	uint64_t edge_time; // a time from here on is not usual
+	uint32_t block;     // of the edges of the call on top
+};
+
+// What kind of loop it is, known when it is compiled.
+struct how {
+	bool far;   // nodes are far away
+	bool tell;  // a sink wants the calls
+	bool waits; // the profile has `waited`
+};
+
+static inline __attribute__((always_inline)) void usual_look(
+    const struct usual *usual, const struct how how, uint32_t node, uint64_t ticks)
 {
-	struct tp_profile *profile = stack->profile;
-	struct tp_edge *edges = profile->edges;
-	const uint32_t mask = profile->edge_mask;
-	struct tp_node *nodes = profile->nodes;
-	struct tp_local_function *functions = profile->functions;
-	struct tp_frame *top = stack->frames + stack->depth - 1;
-	const struct tp_frame *full = stack->frames + stack->capacity - 1;
-	const uint64_t high = at->high;
-	const uint64_t away = stack->away;
-	const uint64_t edge_time = stack->edge < stack->off_edge ? stack->edge : stack->off_edge;
-	const uint32_t count = at->count;
+	if (how.waits)
+		tp_profile_look(usual->profile, node, ticks);
+}
+
+static inline __attribute__((always_inline)) void usual_fetch(
+    const struct usual *usual, const struct how how, uint32_t number)
+{
+	if (!how.far)
+		return;
+	const struct tp_node *node = &usual->profile->nodes[number];
+	__builtin_prefetch(&node->calls, 1);
+	__builtin_prefetch(&node->times, 1);
+}
+
+// What a call adds to its node.
+static inline __attribute__((always_inline)) void usual_add(
+    const struct usual *usual, const struct how how, struct late *late, const struct ended *call)
+{
+	if (how.far)
+		late_end(late, usual->profile, call);
+	else if (!how.tell || !usual->stack->only_calls)
+		tp_profile_add(
+		    usual->profile, call->node, call->inclusive, call->children, call->cost);
+}
+
+// A call at START that calls nothing has ended at END; LAST is the time before it.
+static inline __attribute__((always_inline)) void usual_leaf(struct usual *usual,
+    const struct how how, struct late *late, const struct tp_edge *edge, uint64_t last,
+    uint64_t start, uint64_t end)
+{
+	const struct tp_local_function *function = &usual->functions[edge->function];
+	const struct ended call = {
+	    .inclusive = end - start,
+	    .cost = function->in,
+	    .node = edge->node,
+	};
+	usual_look(usual, how, usual->top->node, start - last);
+	usual_look(usual, how, call.node, call.inclusive);
+	usual->top->children += call.inclusive;
+	usual->top->cost += call.cost + function->out;
+	usual_fetch(usual, how, call.node);
+	usual_add(usual, how, late, &call);
+}
+
+static inline __attribute__((always_inline)) void usual_push(struct usual *usual,
+    const struct how how, const struct tp_edge *edge, uint64_t last, uint64_t time,
+    uint64_t position)
+{
+	usual_look(usual, how, usual->top->node, time - last);
+	usual_fetch(usual, how, edge->node);
+	*++usual->top = (struct tp_frame){
+	    .position = position,
+	    .start = time - usual->away,
+	    .began = time,
+	    .node = edge->node,
+	    .function = edge->function,
+	    .name = edge->name,
+	};
+	usual->block = edge->block;
+	if (how.tell && usual->stack->sink->enter)
+		usual->stack->sink->enter(usual->stack->sink->context, position, edge->node, time);
+}
+
+static inline __attribute__((always_inline)) void usual_pop(
+    struct usual *usual, const struct how how, struct late *late, uint64_t last, uint64_t time)
+{
+	struct tp_frame *top = usual->top;
+	struct tp_local_function *function = &usual->functions[top->function];
+	const struct ended call = {
+	    .inclusive = time - usual->away - top->start,
+	    .children = top->children,
+	    .cost = top->cost + function->in,
+	    .node = top->node,
+	};
+	usual_look(usual, how, call.node, time - last);
+	usual_add(usual, how, late, &call);
+	if (how.tell && usual->stack->sink->leave)
+		tell_leave(usual->stack, top, &call, time);
+	if (__builtin_expect(top < usual->fresh, 0)) {
+		function->active--;
+		usual->fresh = top;
+	}
+	usual->top = --top;
+	top->children += call.inclusive;
+	top->cost += call.cost + function->out;
+	usual->block = usual->blocks[top->node];
+}
+
+/*
+ * Replay records as long as they are the usual ones: enters of paths that are known, and exits of what is on
+ * top. It does what push and pop do. A call that calls nothing is two records with one name, one behind the
+ * other, and needs no frame.
+ */
+static inline __attribute__((always_inline)) void replay_usual(
+    struct tp_stack *stack, struct tp_stack_place *at, const struct how how)
+{
+	struct tp_frame *const top = stack->frames + stack->depth - 1;
+	struct usual usual = {
+	    .stack = stack,
+	    .profile = stack->profile,
+	    .edges = stack->profile->edges,
+	    .blocks = stack->profile->blocks,
+	    .functions = stack->profile->functions,
+	    .top = top,
+	    .full = stack->frames + stack->capacity - 1,
+	    .fresh = top + 1,
+	    .high = at->high,
+	    .away = stack->away,
+	    .edge_time = stack->edge < stack->off_edge ? stack->edge : stack->off_edge,
+	    .block = stack->profile->blocks[top->node],
+	};
 	const uint64_t *words = at->words;
+	const uint32_t count = at->count;
 	uint64_t last = at->last;
 	uint32_t i = at->i;
 	struct late late;
@@ -116,95 +234,75 @@ static inline __attribute__((always_inline)) void replay_usual(struct tp_stack *
 	for (; i < count; i++) {
 		const uint64_t word = words[i];
 		const uint32_t tagged = (uint32_t)(word >> 32);
-		const uint64_t time = high | (uint32_t)word;
+		const uint64_t time = usual.high | (uint32_t)word;
 		if (__builtin_expect(
-			tagged < TEEPERF_NAME_FIRST || time < last || time >= edge_time, 0))
+			tagged < TEEPERF_NAME_FIRST || time < last || time >= usual.edge_time, 0))
 			break;
 		if (tagged % 4 == TEEPERF_KIND_ENTER) {
-			const struct tp_edge *edge = tp_edges_find(edges, mask, top->node, tagged);
-			if (__builtin_expect(!edge || top == full, 0))
+			const struct tp_edge *edge =
+			    how.far ? tp_edges_find_far(usual.edges, usual.block, tagged)
+				    : tp_edges_find(usual.edges, usual.block, tagged);
+			if (__builtin_expect(!edge, 0))
 				break;
-			if (waits)
-				tp_profile_look(profile, top->node, time - last);
-			if (far) {
-				__builtin_prefetch(&nodes[edge->node], 1);
-				__builtin_prefetch(tp_profile_line(edges, mask, edge->node));
+			const uint64_t next = i + 1 < count ? words[i + 1] : 0;
+			const uint64_t end = usual.high | (uint32_t)next;
+			if (!how.tell && next >> 32 == (tagged | TEEPERF_KIND_EXIT) &&
+			    __builtin_expect(end >= time && end < usual.edge_time, 1)) {
+				usual_leaf(&usual, how, &late, edge, last, time, end);
+				last = end;
+				i++;
+				continue;
 			}
-			functions[edge->function].active++;
-			*++top = (struct tp_frame){
-			    .position = at->position + (uint64_t)i * 8,
-			    .start = time - away,
-			    .began = time,
-			    .node = edge->node,
-			    .function = edge->function,
-			    .name = tagged,
-			};
-			if (tell && stack->sink->enter)
-				stack->sink->enter(
-				    stack->sink->context, top->position, top->node, time);
+			if (__builtin_expect(usual.top == usual.full, 0))
+				break;
+			usual_push(&usual, how, edge, last, time, at->position + (uint64_t)i * 8);
 		} else {
 			if (__builtin_expect(
-				tagged != (top->name | TEEPERF_KIND_EXIT) || top->off, 0))
+				tagged != (usual.top->name | TEEPERF_KIND_EXIT) || usual.top->off,
+				0))
 				break;
-			if (waits)
-				tp_profile_look(profile, top->node, time - last);
-			struct tp_local_function *function = &functions[top->function];
-			const struct ended call = {
-			    .inclusive = time - away - top->start,
-			    .children = top->children,
-			    .cost = top->cost + function->in,
-			    .node = top->node,
-			};
-			function->active--;
-			if (far)
-				late_end(&late, profile, &call);
-			else if (!tell || !stack->only_calls)
-				tp_profile_add(
-				    profile, call.node, call.inclusive, call.children, call.cost);
-			if (tell && stack->sink->leave)
-				tell_leave(stack, top, &call, time);
-			top--;
-			top->children += call.inclusive;
-			top->cost += call.cost + function->out;
+			usual_pop(&usual, how, &late, last, time);
 		}
 		last = time;
 	}
-	if (far)
-		late_flush(&late, profile);
+	if (how.far)
+		late_flush(&late, usual.profile);
+	for (const struct tp_frame *frame = usual.fresh; frame <= usual.top; frame++)
+		usual.functions[frame->function].active++;
 	at->events += i - at->i;
 	at->i = i;
 	at->last = last;
-	stack->depth = (uint32_t)(top - stack->frames) + 1;
+	stack->depth = (uint32_t)(usual.top - stack->frames) + 1;
 }
 
 static void replay_far(struct tp_stack *stack, struct tp_stack_place *at)
 {
-	replay_usual(stack, at, true, false, false);
+	replay_usual(stack, at, (struct how){.far = true});
 }
 
 static void replay_near(struct tp_stack *stack, struct tp_stack_place *at)
 {
-	replay_usual(stack, at, false, false, false);
+	replay_usual(stack, at, (struct how){.far = false});
 }
 
 static void replay_telling(struct tp_stack *stack, struct tp_stack_place *at)
 {
-	replay_usual(stack, at, false, true, false);
+	replay_usual(stack, at, (struct how){.tell = true});
 }
 
 static void replay_far_waiting(struct tp_stack *stack, struct tp_stack_place *at)
 {
-	replay_usual(stack, at, true, false, true);
+	replay_usual(stack, at, (struct how){.far = true, .waits = true});
 }
 
 static void replay_near_waiting(struct tp_stack *stack, struct tp_stack_place *at)
 {
-	replay_usual(stack, at, false, false, true);
+	replay_usual(stack, at, (struct how){.waits = true});
 }
 
 static void replay_telling_waiting(struct tp_stack *stack, struct tp_stack_place *at)
 {
-	replay_usual(stack, at, false, true, true);
+	replay_usual(stack, at, (struct how){.tell = true, .waits = true});
 }
 
 void tp_stack_replay_usual(struct tp_stack *stack, struct tp_stack_place *at)
@@ -212,7 +310,7 @@ void tp_stack_replay_usual(struct tp_stack *stack, struct tp_stack_place *at)
 	const bool waits = stack->profile->waited;
 	if (stack->special)
 		(waits ? replay_telling_waiting : replay_telling)(stack, at);
-	else if (stack->profile->node_count > FAR_NODES)
+	else if (stack->profile->node_count >= TP_FAR_NODES)
 		(waits ? replay_far_waiting : replay_far)(stack, at);
 	else
 		(waits ? replay_near_waiting : replay_near)(stack, at);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -90,12 +91,66 @@ static void sums_of_a_node(void **state)
 	tp_profile_release(&profile);
 }
 
+// How many of the edges of the nodes from FIRST on are at home, and in the line of their home.
+static void count_near(uint32_t first, uint32_t *home, uint32_t *line)
+{
+	*home = *line = 0;
+	for (uint32_t i = first; i < profile.node_count; i++) {
+		const struct tp_node *node = &profile.nodes[i];
+		const uint32_t block = profile.blocks[node->parent];
+		const struct tp_edge *at = tp_edge_home(profile.edges, block, node->name);
+		const struct tp_edge *edge = tp_edges_find(profile.edges, block, node->name);
+		assert_ptr_equal(edge, tp_edges_find_far(profile.edges, block, node->name));
+		assert_int_equal(edge->node, i);
+		assert_int_equal(edge->block, profile.blocks[i]);
+		*home += edge == at;
+		*line += (edge - profile.edges) / 4 == (at - profile.edges) / 4;
+	}
+}
+
+// Callers with one to eight callees each.
+static void add_paths(uint32_t count)
+{
+	static uint64_t seed = 1;
+	for (uint32_t caller = profile.node_count - 1; profile.node_count < count; caller++)
+		for (uint32_t i = 0; i <= caller % 8; i++) {
+			seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+			tp_profile_child(
+			    &profile, caller, 0x400000 + 16 * (uint32_t)(seed >> 33) % 65536);
+		}
+}
+
+// What makes it quick to find a path again, and that it takes no more room for that.
+static void edges_are_near(void **state)
+{
+	(void)state;
+	uint32_t home;
+	uint32_t line;
+	assert_int_equal(tp_profile_init(&profile), 0);
+	add_paths(11000);
+	count_near(1, &home, &line);
+	printf("of %u edges %u are at home, %u in its line; room for %u\n", profile.node_count - 1,
+	    home, line, profile.edge_count);
+	assert_true(home > profile.node_count / 10 * 9);
+	assert_true(profile.edge_count < 5 * profile.node_count);
+	const uint32_t near = profile.node_count;
+	const uint32_t room = profile.edge_count;
+	add_paths(60000);
+	count_near(near, &home, &line);
+	printf("of %u more %u are at home, %u in its line; room for %u\n",
+	    profile.node_count - near, home, line, profile.edge_count - room);
+	assert_true(line > (profile.node_count - near) / 20 * 19);
+	assert_true(profile.edge_count - room < 5 * (profile.node_count - near) / 2);
+	tp_profile_release(&profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(paths_are_distinct),
 	    cmocka_unit_test(growth_loses_nothing),
 	    cmocka_unit_test(sums_of_a_node),
+	    cmocka_unit_test(edges_are_near),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
