@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pieces of work that several threads share.
+#define _GNU_SOURCE // sched_getaffinity
 #include "workers.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +22,10 @@ struct shared {
 
 uint32_t tp_workers_count(void)
 {
+	// Not all that there are: taskset and containers leave a process some of them.
+	cpu_set_t allowed;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+		return (uint32_t)CPU_COUNT(&allowed);
 	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	return processors > 0 ? (uint32_t)processors : 1;
 }
