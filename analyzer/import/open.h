@@ -38,5 +38,9 @@ int tp_original_translate(const struct tp_source *source, const struct tp_origin
 int tp_import_open(struct tp_tracefile *trace, const char *file,
     const struct tp_original_options *original, const void *more, size_t more_size,
     struct tp_err *err);
+/* The same up to tp_tracefile_load. */
+int tp_import_begin(struct tp_tracefile *trace, const char *file,
+    const struct tp_original_options *original, const void *more, size_t more_size,
+    struct tp_err *err);
 
 #endif

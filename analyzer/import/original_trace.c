@@ -396,7 +396,7 @@ int tp_original_open(struct tp_source *source, const struct tp_original_options 
 	return 0;
 }
 
-int tp_import_open(struct tp_tracefile *trace, const char *file,
+int tp_import_begin(struct tp_tracefile *trace, const char *file,
     const struct tp_original_options *original, const void *more, size_t more_size,
     struct tp_err *err)
 {
@@ -407,5 +407,13 @@ int tp_import_open(struct tp_tracefile *trace, const char *file,
 	if (!code)
 		code = tp_original_open(&trace->source, original ? original : &none,
 		    &trace->problems, &trace->notes, err);
+	return code;
+}
+
+int tp_import_open(struct tp_tracefile *trace, const char *file,
+    const struct tp_original_options *original, const void *more, size_t more_size,
+    struct tp_err *err)
+{
+	const int code = tp_import_begin(trace, file, original, more, more_size, err);
 	return code ? code : tp_tracefile_load(trace, err);
 }

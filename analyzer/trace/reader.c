@@ -144,6 +144,16 @@ static int make_room(struct tp_reader *reader, uint64_t size, struct tp_err *err
 	return 0;
 }
 
+// How many bytes of the payload are to be read.
+static uint64_t wanted_bytes(const struct tp_reader *reader, const struct teeperf_section *header)
+{
+	const bool is_chunk =
+	    header->type == TEEPERF_SECTION_CHUNK || header->type == TEEPERF_SECTION_PACKED;
+	return reader->skims && is_chunk && header->size > sizeof(struct teeperf_packed)
+		   ? sizeof(struct teeperf_packed)
+		   : header->size;
+}
+
 int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct tp_err *err)
 {
 	if (reader->stopped || reader->at == reader->source->size)
@@ -159,19 +169,21 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 	struct teeperf_section *header = &section->header;
 	if (!read_header(reader, header))
 		return 0;
-	const int code = make_room(reader, header->size ? header->size : 1, err);
+	const uint64_t wanted = wanted_bytes(reader, header);
+	const int code = make_room(reader, wanted ? wanted : 1, err);
 	if (code)
 		return code;
 	struct tp_err failure;
-	if (tp_source_read(reader->source, reader->at + sizeof(*header), reader->buffer,
-		header->size, &failure)) {
+	if (tp_source_read(
+		reader->source, reader->at + sizeof(*header), reader->buffer, wanted, &failure)) {
 		stop_unread(reader, &failure);
 		return 0;
 	}
 	section->payload = reader->buffer;
 	reader->at += sizeof(*header) + (header->size + 7) / 8 * 8;
 
-	const uint32_t found = tp_checksum(reader->buffer, header->size);
+	const uint32_t found =
+	    wanted < header->size ? header->checksum : tp_checksum(reader->buffer, header->size);
 	if (found != header->checksum) {
 		section->damaged = true;
 		tp_problems_add_at(reader->problems, TP_ERR_FORMAT, reader->source->name,

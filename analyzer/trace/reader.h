@@ -19,6 +19,7 @@ struct tp_reader {
 	struct tp_problems *problems;
 	struct teeperf_trace_header header;
 	uint64_t at;  /* offset of the next section */
+	bool skims;   /* of chunks only the beginning is read, and not compared with the checksum */
 	bool stopped; /* no section can be found behind `at`, which is not the end */
 	/* Why, if bytes that are there could not be read; else its code is 0. */
 	struct tp_err unread;
@@ -29,8 +30,9 @@ struct tp_reader {
 struct tp_section {
 	uint64_t offset; /* of its header in the file */
 	struct teeperf_section header;
-	const uint8_t *payload; /* header.size bytes, until the next call */
-	bool damaged;           /* the checksum does not fit: do not believe the payload */
+	/* header.size bytes, until the next call; of chunks that are skimmed at most sizeof(struct teeperf_packed) */
+	const uint8_t *payload;
+	bool damaged; /* the checksum does not fit: do not believe the payload */
 };
 
 /*

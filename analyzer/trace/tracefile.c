@@ -70,6 +70,7 @@ static void add_chunk(struct loader *loader, const struct tp_section *section)
 		    .thread = header->thread,
 		    .word_count = (uint32_t)((header->used - sizeof(*header)) / 8),
 		    .packed_size = is_packed ? (uint32_t)size : 0,
+		    .checksum = section->header.checksum,
 		};
 	}
 }
@@ -482,6 +483,7 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 	int code = tp_reader_init(&reader, &trace->source, &trace->problems, err);
 	if (!code)
 		trace->header = reader.header;
+	reader.skims = trace->defers;
 	while (!code && (code = tp_reader_next(&reader, &section, err)) > 0) {
 		add_section(&loader, &section);
 		code = loader.code;
@@ -501,6 +503,8 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 				      : tp_tracefile_host(trace, "mode", mode, sizeof(mode)) &&
 					    !strcmp(mode, "ring");
 	code = tp_verify_threads(trace, loader.threads, loader.thread_count, err);
+	if (!code && trace->defers)
+		code = tp_chunk_checks_make(trace, err);
 	if (code)
 		goto out;
 	give_attached(&loader);
@@ -553,6 +557,8 @@ void tp_tracefile_close(struct tp_tracefile *trace)
 	tp_sched_read_release(&trace->sched);
 	free(trace->chunks);
 	free(trace->threads);
+	free(trace->checks);
+	trace->checks = NULL;
 	tp_system_release(&trace->system);
 	trace->chunks = NULL;
 	trace->threads = NULL;

@@ -29,6 +29,7 @@ struct tp_chunk {
 	uint32_t thread;
 	uint32_t word_count;  /* 8-byte words behind the chunk header */
 	uint32_t packed_size; /* bytes of the packed payload, 0: the records are as they are */
+	uint32_t checksum;    /* of its section */
 };
 
 /*
@@ -72,6 +73,8 @@ struct tp_lacks {
 	bool open;        /* nobody knows what is missing besides */
 };
 
+struct tp_chunk_checks;
+
 struct tp_tracefile {
 	struct tp_source source;
 	struct tp_problems problems;
@@ -81,7 +84,13 @@ struct tp_tracefile {
 	struct tp_chunk *chunks; /* by thread, then by sequence */
 	uint64_t chunk_count;
 	uint64_t chunk_room;
-	struct tp_thread *threads; /* by number */
+	/*
+	 * Whoever reads all chunks may have them checked then, and read the file once: set it between tp_tracefile_begin and
+	 * _load, and ask tp_tracefile_is_whole in the end.
+	 */
+	bool defers;
+	struct tp_chunk_checks *checks; /* NULL: all chunks were checked */
+	struct tp_thread *threads;      /* by number */
 	uint32_t thread_count;
 	const struct teeperf_module *modules; /* path is NUL-terminated */
 	uint32_t module_count;
@@ -125,6 +134,11 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err);
 int tp_tracefile_from_memory(struct tp_tracefile *trace, const char *name, const void *data,
     size_t size, struct tp_err *err);
 void tp_tracefile_close(struct tp_tracefile *trace);
+/*
+ * Of a trace that defers, check the chunks that were not read. False: there is damage, of chunks or other; what was
+ * made of the trace is of no use, and only without `defers` its problems are told as they are.
+ */
+bool tp_tracefile_is_whole(const struct tp_tracefile *trace);
 
 /* The value of KEY in the host section, without control characters; false if it is not there. */
 bool tp_tracefile_host(const struct tp_tracefile *trace, const char *key, char *value, size_t size);
@@ -146,11 +160,15 @@ int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *t
  */
 void tp_verify_end(struct tp_tracefile *trace, bool stopped);
 
+/* tp_verify_threads has sorted the chunks: from now on they are checked when they are read. 0 or TP_ERR_MEMORY. */
+int tp_chunk_checks_make(struct tp_tracefile *trace, struct tp_err *err);
+
 /* ---- records */
 
 struct tp_chunk_reader {
 	const struct tp_tracefile *trace;
 	uint64_t *words;             /* of the chunk read last */
+	uint64_t *block;             /* where they are, raw ones behind their chunk's header */
 	uint8_t *packed;             /* NULL until there is a packed chunk */
 	struct tp_unpacker unpacker; /* the same */
 };

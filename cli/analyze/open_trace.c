@@ -180,6 +180,26 @@ static int measure_costs(struct tp_open_trace *open, const struct tp_open_option
 	return code;
 }
 
+// Open and analyse FILE; DEFERS as struct tp_tracefile has it.
+static int read_trace(struct tp_open_trace *open, const char *file,
+    const struct tp_open_options *options, const struct tp_original_options *original,
+    struct tp_analysis_options analysis, bool defers, struct tp_err *err)
+{
+	const struct tp_buf *more = options->more;
+	int code = tp_import_begin(
+	    &open->trace, file, original, more ? more->data : NULL, more ? more->size : 0, err);
+	open->trace.defers = !code && defers;
+	if (!code)
+		code = tp_tracefile_load(&open->trace, err);
+	if (!code && open->trace.defers && open->trace.problems.count)
+		return 0; // it is not whole
+	if (!code)
+		code = measure_costs(open, options, &analysis, err);
+	if (!code)
+		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, err);
+	return code;
+}
+
 int tp_open_trace(
     struct tp_open_trace *open, const char *file, const struct tp_open_options *options)
 {
@@ -229,13 +249,12 @@ int tp_open_trace(
 	    .symbols = analysis.symbols,
 	};
 	struct tp_err err;
-	const struct tp_buf *more = options->more;
-	int code = tp_import_open(
-	    &open->trace, file, &original, more ? more->data : NULL, more ? more->size : 0, &err);
-	if (!code)
-		code = measure_costs(open, options, &analysis, &err);
-	if (!code)
-		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, &err);
+	// Most traces are whole: they are checked while they are replayed, and read once.
+	int code = read_trace(open, file, options, &original, analysis, true, &err);
+	if (!tp_tracefile_is_whole(&open->trace)) {
+		tp_open_trace_release(open);
+		code = read_trace(open, file, options, &original, analysis, false, &err);
+	}
 	if (progress.last)
 		fputs("\r\033[K", stderr);
 	open->damaged = open->trace.problems.count || open->analysis.damage.count;

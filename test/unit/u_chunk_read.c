@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Chunks of a trace, packed and as they are: the same records; and chunks that are damaged in spite of
 // a good checksum, as a hostile program or recorder might leave them.
+#define _GNU_SOURCE // memfd_create
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -182,6 +186,104 @@ static void a_file_that_changes_meanwhile(void **state)
 	end();
 }
 
+// ---- chunks that are checked when they are read
+
+static int memory_file;
+
+// The trace so far as a file without a name, opened so that its chunks are checked later.
+static void open_deferring(void)
+{
+	char name[32];
+	memory_file = memfd_create("trace", 0);
+	assert_true(memory_file >= 0);
+	assert_int_equal(write(memory_file, file.data, file.size), file.size);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", memory_file);
+	assert_int_equal(tp_tracefile_begin(&trace, name, &err), 0);
+	trace.source.name = "trace";
+	trace.defers = true;
+	assert_int_equal(tp_tracefile_load(&trace, &err), 0);
+	assert_int_equal(tp_chunk_reader_init(&reader, &trace, &err), 0);
+}
+
+static void end_deferring(void)
+{
+	end();
+	close(memory_file);
+}
+
+static void add_chunks(uint64_t count)
+{
+	uint8_t packed[8192];
+	begin();
+	for (uint64_t i = 0; i < count; i++) {
+		make_chunk(i);
+		if (i % 2)
+			add_section(TEEPERF_SECTION_PACKED, packed, pack(packed));
+		else
+			add_section(TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
+	}
+	const struct teeperf_trace_end last = {.chunk_count = count};
+	add_section(TEEPERF_SECTION_END, &last, sizeof(last));
+}
+
+static void later_checks_find_the_same(void **state)
+{
+	(void)state;
+	// Nothing, one of the raw ones, one of the packed ones, the chunk's own header.
+	static const size_t damage[] = {0, 64 + 24 + 500, 64 + 24 + 24064 + 24 + 300, 64 + 24 + 2};
+	for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
+		for (uint64_t reads = 0; reads <= 4; reads += 4) {
+			add_chunks(4);
+			if (damage[i])
+				file.data[damage[i]] ^= 1;
+			open_trace();
+			const bool whole = !trace.problems.count;
+			assert_true(tp_tracefile_is_whole(&trace));
+			assert_int_equal(whole, !damage[i]);
+			tp_chunk_reader_release(&reader);
+			tp_tracefile_close(&trace);
+			open_deferring();
+			uint64_t failed = 0;
+			for (uint64_t j = 0; j < reads && j < trace.chunk_count; j++)
+				failed +=
+				    tp_chunk_reader_read(&reader, &trace.chunks[j], &err) != 0;
+			assert_int_equal(failed, reads && trace.chunk_count == 4 && !whole);
+			assert_int_equal(tp_tracefile_is_whole(&trace), whole);
+			end_deferring();
+		}
+	}
+}
+
+// Bytes that this process has read; -1: the kernel does not count them.
+static long long bytes_read(void)
+{
+	long long count = -1;
+	FILE *io = fopen("/proc/self/io", "r");
+	if (io && fscanf(io, "rchar: %lld", &count) != 1)
+		count = -1;
+	if (io)
+		fclose(io);
+	return count;
+}
+
+// Each byte of a trace is read once, whoever checks it.
+static void a_trace_is_read_once(void **state)
+{
+	(void)state;
+	add_chunks(64);
+	const long long before = bytes_read();
+	if (before < 0)
+		skip();
+	open_deferring();
+	for (uint64_t i = 0; i < trace.chunk_count; i++)
+		assert_int_equal(tp_chunk_reader_read(&reader, &trace.chunks[i], &err), 0);
+	assert_true(tp_tracefile_is_whole(&trace));
+	const long long after = bytes_read();
+	assert_int_equal(trace.chunk_count, 64);
+	assert_in_range(after - before, file.size, file.size + file.size / 20);
+	end_deferring();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +291,8 @@ int main(void)
 	    cmocka_unit_test(what_does_not_unpack_is_named),
 	    cmocka_unit_test(hostile_sizes_are_refused),
 	    cmocka_unit_test(a_file_that_changes_meanwhile),
+	    cmocka_unit_test(later_checks_find_the_same),
+	    cmocka_unit_test(a_trace_is_read_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
