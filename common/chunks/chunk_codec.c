@@ -142,6 +142,22 @@ void tp_unpacker_release(struct tp_unpacker *unpacker)
 	*unpacker = (struct tp_unpacker){0};
 }
 
+enum { RUN = 8 }; // records that are looked at together
+
+// Whether RUN records are all timed, and need no bytes behind the codes: most are so.
+static bool is_plain(const uint32_t *names, const uint8_t *codes)
+{
+	_Static_assert(NEAR == 0xf0, "these and greater ones have the upper four bits");
+	_Static_assert(TEEPERF_KIND_UNTIMED == 2, "bit 1 without bit 0");
+	uint64_t all;
+	uint32_t untimed = 0;
+	memcpy(&all, codes, RUN);
+	for (uint32_t i = 0; i < RUN; i++)
+		untimed |= names[i] & ~(names[i] << 1);
+	return !(untimed & 2) &&
+	       !(all & all << 1 & all << 2 & all << 3 & UINT64_C(0x8080808080808080));
+}
+
 // Put names and times together; false if the times are not what the codes say.
 static bool join(const struct tp_unpacker *unpacker, uint64_t size, uint32_t last, uint64_t *words,
     uint64_t count)
@@ -149,6 +165,14 @@ static bool join(const struct tp_unpacker *unpacker, uint64_t size, uint32_t las
 	const uint8_t *more = unpacker->times + count;
 	const uint8_t *end = unpacker->times + size;
 	for (uint64_t i = 0; i < count; i++) {
+		while (count - i >= RUN && is_plain(unpacker->names + i, unpacker->times + i)) {
+			for (uint32_t j = 0; j < RUN; j++, i++) {
+				last += unpacker->times[i];
+				words[i] = (uint64_t)unpacker->names[i] << 32 | last;
+			}
+		}
+		if (i == count)
+			break;
 		const uint32_t name = unpacker->names[i];
 		uint32_t difference = unpacker->times[i];
 		if (difference == FAR) {
