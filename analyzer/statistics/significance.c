@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Welch's t-test.
-#include "diff.h"
+#include "significance.h"
 
 #include <math.h>
 
