@@ -206,6 +206,8 @@ int tp_session_choose(
     struct tp_session *session, const struct tp_region_only *wanted, struct tp_err *err);
 /* Whether the program obeys. */
 bool tp_session_has_chosen(struct tp_session *session);
+/* The last choice has ended a time that the one before it began as a fair sample (trace.h, WINDOWS). pre: the program obeys. */
+void tp_session_note_window(struct tp_session *session);
 /* Have the program look, if it listens for a signal. False: it looks when it comes to it. */
 bool tp_session_tell(const struct tp_session *session);
 

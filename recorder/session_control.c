@@ -131,6 +131,11 @@ bool tp_session_has_chosen(struct tp_session *session)
 	return false;
 }
 
+void tp_session_note_window(struct tp_session *session)
+{
+	tp_selection_note_window(&session->drain.selections);
+}
+
 static enum tp_control_result select_functions(struct tp_session *session,
     const struct tp_control_request *request, const uint64_t *hashes, char *why, size_t room)
 {

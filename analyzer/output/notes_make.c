@@ -201,6 +201,13 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 		    count == 1 ? "was" : "were", line.size ? line.data : "");
 	notes->failed |= line.failed;
 	tp_buf_release(&line);
+	if (analysis->estimated_count)
+		tp_notes_add(notes, TP_NOTE_ID_ESTIMATED, analysis->estimated_count,
+		    "all calls of %" PRIu32
+		    " of these functions were estimated by %s windows in which they "
+		    "were on, and so were inclusive times where calls are short; with 95%% confidence "
+		    "they are within +/-",
+		    analysis->estimated_count, tp_text_count(text, analysis->trace->windows.count));
 	if (analysis->selected_unknown)
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_UNKNOWN, analysis->selected_unknown,
 		    "%" PRIu32
@@ -374,8 +381,8 @@ static void note_budget(struct tp_notes *notes, const struct tp_tracefile *trace
 				 : 0;
 	tp_notes_add(notes, TP_NOTE_ID_BUDGET, off,
 	    "%s; %s%s%" PRIu64
-	    " function%s switched off for a part of the time, whose totals are of the rest only and not "
-	    "scaled up; those of all others are complete",
+	    " function%s switched off for a part of the time, whose totals are of the rest only; those of all "
+	    "others are complete",
 	    tp_text_share_exact(asked, share),
 	    overhead >= 0 && overhead < 1000 ? tp_text_share(cost, overhead) : "",
 	    overhead >= 0 && overhead < 1000

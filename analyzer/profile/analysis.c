@@ -3,6 +3,7 @@
 #include "analysis.h"
 
 #include "analyzer/profile/analysis_steps.h"
+#include "analyzer/profile/estimates.h"
 #include "common/units.h"
 
 #include <inttypes.h>
@@ -214,6 +215,10 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 		if ((selects && !tp_selected_names_init(analysis)) ||
 		    (costs && !tp_measured_names_init(analysis)))
 			return tp_err_memory(err, trace->source.name);
+		bool failed = false;
+		analysis->estimates = selects ? tp_estimates_new(analysis, &failed) : NULL;
+		if (failed)
+			return tp_err_memory(err, trace->source.name);
 		tp_replay_forget(analysis);
 		analysis->notes = notes;
 		code = replay_and_name(analysis, err);
@@ -231,7 +236,10 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	    options->one_thread ? analysis->threads[0].thread : NULL);
 	tp_functions_add(analysis);
 	add_counts(analysis);
-	return 0;
+	const bool estimated = tp_estimates_make(analysis);
+	tp_estimates_release(analysis->estimates);
+	analysis->estimates = NULL;
+	return estimated ? 0 : tp_err_memory(err, trace->source.name);
 }
 
 void tp_analysis_release(struct tp_analysis *analysis)
@@ -243,6 +251,7 @@ void tp_analysis_release(struct tp_analysis *analysis)
 	}
 	for (uint32_t i = 0; i < analysis->function_count; i++)
 		tp_histogram_release(&analysis->functions[i].times);
+	tp_estimates_release(analysis->estimates);
 	free(analysis->threads);
 	free(analysis->functions);
 	tp_arena_release(&analysis->arena);

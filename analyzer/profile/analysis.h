@@ -14,6 +14,21 @@
 #include "analyzer/trace/timebase.h"
 #include "analyzer/trace/tracefile.h"
 
+/* A total, and by how much it may be off, with 95 % confidence. */
+struct tp_estimated {
+	uint64_t value;
+	uint64_t margin;
+};
+
+/* What a function's totals were, that was switched off for a part of the time: estimates.h. */
+struct tp_function_estimate {
+	bool has_calls;
+	bool has_inclusive;
+	uint32_t windows; /* that it was seen in while it was off */
+	struct tp_estimated calls;
+	struct tp_estimated inclusive; /* ticks */
+};
+
 /*
  * A function: from enter and exit records, from counts, or from both (instrumented in one module and
  * only counted in another), whose calls are then summed. Times are ticks; tp_timebase_ns converts.
@@ -51,6 +66,7 @@ struct tp_function {
 	uint64_t percentiles[3];   /* of them: 50, 90 and 99 percent are not longer */
 	struct tp_symbol symbol;
 	const struct tp_selected *selected; /* when it was recorded, NULL: always */
+	struct tp_function_estimate estimate;
 };
 
 struct tp_thread_result {
@@ -113,6 +129,9 @@ struct tp_analysis {
 	uint32_t cost_count;
 	uint32_t
 	    selected_unknown; /* of these, such of which that is not known, as they have no name */
+	struct tp_estimates *estimates;   /* NULL: there are none to be made */
+	uint32_t estimated_count;         /* functions that have an estimate of their calls */
+	double event_ticks;               /* with which estimates reckon for each event */
 	struct tp_thread_result *threads; /* by number */
 	uint32_t thread_count;
 	struct tp_function *functions; /* by address, those of which the low half is known first */

@@ -4,6 +4,7 @@
 
 #include "analyzer/replay/replay.h"
 #include "analyzer/profile/calls.h"
+#include "analyzer/profile/estimates.h"
 #include "analyzer/profile/together.h"
 #include "analyzer/profile/workers.h"
 
@@ -16,6 +17,7 @@ struct job {
 	struct tp_thread_result *result;
 	struct tp_stack stack;
 	struct tp_pieces pieces;
+	struct tp_estimates_thread estimates;
 	atomic_uint left; // pieces that are not done
 };
 
@@ -77,6 +79,7 @@ static void finish(struct work *work, struct job *job)
 	free(job->pieces.parts);
 	if (job->stack.frames)
 		take_results(analysis, result, &job->stack, &job->pieces.replay);
+	tp_estimates_finish(&job->estimates);
 	result->moves = job->stack.leaves || job->stack.arrives;
 	work->arrives |= job->stack.arrives;
 	tp_stack_release(&job->stack);
@@ -86,8 +89,10 @@ static void finish(struct work *work, struct job *job)
 static void replay_first(struct work *work, struct job *job)
 {
 	struct tp_thread_result *result = job->result;
+	struct tp_call_sink *sink =
+	    tp_estimates_begin(&job->estimates, work->analysis->estimates, &result->profile);
 	result->code =
-	    tp_analysis_stack(work->analysis, result->thread, &job->stack, &result->profile, NULL);
+	    tp_analysis_stack(work->analysis, result->thread, &job->stack, &result->profile, sink);
 	if (result->code)
 		return;
 	result->code = tp_pieces_replay(&job->pieces, 0, &result->err);

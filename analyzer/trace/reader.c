@@ -34,6 +34,7 @@ const char *tp_section_name(uint32_t type)
 	    [TEEPERF_SECTION_COUNTERS] = "counters",
 	    [TEEPERF_SECTION_ENERGY] = "energy",
 	    [TEEPERF_SECTION_SELECTIONS] = "selections",
+	    [TEEPERF_SECTION_WINDOWS] = "windows",
 	};
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
 }

@@ -207,6 +207,37 @@ int tp_selections_init(struct tp_selections *selections, const void *bytes, size
 	return work.no_memory ? TP_ERR_MEMORY : 0;
 }
 
+int tp_windows_init(struct tp_windows *windows, const struct tp_selections *selections,
+    const void *bytes, size_t count, const char *file, uint64_t offset,
+    struct tp_problems *problems, struct tp_arena *arena)
+{
+	*windows = (struct tp_windows){0};
+	struct tp_window *items = tp_arena_alloc(arena, (count + UINT64_C(1)) * sizeof(*items));
+	if (!items)
+		return TP_ERR_MEMORY;
+	uint32_t kept = 0;
+	uint32_t last = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct teeperf_trace_window window;
+		memcpy(&window, (const char *)bytes + i * sizeof(window), sizeof(window));
+		if (window.selection <= last) {
+			tp_problems_add_at(problems, TP_ERR_FORMAT, file, offset,
+			    "windows section of %zu entries is not used: they do not ascend",
+			    count);
+			return 0;
+		}
+		last = window.selection;
+		// Selection 0 is what recording began with, and has no time.
+		if (last >= selections->count ||
+		    selections->times[last - 1] == selections->times[last])
+			continue;
+		items[kept++] =
+		    (struct tp_window){last, selections->times[last - 1], selections->times[last]};
+	}
+	*windows = (struct tp_windows){items, kept};
+	return 0;
+}
+
 static const struct tp_selected *find(const struct tp_selections *selections, uint64_t hash)
 {
 	const uint32_t index =

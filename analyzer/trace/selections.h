@@ -32,12 +32,31 @@ struct tp_selections {
 	    unknown; /* of functions without a name: they may have been in each change */
 };
 
+/* A time, in ticks, that is a fair sample (trace.h, WINDOWS): from selection number SELECTION to the next one. */
+struct tp_window {
+	uint32_t selection;
+	uint64_t from;
+	uint64_t to;
+};
+struct tp_windows {
+	const struct tp_window *items; /* ascending */
+	uint32_t count;
+};
+
 /*
  * The selections of the COUNT entries in BYTES, which may be unaligned; they live in the arena. What contradicts itself is not
  * used, and becomes a problem of FILE at OFFSET. 0 or TP_ERR_MEMORY.
  */
 int tp_selections_init(struct tp_selections *selections, const void *bytes, size_t count,
     const char *file, uint64_t offset, struct tp_problems *problems, struct tp_arena *arena);
+
+/*
+ * The same of the COUNT windows in BYTES, of a trace whose selections are known. Windows of no length, and such of selections
+ * that are not used, are left out.
+ */
+int tp_windows_init(struct tp_windows *windows, const struct tp_selections *selections,
+    const void *bytes, size_t count, const char *file, uint64_t offset,
+    struct tp_problems *problems, struct tp_arena *arena);
 
 /* That of the function whose linkage name is NAME; NULL: it is on no list, by this name. */
 const struct tp_selected *tp_selections_of(

@@ -20,7 +20,9 @@ struct loader {
 	const struct teeperf_trace_cpu_thread *cpu;
 	uint32_t cpu_count;
 	struct tp_err *err;
-	int code; // 0, or the error that ends it
+	int code;              // 0, or the error that ends it
+	struct tp_buf windows; // the payload of their last section
+	uint64_t windows_offset;
 };
 
 static void fail(struct loader *loader)
@@ -247,6 +249,29 @@ static void add_selections(struct loader *loader, const struct tp_section *secti
 		fail(loader);
 }
 
+static void add_windows(struct loader *loader, const struct tp_section *section)
+{
+	if (section->header.size % sizeof(struct teeperf_trace_window)) {
+		reject(loader, section, "its size is not that of windows");
+		return;
+	}
+	tp_buf_reset(&loader->windows);
+	tp_buf_add(&loader->windows, section->payload, section->header.size);
+	loader->windows_offset = section->offset;
+	if (loader->windows.failed)
+		fail(loader);
+}
+
+// Only now all selections are known, wherever their section is.
+static void give_windows(struct loader *loader)
+{
+	struct tp_tracefile *trace = loader->trace;
+	if (tp_windows_init(&trace->windows, &trace->selections, loader->windows.data,
+		loader->windows.size / sizeof(struct teeperf_trace_window), trace->source.name,
+		loader->windows_offset, &trace->problems, &trace->arena))
+		fail(loader);
+}
+
 // Gaps of no length are there for readers that know of no selections.
 static void drop_gaps_of_selections(struct loader *loader)
 {
@@ -433,6 +458,9 @@ static void add_section(struct loader *loader, const struct tp_section *section)
 	case TEEPERF_SECTION_SELECTIONS:
 		add_selections(loader, section);
 		break;
+	case TEEPERF_SECTION_WINDOWS:
+		add_windows(loader, section);
+		break;
 	case TEEPERF_SECTION_CPU:
 		add_cpu(loader, section);
 		break;
@@ -478,6 +506,7 @@ static void add_more(struct loader *loader)
 int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 {
 	struct loader loader = {.trace = trace, .err = err};
+	tp_buf_init(&loader.windows);
 	struct tp_reader reader;
 	struct tp_section section;
 	int code = tp_reader_init(&reader, &trace->source, &trace->problems, err);
@@ -494,6 +523,7 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 	}
 	if (!code && trace->selections.count) {
 		drop_gaps_of_selections(&loader);
+		give_windows(&loader);
 		code = loader.code;
 	}
 	if (code)
@@ -519,6 +549,7 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 		code = loader.code;
 	}
 out:
+	tp_buf_release(&loader.windows);
 	tp_reader_release(&reader);
 	return code;
 }

@@ -105,6 +105,7 @@ struct tp_tracefile {
 	const char *symbols;                      /* text of the symbols section, or NULL */
 	struct tp_gaps gaps;                      /* when recording was switched off */
 	struct tp_selections selections;          /* which functions were recorded when */
+	struct tp_windows windows;                /* times of them that are a fair sample */
 	struct tp_system system;                  /* what the kernel did for the program */
 	struct teeperf_trace_log log;             /* valid if has_log */
 	bool has_log;

@@ -13,7 +13,7 @@
 #define TEEPERF_TRACE_MAGIC UINT64_C(0x3145434152545054)
 #define TEEPERF_TRACE_MAJOR 1
 #define TEEPERF_TRACE_OLDEST_MAJOR 1
-#define TEEPERF_TRACE_MINOR 5
+#define TEEPERF_TRACE_MINOR 6
 
 struct teeperf_trace_header {
 	uint64_t magic; /* TEEPERF_TRACE_MAGIC */
@@ -52,6 +52,7 @@ enum teeperf_section_type {
 	    16, /* struct teeperf_trace_meters, its meters and readings; the last counts */
 	TEEPERF_SECTION_ENERGY = 17,     /* the same */
 	TEEPERF_SECTION_SELECTIONS = 18, /* struct teeperf_trace_selection[]; the last counts */
+	TEEPERF_SECTION_WINDOWS = 19,    /* struct teeperf_trace_window[]; the last counts */
 };
 
 /* "TPSC", read as a little-endian word. */
@@ -242,6 +243,15 @@ struct teeperf_trace_selection {
 	uint32_t only;   /* enum teeperf_only */
 };
 
+/*
+ * WINDOWS: selections that the recorder asked for at a moment, and for a time, that did not depend on what the program did
+ * then, so that what was recorded in them is a fair sample. A window lasts until the next selection.
+ */
+struct teeperf_trace_window {
+	uint32_t selection; /* its number; ascending */
+	uint32_t reserved;  /* 0 */
+};
+
 /* How the program ended. */
 enum teeperf_exit_kind {
 	TEEPERF_EXIT_UNKNOWN = 0, /* still running when the recording was ended, or not known */
@@ -353,6 +363,7 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_sched) == 16, "switches of thr
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_system_event) == 64, "system event");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_system) == 48, "system events");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_selection) == 24, "selection");
+TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_window) == 8, "window");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_end) == 128, "end");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_missing) == 32, "missing");
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_meter) == 192, "meter");

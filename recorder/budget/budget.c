@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
@@ -18,6 +19,8 @@
 // Parts of the budget: what is chosen, and what is spent on probing.
 #define CHOSEN_PART 0.75
 #define PROBE_PART 0.1
+// By how much the gap between two windows is longer or shorter.
+#define JITTER 0.25
 // So much of the budget in one period is too much.
 #define TOO_MUCH 0.95
 // ... and so much so soon that it is not waited for the end of a period, from so many ms of cost on.
@@ -40,8 +43,17 @@ enum {
 	LATE_MS = 250,  // ... and then
 	EARLY_SECONDS = 5,
 	PATIENCE_MS = 10, // until a program that has not looked is sent a signal
-	PROBE_MS = 50,
-	PROBE_FUNCTIONS = 64,
+	// A window, in which functions are on that are off, is this long, and the next one comes after a gap of so much, which
+	// grows with the time so far, and of this for each function, as changing each one's gate takes a while.
+	WINDOW_LEAST_US = 200,
+	WINDOW_MOST_US = 50000,
+	WINDOW_LOOK_US = 100, // how often is looked whether it is over
+	WINDOW_GAP_MS = 150,
+	WINDOW_GAP_MOST_MS = 30000,
+	WINDOWS_EACH = 40, // of the time so far, the gap is at least one in so many
+	WINDOW_GAP_FUNCTION_US = 50,
+	WINDOW_DEAR = 4, // it ends early only if it costs so many times what it may
+	// Whether functions come back is decided with the sums of all windows since it was decided last, so often:
 	PROBE_GAP_MS = 1000, // at first, up to ...
 	PROBE_GAP_MOST_MS = 30000,
 	BACK_MS = 10000, // who is switched off again so soon after it came back is held ...
@@ -58,16 +70,14 @@ struct tp_budget_member {
 	double all_calls;
 	double calls; // since the last reckoning
 	double ticks;
-	double window_calls; // in the last probe
+	double window_calls; // in the windows since it was decided who comes back
 	double window_ticks;
 	const struct tp_elf_symbol *symbol; // NULL: none
 	const struct tp_elf_symbol *aliases;
 	uint32_t alias_count;
-	bool known;     // its rate is
-	bool probed;    // in the probe that runs
-	bool switched;  // off, at least once
-	double dearest; // share of running time that it cost then
-	uint64_t probed_ns;
+	bool known;       // its rate is
+	bool switched;    // off, at least once
+	double dearest;   // share of running time that it cost then
 	uint64_t back_ns; // when it came back last
 	uint64_t hold_ns;
 	uint64_t held_until_ns;
@@ -241,7 +251,7 @@ static bool make_list(struct tp_budget *budget, struct tp_region_only *only)
 	uint64_t used = 0;
 	for (uint32_t i = 0; i < budget->count; i++) {
 		const struct tp_budget_member *member = &budget->members[i];
-		if (!budget->functions[i].on && !(member->probed && budget->has_window) &&
+		if (!budget->functions[i].on && !budget->has_window &&
 		    (!add_hashes(budget, member->symbol, 1, &used) ||
 			!add_hashes(budget, member->aliases, member->alias_count, &used)))
 			return false;
@@ -264,8 +274,19 @@ static bool make_list(struct tp_budget *budget, struct tp_region_only *only)
 	return true;
 }
 
-// Have the program obey. False: it is over, or nothing can be chosen any more.
-static bool apply(struct tp_budget *budget)
+// Wait a little while. In a window all functions are on, and a millisecond more is many events.
+static void nap(struct tp_budget *budget)
+{
+	if (!budget->in_window) {
+		tp_doorbell_wait(&budget->worker.bell, 1);
+		return;
+	}
+	const struct timespec time = {.tv_nsec = WINDOW_LOOK_US * 1000};
+	nanosleep(&time, NULL);
+}
+
+// Have the program obey, by itself if it looks within PATIENCE ms. False: it is over, or nothing can be chosen any more.
+static bool apply(struct tp_budget *budget, uint64_t patience)
 {
 	struct tp_budget_result *result = &budget->result;
 	struct tp_region_only only;
@@ -288,9 +309,9 @@ static bool apply(struct tp_budget *budget)
 		if (is_ended(budget))
 			return false;
 		// A program that records looks by itself.
-		if (i == PATIENCE_MS)
+		if (i == patience)
 			tp_session_tell(budget->session);
-		tp_doorbell_wait(&budget->worker.bell, 1);
+		nap(budget);
 	}
 	budget->now_ns = tp_clock_monotonic_ns();
 	budget->settling = true;
@@ -311,7 +332,6 @@ static void note_switched(struct tp_budget *budget, uint32_t index)
 		budget->result.switched++;
 	member->switched = true;
 	member->dearest = share > member->dearest ? share : member->dearest;
-	member->probed_ns = budget->now_ns;
 	if (!member->back_ns)
 		return;
 	if (budget->now_ns - member->back_ns < BACK_MS * MS)
@@ -360,7 +380,7 @@ static void choose(struct tp_budget *budget, bool widen)
 	}
 	free(before);
 	if (changed)
-		apply(budget);
+		apply(budget, PATIENCE_MS);
 	if (changed)
 		budget->probe_gap_ns = PROBE_GAP_MS * MS;
 	if (changed && !widen)
@@ -368,28 +388,6 @@ static void choose(struct tp_budget *budget, bool widen)
 }
 
 // ---- what is probed
-
-// The functions that are off and were looked at longest ago; how many.
-static uint32_t pick_probed(struct tp_budget *budget)
-{
-	uint32_t count = 0;
-	while (count < PROBE_FUNCTIONS) {
-		struct tp_budget_member *oldest = NULL;
-		for (uint32_t i = 0; i < budget->count; i++) {
-			struct tp_budget_member *member = &budget->members[i];
-			if (!budget->functions[i].on && !member->probed &&
-			    member->held_until_ns <= budget->now_ns &&
-			    (!oldest || member->probed_ns < oldest->probed_ns))
-				oldest = member;
-		}
-		if (!oldest)
-			break;
-		oldest->probed = true;
-		oldest->probed_ns = budget->now_ns;
-		count++;
-	}
-	return count;
-}
 
 // What the program has run between two looks, as far as it lies between two of its own times.
 struct window {
@@ -405,23 +403,19 @@ static struct window look(struct tp_budget *budget)
 	    .time = tp_load_relaxed(&header_of(budget)->selected_time)};
 }
 
-static double window_seconds(
-    struct tp_budget *budget, const struct window *from, const struct window *to)
+static double window_cpu_ns(
+    const struct tp_budget *budget, const struct window *from, const struct window *to)
 {
 	const uint32_t clock = budget->session->clock_log.clock;
 	const double wall = (double)(to->ns - from->ns);
 	double cpu = (double)(to->cpu_ns - from->cpu_ns);
-	double calls = 0;
 	const double hz =
 	    clock == TEEPERF_CLOCK_SOFT_COUNT ? 0 : (double)header_of(budget)->clock_hz;
 	if (hz > 0 && wall > 0)
 		cpu *= (double)(to->time - from->time) / hz * 1e9 / wall;
-	for (uint32_t i = 0; i < budget->count; i++)
-		calls += budget->members[i].window_calls;
-	return running_ns(cpu, calls * budget->call_ns) / 1e9;
+	return cpu;
 }
 
-// Wait until the window has cost what it may, or has been open for long enough. Returns what it has cost.
 // That were drawn since TAIL: the program's word, which may be a lie.
 static double chunks_since(const struct tp_budget *budget, uint64_t tail)
 {
@@ -429,64 +423,124 @@ static double chunks_since(const struct tp_budget *budget, uint64_t tail)
 	return now > tail ? (double)(now - tail) : 0;
 }
 
-static double wait_in_window(struct tp_budget *budget, double most_ns)
+static double cost_since(const struct tp_budget *budget, uint64_t tail)
 {
-	const uint64_t tail = tp_load_relaxed(&header_of(budget)->tail);
-	double cost_ns = 0;
-	for (int i = 0; i < PROBE_MS && cost_ns < most_ns && !is_ended(budget); i++) {
-		tp_doorbell_wait(&budget->worker.bell, 1);
-		cost_ns = chunks_since(budget, tail) * CALLS_OF_CHUNK * budget->call_ns;
-	}
-	return cost_ns;
+	return chunks_since(budget, tail) * CALLS_OF_CHUNK * budget->call_ns;
 }
 
-static void take_window(struct tp_budget *budget, double seconds)
+// The functions that are off, and in *overhead what their events would cost, by what is known of them, as a share of the running time.
+static uint32_t count_off(const struct tp_budget *budget, double *overhead)
 {
+	uint32_t count = 0;
+	double calls = 0;
+	for (uint32_t i = 0; i < budget->count; i++)
+		if (!budget->functions[i].on) {
+			count++;
+			calls += budget->functions[i].calls;
+		}
+	*overhead = calls * budget->call_ns / 1e9;
+	return count;
+}
+
+// A number that no program keeps in step with: xorshift64.
+static double random_part(struct tp_budget *budget)
+{
+	uint64_t x = budget->random;
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	budget->random = x;
+	return (double)(x >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+// When the next window begins that comes GAP ns behind this one, more or less.
+static void plan_window(struct tp_budget *budget, double gap_ns)
+{
+	const double so_far = (double)(budget->now_ns - budget->start_ns);
+	double gap = so_far / WINDOWS_EACH;
+	gap = gap > (double)(WINDOW_GAP_MS * MS) ? gap : (double)(WINDOW_GAP_MS * MS);
+	const double work = budget->count * (double)WINDOW_GAP_FUNCTION_US * 1e3;
+	gap = gap > work ? gap : work;
+	gap = gap < (double)(WINDOW_GAP_MOST_MS * MS) ? gap : (double)(WINDOW_GAP_MOST_MS * MS);
+	budget->window_gap_ns = gap;
+	gap = gap > gap_ns ? gap : gap_ns;
+	gap = gap < REST_MOST_S * 1e9 ? gap : REST_MOST_S * 1e9;
+	budget->window_ns =
+	    budget->now_ns + (uint64_t)(gap * (1 + JITTER * (2 * random_part(budget) - 1)));
+}
+
+/*
+ * Functions come back whose rates in the windows allow it. What came in the last chunk of each thread may be missing yet. A window
+ * that costs nothing shows that its functions are cheap, also if no chunk became full in it.
+ */
+static void decide(struct tp_budget *budget)
+{
+	double calls = 0;
+	if (!(budget->window_cpu_ns > 0))
+		return;
+	take(budget);
+	for (uint32_t i = 0; i < budget->count; i++)
+		calls += budget->members[i].window_calls;
+	const double seconds = running_ns(budget->window_cpu_ns, calls * budget->call_ns) / 1e9;
 	for (uint32_t i = 0; i < budget->count; i++) {
 		struct tp_budget_function *function = &budget->functions[i];
 		struct tp_budget_member *member = &budget->members[i];
-		if (member->probed && seconds > 0) {
+		if (!function->on && seconds > 0) {
 			function->calls = member->window_calls / seconds;
 			function->ticks = member->window_ticks / seconds;
 		}
-		member->probed = false;
+		member->window_calls = member->window_ticks = 0;
 	}
-}
-
-// Switch functions on for a moment that costs a small part of the budget, so that it is known what they would cost now.
-static void probe(struct tp_budget *budget)
-{
-	const double spare = PROBE_PART * budget->share;
-	if (!pick_probed(budget))
-		return;
-	for (uint32_t i = 0; i < budget->count; i++)
-		budget->members[i].window_calls = budget->members[i].window_ticks = 0;
-	budget->has_window = true;
-	bool done = apply(budget);
-	const struct window from = look(budget);
-	tp_learn_set_window(&budget->learn, from.time, UINT64_MAX);
-	const double cost = done ? wait_in_window(budget, spare * (double)budget->probe_gap_ns) : 0;
-	budget->has_window = false;
-	done = done && apply(budget);
-	const struct window to = look(budget);
-	tp_learn_set_window(&budget->learn, from.time, to.time);
-	// The drain takes what is complete; the rest is less than a chunk of each thread.
-	for (int i = 0; done && i < SETTLE_MS && !is_ended(budget); i++)
-		tp_doorbell_wait(&budget->worker.bell, 1);
-	take(budget);
-	take_window(budget, done ? window_seconds(budget, &from, &to) : 0);
-	budget->now_ns = tp_clock_monotonic_ns();
-	double rest_ns = cost / spare;
-	if (!(rest_ns < REST_MOST_S * (double)SECOND))
-		rest_ns = REST_MOST_S * (double)SECOND;
+	budget->window_cpu_ns = 0;
+	choose(budget, true);
 	budget->probe_gap_ns += budget->probe_gap_ns / 2;
 	if (budget->probe_gap_ns > PROBE_GAP_MOST_MS * MS)
 		budget->probe_gap_ns = PROBE_GAP_MOST_MS * MS;
-	if (done)
-		choose(budget, true);
-	budget->probe_ns =
-	    budget->now_ns +
-	    (rest_ns > (double)budget->probe_gap_ns ? (uint64_t)rest_ns : budget->probe_gap_ns);
+	budget->probe_ns = budget->now_ns + budget->probe_gap_ns;
+}
+
+/*
+ * Switch on all functions that are off, for a moment that costs a small part of the budget: so it is known what they would cost
+ * now, and the trace has a sample of them. Neither when it begins nor how long it lasts depends on what the program does in it, or
+ * windows would be longer where little is called.
+ */
+static void probe(struct tp_budget *budget)
+{
+	const double spare = PROBE_PART * budget->share;
+	double overhead;
+	if (!count_off(budget, &overhead))
+		return;
+	take(budget);
+	const double part = overhead / (1 + overhead);
+	const double may_ns = spare * budget->window_gap_ns;
+	double length_ns = part > 0 ? may_ns / part : WINDOW_MOST_US * 1e3;
+	length_ns = length_ns < WINDOW_MOST_US * 1e3 ? length_ns : WINDOW_MOST_US * 1e3;
+	length_ns = length_ns > WINDOW_LEAST_US * 1e3 ? length_ns : WINDOW_LEAST_US * 1e3;
+	const double most_ns =
+	    WINDOW_DEAR * (may_ns > part * length_ns ? may_ns : part * length_ns);
+	budget->in_window = true;
+	budget->has_window = true;
+	bool done = apply(budget, 0);
+	const uint64_t tail = tp_load_relaxed(&header_of(budget)->tail);
+	const struct window from = look(budget);
+	tp_learn_set_window(&budget->learn, from.time, UINT64_MAX);
+	while (done && (double)(tp_clock_monotonic_ns() - from.ns) < length_ns &&
+	       cost_since(budget, tail) < most_ns && !is_ended(budget))
+		nap(budget);
+	budget->has_window = false;
+	done = done && apply(budget, 0);
+	budget->in_window = false;
+	const struct window to = look(budget);
+	tp_learn_set_window(&budget->learn, from.time, to.time);
+	if (!done)
+		return;
+	tp_session_note_window(budget->session);
+	budget->window_cpu_ns += window_cpu_ns(budget, &from, &to);
+	// By what windows before this one have cost: else those in which much is called would stand for longer times.
+	const double before =
+	    budget->window_cost_ns > 0 ? budget->window_cost_ns : part * (double)(to.ns - from.ns);
+	budget->window_cost_ns = (3 * before + cost_since(budget, tail)) / 4;
+	plan_window(budget, before / spare);
 }
 
 // ---- when
@@ -494,7 +548,7 @@ static void probe(struct tp_budget *budget)
 // Whether so much was recorded that waiting any longer would cost too much.
 static bool is_alarmed(const struct tp_budget *budget)
 {
-	const double cost = chunks_since(budget, budget->tail) * CALLS_OF_CHUNK * budget->call_ns;
+	const double cost = cost_since(budget, budget->tail);
 	const double passed = (double)(budget->now_ns - budget->reckoned_ns);
 	return cost > ALARM_MS * (double)MS && cost > ALARM * budget->share * passed;
 }
@@ -508,12 +562,20 @@ static void reckon_and_choose(struct tp_budget *budget)
 	if (overhead < 0)
 		return;
 	budget->settling = false;
+	if (settling)
+		budget->next_ns = budget->now_ns + (EARLY_MS - SETTLE_MS) * MS;
 	if (settling || !is_recording(budget))
 		return;
 	if (overhead > TOO_MUCH * allowed(budget))
 		choose(budget, false);
-	else if (budget->now_ns >= budget->probe_ns && budget->result.selections < SELECTIONS_MOST)
-		probe(budget);
+	else if (budget->now_ns >= budget->probe_ns)
+		decide(budget);
+}
+
+// Whatever the program does: if windows waited until what it does is cheap, they would be no sample of what is dear.
+static bool may_probe(const struct tp_budget *budget)
+{
+	return is_recording(budget) && budget->result.selections < SELECTIONS_MOST;
 }
 
 // Wait for the program. False: it is over, or this one cannot be chosen for.
@@ -552,6 +614,8 @@ static void begin(struct tp_budget *budget)
 	budget->next_ns = budget->start_ns + FIRST_MS * MS;
 	budget->probe_gap_ns = PROBE_GAP_MS * MS;
 	budget->probe_ns = budget->start_ns + budget->probe_gap_ns;
+	budget->random = budget->start_ns ^ process_of(budget) << 32 ^ UINT64_C(0x9e3779b97f4a7c15);
+	plan_window(budget, 0);
 	budget->begin_cpu_ns = budget->cpu_ns = cpu_now(budget);
 }
 
@@ -565,7 +629,9 @@ static void *run(void *argument)
 	while (!is_ended(budget) && !budget->result.stopped.code) {
 		tp_doorbell_wait(&budget->worker.bell, LOOK_MS);
 		budget->now_ns = tp_clock_monotonic_ns();
-		if (budget->now_ns >= budget->next_ns || is_alarmed(budget))
+		if (budget->now_ns >= budget->window_ns && may_probe(budget))
+			probe(budget);
+		else if (budget->now_ns >= budget->next_ns || is_alarmed(budget))
 			reckon_and_choose(budget);
 	}
 	return NULL;

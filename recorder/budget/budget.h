@@ -54,8 +54,12 @@ struct tp_budget {
 	uint64_t seen_cpu_ns;  /* at the last look */
 	uint64_t reckoned_ns;
 	uint64_t next_ns;  /* when to reckon next */
-	uint64_t probe_ns; /* when to probe next */
+	uint64_t probe_ns; /* when to decide next who comes back */
 	uint64_t probe_gap_ns;
+	uint64_t window_ns;   /* when the next window begins */
+	double window_gap_ns; /* before it, if nothing is in the way */
+	double window_cpu_ns; /* processor time in the windows since it was decided last */
+	uint64_t random;
 	uint64_t
 	    cpu_ns; /* of the program at the last reckoning, and its chunks drawn, events lost */
 	uint64_t tail;
@@ -63,8 +67,10 @@ struct tp_budget {
 	double period_calls;   /* since then, and not reckoned with yet */
 	double all_running_ns; /* from the second second on */
 	double all_cost_ns;
-	bool has_window; /* functions are on that are probed */
-	bool settling;   /* what comes now may be of the time before the last choice */
+	double window_cost_ns; /* of a window, as those so far tell */
+	bool in_window;        /* from before it begins until it has ended */
+	bool has_window;       /* functions are on that are off */
+	bool settling;         /* what comes now may be of the time before the last choice */
 };
 
 /* Get ready for a session whose options then have &budget->guide. SHARE: 0.05 for 5 %. */

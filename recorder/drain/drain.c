@@ -285,24 +285,36 @@ static void write_clock(struct tp_drain *drain)
 	    sizeof(section.clock) + log->count * sizeof(log->points[0]));
 }
 
+static uint64_t switches_bytes(struct tp_drain *drain)
+{
+	return drain->switches.words.size + drain->selections.entries.size +
+	       tp_selection_windows_bytes(&drain->selections);
+}
+
 static void write_switches(struct tp_drain *drain)
 {
 	const struct tp_buf *words = &drain->switches.words;
 	const struct tp_buf *selections = &drain->selections.entries;
+	const struct tp_buf *windows = &drain->selections.windows;
 	if (words->size)
 		tp_trace_writer_add(
 		    drain->writer, TEEPERF_SECTION_SWITCHES, words->data, words->size);
 	if (selections->size)
 		tp_trace_writer_add(
 		    drain->writer, TEEPERF_SECTION_SELECTIONS, selections->data, selections->size);
-	drain->switches_written = words->size + selections->size;
+	pthread_mutex_lock(&drain->selections.lock);
+	if (windows->size)
+		tp_trace_writer_add(
+		    drain->writer, TEEPERF_SECTION_WINDOWS, windows->data, windows->size);
+	drain->switches_written = words->size + selections->size + windows->size;
+	pthread_mutex_unlock(&drain->selections.lock);
 }
 
 // Each section holds them all. At once while they are few, then when they are twice as many: so all sections together are
 // not much longer than the last one. What is new meanwhile waits for the next checkpoint.
-static bool have_switches_grown(const struct tp_drain *drain)
+static bool have_switches_grown(struct tp_drain *drain)
 {
-	const uint64_t size = drain->switches.words.size + drain->selections.entries.size;
+	const uint64_t size = switches_bytes(drain);
 	const uint64_t written = drain->switches_written;
 	return size > written &&
 	       (size <= sizeof(drain->region->header->switches) || size - written >= written);
@@ -347,7 +359,7 @@ static void write_tables(struct tp_drain *drain)
 	write_system(drain);
 	tp_clock_log_point(drain->clock_log);
 	write_clock(drain);
-	if (drain->switches.words.size + drain->selections.entries.size != drain->switches_written)
+	if (switches_bytes(drain) != drain->switches_written)
 		write_switches(drain);
 }
 
@@ -602,7 +614,7 @@ static void write_threads_of_rest(struct tp_drain *drain, uint32_t count)
 }
 
 // At most, of all that follows the last chunk.
-static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
+static uint64_t bytes_of_end(struct tp_drain *drain, uint32_t threads)
 {
 	enum { HOST_AND_END = 16384 };
 	const uint64_t told = tp_load_acquire(&drain->region->header->module_count);
@@ -611,8 +623,7 @@ static uint64_t bytes_of_end(const struct tp_drain *drain, uint32_t threads)
 	       threads * (sizeof(*drain->threads) + sizeof(struct teeperf_trace_cpu_thread)) +
 	       drain->clock_log->count * sizeof(drain->clock_log->points[0]) +
 	       tp_sched_bytes(&drain->sched) + sizeof(struct teeperf_trace_sched) +
-	       drain->switches.words.size + drain->selections.entries.size +
-	       tp_bpf_reader_bytes(&drain->system) +
+	       switches_bytes(drain) + tp_bpf_reader_bytes(&drain->system) +
 	       drain->writer->missing.count * sizeof(struct teeperf_trace_missing);
 }
 

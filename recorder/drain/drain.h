@@ -55,11 +55,12 @@ struct tp_selection_log {
 	pthread_mutex_t lock;
 	struct tp_buf
 	    entries; /* for the trace: what the program has obeyed; empty: nothing but `only` */
-	struct tp_buf asked; /* the same of what it has not obeyed yet, without its time */
-	uint64_t word;       /* header.selection, as we know it */
-	uint64_t obeyed;     /* the last that was obeyed, 0: none */
-	uint32_t only;       /* what the word says: enum teeperf_only ... */
-	uint32_t count;      /* ... and its list */
+	struct tp_buf asked;   /* the same of what it has not obeyed yet, without its time */
+	struct tp_buf windows; /* for the trace, too: struct teeperf_trace_window[] */
+	uint64_t word;         /* header.selection, as we know it */
+	uint64_t obeyed;       /* the last that was obeyed, 0: none */
+	uint32_t only;         /* what the word says: enum teeperf_only ... */
+	uint32_t count;        /* ... and its list */
 	uint64_t *hashes;
 };
 
@@ -75,6 +76,10 @@ int tp_selection_ask(struct tp_selection_log *log, struct tp_region *region,
     enum tp_selection_verb verb, const struct tp_region_only *wanted, struct tp_err *err);
 /* Whether the program has obeyed all that was asked for. */
 bool tp_selection_is_obeyed(struct tp_selection_log *log);
+/* The selection before the last one began a window, and the last one has ended it. pre: the program has obeyed. */
+void tp_selection_note_window(struct tp_selection_log *log);
+/* Bytes of the windows that were noted so far. */
+uint64_t tp_selection_windows_bytes(struct tp_selection_log *log);
 /* The drain's: take over what the program has obeyed. True if there was something. */
 bool tp_selection_log_follow(struct tp_selection_log *log, const struct teeperf_log_header *header);
 

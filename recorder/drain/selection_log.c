@@ -10,12 +10,14 @@ void tp_selection_log_init(struct tp_selection_log *log)
 	*log = (struct tp_selection_log){.lock = PTHREAD_MUTEX_INITIALIZER};
 	tp_buf_init(&log->entries);
 	tp_buf_init(&log->asked);
+	tp_buf_init(&log->windows);
 }
 
 void tp_selection_log_release(struct tp_selection_log *log)
 {
 	tp_buf_release(&log->entries);
 	tp_buf_release(&log->asked);
+	tp_buf_release(&log->windows);
 	free(log->hashes);
 	log->hashes = NULL;
 }
@@ -158,6 +160,24 @@ bool tp_selection_is_obeyed(struct tp_selection_log *log)
 	const bool obeyed = log->word == log->obeyed;
 	pthread_mutex_unlock(&log->lock);
 	return obeyed;
+}
+
+void tp_selection_note_window(struct tp_selection_log *log)
+{
+	// Only now: the trace of a recorder that is killed has no windows whose end is not known.
+	pthread_mutex_lock(&log->lock);
+	const struct teeperf_trace_window window = {
+	    .selection = TEEPERF_SELECTION_NUMBER(log->obeyed) - 1};
+	tp_buf_add(&log->windows, &window, sizeof(window));
+	pthread_mutex_unlock(&log->lock);
+}
+
+uint64_t tp_selection_windows_bytes(struct tp_selection_log *log)
+{
+	pthread_mutex_lock(&log->lock);
+	const uint64_t bytes = log->windows.size;
+	pthread_mutex_unlock(&log->lock);
+	return bytes;
 }
 
 bool tp_selection_log_follow(struct tp_selection_log *log, const struct teeperf_log_header *header)

@@ -40,7 +40,7 @@ def without_null(row):
     """What Parquet has instead of NULL."""
     no = {"parent": 0 if "id" in row else -1, "fn": -1, "self_uncertainty_ns": -1, "cpu_ns": -1, "delay_ns": -1,
           "unloaded_ns": -1}
-    no.update({key: -1 for key in row if key.endswith(("wait_ns", "preempted_ns", "_cpu_ns"))})
+    no.update({key: -1 for key in row if key.endswith(("wait_ns", "preempted_ns", "_cpu_ns")) or "_estimated" in key})
     texts = ("name", "function", "linkage", "file", "module", "how", "module_path", "build_id")
     return {key: no.get(key, "" if key in texts else 0) if value is None else value for key, value in row.items()}
 

@@ -75,7 +75,8 @@ def read_page(text):
 
 
 TIMES = ["cpu", "wait", "preempted"]
-TIME_COLUMNS = [of + name for of in ("self_", "inclusive_") for name in TIMES]
+TIME_COLUMNS = [of + name + "_ns" for of in ("self_", "inclusive_") for name in TIMES] + [
+    "calls_estimated", "calls_estimated_pm", "inclusive_estimated_ns", "inclusive_estimated_pm_ns"]
 
 
 def read_paths(data, base, times):
@@ -102,9 +103,9 @@ def check_functions(facts, analysis):
     columns = [functions["name"], functions["calls"]]
     columns += [[value or 0 for value in functions.get(name + "_ns", nothing)] for name in times]
     # What is not known is no 0, and a column of which nothing is known is not there.
-    columns += [["-" if value is None else str(value) for value in functions.get(name + "_ns", nothing)] for name in TIME_COLUMNS]
+    columns += [["-" if value is None else str(value) for value in functions.get(name, nothing)] for name in TIME_COLUMNS]
     wanted = sorted((f["function"], f["calls"], *(f.get(name + "_ns") or 0 for name in times),
-                     *("-" if f[name + "_ns"] is None else str(f[name + "_ns"]) for name in TIME_COLUMNS))
+                     *("-" if f[name] is None else str(f[name]) for name in TIME_COLUMNS))
                     for f in analysis["functions"])
     if not analysis["sampled_functions"]:
         check("functions", sorted(zip(*columns)), wanted)

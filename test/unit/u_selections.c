@@ -82,11 +82,39 @@ static void too_many_end(void **state)
 	tp_arena_release(&arena);
 }
 
+// Windows at 100 to 200, 300 to 400: of selections that are there, and have an end. What does not ascend is not used.
+static void windows_have_ends(void **state)
+{
+	(void)state;
+	const struct teeperf_trace_window entries[] = {{1, 0}, {3, 0}, {4, 0}, {9, 0}};
+	const struct teeperf_trace_window twice[] = {{3, 0}, {3, 0}};
+	const struct teeperf_trace_window first[] = {{0, 0}};
+	struct tp_windows windows;
+	alternate(2, 4);
+	assert_int_equal(
+	    tp_windows_init(&windows, &selections, entries, 4, "t", 0, &problems, &arena), 0);
+	assert_int_equal(windows.count, 2);
+	assert_int_equal(windows.items[0].from, 100);
+	assert_int_equal(windows.items[0].to, 200);
+	assert_int_equal(windows.items[1].selection, 3);
+	assert_int_equal(windows.items[1].to, 400);
+	assert_int_equal(problems.count, 0);
+	assert_int_equal(
+	    tp_windows_init(&windows, &selections, twice, 2, "t", 0, &problems, &arena), 0);
+	assert_int_equal(windows.count, 0);
+	assert_int_equal(
+	    tp_windows_init(&windows, &selections, first, 1, "t", 0, &problems, &arena), 0);
+	assert_int_equal(windows.count, 0);
+	assert_int_equal(problems.count, 2);
+	tp_arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(long_lists_are_used),
 	    cmocka_unit_test(too_many_end),
+	    cmocka_unit_test(windows_have_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,8 +162,8 @@ static void without_a_clock_calls_decide(void **state)
 	for (int sort = TP_SORT_SELF; sort <= TP_SORT_P99; sort++) {
 		const struct tp_view_options csv = {
 		    .sort = (enum tp_sort)sort, .format = TP_FORMAT_CSV};
-		assert_non_null(strstr(
-		    show("top", csv), ",inclusive_preempted_ns\n0x2000,2,,,,,,,0,,0x2000,2,,,,,"));
+		assert_non_null(strstr(show("top", csv),
+		    ",inclusive_estimated_pm_ns\n0x2000,2,,,,,,,0,,0x2000,2,,,,,"));
 	}
 	// Half a percent of no time leaves nothing out.
 	const struct tp_view_options tree = {.format = TP_FORMAT_CSV, .min_share = 0.005};

@@ -10,7 +10,11 @@ enum { FN, FUNCTION, LINKAGE, FILE_NAME, LINE, MODULE, ADDRESS, CALLS, TIMED, CO
 enum { SELF = SAMPLED + 1, INCLUSIVE, TOTAL, MIN, MAX, P50, P90, P99, UNCERTAINTY, FN_KEY };
 enum {
 	PARTS = FN_KEY + 1,
-	SELF_TICKS = PARTS + TP_PART_COUNT,
+	CALLS_ESTIMATED = PARTS + TP_PART_COUNT,
+	CALLS_MARGIN,
+	INCLUSIVE_ESTIMATED,
+	INCLUSIVE_MARGIN,
+	SELF_TICKS,
 	INCLUSIVE_TICKS,
 	UNCERTAINTY_SHARE,
 	RECORDED_SHARE,
@@ -66,6 +70,18 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
 	"one name in one module share",
 	.unit = TP_UNIT_KEY},
     TP_PART_COLUMNS(PARTS),
+    [CALLS_ESTIMATED] = {"calls_estimated",
+	"all calls of a function that 'record --budget' switched off for a part of the time, by windows; NULL "
+	"if it was always on, or cannot be told",
+	TP_TYPE_INT64, TP_UNIT_COUNT, "estimated", 3, .sparse = true, .missing = -1},
+    [CALLS_MARGIN] = {"calls_estimated_pm",
+	"by how much calls_estimated may be off, with 95 % confidence", TP_TYPE_INT64,
+	TP_UNIT_COUNT, "+/-", 3, .sparse = true, .missing = -1},
+    [INCLUSIVE_ESTIMATED] = {"inclusive_estimated_ns",
+	"the same as calls_estimated of inclusive_ns", TP_TYPE_INT64, TP_UNIT_TIME, .missing = -1},
+    [INCLUSIVE_MARGIN] = {"inclusive_estimated_pm_ns",
+	"by how much inclusive_estimated_ns may be off, with 95 % confidence", TP_TYPE_INT64,
+	TP_UNIT_TIME, .missing = -1},
     [SELF_TICKS] = {"self_ticks", "self_ns in ticks of the clock", TP_HIDDEN_TICKS},
     [INCLUSIVE_TICKS] = {"inclusive_ticks", "inclusive_ns in ticks", TP_HIDDEN_TICKS},
     [UNCERTAINTY_SHARE] = {"self_uncertainty_share", "self_uncertainty_ns as a part of self_ns",
@@ -145,6 +161,12 @@ static struct tp_cell time_value(
 	case SHARE:
 		return tp_cell_if(
 		    timed, tp_cell_percent(function->scaled_self, data->analysis->scaled_self));
+	case INCLUSIVE_ESTIMATED:
+		return tp_cell_time(
+		    data, function->estimate.has_inclusive, function->estimate.inclusive.value);
+	case INCLUSIVE_MARGIN:
+		return tp_cell_time(
+		    data, function->estimate.has_inclusive, function->estimate.inclusive.margin);
 	case SELF_TICKS:
 		return tp_cell_ticks(data, timed, function->self);
 	case INCLUSIVE_TICKS:
@@ -185,6 +207,12 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 		return tp_cell_count(function->counted);
 	case SAMPLED:
 		return tp_cell_count(function->sampled);
+	case CALLS_ESTIMATED:
+		return tp_cell_if(
+		    function->estimate.has_calls, tp_cell_count(function->estimate.calls.value));
+	case CALLS_MARGIN:
+		return tp_cell_if(
+		    function->estimate.has_calls, tp_cell_count(function->estimate.calls.margin));
 	case FN_KEY:
 		return tp_cell_number(
 		    tp_relation_key(data, (uint32_t)(function - data->analysis->functions)));
@@ -210,14 +238,16 @@ const struct tp_relation tp_relation_functions = {
     .count = COLUMNS,
     .ordered = true,
     .unique = true,
-    .text =
-	(const uint8_t[]){CALLS, RECORDED_SHARE, SELF, UNCERTAINTY_SHARE, SHARE, PARTS, PARTS + 1,
-	    PARTS + 2, INCLUSIVE, MEAN, MIN, P50, P90, P99, MAX, FUNCTION, SOURCE, TP_RELATION_END},
+    .text = (const uint8_t[]){CALLS, RECORDED_SHARE, CALLS_ESTIMATED, CALLS_MARGIN, SELF,
+	UNCERTAINTY_SHARE, SHARE, PARTS, PARTS + 1, PARTS + 2, INCLUSIVE, MEAN, MIN, P50, P90, P99,
+	MAX, FUNCTION, SOURCE, TP_RELATION_END},
     .csv = (const uint8_t[]){FUNCTION, CALLS, SELF, INCLUSIVE, MIN, MAX, MODULE, FILE_NAME, LINE,
 	LINKAGE, ADDRESS, TIMED, P50, P90, P99, UNCERTAINTY, FN, TOTAL, COUNTED, SAMPLED, FN_KEY,
-	PARTS, PARTS + 1, PARTS + 2, PARTS + 3, PARTS + 4, PARTS + 5, TP_RELATION_END},
+	PARTS, PARTS + 1, PARTS + 2, PARTS + 3, PARTS + 4, PARTS + 5, CALLS_ESTIMATED, CALLS_MARGIN,
+	INCLUSIVE_ESTIMATED, INCLUSIVE_MARGIN, TP_RELATION_END},
     .report = (const uint8_t[]){CALLS, SELF, TIMED, UNCERTAINTY, INCLUSIVE, TOTAL, MIN, P50, P90,
-	P99, MAX, PARTS, PARTS + 1, PARTS + 2, PARTS + 3, PARTS + 4, PARTS + 5, TP_RELATION_END},
+	P99, MAX, PARTS, PARTS + 1, PARTS + 2, PARTS + 3, PARTS + 4, PARTS + 5, CALLS_ESTIMATED,
+	CALLS_MARGIN, INCLUSIVE_ESTIMATED, INCLUSIVE_MARGIN, TP_RELATION_END},
     .forms = TP_FORM_ALL,
     .rows = rows,
     .value = value,

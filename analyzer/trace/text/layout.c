@@ -134,6 +134,7 @@ static const struct field fields[] = {
     {TP_TEXT_SELECTION, "time", FIELD(teeperf_trace_selection, time)},
     {TP_TEXT_SELECTION, "only", FIELD(teeperf_trace_selection, only)},
     {TP_TEXT_SELECTION, "hash", FIELD(teeperf_trace_selection, hash), .form = HEX, .group = 1},
+    {TP_TEXT_WINDOW, "selection", FIELD(teeperf_trace_window, selection), .form = PLAIN},
     {TP_TEXT_METERS, "interval", FIELD(teeperf_trace_meters, interval_ns)},
     {TP_TEXT_METERS, "left-out", FIELD(teeperf_trace_meters, left_out), .group = 1},
     {TP_TEXT_METER, "unit", FIELD(teeperf_trace_meter, unit)},
@@ -193,6 +194,8 @@ const struct tp_text_section *tp_text_section(uint32_t type, const char *title)
 		.entry = TP_TEXT_SYSTEM_EVENT, .entry_size = sizeof(struct teeperf_system_event)},
 	    {TEEPERF_SECTION_SELECTIONS, "selections", .item = "selection",
 		.entry = TP_TEXT_SELECTION, .entry_size = sizeof(struct teeperf_trace_selection)},
+	    {TEEPERF_SECTION_WINDOWS, "windows", .item = "window", .entry = TP_TEXT_WINDOW,
+		.entry_size = sizeof(struct teeperf_trace_window)},
 	    {TEEPERF_SECTION_COUNTERS, "counters", METERS},
 	    {TEEPERF_SECTION_ENERGY, "energy", METERS},
 	};
