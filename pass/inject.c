@@ -94,6 +94,24 @@ static bool may_return_twice(LLVMValueRef instruction)
 	       (tp_llvm_call_has(instruction, "returns_twice") || is_builtin_setjmp(instruction));
 }
 
+// Whether what the call returns is 0 when it returns for the first time, and then only. (getcontext always returns 0.)
+static bool tells_first_return(LLVMValueRef instruction)
+{
+	static const char *const telling[] = {
+	    "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "vfork"};
+	if (!LLVMIsACallInst(instruction) ||
+	    LLVMGetTypeKind(LLVMTypeOf(instruction)) != LLVMIntegerTypeKind)
+		return false;
+	if (is_builtin_setjmp(instruction))
+		return true;
+	LLVMValueRef function = tp_function_of(LLVMGetCalledValue(instruction));
+	const char *name = function ? tp_function_name(function, NULL) : "";
+	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++)
+		if (!strcmp(name, telling[i]))
+			return true;
+	return false;
+}
+
 // Functions of the C library and of widespread fiber libraries. getcontext is not among them: it returns twice.
 static const char *const switching[] = {
     "swapcontext", "setcontext",
@@ -161,6 +179,20 @@ bool tp_inject_catches(const struct tp_pass *pass, LLVMValueRef function)
 	return comes_back(pass, function, true);
 }
 
+// Behind a call that may return twice. The first return finds the stack as it was, and without a position nothing is recorded.
+static void resync_behind(struct injection *in, LLVMValueRef call, LLVMValueRef where)
+{
+	LLVMValueRef at = tp_instruction_behind(call);
+	position(in, at);
+	if (tells_first_return(call)) {
+		LLVMValueRef first = LLVMBuildICmp(
+		    in->builder, LLVMIntEQ, call, LLVMConstNull(LLVMTypeOf(call)), "");
+		where = LLVMBuildSelect(
+		    in->builder, first, LLVMConstNull(in->sequence->i64), where, "");
+	}
+	resync(in, at, where);
+}
+
 // Resync records: behind each landing pad and each call that may return twice.
 static void inject_resyncs(struct injection *in, LLVMValueRef where)
 {
@@ -168,7 +200,7 @@ static void inject_resyncs(struct injection *in, LLVMValueRef where)
 		if (LLVMIsALandingPadInst(i))
 			resync(in, LLVMGetNextInstruction(i), where);
 		else if (may_return_twice(i) && !(LLVMIsACallInst(i) && tp_llvm_is_musttail(i)))
-			resync(in, tp_instruction_behind(i), where);
+			resync_behind(in, i, where);
 	}
 }
 

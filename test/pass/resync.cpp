@@ -35,8 +35,10 @@ __attribute__((noinline)) int catches(int x)
 }
 
 // CHECK-LABEL: define{{.*}} @jumps(
-// CHECK: setjmp
-// CHECK: call void @__teeperf_resync(i64 %
+// CHECK: [[BACK:%.*]] = {{.*}}call {{.*}}setjmp
+// CHECK-NEXT: [[FIRST:%.*]] = icmp eq i32 [[BACK]], 0
+// CHECK-NEXT: [[WHERE:%.*]] = select i1 [[FIRST]], i64 0, i64 %
+// CHECK-NEXT: call void @__teeperf_resync(i64 [[WHERE]],
 __attribute__((noinline)) int jumps(int x)
 {
 	if (setjmp(place))
@@ -48,7 +50,9 @@ __attribute__((noinline)) int jumps(int x)
 
 #ifdef __x86_64__ // not every processor has it
 // CHECK-LABEL: define{{.*}} @jumps_bare(
-// CHECK: call i32 @llvm.eh.sjlj.setjmp(
+// CHECK: [[BARE:%.*]] = {{.*}}call i32 @llvm.eh.sjlj.setjmp(
+// CHECK-NEXT: icmp eq i32 [[BARE]], 0
+// CHECK-NEXT: select i1 %{{.*}}, i64 0, i64 %
 // CHECK-NEXT: call void @__teeperf_resync(i64 %
 __attribute__((noinline)) void jump_bare(void)
 {
