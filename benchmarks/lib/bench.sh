@@ -154,7 +154,7 @@ bench_build_all() {
 
 # bench_make_list FLAVOUR PROGRAM NAME: its list, from a first run of the fully instrumented program.
 bench_make_list() {
-	list=$work/bin/$2/$1.allow
+	list=$work/bin/$2/${1#tp-}.allow
 	case $1 in
 	tp-filtered) BENCH_ALLOWLIST=$list make=variant_allowlist ;;
 	tp-ten) BENCH_TEN=$list make=variant_ten ;;

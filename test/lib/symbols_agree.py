@@ -57,15 +57,17 @@ def compare(path, rows, symbolizer):
         # Code that the compiler made has no line, and then perhaps another's file: a leaf may
         # begin with such.
         told = place(line)
+        frame = symbolizer and json.loads(output(symbolizer, "--output-style=JSON", "-e", path, row["address"]))
+        last = frame[0]["Symbol"][-1] if frame else None
+        start = last and (os.path.realpath(last["StartFileName"]), str(last["StartLine"]))
+        if start and start != found:
+            fail(row, "llvm-symbolizer", found, start)
+        # The addr2line of binutils 2.40 takes file 1 for file 0 in tables of DWARF 5 that link-time optimisation has made: it may
+        # be wrong about the file if llvm-symbolizer is there and says otherwise.
+        if start and told[1] == found[1]:
+            continue
         if not row["file"] or told != found and told[1] != "?":
             fail(row, "addr2line", found, told)
-        if not symbolizer:
-            continue
-        frame = json.loads(output(symbolizer, "--output-style=JSON", "-e", path, row["address"]))
-        last = frame[0]["Symbol"][-1]
-        start = os.path.realpath(last["StartFileName"]), str(last["StartLine"])
-        if start != found:
-            fail(row, "llvm-symbolizer", found, start)
 
 
 def main():

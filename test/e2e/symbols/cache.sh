@@ -34,7 +34,7 @@ table() {
 	sed -i '/warning: starved /d' err
 }
 kept() {
-	find cache -type f 2>/dev/null | sort
+	find cache -type f ! -name 'cost-*' 2>/dev/null | sort
 }
 
 table plain.one --no-symbol-cache one.trace
