@@ -178,7 +178,8 @@ grep -q '2,999 of `steps` and 215,015 of `next`' examples/gramine/README.md || f
 if may_bpf; then
 	expect 0 "$TEEPERF" record --port gramine --events sched,syscalls,io,faults -o events.trace -- ./launcher examples/gramine/collatz
 	expect 0 "$TEEPERF" analyze --view system --limit 0 events.trace
-	says ' execve +\(no recorded (thread|call)\)$' out
+	# Where the clock's thread had no processor, the program's first record may have a time of before it was started.
+	grep -q '^coarse ' out || says ' execve +\(no recorded (thread|call)\)$' out
 else
 	echo "not tried: system events, as there is no BPF here"
 fi
