@@ -213,7 +213,6 @@ int tp_record_all_check(struct tp_record_options *options)
 	const char *alone = all->every                ? "--every"
 			    : all->folder             ? "--output-dir"
 			    : all->keep != UINT64_MAX ? "--keep"
-			    : all->max_bytes          ? "--max-size"
 						      : NULL;
 	if (all->pattern && (options->attach.pid || options->wanted.argv))
 		return tp_options_usage("'--all' is of processes that run already: leave %s out",

@@ -12,6 +12,7 @@
 
 static const char *const mode_words[] = {"stream", "full", "ring", NULL};
 static const uint32_t modes[] = {TEEPERF_MODE_STREAM, TEEPERF_MODE_FULL, TEEPERF_MODE_RING};
+enum { MODE_RING = 2 }; // of these
 static const char *const clock_words[] = {
     "auto", "tsc", "tsc-ordered", "soft", "count", "none", NULL};
 static const enum tp_clock_choice clocks[] = {TP_CLOCK_CHOICE_AUTO, TP_CLOCK_CHOICE_HARDWARE,
@@ -127,7 +128,8 @@ const struct tp_option tp_record_option_table[] = {
     TP_OPT_COUNT(0, "keep", OF(all.keep), "N",
 	"with '--daemon', keep the newest N traces of that folder (default: 24)"),
     TP_OPT_SIZE(0, "max-size", OF(all.max_bytes), "SIZE",
-	"with '--daemon', keep at most SIZE bytes of traces (default: no limit)"),
+	"keep the newest records of each thread, so that the trace has at most SIZE bytes of them, as '--mode ring' does with a "
+	"log of SIZE; with '--daemon', keep at most SIZE bytes of traces (default: no limit)"),
     TP_OPT_COUNT(0, "attach-timeout", OF(attach.timeout_s), "SECONDS",
 	"with '--attach' or '--stream', give up if no program comes, or nothing of the stream, for so "
 	"long (default: wait)"),
@@ -195,6 +197,28 @@ static int check_signal(const struct tp_record_options *options, int *number)
 	if (options->wanted.switch_signals && (*number == SIGUSR1 || *number == SIGUSR2))
 		return tp_options_usage(
 		    "with '--signals' the signal of '--control' cannot be SIGUSR1 or SIGUSR2");
+	return 0;
+}
+
+// '--max-size' of a single recording: a flight recorder whose log is so large, of which a thread has a quarter. 0, or an exit code.
+static int check_max_size(struct tp_record_options *options)
+{
+	static const uint64_t least = 1 << 20;
+	static const uint64_t most = (uint64_t)TEEPERF_RING_LOG_CHUNKS * TP_REGION_CHUNK_SIZE;
+	const uint64_t size = options->all.max_bytes;
+	if (!size || options->all.daemon)
+		return 0;
+	if (modes[options->mode] == TEEPERF_MODE_FULL || options->wanted.size_bytes)
+		return tp_options_usage(
+		    "option '--max-size' keeps the newest records in a log of that size: leave '%s' out",
+		    options->wanted.size_bytes ? "--size" : "--mode full");
+	if (size < least || size > most)
+		return tp_options_usage("option '--max-size' takes 1M to 1G");
+	options->mode = MODE_RING;
+	options->wanted.size_bytes = size;
+	if (options->ring_bytes == UINT64_MAX)
+		// The log is a power of two.
+		options->ring_bytes = (uint64_t)1 << (61 - __builtin_clzll(size));
 	return 0;
 }
 
@@ -304,6 +328,9 @@ int tp_record_options_check(struct tp_record_options *options, int argc, char **
 	struct tp_session_options *wanted = &options->wanted;
 	options->argv = argv;
 	options->clock_choice = clocks[options->clock];
+	int status = check_max_size(options);
+	if (status)
+		return status;
 	wanted->mode = modes[options->mode];
 	wanted->compress = (int)options->level;
 	wanted->drain = drains[options->drain];
@@ -313,7 +340,7 @@ int tp_record_options_check(struct tp_record_options *options, int argc, char **
 	options->attach.all = options->all.pattern != NULL;
 	if (options->all.daemon && !options->budget)
 		options->budget = "5%";
-	int status = tp_record_all_check(options);
+	status = tp_record_all_check(options);
 	if (!status)
 		status = tp_record_budget_check(options);
 	if (!status)

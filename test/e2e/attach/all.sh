@@ -159,7 +159,7 @@ for pattern in '*' '?*' '[a-z]*' / '' cgroup: cgroup:/ 'cgroup:/*' cgroup:/sys/f
 done
 expect 129 "$TEEPERF" record --all cgroup:server
 says 'takes the path of a control group' err
-for option in "--pid $$" '--attach ./log' '--stream -' '--follow-fork' '--port optee' '--every 5m' '--keep 2' '--max-size 1M' \
+for option in "--pid $$" '--attach ./log' '--stream -' '--follow-fork' '--port optee' '--every 5m' '--keep 2' '--max-size 1K' \
 	'--output-dir .' '--daemon --every 2' '--daemon --every x' '--daemon --keep 0' '--daemon -o x' '--daemon --output-dir calls'; do
 	expect 129 "$TEEPERF" record --all "$one" $option
 done

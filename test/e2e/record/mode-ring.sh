@@ -65,6 +65,18 @@ ring a.trace chunks=2 threads=5 all:1=50 last:2=$((count - 1)) last:3=$((count -
 record --size 2M --ring 512K -o a.trace ./app threads 6 $count
 ring a.trace chunks=8 threads=8 all:1=50 last:2=$((count - 1)) last:7=$((count - 1))
 
+echo a trace of a given size
+# A thread has a quarter; the trace has some tables beside.
+expect 0 "$TEEPERF" record --max-size 1M -o a.trace ./app threads 6 $count
+ring a.trace threads=8 all:1=50 last:2=$((count - 1)) last:7=$((count - 1))
+[ "$(stat -c %s a.trace)" -le $((1280 * 1024)) ] || fail "the trace has $(stat -c %s a.trace) bytes"
+expect 0 "$TEEPERF" record --max-size 1M -o a.trace ./app steps $count
+ring a.trace chunks=4 last:0=$((count - 1))
+for option in '--max-size 1K' '--max-size 2G' '--max-size 1M --mode full' '--max-size 1M --size 1M' '--max-size 1M --drain now' \
+	'--max-size 1M --events io' '--max-size 1M --budget 5%'; do
+	expect 129 "$TEEPERF" record $option ./app steps 100
+done
+
 echo threads that come and go
 record --size 1M -o a.trace ./app lives $lives
 ring a.trace all:1=50 all:$((lives + 1))=3
