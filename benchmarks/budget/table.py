@@ -38,7 +38,7 @@ def key(function):
 
 
 def named(profile, functions):
-    """Shares of the profile's own time: of functions times the part for which they were recorded; of those with estimates."""
+    """Shares of the profile's own time: of functions times the part of their calls that was recorded; the rest of these."""
     whole = sum(float(function["self_ns"]) for function in profile)
     seen = {key(function): function for function in functions}
     events = estimates = 0.0
@@ -47,10 +47,10 @@ def named(profile, functions):
         found = seen.get(key(function))
         if not found:
             continue
-        part = float(found["recorded"]) if found.get("recorded") else 1.0
+        estimated = float(found.get("calls_estimated") or 0)
+        part = min(1.0, float(found["calls"]) / estimated) if estimated else 1.0
         events += share * part
-        if found.get("calls_estimated"):
-            estimates += share * (1 - part)
+        estimates += share * (1 - part)
     return events, estimates
 
 
