@@ -25,15 +25,16 @@ flavour_write_all() {
 	tp="'$teeperf' cc"
 	tpxx="'$teeperf' c++"
 	flavour_write native "$clang" "clang++-$llvm"
-	flavour_write tp "$tp" "$tpxx"
-	flavour_write tp-untimed "$tp --clock=tsc --exits=untimed" "$tpxx --clock=tsc --exits=untimed"
+	line=--shape=inline # the default is two bodies on some processors
+	flavour_write tp "$tp $line" "$tpxx $line"
+	flavour_write tp-untimed "$tp $line --clock=tsc --exits=untimed" "$tpxx $line --clock=tsc --exits=untimed"
 	flavour_write tp-count "$tp --level=count" "$tpxx --level=count"
 	flavour_write tp-sample "$tp --level=sample" "$tpxx --level=sample"
 	flavour_write tp-call "$tp --shape=call" "$tpxx --shape=call"
 	flavour_write tp-dual "$tp --shape=dual" "$tpxx --shape=dual"
-	flavour_write tp-filtered "$tp --allowlist=\"\$BENCH_ALLOWLIST\"" \
-		"$tpxx --allowlist=\"\$BENCH_ALLOWLIST\""
-	flavour_write tp-ten "$tp --allowlist=\"\$BENCH_TEN\"" "$tpxx --allowlist=\"\$BENCH_TEN\""
+	flavour_write tp-filtered "$tp $line --allowlist=\"\$BENCH_ALLOWLIST\"" \
+		"$tpxx $line --allowlist=\"\$BENCH_ALLOWLIST\""
+	flavour_write tp-ten "$tp $line --allowlist=\"\$BENCH_TEN\"" "$tpxx $line --allowlist=\"\$BENCH_TEN\""
 	xray='-fxray-instrument -fxray-instruction-threshold=1'
 	flavour_write xray "$clang $xray" "clang++-$llvm $xray"
 	flavour_write xray-off "$clang $xray" "clang++-$llvm $xray"
