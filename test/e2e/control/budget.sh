@@ -23,6 +23,7 @@ int main(void)
 {
 	int n = 0;
 	int rounds = 0;
+	fclose(fopen("begun", "w"));
 	for (; access("end", F_OK); rounds++) {
 		const int calls = access("calm", F_OK) ? 100000 : 1;
 		for (int i = 0; i < calls; i++)
@@ -82,14 +83,18 @@ says 'the budget was not kept: [0-9]* functions without a name' run.err
 
 # A program that runs already, and has used processor time before.
 if [ "$(uname -m)" = x86_64 ]; then
-	rm -f calm end
+	rm -f calm end begun
 	begin late ./phases
 	program=$begun
+	await_true '[ -e begun ]' 'the program'
 	begin run "$TEEPERF" record --pid "$program" --size 16M -o late.trace --budget 5%
 	recorder=$begun
+	began=$(date +%s)
 	switched 'all but [0-9]* functions* on a list'
 	: >calm
 	switched 'all that are instrumented'
+	# What events cost is told from the second second on.
+	await_true '[ "$(($(date +%s) - began))" -gt 2 ]' 'the third second'
 	expect 0 "$TEEPERF" ctl stop "$recorder"
 	ended 0 run
 	: >end
