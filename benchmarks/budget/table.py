@@ -3,7 +3,8 @@
 """The table of benchmarks/budget.
 
 usage: table.py BUDGET DIR NAME...   BUDGET in per cent; DIR has NAME.native, .plain and .budget (a line "wall cpu" in ns
-                                     for each round), NAME.reckoned, NAME.profile.csv and NAME.budget.ROUND.csv
+                                     for each round), the same with .begin behind it of the first seconds alone,
+                                     NAME.reckoned, NAME.profile.csv and NAME.budget.ROUND.csv
 """
 
 import csv
@@ -12,7 +13,9 @@ import os
 import statistics
 import sys
 
-ROW = "%-13s %8s  %-21s %-21s %-21s %9s %8s %10s"
+ROW = "%-13s %8s  %-21s %-21s %-21s %-21s %9s %8s %10s"
+# What is left of a native run behind the begin must be so much of it for a ratio.
+LEAST_REST = 0.1
 
 
 def read_times(path):
@@ -31,6 +34,19 @@ def spread(ratios):
         return "%.3f" % statistics.median(ratios)
     low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
     return "%.3f (%.3f-%.3f)" % (middle, low, high)
+
+
+def rest(stem, which, rounds):
+    """Ratios over native of what lies behind the first seconds; empty if that is too little."""
+    whole, natives = read_times("%s.%s" % (stem, which)), read_times(stem + ".native")
+    begin, native_begins = (read_times("%s.%s.begin" % (stem, name)) for name in (which, "native"))
+    ratios = []
+    for i in range(rounds):
+        native = natives[i] - native_begins[i]
+        if native < LEAST_REST * natives[i]:
+            return []
+        ratios.append((whole[i] - begin[i]) / native)
+    return ratios
 
 
 def key(function):
@@ -67,11 +83,13 @@ def row(budget, data, name):
     profile = read_functions(stem + ".profile.csv")
     names = [named(profile, read_functions(path)) for path in sorted(glob.glob(stem + ".budget.*.csv"))]
     over_native = [b / n for b, n in zip(held, native)]
-    middle = statistics.median(over_native)
+    over_rest = rest(stem, "budget", len(held))
+    middle = statistics.median(over_rest or over_native)
     print(ROW % (
         name, "%.2f" % (statistics.median(native) / 1e9),
         spread([p / n for p, n in zip(plain, native)]),
         spread(over_native),
+        spread(over_rest) if over_rest else "-",
         spread([b / p for b, p in zip(held, plain)]),
         "%.1f %%" % statistics.median(reckoned) if reckoned else "-",
         "%.1f %%" % (100 * statistics.median(events for events, _ in names)),
@@ -91,9 +109,9 @@ def main(arguments):
         sys.stderr.write(__doc__)
         return 129
     budget = float(arguments[0])
-    print(ROW % ("budget %g %%" % budget, "native s", "no recorder / native", "budget / native", "budget / no recorder",
+    print(ROW % ("budget %g %%" % budget, "native s", "no recorder / native", "budget / native", "behind its begin", "budget / no recorder",
                  "reckoned", "named by", "estimated"))
-    print(ROW % ("", "", "", "", "", "", "events", ""))
+    print(ROW % ("", "", "", "", "", "", "", "events", ""))
     for name in arguments[2:]:
         row(budget, arguments[1], name)
     return 0

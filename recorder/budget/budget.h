@@ -64,7 +64,10 @@ struct tp_budget {
 	    cpu_ns; /* of the program at the last reckoning, and its chunks drawn, events lost */
 	uint64_t tail;
 	uint64_t lost;
-	double period_calls;   /* since then, and not reckoned with yet */
+	double period_calls; /* since then, and not reckoned with yet */
+	double
+	    period_others; /* of these, records that are of no call that is known: jumps, above all */
+	double others;     /* of them in a second of running time */
 	double all_running_ns; /* from the second second on */
 	double all_cost_ns;
 	double window_cost_ns; /* of a window, as those so far tell */

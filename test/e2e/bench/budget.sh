@@ -28,18 +28,21 @@ for ratio in 100 110 120; do
 	echo "1 100" >>known/one.native
 	echo "1 101" >>known/one.plain
 	echo "1 $ratio" >>known/one.budget
+	for variant in native plain budget; do
+		echo "1 20" >>known/one.$variant.begin
+	done
 done
 echo 4.5 >known/one.reckoned
 echo 'no source' >known/two.skipped
 expect 0 "$bench/table.py" 5 known one two three
-says '^one +0\.00 +1\.010 \(1\.010-1\.010\) +1\.100 \(1\.050-1\.150\) +1\.089 \([0-9.-]+\) +4\.5 % +66\.5 % +28\.5 % MISSED$' out
+says '^one +0\.00 +1\.010 \(1\.010-1\.010\) +1\.100 \(1\.050-1\.150\) +1\.125 \(1\.063-1\.188\) +1\.089 \([0-9.-]+\) +4\.5 % +66\.5 % +28\.5 % MISSED$' out
 says '^two +not run: no source$' out
 ! grep -q '^three' out || fail "a program without figures has a row: $(cat out)"
-expect 0 "$bench/table.py" 10 known one
+expect 0 "$bench/table.py" 15 known one
 says ' met$' out
 
 expect 0 "$bench/run" --mini --teeperf "$TEEPERF" --work work --results results
-says '^string_match +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +(-|[0-9.]+ %) +[0-9.]+ % +[0-9.]+ % (met|MISSED)$' out
+says '^string_match +[0-9.]+ +[0-9.]+ +[0-9.]+ +- +[0-9.]+ +(-|[0-9.]+ %) +[0-9.]+ % +[0-9.]+ % (met|MISSED)$' out
 [ "$(ls results/*-budget-mini.txt | wc -l)" = 1 ] || fail "the table was not kept"
 
 expect 129 "$bench/run" --no-such-option
