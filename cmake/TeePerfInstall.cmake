@@ -20,6 +20,7 @@ install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists
 	FILES_MATCHING PATTERN "*.allow")
 install(DIRECTORY examples/ DESTINATION share/teeperf/examples)
 install(DIRECTORY "${TEEPERF_GDB_DIR}/" DESTINATION share/teeperf/gdb FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY python/teeperf DESTINATION share/teeperf/python FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY "${TEEPERF_MAN_DIR}/" DESTINATION share/man/man1 FILES_MATCHING PATTERN "*.1")
 
 configure_file(cmake/TeePerfConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/TeePerfConfig.cmake" @ONLY)

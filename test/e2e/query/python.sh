@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Proves that the Python package gives the numbers of 'teeperf query', as DataFrames where pandas is there and as lists where it
+# is not, that filters and parameters reach the command, and that what fails says why.
+# tier: quick
+set -eu
+. "$(dirname "$0")/../../lib/e2e.sh"
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+expect 0 "$TEEPERF" cc -O2 -g -pthread -o app "$lib/query_program.c"
+expect 0 "$TEEPERF" record -q --clock tsc -o app.trace -- ./app 2 9000
+"$TEEPERF" query --format csv app.trace \
+	'SELECT function, calls, self_ns FROM functions ORDER BY self_ns DESC' 2>/dev/null >wanted
+"$TEEPERF" query --format csv --thread 1 app.trace \
+	'SELECT function, calls, self_ns FROM functions ORDER BY self_ns DESC' 2>/dev/null >wanted.1
+
+PYTHONPATH=$root/python
+PYTHONDONTWRITEBYTECODE=1
+export TEEPERF PYTHONPATH PYTHONDONTWRITEBYTECODE
+cat >lists.py <<'EOS'
+import csv, sys
+sys.modules["pandas"] = None                      # as if it were not installed
+import teeperf
+
+def write(path, rows):
+    with open(path, "w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["function", "calls", "self_ns"])
+        out.writerows([row["function"], row["calls"], row["self_ns"]] for row in rows)
+
+trace = teeperf.open("app.trace")
+write("lists", trace.functions())
+write("lists.1", teeperf.open("app.trace", thread=1).functions())
+mix = trace.calls("mix")
+assert "recorded" in trace.notes, trace.notes
+assert len(mix) == next(row["calls"] for row in trace.functions() if row["function"] == "mix")
+assert trace.meta()["clock"] == "tsc"
+assert trace.query("SELECT :x AS x", x="it's") == [{"x": "it's"}]
+assert trace.query("SELECT :x AS x", x=None) == [{"x": None}]
+assert len(trace.example("latency-by-caller", function="mix"))
+for wrong, says in ((lambda: trace.query("SELECT nothing"), "nothing"), (lambda: teeperf.open("no-such.trace"), "no-such.trace"),
+                    (lambda: trace.table("a b"), "a b"), (lambda: teeperf.open("app.trace", no_such=1).functions(), "no-such"),
+                    (lambda: teeperf.fleet("no-such-folder"), "no-such-folder")):
+    try:
+        wrong()
+    except teeperf.Error as error:
+        assert says in str(error), error
+    else:
+        raise SystemExit("no error about " + says)
+EOS
+expect 0 $python lists.py
+cmp lists wanted || fail "the rows are others than those of teeperf query"
+cmp lists.1 wanted.1 || fail "the rows of one thread are others than those of teeperf query"
+
+cat >frames.py <<'EOS'
+import teeperf
+trace = teeperf.open("app.trace")
+functions = trace.functions()
+functions[["function", "calls", "self_ns"]].to_csv("frames", index=False)
+calls = trace.calls("mix")
+row = functions[functions.function == "mix"].iloc[0]
+assert len(calls) == row.calls
+assert functions.calls.dtype.name == "Int64" and calls.duration_ns.dtype.name == "Int64"
+EOS
+if $python -c 'import pandas' 2>/dev/null; then
+	expect 0 $python frames.py
+	cmp frames wanted || fail "the DataFrame is another than that of teeperf query"
+else
+	echo "no pandas: DataFrames were not looked at"
+fi
