@@ -35,7 +35,7 @@ done
 echo 4.5 >known/one.reckoned
 echo 'no source' >known/two.skipped
 expect 0 "$bench/table.py" 5 known one two three
-says '^one +0\.00 +1\.010 \(1\.010-1\.010\) +1\.100 \(1\.050-1\.150\) +1\.125 \(1\.063-1\.188\) +1\.089 \([0-9.-]+\) +4\.5 % +66\.5 % +28\.5 % MISSED$' out
+says '^one +0\.00 +1\.010 \(1\.010-1\.010\) +1\.100 \(1\.050-1\.150\) +1\.125 \(1\.062-1\.188\) +1\.089 \([0-9.-]+\) +4\.5 % +66\.5 % +28\.5 % MISSED$' out
 says '^two +not run: no source$' out
 ! grep -q '^three' out || fail "a program without figures has a row: $(cat out)"
 expect 0 "$bench/table.py" 15 known one
