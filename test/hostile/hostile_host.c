@@ -68,6 +68,7 @@ static int log_fd;
 static char log_path[64];
 static pid_t program;
 static bool listens;
+static bool late; // the program takes the log while it runs, and leaves it, again and again
 static uint64_t patience_s;
 
 static struct {
@@ -235,7 +236,9 @@ static void do_other_things(void)
 		break;
 	}
 	case 3:
-		unlink(log_path);
+		// Who takes it again and again would not find it any more.
+		if (!late)
+			unlink(log_path);
 		break;
 	default:
 		// A program that has not attached does not listen, and only the first is harmless then.
@@ -335,7 +338,8 @@ static void start_program(const char *path, bool traced)
 	setrlimit(RLIMIT_CORE, &none);
 	fcntl(side_fd, F_SETFD, 0);
 	setenv("HOSTILE_SIDE", fd, 1);
-	setenv(TEEPERF_LOG_ENV, log_path, 1);
+	if (!late)
+		setenv(TEEPERF_LOG_ENV, log_path, 1);
 	setenv(TEEPERF_CONTROL_ENV, control, 1);
 	if (traced && ptrace(PTRACE_TRACEME, 0, NULL, NULL))
 		_exit(NO_TRACE);
@@ -567,6 +571,29 @@ static void cut_file(void)
 	done.faults += !ended;
 }
 
+// A log that nobody has, as it should be, for a moment.
+static void invite(void)
+{
+	memcpy(header, &good, offsetof(struct teeperf_log_header, counter));
+	put(&header->pid, 0);
+	__atomic_store_n(&header->attach, 0, __ATOMIC_RELEASE);
+	serve();
+}
+
+static void await_late(void)
+{
+	struct wait wait = {0};
+	while (!__atomic_load_n(&side->came, __ATOMIC_ACQUIRE)) {
+		int status;
+		invite();
+		if (waitpid(program, &status, WNOHANG) == program)
+			explain(status);
+		if (waited_enough(&wait))
+			fail("the program does not take the log");
+		nap(1000000);
+	}
+}
+
 static void run(
     const char *path, const char *library, uint64_t seed, uint64_t most, const char *folder)
 {
@@ -574,9 +601,11 @@ static void run(
 	snprintf(side->library, sizeof(side->library), "%s", library);
 	random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	make_log();
-	const bool attaching = seed % 4 == 0;
-	bool stepping = seed % 8 == 4;
-	listens = !attaching;
+	if (late)
+		snprintf(side->late, sizeof(side->late), "%s", log_path);
+	const bool attaching = !late && seed % 4 == 0;
+	bool stepping = !late && seed % 8 == 4;
+	listens = !late && !attaching;
 	start_program(path, stepping);
 	uint64_t rounds = ROUNDS_A_RUN < most ? ROUNDS_A_RUN : most;
 	if (stepping && !attack_stepping(seed / 8)) {
@@ -590,6 +619,8 @@ static void run(
 	} else if (attaching) {
 		attack_attaching();
 		rounds = rounds < 50 ? rounds : 50;
+	} else if (late) {
+		await_late();
 	} else {
 		await_burst(0);
 		if (__atomic_load_n(&header->attach, __ATOMIC_ACQUIRE) != TEEPERF_ATTACH_DONE)
@@ -598,6 +629,8 @@ static void run(
 	for (uint64_t i = 0; i < rounds; i++) {
 		const uint64_t before = bursts();
 		scribble();
+		if (late && !any(3))
+			invite();
 		await_burst(before);
 		done.rounds++;
 		if (i == rounds / 2 && seed % 8 == 1)
@@ -617,6 +650,7 @@ static void run(
 
 int main(int argc, char **argv)
 {
+	late = getenv("HOSTILE_LATE") != NULL;
 	if (argc < 7) {
 		fprintf(stderr,
 		    "usage: hostile_host PROGRAM LIBRARY ROUNDS SEED STEP PATIENCE [FOLDER]\n");

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <teeperf/late.h>
 #include <teeperf/teeperf.h>
 
 #include "hostile_side.h"
@@ -342,6 +343,38 @@ static void *run_worker(void *number)
 	return nullptr;
 }
 
+// ---- a log that comes late: what the recorder's calls by ptrace do, without a recorder ---------------
+
+extern "C" __attribute__((weak)) uint64_t tp_late_call(uint64_t command, const char *path);
+
+PLAIN static void late_call(uint64_t command)
+{
+	const uint64_t result = tp_late_call(command, nullptr) & UINT32_MAX;
+	expect("the answer to a call", result, TEEPERF_LATE_DONE);
+}
+
+PLAIN static void *come_and_go(void *)
+{
+	chance any = {side->seed};
+	while (!__atomic_load_n(&side->stop, __ATOMIC_ACQUIRE)) {
+		const uint64_t result = tp_late_call(TEEPERF_LATE_ATTACH, side->late) & UINT32_MAX;
+		if (result < TEEPERF_LATE_DONE || result > TEEPERF_LATE_COUNTS)
+			wrong("the answer to a log", result, TEEPERF_LATE_DONE);
+		const bool came = result == TEEPERF_LATE_DONE;
+		for (uint64_t i = came ? any.below(6) : 0; i--;) {
+			usleep((useconds_t)any.below(1000));
+			late_call(TEEPERF_LATE_LOOK);
+		}
+		if (came) {
+			expect("the log is between guards", guarded, true);
+			late_call(TEEPERF_LATE_LEAVE);
+		}
+		__atomic_fetch_add(came ? &side->came : &side->refused, 1, __ATOMIC_RELEASE);
+		usleep((useconds_t)any.below(500));
+	}
+	return nullptr;
+}
+
 int main()
 {
 	const char *fd = getenv("HOSTILE_SIDE");
@@ -367,10 +400,17 @@ int main()
 #endif
 		return 0;
 	}
+	pthread_t comer;
+	const bool late = side->late[0];
+	if (late && pthread_create(&comer, nullptr, come_and_go, nullptr))
+		return 94;
 	if (pthread_create(&worker, nullptr, run_worker, reinterpret_cast<void *>(uintptr_t{1})))
 		return 95;
 	work(side->seed);
 	pthread_join(worker, nullptr);
+	if (late)
+		pthread_join(comer, nullptr);
+	side->guarded |= guarded;
 	check_all();
 	return 0;
 }

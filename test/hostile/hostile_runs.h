@@ -15,7 +15,7 @@ static int side_fd;
 
 /* Of all runs so far. */
 static struct {
-	uint64_t runs, bursts, kinds[BURST_KINDS];
+	uint64_t runs, bursts, kinds[BURST_KINDS], came, refused;
 } work;
 
 /* 0 if it works. */
@@ -32,6 +32,8 @@ static void add_run(void)
 {
 	work.runs++;
 	work.bursts += side->bursts;
+	work.came += side->came;
+	work.refused += side->refused;
 	for (int i = 0; i < BURST_KINDS; i++)
 		work.kinds[i] += side->kinds[i];
 }
@@ -43,6 +45,9 @@ static void print_work(void)
 	printf("bursts=%llu", (unsigned long long)work.bursts);
 	for (int i = 0; i < BURST_KINDS; i++)
 		printf(" %s=%llu", names[i], (unsigned long long)work.kinds[i]);
+	if (work.came || work.refused)
+		printf(" came=%llu refused=%llu", (unsigned long long)work.came,
+		    (unsigned long long)work.refused);
 	printf("\n");
 }
 

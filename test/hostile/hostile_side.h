@@ -29,6 +29,10 @@ struct hostile_side {
 	uint64_t guarded; /* 1: the log's mapping lies between guards */
 	uint64_t checks;  /* of all canaries */
 	char library[256];
+	char
+	    late[64]; /* a log that the program is to take and to leave again and again; "": none */
+	uint64_t came;     /* so often it has taken that */
+	uint64_t refused;  /* and so often it did not */
 	char problem[256]; /* what is wrong; the program aborts then */
 };
 

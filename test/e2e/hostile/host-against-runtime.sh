@@ -45,6 +45,16 @@ for kind in calls throws jumps counts signals switches threads; do
 	! grep -q " $kind=0" figures || fail "two bodies: the program did nothing of the kind '$kind'"
 done
 
+# A program that was started without a log, takes this one while it works, as for 'record --pid', and leaves it: again and again.
+if [ "$(uname -m)" = x86_64 ]; then
+	"$TEEPERF" c++ --shape=dual -O1 -pthread -I "$root/include" -o late "$from/hostile_program.cpp" -ldl
+	HOSTILE_LATE=1 ./host ./late "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 200000)) 1 120 >figures || fail "late: see above"
+	cat figures
+	for kind in calls throws jumps counts signals switches threads came refused; do
+		grep -q " $kind=[1-9]" figures || fail "late: nothing of the kind '$kind' was done"
+	done
+fi
+
 # Between two instructions of the program's attaching, one after the other.
 ./host ./program "$TEST_TMP/library.so" $stepped 4 8 120 >figures || fail "stepped: see above"
 cat figures
