@@ -4,7 +4,7 @@
 # The same programs natively and for aarch64 and riscv64 under qemu-user, with the log shared with this
 # machine's recorder: each call path has the same calls on each processor. C with threads, C++ with exceptions and
 # longjmp; all shapes, all levels, both kinds of exits, static and shared; pages of 4 to 64 KiB; names and lines
-# are what other tools say; the recorder's counter is seen to move.
+# are what other tools say; the recorder's counter is seen to move; functions are dropped and added while it runs.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/calls.sh"
@@ -32,6 +32,7 @@ int main(void) {
 }
 EOF
 calls_list >list
+echo 'src:*rounds.c' >>list
 
 # build MACHINE DRIVER OPTIONS...
 build() {
@@ -125,6 +126,60 @@ for machine in "$host" $machines; do
 	done
 done
 grep -q 'run_all;catches;throws' "own.$host" || fail "the library was not recorded"
+
+# Single functions that are dropped and added while it runs: each round has those that are on, exactly.
+cat >rounds.c <<'EOF'
+#include <stdio.h>
+#include <teeperf/teeperf.h>
+#define KEEP __attribute__((noinline, used))
+KEEP void first(void) { __asm__ volatile(""); }
+KEEP void second(void) { __asm__ volatile(""); }
+int main(void)
+{
+	char line[8];
+	puts("ready");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		teeperf_poll();
+		for (int i = 0; i < 10; i++) {
+			first();
+			second();
+		}
+		puts("done");
+		fflush(stdout);
+	}
+	return 0;
+}
+EOF
+for machine in "$host" $machines; do
+	for shape in inline dual; do
+		build "$machine" cc --shape=$shape -O1 -I "$root/include" rounds.c -o app
+		emulator=
+		[ "$machine" = "$host" ] || emulator="qemu-$machine -L /usr/$machine-linux-gnu"
+		rm -f in
+		mkfifo in
+		# shellcheck disable=SC2086 # words are meant
+		begin run sh -c 'exec "$@" <in' sh "$TEEPERF" record -q --clock soft -o run.trace -- $emulator ./app
+		recorder=$begun
+		exec 7>in
+		await run.out ready
+		rounds=0
+		for choice in '' 'drop second' 'drop first' 'add second' 'add first'; do
+			# shellcheck disable=SC2086 # words are meant
+			[ -z "$choice" ] || expect 0 "$TEEPERF" ctl $choice "$recorder"
+			rounds=$((rounds + 1))
+			echo >&7
+			await_true '[ "$(grep -c "^done" run.out)" = "$rounds" ]' "round $rounds of $machine, $shape"
+		done
+		exec 7>&-
+		ended 0 run
+		expect 0 "$TEEPERF" analyze --strict --format csv run.trace
+		says '^first,30,' out  # in rounds 1, 2 and 5
+		says '^second,30,' out # in rounds 1, 4 and 5
+		expect 0 "$TEEPERF" analyze run.trace
+		says '^changed    the choice of functions changed 4 times' out
+	done
+done
 
 # Pages that are larger than this machine's; names and lines of foreign files.
 for machine in $machines; do
