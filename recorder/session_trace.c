@@ -28,6 +28,7 @@ struct tp_host_facts tp_session_facts(const struct tp_session *session)
 	    .attached =
 		session->late_threads[1] ? session->late_threads[1] : session->late_threads[0],
 	    .attach_pause_ns = tp_load_relaxed(&session->late.pause_ns),
+	    .attach_waited_ns = tp_load_relaxed(&session->late.pause_waited_ns),
 	    .calibrated = session->options.calibrate.count != 0,
 	    .cost = session->cost,
 	    .has_cost = session->has_cost,

@@ -282,6 +282,9 @@ static void tell_hints(const struct tp_tee *tee, const char *where)
 	}
 }
 
+// On a busy machine. Less is not worth a word.
+enum { TOLD_WAIT_NS = 1000 * 1000 };
+
 void tp_record_attach_tell(
     const struct tp_record_attach *attach, const struct tp_session *session, bool launched)
 {
@@ -292,10 +295,15 @@ void tp_record_attach_tell(
 	if (launched || attach->stream)
 		return;
 	if (attach->late) {
+		char waited[64] = "";
+		if (session->late.pause_waited_ns >= TOLD_WAIT_NS)
+			snprintf(waited, sizeof(waited), " (%.1f of it without a processor)",
+			    (double)session->late.pause_waited_ns / 1e6);
 		tp_command_tell(
-		    "recording process %d, of which one thread was stopped for %.1f ms: end it with "
+		    "recording process %d, of which one thread was stopped for %.1f ms%s: end it with "
 		    "Ctrl-C or 'teeperf ctl stop %d'\n",
-		    (int)attach->pid, (double)session->late.pause_ns / 1e6, (int)attach->pid);
+		    (int)attach->pid, (double)session->late.pause_ns / 1e6, waited,
+		    (int)attach->pid);
 		if (session->late.others)
 			tp_command_warn(
 			    "process %d has %u runtimes of teeperf, and only one is recorded: the code "

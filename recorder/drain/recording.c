@@ -63,7 +63,8 @@ static void add_facts(
 	if (facts->attached)
 		tp_buf_addf(buf, "attached=%s\n", facts->attached);
 	if (facts->attach_pause_ns)
-		tp_buf_addf(buf, "attach_pause_us=%.0f\n", (double)facts->attach_pause_ns / 1e3);
+		tp_buf_addf(buf, "attach_pause_us=%.0f\nattach_waited_us=%.0f\n",
+		    (double)facts->attach_pause_ns / 1e3, (double)facts->attach_waited_ns / 1e3);
 	if (facts->port)
 		tp_buf_addf(buf, "port=%s\n", facts->port);
 	if (facts->transport)

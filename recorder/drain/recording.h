@@ -40,8 +40,9 @@ struct tp_host_facts {
 	    *attached; /* ids of the threads that were there before us, "1,2,3"; NULL: none */
 	uint64_t
 	    attach_pause_ns; /* the longest time for which a thread was stopped for us; 0: none was */
-	const char *port;    /* of the TEE, NULL: none was named */
-	const char *transport; /* NULL: the program was started here and shares the log */
+	uint64_t attach_waited_ns; /* of which it waited for a processor */
+	const char *port;          /* of the TEE, NULL: none was named */
+	const char *transport;     /* NULL: the program was started here and shares the log */
 	const char *
 	    ids; /* "foreign": its process and thread ids are of a world of its own, "virtual"; NULL: ours */
 	const char *

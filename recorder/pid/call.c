@@ -83,8 +83,9 @@ struct stopped {
 	unsigned char state[STATE_BYTES];
 	size_t state_size;
 	uint64_t mask;
-	uint64_t kept;   // signals that came to it from outside meanwhile, to be sent again
-	uint64_t ran_ns; // it ran before it was stopped
+	uint64_t kept;      // signals that came to it from outside meanwhile, to be sent again
+	uint64_t ran_ns;    // it ran before it was stopped
+	uint64_t waited_ns; // it had waited for a processor before
 	int nice;
 };
 
@@ -247,6 +248,14 @@ static uint64_t time_of(pid_t tid)
 	return ns;
 }
 
+// How long it has waited for a processor in its life; 0: the kernel does not say.
+static uint64_t wait_of(pid_t tid)
+{
+	unsigned long long ns = 0;
+	tp_proc_scan(tid, "schedstat", "%*u %llu", &ns);
+	return ns;
+}
+
 /*
  * Let it run until it has taken the log, of which it tells there, and ask it to stop: it makes the entry's last system call
  * again and again until it does. Else it would stop twice at each system call, and wait for a processor each time. While it
@@ -378,7 +387,7 @@ static void leave(const struct stopped *thread, pid_t pid)
 
 // It is stopped: the call, and all as it was.
 static enum tp_pid_outcome call_stopped(struct tp_pid *target, pid_t tid,
-    enum teeperf_late_command command, const char *path, uint64_t *result)
+    enum teeperf_late_command command, const char *path, uint64_t *result, uint64_t *waited_ns)
 {
 	struct stopped thread = {.tid = tid};
 	const bool there = has_entry(target, tid);
@@ -391,11 +400,13 @@ static enum tp_pid_outcome call_stopped(struct tp_pid *target, pid_t tid,
 	thread.ran_ns = tells ? time_of(tid) : 0;
 	thread.nice = getpriority(PRIO_PROCESS, (id_t)tid);
 	setpriority(PRIO_PROCESS, (id_t)tid, NICE_OF_CALL);
+	thread.waited_ns = wait_of(tid);
 	enum tp_pid_outcome outcome = TP_PID_UNFIT;
 	if (begin_call(&thread, target->entry, command, path))
 		outcome = run_call(target, &thread, tells, result);
 	if (outcome == TP_PID_GONE)
 		return outcome;
+	*waited_ns = wait_of(tid) - thread.waited_ns;
 	restore(&thread);
 	setpriority(PRIO_PROCESS, (id_t)tid, thread.nice);
 	leave(&thread, target->pid);
@@ -417,10 +428,14 @@ static enum tp_pid_outcome stop_and_call(struct tp_pid *target, pid_t tid,
 	if (stop !=
 	    STOP_TRAP) // one that does not stop is looked at again, and let go when our thread ends
 		return stop == STOP_GONE ? TP_PID_GONE : TP_PID_UNFIT;
-	const enum tp_pid_outcome outcome = call_stopped(target, tid, command, path, result);
+	uint64_t waited = 0;
+	const enum tp_pid_outcome outcome =
+	    call_stopped(target, tid, command, path, result, &waited);
 	const uint64_t pause = tp_clock_monotonic_ns() - before;
-	if (outcome != TP_PID_GONE && pause > target->pause_ns)
+	if (outcome != TP_PID_GONE && pause > target->pause_ns) {
+		tp_store_relaxed(&target->pause_waited_ns, waited);
 		tp_store_relaxed(&target->pause_ns, pause);
+	}
 	return outcome;
 }
 

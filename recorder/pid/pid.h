@@ -22,7 +22,9 @@ struct tp_pid {
 	const uint32_t
 	    *told;         /* in the log that it is to take: not 0 when it has; NULL: nobody says */
 	uint64_t pause_ns; /* the longest time for which a thread was stopped, so far */
-	uint32_t result;   /* enum teeperf_late_result of the last call */
+	uint64_t
+	    pause_waited_ns; /* of which it was to run, and waited for a processor; 0: or nobody knows */
+	uint32_t result; /* enum teeperf_late_result of the last call */
 	/* Runtimes besides that one which have instrumented code, too, and a file with one; they are left alone. */
 	uint32_t others;
 	char other[64];
