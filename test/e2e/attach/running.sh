@@ -29,8 +29,8 @@ for shape in inline dual; do
 		counted all 16000
 		# How long a thread was stopped, and of that waited for a processor.
 		"$TEEPERF" dump all.trace >dump.txt
-		pause=$(sed -n 's/.*"attach_pause_us=\([1-9][0-9]*\)".*/\1/p' dump.txt)
-		waited=$(sed -n 's/.*"attach_waited_us=\([0-9][0-9]*\)".*/\1/p' dump.txt)
+		pause=$(sed -n 's/.*"attach_pause_us=\([1-9][0-9]*\)".*/\1/p' dump.txt | tail -n 1)
+		waited=$(sed -n 's/.*"attach_waited_us=\([0-9][0-9]*\)".*/\1/p' dump.txt | tail -n 1)
 		[ "${waited:-1}" -le "${pause:-0}" ] || fail "a stop of '$pause' us, of which it waited '$waited'"
 		go 100
 	done
