@@ -39,14 +39,13 @@ demo:
 	@tools/setup --build
 	@tools/demo
 
-# TeePerf and its peers beside native code: benchmarks/README.md. Let nothing else run meanwhile.
+# TeePerf and its peers beside native code: benchmarks/README.md. Let nothing else run meanwhile. Cut off and started
+# again it goes on where it was.
 bench bench-quick:
 	@tools/setup --build
 	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
 	@tools/build release
 	@benchmarks/run $(if $(filter bench-quick,$@),--quick) $(BENCH_OPTIONS)
-	@$(if $(filter bench,$@),$(MAKE) --no-print-directory bench-analyzer BENCH_OPTIONS=--full)
-	@$(if $(filter bench,$@),$(MAKE) --no-print-directory bench-budget bench-accuracy BENCH_OPTIONS=)
 
 # What allowlists for a budget cost and name: benchmarks/selection/README.md.
 bench-selection:
@@ -98,8 +97,8 @@ help:
 	@echo 'make check       the quick tests, one of each area: a minute and a half [PRESET=dev]'
 	@echo 'make test        all tests in short form [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
-	@echo 'make bench       all benchmarks but of selection, about three hours [BENCH_OPTIONS="--only sqlite"]'
-	@echo 'make bench-quick the same with smaller inputs, about twelve minutes'
+	@echo 'make bench       what the bars are about, about an hour, also in turns [BENCH_OPTIONS="--max-time 5m"]'
+	@echo 'make bench-quick the same with smaller inputs'
 	@echo 'make bench-selection  lists for a budget, beside the rules of other tools: about an hour'
 	@echo 'make bench-budget     what record --budget costs and names: half an hour'
 	@echo 'make bench-accuracy   known times beside reported ones, and those of other tools: five minutes'

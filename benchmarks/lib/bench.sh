@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=sh
 #
-# Run one benchmark: build it in each flavour, run the variants in turn, and write what they cost to
-# $raw, as tab-separated lines (medians.awk reads them):
+# Run one benchmark: build it in each flavour, run the variants in turn, and keep what they cost in the state (state.sh), in
+# figures with these keys:
 #
-#   run BENCH VARIANT program|whole WALL USER SYSTEM KIB MINOR MAJOR   times in ns, of one run
-#   fact BENCH VARIANT KEY VALUE                                       of one run
-#   micro BENCH VARIANT NAME WALL CPU                                  ns per call, of one run
-#   build PROGRAM FLAVOUR WALL CPU                                     of one build
-#   text PROGRAM FLAVOUR BYTES                                         and hot_text, of what runs while nobody records
-#
-# What was not run goes to $skipped: BENCH VARIANT REASON.
+#   program_wall, program_cpu, program_kib, program_faults   of one run; the same of whole, the tool with the program
+#   kernel_wall, kernel_cpu                                  what the program itself says, where it does
+#   micro/NAME/wall, micro/NAME/cpu                          ns per call
+#   others                                                   what is found in the trace (variants.sh)
+#   text, hot_text, compile_cpu                              of a build, whose variant is `build/FLAVOUR` and whose
+#                                                            BENCH is the program's name
 
 # bench_load FILE: a benchmark's definition; README.md says what it may contain.
 bench_load() {
@@ -25,6 +24,8 @@ bench_load() {
 	bench_program() { echo "$1"; }
 	bench_threads() { echo 1; }
 	bench_kernel_time() { :; }
+	bench_most() { :; }
+	bench_variants_of() { echo "$bench_variants"; }
 	bench_kind=program
 	. "$1"
 }
@@ -60,51 +61,37 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
-# skip BENCH VARIANT: why is in reason. Said once while running; the tables say it in each row.
-skip() {
-	cut -f2,3 "$skipped" | grep -Fxq "$2$(printf '\t')$reason" || say "  $2: not run: $reason"
-	printf '%s\t%s\t%s\n' "$1" "$2" "$reason" >>"$skipped"
-}
-
-# The line of measure in FILE, between a prefix of fields and the end.
-put_line() { # FILE FIELD...
-	file=$1
-	shift
-	tail -n 1 "$file" | awk -v OFS='\t' -v prefix="$(printf '%s\t' "$@")" '{
-		print prefix $1, $2, $3, $4, $5, $6
-	}' >>"$raw"
+# figures_of FILE WHAT: of measure's last line in FILE.
+figures_of() {
+	tail -n 1 "$1" | awk -v what="$2" '{
+		printf "%s_wall %s\n%s_cpu %.0f\n%s_kib %s\n%s_faults %.0f\n", what, $1, what, $2 + $3, what, $4, what, $5 + $6
+	}' >>"$work/figures"
 }
 
 # Whether a row of VARIANT belongs to this benchmark.
 bench_lists() {
+	case $1-$bench_slow in
+	# Up to 100 times as long.
+	callgrind-no | cachegrind*-no) return 1 ;;
+	esac
 	case $1-$bench_output in
 	limit*-same) return 1 ;;
-	filtered-times | compressed-times) return 1 ;;
+	filtered-times | ten-*-times | compressed-times) return 1 ;;
 	esac
-	[ "$bench_variants" = all ] && return 0
-	case " $bench_variants " in
-	*" $1 "*) return 0 ;;
+	case " $listed_variants " in
+	' all ' | *" $1 "*) return 0 ;;
 	esac
 	return 1
 }
 
-# Whether this benchmark runs VARIANT.
-bench_takes() {
-	case $1-$bench_slow in
-	callgrind-no | cachegrind*-no) ;;
-	*) return 0 ;;
-	esac
-	reason="it takes up to 100 times as long, and is run with micro, SQLite, Lua and zlib only"
-	return 1
-}
-
-# What this benchmark runs, and the flavours that it needs for that, in ready and flavours.
+# What this benchmark runs, in order, and the flavours that it needs for that, in ready and flavours.
 bench_choose() {
 	ready=
 	flavours=
 	for variant in $variants; do
 		bench_lists "$variant" || continue
-		if bench_takes "$variant" && variant_works "$variant"; then
+		! state_has "$variant" skip || continue
+		if variant_works "$variant"; then
 			ready="$ready $variant"
 			flavour=$(variant_field "$variant" 2)
 			case " $flavours " in
@@ -117,38 +104,65 @@ bench_choose() {
 	done
 }
 
-# Each flavour of PROGRAM, several at a time unless the time that it takes is wanted.
+# Each flavour of PROGRAM, several at a time; and how large it is.
 bench_build_all() {
-	running=0
+	several=
 	for flavour in $flavours; do
-		repeats=1
-		case " $flavour_timed " in
-		*" $flavour "*) [ $bench_times_builds = no ] || repeats=$builds ;;
-		esac
 		case $flavour in
 		tp-filtered | tp-ten)
-			wait
+			[ -z "$several" ] || wait $several
+			several=
 			bench_make_list "$flavour" "$1" "$2" || {
 				echo "$reason" >"$work/bin/$1/$flavour.reason"
 				continue
 			}
 			;;
 		esac
-		flavour_build "$flavour" "$1" "$repeats" &
-		running=$((running + 1))
-		if [ $size = full ] || [ $running -ge "$(nproc)" ]; then
-			wait
-			running=0
+		! flavour_current "$flavour" "$1" || continue
+		state_time 0
+		(
+			trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' TERM
+			flavour_build "$flavour" "$1"
+		) &
+		several="$several $!"
+		progress=$((progress + 1))
+		if [ "$(echo $several | wc -w)" -ge "$(nproc)" ]; then
+			wait $several
+			several=
 		fi
 	done
-	wait
+	[ -z "$several" ] || wait $several
+	[ $stage != build ] || return 0
+	kept=$units
+	state_load "$1"
 	for flavour in $flavours; do
-		[ ! -e "$work/bin/$1/$flavour.reason" ] || continue
-		[ $bench_times_builds = no ] ||
-			awk -v OFS='\t' -v prefix="build$(printf '\t%s' "$1" "$flavour")" \
-				'{ print prefix, $1, $2 + $3 }' "$work/bin/$1/$flavour.cost" >>"$raw"
-		printf 'text\t%s\t%s\t%s\n' "$1" "$flavour" "$(flavour_text "$work/bin/$1/$flavour")" >>"$raw"
-		printf 'hot_text\t%s\t%s\t%s\n' "$1" "$flavour" "$(flavour_hot_text "$work/bin/$1/$flavour")" >>"$raw"
+		if [ -e "$work/bin/$1/$flavour.reason" ] || state_has "build/$flavour" 0; then
+			continue
+		fi
+		state_begin
+		echo text "$(flavour_text "$work/bin/$1/$flavour")" >>"$work/figures"
+		echo hot_text "$(flavour_hot_text "$work/bin/$1/$flavour")" >>"$work/figures"
+		state_end "$1" "build/$flavour" 0
+	done
+	units=$kept
+}
+
+# Three builds of PROGRAM of some flavours, in turn.
+bench_time_builds() {
+	round=1
+	while [ $round -le "$builds" ]; do
+		for flavour in $flavour_timed; do
+			case " $flavours " in
+			*" $flavour "*) ;;
+			*) continue ;;
+			esac
+			! state_has "build/$flavour" $round || continue
+			state_time 0
+			state_begin
+			flavour_time "$flavour" "$1" >"$work/figures" || break
+			state_end "$1" "build/$flavour" $round
+		done
+		round=$((round + 1))
 	done
 }
 
@@ -178,110 +192,183 @@ bench_make_list() {
 	$make "$scratch/trace" >"$list"
 }
 
-# bench_once NAME PROGRAM VARIANT: one run, with what it cost.
+# bench_once NAME PROGRAM VARIANT ROUND: one run, with what it cost.
 bench_once() {
 	binary=$work/bin/$2/$(variant_field "$3" 2)
+	state_begin
 	variant_run "$3" "$binary" $(bench_arguments "$1") || {
 		status=$?
 		reason="exit status $status: $(variant_why)"
 		return 1
 	}
 	if [ $bench_output = same ]; then
-		if [ ! -e "$work/bin/$2/expected" ]; then
-			cp "$scratch/out" "$work/bin/$2/expected"
-		fi
 		cmp -s "$work/bin/$2/expected" "$scratch/out" || {
 			reason="its output differs from that of the native program"
 			return 1
 		}
 	fi
-	put_line "$scratch/program.line" run "$1" "$3" program
-	put_line "$scratch/whole.line" run "$1" "$3" whole
+	figures_of "$scratch/program.line" program
+	figures_of "$scratch/whole.line" whole
 	bench_kernel_time "$1" "$scratch/err" |
-		awk -v OFS='\t' -v prefix="run$(printf '\t%s' "$1" "$3" kernel)" '{ print prefix, $1, $2, 0 }' >>"$raw"
-	[ $bench_output = same ] || awk -v OFS='\t' -v prefix="micro$(printf '\t%s' "$1" "$3")" '
-		NF == 5 { print prefix, $1, $4, $5 }' "$scratch/out" >>"$raw"
+		awk '{ print "kernel_wall", $1; print "kernel_cpu", $2 }' >>"$work/figures"
+	[ $bench_output = same ] || awk '
+		NF == 5 { print "micro/" $1 "/wall", $4; print "micro/" $1 "/cpu", $5 }' "$scratch/out" >>"$work/figures"
 	(variant_facts "$3") >"$work/facts"
-	awk -v OFS='\t' -v prefix="fact$(printf '\t%s' "$1" "$3")" '
-		NF == 2 { print prefix, $1, $2 }' "$work/facts" >>"$raw"
+	cat "$work/facts" >>"$work/figures"
+	state_end "$1" "$3" "$4"
 	[ "$3" != tsc ] || known_events=$(awk '$1 == "events" { print $2 }' "$work/facts")
 }
 
-# How often VARIANT is run in ROUND.
+# bench_due VARIANT ROUND: whether VARIANT is run in ROUND. Some runs say the same each time, and some take long.
 bench_due() {
 	case $1 in
 	callgrind | cachegrind*) [ "$2" = 1 ] ;;
-	xray | uftrace) [ $size != quick ] || [ "$2" = 1 ] ;;
+	xray | uftrace) [ "$2" -le $slow_rounds ] ;;
+	native | gcc | own | plain | dual-plain | xray-off) ;;
+	*) [ "$2" -le $((other_rounds * bench_rounds)) ] ;;
 	esac
+}
+
+# How many rounds this benchmark has.
+bench_last_round() {
+	last=$((rounds * bench_rounds))
+	most=$(bench_most "$name")
+	[ -z "$most" ] || [ "$last" -le "$most" ] || last=$most
+	echo "$last"
+}
+
+# bench_left ROUND VARIANT...: those that are due in ROUND and not done.
+bench_left() {
+	round=$1
+	shift
+	left_over=
+	for variant; do
+		if ! state_has "$variant" "$round" && bench_due "$variant" "$round"; then
+			left_over="$left_over $variant"
+		fi
+	done
+}
+
+# bench_done BENCH VARIANT...: whether nothing is left to do.
+bench_done() {
+	state_load "$1"
+	shift
+	for round in $(seq "$(bench_last_round)"); do
+		bench_left "$round" "$@"
+		[ -z "$left_over" ] || return 1
+	done
+}
+
+bench_sources() {
+	reason=
+	(cd "$work/sources" && bench_prepare >/dev/null && : || {
+		echo "${reason:-its sources cannot be prepared}" >"$work/prepare.reason"
+		exit 1
+	}) || {
+		reason=$(cat "$work/prepare.reason")
+		return 1
+	}
+}
+
+# own_one NAME [build]: what it prints goes to $scratch.
+own_one() {
+	"$work/measure" -g -t 1800 -o "$work/own.line" -- "$here/lib/own-one" "$bench_file" "$@" \
+		>"$scratch/figures" 2>"$scratch/err" </dev/null &
+	await $!
 }
 
 # bench_run_own NAME: a benchmark that measures by itself; it prints lines "key value".
 bench_run_own() {
-	round=1
-	while [ $round -le "$rounds" ]; do
+	for round in $(seq "$(bench_last_round)"); do
+		! state_has own "$round" || continue
+		state_time "$(state_seconds "$1" $((round - 1)))"
 		rm -rf "$scratch"
 		mkdir -p "$scratch"
-		if ! (bench_measure "$1") >"$scratch/figures" 2>"$scratch/err"; then
+		[ "$rounds" = 1 ] || say "$(date +%T)   round $round"
+		state_begin
+		if ! own_one "$1"; then
 			reason=$(variant_why)
 			skip "$1" own
 			return 0
 		fi
-		awk -v OFS='\t' -v prefix="fact$(printf '\t%s' "$1" own)" '
-			NF == 2 { print prefix, $1, $2 }' "$scratch/figures" >>"$raw"
-		round=$((round + 1))
+		cp "$scratch/figures" "$work/figures"
+		state_end "$1" own "$round"
 	done
 }
 
 bench_run() {
 	name=$1
 	program=$(bench_program "$name")
+	listed_variants=$(bench_variants_of "$name")
+	listed=
+	for variant in $([ $bench_kind = own ] && echo own || echo "$variants"); do
+		[ $bench_kind = program ] && ! bench_lists "$variant" || listed="$listed $variant"
+	done
+	if bench_done "$name" $listed && { [ $bench_times_builds = no ] || bench_builds_done "$program"; }; then
+		return 0
+	fi
 	say "$(date +%T) $name"
-	reason=
-	if ! (cd "$work/sources" && bench_prepare >/dev/null && : || {
-		echo "${reason:-its sources cannot be prepared}" >"$work/prepare.reason"
-		exit 1
-	}); then
-		reason=$(cat "$work/prepare.reason")
-		[ $bench_kind = program ] || skip "$name" own
-		for variant in $([ $bench_kind = own ] || echo "$variants"); do
+	if ! bench_sources; then
+		for variant in $listed; do
 			skip "$name" "$variant"
 		done
 		return 0
 	fi
 	if [ $bench_kind = own ]; then
-		bench_run_own "$name"
+		if [ $stage = build ]; then
+			state_time 0
+			mkdir -p "$scratch"
+			progress=$((progress + 1))
+			own_one "$name" build || say "  not built: $(variant_why)"
+		else
+			bench_run_own "$name"
+		fi
 		return 0
 	fi
 	bench_choose "$name"
+	# Their list is made with its build.
+	case "$ready" in
+	*ten-only*) case " $flavours " in *' tp-ten '*) ;; *) flavours="$flavours tp-ten" ;; esac ;;
+	esac
+	mkdir -p "$work/bin/$program"
 	bench_build_all "$program" "$name"
-	rm -f "$work/bin/$program/expected"
+	[ $stage != build ] || return 0
 	pin=
 	[ "$(bench_threads "$name")" != 1 ] || pin=-p
-	failed=
-	known_events=
-	# Once unmeasured, so that no variant has to read its program and input from the disk.
+	known_events=$(awk -F'\t' -v bench="$name" '
+		$1 == "figure" && $2 == bench && $3 == "tsc" && $5 == "events" { events = $6 } END { print events }' "$rows")
+	# Once unmeasured, so that no variant has to read its program and input from the disk; and for its output.
 	if [ ! -e "$work/bin/$program/native.reason" ]; then
 		variant_run native "$work/bin/$program/native" $(bench_arguments "$name") || true
+		cp "$scratch/out" "$work/bin/$program/expected"
 	fi
-	round=1
-	while [ $round -le $((rounds * bench_rounds)) ]; do
+	for round in $(seq "$(bench_last_round)"); do
+		bench_left "$round" $ready
+		[ -n "$left_over" ] || continue
+		state_time "$(state_seconds "$name" $((round - 1)))"
 		# In another order each time, so that none always comes behind the same one. In the first round the number of events
 		# is not known yet that others go by.
-		[ $round = 1 ] || ready=$(printf '%s\n' $ready | shuf | tr '\n' ' ')
-		for variant in $ready; do
-			case " $failed " in
-			*" $variant "*) continue ;;
-			esac
-			bench_due "$variant" $round || continue
+		[ "$round" = 1 ] || left_over=$(printf '%s\n' $left_over | shuf | tr '\n' ' ')
+		for variant in $left_over; do
+			state_time 0
 			why=$work/bin/$program/$(variant_field "$variant" 2).reason
 			if [ -e "$why" ]; then
 				reason="it cannot be built: $(cat "$why")"
-			elif bench_once "$name" "$program" "$variant"; then
+			elif bench_once "$name" "$program" "$variant" "$round"; then
 				continue
 			fi
-			failed="$failed $variant"
 			skip "$name" "$variant"
 		done
-		round=$((round + 1))
+	done
+	[ $bench_times_builds = no ] || {
+		state_load "$program"
+		bench_time_builds "$program"
+	}
+}
+
+bench_builds_done() {
+	state_load "$1"
+	for flavour in $flavour_timed; do
+		state_has "build/$flavour" "$builds" || return 1
 	done
 }

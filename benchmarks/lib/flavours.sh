@@ -6,8 +6,8 @@
 #
 # Uses: teeperf, llvm (major), work, here; sets reason when a function fails.
 
-# Those of which building is timed more than once.
-flavour_timed='native tp tp-call tp-dual xray gcc gcc-pg'
+# Those of which building is timed.
+flavour_timed='native tp tp-dual'
 
 # flavour_write NAME CC CXX: CC and CXX are shell text.
 flavour_write() {
@@ -53,7 +53,7 @@ flavour_link() {
 	esac
 }
 
-# flavour_exists NAME: by compiling and running one program; the answer is kept for this run.
+# flavour_exists NAME: by compiling and running one program; the answer is kept in the state.
 flavour_exists() {
 	flavour_state=$work/flavours/$1/try
 	if [ ! -e "$flavour_state.done" ]; then
@@ -91,32 +91,41 @@ flavour_stamp() {
 		tp-ten) cat "$BENCH_TEN" ;;
 		esac
 		flavour_link "$1" | xargs -r cat
-		# How long a build takes depends on what else is built meanwhile.
-		[ $bench_times_builds = no ] || echo "$jobs"
 		cat "$bench_folder"/*.c "$bench_folder"/*.cpp "$bench_folder"/*.h 2>/dev/null || true
 	} | cksum
 }
 
-# flavour_build FLAVOUR PROGRAM REPEATS: into $work/bin/PROGRAM/FLAVOUR, unless it is there. Beside it:
-# .cost, a line of measure per build; .stamp; and .reason, if it failed.
+# flavour_make FLAVOUR PROGRAM OUT JOBS
+flavour_make() {
+	CC=$work/flavours/$1/cc CXX=$work/flavours/$1/c++ CFLAGS=-O2 \
+		LDFLAGS=$(flavour_link "$1") bench_source=$work/sources size=$size jobs=$4 \
+		"$work/measure" -g -o "$3.cost" -- "$here/lib/build-one" "$bench_file" "$2" "$3" >"$3.log" 2>&1 </dev/null &
+	await $!
+}
+
+# flavour_current FLAVOUR PROGRAM: whether $work/bin/PROGRAM/FLAVOUR is there as it should be.
+flavour_current() {
+	[ "$(flavour_stamp "$1")" = "$(cat "$work/bin/$2/$1.stamp" 2>/dev/null)" ]
+}
+
+# flavour_build FLAVOUR PROGRAM: into $work/bin/PROGRAM/FLAVOUR. Beside it: .stamp; and .reason, if it failed.
 flavour_build() {
 	out=$work/bin/$2/$1
 	mkdir -p "$work/bin/$2"
 	stamp=$(flavour_stamp "$1")
-	if [ "$stamp" != "$(cat "$out.stamp" 2>/dev/null)" ]; then
-		rm -rf "$out" "$out".*
-	fi
-	while [ "$(wc -l 2>/dev/null <"$out.cost" || echo 0)" -lt "$3" ]; do
-		rm -rf "$out" "$out.objects"
-		CC=$work/flavours/$1/cc CXX=$work/flavours/$1/c++ CFLAGS=-O2 \
-			LDFLAGS=$(flavour_link "$1") bench_source=$work/sources size=$size jobs=$jobs \
-			"$work/measure" -o "$out.cost" -- "$here/lib/build-one" "$bench_file" "$2" "$out" \
-			>"$out.log" 2>&1 || {
-			flavour_why "$out.log" >"$out.reason"
-			return 0
-		}
-		echo "$stamp" >"$out.stamp"
-	done
+	rm -rf "$out" "$out".*
+	flavour_make "$1" "$2" "$out" "$jobs" || flavour_why "$out.log" >"$out.reason"
+	rm -rf "$out.objects"
+	echo "$stamp" >"$out.stamp"
+}
+
+# flavour_time FLAVOUR PROGRAM: how long one build takes, alone on one processor; "compile_cpu NS".
+flavour_time() {
+	out=$scratch/timed
+	rm -rf "$out" "$out".*
+	flavour_make "$1" "$2" "$out" 1 || return 1
+	awk '{ print "compile_cpu", $2 + $3 }' "$out.cost"
+	rm -rf "$out" "$out".*
 }
 
 # flavour_hot_text FILE: the same without what is run only while somebody records, and without TeePerf's and XRay's runtime.

@@ -8,7 +8,7 @@ machine_commit() {
 		echo unknown
 		return
 	}
-	if ! git -c safe.directory='*' -C "$top" diff --quiet HEAD 2>/dev/null; then
+	if ! git -c safe.directory='*' -C "$top" diff --quiet HEAD -- . ':!benchmarks/results' 2>/dev/null; then
 		commit=$commit-changed
 	fi
 	echo "$commit"
@@ -29,9 +29,11 @@ machine_tool() {
 }
 
 machine_describe() {
-	echo "TeePerf benchmarks, $size: $command_line"
-	echo
-	echo "date      $started"
+	if [ -n "${command_line:-}" ]; then
+		echo "TeePerf benchmarks, $size: $command_line"
+		echo
+	fi
+	echo "date      ${started:-$(date -u +%Y-%m-%dT%H:%M:%SZ)}"
 	echo "commit    $(machine_commit)"
 	echo "cpu       $(machine_cpu)"
 	echo "cores     $(nproc), $(grep -qw hypervisor /proc/cpuinfo && echo 'in a virtual machine' || echo 'no virtual machine seen')"

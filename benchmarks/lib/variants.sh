@@ -9,7 +9,19 @@
 
 # variant_field NAME COLUMN
 variant_field() {
-	awk -F'\t' -v name="$1" -v column="$2" '$1 == name { print $column }' "$here/lib/variants.tab"
+	eval "printf '%s\n' \"\${variant_$(echo "$1" | tr - _)_$2-}\""
+}
+
+# variant_read: what variant_field knows, and the names, in order, in all_variants.
+variant_read() {
+	eval "$(awk -F'\t' '
+		/^#/ { next }
+		{
+			names = names " " $1
+			gsub(/-/, "_", $1)
+			printf "variant_%s_2='\''%s'\'' variant_%s_3='\''%s'\'' variant_%s_4='\''%s'\''\n", $1, $2, $1, $3, $1, $4
+		}
+		END { print "all_variants='\''" names " '\''" }' "$here/lib/variants.tab")"
 }
 
 # variant_run VARIANT COMMAND...: in an empty $scratch. It leaves there program.line (what the program
@@ -25,12 +37,15 @@ variant_run() {
 	set -- "$work/measure" $kept -o program.line -- "$@"
 	record="$teeperf record -q -o trace"
 	case $variant in
-	off) set -- $record --on-start off -- "$@" ;;
+	off | dual-off) set -- $record --on-start off -- "$@" ;;
 	tsc | call-tsc | dual-tsc | filtered | untimed | sample | ten-listed) set -- $record --clock tsc -- "$@" ;;
 	soft | call-soft | dual-soft) set -- $record --clock soft -- "$@" ;;
 	soft-count) set -- $record --clock count -- "$@" ;;
 	none | dual-none) set -- $record --clock none -- "$@" ;;
 	ten-only*) set -- $record --clock tsc --only "$BENCH_TEN" -- "$@" ;;
+	closed) set -- $record --clock tsc --only "$here/micro/closed.allow" -- "$@" ;;
+	# What fits is a part of what the program does to warm up.
+	lost-*) set -- $record --clock "${variant#lost-}" --mode full --size 1M -- "$@" ;;
 	compressed) set -- $record --clock tsc --compress -- "$@" ;;
 	count) set -- $record -- "$@" ;;
 	perf) set -- perf record -e cpu-clock -F 999 -g -o perf.data -- "$@" ;;
@@ -52,7 +67,17 @@ variant_run() {
 		;;
 	esac
 	(cd "$scratch" && exec "$work/measure" -g -t "$limit_s" -o whole.line -- "$@") \
-		>"$scratch/out" 2>"$scratch/err" </dev/null
+		>"$scratch/out" 2>"$scratch/err" </dev/null &
+	await $!
+}
+
+# await PID: so that a signal, for which this shell would otherwise wait until the program ends, takes it along.
+await() {
+	running=$1
+	await_status=0
+	wait "$running" || await_status=$?
+	running=
+	return $await_status
 }
 
 # variant_works NAME: whether the tool is there, and does its work on a program of one call.
@@ -114,7 +139,7 @@ variant_facts() {
 	tp*) teeperf_facts ;;
 	esac
 	case $1 in
-	soft | soft-count | call-soft | dual-soft)
+	soft | soft-count | call-soft | dual-soft | lost-soft)
 		sed -n 's/.*stood still for \([0-9.]*\) %.*/starved \1/p' err | grep . || echo starved 0
 		;;
 	perf)
