@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What each tool says of known.c's functions, and how far that is from what they are known to take.
 
-usage: known_table.py DATA ROUNDS
+usage: known_table.py [--figures] DATA ROUNDS
+
+With --figures not the tables, but a line "TOOL/FUNCTION PER_CENT" for each error, and "ns/FUNCTION NS" for what is known.
 """
 import csv
 import os
@@ -9,7 +11,7 @@ import re
 import statistics
 import sys
 
-DATA, ROUNDS = sys.argv[1], int(sys.argv[2])
+DATA, ROUNDS = sys.argv[-2], int(sys.argv[-1])
 BARS = {"tsc": 2, "tsc-measured": 2, "tsc-ordered": 2, "soft": 5, "soft-500ns": 5}
 # Functions of 2 ns, and callers whose own time is a loop: what is known of them is not known to 2 %.
 UNKNOWN = {"burst_leaf", "deep_caller", "compute_caller", "many_caller"}
@@ -148,6 +150,9 @@ def main():
     tools = [(name, errors_of(samples)) for name, samples in columns()]
     errors = {name: {function: statistics.median(off) for function, off in found.items()} for name, found in tools}
     truths = [known(phases("tsc", i)) for i in rounds("tsc")]
+    if sys.argv[1] == "--figures":
+        print_figures(truths[0], errors)
+        return
 
     print("\nOwn time of each function: what it is known to take (in the runs with tsc), and by how many per cent each")
     print("tool is off from what is known of the same run; medians of the rounds.\n")
@@ -206,6 +211,25 @@ def main():
         bar = BARS[clock]
         missed = [f"{name} {text(off)} %" for name, off in errors[SHORT.get(clock, clock)].items() if abs(off) > bar]
         print(f"{clock:12}{'missed: ' + ', '.join(missed) if missed else 'met'}")
+
+
+def print_figures(truth, errors):
+    for function, (calls, own) in truth.items():
+        if function not in UNKNOWN:
+            print(f"ns/{function} {own / calls:.1f}")
+    for tool, off in errors.items():
+        for function, value in off.items():
+            print(f"{tool.replace(' ', '_')}/{function} {value:.3f}")
+    for clock in CLOCKS:
+        inside = of = 0
+        for i in rounds(clock):
+            says = stated(clock, i)
+            for function, (calls, own) in known(phases(clock, i)).items():
+                if function in says and function not in UNKNOWN and 0 < own / calls < 1000:
+                    of += 1
+                    inside += abs(teeperf(clock, "", i)[0].get(function, 0) - own) <= says[function]
+        if of:
+            print(f"interval/{SHORT.get(clock, clock)} {100 * inside / of:.1f}")
 
 
 def print_stated(functions):
