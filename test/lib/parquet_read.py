@@ -92,6 +92,49 @@ def decode(kind, data, count):
     return values
 
 
+def hybrid(data, width, count):
+    """count numbers of width bits, of runs and packed groups."""
+    values = []
+    runs = Thrift(data)
+    while runs.at < len(data):
+        head = runs.varint()
+        need(head >> 1, "an empty run")
+        size = (head >> 1) * width if head & 1 else (width + 7) // 8
+        bits = int.from_bytes(data[runs.at:runs.at + size], "little")
+        need(runs.at + size <= len(data), "a run runs out of its page")
+        runs.at += size
+        if head & 1:
+            values += [bits >> (i * width) & ((1 << width) - 1) for i in range(8 * (head >> 1))]
+        else:
+            values += [bits] * (head >> 1)
+    need(count <= len(values) < count + 8, len(values), "numbers of", count)
+    return values[:count]
+
+
+def delta(data, bits, count):
+    """count numbers with a sign, of the differences between them."""
+    page = Thrift(data)
+    need([page.varint(), page.varint(), page.varint()] == [128, 4, count], "head of differences")
+    value = page.zigzag()
+    values = [value] if count else []
+    while len(values) < count:
+        least = page.zigzag()
+        widths = [page.byte() for _ in range(4)]
+        for width in widths:
+            if len(values) == count:
+                need(width == 0, "a width of no values")
+                continue
+            need(width <= bits, "a difference of", width, "bits")
+            packed = int.from_bytes(page.data[page.at:page.at + 4 * width], "little")
+            page.at += 4 * width
+            for i in range(min(32, count - len(values))):
+                value = (value + least + (packed >> (i * width) & ((1 << width) - 1))) % 2**bits
+                value -= 2**bits if value >> (bits - 1) else 0
+                values.append(value)
+    need(page.at == len(data), "differences have", len(data) - page.at, "bytes too many")
+    return values
+
+
 def definition_levels(data, count):
     """(whether each of count values is there, the rest of the page), of the runs of one bit that an optional column has."""
     size, = struct.unpack_from("<I", data)
@@ -122,7 +165,36 @@ def check_statistics(kind, statistics, values, missing):
             need(struct.unpack(code, statistics[field])[0] == value, "statistics", field, value)
 
 
-def read(path):
+def unpacked_page(data, at):
+    """(header, its size, the page unpacked)"""
+    page = Thrift(data, at)
+    header = page.struct()
+    packed = data[page.at:page.at + header[3]]
+    plain = ctypes.create_string_buffer(header[2] + 1)
+    got = zstd.ZSTD_decompress(plain, header[2], packed, len(packed))
+    need(got == header[2], "unpacks to", got)
+    return header, page.at - at, plain.raw[:got]
+
+
+def page_values(kind, encoding, data, count, dictionary):
+    if encoding == 8:
+        return [dictionary[code] for code in hybrid(data[1:], data[0], count)]
+    need(dictionary is None, "a dictionary of nothing")
+    if encoding == 5:
+        return delta(data, 32 if kind == INT32 else 64, count)
+    need(encoding == 0, "encoding", encoding)
+    return decode(kind, data, count)
+
+
+def facts(path):
+    """What a file says of itself: {key: value}"""
+    with open(path, "rb") as file:
+        data = file.read()
+    size, = struct.unpack("<I", data[-8:-4])
+    return {fact[1].decode(): fact[2].decode() for fact in Thrift(data, len(data) - 8 - size).struct().get(5, [])}
+
+
+def read(path, full_groups=True):
     """(columns: {name: [values]}, row counts of groups); texts are bytes, what is missing is None."""
     with open(path, "rb") as file:
         data = file.read()
@@ -150,24 +222,30 @@ def read(path):
         for chunk, element in zip(group[1], schema):
             name = element[4].decode()
             meta = chunk[3]
-            need(meta[1] == element[1] and meta[3] == [element[4]] and meta[4] == 6 and 0 in meta[2], name, meta)
-            need(meta[5] == rows and meta[9] == at and chunk[2] == at, name, "is not at", at)
-            page = Thrift(data, at)
-            header = page.struct()
-            need(header[1] == 0 and header[5] == {1: rows, 2: 0, 3: 3, 4: 3}, name, header)
-            packed = data[page.at:page.at + header[3]]
-            plain = ctypes.create_string_buffer(header[2] + 1)
-            got = zstd.ZSTD_decompress(plain, header[2], packed, len(packed))
-            need(got == header[2], name, "unpacks to", got)
-            need(meta[7] == page.at - at + header[3] and meta[6] == page.at - at + header[2], name, "sizes")
+            need(meta[1] == element[1] and meta[3] == [element[4]] and meta[4] == 6 and 3 in meta[2], name, meta)
+            need(meta[5] == rows and meta.get(11, meta[9]) == at and chunk[2] == at, name, "is not at", at)
+            sizes_here = [0, 0]
+            dictionary = None
+            if 11 in meta:
+                header, head, plain = unpacked_page(data, at)
+                need(header[1] == 2 and header[7][2] == 0, name, header)
+                dictionary = decode(element[1], plain, header[7][1])
+                need(len(set(dictionary)) == len(dictionary), name, "a dictionary with something twice")
+                sizes_here = [head + header[2], head + header[3]]
+            need(meta[9] == at + sizes_here[1], name, "values are at", meta[9])
+            header, head, plain = unpacked_page(data, meta[9])
+            encoding = header[5][2]
+            need(header[1] == 0 and header[5] == {1: rows, 2: encoding, 3: 3, 4: 3}, name, header)
+            need(sorted(meta[2]) == sorted({0, 3, 8} if encoding == 8 else {encoding, 3}), name, meta)
+            sizes_here = [sizes_here[0] + head + header[2], sizes_here[1] + head + header[3]]
+            need([meta[6], meta[7]] == sizes_here, name, "sizes")
             at += meta[7]
             sizes[0] += meta[6]
             sizes[1] += meta[7]
-            plain = plain.raw[:got]
             levels = [True] * rows
             if element[3] == 1:
                 levels, plain = definition_levels(plain, rows)
-            values = decode(element[1], plain, sum(levels))
+            values = page_values(element[1], encoding, plain, sum(levels), dictionary)
             check_statistics(element[1], meta[12], values, rows - sum(levels))
             rest = iter(values)
             columns[name] += [next(rest) if level else None for level in levels]
@@ -179,5 +257,5 @@ def read(path):
     need(at == len(data) - 8 - size, path, "has", len(data) - 8 - size - at, "bytes that belong to nothing")
     need(footer[3] == sum(groups), path, "rows", footer[3])
     need(all(len(values) == footer[3] for values in columns.values()), path, "columns of different length")
-    need(all(rows == 122880 for rows in groups[:-1]), path, "groups that are not full", groups)
+    need(not full_groups or all(rows == 122880 for rows in groups[:-1]), path, "groups that are not full", groups)
     return columns, groups

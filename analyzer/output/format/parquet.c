@@ -2,6 +2,8 @@
 // A writer of Parquet files.
 #include "parquet.h"
 
+#include "parquet_encode.h"
+
 #include "common/varint.h"
 
 #include <stdlib.h>
@@ -25,7 +27,8 @@ enum {
 };
 
 // parquet.thrift
-enum { CODEC_ZSTD = 6, ENCODING_PLAIN = 0, ENCODING_RLE = 3 };
+enum { CODEC_ZSTD = 6, ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5 };
+enum { ENCODING_DICTIONARY = 8, DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
 enum { REQUIRED = 0, OPTIONAL = 1, CONVERTED_UTF8 = 0 };
 
 // ---- thrift
@@ -184,32 +187,15 @@ static void note_level(struct tp_parquet_buffer *buffer, bool present)
 	buffer->missing += !present;
 }
 
-// The levels of an optional column, behind their size, come before its values.
-static void put_levels(struct tp_parquet *parquet, struct tp_parquet_buffer *buffer)
-{
-	struct tp_buf *levels = &buffer->levels;
-	end_run(buffer);
-	const uint32_t size = (uint32_t)levels->size;
-	struct tp_buf page;
-	tp_buf_init(&page);
-	tp_buf_add(&page, &size, sizeof(size));
-	tp_buf_add(&page, levels->data, levels->size);
-	tp_buf_add(&page, buffer->bytes.data, buffer->bytes.size);
-	parquet->failed |= page.failed || levels->failed || buffer->bytes.failed;
-	tp_buf_release(&buffer->bytes);
-	buffer->bytes = page;
-}
-
-// Write a column's page. *SIZE: bytes in the file; *RAW: the same unpacked; both with the header of the page.
-static void write_page(
-    struct tp_parquet *parquet, struct tp_parquet_buffer *buffer, uint64_t *size, uint64_t *raw)
+// Write a page with BODY as it is: COUNT values in ENCODING. Adds to *SIZE its bytes in the file, and to *RAW the same unpacked;
+// both with the header of the page.
+static void write_page(struct tp_parquet *parquet, int type, const struct tp_buf *body,
+    uint32_t count, int encoding, uint64_t *size, uint64_t *raw)
 {
 	struct tp_buf *packed = &parquet->packed;
-	if (buffer->column->optional)
-		put_levels(parquet, buffer);
-	const size_t bound = ZSTD_compressBound(buffer->bytes.size);
+	const size_t bound = ZSTD_compressBound(body->size);
 	struct tp_buf header;
-	tp_buf_init(&header);
+	parquet->failed |= body->failed;
 	tp_buf_reset(packed);
 	if (packed->capacity < bound + 1) {
 		char *data = realloc(packed->capacity ? packed->data : NULL, bound + 1);
@@ -220,30 +206,94 @@ static void write_page(
 		packed->data = data;
 		packed->capacity = bound + 1;
 	}
-	const size_t got = ZSTD_compressCCtx(parquet->compressor, packed->data, bound,
-	    buffer->bytes.data, buffer->bytes.size, LEVEL);
+	const size_t got = ZSTD_compressCCtx(
+	    parquet->compressor, packed->data, bound, body->data, body->size, LEVEL);
 	if (ZSTD_isError(got)) {
 		parquet->failed = true;
 		return;
 	}
 	int field = 0;
 	int inner = 0;
-	add_number(&header, &field, 1, T_I32, 0); // DATA_PAGE
-	add_number(&header, &field, 2, T_I32, (int64_t)buffer->bytes.size);
+	tp_buf_init(&header);
+	add_number(&header, &field, 1, T_I32, type);
+	add_number(&header, &field, 2, T_I32, (int64_t)body->size);
 	add_number(&header, &field, 3, T_I32, (int64_t)got);
-	add_field(&header, &field, 5, T_STRUCT);
-	add_number(&header, &inner, 1, T_I32, parquet->group_rows);
-	add_number(&header, &inner, 2, T_I32, ENCODING_PLAIN);
-	add_number(&header, &inner, 3, T_I32, ENCODING_RLE);
-	add_number(&header, &inner, 4, T_I32, ENCODING_RLE);
+	add_field(&header, &field, type == DATA_PAGE ? 5 : 7, T_STRUCT);
+	add_number(&header, &inner, 1, T_I32, count);
+	add_number(&header, &inner, 2, T_I32, encoding);
+	if (type == DATA_PAGE) {
+		add_number(&header, &inner, 3, T_I32, ENCODING_RLE);
+		add_number(&header, &inner, 4, T_I32, ENCODING_RLE);
+	}
 	end_struct(&header);
 	end_struct(&header);
 	parquet->failed |= header.failed;
-	*size = header.size + got;
-	*raw = header.size + buffer->bytes.size;
+	*size += header.size + got;
+	*raw += header.size + body->size;
 	tp_buf_add(&parquet->file.buf, header.data, header.size);
 	tp_buf_add(&parquet->file.buf, packed->data, got);
 	tp_buf_release(&header);
+}
+
+// Bytes of a value of the column; 0: a text.
+static uint32_t value_size(const struct tp_parquet_buffer *buffer)
+{
+	return buffer->column->type == TP_PARQUET_TEXT    ? 0
+	       : buffer->column->type == TP_PARQUET_INT32 ? 4
+							  : 8;
+}
+
+static int encoding_of(const struct tp_parquet_buffer *buffer)
+{
+	const enum tp_parquet_type type = buffer->column->type;
+	return buffer->coded ? ENCODING_DICTIONARY
+	       : buffer->column->encoding != TP_PARQUET_PLAIN &&
+		       (type == TP_PARQUET_INT32 || type == TP_PARQUET_INT64)
+		   ? ENCODING_DELTA
+		   : ENCODING_PLAIN;
+}
+
+// Write the pages of a column: a dictionary, if it has one, and the values. The levels of an optional column, behind their size,
+// come before its values.
+static void write_column(
+    struct tp_parquet *parquet, struct tp_parquet_buffer *buffer, uint64_t *size, uint64_t *raw)
+{
+	const uint32_t values = parquet->group_rows - buffer->missing;
+	struct tp_parquet_dictionary dictionary = {0};
+	struct tp_buf page;
+	parquet->failed |= buffer->bytes.failed;
+	if (buffer->column->encoding == TP_PARQUET_PLAIN && !buffer->column->optional) {
+		buffer->data_offset = tp_out_file_offset(&parquet->file);
+		write_page(parquet, DATA_PAGE, &buffer->bytes, values, ENCODING_PLAIN, size, raw);
+		return;
+	}
+	tp_buf_init(&page);
+	buffer->coded =
+	    buffer->column->encoding == TP_PARQUET_DICTIONARY &&
+	    tp_parquet_dictionary_make(&dictionary, &buffer->bytes, value_size(buffer), values);
+	if (buffer->column->optional) {
+		end_run(buffer);
+		const uint32_t bytes = (uint32_t)buffer->levels.size;
+		parquet->failed |= buffer->levels.failed;
+		tp_buf_add(&page, &bytes, sizeof(bytes));
+		tp_buf_add(&page, buffer->levels.data, buffer->levels.size);
+	}
+	const int encoding = encoding_of(buffer);
+	if (encoding == ENCODING_DICTIONARY) {
+		const uint32_t width = tp_parquet_width(dictionary.count - 1);
+		tp_buf_add_char(&page, (char)width);
+		tp_parquet_add_hybrid(&page, dictionary.codes, values, width);
+		write_page(parquet, DICTIONARY_PAGE, &dictionary.values, dictionary.count,
+		    ENCODING_PLAIN, size, raw);
+	} else if (encoding == ENCODING_DELTA) {
+		tp_parquet_add_delta(&page, buffer->bytes.data, value_size(buffer), values);
+	} else {
+		tp_buf_add(&page, buffer->bytes.data, buffer->bytes.size);
+	}
+	buffer->data_offset = tp_out_file_offset(&parquet->file);
+	write_page(parquet, DATA_PAGE, &page, parquet->group_rows, encoding, size, raw);
+	tp_parquet_dictionary_release(&dictionary);
+	tp_buf_release(&page);
 }
 
 static void describe_column(struct tp_buf *out, const struct tp_parquet_buffer *buffer,
@@ -255,8 +305,11 @@ static void describe_column(struct tp_buf *out, const struct tp_parquet_buffer *
 	add_number(out, &field, 2, T_I64, (int64_t)offset);
 	add_field(out, &field, 3, T_STRUCT);
 	add_number(out, &inner, 1, T_I32, buffer->column->type);
-	add_list(out, &inner, 2, T_I32, 2);
-	add_zigzag(out, ENCODING_PLAIN);
+	const int encoding = encoding_of(buffer);
+	add_list(out, &inner, 2, T_I32, encoding == ENCODING_DICTIONARY ? 3 : 2);
+	if (encoding == ENCODING_DICTIONARY)
+		add_zigzag(out, ENCODING_PLAIN);
+	add_zigzag(out, encoding);
 	add_zigzag(out, ENCODING_RLE);
 	add_list(out, &inner, 3, T_BINARY, 1);
 	add_bytes(out, name, strlen(name));
@@ -264,7 +317,9 @@ static void describe_column(struct tp_buf *out, const struct tp_parquet_buffer *
 	add_number(out, &inner, 5, T_I64, rows);
 	add_number(out, &inner, 6, T_I64, (int64_t)raw);
 	add_number(out, &inner, 7, T_I64, (int64_t)size);
-	add_number(out, &inner, 9, T_I64, (int64_t)offset);
+	add_number(out, &inner, 9, T_I64, (int64_t)buffer->data_offset);
+	if (encoding == ENCODING_DICTIONARY)
+		add_number(out, &inner, 11, T_I64, (int64_t)offset);
 	add_statistics(out, &inner, 12, buffer);
 	end_struct(out);
 	end_struct(out);
@@ -284,7 +339,7 @@ static void write_group(struct tp_parquet *parquet)
 		const uint64_t offset = tp_out_file_offset(&parquet->file);
 		uint64_t size = 0;
 		uint64_t raw = 0;
-		write_page(parquet, &parquet->columns[i], &size, &raw);
+		write_column(parquet, &parquet->columns[i], &size, &raw);
 		describe_column(out, &parquet->columns[i], parquet->group_rows, offset, size, raw);
 		all += size;
 		all_raw += raw;
@@ -392,6 +447,11 @@ void tp_parquet_add_missing(struct tp_parquet *parquet)
 	end_value(parquet);
 }
 
+void tp_parquet_end_group(struct tp_parquet *parquet)
+{
+	write_group(parquet);
+}
+
 // ---- closing
 
 static void describe_schema(struct tp_buf *out, int *last, const struct tp_parquet *parquet)
@@ -430,6 +490,15 @@ static void write_footer(struct tp_parquet *parquet)
 	add_number(&footer, &field, 3, T_I64, (int64_t)parquet->rows);
 	add_list(&footer, &field, 4, T_STRUCT, parquet->group_count);
 	tp_buf_add(&footer, parquet->groups.data, parquet->groups.size);
+	if (parquet->fact_count)
+		add_list(&footer, &field, 5, T_STRUCT, parquet->fact_count);
+	for (uint32_t i = 0; i < parquet->fact_count; i++) {
+		const struct tp_parquet_fact *fact = &parquet->facts[i];
+		int inner = 0;
+		add_binary(&footer, &inner, 1, fact->key, strlen(fact->key));
+		add_binary(&footer, &inner, 2, fact->value, strlen(fact->value));
+		end_struct(&footer);
+	}
 	add_binary(&footer, &field, 6, created_by, sizeof(created_by) - 1);
 	// The order that min and max are by: the type's own.
 	add_list(&footer, &field, 7, T_STRUCT, parquet->column_count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A writer of Parquet files, as little of the format as tables of numbers and names need: columns of INT32, INT64, DOUBLE and
- * text, one PLAIN page for each column of a row group, zstd, least and greatest value of each but doubles.
+ * text, one page of values for each column of a row group, zstd, least and greatest value of each but doubles.
  * Format: https://github.com/apache/parquet-format, in particular parquet.thrift.
  */
 #ifndef TP_PARQUET_H
@@ -21,10 +21,23 @@ enum tp_parquet_type {
 	TP_PARQUET_TEXT = 6,
 };
 
+enum tp_parquet_encoding {
+	TP_PARQUET_PLAIN = 0,
+	TP_PARQUET_DELTA,      /* of whole numbers: their differences */
+	TP_PARQUET_DICTIONARY, /* each different value once; where that does not pay, as above */
+};
+
 struct tp_parquet_column {
 	const char *name; /* NULL: the end of a list */
 	enum tp_parquet_type type;
 	bool optional; /* values may be missing */
+	enum tp_parquet_encoding encoding;
+};
+
+/* What a file says of itself. */
+struct tp_parquet_fact {
+	const char *key;
+	const char *value;
 };
 
 /* Of a column of the row group at hand. */
@@ -40,13 +53,18 @@ struct tp_parquet_buffer {
 	bool present;
 	uint32_t run;
 	uint32_t missing;
+	/* Of the page that was written. */
+	bool coded; /* behind a dictionary */
+	uint64_t data_offset;
 };
 
 struct tp_parquet {
 	struct tp_out_file file;
 	struct tp_parquet_buffer *columns;
 	uint32_t column_count;
-	int sorted;  /* the column whose values never fall, or -1 */
+	int sorted;                          /* the column whose values never fall, or -1 */
+	const struct tp_parquet_fact *facts; /* set by the caller: fact_count, until it is closed */
+	uint32_t fact_count;
 	uint32_t at; /* the column that the next value is of */
 	uint64_t rows;
 	uint32_t group_rows;
@@ -69,6 +87,8 @@ void tp_parquet_add_text(struct tp_parquet *parquet, const char *text);
 void tp_parquet_add_real(struct tp_parquet *parquet, double value);
 /* No value; pre: the column is optional. */
 void tp_parquet_add_missing(struct tp_parquet *parquet);
+/* The next row begins a row group. pre: no row is begun. */
+void tp_parquet_end_group(struct tp_parquet *parquet);
 /* 0 or a negative tp_error: something is missing in the file. */
 int tp_parquet_close(struct tp_parquet *parquet, struct tp_err *err);
 

@@ -54,7 +54,10 @@ int tp_plain_parquet(const struct tp_plain_table *table, const char *directory, 
 		return tp_err_memory(err, NULL);
 	for (uint32_t i = 0; i < table->column_count; i++)
 		columns[i] = (struct tp_parquet_column){
-		    table->columns[i].name, types[table->columns[i].type], true};
+		    .name = table->columns[i].name,
+		    .type = types[table->columns[i].type],
+		    .optional = true,
+		};
 	snprintf(name, sizeof(name), "%s.parquet", table->name);
 	int code = tp_parquet_open(&parquet, directory, name, columns, NULL, err);
 	const struct tp_plain_value *value = table->values;
