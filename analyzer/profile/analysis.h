@@ -206,7 +206,8 @@ uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
 bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis);
 /*
  * What a function has in common with itself in other recordings: a hash of its name in the symbol table (or of
- * the name that is shown, if there is none) and of its module's. Functions of one name in one module share it.
+ * the name that is shown, if there is none) and of its module's, as docs/fleet.md has it. Functions of one name in one module
+ * share it.
  */
 int64_t tp_function_stable_key(const struct tp_function *function);
 /* The function of a node that is not node 0. */

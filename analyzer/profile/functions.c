@@ -8,6 +8,7 @@
 #include "common/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // Functions of records come first, whose low halves are known; then those that were only counted.
 static int compare_keys(const void *a, const void *b)
@@ -308,12 +309,36 @@ out:
 	free(used);
 }
 
+// The bytes at AT that a build adds to a name: ".llvm.123", ".__uniq.123", and "17h0123456789abcdef" before the
+// "E" that ends a name in Rust's legacy mangling. 0: none.
+static size_t added_by_build(const char *at)
+{
+	static const char *const marks[] = {".llvm.", ".__uniq."};
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		const size_t mark = strlen(marks[i]);
+		const size_t digits =
+		    strncmp(at, marks[i], mark) == 0 ? strspn(at + mark, "0123456789") : 0;
+		if (digits)
+			return mark + digits;
+	}
+	const bool rust = strncmp(at, "17h", 3) == 0 && strspn(at + 3, "0123456789abcdef") == 16 &&
+			  strcmp(at + 19, "E") == 0;
+	return rust ? 19 : 0;
+}
+
 int64_t tp_function_stable_key(const struct tp_function *function)
 {
 	const struct tp_symbol *symbol = &function->symbol;
 	const bool named = symbol->linkage && *symbol->linkage;
-	const uint64_t hash =
-	    tp_hash_string(TEEPERF_HASH_START, named ? symbol->linkage : symbol->name);
+	uint64_t hash = TEEPERF_HASH_START;
+	const char *at = named ? symbol->linkage : symbol->name;
+	while (*at) {
+		const size_t added = added_by_build(at);
+		at += added;
+		if (!added)
+			hash = tp_hash_bytes(hash, at++, 1);
+	}
+	hash = tp_hash_bytes(hash, "", 1);
 	return (int64_t)tp_hash_string(hash, symbol->module ? symbol->module : "");
 }
 
