@@ -20,8 +20,8 @@ static void add_facts(
 	struct utsname name;
 	tp_buf_addf(buf, "teeperf=%s\n", TEEPERF_VERSION);
 	if (uname(&name) == 0)
-		tp_buf_addf(
-		    buf, "os=%s %s\nmachine=%s\n", name.sysname, name.release, name.machine);
+		tp_buf_addf(buf, "os=%s %s\nmachine=%s\nhost=%s\n", name.sysname, name.release,
+		    name.machine, name.nodename);
 	char *cpu = tp_proc_cpu("model name");
 	if (cpu)
 		tp_buf_addf(buf, "cpu=%s\n", cpu);
