@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The tables that follow from file names: commands.inc, allowlist_commands.inc, views.inc, exports.inc.
+# The tables that follow from file names: commands.inc, allowlist_commands.inc, fleet_commands.inc, views.inc, exports.inc.
 # And the rows of runtime/ports.def.
 
 set(TEEPERF_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
@@ -58,5 +58,6 @@ if(TEEPERF_TARGET_ONLY)
 endif()
 teeperf_table(commands.inc TP_COMMAND cmd_ "cli/cmd_*.c")
 teeperf_table(allowlist_commands.inc TP_COMMAND allowlist_ "cli/allowlist/cmd_*.c")
+teeperf_table(fleet_commands.inc TP_COMMAND fleet_ "cli/fleet/cmd_*.c")
 teeperf_table(views.inc TP_VIEW view_ "analyzer/output/view/*.c")
 teeperf_table(exports.inc TP_EXPORT export_ "analyzer/output/export/*.c")

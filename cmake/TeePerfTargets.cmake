@@ -22,12 +22,13 @@ set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/dra
 	recorder/stream)
 set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols analyzer/symbols/elf analyzer/replay analyzer/statistics
 	analyzer/profile analyzer/whatif analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format
-	analyzer/output/export analyzer/output/relation analyzer/output/report)
+	analyzer/output/export analyzer/output/relation analyzer/output/report
+	analyzer/fleet)
 set(TEEPERF_ROOMS_recovery recorder/recover)
 set(TEEPERF_ROOMS_budget recorder/budget)
 set(TEEPERF_ROOMS_query analyzer/query)
 set(TEEPERF_ROOMS_experiment experiment)
-set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/doctor cli/driver cli/record cli/tune)
+set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/doctor cli/driver cli/fleet cli/record cli/tune)
 
 # Add static library tp_NAME<SUFFIX> from its rooms, compiled (and what uses it linked) with FLAGS.
 function(teeperf_host_library name suffix flags)

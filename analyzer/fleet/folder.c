@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The folder of a fleet: names, locks, what is temporary; runs that come in.
+#define _GNU_SOURCE
+#include "folder.h"
+
+#include "common/array.h"
+#include "common/json.h"
+#include "common/out_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <teeperf/version.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TRIES = 8, LEFT_BEHIND_S = 86400 };
+
+// ---- names
+
+void tp_fleet_encode(char out[TP_FLEET_NAME], const char *name)
+{
+	size_t size = 0;
+	for (; *name && size + 4 < TP_FLEET_NAME; name++) {
+		const char c = *name;
+		const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+				   (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+		if (plain)
+			out[size++] = c;
+		else
+			size += (size_t)snprintf(out + size, 4, "%%%02X", (unsigned char)c);
+	}
+	out[size] = '\0';
+}
+
+int tp_fleet_path(char path[TP_FLEET_PATH], struct tp_err *err, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const int size = vsnprintf(path, TP_FLEET_PATH, format, args);
+	va_end(args);
+	return size >= 0 && size < TP_FLEET_PATH
+		   ? 0
+		   : tp_err_set(err, TP_ERR_LIMIT, path, "this path is too long");
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int tp_fleet_names_read(
+    struct tp_fleet_names *names, const char *folder, const char *prefix, struct tp_err *err)
+{
+	*names = (struct tp_fleet_names){0};
+	DIR *dir = opendir(folder);
+	if (!dir)
+		return errno == ENOENT || errno == ENOTDIR
+			   ? 0
+			   : tp_err_system(err, errno, folder, "cannot read the folder");
+	bool ok = true;
+	for (const struct dirent *entry; ok && (entry = readdir(dir));) {
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || entry->d_name[0] == '.')
+			continue;
+		ok = TP_GROW(names->items, names->room, names->count + UINT64_C(1));
+		if (ok && (names->items[names->count] = strdup(entry->d_name)))
+			names->count++;
+		else
+			ok = false;
+	}
+	closedir(dir);
+	if (names->count)
+		qsort(names->items, names->count, sizeof(*names->items), compare_names);
+	return ok ? 0 : tp_err_memory(err, folder);
+}
+
+bool tp_fleet_names_have(const struct tp_fleet_names *names, const char *name)
+{
+	return names->count &&
+	       bsearch(&name, names->items, names->count, sizeof(name), compare_names) != NULL;
+}
+
+void tp_fleet_names_release(struct tp_fleet_names *names)
+{
+	for (uint32_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	free(names->items);
+	*names = (struct tp_fleet_names){0};
+}
+
+// ---- folders
+
+int tp_fleet_make_folders(const char *path, struct tp_err *err)
+{
+	char part[TP_FLEET_PATH];
+	for (size_t i = 1;; i++) {
+		if (path[i] && path[i] != '/')
+			continue;
+		memcpy(part, path, i);
+		part[i] = '\0';
+		const bool made = mkdir(part, 0777) == 0;
+		if (!made && errno != EEXIST)
+			return tp_err_system(err, errno, part, "cannot make the folder");
+		// So that it is there after a crash.
+		char *slash = made ? strrchr(part, '/') : NULL;
+		if (slash && slash != part) {
+			*slash = '\0';
+			const int code = tp_fleet_sync(part, err);
+			if (code)
+				return code;
+		}
+		if (!path[i])
+			return 0;
+	}
+}
+
+int tp_fleet_stage(
+    char path[TP_FLEET_PATH], const char *directory, const char *what, struct tp_err *err)
+{
+	const int code = tp_fleet_path(path, err, "%s/.%s-XXXXXX", directory, what);
+	if (code)
+		return code;
+	if (!mkdtemp(path))
+		return tp_err_system(err, errno, directory, "cannot make a folder there");
+	// mkdtemp is for secrets: these are for all who may read the others.
+	const mode_t mask = umask(0);
+	umask(mask);
+	chmod(path, 0777 & ~mask);
+	return 0;
+}
+
+static int remove_one(const char *path, const struct stat *stat, int type, struct FTW *ftw)
+{
+	(void)stat;
+	(void)type;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+void tp_fleet_remove(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void tp_fleet_clean(const char *directory)
+{
+	static const char *const prefixes[] = {".add-", ".compact-", ".expire-"};
+	DIR *dir = opendir(directory);
+	for (const struct dirent *entry; dir && (entry = readdir(dir));)
+		for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+			char path[TP_FLEET_PATH];
+			struct stat stat;
+			if (strncmp(entry->d_name, prefixes[i], strlen(prefixes[i])) == 0 &&
+			    !tp_fleet_path(path, NULL, "%s/%s", directory, entry->d_name) &&
+			    lstat(path, &stat) == 0 && S_ISDIR(stat.st_mode) &&
+			    time(NULL) - stat.st_mtime > LEFT_BEHIND_S)
+				tp_fleet_remove(path);
+		}
+	if (dir)
+		closedir(dir);
+}
+
+int tp_fleet_sync(const char *path, struct tp_err *err)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int error = 0;
+	// A file system that cannot sync a folder says so by EINVAL.
+	if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	return error ? tp_err_system(err, error, path, "cannot write") : 0;
+}
+
+int tp_fleet_lock(const char *directory)
+{
+	char path[TP_FLEET_PATH];
+	if (tp_fleet_path(path, NULL, "%s/.lock", directory))
+		return -1;
+	const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+		;
+	return fd;
+}
+
+int tp_fleet_check(const char *directory, struct tp_err *err)
+{
+	char path[TP_FLEET_PATH];
+	struct stat stat_;
+	const int code = tp_fleet_path(path, err, "%s/manifest", directory);
+	if (code)
+		return code;
+	if (stat(path, &stat_) == 0 && S_ISDIR(stat_.st_mode))
+		return 0;
+	return tp_err_set(err, TP_ERR_NOT_FOUND, directory,
+	    "is no folder of a fleet: 'teeperf fleet add TRACE --to DIR' makes one");
+}
+
+static int manifest_path(char path[TP_FLEET_PATH], const char *directory, const char *program,
+    const char *id, struct tp_err *err)
+{
+	return tp_fleet_path(path, err, "%s/manifest/program=%s/%s.json", directory, program, id);
+}
+
+bool tp_fleet_has_run(const char *directory, const char *program, const char *id)
+{
+	char path[TP_FLEET_PATH];
+	return !manifest_path(path, directory, program, id, NULL) && access(path, F_OK) == 0;
+}
+
+// ---- a run that comes in
+
+struct adding {
+	const char *directory;
+	struct tp_fleet_run run;
+	struct tp_fleet_added *added;
+	char program[TP_FLEET_NAME];
+	char stage[TP_FLEET_PATH];
+};
+
+static int write_files(struct adding *adding, struct tp_err *err)
+{
+	int code = tp_fleet_stage(adding->stage, adding->directory, "add", err);
+	for (int id = 0; !code && id < TP_FLEET_TABLES; id++) {
+		const enum tp_fleet_table_id table = (enum tp_fleet_table_id)id;
+		char path[TP_FLEET_PATH];
+		char name[64];
+		struct stat stat_;
+		if (!tp_fleet_run_has(&adding->run, table))
+			continue;
+		snprintf(name, sizeof(name), "%s.parquet", tp_fleet_tables[id].name);
+		code = tp_fleet_run_write(&adding->run, table, adding->stage, name, err);
+		if (!code)
+			code = tp_fleet_path(path, err, "%s/%s", adding->stage, name);
+		if (!code)
+			code = tp_fleet_sync(path, err);
+		if (!code && stat(path, &stat_) == 0)
+			adding->added->bytes[id] = (uint64_t)stat_.st_size;
+		adding->added->rows[id] = adding->run.rows[id];
+	}
+	return code;
+}
+
+// Put a file of the stage in its place, over one that a run that was not completed has left there.
+static int publish(const struct adding *adding, const char *table, struct tp_err *err)
+{
+	char from[TP_FLEET_PATH];
+	char folder[TP_FLEET_PATH];
+	char to[TP_FLEET_PATH];
+	int code = tp_fleet_path(from, err, "%s/%s.parquet", adding->stage, table);
+	if (!code)
+		code = tp_fleet_path(folder, err, "%s/%s/day=%s/program=%s/run=%s",
+		    adding->directory, table, adding->run.day, adding->program, adding->run.id);
+	if (!code)
+		code = tp_fleet_path(to, err, "%s/%s.parquet", folder, table);
+	for (int i = 0; !code && i < TRIES; i++) {
+		code = tp_fleet_make_folders(folder, err);
+		if (code || rename(from, to) == 0)
+			break;
+		// Without locks, somebody may have exchanged the folder meanwhile.
+		if (errno != ENOENT || i + 1 == TRIES)
+			code = tp_err_system(err, errno, to, "cannot write");
+	}
+	return code ? code : tp_fleet_sync(folder, err);
+}
+
+static void add_manifest(const struct adding *adding, struct tp_buf *out)
+{
+	struct tp_json json;
+	tp_json_init(&json, out, TP_JSON_SPACED);
+	tp_json_object(&json, NULL);
+	tp_json_uint(&json, "schema", TP_FLEET_SCHEMA);
+	tp_json_text(&json, "run_id", adding->run.id);
+	tp_json_text(&json, "day", adding->run.day);
+	tp_json_text(&json, "program", tp_tracefile_program(adding->run.analysis->trace));
+	tp_json_text(&json, "teeperf", TEEPERF_VERSION);
+	tp_json_object(&json, "tables");
+	for (int id = 0; id < TP_FLEET_TABLES; id++) {
+		if (!tp_fleet_run_has(&adding->run, (enum tp_fleet_table_id)id))
+			continue;
+		tp_json_object(&json, tp_fleet_tables[id].name);
+		tp_json_uint(&json, "rows", adding->added->rows[id]);
+		tp_json_uint(&json, "bytes", adding->added->bytes[id]);
+		tp_json_end(&json);
+	}
+	tp_json_end(&json);
+	tp_json_end(&json);
+	tp_buf_add_char(out, '\n');
+}
+
+static int write_manifest(const struct adding *adding, struct tp_err *err)
+{
+	struct tp_out_file out;
+	char folder[TP_FLEET_PATH];
+	char from[TP_FLEET_PATH];
+	char to[TP_FLEET_PATH];
+	int code = tp_fleet_path(
+	    folder, err, "%s/manifest/program=%s", adding->directory, adding->program);
+	if (!code)
+		code = tp_fleet_path(from, err, "%s/manifest.json", adding->stage);
+	if (!code)
+		code = manifest_path(to, adding->directory, adding->program, adding->run.id, err);
+	if (!code)
+		code = tp_fleet_make_folders(folder, err);
+	if (code)
+		return code;
+	code = tp_out_file_open(&out, from, err);
+	if (!code)
+		add_manifest(adding, &out.buf);
+	if (code) {
+		tp_out_file_drop(&out);
+		return code;
+	}
+	code = tp_out_file_close(&out, err);
+	if (!code)
+		code = tp_fleet_sync(from, err);
+	if (!code && rename(from, to) != 0)
+		code = tp_err_system(err, errno, to, "cannot write");
+	return code ? code : tp_fleet_sync(folder, err);
+}
+
+static int publish_all(struct adding *adding, struct tp_err *err)
+{
+	int code = 0;
+	const int lock = tp_fleet_lock(adding->directory);
+	adding->added->already =
+	    tp_fleet_has_run(adding->directory, adding->program, adding->run.id);
+	for (int id = 0; !code && !adding->added->already && id < TP_FLEET_TABLES; id++)
+		if (tp_fleet_run_has(&adding->run, (enum tp_fleet_table_id)id))
+			code = publish(adding, tp_fleet_tables[id].name, err);
+	if (!code && !adding->added->already)
+		code = write_manifest(adding, err);
+	if (lock >= 0)
+		close(lock);
+	return code;
+}
+
+int tp_fleet_add_run(const char *directory, const struct tp_analysis *analysis,
+    const struct tp_fleet_said *said, struct tp_fleet_added *added, struct tp_err *err)
+{
+	struct adding adding = {.directory = directory, .added = added};
+	*added = (struct tp_fleet_added){0};
+	tp_fleet_encode(adding.program, tp_tracefile_program(analysis->trace));
+	int code = tp_fleet_run_name(&adding.run, analysis, err);
+	if (code)
+		return code;
+	snprintf(added->id, sizeof(added->id), "%s", adding.run.id);
+	added->already = tp_fleet_has_run(directory, adding.program, adding.run.id);
+	if (added->already)
+		return 0;
+	code = tp_fleet_make_folders(directory, err);
+	if (!code)
+		code = tp_fleet_run_init(&adding.run, analysis, said, err);
+	if (!code)
+		code = write_files(&adding, err);
+	if (!code)
+		code = publish_all(&adding, err);
+	if (adding.stage[0])
+		tp_fleet_remove(adding.stage);
+	tp_fleet_run_release(&adding.run);
+	return code;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The folder of a fleet (docs/fleet.md): runs come in, small files become large ones, old runs go. Readers take no lock: what they
+ * may see at any moment is whole.
+ *
+ * A file is written in a folder whose name begins with a dot, synced, and renamed to its place. A run's manifest is written last,
+ * and taken away last. Files of one table, day and program are replaced together: the folder that has them is exchanged
+ * (renameat2) for one that was made beside it.
+ */
+#ifndef TP_FLEET_FOLDER_H
+#define TP_FLEET_FOLDER_H
+
+#include "analyzer/fleet/run.h"
+
+struct tp_fleet_added {
+	char id[TP_FLEET_RUN_ID];
+	bool already; /* it was there: nothing was written */
+	uint64_t rows[TP_FLEET_TABLES];
+	uint64_t bytes[TP_FLEET_TABLES];
+};
+
+/* Add the run to DIRECTORY, which is made if it is not there. 0 or a negative tp_error. */
+int tp_fleet_add_run(const char *directory, const struct tp_analysis *analysis,
+    const struct tp_fleet_said *said, struct tp_fleet_added *added, struct tp_err *err);
+
+/* What has become of the files that were touched. */
+struct tp_fleet_rewritten {
+	uint64_t runs; /* that were taken out */
+	uint64_t files_before;
+	uint64_t files_after;
+	uint64_t bytes_before;
+	uint64_t bytes_after;
+};
+
+/* Make large files of small ones. 0 or a negative tp_error: what was done until then is done. */
+int tp_fleet_compact_all(
+    const char *directory, struct tp_fleet_rewritten *rewritten, struct tp_err *err);
+
+struct tp_fleet_old {
+	bool by_age;
+	uint64_t before_unix_s; /* by_age: runs that began before */
+	bool by_count;
+	uint64_t keep; /* by_count: of each program all but the newest of them */
+	bool dry_run;  /* take nothing out */
+	/* Called for each run that goes; may be NULL. */
+	void (*each)(void *context, const char *id, const char *program);
+	void *context;
+};
+
+/* Take old runs out. As tp_fleet_compact. */
+int tp_fleet_expire_runs(const char *directory, const struct tp_fleet_old *old,
+    struct tp_fleet_rewritten *rewritten, struct tp_err *err);
+
+/* ---- shared by the files of this */
+
+enum { TP_FLEET_PATH = 4096, TP_FLEET_NAME = 200 };
+
+/* What Hive cannot have in the name of a folder as %XX; at most TP_FLEET_NAME bytes. */
+void tp_fleet_encode(char out[TP_FLEET_NAME], const char *name);
+/* PATH made of pieces. TP_ERR_LIMIT: it is too long. */
+int tp_fleet_path(char path[TP_FLEET_PATH], struct tp_err *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Make the folder PATH and those that it is in, below DIRECTORY's length. 0 or TP_ERR_SYSTEM. */
+int tp_fleet_make_folders(const char *path, struct tp_err *err);
+/* A folder of a new name in DIRECTORY, which begins with a dot and WHAT. */
+int tp_fleet_stage(
+    char path[TP_FLEET_PATH], const char *directory, const char *what, struct tp_err *err);
+/* Remove a folder with all that is in it; what cannot be removed stays. */
+void tp_fleet_remove(const char *path);
+/* Remove what was left in the folder by those that were killed more than a day ago. */
+void tp_fleet_clean(const char *directory);
+/* Have what was written to the file or folder PATH on the disk. 0 or TP_ERR_SYSTEM. */
+int tp_fleet_sync(const char *path, struct tp_err *err);
+/* Wait for whoever changes the folder; -1: file locks do not work there. Close it. */
+int tp_fleet_lock(const char *directory);
+/* Whether DIRECTORY is a fleet. TP_ERR_NOT_FOUND. */
+int tp_fleet_check(const char *directory, struct tp_err *err);
+/* Whether the run is complete there. PROGRAM is encoded. */
+bool tp_fleet_has_run(const char *directory, const char *program, const char *id);
+
+/* Names in a folder that begin with PREFIX, sorted. */
+struct tp_fleet_names {
+	char **items;
+	uint32_t count;
+	uint32_t room;
+};
+/* 0, also without such a folder; TP_ERR_SYSTEM, TP_ERR_MEMORY. Release it in any case. */
+int tp_fleet_names_read(
+    struct tp_fleet_names *names, const char *folder, const char *prefix, struct tp_err *err);
+void tp_fleet_names_release(struct tp_fleet_names *names);
+bool tp_fleet_names_have(const struct tp_fleet_names *names, const char *name);
+
+/* ---- rewrite.c */
+
+/* The folder of a table, day and program. */
+struct tp_fleet_place {
+	const char *directory;
+	const struct tp_fleet_table *table;
+	const char *day;     /* "day=..." */
+	const char *program; /* "program=..." */
+};
+
+/*
+ * Make large files of the small ones there, without the runs whose ids are in DROPPED (sorted by strcmp). If there is nothing to gain and
+ * to drop, nothing changes. 0 or a negative tp_error.
+ */
+int tp_fleet_rewrite(const struct tp_fleet_place *place, const struct tp_fleet_names *dropped,
+    struct tp_fleet_rewritten *rewritten, struct tp_err *err);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf fleet add: put recordings into the folder of a fleet.
+#include "analyzer/fleet/folder.h"
+#include "cli/analyze/open_trace.h"
+#include "cli/command/command.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+static const char *to;
+static struct tp_option_list labels;
+static struct tp_fleet_said said;
+static bool quiet;
+static struct tp_open_options open_options = {.symbol_cache = true};
+
+static const struct tp_option options[] = {
+    TP_OPT_STRING(0, "to", &to, "DIR", "the fleet's folder, which is made if it is not there"),
+    TP_OPT_LIST(0, "label", &labels, "KEY=VALUE",
+	"say something of the runs, as environment=canary; may be repeated"),
+    TP_OPT_STRING(0, "git-revision", &said.git_revision, "REV",
+	"the revision that the program was built from"),
+    TP_OPT_STRING(0, "host", &said.host, "NAME",
+	"the machine that it ran on, instead of the one that the trace names"),
+    TP_OPT_BOOL(0, "calls", &said.calls, "with single calls too, about 10 bytes each"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was added"),
+    TP_OPEN_SYMBOLS(open_options),
+    TP_OPEN_DEBUG_DIRS(open_options.debug_dirs),
+    TP_OPEN_PROGRAMS(open_options.programs),
+    TP_OPT_END,
+};
+
+static int check_options(int argc)
+{
+	if (!to || !*to)
+		return tp_options_usage("where to? give the fleet's folder with --to DIR");
+	if (!argc)
+		return tp_options_usage("which recordings? name one or more traces");
+	for (uint32_t i = 0; i < labels.count; i++) {
+		const char *equals = strchr(labels.items[i], '=');
+		if (!equals || equals == labels.items[i])
+			return tp_options_usage(
+			    "--label: '%s' is no KEY=VALUE such as environment=canary",
+			    labels.items[i]);
+		for (uint32_t j = 0; j < i; j++)
+			if (strncmp(labels.items[i], labels.items[j],
+				(size_t)(equals - labels.items[i]) + 1) == 0)
+				return tp_options_usage("--label: '%.*s' is given twice",
+				    (int)(equals - labels.items[i]), labels.items[i]);
+	}
+	said.labels = labels.items;
+	said.label_count = labels.count;
+	return TP_EXIT_DONE;
+}
+
+static void tell(const char *file, const struct tp_fleet_added *added)
+{
+	char shown[PATH_MAX];
+	uint64_t bytes = 0;
+	for (int i = 0; i < TP_FLEET_TABLES; i++)
+		bytes += added->bytes[i];
+	if (quiet)
+		return;
+	if (added->already)
+		tp_command_tell(
+		    "'%s' is there already, as run %s\n", tp_shown_name(shown, file), added->id);
+	else
+		tp_command_tell("added '%s' as run %s: %" PRIu64 " functions, %" PRIu64
+				" paths, %" PRIu64 " bytes\n",
+		    tp_shown_name(shown, file), added->id, added->rows[TP_FLEET_FUNCTIONS],
+		    added->rows[TP_FLEET_PATHS], bytes);
+}
+
+static int add(const char *file)
+{
+	struct tp_open_trace open;
+	struct tp_fleet_added added;
+	struct tp_err err;
+	int status = tp_open_trace(&open, file, &open_options);
+	if (!status) {
+		tp_open_trace_warn(&open);
+		status = tp_fleet_add_run(to, &open.analysis, &said, &added, &err)
+			     ? tp_command_fail(&err)
+			     : TP_EXIT_DONE;
+	}
+	if (!status)
+		tell(file, &added);
+	// It is there, with what could be read of it; the table 'runs' tells.
+	if (!status && open.damaged)
+		status = TP_EXIT_FAILED;
+	tp_open_trace_release(&open);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int status = check_options(argc);
+	if (status)
+		return status;
+	// A file that grows too large is an error of write(), not the end of us.
+	signal(SIGXFSZ, SIG_IGN);
+	for (int i = 0; i < argc; i++) {
+		const int one = add(argv[i]);
+		status = one ? one : status;
+	}
+	return status;
+}
+
+const struct tp_command tp_fleet_add = {
+    .name = "fleet add",
+    .summary = "add recordings to a folder of Parquet files",
+    .usage = "--to DIR [options] TRACE...",
+    .description =
+	"Sum up each TRACE and add it to the fleet in DIR: a row in the table runs, and the sums of its functions, call paths and\n"
+	"durations. Functions and paths have the same keys in each run and build, so that engines can add them up:\n"
+	"docs/fleet.md has tables, columns and keys.\n"
+	"\n"
+	"A trace that is there already is not added again. A run is complete, or readers do not find it in runs. Several may add to a\n"
+	"folder at the same time. After a failure, the other traces are added all the same.\n",
+    .examples =
+	"teeperf fleet add --to /srv/profiles teeperf.trace\n"
+	"teeperf fleet add --to /srv/profiles --label environment=canary --git-revision $(git rev-parse HEAD) *.trace\n",
+    .options = options,
+    .run = run,
+};

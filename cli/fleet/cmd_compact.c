@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf fleet compact: make large files of small ones.
+#include "analyzer/fleet/folder.h"
+#include "cli/command/command.h"
+
+#include <inttypes.h>
+#include <signal.h>
+
+static bool quiet;
+
+static const struct tp_option options[] = {
+    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was done"),
+    TP_OPT_END,
+};
+
+static int run(int argc, char **argv)
+{
+	struct tp_fleet_rewritten done;
+	struct tp_err err;
+	if (argc != 1)
+		return tp_options_usage("name the fleet's folder");
+	signal(SIGXFSZ, SIG_IGN);
+	if (tp_fleet_compact_all(argv[0], &done, &err))
+		return tp_command_fail(&err);
+	if (!quiet)
+		tp_command_tell("%" PRIu64 " files of %" PRIu64 " bytes became %" PRIu64
+				" of %" PRIu64 "\n",
+		    done.files_before, done.bytes_before, done.files_after, done.bytes_after);
+	return TP_EXIT_DONE;
+}
+
+const struct tp_command tp_fleet_compact = {
+    .name = "fleet compact",
+    .summary = "make large files of a fleet's small ones",
+    .usage = "[options] DIR",
+    .description =
+	"Put the runs of each day and program into one file a table, or a few large ones. The rows stay what they are.\n"
+	"\n"
+	"Readers need not stop, and never find a run twice: the folder of a table, day and program is exchanged for its new form in one\n"
+	"step. A query that had listed the old folder and not yet opened its files fails, or with some readers misses these runs: ask\n"
+	"again. Killed at any moment, it leaves all as it was or done. File systems that cannot exchange folders (NFS, mounted\n"
+	"object stores) are refused: compact before you copy runs there.\n",
+    .examples = "teeperf fleet compact /srv/profiles\n",
+    .options = options,
+    .run = run,
+};

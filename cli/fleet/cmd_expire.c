@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf fleet expire: take old runs out.
+#include "analyzer/fleet/folder.h"
+#include "cli/command/command.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *older_than;
+static const char *keep_last;
+static bool dry_run;
+static bool quiet;
+
+static const struct tp_option options[] = {
+    TP_OPT_STRING(0, "older-than", &older_than, "AGE",
+	"take out runs that began longer ago than this, as 90d, 12h or 8w"),
+    TP_OPT_STRING(
+	0, "keep-last", &keep_last, "N", "of each program, take out all runs but the N newest"),
+    TP_OPT_BOOL('n', "dry-run", &dry_run, "list the runs that would go; change nothing"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was done"),
+    TP_OPT_END,
+};
+
+// "90d": seconds. False: it is no age.
+static bool parse_age(const char *text, uint64_t *seconds)
+{
+	static const struct {
+		char unit;
+		uint64_t seconds;
+	} units[] = {{'h', 3600}, {'d', 86400}, {'w', 7 * 86400}};
+	char *end;
+	const unsigned long long number = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || number > 1000000 || !*end || end[1])
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (units[i].unit == *end) {
+			*seconds = number * units[i].seconds;
+			return true;
+		}
+	return false;
+}
+
+static void list(void *context, const char *id, const char *program)
+{
+	(void)context;
+	if (dry_run)
+		printf("%s  %s\n", id, program);
+}
+
+static int run(int argc, char **argv)
+{
+	struct tp_fleet_old old = {.dry_run = dry_run, .each = list};
+	struct tp_fleet_rewritten done;
+	struct tp_err err;
+	uint64_t age = 0;
+	if (argc != 1)
+		return tp_options_usage("name the fleet's folder");
+	if (!older_than && !keep_last)
+		return tp_options_usage(
+		    "which runs? give --older-than AGE, --keep-last N, or both");
+	if (older_than && !parse_age(older_than, &age))
+		return tp_options_usage("--older-than: '%s' is no age such as 90d", older_than);
+	if (keep_last && (!tp_parse_limit(keep_last, 0, &old.keep) || !old.keep))
+		return tp_options_usage("--keep-last: '%s' is no number of runs", keep_last);
+	const uint64_t now = (uint64_t)time(NULL);
+	old.by_age = older_than != NULL;
+	old.before_unix_s = age < now ? now - age : 0;
+	old.by_count = keep_last != NULL;
+	signal(SIGXFSZ, SIG_IGN);
+	if (tp_fleet_expire_runs(argv[0], &old, &done, &err))
+		return tp_command_fail(&err);
+	if (!quiet && dry_run)
+		tp_command_tell("%" PRIu64 " runs would go\n", done.runs);
+	else if (!quiet)
+		tp_command_tell("took out %" PRIu64 " runs: %" PRIu64 " files of %" PRIu64
+				" bytes became %" PRIu64 " of %" PRIu64 "\n",
+		    done.runs, done.files_before, done.bytes_before, done.files_after,
+		    done.bytes_after);
+	return TP_EXIT_DONE;
+}
+
+const struct tp_command tp_fleet_expire = {
+    .name = "fleet expire",
+    .summary = "take old runs out of a fleet",
+    .usage = "--older-than AGE | --keep-last N [options] DIR",
+    .description =
+	"Remove the rows of old runs from all tables, and files that have no others. With both options, a run goes if either says so.\n"
+	"A run's row in the table runs goes first; if the command is killed, run it again. Readers need not stop, as with\n"
+	"teeperf-fleet-compact(1), and the same file systems are refused.\n",
+    .examples = "teeperf fleet expire --older-than 90d /srv/profiles\n"
+		"teeperf fleet expire --keep-last 1000 --dry-run /srv/profiles\n",
+    .options = options,
+    .run = run,
+};
