@@ -266,6 +266,7 @@ static void leave(void *context, const struct tp_call *call)
 	if (!entry || profile->functions[profile->nodes[call->node].function].active)
 		return;
 	entry->ticks += call->net;
+	entry->cost += call->cost;
 	if (call->how == TP_CALL_CUT || call->how == TP_CALL_OPEN)
 		entry->cut += call->net;
 }
@@ -483,14 +484,20 @@ static struct tp_function_estimate make(struct work *work, const struct tp_funct
 	for (uint32_t part = 0; part < 2; part++) {
 		for (uint64_t i = 0, at = 0; i < count; i++) {
 			double sum = 0;
+			double cost = 0;
 			for (; at < call_count && calls[at].window <= windows[i]; at++) {
 				if (calls[at].window < windows[i])
 					continue;
 				sum += (double)(part ? calls[at].ticks : calls[at].calls);
+				cost += part ? (double)calls[at].cost : 0;
 				ticks += part ? calls[at].ticks : 0;
 				cut += part ? calls[at].cut : 0;
 			}
-			work->samples[i].amount = sum;
+			// What an event costs is known better than when the cost was taken off.
+			const double events =
+			    work->all->event_ticks > 0 ? cost / work->all->event_ticks : 0;
+			work->samples[i].amount = sum + cost - events * work->cost.ticks;
+			work->samples[i].own_events = events;
 		}
 		const double each = part && function->calls
 					? (double)function->inclusive / (double)function->calls

@@ -20,7 +20,8 @@ struct tp_window_calls {
 	bool was_on; /* before the window, too */
 	uint64_t calls;
 	uint64_t ticks; /* of the calls that have ended, in the time that counts */
-	uint64_t cut;   /* of these, of calls that ended with the window */
+	uint64_t cost; /* what was taken off that for recording them and the calls inside of them */
+	uint64_t cut;  /* of these, of calls that ended with the window */
 };
 
 /* Made before the replay that knows when functions were recorded, used by all that replay threads. */

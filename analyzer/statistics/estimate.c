@@ -32,7 +32,7 @@ struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uin
 		value += at->off * rate;
 		off += at->off;
 		squares += at->off * at->off;
-		slope += at->off * rate * at->events / at->time;
+		slope += at->off * (rate * at->events - at->own_events) / at->time;
 		if (i) {
 			const double step = rate - samples[i - 1].amount / samples[i - 1].time;
 			differences += step * step;

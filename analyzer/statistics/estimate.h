@@ -21,6 +21,8 @@ struct tp_estimate_sample {
 	double off;    /* own time off that it stands for */
 	double time;   /* its own time; more than 0 */
 	double amount; /* of what is estimated, in it */
+	double
+	    own_events; /* what their costs are taken off the amount itself; 0 of one that is no time */
 	double events; /* calls of all functions that were recorded in it */
 };
 

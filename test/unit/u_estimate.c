@@ -24,13 +24,14 @@ static void by_hand(void **state)
 {
 	(void)state;
 	const struct tp_estimate_sample samples[] = {
-	    {10, 1, 2, 0}, {10, 2, 8, 0}, {10, 1, 3, 0}, {10, 2, 6, 0}};
+	    {10, 1, 2, 0, 0}, {10, 2, 8, 0, 0}, {10, 1, 3, 0, 0}, {10, 2, 6, 0, 0}};
 	const struct tp_estimate all = tp_estimate_off(samples, 4, &nothing, 0);
 	assert_near(all.value, 10 * (2 + 4 + 3 + 3), 1e-9);
 	// 2 * 3^2 / (3 * 3 - 1) degrees of freedom
 	assert_near(all.margin, tp_estimate_student(2.25) * sqrt(5.0 / 6 * 400), 1e-9);
 	// Windows stand for different times.
-	const struct tp_estimate_sample uneven[] = {{1, 1, 2, 0}, {2, 1, 4, 0}, {30, 1, 3, 0}};
+	const struct tp_estimate_sample uneven[] = {
+	    {1, 1, 2, 0, 0}, {2, 1, 4, 0, 0}, {30, 1, 3, 0, 0}};
 	const struct tp_estimate some = tp_estimate_off(uneven, 3, &nothing, 0);
 	assert_near(some.value, 2 + 8 + 90, 1e-9);
 	assert_near(
@@ -43,7 +44,7 @@ static void never_seen(void **state)
 	(void)state;
 	struct tp_estimate_sample samples[20];
 	for (int i = 0; i < 20; i++)
-		samples[i] = (struct tp_estimate_sample){99, 1, 0, 0};
+		samples[i] = (struct tp_estimate_sample){99, 1, 0, 0, 0};
 	const struct tp_estimate off = tp_estimate_off(samples, 20, &nothing, 2);
 	assert_near(off.value, 0, 0);
 	assert_near(off.margin, 20 * 99 / 21.0 * 2 * tp_estimate_student(2.0 * 19 * 19 / 56), 1e-6);
@@ -55,12 +56,17 @@ static void cost_in_interval(void **state)
 {
 	(void)state;
 	const struct tp_estimate_sample samples[] = {
-	    {10, 5, 10, 50}, {10, 5, 10, 50}, {10, 5, 10, 50}};
+	    {10, 5, 10, 50, 0}, {10, 5, 10, 50, 0}, {10, 5, 10, 50, 0}};
 	const struct tp_estimate_cost cost = {0.1, 0.0004};
 	const struct tp_estimate off = tp_estimate_off(samples, 3, &cost, 0);
 	assert_near(off.value, 60, 1e-9);
 	// If an event costs 0.02 more, the 5 ticks are 4, and the value 75: by the slope 12.
 	assert_near(off.margin, tp_estimate_student(1.6) * 12, 1e-9);
+	// Times that are as full of events as the window: if these cost more, both are less, and what they are of each other stays.
+	const struct tp_estimate_sample full[] = {
+	    {10, 5, 10, 50, 100}, {10, 5, 10, 50, 100}, {10, 5, 10, 50, 100}};
+	assert_near(tp_estimate_off(full, 3, &cost, 0).value, 60, 1e-9);
+	assert_near(tp_estimate_off(full, 3, &cost, 0).margin, 0, 1e-9);
 }
 
 static void student(void **state)
@@ -159,7 +165,7 @@ static bool holds(uint32_t windows, double length, double calm, double part)
 		for (uint32_t i = 0; i < WINDOW; i++)
 			calls += rates[(uint32_t)at + i];
 		truth -= calls;
-		samples[count++] = (struct tp_estimate_sample){gap - WINDOW, WINDOW, calls, 0};
+		samples[count++] = (struct tp_estimate_sample){gap - WINDOW, WINDOW, calls, 0, 0};
 	}
 	double sum = 0;
 	for (uint32_t i = 0; i < count; i++)
