@@ -40,6 +40,13 @@ static bool inside(uint64_t cursor, uint64_t chunk_plus_1)
 	return chunk_plus_1 && cursor - 8 - tp_chunk_address(chunk_plus_1) < TP_CHUNK_SIZE;
 }
 
+// Behind its header. The end of one chunk may be the beginning of the next, so a cursor there is of neither.
+static uint64_t start_of_records(void)
+{
+	return tp_thread.chunk ? tp_chunk_address(tp_thread.chunk) + sizeof(struct teeperf_chunk)
+			       : 0;
+}
+
 static uint64_t end_of_chunk(void)
 {
 	return tp_thread.chunk ? tp_chunk_address(tp_thread.chunk) + TP_CHUNK_SIZE : 0;
@@ -396,8 +403,7 @@ static void put(uint64_t record)
 }
 
 /*
- * Make sure that `room` bytes are free at the cursor and that the chunk's upper half is that of `time`. Where
- * chunks are not aligned to their size (teeperf_enter) the sequence comes here in the middle of each, too.
+ * Make sure that `room` bytes are free at the cursor and that the chunk's upper half is that of `time`.
  */
 static bool make_room_for(uint64_t time, uint64_t room)
 {
@@ -644,11 +650,13 @@ void tp_thread_leave(void)
 		if (tp_thread_skips() != tp_thread.skips)
 			set_skips(tp_thread.skips);
 		tp_store_relaxed(&__teeperf_thread.bias, tp_thread.bias);
+		tp_store_relaxed(&__teeperf_thread.start, start_of_records());
 		tp_store_relaxed(&__teeperf_thread.end, end_of_chunk());
 		tp_barrier_signal();
 		tp_store_relaxed(&__teeperf_thread.cursor, tp_thread.cursor);
 		tp_barrier_signal();
 	} while (tp_load_relaxed(&__teeperf_thread.bias) != tp_thread.bias ||
+		 tp_load_relaxed(&__teeperf_thread.start) != start_of_records() ||
 		 tp_load_relaxed(&__teeperf_thread.end) != end_of_chunk() ||
 		 tp_thread_skips() > tp_thread.skips);
 	count_out();
@@ -796,6 +804,7 @@ void tp_thread_depart(void)
 	__teeperf_thread.counter = &tp_counter_never;
 	__teeperf_thread.clock_high = TEEPERF_HIGH_NEVER;
 	tp_store_relaxed(&__teeperf_thread.cursor, 0);
+	tp_store_relaxed(&__teeperf_thread.start, 0);
 	tp_store_relaxed(&__teeperf_thread.end, 0);
 }
 

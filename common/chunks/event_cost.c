@@ -98,13 +98,12 @@ static inline __attribute__((always_inline)) void record(bool timed, uint64_t na
 		if (UNLIKELY(time.high != writer.block.clock_high))
 			writer.block.clock_high = time.high;
 	}
-	uint64_t at = writer.block.cursor;
-	if (UNLIKELY((at & (SLOTS_SIZE - 1)) == 0))
-		at = (uintptr_t)writer.slots;
-	at += sizeof(uint64_t);
+	uint64_t at = writer.block.cursor + sizeof(uint64_t);
+	if (UNLIKELY(writer.block.start >= at) || UNLIKELY(writer.block.end < at))
+		at = (uintptr_t)writer.slots + sizeof(uint64_t);
 	writer.block.cursor = at;
 	volatile uint64_t *place = (volatile uint64_t *)(uintptr_t)at - 1;
-	if (UNLIKELY((writer.block.end - at) >> 16 != 0) || UNLIKELY(*place != 0))
+	if (UNLIKELY(*place != 0))
 		place = writer.slots;
 	*place = name << 32 | time.low;
 }
@@ -180,6 +179,7 @@ static inline __attribute__((always_inline)) double time_calls(
 {
 	memset(writer.slots, 0, SLOTS_SIZE);
 	writer.block.cursor = (uintptr_t)writer.slots;
+	writer.block.start = writer.block.cursor;
 	writer.block.end = writer.block.cursor + SLOTS_SIZE;
 	const double start = now_ns();
 	for (uint64_t j = 0; j < calls; j++) {

@@ -9,7 +9,7 @@
 
 #include <teeperf/log.h>
 
-#define TEEPERF_ABI 6
+#define TEEPERF_ABI 7
 
 /* The clock that code was compiled for. */
 enum teeperf_compiled_clock {
@@ -26,10 +26,10 @@ enum teeperf_compiled_clock {
  *   time   = gate == TEEPERF_GATE_SOFT ? *counter : hardware clock      (or always the same one;
  *                                                    between fences if gate == TEEPERF_GATE_ORDERED)
  *   if (time >> 32 != clock_high)   goto cold        (an untimed exit: == TEEPERF_HIGH_NEVER)
- *   if ((cursor & 0xffff) == 0)     goto cold        (chunk full, or none yet)
- *   position = old + bias                            (for functions that need it)
+ *   if (cursor >= end || cursor < start)  goto cold  (the chunk is full, there is none, or the cursor is not in it)
+ *   position = cursor + bias                         (for functions that need it)
  *   cursor += 8
- *   if ((end - cursor) >> 16 || *old != 0)  goto cold        (the cursor was taken back: see below)
+ *   if (*old != 0)                  goto cold        (the cursor was taken back: see below)
  *   *old = time & 0xffffffff | name << 32
  *   cold: __teeperf_slow(name)                       (writes the record itself, or counts the loss)
  *
@@ -37,17 +37,20 @@ enum teeperf_compiled_clock {
  * place of its own (writing first lost a quarter of a handler's records in a prototype). While a
  * thread is in the runtime its cursor is 0, so a signal handler's records end up there too. A handler
  * that comes between load and store of the cursor begins at the same place; the store then takes the
- * cursor back, which is seen by what stands there, since chunks are 0 where nothing is written, or by
- * the chunk, which is no longer the thread's.
+ * cursor back, which is seen by what stands there, since chunks are 0 where nothing is written. If the
+ * handler has gone on in another chunk, the cursor is not in the thread's chunk any more: that is seen
+ * before it is stored, or by the next event.
  */
 struct teeperf_thread_block {
-	uint64_t cursor; /* address of the next record; its low 16 bits are 0 at a chunk's end */
+	uint64_t cursor; /* address of the next record: `end` behind a full chunk, 0: none */
 	const uint64_t *counter; /* the word to load; never NULL, so early code need not ask */
 	uint32_t
 	    clock_high; /* upper half of the time that the chunk's records stand for; NEVER: none */
 	uint32_t reserved;
 	uint64_t bias; /* position (log.h) of a record = its address + bias */
 	uint64_t end;  /* address of the end of the thread's chunk, 0 without one */
+	uint64_t
+	    start; /* ... and of the place of its first record, behind the header; 0 without one */
 	/*
 	 * The runtime's: bits 16-63 count the events that the thread has lost; bits 0-15 are how many it may lose before it looks for a
 	 * chunk again, and signed (-1 for a moment, with one in bits 16-63 that is not lost). So one addition of
@@ -79,9 +82,10 @@ TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, counter) == 8, "coun
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, clock_high) == 16, "clock_high");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, bias) == 24, "bias");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, end) == 32, "end");
-TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, lost) == 40, "lost");
-TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, lost_place) == 48, "lost_place");
-TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, log) == 56, "log");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, start) == 40, "start");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, lost) == 48, "lost");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, lost_place) == 56, "lost_place");
+TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, log) == 64, "log");
 
 /* What a function's code tests before all else; the runtime sets it in every function. */
 enum teeperf_gate {

@@ -53,12 +53,12 @@ const struct tp_text_machine tp_text_aarch64 = {
     .hardware = HARDWARE,
     .high = {"ldr w17, [x16, 16]\n\tcmp x17, #B, lsr 32\n\tb.ne 1f\n\t",
 	"ldr w17, [x16, 16]\n\tcmn w17, 1\n\tb.eq 1f\n\t"},
-    .cursor = "ldr x15, [x16]\n\ttst x15, 0xffff\n\tb.eq 1f\n\t",
+    .cursor = "ldr x15, [x16]\n\t",
     .bias = "ldr #P, [x16, 24]\n\t",
-    // As in x86_64.c: the place must be in the thread's chunk still, and free.
-    .bump = "add x17, x15, 8\n\tstr x17, [x16]\n\tldr x17, [x16, 32]\n\tsub x17, x17, x15\n\t"
-	    "sub x17, x17, 8\n\tlsr x17, x17, 16\n\tcbnz x17, 1f\n\tldr x17, [x15]\n\t"
-	    "cbnz x17, 1f\n\t",
+    // As in x86_64.c: the cursor is in the thread's chunk, which is not full, and the place is free.
+    .bump =
+	"ldr x17, [x16, 32]\n\tcmp x15, x17\n\tb.hs 1f\n\tldr x17, [x16, 40]\n\tcmp x15, x17\n\tb.lo 1f\n\t"
+	"add x17, x15, 8\n\tstr x17, [x16]\n\tldr x17, [x15]\n\tcbnz x17, 1f\n\t",
     .place = "add #P, #P, x15\n\t",
     .take_name = {NAME("x17"), NAME_REGISTER("x17")},
     .store = {"bfi #B, x17, 32, 32\n\tstr #B, [x15]\n\t", "lsl x17, x17, 32\n\tstr x17, [x15]\n\t"},

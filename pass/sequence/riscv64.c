@@ -56,12 +56,12 @@ const struct tp_text_machine tp_text_riscv64 = {
     .hardware = HARDWARE,
     .high = {"lwu t2, 16(t1)\n\tsrli t0, #B, 32\n\tbne t0, t2, 1f\n\t",
 	"lw t2, 16(t1)\n\taddi t2, t2, 1\n\tbeqz t2, 1f\n\t"},
-    .cursor = "ld t0, 0(t1)\n\tslli t2, t0, 48\n\tbeqz t2, 1f\n\t",
+    .cursor = "ld t0, 0(t1)\n\t",
     // Read before the cursor is stored: so it is of the same chunk, if the place was free.
     .bias = "ld #P, 24(t1)\n\t",
-    // As in x86_64.c: the place must be in the thread's chunk still, and free.
-    .bump = "addi t2, t0, 8\n\tsd t2, 0(t1)\n\tld t1, 32(t1)\n\tsub t1, t1, t2\n\t"
-	    "srli t1, t1, 16\n\tbnez t1, 1f\n\tld t1, 0(t0)\n\tbnez t1, 1f\n\t",
+    // As in x86_64.c: the cursor is in the thread's chunk, which is not full, and the place is free.
+    .bump = "ld t2, 32(t1)\n\tbgeu t0, t2, 1f\n\tld t2, 40(t1)\n\tbltu t0, t2, 1f\n\t"
+	    "addi t2, t0, 8\n\tsd t2, 0(t1)\n\tld t1, 0(t0)\n\tbnez t1, 1f\n\t",
     .place = "add #P, #P, t0\n\t",
     .take_name = {NAME("t2"), NAME_REGISTER("t2")},
     .store = {"slli t2, t2, 32\n\tslli #B, #B, 32\n\tsrli #B, #B, 32\n\tor t2, t2, #B\n\t"

@@ -55,7 +55,7 @@ struct tp_text {
 
 /*
  * In the parts of a processor `#` and a letter stand for an operand:
- *   #G gate   #N name   #K kind   #P position   #A, #a, #w and #B, #b registers of 64, 32, 16 bits
+ *   #G gate   #N name   #K kind   #P position   #A, #a and #B, #b registers of 64 and 32 bits
  *   #T code that loads the address of the thread's block   #F what is before an address in it
  *   #S whether it is sampled now   #O the gate that tells whether recording is on
  *   #R the routine of runtime/arch/record.S

@@ -10,11 +10,11 @@
  * tells of between the two.)
  */
 #define BIAS 24
-#define LOST 40 // bits 0-15: skips
+#define LOST 48 // bits 0-15: skips
 #define LOST_SHIFT 16
 #define LOSE 0xffff
-#define LOST_PLACE 48
-#define LOG 56
+#define LOST_PLACE 56
+#define LOG 64
 #define HEADER 16 // in tp_process
 #include "routine.inc"
 

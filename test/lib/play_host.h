@@ -88,11 +88,12 @@ static __attribute__((unused)) uint64_t event(uint64_t name)
 	if (functions.gates[0] == TEEPERF_GATE_OFF)
 		return TEEPERF_POSITION_OFF;
 	const uint64_t time = *block->counter;
-	if (time >> 32 == block->clock_high && block->cursor & 0xffff) {
+	if (time >> 32 == block->clock_high && block->cursor + 8 > block->start &&
+	    block->cursor + 8 <= block->end) {
 		uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
 		const uint64_t position = (uint64_t)(uintptr_t)at + block->bias;
 		block->cursor += 8;
-		if ((block->end - block->cursor) >> 16 || *at)
+		if (*at)
 			return tp_slow(name);
 		*at = (time & UINT32_MAX) | name << 32;
 		return position;

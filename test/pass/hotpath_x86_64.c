@@ -10,11 +10,17 @@
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefixes=ALL,AUTO
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=leaf %t.auto | FileCheck %s --check-prefix=ORDERED
 // RUN: env TEEPERF_EXITS=untimed %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.untimed
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 49 %t.tsc
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 52 %t.soft
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 55 %t.auto
-// RUN: %source/test/pass/Inputs/fast_path.py leaf 49 %t.untimed
-// RUN: %t.tsc && %t.soft && %t.auto && %t.untimed
+// RUN: env TEEPERF_SHAPE=dual %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.dual
+// RUN: env TEEPERF_SHAPE=dual TEEPERF_CLOCK=tsc %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.dual.tsc
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 45 %t.tsc
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 48 %t.soft
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 51 %t.auto
+// RUN: %source/test/pass/Inputs/fast_path.py --hardware leaf 51 %t.auto
+// RUN: %source/test/pass/Inputs/fast_path.py leaf 45 %t.untimed
+// RUN: %source/test/pass/Inputs/fast_path.py leaf.recorded 49 %t.dual
+// RUN: %source/test/pass/Inputs/fast_path.py --hardware leaf.recorded 51 %t.dual
+// RUN: %source/test/pass/Inputs/fast_path.py leaf.recorded 43 %t.dual.tsc
+// RUN: %t.tsc && %t.soft && %t.auto && %t.untimed && %t.dual && %t.dual.tsc
 
 __attribute__((noinline)) int leaf(int x)
 {

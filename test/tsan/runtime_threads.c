@@ -195,7 +195,8 @@ static uint64_t event(uint64_t name)
 		return TEEPERF_POSITION_OFF;
 	add(&sum.events, 1);
 	const uint64_t time = tp_load_relaxed(block->counter);
-	if (time >> 32 == block->clock_high && block->cursor & 0xffff) {
+	if (time >> 32 == block->clock_high && block->cursor + 8 > block->start &&
+	    block->cursor + 8 <= block->end) {
 		uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
 		block->cursor += 8;
 		tp_store_relaxed(at, (time & UINT32_MAX) | name << 32);

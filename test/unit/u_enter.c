@@ -51,6 +51,7 @@ static void unmap(void *at)
 static void assert_nothing_points_there(void)
 {
 	assert_int_equal(__teeperf_thread.cursor, 0);
+	assert_int_equal(__teeperf_thread.start, 0);
 	assert_int_equal(__teeperf_thread.end, 0);
 	assert_ptr_equal(__teeperf_thread.counter, &tp_counter_never);
 	assert_ptr_equal(tp_process.counter, &tp_counter_never);
@@ -120,6 +121,8 @@ static void test_chunks_anywhere(void **state)
 		for (uint64_t n = 0; n < total; n++) {
 			const uint64_t position = event(0x400000);
 			assert_true(position > last);
+			assert_int_equal(__teeperf_thread.end - __teeperf_thread.start,
+			    CHUNK - sizeof(struct teeperf_chunk));
 			last = position;
 		}
 		__teeperf_exit();

@@ -41,12 +41,13 @@ static uint64_t make(uint64_t name)
 {
 	struct teeperf_thread_block *block = &__teeperf_thread;
 	made++;
-	if (*block->counter >> 32 != block->clock_high || !(block->cursor & 0xffff))
+	if (*block->counter >> 32 != block->clock_high || block->cursor + 8 <= block->start ||
+	    block->cursor + 8 > block->end)
 		return cold(name);
 	uint64_t *at = (uint64_t *)(uintptr_t)block->cursor;
 	const uint64_t position = (uint64_t)(uintptr_t)at + block->bias;
 	block->cursor += 8;
-	if ((block->end - block->cursor) >> 16 || *at)
+	if (*at)
 		return cold(name);
 	*at = word(1, name);
 	return position;

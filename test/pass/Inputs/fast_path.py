@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""fast_path.py FUNCTION MOST BINARY...: walk the fast path of an instrumented leaf function.
+"""fast_path.py [--hardware] FUNCTION MOST BINARY...: walk the fast path of an instrumented leaf function.
 
 From the entry, every conditional jump into a cold block (one that leads to __teeperf_slow before it
-comes back) is not taken; all other code up to the return is the fast path. Fails on a call, a
+comes back) is not taken; all other code up to the return is the fast path. Where the clock is chosen at run time it is the
+one of the counter word or, with --hardware, on x86-64, the one of rdtsc. Fails on a call, a
 locked or exclusive instruction, a store past the caches, or a jump to another function on it, on more than MOST instructions,
 and unless there are exactly two stores of records and two of the cursor.
 """
@@ -35,7 +36,9 @@ def target(operands):
 
 
 def main():
-    function, most, binaries = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    hardware = sys.argv[1] == "--hardware"
+    function, most, *binaries = sys.argv[1 + hardware:]
+    most = int(most)
     for binary in binaries:
         code = disassemble(binary, function)
         if not code:
@@ -52,6 +55,10 @@ def main():
                     return False
             return False
 
+        def reads_clock(start):
+            # Before anything that is rare.
+            return any(name == "rdtsc" for _, name, _ in code[start:start + 5])
+
         at, seen, path = 0, set(), []
         while True:
             if at in seen:
@@ -67,6 +74,8 @@ def main():
             if name in ("jmp", "b", "j"):
                 if there not in index:
                     sys.exit(f"{binary}: jump out of {function} on the fast path at {address:#x}")
+                at = index[there]
+            elif hardware and there in index and (name == "jnp" or reads_clock(index[there])):
                 at = index[there]
             elif there in index and not is_cold(index[there]) and is_cold(at + 1):
                 at = index[there]
