@@ -155,8 +155,10 @@ struct tp_session_counts {
 	uint64_t file_bytes;
 	uint64_t lost; /* events */
 	uint64_t threads;
-	uint64_t refused;        /* processes that found the log taken */
-	uint64_t forked;         /* children that were forked and have no log */
+	uint64_t refused; /* processes that found the log taken */
+	uint64_t forked;  /* children that were forked and have no log */
+	uint64_t chunks;  /* in the trace; known at the end, as is the next */
+	uint64_t hurried; /* of these, written as they are, as there was no time to compress them */
 	uint64_t missing_chunks; /* not written because the file could not be */
 	uint64_t missing_events; /* enters and exits in them */
 	uint64_t elapsed_ns;

@@ -118,6 +118,8 @@ static void count_end(const struct tp_session *session)
 	struct tp_session_counts *counts = session->end->counts;
 	tp_session_count(session, counts);
 	counts->elapsed_ns = session->end->end_ns - session->start_ns;
+	counts->chunks = session->writer.chunks;
+	counts->hurried = session->writer.hurried;
 	counts->missing_chunks = session->writer.missing.chunks;
 	counts->missing_events = session->writer.missing.events;
 	counts->stunted = session->region.stunted;

@@ -224,6 +224,10 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
 	    (unsigned long long)counts->records, (unsigned long long)counts->threads,
 	    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
 	    (unsigned long long)counts->lost, (double)counts->file_bytes / 1e6, shown);
+	if (counts->hurried)
+		fprintf(stderr,
+		    "; %llu of %llu chunks are not compressed, as there was no time for it",
+		    (unsigned long long)counts->hurried, (unsigned long long)counts->chunks);
 	if (launch->ended && launch->exit_kind == TEEPERF_EXIT_SIGNAL)
 		fprintf(stderr, "; the program was killed by signal %u (%s)", launch->exit_value,
 		    strsignal((int)launch->exit_value));

@@ -24,6 +24,18 @@ enum { SCHED_BYTES = 64 << 10, SCHED_KEPT_BYTES = 2 << 20 };
 // Of what the kernel does for the program: written at once from so many on.
 enum { SYSTEM_BYTES = 1 << 20 };
 
+/*
+ * Whether the program has filled so much of the log that packing, which takes twice as long as writing a chunk as it is, would make it
+ * lose events. The tail is its word: a false one can only make the trace larger. In a small log most of it is always full.
+ */
+static bool is_behind(struct tp_drain *drain)
+{
+	const uint32_t limit = tp_region_limit(drain->region);
+	const uint64_t filled = tp_load_relaxed(&drain->region->header->tail) - drain->taken;
+	return drain->region->mode == TEEPERF_MODE_STREAM && limit >= TP_DRAIN_HURRY_CHUNKS &&
+	       (int64_t)filled >= (int64_t)limit / 8 * 5;
+}
+
 // Copy the chunk, then judge and write the copy: the program may change the original meanwhile. Of a
 // complete one, only what is in use: threads that live for a moment leave theirs nearly empty.
 static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
@@ -98,6 +110,8 @@ static uint32_t take_chunks(struct tp_drain *drain, uint32_t states)
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t number = drain->numbers[i];
+		// Once nobody writes any more there is time.
+		drain->writer->hurry = !tp_load_relaxed(&drain->worker.stop) && is_behind(drain);
 		take_chunk(drain, number,
 		    tp_load_acquire(&drain->region->states[number]) == TEEPERF_CHUNK_DONE);
 		// Half a log takes long enough for many of the clock's points.

@@ -91,6 +91,9 @@ bool tp_selection_log_follow(struct tp_selection_log *log, const struct teeperf_
 uint64_t tp_selection_log_recover(struct tp_buf *out, const struct tp_buf *entries,
     const struct tp_region_only *first, uint64_t word, uint64_t time, const uint64_t *hashes);
 
+/* Logs of fewer chunks than these are always nearly full: their chunks are packed, however fast the program is. */
+enum { TP_DRAIN_HURRY_CHUNKS = 64 };
+
 /* When complete chunks are taken while the program runs; docs/decisions/0005-drain-policy.md. */
 enum tp_drain_policy {
 	TP_DRAIN_NOW = 0, /* as soon as they are there */

@@ -98,6 +98,9 @@ static void add_counts(struct tp_buf *buf, const struct tp_drain *drain, bool on
 		tp_buf_addf(buf, "sched=%s\n", drain->sched.refused.what);
 	if (drain->helped_chunks)
 		tp_buf_addf(buf, "helped_chunks=%llu\n", (unsigned long long)drain->helped_chunks);
+	if (drain->writer->hurried)
+		tp_buf_addf(
+		    buf, "hurried_chunks=%llu\n", (unsigned long long)drain->writer->hurried);
 	if (gone)
 		tp_buf_addf(buf, "log_gone_bytes=%llu\n", (unsigned long long)gone);
 }

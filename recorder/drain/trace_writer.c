@@ -321,7 +321,9 @@ void tp_trace_writer_add(struct tp_trace_writer *writer, enum teeperf_section_ty
 		what.chunk = payload;
 		what.chunk_size = size;
 	}
-	if (what.chunk && writer->packer.context) {
+	if (what.chunk && writer->packer.context && writer->hurry) {
+		writer->hurried++;
+	} else if (what.chunk && writer->packer.context) {
 		const uint64_t packed = tp_packer_pack(&writer->packer, payload);
 		if (packed) {
 			type = TEEPERF_SECTION_PACKED;

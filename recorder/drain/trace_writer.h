@@ -51,6 +51,8 @@ struct tp_trace_writer {
 	uint32_t unwritten; /* bit N: the last section of type N was not written, either */
 	struct teeperf_trace_header header;
 	struct tp_packer packer; /* of no use without a context */
+	bool hurry;              /* write chunks as they are for now */
+	uint64_t hurried;        /* chunks that were written so */
 };
 
 /*
