@@ -18,14 +18,22 @@ static void look_at_end(void *context, pid_t pid)
 }
 
 // Nobody has to be told of a failure now: the trace says why it has no switches.
-static void see_switches(void *context, pid_t pid)
+static void see_switches(struct tp_session *session, pid_t pid)
 {
-	struct tp_session *session = context;
 	if (session->options.foreign && !session->options.paired)
 		tp_err_set(&session->drain.sched.refused, TP_ERR_NOT_FOUND, NULL,
 		    "the numbers of its threads are not the host's");
 	else
 		tp_sched_open(&session->drain.sched, pid, TP_SCHED_FAMILY);
+}
+
+// The program is a process, which waits for us.
+static void before_program(void *context, pid_t pid)
+{
+	struct tp_session *session = context;
+	if (!session->options.no_sched)
+		see_switches(session, pid);
+	tp_session_supply_await(session);
 }
 
 // ---- Signals come one by one from here on, and no thread is there that could take them.
@@ -35,7 +43,7 @@ static int start_signals(struct tp_session *session, struct tp_err *err)
 	(void)err;
 	tp_launch_prepare(&session->launch);
 	session->launch.look = look_at_end;
-	session->launch.begin = session->options.no_sched ? NULL : see_switches;
+	session->launch.begin = before_program;
 	session->launch.context = session;
 	return 0;
 }
@@ -88,6 +96,14 @@ static uint64_t default_ready(const struct tp_session *session)
 	return chunks * TP_REGION_CHUNK_SIZE;
 }
 
+// What the supply's thread fetches while all else is made ready, and the program waits for.
+static uint64_t default_ahead(const struct tp_session *session)
+{
+	return session->options.argv && !session->options.ready_bytes
+		   ? (uint64_t)TP_REGION_AHEAD_CHUNKS * TP_REGION_CHUNK_SIZE
+		   : 0;
+}
+
 static int start_log(struct tp_session *session, struct tp_err *err)
 {
 	const struct tp_session_options *options = &session->options;
@@ -98,6 +114,7 @@ static int start_log(struct tp_session *session, struct tp_err *err)
 	    .size = registered ? options->registered_bytes : options->size_bytes,
 	    .small_tables = registered,
 	    .ready = options->ready_bytes ? options->ready_bytes : default_ready(session),
+	    .ahead = default_ahead(session),
 	    .touch_later = !options->ready_bytes && options->argv,
 	    .mode = options->mode,
 	    .ring = options->ring,
@@ -161,7 +178,8 @@ static int begin_trace(struct tp_session *session, struct tp_err *err)
 	    .clock_log = &session->clock_log,
 	    .counter = session->soft ? &session->counter : NULL,
 	    .slices = does_clock_help(session) ? &session->counter.slices : NULL,
-	    .ready = session->region.committed,
+	    .ready = options->ready_bytes || !options->argv ? session->region.ready
+							    : TP_REGION_WORKING_CHUNKS,
 	    .policy = options->mode == TEEPERF_MODE_RING
 			  ? TP_DRAIN_END
 			  : drain_policy(session, options->drain, session->clock_log.clock),
@@ -266,36 +284,93 @@ static void stop_follow(struct tp_session *session)
 
 // ---- The supply of memory: its own thread, so that a slow disk, which stops the drain, does not stop it.
 
+// What the program begins with. Meanwhile the recording gets ready.
+static void supply_ahead(struct tp_session *session)
+{
+	struct tp_session_supply *supply = &session->supply;
+	const struct tp_region *region = &session->region;
+	while (!tp_load_relaxed(&supply->worker.stop) && region->committed < region->ahead &&
+	       !region->stunted)
+		tp_region_grow(&session->region);
+	pthread_mutex_lock(&supply->lock);
+	supply->is_ahead = true;
+	pthread_cond_signal(&supply->changed);
+	pthread_mutex_unlock(&supply->lock);
+}
+
+void tp_session_supply_await(struct tp_session *session)
+{
+	struct tp_session_supply *supply = &session->supply;
+	if (!supply->runs)
+		return;
+	pthread_mutex_lock(&supply->lock);
+	while (!supply->is_ahead)
+		pthread_cond_wait(&supply->changed, &supply->lock);
+	pthread_mutex_unlock(&supply->lock);
+}
+
+void tp_session_supply_move(struct tp_session *session)
+{
+	cpu_set_t allowed;
+	if (!sched_getaffinity(0, sizeof(allowed), &allowed))
+		pthread_setaffinity_np(session->supply.worker.thread, sizeof(allowed), &allowed);
+}
+
 static void *supply(void *argument)
 {
 	struct tp_session *session = argument;
+	struct tp_worker *worker = &session->supply.worker;
 	// It looks more often while the program is young, as there is little in reserve, and while it needs more.
 	static const uint64_t often_ns = 200 * 1000 * 1000;
-	uint64_t grown_ns = tp_clock_monotonic_ns();
 	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and follow/process-ends
-	while (!tp_load_relaxed(&session->supplier.stop)) {
+	supply_ahead(session);
+	uint64_t grown_ns = tp_clock_monotonic_ns();
+	while (!tp_load_relaxed(&worker->stop)) {
+		const bool all = tp_load_acquire(&session->supply.of_all);
 		// 48 MiB in reserve last for longer than this at a billion events a second.
 		bool grown = tp_region_grow(&session->region);
-		grown |= session->has_inner && tp_region_grow(&session->inner.region);
-		grown |= session->follows && tp_follow_grow(&session->follow);
+		grown |= all && session->has_inner && tp_region_grow(&session->inner.region);
+		grown |= all && session->follows && tp_follow_grow(&session->follow);
 		const uint64_t now_ns = tp_clock_monotonic_ns();
 		if (grown)
 			grown_ns = now_ns;
 		else
-			tp_doorbell_wait(
-			    &session->supplier.bell, now_ns - grown_ns < often_ns ? 1 : 4);
+			tp_doorbell_wait(&worker->bell, now_ns - grown_ns < often_ns ? 1 : 4);
 	}
 	return NULL;
 }
 
 static int start_supply(struct tp_session *session, struct tp_err *err)
 {
-	return tp_worker_start(&session->supplier, supply, session, "the supply thread", err);
+	struct tp_session_supply *own = &session->supply;
+	pthread_mutex_init(&own->lock, NULL);
+	pthread_cond_init(&own->changed, NULL);
+	const int r = tp_worker_start(&own->worker, supply, session, "the supply thread", err);
+	own->runs = !r;
+	if (!r)
+		return 0;
+	pthread_cond_destroy(&own->changed);
+	pthread_mutex_destroy(&own->lock);
+	return r;
 }
 
 static void stop_supply(struct tp_session *session)
 {
-	tp_worker_stop(&session->supplier);
+	struct tp_session_supply *own = &session->supply;
+	if (!own->runs)
+		return;
+	tp_worker_stop(&own->worker);
+	pthread_cond_destroy(&own->changed);
+	pthread_mutex_destroy(&own->lock);
+	own->runs = false;
+}
+
+// From here on it has all logs of the recording to look after. It stops before the first of them goes.
+static int share_supply(struct tp_session *session, struct tp_err *err)
+{
+	(void)err;
+	tp_store_release(&session->supply.of_all, 1);
+	return 0;
 }
 
 // ---- What the program is to do when it comes.
@@ -363,6 +438,7 @@ const struct tp_session_step tp_session_steps[] = {
     {"running process", tp_session_late_find, tp_session_late_forget},
     {"program's messages", start_tap, stop_tap},
     {"log", start_log, stop_log},
+    {"supply", start_supply, stop_supply},
     {"what the budget learns", prepare_guide, forget_guide},
     {"trace", tp_session_trace_open, tp_session_trace_close},
     {"TEE's log and trace", tp_session_inner_open, tp_session_inner_close},
@@ -372,7 +448,7 @@ const struct tp_session_step tp_session_steps[] = {
     {"events", start_events, stop_events},
     {"drain", start_drain, stop_drain},
     {"other processes", start_follow, stop_follow},
-    {"supply", start_supply, stop_supply},
+    {"supply of all logs", share_supply, stop_supply},
     {"switch", switch_on, switch_off},
     {"meters", start_meters, stop_meters},
     {"control", start_control, stop_control},
@@ -462,6 +538,9 @@ int tp_session_finish(
 	if (session->soft)
 		tp_clock_gaps_end(&session->counter.gaps, end.end_ns);
 	tp_meters_read(&session->meters, TEEPERF_READING_END);
+	// It may be fetching memory, which nobody needs any more.
+	if (session->launch.ended && !session->follows)
+		tp_worker_ask_stop(&session->supply.worker);
 	session->end = &end;
 	stop_steps(session);
 	session->end = NULL;

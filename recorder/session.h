@@ -96,6 +96,17 @@ struct tp_meeting {
 	struct tp_sched sched; /* to become the drain's */
 };
 
+/* The thread that fetches memory for the logs. It begins with the log, and has it to itself until all else is there. */
+struct tp_session_supply {
+	struct tp_worker worker;
+	bool runs;
+	uint64_t of_all; /* 1: the other logs are there, too */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool
+	    is_ahead; /* guarded by lock: what the program begins with is there, or cannot be had */
+};
+
 struct tp_session {
 	struct tp_session_options options; /* what they point to outlives the session */
 	struct tp_session_end *end; /* the recording is over; NULL before, and if a step failed */
@@ -137,7 +148,7 @@ struct tp_session {
 	uint64_t start_ns;     /* CLOCK_MONOTONIC_RAW */
 	uint64_t late_ns;      /* the same: since when a process that ran already records */
 	bool late_left;        /* it has no log any more */
-	struct tp_worker supplier;   /* of memory */
+	struct tp_session_supply supply;
 	struct tp_worker calibrator; /* with options.calibrate, as is the next */
 	struct tp_calibration calibration;
 	struct tp_bpf bpf; /* of options.events */

@@ -42,6 +42,8 @@ static bool was_stored(const struct tp_session *session, uint64_t stores, uint64
 // Measure, and keep it for those who come.
 static bool measure(struct tp_session *session, struct tp_event_cost *cost)
 {
+	// Nothing else should run meanwhile.
+	tp_session_supply_await(session);
 	const uint64_t stores = session->soft ? tp_load_relaxed(&session->counter.stores) : 0;
 	const uint64_t start_ns = tp_clock_monotonic_ns();
 	if (!tp_event_cost_measure(cost, session->clock_log.clock,
@@ -136,8 +138,10 @@ int tp_session_clock_start(struct tp_session *session, struct tp_err *err)
 	if (!r && counts)
 		tp_clock_log_init(&session->clock_log, clock, &session->counter.stores);
 	// On the program's cores, as this thread has left that of the counter.
-	if (!r)
+	if (!r) {
+		tp_session_supply_move(session);
 		learn_cost(session);
+	}
 	return r;
 }
 

@@ -54,6 +54,11 @@ void tp_session_inner_close(struct tp_session *session);
 int tp_session_inner_start(struct tp_session *session, struct tp_err *err);
 void tp_session_inner_stop(struct tp_session *session);
 
+/* session.c: wait until the log's memory is there that the program begins with. */
+void tp_session_supply_await(struct tp_session *session);
+/* The supply's thread is to use the cores that the calling thread may use. */
+void tp_session_supply_move(struct tp_session *session);
+
 /* session_control.c: have the program look at what the host wants, if it listens. False: it looks when it comes to it. */
 bool tp_session_tell(const struct tp_session *session);
 

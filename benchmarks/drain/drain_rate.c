@@ -214,7 +214,7 @@ static void measure_drain(struct producer producer, int level, const char *folde
 	char text[1024];
 	snprintf(path, sizeof(path), "%s/drain.trace", folder);
 	unlink(path);
-	const uint64_t ready = (uint64_t)TP_REGION_FIRST_CHUNKS * TP_REGION_CHUNK_SIZE;
+	const uint64_t ready = (uint64_t)TP_REGION_WORKING_CHUNKS * TP_REGION_CHUNK_SIZE;
 	const struct tp_region_options wanted = {
 	    .ready = ready, .mode = TEEPERF_MODE_STREAM, .clock = TEEPERF_CLOCK_TSC};
 	if (tp_region_create(&region, &wanted, &err) ||

@@ -58,7 +58,7 @@ const struct tp_option tp_record_option_table[] = {
 	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G; "
 	"with '--port optee' 1M, and at most 8M, for the TEE's)"),
     TP_OPT_SIZE(0, "ready", OF(wanted.ready_bytes), "SIZE",
-	"have so much of the log's memory in place before PROGRAM starts (default: 32M; "
+	"have so much of the log's memory in place before PROGRAM starts (default: 16M; "
 	"more is taken as PROGRAM needs it)"),
     TP_OPT_CHOICE(0, "drain", OF(drain), drain_words, "auto|now|late|end",
 	"write to the trace at once, when half of the log is full, or when PROGRAM has ended "

@@ -50,10 +50,15 @@ int tp_worker_start(struct tp_worker *worker, void *(*run)(void *), void *argume
 	return tp_err_system(err, error, NULL, "cannot start %s", what);
 }
 
-void tp_worker_stop(struct tp_worker *worker)
+void tp_worker_ask_stop(struct tp_worker *worker)
 {
 	tp_store_relaxed(&worker->stop, 1);
 	tp_doorbell_ring(&worker->bell);
+}
+
+void tp_worker_stop(struct tp_worker *worker)
+{
+	tp_worker_ask_stop(worker);
 	pthread_join(worker->thread, NULL);
 	tp_doorbell_release(&worker->bell);
 }

@@ -35,6 +35,9 @@ struct tp_worker {
 int tp_worker_start(struct tp_worker *worker, void *(*run)(void *), void *argument,
     const char *what, struct tp_err *err);
 
+/* Tell it to end. tp_worker_stop follows. */
+void tp_worker_ask_stop(struct tp_worker *worker);
+
 /* Tell it to end, wait for that, and free its bell. */
 void tp_worker_stop(struct tp_worker *worker);
 

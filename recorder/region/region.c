@@ -472,6 +472,9 @@ int tp_region_create(
 	const uint32_t first = most < TP_REGION_MIN_CHUNKS  ? TP_REGION_MIN_CHUNKS
 			       : most < region->chunk_count ? (uint32_t)most
 							    : region->chunk_count;
+	const uint64_t ahead = options->ahead / TP_REGION_CHUNK_SIZE;
+	region->ahead = ahead < region->chunk_count ? (uint32_t)ahead : region->chunk_count;
+	region->ready = first;
 	int error = allocate(region, 0, metadata);
 	if (!error && options->behind)
 		error = allocate(region, region->map_size, options->behind);
@@ -649,7 +652,9 @@ uint32_t tp_region_low(uint64_t taken, uint64_t ms)
 	// The first is the program's word.
 	const uint64_t more =
 	    taken < TP_REGION_LOW_CHUNKS ? TP_REGION_LOW_FACTOR * taken : TP_REGION_LOW_CHUNKS;
-	const uint64_t low = TP_REGION_LOW_FIRST_CHUNKS + more + ms / TP_REGION_LOW_MS;
+	const uint64_t low = taken ? TP_REGION_WORKING_CHUNKS - TP_REGION_LOW_FIRST_CHUNKS + more +
+					 ms / TP_REGION_LOW_MS
+				   : TP_REGION_LOW_FIRST_CHUNKS + ms / TP_REGION_LOW_IDLE_MS;
 	return low < TP_REGION_LOW_CHUNKS ? (uint32_t)low : TP_REGION_LOW_CHUNKS;
 }
 
@@ -670,7 +675,8 @@ static bool is_low(struct tp_region *region)
 
 bool tp_region_grow(struct tp_region *region)
 {
-	if (!region->stunted && region->committed < region->chunk_count && is_low(region)) {
+	if (!region->stunted && region->committed < region->chunk_count &&
+	    (region->committed < region->ahead || is_low(region))) {
 		const uint32_t first = region->committed;
 		const bool failed = commit(region, region->step_chunks) != 0;
 		pthread_mutex_lock(&region->lock);
@@ -680,7 +686,8 @@ bool tp_region_grow(struct tp_region *region)
 		return true;
 	}
 	if (region->touched == region->committed ||
-	    (region->touch_later && now_ms() - region->start_ms < TP_REGION_TOUCH_MS))
+	    (region->touch_later && (now_ms() - region->start_ms < TP_REGION_TOUCH_MS ||
+					!tp_load_relaxed(&region->header->tail))))
 		return false;
 	touch_chunks(region, TP_REGION_STEP_CHUNKS);
 	return true;

@@ -30,20 +30,23 @@ enum {
 	TP_REGION_SMALL_MODULES = 128, /* with small tables */
 	TP_REGION_SMALL_THREADS = 512,
 	TP_REGION_MIN_CHUNKS = 8,
-	TP_REGION_FIRST_CHUNKS = 512,  /* there before a program starts: 32 MiB */
-	TP_REGION_GUEST_CHUNKS = 1024, /* ... ready for one that has threads already: 64 MiB */
-	TP_REGION_INNER_CHUNKS = 256,  /* ... for a TEE: 16 MiB */
-	TP_REGION_STEP_CHUNKS = 32,    /* allocated at once later, or touched: 2 MiB */
+	TP_REGION_FIRST_CHUNKS = 16,    /* there at once: 1 MiB */
+	TP_REGION_AHEAD_CHUNKS = 256,   /* ... before a program starts: 16 MiB */
+	TP_REGION_WORKING_CHUNKS = 512, /* ... soon after it has begun to log: 32 MiB */
+	TP_REGION_GUEST_CHUNKS = 1024,  /* ... ready for one that has threads already: 64 MiB */
+	TP_REGION_INNER_CHUNKS = 256,   /* ... for a TEE: 16 MiB */
+	TP_REGION_STEP_CHUNKS = 32,     /* allocated at once later, or touched: 2 MiB */
 	/*
-	 * With so few left, more are supplied: as many more as the program has taken so far, times the factor, and as many more as
-	 * have passed in milliseconds, divided; up to LOW. A program that logs little needs little memory, and one that ends soon
-	 * does not wait until a lot of it is given back.
+	 * With so few left, more are supplied: up to LOW, by as many as the program has taken so far, times the factor, and as many as
+	 * have passed in milliseconds, divided (by IDLE_MS as long as it has taken none). A program that logs little needs little
+	 * memory, and one that ends soon does not wait until a lot of it is given back.
 	 */
 	TP_REGION_LOW_FIRST_CHUNKS = 64,
 	TP_REGION_LOW_FACTOR = 4,
 	TP_REGION_LOW_MS = 2,
+	TP_REGION_LOW_IDLE_MS = 8,
 	TP_REGION_LOW_CHUNKS = 768,
-	TP_REGION_TOUCH_MS = 50, /* with touch_later: many programs are over by then */
+	TP_REGION_TOUCH_MS = 50, /* with touch_later, if it logs: many programs are over by then */
 };
 #define TP_REGION_NONE UINT32_MAX
 /* Functions in a list of a later selection: at least so many, in small logs, and beside those of the first one. */
@@ -102,6 +105,7 @@ int tp_place_check(const struct tp_place *place, const struct tp_place_file *fil
 struct tp_region_options {
 	uint64_t size;    /* most bytes of chunks, rounded down to a power of two; 0: by memory */
 	uint64_t ready;   /* of these, bytes that are supplied at the start, with memory in place */
+	uint64_t ahead;   /* ... and bytes that tp_region_grow supplies in any case */
 	bool touch_later; /* they are in nobody's page tables yet */
 	uint32_t chunk_count; /* exactly so many, whatever `size` says; 0: by `size` */
 	uint32_t low_chunks;  /* with so few left, more are supplied ... */
@@ -146,6 +150,8 @@ struct tp_region {
 	uint32_t ring;       /* as in the options */
 	uint32_t low_chunks; /* and these */
 	uint32_t step_chunks;
+	uint32_t ahead;    /* chunks [0, ahead) are supplied as fast as possible */
+	uint32_t ready;    /* chunks that were supplied when it was made */
 	bool eases_in;     /* with fewer than low_chunks left at first: tp_region_low */
 	bool touch_later;  /* nothing is touched before it is TP_REGION_TOUCH_MS old */
 	uint64_t start_ms; /* CLOCK_MONOTONIC */
@@ -237,8 +243,8 @@ void tp_region_withdraw(struct tp_region *region, uint32_t number);
 uint32_t tp_region_low(uint64_t taken, uint64_t ms);
 
 /*
- * If the supply runs low, allocate a little more and supply it; else touch a little of what has been supplied.
- * False if there was nothing to do: call it again a millisecond later. (Touching 64 MiB takes up to
+ * If the supply runs low, or less is there than should be ahead, allocate a little more and supply it; else touch a little of
+ * what has been supplied. False if there was nothing to do: call it again a millisecond later. (Touching 64 MiB takes up to
  * 300 ms on a busy machine, allocating them 10: touching before supplying lost events.)
  */
 bool tp_region_grow(struct tp_region *region);

@@ -17,7 +17,7 @@
 static struct tp_region region;
 static struct tp_err err;
 static const uint64_t CHUNK = TP_REGION_CHUNK_SIZE;
-static const uint64_t READY = (uint64_t)TP_REGION_FIRST_CHUNKS * TP_REGION_CHUNK_SIZE;
+static const uint64_t READY = (uint64_t)TP_REGION_AHEAD_CHUNKS * TP_REGION_CHUNK_SIZE;
 
 static const uint64_t hashes[] = {3, 5, 9};
 
@@ -140,7 +140,7 @@ static void supply(void **state)
 static void growth(void **state)
 {
 	(void)state;
-	const uint64_t first = TP_REGION_FIRST_CHUNKS;
+	const uint64_t first = TP_REGION_AHEAD_CHUNKS;
 	create(2 * first);
 	// However long that has taken.
 	region.eases_in = false;
@@ -164,18 +164,49 @@ static void growth(void **state)
 	tp_region_release(&region);
 }
 
+// What is to be ahead is fetched in steps though nothing is drawn, and no more than that.
+static void ahead(void **state)
+{
+	(void)state;
+	const struct tp_region_options options = {
+	    .size = 128 * CHUNK,
+	    .ready = 16 * CHUNK,
+	    .ahead = 64 * CHUNK,
+	    .touch_later = true,
+	};
+	assert_int_equal(tp_region_create(&region, &options, &err), 0);
+	region.eases_in = false;
+	region.low_chunks = 0;
+	check_supply(16);
+	for (uint32_t there = 16; there < 64; there += TP_REGION_STEP_CHUNKS) {
+		assert_int_equal(region.committed, there);
+		assert_true(tp_region_grow(&region));
+	}
+	const uint32_t there = region.committed;
+	assert_in_range(there, 64, 64 + TP_REGION_STEP_CHUNKS - 1);
+	check_supply(there);
+	assert_int_equal(region.touched, 0);
+	assert_true(!tp_region_grow(&region));
+	assert_int_equal(region.committed, there);
+	tp_region_release(&region);
+}
+
 // Few at first, and in the end as many whatever the program did, and never more.
 static void lows(void **state)
 {
 	(void)state;
 	assert_int_equal(tp_region_low(0, 0), TP_REGION_LOW_FIRST_CHUNKS);
-	assert_true(tp_region_low(0, 0) < TP_REGION_FIRST_CHUNKS);
+	assert_true(tp_region_low(0, 0) < TP_REGION_AHEAD_CHUNKS);
 	// Half of what is there at first: then as much again is in reserve, and more.
-	assert_true(tp_region_low(TP_REGION_FIRST_CHUNKS / 2, 0) > TP_REGION_FIRST_CHUNKS);
+	assert_true(tp_region_low(TP_REGION_AHEAD_CHUNKS / 2, 0) > TP_REGION_AHEAD_CHUNKS);
 	assert_int_equal(tp_region_low(TP_REGION_LOW_CHUNKS, 0), TP_REGION_LOW_CHUNKS);
 	assert_int_equal(tp_region_low(UINT64_MAX, 0), TP_REGION_LOW_CHUNKS);
 	assert_in_range(tp_region_low(0, 20), TP_REGION_LOW_FIRST_CHUNKS, 80);
-	assert_int_equal(tp_region_low(0, 2000), TP_REGION_LOW_CHUNKS);
+	// A program that begins to log has as much as one that is fast at it needs; one that does not, little for long.
+	assert_int_equal(tp_region_low(1, 0),
+	    TP_REGION_WORKING_CHUNKS - TP_REGION_LOW_FIRST_CHUNKS + TP_REGION_LOW_FACTOR);
+	assert_in_range(tp_region_low(0, 1000), TP_REGION_LOW_FIRST_CHUNKS, TP_REGION_AHEAD_CHUNKS);
+	assert_int_equal(tp_region_low(1, 2000), TP_REGION_LOW_CHUNKS);
 	assert_int_equal(tp_region_low(0, UINT64_MAX), TP_REGION_LOW_CHUNKS);
 }
 
@@ -205,8 +236,13 @@ static void touched_later(void **state)
 	assert_int_equal(tp_region_create(&region, &options, &err), 0);
 	check_supply(64);
 	assert_int_equal(region.touched, 0);
-	// Not while it is young, and that it is no more.
+	// Not while it is young, and that it is no more; and not before the program logs.
+	region.header->tail = 1;
+	assert_true(!tp_region_grow(&region));
 	region.start_ms = 0;
+	region.header->tail = 0;
+	assert_true(!tp_region_grow(&region));
+	region.header->tail = 1;
 	for (uint32_t touched = TP_REGION_STEP_CHUNKS; touched <= 64;
 	     touched += TP_REGION_STEP_CHUNKS) {
 		assert_true(tp_region_grow(&region));
@@ -318,6 +354,7 @@ int main(void)
 	    cmocka_unit_test(lows),
 	    cmocka_unit_test(ready),
 	    cmocka_unit_test(touched_later),
+	    cmocka_unit_test(ahead),
 	    cmocka_unit_test(threads),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(bounds_of_chunks),

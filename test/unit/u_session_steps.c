@@ -18,7 +18,7 @@
 
 #define TRACE "u_session_steps.trace"
 #define INNER TRACE ".tee"
-enum { STEPS = 20, TEXT = 64 };
+enum { STEPS = 21, TEXT = 64 };
 
 static struct tp_session session;
 static struct tp_session_step watched[STEPS + 1];
@@ -78,7 +78,8 @@ static void stop_step(uint32_t i, struct tp_session *its)
 	MACRO(16)   \
 	MACRO(17)   \
 	MACRO(18)   \
-	MACRO(19)
+	MACRO(19)   \
+	MACRO(20)
 EACH(WATCH)
 #define STEP(i) {NULL, start_##i, stop_##i},
 static const struct tp_session_step watching[] = {EACH(STEP)};
