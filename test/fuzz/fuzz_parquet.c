@@ -8,6 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static volatile size_t read_bytes;
+
 static void check(const struct tp_parquet_reader *reader, uint32_t group, uint32_t column)
 {
 	struct tp_parquet_values values;
@@ -19,9 +21,11 @@ static void check(const struct tp_parquet_reader *reader, uint32_t group, uint32
 	for (uint64_t i = 0; !code && i < values.count; i++) {
 		if (values.present && !values.present[i])
 			continue;
-		if (is_text && (values.numbers[i] < 0 || values.numbers[i] >= values.text_count ||
-				   strlen(values.texts[values.numbers[i]]) > size * 1000))
+		if (is_text && (values.numbers[i] < 0 || values.numbers[i] >= values.text_count))
 			abort();
+		// That it ends within its memory is for the sanitizer to say.
+		if (is_text)
+			read_bytes += strlen(values.texts[values.numbers[i]]);
 	}
 	tp_parquet_values_release(&values);
 }
