@@ -18,12 +18,11 @@
 
 /* A window of a function. */
 struct tp_estimate_sample {
-	double off;    /* own time off that it stands for */
-	double time;   /* its own time; more than 0 */
-	double amount; /* of what is estimated, in it */
-	double
-	    own_events; /* what their costs are taken off the amount itself; 0 of one that is no time */
-	double events; /* calls of all functions that were recorded in it */
+	double off;        /* own time off that it stands for */
+	double time;       /* its own time; more than 0 */
+	double amount;     /* of what is estimated, in it */
+	double events;     /* calls of all functions that were recorded in it */
+	double own_events; /* whose costs were taken off the amount; 0 of one that is no time */
 };
 
 /* What an event costs, in ticks of wall time by which the program comes later, as far as that is known. */
