@@ -404,7 +404,13 @@ void tp_llvm_lead_to(LLVMValueRef from, LLVMValueRef to, LLVMValueRef gate)
 
 bool tp_llvm_has_bytes_before(LLVMValueRef function)
 {
-	return unwrap<Function>(function)->hasPrologueData();
+	const Function *given = unwrap<Function>(function);
+#if LLVM_VERSION_MAJOR >= 15 && LLVM_VERSION_MAJOR < 17
+	// What -fsanitize=function looks for at a function's address, and behind our bytes would not find.
+	if (given->hasMetadata("func_sanitize"))
+		return true;
+#endif
+	return given->hasPrologueData();
 }
 
 void tp_llvm_set_bytes_before(LLVMValueRef function, LLVMValueRef bytes)
