@@ -223,6 +223,9 @@ in_line() {
 	counted "$*"
 	tried=$((tried + 1))
 }
+# The lld of this LLVM: a clang that is not in its LLVM's folder takes the system's, which reads bitcode up to its own.
+lld=lld
+! command -v "ld.lld-$(llvm)" >/dev/null || lld=lld-$(llvm)
 tried=0
 "$TEEPERF" c++ --shape=inline --allowlist list.allow --check off -g -O2 -I "$root/include" app.cc other.cc -o app -pthread
 counted 'in line'
@@ -230,7 +233,7 @@ try -O0 -no-pie
 try -O2 -static
 try -O2 -fPIC -ffunction-sections -fdata-sections -Wl,--gc-sections -fuse-ld=mold
 [ ! -e app ] || ! nm app | grep left_over || fail 'what nobody calls is still there, for the sake of a second body'
-try -O2 -flto=thin -fuse-ld=lld -Wl,--icf=all,--gc-sections -ffunction-sections
+try -O2 -flto=thin -fuse-ld=$lld -Wl,--icf=all,--gc-sections -ffunction-sections
 try -O1 -fsanitize=address
 try -Os -fcf-protection=full -fstack-protector-all -fno-omit-frame-pointer
 if [ "$(uname -m)" = x86_64 ]; then
@@ -254,7 +257,7 @@ all() {
 	done
 	for lto in -flto -flto=thin; do
 		for kind in -pie -no-pie -static -static-pie -fcf-protection=full; do
-			try $1 $lto $kind -fuse-ld=lld -Wl,--icf=all,--gc-sections -ffunction-sections
+			try $1 $lto $kind -fuse-ld=$lld -Wl,--icf=all,--gc-sections -ffunction-sections
 		done
 	done
 	try $1 -fno-optimize-sibling-calls -fstack-clash-protection
