@@ -25,6 +25,9 @@ import parquet_read
 import slices
 
 START = "(start of a thread)"
+# What was running when a recorder attached: no call of it was recorded, so that it is none among single calls, and has
+# no calls in sums; but callgrind's readers would take its time for its caller's.
+ATTACHED = "[attached]"
 FIELDS = ("calls", "self", "inclusive")
 missing = set()
 
@@ -55,6 +58,16 @@ class Numbers:
                                inclusive=0 if path[-1] in path[:-1] else row["inclusive"])
             self.pairs.add(pair, calls=row["calls"], self=row["self"],
                            inclusive=0 if pair in above else row["inclusive"])
+
+
+def recorded(truth):
+    """The paths of which calls were recorded, by themselves and in a trace of single calls."""
+    paths, single = Sums(), Sums()
+    for path, row in truth.paths.rows.items():
+        if path != (ATTACHED,):
+            paths.add(path, **row)
+            single.add(path[1:] if path[0] == ATTACHED else path, **row)
+    return Numbers(paths), Numbers(single)
 
 
 def with_inclusive(paths):
@@ -203,7 +216,7 @@ def check_tables(what, ask, truth, single):
     for kind in ("paths", "thread_paths"):
         agree(f"{what}: {kind}", truth.paths, name_paths(ask(SQL[kind])), *FIELDS)
     if single:
-        agree(f"{what}: single calls", truth.paths, name_paths(ask(SINGLE)), *FIELDS)
+        agree(f"{what}: single calls", recorded(truth)[0].paths, name_paths(ask(SINGLE)), *FIELDS)
 
 
 def check_sql(what, trace, truth, single, *options):
@@ -248,7 +261,7 @@ def check_parquet(what, trace, truth, single_calls, *options):
     for row in read("calls", "thread"):
         single.add(of[row["path"]], calls=1, self=row.get("self_raw_ns", 0), inclusive=row.get("duration_ns", 0))
     if single_calls:
-        agree(f"{what}: single calls", truth.paths, single, *FIELDS)
+        agree(f"{what}: single calls", recorded(truth)[0].paths, single, *FIELDS)
 
 
 def check_csv(what, trace, truth, *options):
@@ -304,6 +317,10 @@ def check_callgrind(what, trace, truth, calls, *options):
         elif re.match(r"[+*-]?\d+ \d+$|\* \d+$", line) and name:
             own.add(plain(name), calls=0, self=int(line.split()[-1]), inclusive=0)
     made_up = [n for n in of_calls if n.startswith("(thread") or n == "(only counted)"]
+    threads = pairs.rows.pop((START, ATTACHED), None)
+    if threads and of_calls.pop(ATTACHED) != threads["calls"]:
+        check.fail(f"{what}: {ATTACHED} is called by others than threads")
+    calls = {n: c for n, c in calls.items() if n != ATTACHED}
     check.compare(f"{what}: calls", calls, {n: c for n, c in of_calls.items() if n not in made_up})
     agree(f"{what}: pairs", truth.pairs, pairs, "calls")
     agree(f"{what}: self", truth.functions, own, "self")
@@ -424,7 +441,8 @@ def check_sums(what, trace, truth, calls, timed, *options):
 
 # ---- exports of single calls, which are as recorded
 
-def check_single(what, trace, truth, parts, *options):
+def check_single(what, trace, sums, truth, parts, *options):
+    """`sums`: with what is not a call."""
     for form, program in (("chrome", None), ("perfetto", "protoc"), ("speedscope", None), ("firefox", None),
                           ("uftrace", "uftrace"), ("ctf", "babeltrace2")):
         if program and not shutil.which(program):
@@ -461,7 +479,7 @@ def check_single(what, trace, truth, parts, *options):
             agree(f"{what} in {form}", truth.functions, functions, "self")
         elif form == "firefox":
             # Calls one after another without a gap are one.
-            agree(f"{what} in {form}", truth.paths, paths, "self", "inclusive")
+            agree(f"{what} in {form}", sums.paths, paths, "self", "inclusive")
         else:
             agree(f"{what} in {form}", truth.paths, paths, *FIELDS)
 
@@ -611,6 +629,8 @@ def check_report(what, browser, trace, truth, top, timed, *options):
     for path, row in truth.paths.rows.items():
         for size in range(1, len(path) + 1):
             suffixes[path[-size:]] += row["calls"]
+    # It has neither calls nor a time of its own to begin a tree with.
+    suffixes.pop((ATTACHED,), None)
     check.compare(f"{what}: inverted", dict(suffixes), {tuple(reversed(path)): count_of(count)
                                                         for path, count, _, _ in answer["inverted"] if path})
     # Threads that have no paths are not in a report.
@@ -661,9 +681,10 @@ def main():
                 check_parquet(f"{what} in parquet", trace, truth, single, *options)
                 check_sums(what, trace, truth, top[1], timed, *options)
                 if single:
-                    check_csv(f"{what} in csv", trace, truth, *options)
+                    single_calls = recorded(truth)[1]
+                    check_csv(f"{what} in csv", trace, single_calls, *options)
                     if timed:
-                        check_single(what, trace, truth, "contexts" in trace, *options[1:])
+                        check_single(what, trace, truth, single_calls, "contexts" in trace, *options[1:])
     finally:
         if browser:
             browser.__exit__()

@@ -146,7 +146,7 @@ int main(void)
 }
 EOS
 
-views_traces="recursion two-threads contexts resync compensated counts sampled unmatched open lost no-clock mutual real"
+views_traces="recursion two-threads contexts resync compensated counts sampled unmatched open lost no-clock attached selections selections-odd windows mutual real"
 
 # make_views_traces: NAME.trace for each of $views_traces.
 make_views_traces() {
