@@ -26,7 +26,7 @@ set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols a
 	analyzer/fleet)
 set(TEEPERF_ROOMS_recovery recorder/recover)
 set(TEEPERF_ROOMS_budget recorder/budget)
-set(TEEPERF_ROOMS_query analyzer/query)
+set(TEEPERF_ROOMS_query analyzer/query analyzer/fleet/questions)
 set(TEEPERF_ROOMS_experiment experiment)
 set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/doctor cli/driver cli/fleet cli/record cli/tune)
 

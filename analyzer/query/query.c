@@ -67,6 +67,8 @@ static int authorize(void *context, int action, const char *first, const char *s
 		return SQLITE_OK;
 	switch (action) {
 	case SQLITE_READ:
+		if (query->source)
+			query->source->reads(query->source->context, first, second);
 		query->reads_tid |= sqlite3_stricmp(second, "tid") == 0 &&
 				    (sqlite3_stricmp(first, "calls") == 0 ||
 					sqlite3_stricmp(first, "events") == 0 ||
@@ -249,12 +251,13 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 // ---- running
 
 // What a user can do about it.
-static const char *hint(const char *message)
+static const char *hint(const struct tp_query *query, const char *message)
 {
 	if (strncmp(message, "no such table", 13) == 0)
-		return "; --schema lists them";
+		return query->source ? query->source->tables : "; --schema lists them";
 	if (strncmp(message, "no such column", 14) == 0)
-		return "; --schema lists them (text goes in 'single' quotes)";
+		return query->source ? query->source->tables
+				     : "; --schema lists them (text goes in 'single' quotes)";
 	if (strstr(message, "not authorized"))
 		return "; traces are only read";
 	return "";
@@ -288,7 +291,7 @@ static int report(struct tp_query *query, int code, const char *sql, const char 
 	if (offset < 0)
 		offset = find_missing(message, start);
 	if (offset < 0)
-		return tp_err_set(err, TP_ERR_SYNTAX, NULL, "%s%s", message, hint(message));
+		return tp_err_set(err, TP_ERR_SYNTAX, NULL, "%s%s", message, hint(query, message));
 	const char *at = start + offset;
 	const char *line = sql;
 	uint32_t number = 1;
@@ -298,7 +301,7 @@ static int report(struct tp_query *query, int code, const char *sql, const char 
 			line = c + 1;
 		}
 	tp_err_set_line(err, TP_ERR_SYNTAX, "SQL", number, (uint32_t)(at - line) + 1, "%s%s",
-	    message, hint(message));
+	    message, hint(query, message));
 	tp_err_set_excerpt(err, line, strcspn(line, "\n"));
 	return TP_ERR_SYNTAX;
 }
@@ -426,6 +429,23 @@ static int run_statement(sqlite3_stmt *statement, const struct tp_query_sink *si
 	return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
+void tp_query_set_source(struct tp_query *query, const struct tp_query_source *source)
+{
+	query->source = source;
+	query->locked = source != NULL;
+}
+
+// Have what the statement at hand reads. 0 or a negative tp_error.
+static int fill(struct tp_query *query, struct tp_err *err)
+{
+	if (!query->source)
+		return 0;
+	query->locked = false;
+	const int code = query->source->fill(query->source->context, query, err);
+	query->locked = true;
+	return code;
+}
+
 int tp_query_run(struct tp_query *query, const char *sql,
     const struct tp_query_parameter *parameters, uint32_t parameter_count,
     const struct tp_query_sink *sink, struct tp_err *err)
@@ -454,6 +474,11 @@ int tp_query_run(struct tp_query *query, const char *sql,
 		if (!code && statement) {
 			find_shadowed(query, statement);
 			code = bind_all(query, statement, at, parameters, parameter_count, &offset);
+			const int failed = code ? 0 : fill(query, err);
+			if (failed) {
+				sqlite3_finalize(statement);
+				return failed;
+			}
 			if (!code)
 				code = run_statement(statement, sink);
 		}

@@ -84,6 +84,18 @@ const char *tp_query_shadowed(const struct tp_query *query);
 /* Whether SQL ends behind a statement, so that it can be run. */
 bool tp_query_is_complete(const char *sql);
 
+/*
+ * Tables that are no trace's, filled when a statement reads them. `reads` is called for each column of a table that a statement
+ * names, with an empty name for a table alone; `fill` before it runs: 0 or a negative tp_error. The source must outlive the query.
+ */
+struct tp_query_source {
+	void *context;
+	const char *tables; /* what lists them, as "'teeperf fleet schema'" */
+	void (*reads)(void *context, const char *table, const char *column);
+	int (*fill)(void *context, struct tp_query *query, struct tp_err *err);
+};
+void tp_query_set_source(struct tp_query *query, const struct tp_query_source *source);
+
 /* What there is, as text: all tables, or the one called NAME. False: there is none of that name. */
 bool tp_query_describe(const char *name, struct tp_buf *out);
 

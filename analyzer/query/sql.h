@@ -19,6 +19,7 @@ struct tp_query {
 	uint64_t step_limit;
 	uint64_t steps;
 	atomic_bool give_up;
+	const struct tp_query_source *source; /* or NULL */
 	bool locked;           /* what is run is a user's: see authorizer in query.c */
 	bool reads_tid;        /* a statement has named tid where it was the trace's number */
 	const char *preparing; /* the statement that is prepared, or NULL */

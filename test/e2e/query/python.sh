@@ -15,6 +15,8 @@ expect 0 "$TEEPERF" record -q --clock tsc -o app.trace -- ./app 2 9000
 "$TEEPERF" query --format csv --thread 1 app.trace \
 	'SELECT function, calls, self_ns FROM functions ORDER BY self_ns DESC' 2>/dev/null >wanted.1
 
+expect 0 "$TEEPERF" fleet add -q --to fleet app.trace
+
 PYTHONPATH=$root/python
 PYTHONDONTWRITEBYTECODE=1
 export TEEPERF PYTHONPATH PYTHONDONTWRITEBYTECODE
@@ -39,9 +41,16 @@ assert trace.meta()["clock"] == "tsc"
 assert trace.query("SELECT :x AS x", x="it's") == [{"x": "it's"}]
 assert trace.query("SELECT :x AS x", x=None) == [{"x": None}]
 assert len(trace.example("latency-by-caller", function="mix"))
+fleet = teeperf.fleet("fleet")
+assert [row["program"] for row in fleet.table("runs", program="app")] == ["app"]
+assert fleet.table("runs", program="other") == []
+write("lists.fleet", sorted(fleet.question("top", param="most=1000"), key=lambda row: (-row["self_ns"], row["function"])))
+assert len(fleet.question("p99", param=["function=mix", "quantile=0.5"])) == 1
+assert fleet.query("SELECT sum(calls) AS calls FROM functions")[0]["calls"] == fleet.runs()[0]["calls"]
 for wrong, says in ((lambda: trace.query("SELECT nothing"), "nothing"), (lambda: teeperf.open("no-such.trace"), "no-such.trace"),
                     (lambda: trace.table("a b"), "a b"), (lambda: teeperf.open("app.trace", no_such=1).functions(), "no-such"),
-                    (lambda: teeperf.fleet("no-such-folder"), "no-such-folder")):
+                    (lambda: teeperf.fleet("no-such-folder"), "no-such-folder"), (lambda: fleet.question("no-such"), "no-such"),
+                    (lambda: fleet.query("SELECT nothing FROM runs"), "nothing")):
     try:
         wrong()
     except teeperf.Error as error:
@@ -51,6 +60,9 @@ for wrong, says in ((lambda: trace.query("SELECT nothing"), "nothing"), (lambda:
 EOS
 expect 0 $python lists.py
 cmp lists wanted || fail "the rows are others than those of teeperf query"
+{ head -n 1 wanted; tail -n +2 wanted | sort; } >wanted.sorted
+{ head -n 1 lists.fleet; tail -n +2 lists.fleet | sort; } >lists.sorted
+cmp lists.sorted wanted.sorted || fail "the fleet's rows are others than those of teeperf query: $(diff lists.sorted wanted.sorted)"
 cmp lists.1 wanted.1 || fail "the rows of one thread are others than those of teeperf query"
 
 cat >frames.py <<'EOS'
@@ -61,6 +73,9 @@ functions[["function", "calls", "self_ns"]].to_csv("frames", index=False)
 calls = trace.calls("mix")
 row = functions[functions.function == "mix"].iloc[0]
 assert len(calls) == row.calls
+top = teeperf.fleet("fleet").question("top", param="most=1000")
+assert top.self_ns.sum() == functions.self_ns.sum() and top.calls.sum() == functions.calls.sum()
+assert len(teeperf.fleet("fleet").runs()) == 1
 assert functions.calls.dtype.name == "Int64" and calls.duration_ns.dtype.name == "Int64"
 EOS
 if $python -c 'import pandas' 2>/dev/null; then

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * SQL over a fleet's folder. A statement's tables are read when it is run, with the columns that it names alone, into a database in
+ * memory: SQLite makes no index on virtual tables, so a join of two would read the files once for each row of the other.
+ */
+#ifndef TP_QUESTIONS_H
+#define TP_QUESTIONS_H
+
+#include "analyzer/fleet/folder.h"
+#include "analyzer/query/query.h"
+
+/* Which folders are opened. */
+struct tp_fleet_chosen {
+	const char *day_from; /* "2026-11-26"; NULL: all before, too */
+	const char *day_to;   /* NULL: all later ones, too */
+	const char *const *programs;
+	uint32_t program_count; /* 0: all */
+};
+
+struct tp_fleet_tables {
+	const char *directory;
+	struct tp_fleet_chosen chosen;
+	struct tp_query_source source;
+	uint64_t wanted[TP_FLEET_TABLES]; /* columns, a bit each; day and program are behind them */
+	uint64_t filled[TP_FLEET_TABLES];
+	bool asked[TP_FLEET_TABLES]; /* a statement names it */
+	bool there[TP_FLEET_TABLES]; /* its rows are in memory */
+	/* What was done. */
+	uint64_t files;
+	uint64_t rows;
+};
+
+/* Have the tables of the fleet in DIRECTORY in QUERY, which has no traces. TABLES must outlive it. 0 or a negative tp_error. */
+int tp_fleet_tables_add(struct tp_fleet_tables *tables, const char *directory,
+    const struct tp_fleet_chosen *chosen, struct tp_query *query, struct tp_err *err);
+
+/* A query that comes with us: sql/NAME.sql, whose first line says what it answers. */
+struct tp_fleet_question {
+	const char *name;
+	const char *sql;
+};
+/* Ended by one without a name. */
+extern const struct tp_fleet_question tp_fleet_questions[];
+/* NULL: there is none of that name. */
+const struct tp_fleet_question *tp_fleet_question_find(const char *name);
+/* Names of the parameters that they have, NULL at the end: each can be NULL. */
+extern const char *const tp_fleet_question_parameters[];
+
+#endif

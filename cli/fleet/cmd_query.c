@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf fleet query: SQL over a fleet, and the questions that come with it.
+#include "analyzer/fleet/questions/questions.h"
+#include "cli/analyze/query.h"
+#include "cli/command/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const formats[] = {"table", "csv", "json", "tsv", NULL};
+
+static int format;
+static const char *sql;
+static const char *day;
+static bool show;
+static struct tp_option_list programs;
+static struct tp_option_list parameters = {.most = TP_QUERY_PARAMETERS_MAX - 8};
+
+static const struct tp_option options[] = {
+    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "how to show rows"),
+    TP_OPT_STRING(0, "sql", &sql, "SQL", "run SQL instead of a named question"),
+    TP_OPT_BOOL(0, "show", &show, "print the SQL of the question instead of running it"),
+    TP_OPT_LIST('p', "param", &parameters, "NAME=VALUE",
+	"what $NAME stands for in the SQL, NAME alone: NULL; may be repeated"),
+    TP_OPT_STRING(0, "day", &day, "DAY",
+	"open files of this day (UTC) alone, 2026-11-26, or of days from one to another, 2026-11-01..2026-11-26"),
+    TP_OPT_LIST(
+	0, "program", &programs, "NAME", "open files of this program alone; may be repeated"),
+    TP_OPT_END,
+};
+
+static int list(void)
+{
+	for (const struct tp_fleet_question *each = tp_fleet_questions; each->name; each++)
+		printf(
+		    "%-12s  %.*s\n", each->name, (int)strcspn(each->sql + 3, "\n"), each->sql + 3);
+	return TP_EXIT_DONE;
+}
+
+static bool is_day(const char *text)
+{
+	return strlen(text) == 10 && strspn(text, "0123456789-") == 10 && text[4] == '-' &&
+	       text[7] == '-';
+}
+
+// DAYS is the copy that is cut in two.
+static int choose(struct tp_fleet_chosen *chosen, char days[32])
+{
+	*chosen =
+	    (struct tp_fleet_chosen){.programs = programs.items, .program_count = programs.count};
+	if (!day)
+		return TP_EXIT_DONE;
+	snprintf(days, 32, "%s", day);
+	char *dots = strstr(days, "..");
+	chosen->day_from = days;
+	chosen->day_to = dots ? dots + 2 : days;
+	if (dots)
+		*dots = '\0';
+	return is_day(chosen->day_from) && is_day(chosen->day_to)
+		   ? TP_EXIT_DONE
+		   : tp_options_usage(
+			 "--day: '%s' is no day such as 2026-11-26, and no two with '..' between",
+			 day);
+}
+
+static int set_parameters(
+    struct tp_query_session *session, const struct tp_fleet_question *question, char **copies)
+{
+	const char *text = question ? question->sql : sql;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < parameters.count; i++) {
+		copies[count] = strdup(parameters.items[i]);
+		if (!copies[count] || !tp_query_session_set(session, copies[count++]))
+			return tp_options_usage(
+			    "--param: '%s' is not NAME=VALUE", parameters.items[i]);
+		const char *name = session->parameters[session->parameter_count - 1].name;
+		if (!tp_query_find_parameter(text, name))
+			return tp_options_usage("--param: there is no $%s in the SQL%s", name,
+			    question ? "; --show prints it" : "");
+	}
+	for (uint32_t i = 0; question && tp_fleet_question_parameters[i]; i++) {
+		const char *name = tp_fleet_question_parameters[i];
+		bool given = false;
+		for (uint32_t j = 0; j < session->parameter_count; j++)
+			given |= strcmp(session->parameters[j].name, name) == 0;
+		if (!given && (copies[count] = strdup(name)))
+			tp_query_session_set(session, copies[count++]);
+	}
+	return TP_EXIT_DONE;
+}
+
+static int ask(const char *directory, const struct tp_fleet_question *question)
+{
+	static struct tp_query_session session;
+	static struct tp_fleet_tables tables;
+	const struct tp_query_options query_options = {0};
+	char *copies[TP_QUERY_PARAMETERS_MAX] = {NULL};
+	struct tp_fleet_chosen chosen;
+	struct tp_err err;
+	char days[32];
+	tp_query_printer_init(&session.printer, (enum tp_query_format)format);
+	int status = choose(&chosen, days);
+	if (!status)
+		status = set_parameters(&session, question, copies);
+	if (!status && (tp_query_open(&session.query, &query_options, &err) ||
+			   tp_fleet_tables_add(&tables, directory, &chosen, session.query, &err)))
+		status = tp_command_fail(&err);
+	if (!status)
+		status = tp_query_session_run(&session, question ? question->sql : sql);
+	tp_query_close(session.query);
+	tp_query_printer_release(&session.printer);
+	for (uint32_t i = 0; i < TP_QUERY_PARAMETERS_MAX; i++)
+		free(copies[i]);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	if (show) {
+		const struct tp_fleet_question *shown =
+		    argc ? tp_fleet_question_find(argv[argc - 1]) : NULL;
+		if (!shown)
+			return tp_options_usage(
+			    "--show: of which question? without a name, 'teeperf fleet query' lists them");
+		return fputs(shown->sql, stdout) < 0 ? TP_EXIT_FAILED : TP_EXIT_DONE;
+	}
+	if (!sql && argc < 2)
+		return list();
+	if (argc != (sql ? 1 : 2))
+		return tp_options_usage(
+		    sql ? "name the fleet's folder, and no question beside --sql"
+			: "name the fleet's folder and one question");
+	const struct tp_fleet_question *question = sql ? NULL : tp_fleet_question_find(argv[1]);
+	if (!sql && !question)
+		return tp_options_usage(
+		    "there is no question '%s': without a name, 'teeperf fleet query' lists them; SQL goes behind --sql",
+		    argv[1]);
+	return ask(argv[0], question);
+}
+
+const struct tp_command tp_fleet_query = {
+    .name = "fleet query",
+    .summary = "ask a fleet, in SQL or by name",
+    .usage = "[options] DIR [NAME]",
+    .description =
+	"Answer the question NAME about the fleet in DIR, or SQL (SQLite's). Without either, list the questions.\n"
+	"\n"
+	"Each table of docs/fleet.md is a table, with the columns day and program from the names of folders. Tables and columns that\n"
+	"the SQL names are read into memory, and no others: with --day and --program folders of others are not opened.\n",
+    .examples =
+	"teeperf fleet query /srv/profiles top\n"
+	"teeperf fleet query --program redis-server --param function=dictFind /srv/profiles p99\n"
+	"teeperf fleet query --sql 'SELECT host, count(*) FROM runs GROUP BY host' /srv/profiles\n",
+    .options = options,
+    .run = run,
+};
