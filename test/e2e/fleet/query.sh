@@ -34,7 +34,9 @@ expect 0 python3 "$lib/fleet_questions.py" check "$TEEPERF" fleet worse-*.trace 
 expect 0 "$TEEPERF" fleet query
 for name in top regressions p99 hosts skip rare cost; do
 	says "^$name  *[a-z]" out
+	grep -q "^| \`$name\` |" "$root/docs/fleet.md" || fail "docs/fleet.md does not explain $name"
 done
+[ "$(wc -l <out)" = 7 ] || fail "$(cat out)"
 cp out listed
 expect 0 "$TEEPERF" fleet query fleet
 cmp out listed || fail "the list is another with a folder"
