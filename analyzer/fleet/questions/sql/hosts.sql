@@ -38,4 +38,4 @@ SELECT what AS program_and_host, fn_key, function, runs_a AS other_runs, runs_b 
 	round(100 * (b_ns - a_ns) / a_ns, 1) AS percent, round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(df, 1) AS df, round(bound, 1) AS t_needed
 FROM bounds
 WHERE abs(b_ns - a_ns) > bound * sqrt(se2) AND abs(b_ns - a_ns) > a_ns * coalesce(CAST($least AS DOUBLE), 5) / 100
-ORDER BY abs(b_ns - a_ns) / b_ns * self_ns DESC, what, fn_key;
+ORDER BY round(abs(b_ns - a_ns) / b_ns * self_ns) DESC, what, fn_key;

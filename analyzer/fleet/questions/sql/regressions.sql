@@ -47,4 +47,4 @@ SELECT what AS program, fn_key, function, runs_a AS old_runs, runs_b AS new_runs
 	round(100 * (b_ns - a_ns) / a_ns, 1) AS percent, round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(df, 1) AS df, round(bound, 1) AS t_needed
 FROM bounds
 WHERE b_ns - a_ns > bound * sqrt(se2) AND b_ns - a_ns > a_ns * coalesce(CAST($least AS DOUBLE), 5) / 100
-ORDER BY (b_ns - a_ns) / b_ns * self_ns DESC, what, fn_key;
+ORDER BY round((b_ns - a_ns) / b_ns * self_ns) DESC, what, fn_key;
