@@ -4,7 +4,6 @@
 # Proves that answers of 'fleet query' are those of 'analyze' over the traces, of builds whose functions have other numbers; that a known
 # regression is found and an unchanged build is not reported; that only the tables and folders are opened that a query needs; and that
 # the questions are the same in DuckDB if npm has that.
-# tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
