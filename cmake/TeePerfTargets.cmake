@@ -12,6 +12,8 @@ find_library(TEEPERF_LIBDWARF dwarf REQUIRED)
 find_library(TEEPERF_SQLITE sqlite3 REQUIRED)
 find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
 find_path(TEEPERF_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+# Its header; the library is looked for when 'fleet push' runs. Without it that command says so.
+find_path(TEEPERF_CURL_INCLUDE curl/curl.h)
 
 # The rooms of each library; query, the live budget, and the recovery of killed recorders' logs are apart from what they need most of.
 set(TEEPERF_ROOMS_common common common/chunks)
@@ -98,11 +100,15 @@ function(teeperf_host_variant suffix dir flags)
 		target_link_libraries(tp_recorder${suffix} PUBLIC "${TEEPERF_LIBBPF}")
 	endif()
 	target_link_libraries(tp_analyzer${suffix} PUBLIC
-		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" "${TEEPERF_ZLIB}" Threads::Threads m)
+		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" "${TEEPERF_ZLIB}" Threads::Threads ${CMAKE_DL_LIBS} m)
 	target_sources(tp_analyzer${suffix} PRIVATE "${TEEPERF_REPORT_PAGE}")
 	add_dependencies(tp_analyzer${suffix} tp_report_page)
 	target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE
 		"${TEEPERF_LIBDWARF_INCLUDE}")
+	if(TEEPERF_CURL_INCLUDE)
+		target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE "${TEEPERF_CURL_INCLUDE}")
+		target_compile_definitions(tp_analyzer${suffix} PRIVATE TEEPERF_HAS_CURL)
+	endif()
 
 	target_link_libraries(tp_inventory${suffix} PUBLIC
 		tp_allowlists${suffix} tp_common${suffix} ${CMAKE_DL_LIBS})

@@ -11,6 +11,7 @@
 #define TP_FLEET_FOLDER_H
 
 #include "analyzer/fleet/run.h"
+#include "analyzer/output/format/parquet_read.h"
 
 struct tp_fleet_added {
 	char id[TP_FLEET_RUN_ID];
@@ -91,6 +92,10 @@ void tp_fleet_names_release(struct tp_fleet_names *names);
 bool tp_fleet_names_have(const struct tp_fleet_names *names, const char *name);
 
 /* ---- rewrite.c */
+
+/* Whether a file is one of TABLE, of a version that this program knows. TP_ERR_FORMAT, TP_ERR_VERSION. */
+int tp_fleet_check_file(
+    const struct tp_parquet_reader *reader, const struct tp_fleet_table *table, struct tp_err *err);
 
 /* The folder of a table, day and program. */
 struct tp_fleet_place {

@@ -361,7 +361,7 @@ static int carry_over(
 	return code;
 }
 
-static int check_schema(
+int tp_fleet_check_file(
     const struct tp_parquet_reader *reader, const struct tp_fleet_table *table, struct tp_err *err)
 {
 	const char *name = tp_parquet_reader_fact(reader, "teeperf.table");
@@ -403,7 +403,7 @@ static int take_run(struct work *work, const char *run, struct tp_err *err)
 		return code;
 	code = tp_parquet_reader_open(&reader, path, err);
 	if (!code)
-		code = check_schema(&reader, table, err);
+		code = tp_fleet_check_file(&reader, table, err);
 	const uint64_t most = CELLS / table->count;
 	work->rewritten->files_before++;
 	work->rewritten->bytes_before += reader.size;

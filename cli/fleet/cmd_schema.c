@@ -1,20 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf fleet schema: print the tables of a fleet.
-#include "analyzer/fleet/tables.h"
+#include "analyzer/fleet/clickhouse.h"
 #include "cli/command/command.h"
 
+#include <string.h>
+
 static bool version;
+static struct tp_clickhouse_form form;
 
 static const struct tp_option options[] = {
     TP_OPT_BOOL(0, "version", &version, "print the version of the schema alone"),
+    TP_OPT_STRING(0, "database", &form.database, "NAME",
+	"clickhouse: the database of the tables (default: teeperf)"),
+    TP_OPT_BOOL(0, "replicated", &form.replicated,
+	"clickhouse: tables that servers keep copies of (ReplicatedReplacingMergeTree)"),
+    TP_OPT_STRING(0, "cluster", &form.cluster, "NAME",
+	"clickhouse: tables that are spread over the servers of a cluster (Distributed)"),
     TP_OPT_END,
 };
 
+static int print_clickhouse(void)
+{
+	struct tp_buf out;
+	if (!form.database)
+		form.database = TP_CLICKHOUSE_DATABASE;
+	if (!tp_clickhouse_is_name(form.database))
+		return tp_options_usage(
+		    "--database: '%s' has other characters than letters, digits and '_'",
+		    form.database);
+	if (form.cluster && !tp_clickhouse_is_name(form.cluster))
+		return tp_options_usage(
+		    "--cluster: '%s' has other characters than letters, digits and '_'",
+		    form.cluster);
+	tp_buf_init(&out);
+	tp_clickhouse_schema(&out, &form);
+	const bool failed = out.failed;
+	if (!failed)
+		fputs(out.data, stdout);
+	tp_buf_release(&out);
+	return failed ? tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory") : TP_EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
-	(void)argv;
+	if (argc == 1 && strcmp(argv[0], "clickhouse") == 0 && !version)
+		return print_clickhouse();
 	if (argc)
-		return tp_options_usage("it takes no files");
+		return tp_options_usage("it takes 'clickhouse', or nothing");
+	if (form.database || form.replicated || form.cluster)
+		return tp_options_usage(
+		    "--database, --replicated and --cluster are for 'teeperf fleet schema clickhouse'");
 	if (version) {
 		printf("%d\n", TP_FLEET_SCHEMA);
 		return TP_EXIT_DONE;
@@ -33,9 +68,13 @@ static int run(int argc, char **argv)
 const struct tp_command tp_fleet_schema = {
     .name = "fleet schema",
     .summary = "print the tables and columns of a fleet",
-    .usage = "[options]",
+    .usage = "[options] [clickhouse]",
     .description =
-	"Print a line for each column: its table, name, type, whether it may be NULL (1), and its unit. docs/fleet.md explains them.\n",
+	"Print a line for each column: its table, name, type, whether it may be NULL (1), and its unit. docs/fleet.md explains them.\n"
+	"\n"
+	"With clickhouse, print the statements that make the tables which teeperf-fleet-push(1) fills. With --cluster, run them on each\n"
+	"server of the cluster.\n",
+    .examples = "teeperf fleet schema clickhouse | clickhouse-client --multiquery\n",
     .options = options,
     .run = run,
 };

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The tables of a fleet in ClickHouse, from 18.16 on: statements that make them, and their rows as its TabSeparated. Each has the columns
+ * `day` and `program` first, which files have in the names of their folders.
+ *
+ * A table replaces rows of the same key (ReplacingMergeTree), and no two rows of a run have one: what is inserted twice is there
+ * once, for those who ask with FINAL. `calls` has a column more for that, `call_number`.
+ */
+#ifndef TP_FLEET_CLICKHOUSE_H
+#define TP_FLEET_CLICKHOUSE_H
+
+#include "analyzer/fleet/tables.h"
+#include "analyzer/output/format/parquet_read.h"
+
+#define TP_CLICKHOUSE_DATABASE "teeperf"
+
+struct tp_clickhouse_form {
+	const char *database;
+	const char *
+	    cluster; /* tables of each server, and such that are spread over all; NULL: one server */
+	bool replicated;
+};
+
+/* Whether it is a name that needs no quotes. */
+bool tp_clickhouse_is_name(const char *name);
+/* The statements, each of which ends in ";\n". pre: names need no quotes. */
+void tp_clickhouse_schema(struct tp_buf *out, const struct tp_clickhouse_form *form);
+/* "INSERT INTO ... FORMAT TabSeparated\n", behind which rows come. */
+void tp_clickhouse_insert(
+    struct tp_buf *out, const struct tp_fleet_table *table, const char *database);
+/* A value of it. */
+void tp_clickhouse_text(struct tp_buf *out, const char *text);
+/* The value of a row of COLUMN in what was read; NULL: an older file does not have it. */
+void tp_clickhouse_value(struct tp_buf *out, const struct tp_fleet_column *column,
+    const struct tp_parquet_values *values, uint64_t row);
+
+#endif

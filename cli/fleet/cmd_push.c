@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf fleet push: put the runs of a fleet into ClickHouse.
+#include "analyzer/fleet/clickhouse.h"
+#include "analyzer/fleet/push.h"
+#include "cli/command/command.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const char *to;
+static const char *database = TP_CLICKHOUSE_DATABASE;
+static const char *user;
+static const char *password_file;
+static const char *ca_file;
+static const char *retries;
+static uint64_t batch = 4 << 20;
+static bool quiet;
+
+static const struct tp_option options[] = {
+    TP_OPT_STRING(0, "to", &to, "URL", "the server: http://HOST:PORT or https://HOST:PORT"),
+    TP_OPT_STRING(
+	0, "database", &database, "NAME", "the database that has the tables (default: teeperf)"),
+    TP_OPT_STRING(0, "user", &user, "NAME", "the user (default: the server's)"),
+    TP_OPT_STRING(0, "password-file", &password_file, "FILE",
+	"the user's password is the first line of FILE"),
+    TP_OPT_STRING(0, "cacert", &ca_file, "FILE",
+	"believe the certificates in FILE instead of the system's (https)"),
+    TP_OPT_SIZE(
+	0, "batch", &batch, "SIZE", "send rows when they are SIZE bytes or more (default: 4M)"),
+    TP_OPT_STRING(0, "retries", &retries, "N",
+	"try a request again N times, after 0.5, 1, 2, 4 ... 30 seconds (default: 6)"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was sent"),
+    TP_OPT_END,
+};
+
+static void tell_each(void *context, const char *day, const char *program, uint64_t runs,
+    uint64_t rows, uint64_t rest)
+{
+	char shown[PATH_MAX];
+	(void)context;
+	if (quiet)
+		return;
+	tp_command_tell("%s, '%s': %" PRIu64 " runs, %" PRIu64 " rows", day,
+	    tp_shown_name(shown, program), runs, rows);
+	if (rest)
+		fprintf(stderr, "; %" PRIu64 " runs of it to go", rest);
+	fputc('\n', stderr);
+}
+
+static void tell_retry(void *context, const struct tp_err *err, double seconds)
+{
+	(void)context;
+	tp_command_warn("%s: again in %g seconds", err->what, seconds);
+}
+
+static bool is_header_text(const char *text)
+{
+	for (; *text; text++)
+		if (iscntrl((unsigned char)*text))
+			return false;
+	return true;
+}
+
+static int check_options(int argc, uint64_t *tries)
+{
+	if (argc != 1)
+		return tp_options_usage("name the fleet's folder");
+	if (!to)
+		return tp_options_usage("where to? give the server with --to http://HOST:PORT");
+	if (strncmp(to, "http://", 7) != 0 && strncmp(to, "https://", 8) != 0)
+		return tp_options_usage("--to: '%s' does not begin with http:// or https://", to);
+	if (strpbrk(to, "@?#") || !is_header_text(to))
+		return tp_options_usage(
+		    "--to: a server's address has no user and no '?': use --user and --password-file");
+	if (!tp_clickhouse_is_name(database))
+		return tp_options_usage(
+		    "--database: '%s' has other characters than letters, digits and '_'", database);
+	if (user && !is_header_text(user))
+		return tp_options_usage("--user: the name has a control character");
+	if (password_file && !user)
+		return tp_options_usage("--password-file: whose? give --user, too");
+	if (retries && (!tp_parse_limit(retries, 0, tries) || *tries > 1000))
+		return tp_options_usage("--retries: '%s' is no number from 0 to 1000", retries);
+	return TP_EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	struct tp_fleet_pushed pushed;
+	struct tp_err err;
+	uint64_t tries = 6;
+	const int status = check_options(argc, &tries);
+	if (status)
+		return status;
+	const struct tp_fleet_push push = {
+	    .directory = argv[0],
+	    .url = to,
+	    .database = database,
+	    .user = user,
+	    .password_file = password_file,
+	    .ca_file = ca_file,
+	    .batch_bytes = batch,
+	    .retries = (uint32_t)tries,
+	    .each = tell_each,
+	    .retry = tell_retry,
+	};
+	const int code = tp_fleet_push_runs(&push, &pushed, &err);
+	if (!quiet)
+		tp_command_tell("pushed %" PRIu64 " runs: %" PRIu64 " rows in %" PRIu64
+				" bytes, %" PRIu64 " requests; %" PRIu64 " were there already\n",
+		    pushed.runs, pushed.rows, pushed.bytes, pushed.requests, pushed.already);
+	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
+}
+
+const struct tp_command tp_fleet_push = {
+    .name = "fleet push",
+    .summary = "put the runs of a fleet into ClickHouse",
+    .usage = "--to URL [options] DIR",
+    .description =
+	"Send the runs of the folder DIR that the server does not have to its tables, which 'teeperf fleet schema clickhouse' makes,\n"
+	"over HTTP or HTTPS. DIR stays as it is.\n"
+	"\n"
+	"A run that is pushed twice is there once. After a failure, or when the command was killed, push again: what was sent of runs\n"
+	"that are not complete is replaced. Until the server has merged its files, such rows are there twice: ask with FINAL, as the\n"
+	"statements of docs/fleet.md do.\n"
+	"\n"
+	"Without https, the password and the rows can be read on their way.\n",
+    .examples =
+	"teeperf fleet schema clickhouse | clickhouse-client --multiquery\n"
+	"teeperf fleet push --to http://localhost:8123 /srv/profiles\n"
+	"teeperf fleet push --to https://db.example:8443 --user fleet --password-file ~/.fleet-password /srv/profiles\n",
+    .options = options,
+    .run = run,
+};
