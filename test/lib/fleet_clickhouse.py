@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -163,7 +164,7 @@ def expected_answers():
     for row in fleet_check.table("runs"):
         programs[row["program"]][0].add(row["run_id"])
         programs[row["program"]][1] += row["calls"]
-    programs = [[name, str(len(ids)), str(calls)] for name, (ids, calls) in sorted(programs.items())]
+    programs = [[urllib.parse.unquote(name), str(len(ids)), str(calls)] for name, (ids, calls) in sorted(programs.items())]
     return [functions, percentiles, programs]
 
 
