@@ -11,11 +11,11 @@ static struct tp_clickhouse_form form;
 static const struct tp_option options[] = {
     TP_OPT_BOOL(0, "version", &version, "print the version of the schema alone"),
     TP_OPT_STRING(0, "database", &form.database, "NAME",
-	"clickhouse: the database of the tables (default: teeperf)"),
+	"with clickhouse: the database of the tables (default: teeperf)"),
     TP_OPT_BOOL(0, "replicated", &form.replicated,
-	"clickhouse: tables that servers keep copies of (ReplicatedReplacingMergeTree)"),
+	"with clickhouse: tables that servers keep copies of (ReplicatedReplacingMergeTree)"),
     TP_OPT_STRING(0, "cluster", &form.cluster, "NAME",
-	"clickhouse: tables that are spread over the servers of a cluster (Distributed)"),
+	"with clickhouse: tables that are spread over the servers of a cluster (Distributed)"),
     TP_OPT_END,
 };
 
