@@ -17,7 +17,7 @@ struct tp_http {
 
 /* How to reach it. */
 struct tp_http_server {
-	const char *url;            /* http://HOST:PORT/PATH or https://...; no user in it */
+	const char *url;            /* begins with http: or https:; no user in it */
 	const char *ca_file;        /* certificates that are believed; NULL: the system's */
 	const char *const *headers; /* "Name: value": sent each time; NULL at the end */
 };

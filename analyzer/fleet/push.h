@@ -21,7 +21,7 @@ struct tp_fleet_pushed {
 
 struct tp_fleet_push {
 	const char *directory;
-	const char *url;           /* "http://HOST:PORT" or "https://..." */
+	const char *url;           /* it begins with http: or https: */
 	const char *database;      /* tp_clickhouse_is_name */
 	const char *user;          /* NULL: the server's own */
 	const char *password_file; /* the password is its first line; NULL: none */

@@ -18,7 +18,8 @@ static uint64_t batch = 4 << 20;
 static bool quiet;
 
 static const struct tp_option options[] = {
-    TP_OPT_STRING(0, "to", &to, "URL", "the server: http://HOST:PORT or https://HOST:PORT"),
+    TP_OPT_STRING(0, "to", &to, "URL",
+	"the server, such as http://localhost:8123 or https://db.example.com:8443"),
     TP_OPT_STRING(
 	0, "database", &database, "NAME", "the database that has the tables (default: teeperf)"),
     TP_OPT_STRING(0, "user", &user, "NAME", "the user (default: the server's)"),
@@ -67,7 +68,8 @@ static int check_options(int argc, uint64_t *tries)
 	if (argc != 1)
 		return tp_options_usage("name the fleet's folder");
 	if (!to)
-		return tp_options_usage("where to? give the server with --to http://HOST:PORT");
+		return tp_options_usage(
+		    "where to? give the server with --to http://localhost:8123");
 	if (strncmp(to, "http://", 7) != 0 && strncmp(to, "https://", 8) != 0)
 		return tp_options_usage("--to: '%s' does not begin with http:// or https://", to);
 	if (strpbrk(to, "@?#") || !is_header_text(to))
@@ -129,7 +131,7 @@ const struct tp_command tp_fleet_push = {
     .examples =
 	"teeperf fleet schema clickhouse | clickhouse-client --multiquery\n"
 	"teeperf fleet push --to http://localhost:8123 /srv/profiles\n"
-	"teeperf fleet push --to https://db.example:8443 --user fleet --password-file ~/.fleet-password /srv/profiles\n",
+	"teeperf fleet push --to https://db.example.com:8443 --user fleet --password-file ~/.fleet-password /srv/profiles\n",
     .options = options,
     .run = run,
 };

@@ -47,7 +47,7 @@ says "^ENGINE = ReplicatedReplacingMergeTree\('/clickhouse/tables/\{shard\}/othe
 says '^ENGINE = Distributed\(all, other, runs_local, cityHash64\(run_id\)\);$' out
 
 for wrong in "fleet schema clickhouse --database a-b" "fleet schema clickhouse --cluster a'b" "fleet schema --replicated" "fleet push fleet" \
-	"fleet push --to http://127.0.0.1" "fleet push --to ftp://127.0.0.1 fleet" "fleet push --to http://me:secret@127.0.0.1 fleet" \
+	"fleet push --to http://127.0.0.1" "fleet push --to ftp://127.0.0.1 fleet" "fleet push --to http://127.0.0.1@localhost fleet" \
 	"fleet push --to http://127.0.0.1 --password-file password fleet" "fleet push --to http://127.0.0.1 --retries x fleet"; do
 	expect 129 "$TEEPERF" $wrong
 done
