@@ -30,7 +30,7 @@ test: setup
 # The same with the plugin of each LLVM major, longer fuzzing, the whole test suites of real programs, and virtual
 # machines.
 test-full:
-	@tools/setup --all-llvm --suites --machines
+	@tools/setup --all-llvm --suites --servers --machines
 	@tools/build dev full -DTEEPERF_LLVM_MAJORS='14;16;19;22' -DTEEPERF_FUZZ_RUNS=2000000 \
 		-DTEEPERF_FULL=ON
 	@tools/run-tests build/full -j$(JOBS)
