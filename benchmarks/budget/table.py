@@ -38,6 +38,8 @@ def spread(ratios):
 
 def rest(stem, which, rounds):
     """Ratios over native of what lies behind the first seconds; empty if that is too little."""
+    if not os.path.exists("%s.%s.begin" % (stem, which)):
+        return []
     whole, natives = read_times("%s.%s" % (stem, which)), read_times(stem + ".native")
     begin, native_begins = (read_times("%s.%s.begin" % (stem, name)) for name in (which, "native"))
     ratios = []
