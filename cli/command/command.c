@@ -180,6 +180,25 @@ void tp_command_list(const struct tp_command *const *table, FILE *to)
 		fprintf(to, "  %-12s %s\n", word_of(*table), (*table)->summary);
 }
 
+int tp_command_group(const struct tp_command *const *table, int argc, char **argv)
+{
+	const struct tp_command *group = tp_command_running;
+	const bool helps = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+	char parent[64];
+	snprintf(parent, sizeof(parent), "teeperf %s", group->name);
+	if (argc < 2 || helps) {
+		FILE *to = helps ? stdout : stderr;
+		fprintf(to, "usage: %s %s\n\nteeperf-%s - %s\n\nCommands:\n", parent, group->usage,
+		    group->name, group->summary);
+		tp_command_list(table, to);
+		fprintf(to, "\nOptions:\n  -h, --help   show the list of commands and exit\n");
+		fprintf(to, "\n'%s COMMAND --help' explains each.\n", parent);
+		return helps ? TP_EXIT_DONE : TP_EXIT_USAGE;
+	}
+	const struct tp_command *command = tp_command_find(parent, table, argv[1]);
+	return command ? tp_command_run(command, argc - 1, argv + 1) : TP_EXIT_USAGE;
+}
+
 // ---- what commands share
 
 int tp_default_trace(int *argc, char ***argv, const char *only_one)

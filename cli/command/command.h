@@ -71,6 +71,9 @@ const struct tp_command *tp_command_find(
 /* A line for each command: its word and its summary. */
 void tp_command_list(const struct tp_command *const *table, FILE *to);
 
+/* Run of a command that has commands of its own, in TABLE, which NULL ends: the one that ARGV[1] names. Returns its exit code. */
+int tp_command_group(const struct tp_command *const *table, int argc, char **argv);
+
 /* The trace that is meant when none is named: the one that 'teeperf record' writes when it is told no name. */
 #define TP_DEFAULT_TRACE "teeperf.trace"
 
