@@ -104,6 +104,11 @@ void tp_record_budget_tell(const struct tp_session *session, bool quiet)
 		    "the budget was not kept: %u functions without a name, which cannot be switched, cost "
 		    "%s of the running time; keep the symbols of the program and its libraries",
 		    result->nameless, tp_text_share(text, result->nameless_share));
+	else if (session->budget.overhead > budget.share && 2 * result->others_share > budget.share)
+		tp_command_warn(
+		    "the budget was exceeded: jumps (longjmp, exceptions, coroutines), which are recorded whatever "
+		    "is switched off, cost %s of the running time",
+		    tp_text_share(text, result->others_share));
 	else if (session->budget.overhead > budget.share)
 		tp_command_warn(
 		    "the budget was exceeded: functions became dear faster than they could be "

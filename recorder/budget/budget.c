@@ -162,6 +162,8 @@ static void finish(struct tp_budget *budget)
 	if (nameless > 0)
 		result->nameless_share =
 		    nameless * budget->call_ns / tp_budget_running_ns(cpu, calls * budget->call_ns);
+	if (budget->all_running_ns > 0)
+		result->others_share = budget->all_others_ns / budget->all_running_ns;
 	struct tp_budget_facts *facts = &budget->session->budget;
 	*facts = (struct tp_budget_facts){.share = result->refused.code ? 0 : budget->share,
 	    .overhead =

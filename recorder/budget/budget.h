@@ -22,6 +22,8 @@ struct tp_budget_result {
 	uint32_t switched;     /* of these, switched off at least once */
 	uint32_t nameless;     /* of these, without a name to switch them by */
 	double nameless_share; /* of the running time, that they cost */
+	double
+	    others_share; /* of the running time, that records cost which are of no call: jumps */
 	uint64_t selections;
 	/* Those that cost most when they were switched off, as far as their names fit. */
 	struct {
@@ -70,6 +72,7 @@ struct tp_budget {
 	double others;     /* of them in a second of running time */
 	double all_running_ns; /* from the second second on */
 	double all_cost_ns;
+	double all_others_ns;  /* of these, of records that are of no call that is known */
 	double window_cost_ns; /* of a window, as those so far tell */
 	bool in_window;        /* from before it begins until it has ended */
 	bool has_window;       /* functions are on that are off */

@@ -81,7 +81,6 @@ static bool make_list(struct tp_budget *budget, struct tp_region_only *only)
 	return true;
 }
 
-// Wait a little while. In a window all functions are on, and a millisecond more is many events.
 void tp_budget_nap(struct tp_budget *budget)
 {
 	if (!budget->in_window) {
@@ -92,7 +91,6 @@ void tp_budget_nap(struct tp_budget *budget)
 	nanosleep(&time, NULL);
 }
 
-// Have the program obey, by itself if it looks within PATIENCE ms. False: it is over, or nothing can be chosen any more.
 bool tp_budget_apply(struct tp_budget *budget, uint64_t patience)
 {
 	struct tp_budget_result *result = &budget->result;
@@ -150,7 +148,6 @@ static void note_switched(struct tp_budget *budget, uint32_t index)
 	member->held_until_ns = budget->now_ns + member->hold_ns;
 }
 
-// The share of running time that may be spent now: less for a while if too much was spent before.
 double tp_budget_allowed(const struct tp_budget *budget)
 {
 	const double debt_ns = budget->all_cost_ns - budget->share * budget->all_running_ns;
@@ -159,15 +156,11 @@ double tp_budget_allowed(const struct tp_budget *budget)
 	return budget->share - saved > least ? budget->share - saved : least;
 }
 
-// Choose anew, and have it obeyed if something changes. WIDEN: functions may come back.
 void tp_budget_change(struct tp_budget *budget, bool widen)
 {
-	// Jumps are recorded whatever is chosen.
-	const double fixed = budget->others * budget->call_ns / 1e9;
-	const double left = tp_budget_allowed(budget) - fixed;
-	const double least = LEAST_PART * budget->share;
 	const struct tp_budget_rule rule = {
-	    .share = CHOSEN_PART * (left > least ? left : least),
+	    .share = CHOSEN_PART * tp_budget_allowed(budget),
+	    .others = budget->others,
 	    .call_ns = budget->call_ns,
 	    .widen = widen,
 	};

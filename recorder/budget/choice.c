@@ -33,8 +33,9 @@ int tp_budget_choose(struct tp_budget_function *functions, uint32_t count,
 		    .reason = function->fixed ? TP_REASON_KEPT : TP_REASON_NEVER,
 		};
 	}
+	const double left_ns = rule->share * 1e9 - rule->others * rule->call_ns;
 	const struct tp_choose_options options = {
-	    .budget_ns = rule->share * 1e9,
+	    .budget_ns = left_ns > 1 ? left_ns : 1,
 	    .work = WORK,
 	    .cost = {.event_ns = rule->call_ns, .source = TP_COST_GIVEN},
 	};

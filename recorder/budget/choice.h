@@ -21,6 +21,7 @@ struct tp_budget_function {
 
 struct tp_budget_rule {
 	double share;   /* of the running time that events may cost */
+	double others;  /* records in a second that no choice takes away, as jumps: pairs of them */
 	double call_ns; /* what the events of a call cost */
 	bool widen;     /* functions may come back, too */
 };

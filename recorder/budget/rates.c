@@ -24,14 +24,12 @@ const struct tp_session_options *tp_budget_options(const struct tp_budget *budge
 	return &budget->session->options;
 }
 
-// As this machine counts, which may not be what the log says.
 uint64_t tp_budget_process(const struct tp_budget *budget)
 {
 	return tp_budget_options(budget)->late ? (uint64_t)tp_budget_options(budget)->watch
 					       : tp_load_relaxed(&tp_budget_header(budget)->pid);
 }
 
-// The program's processor time so far; of one that has ended, when it was last looked at. 0: it cannot be seen.
 uint64_t tp_budget_cpu_now(struct tp_budget *budget)
 {
 	const uint64_t now = tp_budget_options(budget)->late
@@ -62,7 +60,6 @@ static void meet(struct tp_budget *budget, uint32_t index)
 	name(budget, index);
 }
 
-// Take over what the drain has seen.
 void tp_budget_take(struct tp_budget *budget)
 {
 	double calls;
@@ -120,7 +117,6 @@ static void learn_rates(struct tp_budget *budget, double seconds)
 	}
 }
 
-// The overhead of the time since the last reckoning; below 0: too little time has passed to tell.
 double tp_budget_reckon(struct tp_budget *budget)
 {
 	const uint64_t cpu_ns = tp_budget_cpu_now(budget);
@@ -135,6 +131,7 @@ double tp_budget_reckon(struct tp_budget *budget)
 	if (budget->now_ns - budget->start_ns >= TP_BUDGET_SECOND) {
 		budget->all_running_ns += running;
 		budget->all_cost_ns += cost;
+		budget->all_others_ns += budget->period_others * budget->call_ns;
 	}
 	budget->cpu_ns = cpu_ns;
 	budget->tail = tp_load_relaxed(&tp_budget_header(budget)->tail);

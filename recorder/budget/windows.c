@@ -77,7 +77,6 @@ static double random_part(struct tp_budget *budget)
 	return (double)(x >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-// When the next window begins that comes GAP ns behind this one, more or less.
 void tp_budget_plan_window(struct tp_budget *budget, double gap_ns)
 {
 	const double so_far = (double)(budget->now_ns - budget->start_ns);

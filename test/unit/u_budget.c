@@ -213,6 +213,29 @@ static void without_a_name(void **state)
 	assert_true(cost > 1.99);
 }
 
+// At 20 ns, 1.5 million pairs of jump records a second are 3 %: two functions of 1.5 % each do not both fit beside them.
+static void jumps_have_their_part(void **state)
+{
+	(void)state;
+	double cost;
+	struct tp_budget_rule jumping = {.share = 0.05, .others = 1.5e6, .call_ns = 20};
+	struct tp_budget_function two[] = {
+	    {.calls = 750000, .ticks = 2e8, .on = true},
+	    {.calls = 750000, .ticks = 1e8, .on = true},
+	};
+	assert_int_equal(tp_budget_choose(two, 2, &jumping, &cost), 0);
+	assert_true(two[0].on);
+	assert_false(two[1].on);
+	// With more jumps than may be, nothing that is called is on.
+	jumping.others = 1e8;
+	assert_int_equal(tp_budget_choose(two, 2, &jumping, &cost), 0);
+	assert_false(two[0].on || two[1].on);
+	jumping.others = 0;
+	jumping.widen = true;
+	assert_int_equal(tp_budget_choose(two, 2, &jumping, &cost), 0);
+	assert_true(two[0].on && two[1].on);
+}
+
 static void names(void **state)
 {
 	(void)state;
@@ -237,6 +260,7 @@ int main(void)
 	    cmocka_unit_test(hot_goes_off),
 	    cmocka_unit_test(nothing_flaps),
 	    cmocka_unit_test(without_a_name),
+	    cmocka_unit_test(jumps_have_their_part),
 	    cmocka_unit_test(names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

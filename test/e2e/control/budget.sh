@@ -81,6 +81,33 @@ await_true '"$TEEPERF" ctl status "$recorder" >status 2>&1 && grep -q "^records 
 ended 0 run
 says 'the budget was not kept: [0-9]* functions without a name' run.err
 
+# Jumps are recorded whatever is switched off: that is said, and not that functions became dear.
+cat >jumps.c <<'EOT'
+#include <setjmp.h>
+#include <stdio.h>
+#include <unistd.h>
+static jmp_buf place;
+__attribute__((noinline)) static void leap(int n) { longjmp(place, n); }
+int main(void)
+{
+	volatile unsigned rounds = 0;
+	fclose(fopen("begun", "w"));
+	for (; rounds % 1000 || access("end", F_OK); rounds++)
+		if (!setjmp(place))
+			leap(1);
+	return 0;
+}
+EOT
+"$TEEPERF" cc -O1 -o jumps jumps.c
+rm -f end begun
+begin run "$TEEPERF" record -o jumps.trace --budget 1% ./jumps
+await_true '[ -e begun ]' 'the program'
+began=$(date +%s)
+await_true '[ "$(($(date +%s) - began))" -gt 2 ]' 'the third second'
+: >end
+ended 0 run
+says 'the budget was exceeded: jumps .* cost [0-9.]*% of the running time$' run.err
+
 # A program that runs already, and has used processor time before.
 if [ "$(uname -m)" = x86_64 ]; then
 	rm -f calm end begun
