@@ -271,6 +271,7 @@ static void write_column(
 	buffer->coded =
 	    buffer->column->encoding == TP_PARQUET_DICTIONARY &&
 	    tp_parquet_dictionary_make(&dictionary, &buffer->bytes, value_size(buffer), values);
+	parquet->failed |= dictionary.no_memory;
 	if (buffer->column->optional) {
 		end_run(buffer);
 		const uint32_t bytes = (uint32_t)buffer->levels.size;

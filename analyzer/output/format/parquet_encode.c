@@ -301,7 +301,8 @@ bool tp_parquet_dictionary_make(struct tp_parquet_dictionary *dictionary,
 	struct entry *entries = malloc((size_t)most * sizeof(*entries));
 	*dictionary = (struct tp_parquet_dictionary){.codes = calloc(count + 1, sizeof(uint32_t))};
 	tp_buf_init(&dictionary->values);
-	bool ok = entries && dictionary->codes && count && !plain->failed;
+	dictionary->no_memory = !entries || !dictionary->codes;
+	bool ok = !dictionary->no_memory && count && !plain->failed;
 	const char *at = plain->data;
 	struct entry last = {0};
 	for (uint32_t i = 0; ok && i < count; i++) {
@@ -313,6 +314,7 @@ bool tp_parquet_dictionary_make(struct tp_parquet_dictionary *dictionary,
 		}
 		last = entry;
 		ok = tp_index_reserve(&index, dictionary->count, hash_entry, entries);
+		dictionary->no_memory = !ok;
 		if (!ok)
 			break;
 		uint32_t *slot = tp_index_first(&index, entry.hash);
@@ -330,7 +332,8 @@ bool tp_parquet_dictionary_make(struct tp_parquet_dictionary *dictionary,
 	}
 	tp_index_release(&index);
 	free(entries);
-	return ok && !dictionary->values.failed;
+	dictionary->no_memory |= dictionary->values.failed;
+	return ok && !dictionary->no_memory;
 }
 
 void tp_parquet_dictionary_release(struct tp_parquet_dictionary *dictionary)

@@ -31,11 +31,12 @@ struct tp_parquet_dictionary {
 	struct tp_buf values; /* PLAIN */
 	uint32_t count;
 	uint32_t *codes; /* of each value */
+	bool no_memory;  /* it is not made for that reason */
 };
 
 /*
  * Of COUNT values, SIZE bytes each or, with 0, texts behind their lengths: the PLAIN page PLAIN. False: there are too many
- * different ones to be worth it, or no memory. Release it in any case.
+ * different ones to be worth it, or no memory, which it then says. Release it in any case.
  */
 bool tp_parquet_dictionary_make(struct tp_parquet_dictionary *dictionary,
     const struct tp_buf *plain, uint32_t size, uint32_t count);
