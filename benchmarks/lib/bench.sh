@@ -296,18 +296,22 @@ bench_run_own() {
 	done
 }
 
+# bench_run NAME [builds]: measure it. With `builds` what compiling it costs as well, which takes minutes and answers few questions.
 bench_run() {
 	name=$1
+	builds_too=no
+	[ "${2:-}" != builds ] || builds_too=$bench_times_builds
 	program=$(bench_program "$name")
-	listed_variants=$(bench_variants_of "$name")
+	# shellcheck disable=SC2046,SC2116 # a list may have several lines: one blank between two
+	listed_variants=$(echo $(bench_variants_of "$name"))
 	listed=
 	for variant in $([ $bench_kind = own ] && echo own || echo "$variants"); do
 		[ $bench_kind = program ] && ! bench_lists "$variant" || listed="$listed $variant"
 	done
-	if bench_done "$name" $listed && { [ $bench_times_builds = no ] || bench_builds_done "$program"; }; then
+	if bench_done "$name" $listed && { [ "$builds_too" = no ] || bench_builds_done "$program"; }; then
 		return 0
 	fi
-	say "$(date +%T) $name"
+	say "$(date +%T) $name$([ "$builds_too" = no ] || echo ', building it')"
 	if ! bench_sources; then
 		for variant in $listed; do
 			skip "$name" "$variant"
@@ -360,7 +364,7 @@ bench_run() {
 			skip "$name" "$variant"
 		done
 	done
-	[ $bench_times_builds = no ] || {
+	[ "$builds_too" = no ] || {
 		state_load "$program"
 		bench_time_builds "$program"
 	}
