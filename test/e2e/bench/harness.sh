@@ -146,3 +146,13 @@ bar 'SQLite, bytes an event, raw' "≤ 8\.08 \| 8\.064 \| 3 \| $lies \| met"
 bar 'SQLite, bytes an event, compressed' "≤ 3 \| 3\.001 \| 3 \| $lies \| \*\*missed\*\*"
 bar 'Phoenix, soft clock, 2 threads, over perf record, geometric mean' "≤ 1\.15 x \| 2\.000 \| 3 \| $lies \| \*\*missed\*\*"
 bar 'Phoenix, soft clock, 1 thread, over perf record, geometric mean' '- \| 0 \| - \| not measured yet'
+
+# A list of variants may have several lines.
+mkdir tree
+cp -r "$bench" tree/benchmarks
+sed -i "1,/^bench_names/s/^bench_names/bench_variants='native tsc\n\tnone'\n&/" tree/benchmarks/startup/startup.bench
+expect 0 tree/benchmarks/run --mini --teeperf "$TEEPERF" --work lines --only startup --variants 'tsc soft none'
+for variant in tsc none; do
+	grep -q "^done	startup	$variant	1" lines/state-mini/rows.tsv || fail "the list's '$variant' was not measured: $(cat err)"
+done
+! grep -q "	soft	" lines/state-mini/rows.tsv || fail "what is not in the list was measured"
