@@ -12,6 +12,25 @@
 #                                                            BENCH is the program's name
 
 # bench_load FILE: a benchmark's definition; README.md says what it may contain.
+# Of a full run NAME-idle (nobody records) and NAME-on (all is recorded) have the few variants that are compared with a
+# hundredth, in many short rounds. Where others share the processor, its speed changes from second to second: two short runs
+# next to each other have the same, mostly, and over many rounds the rest evens out.
+bench_is_close() {
+	case $1 in
+	*-idle | *-on) return 0 ;;
+	esac
+	return 1
+}
+
+# bench_input NAME: the arguments of its program.
+bench_input() {
+	if bench_is_close "$1"; then
+		(size=quick && bench_arguments "$1")
+	else
+		bench_arguments "$1"
+	fi
+}
+
 bench_load() {
 	bench_file=$1
 	bench_folder=$(dirname "$1")
@@ -21,11 +40,17 @@ bench_load() {
 	bench_variants=all
 	bench_slow=no
 	bench_prepare() { :; }
-	bench_program() { echo "$1"; }
+	bench_program() { echo "${1%-idle}" | sed 's/-on$//'; }
 	bench_threads() { echo 1; }
 	bench_kernel_time() { :; }
 	bench_most() { :; }
-	bench_variants_of() { echo "$bench_variants"; }
+	bench_variants_of() {
+		case $1 in
+		*-idle) echo native plain dual-plain xray-off ;;
+		*-on) echo native tsc soft none dual-tsc dual-soft dual-none ;;
+		*) echo "$bench_variants" ;;
+		esac
+	}
 	bench_kind=program
 	. "$1"
 }
@@ -185,7 +210,7 @@ bench_make_list() {
 	fi
 	pin=
 	known_events=
-	variant_run tsc "$work/bin/$2/tp" $(bench_arguments "$3") || {
+	variant_run tsc "$work/bin/$2/tp" $(bench_input "$3") || {
 		reason="the first run failed: $(variant_why)"
 		return 1
 	}
@@ -196,7 +221,7 @@ bench_make_list() {
 bench_once() {
 	binary=$work/bin/$2/$(variant_field "$3" 2)
 	state_begin
-	variant_run "$3" "$binary" $(bench_arguments "$1") || {
+	variant_run "$3" "$binary" $(bench_input "$1") || {
 		status=$?
 		reason="exit status $status: $(variant_why)"
 		return 1
@@ -221,6 +246,7 @@ bench_once() {
 
 # bench_due VARIANT ROUND: whether VARIANT is run in ROUND. Some runs say the same each time, and some take long.
 bench_due() {
+	! bench_is_close "$name" || return 0
 	case $1 in
 	callgrind | cachegrind*) [ "$2" = 1 ] ;;
 	xray | uftrace) [ "$2" -le $slow_rounds ] ;;
@@ -232,6 +258,7 @@ bench_due() {
 # How many rounds this benchmark has.
 bench_last_round() {
 	last=$((rounds * bench_rounds))
+	! bench_is_close "$name" || last=$((rounds * 7))
 	most=$(bench_most "$name")
 	[ -z "$most" ] || [ "$last" -le "$most" ] || last=$most
 	echo "$last"
@@ -343,7 +370,7 @@ bench_run() {
 		$1 == "figure" && $2 == bench && $3 == "tsc" && $5 == "events" { events = $6 } END { print events }' "$rows")
 	# Once unmeasured, so that no variant has to read its program and input from the disk; and for its output.
 	if [ ! -e "$work/bin/$program/native.reason" ]; then
-		variant_run native "$work/bin/$program/native" $(bench_arguments "$name") || true
+		variant_run native "$work/bin/$program/native" $(bench_input "$name") || true
 		cp "$scratch/out" "$work/bin/$program/expected"
 	fi
 	for round in $(seq "$(bench_last_round)"); do

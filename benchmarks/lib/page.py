@@ -7,6 +7,7 @@ usage: page.py [--size SIZE] [--about FILE] [--variants FILE] [--why FILE] [--me
 
 import argparse
 import fnmatch
+import math
 import os
 import re
 import statistics
@@ -17,11 +18,18 @@ import state
 FULL = "full"
 
 
-def quartiles(values):
-    if len(values) < 3:
-        return min(values), statistics.median(values), max(values)
-    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
-    return low, middle, high
+def interval(values):
+    """The median between the ends of its 95 % interval: that of the sign test (order statistics). Below six values the least
+    and the largest."""
+    ordered = sorted(values)
+    count = len(ordered)
+    outside = 0
+    below = 0.0
+    while 2 * (below + math.comb(count, outside) / 2**count) <= 0.05:
+        below += math.comb(count, outside) / 2**count
+        outside += 1
+    end = max(outside - 1, 0)
+    return ordered[end], statistics.median(ordered), ordered[count - 1 - end]
 
 
 def number(value):
@@ -41,8 +49,8 @@ def ratio(value):
 
 
 def measured(kind, values, unit):
-    """The median with its quartiles. What the spread swallows is not printed as a ratio or difference."""
-    low, middle, high = quartiles(values)
+    """The median with its interval. What the spread swallows is not printed as a ratio or difference."""
+    low, middle, high = interval(values)
     if kind == "ratio":
         if low <= 1 <= high and low < high:
             return f"not told apart (±{100 * max(high - 1, 1 - low):.1f} %)"
@@ -56,10 +64,10 @@ def measured(kind, values, unit):
 
 
 def verdict(bar, source, values):
-    """Met or missed, if the quartiles are on one side of the bar."""
+    """Met or missed, if the interval is on one side of the bar."""
     if bar.limit is None:
         return ""
-    low, middle, high = quartiles(values)
+    low, middle, high = interval(values)
     if bar.least:
         low, middle, high, limit = -high, -middle, -low, -bar.limit
     else:
@@ -97,7 +105,7 @@ def print_bars(why):
     counts = {"met": 0, "missed": 0, "open": 0, "not measured": 0}
     out = []
     for topic, rows in bars.TOPICS:
-        out += ["", f"## {topic}", "", "| what | bar | measured: median (quartiles) | rounds | load; others | |",
+        out += ["", f"## {topic}", "", "| what | bar | measured: median (interval) | rounds | load; others | |",
             "|---|---|---|---|---|---|"]
         for bar in rows():
             limit = "" if bar.limit is None else f"{'≥' if bar.least else '≤'} {bar.limit:g}{bar.unit.replace('x', ' x')}"
@@ -224,7 +232,7 @@ def print_own(bench):
     if row not in state.figures:
         print(f"not run: {state.skipped[row]}")
         return
-    print(f"| rounds, load; others: {rounds_and_load(row).replace('|', ',')} | median (quartiles) |\n|---|---|")
+    print(f"| rounds, load; others: {rounds_and_load(row).replace('|', ',')} | median (interval) |\n|---|---|")
     for key, values in state.figures[row].items():
         name = key.replace("_", " ").replace(",", ", ")
         print(f"| {name} | {measured('value', list(values.values()), '')} |")
@@ -270,9 +278,10 @@ def print_head(options):
             print(f"| {key} | {about[key]} |")
     print(f"| commit | {commit}{'' if commit == now else ', and later ones up to ' + now + ' with the same binaries'} |")
     print(f"| measured | from {first} to {last}: {runs} runs, {sum(entry[1] for entries in state.done.values() for entry in entries) / 60:.0f} min |")
-    print("\n*Measured* is the median of the rounds with its quartiles; ratios and differences are those within each round. Where 1.00 (or no\n"
-        "difference) lies between the quartiles there is no ratio: *not told apart*, and how far the quartiles are from 1.00. A bar between\n"
-        "the quartiles is *open*. *Load; others*: medians of the load average when a round began, and of the processors that other\n"
+    print("\n*Measured* is the median of the rounds with its 95 % interval (that of the sign test; of fewer than six rounds, the least and\n"
+        "the largest value). Ratios and differences are those within each round. Where 1.00 (or no difference) lies inside the interval\n"
+        "there is no ratio: *not told apart*, and how far the interval reaches from 1.00. A bar inside the interval is *open*.\n"
+        "*Load; others*: medians of the load average when a round began, and of the processors that other\n"
         "programs kept busy during it.\n")
 
 

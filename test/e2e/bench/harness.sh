@@ -111,6 +111,12 @@ once() {
 		once phoenix-word_count-2 perf $round kernel_wall 1000
 		once phoenix-word_count-2 dual-soft $round kernel_wall 256000
 	done
+	# Of nine rounds the interval is from the second to the eighth; zlib has no long run.
+	for ns in 1 2 3 4 5 6 7 8 9; do
+		once zlib-idle native $ns program_cpu 1000
+		once zlib-idle dual-plain $ns program_cpu $((1010 + ns))
+		once zlib-idle xray-off $ns program_cpu 2000
+	done
 	for ns in 1 2 3 4; do
 		once micro-leaf native $ns micro/leaf/wall $ns
 		once micro-leaf limit $ns micro/leaf/wall $((ns + 20))
@@ -133,14 +139,16 @@ bar 'SQLite, everything on, tsc, over native, processor time' \
 	"≤ 1\.85 x \| 3\.000 \| 3 \| $lies \| \*\*missed\*\*, \[why\]\(why\.md#sqlite-everything-on-tsc-over-native\)"
 bar 'SQLite, everything on, soft clock, over native, processor time' "≤ 1\.3 x \| 1\.250 \| 3 \| $lies \| met"
 bar 'SQLite, everything on, no clock, over native, processor time' '- \| 0 \| - \| not run: cannot'
-bar 'SQLite, everything on, tsc, two bodies over in line' "≤ 1 x \| not told apart \(±1\.7 %\) \| 3 \| $lies \| met"
-bar 'SQLite, no recorder, processor time' "≤ 1\.01 x \| not told apart \(±0\.5 %\) \| 3 \| $lies \| met"
-bar 'Lua, no recorder, processor time' "≤ 1\.01 x \| 1\.020 \(1\.015–1\.025\) \| 3 \| $lies \| \*\*missed\*\*"
-bar 'leaf, gate closed by --only, over native' "≤ 0\.3 ns \| not told apart \(±1\.25 ns\) \| 4 \| $lies \| open: .*"
+bar 'SQLite, everything on, tsc, two bodies over in line' "≤ 1 x \| not told apart \(±3\.4 %\) \| 3 \| $lies \| met"
+bar 'SQLite, no recorder, processor time' "≤ 1\.01 x \| not told apart \(±1\.0 %\) \| 3 \| $lies \| met"
+bar 'Lua, no recorder, processor time' "≤ 1\.01 x \| 1\.020 \(1\.010–1\.030\) \| 3 \| $lies \| open: .*beyond.*"
+bar 'zlib, no recorder, processor time' "≤ 1\.01 x \| 1\.015 \(1\.012–1\.018\) \| 9 \| $lies \| \*\*missed\*\*"
+bar "zlib, no recorder, over XRay's dormant sleds" "≤ 1 x \| 0\.507 \(0\.506–0\.509\) \| 9 \| $lies \| met"
+bar 'leaf, gate closed by --only, over native' "≤ 0\.3 ns \| not told apart \(±2\.00 ns\) \| 4 \| $lies \| open: .*"
 bar 'leaf, tsc, over the limit written by hand' "≤ 1\.03 x \| 1\.050 \| 4 \| $lies \| \*\*missed\*\*"
 bar 'Redis, 500 connections: times that attaching did not work' "≤ 0 \| 0\.00 \| 3 \| $lies \| met"
-bar 'Redis, the same: longest pause' "≤ 20 ms \| 22\.0 ms \(16\.5–27\.5\) \| 3 \| $lies \| open: .*beyond.*"
-bar 'Lua, million events a second, one core' "≥ 100 \| 102 \(10[0-9]–10[0-9]\) \| 3 \| $lies \| met"
+bar 'Redis, the same: longest pause' "≤ 20 ms \| 22\.0 ms \(11\.0–33\.0\) \| 3 \| $lies \| open: .*beyond.*"
+bar 'Lua, million events a second, one core' "≥ 100 \| 102 \(101–103\) \| 3 \| $lies \| met"
 bar 'Lua, speed of a compressed trace over that of a raw one' "≥ 0\.9 x \| 0\.800 \| 3 \| $lies \| \*\*missed\*\*"
 bar 'SQLite, bytes an event, raw' "≤ 8\.08 \| 8\.064 \| 3 \| $lies \| met"
 bar 'SQLite, bytes an event, compressed' "≤ 3 \| 3\.001 \| 3 \| $lies \| \*\*missed\*\*"
