@@ -29,12 +29,14 @@ unharmed() {
 
 read_it() {
 	"$checked" analyze x.trace >views 2>notes || [ $? = 1 ] || fail "analyze: exit status $?"
+	# shellcheck disable=SC2043 # one, so far
 	for view in threads; do
 		"$checked" analyze --view $view x.trace >>views 2>>notes || [ $? = 1 ] ||
 			fail "analyze --view $view: exit status $?"
 	done
 	"$checked" dump x.trace 2>>notes >dumped || [ $? = 1 ] || fail "dump: exit status $?"
 	head -c 100000 dumped >>views
+	# shellcheck disable=SC2043 # one, so far
 	for format in flamegraph; do
 		"$checked" export --format $format x.trace >exported 2>>notes || [ $? = 1 ] ||
 			fail "export --format $format: exit status $?"

@@ -140,7 +140,7 @@ run() {
 # places CONDITION: how often a library was not where the one before it was.
 places() {
 	count=$(sed -n 's/ places$//p' places)
-	[ "$count" $1 ] || fail "$count places: not $1"
+	test "$count" $1 || fail "$count places: not $1"
 }
 
 # modules NAME: how many entries NAME has in the trace's last table of modules.

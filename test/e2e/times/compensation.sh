@@ -47,8 +47,8 @@ check() { # TRACE
 	*.soft.*) least=le ;;
 	*) least=lt ;;
 	esac
-	[ "$2" -$least "$raw_self" ] || fail "$1: nothing was taken off $raw_self"
-	[ "$3" -$least "$raw_main" ] || fail "$1: nothing was taken off main's $raw_main"
+	test "$2" "-$least" "$raw_self" || fail "$1: nothing was taken off $raw_self"
+	test "$3" "-$least" "$raw_main" || fail "$1: nothing was taken off main's $raw_main"
 	# Sums of rounded numbers: a nanosecond for each function.
 	[ $(($2 - $3)) -le 3 ] && [ $(($3 - $2)) -le 3 ] ||
 		fail "$1: self times are $2 in all, and main is $3"
@@ -75,7 +75,7 @@ check() { # TRACE
 	"$TEEPERF" export --format folded --raw "$1" 2>/dev/null >raw.folded
 	less=$(awk '{ sum += $NF } END { print sum + 0 }' folded)
 	more=$(awk '{ sum += $NF } END { print sum + 0 }' raw.folded)
-	[ "$less" -$least "$more" ] || fail "folded stacks of $1: $less with and $more without --raw"
+	test "$less" -$least "$more" || fail "folded stacks of $1: $less with and $more without --raw"
 }
 
 for program in main untimed; do
