@@ -134,6 +134,22 @@ static int read_trace(
 	return code;
 }
 
+// The functions and times that the options have themselves.
+static int add_sums(struct tp_generated *generated, struct tp_err *err)
+{
+	const struct tp_generate_sums *sums = generated->options.sums;
+	struct tp_workload *workload = &generated->workload;
+	int code = 0;
+	for (uint32_t i = 0; !code && i < sums->function_count; i++)
+		code = tp_workload_add_sum(workload, &sums->functions[i], err);
+	workload->threads = sums->threads;
+	workload->measured_ns = sums->measured_ns;
+	workload->cpu_ns = sums->in_cpu_time ? sums->time_ns : 0;
+	generated->clock_kind = sums->clock_kind;
+	generated->clock_known = sums->clock_known;
+	return code;
+}
+
 static void set_cost(struct tp_generated *generated, double event_ns)
 {
 	struct tp_generate_refined *refined = &generated->refined;
@@ -273,6 +289,11 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 	workload->time_ns = tp_workload_run_ns(workload);
 	const bool by_cpu = workload->cpu_ns > 0;
 	generated->time_source = by_cpu ? "processor time of the recording" : "the recording";
+	if (options->sums) {
+		workload->time_ns = options->sums->time_ns;
+		generated->time_source = options->sums->time_source;
+		generated->quality = TP_QUALITY_EVENTS;
+	}
 	if (timed) {
 		bool believed;
 		generated->spent = generated->cost;
@@ -315,7 +336,7 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 		tp_samples_apply(&samples, workload, workload->time_ns);
 		generated->quality = TP_QUALITY_SAMPLED;
 		generated->elsewhere = 1 - (double)samples.known / (double)samples.all;
-	} else if (!timed) {
+	} else if (!timed && !options->sums) {
 		if (!generated->has_inventory)
 			return missing(err,
 			    "calls alone do not say where the time goes: give --samples, a "
@@ -438,11 +459,13 @@ int tp_generate(
 		code = read_trace(generated, options->profile, &timed, err);
 	if (!code && options->counts)
 		code = read_trace(generated, options->counts, &counts, err);
+	if (!code && options->sums)
+		code = add_sums(generated, err);
 	if (!code && generated->has_inventory)
 		code = tp_workload_add_inventory(&generated->workload, &generated->inventory, err);
 	if (code)
 		return code;
-	generated->seed = !options->profile && !options->counts;
+	generated->seed = !options->profile && !options->counts && !options->sums;
 	if (!generated->seed) {
 		find_cost(generated);
 		code = refine(generated, err);
@@ -459,7 +482,11 @@ int tp_generate(
 	}
 	note_limits(generated);
 	add_code(generated);
-	if (all_value(&generated->workload) <= 0)
+	const double all = all_value(&generated->workload);
+	if (all <= 0 && options->sums)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, options->sums->name,
+		    "no function has any time of its own: were all calls only counted?");
+	if (all <= 0)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, options->profile,
 		    "no function has any time left when %.1f ns are taken off for each event: the "
 		    "event cost is too high, give --event-cost",

@@ -11,11 +11,27 @@
 #include "allowlists/choose/choose.h"
 #include "allowlists/choose/workload.h"
 
+/* Recordings that others have added up, in place of a profile: see tp_workload_sum. */
+struct tp_generate_sums {
+	const char *name; /* what is shown in place of a file's name, in the tables ... */
+	const char *list_name; /* ... and in the list */
+	const struct tp_workload_sum *functions;
+	uint32_t function_count;
+	uint32_t threads;        /* of a run, at most */
+	double time_ns;          /* of all runs, without what recording has cost; 0: not known */
+	bool in_cpu_time;        /* it is processor time of all threads */
+	double measured_ns;      /* of all runs, as recorded */
+	const char *time_source; /* such as "processor time of the runs" */
+	uint32_t clock_kind;     /* that all runs have ... */
+	bool clock_known;        /* ... or not */
+};
+
 /*
- * Zeroes are defaults. pre: profile, counts or inventories are given, or from_source alone; profile or counts with samples;
- * native_ns with refine.
+ * Zeroes are defaults. pre: profile, counts or inventories are given, or from_source alone, or sums with or without inventories;
+ * profile or counts with samples; native_ns with refine.
  */
 struct tp_generate_options {
+	const struct tp_generate_sums *sums;
 	const char *profile; /* trace with events */
 	const char *counts;  /* trace of exact calls; replaces the profile's */
 	const char *samples; /* perf.data, folded stacks, or lines NAME<TAB>SAMPLES */

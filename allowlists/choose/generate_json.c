@@ -89,6 +89,8 @@ static void add_facts(struct tp_json *json, const struct tp_generated *generated
 {
 	const struct tp_generate_options *options = &generated->options;
 	const struct tp_workload *workload = &generated->workload;
+	if (options->sums)
+		tp_json_text(json, "fleet", options->sums->name);
 	tp_json_text(json, "profile", options->profile);
 	tp_json_text(json, "counts", options->counts);
 	tp_json_text(json, "samples", options->samples);

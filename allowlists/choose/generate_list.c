@@ -29,6 +29,8 @@ static void add_inputs(const struct tp_generated *generated, struct tp_buf *out)
 		if (inputs[i].file)
 			tp_buf_addf(
 			    out, "# %-10s %s\n", inputs[i].title, last_component(inputs[i].file));
+	if (options->sums)
+		tp_buf_addf(out, "# %-10s %s\n", "fleet", options->sums->list_name);
 	if (!generated->seed)
 		tp_buf_addf(out, "# %-10s %016" PRIx64 "\n", "calls",
 		    tp_workload_hash(&generated->workload));
@@ -51,10 +53,11 @@ static void add_promise(const struct tp_generated *generated, struct tp_buf *out
 	tp_buf_addf(out, "\n# %-10s %s a call, %s\n", "event",
 	    tp_text_ns_real(text[0], generated->cost.event_ns),
 	    tp_cost_source_name(generated->cost.source));
-	tp_buf_addf(out, "# %-10s %s (%s to %s), %s of log\n", "predicted",
+	tp_buf_addf(out, "# %-10s %s (%s to %s), %s of log%s\n", "predicted",
 	    tp_text_share(text[0], shares.overhead), tp_text_share(text[1], shares.low),
 	    tp_text_share(text[2], shares.high),
-	    tp_text_bytes(text[3], generated->chosen.cost_bytes));
+	    tp_text_bytes(text[3], generated->chosen.cost_bytes),
+	    generated->options.sums ? " in all runs" : "");
 	tp_buf_addf(out,
 	    "# %-10s %s of own time by events (%s at most), %s by samples (%s at most)\n", "named",
 	    tp_text_share(text[0], shares.events), tp_text_share(text[1], shares.bound),
@@ -63,8 +66,8 @@ static void add_promise(const struct tp_generated *generated, struct tp_buf *out
 
 static void add_heading(const struct tp_generated *generated, struct tp_buf *out)
 {
-	tp_buf_addf(
-	    out, "# Written by 'teeperf allowlist generate', TeePerf %s.\n", TEEPERF_VERSION);
+	tp_buf_addf(out, "# Written by 'teeperf %s', TeePerf %s.\n",
+	    generated->options.sums ? "fleet allowlist" : "allowlist generate", TEEPERF_VERSION);
 	add_inputs(generated, out);
 	if (generated->seed)
 		tp_buf_add_string(out,

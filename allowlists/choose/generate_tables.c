@@ -40,6 +40,11 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	char text[3][32];
 	switch (generated->quality) {
 	case TP_QUALITY_EVENTS:
+		if (generated->options.sums) {
+			tp_buf_addf(out,
+			    "%-10s from events, less what recording has cost in each run\n", "times");
+			break;
+		}
 		tp_buf_addf(out,
 		    "%-10s from events, less %s inside of each call and %s around it\n", "times",
 		    tp_text_ns_real(text[0], generated->spent.event_in_ns),
@@ -63,7 +68,7 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	    tp_text_ns_real(text[0], generated->time_ns), generated->time_source);
 	if (workload->measured_ns > 0)
 		tp_buf_addf(out, "; recorded: %s", tp_text_ns_real(text[1], workload->measured_ns));
-	if (workload->measured_ns > 0 && workload->cpu_ns > 0)
+	if (workload->measured_ns > 0 && workload->cpu_ns > 0 && !generated->options.sums)
 		tp_buf_addf(
 		    out, ", %s of it on processors", tp_text_ns_real(text[1], workload->cpu_ns));
 	tp_buf_add_string(out, ")\n");
@@ -79,6 +84,8 @@ static void add_inputs(const struct tp_generated *generated, struct tp_buf *out)
 	const struct tp_generate_options *options = &generated->options;
 	const struct tp_generate_refined *refined = &generated->refined;
 	char text[4][32];
+	if (options->sums)
+		tp_buf_addf(out, "%-10s %s\n", "fleet", options->sums->name);
 	add_file("profile", options->profile, out);
 	add_file("counts", options->counts, out);
 	add_file("samples", options->samples, out);
@@ -290,9 +297,10 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 	const struct tp_shares shares = tp_generated_shares(generated, chosen);
 	const double rest = 1 - shares.events - shares.samples - shares.untold;
 	char text[4][32];
-	tp_buf_addf(out, "\n%-10s %s of the time (%s to %s), %s of log\n", "predicted",
+	tp_buf_addf(out, "\n%-10s %s of the time (%s to %s), %s of log%s\n", "predicted",
 	    tp_text_share(text[0], shares.overhead), tp_text_share(text[1], shares.low),
-	    tp_text_share(text[2], shares.high), tp_text_bytes(text[3], chosen->cost_bytes));
+	    tp_text_share(text[2], shares.high), tp_text_bytes(text[3], chosen->cost_bytes),
+	    generated->options.sums ? " in all runs" : "");
 	tp_buf_addf(out, "%-10s %s of own time exactly by events, %s by samples, %s not", "named",
 	    tp_text_share(text[0], shares.events), tp_text_share(text[1], shares.samples),
 	    tp_text_share(text[2], rest > 0 ? rest : 0));

@@ -104,6 +104,36 @@ static const char *demangle(struct tp_workload *workload, const char *name)
 	return copy ? copy : name;
 }
 
+int tp_workload_add_sum(
+    struct tp_workload *workload, const struct tp_workload_sum *sum, struct tp_err *err)
+{
+	const bool nameless = !sum->name[0];
+	const uint32_t at = tp_workload_add(workload, nameless ? sum->demangled : sum->name);
+	if (at == NONE)
+		return tp_err_memory(err, NULL);
+	struct tp_workload_function *function = &workload->functions[at];
+	if (!function->definitions) {
+		const char *shown =
+		    tp_arena_copy(&workload->arena, sum->demangled, strlen(sum->demangled));
+		const char *file = tp_arena_copy(&workload->arena, sum->file, strlen(sum->file));
+		if (!shown || !file)
+			return tp_err_memory(err, NULL);
+		function->nameless = nameless;
+		function->demangled = shown;
+		function->file = file;
+		function->line = sum->line;
+	}
+	function->definitions += sum->definitions;
+	function->calls += sum->calls;
+	function->timed += sum->timed;
+	function->raw_self_ns += sum->self_ns;
+	function->self_ns = function->sure_ns = function->raw_self_ns;
+	if (sum->timed)
+		function->quality = TP_QUALITY_EVENTS;
+	workload->pairs += sum->timed;
+	return 0;
+}
+
 // Whether it can be instrumented at all: it is there, or it may come to be.
 static bool is_there(const struct tp_inventory_function *function)
 {

@@ -130,6 +130,22 @@ double tp_workload_events_ns(const struct tp_workload *workload, double event_ns
  */
 int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double *sure);
 
+/* A function as others have added it up over recordings. */
+struct tp_workload_sum {
+	const char *name;      /* linkage name; "": it has none */
+	const char *demangled; /* as it is shown */
+	const char *file;      /* of the source, or "" */
+	uint64_t line;
+	uint64_t calls;
+	uint64_t timed;       /* of these, calls with events */
+	double self_ns;       /* of all calls, less what recording them has cost */
+	uint32_t definitions; /* different functions that it is the sum of, at least 1 */
+};
+
+/* Add it to the function of its name, with its times as they are. 0 or TP_ERR_MEMORY. */
+int tp_workload_add_sum(
+    struct tp_workload *workload, const struct tp_workload_sum *sum, struct tp_err *err);
+
 /* Processor time of the process, where the trace is of all that it did; 0: not known. */
 double tp_workload_cpu_ns(const struct tp_analysis *analysis);
 

@@ -2,15 +2,11 @@
 // teeperf allowlist generate: choose which functions to instrument, for a budget.
 #include "cli/command/command.h"
 #include "cli/analyze/open_trace.h"
+#include "cli/analyze/write_chosen.h"
 #include "common/units.h"
 #include "allowlists/choose/generate.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define LIST_MAX 256
 
@@ -70,23 +66,12 @@ static const struct tp_option options[] = {
     TP_OPT_BOOL(0, "count-rest", &wanted.count_rest,
 	"count the calls of what is left out, as far as the budget goes"),
     TP_OPT_BOOL(0, "curve", &wanted.curve, "show what budgets of 1% to 50% would name"),
-    TP_OPT_STRING('o', "output", &output, "FILE",
-	"write the list to FILE, and the tables to standard output; without it the list goes to "
-	"standard output and the tables to standard error"),
+    TP_OPT_STRING('o', "output", &output, "FILE", TP_WRITE_CHOSEN_OUTPUT),
     TP_OPT_CHOICE(0, "format", &format, formats, NULL, "what the tables are written as"),
     TP_OPEN_DEBUG_DIRS(dir_list),
     TP_OPEN_PROGRAMS(program_list),
     TP_OPT_END,
 };
-
-// Columns of the terminal that the tables go to, 0 if they go elsewhere.
-static uint32_t width_of(int fd)
-{
-	struct winsize size;
-	if (!isatty(fd))
-		return 0;
-	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-}
 
 static int wrong(const char *option, const struct tp_err *err)
 {
@@ -162,29 +147,6 @@ static int parse_options(int argc, char **argv)
 	return TP_EXIT_DONE;
 }
 
-static int write_all(const struct tp_generated *generated)
-{
-	const bool list_to_stdout = !output || strcmp(output, "-") == 0;
-	struct tp_buf list;
-	struct tp_buf tables;
-	tp_buf_init(&list);
-	tp_buf_init(&tables);
-	tp_generated_add_list(generated, &list);
-	if (format)
-		tp_generated_add_json(generated, &tables);
-	else
-		tp_generated_add_tables(
-		    generated, width_of(list_to_stdout ? STDERR_FILENO : STDOUT_FILENO), &tables);
-	int status = tp_write_out(&list, output);
-	if (!status && list_to_stdout && !tables.failed)
-		fputs(tables.data, stderr);
-	else if (!status)
-		status = tp_write_out(&tables, NULL);
-	tp_buf_release(&list);
-	tp_buf_release(&tables);
-	return status;
-}
-
 static int run(int argc, char **argv)
 {
 	int status = parse_options(argc, argv);
@@ -197,7 +159,7 @@ static int run(int argc, char **argv)
 	tp_open_warn_all(&generated.notes);
 	if (generated.seed && budget && !code)
 		tp_command_warn("without a profile no budget can be held: --budget is not used");
-	status = code ? tp_command_fail(&err) : write_all(&generated);
+	status = code ? tp_command_fail(&err) : tp_write_chosen(&generated, output, format != 0);
 	if (!status && generated.damage.count)
 		status = TP_EXIT_FAILED;
 	tp_generated_release(&generated);

@@ -3,6 +3,7 @@
 #include "analyzer/fleet/questions/questions.h"
 #include "cli/analyze/query.h"
 #include "cli/command/command.h"
+#include "cli/fleet/filters.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,8 @@ static const char *const formats[] = {"table", "csv", "json", "tsv", NULL};
 
 static int format;
 static const char *sql;
-static const char *day;
 static bool show;
-static struct tp_option_list programs;
+static struct tp_fleet_filters filters;
 static struct tp_option_list parameters = {.most = TP_QUERY_PARAMETERS_MAX - 8};
 
 static const struct tp_option options[] = {
@@ -22,10 +22,7 @@ static const struct tp_option options[] = {
     TP_OPT_BOOL(0, "show", &show, "print the SQL of the question instead of running it"),
     TP_OPT_LIST('p', "param", &parameters, "NAME=VALUE",
 	"what $NAME stands for in the SQL, NAME alone: NULL; may be repeated"),
-    TP_OPT_STRING(0, "day", &day, "DAY",
-	"open files of this day (UTC) alone, 2026-11-26, or of days from one to another, 2026-11-01..2026-11-26"),
-    TP_OPT_LIST(
-	0, "program", &programs, "NAME", "open files of this program alone; may be repeated"),
+    TP_FLEET_FILTERS(filters),
     TP_OPT_END,
 };
 
@@ -35,32 +32,6 @@ static int list(void)
 		printf(
 		    "%-12s  %.*s\n", each->name, (int)strcspn(each->sql + 3, "\n"), each->sql + 3);
 	return TP_EXIT_DONE;
-}
-
-static bool is_day(const char *text)
-{
-	return strlen(text) == 10 && strspn(text, "0123456789-") == 10 && text[4] == '-' &&
-	       text[7] == '-';
-}
-
-// DAYS is the copy that is cut in two.
-static int choose(struct tp_fleet_chosen *chosen, char days[32])
-{
-	*chosen =
-	    (struct tp_fleet_chosen){.programs = programs.items, .program_count = programs.count};
-	if (!day)
-		return TP_EXIT_DONE;
-	snprintf(days, 32, "%s", day);
-	char *dots = strstr(days, "..");
-	chosen->day_from = days;
-	chosen->day_to = dots ? dots + 2 : days;
-	if (dots)
-		*dots = '\0';
-	return is_day(chosen->day_from) && is_day(chosen->day_to)
-		   ? TP_EXIT_DONE
-		   : tp_options_usage(
-			 "--day: '%s' is no day such as 2026-11-26, and no two with '..' between",
-			 day);
 }
 
 static int set_parameters(
@@ -97,9 +68,8 @@ static int ask(const char *directory, const struct tp_fleet_question *question)
 	char *copies[TP_QUERY_PARAMETERS_MAX] = {NULL};
 	struct tp_fleet_chosen chosen;
 	struct tp_err err;
-	char days[32];
 	tp_query_printer_init(&session.printer, (enum tp_query_format)format);
-	int status = choose(&chosen, days);
+	int status = tp_fleet_filters_choose(&filters, &chosen);
 	if (!status)
 		status = set_parameters(&session, question, copies);
 	if (!status && (tp_query_open(&session.query, &query_options, &err) ||

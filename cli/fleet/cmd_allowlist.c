@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// teeperf fleet allowlist: choose which functions to instrument, for a budget over all runs of a fleet.
+#include "allowlists/choose/generate.h"
+#include "analyzer/fleet/questions/sums.h"
+#include "cli/analyze/open_trace.h"
+#include "cli/analyze/write_chosen.h"
+#include "cli/command/command.h"
+#include "cli/fleet/filters.h"
+#include "common/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <teeperf/log.h>
+
+#define LIST_MAX 256
+// More own time than this for each time that the runs had, and it is not all of it work.
+#define WAITED_RATIO 1.1
+
+static const char *const formats[] = {"table", "json", NULL};
+
+static struct tp_generate_options wanted;
+static struct tp_fleet_filters filters;
+static struct tp_option_list inventory_list = {.most = LIST_MAX};
+static struct tp_option_list keep_list = {.most = LIST_MAX};
+static struct tp_option_list never_list = {.most = LIST_MAX};
+static const char *budget;
+static const char *event_cost;
+static const char *count_cost;
+static const char *output;
+static int format;
+
+static const struct tp_option options[] = {
+    TP_OPT_STRING('b', "budget", &budget, "SHARE",
+	"how much longer all runs together may take; the default is 5%"),
+    TP_FLEET_FILTERS(filters),
+    TP_OPT_LIST('i', "inventory", &inventory_list, "PATH",
+	"what the compiler saw: a program, library, object file or folder; may be repeated"),
+    TP_OPT_STRING(0, "event-cost", &event_cost, "TIME",
+	"of a call with its return, such as 15.5ns; the default, auto, is by the runs' clock"),
+    TP_OPT_STRING(0, "count-cost", &count_cost, "TIME", "of a counted call; the default is 1ns"),
+    TP_OPT_LIST(0, "keep", &keep_list, "PATTERN",
+	"record these functions whatever they cost; a pattern as in a list, or of names; may be "
+	"repeated"),
+    TP_OPT_LIST(0, "never", &never_list, "PATTERN", "leave these functions out; may be repeated"),
+    TP_OPT_BOOL(0, "no-sample", &wanted.no_sample, "do not sample functions: events or nothing"),
+    TP_OPT_BOOL(0, "count-rest", &wanted.count_rest,
+	"count the calls of what is left out, as far as the budget goes"),
+    TP_OPT_BOOL(0, "curve", &wanted.curve, "show what budgets of 1% to 50% would name"),
+    TP_OPT_STRING('o', "output", &output, "FILE", TP_WRITE_CHOSEN_OUTPUT),
+    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "what the tables are written as"),
+    TP_OPT_END,
+};
+
+static int parse_options(int argc)
+{
+	struct tp_err err;
+	if (argc != 1)
+		return tp_options_usage("name the fleet's folder");
+	if (event_cost && strcmp(event_cost, "auto") == 0)
+		event_cost = NULL;
+	if (budget && tp_units_share(budget, &wanted.budget, &err))
+		return tp_options_usage("--budget: %s", err.what);
+	if (event_cost && tp_units_ns(event_cost, &wanted.event_cost_ns, &err))
+		return tp_options_usage("--event-cost: %s", err.what);
+	if (count_cost && tp_units_ns(count_cost, &wanted.count_cost_ns, &err))
+		return tp_options_usage("--count-cost: %s", err.what);
+	wanted.inventories = inventory_list.items;
+	wanted.inventory_count = inventory_list.count;
+	wanted.keep = keep_list.items;
+	wanted.keep_count = keep_list.count;
+	wanted.never = never_list.items;
+	wanted.never_count = never_list.count;
+	return TP_EXIT_DONE;
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+// What limits the list.
+static void warn(const struct tp_fleet_sums *sums)
+{
+	double own_ns = 0;
+	for (uint32_t i = 0; i < sums->function_count; i++)
+		own_ns += sums->functions[i].self_ns;
+	if (sums->timeless)
+		tp_command_warn("%" PRIu64
+				" run%s without times in nanoseconds left out: record with a clock",
+		    sums->timeless, plural(sums->timeless));
+	if (sums->incomplete)
+		tp_command_warn("%" PRIu64 " run%s of %" PRIu64
+				" lack%s events, so that calls and times are too low",
+		    sums->incomplete, plural(sums->incomplete), sums->runs,
+		    sums->incomplete == 1 ? "s" : "");
+	if (sums->selective)
+		tp_command_warn("%" PRIu64 " run%s of %" PRIu64
+				" did not record each function all the time: what was not recorded is not in the sums",
+		    sums->selective, plural(sums->selective), sums->runs);
+	if (sums->raw)
+		tp_command_warn("the times of %" PRIu64 " run%s of %" PRIu64
+				" have in them what recording cost, which is not known: functions with many "
+				"calls seem larger than they are",
+		    sums->raw, plural(sums->raw), sums->runs);
+	if (sums->in_cpu_time < sums->runs)
+		tp_command_warn(
+		    "how long %" PRIu64 " run%s of %" PRIu64
+		    " had processors is not known: the time of recording is taken for it",
+		    sums->runs - sums->in_cpu_time, plural(sums->runs - sums->in_cpu_time), sums->runs);
+	else if (own_ns > WAITED_RATIO * sums->time_ns)
+		tp_command_warn(
+		    "the functions have %.1f times the processor time of the runs: their threads waited, and whose "
+		    "time that was is known of runs with 'record --events sched' alone",
+		    own_ns / sums->time_ns);
+}
+
+static void find_clock(struct tp_generate_sums *to, const char *clock)
+{
+	for (uint32_t kind = 0; strcmp(teeperf_clock_name(kind), "unknown") != 0; kind++)
+		if (strcmp(teeperf_clock_name(kind), clock) == 0) {
+			to->clock_kind = kind;
+			to->clock_known = true;
+		}
+}
+
+static int choose(const struct tp_fleet_sums *sums, const char *directory)
+{
+	struct tp_generated generated;
+	struct tp_err err;
+	char shown[PATH_MAX];
+	char name[PATH_MAX + 100];
+	char list_name[100];
+	struct tp_workload_sum *functions = calloc(sums->function_count, sizeof(*functions));
+	if (!functions)
+		return tp_command_refuse(TP_ERR_MEMORY, directory, "out of memory");
+	for (uint32_t i = 0; i < sums->function_count; i++) {
+		const struct tp_fleet_sum *from = &sums->functions[i];
+		functions[i] = (struct tp_workload_sum){
+		    .name = from->linkage,
+		    .demangled = from->function,
+		    .file = from->file,
+		    .line = from->line,
+		    .calls = from->calls,
+		    .timed = from->timed_calls,
+		    .self_ns = from->self_ns,
+		    .definitions = from->same_key,
+		};
+	}
+	snprintf(list_name, sizeof(list_name), "%" PRIu64 " run%s of %" PRIu64 " program%s",
+	    sums->runs, plural(sums->runs), sums->programs, plural(sums->programs));
+	snprintf(name, sizeof(name), "%s, %s", tp_shown_name(shown, directory), list_name);
+	const bool in_cpu_time = sums->in_cpu_time == sums->runs;
+	struct tp_generate_sums given = {
+	    .name = name,
+	    .list_name = list_name,
+	    .functions = functions,
+	    .function_count = sums->function_count,
+	    .threads = (uint32_t)sums->threads,
+	    .time_ns = sums->time_ns,
+	    .in_cpu_time = in_cpu_time,
+	    .measured_ns = sums->recorded_ns,
+	    .time_source = in_cpu_time ? "processor time of the runs, less what recording has cost"
+				       : "the runs, less what recording has cost",
+	};
+	find_clock(&given, sums->clock);
+	wanted.sums = &given;
+	const int code = tp_generate(&generated, &wanted, &err);
+	tp_open_warn_all(&generated.notes);
+	const int status =
+	    code ? tp_command_fail(&err) : tp_write_chosen(&generated, output, format != 0);
+	tp_generated_release(&generated);
+	free(functions);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct tp_fleet_chosen chosen;
+	struct tp_fleet_sums sums;
+	struct tp_err err;
+	int status = parse_options(argc);
+	if (!status)
+		status = tp_fleet_filters_choose(&filters, &chosen);
+	if (status)
+		return status;
+	if (tp_fleet_sums_read(&sums, argv[0], &chosen, &err)) {
+		status = tp_command_fail(&err);
+	} else {
+		warn(&sums);
+		status = choose(&sums, argv[0]);
+	}
+	tp_fleet_sums_release(&sums);
+	return status;
+}
+
+const struct tp_command tp_fleet_allowlist = {
+    .name = "fleet allowlist",
+    .summary = "choose functions to instrument, for a budget over all runs",
+    .usage = "[options] [-o FILE] DIR",
+    .description =
+	"Write one allowlist for all programs and runs of the fleet in DIR, whose events name as much of their time as a\n"
+	"budget allows, and say what was chosen, what was left out and what it would cost. The choice is that of\n"
+	"'teeperf allowlist generate'; calls and times are added up over the runs, of functions with the same key.\n"
+	"\n"
+	"A function is in the fleet if a run has recorded it. Add runs that recorded everything.\n",
+    .examples =
+	"teeperf fleet allowlist --budget 2% -o fleet.allow /srv/profiles\n"
+	"teeperf fleet allowlist --program redis-server --day 2026-11-01..2026-11-26 /srv/profiles\n",
+    .options = options,
+    .run = run,
+};

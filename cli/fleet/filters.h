@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Options that choose among the runs of a fleet, for the commands that read one. */
+#ifndef TP_FLEET_FILTERS_H
+#define TP_FLEET_FILTERS_H
+
+#include "analyzer/fleet/questions/questions.h"
+#include "cli/command/command.h"
+
+/* Starts as {0}. */
+struct tp_fleet_filters {
+	const char *day;
+	struct tp_option_list programs;
+	char days[32]; /* the copy that is cut in two */
+};
+
+/* Rows of an option table. */
+#define TP_FLEET_FILTERS(filters)                                                                  \
+	TP_OPT_STRING(0, "day", &(filters).day, "DAY",                                             \
+	    "open files of this day (UTC) alone, 2026-11-26, or of days from one to another, "     \
+	    "2026-11-01..2026-11-26"),                                                             \
+	    TP_OPT_LIST(0, "program", &(filters).programs, "NAME",                                 \
+		"open files of this program alone; may be repeated")
+
+/* What they choose; FILTERS must outlive it. Returns an exit code: wrong usage has been reported. */
+int tp_fleet_filters_choose(struct tp_fleet_filters *filters, struct tp_fleet_chosen *chosen);
+
+#endif
