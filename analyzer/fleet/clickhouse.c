@@ -18,6 +18,7 @@ static const char *const keys[TP_FLEET_TABLES] = {
     [TP_FLEET_CALLS] = "run_id, thread, call_number",
     [TP_FLEET_WAITS] = "path_key, run_id, call, waker_path_key",
     [TP_FLEET_IO] = "path_key, run_id, call",
+    [TP_FLEET_EXPERIMENTS] = "task, metric, experiment, run_id",
 };
 
 bool tp_clickhouse_is_name(const char *name)

@@ -140,6 +140,8 @@ static int choose(const char *directory, const char *program, const struct tp_fl
 {
 	struct tp_fleet_names runs;
 	char folder[TP_FLEET_PATH];
+	if (!strchr(program, '='))
+		return 0;
 	int code = tp_fleet_path(folder, err, "%s/manifest/%s", directory, program);
 	if (code)
 		return code;
@@ -154,7 +156,8 @@ static int choose(const char *directory, const char *program, const struct tp_fl
 			if (!add_dropped(dropped, runs.items[i]))
 				code = tp_err_memory(err, directory);
 			if (old->each)
-				old->each(old->context, runs.items[i], program + 8);
+				old->each(
+				    old->context, runs.items[i], strchr(program, '=') + 1);
 		}
 	}
 	tp_fleet_names_release(&runs);
@@ -189,8 +192,9 @@ int tp_fleet_expire_runs(const char *directory, const struct tp_fleet_old *old,
 	*rewritten = (struct tp_fleet_rewritten){0};
 	if (!code)
 		code = tp_fleet_path(folder, err, "%s/manifest", directory);
+	// "program=..." and "experiment=...".
 	if (!code)
-		code = tp_fleet_names_read(&programs, folder, "program=", err);
+		code = tp_fleet_names_read(&programs, folder, "", err);
 	for (uint32_t i = 0; !code && i < programs.count; i++)
 		code = choose(directory, programs.items[i], old, &dropped, err);
 	if (dropped.count)

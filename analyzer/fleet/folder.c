@@ -204,53 +204,57 @@ int tp_fleet_check(const char *directory, struct tp_err *err)
 	    "is no folder of a fleet: 'teeperf fleet add TRACE --to DIR' makes one");
 }
 
-static int manifest_path(char path[TP_FLEET_PATH], const char *directory, const char *program,
-    const char *id, struct tp_err *err)
+static int manifest_path(char path[TP_FLEET_PATH], const char *directory, const char *kind,
+    const char *program, const char *id, struct tp_err *err)
 {
-	return tp_fleet_path(path, err, "%s/manifest/program=%s/%s.json", directory, program, id);
+	return tp_fleet_path(
+	    path, err, "%s/manifest/%s=%s/%s.json", directory, kind, program, id);
 }
 
-bool tp_fleet_has_run(const char *directory, const char *program, const char *id)
+bool tp_fleet_has_run(
+    const char *directory, const char *kind, const char *program, const char *id)
 {
 	char path[TP_FLEET_PATH];
-	return !manifest_path(path, directory, program, id, NULL) && access(path, F_OK) == 0;
+	return !manifest_path(path, directory, kind, program, id, NULL) && access(path, F_OK) == 0;
 }
 
-// ---- a run that comes in
+// ---- what comes in
 
-struct adding {
-	const char *directory;
-	struct tp_fleet_run run;
-	struct tp_fleet_added *added;
-	char program[TP_FLEET_NAME];
-	char stage[TP_FLEET_PATH];
-};
-
-static int write_files(struct adding *adding, struct tp_err *err)
+static bool is_there(const struct tp_fleet_adding *adding)
 {
-	int code = tp_fleet_stage(adding->stage, adding->directory, "add", err);
-	for (int id = 0; !code && id < TP_FLEET_TABLES; id++) {
-		const enum tp_fleet_table_id table = (enum tp_fleet_table_id)id;
-		char path[TP_FLEET_PATH];
-		char name[64];
-		struct stat stat_;
-		if (!tp_fleet_run_has(&adding->run, table))
-			continue;
-		snprintf(name, sizeof(name), "%s.parquet", tp_fleet_tables[id].name);
-		code = tp_fleet_run_write(&adding->run, table, adding->stage, name, err);
-		if (!code)
-			code = tp_fleet_path(path, err, "%s/%s", adding->stage, name);
-		if (!code)
-			code = tp_fleet_sync(path, err);
-		if (!code && stat(path, &stat_) == 0)
-			adding->added->bytes[id] = (uint64_t)stat_.st_size;
-		adding->added->rows[id] = adding->run.rows[id];
-	}
+	return tp_fleet_has_run(
+	    adding->directory, adding->kind, adding->program, adding->added->id);
+}
+
+int tp_fleet_adding_begin(struct tp_fleet_adding *adding, struct tp_err *err)
+{
+	tp_fleet_encode(adding->program, adding->name);
+	adding->stage[0] = '\0';
+	adding->added->already = is_there(adding);
+	if (adding->added->already)
+		return 0;
+	const int code = tp_fleet_make_folders(adding->directory, err);
+	return code ? code : tp_fleet_stage(adding->stage, adding->directory, "add", err);
+}
+
+int tp_fleet_adding_file(struct tp_fleet_adding *adding, enum tp_fleet_table_id id, uint64_t rows,
+    struct tp_err *err)
+{
+	char path[TP_FLEET_PATH];
+	struct stat stat_;
+	int code =
+	    tp_fleet_path(path, err, "%s/%s.parquet", adding->stage, tp_fleet_tables[id].name);
+	if (!code)
+		code = tp_fleet_sync(path, err);
+	if (!code && stat(path, &stat_) == 0)
+		adding->added->bytes[id] = (uint64_t)stat_.st_size;
+	adding->added->rows[id] = rows;
+	adding->has[id] = true;
 	return code;
 }
 
 // Put a file of the stage in its place, over one that a run that was not completed has left there.
-static int publish(const struct adding *adding, const char *table, struct tp_err *err)
+static int publish(const struct tp_fleet_adding *adding, const char *table, struct tp_err *err)
 {
 	char from[TP_FLEET_PATH];
 	char folder[TP_FLEET_PATH];
@@ -258,7 +262,7 @@ static int publish(const struct adding *adding, const char *table, struct tp_err
 	int code = tp_fleet_path(from, err, "%s/%s.parquet", adding->stage, table);
 	if (!code)
 		code = tp_fleet_path(folder, err, "%s/%s/day=%s/program=%s/run=%s",
-		    adding->directory, table, adding->run.day, adding->program, adding->run.id);
+		    adding->directory, table, adding->day, adding->program, adding->added->id);
 	if (!code)
 		code = tp_fleet_path(to, err, "%s/%s.parquet", folder, table);
 	for (int i = 0; !code && i < TRIES; i++) {
@@ -272,19 +276,19 @@ static int publish(const struct adding *adding, const char *table, struct tp_err
 	return code ? code : tp_fleet_sync(folder, err);
 }
 
-static void add_manifest(const struct adding *adding, struct tp_buf *out)
+static void add_manifest(const struct tp_fleet_adding *adding, struct tp_buf *out)
 {
 	struct tp_json json;
 	tp_json_init(&json, out, TP_JSON_SPACED);
 	tp_json_object(&json, NULL);
 	tp_json_uint(&json, "schema", TP_FLEET_SCHEMA);
-	tp_json_text(&json, "run_id", adding->run.id);
-	tp_json_text(&json, "day", adding->run.day);
-	tp_json_text(&json, "program", tp_tracefile_program(adding->run.analysis->trace));
+	tp_json_text(&json, "run_id", adding->added->id);
+	tp_json_text(&json, "day", adding->day);
+	tp_json_text(&json, "program", adding->name);
 	tp_json_text(&json, "teeperf", TEEPERF_VERSION);
 	tp_json_object(&json, "tables");
 	for (int id = 0; id < TP_FLEET_TABLES; id++) {
-		if (!tp_fleet_run_has(&adding->run, (enum tp_fleet_table_id)id))
+		if (!adding->has[id])
 			continue;
 		tp_json_object(&json, tp_fleet_tables[id].name);
 		tp_json_uint(&json, "rows", adding->added->rows[id]);
@@ -296,18 +300,19 @@ static void add_manifest(const struct adding *adding, struct tp_buf *out)
 	tp_buf_add_char(out, '\n');
 }
 
-static int write_manifest(const struct adding *adding, struct tp_err *err)
+static int write_manifest(const struct tp_fleet_adding *adding, struct tp_err *err)
 {
 	struct tp_out_file out;
 	char folder[TP_FLEET_PATH];
 	char from[TP_FLEET_PATH];
 	char to[TP_FLEET_PATH];
-	int code = tp_fleet_path(
-	    folder, err, "%s/manifest/program=%s", adding->directory, adding->program);
+	int code = tp_fleet_path(folder, err, "%s/manifest/%s=%s", adding->directory, adding->kind,
+	    adding->program);
 	if (!code)
 		code = tp_fleet_path(from, err, "%s/manifest.json", adding->stage);
 	if (!code)
-		code = manifest_path(to, adding->directory, adding->program, adding->run.id, err);
+		code = manifest_path(to, adding->directory, adding->kind, adding->program,
+		    adding->added->id, err);
 	if (!code)
 		code = tp_fleet_make_folders(folder, err);
 	if (code)
@@ -327,14 +332,13 @@ static int write_manifest(const struct adding *adding, struct tp_err *err)
 	return code ? code : tp_fleet_sync(folder, err);
 }
 
-static int publish_all(struct adding *adding, struct tp_err *err)
+int tp_fleet_adding_publish(struct tp_fleet_adding *adding, struct tp_err *err)
 {
 	int code = 0;
 	const int lock = tp_fleet_lock(adding->directory);
-	adding->added->already =
-	    tp_fleet_has_run(adding->directory, adding->program, adding->run.id);
+	adding->added->already = is_there(adding);
 	for (int id = 0; !code && !adding->added->already && id < TP_FLEET_TABLES; id++)
-		if (tp_fleet_run_has(&adding->run, (enum tp_fleet_table_id)id))
+		if (adding->has[id])
 			code = publish(adding, tp_fleet_tables[id].name, err);
 	if (!code && !adding->added->already)
 		code = write_manifest(adding, err);
@@ -343,28 +347,56 @@ static int publish_all(struct adding *adding, struct tp_err *err)
 	return code;
 }
 
+void tp_fleet_adding_end(const struct tp_fleet_adding *adding)
+{
+	if (adding->stage[0])
+		tp_fleet_remove(adding->stage);
+}
+
+// ---- a run
+
+static int write_files(
+    struct tp_fleet_adding *adding, struct tp_fleet_run *run, struct tp_err *err)
+{
+	int code = 0;
+	for (int id = 0; !code && id < TP_FLEET_TABLES; id++) {
+		const enum tp_fleet_table_id table = (enum tp_fleet_table_id)id;
+		char name[64];
+		if (!tp_fleet_run_has(run, table))
+			continue;
+		snprintf(name, sizeof(name), "%s.parquet", tp_fleet_tables[id].name);
+		code = tp_fleet_run_write(run, table, adding->stage, name, err);
+		if (!code)
+			code = tp_fleet_adding_file(adding, table, run->rows[id], err);
+	}
+	return code;
+}
+
 int tp_fleet_add_run(const char *directory, const struct tp_analysis *analysis,
     const struct tp_fleet_said *said, struct tp_fleet_added *added, struct tp_err *err)
 {
-	struct adding adding = {.directory = directory, .added = added};
+	struct tp_fleet_run run = {0};
+	struct tp_fleet_adding adding = {
+	    .directory = directory,
+	    .kind = TP_FLEET_OF_PROGRAMS,
+	    .name = tp_tracefile_program(analysis->trace),
+	    .added = added,
+	};
 	*added = (struct tp_fleet_added){0};
-	tp_fleet_encode(adding.program, tp_tracefile_program(analysis->trace));
-	int code = tp_fleet_run_name(&adding.run, analysis, err);
+	int code = tp_fleet_run_name(&run, analysis, err);
 	if (code)
 		return code;
-	snprintf(added->id, sizeof(added->id), "%s", adding.run.id);
-	added->already = tp_fleet_has_run(directory, adding.program, adding.run.id);
-	if (added->already)
-		return 0;
-	code = tp_fleet_make_folders(directory, err);
-	if (!code)
-		code = tp_fleet_run_init(&adding.run, analysis, said, err);
-	if (!code)
-		code = write_files(&adding, err);
-	if (!code)
-		code = publish_all(&adding, err);
-	if (adding.stage[0])
-		tp_fleet_remove(adding.stage);
-	tp_fleet_run_release(&adding.run);
+	snprintf(added->id, sizeof(added->id), "%s", run.id);
+	memcpy(adding.day, run.day, sizeof(adding.day));
+	code = tp_fleet_adding_begin(&adding, err);
+	if (!code && !added->already) {
+		code = tp_fleet_run_init(&run, analysis, said, err);
+		if (!code)
+			code = write_files(&adding, &run, err);
+		if (!code)
+			code = tp_fleet_adding_publish(&adding, err);
+		tp_fleet_run_release(&run);
+	}
+	tp_fleet_adding_end(&adding);
 	return code;
 }

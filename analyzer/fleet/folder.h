@@ -76,8 +76,40 @@ int tp_fleet_sync(const char *path, struct tp_err *err);
 int tp_fleet_lock(const char *directory);
 /* Whether DIRECTORY is a fleet. TP_ERR_NOT_FOUND. */
 int tp_fleet_check(const char *directory, struct tp_err *err);
+
+/* Manifests are in DIRECTORY/manifest/KIND=NAME. */
+#define TP_FLEET_OF_PROGRAMS "program"       /* runs of a program */
+#define TP_FLEET_OF_EXPERIMENTS "experiment" /* results of a task of experiments */
+static inline const char *tp_fleet_kind(const struct tp_fleet_table *table)
+{
+	return table == &tp_fleet_tables[TP_FLEET_EXPERIMENTS] ? TP_FLEET_OF_EXPERIMENTS
+							       : TP_FLEET_OF_PROGRAMS;
+}
 /* Whether the run is complete there. PROGRAM is encoded. */
-bool tp_fleet_has_run(const char *directory, const char *program, const char *id);
+bool tp_fleet_has_run(
+    const char *directory, const char *kind, const char *program, const char *id);
+
+/* Something that comes in: files in a folder of their own, which are put in their places together. */
+struct tp_fleet_adding {
+	const char *directory;
+	const char *kind;             /* TP_FLEET_OF_PROGRAMS, ... */
+	const char *name;             /* of the program or task */
+	struct tp_fleet_added *added; /* whose id is set */
+	char day[TP_FLEET_DAY];
+	/* Its own. */
+	char program[TP_FLEET_NAME]; /* the name, encoded */
+	char stage[TP_FLEET_PATH];   /* where the files are written */
+	bool has[TP_FLEET_TABLES];
+};
+
+/* Make the folders, unless added->already. 0 or a negative tp_error; end it in any case. */
+int tp_fleet_adding_begin(struct tp_fleet_adding *adding, struct tp_err *err);
+/* The file of a table is in the stage, with so many rows. */
+int tp_fleet_adding_file(struct tp_fleet_adding *adding, enum tp_fleet_table_id id, uint64_t rows,
+    struct tp_err *err);
+/* Put all files in their places, unless somebody has done so meanwhile: added->already. */
+int tp_fleet_adding_publish(struct tp_fleet_adding *adding, struct tp_err *err);
+void tp_fleet_adding_end(const struct tp_fleet_adding *adding);
 
 /* Names in a folder that begin with PREFIX, sorted. */
 struct tp_fleet_names {

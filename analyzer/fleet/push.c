@@ -30,7 +30,7 @@ struct group {
 	char **ids; /* sorted: count; not its own */
 	uint32_t count;
 	char day[TP_FLEET_DAY];
-	const char *program; /* as in folders: "program=..." */
+	const char *program; /* encoded, as in the names of folders */
 	char *shown;         /* without %XX */
 	/* Rows that were sent of each run. */
 	uint64_t (*rows)[TP_FLEET_TABLES];
@@ -249,6 +249,14 @@ static int check_run(const struct work *work, uint32_t run, const struct columns
 	return 0;
 }
 
+// Whether a request may end behind this row: a set of results is there as a whole, or not at all.
+static bool may_end(
+    const struct work *work, const struct tp_parquet_values *ids, uint64_t row, uint64_t rows)
+{
+	return work->table != &tp_fleet_tables[TP_FLEET_EXPERIMENTS] ||
+	       (row + 1 < rows && ids->numbers[row + 1] != ids->numbers[row]);
+}
+
 static int push_rows(struct work *work, const struct columns *columns, struct tp_err *err)
 {
 	const uint32_t id = (uint32_t)(work->table - tp_fleet_tables);
@@ -270,7 +278,8 @@ static int push_rows(struct work *work, const struct columns *columns, struct tp
 			break;
 		add_row(work, (uint32_t)run, columns, i);
 		work->group.rows[run][id]++;
-		if (work->batch.failed || work->batch.size >= work->push->batch_bytes)
+		if (work->batch.failed || (work->batch.size >= work->push->batch_bytes &&
+					      may_end(work, ids, i, columns->rows)))
 			code = flush(work, err);
 	}
 	return code;
@@ -299,7 +308,7 @@ static int push_table(struct work *work, enum tp_fleet_table_id id, struct tp_er
 	char folder[TP_FLEET_PATH];
 	work->table = &tp_fleet_tables[id];
 	work->call_run = NULL;
-	int code = tp_fleet_path(folder, err, "%s/%s/day=%s/%s", work->push->directory,
+	int code = tp_fleet_path(folder, err, "%s/%s/day=%s/program=%s", work->push->directory,
 	    work->table->name, work->group.day, work->group.program);
 	if (code)
 		return code;
@@ -318,23 +327,32 @@ static int push_table(struct work *work, enum tp_fleet_table_id id, struct tp_er
 	return code ? code : flush(work, err);
 }
 
-static int push_group(struct work *work, struct tp_err *err)
+static int check_runs(const struct work *work, struct tp_err *err)
+{
+	const struct group *group = &work->group;
+	for (uint32_t i = 0; i < group->count; i++)
+		if (group->rows[i][TP_FLEET_RUNS] != 1)
+			return tp_err_set(err, TP_ERR_FORMAT, work->push->directory,
+			    "run %s has %" PRIu64
+			    " rows in 'runs', not one: if 'teeperf fleet expire' was ended, run it again",
+			    group->ids[i], group->rows[i][TP_FLEET_RUNS]);
+	return 0;
+}
+
+// LAST: the table that says which runs are there, and which goes last.
+static int push_group(struct work *work, enum tp_fleet_table_id last, struct tp_err *err)
 {
 	struct group *group = &work->group;
 	int code = 0;
 	group->rows = calloc(group->count, sizeof(*group->rows));
 	if (!group->rows)
 		return tp_err_memory(err, work->push->directory);
-	for (int id = 0; !code && id < TP_FLEET_RUNS; id++)
+	for (int id = 0; !code && last == TP_FLEET_RUNS && id < TP_FLEET_RUNS; id++)
 		code = push_table(work, (enum tp_fleet_table_id)id, err);
 	if (!code)
-		code = push_table(work, TP_FLEET_RUNS, err);
-	for (uint32_t i = 0; !code && i < group->count; i++)
-		if (group->rows[i][TP_FLEET_RUNS] != 1)
-			code = tp_err_set(err, TP_ERR_FORMAT, work->push->directory,
-			    "run %s has %" PRIu64
-			    " rows in 'runs', not one: if 'teeperf fleet expire' was ended, run it again",
-			    group->ids[i], group->rows[i][TP_FLEET_RUNS]);
+		code = push_table(work, last, err);
+	if (!code && last == TP_FLEET_RUNS)
+		code = check_runs(work, err);
 	free(group->rows);
 	group->rows = NULL;
 	return code;
@@ -359,7 +377,7 @@ static void decode(char *name)
 	*to = '\0';
 }
 
-// Ids of complete runs of a program.
+// Ids of complete runs; PROGRAM is a folder of manifests, "program=..." or "experiment=...".
 static int list_runs(
     const struct work *work, const char *program, struct tp_fleet_names *runs, struct tp_err *err)
 {
@@ -383,20 +401,24 @@ static int list_runs(
 	return code;
 }
 
-// Take out of RUNS those that the server has.
-static int leave_out(struct work *work, struct tp_fleet_names *runs, struct tp_err *err)
+// Take out of RUNS those that the server has in table LAST.
+static int leave_out(struct work *work, enum tp_fleet_table_id last, struct tp_fleet_names *runs,
+    struct tp_err *err)
 {
+	const char *table = tp_fleet_tables[last].name;
 	struct tp_fleet_names there = {0};
 	struct tp_err cause;
 	struct tp_buf statement;
 	uint32_t count = 0;
 	tp_buf_init(&statement);
 	tp_buf_addf(&statement,
-	    "SELECT DISTINCT run_id FROM %s.runs WHERE run_id >= '%s' AND run_id <= '%s' ORDER BY run_id FORMAT TabSeparated\n",
-	    work->push->database, runs->items[0], runs->items[runs->count - 1]);
+	    "SELECT DISTINCT run_id FROM %s.%s WHERE run_id >= '%s' AND run_id <= '%s' "
+	    "ORDER BY run_id FORMAT TabSeparated\n",
+	    work->push->database, table, runs->items[0], runs->items[runs->count - 1]);
 	int code = statement.failed ? tp_err_memory(err, NULL) : post(work, &statement, &cause);
 	if (code && !statement.failed)
-		tp_err_set(err, code, cause.file, "which runs are in table 'runs': %s", cause.what);
+		tp_err_set(
+		    err, code, cause.file, "which runs are in table '%s': %s", table, cause.what);
 	tp_buf_release(&statement);
 	char *rest = NULL;
 	for (char *id = strtok_r(work->answer.data, "\n", &rest); !code && id;
@@ -422,12 +444,18 @@ static int leave_out(struct work *work, struct tp_fleet_names *runs, struct tp_e
 
 static int push_program(struct work *work, const char *program, struct tp_err *err)
 {
+	const char *equals = strchr(program, '=');
+	const bool of_experiments =
+	    equals && strncmp(program, TP_FLEET_OF_EXPERIMENTS, (size_t)(equals - program)) == 0;
+	const enum tp_fleet_table_id last = of_experiments ? TP_FLEET_EXPERIMENTS : TP_FLEET_RUNS;
 	struct tp_fleet_names runs = {0};
 	struct group *group = &work->group;
+	if (!equals)
+		return 0;
 	int code = list_runs(work, program, &runs, err);
 	if (!code && runs.count)
-		code = leave_out(work, &runs, err);
-	char *shown = strdup(program + strlen("program="));
+		code = leave_out(work, last, &runs, err);
+	char *shown = strdup(equals + 1);
 	if (!code && !shown)
 		code = tp_err_memory(err, program);
 	if (shown)
@@ -438,12 +466,12 @@ static int push_program(struct work *work, const char *program, struct tp_err *e
 			to++;
 		*group = (struct group){.ids = runs.items + from,
 		    .count = to - from,
-		    .program = program,
+		    .program = equals + 1,
 		    .shown = shown};
 		const char *id = runs.items[from];
 		snprintf(group->day, sizeof(group->day), "%.4s-%.2s-%.2s", id, id + 4, id + 6);
 		const uint64_t rows = work->pushed->rows;
-		code = push_group(work, err);
+		code = push_group(work, last, err);
 		if (!code)
 			work->pushed->runs += group->count;
 		if (!code && work->push->each)
@@ -551,7 +579,7 @@ int tp_fleet_push_runs(
 	if (!code)
 		code = tp_fleet_path(folder, err, "%s/manifest", push->directory);
 	if (!code)
-		code = tp_fleet_names_read(&programs, folder, "program=", err);
+		code = tp_fleet_names_read(&programs, folder, "", err);
 	for (uint32_t i = 0; !code && i < programs.count; i++)
 		code = push_program(&work, programs.items[i], err);
 	tp_fleet_names_release(&programs);

@@ -434,7 +434,8 @@ static int list_runs(struct work *work, struct tp_err *err)
 		char *run = work->runs.items[i];
 		char path[TP_FLEET_PATH];
 		const bool whole = strncmp(run, "run=compact-", 12) == 0 ||
-				   tp_fleet_has_run(place->directory, place->program + 8, run + 4);
+				   tp_fleet_has_run(place->directory, tp_fleet_kind(place->table),
+				       place->program + 8, run + 4);
 		if (whole &&
 		    !tp_fleet_path(
 			path, NULL, "%s/%s/%s.parquet", work->live, run, place->table->name) &&

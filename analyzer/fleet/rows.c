@@ -392,6 +392,8 @@ static int write_events(
 
 bool tp_fleet_run_has(const struct tp_fleet_run *run, enum tp_fleet_table_id id)
 {
+	if (id == TP_FLEET_EXPERIMENTS)
+		return false;
 	if (id == TP_FLEET_CALLS)
 		return run->said->calls;
 	if (id == TP_FLEET_WAITS)

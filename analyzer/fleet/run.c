@@ -279,7 +279,7 @@ static const char *fact(const struct tp_tracefile *trace, const char *key, char 
 	return value;
 }
 
-static void add_labels(struct tp_buf *out, const struct tp_fleet_said *said)
+void tp_fleet_labels(struct tp_buf *out, const struct tp_fleet_said *said)
 {
 	struct tp_json json;
 	tp_json_init(&json, out, TP_JSON_SPACED);
@@ -359,7 +359,7 @@ static void add_program(const struct tp_fleet_run *run, struct tp_parquet *out)
 	tp_parquet_add_text(out, text.data);
 	add_clean(out, run->said->git_revision ? run->said->git_revision : "");
 	tp_buf_reset(&text);
-	add_labels(&text, run->said);
+	tp_fleet_labels(&text, run->said);
 	tp_parquet_add_text(out, text.data);
 	tp_buf_reset(&text);
 	add_facts(&text, trace);

@@ -69,6 +69,8 @@ int tp_fleet_run_write(struct tp_fleet_run *run, enum tp_fleet_table_id id, cons
 uint64_t tp_fleet_path_hash(uint64_t caller, int64_t fn_key);
 /* NAME with '#' for each number in it. */
 void tp_fleet_group_name(char group[40], const char *name);
+/* The labels as a JSON object of texts. */
+void tp_fleet_labels(struct tp_buf *out, const struct tp_fleet_said *said);
 /* The row of runs. */
 void tp_fleet_run_facts(struct tp_fleet_run *run, struct tp_parquet *out);
 /* Ticks as the column has them: missing if not KNOWN. */

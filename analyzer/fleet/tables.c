@@ -34,6 +34,10 @@
 	{                                                             \
 		name, TP_PARQUET_INT64, false, TP_PARQUET_DELTA, "ns" \
 	}
+#define REAL(name, optional)                                              \
+	{                                                                 \
+		name, TP_PARQUET_DOUBLE, optional, TP_PARQUET_PLAIN, NULL \
+	}
 
 static const struct tp_fleet_column runs[] = {
     TEXT("run_id"),
@@ -62,8 +66,8 @@ static const struct tp_fleet_column runs[] = {
     {"missing_events_at_most", TP_PARQUET_INT64, true, TP_PARQUET_DELTA, "count"},
     COUNT("damage"),
     COUNT("cut_calls"),
-    {"budget", TP_PARQUET_DOUBLE, true, TP_PARQUET_PLAIN, NULL},
-    {"budget_overhead", TP_PARQUET_DOUBLE, true, TP_PARQUET_PLAIN, NULL},
+    REAL("budget", true),
+    REAL("budget_overhead", true),
     COUNT("selected_functions"),
     NS("processor_ns"),
     NS("processor_delay_ns"),
@@ -182,6 +186,29 @@ static const struct tp_fleet_column io[] = {
     NS_ALWAYS("max_ns"),
 };
 
+static const struct tp_fleet_column experiments[] = {
+    TEXT("run_id"),
+    NS_ALWAYS("start_unix_ns"),
+    TEXT("host"),
+    TEXT("git_revision"),
+    TEXT("labels"),
+    TEXT("task"),
+    TEXT("experiment"),
+    TEXT("variant"),
+    TEXT("factors"),
+    TEXT("metric"),
+    TEXT("unit"),
+    COUNT("runs"),
+    REAL("median", false),
+    REAL("median_low", true),
+    REAL("median_high", true),
+    REAL("min_value", false),
+    REAL("max_value", false),
+    REAL("sum_value", false),
+    REAL("sum_squares", false),
+    TEXT("teeperf"),
+};
+
 #define TABLE(name) #name, .columns = name, .count = sizeof(name) / sizeof(name[0])
 
 const struct tp_fleet_table tp_fleet_tables[TP_FLEET_TABLES] = {
@@ -206,6 +233,9 @@ const struct tp_fleet_table tp_fleet_tables[TP_FLEET_TABLES] = {
 	.sorted = {"path_key", "run_id", "call"}},
     [TP_FLEET_IO] = {TABLE(io), .summary = "reads, writes and requests (record --events)",
 	.sorted = {"path_key", "run_id", "call"}},
+    [TP_FLEET_EXPERIMENTS] = {TABLE(experiments),
+	.summary = "figures of experiments with their intervals (fleet add RESULTS)",
+	.sorted = {"run_id", "experiment", "metric"}},
 };
 
 uint32_t tp_fleet_column_number(const struct tp_fleet_table *table, const char *name)

@@ -8,7 +8,7 @@
 
 #include "analyzer/output/format/parquet.h"
 
-#define TP_FLEET_SCHEMA 1
+#define TP_FLEET_SCHEMA 2
 
 enum { TP_FLEET_COLUMNS = 48 }; /* of a table, at most */
 
@@ -39,7 +39,8 @@ enum tp_fleet_table_id {
 	TP_FLEET_CALLS,
 	TP_FLEET_WAITS,
 	TP_FLEET_IO,
-	TP_FLEET_RUNS, /* the last: it is written behind the others */
+	TP_FLEET_RUNS,        /* the last of a run's: it is written behind the others */
+	TP_FLEET_EXPERIMENTS, /* of no run: results of 'teeperf experiment' */
 	TP_FLEET_TABLES,
 };
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf fleet add: put recordings into the folder of a fleet.
-#include "analyzer/fleet/folder.h"
+#include "analyzer/fleet/results.h"
 #include "cli/analyze/open_trace.h"
 #include "cli/command/command.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *to;
 static struct tp_option_list labels;
@@ -35,7 +36,8 @@ static int check_options(int argc)
 	if (!to || !*to)
 		return tp_options_usage("where to? give the fleet's folder with --to DIR");
 	if (!argc)
-		return tp_options_usage("which recordings? name one or more traces");
+		return tp_options_usage(
+		    "which recordings? name one or more traces, or folders of results of experiments");
 	for (uint32_t i = 0; i < labels.count; i++) {
 		const char *equals = strchr(labels.items[i], '=');
 		if (!equals || equals == labels.items[i])
@@ -71,6 +73,35 @@ static void tell(const char *file, const struct tp_fleet_added *added)
 		    added->rows[TP_FLEET_PATHS], bytes);
 }
 
+static void tell_results(void *context, const char *task, const struct tp_fleet_added *added)
+{
+	char shown[PATH_MAX];
+	if (quiet)
+		return;
+	if (added->already)
+		tp_command_tell("'%s', task '%s' is there already, as run %s\n",
+		    tp_shown_name(shown, context), task, added->id);
+	else
+		tp_command_tell("added '%s', task '%s' as run %s: %" PRIu64 " figures, %" PRIu64
+				" bytes\n",
+		    tp_shown_name(shown, context), task, added->id,
+		    added->rows[TP_FLEET_EXPERIMENTS], added->bytes[TP_FLEET_EXPERIMENTS]);
+}
+
+static int add_results(const char *folder)
+{
+	struct tp_err err;
+	const struct tp_fleet_results_watch watch = {(void *)(uintptr_t)folder, tell_results};
+	return tp_fleet_add_results(to, folder, &said, &watch, &err) ? tp_command_fail(&err)
+								     : TP_EXIT_DONE;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat info;
+	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 static int add(const char *file)
 {
 	struct tp_open_trace open;
@@ -100,7 +131,7 @@ static int run(int argc, char **argv)
 	// A file that grows too large is an error of write(), not the end of us.
 	signal(SIGXFSZ, SIG_IGN);
 	for (int i = 0; i < argc; i++) {
-		const int one = add(argv[i]);
+		const int one = is_folder(argv[i]) ? add_results(argv[i]) : add(argv[i]);
 		status = one ? one : status;
 	}
 	return status;
@@ -109,11 +140,13 @@ static int run(int argc, char **argv)
 const struct tp_command tp_fleet_add = {
     .name = "fleet add",
     .summary = "add recordings to a folder of Parquet files",
-    .usage = "--to DIR [options] TRACE...",
+    .usage = "--to DIR [options] TRACE|RESULTS...",
     .description =
 	"Sum up each TRACE and add it to the fleet in DIR: a row in the table runs, and the sums of its functions, call paths and\n"
 	"durations. Functions and paths have the same keys in each run and build, so that engines can add them up:\n"
 	"docs/fleet.md has tables, columns and keys.\n"
+	"\n"
+	"RESULTS is a folder of results of 'teeperf experiment': each task of it is added to the table experiments.\n"
 	"\n"
 	"A trace that is there already is not added again. A run is complete, or readers do not find it in runs. Several may add to a\n"
 	"folder at the same time. After a failure, the other traces are added all the same.\n",
