@@ -18,7 +18,7 @@ install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.
 	PATTERN atomic.h EXCLUDE PATTERN hardware_clock.h EXCLUDE)
 install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists
 	FILES_MATCHING PATTERN "*.allow")
-install(DIRECTORY analyzer/fleet/questions/sql/ DESTINATION share/teeperf/fleet)
+install(DIRECTORY "${TEEPERF_QUESTIONS_DIR}/" DESTINATION share/teeperf/fleet FILES_MATCHING PATTERN "*.sql")
 install(DIRECTORY examples/ DESTINATION share/teeperf/examples)
 install(DIRECTORY "${TEEPERF_GDB_DIR}/" DESTINATION share/teeperf/gdb FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY python/teeperf DESTINATION share/teeperf/python FILES_MATCHING PATTERN "*.py")

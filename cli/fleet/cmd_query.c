@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf fleet query: SQL over a fleet, and the questions that come with it.
+#include "analyzer/fleet/clickhouse.h"
 #include "analyzer/fleet/questions/questions.h"
 #include "cli/analyze/query.h"
 #include "cli/command/command.h"
@@ -13,6 +14,10 @@ static const char *const formats[] = {"table", "csv", "json", "tsv", NULL};
 static int format;
 static const char *sql;
 static bool show;
+static const char *const dialects[] = {"sqlite", "clickhouse", NULL};
+enum { CLICKHOUSE = 1 };
+static int dialect;
+static const char *database;
 static struct tp_fleet_filters filters;
 static struct tp_option_list parameters = {.most = TP_QUERY_PARAMETERS_MAX - 8};
 
@@ -20,6 +25,10 @@ static const struct tp_option options[] = {
     TP_OPT_CHOICE(0, "format", &format, formats, NULL, "how to show rows"),
     TP_OPT_STRING(0, "sql", &sql, "SQL", "run SQL instead of a named question"),
     TP_OPT_BOOL(0, "show", &show, "print the SQL of the question instead of running it"),
+    TP_OPT_CHOICE(0, "dialect", &dialect, dialects, NULL,
+	"with --show: the statement of SQLite and DuckDB, or that for the tables of ClickHouse, with the parameters' values"),
+    TP_OPT_STRING(0, "database", &database, "NAME",
+	"with --dialect clickhouse: the database of the tables (default: teeperf)"),
     TP_OPT_LIST('p', "param", &parameters, "NAME=VALUE",
 	"what $NAME stands for in the SQL, NAME alone: NULL; may be repeated"),
     TP_FLEET_FILTERS(filters),
@@ -84,16 +93,56 @@ static int ask(const char *directory, const struct tp_fleet_question *question)
 	return status;
 }
 
+static int show_clickhouse(const struct tp_fleet_question *question)
+{
+	static struct tp_query_session session;
+	char *copies[TP_QUERY_PARAMETERS_MAX] = {NULL};
+	struct tp_buf out;
+	struct tp_err err;
+	int status = TP_EXIT_DONE;
+	if (!database)
+		database = TP_CLICKHOUSE_DATABASE;
+	if (!tp_clickhouse_is_name(database))
+		return tp_options_usage(
+		    "--database: '%s' has other characters than letters, digits and '_'", database);
+	tp_buf_init(&out);
+	for (uint32_t i = 0; !status && i < parameters.count; i++) {
+		copies[i] = strdup(parameters.items[i]);
+		if (!copies[i] || !tp_query_session_set(&session, copies[i]))
+			status = tp_options_usage(
+			    "--param: '%s' is not NAME=VALUE", parameters.items[i]);
+	}
+	if (!status && tp_fleet_question_clickhouse(&out, question, database, session.parameters,
+			   session.parameter_count, &err))
+		status = err.code == TP_ERR_SYNTAX ? tp_options_usage("--param: %s", err.what)
+						   : tp_command_fail(&err);
+	if (!status && fputs(out.data, stdout) < 0)
+		status = TP_EXIT_FAILED;
+	tp_buf_release(&out);
+	for (uint32_t i = 0; i < TP_QUERY_PARAMETERS_MAX; i++)
+		free(copies[i]);
+	return status;
+}
+
+static int show_question(const struct tp_fleet_question *question)
+{
+	if (!question)
+		return tp_options_usage(
+		    "--show: of which question? without a name, 'teeperf fleet query' lists them");
+	if (dialect == CLICKHOUSE)
+		return show_clickhouse(question);
+	return fputs(question->sql, stdout) < 0 ? TP_EXIT_FAILED : TP_EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
-	if (show) {
-		const struct tp_fleet_question *shown =
-		    argc ? tp_fleet_question_find(argv[argc - 1]) : NULL;
-		if (!shown)
-			return tp_options_usage(
-			    "--show: of which question? without a name, 'teeperf fleet query' lists them");
-		return fputs(shown->sql, stdout) < 0 ? TP_EXIT_FAILED : TP_EXIT_DONE;
-	}
+	if (database && dialect != CLICKHOUSE)
+		return tp_options_usage("--database is for '--show --dialect clickhouse'");
+	if (dialect == CLICKHOUSE && !show)
+		return tp_options_usage(
+		    "--dialect clickhouse prints the statement of a question: give --show, too");
+	if (show)
+		return show_question(argc ? tp_fleet_question_find(argv[argc - 1]) : NULL);
 	if (!sql && argc < 2)
 		return list();
 	if (argc != (sql ? 1 : 2))
@@ -120,6 +169,7 @@ const struct tp_command tp_fleet_query = {
     .examples =
 	"teeperf fleet query /srv/profiles top\n"
 	"teeperf fleet query --program redis-server --param function=dictFind /srv/profiles p99\n"
+	"teeperf fleet query --show --dialect clickhouse --param program=redis-server top | clickhouse-client\n"
 	"teeperf fleet query --sql 'SELECT host, count(*) FROM runs GROUP BY host' /srv/profiles\n",
     .options = options,
     .run = run,

@@ -37,7 +37,8 @@ int tp_fleet_tables_add(struct tp_fleet_tables *tables, const char *directory,
 /* A query that comes with us: sql/NAME.sql, whose first line says what it answers. */
 struct tp_fleet_question {
 	const char *name;
-	const char *sql;
+	const char *sql;        /* for SQLite and DuckDB, with parameters $NAME */
+	const char *clickhouse; /* the same, for tables of ClickHouse: {NAME:TYPE} */
 };
 /* Ended by one without a name. */
 extern const struct tp_fleet_question tp_fleet_questions[];
@@ -45,5 +46,12 @@ extern const struct tp_fleet_question tp_fleet_questions[];
 const struct tp_fleet_question *tp_fleet_question_find(const char *name);
 /* Names of the parameters that they have, NULL at the end: each can be NULL. */
 extern const char *const tp_fleet_question_parameters[];
+/*
+ * Add the statement for the tables of ClickHouse in DATABASE, with the values of PARAMETERS, and NULL or what the question says
+ * for others. 0; TP_ERR_SYNTAX: a value is not what it has to be, or there is no such parameter; TP_ERR_MEMORY.
+ */
+int tp_fleet_question_clickhouse(struct tp_buf *out, const struct tp_fleet_question *question,
+    const char *database, const struct tp_query_parameter *parameters, uint32_t count,
+    struct tp_err *err);
 
 #endif

@@ -1,41 +1,15 @@
 -- machines on which functions take longer or shorter a call than on the others, by more than chance
 -- $program: of one program; $least: percent that count (5). The test is that of 'regressions', a machine against all others.
 WITH hosts AS (
-	SELECT DISTINCT program, host FROM runs WHERE host <> '' AND (CAST($program AS VARCHAR) IS NULL OR program = $program)
+	SELECT DISTINCT program, host FROM runs
+	WHERE host <> '' AND (CAST($program AS VARCHAR) IS NULL OR program = $program)
 ), sides AS (
 	SELECT h.program || ' ' || h.host AS what, CASE WHEN r.host = h.host THEN 'b' ELSE 'a' END AS side, r.run_id
 	FROM hosts h JOIN runs r ON r.program = h.program WHERE r.host <> ''
-), each_run AS (
-	-- A value a run: calls of one run depend on each other, and are not many measurements.
-	SELECT g.what, g.side, f.fn_key, f.function, f.run_id, 1.0 * f.self_ns / f.timed_calls AS x, f.self_ns
-	FROM functions f JOIN sides g ON g.run_id = f.run_id WHERE f.timed_calls > 0 AND f.self_ns IS NOT NULL
-), means AS (
-	SELECT what, side, fn_key, max(function) AS function, count(*) AS n, avg(x) AS mean, sum(self_ns) AS self_ns
-	FROM each_run GROUP BY what, side, fn_key
-), spread AS (
-	SELECT m.what, m.side, m.fn_key, sum((e.x - m.mean) * (e.x - m.mean)) / (m.n - 1) / m.n AS se2
-	FROM means m JOIN each_run e ON e.what = m.what AND e.side = m.side AND e.fn_key = m.fn_key WHERE m.n >= 5
-	GROUP BY m.what, m.side, m.fn_key, m.n
-), pairs AS (
-	SELECT a.what, a.fn_key, b.function, a.n AS runs_a, b.n AS runs_b, a.mean AS a_ns, b.mean AS b_ns, sa.se2 + sb.se2 AS se2,
-		CASE WHEN sa.se2 + sb.se2 > 0 THEN (sa.se2 + sb.se2) * (sa.se2 + sb.se2) / (sa.se2 * sa.se2 / (a.n - 1) + sb.se2 * sb.se2 / (b.n - 1))
-			ELSE a.n + b.n - 2.0 END AS df,
-		b.self_ns, count(*) OVER () AS tests
-	FROM means a JOIN means b ON b.what = a.what AND b.fn_key = a.fn_key AND b.side = 'b'
-	JOIN spread sa ON sa.what = a.what AND sa.fn_key = a.fn_key AND sa.side = 'a'
-	JOIN spread sb ON sb.what = b.what AND sb.fn_key = b.fn_key AND sb.side = 'b'
-	WHERE a.side = 'a'
-), tails AS (SELECT *, sqrt(-2 * ln(0.05 / 2 / tests)) AS q FROM pairs
-), normal AS (
-	SELECT *, q - (2.515517 + 0.802853 * q + 0.010328 * q * q) / (1 + 1.432788 * q + 0.189269 * q * q + 0.001308 * q * q * q) AS z FROM tails
-), bounds AS (
-	SELECT *, z + (z * z * z + z) / (4 * df) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * df * df)
-		+ (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * df * df * df)
-		+ (79 * pow(z, 9) + 776 * pow(z, 7) + 1482 * pow(z, 5) - 1920 * pow(z, 3) - 945 * z) / (92160 * pow(df, 4)) AS bound
-	FROM normal
-)
-SELECT what AS program_and_host, fn_key, function, runs_a AS other_runs, runs_b AS host_runs, round(a_ns, 1) AS others_ns, round(b_ns, 1) AS host_ns,
-	round(100 * (b_ns - a_ns) / a_ns, 1) AS percent, round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(df, 1) AS df, round(bound, 1) AS t_needed
+-- part welch
+SELECT what AS program_and_host, fn_key, function, runs_a AS other_runs, runs_b AS host_runs,
+	round(a_ns, 1) AS others_ns, round(b_ns, 1) AS host_ns, round(100 * (b_ns - a_ns) / a_ns, 1) AS percent,
+	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(df, 1) AS df, round(bound, 1) AS t_needed
 FROM bounds
 WHERE abs(b_ns - a_ns) > bound * sqrt(se2) AND abs(b_ns - a_ns) > a_ns * coalesce(CAST($least AS DOUBLE), 5) / 100
 ORDER BY round(abs(b_ns - a_ns) / b_ns * self_ns) DESC, what, fn_key;

@@ -1,7 +1,8 @@
 -- functions that few runs call, and seldom
 -- $program: of one program; $most: so many (25). Those that no run calls are in no trace: 'teeperf inventory' has them.
 WITH here AS (
-	SELECT f.fn_key, f.program, max(f.function) AS function, max(f.module) AS module, count(DISTINCT f.run_id) AS runs, sum(f.calls) AS calls
+	SELECT f.fn_key, f.program, max(f.function) AS function, max(f.module) AS module,
+		count(DISTINCT f.run_id) AS runs, sum(f.calls) AS calls
 	FROM functions f JOIN runs r ON r.run_id = f.run_id
 	WHERE CAST($program AS VARCHAR) IS NULL OR f.program = $program
 	GROUP BY f.fn_key, f.program

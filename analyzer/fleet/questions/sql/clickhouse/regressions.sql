@@ -1,0 +1,33 @@
+-- functions that take longer a call in a build than in another, by more than chance
+-- {program}: of one program; {old}, {new}: build IDs or git revisions (the two that were recorded last, of each program);
+-- {least}: percent that count (5). Welch's t-test over the runs' means, of at least 5 each, 5 % for all functions together.
+SELECT what AS program, fn_key, name AS function, runs_a AS old_runs, runs_b AS new_runs,
+	round(a_ns, 1) AS old_ns, round(b_ns, 1) AS new_ns, round(100 * (b_ns - a_ns) / a_ns, 1) AS percent,
+	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(degrees, 1) AS df, round(bound, 1) AS t_needed
+-- part welch_begin
+SELECT run_id, program AS what, if(is_new = 1, 'b', 'a') AS side
+FROM (
+	SELECT run_id, program,
+		ifNull(if(isNull({new:Nullable(String)}), build = builds[1],
+			build_id = {new:Nullable(String)} OR git_revision = {new:Nullable(String)}), 0) AS is_new,
+		ifNull(if(isNull({old:Nullable(String)}), build = builds[2],
+			build_id = {old:Nullable(String)} OR git_revision = {old:Nullable(String)}), 0) AS is_old
+	FROM (
+		SELECT run_id, program, build_id, git_revision, concat(build_id, ' ', git_revision) AS build
+		FROM teeperf.runs FINAL WHERE ifNull({program:Nullable(String)}, program) = program
+	)
+	GLOBAL ALL INNER JOIN (
+		-- The newest first.
+		SELECT program, groupArray(named) AS builds
+		FROM (
+			SELECT program, concat(build_id, ' ', git_revision) AS named, min(start_unix_ns) AS first_ns
+			FROM teeperf.runs FINAL GROUP BY program, build_id, git_revision
+			ORDER BY first_ns DESC, build_id, git_revision
+		)
+		GROUP BY program
+	) USING (program)
+)
+WHERE is_new = 1 OR is_old = 1
+-- part welch_end
+WHERE b_ns - a_ns > bound * sqrt(se2) AND b_ns - a_ns > a_ns * {least:Float64} / 100
+ORDER BY round((b_ns - a_ns) / b_ns * b_self_ns) DESC, what, fn_key;
