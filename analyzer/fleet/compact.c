@@ -192,7 +192,7 @@ int tp_fleet_expire_runs(const char *directory, const struct tp_fleet_old *old,
 	*rewritten = (struct tp_fleet_rewritten){0};
 	if (!code)
 		code = tp_fleet_path(folder, err, "%s/manifest", directory);
-	// "program=..." and "experiment=...".
+	// Those of programs, "program=...", and of experiments: whatever has an equals sign.
 	if (!code)
 		code = tp_fleet_names_read(&programs, folder, "", err);
 	for (uint32_t i = 0; !code && i < programs.count; i++)

@@ -442,20 +442,19 @@ static int leave_out(struct work *work, enum tp_fleet_table_id last, struct tp_f
 	return code;
 }
 
-static int push_program(struct work *work, const char *program, struct tp_err *err)
+// KIND: with what the name of the folder of manifests, PROGRAM, begins.
+static int push_program(
+    struct work *work, const char *kind, const char *program, struct tp_err *err)
 {
-	const char *equals = strchr(program, '=');
-	const bool of_experiments =
-	    equals && strncmp(program, TP_FLEET_OF_EXPERIMENTS, (size_t)(equals - program)) == 0;
-	const enum tp_fleet_table_id last = of_experiments ? TP_FLEET_EXPERIMENTS : TP_FLEET_RUNS;
+	const enum tp_fleet_table_id last =
+	    strcmp(kind, TP_FLEET_OF_EXPERIMENTS "=") == 0 ? TP_FLEET_EXPERIMENTS : TP_FLEET_RUNS;
 	struct tp_fleet_names runs = {0};
 	struct group *group = &work->group;
-	if (!equals)
-		return 0;
+	const char *name = program + strlen(kind);
 	int code = list_runs(work, program, &runs, err);
 	if (!code && runs.count)
 		code = leave_out(work, last, &runs, err);
-	char *shown = strdup(equals + 1);
+	char *shown = strdup(name);
 	if (!code && !shown)
 		code = tp_err_memory(err, program);
 	if (shown)
@@ -466,7 +465,7 @@ static int push_program(struct work *work, const char *program, struct tp_err *e
 			to++;
 		*group = (struct group){.ids = runs.items + from,
 		    .count = to - from,
-		    .program = equals + 1,
+		    .program = name,
 		    .shown = shown};
 		const char *id = runs.items[from];
 		snprintf(group->day, sizeof(group->day), "%.4s-%.2s-%.2s", id, id + 4, id + 6);
@@ -566,8 +565,8 @@ static int hold(const char *directory, int *code, struct tp_err *err)
 int tp_fleet_push_runs(
     const struct tp_fleet_push *push, struct tp_fleet_pushed *pushed, struct tp_err *err)
 {
+	static const char *const kinds[] = {TP_FLEET_OF_PROGRAMS "=", TP_FLEET_OF_EXPERIMENTS "="};
 	struct work work = {.push = push, .pushed = pushed};
-	struct tp_fleet_names programs = {0};
 	char folder[TP_FLEET_PATH];
 	int code;
 	*pushed = (struct tp_fleet_pushed){0};
@@ -578,11 +577,13 @@ int tp_fleet_push_runs(
 		code = connect_to(&work, err);
 	if (!code)
 		code = tp_fleet_path(folder, err, "%s/manifest", push->directory);
-	if (!code)
-		code = tp_fleet_names_read(&programs, folder, "", err);
-	for (uint32_t i = 0; !code && i < programs.count; i++)
-		code = push_program(&work, programs.items[i], err);
-	tp_fleet_names_release(&programs);
+	for (int kind = 0; !code && kind < 2; kind++) {
+		struct tp_fleet_names names = {0};
+		code = tp_fleet_names_read(&names, folder, kinds[kind], err);
+		for (uint32_t i = 0; !code && i < names.count; i++)
+			code = push_program(&work, kinds[kind], names.items[i], err);
+		tp_fleet_names_release(&names);
+	}
 	tp_http_close(&work.http);
 	tp_buf_release(&work.answer);
 	tp_buf_release(&work.batch);

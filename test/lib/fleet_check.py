@@ -53,7 +53,7 @@ def table(name):
         wanted(os.path.basename(path) == name + ".parquet", path)
         columns, _ = parquet_read.read(path, full_groups=name != "calls")
         facts = parquet_read.facts(path)
-        wanted(facts["teeperf.table"] == name and facts["teeperf.schema"] == "1", path, facts)
+        wanted(facts["teeperf.table"] == name and facts["teeperf.schema"] in ("1", "2"), path, facts)
         units = json.loads(facts["teeperf.units"])
         wanted(set(units) <= set(columns), path, units)
         folders = dict(part.split("=", 1) for part in path.split("/")[-4:-1])

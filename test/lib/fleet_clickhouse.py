@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""fleet_clickhouse.py TEEPERF FLEET DOCUMENT: two servers of ClickHouse on loopback, as two shards of a cluster, get the runs of FLEET by
+"""fleet_clickhouse.py TEEPERF FLEET DOCUMENT QUESTIONS: two servers of ClickHouse on loopback, as two shards of a cluster, get the runs of FLEET by
 'teeperf fleet push', whose requests go through a proxy of ours. One shard is killed in the middle of an insert, an answer is lost, and the
-command is killed. Then the statements of DOCUMENT say what the Parquet files do. Prints what was compared."""
+command is killed. Then the statements of DOCUMENT say what the Parquet files do; and the named questions, about FLEET and the fleet
+QUESTIONS, say what 'teeperf fleet query' does. Prints what was compared."""
 
 import collections
 import glob
 import http.server
+import json
+import math
 import os
 import re
 import signal
@@ -23,8 +26,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import fleet_check  # noqa: E402
 from fleet_check import wanted  # noqa: E402
 
-TEEPERF, FLEET, DOCUMENT = sys.argv[1:4]
-TABLES = ("functions", "paths", "profile", "histograms", "path_histograms", "calls", "waits", "io", "runs")
+TEEPERF, FLEET, DOCUMENT, QUESTIONS = sys.argv[1:5]
+TABLES = ("functions", "paths", "profile", "histograms", "path_histograms", "calls", "waits", "io", "runs", "experiments")
 SQL = re.compile("```sql clickhouse\n(.*?)```", re.DOTALL)
 
 
@@ -39,6 +42,8 @@ def free_ports(count):
 
 
 HTTP, TCP, DATABASE = free_ports(2), free_ports(2), "teeperf"
+# Results of experiments: no runs, but pushed as those are.
+SETS = len({row["run_id"] for row in fleet_check.table("experiments")})
 
 
 class Shard:
@@ -138,8 +143,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             wanted(b" 200 " in answer.splitlines()[0], "the answer that is lost:", answer)
 
 
-def push(status, *arguments):
-    done = subprocess.run([TEEPERF, "fleet", "push", "--batch", "64K", *arguments, FLEET], check=False, stderr=subprocess.PIPE,
+def push(status, *arguments, fleet=FLEET):
+    done = subprocess.run([TEEPERF, "fleet", "push", "--batch", "64K", *arguments, fleet], check=False, stderr=subprocess.PIPE,
                           env={**os.environ, "no_proxy": "127.0.0.1"}, timeout=300)
     text = done.stderr.decode()
     wanted(done.returncode == status, "exit status", done.returncode, "of push", arguments, text)
@@ -186,19 +191,64 @@ def count_rows():
     return {table: len(fleet_check.table(table)) if glob.glob(f"{FLEET}/{table}/day=*") else 0 for table in TABLES}
 
 
+def same(one, other):
+    """A value of ClickHouse's TabSeparated, and one of JSON: the last decimal may be rounded otherwise."""
+    if other is None or one == "\\N":
+        return other is None and one == "\\N"
+    if isinstance(other, str):
+        return one == other
+    return math.isclose(float(one), other, rel_tol=1e-9, abs_tol=0.1000001 if isinstance(other, float) else 0)
+
+
+def named(shard, fleet, database, parameters):
+    """Answers to the named questions, of the server and of 'teeperf fleet query'. How many rows each has."""
+    found = {}
+    for name, given in parameters.items():
+        given = [word for parameter in given for word in ("--param", parameter)]
+        statement = subprocess.run([TEEPERF, "fleet", "query", "--show", "--dialect", "clickhouse", "--database", database, *given, name],
+                                   check=True, stdout=subprocess.PIPE).stdout.decode()
+        rows = json.loads(subprocess.run([TEEPERF, "fleet", "query", "--format", "json", *given, fleet, name], check=True,
+                                         stdout=subprocess.PIPE).stdout)
+        there = shard.ask(statement.rstrip().rstrip(";"))
+        wanted(len(there) == len(rows), name, given, "has", len(there), "rows, not", len(rows), there[:2], rows[:2])
+        for one, other in zip(there, rows):
+            wanted(len(one) == len(other) and all(map(same, one, other.values())), name, given, one, "is not", other)
+        found[name] = len(rows)
+    return found
+
+
+def ask_questions(shards):
+    """Of two shards, and of one server, with functions that have become slower and recordings that have costs."""
+    everywhere = {"top": ["most=1000"], "rare": ["program=program1"], "skip": [], "cost": [], "hosts": ["least=0"], "regressions": ["least=0"],
+                  "p99": ["function=program0_function3", "quantile=0.9"]}
+    found = named(shards[1], FLEET, DATABASE, everywhere)
+    wanted(found["top"] > 30 and found["p99"] > 0 and found["cost"] > 2, found)
+    for statement in schema("--database", "questions"):
+        shards[0].ask(statement)
+    push(0, "--to", f"http://127.0.0.1:{HTTP[0]}/", "--database", "questions", fleet=QUESTIONS)
+    found = named(shards[0], QUESTIONS, "questions", {
+        "top": [], "rare": ["most=3"], "skip": ["most=1000"], "cost": ["program=worse"], "hosts": [], "regressions": [],
+        "p99": ["function=lookup", "program=same"]})
+    wanted(found["regressions"] == 1 and found["hosts"] == 2 and found["cost"] == 1 and found["rare"] == 3 and found["p99"] == 2, found)
+    for name, given in (("regressions", ["old=first", "new=second", "least=1"]), ("regressions", ["old=second", "new=first"]),
+                        ("hosts", ["program=same"]), ("cost", []), ("p99", ["function=it's \\"])):
+        named(shards[0], QUESTIONS, "questions", {name: given})
+    return sum(found.values())
+
+
 def one_server(shard, answers, rows):
     """The tables of one server; and replicated ones, up to the ZooKeeper that is not there."""
     for statement in schema("--database", "single"):
         shard.ask(statement)
     text = push(0, "--to", f"http://127.0.0.1:{HTTP[0]}/", "--database", "single")
-    wanted(f"pushed {rows['runs']} runs" in text, text)
+    wanted(f"pushed {rows['runs'] + SETS} runs" in text, text)
     for table in TABLES:
         [[count]] = shard.ask(f"SELECT count() FROM single.{table} FINAL")
         wanted(int(count) == rows[table], table, "of one server has", count, "rows, not", rows[table])
     [[count]] = shard.ask("SELECT uniqExact(fn_key) FROM single.functions")
     wanted(int(count) == len(answers[0]), "functions of one server")
     parsed = schema("--replicated", "--cluster", "fleet", "--database", "copies")
-    wanted(len(parsed) == 19 and "ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/copies/functions', '{replica}')" in parsed[1], parsed)
+    wanted(len(parsed) == 21 and "ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/copies/functions', '{replica}')" in parsed[1], parsed)
     try:
         shard.ask(parsed[0])
         urllib.request.urlopen(f"http://127.0.0.1:{HTTP[0]}/", parsed[1].encode())
@@ -263,10 +313,10 @@ def main():
         subprocess.run([TEEPERF, "fleet", "compact", "-q", FLEET], check=True)
         proxy.plan({})
         text = push(0, *to, *user)
-        wanted(f"pushed {rows['runs'] - int(some)} runs" in text and f"{some} were there already" in text, text)
+        wanted(f"pushed {rows['runs'] - int(some) + SETS} runs" in text and f"{some} were there already" in text, text)
         proxy.plan({})
         text = push(0, "--to", f"http://127.0.0.1:{HTTP[1]}")
-        wanted(f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {rows['runs']} were there already" in text, text)
+        wanted(f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {rows['runs'] + SETS} were there already" in text, text)
         for shard in shards:
             questions = check(shard, answers, rows)
             [[local]] = shard.ask(f"SELECT uniqExact(run_id) FROM {DATABASE}.runs_local")
@@ -274,9 +324,10 @@ def main():
         # How many depends on what the servers have merged meanwhile.
         twice = sum(int(shards[0].ask(f"SELECT count() FROM {DATABASE}.{table}")[0][0]) for table in TABLES) - sum(rows.values())
         one_server(shards[0], answers, rows)
+        asked = ask_questions(shards)
         [[version]] = shards[0].ask("SELECT version()")
         print(f"ClickHouse {version}: {rows['runs']} runs, {sum(rows.values())} rows, {twice} of them twice until they are merged, "
-              f"{len(questions)} statements, {len(answers[0])} functions")
+              f"{len(questions)} statements, {len(answers[0])} functions; {asked} rows of named questions")
     finally:
         proxy.shutdown()
         for shard in shards:

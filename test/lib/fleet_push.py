@@ -20,7 +20,7 @@ from fleet_check import wanted  # noqa: E402
 
 TEEPERF, FLEET = sys.argv[1:3]
 ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
-TABLES = ("functions", "paths", "profile", "histograms", "path_histograms", "calls", "runs")
+TABLES = ("functions", "paths", "profile", "histograms", "path_histograms", "calls", "runs", "experiments")
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -42,8 +42,8 @@ class Server(http.server.ThreadingHTTPServer):
     def handle_error(self, request, client_address):
         pass
 
-    def runs(self):
-        return sorted({row["run_id"] for table, row in self.rows if table == "runs"})
+    def runs(self, of="runs"):
+        return sorted({row["run_id"] for table, row in self.rows if table == of})
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -78,8 +78,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 wanted(len(values) == len(columns.split(", ")), statement, line)
                 server.rows.append((table, dict(zip(columns.split(", "), values))))
         else:
-            first, last = re.search(r"FROM teeperf.runs WHERE run_id >= '([0-9a-f-]+)' AND run_id <= '([0-9a-f-]+)'", statement).groups()
-            text = "".join(run + "\n" for run in server.runs() if first <= run <= last)
+            of, first, last = re.search(r"FROM teeperf.(runs|experiments) WHERE run_id >= '([0-9a-f-]+)' AND run_id <= '([0-9a-f-]+)'",
+                                        statement).groups()
+            text = "".join(run + "\n" for run in server.runs(of) if first <= run <= last)
         if action == 200:
             self.answer(200, text)
         else:
@@ -118,8 +119,11 @@ def check_rows(server):
 
 
 def check_order(server):
-    """Rows of a run come before its row in runs."""
+    """Rows of a run come before its row in runs; those of a set of results in one request."""
     complete = set()
+    sets = [set(re.findall(r"\t([0-9]{8}-[0-9]{6}-[0-9a-f]{16})\t", statement)) for statement in server.statements
+            if statement.startswith("INSERT INTO teeperf.experiments ")]
+    wanted(sum(map(len, sets)) == len(set().union(*sets)) == len(server.runs("experiments")), "sets of results:", sets)
     for table, row in server.rows:
         wanted(row["run_id"] not in complete, table, "has a row of a run that is in runs")
         if table == "runs":
@@ -127,7 +131,7 @@ def check_order(server):
 
 
 def main():
-    runs = len(fleet_check.table("runs"))
+    runs = len(fleet_check.table("runs")) + len({row["run_id"] for row in fleet_check.table("experiments")})
     server = Server()
     to = ("--to", server.url)
     text = push(0, *to, "--batch", "20K")
@@ -139,7 +143,7 @@ def main():
     with open("statements", "w", encoding="utf-8") as file:
         file.write("".join(statement + "\0" for statement in server.statements))
     batches = len(server.statements)
-    wanted(batches > 20 and all(len(statement) < 25000 for statement in server.statements), batches, "requests")
+    wanted(batches > 20 and all(len(statement) < 25000 or statement.startswith("INSERT INTO teeperf.experiments") for statement in server.statements), batches, "requests")
 
     # A second time nothing is sent.
     text = push(0, *to)

@@ -186,8 +186,8 @@ python3 - "$file" <<'END'
 import sys
 data = open(sys.argv[1], "rb").read()
 at = data.index(b"teeperf.schema")
-at = data.index(b"1", at)
-open(sys.argv[1], "wb").write(data[:at] + b"2" + data[at + 1:])
+at = data.index(b"2", at)
+open(sys.argv[1], "wb").write(data[:at] + b"9" + data[at + 1:])
 END
 expect 1 "$TEEPERF" fleet compact -q newer
-says 'has schema 2, and this program knows 1' err
+says 'has schema 9, and this program knows 2' err

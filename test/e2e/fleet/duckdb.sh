@@ -46,4 +46,4 @@ assert worst <= 1 / 64, worst
 print("p99 of %d functions, at most %.2f %% off" % (len(near), 100 * worst))
 END
 says "^runs	$runs	$runs	2023-11-14	3$" before
-says '^schema	1$' before
+says '^schema	2$' before

@@ -18,6 +18,9 @@ sed 's/^clock kind=tsc.*/clock kind=tsc hz=0/; s/\/usr\/bin\/program0/\/usr\/bin
 expect 0 "$TEEPERF" fleet add -q --to fleet --calls traces/1.trace traces/2.trace traces/unknown.trace
 expect 0 "$TEEPERF" fleet add -q --to fleet --git-revision 'a	tab, a \ and
 a new line' traces/*.trace
+# Results of experiments, of two tasks, larger than a request.
+cp -r "$root/test/fleet-samples/results" .
+expect 0 "$TEEPERF" fleet add -q --to fleet results
 printf 'pass word\nwhatever\n' >password
 tls=
 if command -v openssl >/dev/null; then

@@ -16,6 +16,12 @@ for sample in "$samples"/schema-*; do
 	# Known by their names, and no files of theirs are written.
 	"$TEEPERF" fleet add --to fleet one.trace two.trace >out 2>err || [ $? = 1 ] || fail "$(cat err)"
 	[ "$(grep -c 'is there already' err)" = 2 ] || fail "$(cat err)"
+	# Results of experiments are there from version 2 on.
+	expect 0 "$TEEPERF" fleet add --to fleet "$samples/results"
+	[ "${sample##*-}" = 1 ] || says "task 'sums' is there already" err
+	expect 0 "$TEEPERF" fleet query --format csv --sql \
+		"SELECT count(*) > 5 AND min(task) = 'sums' AND min(runs) = 3 AS there FROM experiments" fleet
+	says '^1$' out
 	expect 0 "$TEEPERF" fleet add -q --to fleet new.trace
 	python3 "$lib/fleet_check.py" "$TEEPERF" fleet one.trace two.trace new.trace >checked || fail "$sample: $(cat checked)"
 	expect 0 "$TEEPERF" fleet compact fleet

@@ -10,10 +10,10 @@ FROM (
 	FROM (
 		SELECT run_id, program, host FROM teeperf.runs FINAL
 		WHERE host != '' AND ifNull({program:Nullable(String)}, program) = program
-	)
+	) AS one_side
 	GLOBAL ALL INNER JOIN (
 		SELECT program, groupUniqArray(host) AS hosts FROM teeperf.runs FINAL WHERE host != '' GROUP BY program
-	) USING (program)
+	) AS other_side USING (program)
 )
 ARRAY JOIN hosts AS one
 -- part welch_end

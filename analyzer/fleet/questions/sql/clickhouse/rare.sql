@@ -9,8 +9,8 @@ FROM (
 	WHERE run_id GLOBAL IN (SELECT run_id FROM teeperf.runs)
 		AND ifNull({program:Nullable(String)}, program) = program
 	GROUP BY program, fn_key
-)
+) AS one_side
 GLOBAL ALL INNER JOIN (
 	SELECT program, count() AS all_runs FROM teeperf.runs FINAL GROUP BY program
-) USING (program)
+) AS other_side USING (program)
 ORDER BY run_count / all_runs, all_calls, program, fn_key LIMIT {most:UInt64};

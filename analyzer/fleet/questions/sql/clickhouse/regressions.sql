@@ -15,7 +15,7 @@ FROM (
 	FROM (
 		SELECT run_id, program, build_id, git_revision, concat(build_id, ' ', git_revision) AS build
 		FROM teeperf.runs FINAL WHERE ifNull({program:Nullable(String)}, program) = program
-	)
+	) AS one_side
 	GLOBAL ALL INNER JOIN (
 		-- The newest first.
 		SELECT program, groupArray(named) AS builds
@@ -25,7 +25,7 @@ FROM (
 			ORDER BY first_ns DESC, build_id, git_revision
 		)
 		GROUP BY program
-	) USING (program)
+	) AS other_side USING (program)
 )
 WHERE is_new = 1 OR is_old = 1
 -- part welch_end

@@ -9,17 +9,17 @@ FROM (
 	FROM (
 		SELECT run_id, fn_key, function, module, timed_calls, self_ns FROM teeperf.functions FINAL
 		WHERE ifNull({program:Nullable(String)}, program) = program
-	)
+	) AS one_side
 	GLOBAL ALL INNER JOIN (
 		SELECT run_id, run_cost_ns / run_calls AS cost_a_call
 		FROM (
 			SELECT run_id, cost_ns AS run_cost_ns FROM teeperf.runs FINAL
-		)
+		) AS one_side
 		GLOBAL ALL INNER JOIN (
 			SELECT run_id, sum(timed_calls) AS run_calls FROM teeperf.functions FINAL
 			GROUP BY run_id HAVING run_calls > 0
-		) USING (run_id)
-	) USING (run_id)
+		) AS other_side USING (run_id)
+	) AS other_side USING (run_id)
 	GROUP BY fn_key HAVING recorded > 0
 )
-ORDER BY ifNull(all_cost_ns, recorded) / (all_self_ns + 1) DESC, recorded DESC, fn_key LIMIT {most:UInt64};
+ORDER BY ifNull(all_cost_ns, toFloat64(recorded)) / (all_self_ns + 1) DESC, recorded DESC, fn_key LIMIT {most:UInt64};

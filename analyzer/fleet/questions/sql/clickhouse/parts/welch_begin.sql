@@ -29,5 +29,5 @@ FROM (
 					SELECT run_id, fn_key, function, assumeNotNull(self_ns) AS run_self_ns,
 						run_self_ns / timed_calls AS x
 					FROM teeperf.functions FINAL WHERE timed_calls > 0 AND isNotNull(self_ns)
-				)
+				) AS one_side
 				GLOBAL ALL INNER JOIN (

@@ -1,4 +1,4 @@
-				) USING (run_id)
+				) AS other_side USING (run_id)
 				GROUP BY what, fn_key HAVING runs_a >= 5 AND runs_b >= 5
 			)
 		)
