@@ -7,7 +7,8 @@ import re
 
 from . import run
 
-TABLES = ("runs", "functions", "paths", "profile", "histograms", "path_histograms", "calls", "waits", "io")
+TABLES = ("runs", "functions", "paths", "profile", "histograms", "path_histograms", "calls", "waits", "io",
+          "experiments")
 
 
 def _escaped(text):
@@ -43,13 +44,11 @@ class Fleet:
         found = _read(files)
         if found is not None:
             return found
-        where = ["%s = '%s'" % (key, value.replace("'", "''")) for key, value in (("day", day), ("program", program))
-                 if value != "*"]
-        return self.query("SELECT * FROM %s%s" % (table, " WHERE " + " AND ".join(where) if where else ""))
+        return self.query("SELECT * FROM %s" % table, day=None if day == "*" else day, program=None if program == "*" else program)
 
-    def query(self, sql):
-        """The rows of SQL over the tables, by 'teeperf fleet query'."""
-        found, self.notes = run.rows(["fleet", "query"], ["--sql", sql, self.path])
+    def query(self, sql, **options):
+        """The rows of SQL over the tables, by 'teeperf fleet query', of whose options OPTIONS are: day="2026-11-26", program="NAME"."""
+        found, self.notes = run.rows(["fleet", "query"], [*run.options(options), "--sql", sql, self.path])
         return found
 
     def question(self, name, **options):

@@ -47,6 +47,21 @@ expect 129 "$TEEPERF" fleet query fleet no-such-question
 expect 129 "$TEEPERF" fleet query --param no_such=1 fleet top
 expect 129 "$TEEPERF" fleet query --day yesterday fleet top
 expect 129 "$TEEPERF" fleet query --show
+# For ClickHouse, with the values of parameters: fleet/clickhouse runs them there.
+expect 0 "$TEEPERF" fleet query --show --dialect clickhouse --database other --param "program=it's" --param most=3 top
+says "^WHERE|WHERE run_id GLOBAL IN \(SELECT run_id FROM other.runs\)" out
+says "ifNull\('it\\\\'s', program\) = program" out
+says 'LIMIT 3;$' out
+! grep -q '{[a-z]*:' out || fail "parameters are left: $(cat out)"
+for name in top regressions p99 hosts skip rare cost; do
+	expect 0 "$TEEPERF" fleet query --show --dialect clickhouse $name
+	says '^SELECT ' out
+done
+for wrong in "--dialect clickhouse fleet top" "--database x fleet top" "--show --dialect clickhouse --param most=x top" \
+	"--show --dialect clickhouse --param function=x top" "--show --dialect clickhouse --database a.b top" \
+	"--show --dialect other top"; do
+	expect 129 "$TEEPERF" fleet query $wrong
+done
 expect 1 "$TEEPERF" fleet query . top
 says 'is no folder of a fleet' err
 expect 1 "$TEEPERF" fleet query --sql 'SELECT * FROM no_such' fleet

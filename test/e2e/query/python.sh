@@ -21,7 +21,7 @@ PYTHONPATH=$root/python
 PYTHONDONTWRITEBYTECODE=1
 export TEEPERF PYTHONPATH PYTHONDONTWRITEBYTECODE
 cat >lists.py <<'EOS'
-import csv, sys
+import csv, os, sys
 sys.modules["pandas"] = None                      # as if it were not installed
 import teeperf
 
@@ -44,6 +44,13 @@ assert len(trace.example("latency-by-caller", function="mix"))
 fleet = teeperf.fleet("fleet")
 assert [row["program"] for row in fleet.table("runs", program="app")] == ["app"]
 assert fleet.table("runs", program="other") == []
+# Folders of other days and programs are not opened: in these files is nothing to read.
+for folder in ("day=2000-01-01/program=app", "day=%s/program=other" % fleet.runs()[0]["day"]):
+    os.makedirs("partly/runs/%s/run=1" % folder)
+    open("partly/runs/%s/run=1/runs.parquet" % folder, "w").close()
+partly, day = teeperf.fleet("partly"), fleet.runs()[0]["day"]
+assert partly.table("runs", day=day, program="app") == fleet.table("runs")
+assert partly.query("SELECT count(*) AS n FROM runs", day=day, program=["app"]) == [{"n": 1}]
 write("lists.fleet", sorted(fleet.question("top", param="most=1000"), key=lambda row: (-row["self_ns"], row["function"])))
 assert len(fleet.question("p99", param=["function=mix", "quantile=0.5"])) == 1
 assert fleet.query("SELECT sum(calls) AS calls FROM functions")[0]["calls"] == fleet.runs()[0]["calls"]
@@ -58,6 +65,7 @@ for wrong, says in ((lambda: trace.query("SELECT nothing"), "nothing"), (lambda:
     else:
         raise SystemExit("no error about " + says)
 EOS
+cp -R fleet partly
 expect 0 $python lists.py
 cmp lists wanted || fail "the rows are others than those of teeperf query"
 { head -n 1 wanted; tail -n +2 wanted | sort; } >wanted.sorted

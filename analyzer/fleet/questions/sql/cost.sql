@@ -1,8 +1,8 @@
 -- what recording cost, program by program
--- $program: of one program. Costs are those of runs where they are known: compensated_runs.
+-- $program: of one program. Costs are those of runs where they are known: compensated_runs; ns_a_call is of recorded calls.
 SELECT program, count(*) AS runs, sum(compensated) AS compensated_runs, sum(calls) AS calls, sum(cost_ns) AS cost_ns,
 	round(100.0 * sum(cost_ns) / sum(CASE WHEN compensated = 1 THEN self_ns END), 2) AS percent_of_self,
-	round(1.0 * sum(cost_ns) / sum(CASE WHEN compensated = 1 THEN calls END), 1) AS ns_a_call,
+	round(2.0 * sum(cost_ns) / sum(CASE WHEN compensated = 1 THEN events END), 1) AS ns_a_call,
 	round(100.0 * max(budget_overhead), 2) AS worst_budget_percent, sum(missing_events) AS missing_events,
 	sum(1 - complete) AS incomplete_runs
 FROM runs WHERE CAST($program AS VARCHAR) IS NULL OR program = $program
