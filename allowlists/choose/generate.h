@@ -13,7 +13,7 @@
 
 /* Recordings that others have added up, in place of a profile: see tp_workload_sum. */
 struct tp_generate_sums {
-	const char *name; /* what is shown in place of a file's name, in the tables ... */
+	const char *name;      /* what is shown in place of a file's name, in the tables ... */
 	const char *list_name; /* ... and in the list */
 	const struct tp_workload_sum *functions;
 	uint32_t function_count;

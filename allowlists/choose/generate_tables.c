@@ -42,7 +42,8 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	case TP_QUALITY_EVENTS:
 		if (generated->options.sums) {
 			tp_buf_addf(out,
-			    "%-10s from events, less what recording has cost in each run\n", "times");
+			    "%-10s from events, less what recording has cost in each run\n",
+			    "times");
 			break;
 		}
 		tp_buf_addf(out,

@@ -156,8 +156,7 @@ static int choose(const char *directory, const char *program, const struct tp_fl
 			if (!add_dropped(dropped, runs.items[i]))
 				code = tp_err_memory(err, directory);
 			if (old->each)
-				old->each(
-				    old->context, runs.items[i], strchr(program, '=') + 1);
+				old->each(old->context, runs.items[i], strchr(program, '=') + 1);
 		}
 	}
 	tp_fleet_names_release(&runs);

@@ -207,12 +207,10 @@ int tp_fleet_check(const char *directory, struct tp_err *err)
 static int manifest_path(char path[TP_FLEET_PATH], const char *directory, const char *kind,
     const char *program, const char *id, struct tp_err *err)
 {
-	return tp_fleet_path(
-	    path, err, "%s/manifest/%s=%s/%s.json", directory, kind, program, id);
+	return tp_fleet_path(path, err, "%s/manifest/%s=%s/%s.json", directory, kind, program, id);
 }
 
-bool tp_fleet_has_run(
-    const char *directory, const char *kind, const char *program, const char *id)
+bool tp_fleet_has_run(const char *directory, const char *kind, const char *program, const char *id)
 {
 	char path[TP_FLEET_PATH];
 	return !manifest_path(path, directory, kind, program, id, NULL) && access(path, F_OK) == 0;
@@ -237,8 +235,8 @@ int tp_fleet_adding_begin(struct tp_fleet_adding *adding, struct tp_err *err)
 	return code ? code : tp_fleet_stage(adding->stage, adding->directory, "add", err);
 }
 
-int tp_fleet_adding_file(struct tp_fleet_adding *adding, enum tp_fleet_table_id id, uint64_t rows,
-    struct tp_err *err)
+int tp_fleet_adding_file(
+    struct tp_fleet_adding *adding, enum tp_fleet_table_id id, uint64_t rows, struct tp_err *err)
 {
 	char path[TP_FLEET_PATH];
 	struct stat stat_;
@@ -306,13 +304,13 @@ static int write_manifest(const struct tp_fleet_adding *adding, struct tp_err *e
 	char folder[TP_FLEET_PATH];
 	char from[TP_FLEET_PATH];
 	char to[TP_FLEET_PATH];
-	int code = tp_fleet_path(folder, err, "%s/manifest/%s=%s", adding->directory, adding->kind,
-	    adding->program);
+	int code = tp_fleet_path(
+	    folder, err, "%s/manifest/%s=%s", adding->directory, adding->kind, adding->program);
 	if (!code)
 		code = tp_fleet_path(from, err, "%s/manifest.json", adding->stage);
 	if (!code)
-		code = manifest_path(to, adding->directory, adding->kind, adding->program,
-		    adding->added->id, err);
+		code = manifest_path(
+		    to, adding->directory, adding->kind, adding->program, adding->added->id, err);
 	if (!code)
 		code = tp_fleet_make_folders(folder, err);
 	if (code)
@@ -355,8 +353,7 @@ void tp_fleet_adding_end(const struct tp_fleet_adding *adding)
 
 // ---- a run
 
-static int write_files(
-    struct tp_fleet_adding *adding, struct tp_fleet_run *run, struct tp_err *err)
+static int write_files(struct tp_fleet_adding *adding, struct tp_fleet_run *run, struct tp_err *err)
 {
 	int code = 0;
 	for (int id = 0; !code && id < TP_FLEET_TABLES; id++) {

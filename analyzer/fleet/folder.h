@@ -86,8 +86,7 @@ static inline const char *tp_fleet_kind(const struct tp_fleet_table *table)
 							       : TP_FLEET_OF_PROGRAMS;
 }
 /* Whether the run is complete there. PROGRAM is encoded. */
-bool tp_fleet_has_run(
-    const char *directory, const char *kind, const char *program, const char *id);
+bool tp_fleet_has_run(const char *directory, const char *kind, const char *program, const char *id);
 
 /* Something that comes in: files in a folder of their own, which are put in their places together. */
 struct tp_fleet_adding {
@@ -105,8 +104,8 @@ struct tp_fleet_adding {
 /* Make the folders, unless added->already. 0 or a negative tp_error; end it in any case. */
 int tp_fleet_adding_begin(struct tp_fleet_adding *adding, struct tp_err *err);
 /* The file of a table is in the stage, with so many rows. */
-int tp_fleet_adding_file(struct tp_fleet_adding *adding, enum tp_fleet_table_id id, uint64_t rows,
-    struct tp_err *err);
+int tp_fleet_adding_file(
+    struct tp_fleet_adding *adding, enum tp_fleet_table_id id, uint64_t rows, struct tp_err *err);
 /* Put all files in their places, unless somebody has done so meanwhile: added->already. */
 int tp_fleet_adding_publish(struct tp_fleet_adding *adding, struct tp_err *err);
 void tp_fleet_adding_end(const struct tp_fleet_adding *adding);

@@ -402,8 +402,8 @@ static int list_runs(
 }
 
 // Take out of RUNS those that the server has in table LAST.
-static int leave_out(struct work *work, enum tp_fleet_table_id last, struct tp_fleet_names *runs,
-    struct tp_err *err)
+static int leave_out(
+    struct work *work, enum tp_fleet_table_id last, struct tp_fleet_names *runs, struct tp_err *err)
 {
 	const char *table = tp_fleet_tables[last].name;
 	struct tp_fleet_names there = {0};
@@ -463,10 +463,8 @@ static int push_program(
 		to = from + 1;
 		while (to < runs.count && strncmp(runs.items[to], runs.items[from], 8) == 0)
 			to++;
-		*group = (struct group){.ids = runs.items + from,
-		    .count = to - from,
-		    .program = name,
-		    .shown = shown};
+		*group = (struct group){
+		    .ids = runs.items + from, .count = to - from, .program = name, .shown = shown};
 		const char *id = runs.items[from];
 		snprintf(group->day, sizeof(group->day), "%.4s-%.2s-%.2s", id, id + 4, id + 6);
 		const uint64_t rows = work->pushed->rows;

@@ -305,8 +305,7 @@ static int read_summary(struct results *results, struct tp_err *err)
 		const char *name = results->figures[i].task;
 		if (find_task(results, name))
 			continue;
-		if (TP_GROW(
-			results->tasks, results->task_room, results->task_count + UINT64_C(1)))
+		if (TP_GROW(results->tasks, results->task_room, results->task_count + UINT64_C(1)))
 			results->tasks[results->task_count++] = (struct task){name, INT64_MAX};
 		else
 			code = tp_err_memory(err, results->folder);

@@ -5,7 +5,7 @@
 
 #include "allowlists/choose/generate.h"
 
-#define TP_WRITE_CHOSEN_OUTPUT                                                             \
+#define TP_WRITE_CHOSEN_OUTPUT                                                                 \
 	"write the list to FILE, and the tables to standard output; without it the list goes " \
 	"to standard output and the tables to standard error"
 

@@ -96,19 +96,22 @@ static void warn(const struct tp_fleet_sums *sums)
 		    sums->incomplete, plural(sums->incomplete), sums->runs,
 		    sums->incomplete == 1 ? "s" : "");
 	if (sums->selective)
-		tp_command_warn("%" PRIu64 " run%s of %" PRIu64
-				" did not record each function all the time: what was not recorded is not in the sums",
+		tp_command_warn(
+		    "%" PRIu64 " run%s of %" PRIu64
+		    " did not record each function all the time: what was not recorded is not in the sums",
 		    sums->selective, plural(sums->selective), sums->runs);
 	if (sums->raw)
-		tp_command_warn("the times of %" PRIu64 " run%s of %" PRIu64
-				" have in them what recording cost, which is not known: functions with many "
-				"calls seem larger than they are",
+		tp_command_warn(
+		    "the times of %" PRIu64 " run%s of %" PRIu64
+		    " have in them what recording cost, which is not known: functions with many "
+		    "calls seem larger than they are",
 		    sums->raw, plural(sums->raw), sums->runs);
 	if (sums->in_cpu_time < sums->runs)
 		tp_command_warn(
 		    "how long %" PRIu64 " run%s of %" PRIu64
 		    " had processors is not known: the time of recording is taken for it",
-		    sums->runs - sums->in_cpu_time, plural(sums->runs - sums->in_cpu_time), sums->runs);
+		    sums->runs - sums->in_cpu_time, plural(sums->runs - sums->in_cpu_time),
+		    sums->runs);
 	else if (own_ns > WAITED_RATIO * sums->time_ns)
 		tp_command_warn(
 		    "the functions have %.1f times the processor time of the runs: their threads waited, and whose "

@@ -14,11 +14,11 @@ struct tp_fleet_filters {
 };
 
 /* Rows of an option table. */
-#define TP_FLEET_FILTERS(filters)                                                                  \
-	TP_OPT_STRING(0, "day", &(filters).day, "DAY",                                             \
-	    "open files of this day (UTC) alone, 2026-11-26, or of days from one to another, "     \
-	    "2026-11-01..2026-11-26"),                                                             \
-	    TP_OPT_LIST(0, "program", &(filters).programs, "NAME",                                 \
+#define TP_FLEET_FILTERS(filters)                                                              \
+	TP_OPT_STRING(0, "day", &(filters).day, "DAY",                                         \
+	    "open files of this day (UTC) alone, 2026-11-26, or of days from one to another, " \
+	    "2026-11-01..2026-11-26"),                                                         \
+	    TP_OPT_LIST(0, "program", &(filters).programs, "NAME",                             \
 		"open files of this program alone; may be repeated")
 
 /* What they choose; FILTERS must outlive it. Returns an exit code: wrong usage has been reported. */

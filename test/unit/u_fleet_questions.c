@@ -58,8 +58,7 @@ static void put_row(struct tp_fleet_file *file, const struct value *values, cons
 		else if (column->type == TP_PARQUET_DOUBLE)
 			tp_parquet_add_real(&file->parquet, value->column ? value->number : 0);
 		else
-			tp_parquet_add(
-			    &file->parquet, value->column ? (int64_t)value->number : 0);
+			tp_parquet_add(&file->parquet, value->column ? (int64_t)value->number : 0);
 	}
 }
 
@@ -85,12 +84,11 @@ static void put_table(const struct fleet *fleet, enum tp_fleet_table_id id, cons
 }
 
 // A run with these rows in runs and functions, in the order in which it is called. Returns its id.
-static const char *put_run(struct fleet *fleet, const char *day, const row run,
-    const row *functions, uint32_t count)
+static const char *put_run(
+    struct fleet *fleet, const char *day, const row run, const row *functions, uint32_t count)
 {
 	static char id[TP_FLEET_RUN_ID];
-	snprintf(id, sizeof(id), "%.4s%.2s%.2s-120000-%016x", day, day + 5, day + 8,
-	    ++fleet->runs);
+	snprintf(id, sizeof(id), "%.4s%.2s%.2s-120000-%016x", day, day + 5, day + 8, ++fleet->runs);
 	put_table(fleet, TP_FLEET_RUNS, day, id, (const row *)run, 1);
 	put_table(fleet, TP_FLEET_FUNCTIONS, day, id, functions, count);
 	return id;
@@ -124,9 +122,8 @@ static bool take_row(void *context, const struct tp_value *values, uint32_t coun
 	assert_true(answer->rows < ROWS);
 	for (uint32_t i = 0; i < count; i++) {
 		answer->missing[answer->rows][i] = values[i].type == TP_VALUE_NULL;
-		answer->numbers[answer->rows][i] = values[i].type == TP_VALUE_REAL
-						       ? values[i].real
-						       : (double)values[i].integer;
+		answer->numbers[answer->rows][i] =
+		    values[i].type == TP_VALUE_REAL ? values[i].real : (double)values[i].integer;
 		if (values[i].type == TP_VALUE_TEXT)
 			snprintf(answer->texts[answer->rows][i], 48, "%s", values[i].text);
 	}
@@ -156,8 +153,7 @@ static const struct answer *ask(
 	memset(&answer, 0, sizeof(answer));
 	assert_non_null(question);
 	assert_int_equal(tp_query_open(&query, &options, &err), 0);
-	assert_int_equal(
-	    tp_fleet_tables_add(&tables, fleet->directory, &chosen, query, &err), 0);
+	assert_int_equal(tp_fleet_tables_add(&tables, fleet->directory, &chosen, query, &err), 0);
 	if (tp_query_run(query, question->sql, parameters, count, &sink, &err))
 		fail_msg("%s: %s", name, err.what);
 	tp_query_close(query);
@@ -213,8 +209,8 @@ static int64_t key_of(uint32_t function)
 }
 
 // A run of a build on a host; function i takes TIMES[i] nanoseconds a call, of 10 calls; below 0: it was not called.
-static void put_times(struct fleet *fleet, const char *build, const char *host,
-    const double *times, uint32_t count)
+static void put_times(
+    struct fleet *fleet, const char *build, const char *host, const double *times, uint32_t count)
 {
 	static char names[ROWS][16];
 	static row functions[ROWS];
@@ -369,7 +365,8 @@ static void p99(void **state)
 	const row run = {{"unit", 0, "ns"}};
 	const row function[] = {{{"fn_key", 1, NULL}, {"function", 0, "it"}}};
 	const row buckets[] = {
-	    {{"fn_key", 1, NULL}, {"bucket", 10, NULL}, {"value_ns", 10, NULL}, {"calls", 49, NULL}},
+	    {{"fn_key", 1, NULL}, {"bucket", 10, NULL}, {"value_ns", 10, NULL},
+		{"calls", 49, NULL}},
 	    {{"fn_key", 1, NULL}, {"bucket", 20, NULL}, {"value_ns", 20, NULL}, {"calls", 1, NULL}},
 	};
 	for (int i = 0; i < 3; i++) {
@@ -391,8 +388,7 @@ static void p99(void **state)
 		assert_int_equal((int)number(answer, 0, "calls"), 100);
 		assert_int_equal((int)number(answer, 1, "calls"), 50);
 		for (uint32_t day = 0; day < 2; day++)
-			assert_near(
-			    number(answer, day, "quantile_ns"), cases[i].values[day], 1e-9);
+			assert_near(number(answer, day, "quantile_ns"), cases[i].values[day], 1e-9);
 	}
 	fleet_release(&fleet);
 }
@@ -430,8 +426,8 @@ static void sums(void **state)
 	struct tp_err err;
 	const struct tp_fleet_chosen chosen = {0};
 	fleet_init(&fleet);
-	assert_int_equal(tp_fleet_sums_read(&found, fleet.directory, &chosen, &err),
-	    TP_ERR_NOT_FOUND);
+	assert_int_equal(
+	    tp_fleet_sums_read(&found, fleet.directory, &chosen, &err), TP_ERR_NOT_FOUND);
 	tp_fleet_sums_release(&found);
 	// By processors, less the cost; by the time of recording, as it was on for half of the run; and 5 % of it, at least.
 	const row by_cpu = {{"unit", 0, "ns"}, {"clock", 0, "tsc"}, {"compensated", 1, NULL},
@@ -510,8 +506,7 @@ static void clickhouse(void **state)
 	} cases[] = {
 	    {{"program", "it's \\ teeperf.x"},
 		"WHERE ifNull('it\\'s \\\\ teeperf.x', p) = p LIMIT 25;\n"},
-	    {{"program", NULL},
-		"WHERE ifNull(CAST(NULL, 'Nullable(String)'), p) = p LIMIT 25;\n"},
+	    {{"program", NULL}, "WHERE ifNull(CAST(NULL, 'Nullable(String)'), p) = p LIMIT 25;\n"},
 	    {{"most", "3"}, "WHERE ifNull(CAST(NULL, 'Nullable(String)'), p) = p LIMIT 3;\n"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -527,8 +522,8 @@ static void clickhouse(void **state)
 	    {"most", "1; DROP"}, {"most", ""}, {"nothing", "1"}, {"so", "1"}};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		tp_buf_init(&out);
-		assert_int_equal(tp_fleet_question_clickhouse(
-				     &out, &question, "other", &wrong[i], 1, &err),
+		assert_int_equal(
+		    tp_fleet_question_clickhouse(&out, &question, "other", &wrong[i], 1, &err),
 		    TP_ERR_SYNTAX);
 		tp_buf_release(&out);
 	}

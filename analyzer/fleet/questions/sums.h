@@ -17,7 +17,8 @@ struct tp_fleet_sum {
 	/* Of all runs. */
 	uint64_t calls;
 	uint64_t timed_calls;
-	double self_ns; /* with a processor, where that is known; of sampled functions: of all calls */
+	double
+	    self_ns; /* with a processor, where that is known; of sampled functions: of all calls */
 };
 
 struct tp_fleet_sums {
@@ -34,8 +35,8 @@ struct tp_fleet_sums {
 	uint64_t in_cpu_time; /* whose time is processor time */
 	uint64_t threads;     /* of a run, at most */
 	double recorded_ns;
-	double time_ns;  /* less what recording has cost */
-	char clock[32];  /* that all of them have; "": they differ */
+	double time_ns; /* less what recording has cost */
+	char clock[32]; /* that all of them have; "": they differ */
 	struct tp_arena arena;
 };
 
