@@ -88,7 +88,7 @@ static inline const char *tp_fleet_kind(const struct tp_fleet_table *table)
 /* Whether the run is complete there. PROGRAM is encoded. */
 bool tp_fleet_has_run(const char *directory, const char *kind, const char *program, const char *id);
 
-/* Something that comes in: files in a folder of their own, which are put in their places together. */
+/* Something that comes in: files in a folder of their own, put in their places together. */
 struct tp_fleet_adding {
 	const char *directory;
 	const char *kind;             /* TP_FLEET_OF_PROGRAMS, ... */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Results of experiments that come into a fleet.
 //
-// Factors are columns of their own in those tables, named by whoever wrote the plan, so the other columns are found by
-// their places: three before the factors, the rest behind them.
+// Factors are columns of their own in those tables, named by whoever wrote the plan. So the other
+// columns are found by their places: three before the factors, the rest behind them.
 #define _GNU_SOURCE
 #include "results.h"
 
@@ -93,7 +93,8 @@ struct table {
 static int refuse(const struct table *table, struct tp_err *err)
 {
 	return tp_err_set(err, TP_ERR_FORMAT, table->reader.name,
-	    "is no table '%s' of this program's 'teeperf experiment': make it by 'teeperf experiment --tables PLAN'",
+	    "is no table '%s' of this program's 'teeperf experiment': "
+	    "make it by 'teeperf experiment --tables PLAN'",
 	    table->form->name);
 }
 
@@ -493,7 +494,8 @@ int tp_fleet_add_results(const char *directory, const char *folder,
 	int code = tp_fleet_path(path, err, "%s/summary.parquet", folder);
 	if (!code && access(path, F_OK) != 0)
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, folder,
-		    "is a folder without results of 'teeperf experiment': there is no summary.parquet in it");
+		    "is a folder without results of 'teeperf experiment': "
+		    "there is no summary.parquet in it");
 	if (!code)
 		code = read_summary(&results, err);
 	if (!code)

@@ -34,10 +34,6 @@
 	{                                                             \
 		name, TP_PARQUET_INT64, false, TP_PARQUET_DELTA, "ns" \
 	}
-#define REAL(name, optional)                                              \
-	{                                                                 \
-		name, TP_PARQUET_DOUBLE, optional, TP_PARQUET_PLAIN, NULL \
-	}
 
 static const struct tp_fleet_column runs[] = {
     TEXT("run_id"),
@@ -66,8 +62,8 @@ static const struct tp_fleet_column runs[] = {
     {"missing_events_at_most", TP_PARQUET_INT64, true, TP_PARQUET_DELTA, "count"},
     COUNT("damage"),
     COUNT("cut_calls"),
-    REAL("budget", true),
-    REAL("budget_overhead", true),
+    {"budget", TP_PARQUET_DOUBLE, true, TP_PARQUET_PLAIN, NULL},
+    {"budget_overhead", TP_PARQUET_DOUBLE, true, TP_PARQUET_PLAIN, NULL},
     COUNT("selected_functions"),
     NS("processor_ns"),
     NS("processor_delay_ns"),
@@ -185,6 +181,11 @@ static const struct tp_fleet_column io[] = {
     NS_ALWAYS("duration_ns"),
     NS_ALWAYS("max_ns"),
 };
+
+#define REAL(name, optional)                                              \
+	{                                                                 \
+		name, TP_PARQUET_DOUBLE, optional, TP_PARQUET_PLAIN, NULL \
+	}
 
 static const struct tp_fleet_column experiments[] = {
     TEXT("run_id"),

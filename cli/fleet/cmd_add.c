@@ -37,7 +37,7 @@ static int check_options(int argc)
 		return tp_options_usage("where to? give the fleet's folder with --to DIR");
 	if (!argc)
 		return tp_options_usage(
-		    "which recordings? name one or more traces, or folders of results of experiments");
+		    "which recordings? name one or more traces, or folders of experiments' results");
 	for (uint32_t i = 0; i < labels.count; i++) {
 		const char *equals = strchr(labels.items[i], '=');
 		if (!equals || equals == labels.items[i])
@@ -146,7 +146,8 @@ const struct tp_command tp_fleet_add = {
 	"durations. Functions and paths have the same keys in each run and build, so that engines can add them up:\n"
 	"docs/fleet.md has tables, columns and keys.\n"
 	"\n"
-	"RESULTS is a folder of results of 'teeperf experiment': each task of it is added to the table experiments.\n"
+	"RESULTS is a folder of results of 'teeperf experiment': each task of it is added to the table\n"
+	"experiments.\n"
 	"\n"
 	"A trace that is there already is not added again. A run is complete, or readers do not find it in runs. Several may add to a\n"
 	"folder at the same time. After a failure, the other traces are added all the same.\n",

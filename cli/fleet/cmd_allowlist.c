@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf fleet allowlist: choose which functions to instrument, for a budget over all runs of a fleet.
+// teeperf fleet allowlist: choose which functions to instrument, for a budget over all runs.
 #include "allowlists/choose/generate.h"
 #include "analyzer/fleet/questions/sums.h"
 #include "cli/analyze/open_trace.h"
@@ -98,7 +98,8 @@ static void warn(const struct tp_fleet_sums *sums)
 	if (sums->selective)
 		tp_command_warn(
 		    "%" PRIu64 " run%s of %" PRIu64
-		    " did not record each function all the time: what was not recorded is not in the sums",
+		    " did not record each function all the time: what was not recorded is not in "
+		    "the sums",
 		    sums->selective, plural(sums->selective), sums->runs);
 	if (sums->raw)
 		tp_command_warn(
@@ -114,8 +115,8 @@ static void warn(const struct tp_fleet_sums *sums)
 		    sums->runs);
 	else if (own_ns > WAITED_RATIO * sums->time_ns)
 		tp_command_warn(
-		    "the functions have %.1f times the processor time of the runs: their threads waited, and whose "
-		    "time that was is known of runs with 'record --events sched' alone",
+		    "the functions have %.1f times the processor time of the runs: their threads "
+		    "waited, and only runs with 'record --events sched' know which functions did",
 		    own_ns / sums->time_ns);
 }
 
@@ -203,14 +204,14 @@ const struct tp_command tp_fleet_allowlist = {
     .summary = "choose functions to instrument, for a budget over all runs",
     .usage = "[options] [-o FILE] DIR",
     .description =
-	"Write one allowlist for all programs and runs of the fleet in DIR, whose events name as much of their time as a\n"
-	"budget allows, and say what was chosen, what was left out and what it would cost. The choice is that of\n"
-	"'teeperf allowlist generate'; calls and times are added up over the runs, of functions with the same key.\n"
+	"Write one allowlist for all programs and runs of the fleet in DIR, whose events name as much of\n"
+	"their time as a budget allows, and say what was chosen, what was left out and what it would\n"
+	"cost. The choice is that of 'teeperf allowlist generate'; calls and times are added up over the\n"
+	"runs, of functions with the same key.\n"
 	"\n"
 	"A function is in the fleet if a run has recorded it. Add runs that recorded everything.\n",
-    .examples =
-	"teeperf fleet allowlist --budget 2% -o fleet.allow /srv/profiles\n"
-	"teeperf fleet allowlist --program redis-server --day 2026-11-01..2026-11-26 /srv/profiles\n",
+    .examples = "teeperf fleet allowlist --budget 2% -o fleet.allow /srv/profiles\n"
+		"teeperf fleet allowlist --program redis-server --day 2026-11-26 /srv/profiles\n",
     .options = options,
     .run = run,
 };

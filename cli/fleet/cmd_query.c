@@ -26,7 +26,8 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "sql", &sql, "SQL", "run SQL instead of a named question"),
     TP_OPT_BOOL(0, "show", &show, "print the SQL of the question instead of running it"),
     TP_OPT_CHOICE(0, "dialect", &dialect, dialects, NULL,
-	"with --show: the statement of SQLite and DuckDB, or that for the tables of ClickHouse, with the parameters' values"),
+	"with --show: the statement of SQLite and DuckDB, or that for the tables of ClickHouse, with the "
+	"parameters' values"),
     TP_OPT_STRING(0, "database", &database, "NAME",
 	"with --dialect clickhouse: the database of the tables (default: teeperf)"),
     TP_OPT_LIST('p', "param", &parameters, "NAME=VALUE",
@@ -169,7 +170,7 @@ const struct tp_command tp_fleet_query = {
     .examples =
 	"teeperf fleet query /srv/profiles top\n"
 	"teeperf fleet query --program redis-server --param function=dictFind /srv/profiles p99\n"
-	"teeperf fleet query --show --dialect clickhouse --param program=redis-server top | clickhouse-client\n"
+	"teeperf fleet query --show --dialect clickhouse --param most=9 top | clickhouse-client\n"
 	"teeperf fleet query --sql 'SELECT host, count(*) FROM runs GROUP BY host' /srv/profiles\n",
     .options = options,
     .run = run,

@@ -21,7 +21,7 @@ struct tp_fleet_filters {
 	    TP_OPT_LIST(0, "program", &(filters).programs, "NAME",                             \
 		"open files of this program alone; may be repeated")
 
-/* What they choose; FILTERS must outlive it. Returns an exit code: wrong usage has been reported. */
+/* What they choose; FILTERS must outlive it. Returns an exit code: a wrong one is reported. */
 int tp_fleet_filters_choose(struct tp_fleet_filters *filters, struct tp_fleet_chosen *chosen);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Questions about fleets: their arithmetic, on small fleets whose answers are worked out by hand, and their text for ClickHouse.
+// Questions about fleets: their arithmetic, on small fleets whose answers are worked out by hand,
+// and their text for ClickHouse.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -208,7 +209,8 @@ static int64_t key_of(uint32_t function)
 	return 1000 + function;
 }
 
-// A run of a build on a host; function i takes TIMES[i] nanoseconds a call, of 10 calls; below 0: it was not called.
+// A run of a build on a host; function i takes TIMES[i] nanoseconds in each of 10 calls; below 0:
+// it was not called.
 static void put_times(
     struct fleet *fleet, const char *build, const char *host, const double *times, uint32_t count)
 {
@@ -250,7 +252,7 @@ static void put_builds(struct fleet *fleet, uint32_t count)
 	}
 }
 
-// Means 100 and 120, sums of squares 10 and 10 of 6 and 5 runs: variances of the means 2/6 and 2.5/5.
+// Means 100 and 120, sums of squares 10 of 6 runs and of 5: variances of the means 2/6 and 2.5/5.
 static void assert_test(const struct answer *answer, uint32_t row_number, double tests)
 {
 	const double df = pow(2.0 / 6 + 0.5, 2) / (pow(2.0 / 6, 2) / 5 + 0.5 * 0.5 / 4);
@@ -289,7 +291,7 @@ static void regressions(void **state)
 	}
 }
 
-// Neither what differs by less than chance, nor what has fewer than 5 runs, which is no test at all.
+// Neither what differs by less than chance, nor what has fewer than 5 runs.
 static void no_regressions(void **state)
 {
 	(void)state;
@@ -374,7 +376,7 @@ static void p99(void **state)
 		const char *id = put_run(&fleet, day, run, function, 1);
 		put_table(&fleet, TP_FLEET_HISTOGRAMS, day, id, buckets, 2);
 	}
-	// On the first day 98 calls of 10 ns and 2 of 20 ns: rank 99 is one of these; on the second 49 and 1.
+	// On the first day 98 calls of 10 ns and 2 of 20 ns; on the second 49 and 1.
 	static const struct {
 		const char *quantile;
 		double values[2];
@@ -429,7 +431,7 @@ static void sums(void **state)
 	assert_int_equal(
 	    tp_fleet_sums_read(&found, fleet.directory, &chosen, &err), TP_ERR_NOT_FOUND);
 	tp_fleet_sums_release(&found);
-	// By processors, less the cost; by the time of recording, as it was on for half of the run; and 5 % of it, at least.
+	// By processors, less the cost; as long as it was recorded, if not all was; 5 % at least.
 	const row by_cpu = {{"unit", 0, "ns"}, {"clock", 0, "tsc"}, {"compensated", 1, NULL},
 	    {"cost_ns", 100, NULL}, {"duration_ns", 2000, NULL}, {"recorded_ns", 2000, NULL},
 	    {"processor_ns", 1500, NULL}, {"complete", 1, NULL}, {"threads", 3, NULL}};

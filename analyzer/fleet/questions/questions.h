@@ -47,8 +47,8 @@ const struct tp_fleet_question *tp_fleet_question_find(const char *name);
 /* Names of the parameters that they have, NULL at the end: each can be NULL. */
 extern const char *const tp_fleet_question_parameters[];
 /*
- * Add the statement for the tables of ClickHouse in DATABASE, with the values of PARAMETERS, and NULL or what the question says
- * for others. 0; TP_ERR_SYNTAX: a value is not what it has to be, or there is no such parameter; TP_ERR_MEMORY.
+ * Add the statement for the tables of ClickHouse in DATABASE, with the values of PARAMETERS, and for others NULL or what
+ * the question says. 0; TP_ERR_SYNTAX: a value is not what it has to be, or there is no such parameter; TP_ERR_MEMORY.
  */
 int tp_fleet_question_clickhouse(struct tp_buf *out, const struct tp_fleet_question *question,
     const char *database, const struct tp_query_parameter *parameters, uint32_t count,

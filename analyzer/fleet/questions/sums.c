@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A run's time is that of its processors, if all of it was recorded, else how long recording was on; less what
-// recording has cost, but 5 % at least: the bounds of a single profile (allowlists/choose/workload_trace.c).
+// A run's time is that of its processors, if all of it was recorded, else how long recording was
+// on; less what recording has cost, but 5 % at least: the bounds of a single profile
+// (allowlists/choose/workload_trace.c).
 static const char runs_sql[] =
     "WITH known AS (\n"
     "	SELECT program, clock, threads, compensated, complete, selected_functions,\n"
@@ -30,7 +31,7 @@ static const char runs_sql[] =
     "FROM ran";
 enum { RUN_COLUMNS = 12 };
 
-// What is not summed is the newest run's: SQLite takes it from the row that has the greatest value of the one max().
+// What is not summed is the newest run's: SQLite takes it from the row of the one max().
 static const char functions_sql[] =
     "SELECT f.linkage, f.function, f.file, f.line, f.same_key, sum(f.calls), sum(f.timed_calls),\n"
     "	sum(coalesce(f.self_cpu_ns, f.self_ns, 0) *\n"
@@ -121,11 +122,12 @@ static int refuse(const struct tp_fleet_sums *sums, const char *directory, struc
 {
 	if (sums->timeless)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, directory,
-		    "none of its %" PRIu64
-		    " runs has times in nanoseconds: record with a clock (record --clock) and add those",
+		    "none of its %" PRIu64 " runs has times in nanoseconds: "
+		    "record with a clock (record --clock) and add those",
 		    sums->timeless);
 	return tp_err_set(err, TP_ERR_NOT_FOUND, directory,
-	    "has no such run: 'teeperf fleet add TRACE --to DIR' adds one, and --day and --program choose among them");
+	    "has no such run: 'teeperf fleet add TRACE --to DIR' adds one, "
+	    "and --day and --program choose among them");
 }
 
 int tp_fleet_sums_read(struct tp_fleet_sums *sums, const char *directory,
