@@ -63,6 +63,7 @@ struct figure {
 struct task {
 	const char *name;
 	int64_t start_s; // of its first run; INT64_MAX: not known
+	int64_t last_s;  // of its last run: more results of a task are newer
 };
 
 struct results {
@@ -307,7 +308,7 @@ static int read_summary(struct results *results, struct tp_err *err)
 		if (find_task(results, name))
 			continue;
 		if (TP_GROW(results->tasks, results->task_room, results->task_count + UINT64_C(1)))
-			results->tasks[results->task_count++] = (struct task){name, INT64_MAX};
+			results->tasks[results->task_count++] = (struct task){name, INT64_MAX, 0};
 		else
 			code = tp_err_memory(err, results->folder);
 	}
@@ -344,7 +345,7 @@ static int read_measurements(struct results *results, struct tp_err *err)
 	return code;
 }
 
-// When each task began.
+// When the runs of each task began.
 static int read_starts(struct results *results, struct tp_err *err)
 {
 	struct table table;
@@ -357,8 +358,10 @@ static int read_starts(struct results *results, struct tp_err *err)
 			const char *end = strptime(text_at(&table, table.behind + STARTED, row),
 			    "%Y-%m-%dT%H:%M:%SZ", &tm);
 			const int64_t start = timegm(&tm);
-			if (task && end && !*end && start >= 0 && start < task->start_s)
-				task->start_s = start;
+			if (!task || !end || *end || start < 0)
+				continue;
+			task->start_s = start < task->start_s ? start : task->start_s;
+			task->last_s = start > task->last_s ? start : task->last_s;
 		}
 	}
 	for (uint32_t i = 0; !code && i < results->task_count; i++)
@@ -462,12 +465,12 @@ static int add_task(const char *directory, const struct task *task, const struct
 	    .name = task->name,
 	    .added = added,
 	};
-	const time_t start = (time_t)task->start_s;
+	const time_t last = (time_t)task->last_s;
 	struct tm tm = {0};
 	char second[32];
 	uint64_t rows = 0;
 	*added = (struct tp_fleet_added){0};
-	gmtime_r(&start, &tm);
+	gmtime_r(&last, &tm);
 	strftime(adding.day, sizeof(adding.day), "%Y-%m-%d", &tm);
 	strftime(second, sizeof(second), "%Y%m%d-%H%M%S", &tm);
 	snprintf(added->id, sizeof(added->id), "%.22s-%016" PRIx64, second,

@@ -79,7 +79,7 @@ mkdir nothing
 expect 1 "$TEEPERF" fleet add --to fleet nothing
 says "'nothing': is a folder without results of 'teeperf experiment'" err
 cp -r results damaged
-printf x | dd of=damaged/measurements.parquet bs=1 seek=20 conv=notrunc 2>/dev/null
+printf x | dd of=damaged/measurements.parquet bs=1 seek=$(($(stat -c %s damaged/measurements.parquet) - 20)) conv=notrunc 2>/dev/null
 expect 1 "$TEEPERF" fleet add --to fleet damaged
 says 'damaged/measurements.parquet' err
 cp -r results mixed
