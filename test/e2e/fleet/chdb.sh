@@ -20,12 +20,24 @@ expect 0 "$TEEPERF" fleet add -q --to fleet traces/*.trace
 echo "pass word" >password
 python3 "$lib/fleet_push.py" "$TEEPERF" fleet >said || fail "$(cat said)"
 "$TEEPERF" fleet schema clickhouse >tables
-node "$lib/fleet_chdb.cjs" "$modules" "$root/docs/fleet.md" tables statements >answers
+mkdir questions
+for question in top=most=1000 rare=program=program1 skip=most=25 cost=program hosts=least=0 regressions=least=0 \
+	p99=function=program0_function3; do
+	name=${question%%=*}
+	"$TEEPERF" fleet query --show --dialect clickhouse --param "${question#*=}" $name >questions/$name.sql
+	"$TEEPERF" fleet query --format json --param "${question#*=}" fleet $name >questions/$name.json
+done
+node "$lib/fleet_chdb.cjs" "$modules" "$root/docs/fleet.md" tables statements questions >answers
 LIB=$lib python3 - >wanted <<'END_'
-import os, sys
-sys.argv = ["", "", "fleet", ""]
+import glob, json, os, sys
+sys.argv = ["", "", "fleet", "", ""]
 sys.path.insert(0, os.environ["LIB"])
 import fleet_clickhouse
+for path in sorted(glob.glob("questions/*.json")):
+    with open(path) as file, open(path.replace(".json", ".rows")) as there:
+        rows, found = json.load(file), [line.split("\t") for line in there.read().splitlines()]
+    assert len(rows) == len(found) and all(len(one) == len(other) and all(map(fleet_clickhouse.same, one, other.values()))
+                                           for one, other in zip(found, rows)), (path, found[:2], rows[:2])
 answers = fleet_clickhouse.expected_answers()
 for name, number in (("", 0), ("", 1), ("", 2), ("file", 0), ("file", 1)):
     for row in answers[number]:
