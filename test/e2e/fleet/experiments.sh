@@ -22,7 +22,7 @@ executable = "true"
 name = "first task"
 executable = "true"
 variants = ["native", "other"]
-factors = { metric = ["a \"b\"", "plain"] }
+factors = { mode = ["a \"b\"", "plain"] }
 [[tasks]]
 name = "second"
 executable = "sh"
