@@ -214,7 +214,7 @@ static int64_t key_of(uint32_t function)
 static void put_times(
     struct fleet *fleet, const char *build, const char *host, const double *times, uint32_t count)
 {
-	static char names[ROWS][16];
+	static char names[ROWS][24];
 	static row functions[ROWS];
 	const row run = {{"start_unix_ns", fleet->runs, NULL}, {"build_id", 0, build},
 	    {"host", 0, host}, {"unit", 0, "ns"}};
