@@ -145,6 +145,13 @@ def main():
     batches = len(server.statements)
     wanted(batches > 20 and all(len(statement) < 25000 or statement.startswith("INSERT INTO teeperf.experiments") for statement in server.statements), batches, "requests")
 
+    # In small requests a set of results is still in one.
+    small = Server()
+    push(0, "--to", small.url, "--batch", "5K")
+    check_order(small)
+    wanted(any(len(statement) > 6000 for statement in small.statements) and len(small.statements) > batches, "small requests")
+    small.shutdown()
+
     # A second time nothing is sent.
     text = push(0, *to)
     wanted(len(server.statements) == batches and f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {runs} were there already" in text, text)
