@@ -29,5 +29,5 @@ for (const [, block] of text.matchAll(/```sql clickhouse files\n([^]*?)```/g))
 	for (const statement of parts(block))
 		show("file" + ++number, ask(statement));
 for (const name of fs.readdirSync(questions).filter(name => name.endsWith(".sql")))
-	fs.writeFileSync(path.join(questions, name.replace(/sql$/, "rows")), parts(fs.readFileSync(path.join(questions, name), "utf8")).map(ask).join(""));
+	fs.writeFileSync(path.join(questions, name.replace(/sql$/, "rows")), ask(fs.readFileSync(path.join(questions, name), "utf8").trim().replace(/;$/, "")));
 session.cleanup();
