@@ -40,6 +40,21 @@ void tp_fleet_encode(char out[TP_FLEET_NAME], const char *name)
 	out[size] = '\0';
 }
 
+void tp_fleet_decode(char out[TP_FLEET_NAME], const char *name)
+{
+	size_t size = 0;
+	for (; *name && size + 1 < TP_FLEET_NAME; size++) {
+		unsigned int byte;
+		if (*name == '%' && strlen(name) > 2 && sscanf(name + 1, "%2x", &byte) == 1) {
+			out[size] = (char)byte;
+			name += 3;
+		} else {
+			out[size] = *name++;
+		}
+	}
+	out[size] = '\0';
+}
+
 int tp_fleet_path(char path[TP_FLEET_PATH], struct tp_err *err, const char *format, ...)
 {
 	va_list args;

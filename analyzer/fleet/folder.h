@@ -58,6 +58,8 @@ enum { TP_FLEET_PATH = 4096, TP_FLEET_NAME = 200 };
 
 /* What Hive cannot have in the name of a folder as %XX; at most TP_FLEET_NAME bytes. */
 void tp_fleet_encode(char out[TP_FLEET_NAME], const char *name);
+/* NAME as it was before. */
+void tp_fleet_decode(char out[TP_FLEET_NAME], const char *name);
 /* PATH made of pieces. TP_ERR_LIMIT: it is too long. */
 int tp_fleet_path(char path[TP_FLEET_PATH], struct tp_err *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -131,22 +131,6 @@ static int take_file(struct filling *filling, const char *path, struct tp_err *e
 
 // ---- folders
 
-// NAME as it was before tp_fleet_encode.
-static void decode(char out[TP_FLEET_NAME], const char *name)
-{
-	size_t size = 0;
-	for (; *name && size + 1 < TP_FLEET_NAME; size++) {
-		unsigned int byte;
-		if (*name == '%' && strlen(name) > 2 && sscanf(name + 1, "%2x", &byte) == 1) {
-			out[size] = (char)byte;
-			name += 3;
-		} else {
-			out[size] = *name++;
-		}
-	}
-	out[size] = '\0';
-}
-
 static bool is_chosen_day(const struct tp_fleet_chosen *chosen, const char *day)
 {
 	return (!chosen->day_from || strcmp(day, chosen->day_from) >= 0) &&
@@ -191,7 +175,7 @@ static int take_folders(struct filling *filling, const char *folder, int level, 
 	char value[TP_FLEET_NAME];
 	int code = tp_fleet_names_read(&names, folder, prefixes[level], err);
 	for (uint32_t i = 0; !code && i < names.count; i++) {
-		decode(value, names.items[i] + strlen(prefixes[level]));
+		tp_fleet_decode(value, names.items[i] + strlen(prefixes[level]));
 		if ((level == 0 && !is_chosen_day(chosen, value)) ||
 		    (level == 1 && !is_chosen_program(chosen, value)))
 			continue;
