@@ -14,6 +14,8 @@ find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 
 find_path(TEEPERF_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 # Its header; the library is looked for when 'fleet push' runs. Without it that command says so.
 find_path(TEEPERF_CURL_INCLUDE curl/curl.h)
+# The same of 'fleet serve'.
+find_path(TEEPERF_MICROHTTPD_INCLUDE microhttpd.h)
 
 # The rooms of each library; query, the live budget, and the recovery of killed recorders' logs are apart from what they need most of.
 set(TEEPERF_ROOMS_common common common/chunks)
@@ -25,7 +27,7 @@ set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/dra
 set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols analyzer/symbols/elf analyzer/replay analyzer/statistics
 	analyzer/profile analyzer/whatif analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format
 	analyzer/output/export analyzer/output/relation analyzer/output/report
-	analyzer/fleet)
+	analyzer/fleet analyzer/fleet/serve)
 set(TEEPERF_ROOMS_recovery recorder/recover)
 set(TEEPERF_ROOMS_budget recorder/budget)
 set(TEEPERF_ROOMS_query analyzer/query analyzer/fleet/questions)
@@ -59,18 +61,31 @@ endif()
 function(teeperf_page target output folder name header)
 	set(embed "${PROJECT_SOURCE_DIR}/analyzer/output/report/viewer/embed.py")
 	file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*")
+	foreach(part IN LISTS ARGN)
+		list(APPEND files "${PROJECT_SOURCE_DIR}/${folder}/${part}.js")
+	endforeach()
 	add_custom_command(OUTPUT "${output}"
 		COMMAND Python3::Interpreter "${embed}" "${output}" "${PROJECT_SOURCE_DIR}/${folder}" ${name} ${header} ${ARGN}
 		DEPENDS ${files} "${embed}" VERBATIM)
 	add_custom_target(${target} DEPENDS "${output}")
 endfunction()
 set(TEEPERF_REPORT_PAGE "${TEEPERF_GENERATED_DIR}/report_page.c")
+set(TEEPERF_VIEWER_PARTS format data blocks state theme model canvas flame detail lanes timeline table sandwich treegrid keys main)
 teeperf_page(tp_report_page "${TEEPERF_REPORT_PAGE}" analyzer/output/report/viewer report
-	analyzer/output/report/report.h
-	format data state theme model canvas flame detail lanes timeline table sandwich treegrid keys main)
+	analyzer/output/report/report.h ${TEEPERF_VIEWER_PARTS})
 set(TEEPERF_EXPERIMENT_PAGE "${TEEPERF_GENERATED_DIR}/experiment_page.c")
 teeperf_page(tp_experiment_page "${TEEPERF_EXPERIMENT_PAGE}" experiment/page experiment experiment/results.h
 	scale plot main)
+# Pages of 'fleet serve': that over the fleet, and the report's viewer with another way to its data.
+set(TEEPERF_SERVE_PAGES "${TEEPERF_GENERATED_DIR}/fleet_page.c" "${TEEPERF_GENERATED_DIR}/fleet_set.c")
+set(viewer ../../../output/report/viewer)
+list(GET TEEPERF_SERVE_PAGES 0 page)
+teeperf_page(tp_fleet_page "${page}" analyzer/fleet/serve/page fleet analyzer/fleet/serve/pages.h
+	${viewer}/format ${viewer}/data ${viewer}/theme ../../../../experiment/page/scale sets chart main)
+list(GET TEEPERF_SERVE_PAGES 1 page)
+list(TRANSFORM TEEPERF_VIEWER_PARTS PREPEND "${viewer}/" OUTPUT_VARIABLE parts)
+list(TRANSFORM parts REPLACE "^.*/blocks$" fetch)
+teeperf_page(tp_fleet_set "${page}" analyzer/fleet/serve/viewer set analyzer/fleet/serve/pages.h ${parts})
 
 # The manual pages, with what the tables of rows say.
 file(GLOB TEEPERF_MAN_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.1")
@@ -101,13 +116,17 @@ function(teeperf_host_variant suffix dir flags)
 	endif()
 	target_link_libraries(tp_analyzer${suffix} PUBLIC
 		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" "${TEEPERF_ZLIB}" Threads::Threads ${CMAKE_DL_LIBS} m)
-	target_sources(tp_analyzer${suffix} PRIVATE "${TEEPERF_REPORT_PAGE}")
-	add_dependencies(tp_analyzer${suffix} tp_report_page)
+	target_sources(tp_analyzer${suffix} PRIVATE "${TEEPERF_REPORT_PAGE}" ${TEEPERF_SERVE_PAGES})
+	add_dependencies(tp_analyzer${suffix} tp_report_page tp_fleet_page tp_fleet_set)
 	target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE
 		"${TEEPERF_LIBDWARF_INCLUDE}")
 	if(TEEPERF_CURL_INCLUDE)
 		target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE "${TEEPERF_CURL_INCLUDE}")
 		target_compile_definitions(tp_analyzer${suffix} PRIVATE TEEPERF_HAS_CURL)
+	endif()
+	if(TEEPERF_MICROHTTPD_INCLUDE)
+		target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE "${TEEPERF_MICROHTTPD_INCLUDE}")
+		target_compile_definitions(tp_analyzer${suffix} PRIVATE TEEPERF_HAS_MICROHTTPD)
 	endif()
 
 	target_link_libraries(tp_inventory${suffix} PUBLIC

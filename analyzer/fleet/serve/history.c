@@ -143,7 +143,7 @@ static void add_runs(struct tp_json *json, const struct history *history,
 		tp_json_uint_if(json, "max_ns", it->timed && it->timed_calls, it->max_ns);
 		tp_json_real(json, "self_ns_a_call", 1, it->timed && it->timed_calls
 			? (double)it->self_ns / (double)it->timed_calls : NAN);
-		add_quantile(json, &history->buckets[from], to - from, quantile);
+		add_quantile(json, to > from ? &history->buckets[from] : NULL, to - from, quantile);
 		tp_json_end(json);
 	}
 	tp_json_end(json);

@@ -244,7 +244,9 @@ struct tp_serve_sums *tp_serve_store_sums(struct tp_serve_store *store,
 void tp_serve_store_done(struct tp_serve_store *store);
 /* The number of the function KEY, or TP_SERVE_NONE. */
 uint32_t tp_serve_sums_find(const struct tp_serve_sums *sums, int64_t key);
-/* The QUANTILE of N sorted buckets, as docs/fleet.md has it; -1: there are no calls. */
+/* The path KEY, or NULL. */
+const struct tp_serve_path *tp_serve_sums_find_path(const struct tp_serve_sums *sums, int64_t key);
+/* The QUANTILE of COUNT sorted buckets, as docs/fleet.md has it; -1: there are no calls. */
 int64_t tp_serve_quantile(const struct tp_serve_bucket *buckets, uint32_t count, double quantile);
 
 /* ---- compare.c */

@@ -265,6 +265,14 @@ static int compare_depths(const void *a, const void *b)
 	return by_depth ? by_depth : TP_COMPARE(x->key, y->key);
 }
 
+const struct tp_serve_path *tp_serve_sums_find_path(const struct tp_serve_sums *sums, int64_t key)
+{
+	const uint32_t *slot = tp_index_first(&sums->paths_by_key, hash_key(sums, key));
+	while (*slot && sums->paths[*slot - 1].key != key)
+		slot = tp_index_next(&sums->paths_by_key, slot);
+	return *slot ? &sums->paths[*slot - 1] : NULL;
+}
+
 // Sort so that a parent is before its children, and number the parents. A file may say anything: one that is not before its child is none.
 static int link_paths(struct tp_serve_sums *sums, struct tp_err *err)
 {
@@ -284,13 +292,10 @@ static int link_paths(struct tp_serve_sums *sums, struct tp_err *err)
 		struct tp_serve_path *it = &sums->paths[i];
 		const struct tp_serve_path *parent = NULL;
 		it->parent = TP_SERVE_NONE;
-		if (it->parent_key) {
-			const uint32_t *slot =
-			    tp_index_first(&sums->paths_by_key, hash_key(sums, it->parent_key));
-			while (*slot && sums->paths[*slot - 1].key != it->parent_key)
-				slot = tp_index_next(&sums->paths_by_key, slot);
-			parent = *slot && *slot - 1 < i ? &sums->paths[*slot - 1] : NULL;
-		}
+		if (it->parent_key)
+			parent = tp_serve_sums_find_path(sums, it->parent_key);
+		if (parent >= it)
+			parent = NULL;
 		if (parent)
 			it->parent = (uint32_t)(parent - sums->paths);
 		sums->lost_paths += (it->parent_key && !parent) || it->depth == 0;
