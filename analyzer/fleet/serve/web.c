@@ -273,6 +273,16 @@ static void enter(struct tp_web *web, struct MHD_Connection *connection, enum ph
 	pthread_mutex_unlock(&web->lock);
 }
 
+// A NUL ends texts, so that what is behind one would not be seen.
+static char has_nul;
+
+static void *see_address(void *context, const char *address, struct MHD_Connection *connection)
+{
+	(void)context;
+	(void)connection;
+	return strstr(address, "%00") ? &has_nul : NULL;
+}
+
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *upload, size_t *upload_size, void **state)
 {
@@ -281,10 +291,12 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	(void)version;
 	(void)upload;
 	(void)upload_size;
-	(void)state;
 	tp_buf_init(&answer.body);
 	enter(web, connection, ANSWERS);
-	answer_it(web, connection, url, method, &answer);
+	if (*state == &has_nul)
+		refuse(&answer, MHD_HTTP_BAD_REQUEST, "%00 in an address\n");
+	else
+		answer_it(web, connection, url, method, &answer);
 	enter(web, connection, WRITES);
 	return send_it(web, connection, &answer);
 }
@@ -411,7 +423,8 @@ int tp_web_start(struct tp_web **out, const struct tp_web_options *options, stru
 	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_S,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)TP_WEB_REQUEST_MAX,
 	    MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_END);
+	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_URI_LOG_CALLBACK,
+	    see_address, web, MHD_OPTION_END);
 	return web->daemon ? 0
 			   : tp_err_set(err, TP_ERR_SYSTEM, NULL, "libmicrohttpd does not start");
 }

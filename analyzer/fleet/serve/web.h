@@ -16,7 +16,7 @@
 
 enum {
 	TP_WEB_CONNECTIONS = 64,        /* at once */
-	TP_WEB_REQUEST_MAX = 128 << 10, /* bytes of a request, more or less */
+	TP_WEB_REQUEST_MAX = 512 << 10, /* bytes of a request, more or less */
 	TP_WEB_ARGUMENTS_MAX = 4096,
 };
 
