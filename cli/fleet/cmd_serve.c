@@ -16,8 +16,8 @@ static uint64_t memory = UINT64_C(1) << 30;
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "listen", &listen_at, "HOST[:PORT]",
 	"listen at this name or address, [::1]:8000 for one with colons; without PORT at one that is free; 127.0.0.1 without this"),
-    TP_OPT_LIST(0, "host", &hosts, "NAME",
-	"answer requests for http://NAME:PORT/, too; may be repeated"),
+    TP_OPT_LIST(
+	0, "host", &hosts, "NAME", "answer requests for http://NAME:PORT/, too; may be repeated"),
     TP_OPT_SIZE(0, "memory", &memory, "SIZE",
 	"keep at most so many bytes of sums for the next request (1G)"),
     TP_OPT_END,
@@ -29,7 +29,9 @@ static int parse_place(char *host, size_t size, uint16_t *port, const char *text
 	const char *end = text[0] == '[' ? strchr(text, ']') : NULL;
 	const char *colon = end ? (end[1] == ':' ? end + 1 : NULL) : strrchr(text, ':');
 	const char *from = end ? text + 1 : text;
-	const size_t length = end ? (size_t)(end - from) : colon ? (size_t)(colon - from) : strlen(from);
+	const size_t length = end     ? (size_t)(end - from)
+			      : colon ? (size_t)(colon - from)
+				      : strlen(from);
 	const bool tail = end && end[1] && end[1] != ':';
 	*port = 0;
 	if (!length || length >= size || tail || (text[0] == '[' && !end) ||
@@ -58,7 +60,8 @@ static int serve_until_told(struct tp_serve *serve, const sigset_t *signals, con
 		return tp_command_refuse(TP_ERR_SYSTEM, NULL, "cannot write to standard output");
 	tp_command_tell("serving %s until Ctrl-C\n", directory);
 	if (tp_serve_is_open(serve))
-		tp_command_warn("whoever reaches this address can read the fleet: there is no password and no TLS");
+		tp_command_warn(
+		    "whoever reaches this address can read the fleet: there is no password and no TLS");
 	while (signal != SIGINT && signal != SIGTERM && signal != SIGHUP) {
 		signal = sigtimedwait(signals, NULL, &second);
 		tp_serve_tend(serve);
@@ -90,8 +93,9 @@ static int run(int argc, char **argv)
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	status = tp_serve_start(&serve, &serve_options, &err) ? tp_command_fail(&err)
-							       : serve_until_told(serve, &signals, argv[0]);
+	status = tp_serve_start(&serve, &serve_options, &err)
+		     ? tp_command_fail(&err)
+		     : serve_until_told(serve, &signals, argv[0]);
 	tp_serve_stop(serve);
 	return status;
 }

@@ -28,13 +28,15 @@ int tp_serve_argument_real(const struct tp_web_request *request, const char *nam
 void tp_serve_add_key(struct tp_json *json, const char *name, int64_t key);
 
 /* Each adds a JSON object to OUT. 0 or a negative tp_error. */
-int tp_serve_answer_runs(struct tp_serve_question *question, struct tp_buf *out, struct tp_err *err);
+int tp_serve_answer_runs(
+    struct tp_serve_question *question, struct tp_buf *out, struct tp_err *err);
 int tp_serve_answer_functions(
     struct tp_serve_question *question, struct tp_buf *out, struct tp_err *err);
 int tp_serve_answer_compare(
     struct tp_serve_question *question, struct tp_buf *out, struct tp_err *err);
 int tp_serve_answer_history(
     struct tp_serve_question *question, struct tp_buf *out, struct tp_err *err);
-int tp_serve_answer_flame(struct tp_serve_question *question, struct tp_buf *out, struct tp_err *err);
+int tp_serve_answer_flame(
+    struct tp_serve_question *question, struct tp_buf *out, struct tp_err *err);
 
 #endif

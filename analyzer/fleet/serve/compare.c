@@ -37,9 +37,10 @@ static void test(struct tp_serve_pair *pair, uint32_t tests, double least)
 	const double se2_b = error_of(b);
 	const double se2 = se2_a + se2_b;
 	const double change = b->mean - a->mean;
-	pair->df = se2 > 0 ? se2 * se2 / (se2_a * se2_a / (double)(a->n - 1) +
-					     se2_b * se2_b / (double)(b->n - 1))
-			   : (double)(a->n + b->n) - 2;
+	pair->df =
+	    se2 > 0 ? se2 * se2 /
+			  (se2_a * se2_a / (double)(a->n - 1) + se2_b * se2_b / (double)(b->n - 1))
+		    : (double)(a->n + b->n) - 2;
 	pair->t = se2 > 0 ? change / sqrt(se2) : NAN;
 	pair->t_needed = needed(pair->df, tests);
 	if (fabs(change) > pair->t_needed * sqrt(se2) && fabs(change) > a->mean * least / 100)
@@ -52,7 +53,7 @@ static double weight_of(const struct tp_serve_pair *pair)
 	if (!pair->a || !pair->b)
 		return (double)(pair->a ? pair->a : pair->b)->self_ns;
 	return pair->b->mean > 0 ? fabs((pair->b->mean - pair->a->mean) / pair->b->mean *
-				       (double)pair->b->self_ns)
+					(double)pair->b->self_ns)
 				 : (double)pair->a->self_ns;
 }
 
@@ -73,8 +74,8 @@ int tp_serve_compare(struct tp_serve_comparison *comparison, const struct tp_ser
     const struct tp_serve_sums *b, double least, struct tp_err *err)
 {
 	*comparison = (struct tp_serve_comparison){0};
-	comparison->pairs = calloc(
-	    (size_t)a->function_count + b->function_count + 1, sizeof(*comparison->pairs));
+	comparison->pairs =
+	    calloc((size_t)a->function_count + b->function_count + 1, sizeof(*comparison->pairs));
 	if (!comparison->pairs)
 		return tp_err_memory(err, NULL);
 	for (uint32_t i = 0; i < a->function_count; i++) {
@@ -90,14 +91,16 @@ int tp_serve_compare(struct tp_serve_comparison *comparison, const struct tp_ser
 			    (struct tp_serve_pair){.b = &b->functions[i]};
 	for (uint32_t i = 0; i < comparison->count; i++) {
 		struct tp_serve_pair *pair = &comparison->pairs[i];
-		pair->tested = pair->a && pair->b && pair->a->n >= RUNS_LEAST && pair->b->n >= RUNS_LEAST;
+		pair->tested =
+		    pair->a && pair->b && pair->a->n >= RUNS_LEAST && pair->b->n >= RUNS_LEAST;
 		comparison->tested += pair->tested;
 	}
 	for (uint32_t i = 0; i < comparison->count; i++)
 		if (comparison->pairs[i].tested)
 			test(&comparison->pairs[i], comparison->tested, least);
 	if (comparison->count)
-		qsort(comparison->pairs, comparison->count, sizeof(*comparison->pairs), compare_pairs);
+		qsort(comparison->pairs, comparison->count, sizeof(*comparison->pairs),
+		    compare_pairs);
 	return 0;
 }
 

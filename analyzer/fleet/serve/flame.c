@@ -49,7 +49,7 @@ struct flame {
 	const struct tp_serve_question *question;
 	const struct tp_serve_sums *a; // shown; of two sets the second
 	const struct tp_serve_sums *b; // the baseline, or NULL
-	double runs_a; // what sums are divided by
+	double runs_a;                 // what sums are divided by
 	double runs_b;
 	struct node *nodes;
 	uint32_t node_count;
@@ -92,7 +92,8 @@ static int join(struct flame *flame, struct tp_err *err)
 		struct node *node = &flame->nodes[of_b[i]];
 		node->b = it;
 		if (!same)
-			node->parent = it->parent == TP_SERVE_NONE ? TP_SERVE_NONE : of_b[it->parent];
+			node->parent =
+			    it->parent == TP_SERVE_NONE ? TP_SERVE_NONE : of_b[it->parent];
 	}
 	free(of_b);
 	return 0;
@@ -221,7 +222,8 @@ static int choose_functions(struct flame *flame, struct tp_err *err)
 	}
 	uint32_t different = count_a;
 	for (uint32_t i = 0; i < count_b; i++)
-		different += tp_serve_sums_find(flame->a, flame->b->functions[i].key) == TP_SERVE_NONE;
+		different +=
+		    tp_serve_sums_find(flame->a, flame->b->functions[i].key) == TP_SERVE_NONE;
 	flame->functions_left = different - flame->function_count;
 	return 0;
 }
@@ -348,7 +350,8 @@ static void add_quantile(
 		const struct tp_serve_function *it = flame->shown_a[i];
 		const uint32_t count = it ? it->bucket_to - it->bucket_from : 0;
 		const int64_t value =
-		    count ? tp_serve_quantile(&flame->a->buckets[it->bucket_from], count, quantile) : 0;
+		    count ? tp_serve_quantile(&flame->a->buckets[it->bucket_from], count, quantile)
+			  : 0;
 		tp_json_uint(json, NULL, value > 0 ? (uint64_t)value : 0);
 	}
 	tp_json_end(json);
@@ -365,7 +368,9 @@ static uint32_t add_histograms(const struct flame *flame, struct tp_json *json)
 		for (uint32_t at = it ? it->bucket_from : 0; it && at < it->bucket_to;) {
 			const uint32_t bin = (uint32_t)flame->a->buckets[at].bucket / 2;
 			uint64_t calls = 0;
-			for (; at < it->bucket_to && (uint32_t)flame->a->buckets[at].bucket / 2 == bin; at++)
+			for (; at < it->bucket_to &&
+			       (uint32_t)flame->a->buckets[at].bucket / 2 == bin;
+			     at++)
 				calls += flame->a->buckets[at].calls;
 			// A file may say anything.
 			if (bin >= 1024 || !calls)
@@ -387,8 +392,8 @@ static void add_bounds(struct tp_json *json, uint32_t highest)
 		const uint32_t bucket = 2 * bin;
 		const uint32_t above = bucket >> TP_FLEET_BITS;
 		const uint32_t shift = above ? above - 1 : 0;
-		tp_json_real(json, NULL, 0,
-		    ldexp((double)(bucket - (shift << TP_FLEET_BITS)), (int)shift));
+		tp_json_real(
+		    json, NULL, 0, ldexp((double)(bucket - (shift << TP_FLEET_BITS)), (int)shift));
 	}
 	tp_json_end(json);
 }
@@ -433,7 +438,8 @@ static bool add_texts(const struct flame *flame, struct tp_json *json, const cha
 		tp_json_array(json, name);
 		for (uint32_t i = 0; i < flame->function_count; i++) {
 			const struct tp_serve_function *it = any_side(flame, i);
-			tp_json_uint(json, NULL, texts_find(&texts, modules ? it->module : it->file));
+			tp_json_uint(
+			    json, NULL, texts_find(&texts, modules ? it->module : it->file));
 		}
 		tp_json_end(json);
 		tp_json_array(json, names);
@@ -447,8 +453,8 @@ static bool add_texts(const struct flame *flame, struct tp_json *json, const cha
 
 static bool add_functions(const struct flame *flame, struct tp_json *json)
 {
-	static const char *const names[COLUMNS] = {"calls", "timed_calls", "self_ns", "inclusive_ns",
-	    "total_ns", "min_ns", "max_ns"};
+	static const char *const names[COLUMNS] = {
+	    "calls", "timed_calls", "self_ns", "inclusive_ns", "total_ns", "min_ns", "max_ns"};
 	tp_json_object(json, "functions");
 	tp_json_array(json, "name");
 	for (uint32_t i = 0; i < flame->function_count; i++)
@@ -493,8 +499,9 @@ static void add_paths_json(const struct flame *flame, struct tp_json *json)
 	tp_json_end(json);
 	tp_json_array(json, "fn");
 	for (uint32_t i = 0; i < flame->item_count; i++)
-		tp_json_uint(json, NULL, flame->items[i].function == TP_SERVE_NONE
-			? flame->function_count : flame->items[i].function);
+		tp_json_uint(json, NULL,
+		    flame->items[i].function == TP_SERVE_NONE ? flame->function_count
+							      : flame->items[i].function);
 	tp_json_end(json);
 	tp_json_array(json, "level");
 	for (uint32_t i = 0; i < flame->item_count; i++)
@@ -522,8 +529,9 @@ static void add_paths_json(const struct flame *flame, struct tp_json *json)
 	tp_json_end(json);
 }
 
-static void add_set(struct tp_json *json, const char *name, const struct tp_serve_question *question,
-    const struct tp_serve_set *set, const struct tp_serve_sums *sums)
+static void add_set(struct tp_json *json, const char *name,
+    const struct tp_serve_question *question, const struct tp_serve_set *set,
+    const struct tp_serve_sums *sums)
 {
 	uint64_t untimed = 0;
 	uint64_t incomplete = 0;
@@ -566,7 +574,8 @@ static bool add_all(const struct flame *flame, struct tp_buf *out)
 	tp_json_text(&json, "unit", "ns");
 	tp_json_array(&json, "threads");
 	tp_json_end(&json);
-	tp_json_text(&json, "no_timeline", "A fleet has sums of runs, so that there is no timeline.");
+	tp_json_text(
+	    &json, "no_timeline", "A fleet has sums of runs, so that there is no timeline.");
 	if (flame->b) {
 		add_set(&json, "before", question, &question->a, flame->b);
 		add_set(&json, "shown", question, &question->b, flame->a);
@@ -586,21 +595,22 @@ static bool add_all(const struct flame *flame, struct tp_buf *out)
 	return ok;
 }
 
-int tp_serve_answer_flame(struct tp_serve_question *question, struct tp_buf *out, struct tp_err *err)
+int tp_serve_answer_flame(
+    struct tp_serve_question *question, struct tp_buf *out, struct tp_err *err)
 {
 	const uint32_t parts = TP_SERVE_FUNCTIONS | TP_SERVE_PATHS | TP_SERVE_BUCKETS;
 	const bool two = question->has_b;
 	struct flame flame = {.question = question};
 	uint64_t most;
-	int code = tp_serve_argument_count(
-	    question->request, "most", PATHS_USUAL, PATHS_MOST, &most, err);
+	int code =
+	    tp_serve_argument_count(question->request, "most", PATHS_USUAL, PATHS_MOST, &most, err);
 	if (!code)
 		code = tp_serve_argument_real(
 		    question->request, "least", 0.0001, 0, 1, &flame.least, err);
 	if (code)
 		return code;
-	flame.a = tp_serve_store_sums(
-	    question->store, two ? &question->b : &question->a, parts, err);
+	flame.a =
+	    tp_serve_store_sums(question->store, two ? &question->b : &question->a, parts, err);
 	if (flame.a && two)
 		flame.b = tp_serve_store_sums(
 		    question->store, &question->a, TP_SERVE_FUNCTIONS | TP_SERVE_PATHS, err);

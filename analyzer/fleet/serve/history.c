@@ -83,13 +83,17 @@ static int take_buckets(void *context, const struct tp_serve_rows *rows, struct 
 		if (rows->runs[row] == TP_SERVE_NONE || columns[H_KEY].numbers[row] != history->key)
 			continue;
 		if (history->count >= TP_SERVE_BUCKETS_MAX)
-			return tp_err_set(err, TP_ERR_LIMIT, NULL, "more buckets than %d: choose fewer runs", TP_SERVE_BUCKETS_MAX);
+			return tp_err_set(err, TP_ERR_LIMIT, NULL,
+			    "more buckets than %d: choose fewer runs", TP_SERVE_BUCKETS_MAX);
 		if (!TP_GROW(history->buckets, history->room, history->count + UINT64_C(1)))
 			return tp_err_memory(err, NULL);
 		history->buckets[history->count++] = (struct tp_serve_bucket){
 		    .function = rows->runs[row],
-		    .bucket = tp_serve_has(&columns[H_BUCKET], row) ? (int32_t)columns[H_BUCKET].numbers[row] : 0,
-		    .value_ns = tp_serve_has(&columns[H_VALUE], row) ? columns[H_VALUE].numbers[row] : 0,
+		    .bucket = tp_serve_has(&columns[H_BUCKET], row)
+				  ? (int32_t)columns[H_BUCKET].numbers[row]
+				  : 0,
+		    .value_ns =
+			tp_serve_has(&columns[H_VALUE], row) ? columns[H_VALUE].numbers[row] : 0,
 		    .calls = tp_serve_count(&columns[H_CALLS], row),
 		};
 	}
@@ -111,8 +115,8 @@ static int compare_durations(const void *a, const void *b)
 	return TP_COMPARE(x->value_ns, y->value_ns);
 }
 
-static void add_quantile(struct tp_json *json, const struct tp_serve_bucket *buckets, uint32_t count,
-    double quantile)
+static void add_quantile(
+    struct tp_json *json, const struct tp_serve_bucket *buckets, uint32_t count, double quantile)
 {
 	const int64_t value = tp_serve_quantile(buckets, count, quantile);
 	tp_json_uint_if(json, "quantile_ns", value >= 0, (uint64_t)value);
@@ -141,8 +145,9 @@ static void add_runs(struct tp_json *json, const struct history *history,
 		tp_json_uint_if(json, "self_ns", it->timed, it->self_ns);
 		tp_json_uint_if(json, "cpu_ns", it->has_cpu, it->cpu_ns);
 		tp_json_uint_if(json, "max_ns", it->timed && it->timed_calls, it->max_ns);
-		tp_json_real(json, "self_ns_a_call", 1, it->timed && it->timed_calls
-			? (double)it->self_ns / (double)it->timed_calls : NAN);
+		tp_json_real(json, "self_ns_a_call", 1,
+		    it->timed && it->timed_calls ? (double)it->self_ns / (double)it->timed_calls
+						 : NAN);
 		add_quantile(json, to > from ? &history->buckets[from] : NULL, to - from, quantile);
 		tp_json_end(json);
 	}
@@ -163,7 +168,8 @@ static void add_days(struct tp_json *json, struct history *history,
 		while (to < history->count &&
 		       strncmp(runs->items[history->buckets[to].function].run_id, day, 8) == 0)
 			calls += history->buckets[to++].calls;
-		qsort(&history->buckets[from], to - from, sizeof(*history->buckets), compare_durations);
+		qsort(&history->buckets[from], to - from, sizeof(*history->buckets),
+		    compare_durations);
 		memcpy(text, day, strnlen(day, 8));
 		tp_json_object(json, NULL);
 		tp_json_text(json, "day_utc", text);
@@ -217,8 +223,8 @@ int tp_serve_answer_history(
 	char *end = NULL;
 	errno = 0;
 	history.key = key ? strtoll(key, &end, 10) : 0;
-	int code = tp_serve_argument_real(
-	    question->request, "quantile", 0.99, 0, 1, &quantile, err);
+	int code =
+	    tp_serve_argument_real(question->request, "quantile", 0.99, 0, 1, &quantile, err);
 	if (!code && (!key || end == key || *end || errno))
 		code = tp_err_set(err, TP_ERR_SYNTAX, NULL,
 		    "'function' is a function's fn_key, as /api/functions has it");

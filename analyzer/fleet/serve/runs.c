@@ -297,8 +297,7 @@ static bool is_chosen(
 		any |= asked[i];
 		all &= !asked[i] || met[i];
 	}
-	return !met[TP_SERVE_NOT] &&
-	       (met[TP_SERVE_RUN] || (any ? all : !asked[TP_SERVE_RUN]));
+	return !met[TP_SERVE_NOT] && (met[TP_SERVE_RUN] || (any ? all : !asked[TP_SERVE_RUN]));
 }
 
 int tp_serve_set_choose(struct tp_serve_set *set, const struct tp_serve_runs *runs,

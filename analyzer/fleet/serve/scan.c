@@ -25,8 +25,8 @@ struct scanning {
 // ---- a file
 
 // Which run each row is of. False: none of the set.
-static bool find_runs(
-    const struct scanning *scanning, const struct tp_parquet_values *ids, uint32_t *runs, uint32_t *of_text)
+static bool find_runs(const struct scanning *scanning, const struct tp_parquet_values *ids,
+    uint32_t *runs, uint32_t *of_text)
 {
 	const struct tp_serve_runs *all = &scanning->store->runs;
 	bool found = false;
@@ -37,8 +37,8 @@ static bool find_runs(
 		found |= of_text[i] != TP_SERVE_NONE;
 	}
 	for (uint64_t row = 0; found && row < ids->count; row++)
-		runs[row] = ids->present && !ids->present[row] ? TP_SERVE_NONE
-							       : of_text[ids->numbers[row]];
+		runs[row] =
+		    ids->present && !ids->present[row] ? TP_SERVE_NONE : of_text[ids->numbers[row]];
 	return found;
 }
 
@@ -49,7 +49,8 @@ static int read_column(const struct tp_parquet_reader *reader, uint32_t group,
 	const int column = tp_parquet_reader_column(reader, name);
 	if (column < 0)
 		return 0; // an older version does not have it: NULL
-	if (reader->columns[column].type != table->columns[tp_fleet_column_number(table, name)].type)
+	if (reader->columns[column].type !=
+	    table->columns[tp_fleet_column_number(table, name)].type)
 		return tp_err_set(
 		    err, TP_ERR_FORMAT, reader->name, "column '%s' has another type", name);
 	return tp_parquet_values_read(values, reader, group, (uint32_t)column, err);

@@ -48,7 +48,8 @@ static void add_start(struct tp_buf *out, const char *title)
 static void add_fleet_page(struct tp_buf *out)
 {
 	add_start(out, "Fleet");
-	tp_buf_addf(out, "<body class=\"fleet\">\n%s%s<script src=\"/fleet.js\"></script>\n</body>\n</html>\n",
+	tp_buf_addf(out,
+	    "<body class=\"fleet\">\n%s%s<script src=\"/fleet.js\"></script>\n</body>\n</html>\n",
 	    tp_fleet_before, tp_fleet_behind);
 }
 
@@ -56,7 +57,8 @@ static void add_fleet_page(struct tp_buf *out)
 static void add_set_page(struct tp_buf *out)
 {
 	add_start(out, "Set of runs");
-	tp_buf_addf(out, "<body class=\"set\">\n%s%s<script src=\"/set.js\"></script>\n</body>\n</html>\n",
+	tp_buf_addf(out,
+	    "<body class=\"set\">\n%s%s<script src=\"/set.js\"></script>\n</body>\n</html>\n",
 	    tp_report_before, tp_report_behind);
 }
 
@@ -98,8 +100,7 @@ static enum tp_serve_criterion criterion_of(const char *name)
 }
 
 // What sets the arguments choose, and, of all else that they say, the hash.
-static int choose(
-    struct tp_serve_question *question, uint64_t hash[2], struct tp_err *err)
+static int choose(struct tp_serve_question *question, uint64_t hash[2], struct tp_err *err)
 {
 	const struct tp_web_request *request = question->request;
 	struct tp_serve_wish *wishes[2];
@@ -116,7 +117,8 @@ static int choose(
 								   : -1;
 		if (side < 0) {
 			for (int j = 0; j < 2; j++)
-				hash[j] = tp_hash_string(tp_hash_string(hash[j], it->name), it->value);
+				hash[j] =
+				    tp_hash_string(tp_hash_string(hash[j], it->name), it->value);
 			continue;
 		}
 		question->has_b |= side == 1;
@@ -126,7 +128,8 @@ static int choose(
 		const enum tp_serve_criterion criterion = criterion_of(it->name + 2);
 		if (criterion == TP_SERVE_CRITERIA)
 			code = tp_err_set(err, TP_ERR_SYNTAX, NULL,
-			    "a set is not chosen by '%s': all, program, build, day, host, label, run, not", it->name);
+			    "a set is not chosen by '%s': all, program, build, day, host, label, run, not",
+			    it->name);
 		else
 			wishes[side][counts[side]++] = (struct tp_serve_wish){criterion, it->value};
 	}
@@ -179,9 +182,9 @@ static void add_error(struct tp_web_answer *answer, const struct tp_err *err)
 {
 	struct tp_json json;
 	tp_buf_reset(&answer->body);
-	answer->status = err->code == TP_ERR_SYNTAX	 ? 400
+	answer->status = err->code == TP_ERR_SYNTAX      ? 400
 			 : err->code == TP_ERR_NOT_FOUND ? 404
-			 : err->code == TP_ERR_LIMIT	 ? 413
+			 : err->code == TP_ERR_LIMIT     ? 413
 							 : 500;
 	tp_json_init(&json, &answer->body, TP_JSON_COMPACT);
 	tp_json_object(&json, NULL);

@@ -13,8 +13,8 @@
 
 struct tp_serve_options {
 	const char *directory;
-	const char *host; /* to listen at */
-	uint16_t port;    /* 0: one that is free */
+	const char *host;         /* to listen at */
+	uint16_t port;            /* 0: one that is free */
 	const char *const *names; /* further hosts that it is called by */
 	uint32_t name_count;
 	uint64_t memory_limit; /* bytes of sums that are kept for the next request */

@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 
 enum {
-	TP_SERVE_PATHS_MAX = 8 << 20,   /* different paths of a set */
+	TP_SERVE_PATHS_MAX = 8 << 20,    /* different paths of a set */
 	TP_SERVE_BUCKETS_MAX = 16 << 20, /* of the histograms of a set */
 };
 #define TP_SERVE_NONE UINT32_MAX
@@ -134,7 +134,7 @@ struct tp_serve_sums {
 	uint32_t path_count;
 	uint32_t path_room;
 	struct tp_index paths_by_key;
-	uint64_t lost_paths; /* whose callers no file has: they are outermost */
+	uint64_t lost_paths;             /* whose callers no file has: they are outermost */
 	struct tp_serve_bucket *buckets; /* by function, then by bucket */
 	uint32_t bucket_count;
 	uint32_t bucket_room;
@@ -155,7 +155,8 @@ struct tp_serve_store {
 	uint64_t groups_read;
 };
 
-void tp_serve_store_init(struct tp_serve_store *store, const char *directory, uint64_t memory_limit);
+void tp_serve_store_init(
+    struct tp_serve_store *store, const char *directory, uint64_t memory_limit);
 void tp_serve_store_release(struct tp_serve_store *store);
 
 /* ---- runs.c */
@@ -199,8 +200,9 @@ enum { TP_SERVE_COLUMNS = 24 };
 struct tp_serve_rows {
 	uint64_t count;
 	const uint32_t *runs; /* of each row: the run's index, or TP_SERVE_NONE: not of the set */
-	const struct tp_parquet_values *columns; /* as asked for; `numbers` is NULL: an old file does not have it */
-	const char *day;                         /* of the folder */
+	const struct tp_parquet_values
+	    *columns;    /* as asked for; `numbers` is NULL: an old file does not have it */
+	const char *day; /* of the folder */
 	const char *program;
 };
 
@@ -222,7 +224,9 @@ static inline bool tp_serve_has(const struct tp_parquet_values *values, uint64_t
 }
 static inline uint64_t tp_serve_count(const struct tp_parquet_values *values, uint64_t row)
 {
-	return tp_serve_has(values, row) && values->numbers[row] > 0 ? (uint64_t)values->numbers[row] : 0;
+	return tp_serve_has(values, row) && values->numbers[row] > 0
+		   ? (uint64_t)values->numbers[row]
+		   : 0;
 }
 static inline const char *tp_serve_text(const struct tp_parquet_values *values, uint64_t row)
 {

@@ -83,8 +83,7 @@ static struct tp_serve_function *have_function(
 	if (found != TP_SERVE_NONE)
 		return &sums->functions[found];
 	if (!TP_GROW(sums->functions, sums->function_room, sums->function_count + UINT64_C(1)) ||
-	    !tp_index_reserve(
-		&sums->functions_by_key, sums->function_count, hash_function, sums))
+	    !tp_index_reserve(&sums->functions_by_key, sums->function_count, hash_function, sums))
 		return NULL;
 	struct tp_serve_function made = {.key = key, .min_ns = UINT64_MAX};
 	const char **texts[] = {&made.name, &made.module, &made.file};
@@ -122,8 +121,9 @@ static int take_functions(void *context, const struct tp_serve_rows *rows, struc
 		add(&it->self_ns, self);
 		add(&it->inclusive_ns, tp_serve_count(&columns[F_INCLUSIVE], row));
 		add(&it->total_ns, tp_serve_count(&columns[F_TOTAL], row));
-		add(&it->cpu_ns,
-		    tp_serve_has(&columns[F_CPU], row) ? tp_serve_count(&columns[F_CPU], row) : self);
+		add(&it->cpu_ns, tp_serve_has(&columns[F_CPU], row)
+				     ? tp_serve_count(&columns[F_CPU], row)
+				     : self);
 		if (tp_serve_has(&columns[F_MIN], row)) {
 			const uint64_t min = tp_serve_count(&columns[F_MIN], row);
 			const uint64_t max = tp_serve_count(&columns[F_MAX], row);
@@ -306,7 +306,8 @@ static int link_paths(struct tp_serve_sums *sums, struct tp_err *err)
 static int sum_paths(struct tp_serve_store *store, struct tp_serve_sums *sums,
     const struct tp_serve_set *set, struct tp_err *err)
 {
-	struct summing summing = {sums, calloc(store->runs.count + (size_t)1, 1), store->runs.count};
+	struct summing summing = {
+	    sums, calloc(store->runs.count + (size_t)1, 1), store->runs.count};
 	struct tp_serve_set first = {0};
 	const struct tp_serve_scan profile = {
 	    .table = TP_FLEET_PROFILE,
@@ -349,13 +350,13 @@ static int take_buckets(void *context, const struct tp_serve_rows *rows, struct 
 	for (uint64_t row = 0; row < rows->count; row++) {
 		if (rows->runs[row] == TP_SERVE_NONE)
 			continue;
-		const uint32_t function = tp_serve_sums_find(sums, number(&columns[H_FUNCTION], row));
+		const uint32_t function =
+		    tp_serve_sums_find(sums, number(&columns[H_FUNCTION], row));
 		const int32_t bucket = (int32_t)number(&columns[H_BUCKET], row);
 		const int64_t key = bucket_key(function, bucket);
 		if (function == TP_SERVE_NONE)
 			continue;
-		if (!tp_index_reserve(
-			&sums->buckets_by_key, sums->bucket_count, hash_bucket, sums))
+		if (!tp_index_reserve(&sums->buckets_by_key, sums->bucket_count, hash_bucket, sums))
 			return tp_err_memory(err, NULL);
 		uint32_t *slot = tp_index_first(&sums->buckets_by_key, hash_key(sums, key));
 		while (*slot && (sums->buckets[*slot - 1].function != function ||
@@ -366,8 +367,8 @@ static int take_buckets(void *context, const struct tp_serve_rows *rows, struct 
 				return tp_err_set(err, TP_ERR_LIMIT, NULL,
 				    "the histograms of these runs have more than %d buckets: choose fewer",
 				    TP_SERVE_BUCKETS_MAX);
-			if (!TP_GROW(sums->buckets, sums->bucket_room,
-				sums->bucket_count + UINT64_C(1)))
+			if (!TP_GROW(
+				sums->buckets, sums->bucket_room, sums->bucket_count + UINT64_C(1)))
 				return tp_err_memory(err, NULL);
 			sums->buckets[sums->bucket_count++] = (struct tp_serve_bucket){
 			    function, bucket, number(&columns[H_VALUE], row), 0};
@@ -428,7 +429,8 @@ int64_t tp_serve_quantile(const struct tp_serve_bucket *buckets, uint32_t count,
 static uint64_t size_of(const struct tp_serve_sums *sums)
 {
 	const uint64_t index = 2 * sizeof(uint32_t);
-	return sizeof(*sums) + (uint64_t)sums->function_room * (sizeof(*sums->functions) + index + 64) +
+	return sizeof(*sums) +
+	       (uint64_t)sums->function_room * (sizeof(*sums->functions) + index + 64) +
 	       (uint64_t)sums->path_room * (sizeof(*sums->paths) + index) +
 	       (uint64_t)sums->bucket_room * sizeof(*sums->buckets);
 }

@@ -134,8 +134,8 @@ static void add_function(struct tp_json *json, const struct tp_serve_function *i
 	tp_json_uint(json, "inclusive_ns", it->inclusive_ns);
 	tp_json_uint_if(json, "min_ns", it->min_ns != UINT64_MAX, it->min_ns);
 	tp_json_uint_if(json, "max_ns", it->min_ns != UINT64_MAX, it->max_ns);
-	tp_json_real(json, "cpu_percent", 2,
-	    all_ns ? 100.0 * (double)it->cpu_ns / (double)all_ns : NAN);
+	tp_json_real(
+	    json, "cpu_percent", 2, all_ns ? 100.0 * (double)it->cpu_ns / (double)all_ns : NAN);
 	tp_json_end(json);
 }
 
@@ -147,8 +147,8 @@ int tp_serve_answer_functions(
 	uint64_t all_ns = 0;
 	uint32_t count = 0;
 	struct tp_json json;
-	int code = tp_serve_argument_count(
-	    question->request, "most", ROWS_USUAL, ROWS_MOST, &most, err);
+	int code =
+	    tp_serve_argument_count(question->request, "most", ROWS_USUAL, ROWS_MOST, &most, err);
 	if (code)
 		return code;
 	const struct tp_serve_sums *sums =
@@ -181,8 +181,8 @@ int tp_serve_answer_functions(
 
 // ---- two sets
 
-static void add_side(struct tp_json *json, const char *const names[4],
-    const struct tp_serve_function *it)
+static void add_side(
+    struct tp_json *json, const char *const names[4], const struct tp_serve_function *it)
 {
 	tp_json_uint(json, names[0], it ? it->n : 0);
 	tp_json_real(json, names[1], 1, it && it->n ? it->mean : NAN);
@@ -202,18 +202,18 @@ static void add_pair(struct tp_json *json, const struct tp_serve_pair *pair)
 	tp_json_text(json, "module", it->module);
 	add_side(json, old_names, pair->a);
 	add_side(json, new_names, pair->b);
-	tp_json_real(json, "percent", 1,
-	    both ? 100 * (pair->b->mean - pair->a->mean) / pair->a->mean : NAN);
+	tp_json_real(
+	    json, "percent", 1, both ? 100 * (pair->b->mean - pair->a->mean) / pair->a->mean : NAN);
 	tp_json_real(json, "t", 1, pair->tested ? pair->t : NAN);
 	tp_json_real(json, "df", 1, pair->tested ? pair->df : NAN);
 	tp_json_real(json, "t_needed", 1, pair->tested ? pair->t_needed : NAN);
 	tp_json_text(json, "verdict",
-	    !pair->a		 ? "new"
-	    : !pair->b		 ? "gone"
-	    : !pair->tested	 ? "few runs"
+	    !pair->a            ? "new"
+	    : !pair->b          ? "gone"
+	    : !pair->tested     ? "few runs"
 	    : pair->verdict > 0 ? "slower"
 	    : pair->verdict < 0 ? "faster"
-				 : "same");
+				: "same");
 	tp_json_end(json);
 }
 
@@ -224,12 +224,13 @@ int tp_serve_answer_compare(
 	struct tp_json json;
 	uint64_t most;
 	double least;
-	int code = tp_serve_argument_count(
-	    question->request, "most", ROWS_USUAL, ROWS_MOST, &most, err);
+	int code =
+	    tp_serve_argument_count(question->request, "most", ROWS_USUAL, ROWS_MOST, &most, err);
 	if (!code)
 		code = tp_serve_argument_real(question->request, "least", 5, 0, 1e6, &least, err);
 	if (!code && !question->has_b)
-		code = tp_err_set(err, TP_ERR_SYNTAX, NULL, "there is no set to compare with: name one by arguments b.NAME");
+		code = tp_err_set(err, TP_ERR_SYNTAX, NULL,
+		    "there is no set to compare with: name one by arguments b.NAME");
 	if (code)
 		return code;
 	const struct tp_serve_sums *a =

@@ -106,8 +106,8 @@ static bool is_address(const char *text, size_t size)
 	const bool brackets = text[0] == '[' && text[size - 1] == ']';
 	memcpy(copy, text + brackets, size - 2 * brackets);
 	copy[size - 2 * brackets] = '\0';
-	return inet_pton(brackets ? AF_INET6 : AF_INET, copy, brackets ? (void *)&six : (void *)&four) ==
-	       1;
+	return inet_pton(brackets ? AF_INET6 : AF_INET, copy,
+		   brackets ? (void *)&six : (void *)&four) == 1;
 }
 
 static bool is_same(const char *text, size_t size, const char *name)
@@ -125,8 +125,8 @@ static bool is_host(const struct tp_web *web, const char *host)
 	snprintf(port, sizeof(port), "%u", web->port);
 	if (!end || (colon ? strcmp(colon + 1, port) != 0 : web->port != 80))
 		return false;
-	if (web->loopback && (is_same(host, size, "localhost") || is_same(host, size, "127.0.0.1") ||
-				 is_same(host, size, "[::1]")))
+	if (web->loopback && (is_same(host, size, "localhost") ||
+				 is_same(host, size, "127.0.0.1") || is_same(host, size, "[::1]")))
 		return true;
 	// No name leads here but through somebody who says so; an address is none.
 	if (web->any && is_address(host, size))
@@ -172,7 +172,8 @@ static enum MHD_Result take_argument(
 	struct taking *taking = context;
 	(void)kind;
 	if (taking->count < TP_WEB_ARGUMENTS_MAX && taking->arguments)
-		taking->arguments[taking->count] = (struct tp_web_argument){key, value ? value : ""};
+		taking->arguments[taking->count] =
+		    (struct tp_web_argument){key, value ? value : ""};
 	taking->count++;
 	return taking->count <= TP_WEB_ARGUMENTS_MAX ? MHD_YES : MHD_NO;
 }
@@ -194,11 +195,12 @@ static void answer_it(struct tp_web *web, struct MHD_Connection *connection, con
 		return;
 	}
 	if (taking.hosts != 1 || !taking.host || !is_host(web, taking.host)) {
-		refuse(answer, 421, "this server is not the host that was asked for: --host adds names\n");
+		refuse(answer, 421,
+		    "this server is not the host that was asked for: --host adds names\n");
 		return;
 	}
-	if (taking.site && strcmp(taking.site, "same-origin") != 0 && strcmp(taking.site, "none") != 0 &&
-	    strncmp(url, "/api/", 5) == 0) {
+	if (taking.site && strcmp(taking.site, "same-origin") != 0 &&
+	    strcmp(taking.site, "none") != 0 && strncmp(url, "/api/", 5) == 0) {
 		refuse(answer, MHD_HTTP_FORBIDDEN, "another page has asked for this\n");
 		return;
 	}
@@ -262,8 +264,8 @@ static enum MHD_Result send_it(
 
 static void enter(struct tp_web *web, struct MHD_Connection *connection, enum phase phase)
 {
-	const union MHD_ConnectionInfo *info = web->library.get_connection_info(
-	    connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	const union MHD_ConnectionInfo *info =
+	    web->library.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct connection *it = info ? info->socket_context : NULL;
 	pthread_mutex_lock(&web->lock);
 	if (it) {
@@ -309,8 +311,8 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 	struct tp_web *web = context;
 	struct connection *it;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		const union MHD_ConnectionInfo *info = web->library.get_connection_info(
-		    connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		const union MHD_ConnectionInfo *info =
+		    web->library.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 		it = calloc(1, sizeof(*it));
 		*socket_context = it;
 		if (!it || !info) {
@@ -377,7 +379,8 @@ static void note_place(struct tp_web *web, const struct sockaddr_storage *addres
 
 static int listen_at(struct tp_web *web, struct tp_err *err)
 {
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	const struct addrinfo hints = {
+	    .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
 	struct addrinfo *found = NULL;
 	struct sockaddr_storage address;
 	socklen_t size = sizeof(address);
@@ -395,7 +398,8 @@ static int listen_at(struct tp_web *web, struct tp_err *err)
 	    setsockopt(web->socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
 	    bind(web->socket, found->ai_addr, found->ai_addrlen) || listen(web->socket, 32) ||
 	    getsockname(web->socket, (struct sockaddr *)&address, &size))
-		code = tp_err_system(err, errno, NULL, "cannot listen at '%s', port %s", host, port);
+		code =
+		    tp_err_system(err, errno, NULL, "cannot listen at '%s', port %s", host, port);
 	else
 		note_place(web, &address);
 	freeaddrinfo(found);
@@ -420,11 +424,10 @@ int tp_web_start(struct tp_web **out, const struct tp_web_options *options, stru
 	    MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, 0, NULL,
 	    NULL, on_request, web, MHD_OPTION_LISTEN_SOCKET, web->socket,
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned int)TP_WEB_CONNECTIONS,
-	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_S,
-	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)TP_WEB_REQUEST_MAX,
-	    MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_URI_LOG_CALLBACK,
-	    see_address, web, MHD_OPTION_END);
+	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+	    (size_t)TP_WEB_REQUEST_MAX, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK,
+	    MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, web,
+	    MHD_OPTION_URI_LOG_CALLBACK, see_address, web, MHD_OPTION_END);
 	return web->daemon ? 0
 			   : tp_err_set(err, TP_ERR_SYSTEM, NULL, "libmicrohttpd does not start");
 }
