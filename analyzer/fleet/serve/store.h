@@ -155,14 +155,17 @@ struct tp_serve_store {
 	uint64_t groups_read;
 };
 
+/* ---- store.c */
+
 void tp_serve_store_init(
     struct tp_serve_store *store, const char *directory, uint64_t memory_limit);
 void tp_serve_store_release(struct tp_serve_store *store);
 
-/* ---- runs.c */
-
 /* Read the runs, if other files have them than before. 0 or a negative tp_error: those of before are still there. */
 int tp_serve_store_refresh(struct tp_serve_store *store, struct tp_err *err);
+
+/* ---- runs.c */
+
 /* The run RUN_ID, or TP_SERVE_NONE. */
 uint32_t tp_serve_runs_find(const struct tp_serve_runs *runs, const char *run_id);
 

@@ -20,7 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IDLE_S = 30, REQUEST_S = 20, ANSWER_S = 300, STACK = 1 << 20 };
+enum {
+	CROWDED = TP_WEB_CONNECTIONS * 3 / 4,
+	IDLE_S = 30,
+	REQUEST_S = 20,
+	ANSWER_S = 300,
+	STACK = 1 << 20
+};
 
 // Prototypes are those of the header, so that a wrong one is an error of the compiler.
 struct library {
@@ -305,6 +311,21 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 
 // ---- connections
 
+// The library turns away who comes when all places are taken. So that those who send nothing do not keep them, the one that has been
+// silent for longest goes when most are.
+static void make_room(struct tp_web *web)
+{
+	const struct connection *oldest = NULL;
+	uint32_t count = 0;
+	for (const struct connection *it = web->connections; it; it = it->next) {
+		count++;
+		if (it->phase == READS)
+			oldest = it;
+	}
+	if (count > CROWDED && oldest)
+		shutdown(oldest->socket, SHUT_RDWR);
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
     enum MHD_ConnectionNotificationCode what)
 {
@@ -327,6 +348,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 		pthread_mutex_lock(&web->lock);
 		it->next = web->connections;
 		web->connections = it;
+		make_room(web);
 		pthread_mutex_unlock(&web->lock);
 		return;
 	}
