@@ -17,7 +17,7 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "listen", &listen_at, "HOST[:PORT]",
 	"listen at this name or address, [::1]:8000 for one with colons; without PORT at one that is free; 127.0.0.1 without this"),
     TP_OPT_LIST(
-	0, "host", &hosts, "NAME", "answer requests for http://NAME:PORT/, too; may be repeated"),
+	0, "host", &hosts, "NAME", "answer requests for the host NAME, too; may be repeated"),
     TP_OPT_SIZE(0, "memory", &memory, "SIZE",
 	"keep at most so many bytes of sums for the next request (1G)"),
     TP_OPT_END,

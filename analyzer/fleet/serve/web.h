@@ -41,7 +41,7 @@ struct tp_web_answer {
 struct tp_web_options {
 	const char *host; /* name or address to listen at */
 	uint16_t port;    /* 0: one that is free */
-	/* Further hosts that it is called by, as in http://HOST/; NULL: none. */
+	/* Further hosts that it is called by; NULL: none. */
 	const char *const *names;
 	uint32_t name_count;
 	/* Called by several threads at once. */
@@ -57,7 +57,7 @@ struct tp_web;
 
 /* 0; TP_ERR_NOT_FOUND: no libmicrohttpd; TP_ERR_SYSTEM, TP_ERR_MEMORY. The options' texts must outlive it. */
 int tp_web_start(struct tp_web **web, const struct tp_web_options *options, struct tp_err *err);
-/* http://HOST:PORT/. It lives as long as the server. */
+/* Its address. It lives as long as the server. */
 const char *tp_web_url(const struct tp_web *web);
 /* Whether others than this machine can reach it. */
 bool tp_web_is_open(const struct tp_web *web);
