@@ -85,6 +85,10 @@ fetch 'api/functions?a.program=worse'
 [ "$status" = 200 ] || fail "functions of a program: $(cat out)"
 fetch 'api/flame?a.program=worse&a.day=2023-11-14'
 [ "$status" = 200 ] || fail "flame graph of a day: $(cat out)"
+run=$(find partly/runs/day=2023-11-14/program=worse -name 'run=*' | sed -n '1s/.*run=//p')
+echo nothing >"partly/functions/day=2023-11-14/program=worse/run=$run/functions.parquet"
+fetch "api/functions?a.program=worse&a.not=$run"
+[ "$status" = 200 ] || fail "functions without a run: $(cat out)"
 fetch 'api/functions?a.program=same'
 [ "$status" = 500 ] || fail "a file that is none was read"
 says 'functions.parquet' out
@@ -96,7 +100,6 @@ fetch 'api/flame?a.program=worse&a.day=2023-11-14&least=0.1'
 [ "$status" = 200 ] || fail "the sums of a set were made twice: $(cat out)"
 fetch 'api/functions?a.program=worse&search=lookup'
 [ "$status" = 200 ] || fail "the sums of a set were made twice: $(cat out)"
-run=$(find partly/runs/day=2023-11-14/program=worse -name 'run=*' | sed -n '1s/.*run=//p')
 fetch "api/flame?a.program=worse&a.day=2023-11-14&a.not=$run"
 [ "$status" = 500 ] || fail "another set has the sums of this one: $status $(cat out)"
 end
