@@ -133,6 +133,7 @@ struct tp_serve_sums {
 	struct tp_serve_path *paths;
 	uint32_t path_count;
 	uint32_t path_room;
+	uint32_t next_path; /* behind the one that was looked for last */
 	struct tp_index paths_by_key;
 	uint64_t lost_paths;             /* whose callers no file has: they are outermost */
 	struct tp_serve_bucket *buckets; /* by function, then by bucket */

@@ -167,18 +167,24 @@ struct summing {
 static struct tp_serve_path *have_path(struct tp_serve_sums *sums, int64_t key, bool *is_new)
 {
 	*is_new = false;
+	// Rows are sorted by path, so the next one is mostly that which came next in the run before.
+	if (sums->next_path < sums->path_count && sums->paths[sums->next_path].key == key)
+		return &sums->paths[sums->next_path++];
 	if (!tp_index_reserve(&sums->paths_by_key, sums->path_count, hash_path, sums))
 		return NULL;
 	uint32_t *slot = tp_index_first(&sums->paths_by_key, hash_key(sums, key));
 	while (*slot && sums->paths[*slot - 1].key != key)
 		slot = tp_index_next(&sums->paths_by_key, slot);
-	if (*slot)
+	if (*slot) {
+		sums->next_path = *slot;
 		return &sums->paths[*slot - 1];
+	}
 	if (!TP_GROW(sums->paths, sums->path_room, sums->path_count + UINT64_C(1)))
 		return NULL;
 	sums->paths[sums->path_count++] =
 	    (struct tp_serve_path){.key = key, .min_ns = UINT64_MAX, .parent = TP_SERVE_NONE};
 	*slot = sums->path_count;
+	sums->next_path = sums->path_count;
 	*is_new = true;
 	return &sums->paths[sums->path_count - 1];
 }
