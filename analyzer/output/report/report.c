@@ -4,6 +4,7 @@
 
 #include "analyzer/output/text.h"
 #include "common/array.h"
+#include "common/base64.h"
 #include "common/varint.h"
 
 #include <stdlib.h>
@@ -178,29 +179,6 @@ static bool add_time(struct tp_report *report, struct tp_buf *out)
 
 // ---- the page
 
-static void add_base64(struct tp_buf *page, const unsigned char *bytes, size_t size)
-{
-	static const char letters[] =
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char text[4096];
-	size_t used = 0;
-	for (size_t i = 0; i < size; i += 3) {
-		const size_t left = size - i;
-		const uint32_t group = (uint32_t)bytes[i] << 16 |
-				       (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-				       (left > 2 ? bytes[i + 2] : 0);
-		text[used++] = letters[group >> 18];
-		text[used++] = letters[group >> 12 & 63];
-		text[used++] = left > 1 ? letters[group >> 6 & 63] : '=';
-		text[used++] = left > 2 ? letters[group & 63] : '=';
-		if (used == sizeof(text)) {
-			tp_buf_add(page, text, used);
-			used = 0;
-		}
-	}
-	tp_buf_add(page, text, used);
-}
-
 // Whole blocks are deflated (zlib) and in base64, so that nothing in them can be markup. 0 or TP_ERR_MEMORY.
 static int add_packed(
     struct tp_buf *page, const char *name, const struct tp_buf *data, struct tp_err *err)
@@ -212,7 +190,7 @@ static int add_packed(
 	if (ok) {
 		tp_buf_addf(
 		    page, "<script type=\"application/octet-stream\" id=\"data-%s\">", name);
-		add_base64(page, packed, size);
+		tp_base64_add(page, packed, size);
 		tp_buf_add_string(page, "</script>\n");
 	}
 	free(packed);
