@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Posts to a server by libcurl.
+#define _GNU_SOURCE
 #include "http.h"
 
+#include "common/read_all.h"
+
+#include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SECRET_MAX = 4096, LONGEST_WAIT_MS = 30000, FIRST_WAIT_MS = 500 };
 
 #ifdef TEEPERF_HAS_CURL
 
@@ -170,3 +180,82 @@ int tp_http_post(struct tp_http *http, const struct tp_buf *body, struct tp_buf 
 }
 
 #endif
+
+// ---- requests that are made again
+
+void tp_http_first_line(char *out, size_t size, const struct tp_buf *answer)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < answer->size && at + 1 < size && answer->data[i] != '\n'; i++)
+		out[at++] = iscntrl((unsigned char)answer->data[i]) ? '?' : answer->data[i];
+	out[at] = '\0';
+}
+
+// Whether a server that says so may take the same request later.
+static bool may_become(long status, bool strict)
+{
+	if (strict)
+		return status == 429 || (status >= 502 && status <= 504);
+	return status >= 500 || status == 408 || status == 429;
+}
+
+int tp_http_send(struct tp_http *http, const struct tp_buf *body, struct tp_buf *answer,
+    struct tp_http_tries *tries, struct tp_err *err)
+{
+	uint64_t wait_ms = FIRST_WAIT_MS;
+	for (uint32_t i = 0;; i++) {
+		long status;
+		tp_buf_reset(answer);
+		int code = tp_http_post(http, body, answer, &status, err);
+		tries->requests++;
+		tries->repeated += i > 0;
+		if (!code && status == 200)
+			return 0;
+		const bool again = code ? code == TP_ERR_SYSTEM : may_become(status, tries->strict);
+		if (!code)
+			code = tries->refused(tries->context, status, answer, err);
+		if (!again || i == tries->retries)
+			return code;
+		if (tries->retry)
+			tries->retry(tries->context, err, (double)wait_ms / 1000);
+		const struct timespec time = {
+		    .tv_sec = (time_t)(wait_ms / 1000),
+		    .tv_nsec = (long)(wait_ms % 1000) * 1000000,
+		};
+		nanosleep(&time, NULL);
+		wait_ms = 2 * wait_ms < LONGEST_WAIT_MS ? 2 * wait_ms : LONGEST_WAIT_MS;
+	}
+}
+
+// ---- secrets
+
+int tp_http_secret_read(
+    struct tp_buf *secret, const char *path, const char *what, struct tp_err *err)
+{
+	struct tp_buf text;
+	tp_buf_init(&text);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int code = fd < 0 ? tp_err_system(err, errno, path, "cannot read %s", what) : 0;
+	if (!code)
+		code = tp_read_all(&text, fd, path, what, SECRET_MAX, err);
+	if (fd >= 0)
+		close(fd);
+	if (text.size)
+		text.data[strcspn(text.data, "\r\n")] = '\0';
+	for (const char *c = text.data; !code && *c; c++)
+		if (iscntrl((unsigned char)*c))
+			code = tp_err_set(
+			    err, TP_ERR_SYNTAX, path, "%s has a control character", what);
+	tp_buf_add_string(secret, text.data);
+	tp_http_secret_release(&text);
+	if (!code && secret->failed)
+		code = tp_err_memory(err, path);
+	return code;
+}
+
+void tp_http_secret_release(struct tp_buf *secret)
+{
+	if (secret->size)
+		explicit_bzero(secret->data, secret->size);
+	tp_buf_release(secret);
+}

@@ -10,7 +10,6 @@
 #include "analyzer/fleet/clickhouse.h"
 #include "analyzer/fleet/http.h"
 #include "common/array.h"
-#include "common/read_all.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -20,10 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { SECRET_MAX = 4096, LONGEST_WAIT_MS = 30000, FIRST_WAIT_MS = 500 };
 
 // The runs of a day and program that are on their way.
 struct group {
@@ -54,19 +50,11 @@ struct work {
 
 // ---- requests
 
-// The server's own words, in a line that a terminal can show.
-static void first_line(char *out, size_t size, const struct tp_buf *answer)
+static int refused(void *context, long status, const struct tp_buf *answer, struct tp_err *err)
 {
-	size_t at = 0;
-	for (size_t i = 0; i < answer->size && at + 1 < size && answer->data[i] != '\n'; i++)
-		out[at++] = iscntrl((unsigned char)answer->data[i]) ? '?' : answer->data[i];
-	out[at] = '\0';
-}
-
-static int refused(const struct work *work, long status, struct tp_err *err)
-{
+	const struct work *work = context;
 	char message[300];
-	first_line(message, sizeof(message), &work->answer);
+	tp_http_first_line(message, sizeof(message), answer);
 	const bool missing =
 	    status == 404 && (strstr(message, "Code: 60,") || strstr(message, "Code: 81,") ||
 				 strstr(message, "Code: 60.") || strstr(message, "Code: 81."));
@@ -74,33 +62,26 @@ static int refused(const struct work *work, long status, struct tp_err *err)
 	    message, missing ? ": make the tables by 'teeperf fleet schema clickhouse'" : "");
 }
 
+static void tell_retry(void *context, const struct tp_err *err, double seconds)
+{
+	const struct work *work = context;
+	if (work->push->retry)
+		work->push->retry(work->push->context, err, seconds);
+}
+
 // Send the BODY until the server has taken it. *ERR says why it did not.
 static int post(struct work *work, const struct tp_buf *body, struct tp_err *err)
 {
-	uint64_t wait_ms = FIRST_WAIT_MS;
-	for (uint32_t i = 0;; i++) {
-		long status;
-		tp_buf_reset(&work->answer);
-		int code = tp_http_post(&work->http, body, &work->answer, &status, err);
-		work->pushed->requests++;
-		work->pushed->repeated += i > 0;
-		if (!code && status == 200)
-			return 0;
-		const bool again =
-		    code ? code == TP_ERR_SYSTEM : status >= 500 || status == 408 || status == 429;
-		if (!code)
-			code = refused(work, status, err);
-		if (!again || i == work->push->retries)
-			return code;
-		if (work->push->retry)
-			work->push->retry(work->push->context, err, (double)wait_ms / 1000);
-		const struct timespec time = {
-		    .tv_sec = (time_t)(wait_ms / 1000),
-		    .tv_nsec = (long)(wait_ms % 1000) * 1000000,
-		};
-		nanosleep(&time, NULL);
-		wait_ms = 2 * wait_ms < LONGEST_WAIT_MS ? 2 * wait_ms : LONGEST_WAIT_MS;
-	}
+	struct tp_http_tries tries = {
+	    .retries = work->push->retries,
+	    .retry = tell_retry,
+	    .refused = refused,
+	    .context = work,
+	};
+	const int code = tp_http_send(&work->http, body, &work->answer, &tries, err);
+	work->pushed->requests += tries.requests;
+	work->pushed->repeated += tries.repeated;
+	return code;
 }
 
 // Send what is in the batch.
@@ -482,29 +463,6 @@ static int push_program(
 
 // ---- the whole
 
-// "X-ClickHouse-Key: ...": not in the URL, which servers log.
-static int read_password(struct tp_buf *header, const char *path, struct tp_err *err)
-{
-	struct tp_buf text;
-	tp_buf_init(&text);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int code = fd < 0 ? tp_err_system(err, errno, path, "cannot read the password") : 0;
-	if (!code)
-		code = tp_read_all(&text, fd, path, "the password", SECRET_MAX, err);
-	if (fd >= 0)
-		close(fd);
-	text.data[strcspn(text.data, "\r\n")] = text.size ? '\0' : text.data[0];
-	for (const char *c = text.data; !code && *c; c++)
-		if (iscntrl((unsigned char)*c))
-			code = tp_err_set(
-			    err, TP_ERR_SYNTAX, path, "the password has a control character");
-	tp_buf_addf(header, "X-ClickHouse-Key: %s", text.data);
-	if (text.size)
-		explicit_bzero(text.data, text.size);
-	tp_buf_release(&text);
-	return code;
-}
-
 static int connect_to(struct work *work, struct tp_err *err)
 {
 	const struct tp_fleet_push *push = work->push;
@@ -525,7 +483,9 @@ static int connect_to(struct work *work, struct tp_err *err)
 		headers[count++] = user.data;
 	}
 	if (push->password_file) {
-		code = read_password(&key, push->password_file, err);
+		// Not in the URL, which servers log.
+		tp_buf_add_string(&key, "X-ClickHouse-Key: ");
+		code = tp_http_secret_read(&key, push->password_file, "the password", err);
 		headers[count++] = key.data;
 	}
 	const struct tp_http_server server = {
@@ -534,10 +494,8 @@ static int connect_to(struct work *work, struct tp_err *err)
 		code = tp_err_memory(err, NULL);
 	if (!code)
 		code = tp_http_open(&work->http, &server, err);
-	if (key.size)
-		explicit_bzero(key.data, key.size);
 	tp_buf_release(&user);
-	tp_buf_release(&key);
+	tp_http_secret_release(&key);
 	tp_buf_release(&url);
 	return code;
 }
