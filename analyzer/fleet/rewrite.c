@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 enum { CELLS = 1 << 24 }; // numbers in memory: rows of a file times its columns
+enum { LEVEL = 3 };       // of zstd, but for single calls: these files stay
 
 // A column of all rows in memory.
 struct column {
@@ -286,6 +287,8 @@ static int write_rows(const struct rows *rows, const uint32_t *order, const char
 	struct tp_fleet_file file;
 	int code = tp_fleet_file_open(&file, rows->table, folder, name, err);
 	const bool by_thread = rows->table == &tp_fleet_tables[TP_FLEET_CALLS];
+	if (!by_thread)
+		file.parquet.level = LEVEL;
 	const int64_t *threads =
 	    by_thread ? rows->columns[tp_fleet_column_number(rows->table, "thread")].numbers : NULL;
 	for (uint64_t i = 0; !code && i < rows->count; i++) {

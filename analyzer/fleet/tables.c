@@ -9,30 +9,44 @@
 #include <string.h>
 #include <teeperf/version.h>
 
-// Names repeat, and so do numbers that are few; keys that rows are sorted by, and amounts, differ by little.
+// Names repeat. Of numbers it depends: keys that rows are sorted by repeat when a file has many
+// runs, and differ by much when it has one.
 #define TEXT(name)                                                        \
 	{                                                                 \
 		name, TP_PARQUET_TEXT, false, TP_PARQUET_DICTIONARY, NULL \
 	}
-#define SMALL(name, unit)                                                  \
-	{                                                                  \
-		name, TP_PARQUET_INT32, false, TP_PARQUET_DICTIONARY, unit \
-	}
-#define KEY(name, encoding)                                                \
-	{                                                                  \
-		name, TP_PARQUET_INT64, false, TP_PARQUET_##encoding, NULL \
-	}
-#define COUNT(name)                                                      \
+#define SMALL(name, unit)                                                \
 	{                                                                \
-		name, TP_PARQUET_INT64, false, TP_PARQUET_DELTA, "count" \
+		name, TP_PARQUET_INT32, false, TP_PARQUET_SMALLEST, unit \
 	}
-#define NS(name)                                                     \
+#define KEY(name)                                                        \
+	{                                                                \
+		name, TP_PARQUET_INT64, false, TP_PARQUET_SMALLEST, NULL \
+	}
+#define COUNT(name)                                                         \
+	{                                                                   \
+		name, TP_PARQUET_INT64, false, TP_PARQUET_SMALLEST, "count" \
+	}
+#define NS(name)                                                        \
+	{                                                               \
+		name, TP_PARQUET_INT64, true, TP_PARQUET_SMALLEST, "ns" \
+	}
+#define NS_ALWAYS(name)                                                  \
+	{                                                                \
+		name, TP_PARQUET_INT64, false, TP_PARQUET_SMALLEST, "ns" \
+	}
+// Of single calls, of which there are too many to try.
+#define KEY_OF_CALL(name)                                                  \
+	{                                                                  \
+		name, TP_PARQUET_INT64, false, TP_PARQUET_DICTIONARY, NULL \
+	}
+#define SMALL_OF_CALL(name)                                                \
+	{                                                                  \
+		name, TP_PARQUET_INT32, false, TP_PARQUET_DICTIONARY, NULL \
+	}
+#define NS_OF_CALL(name)                                             \
 	{                                                            \
 		name, TP_PARQUET_INT64, true, TP_PARQUET_DELTA, "ns" \
-	}
-#define NS_ALWAYS(name)                                               \
-	{                                                             \
-		name, TP_PARQUET_INT64, false, TP_PARQUET_DELTA, "ns" \
 	}
 
 static const struct tp_fleet_column runs[] = {
@@ -48,8 +62,8 @@ static const struct tp_fleet_column runs[] = {
     TEXT("labels"),
     TEXT("facts"),
     TEXT("trace"),
-    {"exit_code", TP_PARQUET_INT32, true, TP_PARQUET_DICTIONARY, NULL},
-    {"exit_signal", TP_PARQUET_INT32, true, TP_PARQUET_DICTIONARY, NULL},
+    {"exit_code", TP_PARQUET_INT32, true, TP_PARQUET_SMALLEST, NULL},
+    {"exit_signal", TP_PARQUET_INT32, true, TP_PARQUET_SMALLEST, NULL},
     TEXT("mode"),
     TEXT("clock"),
     TEXT("unit"),
@@ -59,7 +73,7 @@ static const struct tp_fleet_column runs[] = {
     NS("cost_ns"),
     SMALL("complete", NULL),
     COUNT("missing_events"),
-    {"missing_events_at_most", TP_PARQUET_INT64, true, TP_PARQUET_DELTA, "count"},
+    {"missing_events_at_most", TP_PARQUET_INT64, true, TP_PARQUET_SMALLEST, "count"},
     COUNT("damage"),
     COUNT("cut_calls"),
     {"budget", TP_PARQUET_DOUBLE, true, TP_PARQUET_PLAIN, NULL},
@@ -78,13 +92,13 @@ static const struct tp_fleet_column runs[] = {
 
 static const struct tp_fleet_column functions[] = {
     TEXT("run_id"),
-    KEY("fn_key", DELTA),
+    KEY("fn_key"),
     TEXT("function"),
     TEXT("linkage"),
     TEXT("module"),
     TEXT("build_id"),
     TEXT("file"),
-    KEY("line", DELTA),
+    KEY("line"),
     SMALL("same_key", "count"),
     COUNT("calls"),
     COUNT("timed_calls"),
@@ -106,9 +120,9 @@ static const struct tp_fleet_column functions[] = {
 
 static const struct tp_fleet_column paths[] = {
     TEXT("run_id"),
-    KEY("path_key", DELTA),
-    KEY("parent_key", DICTIONARY),
-    KEY("fn_key", DICTIONARY),
+    KEY("path_key"),
+    KEY("parent_key"),
+    KEY("fn_key"),
     SMALL("depth", NULL),
     SMALL("recursion", NULL),
 };
@@ -116,8 +130,8 @@ static const struct tp_fleet_column paths[] = {
 static const struct tp_fleet_column profile[] = {
     TEXT("run_id"),
     TEXT("thread_group"),
-    KEY("path_key", DELTA),
-    KEY("fn_key", DICTIONARY),
+    KEY("path_key"),
+    KEY("fn_key"),
     SMALL("recursion", NULL),
     COUNT("calls"),
     NS("self_ns"),
@@ -130,42 +144,42 @@ static const struct tp_fleet_column profile[] = {
 
 static const struct tp_fleet_column histograms[] = {
     TEXT("run_id"),
-    KEY("fn_key", DICTIONARY),
-    {"bucket", TP_PARQUET_INT32, false, TP_PARQUET_DELTA, NULL},
-    {"value_ns", TP_PARQUET_INT64, false, TP_PARQUET_DICTIONARY, "ns"},
+    KEY("fn_key"),
+    SMALL("bucket", NULL),
+    NS_ALWAYS("value_ns"),
     COUNT("calls"),
 };
 
 static const struct tp_fleet_column path_histograms[] = {
     TEXT("run_id"),
-    KEY("path_key", DICTIONARY),
-    KEY("fn_key", DICTIONARY),
-    {"bucket", TP_PARQUET_INT32, false, TP_PARQUET_DELTA, NULL},
-    {"value_ns", TP_PARQUET_INT64, false, TP_PARQUET_DICTIONARY, "ns"},
+    KEY("path_key"),
+    KEY("fn_key"),
+    SMALL("bucket", NULL),
+    NS_ALWAYS("value_ns"),
     COUNT("calls"),
 };
 
 static const struct tp_fleet_column calls[] = {
     TEXT("run_id"),
-    SMALL("thread", NULL),
+    SMALL_OF_CALL("thread"),
     TEXT("thread_group"),
-    KEY("fn_key", DICTIONARY),
-    KEY("path_key", DICTIONARY),
-    SMALL("depth", NULL),
-    SMALL("recursion", NULL),
-    NS("start_ns"),
-    NS("duration_raw_ns"),
-    NS("self_raw_ns"),
+    KEY_OF_CALL("fn_key"),
+    KEY_OF_CALL("path_key"),
+    SMALL_OF_CALL("depth"),
+    SMALL_OF_CALL("recursion"),
+    NS_OF_CALL("start_ns"),
+    NS_OF_CALL("duration_raw_ns"),
+    NS_OF_CALL("self_raw_ns"),
     TEXT("how"),
 };
 
 static const struct tp_fleet_column waits[] = {
     TEXT("run_id"),
-    KEY("path_key", DICTIONARY),
-    KEY("fn_key", DICTIONARY),
+    KEY("path_key"),
+    KEY("fn_key"),
     TEXT("call"),
-    KEY("waker_path_key", DICTIONARY),
-    KEY("waker_fn_key", DICTIONARY),
+    KEY("waker_path_key"),
+    KEY("waker_fn_key"),
     COUNT("waits"),
     NS_ALWAYS("wait_ns"),
     NS_ALWAYS("max_ns"),
@@ -173,11 +187,11 @@ static const struct tp_fleet_column waits[] = {
 
 static const struct tp_fleet_column io[] = {
     TEXT("run_id"),
-    KEY("path_key", DICTIONARY),
-    KEY("fn_key", DICTIONARY),
+    KEY("path_key"),
+    KEY("fn_key"),
     TEXT("call"),
     COUNT("operations"),
-    {"bytes", TP_PARQUET_INT64, false, TP_PARQUET_DELTA, "bytes"},
+    {"bytes", TP_PARQUET_INT64, false, TP_PARQUET_SMALLEST, "bytes"},
     NS_ALWAYS("duration_ns"),
     NS_ALWAYS("max_ns"),
 };

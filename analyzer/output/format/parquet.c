@@ -114,6 +114,7 @@ int tp_parquet_open(struct tp_parquet *parquet, const char *directory, const cha
 	    .columns = calloc(count, sizeof(*parquet->columns)),
 	    .compressor = ZSTD_createCCtx(),
 	    .sorted = -1,
+	    .level = LEVEL,
 	};
 	tp_buf_init(&parquet->groups);
 	tp_buf_init(&parquet->packed);
@@ -187,33 +188,42 @@ static void note_level(struct tp_parquet_buffer *buffer, bool present)
 	buffer->missing += !present;
 }
 
-// Write a page with BODY as it is: COUNT values in ENCODING. Adds to *SIZE its bytes in the file, and to *RAW the same unpacked;
-// both with the header of the page.
-static void write_page(struct tp_parquet *parquet, int type, const struct tp_buf *body,
-    uint32_t count, int encoding, uint64_t *size, uint64_t *raw)
+// Bytes that BODY has when it is packed, which it then is in parquet->packed; SIZE_MAX: it failed.
+static size_t pack(struct tp_parquet *parquet, const struct tp_buf *body, int level)
 {
 	struct tp_buf *packed = &parquet->packed;
 	const size_t bound = ZSTD_compressBound(body->size);
-	struct tp_buf header;
 	parquet->failed |= body->failed;
 	tp_buf_reset(packed);
 	if (packed->capacity < bound + 1) {
 		char *data = realloc(packed->capacity ? packed->data : NULL, bound + 1);
 		if (!data) {
 			parquet->failed = true;
-			return;
+			return SIZE_MAX;
 		}
 		packed->data = data;
 		packed->capacity = bound + 1;
 	}
 	const size_t got = ZSTD_compressCCtx(
-	    parquet->compressor, packed->data, bound, body->data, body->size, LEVEL);
+	    parquet->compressor, packed->data, bound, body->data, body->size, level);
 	if (ZSTD_isError(got)) {
 		parquet->failed = true;
-		return;
+		return SIZE_MAX;
 	}
+	return got;
+}
+
+// Write a page with BODY as it is: COUNT values in ENCODING. Adds to *SIZE its bytes in the file,
+// and to *RAW the same unpacked; both with the header of the page.
+static void write_page(struct tp_parquet *parquet, int type, const struct tp_buf *body,
+    uint32_t count, int encoding, uint64_t *size, uint64_t *raw)
+{
+	struct tp_buf header;
+	const size_t got = pack(parquet, body, parquet->level);
 	int field = 0;
 	int inner = 0;
+	if (got == SIZE_MAX)
+		return;
 	tp_buf_init(&header);
 	add_number(&header, &field, 1, T_I32, type);
 	add_number(&header, &field, 2, T_I32, (int64_t)body->size);
@@ -231,7 +241,7 @@ static void write_page(struct tp_parquet *parquet, int type, const struct tp_buf
 	*size += header.size + got;
 	*raw += header.size + body->size;
 	tp_buf_add(&parquet->file.buf, header.data, header.size);
-	tp_buf_add(&parquet->file.buf, packed->data, got);
+	tp_buf_add(&parquet->file.buf, parquet->packed.data, got);
 	tp_buf_release(&header);
 }
 
@@ -243,14 +253,94 @@ static uint32_t value_size(const struct tp_parquet_buffer *buffer)
 							  : 8;
 }
 
-static int encoding_of(const struct tp_parquet_buffer *buffer)
+static bool is_whole(const struct tp_parquet_buffer *buffer)
 {
-	const enum tp_parquet_type type = buffer->column->type;
-	return buffer->coded ? ENCODING_DICTIONARY
-	       : buffer->column->encoding != TP_PARQUET_PLAIN &&
-		       (type == TP_PARQUET_INT32 || type == TP_PARQUET_INT64)
-		   ? ENCODING_DELTA
-		   : ENCODING_PLAIN;
+	return buffer->column->type == TP_PARQUET_INT32 || buffer->column->type == TP_PARQUET_INT64;
+}
+
+// A column's values in an encoding.
+struct encoded {
+	struct tp_parquet_dictionary dictionary; // of ENCODING_DICTIONARY
+	struct tp_buf page;                      // of the values, without levels
+	int encoding;
+};
+
+static void release_encoded(struct encoded *encoded)
+{
+	tp_parquet_dictionary_release(&encoded->dictionary);
+	tp_buf_release(&encoded->page);
+}
+
+// False: there is none of this encoding; it is released then.
+static bool encode(struct tp_parquet *parquet, const struct tp_parquet_buffer *buffer,
+    uint32_t values, int encoding, struct encoded *encoded)
+{
+	*encoded = (struct encoded){.encoding = encoding};
+	tp_buf_init(&encoded->page);
+	if (encoding == ENCODING_DICTIONARY) {
+		struct tp_parquet_dictionary *dictionary = &encoded->dictionary;
+		const bool made = tp_parquet_dictionary_make(
+		    dictionary, &buffer->bytes, value_size(buffer), values);
+		parquet->failed |= dictionary->no_memory;
+		if (!made) {
+			release_encoded(encoded);
+			return false;
+		}
+		const uint32_t width = tp_parquet_width(dictionary->count - 1);
+		tp_buf_add_char(&encoded->page, (char)width);
+		tp_parquet_add_hybrid(&encoded->page, dictionary->codes, values, width);
+	} else if (encoding == ENCODING_DELTA) {
+		tp_parquet_add_delta(
+		    &encoded->page, buffer->bytes.data, value_size(buffer), values);
+	} else {
+		tp_buf_add(&encoded->page, buffer->bytes.data, buffer->bytes.size);
+	}
+	return true;
+}
+
+static size_t packed_size(struct tp_parquet *parquet, const struct encoded *encoded)
+{
+	const size_t page = pack(parquet, &encoded->page, LEVEL);
+	const size_t dictionary = encoded->encoding == ENCODING_DICTIONARY
+				      ? pack(parquet, &encoded->dictionary.values, LEVEL)
+				      : 0;
+	return page == SIZE_MAX || dictionary == SIZE_MAX ? SIZE_MAX : page + dictionary;
+}
+
+// Which encoding is the smallest, is found by trying all.
+static void encode_smallest(struct tp_parquet *parquet, const struct tp_parquet_buffer *buffer,
+    uint32_t values, struct encoded *best)
+{
+	static const int encodings[] = {ENCODING_DICTIONARY, ENCODING_DELTA};
+	encode(parquet, buffer, values, ENCODING_PLAIN, best);
+	size_t least = packed_size(parquet, best);
+	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
+		struct encoded other;
+		if (!encode(parquet, buffer, values, encodings[i], &other))
+			continue;
+		const size_t size = packed_size(parquet, &other);
+		if (size < least) {
+			release_encoded(best);
+			*best = other;
+			least = size;
+		} else {
+			release_encoded(&other);
+		}
+	}
+}
+
+static void encode_column(struct tp_parquet *parquet, const struct tp_parquet_buffer *buffer,
+    uint32_t values, struct encoded *encoded)
+{
+	const enum tp_parquet_encoding wanted = buffer->column->encoding;
+	if (wanted == TP_PARQUET_SMALLEST && is_whole(buffer))
+		encode_smallest(parquet, buffer, values, encoded);
+	else if (wanted != TP_PARQUET_DICTIONARY ||
+		 !encode(parquet, buffer, values, ENCODING_DICTIONARY, encoded))
+		encode(parquet, buffer, values,
+		    wanted != TP_PARQUET_PLAIN && is_whole(buffer) ? ENCODING_DELTA
+								   : ENCODING_PLAIN,
+		    encoded);
 }
 
 // Write the pages of a column: a dictionary, if it has one, and the values. The levels of an optional column, behind their size,
@@ -259,19 +349,18 @@ static void write_column(
     struct tp_parquet *parquet, struct tp_parquet_buffer *buffer, uint64_t *size, uint64_t *raw)
 {
 	const uint32_t values = parquet->group_rows - buffer->missing;
-	struct tp_parquet_dictionary dictionary = {0};
+	struct encoded encoded;
 	struct tp_buf page;
 	parquet->failed |= buffer->bytes.failed;
+	buffer->written = ENCODING_PLAIN;
 	if (buffer->column->encoding == TP_PARQUET_PLAIN && !buffer->column->optional) {
 		buffer->data_offset = tp_out_file_offset(&parquet->file);
 		write_page(parquet, DATA_PAGE, &buffer->bytes, values, ENCODING_PLAIN, size, raw);
 		return;
 	}
+	encode_column(parquet, buffer, values, &encoded);
+	buffer->written = encoded.encoding;
 	tp_buf_init(&page);
-	buffer->coded =
-	    buffer->column->encoding == TP_PARQUET_DICTIONARY &&
-	    tp_parquet_dictionary_make(&dictionary, &buffer->bytes, value_size(buffer), values);
-	parquet->failed |= dictionary.no_memory;
 	if (buffer->column->optional) {
 		end_run(buffer);
 		const uint32_t bytes = (uint32_t)buffer->levels.size;
@@ -279,21 +368,14 @@ static void write_column(
 		tp_buf_add(&page, &bytes, sizeof(bytes));
 		tp_buf_add(&page, buffer->levels.data, buffer->levels.size);
 	}
-	const int encoding = encoding_of(buffer);
-	if (encoding == ENCODING_DICTIONARY) {
-		const uint32_t width = tp_parquet_width(dictionary.count - 1);
-		tp_buf_add_char(&page, (char)width);
-		tp_parquet_add_hybrid(&page, dictionary.codes, values, width);
-		write_page(parquet, DICTIONARY_PAGE, &dictionary.values, dictionary.count,
-		    ENCODING_PLAIN, size, raw);
-	} else if (encoding == ENCODING_DELTA) {
-		tp_parquet_add_delta(&page, buffer->bytes.data, value_size(buffer), values);
-	} else {
-		tp_buf_add(&page, buffer->bytes.data, buffer->bytes.size);
-	}
+	tp_buf_add(&page, encoded.page.data, encoded.page.size);
+	page.failed |= encoded.page.failed;
+	if (encoded.encoding == ENCODING_DICTIONARY)
+		write_page(parquet, DICTIONARY_PAGE, &encoded.dictionary.values,
+		    encoded.dictionary.count, ENCODING_PLAIN, size, raw);
 	buffer->data_offset = tp_out_file_offset(&parquet->file);
-	write_page(parquet, DATA_PAGE, &page, parquet->group_rows, encoding, size, raw);
-	tp_parquet_dictionary_release(&dictionary);
+	write_page(parquet, DATA_PAGE, &page, parquet->group_rows, encoded.encoding, size, raw);
+	release_encoded(&encoded);
 	tp_buf_release(&page);
 }
 
@@ -306,7 +388,7 @@ static void describe_column(struct tp_buf *out, const struct tp_parquet_buffer *
 	add_number(out, &field, 2, T_I64, (int64_t)offset);
 	add_field(out, &field, 3, T_STRUCT);
 	add_number(out, &inner, 1, T_I32, buffer->column->type);
-	const int encoding = encoding_of(buffer);
+	const int encoding = buffer->written;
 	add_list(out, &inner, 2, T_I32, encoding == ENCODING_DICTIONARY ? 3 : 2);
 	if (encoding == ENCODING_DICTIONARY)
 		add_zigzag(out, ENCODING_PLAIN);

@@ -25,6 +25,7 @@ enum tp_parquet_encoding {
 	TP_PARQUET_PLAIN = 0,
 	TP_PARQUET_DELTA,      /* of whole numbers: their differences */
 	TP_PARQUET_DICTIONARY, /* each different value once; where that does not pay, as above */
+	TP_PARQUET_SMALLEST, /* of whole numbers: which of these takes the fewest bytes, by row group */
 };
 
 struct tp_parquet_column {
@@ -54,7 +55,7 @@ struct tp_parquet_buffer {
 	uint32_t run;
 	uint32_t missing;
 	/* Of the page that was written. */
-	bool coded; /* behind a dictionary */
+	int written; /* its encoding there, by the number of Parquet */
 	uint64_t data_offset;
 };
 
@@ -63,6 +64,7 @@ struct tp_parquet {
 	struct tp_parquet_buffer *columns;
 	uint32_t column_count;
 	int sorted;                          /* the column whose values never fall, or -1 */
+	int level;                           /* of zstd; the caller may set another */
 	const struct tp_parquet_fact *facts; /* set by the caller: fact_count, until it is closed */
 	uint32_t fact_count;
 	uint32_t at; /* the column that the next value is of */
