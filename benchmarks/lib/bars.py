@@ -170,6 +170,14 @@ def drain():
         yield Bar(f"{name}, bytes an event, compressed", 3, "", compare(bench, "compressed", "bytes", "compressed", "events"))
 
 
+def fleet():
+    yield Bar("1,000 runs, 10^9 calls: fleet add over analyze", 3.0, "x", of("fleet", "own", "add_x"))
+    for table in ("profile", "paths"):
+        yield Bar(f"the same, bytes a row of {table}", 12.0, "", of("fleet", "own", f"{table}_bytes"))
+    yield Bar("the same, top functions of all runs, DuckDB with two threads", 2.0, " s", of("fleet", "own", "query_s"))
+    yield Bar("p99 of a function from histograms, off the exact one at most", 1.5625, " %", of("fleet", "own", "p99_off_percent"))
+
+
 def fast_path():
     yield Bar("leaf, tsc, over the limit written by hand", 1.03, "x", excess_ratio("micro-leaf", "tsc", "limit", "native", LEAF))
     yield Bar("leaf, soft clock, over native", 2, " ns", over("micro-leaf", "soft", "native", LEAF))
@@ -203,6 +211,7 @@ TOPICS = (
     ("The soft clock on two cores", soft),
     ("The analyzer", analyzer),
     ("Streams and sizes of traces", drain),
+    ("Fleets", fleet),
     ("The fast path and the compiler", fast_path),
     ("Phoenix beside perf", phoenix),
 )
