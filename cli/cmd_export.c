@@ -5,6 +5,7 @@
 #include "cli/command/command.h"
 #include "cli/analyze/open_family.h"
 #include "cli/analyze/open_trace.h"
+#include "cli/profile_push.h"
 #include "common/out_file.h"
 #include "analyzer/query/query.h"
 
@@ -33,6 +34,7 @@ static struct tp_problems export_notes;
 static struct tp_export_options wanted = {.notes = &export_notes};
 static const struct tp_export *export; // that was asked for
 static struct tp_open_options open_options = {.symbol_cache = true};
+static struct tp_push_options push = {.server = -1};
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "format", &format, "FORMAT", "what to write; see --list"),
@@ -55,6 +57,7 @@ static const struct tp_option options[] = {
 	"of a flame graph: colours are what has changed since the trace TRACE"),
     TP_OPT_STRING(0, "min-width", &least_pixels, "PIXELS",
 	"of a flame graph: leave out what is narrower (default 0.2)"),
+    TP_PUSH_OPTIONS(push),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
     TP_OPT_END,
@@ -340,12 +343,20 @@ static int check_options(void)
 			? "--split: '%s' has single calls only with --calls, so that it cannot be split"
 			: "--split: '%s' has no single calls, so that it cannot be split",
 		    format);
-	const int status = choose_flame();
+	int status = choose_flame();
+	if (!status)
+		status = tp_push_check(&push, export);
 	if (status)
 		return status;
 	if (family && !export->families)
 		return tp_options_usage(
 		    "--family: '%s' is of a single trace; folded has several processes", format);
+	if (family && push.url)
+		return tp_options_usage(
+		    "--push: a server takes one process at a time, not a --family");
+	if (push.url && output)
+		return tp_options_usage(
+		    "--push sends the output instead of writing it: leave -o out");
 	if (family && tp_open_family_refuses(&open_options))
 		return tp_options_usage("%s is for a single trace: it does not go with --family",
 		    tp_open_family_refuses(&open_options));
@@ -356,6 +367,7 @@ static int export_one(const char *file)
 {
 	struct tp_open_trace open;
 	struct tp_open_trace other = {.trace.source.fd = -1};
+	struct tp_profile_labels labels = {0};
 	struct tp_buf path;
 	tp_buf_init(&path);
 	int status = tp_open_trace(&open, file, &open_options);
@@ -367,6 +379,12 @@ static int export_one(const char *file)
 	status = choose(&open, file);
 	if (!status && baseline)
 		status = open_baseline(&other, &open);
+	if (!status && (push.url || export->labels))
+		status = tp_push_label(&push, &open.analysis, &labels, &wanted);
+	if (push.url) {
+		status = status ? status : tp_push_export(&push, export, &open.analysis, &wanted);
+		goto done;
+	}
 	if (output)
 		tp_buf_add_string(&path, output);
 	else if (export->suffix)
@@ -384,6 +402,7 @@ static int export_one(const char *file)
 		status = write_named(&open.analysis, path.data);
 	else
 		status = write_file(&open.analysis, NULL, path.data);
+done:
 	tp_open_warn_all(&export_notes);
 	if (!status && !output && path.size)
 		tp_command_tell(
@@ -391,6 +410,7 @@ static int export_one(const char *file)
 	if (!status && (open.damaged || other.damaged))
 		status = TP_EXIT_FAILED;
 out:
+	tp_profile_labels_release(&labels);
 	tp_buf_release(&path);
 	tp_open_trace_release(&open);
 	tp_open_trace_release(&other);
@@ -421,12 +441,19 @@ const struct tp_command tp_cmd_export = {
     .description =
 	"Write the profile in the trace FILE for other programs: folded stacks, a flame graph\n"
 	"(one SVG file that any browser shows, with search and zoom, and without any network\n"
-	"access), and what --list names.\n",
-    .examples = "teeperf export --format flamegraph teeperf.trace\n"
-		"teeperf export --format folded teeperf.trace > teeperf.folded\n"
-		"teeperf export --format flamegraph --baseline before.trace after.trace\n"
-		"teeperf export --format folded --family teeperf.trace > teeperf.folded\n"
-		"teeperf export --list\n",
+	"access), and what --list names.\n"
+	"\n"
+	"With --push, send it to a server instead: pprof to Pyroscope or Parca, otlp to a collector of OpenTelemetry, with the labels\n"
+	"service_name (the program), host and what --label gives. Each push adds to what the server has: push a recording once.\n",
+    .examples =
+	"teeperf export --format flamegraph teeperf.trace\n"
+	"teeperf export --format folded teeperf.trace > teeperf.folded\n"
+	"teeperf export --format flamegraph --baseline before.trace after.trace\n"
+	"teeperf export --format folded --family teeperf.trace > teeperf.folded\n"
+	"teeperf export --format pprof --push http://localhost:4040 --label environment=canary teeperf.trace\n"
+	"teeperf export --format pprof --push https://parca.example.com --server parca --token-file ~/.token teeperf.trace\n"
+	"teeperf export --format otlp --push http://localhost:4318 teeperf.trace\n"
+	"teeperf export --list\n",
     .options = options,
     .run = run,
 };

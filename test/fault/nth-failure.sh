@@ -43,7 +43,7 @@ for view in top tree threads; do
 done
 nth -- "$tool" analyze --format csv b.trace
 nth -- "$tool" analyze --format json a.trace
-for format in folded flamegraph "flamegraph --inverted" "flamegraph --baseline a.trace" pprof callgrind \
+for format in folded flamegraph "flamegraph --inverted" "flamegraph --baseline a.trace" pprof otlp callgrind \
 	perfdata speedscope; do
 	nth --prepare 'rm -f out.export' --verify 'test -s out.export' -- \
 		"$tool" export --format $format -o out.export a.trace

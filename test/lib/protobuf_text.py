@@ -11,7 +11,7 @@ def unescape(quoted):
     def one(match):
         what = match.group(1)
         return bytes([int(what, 8)]) if what[:1].isdigit() else LETTERS.get(what, what)
-    return ESCAPE.sub(one, quoted.encode()).decode()
+    return ESCAPE.sub(one, quoted.encode()).decode(errors="surrogateescape")
 
 
 def parse(text):

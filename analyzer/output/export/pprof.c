@@ -314,5 +314,6 @@ const struct tp_export tp_export_pprof = {
     .name = "pprof",
     .summary = "call paths with calls and self time, for pprof and what else reads its profiles",
     .suffix = ".pb.gz",
+    .pushed = true,
     .render = render,
 };

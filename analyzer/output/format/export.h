@@ -19,6 +19,8 @@ struct tp_export_options {
 	enum tp_weight weight;
 	uint64_t split_ns;         /* slices.h: several files of this time each; 0: one */
 	struct tp_problems *notes; /* gets what the output leaves out; may be NULL */
+	const char *const *labels; /* "NAME=VALUE": whose profile it is, of those with `labels` */
+	uint32_t label_count;
 	const char *process; /* of families: what the process is called; NULL: as its program is */
 	/* Of flame graphs. */
 	bool icicle;                        /* the program is at the top */
@@ -45,7 +47,9 @@ struct tp_export {
 	const struct tp_slice_format *slices;
 	/* Its other form, with single calls, which is in no table; or NULL. */
 	const struct tp_export *calls;
-	bool flame; /* takes the options of flame graphs */
+	bool flame;  /* takes the options of flame graphs */
+	bool pushed; /* servers of profiles take it */
+	bool labels; /* has options->labels in it */
 	bool
 	    families; /* of several processes: that of each behind those before, with options->process */
 	/* Add the export to OUT, which may forget what it has passed on. 0 or a negative tp_error. */

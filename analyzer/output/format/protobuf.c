@@ -9,6 +9,7 @@
 
 enum {
 	WIRE_VARINT = 0,
+	WIRE_FIXED64 = 1,
 	WIRE_BYTES = 2,
 };
 
@@ -23,6 +24,15 @@ static void add_tag(struct tp_buf *message, uint32_t field, uint32_t wire, uint6
 void tp_protobuf_add_number(struct tp_buf *message, uint32_t field, uint64_t value)
 {
 	add_tag(message, field, WIRE_VARINT, value);
+}
+
+void tp_protobuf_add_fixed64(struct tp_buf *message, uint32_t field, uint64_t value)
+{
+	uint8_t bytes[TP_VARINT_MAX + 8];
+	uint8_t *end = tp_varint_put(bytes, (uint64_t)field << 3 | WIRE_FIXED64);
+	for (uint32_t i = 0; i < 8; i++)
+		*end++ = (uint8_t)(value >> (8 * i));
+	tp_buf_add(message, bytes, (size_t)(end - bytes));
 }
 
 void tp_protobuf_add_bytes(struct tp_buf *message, uint32_t field, const void *bytes, size_t size)

@@ -13,6 +13,7 @@
 
 /* Fields of type uint32, uint64, int32, int64, bool, enum; negative numbers as (uint64_t)(int64_t). */
 void tp_protobuf_add_number(struct tp_buf *message, uint32_t field, uint64_t value);
+void tp_protobuf_add_fixed64(struct tp_buf *message, uint32_t field, uint64_t value);
 /* string, bytes, messages, packed fields */
 void tp_protobuf_add_bytes(struct tp_buf *message, uint32_t field, const void *bytes, size_t size);
 /* A string field has to be UTF-8, or readers refuse the whole: what is not becomes '?'. */
