@@ -8,15 +8,20 @@
 #include <string.h>
 
 // Whether any row has a value, or may have in a stream; where there is none, a table need not say so.
-static bool has_values(struct tp_relation_show *show, uint32_t column)
+static bool has_values(
+    const struct tp_relation *relation, struct tp_relation_data *data, uint32_t column)
 {
-	const struct tp_relation *relation = show->relation;
-	const uint64_t rows = relation->rows ? relation->rows(show->data).count : 0;
+	const uint64_t rows = relation->rows ? relation->rows(data).count : 0;
 	for (uint64_t i = 0; i < rows; i++)
-		if (relation->value(show->data, tp_relation_row(relation, show->data, i), column)
-			.type)
+		if (relation->value(data, tp_relation_row(relation, data, i), column).type)
 			return true;
 	return !relation->rows;
+}
+
+bool tp_relation_is_shown(
+    const struct tp_relation *relation, struct tp_relation_data *data, uint32_t column)
+{
+	return !relation->columns[column].sparse || has_values(relation, data, column);
 }
 
 void tp_relation_show_init(struct tp_relation_show *show, const struct tp_relation *relation,
@@ -30,7 +35,7 @@ void tp_relation_show_init(struct tp_relation_show *show, const struct tp_relati
 	    tp_relation_list(relation, table ? TP_FORM_TEXT : TP_FORM_CSV, show->columns);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tp_relation_column *column = &relation->columns[show->columns[i]];
-		if (table && column->sparse && !has_values(show, show->columns[i]))
+		if (table && !tp_relation_is_shown(relation, data, show->columns[i]))
 			continue;
 		show->columns[show->count] = show->columns[i];
 		show->shown[show->count++] = (struct tp_column){
@@ -46,11 +51,35 @@ void tp_relation_show_init(struct tp_relation_show *show, const struct tp_relati
 	    &show->grid, data->analysis, options, show->shown, relation->name, members, out);
 }
 
+void tp_relation_format(const struct tp_analysis *analysis, enum tp_unit unit, struct tp_cell cell,
+    char table[TP_TEXT_NUMBER + 1], char other[TP_TEXT_NUMBER])
+{
+	char number[TP_TEXT_NUMBER];
+	if (unit == TP_UNIT_ADDRESS || unit == TP_UNIT_KEY) {
+		snprintf(other, TP_TEXT_NUMBER, unit == TP_UNIT_KEY ? "%" PRId64 : "0x%" PRIx64,
+		    cell.number);
+		snprintf(number, sizeof(number), "%s", other);
+	} else if (unit == TP_UNIT_PERCENT) {
+		// More than all of it says no more than that.
+		snprintf(number, sizeof(number), cell.real > 100 ? ">100%%" : "%.1f%%", cell.real);
+		snprintf(other, TP_TEXT_NUMBER, "%.6f", cell.real / 100);
+	} else {
+		snprintf(other, TP_TEXT_NUMBER,
+		    cell.type == TP_CELL_COUNT ? "%" PRIu64 : "%" PRId64, cell.count);
+		if (unit == TP_UNIT_NS || (unit == TP_UNIT_TIME && analysis->time.known))
+			tp_text_ns(number, cell.count);
+		else if (unit == TP_UNIT_NONE)
+			snprintf(number, sizeof(number), "%s", other);
+		else
+			tp_text_count(number, cell.count);
+	}
+	snprintf(table, TP_TEXT_NUMBER + 1, "%s%s", cell.estimated ? "~" : "", number);
+}
+
 static void add_cell(struct tp_relation_show *show, uint32_t column, struct tp_cell cell)
 {
 	struct tp_grid *grid = &show->grid;
 	const enum tp_unit unit = show->relation->columns[column].unit;
-	char number[TP_TEXT_NUMBER];
 	char table[TP_TEXT_NUMBER + 1];
 	char other[TP_TEXT_NUMBER];
 	if (cell.type == TP_CELL_NULL) {
@@ -61,28 +90,11 @@ static void add_cell(struct tp_relation_show *show, uint32_t column, struct tp_c
 		tp_grid_text(grid, cell.text);
 		return;
 	}
-	if (unit == TP_UNIT_ADDRESS || unit == TP_UNIT_KEY) {
-		snprintf(other, sizeof(other), unit == TP_UNIT_KEY ? "%" PRId64 : "0x%" PRIx64,
-		    cell.number);
+	tp_relation_format(grid->analysis, unit, cell, table, other);
+	if (unit == TP_UNIT_ADDRESS || unit == TP_UNIT_KEY)
 		tp_grid_text(grid, other);
-		return;
-	}
-	if (unit == TP_UNIT_PERCENT) {
-		// More than all of it says no more than that.
-		snprintf(number, sizeof(number), cell.real > 100 ? ">100%%" : "%.1f%%", cell.real);
-		snprintf(other, sizeof(other), "%.6f", cell.real / 100);
-	} else {
-		snprintf(other, sizeof(other), cell.type == TP_CELL_COUNT ? "%" PRIu64 : "%" PRId64,
-		    cell.count);
-		if (unit == TP_UNIT_NS || (unit == TP_UNIT_TIME && grid->analysis->time.known))
-			tp_text_ns(number, cell.count);
-		else if (unit == TP_UNIT_NONE)
-			snprintf(number, sizeof(number), "%s", other);
-		else
-			tp_text_count(number, cell.count);
-	}
-	snprintf(table, sizeof(table), "%s%s", cell.estimated ? "~" : "", number);
-	tp_grid_plain(grid, table, other);
+	else
+		tp_grid_plain(grid, table, other);
 }
 
 void tp_relation_show_total(struct tp_relation_show *show, const void *row)

@@ -21,6 +21,13 @@ struct tp_relation_show {
 	uint32_t count;
 };
 
+/* A number, which CELL is, as tables have it, and as CSV and JSON do. */
+void tp_relation_format(const struct tp_analysis *analysis, enum tp_unit unit, struct tp_cell cell,
+    char table[TP_TEXT_NUMBER + 1], char other[TP_TEXT_NUMBER]);
+/* Whether tables of DATA have the column: not if it is sparse, and no row has a value. */
+bool tp_relation_is_shown(
+    const struct tp_relation *relation, struct tp_relation_data *data, uint32_t column);
+
 /* As tp_grid_init. Tables show estimates where CSV and JSON have what was measured. DATA and what it is made of must outlive it. */
 void tp_relation_show_init(struct tp_relation_show *show, const struct tp_relation *relation,
     struct tp_relation_data *data, const struct tp_view_options *options,

@@ -2,7 +2,7 @@
 // The view "timeline": single calls in the order in which they began, indented by depth; or the slowest
 // calls of a function, each with what it called and what other threads did meanwhile.
 #define _GNU_SOURCE
-#include "analyzer/profile/calls.h"
+#include "analyzer/profile/kept_calls.h"
 #include "analyzer/output/grid.h"
 #include "common/array.h"
 
@@ -11,27 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX (UINT64_C(1) << 24)  // without a limit
 #define CELLS_MAX (UINT64_C(1) << 26) // functions times slow calls
 #define FRAMES 6                      // callers that are named
 #define THREADS_MAX 8                 // other threads that are shown with a slow call
-
-struct row {
-	struct tp_call call;
-	uint32_t thread; // index in analysis->threads
-};
-
-// Calls of which only the first are kept, by a key.
-struct kept {
-	struct row *rows;
-	uint64_t count; // up to twice as many as are kept, then the last are dropped
-	uint64_t capacity;
-	uint64_t most; // that are kept; 0: all, up to ROWS_MAX
-	uint64_t seen;
-	bool slowest; // those that took longest are first, not those that began first
-	bool dropped; // row number most - 1 is the last of those that were kept when some were
-	int code;
-};
 
 // What another thread did during a slow call.
 struct meanwhile {
@@ -42,8 +24,8 @@ struct meanwhile {
 };
 
 struct around {
-	struct row slow;
-	struct kept calls;
+	struct tp_kept_call slow;
+	struct tp_kept_calls calls;
 	struct meanwhile others[THREADS_MAX];
 	uint32_t other_count;
 	uint32_t more_others;
@@ -52,7 +34,7 @@ struct around {
 struct timeline {
 	const struct tp_analysis *analysis;
 	const bool *marks; // NULL: all functions
-	struct kept kept;
+	struct tp_kept_calls kept;
 	struct around *arounds;
 	uint32_t around_count;
 	int64_t *inside; // of each slow call, of each function: ticks in the current thread
@@ -60,43 +42,6 @@ struct timeline {
 	uint32_t thread; // whose calls come
 	struct tp_grid grid;
 };
-
-static int compare(const void *a, const void *b, void *slowest)
-{
-	const struct row *x = a;
-	const struct row *y = b;
-	int order = *(const bool *)slowest ? TP_COMPARE(y->call.duration, x->call.duration) : 0;
-	order = order ? order : TP_COMPARE(x->call.start, y->call.start);
-	order = order ? order : TP_COMPARE(x->thread, y->thread);
-	return order ? order : TP_COMPARE(x->call.id, y->call.id);
-}
-
-// Sort them, and drop the last.
-static void sort_kept(struct kept *kept)
-{
-	if (kept->count)
-		qsort_r(kept->rows, kept->count, sizeof(*kept->rows), compare, &kept->slowest);
-	kept->dropped |= kept->most && kept->count > kept->most;
-	if (kept->most && kept->count > kept->most)
-		kept->count = kept->most;
-}
-
-static void keep(struct kept *kept, const struct row *row)
-{
-	kept->seen++;
-	if (kept->code ||
-	    (kept->dropped && compare(row, &kept->rows[kept->most - 1], &kept->slowest) > 0))
-		return;
-	const bool bounded = kept->most && kept->most <= ROWS_MAX;
-	if (bounded && kept->count >= 2 * kept->most)
-		sort_kept(kept);
-	if (!bounded && kept->count >= ROWS_MAX)
-		kept->code = TP_ERR_LIMIT;
-	else if (!TP_GROW(kept->rows, kept->capacity, kept->count + 1))
-		kept->code = TP_ERR_MEMORY;
-	else
-		kept->rows[kept->count++] = *row;
-}
 
 static uint32_t function_of(const struct timeline *timeline, uint32_t thread, uint32_t node)
 {
@@ -120,8 +65,8 @@ static void on_call(void *context, const struct tp_call *call)
 	if (timeline->marks &&
 	    !timeline->marks[function_of(timeline, timeline->thread, call->node)])
 		return;
-	const struct row row = {*call, timeline->thread};
-	keep(&timeline->kept, &row);
+	const struct tp_kept_call row = {*call, timeline->thread};
+	tp_kept_calls_add(&timeline->kept, &row);
 }
 
 // The second pass: what is inside of slow calls, and beside them.
@@ -136,13 +81,10 @@ static void on_call_around(void *context, const struct tp_call *call)
 		if (call->end < slow->start || call->start > slow->end)
 			continue;
 		if (timeline->thread == around->slow.thread) {
-			// The id of a call that came from another thread tells nothing of when it began.
-			if ((call->id < slow->id && !(slow->id & TP_CALL_MOVED)) ||
-			    call->start < slow->start || call->end > slow->end ||
-			    (call->depth <= slow->depth && call->id != slow->id))
+			if (!tp_call_is_inside(call, slow))
 				continue;
-			const struct row row = {*call, timeline->thread};
-			keep(&around->calls, &row);
+			const struct tp_kept_call row = {*call, timeline->thread};
+			tp_kept_calls_add(&around->calls, &row);
 			continue;
 		}
 		const uint64_t from = call->start > slow->start ? call->start : slow->start;
@@ -208,7 +150,7 @@ static int each_thread(struct timeline *timeline, bool second, struct tp_err *er
 }
 
 static void add_row(
-    struct timeline *timeline, const struct row *row, uint64_t around, uint32_t depth)
+    struct timeline *timeline, const struct tp_kept_call *row, uint64_t around, uint32_t depth)
 {
 	static const char *const ends[] = {"", "unwound", "cut", "open", "no exit"};
 	struct tp_grid *grid = &timeline->grid;
@@ -247,7 +189,7 @@ static void add_other(
 	tp_grid_text(grid, grid->options->format == TP_FORMAT_TABLE ? "meanwhile, most in it" : "");
 }
 
-static void add_title(struct timeline *timeline, const struct row *slow, uint32_t number)
+static void add_title(struct timeline *timeline, const struct tp_kept_call *slow, uint32_t number)
 {
 	const struct tp_analysis *analysis = timeline->analysis;
 	const struct tp_profile *profile = &analysis->threads[slow->thread].profile;
@@ -289,7 +231,7 @@ static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err 
 	if (!timeline->arounds || !timeline->inside || !timeline->busy)
 		return tp_err_memory(err, file);
 	for (uint32_t i = 0; i < timeline->around_count; i++) {
-		timeline->arounds[i].slow = timeline->kept.rows[i];
+		timeline->arounds[i].slow = timeline->kept.items[i];
 		const uint64_t share = limit / timeline->around_count;
 		timeline->arounds[i].calls.most = limit && !share ? 1 : share;
 	}
@@ -300,10 +242,10 @@ static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err 
 			return around->calls.code;
 		if (timeline->grid.options->format == TP_FORMAT_TABLE)
 			add_title(timeline, &around->slow, i + 1);
-		sort_kept(&around->calls);
+		tp_kept_calls_sort(&around->calls);
 		for (uint64_t j = 0; j < around->calls.count; j++)
-			add_row(timeline, &around->calls.rows[j], i + 1,
-			    around->calls.rows[j].call.depth - around->slow.call.depth + 1);
+			add_row(timeline, &around->calls.items[j], i + 1,
+			    around->calls.items[j].call.depth - around->slow.call.depth + 1);
 		for (uint32_t j = 0; j < around->other_count; j++)
 			add_other(timeline, around, j, i + 1);
 		tp_grid_flush(&timeline->grid, err);
@@ -322,18 +264,18 @@ static int show(
 	if (!code && timeline->kept.code)
 		code = timeline->kept.code;
 	if (!code) {
-		sort_kept(&timeline->kept);
+		tp_kept_calls_sort(&timeline->kept);
 		if (options->around_slowest)
 			code = add_arounds(timeline, options->limit, err);
 	}
 	for (uint64_t i = 0; !code && !options->around_slowest && i < timeline->kept.count; i++)
-		add_row(timeline, &timeline->kept.rows[i], 0, timeline->kept.rows[i].call.depth);
+		add_row(timeline, &timeline->kept.items[i], 0, timeline->kept.items[i].call.depth);
 	if (!options->around_slowest)
 		timeline->grid.more = timeline->kept.seen - timeline->kept.count;
 	if (code == TP_ERR_LIMIT && timeline->kept.code)
 		tp_err_set(err, code, timeline->analysis->trace->source.name,
 		    "more than %" PRIu64 " calls: use --time-range or --limit, or 'teeperf export'",
-		    (uint64_t)ROWS_MAX);
+		    (uint64_t)TP_KEPT_CALLS_MAX);
 	else if (code == TP_ERR_MEMORY)
 		tp_err_set(err, code, timeline->analysis->trace->source.name,
 		    "no memory for the calls: use --time-range or --limit");
@@ -369,11 +311,11 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	timeline.grid.left_out = "more calls: see --limit, --time-range, --depth and --min-time";
 	const int code = tp_grid_end(&timeline.grid, show(&timeline, options, err), err);
 	for (uint32_t i = 0; i < timeline.around_count; i++)
-		free(timeline.arounds ? timeline.arounds[i].calls.rows : NULL);
+		free(timeline.arounds ? timeline.arounds[i].calls.items : NULL);
 	free(timeline.arounds);
 	free(timeline.inside);
 	free(timeline.busy);
-	free(timeline.kept.rows);
+	free(timeline.kept.items);
 	return code;
 }
 
