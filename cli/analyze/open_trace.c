@@ -133,7 +133,7 @@ static const char *parse_range(const char *text, uint64_t *from, uint64_t *to)
 
 const char *const tp_time_words[] = {"wall", "cpu", "wait", "preempted", NULL};
 
-// What the options say, but for the thread. Returns an exit code.
+// What the options say of the part of the trace that is wanted. Returns an exit code.
 static int parse_filters(
     const struct tp_open_options *options, struct tp_analysis_options *analysis)
 {
@@ -145,7 +145,30 @@ static int parse_filters(
 	if (options->min_time && !tp_open_parse_time(options->min_time, &analysis->least_ns))
 		return tp_options_usage(
 		    "--min-time: '%s' is no time such as 10us", options->min_time);
+	if (options->thread) {
+		char *end;
+		errno = 0;
+		const unsigned long number = strtoul(options->thread, &end, 10);
+		if (errno || *end || end == options->thread || options->thread[0] == '-' ||
+		    number > UINT32_MAX)
+			return tp_options_usage(
+			    "'%s' is not the number of a thread", options->thread);
+		analysis->one_thread = true;
+		analysis->thread = (uint32_t)number;
+	}
+	for (uint32_t i = 0; i < options->fail_if.count; i++)
+		if (!tp_note_rule_is_valid(options->fail_if.items[i]))
+			return tp_options_usage(
+			    "--fail-if: '%s' is no note: 'note:lost', 'note:wrong' and the like; "
+			    "docs/troubleshooting.md lists them",
+			    options->fail_if.items[i]);
 	return TP_EXIT_DONE;
+}
+
+int tp_open_check(const struct tp_open_options *options)
+{
+	struct tp_analysis_options analysis = {0};
+	return parse_filters(options, &analysis);
 }
 
 // Why --strict makes it a failure.
@@ -223,25 +246,12 @@ int tp_open_trace(
 	const int status = parse_filters(options, &analysis);
 	if (status)
 		return status;
-	if (options->thread) {
-		char *end;
-		errno = 0;
-		const unsigned long number = strtoul(options->thread, &end, 10);
-		if (errno || *end || end == options->thread || options->thread[0] == '-' ||
-		    number > UINT32_MAX)
-			return tp_options_usage(
-			    "'%s' is not the number of a thread", options->thread);
-		analysis.one_thread = true;
-		analysis.thread = (uint32_t)number;
-	}
-	for (uint32_t i = 0; i < options->fail_if.count; i++)
-		if (!tp_note_rule_is_valid(options->fail_if.items[i]))
-			return tp_options_usage(
-			    "--fail-if: '%s' is no note: 'note:lost', 'note:wrong' and the like; "
-			    "docs/troubleshooting.md lists them",
-			    options->fail_if.items[i]);
 	if (isatty(STDERR_FILENO) && !options->quiet)
 		analysis.progress = show_progress;
+	if (options->progress) {
+		analysis.progress = options->progress;
+		analysis.context = options->progress_context;
+	}
 
 	const struct tp_original_options original = {
 	    .programs = options->programs.items,

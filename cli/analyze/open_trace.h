@@ -29,6 +29,9 @@ struct tp_open_options {
 	struct tp_option_list fail_if; /* rules of notes.h: so does one with such a note */
 	struct tp_err
 	    *quiet; /* nothing is printed but wrong usage, and an error goes here; or NULL */
+	/* As in struct tp_analysis_options, with `quiet`; NULL: none. */
+	void (*progress)(void *context, uint64_t done, uint64_t all);
+	void *progress_context;
 	const struct tp_buf
 	    *more; /* sections that belong to the trace, and are not in it yet; or NULL */
 };
@@ -105,6 +108,8 @@ struct tp_open_trace {
 int tp_open_trace(
     struct tp_open_trace *open, const char *file, const struct tp_open_options *options);
 void tp_open_trace_release(struct tp_open_trace *open);
+/* What tp_open_trace says of OPTIONS if they are wrong, without a trace. Returns an exit code. */
+int tp_open_check(const struct tp_open_options *options);
 
 /*
  * Whether ANALYSIS has a note that one of the rules names; each is printed as the reason for a failure. Rules that are not

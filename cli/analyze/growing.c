@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A trace that is being recorded: it is read anew each time.
+#include "growing.h"
+
+#include "recorder/recover/recover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void tp_growing_init(struct tp_growing *growing, const char *what)
+{
+	*growing = (struct tp_growing){
+	    .pid = access(what, F_OK) == 0 ? 0 : tp_parse_pid(what),
+	};
+	if (growing->pid)
+		return;
+	const int length = snprintf(growing->path, sizeof(growing->path), "%s", what);
+	growing->known = (size_t)length < sizeof(growing->path);
+}
+
+// Have a recording write what it can, and learn where its trace is. False: there is none any more.
+static bool ask(struct tp_growing *growing, struct tp_err *err)
+{
+	struct tp_control_reply *reply = &growing->reply;
+	if (tp_control_ask(growing->pid, TP_CONTROL_FLUSH, reply, err))
+		return false;
+	// As the recorder sees it; it may have started elsewhere.
+	const int length = reply->output[0] == '/'
+			       ? snprintf(growing->path, sizeof(growing->path), "%s", reply->output)
+			       : snprintf(growing->path, sizeof(growing->path), "/proc/%u/cwd/%s",
+				     reply->recorder, reply->output);
+	growing->known = length > 0 && (size_t)length < sizeof(growing->path);
+	char real[PATH_MAX];
+	// This path outlives the recorder.
+	if (growing->known && realpath(growing->path, real))
+		memcpy(growing->path, real, sizeof(real));
+	return growing->known;
+}
+
+// Whether the trace of a recorder that has not ended it will still grow.
+static bool is_gone(const struct tp_tracefile *trace)
+{
+	pid_t pid;
+	return !trace->has_end && trace->has_log &&
+	       tp_recover_look(&trace->log, &pid) != TP_LOG_RECORDING;
+}
+
+// Add what the log has to MORE. The trace says which log it is.
+static void add_live(struct tp_growing *growing, struct tp_buf *more)
+{
+	if (!growing->has_log && growing->known) {
+		struct tp_tracefile trace;
+		struct tp_err err;
+		if (tp_tracefile_open(&trace, growing->path, &err) == 0 && trace.has_log) {
+			growing->log = trace.log;
+			growing->has_log = true;
+		}
+		tp_tracefile_close(&trace);
+	}
+	growing->live = growing->has_log && tp_live_add(&growing->log, more);
+	if (!growing->live)
+		tp_buf_reset(more);
+}
+
+int tp_growing_look(struct tp_growing *growing, struct tp_open_trace *open, struct tp_buf *more,
+    const struct tp_open_options *options, struct tp_err *err)
+{
+	struct tp_open_options quiet = *options;
+	memset(&growing->reply, 0, sizeof(growing->reply));
+	if (growing->pid && !ask(growing, err)) {
+		if (!growing->known)
+			return TP_EXIT_FAILED;
+		// It is about to end, and writes the rest.
+		growing->pid = 0;
+	}
+	// First the log: a chunk that is written to the trace meanwhile is in both, and not in none.
+	tp_buf_init(more);
+	add_live(growing, more);
+	quiet.quiet = err;
+	quiet.more = more;
+	const int status = tp_open_trace(open, growing->path, &quiet);
+	if (status) {
+		tp_open_trace_release(open);
+		tp_buf_release(more);
+		return status;
+	}
+	// It may have written the end since we have read: that is for the next look to tell.
+	const bool was_gone = growing->seen_gone;
+	growing->seen_gone = is_gone(&open->trace);
+	growing->gone = was_gone && growing->seen_gone;
+	growing->over = open->trace.has_end || growing->gone;
+	growing->looks++;
+	return TP_EXIT_DONE;
+}
