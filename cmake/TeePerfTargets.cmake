@@ -16,6 +16,16 @@ find_path(TEEPERF_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 find_path(TEEPERF_CURL_INCLUDE curl/curl.h)
 # The same of 'fleet serve'.
 find_path(TEEPERF_MICROHTTPD_INCLUDE microhttpd.h)
+# Draws 'teeperf tui'. Without it that command says so.
+find_path(TEEPERF_NCURSES_INCLUDE curses.h PATH_SUFFIXES ncursesw)
+find_library(TEEPERF_NCURSES ncursesw)
+find_library(TEEPERF_TINFO tinfo)
+# What of cli/tui is not for this build.
+set(TEEPERF_NOT_TUI "/cli/tui/absent\\.c$")
+if(NOT TEEPERF_NCURSES_INCLUDE OR NOT TEEPERF_NCURSES)
+	message(STATUS "No ncurses (package libncurses-dev): this teeperf will refuse 'tui'")
+	set(TEEPERF_NOT_TUI "/cli/tui/(run|screen)\\.c$")
+endif()
 
 # The rooms of each library; query, the live budget, and the recovery of killed recorders' logs are apart from what they need most of.
 set(TEEPERF_ROOMS_common common common/chunks)
@@ -32,7 +42,8 @@ set(TEEPERF_ROOMS_recovery recorder/recover)
 set(TEEPERF_ROOMS_budget recorder/budget)
 set(TEEPERF_ROOMS_query analyzer/query analyzer/fleet/questions)
 set(TEEPERF_ROOMS_experiment experiment)
-set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/doctor cli/driver cli/fleet cli/record cli/tune)
+set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/doctor cli/driver cli/fleet cli/record cli/tui
+	cli/tune)
 
 # Add static library tp_NAME<SUFFIX> from its rooms, compiled (and what uses it linked) with FLAGS.
 function(teeperf_host_library name suffix flags)
@@ -40,6 +51,7 @@ function(teeperf_host_library name suffix flags)
 	teeperf_sources(sources ${globs})
 	list(FILTER sources EXCLUDE REGEX "/cli/main\\.c$")
 	list(FILTER sources EXCLUDE REGEX "${TEEPERF_NOT_BPF}")
+	list(FILTER sources EXCLUDE REGEX "${TEEPERF_NOT_TUI}")
 	set(target tp_${name}${suffix})
 	add_library(${target} STATIC ${sources})
 	target_link_libraries(${target} PUBLIC tp_flags)
@@ -158,6 +170,13 @@ function(teeperf_host_variant suffix dir flags)
 		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
 	target_compile_definitions(tp_cli${suffix} PRIVATE
 		TEEPERF_DEFAULT_LLVM=${TEEPERF_DEFAULT_MAJOR})
+	if(TEEPERF_NCURSES_INCLUDE AND TEEPERF_NCURSES)
+		target_include_directories(tp_cli${suffix} SYSTEM PRIVATE "${TEEPERF_NCURSES_INCLUDE}")
+		target_link_libraries(tp_cli${suffix} PUBLIC "${TEEPERF_NCURSES}")
+		if(TEEPERF_TINFO)
+			target_link_libraries(tp_cli${suffix} PUBLIC "${TEEPERF_TINFO}")
+		endif()
+	endif()
 	teeperf_sources(sources "cli/main.c")
 	add_executable(teeperf${suffix} ${sources})
 	target_link_libraries(teeperf${suffix} PRIVATE tp_cli${suffix})

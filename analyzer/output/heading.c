@@ -195,7 +195,7 @@ static void add_joined(const struct tp_tracefile *trace, struct tp_buf *out)
 		tp_buf_addf(out, "joined     %s calls of the host into the TEE\n", calls);
 }
 
-static void add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
+void tp_view_add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
 	add_command(analysis->trace, out);
@@ -227,7 +227,7 @@ void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out)
 void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, struct tp_buf *out)
 {
 	if (!only_trouble)
-		add_facts(analysis, out);
+		tp_view_add_facts(analysis, out);
 	struct tp_notes notes;
 	tp_notes_init(&notes, analysis);
 	// CSV and JSON say it of each function, by a number or by none.

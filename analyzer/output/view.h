@@ -86,6 +86,8 @@ const struct tp_view *const *tp_views(void);
  * not measured. With `only_trouble` just the lines that limit what the numbers mean, if any.
  */
 void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, struct tp_buf *out);
+/* The first part of it, without what limits the numbers. */
+void tp_view_add_facts(const struct tp_analysis *analysis, struct tp_buf *out);
 /* The line about a clock whose health is a matter of luck, a soft one; nothing about others. */
 void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out);
 /* The same as members of the JSON object that is open. */

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Between the terminal and the loader: keys go to the model, looks at the trace to the loader, what comes of them to the model.
+#define _GNU_SOURCE
+#include "run.h"
+
+#include "loader.h"
+#include "screen.h"
+
+#include "common/clean.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_MS 100    // an error that comes sooner than this is printed without a screen
+#define PROGRESS_MS 200 // how often the screen shows how far the loader is
+#define AGE_MS 1000     // ... and how old it is
+
+struct session {
+	struct tp_tui tui;
+	struct tp_tui_loader loader;
+	struct tp_tui_loaded *loaded; // that is shown
+	struct tp_err err;
+	uint64_t interval_ms;
+	uint64_t looked_ms; // when the last look began
+	uint64_t took_ms;
+	uint64_t next_ms; // when the next one is due
+	int status;
+	bool over; // no more looks
+};
+
+static volatile sig_atomic_t ended;
+
+static void on_signal(int number)
+{
+	(void)number;
+	ended = 1;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+static void look(struct session *session)
+{
+	session->looked_ms = now_ms();
+	session->loader.follow |= session->tui.follow;
+	tp_tui_loader_look(&session->loader);
+}
+
+// ---- what the loader has
+
+static void set_state(struct session *session)
+{
+	struct tp_tui *tui = &session->tui;
+	const struct tp_tui_loaded *loaded = session->loaded;
+	tui->state = loaded->gone         ? TP_TUI_GONE
+		     : !loaded->recording ? TP_TUI_FINISHED
+		     : tui->follow        ? TP_TUI_LIVE
+					  : TP_TUI_RECORDING;
+	// There is nothing to follow any more.
+	tui->follow &= loaded->recording;
+}
+
+// A first look is shown at once; of the next ones all is there before they take its place.
+static void show(struct session *session, const struct tp_tui_result *result)
+{
+	struct tp_tui_loaded *before = session->loaded;
+	if (result->early && before)
+		return;
+	session->loaded = result->loaded;
+	tp_tui_show(&session->tui, &result->loaded->data, !result->early);
+	if (before != result->loaded)
+		tp_tui_loaded_free(before);
+	set_state(session);
+}
+
+static void take_look(struct session *session, const struct tp_tui_result *result)
+{
+	if (!result->early) {
+		const uint64_t now = now_ms();
+		session->took_ms = now - session->looked_ms;
+		// A long trace is not read all the time.
+		session->next_ms = now + (session->took_ms > session->interval_ms
+						 ? session->took_ms
+						 : session->interval_ms);
+	}
+	if (!result->status) {
+		show(session, result);
+	} else if (!session->loaded) {
+		session->err = result->err;
+		session->status = result->status;
+		session->over = true;
+	} else if (session->loader.growing.over) {
+		session->tui.follow = false;
+	}
+	// Else the recorder may be about to write: the next look tells.
+}
+
+static void take(struct session *session)
+{
+	for (;;) {
+		struct tp_tui_result result = tp_tui_loader_take(&session->loader);
+		if (result.job == TP_TUI_IDLE)
+			return;
+		if (result.job == TP_TUI_LOOK)
+			take_look(session, &result);
+		else
+			tp_tui_take_calls(&session->tui, result.ticket, &result.calls,
+			    result.status ? result.err.what : NULL);
+	}
+}
+
+// Have the loader do what is wanted next.
+static void give(struct session *session)
+{
+	struct tp_tui_loader *loader = &session->loader;
+	struct tp_tui *tui = &session->tui;
+	if (tp_tui_loader_busy(loader)) {
+		if (loader->job != TP_TUI_LOOK && !tp_tui_waits_for(tui, loader->ticket))
+			atomic_store(&loader->reading.stop, true);
+		return;
+	}
+	const struct tp_tui_page *page = tp_tui_waiting(tui);
+	if (page && page->kind == TP_TUI_CALLS)
+		tp_tui_loader_calls(
+		    loader, tui->data->analysis, page->function, page->ticket);
+	else if (page)
+		tp_tui_loader_call(loader, tui->data->analysis, &page->outer, page->ticket);
+	else if (tui->follow && now_ms() >= session->next_ms)
+		look(session);
+}
+
+// ---- the terminal
+
+static void press(struct session *session)
+{
+	struct tp_tui *tui = &session->tui;
+	uint32_t line = 0;
+	for (int key = tp_tui_screen_key(&line); key; key = tp_tui_screen_key(&line)) {
+		if (key == TP_KEY_RESIZE)
+			tui->redraw = true;
+		else if (key == TP_KEY_CLICK)
+			tp_tui_click(tui, line);
+		else if (key == TP_KEY_WHEEL_UP || key == TP_KEY_WHEEL_DOWN)
+			tp_tui_scroll(tui, key == TP_KEY_WHEEL_UP ? -3 : 3);
+		else
+			tp_tui_press(tui, key);
+		if (tui->quit)
+			return;
+	}
+	tp_tui_screen_size(&tui->lines, &tui->columns);
+}
+
+static void draw(struct session *session)
+{
+	struct tp_tui *tui = &session->tui;
+	struct tp_tui_loader *loader = &session->loader;
+	tui->reads = tp_tui_loader_busy(loader);
+	tui->at = atomic_load(&loader->reading.at);
+	tui->all = atomic_load(&loader->reading.all);
+	tui->age = (double)(now_ms() - session->looked_ms) / 1000;
+	tp_tui_screen_size(&tui->lines, &tui->columns);
+	tp_tui_screen_draw(tui, tui->redraw);
+	tui->redraw = false;
+}
+
+// Until a key is pressed, the loader has something, or it is time to look or to draw.
+static bool wait_for_more(struct session *session)
+{
+	const struct tp_tui *tui = &session->tui;
+	struct pollfd inputs[] = {
+	    {STDIN_FILENO, POLLIN, 0},
+	    {session->loader.fd, POLLIN, 0},
+	};
+	int timeout = -1;
+	if (tp_tui_loader_busy(&session->loader)) {
+		timeout = PROGRESS_MS;
+	} else if (tui->follow) {
+		const uint64_t now = now_ms();
+		const uint64_t left = session->next_ms > now ? session->next_ms - now : 0;
+		timeout = left < AGE_MS ? (int)left : AGE_MS;
+	}
+	if (poll(inputs, 2, timeout) < 0 && errno != EINTR)
+		return false;
+	// A terminal that is gone has no more keys.
+	return !ended && !(inputs[0].revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
+static void serve(struct session *session)
+{
+	do {
+		press(session);
+		take(session);
+		if (session->tui.quit || session->over)
+			break;
+		give(session);
+		draw(session);
+	} while (wait_for_more(session));
+}
+
+// What analyze would have said at once.
+static void warn(const struct tp_open_trace *open)
+{
+	tp_open_warn_all(&open->trace.problems);
+	tp_open_warn_all(&open->trace.notes);
+	tp_open_warn_all(&open->analysis.damage);
+	tp_open_warn_all(&open->analysis.notes);
+}
+
+static int end(struct session *session)
+{
+	int status = session->status;
+	if (!tp_tui_loader_end(&session->loader)) {
+		// It reads on, which does no harm: what it reads goes with the process.
+		fflush(NULL);
+		_exit(TP_EXIT_DONE);
+	}
+	if (status == TP_EXIT_FAILED)
+		tp_command_fail(&session->err);
+	if (session->loaded) {
+		warn(&session->loaded->open);
+		if (!status && session->loaded->open.damaged)
+			status = TP_EXIT_FAILED;
+	}
+	tp_tui_release(&session->tui);
+	// It may be the one that is shown already.
+	if (session->loader.loaded != session->loaded)
+		tp_tui_loaded_free(session->loader.loaded);
+	tp_tui_loaded_free(session->loaded);
+	return status;
+}
+
+static void catch_signals(void)
+{
+	// Before ncurses has its own, which end the process at once.
+	struct sigaction action = {.sa_handler = on_signal};
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+int tp_tui_run(const char *what, const struct tp_tui_options *options)
+{
+	static struct session session; // some hundred KiB
+	char name[PATH_MAX];
+	int status = tp_open_check(options->open);
+	if (status)
+		return status;
+	tp_tui_init(&session.tui, tp_shown_name(name, what));
+	session.interval_ms = options->interval_ms;
+	if (tp_tui_loader_start(&session.loader, what, options->open, &session.err)) {
+		session.status = TP_EXIT_FAILED;
+		return end(&session);
+	}
+	session.tui.follow = options->follow || session.loader.follow;
+	catch_signals();
+	look(&session);
+	struct pollfd first = {session.loader.fd, POLLIN, 0};
+	poll(&first, 1, FIRST_MS);
+	take(&session);
+	if (session.over)
+		return end(&session);
+	if (tp_tui_screen_open(
+		tp_terminal_color(), options->mouse, &session.tui.ascii, &session.err)) {
+		session.status = TP_EXIT_FAILED;
+		return end(&session);
+	}
+	serve(&session);
+	tp_tui_screen_close();
+	return end(&session);
+}
