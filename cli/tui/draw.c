@@ -21,10 +21,10 @@ enum {
 	LINES_BELOW = 3,
 	CELL = 48,       // bytes of a cell
 	NAME_LEAST = 22, // columns of the name, before others are left out for it
+	TREE_LEAST = 36, // ... in a tree
 	BAR = 10,
 	TIMELINE = 24,
 	SPARK = 20,
-	INDENT_MOST = 40, // levels
 };
 
 struct drawing {
@@ -283,7 +283,8 @@ static void arrange(struct drawing *drawing)
 	for (uint32_t i = 0; i < page->column_count; i++)
 		drawing->order[i] = i;
 	for (;;) {
-		uint32_t sum = drawing->bar + drawing->percent + 2 + NAME_LEAST;
+		uint32_t sum = drawing->bar + drawing->percent + 2 +
+			       (tp_tui_page_is_tree(page) ? TREE_LEAST : NAME_LEAST);
 		uint32_t last = UINT32_MAX;
 		for (uint32_t i = 0; i < drawing->order_count; i++) {
 			const struct tp_tui_column *column = &page->columns[drawing->order[i]];
@@ -332,7 +333,7 @@ static void draw_titles(struct drawing *drawing)
 	if (drawing->bar)
 		put(drawing, LINE_COLUMNS, at,
 		    page->kind == TP_TUI_CALL      ? "from its start to its end"
-		    : page->kind == TP_TUI_THREADS ? "busy"
+		    : page->kind == TP_TUI_THREADS ? "share"
 						   : "self, all",
 		    TP_TUI_BOLD);
 	tp_buf_reset(&drawing->text);
@@ -400,11 +401,14 @@ static void add_name(struct drawing *drawing, const struct tp_tui_row *row)
 {
 	struct tp_buf *text = &drawing->text;
 	const bool ascii = drawing->tui->ascii;
-	const uint32_t level = row->depth - 1;
+	// Deep ones do not push the names out of the screen.
+	const uint32_t room = drawing->tui->columns - drawing->name_at;
+	const uint32_t most = room < drawing->tui->columns ? room / 2 : 0;
+	const uint64_t indent = UINT64_C(2) * (row->depth - 1);
 	tp_buf_reset(text);
-	if (level > INDENT_MOST)
+	pad(text, indent < most ? (uint32_t)indent : most);
+	if (indent > most)
 		tp_buf_addf(text, "[%" PRIu32 "] ", row->depth);
-	pad(text, 2 * (level > INDENT_MOST ? INDENT_MOST / 4 : level));
 	if (tp_tui_page_is_tree(drawing->page))
 		tp_buf_add_string(text, !row->below ? "  "
 					: row->open ? (ascii ? "- " : "▾ ")

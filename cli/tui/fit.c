@@ -21,7 +21,8 @@ static size_t next(const char *text, uint32_t *width)
 	else if (size == 4)
 		code = (at[0] & 0x07) << 18 | (at[1] & 0x3f) << 12 | (at[2] & 0x3f) << 6 |
 		       (at[3] & 0x3f);
-	const int columns = size > 1 ? wcwidth(code) : 1;
+	// What is not shown is a question mark.
+	const int columns = size > 1 && !tp_clean_unfit(at, size) ? wcwidth(code) : 1;
 	*width = columns < 0 ? 1 : (uint32_t)columns;
 	return size ? size : 1;
 }
