@@ -15,10 +15,10 @@
 struct tp_growing {
 	pid_t pid; /* 0: a file, or the recording that it was has ended */
 	char path[PATH_MAX];
-	bool known; /* path is valid */
-	bool live;  /* at the last look, the log was read, too */
-	bool gone;  /* the recorder is no more, and has written no end */
-	bool over;  /* it has written the end, or is gone: there will be no more */
+	bool known;     /* path is valid */
+	bool live;      /* at the last look, the log was read, too */
+	bool gone;      /* the recorder is no more, and has written no end */
+	bool over;      /* it has written the end, or is gone: there will be no more */
 	uint64_t looks; /* that have seen a trace */
 	struct tp_control_reply reply; /* of the last look, with pid */
 	/* The rest is for tp_growing_look. */

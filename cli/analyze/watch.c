@@ -108,7 +108,7 @@ static int look(struct watch *watch)
 	int code;
 	tp_stdout_open(&out);
 	// A redraw is less of a flicker than clearing everything first.
-	tp_buf_add_string(&out.buf, watch->on_terminal     ? "\033[H\033[J"
+	tp_buf_add_string(&out.buf, watch->on_terminal   ? "\033[H\033[J"
 				    : growing->looks > 1 ? "\n"
 							 : "");
 	if (shown.format == TP_FORMAT_TABLE) {

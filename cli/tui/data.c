@@ -26,8 +26,8 @@ void tp_tui_data_add_paths(struct tp_tui_data *data)
 	struct tp_err err;
 	data->paths_code = tp_paths_init(&data->paths, data->analysis, &err);
 	if (!data->paths_code)
-		data->paths_code = tp_neighbours_init(
-		    &data->neighbours, data->analysis, &data->paths, &err);
+		data->paths_code =
+		    tp_neighbours_init(&data->neighbours, data->analysis, &data->paths, &err);
 }
 
 void tp_tui_data_release(struct tp_tui_data *data)
@@ -52,8 +52,7 @@ uint32_t tp_tui_data_heaviest(const struct tp_tui_data *data, uint32_t function)
 	uint32_t best = 0;
 	for (uint32_t i = neighbours->starts[function]; i < neighbours->starts[function + 1]; i++) {
 		const uint32_t path = neighbours->by_function[i];
-		if (!best ||
-		    data->paths.items[path].inclusive > data->paths.items[best].inclusive)
+		if (!best || data->paths.items[path].inclusive > data->paths.items[best].inclusive)
 			best = path;
 	}
 	return best;
@@ -76,9 +75,9 @@ uint32_t *tp_tui_data_map(const struct tp_tui_data *from, const struct tp_tui_da
 		const struct tp_function *function = &old->functions[i];
 		while (at < new->function_count && compare(&new->functions[at], function) < 0)
 			at++;
-		const bool same = at < new->function_count &&
-				  compare(&new->functions[at], function) == 0 &&
-				  strcmp(new->functions[at].symbol.name, function->symbol.name) == 0;
+		const bool same =
+		    at < new->function_count &&compare(&new->functions[at], function) == 0 &&
+		    strcmp(new->functions[at].symbol.name, function->symbol.name) == 0;
 		map[i] = same ? at : UINT32_MAX;
 	}
 	return map;

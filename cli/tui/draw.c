@@ -34,14 +34,14 @@ struct drawing {
 	struct tp_buf text;
 	uint32_t order[TP_TUI_COLUMNS]; // columns that fit
 	uint32_t order_count;
-	uint32_t bar;          // width of the bar, 0: none
-	uint32_t percent;      // width of the number before it
-	uint32_t name_at;      // where names begin
-	char (*cells)[CELL];   // of each row that is shown, of each column
+	uint32_t bar;        // width of the bar, 0: none
+	uint32_t percent;    // width of the number before it
+	uint32_t name_at;    // where names begin
+	char (*cells)[CELL]; // of each row that is shown, of each column
 };
 
-static void put(struct drawing *drawing, uint32_t line, uint32_t column, const char *text,
-    unsigned style)
+static void put(
+    struct drawing *drawing, uint32_t line, uint32_t column, const char *text, unsigned style)
 {
 	if (*text)
 		drawing->canvas->put(drawing->canvas->context, line, column, text, style);
@@ -104,8 +104,7 @@ static void draw_title(struct drawing *drawing)
 		    TP_TUI_REVERSE | (tui->state == TP_TUI_GONE ? TP_TUI_WRONG : TP_TUI_BOLD));
 }
 
-static void add_place(
-    struct tp_buf *text, const struct tp_tui *tui, const struct tp_tui_page *page)
+static void add_place(struct tp_buf *text, const struct tp_tui *tui, const struct tp_tui_page *page)
 {
 	static const char *const names[] = {[TP_TUI_FUNCTIONS] = "functions",
 	    [TP_TUI_TREE] = "call tree",
@@ -118,8 +117,7 @@ static void add_place(
 	tp_buf_add_string(text, names[page->kind]);
 	if (page->kind == TP_TUI_TREE && page->thread != TP_TUI_ALL && tui->data &&
 	    page->thread < tui->data->analysis->thread_count) {
-		const struct tp_thread *thread =
-		    tui->data->analysis->threads[page->thread].thread;
+		const struct tp_thread *thread = tui->data->analysis->threads[page->thread].thread;
 		tp_buf_addf(text, " of thread %" PRIu32 " ", thread->number);
 		tp_buf_add_clean(text, tp_view_thread_name(thread));
 	}
@@ -154,7 +152,8 @@ static void draw_where(struct drawing *drawing)
 }
 
 // A time in ticks behind its name.
-static void add_time(struct tp_buf *text, const struct tp_tui *tui, const char *name, uint64_t ticks)
+static void add_time(
+    struct tp_buf *text, const struct tp_tui *tui, const char *name, uint64_t ticks)
 {
 	char number[TP_TEXT_NUMBER];
 	tp_buf_addf(text, "  %s %s", name, tp_view_time(tui->data->analysis, number, ticks));
@@ -210,8 +209,8 @@ static void add_call_facts(struct drawing *drawing)
 	const struct tp_call *call = &page->outer.call;
 	char number[TP_TEXT_NUMBER];
 	char of[TP_TEXT_NUMBER];
-	tp_buf_addf(text, "in thread %" PRIu32,
-	    analysis->threads[page->outer.thread].thread->number);
+	tp_buf_addf(
+	    text, "in thread %" PRIu32, analysis->threads[page->outer.thread].thread->number);
 	add_time(text, drawing->tui, "from", call->start - analysis->origin);
 	add_time(text, drawing->tui, "for", call->duration);
 	if (page->calls.seen > page->calls.count)
@@ -237,8 +236,7 @@ static void draw_facts(struct drawing *drawing)
 		add_function_facts(drawing, &analysis->functions[page->function]);
 	else if (page->kind == TP_TUI_CALLS && !page->ticket)
 		tp_buf_addf(text, "%s of %s calls, in times as recorded; Enter shows what one did",
-		    tp_text_count(number, page->calls.count),
-		    tp_text_count(of, page->calls.seen));
+		    tp_text_count(number, page->calls.count), tp_text_count(of, page->calls.seen));
 	else if (page->kind == TP_TUI_CALL && !page->ticket)
 		add_call_facts(drawing);
 	else if (page->kind == TP_TUI_FUNCTIONS) {
@@ -255,8 +253,8 @@ static void draw_facts(struct drawing *drawing)
 
 // ---- rows
 
-static void format_cell(struct drawing *drawing, uint32_t at, struct tp_tui_column *column,
-    char text[CELL])
+static void format_cell(
+    struct drawing *drawing, uint32_t at, struct tp_tui_column *column, char text[CELL])
 {
 	struct tp_tui_data *data = drawing->tui->data;
 	const struct tp_cell cell = tp_tui_page_cell(drawing->page, data, at, column);
@@ -344,15 +342,14 @@ static void draw_titles(struct drawing *drawing)
 }
 
 // Of WIDTH marks the first SELF parts of 1 dark, up to INCLUSIVE light.
-static void add_bar(
-    struct drawing *drawing, const struct tp_tui_share *share, uint32_t width)
+static void add_bar(struct drawing *drawing, const struct tp_tui_share *share, uint32_t width)
 {
 	const bool ascii = drawing->tui->ascii;
 	const uint32_t dark = (uint32_t)(share->self * width + 0.5);
 	uint32_t all = (uint32_t)(share->inclusive * width + 0.5);
 	all = all < dark ? dark : all;
 	for (uint32_t i = 0; i < width; i++)
-		tp_buf_add_string(&drawing->text, i < dark   ? (ascii ? "#" : "█")
+		tp_buf_add_string(&drawing->text, i < dark  ? (ascii ? "#" : "█")
 						  : i < all ? (ascii ? "-" : "░")
 							    : " ");
 }
@@ -413,8 +410,7 @@ static void add_name(struct drawing *drawing, const struct tp_tui_row *row)
 		tp_buf_add_string(text, !row->below ? "  "
 					: row->open ? (ascii ? "- " : "▾ ")
 						    : (ascii ? "+ " : "▸ "));
-	tp_buf_add_clean(
-	    text, tp_tui_page_name(drawing->page, drawing->tui->data, row->at));
+	tp_buf_add_clean(text, tp_tui_page_name(drawing->page, drawing->tui->data, row->at));
 }
 
 static unsigned row_style(const struct drawing *drawing, uint32_t index)
@@ -451,8 +447,8 @@ static void draw_row(struct drawing *drawing, uint32_t line, uint32_t index)
 	if (drawing->bar)
 		draw_bar(drawing, line, at, row->at, style);
 	add_name(drawing, row);
-	const bool found = tp_tui_match_test(
-	    &tui->search, tp_tui_page_name(page, tui->data, row->at));
+	const bool found =
+	    tp_tui_match_test(&tui->search, tp_tui_page_name(page, tui->data, row->at));
 	if (drawing->name_at < tui->columns)
 		put_fit(drawing, line, drawing->name_at, drawing->text.data,
 		    tui->columns - drawing->name_at, false, style | (found ? TP_TUI_FOUND : 0));
@@ -476,7 +472,8 @@ static void draw_table(struct drawing *drawing)
 		return;
 	for (uint32_t i = 0; i < page->column_count; i++) {
 		struct tp_tui_column *column = &page->columns[i];
-		const uint32_t title = tp_tui_width(column->title) + 1; // with the mark of the order
+		const uint32_t title =
+		    tp_tui_width(column->title) + 1; // with the mark of the order
 		column->width = (uint8_t)(title > column->width ? title : column->width);
 		for (uint32_t row = page->top; row < end; row++)
 			format_cell(drawing, page->rows[row].at, column,
@@ -604,7 +601,8 @@ static void draw_notes(struct drawing *drawing)
 	} else if (counts[TP_NOTE_LIMIT]) {
 		tp_buf_addf(text, "%" PRIu32 " note%s limit%s what these numbers mean: o shows %s",
 		    counts[TP_NOTE_LIMIT], counts[TP_NOTE_LIMIT] == 1 ? "" : "s",
-		    counts[TP_NOTE_LIMIT] == 1 ? "s" : "", counts[TP_NOTE_LIMIT] == 1 ? "it" : "them");
+		    counts[TP_NOTE_LIMIT] == 1 ? "s" : "",
+		    counts[TP_NOTE_LIMIT] == 1 ? "it" : "them");
 		put_line(drawing, tui->lines - 2, text->data, TP_TUI_LIMIT);
 	}
 }
@@ -622,7 +620,8 @@ static void draw_keys(struct drawing *drawing)
 		tp_buf_add_char(text, '_');
 		put_line(drawing, line, text->data, TP_TUI_BOLD);
 	} else if (tui->message[0]) {
-		put_line(drawing, line, tui->message, TP_TUI_BOLD | (tui->is_wrong ? TP_TUI_WRONG : 0));
+		put_line(
+		    drawing, line, tui->message, TP_TUI_BOLD | (tui->is_wrong ? TP_TUI_WRONG : 0));
 	} else {
 		put_line(drawing, line,
 		    "Enter open  t tree  T threads  c callers  l calls  / search  & only  <> sort  ? "
@@ -698,7 +697,8 @@ void tp_tui_add_notes(const struct tp_tui_data *data, uint32_t width, struct tp_
 {
 	struct tp_buf line;
 	tp_buf_init(&line);
-	add_wrapped(text, data->notes.count ? "What limits these numbers:" : "Nothing limits these numbers.",
+	add_wrapped(text,
+	    data->notes.count ? "What limits these numbers:" : "Nothing limits these numbers.",
 	    width, 0);
 	for (int severity = TP_NOTE_WRONG; severity >= TP_NOTE_SCOPE; severity--)
 		for (uint32_t i = 0; i < data->notes.count; i++) {
@@ -706,8 +706,8 @@ void tp_tui_add_notes(const struct tp_tui_data *data, uint32_t width, struct tp_
 			if ((int)note->kind->severity != severity)
 				continue;
 			tp_buf_reset(&line);
-			tp_buf_addf(&line, "%-6s %s: ",
-			    tp_note_severity_name(note->kind->severity), note->kind->title);
+			tp_buf_addf(&line, "%-6s %s: ", tp_note_severity_name(note->kind->severity),
+			    note->kind->title);
 			tp_buf_add_clean(&line, note->text);
 			if (note->kind->remedy[0])
 				tp_buf_addf(&line, "; %s", note->kind->remedy);

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define CONTROL(letter) ((letter)-'@')
+#define CONTROL(letter) ((letter) - '@')
 
 const struct tp_tui_key tp_tui_keys[] = {
     {{TP_KEY_UP, 'k'}, TP_TUI_UP, NULL, "Up, k", "one row up"},

@@ -53,8 +53,8 @@ struct tp_tui_loader {
 
 /* What has come of a job. */
 struct tp_tui_result {
-	enum tp_tui_job job; /* TP_TUI_IDLE: nothing new */
-	bool early;          /* of a look: its call tree is still being made */
+	enum tp_tui_job job;          /* TP_TUI_IDLE: nothing new */
+	bool early;                   /* of a look: its call tree is still being made */
 	struct tp_tui_loaded *loaded; /* the taker's: tp_tui_loaded_free */
 	struct tp_tui_calls calls;    /* the taker's */
 	uint32_t ticket;

@@ -130,8 +130,7 @@ static void add_column(struct tp_tui_page *page, const struct tp_tui_data *data,
 	set_title(column);
 }
 
-static void add_keys(
-    struct tp_tui_page *page, struct tp_tui_data *data, const char *const *keys)
+static void add_keys(struct tp_tui_page *page, struct tp_tui_data *data, const char *const *keys)
 {
 	const struct tp_relation *relation = relation_of(page);
 	for (uint32_t i = 0; keys[i]; i++) {
@@ -143,8 +142,7 @@ static void add_keys(
 		if ((page->kind == TP_TUI_CALL && strcmp(as->key, "thread") == 0) ||
 		    (as->sparse && !data->analysis->with_parts))
 			continue;
-		add_column(
-		    page, data, as, page->kind == TP_TUI_NEIGHBOURS ? i : number);
+		add_column(page, data, as, page->kind == TP_TUI_NEIGHBOURS ? i : number);
 	}
 }
 
@@ -232,9 +230,8 @@ struct tp_cell tp_tui_page_cell(const struct tp_tui_page *page, struct tp_tui_da
 		row = &data->analysis->threads[at];
 		break;
 	case TP_TUI_TREE: {
-		const uint32_t number = page->thread == TP_TUI_ALL
-					    ? 0
-					    : tp_tui_data_row(data, at, page->thread);
+		const uint32_t number =
+		    page->thread == TP_TUI_ALL ? 0 : tp_tui_data_row(data, at, page->thread);
 		if (number == UINT32_MAX)
 			return (struct tp_cell){.type = TP_CELL_NULL};
 		row = page->thread == TP_TUI_ALL ? (const void *)&data->paths.items[at]
@@ -306,8 +303,8 @@ struct tp_tui_share tp_tui_page_share(
 	switch (page->kind) {
 	case TP_TUI_FUNCTIONS: {
 		const struct tp_function *function = &analysis->functions[at];
-		return share_of(function->scaled_self, function->scaled_inclusive,
-		    analysis->scaled_self);
+		return share_of(
+		    function->scaled_self, function->scaled_inclusive, analysis->scaled_self);
 	}
 	case TP_TUI_TREE: {
 		const struct tp_path *path = &data->paths.items[at];
@@ -430,8 +427,8 @@ static int compare_names(
     const struct tp_tui_page *page, const struct tp_tui_data *data, uint32_t a, uint32_t b)
 {
 	if (page->kind == TP_TUI_FUNCTIONS)
-		return tp_view_compare(TP_SORT_NAME, &data->analysis->functions[a],
-		    &data->analysis->functions[b]);
+		return tp_view_compare(
+		    TP_SORT_NAME, &data->analysis->functions[a], &data->analysis->functions[b]);
 	return strcmp(tp_tui_page_name(page, data, a), tp_tui_page_name(page, data, b));
 }
 
@@ -448,8 +445,7 @@ int tp_tui_page_compare(
 	}
 	const struct tp_tui_column *column = &page->columns[sorted];
 	enum tp_sort sort;
-	if (page->kind == TP_TUI_FUNCTIONS && !page->turned &&
-	    view_sort(column->as->key, &sort))
+	if (page->kind == TP_TUI_FUNCTIONS && !page->turned && view_sort(column->as->key, &sort))
 		return tp_view_compare(
 		    sort, &data->analysis->functions[a], &data->analysis->functions[b]);
 	const struct tp_cell x = tp_tui_page_cell(page, data, a, column);
@@ -565,7 +561,8 @@ static bool add_neighbours(struct tp_tui_page *page, struct tp_tui_data *data)
 
 static bool add_lines(struct tp_tui_page *page)
 {
-	for (uint32_t at = 0; at < page->text.size; at += (uint32_t)strlen(page->text.data + at) + 1)
+	for (uint32_t at = 0; at < page->text.size;
+	     at += (uint32_t)strlen(page->text.data + at) + 1)
 		if (!tp_tui_page_add(page, (struct tp_tui_row){.at = at, .depth = 1}))
 			return page->cut;
 	return true;

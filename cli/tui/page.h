@@ -54,11 +54,11 @@ struct tp_tui_page {
 	uint32_t room;
 	bool cut; /* there are more than TP_TUI_ROWS_MAX */
 	uint32_t cursor;
-	uint32_t top;        /* row that is shown first */
-	uint32_t selected;   /* `at` of the cursor, when it was last made; UINT32_MAX: none */
-	const char *sort;    /* key of a column, "" for names; NULL: as it is first */
-	bool turned;         /* the order is the other way round */
-	uint32_t ticket;     /* CALLS and CALL: not 0 while they wait for the loader to read calls */
+	uint32_t top;      /* row that is shown first */
+	uint32_t selected; /* `at` of the cursor, when it was last made; UINT32_MAX: none */
+	const char *sort;  /* key of a column, "" for names; NULL: as it is first */
+	bool turned;       /* the order is the other way round */
+	uint32_t ticket;   /* CALLS and CALL: not 0 while they wait for the loader to read calls */
 	struct tp_tui_match filter;
 	/* TREE and CALL: of each path or call, whether what is below it is shown; or NULL. */
 	uint8_t *open;
@@ -69,7 +69,7 @@ struct tp_tui_page {
 	struct tp_neighbour *neighbours;
 	uint32_t caller_count;
 	uint32_t neighbour_count;
-	uint32_t again; /* function to be selected when they are made; UINT32_MAX: none */
+	uint32_t again;  /* function to be selected when they are made; UINT32_MAX: none */
 	int again_group; /* ... as a caller, itself, or a callee: 0, 1, 2 */
 	struct tp_tui_calls calls; /* CALLS and CALL */
 	struct tp_kept_call outer; /* CALL */

@@ -89,9 +89,9 @@ static void take_look(struct session *session, const struct tp_tui_result *resul
 		const uint64_t now = now_ms();
 		session->took_ms = now - session->looked_ms;
 		// A long trace is not read all the time.
-		session->next_ms = now + (session->took_ms > session->interval_ms
-						 ? session->took_ms
-						 : session->interval_ms);
+		session->next_ms =
+		    now + (session->took_ms > session->interval_ms ? session->took_ms
+								   : session->interval_ms);
 	}
 	if (!result->status) {
 		show(session, result);
@@ -131,8 +131,7 @@ static void give(struct session *session)
 	}
 	const struct tp_tui_page *page = tp_tui_waiting(tui);
 	if (page && page->kind == TP_TUI_CALLS)
-		tp_tui_loader_calls(
-		    loader, tui->data->analysis, page->function, page->ticket);
+		tp_tui_loader_calls(loader, tui->data->analysis, page->function, page->ticket);
 	else if (page)
 		tp_tui_loader_call(loader, tui->data->analysis, &page->outer, page->ticket);
 	else if (tui->follow && now_ms() >= session->next_ms)

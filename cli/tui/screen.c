@@ -66,8 +66,8 @@ int tp_tui_screen_open(bool color, bool mouse, bool *ascii, struct tp_err *err)
 	curs_set(0);
 	choose_colors(color);
 	if (mouse) {
-		mousemask(BUTTON1_CLICKED | BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED,
-		    NULL);
+		mousemask(
+		    BUTTON1_CLICKED | BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 		mouseinterval(0);
 	}
 	return 0;

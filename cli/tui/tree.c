@@ -31,8 +31,7 @@ static uint32_t item_count(const struct tp_tui_page *page, const struct tp_tui_d
 	return page->kind == TP_TUI_TREE ? data->paths.count : page->calls.count;
 }
 
-static uint32_t last_of(
-    const struct tp_tui_page *page, const struct tp_tui_data *data, uint32_t at)
+static uint32_t last_of(const struct tp_tui_page *page, const struct tp_tui_data *data, uint32_t at)
 {
 	return page->kind == TP_TUI_TREE ? data->paths.items[at].last : page->calls.items[at].last;
 }
@@ -69,8 +68,8 @@ static bool has_below(const struct tp_tui_page *page, const struct tp_tui_data *
 static int compare(const void *a, const void *b, void *context)
 {
 	const struct walk *walk = context;
-	return tp_tui_page_compare(walk->page, walk->data, ((const struct item *)b)->at,
-	    ((const struct item *)a)->at);
+	return tp_tui_page_compare(
+	    walk->page, walk->data, ((const struct item *)b)->at, ((const struct item *)a)->at);
 }
 
 static bool push(struct walk *walk, uint32_t at, uint32_t depth)
@@ -93,8 +92,8 @@ static bool push_below(struct walk *walk, uint32_t at, uint32_t depth)
 		if (!push(walk, i, depth))
 			return false;
 	if (walk->count > first + 1)
-		qsort_r(walk->items + first, walk->count - first, sizeof(*walk->items), compare,
-		    walk);
+		qsort_r(
+		    walk->items + first, walk->count - first, sizeof(*walk->items), compare, walk);
 	return true;
 }
 
@@ -208,8 +207,8 @@ static uint32_t find(struct walk *walk, const struct tp_tui_match *match, uint32
 	while (ok && walk->count) {
 		const struct item item = walk->items[--walk->count];
 		const bool own = item.at == from;
-		const bool matches = tp_tui_match_test(
-		    match, tp_tui_page_name(walk->page, walk->data, item.at));
+		const bool matches =
+		    tp_tui_match_test(match, tp_tui_page_name(walk->page, walk->data, item.at));
 		if (matches && !own && passed && !back)
 			return item.at;
 		if (own && back && before != UINT32_MAX)

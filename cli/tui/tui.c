@@ -88,8 +88,7 @@ static struct tp_tui_page *push(struct tp_tui *tui, enum tp_tui_kind kind)
 	tp_tui_page_drop(below);
 	if (tui->page_count == TP_TUI_PAGES) {
 		tp_tui_page_release(&tui->pages[1]);
-		memmove(&tui->pages[1], &tui->pages[2],
-		    (TP_TUI_PAGES - 2) * sizeof(tui->pages[0]));
+		memmove(&tui->pages[1], &tui->pages[2], (TP_TUI_PAGES - 2) * sizeof(tui->pages[0]));
 		tui->page_count--;
 	}
 	struct tp_tui_page *page = &tui->pages[tui->page_count++];
@@ -374,7 +373,8 @@ static void type(struct tp_tui *tui, int key)
 			*to++ = (unsigned char)(0xc0 | key >> 6);
 			*to++ = (unsigned char)(0x80 | (key & 0x3f));
 		} else {
-			*to++ = (unsigned char)(key < 0x10000 ? 0xe0 | key >> 12 : 0xf0 | key >> 18);
+			*to++ =
+			    (unsigned char)(key < 0x10000 ? 0xe0 | key >> 12 : 0xf0 | key >> 18);
 			if (key >= 0x10000)
 				*to++ = (unsigned char)(0x80 | (key >> 12 & 0x3f));
 			*to++ = (unsigned char)(0x80 | (key >> 6 & 0x3f));
@@ -494,9 +494,9 @@ void tp_tui_press(struct tp_tui *tui, int key)
 	}
 	const struct tp_tui_key *known = tp_tui_key_find(key);
 	// Until there is something to look at, one can leave, and read what keys there are.
-	if (!known || (!tui->data && known->command != TP_TUI_QUIT &&
-			  known->command != TP_TUI_TO_HELP && known->command != TP_TUI_BACK &&
-			  known->command != TP_TUI_REDRAW))
+	if (!known ||
+	    (!tui->data && known->command != TP_TUI_QUIT && known->command != TP_TUI_TO_HELP &&
+		known->command != TP_TUI_BACK && known->command != TP_TUI_REDRAW))
 		return;
 	run(tui, known);
 }

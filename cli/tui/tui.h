@@ -24,8 +24,8 @@ enum tp_tui_state {
 };
 
 struct tp_tui {
-	struct tp_tui_data *data; /* the caller's; NULL: there is none yet */
-	bool ready;               /* it has its tree of calls */
+	struct tp_tui_data *data;               /* the caller's; NULL: there is none yet */
+	bool ready;                             /* it has its tree of calls */
 	struct tp_tui_page pages[TP_TUI_PAGES]; /* the last one is shown */
 	uint32_t page_count;
 	enum tp_tui_prompt prompt;
@@ -47,8 +47,8 @@ struct tp_tui {
 	/* The screen. */
 	uint32_t lines;
 	uint32_t columns;
-	bool ascii;        /* it cannot show what is beyond ASCII */
-	uint32_t page_rows; /* rows of the page that fit */
+	bool ascii;          /* it cannot show what is beyond ASCII */
+	uint32_t page_rows;  /* rows of the page that fit */
 	uint32_t first_line; /* where they begin */
 };
 

@@ -36,11 +36,10 @@ static void open_trace(struct opened *opened, const char *text)
 	tp_buf_init(&opened->file);
 	if (tp_dump_assemble(text, strlen(text), "text", &opened->file, &err))
 		fail_msg("line %u: %s", err.line, err.what);
-	assert_int_equal(tp_tracefile_from_memory(&opened->trace, "trace", opened->file.data,
-			     opened->file.size, &err),
+	assert_int_equal(tp_tracefile_from_memory(
+			     &opened->trace, "trace", opened->file.data, opened->file.size, &err),
 	    0);
-	assert_int_equal(
-	    tp_analysis_init(&opened->analysis, &opened->trace, &options, &err), 0);
+	assert_int_equal(tp_analysis_init(&opened->analysis, &opened->trace, &options, &err), 0);
 	assert_int_equal(tp_tui_data_init(&opened->data, &opened->analysis, &err), 0);
 	tp_tui_data_add_paths(&opened->data);
 	assert_int_equal(opened->data.paths_code, 0);
@@ -137,11 +136,10 @@ static void load(void)
 	const struct tp_tui_page *page = tp_tui_waiting(&tui);
 	if (!page)
 		return;
-	const int code = page->kind == TP_TUI_CALLS
-			     ? tp_tui_calls_slowest(
-				   &calls, tui.data->analysis, page->function, &reading, &err)
-			     : tp_tui_calls_inside(
-				   &calls, tui.data->analysis, &page->outer, &reading, &err);
+	const int code =
+	    page->kind == TP_TUI_CALLS
+		? tp_tui_calls_slowest(&calls, tui.data->analysis, page->function, &reading, &err)
+		: tp_tui_calls_inside(&calls, tui.data->analysis, &page->outer, &reading, &err);
 	assert_int_equal(code, 0);
 	tp_tui_take_calls(&tui, page->ticket, &calls, NULL);
 	assert_null(tp_tui_waiting(&tui));
@@ -214,8 +212,8 @@ static void test_order_of_views(void **state)
 				uint32_t count;
 				if (strcmp(cases[i].key, key) != 0)
 					continue;
-				uint32_t *order = tp_view_order(
-				    &first.analysis, &options, NULL, &count, &err);
+				uint32_t *order =
+				    tp_view_order(&first.analysis, &options, NULL, &count, &err);
 				assert_int_equal(count, page->count);
 				for (uint32_t j = 0; j < count; j++)
 					assert_int_equal(page->rows[j].at, order[j]);
@@ -503,8 +501,7 @@ static void test_fit(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tp_buf out;
 		tp_buf_init(&out);
-		tp_tui_fit(
-		    &out, cases[i].text, cases[i].width, cases[i].padded, cases[i].ascii);
+		tp_tui_fit(&out, cases[i].text, cases[i].width, cases[i].padded, cases[i].ascii);
 		assert_string_equal(out.data, cases[i].fit);
 		assert_true(tp_tui_width(out.data) <= cases[i].width);
 		tp_buf_release(&out);
@@ -563,8 +560,8 @@ static void press_at_random(const char *text, uint32_t seed)
 		const uint32_t at = seed >> 16;
 		const uint32_t count = sizeof(keys) - 1 + sizeof(more) / sizeof(more[0]);
 		const uint32_t key = at % count;
-		tp_tui_press(&tui, key < sizeof(keys) - 1 ? keys[key]
-							  : more[key - (sizeof(keys) - 1)]);
+		tp_tui_press(
+		    &tui, key < sizeof(keys) - 1 ? keys[key] : more[key - (sizeof(keys) - 1)]);
 		if (at % 7 == 0)
 			load();
 		tui.lines = 24 + seed % (LINES_MOST - 24);
@@ -582,19 +579,20 @@ static void test_at_random(void **state)
 	static char deep[400000];
 	size_t size = (size_t)sprintf(deep, "clock kind=tsc hz=1000000000\nsymbols\n");
 	for (int i = 0; i < 60; i++)
-		size += (size_t)sprintf(deep + size, "	symbol 0x%x function_%d_with_a_name\n",
-		    0x1000 + i * 16, i);
+		size += (size_t)sprintf(
+		    deep + size, "	symbol 0x%x function_%d_with_a_name\n", 0x1000 + i * 16, i);
 	size += (size_t)sprintf(deep + size, "chunk\n");
 	for (int i = 0; i < 1000; i++)
 		size += (size_t)sprintf(
 		    deep + size, "	%d enter function_%d_with_a_name\n", i, i % 60);
 	for (int i = 1000; i-- > 0;)
-		size += (size_t)sprintf(deep + size, "	%d exit function_%d_with_a_name\n",
-		    3000 - 2 * i, i % 60);
+		size += (size_t)sprintf(
+		    deep + size, "	%d exit function_%d_with_a_name\n", 3000 - 2 * i, i % 60);
 	sprintf(deep + size, "end\n");
 	press_at_random(four, 1);
 	press_at_random(deep, 2);
-	press_at_random("clock kind=none\nchunk\n	0 enter 0x1000\n	0 exit 0x1000\nend\n", 3);
+	press_at_random(
+	    "clock kind=none\nchunk\n	0 enter 0x1000\n	0 exit 0x1000\nend\n", 3);
 	press_at_random("end\n", 4);
 }
 

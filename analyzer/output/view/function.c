@@ -35,8 +35,7 @@ static void add_row(struct sandwich *sandwich, const char *function, const char 
 	tp_grid_indented(grid, name_of(sandwich, edge->function), depth);
 }
 
-static void add_edges(
-    struct sandwich *sandwich, uint32_t index, bool callers, const char *relation)
+static void add_edges(struct sandwich *sandwich, uint32_t index, bool callers, const char *relation)
 {
 	struct tp_neighbours *neighbours = &sandwich->neighbours;
 	tp_neighbours_find(neighbours, index, callers);
