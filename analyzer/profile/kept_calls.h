@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Of many single calls (calls.h) those that began first, or that were slowest. Memory is for twice as many as are kept.
+ * Of many single calls (calls.h) those that began first, or that were slowest. Memory is for twice
+ * as many as are kept.
  */
 #ifndef TP_KEPT_CALLS_H
 #define TP_KEPT_CALLS_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The callers and the callees of a function: sums over the paths that end in a call between the two.
+ * The callers and the callees of a function: sums over the paths that end in a call between the
+ * two.
  *
  *	tp_neighbours_init(&neighbours, analysis, &paths, err);
  *	tp_neighbours_find(&neighbours, function, true);

@@ -75,7 +75,8 @@ int tp_growing_look(struct tp_growing *growing, struct tp_open_trace *open, stru
 		// It is about to end, and writes the rest.
 		growing->pid = 0;
 	}
-	// First the log: a chunk that is written to the trace meanwhile is in both, and not in none.
+	// First the log: a chunk that is written to the trace meanwhile is in both, and not in
+	// none.
 	tp_buf_init(more);
 	add_live(growing, more);
 	quiet.quiet = err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A trace that is being recorded, looked at again and again: by its file, or by the process id of the recorder or of its
- * program. A trace may be read while it is written; what is not in the file yet is read from the log itself.
+ * A trace that is being recorded, looked at again and again: by its file, or by the process id of
+ * the recorder or of its program. A trace may be read while it is written; what is not in the file
+ * yet is read from the log itself.
  */
 #ifndef TP_GROWING_H
 #define TP_GROWING_H
@@ -31,9 +32,9 @@ struct tp_growing {
 void tp_growing_init(struct tp_growing *growing, const char *what);
 
 /*
- * Open the trace as it is now, with tp_open_trace and without a word but of wrong usage. OPEN and MORE, which must outlive it,
- * are to be released if TP_EXIT_DONE is returned; else *ERR says what went wrong: where there have been looks, the recorder
- * may just have been about to write.
+ * Open the trace as it is now, with tp_open_trace and without a word but of wrong usage. OPEN and
+ * MORE, which must outlive it, are to be released if TP_EXIT_DONE is returned; else *ERR says what
+ * went wrong: where there have been looks, the recorder may just have been about to write.
  */
 int tp_growing_look(struct tp_growing *growing, struct tp_open_trace *open, struct tp_buf *more,
     const struct tp_open_options *options, struct tp_err *err);

@@ -121,8 +121,9 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /*
- * Sort the calls as they began, and tell which is in which: each is in the call of the last ones that are still open which
- * has made it. A caller is kept if a callee is, as it takes as long at least.
+ * Sort the calls as they began, and tell which is in which: each is in the call of the last ones
+ * that are still open which has made it. A caller is kept if a callee is, as it takes as long at
+ * least.
  */
 static bool nest(struct tp_tui_calls *calls)
 {

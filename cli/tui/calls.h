@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Single calls, for which threads are replayed once more: the slowest of a function, or what one call did. */
+/*
+ * Single calls, for which threads are replayed once more: the slowest of a function, or what one
+ * call did.
+ */
 #ifndef TP_TUI_CALLS_H
 #define TP_TUI_CALLS_H
 

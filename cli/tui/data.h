@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A trace as it was at one look: all that the pages show. Of a recording, each look makes a new one. */
+/*
+ * A trace as it was at one look: all that the pages show. Of a recording, each look makes a new
+ * one.
+ */
 #ifndef TP_TUI_DATA_H
 #define TP_TUI_DATA_H
 
@@ -31,8 +34,8 @@ uint32_t tp_tui_data_row(const struct tp_tui_data *data, uint32_t path, uint32_t
 /* The heaviest path that ends with FUNCTION; 0: none. */
 uint32_t tp_tui_data_heaviest(const struct tp_tui_data *data, uint32_t function);
 /*
- * Of each function of FROM the number in TO, UINT32_MAX if it is not there; to be freed. NULL: no memory. FROM and TO are looks
- * at one recording.
+ * Of each function of FROM the number in TO, UINT32_MAX if it is not there; to be freed. NULL: no
+ * memory. FROM and TO are looks at one recording.
  */
 uint32_t *tp_tui_data_map(const struct tp_tui_data *from, const struct tp_tui_data *to);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is drawn where: a title, where one is, facts of the page, titles of columns, rows, the selected row in full, what
-// limits the numbers, and a line for keys, messages and what is typed.
+// What is drawn where: a title, where one is, facts of the page, titles of columns, rows, the
+// selected row in full, what limits the numbers, and a line for keys, messages and what is typed.
 #include "tui.h"
 
 #include "analyzer/output/relation/show.h"
@@ -272,11 +272,12 @@ static void format_cell(
 	column->width = (uint8_t)(width > column->width ? width : column->width);
 }
 
-// The columns that there is room for: where it is too narrow, the one with the highest rank goes, but not that of the order.
+// The columns that there is room for: where it is too narrow, the one with the highest rank goes,
+// but not that of the order.
 static void arrange(struct drawing *drawing)
 {
 	const struct tp_tui_page *page = drawing->page;
-	const uint32_t sorted = tp_tui_page_sorted(page);
+	const uint32_t sorted = page->sorted;
 	drawing->order_count = page->column_count;
 	for (uint32_t i = 0; i < page->column_count; i++)
 		drawing->order[i] = i;
@@ -312,9 +313,9 @@ static void pad(struct tp_buf *text, uint32_t count)
 static void draw_titles(struct drawing *drawing)
 {
 	const struct tp_tui_page *page = drawing->page;
-	const uint32_t sorted = tp_tui_page_sorted(page);
-	const char *mark = drawing->tui->ascii ? (tp_tui_page_ascends(page) ? "^" : "v")
-					       : (tp_tui_page_ascends(page) ? "▲" : "▼");
+	const uint32_t sorted = page->sorted;
+	const char *mark =
+	    drawing->tui->ascii ? (page->ascends ? "^" : "v") : (page->ascends ? "▲" : "▼");
 	uint32_t at = 0;
 	for (uint32_t i = 0; i < drawing->order_count; i++) {
 		const struct tp_tui_column *column = &page->columns[drawing->order[i]];
@@ -654,7 +655,8 @@ void tp_tui_draw(struct tp_tui *tui, const struct tp_tui_canvas *canvas)
 
 // ---- pages of text
 
-// LINE, broken at blanks where it is longer than WIDTH; what follows is indented by INDENT. Lines end with a NUL.
+// LINE, broken at blanks where it is longer than WIDTH; what follows is indented by INDENT. Lines
+// end with a NUL.
 static void add_wrapped(struct tp_buf *text, const char *line, uint32_t width, uint32_t indent)
 {
 	const char *at = line;

@@ -36,7 +36,8 @@ uint32_t tp_tui_width(const char *text)
 	return all;
 }
 
-// Add a character of WIDTH columns. What is unfit for a terminal, though names are clean, does not reach it.
+// Add a character of WIDTH columns. What is unfit for a terminal, though names are clean, does not
+// reach it.
 static void add(struct tp_buf *out, const char *text, size_t size, uint32_t width, bool ascii)
 {
 	const unsigned char *at = (const unsigned char *)text;

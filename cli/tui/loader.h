@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads traces on a thread of its own, so that keys are answered meanwhile. It does one thing at a time, and what it has done
- * is taken before it does the next one.
+ * Reads traces on a thread of its own, so that keys are answered meanwhile. It does one thing at a
+ * time, and what it has done is taken before it does the next one.
  */
 #ifndef TP_TUI_LOADER_H
 #define TP_TUI_LOADER_H
@@ -62,10 +62,16 @@ struct tp_tui_result {
 	struct tp_err err;
 };
 
-/* WHAT and OPTIONS as for tp_growing_init and tp_open_trace. 0 or TP_ERR_SYSTEM; end it in any case. */
+/*
+ * WHAT and OPTIONS as for tp_growing_init and tp_open_trace. 0 or TP_ERR_SYSTEM; end it in any
+ * case.
+ */
 int tp_tui_loader_start(struct tp_tui_loader *loader, const char *what,
     const struct tp_open_options *options, struct tp_err *err);
-/* False: it reads the trace, and cannot be stopped, so that nothing must be freed. True: `loaded` is the caller's. */
+/*
+ * False: it reads the trace, and cannot be stopped, so that nothing must be freed. True: `loaded`
+ * is the caller's.
+ */
 bool tp_tui_loader_end(struct tp_tui_loader *loader);
 
 /* Whether it does something, or has something that was not taken. */

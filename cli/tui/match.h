@@ -9,8 +9,8 @@
 #define TP_TUI_TEXT 128 /* bytes of what is typed, with the NUL */
 
 /*
- * A part of the name, in any case unless there is a capital in it; or /REGEX/, POSIX extended, for a part of it.
- * All zeroes: nothing, which no name matches.
+ * A part of the name, in any case unless there is a capital in it; or /REGEX/, POSIX extended, for
+ * a part of it. All zeroes: nothing, which no name matches.
  */
 struct tp_tui_match {
 	char text[TP_TUI_TEXT];

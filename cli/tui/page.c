@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Columns of pages that text views have no table of, by their keys; those that a trace or a relation does not have are left out.
+// Columns of pages that text views have no table of, by their keys; those that a trace or a
+// relation does not have are left out.
 static const char *const tree_keys[] = {"calls", "inclusive_ns", "self_ns", "self_cpu_ns",
     "self_wait_ns", "self_preempted_ns", "p50_ns", "p99_ns", "min_ns", "max_ns", NULL};
 static const char *const call_keys[] = {"start_ns", "duration_ns", "self_raw_ns", "self_cpu_ns",
@@ -97,7 +98,8 @@ static uint32_t find_column(const struct tp_relation *relation, const char *key)
 	return UINT32_MAX;
 }
 
-// A column is called the same everywhere: in the table of functions, or by its key without the unit.
+// A column is called the same everywhere: in the table of functions, or by its key without the
+// unit.
 static void set_title(struct tp_tui_column *column)
 {
 	const char *key = column->as->key;
@@ -126,7 +128,10 @@ static void add_column(struct tp_tui_page *page, const struct tp_tui_data *data,
 	    page->column_count == TP_TUI_COLUMNS)
 		return;
 	struct tp_tui_column *column = &page->columns[page->column_count++];
-	*column = (struct tp_tui_column){.as = as, .number = (uint8_t)number, .rank = as->rank};
+	// Where there was one, columns do not move with each look at a recording.
+	const uint8_t width = column->as == as ? column->width : 0;
+	*column = (struct tp_tui_column){
+	    .as = as, .number = (uint8_t)number, .rank = as->rank, .width = width};
 	set_title(column);
 }
 
@@ -365,24 +370,21 @@ static uint32_t find_sort(const struct tp_tui_page *page, const char *key)
 	return i;
 }
 
-uint32_t tp_tui_page_sorted(const struct tp_tui_page *page)
+static void choose_sort(struct tp_tui_page *page)
 {
-	if (page->sort && !*page->sort)
-		return page->column_count;
-	uint32_t found = find_sort(page, page->sort ? page->sort : first_sort(page));
+	page->sorted = page->sort && !*page->sort
+			   ? page->column_count
+			   : find_sort(page, page->sort ? page->sort : first_sort(page));
 	// Without a clock there are calls.
-	return found < page->column_count ? found : find_sort(page, "calls");
-}
-
-bool tp_tui_page_ascends(const struct tp_tui_page *page)
-{
-	const uint32_t sorted = tp_tui_page_sorted(page);
-	if (sorted == page->column_count)
-		return !page->turned;
-	const struct tp_relation_column *as = page->columns[sorted].as;
-	const bool ascends = as->type == TP_TYPE_TEXT || as->unit == TP_UNIT_NONE ||
-			     strcmp(as->key, "start_ns") == 0;
-	return ascends != page->turned;
+	if (page->sorted == page->column_count && !(page->sort && !*page->sort))
+		page->sorted = find_sort(page, "calls");
+	page->ascends = true;
+	if (page->sorted < page->column_count) {
+		const struct tp_relation_column *as = page->columns[page->sorted].as;
+		page->ascends = as->type == TP_TYPE_TEXT || as->unit == TP_UNIT_NONE ||
+				strcmp(as->key, "start_ns") == 0;
+	}
+	page->ascends = page->ascends != page->turned;
 }
 
 static double amount(const struct tp_cell *cell)
@@ -435,22 +437,20 @@ static int compare_names(
 int tp_tui_page_compare(
     const struct tp_tui_page *page, struct tp_tui_data *data, uint32_t a, uint32_t b)
 {
-	const uint32_t sorted = tp_tui_page_sorted(page);
-	const bool ascends = tp_tui_page_ascends(page);
 	int order;
-	if (sorted == page->column_count) {
+	if (page->sorted == page->column_count) {
 		order = compare_names(page, data, a, b);
-		order = ascends ? order : -order;
+		order = page->ascends ? order : -order;
 		return order ? order : TP_COMPARE(a, b);
 	}
-	const struct tp_tui_column *column = &page->columns[sorted];
+	const struct tp_tui_column *column = &page->columns[page->sorted];
 	enum tp_sort sort;
 	if (page->kind == TP_TUI_FUNCTIONS && !page->turned && view_sort(column->as->key, &sort))
 		return tp_view_compare(
 		    sort, &data->analysis->functions[a], &data->analysis->functions[b]);
 	const struct tp_cell x = tp_tui_page_cell(page, data, a, column);
 	const struct tp_cell y = tp_tui_page_cell(page, data, b, column);
-	order = compare_cells(&x, &y, ascends);
+	order = compare_cells(&x, &y, page->ascends);
 	if (!order && page->kind == TP_TUI_FUNCTIONS)
 		order = compare_names(page, data, a, b);
 	// Items are in an order of their own: as they were found, or began.
@@ -607,6 +607,7 @@ int tp_tui_page_make(struct tp_tui_page *page, struct tp_tui_data *data, bool re
 	if ((tp_tui_page_needs_paths(page) && (!ready || data->paths_code)) || page->ticket)
 		return 0;
 	make_columns(page, data);
+	choose_sort(page);
 	if (!add_rows(page, data)) {
 		tp_tui_page_drop(page);
 		page->made = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A page is a table or a tree that the user looks at: which rows there are and in which order, which is selected. It knows no
- * terminal. Pages lie on a stack (tui.h); those that are covered give their rows back, and make them anew.
+ * A page is a table or a tree that the user looks at: which rows there are and in which order,
+ * which is selected. It knows no terminal. Pages lie on a stack (tui.h); those that are covered
+ * give their rows back, and make them anew.
  */
 #ifndef TP_TUI_PAGE_H
 #define TP_TUI_PAGE_H
@@ -52,7 +53,9 @@ struct tp_tui_page {
 	struct tp_tui_row *rows;
 	uint32_t count;
 	uint32_t room;
-	bool cut; /* there are more than TP_TUI_ROWS_MAX */
+	bool cut;        /* there are more than TP_TUI_ROWS_MAX */
+	uint32_t sorted; /* by this column; column_count: by names */
+	bool ascends;
 	uint32_t cursor;
 	uint32_t top;      /* row that is shown first */
 	uint32_t selected; /* `at` of the cursor, when it was last made; UINT32_MAX: none */
@@ -96,11 +99,14 @@ void tp_tui_page_release(struct tp_tui_page *page);
 /* Give rows back. */
 void tp_tui_page_drop(struct tp_tui_page *page);
 /*
- * Make columns and rows, and put the cursor on the row that was selected before. READY: data has its tree of calls.
- * Of text pages `text` has to be there. 0 or TP_ERR_MEMORY.
+ * Make columns and rows, and put the cursor on the row that was selected before. READY: data has
+ * its tree of calls. Of text pages `text` has to be there. 0 or TP_ERR_MEMORY.
  */
 int tp_tui_page_make(struct tp_tui_page *page, struct tp_tui_data *data, bool ready);
-/* The data are others now: change numbers of functions by MAP, those of paths by what is in both. False: no memory. */
+/*
+ * The data are others now: change numbers of functions by MAP, those of paths by what is in both.
+ * False: no memory.
+ */
 bool tp_tui_page_move(struct tp_tui_page *page, const struct tp_tui_data *from,
     const struct tp_tui_data *to, const uint32_t *map);
 
@@ -119,15 +125,14 @@ struct tp_cell tp_tui_page_cell(const struct tp_tui_page *page, struct tp_tui_da
 struct tp_tui_share tp_tui_page_share(
     const struct tp_tui_page *page, const struct tp_tui_data *data, uint32_t at);
 
-/* The column that it is sorted by: an index, column_count for names. */
-uint32_t tp_tui_page_sorted(const struct tp_tui_page *page);
-/* Whether its order is an ascending one. */
-bool tp_tui_page_ascends(const struct tp_tui_page *page);
 /* Below 0 if item A comes before B. */
 int tp_tui_page_compare(
     const struct tp_tui_page *page, struct tp_tui_data *data, uint32_t a, uint32_t b);
 
-/* The next match behind the cursor, or before it, round the end: have it shown and selected. False: there is none. */
+/*
+ * The next match behind the cursor, or before it, round the end: have it shown and selected. False:
+ * there is none.
+ */
 bool tp_tui_page_search(struct tp_tui_page *page, struct tp_tui_data *data,
     const struct tp_tui_match *match, bool backwards);
 /* Put the cursor on the row of item AT; in a tree, with all that it is in open. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Between the terminal and the loader: keys go to the model, looks at the trace to the loader, what comes of them to the model.
+// Between the terminal and the loader: keys go to the model, looks at the trace to the loader, what
+// comes of them to the model.
 #define _GNU_SOURCE
 #include "run.h"
 
@@ -28,6 +29,7 @@ struct session {
 	struct tp_err err;
 	uint64_t interval_ms;
 	uint64_t looked_ms; // when the last look began
+	uint64_t shown_ms;  // ... that is shown
 	uint64_t took_ms;
 	uint64_t next_ms; // when the next one is due
 	int status;
@@ -77,6 +79,7 @@ static void show(struct session *session, const struct tp_tui_result *result)
 	if (result->early && before)
 		return;
 	session->loaded = result->loaded;
+	session->shown_ms = session->looked_ms;
 	tp_tui_show(&session->tui, &result->loaded->data, !result->early);
 	if (before != result->loaded)
 		tp_tui_loaded_free(before);
@@ -166,7 +169,7 @@ static void draw(struct session *session)
 	tui->reads = tp_tui_loader_busy(loader);
 	tui->at = atomic_load(&loader->reading.at);
 	tui->all = atomic_load(&loader->reading.all);
-	tui->age = (double)(now_ms() - session->looked_ms) / 1000;
+	tui->age = (double)(now_ms() - session->shown_ms) / 1000;
 	tp_tui_screen_size(&tui->lines, &tui->columns);
 	tp_tui_screen_draw(tui, tui->redraw);
 	tui->redraw = false;

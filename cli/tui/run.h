@@ -12,7 +12,9 @@ struct tp_tui_options {
 	bool mouse;
 };
 
-/* Show WHAT, a trace or the process id of a recording, until the user leaves. Returns an exit code. */
+/*
+ * Show WHAT, a trace or the process id of a recording, until the user leaves. Returns an exit code.
+ */
 int tp_tui_run(const char *what, const struct tp_tui_options *options);
 
 #endif

@@ -21,7 +21,8 @@ enum { PAIR_WRONG = 1, PAIR_LIMIT, PAIR_BAR, PAIR_FOUND };
 static SCREEN *screen;
 static bool colors;
 
-// Names are UTF-8, and so is what is drawn: nearly every terminal shows it, also where LANG is not set.
+// Names are UTF-8, and so is what is drawn: nearly every terminal shows it, also where LANG is not
+// set.
 static bool choose_locale(void)
 {
 	setlocale(LC_CTYPE, "");

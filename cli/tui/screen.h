@@ -13,7 +13,10 @@ enum {
 	TP_KEY_WHEEL_DOWN,
 };
 
-/* Take the terminal over. *ASCII: it shows nothing else. 0; TP_ERR_NOT_FOUND: it cannot be steered. Close it only after 0. */
+/*
+ * Take the terminal over. *ASCII: it shows nothing else. 0; TP_ERR_NOT_FOUND: it cannot be steered.
+ * Close it only after 0.
+ */
 int tp_tui_screen_open(bool color, bool mouse, bool *ascii, struct tp_err *err);
 void tp_tui_screen_close(void);
 void tp_tui_screen_size(uint32_t *lines, uint32_t *columns);

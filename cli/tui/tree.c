@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pages that are trees, of paths or of the calls in a call: items are numbered in preorder, so what is below item number N
-// is N + 1 to the last of it. Only what is open becomes rows. Stacks replace recursion, for paths may be very deep.
+// Pages that are trees, of paths or of the calls in a call: items are numbered in preorder, so what
+// is below item number N is N + 1 to the last of it. Only what is open becomes rows. Stacks replace
+// recursion, for paths may be very deep.
 #define _GNU_SOURCE
 #include "page.h"
 
@@ -197,7 +198,8 @@ void tp_tui_tree_open(
 		page->open[i] = open;
 }
 
-// The first match behind, or the last before, item FROM; else the first, or the last, of all. UINT32_MAX: none.
+// The first match behind, or the last before, item FROM; else the first, or the last, of all.
+// UINT32_MAX: none.
 static uint32_t find(struct walk *walk, const struct tp_tui_match *match, uint32_t from, bool back)
 {
 	uint32_t wrapped = UINT32_MAX;

@@ -81,7 +81,8 @@ static void move_by(struct tp_tui *tui, int64_t rows)
 
 // ---- to and fro
 
-// A page on top of the others, to be filled in. The oldest but the first is forgotten where there are too many.
+// A page on top of the others, to be filled in. The oldest but the first is forgotten where there
+// are too many.
 static struct tp_tui_page *push(struct tp_tui *tui, enum tp_tui_kind kind)
 {
 	struct tp_tui_page *below = shown(tui);
@@ -290,7 +291,7 @@ static void sort_step(struct tp_tui *tui, bool next)
 	const uint32_t count = page->column_count + 1;
 	if (count == 1)
 		return;
-	const uint32_t at = (tp_tui_page_sorted(page) + (next ? 1 : count - 1)) % count;
+	const uint32_t at = (page->sorted + (next ? 1 : count - 1)) % count;
 	sort_by(tui, at == page->column_count ? "" : page->columns[at].as->key);
 }
 
@@ -565,8 +566,8 @@ void tp_tui_take_calls(
 		page->ticket = 0;
 		page->calls = *calls;
 		*calls = (struct tp_tui_calls){0};
+		if (wrong)
+			tp_tui_say(tui, true, "%s", wrong);
 	}
 	tp_tui_calls_release(calls);
-	if (wrong)
-		tp_tui_say(tui, true, "%s", wrong);
 }

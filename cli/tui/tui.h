@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The terminal interface without a terminal: pages and what keys do with them (tui.c), and what is drawn where (draw.c).
- * screen.c brings keys and draws; loader.c reads traces meanwhile; run.c is between them.
+ * The terminal interface without a terminal: pages and what keys do with them (tui.c), and what is
+ * drawn where (draw.c). screen.c brings keys and draws; loader.c reads traces meanwhile; run.c is
+ * between them.
  */
 #ifndef TP_TUI_H
 #define TP_TUI_H
@@ -55,9 +56,15 @@ struct tp_tui {
 /* FILE, clean, outlives it. */
 void tp_tui_init(struct tp_tui *tui, const char *file);
 void tp_tui_release(struct tp_tui *tui);
-/* DATA is there, with its tree of calls if it is READY, and replaces what was there, which the caller releases. */
+/*
+ * DATA is there, with its tree of calls if it is READY, and replaces what was there, which the
+ * caller releases.
+ */
 void tp_tui_show(struct tp_tui *tui, struct tp_tui_data *data, bool ready);
-/* The page on top if it waits for calls that the loader is to read, else NULL; and whether any page waits for TICKET. */
+/*
+ * The page on top if it waits for calls that the loader is to read, else NULL; and whether any page
+ * waits for TICKET.
+ */
 struct tp_tui_page *tp_tui_waiting(struct tp_tui *tui);
 bool tp_tui_waits_for(const struct tp_tui *tui, uint32_t ticket);
 /* Its calls, or why there are none; WRONG is NULL: it went well. Takes what is in CALLS. */
@@ -103,7 +110,10 @@ void tp_tui_add_help(uint32_t width, struct tp_buf *text);
 
 /* Columns of a terminal that TEXT, which is UTF-8, takes. */
 uint32_t tp_tui_width(const char *text);
-/* Add TEXT, cut in its middle if it takes more than WIDTH columns; padded to them if PADDED. ASCII: with nothing else in it. */
+/*
+ * Add TEXT, cut in its middle if it takes more than WIDTH columns; padded to them if PADDED. ASCII:
+ * with nothing else in it.
+ */
 void tp_tui_fit(struct tp_buf *out, const char *text, uint32_t width, bool padded, bool ascii);
 
 #endif

@@ -6,7 +6,8 @@ if "$TEEPERF" tui nothing.trace 2>&1 </dev/null | grep -q 'built without ncurses
 	skip "this teeperf was built without ncurses"
 fi
 
-# tui_walk WHAT...: tui_walk.py, and neither a server of tmux nor $recorder and $program stay behind where it fails.
+# tui_walk WHAT...: tui_walk.py, and neither a server of tmux nor $recorder and $program stay
+# behind where it fails.
 tui_walk() {
 	trap 'tmux -S tmux.sock kill-server 2>/dev/null; kill ${recorder:-} ${program:-} 2>/dev/null || :' EXIT
 	python3 "$lib/tui_walk.py" "$@" || fail "$*"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Walk through 'teeperf tui' in tmux, and hold what is on the screen against 'teeperf analyze --format csv'.
+"""Walk through 'teeperf tui' in tmux; hold what it shows against 'teeperf analyze --format csv'.
 
-usage: tui_walk.py walk TRACE FUNCTION   all pages, from FUNCTION on; search, sort, filter, resize, quit
-       tui_walk.py live WHAT PROGRAM     a recording that grows, until the process PROGRAM is told to end
+usage: tui_walk.py walk TRACE FUNCTION   all pages, from FUNCTION on
+       tui_walk.py live WHAT PROGRAM     a recording that grows, until the process PROGRAM ends
        tui_walk.py gone TRACE RECORDER PROGRAM   the recorder is killed
        tui_walk.py names TRACE           nothing steers the terminal
        tui_walk.py refused               errors come without a screen
@@ -44,13 +44,15 @@ class Tui:
         if not env:
             environment.pop("NO_COLOR", None)
         # Ctrl-C is for what runs in the shell.
-        script = 'trap : INT; "$@" 2>tui.err; echo $? >tui.tmp; mv tui.tmp tui.status; sleep 1000000'
+        script = ('trap : INT; "$@" 2>tui.err; echo $? >tui.tmp; mv tui.tmp tui.status; '
+                  'sleep 1000000')
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height),
                   "sh", "-c", script, "tui", TEEPERF, "tui", *arguments, env=environment)
 
     def tmux(self, *arguments, env=None):
         # A path of its own, and a short one.
-        run = subprocess.run(["tmux", "-u", "-S", "tmux.sock", *arguments], env=env, capture_output=True, text=True)
+        run = subprocess.run(["tmux", "-u", "-S", "tmux.sock", *arguments], env=env,
+                             capture_output=True, text=True)
         if run.returncode:
             sys.exit("FAILED: tmux %s: %s" % (arguments, run.stderr))
         return run.stdout
@@ -89,7 +91,8 @@ class Tui:
         return fail("it does not end", self)
 
     def close(self):
-        subprocess.run(["tmux", "-S", "tmux.sock", "kill-server"], capture_output=True, check=False)
+        subprocess.run(["tmux", "-S", "tmux.sock", "kill-server"], capture_output=True,
+                       check=False)
 
     def quit(self):
         self.keys("q")
@@ -104,11 +107,14 @@ class Tui:
 def table(lines):
     """The rows of a page: (cells by title, name, depth)."""
     titles = lines[3]
-    at = next((titles.index(word) for word in ("function", "name") if re.search(r"\b%s\b" % word, titles)), None)
+    at = next((titles.index(word) for word in ("function", "name")
+               if re.search(r"\b%s\b" % word, titles)), None)
     if at is None:
         return []
     bars = [titles.index(word) for word in ("self, all", "from its start") if word in titles]
-    bar = titles.rindex("share") if lines[1].startswith("threads") else bars[0] if bars else at
+    bar = bars[0] if bars else at
+    if lines[1].startswith("threads"):
+        bar = titles.rindex("share")
     tree = lines[1].startswith(("call tree", "one call"))
     columns = []
     begin = 0
@@ -128,7 +134,8 @@ def table(lines):
         elif tree:
             depth -= 1  # a leaf has blanks where others have a mark
         depth = int(deep.group(1)) if deep else depth
-        rows.append(({title: line[first:end].strip() for title, first, end in columns}, name, depth))
+        cells = {title: line[first:end].strip() for title, first, end in columns}
+        rows.append((cells, name, depth))
     return rows
 
 
@@ -142,11 +149,14 @@ def same(shown, number):
     value = float(match.group(1).replace(",", "") + (match.group(2) or ""))
     unit = UNITS[match.group(4)] if match.group(4) else 1
     decimals = len(match.group(2)) - 1 if match.group(2) else 0
-    return abs(value * unit - float(number)) <= 0.5001 * unit * 10 ** -decimals if unit > 1 else value == float(number)
+    if unit == 1:
+        return value == float(number)
+    return abs(value * unit - float(number)) <= 0.5001 * unit * 10 ** -decimals
 
 
 def analyze(*arguments):
-    run = subprocess.run([TEEPERF, "analyze", "--format", "csv", *arguments], capture_output=True, text=True)
+    run = subprocess.run([TEEPERF, "analyze", "--format", "csv", *arguments], capture_output=True,
+                         text=True)
     if run.returncode or not run.stdout:
         sys.exit("FAILED: analyze %s: %s" % (arguments, run.stderr))
     return list(csv.DictReader(io.StringIO(run.stdout)))
@@ -158,12 +168,13 @@ def compare(tui, what, rows, expected, titles):
         fail(what + ": no rows", tui)
     for (cells, name, depth), want in zip(rows, expected):
         if want.get("function", want.get("name")) != name:
-            fail("%s: '%s' is where '%s' should be" % (what, name, want.get("function")), tui)
+            fail("%s: '%s' is where '%s' should be" % (what, name, want), tui)
         if "depth" in want and int(want["depth"]) != depth:
             fail("%s: '%s' is at depth %d, not %s" % (what, name, depth, want["depth"]), tui)
         for title, key in titles.items():
             if title in cells and not same(cells[title], want[key]):
-                fail("%s: '%s': %s is %s, not %s" % (what, name, title, cells[title], want[key]), tui)
+                fail("%s: '%s': %s is %s, not %s" % (what, name, title, cells[title], want[key]),
+                     tui)
     found = set(rows[0][0])
     missing = [title for title in titles if title not in found]
     if missing:
@@ -171,8 +182,8 @@ def compare(tui, what, rows, expected, titles):
     print("%s: %d rows agree" % (what, min(len(rows), len(expected))))
 
 
-TOP = {"calls": "calls", "self": "self_ns", "inclusive": "inclusive_ns", "mean": "mean_ns", "p50": "p50_ns",
-       "p99": "p99_ns", "max": "max_ns"}
+TOP = {"calls": "calls", "self": "self_ns", "inclusive": "inclusive_ns", "mean": "mean_ns",
+       "p50": "p50_ns", "p99": "p99_ns", "max": "max_ns"}
 
 
 def top(trace, *arguments):
@@ -205,7 +216,7 @@ def walk_functions(tui, trace):
     tui.shows("calls▼")
     by_calls = top(trace, "--sort", "calls")
     tui.keys("Home")
-    tui.wait(lambda lines: lines[-3].startswith(by_calls[0]["function"]), "the function with most calls")
+    tui.wait(lambda lines: lines[-3].startswith(by_calls[0]["function"]), "most calls first")
     compare(tui, "by calls", table(tui.screen()), by_calls, TOP)
     tui.keys("<", ">", ">")
     tui.wait(lambda lines: "calls▼" not in lines[3], "another order")
@@ -217,19 +228,20 @@ def walk_neighbours(tui, trace, function):
     tui.keys("Enter")
     tui.page("callers and callees of " + function)
     expected = analyze(trace, "--view", "function", "--function", function, "--limit", "0")
-    expected = [{**row, "function": row["name"]} for row in expected]
     shown = table(tui.screen())
     if len(shown) != len(expected):
         fail("callers and callees: %d rows, not %d" % (len(shown), len(expected)), tui)
-    # Those that are the same in what they are sorted by may be in any order.
-    def order(row):
-        return ({"caller": 0, "function": 1, "callee": 2}[row["relation"]], -int(row["inclusive_ns"] or 0), row["function"])
+    # Callers, the function, callees; those that take as long as others may be in any order.
     own = next(i for i, row in enumerate(expected) if row["relation"] == "function")
-    keyed = [(0 if i < own else 1 if i == own else 2, name, cells) for i, (cells, name, _) in enumerate(shown)]
-    keyed.sort(key=lambda row: row[:2])
-    compare(tui, "callers and callees", [(cells, name, 1) for _, name, cells in keyed],
-            sorted(expected, key=lambda row: (order(row)[0], row["function"])),
-            {"calls": "calls", "inclusive": "inclusive_ns", "self": "self_ns", "mean": "mean_ns"})
+    groups = [range(own), range(own, own + 1), range(own + 1, len(expected))]
+    for group in groups:
+        rows = sorted((shown[i] for i in group), key=lambda row: row[1])
+        wanted = [{**expected[i], "function": expected[i]["name"]} for i in group]
+        wanted.sort(key=lambda row: row["function"])
+        if rows:
+            compare(tui, "callers and callees", [(cells, name, 1) for cells, name, _ in rows],
+                    wanted, {"calls": "calls", "inclusive": "inclusive_ns", "self": "self_ns",
+                             "mean": "mean_ns"})
 
 
 def walk_tree(tui, trace, function):
@@ -244,22 +256,22 @@ def walk_calls(tui, trace, function):
     tui.keys("l")
     tui.page("slowest calls of " + function)
     tui.shows("Enter shows what one did")
-    slowest = analyze(trace, "--view", "timeline", "--function", function, "--around-slowest", "1", "--limit", "0")
-    every = analyze(trace, "--view", "timeline", "--function", function, "--limit", "0")
-    durations = sorted((int(row["duration_ns"]) for row in every), reverse=True)
-    shown = table(tui.screen())
-    compare(tui, "slowest calls", shown, [{"function": function, "duration_ns": str(ns)} for ns in durations],
+    timeline = ("--view", "timeline", "--function", function, "--limit", "0")
+    durations = sorted((int(row["duration_ns"]) for row in analyze(trace, *timeline)), reverse=True)
+    compare(tui, "slowest calls", table(tui.screen()),
+            [{"function": function, "duration_ns": str(ns)} for ns in durations],
             {"duration": "duration_ns"})
     tui.keys("Enter")
     tui.page("one call of " + function)
     tui.shows("from its start to its end")
     tui.keys("*")
+    slowest = analyze(trace, *timeline, "--around-slowest", "1")
     inside = [row for row in slowest if row["kind"] == "call"]
     first = int(inside[0]["depth"])
     for row in inside:
         row["depth"] = str(int(row["depth"]) - first + 1)
-    if len(inside) > 1:
-        tui.wait(lambda lines: len(table(lines)) == min(len(inside), 43), "%d rows" % len(inside))
+    least = min(len(inside), 43)
+    tui.wait(lambda lines: len(table(lines)) >= least, "%d rows" % least)
     compare(tui, "one call", table(tui.screen()), inside,
             {"start": "start_ns", "duration": "duration_ns", "self": "self_ns"})
 
@@ -278,19 +290,26 @@ def walk_thread(tui, trace):
     tui.keys("T")
     tui.page("threads")
     threads = analyze(trace, "--view", "threads")
-    compare(tui, "threads", table(tui.screen()), [{**row, "name": row["name"] or "thread"} for row in threads],
-            {"thread": "thread", "tid": "tid", "events": "events", "calls": "calls", "busy": "busy_ns"})
+    compare(tui, "threads", table(tui.screen()),
+            [{**row, "name": row["name"] or "thread"} for row in threads],
+            {"thread": "thread", "tid": "tid", "events": "events", "calls": "calls",
+             "busy": "busy_ns"})
     # The tree of the thread that has most of it.
     rows = analyze(trace, "--view", "tree", "--limit", "0")
-    thread = max((row["thread"] for row in threads), key=lambda number: sum(row["thread"] == number for row in rows))
-    tui.keys(*["j"] * next(i for i, row in enumerate(threads) if row["thread"] == thread))
+    sizes = [sum(row["thread"] == thread["thread"] for row in rows) for thread in threads]
+    at = sizes.index(max(sizes))
+    thread = threads[at]["thread"]
+    if at:
+        tui.keys(*["j"] * at)
     tui.keys("Enter")
     tui.page("call tree of thread %s " % thread)
     tui.keys("g", "*")
-    wanted = by_path((row["function"], int(row["depth"]), row) for row in rows if row["thread"] == thread)
+    wanted = by_path((row["function"], int(row["depth"]), row) for row in rows
+                     if row["thread"] == thread)
     least = min(len(wanted), 43)
     tui.wait(lambda lines: len(table(lines)) >= least, "%d rows" % least)
-    shown = by_path((name, depth, (cells, name, depth)) for cells, name, depth in table(tui.screen()))
+    shown = by_path((name, depth, (cells, name, depth))
+                    for cells, name, depth in table(tui.screen()))
     missing = [path for path in shown if path not in wanted]
     if missing:
         fail("tree of a thread: %s" % missing, tui)
@@ -318,7 +337,7 @@ def walk_size(tui):
     tui.tmux("resize-window", "-x", "60", "-y", "20")
     tui.shows("60x20 is too small: 80x24")
     tui.tmux("resize-window", "-x", "80", "-y", "24")
-    tui.wait(lambda lines: len(lines) >= 24 and lines[23].startswith("Enter open"), "a screen of 24 lines")
+    tui.wait(lambda lines: len(lines) >= 24 and lines[23].startswith("Enter open"), "24 lines")
     if any(len(line) > 80 for line in tui.screen()):
         fail("a line is wider than the screen", tui)
     rows = table(tui.screen())
@@ -388,7 +407,8 @@ def live(what, program):
     tui.page("call tree")
     tui.wait(lambda lines: lines[-3].startswith("leaf"), "the tree at leaf")
     before = calls_of(tui.screen(), "leaf")
-    tui.wait(lambda lines: calls_of(lines, "leaf") > before and lines[-3].startswith("leaf"), "more calls in the tree")
+    tui.wait(lambda lines: calls_of(lines, "leaf") > before and lines[-3].startswith("leaf"),
+             "more calls in the tree")
     tui.keys("l")
     tui.shows("Enter shows what one did")
     tui.keys("w")
@@ -398,7 +418,7 @@ def live(what, program):
     tui.keys("f")
     tui.page("functions")
     os.kill(int(program), signal.SIGTERM)
-    tui.wait(lambda lines: "live" not in lines[0] and "still being recorded" not in lines[0], "the end")
+    tui.wait(lambda lines: "live" not in lines[0] and "recorded" not in lines[0], "the end")
     # All of it.
     trace = what if os.path.exists(what) else "live.trace"
     compare(tui, "after the end", table(tui.screen()), top(trace), TOP)
@@ -420,7 +440,8 @@ def names(trace):
     here = os.path.dirname(os.path.abspath(__file__))
     for key, page in (("t", "call tree"), ("T", "threads"), ("o", "notes")):
         shown = tui.tmux("capture-pane", "-p")
-        check = subprocess.run([sys.executable, here + "/check_clean.py", "tui"], input=shown, text=True)
+        check = subprocess.run([sys.executable, here + "/check_clean.py", "tui"], input=shown,
+                               text=True)
         if check.returncode:
             fail("unclean", tui)
         tui.keys(key)
@@ -434,9 +455,10 @@ def names(trace):
 
 
 def refused():
-    for status, words, arguments in ((1, "nothing.trace", ["nothing.trace"]),
-                                     (129, "--time-range", ["--time-range", "x", "nothing.trace"]),
-                                     (129, "--interval", ["--interval", "0", "nothing.trace"])):
+    for status, words, arguments in (
+            (1, "nothing.trace", ["nothing.trace"]),
+            (129, "--time-range", ["--time-range", "x", "nothing.trace"]),
+            (129, "--interval", ["--interval", "0", "nothing.trace"])):
         tui = Tui(*arguments)
         if tui.status() != status:
             fail("%s: it ended with %d" % (arguments, tui.status()), tui)

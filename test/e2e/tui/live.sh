@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that 'teeperf tui --watch' shows a trace that grows, by file and by process id: numbers grow on each page, the cursor
-# stays on its function, keys are answered, and after the end what is shown is all there is; and that it says when the recorder
-# was killed.
+# Proves that 'teeperf tui --watch' shows a trace that grows, by file and by process id: numbers
+# grow on each page, the cursor stays on its function, keys are answered, and after the end what is
+# shown is all there is; and that it says when the recorder was killed.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/tui.sh"

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# Proves that what 'teeperf tui' shows is what 'teeperf analyze --format csv' has: functions in each order, callers and callees,
-# the tree of a thread, slowest calls, what one call did; that one comes back from each page, by search, filter, keys; on any size
-# of screen; and that errors come without a screen.
+# Proves that what 'teeperf tui' shows is what 'teeperf analyze --format csv' has: functions in
+# each order, callers and callees, the tree of a thread, slowest calls, what one call did; that one
+# comes back from each page, by search, filter, keys; on any size of screen; and that errors come
+# without a screen.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/tui.sh"

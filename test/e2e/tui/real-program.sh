@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves on the Lua interpreter, built unmodified from Debian's source package, that 'teeperf tui' shows what 'teeperf analyze
-# --format csv' has, on each page.
+# Proves on the Lua interpreter, built unmodified from Debian's source package, that 'teeperf tui'
+# shows what 'teeperf analyze --format csv' has, on each page.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/tui.sh"
