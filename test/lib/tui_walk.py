@@ -34,7 +34,7 @@ def fail(why, tui=None):
 class Tui:
     """teeperf tui with ARGUMENTS on a terminal of its own."""
 
-    def __init__(self, *arguments, width=140, height=50, env=None):
+    def __init__(self, *arguments, width=200, height=50, env=None):
         self.status_file = "tui.status"
         for name in ("tui.status", "tui.err"):
             if os.path.exists(name):
@@ -325,7 +325,7 @@ def walk_filter(tui, trace, function):
     tui.shows("show only:")
     tui.type("/^%s$/" % re.escape(function))
     tui.keys("Enter")
-    tui.shows("only: ")
+    tui.wait(lambda lines: "only: " in lines[1], "the filter")
     rows = table(tui.screen())
     if [row[1] for row in rows] != [function]:
         fail("the filter leaves %s" % [row[1] for row in rows], tui)
@@ -418,7 +418,7 @@ def live(what, program):
     tui.keys("f")
     tui.page("functions")
     os.kill(int(program), signal.SIGTERM)
-    tui.wait(lambda lines: "live" not in lines[0] and "recorded" not in lines[0], "the end")
+    tui.wait(lambda lines: "live, " not in lines[0] and "recorded" not in lines[0], "the end")
     # All of it.
     trace = what if os.path.exists(what) else "live.trace"
     compare(tui, "after the end", table(tui.screen()), top(trace), TOP)
