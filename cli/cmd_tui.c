@@ -4,8 +4,6 @@
 #include "cli/command/command.h"
 #include "cli/tui/run.h"
 
-#include <unistd.h>
-
 static bool watch;
 static bool mouse;
 static const char *interval_text;
@@ -32,9 +30,6 @@ static int run(int argc, char **argv)
 				 ns > UINT64_C(86400000000000)))
 		return tp_options_usage(
 		    "--interval: '%s' is no time from 1ms to 86400s", interval_text);
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
-		    "standard input and output are not a terminal: 'teeperf analyze' prints tables");
 	const struct tp_tui_options wanted = {
 	    .open = &open_options,
 	    .follow = watch,

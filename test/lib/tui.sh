@@ -9,7 +9,13 @@ fi
 # tui_walk WHAT...: tui_walk.py, and neither a server of tmux nor $recorder and $program stay
 # behind where it fails.
 tui_walk() {
-	trap 'tmux -S tmux.sock kill-server 2>/dev/null; kill ${recorder:-} ${program:-} 2>/dev/null || :' EXIT
+	trap 'end_servers; kill ${recorder:-} ${program:-} 2>/dev/null || :' EXIT
 	python3 "$lib/tui_walk.py" "$@" || fail "$*"
 	trap - EXIT
+}
+
+end_servers() {
+	for server in tmux-*.sock; do
+		tmux -S "$server" kill-server 2>/dev/null || :
+	done
 }

@@ -34,7 +34,12 @@ def fail(why, tui=None):
 class Tui:
     """teeperf tui with ARGUMENTS on a terminal of its own."""
 
+    count = 0
+
     def __init__(self, *arguments, width=200, height=50, env=None):
+        # A server that ends may still have the place of the one before.
+        Tui.count += 1
+        self.socket = "tmux-%d-%d.sock" % (os.getpid(), Tui.count)
         self.status_file = "tui.status"
         for name in ("tui.status", "tui.err"):
             if os.path.exists(name):
@@ -50,8 +55,7 @@ class Tui:
                   "sh", "-c", script, "tui", TEEPERF, "tui", *arguments, env=environment)
 
     def tmux(self, *arguments, env=None):
-        # A path of its own, and a short one.
-        run = subprocess.run(["tmux", "-u", "-S", "tmux.sock", *arguments], env=env,
+        run = subprocess.run(["tmux", "-u", "-S", self.socket, *arguments], env=env,
                              capture_output=True, text=True)
         if run.returncode:
             sys.exit("FAILED: tmux %s: %s" % (arguments, run.stderr))
@@ -91,12 +95,12 @@ class Tui:
         return fail("it does not end", self)
 
     def close(self):
-        subprocess.run(["tmux", "-S", "tmux.sock", "kill-server"], capture_output=True,
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True,
                        check=False)
 
-    def quit(self):
+    def quit(self, status=0):
         self.keys("q")
-        if self.status() != 0:
+        if self.status() != status:
             with open("tui.err", encoding="utf-8") as file:
                 fail("it ended with %d: %s" % (self.status(), file.read()))
         self.close()
@@ -431,7 +435,11 @@ def gone(trace, recorder, program):
     os.kill(int(recorder), signal.SIGKILL)
     os.kill(int(program), signal.SIGKILL)
     tui.shows("the recorder is gone")
-    tui.quit()
+    # The trace has no end, of which is warned when the screen is closed.
+    tui.quit(1)
+    with open("tui.err", encoding="utf-8") as file:
+        if "the recorder was killed" not in file.read():
+            fail("no warning")
 
 
 def names(trace):

@@ -385,7 +385,7 @@ static void test_other_data(void **state)
 	struct opened second;
 	open_trace(&second,
 	    "clock kind=tsc hz=1000000000\n"
-	    "symbols\n	symbol 0x0800 boot\n	symbol 0x1000 main\n	symbol 0x2000 parse\n"
+	    "symbols\n	symbol 0x1000 main\n	symbol 0x1800 boot\n	symbol 0x2000 parse\n"
 	    "	symbol 0x3000 read_all\n	symbol 0x4000 emit\n"
 	    "chunk\n"
 	    "	0 enter main\n	10 enter parse\n	20 enter read_all\n"
