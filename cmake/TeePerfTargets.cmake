@@ -35,7 +35,7 @@ set(TEEPERF_ROOMS_selection allowlists/choose allowlists/check)
 set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/drain recorder/follow recorder/kernel recorder/pid recorder/region
 	recorder/stream)
 set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols analyzer/symbols/elf analyzer/replay analyzer/statistics
-	analyzer/profile analyzer/whatif analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format
+	analyzer/profile analyzer/profile/around analyzer/whatif analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format
 	analyzer/output/export analyzer/output/relation analyzer/output/report
 	analyzer/fleet analyzer/fleet/serve)
 set(TEEPERF_ROOMS_recovery recorder/recover)

@@ -6,7 +6,7 @@
 #ifndef TP_TUI_CALLS_H
 #define TP_TUI_CALLS_H
 
-#include "analyzer/profile/kept_calls.h"
+#include "analyzer/profile/around/kept_calls.h"
 
 #include <stdatomic.h>
 

@@ -8,7 +8,7 @@
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/relation/relation.h"
-#include "analyzer/profile/neighbours.h"
+#include "analyzer/profile/around/neighbours.h"
 #include "analyzer/profile/paths.h"
 
 struct tp_tui_data {

@@ -193,8 +193,7 @@ static void add_function_facts(struct drawing *drawing, const struct tp_function
 	tp_buf_addf(text, "%s calls", tp_text_count(number, function->calls));
 	if (tui->data->analysis->timeless || !tp_function_timed(function))
 		return;
-	add_time(text, tui, "self", function->scaled_self);
-	add_time(text, tui, "inclusive", function->scaled_inclusive);
+	add_time(text, tui, "min", function->min);
 	add_time(text, tui, "p50", function->percentiles[0]);
 	add_time(text, tui, "p99", function->percentiles[2]);
 	add_time(text, tui, "max", function->max);
@@ -217,7 +216,7 @@ static void add_call_facts(struct drawing *drawing)
 		tp_buf_addf(text, "  the %s longest of %s calls in it",
 		    tp_text_count(number, page->calls.count), tp_text_count(of, page->calls.seen));
 	else
-		tp_buf_addf(text, "  %s calls in it",
+		tp_buf_addf(text, "  calls in it: %s",
 		    tp_text_count(number, page->calls.count ? page->calls.count - 1 : 0));
 }
 
@@ -331,7 +330,7 @@ static void draw_titles(struct drawing *drawing)
 	}
 	if (drawing->bar)
 		put(drawing, LINE_COLUMNS, at,
-		    page->kind == TP_TUI_CALL      ? "from its start to its end"
+		    page->kind == TP_TUI_CALL      ? "from start to end"
 		    : page->kind == TP_TUI_THREADS ? "share"
 						   : "self, all",
 		    TP_TUI_BOLD);
@@ -402,7 +401,8 @@ static void add_name(struct drawing *drawing, const struct tp_tui_row *row)
 	// Deep ones do not push the names out of the screen.
 	const uint32_t room = drawing->tui->columns - drawing->name_at;
 	const uint32_t most = room < drawing->tui->columns ? room / 2 : 0;
-	const uint64_t indent = UINT64_C(2) * (row->depth - 1);
+	const uint32_t step = tp_tui_page_is_tree(drawing->page) ? 1 : 2;
+	const uint64_t indent = UINT64_C(1) * step * (row->depth - 1);
 	tp_buf_reset(text);
 	pad(text, indent < most ? (uint32_t)indent : most);
 	if (indent > most)
@@ -695,6 +695,14 @@ static void add_wrapped_lines(struct tp_buf *text, const char *lines, uint32_t w
 	}
 }
 
+// Some say themselves what to do.
+static bool has_remedy(const struct tp_note *note)
+{
+	char begin[16];
+	snprintf(begin, sizeof(begin), "%s", note->kind->remedy);
+	return strstr(note->text, begin);
+}
+
 void tp_tui_add_notes(const struct tp_tui_data *data, uint32_t width, struct tp_buf *text)
 {
 	struct tp_buf line;
@@ -711,7 +719,7 @@ void tp_tui_add_notes(const struct tp_tui_data *data, uint32_t width, struct tp_
 			tp_buf_addf(&line, "%-6s %s: ", tp_note_severity_name(note->kind->severity),
 			    note->kind->title);
 			tp_buf_add_clean(&line, note->text);
-			if (note->kind->remedy[0])
+			if (note->kind->remedy[0] && !has_remedy(note))
 				tp_buf_addf(&line, "; %s", note->kind->remedy);
 			add_wrapped(text, line.data, width, 7);
 		}

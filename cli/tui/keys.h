@@ -59,7 +59,7 @@ struct tp_tui_key {
 	int keys[3]; /* 0 where there are fewer */
 	enum tp_tui_command command;
 	const char *column; /* of TP_TUI_SORT_BY: keys, with blanks; the first that is there */
-	const char *shown; /* in help; NULL: the row is not there */
+	const char *shown;  /* in help; NULL: the row is not there */
 	const char *help;
 };
 

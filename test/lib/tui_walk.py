@@ -115,7 +115,7 @@ def table(lines):
                if re.search(r"\b%s\b" % word, titles)), None)
     if at is None:
         return []
-    bars = [titles.index(word) for word in ("self, all", "from its start") if word in titles]
+    bars = [titles.index(word) for word in ("self, all", "from start to end") if word in titles]
     bar = bars[0] if bars else at
     if lines[1].startswith("threads"):
         bar = titles.rindex("share")
@@ -131,13 +131,13 @@ def table(lines):
             break
         name = line[at:].rstrip()
         deep = re.match(r" *\[(\d+)\] ", name)
-        depth = (len(name) - len(name.lstrip(" "))) // 2 + 1
+        indent = len(name) - len(name.lstrip(" "))
         name = name[deep.end():].strip() if deep else name.strip()
         if name[:2] in ("▾ ", "▸ "):
             name = name[2:]
         elif tree:
-            depth -= 1  # a leaf has blanks where others have a mark
-        depth = int(deep.group(1)) if deep else depth
+            indent -= 2  # a leaf has blanks where others have a mark
+        depth = int(deep.group(1)) if deep else indent + 1 if tree else indent // 2 + 1
         cells = {title: line[first:end].strip() for title, first, end in columns}
         rows.append((cells, name, depth))
     return rows
@@ -267,7 +267,7 @@ def walk_calls(tui, trace, function):
             {"duration": "duration_ns"})
     tui.keys("Enter")
     tui.page("one call of " + function)
-    tui.shows("from its start to its end")
+    tui.shows("from start to end")
     tui.keys("*")
     slowest = analyze(trace, *timeline, "--around-slowest", "1")
     inside = [row for row in slowest if row["kind"] == "call"]

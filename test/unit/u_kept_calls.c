@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/profile/kept_calls.h"
+#include "analyzer/profile/around/kept_calls.h"
 
 enum { CALLS = 5000 };
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/profile/neighbours.h"
+#include "analyzer/profile/around/neighbours.h"
 #include "analyzer/trace/text/dump_text.h"
 
 static struct tp_buf file;

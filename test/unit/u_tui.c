@@ -365,7 +365,7 @@ static void test_calls(void **state)
 	press("\n");
 	load();
 	assert_string_equal(rows(), "parse .read_all");
-	assert_true(shows("1 calls in it"));
+	assert_true(shows("calls in it: 1"));
 	press("j\n");
 	assert_string_equal(rows(), "..parse read_all");
 	press("\n");

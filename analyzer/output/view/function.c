@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The view "function": of each function that was asked for, its callers above and its callees below.
 #include "analyzer/output/grid.h"
-#include "analyzer/profile/neighbours.h"
+#include "analyzer/profile/around/neighbours.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 // The view "timeline": single calls in the order in which they began, indented by depth; or the slowest
 // calls of a function, each with what it called and what other threads did meanwhile.
 #define _GNU_SOURCE
-#include "analyzer/profile/kept_calls.h"
+#include "analyzer/profile/around/kept_calls.h"
 #include "analyzer/output/grid.h"
 #include "common/array.h"
 
