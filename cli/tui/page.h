@@ -115,6 +115,10 @@ bool tp_tui_page_needs_paths(const struct tp_tui_page *page);
 bool tp_tui_page_is_tree(const struct tp_tui_page *page);
 bool tp_tui_page_is_text(const struct tp_tui_page *page);
 
+/* ---- cells.c */
+
+/* Fill in the columns that it has with these data. */
+void tp_tui_page_make_columns(struct tp_tui_page *page, struct tp_tui_data *data);
 /* Of an item, which is `at` of some row: its name, its function (UINT32_MAX: none), a cell. */
 const char *tp_tui_page_name(
     const struct tp_tui_page *page, const struct tp_tui_data *data, uint32_t at);
@@ -124,6 +128,8 @@ struct tp_cell tp_tui_page_cell(const struct tp_tui_page *page, struct tp_tui_da
     uint32_t at, const struct tp_tui_column *column);
 struct tp_tui_share tp_tui_page_share(
     const struct tp_tui_page *page, const struct tp_tui_data *data, uint32_t at);
+
+/* ---- page.c */
 
 /* Below 0 if item A comes before B. */
 int tp_tui_page_compare(

@@ -102,6 +102,8 @@ struct tp_tui_canvas {
 
 /* Draw all of it on an empty screen of tui->lines and columns. */
 void tp_tui_draw(struct tp_tui *tui, const struct tp_tui_canvas *canvas);
+/* ---- text.c */
+
 /* The text of NOTES and HELP for a screen of WIDTH. */
 void tp_tui_add_notes(const struct tp_tui_data *data, uint32_t width, struct tp_buf *text);
 void tp_tui_add_help(uint32_t width, struct tp_buf *text);
