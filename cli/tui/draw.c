@@ -411,7 +411,10 @@ static void add_name(struct drawing *drawing, const struct tp_tui_row *row)
 		tp_buf_add_string(text, !row->below ? "  "
 					: row->open ? (ascii ? "- " : "▾ ")
 						    : (ascii ? "+ " : "▸ "));
-	tp_buf_add_clean(text, tp_tui_page_name(drawing->page, drawing->tui->data, row->at));
+	// What is cut is the name alone.
+	const uint32_t used = tp_tui_width(text->data);
+	tp_tui_fit(text, tp_tui_page_name(drawing->page, drawing->tui->data, row->at),
+	    used < room ? room - used : 0, false, ascii);
 }
 
 static unsigned row_style(const struct drawing *drawing, uint32_t index)
@@ -625,8 +628,7 @@ static void draw_keys(struct drawing *drawing)
 		    drawing, line, tui->message, TP_TUI_BOLD | (tui->is_wrong ? TP_TUI_WRONG : 0));
 	} else {
 		put_line(drawing, line,
-		    "Enter open  t tree  T threads  c callers  l calls  / search  & only  <> sort  ? "
-		    "help",
+		    "Enter open  t tree  T threads  c callers  l calls  / find  & only  ? all keys",
 		    TP_TUI_FAINT);
 	}
 }
