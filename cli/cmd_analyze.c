@@ -263,6 +263,7 @@ const struct tp_command tp_cmd_analyze = {
     .name = "analyze",
     .summary = "show where the time of a recorded program went",
     .usage = "[options] [FILE]",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Show the profile in the trace FILE: calls, self time, inclusive time of each function;\n"
 	"the call tree; or what --view names. Results go to standard output, all else to standard error.\n"

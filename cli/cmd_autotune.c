@@ -225,6 +225,7 @@ const struct tp_command tp_cmd_autotune = {
     .name = "autotune",
     .summary = "find an allowlist that keeps to a budget, by building and running",
     .usage = "[options] -- BUILD [ARGS...] -- PROGRAM [ARGS...]",
+    .operands = TP_OPERANDS_PROGRAM,
     .description =
 	"Builds PROGRAM without instrumentation, counting calls, and with events for all\n"
 	"functions; runs each; chooses the functions that the budget allows; builds with that\n"

@@ -197,6 +197,7 @@ const struct tp_command tp_cmd_ctl = {
     .name = "ctl",
     .summary = "switch a running recording on and off, choose its functions, or end it",
     .usage = "[options] on|off|status|flush|mark|stop PID | only LIST PID | add|drop PATTERN PID",
+    .operands = "on off status flush mark stop only add drop",
     .description =
 	"Commands the recording whose 'teeperf record' or whose program has process id PID.\n"
 	"\n"

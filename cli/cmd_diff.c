@@ -227,6 +227,7 @@ const struct tp_command tp_cmd_diff = {
     .name = "diff",
     .summary = "show what has changed between recorded runs",
     .usage = "[options] BEFORE AFTER | BEFORE... -- AFTER...",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Compare the profiles of traces: calls, self time and inclusive time of each function, or\n"
 	"of each call path. Functions are the same if their name in the symbol table and their\n"

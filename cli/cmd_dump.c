@@ -81,6 +81,7 @@ const struct tp_command tp_cmd_dump = {
     .name = "dump",
     .summary = "show a trace as text, or make one from text",
     .usage = "[options] [FILE]",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Write the whole trace FILE as text, record by record, from which --assemble makes the\n"
 	"very same bytes again. Tests of the analyzer are written in this form.\n",

@@ -301,6 +301,7 @@ const struct tp_command tp_cmd_experiment = {
     .name = "experiment",
     .summary = "run a grid of experiments, and show what they measured",
     .usage = "[options] PLAN.toml",
+    .operands = "*.toml",
     .description =
 	"Runs each task of the plan with each combination of its factors, natively, under\n"
 	"'teeperf record', 'perf stat' or Gramine, as often as the plan says and in random order.\n"

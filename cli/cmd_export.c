@@ -438,6 +438,7 @@ const struct tp_command tp_cmd_export = {
     .name = "export",
     .summary = "write a recorded profile for other programs",
     .usage = "--format FORMAT [options] [FILE]",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Write the profile in the trace FILE for other programs: folded stacks, a flame graph\n"
 	"(one SVG file that any browser shows, with search and zoom, and without any network\n"

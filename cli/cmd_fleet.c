@@ -13,15 +13,11 @@ static const struct tp_command *const commands[] = {
     NULL,
 };
 
-static int run(int argc, char **argv)
-{
-	return tp_command_group(commands, argc, argv);
-}
-
 const struct tp_command tp_cmd_fleet = {
     .name = "fleet",
     .summary = "add up many recordings, of many machines",
     .usage = "COMMAND [options] [arguments]",
     .order = TP_OPTIONS_OWN,
-    .run = run,
+    .commands = commands,
+    .run = tp_command_group,
 };

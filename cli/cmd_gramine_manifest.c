@@ -100,6 +100,7 @@ const struct tp_command tp_cmd_gramine_manifest = {
     .name = "gramine-manifest",
     .summary = "print what a Gramine manifest needs for recording",
     .usage = "[options]",
+    .operands = TP_OPERANDS_NONE,
     .description =
 	"Under Gramine a program sees only the files that its manifest names, and shares memory with\n"
 	"the host only where it says so. This prints the lines for the log of 'teeperf record --port\n"

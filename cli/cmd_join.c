@@ -31,6 +31,7 @@ const struct tp_command tp_cmd_join = {
     .name = "join",
     .summary = "make one trace of a host program's and its TEE's",
     .usage = "[options] HOST TEE",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Put what the threads of a host program did in its TEE, which the trace TEE has, into the\n"
 	"trace HOST, where they had called there. 'teeperf record --tee' does it at its end; this\n"

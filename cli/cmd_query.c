@@ -217,6 +217,7 @@ const struct tp_command tp_cmd_query = {
     .name = "query",
     .summary = "ask a trace in SQL",
     .usage = "[options] [FILE] [SQL ...]",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Answer SQL (SQLite's) over the trace FILE: its threads, functions, call paths, single calls\n"
 	"and records are tables; --schema explains them. Nothing is imported and nothing written.\n"

@@ -206,6 +206,7 @@ const struct tp_command tp_cmd_record = {
     .name = "record",
     .summary = "run a program and record its function calls",
     .usage = "[options] [--] [PROGRAM [ARGS...]]",
+    .operands = TP_OPERANDS_PROGRAM,
     .description =
 	"Runs PROGRAM, which has been built with 'teeperf cc', and writes what its functions\n"
 	"log to a trace file. Exits with PROGRAM's exit code, or dies of the signal that\n"

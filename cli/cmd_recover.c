@@ -82,6 +82,7 @@ const struct tp_command tp_cmd_recover = {
     .name = "recover",
     .summary = "complete a trace whose recorder was killed",
     .usage = "[options] FILE",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Add to the trace FILE what was still in the log, in memory, when the recorder was killed,\n"
 	"and remove the log. Nothing is missing then but what the program itself counted as lost, and\n"

@@ -110,6 +110,7 @@ const struct tp_command tp_cmd_report = {
     .name = "report",
     .summary = "write an HTML page about a recorded program",
     .usage = "[options] [FILE]",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Write one HTML file about the trace FILE that any current browser shows, without any\n"
 	"network access: flame graph, timeline of the threads, functions with percentiles, callers\n"

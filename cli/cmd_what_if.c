@@ -132,6 +132,7 @@ const struct tp_command tp_cmd_what_if = {
     .name = "what-if",
     .summary = "predict how long the run would take if a function were faster",
     .usage = "[options] [FILE]",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Replay what the threads of a recorded run did and waited for, with some function faster, and say\n"
 	"how long the run would take then. A function that is hot in a thread for which nobody waits gains\n"

@@ -34,6 +34,20 @@ static void print_overview(FILE *to)
 	fprintf(to, "\n%s", tp_edition.start);
 }
 
+// What 'teeperf' alone says: how to begin.
+static void print_beginning(FILE *to)
+{
+	fprintf(to, "usage: teeperf COMMAND [options] [arguments]\n\nteeperf - %s\n\n",
+	    tp_edition.summary);
+	for (const char *const *name = tp_edition.first; *name; name++)
+		for (const struct tp_command *const *at = commands; *at; at++)
+			if (!strcmp((*at)->name, *name))
+				tp_command_list((const struct tp_command *const[]){*at, NULL}, to);
+	fprintf(to,
+	    "\n%s\n'teeperf help' lists all commands, 'teeperf help COMMAND' explains one.\n",
+	    tp_edition.start);
+}
+
 static int run_help(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -55,7 +69,7 @@ static int run_help(int argc, char **argv)
 static int dispatch(int argc, char **argv)
 {
 	if (argc < 2) {
-		print_overview(stderr);
+		print_beginning(stderr);
 		return TP_EXIT_USAGE;
 	}
 	const char *name = argv[1];

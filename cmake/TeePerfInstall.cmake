@@ -22,6 +22,10 @@ install(DIRECTORY "${TEEPERF_QUESTIONS_DIR}/" DESTINATION share/teeperf/fleet FI
 install(DIRECTORY examples/ DESTINATION share/teeperf/examples)
 install(DIRECTORY "${TEEPERF_GDB_DIR}/" DESTINATION share/teeperf/gdb FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY python/teeperf DESTINATION share/teeperf/python FILES_MATCHING PATTERN "*.py")
+foreach(shell bash zsh fish)
+	get_filename_component(folder "${TEEPERF_COMPLETION_${shell}}" DIRECTORY)
+	install(FILES "${PROJECT_BINARY_DIR}/share/${TEEPERF_COMPLETION_${shell}}" DESTINATION share/${folder})
+endforeach()
 install(DIRECTORY "${TEEPERF_MAN_DIR}/" DESTINATION share/man/man1 FILES_MATCHING PATTERN "*.1")
 
 configure_file(cmake/TeePerfConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/TeePerfConfig.cmake" @ONLY)

@@ -42,7 +42,7 @@ set(TEEPERF_ROOMS_recovery recorder/recover)
 set(TEEPERF_ROOMS_budget recorder/budget)
 set(TEEPERF_ROOMS_query analyzer/query analyzer/fleet/questions)
 set(TEEPERF_ROOMS_experiment experiment)
-set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/doctor cli/driver cli/fleet cli/record cli/tui
+set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/completion cli/doctor cli/driver cli/fleet cli/record cli/tui
 	cli/tune)
 
 # Add static library tp_NAME<SUFFIX> from its rooms, compiled (and what uses it linked) with FLAGS.
@@ -200,6 +200,20 @@ if(TEEPERF_COVERAGE)
 	list(APPEND flags --coverage)
 endif()
 teeperf_host_variant("" "${PROJECT_BINARY_DIR}" "${flags}")
+
+# How shells complete its command lines, each where it looks for that.
+set(TEEPERF_COMPLETION_bash bash-completion/completions/teeperf)
+set(TEEPERF_COMPLETION_zsh zsh/site-functions/_teeperf)
+set(TEEPERF_COMPLETION_fish fish/vendor_completions.d/teeperf.fish)
+set(scripts)
+foreach(shell bash zsh fish)
+	set(script "${PROJECT_BINARY_DIR}/share/${TEEPERF_COMPLETION_${shell}}")
+	get_filename_component(folder "${script}" DIRECTORY)
+	file(MAKE_DIRECTORY "${folder}")
+	add_custom_command(OUTPUT "${script}" COMMAND teeperf completion -o "${script}" ${shell} DEPENDS teeperf VERBATIM)
+	list(APPEND scripts "${script}")
+endforeach()
+add_custom_target(tp_completions ALL DEPENDS ${scripts})
 teeperf_shipped("${PROJECT_BINARY_DIR}")
 if(TEEPERF_TEST_ASAN)
 	teeperf_host_variant(-asan "${PROJECT_BINARY_DIR}/asan"

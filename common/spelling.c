@@ -54,17 +54,27 @@ uint32_t tp_spelling_distance(const char *a, const char *b, uint32_t most)
 	return smaller(rows[a_size % 3][b_size + most - a_size], over);
 }
 
+void tp_spelling_consider(struct tp_spelling *spelling, const char *word)
+{
+	const size_t size = strlen(spelling->word);
+	if (spelling->nearest && !spelling->distance)
+		return;
+	const uint32_t most = spelling->nearest ? spelling->distance - 1
+			      : size < 3        ? 1
+			      : size < 6        ? 2
+						: 3;
+	const uint32_t distance = tp_spelling_distance(spelling->word, word, most);
+	// Where no letter is left of it, it is another word.
+	if (distance > most || distance >= strlen(word))
+		return;
+	spelling->distance = distance;
+	spelling->nearest = word;
+}
+
 const char *tp_spelling_nearest(const char *word, const char *const *words)
 {
-	const size_t size = strlen(word);
-	uint32_t best = size < 3 ? 1 : size < 6 ? 2 : 3;
-	const char *nearest = NULL;
-	for (uint32_t i = 0; words[i]; i++) {
-		const uint32_t distance = tp_spelling_distance(word, words[i], best);
-		if (distance > best || (nearest && distance == best))
-			continue;
-		best = distance;
-		nearest = words[i];
-	}
-	return nearest;
+	struct tp_spelling spelling = {.word = word};
+	for (uint32_t i = 0; words[i]; i++)
+		tp_spelling_consider(&spelling, words[i]);
+	return spelling.nearest;
 }

@@ -13,6 +13,20 @@ enum { TP_SPELLING_MOST = 15 };
  */
 uint32_t tp_spelling_distance(const char *a, const char *b, uint32_t most);
 
+/*
+ * The word among those that are considered which WORD is nearly:
+ *
+ *	struct tp_spelling spelling = {.word = word};
+ *	tp_spelling_consider(&spelling, "first"); ...
+ *	if (spelling.nearest) ...
+ */
+struct tp_spelling {
+	const char *word;
+	const char *nearest; /* NULL: none is likely to be meant */
+	uint32_t distance;   /* of that */
+};
+void tp_spelling_consider(struct tp_spelling *spelling, const char *word);
+
 /* The one of WORDS, which NULL ends, that WORD is nearly; NULL if there is none. */
 const char *tp_spelling_nearest(const char *word, const char *const *words);
 

@@ -287,6 +287,7 @@ const struct tp_command tp_allowlist_check = {
     .name = "allowlist check",
     .summary = "find what is wrong with a list for a program",
     .usage = "[options] LIST... [-- PROGRAM...]",
+    .operands = TP_OPERANDS_LISTS,
     .description =
 	"Compare the LISTs, read as one, with what the compiler saw of each PROGRAM, and warn of\n"
 	"lines that match nothing, that match only functions which were inlined or removed, and\n"

@@ -283,6 +283,7 @@ const struct tp_command tp_allowlist_diff = {
     .name = "allowlist diff",
     .summary = "show what another list would instrument, and its price",
     .usage = "[options] A B [-- PROGRAM...]",
+    .operands = TP_OPERANDS_LISTS,
     .description =
 	"Show the functions of each PROGRAM that list A and list B treat differently: '+' if only\n"
 	"B instruments the function, '-' if only A does, '~' if both do, at another level. With\n"

@@ -156,6 +156,7 @@ const struct tp_command tp_allowlist_explain = {
     .name = "allowlist explain",
     .summary = "tell why a function is or is not instrumented",
     .usage = "[options] FUNCTION [LIST...] [-- PROGRAM...]",
+    .operands = TP_OPERANDS_LISTS,
     .description =
 	"Show where FUNCTION is defined, what became of it, which line of the LISTs decides about\n"
 	"it and which lines that one overrides, how large it is, whom it calls and who calls it;\n"

@@ -21,6 +21,7 @@ const struct tp_command tp_allowlist_export = {
     .name = "allowlist export",
     .summary = "make another tool's list of an allowlist",
     .usage = "--format NAME [-o FILE] LIST",
+    .operands = TP_OPERANDS_LISTS,
     .description =
 	"Write LIST ('-': the standard input; shipped:NAME: one that comes with TeePerf) as a list for\n"
 	"another tool. What that tool cannot say, such as the levels count and sample, is kept as a\n"

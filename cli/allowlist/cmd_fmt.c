@@ -22,6 +22,7 @@ const struct tp_command tp_allowlist_fmt = {
     .name = "allowlist fmt",
     .summary = "write allowlists in their canonical form",
     .usage = "[-w | --check] LIST...",
+    .operands = TP_OPERANDS_LISTS,
     .description =
 	"Print each LIST ('-': the standard input) in its canonical form: one blank line between\n"
 	"groups, no blanks around the parts of a line, the short names of kinds (fun, src), categories\n"

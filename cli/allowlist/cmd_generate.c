@@ -170,6 +170,7 @@ const struct tp_command tp_allowlist_generate = {
     .name = "allowlist generate",
     .summary = "choose functions to instrument, for a budget",
     .usage = "[options] [-o FILE]",
+    .operands = TP_OPERANDS_NONE,
     .description =
 	"Write an allowlist whose events name as much of the program's time as a budget allows, and\n"
 	"say what was chosen, what was left out and what it would cost. Functions that are too dear\n"

@@ -18,6 +18,7 @@ const struct tp_command tp_allowlist_list = {
     .name = "allowlist list",
     .summary = "show the lists that come with TeePerf",
     .usage = "",
+    .operands = TP_OPERANDS_NONE,
     .description =
 	"Print the name of each shipped list and what it is for. Wherever a command or the compiler\n"
 	"takes an allowlist, shipped:NAME stands for one of them.\n",

@@ -4,6 +4,7 @@
 #include "command.h"
 
 #include "common/clean.h"
+#include "common/spelling.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -116,46 +117,15 @@ static const char *word_of(const struct tp_command *command)
 	return blank ? blank + 1 : command->name;
 }
 
-// Levenshtein distance, of names cut to the table's width.
-static unsigned edit_distance(const char *a, const char *b)
-{
-	enum { WIDTH = 32 };
-	unsigned row[WIDTH + 1];
-	const size_t columns = strnlen(b, WIDTH);
-	for (unsigned j = 0; j <= columns; j++)
-		row[j] = j;
-	for (unsigned i = 0; a[i] && i < WIDTH; i++) {
-		unsigned diagonal = row[0];
-		row[0] = i + 1;
-		for (unsigned j = 0; j < columns; j++) {
-			unsigned best = diagonal + (a[i] != b[j]);
-			diagonal = row[j + 1];
-			if (best > diagonal + 1)
-				best = diagonal + 1;
-			if (best > row[j] + 1)
-				best = row[j] + 1;
-			row[j + 1] = best;
-		}
-	}
-	return row[columns];
-}
-
 static void tell_unknown(
     const char *parent, const struct tp_command *const *table, const char *word)
 {
-	const char *nearest = NULL;
-	unsigned least = 3; // further away is no likely slip
-	for (; *table; table++) {
-		const char *name = word_of(*table);
-		const unsigned distance = edit_distance(word, name);
-		if (distance < least && distance < strlen(name)) {
-			least = distance;
-			nearest = name;
-		}
-	}
+	struct tp_spelling spelling = {.word = word};
+	for (; *table; table++)
+		tp_spelling_consider(&spelling, word_of(*table));
 	fprintf(stderr, "%s: unknown command '%s'", parent, word);
-	if (nearest)
-		fprintf(stderr, "; did you mean '%s'?", nearest);
+	if (spelling.nearest)
+		fprintf(stderr, "; did you mean '%s'?", spelling.nearest);
 	fprintf(stderr, "\nTry '%s --help'.\n%s", parent, tp_edition.unknown);
 }
 
@@ -180,7 +150,7 @@ void tp_command_list(const struct tp_command *const *table, FILE *to)
 		fprintf(to, "  %-12s %s\n", word_of(*table), (*table)->summary);
 }
 
-int tp_command_group(const struct tp_command *const *table, int argc, char **argv)
+int tp_command_group(int argc, char **argv)
 {
 	const struct tp_command *group = tp_command_running;
 	const bool helps = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
@@ -190,12 +160,12 @@ int tp_command_group(const struct tp_command *const *table, int argc, char **arg
 		FILE *to = helps ? stdout : stderr;
 		fprintf(to, "usage: %s %s\n\nteeperf-%s - %s\n\nCommands:\n", parent, group->usage,
 		    group->name, group->summary);
-		tp_command_list(table, to);
+		tp_command_list(group->commands, to);
 		fprintf(to, "\nOptions:\n  -h, --help   show the list of commands and exit\n");
 		fprintf(to, "\n'%s COMMAND --help' explains each.\n", parent);
 		return helps ? TP_EXIT_DONE : TP_EXIT_USAGE;
 	}
-	const struct tp_command *command = tp_command_find(parent, table, argv[1]);
+	const struct tp_command *command = tp_command_find(parent, group->commands, argv[1]);
 	return command ? tp_command_run(command, argc - 1, argv + 1) : TP_EXIT_USAGE;
 }
 

@@ -21,14 +21,23 @@ enum {
 	TP_EXIT_USAGE = 129,
 };
 
+#define TP_OPERANDS_TRACES "*.trace*"
+#define TP_OPERANDS_LISTS "*.allow"
+#define TP_OPERANDS_FOLDERS "/"
+#define TP_OPERANDS_PROGRAM "!" /* a command line of its own */
+#define TP_OPERANDS_NONE ""
+
 struct tp_command {
 	const char *name;
-	const char *summary;     /* one line for the list of commands and the man page's NAME */
-	const char *usage;       /* after "teeperf NAME ", e.g. "[options] FILE" */
-	const char *description; /* a paragraph or two for --help; lines end in \n */
-	const char *examples;    /* lines of example commands for --help, or NULL */
+	const char *summary; /* one line for the list of commands and the man page's NAME */
+	const char *usage;   /* after "teeperf NAME ", e.g. "[options] FILE" */
+	const char *
+	    operands; /* what shells complete them to: TP_OPERANDS_..., a glob, words; NULL: files */
+	const char *description;         /* a paragraph or two for --help; lines end in \n */
+	const char *examples;            /* lines of example commands for --help, or NULL */
 	const struct tp_option *options; /* ended by type TP_OPTION_END; NULL for none */
 	enum tp_options_order order;
+	const struct tp_command *const *commands; /* that it has, ended by NULL; NULL: none */
 	/* Gets its operands; with TP_OPTIONS_OWN all words, of which the first is its name. Returns the exit code. */
 	int (*run)(int argc, char **argv);
 };
@@ -71,8 +80,8 @@ const struct tp_command *tp_command_find(
 /* A line for each command: its word and its summary. */
 void tp_command_list(const struct tp_command *const *table, FILE *to);
 
-/* Run of a command that has commands of its own, in TABLE, which NULL ends: the one that ARGV[1] names. Returns its exit code. */
-int tp_command_group(const struct tp_command *const *table, int argc, char **argv);
+/* Run of a command that has commands of its own: the one that ARGV[1] names. Returns its exit code. */
+int tp_command_group(int argc, char **argv);
 
 /* The trace that is meant when none is named: the one that 'teeperf record' writes when it is told no name. */
 #define TP_DEFAULT_TRACE "teeperf.trace"
@@ -104,6 +113,7 @@ const char *tp_shell_word(char text[TP_SHELL_WORD_SIZE], const char *name);
 struct tp_edition {
 	const char *summary;       /* the command in one line */
 	const char *start;         /* the end of the list of commands; lines end in \n */
+	const char *const *first;  /* commands to begin with, ended by NULL */
 	const char *unknown;       /* printed after an unknown command; "" or a line */
 	const char *next;          /* before the command line that a recording goes on with */
 	const char *no_inventory;  /* after a program's name: why its inventory is not known */

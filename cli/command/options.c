@@ -5,6 +5,7 @@
 #include "command.h"
 
 #include "common/array.h"
+#include "common/spelling.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -245,6 +246,28 @@ static struct match find_long(const char *name, size_t length)
 	return match;
 }
 
+// Report that there is no option NAME (of LENGTH bytes), and which one is likely to be meant.
+static int tell_unknown(const char *name, size_t length)
+{
+	char word[64];
+	snprintf(word, sizeof(word), "%.*s", (int)length, name);
+	const bool no = !strncmp(word, "no-", 3);
+	struct tp_spelling spelling = {.word = word};
+	struct tp_spelling negated = {.word = no ? word + 3 : word};
+	for (const struct tp_option *option = next_of(NULL); option; option = next_of(option)) {
+		tp_spelling_consider(&spelling, option->name);
+		if (no && option != &help_option && option->type == TP_OPTION_BOOL)
+			tp_spelling_consider(&negated, option->name);
+	}
+	if (negated.nearest && (!spelling.nearest || negated.distance < spelling.distance))
+		return tp_options_usage("unknown option '--%.*s'; did you mean '--no-%s'?",
+		    (int)length, name, negated.nearest);
+	if (spelling.nearest)
+		return tp_options_usage("unknown option '--%.*s'; did you mean '--%s'?",
+		    (int)length, name, spelling.nearest);
+	return tp_options_usage("unknown option '--%.*s'", (int)length, name);
+}
+
 static const struct tp_option *find_letter(char letter)
 {
 	const struct tp_option *option = next_of(NULL);
@@ -266,7 +289,7 @@ static int parse_long(struct parse *parse, const char *text)
 	const size_t length = equals ? (size_t)(equals - text) : strlen(text);
 	const struct match match = find_long(text, length);
 	if (!match.option)
-		return tp_options_usage("unknown option '--%.*s'", (int)length, text);
+		return tell_unknown(text, length);
 	if (match.rival)
 		return tp_options_usage("option '--%.*s' is ambiguous: '--%s' or '--%s'",
 		    (int)length, text, match.option->name, match.rival->name);

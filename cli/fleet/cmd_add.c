@@ -141,6 +141,7 @@ const struct tp_command tp_fleet_add = {
     .name = "fleet add",
     .summary = "add recordings to a folder of Parquet files",
     .usage = "--to DIR [options] TRACE|RESULTS...",
+    .operands = TP_OPERANDS_TRACES,
     .description =
 	"Sum up each TRACE and add it to the fleet in DIR: a row in the table runs, and the sums of its functions, call paths and\n"
 	"durations. Functions and paths have the same keys in each run and build, so that engines can add them up:\n"

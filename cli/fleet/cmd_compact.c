@@ -33,6 +33,7 @@ const struct tp_command tp_fleet_compact = {
     .name = "fleet compact",
     .summary = "make large files of a fleet's small ones",
     .usage = "[options] DIR",
+    .operands = TP_OPERANDS_FOLDERS,
     .description =
 	"Put the runs of each day and program into one file a table, or a few large ones. The rows stay what they are.\n"
 	"\n"

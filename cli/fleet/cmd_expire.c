@@ -86,6 +86,7 @@ const struct tp_command tp_fleet_expire = {
     .name = "fleet expire",
     .summary = "take old runs out of a fleet",
     .usage = "--older-than AGE | --keep-last N [options] DIR",
+    .operands = TP_OPERANDS_FOLDERS,
     .description =
 	"Remove the rows of old runs from all tables, and files that have no others. With both options, a run goes if either says so.\n"
 	"A run's row in the table runs goes first; if the command is killed, run it again. Readers need not stop, as with\n"

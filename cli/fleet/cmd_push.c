@@ -119,6 +119,7 @@ const struct tp_command tp_fleet_push = {
     .name = "fleet push",
     .summary = "put the runs of a fleet into ClickHouse",
     .usage = "--to URL [options] DIR",
+    .operands = TP_OPERANDS_FOLDERS,
     .description =
 	"Send the runs of the folder DIR that the server does not have to its tables, which 'teeperf fleet schema clickhouse' makes,\n"
 	"over HTTP or HTTPS. DIR stays as it is.\n"

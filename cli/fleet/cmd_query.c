@@ -162,6 +162,7 @@ const struct tp_command tp_fleet_query = {
     .name = "fleet query",
     .summary = "ask a fleet, in SQL or by name",
     .usage = "[options] DIR [NAME]",
+    .operands = TP_OPERANDS_FOLDERS,
     .description =
 	"Answer the question NAME about the fleet in DIR, or SQL (SQLite's). Without either, list the questions.\n"
 	"\n"

@@ -69,6 +69,7 @@ const struct tp_command tp_fleet_schema = {
     .name = "fleet schema",
     .summary = "print the tables and columns of a fleet",
     .usage = "[options] [clickhouse]",
+    .operands = "clickhouse",
     .description =
 	"Print a line for each column: its table, name, type, whether it may be NULL (1), and its unit. docs/fleet.md explains them.\n"
 	"\n"

@@ -14,7 +14,8 @@ prefix=$TEST_TMP/prefix
 cmake --install "$TEEPERF_BUILD" --prefix "$prefix" >install.log || fail "$(cat install.log)"
 for file in bin/teeperf lib/libteeperf.a lib/libteeperf.so lib/teeperf/TeePerf.so \
 	include/teeperf/log.h lib/cmake/TeePerf/TeePerfConfig.cmake lib/pkgconfig/teeperf.pc \
-	share/man/man1/teeperf.1 lib/systemd/system/teeperf@.service; do
+	share/bash-completion/completions/teeperf share/zsh/site-functions/_teeperf \
+	share/fish/vendor_completions.d/teeperf.fish share/man/man1/teeperf.1 lib/systemd/system/teeperf@.service; do
 	[ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 for file in atomic hardware_clock; do
