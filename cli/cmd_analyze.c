@@ -60,6 +60,8 @@ static const struct tp_option options[] = {
 	"tables"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
+    TP_OPT_COLOR,
+    TP_OPT_PAGER,
     TP_OPT_END,
 };
 
@@ -112,13 +114,14 @@ static int check_options(const struct tp_view *view)
 }
 
 // The view into standard output, a piece at a time. Returns an exit code.
-static int show(const struct tp_analysis *analysis, const struct tp_view *view)
+static int show(const struct tp_analysis *analysis, const struct tp_view *view, bool damaged)
 {
 	struct tp_out_file out;
 	struct tp_err err;
 	const struct tp_analysis recorded = tp_view_as_recorded(analysis);
 	if (view->timeline)
 		analysis = &recorded;
+	tp_pager_start(damaged ? TP_EXIT_FAILED : TP_EXIT_DONE);
 	tp_stdout_open(&out);
 	if (wanted.format == TP_FORMAT_TABLE)
 		tp_view_add_header(analysis, false, &out.buf);
@@ -154,10 +157,11 @@ static int check_family(const struct tp_view *view)
 	return TP_EXIT_DONE;
 }
 
-static int write_family(const struct tp_family *shown, enum tp_family_view view)
+static int write_family(const struct tp_family *shown, enum tp_family_view view, bool damaged)
 {
 	struct tp_out_file out;
 	struct tp_err err;
+	tp_pager_start(damaged ? TP_EXIT_FAILED : TP_EXIT_DONE);
 	tp_stdout_open(&out);
 	if (wanted.format == TP_FORMAT_TABLE)
 		tp_family_add_heading(shown, false, &out.buf);
@@ -180,7 +184,7 @@ static int show_family(const char *file, const struct tp_view *view)
 	if (!status && wanted.format != TP_FORMAT_TABLE)
 		tp_open_family_warn(&shown);
 	if (!status)
-		status = write_family(&shown, which);
+		status = write_family(&shown, which, open.damaged);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;
 	tp_family_release(&shown);
@@ -252,7 +256,7 @@ static int run(int argc, char **argv)
 	if (!status && wanted.format != TP_FORMAT_TABLE)
 		tp_open_trace_warn(&open);
 	if (!status)
-		status = show(&open.analysis, view);
+		status = show(&open.analysis, view, open.damaged);
 	if (!status && open.damaged)
 		status = TP_EXIT_FAILED;
 	tp_open_trace_release(&open);

@@ -45,6 +45,8 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
 	"rules about times disregard what has less of all self time on both sides; 0.1"),
     TP_OPEN_OPTIONS(open_options),
+    TP_OPT_COLOR,
+    TP_OPT_PAGER,
     TP_OPT_END,
 };
 
@@ -118,18 +120,22 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 	return TP_EXIT_DONE;
 }
 
-static int show(const struct tp_diff *diff, const struct tp_analysis *const *runs)
+static int show(const struct tp_diff *diff, const struct tp_analysis *const *runs, bool damaged)
 {
 	struct tp_out_file out;
 	struct tp_err err;
-	tp_stdout_open(&out);
-	const int code = tp_diff_show(diff, runs, &wanted, &out.buf, &err);
-	const int status = tp_stdout_close(&out, code, &err);
-	if (status)
-		return status;
 	struct tp_buf found;
 	tp_buf_init(&found);
 	const uint64_t count = tp_diff_judge(diff, &wanted, &found);
+	tp_pager_start(count || damaged ? TP_EXIT_FAILED : TP_EXIT_DONE);
+	tp_stdout_open(&out);
+	const int code = tp_diff_show(diff, runs, &wanted, &out.buf, &err);
+	const int status = tp_stdout_close(&out, code, &err);
+	tp_pager_end();
+	if (status) {
+		tp_buf_release(&found);
+		return status;
+	}
 	if (count)
 		tp_command_tell("failed by --fail-if:\n%s", found.data);
 	tp_buf_release(&found);
@@ -151,7 +157,7 @@ static void warn_of_strangers(const struct tp_diff *diff, bool by_path)
 }
 
 // OPEN has COUNT traces, the first BEFORE of them on one side.
-static int compare(const struct tp_open_trace *open, uint32_t count, uint32_t before)
+static int compare(const struct tp_open_trace *open, uint32_t count, uint32_t before, bool damaged)
 {
 	const struct tp_analysis *runs[TP_DIFF_RUNS_MAX];
 	struct tp_diff diff = {0};
@@ -163,7 +169,7 @@ static int compare(const struct tp_open_trace *open, uint32_t count, uint32_t be
 		status = tp_command_fail(&err);
 	if (!status) {
 		warn_of_strangers(&diff, kind == 1);
-		status = show(&diff, runs);
+		status = show(&diff, runs, damaged);
 	}
 	tp_diff_release(&diff);
 	return status;
@@ -214,7 +220,7 @@ static int run(int argc, char **argv)
 	if (!open)
 		status = tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");
 	if (!status)
-		status = compare(open, count, (uint32_t)sides[0]);
+		status = compare(open, count, (uint32_t)sides[0], damaged);
 	while (opened)
 		tp_open_trace_release(&open[--opened]);
 	while (wanted.rule_count)

@@ -38,6 +38,7 @@ static const struct tp_option options[] = {
 	"1G unless told otherwise"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
+    TP_OPT_PAGER,
     TP_OPT_END,
 };
 
@@ -113,11 +114,14 @@ static int print_schema(void)
 	struct tp_buf text;
 	tp_buf_init(&text);
 	int status = TP_EXIT_DONE;
-	if (tp_query_describe(*schema ? schema : NULL, &text))
+	const bool known = tp_query_describe(*schema ? schema : NULL, &text);
+	if (known) {
+		tp_pager_start(TP_EXIT_DONE);
 		status = tp_write_out(&text, NULL);
-	else
+	} else {
 		status = tp_options_usage(
 		    "--schema: there is no table '%s'; without a name it describes all", schema);
+	}
 	tp_buf_release(&text);
 	return status;
 }
@@ -136,6 +140,8 @@ static bool is_help(int *status)
 	if (!example)
 		return false;
 	const struct tp_query_example *found = *example ? tp_query_find_example(example) : NULL;
+	if (!*example || (found && show))
+		tp_pager_start(TP_EXIT_DONE);
 	if (!*example)
 		*status = tp_query_list_examples();
 	else if (!found)
@@ -152,6 +158,8 @@ static int run_all(struct opened *opened, int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
 	struct tp_query_session *session = &opened->session;
+	if (example || argc > 1)
+		tp_pager_start(opened->damaged ? TP_EXIT_FAILED : TP_EXIT_DONE);
 	if (example)
 		return tp_query_session_run_example(session, tp_query_find_example(example));
 	if (argc == 1)

@@ -41,6 +41,8 @@ static const struct tp_option options[] = {
 	"exit with 1 if the trace is incomplete: events were lost or are missing"),
     TP_OPEN_SYMBOLS(open_options),
     TP_OPEN_DEBUG_DIRS(open_options.debug_dirs),
+    TP_OPT_COLOR,
+    TP_OPT_PAGER,
     TP_OPT_END,
 };
 
@@ -101,6 +103,7 @@ static int show(const struct tp_open_trace *open)
 		    "predictions are as far off: record where the program has its processors for itself, with a "
 		    "hardware clock and nothing lost, or say how many processors it had (--processors)",
 		    100 * off);
+	tp_pager_start(open->damaged ? TP_EXIT_FAILED : TP_EXIT_DONE);
 	tp_stdout_open(&out);
 	code = tp_predictions_show(&predictions, &open->analysis, &wanted, &out.buf, &err);
 	tp_predictions_release(&predictions);

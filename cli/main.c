@@ -25,6 +25,7 @@ static void print_overview(FILE *to)
 	    "usage: teeperf COMMAND [options] [arguments]\n"
 	    "       teeperf help COMMAND\n"
 	    "       teeperf --version\n"
+	    "       teeperf [--no-pager] [--color=auto|always|never] COMMAND ...\n"
 	    "\n"
 	    "teeperf - %s\n"
 	    "\n"
@@ -51,6 +52,7 @@ static void print_beginning(FILE *to)
 static int run_help(int argc, char **argv)
 {
 	if (argc < 2) {
+		tp_pager_start(TP_EXIT_DONE);
 		print_overview(stdout);
 		return TP_EXIT_DONE;
 	}
@@ -66,8 +68,35 @@ static int run_help(int argc, char **argv)
 	return TP_EXIT_DONE;
 }
 
+// Take options of all commands, which stand before the command, out of *ARGV. False: wrong usage.
+static bool take_options(int *argc, char ***argv)
+{
+	for (; *argc > 1; (*argc)--, (*argv)++) {
+		const char *text = (*argv)[1];
+		if (!strcmp(text, "--no-pager")) {
+			tp_terminal_options.no_pager = true;
+			continue;
+		}
+		if (strncmp(text, "--color=", 8) != 0)
+			return true;
+		int word = 0;
+		while (tp_color_words[word] && strcmp(tp_color_words[word], text + 8) != 0)
+			word++;
+		if (!tp_color_words[word]) {
+			fprintf(stderr,
+			    "teeperf: option '--color' takes auto, always or never, not '%s'\n",
+			    text + 8);
+			return false;
+		}
+		tp_terminal_options.color = word;
+	}
+	return true;
+}
+
 static int dispatch(int argc, char **argv)
 {
+	if (!take_options(&argc, &argv))
+		return TP_EXIT_USAGE;
 	if (argc < 2) {
 		print_beginning(stderr);
 		return TP_EXIT_USAGE;
@@ -92,5 +121,6 @@ int main(int argc, char **argv)
 		if (status == TP_EXIT_DONE)
 			status = TP_EXIT_FAILED;
 	}
+	tp_pager_end();
 	return status;
 }

@@ -42,7 +42,7 @@ if(TEEPERF_EVENTS)
 endif()
 
 teeperf_sources(sources "common/*.c" "common/chunks/*.c" "recorder/*.c" "recorder/*/*.c" "allowlists/language/*.c" "cli/target/*.c"
-	"cli/command/command.c" "cli/record/*.c")
+	"cli/command/command.c" "cli/command/terminal.c" "cli/record/*.c")
 list(FILTER sources EXCLUDE REGEX
 	"/(linkage_name|zipped_text|budget/[a-z]+|record/(inner_join|budget)|${not_bpf})\\.c$")
 foreach(file analyzer/trace/chunk_read analyzer/trace/host_threads analyzer/trace/meters analyzer/trace/modules

@@ -236,7 +236,7 @@ static int report(const struct request *request, const struct tp_list_use *use,
 	if (json) {
 		add_json(&out, use, &check, profile, &cost);
 	} else {
-		const bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+		const bool color = tp_terminal_color();
 		for (uint32_t i = 0; i < check.count; i++)
 			tp_finding_add_text(&out, &check.findings[i], use, color);
 		add_summary(&out, use, &check, profile, &cost);

@@ -82,7 +82,7 @@ static void add_table(struct tp_buf *out, const struct comparison *comparison)
 	const struct tp_list_diff *diff = comparison->diff;
 	struct tp_table table;
 	tp_table_init(&table, priced ? "llllllrr" : "llllll", 1);
-	table.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	table.color = tp_terminal_color();
 	tp_table_add_titles(&table, titles);
 	bool any = false;
 	for (uint32_t i = 0; i < diff->count; i++) {

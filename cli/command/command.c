@@ -11,7 +11,6 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 const struct tp_command *tp_command_running;
@@ -158,6 +157,8 @@ int tp_command_group(int argc, char **argv)
 	snprintf(parent, sizeof(parent), "teeperf %s", group->name);
 	if (argc < 2 || helps) {
 		FILE *to = helps ? stdout : stderr;
+		if (helps)
+			tp_pager_start(TP_EXIT_DONE);
 		fprintf(to, "usage: %s %s\n\nteeperf-%s - %s\n\nCommands:\n", parent, group->usage,
 		    group->name, group->summary);
 		tp_command_list(group->commands, to);
@@ -184,21 +185,6 @@ int tp_default_trace(int *argc, char ***argv, const char *only_one)
 	*argc = 1;
 	*argv = names;
 	return TP_EXIT_DONE;
-}
-
-uint32_t tp_terminal_width(void)
-{
-	struct winsize size;
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-		return size.ws_col;
-	return 80;
-}
-
-bool tp_terminal_color(void)
-{
-	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 }
 
 const char *tp_shown_name(char text[PATH_MAX], const char *name)

@@ -8,6 +8,7 @@
 #define TP_COMMAND_H
 
 #include "options.h"
+#include "terminal.h"
 
 #include "common/err.h"
 
@@ -91,11 +92,6 @@ int tp_command_group(int argc, char **argv);
  * ONLY_ONE says; NULL: they are not. Returns an exit code: on anything but TP_EXIT_DONE an error has been printed.
  */
 int tp_default_trace(int *argc, char ***argv, const char *only_one);
-
-/* Columns of the terminal, 0 if standard output is none. */
-uint32_t tp_terminal_width(void);
-/* Whether it is one, and colour is not unwanted. */
-bool tp_terminal_color(void);
 
 enum { TP_SHELL_WORD_SIZE = 4 * PATH_MAX + 8 };
 

@@ -94,6 +94,7 @@ static void print_option(const struct tp_option *option)
 
 void tp_options_help(const struct tp_command *command)
 {
+	tp_pager_start(TP_EXIT_DONE);
 	printf("usage: teeperf %s %s\n\n", command->name, command->usage);
 	// A subcommand's page is named after both of its words.
 	const char *blank = strchr(command->name, ' ');
