@@ -60,6 +60,7 @@ static const struct tp_option options[] = {
 	"tables"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
+    TP_OPT_FULL_NAMES(wanted.full_names),
     TP_OPT_COLOR,
     TP_OPT_PAGER,
     TP_OPT_END,

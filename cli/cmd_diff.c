@@ -45,6 +45,7 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
 	"rules about times disregard what has less of all self time on both sides; 0.1"),
     TP_OPEN_OPTIONS(open_options),
+    TP_OPT_FULL_NAMES(wanted.view.full_names),
     TP_OPT_COLOR,
     TP_OPT_PAGER,
     TP_OPT_END,

@@ -41,6 +41,7 @@ static const struct tp_option options[] = {
 	"exit with 1 if the trace is incomplete: events were lost or are missing"),
     TP_OPEN_SYMBOLS(open_options),
     TP_OPEN_DEBUG_DIRS(open_options.debug_dirs),
+    TP_OPT_FULL_NAMES(wanted.view.full_names),
     TP_OPT_COLOR,
     TP_OPT_PAGER,
     TP_OPT_END,

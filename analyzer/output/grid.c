@@ -3,11 +3,13 @@
 #include "grid.h"
 
 #include "analyzer/output/text.h"
+#include "common/short_name.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // Beyond this, indentation says nothing more to the eye: the depth does.
 #define INDENT_MAX 64
@@ -15,6 +17,13 @@
 static bool in_table(const struct tp_grid *grid, const struct tp_column *column)
 {
 	return column->title && !(column->timed && grid->analysis->timeless);
+}
+
+// Whether people read names of functions in it, for which a terminal has little room.
+static bool shows_short_names(const struct tp_grid *grid, const struct tp_column *column)
+{
+	return grid->options->width && !grid->options->full_names && column->title &&
+	       (!strcmp(column->title, "function") || !strcmp(column->title, "ended by"));
 }
 
 static void begin_table(struct tp_grid *grid)
@@ -133,7 +142,16 @@ void tp_grid_indented(struct tp_grid *grid, const char *text, uint32_t depth)
 		tp_buf_addf(cells, "%*s", (int)(2 * levels), "");
 		if (depth > INDENT_MAX)
 			tp_buf_addf(cells, "[%" PRIu32 "] ", depth);
-		tp_table_add(&grid->table, text);
+		if (shows_short_names(grid, &grid->columns[grid->at - 1])) {
+			struct tp_buf name;
+			tp_buf_init(&name);
+			tp_short_name_add(&name, text);
+			tp_table_add(&grid->table, name.data);
+			cells->failed |= name.failed;
+			tp_buf_release(&name);
+		} else {
+			tp_table_add(&grid->table, text);
+		}
 	}
 	done(grid);
 }
@@ -293,6 +311,7 @@ int tp_grid_end(struct tp_grid *grid, int code, struct tp_err *err)
 	}
 	if (grid->options->format != TP_FORMAT_TABLE)
 		return code;
+	grid->table.tells = true;
 	if (!grid->rows || grid->table.cell_count > grid->table.columns)
 		tp_grid_flush(grid, err);
 	tp_table_release(&grid->table);

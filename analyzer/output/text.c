@@ -10,7 +10,7 @@
 #include <string.h>
 
 // What is left of the elastic column before others are left out for it.
-#define ELASTIC_LEAST 30
+#define ELASTIC_LEAST 40
 // Where nothing is cut, so wide is the elastic column; a longer cell moves what is behind it, in its row only.
 #define ELASTIC_MOST 80
 
@@ -247,6 +247,20 @@ static void add_cell(const struct tp_table *table, struct tp_buf *out, const cha
 		tp_buf_add_string(out, "  ");
 }
 
+// The columns that are not among those that are shown, of which there are COUNT in ORDER.
+static void add_left_out(
+    const struct tp_table *table, const uint8_t *order, uint32_t count, struct tp_buf *out)
+{
+	const char *before = "(no room for ";
+	for (uint32_t i = 0; i < table->columns; i++) {
+		if (memchr(order, (int)i, count))
+			continue;
+		tp_buf_addf(out, "%s%s", before, title_of(table, i));
+		before = ", ";
+	}
+	tp_buf_add_string(out, ": see --columns)\n");
+}
+
 void tp_table_render(const struct tp_table *table, struct tp_buf *out)
 {
 	uint32_t widths[TP_TABLE_COLUMNS] = {0};
@@ -282,6 +296,8 @@ void tp_table_render(const struct tp_table *table, struct tp_buf *out)
 			add_cell(table, out, cells[order[i]], order[i], widths[order[i]], row == 0,
 			    i + 1 == shown);
 	}
+	if (table->tells && !table->chosen && shown < table->columns)
+		add_left_out(table, order, shown, out);
 }
 
 void tp_text_add_page_start(struct tp_buf *out, const char *script_hash, const char *style_hash)

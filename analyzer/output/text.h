@@ -39,6 +39,7 @@ struct tp_table {
 	uint32_t chosen;                 /* how many; 0: all, in their order */
 	uint32_t width;                  /* of the terminal; 0: unlimited, nothing is cut */
 	bool color;                      /* titles in bold */
+	bool tells;                      /* which columns had no room, below it */
 	struct tp_buf cells;             /* NUL-ended strings */
 	uint32_t cell_count;
 };

@@ -36,6 +36,7 @@ struct tp_view_options {
 	double min_share; /* of the tree: leave out what has less than this part of the time */
 	uint32_t width;   /* of the terminal, 0: unlimited */
 	bool color;
+	bool full_names;      /* of functions, also on a terminal */
 	const char *columns;  /* of tables: their titles, with commas; NULL: those that fit */
 	const char *function; /* pattern of functions that a view is of; NULL: none was given */
 	bool by_caller;

@@ -69,6 +69,9 @@ struct tp_option {
 #define TP_OPT_LIMIT(value)                   \
 	TP_OPT_STRING(0, "limit", value, "N", \
 	    "show at most N rows, 0 for all; tables show 40 unless told otherwise")
+#define TP_OPT_FULL_NAMES(value)               \
+	TP_OPT_BOOL(0, "full-names", &(value), \
+	    "show whole names of functions on a terminal, too: parameters, arguments of templates")
 #define TP_OPT_OUTPUT(value) \
 	TP_OPT_STRING('o', "output", value, "OUT", "write to OUT instead of standard output")
 #define TP_OPT_END                    \

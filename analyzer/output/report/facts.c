@@ -8,6 +8,7 @@
 #include "common/array.h"
 #include "common/hash.h"
 #include "common/index.h"
+#include "common/short_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -167,6 +168,26 @@ static void add_bounds(const struct tp_report *report, uint32_t highest, struct 
 
 // ---- all of it
 
+// The names as there is room for them; 0: the same.
+static void add_short_names(const struct tp_report *report, struct tp_buf *out)
+{
+	struct tp_buf name;
+	tp_buf_init(&name);
+	tp_buf_add_string(out, "],\"short\":[");
+	for (uint32_t i = 0; i < report->tree.function_count; i++) {
+		tp_buf_reset(&name);
+		tp_short_name_add(&name, symbol_of(report, i)->name);
+		if (i)
+			tp_buf_add_char(out, ',');
+		if (strcmp(name.data, symbol_of(report, i)->name))
+			tp_json_quote(out, name.data);
+		else
+			tp_buf_add_char(out, '0');
+	}
+	out->failed |= name.failed;
+	tp_buf_release(&name);
+}
+
 static bool add_functions(struct tp_report *report, struct tp_buf *out)
 {
 	struct texts files = {0};
@@ -183,6 +204,7 @@ static bool add_functions(struct tp_report *report, struct tp_buf *out)
 				tp_buf_add_char(out, ',');
 			tp_json_quote(out, symbol_of(report, i)->name);
 		}
+		add_short_names(report, out);
 		tp_buf_add_string(out, "],\"file\":[");
 		for (uint32_t i = 0; i < count; i++)
 			tp_buf_addf(out, "%s%" PRIu32, i ? "," : "",

@@ -75,19 +75,8 @@ function fillBox(pen, colour, ...box) {
 
 const labels = new Map();
 
-// A function's name without what is in brackets, which may be most of a C++ name.
-function shortName(name) {
-	let depth = 0, text = '';
-	for (const c of name.slice(0, 2000)) {
-		if (c === '(' || c === '<')
-			depth++;
-		if (!depth)
-			text += c;
-		if ((c === ')' || c === '>') && depth)
-			depth--;
-	}
-	return name.includes('operator') ? name : text.trim() || name;
-}
+// A function's name without what may be most of a C++ name: parameters, arguments of templates (common/short_name.h).
+const shortName = name => data.shortNames.get(name) ?? name;
 
 // Write a name into a frame, cut to what fits.
 function drawLabel(pen, name, x, y, room) {

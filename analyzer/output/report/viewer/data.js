@@ -12,6 +12,7 @@ function useFacts(facts) {
 	const functions = data.functions = facts.functions;
 	functions.count = functions.name.length;
 	functions.all = functions.count + 1;
+	data.shortNames = new Map(functions.name.map((name, i) => [name, functions.short[i] || name]));
 	functions.name.push('(smaller)');
 	data.baseline = Boolean(functions.base_self_ns);
 	// Few files are few colours. The first one is none.

@@ -79,7 +79,7 @@ function paintLane(timeline, pen, lane, y) {
 	pen.fillStyle = FRAME_INK;
 	pen.font = theme.font.replace('12', '10');
 	for (const [i, x0, x1] of wide) {
-		const text = lane.waker?.[i] >= 0 ? 'until ' + functionName(lane.waker[i]) : data.eventNames[name[i]];
+		const text = lane.waker?.[i] >= 0 ? 'until ' + shortName(functionName(lane.waker[i])) : data.eventNames[name[i]];
 		drawLabel(pen, text, x0 + 4, y + LANE / 2 - 0.5, x1 - x0 - 8);
 	}
 	pen.font = theme.font;

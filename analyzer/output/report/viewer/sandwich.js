@@ -46,7 +46,7 @@ class Sandwich {
 	list(id, pairs, all, unknown) {
 		const rows = pairs.slice(0, 40).map(({fn, total, calls}) => [
 			fn < 0 ? '(start of a thread)' : isSmaller(fn) ? functionName(fn) :
-				make('button.link', {type: 'button', title: functionName(fn), onclick: () => change({fn: String(fn)})}, functionName(fn)),
+				make('button.link', {type: 'button', title: functionName(fn), onclick: () => change({fn: String(fn)})}, shortName(functionName(fn))),
 			formatWeight(total), formatShare(total, all), currentSums().range ? '–' : formatCount(calls)]);
 		if (pairs.length > rows.length)
 			rows.push(['and ' + plural(pairs.length - rows.length, 'lighter one'), '', '', '']);

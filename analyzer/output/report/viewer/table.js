@@ -187,7 +187,7 @@ class FunctionTable {
 		if (name === 'histogram')
 			return make('td.histogram', null, histogram?.length && drawBars(histogram, ...binRange(), 120, 18));
 		const text = (cells[name] || (it => timeOrDash(it[name])))(row, this.all);
-		const cell = make('td.' + name, {title: name === 'place' ? functionPlace(row.fn, true) : name === 'name' ? text : null}, text);
+		const cell = make('td.' + name, {title: name === 'place' ? functionPlace(row.fn, true) : name === 'name' ? text : null}, name === 'name' ? shortName(text) : text);
 		if (name === 'name')
 			cell.prepend(makeDot(functionColour(row.fn)));
 		if (name === 'share') {

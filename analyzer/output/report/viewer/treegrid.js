@@ -52,7 +52,7 @@ class TreeGrid {
 			'aria-expanded': kids ? 'false' : null, tabindex: -1});
 		Object.assign(row, {node, level});
 		const dot = makeDot(nodeColour(tree, node));
-		const name = make('td', {role: 'gridcell', title: functionName(fn)}, make('span.twist', {'aria-hidden': true}, kids ? '▸' : ''), dot, functionName(fn));
+		const name = make('td', {role: 'gridcell', title: functionName(fn)}, make('span.twist', {'aria-hidden': true}, kids ? '▸' : ''), dot, shortName(functionName(fn)));
 		name.style.paddingLeft = Math.min(level - 1, 60) * 16 + 8 + 'px';
 		const text = [formatWeight(tree.total[node]), formatShare(tree.total[node], tree.total[0]),
 			tree.self && data.facts.unit !== 'calls' ? formatTime(tree.self[node]) : '–',
