@@ -60,6 +60,8 @@ static const struct tp_option options[] = {
 	"tables"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
+    TP_OPT_BOOL('v', "verbose", &wanted.verbose,
+	"say all about the recording above a table on a terminal, not in three lines"),
     TP_OPT_FULL_NAMES(wanted.full_names),
     TP_OPT_COLOR,
     TP_OPT_PAGER,
@@ -125,7 +127,7 @@ static int show(const struct tp_analysis *analysis, const struct tp_view *view, 
 	tp_pager_start(damaged ? TP_EXIT_FAILED : TP_EXIT_DONE);
 	tp_stdout_open(&out);
 	if (wanted.format == TP_FORMAT_TABLE)
-		tp_view_add_header(analysis, false, &out.buf);
+		tp_view_add_heading(analysis, &wanted, &out.buf);
 	const int code = tp_view_render(view, analysis, &wanted, &out.buf, &err);
 	return tp_stdout_close(&out, code, &err);
 }

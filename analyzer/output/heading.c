@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void add_command(const struct tp_tracefile *trace, struct tp_buf *out)
 {
@@ -195,19 +196,27 @@ static void add_joined(const struct tp_tracefile *trace, struct tp_buf *out)
 		tp_buf_addf(out, "joined     %s calls of the host into the TEE\n", calls);
 }
 
+// After "duration   " or another comma.
+static void add_duration(const struct tp_analysis *analysis, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	const uint64_t duration = tp_analysis_duration_ns(analysis);
+	const struct teeperf_trace_end *end = &analysis->trace->end;
+	if (analysis->time.known || end->end_ns > end->start_ns)
+		tp_buf_add_string(out, tp_text_ns(text, duration));
+	else if (!analysis->timeless)
+		tp_buf_addf(out, "%s ticks", tp_text_count(text, duration));
+	else
+		tp_buf_add_string(out, "unknown");
+}
+
 void tp_view_add_facts(const struct tp_analysis *analysis, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];
 	add_command(analysis->trace, out);
-	const uint64_t duration = tp_analysis_duration_ns(analysis);
-	const struct teeperf_trace_end *end = &analysis->trace->end;
-	if (analysis->time.known || end->end_ns > end->start_ns)
-		tp_buf_addf(out, "duration   %s\n", tp_text_ns(text, duration));
-	else if (!analysis->timeless)
-		tp_buf_addf(out, "duration   %s ticks\n", tp_text_count(text, duration));
-	else
-		tp_buf_add_string(out, "duration   unknown\n");
-	tp_buf_addf(out, "threads    %" PRIu32 "\n", analysis->thread_count);
+	tp_buf_add_string(out, "duration   ");
+	add_duration(analysis, out);
+	tp_buf_addf(out, "\nthreads    %" PRIu32 "\n", analysis->thread_count);
 	tp_buf_addf(out, "events     %s, ", tp_text_count(text, analysis->counts.events));
 	tp_completeness_add_text(analysis, out);
 	tp_buf_add_char(out, '\n');
@@ -242,6 +251,74 @@ void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, s
 		tp_buf_add_string(out,
 		    "note       functions that are not instrumented are part of their caller's self "
 		    "time\n\n");
+}
+
+// One line: the first words of the command, if it is long.
+static void add_short_command(const struct tp_tracefile *trace, uint32_t width, struct tp_buf *out)
+{
+	struct tp_buf line;
+	tp_buf_init(&line);
+	add_command(trace, &line);
+	if (tp_text_width(line.data) <= width + 1) {
+		tp_buf_add_string(out, line.data);
+	} else {
+		struct tp_buf lines;
+		tp_buf_init(&lines);
+		tp_text_add_wrapped(&lines, line.data, width - 2, 0);
+		tp_buf_addf(out, "%.*s …\n", (int)strcspn(lines.data, "\n"), lines.data);
+		out->failed |= lines.failed;
+		tp_buf_release(&lines);
+	}
+	out->failed |= line.failed;
+	tp_buf_release(&line);
+}
+
+// Three lines, and what is wrong.
+static void add_short_facts(const struct tp_analysis *analysis, uint32_t width, struct tp_buf *out)
+{
+	char text[TP_TEXT_NUMBER];
+	struct tp_buf lines;
+	struct tp_notes notes;
+	tp_buf_init(&lines);
+	tp_notes_init(&notes, analysis);
+	add_short_command(analysis->trace, width, out);
+	tp_buf_add_string(&lines, "recorded   ");
+	add_duration(analysis, &lines);
+	tp_buf_addf(&lines, ", %" PRIu32 " thread%s, %s events, ", analysis->thread_count,
+	    analysis->thread_count == 1 ? "" : "s", tp_text_count(text, analysis->counts.events));
+	tp_completeness_add_text(analysis, &lines);
+	uint32_t hidden = 0;
+	for (uint32_t i = 0; i < notes.count; i++)
+		hidden += notes.items[i].kind->severity != TP_NOTE_WRONG;
+	tp_buf_addf(&lines, "\nclock      %s", clock_name(analysis->trace));
+	if (hidden)
+		tp_buf_addf(&lines, "; %" PRIu32 " note%s on what the numbers mean: see -v", hidden,
+		    hidden == 1 ? "" : "s");
+	tp_buf_add_char(&lines, '\n');
+	for (uint32_t i = 0; i < notes.count; i++)
+		if (notes.items[i].kind->severity == TP_NOTE_WRONG)
+			tp_buf_addf(
+			    &lines, "%-10s %s\n", notes.items[i].kind->title, notes.items[i].text);
+	tp_buf_add_char(&lines, '\n');
+	tp_text_add_wrapped(out, lines.data, width, 11);
+	out->failed |= notes.failed | lines.failed;
+	tp_notes_release(&notes);
+	tp_buf_release(&lines);
+}
+
+void tp_view_add_heading(
+    const struct tp_analysis *analysis, const struct tp_view_options *options, struct tp_buf *out)
+{
+	if (options->width && !options->verbose) {
+		add_short_facts(analysis, options->width, out);
+		return;
+	}
+	struct tp_buf lines;
+	tp_buf_init(&lines);
+	tp_view_add_header(analysis, false, &lines);
+	tp_text_add_wrapped(out, lines.data, options->width, 11);
+	out->failed |= lines.failed;
+	tp_buf_release(&lines);
 }
 
 // ---- in JSON

@@ -94,6 +94,43 @@ uint32_t tp_text_width(const char *text)
 	return width;
 }
 
+// How many bytes of the LENGTH at TEXT go on a line of WIDTH columns: up to a blank, or up to the first one if no word fits.
+static size_t take_line(const char *text, size_t length, uint32_t width)
+{
+	size_t taken = 0;
+	uint32_t columns = 0;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == ' ' && (columns <= width || !taken))
+			taken = i;
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+		if (columns > width && taken)
+			return taken;
+	}
+	return columns <= width || !taken ? length : taken;
+}
+
+void tp_text_add_wrapped(struct tp_buf *buf, const char *text, uint32_t width, uint32_t indent)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		uint32_t before = 0;
+		for (;;) {
+			const size_t taken = width > before + indent
+						 ? take_line(text, length, width - before)
+						 : length;
+			tp_buf_addf(buf, "%*s%.*s\n", (int)before, "", (int)taken, text);
+			text += taken;
+			length -= taken;
+			if (!length)
+				break;
+			before = indent;
+			text++;
+			length--;
+		}
+		text += *text == '\n';
+	}
+}
+
 void tp_table_init(struct tp_table *table, const char *alignment, uint32_t elastic)
 {
 	*table = (struct tp_table){

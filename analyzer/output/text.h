@@ -26,6 +26,9 @@ char *tp_text_percent(char text[TP_TEXT_NUMBER], double share);
 /* Columns that TEXT takes on a terminal, as one for each code point. */
 uint32_t tp_text_width(const char *text);
 
+/* Lines of TEXT, broken at blanks where they are wider than WIDTH (0: never), which go on INDENT columns further right. */
+void tp_text_add_wrapped(struct tp_buf *buf, const char *text, uint32_t width, uint32_t indent);
+
 #define TP_TABLE_COLUMNS 20
 
 /* A table: cells are added row by row, the first row being the titles. */

@@ -37,6 +37,7 @@ struct tp_view_options {
 	uint32_t width;   /* of the terminal, 0: unlimited */
 	bool color;
 	bool full_names;      /* of functions, also on a terminal */
+	bool verbose;         /* the whole heading, also on a terminal */
 	const char *columns;  /* of tables: their titles, with commas; NULL: those that fit */
 	const char *function; /* pattern of functions that a view is of; NULL: none was given */
 	bool by_caller;
@@ -89,6 +90,12 @@ const struct tp_view *const *tp_views(void);
 void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, struct tp_buf *out);
 /* The first part of it, without what limits the numbers. */
 void tp_view_add_facts(const struct tp_analysis *analysis, struct tp_buf *out);
+/*
+ * The same as OPTIONS want it: on a terminal, unless they say verbose, three lines and the notes on what is wrong. Lines are
+ * broken at blanks.
+ */
+void tp_view_add_heading(
+    const struct tp_analysis *analysis, const struct tp_view_options *options, struct tp_buf *out);
 /* The line about a clock whose health is a matter of luck, a soft one; nothing about others. */
 void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out);
 /* The same as members of the JSON object that is open. */

@@ -152,6 +152,29 @@ static void tables(void **state)
 	    "   22  b\n");
 }
 
+static void wrap(const char *text, uint32_t width, const char *expected)
+{
+	struct tp_buf out;
+	tp_buf_init(&out);
+	tp_text_add_wrapped(&out, text, width, 2);
+	assert_string_equal(out.data, expected);
+	tp_buf_release(&out);
+}
+
+static void wrapped(void **state)
+{
+	(void)state;
+	wrap("", 10, "");
+	wrap("\n", 10, "\n");
+	wrap("a bc def\nx\n", 0, "a bc def\nx\n");
+	wrap("a bc def\nx\n", 8, "a bc def\nx\n");
+	wrap("a bc def\nx\n", 7, "a bc\n  def\nx\n");
+	wrap("a bc def gh", 5, "a bc\n  def\n  gh\n");
+	wrap("abcdefgh ij", 5, "abcdefgh\n  ij\n");
+	wrap("ab cdefghij", 5, "ab\n  cdefghij\n");
+	wrap("\xc3\xa4\xc3\xa4\xc3\xa4 b", 5, "\xc3\xa4\xc3\xa4\xc3\xa4 b\n");
+}
+
 // Without a terminal a long cell is whole, and moves only its own row.
 static void long_cells(void **state)
 {
@@ -224,6 +247,7 @@ int main(void)
 	    cmocka_unit_test(quoting),
 	    cmocka_unit_test(utf8),
 	    cmocka_unit_test(tables),
+	    cmocka_unit_test(wrapped),
 	    cmocka_unit_test(long_cells),
 	    cmocka_unit_test(tables_choose_columns),
 	};
