@@ -14,7 +14,7 @@ PLACE = """
 const view = views.timeline, box = view.canvas.getBoundingClientRect();
 const track = view.tracks()[%d], at = track.lanes.findIndex(lane => lane.kind.title === %r), lane = track.lanes[at];
 const time = %s;
-return [box.x + view.x(time), box.y + track.base + at * LANE + LANE / 2 - view.scroller.scrollTop];
+return [box.x + view.x(time), box.y + track.base + at * track.lane + track.lane / 2 - view.scroller.scrollTop];
 """
 METER = """
 const view = views.timeline, box = view.canvas.getBoundingClientRect();

@@ -415,7 +415,8 @@ ACCESSIBLE = """
 const allowed = {
 	'aria-pressed': 'button', 'aria-expanded': 'row button', 'aria-selected': 'tab row gridcell', 'aria-level': 'row',
 	'aria-posinset': 'row', 'aria-setsize': 'row', 'aria-sort': 'columnheader', 'aria-controls': '*', 'aria-label': '*',
-	'aria-labelledby': '*', 'aria-hidden': '*', 'aria-live': '*', 'aria-modal': 'dialog'};
+	'aria-labelledby': '*', 'aria-hidden': '*', 'aria-live': '*', 'aria-modal': 'dialog', 'aria-orientation': 'separator',
+	'aria-valuemin': 'separator', 'aria-valuemax': 'separator', 'aria-valuenow': 'separator'};
 const own = {BUTTON: 'button', OPTION: 'option', TR: 'row', TD: 'cell', TH: 'columnheader', DIALOG: 'dialog', TABLE: 'table'};
 const wrong = [];
 const ids = new Map();

@@ -19,7 +19,9 @@
 static void add_tile(
     struct tp_buf *out, const char *mood, const char *title, const char *text, const char *more)
 {
-	tp_buf_addf(out, "<div class=\"%s\"><dt>%s</dt><dd>", mood, title);
+	tp_buf_addf(out, "<div class=\"%s\" title=\"", mood);
+	tp_text_add_xml(out, more);
+	tp_buf_addf(out, "\"><dt>%s</dt><dd>", title);
 	tp_text_add_xml(out, text);
 	tp_buf_add_string(out, "</dd><dd class=\"sub\">");
 	tp_text_add_xml(out, more);
@@ -281,12 +283,13 @@ void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out)
 	tp_notes_release(&limits);
 	tp_view_add_header(analysis, false, &lines);
 	add_lines(lines.data, &notes);
-	tp_buf_addf(out, "<details%s><summary>What these numbers mean, and what is left out",
+	tp_buf_addf(out, "<details id=\"notes\"%s><summary title=\"What these numbers mean, and what "
+			 "is left out\">Notes",
 	    warnings ? " class=\"warned\"" : "");
 	if (warnings)
 		tp_buf_addf(out, " \xe2\x80\x93 <b>%" PRIu32 " thing%s to know</b>", warnings,
 		    warnings == 1 ? "" : "s");
-	tp_buf_add_string(out, "</summary><dl class=\"notes\">\n");
+	tp_buf_add_string(out, "</summary><dl class=\"notes\" tabindex=\"0\">\n");
 	tp_buf_add(out, notes.data, notes.size);
 	add_omissions(report, out);
 	tp_buf_add_string(out, "</dl></details>\n");

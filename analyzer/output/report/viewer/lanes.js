@@ -45,21 +45,22 @@ const shownLanes = thread => state.lanes && thread.lanes || [];
 // What ended a wait; nothing if no thread did.
 const wakerName = ({woken, waker}, i) => woken?.[i] >= 0 ? waker[i] < 0 ? '(no recorded call)' : functionName(waker[i]) : '';
 
-function paintLane(timeline, pen, lane, y) {
+function paintLane(timeline, pen, lane, y, high) {
 	const {from, to, gutter, width, cell} = timeline;
 	const {start, duration, name, short} = lane;
+	const tall = high - (high === LANE ? 2 : 1);
 	pen.fillStyle = rgb(lane.kind.colour);
 	const box = (begin, end) => {
 		const x0 = Math.max(timeline.x(begin), gutter), x1 = Math.min(Math.max(timeline.x(end), x0 + 1), width);
 		if (x1 > x0)
-			pen.fillRect(x0, y, x1 - x0 - (x1 - x0 > 4), LANE - 2);
+			pen.fillRect(x0, y, x1 - x0 - (x1 - x0 > 4), tall);
 		return [x0, x1];
 	};
 	// The more time events take that are too short to be drawn, the darker is the part of time in which they are.
 	for (let i = short ? Math.floor(from / cell) : Infinity; i * cell < to && i < short.count.length; i++)
 		if (short.count[i]) {
 			pen.globalAlpha = 0.2 + 0.5 * Math.min(1, short.ns[i] / cell);
-			pen.fillRect(Math.max(timeline.x(i * cell), gutter), y, timeline.x((i + 1) * cell) - Math.max(timeline.x(i * cell), gutter), LANE - 2);
+			pen.fillRect(Math.max(timeline.x(i * cell), gutter), y, timeline.x((i + 1) * cell) - Math.max(timeline.x(i * cell), gutter), tall);
 		}
 	pen.globalAlpha = 1;
 	const wide = [];
@@ -73,7 +74,7 @@ function paintLane(timeline, pen, lane, y) {
 		const last = wide[wide.length - 1];
 		if (last && last[2] > x0)
 			last[2] = x0;
-		if (x1 - x0 > 28)
+		if (x1 - x0 > 28 && high === LANE)
 			wide.push([i, x0, x1]);
 	}
 	pen.fillStyle = FRAME_INK;

@@ -13,7 +13,7 @@ function makeView(tab) {
 		byId('no-timeline').hidden = true;
 		byId('part').hidden = false;
 		views.timeline = new Timeline(host);
-		host.append(byId('part'));
+		host.append(byId('split'), byId('part'));
 		views.part = flame(byId('part'), 'Flame graph of the selection', false);
 	} else {
 		views[tab] = new {table: FunctionTable, sandwich: Sandwich, tree: TreeGrid}[tab](host);
@@ -40,9 +40,7 @@ function showChips() {
 function showTools() {
 	const known = {
 		times: data.facts.unit !== 'calls' && !selectedRange(),
-		baseline: data.baseline,
 		alone: !data.baseline,
-		waits: data.waits,
 		lanes: data.lanes || data.meters,
 	};
 	for (const tool of byId('tools').children) {
@@ -70,6 +68,7 @@ function render(names) {
 	}
 	showTools();
 	showChips();
+	showLegend();
 	showView(state.tab, names);
 	showFoot();
 }
@@ -86,6 +85,7 @@ function showView(tab, names) {
 	const onlyMark = !fresh && names.length === 1 && names[0] === 'fn';
 	if (tab === 'timeline') {
 		const range = selectedRange();
+		showSplit();
 		views.timeline.show();
 		byId('part-all').hidden = range;
 		byId('part-title').textContent = range ? 'Selected: ' + describeRange(range) + '. Its edges snap to ' + formatTime(data.facts.span / data.time.cells) + '.' : '';
@@ -106,6 +106,8 @@ function showView(tab, names) {
 // Let what page.html has change the state.
 function listen() {
 	addEventListener('keydown', pressKey);
+	listenToSplit();
+	listenToNotes();
 	addEventListener('popstate', () => {
 		readAddress();
 		render(Object.keys(state));

@@ -16,6 +16,7 @@ const defaults = {
 	range: '', // a selection of the timeline: from.to.threads, in cells and indices of threads
 	lanes: '1', // 1: show the kernel's events beneath the threads, and meters beneath all
 	view: '', // of the timeline: from.to, in nanoseconds
+	split: '60', // part of the timeline's height that the threads have, in percent
 	search: '',
 	fn: '', // the selected function
 	sort: 'self', // column of the table; with a - in front the other way round

@@ -8,6 +8,7 @@ const NEUTRAL = [206, 208, 212];
 const LESS = [90, 160, 219];
 const MORE = [240, 134, 58];
 const RUNNING = [68, 187, 153];
+const WAITING = [150, 154, 166];
 
 const theme = {dark: false, colours: new Map()};
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
@@ -56,11 +57,40 @@ function colourGroup(fn) {
 	return place || functionName(fn);
 }
 
+// What has colours, the heaviest first: {name, share} of all self time, or of calls where there are no times.
+const colourGroups = remember(() => state.colour, () => {
+	const {functions, facts} = data;
+	const weights = functions[facts.unit === 'calls' ? 'calls' : 'self_ns'] || [];
+	const groups = new Map();
+	let all = 0;
+	for (let fn = 0; fn < functions.count; fn++) {
+		const name = colourGroup(fn);
+		groups.set(name, (groups.get(name) || 0) + (weights[fn] || 0));
+		all += weights[fn] || 0;
+	}
+	return [...groups].map(([name, weight]) => ({name, share: all ? weight / all : 0})).sort((a, b) => b.share - a.share);
+});
+
+// Each of the heaviest has a colour of its own: the one that its name is for, or one that is free.
+function assignColours(names, colours) {
+	const taken = new Map();
+	for (const name of names.slice(0, colours)) {
+		let at = hashText(name) % colours;
+		while ([...taken.values()].includes(at))
+			at = (at + 1) % colours;
+		taken.set(name, at);
+	}
+	return taken;
+}
+
+const assignedColours = remember(() => state.colour, () => assignColours(colourGroups().map(group => group.name), palette.length));
+const paletteOf = name => palette[assignedColours().get(name) ?? hashText(name) % palette.length];
+
 function functionColour(fn) {
 	let colour = theme.colours.get(fn);
 	if (!colour) {
 		const hash = hashText(functionName(fn)) % 1000 / 1000;
-		const base = palette[hashText(colourGroup(fn)) % palette.length];
+		const base = paletteOf(colourGroup(fn));
 		const own = hash < 0.5 ? mix(base, [255, 255, 255], hash * 0.5) : mix(base, [60, 60, 60], (hash - 0.5) * 0.22);
 		colour = rgb(fn < 0 || isSmaller(fn) ? NEUTRAL : own);
 		theme.colours.set(fn, colour);

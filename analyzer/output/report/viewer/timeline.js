@@ -5,7 +5,6 @@ const TRACK_ROW = 18;
 const AXIS = 24;
 const GAP = 14; // between threads
 const STRIP = 4; // of running and waiting, above a thread
-const CLOSED_ROWS = 6; // of a thread among many, until it is opened
 
 class Timeline extends Sheet {
 	constructor(host) {
@@ -41,7 +40,6 @@ class Timeline extends Sheet {
 		this.span = span;
 		this.bucket = span / data.time.buckets;
 		this.cell = span / data.time.cells;
-		this.few = threads.length <= 4;
 		for (const thread of threads)
 			thread.trunk ??= trunkRows(thread);
 		this.draw();
@@ -77,15 +75,21 @@ class Timeline extends Sheet {
 		return this.from + (Math.max(x, this.gutter) - this.gutter) / (this.width - this.gutter) * (this.to - this.from);
 	}
 
-	// Where the threads are: top and rows of each.
+	// Where the threads are: top and rows of each. All are in sight if they can be; those that were opened have all of their rows.
 	tracks() {
 		let top = AXIS + 7;
-		return data.facts.threads.map((thread, i) => {
-			const all = Math.max(1, thread.rows.length - thread.trunk);
-			const rows = this.few !== this.open.has(i) ? all : Math.min(all, CLOSED_ROWS);
+		const {threads} = data.facts;
+		const rowsOf = thread => Math.max(1, thread.rows.length - thread.trunk);
+		const fit = fitTracks(threads.map(thread => ({rows: rowsOf(thread), lanes: shownLanes(thread).length})), this.height - top,
+			{row: TRACK_ROW, lane: LANE, thin: LANE_THIN, gap: GAP, top: LANES_TOP});
+		return threads.map((thread, i) => {
+			const all = rowsOf(thread);
+			const open = this.open.has(i);
+			const rows = open ? all : Math.min(all, fit.rows);
+			const lane = open ? LANE : fit.lane;
 			const lanes = shownLanes(thread);
 			const base = top + rows * TRACK_ROW + (lanes.length && LANES_TOP);
-			const track = {top, rows, all, thread, lanes, base, bottom: base + lanes.length * LANE};
+			const track = {top, rows, all, thread, open, lanes, lane, base, bottom: base + lanes.length * lane};
 			top = track.bottom + GAP;
 			return track;
 		});
@@ -109,19 +113,20 @@ class Timeline extends Sheet {
 				if (y > 0 && y < height)
 					this.paintRow(pen, thread, row + thread.trunk, y);
 			}
-		const eachLane = paint => tracks.forEach(({base, lanes}) => lanes.forEach((lane, i) => {
-			const y = base + i * LANE - scroll;
+		const eachLane = paint => tracks.forEach(({base, lanes, lane: high}) => lanes.forEach((lane, i) => {
+			const y = base + i * high - scroll;
 			if (y > 0 && y < height)
-				paint(lane, y);
+				paint(lane, y, high);
 		}));
-		eachLane((lane, y) => paintLane(this, pen, lane, y));
+		eachLane((lane, y, high) => paintLane(this, pen, lane, y, high));
 		meters.forEach((meter, i) => paintMeter(this, pen, meter, low + i * METER - scroll));
 		this.paintSelection(pen, tracks, scroll);
 		fill(theme.panel, 0, 0, gutter, height);
 		pen.font = theme.font.replace('12', '10');
-		eachLane((lane, y) => {
+		eachLane((lane, y, high) => {
 			pen.fillStyle = theme.dim;
-			pen.fillText(lane.kind.title, 12, y + LANE / 2 - 0.5);
+			if (high === LANE)
+				pen.fillText(lane.kind.title, 12, y + LANE / 2 - 0.5);
 		});
 		meters.forEach(({name, unit, most}, i) => {
 			const y = low + i * METER - scroll;
@@ -131,13 +136,15 @@ class Timeline extends Sheet {
 			drawLabel(pen, 'to ' + formatMeter(most, unit), 12, y + 19, gutter - 16);
 		});
 		pen.font = theme.font;
-		tracks.forEach(({thread, top, rows, all}, i) => {
+		tracks.forEach(({thread, top, rows, all, open, lane, bottom}, i) => {
 			const y = top - scroll + TRACK_ROW / 2;
+			const line = bottom - top >= 2 * TRACK_ROW;
+			const more = rows < all || lane < LANE && bottom > top + rows * TRACK_ROW;
 			pen.fillStyle = theme.ink;
-			drawLabel(pen, thread.title, 12, y, gutter - 18);
+			drawLabel(pen, (line || !more ? '' : '▸ ') + thread.title, 12, y, gutter - 18);
 			pen.fillStyle = theme.dim;
-			if (rows > 1 && all > CLOSED_ROWS)
-				drawLabel(pen, rows < all ? '▸ ' + (all - rows) + ' more' : '▾ fewer', 12, y + TRACK_ROW, gutter - 18);
+			if (line && (more || open))
+				drawLabel(pen, open ? '▾ fewer' : rows < all ? '▸ ' + (all - rows) + ' more' : '▸ lanes', 12, y + TRACK_ROW, gutter - 18);
 			if (rows > 2 && thread.trunk)
 				drawLabel(pen, 'from depth ' + (thread.trunk + 1), 12, y + 2 * TRACK_ROW, gutter - 18);
 			if (i)
@@ -171,7 +178,7 @@ class Timeline extends Sheet {
 		const first = fill.findIndex(n => n);
 		box(rgb(RUNNING), (first > 0 ? to[first - 1] : 0) * bucket, to[fill.findLastIndex(n => n)] * bucket);
 		for (let i = firstAfter(waits.end, this.from); i < waits.start.length && waits.start[i] < this.to; i++)
-			box(waits.preempted[i] ? rgb(MORE) : theme.line, waits.start[i], waits.end[i]);
+			box(rgb(waits.preempted[i] ? MORE : WAITING), waits.start[i], waits.end[i]);
 	}
 
 	// One depth of a thread: what the buckets say, and upon it the longest calls as they were.
@@ -307,10 +314,10 @@ class Timeline extends Sheet {
 			const meter = shownMeters()[Math.floor((at - tracks[tracks.length - 1].bottom - GAP) / METER)];
 			return meter && y >= AXIS && x >= this.gutter ? meterHit(meter, this.time(x)) : {};
 		}
-		const {thread, top, rows, lanes, base} = tracks[index];
+		const {thread, top, rows, lanes, lane: high, base} = tracks[index];
 		if (thread.waits && at >= top - STRIP - 4 && at < top - 1 && x >= this.gutter)
 			return {index, ...this.waitAt(thread.waits, this.time(x))};
-		const lane = lanes[Math.floor((at - base) / LANE)];
+		const lane = lanes[Math.floor((at - base) / high)];
 		if (lane && x >= this.gutter)
 			return {index, ...laneHit(this, lane, x)};
 		const row = Math.floor((at - top) / TRACK_ROW), depth = row + thread.trunk;
@@ -341,9 +348,10 @@ class Timeline extends Sheet {
 		const {cells} = data.time;
 		const cell = time => Math.min(Math.max(time / this.cell, 0), cells);
 		const [top, bottom] = [Math.min(a.y, b.y), Math.max(a.y, b.y)];
+		const tracks = this.tracks();
 		const from = Math.min(Math.floor(cell(Math.min(a.time, b.time))), cells - 1);
 		return {from, to: Math.max(Math.ceil(cell(Math.max(a.time, b.time))), from + 1),
-			threads: [...this.tracks().keys()].filter(i => this.tracks()[i].bottom > top && this.tracks()[i].top < bottom)};
+			threads: tracks.map((_, i) => i).filter(i => tracks[i].bottom > top && tracks[i].top < bottom)};
 	}
 
 	press(event) {

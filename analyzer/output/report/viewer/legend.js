@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What colours mean, in a line above the foot of the page.
+
+const LEGEND_MOST = 16;
+
+const swatch = (colour, text, title) => make('span', {title: title || null}, makeDot(colour), text);
+
+function legendOfColours() {
+	if (data.baseline)
+		return [swatch(rgb(LESS), 'less than before'), swatch(rgb(MORE), 'more than before')];
+	const groups = colourGroups();
+	const left = groups.length - LEGEND_MOST;
+	return [...groups.slice(0, LEGEND_MOST).map(({name, share}) => {
+		const text = state.colour === 'function' ? shortName(name) : name.slice(name.lastIndexOf('/') + 1);
+		return swatch(rgb(paletteOf(name)), text, name + ', ' + formatShare(share, 1) + ' of self ' + (data.facts.unit === 'calls' ? 'calls' : 'time'));
+	}), left > 0 && make('span', null, 'and ' + plural(left, 'lighter one'))].filter(Boolean);
+}
+
+function showLegend() {
+	const strip = state.tab === 'timeline' && data.waits && [make('b', null, 'strip'), swatch(rgb(RUNNING), 'running'),
+		swatch(rgb(WAITING), 'waiting'), swatch(rgb(MORE), 'preempted')];
+	const lanes = state.tab === 'timeline' && state.lanes && data.lanes &&
+		[make('b', null, 'lanes'), ...laneKinds.map(kind => swatch(rgb(kind.colour), kind.title))];
+	byId('legend').replaceChildren(...[strip || [], lanes || [],
+		make('b', null, data.baseline ? 'change' : state.colour === 'file' ? 'file' : state.colour), legendOfColours()].flat());
+}
