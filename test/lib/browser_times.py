@@ -16,6 +16,22 @@ const tree = views.flame.tree, sums = {};
 for (let i = 0; i < tree.count; i++)
 	sums[functionName(tree.fn[i])] = (sums[functionName(tree.fn[i])] || 0) + tree.self[i];
 return sums;"""
+LEGEND = "return [...document.querySelectorAll('#legend > *')].map(e => e.textContent)"
+# Whether frames were looked at, the sums of the root, and whether those of children are no more than those of their parents.
+STRIPS = """
+const {tree, frames} = views.flame;
+return [frames.node.length > 3, tree.parts.map(part => part[0]), frames.node.every(n => n === 0 || tree.parts.every(part => part[n] <= part[tree.parent[n]]))];"""
+# Whether the root's strip has each colour.
+PAINTED = """
+const {pen, frames, ratio} = views.flame, [y, high] = views.flame.edge(0);
+const line = pen.getImageData(0, Math.round((y + high - 2.5) * ratio), Math.floor(views.flame.width * ratio), 1).data;
+return timeColours.map(colour => {
+	const wanted = rgb(colour).match(/[0-9]+/g).map(Number);
+	for (let i = 0; i < line.length; i += 4)
+		if (wanted.every((value, k) => Math.abs(line[i + k] - value) < 3))
+			return true;
+	return false;
+});"""
 BUTTONS = "return [...document.querySelectorAll('.of-times')].filter(e => e.offsetWidth).map(e => e.value)"
 
 
@@ -50,8 +66,27 @@ def main():
             found = browser.run(WIDTHS)
             check("widths by " + name, {row["function"]: found[row["function"]] for row in functions},
                   {row["function"]: row["self_%s_ns" % name] for row in functions})
+        # ---- strips of frames, and bars of rows
+        click(browser, '[data-name=weight] [value="time"]')
+        for inverted in ("", "1"):
+            browser.run("change({inverted: %r})" % inverted)
+            browser.settle()
+            check("strips are all of the time" + inverted, browser.run(STRIPS), [True, [
+                sum(row["self_%s_ns" % name] for row in functions) for name in TIMES], True])
+        browser.run("change({inverted: ''})")
+        browser.settle()
+        browser.screenshot("strips.png")
+        check("its legend", browser.run(LEGEND)[:4], ["strip", "running", "waiting", "preempted"])
+        check("they are painted", browser.run(PAINTED), [True, True, True])
+        browser.keys("p")
+        browser.settle()
+        check("p hides them", (browser.run(PAINTED), browser.run(LEGEND)[0]), ([False, False, False], "function"))
+        browser.keys("p")
         browser.run("change({tab: 'table', weight: 'time'})")
         browser.settle()
+        browser.screenshot("bars.png")
+        check("bars", browser.run("return [...document.querySelectorAll('#table-body tr')].find(r => r.cells[0].textContent === 'wait')"
+                                  ".querySelectorAll('.bar i').length"), 3)
         check("columns", browser.run(COLUMNS), [of + name for of in ("self_", "inclusive_") for name in TIMES])
         check("waiting", sorted(browser.run(CELLS % "self_wait")),
               [["leaf", "300 ns"], ["main", "0 ns"], ["wait", "1.900 µs"], ["work", "0 ns"]])
@@ -73,9 +108,10 @@ def main():
         browser.run("change({tab: 'flame'})")
         browser.settle()
         check("then there are no widths by it", browser.run(BUTTONS), [])
+        check("and no strips", browser.run("return [views.flame.tree.parts, document.querySelector('[data-name=parts]').hidden]"), [None, True])
         show(browser, plain, "tab=table&weight=wait")
         check("nothing is known: no columns", browser.run(COLUMNS), [])
-        check("errors", [entry["message"] for entry in browser.log("browser")], [])
+        check("errors", [entry["message"] for entry in browser.log("browser") if "willReadFrequently" not in entry["message"]], [])
     print("%d failures" % failures)
     return failures != 0
 

@@ -38,6 +38,8 @@ function nodeFacts(tree, node) {
 		const [after, before] = sums.before ? [tree.base[node], tree.total[node]] : [tree.total[node], tree.base[node]];
 		facts.push([sums.before ? 'After' : 'Before', formatTime(tree.base[node])], ['Change', formatChange(after, before)]);
 	}
+	if (tree.parts && node >= 0)
+		facts.push(['Cpu / wait / preempted', tree.parts.map(part => formatTime(part[node])).join(' / ')]);
 	if (tree.self && data.facts.unit !== 'calls')
 		facts.push(['Self', formatTime(tree.self[node]) + ' · ' + formatShare(tree.self[node], tree.time[0])]);
 	if (fn >= 0 && !sums.range)

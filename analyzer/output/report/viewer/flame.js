@@ -3,6 +3,15 @@
 
 // Frames that would be narrower are not drawn; zooming in shows them.
 const NARROW = 0.3;
+const PARTS_HIGH = 3;
+
+const shownParts = tree => tree.parts && state.parts;
+
+// What part of its sum each has; all 0 of nothing.
+function sharesOf(parts, at) {
+	const all = parts.reduce((sum, part) => sum + part[at], 0);
+	return parts.map(part => all > 0 ? part[at] / all : 0);
+}
 
 class Flame extends Sheet {
 	// `up()`: the root is at the bottom. selected(fn, what choose() takes) is told; with `keep` the zoom is part of the state.
@@ -114,19 +123,29 @@ class Flame extends Sheet {
 				const node = frames.node[i], fn = tree.fn[node];
 				const x = frames.x[i], wide = frames.width[i];
 				const dull = hits && !(fn >= 0 && hits[fn]);
+				const strip = high === ROW && wide > 3 && shownParts(tree);
 				pen.globalAlpha = dull ? 0.28 : depth < frames.base ? 0.6 : 1;
 				fillBox(pen, nodeColour(tree, node), x, y, wide > 3 ? wide - 1 : wide, high - 1);
 				pen.globalAlpha = 1;
-				if (hits && !dull) {
-					fillBox(pen, theme.found, x, y + high - 4, wide > 3 ? wide - 1 : wide, 3);
-				}
+				if (strip && !dull)
+					this.paintParts(pen, node, x, y + high - 1 - PARTS_HIGH, wide - 1);
+				if (hits && !dull)
+					fillBox(pen, theme.found, x, y + high - 4 - (strip ? PARTS_HIGH : 0), wide > 3 ? wide - 1 : wide, 3);
 				pen.fillStyle = dull ? theme.ink : FRAME_INK;
 				if (high === ROW)
-					drawLabel(pen, functionName(fn), x + 5, y + ROW / 2, wide - 10);
+					drawLabel(pen, functionName(fn), x + 5, y + ROW / 2 - (strip ? 1 : 0), wide - 10);
 			}
 		}
 		this.outline(pen, scroll, this.over, theme.ink, 1);
 		this.outline(pen, scroll, this.at, theme.ink, 2.5);
+	}
+
+	// At the lower edge of a frame how much of its time is running, waiting and preempted.
+	paintParts(pen, node, x, y, wide) {
+		for (const [i, share] of sharesOf(this.tree.parts, node).entries()) {
+			fillBox(pen, rgb(timeColours[i]), x, y, share * wide, PARTS_HIGH);
+			x += share * wide;
+		}
 	}
 
 	outline(pen, scroll, node, colour, thick) {

@@ -28,6 +28,7 @@ const keys = {
 	c: () => change({recursion: state.recursion ? '' : '1', zoom: ''}),
 	i: () => change({inverted: state.inverted ? '' : '1', zoom: ''}),
 	u: () => change({up: state.up ? '' : '1'}),
+	p: () => change({parts: state.parts ? '' : '1'}),
 	t: () => chooseTheme(themes[(themes.indexOf(state.theme) + 1) % 3]),
 	x: () => change({focus: '', hide: '', range: '', zoom: '', search: ''}),
 	n: () => currentFlame()?.nextHit(1),

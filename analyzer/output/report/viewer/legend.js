@@ -17,8 +17,8 @@ function legendOfColours() {
 }
 
 function showLegend() {
-	const strip = state.tab === 'timeline' && data.waits && [make('b', null, 'strip'), swatch(rgb(RUNNING), 'running'),
-		swatch(rgb(WAITING), 'waiting'), swatch(rgb(MORE), 'preempted')];
+	const known = {timeline: data.waits, table: data.facts.times}[state.tab] || ['flame', 'sandwich'].includes(state.tab) && currentSums().parts && state.parts;
+	const strip = known && [make('b', null, state.tab === 'table' ? 'bar' : 'strip'), ...timeTitles.map((title, i) => swatch(rgb(timeColours[i]), title))];
 	const lanes = state.tab === 'timeline' && state.lanes && data.lanes &&
 		[make('b', null, 'lanes'), ...laneKinds.map(kind => swatch(rgb(kind.colour), kind.title))];
 	byId('legend').replaceChildren(...[strip || [], lanes || [],

@@ -42,6 +42,7 @@ function showTools() {
 		times: data.facts.unit !== 'calls' && !selectedRange(),
 		alone: !data.baseline,
 		lanes: data.lanes || data.meters,
+		parts: currentSums().parts,
 	};
 	for (const tool of byId('tools').children) {
 		tool.hidden = !tool.dataset.tabs.includes(state.tab) || (tool.dataset.if && !known[tool.dataset.if]);

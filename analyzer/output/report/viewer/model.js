@@ -62,6 +62,8 @@ const currentSums = remember(() => [state.range, state.thread, state.weight, dat
 	const sums = sumPaths(range, range ? -1 : thread, time);
 	sums.range = range;
 	sums.wall = time === 'self';
+	// What self times are made up of, where it is known and is not the width already.
+	sums.parts = data.facts.times && !range && sums.wall ? TIMES.map(name => sumPaths(null, thread, name).self) : null;
 	const calls = (state.weight === 'calls' || data.facts.unit === 'calls') && !range;
 	sums.weight = calls ? sums.calls : sums.self;
 	sums.baseWeight = calls ? sums.baseCalls : sums.baseSelf;
@@ -150,6 +152,7 @@ class Forward {
 		this.total = addBelow(own, this.parent);
 		this.time = sums.weight === sums.self ? this.total : addBelow(this.self, this.parent);
 		this.base = addBelow(sumUp(sums.baseWeight, true), this.parent);
+		this.parts = sums.parts && sums.parts.map(part => addBelow(sumUp(part, true), this.parent));
 		// Only as long as each node is one path.
 		if (plain)
 			Object.assign(this, {min, max});
@@ -200,10 +203,12 @@ class Backward {
 		for (const column of ['fn', 'parent', 'depth', 'total', 'calls', 'paths', 'places', 'kids'])
 			this[column] = [];
 		this.base = sums.baseWeight ? [] : null;
+		this.parts = sums.parts && sums.parts.map(() => []);
 		this.order = orders[order](this);
 		const outermost = times => times && times.map((time, i) => level[i] ? 0 : time);
 		this.own = of < 0 ? sums.weight : outermost(sums.total);
 		this.ownBase = of < 0 ? sums.baseWeight : outermost(sums.baseTotal);
+		this.ownParts = sums.parts && (of < 0 ? sums.parts : sums.parts.map(part => outermost(addBelow(part, data.paths.parent))));
 		const root = this.add(-1, of);
 		for (let i = 1; i < count; i++)
 			if ((of < 0 || fn[i] === of) && (this.own[i] > 0 || sums.calls[i] > 0 || this.ownBase?.[i] > 0))
@@ -219,6 +224,7 @@ class Backward {
 		this.total.push(0);
 		this.calls.push(0);
 		this.base?.push(0);
+		this.parts?.forEach(part => part.push(0));
 		this.paths.push([]);
 		this.places.push([]);
 		return this.fn.length - 1;
@@ -229,6 +235,7 @@ class Backward {
 		this.calls[node] += this.sums.calls[path];
 		if (this.base)
 			this.base[node] += this.ownBase[path];
+		this.parts?.forEach((part, i) => part[node] += this.ownParts[i][path]);
 		this.paths[node].push(path);
 		this.places[node].push(place);
 	}

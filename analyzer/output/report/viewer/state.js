@@ -17,6 +17,7 @@ const defaults = {
 	lanes: '1', // 1: show the kernel's events beneath the threads, and meters beneath all
 	view: '', // of the timeline: from.to, in nanoseconds
 	split: '60', // part of the timeline's height that the threads have, in percent
+	parts: '1', // 1: frames say how much of their time is running, waiting and preempted
 	search: '',
 	fn: '', // the selected function
 	sort: 'self', // column of the table; with a - in front the other way round

@@ -191,13 +191,26 @@ class FunctionTable {
 		if (name === 'name')
 			cell.prepend(makeDot(functionColour(row.fn)));
 		if (name === 'share') {
-			const bar = make('i.bar');
-			bar.style.width = row.self / this.most * 52 + 'px';
-			cell.append(bar);
+			cell.append(this.makeBar(row));
 		}
 		if (name === 'change' && row.change)
 			cell.classList.add(row.change > 0 ? 'worse' : 'better');
 		return cell;
+	}
+
+	// As long as the self time; of running, waiting and preempted where that is known.
+	makeBar(row) {
+		const bar = make('i.bar');
+		bar.style.width = row.self / this.most * 52 + 'px';
+		const parts = TIMES.map(name => [row['self_' + name]]);
+		if (data.facts.times && parts.every(([part]) => part !== null))
+			bar.append(...sharesOf(parts, 0).map((share, i) => {
+				const piece = make('i');
+				piece.style.width = share * 100 + '%';
+				piece.style.background = rgb(timeColours[i]);
+				return piece;
+			}));
+		return bar;
 	}
 
 	// Mark the row of the selected function, without writing the table anew.

@@ -7,8 +7,12 @@ const palette = [[119, 170, 221], [238, 136, 102], [68, 187, 153], [238, 221, 13
 const NEUTRAL = [206, 208, 212];
 const LESS = [90, 160, 219];
 const MORE = [240, 134, 58];
-const RUNNING = [68, 187, 153];
-const WAITING = [150, 154, 166];
+const RUNNING = [24, 132, 98];
+const WAITING = [128, 132, 148];
+const PREEMPTED = [208, 84, 10];
+// By TIMES.
+const timeColours = [RUNNING, WAITING, PREEMPTED];
+const timeTitles = ['running', 'waiting', 'preempted'];
 
 const theme = {dark: false, colours: new Map()};
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');

@@ -178,7 +178,7 @@ class Timeline extends Sheet {
 		const first = fill.findIndex(n => n);
 		box(rgb(RUNNING), (first > 0 ? to[first - 1] : 0) * bucket, to[fill.findLastIndex(n => n)] * bucket);
 		for (let i = firstAfter(waits.end, this.from); i < waits.start.length && waits.start[i] < this.to; i++)
-			box(rgb(waits.preempted[i] ? MORE : WAITING), waits.start[i], waits.end[i]);
+			box(rgb(waits.preempted[i] ? PREEMPTED : WAITING), waits.start[i], waits.end[i]);
 	}
 
 	// One depth of a thread: what the buckets say, and upon it the longest calls as they were.
