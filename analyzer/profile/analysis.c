@@ -345,6 +345,21 @@ uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis)
 	return off < duration ? duration - off : 0;
 }
 
+bool tp_analysis_is_inside(const struct tp_analysis *analysis, const struct tp_symbol *symbol)
+{
+	const struct tp_module_map *map = &analysis->trace->map;
+	return symbol->place < map->count && map->modules[symbol->place].flags & TEEPERF_MODULE_TEE;
+}
+
+bool tp_analysis_is_joined(const struct tp_analysis *analysis)
+{
+	const struct tp_module_map *map = &analysis->trace->map;
+	bool joined = false;
+	for (uint32_t i = 0; i < map->count; i++)
+		joined |= (map->modules[i].flags & TEEPERF_MODULE_TEE) != 0;
+	return joined;
+}
+
 const struct tp_function *tp_analysis_function(const struct tp_analysis *analysis,
     const struct tp_thread_result *thread, const struct tp_node *node)
 {

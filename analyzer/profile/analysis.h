@@ -210,6 +210,9 @@ bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis);
  * share it.
  */
 int64_t tp_function_stable_key(const struct tp_function *function);
+/* Whether a symbol is of a module on the TEE's side, of a joined trace; and whether any module is. */
+bool tp_analysis_is_inside(const struct tp_analysis *analysis, const struct tp_symbol *symbol);
+bool tp_analysis_is_joined(const struct tp_analysis *analysis);
 /* The function of a node that is not node 0. */
 const struct tp_function *tp_analysis_function(const struct tp_analysis *analysis,
     const struct tp_thread_result *thread, const struct tp_node *node);

@@ -257,10 +257,8 @@ static uint32_t path_of(const struct work *work, uint32_t node)
 static bool is_of_tee(const struct work *work, uint32_t path)
 {
 	const struct tp_analysis *analysis = work->analysis;
-	const struct tp_module_map *map = &analysis->trace->map;
-	const uint32_t place =
-	    path ? analysis->functions[work->paths->items[path].function].symbol.place : UINT32_MAX;
-	return place < map->count && map->modules[place].flags & TEEPERF_MODULE_TEE;
+	return path && tp_analysis_is_inside(analysis,
+			   &analysis->functions[work->paths->items[path].function].symbol);
 }
 
 // The system call by which a host enters its TEE is not of what runs there: that began later.

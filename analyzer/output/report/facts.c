@@ -67,6 +67,20 @@ static const struct tp_symbol *symbol_of(const struct tp_report *report, uint32_
 				      : &report->options->base->functions[it->there].symbol;
 }
 
+static bool is_inside(const struct tp_report *report, uint32_t function)
+{
+	return tp_analysis_is_inside(report->tree.functions[function].here != UINT32_MAX
+					 ? report->analysis
+					 : report->options->base,
+	    symbol_of(report, function));
+}
+
+static bool is_joined(const struct tp_report *report)
+{
+	return tp_analysis_is_joined(report->analysis) ||
+	       (report->options->base && tp_analysis_is_joined(report->options->base));
+}
+
 // ---- columns of numbers
 
 // What is not known is 0; or null, in columns that can tell it from 0, which are left out if nothing is known.
@@ -217,6 +231,12 @@ static bool add_functions(struct tp_report *report, struct tp_buf *out)
 		for (uint32_t i = 0; i < count; i++)
 			tp_buf_addf(out, "%s%" PRIu64, i ? "," : "", symbol_of(report, i)->line);
 		tp_buf_add_char(out, ']');
+		if (is_joined(report)) {
+			tp_buf_add_string(out, ",\"inside\":[");
+			for (uint32_t i = 0; i < count; i++)
+				tp_buf_addf(out, "%s%d", i ? "," : "", is_inside(report, i));
+			tp_buf_add_char(out, ']');
+		}
 		texts_add(&files, "files", out);
 		texts_add(&modules, "modules", out);
 		uint8_t list[TP_RELATION_COLUMNS];

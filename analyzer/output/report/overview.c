@@ -218,6 +218,10 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		add_omission(out, "left out",
 		    "the %s shortest stretches without a processor are not drawn",
 		    tp_text_count(a, report->stretches_left));
+	if (report->contention_left)
+		add_omission(out, "left out",
+		    "which functions ran in several threads at once: there are too many calls; "
+		    "'teeperf analyze --view contention' finds out");
 	if (report->meter_step > 1)
 		add_omission(out, "left out",
 		    "counters and energy have too many readings: means of %s of them are drawn",
@@ -283,8 +287,9 @@ void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out)
 	tp_notes_release(&limits);
 	tp_view_add_header(analysis, false, &lines);
 	add_lines(lines.data, &notes);
-	tp_buf_addf(out, "<details id=\"notes\"%s><summary title=\"What these numbers mean, and what "
-			 "is left out\">Notes",
+	tp_buf_addf(out,
+	    "<details id=\"notes\"%s><summary title=\"What these numbers mean, and what "
+	    "is left out\">Notes",
 	    warnings ? " class=\"warned\"" : "");
 	if (warnings)
 		tp_buf_addf(out, " \xe2\x80\x93 <b>%" PRIu32 " thing%s to know</b>", warnings,

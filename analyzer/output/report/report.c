@@ -213,16 +213,19 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 		const char *name;
 		bool (*add)(struct tp_report *report, struct tp_buf *out);
 		bool is_there;
+		bool may_be_empty; // then it is left out
 	} blocks[] = {
-	    {"facts", tp_report_add_facts, true},
-	    {"paths", add_paths, true},
-	    {"threads", add_threads, true},
-	    {"time", add_time, has_time},
+	    {"facts", tp_report_add_facts, true, false},
+	    {"paths", add_paths, true, false},
+	    {"threads", add_threads, true, false},
+	    {"time", add_time, has_time, false},
 	    // Of threads of which is known when they ran.
-	    {"waits", tp_report_add_waits, has_time && analysis->with_parts},
+	    {"waits", tp_report_add_waits, has_time && analysis->with_parts, false},
 	    {"lanes", tp_report_add_lanes,
-		has_time && analysis->trace->system.has && analysis->time.has_origin},
-	    {"meters", tp_report_add_meters, has_time && tp_report_has_meters(analysis)},
+		has_time && analysis->trace->system.has && analysis->time.has_origin, false},
+	    {"transitions", tp_report_add_transitions, has_time, true},
+	    {"contention", tp_report_add_contention, has_time && analysis->thread_count > 1, true},
+	    {"meters", tp_report_add_meters, has_time && tp_report_has_meters(analysis), false},
 	};
 	struct tp_buf packed;
 	int code = 0;
@@ -232,9 +235,11 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 			continue;
 		struct tp_buf data;
 		tp_buf_init(&data);
-		code = blocks[i].add(report, &data)
-			   ? add_packed(&packed, blocks[i].name, &data, err)
-			   : tp_err_memory(err, NULL);
+		const bool ok = blocks[i].add(report, &data);
+		if (!ok)
+			code = tp_err_memory(err, NULL);
+		else if (data.size || !blocks[i].may_be_empty)
+			code = add_packed(&packed, blocks[i].name, &data, err);
 		tp_buf_release(&data);
 	}
 	// In words it says what the blocks have left out.

@@ -4,7 +4,8 @@
  * shows. The data are blocks, of numbers as in common/varint.h unless it says JSON:
  *
  *   facts    JSON: program, unit (ns, ticks or calls), time (which is shown at first: wall, cpu, ...), times (whether the others
- *            can be shown), span and start of the timeline, no_timeline (why there is none), threads, bounds (of the bins of histograms), functions (a column each)
+ *            can be shown), span and start of the timeline, no_timeline (why there is none), threads, bounds (of the bins of histograms), functions (a column each; of a
+ *            joined trace `inside`, 1: of the TEE)
  *   paths    how many; then a column each of: how many levels up its parent is from the path before
  *            (0: that path is its parent), function, recursion level, calls, self, min, max - min; with
  *            a baseline also its calls and self; with times, what of self is cpu, wait and preempted
@@ -22,6 +23,7 @@
  *            thread's function + 1 and number here + 1; then how many were shorter, and, if any, for each cell how many and,
  *            if any, their time together
  *
+ *   transitions, contention  JSON, as analyze --view NAME --format json prints it, the first rows; only if that has anything to show
  *   meters   only if there are readings of counters or energy; for each meter its name, unit and note, as length and letters, how
  *            many readings, and the columns time since the first record (difference), value until the next one; at the end an
  *            empty name
@@ -161,6 +163,7 @@ struct tp_report {
 	bool has_times;           /* of all paths is known what they ran and waited */
 	uint32_t with_rows;       /* threads that have rows in the block "threads" */
 	uint32_t histograms_left; /* functions whose histogram is left out */
+	bool contention_left;     /* too many calls to find out what ran at once */
 	uint64_t meter_step;      /* so many readings of counters are one in the page */
 	uint64_t stretches_left;  /* of waiting, too short to be drawn */
 	/* System events: */
@@ -173,10 +176,15 @@ struct tp_report {
 int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_options *options,
     struct tp_buf *out, struct tp_err *err);
 
-/* Its parts: the blocks "facts", "waits", "lanes" and "meters" (false: no memory); head and foot of the page. */
+/*
+ * Its parts: the blocks "facts", "waits", "lanes", "transitions", "contention" and "meters" (false: no memory; with nothing in them
+ * they are not there); head and foot of the page.
+ */
 bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_waits(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_lanes(struct tp_report *report, struct tp_buf *out);
+bool tp_report_add_transitions(struct tp_report *report, struct tp_buf *out);
+bool tp_report_add_contention(struct tp_report *report, struct tp_buf *out);
 bool tp_report_has_meters(const struct tp_analysis *analysis);
 bool tp_report_add_meters(struct tp_report *report, struct tp_buf *out);
 /* Nanoseconds of self time, by TP_REPORT_CPU, ... */

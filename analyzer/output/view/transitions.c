@@ -68,18 +68,7 @@ struct transitions {
 // Whether the function is one of the TEE's.
 static bool is_inside(const struct tp_analysis *analysis, uint32_t function)
 {
-	const uint32_t place = analysis->functions[function].symbol.place;
-	const struct tp_module_map *map = &analysis->trace->map;
-	return place < map->count && map->modules[place].flags & TEEPERF_MODULE_TEE;
-}
-
-static bool is_joined(const struct tp_analysis *analysis)
-{
-	const struct tp_module_map *map = &analysis->trace->map;
-	bool joined = false;
-	for (uint32_t i = 0; i < map->count; i++)
-		joined |= (map->modules[i].flags & TEEPERF_MODULE_TEE) != 0;
-	return joined;
+	return tp_analysis_is_inside(analysis, &analysis->functions[function].symbol);
 }
 
 // Whether the call of this node crosses the border.
@@ -292,7 +281,8 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	    .analysis = analysis,
 	    .marks = marks,
 	    .by_module = options->by_module,
-	    .by_side = !options->by_module && !options->border_count && is_joined(analysis),
+	    .by_side =
+		!options->by_module && !options->border_count && tp_analysis_is_joined(analysis),
 	    .short_ticks = tp_timebase_ticks(&analysis->time, SHORT_NS),
 	    .very_short_ticks = tp_timebase_ticks(&analysis->time, VERY_SHORT_NS),
 	};

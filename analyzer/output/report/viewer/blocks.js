@@ -227,6 +227,12 @@ async function loadMore() {
 	const lanes = await readBlock('lanes');
 	if (lanes)
 		readLanes(lanes);
+	for (const name of Object.keys(rowTables)) {
+		const view = await readBlock(name);
+		const rows = view && JSON.parse(new TextDecoder().decode(view));
+		if (rows?.[name].length)
+			data[name] = {rows: rows[name], left: rows.left_out};
+	}
 	const meters = await readBlock('meters');
 	if (meters)
 		readMeters(meters);

@@ -3,6 +3,7 @@
 
 const ROW = 21;
 const FRAME_INK = '#14171c';
+const BORDER = 2; // of a mark where a call goes over the border of a TEE
 
 /*
  * A canvas that stays where it is while `space`, as high as all rows, is scrolled behind it. draw() is

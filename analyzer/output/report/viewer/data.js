@@ -12,12 +12,15 @@ function useFacts(facts) {
 	const functions = data.functions = facts.functions;
 	functions.count = functions.name.length;
 	functions.all = functions.count + 1;
-	data.shortNames = new Map(functions.name.map((name, i) => [name, functions.short[i] || name]));
+	data.shortNames = new Map(functions.name.map((name, i) => [name, functions.short?.[i] || name]));
 	functions.name.push('(smaller)');
 	data.baseline = Boolean(functions.base_self_ns);
+	data.joined = Boolean(functions.inside);
 	// Few files are few colours. The first one is none.
 	if (functions.files.length < 5)
 		defaults.colour = 'function';
+	if (data.joined)
+		defaults.colour = 'side';
 	if (TIMES.includes(facts.time)) {
 		defaults.weight = facts.time;
 		defaults.sort = 'self_' + facts.time;
@@ -26,6 +29,11 @@ function useFacts(facts) {
 
 const functionName = fn => fn < 0 ? data.facts.program : data.functions.name[fn];
 const isSmaller = fn => fn === data.functions.count;
+
+// Of a joined trace: 'TEE' or 'host'; '' of what may be of both, or if nobody knows.
+const sideOf = fn => !data.joined || fn < 0 || isSmaller(fn) ? '' : data.functions.inside[fn] ? 'TEE' : 'host';
+// Whether a call of one by the other goes over the border.
+const crosses = (caller, fn) => Boolean(data.joined && sideOf(caller) && sideOf(fn) && sideOf(caller) !== sideOf(fn));
 
 // "lvm.c:1141", or the module, or nothing.
 function functionPlace(fn, full) {

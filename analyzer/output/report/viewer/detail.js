@@ -38,6 +38,10 @@ function nodeFacts(tree, node) {
 		const [after, before] = sums.before ? [tree.base[node], tree.total[node]] : [tree.total[node], tree.base[node]];
 		facts.push([sums.before ? 'After' : 'Before', formatTime(tree.base[node])], ['Change', formatChange(after, before)]);
 	}
+	if (tree.inside && tree.time?.[node] > 0)
+		facts.push(['Inside the TEE', formatTime(tree.inside[node]) + ' · ' + formatShare(tree.inside[node], tree.time[node])]);
+	if (crosses(tree.fn[tree.parent[node]] ?? -1, fn))
+		facts.push(['Border', (sideOf(fn) === 'TEE' ? 'a call into the TEE' : 'a call out of the TEE')]);
 	if (tree.parts && node >= 0)
 		facts.push(['Cpu / wait / preempted', tree.parts.map(part => formatTime(part[node])).join(' / ')]);
 	if (tree.self && data.facts.unit !== 'calls')

@@ -127,6 +127,8 @@ class Flame extends Sheet {
 				pen.globalAlpha = dull ? 0.28 : depth < frames.base ? 0.6 : 1;
 				fillBox(pen, nodeColour(tree, node), x, y, wide > 3 ? wide - 1 : wide, high - 1);
 				pen.globalAlpha = 1;
+				if (node > this.root && crosses(tree.fn[tree.parent[node]], fn))
+					fillBox(pen, theme.ink, x, y, wide > 3 ? wide - 1 : wide, BORDER);
 				if (strip && !dull)
 					this.paintParts(pen, node, x, y + high - 1 - PARTS_HIGH, wide - 1);
 				if (hits && !dull)

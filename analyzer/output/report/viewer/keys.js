@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys that work anywhere. page.html lists them all.
 
-const tabs = ['flame', 'timeline', 'table', 'sandwich', 'tree'];
+const tabs = ['flame', 'timeline', 'table', 'sandwich', 'tree', 'transitions', 'contention'];
+// Those that this recording has something for. Before all of it is read nobody knows.
+const knownTabs = () => tabs.filter(tab => !data.loaded || !rowTables[tab] || data[tab]);
 const themes = ['auto', 'light', 'dark'];
 const selectedFunction = () => stateIndex(state.fn, data.functions.count);
 
@@ -54,7 +56,7 @@ function pressKey(event) {
 	if (event.defaultPrevented)
 		return;
 	const tab = tabs[event.key - 1];
-	if (!tab && !keys[event.key])
+	if (!(tab && knownTabs().includes(tab)) && !keys[event.key])
 		return;
 	if (tab)
 		change({tab});

@@ -21,6 +21,8 @@ function showLegend() {
 	const strip = known && [make('b', null, state.tab === 'table' ? 'bar' : 'strip'), ...timeTitles.map((title, i) => swatch(rgb(timeColours[i]), title))];
 	const lanes = state.tab === 'timeline' && state.lanes && data.lanes &&
 		[make('b', null, 'lanes'), ...laneKinds.map(kind => swatch(rgb(kind.colour), kind.title))];
-	byId('legend').replaceChildren(...[strip || [], lanes || [],
+	const sides = data.joined && data.facts.unit !== 'calls' && [make('b', null, 'time'), make('span', {id: 'share-inside'},
+		formatShare(insideShare(), 1) + ' inside the TEE'), make('span', null, '▔ a call over the border')];
+	byId('legend').replaceChildren(...[sides || [], strip || [], lanes || [],
 		make('b', null, data.baseline ? 'change' : state.colour === 'file' ? 'file' : state.colour), legendOfColours()].flat());
 }

@@ -16,7 +16,7 @@ function makeView(tab) {
 		host.append(byId('split'), byId('part'));
 		views.part = flame(byId('part'), 'Flame graph of the selection', false);
 	} else {
-		views[tab] = new {table: FunctionTable, sandwich: Sandwich, tree: TreeGrid}[tab](host);
+		views[tab] = new {table: FunctionTable, sandwich: Sandwich, tree: TreeGrid, transitions: RowTable, contention: RowTable}[tab](host, tab);
 	}
 }
 
@@ -62,7 +62,11 @@ function showTools() {
 function render(names) {
 	if (names.includes('theme') || names.includes('colour'))
 		applyTheme();
+	const known = knownTabs();
+	if (!known.includes(state.tab))
+		state.tab = 'flame';
 	for (const tab of tabs) {
+		byId('tab-' + tab).hidden = rowTables[tab] && !data[tab];
 		byId('view-' + tab).hidden = tab !== state.tab;
 		byId('tab-' + tab).setAttribute('aria-selected', tab === state.tab);
 		byId('tab-' + tab).tabIndex = tab === state.tab ? 0 : -1;
@@ -80,6 +84,8 @@ function showView(tab, names) {
 			byId('no-timeline').textContent = data.facts.no_timeline;
 		return;
 	}
+	if (rowTables[tab] && !data[tab])
+		return;
 	const fresh = !views[tab];
 	if (fresh)
 		makeView(tab);
@@ -129,9 +135,10 @@ function listen() {
 	const list = document.querySelector('.tabs');
 	list.addEventListener('click', event => event.target.value && change({tab: event.target.value}));
 	list.addEventListener('keydown', event => {
-		const step = {ArrowRight: 1, ArrowLeft: 4}[event.key];
+		const shown = tabs.filter(tab => !byId('tab-' + tab).hidden);
+		const step = {ArrowRight: 1, ArrowLeft: shown.length - 1}[event.key];
 		if (step) {
-			change({tab: tabs[(tabs.indexOf(state.tab) + step) % 5]});
+			change({tab: shown[(shown.indexOf(state.tab) + step) % shown.length]});
 			byId('tab-' + state.tab).focus();
 		}
 	});
@@ -150,6 +157,8 @@ async function main() {
 			byId('before').hidden = false;
 			byId('after').textContent = 'After';
 		}
+		if (!data.joined)
+			document.querySelector('[name="colour"] [value="side"]').remove();
 		for (const button of document.querySelectorAll('.of-times'))
 			button.hidden = !data.facts.times;
 		render(Object.keys(state));

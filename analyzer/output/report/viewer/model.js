@@ -41,6 +41,26 @@ function sumPaths(range, thread, time) {
 	return sum;
 }
 
+// The part of self time that is on the TEE's side; light paths count for their callers.
+const insideShare = remember(() => [state.range, state.thread, state.weight, data.loaded], () => {
+	const sums = currentSums();
+	const {inside, self_ns: self, count} = data.functions;
+	if (!sums.part && sums.wall && !sums.before) {
+		const add = all => self.reduce((sum, ns, fn) => sum + (fn < count && (all || inside[fn]) ? ns : 0), 0);
+		return add(false) / (add(true) || 1);
+	}
+	const paths = insidePaths();
+	return sums.self.reduce((sum, ns, i) => sum + paths[i] * ns, 0) / (sums.self.reduce((sum, ns) => sum + ns, 0) || 1);
+});
+
+const insidePaths = remember(() => 1, () => {
+	const {count, parent, fn} = data.paths;
+	const inside = new Uint8Array(count);
+	for (let i = 1; i < count; i++)
+		inside[i] = isSmaller(fn[i]) ? inside[parent[i]] : data.functions.inside[fn[i]];
+	return inside;
+});
+
 const threadIndex = () => {
 	const index = stateIndex(state.thread, data.facts.threads.length);
 	return data.facts.threads[index]?.path?.length ? index : -1;
@@ -62,6 +82,7 @@ const currentSums = remember(() => [state.range, state.thread, state.weight, dat
 	const sums = sumPaths(range, range ? -1 : thread, time);
 	sums.range = range;
 	sums.wall = time === 'self';
+	sums.inside = data.joined ? sums.self.map((ns, i) => insidePaths()[i] && ns) : null;
 	// What self times are made up of, where it is known and is not the width already.
 	sums.parts = data.facts.times && !range && sums.wall ? TIMES.map(name => sumPaths(null, thread, name).self) : null;
 	const calls = (state.weight === 'calls' || data.facts.unit === 'calls') && !range;
@@ -153,6 +174,7 @@ class Forward {
 		this.time = sums.weight === sums.self ? this.total : addBelow(this.self, this.parent);
 		this.base = addBelow(sumUp(sums.baseWeight, true), this.parent);
 		this.parts = sums.parts && sums.parts.map(part => addBelow(sumUp(part, true), this.parent));
+		this.inside = addBelow(sumUp(sums.inside, true), this.parent);
 		// Only as long as each node is one path.
 		if (plain)
 			Object.assign(this, {min, max});

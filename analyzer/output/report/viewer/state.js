@@ -3,7 +3,7 @@
 
 // All are texts; page.html has buttons for some.
 const defaults = {
-	tab: 'flame', // flame, timeline, table, sandwich, tree
+	tab: 'flame', // flame, timeline, table, sandwich, tree, transitions, contention
 	zoom: '', // functions from the root of the flame graph down to its widest frame, as 12.0.7
 	order: 'weight', // of frames beside one another: weight, first, name
 	up: '', // 1: flames stand on their root
@@ -21,7 +21,7 @@ const defaults = {
 	search: '',
 	fn: '', // the selected function
 	sort: 'self', // column of the table; with a - in front the other way round
-	colour: 'file', // file, module or function
+	colour: 'file', // file, module, function, or side: host or TEE
 };
 const state = {...defaults, theme: 'auto'};
 // What going back should undo; all else replaces the entry in the history.
@@ -31,7 +31,7 @@ function readAddress() {
 	const words = new URLSearchParams(location.hash.slice(1));
 	for (const name in defaults)
 		state[name] = words.get(name) ?? defaults[name];
-	if (!tabs.includes(state.tab))
+	if (!knownTabs().includes(state.tab))
 		state.tab = 'flame';
 	if (!Object.hasOwn(orders, state.order))
 		state.order = 'weight';

@@ -57,6 +57,8 @@ function colourGroup(fn) {
 	const {files, file, modules, module} = data.functions;
 	if (fn < 0 || isSmaller(fn))
 		return '';
+	if (state.colour === 'side' && data.joined)
+		return sideOf(fn);
 	const place = state.colour === 'file' && files[file[fn]] || state.colour !== 'function' && modules[module[fn]];
 	return place || functionName(fn);
 }
@@ -88,7 +90,8 @@ function assignColours(names, colours) {
 }
 
 const assignedColours = remember(() => state.colour, () => assignColours(colourGroups().map(group => group.name), palette.length));
-const paletteOf = name => palette[assignedColours().get(name) ?? hashText(name) % palette.length];
+const sideColours = {host: palette[0], TEE: palette[3]};
+const paletteOf = name => state.colour === 'side' && sideColours[name] || palette[assignedColours().get(name) ?? hashText(name) % palette.length];
 
 function functionColour(fn) {
 	let colour = theme.colours.get(fn);

@@ -198,6 +198,8 @@ class Timeline extends Sheet {
 		const paint = (path, x0, x1, gap) => {
 			pen.fillStyle = functionColour(fn[path]);
 			pen.fillRect(x0, y, Math.max(x1 - x0 - gap, 0.5), TRACK_ROW - 1);
+			if (data.joined && crosses(fn[data.paths.parent[path]], fn[path]))
+				fillBox(pen, theme.ink, x0, y, Math.max(x1 - x0 - gap, 0.5), BORDER);
 			// Neighbours of the same path have one label.
 			const last = labels[labels.length - 1];
 			if (last && last[0] === path && x0 < last[2] + 1 && !gap)
