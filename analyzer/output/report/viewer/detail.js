@@ -60,7 +60,7 @@ function sayNode(tree, node) {
 	return [functionName(tree.fn[node]), ...nodeFacts(tree, node).slice(0, 3).map(([title, text]) => title + ' ' + text)].join(', ');
 }
 
-// The frame or the call that was clicked last, with its own numbers: {what, fn, facts, isThere}.
+// The frame or the call that was clicked last, with its own numbers: {what, fn, facts, stack, isThere}.
 let chosen = null;
 
 // Show the numbers of `it`, and have the state changed by `patch`.
@@ -73,6 +73,30 @@ function choose(it, patch) {
 
 // Whether it is still to be seen, and nothing else has been selected.
 const isChosen = () => chosen && chosen.tab === state.tab && chosen.selected === state.fn && chosen.isThere();
+
+// The calls that were running at what was clicked, a line each, the innermost first: "name (file:line)".
+async function copyStack() {
+	const fns = isChosen() && chosen.stack?.();
+	if (!fns?.length)
+		return;
+	const text = fns.map(fn => functionName(fn) + (functionPlace(fn, true) && ' (' + functionPlace(fn, true) + ')')).join('\n');
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch {
+		// A browser that does not let pages from a disk do that: the older way.
+		const field = make('textarea', {readonly: '', 'aria-hidden': true, tabindex: -1});
+		const {activeElement} = document;
+		field.value = text;
+		document.body.append(field);
+		field.select();
+		document.execCommand('copy');
+		field.remove();
+		activeElement?.focus();
+	}
+	announce(plural(fns.length, 'line') + ' copied');
+	byId('copy').classList.add('done');
+	setTimeout(() => byId('copy').classList.remove('done'), 1500);
+}
 
 // Lines of title and text for a function.
 function functionFacts(row) {
@@ -95,6 +119,7 @@ function showFoot() {
 	const fn = stateIndex(state.fn, data.functions.all);
 	const it = isChosen() ? chosen : null;
 	byId('acts').hidden = fn < 0 || isSmaller(fn);
+	byId('copy').hidden = !it?.stack?.()?.length;
 	const shown = fn >= 0 ? fn : it?.fn;
 	byId('foot-name').textContent = byId('foot-name').title = shown === undefined ? 'No function is selected' : functionName(shown);
 	byId('foot-place').textContent = byId('foot-place').title = shown === undefined ? 'Click one to see its numbers here.' : functionPlace(shown, true);

@@ -189,7 +189,8 @@ class Flame extends Sheet {
 	select(node, scrollTo = true) {
 		this.at = node;
 		const {tree} = this;
-		this.selected(tree.fn[node], {fn: tree.fn[node], facts: () => nodeFacts(tree, node), isThere: () => this.tree === tree && this.at === node});
+		this.selected(tree.fn[node], {fn: tree.fn[node], facts: () => nodeFacts(tree, node), stack: () => stackOf(tree, node),
+			isThere: () => this.tree === tree && this.at === node});
 		if (scrollTo && this.frames) {
 			const i = this.frames.node.indexOf(node);
 			const y = i < 0 ? 0 : this.edge(this.frames.depth[i])[0];

@@ -27,6 +27,7 @@ const keys = {
 	s: () => selectedFunction() >= 0 && change({tab: 'sandwich'}),
 	f: () => focusOn(selectedFunction()),
 	h: () => hide(selectedFunction()),
+	y: () => copyStack(),
 	c: () => change({recursion: state.recursion ? '' : '1', zoom: ''}),
 	i: () => change({inverted: state.inverted ? '' : '1', zoom: ''}),
 	u: () => change({up: state.up ? '' : '1'}),

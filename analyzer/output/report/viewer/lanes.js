@@ -87,9 +87,9 @@ function paintLane(timeline, pen, lane, y, high) {
 }
 
 // What a lane has at a place: of several the shortest, as it may be drawn upon the others.
-function laneHit(timeline, lane, x) {
+function laneHit(timeline, lane, time) {
 	const {start, duration, name, fn, bytes, short} = lane;
-	const time = timeline.time(x), slack = (timeline.to - timeline.from) / timeline.width;
+	const slack = (timeline.to - timeline.from) / timeline.width;
 	let best = -1;
 	for (let i = 0; i < start.length && start[i] <= time; i++)
 		if (time <= start[i] + Math.max(duration[i], slack) && (best < 0 || duration[i] <= duration[best]))

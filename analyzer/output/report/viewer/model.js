@@ -344,6 +344,15 @@ const currentTree = remember(
 		return state.inverted ? new Backward(currentSums(), options) : new Forward(currentSums(), options);
 	});
 
+// The functions that were running at a node, the innermost first.
+function stackOf(tree, node) {
+	const fns = [];
+	for (let at = node; at >= 0; at = tree.parent[at])
+		if (tree.fn[at] >= 0)
+			fns.push(tree.fn[at]);
+	return tree instanceof Backward ? fns.reverse() : fns;
+}
+
 // A node as functions from the root on, and back; the deepest that is there.
 function nodeName(tree, node) {
 	const names = [];

@@ -22,6 +22,8 @@ class Timeline extends Sheet {
 		on('pointerleave', hideTip);
 		on('dblclick', () => this.setView(0, this.span));
 		on('keydown', this.key);
+		on('focus', () => this.draw());
+		on('blur', () => this.draw());
 		on('wheel', this.wheel);
 		for (const name of ['pointerdown', 'pointermove'])
 			map.addEventListener(name, event => this.moveWindow(event));
@@ -150,6 +152,7 @@ class Timeline extends Sheet {
 			if (i)
 				fill(theme.line, 0, Math.round(top - scroll - GAP / 2), width, 1);
 		});
+		this.paintCursor(pen, scroll);
 		fill(theme.panel, 0, 0, width, AXIS);
 		fill(theme.line, 0, AXIS - 1, width, 1);
 		fill(theme.line, gutter - 1, 0, 1, height);
@@ -308,7 +311,7 @@ class Timeline extends Sheet {
 	 * The thread at a place, and the function and the facts of what was on top there, if anything was. With a title it is
 	 * no call, and may have no function.
 	 */
-	hit(x, y) {
+	hit(x, y, time = this.time(x)) {
 		const at = y + this.scroller.scrollTop;
 		const tracks = this.tracks();
 		const index = tracks.findIndex(({top, bottom}) => at >= top - 5 && at < bottom + 5);
@@ -318,21 +321,21 @@ class Timeline extends Sheet {
 		}
 		const {thread, top, rows, lanes, lane: high, base} = tracks[index];
 		if (thread.waits && at >= top - STRIP - 4 && at < top - 1 && x >= this.gutter)
-			return {index, ...this.waitAt(thread.waits, this.time(x))};
+			return {index, ...this.waitAt(thread.waits, time)};
 		const lane = lanes[Math.floor((at - base) / high)];
 		if (lane && x >= this.gutter)
-			return {index, ...laneHit(this, lane, x)};
+			return {index, ...laneHit(this, lane, time)};
 		const row = Math.floor((at - top) / TRACK_ROW), depth = row + thread.trunk;
 		if (x < this.gutter || row < 0 || row >= rows)
 			return {index};
-		const time = this.time(x), slack = (this.to - this.from) / this.width;
+		const slack = (this.to - this.from) / this.width;
 		const {start, duration, path} = thread.longest;
 		const call = callsAt(thread, depth).findLast(i => start[i] <= time && time <= start[i] + Math.max(duration[i], slack));
 		if (call !== undefined)
-			return {index, what: 'This call', fn: data.paths.fn[path[call]], facts: [['Takes', formatTime(duration[call])], ['Begins at', formatTime(start[call] + data.facts.start)]]};
+			return {index, what: 'This call', stack: pathStack(path[call]), fn: data.paths.fn[path[call]], facts: [['Takes', formatTime(duration[call])], ['Begins at', formatTime(start[call] + data.facts.start)]]};
 		const runs = thread.rows[depth];
 		const run = runs ? firstAfter(runs.to, Math.floor(time / this.bucket)) : 0;
-		return runs?.fill[run] ? {index, what: 'Here', fn: data.paths.fn[runs.path[run]], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)]]} : {index};
+		return runs?.fill[run] ? {index, what: 'Here', stack: pathStack(runs.path[run]), fn: data.paths.fn[runs.path[run]], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)]]} : {index};
 	}
 
 	// What the strip shows at a time; nothing: the thread ran, for all that is known.
@@ -387,15 +390,91 @@ class Timeline extends Sheet {
 	release(event) {
 		const range = this.drag?.range;
 		const [x, y] = this.place(event);
-		const {index, fn, facts, what} = this.hit(x, y);
+		const {index, fn, facts, what, stack} = this.hit(x, y);
 		this.drag = null;
 		if (range)
 			change({range: [range.from, range.to, ...range.threads].join('.'), zoom: '', weight: 'time'});
 		else if (x < this.gutter && index >= 0 && !this.open.delete(index))
 			this.open.add(index);
 		else if (fn >= 0)
-			choose({what, fn, facts: () => facts, isThere: () => true}, {fn: String(fn)});
+			choose({what, fn, stack: () => stack, facts: () => facts, isThere: () => true}, {fn: String(fn)});
 		this.draw();
+	}
+
+	// What the keys go through from top to bottom: the strip, the rows and the lanes of each thread, with the middle of each.
+	lines() {
+		return this.tracks().flatMap(({thread, top, rows, lanes, lane: high, base}, index) => [
+			...thread.waits ? [{index, thread, y: top - STRIP, waits: thread.waits}] : [],
+			...Array.from({length: rows}, (_, row) => ({index, thread, y: top + (row + 0.5) * TRACK_ROW, depth: row + thread.trunk})),
+			...lanes.map((lane, i) => ({index, thread, y: base + (i + 0.5) * high, lane})),
+		]);
+	}
+
+	// To another line; what it is is read aloud.
+	moveLine(step) {
+		const lines = this.lines();
+		this.line = Math.min(Math.max((this.line ?? -1) + step, 0), lines.length - 1);
+		const line = lines[this.line];
+		if (!line)
+			return;
+		const {scroller} = this;
+		if (line.y - scroller.scrollTop < AXIS + TRACK_ROW || line.y - scroller.scrollTop > this.height - TRACK_ROW)
+			scroller.scrollTop = line.y - this.height / 2;
+		this.draw();
+		announce(line.thread.title + ', ' + (line.waits ? 'strip' : line.lane ? line.lane.kind.title : 'depth ' + (line.depth + 1)));
+	}
+
+	// To the next thing of the line, or the one before, and choose it.
+	moveAlong(direction) {
+		if (this.line === undefined)
+			this.moveLine(1);
+		const line = this.lines()[this.line];
+		if (!line)
+			return;
+		const things = thingsOf(line, this.bucket);
+		// Where the last one was, or the edge of what is in sight.
+		const at = this.thing?.line === this.line ? this.thing.start : direction > 0 ? this.from - 1 : this.to + 1;
+		const next = direction > 0 ? things.find(([start]) => start > at) : things.findLast(([start]) => start < at);
+		if (!next)
+			return announce('nothing more here');
+		const [start, end] = next;
+		this.thing = {line: this.line, start, end};
+		if (end < this.from || start > this.to) {
+			const half = (this.to - this.from) / 2;
+			this.setView((start + end) / 2 - half, (start + end) / 2 + half);
+		}
+		const hit = this.hit(this.x(start + Math.min((end - start) / 2, 1e15)), line.y - this.scroller.scrollTop, start + (end - start) / 2);
+		if (hit.facts) {
+			const {fn = -1, what, facts, title, stack} = hit;
+			choose({what: what || title, fn, stack: () => stack, facts: () => facts, isThere: () => true}, fn >= 0 ? {fn: String(fn)} : {fn: ''});
+			announce([title || functionName(fn), ...facts.map(pair => pair.join(' '))].join(', '));
+		}
+		this.draw();
+	}
+
+	toggleThread() {
+		const line = this.lines()[this.line];
+		if (!line)
+			return;
+		if (!this.open.delete(line.index))
+			this.open.add(line.index);
+		this.line = this.lines().findIndex(other => other.index === line.index);
+		this.moveLine(0);
+	}
+
+	// The line that the keys are on, and what they have chosen there.
+	paintCursor(pen, scroll) {
+		const line = document.activeElement === this.canvas && this.line !== undefined && this.lines()[this.line];
+		if (!line)
+			return;
+		const y = line.y - scroll;
+		fillBox(pen, theme.accent, 3, y - 6, 4, 12);
+		if (this.thing?.line !== this.line)
+			return;
+		const x0 = Math.max(this.x(this.thing.start), this.gutter), x1 = Math.min(this.x(this.thing.end), this.width);
+		pen.strokeStyle = theme.ink;
+		pen.lineWidth = 2;
+		pen.strokeRect(x0, y - 8, Math.max(x1 - x0, 3), 16);
 	}
 
 	wheel(event) {
@@ -436,8 +515,13 @@ class Timeline extends Sheet {
 			0: () => this.setView(0, this.span),
 			ArrowLeft: () => this.setView(from - quarter, to - quarter),
 			ArrowRight: () => this.setView(from + quarter, to + quarter),
-			ArrowUp: () => this.scroller.scrollBy(0, -60),
-			ArrowDown: () => this.scroller.scrollBy(0, 60),
+			ArrowUp: () => this.moveLine(-1),
+			ArrowDown: () => this.moveLine(1),
+			PageUp: () => this.scroller.scrollBy(0, -this.height * 0.8),
+			PageDown: () => this.scroller.scrollBy(0, this.height * 0.8),
+			'.': () => this.moveAlong(1),
+			',': () => this.moveAlong(-1),
+			Enter: () => this.toggleThread(),
 			v: () => this.selectView(),
 			Escape: () => state.range ? change({range: ''}) : this.setView(0, this.span),
 		};
@@ -446,9 +530,32 @@ class Timeline extends Sheet {
 		if (event.key === 'Escape' && !state.range && to - from >= this.span)
 			return;
 		keys[event.key]();
-		announce('Showing ' + formatTime(this.from) + ' to ' + formatTime(this.to));
+		if ((from !== this.from || to !== this.to) && !/^[.,]$/.test(event.key))
+			announce('Showing ' + formatTime(this.from) + ' to ' + formatTime(this.to));
 		consume(event);
 	}
+}
+
+// The functions of a path, the innermost first.
+function pathStack(path) {
+	const fns = [];
+	for (let at = path; at > 0; at = data.paths.parent[at])
+		fns.push(data.paths.fn[at]);
+	return fns;
+}
+
+// What is on a line, by its start: [start, end] of the stretches, events or calls that are drawn there.
+function thingsOf({thread, waits, lane, depth}, bucket) {
+	if (waits)
+		return Array.from(waits.start, (start, i) => [start, waits.end[i]]);
+	if (lane)
+		return Array.from(lane.start, (start, i) => [start, start + lane.duration[i]]);
+	const {start, duration} = thread.longest;
+	const calls = callsAt(thread, depth).map(i => [start[i], start[i] + duration[i]]);
+	if (calls.length)
+		return calls;
+	const {to, fill} = thread.rows[depth] || {to: [], fill: []};
+	return to.map((end, i) => [(i ? to[i - 1] : 0) * bucket, end * bucket, fill[i]]).filter(thing => thing[2]);
 }
 
 // The first of ascending numbers that is above `value`.

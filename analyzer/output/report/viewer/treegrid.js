@@ -116,7 +116,7 @@ class TreeGrid {
 
 	choose(row) {
 		const {tree} = this;
-		choose({fn: tree.fn[row.node], facts: () => nodeFacts(tree, row.node), isThere: () => this.current === row && this.tree === tree},
+		choose({fn: tree.fn[row.node], facts: () => nodeFacts(tree, row.node), stack: () => stackOf(tree, row.node), isThere: () => this.current === row && this.tree === tree},
 			{fn: String(tree.fn[row.node])});
 	}
 
