@@ -20,7 +20,7 @@ function showLegend() {
 	const known = {timeline: data.waits, table: data.facts.times}[state.tab] || ['flame', 'sandwich'].includes(state.tab) && currentSums().parts && state.parts;
 	const strip = known && [make('b', null, state.tab === 'table' ? 'bar' : 'strip'), ...timeTitles.map((title, i) => swatch(rgb(timeColours[i]), title))];
 	const lanes = state.tab === 'timeline' && state.lanes && data.lanes &&
-		[make('b', null, 'lanes'), ...laneKinds.map(kind => swatch(rgb(kind.colour), kind.title))];
+		[make('b', null, 'lanes'), ...laneKinds.filter(kind => data.facts.threads.some(thread => thread.lanes.some(lane => lane.kind === kind))).map(kind => swatch(rgb(kind.colour), kind.title))];
 	const sides = data.joined && data.facts.unit !== 'calls' && [make('b', null, 'time'), make('span', {id: 'share-inside'},
 		formatShare(insideShare(), 1) + ' inside the TEE'), make('span', null, '▔ a call over the border')];
 	byId('legend').replaceChildren(...[sides || [], strip || [], lanes || [],
