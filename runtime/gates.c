@@ -171,6 +171,7 @@ void tp_gates_admit(struct teeperf_module_block *block, enum tp_admission admiss
 void tp_gates_set(enum teeperf_gate gate)
 {
 	__atomic_store_n(&tp_gate_current, (uint32_t)gate, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&__teeperf_mark_gate, gate != TEEPERF_GATE_OFF, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
 	for (struct teeperf_module_block *at = next_of(&first); at; at = next_of(&at->next))
 		set(at, (uint8_t)gate);

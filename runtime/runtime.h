@@ -272,6 +272,9 @@ TP_HIDDEN void tp_thread_depart(void);
 /* A record about a border (border.c): CONTROL, and the crossing's NUMBER behind it unless that is 0. */
 TP_HIDDEN void tp_thread_border(uint32_t control, uint64_t number);
 
+/* A record of a mark (mark.c): CONTROL, and the LENGTH bytes of NAME behind it. */
+TP_HIDDEN void tp_thread_mark(uint32_t control, const char *name, uint32_t length);
+
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);
 
@@ -458,6 +461,8 @@ TP_EXPORT void __teeperf_thread_over(void);
 TP_EXPORT void __teeperf_over(int code);
 TP_EXPORT int __teeperf_module_add(struct teeperf_loaded *loaded);
 TP_EXPORT void __teeperf_module_remove(struct teeperf_loaded *loaded);
+extern TP_EXPORT uint32_t __teeperf_mark_gate; /* 0: marks are not recorded, as no function is */
+TP_EXPORT void __teeperf_mark(unsigned int what, const char *name);
 struct teeperf_context;
 TP_EXPORT void __teeperf_context_leave(struct teeperf_context *here);
 TP_EXPORT void __teeperf_context_arrive(const struct teeperf_context *here);

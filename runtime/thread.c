@@ -745,6 +745,31 @@ void tp_thread_border(uint32_t control, uint64_t number)
 	tp_thread_leave();
 }
 
+// Four bytes of the name, the first one lowest.
+static uint32_t piece_of(const char *name, uint32_t at, uint32_t length)
+{
+	uint32_t piece = 0;
+	for (uint32_t i = 0; i < 4 && at + i < length; i++)
+		piece |= (uint32_t)(unsigned char)name[at + i] << 8 * i;
+	return piece;
+}
+
+void tp_thread_mark(uint32_t control, const char *name, uint32_t length)
+{
+	if (!tp_thread_enter(1))
+		return;
+	const uint64_t time = tp_now();
+	// All in one chunk: half a name would be another one.
+	if (make_room_for(time, ROOM_BYTES + (length + 3) / 4 * UINT64_C(8))) {
+		put(control_record(time, (enum teeperf_control)control));
+		for (uint32_t at = 0; at < length; at += 4)
+			put(control_record(piece_of(name, at, length), TEEPERF_CONTROL_TEXT));
+	} else {
+		tp_thread_lose(1);
+	}
+	tp_thread_leave();
+}
+
 /*
  * Hand over all that this thread has of the log, so that nothing of it points there. Between tp_thread_enter
  * and tp_thread_leave. What comes after begins a new chunk.

@@ -168,7 +168,8 @@ static const char *kind_of(uint64_t record)
 {
 	static const char *const kinds[] = {"enter", "exit", "untimed", "resync"};
 	static const char *const controls[] = {"empty", "sync", "pad", "lost", "mark", "module",
-	    "fork", "end", "counts", "call_out", "call_in", "return_out", "return_in", "crossing"};
+	    "fork", "end", "counts", "call_out", "call_in", "return_out", "return_in", "crossing",
+	    "left", "phase_begin", "phase_end", "text"};
 	const uint32_t tagged = (uint32_t)(record >> 32);
 	if (tagged >= TEEPERF_NAME_FIRST)
 		return kinds[tagged & TEEPERF_KIND_MASK];
@@ -212,6 +213,9 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 	const struct tp_thread *thread = data->analysis->threads[cursor->thread].thread;
 	const uint32_t tagged = (uint32_t)(cursor->record >> 32);
 	const bool names = tagged >= TEEPERF_NAME_FIRST;
+	const bool marks =
+	    tagged == TEEPERF_CONTROL_MARK || tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
+	    tagged == TEEPERF_CONTROL_PHASE_END;
 	switch (column) {
 	case SEQ:
 		return tp_cell_number(cursor->base.id);
@@ -221,7 +225,7 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 		return tp_cell_text(kind_of(cursor->record));
 	case TIME:
 		return tp_cell_at(data,
-		    names && (tagged & TEEPERF_KIND_MASK) != TEEPERF_KIND_UNTIMED,
+		    marks || (names && (tagged & TEEPERF_KIND_MASK) != TEEPERF_KIND_UNTIMED),
 		    cursor->high | (uint32_t)cursor->record);
 	case FN:
 		if (!names)

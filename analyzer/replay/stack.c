@@ -226,6 +226,12 @@ void tp_stack_control(
 	case TEEPERF_CONTROL_RETURN_IN:
 	case TEEPERF_CONTROL_CROSSING:
 		break;
+	// For who lists them (analyzer/trace/marks.h).
+	case TEEPERF_CONTROL_MARK:
+	case TEEPERF_CONTROL_PHASE_BEGIN:
+	case TEEPERF_CONTROL_PHASE_END:
+	case TEEPERF_CONTROL_TEXT:
+		break;
 	default:
 		stack->counts.reserved++;
 	}

@@ -35,6 +35,7 @@ const char *tp_section_name(uint32_t type)
 	    [TEEPERF_SECTION_ENERGY] = "energy",
 	    [TEEPERF_SECTION_SELECTIONS] = "selections",
 	    [TEEPERF_SECTION_WINDOWS] = "windows",
+	    [TEEPERF_SECTION_MARKS] = "marks",
 	};
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
 }

@@ -155,6 +155,17 @@ static void add_missing(struct loader *loader, const struct tp_section *section)
 	loader->trace->missing_count = count;
 }
 
+static void add_marks(struct loader *loader, const struct tp_section *section)
+{
+	uint64_t count;
+	const struct teeperf_trace_mark *marks =
+	    copy_table(loader, section, sizeof(*marks), &count);
+	if (!marks)
+		return;
+	loader->trace->marks = marks;
+	loader->trace->mark_count = count;
+}
+
 static void add_clock(struct loader *loader, const struct tp_section *section)
 {
 	struct tp_tracefile *trace = loader->trace;
@@ -460,6 +471,9 @@ static void add_section(struct loader *loader, const struct tp_section *section)
 		break;
 	case TEEPERF_SECTION_WINDOWS:
 		add_windows(loader, section);
+		break;
+	case TEEPERF_SECTION_MARKS:
+		add_marks(loader, section);
 		break;
 	case TEEPERF_SECTION_CPU:
 		add_cpu(loader, section);

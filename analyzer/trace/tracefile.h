@@ -106,6 +106,8 @@ struct tp_tracefile {
 	struct tp_gaps gaps;                      /* when recording was switched off */
 	struct tp_selections selections;          /* which functions were recorded when */
 	struct tp_windows windows;                /* times of them that are a fair sample */
+	const struct teeperf_trace_mark *marks;   /* mark_count, made from outside */
+	uint64_t mark_count;
 	struct tp_system system;                  /* what the kernel did for the program */
 	struct teeperf_trace_log log;             /* valid if has_log */
 	bool has_log;

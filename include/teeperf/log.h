@@ -34,7 +34,7 @@
  */
 #define TEEPERF_LOG_MAJOR 1
 #define TEEPERF_LOG_OLDEST_MAJOR 1
-#define TEEPERF_LOG_MINOR 9
+#define TEEPERF_LOG_MINOR 10
 
 /*
  * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
@@ -107,7 +107,7 @@ enum teeperf_control {
 	TEEPERF_CONTROL_SYNC = 1,  /* time = upper half of the clock from here on */
 	TEEPERF_CONTROL_PAD = 2,   /* nothing: fills the end of a chunk */
 	TEEPERF_CONTROL_LOST = 3,  /* time = number of events lost just before (sum them up) */
-	TEEPERF_CONTROL_MARK = 4,  /* reserved: a user's marker */
+	TEEPERF_CONTROL_MARK = 4,  /* the program marks this moment; time = as of an event */
 	TEEPERF_CONTROL_MODULE =
 	    5, /* time = module, from 1, of the COUNTS that follow in the chunk */
 	TEEPERF_CONTROL_FORK = 6, /* time = process id of the parent: a fork was called here */
@@ -120,7 +120,17 @@ enum teeperf_control {
 	TEEPERF_CONTROL_RETURN_IN = 12,  /* the thread is back from its call */
 	TEEPERF_CONTROL_CROSSING = 13,   /* time = number of the last CALL_OUT or CALL_IN */
 	TEEPERF_CONTROL_LEFT = 14, /* time = half of a departure (below), the upper one first */
+	/* A phase that the program names begins, and ends, in this thread; time = as of an event. */
+	TEEPERF_CONTROL_PHASE_BEGIN = 15,
+	TEEPERF_CONTROL_PHASE_END = 16,
+	TEEPERF_CONTROL_TEXT = 17, /* time = 4 bytes of the name (below), the first one lowest */
 };
+
+/*
+ * The name of a MARK, PHASE_BEGIN or PHASE_END follows it in TEXT records, in the same chunk: up to TEEPERF_MARK_NAME bytes,
+ * zeroes behind them in the last record. One more byte: the name was longer, and is cut there. No record: it has none.
+ */
+#define TEEPERF_MARK_NAME 64
 
 /*
  * How both sides of a border come to know one number: who calls out draws it, keeps it in the record, and stores

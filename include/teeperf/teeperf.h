@@ -72,6 +72,44 @@ TEEPERF_INLINE_ void teeperf_poll(void)
 }
 
 /*
+ * What the program itself calls a moment, or a stretch of time, of the calling thread: for timelines, and for
+ * 'teeperf analyze --time-range mark:NAME'. Names are UTF-8, of at most 64 bytes; the rest of a longer one is cut. A
+ * mark costs about as much as some calls, and nothing but a load and a branch where nothing is recorded.
+ *
+ *   teeperf_mark("loaded");
+ *   teeperf_phase_begin("sort");        // phases may be inside of one another
+ *   ...
+ *   teeperf_phase_end("sort");          // the last one of that name that has begun in this thread
+ *
+ * In C++, teeperf_phase_scope ends the phase with the block. (They are not called regions, as teeperf_region is about the
+ * memory of the log.)
+ */
+extern unsigned int __teeperf_mark_gate __attribute__((weak)); /* 0: nothing is recorded now */
+extern void __teeperf_mark(unsigned int what, const char *name) __attribute__((weak));
+
+/* `what`: log.h, enum teeperf_control. */
+TEEPERF_INLINE_ void teeperf_mark_(unsigned int what, const char *name)
+{
+	if (&__teeperf_mark_gate && __atomic_load_n(&__teeperf_mark_gate, __ATOMIC_RELAXED))
+		__teeperf_mark(what, name);
+}
+
+TEEPERF_INLINE_ void teeperf_mark(const char *name)
+{
+	teeperf_mark_(4, name);
+}
+
+TEEPERF_INLINE_ void teeperf_phase_begin(const char *name)
+{
+	teeperf_mark_(15, name);
+}
+
+TEEPERF_INLINE_ void teeperf_phase_end(const char *name)
+{
+	teeperf_mark_(16, name);
+}
+
+/*
  * For code that switches stacks by itself: fibers, coroutines, green threads. Each stack then has its own
  * calls and times in the profile. Not needed around calls of swapcontext and others that teeperf-cc(1)
  * lists, which tell by themselves.
@@ -254,6 +292,24 @@ TEEPERF_INLINE_ void teeperf_module_remove(struct teeperf_loaded *loaded)
 
 #ifdef __cplusplus
 }
+
+/* A phase as long as the block that it is declared in: teeperf_phase_scope phase("sort"); NAME outlives it. */
+class teeperf_phase_scope {
+public:
+	__attribute__((always_inline)) explicit teeperf_phase_scope(const char *name) : name_(name)
+	{
+		teeperf_phase_begin(name_);
+	}
+	__attribute__((always_inline)) ~teeperf_phase_scope()
+	{
+		teeperf_phase_end(name_);
+	}
+	teeperf_phase_scope(const teeperf_phase_scope &) = delete;
+	teeperf_phase_scope &operator=(const teeperf_phase_scope &) = delete;
+
+private:
+	const char *name_;
+};
 #endif
 
 #endif

@@ -13,7 +13,7 @@
 #define TEEPERF_TRACE_MAGIC UINT64_C(0x3145434152545054)
 #define TEEPERF_TRACE_MAJOR 1
 #define TEEPERF_TRACE_OLDEST_MAJOR 1
-#define TEEPERF_TRACE_MINOR 6
+#define TEEPERF_TRACE_MINOR 7
 
 struct teeperf_trace_header {
 	uint64_t magic; /* TEEPERF_TRACE_MAGIC */
@@ -53,6 +53,7 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_ENERGY = 17,     /* the same */
 	TEEPERF_SECTION_SELECTIONS = 18, /* struct teeperf_trace_selection[]; the last counts */
 	TEEPERF_SECTION_WINDOWS = 19,    /* struct teeperf_trace_window[]; the last counts */
+	TEEPERF_SECTION_MARKS = 20,      /* struct teeperf_trace_mark[]; the last counts */
 };
 
 /* "TPSC", read as a little-endian word. */
@@ -250,6 +251,12 @@ struct teeperf_trace_selection {
 struct teeperf_trace_window {
 	uint32_t selection; /* its number; ascending */
 	uint32_t reserved;  /* 0 */
+};
+
+/* MARKS: moments that were marked from outside, by 'teeperf ctl mark', in the order in which they were. */
+struct teeperf_trace_mark {
+	uint64_t monotonic_ns;        /* CLOCK_MONOTONIC_RAW of the recorder's machine */
+	char name[TEEPERF_MARK_NAME]; /* UTF-8, NUL-terminated */
 };
 
 /* How the program ended. */

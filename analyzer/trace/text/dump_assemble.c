@@ -200,7 +200,26 @@ static void set_time(struct assembler *as, uint64_t time)
 	add_word(as, as->high, TEEPERF_CONTROL_SYNC);
 }
 
-// TIME enter|exit|resync|leave FUNCTION [POSITION] [@label], or a border
+// The name of a mark, if the line has one.
+static void add_name(struct assembler *as)
+{
+	const char *word = tp_line_peek(&as->line);
+	struct tp_buf name;
+	if (!word || word[0] != '"')
+		return;
+	tp_buf_init(&name);
+	tp_line_string(&as->line, &name);
+	for (size_t at = 0; at < name.size; at += 4) {
+		const size_t left = name.size - at;
+		uint32_t piece = 0;
+		memcpy(&piece, name.data + at, left < 4 ? left : 4);
+		add_word(as, piece, TEEPERF_CONTROL_TEXT);
+	}
+	as->out->failed |= name.failed;
+	tp_buf_release(&name);
+}
+
+// TIME enter|exit|resync|leave FUNCTION [POSITION] [@label], or a border, or a mark and its name
 static void do_timed(struct assembler *as, uint64_t time)
 {
 	static const struct {
@@ -221,11 +240,14 @@ static void do_timed(struct assembler *as, uint64_t time)
 		i++;
 	if (i == count) {
 		const struct tp_text_control *control = tp_text_control(0, word);
-		const bool is_border = control && control->low == TP_TEXT_TIME;
-		if (!is_border)
+		const bool is_named = control && control->low == TP_TEXT_NAMED;
+		const bool is_timed = is_named || (control && control->low == TP_TEXT_TIME);
+		if (!is_timed)
 			tp_line_fail(line, "'%s' is none of enter, exit, resync, leave", word);
 		set_time(as, time);
-		add_word(as, time, is_border ? control->code : 0);
+		add_word(as, time, is_timed ? control->code : 0);
+		if (is_named)
+			add_name(as);
 		return;
 	}
 	const uint32_t kind = kinds[i].kind;
@@ -251,7 +273,7 @@ static void do_timed(struct assembler *as, uint64_t time)
 static void do_control(struct assembler *as, const char *word)
 {
 	const struct tp_text_control *control = tp_text_control(0, word);
-	if (!control || control->low == TP_TEXT_TIME) {
+	if (!control || control->low >= TP_TEXT_TIME) {
 		tp_line_fail(&as->line, "'%s' is not a record", word);
 		return;
 	}

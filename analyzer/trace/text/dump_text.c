@@ -36,6 +36,41 @@ static size_t add_counts(struct tp_buf *out, uint32_t pairs, const uint64_t *wor
 	return (size_t)pairs * 2;
 }
 
+// The name in the TEXT records at WORDS, COUNT words being left. Returns how many records that are, 0: none, or not as the runtime
+// writes them.
+static size_t add_name(struct tp_buf *out, const uint64_t *words, size_t count)
+{
+	size_t pieces = 0;
+	while (pieces < count && words[pieces] >> 32 == TEEPERF_CONTROL_TEXT)
+		pieces++;
+	if (!pieces || !(uint32_t)words[pieces - 1])
+		return 0;
+	char *name = malloc(pieces * 4);
+	if (!name) {
+		out->failed = true;
+		return 0;
+	}
+	for (size_t i = 0; i < pieces; i++)
+		memcpy(name + i * 4, &(uint32_t){(uint32_t)words[i]}, 4);
+	size_t size = pieces * 4;
+	while (!name[size - 1])
+		size--;
+	tp_buf_add_char(out, ' ');
+	tp_text_add_quoted(out, name, size);
+	free(name);
+	return pieces;
+}
+
+// A mark, and the COUNT words behind it. Returns how many of them are its name.
+static size_t add_mark(struct tp_buf *out, const struct tp_text_control *control, uint64_t time,
+    const uint64_t *words, size_t count)
+{
+	tp_buf_addf(out, "\t%" PRIu64 " %s", time, control->word);
+	const size_t pieces = add_name(out, words, count);
+	tp_buf_add_char(out, '\n');
+	return pieces;
+}
+
 static void add_control(struct tp_buf *out, uint64_t word, uint64_t time)
 {
 	const uint32_t low = (uint32_t)word;
@@ -61,7 +96,10 @@ static void add_record(
 	const uint32_t kind = name & TEEPERF_KIND_MASK;
 	const uint32_t address = name & ~TEEPERF_KIND_MASK;
 	const uint64_t time = *high | low;
-	if (name < TEEPERF_NAME_FIRST) {
+	const struct tp_text_control *control = tp_text_control(name, NULL);
+	if (control && control->low == TP_TEXT_NAMED) {
+		*i += add_mark(out, control, time, words + *i + 1, count - *i - 1);
+	} else if (name < TEEPERF_NAME_FIRST) {
 		add_control(out, word, time);
 		if (name == TEEPERF_CONTROL_SYNC)
 			*high = (uint64_t)low << 32;

@@ -135,6 +135,8 @@ static const struct field fields[] = {
     {TP_TEXT_SELECTION, "only", FIELD(teeperf_trace_selection, only)},
     {TP_TEXT_SELECTION, "hash", FIELD(teeperf_trace_selection, hash), .form = HEX, .group = 1},
     {TP_TEXT_WINDOW, "selection", FIELD(teeperf_trace_window, selection), .form = PLAIN},
+    {TP_TEXT_MARK, "ns", FIELD(teeperf_trace_mark, monotonic_ns), .form = PLAIN},
+    {TP_TEXT_MARK, "name", FIELD(teeperf_trace_mark, name), .form = STRING},
     {TP_TEXT_METERS, "interval", FIELD(teeperf_trace_meters, interval_ns)},
     {TP_TEXT_METERS, "left-out", FIELD(teeperf_trace_meters, left_out), .group = 1},
     {TP_TEXT_METER, "unit", FIELD(teeperf_trace_meter, unit)},
@@ -196,6 +198,8 @@ const struct tp_text_section *tp_text_section(uint32_t type, const char *title)
 		.entry = TP_TEXT_SELECTION, .entry_size = sizeof(struct teeperf_trace_selection)},
 	    {TEEPERF_SECTION_WINDOWS, "windows", .item = "window", .entry = TP_TEXT_WINDOW,
 		.entry_size = sizeof(struct teeperf_trace_window)},
+	    {TEEPERF_SECTION_MARKS, "marks", .item = "marked", .entry = TP_TEXT_MARK,
+		.entry_size = sizeof(struct teeperf_trace_mark)},
 	    {TEEPERF_SECTION_COUNTERS, "counters", METERS},
 	    {TEEPERF_SECTION_ENERGY, "energy", METERS},
 	};
@@ -221,6 +225,10 @@ const struct tp_text_control *tp_text_control(uint32_t code, const char *word)
 	    {"return-in", TEEPERF_CONTROL_RETURN_IN, TP_TEXT_TIME},
 	    {"crossing", TEEPERF_CONTROL_CROSSING, TP_TEXT_NUMBER},
 	    {"left", TEEPERF_CONTROL_LEFT, TP_TEXT_NUMBER},
+	    {"mark", TEEPERF_CONTROL_MARK, TP_TEXT_NAMED},
+	    {"phase-begin", TEEPERF_CONTROL_PHASE_BEGIN, TP_TEXT_NAMED},
+	    {"phase-end", TEEPERF_CONTROL_PHASE_END, TP_TEXT_NAMED},
+	    {"text", TEEPERF_CONTROL_TEXT, TP_TEXT_NUMBER},
 	};
 	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
 		if (word ? strcmp(controls[i].word, word) == 0 : controls[i].code == code)

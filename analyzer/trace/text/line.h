@@ -77,6 +77,7 @@ enum tp_text_struct {
 	TP_TEXT_SYSTEM_EVENT,
 	TP_TEXT_SELECTION,
 	TP_TEXT_WINDOW,
+	TP_TEXT_MARK,
 	TP_TEXT_METERS,
 	TP_TEXT_METER,
 	TP_TEXT_READING,
@@ -116,7 +117,8 @@ const struct tp_text_section *tp_text_section(uint32_t type, const char *title);
 struct tp_text_control {
 	const char *word;
 	uint32_t code;
-	enum { TP_TEXT_NOTHING, TP_TEXT_NUMBER, TP_TEXT_TIME } low; /* what its lower half is */
+	/* What its lower half is. NAMED: a time, too, of a record that a name may follow */
+	enum { TP_TEXT_NOTHING, TP_TEXT_NUMBER, TP_TEXT_TIME, TP_TEXT_NAMED } low;
 };
 
 /* By code, or by word if that is not NULL. NULL: there is none. */

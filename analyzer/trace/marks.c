@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The marks of a trace, and ranges of time between them.
+#define _GNU_SOURCE
+#include "marks.h"
+
+#include "common/array.h"
+#include "common/buf.h"
+#include "common/clean.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Phases of a thread that are open; those that begin inside of so many have no end.
+enum { OPEN_MAX = 256 };
+// Names in an error.
+enum { NAMED_MAX = 20 };
+
+struct scan {
+	struct tp_marks *marks;
+	uint32_t thread;
+	uint64_t last; // time of the record before
+	// The mark whose name is being read.
+	struct tp_mark mark;
+	uint32_t control; // of it, 0: there is none
+	uint32_t length;  // of its name so far
+	// Phases that are open, as indices of marks->items.
+	uint64_t open[OPEN_MAX];
+	uint32_t depth;
+	int code;
+};
+
+static void name_it(struct tp_mark *mark, uint32_t length)
+{
+	uint32_t end = length < TEEPERF_MARK_NAME ? length : TEEPERF_MARK_NAME;
+	mark->cut = length > TEEPERF_MARK_NAME;
+	mark->name[end] = '\0';
+	end = (uint32_t)strlen(mark->name);
+	tp_clean(mark->name, end);
+	if (!end)
+		memcpy(mark->name, "unnamed", sizeof("unnamed"));
+}
+
+static bool keep(struct tp_marks *marks, const struct tp_mark *mark)
+{
+	if (marks->count >= TP_MARKS_MAX) {
+		marks->left_out++;
+		return true;
+	}
+	if (!TP_GROW(marks->items, marks->room, marks->count + 1))
+		return false;
+	marks->items[marks->count++] = *mark;
+	return true;
+}
+
+// A phase ends: the last one of that name. False: it has not begun.
+static bool end_phase(struct scan *scan)
+{
+	for (uint32_t i = scan->depth; i-- > 0;) {
+		struct tp_mark *phase = &scan->marks->items[scan->open[i]];
+		if (strcmp(phase->name, scan->mark.name) != 0)
+			continue;
+		phase->end = scan->mark.time;
+		scan->depth = i;
+		return true;
+	}
+	return false;
+}
+
+// The name of the mark is complete.
+static void finish(struct scan *scan)
+{
+	struct tp_mark *mark = &scan->mark;
+	const uint32_t control = scan->control;
+	if (!control)
+		return;
+	scan->control = 0;
+	name_it(mark, scan->length);
+	if (control == TEEPERF_CONTROL_PHASE_END && end_phase(scan))
+		return;
+	mark->kind = control == TEEPERF_CONTROL_PHASE_BEGIN ? TP_MARK_PHASE
+		     : control == TEEPERF_CONTROL_PHASE_END ? TP_MARK_END
+							    : TP_MARK_MOMENT;
+	mark->end = mark->kind == TP_MARK_PHASE ? TP_MARK_OPEN : mark->time;
+	const uint64_t number = scan->marks->count;
+	if (!keep(scan->marks, mark))
+		scan->code = TP_ERR_MEMORY;
+	else if (mark->kind == TP_MARK_PHASE && scan->depth < OPEN_MAX &&
+		 scan->marks->count > number)
+		scan->open[scan->depth++] = number;
+}
+
+static void begin(struct scan *scan, uint32_t control, uint64_t time)
+{
+	scan->control = control;
+	scan->length = 0;
+	scan->mark = (struct tp_mark){.time = time, .thread = scan->thread, .timed = true};
+}
+
+static void add_text(struct scan *scan, uint32_t piece)
+{
+	for (int i = 0; i < 4 && scan->control; i++) {
+		const char c = (char)(piece >> 8 * i);
+		// Zeroes are behind the name.
+		if (!c || scan->length > TEEPERF_MARK_NAME)
+			return;
+		if (scan->length < TEEPERF_MARK_NAME)
+			scan->mark.name[scan->length] = c;
+		scan->length++;
+	}
+}
+
+// How many words belong to the record at WORDS, COUNT being left in the chunk.
+static uint64_t words_of(const uint64_t *words, uint64_t count)
+{
+	const uint32_t tagged = (uint32_t)(words[0] >> 32);
+	const uint32_t low = (uint32_t)words[0];
+	if (tagged >= TEEPERF_NAME_FIRST)
+		return (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC ? 2 : 1;
+	if (tagged != TEEPERF_CONTROL_COUNTS)
+		return 1;
+	// Nothing tells where the next record is.
+	return low > TEEPERF_COUNTS_MAX || low > (count - 1) / 2 ? count : 1 + UINT64_C(2) * low;
+}
+
+static void scan_words(
+    struct scan *scan, const uint64_t *words, uint64_t count, uint64_t first_time)
+{
+	uint64_t high = first_time >> 32 << 32;
+	for (uint64_t i = 0; i < count && !scan->code; i += words_of(words + i, count - i)) {
+		const uint32_t tagged = (uint32_t)(words[i] >> 32);
+		const uint32_t low = (uint32_t)words[i];
+		const uint64_t time = high | low;
+		if (tagged >= TEEPERF_NAME_FIRST) {
+			finish(scan);
+			if ((tagged & TEEPERF_KIND_MASK) != TEEPERF_KIND_UNTIMED &&
+			    time > scan->last)
+				scan->last = time;
+			continue;
+		}
+		switch (tagged) {
+		case TEEPERF_CONTROL_SYNC:
+			high = (uint64_t)low << 32;
+			break;
+		case TEEPERF_CONTROL_PAD:
+			break;
+		case TEEPERF_CONTROL_TEXT:
+			add_text(scan, low);
+			break;
+		case TEEPERF_CONTROL_MARK:
+		case TEEPERF_CONTROL_PHASE_BEGIN:
+		case TEEPERF_CONTROL_PHASE_END:
+			finish(scan);
+			if (time > scan->last)
+				scan->last = time;
+			begin(scan, tagged, scan->last);
+			break;
+		default:
+			finish(scan);
+		}
+	}
+}
+
+static int scan_thread(
+    struct scan *scan, struct tp_chunk_reader *reader, const struct tp_thread *thread)
+{
+	struct tp_err ignored;
+	for (uint64_t i = 0; i < thread->chunk_count && !scan->code; i++) {
+		const struct tp_chunk *chunk = &thread->chunks[i];
+		const int code = tp_chunk_reader_read(reader, chunk, &ignored);
+		if (code == TP_ERR_MEMORY)
+			return code;
+		// Who replays the thread says what is wrong with it.
+		if (code)
+			break;
+		scan_words(scan, reader->words, chunk->word_count, chunk->first_time);
+	}
+	finish(scan);
+	return scan->code;
+}
+
+static int add_outside(struct tp_marks *marks, const struct tp_tracefile *trace)
+{
+	struct tp_timebase base;
+	tp_timebase_init(&base, &trace->clock, trace->points);
+	for (uint64_t i = 0; i < trace->mark_count; i++) {
+		const struct teeperf_trace_mark *from = &trace->marks[i];
+		struct tp_mark mark = {
+		    .time = UINT64_MAX,
+		    .thread = TP_MARK_OUTSIDE,
+		    .kind = TP_MARK_MOMENT,
+		    .timed = base.has_origin,
+		};
+		if (mark.timed)
+			mark.time = tp_timebase_find(
+			    &base, &trace->clock, trace->points, from->monotonic_ns);
+		mark.end = mark.time;
+		memcpy(mark.name, from->name, sizeof(from->name));
+		name_it(&mark, (uint32_t)strnlen(from->name, sizeof(from->name)));
+		if (!keep(marks, &mark))
+			return TP_ERR_MEMORY;
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b, void *items)
+{
+	(void)items;
+	const struct tp_mark *x = a;
+	const struct tp_mark *y = b;
+	const int order = TP_COMPARE(x->time, y->time);
+	return order ? order : TP_COMPARE(x->thread, y->thread);
+}
+
+int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, struct tp_err *err)
+{
+	struct tp_chunk_reader reader;
+	*marks = (struct tp_marks){0};
+	int code = tp_chunk_reader_init(&reader, trace, err);
+	if (code)
+		goto out;
+	// Of these there are few, and none is to be left out for others.
+	code = add_outside(marks, trace);
+	for (uint32_t i = 0; i < trace->thread_count && !code; i++) {
+		struct scan scan = {.marks = marks, .thread = i};
+		code = scan_thread(&scan, &reader, &trace->threads[i]);
+	}
+	if (trace->has_clock && trace->clock.kind == TEEPERF_CLOCK_NONE)
+		for (uint64_t i = 0; i < marks->count; i++)
+			marks->items[i].timed = false;
+	else if (marks->count)
+		qsort_r(marks->items, marks->count, sizeof(*marks->items), compare, NULL);
+	if (code)
+		tp_err_memory(err, trace->source.name);
+out:
+	tp_chunk_reader_release(&reader);
+	return code;
+}
+
+void tp_marks_release(struct tp_marks *marks)
+{
+	free(marks->items);
+	*marks = (struct tp_marks){0};
+}
+
+const char *tp_mark_kind_name(const struct tp_mark *mark)
+{
+	static const char *const names[] = {"mark", "phase", "end"};
+	return names[mark->kind];
+}
+
+// ---- ranges
+
+static bool is_called(const struct tp_mark *mark, const char *name, size_t length)
+{
+	return mark->timed && strlen(mark->name) == length &&
+	       memcmp(mark->name, name, length) == 0;
+}
+
+// The mark of that name, or "NAME#N", from number FIRST on; of phases only those, if so wanted. NULL: there is none.
+static const struct tp_mark *find(
+    const struct tp_marks *marks, uint64_t first, const char *name, size_t length, bool phases)
+{
+	for (uint64_t i = first; i < marks->count; i++)
+		if (is_called(&marks->items[i], name, length) &&
+		    (!phases || marks->items[i].kind == TP_MARK_PHASE))
+			return &marks->items[i];
+	const char *hash = memrchr(name, '#', length);
+	char *end;
+	const uint64_t wanted = hash && hash + 1 < name + length && hash[1] >= '1' && hash[1] <= '9'
+				    ? strtoull(hash + 1, &end, 10)
+				    : 0;
+	if (!wanted || end != name + length)
+		return NULL;
+	uint64_t seen = 0;
+	for (uint64_t i = 0; i < marks->count; i++) {
+		const struct tp_mark *mark = &marks->items[i];
+		if (is_called(mark, name, (size_t)(hash - name)) &&
+		    (!phases || mark->kind == TP_MARK_PHASE) && ++seen == wanted)
+			return i >= first ? mark : NULL;
+	}
+	return NULL;
+}
+
+static bool was_named(const struct tp_marks *marks, uint64_t at)
+{
+	for (uint64_t i = 0; i < at; i++)
+		if (strcmp(marks->items[i].name, marks->items[at].name) == 0)
+			return true;
+	return false;
+}
+
+// The different names, some of them.
+static void add_names(const struct tp_marks *marks, struct tp_buf *out)
+{
+	uint32_t count = 0;
+	// A name may come a hundred thousand times: a look at the first ones has to do.
+	const uint64_t looked = marks->count < 4096 ? marks->count : 4096;
+	for (uint64_t i = 0; i < looked; i++) {
+		if (!marks->items[i].timed || was_named(marks, i))
+			continue;
+		if (count == NAMED_MAX) {
+			tp_buf_add_string(out, ", ...");
+			return;
+		}
+		tp_buf_addf(out, "%s'%s'", count++ ? ", " : "", marks->items[i].name);
+	}
+}
+
+static int refuse(const struct tp_marks *marks, const char *file, struct tp_err *err,
+    const char *name, size_t length, const char *why)
+{
+	struct tp_buf names;
+	tp_buf_init(&names);
+	add_names(marks, &names);
+	const int code = names.size
+			     ? tp_err_set(err, TP_ERR_NOT_FOUND, file,
+				   "--time-range: there is no %s '%.*s'; there are %s", why,
+				   (int)length, name, names.data)
+			     : tp_err_set(err, TP_ERR_NOT_FOUND, file,
+				   "--time-range: there is no %s '%.*s', as the trace has no marks: "
+				   "teeperf_mark() and 'teeperf ctl mark' make them",
+				   why, (int)length, name);
+	tp_buf_release(&names);
+	return code;
+}
+
+static uint64_t number_of(const struct tp_marks *marks, const struct tp_mark *mark)
+{
+	return (uint64_t)(mark - marks->items);
+}
+
+// "A..B", cut at DOTS. *WRONG: what is not there, and what it should be.
+static bool between(const struct tp_marks *marks, const char *range, const char *dots,
+    uint64_t *from, uint64_t *to, const char **wrong, size_t *length, const char **why)
+{
+	uint64_t next = 0;
+	const char *last = dots + 2;
+	*from = 0;
+	*to = UINT64_MAX;
+	if (dots > range) {
+		const struct tp_mark *first =
+		    find(marks, 0, range, (size_t)(dots - range), false);
+		if (!first) {
+			*wrong = range;
+			*length = (size_t)(dots - range);
+			*why = "mark";
+			return false;
+		}
+		*from = first->time;
+		next = number_of(marks, first) + 1;
+	}
+	if (strncmp(last, "mark:", 5) == 0)
+		last += 5;
+	if (!*last)
+		return true;
+	const struct tp_mark *second = find(marks, next, last, strlen(last), false);
+	// What is marked twice in one tick would be no range.
+	while (second && second->time <= *from && !strchr(last, '#'))
+		second = find(marks, number_of(marks, second) + 1, last, strlen(last), false);
+	if (!second || second->time <= *from) {
+		*wrong = last;
+		*length = strlen(last);
+		*why = next ? "mark behind the first one called" : "mark";
+		return false;
+	}
+	*to = second->time;
+	return true;
+}
+
+int tp_marks_range(const struct tp_marks *marks, const char *range, const char *file,
+    uint64_t *from, uint64_t *to, struct tp_err *err)
+{
+	const char *wrong = range;
+	size_t length = strlen(range);
+	const char *why = "phase that has ended and is called";
+	const struct tp_mark *phase = find(marks, 0, range, length, true);
+	while (phase && phase->end == TP_MARK_OPEN && !strchr(range, '#'))
+		phase = find(marks, number_of(marks, phase) + 1, range, length, true);
+	if (phase && phase->end != TP_MARK_OPEN) {
+		*from = phase->time;
+		*to = phase->end;
+		return 0;
+	}
+	// Names may have dots, too.
+	for (const char *dots = strstr(range, ".."); dots; dots = strstr(dots + 1, ".."))
+		if (between(marks, range, dots, from, to, &wrong, &length, &why))
+			return 0;
+	return refuse(marks, file, err, wrong, length, why);
+}
