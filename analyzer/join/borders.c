@@ -129,6 +129,11 @@ static bool look(
 			borders->last = border.time;
 			if (!add(search, &border))
 				return false;
+		} else if (tagged == TEEPERF_CONTROL_MARK ||
+			   tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
+			   tagged == TEEPERF_CONTROL_PHASE_END) {
+			if ((high | low) > borders->last)
+				borders->last = high | low;
 		} else if (tagged == TEEPERF_CONTROL_CROSSING && borders->count &&
 			   !borders->items[search->current].number) {
 			borders->items[search->current].number = low;

@@ -263,6 +263,15 @@ static void add_system(struct tp_splice *splice, struct tp_buf *payload)
 	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_SYSTEM, payload);
 }
 
+// What was marked from outside; what a side marks itself is among its records.
+static void add_marks(struct tp_splice *splice)
+{
+	const struct tp_tracefile *host = splice->host.trace;
+	if (host->mark_count)
+		tp_trace_section_add(splice->writer.out, TEEPERF_SECTION_MARKS, host->marks,
+		    host->mark_count * sizeof(*host->marks));
+}
+
 // They are of the host's process, which runs the TEE's code, too.
 static void add_meters(struct tp_splice *splice)
 {
@@ -383,6 +392,7 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	add_sched(&splice, &payload);
 	add_system(&splice, &payload);
 	add_meters(&splice);
+	add_marks(&splice);
 	add_symbols(&splice, &payload);
 	add_facts(&splice, &payload);
 	add_missing(&splice, &payload);

@@ -81,7 +81,10 @@ static bool look(struct tp_join_cursor *cursor, const uint64_t *words, uint32_t 
 	const bool names = record->tagged >= TEEPERF_NAME_FIRST;
 	record->border = record->tagged >= TEEPERF_CONTROL_CALL_OUT &&
 			 record->tagged <= TEEPERF_CONTROL_RETURN_IN;
-	record->timed = record->border || (names && kind != TEEPERF_KIND_UNTIMED);
+	record->marks = record->tagged == TEEPERF_CONTROL_MARK ||
+			record->tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
+			record->tagged == TEEPERF_CONTROL_PHASE_END;
+	record->timed = record->border || record->marks || (names && kind != TEEPERF_KIND_UNTIMED);
 	if (record->timed) {
 		const uint64_t time = cursor->high | low;
 		cursor->last = time > cursor->last ? time : cursor->last;

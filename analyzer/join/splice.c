@@ -140,8 +140,16 @@ static int step(struct tp_splice *splice)
 	if (crosses && splice->nested < NESTED_MAX)
 		return tee_call(splice);
 	splice->counts->dropped += crosses;
-	const int code = copy(splice);
-	return code ? code : advance(splice);
+	int code = copy(splice);
+	if (!code)
+		code = advance(splice);
+	// A mark keeps its name.
+	while (!code && splice->has_next && splice->next.tagged == TEEPERF_CONTROL_TEXT) {
+		code = copy(splice);
+		if (!code)
+			code = advance(splice);
+	}
+	return code;
 }
 
 // Write the host's records up to its border END, or the thread's end.

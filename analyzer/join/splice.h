@@ -101,6 +101,7 @@ struct tp_join_record {
 	uint32_t pairs;  /* the same: words behind it, from place `at` + 1 on */
 	bool timed;
 	bool border; /* CALL_OUT to RETURN_IN */
+	bool marks;  /* MARK, PHASE_BEGIN, PHASE_END: its name follows in TEXT records */
 };
 
 /*

@@ -75,9 +75,15 @@ int tp_join_tee_record(
 {
 	const uint32_t kind = record->tagged & TEEPERF_KIND_MASK;
 	if (record->tagged < TEEPERF_NAME_FIRST) {
-		if (record->tagged == TEEPERF_CONTROL_LOST)
+		if (record->marks) {
+			const uint64_t time = fit(splice, record->time, limit);
+			tp_join_tee_settle(splice, time);
+			tp_join_writer_time(&splice->writer, record->tagged, time);
+		} else if (record->tagged == TEEPERF_CONTROL_LOST ||
+			   record->tagged == TEEPERF_CONTROL_TEXT) {
 			tp_join_writer_plain(
-			    &splice->writer, TEEPERF_CONTROL_LOST, (uint32_t)record->word);
+			    &splice->writer, record->tagged, (uint32_t)record->word);
+		}
 		return 0;
 	}
 	const uint32_t name =

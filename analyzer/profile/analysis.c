@@ -4,6 +4,7 @@
 
 #include "analyzer/profile/analysis_steps.h"
 #include "analyzer/profile/estimates.h"
+#include "analyzer/trace/marks.h"
 #include "common/units.h"
 
 #include <inttypes.h>
@@ -95,6 +96,43 @@ out:
 	return code;
 }
 
+/*
+ * The range between marks that was asked for, as nanoseconds since the first record: whole ones, with the very tick of each mark
+ * in them or at their end, so that the same numbers choose the same.
+ */
+static int find_marks(struct tp_analysis *analysis, struct tp_err *err)
+{
+	struct tp_analysis_options *options = &analysis->options;
+	const struct tp_timebase *time = &analysis->time;
+	struct tp_marks marks;
+	uint64_t from = 0;
+	uint64_t to = UINT64_MAX;
+	int code = tp_marks_read(&marks, analysis->trace, err);
+	if (!code)
+		code = tp_marks_range(
+		    &marks, options->marks, analysis->trace->source.name, &from, &to, err);
+	tp_marks_release(&marks);
+	if (code)
+		return code;
+	// A mark from outside may be before the first record.
+	from = from > analysis->origin ? from - analysis->origin : 0;
+	options->from_ns = tp_timebase_ns(time, from);
+	while (options->from_ns && tp_timebase_ticks(time, options->from_ns) > from)
+		options->from_ns--;
+	options->to_ns = 0;
+	if (to == UINT64_MAX)
+		return 0;
+	if (to <= analysis->origin)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
+		    "--time-range: the range 'mark:%s' ends before the first record",
+		    options->marks);
+	to -= analysis->origin;
+	options->to_ns = tp_timebase_ns(time, to);
+	while (options->to_ns < UINT64_MAX && tp_timebase_ticks(time, options->to_ns) < to)
+		options->to_ns++;
+	return 0;
+}
+
 // The origin of times, and the range of those that were asked for.
 static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 {
@@ -108,9 +146,13 @@ static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 	if (analysis->origin == UINT64_MAX)
 		analysis->origin = 0;
 	analysis->to = UINT64_MAX;
-	if (analysis->timeless && (options->from_ns || options->to_ns || options->least_ns))
+	if (analysis->timeless &&
+	    (options->from_ns || options->to_ns || options->least_ns || options->marks))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
 		    "recorded without a clock, so that there are no times to choose by");
+	const int code = options->marks ? find_marks(analysis, err) : 0;
+	if (code)
+		return code;
 	if (options->from_ns || options->to_ns) {
 		analysis->from = tp_add_capped(
 		    analysis->origin, tp_timebase_ticks(&analysis->time, options->from_ns));

@@ -96,8 +96,9 @@ struct tp_analysis_options {
 	    costs; /* ... of these functions so much (measured_costs.h); NULL: none. Outlives the analysis */
 	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
 	/* Only a part, see filter.h. All 0 or empty: everything. */
-	uint64_t from_ns; /* since the first record */
-	uint64_t to_ns;   /* 0: the end */
+	uint64_t from_ns;  /* since the first record */
+	uint64_t to_ns;    /* 0: the end */
+	const char *marks; /* instead of these: between marks, as tp_marks_range has it; or NULL */
 	uint64_t least_ns;
 	uint64_t depth;           /* deeper calls are part of their callers; 0: none */
 	const char *const *focus; /* patterns of functions */

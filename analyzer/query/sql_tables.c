@@ -23,6 +23,7 @@ const struct tp_sql_table tp_sql_tables[] = {
     {&tp_relation_functions, .indexes = by_name},
     {&tp_relation_io, .indexes = by_thread, .prepare = tp_trace_data_system},
     {&tp_relation_latencies, .prepare = tp_trace_data_percentiles},
+    {&tp_relation_marks, .prepare = tp_trace_data_marks},
     {.relation = &tp_relation_meta},
     {.relation = &tp_relation_modules},
     {&tp_relation_paths, .indexes = by_fn},

@@ -22,6 +22,7 @@ int tp_trace_data_init(struct tp_trace_data *data, const struct tp_analysis *ana
 	    .paths = &data->paths,
 	    .percentiles = &data->percentiles,
 	    .system = &data->system,
+	    .marks = &data->marks,
 	};
 	int code = tp_paths_init(&data->paths, analysis, err);
 	if (!code)
@@ -46,6 +47,7 @@ void tp_trace_data_release(struct tp_trace_data *data)
 	free(data->function_spans);
 	tp_percentiles_release(&data->percentiles);
 	tp_system_items_release(&data->system);
+	tp_marks_release(&data->marks);
 	tp_call_store_release(&data->calls);
 	tp_paths_release(&data->paths);
 	*data = (struct tp_trace_data){0};
@@ -71,6 +73,15 @@ int tp_trace_data_system(struct tp_trace_data *data, struct tp_err *err)
 	if (code)
 		tp_system_items_release(&data->system);
 	data->has_system = !code;
+	return code;
+}
+
+int tp_trace_data_marks(struct tp_trace_data *data, struct tp_err *err)
+{
+	if (data->has_marks)
+		return 0;
+	const int code = tp_marks_read(&data->marks, data->analysis->trace, err);
+	data->has_marks = !code;
 	return code;
 }
 

@@ -25,6 +25,8 @@ struct tp_trace_data {
 	bool has_percentiles;
 	struct tp_system_items system;
 	bool has_system;
+	struct tp_marks marks;
+	bool has_marks;
 	/* Calls by function, then as they began: numbers from 0 on among all calls. */
 	uint32_t *by_function;
 	uint64_t *function_starts; /* in by_function, one more than functions */
@@ -43,6 +45,7 @@ void tp_trace_data_release(struct tp_trace_data *data);
 /* 0 or a negative tp_error, as tp_call_store_load and tp_percentiles_init. */
 int tp_trace_data_percentiles(struct tp_trace_data *data, struct tp_err *err);
 int tp_trace_data_system(struct tp_trace_data *data, struct tp_err *err);
+int tp_trace_data_marks(struct tp_trace_data *data, struct tp_err *err);
 int tp_trace_data_by_function(struct tp_trace_data *data, struct tp_err *err);
 /* Whether tp_trace_data_by_function can be: it numbers calls with 32 bits. */
 static inline bool tp_trace_data_can_order(const struct tp_trace_data *data)

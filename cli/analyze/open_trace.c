@@ -138,7 +138,14 @@ static int parse_filters(
     const struct tp_open_options *options, struct tp_analysis_options *analysis)
 {
 	const char *wrong = NULL;
-	if (options->time_range)
+	static const char by_marks[] = "mark:";
+	if (options->time_range && !strncmp(options->time_range, by_marks, sizeof(by_marks) - 1)) {
+		analysis->marks = options->time_range + sizeof(by_marks) - 1;
+		if (!*analysis->marks || !strcmp(analysis->marks, ".."))
+			wrong =
+			    "names no mark: 'mark:A..B', 'mark:A..', 'mark:..B', or 'mark:A' for a "
+			    "phase";
+	} else if (options->time_range)
 		wrong = parse_range(options->time_range, &analysis->from_ns, &analysis->to_ns);
 	if (wrong)
 		return tp_options_usage("--time-range: '%s' %s", options->time_range, wrong);

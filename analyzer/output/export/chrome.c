@@ -96,6 +96,40 @@ static void add_counters(struct tp_slices *slices)
 	}
 }
 
+static void add_mark_event(struct tp_slices *slices, const struct tp_slice_mark *mark,
+    const char *kind, uint64_t time, const char *more, uint64_t id)
+{
+	const bool outside = mark->thread == slices->analysis->thread_count;
+	char text[TP_DIGITS_MAX];
+	*tp_digits_fixed(text, time, 3) = '\0';
+	tp_buf_addf(slices->out, ",\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s,%s", kind,
+	    tp_slices_pid(slices), outside ? tp_slices_pid(slices) : slices->tids[mark->thread],
+	    text, more);
+	if (mark->phase)
+		tp_buf_addf(slices->out, ",\"id\":%" PRIu64, id);
+	tp_buf_add_string(slices->out, ",\"name\":");
+	tp_json_quote(slices->out, mark->name);
+	tp_buf_add_char(slices->out, '}');
+}
+
+// Phases are tracks of their own (b and e): on a thread's they would have to nest with its calls.
+static void add_marks(struct tp_slices *slices)
+{
+	struct tp_slice_mark mark;
+	for (uint64_t at = 0; tp_slices_next_mark(slices, &at, &mark);) {
+		const bool outside = mark.thread == slices->analysis->thread_count;
+		if (!mark.phase)
+			add_mark_event(slices, &mark, "i", mark.from_ns,
+			    outside ? "\"cat\":\"mark\",\"s\":\"p\""
+				    : "\"cat\":\"mark\",\"s\":\"t\"",
+			    at);
+		else
+			add_mark_event(slices, &mark, "b", mark.from_ns, "\"cat\":\"phase\"", at);
+		if (mark.ends)
+			add_mark_event(slices, &mark, "e", mark.to_ns, "\"cat\":\"phase\"", at);
+	}
+}
+
 static int head(struct tp_slices *slices, struct tp_err *err)
 {
 	(void)err;
@@ -113,6 +147,7 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 	add_meta(slices, "process_name", tp_slices_pid(slices), "name", tp_slices_process(slices));
 	add_gaps(slices);
 	add_counters(slices);
+	add_marks(slices);
 	return 0;
 }
 

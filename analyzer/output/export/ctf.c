@@ -8,10 +8,12 @@
  */
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/slices.h"
+#include "common/array.h"
 #include "common/out_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <teeperf/version.h>
 
@@ -20,6 +22,7 @@
 #define PROCNAME_MAX 64
 
 enum event { EVENT_ENTRY = 0, EVENT_EXIT = 1, EVENT_LOST = 2, EVENT_OFF = 3, EVENT_ON = 4 };
+enum { EVENT_MARK = EVENT_ON + 1, EVENT_PHASE_BEGIN, EVENT_PHASE_END };
 
 struct packet_header {
 	uint32_t magic;
@@ -116,11 +119,11 @@ static void add_functions(const struct tp_analysis *analysis, struct tp_buf *out
 	tp_buf_addf(out, "\t\"\" = %u\n};\n\n", UINT32_MAX);
 }
 
-static void add_event_class(struct tp_buf *out, enum event id, const char *name, const char *fields)
+static void add_event_class(struct tp_buf *out, int id, const char *name, const char *fields)
 {
 	tp_buf_addf(out,
 	    "event {\n\tname = \"%s\";\n\tid = %d;\n\tstream_id = 0;\n\tfields := struct {%s};\n};\n",
-	    name, (int)id, fields);
+	    name, id, fields);
 }
 
 static void add_classes(struct tp_buf *out)
@@ -149,6 +152,14 @@ static void add_classes(struct tp_buf *out)
 	add_event_class(out, EVENT_LOST, "teeperf:lost", "\n\t\tuint64_t count;\n\t");
 	add_event_class(out, EVENT_OFF, "teeperf:switched_off", "");
 	add_event_class(out, EVENT_ON, "teeperf:switched_on", "");
+}
+
+static void add_mark_classes(struct tp_buf *out)
+{
+	static const char name[] = "\n\t\tstring { encoding = UTF8; } name;\n\t";
+	add_event_class(out, EVENT_MARK, "teeperf:mark", name);
+	add_event_class(out, EVENT_PHASE_BEGIN, "teeperf:phase_begin", name);
+	add_event_class(out, EVENT_PHASE_END, "teeperf:phase_end", name);
 }
 
 // ---- streams
@@ -185,7 +196,7 @@ static void write_packet(struct tp_slices *slices)
 }
 
 static void add_event(
-    struct tp_slices *slices, uint64_t ns, enum event id, const void *fields, size_t size)
+    struct tp_slices *slices, uint64_t ns, int id, const void *fields, size_t size)
 {
 	struct state *state = slices->state;
 	const uint8_t number = (uint8_t)id;
@@ -244,6 +255,64 @@ static int add_gaps(struct tp_slices *slices, struct tp_err *err)
 	return end_stream(slices, err);
 }
 
+// What happens with marks at one moment.
+struct moment {
+	uint64_t ns;
+	uint64_t number;
+	int event;
+	uint32_t tid;
+	const char *name;
+};
+
+static int compare_moments(const void *a, const void *b)
+{
+	const struct moment *x = a;
+	const struct moment *y = b;
+	const int order = TP_COMPARE(x->ns, y->ns);
+	return order ? order : TP_COMPARE(x->number, y->number);
+}
+
+// NULL: no memory.
+static struct moment *list_moments(const struct tp_slices *slices, uint64_t *count)
+{
+	struct tp_slice_mark mark;
+	struct moment *moments = calloc(2 * slices->marks->count + 1, sizeof(*moments));
+	*count = 0;
+	for (uint64_t at = 0; moments && tp_slices_next_mark(slices, &at, &mark);) {
+		const bool outside = mark.thread == slices->analysis->thread_count;
+		const uint32_t tid = outside ? tp_slices_pid(slices) : slices->tids[mark.thread];
+		moments[*count] = (struct moment){mark.from_ns, *count,
+		    mark.phase ? EVENT_PHASE_BEGIN : EVENT_MARK, tid, mark.name};
+		++*count;
+		if (!mark.ends)
+			continue;
+		moments[*count] =
+		    (struct moment){mark.to_ns, *count, EVENT_PHASE_END, tid, mark.name};
+		++*count;
+	}
+	if (moments)
+		qsort(moments, *count, sizeof(*moments), compare_moments);
+	return moments;
+}
+
+// Marks of all threads are a stream, too; each event says whose it is.
+static int add_marks(struct tp_slices *slices, struct tp_err *err)
+{
+	struct state *state = slices->state;
+	uint64_t count;
+	struct moment *moments = list_moments(slices, &count);
+	if (!moments)
+		return tp_err_memory(err, slices->directory);
+	begin_stream(state, "marks", 0, "marks");
+	for (uint64_t i = 0; i < count; i++) {
+		memcpy(state->context, &moments[i].tid, sizeof(moments[i].tid));
+		add_event(slices, moments[i].ns, moments[i].event, moments[i].name,
+		    strlen(moments[i].name) + 1);
+	}
+	free(moments);
+	return end_stream(slices, err);
+}
+
 static int head(struct tp_slices *slices, struct tp_err *err)
 {
 	struct tp_out_file file;
@@ -253,10 +322,13 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 		add_trace(slices, &file.buf);
 		add_functions(slices->analysis, &file.buf);
 		add_classes(&file.buf);
+		if (slices->marks->count)
+			add_mark_classes(&file.buf);
 	}
 	const int closed = tp_out_file_close(&file, code ? &ignored : err);
 	code = code ? code : closed;
-	return code ? code : add_gaps(slices, err);
+	code = code ? code : add_gaps(slices, err);
+	return code ? code : add_marks(slices, err);
 }
 
 static int init(struct tp_slices *slices, struct tp_err *err)

@@ -196,6 +196,17 @@ static const struct tp_symbol *symbol_of(const struct tp_slices *slices, uint32_
 		   : &none;
 }
 
+// The marks of the thread; the first one has those from outside, too.
+static bool next_mark(const struct tp_slices *slices, uint64_t *at, struct tp_slice_mark *mark)
+{
+	const uint32_t thread = (uint32_t)(slices->thread - slices->analysis->threads);
+	while (tp_slices_next_mark(slices, at, mark))
+		if (mark->thread == thread ||
+		    (!thread && mark->thread == slices->analysis->thread_count))
+			return true;
+	return false;
+}
+
 // The line of each function, null where its file is not known.
 static void add_lines(const struct tp_slices *slices, uint32_t count, struct tp_buf *out)
 {
@@ -245,7 +256,60 @@ static void add_functions(const struct tp_slices *slices, struct tp_buf *out)
 		tp_buf_add_string(out, i ? ",\n" : "\n");
 		tp_json_quote(out, i < count ? symbol->name : symbol->file);
 	}
+	// Behind them, of marks.
+	struct tp_slice_mark mark;
+	uint64_t at = 0;
+	for (uint64_t i = (uint64_t)count * 2; next_mark(slices, &at, &mark); i++) {
+		tp_buf_add_string(out, i ? ",\n" : "\n");
+		tp_json_quote(out, mark.name);
+	}
 	tp_buf_add_char(out, ']');
+}
+
+enum marker { M_DATA, M_NAME, M_START, M_END, M_PHASE, M_CATEGORY, MARKERS };
+
+// A moment has no end (phase 0), a phase both (1), or a begin alone (2).
+static void add_marker(
+    struct tp_slices *slices, const struct tp_slice_mark *mark, enum marker column, uint64_t string)
+{
+	char text[TP_DIGITS_MAX];
+	struct tp_buf *out = slices->out;
+	switch (column) {
+	case M_NAME:
+		tp_buf_addf(out, "%" PRIu64, string);
+		break;
+	case M_START:
+	case M_END:
+		*tp_digits_fixed(text, column == M_START ? mark->from_ns : mark->to_ns, 6) = '\0';
+		tp_buf_add_string(out, column == M_END && !mark->ends ? "null" : text);
+		break;
+	case M_PHASE:
+		tp_buf_add_string(out, !mark->phase ? "0" : mark->ends ? "1" : "2");
+		break;
+	default:
+		tp_buf_add_string(out, column == M_DATA ? "null" : "0");
+	}
+}
+
+static void add_markers(struct tp_slices *slices, struct tp_buf *out)
+{
+	static const char *const names[MARKERS] = {
+	    "data", "name", "startTime", "endTime", "phase", "category"};
+	const uint32_t functions = slices->thread->profile.function_count;
+	uint64_t count = 0;
+	tp_buf_add_string(out, ",\n\"markers\":{");
+	for (int column = 0; column < MARKERS; column++) {
+		struct tp_slice_mark mark;
+		uint64_t at = 0;
+		tp_buf_addf(out, "\"%s\":[", names[column]);
+		for (count = 0; next_mark(slices, &at, &mark); count++) {
+			tp_buf_add_string(out, count ? "," : "");
+			add_marker(slices, &mark, (enum marker)column,
+			    (functions ? (functions - 1) * UINT64_C(2) : 0) + count);
+		}
+		tp_buf_add_string(out, "],");
+	}
+	tp_buf_addf(out, "\"length\":%" PRIu64 "}", count);
 }
 
 static int thread_end(struct tp_slices *slices, struct tp_err *err)
@@ -259,9 +323,9 @@ static int thread_end(struct tp_slices *slices, struct tp_err *err)
 	tp_buf_addf(out, ",\"length\":%" PRIu64 "}", state->samples);
 	add_stacks(state, &slices->thread->profile, out);
 	add_functions(slices, out);
+	add_markers(slices, out);
 	tp_buf_add_string(out,
-	    ",\n\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
-	    "\"category\":[],\"length\":0},\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
+	    ",\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
 	    "\"length\":0},\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],"
 	    "\"length\":0}}");
 	return 0;

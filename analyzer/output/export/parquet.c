@@ -174,7 +174,7 @@ static int write_tables(struct output *output, struct tp_err *err)
 	    &tp_relation_thread_paths, &tp_relation_counters, &tp_relation_counter_readings,
 	    &tp_relation_energy, &tp_relation_energy_readings, &tp_relation_syscalls,
 	    &tp_relation_waits, &tp_relation_io, &tp_relation_faults, &tp_relation_allocations,
-	    &tp_relation_sgx};
+	    &tp_relation_sgx, &tp_relation_marks};
 	struct tp_buf path;
 	char name[64];
 	int code = 0;
@@ -203,13 +203,20 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 {
 	struct tp_paths paths;
 	struct tp_system_items system = {0};
+	struct tp_marks marks = {0};
 	(void)options;
 	int code = tp_paths_init(&paths, analysis, err);
 	if (!code && analysis->trace->system.has)
 		code = tp_system_items_init(&system, analysis, &paths, err);
+	if (!code)
+		code = tp_marks_read(&marks, analysis->trace, err);
 	int64_t *keys = malloc(((size_t)analysis->function_count + 1) * sizeof(*keys));
 	struct output output = {
-	    .data = {.analysis = analysis, .paths = &paths, .system = &system, .keys = keys},
+	    .data = {.analysis = analysis,
+		.paths = &paths,
+		.system = &system,
+		.marks = &marks,
+		.keys = keys},
 	    .directory = directory,
 	};
 	if (!keys && !code)
@@ -221,6 +228,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	if (!code)
 		code = write_calls(&output, err);
 	free(keys);
+	tp_marks_release(&marks);
 	tp_system_items_release(&system);
 	tp_paths_release(&paths);
 	return code;

@@ -49,6 +49,7 @@ enum { SOURCE_IID = 1, SOURCE_FILE = 2, SOURCE_FUNCTION = 3, SOURCE_LINE = 4 };
 // Sequences and tracks: of the process, then of each thread.
 enum { PROCESS_SEQUENCE = 1, FIRST_SEQUENCE = 2 };
 enum { PROCESS_UUID = 1, GAPS_UUID = 2, FIRST_UUID = 3 };
+#define FIRST_PHASE_UUID (UINT64_C(1) << 41)   // one for each phase
 #define FIRST_COUNTER_UUID (UINT64_C(1) << 40) // behind those of threads
 
 struct state {
@@ -142,6 +143,34 @@ static void add_counters(struct tp_slices *slices)
 	}
 }
 
+/*
+ * Marks are on the tracks of their threads, those from outside on the process's. A phase has a track of its own among those below
+ * its thread's: on that it would have to nest with the calls.
+ */
+static void add_marks(struct tp_slices *slices)
+{
+	struct state *state = slices->state;
+	const uint32_t count = slices->analysis->thread_count;
+	struct tp_slice_mark mark;
+	for (uint64_t at = 0; tp_slices_next_mark(slices, &at, &mark);) {
+		const uint64_t thread =
+		    mark.thread == count ? PROCESS_UUID : FIRST_UUID + (uint64_t)mark.thread;
+		if (!mark.phase) {
+			add_process_event(slices, mark.from_ns, TYPE_INSTANT, mark.name, thread);
+			continue;
+		}
+		const uint64_t uuid = FIRST_PHASE_UUID + at;
+		tp_protobuf_add_number(&state->message, TRACK_UUID, uuid);
+		tp_protobuf_add_text(&state->message, TRACK_NAME, "phase");
+		tp_protobuf_add_number(&state->message, TRACK_PARENT, thread);
+		tp_protobuf_add_part(&state->packet, PACKET_TRACK, &state->message);
+		end_packet(slices, PROCESS_SEQUENCE);
+		add_process_event(slices, mark.from_ns, TYPE_BEGIN, mark.name, uuid);
+		if (mark.ends)
+			add_process_event(slices, mark.to_ns, TYPE_END, NULL, uuid);
+	}
+}
+
 static int head(struct tp_slices *slices, struct tp_err *err)
 {
 	(void)err;
@@ -168,6 +197,7 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 	}
 	add_gaps(slices);
 	add_counters(slices);
+	add_marks(slices);
 	return 0;
 }
 

@@ -133,6 +133,10 @@ static int init(struct tp_slice_files *files, const struct tp_slice_format *form
 	files->made = calloc(1, 1);
 	if (!files->slices.state || !files->made || !number_threads(files))
 		return tp_err_memory(err, analysis->trace->source.name);
+	const int code = tp_marks_read(&files->marks, analysis->trace, err);
+	files->slices.marks = &files->marks;
+	if (code)
+		return code;
 	return format->init ? format->init(&files->slices, err) : 0;
 }
 
@@ -165,6 +169,7 @@ static void release(struct tp_slice_files *files)
 	if (files->slices.state && files->format->release)
 		files->format->release(&files->slices);
 	free(files->slices.state);
+	tp_marks_release(&files->marks);
 	free(files->made);
 	free(files->tids);
 	tp_buf_release(&files->name);

@@ -14,6 +14,7 @@ struct tp_slice_files {
 	const struct tp_slice_format *format;
 	const char
 	    *path; /* of several files; NULL: slices.out or slices.directory is the only one */
+	struct tp_marks marks; /* what slices.marks is */
 	uint64_t start_ns;
 	bool entered;            /* a thread is being written to the current file */
 	uint8_t *made;           /* for each file */

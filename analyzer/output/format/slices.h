@@ -12,6 +12,7 @@
 #define TP_SLICES_H
 
 #include "analyzer/output/format/export.h"
+#include "analyzer/trace/marks.h"
 
 struct tp_slice {
 	const struct tp_function *function;
@@ -25,6 +26,7 @@ struct tp_slices {
 	const struct tp_analysis *analysis;
 	const struct tp_export_options *options;
 	const struct tp_thread_result *thread; /* whose slices come */
+	const struct tp_marks *marks;          /* of the trace; NULL: they are not read */
 	const uint32_t *tids;                  /* of each thread, see tp_slices_tid */
 	struct tp_buf *out;                    /* of formats that are a file */
 	const char *directory;                 /* of those that are a directory */
@@ -110,5 +112,18 @@ bool tp_slices_next_track(
     const struct tp_slices *slices, uint64_t *at, struct tp_slice_track *track);
 bool tp_slices_next_point(const struct tp_slices *slices, const struct tp_slice_track *track,
     uint64_t *at, struct tp_slice_point *point);
+
+/* A mark, or a phase, as far as it lies in this file. */
+struct tp_slice_mark {
+	const char *name;
+	uint32_t thread; /* index in analysis->threads; their number: it is from outside */
+	bool phase;
+	bool ends; /* the phase does, in this file */
+	uint64_t
+	    from_ns; /* as in tp_slice; of a phase that began in an earlier file, this one's begin */
+	uint64_t to_ns; /* of a phase that ends */
+};
+/* By time, as tp_slices_next_gap. */
+bool tp_slices_next_mark(const struct tp_slices *slices, uint64_t *at, struct tp_slice_mark *mark);
 
 #endif

@@ -18,6 +18,7 @@
 #include "analyzer/profile/call_store.h"
 #include "analyzer/profile/percentiles.h"
 #include "analyzer/profile/system.h"
+#include "analyzer/trace/marks.h"
 
 #define TP_RELATION_COLUMNS 48 /* at most */
 #define TP_RELATION_END UINT8_MAX
@@ -81,6 +82,7 @@ struct tp_relation_data {
 	const struct tp_paths *paths;             /* of paths, thread_paths, calls */
 	const struct tp_percentiles *percentiles; /* of latencies */
 	const struct tp_system_items *system;     /* of syscalls, waits, io, faults, system */
+	const struct tp_marks *marks;             /* of marks */
 	const struct tp_family *family;        /* whose sums the analysis is; NULL: of one trace */
 	const struct tp_family_member *member; /* of family_threads: whose analysis it is */
 	const int64_t *keys; /* fn_key of each function; NULL: made when asked for */
@@ -152,6 +154,7 @@ extern const struct tp_relation tp_relation_counters;         /* struct tp_meter
 extern const struct tp_relation tp_relation_energy;           /* the same */
 extern const struct tp_relation tp_relation_counter_readings; /* struct tp_meter_reading */
 extern const struct tp_relation tp_relation_energy_readings;  /* the same */
+extern const struct tp_relation tp_relation_marks;            /* struct tp_mark */
 extern const struct tp_relation tp_relation_syscalls;         /* uint64_t, in system->lists[...] */
 extern const struct tp_relation tp_relation_waits;
 extern const struct tp_relation tp_relation_io;

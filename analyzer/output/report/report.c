@@ -226,6 +226,7 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 	    {"transitions", tp_report_add_transitions, has_time, true},
 	    {"contention", tp_report_add_contention, has_time && analysis->thread_count > 1, true},
 	    {"meters", tp_report_add_meters, has_time && tp_report_has_meters(analysis), false},
+	    {"marks", tp_report_add_marks, has_time, true},
 	};
 	struct tp_buf packed;
 	int code = 0;
@@ -238,7 +239,7 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 		const bool ok = blocks[i].add(report, &data);
 		if (!ok)
 			code = tp_err_memory(err, NULL);
-		else if (data.size || !blocks[i].may_be_empty)
+		else if (data.size || data.failed || !blocks[i].may_be_empty)
 			code = add_packed(&packed, blocks[i].name, &data, err);
 		tp_buf_release(&data);
 	}

@@ -27,6 +27,9 @@
  *   meters   only if there are readings of counters or energy; for each meter its name, unit and note, as length and letters, how
  *            many readings, and the columns time since the first record (difference), value until the next one; at the end an
  *            empty name
+ *   marks    only if the trace has marks; for each its name, as length and letters, time since the first record (difference), 0: a
+ *            moment, 1: a phase that has not ended, else its length + 2, and its thread's number here + 1 (0: none); at the end an
+ *            empty name
  *
  * A function's number is that in facts; one more is "(smaller)", light paths together. Times are
  * nanoseconds, or ticks if no rate is known.
@@ -177,7 +180,7 @@ int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_
     struct tp_buf *out, struct tp_err *err);
 
 /*
- * Its parts: the blocks "facts", "waits", "lanes", "transitions", "contention" and "meters" (false: no memory; with nothing in them
+ * Its parts: the blocks "facts", "waits", "lanes", "transitions", "contention", "meters" and "marks" (false: no memory; with nothing in them
  * they are not there); head and foot of the page.
  */
 bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out);
@@ -187,6 +190,7 @@ bool tp_report_add_transitions(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_contention(struct tp_report *report, struct tp_buf *out);
 bool tp_report_has_meters(const struct tp_analysis *analysis);
 bool tp_report_add_meters(struct tp_report *report, struct tp_buf *out);
+bool tp_report_add_marks(struct tp_report *report, struct tp_buf *out);
 /* Nanoseconds of self time, by TP_REPORT_CPU, ... */
 static inline uint64_t tp_report_part(
     const struct tp_analysis *analysis, const struct tp_node_parts *parts, uint32_t which)

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "analyzer/profile/around/kept_calls.h"
 #include "analyzer/output/grid.h"
+#include "analyzer/trace/marks.h"
 #include "common/array.h"
 
 #include <inttypes.h>
@@ -40,6 +41,7 @@ struct timeline {
 	int64_t *inside; // of each slow call, of each function: ticks in the current thread
 	uint64_t *busy;  // of each slow call
 	uint32_t thread; // whose calls come
+	uint64_t more_marks;
 	struct tp_grid grid;
 };
 
@@ -169,6 +171,76 @@ static void add_row(
 	tp_grid_text(grid, ends[row->call.how]);
 }
 
+// A mark, or a phase, between calls.
+static void add_mark(struct timeline *timeline, const struct tp_mark *mark)
+{
+	struct tp_grid *grid = &timeline->grid;
+	const struct tp_analysis *analysis = timeline->analysis;
+	const bool outside = mark->thread == TP_MARK_OUTSIDE;
+	const bool ended = mark->kind == TP_MARK_PHASE && mark->end != TP_MARK_OPEN;
+	const bool table = grid->options->format == TP_FORMAT_TABLE;
+	char text[TEEPERF_MARK_NAME + 32];
+	snprintf(text, sizeof(text), table ? "-- %s%s" : "%s%s", mark->name,
+	    table && mark->cut ? "..." : "");
+	tp_grid_number(grid, 0);
+	tp_grid_text(grid, tp_mark_kind_name(mark));
+	tp_grid_time(grid, true, mark->time > analysis->origin ? mark->time - analysis->origin : 0);
+	tp_grid_time(grid, ended, mark->end - mark->time);
+	tp_grid_blank(grid);
+	if (outside && table)
+		tp_grid_text(grid, "ctl");
+	else if (outside)
+		tp_grid_blank(grid);
+	else
+		tp_grid_number(grid, analysis->trace->threads[mark->thread].number);
+	tp_grid_number(grid, 0);
+	tp_grid_text(grid, text);
+	tp_grid_text(grid, !table                                  ? ""
+			   : mark->kind == TP_MARK_PHASE && !ended ? "phase, open"
+			   : mark->kind == TP_MARK_END             ? "end of a phase"
+			   : mark->kind == TP_MARK_PHASE           ? "phase"
+								   : "mark");
+}
+
+static bool is_in_part(const struct tp_analysis *analysis, const struct tp_mark *mark)
+{
+	if (!mark->timed ||
+	    (analysis->ranged && (mark->time < analysis->from || mark->time >= analysis->to)))
+		return false;
+	return mark->thread == TP_MARK_OUTSIDE || !analysis->options.one_thread ||
+	       &analysis->trace->threads[mark->thread] == analysis->threads[0].thread;
+}
+
+// The calls that are kept, and the marks between them; as many of these as there may be calls.
+static int add_in_order(struct timeline *timeline, uint64_t limit, struct tp_err *err)
+{
+	const struct tp_analysis *analysis = timeline->analysis;
+	const struct tp_kept_calls *kept = &timeline->kept;
+	struct tp_marks marks;
+	const int code = tp_marks_read(&marks, analysis->trace, err);
+	uint64_t shown = 0;
+	uint64_t at = 0;
+	for (uint64_t i = 0; !code && i <= kept->count; i++) {
+		// Behind the last call only if that is the last of all.
+		const bool last = i == kept->count;
+		for (; (last ? kept->seen == kept->count : true) && at < marks.count &&
+		       (last || marks.items[at].time <= kept->items[i].call.start);
+		     at++) {
+			if (timeline->marks || !is_in_part(analysis, &marks.items[at]))
+				continue;
+			if (limit && shown >= limit)
+				timeline->more_marks++;
+			else
+				add_mark(timeline, &marks.items[at]);
+			shown++;
+		}
+		if (!last)
+			add_row(timeline, &kept->items[i], 0, kept->items[i].call.depth);
+	}
+	tp_marks_release(&marks);
+	return code;
+}
+
 static void add_other(
     struct timeline *timeline, const struct around *around, uint32_t index, uint64_t number)
 {
@@ -268,10 +340,11 @@ static int show(
 		if (options->around_slowest)
 			code = add_arounds(timeline, options->limit, err);
 	}
-	for (uint64_t i = 0; !code && !options->around_slowest && i < timeline->kept.count; i++)
-		add_row(timeline, &timeline->kept.items[i], 0, timeline->kept.items[i].call.depth);
+	if (!code && !options->around_slowest)
+		code = add_in_order(timeline, options->limit, err);
 	if (!options->around_slowest)
-		timeline->grid.more = timeline->kept.seen - timeline->kept.count;
+		timeline->grid.more =
+		    timeline->kept.seen - timeline->kept.count + timeline->more_marks;
 	if (code == TP_ERR_LIMIT && timeline->kept.code)
 		tp_err_set(err, code, timeline->analysis->trace->source.name,
 		    "more than %" PRIu64 " calls: use --time-range or --limit, or 'teeperf export'",

@@ -236,4 +236,7 @@ async function loadMore() {
 	const meters = await readBlock('meters');
 	if (meters)
 		readMeters(meters);
+	const marks = await readBlock('marks');
+	if (marks)
+		readMarks(marks);
 }

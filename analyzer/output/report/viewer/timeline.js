@@ -164,6 +164,7 @@ class Timeline extends Sheet {
 				pen.fillText(text, x + 5, AXIS / 2);
 			pen.fillRect(x, AXIS - 7, 1, 6);
 		}
+		paintMarks(this, pen);
 		this.paintMap();
 	}
 
@@ -312,6 +313,9 @@ class Timeline extends Sheet {
 	 * no call, and may have no function.
 	 */
 	hit(x, y, time = this.time(x)) {
+		const mark = markHit(this, x, y);
+		if (mark)
+			return mark;
 		const at = y + this.scroller.scrollTop;
 		const tracks = this.tracks();
 		const index = tracks.findIndex(({top, bottom}) => at >= top - 5 && at < bottom + 5);
