@@ -114,10 +114,6 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 		}
 		tp_command_tell("'%s' could not be written in full\n", reply->output);
 		return TP_EXIT_FAILED;
-	case TP_CONTROL_NO_METERS:
-		tp_command_tell(
-		    "there is nothing to mark: record with '--counters' or '--energy'\n");
-		return TP_EXIT_FAILED;
 	case TP_CONTROL_REFUSED:
 		tp_command_tell("%s\n", reply->output);
 		return TP_EXIT_FAILED;
@@ -161,6 +157,25 @@ static int choose(enum tp_control_verb verb, const char *pattern, pid_t pid)
 	return r ? tp_command_fail(&err) : report(verb, &reply);
 }
 
+// Where a timeline has it, as the program's own marks.
+static int mark(const char *name, pid_t pid)
+{
+	uint64_t words[TP_CONTROL_NAME_WORDS] = {0};
+	struct tp_control_request request = {.verb = TP_CONTROL_MARK};
+	struct tp_control_reply reply;
+	struct tp_err err;
+	if (name && (!*name || strlen(name) >= sizeof(words)))
+		return tp_options_usage("the name of a mark has 1 to %zu bytes, and '%s' has %zu",
+		    sizeof(words) - 1, name, strlen(name));
+	if (name) {
+		memcpy(words, name, strlen(name));
+		request.hash_count = TP_CONTROL_NAME_WORDS;
+	}
+	if (tp_control_ask_with(pid, &request, words, &reply, &err))
+		return tp_command_fail(&err);
+	return report(TP_CONTROL_MARK, &reply);
+}
+
 static int run(int argc, char **argv)
 {
 	int verb = 0;
@@ -173,13 +188,16 @@ static int run(int argc, char **argv)
 	if (argc && is_choice(verbs[verb].verb) && argc != 3)
 		return tp_options_usage("'%s' needs %s and a process id", argv[0],
 		    verbs[verb].verb == TP_CONTROL_ONLY ? "an allowlist" : "a pattern");
-	if (argc < 2 || argc != 2 + is_choice(verbs[verb].verb))
+	const bool marks = argc && verbs[verb].verb == TP_CONTROL_MARK;
+	if (argc < 2 || (argc != 2 + is_choice(verbs[verb].verb) && !(marks && argc == 3)))
 		return tp_options_usage("a command and a process id are needed");
 	const pid_t pid = tp_parse_pid(argv[argc - 1]);
 	if (!pid)
 		return tp_options_usage("'%s' is no process id", argv[argc - 1]);
 	if (is_choice(verbs[verb].verb))
 		return choose(verbs[verb].verb, argv[1], pid);
+	if (marks)
+		return mark(argc == 3 ? argv[1] : NULL, pid);
 	struct tp_control_reply reply;
 	struct tp_err err;
 	if (tp_control_ask(pid, verbs[verb].verb, &reply, &err))
@@ -196,7 +214,8 @@ static const struct tp_option options[] = {
 const struct tp_command tp_cmd_ctl = {
     .name = "ctl",
     .summary = "switch a running recording on and off, choose its functions, or end it",
-    .usage = "[options] on|off|status|flush|mark|stop PID | only LIST PID | add|drop PATTERN PID",
+    .usage =
+	"[options] on|off|status|flush|stop PID | mark [NAME] PID | only LIST PID | add|drop PATTERN PID",
     .operands = "on off status flush mark stop only add drop",
     .description =
 	"Commands the recording whose 'teeperf record' or whose program has process id PID.\n"
@@ -206,7 +225,8 @@ const struct tp_command tp_cmd_ctl = {
 	"  status  show whether it records, and how much has been recorded\n"
 	"  flush   write all that is complete to the trace now; with 'record --mode ring', write\n"
 	"          what the rings hold to a trace of its own, FILE.snapshot-1, -2 and so on\n"
-	"  mark    begin a new phase of the counters of 'record --counters' and '--energy'\n"
+	"  mark    mark this moment, by NAME, in the timeline of the trace ('--time-range mark:NAME'),\n"
+	"          and begin a new phase of the counters of 'record --counters' and '--energy'\n"
 	"  stop    end the recording: the trace is completed, and the program runs on\n"
 	"  only    record only the functions of the allowlist LIST, of all that are instrumented\n"
 	"  add     record the functions that PATTERN names as well\n"

@@ -222,6 +222,28 @@ static enum tp_control_result flush(struct tp_session *session)
 		   : TP_CONTROL_FAILED;
 }
 
+// Of all processes; of a host and its TEE, in the host's trace, which both are joined into.
+static enum tp_control_result mark(struct tp_session *session,
+    const struct tp_control_request *request, const uint64_t *words, char *why, size_t room)
+{
+	const uint64_t now = tp_clock_monotonic_ns();
+	char name[TEEPERF_MARK_NAME] = "";
+	const size_t size = request->hash_count * sizeof(*words);
+	if (words)
+		memcpy(name, words, size < sizeof(name) ? size : sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	// They begin a new phase of the counters, too, if there are any.
+	tp_meters_read(&session->meters, TEEPERF_READING_MARK);
+	if (!tp_mark_log_add(&session->drain.marks, now, name)) {
+		snprintf(why, room, "there are %d marks already, and no more fit", TP_MARK_LOG_MAX);
+		return TP_CONTROL_REFUSED;
+	}
+	tp_doorbell_ring(&session->drain.worker.bell);
+	if (session->follows)
+		tp_follow_mark(&session->follow, now, name);
+	return TP_CONTROL_DONE;
+}
+
 void tp_session_answer(void *context, const struct tp_control_request *request,
     const uint64_t *hashes, struct tp_control_reply *reply)
 {
@@ -238,8 +260,7 @@ void tp_session_answer(void *context, const struct tp_control_request *request,
 		tp_meters_read(&session->meters, TEEPERF_READING_SWITCH);
 		break;
 	case TP_CONTROL_MARK:
-		if (!tp_meters_read(&session->meters, TEEPERF_READING_MARK))
-			result = TP_CONTROL_NO_METERS;
+		result = mark(session, request, hashes, why, sizeof(why));
 		break;
 	case TP_CONTROL_ONLY:
 	case TP_CONTROL_ADD:

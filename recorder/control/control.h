@@ -14,6 +14,8 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
+#include <teeperf/log.h>
+
 #include "common/err.h"
 #include "recorder/region/doorbell.h"
 
@@ -39,7 +41,7 @@ enum tp_control_verb {
 	TP_CONTROL_FLUSH,
 	TP_CONTROL_STOP,
 	TP_CONTROL_MARK,
-	/* Which functions record: of these hashes (abi.h), ascending. */
+	/* Which functions record: of the words, which are hashes (abi.h), ascending. */
 	TP_CONTROL_ONLY, /* them alone, or the rest */
 	TP_CONTROL_ADD,
 	TP_CONTROL_DROP,
@@ -48,27 +50,28 @@ enum tp_control_verb {
 /* What became of a request. */
 enum tp_control_result {
 	TP_CONTROL_DONE = 0,
-	TP_CONTROL_LATER,     /* the program obeys when it next asks for a chunk, or polls */
-	TP_CONTROL_UNHEARD,   /* it was told by signal and has not answered */
-	TP_CONTROL_WAITING,   /* no instrumented program has come yet: it will begin so */
-	TP_CONTROL_UNKNOWN,   /* no such request */
-	TP_CONTROL_FAILED,    /* the trace cannot be written */
-	TP_CONTROL_NO_METERS, /* there are no counters that a mark could be set in */
-	TP_CONTROL_REFUSED,   /* `output` says why */
+	TP_CONTROL_LATER,   /* the program obeys when it next asks for a chunk, or polls */
+	TP_CONTROL_UNHEARD, /* it was told by signal and has not answered */
+	TP_CONTROL_WAITING, /* no instrumented program has come yet: it will begin so */
+	TP_CONTROL_UNKNOWN, /* no such request */
+	TP_CONTROL_FAILED,  /* the trace cannot be written */
+	TP_CONTROL_REFUSED, /* `output` says why */
 };
 
 /* Either side's first word; it changes with these structures. */
-#define TP_CONTROL_VERSION UINT32_C(0x54504302)
+#define TP_CONTROL_VERSION UINT32_C(0x54504303)
 
 struct tp_control_request {
 	uint32_t version;
 	uint32_t verb; /* enum tp_control_verb */
 	/* Of ONLY, ADD and DROP; else 0. */
 	uint32_t only; /* enum teeperf_only */
+	/* Of these, hashes; of MARK its name, NUL-terminated. */
 	uint32_t
 	    hash_count; /* uint64_t that follow in further messages, TP_CONTROL_HASHES in each but the last */
 };
 enum { TP_CONTROL_HASHES = 4096, TP_CONTROL_HASHES_MAX = 1 << 20 };
+enum { TP_CONTROL_NAME_WORDS = TEEPERF_MARK_NAME / 8 }; /* of MARK, unless it has no name */
 
 struct tp_control_reply {
 	uint32_t version;

@@ -72,7 +72,7 @@ static bool receive_hashes(
 		at += part;
 	}
 	// What follows goes by their order.
-	for (uint32_t i = 1; to && i < request->hash_count; i++)
+	for (uint32_t i = 1; to && request->verb != TP_CONTROL_MARK && i < request->hash_count; i++)
 		if (to[i] <= to[i - 1])
 			return false;
 	return to != NULL;

@@ -302,7 +302,7 @@ static void write_clock(struct tp_drain *drain)
 static uint64_t switches_bytes(struct tp_drain *drain)
 {
 	return drain->switches.words.size + drain->selections.entries.size +
-	       tp_selection_windows_bytes(&drain->selections);
+	       tp_selection_windows_bytes(&drain->selections) + tp_mark_log_bytes(&drain->marks);
 }
 
 static void write_switches(struct tp_drain *drain)
@@ -322,6 +322,12 @@ static void write_switches(struct tp_drain *drain)
 		    drain->writer, TEEPERF_SECTION_WINDOWS, windows->data, windows->size);
 	drain->switches_written = words->size + selections->size + windows->size;
 	pthread_mutex_unlock(&drain->selections.lock);
+	const struct tp_buf *marks = &drain->marks.entries;
+	pthread_mutex_lock(&drain->marks.lock);
+	if (marks->size)
+		tp_trace_writer_add(drain->writer, TEEPERF_SECTION_MARKS, marks->data, marks->size);
+	drain->switches_written += marks->size;
+	pthread_mutex_unlock(&drain->marks.lock);
 }
 
 // Each section holds them all. At once while they are few, then when they are twice as many: so all sections together are
@@ -556,6 +562,7 @@ static void release(struct tp_drain *drain)
 {
 	tp_switch_log_release(&drain->switches);
 	tp_selection_log_release(&drain->selections);
+	tp_mark_log_release(&drain->marks);
 	tp_cpu_times_release(&drain->cpu);
 	tp_sched_close(&drain->sched);
 	tp_bpf_reader_release(&drain->system);
@@ -574,6 +581,7 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err)
 	drain->modules = calloc(TP_REGION_MODULES, sizeof(*drain->modules));
 	tp_switch_log_init(&drain->switches, !drain->start_off);
 	tp_selection_log_init(&drain->selections);
+	tp_mark_log_init(&drain->marks);
 	int r = tp_cpu_times_init(&drain->cpu, drain->region, drain->foreign ? -1 : drain->process,
 	    drain->process_is_old, err);
 	if (r) {

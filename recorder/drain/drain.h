@@ -91,6 +91,19 @@ bool tp_selection_log_follow(struct tp_selection_log *log, const struct teeperf_
 uint64_t tp_selection_log_recover(struct tp_buf *out, const struct tp_buf *entries,
     const struct tp_region_only *first, uint64_t word, uint64_t time, const uint64_t *hashes);
 
+/* Moments that were marked from outside (trace.h, MARKS). Any thread adds; the drain writes. */
+struct tp_mark_log {
+	pthread_mutex_t lock;
+	struct tp_buf entries; /* struct teeperf_trace_mark[] */
+};
+enum { TP_MARK_LOG_MAX = 1 << 16 };
+
+void tp_mark_log_init(struct tp_mark_log *log);
+void tp_mark_log_release(struct tp_mark_log *log);
+/* NAME, of which as much is taken as fits. False: there are TP_MARK_LOG_MAX, or there is no memory. */
+bool tp_mark_log_add(struct tp_mark_log *log, uint64_t monotonic_ns, const char *name);
+uint64_t tp_mark_log_bytes(struct tp_mark_log *log);
+
 /* Logs of fewer chunks than these are always nearly full: their chunks are packed, however fast the program is. */
 enum { TP_DRAIN_HURRY_CHUNKS = 64 };
 
@@ -158,7 +171,8 @@ struct tp_drain {
 	uint64_t tail_since_ns;
 	struct tp_switch_log switches;
 	struct tp_selection_log selections;
-	uint64_t switches_written;           /* bytes of both when they were written last */
+	struct tp_mark_log marks;
+	uint64_t switches_written;           /* bytes of all three when they were written last */
 	struct tp_drain_snapshots snapshots; /* the caller has filled begin, context, start_ns */
 	uint64_t flush_asked; /* number of the last tp_drain_flush, and of the last one done */
 	uint64_t flush_done;

@@ -130,6 +130,14 @@ void tp_follow_command(struct tp_follow *follow, uint64_t control)
 	pthread_mutex_unlock(&follow->lock);
 }
 
+void tp_follow_mark(struct tp_follow *follow, uint64_t monotonic_ns, const char *name)
+{
+	pthread_mutex_lock(&follow->lock);
+	for (struct tp_followed *at = follow->list; at; at = at->next)
+		tp_mark_log_add(&at->log.drain.marks, monotonic_ns, name);
+	pthread_mutex_unlock(&follow->lock);
+}
+
 // Whether what tp_follow_flush asked for is written; *failed if something could not be.
 static bool has_flushed(struct tp_follow *follow, bool *failed)
 {

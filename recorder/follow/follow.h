@@ -90,6 +90,9 @@ bool tp_follow_grow(struct tp_follow *follow);
 /* Set the control word of all logs, and tell the processes that listen. */
 void tp_follow_command(struct tp_follow *follow, uint64_t control);
 
+/* Mark this moment in the traces of all that are in the list. */
+void tp_follow_mark(struct tp_follow *follow, uint64_t monotonic_ns, const char *name);
+
 /* Write all that is complete; false if it took too long. */
 bool tp_follow_flush(struct tp_follow *follow, uint32_t timeout_ms);
 
