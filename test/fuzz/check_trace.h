@@ -8,6 +8,7 @@
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/report/report.h"
 #include "analyzer/output/view.h"
+#include "analyzer/trace/marks.h"
 #include "analyzer/whatif/predict.h"
 #include "test/fuzz/check_exports.h"
 
@@ -160,6 +161,26 @@ static inline void check_predictions(
 }
 
 // The SIZE bytes at DATA, which may be anything; by CHOICE with one or another set of options.
+// Marks are in order, and a range between two of them is one.
+static inline void check_marks(const struct tp_tracefile *trace)
+{
+	static const char *const ranges[] = {"..unnamed", "unnamed..", "unnamed", "a..b", "#1..a#2"};
+	struct tp_marks marks;
+	struct tp_err err;
+	uint64_t from;
+	uint64_t to;
+	if (tp_marks_read(&marks, trace, &err) == 0)
+		for (uint64_t i = 0; i < marks.count; i++)
+			if ((i && marks.items[i - 1].time > marks.items[i].time &&
+				marks.items[i].timed) ||
+			    marks.items[i].end < marks.items[i].time || !marks.items[i].name[0])
+				abort();
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (tp_marks_range(&marks, ranges[i], "fuzz", &from, &to, &err) == 0 && from > to)
+			abort();
+	tp_marks_release(&marks);
+}
+
 static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 {
 	struct tp_tracefile trace;
@@ -182,6 +203,7 @@ static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 		struct tp_view_options view = {.width = 80, .borders = any};
 		check_sums(&analysis);
 		check_calls(&analysis);
+		check_marks(&trace);
 		check_report(&analysis, choice, &out);
 		if (!options.least_ns && !options.to_ns && !options.depth)
 			check_predictions(&analysis, choice, &out);

@@ -226,7 +226,7 @@ static int add_in_order(struct timeline *timeline, uint64_t limit, struct tp_err
 		for (; (last ? kept->seen == kept->count : true) && at < marks.count &&
 		       (last || marks.items[at].time <= kept->items[i].call.start);
 		     at++) {
-			if (timeline->marks || !is_in_part(analysis, &marks.items[at]))
+			if (!is_in_part(analysis, &marks.items[at]))
 				continue;
 			if (limit && shown >= limit)
 				timeline->more_marks++;
