@@ -237,6 +237,7 @@ static int add_in_order(struct timeline *timeline, uint64_t limit, struct tp_err
 		if (!last)
 			add_row(timeline, &kept->items[i], 0, kept->items[i].call.depth);
 	}
+	timeline->more_marks += marks.left_out;
 	tp_marks_release(&marks);
 	return code;
 }

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 EOF
-"$TEEPERF" cc -O1 -o marks marks.c -lpthread
+"$TEEPERF" cc -O1 -I "$root/include" -o marks marks.c -lpthread
 # The functions are weak: a program links without the runtime, and runs with it where nobody records.
 ${CC:-cc} -O1 -I "$root/include" -o plain marks.c -lpthread
 expect 0 ./plain 10
@@ -112,7 +112,7 @@ demand() {
 
 for how in "--clock tsc" "--clock soft" "--clock tsc --mode ring" "--clock tsc --compress" "--clock tsc --mode full"; do
 	[ "$(uname -m)" = x86_64 ] || how=$(echo "$how" | sed 's/tsc/auto/')
-	expect 0 "$TEEPERF" record --ready all --size 32M $how -o run.trace ./marks 100
+	expect 0 "$TEEPERF" record --ready 32M --size 32M $how -o run.trace ./marks 100
 	demand 3203 run.trace "SELECT count(*) FROM marks"
 	demand 1600 run.trace "SELECT count(*) FROM marks WHERE kind = 'mark' AND name LIKE 'of thread %'"
 	demand 1600 run.trace "SELECT count(*) FROM marks WHERE kind = 'phase' AND name = 'round' AND end_ns >= start_ns"
@@ -141,7 +141,7 @@ expect 1 "$TEEPERF" analyze --time-range mark:start.. none.trace
 says 'recorded without a clock' err
 
 # A range between marks is that range in numbers.
-expect 0 "$TEEPERF" record --ready all --size 32M -o run.trace ./marks 20
+expect 0 "$TEEPERF" record --ready 32M --size 32M -o run.trace ./marks 20
 from=$(ask run.trace "SELECT start_ns FROM marks WHERE name = 'middle'")
 to=$(ask run.trace "SELECT start_ns FROM marks WHERE name = 'end'")
 "$TEEPERF" analyze --raw --time-range mark:middle..end --format csv run.trace 2>/dev/null | cut -d, -f1,2 >marks.csv
@@ -179,7 +179,7 @@ assert len(begins) == 320 and begins == ends, (len(begins), len(ends))
 EOF
 
 # In signal handlers; and in a child, which has a trace of its own.
-expect 0 "$TEEPERF" record --ready all --size 32M -o signal.trace ./marks 200 signal
+expect 0 "$TEEPERF" record --ready 32M --size 32M -o signal.trace ./marks 200 signal
 demand 200 signal.trace "SELECT count(*) FROM marks WHERE name = 'signal'"
 expect 0 "$TEEPERF" record --follow-fork -o fork.trace ./marks 1 fork
 demand 1 fork.trace "SELECT count(*) FROM marks WHERE name = 'parent'"
