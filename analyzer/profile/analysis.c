@@ -4,7 +4,6 @@
 
 #include "analyzer/profile/analysis_steps.h"
 #include "analyzer/profile/estimates.h"
-#include "analyzer/trace/marks.h"
 #include "common/units.h"
 
 #include <inttypes.h>

@@ -11,6 +11,7 @@
 #include "analyzer/replay/stack.h"
 #include "analyzer/profile/starvation.h"
 #include "analyzer/symbols/symbols.h"
+#include "analyzer/trace/marks.h"
 #include "analyzer/trace/timebase.h"
 #include "analyzer/trace/tracefile.h"
 

@@ -213,9 +213,9 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 	const struct tp_thread *thread = data->analysis->threads[cursor->thread].thread;
 	const uint32_t tagged = (uint32_t)(cursor->record >> 32);
 	const bool names = tagged >= TEEPERF_NAME_FIRST;
-	const bool marks =
-	    tagged == TEEPERF_CONTROL_MARK || tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
-	    tagged == TEEPERF_CONTROL_PHASE_END;
+	const bool marks = tagged == TEEPERF_CONTROL_MARK ||
+			   tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
+			   tagged == TEEPERF_CONTROL_PHASE_END;
 	switch (column) {
 	case SEQ:
 		return tp_cell_number(cursor->base.id);

@@ -252,8 +252,7 @@ const char *tp_mark_kind_name(const struct tp_mark *mark)
 
 static bool is_called(const struct tp_mark *mark, const char *name, size_t length)
 {
-	return mark->timed && strlen(mark->name) == length &&
-	       memcmp(mark->name, name, length) == 0;
+	return mark->timed && strlen(mark->name) == length && memcmp(mark->name, name, length) == 0;
 }
 
 // The mark of that name, or "NAME#N", from number FIRST on; of phases only those, if so wanted. NULL: there is none.
@@ -312,14 +311,14 @@ static int refuse(const struct tp_marks *marks, const char *file, struct tp_err 
 	struct tp_buf names;
 	tp_buf_init(&names);
 	add_names(marks, &names);
-	const int code = names.size
-			     ? tp_err_set(err, TP_ERR_NOT_FOUND, file,
-				   "--time-range: there is no %s '%.*s'; there are %s", why,
-				   (int)length, name, names.data)
-			     : tp_err_set(err, TP_ERR_NOT_FOUND, file,
-				   "--time-range: there is no %s '%.*s', as the trace has no marks: "
-				   "teeperf_mark() and 'teeperf ctl mark' make them",
-				   why, (int)length, name);
+	const int code =
+	    names.size ? tp_err_set(err, TP_ERR_NOT_FOUND, file,
+			     "--time-range: there is no %s '%.*s'; there are %s", why, (int)length,
+			     name, names.data)
+		       : tp_err_set(err, TP_ERR_NOT_FOUND, file,
+			     "--time-range: there is no %s '%.*s', as the trace has no marks: "
+			     "teeperf_mark() and 'teeperf ctl mark' make them",
+			     why, (int)length, name);
 	tp_buf_release(&names);
 	return code;
 }
@@ -338,8 +337,7 @@ static bool between(const struct tp_marks *marks, const char *range, const char 
 	*from = 0;
 	*to = UINT64_MAX;
 	if (dots > range) {
-		const struct tp_mark *first =
-		    find(marks, 0, range, (size_t)(dots - range), false);
+		const struct tp_mark *first = find(marks, 0, range, (size_t)(dots - range), false);
 		if (!first) {
 			*wrong = range;
 			*length = (size_t)(dots - range);

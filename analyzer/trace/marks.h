@@ -19,8 +19,8 @@ enum tp_mark_kind {
 #define TP_MARK_OPEN UINT64_MAX    /* instead of an end */
 
 struct tp_mark {
-	uint64_t time;   /* ticks; of a phase, when it began */
-	uint64_t end;    /* of a phase: ticks, or TP_MARK_OPEN: it has not ended; of others `time` */
+	uint64_t time; /* ticks; of a phase, when it began */
+	uint64_t end;  /* of a phase: ticks, or TP_MARK_OPEN: it has not ended; of others `time` */
 	uint32_t thread; /* index in trace->threads, or TP_MARK_OUTSIDE */
 	uint8_t kind;    /* enum tp_mark_kind */
 	bool timed;      /* false: it is not known when, and `time` is UINT64_MAX */

@@ -108,8 +108,8 @@ struct tp_tracefile {
 	struct tp_windows windows;                /* times of them that are a fair sample */
 	const struct teeperf_trace_mark *marks;   /* mark_count, made from outside */
 	uint64_t mark_count;
-	struct tp_system system;                  /* what the kernel did for the program */
-	struct teeperf_trace_log log;             /* valid if has_log */
+	struct tp_system system;      /* what the kernel did for the program */
+	struct teeperf_trace_log log; /* valid if has_log */
 	bool has_log;
 	struct tp_sched_read sched;   /* when threads ran and waited */
 	struct teeperf_trace_cpu cpu; /* of the process; all zero if nothing is known */

@@ -58,7 +58,7 @@ extern const char *const tp_time_words[];
 #define TP_OPEN_OPTIONS(o)                                                                                \
 	TP_OPT_STRING(0, "thread", &(o).thread, "N", "only the thread with this number"),                 \
 	    TP_OPT_STRING(0, "time-range", &(o).time_range, "FROM..TO",                                   \
-		"only what lies between these times since the first record, as 1.5s..1600ms, or between "  \
+		"only what lies between these times since the first record, as 1.5s..1600ms, or between " \
 		"marks, as mark:A..B; either may be left out"),                                           \
 	    TP_OPT_LIST(0, "focus", &(o).focus, "PATTERN",                                                \
 		"only paths through functions that match: a glob for the name, or /REGEX/; may be "       \

@@ -294,8 +294,9 @@ TEEPERF_INLINE_ void teeperf_module_remove(struct teeperf_loaded *loaded)
 }
 
 /* A phase as long as the block that it is declared in: teeperf_phase_scope phase("sort"); NAME outlives it. */
-class teeperf_phase_scope {
-public:
+class teeperf_phase_scope
+{
+      public:
 	__attribute__((always_inline)) explicit teeperf_phase_scope(const char *name) : name_(name)
 	{
 		teeperf_phase_begin(name_);
@@ -307,7 +308,7 @@ public:
 	teeperf_phase_scope(const teeperf_phase_scope &) = delete;
 	teeperf_phase_scope &operator=(const teeperf_phase_scope &) = delete;
 
-private:
+      private:
 	const char *name_;
 };
 #endif

@@ -164,7 +164,8 @@ static inline void check_predictions(
 // Marks are in order, and a range between two of them is one.
 static inline void check_marks(const struct tp_tracefile *trace)
 {
-	static const char *const ranges[] = {"..unnamed", "unnamed..", "unnamed", "a..b", "#1..a#2"};
+	static const char *const ranges[] = {
+	    "..unnamed", "unnamed..", "unnamed", "a..b", "#1..a#2"};
 	struct tp_marks marks;
 	struct tp_err err;
 	uint64_t from;

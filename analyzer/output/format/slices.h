@@ -12,7 +12,6 @@
 #define TP_SLICES_H
 
 #include "analyzer/output/format/export.h"
-#include "analyzer/trace/marks.h"
 
 struct tp_slice {
 	const struct tp_function *function;

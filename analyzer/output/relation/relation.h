@@ -18,7 +18,6 @@
 #include "analyzer/profile/call_store.h"
 #include "analyzer/profile/percentiles.h"
 #include "analyzer/profile/system.h"
-#include "analyzer/trace/marks.h"
 
 #define TP_RELATION_COLUMNS 48 /* at most */
 #define TP_RELATION_END UINT8_MAX

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "analyzer/profile/around/kept_calls.h"
 #include "analyzer/output/grid.h"
-#include "analyzer/trace/marks.h"
 #include "common/array.h"
 
 #include <inttypes.h>
