@@ -211,3 +211,55 @@ expect 0 "$TEEPERF" analyze --time-range 'mark:from outside..later' out.trace
 expect 0 "$TEEPERF" analyze --view timeline --limit 0 out.trace
 says ' ctl .*-- from outside' out
 kill "$program"
+
+# Into a program that a recorder has attached to.
+if [ "$(uname -m)" = x86_64 ]; then
+	begin late ./marks 1 wait
+	await late.out ready
+	program=$begun
+	begin run "$TEEPERF" record -q --pid "$program" --size 16M -o late.trace
+	await_true '"$TEEPERF" ctl status "$begun" 2>/dev/null | grep -q "^recording  on"' "the recorder"
+	expect 0 "$TEEPERF" ctl mark attached "$begun"
+	expect 0 "$TEEPERF" ctl stop "$begun"
+	ended 0 run
+	demand 1 late.trace "SELECT count(*) FROM marks WHERE name = 'attached' AND start_ns IS NOT NULL"
+	kill "$program"
+fi
+
+# A recorder that is killed: what was marked before is in what there is, and in what is recovered.
+begin run "$TEEPERF" record -q -o killed.trace ./marks 1 wait
+await run.out ready
+program=$(sed -n 's/^ready //p' run.out)
+expect 0 "$TEEPERF" ctl mark before "$begun"
+await_true '[ "$(ask killed.trace "SELECT count(*) FROM marks WHERE name = '"'before'"'")" = 1 ]' "the mark in the trace"
+kill -KILL "$begun"
+gone "$begun"
+kill "$program"
+gone "$program"
+expect 0 "$TEEPERF" recover killed.trace
+demand 'start|before' killed.trace "SELECT group_concat(name, '|') FROM (SELECT name FROM marks ORDER BY start_ns)"
+
+# C++: a phase as long as its block, also where an exception leaves it.
+cat >scope.cpp <<'EOF'
+#include <teeperf/teeperf.h>
+
+static __attribute__((noinline)) void leave(int how)
+{
+	teeperf_phase_scope phase("block");
+	if (how)
+		throw how;
+}
+int main()
+{
+	leave(0);
+	try {
+		leave(1);
+	} catch (int) {
+	}
+	return 0;
+}
+EOF
+"$TEEPERF" c++ -O1 -I "$root/include" -o scope scope.cpp
+expect 0 "$TEEPERF" record -o scope.trace ./scope
+demand 2 scope.trace "SELECT count(*) FROM marks WHERE kind = 'phase' AND name = 'block' AND end_ns >= start_ns"
+demand 0 scope.trace "SELECT count(*) FROM functions WHERE function LIKE '%teeperf_phase%'"

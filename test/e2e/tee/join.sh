@@ -403,3 +403,45 @@ for output in x.trace old.trace; do
 done
 [ ! -e x.trace ] || fail "a trace was written"
 [ "$(cat old.trace)" = kept ] || fail "what was there was replaced"
+
+# ---- marks of both sides, and of outside, keep their times, names and places
+host <<'END'
+clock kind=tsc hz=1000000000
+	point 0 1000
+	point 1000 2000
+chunk
+	0 enter main
+	5 phase-begin "all of it"
+	10 call-out
+	crossing 7
+	100 return-in
+	100 mark "back from the TEE"
+	105 phase-end "all of it"
+	110 exit main
+marks
+	marked 1050 name="outside"
+END
+tee_side <<'END'
+chunk
+	25 call-in
+	crossing 7
+	30 enter entry
+	35 mark "in the TEE"
+	40 phase-begin "inner"
+	50 phase-end "inner"
+	65 exit entry
+	70 return-out
+END
+joined '' <<'END'
+main 75
+main;entry 35
+END
+expect 0 "$TEEPERF" query --format csv joined.trace "SELECT thread, kind, name, start_ns, end_ns FROM marks"
+diff - out >&2 <<'END' || fail "the marks of the joined trace"
+thread,kind,name,start_ns,end_ns
+0,phase,all of it,5,105
+0,mark,in the TEE,35,
+0,phase,inner,40,50
+,mark,outside,50,
+0,mark,back from the TEE,100,
+END
