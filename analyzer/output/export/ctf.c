@@ -8,7 +8,6 @@
  */
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/slices.h"
-#include "common/array.h"
 #include "common/out_file.h"
 
 #include <inttypes.h>
@@ -255,59 +254,23 @@ static int add_gaps(struct tp_slices *slices, struct tp_err *err)
 	return end_stream(slices, err);
 }
 
-// What happens with marks at one moment.
-struct moment {
-	uint64_t ns;
-	uint64_t number;
-	int event;
-	uint32_t tid;
-	const char *name;
-};
-
-static int compare_moments(const void *a, const void *b)
-{
-	const struct moment *x = a;
-	const struct moment *y = b;
-	const int order = TP_COMPARE(x->ns, y->ns);
-	return order ? order : TP_COMPARE(x->number, y->number);
-}
-
-// NULL: no memory.
-static struct moment *list_moments(const struct tp_slices *slices, uint64_t *count)
-{
-	struct tp_slice_mark mark;
-	struct moment *moments = calloc(2 * slices->marks->count + 1, sizeof(*moments));
-	*count = 0;
-	for (uint64_t at = 0; moments && tp_slices_next_mark(slices, &at, &mark);) {
-		const bool outside = mark.thread == slices->analysis->thread_count;
-		const uint32_t tid = outside ? tp_slices_pid(slices) : slices->tids[mark.thread];
-		moments[*count] = (struct moment){mark.from_ns, *count,
-		    mark.phase ? EVENT_PHASE_BEGIN : EVENT_MARK, tid, mark.name};
-		++*count;
-		if (!mark.ends)
-			continue;
-		moments[*count] =
-		    (struct moment){mark.to_ns, *count, EVENT_PHASE_END, tid, mark.name};
-		++*count;
-	}
-	if (moments)
-		qsort(moments, *count, sizeof(*moments), compare_moments);
-	return moments;
-}
-
 // Marks of all threads are a stream, too; each event says whose it is.
 static int add_marks(struct tp_slices *slices, struct tp_err *err)
 {
 	struct state *state = slices->state;
 	uint64_t count;
-	struct moment *moments = list_moments(slices, &count);
+	struct tp_slice_moment *moments = tp_slices_moments(slices, &count);
 	if (!moments)
 		return tp_err_memory(err, slices->directory);
 	begin_stream(state, "marks", 0, "marks");
 	for (uint64_t i = 0; i < count; i++) {
-		memcpy(state->context, &moments[i].tid, sizeof(moments[i].tid));
-		add_event(slices, moments[i].ns, moments[i].event, moments[i].name,
-		    strlen(moments[i].name) + 1);
+		const struct tp_slice_moment *moment = &moments[i];
+		const uint32_t tid = moment->thread == slices->analysis->thread_count
+					 ? tp_slices_pid(slices)
+					 : slices->tids[moment->thread];
+		memcpy(state->context, &tid, sizeof(tid));
+		add_event(slices, moment->ns, EVENT_MARK + (int)moment->what, moment->name,
+		    strlen(moment->name) + 1);
 	}
 	free(moments);
 	return end_stream(slices, err);

@@ -8,6 +8,7 @@
  *   sid-ID.map     where modules are, as in /proc/PID/maps
  *   MODULE.sym     names of functions, by address in the module
  *   MODULE.dbg     their files and lines
+ *   events.txt     names of events, if there are marks
  *   perf-cpu0.dat  what threads are called, in events as those of the kernel's perf
  *   TID.dat        a thread's records of 16 bytes: time, and type, depth and address
  *
@@ -40,10 +41,11 @@
 #define DEPTH_MAX 1023  // the reader takes 1024 and no more, and one may be for lost events
 #define STACK_SIZE 1040 // entries that it has for them
 
-enum record_type { RECORD_ENTRY = 0, RECORD_EXIT = 1, RECORD_LOST = 2 };
+enum record_type { RECORD_ENTRY = 0, RECORD_EXIT = 1, RECORD_LOST = 2, RECORD_EVENT = 3 };
+#define FIRST_EVENT 1000001 // of a program, not of the reader's own
 enum { RECORD_MAGIC = 5 };
 // Sessions, relative symbols, size of the stack, perf events, lines.
-enum { FEATURES = 1 << 1 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10 };
+enum { FEATURES = 1 << 1 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10, FEATURE_EVENTS = 1 << 7 };
 enum { INFORMATION = 1 << 0 | 1 << 3 | 1 << 7 }; // program, command, threads
 
 struct module {
@@ -66,6 +68,12 @@ struct state {
 	struct tp_arena arena;       // of all of these
 	struct tp_out_file data;     // the current thread's
 	bool data_open;
+	struct tp_slice_moment *moments; // marks of all threads, in order of time
+	uint64_t moment_count;
+	uint64_t next_moment; // of the current thread, or of another one before it
+	const char **names;   // of events, each once, in order
+	uint32_t name_count;
+	uint32_t depth; // slices of the thread that are open
 };
 
 // ---- made-up addresses
@@ -199,12 +207,64 @@ static bool find_shared(struct state *state, uint32_t count)
 	return true;
 }
 
+// ---- events, which marks are here
+
+static int compare_event_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// What an event is called: a word.
+static const char *event_name(struct state *state, const struct tp_slice_moment *moment)
+{
+	static const char *const prefixes[] = {"mark:", "phase_begin:", "phase_end:"};
+	struct tp_buf name;
+	tp_buf_init(&name);
+	tp_buf_add_string(&name, prefixes[moment->what]);
+	for (const char *at = moment->name; *at; at++)
+		tp_buf_add_char(&name, *at == ' ' || *at == ':' ? '_' : *at);
+	const char *copy = name.failed ? NULL : tp_arena_copy(&state->arena, name.data, name.size);
+	tp_buf_release(&name);
+	return copy;
+}
+
+// The moments get their events' names.
+static bool name_events(struct tp_slices *slices)
+{
+	struct state *state = slices->state;
+	state->moments = tp_slices_moments(slices, &state->moment_count);
+	if (!state->moments)
+		return false;
+	const size_t count = state->moment_count;
+	state->names = tp_arena_alloc(&state->arena, (count + 1) * sizeof(*state->names));
+	for (size_t i = 0; state->names && i < count; i++) {
+		state->moments[i].name = event_name(state, &state->moments[i]);
+		if (!state->moments[i].name)
+			return false;
+		state->names[i] = state->moments[i].name;
+	}
+	if (!state->names)
+		return false;
+	qsort(state->names, count, sizeof(*state->names), compare_event_names);
+	for (size_t i = 0; i < count; i++)
+		if (!i || strcmp(state->names[i], state->names[state->name_count - 1]) != 0)
+			state->names[state->name_count++] = state->names[i];
+	return true;
+}
+
+static void write_events(const struct tp_slices *slices, struct tp_buf *out)
+{
+	const struct state *state = slices->state;
+	for (uint32_t i = 0; i < state->name_count; i++)
+		tp_buf_addf(out, "EVENT: %u %s\n", FIRST_EVENT + i, state->names[i]);
+}
+
 static int init(struct tp_slices *slices, struct tp_err *err)
 {
 	struct state *state = slices->state;
 	tp_arena_init(&state->arena);
 	if (!place_functions(state, slices->analysis) ||
-	    !find_shared(state, slices->analysis->function_count))
+	    !find_shared(state, slices->analysis->function_count) || !name_events(slices))
 		return tp_err_memory(err, slices->analysis->trace->source.name);
 	return 0;
 }
@@ -215,6 +275,7 @@ static void release(struct tp_slices *slices)
 	struct tp_err ignored;
 	if (state->data_open)
 		tp_out_file_close(&state->data, &ignored);
+	free(state->moments);
 	tp_arena_release(&state->arena);
 }
 
@@ -227,7 +288,7 @@ static void write_info(const struct tp_slices *slices, struct tp_buf *out)
 	const uint32_t version = 4;
 	const uint16_t size = 40;
 	const uint8_t kind[2] = {1, 2}; // little-endian, 64 bits
-	const uint64_t features = FEATURES;
+	const uint64_t features = FEATURES | (state->name_count ? FEATURE_EVENTS : 0);
 	const uint64_t information = INFORMATION;
 	const uint16_t stack = STACK_SIZE;
 	tp_buf_add(out, "Ftrace!", 8);
@@ -377,7 +438,7 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 	} files[] = {{"info", write_info}, {"task.txt", write_tasks},
 	    {"sid-" SESSION ".map", write_map}, {"perf-cpu0.dat", write_names}};
 	struct state *state = slices->state;
-	int code = 0;
+	int code = state->name_count ? add_file(slices, "events.txt", "", write_events, err) : 0;
 	for (size_t i = 0; !code && i < sizeof(files) / sizeof(files[0]); i++)
 		code = add_file(slices, files[i].name, "", files[i].write, err);
 	for (uint32_t i = 0; !code && i < state->module_count; i++) {
@@ -403,18 +464,42 @@ static void add_record(struct tp_slices *slices, uint64_t time, enum record_type
 	tp_buf_add(&state->data.buf, record, sizeof(record));
 }
 
+// The marks of the thread up to a time; the first thread has those from outside, too.
+static void add_events(struct tp_slices *slices, uint64_t time)
+{
+	struct state *state = slices->state;
+	const uint32_t thread = (uint32_t)(slices->thread - slices->analysis->threads);
+	for (; state->next_moment < state->moment_count; state->next_moment++) {
+		const struct tp_slice_moment *moment = &state->moments[state->next_moment];
+		if (moment->ns > time || moment->ns >= slices->to_ns)
+			break;
+		if (moment->thread != thread &&
+		    (thread || moment->thread != slices->analysis->thread_count))
+			continue;
+		const char *const *name = bsearch(&moment->name, state->names, state->name_count,
+		    sizeof(*state->names), compare_event_names);
+		add_record(slices, moment->ns, RECORD_EVENT, state->depth,
+		    FIRST_EVENT + (uint64_t)(name - state->names));
+	}
+}
+
 static int thread_begin(struct tp_slices *slices, struct tp_err *err)
 {
 	struct state *state = slices->state;
 	char name[32];
 	snprintf(name, sizeof(name), "%u.dat", tp_slices_tid(slices));
 	state->data_open = true;
+	state->next_moment = state->depth = 0;
+	while (state->next_moment < state->moment_count &&
+	       state->moments[state->next_moment].ns < slices->from_ns)
+		state->next_moment++;
 	return tp_out_file_open_in(&state->data, slices->directory, name, err);
 }
 
 static int thread_end(struct tp_slices *slices, struct tp_err *err)
 {
 	struct state *state = slices->state;
+	add_events(slices, UINT64_MAX);
 	state->data_open = false;
 	return tp_out_file_close(&state->data, err);
 }
@@ -427,12 +512,18 @@ static uint64_t address_of(const struct tp_slices *slices, const struct tp_funct
 
 static void begin(struct tp_slices *slices, const struct tp_slice *slice)
 {
+	struct state *state = slices->state;
+	add_events(slices, slice->time);
+	state->depth = slice->depth + 1;
 	add_record(
 	    slices, slice->time, RECORD_ENTRY, slice->depth, address_of(slices, slice->function));
 }
 
 static void end(struct tp_slices *slices, const struct tp_slice *slice)
 {
+	struct state *state = slices->state;
+	add_events(slices, slice->time);
+	state->depth = slice->depth;
 	add_record(
 	    slices, slice->time, RECORD_EXIT, slice->depth, address_of(slices, slice->function));
 }
@@ -440,6 +531,7 @@ static void end(struct tp_slices *slices, const struct tp_slice *slice)
 static void lost(struct tp_slices *slices, uint64_t time, uint64_t count, uint32_t depth)
 {
 	const struct state *state = slices->state;
+	add_events(slices, time);
 	add_record(slices, time, RECORD_ENTRY, depth, state->lost_address);
 	add_record(slices, time, RECORD_LOST, depth + 1, count < INT32_MAX ? count : INT32_MAX);
 	add_record(slices, time, RECORD_EXIT, depth, state->lost_address);

@@ -2,6 +2,10 @@
 // Marks and phases beside the slices of threads.
 #include "slices.h"
 
+#include "common/array.h"
+
+#include <stdlib.h>
+
 static bool get(
     const struct tp_slices *slices, const struct tp_mark *mark, struct tp_slice_mark *to)
 {
@@ -47,4 +51,33 @@ bool tp_slices_next_mark(const struct tp_slices *slices, uint64_t *at, struct tp
 		if (get(slices, &marks->items[(*at)++], mark))
 			return true;
 	return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct tp_slice_moment *x = a;
+	const struct tp_slice_moment *y = b;
+	const int order = TP_COMPARE(x->ns, y->ns);
+	return order ? order : TP_COMPARE(x->number, y->number);
+}
+
+struct tp_slice_moment *tp_slices_moments(const struct tp_slices *slices, uint64_t *count)
+{
+	struct tp_slice_mark mark;
+	const uint64_t most = 2 * (slices->marks ? slices->marks->count : 0);
+	struct tp_slice_moment *moments = calloc(most + 1, sizeof(*moments));
+	*count = 0;
+	for (uint64_t at = 0; moments && tp_slices_next_mark(slices, &at, &mark);) {
+		moments[*count] = (struct tp_slice_moment){mark.from_ns, *count, mark.thread,
+		    mark.phase ? TP_MOMENT_BEGIN : TP_MOMENT_MARK, mark.name};
+		++*count;
+		if (!mark.ends)
+			continue;
+		moments[*count] = (struct tp_slice_moment){
+		    mark.to_ns, *count, mark.thread, TP_MOMENT_END, mark.name};
+		++*count;
+	}
+	if (moments)
+		qsort(moments, *count, sizeof(*moments), compare);
+	return moments;
 }

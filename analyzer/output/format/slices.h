@@ -125,4 +125,15 @@ struct tp_slice_mark {
 /* By time, as tp_slices_next_gap. */
 bool tp_slices_next_mark(const struct tp_slices *slices, uint64_t *at, struct tp_slice_mark *mark);
 
+/* What happens with marks at one moment. */
+struct tp_slice_moment {
+	uint64_t ns;
+	uint64_t number; /* of those at one time the lower one comes first */
+	uint32_t thread; /* as in tp_slice_mark */
+	enum { TP_MOMENT_MARK, TP_MOMENT_BEGIN, TP_MOMENT_END } what;
+	const char *name;
+};
+/* All of this file, in order; to be freed. NULL: no memory. */
+struct tp_slice_moment *tp_slices_moments(const struct tp_slices *slices, uint64_t *count);
+
 #endif

@@ -166,6 +166,12 @@ if command -v babeltrace2 >/dev/null; then
 	[ "$(grep -c 'teeperf:mark' events)" = 323 ] || fail "CTF: $(grep -c 'teeperf:mark' events) marks"
 	[ "$(grep -c 'teeperf:phase_end' events)" = 320 ] || fail "CTF: phases"
 fi
+expect 0 "$TEEPERF" export --format uftrace -o run.uftrace run.trace
+if command -v uftrace >/dev/null; then
+	uftrace dump -d run.uftrace >events 2>/dev/null
+	[ "$(grep -c '\[event\] mark:' events)" = 323 ] || fail "uftrace: $(grep -c 'mark:' events) marks"
+	[ "$(grep -c '\[event\] phase_end:round' events)" = 320 ] || fail "uftrace: phases"
+fi
 expect 0 "$TEEPERF" export --format perfetto -o run.pftrace run.trace
 expect 0 "$TEEPERF" export --format chrome -o run.json run.trace
 python3 - <<'EOF'
