@@ -60,8 +60,8 @@ static void canonical_text_comes_back(void **state)
 {
 	(void)state;
 	static const char *const texts[] = {
-	    "trace major=1 oldest-major=1 minor=6 chunk-shift=16 machine=62 created=123\n",
-	    "trace major=1 oldest-major=1 minor=6 chunk-shift=12 machine=0 created=0\n"
+	    "trace major=1 oldest-major=1 minor=7 chunk-shift=16 machine=62 created=123\n",
+	    "trace major=1 oldest-major=1 minor=7 chunk-shift=12 machine=0 created=0\n"
 	    "command\n"
 	    "\tstring \"/tmp\"\n"
 	    "\tstring \"a\\\"b\\\\c\\x0a\\xff\"\n"
@@ -118,7 +118,7 @@ static void canonical_text_comes_back(void **state)
 static void odd_words(void **state)
 {
 	(void)state;
-	static const char words[] = "\tword 0x0000000400000001\n"
+	static const char words[] = "\tword 0x0000002000000001\n"
 				    "\tword 0x0000000200000001\n"
 				    "\tword 0x00000fff00000000\n"
 				    "\tword 0x0040100200000001\n"
@@ -140,7 +140,7 @@ static void damage_is_shown_as_bytes(void **state)
 	trace.data[64 + 24] ^= 1;
 	dump();
 	assert_string_equal(text.data,
-	    "trace major=1 oldest-major=1 minor=6 chunk-shift=16 machine=0 created=0\n"
+	    "trace major=1 oldest-major=1 minor=7 chunk-shift=16 machine=0 created=0\n"
 	    "bytes 545053430600000004000000000000001f4dfc3100000000603d620a00000000\n"
 	    "host\n"
 	    "\tline \"c=d\"\n");

@@ -105,7 +105,7 @@ static void a_longer_header_of_a_newer_minor(void **state)
 	(void)state;
 	struct teeperf_trace_header header = good_header();
 	struct tp_section section;
-	header.minor = 7;
+	header.minor = TEEPERF_TRACE_MINOR + 1;
 	header.header_size = 72;
 	begin(&header);
 	tp_buf_add(&file, "newfield", 8);
