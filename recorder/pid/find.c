@@ -340,7 +340,7 @@ int tp_pid_find(struct tp_pid *target, pid_t pid, struct tp_err *err)
 	const struct runtime *chosen = choose(&sight);
 	if (!r)
 		r = judge(&sight, chosen, pid, err);
-	if (!r)
+	if (!r && chosen)
 		take(target, &sight, chosen);
 	close(sight.memory);
 	return r;
