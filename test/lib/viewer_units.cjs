@@ -134,11 +134,10 @@ const groups = {
 		assert.equal(viewer.rowFormats.time(null), '–');
 	},
 	names() {
-		for (const [name, short] of [['main', 'main'], ['f(int, char)', 'f'], ['std::vector<std::pair<int, int> >::push_back(int const&)', 'std::vector::push_back'],
-			['operator<<(a, b)', 'operator<<(a, b)'], ['(anonymous)', '(anonymous)'], ['<<<', '<<<'], ['))>>', '))>>'], ['', '']])
-			assert.equal(viewer.shortName(name), short);
-		// Long ones take no long time.
-		assert.ok(viewer.shortName('<'.repeat(1e6)).length > 0);
+		// Those that the report brings, by the rule of common/short_name.h; others are as they are.
+		data.shortNames = new Map([['f(int, char)', 'f']]);
+		assert.equal(viewer.shortName('f(int, char)'), 'f');
+		assert.equal(viewer.shortName('main'), 'main');
 	},
 	addresses() {
 		same(viewer.numberList('12.0.7'), [12, 0, 7]);

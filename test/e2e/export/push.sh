@@ -28,7 +28,7 @@ while read -r wrong; do
 done <<'EOS'
 --push 127.0.0.1:4040
 --push ftp://127.0.0.1
---push http://me@127.0.0.1
+--push http://localhost@127.0.0.1
 --push http://127.0.0.1/?a=b
 --push http://127.0.0.1 -o here
 --push http://127.0.0.1 --label a
