@@ -173,7 +173,7 @@ cat >drive.py <<'EOF'
 import glob, os, random, select, socket, struct, subprocess, sys, time
 
 teeperf, switches = sys.argv[1], int(sys.argv[2])
-VERSION, ADD, DROP = 0x54504302, 8, 9
+VERSION, ADD, DROP = 0x54504303, 8, 9
 DONE, REFUSED = 0, 7
 THREADS, ROUNDS, CALLS = 16, 10, 4
 # Calls in each phase; the library comes and goes in each.

@@ -30,8 +30,9 @@ done
 count() {
 	name=$1
 	shift
-	make -s -j2 -C lua5.4/src clean linux ALL=lua CC="$TEEPERF cc $*" MYLDFLAGS=-no-pie MYCFLAGS="-O2 -fno-pie \
-		'-Dluai_makeseed(L)=1' '-Dl_randomizePivot()=0' -DSTRCACHE_N=1 -DSTRCACHE_M=1" >build.log 2>&1 || {
+	make -s -C lua5.4/src clean >build.log 2>&1
+	make -s -j2 -C lua5.4/src linux ALL=lua CC="$TEEPERF cc $*" MYLDFLAGS=-no-pie MYCFLAGS="-O2 -fno-pie \
+		'-Dluai_makeseed(L)=1' '-Dl_randomizePivot()=0' -DSTRCACHE_N=1 -DSTRCACHE_M=1" >>build.log 2>&1 || {
 		cat build.log >&2
 		fail "Lua cannot be built"
 	}
