@@ -232,7 +232,7 @@ static void flood(void)
 		nap();
 		return;
 	}
-	uint32_t request[] = {UINT32_C(0x54504302), (uint32_t)any(10), 0, 0};
+	uint32_t request[] = {UINT32_C(0x54504303), (uint32_t)any(10), 0, 0};
 	// A program may stop its recorder (control/ended-from-outside), but then there is nothing left to flood.
 	if (request[1] == 5)
 		request[1] = UINT32_MAX;
