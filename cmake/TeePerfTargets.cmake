@@ -82,7 +82,7 @@ function(teeperf_page target output folder name header)
 	add_custom_target(${target} DEPENDS "${output}")
 endfunction()
 set(TEEPERF_REPORT_PAGE "${TEEPERF_GENERATED_DIR}/report_page.c")
-set(TEEPERF_VIEWER_PARTS format data blocks state theme model canvas flame detail lanes marks fit timeline split legend table rows sandwich treegrid keys main)
+set(TEEPERF_VIEWER_PARTS format remember data blocks state theme model canvas flame detail lanes marks fit timeline split legend table rows sandwich treegrid keys main)
 teeperf_page(tp_report_page "${TEEPERF_REPORT_PAGE}" analyzer/output/report/viewer report
 	analyzer/output/report/report.h ${TEEPERF_VIEWER_PARTS})
 set(TEEPERF_EXPERIMENT_PAGE "${TEEPERF_GENERATED_DIR}/experiment_page.c")
@@ -93,7 +93,7 @@ set(TEEPERF_SERVE_PAGES "${TEEPERF_GENERATED_DIR}/fleet_page.c" "${TEEPERF_GENER
 set(viewer ../../../output/report/viewer)
 list(GET TEEPERF_SERVE_PAGES 0 page)
 teeperf_page(tp_fleet_page "${page}" analyzer/fleet/serve/page fleet analyzer/fleet/serve/pages.h
-	${viewer}/format ${viewer}/data ${viewer}/theme ../../../../experiment/page/scale sets chart main)
+	${viewer}/format ${viewer}/remember ${viewer}/data ${viewer}/theme ../../../../experiment/page/scale sets chart main)
 list(GET TEEPERF_SERVE_PAGES 1 page)
 list(TRANSFORM TEEPERF_VIEWER_PARTS PREPEND "${viewer}/" OUTPUT_VARIABLE parts)
 list(TRANSFORM parts REPLACE "^.*/blocks$" fetch)

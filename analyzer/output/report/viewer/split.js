@@ -47,6 +47,9 @@ function listenToSplit() {
 // The notes lie upon the page: Escape and a click elsewhere close them.
 function listenToNotes() {
 	const notes = byId('notes');
+	// A page over a fleet has none.
+	if (!notes)
+		return;
 	addEventListener('pointerdown', event => {
 		if (!notes.contains(event.target))
 			notes.open = false;

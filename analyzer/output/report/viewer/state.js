@@ -61,16 +61,3 @@ const numberList = text => text ? text.split('.').map(Number).filter(Number.isIn
 
 // A number of the state, if it is one below `limit`; else -1.
 const stateIndex = (text, limit) => /^\d+$/.test(text) && Number(text) < limit ? Number(text) : -1;
-
-// Compute again only when something that key() names has changed.
-function remember(key, compute) {
-	let last, value;
-	return () => {
-		const now = String(key());
-		if (now !== last) {
-			last = now;
-			value = compute();
-		}
-		return value;
-	};
-}
