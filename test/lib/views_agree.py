@@ -488,7 +488,9 @@ def check_single(what, trace, sums, truth, parts, *options):
 
 READ_REPORT = """
 const done = arguments[arguments.length - 1];
-const rowsOf = selector => [...document.querySelectorAll(selector + ' tr')].map(row => [...row.cells].map(cell => cell.textContent));
+// Names are shown short, and whole in titles.
+const whole = cell => (cell.querySelector('button.link') ?? cell).title || cell.textContent;
+const rowsOf = selector => [...document.querySelectorAll(selector + ' tr')].map(row => [...row.cells].map(whole));
 const shown = () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 const pathOf = (tree, node) => {
 	const names = [];
@@ -503,7 +505,7 @@ const pathOf = (tree, node) => {
 	answer.functions = functions();
 	change({tab: 'table'});
 	answer.table = [...document.querySelectorAll('#table-body tr[data-fn]')].map(row => ['name', 'calls', 'self', 'inclusive'].map(
-		name => row.querySelector('.' + name)?.textContent ?? ''));
+		name => name === 'name' ? whole(row.querySelector('.name')) : row.querySelector('.' + name)?.textContent ?? ''));
 	change({tab: 'sandwich'});
 	for (let fn = 0; fn < data.functions.count; fn++) {
 		change({fn: String(fn)});
