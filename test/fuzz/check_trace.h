@@ -107,7 +107,8 @@ static inline void check_report(const struct tp_analysis *analysis, size_t size,
 	uint32_t scripts = 0;
 	for (const char *at = out->data; (at = strstr(at, "<script")); at++)
 		scripts++;
-	if (out->failed || scripts < 4 || scripts > 7 || strlen(out->data) != out->size)
+	// Facts, paths, threads and the viewer; time, waits, lanes, transitions, contention, meters, marks.
+	if (out->failed || scripts < 4 || scripts > 11 || strlen(out->data) != out->size)
 		abort();
 }
 
@@ -160,7 +161,6 @@ static inline void check_predictions(
 	tp_predictions_release(&predictions);
 }
 
-// The SIZE bytes at DATA, which may be anything; by CHOICE with one or another set of options.
 // Marks are in order, and a range between two of them is one.
 static inline void check_marks(const struct tp_tracefile *trace)
 {
@@ -182,6 +182,7 @@ static inline void check_marks(const struct tp_tracefile *trace)
 	tp_marks_release(&marks);
 }
 
+// The SIZE bytes at DATA, which may be anything; by CHOICE with one or another set of options.
 static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 {
 	struct tp_tracefile trace;
