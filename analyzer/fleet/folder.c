@@ -102,6 +102,30 @@ bool tp_fleet_names_have(const struct tp_fleet_names *names, const char *name)
 	       bsearch(&name, names->items, names->count, sizeof(name), compare_names) != NULL;
 }
 
+int tp_fleet_each_file(
+    const char *folder, tp_fleet_take_file *take, void *context, bool *gone, struct tp_err *err)
+{
+	struct tp_fleet_names files;
+	char path[TP_FLEET_PATH];
+	int code = tp_fleet_names_read(&files, folder, "", err);
+	for (uint32_t i = 0; !code && i < files.count; i++) {
+		const char *end = strrchr(files.items[i], '.');
+		if (!end || strcmp(end, ".parquet") != 0)
+			continue;
+		code = tp_fleet_path(path, err, "%s/%s", folder, files.items[i]);
+		if (code)
+			break;
+		code = take(context, path, err);
+		*gone = code == TP_ERR_SYSTEM && access(path, F_OK) != 0;
+	}
+	if (!code && access(folder, F_OK) != 0) {
+		*gone = true;
+		code = tp_err_set(err, TP_ERR_SYSTEM, folder, "is not there any more");
+	}
+	tp_fleet_names_release(&files);
+	return code;
+}
+
 void tp_fleet_names_release(struct tp_fleet_names *names)
 {
 	for (uint32_t i = 0; i < names->count; i++)

@@ -124,6 +124,14 @@ int tp_fleet_names_read(
 void tp_fleet_names_release(struct tp_fleet_names *names);
 bool tp_fleet_names_have(const struct tp_fleet_names *names, const char *name);
 
+typedef int tp_fleet_take_file(void *context, const char *path, struct tp_err *err);
+/*
+ * TAKE each Parquet file of a folder, by name, until one fails. 0 or a negative tp_error; *GONE: since another command exchanges the
+ * files meanwhile, so that all are to be taken anew.
+ */
+int tp_fleet_each_file(
+    const char *folder, tp_fleet_take_file *take, void *context, bool *gone, struct tp_err *err);
+
 /* ---- rewrite.c */
 
 /* Whether a file is one of TABLE, of a version that this program knows. TP_ERR_FORMAT, TP_ERR_VERSION. */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "http.h"
 
+#include "common/clean.h"
 #include "common/read_all.h"
 
 #include <ctype.h>
@@ -187,8 +188,9 @@ void tp_http_first_line(char *out, size_t size, const struct tp_buf *answer)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < answer->size && at + 1 < size && answer->data[i] != '\n'; i++)
-		out[at++] = iscntrl((unsigned char)answer->data[i]) ? '?' : answer->data[i];
+		out[at++] = answer->data[i] ? answer->data[i] : '?';
 	out[at] = '\0';
+	tp_clean(out, at);
 }
 
 // Whether a server that says so may take the same request later.

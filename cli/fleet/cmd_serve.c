@@ -86,16 +86,17 @@ static int run(int argc, char **argv)
 	serve_options.names = hosts.items;
 	serve_options.name_count = hosts.count;
 	serve_options.memory_limit = memory;
-	// Before threads are there, so that none of them takes the signals.
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	status = tp_serve_start(&serve, &serve_options, &err)
-		     ? tp_command_fail(&err)
-		     : serve_until_told(serve, &signals, argv[0]);
+	// A fleet on a slow disk is read for long: until it serves, Ctrl-C ends it at once.
+	const int code = tp_serve_start(&serve, &serve_options, &err);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	status = code ? tp_command_fail(&err) : serve_until_told(serve, &signals, argv[0]);
+	// A second Ctrl-C does not wait for answers that are being made.
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
 	tp_serve_stop(serve);
 	return status;
 }

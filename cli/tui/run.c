@@ -33,7 +33,8 @@ struct session {
 	uint64_t took_ms;
 	uint64_t next_ms; // when the next one is due
 	int status;
-	bool over; // no more looks
+	bool over;        // no more looks
+	sigset_t waiting; // signals that are blocked while it waits
 };
 
 static volatile sig_atomic_t ended;
@@ -183,15 +184,16 @@ static bool wait_for_more(struct session *session)
 	    {STDIN_FILENO, POLLIN, 0},
 	    {session->loader.fd, POLLIN, 0},
 	};
-	int timeout = -1;
-	if (tp_tui_loader_busy(&session->loader)) {
-		timeout = PROGRESS_MS;
-	} else if (tui->follow) {
+	bool forever = false;
+	uint64_t left = PROGRESS_MS;
+	if (!tp_tui_loader_busy(&session->loader)) {
 		const uint64_t now = now_ms();
-		const uint64_t left = session->next_ms > now ? session->next_ms - now : 0;
-		timeout = left < AGE_MS ? (int)left : AGE_MS;
+		forever = !tui->follow;
+		left = session->next_ms > now ? session->next_ms - now : 0;
+		left = left < AGE_MS ? left : AGE_MS;
 	}
-	if (poll(inputs, 2, timeout) < 0 && errno != EINTR)
+	const struct timespec timeout = {(time_t)(left / 1000), (long)(left % 1000) * 1000000};
+	if (ppoll(inputs, 2, forever ? NULL : &timeout, &session->waiting) < 0 && errno != EINTR)
 		return false;
 	// A terminal that is gone has no more keys.
 	return !ended && !(inputs[0].revents & (POLLHUP | POLLERR | POLLNVAL));
@@ -241,13 +243,20 @@ static int end(struct session *session)
 	return status;
 }
 
-static void catch_signals(void)
+// Before ncurses has its own, which end the process at once. They come only while wait_for_more waits, so none is lost before it.
+static void catch_signals(sigset_t *waiting)
 {
-	// Before ncurses has its own, which end the process at once.
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_handler = on_signal};
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	sigset_t mine;
+	sigemptyset(&mine);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		sigaction(numbers[i], &action, NULL);
+		sigaddset(&mine, numbers[i]);
+	}
+	sigprocmask(SIG_BLOCK, &mine, waiting);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigdelset(waiting, numbers[i]);
 }
 
 int tp_tui_run(const char *what, const struct tp_tui_options *options)
@@ -267,7 +276,7 @@ int tp_tui_run(const char *what, const struct tp_tui_options *options)
 		return end(&session);
 	}
 	session.tui.follow = options->follow || session.loader.follow;
-	catch_signals();
+	catch_signals(&session.waiting);
 	look(&session);
 	struct pollfd first = {session.loader.fd, POLLIN, 0};
 	poll(&first, 1, FIRST_MS);

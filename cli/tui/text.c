@@ -21,7 +21,9 @@ static void add_wrapped(struct tp_buf *text, const char *line, uint32_t width, u
 {
 	const char *at = line;
 	for (bool first = true; *at || first; first = false) {
-		const uint32_t room = first ? width : width - indent;
+		// On a screen that is too small nothing is shown, but it ends.
+		const uint32_t left = first ? width : width - indent;
+		const uint32_t room = left && left <= width ? left : 1;
 		size_t size = strlen(at);
 		if (size > room) {
 			size = room;

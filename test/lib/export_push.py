@@ -109,11 +109,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def answer(self, status, text):
         self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
+        body = text.encode()
+        self.send_header("Content-Length", str(len(body)))
         if status == 307:
             self.send_header("Location", "http://elsewhere.example.com/")
         self.end_headers()
-        self.wfile.write(text.encode())
+        self.wfile.write(body)
 
     def pyroscope(self, request):
         wanted(self.headers["Connect-Protocol-Version"] == "1", self.headers)
@@ -153,7 +154,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self.answer(*(action if isinstance(action, tuple)
-                          else (action, f"this is no\x1b good day, {action}\nand more")))
+                          else (action, f"this is no\x1b good\x9b day, {action}\nand more")))
 
 
 def push(status, trace, url, *arguments):
@@ -234,7 +235,7 @@ def main():
     text = push(0, TRACES[0], server.url)
     wanted([text.count(f": again in {wait} seconds") for wait in ("0.5", "1", "2", "4")] == [1] * 4,
            text)
-    wanted("HTTP status 503: this is no? good day, 503" in text and "and more" not in text, text)
+    wanted("HTTP status 503: this is no? good?? day, 503" in text and "and more" not in text, text)
     idents = {ident for _, _, ident, _ in server.requests}
     wanted(len(server.requests) == 5 and len(idents) == 1, server.requests)
     server.requests.clear()
@@ -254,7 +255,7 @@ def main():
         server.plan = [plan]
         text = push(1, TRACES[0], server.url)
         server.take()
-        said = plan[1] if isinstance(plan, tuple) else f"this is no? good day, {plan}"
+        said = plan[1] if isinstance(plan, tuple) else f"this is no? good?? day, {plan}"
         wanted(f"{server.url}/push.v1.PusherService/Push" in text and said in text
                and remedy in text and "again" not in text, plan, text)
         wanted("pushed" not in text and len(text.splitlines()) == 1, text)

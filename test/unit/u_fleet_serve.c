@@ -102,6 +102,26 @@ static void quantiles(void **state)
 	assert_int_equal(tp_serve_quantile(buckets, 0, 0.5), -1);
 }
 
+static void limits(void **state)
+{
+	struct tp_arena texts;
+	struct tp_err err;
+	uint64_t sum = UINT64_MAX - 2;
+	uint64_t bytes = TP_SERVE_TEXTS_MAX - 5;
+	(void)state;
+	tp_serve_add(&sum, 2);
+	assert_true(sum == UINT64_MAX);
+	tp_serve_add(&sum, 1);
+	assert_true(sum == UINT64_MAX);
+	tp_arena_init(&texts);
+	assert_string_equal(tp_serve_copy(&texts, &bytes, "", &err), "");
+	assert_null(tp_serve_copy(&texts, &bytes, "12345", &err));
+	assert_int_equal(err.code, TP_ERR_LIMIT);
+	assert_string_equal(tp_serve_copy(&texts, &bytes, "1234", &err), "1234");
+	assert_null(tp_serve_copy(&texts, &bytes, "1", &err));
+	tp_arena_release(&texts);
+}
+
 static struct tp_serve_sums one_function(uint64_t n, double mean, double spread)
 {
 	static struct tp_serve_function functions[2];
@@ -154,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(sets),
 	    cmocka_unit_test(quantiles),
+	    cmocka_unit_test(limits),
 	    cmocka_unit_test(comparisons),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

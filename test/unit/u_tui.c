@@ -552,6 +552,10 @@ static void test_small(void **state)
 	assert_true(shows("30x10 is too small: 80x24"));
 	tui.columns = 5;
 	draw();
+	// The help's lines are broken for any width.
+	press("?");
+	for (tui.columns = 1; tui.columns <= 80; tui.columns++)
+		draw();
 	end();
 }
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { TRIES = 3 }; // to list files that another command exchanges meanwhile
 
@@ -111,11 +110,11 @@ static int take_group(struct filling *filling, const struct tp_parquet_reader *r
 	return code;
 }
 
-static int take_file(struct filling *filling, const char *path, struct tp_err *err)
+static int take_file(void *context, const char *path, struct tp_err *err)
 {
+	struct filling *filling = context;
 	struct tp_parquet_reader reader;
 	int code = tp_parquet_reader_open(&reader, path, err);
-	filling->gone = code == TP_ERR_SYSTEM && access(path, F_OK) != 0;
 	filling->tables->files += !code;
 	sqlite3_clear_bindings(filling->insert);
 	const int count = (int)filling->table->count;
@@ -145,26 +144,6 @@ static bool is_chosen_program(const struct tp_fleet_chosen *chosen, const char *
 	return found;
 }
 
-static int take_files(struct filling *filling, const char *folder, struct tp_err *err)
-{
-	struct tp_fleet_names files;
-	char path[TP_FLEET_PATH];
-	int code = tp_fleet_names_read(&files, folder, "", err);
-	for (uint32_t i = 0; !code && i < files.count; i++) {
-		const char *end = strrchr(files.items[i], '.');
-		if (!end || strcmp(end, ".parquet") != 0)
-			continue;
-		code = tp_fleet_path(path, err, "%s/%s", folder, files.items[i]);
-		if (!code)
-			code = take_file(filling, path, err);
-	}
-	filling->gone |= !code && access(folder, F_OK) != 0;
-	if (!code && filling->gone)
-		code = tp_err_set(err, TP_ERR_SYSTEM, folder, "is not there any more");
-	tp_fleet_names_release(&files);
-	return code;
-}
-
 // The folders in FOLDER whose names begin with the prefix of LEVEL, and what is in them.
 static int take_folders(struct filling *filling, const char *folder, int level, struct tp_err *err)
 {
@@ -183,7 +162,8 @@ static int take_folders(struct filling *filling, const char *folder, int level, 
 		filling->program = level == 1 ? value : filling->program;
 		code = tp_fleet_path(path, err, "%s/%s", folder, names.items[i]);
 		if (!code)
-			code = level == 2 ? take_files(filling, path, err)
+			code = level == 2 ? tp_fleet_each_file(
+						path, take_file, filling, &filling->gone, err)
 					  : take_folders(filling, path, level + 1, err);
 	}
 	tp_fleet_names_release(&names);

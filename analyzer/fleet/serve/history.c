@@ -54,10 +54,10 @@ static int take_functions(void *context, const struct tp_serve_rows *rows, struc
 		it->there = true;
 		it->timed = tp_serve_has(&columns[F_SELF], row);
 		it->has_cpu = tp_serve_has(&columns[F_CPU], row);
-		it->calls += tp_serve_count(&columns[F_CALLS], row);
-		it->timed_calls += tp_serve_count(&columns[F_TIMED], row);
-		it->self_ns += tp_serve_count(&columns[F_SELF], row);
-		it->cpu_ns += tp_serve_count(&columns[F_CPU], row);
+		tp_serve_add(&it->calls, tp_serve_count(&columns[F_CALLS], row));
+		tp_serve_add(&it->timed_calls, tp_serve_count(&columns[F_TIMED], row));
+		tp_serve_add(&it->self_ns, tp_serve_count(&columns[F_SELF], row));
+		tp_serve_add(&it->cpu_ns, tp_serve_count(&columns[F_CPU], row));
 		it->max_ns = tp_serve_count(&columns[F_MAX], row);
 		if (!history->name)
 			history->name = strdup(tp_serve_text(&columns[F_NAME], row));
@@ -167,7 +167,7 @@ static void add_days(struct tp_json *json, struct history *history,
 		uint32_t to = from;
 		while (to < history->count &&
 		       strncmp(runs->items[history->buckets[to].function].run_id, day, 8) == 0)
-			calls += history->buckets[to++].calls;
+			tp_serve_add(&calls, history->buckets[to++].calls);
 		qsort(&history->buckets[from], to - from, sizeof(*history->buckets),
 		    compare_durations);
 		memcpy(text, day, strnlen(day, 8));

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { TRIES = 3 }; // to list files that another command exchanges meanwhile
 
@@ -103,11 +102,11 @@ static int take_group(struct scanning *scanning, const struct tp_parquet_reader 
 	return code;
 }
 
-static int take_file(struct scanning *scanning, const char *path, struct tp_err *err)
+static int take_file(void *context, const char *path, struct tp_err *err)
 {
+	struct scanning *scanning = context;
 	struct tp_parquet_reader reader;
 	int code = tp_parquet_reader_open(&reader, path, err);
-	scanning->gone = code == TP_ERR_SYSTEM && access(path, F_OK) != 0;
 	if (!code)
 		code = tp_fleet_check_file(&reader, &tp_fleet_tables[scanning->scan->table], err);
 	scanning->store->files_read += !code;
@@ -122,26 +121,6 @@ static int take_file(struct scanning *scanning, const char *path, struct tp_err 
 }
 
 // ---- folders
-
-static int take_files(struct scanning *scanning, const char *folder, struct tp_err *err)
-{
-	struct tp_fleet_names files;
-	char path[TP_FLEET_PATH];
-	int code = tp_fleet_names_read(&files, folder, "", err);
-	for (uint32_t i = 0; !code && i < files.count; i++) {
-		const char *end = strrchr(files.items[i], '.');
-		if (!end || strcmp(end, ".parquet") != 0)
-			continue;
-		code = tp_fleet_path(path, err, "%s/%s", folder, files.items[i]);
-		if (!code)
-			code = take_file(scanning, path, err);
-	}
-	scanning->gone |= !code && access(folder, F_OK) != 0;
-	if (!code && scanning->gone)
-		code = tp_err_set(err, TP_ERR_SYSTEM, folder, "is not there any more");
-	tp_fleet_names_release(&files);
-	return code;
-}
 
 // Whether a folder run=NAME may have rows of the set: one of many runs may.
 static bool may_have(const struct scanning *scanning, const char *name)
@@ -177,7 +156,7 @@ static int take_place(
 			continue;
 		code = tp_fleet_path(path, err, "%s/%s", folder, names.items[i]);
 		if (!code)
-			code = take_files(scanning, path, err);
+			code = tp_fleet_each_file(path, take_file, scanning, &scanning->gone, err);
 	}
 	tp_fleet_names_release(&names);
 	return code;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANSWERS_KEPT = 32, ANSWERS_KEPT_BYTES = 64 << 20, SET_NAME = 16 };
+enum { ANSWERS_KEPT = 32, ANSWERS_KEPT_BYTES = 64 << 20, SET_NAME = 16, LABELS_MAX = 64 };
 
 // An answer that was made, by what was asked.
 struct kept {
@@ -105,6 +105,7 @@ static int choose(struct tp_serve_question *question, uint64_t hash[2], struct t
 	const struct tp_web_request *request = question->request;
 	struct tp_serve_wish *wishes[2];
 	uint32_t counts[2] = {0, 0};
+	uint32_t labels = 0;
 	int code = 0;
 	for (int i = 0; i < 2; i++)
 		wishes[i] = malloc((request->argument_count + (size_t)1) * sizeof(*wishes[i]));
@@ -130,6 +131,9 @@ static int choose(struct tp_serve_question *question, uint64_t hash[2], struct t
 			code = tp_err_set(err, TP_ERR_SYNTAX, NULL,
 			    "a set is not chosen by '%s': all, program, build, day, host, label, run, not",
 			    it->name);
+		else if (criterion == TP_SERVE_LABEL && ++labels > LABELS_MAX)
+			code =
+			    tp_err_set(err, TP_ERR_SYNTAX, NULL, "more than %d labels", LABELS_MAX);
 		else
 			wishes[side][counts[side]++] = (struct tp_serve_wish){criterion, it->value};
 	}
@@ -200,7 +204,10 @@ static void answer_api(struct tp_serve *serve, uint32_t which, const struct tp_w
 	uint64_t hash[2] = {TEEPERF_HASH_START, ~TEEPERF_HASH_START};
 	struct tp_err err = {0};
 	pthread_mutex_lock(&serve->lock);
-	int code = tp_serve_store_refresh(&serve->store, &err);
+	// Those that waited for their turn when the server is ended do not read a fleet any more.
+	int code = atomic_load(&serve->store.stop)
+		       ? tp_err_set(&err, TP_ERR_LIMIT, NULL, "the server ends")
+		       : tp_serve_store_refresh(&serve->store, &err);
 	if (!code)
 		code = choose(&question, hash, &err);
 	if (!code && !(answers[which].stays && find_kept(serve, hash, &answer->body))) {

@@ -32,20 +32,46 @@ static int begin_runs(void *context, struct tp_err *err)
 	runs->count = 0;
 	tp_arena_release(&runs->texts);
 	tp_arena_init(&runs->texts);
+	runs->text_bytes = 0;
 	return 0;
 }
 
-static const char *copy(struct tp_serve_runs *runs, const char *text)
+const char *tp_serve_copy(
+    struct tp_arena *texts, uint64_t *bytes, const char *text, struct tp_err *err)
 {
-	return *text ? tp_arena_copy(&runs->texts, text, strlen(text)) : "";
+	const size_t size = strlen(text);
+	if (!size)
+		return "";
+	if (size >= TP_SERVE_TEXTS_MAX - *bytes) {
+		tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "names, labels and commands of more than %d MiB: a table of the fleet is damaged",
+		    TP_SERVE_TEXTS_MAX >> 20);
+		return NULL;
+	}
+	const char *copied = tp_arena_copy(texts, text, size);
+	if (!copied)
+		tp_err_memory(err, NULL);
+	*bytes += size + 1;
+	return copied;
+}
+
+static const char *copy(struct tp_serve_runs *runs, const char *text, struct tp_err *err)
+{
+	return tp_serve_copy(&runs->texts, &runs->text_bytes, text, err);
 }
 
 static int take_runs(void *context, const struct tp_serve_rows *rows, struct tp_err *err)
 {
 	struct tp_serve_runs *runs = context;
-	const char *day = copy(runs, rows->day);
-	const char *program = copy(runs, rows->program);
-	if (!TP_GROW(runs->items, runs->room, runs->count + rows->count) || !day || !program)
+	const char *day = copy(runs, rows->day, err);
+	const char *program = day ? copy(runs, rows->program, err) : NULL;
+	if (!program)
+		return err->code;
+	if (rows->count > TP_SERVE_RUNS_MAX - runs->count)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "more than %d runs: 'teeperf fleet expire' removes old ones",
+		    TP_SERVE_RUNS_MAX);
+	if (!TP_GROW(runs->items, runs->room, runs->count + rows->count))
 		return tp_err_memory(err, NULL);
 	for (uint64_t row = 0; row < rows->count; row++) {
 		struct tp_serve_run run = {.day = day, .program = program};
@@ -55,9 +81,9 @@ static int take_runs(void *context, const struct tp_serve_rows *rows, struct tp_
 		    &run.processor_ns, &run.processor_delay_ns, &run.self_ns, &run.cost_ns,
 		    &run.events, &run.calls, &run.threads, &run.missing_events, &run.complete};
 		for (uint32_t i = 0; i < FIRST_NUMBER; i++) {
-			*texts[i] = copy(runs, tp_serve_text(&rows->columns[i], row));
+			*texts[i] = copy(runs, tp_serve_text(&rows->columns[i], row), err);
 			if (!*texts[i])
-				return tp_err_memory(err, NULL);
+				return err->code;
 		}
 		for (uint32_t i = 0; i < NUMBERS; i++) {
 			const struct tp_parquet_values *values = &rows->columns[FIRST_NUMBER + i];

@@ -21,8 +21,16 @@
 enum {
 	TP_SERVE_PATHS_MAX = 8 << 20,    /* different paths of a set */
 	TP_SERVE_BUCKETS_MAX = 16 << 20, /* of the histograms of a set */
+	TP_SERVE_RUNS_MAX = 1 << 20,     /* of a fleet */
+	TP_SERVE_TEXTS_MAX = 1 << 29,    /* bytes of a fleet's runs, and of a set's functions */
 };
 #define TP_SERVE_NONE UINT32_MAX
+
+/* Sums of what files say stay at the highest number rather than begin again at 0. */
+static inline void tp_serve_add(uint64_t *sum, uint64_t number)
+{
+	*sum = number > UINT64_MAX - *sum ? UINT64_MAX : *sum + number;
+}
 
 /* A number that a table may not have. */
 struct tp_serve_number {
@@ -61,6 +69,7 @@ struct tp_serve_runs {
 	uint32_t room;
 	struct tp_index by_id;
 	struct tp_arena texts;
+	uint64_t text_bytes;
 };
 
 /* Runs of a set, as indices, ascending. */
@@ -129,6 +138,7 @@ struct tp_serve_sums {
 	uint32_t function_room;
 	struct tp_index functions_by_key;
 	struct tp_arena texts;
+	uint64_t text_bytes;
 	/* A parent is before its children. */
 	struct tp_serve_path *paths;
 	uint32_t path_count;
@@ -161,6 +171,10 @@ struct tp_serve_store {
 void tp_serve_store_init(
     struct tp_serve_store *store, const char *directory, uint64_t memory_limit);
 void tp_serve_store_release(struct tp_serve_store *store);
+
+/* A copy of TEXT in TEXTS, whose size BYTES counts. NULL: no memory, or more than TP_SERVE_TEXTS_MAX, as ERR says. */
+const char *tp_serve_copy(
+    struct tp_arena *texts, uint64_t *bytes, const char *text, struct tp_err *err);
 
 /* Read the runs, if other files have them than before. 0 or a negative tp_error: those of before are still there. */
 int tp_serve_store_refresh(struct tp_serve_store *store, struct tp_err *err);

@@ -40,9 +40,16 @@ static uint32_t hash_bucket(const void *sums, uint32_t number)
 	return hash_key(it, bucket_key(bucket->function, bucket->bucket));
 }
 
-static void add(uint64_t *sum, uint64_t number)
+// Take the extremes of a row into *MIN and *MAX, if it has them.
+static void take_extremes(uint64_t *min, uint64_t *max, const struct tp_parquet_values *mins,
+    const struct tp_parquet_values *maxs, uint64_t row)
 {
-	*sum = number > UINT64_MAX - *sum ? UINT64_MAX : *sum + number;
+	if (!tp_serve_has(mins, row))
+		return;
+	const uint64_t least = tp_serve_count(mins, row);
+	const uint64_t most = tp_serve_count(maxs, row);
+	*min = least < *min ? least : *min;
+	*max = most > *max ? most : *max;
 }
 
 // ---- functions
@@ -75,7 +82,7 @@ enum {
 
 // The function of KEY, made if it is not there; its texts are those of the first row that has it.
 static struct tp_serve_function *have_function(
-    struct tp_serve_sums *sums, const struct tp_serve_rows *rows, uint64_t row)
+    struct tp_serve_sums *sums, const struct tp_serve_rows *rows, uint64_t row, struct tp_err *err)
 {
 	const struct tp_parquet_values *columns = rows->columns;
 	const int64_t key = tp_serve_has(&columns[F_KEY], row) ? columns[F_KEY].numbers[row] : 0;
@@ -83,13 +90,15 @@ static struct tp_serve_function *have_function(
 	if (found != TP_SERVE_NONE)
 		return &sums->functions[found];
 	if (!TP_GROW(sums->functions, sums->function_room, sums->function_count + UINT64_C(1)) ||
-	    !tp_index_reserve(&sums->functions_by_key, sums->function_count, hash_function, sums))
+	    !tp_index_reserve(&sums->functions_by_key, sums->function_count, hash_function, sums)) {
+		tp_err_memory(err, NULL);
 		return NULL;
+	}
 	struct tp_serve_function made = {.key = key, .min_ns = UINT64_MAX};
 	const char **texts[] = {&made.name, &made.module, &made.file};
 	for (uint32_t i = 0; i < 3; i++) {
-		const char *text = tp_serve_text(&columns[F_NAME + i], row);
-		*texts[i] = *text ? tp_arena_copy(&sums->texts, text, strlen(text)) : "";
+		*texts[i] = tp_serve_copy(
+		    &sums->texts, &sums->text_bytes, tp_serve_text(&columns[F_NAME + i], row), err);
 		if (!*texts[i])
 			return NULL;
 	}
@@ -110,26 +119,21 @@ static int take_functions(void *context, const struct tp_serve_rows *rows, struc
 	for (uint64_t row = 0; row < rows->count; row++) {
 		if (rows->runs[row] == TP_SERVE_NONE)
 			continue;
-		struct tp_serve_function *it = have_function(sums, rows, row);
+		struct tp_serve_function *it = have_function(sums, rows, row, err);
 		if (!it)
-			return tp_err_memory(err, NULL);
+			return err->code;
 		const uint64_t timed = tp_serve_count(&columns[F_TIMED], row);
 		const uint64_t self = tp_serve_count(&columns[F_SELF], row);
 		it->runs++;
-		add(&it->calls, tp_serve_count(&columns[F_CALLS], row));
-		add(&it->timed_calls, timed);
-		add(&it->self_ns, self);
-		add(&it->inclusive_ns, tp_serve_count(&columns[F_INCLUSIVE], row));
-		add(&it->total_ns, tp_serve_count(&columns[F_TOTAL], row));
-		add(&it->cpu_ns, tp_serve_has(&columns[F_CPU], row)
-				     ? tp_serve_count(&columns[F_CPU], row)
-				     : self);
-		if (tp_serve_has(&columns[F_MIN], row)) {
-			const uint64_t min = tp_serve_count(&columns[F_MIN], row);
-			const uint64_t max = tp_serve_count(&columns[F_MAX], row);
-			it->min_ns = min < it->min_ns ? min : it->min_ns;
-			it->max_ns = max > it->max_ns ? max : it->max_ns;
-		}
+		tp_serve_add(&it->calls, tp_serve_count(&columns[F_CALLS], row));
+		tp_serve_add(&it->timed_calls, timed);
+		tp_serve_add(&it->self_ns, self);
+		tp_serve_add(&it->inclusive_ns, tp_serve_count(&columns[F_INCLUSIVE], row));
+		tp_serve_add(&it->total_ns, tp_serve_count(&columns[F_TOTAL], row));
+		tp_serve_add(&it->cpu_ns, tp_serve_has(&columns[F_CPU], row)
+					      ? tp_serve_count(&columns[F_CPU], row)
+					      : self);
+		take_extremes(&it->min_ns, &it->max_ns, &columns[F_MIN], &columns[F_MAX], row);
 		if (timed && tp_serve_has(&columns[F_SELF], row)) {
 			// B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962.
 			const double x = (double)self / (double)timed;
@@ -150,6 +154,7 @@ static int begin_functions(void *context, struct tp_err *err)
 	tp_index_release(&sums->functions_by_key);
 	tp_arena_release(&sums->texts);
 	tp_arena_init(&sums->texts);
+	sums->text_bytes = 0;
 	return 0;
 }
 
@@ -219,14 +224,9 @@ static int take_profile(void *context, const struct tp_serve_rows *rows, struct 
 			it->function_key = number(&columns[P_FUNCTION], row);
 			it->recursion = (int32_t)number(&columns[P_RECURSION], row);
 		}
-		add(&it->calls, tp_serve_count(&columns[P_CALLS], row));
-		add(&it->self_ns, tp_serve_count(&columns[P_SELF], row));
-		if (tp_serve_has(&columns[P_MIN], row)) {
-			const uint64_t min = tp_serve_count(&columns[P_MIN], row);
-			const uint64_t max = tp_serve_count(&columns[P_MAX], row);
-			it->min_ns = min < it->min_ns ? min : it->min_ns;
-			it->max_ns = max > it->max_ns ? max : it->max_ns;
-		}
+		tp_serve_add(&it->calls, tp_serve_count(&columns[P_CALLS], row));
+		tp_serve_add(&it->self_ns, tp_serve_count(&columns[P_SELF], row));
+		take_extremes(&it->min_ns, &it->max_ns, &columns[P_MIN], &columns[P_MAX], row);
 	}
 	return 0;
 }
@@ -380,7 +380,8 @@ static int take_buckets(void *context, const struct tp_serve_rows *rows, struct 
 			    function, bucket, number(&columns[H_VALUE], row), 0};
 			*slot = sums->bucket_count;
 		}
-		add(&sums->buckets[*slot - 1].calls, tp_serve_count(&columns[H_CALLS], row));
+		tp_serve_add(
+		    &sums->buckets[*slot - 1].calls, tp_serve_count(&columns[H_CALLS], row));
 	}
 	return 0;
 }
@@ -420,10 +421,10 @@ int64_t tp_serve_quantile(const struct tp_serve_bucket *buckets, uint32_t count,
 	uint64_t all = 0;
 	uint64_t below = 0;
 	for (uint32_t i = 0; i < count; i++)
-		add(&all, buckets[i].calls);
+		tp_serve_add(&all, buckets[i].calls);
 	const double wanted = ceil(quantile * (double)all);
 	for (uint32_t i = 0; i < count; i++) {
-		add(&below, buckets[i].calls);
+		tp_serve_add(&below, buckets[i].calls);
 		if (all && (double)below >= wanted)
 			return buckets[i].value_ns;
 	}
@@ -435,9 +436,8 @@ int64_t tp_serve_quantile(const struct tp_serve_bucket *buckets, uint32_t count,
 static uint64_t size_of(const struct tp_serve_sums *sums)
 {
 	const uint64_t index = 2 * sizeof(uint32_t);
-	return sizeof(*sums) +
-	       (uint64_t)sums->function_room * (sizeof(*sums->functions) + index + 64) +
-	       (uint64_t)sums->path_room * (sizeof(*sums->paths) + index) +
+	return sizeof(*sums) + (uint64_t)sums->function_room * (sizeof(*sums->functions) + index) +
+	       sums->text_bytes + (uint64_t)sums->path_room * (sizeof(*sums->paths) + index) +
 	       (uint64_t)sums->bucket_room * sizeof(*sums->buckets);
 }
 

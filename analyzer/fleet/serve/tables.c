@@ -160,7 +160,7 @@ int tp_serve_answer_functions(
 	if (!rows)
 		return tp_err_memory(err, NULL);
 	for (uint32_t i = 0; i < sums->function_count; i++) {
-		all_ns += sums->functions[i].cpu_ns;
+		tp_serve_add(&all_ns, sums->functions[i].cpu_ns);
 		if (!search || strstr(sums->functions[i].name, search))
 			rows[count++] = &sums->functions[i];
 	}

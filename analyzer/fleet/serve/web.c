@@ -15,6 +15,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -442,6 +443,11 @@ int tp_web_start(struct tp_web **out, const struct tp_web_options *options, stru
 		code = listen_at(web, err);
 	if (code)
 		return code;
+	// Signals are for the thread that waits for them.
+	sigset_t all;
+	sigset_t before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	web->daemon = web->library.start_daemon(
 	    MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, 0, NULL,
 	    NULL, on_request, web, MHD_OPTION_LISTEN_SOCKET, web->socket,
@@ -450,6 +456,7 @@ int tp_web_start(struct tp_web **out, const struct tp_web_options *options, stru
 	    (size_t)TP_WEB_REQUEST_MAX, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK,
 	    MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, web,
 	    MHD_OPTION_URI_LOG_CALLBACK, see_address, web, MHD_OPTION_END);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return web->daemon ? 0
 			   : tp_err_set(err, TP_ERR_SYSTEM, NULL, "libmicrohttpd does not start");
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -365,9 +366,15 @@ int tp_parquet_reader_open(struct tp_parquet_reader *reader, const char *path, s
 	struct tp_buf buf;
 	*reader = (struct tp_parquet_reader){0};
 	tp_buf_init(&reader->own);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	// One that is a pipe would have nobody at its other end.
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return tp_err_system(err, errno, path, "cannot read");
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return tp_err_set(err, TP_ERR_FORMAT, path, "is not a regular file");
+	}
 	tp_buf_init(&buf);
 	int code = tp_read_all(&buf, fd, path, "the file", UINT64_C(1) << FILE_MAX_SHIFT, err);
 	close(fd);

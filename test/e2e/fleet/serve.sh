@@ -104,6 +104,51 @@ fetch "api/flame?a.program=worse&a.day=2023-11-14&a.not=$run"
 [ "$status" = 500 ] || fail "another set has the sums of this one: $status $(cat out)"
 end
 
+# A pipe in the place of a file has nobody at its other end.
+cp -R fleet pipe
+file=$(find pipe/functions/day=2023-11-14/program=worse -name functions.parquet | head -n 1)
+rm "$file"
+mkfifo "$file"
+serve pipe
+fetch 'api/functions?a.program=worse'
+[ "$status" = 500 ] || fail "a pipe in a fleet is read: $(cat out)"
+says 'is not a regular file' out
+end
+
+# More labels than anybody asks for hold up nobody.
+serve fleet
+fetch "api/functions?$(printf 'a.label=k%%3Dv&%.0s' $(seq 65))"
+[ "$status" = 400 ] || fail "65 labels: $status $(cat out)"
+says 'more than 64 labels' out
+end
+
+# Of 6,001 functions that are light, all that are not sent are said to be left out.
+awk 'BEGIN {
+	print "clock kind=tsc hz=1000000000\nsymbols"
+	for (i = 0; i <= 6000; i++) printf "\tsymbol 0x%x f%d\n", 4096 + 16 * i, i
+	print "chunk\n\t0 enter f0\n\t1000000 exit f0"
+	for (i = 1; i <= 6000; i++) {
+		if (i % 1000 == 0) print "chunk sequence=" i / 1000
+		printf "\t%d enter f%d\n\t%d exit f%d\n", 1000000 + 2 * i, i, 1000001 + 2 * i, i
+	}
+	print "end"
+}' >many.text
+expect 0 "$TEEPERF" dump --assemble many.text -o many.trace
+expect 0 "$TEEPERF" fleet add -q --to many many.trace
+serve many
+fetch 'api/flame?least=0.5'
+[ "$status" = 200 ] || fail "$(cat out)"
+python3 - out <<'END'
+import json
+import sys
+answer = json.load(open(sys.argv[1], encoding="utf-8"))
+sent = len(answer["functions"]["name"])
+left = answer["pruned"]["functions"]
+if sent != 5000 or sent + left != 6001 or max(answer["paths"]["fn"]) > sent:
+    sys.exit(f"{sent} functions are sent, {left} are said to be left out")
+END
+end
+
 # With no memory for sums they are read each time.
 serve --memory 0 fleet
 fetch 'api/functions?a.program=same'

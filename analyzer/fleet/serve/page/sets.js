@@ -21,7 +21,7 @@ function labelsOf(run) {
 	} catch {
 		// It is a file's, and may be anything.
 	}
-	return labels && typeof labels === 'object' ? Object.entries(labels).map(([key, value]) => key + '=' + value) : [];
+	return labels && typeof labels === 'object' ? Object.entries(labels).map(([key, value]) => key + '=' + (typeof value === 'string' ? value : JSON.stringify(value))) : [];
 }
 
 function fitsCriterion(run, name, value) {
