@@ -226,7 +226,7 @@ endif()
 # those have that stand alone.
 teeperf_sources(core "runtime/*.c" "runtime/arch/*.S")
 list(FILTER core EXCLUDE REGEX "/(fork|elf_segments)\\.c$")
-set(TEEPERF_RUNTIME_COMMON -O2 -g -fvisibility=hidden -fno-exceptions -fno-stack-protector -ffreestanding)
+set(TEEPERF_RUNTIME_COMMON -O2 -g -fvisibility=hidden -fno-exceptions -fno-stack-protector -U_FORTIFY_SOURCE -ffreestanding)
 set(TEEPERF_RUNTIME_FLAGS -fPIC -ftls-model=initial-exec ${TEEPERF_RUNTIME_COMMON})
 # Programs that stand alone have one module, to which the runtime belongs, and no support library.
 set(TEEPERF_RUNTIME_ALONE_FLAGS -fPIE -ftls-model=local-exec ${TEEPERF_RUNTIME_COMMON})

@@ -6,6 +6,6 @@
 #ifndef TEEPERF_VERSION_H
 #define TEEPERF_VERSION_H
 
-#define TEEPERF_VERSION "0.1.0"
+#define TEEPERF_VERSION "0.2.0"
 
 #endif
