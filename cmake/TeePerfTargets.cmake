@@ -108,6 +108,7 @@ add_custom_command(OUTPUT ${pages}
 		"${TEEPERF_MAN_DIR}"
 	DEPENDS ${TEEPERF_MAN_SOURCES} "${PROJECT_SOURCE_DIR}/tools/write-rows"
 		"${PROJECT_SOURCE_DIR}/runtime/ports.def" "${PROJECT_SOURCE_DIR}/cli/driver/cc_options.def"
+		"${PROJECT_SOURCE_DIR}/include/teeperf/version.h"
 	VERBATIM)
 add_custom_target(tp_man ALL DEPENDS ${pages})
 
