@@ -122,7 +122,7 @@ const searchHits = remember(() => state.search, () => {
 });
 
 // The part of all time that is spent in what the search finds, and in what that calls.
-const searchShare = remember(() => [state.search, state.thread, state.range, state.weight, data.loaded], () => {
+const searchShare = remember(() => [state.search, state.thread, state.range, state.weight, loadedPart()], () => {
 	const hits = searchHits();
 	const {parent, fn, count} = data.paths;
 	const sums = currentSums();

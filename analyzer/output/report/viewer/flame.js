@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A flame graph on a canvas: frames below (or upon) their callers, as wide as they weigh.
 
-// Frames that would be narrower are not drawn; zooming in shows them.
-const NARROW = 0.3;
+// Frames that would be narrower, in pixels, are not laid out; zooming in shows them.
+const NARROW = 1;
+// So many steps are taken at once to find frames; then the browser may draw, and take what is typed.
+const SLICE = 400000;
 const PARTS_HIGH = 3;
 
 const shownParts = tree => tree.parts && state.parts;
@@ -49,27 +51,41 @@ class Flame extends Sheet {
 	// Which frames are wide enough to be seen, and where they are. No recursion: paths may be deep.
 	layout() {
 		const {tree, width} = this;
-		const frames = {node: [], x: [], width: [], depth: [], rows: 0, row: []};
-		const put = (node, x, wide, depth) => {
-			frames.node.push(node);
-			frames.x.push(x);
-			frames.width.push(wide);
-			frames.depth.push(depth);
-			frames.rows = Math.max(frames.rows, depth + 1);
-			(frames.row[depth] ||= []).push(frames.node.length - 1);
-		};
+		const frames = this.frames = {node: [], x: [], width: [], depth: [], rows: 0, row: [], rewind: this.rewind};
 		const chain = [];
 		for (let at = this.zoom; at >= this.root; at = tree.parent[at])
 			chain.push(at);
-		chain.reverse().forEach((node, depth) => put(node, 0, width, depth));
-		frames.base = chain.length - 1;
+		chain.reverse().forEach((node, depth) => this.put(node, 0, width, depth));
+		frames.base = frames.next = chain.length - 1;
+		this.layoutWidth = width;
+		this.rewind = false;
+		this.extend();
+	}
+
+	put(node, x, wide, depth) {
+		const {frames} = this;
+		(frames.row[depth] ||= []).push(frames.node.length);
+		frames.node.push(node);
+		frames.x.push(x);
+		frames.width.push(wide);
+		frames.depth.push(depth);
+		frames.rows = Math.max(frames.rows, depth + 1);
+		work.frames++;
+	}
+
+	// Go on where the last slice has ended: `frames.next` is the frame whose children come next.
+	extend() {
+		const {tree, width, frames} = this;
 		const scale = width / (tree.total[this.zoom] || 1);
-		for (let i = frames.base; i < frames.node.length; i++) {
-			let x = frames.x[i];
-			for (const child of tree.children(frames.node[i])) {
+		const end = work.steps + SLICE;
+		for (; frames.next < frames.node.length && work.steps < end; frames.next++) {
+			let x = frames.x[frames.next];
+			for (const child of tree.children(frames.node[frames.next])) {
 				const wide = tree.total[child] * scale;
 				if (wide >= NARROW)
-					put(child, x, wide, frames.depth[i] + 1);
+					this.put(child, x, wide, frames.depth[frames.next] + 1);
+				else if (tree.falls)
+					break;
 				x += wide;
 			}
 		}
@@ -84,13 +100,19 @@ class Flame extends Sheet {
 			return y;
 		});
 		frames.top.push(y + ROW);
-		this.frames = frames;
-		this.layoutWidth = width;
 		this.setHeight(y + ROW + 4);
-		if (this.rewind) {
-			this.rewind = false;
+		if (frames.rewind)
 			this.scroller.scrollTop = this.up() ? y : 0;
-		}
+		const busy = frames.next < frames.node.length;
+		this.canvas.setAttribute('aria-busy', busy);
+		if (!busy)
+			return;
+		setTimeout(() => {
+			if (this.frames !== frames)
+				return;
+			this.extend();
+			this.draw();
+		});
 	}
 
 	// Of a row: its upper edge, and how high it is.
@@ -137,6 +159,11 @@ class Flame extends Sheet {
 				if (high === ROW)
 					drawLabel(pen, functionName(fn), x + 5, y + ROW / 2 - (strip ? 1 : 0), wide - 10);
 			}
+		}
+		if (frames.next < frames.node.length) {
+			fillBox(pen, theme.panel, 0, height - ROW, this.width, ROW);
+			pen.fillStyle = theme.dim;
+			pen.fillText('Looking for more frames …', 16, height - ROW / 2);
 		}
 		this.outline(pen, scroll, this.over, theme.ink, 1);
 		this.outline(pen, scroll, this.at, theme.ink, 2.5);

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trees that are shown: the paths with some merged, left out or turned round. Node 0 is the root.
 
+// What has been done so far, for tests and for what is done in slices: places looked at, frames laid out.
+const work = {steps: 0, frames: 0};
+
+// Threads and the timeline are read after the first picture: what is not of them stays what it is.
+const loadedPart = () => Boolean((state.range || state.thread) && data.loaded);
+
 const hiddenFunctions = () => new Set(numberList(state.hide).filter(fn => fn < data.functions.all));
 const focusFunction = () => stateIndex(state.focus, data.functions.all);
 
@@ -42,7 +48,7 @@ function sumPaths(range, thread, time) {
 }
 
 // The part of self time that is on the TEE's side; light paths count for their callers.
-const insideShare = remember(() => [state.range, state.thread, state.weight, data.loaded], () => {
+const insideShare = remember(() => [state.range, state.thread, state.weight, loadedPart()], () => {
 	const sums = currentSums();
 	const {inside, self_ns: self, count} = data.functions;
 	if (!sums.part && sums.wall && !sums.before) {
@@ -75,7 +81,7 @@ function addBelow(own, parent) {
 }
 
 // What is chosen, with inclusive times.
-const currentSums = remember(() => [state.range, state.thread, state.weight, data.loaded], () => {
+const currentSums = remember(() => [state.range, state.thread, state.weight, loadedPart()], () => {
 	const range = selectedRange();
 	const thread = threadIndex();
 	const time = !range && data.facts.times && TIMES.includes(state.weight) ? state.weight : 'self';
@@ -99,14 +105,49 @@ const currentSums = remember(() => [state.range, state.thread, state.weight, dat
 	return sums;
 });
 
+// The place of each function among all, by name; the same for the same name.
+const nameRanks = remember(() => 1, () => {
+	const {compare} = new Intl.Collator();
+	const names = data.functions.name;
+	const sorted = Array.from(names, (_, i) => i).sort((a, b) => compare(names[a], names[b]));
+	const ranks = new Int32Array(names.length);
+	for (let i = 1; i < sorted.length; i++)
+		ranks[sorted[i]] = ranks[sorted[i - 1]] + (compare(names[sorted[i - 1]], names[sorted[i]]) ? 1 : 0);
+	return ranks;
+});
+
 const orders = {
 	weight: ({total, base}) => {
 		const most = node => Math.max(total[node], base?.[node] ?? 0);
 		return (a, b) => most(b) - most(a) || a - b;
 	},
 	first: () => (a, b) => a - b,
-	name: tree => (a, b) => functionName(tree.fn[a]).localeCompare(functionName(tree.fn[b])) || a - b,
+	name: tree => {
+		const ranks = nameRanks();
+		return (a, b) => ranks[tree.fn[a]] - ranks[tree.fn[b]] || a - b;
+	},
 };
+
+// Nodes by caller and function: numbers from 1 on, 0 is no node.
+class PairIndex {
+	constructor(most) {
+		let bits = 4;
+		while (2 ** bits < 2 * most)
+			bits++;
+		this.slots = new Int32Array(2 ** bits);
+		this.shift = 32 - bits;
+	}
+
+	// The place of the node in `slots`, or the free one.
+	place({parent, fn}, above, it) {
+		const {slots, shift} = this;
+		const last = slots.length - 1;
+		let at = Math.imul(Math.imul(above, 31) + it, 0x9e3779b1) >>> shift;
+		while (slots[at] && (parent[slots[at]] !== above || fn[slots[at]] !== it))
+			at = (at + 1) & last;
+		return at;
+	}
+}
 
 /*
  * Callers above, what they call below. `focus`: only what that function calls. Hidden functions vanish
@@ -114,10 +155,30 @@ const orders = {
  */
 class Forward {
 	constructor(sums, {focus = -1, hidden = new Set(), recursion = false, order = 'weight'}) {
-		const {count, parent, fn, min, max} = data.paths;
-		const plain = focus < 0 && !hidden.size && !recursion;
-		const all = data.functions.all + 1;
-		const nodes = new Map();
+		const {parent, fn, min, max, count} = data.paths;
+		this.order = order;
+		// The heaviest first: what follows one that is too narrow is, too.
+		this.falls = order === 'weight' && !sums.baseWeight;
+		if (focus >= 0 || hidden.size || recursion) {
+			this.merge(sums, focus, hidden, recursion);
+			return;
+		}
+		// Each node is one path.
+		const below = own => addBelow(own, parent);
+		const {self, calls, total} = sums;
+		Object.assign(this, {count, parent, fn, min, max, self, calls, total});
+		this.time = sums.weight === self ? total : sums.time;
+		this.base = sums.baseWeight ? sums.baseTotal : null;
+		this.parts = sums.parts && sums.parts.map(below);
+		this.inside = below(sums.inside);
+	}
+
+	merge(sums, focus, hidden, recursion) {
+		const {count, parent, fn, level} = data.paths;
+		const nodes = new PairIndex(count);
+		const vanishes = new Uint8Array(data.functions.all);
+		for (const it of hidden)
+			vanishes[it] = 1;
 		// Which node a path belongs to; -1: it is outside of the focus.
 		const node = new Int32Array(count);
 		this.count = 1;
@@ -129,10 +190,6 @@ class Forward {
 		for (let i = 1; i < count; i++) {
 			let above = node[parent[i]];
 			const it = fn[i];
-			if (plain) {
-				node[i] = this.add(above, it);
-				continue;
-			}
 			if (above < 0) {
 				if (it !== focus) {
 					node[i] = -1;
@@ -140,11 +197,11 @@ class Forward {
 				}
 				above = 0;
 			}
-			if (hidden.has(it)) {
+			if (vanishes[it]) {
 				node[i] = above;
 				continue;
 			}
-			if (recursion) {
+			if (recursion && level[i]) {
 				let at = above;
 				while (at > 0 && this.fn[at] !== it)
 					at = this.parent[at];
@@ -153,10 +210,8 @@ class Forward {
 					continue;
 				}
 			}
-			const key = above * all + it;
-			node[i] = nodes.get(key) ?? -1;
-			if (node[i] < 0)
-				nodes.set(key, node[i] = this.add(above, it));
+			const place = nodes.place(this, above, it);
+			node[i] = nodes.slots[place] ||= this.add(above, it);
 		}
 		const sumUp = (own, nested) => {
 			if (!own)
@@ -167,18 +222,14 @@ class Forward {
 					sum[node[i]] += own[i];
 			return sum;
 		};
+		const below = own => addBelow(own, this.parent);
 		this.self = sumUp(sums.self, true);
 		this.calls = sumUp(sums.calls, false);
-		const own = sums.weight === sums.self ? this.self : this.calls;
-		this.total = addBelow(own, this.parent);
-		this.time = sums.weight === sums.self ? this.total : addBelow(this.self, this.parent);
-		this.base = addBelow(sumUp(sums.baseWeight, true), this.parent);
-		this.parts = sums.parts && sums.parts.map(part => addBelow(sumUp(part, true), this.parent));
-		this.inside = addBelow(sumUp(sums.inside, true), this.parent);
-		// Only as long as each node is one path.
-		if (plain)
-			Object.assign(this, {min, max});
-		this.link(orders[order]);
+		this.total = below(sums.weight === sums.self ? this.self : this.calls);
+		this.time = sums.weight === sums.self ? this.total : below(this.self);
+		this.base = below(sumUp(sums.baseWeight, true));
+		this.parts = sums.parts && sums.parts.map(part => below(sumUp(part, true)));
+		this.inside = below(sumUp(sums.inside, true));
 	}
 
 	add(parent, fn) {
@@ -187,8 +238,8 @@ class Forward {
 		return this.count++;
 	}
 
-	// Children of all nodes in one array, those of each in order; what weighs nothing and was not called is left out.
-	link(order) {
+	// Children of all nodes in one array; what weighs nothing and was not called is left out.
+	link() {
 		const {count, parent, total, base, calls} = this;
 		const start = this.start = new Int32Array(count + 2);
 		const weighs = i => total[i] > 0 || calls[i] > 0 || (base && base[i] > 0);
@@ -201,14 +252,21 @@ class Forward {
 		for (let i = 1; i < count; i++)
 			if (weighs(i))
 				kids[start[parent[i] + 1]++] = i;
-		const compare = order(this);
-		for (let i = 0; i < count; i++)
-			if (start[i + 1] - start[i] > 1)
-				kids.subarray(start[i], start[i + 1]).sort(compare);
+		this.sorted = new Uint8Array(count);
+		this.compare = orders[this.order](this);
 	}
 
+	// Those of each node are sorted when somebody first looks at them, as most are never seen.
 	children(node) {
-		return this.kids.subarray(this.start[node], this.start[node + 1]);
+		if (!this.kids)
+			this.link();
+		const kids = this.kids.subarray(this.start[node], this.start[node + 1]);
+		if (!this.sorted[node] && kids.length > 1) {
+			kids.sort(this.compare);
+			work.steps += kids.length;
+		}
+		this.sorted[node] = 1;
+		return kids;
 	}
 }
 
@@ -221,8 +279,8 @@ class Forward {
 class Backward {
 	constructor(sums, {of = -1, hidden = new Set(), recursion = false, order = 'weight'}) {
 		const {count, fn, level} = data.paths;
-		Object.assign(this, {sums, hidden, recursion});
-		for (const column of ['fn', 'parent', 'depth', 'total', 'calls', 'paths', 'places', 'kids'])
+		Object.assign(this, {sums, hidden, recursion, falls: order === 'weight' && !sums.baseWeight});
+		for (const column of ['fn', 'parent', 'depth', 'total', 'calls', 'from', 'to', 'kids'])
 			this[column] = [];
 		this.base = sums.baseWeight ? [] : null;
 		this.parts = sums.parts && sums.parts.map(() => []);
@@ -232,11 +290,22 @@ class Backward {
 		this.ownBase = of < 0 ? sums.baseWeight : outermost(sums.baseTotal);
 		this.ownParts = sums.parts && (of < 0 ? sums.parts : sums.parts.map(part => outermost(addBelow(part, data.paths.parent))));
 		const root = this.add(-1, of);
+		// The paths of each node, from `from` to before `to`. Places are the paths that the next step names: callers, or at first
+		// the functions themselves.
+		this.path = new Int32Array(count);
+		let end = 0;
 		for (let i = 1; i < count; i++)
-			if ((of < 0 || fn[i] === of) && (this.own[i] > 0 || sums.calls[i] > 0 || this.ownBase?.[i] > 0))
-				this.put(root, i, i);
-		// Places are the paths that the next step names: callers, or at first the functions themselves.
+			if ((of < 0 || fn[i] === of) && (this.own[i] > 0 || sums.calls[i] > 0 || this.ownBase?.[i] > 0)) {
+				this.put(root, i);
+				this.path[end++] = i;
+			}
+		this.path = this.path.slice(0, end);
+		this.place = this.path.slice();
+		this.to[root] = end;
 		this.first = of < 0;
+		// For children(): the child of each function, and which functions are left out.
+		this.child = new Int32Array(data.functions.all);
+		this.skipped = new Uint8Array(data.functions.all);
 	}
 
 	add(parent, fn) {
@@ -247,66 +316,75 @@ class Backward {
 		this.calls.push(0);
 		this.base?.push(0);
 		this.parts?.forEach(part => part.push(0));
-		this.paths.push([]);
-		this.places.push([]);
+		this.from.push(0);
+		this.to.push(0);
 		return this.fn.length - 1;
 	}
 
-	put(node, path, place) {
+	put(node, path) {
 		this.total[node] += this.own[path];
 		this.calls[node] += this.sums.calls[path];
 		if (this.base)
 			this.base[node] += this.ownBase[path];
-		this.parts?.forEach((part, i) => part[node] += this.ownParts[i][path]);
-		this.paths[node].push(path);
-		this.places[node].push(place);
+		if (this.parts)
+			for (let i = 0; i < this.parts.length; i++)
+				this.parts[i][node] += this.ownParts[i][path];
 	}
 
-	above(node, path) {
-		const {parent, fn} = data.paths;
-		const runs = it => {
-			let at = node;
-			while (at >= 0 && this.fn[at] !== it)
-				at = this.parent[at];
-			return at >= 0;
-		};
-		let at = this.first && node === 0 ? path : parent[path];
-		while (at > 0 && (this.hidden.has(fn[at]) || (this.recursion && runs(fn[at]))))
-			at = parent[at];
-		return at;
+	// Hidden functions, and those that are running there already if recursion is collapsed.
+	skip(node, value) {
+		for (const fn of this.hidden)
+			this.skipped[fn] = value;
+		for (let at = node; this.recursion && at >= 0; at = this.parent[at])
+			if (this.fn[at] >= 0)
+				this.skipped[this.fn[at]] = value;
 	}
 
 	children(node) {
-		if (this.kids[node])
-			return this.kids[node];
-		const made = new Map();
-		const {fn} = data.paths;
 		// Each level may cost a step for each path.
-		if (this.depth[node] > 150)
-			return [];
-		this.paths[node].forEach((path, i) => {
-			const place = this.above(node, this.places[node][i]);
-			if (place <= 0)
-				return;
-			let child = made.get(fn[place]);
-			if (child === undefined)
-				made.set(fn[place], child = this.add(node, fn[place]));
-			this.put(child, path, place);
-		});
-		// What is not needed again goes, as long as it is much.
-		this.paths[node] = this.places[node] = [];
-		return this.kids[node] = [...made.values()].sort(this.order);
+		if (this.kids[node] || this.depth[node] > 150)
+			return this.kids[node] || [];
+		const {path, place, child, skipped} = this;
+		const {fn, parent} = data.paths;
+		const from = this.from[node], to = this.to[node];
+		const kids = [];
+		const itself = this.first && node === 0;
+		work.steps += to - from;
+		this.skip(node, 1);
+		for (let j = from; j < to; j++) {
+			let at = itself ? path[j] : parent[place[j]];
+			while (at > 0 && skipped[fn[at]])
+				at = parent[at];
+			place[j] = at;
+			if (at <= 0)
+				continue;
+			const kid = child[fn[at]] ||= kids[kids.push(this.add(node, fn[at])) - 1];
+			this.put(kid, path[j]);
+			this.to[kid]++;
+		}
+		this.skip(node, 0);
+		// The paths of each child side by side, where the node had all of them: it does not need them again.
+		let end = from;
+		for (const kid of kids) {
+			this.from[kid] = end;
+			end += this.to[kid];
+			this.to[kid] = this.from[kid];
+		}
+		const paths = path.slice(from, to), places = place.slice(from, to);
+		for (let j = 0; j < paths.length; j++)
+			if (places[j] > 0) {
+				const at = this.to[child[fn[places[j]]]]++;
+				path[at] = paths[j];
+				place[at] = places[j];
+			}
+		for (const kid of kids)
+			child[this.fn[kid]] = 0;
+		return this.kids[node] = kids.sort(this.order);
 	}
 }
 
-/*
- * Whoever calls a function, or with `up` false what it calls, over all of a Forward tree: all calls of that pair, and
- * the time of those that are not within another call of the same pair. The command line's view "function"
- * has the same numbers.
- */
-function pairsOf(tree, fn, up) {
-	const {count, parent, calls, total} = tree;
-	// Places in preorder: a node's are from `at` to before `at + size`.
+// Places of nodes in preorder: a node and all below it are from `at` to before `at + size`; `order` has the nodes of the places.
+function preorderOf({count, parent}) {
 	const size = new Int32Array(count).fill(1), at = new Int32Array(count), next = new Int32Array(count);
 	for (let i = count - 1; i > 0; i--)
 		size[parent[i]] += size[i];
@@ -318,8 +396,20 @@ function pairsOf(tree, fn, up) {
 		next[i] = at[i] + 1;
 		order[at[i]] = i;
 	}
+	return {size, at, order};
+}
+
+/*
+ * Whoever calls a function, or with `up` false what it calls, over all of a Forward tree: all calls of that pair, and
+ * the time of those that are not within another call of the same pair. The command line's view "function"
+ * has the same numbers.
+ */
+function pairsOf(tree, fn, up) {
+	const {count, parent, calls, total} = tree;
+	const {size, at, order} = tree.preorder ||= preorderOf(tree);
 	const pairs = new Map();
-	for (const i of order.subarray(1)) {
+	for (let j = 1; j < count; j++) {
+		const i = order[j];
 		const above = tree.fn[parent[i]];
 		if ((up ? tree.fn[i] : above) !== fn)
 			continue;
@@ -338,7 +428,7 @@ function pairsOf(tree, fn, up) {
 
 // The tree of flame graph and call tree.
 const currentTree = remember(
-	() => [state.range, state.thread, state.weight, state.order, state.inverted, state.recursion, state.focus, state.hide, data.loaded],
+	() => [state.range, state.thread, state.weight, state.order, state.inverted, state.recursion, state.focus, state.hide, loadedPart()],
 	() => {
 		const options = {focus: focusFunction(), hidden: hiddenFunctions(), recursion: Boolean(state.recursion), order: state.order};
 		return state.inverted ? new Backward(currentSums(), options) : new Forward(currentSums(), options);

@@ -23,7 +23,7 @@ class Sandwich {
 		const hidden = hiddenFunctions();
 		hidden.delete(fn);
 		const options = {hidden, recursion: Boolean(state.recursion), order: state.order};
-		const key = [fn, state.thread, state.range, state.weight, state.hide, state.recursion, state.order, data.loaded].join('|');
+		const key = [fn, state.thread, state.range, state.weight, state.hide, state.recursion, state.order, loadedPart()].join('|');
 		if (key === this.key)
 			return this.callers.draw(), this.callees.draw();
 		this.key = key;

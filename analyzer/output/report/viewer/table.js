@@ -10,7 +10,7 @@ const timeColumns = ['self', 'inclusive'].flatMap(of => TIMES.map(time => of + '
  * The numbers of each function: of everything as the analysis has them, of a thread or of a selection
  * from the paths of the report.
  */
-const functionRows = remember(() => [state.thread, state.range, state.weight, data.loaded], () => {
+const functionRows = remember(() => [state.thread, state.range, state.weight, loadedPart()], () => {
 	const table = data.functions;
 	const sums = currentSums();
 	const rows = [];
