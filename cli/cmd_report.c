@@ -10,6 +10,9 @@ static const char *output;
 static const char *baseline;
 static uint64_t paths = 100000;
 static uint64_t calls = 50000;
+static uint64_t heat_maps = 100;
+static uint64_t slowest = 5;
+static uint64_t slowest_calls = 100000;
 static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
@@ -21,6 +24,12 @@ static const struct tp_option options[] = {
 	"otherwise"),
     TP_OPT_COUNT(0, "calls", &calls, "N",
 	"draw the N longest calls one by one in the timeline; 50000 unless told otherwise"),
+    TP_OPT_COUNT(0, "heat-maps", &heat_maps, "N",
+	"show latency over time for the N functions with most inclusive time (default 100)"),
+    TP_OPT_COUNT(0, "slowest", &slowest, "N",
+	"draw the N slowest calls of each function with all calls inside them (default 5; 0: none)"),
+    TP_OPT_COUNT(0, "slowest-calls", &slowest_calls, "N",
+	"draw at most N calls inside the slowest ones, all functions together (default 100000)"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
     TP_OPT_END,
@@ -45,6 +54,9 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 	const struct tp_report_options chosen = {
 	    .paths = paths && paths < 10000000 ? (uint32_t)paths : 10000000,
 	    .calls = calls < 10000000 ? (uint32_t)calls : 10000000,
+	    .heat_maps = heat_maps < 10000 ? (uint32_t)heat_maps : 10000,
+	    .slowest = slowest < 1000 ? (uint32_t)slowest : 1000,
+	    .slowest_calls = slowest_calls < 10000000 ? slowest_calls : 10000000,
 	    .base = base,
 	    .time = time,
 	};

@@ -107,8 +107,8 @@ static inline void check_report(const struct tp_analysis *analysis, size_t size,
 	uint32_t scripts = 0;
 	for (const char *at = out->data; (at = strstr(at, "<script")); at++)
 		scripts++;
-	// Facts, paths, threads and the viewer; time, waits, lanes, transitions, contention, meters, marks.
-	if (out->failed || scripts < 4 || scripts > 11 || strlen(out->data) != out->size)
+	// Facts, paths, threads and the viewer; time, begun, heat, slowest, waits, lanes, transitions, contention, meters, marks.
+	if (out->failed || scripts < 4 || scripts > 14 || strlen(out->data) != out->size)
 		abort();
 }
 

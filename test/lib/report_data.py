@@ -219,6 +219,110 @@ def check_time(facts, data, paths, whole):
             near("time of path %d in the cells" % i, own[i], paths["self"][i], pairs + 2)
 
 
+def read_begun(facts, data):
+    """Of each thread the calls of each depth that began in each cell: [{cell: calls}]."""
+    numbers = Numbers(data)
+    threads = []
+    for _ in facts["threads"]:
+        rows = []
+        for _ in range(numbers.next()):
+            at, cells = 0, []
+            for step in numbers.column(numbers.next()):
+                at += step
+                cells.append(at)
+            rows.append(dict(zip(cells, numbers.column(len(cells)))))
+        threads.append(rows)
+    numbers.end("begun")
+    return threads
+
+
+def read_heat(data):
+    """(columns, functions without a map, maps): of each map its function, first, step, rows and {(column, row): calls}."""
+    numbers = Numbers(data)
+    columns, _, left = numbers.column(3)
+    maps = []
+    for _ in range(numbers.next()):
+        function, first, step, rows, used = numbers.column(5)
+        at, cells = 0, []
+        for difference in numbers.column(used):
+            at += difference
+            cells.append((at // rows, at % rows))
+        maps.append({"function": function, "first": first, "step": step, "rows": rows,
+                     "cells": dict(zip(cells, numbers.column(used)))})
+    numbers.end("heat")
+    return columns, left, maps
+
+
+def check_heat(facts, functions, data):
+    """The cells are the function's calls in the table, and over all columns its histogram."""
+    columns, left, maps = read_heat(data)
+    check("maps of functions", len({it["function"] for it in maps}), len(maps))
+    shown = [functions["inclusive_ns"][it["function"]] for it in maps]
+    check("those with most time have a map", shown, sorted(shown, reverse=True))
+    check("functions with and without a map", len(maps) + left,
+          sum(bool(histogram) for histogram in functions["histogram"]))
+    for it in maps:
+        name, histogram = functions["name"][it["function"]], functions["histogram"][it["function"]]
+        check("calls in the map of " + name, sum(it["cells"].values()), functions["timed_calls"][it["function"]])
+        found, wanted = {}, {}
+        for (column, row), calls in it["cells"].items():
+            check("a cell of the map of " + name, column < columns and row < it["rows"] and calls > 0, True)
+            found[it["first"] + row] = found.get(it["first"] + row, 0) + calls
+        for bucket, calls in zip(histogram[::2], histogram[1::2]):
+            wanted[bucket // it["step"]] = wanted.get(bucket // it["step"], 0) + calls
+        check("durations in the map of " + name, found, wanted)
+        check("bounds of rows", len(facts["bounds"]) > min((it["first"] + it["rows"]) * it["step"], 975), True)
+
+
+def read_slowest(data):
+    """(most, functions without, {function: [(thread or None, start, duration, inside, full)]})."""
+    numbers = Numbers(data)
+    most, left = numbers.column(2)
+    slowest = {}
+    for _ in range(numbers.next()):
+        function, count = numbers.column(2)
+        threads, starts, durations, inside, full = (numbers.column(count) for _ in range(5))
+        slowest[function] = list(zip([at - 1 if at else None for at in threads], starts, durations, inside, map(bool, full)))
+    numbers.end("slowest")
+    return most, left, slowest
+
+
+def read_drawn(facts, data):
+    """Of each thread the calls that are drawn one by one: (start, duration, path)."""
+    numbers = Numbers(data)
+    _, cells = numbers.column(2)
+    threads = []
+    for _ in facts["threads"]:
+        for _ in range(numbers.next()):
+            for _ in range(numbers.next()):
+                if numbers.next() % 16:
+                    numbers.next()
+        for _ in range(cells):
+            numbers.column(2 * numbers.next())
+        count, at = numbers.next(), 0
+        starts = [at := at + step for step in numbers.column(count)]
+        threads.append(list(zip(starts, numbers.column(count), numbers.column(count))))
+    return threads
+
+
+def check_slowest(facts, functions, paths, blocks, whole):
+    """They are the longest, in order, and what is inside of those in full is drawn."""
+    most, _, slowest = read_slowest(blocks["slowest"])
+    drawn = read_drawn(facts, blocks["time"])
+    for function, calls in slowest.items():
+        name = functions["name"][function]
+        check("slowest calls of " + name, len(calls), min(most, functions["timed_calls"][function]))
+        check("order of the slowest calls of " + name, [-it[2] for it in calls], sorted(-it[2] for it in calls))
+        if whole:
+            near("the slowest call of " + name, calls[0][2], functions["max_ns"][function], 1)
+        for thread, start, duration, inside, full in calls:
+            if full and len(facts["functions"]["name"]) not in paths["fn"]:
+                # Rounded times of neighbours may touch.
+                found = sum(start <= at and at + takes <= start + duration + 1 for at, takes, _ in drawn[thread])
+                if found < inside + 1:
+                    failures.append("%d calls are drawn inside of a call of %s, which made %d" % (found, name, inside))
+
+
 def check_waits(facts, data, analysis):
     """The strips have all the waiting that functions have; outside of calls a thread may wait, too."""
     numbers = Numbers(data)
@@ -311,6 +415,13 @@ def check_report(report, result, how):
     check_threads(facts, blocks["threads"], paths)
     if "time" in blocks:
         check_time(facts, blocks["time"], paths, how == "whole")
+    for name in ("begun", "heat", "slowest"):
+        check("the block " + name, name in blocks, "time" in blocks)
+    if "time" in blocks:
+        check_heat(facts, functions, blocks["heat"])
+        begun = sum(sum(row.values()) for rows in read_begun(facts, blocks["begun"]) for row in rows)
+        check("calls that began in all cells", begun, sum(paths["calls"]))
+        check_slowest(facts, functions, paths, blocks, how == "whole")
     check("strips of waiting are there if it is known", "waits" in blocks,
           "time" in blocks and any(row["self_wait_ns"] is not None for row in analysis["functions"]))
     if "waits" in blocks:

@@ -249,7 +249,8 @@ static bool add_functions(struct tp_report *report, struct tp_buf *out)
 			add_numbers(report, list[i], true, out);
 		highest = add_histograms(report, out);
 		tp_buf_add_char(out, '}');
-		add_bounds(report, highest, out);
+		const uint32_t heat = tp_report_heat_highest(&report->heat);
+		add_bounds(report, heat > highest ? heat : highest, out);
 	}
 	texts_release(&files);
 	texts_release(&modules);

@@ -168,6 +168,37 @@ __attribute__((format(printf, 3, 4))) static void add_omission(
 	add_note(out, title, text);
 }
 
+// What is not there of maps of latency, and of the slowest calls.
+static void add_single_calls(const struct tp_report *report, struct tp_buf *out)
+{
+	const struct tp_report_heat *heat = &report->heat;
+	const struct tp_report_slowest *slowest = &report->slowest;
+	char a[TP_TEXT_NUMBER];
+	char b[TP_TEXT_NUMBER];
+	if (heat->left)
+		add_omission(out, "left out",
+		    "latency over time of %s functions: only the %s with most inclusive time have it "
+		    "('--heat-maps N' sets how many)",
+		    tp_text_count(a, heat->left), tp_text_count(b, heat->count));
+	if (slowest->left && slowest->most)
+		add_omission(out, "left out",
+		    "the slowest calls of %s functions: only the %s with most inclusive time have "
+		    "them",
+		    tp_text_count(a, slowest->left), tp_text_count(b, slowest->count));
+	if (slowest->part)
+		add_omission(out, "left out",
+		    "%s of the slowest calls of functions are not drawn with all calls inside of them: "
+		    "these are more than %s together ('--slowest-calls N' sets how many), or their "
+		    "thread is not in the timeline, or its stacks were switched",
+		    tp_text_count(a, slowest->part),
+		    tp_text_count(b, report->options->slowest_calls));
+	if (slowest->hidden)
+		add_omission(out, "left out",
+		    "%s calls inside of the slowest ones are on paths that are too light or too deep "
+		    "to be drawn",
+		    tp_text_count(a, slowest->hidden));
+}
+
 static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 {
 	const struct tp_analysis *analysis = report->analysis;
@@ -205,12 +236,13 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		add_omission(out, "left out",
 		    "only the %s longest calls are drawn one by one, those of %s and more; of the others "
 		    "it has what was on top",
-		    tp_text_count(a, time->call_count), nice_time(analysis, b, time->least));
+		    tp_text_count(a, time->longest_count), nice_time(analysis, b, time->least));
 	else if (time->call_count < time->all_calls)
 		add_omission(out, "left out",
 		    "%s calls are not drawn one by one: they took no time, or stopped in between, or "
 		    "are on paths that are too light or too deep; it has what was on top",
 		    tp_text_count(a, time->all_calls - time->call_count));
+	add_single_calls(report, out);
 	if (time->rows_left)
 		add_omission(
 		    out, "left out", "the timeline's deepest rows, which would have been too many");

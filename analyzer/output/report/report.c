@@ -177,6 +177,28 @@ static bool add_time(struct tp_report *report, struct tp_buf *out)
 	return true;
 }
 
+static bool add_begun(struct tp_report *report, struct tp_buf *out)
+{
+	for (uint32_t i = 0; i < report->time.track_count; i++) {
+		const struct tp_buf *begun = &report->time.tracks[i].begun;
+		tp_buf_add(out, begun->data, begun->size);
+		out->failed |= begun->failed;
+	}
+	return true;
+}
+
+static bool add_heat(struct tp_report *report, struct tp_buf *out)
+{
+	tp_report_heat_write(&report->heat, out);
+	return true;
+}
+
+static bool add_slowest(struct tp_report *report, struct tp_buf *out)
+{
+	tp_report_slowest_write(&report->slowest, &report->time, out);
+	return true;
+}
+
 // ---- the page
 
 // Whole blocks are deflated (zlib) and in base64, so that nothing in them can be markup. 0 or TP_ERR_MEMORY.
@@ -219,6 +241,9 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 	    {"paths", add_paths, true, false},
 	    {"threads", add_threads, true, false},
 	    {"time", add_time, has_time, false},
+	    {"begun", add_begun, has_time, false},
+	    {"heat", add_heat, has_time, false},
+	    {"slowest", add_slowest, has_time, false},
 	    // Of threads of which is known when they ran.
 	    {"waits", tp_report_add_waits, has_time && analysis->with_parts, false},
 	    {"lanes", tp_report_add_lanes,
@@ -270,6 +295,7 @@ int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_
 	    .has_times = !base && !tp_analysis_check_parts(analysis, err),
 	};
 	chosen.calls = options->calls;
+	chosen.watch = &report;
 	int code = tp_paths_init(&report.paths, analysis, err);
 	if (!code && base)
 		code = tp_paths_init(&report.base_paths, base, err);
@@ -281,8 +307,12 @@ int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_
 	if (!code && !analysis->timeless && report.thread_count)
 		code = tp_report_time_init(&report.time, analysis, &report.paths, &report.tree,
 		    report.threads, report.thread_count, &chosen, err);
+	if (!code && report.time.buckets)
+		code = tp_report_watch_end(&report, err);
 	if (!code)
 		code = render(&report, out, err);
+	tp_report_slowest_release(&report.slowest);
+	tp_report_heat_release(&report.heat);
 	tp_report_time_release(&report.time);
 	tp_report_tree_release(&report.tree);
 	tp_paths_release(&report.base_paths);

@@ -12,7 +12,11 @@
  *   threads  for each thread: how many paths, and the columns path (difference to the last), calls, self; with times also
  *            these three
  *   time     buckets, cells; for each thread: how many rows, for each how many runs, and those; the
- *            cells; how many of the longest calls, and the columns start (difference), duration, path
+ *            cells; how many calls are drawn one by one (the longest, and those inside of the slowest of each function), and
+ *            the columns start (difference), duration, path
+ *   begun    for each thread: how many rows, for each how many cells in which calls of that depth began, and the columns cell
+ *            (difference), calls
+ *   heat, slowest  as heat.h and slowest.h have them
  *
  *   waits    only if it is known when threads had no processor; for each thread 1 + how many stretches, 0: not known; and for each
  *            stretch, the longest of all threads, start (difference) and length * 2 + 1 if it was preempted
@@ -37,6 +41,8 @@
 #ifndef TP_REPORT_H
 #define TP_REPORT_H
 
+#include "analyzer/output/report/heat.h"
+#include "analyzer/output/report/slowest.h"
 #include "analyzer/profile/paths.h"
 #include "common/buf.h"
 
@@ -103,6 +109,7 @@ struct tp_report_limits {
 	uint64_t runs;  /* of all threads: equal neighbours of a row are one run */
 	uint64_t pairs; /* of all threads: paths in cells */
 	uint32_t calls;
+	struct tp_report *watch; /* gets each call, too (tp_report_watch_begin, ...); or NULL */
 };
 
 struct tp_report_call {
@@ -118,6 +125,7 @@ struct tp_report_track {
 	uint32_t runs[TP_REPORT_ROWS];
 	uint32_t row_count;
 	struct tp_buf cells; /* for each: count, then item (as a difference to the last) and ns */
+	struct tp_buf begun; /* as the block "begun" has it */
 };
 
 struct tp_report_time {
@@ -127,8 +135,9 @@ struct tp_report_time {
 	uint32_t cells;
 	struct tp_report_track *tracks; /* of the threads that were asked for */
 	uint32_t track_count;
-	struct tp_report_call *calls; /* the longest; by thread, then by start */
+	struct tp_report_call *calls; /* that are drawn; by thread, then by start */
 	uint32_t call_count;
+	uint32_t longest_count; /* of the longest; the others are inside of slowest calls */
 	/* What is not there. */
 	uint64_t all_calls;   /* of which the longest are a part */
 	uint64_t least;       /* ticks of the shortest that is */
@@ -145,10 +154,15 @@ int tp_report_time_init(struct tp_report_time *time, const struct tp_analysis *a
     const struct tp_paths *paths, const struct tp_report_tree *tree, const uint32_t *threads,
     uint32_t thread_count, const struct tp_report_limits *limits, struct tp_err *err);
 void tp_report_time_release(struct tp_report_time *time);
+/* By thread, then by start, callers first. */
+void tp_report_calls_sort(struct tp_report_call *calls, size_t count);
 
 struct tp_report_options {
 	uint32_t paths;                 /* at most so many, lighter ones are put together */
 	uint32_t calls;                 /* so many of the longest are drawn one by one */
+	uint32_t heat_maps;             /* so many functions have their latency over time */
+	uint32_t slowest;               /* so many calls of each function are drawn in full ... */
+	uint64_t slowest_calls;         /* ... with so many calls inside, together */
 	const struct tp_analysis *base; /* to compare with, or NULL */
 	enum tp_time
 	    time; /* which is shown at first; pre: wall, or the analysis tells them and there is no base */
@@ -161,7 +175,10 @@ struct tp_report {
 	struct tp_paths base_paths;
 	struct tp_report_tree tree;
 	struct tp_report_time time; /* empty without a clock */
-	uint32_t *threads;          /* those that are shown: indices in analysis->threads */
+	struct tp_report_heat heat;
+	struct tp_report_slowest slowest;
+	uint32_t watched;  /* the thread whose calls pass: an index in analysis->threads */
+	uint32_t *threads; /* those that are shown: indices in analysis->threads */
 	uint32_t thread_count;
 	bool has_times;           /* of all paths is known what they ran and waited */
 	uint32_t with_rows;       /* threads that have rows in the block "threads" */
@@ -191,6 +208,16 @@ bool tp_report_add_contention(struct tp_report *report, struct tp_buf *out);
 bool tp_report_has_meters(const struct tp_analysis *analysis);
 bool tp_report_add_meters(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_marks(struct tp_report *report, struct tp_buf *out);
+/* Functions with timed calls, those with most inclusive time first. NULL: no memory. The caller frees it. */
+uint32_t *tp_report_heaviest(const struct tp_analysis *analysis, uint32_t *count);
+/*
+ * Each call passes once: begin, when the buckets of TIME are known (false: no memory), then each thread of the timeline with
+ * its calls; the end adds the other threads, and to the timeline's calls what is inside of the slowest ones.
+ */
+bool tp_report_watch_begin(struct tp_report *report, const struct tp_report_time *time);
+void tp_report_watch_thread(struct tp_report *report, uint32_t thread);
+void tp_report_watch_call(struct tp_report *report, const struct tp_call *call);
+int tp_report_watch_end(struct tp_report *report, struct tp_err *err);
 /* Nanoseconds of self time, by TP_REPORT_CPU, ... */
 static inline uint64_t tp_report_part(
     const struct tp_analysis *analysis, const struct tp_node_parts *parts, uint32_t which)

@@ -47,6 +47,7 @@ struct recorder {
 	const struct tp_node *nodes;
 	uint32_t node_count;
 	uint32_t thread; // index of the track
+	uint64_t *begun; // calls that began in each cell, row by row
 	struct tp_report_track *track;
 	uint32_t *shown; // of each item the ancestor that is drawn: not deeper than the rows
 	struct open *stack;
@@ -411,10 +412,27 @@ static void keep_call(struct recorder *recorder, const struct tp_report_call *ca
 		time->least = time->calls[0].duration;
 }
 
+// Calls that are too deep to be drawn count in the deepest row.
+static void count_begun(struct recorder *recorder, const struct tp_call *call)
+{
+	const struct tp_report_time *time = recorder->time;
+	const uint32_t item = item_of(recorder, call->node);
+	if (!item)
+		return;
+	const uint32_t row = recorder->tree->items[recorder->shown[item]].depth - 1;
+	const uint64_t cell =
+	    since(recorder, call->start) / (time->width * (time->buckets / time->cells));
+	recorder
+	    ->begun[(size_t)row * time->cells + (cell < time->cells ? cell : time->cells - 1)]++;
+}
+
 static void on_leave(void *context, const struct tp_call *call)
 {
 	struct recorder *recorder = context;
 	struct tp_report_time *time = recorder->time;
+	count_begun(recorder, call);
+	if (recorder->limits->watch)
+		tp_report_watch_call(recorder->limits->watch, call);
 	// It is long enough, whenever its stack was left.
 	if (!call->away)
 		end(recorder, call->node, since(recorder, call->end));
@@ -446,8 +464,45 @@ static void on_resume(void *context, uint32_t node, uint64_t time)
 
 // ---- all of it
 
+static bool has_any(const uint64_t *numbers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (numbers[i])
+			return true;
+	return false;
+}
+
+static void add_begun(struct recorder *recorder)
+{
+	const uint32_t cells = recorder->time->cells;
+	struct tp_buf *out = &recorder->track->begun;
+	uint32_t rows = TP_REPORT_ROWS;
+	uint64_t *const all = recorder->begun;
+	while (rows && !has_any(&all[(size_t)(rows - 1) * cells], cells))
+		rows--;
+	tp_varint_add(out, rows);
+	for (uint32_t row = 0; row < rows; row++) {
+		uint64_t *begun = &all[(size_t)row * cells];
+		uint32_t count = 0;
+		for (uint32_t i = 0; i < cells; i++)
+			count += begun[i] != 0;
+		tp_varint_add(out, count);
+		for (uint32_t i = 0, last = 0; i < cells; i++) {
+			if (!begun[i])
+				continue;
+			tp_varint_add(out, i - last);
+			last = i;
+		}
+		for (uint32_t i = 0; i < cells; i++)
+			if (begun[i])
+				tp_varint_add(out, begun[i]);
+	}
+	memset(all, 0, (size_t)TP_REPORT_ROWS * cells * sizeof(*all));
+}
+
 static void finish_thread(struct recorder *recorder)
 {
+	add_begun(recorder);
 	const struct tp_report_time *time = recorder->time;
 	recorder->depth = recorder->settled = 0;
 	while (recorder->bucket < time->buckets)
@@ -545,6 +600,12 @@ static int compare_calls(const void *a, const void *b)
 	return x->item < y->item ? -1 : x->item > y->item;
 }
 
+void tp_report_calls_sort(struct tp_report_call *calls, size_t count)
+{
+	if (count)
+		qsort(calls, count, sizeof(*calls), compare_calls);
+}
+
 static bool allocate(struct recorder *recorder, const struct tp_report_limits *limits)
 {
 	const struct tp_report_tree *tree = recorder->tree;
@@ -572,6 +633,7 @@ static bool allocate(struct recorder *recorder, const struct tp_report_limits *l
 		for (uint32_t row = 0; row < TP_REPORT_ROWS; row++)
 			tp_buf_init(&recorder->time->tracks[i].rows[row]);
 		tp_buf_init(&recorder->time->tracks[i].cells);
+		tp_buf_init(&recorder->time->tracks[i].begun);
 	}
 	return true;
 }
@@ -589,16 +651,23 @@ int tp_report_time_init(struct tp_report_time *time, const struct tp_analysis *a
 		choose_buckets(time, analysis, threads, limits);
 		const uint64_t pairs = limits->pairs / ((uint64_t)time->cells * thread_count);
 		recorder.pair_max = pairs < 16 ? 16 : (uint32_t)pairs;
+		recorder.begun = tp_arena_alloc(&recorder.arena,
+		    (size_t)TP_REPORT_ROWS * time->cells * sizeof(*recorder.begun));
+		ok = recorder.begun &&
+		     (!limits->watch || tp_report_watch_begin(limits->watch, time));
 	}
 	for (uint32_t i = 0; ok && i < thread_count; i++) {
 		recorder.thread = i;
 		recorder.track = &time->tracks[i];
+		if (limits->watch)
+			tp_report_watch_thread(limits->watch, threads[i]);
 		ok = record_thread(&recorder, paths, threads[i]) == 0;
 	}
 	if (time->call_count < limits->calls)
 		time->least = 0;
-	if (ok && time->call_count)
-		qsort(time->calls, time->call_count, sizeof(*time->calls), compare_calls);
+	time->longest_count = time->call_count;
+	if (ok)
+		tp_report_calls_sort(time->calls, time->call_count);
 	tp_arena_release(&recorder.arena);
 	free(recorder.stack);
 	return ok ? 0 : tp_err_memory(err, NULL);
@@ -610,6 +679,7 @@ void tp_report_time_release(struct tp_report_time *time)
 		for (uint32_t row = 0; row < TP_REPORT_ROWS; row++)
 			tp_buf_release(&time->tracks[i].rows[row]);
 		tp_buf_release(&time->tracks[i].cells);
+		tp_buf_release(&time->tracks[i].begun);
 	}
 	free(time->tracks);
 	free(time->calls);
