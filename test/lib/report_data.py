@@ -14,7 +14,7 @@ import re
 import sys
 import zlib
 
-SCRIPT_MAX = 120000
+SCRIPT_MAX = 150000
 failures = []
 
 

@@ -221,6 +221,10 @@ async function loadMore() {
 	const time = await readBlock('time');
 	if (time)
 		readTimeline(time);
+	const calls = {begun: readBegun, heat: readHeat, slowest: readSlowest};
+	for (const name of Object.keys(calls))
+		if (time)
+			calls[name](await readBlock(name));
 	const waits = await readBlock('waits');
 	if (waits)
 		readWaits(waits);

@@ -119,6 +119,8 @@ function showFoot() {
 	const fn = stateIndex(state.fn, data.functions.all);
 	const it = isChosen() ? chosen : null;
 	byId('acts').hidden = fn < 0 || isSmaller(fn);
+	for (const button of document.querySelectorAll('.of-calls'))
+		button.hidden = !data.heat;
 	byId('copy').hidden = !it?.stack?.()?.length;
 	const shown = fn >= 0 ? fn : it?.fn;
 	byId('foot-name').textContent = byId('foot-name').title = shown === undefined ? 'No function is selected' : functionName(shown);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys that work anywhere. page.html lists them all.
 
-const tabs = ['flame', 'timeline', 'table', 'sandwich', 'tree', 'transitions', 'contention'];
+const tabs = ['flame', 'timeline', 'table', 'sandwich', 'tree', 'transitions', 'contention', 'latency'];
+const hasTab = tab => tab === 'latency' ? data.heat : !rowTables[tab] || data[tab];
 // Those that this recording has something for. Before all of it is read nobody knows.
-const knownTabs = () => tabs.filter(tab => !data.loaded || !rowTables[tab] || data[tab]);
+const knownTabs = () => tabs.filter(tab => !data.loaded || hasTab(tab));
 const themes = ['auto', 'light', 'dark'];
 const selectedFunction = () => stateIndex(state.fn, data.functions.count);
 
@@ -28,6 +29,8 @@ const keys = {
 	f: () => focusOn(selectedFunction()),
 	h: () => hide(selectedFunction()),
 	y: () => copyStack(),
+	l: () => data.heat && change({tab: 'latency'}),
+	w: () => data.heat && nextSlowest(),
 	c: () => change({recursion: state.recursion ? '' : '1', zoom: ''}),
 	i: () => change({inverted: state.inverted ? '' : '1', zoom: ''}),
 	u: () => change({up: state.up ? '' : '1'}),

@@ -16,7 +16,7 @@ function makeView(tab) {
 		host.append(byId('split'), byId('part'));
 		views.part = flame(byId('part'), 'Flame graph of the selection', false);
 	} else {
-		views[tab] = new {table: FunctionTable, sandwich: Sandwich, tree: TreeGrid, transitions: RowTable, contention: RowTable}[tab](host, tab);
+		views[tab] = new {table: FunctionTable, sandwich: Sandwich, tree: TreeGrid, transitions: RowTable, contention: RowTable, latency: Latency}[tab](host, tab);
 	}
 }
 
@@ -66,7 +66,7 @@ function render(names) {
 	if (!known.includes(state.tab))
 		state.tab = 'flame';
 	for (const tab of tabs) {
-		byId('tab-' + tab).hidden = rowTables[tab] && !data[tab];
+		byId('tab-' + tab).hidden = !hasTab(tab);
 		byId('view-' + tab).hidden = tab !== state.tab;
 		byId('tab-' + tab).setAttribute('aria-selected', tab === state.tab);
 		byId('tab-' + tab).tabIndex = tab === state.tab ? 0 : -1;
@@ -84,7 +84,7 @@ function showView(tab, names) {
 			byId('no-timeline').textContent = data.facts.no_timeline;
 		return;
 	}
-	if (rowTables[tab] && !data[tab])
+	if (!hasTab(tab))
 		return;
 	const fresh = !views[tab];
 	if (fresh)

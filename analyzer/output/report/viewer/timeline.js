@@ -220,8 +220,11 @@ class Timeline extends Sheet {
 			paint(row.path[i], x0, x1, 0);
 			painted = Math.max(x1, x0 + 0.5);
 		}
-		if (coarse < 1)
+		if (coarse < 1) {
 			labels.length = 0;
+			pen.globalAlpha = 1;
+			paintCounts(this, pen, thread, depth, y);
+		}
 		const runs = labels.length;
 		const {start, duration, path} = thread.longest;
 		for (const i of callsAt(thread, depth)) {
@@ -255,16 +258,25 @@ class Timeline extends Sheet {
 			pen.fillRect(Math.round(x) - 1, AXIS, 2, this.height);
 	}
 
-	// Marks at 1, 2 or 5 of a power of ten, some 110 pixels from one another.
 	marks() {
-		const {from, to, width, gutter} = this;
-		const wanted = Math.max(1, (to - from) / Math.max(1, (width - gutter) / 110));
-		const power = 10 ** Math.floor(Math.log10(wanted));
-		const step = [1, 2, 5, 10].find(n => n * power >= wanted) * power;
-		const at = [];
-		for (let mark = Math.ceil(from / step) * step; mark <= to; mark += step)
-			at.push(mark);
-		return {at, step};
+		return axisMarks(this.from, this.to, this.width - this.gutter);
+	}
+
+	// Open a thread, and have a call of it in sight.
+	reveal(index, start, duration, fn) {
+		const thread = data.facts.threads[index];
+		const i = thread.longest.path.findIndex((path, at) => data.paths.fn[path] === fn && thread.longest.start[at] === start && Math.abs(thread.longest.duration[at] - duration) < 2);
+		const depth = i < 0 ? 0 : pathStack(thread.longest.path[i]).length - 1;
+		this.open.add(index);
+		// Its height has to be known before it can be scrolled.
+		this.fit();
+		this.paintNow();
+		this.line = this.lines().findIndex(line => line.index === index && line.depth === Math.max(depth, thread.trunk));
+		this.thing = i < 0 ? null : {line: this.line, start, end: start + duration};
+		if (this.line >= 0)
+			this.scroller.scrollTop = this.lines()[this.line].y - this.height / 3;
+		this.canvas.focus({preventScroll: true});
+		this.draw();
 	}
 
 	// The whole run: how many threads were busy, and which part of it is in sight.
@@ -339,7 +351,7 @@ class Timeline extends Sheet {
 			return {index, what: 'This call', stack: pathStack(path[call]), fn: data.paths.fn[path[call]], facts: [['Takes', formatTime(duration[call])], ['Begins at', formatTime(start[call] + data.facts.start)]]};
 		const runs = thread.rows[depth];
 		const run = runs ? firstAfter(runs.to, Math.floor(time / this.bucket)) : 0;
-		return runs?.fill[run] ? {index, what: 'Here', stack: pathStack(runs.path[run]), fn: data.paths.fn[runs.path[run]], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)]]} : {index};
+		return runs?.fill[run] ? {index, what: 'Here', stack: pathStack(runs.path[run]), fn: data.paths.fn[runs.path[run]], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)], ...bandFacts(thread, depth, time, this.cell)]} : {index};
 	}
 
 	// What the strip shows at a time; nothing: the thread ran, for all that is known.
@@ -538,6 +550,17 @@ class Timeline extends Sheet {
 			announce('Showing ' + formatTime(this.from) + ' to ' + formatTime(this.to));
 		consume(event);
 	}
+}
+
+// Marks between two times at 1, 2 or 5 of a power of ten, some 110 pixels from one another.
+function axisMarks(from, to, room) {
+	const wanted = Math.max(1, (to - from) / Math.max(1, room / 110));
+	const power = 10 ** Math.floor(Math.log10(wanted));
+	const step = [1, 2, 5, 10].find(n => n * power >= wanted) * power;
+	const at = [];
+	for (let mark = Math.ceil(from / step) * step; mark <= to; mark += step)
+		at.push(mark);
+	return {at, step};
 }
 
 // The functions of a path, the innermost first.
