@@ -29,9 +29,10 @@ static bool calls;
 static const char *split;
 static bool family;
 static const char *least_pixels;
+static const char *least_share;
 static const char *baseline;
 static struct tp_problems export_notes;
-static struct tp_export_options wanted = {.notes = &export_notes};
+static struct tp_export_options wanted = {.notes = &export_notes, .least_share = 0.005};
 static const struct tp_export *export; // that was asked for
 static struct tp_open_options open_options = {.symbol_cache = true};
 static struct tp_push_options push = {.server = -1};
@@ -57,6 +58,8 @@ static const struct tp_option options[] = {
 	"of a flame graph: colours are what has changed since the trace TRACE"),
     TP_OPT_STRING(0, "min-width", &least_pixels, "PIXELS",
 	"of a flame graph: leave out what is narrower (default 0.2)"),
+    TP_OPT_STRING(0, "min-share", &least_share, "PERCENT",
+	"of dot: leave out functions with less of all time, and calls with a fifth of that (default 0.5)"),
     TP_PUSH_OPTIONS(push),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
@@ -264,6 +267,21 @@ static void note_calls(const struct tp_analysis *analysis)
 		tp_command_warn("calls that were only counted are not in the output");
 }
 
+// Returns an exit code.
+static int choose_share(void)
+{
+	char *end;
+	if (!least_share)
+		return TP_EXIT_DONE;
+	if (!export->graph)
+		return tp_options_usage("--min-share: '%s' is no graph; dot is one", export->name);
+	wanted.least_share = strtod(least_share, &end) / 100;
+	if (end == least_share || *end || !(wanted.least_share >= 0) || wanted.least_share > 1)
+		return tp_options_usage(
+		    "--min-share: '%s' is no percentage such as 0.5", least_share);
+	return TP_EXIT_DONE;
+}
+
 // Options of flame graphs. Returns an exit code.
 static int choose_flame(void)
 {
@@ -343,7 +361,9 @@ static int check_options(void)
 			? "--split: '%s' has single calls only with --calls, so that it cannot be split"
 			: "--split: '%s' has no single calls, so that it cannot be split",
 		    format);
-	int status = choose_flame();
+	int status = choose_share();
+	if (!status)
+		status = choose_flame();
 	if (!status)
 		status = tp_push_check(&push, export);
 	if (status)

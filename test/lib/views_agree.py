@@ -419,6 +419,34 @@ def read_perfdata(trace, *options):
     return paths
 
 
+def check_dot(what, trace, truth, calls, timed, *options):
+    """Functions and pairs, by the attributes of nodes and edges, nothing left out."""
+    text = r'"((?:[^"\\]|\\.)*)"'
+    names, own, pairs, functions = {}, {}, Sums(), Sums()
+    of = {row["function"]: row for row in check.rows(trace, *options)}
+    scaled = {name for name, row in of.items() if int(row["timed_calls"]) != int(row["calls"])}
+    for line in open(check.export(trace, "dot", "agree.dot", "--min-share", "0", *options)):
+        node = re.match(rf"\tn(\d+) \[label={text}, tooltip={text}, .*calls=(\d+)(?:, self_ns=(\d+), inclusive_ns=(\d+))?\];", line)
+        edge = re.match(rf"\tn(\d+) -> n(\d+) \[label={text}.* calls=(\d+)(?:, inclusive_ns=(\d+))?\];", line)
+        if edge:
+            pairs.add((names[edge.group(1)], names[edge.group(2)]), calls=int(edge.group(4)), self=0,
+                      inclusive=number(edge.group(5)))
+        elif node:
+            name = names[node.group(1)] = re.sub(r"\\(.)", r"\1", node.group(3))
+            own[name] = int(node.group(4))
+            functions.add(name, calls=0, self=number(node.group(5)), inclusive=number(node.group(6)))
+    inner = Sums()
+    inner.rows.update({pair: row for pair, row in truth.pairs.rows.items() if pair[0] != START})
+    agree(f"{what}: pairs in dot", inner, pairs, *(("calls", "inclusive") if timed else ("calls",)))
+    check.compare(f"{what}: calls in dot", {name: count for name, count in calls.items() if count},
+                  {name: count for name, count in own.items() if count})
+    if timed:
+        whole, drawn = Sums(), Sums()
+        whole.rows.update({name: row for name, row in truth.functions.rows.items() if name not in scaled})
+        drawn.rows.update({name: row for name, row in functions.rows.items() if name not in scaled})
+        agree(f"{what}: functions in dot", whole, drawn, "self", "inclusive")
+
+
 def check_sums(what, trace, truth, calls, timed, *options):
     """Exports that are sums: of self times, which make the inclusive ones, and by --weight calls of calls."""
     by_calls = ("--weight", "calls", *options)
@@ -435,6 +463,7 @@ def check_sums(what, trace, truth, calls, timed, *options):
     check.compare(f"{what}: counted in pprof", {name: all_calls - truth.functions.rows[name]["calls"]
                                                 for name, all_calls in calls.items()
                                                 if all_calls > truth.functions.rows[name]["calls"]}, counted)
+    check_dot(what, trace, truth, calls, timed, *options)
     if timed:
         check_callgrind(f"{what} in callgrind", trace, truth, calls, *options)
 

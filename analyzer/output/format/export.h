@@ -22,6 +22,8 @@ struct tp_export_options {
 	const char *const *labels; /* "NAME=VALUE": whose profile it is, of those with `labels` */
 	uint32_t label_count;
 	const char *process; /* of families: what the process is called; NULL: as its program is */
+	double
+	    least_share; /* of graphs: the part (0 to 1) of all time that a function needs to be drawn */
 	/* Of flame graphs. */
 	bool icicle;                        /* the program is at the top */
 	bool inverted;                      /* functions by self time, with their callers */
@@ -47,6 +49,7 @@ struct tp_export {
 	const struct tp_slice_format *slices;
 	/* Its other form, with single calls, which is in no table; or NULL. */
 	const struct tp_export *calls;
+	bool graph;  /* takes least_share */
 	bool flame;  /* takes the options of flame graphs */
 	bool pushed; /* servers of profiles take it */
 	bool labels; /* has options->labels in it */

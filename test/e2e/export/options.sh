@@ -24,6 +24,7 @@ while read -r format calls <&3; do
 	chrome|ctf|firefox|perfetto|speedscope--calls|uftrace) kind=calls ;;
 	csv|parquet|sqlite) kind=tables ;;
 	flamegraph) kind=flame ;;
+	dot) kind=graph ;;
 	*) kind=sums ;;
 	esac
 	rm -rf without
@@ -54,9 +55,10 @@ while read -r format calls <&3; do
 	baseline other.trace flame
 	min-width 500 flame
 	split 20ns calls
-	raw - sums flame tables
+	min-share 90 graph
+	raw - sums flame tables graph
 	calls - speedscope
 	EOS
 done 3<list
 echo "$formats forms of formats; $taken options make a difference"
-[ $formats = 16 ] && [ $taken = 22 ] || fail "of 16 forms and 22 options"
+[ $formats = 17 ] && [ $taken = 24 ] || fail "of 17 forms and 24 options"
