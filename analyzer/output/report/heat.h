@@ -7,8 +7,7 @@
 #ifndef TP_REPORT_HEAT_H
 #define TP_REPORT_HEAT_H
 
-#include "analyzer/profile/analysis.h"
-#include "analyzer/replay/call_sink.h"
+#include "analyzer/profile/calls.h"
 #include "common/buf.h"
 
 #define TP_REPORT_HEAT_COLUMNS 128 /* at most */

@@ -7,8 +7,8 @@
 #ifndef TP_REPORT_SLOWEST_H
 #define TP_REPORT_SLOWEST_H
 
+#include "analyzer/profile/calls.h"
 #include "analyzer/profile/paths.h"
-#include "analyzer/replay/call_sink.h"
 #include "common/buf.h"
 
 #define TP_REPORT_SLOWEST_FUNCTIONS 2000 /* with most inclusive time, that have slowest calls */

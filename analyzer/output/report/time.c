@@ -587,25 +587,6 @@ static void choose_buckets(struct tp_report_time *time, const struct tp_analysis
 	time->buckets = (uint32_t)(time->cells * per_cell);
 }
 
-static int compare_calls(const void *a, const void *b)
-{
-	const struct tp_report_call *x = a;
-	const struct tp_report_call *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->duration != y->duration)
-		return x->duration > y->duration ? -1 : 1;
-	return x->item < y->item ? -1 : x->item > y->item;
-}
-
-void tp_report_calls_sort(struct tp_report_call *calls, size_t count)
-{
-	if (count)
-		qsort(calls, count, sizeof(*calls), compare_calls);
-}
-
 static bool allocate(struct recorder *recorder, const struct tp_report_limits *limits)
 {
 	const struct tp_report_tree *tree = recorder->tree;

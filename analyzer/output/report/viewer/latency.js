@@ -132,11 +132,11 @@ class HeatMap extends Sheet {
 	facts({column, row}) {
 		const {map} = this;
 		const rank = part => heatRank(map, column, part);
-		const upTo = row => row < 0 ? '–' : 'up to ' + formatTime(Math.round(map.bounds[row + 1]));
+		const atMost = row => row < 0 ? '–' : 'up to ' + formatTime(Math.round(map.bounds[row + 1]));
 		return [['Calls', formatCount(map.calls[column * map.rows + row])],
 			['Took', formatTime(Math.round(map.bounds[row])) + ' – ' + formatTime(Math.round(map.bounds[row + 1]))],
 			['Began', formatTime(heatColumn(column) + data.facts.start) + ' – ' + formatTime(heatColumn(column + 1) + data.facts.start)],
-			...HEAT_LINES.map(([title, part]) => [title + ' then', upTo(rank(part))])];
+			...HEAT_LINES.map(([title, part]) => [title + ' then', atMost(rank(part))])];
 	}
 
 	move(event) {
