@@ -3,6 +3,7 @@
 #include "analyzer/output/report/report.h"
 #include "cli/command/command.h"
 #include "cli/analyze/open_trace.h"
+#include "common/process.h"
 
 #include <stdio.h>
 
@@ -51,6 +52,7 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
     enum tp_time time, const char *file, struct tp_buf *out)
 {
 	struct tp_err err;
+	char dot[PATH_MAX];
 	const struct tp_report_options chosen = {
 	    .paths = paths && paths < 10000000 ? (uint32_t)paths : 10000000,
 	    .calls = calls < 10000000 ? (uint32_t)calls : 10000000,
@@ -58,6 +60,7 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 	    .slowest = slowest < 1000 ? (uint32_t)slowest : 1000,
 	    .slowest_calls = slowest_calls < 10000000 ? slowest_calls : 10000000,
 	    .base = base,
+	    .dot = tp_find_program("dot", dot) ? dot : NULL,
 	    .time = time,
 	};
 	if (time && tp_analysis_check_parts(analysis, &err))

@@ -43,7 +43,7 @@ def main():
     every = ["flame", "timeline", "table", "sandwich", "tree"]
     with Browser(1280, 900) as browser:
         show(browser, sides)
-        check("tabs", browser.run(TABS), every + ["transitions", "contention"])
+        check("tabs", browser.run(TABS), every + ["transitions", "contention", "latency", "graph"])
         check("calls over the border are marked", browser.run(MARKED), ["answer", "command"])
         colours = browser.run("return ['main', 'invoke', 'command', %r].map(name => colourGroup(data.functions.name.indexOf(name)))" % markup)
         check("colours by side", colours, ["host", "host", "TEE", "TEE"])
@@ -80,7 +80,7 @@ def main():
         heads = browser.run(HEADS % "contention")
         check("contention", heads[:2], ["Function", "Overlap▼"])
         check("no column of nothing", "Ended by" in heads, False)
-        browser.run("document.getElementById('tab-contention').focus()")
+        browser.run("document.getElementById('tab-graph').focus(); change({tab: 'graph'})")
         browser.keys("Right")
         check("round the tabs", browser.run("return state.tab"), "flame")
         show(browser, gates, "tab=transitions")
@@ -90,7 +90,7 @@ def main():
         browser.settle()
         check("and no marks", browser.run(MARKED), [])
         show(browser, alone, "tab=transitions")
-        check("tabs of others", (browser.run(TABS), browser.run("return state.tab")), (every, "flame"))
+        check("tabs of others", (browser.run(TABS), browser.run("return state.tab")), (every + ["latency", "graph"], "flame"))
         browser.keys("6")
         check("and no key", browser.run("return state.tab"), "flame")
         check("nothing ran that is a name", browser.run("return [typeof window.hacked, document.querySelectorAll('img').length]"), ["undefined", 0])

@@ -250,6 +250,7 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 		has_time && analysis->trace->system.has && analysis->time.has_origin, false},
 	    {"transitions", tp_report_add_transitions, has_time, true},
 	    {"contention", tp_report_add_contention, has_time && analysis->thread_count > 1, true},
+	    {"graph", tp_report_add_graph, true, true},
 	    {"meters", tp_report_add_meters, has_time && tp_report_has_meters(analysis), false},
 	    {"marks", tp_report_add_marks, has_time, true},
 	};

@@ -17,6 +17,9 @@
  *   begun    for each thread: how many rows, for each how many cells in which calls of that depth began, and the columns cell
  *            (difference), calls
  *   heat, slowest  as heat.h and slowest.h have them
+ *   graph    JSON: total of all time, or of calls, nodes_left and edges_left, width and height; nodes with fn and at (x, y of the middle,
+ *            width, height, in points), edges with from and to (numbers of nodes), calls, inclusive, x and y of their label, at (points of
+ *            Bezier curves); instead of places why there are none
  *
  *   waits    only if it is known when threads had no processor; for each thread 1 + how many stretches, 0: not known; and for each
  *            stretch, the longest of all threads, start (difference) and length * 2 + 1 if it was preempted
@@ -164,6 +167,8 @@ struct tp_report_options {
 	uint32_t slowest;               /* so many calls of each function are drawn in full ... */
 	uint64_t slowest_calls;         /* ... with so many calls inside, together */
 	const struct tp_analysis *base; /* to compare with, or NULL */
+	const char
+	    *dot; /* graphviz's program, which lays out the call graph; NULL: it is not there */
 	enum tp_time
 	    time; /* which is shown at first; pre: wall, or the analysis tells them and there is no base */
 };
@@ -197,7 +202,7 @@ int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_
     struct tp_buf *out, struct tp_err *err);
 
 /*
- * Its parts: the blocks "facts", "waits", "lanes", "transitions", "contention", "meters" and "marks" (false: no memory; with nothing in them
+ * Its parts: the blocks "facts", "waits", "lanes", "transitions", "contention", "graph", "meters" and "marks" (false: no memory; with nothing in them
  * they are not there); head and foot of the page.
  */
 bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out);
@@ -205,6 +210,7 @@ bool tp_report_add_waits(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_lanes(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_transitions(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_contention(struct tp_report *report, struct tp_buf *out);
+bool tp_report_add_graph(struct tp_report *report, struct tp_buf *out);
 bool tp_report_has_meters(const struct tp_analysis *analysis);
 bool tp_report_add_meters(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_marks(struct tp_report *report, struct tp_buf *out);

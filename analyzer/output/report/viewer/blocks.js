@@ -237,6 +237,9 @@ async function loadMore() {
 		if (rows?.[name].length)
 			data[name] = {rows: rows[name], left: rows.left_out};
 	}
+	const graph = await readBlock('graph');
+	if (graph)
+		readGraph(graph);
 	const meters = await readBlock('meters');
 	if (meters)
 		readMeters(meters);

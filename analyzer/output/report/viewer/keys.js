@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys that work anywhere. page.html lists them all.
 
-const tabs = ['flame', 'timeline', 'table', 'sandwich', 'tree', 'transitions', 'contention', 'latency'];
-const hasTab = tab => tab === 'latency' ? data.heat : !rowTables[tab] || data[tab];
+const tabs = ['flame', 'timeline', 'table', 'sandwich', 'tree', 'transitions', 'contention', 'latency', 'graph'];
+const hasTab = tab => tab === 'latency' ? data.heat : !rowTables[tab] && tab !== 'graph' || data[tab];
 // Those that this recording has something for. Before all of it is read nobody knows.
 const knownTabs = () => tabs.filter(tab => !data.loaded || hasTab(tab));
 const themes = ['auto', 'light', 'dark'];

@@ -16,7 +16,7 @@ function makeView(tab) {
 		host.append(byId('split'), byId('part'));
 		views.part = flame(byId('part'), 'Flame graph of the selection', false);
 	} else {
-		views[tab] = new {table: FunctionTable, sandwich: Sandwich, tree: TreeGrid, transitions: RowTable, contention: RowTable, latency: Latency}[tab](host, tab);
+		views[tab] = new {table: FunctionTable, sandwich: Sandwich, tree: TreeGrid, transitions: RowTable, contention: RowTable, latency: Latency, graph: CallGraph}[tab](host, tab);
 	}
 }
 

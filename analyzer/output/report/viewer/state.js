@@ -3,7 +3,7 @@
 
 // All are texts; page.html has buttons for some.
 const defaults = {
-	tab: 'flame', // flame, timeline, table, sandwich, tree, transitions, contention, latency
+	tab: 'flame', // flame, timeline, table, sandwich, tree, transitions, contention, latency, graph
 	zoom: '', // functions from the root of the flame graph down to its widest frame, as 12.0.7
 	order: 'weight', // of frames beside one another: weight, first, name
 	up: '', // 1: flames stand on their root
