@@ -409,6 +409,20 @@ static void renders(void **state)
 	assert_int_equal(tp_report_render(&program.analysis, &options, &page, &err), 0);
 	assert_null(strstr(page.data, "call paths are too light"));
 	assert_null(strstr(page.data, "longest calls are drawn"));
+	// Single calls: of no function, of some, of all.
+	assert_non_null(strstr(page.data, "latency over time of 7 functions"));
+	tp_buf_reset(&page);
+	options = (struct tp_report_options){
+	    .paths = 100000, .heat_maps = 2, .slowest = 3, .slowest_calls = 20};
+	assert_int_equal(tp_report_render(&program.analysis, &options, &page, &err), 0);
+	assert_non_null(strstr(page.data, "latency over time of 5 functions"));
+	assert_non_null(strstr(page.data, "of the slowest calls of functions are not drawn"));
+	tp_buf_reset(&page);
+	options.heat_maps = 100;
+	options.slowest_calls = 10000000;
+	assert_int_equal(tp_report_render(&program.analysis, &options, &page, &err), 0);
+	assert_null(strstr(page.data, "latency over time of 5"));
+	assert_null(strstr(page.data, "of the slowest calls of functions are not drawn"));
 	tp_buf_release(&page);
 	end_program(&program);
 }

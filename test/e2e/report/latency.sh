@@ -25,6 +25,16 @@ for name in nested recursion two-threads locks; do
 	cat out
 done
 
+# With losses, exits that are missing, unwinding, and windows that do not all fit.
+for seed in 1 2 3; do
+	python3 "$lib/random_calls.py" $seed 1500 >random.txt
+	expect 0 "$TEEPERF" dump --assemble random.txt -o random.trace
+	"$TEEPERF" report --raw --slowest-calls 300 -o random.html random.trace || [ -e random.html ] || fail "no report of $seed"
+	"$TEEPERF" query --format json random.trace "$sql" >random.json || [ -s random.json ] || fail "no calls of $seed"
+	expect 0 python3 "$lib/report_calls.py" random.html random.json 100 5 300
+	cat out
+done
+
 # ---- many calls of two threads, whose times drift and have outliers; the second thread begins later
 awk 'BEGIN {
 	print "clock kind=tsc hz=1000000000"
