@@ -529,6 +529,9 @@ const pathOf = (tree, node) => {
 };
 (async () => {
 	const answer = {sandwich: [], tree: [], inverted: [], threads: []};
+	answer.heat = [...data.heat?.maps ?? []].map(([fn, {calls}]) => [functionName(fn), calls.reduce((a, b) => a + b, 0)]);
+	answer.graph = (data.graph?.edges ?? []).map(({from, to, calls, inclusive}) =>
+		[...[from, to].map(i => functionName(data.graph.nodes[i].fn)), calls, inclusive ?? 0]);
 	const functions = () => functionRows().filter(row => row.fn < data.functions.count)
 		.map(row => [functionName(row.fn), row.calls, row.self, row.inclusive]);
 	answer.functions = functions();
@@ -619,6 +622,13 @@ def check_report(what, browser, trace, truth, top, timed, *options):
         agree(f"{what}: functions", wanted, functions, *FIELDS)
     else:
         agree(f"{what}: calls of functions", wanted, functions, "calls")
+    recorded_calls = {row["function"]: int(row["timed_calls"]) for row in check.rows(trace, *options)}
+    check.compare(f"{what}: latency over time", {name: recorded_calls[name] for name, _ in answer["heat"]}, dict(answer["heat"]))
+    if timed and not answer["heat"]:
+        check.fail(f"{what}: there is no latency over time")
+    of_graph = {(caller, callee): (count, inclusive) for caller, callee, count, inclusive in answer["graph"]}
+    check.compare(f"{what}: call graph", {pair: (truth.pairs.rows[pair]["calls"], truth.pairs.rows[pair]["inclusive"] if timed else 0)
+                                          for pair in of_graph}, of_graph)
     check.compare(f"{what}: table", calls, {row[0]: count_of(row[1]) for row in answer["table"]})
     for name, _, own, inclusive in answer["table"] if timed and not sampled else []:
         if own != "–" and scaled.rows[name]["inclusive"]:

@@ -45,7 +45,7 @@ class CallGraph {
 		this.svg = makeSvg('svg', {viewBox: [-8, -8, width + 16, height + 16].join(' '), role: 'group', 'aria-label': 'Call graph'},
 			...this.edges.map(edge => edge.line), ...this.nodes.map(node => node.box));
 		this.place = make('div.graphplace', {tabindex: -1}, this.svg);
-		const zoom = (text, title, factor) => make('button', {type: 'button', title, 'aria-label': title, onclick: () => this.scale(factor && this.zoom * factor)}, text);
+		const zoom = (text, title, factor) => make('button', {type: 'button', title, 'aria-label': factor ? title : null, onclick: () => this.scale(factor && this.zoom * factor)}, text);
 		const left = [graph.nodes_left && plural(graph.nodes_left, 'lighter function'), graph.edges_left && plural(graph.edges_left, 'lighter edge')].filter(Boolean);
 		host.replaceChildren(make('div.part.graph', null, make('h2', null, make('span', null, plural(graph.nodes.length, 'function') + ' of all threads; numbers at arrows are calls. ' +
 			(left.length ? left.join(' and ') + ' are not drawn. ' : '')), zoom('−', 'Smaller', 0.8), zoom('+', 'Larger', 1.25), zoom('Fit', 'All of it', 0)), this.place));
@@ -75,7 +75,7 @@ class CallGraph {
 		const high = (height - 10) / lines.length;
 		const box = makeSvg('g', {role: 'button', tabindex: i ? -1 : 0, 'data-node': i, 'aria-pressed': 'false', 'aria-label': [functionName(fn), ...lines.slice(1)].join(', ')},
 			makeSvg('rect', {x: x - width / 2, y: y - height / 2, width, height, rx: 4}),
-			...lines.map((text, line) => makeSvg('text', {x, y: y - height / 2 + 5 + (line + 0.72) * high, class: line ? 'more' : 'name'}, text)));
+			...lines.map((text, line) => makeSvg('text', {x, y: y - height / 2 + 5 + (line + 0.72) * high, class: line ? 'more' : 'name', 'aria-hidden': true}, text)));
 		return {box, fn};
 	}
 
