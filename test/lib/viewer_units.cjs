@@ -22,7 +22,7 @@ parts.sort((a, b) => (b === 'format.js') - (a === 'format.js') || (b === 'state.
 const names = ['data', 'state', 'defaults', 'Numbers', 'readPaths', 'numberList', 'stateIndex', 'remember', 'readAddress', 'orders', 'tabs', 'formatTime',
 	'formatMark', 'formatShare', 'formatChange', 'plural', 'shortName', 'hashText', 'mix', 'assignColours', 'palette', 'sharesOf', 'clampSplit', 'currentSplit',
 	'fitTracks', 'addBelow', 'Forward', 'Backward', 'pairsOf', 'nodeName', 'findNode', 'firstAfter', 'trunkRows', 'selectedRange', 'rowFormats', 'crosses',
-	'sideOf', 'functionPlace'];
+	'sideOf', 'functionPlace', 'readHeat', 'readSlowest', 'readBegun', 'heatRank', 'axisMarks', 'curveOf', 'arrowHead'];
 const source = parts.map(name => fs.readFileSync(path.join(folder, name), 'utf-8')).join('\n') + '\n({' + names.join(', ') + '})';
 const viewer = vm.runInContext(source, context, {filename: 'viewer.js'});
 const {data, state} = viewer;
@@ -88,6 +88,34 @@ const chainOf = (paths, i) => {
 };
 
 const groups = {
+	latency() {
+		data.facts = {unit: 'ns', threads: [{}], bounds: [0, 1, 2, 3, 4, 5, 6, 7, 8]};
+		data.time = {cells: 4};
+		viewer.readBegun(Uint8Array.from([2, 2, 1, 2, 5, 6, 0]));
+		same(data.facts.threads[0].begun, [{0: 0, 1: 5, 2: 0, 3: 6}, {0: 0, 1: 0, 2: 0, 3: 0}]);
+		// Two columns of three rows: cells 1, 3 and 5.
+		viewer.readHeat(Uint8Array.from([2, 2, 7, 1, 4, 1, 2, 3, 3, 1, 2, 2, 9, 99, 1]));
+		const map = data.heat.maps.get(4);
+		same([...map.calls], [0, 9, 0, 99, 0, 1]);
+		same(map.bounds, [2, 4, 6, 8]);
+		same([data.heat.left, map.most], [7, 99]);
+		same([0, 0.5, 1].map(part => viewer.heatRank(map, 0, part)), [0, 1, 1]);
+		same([0.5, 0.99, 0.991].map(part => viewer.heatRank(map, 1, part)), [0, 0, 2]);
+		assert.equal(viewer.heatRank({rows: 2, calls: [0, 0]}, 0, 0.5), -1);
+		// Nearest rank in random columns, against all values sorted.
+		for (let round = 0; round < 50; round++) {
+			const rows = 1 + random(9), calls = Array.from({length: rows}, () => random(5)), all = calls.flatMap((n, row) => Array(n).fill(row));
+			for (const part of [0.5, 0.9, 0.99])
+				assert.equal(viewer.heatRank({rows, calls}, 0, part), all.length ? all[Math.ceil(part * all.length) - 1] : -1);
+		}
+		viewer.readSlowest(Uint8Array.from([2, 1, 1, 3, 2, 1, 0, 10, 20, 8, 7, 6, 5, 1, 0]));
+		same(data.slowest.of.get(3), [{thread: 0, start: 10, duration: 8, inside: 6, full: true}, {thread: -1, start: 20, duration: 7, inside: 5, full: false}]);
+		same(viewer.axisMarks(0, 100, 440), {at: [0, 50, 100], step: 50});
+	},
+	graph() {
+		assert.equal(viewer.curveOf([0, 1, 2, 3, 4, 5, 6, 7]), 'M0 1C2 3 4 5 6 7');
+		assert.equal(viewer.arrowHead([0, 0, 0, 10]), 'M0 10L4.0 1.0L-4.0 1.0Z');
+	},
 	numbers() {
 		for (const value of [0, 1, 127, 128, 300, 16383, 16384, 2 ** 32, 2 ** 53 - 1]) {
 			const numbers = new viewer.Numbers(Uint8Array.from(varint(value)));
