@@ -4,6 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -53,12 +56,43 @@ static void test_shares(void **state)
 	assert_string_equal(tp_text_share_exact(text, 0.025), "2.5%");
 }
 
+// The report's page writes the same: test/page/viewer.test.cjs reads this file, too.
+static void test_as_in_pages(void **state)
+{
+	(void)state;
+	const char *source = getenv("TEEPERF_SOURCE");
+	char path[4096], line[128], text[TP_TEXT_NUMBER];
+	assert_non_null(source);
+	snprintf(path, sizeof(path), "%s/test/unit/numbers.txt", source);
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	int cases = 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (line[0] == '#')
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		char *number = strchr(line, ' ');
+		assert_non_null(number);
+		*number++ = '\0';
+		char *wanted;
+		const uint64_t value = strtoull(number, &wanted, 10);
+		if (strcmp(line, "time") == 0)
+			assert_string_equal(tp_text_ns(text, value), wanted + 1);
+		else
+			assert_string_equal(tp_text_count(text, value), wanted + 1);
+		cases++;
+	}
+	fclose(file);
+	assert_true(cases > 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_times),
 	    cmocka_unit_test(test_counts),
 	    cmocka_unit_test(test_shares),
+	    cmocka_unit_test(test_as_in_pages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 const thousands = new Intl.NumberFormat('en-US');
 const formatCount = n => thousands.format(Math.round(n));
 
-// 1.234 µs: four significant digits, as on the command line.
+// 1.234 µs: four significant digits, as on the command line (test/unit/numbers.txt).
 function formatTime(ns) {
 	if (data.facts.unit !== 'ns')
 		return formatCount(ns) + ' ticks';
@@ -15,7 +15,7 @@ function formatTime(ns) {
 	while (at < 3 && ns >= units[at + 1][1] * 0.99995)
 		at++;
 	const value = ns / units[at][1];
-	const digits = at === 0 ? (value % 1 && value < 100 ? 1 : 0) : value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
+	const digits = at === 0 ? (value % 1 && value < 100 ? 1 : 0) : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
 	return value.toFixed(digits) + ' ' + units[at][0];
 }
 
