@@ -10,10 +10,10 @@ another one for trouble.
 """
 import os
 import re
+import select
 import struct
 import subprocess
 import sys
-
 
 
 def die(text, result):
@@ -26,6 +26,10 @@ def die(text, result):
 NO_ERROR = re.compile("warning: |note: |, was completed: |the older trace is now ")
 
 
+# enum kind of fail_nth.c
+KINDS = {"memory": 1, "io": 2}
+
+
 class Harness:
     def __init__(self, shim, options, command):
         self.shim, self.command = shim, command
@@ -34,18 +38,43 @@ class Harness:
         self.trouble = int(options.get("--trouble", "1"))
         self.allowed = {0, 1, self.trouble}
         self.references = {}
+        self.start()
+
+    def start(self):
+        """Begin the command, which waits to be forked for each run: fail_nth.c."""
+        with open("fail.count", "wb") as file:
+            file.write(bytes(16))
+        orders, self.orders = os.pipe()
+        self.answers, answers = os.pipe()
+        environment = dict(os.environ, LD_PRELOAD=self.shim, FAIL_IN="/" + self.name, FAIL_KIND="memory", FAIL_AT="0",
+                           FAIL_COUNT="fail.count", FAIL_SERVER="%d,%d" % (orders, answers))
+        with open("fail.server", "wb") as said:
+            self.server = subprocess.Popen(self.command, env=environment, pass_fds=(orders, answers), stdout=said,
+                                           stderr=said)
+        os.close(orders)
+        os.close(answers)
+
+    def stop(self):
+        os.close(self.orders)
+        os.close(self.answers)
+        self.server.wait()
 
     def run(self, kind, number, sticky):
         if self.prepare:
             subprocess.run(["sh", "-c", self.prepare], check=True, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
-        with open("fail.count", "wb") as file:
-            file.write(bytes(16))
-        environment = dict(os.environ, LD_PRELOAD=self.shim, FAIL_IN="/" + self.name,
-                           FAIL_KIND=kind, FAIL_AT=str(number), FAIL_COUNT="fail.count")
-        if sticky:
-            environment["FAIL_STICKY"] = "1"
-        result = subprocess.run(self.command, env=environment, capture_output=True, timeout=600)
+        os.write(self.orders, struct.pack("<QII", number, KINDS[kind], sticky))
+        ready, _, _ = select.select([self.answers], [], [], 600)
+        answer = os.read(self.answers, 4) if ready else b""
+        text = {}
+        for name in ("out", "err"):
+            with open("fail." + (name if answer else "server"), "rb") as file:
+                text[name] = file.read()
+        status = os.waitstatus_to_exitcode(struct.unpack("<i", answer)[0]) if answer else None
+        result = subprocess.CompletedProcess(self.command, status, text["out"], text["err"])
+        if not answer:
+            self.server.kill()
+            die("%s %d: %s" % (kind, number, "no end" if not ready else "the command itself has ended"), result)
         if os.environ.get("FAIL_VERBOSE"):
             print(kind, number, result.returncode, result.stderr.decode().rstrip())
         with open("fail.count", "rb") as file:
@@ -114,6 +143,7 @@ def main():
     for kind, sticky in (("memory", False), ("io", False), ("memory", True), ("io", True)):
         tried, failures, calls = harness.play(kind, most, sticky)
         text.append("%s%s %d of %d, %d failed" % (kind, "+" * sticky, tried, calls, failures))
+    harness.stop()
     print("%s: %s" % (" ".join(arguments[split + 2:split + 6]), "; ".join(text)))
 
 
