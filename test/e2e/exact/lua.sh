@@ -7,6 +7,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/counts.sh"
+. "$lib/programs.sh"
 plain_folder
 
 cat >work.lua <<'EOS'
@@ -84,28 +85,12 @@ for line in io.lines("work.lua") do total = total + #line end
 print("end", total, next({}), rawlen({ 1, 2 }), select("#", table.unpack(words, 1, 10)))
 EOS
 
-fetch lua5.4
-# Debian's first two patches serve its packaging; without them it is Lua with its own makefile.
-for patch in 0002-lua-modules-paths 0001-build-system; do
-	patch -d lua5.4 -R -p1 -s <"lua5.4/debian/patches/$patch.patch"
-done
-# Lua's own switches for what it otherwise takes from addresses and the clock: the seed of its hashes,
-# the pivot of long sorts, the place of a C string in a cache. Some keys are addresses of static
-# objects: no PIE. The long form is optimised as Lua is used; so is suites/lua.suite.
+# The long form is optimised as Lua is used; so is suites/lua.suite.
 level=-O1
 [ "${TEEPERF_FULL:-0}" = 0 ] || level=-O2
-build() {
-	make -s -C lua5.4/src clean linux ALL=lua CC="$TEEPERF cc $*" MYLDFLAGS=-no-pie \
-		MYCFLAGS="$level -gdwarf-4 -fno-pie '-Dluai_makeseed(L)=1' '-Dl_randomizePivot()=0' \
-			-DSTRCACHE_N=1 -DSTRCACHE_M=1" \
-		>build.log 2>&1 || {
-		cat build.log >&2
-		fail "Lua cannot be built"
-	}
-}
-build
+lua_program $level || skip "there is no Lua"
 unset LUA_INIT LUA_INIT_5_4 LUA_PATH LUA_CPATH LUA_PATH_5_4 LUA_CPATH_5_4
-compare_counts 0 lua5.4/src /dev/null lua5.4/src/lua work.lua
+compare_counts 0 "$sources" /dev/null "$lua" work.lua
 
 # The same with functions that are counted, and others of which some calls are recorded, also of those
 # that errors pass through.
@@ -117,8 +102,13 @@ fun:luaV_*=sample/64
 fun:luaB_*=allow
 fun:luaG_*=sample/5
 EOS
-build --allowlist="$PWD/levels.allow"
-compare_counts 0 lua5.4/src /dev/null lua5.4/src/lua work.lua
+cp -R "$sources" src
+make -s -C src clean linux ALL=lua CC="$TEEPERF cc --allowlist=$PWD/levels.allow" MYLDFLAGS=-no-pie \
+	MYCFLAGS="$level -gdwarf-4 $lua_switches" >build.log 2>&1 || {
+	cat build.log >&2
+	fail "Lua cannot be built"
+}
+compare_counts 0 src /dev/null src/lua work.lua
 "$TEEPERF" analyze run.trace --format json >top.json
 grep -q '"unmatched_enters":0,"unmatched_exits":0,"unknown_resyncs":0,' top.json ||
 	fail "stacks are not whole"

@@ -7,6 +7,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/counts.sh"
+. "$lib/programs.sh"
 plain_folder
 command -v tclsh >/dev/null || skip "tclsh is not there: run tools/setup"
 
@@ -49,18 +50,8 @@ EOS
 # Optimised in the long form only: that takes the compiler eight times as long.
 level=-O0
 [ "${TEEPERF_FULL:-0}" = 0 ] || level=-O2
-fetch sqlite3
-{
-	cd sqlite3
-	./configure --disable-tcl && make sqlite3.c shell.c
-	cd ..
-	# The default switches: no allocator's own sizes, which differ under valgrind.
-	"$TEEPERF" cc $level -gdwarf-4 -Isqlite3 -o sqlite sqlite3/sqlite3.c sqlite3/shell.c
-} >build.log 2>&1 || {
-	cat build.log >&2
-	fail "SQLite cannot be built"
-}
+sqlite_program $level || skip "there is no SQLite"
 # No settings of the user's. The shell ends with 1 because of the errors in its work.
 HOME=$PWD
 export HOME
-compare_counts 1 sqlite3 work.sql ./sqlite -batch :memory:
+compare_counts 1 "$sources" work.sql "$sqlite" -batch :memory:

@@ -6,7 +6,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"
-. "$lib/counts.sh"
+. "$lib/programs.sh"
 plain_folder
 may_bpf || {
 	echo "no BPF here: system/calls has seen what record says"
@@ -15,16 +15,7 @@ may_bpf || {
 command -v tclsh >/dev/null || skip "tclsh is not there: run tools/setup"
 command -v strace >/dev/null || fail "strace is not there: run tools/setup"
 
-fetch sqlite3
-{
-	cd sqlite3
-	./configure --disable-tcl && make sqlite3.c shell.c
-	cd ..
-	"$TEEPERF" cc -O0 -g -Isqlite3 -o sqlite sqlite3/sqlite3.c sqlite3/shell.c
-} >build.log 2>&1 || {
-	cat build.log >&2
-	fail "SQLite cannot be built"
-}
+sqlite_program -O0 || skip "there is no SQLite"
 
 rows=2000
 cat >make.sql <<EOS
@@ -51,31 +42,31 @@ SELECT line FROM look;
 EOS
 HOME=$PWD
 export HOME
-expect 0 ./sqlite -batch db <make.sql
+expect 0 "$sqlite" -batch db <make.sql
 sync db
 python3 -c 'import os
 os.posix_fadvise(os.open("db", os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)'
 
-expect 0 "$TEEPERF" record -q -f -o run.trace --events sched,syscalls,io,faults -- strace -c -o strace.out ./sqlite -batch db <work.sql
+expect 0 "$TEEPERF" record -q -f -o run.trace --events sched,syscalls,io,faults -- strace -c -o strace.out "$sqlite" -batch db <work.sql
 says "^$rows\\|700$" out
 says '^ok$' out
 
 # Of the process that runs SQLite; strace counts from its execve on.
-sqlite="(SELECT pid FROM syscalls WHERE function = 'seekAndRead' LIMIT 1)"
-execve="(SELECT max(rowid) FROM syscalls WHERE pid = $sqlite AND call = 'execve' AND result = 0)"
+of_sqlite="(SELECT pid FROM syscalls WHERE function = 'seekAndRead' LIMIT 1)"
+execve="(SELECT max(rowid) FROM syscalls WHERE pid = $of_sqlite AND call = 'execve' AND result = 0)"
 query() {
 	"$TEEPERF" query --format csv run.trace "$1" 2>notes | sed 1d | tr , ' ' | LC_ALL=C sort
 }
 "$TEEPERF" dump run.trace | grep '^system ' | tail -1 >lost
 ! grep -q 'lost-calls=[1-9]' lost || fail "system calls were lost: $(cat lost)"
-query "SELECT call, count(*) FROM syscalls WHERE pid = $sqlite AND NOT unfinished AND rowid >= $execve GROUP BY call" >ours
+query "SELECT call, count(*) FROM syscalls WHERE pid = $of_sqlite AND NOT unfinished AND rowid >= $execve GROUP BY call" >ours
 awk '$1 ~ /^[0-9.]+$/ && $NF != "total" { print $NF, $4 }' strace.out | LC_ALL=C sort >theirs
 diff ours theirs >&2 || fail "strace has counted otherwise"
 
 # From the first look, which is in the difference, to the second.
 query "WITH looks AS (SELECT min(start_ns) AS first, max(start_ns) AS last FROM io
 		WHERE function LIKE '%_read_one_field' AND call = 'read' AND bytes > 0),
-	mine AS (SELECT io.* FROM io, looks WHERE pid = $sqlite AND start_ns >= first AND start_ns < last)
+	mine AS (SELECT io.* FROM io, looks WHERE pid = $of_sqlite AND start_ns >= first AND start_ns < last)
 	SELECT 'rchar:', sum(bytes) FROM mine WHERE call IN ('read', 'pread64') UNION ALL
 	SELECT 'syscr:', count(*) FROM mine WHERE call IN ('read', 'pread64') UNION ALL
 	SELECT 'wchar:', sum(bytes) FROM mine WHERE call IN ('write', 'pwrite64') UNION ALL
@@ -110,5 +101,5 @@ says ' read +seekAndRead$' out
 says ' write +seekAndWriteFd$' out
 says ' fsync +full_fsync$' out
 bytes=$(query "SELECT sum(CASE WHEN function IN ('seekAndRead', 'seekAndWriteFd') THEN bytes END) * 100 / sum(bytes) FROM io
-	WHERE pid = $sqlite AND call IN ('read', 'write')")
+	WHERE pid = $of_sqlite AND call IN ('read', 'write')")
 [ "${bytes%.*}" -ge 99 ] || fail "$bytes % of the bytes are of the two functions that read and write"

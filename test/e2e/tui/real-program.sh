@@ -6,17 +6,10 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/tui.sh"
+. "$lib/programs.sh"
 plain_folder
 
-source=$("$root/tools/fetch-source" lua5.4 2>fetch.log) || {
-	cat fetch.log >&2
-	skip "the source package 'lua5.4' cannot be fetched here"
-}
-cp -R "$source" lua5.4
-for patch in 0002-lua-modules-paths 0001-build-system; do
-	patch -d lua5.4 -R -p1 -s <"$source/debian/patches/$patch.patch"
-done
-expect 0 make -s -C lua5.4/src linux CC="$TEEPERF cc" MYCFLAGS=-g
+lua_program -O1 || skip "there is no Lua"
 cat >work.lua <<'EOS'
 local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
 local words = {}
@@ -26,5 +19,5 @@ local text = table.concat(words, ",")
 for word in text:gmatch("%d+") do fib(3) end
 print(fib(12), #text:gsub("1", "one"))
 EOS
-expect 0 "$TEEPERF" record -q --mode full --size 256M --ready 256M -o lua.trace lua5.4/src/lua work.lua
+expect 0 "$TEEPERF" record -q --mode full --size 256M --ready 256M -o lua.trace "$lua" work.lua
 tui_walk walk lua.trace luaH_resize
