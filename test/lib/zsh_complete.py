@@ -14,7 +14,7 @@ script, line = sys.argv[1:]
 SETUP = r"""
 PS1=ready; unsetopt beep; setopt no_list_ambiguous
 fpath=(/usr/share/zsh/functions/*(N/) $fpath)
-autoload -Uz compinit; compinit -D -u
+autoload -Uz compinit; compinit -C -u -d $HOME/zsh.dump # the second question finds what the first has read
 source %s
 compadd() {
 	if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then
