@@ -29,8 +29,8 @@ done
 
 # Whatever is ready at the start, the rest follows in time.
 for ready in 0 1M 1G; do
-	expect 0 "$TEEPERF" record -o ready.trace --size 64M --ready $ready ./fake 8000000 0 wait
-	facts ready.trace records=8000000 lost=0
+	expect 0 "$TEEPERF" record -o ready.trace --size 16M --ready $ready ./fake 2000000 0 wait
+	facts ready.trace records=2000000 lost=0
 done
 
 # On two cores the soft clock's thread helps: the same records, each once. With a short period it has no time for it, and it
