@@ -5,6 +5,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/counts.sh"
+. "$lib/programs.sh"
 plain_folder
 
 cat >work.lua <<'EOS'
@@ -21,30 +22,29 @@ local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
 for i = 1, 400 do pcall(load, "return " .. i) end
 print(fib(16), sum, #counts, select("#", table.unpack(words, 1, 10)))
 EOS
-fetch lua5.4
-for patch in 0002-lua-modules-paths 0001-build-system; do
-	patch -d lua5.4 -R -p1 -s <"lua5.4/debian/patches/$patch.patch"
-done
+# The long form is optimised as Lua is used.
+level=-O1
+[ "${TEEPERF_FULL:-0}" = 0 ] || level=-O2
+lua_program $level || skip "there is no Lua"
 
 # The two binaries differ in the pass alone: seeds and addresses that move what they do are fixed.
 count() {
 	name=$1
-	shift
-	make -s -C lua5.4/src clean >build.log 2>&1
-	make -s -j2 -C lua5.4/src linux ALL=lua CC="$TEEPERF cc $*" MYLDFLAGS=-no-pie MYCFLAGS="-O2 -fno-pie \
-		'-Dluai_makeseed(L)=1' '-Dl_randomizePivot()=0' -DSTRCACHE_N=1 -DSTRCACHE_M=1" >>build.log 2>&1 || {
-		cat build.log >&2
-		fail "Lua cannot be built"
-	}
 	valgrind --tool=cachegrind --I1=32768,8,64 --cachegrind-out-file="$name.out" \
-		lua5.4/src/lua work.lua >"$name.said" 2>"$name.log" || fail "cachegrind: $(cat "$name.log")"
+		"$2" work.lua >"$name.said" 2>"$name.log" || fail "cachegrind: $(cat "$name.log")"
 	# "events: Ir I1mr ILmr ...", and "summary:" with the numbers of the same columns.
 	awk '/^events:/ { for (i = 2; i <= NF; i++) if ($i == "I1mr") column = i }
 		/^summary:/ { print $2, $column }' "$name.out" >"$name.counts"
 }
+count dual "$lua"
 printf 'default:skip\n' >none.allow
-count native --allowlist="$PWD/none.allow"
-count dual
+cp -R "$sources" src
+make -s -C src clean linux ALL=lua CC="$TEEPERF cc --allowlist=$PWD/none.allow" MYLDFLAGS=-no-pie \
+	MYCFLAGS="$level -gdwarf-4 $lua_switches" >build.log 2>&1 || {
+	cat build.log >&2
+	fail "Lua cannot be built"
+}
+count native src/lua
 cmp native.said dual.said || fail "they do not do the same"
 read -r instructions misses <native.counts
 read -r with with_misses <dual.counts
